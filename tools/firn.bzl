@@ -1,0 +1,93 @@
+"""firn_library, firn_test, firn_binary: cc_* rules with Firn's compiler flags.
+
+The flags stand here and not in .bazelrc, so that they hold in consumer workspaces too.
+"""
+
+def _label(name):
+    # Resolved against Firn's repository, also when another workspace calls the macros.
+    return str(Label("//tools:" + name))
+
+_MARCH = select({
+    _label("march_none"): [],
+    _label("march_x86-64-v2"): ["-march=x86-64-v2"],
+    _label("march_x86-64-v3"): ["-march=x86-64-v3"],
+    _label("march_x86-64-v4"): ["-march=x86-64-v4"],
+    "//conditions:default": ["-march=native"],
+})
+
+_OPTIMISE = select({
+    _label("dbg"): [],
+    "//conditions:default": ["-O2"],
+})
+
+_WERROR = select({
+    _label("no_werror"): [],
+    "//conditions:default": ["-Werror"],
+})
+
+# Third-party headers are system headers to the compiler, so the warnings concern only our code.
+FIRN_COPTS = [
+    "-std=c++20",
+    "-fopenmp",
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Wconversion",
+] + _MARCH + _OPTIMISE + _WERROR
+
+# For files with compute loops: full vectorisation, results as IEEE asks (only errno and the
+# floating-point exception flags are given up).
+FIRN_KERNEL_COPTS = [
+    "-O3",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+]
+
+# Honoured by clang toolchains; Bazel's g++ toolchain knows neither and ignores them.
+_FEATURES = ["layering_check", "parse_headers"]
+
+_OPENMP = ["@openmp//:openmp"]
+
+def firn_library(name, copts = [], deps = [], features = [], **kwargs):
+    """cc_library whose headers other workspaces include as "firn/<folder>/<file>.h".
+
+    Inside the repository they are included from its root: "<folder>/<file>.h". Static linking
+    only, so every source is compiled once and not a second time for a shared object.
+    """
+    native.cc_library(
+        name = name,
+        copts = FIRN_COPTS + copts,
+        deps = deps + _OPENMP,
+        features = _FEATURES + features,
+        include_prefix = "firn/" + native.package_name(),
+        linkstatic = True,
+        **kwargs
+    )
+
+def firn_binary(name, copts = [], deps = [], features = [], **kwargs):
+    """cc_binary with Firn's flags."""
+    native.cc_binary(
+        name = name,
+        copts = FIRN_COPTS + copts,
+        deps = deps + _OPENMP,
+        features = _FEATURES + features,
+        **kwargs
+    )
+
+def firn_test(name, copts = [], deps = [], features = [], size = "small", gtest_main = True, **kwargs):
+    """cc_test with Firn's flags and GoogleTest.
+
+    Args:
+      gtest_main: False for a test that brings its own main.
+      tags: "fast" marks tests that CI repeats under the sanitizers, "gpu" those that need one.
+    """
+    googletest = "gtest_main" if gtest_main else "gtest"
+    native.cc_test(
+        name = name,
+        copts = FIRN_COPTS + copts,
+        deps = deps + _OPENMP + ["@com_google_googletest//:" + googletest],
+        features = _FEATURES + features,
+        linkstatic = True,
+        size = size,
+        **kwargs
+    )
