@@ -1,0 +1,32 @@
+#ifndef FIRN_DEVICE_MEMORY_H_
+#define FIRN_DEVICE_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "device/allocator.h"
+#include "device/device.h"
+
+// Questions and orders about a device's memory. Thread-safe. All of them return Unavailable, with
+// the reason, for a device this build or this machine does not have.
+namespace firn::memory {
+
+absl::StatusOr<AllocatorStats> Stats(Device device);
+
+// The most bytes that were live at once since the start or the last ResetPeak.
+absl::StatusOr<int64_t> Peak(Device device);
+
+absl::Status ResetPeak(Device device);
+
+// Returns cached memory to the system.
+absl::Status EmptyCache(Device device);
+
+// Bounds what is taken from the system, in bytes; nullopt lifts the bound. See Allocator::SetLimit.
+absl::Status SetLimit(Device device, std::optional<size_t> bytes);
+
+}  // namespace firn::memory
+
+#endif  // FIRN_DEVICE_MEMORY_H_

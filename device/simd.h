@@ -1,0 +1,52 @@
+#ifndef FIRN_DEVICE_SIMD_H_
+#define FIRN_DEVICE_SIMD_H_
+
+#include <cstddef>
+#include <cstdint>
+
+// What the compiler was told about the processor, in one place, so that no other folder needs an
+// #ifdef. Everything here follows from the -m flags: all of one program must be built with the same
+// ones (the repository's .bazelrc does), for layouts depend on them.
+
+#if defined(__CUDACC__)
+#define FIRN_HOST_DEVICE __host__ __device__
+#else
+#define FIRN_HOST_DEVICE  // functors shared by the CPU loops, the CUDA loops and the interpreter
+#endif
+
+#define FIRN_ALWAYS_INLINE inline __attribute__((always_inline))
+#define FIRN_NOINLINE __attribute__((noinline))
+
+namespace firn {
+
+#if defined(__AVX512F__)
+inline constexpr size_t kSimdBytes = 64;  // of one vector register
+#elif defined(__AVX2__)
+inline constexpr size_t kSimdBytes = 32;
+#else
+inline constexpr size_t kSimdBytes = 16;  // SSE2 and NEON
+#endif
+
+// Channels of one block of the blocked f32 layouts (nChw16c, nChw8c): one register's worth, but 8
+// where registers are narrower than that.
+inline constexpr int64_t kChannelBlock = kSimdBytes == 64 ? 16 : 8;
+
+namespace internal {
+template <class T>
+struct VecOf {
+  typedef T type __attribute__((vector_size(kSimdBytes)));
+};
+}  // namespace internal
+
+// One register of T: +, *, <, ?: work by lane, v[i] reads a lane. Aligned to kSimdBytes; for memory
+// that may not be, use std::memcpy, which compiles to one unaligned move.
+template <class T>
+using Vec = typename internal::VecOf<T>::type;
+
+// Lanes of a Vec<T>.
+template <class T>
+inline constexpr int64_t kSimdLanes = static_cast<int64_t>(kSimdBytes / sizeof(T));
+
+}  // namespace firn
+
+#endif  // FIRN_DEVICE_SIMD_H_
