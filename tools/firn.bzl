@@ -1,4 +1,4 @@
-"""firn_library, firn_test, firn_binary: cc_* rules with Firn's compiler flags.
+"""firn_library, firn_binary, firn_test, firn_benchmark: cc_* rules with Firn's compiler flags.
 
 The flags stand here and not in .bazelrc, so that they hold in consumer workspaces too.
 """
@@ -20,11 +20,6 @@ _OPTIMISE = select({
     "//conditions:default": ["-O2"],
 })
 
-_WERROR = select({
-    _label("no_werror"): [],
-    "//conditions:default": ["-Werror"],
-})
-
 # Third-party headers are system headers to the compiler, so the warnings concern only our code.
 FIRN_COPTS = [
     "-std=c++20",
@@ -33,7 +28,16 @@ FIRN_COPTS = [
     "-Wextra",
     "-Wshadow",
     "-Wconversion",
-] + _MARCH + _OPTIMISE + _WERROR
+] + _MARCH + _OPTIMISE
+
+def _copts(extra):
+    # A consumer's compiler may know warnings that ours does not: they must not stop its build.
+    if native.repository_name() != "@":
+        return FIRN_COPTS + extra
+    return FIRN_COPTS + extra + select({
+        _label("no_werror"): [],
+        "//conditions:default": ["-Werror"],
+    })
 
 # For files with compute loops: full vectorisation, results as IEEE asks (only errno and the
 # floating-point exception flags are given up).
@@ -56,7 +60,7 @@ def firn_library(name, copts = [], deps = [], features = [], **kwargs):
     """
     native.cc_library(
         name = name,
-        copts = FIRN_COPTS + copts,
+        copts = _copts(copts),
         deps = deps + _OPENMP,
         features = _FEATURES + features,
         include_prefix = "firn/" + native.package_name(),
@@ -68,7 +72,7 @@ def firn_binary(name, copts = [], deps = [], features = [], **kwargs):
     """cc_binary with Firn's flags."""
     native.cc_binary(
         name = name,
-        copts = FIRN_COPTS + copts,
+        copts = _copts(copts),
         deps = deps + _OPENMP,
         features = _FEATURES + features,
         **kwargs
@@ -84,10 +88,20 @@ def firn_test(name, copts = [], deps = [], features = [], size = "small", gtest_
     googletest = "gtest_main" if gtest_main else "gtest"
     native.cc_test(
         name = name,
-        copts = FIRN_COPTS + copts,
+        copts = _copts(copts),
         deps = deps + _OPENMP + ["@com_google_googletest//:" + googletest],
         features = _FEATURES + features,
         linkstatic = True,
         size = size,
+        **kwargs
+    )
+
+def firn_benchmark(name, deps = [], tags = [], **kwargs):
+    """firn_binary with Google Benchmark and its main; CI runs it once to see that it works."""
+    firn_binary(
+        name = name,
+        deps = deps + ["@com_google_benchmark//:benchmark_main"],
+        tags = tags + ["smoke"],
+        testonly = True,
         **kwargs
     )
