@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Times the same training steps in Firn and in other frameworks, side by side.
+
+Every (framework, mode) is a process of its own. A round gives each of them one block of steps, in
+random order, so a slow minute of the machine hits all alike; the numbers come from at least ten
+rounds. A framework that is not installed, or a mode that fails, is named with its reason and left
+out. Examples:
+
+  benchmarks/compare.py --python=/path/to/venv/bin/python
+  benchmarks/compare.py --workloads=lenet,deep_cnn/d10/b64 --quick --json=results.json
+
+A workload is NAME[/dDEPTH][/bBATCH]; a bare name stands for its standard sizes. "ratio" is the
+peer's median time over Firn's (its first mode): above 1, Firn is faster; claim nothing when the
+interval contains 1. "ready" is the time from nothing to ten steps done, compilation included.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import shlex
+import statistics
+import sys
+import time
+
+from compare_stats import largest_gap, ratio_interval, summarize
+from compare_worker import Worker, WorkerError
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STANDARD = {
+    "deep_cnn": ["deep_cnn/d10/b16", "deep_cnn/d10/b64"],
+    "lenet": ["lenet/b64"],
+    "mlp": ["mlp/b1", "mlp/b64"],
+    "resnet": ["resnet/b64"],
+}
+FIRN_MODES = ["dynamic", "static"]
+TORCH_MODES = ["eager", "channels_last", "compiled", "compiled_channels_last"]
+LOSS_STEPS = 10
+LOSS_TOLERANCE = 0.02
+
+
+def parse_workload(text):
+    """'deep_cnn/d10/b64' -> {'workload': 'deep_cnn', 'depth': 10, 'batch': 64}."""
+    name, *sizes = text.split("/")
+    if name not in STANDARD:
+        raise ValueError(f"unknown workload '{name}': one of {', '.join(STANDARD)}")
+    workload = {"workload": name, "depth": 10 if name == "deep_cnn" else 0, "batch": 64}
+    for size in sizes:
+        key = {"d": "depth", "b": "batch"}.get(size[:1])
+        if key is None or not size[1:].isdigit():
+            raise ValueError(f"bad size '{size}' in '{text}': dDEPTH or bBATCH")
+        workload[key] = int(size[1:])
+    return workload
+
+
+def parse_workloads(text):
+    """A comma-separated list; bare names stand for their standard sizes."""
+    names = [full for item in text.split(",") for full in STANDARD.get(item, [item])]
+    return [parse_workload(name) for name in names]
+
+
+def label(workload):
+    depth = f"/d{workload['depth']}" if workload["depth"] else ""
+    return f"{workload['workload']}{depth}/b{workload['batch']}"
+
+
+def contenders(args):
+    """Every (framework, mode) to try: {'framework', 'mode', 'argv', 'setup', 'preload'}."""
+    torch_argv = [args.python, os.path.join(HERE, "peers", "torch_worker.py")]
+    all_of_them = [
+        {"framework": "firn", "mode": mode, "argv": [args.firn], "setup": {"mode": mode}}
+        for mode in FIRN_MODES
+    ] + [
+        {"framework": "torch", "mode": mode, "argv": torch_argv,
+         "setup": {"mode": mode, "fused": True}} for mode in TORCH_MODES
+    ] + [
+        {"framework": "torch", "mode": "eager_default_adam", "argv": torch_argv,
+         "setup": {"mode": "eager", "fused": False}}
+    ]
+    if args.peer_preload:
+        for peer in all_of_them:
+            if peer["framework"] != "firn":
+                peer["preload"] = args.peer_preload
+    wanted = args.modes.split(",") if args.modes else None
+    return [c for c in all_of_them
+            if wanted is None or c["mode"] in wanted or f"{c['framework']}/{c['mode']}" in wanted]
+
+
+class Entry:
+    """A contender that takes part in one workload."""
+
+    def __init__(self, contender, workload, args):
+        self.framework, self.mode = contender["framework"], contender["mode"]
+        self.blocks, self.peak_mb = [], 0.0
+        self.worker = Worker(contender["argv"], args.threads, contender.get("preload"))
+        try:
+            start = time.monotonic()
+            self.version = self.worker.request(
+                {"cmd": "setup", **workload, "task": "train", "optimizer": args.optimizer,
+                 "threads": args.threads, **contender["setup"]}).get("version", "?")
+            self.losses = self.worker.request({"cmd": "losses", "steps": LOSS_STEPS})["losses"]
+            self.ready_s = time.monotonic() - start
+            self.warm_up_ms = self.worker.request({"cmd": "block", "steps": args.warmup})["ms"]
+        except WorkerError:
+            self.worker.close()
+            raise
+
+    @property
+    def name(self):
+        return f"{self.framework}/{self.mode}"
+
+    def run_block(self, steps):
+        self.blocks.append(self.worker.request({"cmd": "block", "steps": steps})["ms"])
+
+    def finish(self):
+        self.peak_mb = self.worker.request({"cmd": "peak"})["peak_mb"]
+
+
+def start_entries(workload, args, skipped):
+    entries = []
+    for contender in contenders(args):
+        name = f"{contender['framework']}/{contender['mode']}"
+        try:
+            entries.append(Entry(contender, workload, args))
+        except WorkerError as error:
+            skipped.append(f"{label(workload)}: {name} skipped: {error}")
+    return entries
+
+
+def run_rounds(entries, args, skipped, what):
+    """Interleaves the blocks; an entry whose worker fails leaves the race. Returns the survivors.
+
+    All entries take the same number of steps a block, sized so that the slowest one's block lasts
+    about --block-seconds.
+    """
+    slowest_ms = max(statistics.median(entry.warm_up_ms) for entry in entries)
+    steps = min(max(round(args.block_seconds * 1e3 / slowest_ms), 2), 2000)
+    racing = list(entries)
+
+    def attempt(entry, action):
+        try:
+            action()
+        except WorkerError as error:
+            skipped.append(f"{what}: {entry.name} dropped: {error}")
+            racing.remove(entry)
+
+    for _ in range(args.rounds):
+        for entry in random.sample(racing, len(racing)):
+            attempt(entry, lambda entry=entry: entry.run_block(steps))
+    for entry in list(racing):
+        attempt(entry, entry.finish)
+    return racing
+
+
+def rows_of(workload, entries, args, skipped):
+    """One result row an entry, in the JSON layout, with '_'-keys for the table alone."""
+    reference = next((entry for entry in entries if entry.framework == "firn"), None)
+    judge = reference or (entries[0] if entries else None)
+    rows = []
+    for entry in entries:
+        gap = largest_gap(entry.losses, judge.losses)
+        if gap > LOSS_TOLERANCE:
+            skipped.append(f"{label(workload)}: {entry.name} trains differently from {judge.name}: "
+                           f"its first losses are up to {gap:.1%} apart")
+        ratio = ratio_interval(entry.blocks, reference.blocks) if reference else None
+        rows.append({**workload, "precision": "f32", "task": "train",
+                     "framework": entry.framework, "mode": entry.mode, "threads": args.threads,
+                     **summarize(entry.blocks), "peak_mb": entry.peak_mb,
+                     "_ratio": ratio, "_ready_s": entry.ready_s, "_version": entry.version})
+    return rows
+
+
+def run_workload(workload, args, skipped):
+    print(f"{label(workload)} ...", file=sys.stderr, flush=True)
+    entries = start_entries(workload, args, skipped)
+    try:
+        racing = run_rounds(entries, args, skipped, label(workload)) if entries else []
+        return rows_of(workload, racing, args, skipped)
+    finally:
+        for entry in entries:
+            entry.worker.close()
+
+
+def format_table(rows):
+    lines = [f"{'workload':18} {'framework/mode':30} {'median ms':>10} {'IQR':>8} {'min ms':>9} "
+             f"{'images/s':>10} {'peak MB':>8} {'ready s':>8}  ratio to Firn (95 %)"]
+    for row in rows:
+        ratio = row["_ratio"]
+        told = f"{ratio[0]:.2f} ({ratio[1]:.2f}..{ratio[2]:.2f})" if ratio else "-"
+        images = row["batch"] / row["median_ms"] * 1e3
+        lines.append(f"{label(row):18} {row['framework'] + '/' + row['mode']:30} "
+                     f"{row['median_ms']:10.3f} {row['spread']:8.3f} {row['min_ms']:9.3f} "
+                     f"{images:10.0f} {row['peak_mb']:8.1f} {row['_ready_s']:8.1f}  {told}")
+    return "\n".join(lines)
+
+
+def machine():
+    """What a reader needs to judge the numbers."""
+    cpu, flags = platform.processor(), []
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        for line in info:
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                cpu = value.strip()
+            elif key.strip() == "flags":
+                flags = value.split()
+    widest = ("amx_tile", "avx512f", "avx2", "avx")
+    return {"cpu": cpu, "cores": os.cpu_count(),
+            "simd": next((flag for flag in widest if flag in flags), "sse2"),
+            "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+            "kernel": platform.release(), "load_at_start": os.getloadavg()[0]}
+
+
+def write_json(path, rows, about):
+    public = [{key: value for key, value in row.items() if not key.startswith("_")} for row in rows]
+    with open(path, "w", encoding="utf-8") as out:
+        document = {"machine": about, "command": shlex.join(sys.argv), "rows": public}
+        json.dump(document, out, indent=1)
+        out.write("\n")
+
+
+def parse_args(argv):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workloads", default=",".join(STANDARD), metavar="NAME,...",
+                        help="each NAME[/dDEPTH][/bBATCH]")
+    parser.add_argument("--modes", help="only these, e.g. eager,firn/static")
+    parser.add_argument("--optimizer", default="adam", choices=["adam", "momentum", "sgd"])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")],
+                        help="pin everything to these, e.g. 0,1")
+    parser.add_argument("--quick", action="store_true", help="3 short rounds: a smoke test")
+    parser.add_argument("--rounds", type=int, help="blocks each (default 12, quick 3)")
+    parser.add_argument("--warmup", type=int, help="steps before the first round (30, quick 3)")
+    parser.add_argument("--block-seconds", type=float, help="length of a block (1.0, quick 0.2)")
+    parser.add_argument("--firn", metavar="PATH", default=os.path.join(
+        os.path.dirname(HERE), "bazel-bin", "benchmarks", "train_worker"))
+    parser.add_argument("--python", default=sys.executable, help="one that has the peers")
+    parser.add_argument("--peer-preload", metavar="LIB", help="LD_PRELOAD for peers, e.g. jemalloc")
+    parser.add_argument("--json", metavar="FILE")
+    args = parser.parse_args(argv)
+    standard = {"rounds": 3, "warmup": 3, "block_seconds": 0.2} if args.quick else {
+        "rounds": 12, "warmup": 30, "block_seconds": 1.0}
+    for key, value in standard.items():
+        if getattr(args, key) is None:
+            setattr(args, key, value)
+    try:
+        args.workloads = parse_workloads(args.workloads)
+    except ValueError as error:
+        parser.error(str(error))
+    return args
+
+
+def main(argv):
+    args = parse_args(argv)
+    if args.cores:
+        os.sched_setaffinity(0, args.cores)
+    about, skipped, rows = machine(), [], []
+    for workload in args.workloads:
+        rows += run_workload(workload, args, skipped)
+    about["versions"] = {row["framework"]: row["_version"] for row in rows}
+    print(format_table(rows))
+    for line in skipped:
+        print(line)
+    if args.json:
+        write_json(args.json, rows, about)
+    return 0 if rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

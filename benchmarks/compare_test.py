@@ -1,0 +1,171 @@
+"""Tests of the comparison runner against fake workers: python3 -m unittest compare_test"""
+
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import compare  # noqa: E402
+import compare_stats  # noqa: E402
+from compare_worker import Worker, WorkerError, parse_reply  # noqa: E402
+
+# A worker whose steps take exactly STEP_MS; it chats on stdout and can fail on request.
+FAKE = """#!{python}
+import json, sys
+STEP_MS, LOSS, FAIL_ON, DIE_ON = {step_ms}, {loss}, {fail_on!r}, {die_on!r}
+print("a library says hello")
+for line in sys.stdin:
+    command = json.loads(line)
+    name = command["cmd"]
+    if name == DIE_ON:
+        sys.exit("out of memory")
+    reply = {{
+        "setup": {{"ok": True, "version": "fake " + str(command.get("mode"))}},
+        "losses": {{"losses": [LOSS] * command.get("steps", 0)}},
+        "block": {{"ms": [STEP_MS] * command.get("steps", 0)}},
+        "peak": {{"peak_mb": 12.5}},
+    }}[name]
+    if name == FAIL_ON:
+        reply = {{"error": "this mode is not built in"}}
+    print(json.dumps(reply), flush=True)
+"""
+
+
+class StatisticsTest(unittest.TestCase):
+
+    def test_quantile_interpolates_between_sorted_values(self):
+        self.assertEqual(compare_stats.quantile([4, 1, 3, 2], 0.5), 2.5)
+        self.assertEqual(compare_stats.quantile([4, 1, 3, 2], 0), 1)
+        self.assertEqual(compare_stats.quantile([7], 0.9), 7)
+
+    def test_summary_counts_blocks_not_steps(self):
+        summary = compare_stats.summarize([[1, 1, 1, 1, 9], [2], [3], [50, 50, 50]])
+        self.assertEqual(summary["median_ms"], 2.5)
+        self.assertEqual(summary["min_ms"], 1)
+        self.assertEqual(summary["spread"], 14.75 - 1.75)
+
+    def test_ratio_of_constant_times_has_a_point_interval(self):
+        self.assertEqual(compare_stats.ratio_interval([[4.0]] * 5, [[2.0]] * 5), (2.0, 2.0, 2.0))
+
+    def test_ratio_pairs_rounds_so_a_shared_slowdown_cancels(self):
+        drift = [1.0, 1.0, 5.0, 9.0, 20.0]
+        ratio, low, high = compare_stats.ratio_interval([[3 * d] for d in drift],
+                                                        [[2 * d] for d in drift])
+        for value in (ratio, low, high):
+            self.assertAlmostEqual(value, 1.5)
+
+    def test_ratio_interval_covers_one_when_noise_hides_the_difference(self):
+        _, low, high = compare_stats.ratio_interval([[1.0], [3.0], [1.1], [2.9], [2.0]],
+                                                    [[3.0], [1.0], [2.9], [1.1], [2.1]])
+        self.assertLess(low, 1)
+        self.assertGreater(high, 1)
+
+    def test_ratio_refuses_unpaired_rounds(self):
+        with self.assertRaisesRegex(ValueError, "1 blocks against 2"):
+            compare_stats.ratio_interval([[1.0]], [[1.0], [2.0]])
+
+    def test_largest_gap_is_relative(self):
+        self.assertAlmostEqual(compare_stats.largest_gap([2.0, 1.1], [2.0, 1.0]), 0.1)
+
+
+class ParsingTest(unittest.TestCase):
+
+    def test_bare_name_stands_for_its_standard_sizes(self):
+        batches = [w["batch"] for w in compare.parse_workloads("deep_cnn,lenet")]
+        self.assertEqual(batches, [16, 64, 64])
+
+    def test_sizes_override(self):
+        self.assertEqual(compare.parse_workload("deep_cnn/d30/b256"),
+                         {"workload": "deep_cnn", "depth": 30, "batch": 256})
+
+    def test_unknown_name_and_bad_size_are_named(self):
+        with self.assertRaisesRegex(ValueError, "vgg"):
+            compare.parse_workload("vgg/b1")
+        with self.assertRaisesRegex(ValueError, "x3"):
+            compare.parse_workload("mlp/x3")
+
+    def test_label_is_what_parse_reads(self):
+        for name in ("deep_cnn/d3/b8", "mlp/b1"):
+            self.assertEqual(compare.label(compare.parse_workload(name)), name)
+
+    def test_quick_keeps_explicit_values(self):
+        args = compare.parse_args(["--quick", "--rounds=5"])
+        self.assertEqual((args.rounds, args.warmup), (5, 3))
+
+    def test_reply_ignores_what_is_not_a_json_object(self):
+        self.assertIsNone(parse_reply(b"loading ..."))
+        self.assertIsNone(parse_reply(b"{broken"))
+        self.assertEqual(parse_reply(b' {"ok": true}\n'), {"ok": True})
+
+
+class FakeWorkerTest(unittest.TestCase):
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+
+    def fake(self, name, step_ms=2.0, loss=1.0, fail_on="", die_on=""):
+        path = os.path.join(self._folder.name, name)
+        with open(path, "w", encoding="utf-8") as script:
+            script.write(FAKE.format(python=sys.executable, step_ms=step_ms, loss=loss,
+                                     fail_on=fail_on, die_on=die_on))
+        os.chmod(path, 0o755)
+        return path
+
+    def run_compare(self, firn, peer, *extra):
+        """Runs main() with two fakes; returns (exit code, printed text, JSON document)."""
+        out = os.path.join(self._folder.name, "out.json")
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text), contextlib.redirect_stderr(io.StringIO()):
+            code = compare.main(["--workloads=mlp/b4", "--quick", f"--firn={firn}",
+                                 f"--python={peer}", "--modes=static,eager", f"--json={out}",
+                                 *extra])
+        with open(out, encoding="utf-8") as file:
+            return code, text.getvalue(), json.load(file)
+
+    def test_rows_hold_what_the_workers_reported(self):
+        code, text, document = self.run_compare(self.fake("firn", 2.0), self.fake("peer", 6.0))
+        self.assertEqual(code, 0)
+        self.assertEqual(sorted(document), ["command", "machine", "rows"])
+        self.assertEqual(document["rows"], [
+            {"workload": "mlp", "depth": 0, "batch": 4, "precision": "f32", "task": "train",
+             "framework": framework, "mode": mode, "threads": 2, "median_ms": ms, "min_ms": ms,
+             "spread": 0, "peak_mb": 12.5}
+            for framework, mode, ms in (("firn", "static", 2.0), ("torch", "eager", 6.0))])
+        self.assertIn("3.00 (3.00..3.00)", text)
+
+    def test_missing_binary_is_named_and_the_rest_still_runs(self):
+        _, text, document = self.run_compare("/nowhere/train_worker", self.fake("peer"))
+        self.assertIn("firn/static skipped: cannot start /nowhere/train_worker", text)
+        self.assertEqual([row["framework"] for row in document["rows"]], ["torch"])
+
+    def test_refused_mode_is_named_with_its_reason(self):
+        _, text, _ = self.run_compare(self.fake("firn"), self.fake("peer", fail_on="setup"))
+        self.assertIn("torch/eager skipped: this mode is not built in", text)
+
+    def test_worker_that_dies_midway_is_dropped_with_its_last_words(self):
+        _, text, document = self.run_compare(self.fake("firn"), self.fake("peer", die_on="peak"))
+        self.assertIn("torch/eager dropped: the worker ended: out of memory", text)
+        self.assertEqual([row["framework"] for row in document["rows"]], ["firn"])
+
+    def test_different_losses_are_reported(self):
+        _, text, _ = self.run_compare(self.fake("firn"), self.fake("peer", loss=1.5))
+        self.assertIn("torch/eager trains differently from firn/static", text)
+
+    def test_nothing_to_run_is_a_failure(self):
+        code, _, document = self.run_compare("/nowhere/a", "/nowhere/b")
+        self.assertEqual((code, document["rows"]), (1, []))
+
+    def test_silent_worker_times_out(self):
+        worker = Worker([self.fake("firn", die_on="never"), ], threads=1)
+        self.addCleanup(worker.close)
+        with self.assertRaisesRegex(WorkerError, "no answer"):
+            worker.request({"cmd": "setup"}, timeout_s=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
