@@ -32,11 +32,14 @@ struct Block {
   void* data = nullptr;  // aligned to 64 bytes on the CPU, 512 on CUDA
   size_t bytes = 0;      // what was reserved for it, at least what was asked
   AllocTag tag = AllocTag::kOther;
-  uint8_t size_class = 0;  // the allocator's own: where to put the block back
-  uint32_t node = 0;       // the allocator's own: its record of a large block
+  uint8_t size_class = 255;  // the allocator's own: where to put it back; 255 in a null block
+  uint32_t node = 0;         // the allocator's own: its record of a large block
 
   explicit operator bool() const { return data != nullptr; }
 };
+
+// "512 B", "1.50 MiB".
+std::string FormatBytes(int64_t bytes);
 
 // Bytes and counts of one allocator at one moment.
 struct AllocatorStats {

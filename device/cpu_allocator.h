@@ -17,8 +17,9 @@ namespace firn {
 // when they come back. Nothing returns to the system before EmptyCache, or before the limit asks
 // for it; blocks in the caches of other threads stay there until those threads free more or end.
 //
-// Statistics: live and cached bytes are exact. Each thread reports its small blocks in steps of
-// 64 KiB, so a peak may be off by at most 64 KiB a thread.
+// Statistics: live and cached bytes are exact. Peaks see a thread's small blocks in steps of 64 KiB
+// of one tag, so a tag's peak may lag by 64 KiB a thread, and the peak of the total by that much
+// for each tag the thread holds small blocks of.
 //
 // Thread-safe. Usable before main, during static destruction and from a thread that is ending.
 class CpuCachingAllocator final : public Allocator {

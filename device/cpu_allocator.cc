@@ -1,0 +1,172 @@
+// The ways a request can take: the thread's magazine of its size (no lock, a few dozen instructions
+// for a block out and back), else a batch from the heap for that magazine, else the heap's pools of
+// large blocks. A refused request empties the caches and tries once more.
+//
+// The quick ways are in Allocate and Free and everything else is kept out of line, so that they
+// need no stack frame.
+#include "device/cpu_allocator.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "device/internal/cpu_heap.h"
+#include "device/internal/poison.h"
+#include "device/internal/size_classes.h"
+#include "device/internal/thread_cache.h"
+#include "device/simd.h"
+#include "device/status_macros.h"
+
+namespace firn {
+namespace {
+
+using internal::CpuHeap;
+using internal::Magazine;
+using internal::ThreadCache;
+
+static_assert(Block{}.size_class == internal::kNullBlock);
+
+// A quarter of what addresses can tell: rounding up cannot overflow, and signed arithmetic is safe.
+constexpr size_t kMaxBytes = std::numeric_limits<size_t>::max() / 4;
+
+Block SmallBlock(void* data, uint32_t size_class, AllocTag tag) {
+  return Block{data, internal::kSizeClassBytes[size_class], tag, static_cast<uint8_t>(size_class)};
+}
+
+void EmptyCaches() {
+  internal::FlushOwnCache();
+  CpuHeap::Get().Trim();
+}
+
+// A block of the class: past the cache for a thread without one, else after filling its magazine
+// half.
+void* TakeSmall(uint32_t size_class, ThreadCache* cache) {
+  void* block = nullptr;
+  if (cache == nullptr) {
+    CpuHeap::Get().TakeSmall(size_class, &block, 1);
+    return block;
+  }
+  Magazine& magazine = cache->magazines[size_class];
+  if (magazine.count() == 0) {
+    const uint32_t batch = magazine.capacity() / 2 + 1;
+    magazine.set_count(CpuHeap::Get().TakeSmall(size_class, magazine.blocks(), batch));
+    std::reverse(magazine.blocks(), magazine.blocks() + magazine.count());  // warmest on top
+  }
+  return magazine.Pop();
+}
+
+Block AllocateSmall(size_t bytes, AllocTag tag) {
+  const uint32_t size_class = internal::SizeClassOf(bytes);
+  ThreadCache* const cache = internal::OwnCache();
+  void* data = TakeSmall(size_class, cache);
+  if (data == nullptr) {
+    EmptyCaches();
+    data = TakeSmall(size_class, cache);
+  }
+  if (data == nullptr) return Block{};
+  const uint32_t block_bytes = internal::kSizeClassBytes[size_class];
+  if (cache == nullptr) {
+    CpuHeap::Get().Book(tag, block_bytes);
+  } else if (cache->book(tag).Allocated(block_bytes)) {
+    CpuHeap::Get().Publish(*cache);
+  }
+  return SmallBlock(data, size_class, tag);
+}
+
+Block AllocateLarge(size_t bytes, AllocTag tag) {
+  Block block = CpuHeap::Get().TakeLarge(bytes, tag);
+  if (block) return block;
+  EmptyCaches();
+  return CpuHeap::Get().TakeLarge(bytes, tag);
+}
+
+FIRN_NOINLINE absl::StatusOr<Block> AllocateSlow(size_t asked, AllocTag tag) {
+  FIRN_RETURN_IF(
+      internal::CountsAsFailure(),
+      ResourceExhausted("out of memory on cpu: this allocation of ", asked, " bytes (",
+                        AllocTagName(tag), ") was made to fail by a ScopedAllocationFailure"));
+  FIRN_RETURN_IF(asked > kMaxBytes, InvalidArgument("allocate: ", asked,
+                                                    " bytes is more than any machine has; did a"
+                                                    " product of dimensions overflow?"));
+  const size_t bytes = asked + internal::kRedzoneBytes;
+  const Block block =
+      bytes <= internal::kMaxSmallBytes ? AllocateSmall(bytes, tag) : AllocateLarge(bytes, tag);
+  if (!block) return CpuHeap::Get().Exhausted(asked, tag);
+  internal::OnAllocate(block.data, asked, block.bytes);
+  return block;
+}
+
+// The ends of Allocate and Free when it is also time to publish.
+FIRN_NOINLINE absl::StatusOr<Block> PublishAndReturn(ThreadCache& cache, void* data,
+                                                     uint32_t size_class, AllocTag tag) {
+  CpuHeap::Get().Publish(cache);
+  return SmallBlock(data, size_class, tag);
+}
+FIRN_NOINLINE void Publish(ThreadCache& cache) noexcept { CpuHeap::Get().Publish(cache); }
+
+// Makes room in a full magazine: the colder half goes to the heap.
+void HalveMagazine(Magazine& magazine, uint32_t size_class) {
+  const uint32_t half = magazine.count() / 2;
+  CpuHeap::Get().GiveSmall(size_class, magazine.blocks(), half);
+  std::copy(magazine.blocks() + half, magazine.blocks() + magazine.count(), magazine.blocks());
+  magazine.set_count(magazine.count() - half);
+}
+
+FIRN_NOINLINE void FreeSlow(const Block& block) noexcept {
+  if (!block) return;
+  internal::OnFree(block.data, block.bytes);
+  if (block.size_class >= internal::kNumSizeClasses) {
+    CpuHeap::Get().GiveLarge(block);
+    return;
+  }
+  ThreadCache* const cache = internal::OwnCache();
+  if (cache == nullptr) {
+    CpuHeap::Get().GiveSmall(block.size_class, &block.data, 1);
+    CpuHeap::Get().Book(block.tag, -static_cast<int64_t>(block.bytes));
+    return;
+  }
+  Magazine& magazine = cache->magazines[block.size_class];
+  if (magazine.count() == magazine.capacity()) HalveMagazine(magazine, block.size_class);
+  magazine.Push(block.data);
+  if (cache->book(block.tag).Freed(static_cast<uint32_t>(block.bytes))) Publish(*cache);
+}
+
+}  // namespace
+
+constinit CpuCachingAllocator internal::cpu_allocator;
+
+absl::StatusOr<Block> CpuCachingAllocator::Allocate(size_t bytes, AllocTag tag) {
+  if (bytes > internal::kMaxSmallBytes - internal::kRedzoneBytes) return AllocateSlow(bytes, tag);
+  const uint32_t size_class = internal::SizeClassOf(bytes + internal::kRedzoneBytes);
+  ThreadCache& cache = *internal::this_thread_cache;
+  void* const data = cache.magazines[size_class].Pop();
+  if (data == nullptr) [[unlikely]]
+    return AllocateSlow(bytes, tag);
+  const uint32_t block_bytes = internal::kSizeClassBytes[size_class];
+  internal::OnAllocate(data, bytes, block_bytes);
+  if (cache.book(tag).Allocated(block_bytes)) [[unlikely]] {
+    return PublishAndReturn(cache, data, size_class, tag);
+  }
+  return SmallBlock(data, size_class, tag);
+}
+
+void CpuCachingAllocator::Free(const Block& block) noexcept {
+  if (block.size_class >= internal::kNumSizeClasses) return FreeSlow(block);
+  ThreadCache& cache = *internal::this_thread_cache;
+  if (!cache.magazines[block.size_class].Push(block.data)) [[unlikely]]
+    return FreeSlow(block);
+  internal::OnFree(block.data, block.bytes);
+  if (cache.book(block.tag).Freed(static_cast<uint32_t>(block.bytes))) [[unlikely]]
+    Publish(cache);
+}
+
+AllocatorStats CpuCachingAllocator::stats() const { return CpuHeap::Get().stats(); }
+
+void CpuCachingAllocator::ResetPeak() { CpuHeap::Get().ResetPeak(); }
+
+void CpuCachingAllocator::EmptyCache() { EmptyCaches(); }
+
+void CpuCachingAllocator::SetLimit(std::optional<size_t> bytes) { CpuHeap::Get().SetLimit(bytes); }
+
+}  // namespace firn

@@ -1,0 +1,56 @@
+// Environment variables as typed values: a decimal number with nothing before or after it, for
+// sizes with one suffix letter.
+#include "device/environment.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "absl/strings/numbers.h"
+
+namespace firn::env {
+namespace {
+
+// The variable's value if it is a number in [low, high] once multiplied by its suffix.
+std::optional<uint64_t> ReadNumber(const char* name, uint64_t low, uint64_t high,
+                                   const std::string& suffixes = "") {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  std::string digits = value;
+  uint64_t unit = 1;
+  const size_t suffix = suffixes.find(digits.back());
+  if (suffix != std::string::npos) {
+    unit = uint64_t{1} << (10 * (suffix + 1));
+    digits.pop_back();
+  }
+  uint64_t number = 0;
+  const bool understood = digits.find_first_not_of("0123456789") == std::string::npos &&
+                          absl::SimpleAtoi(digits, &number) && number <= high / unit &&
+                          number * unit >= low;
+  if (understood) return number * unit;
+  std::fprintf(stderr, "firn: ignoring %s=%s: want a number from %llu to %llu\n", name, value,
+               static_cast<unsigned long long>(low), static_cast<unsigned long long>(high));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int> NumThreads() {
+  const auto number = ReadNumber("FIRN_NUM_THREADS", 1, 4096);
+  if (!number) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+uint64_t Seed() {
+  return ReadNumber("FIRN_SEED", 0, std::numeric_limits<uint64_t>::max()).value_or(0);
+}
+
+std::optional<size_t> CpuMemoryLimit() {
+  return ReadNumber("FIRN_CPU_MEMORY_LIMIT", 0, std::numeric_limits<int64_t>::max(), "KMGT");
+}
+
+bool HugePages() { return ReadNumber("FIRN_HUGE_PAGES", 0, 1).value_or(1) == 1; }
+
+}  // namespace firn::env

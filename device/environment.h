@@ -1,0 +1,30 @@
+#ifndef FIRN_DEVICE_ENVIRONMENT_H_
+#define FIRN_DEVICE_ENVIRONMENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+// All environment variables Firn reads. Each is read by the one place that needs it, most of them
+// once; a value that cannot be understood is reported on stderr and treated as unset. Thread-safe
+// as long as nobody calls setenv at the same time.
+//
+// OpenMP's own variables (OMP_NUM_THREADS, OMP_PROC_BIND, ...) are obeyed as well.
+namespace firn::env {
+
+// FIRN_NUM_THREADS: what NumThreads() starts with, at least 1. Beats OMP_NUM_THREADS.
+std::optional<int> NumThreads();
+
+// FIRN_SEED: the seed DefaultGenerator() starts with; 0 when unset.
+uint64_t Seed();
+
+// FIRN_CPU_MEMORY_LIMIT: the host allocator's limit to start with, in bytes, or with a suffix K, M,
+// G or T (powers of 1024): "6G". See Allocator::SetLimit.
+std::optional<size_t> CpuMemoryLimit();
+
+// FIRN_HUGE_PAGES: 0 stops the host allocator from asking for transparent huge pages; 1 when unset.
+bool HugePages();
+
+}  // namespace firn::env
+
+#endif  // FIRN_DEVICE_ENVIRONMENT_H_

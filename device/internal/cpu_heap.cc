@@ -1,0 +1,158 @@
+// Every function takes the lock once and does little under it; mapping a slab is the slowest (some
+// microseconds, once for many blocks).
+#include "device/internal/cpu_heap.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "device/internal/poison.h"
+#include "device/status_macros.h"
+
+namespace firn::internal {
+namespace {
+
+constexpr size_t kMaxMediumBytes = size_t{4} << 20;
+
+void AddPending(const ThreadCache& cache, AllocatorStats& stats) {
+  for (size_t i = 0; i < kNumAllocTags; ++i) {
+    const PendingBook::Entry pending = cache.books[i].Read();
+    stats.live_bytes += pending.bytes;
+    stats.live_by_tag[i] += pending.bytes;
+    stats.allocations += pending.allocations;
+  }
+}
+
+void RaisePeaks(AllocatorStats& stats) {
+  stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes);
+  for (size_t i = 0; i < kNumAllocTags; ++i) {
+    stats.peak_by_tag[i] = std::max(stats.peak_by_tag[i], stats.live_by_tag[i]);
+  }
+}
+
+}  // namespace
+
+CpuHeap& CpuHeap::Get() {
+  static CpuHeap* const heap = new CpuHeap;
+  return *heap;
+}
+
+uint32_t CpuHeap::TakeSmall(uint32_t size_class, void** out, uint32_t wanted) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!LimitAllows(kSizeClassBytes[size_class])) return 0;
+  return small_.Take(size_class, out, wanted);
+}
+
+void CpuHeap::GiveSmall(uint32_t size_class, void* const* blocks, uint32_t count) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  small_.Give(size_class, blocks, count);
+}
+
+Block CpuHeap::TakeLarge(size_t bytes, AllocTag tag) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!LimitAllows(bytes)) return Block{};
+  const bool medium = bytes <= kMaxMediumBytes;
+  const auto piece = (medium ? medium_ : big_).Take(bytes);
+  if (!piece) return Block{};
+  BookLocked(tag, static_cast<int64_t>(piece->bytes));
+  return Block{piece->data, piece->bytes, tag, medium ? kMediumBlock : kBigBlock, piece->node};
+}
+
+void CpuHeap::GiveLarge(const Block& block) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  (block.size_class == kMediumBlock ? medium_ : big_).Give(block.node);
+  BookLocked(block.tag, -static_cast<int64_t>(block.bytes));
+}
+
+void CpuHeap::Book(AllocTag tag, int64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  BookLocked(tag, bytes);
+}
+
+void CpuHeap::BookLocked(AllocTag tag, int64_t bytes) {
+  const auto i = static_cast<size_t>(tag);
+  books_.live_bytes += bytes;
+  books_.live_by_tag[i] += bytes;
+  if (bytes < 0) return;
+  ++books_.allocations;
+  books_.peak_bytes = std::max(books_.peak_bytes, books_.live_bytes);
+  books_.peak_by_tag[i] = std::max(books_.peak_by_tag[i], books_.live_by_tag[i]);
+}
+
+void CpuHeap::Publish(ThreadCache& cache) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  AddPending(cache, books_);
+  for (PendingBook& book : cache.books) book.Clear();
+  RaisePeaks(books_);
+}
+
+void CpuHeap::Register(ThreadCache* cache) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  caches_.push_back(cache);
+}
+
+void CpuHeap::Unregister(ThreadCache* cache) {
+  Publish(*cache);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  caches_.erase(std::find(caches_.begin(), caches_.end(), cache));
+}
+
+void CpuHeap::Trim() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  small_.Trim();
+  medium_.Trim();
+  big_.Trim();
+}
+
+void CpuHeap::SetLimit(std::optional<size_t> bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  source_.set_limit(bytes);
+}
+
+// Whether `bytes` more may be live. What a new slab adds is the source's to judge.
+bool CpuHeap::LimitAllows(size_t bytes) const {
+  const std::optional<size_t> limit = source_.limit();
+  if (!limit) return true;
+  const auto live = static_cast<size_t>(std::max<int64_t>(StatsLocked().live_bytes, 0));
+  return bytes <= *limit && live <= *limit - bytes;
+}
+
+AllocatorStats CpuHeap::stats() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return StatsLocked();
+}
+
+AllocatorStats CpuHeap::StatsLocked() const {
+  AllocatorStats stats = books_;
+  for (const ThreadCache* cache : caches_) AddPending(*cache, stats);
+  RaisePeaks(stats);
+  stats.cached_bytes = static_cast<int64_t>(source_.mapped_bytes()) - stats.live_bytes;
+  if (source_.limit()) stats.limit_bytes = static_cast<int64_t>(*source_.limit());
+  return stats;
+}
+
+void CpuHeap::ResetPeak() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const AllocatorStats now = StatsLocked();
+  books_.peak_bytes = now.live_bytes;
+  books_.peak_by_tag = now.live_by_tag;
+}
+
+absl::Status CpuHeap::Exhausted(size_t bytes, AllocTag tag) {
+  const AllocatorStats now = stats();
+  std::string held;
+  for (size_t i = 0; i < kNumAllocTags; ++i) {
+    if (now.live_by_tag[i] == 0) continue;
+    held += Message(held.empty() ? "" : ", ", AllocTagName(static_cast<AllocTag>(i)), " ",
+                    FormatBytes(now.live_by_tag[i]));
+  }
+  return ResourceExhausted(
+      "out of memory on cpu: asked for ", FormatBytes(static_cast<int64_t>(bytes)), " (", bytes,
+      " bytes, ", AllocTagName(tag), "); live ", FormatBytes(now.live_bytes), " (",
+      held.empty() ? "nothing" : held, "), cached ", FormatBytes(now.cached_bytes), ", limit ",
+      now.limit_bytes < 0 ? "none, refused by the system" : FormatBytes(now.limit_bytes));
+}
+
+}  // namespace firn::internal

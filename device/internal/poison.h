@@ -1,0 +1,66 @@
+#ifndef FIRN_DEVICE_INTERNAL_POISON_H_
+#define FIRN_DEVICE_INTERNAL_POISON_H_
+
+#include <cstddef>
+#include <cstring>
+
+#include "device/check.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FIRN_HAS_ASAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIRN_HAS_ASAN_ 1
+#endif
+#endif
+
+#if defined(FIRN_HAS_ASAN_)
+#include <sanitizer/asan_interface.h>
+#endif
+
+// What finds wrong uses of host memory; nothing at all in an ordinary build.
+//
+// Under AddressSanitizer whatever is not handed out is poisoned, down to the byte: slabs, blocks
+// that came back, and of a live block the bytes past those asked for, of which there are always at
+// least kRedzoneBytes. With FIRN_POISON memory handed out and memory given back is filled with 0xFF
+// bytes, NaN in every floating-point type. Neither mode writes anything else into a free block.
+namespace firn::internal {
+
+#if defined(FIRN_POISON)
+inline void FillWithNan(void* data, size_t bytes) { std::memset(data, 0xFF, bytes); }
+#else
+inline void FillWithNan(void*, size_t) {}
+#endif
+
+#if defined(FIRN_HAS_ASAN_)
+inline constexpr size_t kRedzoneBytes = 64;
+inline void Forbid(void* data, size_t bytes) { ASAN_POISON_MEMORY_REGION(data, bytes); }
+inline void Permit(void* data, size_t bytes) { ASAN_UNPOISON_MEMORY_REGION(data, bytes); }
+inline bool IsForbidden(const void* data) { return __asan_address_is_poisoned(data) != 0; }
+#else
+inline constexpr size_t kRedzoneBytes = 0;
+inline void Forbid(void*, size_t) {}
+inline void Permit(void*, size_t) {}
+inline bool IsForbidden(const void*) { return false; }
+#endif
+
+// A block of `bytes` is being handed out, `asked` of which the caller may touch. One byte is
+// permitted for a request of none, so that OnFree can tell a live block from a free one.
+inline void OnAllocate(void* data, size_t asked, [[maybe_unused]] size_t bytes) {
+  Permit(data, asked != 0 ? asked : 1);
+  FillWithNan(data, asked);
+}
+
+// A block of `bytes` came back.
+inline void OnFree(void* data, size_t bytes) {
+  if constexpr (kRedzoneBytes != 0) {
+    FIRN_CHECK(!IsForbidden(data), "a block was given back twice, or is not the allocator's");
+    Permit(data, bytes);
+  }
+  FillWithNan(data, bytes);
+  Forbid(data, bytes);
+}
+
+}  // namespace firn::internal
+
+#endif  // FIRN_DEVICE_INTERNAL_POISON_H_

@@ -1,0 +1,43 @@
+// Slabs are anonymous private mappings. mmap aligns to small pages only, so a mapping larger by one
+// huge page is made and its ends are cut off. Aligned slabs let the kernel back them with huge
+// pages (asked for by madvise), which saves most of the page faults and TLB misses of large
+// tensors.
+#include "device/internal/slab_source.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+
+#include "device/check.h"
+#include "device/environment.h"
+#include "device/internal/poison.h"
+
+namespace firn::internal {
+
+SlabSource::SlabSource() : limit_(env::CpuMemoryLimit()), huge_pages_(env::HugePages()) {}
+
+void* SlabSource::Map(size_t bytes) {
+  if (!Fits(bytes)) return nullptr;
+  const size_t spare = kHugePageBytes - kPageBytes;
+  void* const mapping =
+      mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(mapping);
+  const size_t before = -reinterpret_cast<uintptr_t>(begin) % kHugePageBytes;
+  char* const slab = begin + before;
+  if (before != 0) munmap(begin, before);
+  if (before != spare) munmap(slab + bytes, spare - before);
+  if (huge_pages_) madvise(slab, bytes, MADV_HUGEPAGE);  // only a wish: a refusal does no harm
+  Forbid(slab, bytes);
+  mapped_bytes_ += bytes;
+  return slab;
+}
+
+void SlabSource::Unmap(void* slab, size_t bytes) {
+  FIRN_CHECK(bytes <= mapped_bytes_);
+  Permit(slab, bytes);  // the addresses may come back to somebody else
+  munmap(slab, bytes);
+  mapped_bytes_ -= bytes;
+}
+
+}  // namespace firn::internal

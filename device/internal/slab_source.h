@@ -1,0 +1,46 @@
+#ifndef FIRN_DEVICE_INTERNAL_SLAB_SOURCE_H_
+#define FIRN_DEVICE_INTERNAL_SLAB_SOURCE_H_
+
+#include <cstddef>
+#include <optional>
+
+namespace firn::internal {
+
+inline constexpr size_t kPageBytes = 4096;
+inline constexpr size_t kHugePageBytes = size_t{2} << 20;
+
+constexpr size_t RoundUp(size_t bytes, size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
+
+// Takes slabs from the operating system and gives them back, within a limit. Not thread-safe.
+class SlabSource {
+ public:
+  SlabSource();
+
+  // A zeroed, poisoned slab that starts on a 2 MiB boundary, or null when the limit or the system
+  // refuses. Requires: bytes > 0, a multiple of kPageBytes.
+  void* Map(size_t bytes);
+
+  // Requires: a whole slab as Map returned it.
+  void Unmap(void* slab, size_t bytes);
+
+  size_t mapped_bytes() const { return mapped_bytes_; }
+
+  std::optional<size_t> limit() const { return limit_; }
+  void set_limit(std::optional<size_t> bytes) { limit_ = bytes; }
+
+  // Whether a slab of this size would stay within the limit.
+  bool Fits(size_t bytes) const {
+    return !limit_ || (bytes <= *limit_ && mapped_bytes_ <= *limit_ - bytes);
+  }
+
+ private:
+  size_t mapped_bytes_ = 0;
+  std::optional<size_t> limit_;
+  bool huge_pages_;
+};
+
+}  // namespace firn::internal
+
+#endif  // FIRN_DEVICE_INTERNAL_SLAB_SOURCE_H_

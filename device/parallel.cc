@@ -1,0 +1,85 @@
+// Parallel loops on OpenMP, the only thread pool in the process.
+//
+// A region always asks for the full team, also when there are fewer chunks than threads: libgomp
+// ends the surplus threads of a smaller team and has to start new ones for the next larger one
+// (tens of microseconds), and oneDNN's regions between ours use the full team too. OpenMP may still
+// give fewer threads than asked, so threads take chunks in turn and the chunks do not depend on it.
+#include "device/parallel.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "device/environment.h"
+#include "device/internal/float_control.h"
+
+namespace firn {
+namespace {
+
+std::atomic<int> num_threads{0};  // 0 until set or asked for
+
+}  // namespace
+
+void SetNumThreads(int threads) {
+  num_threads.store(std::max(threads, 1), std::memory_order_relaxed);
+  SyncOpenMpThreads();
+}
+
+int NumThreads() {
+  const int set = num_threads.load(std::memory_order_relaxed);
+  if (set != 0) return set;
+  int unset = 0;
+  num_threads.compare_exchange_strong(unset, env::NumThreads().value_or(omp_get_max_threads()));
+  return num_threads.load(std::memory_order_relaxed);
+}
+
+void SyncOpenMpThreads() {
+  thread_local int synced = 0;
+  const int wanted = NumThreads();
+  if (synced == wanted) return;
+  omp_set_num_threads(wanted);
+  synced = wanted;
+}
+
+bool InParallelRegion() { return omp_in_parallel() != 0; }
+
+void SetFlushDenormals(bool on) {
+  internal::SetFlushBits(on ? internal::kFlushBits : 0);
+  if (InParallelRegion()) return;
+  const auto carry_over = [](void*, int, int64_t, int64_t) {};  // RunChunks itself sets the bits
+  internal::RunChunks(NumThreads(), NumThreads(), carry_over, nullptr);
+}
+
+bool FlushDenormals() {
+  return internal::kFlushBits != 0 && internal::FlushBits() == internal::kFlushBits;
+}
+
+int NumChunks(int64_t n, int64_t grain) {
+  if (n <= 0) return 0;
+  const int threads = NumThreads();
+  if (n <= grain || threads == 1 || InParallelRegion()) return 1;
+  grain = std::max<int64_t>(grain, 1);
+  return static_cast<int>(std::min<int64_t>(threads, (n - 1) / grain + 1));
+}
+
+namespace internal {
+
+void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
+  const uint64_t flush_bits = FlushBits();
+  const int64_t size = n / chunks;
+  const int64_t longer = n % chunks;  // chunks of size + 1, the first ones
+#pragma omp parallel num_threads(NumThreads())
+  {
+    SetFlushBits(flush_bits);
+    const int team = omp_get_num_threads();
+    for (int i = omp_get_thread_num(); i < chunks; i += team) {
+      const int64_t begin = size * i + std::min<int64_t>(i, longer);
+      fn(body, i, begin, begin + size + (i < longer ? 1 : 0));
+    }
+  }
+}
+
+}  // namespace internal
+}  // namespace firn
