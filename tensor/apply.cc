@@ -1,0 +1,382 @@
+// Apply: validate, infer, select a kernel, arrange layouts, allocate, run, record.
+//
+// Everything a kernel could get wrong about its arguments is refused here, once: counts, dtypes,
+// ranks, devices, values of indices, bounds of views, writes into tensors whose gradient is being
+// recorded. Nothing is written before the last check has passed.
+
+#include "tensor/apply.h"
+
+#include <cstring>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "device/check.h"
+#include "device/cpu_allocator.h"
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+constexpr size_t kMaxOutputs = 8;
+
+const ArgDecl& DeclOf(const OpDef& op, size_t i) {
+  return i < op.inputs.size() ? op.inputs[i] : op.inputs.back();
+}
+
+// --- Validation ---------------------------------------------------------------------------------
+
+absl::Status BadDType(const ArgDecl& decl, const TensorSpec& spec) {
+  return InvalidArgument(decl.name, " must be ", Describe(decl.dtypes), ", got ", spec.ToString());
+}
+
+absl::Status CheckSameDType(const OpDef& op, absl::Span<const TensorRef> in, size_t i) {
+  const ArgDecl& decl = DeclOf(op, i);
+  for (size_t j = 0; j < i && j < op.inputs.size(); ++j) {
+    if (op.inputs[j].name != decl.same_dtype_as || !in[j].defined()) continue;
+    FIRN_RETURN_IF(in[j].spec().dtype != in[i].spec().dtype,
+                   InvalidArgument(decl.name, " must have the dtype of ", decl.same_dtype_as, " (",
+                                   Name(in[j].spec().dtype), "), got ", in[i].spec().ToString()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckInout(const ArgDecl& decl, const Tensor& t) {
+  FIRN_RETURN_IF(ThisThread().grad_enabled && t.requires_grad(),
+                 FailedPrecondition(decl.name,
+                                    " would be changed in place while its gradient is "
+                                    "being recorded; use NoGradScope, or an operation that returns "
+                                    "a new tensor"));
+  return absl::OkStatus();
+}
+
+absl::Status CheckCount(const OpDef& op, size_t given) {
+  const size_t declared = op.inputs.size();
+  FIRN_RETURN_IF(op.variadic() ? given < declared : given != declared,
+                 InvalidArgument("takes ", op.variadic() ? "at least " : "", declared,
+                                 " tensors, got ", given));
+  return absl::OkStatus();
+}
+
+absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* device) {
+  if (in.size() != op.inputs.size()) FIRN_RETURN_IF_ERROR(CheckCount(op, in.size()));
+  bool have_device = false;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const ArgDecl& decl = DeclOf(op, i);
+    if (!in[i].defined()) {
+      FIRN_RETURN_IF(!decl.optional, InvalidArgument(decl.name, " is an undefined tensor"));
+      continue;
+    }
+    const TensorSpec& spec = in[i].spec();
+    if (!Contains(decl.dtypes, spec.dtype)) return BadDType(decl, spec);
+    const int rank = spec.shape.rank();
+    FIRN_RETURN_IF(rank < decl.min_rank || rank > decl.max_rank,
+                   InvalidArgument(decl.name, " must have ",
+                                   decl.min_rank == decl.max_rank
+                                       ? absl::StrCat(decl.min_rank)
+                                       : absl::StrCat(decl.min_rank, " to ", decl.max_rank),
+                                   " dimensions, got ", spec.ToString()));
+    FIRN_RETURN_IF(have_device && spec.device != *device,
+                   InvalidArgument("tensors on different devices: ", decl.name, " on ",
+                                   spec.device.ToString(), ", others on ", device->ToString()));
+    *device = spec.device;
+    have_device = true;
+    if (!decl.same_dtype_as.empty()) FIRN_RETURN_IF_ERROR(CheckSameDType(op, in, i));
+    if (decl.inout) FIRN_RETURN_IF_ERROR(CheckInout(decl, *in[i]));
+  }
+  return absl::OkStatus();
+}
+
+// --- Kernel choice and layouts
+// --------------------------------------------------------------------
+
+using SpecPointers = absl::InlinedVector<const TensorSpec*, 6>;
+
+SpecPointers PointersTo(absl::Span<const TensorRef> in) {
+  SpecPointers p;
+  for (const TensorRef& t : in) p.push_back(t.defined() ? &t.spec() : nullptr);
+  return p;
+}
+
+absl::Status NoKernel(const OpDef& op, const KernelQuery& q, Device device) {
+  std::string why;
+  for (const Kernel& k : op.kernels) {
+    if (k.device != device.type) continue;
+    const absl::Status s = k.supports == nullptr ? absl::OkStatus() : k.supports(q);
+    absl::StrAppend(&why, why.empty() ? "" : "; ", std::string(k.name), ": ",
+                    std::string(s.message()));
+  }
+  return Unimplemented("no kernel for ", device.ToString(), " takes this call (",
+                       why.empty() ? "none is registered" : why, ")");
+}
+
+absl::StatusOr<const Kernel*> SelectKernel(const OpDef& op, const KernelQuery& q, Device device) {
+  for (const Kernel& k : op.kernels) {
+    if (k.device == device.type && (k.supports == nullptr || k.supports(q).ok())) return &k;
+  }
+  return NoKernel(op, q, device);
+}
+
+// The layouts that `k` wants for this call. Returns false when everything may stay as it is (the
+// usual case) and the outputs are as inferred.
+bool Layouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, LayoutRequest* want) {
+  const size_t n = static_cast<size_t>(q.num_inputs());
+  if (k.layouts != nullptr) {
+    want->in.assign(n, 0);
+    want->out.assign(num_outputs, 0);
+    k.layouts(q, *want);
+    return true;
+  }
+  bool all_contiguous = true, any_blocked = false, all_same = true;
+  const TensorSpec* first = nullptr;
+  for (size_t i = 0; i < n; ++i) {
+    if (!q.has(static_cast<int>(i))) continue;
+    const TensorSpec& s = q.in(static_cast<int>(i));
+    if (first == nullptr) first = &s;
+    all_contiguous &= s.layout.contiguous;
+    any_blocked |= s.layout.blocked();
+    all_same &= SameDenseLayout(*first, s);
+  }
+  if (all_contiguous || (k.takes != Takes::kContiguous && !any_blocked)) return false;
+  const bool keep = k.takes == Takes::kElementwise && all_same && any_blocked;
+  want->in.assign(n, keep ? first->layout.channel_block : 0);
+  want->out.assign(num_outputs, keep ? first->layout.channel_block : 0);
+  return true;
+}
+
+// --- Memory
+// ---------------------------------------------------------------------------------------
+
+// True if writing `a` could change what is read from `b`.
+bool MayOverlap(const Tensor& a, const Tensor& b) {
+  return !a.Is(b) && a.impl()->storage == b.impl()->storage;
+}
+
+// One call's arranged inputs: borrowed where they can stay, owned where reordered or copied.
+struct Arranged {
+  absl::InlinedVector<Tensor, 6> owned;  // undefined: the caller's tensor is used
+  absl::InlinedVector<Operand, 8> operands;
+};
+
+absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> in, size_t i,
+                                  bool reorder, uint8_t block, bool strided_ok) {
+  const ArgDecl& decl = DeclOf(op, i);
+  const TensorSpec& spec = in[i].spec();
+  const bool fits = !reorder || (strided_ok && !spec.layout.blocked()) ||
+                    (spec.dense() && spec.layout.channel_block == block);
+  if (decl.inout) {
+    FIRN_RETURN_IF(!fits, InvalidArgument(decl.name,
+                                          " is written in place and must be contiguous, "
+                                          "got ",
+                                          spec.ToString()));
+    return Tensor();
+  }
+  if (!fits) return Reordered(*in[i], block);
+  for (size_t j = 0; j < in.size(); ++j) {  // x[1:] = x[:-1] reads a copy
+    if (DeclOf(op, j).inout && in[j].defined() && MayOverlap(*in[j], *in[i])) {
+      FIRN_ASSIGN_OR_RETURN(Tensor copy,
+                            AllocateTensor(TensorSpec::Blocked(spec.dtype, spec.shape, spec.device,
+                                                               spec.layout.channel_block)));
+      CopyElements(spec, in[i]->impl()->data, copy.spec(), copy.impl()->data);
+      return copy;
+    }
+  }
+  return Tensor();
+}
+
+absl::Status Arrange(const OpDef& op, const Kernel& k, absl::Span<const TensorRef> in,
+                     bool has_request, const LayoutRequest& want, bool any_inout, Arranged* a) {
+  const bool strided_ok = k.layouts == nullptr && k.takes != Takes::kContiguous;
+  const bool untouched = !has_request && !any_inout;
+  if (!untouched) a->owned.resize(in.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i].defined()) {
+      a->operands.push_back({});
+      continue;
+    }
+    const Tensor* t = &*in[i];
+    if (!untouched) {
+      FIRN_ASSIGN_OR_RETURN(a->owned[i], ArrangeOne(op, in, i, has_request,
+                                                    has_request ? want.in[i] : 0, strided_ok));
+      if (a->owned[i].defined()) t = &a->owned[i];
+    }
+    a->operands.push_back({t->impl()->data, &t->spec()});
+  }
+  return absl::OkStatus();
+}
+
+// Scratch memory of one kernel run.
+class Workspace {
+ public:
+  Workspace() = default;
+  ~Workspace() {
+    if (storage_) storage_.reset();
+  }
+  absl::Status Allocate(size_t bytes, Device device) {
+    FIRN_ASSIGN_OR_RETURN(storage_, Storage::Allocate(bytes, device, AllocTag::kWorkspace));
+    return absl::OkStatus();
+  }
+  void* data() const { return storage_ ? storage_->data() : nullptr; }
+
+ private:
+  IntrusivePtr<Storage> storage_;
+};
+
+// --- Index values
+// ---------------------------------------------------------------------------------
+
+template <class T>
+absl::Status CheckIndexValues(const Tensor& t, const IndexBounds& b, std::string_view name) {
+  FIRN_ASSIGN_OR_RETURN(const Tensor plain, Reordered(t, 0));
+  const T* v = reinterpret_cast<const T*>(plain.impl()->data);
+  const int64_t n = plain.num_elements();
+  bool bad = false;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t x = v[i];
+    bad |= (x < b.low || x >= b.high) && x != b.ignored;
+  }
+  if (!bad) [[likely]]
+    return absl::OkStatus();
+  int64_t at = 0;
+  while ((v[at] >= b.low && v[at] < b.high) || v[at] == b.ignored) ++at;
+  return OutOfRange(name, " ", static_cast<int64_t>(v[at]), " at index ", at, " is outside [",
+                    b.low, ", ", b.high, ")");
+}
+
+absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<const TensorRef> in) {
+  for (int i : op.index_inputs) {
+    if (!q.has(i)) continue;
+    const size_t at = static_cast<size_t>(i);
+    if (!Contains(kIndex, in[at].spec().dtype)) continue;  // probabilities, masks
+    FIRN_ASSIGN_OR_RETURN(const IndexBounds b, op.index_bounds(q, i));
+    FIRN_RETURN_IF_ERROR(VisitIndex(in[at].spec().dtype, [&]<class T>(TypeTag<T>) {
+      return CheckIndexValues<T>(*in[at], b, op.inputs[at].name);
+    }));
+  }
+  return absl::OkStatus();
+}
+
+// --- The steps
+// ------------------------------------------------------------------------------------
+
+absl::Status MakeView(const TensorRef& in, const TensorSpec& spec, int64_t offset, Tensor* out) {
+  // The blocked layouts have no strides to take a view of.
+  FIRN_ASSIGN_OR_RETURN(const Tensor base, in.spec().layout.blocked()
+                                               ? Reordered(*in, 0)
+                                               : absl::StatusOr<Tensor>(*in));
+  const IntrusivePtr<Storage>& storage = base.impl()->storage;
+  const int64_t size = SizeOf(spec.dtype);
+  char* data = base.impl()->data + offset * size;
+  const OffsetRange reach = ReachOf(spec.shape, spec.layout.strides);
+  const char* begin = static_cast<const char*>(storage->data());
+  const bool inside =
+      spec.num_elements() == 0 || (data + reach.low * size >= begin &&
+                                   data + (reach.high + 1) * size <= begin + storage->bytes());
+  FIRN_RETURN_IF(!inside, OutOfRange("a view ", spec.ToString(), " at offset ", offset,
+                                     " reaches outside the ", storage->bytes(), " bytes of ",
+                                     in.spec().ToString()));
+  // An empty view may start past the end; nothing is ever read there, but keep the pointer inside.
+  *out = WrapStorage(storage, spec.num_elements() == 0 ? storage->data() : data, spec);
+  return absl::OkStatus();
+}
+
+absl::Status AllocateOutputs(absl::Span<TensorSpec> specs, bool has_request,
+                             const LayoutRequest& want, absl::Span<Tensor> out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    TensorSpec& s = specs[i];
+    if (has_request && want.out[i] != 0) {
+      s = TensorSpec::Blocked(s.dtype, s.shape, s.device, want.out[i]);
+    }
+    FIRN_ASSIGN_OR_RETURN(out[i], AllocateTensor(s));
+  }
+  return absl::OkStatus();
+}
+
+bool HasWork(absl::Span<Tensor> out, bool any_inout) {
+  if (any_inout || out.empty()) return true;
+  for (const Tensor& t : out) {
+    if (t.num_elements() != 0) return true;
+  }
+  return false;
+}
+
+absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                       absl::Span<TensorSpec> specs, Device device, absl::Span<Tensor> out) {
+  const SpecPointers given = PointersTo(in);
+  const KernelQuery query(given, specs, attrs);
+  if (op.index_bounds != nullptr) FIRN_RETURN_IF_ERROR(CheckIndices(op, query, in));
+  FIRN_ASSIGN_OR_RETURN(const Kernel* k, SelectKernel(op, query, device));
+  bool any_inout = false;
+  for (const ArgDecl& d : op.inputs) any_inout |= d.inout;
+
+  LayoutRequest want;
+  const bool has_request = Layouts(*k, query, out.size(), &want);
+  Arranged arranged;
+  FIRN_RETURN_IF_ERROR(Arrange(op, *k, in, has_request, want, any_inout, &arranged));
+  FIRN_RETURN_IF_ERROR(AllocateOutputs(specs, has_request, want, out));
+  if (!HasWork(out, any_inout)) return absl::OkStatus();
+  absl::InlinedVector<Operand, 4> results;
+  for (const Tensor& t : out) results.push_back({t.impl()->data, &t.spec()});
+
+  Workspace workspace;
+  if (k->workspace != nullptr) {
+    SpecPointers ready;
+    for (const Operand& o : arranged.operands) ready.push_back(o.spec);
+    const size_t bytes = k->workspace(KernelQuery(ready, specs, attrs));
+    if (bytes != 0) FIRN_RETURN_IF_ERROR(workspace.Allocate(bytes, device));
+  }
+  KernelContext context(arranged.operands, results, attrs, workspace.data());
+  FIRN_RETURN_IF_ERROR(k->run(context));
+  if (any_inout) {
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (DeclOf(op, i).inout && in[i].defined()) in[i]->impl()->storage->BumpVersion();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Compute(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                     absl::Span<Tensor> out) {
+  FIRN_DCHECK(out.size() == op.outputs.size() && out.size() <= kMaxOutputs);
+  TensorSpec specs[kMaxOutputs];
+  const absl::Span<TensorSpec> out_specs(specs, out.size());
+  InferContext infer(in, attrs, out_specs);
+  FIRN_RETURN_IF_ERROR(Validate(op, in, &infer.device));
+  FIRN_RETURN_IF_ERROR(op.infer(infer));
+  if (op.is_view) return MakeView(in[0], specs[0], infer.view_offset, out.data());
+  const Device device = out.empty() ? infer.device : specs[0].device;
+  return RunKernel(op, in, attrs, out_specs, device, out);
+}
+
+bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
+  for (const TensorRef& t : in) {
+    if (t->requires_grad()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+               absl::Span<Tensor> out) {
+  RaiseIfError(Compute(op, in, attrs, out), op.name);
+  const DispatchState& s = ThisThread();
+  if (s.grad_enabled && op.grad != nullptr && internal::grad_recorder != nullptr &&
+      AnyRequiresGrad(in)) {
+    internal::grad_recorder->Record(op, in, attrs, out);
+  }
+  if (s.capture != nullptr) [[unlikely]]
+    s.capture->Record(op, in, attrs, out);
+  if (s.observer != nullptr) [[unlikely]]
+    s.observer->AfterApply(op, in, attrs, out);
+}
+
+TensorList Apply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs) {
+  TensorList out(op.outputs.size());
+  ApplyInto(op, in, attrs, absl::MakeSpan(out));
+  return out;
+}
+
+}  // namespace firn

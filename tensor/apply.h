@@ -1,0 +1,36 @@
+#ifndef FIRN_TENSOR_APPLY_H_
+#define FIRN_TENSOR_APPLY_H_
+
+#include <initializer_list>
+
+#include "absl/types/span.h"
+#include "tensor/op.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// Runs one operation: validates the arguments against the declaration, infers the results, picks a
+// kernel, brings inputs into the layouts it takes, allocates, runs, and records for capture and
+// backward. The only way any operation runs. Throws firn::Error; then nothing was written.
+// `out` has one slot per declared output.
+void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+               absl::Span<Tensor> out);
+
+TensorList Apply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs = {});
+inline TensorList Apply(const OpDef& op, std::initializer_list<TensorRef> in, AttrsRef attrs = {}) {
+  return Apply(op, absl::MakeConstSpan(in.begin(), in.size()), attrs);
+}
+
+// For operations with one result.
+inline Tensor Apply1(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs = {}) {
+  Tensor out;
+  ApplyInto(op, in, attrs, absl::MakeSpan(&out, 1));
+  return out;
+}
+inline Tensor Apply1(const OpDef& op, std::initializer_list<TensorRef> in, AttrsRef attrs = {}) {
+  return Apply1(op, absl::MakeConstSpan(in.begin(), in.size()), attrs);
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_APPLY_H_

@@ -1,0 +1,157 @@
+#ifndef FIRN_TENSOR_ATTRS_H_
+#define FIRN_TENSOR_ATTRS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "device/check.h"
+#include "tensor/shape.h"
+
+namespace firn {
+
+// Sees every field of an operation's attributes in declaration order. Enums are seen as integers.
+// Used to hash, compare, print and store attributes; a writer reads the values, a reader sets them.
+class AttrVisitor {
+ public:
+  virtual ~AttrVisitor() = default;
+  virtual void Field(const char* name, int64_t& value) = 0;
+  virtual void Field(const char* name, double& value) = 0;
+  virtual void Field(const char* name, bool& value) = 0;
+  virtual void Field(const char* name, std::string& value) = 0;
+  virtual void Field(const char* name, std::vector<int64_t>& value) = 0;
+  // The attributes that are small integers or enums.
+  template <class T>
+  requires(std::is_enum_v<T> || (std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                                 !std::is_same_v<T, int64_t>)) void Field(const char* name,
+                                                                          T& value) {
+    int64_t wide = static_cast<int64_t>(value);
+    Field(name, wide);
+    value = static_cast<T>(wide);
+  }
+  // Lists of a fixed or bounded length; a reader that sets too long a list has it cut.
+  template <size_t N>
+  void Field(const char* name, std::array<int64_t, N>& value) {
+    std::vector<int64_t> list(value.begin(), value.end());
+    Field(name, list);
+    for (size_t i = 0; i < N && i < list.size(); ++i) value[i] = list[i];
+  }
+  void Field(const char* name, Dims& value);
+};
+
+// Type-erased operations on one attributes struct.
+struct AttrsType {
+  const char* name;
+  size_t size, align;
+  bool trivial;  // may be copied by memcpy and needs no destructor
+  void (*construct)(void* to);
+  void (*copy)(void* to, const void* from);
+  void (*destroy)(void* p);
+  void (*visit)(void* p, AttrVisitor& v);
+};
+
+// The AttrsType of a struct T with `template <class V> void Visit(V& v) { v.Field("dim", dim); ...
+// }`. Attributes are plain options: never tensor data.
+template <class T>
+const AttrsType* AttrsOf() {
+  static constexpr AttrsType kType{
+      "attrs",
+      sizeof(T),
+      alignof(T),
+      std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
+      [](void* to) { new (to) T(); },
+      [](void* to, const void* from) { new (to) T(*static_cast<const T*>(from)); },
+      [](void* p) { static_cast<T*>(p)->~T(); },
+      [](void* p, AttrVisitor& v) { static_cast<T*>(p)->Visit(v); }};
+  return &kType;
+}
+
+// Borrowed attributes: what a call passes down. Must not outlive the struct.
+class AttrsRef {
+ public:
+  AttrsRef() = default;
+  template <class T>
+  requires requires(T& t, AttrVisitor& v) { t.Visit(v); }
+  AttrsRef(const T& attrs)  // NOLINT: implicit, so that Apply(op, {x}, FooAttrs{...}) reads well
+      : data_(&attrs), type_(AttrsOf<T>()) {}
+  AttrsRef(const void* data, const AttrsType* type) : data_(data), type_(type) {}
+
+  template <class T>
+  const T& get() const {
+    FIRN_DCHECK(type_ == AttrsOf<T>());
+    return *static_cast<const T*>(data_);
+  }
+  const void* data() const { return data_; }
+  const AttrsType* type() const { return type_; }
+
+ private:
+  const void* data_ = nullptr;
+  const AttrsType* type_ = nullptr;
+};
+
+// Owned attributes, kept by tape nodes and graph instructions. Small trivial structs stay in place.
+class Attrs {
+ public:
+  Attrs() = default;
+  explicit Attrs(AttrsRef ref) : type_(ref.type()) {
+    if (type_ == nullptr) return;
+    type_->copy(Reserve(), ref.data());
+  }
+  Attrs(Attrs&& o) noexcept { Take(o); }
+  Attrs& operator=(Attrs&& o) noexcept {
+    if (this != &o) {
+      Clear();
+      Take(o);
+    }
+    return *this;
+  }
+  Attrs(const Attrs& o) : Attrs(o.ref()) {}
+  Attrs& operator=(const Attrs& o) { return *this = Attrs(o.ref()); }
+  ~Attrs() { Clear(); }
+
+  AttrsRef ref() const { return {data(), type_}; }
+  const void* data() const { return InPlace() ? inline_ : heap_; }
+  void* mutable_data() { return InPlace() ? static_cast<void*>(inline_) : heap_; }
+
+ private:
+  static constexpr size_t kInline = 80;
+  bool InPlace() const { return type_ != nullptr && type_->trivial && type_->size <= kInline; }
+  void* Reserve() {
+    if (!InPlace()) heap_ = ::operator new(type_->size, std::align_val_t(type_->align));
+    return mutable_data();
+  }
+  void Clear() noexcept {
+    if (type_ == nullptr || InPlace()) return;
+    type_->destroy(heap_);
+    ::operator delete(heap_, std::align_val_t(type_->align));
+  }
+  void Take(Attrs& o) noexcept {
+    type_ = o.type_;
+    if (InPlace()) {
+      __builtin_memcpy(inline_, o.inline_, kInline);
+    } else {
+      heap_ = o.heap_;
+    }
+    o.type_ = nullptr;
+  }
+
+  const AttrsType* type_ = nullptr;
+  union {
+    alignas(16) unsigned char inline_[kInline];
+    void* heap_;
+  };
+};
+
+// "{dim=1, keepdim=true}"; "" without attributes.
+std::string ToString(AttrsRef attrs);
+uint64_t Hash(AttrsRef attrs);
+bool Equal(AttrsRef a, AttrsRef b);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_ATTRS_H_

@@ -1,0 +1,86 @@
+#ifndef FIRN_TENSOR_DISPATCH_H_
+#define FIRN_TENSOR_DISPATCH_H_
+
+// The per-thread state that Apply consults, and the interfaces behind which autograd/ stands.
+// tensor/ never links autograd/: autograd installs a GradRecorder when it is linked in, and the
+// capture a CaptureRecorder for the length of its scope.
+
+#include "absl/types/span.h"
+#include "tensor/attrs.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct OpDef;
+
+// Records operations for backward, and runs it.
+class GradRecorder {
+ public:
+  virtual ~GradRecorder() = default;
+  virtual void Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                      absl::Span<Tensor> out) = 0;
+  virtual void Backward(const Tensor& root, const Tensor& seed, bool retain_graph) = 0;
+};
+
+// Records every operation of a captured run.
+class CaptureRecorder {
+ public:
+  virtual ~CaptureRecorder() = default;
+  virtual void Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                      absl::Span<const Tensor> out) = 0;
+  // Whether elements may be read on the host now; else an error that names the call.
+  virtual absl::Status OnHostRead(const Tensor& t) = 0;
+};
+
+// Sees every operation after it ran: anomaly mode, profilers. Observers form a stack.
+class ApplyObserver {
+ public:
+  virtual ~ApplyObserver() = default;
+  virtual void AfterApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                          absl::Span<const Tensor> out) = 0;
+};
+
+struct DispatchState {
+  bool grad_enabled = true;
+  CaptureRecorder* capture = nullptr;
+  ApplyObserver* observer = nullptr;
+};
+
+namespace internal {
+inline thread_local constinit DispatchState dispatch_state;
+inline constinit GradRecorder* grad_recorder = nullptr;  // set once, before main()
+}  // namespace internal
+
+inline DispatchState& ThisThread() { return internal::dispatch_state; }
+
+// While one lives on a thread, nothing is recorded for backward there.
+class NoGradScope {
+ public:
+  NoGradScope() : saved_(ThisThread().grad_enabled) { ThisThread().grad_enabled = false; }
+  ~NoGradScope() { ThisThread().grad_enabled = saved_; }
+  NoGradScope(const NoGradScope&) = delete;
+  NoGradScope& operator=(const NoGradScope&) = delete;
+
+ private:
+  bool saved_;
+};
+
+// Turns recording on (or off) inside a NoGradScope.
+class GradScope {
+ public:
+  explicit GradScope(bool enabled = true) : saved_(ThisThread().grad_enabled) {
+    ThisThread().grad_enabled = enabled;
+  }
+  ~GradScope() { ThisThread().grad_enabled = saved_; }
+  GradScope(const GradScope&) = delete;
+  GradScope& operator=(const GradScope&) = delete;
+
+ private:
+  bool saved_;
+};
+
+inline bool GradEnabled() { return ThisThread().grad_enabled; }
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_DISPATCH_H_

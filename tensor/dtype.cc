@@ -1,0 +1,48 @@
+// Names of element types and the promotion table.
+//
+// Promotion orders the types bool < u8, i8 < i32 < i64 < f16, bf16 < f32 < f64 and takes the
+// larger; the two pairs that are not ordered (u8 and i8, f16 and bf16) go to the next type above
+// both.
+
+#include "tensor/dtype.h"
+
+#include <algorithm>
+
+namespace firn {
+namespace {
+
+// Position in the promotion order; equal ranks are the unordered pairs.
+int Rank(DType d) {
+  constexpr int kRanks[kNumDTypes] = {5, 6, 4, 4, 1, 2, 3, 1, 0};
+  return kRanks[static_cast<int>(d)];
+}
+
+}  // namespace
+
+const char* Name(DType d) {
+  constexpr const char* kNames[kNumDTypes] = {"f32", "f64", "f16", "bf16", "i8",
+                                              "i32", "i64", "u8",  "bool"};
+  return kNames[static_cast<int>(d)];
+}
+
+std::ostream& operator<<(std::ostream& os, DType d) { return os << Name(d); }
+
+std::string Describe(DTypeSet set) {
+  std::string text;
+  int left = std::popcount(set);
+  for (int i = 0; i < kNumDTypes; ++i) {
+    if (!Contains(set, static_cast<DType>(i))) continue;
+    text += Name(static_cast<DType>(i));
+    --left;
+    if (left > 0) text += left == 1 ? " or " : ", ";
+  }
+  return text;
+}
+
+DType Promote(DType a, DType b) {
+  if (a == b) return a;
+  if (Rank(a) != Rank(b)) return Rank(a) > Rank(b) ? a : b;
+  return IsFloating(a) ? DType::kF32 : DType::kI32;
+}
+
+}  // namespace firn

@@ -1,0 +1,45 @@
+#ifndef FIRN_TENSOR_ELEMENTWISE_H_
+#define FIRN_TENSOR_ELEMENTWISE_H_
+
+// What elementwise operations share on every device: shape rules and the front functions'
+// promotion.
+
+#include <utility>
+
+#include "tensor/op.h"
+
+namespace firn {
+
+// Output 0 is like input 0.
+absl::Status InferLikeInput(InferContext& c);
+// Output 0 has the broadcast shape of all inputs and the dtype of input 0.
+absl::Status InferBroadcast(InferContext& c);
+// Output 0 is bool, of the broadcast shape of all inputs.
+absl::Status InferPredicate(InferContext& c);
+
+// Both operands in the dtype of the result (numbers adopt the other operand's dtype unless their
+// kind is higher: int tensor + 0.5 is f32). Throws when one is undefined.
+class Promoted {
+ public:
+  const Tensor& x() const { return converted_x_.defined() ? converted_x_ : *x_; }
+  const Tensor& y() const { return converted_y_.defined() ? converted_y_ : *y_; }
+
+ private:
+  friend Promoted PromoteOperands(const Tensor&, const Tensor&, std::string_view, bool);
+  Promoted(const Tensor& x, const Tensor& y) : x_(&x), y_(&y) {}
+  const Tensor *x_, *y_;
+  Tensor converted_x_, converted_y_;
+};
+// `op` names the caller in errors. With `to_float`, integers and bools become f32.
+Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op,
+                         bool to_float = false);
+// One tensor of the result's dtype for each operand, as above, for two-operand front functions:
+//   Tensor Add(const Tensor& x, const Tensor& y) { return ApplyPromoted(op, x, y); }
+Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs = {},
+                     bool to_float = false);
+// `x` as a floating tensor (integers and bools become f32), for operations such as exp and mean.
+Tensor ToFloating(const Tensor& x);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_ELEMENTWISE_H_

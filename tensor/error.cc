@@ -1,0 +1,44 @@
+// The one choke point between absl::Status (inside the library) and firn::Error (at its edge).
+
+#include "tensor/error.h"
+
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace firn {
+
+std::string PathScope::Current() {
+  std::vector<const std::string*> names;
+  for (const PathScope* s = innermost_; s != nullptr; s = s->outer_) {
+    if (!s->name_->empty()) names.push_back(s->name_);
+  }
+  std::string path;
+  for (auto it = names.rbegin(); it != names.rend(); ++it) {
+    if (!path.empty()) path += '.';
+    path += **it;
+  }
+  return path;
+}
+
+const std::string* PathScope::Interned() {
+  if (innermost_ == nullptr) return nullptr;
+  if (innermost_->interned_ == nullptr) {
+    static std::mutex* mutex = new std::mutex;
+    static auto* paths = new std::set<std::string>;  // as many as the program has modules
+    std::lock_guard lock(*mutex);
+    innermost_->interned_ = &*paths->insert(Current()).first;
+  }
+  return innermost_->interned_;
+}
+
+void RaiseStatus(const absl::Status& status, std::string_view op) {
+  std::string what(op);
+  const std::string path = PathScope::Current();
+  if (!path.empty()) what += (what.empty() ? "at " : " at ") + path;
+  if (!what.empty()) what += ": ";
+  what.append(status.message().data(), status.message().size());
+  throw Error(status, std::move(what));
+}
+
+}  // namespace firn

@@ -1,0 +1,63 @@
+#ifndef FIRN_TENSOR_ERROR_H_
+#define FIRN_TENSOR_ERROR_H_
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace firn {
+
+// What eager functions throw on a caller's mistake or a failed resource. what() reads
+// "conv2d at net.stem.conv1: weight [64, 3, 7, 7] wants 3 input channels, x is ...".
+// Holds no tensors, so a handler may free memory and go on.
+class Error : public std::runtime_error {
+ public:
+  Error(absl::Status status, std::string what)
+      : std::runtime_error(std::move(what)), status_(std::move(status)) {}
+  // Its code tells the kind: kInvalidArgument, kOutOfRange, kResourceExhausted, kDataLoss, ...
+  const absl::Status& status() const { return status_; }
+  absl::StatusCode code() const { return status_.code(); }
+
+ private:
+  absl::Status status_;
+};
+
+// Names the part of a program (a module, usually) that runs in this scope on this thread; error
+// messages, anomaly reports and captured graphs show the scopes joined by dots. Costs two pointer
+// writes. `name` must outlive the scope.
+class PathScope {
+ public:
+  explicit PathScope(const std::string& name) : name_(&name), outer_(innermost_) {
+    innermost_ = this;
+  }
+  ~PathScope() { innermost_ = outer_; }
+  PathScope(const PathScope&) = delete;
+  PathScope& operator=(const PathScope&) = delete;
+
+  // "net.stem.conv1", or "" outside any scope.
+  static std::string Current();
+  // The same as a string that lives for ever, so that records can keep a pointer; null outside any
+  // scope. Built once per scope object.
+  static const std::string* Interned();
+
+ private:
+  const std::string* name_;
+  PathScope* outer_;
+  const std::string* interned_ = nullptr;
+  static inline thread_local constinit PathScope* innermost_ = nullptr;
+};
+
+// The single place where a bad status becomes an exception: throws Error with
+// "<op> at <module path>: <message>". Requires: !status.ok().
+[[noreturn]] void RaiseStatus(const absl::Status& status, std::string_view op);
+
+inline void RaiseIfError(const absl::Status& status, std::string_view op) {
+  if (!status.ok()) [[unlikely]]
+    RaiseStatus(status, op);
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_ERROR_H_

@@ -1,0 +1,53 @@
+// Borrowing host memory. Alignment is the caller's: kernels use unaligned loads.
+
+#include "tensor/from.h"
+
+#include "device/status_macros.h"
+#include "tensor/error.h"
+
+namespace firn {
+namespace internal {
+
+void CheckVectorShape(size_t size, const Shape& shape) {
+  if (static_cast<int64_t>(size) != shape.num_elements()) {
+    RaiseStatus(InvalidArgument(size, " values do not fill shape ", shape.ToString(), " (",
+                                shape.num_elements(), " elements)"),
+                "from_vector");
+  }
+}
+
+}  // namespace internal
+
+Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& strides, DType dtype,
+                std::function<void(void*)> release) {
+  if (data == nullptr && shape.num_elements() != 0) {
+    RaiseStatus(InvalidArgument("null pointer for shape ", shape.ToString()), "from_blob");
+  }
+  if (strides.size() != static_cast<size_t>(shape.rank())) {
+    RaiseStatus(InvalidArgument(strides.size(), " strides for shape ", shape.ToString()),
+                "from_blob");
+  }
+  Dims steps(shape.rank());
+  int64_t last = 0;  // offset of the last element
+  for (int i = 0; i < shape.rank(); ++i) {
+    steps[i] = strides[static_cast<size_t>(i)];
+    int64_t reach = 0;
+    if (steps[i] < 0 ||
+        __builtin_mul_overflow(steps[i], std::max<int64_t>(shape[i] - 1, 0), &reach) ||
+        __builtin_add_overflow(last, reach, &last) || last > (int64_t{1} << 59)) {
+      RaiseStatus(InvalidArgument("stride ", steps[i], " is negative or overflows"), "from_blob");
+    }
+  }
+  const TensorSpec spec = TensorSpec::Strided(dtype, shape, Device::Cpu(), steps);
+  const size_t bytes =
+      shape.num_elements() == 0 ? 0 : static_cast<size_t>((last + 1) * SizeOf(dtype));
+  return WrapStorage(Storage::Borrow(data, bytes, Device::Cpu(), std::move(release)), data, spec);
+}
+
+Tensor FromBlob(void* data, const Shape& shape, DType dtype, std::function<void(void*)> release) {
+  const Dims steps = ContiguousStrides(shape);
+  return FromBlob(data, shape, std::vector<int64_t>(steps.span().begin(), steps.span().end()),
+                  dtype, std::move(release));
+}
+
+}  // namespace firn

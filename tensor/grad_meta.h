@@ -1,0 +1,49 @@
+#ifndef FIRN_TENSOR_GRAD_META_H_
+#define FIRN_TENSOR_GRAD_META_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tensor/intrusive_ptr.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// Sees a gradient as it arrives and may return a replacement (an undefined tensor keeps it).
+using GradHook = std::function<Tensor(const Tensor&)>;
+struct GradHookEntry {
+  GradHook fn;
+  bool active = true;  // cleared by the handle that removes the hook
+};
+using GradHooks = std::vector<std::shared_ptr<GradHookEntry>>;
+
+// A recorded operation, as far as tensor/ knows it; autograd/tape has the real thing.
+class GradNode : public RefCounted {
+ public:
+  virtual ~GradNode() = default;
+  // Disposes of a node without recursing into the nodes it holds.
+  static void Destroy(GradNode* node) noexcept;
+  // Shows the gradient of output `slot` to `hook` when backward reaches this node.
+  virtual void AddHook(uint32_t slot, std::shared_ptr<GradHookEntry> hook) = 0;
+  // Puts the gradient of output `slot` into `cell` as well.
+  virtual void Retain(uint32_t slot, std::shared_ptr<Tensor> cell) = 0;
+};
+
+// The autograd side of a tensor; absent while nobody needs it.
+struct GradMeta {
+  Tensor grad;                       // accumulated, for leaves
+  IntrusivePtr<GradNode> node;       // who computed this tensor; null for leaves
+  uint32_t slot = 0;                 // which of node's outputs
+  GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
+  std::shared_ptr<Tensor> retained;  // RetainGrad: shared with the node, which fills it
+};
+
+// The metadata of `t`, made on first use. Requires: t.defined().
+GradMeta& EnsureGradMeta(const Tensor& t);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_GRAD_META_H_

@@ -1,0 +1,74 @@
+// The registry of operations. Filled by static initialisers, in any order; kernels registered from
+// other files than the operation's wait until both are there. Read-only after main() has begun.
+
+#include "tensor/op.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "absl/strings/str_cat.h"
+#include "device/check.h"
+
+namespace firn {
+namespace {
+
+struct Registry {
+  std::mutex mutex;  // registration only: shared libraries may be opened while others start
+  std::map<std::string, std::unique_ptr<OpDef>, std::less<>> ops;
+  std::multimap<std::string, std::vector<Kernel>, std::less<>> waiting;
+};
+
+Registry& TheRegistry() {
+  static Registry* registry = new Registry;  // never destroyed: global tensors outlive main()
+  return *registry;
+}
+
+// Kernels from other files go before the operation's own ones, which end with the reference.
+void AddKernels(OpDef& op, std::vector<Kernel> kernels) {
+  op.kernels.insert(op.kernels.begin(), kernels.begin(), kernels.end());
+}
+
+}  // namespace
+
+OpRegistration::OpRegistration(OpDef def) {
+  Registry& r = TheRegistry();
+  std::lock_guard lock(r.mutex);
+  std::string name(def.name);
+  auto [it, inserted] = r.ops.emplace(name, std::make_unique<OpDef>(std::move(def)));
+  FIRN_CHECK(inserted, "operation registered twice: ", name);
+  auto [begin, end] = r.waiting.equal_range(name);
+  for (auto w = begin; w != end; ++w) AddKernels(*it->second, std::move(w->second));
+  r.waiting.erase(begin, end);
+}
+
+KernelRegistration::KernelRegistration(std::string_view op, std::vector<Kernel> kernels) {
+  Registry& r = TheRegistry();
+  std::lock_guard lock(r.mutex);
+  auto it = r.ops.find(op);
+  if (it != r.ops.end()) {
+    AddKernels(*it->second, std::move(kernels));
+  } else {
+    r.waiting.emplace(std::string(op), std::move(kernels));
+  }
+}
+
+const OpDef* FindOp(std::string_view name) {
+  Registry& r = TheRegistry();
+  auto it = r.ops.find(name);
+  return it == r.ops.end() ? nullptr : it->second.get();
+}
+
+const OpDef& Op(std::string_view name) {
+  const OpDef* op = FindOp(name);
+  FIRN_CHECK(op != nullptr, "operation ", std::string(name), " is not linked into this program");
+  return *op;
+}
+
+std::vector<const OpDef*> AllOps() {
+  std::vector<const OpDef*> all;
+  for (const auto& [name, op] : TheRegistry().ops) all.push_back(op.get());
+  return all;
+}
+
+}  // namespace firn

@@ -1,0 +1,276 @@
+#ifndef FIRN_TENSOR_OP_H_
+#define FIRN_TENSOR_OP_H_
+
+// An operation is a value, OpDef: what it takes, the shape rule, the gradient rule and the kernels.
+// Apply (tensor/apply.h) is the only caller. See tensor/ops/README.md for how to write one.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "device/device.h"
+#include "device/status_macros.h"
+#include "tensor/attrs.h"
+#include "tensor/spec.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct OpDef;
+
+// One argument or result in an operation's declaration. Apply checks calls against it, so a kernel
+// sees only what was declared.
+struct ArgDecl {
+  std::string_view name;
+  DTypeSet dtypes = kAnyDType;
+  std::string_view same_dtype_as = {};  // an earlier input
+  int min_rank = 0;
+  int max_rank = kMaxRank;
+  bool optional = false;  // an undefined tensor may stand here
+  bool inout = false;     // written in place; must not need a gradient while recording
+  bool variadic = false;  // the last input only: one or more tensors
+};
+
+// The values allowed in an integer input, checked before any kernel runs.
+struct IndexBounds {
+  int64_t low, high;            // low <= value < high
+  int64_t ignored = INT64_MIN;  // this value is allowed too (ignore_index)
+};
+
+// What a shape rule sees and says. Inputs are as given by the caller (any layout).
+class InferContext {
+ public:
+  InferContext(absl::Span<const TensorRef> in, AttrsRef attrs, absl::Span<TensorSpec> out)
+      : in_(in), attrs_(attrs), out_(out) {}
+
+  int num_inputs() const { return static_cast<int>(in_.size()); }
+  bool has(int i) const { return i < num_inputs() && in_[static_cast<size_t>(i)].defined(); }
+  const TensorSpec& in(int i) const { return in_[static_cast<size_t>(i)].spec(); }
+  const Shape& shape(int i) const { return in(i).shape; }
+  DType dtype(int i) const { return in(i).dtype; }
+  template <class T>
+  const T& attrs() const {
+    return attrs_.get<T>();
+  }
+  AttrsRef attrs_ref() const { return attrs_; }
+  // The device of the inputs (set by Apply); operations without inputs take it from their attrs.
+  Device device;
+
+  // Result i is dense; which layout exactly is the kernel's choice.
+  void set_out(int i, DType dtype, const Shape& shape) {
+    out_[static_cast<size_t>(i)] = TensorSpec::Contiguous(dtype, shape, device);
+  }
+  // Result i looks like a dense tensor of input j's dtype and shape.
+  void set_out_like(int i, int j) { set_out(i, dtype(j), shape(j)); }
+  // For view operations: result 0 shares input 0's storage, `offset` elements after its first.
+  void set_view(const Shape& shape, const Dims& strides, int64_t offset) {
+    out_[0] = TensorSpec::Strided(in(0).dtype, shape, device, strides);
+    view_offset = offset;
+  }
+  int64_t view_offset = 0;
+
+ private:
+  absl::Span<const TensorRef> in_;
+  AttrsRef attrs_;
+  absl::Span<TensorSpec> out_;
+};
+using InferFn = absl::Status (*)(InferContext&);
+
+// A tensor's memory and description, as a kernel sees it.
+struct Operand {
+  void* data = nullptr;  // null: an optional input that is not there
+  const TensorSpec* spec = nullptr;
+};
+
+// What a kernel reads and writes. It neither allocates nor synchronises.
+class KernelContext {
+ public:
+  KernelContext(absl::Span<const Operand> in, absl::Span<const Operand> out, AttrsRef attrs,
+                void* workspace)
+      : in_(in), out_(out), attrs_(attrs), workspace_(workspace) {}
+
+  int num_inputs() const { return static_cast<int>(in_.size()); }
+  int num_outputs() const { return static_cast<int>(out_.size()); }
+  bool has(int i) const { return i < num_inputs() && in_[static_cast<size_t>(i)].spec != nullptr; }
+  const TensorSpec& in_spec(int i) const { return *in_[static_cast<size_t>(i)].spec; }
+  const TensorSpec& out_spec(int i = 0) const { return *out_[static_cast<size_t>(i)].spec; }
+  // Null for an absent optional input.
+  template <class T>
+  const T* in(int i) const {
+    return has(i) ? static_cast<const T*>(in_[static_cast<size_t>(i)].data) : nullptr;
+  }
+  template <class T>
+  T* out(int i = 0) const {
+    return static_cast<T*>(out_[static_cast<size_t>(i)].data);
+  }
+  // An input declared inout.
+  template <class T>
+  T* inout(int i) const {
+    return has(i) ? static_cast<T*>(in_[static_cast<size_t>(i)].data) : nullptr;
+  }
+  template <class T>
+  const T& attrs() const {
+    return attrs_.get<T>();
+  }
+  AttrsRef attrs_ref() const { return attrs_; }
+  // 64-byte aligned, as large as the kernel's `workspace` function said.
+  template <class T = void>
+  T* workspace() const {
+    return static_cast<T*>(workspace_);
+  }
+  absl::Span<const Operand> operands_in() const { return in_; }
+  absl::Span<const Operand> operands_out() const { return out_; }
+
+ private:
+  absl::Span<const Operand> in_, out_;
+  AttrsRef attrs_;
+  void* workspace_;
+};
+
+// What `supports`, `workspace` and `layouts` see: specs of inputs (null when absent) and outputs.
+class KernelQuery {
+ public:
+  KernelQuery(absl::Span<const TensorSpec* const> in, absl::Span<const TensorSpec> out,
+              AttrsRef attrs)
+      : in_(in), out_(out), attrs_(attrs) {}
+  int num_inputs() const { return static_cast<int>(in_.size()); }
+  bool has(int i) const { return i < num_inputs() && in_[static_cast<size_t>(i)] != nullptr; }
+  const TensorSpec& in(int i) const { return *in_[static_cast<size_t>(i)]; }
+  const TensorSpec& out(int i = 0) const { return out_[static_cast<size_t>(i)]; }
+  template <class T>
+  const T& attrs() const {
+    return attrs_.get<T>();
+  }
+  AttrsRef attrs_ref() const { return attrs_; }
+
+ private:
+  absl::Span<const TensorSpec* const> in_;
+  absl::Span<const TensorSpec> out_;
+  AttrsRef attrs_;
+};
+
+// The layouts a kernel asks for: a channel block per input and output, 0 for contiguous.
+struct LayoutRequest {
+  absl::InlinedVector<uint8_t, 8> in, out;
+};
+
+// Which layouts a kernel takes without a `layouts` function. Apply reorders what it does not take.
+enum class Takes : uint8_t {
+  kContiguous,  // row-major inputs and outputs
+  kStrided,     // any strides; outputs contiguous
+  // Element by element: inputs of one shape and layout pass as they are (also blocked) and the
+  // outputs get that layout; otherwise as kStrided.
+  kElementwise,
+};
+
+struct Kernel {
+  std::string_view name;  // "winograd", "onednn", "loop"
+  DeviceType device = DeviceType::kCpu;
+  absl::Status (*supports)(const KernelQuery&) = nullptr;  // null: everything; else OK or why not
+  size_t (*workspace)(const KernelQuery&) = nullptr;       // bytes; null: none. Sees arranged specs
+  void (*layouts)(const KernelQuery&, LayoutRequest&) = nullptr;  // null: `takes` decides
+  absl::Status (*run)(KernelContext&) = nullptr;
+  Takes takes = Takes::kContiguous;
+  bool deterministic = true;
+  bool graph_capturable = true;
+};
+
+// What the gradient rule needs kept from the forward run.
+struct Saved {
+  enum Kind : uint8_t { kInput, kOutput } kind;
+  int index;
+  static constexpr Saved Input(int i) { return {kInput, i}; }
+  static constexpr Saved Output(int i) { return {kOutput, i}; }
+};
+
+// Output `output` may be written over input `input`'s buffer at that input's last use.
+struct Reuse {
+  int output, input;
+};
+
+// What a gradient rule sees. It computes with operations only, so that it can be recorded, captured
+// and differentiated again.
+class GradContext {
+ public:
+  virtual ~GradContext() = default;
+  template <class T>
+  const T& attrs() const {
+    return attrs_.get<T>();
+  }
+  int num_inputs() const { return num_inputs_; }
+  // True when the gradient of input i is wanted; rules skip the others.
+  virtual bool needs(int i) const = 0;
+  // dLoss / dOutput i; zeros when nothing flowed into it.
+  virtual const Tensor& grad_output(int i = 0) = 0;
+  virtual bool has_grad_output(int i) const = 0;
+  // Saved values. Requires: declared in `saves`. An absent optional input is undefined.
+  virtual const Tensor& input(int i) = 0;
+  virtual const Tensor& output(int i) = 0;
+  // dtype, shape and device of an input; only for inputs with needs(i).
+  virtual const TensorSpec& input_spec(int i) const = 0;
+  const Shape& input_shape(int i) const { return input_spec(i).shape; }
+  // dLoss / dInput i. A gradient that is larger than the input because the input was broadcast is
+  // summed to its shape here.
+  virtual void set_grad_input(int i, Tensor grad) = 0;
+
+ protected:
+  GradContext(AttrsRef attrs, int num_inputs) : attrs_(attrs), num_inputs_(num_inputs) {}
+  AttrsRef attrs_;
+  int num_inputs_;
+};
+using GradFn = void (*)(GradContext&);
+
+struct OpDef {
+  std::string_view name;
+  std::string_view doc;
+  std::vector<ArgDecl> inputs = {};
+  std::vector<ArgDecl> outputs = {};  // min_rank/max_rank/optional are not used
+  const AttrsType* attrs = nullptr;
+  InferFn infer = nullptr;
+  GradFn grad = nullptr;  // null: not differentiable, and `doc` says so
+  absl::InlinedVector<Saved, 4> saves = {};
+  absl::InlinedVector<Reuse, 2> may_reuse = {};
+  bool is_view = false;  // output 0 shares input 0's storage; no kernels
+  bool random = false;   // draws numbers: never folded or merged
+  // Allowed values of integer input i, or nullopt-like {INT64_MIN, INT64_MAX} when anything goes.
+  // Null: no input holds indices.
+  absl::StatusOr<IndexBounds> (*index_bounds)(const KernelQuery&, int i) = nullptr;
+  absl::InlinedVector<int, 2> index_inputs = {};  // inputs that index_bounds speaks of
+  std::vector<Kernel> kernels = {};  // preference order; the CPU reference "loop" comes last
+
+  bool variadic() const { return !inputs.empty() && inputs.back().variadic; }
+};
+
+// The operation of that name. Aborts when it is not linked in: look-ups name our own operations.
+const OpDef& Op(std::string_view name);
+const OpDef* FindOp(std::string_view name);
+// Every registered operation, by name.
+std::vector<const OpDef*> AllOps();
+
+// What FIRN_REGISTER_OP and FIRN_REGISTER_KERNELS make. Order across files does not matter.
+struct OpRegistration {
+  explicit OpRegistration(OpDef def);
+};
+struct KernelRegistration {
+  KernelRegistration(std::string_view op, std::vector<Kernel> kernels);
+};
+// FIRN_REGISTER_OP(exp) { return {.name = "exp", ...}; }
+#define FIRN_REGISTER_OP(stem)                                             \
+  static ::firn::OpDef FirnDefine_##stem();                                \
+  static const ::firn::OpRegistration firn_op_##stem(FirnDefine_##stem()); \
+  static ::firn::OpDef FirnDefine_##stem()
+// FIRN_REGISTER_KERNELS(exp) { return {{.name = "loop", .device = DeviceType::kCuda, ...}}; }
+#define FIRN_REGISTER_KERNELS(stem)                                                         \
+  static std::vector<::firn::Kernel> FirnKernels_##stem();                                  \
+  static const ::firn::KernelRegistration firn_kernels_##stem(#stem, FirnKernels_##stem()); \
+  static std::vector<::firn::Kernel> FirnKernels_##stem()
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OP_H_

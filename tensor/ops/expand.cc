@@ -1,0 +1,52 @@
+// expand: broadcasting as a view with stride 0. Its gradient is the sum over the repeated
+// dimensions.
+
+#include "tensor/ops/expand.h"
+
+#include "tensor/apply.h"
+#include "tensor/op.h"
+#include "tensor/ops/sum_to.h"
+
+namespace firn {
+namespace {
+
+absl::Status Infer(InferContext& c) {
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(c.attrs<ShapeAttrs>().shape.span()));
+  const Shape& from = c.shape(0);
+  FIRN_RETURN_IF(!BroadcastsTo(from, shape),
+                 InvalidArgument("x ", from.ToString(), " does not expand to ", shape.ToString()));
+  // A blocked input is copied to row-major before a view of it is made.
+  const Dims own = c.in(0).layout.blocked() ? ContiguousStrides(from) : c.in(0).layout.strides;
+  Dims strides(shape.rank());
+  const int lead = shape.rank() - from.rank();
+  for (int i = lead; i < shape.rank(); ++i) {
+    strides[i] = from[i - lead] == 1 && shape[i] != 1 ? 0 : own[i - lead];
+  }
+  c.set_view(shape, strides, 0);
+  return absl::OkStatus();
+}
+
+void Grad(GradContext& g) { g.set_grad_input(0, SumTo(g.grad_output(), g.input_shape(0))); }
+
+FIRN_REGISTER_OP(expand) {
+  return {
+      .name = "expand",
+      .doc = "A view with dimensions of size 1 repeated.",
+      .inputs = {{.name = "x"}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<ShapeAttrs>(),
+      .infer = Infer,
+      .grad = Grad,
+      .is_view = true,
+  };
+}
+
+}  // namespace
+
+Tensor Expand(const Tensor& x, const Shape& shape) {
+  static const OpDef& op = Op("expand");
+  if (x.defined() && x.shape() == shape) return x;
+  return Apply1(op, {x}, ShapeAttrs{shape.dims()});
+}
+
+}  // namespace firn

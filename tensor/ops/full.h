@@ -1,0 +1,37 @@
+#ifndef FIRN_TENSOR_OPS_FULL_H_
+#define FIRN_TENSOR_OPS_FULL_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct FullAttrs {
+  Dims shape;
+  double value = 0;
+  DType dtype = kDefaultFloat;
+  DeviceType device_type = DeviceType::kCpu;
+  int8_t device_index = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("shape", shape);
+    v.Field("value", value);
+    v.Field("dtype", dtype);
+    v.Field("device_type", device_type);
+    v.Field("device_index", device_index);
+  }
+};
+
+// A tensor of one value everywhere. Integer dtypes take the value truncated towards zero.
+Tensor Full(const Shape& shape, double value, DType dtype = kDefaultFloat, Device device = {});
+Tensor Zeros(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
+Tensor Ones(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
+// Of x's shape, dtype and device.
+Tensor FullLike(const Tensor& x, double value);
+Tensor ZerosLike(const Tensor& x);
+Tensor OnesLike(const Tensor& x);
+// Uninitialised. A plain factory, not an operation.
+Tensor Empty(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_FULL_H_

@@ -1,0 +1,60 @@
+"""The targets of the operation stems in a folder, found by file name: nobody edits a list.
+
+    stem.h             the attributes, the functions and their documentation
+    stem_fn.h          optional: the scalar functor of an elementwise operation
+    stem.cc            the OpDef and its CPU kernels     -> :stem (alwayslink: it registers itself)
+    stem_samples.cc    testonly: samples                 -> :stem_samples (alwayslink)
+    stem_cuda.cc, .cu  compiled only under --config=cuda
+
+An implementation may include any operation's header but depends on no other implementation: a sum's
+gradient expands and an expansion's gradient sums, and only headers keep Bazel acyclic.
+"""
+
+load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library")
+
+def op_libraries(files, deps, sample_deps, visibility):
+    """Defines :op_headers, a target for every stem, :ops with them all and :samples.
+
+    Args:
+      files: all the files of the folder (a glob).
+      deps: what implementations may use, beside the headers.
+      sample_deps: what samples may use, beside the headers.
+      visibility: of :ops, :op_headers and :samples.
+    """
+    sources = [f[:-3] for f in files if f.endswith(".cc")]
+    samples = [s for s in sources if s.endswith("_samples")]
+    stems = [s for s in sources if not s.endswith("_samples") and not s.endswith("_cuda")]
+
+    firn_library(
+        name = "op_headers",
+        hdrs = [f for f in files if f.endswith(".h")],
+        visibility = visibility,
+        deps = ["//tensor:core"],
+    )
+    for stem in stems:
+        firn_library(
+            name = stem,
+            srcs = [stem + ".cc"],
+            copts = FIRN_KERNEL_COPTS,
+            alwayslink = True,
+            deps = [":op_headers"] + deps,
+        )
+    for stem in samples:
+        firn_library(
+            name = stem,
+            testonly = True,
+            srcs = [stem + ".cc"],
+            alwayslink = True,
+            deps = [":op_headers"] + sample_deps,
+        )
+    firn_library(
+        name = "ops",
+        visibility = visibility,
+        deps = [":op_headers"] + [":" + s for s in stems],
+    )
+    firn_library(
+        name = "samples",
+        testonly = True,
+        visibility = visibility,
+        deps = [":" + s for s in samples],
+    )

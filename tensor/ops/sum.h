@@ -1,0 +1,30 @@
+#ifndef FIRN_TENSOR_OPS_SUM_H_
+#define FIRN_TENSOR_OPS_SUM_H_
+
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// The attributes of every reduction: the dimensions to reduce (empty: all) and whether they stay
+// with size 1.
+struct ReduceAttrs {
+  std::vector<int64_t> dims;
+  bool keepdim = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dims", dims);
+    v.Field("keepdim", keepdim);
+  }
+};
+
+// The sum over `dims` (empty: all). Half types accumulate in float; bool and integers give i64.
+Tensor Sum(const Tensor& x, std::vector<int64_t> dims = {}, bool keepdim = false);
+inline Tensor Sum(const Tensor& x, int dim, bool keepdim = false) {
+  return Sum(x, std::vector<int64_t>{dim}, keepdim);
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_SUM_H_

@@ -1,0 +1,43 @@
+// Shape rules of reductions and the way back.
+
+#include "tensor/reduction.h"
+
+#include "tensor/error.h"
+#include "tensor/ops/expand.h"
+#include "tensor/ops/reshape.h"
+
+namespace firn {
+
+Shape ReducedShape(const Shape& x, const Dims& dims, bool keepdim) {
+  bool reduced[kMaxRank] = {};
+  for (int64_t d : dims.span()) reduced[d] = true;
+  Dims out;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (!reduced[i]) {
+      out.push_back(x[i]);
+    } else if (keepdim) {
+      out.push_back(1);
+    }
+  }
+  return Shape::Trusted(out);
+}
+
+absl::Status InferReduction(InferContext& c, DType out) {
+  const ReduceAttrs& a = c.attrs<ReduceAttrs>();
+  FIRN_ASSIGN_OR_RETURN(const Dims dims, NormalizeDims(a.dims, c.shape(0)));
+  c.set_out(0, out, ReducedShape(c.shape(0), dims, a.keepdim));
+  return absl::OkStatus();
+}
+
+Tensor KeepReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape) {
+  if (attrs.keepdim) return reduced;
+  const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, shape);
+  RaiseIfError(dims.status(), "reduction");
+  return Reshape(reduced, ReducedShape(shape, *dims, true));
+}
+
+Tensor SpreadReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape) {
+  return Expand(KeepReduced(reduced, attrs, shape), shape);
+}
+
+}  // namespace firn

@@ -1,0 +1,22 @@
+#ifndef FIRN_TENSOR_REDUCTION_H_
+#define FIRN_TENSOR_REDUCTION_H_
+
+// What reductions share on every device.
+
+#include "tensor/op.h"
+#include "tensor/ops/sum.h"
+
+namespace firn {
+
+// The shape rule of a reduction with ReduceAttrs: output 0 of dtype `out`.
+absl::Status InferReduction(InferContext& c, DType out);
+// `x`'s shape after reducing `dims` (normalised).
+Shape ReducedShape(const Shape& x, const Dims& dims, bool keepdim);
+// A reduced tensor expanded back over the shape it was reduced from: the gradient of a sum.
+Tensor SpreadReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape);
+// A reduced tensor with its reduced dimensions back as size 1.
+Tensor KeepReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_REDUCTION_H_

@@ -1,0 +1,151 @@
+// Moving elements between layouts. A blocked tensor [n, c, h, w] is the strided view
+// [n, c / b, b, h, w] of its memory, so every reorder is one strided copy of at most kMaxRank + 1
+// dimensions: merge the dimensions that can be walked as one, then copy rows, the destination's
+// fastest dimension innermost.
+
+#include "tensor/reorder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "absl/container/inlined_vector.h"
+#include "device/parallel.h"
+#include "device/status_macros.h"
+
+namespace firn {
+namespace {
+
+struct CopyDim {
+  int64_t size, src, dst;  // strides in elements
+};
+using CopyDims = absl::InlinedVector<CopyDim, kMaxRank + 1>;
+
+struct Strides {
+  absl::InlinedVector<int64_t, kMaxRank + 1> sizes, steps;
+};
+
+// The strided view of a tensor's memory with dimension 1 cut by `split` (0: not cut).
+Strides ViewOf(const TensorSpec& spec, int split) {
+  Strides v;
+  const Shape& shape = spec.shape;
+  if (spec.layout.blocked()) {
+    const int64_t b = spec.layout.channel_block;
+    int64_t spatial = 1;
+    for (int i = 2; i < shape.rank(); ++i) spatial *= shape[i];
+    const int64_t groups = shape[1] / b;
+    v.sizes = {shape[0], groups, b};
+    v.steps = {groups * spatial * b, spatial * b, 1};
+    int64_t step = spatial * b;
+    for (int i = 2; i < shape.rank(); ++i) {
+      step /= shape[i];
+      v.sizes.push_back(shape[i]);
+      v.steps.push_back(step);
+    }
+    return v;
+  }
+  for (int i = 0; i < shape.rank(); ++i) {
+    const int64_t step = spec.layout.strides[i];
+    if (i == 1 && split != 0) {
+      v.sizes.push_back(shape[i] / split);
+      v.steps.push_back(step * split);
+      v.sizes.push_back(split);
+    } else {
+      v.sizes.push_back(shape[i]);
+    }
+    v.steps.push_back(step);
+  }
+  return v;
+}
+
+// Sorted by destination stride, the smallest last; neighbours that continue each other merged.
+CopyDims Plan(const Strides& src, const Strides& dst) {
+  CopyDims dims;
+  for (size_t i = 0; i < src.sizes.size(); ++i) {
+    if (src.sizes[i] != 1) dims.push_back({src.sizes[i], src.steps[i], dst.steps[i]});
+  }
+  std::stable_sort(dims.begin(), dims.end(),
+                   [](const CopyDim& a, const CopyDim& b) { return a.dst > b.dst; });
+  CopyDims merged;
+  for (const CopyDim& d : dims) {
+    if (!merged.empty() && merged.back().src == d.src * d.size &&
+        merged.back().dst == d.dst * d.size) {
+      merged.back() = {merged.back().size * d.size, d.src, d.dst};
+    } else {
+      merged.push_back(d);
+    }
+  }
+  if (merged.empty()) merged.push_back({1, 1, 1});
+  return merged;
+}
+
+template <class T>
+void CopyRow(const CopyDim& d, const T* src, T* dst) {
+  if (d.src == 1 && d.dst == 1) {
+    std::memcpy(dst, src, static_cast<size_t>(d.size) * sizeof(T));
+    return;
+  }
+  if (d.dst == 1) {
+    for (int64_t i = 0; i < d.size; ++i) dst[i] = src[i * d.src];
+    return;
+  }
+  for (int64_t i = 0; i < d.size; ++i) dst[i * d.dst] = src[i * d.src];
+}
+
+template <class T>
+void CopyAll(const CopyDims& dims, const T* src, T* dst) {
+  const CopyDim inner = dims.back();
+  const size_t outer_rank = dims.size() - 1;
+  int64_t rows = 1;
+  for (size_t i = 0; i < outer_rank; ++i) rows *= dims[i].size;
+  ParallelFor(rows, std::max<int64_t>(1, 16384 / inner.size), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t rest = row, s = 0, d = 0;
+      for (size_t i = outer_rank; i-- > 0;) {
+        const int64_t at = rest % dims[i].size;
+        rest /= dims[i].size;
+        s += at * dims[i].src;
+        d += at * dims[i].dst;
+      }
+      CopyRow(inner, src + s, dst + d);
+    }
+  });
+}
+
+}  // namespace
+
+void CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
+                  void* dst) {
+  if (src_spec.num_elements() == 0) return;
+  if (SameDenseLayout(src_spec, dst_spec)) {
+    const int64_t bytes = static_cast<int64_t>(src_spec.bytes());
+    ParallelFor(bytes, 1 << 18, [&](int64_t begin, int64_t end) {
+      std::memcpy(static_cast<char*>(dst) + begin, static_cast<const char*>(src) + begin,
+                  static_cast<size_t>(end - begin));
+    });
+    return;
+  }
+  const int split = std::max(src_spec.layout.channel_block, dst_spec.layout.channel_block);
+  const CopyDims dims = Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split));
+  switch (SizeOf(src_spec.dtype)) {
+    case 1:
+      return CopyAll(dims, static_cast<const uint8_t*>(src), static_cast<uint8_t*>(dst));
+    case 2:
+      return CopyAll(dims, static_cast<const uint16_t*>(src), static_cast<uint16_t*>(dst));
+    case 4:
+      return CopyAll(dims, static_cast<const uint32_t*>(src), static_cast<uint32_t*>(dst));
+    default:
+      return CopyAll(dims, static_cast<const uint64_t*>(src), static_cast<uint64_t*>(dst));
+  }
+}
+
+absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block) {
+  const TensorSpec& spec = t.spec();
+  if (channel_block == spec.layout.channel_block && spec.dense()) return t;
+  const TensorSpec want = TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, channel_block);
+  FIRN_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(want));
+  CopyElements(spec, t.impl()->data, want, copy.impl()->data);
+  return copy;
+}
+
+}  // namespace firn

@@ -1,0 +1,122 @@
+#ifndef FIRN_TENSOR_SAMPLES_H_
+#define FIRN_TENSOR_SAMPLES_H_
+
+// Samples of an operation: the calls on which the conformance suite (tests/ops) checks it and the
+// benchmarks time it. Test code only. A samples file is
+//
+//   FIRN_REGISTER_SAMPLES(exp) {
+//     s.Reference([](double x) { return std::exp(x); });          // independent of the kernel, in
+//     f64 s.Add("matrix", {Normal({3, 5})}); s.AddError("int input", {Integers({3}, 0, 5)}, {}, "x
+//     must be f32, f64, f16 or bf16");
+//   }
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tensor/attrs.h"
+#include "tensor/tensor.h"
+
+namespace firn::testing {
+
+// A tensor of the reference computation: row-major doubles, whatever the dtype stands for.
+struct RefTensor {
+  Shape shape;
+  std::vector<double> values;
+  DType dtype = DType::kF64;
+
+  RefTensor() = default;
+  explicit RefTensor(const Shape& s, double fill = 0)
+      : shape(s), values(static_cast<size_t>(s.num_elements()), fill) {}
+  bool defined() const { return defined_; }
+  bool defined_ = true;  // false for an absent optional input
+
+  double& operator[](int64_t i) { return values[static_cast<size_t>(i)]; }
+  double operator[](int64_t i) const { return values[static_cast<size_t>(i)]; }
+  int64_t size() const { return static_cast<int64_t>(values.size()); }
+  // The element at a full index.
+  double& at(absl::Span<const int64_t> index);
+  double at(absl::Span<const int64_t> index) const;
+};
+// Calls f(index) for every index of `shape` in row-major order.
+void ForEachIndex(const Shape& shape, const std::function<void(absl::Span<const int64_t>)>& f);
+
+// The expected outputs (for inout operations: the expected new values of the inout inputs, in
+// order, then the outputs) of a call, computed the slow and obvious way.
+using ReferenceFn =
+    std::function<std::vector<RefTensor>(absl::Span<const RefTensor> in, AttrsRef attrs)>;
+
+struct Sample {
+  std::string name;
+  std::vector<Tensor> inputs;  // floating ones in f64; the suite converts them to other dtypes
+  Attrs attrs;
+  bool check_gradient = true;   // false where the function has a kink or the gradient is not wanted
+  bool check_values = true;     // false where several answers are right (order of equal elements)
+  double flops = 0, bytes = 0;  // of one call, for benchmarks; 0: not counted
+};
+
+struct ErrorSample {
+  std::string name;
+  std::vector<Tensor> inputs;
+  Attrs attrs;
+  std::string message;  // a part of what() that must appear
+};
+
+// Everything the suite knows about one operation.
+class Samples {
+ public:
+  // A call that must work. Returns the sample for further settings.
+  Sample& Add(std::string name, std::vector<Tensor> inputs, AttrsRef attrs = {});
+  // A large call for benchmarks only.
+  Sample& AddLarge(std::string name, std::vector<Tensor> inputs, AttrsRef attrs, double flops,
+                   double bytes);
+  // A call that must throw, leave its inputs as they were, and say `message`.
+  void AddError(std::string name, std::vector<Tensor> inputs, AttrsRef attrs, std::string message);
+
+  void Reference(ReferenceFn f) { reference = std::move(f); }
+  // For elementwise operations; inputs broadcast.
+  void Reference(double (*f)(double));
+  void Reference(double (*f)(double, double));
+
+  std::vector<Sample> samples, large;
+  std::vector<ErrorSample> errors;
+  ReferenceFn reference;
+  // Allowed |result - reference| <= atol + rtol * |reference|; 0: the suite's default for the
+  // dtype.
+  double rtol_f32 = 0, atol_f32 = 0;
+  bool random = false;          // results are random: shapes and dtypes only
+  bool second_gradient = true;  // gradients of gradients are checked too
+};
+
+using SamplesFn = void (*)(Samples&);
+struct SamplesRegistration {
+  SamplesRegistration(std::string_view op, SamplesFn fn);
+};
+// The samples of `op`, or null. Built anew at each call.
+std::unique_ptr<Samples> SamplesOf(std::string_view op);
+
+// Reproducible inputs (the same at every call with the same arguments).
+Tensor Normal(const Shape& shape, uint64_t seed = 1);                            // f64
+Tensor Uniform(const Shape& shape, double low, double high, uint64_t seed = 1);  // f64
+// Distinct values at least `gap` apart, shuffled: no ties and no kink at 0 within gap / 2.
+Tensor Distinct(const Shape& shape, double gap = 0.1, uint64_t seed = 1);  // f64
+Tensor Integers(const Shape& shape, int64_t low, int64_t high,
+                uint64_t seed = 1);                      // i64, [low, high)
+Tensor Booleans(const Shape& shape, uint64_t seed = 1);  // bool
+Tensor Values(std::vector<double> values);               // f64, 1-D
+Tensor Values(std::vector<double> values, const Shape& shape);
+Tensor Indices(std::vector<int64_t> values);  // i64, 1-D
+Tensor Indices(std::vector<int64_t> values, const Shape& shape);
+
+#define FIRN_REGISTER_SAMPLES(stem)                                                          \
+  static void FirnSamples_##stem(::firn::testing::Samples& s);                               \
+  static const ::firn::testing::SamplesRegistration firn_samples_##stem{#stem,               \
+                                                                        FirnSamples_##stem}; \
+  static void FirnSamples_##stem(::firn::testing::Samples& s)
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TENSOR_SAMPLES_H_

@@ -1,0 +1,53 @@
+// Storage: a block and its allocator, or borrowed bytes and the way to give them back.
+
+#include "tensor/storage.h"
+
+#include <utility>
+
+#include "device/context.h"
+#include "device/cpu_allocator.h"
+#include "device/status_macros.h"
+
+namespace firn {
+namespace {
+
+absl::StatusOr<Allocator*> AllocatorOf(Device device) {
+  if (device.type == DeviceType::kCpu) [[likely]]
+    return &CpuAllocator();
+  FIRN_ASSIGN_OR_RETURN(DeviceContext * context, GetDeviceContext(device));
+  return &context->allocator();
+}
+
+}  // namespace
+
+absl::StatusOr<IntrusivePtr<Storage>> Storage::Allocate(size_t bytes, Device device, AllocTag tag) {
+  FIRN_ASSIGN_OR_RETURN(Allocator * allocator, AllocatorOf(device));
+  FIRN_ASSIGN_OR_RETURN(Block block, allocator->Allocate(bytes, tag));
+  auto storage = IntrusivePtr<Storage>::Adopt(new Storage);
+  storage->data_ = block.data;
+  storage->bytes_ = bytes;
+  storage->allocator_ = allocator;
+  storage->block_ = block;
+  storage->device_ = device;
+  return storage;
+}
+
+IntrusivePtr<Storage> Storage::Borrow(void* data, size_t bytes, Device device,
+                                      std::function<void(void*)> release) {
+  auto storage = IntrusivePtr<Storage>::Adopt(new Storage);
+  storage->data_ = data;
+  storage->bytes_ = bytes;
+  storage->device_ = device;
+  storage->release_ = std::move(release);
+  return storage;
+}
+
+Storage::~Storage() {
+  if (allocator_ != nullptr) {
+    allocator_->Free(block_);
+  } else if (release_) {
+    release_(data_);
+  }
+}
+
+}  // namespace firn

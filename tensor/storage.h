@@ -1,0 +1,50 @@
+#ifndef FIRN_TENSOR_STORAGE_H_
+#define FIRN_TENSOR_STORAGE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "device/allocator.h"
+#include "device/device.h"
+#include "tensor/intrusive_ptr.h"
+
+namespace firn {
+
+// The bytes behind one or more tensors: owns a block of an allocator, or borrows memory together
+// with a function that gives it back. `version` counts changes in place, so that a gradient rule
+// can tell that a value it saved has been overwritten. Thread-compatible; the reference count may
+// be touched from any thread.
+class Storage final : public RefCounted {
+ public:
+  // `bytes` uninitialised bytes on `device`.
+  static absl::StatusOr<IntrusivePtr<Storage>> Allocate(size_t bytes, Device device, AllocTag tag);
+  // Memory of somebody else's; `release` (may be null) is called with `data` when the last tensor
+  // that uses it is gone.
+  static IntrusivePtr<Storage> Borrow(void* data, size_t bytes, Device device,
+                                      std::function<void(void*)> release);
+
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+  uint32_t version() const { return version_; }
+  void BumpVersion() { ++version_; }
+
+ private:
+  friend void DestroyRefCounted<Storage>(Storage*) noexcept;
+  Storage() = default;
+  ~Storage();
+
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+  Allocator* allocator_ = nullptr;  // null: borrowed
+  Block block_;
+  Device device_;
+  uint32_t version_ = 0;
+  std::function<void(void*)> release_;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_STORAGE_H_

@@ -1,0 +1,150 @@
+// Tensor: handles, numbers as tensors, and the autograd fields. Methods that run operations are in
+// methods.cc, reading elements on the host is in host_access.cc.
+
+#include "tensor/tensor.h"
+
+#include <utility>
+
+#include "device/check.h"
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/grad_meta.h"
+
+namespace firn {
+
+TensorImpl::TensorImpl() = default;
+TensorImpl::~TensorImpl() = default;
+
+void GradNode::Destroy(GradNode* node) noexcept {
+  // Deleting a node drops the nodes it holds, which may be their last references: a list on the
+  // side turns that recursion, as deep as the network, into a loop.
+  static thread_local constinit std::vector<GradNode*>* pending = nullptr;
+  if (pending != nullptr) {
+    pending->push_back(node);
+    return;
+  }
+  std::vector<GradNode*> list;
+  pending = &list;
+  delete node;
+  while (!list.empty()) {
+    GradNode* next = list.back();
+    list.pop_back();
+    delete next;
+  }
+  pending = nullptr;
+}
+
+GradMeta& EnsureGradMeta(const Tensor& t) {
+  auto& meta = t.impl()->grad_meta;
+  if (meta == nullptr) meta = std::make_unique<GradMeta>();
+  return *meta;
+}
+
+absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag) {
+  FIRN_ASSIGN_OR_RETURN(auto storage, Storage::Allocate(spec.bytes(), spec.device, tag));
+  void* data = storage->data();
+  return WrapStorage(std::move(storage), data, spec);
+}
+
+Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec) {
+  auto impl = MakeIntrusive<TensorImpl>();
+  impl->storage = std::move(storage);
+  impl->data = static_cast<char*>(data);
+  impl->spec = spec;
+  return Tensor(std::move(impl));
+}
+
+// --- Numbers
+// --------------------------------------------------------------------------------------
+
+namespace {
+
+template <class T>
+Tensor NumberTensor(T value) {
+  absl::StatusOr<Tensor> t =
+      AllocateTensor(TensorSpec::Contiguous(DTypeOf<T>(), Shape(), Device::Cpu()));
+  RaiseIfError(t.status(), "number");
+  *reinterpret_cast<T*>(t->impl()->data) = value;
+  t->impl()->weak_number = true;
+  return *std::move(t);
+}
+
+}  // namespace
+
+Tensor Tensor::FromNumber(double number) { return NumberTensor(static_cast<float>(number)); }
+Tensor Tensor::FromNumber(bool number) { return NumberTensor(number); }
+Tensor Tensor::FromInteger(int64_t number) { return NumberTensor(number); }
+
+// --- Sizes
+// ----------------------------------------------------------------------------------------
+
+int64_t Tensor::size(int dim) const {
+  if (!shape().has_dim(dim)) {
+    RaiseStatus(OutOfRange("dim ", dim, " is outside ", shape().ToString()), "size");
+  }
+  return shape().dim(dim);
+}
+
+// --- Gradients
+// ------------------------------------------------------------------------------------
+
+bool Tensor::is_leaf() const {
+  return !defined() || impl_->grad_meta == nullptr || !impl_->grad_meta->node;
+}
+
+Tensor& Tensor::SetRequiresGrad(bool on) {
+  if (!defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), "set_requires_grad");
+  if (on && !IsFloating(dtype())) {
+    RaiseStatus(InvalidArgument("only floating tensors have gradients, got ", spec().ToString()),
+                "set_requires_grad");
+  }
+  if (!is_leaf()) {
+    RaiseStatus(FailedPrecondition("a computed tensor's requires_grad follows from its inputs; use "
+                                   "Detach() to cut its history"),
+                "set_requires_grad");
+  }
+  impl_->requires_grad = on;
+  return *this;
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor* undefined = new Tensor;
+  if (!defined() || impl_->grad_meta == nullptr) return *undefined;
+  const GradMeta& meta = *impl_->grad_meta;
+  return meta.retained != nullptr ? *meta.retained : meta.grad;
+}
+
+void Tensor::SetGrad(Tensor grad) {
+  if (!defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), "set_grad");
+  if (!grad.defined() && impl_->grad_meta == nullptr) return;
+  if (grad.defined() &&
+      (grad.shape() != shape() || grad.dtype() != dtype() || grad.device() != device())) {
+    RaiseStatus(InvalidArgument("the gradient of ", spec().ToString(), " cannot be ",
+                                grad.spec().ToString()),
+                "set_grad");
+  }
+  GradMeta& meta = EnsureGradMeta(*this);
+  (meta.retained != nullptr ? *meta.retained : meta.grad) = std::move(grad);
+}
+
+Tensor& Tensor::RetainGrad() {
+  if (!requires_grad()) {
+    RaiseStatus(FailedPrecondition("the tensor does not require a gradient"), "retain_grad");
+  }
+  GradMeta& meta = EnsureGradMeta(*this);
+  if (meta.node && meta.retained == nullptr) {
+    meta.retained = std::make_shared<Tensor>();
+    meta.node->Retain(meta.slot, meta.retained);
+  }
+  return *this;
+}
+
+void Tensor::Backward(const Tensor& seed, bool retain_graph) const {
+  if (internal::grad_recorder == nullptr) {
+    RaiseStatus(FailedPrecondition("//autograd is not linked into this program"), "backward");
+  }
+  internal::grad_recorder->Backward(*this, seed, retain_graph);
+}
+
+}  // namespace firn

@@ -1,0 +1,196 @@
+#ifndef FIRN_TENSOR_TENSOR_H_
+#define FIRN_TENSOR_TENSOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "tensor/intrusive_ptr.h"
+#include "tensor/spec.h"
+#include "tensor/storage.h"
+
+namespace firn {
+
+class Tensor;
+struct GradMeta;
+class Index;
+class IndexedTensor;
+
+// What a Tensor points to. Library code only.
+struct TensorImpl final : RefCounted {
+  IntrusivePtr<Storage> storage;
+  char* data = nullptr;  // first element; inside storage
+  TensorSpec spec;
+  bool weak_number = false;    // made from a C++ number: takes part in promotion by its kind only
+  bool requires_grad = false;  // a leaf that wants a gradient, or computed from one
+  std::unique_ptr<GradMeta> grad_meta;
+
+  TensorImpl();
+  ~TensorImpl();
+};
+
+// A multi-dimensional array: a cheap handle, copies share the same elements. A default-made tensor
+// is *undefined* and takes part in no operation.
+//
+// Eager functions on tensors throw firn::Error on bad arguments. Values may be read through several
+// handles on several threads at once; changing one (elements, gradient, requires_grad) needs the
+// caller's lock, as for any container.
+class Tensor {
+ public:
+  Tensor() = default;
+  // A number takes part in arithmetic as a 0-d tensor that adopts the other operand's dtype
+  // (`x * 2`, `1 - x`); alone it is f32, i64 or bool.
+  template <class T>
+  requires(std::is_arithmetic_v<T>) Tensor(T number)  // NOLINT: implicit on purpose
+      : Tensor(FromNumber(number)) {}
+  explicit Tensor(IntrusivePtr<TensorImpl> impl) : impl_(std::move(impl)) {}
+
+  bool defined() const { return static_cast<bool>(impl_); }
+  // The accessors below require defined().
+  const TensorSpec& spec() const { return impl_->spec; }
+  const Shape& shape() const { return impl_->spec.shape; }
+  DType dtype() const { return impl_->spec.dtype; }
+  Device device() const { return impl_->spec.device; }
+  int rank() const { return shape().rank(); }
+  // Size of a dimension; negative counts from the end. Throws when out of range.
+  int64_t size(int dim) const;
+  int64_t num_elements() const { return shape().num_elements(); }
+  bool is_contiguous() const { return impl_->spec.layout.contiguous; }
+
+  // --- Elements on the host -------------------------------------------------------------------
+  // The elements, row-major. Throws unless T matches dtype(), the tensor is on the CPU and
+  // contiguous (call Contiguous() first on views), and outside capture. A blocked tensor is put
+  // into row-major order first, which needs the same care as a write.
+  template <class T>
+  absl::Span<const T> host_view() const {
+    return {static_cast<const T*>(HostData(DTypeOf<T>(), false)),
+            static_cast<size_t>(num_elements())};
+  }
+  // As host_view, for writing; counts as a change in place.
+  template <class T>
+  absl::Span<T> mutable_host_view() {
+    return {static_cast<T*>(const_cast<void*>(HostData(DTypeOf<T>(), true))),
+            static_cast<size_t>(num_elements())};
+  }
+  // A copy of the elements in row-major order, converted to T; any layout, device and dtype.
+  template <class T>
+  std::vector<T> ToVector() const;
+  // The only element, converted to T. Throws when there is more or less than one.
+  template <class T = double>
+  T Item() const {
+    return static_cast<T>(ItemAsDouble());
+  }
+  // Same shape, dtype and elements (NaN equals nothing).
+  bool Equals(const Tensor& other) const;
+
+  // --- Gradients ------------------------------------------------------------------------------
+  bool requires_grad() const { return impl_ && impl_->requires_grad; }
+  // Turns recording on or off for a leaf. Throws on integer tensors and on computed ones.
+  Tensor& SetRequiresGrad(bool on = true);
+  bool is_leaf() const;
+  // The accumulated gradient of a leaf; undefined before the first backward pass.
+  const Tensor& grad() const;
+  void SetGrad(Tensor grad);
+  void ZeroGrad() { SetGrad(Tensor()); }
+  // Keeps the gradient of a computed tensor too.
+  Tensor& RetainGrad();
+  // Runs backward from this tensor (a scalar unless `seed` is given). See autograd/backward.h.
+  void Backward(const Tensor& seed = {}, bool retain_graph = false) const;
+  // The same elements without history.
+  Tensor Detach() const;
+
+  // --- Operations as methods; each is the free function of the same name ------------------------
+  Tensor To(DType dtype) const;
+  Tensor To(Device device) const;
+  Tensor Contiguous() const;
+  Tensor Clone() const;
+  Tensor Reshape(const Shape& shape) const;
+  Tensor Reshape(std::initializer_list<int64_t> shape) const;  // one -1 allowed
+  Tensor Flatten(int start_dim = 0, int end_dim = -1) const;
+  Tensor Transpose(int dim0, int dim1) const;
+  Tensor T() const;  // swaps the last two dimensions
+  Tensor Permute(std::vector<int64_t> dims) const;
+  Tensor Squeeze(std::vector<int64_t> dims = {}) const;
+  Tensor Unsqueeze(int dim) const;
+  Tensor Matmul(const Tensor& other) const;
+  Tensor Sum() const;
+  Tensor Mean() const;
+
+  // x[2], x[{Range(0, 8), kAll, -1}], x[mask], x[indices]: see tensor/index.h. The result can be
+  // assigned to: x[...] = y writes into x.
+  IndexedTensor operator[](std::initializer_list<Index> indices) const;
+  IndexedTensor operator[](const Index& index) const;
+
+  // Replaces this handle (not the elements) by the result: `loss += x` never changes a saved value.
+  Tensor& operator+=(const Tensor& other);
+  Tensor& operator-=(const Tensor& other);
+  Tensor& operator*=(const Tensor& other);
+  Tensor& operator/=(const Tensor& other);
+  // Overwrites the elements with those of `source`, broadcast and converted. Throws while gradients
+  // of either are being recorded.
+  Tensor& CopyFrom(const Tensor& source);
+  Tensor& Fill(double value);
+
+  // NumPy-like text: shape, dtype and elements, long dimensions abridged.
+  std::string ToString() const;
+
+  TensorImpl* impl() const { return impl_.get(); }
+  const IntrusivePtr<TensorImpl>& impl_ptr() const { return impl_; }
+  // True if both handles name the same tensor object.
+  bool Is(const Tensor& other) const { return impl_ == other.impl_; }
+
+ private:
+  static Tensor FromNumber(double number);
+  static Tensor FromNumber(float number) { return FromNumber(static_cast<double>(number)); }
+  static Tensor FromNumber(bool number);
+  template <class T>
+  requires(std::is_integral_v<T>) static Tensor FromNumber(T number) {
+    return FromInteger(static_cast<int64_t>(number));
+  }
+  static Tensor FromInteger(int64_t number);
+  const void* HostData(DType want, bool write) const;
+  double ItemAsDouble() const;
+
+  IntrusivePtr<TensorImpl> impl_;
+};
+
+// A tensor as an operation's argument: borrowed, costs no reference count. Lives no longer than the
+// full expression it was made in.
+class TensorRef {
+ public:
+  TensorRef(const Tensor& t) : tensor_(&t) {}  // NOLINT: implicit
+  const Tensor& operator*() const { return *tensor_; }
+  const Tensor* operator->() const { return tensor_; }
+  bool defined() const { return tensor_->defined(); }
+  const TensorSpec& spec() const { return tensor_->spec(); }
+
+ private:
+  const Tensor* tensor_;
+};
+
+using TensorList = absl::InlinedVector<Tensor, 2>;
+
+// Allocates a dense tensor of `spec`'s dtype, shape, layout and device, elements uninitialised.
+absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag = AllocTag::kActivation);
+// A tensor of `spec` over `storage`, its first element `data`. Requires: it lies inside.
+Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
+
+std::ostream& operator<<(std::ostream& os, const Tensor& t);
+
+// The elements as T, whatever the dtype. Bool gives 0 and 1.
+extern template std::vector<float> Tensor::ToVector<float>() const;
+extern template std::vector<double> Tensor::ToVector<double>() const;
+extern template std::vector<int32_t> Tensor::ToVector<int32_t>() const;
+extern template std::vector<int64_t> Tensor::ToVector<int64_t>() const;
+extern template std::vector<uint8_t> Tensor::ToVector<uint8_t>() const;
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_TENSOR_H_
