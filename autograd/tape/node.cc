@@ -1,0 +1,112 @@
+// Nodes, edges and saved tensors.
+//
+// Ownership: result -> node -> edge -> (node of the argument | leaf). Saved inputs are ordinary
+// handles; saved outputs are aliases of the storage, so no cycle can form.
+
+#include "autograd/tape/node.h"
+
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/ops/add.h"
+
+namespace firn::autograd {
+namespace {
+
+thread_local constinit uint64_t next_seq = 0;
+
+}  // namespace
+
+const TensorSpec& Edge::spec() const { return node ? node->output_specs()[slot] : leaf.spec(); }
+
+Edge EdgeTo(const Tensor& input) {
+  Edge e;
+  if (!input.requires_grad()) return e;
+  const GradMeta* meta = input.impl()->grad_meta.get();
+  if (meta != nullptr && meta->node) {
+    e.node = IntrusivePtr<Node>::Share(static_cast<Node*>(meta->node.get()));
+    e.slot = meta->slot;
+  } else {
+    e.leaf = input;
+  }
+  return e;
+}
+
+Node::Node() : seq_(++next_seq), path_(PathScope::Interned()) {}
+
+void Node::Attach(absl::Span<Tensor> out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    outputs_.push_back(out[i].spec());
+    if (!IsFloating(out[i].dtype())) continue;
+    out[i].impl()->requires_grad = true;
+    GradMeta& meta = EnsureGradMeta(out[i]);
+    meta.node = IntrusivePtr<GradNode>::Share(this);
+    meta.slot = static_cast<uint32_t>(i);
+  }
+}
+
+Node::Observers& Node::observers() {
+  if (observers_ == nullptr) observers_ = std::make_unique<Observers>();
+  return *observers_;
+}
+
+void Node::AddHook(uint32_t slot, std::shared_ptr<GradHookEntry> hook) {
+  observers().hooks.emplace_back(slot, std::move(hook));
+}
+
+void Node::Retain(uint32_t slot, std::shared_ptr<Tensor> cell) {
+  observers().retained.emplace_back(slot, std::move(cell));
+}
+
+void Node::RunHooks(absl::Span<Tensor> grads) const {
+  if (observers_ == nullptr) return;
+  for (const auto& [slot, hook] : observers_->hooks) {
+    if (!hook->active || !grads[slot].defined()) continue;
+    Tensor replaced = hook->fn(grads[slot]);
+    if (replaced.defined()) grads[slot] = std::move(replaced);
+  }
+  for (const auto& [slot, cell] : observers_->retained) {
+    if (!grads[slot].defined()) continue;
+    *cell = cell->defined() ? Add(*cell, grads[slot]) : grads[slot];
+  }
+}
+
+SavedTensor SavedTensor::Input(const Tensor& t) {
+  SavedTensor s;
+  if (!t.defined()) return s;
+  s.tensor_ = t;
+  s.version_ = t.impl()->storage->version();
+  return s;
+}
+
+SavedTensor SavedTensor::Output(const Tensor& t, uint32_t slot) {
+  SavedTensor s;
+  s.tensor_ = WrapStorage(t.impl()->storage, t.impl()->data, t.spec());
+  s.version_ = t.impl()->storage->version();
+  s.slot_ = slot;
+  s.output_ = true;
+  return s;
+}
+
+Tensor SavedTensor::Unpack(Node& owner) const {
+  if (!tensor_.defined()) return tensor_;
+  TensorImpl* impl = tensor_.impl();
+  if (impl->storage->version() != version_) {
+    const std::string_view path = owner.path();
+    RaiseStatus(FailedPrecondition(owner.name(), path.empty() ? "" : " at ", path,
+                                   " was computed from a tensor that was changed in place since "
+                                   "(version ",
+                                   impl->storage->version(), ", saved at ", version_, ")"),
+                "backward");
+  }
+  if (!output_ || !GradEnabled()) return tensor_;
+  // An alias with history; ours stays without, or the node would own itself.
+  Tensor output = WrapStorage(impl->storage, impl->data, impl->spec);
+  output.impl()->requires_grad = true;
+  GradMeta& meta = EnsureGradMeta(output);
+  meta.node = IntrusivePtr<GradNode>::Share(&owner);
+  meta.slot = slot_;
+  return output;
+}
+
+}  // namespace firn::autograd

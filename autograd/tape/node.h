@@ -1,0 +1,100 @@
+#ifndef FIRN_AUTOGRAD_TAPE_NODE_H_
+#define FIRN_AUTOGRAD_TAPE_NODE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "tensor/grad_meta.h"
+#include "tensor/spec.h"
+#include "tensor/tensor.h"
+
+namespace firn::autograd {
+
+class Node;
+
+// Where the gradient of one input goes: to output `slot` of the node that computed it, or into a
+// leaf. Neither when the input needs no gradient.
+struct Edge {
+  IntrusivePtr<Node> node;
+  Tensor leaf;
+  uint32_t slot = 0;
+
+  bool wanted() const { return node || leaf.defined(); }
+  const TensorSpec& spec() const;  // of the input. Requires: wanted()
+};
+
+// The edge for an input as it is now.
+Edge EdgeTo(const Tensor& input);
+
+// One recorded operation. Nodes point from results back to arguments, never forward, so a chain
+// dies with its last result. Not thread-safe: a graph belongs to one thread at a time.
+class Node : public GradNode {
+ public:
+  Node();
+  // Gradients of the inputs from those of the outputs (undefined where nothing flowed). Entries of
+  // `grad_inputs` without a wanted edge are left alone. Throws firn::Error.
+  virtual void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<Tensor> grad_inputs) = 0;
+  // Drops saved tensors; a later Backward is an error.
+  virtual void ReleaseSaved() = 0;
+  virtual std::string_view name() const = 0;
+
+  void AddHook(uint32_t slot, std::shared_ptr<GradHookEntry> hook) override;
+  void Retain(uint32_t slot, std::shared_ptr<Tensor> cell) override;
+  // Lets retained cells and hooks see the gradients of this node's outputs.
+  void RunHooks(absl::Span<Tensor> grad_outputs) const;
+
+  // Later operations have larger numbers, so descending order is a topological order.
+  uint64_t seq() const { return seq_; }
+  absl::Span<const Edge> edges() const { return edges_; }
+  absl::Span<const TensorSpec> output_specs() const { return outputs_; }
+  // "net.res.conv1" where the operation was called, or "".
+  std::string_view path() const {
+    return path_ == nullptr ? std::string_view() : std::string_view(*path_);
+  }
+
+  // Makes `out` the outputs of this node: sets their history.
+  void Attach(absl::Span<Tensor> out);
+  void AddEdge(const Tensor& input) { edges_.push_back(EdgeTo(input)); }
+  void AddNoEdge() { edges_.emplace_back(); }
+
+ private:
+  struct Observers {
+    std::vector<std::pair<uint32_t, std::shared_ptr<GradHookEntry>>> hooks;
+    std::vector<std::pair<uint32_t, std::shared_ptr<Tensor>>> retained;
+  };
+  Observers& observers();
+
+  uint64_t seq_;
+  const std::string* path_;
+  absl::InlinedVector<Edge, 2> edges_;
+  absl::InlinedVector<TensorSpec, 1> outputs_;
+  std::unique_ptr<Observers> observers_;
+};
+
+// A value kept for backward, with the version it had. An output of the owner is kept without its
+// history, which would be a cycle, and gets it back when unpacked while gradients are recorded.
+class SavedTensor {
+ public:
+  SavedTensor() = default;
+  static SavedTensor Input(const Tensor& t);
+  static SavedTensor Output(const Tensor& t, uint32_t slot);
+  // Throws when the value was changed in place since. `owner` names the operation in the message.
+  Tensor Unpack(Node& owner) const;
+  void Release() { tensor_ = Tensor(); }
+
+ private:
+  Tensor tensor_;
+  uint32_t version_ = 0;
+  uint32_t slot_ = 0;
+  bool output_ = false;
+};
+
+}  // namespace firn::autograd
+
+#endif  // FIRN_AUTOGRAD_TAPE_NODE_H_

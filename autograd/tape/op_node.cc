@@ -1,0 +1,130 @@
+// OpNode: what Apply leaves behind, and the context its gradient rule runs in.
+//
+// `saves` lists fixed positions. For a variadic operation, Saved::Input of the last declared input
+// stands for all the tensors given there.
+
+#include "autograd/tape/op_node.h"
+
+#include "autograd/backward.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/sum_to.h"
+
+namespace firn::autograd {
+
+class OpGradContext final : public GradContext {
+ public:
+  OpGradContext(OpNode& node, absl::Span<const Tensor> grad_outputs, absl::Span<Tensor> grad_inputs)
+      : GradContext(node.attrs_.ref(), static_cast<int>(grad_inputs.size())),
+        node_(node),
+        grad_outputs_(grad_outputs),
+        grad_inputs_(grad_inputs) {}
+
+  bool needs(int i) const override { return node_.edges()[At(i)].wanted(); }
+  bool has_grad_output(int i) const override { return grad_outputs_[At(i)].defined(); }
+  const Tensor& grad_output(int i) override {
+    const Tensor& given = grad_outputs_[At(i)];
+    if (given.defined()) return given;
+    const TensorSpec& spec = node_.output_specs()[At(i)];
+    return Keep(Zeros(spec.shape, spec.dtype, spec.device));
+  }
+  const Tensor& input(int i) override { return Saved(Saved::kInput, i); }
+  const Tensor& output(int i) override { return Saved(Saved::kOutput, i); }
+  const TensorSpec& input_spec(int i) const override { return node_.edges()[At(i)].spec(); }
+
+  void set_grad_input(int i, Tensor grad) override {
+    if (!needs(i) || !grad.defined()) return;
+    const TensorSpec& want = input_spec(i);
+    if (grad.shape() != want.shape) grad = SumTo(grad, want.shape);
+    if (grad.dtype() != want.dtype) grad = Cast(grad, want.dtype);
+    grad_inputs_[At(i)] = std::move(grad);
+  }
+
+ private:
+  using Saved_ = firn::Saved;
+  static size_t At(int i) { return static_cast<size_t>(i); }
+  const Tensor& Keep(Tensor t) {
+    kept_.push_back(std::make_unique<Tensor>(std::move(t)));
+    return *kept_.back();
+  }
+
+  const Tensor& Saved(Saved_::Kind kind, int index) {
+    const OpDef& op = node_.op_;
+    const int last = static_cast<int>(op.inputs.size()) - 1;
+    for (size_t s = 0; s < op.saves.size(); ++s) {
+      if (op.saves[s].kind != kind) continue;
+      if (op.saves[s].index == index) return Keep(node_.saved_[s].Unpack(node_));
+      if (kind == Saved_::kInput && op.variadic() && op.saves[s].index == last && index > last) {
+        const size_t extra = op.saves.size() + At(index - last - 1);
+        return Keep(node_.saved_[extra].Unpack(node_));
+      }
+    }
+    RaiseStatus(Internal("the gradient rule reads ", kind == Saved_::kInput ? "input " : "output ",
+                         index, ", which its operation does not declare in `saves`"),
+                op.name);
+  }
+
+  OpNode& node_;
+  absl::Span<const Tensor> grad_outputs_;
+  absl::Span<Tensor> grad_inputs_;
+  absl::InlinedVector<std::unique_ptr<Tensor>, 4> kept_;
+};
+
+OpNode::OpNode(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+               absl::Span<Tensor> out)
+    : op_(op), attrs_(attrs) {
+  for (const TensorRef& t : in) AddEdge(*t);
+  Attach(out);
+  for (const Saved& s : op.saves) {
+    const size_t i = static_cast<size_t>(s.index);
+    saved_.push_back(s.kind == Saved::kInput
+                         ? SavedTensor::Input(*in[i])
+                         : SavedTensor::Output(out[i], static_cast<uint32_t>(s.index)));
+  }
+  if (!op.variadic()) return;
+  const int last = static_cast<int>(op.inputs.size()) - 1;
+  for (const Saved& s : op.saves) {
+    if (s.kind != Saved::kInput || s.index != last) continue;
+    for (size_t i = op.inputs.size(); i < in.size(); ++i)
+      saved_.push_back(SavedTensor::Input(*in[i]));
+  }
+}
+
+void OpNode::Backward(absl::Span<const Tensor> grad_outputs, absl::Span<Tensor> grad_inputs) {
+  if (released_) {
+    RaiseStatus(FailedPrecondition(
+                    op_.name, path().empty() ? "" : " at ", path(),
+                    ": backward ran through this graph before and freed what it had saved; pass "
+                    "retain_graph to the first call"),
+                "backward");
+  }
+  OpGradContext context(*this, grad_outputs, grad_inputs);
+  op_.grad(context);
+}
+
+void OpNode::ReleaseSaved() {
+  released_ = true;
+  for (SavedTensor& s : saved_) s.Release();
+}
+
+void TapeRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                          absl::Span<Tensor> out) {
+  // The tensors hold the references from here on.
+  IntrusivePtr<OpNode> node = MakeIntrusive<OpNode>(op, in, attrs, out);
+}
+
+void TapeRecorder::Backward(const Tensor& root, const Tensor& seed, bool retain_graph) {
+  autograd::Backward({root}, {.seeds = {seed}, .retain_graph = retain_graph});
+}
+
+namespace {
+const bool installed = [] {
+  static TapeRecorder* recorder = new TapeRecorder;  // used by global tensors after main()
+  internal::grad_recorder = recorder;
+  return true;
+}();
+}  // namespace
+
+}  // namespace firn::autograd
