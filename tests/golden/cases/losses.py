@@ -1,0 +1,129 @@
+"""Loss functions. `reduction` is none, mean or sum, and mean when absent."""
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+INF = math.inf
+REDUCTIONS = ({}, {"reduction": "none"}, {"reduction": "sum"})
+
+
+def label_of(attrs):
+    return attrs.get("reduction", "mean")
+
+
+def add_cross_entropy(v):
+    def run(logits, target, weight=None, **options):
+        return F.cross_entropy(logits, target, weight, **options)
+
+    def case(name, shape, attrs=None, target=None, weight=False, classes=None):
+        classes = classes or shape[min(1, len(shape) - 1)]
+        if target is None:
+            target = v.integers(*(shape[:1] + shape[2:]), high=classes)
+        inputs = {"logits": v.values(*shape), "target": target}
+        if weight:
+            inputs["weight"] = v.positive(classes)
+        v.case("cross_entropy", name, run, attrs, ["logits"], **inputs)
+
+    ignored = torch.tensor([1, -100, 0, -100])
+    for attrs in REDUCTIONS:
+        tag = label_of(attrs)
+        case(f"{tag}", (4, 3), attrs)
+        case(f"{tag}_weight", (4, 3), attrs, weight=True)
+        case(f"{tag}_ignored", (4, 3), attrs, ignored)
+        case(f"{tag}_smoothing", (4, 3), {**attrs, "label_smoothing": 0.1})
+        case(f"{tag}_smoothing_weight_ignored", (4, 3), {**attrs, "label_smoothing": 0.2},
+             ignored, weight=True)
+        case(f"{tag}_images", (2, 3, 2, 2), attrs)
+        case(f"{tag}_probabilities", (4, 3), attrs, torch.softmax(v.values(4, 3), 1))
+        case(f"{tag}_probabilities_weight_smoothing", (4, 3), {**attrs, "label_smoothing": 0.1},
+             torch.softmax(v.values(4, 3), 1), weight=True)
+    case("ignore_index", (4, 3), {"ignore_index": 2}, torch.tensor([2, 0, 1, 2]))
+    case("weight_of_images", (2, 3, 2), weight=True)
+    case("one_sample_without_batch", (5,), target=torch.tensor(3), classes=5)
+    case("ten_classes", (8, 10))
+    v.case("cross_entropy", "all_ignored_is_nan", run, None, [], logits=v.values(2, 3),
+           target=torch.tensor([-100, -100]))
+    v.case("cross_entropy", "large_logits", run, {"reduction": "none"}, ["logits"],
+           logits=torch.tensor([[1e4, 0.0, -1e4], [1e4, 0.0, -1e4]]), target=torch.tensor([0, 1]))
+    v.case("cross_entropy", "masked_class", run, {"reduction": "none"}, ["logits"],
+           logits=torch.tensor([[-INF, 1.0, 2.0]]), target=torch.tensor([1]))
+
+
+def add_nll(v):
+    def run(log_probs, target, weight=None, **options):
+        return F.nll_loss(log_probs, target, weight, **options)
+
+    ignored = torch.tensor([1, -100, 0, 2])
+    for attrs in REDUCTIONS:
+        tag = label_of(attrs)
+        for name, target, extra in (("", v.integers(4, high=3), {}),
+                                    ("_weight", v.integers(4, high=3), {"weight": v.positive(3)}),
+                                    ("_ignored_weight", ignored, {"weight": v.positive(3)})):
+            v.case("nll_loss", tag + name, run, attrs, ["log_probs"], log_probs=v.values(4, 3) - 2,
+                   target=target, **extra)
+    v.case("nll_loss", "images", run, {"ignore_index": 1}, ["log_probs"],
+           log_probs=v.values(2, 3, 2, 2), target=v.integers(2, 2, 2, high=3))
+    v.case("nll_loss", "one_sample_without_batch", run, None, ["log_probs"],
+           log_probs=v.values(4), target=torch.tensor(2))
+
+
+def add_differences(v):
+    functions = {"mse_loss": F.mse_loss, "l1_loss": F.l1_loss, "smooth_l1_loss": F.smooth_l1_loss,
+                 "huber_loss": F.huber_loss}
+    for op, function in functions.items():
+        run = lambda x, y, f=function, **options: f(x, y, **options)
+        for attrs in REDUCTIONS:
+            v.case(op, label_of(attrs), run, attrs, x=v.values(3, 4), y=v.values(3, 4))
+        v.case(op, "equal_elements", run, {"reduction": "none"}, x=torch.tensor([1.0, 2.0, 3.0]),
+               y=torch.tensor([1.0, 2.5, -3.0]))
+        v.case(op, "scalars", run, x=v.values(), y=v.values())
+    for beta in (0.0, 0.5, 2.0):
+        v.case("smooth_l1_loss", f"beta_{beta}".replace(".", "_"),
+               lambda x, y, beta: F.smooth_l1_loss(x, y, beta=beta), {"beta": beta},
+               x=v.values(2, 5), y=v.values(2, 5))
+    edge = torch.tensor([0.0, 1.0, -1.0, 1.5]), torch.zeros(4)
+    v.case("smooth_l1_loss", "at_the_knee", lambda x, y: F.smooth_l1_loss(x, y), x=edge[0],
+           y=edge[1])
+    v.case("huber_loss", "delta", lambda x, y, delta: F.huber_loss(x, y, delta=delta),
+           {"delta": 0.5}, x=v.values(2, 5), y=v.values(2, 5))
+
+
+def add_binary(v):
+    bce = lambda p, target, weight=None, **options: F.binary_cross_entropy(p, target, weight,
+                                                                           **options)
+    logits = lambda x, target, weight=None, pos_weight=None, **options: (
+        F.binary_cross_entropy_with_logits(x, target, weight, pos_weight=pos_weight, **options))
+    for attrs in REDUCTIONS:
+        tag = label_of(attrs)
+        v.case("binary_cross_entropy", tag, bce, attrs, ["p"], p=v.positive(3, 2, low=0.02,
+                                                                           high=0.98),
+               target=v.mask(3, 2).float())
+        v.case("binary_cross_entropy", tag + "_weight", bce, attrs, ["p"],
+               p=v.positive(3, 2, low=0.02, high=0.98), target=v.positive(3, 2, low=0, high=1),
+               weight=v.positive(3, 1))
+        v.case("binary_cross_entropy_with_logits", tag, logits, attrs, ["x"], x=v.values(3, 2),
+               target=v.mask(3, 2).float())
+        v.case("binary_cross_entropy_with_logits", tag + "_weights", logits, attrs, ["x"],
+               x=v.values(3, 2), target=v.positive(3, 2, low=0, high=1), weight=v.positive(3, 1),
+               pos_weight=v.positive(2))
+    v.case("binary_cross_entropy", "log_is_clamped", bce, {"reduction": "none"}, [],
+           p=torch.tensor([0.0, 0.0, 1.0, 1.0]), target=torch.tensor([0.0, 1.0, 0.0, 1.0]))
+    v.case("binary_cross_entropy_with_logits", "extremes", logits, {"reduction": "none"}, ["x"],
+           x=torch.tensor([-1e3, -60.0, 0.0, 60.0, 1e3]), target=torch.tensor([0.0, 1, 0.5, 0, 1]))
+
+
+def add_kl_div(v):
+    run = lambda log_q, p, **options: F.kl_div(log_q, p, **options)
+    for attrs in REDUCTIONS + ({"reduction": "batchmean"},):
+        log_q = torch.log_softmax(v.values(3, 4), 1)
+        p = torch.softmax(v.values(3, 4), 1)
+        v.case("kl_div", label_of(attrs), run, attrs, ["log_q"], log_q=log_q, p=p)
+        v.case("kl_div", label_of(attrs) + "_log_target", run, {**attrs, "log_target": True},
+               ["log_q"], log_q=log_q, p=p.log())
+    v.case("kl_div", "zero_probability", run, {"reduction": "none"}, ["log_q"],
+           log_q=torch.tensor([-1.0, -0.5]), p=torch.tensor([0.0, 1.0]))
+
+
+PARTS = (add_cross_entropy, add_nll, add_differences, add_binary, add_kl_div)

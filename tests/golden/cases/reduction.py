@@ -1,0 +1,183 @@
+"""Reductions, scans, sorting and softmax."""
+
+import math
+
+import torch
+
+NAN, INF = math.nan, math.inf
+
+
+def dims_of(dims, x):
+    """Firn's empty list means every dimension."""
+    return tuple(dims) or tuple(range(x.dim()))
+
+
+def over(function):
+    return lambda x, dims=(), keepdim=False, **more: function(
+        x, dim=dims_of(dims, x), keepdim=keepdim, **more)
+
+
+def product(x, dim, keepdim):
+    for d in sorted((d % max(x.dim(), 1) for d in dim), reverse=True) if x.dim() else ():
+        x = torch.prod(x, d, keepdim=keepdim)
+    return x
+
+
+GRID = {"all": {}, "all_keepdim": {"keepdim": True}, "first": {"dims": [0]},
+        "last": {"dims": [-1]}, "middle_keepdim": {"dims": [1], "keepdim": True},
+        "two": {"dims": [0, 2]}, "two_negative_keepdim": {"dims": [-1, -2], "keepdim": True}}
+
+
+def add_grid(v, op, function, fill=None):
+    fill = fill or v.values
+    for name, attrs in GRID.items():
+        v.case(op, name, over(function), attrs, x=fill(2, 3, 4))
+    v.case(op, "vector", over(function), x=fill(5))
+    v.case(op, "scalar", over(function), x=fill())
+    v.case(op, "rank4", over(function), {"dims": [0, 2, 3]}, x=fill(2, 3, 2, 2))
+
+
+def add_sums(v):
+    functions = {"sum": torch.sum, "mean": torch.mean, "amax": torch.amax, "amin": torch.amin,
+                 "prod": product, "logsumexp": torch.logsumexp}
+    for op, function in functions.items():
+        add_grid(v, op, function)
+    with_nan = torch.tensor([[1.0, NAN], [2.0, 3.0]])
+    for op in ("sum", "mean", "amax", "amin", "prod"):
+        v.case(op, "nan_propagates", over(functions[op]), {"dims": [1]}, wrt=[], x=with_nan)
+    for op in ("sum", "mean", "prod"):
+        v.case(op, "over_no_elements", over(functions[op]), {"dims": [0]}, wrt=[],
+               x=v.values(0, 3))
+        v.case(op, "of_empty", over(functions[op]), {"dims": [1]}, x=v.values(0, 3))
+    for op in ("sum", "prod"):
+        v.case(op, "bool_gives_int64", over(functions[op]), {"dims": [1]}, x=v.mask(3, 4))
+        v.case(op, "int32_gives_int64", over(functions[op]), x=v.integers(6, low=-3).int())
+    ties = torch.tensor([[3.0, 1.0, 3.0], [-1.0, -1.0, -1.0]])
+    for op in ("amax", "amin"):
+        v.case(op, "ties_share_the_gradient", over(functions[op]), {"dims": [1]}, x=ties)
+        v.case(op, "int64", over(functions[op]), {"dims": [0]}, x=v.integers(3, 4))
+    v.case("prod", "one_zero", over(product), x=torch.tensor([2.0, 0.0, -3.0]))
+    v.case("prod", "two_zeros", over(product), x=torch.tensor([2.0, 0.0, 0.0]))
+    v.case("prod", "zero_in_a_row", over(product), {"dims": [1]},
+           x=torch.tensor([[2.0, 0.0, 4.0], [1.0, 3.0, 5.0]]))
+    v.case("logsumexp", "large", over(torch.logsumexp), {"dims": [1]},
+           x=torch.tensor([[1e4, 1e4 - 1, 0.0], [-1e4, -1e4, -1e4 + 2]]))
+    v.case("logsumexp", "all_minus_infinity", over(torch.logsumexp), {"dims": [1]}, wrt=[],
+           x=torch.tensor([[-INF, -INF], [-INF, 1.0]]))
+    v.case("sum", "long", over(torch.sum), x=v.values(257))
+    for name, source, shape in (("rows", (4, 3), (3,)), ("columns", (4, 3), (4, 1)),
+                                ("same", (4, 3), (4, 3)), ("to_one", (2, 3, 4), (1, 1)),
+                                ("middle", (2, 3, 4), (2, 1, 4)), ("to_scalar", (2, 3), ())):
+        v.case("sum_to", name, lambda x, shape: x.sum_to_size(*shape) if shape else x.sum(),
+               {"shape": list(shape)}, x=v.values(*source))
+
+
+def add_spread(v):
+    for op, function in (("var", torch.var), ("std", torch.std), ("var_mean", torch.var_mean)):
+        def run(x, dims=(), correction=1, keepdim=False, f=function):
+            result = f(x, dim=dims_of(dims, x), correction=correction, keepdim=keepdim)
+            return dict(zip(("var", "mean"), result)) if f is torch.var_mean else result
+        for name, attrs in {"all": {}, "rows": {"dims": [1]},
+                            "biased": {"dims": [0], "correction": 0},
+                            "two_keepdim": {"dims": [0, 2], "keepdim": True},
+                            "correction_two": {"dims": [-1], "correction": 2}}.items():
+            v.case(op, name, run, attrs, x=v.values(2, 3, 4))
+        v.case(op, "one_element_is_nan", run, {"dims": [1]}, wrt=[], x=v.values(3, 1))
+        v.case(op, "offset", run, x=v.integers(6).float() + 4096)
+    v.case("std", "zero_has_zero_gradient", lambda x, dims: torch.std(x, dim=dims), {"dims": [1]},
+           x=torch.tensor([[2.0, 2.0, 2.0], [1.0, 2.0, 4.0]]))
+
+
+def add_norm(v):
+    def run(x, p=2.0, dims=(), keepdim=False):
+        return torch.linalg.vector_norm(x, p, dim=dims_of(dims, x), keepdim=keepdim)
+    for name, attrs in GRID.items():
+        v.case("norm", name, run, attrs, x=v.values(2, 3, 4))
+    for p in (1.0, 3.0, 0.5, 0.0, INF, -INF):
+        name = f"p_{p}".replace("-", "minus_").replace(".", "_")
+        v.case("norm", name, run, {"p": p, "dims": [1]}, x=v.values(3, 4))
+    v.case("norm", "zero_vector_has_zero_gradient", run, {"dims": [1]},
+           x=torch.tensor([[0.0, 0.0], [3.0, 4.0]]))
+    v.case("norm", "p_one_zero_elements", run, {"p": 1.0}, x=torch.tensor([0.0, -2.0, 3.0]))
+    v.case("norm", "p_inf_ties", run, {"p": INF}, x=torch.tensor([2.0, -2.0, 1.0]))
+    v.case("norm", "frobenius", run, {"dims": [-2, -1]}, x=v.values(2, 3, 3))
+
+
+def add_indices(v):
+    ties = torch.tensor([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0], [0.0, NAN, 5.0]])
+    for op in ("argmax", "argmin"):
+        run = lambda x, dim=None, keepdim=False, f=getattr(torch, op): f(x, dim, keepdim)
+        v.case(op, "flattened", run, x=v.values(3, 4))
+        v.case(op, "flattened_keepdim", run, {"keepdim": True}, x=v.values(3, 4))
+        v.case(op, "rows", run, {"dim": 1}, x=v.values(3, 4))
+        v.case(op, "columns_keepdim", run, {"dim": 0, "keepdim": True}, x=v.values(3, 4))
+        v.case(op, "negative_dim", run, {"dim": -2}, x=v.values(2, 3, 4))
+        v.case(op, "first_of_ties_and_nan", run, {"dim": 1}, x=ties)
+        v.case(op, "int64", run, {"dim": 0}, x=v.integers(4, 3, high=50))
+    for op in ("max", "min"):
+        run = lambda x, dim, keepdim=False, f=getattr(torch, op): f(x, dim, keepdim)
+        v.case(op, "rows", run, {"dim": 1}, x=v.values(3, 4))
+        v.case(op, "keepdim", run, {"dim": -2, "keepdim": True}, x=v.values(2, 3, 4))
+        v.case(op, "first_of_ties_takes_the_gradient", run, {"dim": 1}, x=ties[:2])
+    for op in ("any", "all"):
+        for name, attrs in GRID.items():
+            v.case(op, name, over(getattr(torch, op)), attrs, x=v.integers(2, 3, 4, high=3) > 0)
+        v.case(op, "float_nan_is_true", over(getattr(torch, op)), {"dims": [1]},
+               x=torch.tensor([[0.0, NAN], [0.0, 0.0], [1.0, 2.0]]))
+        v.case(op, "over_no_elements", over(getattr(torch, op)), {"dims": [0]}, x=v.mask(0, 2))
+
+
+def running_sum(x, dim, exclusive=False, reverse=False):
+    if reverse:
+        x = x.flip(dim)
+    y = torch.cumsum(x, dim)
+    if exclusive:
+        y = y - x
+    return y.flip(dim) if reverse else y
+
+
+def add_order(v):
+    for name, attrs in {"rows": {"dim": 1}, "columns": {"dim": 0}, "negative": {"dim": -1},
+                        "exclusive": {"dim": 1, "exclusive": True},
+                        "reverse": {"dim": 1, "reverse": True},
+                        "exclusive_reverse": {"dim": 0, "exclusive": True, "reverse": True},
+                        }.items():
+        v.case("cumsum", name, running_sum, attrs, x=v.values(3, 4))
+    v.case("cumsum", "int32_gives_int64", running_sum, {"dim": 0}, x=v.integers(5).int())
+    v.case("cumsum", "rank3", running_sum, {"dim": 1}, x=v.values(2, 3, 2))
+    sort = lambda x, dim=-1, descending=False, stable=False: torch.sort(
+        x, dim=dim, descending=descending, stable=stable)
+    v.case("sort", "default", sort, x=v.values(2, 5))
+    v.case("sort", "descending", sort, {"descending": True}, x=v.values(2, 5))
+    v.case("sort", "dim", sort, {"dim": 0}, x=v.values(4, 2, 2))
+    ties = torch.tensor([2.0, 1.0, 2.0, 1.0, 0.0])
+    v.case("sort", "stable_ties", sort, {"stable": True}, x=ties)
+    v.case("sort", "stable_ties_descending", sort, {"stable": True, "descending": True}, x=ties)
+    v.case("sort", "nan_is_largest", sort, wrt=[], x=torch.tensor([1.0, NAN, -INF, INF]))
+    v.case("sort", "int64", sort, x=v.integers(7, high=1000))
+    topk = lambda x, k, dim=-1, largest=True: torch.topk(x, k, dim, largest)
+    v.case("topk", "largest", topk, {"k": 2}, x=v.values(3, 5))
+    v.case("topk", "smallest", topk, {"k": 3, "largest": False}, x=v.values(3, 5))
+    v.case("topk", "dim", topk, {"k": 1, "dim": 0}, x=v.values(4, 2, 2))
+    v.case("topk", "everything", topk, {"k": 4}, x=v.values(4))
+    v.case("topk", "nan_is_largest", topk, {"k": 2}, wrt=[], x=torch.tensor([1.0, NAN, INF, 0]))
+
+
+def add_softmax(v):
+    functions = {"softmax": torch.softmax, "log_softmax": torch.log_softmax,
+                 "softmin": torch.nn.functional.softmin}
+    for op, function in functions.items():
+        run = lambda x, dim, f=function: f(x, dim=dim)
+        v.case(op, "rows", run, {"dim": 1}, x=v.values(3, 5))
+        v.case(op, "columns", run, {"dim": 0}, x=v.values(3, 5))
+        v.case(op, "vector", run, {"dim": -1}, x=v.values(6))
+        v.case(op, "channels", run, {"dim": 1}, x=v.values(2, 3, 2, 2))
+        v.case(op, "one_class", run, {"dim": 1}, x=v.values(3, 1))
+        v.case(op, "empty", run, {"dim": 1}, x=v.values(0, 4))
+        v.case(op, "large", run, {"dim": 1},
+               x=torch.tensor([[1e4, 1e4 - 1, -1e4], [-1e4, -1e4 - 2, -1e4]]))
+        v.case(op, "infinities", run, {"dim": 1}, wrt=[],
+               x=torch.tensor([[-INF, 0.0, 1.0], [-INF, -INF, -INF], [INF, 0.0, 1.0]]))
+
+
+PARTS = (add_sums, add_spread, add_norm, add_indices, add_order, add_softmax)

@@ -1,0 +1,121 @@
+"""Optimizer trajectories, single optimizer steps and gradient clipping."""
+
+import torch
+
+SGD = {
+    "plain": {"lr": 0.1},
+    "momentum": {"lr": 0.1, "momentum": 0.9},
+    "dampening": {"lr": 0.1, "momentum": 0.9, "dampening": 0.5},
+    "weight_decay": {"lr": 0.1, "weight_decay": 0.05},
+    "momentum_weight_decay": {"lr": 0.1, "momentum": 0.8, "weight_decay": 0.05},
+    "nesterov": {"lr": 0.1, "momentum": 0.9, "nesterov": True},
+    "nesterov_weight_decay": {"lr": 0.05, "momentum": 0.7, "weight_decay": 0.1, "nesterov": True},
+}
+ADAM = {
+    "default": {"lr": 0.001},
+    "large_lr": {"lr": 0.1},
+    "betas": {"lr": 0.05, "beta1": 0.8, "beta2": 0.95},
+    "eps": {"lr": 0.05, "eps": 0.01},
+    "weight_decay": {"lr": 0.05, "weight_decay": 0.1},
+    "amsgrad": {"lr": 0.05, "beta2": 0.8, "amsgrad": True},
+    "amsgrad_weight_decay": {"lr": 0.05, "beta2": 0.8, "weight_decay": 0.1, "amsgrad": True},
+}
+
+
+def torch_options(options):
+    """Firn's beta1 and beta2 are torch's pair of betas."""
+    options = dict(options)
+    if "beta1" in options or "beta2" in options:
+        options["betas"] = (options.pop("beta1", 0.9), options.pop("beta2", 0.999))
+    return options
+
+
+def start(kind, param, options):
+    parameter = torch.nn.Parameter(param.detach().clone())
+    return parameter, kind([parameter], **torch_options(options))
+
+
+def trajectory(kind):
+    """The parameter after each of the given gradients."""
+    def run(param, grad, **options):
+        parameter, optimizer = start(kind, param, options)
+        path = {}
+        for step, gradient in enumerate(grad):
+            parameter.grad = gradient.detach().clone()
+            optimizer.step()
+            path[f"param.{step}"] = parameter.detach().clone()
+        return path
+    return run
+
+
+def add_trajectories(v):
+    kinds = {"sgd": (torch.optim.SGD, SGD), "adam": (torch.optim.Adam, ADAM),
+             "adamw": (torch.optim.AdamW, {name: {"weight_decay": 0.01, **options}
+                                           for name, options in ADAM.items()})}
+    for op, (kind, variants) in kinds.items():
+        for name, options in variants.items():
+            gradients = [v.values(5) for _ in range(10)]
+            gradients[3][1] = 0.0
+            v.case(op, name, trajectory(kind), options, [], param=v.values(5), grad=gradients)
+
+
+def after_steps(kind, options, param, gradients, steps):
+    """The parameter and its optimizer state after `steps` steps, in float64."""
+    parameter, optimizer = start(kind, param.double(), options)
+    for gradient in gradients[:steps]:
+        parameter.grad = gradient.double()
+        optimizer.step()
+    return parameter.detach(), optimizer.state.get(parameter, {})
+
+
+def single_step(kind, names):
+    """One step from a given state. Outputs are the in-place arguments afterwards."""
+    def run(param, grad, step=None, **rest):
+        state = {key: value for key, value in rest.items() if isinstance(value, torch.Tensor)}
+        options = {key: value for key, value in rest.items() if key not in state}
+        parameter, optimizer = start(kind, param, options)
+        for key, value in state.items():
+            optimizer.state[parameter][names[key]] = value.detach().clone()
+        if step is not None:
+            optimizer.state[parameter]["step"] = torch.tensor(float(step))
+        parameter.grad = grad.detach().clone()
+        optimizer.step()
+        return {"param": parameter.detach(),
+                **{key: optimizer.state[parameter][names[key]] for key in state}}
+    return run
+
+
+def add_steps(v):
+    """`step` counts the steps taken before; max_var is given with amsgrad only."""
+    velocity = {"momentum_buffer": "momentum_buffer"}
+    moments = {"mean": "exp_avg", "var": "exp_avg_sq", "max_var": "max_exp_avg_sq"}
+    for op, kind, names, variants in (("sgd_step", torch.optim.SGD, velocity, SGD),
+                                      ("adam_step", torch.optim.Adam, moments, ADAM)):
+        for name, options in variants.items():
+            param, gradients = v.values(5), [v.values(5) for _ in range(4)]
+            reached, state = after_steps(kind, options, param, gradients, 3)
+            given = {key: state[names[key]].float() for key in names if names[key] in state
+                     and state[names[key]] is not None}
+            attrs = {**options, "step": 3} if op == "adam_step" else options
+            v.case(op, name, single_step(kind, names), attrs, [], param=reached.float(),
+                   grad=gradients[3], **given)
+
+
+def add_clipping(v):
+    def clip(grads, max_norm, p=2.0):
+        parameters = [torch.nn.Parameter(torch.zeros_like(grad)) for grad in grads]
+        for parameter, grad in zip(parameters, grads):
+            parameter.grad = grad.detach().clone()
+        total = torch.nn.utils.clip_grad_norm_(parameters, max_norm, p)
+        return {"total_norm": total, **{f"grads.{i}": p.grad for i, p in enumerate(parameters)}}
+
+    for name, attrs in {"shrinks": {"max_norm": 0.5}, "leaves_small_alone": {"max_norm": 100.0},
+                        "p_one": {"max_norm": 1.0, "p": 1.0},
+                        "p_infinity": {"max_norm": 0.25, "p": float("inf")}}.items():
+        v.case("clip_grad_norm", name, clip, attrs, [], grads=[v.values(3), v.values(2, 2)])
+    v.case("clip_grad_norm", "zero_gradients", clip, {"max_norm": 1.0}, [],
+           grads=[torch.zeros(3), torch.zeros(1)])
+
+
+STEPS = (add_steps, add_clipping)
+TRAJECTORIES = (add_trajectories,)

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Writes the reference vectors of this folder with PyTorch: see README.md.
+
+  python3 tests/golden/make_vectors.py [ops] [layers] [optim] [losses]     (default: all)
+
+Rerun it after adding a case and commit what changed. The inputs are hashed, not drawn, so the same
+PyTorch gives the same files on any machine of the same kind.
+"""
+
+import os
+import sys
+
+import torch
+
+from cases import elementwise, layer_classes, layers, losses, reduction, shape, updates
+import training_losses
+import vector_format
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def write_cases(folder, parts):
+    vectors = vector_format.Vectors()
+    for part in parts:
+        vectors.add(part)
+    return vectors.write(os.path.join(HERE, folder))
+
+
+def write_ops():
+    families = (elementwise, reduction, layers, losses, shape)
+    parts = [part for family in families for part in family.PARTS]
+    return write_cases("ops", parts + list(updates.STEPS))
+
+
+def write_losses():
+    return training_losses.write(os.path.join(HERE, "losses"))
+
+
+PARTS = {
+    "ops": write_ops,
+    "layers": lambda: write_cases("layers", layer_classes.PARTS),
+    "optim": lambda: write_cases("optim", updates.TRAJECTORIES),
+    "losses": write_losses,
+}
+
+
+def main(names):
+    torch.set_num_threads(1)  # one order of summation
+    for name in names or PARTS:
+        print(f"{name}: {PARTS[name]()} bytes")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
