@@ -14,6 +14,7 @@
 
 #include "device/environment.h"
 #include "device/internal/float_control.h"
+#include "device/internal/race_detector.h"
 
 namespace firn {
 namespace {
@@ -66,19 +67,24 @@ int NumChunks(int64_t n, int64_t grain) {
 
 namespace internal {
 
-void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
+FIRN_NO_TSAN void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
   const uint64_t flush_bits = FlushBits();
   const int64_t size = n / chunks;
   const int64_t longer = n % chunks;  // chunks of size + 1, the first ones
+  char fork = 0, join = 0;            // only their addresses count
+  TsanRelease(&fork);
 #pragma omp parallel num_threads(NumThreads())
   {
+    TsanAcquire(&fork);
     SetFlushBits(flush_bits);
     const int team = omp_get_num_threads();
     for (int i = omp_get_thread_num(); i < chunks; i += team) {
       const int64_t begin = size * i + std::min<int64_t>(i, longer);
       fn(body, i, begin, begin + size + (i < longer ? 1 : 0));
     }
+    TsanRelease(&join);
   }
+  TsanAcquire(&join);
 }
 
 }  // namespace internal

@@ -27,8 +27,10 @@
 namespace firn::internal {
 
 #if defined(FIRN_POISON)
+inline constexpr bool kFillsWithNan = true;
 inline void FillWithNan(void* data, size_t bytes) { std::memset(data, 0xFF, bytes); }
 #else
+inline constexpr bool kFillsWithNan = false;
 inline void FillWithNan(void*, size_t) {}
 #endif
 

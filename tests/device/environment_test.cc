@@ -1,0 +1,87 @@
+// Environment variables: absent, understood, and not understood.
+#include "device/environment.h"
+
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace firn::env {
+namespace {
+
+// Sets a variable for as long as it lives; null removes it.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    Set(value);
+  }
+  ~ScopedVariable() { Set(old_ ? old_->c_str() : nullptr); }
+
+ private:
+  void Set(const char* value) {
+    if (value != nullptr) {
+      setenv(name_, value, 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+std::optional<int> NumThreadsFor(const char* value) {
+  const ScopedVariable variable("FIRN_NUM_THREADS", value);
+  return NumThreads();
+}
+
+std::optional<size_t> LimitFor(const char* value) {
+  const ScopedVariable variable("FIRN_CPU_MEMORY_LIMIT", value);
+  return CpuMemoryLimit();
+}
+
+TEST(EnvironmentTest, UnsetMeansTheDefault) {
+  EXPECT_EQ(NumThreadsFor(nullptr), std::nullopt);
+  EXPECT_EQ(NumThreadsFor(""), std::nullopt);
+  EXPECT_EQ(LimitFor(nullptr), std::nullopt);
+  const ScopedVariable seed("FIRN_SEED", nullptr), huge("FIRN_HUGE_PAGES", nullptr);
+  EXPECT_EQ(Seed(), 0u);
+  EXPECT_TRUE(HugePages());
+}
+
+TEST(EnvironmentTest, ReadsNumbers) {
+  EXPECT_EQ(NumThreadsFor("3"), 3);
+  const ScopedVariable seed("FIRN_SEED", "18446744073709551615"), huge("FIRN_HUGE_PAGES", "0");
+  EXPECT_EQ(Seed(), std::numeric_limits<uint64_t>::max());
+  EXPECT_FALSE(HugePages());
+}
+
+TEST(EnvironmentTest, ReadsSizesWithASuffix) {
+  EXPECT_EQ(LimitFor("1000"), size_t{1000});
+  EXPECT_EQ(LimitFor("3K"), size_t{3} << 10);
+  EXPECT_EQ(LimitFor("5M"), size_t{5} << 20);
+  EXPECT_EQ(LimitFor("6G"), size_t{6} << 30);
+  EXPECT_EQ(LimitFor("2T"), size_t{2} << 40);
+}
+
+TEST(EnvironmentTest, ReportsAndIgnoresWhatItCannotRead) {
+  for (const char* value :
+       {"0", "-1", "abc", "3x", " 3", "3 ", "1e2", "99999", "2K", "99999999999999999999999"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(NumThreadsFor(value), std::nullopt) << value;
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("ignoring FIRN_NUM_THREADS="),
+              std::string::npos)
+        << value;
+  }
+  testing::internal::CaptureStderr();
+  for (const char* value : {"K", "6GB", "9999999T", "6g"}) {
+    EXPECT_EQ(LimitFor(value), std::nullopt) << value;
+  }
+  testing::internal::GetCapturedStderr();
+}
+
+}  // namespace
+}  // namespace firn::env

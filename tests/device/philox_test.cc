@@ -1,0 +1,147 @@
+// The generator against the authors' known answers, and what is made of its words.
+#include "device/philox.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace firn {
+namespace {
+
+struct KnownAnswer {
+  std::array<uint32_t, 4> counter;
+  std::array<uint32_t, 2> key;
+  std::array<uint32_t, 4> result;
+};
+
+// The philox4x32 10 lines of kat_vectors in Random123, the authors' own library.
+constexpr KnownAnswer kKnownAnswers[] = {
+    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     {0xffffffff, 0xffffffff},
+     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+     {0xa4093822, 0x299f31d0},
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+};
+
+TEST(PhiloxTest, GivesTheKnownAnswers) {
+  for (const KnownAnswer& known : kKnownAnswers) {
+    const PhiloxResult result =
+        Philox4x32({{known.counter[0], known.counter[1], known.counter[2], known.counter[3]}},
+                   known.key[0], known.key[1]);
+    EXPECT_TRUE(std::equal(known.result.begin(), known.result.end(), result.v));
+  }
+}
+
+TEST(PhiloxTest, WorksInConstantExpressions) {
+  static_assert(Philox4x32({{0, 0, 0, 0}}, 0, 0).v[3] == 0x9b00dbd8);
+  static_assert(UniformFloat(0xffffffff) < 1.0f);
+}
+
+TEST(PhiloxTest, PositionIsSeedAndOffset) {
+  const PhiloxState state{0x0123456789abcdef, 0xfffffffe};
+  const PhiloxResult got = PhiloxAt(state, 3);  // counter 2^32 + 1
+  const PhiloxResult want = Philox4x32({{1, 1, 0, 0}}, 0x89abcdef, 0x01234567);
+  EXPECT_TRUE(std::equal(want.v, want.v + 4, got.v));
+}
+
+TEST(PhiloxTest, UniformsStayBelowOneAndUseAllTheirBits) {
+  EXPECT_EQ(UniformFloat(0), 0.0f);
+  EXPECT_EQ(UniformFloat(255), 0.0f);
+  EXPECT_EQ(UniformFloat(256), 0x1p-24f);
+  EXPECT_EQ(UniformFloat(0xffffffff), 1.0f - 0x1p-24f);
+  EXPECT_EQ(UniformDouble(0, 2047), 0.0);
+  EXPECT_EQ(UniformDouble(0, 2048), 0x1p-53);
+  EXPECT_EQ(UniformDouble(0xffffffff, 0xffffffff), 1.0 - 0x1p-53);
+}
+
+TEST(PhiloxTest, NormalsAreFiniteAtTheEnds) {
+  for (const uint32_t a : {0u, 0xffffffffu}) {
+    for (const uint32_t b : {0u, 0x80000000u, 0xffffffffu}) {
+      const NormalPair<float> pair = NormalFloats(a, b);
+      EXPECT_LT(std::abs(pair.first), 5.78f);
+      EXPECT_LT(std::abs(pair.second), 5.78f);
+    }
+    const NormalPair<double> pair = NormalDoubles({{a, a, 0, 0}});
+    EXPECT_LT(std::abs(pair.first), 8.58);
+  }
+}
+
+// Means of 2 * 10^5 numbers against their expectations, within 5 standard deviations.
+TEST(PhiloxTest, MomentsAreThoseOfTheDistributions) {
+  constexpr int kCounters = 100000;
+  double uniform = 0, uniform2 = 0, normal = 0, normal2 = 0, normal4 = 0, product = 0;
+  for (uint64_t i = 0; i < kCounters; ++i) {
+    const PhiloxResult r = PhiloxAt({42, 0}, i);
+    for (const uint32_t word : {r.v[0], r.v[1]}) {
+      const double u = UniformFloat(word);
+      uniform += u;
+      uniform2 += u * u;
+    }
+    const NormalPair<float> pair = NormalFloats(r.v[2], r.v[3]);
+    product += double{pair.first} * pair.second;
+    for (const double x : {double{pair.first}, double{pair.second}}) {
+      normal += x;
+      normal2 += x * x;
+      normal4 += x * x * x * x;
+    }
+  }
+  constexpr double kN = 2 * kCounters;
+  const double s = 5 / std::sqrt(kN);
+  EXPECT_NEAR(uniform / kN, 0.5, s * std::sqrt(1.0 / 12));
+  EXPECT_NEAR(uniform2 / kN, 1.0 / 3, s * std::sqrt(4.0 / 45));
+  EXPECT_NEAR(normal / kN, 0, s);
+  EXPECT_NEAR(normal2 / kN, 1, s * std::sqrt(2.0));
+  EXPECT_NEAR(normal4 / kN, 3, s * std::sqrt(96.0));
+  EXPECT_NEAR(product / kCounters, 0, 5 / std::sqrt(double{kCounters}));
+}
+
+TEST(GeneratorTest, ReservesPiecesOneBehindTheOther) {
+  Generator generator(7);
+  EXPECT_EQ(generator.Reserve(10), (PhiloxState{7, 0}));
+  EXPECT_EQ(generator.Reserve(1), (PhiloxState{7, 10}));
+  EXPECT_EQ(generator.state(), (PhiloxState{7, 11}));
+  generator.SetSeed(8);
+  EXPECT_EQ(generator.Reserve(1), (PhiloxState{8, 0}));
+}
+
+TEST(GeneratorTest, ContinuesFromASavedState) {
+  Generator generator(7);
+  generator.Reserve(123);
+  const PhiloxState saved = generator.state();
+  const PhiloxState next = generator.Reserve(5);
+  Generator restored;
+  restored.set_state(saved);
+  EXPECT_EQ(restored.Reserve(5), next);
+}
+
+TEST(GeneratorTest, ThreadsNeverShareAPiece) {
+  Generator generator;
+  std::vector<std::vector<uint64_t>> offsets(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : offsets) {
+    threads.emplace_back([&generator, &mine] {
+      for (int i = 0; i < 1000; ++i) mine.push_back(generator.Reserve(3).offset);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::vector<uint64_t> all;
+  for (const auto& mine : offsets) all.insert(all.end(), mine.begin(), mine.end());
+  std::sort(all.begin(), all.end());
+  for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], 3 * i);
+}
+
+TEST(GeneratorTest, SetSeedRestartsTheDefaultGenerator) {
+  SetSeed(99);
+  DefaultGenerator().Reserve(4);
+  SetSeed(99);
+  EXPECT_EQ(DefaultGenerator().state(), (PhiloxState{99, 0}));
+}
+
+}  // namespace
+}  // namespace firn
