@@ -11,19 +11,21 @@ out. Examples:
 
 A workload is NAME[/dDEPTH][/bBATCH]; a bare name stands for its standard sizes. "ratio" is the
 peer's median time over Firn's (its first mode): above 1, Firn is faster; claim nothing when the
-interval contains 1. "ready" is the time from nothing to ten steps done, compilation included.
+interval contains 1. "ready" is the time from nothing to ten steps done, compilation included;
+"others" the share of the machine that other programs took during the blocks: with more than a few
+percent believe the minima at most, or let --patience wait for quiet moments.
 """
 
 import argparse
 import json
 import os
-import platform
 import random
 import shlex
 import statistics
 import sys
 import time
 
+import compare_machine
 from compare_stats import largest_gap, ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
@@ -92,7 +94,7 @@ class Entry:
 
     def __init__(self, contender, workload, args):
         self.framework, self.mode = contender["framework"], contender["mode"]
-        self.blocks, self.peak_mb = [], 0.0
+        self.blocks, self.others, self.peak_mb = [], [], 0.0
         self.worker = Worker(contender["argv"], args.threads, contender.get("preload"))
         try:
             start = time.monotonic()
@@ -111,7 +113,9 @@ class Entry:
         return f"{self.framework}/{self.mode}"
 
     def run_block(self, steps):
+        load = compare_machine.OthersLoad(self.worker.pid)
         self.blocks.append(self.worker.request({"cmd": "block", "steps": steps})["ms"])
+        self.others.append(load.share())
 
     def finish(self):
         self.peak_mb = self.worker.request({"cmd": "peak"})["peak_mb"]
@@ -147,6 +151,7 @@ def run_rounds(entries, args, skipped, what):
 
     for _ in range(args.rounds):
         for entry in random.sample(racing, len(racing)):
+            compare_machine.wait_until_quiet(args.patience)
             attempt(entry, lambda entry=entry: entry.run_block(steps))
     for entry in list(racing):
         attempt(entry, entry.finish)
@@ -167,7 +172,8 @@ def rows_of(workload, entries, args, skipped):
         rows.append({**workload, "precision": "f32", "task": "train",
                      "framework": entry.framework, "mode": entry.mode, "threads": args.threads,
                      **summarize(entry.blocks), "peak_mb": entry.peak_mb,
-                     "_ratio": ratio, "_ready_s": entry.ready_s, "_version": entry.version})
+                     "_ratio": ratio, "_ready_s": entry.ready_s, "_version": entry.version,
+                     "_others": statistics.median(entry.others)})
     return rows
 
 
@@ -184,32 +190,16 @@ def run_workload(workload, args, skipped):
 
 def format_table(rows):
     lines = [f"{'workload':18} {'framework/mode':30} {'median ms':>10} {'IQR':>8} {'min ms':>9} "
-             f"{'images/s':>10} {'peak MB':>8} {'ready s':>8}  ratio to Firn (95 %)"]
+             f"{'images/s':>10} {'peak MB':>8} {'ready s':>8} {'others':>6}  ratio to Firn (95 %)"]
     for row in rows:
         ratio = row["_ratio"]
         told = f"{ratio[0]:.2f} ({ratio[1]:.2f}..{ratio[2]:.2f})" if ratio else "-"
         images = row["batch"] / row["median_ms"] * 1e3
         lines.append(f"{label(row):18} {row['framework'] + '/' + row['mode']:30} "
                      f"{row['median_ms']:10.3f} {row['spread']:8.3f} {row['min_ms']:9.3f} "
-                     f"{images:10.0f} {row['peak_mb']:8.1f} {row['_ready_s']:8.1f}  {told}")
+                     f"{images:10.0f} {row['peak_mb']:8.1f} {row['_ready_s']:8.1f} "
+                     f"{row['_others']:6.0%}  {told}")
     return "\n".join(lines)
-
-
-def machine():
-    """What a reader needs to judge the numbers."""
-    cpu, flags = platform.processor(), []
-    with open("/proc/cpuinfo", encoding="utf-8") as info:
-        for line in info:
-            key, _, value = line.partition(":")
-            if key.strip() == "model name":
-                cpu = value.strip()
-            elif key.strip() == "flags":
-                flags = value.split()
-    widest = ("amx_tile", "avx512f", "avx2", "avx")
-    return {"cpu": cpu, "cores": os.cpu_count(),
-            "simd": next((flag for flag in widest if flag in flags), "sse2"),
-            "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-            "kernel": platform.release(), "load_at_start": os.getloadavg()[0]}
 
 
 def write_json(path, rows, about):
@@ -234,6 +224,8 @@ def parse_args(argv):
     parser.add_argument("--rounds", type=int, help="blocks each (default 12, quick 3)")
     parser.add_argument("--warmup", type=int, help="steps before the first round (30, quick 3)")
     parser.add_argument("--block-seconds", type=float, help="length of a block (1.0, quick 0.2)")
+    parser.add_argument("--patience", type=float, default=0.0, metavar="S",
+                        help="wait up to S seconds for a quiet machine before each block")
     parser.add_argument("--firn", metavar="PATH", default=os.path.join(
         os.path.dirname(HERE), "bazel-bin", "benchmarks", "train_worker"))
     parser.add_argument("--python", default=sys.executable, help="one that has the peers")
@@ -256,7 +248,7 @@ def main(argv):
     args = parse_args(argv)
     if args.cores:
         os.sched_setaffinity(0, args.cores)
-    about, skipped, rows = machine(), [], []
+    about, skipped, rows = compare_machine.describe(), [], []
     for workload in args.workloads:
         rows += run_workload(workload, args, skipped)
     about["versions"] = {row["framework"]: row["_version"] for row in rows}

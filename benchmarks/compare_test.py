@@ -6,10 +6,12 @@ import json
 import os
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import compare  # noqa: E402
+import compare_machine  # noqa: E402
 import compare_stats  # noqa: E402
 from compare_worker import Worker, WorkerError, parse_reply  # noqa: E402
 
@@ -100,6 +102,29 @@ class ParsingTest(unittest.TestCase):
         self.assertIsNone(parse_reply(b"loading ..."))
         self.assertIsNone(parse_reply(b"{broken"))
         self.assertEqual(parse_reply(b' {"ok": true}\n'), {"ok": True})
+
+
+class MachineTest(unittest.TestCase):
+
+    def test_own_work_is_not_counted_as_others(self):
+        load = compare_machine.OthersLoad(os.getpid())
+        start, before = time.monotonic(), compare_machine.process_ticks(os.getpid())
+        while time.monotonic() - start < 0.5:
+            sum(range(1000))
+        others, elapsed = load.share(), time.monotonic() - start
+        own = (compare_machine.process_ticks(os.getpid()) - before) / os.sysconf("SC_CLK_TCK")
+        self.assertGreater(own, 0)
+        self.assertLessEqual(others + own / (elapsed * os.cpu_count()), 1.1)
+
+    def test_waiting_for_quiet_ends_with_patience(self):
+        start = time.monotonic()
+        compare_machine.wait_until_quiet(0.2, limit=-1.0, sample_s=0.05)
+        self.assertGreaterEqual(time.monotonic() - start, 0.2)
+
+    def test_no_patience_does_not_wait(self):
+        start = time.monotonic()
+        compare_machine.wait_until_quiet(0)
+        self.assertLess(time.monotonic() - start, 0.2)
 
 
 class FakeWorkerTest(unittest.TestCase):

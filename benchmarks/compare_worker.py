@@ -31,6 +31,10 @@ class Worker:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def request(self, command, timeout_s=600):
         """Sends one command and returns the reply; raises WorkerError."""
         try:
