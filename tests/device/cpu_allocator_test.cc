@@ -239,7 +239,7 @@ TEST_F(CpuAllocatorLimitTest, EmptiesTheCacheForSmallBlocksToo) {
   AllowMore(4 * kMiB);
   Free(Allocate(3 * kMiB));
   std::vector<Block> blocks;
-  for (int i = 0; i < 200; ++i) blocks.push_back(Allocate(16 * kKiB));  // 3.1 MiB
+  for (int i = 0; i < 150; ++i) blocks.push_back(Allocate(16 * kKiB));  // 2.3 MiB
   for (const Block& block : blocks) Free(block);
 }
 
