@@ -1,0 +1,175 @@
+// The image side of Winograd F(4x4,3x3): tiles of activations to and from the transform domain.
+//
+// Every transform is one matrix applied to the columns of a tile and then to its rows:
+//   B^T = [4  0 -5  0 1 0; 0 -4 -4  1 1 0; 0 4 -4 -1 1 0; 0 -2 -1 2 1 0; 0 2 -1 -2 1 0; 0 4 0 -5 0
+//   1] A^T = [1 1 1 1 1 0; 0 1 -1 2 -2 0; 0 1 1 4 4 0; 0 1 -1 8 -8 1]
+// (Lavin & Gray; interpolation points 0, 1, -1, 2, -2, infinity). Rows come in pairs that differ
+// in the sign of their odd part, which halves the work. Each element is a vector of kBlock
+// channels. Tiles reach over the border of the image: missing columns are skipped, missing rows
+// read from a block of zeros, so that the inner loops have no conditions.
+
+#include <algorithm>
+
+#include "tensor/kernels/cpu/internal/winograd_stages.h"
+
+namespace firn::winograd {
+namespace {
+
+FIRN_ALWAYS_INLINE void InputTransform(const Channels d[6], Channels t[6]) {
+  const Channels even1 = d[4] - 4.0f * d[2];
+  const Channels odd1 = d[3] - 4.0f * d[1];
+  const Channels even2 = d[4] - d[2];
+  const Channels odd2 = 2.0f * (d[3] - d[1]);
+  t[0] = d[4] + (4.0f * d[0] - 5.0f * d[2]);
+  t[1] = even1 + odd1;
+  t[2] = even1 - odd1;
+  t[3] = even2 + odd2;
+  t[4] = even2 - odd2;
+  t[5] = d[5] + (4.0f * d[1] - 5.0f * d[3]);
+}
+
+FIRN_ALWAYS_INLINE void OutputTransform(const Channels m[6], Channels s[4]) {
+  const Channels even1 = m[1] + m[2];
+  const Channels odd1 = m[1] - m[2];
+  const Channels even2 = m[3] + m[4];
+  const Channels odd2 = m[3] - m[4];
+  s[0] = m[0] + even1 + even2;
+  s[1] = odd1 + 2.0f * odd2;
+  s[2] = even1 + 4.0f * even2;
+  s[3] = odd1 + 8.0f * odd2 + m[5];
+}
+
+FIRN_ALWAYS_INLINE void OutputAdjoint(const Channels y[4], Channels r[6]) {
+  const Channels even1 = y[0] + y[2];
+  const Channels odd1 = y[1] + y[3];
+  const Channels even2 = y[0] + 4.0f * y[2];
+  const Channels odd2 = 2.0f * y[1] + 8.0f * y[3];
+  r[0] = y[0];
+  r[1] = even1 + odd1;
+  r[2] = even1 - odd1;
+  r[3] = even2 + odd2;
+  r[4] = even2 - odd2;
+  r[5] = y[3];
+}
+
+alignas(64) constexpr float kZeros[kPatch * kBlock] = {};
+
+// Walks the tiles of a range: which image, and where the tile's outputs begin.
+class TileCursor {
+ public:
+  TileCursor(const TileGrid& grid, int64_t tile)
+      : grid_(grid),
+        image_(tile / (grid.rows * grid.columns)),
+        row_(tile / grid.columns % grid.rows),
+        column_(tile % grid.columns) {}
+  int64_t image() const { return image_; }
+  int64_t y() const { return row_ * kTile; }
+  int64_t x() const { return column_ * kTile; }
+  void Next() {
+    if (++column_ < grid_.columns) return;
+    column_ = 0;
+    if (++row_ < grid_.rows) return;
+    row_ = 0;
+    ++image_;
+  }
+
+ private:
+  const TileGrid& grid_;
+  int64_t image_, row_, column_;
+};
+
+// Reads the kSize x kSize square of a plane whose first element is (y0, x0), zero outside the
+// plane, and writes its kPatch x kPatch transform to `out`, one point per `point_stride`.
+template <int kSize, void (*kTransform)(const Channels*, Channels*)>
+inline void TransformSquare(const float* plane, const TileGrid& grid, int64_t y0, int64_t x0,
+                            float* out, int64_t point_stride) {
+  const float* lines[kSize];
+  for (int i = 0; i < kSize; ++i) {
+    const int64_t y = y0 + i;
+    const bool inside = y >= 0 && y < grid.height;
+    lines[i] = inside ? plane + (y * grid.width + x0) * kBlock : kZeros;
+  }
+  const int first = static_cast<int>(std::max<int64_t>(0, -x0));
+  const int last = static_cast<int>(std::min<int64_t>(kSize, grid.width - x0));
+  Channels half[kPatch][kSize];
+  for (int j = 0; j < kSize; ++j) {
+    Channels line[kPatch] = {};
+    if (j >= first && j < last) {
+      Channels d[kSize];
+      Unroll<kSize>([&](auto i)
+                        __attribute__((always_inline)) { d[i] = Load(lines[i] + j * kBlock); });
+      kTransform(d, line);
+    }
+    Unroll<kPatch>([&](auto i) __attribute__((always_inline)) { half[i][j] = line[i]; });
+  }
+  for (int i = 0; i < kPatch; ++i) {
+    Channels line[kPatch];
+    kTransform(half[i], line);
+    Unroll<kPatch>([&](auto j) __attribute__((always_inline)) {
+      Store(out + (i * kPatch + j) * point_stride, line[j]);
+    });
+  }
+}
+
+template <int kSize, int kHalo, void (*kTransform)(const Channels*, Channels*)>
+void TransformTiles(const TileGrid& grid, int64_t channels, const float* x, Range tiles,
+                    Range blocks, float* v, int64_t point_stride) {
+  const int64_t plane_floats = grid.height * grid.width * kBlock;
+  const int64_t image_blocks = channels / kBlock;
+  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+    TileCursor cursor(grid, tiles.begin);
+    for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, cursor.Next()) {
+      const float* plane = x + (cursor.image() * image_blocks + block) * plane_floats;
+      TransformSquare<kSize, kTransform>(plane, grid, cursor.y() - kHalo, cursor.x() - kHalo, v,
+                                         point_stride);
+      v += kBlock;
+    }
+  }
+}
+
+}  // namespace
+
+void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles,
+                    Range blocks, float* v, int64_t point_stride) {
+  TransformTiles<kPatch, 1, InputTransform>(grid, channels, x, tiles, blocks, v, point_stride);
+}
+
+void TransformOutputGradient(const TileGrid& grid, int64_t channels, const float* dy, Range tiles,
+                             Range blocks, float* v, int64_t point_stride) {
+  TransformTiles<kTile, 0, OutputAdjoint>(grid, channels, dy, tiles, blocks, v, point_stride);
+}
+
+void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int64_t point_stride,
+                     const float* bias, Range tiles, Range blocks, float* y) {
+  const int64_t plane_floats = grid.height * grid.width * kBlock;
+  const int64_t image_blocks = channels / kBlock;
+  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+    const Channels offset = bias == nullptr ? Channels{} : LoadUnaligned(bias + block * kBlock);
+    TileCursor cursor(grid, tiles.begin);
+    for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, cursor.Next()) {
+      Channels half[kTile][kPatch];
+      for (int j = 0; j < kPatch; ++j) {
+        Channels column[kPatch], result[kTile];
+        Unroll<kPatch>([&](auto i) __attribute__((always_inline)) {
+          column[i] = Load(m + (i * kPatch + j) * point_stride);
+        });
+        OutputTransform(column, result);
+        Unroll<kTile>([&](auto i) __attribute__((always_inline)) { half[i][j] = result[i]; });
+      }
+      m += kBlock;
+      const int64_t rows = std::min<int64_t>(kTile, grid.height - cursor.y());
+      const int64_t columns = std::min<int64_t>(kTile, grid.width - cursor.x());
+      float* out = y + (cursor.image() * image_blocks + block) * plane_floats +
+                   (cursor.y() * grid.width + cursor.x()) * kBlock;
+      for (int64_t i = 0; i < rows; ++i, out += grid.width * kBlock) {
+        Channels line[kTile];
+        OutputTransform(half[i], line);
+        Unroll<kTile>([&](auto j) __attribute__((always_inline)) {
+          if (j < columns) Store(out + j * kBlock, line[j] + offset);
+        });
+      }
+    }
+  }
+}
+
+}  // namespace firn::winograd
