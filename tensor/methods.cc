@@ -9,6 +9,7 @@
 #include "tensor/ops/cast.h"
 #include "tensor/ops/clone.h"
 #include "tensor/ops/contiguous.h"
+#include "tensor/ops/matmul.h"
 #include "tensor/ops/mul.h"
 #include "tensor/ops/reshape.h"
 #include "tensor/ops/sum.h"
@@ -28,6 +29,7 @@ Tensor Tensor::Reshape(const Shape& shape) const { return firn::Reshape(*this, s
 Tensor Tensor::Reshape(std::initializer_list<int64_t> shape) const {
   return firn::Reshape(*this, shape);
 }
+Tensor Tensor::Matmul(const Tensor& other) const { return firn::Matmul(*this, other); }
 Tensor Tensor::Sum() const { return firn::Sum(*this); }
 
 Tensor Tensor::Detach() const {

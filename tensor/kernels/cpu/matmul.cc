@@ -1,0 +1,131 @@
+// Stacks of matrix products: many small ones are given out to the threads whole, few large ones run
+// one after the other on all threads. Which of the two depends on the sizes only, and so does the
+// workspace: products that need some share it in a fixed number of slots.
+
+#include "tensor/kernels/cpu/matmul.h"
+
+#include <algorithm>
+
+#include "device/parallel.h"
+
+namespace firn::cpu {
+namespace {
+
+constexpr int64_t kSlots = 16;
+constexpr double kLargeFlops = 8e6;   // worth all threads
+constexpr double kThreadFlops = 1e6;  // worth a thread
+
+struct Side {
+  MatrixStrides matrix;
+  int64_t rows = 1, cols = 1;
+};
+
+Side LastTwo(const TensorSpec& s, bool transpose, bool vector_is_row) {
+  const int r = s.shape.rank();
+  const Dims& strides = s.layout.strides;
+  if (r == 1) {
+    if (vector_is_row) return {{0, strides[0]}, 1, s.shape[0]};
+    return {{strides[0], 0}, s.shape[0], 1};
+  }
+  Side side{{strides[r - 2], strides[r - 1]}, s.shape[r - 2], s.shape[r - 1]};
+  if (transpose) {
+    std::swap(side.matrix.row, side.matrix.col);
+    std::swap(side.rows, side.cols);
+  }
+  return side;
+}
+
+// Size and stride of batch dimension `d` of `rank`, for an operand that may have fewer.
+struct BatchDim {
+  int64_t size, stride;
+};
+BatchDim BatchDimOf(const TensorSpec& s, int d, int rank) {
+  const int own = d - rank + std::max(s.shape.rank() - 2, 0);
+  if (own < 0 || s.shape[own] == 1) return {1, 0};
+  return {s.shape[own], s.layout.strides[own]};
+}
+
+// Turns the innermost batch dimensions into rows of a.
+void FoldBatch(MatmulPlan* p) {
+  GemmShape& g = p->one;
+  while (p->batch.rank > 0) {
+    const int last = p->batch.rank - 1;
+    const int64_t size = p->batch[last], step = p->a_batch[last];
+    if (p->b_batch[last] != 0 || (g.m != 1 && step != g.m * g.a.row)) return;
+    if (g.m == 1) g.a.row = step;
+    g.m *= size;
+    --p->batch.rank;
+    p->batches = size == 0 ? 0 : p->batches / size;
+  }
+}
+
+bool ByBatch(const MatmulPlan& p) {
+  return p.batches >= kSlots || (p.batches > 1 && p.one.flops() < kLargeFlops);
+}
+
+}  // namespace
+
+MatmulPlan PlanMatmul(const TensorSpec& a, bool transpose_a, const TensorSpec& b,
+                      bool transpose_b) {
+  const Side left = LastTwo(a, transpose_a, true), right = LastTwo(b, transpose_b, false);
+  MatmulPlan p;
+  p.one = {left.rows, right.cols, left.cols, left.matrix, right.matrix, right.cols};
+  const int rank = std::max(std::max(a.shape.rank(), b.shape.rank()) - 2, 0);
+  for (int d = 0; d < rank; ++d) {
+    const BatchDim da = BatchDimOf(a, d, rank), db = BatchDimOf(b, d, rank);
+    const int64_t size = da.size == 1 ? db.size : da.size;
+    if (size == 1) continue;
+    p.batch.push_back(size);
+    p.a_batch.push_back(da.stride);
+    p.b_batch.push_back(db.stride);
+    p.batches *= size;
+  }
+  p.a_batch.rank = p.b_batch.rank = p.batch.rank;
+  FoldBatch(&p);
+  return p;
+}
+
+size_t MatmulWorkspace(DType dtype, const MatmulPlan& p) {
+  const int64_t slots = ByBatch(p) ? std::min(p.batches, kSlots) : 1;
+  return static_cast<size_t>(slots) * GemmWorkspace(dtype, p.one);
+}
+
+template <class T>
+void RunMatmul(const MatmulPlan& p, const T* a, const T* b, T* c, bool accumulate,
+               void* workspace) {
+  const size_t bytes = GemmWorkspace(DTypeOf<T>(), p.one);
+  const auto run = [&](int64_t begin, int64_t end, void* scratch) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t rest = i, at_a = 0, at_b = 0;
+      for (int d = p.batch.rank - 1; d >= 0; --d) {
+        at_a += rest % p.batch[d] * p.a_batch[d];
+        at_b += rest % p.batch[d] * p.b_batch[d];
+        rest /= p.batch[d];
+      }
+      Gemm(p.one, a + at_a, b + at_b, c + i * p.one.m * p.one.n, accumulate, scratch);
+    }
+  };
+  if (!ByBatch(p)) return run(0, p.batches, workspace);
+  const int64_t slots = bytes == 0 ? p.batches : std::min(p.batches, kSlots);
+  const double per_slot =
+      p.one.flops() * static_cast<double>(p.batches) / static_cast<double>(slots);
+  const auto grain = static_cast<int64_t>(kThreadFlops / std::max(per_slot, 1.0)) + 1;
+  ParallelFor(slots, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t slot = begin; slot < end; ++slot) {
+      run(p.batches * slot / slots, p.batches * (slot + 1) / slots,
+          static_cast<char*>(workspace) + static_cast<size_t>(slot) * bytes);
+    }
+  });
+}
+
+template void RunMatmul(const MatmulPlan&, const float*, const float*, float*, bool, void*);
+template void RunMatmul(const MatmulPlan&, const double*, const double*, double*, bool, void*);
+template void RunMatmul(const MatmulPlan&, const Half*, const Half*, Half*, bool, void*);
+template void RunMatmul(const MatmulPlan&, const BFloat16*, const BFloat16*, BFloat16*, bool,
+                        void*);
+template void RunMatmul(const MatmulPlan&, const int8_t*, const int8_t*, int8_t*, bool, void*);
+template void RunMatmul(const MatmulPlan&, const uint8_t*, const uint8_t*, uint8_t*, bool, void*);
+template void RunMatmul(const MatmulPlan&, const int32_t*, const int32_t*, int32_t*, bool, void*);
+template void RunMatmul(const MatmulPlan&, const int64_t*, const int64_t*, int64_t*, bool, void*);
+
+}  // namespace firn::cpu
