@@ -21,9 +21,7 @@ namespace firn {
 namespace winograd {
 namespace {
 
-// Block sizes; measured on Zen 3 with 512 KiB of second-level cache a core, where the speed depends
-// little on them.
-constexpr int64_t kMaxTiles = 48;            // tiles per block of the image passes
+// Block sizes; the speed depends little on them (Zen 3, 512 KiB of second-level cache a core).
 constexpr int64_t kMaxChunk = 128 / kBlock;  // output channel blocks transformed back together
 constexpr int64_t kMaxGradientTiles = 128;   // tiles per block of the weight pass
 constexpr int64_t kFilterRows = 16;          // rows of filters transformed at a time
@@ -36,6 +34,15 @@ int64_t PartSize(int64_t n, int64_t most, int64_t multiple, int64_t least) {
   int64_t parts = CeilDiv(CeilDiv(n, most), multiple) * multiple;
   parts = std::min(parts, CeilDiv(n, least));
   return CeilDiv(n, parts);
+}
+
+// Tiles per block of an image pass: as many as keep one point of V in the first-level cache, but
+// enough to reuse U, all the more where it does not fit the last-level cache.
+constexpr int64_t MaxTiles(int64_t in_channels, int64_t out_channels) {
+  constexpr int64_t kPointFloats = 6 << 10;
+  constexpr int64_t kCachedFilters = 100'000;  // 14 MB of U
+  if (in_channels * out_channels > kCachedFilters) return 48;
+  return std::clamp<int64_t>(kPointFloats / in_channels, 24, 48);
 }
 
 // How an image pass is cut and where its scratch lies.
@@ -52,7 +59,7 @@ struct ImagePlan {
         in_blocks(in / kBlock),
         out_blocks(out / kBlock),
         workers(NumThreads()),
-        tiles(PartSize(grid.tiles(), kMaxTiles, workers, 4)),
+        tiles(PartSize(grid.tiles(), MaxTiles(in, out), workers, 4)),
         tile_blocks(CeilDiv(grid.tiles(), tiles)),
         chunk(std::min(out_blocks, kMaxChunk)),
         chunks(CeilDiv(out_blocks, chunk)),
@@ -88,8 +95,7 @@ void ImagePass(const ImagePlan& plan, const float* x, const float* u, const floa
       const int64_t first = item / plan.chunks * plan.tiles;
       const Range tiles{first, std::min(first + plan.tiles, plan.grid.tiles())};
       if (first != transformed) {
-        TransformInput(plan.grid, plan.in_channels, x, tiles, {0, plan.in_blocks}, v,
-                       plan.v_stride);
+        TransformInput(plan.grid, plan.in_channels, x, tiles, v, tiles.size(), plan.v_stride);
         transformed = first;
       }
       const int64_t block = item % plan.chunks * plan.chunk;
@@ -120,17 +126,15 @@ struct WeightPlan {
   int64_t floats() const { return kPoints * (du_stride + v_stride + dm_stride); }
 };
 
-// V and dM of a block of tiles; the channel blocks of both are shared out among the threads.
+// V and dM of a block of tiles, which the threads share out.
 void TransformOperands(const WeightPlan& plan, const float* x, const float* dy, Range tiles,
                        float* v, float* dm) {
-  ParallelFor(plan.in_blocks + plan.out_blocks, 1, [&](int64_t begin, int64_t end) {
-    const Range in{begin, std::min(end, plan.in_blocks)};
-    const Range out{std::max<int64_t>(begin - plan.in_blocks, 0), end - plan.in_blocks};
-    const int64_t block_floats = tiles.size() * kBlock;
-    TransformInput(plan.grid, plan.in_blocks * kBlock, x, tiles, in, v + in.begin * block_floats,
+  ParallelFor(tiles.size(), 1, [&](int64_t begin, int64_t end) {
+    const Range part{tiles.begin + begin, tiles.begin + end};
+    TransformInput(plan.grid, plan.in_blocks * kBlock, x, part, v + begin * kBlock, tiles.size(),
                    plan.v_stride);
-    TransformOutputGradient(plan.grid, plan.out_blocks * kBlock, dy, tiles, out,
-                            dm + out.begin * block_floats, plan.dm_stride);
+    TransformOutputGradient(plan.grid, plan.out_blocks * kBlock, dy, part, dm + begin * kBlock,
+                            tiles.size(), plan.dm_stride);
   });
 }
 

@@ -112,31 +112,31 @@ inline void TransformSquare(const float* plane, const TileGrid& grid, int64_t y0
 }
 
 template <int kSize, int kHalo, void (*kTransform)(const Channels*, Channels*)>
-void TransformTiles(const TileGrid& grid, int64_t channels, const float* x, Range tiles,
-                    Range blocks, float* v, int64_t point_stride) {
+void TransformTiles(const TileGrid& grid, int64_t channels, const float* x, Range tiles, float* v,
+                    int64_t pitch, int64_t point_stride) {
   const int64_t plane_floats = grid.height * grid.width * kBlock;
-  const int64_t image_blocks = channels / kBlock;
-  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+  const int64_t blocks = channels / kBlock;
+  for (int64_t block = 0; block < blocks; ++block) {
     TileCursor cursor(grid, tiles.begin);
-    for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, cursor.Next()) {
-      const float* plane = x + (cursor.image() * image_blocks + block) * plane_floats;
-      TransformSquare<kSize, kTransform>(plane, grid, cursor.y() - kHalo, cursor.x() - kHalo, v,
+    float* out = v + block * pitch * kBlock;
+    for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, cursor.Next(), out += kBlock) {
+      const float* plane = x + (cursor.image() * blocks + block) * plane_floats;
+      TransformSquare<kSize, kTransform>(plane, grid, cursor.y() - kHalo, cursor.x() - kHalo, out,
                                          point_stride);
-      v += kBlock;
     }
   }
 }
 
 }  // namespace
 
-void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles,
-                    Range blocks, float* v, int64_t point_stride) {
-  TransformTiles<kPatch, 1, InputTransform>(grid, channels, x, tiles, blocks, v, point_stride);
+void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles, float* v,
+                    int64_t pitch, int64_t point_stride) {
+  TransformTiles<kPatch, 1, InputTransform>(grid, channels, x, tiles, v, pitch, point_stride);
 }
 
 void TransformOutputGradient(const TileGrid& grid, int64_t channels, const float* dy, Range tiles,
-                             Range blocks, float* v, int64_t point_stride) {
-  TransformTiles<kTile, 0, OutputAdjoint>(grid, channels, dy, tiles, blocks, v, point_stride);
+                             float* v, int64_t pitch, int64_t point_stride) {
+  TransformTiles<kTile, 0, OutputAdjoint>(grid, channels, dy, tiles, v, pitch, point_stride);
 }
 
 void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int64_t point_stride,

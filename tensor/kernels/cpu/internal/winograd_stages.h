@@ -47,13 +47,14 @@ constexpr int64_t PointStride(int64_t floats) {
   return ((floats + kCacheLine - 1) / kCacheLine | 1) * kCacheLine;
 }
 
-/// V = B^T d B of `tiles` for `blocks` of the activation `x` with `channels` channels.
-void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles,
-                    Range blocks, float* v, int64_t point_stride);
+/// V = B^T d B of `tiles` of the activation `x` with `channels` channels. Channel blocks of V are
+/// `pitch` tiles apart, so that threads can fill parts of one V.
+void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles, float* v,
+                    int64_t pitch, int64_t point_stride);
 
 /// A dy A^T, the adjoint of the output transform, laid out as V.
 void TransformOutputGradient(const TileGrid& grid, int64_t channels, const float* dy, Range tiles,
-                             Range blocks, float* v, int64_t point_stride);
+                             float* v, int64_t pitch, int64_t point_stride);
 
 /// y = A^T M A + bias for `blocks` of the `channels` channels of y; M holds these blocks only.
 void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int64_t point_stride,
