@@ -40,11 +40,12 @@ def _copts(extra):
     })
 
 # For files with compute loops: full vectorisation, results as IEEE asks (only errno and the
-# floating-point exception flags are given up).
+# floating-point exception flags are given up). Elements of integer tensors wrap around.
 FIRN_KERNEL_COPTS = [
     "-O3",
     "-fno-math-errno",
     "-fno-trapping-math",
+    "-fwrapv",
 ]
 
 # Honoured by clang toolchains; Bazel's g++ toolchain knows neither and ignores them.
