@@ -26,10 +26,11 @@ std::optional<Dims> ReshapedStrides(const TensorSpec& from, const Shape& to) {
   int f = from.shape.rank() - 1;
   while (f >= 0) {
     int64_t run = from.shape[f];  // elements in the run of old dimensions ending here
-    const int64_t step = from.layout.strides[f];
+    int64_t step = from.layout.strides[f];
     while (f > 0 &&
            (from.shape[f - 1] == 1 || run == 1 || from.layout.strides[f - 1] == step * run)) {
       --f;
+      if (run == 1) step = from.layout.strides[f];  // that of a size 1 means nothing
       run *= from.shape[f];
     }
     --f;
