@@ -3,6 +3,7 @@
 
 #include "tensor/samples.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -36,10 +37,26 @@ double Unit(uint64_t seed, int64_t i) {
   return (static_cast<double>(Bits(seed, i) >> 11) + 0.5) * 0x1p-53;
 }
 
+// A prime, so that rows of a large tensor differ.
+constexpr size_t kPeriod = 65521;
+
+constexpr int64_t kLarge = 262144;
+thread_local bool making_large = false;
+
 template <class T, class F>
-Tensor Make(const Shape& shape, F f) {
+Tensor Make(const Shape& shape, F f, size_t period = kPeriod) {
+  if (shape.num_elements() > kLarge && !making_large) {
+    auto value = std::make_shared<T>(f(0));
+    return FromBlob(value.get(), shape, std::vector<int64_t>(static_cast<size_t>(shape.rank()), 0),
+                    DTypeOf<T>(), [value](void*) {});
+  }
   std::vector<T> values(static_cast<size_t>(shape.num_elements()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = f(static_cast<int64_t>(i));
+  const size_t n = std::min(values.size(), period);
+  for (size_t i = 0; i < n; ++i) values[i] = f(static_cast<int64_t>(i));
+  for (size_t i = n; i < values.size(); i += n) {
+    std::copy_n(values.begin(), std::min(n, values.size() - i),
+                values.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   return FromVector(std::move(values), shape);
 }
 
@@ -121,13 +138,18 @@ SamplesRegistration::SamplesRegistration(std::string_view op, SamplesFn fn) {
   FIRN_CHECK(inserted, "samples registered twice: ", std::string(op));
 }
 
-std::unique_ptr<Samples> SamplesOf(std::string_view op) {
+std::unique_ptr<Samples> SamplesOf(std::string_view op, bool with_large) {
   auto it = Registry().find(op);
   if (it == Registry().end()) return nullptr;
   auto samples = std::make_unique<Samples>();
+  making_large = with_large;
   it->second(*samples);
+  making_large = false;
+  if (!with_large) samples->large.clear();
   return samples;
 }
+
+bool HasSamples(std::string_view op) { return Registry().contains(op); }
 
 Tensor Normal(const Shape& shape, uint64_t seed) {
   return Make<double>(shape, [&](int64_t i) {  // Box-Muller
@@ -141,16 +163,17 @@ Tensor Uniform(const Shape& shape, double low, double high, uint64_t seed) {
 }
 
 Tensor Distinct(const Shape& shape, double gap, uint64_t seed) {
-  const int64_t n = shape.num_elements();
+  const int64_t n = shape.num_elements() > kLarge && !making_large ? 1 : shape.num_elements();
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   for (int64_t i = n - 1; i > 0; --i) {
     const auto j = Bits(seed, i) % static_cast<uint64_t>(i + 1);
     std::swap(order[static_cast<size_t>(i)], order[j]);
   }
-  return Make<double>(shape, [&](int64_t i) {
+  const auto value = [&](int64_t i) {
     return (static_cast<double>(order[static_cast<size_t>(i)] - n / 2) + 0.5) * gap;
-  });
+  };
+  return Make<double>(shape, value, order.size() + 1);
 }
 
 Tensor Integers(const Shape& shape, int64_t low, int64_t high, uint64_t seed) {

@@ -5,9 +5,9 @@
 // benchmarks time it. Test code only. A samples file is
 //
 //   FIRN_REGISTER_SAMPLES(exp) {
-//     s.Reference([](double x) { return std::exp(x); });          // independent of the kernel, in
-//     f64 s.Add("matrix", {Normal({3, 5})}); s.AddError("int input", {Integers({3}, 0, 5)}, {}, "x
-//     must be f32, f64, f16 or bf16");
+//     s.Reference([](double x) { return std::exp(x); });  // independent of the kernel, in f64
+//     s.Add("matrix", {Normal({3, 5})});
+//     s.AddError("int input", {Integers({3}, 0, 5)}, {}, "x must be f32, f64, f16 or bf16");
 //   }
 
 #include <functional>
@@ -53,9 +53,10 @@ struct Sample {
   std::string name;
   std::vector<Tensor> inputs;  // floating ones in f64; the suite converts them to other dtypes
   Attrs attrs;
-  bool check_gradient = true;   // false where the function has a kink or the gradient is not wanted
-  bool check_values = true;     // false where several answers are right (order of equal elements)
-  double flops = 0, bytes = 0;  // of one call, for benchmarks; 0: not counted
+  bool check_gradient = true;  // false where the function has a kink or the gradient is not wanted
+  bool check_values = true;    // false where several answers are right (order of equal elements)
+  std::vector<int> constant_inputs = {};  // floating inputs that get no gradient by definition
+  double flops = 0, bytes = 0;            // of one call, for benchmarks; 0: not counted
 };
 
 struct ErrorSample {
@@ -95,10 +96,13 @@ using SamplesFn = void (*)(Samples&);
 struct SamplesRegistration {
   SamplesRegistration(std::string_view op, SamplesFn fn);
 };
-// The samples of `op`, or null. Built anew at each call.
-std::unique_ptr<Samples> SamplesOf(std::string_view op);
+// The samples of `op`, or null. Built anew at each call. `large` is filled only when asked for.
+std::unique_ptr<Samples> SamplesOf(std::string_view op, bool with_large = false);
+bool HasSamples(std::string_view op);
 
-// Reproducible inputs (the same at every call with the same arguments).
+// Reproducible inputs (the same at every call with the same arguments). Beyond 65521 elements
+// values repeat, and beyond 262144 they are made only while large samples are (one value stands for
+// all otherwise), so that large samples cost nothing to those who do not want them.
 Tensor Normal(const Shape& shape, uint64_t seed = 1);                            // f64
 Tensor Uniform(const Shape& shape, double low, double high, uint64_t seed = 1);  // f64
 // Distinct values at least `gap` apart, shuffled: no ties and no kink at 0 within gap / 2.

@@ -16,6 +16,9 @@ FIRN_REGISTER_SAMPLES(add) {
   s.Add("rows and columns", {Normal({4, 1, 3}), Normal({2, 1}, 2)}, AddAttrs{});
   s.Add("alpha", {Normal({2, 3}), Normal({2, 3}, 2)}, AddAttrs{-0.5});
   s.Add("integers", {Integers({5}, -9, 9), Integers({5}, -9, 9, 2)}, AddAttrs{2});
+  s.Add("bool", {Booleans({9}), Booleans({9}, 2)}, AddAttrs{});
+  s.Add("channels", {Normal({2, 8, 3, 3}), Normal({2, 8, 3, 3}, 2)}, AddAttrs{});
+  s.Add("empty", {Normal({0, 3}), Normal({3}, 2)}, AddAttrs{});
   s.AddLarge("4M", {Normal({2048, 2048}), Normal({2048, 2048}, 2)}, AddAttrs{}, 4.2e6, 50.3e6);
   s.AddError("shapes", {Normal({3}), Normal({4})}, AddAttrs{},
              "shapes [3] and [4] do not broadcast");

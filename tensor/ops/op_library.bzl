@@ -13,13 +13,13 @@ gradient expands and an expansion's gradient sums, and only headers keep Bazel a
 load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library")
 
 def op_libraries(files, deps, sample_deps, visibility):
-    """Defines :op_headers, a target for every stem, :ops with them all and :samples.
+    """Defines :op_headers, a target for every stem, :ops with them all, :samples and :op_names.
 
     Args:
       files: all the files of the folder (a glob).
       deps: what implementations may use, beside the headers.
       sample_deps: what samples may use, beside the headers.
-      visibility: of :ops, :op_headers and :samples.
+      visibility: of :ops, :op_headers, :samples and :op_names.
     """
     sources = [f[:-3] for f in files if f.endswith(".cc")]
     samples = [s for s in sources if s.endswith("_samples")]
@@ -51,6 +51,17 @@ def op_libraries(files, deps, sample_deps, visibility):
         name = "ops",
         visibility = visibility,
         deps = [":op_headers"] + [":" + s for s in stems],
+    )
+
+    # The operations that the sources define, for a test that they are all registered: "add", ...
+    native.genrule(
+        name = "op_names",
+        testonly = True,
+        srcs = [s + ".cc" for s in stems],
+        outs = ["op_names.inc"],
+        cmd = "grep -hoE '^FIRN_REGISTER_OP\\([a-z0-9_]+\\)' $(SRCS) | " +
+              "sed -E 's/.*\\((.*)\\)/\"\\1\",/' > $@",
+        visibility = visibility,
     )
     firn_library(
         name = "samples",

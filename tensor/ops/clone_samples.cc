@@ -1,0 +1,18 @@
+#include "tensor/samples.h"
+
+namespace firn::testing {
+
+FIRN_REGISTER_SAMPLES(clone) {
+  s.Reference([](double x) { return x; });
+  s.Add("a vector", {Normal({7})});
+  s.Add("a matrix", {Normal({3, 5})});
+  s.Add("a scalar", {Normal({})});
+  s.Add("nothing", {Normal({0, 3})});
+  s.Add("channels", {Normal({2, 8, 3, 3})});
+  s.Add("integers", {Integers({5}, -9, 9)});
+  s.Add("bool", {Booleans({5})});
+  s.AddLarge("4M", {Normal({2048, 2048})}, {}, 0, 33.6e6);
+  s.AddError("undefined", {Tensor()}, {}, "x is an undefined tensor");
+}
+
+}  // namespace firn::testing

@@ -1,0 +1,69 @@
+#ifndef FIRN_TESTS_OPS_CALLS_H_
+#define FIRN_TESTS_OPS_CALLS_H_
+
+// Concrete calls of one operation, derived from its samples, and ways to run them.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tensor/op.h"
+#include "tensor/samples.h"
+#include "tensor/tensor.h"
+
+namespace firn::testing {
+
+struct Call {
+  std::string name;  // "a scalar, f16, transposed": for messages
+  std::vector<Tensor> inputs;
+  Attrs attrs;
+};
+
+// The declaration of input i, also of one in a variadic tail.
+const ArgDecl& DeclOf(const OpDef& op, size_t i);
+
+// The sample in every dtype that the operation declares: floating inputs in each floating dtype
+// that all of them allow, integer inputs in each integer dtype that holds their values. All inputs
+// are contiguous and own their memory.
+std::vector<Call> DTypeVariants(const OpDef& op, const Sample& sample);
+
+// The call as it stands when its floating inputs may be f64 (what gradient checks need).
+std::optional<Call> InF64(const OpDef& op, const Sample& sample);
+
+struct LayoutVariant {
+  Call call;
+  Call plain;  // the same values, all contiguous
+};
+// The call with inputs that are transposed views, slices with gaps, expanded with stride 0, or
+// channel-blocked. Inputs that are written in place stay as they are.
+std::vector<LayoutVariant> LayoutVariants(const OpDef& op, const Call& call);
+
+// A row-major copy with its own storage; undefined stays undefined.
+Tensor CopyOf(const Tensor& t);
+std::vector<Tensor> CopiesOf(const std::vector<Tensor>& tensors);
+// The same values behind other strides.
+Tensor Transposed(const Tensor& t);
+Tensor WithGaps(const Tensor& t);
+// Constant along its first dimension larger than 1, with stride 0 there.
+Tensor Expanded(const Tensor& t);
+
+struct Outcome {
+  absl::Status status;
+  std::string error;            // what() when it threw
+  std::vector<Tensor> results;  // new values of the inout inputs, then the outputs
+  std::vector<Tensor> outputs() const;
+  size_t num_inout = 0;
+};
+// Runs the call without recording, on copies of the inputs that are written in place.
+Outcome Run(const OpDef& op, const Call& call);
+
+// The operation with one of its kernels only.
+OpDef WithKernel(const OpDef& op, const Kernel& kernel);
+
+std::vector<TensorRef> RefsOf(const std::vector<Tensor>& tensors);
+std::vector<RefTensor> ReferenceInputs(const std::vector<Tensor>& inputs);
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_OPS_CALLS_H_

@@ -1,0 +1,51 @@
+#ifndef FIRN_TESTS_OPS_CHECKS_H_
+#define FIRN_TESTS_OPS_CHECKS_H_
+
+#include "tensor/op.h"
+#include "tensor/samples.h"
+
+namespace firn::testing {
+
+// What the suite checks of an operation, each as GoogleTest expectations. A check passes silently
+// where it does not apply (no gradient, no kernels).
+
+// Every kernel in every declared dtype and several layouts gives what the reference says, and the
+// specs that the shape rule announced.
+void CheckForward(const OpDef& op, const Samples& samples);
+// Kernels called by hand write all of their outputs, nothing beside them, and read nothing
+// uninitialised.
+void CheckBuffers(const OpDef& op, const Samples& samples);
+// Gradients against central differences, in every dtype, for one wanted input at a time, and for
+// incoming gradients of other layouts.
+void CheckGradient(const OpDef& op, const Samples& samples);
+void CheckSecondGradient(const OpDef& op, const Samples& samples);
+// `saves` names all that the gradient rule reads and nothing else.
+void CheckSaves(const OpDef& op, const Samples& samples);
+// Error samples throw what they promise and change nothing.
+void CheckErrors(const OpDef& op, const Samples& samples);
+// Calls with one input made wrong throw firn::Error or give what the shape rule says.
+void CheckArguments(const OpDef& op, const Samples& samples);
+// The same for attributes.
+void CheckAttributes(const OpDef& op, const Samples& samples);
+// Equal calls give equal bits, also on large inputs; other numbers of threads nearly so.
+void CheckDeterminism(const OpDef& op, const Samples& samples);
+
+struct Check {
+  const char* name;
+  void (*run)(const OpDef&, const Samples&);
+};
+inline constexpr Check kChecks[] = {
+    {"forward", CheckForward},
+    {"buffers", CheckBuffers},
+    {"gradient", CheckGradient},
+    {"second_gradient", CheckSecondGradient},
+    {"saves", CheckSaves},
+    {"errors", CheckErrors},
+    {"arguments", CheckArguments},
+    {"attributes", CheckAttributes},
+    {"determinism", CheckDeterminism},
+};
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_OPS_CHECKS_H_

@@ -1,0 +1,117 @@
+// Values: each kernel alone, in each dtype, on each layout, against the sample's reference; and the
+// shape rule against what came out.
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "tests/ops/calls.h"
+#include "tests/ops/checks.h"
+#include "tests/ops/compare.h"
+
+namespace firn::testing {
+namespace {
+
+// The specs that `infer` announces for the call.
+absl::StatusOr<std::vector<TensorSpec>> Inferred(const OpDef& op, const Call& call) {
+  std::vector<TensorSpec> specs(op.outputs.size());
+  const std::vector<TensorRef> refs = RefsOf(call.inputs);
+  InferContext c(refs, call.attrs.ref(), absl::MakeSpan(specs));
+  if (absl::Status s = op.infer(c); !s.ok()) return s;
+  return specs;
+}
+
+void ExpectInferred(const OpDef& op, const Call& call, const std::vector<Tensor>& outputs) {
+  const absl::StatusOr<std::vector<TensorSpec>> specs = Inferred(op, call);
+  ASSERT_TRUE(specs.ok()) << specs.status();
+  ASSERT_EQ(specs->size(), outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorSpec& got = outputs[i].spec();
+    const TensorSpec& want = (*specs)[i];
+    EXPECT_EQ(got.shape, want.shape) << "output " << i;
+    EXPECT_EQ(got.dtype, want.dtype) << "output " << i;
+    EXPECT_EQ(got.device, want.device) << "output " << i;
+    if (op.is_view) {
+      EXPECT_EQ(got.layout.strides, want.layout.strides);
+    } else {
+      EXPECT_TRUE(got.dense());
+    }
+    EXPECT_FALSE(outputs[i].requires_grad());
+  }
+}
+
+void ExpectReference(const Samples& samples, const Call& call, const Outcome& got) {
+  const std::vector<RefTensor> want =
+      samples.reference(ReferenceInputs(call.inputs), call.attrs.ref());
+  ASSERT_EQ(want.size(), got.results.size()) << "the reference gives another number of results";
+  for (size_t i = 0; i < want.size(); ++i) {
+    const Tensor& t = got.results[i];
+    EXPECT_TRUE(Near(t, want[i], ToleranceFor(samples, t.dtype(), call.inputs))) << "result " << i;
+  }
+}
+
+void ExpectSameValues(const Samples& samples, const Call& call, const Outcome& got,
+                      const Outcome& want) {
+  ASSERT_EQ(want.results.size(), got.results.size());
+  for (size_t i = 0; i < want.results.size(); ++i) {
+    const Tensor& t = want.results[i];
+    EXPECT_TRUE(Near(got.results[i], t, ToleranceFor(samples, t.dtype(), call.inputs)))
+        << "result " << i;
+  }
+}
+
+// Whether this operation takes the call at all; the last kernel of a device has to.
+bool Refused(const Outcome& o) { return o.status.code() == absl::StatusCode::kUnimplemented; }
+
+void CheckLayouts(const OpDef& op, const Samples& samples, const Call& call) {
+  for (const LayoutVariant& v : LayoutVariants(op, call)) {
+    SCOPED_TRACE(v.call.name);
+    const Outcome got = Run(op, v.call), want = Run(op, v.plain);
+    if (op.is_view && !got.status.ok()) continue;  // some strides allow no view
+    EXPECT_EQ(got.status.ok(), want.status.ok()) << got.error << want.error;
+    if (!got.status.ok() || !want.status.ok()) continue;
+    ExpectInferred(op, v.call, got.outputs());
+    if (!samples.random) ExpectSameValues(samples, v.call, got, want);
+  }
+}
+
+// Returns whether the operation took the call.
+bool CheckCall(const OpDef& op, const Samples& samples, const Call& call, bool values,
+               bool must_take) {
+  const Outcome got = Run(op, call);
+  if (!must_take && Refused(got)) return false;
+  EXPECT_TRUE(got.status.ok()) << got.error;
+  if (!got.status.ok()) return true;
+  ExpectInferred(op, call, got.outputs());
+  if (values) ExpectReference(samples, call, got);
+  if (values || samples.random) CheckLayouts(op, samples, call);
+  return true;
+}
+
+}  // namespace
+
+void CheckForward(const OpDef& op, const Samples& samples) {
+  ASSERT_FALSE(samples.samples.empty()) << "no samples";
+  ASSERT_TRUE(samples.random || samples.reference) << "no reference";
+  std::vector<bool> reached(op.kernels.size(), false);
+  for (const Sample& sample : samples.samples) {
+    const bool values = sample.check_values && !samples.random;
+    for (const Call& call : DTypeVariants(op, sample)) {
+      SCOPED_TRACE(call.name);
+      if (op.kernels.empty()) CheckCall(op, samples, call, values, true);
+      for (size_t k = 0; k < op.kernels.size(); ++k) {
+        if (op.kernels[k].device != DeviceType::kCpu) continue;
+        SCOPED_TRACE(absl::StrCat("kernel ", std::string(op.kernels[k].name)));
+        const bool last = k + 1 == op.kernels.size();
+        if (CheckCall(WithKernel(op, op.kernels[k]), samples, call, values, last)) {
+          reached[k] = true;
+        }
+      }
+    }
+  }
+  for (size_t k = 0; k < op.kernels.size(); ++k) {
+    EXPECT_TRUE(reached[k] || op.kernels[k].device != DeviceType::kCpu)
+        << "no sample reaches kernel " << op.kernels[k].name;
+  }
+}
+
+}  // namespace firn::testing

@@ -1,0 +1,182 @@
+// First and second gradients against central differences in f64; then first gradients in the other
+// dtypes, for one wanted input at a time, and for incoming gradients in other layouts, all against
+// the gradient of the plain call.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "autograd/backward.h"
+#include "autograd/gradcheck.h"
+#include "tensor/apply.h"
+#include "tensor/dispatch.h"
+#include "tensor/ops/cast.h"
+#include "tests/ops/calls.h"
+#include "tests/ops/checks.h"
+#include "tests/ops/compare.h"
+
+namespace firn::testing {
+namespace {
+
+// Tighter than the library's defaults: samples are of moderate size, so differences are good to
+// nine digits.
+constexpr GradCheckOptions kFirst{.eps = 1e-6, .atol = 1e-7, .rtol = 1e-6, .max_elements = 64};
+constexpr GradCheckOptions kSecond{.eps = 1e-6, .atol = 1e-6, .rtol = 1e-5, .max_elements = 24};
+
+// Inputs whose gradient the operation owes.
+std::vector<size_t> Wanted(const OpDef& op, const Sample& sample) {
+  std::vector<size_t> wanted;
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    const Tensor& t = sample.inputs[i];
+    const auto& constant = sample.constant_inputs;
+    if (!t.defined() || !IsFloating(t.dtype()) || DeclOf(op, i).inout) continue;
+    if (std::find(constant.begin(), constant.end(), static_cast<int>(i)) != constant.end())
+      continue;
+    wanted.push_back(i);
+  }
+  return wanted;
+}
+
+// The operation as a function; inputs that it writes are copied for each call.
+std::vector<Tensor> Outputs(const OpDef& op, std::vector<Tensor> inputs, AttrsRef attrs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (DeclOf(op, i).inout) inputs[i] = CopyOf(inputs[i]);
+  }
+  const TensorList out = Apply(op, RefsOf(inputs), attrs);
+  return {out.begin(), out.end()};
+}
+
+// The calls whose gradient can be checked: f64, with the wanted inputs marked.
+template <class F>
+void ForEachCall(const OpDef& op, const Samples& samples, F f) {
+  if (op.grad == nullptr || samples.random) return;
+  int checked = 0;
+  for (const Sample& sample : samples.samples) {
+    if (!sample.check_gradient) continue;
+    const std::vector<size_t> wanted = Wanted(op, sample);
+    std::optional<Call> call = InF64(op, sample);
+    if (wanted.empty() || !call) continue;
+    SCOPED_TRACE(sample.name);
+    for (size_t i : wanted) call->inputs[i].SetRequiresGrad();
+    ++checked;
+    f(*call, wanted);
+  }
+  EXPECT_GT(checked, 0) << "no sample checks the gradient";
+}
+
+// A smooth incoming gradient: 0.5, -0.6, 0.7, ...
+Tensor SeedFor(const Tensor& output) {
+  std::vector<double> values(static_cast<size_t>(output.num_elements()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = (i % 2 == 0 ? 0.5 : -0.5) + 0.1 * static_cast<double>(i % 7);
+  }
+  NoGradScope no_grad;
+  return Cast(Values(std::move(values), output.shape()), output.dtype());
+}
+
+using SeedLayout = Tensor (*)(const Tensor&);
+
+// Gradients of the wanted inputs, recorded anew; the incoming ones in the given layout.
+std::vector<Tensor> Gradients(const OpDef& op, const Call& call, const std::vector<size_t>& wanted,
+                              SeedLayout layout) {
+  std::vector<Tensor> inputs, leaves, roots;
+  for (const Tensor& t : call.inputs) inputs.push_back(t.defined() ? t.Detach() : t);
+  for (size_t i : wanted) leaves.push_back(inputs[i].SetRequiresGrad());
+  GradOptions options{.allow_unused = true};
+  for (const Tensor& y : Outputs(op, inputs, call.attrs.ref())) {
+    if (!y.requires_grad()) continue;
+    roots.push_back(y);
+    options.seeds.push_back(layout(SeedFor(y)));
+  }
+  return Grad(roots, leaves, options);
+}
+
+void ExpectNear(const std::vector<Tensor>& got, const std::vector<Tensor>& want, Tolerance t) {
+  for (size_t i = 0; i < want.size(); ++i) {
+    ASSERT_EQ(got[i].defined(), want[i].defined());
+    if (!want[i].defined()) continue;
+    EXPECT_TRUE(Near(got[i], want[i], t)) << "gradient " << i;
+  }
+}
+
+void CheckOneAtATime(const OpDef& op, const Call& call, const std::vector<size_t>& wanted,
+                     const std::vector<Tensor>& all) {
+  for (size_t k = 0; k < wanted.size(); ++k) {
+    SCOPED_TRACE(absl::StrCat("only input ", wanted[k], " wants a gradient"));
+    ExpectNear(Gradients(op, call, {wanted[k]}, CopyOf), {all[k]}, {1e-12, 1e-14});
+  }
+}
+
+void CheckSeedLayouts(const OpDef& op, const Call& call, const std::vector<size_t>& wanted,
+                      const std::vector<Tensor>& all) {
+  SCOPED_TRACE("incoming gradients in another layout");
+  ExpectNear(Gradients(op, call, wanted, Transposed), all, {1e-12, 1e-13});
+  ExpectNear(Gradients(op, call, wanted, WithGaps), all, {1e-12, 1e-13});
+  const SeedLayout expanded_plain = [](const Tensor& t) { return CopyOf(Expanded(t)); };
+  ExpectNear(Gradients(op, call, wanted, Expanded), Gradients(op, call, wanted, expanded_plain),
+             {1e-12, 1e-13});
+}
+
+// In a dtype, against f64 on the same rounded inputs.
+void CheckDType(const OpDef& op, const Samples& samples, const Call& call,
+                const std::vector<size_t>& wanted) {
+  SCOPED_TRACE(call.name);
+  Call wide = call;
+  NoGradScope no_grad;
+  for (Tensor& t : wide.inputs) {
+    if (t.defined() && IsFloating(t.dtype())) t = Cast(t, DType::kF64);
+  }
+  GradScope record;
+  const std::vector<Tensor> got = Gradients(op, call, wanted, CopyOf);
+  const std::vector<Tensor> want = Gradients(op, wide, wanted, CopyOf);
+  for (size_t i = 0; i < want.size(); ++i) {
+    ASSERT_EQ(got[i].defined(), want[i].defined());
+    if (!want[i].defined()) continue;
+    EXPECT_EQ(got[i].dtype(), call.inputs[wanted[i]].dtype());
+    // A rule rounds after each of its operations, a dozen at most.
+    Tolerance t = ToleranceFor(samples, got[i].dtype(), call.inputs);
+    double largest = 0;
+    for (double v : want[i].ToVector<double>()) largest = std::max(largest, std::abs(v));
+    t = {10 * t.rtol, 10 * t.atol + t.rtol * largest};
+    RefTensor reference(want[i].shape());
+    reference.values = want[i].ToVector<double>();
+    EXPECT_TRUE(Near(got[i], reference, t)) << "gradient " << i;
+  }
+}
+
+}  // namespace
+
+void CheckGradient(const OpDef& op, const Samples& samples) {
+  ForEachCall(op, samples, [&](const Call& call, const std::vector<size_t>& wanted) {
+    const auto fn = [&](const std::vector<Tensor>& in) {
+      return Outputs(op, in, call.attrs.ref());
+    };
+    const absl::Status status = GradCheck(fn, call.inputs, kFirst);
+    EXPECT_TRUE(status.ok()) << status;
+    const std::vector<Tensor> all = Gradients(op, call, wanted, CopyOf);
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (!all[k].defined()) continue;
+      EXPECT_EQ(all[k].shape(), call.inputs[wanted[k]].shape());
+    }
+    CheckOneAtATime(op, call, wanted, all);
+    CheckSeedLayouts(op, call, wanted, all);
+    const Sample sample{call.name, CopiesOf(call.inputs), call.attrs};
+    for (const Call& typed : DTypeVariants(op, sample)) {
+      if (typed.inputs[wanted[0]].dtype() != DType::kF64) CheckDType(op, samples, typed, wanted);
+    }
+  });
+}
+
+void CheckSecondGradient(const OpDef& op, const Samples& samples) {
+  if (!samples.second_gradient) return;
+  ForEachCall(op, samples, [&](const Call& call, const std::vector<size_t>&) {
+    const auto fn = [&](const std::vector<Tensor>& in) {
+      return Outputs(op, in, call.attrs.ref());
+    };
+    const absl::Status status = GradGradCheck(fn, call.inputs, kSecond);
+    EXPECT_TRUE(status.ok()) << status;
+  });
+}
+
+}  // namespace firn::testing
