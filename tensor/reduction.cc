@@ -22,10 +22,27 @@ Shape ReducedShape(const Shape& x, const Dims& dims, bool keepdim) {
   return Shape::Trusted(out);
 }
 
-absl::Status InferReduction(InferContext& c, DType out) {
-  const ReduceAttrs& a = c.attrs<ReduceAttrs>();
+absl::Status InferReduction(InferContext& c, const ReduceAttrs& a, int output, DType out) {
   FIRN_ASSIGN_OR_RETURN(const Dims dims, NormalizeDims(a.dims, c.shape(0)));
-  c.set_out(0, out, ReducedShape(c.shape(0), dims, a.keepdim));
+  c.set_out(output, out, ReducedShape(c.shape(0), dims, a.keepdim));
+  return absl::OkStatus();
+}
+
+absl::Status InferReduction(InferContext& c, DType out) {
+  return InferReduction(c, c.attrs<ReduceAttrs>(), 0, out);
+}
+
+int64_t ReducedCount(const Shape& x, const ReduceAttrs& attrs) {
+  int64_t count = 1;
+  if (const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x); dims.ok()) {
+    for (int64_t d : dims->span()) count *= x[static_cast<int>(d)];
+  }
+  return count;
+}
+
+absl::Status RefuseEmptyReduction(const Shape& x, const ReduceAttrs& attrs, const char* what) {
+  FIRN_RETURN_IF(ReducedCount(x, attrs) == 0,
+                 InvalidArgument("x ", x.ToString(), " has no elements to take ", what, " of"));
   return absl::OkStatus();
 }
 

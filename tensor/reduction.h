@@ -10,6 +10,13 @@ namespace firn {
 
 // The shape rule of a reduction with ReduceAttrs: output 0 of dtype `out`.
 absl::Status InferReduction(InferContext& c, DType out);
+// As above for operations whose attributes are more than ReduceAttrs.
+absl::Status InferReduction(InferContext& c, const ReduceAttrs& attrs, int output, DType out);
+// An error when a result would be made of no elements, for reductions without an identity; `what`
+// names the reduction: "the largest".
+absl::Status RefuseEmptyReduction(const Shape& x, const ReduceAttrs& attrs, const char* what);
+// How many elements of `x` make one result.
+int64_t ReducedCount(const Shape& x, const ReduceAttrs& attrs);
 // `x`'s shape after reducing `dims` (normalised).
 Shape ReducedShape(const Shape& x, const Dims& dims, bool keepdim);
 // A reduced tensor expanded back over the shape it was reduced from: the gradient of a sum.

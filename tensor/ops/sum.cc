@@ -4,6 +4,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/expand.h"
 #include "tensor/ops/reshape.h"
@@ -19,9 +20,8 @@ absl::Status Infer(InferContext& c) {
 
 absl::Status Run(KernelContext& k) {
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    cpu::Reduce<Out, T>(k, Acc{0}, [](Acc a, Acc b) { return a + b; });
+    cpu::Reduce<Out, T>(k, cpu::SumReducer<AccumulatorOf<T>>());
   });
   return absl::OkStatus();
 }
@@ -39,7 +39,10 @@ FIRN_REGISTER_OP(sum) {
       .attrs = AttrsOf<ReduceAttrs>(),
       .infer = Infer,
       .grad = Grad,
-      .kernels = {{.name = "loop", .run = Run, .takes = Takes::kStrided}},
+      .kernels = {{.name = "loop",
+                   .workspace = cpu::ReduceWorkspaceOf<>,
+                   .run = Run,
+                   .takes = Takes::kStrided}},
   };
 }
 
