@@ -19,7 +19,8 @@
 namespace firn {
 namespace {
 
-std::atomic<int> num_threads{0};  // 0 until set or asked for
+std::atomic<int> num_threads{0};             // 0 until set or asked for
+thread_local constinit bool serial = false;  // inside a SerialScope
 
 }  // namespace
 
@@ -38,10 +39,20 @@ int NumThreads() {
 
 void SyncOpenMpThreads() {
   thread_local int synced = 0;
-  const int wanted = NumThreads();
+  const int wanted = serial ? 1 : NumThreads();
   if (synced == wanted) return;
   omp_set_num_threads(wanted);
   synced = wanted;
+}
+
+SerialScope::SerialScope() : outer_(serial) {
+  serial = true;
+  SyncOpenMpThreads();
+}
+
+SerialScope::~SerialScope() {
+  serial = outer_;
+  SyncOpenMpThreads();
 }
 
 bool InParallelRegion() { return omp_in_parallel() != 0; }
@@ -60,7 +71,7 @@ bool FlushDenormals() {
 int NumChunks(int64_t n, int64_t grain) {
   if (n <= 0) return 0;
   const int threads = NumThreads();
-  if (n <= grain || threads == 1 || InParallelRegion()) return 1;
+  if (n <= grain || threads == 1 || serial || InParallelRegion()) return 1;
   grain = std::max<int64_t>(grain, 1);
   return static_cast<int>(std::min<int64_t>(threads, (n - 1) / grain + 1));
 }

@@ -23,6 +23,20 @@ void SyncOpenMpThreads();
 // True inside a ParallelFor body that runs beside others (or any other active OpenMP region).
 bool InParallelRegion();
 
+// While one exists, ParallelFor, and OpenMP code after SyncOpenMpThreads(), run on the calling
+// thread alone when called from it: for threads that work beside the ones of the pool, such as a
+// data loader's. May be nested.
+class SerialScope {
+ public:
+  SerialScope();
+  ~SerialScope();
+  SerialScope(const SerialScope&) = delete;
+  SerialScope& operator=(const SerialScope&) = delete;
+
+ private:
+  const bool outer_;
+};
+
 // Sets flush-to-zero and denormals-are-zero on the calling thread and on the threads of its pool. A
 // ParallelFor body always runs with the caller's setting, whichever thread it lands on.
 void SetFlushDenormals(bool on);
@@ -31,7 +45,8 @@ void SetFlushDenormals(bool on);
 bool FlushDenormals();
 
 // Into how many chunks ParallelFor cuts [0, n) when called here: min(NumThreads(), ceil(n /
-// grain)), 1 inside a parallel region, 0 for n <= 0. For sizing per-chunk partial results.
+// grain)), 1 inside a parallel region or a SerialScope, 0 for n <= 0. For sizing per-chunk partial
+// results.
 int NumChunks(int64_t n, int64_t grain);
 
 namespace internal {

@@ -135,6 +135,20 @@ TEST_F(ParallelTest, NumberOfThreadsIsObeyedFromAnyThread) {
   EXPECT_EQ(omp_get_max_threads(), 3);
 }
 
+TEST_F(ParallelTest, ASerialScopeKeepsItsThreadsLoopsOnIt) {
+  SetNumThreads(3);
+  {
+    const SerialScope scope;
+    const SerialScope nested;
+    EXPECT_EQ(NumChunks(1000, 1), 1);
+    SyncOpenMpThreads();
+    EXPECT_EQ(omp_get_max_threads(), 1);
+    std::thread([] { EXPECT_EQ(NumChunks(1000, 1), 3); }).join();
+  }
+  EXPECT_EQ(NumChunks(1000, 1), 3);
+  EXPECT_EQ(omp_get_max_threads(), 3);
+}
+
 TEST_F(ParallelTest, NumberOfThreadsIsAtLeastOne) {
   SetNumThreads(0);
   EXPECT_EQ(NumThreads(), 1);

@@ -1,0 +1,92 @@
+#ifndef FIRN_IO_DATA_LOADER_H_
+#define FIRN_IO_DATA_LOADER_H_
+
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+
+#include "device/philox.h"
+#include "io/dataset.h"
+
+namespace firn::io {
+
+struct DataLoaderOptions {
+  int64_t batch = 1;
+  bool shuffle = false;    // a new order each epoch
+  uint64_t seed = 0;       // of the orders and of map's generators
+  bool drop_last = false;  // leave out a last batch that is not full
+  // Threads that make batches ahead; 0 makes each when it is asked for. Data in memory (Mnist,
+  // Digits) is gathered in microseconds and gains nothing from threads; decoding and augmenting do.
+  int prefetch = 0;
+  int64_t ahead = 4;  // most batches that wait, made and not yet asked for
+  // Applied to each batch, on the thread that makes it. The generator is the batch's own: what it
+  // draws depends on seed, epoch and the batch's number, not on threads.
+  std::function<Sample(Sample batch, Generator& random)> map = {};
+};
+
+// Goes through a dataset in batches, once per loop:
+//
+//   io::DataLoader train(io::Mnist(directory), {.batch = 64, .shuffle = true});
+//   for (int epoch = 0; epoch < 5; ++epoch) {
+//     for (auto [images, labels] : train) ...
+//   }
+//
+// Each loop is one epoch: every sample occurs in it once (but for drop_last), in an order that
+// depends on the seed and the number of the epoch only. A loop may end early, loops may be nested.
+// What the dataset or map throws on another thread is thrown by the loop at that batch.
+// Thread-compatible.
+class DataLoader {
+ public:
+  class Iterator;
+
+  // Throws when the dataset is null or an option makes no sense.
+  explicit DataLoader(DatasetPtr dataset, DataLoaderOptions options = {});
+
+  // Batches per epoch.
+  int64_t size() const { return batches_; }
+  const Dataset& dataset() const { return *dataset_; }
+  const DataLoaderOptions& options() const { return options_; }
+  // The epoch that the next loop goes through, counted from 0. Setting it resumes a training run.
+  int64_t epoch() const { return epoch_; }
+  void SetEpoch(int64_t epoch) { epoch_ = epoch; }
+
+  Iterator begin();
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  DatasetPtr dataset_;
+  DataLoaderOptions options_;
+  int64_t batches_ = 0;
+  int64_t epoch_ = 0;
+};
+
+// One pass; moves but does not copy. Outlives neither a change of the loader nor needs the loader.
+class DataLoader::Iterator {
+ public:
+  using iterator_concept = std::input_iterator_tag;
+  using difference_type = std::ptrdiff_t;
+  using value_type = Sample;
+
+  ~Iterator();
+  Iterator(Iterator&&) noexcept;
+  Iterator& operator=(Iterator&&) noexcept;
+
+  // The batch; it may be moved from. Requires: not at the end.
+  Sample& operator*() const;
+  Sample* operator->() const { return &**this; }
+  Iterator& operator++();
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& i, std::default_sentinel_t) { return i.AtEnd(); }
+
+ private:
+  friend class DataLoader;
+  class Pass;
+  explicit Iterator(std::unique_ptr<Pass> pass);
+  bool AtEnd() const;
+  std::unique_ptr<Pass> pass_;
+};
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_DATA_LOADER_H_

@@ -1,0 +1,86 @@
+#ifndef FIRN_IO_DATASET_H_
+#define FIRN_IO_DATASET_H_
+
+// Collections of examples and how they are put together:
+//
+//   io::DatasetPtr part = io::Subset(io::Mnist(dir), 0, 1000);
+//   io::DatasetPtr flipped = io::Map(part, [](io::Sample s) { ...; return s; });
+//   io::DatasetPtr batches = io::Batch(io::Shuffle(flipped, 1), 64);
+//   for (int64_t i = 0; i < batches->size(); ++i) Train(batches->Get(i));
+//
+// A training loop rather uses io::DataLoader (io/data_loader.h), which reshuffles every epoch.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tensor/tensor.h"
+
+namespace firn::io {
+
+// One example, or a batch of them: what goes into a network, and what should come out. Either may
+// be undefined. Taken apart by `auto [images, labels] = sample`.
+struct Sample {
+  Tensor input;
+  Tensor target;
+};
+
+// A numbered collection of samples. Subclasses make them; users combine them by the functions
+// below. Thread-safe: DataLoader calls Get and GetBatch from several threads at once, so a subclass
+// that keeps state beside its samples locks it.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual int64_t size() const = 0;
+  // Sample `i`. Throws OutOfRange unless 0 <= i < size(), and what the subclass throws.
+  virtual Sample Get(int64_t i) const = 0;
+  // The samples of these indices, stacked: tensors get a new first dimension. The samples' shapes
+  // and dtypes must agree. Override it where a batch can be made faster than one by one.
+  virtual Sample GetBatch(absl::Span<const int64_t> indices) const;
+};
+
+// Datasets are shared and never change.
+using DatasetPtr = std::shared_ptr<const Dataset>;
+
+// Sample i is row i of each tensor (of size n in dimension 0); `target` may be undefined. Throws
+// when the sizes differ.
+DatasetPtr FromTensors(const Tensor& input, const Tensor& target = {});
+
+// `f` of each sample, computed when it is asked for, on the thread that asks.
+DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f);
+
+// The samples of these indices, in this order; an index may be repeated. Throws when one is out of
+// range.
+DatasetPtr Subset(DatasetPtr dataset, std::vector<int64_t> indices);
+// Samples begin to end - 1.
+DatasetPtr Subset(DatasetPtr dataset, int64_t begin, int64_t end);
+
+// All samples in an order that depends on `seed` alone.
+DatasetPtr Shuffle(DatasetPtr dataset, uint64_t seed);
+
+// The samples of one dataset after the other.
+DatasetPtr Concat(std::vector<DatasetPtr> datasets);
+
+// Sample i is the batch of samples i * batch to (i + 1) * batch - 1; the last one is shorter or,
+// with drop_last, left out when they do not come out even. Throws unless batch >= 1.
+DatasetPtr Batch(DatasetPtr dataset, int64_t batch, bool drop_last = false);
+
+struct PrefetchOptions {
+  int threads = 1;    // that make samples; 0 makes them on the thread that asks
+  int64_t ahead = 4;  // most samples that are made before they are asked for
+};
+
+// The same samples, made ahead on other threads for as long as they are asked for in order. Throws
+// unless threads >= 0 and ahead >= 1. Worth it where making a sample (decoding, augmenting) costs
+// more than handing it over, some 20 us.
+DatasetPtr Prefetch(DatasetPtr dataset, const PrefetchOptions& options = {});
+
+// Samples stacked along a new first dimension. Throws when there are none, or when they differ in
+// shape, dtype, or in which tensors are defined.
+Sample Stack(absl::Span<const Sample> samples);
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_DATASET_H_

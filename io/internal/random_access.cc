@@ -1,0 +1,104 @@
+// Files are read by pread and not mapped: one that shrinks meanwhile gives an error, not SIGBUS.
+#include "io/internal/random_access.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+
+namespace firn::io::internal {
+namespace {
+
+class File final : public RandomAccess {
+ public:
+  File(std::string name, int64_t size, int fd) : RandomAccess(std::move(name), size), fd_(fd) {}
+  ~File() override { close(fd_); }
+
+ protected:
+  absl::StatusOr<int64_t> Read(int64_t offset, void* out, int64_t n) const override {
+    int64_t done = 0;
+    while (done < n) {
+      // Linux moves less than 2 GiB in one call.
+      const auto piece = static_cast<size_t>(std::min<int64_t>(n - done, 1 << 30));
+      const ssize_t got = pread(fd_, static_cast<char*>(out) + done, piece, offset + done);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", name()));
+      if (got == 0) break;
+      done += got;
+    }
+    return done;
+  }
+
+ private:
+  const int fd_;
+};
+
+class Memory final : public RandomAccess {
+ public:
+  Memory(std::string name, absl::Span<const unsigned char> bytes)
+      : RandomAccess(std::move(name), static_cast<int64_t>(bytes.size())), data_(bytes.data()) {}
+
+ protected:
+  absl::StatusOr<int64_t> Read(int64_t offset, void* out, int64_t n) const override {
+    std::memcpy(out, data_ + offset, static_cast<size_t>(n));
+    return n;
+  }
+
+ private:
+  const unsigned char* const data_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RandomAccess>> RandomAccess::Open(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // not to wait for a FIFO
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  struct stat info;
+  if (fstat(fd, &info) != 0) {
+    const int error = errno;
+    close(fd);
+    return absl::ErrnoToStatus(error, absl::StrCat("cannot open ", path));
+  }
+  if (!S_ISREG(info.st_mode)) {
+    close(fd);
+    return InvalidArgument(path, " is not a regular file");
+  }
+  return std::make_unique<File>(path, int64_t{info.st_size}, fd);
+}
+
+std::unique_ptr<RandomAccess> RandomAccess::FromMemory(const std::string& name,
+                                                       absl::Span<const unsigned char> bytes) {
+  return std::make_unique<Memory>(name, bytes);
+}
+
+absl::Status RandomAccess::ReadAt(int64_t offset, void* out, int64_t n,
+                                  const std::string& field) const {
+  int64_t got = 0;
+  if (offset < 0 || offset > size_) {
+    return Damaged(name_, offset, field,
+                   absl::StrCat("lies outside the file of ", size_, " bytes"));
+  }
+  if (n <= size_ - offset) {
+    if (n <= 0) return absl::OkStatus();
+    FIRN_ASSIGN_OR_RETURN(got, Read(offset, out, n));
+    if (got == n) return absl::OkStatus();
+  } else {
+    got = size_ - offset;
+  }
+  return Damaged(name_, offset, field,
+                 absl::StrCat("expected ", n, " bytes, got ", got, ": the file ends early"));
+}
+
+absl::Status Damaged(const std::string& name, int64_t offset, const std::string& field,
+                     const std::string& what) {
+  return DataLoss(name, ": offset ", offset, ", ", field, ": ", what);
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,51 @@
+#ifndef FIRN_IO_INTERNAL_RANDOM_ACCESS_H_
+#define FIRN_IO_INTERNAL_RANDOM_ACCESS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace firn::io::internal {
+
+// A file of a size that is known and fixed, or memory that stands for one, read at any position.
+// Thread-safe.
+class RandomAccess {
+ public:
+  // Errors: NotFound, PermissionDenied and so on, naming the path; InvalidArgument when it is not a
+  // regular file.
+  static absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const std::string& path);
+  // `bytes` must outlive the result; `name` stands for the path in messages.
+  static std::unique_ptr<RandomAccess> FromMemory(const std::string& name,
+                                                  absl::Span<const unsigned char> bytes);
+
+  virtual ~RandomAccess() = default;
+  RandomAccess(const RandomAccess&) = delete;
+  RandomAccess& operator=(const RandomAccess&) = delete;
+
+  const std::string& name() const { return name_; }
+  int64_t size() const { return size_; }
+
+  // Reads `n` >= 0 bytes. DataLoss when they do not all lie inside, with `field` saying what they
+  // are: "net.h5: offset 2048, elements: expected 400 bytes, got 12: the file ends early".
+  absl::Status ReadAt(int64_t offset, void* out, int64_t n, const std::string& field) const;
+
+ protected:
+  RandomAccess(std::string name, int64_t size) : name_(std::move(name)), size_(size) {}
+  // Returns how many of `n` > 0 bytes there were.
+  virtual absl::StatusOr<int64_t> Read(int64_t offset, void* out, int64_t n) const = 0;
+
+ private:
+  const std::string name_;
+  const int64_t size_;
+};
+
+// DataLoss in the form that all readers use: "<name>: offset <offset>, <field>: <what>".
+absl::Status Damaged(const std::string& name, int64_t offset, const std::string& field,
+                     const std::string& what);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_RANDOM_ACCESS_H_

@@ -1,0 +1,22 @@
+#ifndef FIRN_IO_LOAD_LIMITS_H_
+#define FIRN_IO_LOAD_LIMITS_H_
+
+#include <cstdint>
+
+namespace firn::io {
+
+// What a file may ask of the program that reads it. Every reader checks a size that the file claims
+// against these, and against the file's own size, before it allocates. A plain value.
+struct LoadLimits {
+  int64_t max_tensors = 1'000'000;
+  int64_t max_total_bytes = int64_t{1} << 38;     // elements of all tensors together (256 GiB)
+  int64_t max_metadata_bytes = int64_t{1} << 28;  // names, headers, indices
+  int64_t max_name_bytes = 4096;
+  int max_depth = 64;  // of nested groups
+  // Elements that one stored byte may expand to; deflate itself cannot exceed 1032.
+  int64_t max_expansion = 1040;
+};
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_LOAD_LIMITS_H_

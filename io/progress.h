@@ -1,0 +1,105 @@
+#ifndef FIRN_IO_PROGRESS_H_
+#define FIRN_IO_PROGRESS_H_
+
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace firn::io {
+
+struct ProgressOptions {
+  std::string label = {};          // in front: "epoch 1"
+  bool quiet = false;              // print nothing
+  std::ostream* out = &std::cerr;  // outlives the bar
+  // Whether `out` is a terminal; unset: found out for std::cerr and std::cout, no for others.
+  std::optional<bool> terminal = {};
+  int width = 30;                      // of the bar, in characters
+  double interval = 0.1;               // seconds between two drawings on a terminal
+  std::function<double()> clock = {};  // seconds; the steady clock when unset
+};
+
+// Says how far a loop of known length is. On a terminal one line that is drawn anew:
+//   epoch 1 [===========>        ] 550/938  58.6%  81.2 it/s  ETA 0:04  loss 0.3512
+// elsewhere (a file, a pipe) one plain line at each tenth of the way. Thread-compatible.
+class ProgressMeter {
+ public:
+  ProgressMeter(int64_t total, ProgressOptions options);
+  // Ends the line on a terminal, so that the next output starts a new one.
+  ~ProgressMeter();
+  ProgressMeter(const ProgressMeter&) = delete;
+  ProgressMeter& operator=(const ProgressMeter&) = delete;
+
+  // One more step is done.
+  void Step();
+  // Text shown at the end of the line from now on: "loss 0.3512".
+  void Note(std::string text) { note_ = std::move(text); }
+
+ private:
+  void Print(double now);
+
+  const int64_t total_;
+  const ProgressOptions options_;
+  const bool terminal_;
+  const double start_;
+  int64_t done_ = 0;
+  double printed_at_ = 0;
+  size_t printed_width_ = 0;  // of the line on the terminal; 0 when there is none
+  std::string note_;
+};
+
+// A range with a progress bar, made by ProgressBar below.
+template <class Range>
+class ProgressRange {
+ public:
+  ProgressRange(Range& range, ProgressOptions options)
+      : range_(range), meter_(static_cast<int64_t>(range.size()), std::move(options)) {}
+
+  class Iterator {
+   public:
+    using Inner = decltype(std::declval<Range&>().begin());
+    Iterator(Inner inner, ProgressMeter& meter) : inner_(std::move(inner)), meter_(&meter) {}
+    decltype(auto) operator*() const { return *inner_; }
+    Iterator& operator++() {
+      meter_->Step();
+      ++inner_;
+      return *this;
+    }
+    template <class End>
+    bool AtEnd(const End& end) const {
+      return inner_ == end;
+    }
+
+   private:
+    Inner inner_;
+    ProgressMeter* meter_;
+  };
+  struct End {
+    decltype(std::declval<Range&>().end()) end;
+    friend bool operator==(const Iterator& i, const End& e) { return i.AtEnd(e.end); }
+  };
+
+  Iterator begin() { return Iterator(range_.begin(), meter_); }
+  End end() { return {range_.end()}; }
+  // See ProgressMeter::Note.
+  void Note(std::string text) { meter_.Note(std::move(text)); }
+
+ private:
+  Range& range_;
+  ProgressMeter meter_;
+};
+
+// `for (auto [images, labels] : ProgressBar(train))` goes through `range` (a DataLoader, a
+// container: anything with begin, end and size) and shows how far it is. The range outlives the
+// result, which serves one loop.
+template <class Range>
+ProgressRange<Range> ProgressBar(Range& range, ProgressOptions options = {}) {
+  return ProgressRange<Range>(range, std::move(options));
+}
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_PROGRESS_H_

@@ -1,0 +1,191 @@
+// What a loop over a loader sees: each sample once, in an order that threads do not change.
+#include "io/data_loader.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "device/parallel.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+
+namespace firn::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+DatasetPtr Numbers(int64_t n) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < n; ++i) values.push_back(i);
+  return FromTensors(FromVector(values), FromVector(values));
+}
+
+std::vector<std::vector<int64_t>> Epoch(DataLoader& loader) {
+  std::vector<std::vector<int64_t>> batches;
+  for (auto [inputs, targets] : loader) {
+    EXPECT_TRUE(inputs.Equals(targets));
+    batches.push_back(inputs.ToVector<int64_t>());
+  }
+  return batches;
+}
+
+std::vector<int64_t> Flat(const std::vector<std::vector<int64_t>>& batches) {
+  std::vector<int64_t> all;
+  for (const auto& b : batches) all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
+// (n, batch, threads, drop_last)
+class EachIndexOnceTest : public testing::TestWithParam<std::tuple<int64_t, int64_t, int, bool>> {};
+
+TEST_P(EachIndexOnceTest, ForAnyCombination) {
+  const auto [n, batch, threads, drop_last] = GetParam();
+  DataLoader loader(Numbers(n), {.batch = batch,
+                                 .shuffle = true,
+                                 .seed = 3,
+                                 .drop_last = drop_last,
+                                 .prefetch = threads,
+                                 .ahead = 2});
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    const auto batches = Epoch(loader);
+    EXPECT_EQ(static_cast<int64_t>(batches.size()), loader.size());
+    for (size_t i = 0; i + 1 < batches.size(); ++i) {
+      EXPECT_EQ(static_cast<int64_t>(batches[i].size()), batch);
+    }
+    std::vector<int64_t> seen = Flat(batches);
+    const int64_t expected = drop_last ? n / batch * batch : n;
+    EXPECT_EQ(static_cast<int64_t>(seen.size()), expected);
+    std::sort(seen.begin(), seen.end());
+    EXPECT_TRUE(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
+    EXPECT_TRUE(seen.empty() || (seen.front() >= 0 && seen.back() < n));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EachIndexOnceTest,
+                         testing::Combine(testing::Values(0, 1, 7, 12, 33),
+                                          testing::Values(1, 3, 4, 100), testing::Values(0, 1, 3),
+                                          testing::Bool()));
+
+TEST(DataLoaderTest, OrderDependsOnSeedAndEpochOnly) {
+  DataLoader plain(Numbers(30), {.batch = 4, .shuffle = true, .seed = 1});
+  DataLoader threads(Numbers(30), {.batch = 4, .shuffle = true, .seed = 1, .prefetch = 3});
+  DataLoader other(Numbers(30), {.batch = 4, .shuffle = true, .seed = 2});
+  const auto first = Epoch(plain), second = Epoch(plain);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(Epoch(threads), first);
+  EXPECT_EQ(Epoch(threads), second);
+  EXPECT_NE(Epoch(other), first);
+  plain.SetEpoch(1);
+  EXPECT_EQ(Epoch(plain), second);
+  EXPECT_EQ(plain.epoch(), 2);
+}
+
+TEST(DataLoaderTest, KeepsTheOrderWithoutShuffle) {
+  DataLoader loader(Numbers(5), {.batch = 2});
+  EXPECT_EQ(loader.size(), 3);
+  EXPECT_THAT(Epoch(loader), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
+}
+
+TEST(DataLoaderTest, EndsEarlyWithoutWaiting) {
+  for (int taken = 0; taken < 5; ++taken) {
+    DataLoader loader(Numbers(1000), {.batch = 2, .prefetch = 3, .ahead = 5});
+    int batches = 0;
+    for (const auto& batch : loader) {
+      EXPECT_EQ(batch.input.ToVector<int64_t>()[0], 2 * batches);
+      if (batches++ == taken) break;
+    }
+    EXPECT_EQ(Flat(Epoch(loader)).size(), 1000u);  // the next loop starts afresh
+  }
+}
+
+TEST(DataLoaderTest, LoopsMayBeNested) {
+  DataLoader loader(Numbers(4), {.batch = 2, .prefetch = 1});
+  int64_t pairs = 0;
+  for (auto [a, unused] : loader) {
+    for (auto [b, unused2] : loader) pairs += a.num_elements() * b.num_elements();
+  }
+  EXPECT_EQ(pairs, 16);
+}
+
+TEST(DataLoaderTest, ALoopOutlivesItsLoader) {
+  auto loader =
+      std::make_unique<DataLoader>(Numbers(6), DataLoaderOptions{.batch = 2, .prefetch = 2});
+  DataLoader::Iterator i = loader->begin();
+  loader.reset();
+  std::vector<int64_t> seen;
+  for (; i != std::default_sentinel; ++i) seen.push_back(i->input.ToVector<int64_t>()[0]);
+  EXPECT_THAT(seen, ElementsAre(0, 2, 4));
+}
+
+TEST(DataLoaderTest, MapRunsOncePerBatchOnOneThread) {
+  for (const int threads : {0, 2}) {
+    DataLoader loader(Numbers(5),
+                      {.batch = 2, .prefetch = threads, .map = [threads](Sample s, Generator&) {
+                         if (threads > 0) {
+                           EXPECT_EQ(NumChunks(1 << 20, 1), 1);
+                         }
+                         return Sample{FromValues({s.input.num_elements()}),
+                                       FromValues({s.input.num_elements()})};
+                       }});
+    EXPECT_THAT(Flat(Epoch(loader)), ElementsAre(2, 2, 1));
+  }
+}
+
+TEST(DataLoaderTest, MapDrawsNumbersThatThreadsDoNotChange) {
+  const auto draw = [](Sample, Generator& random) {
+    const auto word = static_cast<int64_t>(PhiloxAt(random.Reserve(1), 0).v[0]);
+    return Sample{FromValues({word}), FromValues({word})};
+  };
+  DataLoader plain(Numbers(20), {.batch = 2, .seed = 5, .map = draw});
+  DataLoader threads(Numbers(20), {.batch = 2, .seed = 5, .prefetch = 3, .map = draw});
+  DataLoader other(Numbers(20), {.batch = 2, .seed = 6, .map = draw});
+  const auto first = Flat(Epoch(plain)), second = Flat(Epoch(plain));
+  std::vector<int64_t> all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  const std::vector<int64_t> theirs = Flat(Epoch(other));
+  all.insert(all.end(), theirs.begin(), theirs.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_TRUE(std::adjacent_find(all.begin(), all.end()) == all.end());  // no two batches share
+  EXPECT_EQ(Flat(Epoch(threads)), first);
+  EXPECT_EQ(Flat(Epoch(threads)), second);
+}
+
+TEST(DataLoaderTest, ExceptionsReachTheLoopAtTheirBatch) {
+  const DatasetPtr bad = Map(Numbers(10), [](Sample s) {
+    if (s.input.Item<int64_t>() == 5) throw std::domain_error("five");
+    return s;
+  });
+  for (const int threads : {0, 1, 4}) {
+    DataLoader loader(bad, {.batch = 2, .prefetch = threads});
+    std::vector<int64_t> seen;
+    try {
+      for (auto [x, y] : loader) seen.push_back(x.ToVector<int64_t>()[0]);
+      FAIL() << "no exception";
+    } catch (const std::domain_error& e) {
+      EXPECT_STREQ(e.what(), "five");
+    }
+    EXPECT_THAT(seen, ElementsAre(0, 2));
+  }
+}
+
+TEST(DataLoaderTest, RefusesOptionsThatMakeNoSense) {
+  const auto error = [](DataLoaderOptions options) {
+    try {
+      DataLoader loader(Numbers(3), options);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(error({.batch = 0}), HasSubstr("batch is 0 (want >= 1)"));
+  EXPECT_THAT(error({.prefetch = -1}), HasSubstr("prefetch is -1"));
+  EXPECT_THAT(error({.ahead = 0}), HasSubstr("ahead is 0"));
+  EXPECT_THROW(DataLoader(nullptr), Error);
+}
+
+}  // namespace
+}  // namespace firn::io

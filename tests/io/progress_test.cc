@@ -1,0 +1,115 @@
+// The bar's text with a clock that the test turns.
+#include "io/progress.h"
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/data_loader.h"
+#include "tensor/from.h"
+
+namespace firn::io {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Fixture {
+  std::ostringstream out;
+  double now = 100;
+  ProgressOptions Options(bool terminal) {
+    return {.label = "epoch 1", .out = &out, .terminal = terminal, .width = 10, .clock = [this] {
+              return now;
+            }};
+  }
+};
+
+TEST(ProgressTest, DrawsOneLineAnewOnATerminal) {
+  Fixture f;
+  {
+    ProgressMeter meter(4, f.Options(true));
+    meter.Note("loss 0.5");
+    f.now += 1;
+    meter.Step();
+    EXPECT_EQ(f.out.str(), "\repoch 1 [==>       ] 1/4  25.0%  1 it/s  ETA 0:03  loss 0.5");
+    meter.Note("");
+    f.now += 0.05;  // too soon to draw again
+    meter.Step();
+    f.now += 0.95;
+    meter.Step();
+    f.now += 0.01;
+    meter.Step();  // the last one is always drawn
+  }
+  EXPECT_EQ(f.out.str(),
+            "\repoch 1 [==>       ] 1/4  25.0%  1 it/s  ETA 0:03  loss 0.5"
+            "\repoch 1 [=======>  ] 3/4  75.0%  1.5 it/s  ETA 0:01        "
+            "\repoch 1 [==========] 4/4  100.0%  1.99 it/s  in 0:03\n");
+}
+
+TEST(ProgressTest, PrintsPlainLinesElsewhere) {
+  Fixture f;
+  {
+    ProgressMeter meter(1000, f.Options(false));
+    for (int i = 0; i < 1000; ++i) {
+      f.now += 9;
+      meter.Step();
+    }
+  }
+  EXPECT_THAT(f.out.str(), Not(HasSubstr("\r")));
+  EXPECT_THAT(f.out.str(), HasSubstr("epoch 1 100/1000  10.0%  0.1111 it/s  ETA 2:15:00\n"));
+  EXPECT_THAT(f.out.str(), HasSubstr("epoch 1 1000/1000  100.0%  0.1111 it/s  in 2:30:00\n"));
+  const std::string text = f.out.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
+}
+
+TEST(ProgressTest, CanBeQuiet) {
+  Fixture f;
+  ProgressOptions options = f.Options(true);
+  options.quiet = true;
+  {
+    ProgressMeter meter(2, options);
+    meter.Step();
+    meter.Step();
+  }
+  EXPECT_EQ(f.out.str(), "");
+}
+
+TEST(ProgressTest, GoesThroughAnyRange) {
+  Fixture f;
+  std::vector<int> numbers = {1, 2, 3};
+  int sum = 0;
+  for (const int n : ProgressBar(numbers, f.Options(false))) sum += n;
+  EXPECT_EQ(sum, 6);
+  EXPECT_THAT(f.out.str(), HasSubstr("3/3  100.0%"));
+}
+
+TEST(ProgressTest, GoesThroughALoader) {
+  Fixture f;
+  DataLoader loader(FromTensors(FromValues({1.f, 2.f, 3.f}), FromValues({4.f, 5.f, 6.f})),
+                    {.batch = 2});
+  float sum = 0;
+  auto bar = ProgressBar(loader, f.Options(false));
+  for (auto [x, y] : bar) {
+    bar.Note("note");
+    for (const float v : x.ToVector<float>()) sum += v;
+    for (const float v : y.ToVector<float>()) sum += v;
+  }
+  EXPECT_EQ(sum, 21);
+  EXPECT_THAT(f.out.str(), HasSubstr("2/2  100.0%"));
+  EXPECT_THAT(f.out.str(), HasSubstr("  note\n"));
+}
+
+TEST(ProgressTest, SaysNothingAboutALoopThatBreaks) {
+  Fixture f;
+  std::vector<int> numbers(100);
+  for (const int n : ProgressBar(numbers, f.Options(true))) {
+    static_cast<void>(n);
+    break;
+  }
+  EXPECT_EQ(f.out.str(), "");
+}
+
+}  // namespace
+}  // namespace firn::io
