@@ -11,7 +11,8 @@ namespace firn {
 std::string PathScope::Current() {
   std::vector<const std::string*> names;
   for (const PathScope* s = innermost_; s != nullptr; s = s->outer_) {
-    if (!s->name_->empty()) names.push_back(s->name_);
+    if (s->name_ != nullptr && !s->name_->empty()) names.push_back(s->name_);
+    if (s->resumed_) break;
   }
   std::string path;
   for (auto it = names.rbegin(); it != names.rend(); ++it) {
@@ -23,7 +24,7 @@ std::string PathScope::Current() {
 
 const std::string* PathScope::Interned() {
   if (innermost_ == nullptr) return nullptr;
-  if (innermost_->interned_ == nullptr) {
+  if (innermost_->interned_ == nullptr && !innermost_->resumed_) {
     static std::mutex* mutex = new std::mutex;
     static auto* paths = new std::set<std::string>;  // as many as the program has modules
     std::lock_guard lock(*mutex);

@@ -32,6 +32,12 @@ class PathScope {
   explicit PathScope(const std::string& name) : name_(&name), outer_(innermost_) {
     innermost_ = this;
   }
+  // Resumes a path that Interned() gave (null: no path) whatever scopes are open around this one:
+  // work done later on behalf of that part of the program.
+  explicit PathScope(const std::string* interned)
+      : name_(interned), outer_(innermost_), interned_(interned), resumed_(true) {
+    innermost_ = this;
+  }
   ~PathScope() { innermost_ = outer_; }
   PathScope(const PathScope&) = delete;
   PathScope& operator=(const PathScope&) = delete;
@@ -43,9 +49,10 @@ class PathScope {
   static const std::string* Interned();
 
  private:
-  const std::string* name_;
+  const std::string* name_;  // null only when resumed
   PathScope* outer_;
   const std::string* interned_ = nullptr;
+  bool resumed_ = false;
   static inline thread_local constinit PathScope* innermost_ = nullptr;
 };
 

@@ -5,17 +5,20 @@
 
 #include "autograd/tape/node.h"
 
+#include <algorithm>
+
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/add.h"
 
 namespace firn::autograd {
 namespace {
 
-thread_local constinit uint64_t next_seq = 0;
+thread_local constinit uint64_t last_seq = 0;
 
 }  // namespace
+
+uint64_t LastSeq() { return last_seq; }
 
 const TensorSpec& Edge::spec() const { return node ? node->output_specs()[slot] : leaf.spec(); }
 
@@ -32,7 +35,15 @@ Edge EdgeTo(const Tensor& input) {
   return e;
 }
 
-Node::Node() : seq_(++next_seq), path_(PathScope::Interned()) {}
+Node::Node() : seq_(++last_seq), path_(PathScope::Interned()) {}
+
+void Node::AddEdge(Edge edge) {
+  // Numbers are per thread: a value from another thread may carry a larger one.
+  if (edge.node && edge.node->seq() >= seq_) [[unlikely]] {
+    seq_ = last_seq = std::max(edge.node->seq(), last_seq) + 1;
+  }
+  edges_.push_back(std::move(edge));
+}
 
 void Node::Attach(absl::Span<Tensor> out) {
   for (size_t i = 0; i < out.size(); ++i) {
@@ -58,17 +69,35 @@ void Node::Retain(uint32_t slot, std::shared_ptr<Tensor> cell) {
   observers().retained.emplace_back(slot, std::move(cell));
 }
 
-void Node::RunHooks(absl::Span<Tensor> grads) const {
+void RunHook(const GradHookEntry& hook, Tensor& grad) {
+  if (!hook.active || !grad.defined()) return;
+  Tensor replaced = hook.fn(grad);
+  if (!replaced.defined()) return;
+  if (replaced.shape() != grad.shape() || replaced.dtype() != grad.dtype() ||
+      replaced.device() != grad.device()) {
+    RaiseStatus(InvalidArgument("a hook returned ", replaced.spec().ToString(),
+                                " for the gradient ", grad.spec().ToString()),
+                "backward");
+  }
+  grad = std::move(replaced);
+}
+
+void Node::RunHooks(absl::Span<Tensor> grads, RetainedGradients& retained) const {
   if (observers_ == nullptr) return;
-  for (const auto& [slot, hook] : observers_->hooks) {
-    if (!hook->active || !grads[slot].defined()) continue;
-    Tensor replaced = hook->fn(grads[slot]);
-    if (replaced.defined()) grads[slot] = std::move(replaced);
-  }
+  const auto hooks = observers_->hooks;  // a hook may add hooks
+  for (const auto& [slot, hook] : hooks) RunHook(*hook, grads[slot]);
   for (const auto& [slot, cell] : observers_->retained) {
-    if (!grads[slot].defined()) continue;
-    *cell = cell->defined() ? Add(*cell, grads[slot]) : grads[slot];
+    if (grads[slot].defined()) retained.emplace_back(cell, grads[slot]);
   }
+}
+
+void RaiseInBackward(const Node& node, const absl::Status& status) {
+  const PathScope no_path(nullptr);  // the message names the path itself
+  const std::string_view path = node.path();
+  const std::string_view message(status.message().data(), status.message().size());
+  RaiseStatus(absl::Status(status.code(), internal::Message(node.name(), path.empty() ? "" : " at ",
+                                                            path, " ", message)),
+              "backward");
 }
 
 SavedTensor SavedTensor::Input(const Tensor& t) {
@@ -92,12 +121,10 @@ Tensor SavedTensor::Unpack(Node& owner) const {
   if (!tensor_.defined()) return tensor_;
   TensorImpl* impl = tensor_.impl();
   if (impl->storage->version() != version_) {
-    const std::string_view path = owner.path();
-    RaiseStatus(FailedPrecondition(owner.name(), path.empty() ? "" : " at ", path,
-                                   " was computed from a tensor that was changed in place since "
-                                   "(version ",
-                                   impl->storage->version(), ", saved at ", version_, ")"),
-                "backward");
+    RaiseInBackward(owner,
+                    FailedPrecondition("was computed from a tensor that was changed in place since "
+                                       "(version ",
+                                       impl->storage->version(), ", saved at ", version_, ")"));
   }
   if (!output_ || !GradEnabled()) return tensor_;
   // An alias with history; ours stays without, or the node would own itself.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "tensor/grad_meta.h"
 #include "tensor/spec.h"
@@ -32,24 +33,31 @@ struct Edge {
 // The edge for an input as it is now.
 Edge EdgeTo(const Tensor& input);
 
+// Calls an active hook and takes over what it returns. Throws when that does not fit.
+void RunHook(const GradHookEntry& hook, Tensor& grad);
+
 // One recorded operation. Nodes point from results back to arguments, never forward, so a chain
 // dies with its last result. Not thread-safe: a graph belongs to one thread at a time.
 class Node : public GradNode {
  public:
   Node();
-  // Gradients of the inputs from those of the outputs (undefined where nothing flowed). Entries of
-  // `grad_inputs` without a wanted edge are left alone. Throws firn::Error.
-  virtual void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<Tensor> grad_inputs) = 0;
+  // Gradients of the inputs from those of the outputs (undefined where nothing flowed). `wanted`
+  // says which inputs somebody asked for; empty: all with a wanted edge. Other entries of
+  // `grad_inputs` are left alone. Throws firn::Error.
+  virtual void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
+                        absl::Span<Tensor> grad_inputs) = 0;
   // Drops saved tensors; a later Backward is an error.
   virtual void ReleaseSaved() = 0;
   virtual std::string_view name() const = 0;
 
   void AddHook(uint32_t slot, std::shared_ptr<GradHookEntry> hook) override;
   void Retain(uint32_t slot, std::shared_ptr<Tensor> cell) override;
-  // Lets retained cells and hooks see the gradients of this node's outputs.
-  void RunHooks(absl::Span<Tensor> grad_outputs) const;
+  // Cells of RetainGrad with the gradients for them.
+  using RetainedGradients = std::vector<std::pair<std::shared_ptr<Tensor>, Tensor>>;
+  // Lets hooks see and replace the gradients of this node's outputs, then notes the retained ones.
+  void RunHooks(absl::Span<Tensor> grad_outputs, RetainedGradients& retained) const;
 
-  // Later operations have larger numbers, so descending order is a topological order.
+  // Larger than that of every node this one uses, so descending order is a topological order.
   uint64_t seq() const { return seq_; }
   absl::Span<const Edge> edges() const { return edges_; }
   absl::Span<const TensorSpec> output_specs() const { return outputs_; }
@@ -57,10 +65,12 @@ class Node : public GradNode {
   std::string_view path() const {
     return path_ == nullptr ? std::string_view() : std::string_view(*path_);
   }
+  const std::string* interned_path() const { return path_; }
 
   // Makes `out` the outputs of this node: sets their history.
   void Attach(absl::Span<Tensor> out);
-  void AddEdge(const Tensor& input) { edges_.push_back(EdgeTo(input)); }
+  void AddEdge(const Tensor& input) { AddEdge(EdgeTo(input)); }
+  void AddEdge(Edge edge);
   void AddNoEdge() { edges_.emplace_back(); }
 
  private:
@@ -76,6 +86,12 @@ class Node : public GradNode {
   absl::InlinedVector<TensorSpec, 1> outputs_;
   std::unique_ptr<Observers> observers_;
 };
+
+// Throws "backward: <operation> at <path> <message>".
+[[noreturn]] void RaiseInBackward(const Node& node, const absl::Status& status);
+
+// The number of the last node made on this thread.
+uint64_t LastSeq();
 
 // A value kept for backward, with the version it had. An output of the owner is kept without its
 // history, which would be a cycle, and gets it back when unpacked while gradients are recorded.

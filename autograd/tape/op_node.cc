@@ -16,13 +16,17 @@ namespace firn::autograd {
 
 class OpGradContext final : public GradContext {
  public:
-  OpGradContext(OpNode& node, absl::Span<const Tensor> grad_outputs, absl::Span<Tensor> grad_inputs)
+  OpGradContext(OpNode& node, absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
+                absl::Span<Tensor> grad_inputs)
       : GradContext(node.attrs_.ref(), static_cast<int>(grad_inputs.size())),
         node_(node),
         grad_outputs_(grad_outputs),
+        wanted_(wanted),
         grad_inputs_(grad_inputs) {}
 
-  bool needs(int i) const override { return node_.edges()[At(i)].wanted(); }
+  bool needs(int i) const override {
+    return wanted_.empty() ? node_.edges()[At(i)].wanted() : wanted_[At(i)];
+  }
   bool has_grad_output(int i) const override { return grad_outputs_[At(i)].defined(); }
   const Tensor& grad_output(int i) override {
     const Tensor& given = grad_outputs_[At(i)];
@@ -68,6 +72,7 @@ class OpGradContext final : public GradContext {
 
   OpNode& node_;
   absl::Span<const Tensor> grad_outputs_;
+  absl::Span<const bool> wanted_;
   absl::Span<Tensor> grad_inputs_;
   absl::InlinedVector<std::unique_ptr<Tensor>, 4> kept_;
 };
@@ -92,15 +97,14 @@ OpNode::OpNode(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
   }
 }
 
-void OpNode::Backward(absl::Span<const Tensor> grad_outputs, absl::Span<Tensor> grad_inputs) {
+void OpNode::Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
+                      absl::Span<Tensor> grad_inputs) {
   if (released_) {
-    RaiseStatus(FailedPrecondition(
-                    op_.name, path().empty() ? "" : " at ", path(),
-                    ": backward ran through this graph before and freed what it had saved; pass "
-                    "retain_graph to the first call"),
-                "backward");
+    RaiseInBackward(*this, FailedPrecondition(
+                               "was visited by an earlier backward, which freed what it had saved; "
+                               "pass retain_graph to that one"));
   }
-  OpGradContext context(*this, grad_outputs, grad_inputs);
+  OpGradContext context(*this, grad_outputs, wanted, grad_inputs);
   op_.grad(context);
 }
 

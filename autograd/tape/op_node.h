@@ -13,7 +13,8 @@ namespace firn::autograd {
 class OpNode final : public Node {
  public:
   OpNode(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs, absl::Span<Tensor> out);
-  void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<Tensor> grad_inputs) override;
+  void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
+                absl::Span<Tensor> grad_inputs) override;
   void ReleaseSaved() override;
   std::string_view name() const override { return op_.name; }
 

@@ -1,0 +1,157 @@
+// A checkpointed call is one node whose edges are those that cross into the call: walking back from
+// its results through nodes recorded during the call, every edge to an older node or to a leaf.
+// They include captured parameters, which no argument list names. The recording of the first run is
+// dropped as soon as the edges are known. Backward records the run anew and sweeps from its results
+// to the very same edges, no further; the outer sweep goes on from there.
+
+#include "autograd/checkpoint.h"
+
+#include <string>
+
+#include "absl/container/flat_hash_set.h"
+#include "autograd/tape/sweep.h"
+#include "device/philox.h"
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/ops/full.h"
+
+namespace firn {
+namespace autograd {
+namespace {
+
+// Continues the default random stream from an earlier position, and puts it back in the end.
+class RandomStateScope {
+ public:
+  explicit RandomStateScope(const PhiloxState& state) : before_(DefaultGenerator().state()) {
+    DefaultGenerator().set_state(state);
+  }
+  ~RandomStateScope() { DefaultGenerator().set_state(before_); }
+  RandomStateScope(const RandomStateScope&) = delete;
+  RandomStateScope& operator=(const RandomStateScope&) = delete;
+
+ private:
+  PhiloxState before_;
+};
+
+// The edges that leave what was recorded after `start`, each once, in an order that depends only on
+// what was recorded.
+std::vector<Edge> CrossingEdges(const std::vector<Tensor>& results, uint64_t start) {
+  std::vector<Edge> crossing;
+  std::vector<IntrusivePtr<Node>> stack;
+  absl::flat_hash_set<const Node*> seen;
+  absl::flat_hash_set<std::pair<const void*, uint32_t>> crossed;
+  const auto follow = [&](const Edge& e) {
+    if (!e.wanted()) return;
+    if (e.node && e.node->seq() > start) {
+      if (seen.insert(e.node.get()).second) stack.push_back(e.node);
+      return;
+    }
+    const void* to = e.node ? static_cast<const void*>(e.node.get()) : e.leaf.impl();
+    if (crossed.insert({to, e.slot}).second) crossing.push_back(e);
+  };
+  for (const Tensor& y : results) {
+    if (y.defined()) follow(EdgeTo(y));
+  }
+  while (!stack.empty()) {
+    const IntrusivePtr<Node> node = std::move(stack.back());
+    stack.pop_back();
+    for (const Edge& e : node->edges()) follow(e);
+  }
+  return crossing;
+}
+
+bool SameTarget(const Edge& a, const Edge& b) {
+  return a.node == b.node && a.slot == b.slot && a.leaf.Is(b.leaf);
+}
+
+class CheckpointNode final : public Node {
+ public:
+  CheckpointNode(CheckpointFn fn, const std::vector<Tensor>& inputs, PhiloxState random)
+      : fn_(std::move(fn)), random_(random) {
+    for (const Tensor& t : inputs) inputs_.push_back(SavedTensor::Input(t));
+  }
+  std::string_view name() const override { return "checkpoint"; }
+  void ReleaseSaved() override {
+    released_ = true;
+    inputs_.clear();
+    fn_ = nullptr;
+  }
+
+  void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,
+                absl::Span<Tensor> grad_inputs) override {
+    const uint64_t start = LastSeq();
+    const std::vector<Tensor> results = RunAgain();
+    CheckSameRun(results, start);
+
+    std::vector<Edge> roots, targets;
+    for (const Tensor& y : results) roots.push_back(EdgeTo(y));
+    for (size_t i = 0; i < edges().size(); ++i) {
+      if (wanted.empty() || wanted[i]) targets.push_back(edges()[i]);
+    }
+    Sweep sweep({.retain = GradEnabled(), .stop_at_targets = true});
+    sweep.RestrictTo(roots, targets);
+    for (size_t i = 0; i < roots.size(); ++i) sweep.Seed(roots[i], grad_outputs[i]);
+    sweep.Run();
+    for (size_t i = 0; i < edges().size(); ++i) {
+      if (wanted.empty() || wanted[i]) grad_inputs[i] = sweep.Result(edges()[i]);
+    }
+  }
+
+ private:
+  std::vector<Tensor> RunAgain() {
+    if (released_) {
+      RaiseInBackward(*this,
+                      FailedPrecondition("was visited by an earlier backward, which freed "
+                                         "what it had saved; pass retain_graph to that one"));
+    }
+    std::vector<Tensor> inputs;
+    for (const SavedTensor& s : inputs_) inputs.push_back(s.Unpack(*this));
+    const GradScope record;
+    const RandomStateScope random(random_);
+    return fn_(inputs);
+  }
+
+  void CheckSameRun(const std::vector<Tensor>& results, uint64_t start) {
+    const std::vector<Edge> now = CrossingEdges(results, start);
+    bool same = now.size() == edges().size() && results.size() == output_specs().size();
+    for (size_t i = 0; same && i < now.size(); ++i) same = SameTarget(now[i], edges()[i]);
+    for (size_t i = 0; same && i < results.size(); ++i) {
+      same = results[i].shape() == output_specs()[i].shape &&
+             results[i].dtype() == output_specs()[i].dtype;
+    }
+    if (!same) {
+      RaiseInBackward(*this, FailedPrecondition("computed something else when run again: the "
+                                                "function must depend on its inputs only"));
+    }
+  }
+
+  CheckpointFn fn_;
+  PhiloxState random_;
+  std::vector<SavedTensor> inputs_;
+  bool released_ = false;
+};
+
+}  // namespace
+}  // namespace autograd
+
+std::vector<Tensor> Checkpoint(CheckpointFn fn, const std::vector<Tensor>& inputs) {
+  if (!GradEnabled()) return fn(inputs);
+  const PhiloxState random = DefaultGenerator().state();
+  const uint64_t start = autograd::LastSeq();
+  std::vector<Tensor> results = fn(inputs);
+  const std::vector<autograd::Edge> crossing = autograd::CrossingEdges(results, start);
+  if (crossing.empty()) return results;
+  const auto node = MakeIntrusive<autograd::CheckpointNode>(std::move(fn), inputs, random);
+  for (const autograd::Edge& e : crossing) node->AddEdge(e);
+  for (Tensor& y : results) {
+    if (!y.defined()) {
+      RaiseStatus(InvalidArgument("the function returned an undefined tensor"), "checkpoint");
+    }
+    y = y.Detach();
+  }
+  node->Attach(absl::MakeSpan(results));
+  return results;
+}
+
+}  // namespace firn

@@ -1,0 +1,30 @@
+// Hooks of leaves stay with the leaf, those of computed tensors with the node that computed them.
+
+#include "autograd/hooks.h"
+
+#include <algorithm>
+
+#include "device/status_macros.h"
+#include "tensor/error.h"
+
+namespace firn {
+
+HookHandle RegisterHook(const Tensor& tensor, GradHook hook) {
+  if (!tensor.requires_grad()) {
+    RaiseStatus(FailedPrecondition("the tensor does not require a gradient"), "register_hook");
+  }
+  if (hook == nullptr) RaiseStatus(InvalidArgument("the hook is empty"), "register_hook");
+  auto entry = std::make_shared<GradHookEntry>();
+  entry->fn = std::move(hook);
+  GradMeta& meta = EnsureGradMeta(tensor);
+  if (meta.node) {
+    meta.node->AddHook(meta.slot, entry);
+  } else {
+    // Leaves live long: forget the hooks that were removed.
+    std::erase_if(meta.hooks, [](const auto& h) { return !h->active; });
+    meta.hooks.push_back(entry);
+  }
+  return HookHandle(std::move(entry));
+}
+
+}  // namespace firn

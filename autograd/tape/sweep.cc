@@ -1,0 +1,202 @@
+// The reverse sweep.
+//
+// Every user of a value has a larger number than the node that made it: taking the largest waiting
+// number from a heap visits each node after all of its users, with no recursion and no counting
+// pass. Gradients wait in a map beside the heap. Those of leaves are added to grad() at the end, so
+// an error on the way changes nothing.
+
+#include "autograd/tape/sweep.h"
+
+#include <algorithm>
+
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/ops/accumulate.h"
+#include "tensor/ops/add.h"
+#include "tensor/ops/clone.h"
+#include "tensor/ops/contiguous.h"
+
+namespace firn::autograd {
+namespace {
+
+thread_local constinit const Node* node_in_backward = nullptr;
+
+// Says on whose behalf operations run: for messages and for anomaly reports.
+class BackwardOf {
+ public:
+  explicit BackwardOf(const Node& node) : path_(node.interned_path()), outer_(node_in_backward) {
+    node_in_backward = &node;
+  }
+  ~BackwardOf() { node_in_backward = outer_; }
+  BackwardOf(const BackwardOf&) = delete;
+  BackwardOf& operator=(const BackwardOf&) = delete;
+
+ private:
+  PathScope path_;
+  const Node* outer_;
+};
+
+bool SoleOwner(const Tensor& t) {
+  return t.impl()->use_count() == 1 && t.impl()->storage->use_count() == 1;
+}
+
+bool CanAddInto(const Tensor& slot) {
+  return !GradEnabled() && SoleOwner(slot) && slot.is_contiguous();
+}
+
+// slot += grad, in place when nobody else can see the slot's tensor.
+void AddInto(Tensor& slot, Tensor grad) {
+  if (!slot.defined()) {
+    slot = std::move(grad);
+  } else if (CanAddInto(slot)) {
+    Accumulate(slot, grad);
+  } else {
+    slot = Add(slot, grad);
+  }
+}
+
+// A gradient that a leaf can keep: its own, row-major, so that later passes may add to it in place.
+Tensor Settled(Tensor grad) {
+  if (GradEnabled() || (SoleOwner(grad) && grad.is_contiguous())) return grad;
+  return grad.is_contiguous() ? Clone(grad) : Contiguous(grad);
+}
+
+}  // namespace
+
+const Node* NodeInBackward() { return node_in_backward; }
+
+bool Sweep::Wanted(const Edge& e) const {
+  if (!restricted_) return e.wanted();
+  return e.node ? useful_.contains(e.node.get()) || captured_.contains(e.node.get())
+                : e.leaf.defined() && wanted_leaves_.contains(e.leaf.impl());
+}
+
+void Sweep::Deliver(const Edge& e, Tensor grad) {
+  if (!grad.defined() || !Wanted(e)) return;
+  if (!e.node) {
+    const auto [it, inserted] = leaf_at_.try_emplace(e.leaf.impl(), leaves_.size());
+    if (inserted) leaves_.push_back({e.leaf, Tensor()});
+    AddInto(leaves_[it->second].grad, std::move(grad));
+    return;
+  }
+  auto [it, inserted] = waiting_.try_emplace(e.node.get());
+  if (inserted) {
+    it->second.resize(e.node->output_specs().size());
+    heap_.push({e.node});
+  }
+  AddInto(it->second[e.slot], std::move(grad));
+}
+
+void Sweep::Visit(Node& node, Gradients grads) {
+  const auto target = captured_.find(&node);
+  if (options_.stop_at_targets && target != captured_.end()) {
+    target->second = std::move(grads);  // its hooks are for the sweep that goes on from here
+    return;
+  }
+  node.RunHooks(absl::MakeSpan(grads), retained_);
+  if (target != captured_.end()) {
+    target->second = grads;
+    if (!useful_.contains(&node)) return;
+  }
+  const absl::Span<const Edge> edges = node.edges();
+  Gradients inputs(edges.size());
+  absl::InlinedVector<bool, 4> wanted;
+  if (restricted_) {
+    for (const Edge& e : edges) wanted.push_back(Wanted(e));
+  }
+  const BackwardOf scope(node);
+  node.Backward(grads, wanted, absl::MakeSpan(inputs));
+  grads.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) Deliver(edges[i], std::move(inputs[i]));
+  if (!options_.retain) node.ReleaseSaved();
+}
+
+void Sweep::Run() {
+  while (!heap_.empty()) {
+    const IntrusivePtr<Node> node = heap_.top().node;
+    heap_.pop();
+    const auto it = waiting_.find(node.get());
+    Gradients grads = std::move(it->second);
+    waiting_.erase(it);
+    Visit(*node, std::move(grads));
+  }
+  if (!options_.stop_at_targets) RunLeafHooks();
+}
+
+void Sweep::RunLeafHooks() {
+  for (Leaf& leaf : leaves_) {
+    const GradMeta* meta = leaf.tensor.impl()->grad_meta.get();
+    if (meta == nullptr) continue;
+    for (const auto& hook : GradHooks(meta->hooks)) RunHook(*hook, leaf.grad);
+  }
+}
+
+void Sweep::AddToLeaves() {
+  // All that can fail comes first: sums that need new memory, copies of gradients not ours to keep.
+  struct Change {
+    Tensor* slot;
+    Tensor value;
+    bool add;  // in place
+  };
+  std::vector<Change> changes;
+  const auto plan = [&changes](Tensor& slot, Tensor grad) {
+    if (!slot.defined()) {
+      changes.push_back({&slot, Settled(std::move(grad)), false});
+    } else if (CanAddInto(slot)) {
+      changes.push_back({&slot, grad.is_contiguous() ? grad : Contiguous(grad), true});
+    } else {
+      changes.push_back({&slot, Add(slot, grad), false});
+    }
+  };
+  changes.reserve(leaves_.size() + retained_.size());
+  for (Leaf& leaf : leaves_) plan(EnsureGradMeta(leaf.tensor).grad, std::move(leaf.grad));
+  for (auto& [cell, grad] : retained_) plan(*cell, std::move(grad));
+  for (Change& c : changes) {
+    if (c.add) {
+      Accumulate(*c.slot, c.value);
+    } else {
+      *c.slot = std::move(c.value);
+    }
+  }
+}
+
+// Marks, walking from the roots without recursion, every node from which a target is reachable.
+void Sweep::RestrictTo(absl::Span<const Edge> roots, absl::Span<const Edge> targets) {
+  restricted_ = true;
+  for (const Edge& e : targets) {
+    if (e.node) captured_[e.node.get()] = {};
+    if (e.leaf.defined()) wanted_leaves_.insert(e.leaf.impl());
+  }
+  std::vector<Node*> order, stack;
+  absl::flat_hash_set<Node*> seen;
+  const auto reach = [&](const Edge& e) {
+    if (e.node && seen.insert(e.node.get()).second) stack.push_back(e.node.get());
+  };
+  for (const Edge& e : roots) reach(e);
+  while (!stack.empty()) {
+    Node* n = stack.back();
+    stack.pop_back();
+    order.push_back(n);
+    if (options_.stop_at_targets && captured_.contains(n)) continue;
+    for (const Edge& e : n->edges()) reach(e);
+  }
+  // What a node uses comes before it.
+  std::sort(order.begin(), order.end(), [](Node* a, Node* b) { return a->seq() < b->seq(); });
+  for (Node* n : order) {
+    for (const Edge& e : n->edges()) {
+      if (Wanted(e)) useful_.insert(n);
+    }
+  }
+}
+
+Tensor Sweep::Result(const Edge& target) const {
+  if (target.node) {
+    const auto it = captured_.find(target.node.get());
+    return it == captured_.end() || it->second.empty() ? Tensor() : it->second[target.slot];
+  }
+  const auto it = leaf_at_.find(target.leaf.impl());
+  return it == leaf_at_.end() ? Tensor() : leaves_[it->second].grad;
+}
+
+}  // namespace firn::autograd

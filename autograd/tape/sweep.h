@@ -1,0 +1,76 @@
+#ifndef FIRN_AUTOGRAD_TAPE_SWEEP_H_
+#define FIRN_AUTOGRAD_TAPE_SWEEP_H_
+
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "autograd/tape/node.h"
+
+namespace firn::autograd {
+
+struct SweepOptions {
+  bool retain = false;  // keep saved tensors for another pass
+  // Part of another sweep, which takes over at the targets: what they were computed from is not
+  // visited and their hooks are not called.
+  bool stop_at_targets = false;
+};
+
+// One pass from roots to leaves. Seed the roots, Run, then take the gradients: AddToLeaves, or
+// Result for each target. Nothing outside the sweep has changed before AddToLeaves, except that
+// saved tensors were freed and hooks were called. For one thread; used once.
+class Sweep {
+ public:
+  explicit Sweep(const SweepOptions& options) : options_(options) {}
+
+  // Only nodes on a path from a root to a target are visited, and only targets get gradients. Call
+  // before seeding.
+  void RestrictTo(absl::Span<const Edge> roots, absl::Span<const Edge> targets);
+  // dLoss / dRoot; adds up for a root seeded twice.
+  void Seed(const Edge& root, Tensor grad) { Deliver(root, std::move(grad)); }
+  // Throws firn::Error, and whatever hooks throw.
+  void Run();
+  // Adds to grad() of leaves, and of tensors that retain it: to all of them, or throws and to none.
+  void AddToLeaves();
+  // The gradient that arrived at a target; undefined when none did.
+  Tensor Result(const Edge& target) const;
+
+ private:
+  using Gradients = absl::InlinedVector<Tensor, 1>;
+  struct Waiting {
+    IntrusivePtr<Node> node;
+    friend bool operator<(const Waiting& a, const Waiting& b) {
+      return a.node->seq() < b.node->seq();
+    }
+  };
+  struct Leaf {
+    Tensor tensor, grad;
+  };
+
+  bool Wanted(const Edge& e) const;
+  void Deliver(const Edge& e, Tensor grad);
+  void Visit(Node& node, Gradients grads);
+  void RunLeafHooks();
+
+  SweepOptions options_;
+  bool restricted_ = false;
+  std::priority_queue<Waiting> heap_;
+  absl::flat_hash_map<Node*, Gradients> waiting_;
+  absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
+  std::vector<Leaf> leaves_;  // in order of arrival, so that additions happen in a fixed order
+  Node::RetainedGradients retained_;
+  absl::flat_hash_set<const Node*> useful_;  // lead to a target
+  absl::flat_hash_set<const TensorImpl*> wanted_leaves_;
+  absl::flat_hash_map<const Node*, Gradients> captured_;  // of targets that were computed
+};
+
+// The node whose gradient is being computed on this thread, innermost; null outside any pass.
+const Node* NodeInBackward();
+
+}  // namespace firn::autograd
+
+#endif  // FIRN_AUTOGRAD_TAPE_SWEEP_H_

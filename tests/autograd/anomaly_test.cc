@@ -1,0 +1,89 @@
+#include "autograd/anomaly.h"
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/backward.h"
+#include "tensor/ops/add.h"
+#include "tensor/ops/expand.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/mul.h"
+#include "tensor/ops/sum.h"
+#include "tests/autograd/testing.h"
+
+namespace firn {
+namespace {
+
+using testing::ErrorOf;
+using testing::ExpectContains;
+using testing::Leaf;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+TEST(AnomalyTest, NamesTheOperationAndItsPathAndDescribesTheInputs) {
+  const std::string outer = "encoder", inner = "act";
+  Tensor x = FromValues({1.f, 3e38f, -2e38f});
+  AnomalyScope anomaly;
+  const std::string message = ErrorOf([&] {
+    PathScope a(outer), b(inner);
+    Mul(Mul(x, 0.5), x);
+  });
+  EXPECT_EQ(message.substr(0, message.find(';')),
+            "anomaly: mul at encoder.act made 2 infinite of 3 elements (f32 [3] on cpu, the first "
+            "at 1)");
+  ExpectContains(message,
+                 "; inputs: x f32 [3] on cpu, min -1e+38, max 1.5e+38, mean 1.66667e+37; y ");
+}
+
+TEST(AnomalyTest, NamesTheForwardOperationInBackward) {
+  const std::string path = "net.scale";
+  Tensor x = Leaf({3e38f}), w = Leaf({1e-30f});
+  Tensor y;
+  {
+    PathScope scope(path);
+    y = Mul(x, w);
+  }
+  Tensor z = Mul(y, 1e20f);
+  AnomalyScope anomaly;
+  ExpectContains(ErrorOf([&] { Sum(z).Backward(); }),
+                 "anomaly: backward of mul at net.scale: mul made 1 infinite of 1 elements");
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(AnomalyTest, SaysThatNanCameInWithAnInput) {
+  AnomalyScope anomaly;
+  const std::string message = ErrorOf([] { Add(FromValues({1.f, NAN}), FromValues({1.f, 2.f})); });
+  ExpectContains(message, "add made 1 NaN of 2 elements");
+  ExpectContains(message, "x f32 [2] on cpu, min 1, max 1, mean 1, 1 NaN; y");
+}
+
+TEST(AnomalyTest, LetsInfinitiesPassThatWereGiven) {
+  AnomalyScope anomaly;
+  EXPECT_NO_THROW(Full({2}, -kInf));
+  EXPECT_NO_THROW(Add(FromValues({1.f, -kInf}), 1));
+  EXPECT_NO_THROW(Expand(FromValues({-kInf}), {3}));
+  // Infinity minus infinity is NaN, though.
+  EXPECT_THROW(Add(FromValues({kInf}), FromValues({-kInf})), Error);
+}
+
+TEST(AnomalyTest, CanIgnoreInfinities) {
+  AnomalyScope anomaly({.check_infinities = false});
+  EXPECT_NO_THROW(Mul(FromValues({3e38f}), 10));
+}
+
+TEST(AnomalyTest, EndsWithItsScope) {
+  {
+    AnomalyScope outer;
+    { AnomalyScope inner; }
+    EXPECT_THROW(Mul(FromValues({3e38f}), 10), Error);
+  }
+  EXPECT_NO_THROW(Mul(FromValues({3e38f}), 10));
+}
+
+TEST(AnomalyTest, LooksThroughViews) {
+  AnomalyScope anomaly;
+  EXPECT_THROW(Mul(Expand(FromValues({3e38f}), {2, 3}), 10), Error);
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,40 @@
+#ifndef FIRN_TESTS_AUTOGRAD_TESTING_H_
+#define FIRN_TESTS_AUTOGRAD_TESTING_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cpu_allocator.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+
+namespace firn::testing {
+
+inline Tensor Leaf(std::vector<float> values) {
+  return FromVector(std::move(values)).SetRequiresGrad();
+}
+using Floats = std::vector<float>;
+
+// The message of the firn::Error that `f` throws; "" when it throws none.
+template <class F>
+std::string ErrorOf(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+inline int64_t LiveBytes() { return CpuAllocator().stats().live_bytes; }
+
+inline void ExpectContains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "\"" << text << "\" has no \"" << part << "\"";
+}
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_AUTOGRAD_TESTING_H_
