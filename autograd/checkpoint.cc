@@ -10,28 +10,32 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "autograd/tape/sweep.h"
-#include "device/philox.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/ops/assign.h"
+#include "tensor/ops/clone.h"
 #include "tensor/ops/full.h"
+#include "tensor/rng.h"
 
 namespace firn {
 namespace autograd {
 namespace {
 
-// Continues the default random stream from an earlier position, and puts it back in the end.
+// Continues the default random stream from an earlier position, and puts it back in the end. By
+// operations, so that a captured graph does the same each time it runs.
 class RandomStateScope {
  public:
-  explicit RandomStateScope(const PhiloxState& state) : before_(DefaultGenerator().state()) {
-    DefaultGenerator().set_state(state);
+  static Tensor Position() { return Clone(DefaultGenerator().state()); }
+  explicit RandomStateScope(const Tensor& position) : before_(Position()) {
+    Assign(DefaultGenerator().state(), position);
   }
-  ~RandomStateScope() { DefaultGenerator().set_state(before_); }
+  ~RandomStateScope() { Assign(DefaultGenerator().state(), before_); }
   RandomStateScope(const RandomStateScope&) = delete;
   RandomStateScope& operator=(const RandomStateScope&) = delete;
 
  private:
-  PhiloxState before_;
+  Tensor before_;
 };
 
 // The edges that leave what was recorded after `start`, each once, in an order that depends only on
@@ -67,8 +71,8 @@ bool SameTarget(const Edge& a, const Edge& b) {
 
 class CheckpointNode final : public Node {
  public:
-  CheckpointNode(CheckpointFn fn, const std::vector<Tensor>& inputs, PhiloxState random)
-      : fn_(std::move(fn)), random_(random) {
+  CheckpointNode(CheckpointFn fn, const std::vector<Tensor>& inputs, Tensor random)
+      : fn_(std::move(fn)), random_(std::move(random)) {
     for (const Tensor& t : inputs) inputs_.push_back(SavedTensor::Input(t));
   }
   std::string_view name() const override { return "checkpoint"; }
@@ -127,7 +131,7 @@ class CheckpointNode final : public Node {
   }
 
   CheckpointFn fn_;
-  PhiloxState random_;
+  Tensor random_;
   std::vector<SavedTensor> inputs_;
   bool released_ = false;
 };
@@ -137,7 +141,7 @@ class CheckpointNode final : public Node {
 
 std::vector<Tensor> Checkpoint(CheckpointFn fn, const std::vector<Tensor>& inputs) {
   if (!GradEnabled()) return fn(inputs);
-  const PhiloxState random = DefaultGenerator().state();
+  Tensor random = autograd::RandomStateScope::Position();
   const uint64_t start = autograd::LastSeq();
   std::vector<Tensor> results = fn(inputs);
   const std::vector<autograd::Edge> crossing = autograd::CrossingEdges(results, start);

@@ -15,7 +15,7 @@ namespace firn::env {
 // FIRN_NUM_THREADS: what NumThreads() starts with, at least 1. Beats OMP_NUM_THREADS.
 std::optional<int> NumThreads();
 
-// FIRN_SEED: the seed DefaultGenerator() starts with; 0 when unset.
+// FIRN_SEED: the seed default generators (tensor/rng.h) start with; 0 when unset.
 uint64_t Seed();
 
 // FIRN_CPU_MEMORY_LIMIT: the host allocator's limit to start with, in bytes, or with a suffix K, M,

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <mutex>
 
 #include "device/simd.h"
 
@@ -79,48 +78,6 @@ FIRN_HOST_DEVICE inline NormalPair<double> NormalDoubles(const PhiloxResult& r) 
   const double angle = 6.283185307179586476925 * UniformDouble(r.v[2], r.v[3]);
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
-
-// Deals out positions of one random stream, so that ops run one after another never share numbers.
-// Thread-safe; with several threads drawing, who gets which piece depends on their timing, so give
-// each its own Generator where reproducibility matters.
-class Generator {
- public:
-  explicit Generator(uint64_t seed = 0) : state_{seed, 0} {}
-  Generator(const Generator&) = delete;
-  Generator& operator=(const Generator&) = delete;
-
-  // Returns the present position and moves on by `counters` counters (four 32-bit words each).
-  PhiloxState Reserve(uint64_t counters) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const PhiloxState reserved = state_;
-    state_.offset += counters;
-    return reserved;
-  }
-
-  // Starts the stream of another seed at its beginning.
-  void SetSeed(uint64_t seed) { set_state({seed, 0}); }
-
-  // For checkpoints: a generator set to a saved state continues as the saved one would have.
-  PhiloxState state() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return state_;
-  }
-  void set_state(const PhiloxState& state) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    state_ = state;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  PhiloxState state_;
-};
-
-// The generator ops and initialisers draw from when given no other. Its seed is FIRN_SEED, else 0:
-// two runs of a program draw the same numbers unless it asks otherwise.
-Generator& DefaultGenerator();
-
-// DefaultGenerator().SetSeed(seed).
-void SetSeed(uint64_t seed);
 
 }  // namespace firn
 

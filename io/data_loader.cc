@@ -32,8 +32,8 @@ struct Epoch {
         absl::MakeConstSpan(order).subspan(static_cast<size_t>(begin), static_cast<size_t>(n)));
     if (!options.map) return made;
     Generator random;
-    random.set_state({options.seed ^ kMapKey ^ (number << 32 | number >> 32),
-                      static_cast<uint64_t>(batch) << 40});
+    random.SetPosition({options.seed ^ kMapKey ^ (number << 32 | number >> 32),
+                        static_cast<uint64_t>(batch) << 40});
     return options.map(std::move(made), random);
   }
 };

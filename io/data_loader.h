@@ -6,8 +6,8 @@
 #include <iterator>
 #include <memory>
 
-#include "device/philox.h"
 #include "io/dataset.h"
+#include "tensor/rng.h"
 
 namespace firn::io {
 

@@ -7,6 +7,7 @@
 #include "tensor/apply.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,7 @@ namespace firn {
 namespace {
 
 constexpr size_t kMaxOutputs = 8;
+constexpr size_t kFewInputs = 6;
 
 const ArgDecl& DeclOf(const OpDef& op, size_t i) {
   return i < op.inputs.size() ? op.inputs[i] : op.inputs.back();
@@ -32,15 +34,9 @@ absl::Status BadDType(const ArgDecl& decl, const TensorSpec& spec) {
   return InvalidArgument(decl.name, " must be ", Describe(decl.dtypes), ", got ", spec.ToString());
 }
 
-absl::Status CheckSameDType(const OpDef& op, absl::Span<const TensorRef> in, size_t i) {
-  const ArgDecl& decl = DeclOf(op, i);
-  for (size_t j = 0; j < i && j < op.inputs.size(); ++j) {
-    if (op.inputs[j].name != decl.same_dtype_as || !in[j].defined()) continue;
-    FIRN_RETURN_IF(in[j].spec().dtype != in[i].spec().dtype,
-                   InvalidArgument(decl.name, " must have the dtype of ", decl.same_dtype_as, " (",
-                                   Name(in[j].spec().dtype), "), got ", in[i].spec().ToString()));
-  }
-  return absl::OkStatus();
+absl::Status BadSameDType(const ArgDecl& decl, const TensorSpec& spec, const TensorSpec& other) {
+  return InvalidArgument(decl.name, " must have the dtype of ", decl.same_dtype_as, " (",
+                         Name(other.dtype), "), got ", spec.ToString());
 }
 
 absl::Status CheckInout(const ArgDecl& decl, const Tensor& t) {
@@ -83,7 +79,12 @@ absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* d
                                    spec.device.ToString(), ", others on ", device->ToString()));
     *device = spec.device;
     have_device = true;
-    if (!decl.same_dtype_as.empty()) FIRN_RETURN_IF_ERROR(CheckSameDType(op, in, i));
+    if (decl.same_as >= 0) {
+      const TensorRef& other = in[static_cast<size_t>(decl.same_as)];
+      if (other.defined() && other.spec().dtype != spec.dtype) {
+        return BadSameDType(decl, spec, other.spec());
+      }
+    }
     if (decl.inout) FIRN_RETURN_IF_ERROR(CheckInout(decl, *in[i]));
   }
   return absl::OkStatus();
@@ -129,20 +130,27 @@ bool Layouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, LayoutRe
     k.layouts(q, *want);
     return true;
   }
+  if (k.takes == Takes::kAny) return false;
   bool all_contiguous = true, any_blocked = false, all_same = true;
-  const TensorSpec* first = nullptr;
+  const TensorSpec* first = nullptr;  // one element (`x * 2`) fits every layout and is not counted
   for (size_t i = 0; i < n; ++i) {
     if (!q.has(static_cast<int>(i))) continue;
     const TensorSpec& s = q.in(static_cast<int>(i));
-    if (first == nullptr) first = &s;
     all_contiguous &= s.layout.contiguous;
     any_blocked |= s.layout.blocked();
+    if (s.num_elements() == 1) continue;
+    if (first == nullptr) first = &s;
     all_same &= SameDenseLayout(*first, s);
   }
   if (all_contiguous || (k.takes != Takes::kContiguous && !any_blocked)) return false;
-  const bool keep = k.takes == Takes::kElementwise && all_same && any_blocked;
-  want->in.assign(n, keep ? first->layout.channel_block : 0);
-  want->out.assign(num_outputs, keep ? first->layout.channel_block : 0);
+  const bool keep = k.takes == Takes::kElementwise && all_same && any_blocked && first != nullptr &&
+                    (num_outputs == 0 || q.out().shape == first->shape);
+  const uint8_t block = keep ? first->layout.channel_block : 0;
+  want->out.assign(num_outputs, block);
+  for (size_t i = 0; i < n; ++i) {
+    const int at = static_cast<int>(i);
+    want->in.push_back(q.has(at) && q.in(at).num_elements() != 1 ? block : 0);
+  }
   return true;
 }
 
@@ -232,28 +240,34 @@ absl::Status CheckIndexValues(const Tensor& t, const IndexBounds& b, std::string
   FIRN_ASSIGN_OR_RETURN(const Tensor plain, Reordered(t, 0));
   const T* v = reinterpret_cast<const T*>(plain.impl()->data);
   const int64_t n = plain.num_elements();
+  const bool any_ignored = b.ignored != INT64_MIN;
+  const auto wrong = [&](int64_t x) {
+    return (x < b.low || x >= b.high) && !(any_ignored && x == b.ignored);
+  };
   bool bad = false;
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t x = v[i];
-    bad |= (x < b.low || x >= b.high) && x != b.ignored;
-  }
+  for (int64_t i = 0; i < n; ++i) bad |= wrong(v[i]);
   if (!bad) [[likely]]
     return absl::OkStatus();
   int64_t at = 0;
-  while ((v[at] >= b.low && v[at] < b.high) || v[at] == b.ignored) ++at;
+  while (!wrong(v[at])) ++at;
   return OutOfRange(name, " ", static_cast<int64_t>(v[at]), " at index ", at, " is outside [",
                     b.low, ", ", b.high, ")");
 }
 
+// For a variadic operation, its last declared input stands for all the tensors given there.
 absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<const TensorRef> in) {
-  for (int i : op.index_inputs) {
-    if (!q.has(i)) continue;
-    const size_t at = static_cast<size_t>(i);
-    if (!Contains(kIndex, in[at].spec().dtype)) continue;  // probabilities, masks
-    FIRN_ASSIGN_OR_RETURN(const IndexBounds b, op.index_bounds(q, i));
-    FIRN_RETURN_IF_ERROR(VisitIndex(in[at].spec().dtype, [&]<class T>(TypeTag<T>) {
-      return CheckIndexValues<T>(*in[at], b, op.inputs[at].name);
-    }));
+  for (int declared : op.index_inputs) {
+    const bool rest = op.variadic() && static_cast<size_t>(declared) + 1 == op.inputs.size();
+    const int end = rest ? q.num_inputs() : declared + 1;
+    for (int i = declared; i < end; ++i) {
+      if (!q.has(i)) continue;
+      const size_t at = static_cast<size_t>(i);
+      if (!Contains(kIndex, in[at].spec().dtype)) continue;  // probabilities, masks
+      FIRN_ASSIGN_OR_RETURN(const IndexBounds b, op.index_bounds(q, i));
+      FIRN_RETURN_IF_ERROR(VisitIndex(in[at].spec().dtype, [&]<class T>(TypeTag<T>) {
+        return CheckIndexValues<T>(*in[at], b, DeclOf(op, at).name);
+      }));
+    }
   }
   return absl::OkStatus();
 }
@@ -308,9 +322,7 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   const KernelQuery query(given, specs, attrs);
   if (op.index_bounds != nullptr) FIRN_RETURN_IF_ERROR(CheckIndices(op, query, in));
   FIRN_ASSIGN_OR_RETURN(const Kernel* k, SelectKernel(op, query, device));
-  bool any_inout = false;
-  for (const ArgDecl& d : op.inputs) any_inout |= d.inout;
-
+  const bool any_inout = op.any_inout;
   LayoutRequest want;
   const bool has_request = Layouts(*k, query, out.size(), &want);
   Arranged arranged;
@@ -337,16 +349,70 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   return absl::OkStatus();
 }
 
+// The shortcut of most calls: a first kernel that takes everything, dense inputs in the layout it
+// takes, nothing written in place. Null: the long way.
+const Kernel* Shortcut(const OpDef& op, absl::Span<const TensorRef> in, Device device) {
+  if (op.any_inout || op.index_bounds != nullptr || in.size() > kFewInputs || op.kernels.empty()) {
+    return nullptr;
+  }
+  const Kernel& k = op.kernels.front();
+  if (k.device != device.type || k.supports != nullptr || k.workspace != nullptr ||
+      k.layouts != nullptr) {
+    return nullptr;
+  }
+  for (const TensorRef& t : in) {
+    if (!t.defined() || !t.spec().layout.contiguous) return nullptr;
+  }
+  return &k;
+}
+
+absl::Status RunShortcut(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef attrs,
+                         absl::Span<TensorSpec> specs, absl::Span<Tensor> out) {
+  Operand operands[kFewInputs + kMaxOutputs];
+  for (size_t i = 0; i < in.size(); ++i) operands[i] = {in[i]->impl()->data, &in[i].spec()};
+  Operand* results = operands + in.size();
+  for (size_t i = 0; i < out.size(); ++i) {
+    FIRN_RETURN_IF_ERROR(AllocateInto(specs[i], AllocTag::kActivation, &out[i]));
+    results[i] = {out[i].impl()->data, &out[i].spec()};
+  }
+  if (!HasWork(out, false)) return absl::OkStatus();
+  KernelContext context({operands, in.size()}, {results, out.size()}, attrs, nullptr);
+  return k.run(context);
+}
+
+// Room for the specs of a call's results; only those used are made.
+class SpecBuffer {
+ public:
+  explicit SpecBuffer(size_t n) : size_(n) {
+    for (size_t i = 0; i < n; ++i) new (&specs_[i]) TensorSpec;
+  }
+  absl::Span<TensorSpec> span() { return {specs_, size_}; }
+
+ private:
+  size_t size_;
+  union {
+    TensorSpec specs_[kMaxOutputs];
+  };
+};
+static_assert(std::is_trivially_destructible_v<TensorSpec>);
+
 absl::Status Compute(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                      absl::Span<Tensor> out) {
   FIRN_DCHECK(out.size() == op.outputs.size() && out.size() <= kMaxOutputs);
-  TensorSpec specs[kMaxOutputs];
-  const absl::Span<TensorSpec> out_specs(specs, out.size());
+  SpecBuffer specs(out.size());
+  const absl::Span<TensorSpec> out_specs = specs.span();
   InferContext infer(in, attrs, out_specs);
   FIRN_RETURN_IF_ERROR(Validate(op, in, &infer.device));
   FIRN_RETURN_IF_ERROR(op.infer(infer));
-  if (op.is_view) return MakeView(in[0], specs[0], infer.view_offset, out.data());
-  const Device device = out.empty() ? infer.device : specs[0].device;
+  for (const TensorSpec& s : out_specs) {  // a dtype among the attributes may be any number
+    FIRN_RETURN_IF(static_cast<int>(s.dtype) >= kNumDTypes,
+                   InvalidArgument("no dtype has number ", static_cast<int>(s.dtype)));
+  }
+  if (op.is_view) return MakeView(in[0], out_specs[0], infer.view_offset, out.data());
+  const Device device = out.empty() ? infer.device : out_specs[0].device;
+  if (const Kernel* k = Shortcut(op, in, device)) {
+    return RunShortcut(*k, in, attrs, out_specs, out);
+  }
   return RunKernel(op, in, attrs, out_specs, device, out);
 }
 
@@ -371,6 +437,10 @@ void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
     s.capture->Record(op, in, attrs, out);
   if (s.observer != nullptr) [[unlikely]]
     s.observer->AfterApply(op, in, attrs, out);
+}
+
+void CheckDefined(const Tensor& x, std::string_view op, const char* name) {
+  if (!x.defined()) RaiseStatus(InvalidArgument(name, " is an undefined tensor"), op);
 }
 
 TensorList Apply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs) {

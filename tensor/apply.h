@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_APPLY_H_
 
 #include <initializer_list>
+#include <string_view>
 
 #include "absl/types/span.h"
 #include "tensor/op.h"
@@ -30,6 +31,9 @@ inline Tensor Apply1(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef a
 inline Tensor Apply1(const OpDef& op, std::initializer_list<TensorRef> in, AttrsRef attrs = {}) {
   return Apply1(op, absl::MakeConstSpan(in.begin(), in.size()), attrs);
 }
+
+// Throws when `x` is undefined, for front functions that look at it before Apply does.
+void CheckDefined(const Tensor& x, std::string_view op, const char* name = "x");
 
 }  // namespace firn
 

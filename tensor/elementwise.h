@@ -12,9 +12,10 @@ namespace firn {
 
 // Output 0 is like input 0.
 absl::Status InferLikeInput(InferContext& c);
-// Output 0 has the broadcast shape of all inputs and the dtype of input 0.
+// Output 0 has the broadcast shape of all inputs and dtype `out`.
+absl::Status InferBroadcastAs(InferContext& c, DType out);
+// As above with the dtype of input 0, and with bool.
 absl::Status InferBroadcast(InferContext& c);
-// Output 0 is bool, of the broadcast shape of all inputs.
 absl::Status InferPredicate(InferContext& c);
 
 // Both operands in the dtype of the result (numbers adopt the other operand's dtype unless their
@@ -30,6 +31,10 @@ class Promoted {
   const Tensor *x_, *y_;
   Tensor converted_x_, converted_y_;
 };
+// The dtype of a result of x and y (both defined): PyTorch's rule. Tensors with dimensions decide,
+// then 0-d tensors, then numbers; a later group changes the result only by a higher kind
+// (bool < integer < float).
+DType ResultType(const Tensor& x, const Tensor& y);
 // `op` names the caller in errors. With `to_float`, integers and bools become f32.
 Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op,
                          bool to_float = false);
@@ -37,6 +42,15 @@ Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op,
 //   Tensor Add(const Tensor& x, const Tensor& y) { return ApplyPromoted(op, x, y); }
 Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs = {},
                      bool to_float = false);
+// As ApplyPromoted, for comparisons. An integer that does not fit an integer tensor's dtype (u8
+// tensor < 300) is compared in i64 and not cut to size.
+Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y);
+// For one-input operations on floating tensors: integers and bools become f32.
+Tensor ApplyFloating(const OpDef& op, const Tensor& x, AttrsRef attrs = {});
+// The exact value of a number. Requires: t.impl()->weak_number.
+double NumberValue(const Tensor& t);
+// `x` as `dtype`. A number is converted from its exact value, without an operation.
+Tensor AsDType(const Tensor& x, DType dtype);
 // `x` as a floating tensor (integers and bools become f32), for operations such as exp and mean.
 Tensor ToFloating(const Tensor& x);
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/object_pool.h"
 #include "tensor/intrusive_ptr.h"
 #include "tensor/tensor.h"
 
@@ -33,7 +34,7 @@ class GradNode : public RefCounted {
 };
 
 // The autograd side of a tensor; absent while nobody needs it.
-struct GradMeta {
+struct GradMeta : Pooled<GradMeta> {
   Tensor grad;                       // accumulated, for leaves
   IntrusivePtr<GradNode> node;       // who computed this tensor; null for leaves
   uint32_t slot = 0;                 // which of node's outputs

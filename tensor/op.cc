@@ -24,6 +24,19 @@ Registry& TheRegistry() {
   return *registry;
 }
 
+// What Apply would otherwise look up at every call.
+void Resolve(OpDef& op) {
+  for (ArgDecl& decl : op.inputs) {
+    op.any_inout |= decl.inout;
+    if (decl.same_dtype_as.empty()) continue;
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      if (op.inputs[i].name == decl.same_dtype_as) decl.same_as = static_cast<int>(i);
+    }
+    FIRN_CHECK(decl.same_as >= 0, "no input ", std::string(decl.same_dtype_as), " in operation ",
+               std::string(op.name));
+  }
+}
+
 // Kernels from other files go before the operation's own ones, which end with the reference.
 void AddKernels(OpDef& op, std::vector<Kernel> kernels) {
   op.kernels.insert(op.kernels.begin(), kernels.begin(), kernels.end());
@@ -35,6 +48,7 @@ OpRegistration::OpRegistration(OpDef def) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
   std::string name(def.name);
+  Resolve(def);
   auto [it, inserted] = r.ops.emplace(name, std::make_unique<OpDef>(std::move(def)));
   FIRN_CHECK(inserted, "operation registered twice: ", name);
   auto [begin, end] = r.waiting.equal_range(name);

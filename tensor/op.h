@@ -35,6 +35,8 @@ struct ArgDecl {
   bool optional = false;  // an undefined tensor may stand here
   bool inout = false;     // written in place; must not need a gradient while recording
   bool variadic = false;  // the last input only: one or more tensors
+  bool constant = false;  // a result only: no gradient flows back from it
+  int same_as = -1;       // filled in at registration: the position of same_dtype_as
 };
 
 // The values allowed in an integer input, checked before any kernel runs.
@@ -164,9 +166,10 @@ struct LayoutRequest {
 enum class Takes : uint8_t {
   kContiguous,  // row-major inputs and outputs
   kStrided,     // any strides; outputs contiguous
-  // Element by element: inputs of one shape and layout pass as they are (also blocked) and the
-  // outputs get that layout; otherwise as kStrided.
+  // Element by element: inputs of one shape and layout pass as they are (also blocked), beside
+  // inputs of a single element, and the outputs get that layout; otherwise as kStrided.
   kElementwise,
+  kAny,  // inputs as they are, strided or blocked; outputs contiguous
 };
 
 struct Kernel {
@@ -234,15 +237,17 @@ struct OpDef {
   const AttrsType* attrs = nullptr;
   InferFn infer = nullptr;
   GradFn grad = nullptr;  // null: not differentiable, and `doc` says so
-  absl::InlinedVector<Saved, 4> saves = {};
-  absl::InlinedVector<Reuse, 2> may_reuse = {};
+  std::vector<Saved> saves = {};
+  std::vector<Reuse> may_reuse = {};
   bool is_view = false;  // output 0 shares input 0's storage; no kernels
   bool random = false;   // draws numbers: never folded or merged
   // Allowed values of integer input i, or nullopt-like {INT64_MIN, INT64_MAX} when anything goes.
   // Null: no input holds indices.
   absl::StatusOr<IndexBounds> (*index_bounds)(const KernelQuery&, int i) = nullptr;
-  absl::InlinedVector<int, 2> index_inputs = {};  // inputs that index_bounds speaks of
-  std::vector<Kernel> kernels = {};  // preference order; the CPU reference "loop" comes last
+  std::vector<int> index_inputs = {};  // inputs that index_bounds speaks of
+  std::vector<Kernel> kernels = {};    // preference order; the CPU reference "loop" comes last
+
+  bool any_inout = false;  // filled in at registration
 
   bool variadic() const { return !inputs.empty() && inputs.back().variadic; }
 };

@@ -46,6 +46,14 @@ absl::Status RefuseEmptyReduction(const Shape& x, const ReduceAttrs& attrs, cons
   return absl::OkStatus();
 }
 
+absl::Status InferArgReduction(InferContext& c) {
+  const ArgReduceAttrs& a = c.attrs<ArgReduceAttrs>();
+  ReduceAttrs over{{}, a.keepdim};
+  if (!a.flatten) over.dims.push_back(a.dim);
+  FIRN_RETURN_IF_ERROR(InferReduction(c, over, 0, DType::kI64));
+  return RefuseEmptyReduction(c.shape(0), over, "an index");
+}
+
 Tensor KeepReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape) {
   if (attrs.keepdim) return reduced;
   const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, shape);

@@ -4,6 +4,7 @@
 // What reductions share on every device.
 
 #include "tensor/op.h"
+#include "tensor/ops/argmax.h"
 #include "tensor/ops/sum.h"
 
 namespace firn {
@@ -15,6 +16,8 @@ absl::Status InferReduction(InferContext& c, const ReduceAttrs& attrs, int outpu
 // An error when a result would be made of no elements, for reductions without an identity; `what`
 // names the reduction: "the largest".
 absl::Status RefuseEmptyReduction(const Shape& x, const ReduceAttrs& attrs, const char* what);
+// The shape rule of argmax and argmin: output 0 is i64.
+absl::Status InferArgReduction(InferContext& c);
 // How many elements of `x` make one result.
 int64_t ReducedCount(const Shape& x, const ReduceAttrs& attrs);
 // `x`'s shape after reducing `dims` (normalised).

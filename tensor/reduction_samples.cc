@@ -10,7 +10,9 @@ RefTensor ReduceReference(const RefTensor& x, const ReduceAttrs& attrs,
                           const std::function<double(const std::vector<double>&)>& f) {
   const Shape& shape = x.shape;
   std::vector<bool> reduced(static_cast<size_t>(shape.rank()), attrs.dims.empty());
-  for (int64_t d : attrs.dims) reduced[static_cast<size_t>(d < 0 ? d + shape.rank() : d)] = true;
+  for (int64_t d : attrs.dims) {  // a scalar takes 0 and -1
+    if (shape.rank() > 0) reduced[static_cast<size_t>(d < 0 ? d + shape.rank() : d)] = true;
+  }
   Dims kept, squeezed;
   for (int d = 0; d < shape.rank(); ++d) {
     const bool out = reduced[static_cast<size_t>(d)];

@@ -142,6 +142,10 @@ void CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec&
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block) {
   const TensorSpec& spec = t.spec();
   if (channel_block == spec.layout.channel_block && spec.dense()) return t;
+  if (channel_block != 0 && spec.layout.blocked()) {  // from one block to another: by row-major
+    FIRN_ASSIGN_OR_RETURN(const Tensor plain, Reordered(t, 0));
+    return Reordered(plain, channel_block);
+  }
   const TensorSpec want = TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, channel_block);
   FIRN_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(want));
   CopyElements(spec, t.impl()->data, want, copy.impl()->data);

@@ -27,7 +27,13 @@ struct Dims {
   int64_t operator[](int i) const { return d[i]; }
   void push_back(int64_t v) { d[rank++] = v; }
   absl::Span<const int64_t> span() const { return {d, static_cast<size_t>(rank)}; }
-  friend bool operator==(const Dims& a, const Dims& b) { return a.span() == b.span(); }
+  friend bool operator==(const Dims& a, const Dims& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i) {
+      if (a.d[i] != b.d[i]) return false;
+    }
+    return true;
+  }
 };
 
 // The sizes of a tensor's dimensions, outermost first. Immutable; at most kMaxRank dimensions, none

@@ -43,11 +43,6 @@ std::string TensorSpec::ToString() const {
   return os.str();
 }
 
-bool SameDenseLayout(const TensorSpec& a, const TensorSpec& b) {
-  return a.dense() && b.dense() && a.layout.channel_block == b.layout.channel_block &&
-         a.shape == b.shape;
-}
-
 bool IsContiguous(const Shape& shape, const Dims& strides) {
   if (shape.num_elements() == 0) return true;
   int64_t step = 1;

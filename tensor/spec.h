@@ -51,7 +51,10 @@ struct TensorSpec {
 };
 
 // True if dense tensors of the two specs hold corresponding elements at equal offsets.
-bool SameDenseLayout(const TensorSpec& a, const TensorSpec& b);
+inline bool SameDenseLayout(const TensorSpec& a, const TensorSpec& b) {
+  return a.dense() && b.dense() && a.layout.channel_block == b.layout.channel_block &&
+         a.shape == b.shape;
+}
 
 // True if strides describe a row-major dense array; strides of sizes 0 and 1 do not matter.
 bool IsContiguous(const Shape& shape, const Dims& strides);

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "device/allocator.h"
 #include "device/device.h"
+#include "device/object_pool.h"
 #include "tensor/intrusive_ptr.h"
 
 namespace firn {
@@ -16,7 +17,7 @@ namespace firn {
 // with a function that gives it back. `version` counts changes in place, so that a gradient rule
 // can tell that a value it saved has been overwritten. Thread-compatible; the reference count may
 // be touched from any thread.
-class Storage final : public RefCounted {
+class Storage final : public RefCounted, public Pooled<Storage> {
  public:
   // `bytes` uninitialised bytes on `device`.
   static absl::StatusOr<IntrusivePtr<Storage>> Allocate(size_t bytes, Device device, AllocTag tag);
@@ -28,8 +29,10 @@ class Storage final : public RefCounted {
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   Device device() const { return device_; }
-  uint32_t version() const { return version_; }
-  void BumpVersion() { ++version_; }
+  uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  // No atomic increment, which costs more: changes are the caller's to order, except of a
+  // generator's state, whose version nobody reads.
+  void BumpVersion() { version_.store(version() + 1, std::memory_order_relaxed); }
 
  private:
   friend void DestroyRefCounted<Storage>(Storage*) noexcept;
@@ -41,7 +44,7 @@ class Storage final : public RefCounted {
   Allocator* allocator_ = nullptr;  // null: borrowed
   Block block_;
   Device device_;
-  uint32_t version_ = 0;
+  std::atomic<uint32_t> version_ = 0;
   std::function<void(void*)> release_;
 };
 

@@ -41,10 +41,17 @@ GradMeta& EnsureGradMeta(const Tensor& t) {
   return *meta;
 }
 
-absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag) {
+absl::Status AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out) {
   FIRN_ASSIGN_OR_RETURN(auto storage, Storage::Allocate(spec.bytes(), spec.device, tag));
   void* data = storage->data();
-  return WrapStorage(std::move(storage), data, spec);
+  *out = WrapStorage(std::move(storage), data, spec);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag) {
+  Tensor t;
+  FIRN_RETURN_IF_ERROR(AllocateInto(spec, tag, &t));
+  return t;
 }
 
 Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec) {
@@ -72,7 +79,11 @@ Tensor NumberTensor(T value) {
 
 }  // namespace
 
-Tensor Tensor::FromNumber(double number) { return NumberTensor(static_cast<float>(number)); }
+Tensor Tensor::FromNumber(double number) {
+  Tensor t = NumberTensor(static_cast<float>(number));
+  t.impl()->number = number;
+  return t;
+}
 Tensor Tensor::FromNumber(bool number) { return NumberTensor(number); }
 Tensor Tensor::FromInteger(int64_t number) { return NumberTensor(number); }
 

@@ -12,6 +12,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "device/object_pool.h"
 #include "tensor/intrusive_ptr.h"
 #include "tensor/spec.h"
 #include "tensor/storage.h"
@@ -20,15 +21,16 @@ namespace firn {
 
 class Tensor;
 struct GradMeta;
-class Index;
+class TensorIndex;
 class IndexedTensor;
 
 // What a Tensor points to. Library code only.
-struct TensorImpl final : RefCounted {
+struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   IntrusivePtr<Storage> storage;
   char* data = nullptr;  // first element; inside storage
   TensorSpec spec;
   bool weak_number = false;    // made from a C++ number: takes part in promotion by its kind only
+  double number = 0;           // the exact value of a floating weak_number
   bool requires_grad = false;  // a leaf that wants a gradient, or computed from one
   std::unique_ptr<GradMeta> grad_meta;
 
@@ -125,8 +127,8 @@ class Tensor {
 
   // x[2], x[{Range(0, 8), kAll, -1}], x[mask], x[indices]: see tensor/index.h. The result can be
   // assigned to: x[...] = y writes into x.
-  IndexedTensor operator[](std::initializer_list<Index> indices) const;
-  IndexedTensor operator[](const Index& index) const;
+  IndexedTensor operator[](std::initializer_list<TensorIndex> indices) const;
+  IndexedTensor operator[](const TensorIndex& index) const;
 
   // Replaces this handle (not the elements) by the result: `loss += x` never changes a saved value.
   Tensor& operator+=(const Tensor& other);
@@ -179,6 +181,7 @@ using TensorList = absl::InlinedVector<Tensor, 2>;
 
 // Allocates a dense tensor of `spec`'s dtype, shape, layout and device, elements uninitialised.
 absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag = AllocTag::kActivation);
+absl::Status AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out);
 // A tensor of `spec` over `storage`, its first element `data`. Requires: it lies inside.
 Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
 

@@ -45,10 +45,10 @@ void Node::AddEdge(Edge edge) {
   edges_.push_back(std::move(edge));
 }
 
-void Node::Attach(absl::Span<Tensor> out) {
+void Node::Attach(absl::Span<Tensor> out, absl::Span<const ArgDecl> results) {
   for (size_t i = 0; i < out.size(); ++i) {
     outputs_.push_back(out[i].spec());
-    if (!IsFloating(out[i].dtype())) continue;
+    if (!IsFloating(out[i].dtype()) || (i < results.size() && results[i].constant)) continue;
     out[i].impl()->requires_grad = true;
     GradMeta& meta = EnsureGradMeta(out[i]);
     meta.node = IntrusivePtr<GradNode>::Share(this);

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "tensor/grad_meta.h"
+#include "tensor/op.h"
 #include "tensor/spec.h"
 #include "tensor/tensor.h"
 
@@ -67,8 +68,9 @@ class Node : public GradNode {
   }
   const std::string* interned_path() const { return path_; }
 
-  // Makes `out` the outputs of this node: sets their history.
-  void Attach(absl::Span<Tensor> out);
+  // Makes `out` the outputs of this node: sets their history, save that of results declared
+  // constant. `results` may be shorter than `out`.
+  void Attach(absl::Span<Tensor> out, absl::Span<const ArgDecl> results = {});
   void AddEdge(const Tensor& input) { AddEdge(EdgeTo(input)); }
   void AddEdge(Edge edge);
   void AddNoEdge() { edges_.emplace_back(); }

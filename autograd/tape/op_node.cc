@@ -81,7 +81,7 @@ OpNode::OpNode(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                absl::Span<Tensor> out)
     : op_(op), attrs_(attrs) {
   for (const TensorRef& t : in) AddEdge(*t);
-  Attach(out);
+  Attach(out, op.outputs);
   for (const Saved& s : op.saves) {
     const size_t i = static_cast<size_t>(s.index);
     saved_.push_back(s.kind == Saved::kInput

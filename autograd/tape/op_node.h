@@ -3,6 +3,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "autograd/tape/node.h"
+#include "device/object_pool.h"
 #include "tensor/dispatch.h"
 #include "tensor/op.h"
 
@@ -10,7 +11,7 @@ namespace firn::autograd {
 
 // The record of one Apply: the operation, its attributes and exactly the tensors that the
 // operation's `saves` names.
-class OpNode final : public Node {
+class OpNode final : public Node, public Pooled<OpNode> {
  public:
   OpNode(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs, absl::Span<Tensor> out);
   void Backward(absl::Span<const Tensor> grad_outputs, absl::Span<const bool> wanted,

@@ -27,7 +27,7 @@ FIRN_REGISTER_OP(contiguous) {
       .outputs = {{.name = "y"}},
       .infer = InferLikeInput,
       .grad = Grad,
-      .kernels = {{.name = "copy", .run = Run, .takes = Takes::kStrided}},
+      .kernels = {{.name = "copy", .run = Run, .takes = Takes::kAny}},
   };
 }
 

@@ -13,13 +13,15 @@ gradient expands and an expansion's gradient sums, and only headers keep Bazel a
 load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library")
 
 def op_libraries(files, deps, sample_deps, visibility):
-    """Defines :op_headers, a target for every stem, :ops with them all, :samples and :op_names.
+    """Defines :op_headers, a target for every stem, :ops with them all, :samples and lists.
+
+    The lists are :public_headers, the files that users include, and :op_names.
 
     Args:
       files: all the files of the folder (a glob).
       deps: what implementations may use, beside the headers.
       sample_deps: what samples may use, beside the headers.
-      visibility: of :ops, :op_headers, :samples and :op_names.
+      visibility: of all but the stems' own targets.
     """
     sources = [f[:-3] for f in files if f.endswith(".cc")]
     samples = [s for s in sources if s.endswith("_samples")]
@@ -29,7 +31,17 @@ def op_libraries(files, deps, sample_deps, visibility):
         name = "op_headers",
         hdrs = [f for f in files if f.endswith(".h")],
         visibility = visibility,
-        deps = ["//tensor:core"],
+        deps = [
+            "//tensor:core",
+            "//tensor:rng",
+            "//tensor:spatial",
+            "//tensor/kernels:math",
+        ],
+    )
+    native.filegroup(
+        name = "public_headers",
+        srcs = [f for f in files if f.endswith(".h") and not f.endswith("_fn.h")],
+        visibility = visibility,
     )
     for stem in stems:
         firn_library(

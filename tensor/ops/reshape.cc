@@ -1,8 +1,4 @@
 // reshape: a view where possible.
-//
-// Strides of the new shape: group the old dimensions into runs that are contiguous among
-// themselves; a new dimension must lie within one run. Without such strides the elements are copied
-// first.
 
 #include "tensor/ops/reshape.h"
 
@@ -13,38 +9,10 @@
 #include "tensor/op.h"
 #include "tensor/ops/contiguous.h"
 #include "tensor/ops/expand.h"
+#include "tensor/view.h"
 
 namespace firn {
 namespace {
-
-// The strides with which `to` walks the same memory, or nothing.
-std::optional<Dims> ReshapedStrides(const TensorSpec& from, const Shape& to) {
-  if (from.dense()) return ContiguousStrides(to);  // blocked: copied to row-major by Apply
-  if (from.num_elements() == 0) return ContiguousStrides(to);
-  Dims strides(to.rank());
-  int t = to.rank() - 1;
-  int f = from.shape.rank() - 1;
-  while (f >= 0) {
-    int64_t run = from.shape[f];  // elements in the run of old dimensions ending here
-    int64_t step = from.layout.strides[f];
-    while (f > 0 &&
-           (from.shape[f - 1] == 1 || run == 1 || from.layout.strides[f - 1] == step * run)) {
-      --f;
-      if (run == 1) step = from.layout.strides[f];  // that of a size 1 means nothing
-      run *= from.shape[f];
-    }
-    --f;
-    int64_t filled = 1;
-    while (t >= 0 && (filled < run || to[t] == 1)) {
-      strides[t] = step * filled;
-      filled *= to[t];
-      --t;
-    }
-    if (filled != run) return std::nullopt;
-  }
-  for (; t >= 0; --t) strides[t] = 1;  // leading sizes of 1
-  return strides;
-}
 
 absl::Status Infer(InferContext& c) {
   FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(c.attrs<ShapeAttrs>().shape.span()));
@@ -62,17 +30,9 @@ absl::Status Infer(InferContext& c) {
 void Grad(GradContext& g) { g.set_grad_input(0, Reshape(g.grad_output(), g.input_shape(0))); }
 
 FIRN_REGISTER_OP(reshape) {
-  return {
-
-      .name = "reshape",
-      .doc = "The same elements in another shape; a view when strides allow, else a copy.",
-      .inputs = {{.name = "x"}},
-      .outputs = {{.name = "y"}},
-      .attrs = AttrsOf<ShapeAttrs>(),
-      .infer = Infer,
-      .grad = Grad,
-      .is_view = true,
-  };
+  return ViewOp("reshape",
+                "The same elements in another shape; a view when strides allow, else a copy.",
+                AttrsOf<ShapeAttrs>(), Infer, Grad);
 }
 
 // `sizes` with its -1 replaced.

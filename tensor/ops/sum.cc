@@ -39,10 +39,7 @@ FIRN_REGISTER_OP(sum) {
       .attrs = AttrsOf<ReduceAttrs>(),
       .infer = Infer,
       .grad = Grad,
-      .kernels = {{.name = "loop",
-                   .workspace = cpu::ReduceWorkspaceOf<>,
-                   .run = Run,
-                   .takes = Takes::kStrided}},
+      .kernels = {cpu::ReductionKernel(Run)},
   };
 }
 

@@ -1,10 +1,8 @@
 // The generator against the authors' known answers, and what is made of its words.
 #include "device/philox.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -99,48 +97,6 @@ TEST(PhiloxTest, MomentsAreThoseOfTheDistributions) {
   EXPECT_NEAR(normal2 / kN, 1, s * std::sqrt(2.0));
   EXPECT_NEAR(normal4 / kN, 3, s * std::sqrt(96.0));
   EXPECT_NEAR(product / kCounters, 0, 5 / std::sqrt(double{kCounters}));
-}
-
-TEST(GeneratorTest, ReservesPiecesOneBehindTheOther) {
-  Generator generator(7);
-  EXPECT_EQ(generator.Reserve(10), (PhiloxState{7, 0}));
-  EXPECT_EQ(generator.Reserve(1), (PhiloxState{7, 10}));
-  EXPECT_EQ(generator.state(), (PhiloxState{7, 11}));
-  generator.SetSeed(8);
-  EXPECT_EQ(generator.Reserve(1), (PhiloxState{8, 0}));
-}
-
-TEST(GeneratorTest, ContinuesFromASavedState) {
-  Generator generator(7);
-  generator.Reserve(123);
-  const PhiloxState saved = generator.state();
-  const PhiloxState next = generator.Reserve(5);
-  Generator restored;
-  restored.set_state(saved);
-  EXPECT_EQ(restored.Reserve(5), next);
-}
-
-TEST(GeneratorTest, ThreadsNeverShareAPiece) {
-  Generator generator;
-  std::vector<std::vector<uint64_t>> offsets(4);
-  std::vector<std::thread> threads;
-  for (auto& mine : offsets) {
-    threads.emplace_back([&generator, &mine] {
-      for (int i = 0; i < 1000; ++i) mine.push_back(generator.Reserve(3).offset);
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  std::vector<uint64_t> all;
-  for (const auto& mine : offsets) all.insert(all.end(), mine.begin(), mine.end());
-  std::sort(all.begin(), all.end());
-  for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], 3 * i);
-}
-
-TEST(GeneratorTest, SetSeedRestartsTheDefaultGenerator) {
-  SetSeed(99);
-  DefaultGenerator().Reserve(4);
-  SetSeed(99);
-  EXPECT_EQ(DefaultGenerator().state(), (PhiloxState{99, 0}));
 }
 
 }  // namespace

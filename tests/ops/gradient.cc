@@ -38,13 +38,18 @@ std::vector<size_t> Wanted(const OpDef& op, const Sample& sample) {
   return wanted;
 }
 
-// The operation as a function; inputs that it writes are copied for each call.
+// The operation as a function, without the results that have no gradient; inputs that it writes
+// are copied for each call.
 std::vector<Tensor> Outputs(const OpDef& op, std::vector<Tensor> inputs, AttrsRef attrs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (DeclOf(op, i).inout) inputs[i] = CopyOf(inputs[i]);
   }
   const TensorList out = Apply(op, RefsOf(inputs), attrs);
-  return {out.begin(), out.end()};
+  std::vector<Tensor> differentiable;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!op.outputs[i].constant) differentiable.push_back(out[i]);
+  }
+  return differentiable;
 }
 
 // The calls whose gradient can be checked: f64, with the wanted inputs marked.

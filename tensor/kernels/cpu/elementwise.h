@@ -37,53 +37,48 @@ F MakeFunctor(const KernelContext& k) {
 
 namespace internal {
 
-// One row. `Step` tells the compiler about the strides: with a constant 1 or 0 it vectorises.
+// One row with any strides.
 template <class Out, class... In, class F, size_t... I>
-FIRN_ALWAYS_INLINE void Row(Out* __restrict out, std::tuple<const In*...> in, const int64_t* steps,
-                            int64_t n, const F& f, std::index_sequence<I...>) {
+void StridedRow(Out* __restrict out, std::tuple<const In*...> in, const int64_t* steps, int64_t n,
+                const F& f, std::index_sequence<I...>) {
   for (int64_t i = 0; i < n; ++i) {
     out[i] = static_cast<Out>(f(static_cast<ComputeOf<In>>(std::get<I>(in)[i * steps[I]])...));
   }
 }
 
-template <class Out, class... In, class F, size_t... I>
-FIRN_ALWAYS_INLINE void FlatRow(Out* out, std::tuple<const In*...> in, int64_t n, const F& f,
-                                std::index_sequence<I...>) {
-  // Output and inputs either coincide or do not overlap, so iterations are independent.
+// One row in which input I steps by 1 where bit I of kMoving is set and else stands still: constant
+// strides are what the compiler needs to vectorise. Requires: n > 0.
+template <unsigned kMoving, class Out, class... In, class F, size_t... I>
+FIRN_ALWAYS_INLINE void Row(Out* out, std::tuple<const In*...> in, int64_t n, const F& f,
+                            std::index_sequence<I...>) {
+  const F fn = f;  // a copy that stores to `out` cannot change
+  const std::tuple<ComputeOf<In>...> still(static_cast<ComputeOf<In>>(*std::get<I>(in))...);
+  // Output and moving inputs either coincide or do not overlap, so iterations are independent.
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    out[i] = static_cast<Out>(f(static_cast<ComputeOf<In>>(std::get<I>(in)[i])...));
+    out[i] = static_cast<Out>(
+        fn(((kMoving >> I & 1u) != 0 ? static_cast<ComputeOf<In>>(std::get<I>(in)[i])
+                                     : std::get<I>(still))...));
   }
 }
 
-// A binary row with one operand constant along it: `x + number`, `x * per_channel`.
-template <bool kFirstConstant, class Out, class A, class B, class F>
-FIRN_ALWAYS_INLINE void ConstantRow(Out* out, const A* a, const B* b, int64_t n, const F& f) {
-  const ComputeOf<A> a0 = static_cast<ComputeOf<A>>(*a);
-  const ComputeOf<B> b0 = static_cast<ComputeOf<B>>(*b);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    if constexpr (kFirstConstant) {
-      out[i] = static_cast<Out>(f(a0, static_cast<ComputeOf<B>>(b[i])));
-    } else {
-      out[i] = static_cast<Out>(f(static_cast<ComputeOf<A>>(a[i]), b0));
-    }
-  }
-}
-
+// Any row: a loop for each combination of moving and still inputs, up to four of them.
 template <class Out, class... In, class F>
-FIRN_ALWAYS_INLINE void AnyRow(Out* out, std::tuple<const In*...> in, const int64_t* steps,
-                               int64_t n, const F& f) {
+FIRN_NOINLINE void AnyRow(Out* out, std::tuple<const In*...> in, const int64_t* steps, int64_t n,
+                          const F& f) {
   constexpr auto kIndices = std::index_sequence_for<In...>();
-  bool unit = true;
-  for (size_t i = 0; i < sizeof...(In); ++i) unit &= steps[i] == 1;
-  if (unit) return FlatRow(out, in, n, f, kIndices);
-  if constexpr (sizeof...(In) == 2) {
-    const auto [a, b] = in;
-    if (steps[0] == 1 && steps[1] == 0) return ConstantRow<false>(out, a, b, n, f);
-    if (steps[0] == 0 && steps[1] == 1) return ConstantRow<true>(out, a, b, n, f);
+  constexpr unsigned kCombinations = sizeof...(In) <= 4 ? (1u << sizeof...(In)) - 1u : 0u;
+  unsigned moving = 0;
+  bool simple = true;
+  for (unsigned i = 0; i < sizeof...(In); ++i) {
+    moving |= steps[i] == 1 ? 1u << i : 0u;
+    simple &= steps[i] == 1 || steps[i] == 0;
   }
-  Row(out, in, steps, n, f, kIndices);
+  const bool done = [&]<unsigned... M>(std::integer_sequence<unsigned, M...>) {
+    return simple && ((moving == M + 1u && (Row<M + 1u>(out, in, n, f, kIndices), true)) || ...);
+  }
+  (std::make_integer_sequence<unsigned, kCombinations>());
+  if (!done) StridedRow(out, in, steps, n, f, kIndices);
 }
 
 }  // namespace internal
@@ -93,17 +88,18 @@ FIRN_ALWAYS_INLINE void AnyRow(Out* out, std::tuple<const In*...> in, const int6
 template <class Out, class... In, class F>
 void ElementwiseLoop(KernelContext& k, const F& f) {
   return [&]<size_t... I>(std::index_sequence<I...>) {
-    const TensorSpec* specs[] = {&k.out_spec(), &k.in_spec(I)...};
-    const LoopPlan p = PlanLoop(k.out_spec().shape, specs);
     Out* out = k.out<Out>();
     const std::tuple<const In*...> in(k.in<In>(I)...);
-    if (p.flat()) {
-      ParallelFor(p.sizes[0], kElementGrain, [&](int64_t begin, int64_t end) {
-        internal::FlatRow(out + begin, std::tuple<const In*...>((std::get<I>(in) + begin)...),
-                          end - begin, f, std::index_sequence<I...>());
+    if ((SameDenseLayout(k.out_spec(), k.in_spec(I)) && ...)) {  // no plan needed
+      constexpr int64_t kOnes[] = {static_cast<int64_t>(I - I + 1)...};
+      ParallelFor(k.out_spec().num_elements(), kElementGrain, [&](int64_t begin, int64_t end) {
+        internal::AnyRow(out + begin, std::tuple<const In*...>((std::get<I>(in) + begin)...), kOnes,
+                         end - begin, f);
       });
       return;
     }
+    const TensorSpec* specs[] = {&k.out_spec(), &k.in_spec(I)...};
+    const LoopPlan p = PlanLoop(k.out_spec().shape, specs);
     const int64_t steps[] = {p.strides[I + 1][p.rank - 1]...};
     const int64_t n = p.inner();
     if (p.rank == 1) {
@@ -123,6 +119,20 @@ void ElementwiseLoop(KernelContext& k, const F& f) {
     });
   }
   (std::index_sequence_for<In...>());
+}
+
+// Whether some element of input i satisfies the predicate; any strides.
+template <class T, class P>
+bool AnyElement(const KernelContext& k, int i, const P& predicate) {
+  const TensorSpec* spec = &k.in_spec(i);
+  const LoopPlan p = PlanLoop(spec->shape, {&spec, 1});
+  const int64_t step = p.strides[0][p.rank - 1], n = p.inner();
+  bool any = false;
+  ForEachRow(p, 0, p.rows(), [&](const int64_t* offset) {
+    const T* row = k.in<T>(i) + offset[0];
+    for (int64_t j = 0; j < n; ++j) any |= predicate(row[j * step]);
+  });
+  return any;
 }
 
 // Kernels for operations declared with one dtype throughout.
@@ -150,7 +160,25 @@ absl::Status RunBinaryNumeric(KernelContext& k) {
   VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T, T>(k, f); });
   return absl::OkStatus();
 }
+template <class F>
+absl::Status RunBinaryAny(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T, T>(k, f); });
+  return absl::OkStatus();
+}
+template <class F>
+absl::Status RunTernaryFloat(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T, T, T>(k, f); });
+  return absl::OkStatus();
+}
 // bool results from inputs of any dtype: comparisons and logic.
+template <class F>
+absl::Status RunUnaryPredicate(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<bool, T>(k, f); });
+  return absl::OkStatus();
+}
 template <class F>
 absl::Status RunBinaryPredicate(KernelContext& k) {
   const F f = MakeFunctor<F>(k);

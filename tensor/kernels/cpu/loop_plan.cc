@@ -13,18 +13,12 @@ int64_t LoopPlan::rows() const {
   return n;
 }
 
-bool LoopPlan::flat() const {
-  if (rank != 1) return false;
-  for (int o = 0; o < operands; ++o) {
-    if (strides[o][0] != 1 && sizes[0] != 1) return false;
-  }
-  return true;
-}
-
 namespace {
 
+// Dense in one layout, but for operands of a single element, which stand still.
 bool AllFlat(const Shape& shape, absl::Span<const TensorSpec* const> operands) {
   for (const TensorSpec* s : operands) {
+    if (s->num_elements() == 1 && s != operands[0]) continue;
     if (!s->dense() || s->shape != shape ||
         s->layout.channel_block != operands[0]->layout.channel_block) {
       return false;
@@ -53,7 +47,9 @@ LoopPlan PlanLoop(const Shape& shape, absl::Span<const TensorSpec* const> operan
   p.operands = static_cast<int>(operands.size());
   if (AllFlat(shape, operands)) {
     p.sizes[0] = shape.num_elements();
-    for (int o = 0; o < p.operands; ++o) p.strides[o][0] = 1;
+    for (int o = 0; o < p.operands; ++o) {
+      p.strides[o][0] = operands[static_cast<size_t>(o)]->shape == shape ? 1 : 0;
+    }
     return p;
   }
   int last = -1;

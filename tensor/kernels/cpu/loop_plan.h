@@ -21,8 +21,6 @@ struct LoopPlan {
 
   int64_t inner() const { return sizes[rank - 1]; }
   int64_t rows() const;
-  // True when one flat loop with stride 1 everywhere does it.
-  bool flat() const;
 };
 
 // A plan over `shape` for operands that broadcast to it. Operands that are dense in one blocked

@@ -140,13 +140,20 @@ class Lanes {
   }
   // Leaves nothing useful behind.
   Acc Total() {
-    for (int64_t width = kCount / 2; width > 0; width /= 2) {
-      for (int64_t l = 0; l < width; ++l) lanes_[l] = r_.combine(lanes_[l], lanes_[l + width]);
-    }
+    Fold<kCount / 2>();
     return lanes_[0];
   }
 
  private:
+  // A constant width: these are a few instructions.
+  template <int64_t kWidth>
+  FIRN_ALWAYS_INLINE void Fold() {
+    if constexpr (kWidth > 0) {
+      for (int64_t l = 0; l < kWidth; ++l) lanes_[l] = r_.combine(lanes_[l], lanes_[l + kWidth]);
+      Fold<kWidth / 2>();
+    }
+  }
+
   const R& r_;
   Acc lanes_[kCount];
 };
@@ -342,6 +349,16 @@ void Reduce(KernelContext& k, const R& r) {
   Out* out = k.out<Out>();
   ReduceWith(r, p, k.in<In>(0), k.workspace(),
              [&](int64_t j, typename R::Acc a) { out[j] = r.template finish<Out>(a); });
+}
+
+// The entry of such an operation in its list of kernels.
+template <size_t kAccSize = 8>
+constexpr Kernel ReductionKernel(absl::Status (*run)(KernelContext&)) {
+  return Kernel{.name = "loop",
+                .device = DeviceType::kCpu,
+                .workspace = ReduceWorkspaceOf<kAccSize>,
+                .run = run,
+                .takes = Takes::kStrided};
 }
 
 }  // namespace firn::cpu

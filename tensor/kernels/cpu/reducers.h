@@ -2,10 +2,12 @@
 #define FIRN_TENSOR_KERNELS_CPU_REDUCERS_H_
 
 #include <cstdint>
+#include <limits>
 
 namespace firn::cpu {
 
-// The sum. See reduce.h for what a reducer is.
+// The reducers that operations share. See reduce.h for what a reducer is.
+
 template <class AccT>
 struct SumReducer {
   using Acc = AccT;
@@ -20,6 +22,59 @@ struct SumReducer {
     return static_cast<Out>(a);
   }
 };
+
+template <class AccT>
+struct ProdReducer {
+  using Acc = AccT;
+  Acc identity() const { return 1; }
+  template <class In>
+  Acc map(In v) const {
+    return static_cast<Acc>(v);
+  }
+  Acc combine(Acc a, Acc b) const { return a * b; }
+  template <class Out>
+  Out finish(Acc a) const {
+    return static_cast<Out>(a);
+  }
+};
+
+// The largest or the smallest element, NaN where there is one.
+template <class AccT, bool kLargest>
+struct ExtremeReducer {
+  using Acc = AccT;
+  using Limits = std::numeric_limits<Acc>;
+  Acc identity() const {
+    if (Limits::has_infinity) return kLargest ? -Limits::infinity() : Limits::infinity();
+    return kLargest ? Limits::lowest() : Limits::max();
+  }
+  template <class In>
+  Acc map(In v) const {
+    return static_cast<Acc>(v);
+  }
+  Acc combine(Acc a, Acc b) const { return (kLargest ? a >= b : a <= b) || a != a ? a : b; }
+  template <class Out>
+  Out finish(Acc a) const {
+    return static_cast<Out>(a);
+  }
+};
+
+// Whether any element, or every one, is not zero.
+template <bool kAny>
+struct TruthReducer {
+  using Acc = uint8_t;
+  Acc identity() const { return kAny ? 0 : 1; }
+  template <class In>
+  Acc map(In v) const {
+    return v != static_cast<In>(0) ? 1 : 0;
+  }
+  Acc combine(Acc a, Acc b) const { return static_cast<Acc>(kAny ? a | b : a & b); }
+  template <class Out>
+  Out finish(Acc a) const {
+    return a != 0;
+  }
+};
+using AnyReducer = TruthReducer<true>;
+using AllReducer = TruthReducer<false>;
 
 }  // namespace firn::cpu
 

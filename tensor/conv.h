@@ -1,0 +1,68 @@
+#ifndef FIRN_TENSOR_CONV_H_
+#define FIRN_TENSOR_CONV_H_
+
+// What the 2-D convolution operations share on every device: options, sizes and shape rules.
+
+#include <cstdint>
+
+#include "tensor/op.h"
+
+namespace firn {
+
+// Height and width; one number means both.
+struct Size2 {
+  int64_t h = 1, w = 1;
+  Size2() = default;
+  Size2(int64_t both) : h(both), w(both) {}  // NOLINT: implicit, as in {.kernel = 3}
+  Size2(int64_t height, int64_t width) : h(height), w(width) {}
+  friend bool operator==(Size2, Size2) = default;
+};
+
+// The attributes of conv2d and its two gradient operations.
+struct ConvAttrs {
+  Size2 stride = 1, padding = 0, dilation = 1;
+  int64_t groups = 1;
+  // Result size of the operations whose result is larger than their inputs determine: the image of
+  // conv_transpose2d, the kernel of conv2d_weight_grad.
+  Size2 result = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("stride_h", stride.h);
+    v.Field("stride_w", stride.w);
+    v.Field("padding_h", padding.h);
+    v.Field("padding_w", padding.w);
+    v.Field("dilation_h", dilation.h);
+    v.Field("dilation_w", dilation.w);
+    v.Field("groups", groups);
+    v.Field("result_h", result.h);
+    v.Field("result_w", result.w);
+  }
+};
+
+// One convolution problem, whichever of its three tensors is being computed:
+//   x [batch, in, in_size], weight [out, in / groups, kernel], y [batch, out, out_size].
+struct ConvProblem {
+  int64_t batch = 0, in = 0, out = 0;
+  Size2 in_size, out_size, kernel;
+  ConvAttrs attrs;
+
+  int64_t in_per_group() const { return in / attrs.groups; }
+  int64_t out_per_group() const { return out / attrs.groups; }
+  // 2 * multiply-adds, padded taps counted.
+  double flops() const;
+};
+
+// floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, or an error that says which
+// size does not work.
+absl::StatusOr<Size2> ConvOutputSize(Size2 in, Size2 kernel, const ConvAttrs& a);
+// The problem of y = conv2d(x, weight), checked.
+absl::StatusOr<ConvProblem> ConvForward(const Shape& x, const Shape& weight, const ConvAttrs& a);
+// The problem whose x is the result of conv_transpose2d(y, weight) with image size a.result.
+absl::StatusOr<ConvProblem> ConvBackwardData(const Shape& y, const Shape& weight,
+                                             const ConvAttrs& a);
+// The problem whose weight is the result of conv2d_weight_grad(x, y) with kernel a.result.
+absl::StatusOr<ConvProblem> ConvBackwardWeight(const Shape& x, const Shape& y, const ConvAttrs& a);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_CONV_H_

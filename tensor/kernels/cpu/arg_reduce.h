@@ -1,0 +1,138 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_ARG_REDUCE_H_
+#define FIRN_TENSOR_KERNELS_CPU_ARG_REDUCE_H_
+
+// argmax and argmin of row-major tensors. Along the last dimension the extreme of a piece that lies
+// in the cache is found first, and then its place, only when it beats the pieces before; both loops
+// vectorise. Along others, many lines are walked together.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tensor/kernels/cpu/lines.h"
+#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/op.h"
+#include "tensor/ops/argmax.h"
+
+namespace firn::cpu {
+
+namespace internal {
+
+// Lines longer than this are cut, for the threads to share.
+inline constexpr int64_t kArgBlock = 65536;
+
+inline Lines LinesOf(const Shape& x, const ArgReduceAttrs& a) {
+  if (a.flatten) return {1, x.num_elements(), 1};
+  return LinesAlong(x, a.dim);
+}
+
+template <class T>
+using ComparedAs =
+    std::conditional_t<std::is_same_v<T, bool>, uint8_t,
+                       std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>>;
+
+// Whether v takes the place of `best`, which stands before it.
+template <bool kLargest, class C>
+FIRN_ALWAYS_INLINE bool Beats(C v, C best) {
+  return (kLargest ? v > best : v < best) || (v != v && best == best);
+}
+
+template <class C>
+struct Place {
+  C value;
+  int64_t index;
+};
+
+template <bool kLargest, class T>
+Place<ComparedAs<T>> PlaceInRun(const T* x, int64_t n) {
+  using C = ComparedAs<T>;
+  const ExtremeReducer<C, kLargest> reducer;
+  Place<C> best{static_cast<C>(x[0]), 0};
+  for (int64_t i = 0; i < n; i += kLeaf) {
+    const int64_t piece = std::min(kLeaf, n - i);
+    const C extreme = CombineRun(reducer, x + i, piece, 1);
+    if (!Beats<kLargest>(extreme, best.value)) continue;
+    best = {extreme, i};
+    const auto found = [&](C v) { return v == extreme || (v != v && extreme != extreme); };
+    while (!found(static_cast<C>(x[best.index]))) ++best.index;
+  }
+  return best;
+}
+
+template <bool kLargest, class T>
+void ArgReduceRows(const Lines& l, const T* x, int64_t* out, void* workspace) {
+  using C = ComparedAs<T>;
+  const int64_t blocks = (l.length - 1) / kArgBlock + 1;
+  auto* partial = static_cast<Place<C>*>(workspace);
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / std::min(l.length, kArgBlock));
+  ParallelFor(l.outer * blocks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t from = i % blocks * kArgBlock;
+      Place<C> place = PlaceInRun<kLargest>(x + i / blocks * l.length + from,
+                                            std::min(kArgBlock, l.length - from));
+      place.index += from;
+      if (blocks == 1) {
+        out[i] = place.index;
+      } else {
+        partial[i] = place;
+      }
+    }
+  });
+  for (int64_t line = 0; blocks > 1 && line < l.outer; ++line) {
+    Place<C> best = partial[line * blocks];
+    for (int64_t b = 1; b < blocks; ++b) {
+      const Place<C>& next = partial[line * blocks + b];
+      if (Beats<kLargest>(next.value, best.value)) best = next;
+    }
+    out[line] = best.index;
+  }
+}
+
+template <bool kLargest, class T>
+void ArgReduceStrip(const Strip& s, const T* x, int64_t* out) {
+  using C = ComparedAs<T>;
+  C best[kStripWidth];
+  int64_t index[kStripWidth];
+  for (int64_t c = 0; c < s.width; ++c) {
+    best[c] = static_cast<C>(x[s.offset + c]);
+    index[c] = 0;
+  }
+  for (int64_t i = 1; i < s.length; ++i) {
+    const T* row = x + s.offset + i * s.stride;
+    for (int64_t c = 0; c < s.width; ++c) {
+      const C v = static_cast<C>(row[c]);
+      const bool beats = Beats<kLargest>(v, best[c]);
+      best[c] = beats ? v : best[c];
+      index[c] = beats ? i : index[c];
+    }
+  }
+  std::copy_n(index, s.width, out + s.first);
+}
+
+}  // namespace internal
+
+inline size_t ArgReduceWorkspace(const KernelQuery& q) {
+  const Lines l = internal::LinesOf(q.in(0).shape, q.attrs<ArgReduceAttrs>());
+  if (l.inner != 1 || l.length <= internal::kArgBlock) return 0;
+  const int64_t blocks = (l.length - 1) / internal::kArgBlock + 1;
+  return static_cast<size_t>(l.outer * blocks) * sizeof(internal::Place<double>);
+}
+
+template <bool kLargest>
+absl::Status RunArgReduce(KernelContext& k) {
+  const Lines l = internal::LinesOf(k.in_spec(0).shape, k.attrs<ArgReduceAttrs>());
+  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const T* x = k.in<T>(0);
+    int64_t* out = k.out<int64_t>();
+    if (l.inner == 1) {
+      internal::ArgReduceRows<kLargest>(l, x, out, k.workspace());
+    } else {
+      ForEachStrip(l, [&](const Strip& s) { internal::ArgReduceStrip<kLargest>(s, x, out); });
+    }
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_ARG_REDUCE_H_

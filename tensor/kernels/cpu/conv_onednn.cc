@@ -1,0 +1,239 @@
+// Convolution primitives of oneDNN, made once per problem and thread count and kept in a
+// thread-local table: making one costs far more than running a small one, and a table per thread
+// needs no lock. Weights are packed into the primitive's layout in workspace at each run; oneDNN's
+// own scratchpad lies behind them.
+
+#include "tensor/kernels/cpu/conv_onednn.h"
+
+#include <array>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "device/parallel.h"
+#include "device/simd.h"
+#include "device/status_macros.h"
+
+namespace firn::cpu {
+namespace {
+
+using dnnl::memory;
+
+dnnl::engine& Engine() {
+  static auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+// Everything a primitive depends on.
+using Key = std::array<int64_t, 20>;
+
+struct Primitive {
+  absl::Status status;  // not OK: oneDNN cannot do it, or only slowly
+  dnnl::primitive primitive;
+  memory::desc x, y, bias, packed, plain;
+  bool pack = false;      // packed != plain
+  dnnl::reorder reorder;  // plain to packed, or back for the weight gradient
+  size_t scratch = 0, packed_bytes = 0;
+};
+
+size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+
+Key KeyOf(const ConvProblem& p, ConvPass pass, bool bias) {
+  const ConvAttrs& a = p.attrs;
+  return {static_cast<int64_t>(pass),
+          bias,
+          NumThreads(),
+          p.batch,
+          p.in,
+          p.out,
+          p.in_size.h,
+          p.in_size.w,
+          p.out_size.h,
+          p.out_size.w,
+          p.kernel.h,
+          p.kernel.w,
+          a.stride.h,
+          a.stride.w,
+          a.padding.h,
+          a.padding.w,
+          a.dilation.h,
+          a.dilation.w,
+          a.groups,
+          0};
+}
+
+memory::desc ImageDesc(int64_t n, int64_t c, Size2 s, uint8_t block) {
+  using Tag = memory::format_tag;
+  const Tag tag = block == 0 ? Tag::nchw : block == 16 ? Tag::nChw16c : Tag::nChw8c;
+  return {{n, c, s.h, s.w}, memory::data_type::f32, tag};
+}
+
+// Descriptions of one problem's tensors and options, as oneDNN wants them.
+struct Descs {
+  memory::desc x, y, any_weight, plain_weight, bias;
+  memory::dims stride, dilation, low, high;
+};
+
+Descs Describe(const ConvProblem& p, ConvPass pass, bool bias) {
+  const ConvAttrs& a = p.attrs;
+  const ConvLayouts layouts = OneDnnConvLayouts(p, pass);
+  const auto high = [](int64_t in, int64_t out, int64_t k, int64_t s, int64_t pad, int64_t d) {
+    return (out - 1) * s + d * (k - 1) + 1 - in - pad;  // what the last window needs, maybe < 0
+  };
+  memory::dims w = {p.out_per_group(), p.in_per_group(), p.kernel.h, p.kernel.w};
+  if (a.groups > 1) w.insert(w.begin(), a.groups);
+  using Tag = memory::format_tag;
+  Descs d;
+  d.x = ImageDesc(p.batch, p.in, p.in_size, layouts.x);
+  d.y = ImageDesc(p.batch, p.out, p.out_size, layouts.y);
+  d.any_weight = {w, memory::data_type::f32, Tag::any};
+  d.plain_weight = {w, memory::data_type::f32, a.groups > 1 ? Tag::goihw : Tag::oihw};
+  if (bias) d.bias = {{p.out}, memory::data_type::f32, Tag::x};
+  d.stride = {a.stride.h, a.stride.w};
+  d.dilation = {a.dilation.h - 1, a.dilation.w - 1};
+  d.low = {a.padding.h, a.padding.w};
+  d.high = {high(p.in_size.h, p.out_size.h, p.kernel.h, a.stride.h, a.padding.h, a.dilation.h),
+            high(p.in_size.w, p.out_size.w, p.kernel.w, a.stride.w, a.padding.w, a.dilation.w)};
+  return d;
+}
+
+template <class PrimitiveDesc, class Prim>
+void Finish(const PrimitiveDesc& pd, const memory::desc& packed, const Descs& d, bool from_packed,
+            Primitive* out) {
+  const std::string name = pd.impl_info_str();
+  if (name.rfind("ref", 0) == 0) {
+    out->status = Unimplemented("oneDNN has only its reference kernel");
+    return;
+  }
+  out->primitive = Prim(pd);
+  out->packed = packed;
+  out->pack = packed != d.plain_weight;
+  out->packed_bytes = out->pack ? packed.get_size() : 0;
+  out->scratch = pd.scratchpad_desc().get_size();
+  if (!out->pack) return;
+  const memory::desc &from = from_packed ? packed : d.plain_weight,
+                     &to = from_packed ? d.plain_weight : packed;
+  out->reorder = dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), from, Engine(), to));
+}
+
+void Make(const ConvProblem& p, ConvPass pass, bool bias, Primitive* out) {
+  const Descs d = Describe(p, pass, bias);
+  out->x = d.x;
+  out->y = d.y;
+  out->bias = d.bias;
+  out->plain = d.plain_weight;
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+  const auto forward = [&] {
+    using F = dnnl::convolution_forward;
+    const F::desc desc =
+        bias ? F::desc(dnnl::prop_kind::forward_training, kDirect, d.x, d.any_weight, d.bias, d.y,
+                       d.stride, d.dilation, d.low, d.high)
+             : F::desc(dnnl::prop_kind::forward_training, kDirect, d.x, d.any_weight, d.y, d.stride,
+                       d.dilation, d.low, d.high);
+    return F::primitive_desc(desc, attr, Engine());
+  };
+  if (pass == ConvPass::kForward) {
+    const auto pd = forward();
+    Finish<decltype(pd), dnnl::convolution_forward>(pd, pd.weights_desc(), d, false, out);
+  } else if (pass == ConvPass::kBackwardData) {
+    using B = dnnl::convolution_backward_data;
+    const B::primitive_desc pd(
+        B::desc(kDirect, d.x, d.any_weight, d.y, d.stride, d.dilation, d.low, d.high), attr,
+        Engine(), forward());
+    Finish<decltype(pd), B>(pd, pd.weights_desc(), d, false, out);
+  } else {
+    using B = dnnl::convolution_backward_weights;
+    const B::primitive_desc pd(
+        B::desc(kDirect, d.x, d.any_weight, d.y, d.stride, d.dilation, d.low, d.high), attr,
+        Engine(), forward());
+    Finish<decltype(pd), B>(pd, pd.diff_weights_desc(), d, true, out);
+  }
+}
+
+const Primitive& Get(const ConvProblem& p, ConvPass pass, bool bias) {
+  // Never destroyed: a tensor's work may still run while a thread ends.
+  thread_local auto* table = new absl::flat_hash_map<Key, std::unique_ptr<Primitive>>;
+  std::unique_ptr<Primitive>& slot = (*table)[KeyOf(p, pass, bias)];
+  if (slot == nullptr) {
+    if (table->size() > 4096) table->clear();  // a program that never repeats a shape
+    std::unique_ptr<Primitive>& fresh = (*table)[KeyOf(p, pass, bias)];
+    fresh = std::make_unique<Primitive>();
+    SyncOpenMpThreads();  // the library fixes its number of threads now
+    try {
+      Make(p, pass, bias, fresh.get());
+    } catch (const dnnl::error& e) {
+      fresh->status = Unimplemented("oneDNN: ", std::string(e.what()));
+    }
+    return *fresh;
+  }
+  return *slot;
+}
+
+}  // namespace
+
+ConvLayouts OneDnnConvLayouts(const ConvProblem& p, ConvPass pass) {
+  constexpr auto kB = static_cast<uint8_t>(kChannelBlock);
+  const bool depthwise = p.attrs.groups == p.in && p.in == p.out;
+  const bool x_fits = p.in % kB == 0 && (depthwise || p.in_per_group() % kB == 0);
+  const bool y_fits = p.out % kB == 0 && (depthwise || p.out_per_group() % kB == 0);
+  if (!y_fits) return {0, 0};
+  if (x_fits) return {kB, kB};
+  // The first layer of a network: a few row-major channels in, blocked channels out.
+  const bool first = pass == ConvPass::kForward && p.attrs.groups == 1 && p.in < kB;
+  return first ? ConvLayouts{0, kB} : ConvLayouts{0, 0};
+}
+
+absl::Status OneDnnConvSupports(const ConvProblem& p, ConvPass pass) {
+  FIRN_RETURN_IF(p.batch == 0 || p.in == 0 || p.out == 0, Unimplemented("empty tensors"));
+  return Get(p, pass, false).status;
+}
+
+size_t OneDnnConvWorkspace(const ConvProblem& p, ConvPass pass, bool bias) {
+  const Primitive& prim = Get(p, pass, bias);
+  return AlignUp(prim.packed_bytes) + AlignUp(prim.scratch);
+}
+
+absl::Status OneDnnConvRun(const ConvProblem& p, ConvPass pass, float* x, float* weight,
+                           float* bias, float* y, void* workspace) {
+  const Primitive& prim = Get(p, pass, bias != nullptr);
+  FIRN_RETURN_IF_ERROR(prim.status);
+  SyncOpenMpThreads();
+  try {
+    thread_local auto* stream = new dnnl::stream(Engine());
+    char* scratch = static_cast<char*>(workspace) + AlignUp(prim.packed_bytes);
+    memory mx(prim.x, Engine(), x), my(prim.y, Engine(), y), plain(prim.plain, Engine(), weight);
+    memory packed = prim.pack ? memory(prim.packed, Engine(), workspace) : plain;
+    memory pad({{static_cast<int64_t>(prim.scratch)}, memory::data_type::u8, memory::format_tag::x},
+               Engine(), scratch);
+    if (pass == ConvPass::kBackwardWeight) {
+      prim.primitive.execute(*stream, {{DNNL_ARG_SRC, mx},
+                                       {DNNL_ARG_DIFF_DST, my},
+                                       {DNNL_ARG_DIFF_WEIGHTS, packed},
+                                       {DNNL_ARG_SCRATCHPAD, pad}});
+      if (prim.pack) prim.reorder.execute(*stream, packed, plain);
+      return absl::OkStatus();
+    }
+    if (prim.pack) prim.reorder.execute(*stream, plain, packed);
+    if (pass == ConvPass::kBackwardData) {
+      prim.primitive.execute(*stream, {{DNNL_ARG_DIFF_SRC, mx},
+                                       {DNNL_ARG_DIFF_DST, my},
+                                       {DNNL_ARG_WEIGHTS, packed},
+                                       {DNNL_ARG_SCRATCHPAD, pad}});
+      return absl::OkStatus();
+    }
+    std::unordered_map<int, memory> args = {{DNNL_ARG_SRC, mx},
+                                            {DNNL_ARG_DST, my},
+                                            {DNNL_ARG_WEIGHTS, packed},
+                                            {DNNL_ARG_SCRATCHPAD, pad}};
+    if (bias != nullptr) args.emplace(DNNL_ARG_BIAS, memory(prim.bias, Engine(), bias));
+    prim.primitive.execute(*stream, args);
+  } catch (const dnnl::error& e) {
+    return Internal("oneDNN: ", std::string(e.what()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace firn::cpu

@@ -1,0 +1,49 @@
+// The declarations that elementwise operations share.
+
+#include "tensor/kernels/cpu/elementwise_ops.h"
+
+namespace firn::cpu::internal {
+
+OpDef UnaryOp(std::string_view name, std::string_view doc, DTypeSet dtypes, const AttrsType* attrs,
+              GradFn grad, SavedList saves, RunFn run) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{.name = "x", .dtypes = dtypes}},
+          .outputs = {{.name = "y"}},
+          .attrs = attrs,
+          .infer = InferLikeInput,
+          .grad = grad,
+          .saves = saves,
+          .may_reuse = {{0, 0}},
+          .kernels = {ElementwiseKernel(run)}};
+}
+
+OpDef BinaryOp(std::string_view name, std::string_view doc, DTypeSet dtypes, const AttrsType* attrs,
+               GradFn grad, SavedList saves, RunFn run) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{.name = "x", .dtypes = dtypes}, {.name = "y", .same_dtype_as = "x"}},
+          .outputs = {{.name = "z"}},
+          .attrs = attrs,
+          .infer = InferBroadcast,
+          .grad = grad,
+          .saves = saves,
+          .may_reuse = {{0, 0}, {0, 1}},
+          .kernels = {ElementwiseKernel(run)}};
+}
+
+OpDef GradOp(std::string_view name, std::string_view doc, std::string_view saved,
+             const AttrsType* attrs, GradFn grad, SavedList saves, RunFn run) {
+  OpDef op = BinaryOp(name, doc, kFloating, attrs, grad, saves, run);
+  op.inputs = {{.name = "dy", .dtypes = kFloating}, {.name = saved, .same_dtype_as = "dy"}};
+  op.outputs = {{.name = "dx"}};
+  return op;
+}
+
+OpDef Predicate(OpDef op) {
+  op.infer = InferPredicate;
+  op.may_reuse = {};
+  return op;
+}
+
+}  // namespace firn::cpu::internal

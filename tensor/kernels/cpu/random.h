@@ -1,0 +1,81 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_RANDOM_H_
+#define FIRN_TENSOR_KERNELS_CPU_RANDOM_H_
+
+// Loops over random words. Element e of an operation gets word e (or the pair of words 2 e, 2 e +
+// 1) behind the position that the operation took from its generator.
+
+#include <algorithm>
+
+#include "device/parallel.h"
+#include "device/philox.h"
+#include "tensor/op.h"
+
+namespace firn::cpu {
+
+inline int64_t CeilDiv(int64_t n, int64_t by) { return n / by + (n % by != 0 ? 1 : 0); }
+
+// Moves the generator's state in input `i` on by `counters` and returns where it was.
+PhiloxState TakeCounters(KernelContext& k, int i, int64_t counters);
+
+// Several counters side by side, so that the compiler keeps them in vector registers.
+inline constexpr int kPhiloxLanes = 16;
+struct PhiloxLanes {
+  uint32_t v[4][kPhiloxLanes];
+};
+void PhiloxBlock(const PhiloxState& state, uint64_t first, PhiloxLanes* out);
+
+// Calls f(e, w0, w1, w2, w3) with the words of counters [begin, end) for e = counter.
+template <class F>
+FIRN_ALWAYS_INLINE void ForEachCounter(const PhiloxState& state, int64_t begin, int64_t end,
+                                       F&& f) {
+  PhiloxLanes words;
+  for (int64_t c = begin; c < end; c += kPhiloxLanes) {
+    PhiloxBlock(state, static_cast<uint64_t>(c), &words);
+    const int64_t lanes = std::min<int64_t>(kPhiloxLanes, end - c);
+    for (int64_t i = 0; i < lanes; ++i) {
+      f(c + i, words.v[0][i], words.v[1][i], words.v[2][i], words.v[3][i]);
+    }
+  }
+}
+
+inline constexpr int64_t kCounterGrain = 4096;
+
+// f(e, word) for every element e < n, in parallel; takes CeilDiv(n, 4) counters.
+template <class F>
+void ForEachWord(const PhiloxState& state, int64_t n, F&& f) {
+  const int64_t whole = n / 4;
+  ParallelFor(CeilDiv(n, 4), kCounterGrain, [&](int64_t begin, int64_t end) {
+    ForEachCounter(state, begin, std::min(end, whole),
+                   [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
+                     f(4 * c, w0);
+                     f(4 * c + 1, w1);
+                     f(4 * c + 2, w2);
+                     f(4 * c + 3, w3);
+                   });
+    if (end <= whole) return;
+    const PhiloxResult last = PhiloxAt(state, static_cast<uint64_t>(whole));
+    for (int64_t e = 4 * whole; e < n; ++e) f(e, last.v[e - 4 * whole]);
+  });
+}
+
+// f(e, high, low) for every element e < n, in parallel; takes CeilDiv(n, 2) counters.
+template <class F>
+void ForEachWordPair(const PhiloxState& state, int64_t n, F&& f) {
+  ParallelFor(CeilDiv(n, 2), kCounterGrain, [&](int64_t begin, int64_t end) {
+    ForEachCounter(state, begin, end,
+                   [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
+                     f(2 * c, w0, w1);
+                     if (2 * c + 1 < n) f(2 * c + 1, w2, w3);
+                   });
+  });
+}
+
+// A number in [0, range) from 64 random bits; the bias is below range / 2^64.
+inline uint64_t BelowFrom(uint64_t range, uint32_t high, uint32_t low) {
+  const uint64_t word = (uint64_t{high} << 32) | low;
+  return static_cast<uint64_t>((static_cast<unsigned __int128>(word) * range) >> 64);
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_RANDOM_H_

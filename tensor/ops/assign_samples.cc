@@ -1,0 +1,21 @@
+#include "tensor/ops/assign.h"
+#include "tensor/samples.h"
+
+namespace firn::testing {
+
+FIRN_REGISTER_SAMPLES(assign) {
+  s.Reference(
+      [](absl::Span<const RefTensor> in, AttrsRef) { return std::vector<RefTensor>{in[1]}; });
+  s.Add("vectors", {Normal({7}), Normal({7}, 2)});
+  s.Add("channels", {Normal({2, 8, 3, 3}), Normal({2, 8, 3, 3}, 2)});
+  s.Add("scalars", {Normal({}), Normal({}, 2)});
+  s.Add("nothing", {Normal({0, 3}), Normal({0, 3}, 2)});
+  s.Add("integers", {Integers({5}, -9, 9), Integers({5}, -9, 9, 2)});
+  s.Add("bool", {Booleans({5}), Booleans({5}, 2)});
+  s.AddLarge("4M", {Normal({2048, 2048}), Normal({2048, 2048}, 2)}, {}, 0, 33.6e6);
+  s.AddError("shapes", {Normal({3, 5}), Normal({5})}, {}, "target [3, 5] and source [5] differ");
+  s.AddError("dtypes", {Normal({3}), Integers({3}, 0, 9)}, {},
+             "source must have the dtype of target");
+}
+
+}  // namespace firn::testing

@@ -1,0 +1,138 @@
+// clamp: one pass for each combination of bounds. The bounds are inputs and not attributes, so that
+// a tensor and a number are the same operation; a number costs a 0-d tensor.
+
+#include "tensor/ops/clamp.h"
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/ops/clamp_fn.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/gt.h"
+#include "tensor/ops/logical_and.h"
+#include "tensor/ops/logical_or.h"
+#include "tensor/ops/lt.h"
+#include "tensor/ops/where.h"
+
+namespace firn {
+namespace {
+
+absl::Status Infer(InferContext& c) {
+  const int first = c.num_inputs() - 2;
+  FIRN_RETURN_IF(!c.has(first) && !c.has(first + 1), InvalidArgument("give min, max or both"));
+  return InferBroadcast(c);
+}
+
+// The context without the absent bound: the loops read inputs by position.
+KernelContext WithoutBound(const KernelContext& k, int absent, Operand (&rest)[3]) {
+  int n = 0;
+  for (int i = 0; i < k.num_inputs(); ++i) {
+    if (i != absent) rest[n++] = k.operands_in()[static_cast<size_t>(i)];
+  }
+  return {absl::MakeConstSpan(rest, static_cast<size_t>(n)), k.operands_out(), k.attrs_ref(),
+          nullptr};
+}
+
+absl::Status Run(KernelContext& k) {
+  Operand rest[3];
+  if (!k.has(1)) {
+    KernelContext c = WithoutBound(k, 1, rest);
+    return cpu::RunBinaryNumeric<ClampMaxFn>(c);
+  }
+  if (!k.has(2)) {
+    KernelContext c = WithoutBound(k, 2, rest);
+    return cpu::RunBinaryNumeric<ClampMinFn>(c);
+  }
+  VisitNumeric(k.in_spec(0).dtype,
+               [&]<class T>(TypeTag<T>) { cpu::ElementwiseLoop<T, T, T, T>(k, ClampFn()); });
+  return absl::OkStatus();
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  Operand rest[3];
+  if (!k.has(2)) {
+    KernelContext c = WithoutBound(k, 2, rest);
+    return cpu::RunTernaryFloat<ClampMaxGradFn>(c);
+  }
+  if (!k.has(3)) {
+    KernelContext c = WithoutBound(k, 3, rest);
+    return cpu::RunTernaryFloat<ClampMinGradFn>(c);
+  }
+  VisitFloat(k.in_spec(0).dtype,
+             [&]<class T>(TypeTag<T>) { cpu::ElementwiseLoop<T, T, T, T, T>(k, ClampGradFn()); });
+  return absl::OkStatus();
+}
+
+// Where min > max, max has the last word.
+void Grad(GradContext& g) {
+  const Tensor &dy = g.grad_output(), &x = g.input(0), &min = g.input(1), &max = g.input(2);
+  if (g.needs(0)) g.set_grad_input(0, ClampGrad(dy, x, min, max));
+  if (g.needs(1)) {
+    const Tensor below = Lt(x, min);
+    g.set_grad_input(1, Where(max.defined() ? LogicalAnd(below, Lt(min, max)) : below, dy, 0.0));
+  }
+  if (g.needs(2)) {
+    const Tensor above = Gt(x, max);
+    g.set_grad_input(2, Where(min.defined() ? LogicalOr(above, Lt(max, min)) : above, dy, 0.0));
+  }
+}
+
+void GradOfGrad(GradContext& g) {
+  if (g.needs(0)) {
+    g.set_grad_input(0, ClampGrad(g.grad_output(), g.input(1), g.input(2), g.input(3)));
+  }
+  for (int i : {1, 2, 3}) {
+    if (g.needs(i)) g.set_grad_input(i, ZerosLike(g.grad_output()));
+  }
+}
+
+FIRN_REGISTER_OP(clamp) {
+  return {
+      .name = "clamp",
+      .doc = "x cut off at min and max, broadcast.",
+      .inputs = {{.name = "x", .dtypes = kNumeric},
+                 {.name = "min", .same_dtype_as = "x", .optional = true},
+                 {.name = "max", .same_dtype_as = "x", .optional = true}},
+      .outputs = {{.name = "y"}},
+      .infer = Infer,
+      .grad = Grad,
+      .saves = {Saved::Input(0), Saved::Input(1), Saved::Input(2)},
+      .may_reuse = {{0, 0}},
+      .kernels = {cpu::ElementwiseKernel(Run)},
+  };
+}
+FIRN_REGISTER_OP(clamp_grad) {
+  return {
+      .name = "clamp_grad",
+      .doc = "dy where min <= x <= max, else 0: the gradient of clamp.",
+      .inputs = {{.name = "dy", .dtypes = kFloating},
+                 {.name = "x", .same_dtype_as = "dy"},
+                 {.name = "min", .same_dtype_as = "dy", .optional = true},
+                 {.name = "max", .same_dtype_as = "dy", .optional = true}},
+      .outputs = {{.name = "dx"}},
+      .infer = Infer,
+      .grad = GradOfGrad,
+      .saves = {Saved::Input(1), Saved::Input(2), Saved::Input(3)},
+      .may_reuse = {{0, 0}, {0, 1}},
+      .kernels = {cpu::ElementwiseKernel(RunGrad)},
+  };
+}
+
+}  // namespace
+
+Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max) {
+  static const OpDef& op = Op("clamp");
+  if (!x.defined() || (!min.defined() && !max.defined())) return Apply1(op, {x, min, max});
+  DType d = x.dtype();
+  for (const Tensor* bound : {&min, &max}) {
+    if (bound->defined()) d = Promote(d, ResultType(x, *bound));
+  }
+  const auto as = [d](const Tensor& t) { return t.defined() ? AsDType(t, d) : t; };
+  return Apply1(op, {as(x), as(min), as(max)});
+}
+
+Tensor ClampGrad(const Tensor& dy, const Tensor& x, const Tensor& min, const Tensor& max) {
+  static const OpDef& op = Op("clamp_grad");
+  return Apply1(op, {dy, x, min, max});
+}
+
+}  // namespace firn

@@ -1,0 +1,17 @@
+#ifndef FIRN_TENSOR_OPS_CLAMP_H_
+#define FIRN_TENSOR_OPS_CLAMP_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// x cut off at `min` and `max`, broadcast. Each bound is a number, a tensor or absent ({}), one
+// must be given; dtypes promote as PyTorch's. Where min > max the result is max; NaN stays. The
+// gradient to x is 1 on the closed interval; a bound's gradient is what it cut off.
+Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max = {});
+// The gradient to x: dy where min <= x <= max, else 0.
+Tensor ClampGrad(const Tensor& dy, const Tensor& x, const Tensor& min, const Tensor& max);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_CLAMP_H_

@@ -1,0 +1,55 @@
+#ifndef FIRN_TENSOR_OPS_DIV_FN_H_
+#define FIRN_TENSOR_OPS_DIV_FN_H_
+
+#include <cmath>
+#include <type_traits>
+
+#include "device/simd.h"
+
+namespace firn {
+
+struct DivFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    return x / y;
+  }
+};
+
+// Integers. Requires: y != 0. -2^(n - 1) / -1 wraps around, where the machine's division would
+// trap.
+struct DivTruncFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      return std::is_signed_v<T> && y == static_cast<T>(-1) ? static_cast<T>(-x)
+                                                            : static_cast<T>(x / y);
+    } else {
+      return std::trunc(x / y);
+    }
+  }
+};
+
+struct DivFloorFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      const T q = DivTruncFn()(x, y);
+      const bool inexact = static_cast<T>(q * y) != x;
+      return static_cast<T>(q - (inexact && (x < T{0}) != (y < T{0}) ? 1 : 0));
+    } else {
+      // Python's rule, by the remainder: floor(x / y) is off by one where x / y rounds up to a
+      // whole number.
+      const T remainder = std::fmod(x, y);
+      const T q = (x - remainder) / y;
+      const T lower = remainder != T(0) && (y < T(0)) != (remainder < T(0)) ? q - T(1) : q;
+      const T whole = std::floor(lower);
+      const T nearest = lower - whole > T(0.5) ? whole + T(1) : whole;
+      const T result = lower == T(0) ? std::copysign(T(0), x / y) : nearest;
+      return y == T(0) ? x / y : result;
+    }
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_DIV_FN_H_

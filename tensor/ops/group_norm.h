@@ -1,0 +1,16 @@
+#ifndef FIRN_TENSOR_OPS_GROUP_NORM_H_
+#define FIRN_TENSOR_OPS_GROUP_NORM_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// Group normalisation (Wu & He, 2018; PyTorch's group_norm): statistics per sample over each of
+// `num_groups` equal groups of channels, then a scale and shift per channel.
+// x: [n, c, ...]      weight, bias: [c], or undefined for 1 and 0
+Tensor GroupNorm(const Tensor& x, int64_t num_groups, const Tensor& weight = {},
+                 const Tensor& bias = {}, double eps = 1e-5);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_GROUP_NORM_H_

@@ -1,0 +1,14 @@
+#ifndef FIRN_TENSOR_OPS_LE_H_
+#define FIRN_TENSOR_OPS_LE_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// True where x is at most y, broadcast, in their promoted dtype; an integer number that an integer
+// tensor's dtype cannot hold is compared exactly. False where either is NaN. Operator `<=`.
+Tensor Le(const Tensor& x, const Tensor& y);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LE_H_

@@ -1,0 +1,13 @@
+#ifndef FIRN_TENSOR_OPS_LOGICAL_OR_H_
+#define FIRN_TENSOR_OPS_LOGICAL_OR_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// Whether x or y is not 0, broadcast. Any dtype; the result is bool. NaN is not 0.
+Tensor LogicalOr(const Tensor& x, const Tensor& y);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LOGICAL_OR_H_

@@ -1,0 +1,17 @@
+#ifndef FIRN_TENSOR_OPS_LOGICAL_OR_FN_H_
+#define FIRN_TENSOR_OPS_LOGICAL_OR_FN_H_
+
+#include "device/simd.h"
+
+namespace firn {
+
+struct LogicalOrFn {
+  template <class T>
+  FIRN_HOST_DEVICE bool operator()(T x, T y) const {
+    return (x != T{0}) | (y != T{0});
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LOGICAL_OR_FN_H_

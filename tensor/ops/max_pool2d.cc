@@ -1,0 +1,264 @@
+// max_pool2d, its gradient (a scatter through the saved indices) and that one's gradient (a
+// gather).
+//
+// Indices count positions in the channel's image and are i32 inside; they lie in the layout of the
+// values, so a blocked tensor's lanes find theirs side by side.
+
+#include "tensor/ops/max_pool2d.h"
+
+#include <limits>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/planes.h"
+#include "tensor/op.h"
+#include "tensor/ops/cast.h"
+
+namespace firn {
+namespace {
+
+Tensor MaxPool2dGather(const Tensor& image, const Tensor& indices);
+
+Size2 ImageOf(const Shape& s) { return {s[2], s[3]}; }
+
+absl::Status Infer(InferContext& c) {
+  const Shape& x = c.shape(0);
+  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(ImageOf(x), c.attrs<PoolAttrs>()));
+  FIRN_RETURN_IF(x[2] * x[3] > INT32_MAX, InvalidArgument("images of more than 2^31 - 1 elements"));
+  FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({x[0], x[1], out.h, out.w}));
+  c.set_out(0, c.dtype(0), y);
+  c.set_out(1, DType::kI32, y);
+  return absl::OkStatus();
+}
+
+// One output pixel of `kBlock` channels.
+template <int kBlock, class T>
+void Window(const T* plane, const PoolSpan& rows, const PoolSpan& cols, Size2 dilation,
+            int64_t width, T* y, int32_t* index) {
+  using C = AccumulatorOf<T>;
+  C best[kBlock];
+  int32_t at[kBlock];
+  const auto first = static_cast<int32_t>(rows.begin * width + cols.begin);
+  for (int b = 0; b < kBlock; ++b) {
+    best[b] = -std::numeric_limits<C>::infinity();
+    at[b] = first;
+  }
+  for (int64_t i = rows.begin; i < rows.end; i += dilation.h) {
+    for (int64_t j = cols.begin; j < cols.end; j += dilation.w) {
+      const auto here = static_cast<int32_t>(i * width + j);
+      const T* x = plane + here * int64_t{kBlock};
+      for (int b = 0; b < kBlock; ++b) {
+        const C v = static_cast<C>(x[b]);
+        const bool wins = (v > best[b]) | ((v != v) & (best[b] == best[b]));
+        best[b] = wins ? v : best[b];
+        at[b] = wins ? here : at[b];
+      }
+    }
+  }
+  for (int b = 0; b < kBlock; ++b) {
+    y[b] = static_cast<T>(best[b]);
+    index[b] = at[b];
+  }
+}
+
+absl::Status Run(KernelContext& k) {
+  const PoolAttrs& a = k.attrs<PoolAttrs>();
+  const Size2 in = ImageOf(k.in_spec(0).shape), out = ImageOf(k.out_spec().shape);
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const T* x = k.in<T>(0);
+    T* y = k.out<T>(0);
+    int32_t* index = k.out<int32_t>(1);
+    cpu::ForEachPlane(k.in_spec(0), in.h * in.w, [&](int64_t plane, auto block) {
+      constexpr int kBlock = decltype(block)::value;
+      for (int64_t i = 0; i < out.h; ++i) {
+        const PoolSpan rows =
+            PoolWindow(i, in.h, a.kernel.h, a.stride.h, a.padding.h, a.dilation.h, 0);
+        for (int64_t j = 0; j < out.w; ++j) {
+          const PoolSpan cols =
+              PoolWindow(j, in.w, a.kernel.w, a.stride.w, a.padding.w, a.dilation.w, 0);
+          const int64_t to = ((plane * out.h + i) * out.w + j) * kBlock;
+          Window<kBlock>(x + plane * in.h * in.w * kBlock, rows, cols, a.dilation, in.w, y + to,
+                         index + to);
+        }
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+void Grad(GradContext& g) {
+  const Shape& x = g.input_shape(0);
+  g.set_grad_input(0, MaxPool2dGrad(g.grad_output(), g.output(1), ImageOf(x)));
+}
+
+FIRN_REGISTER_OP(max_pool2d) {
+  return {
+      .name = "max_pool2d",
+      .doc = "The largest element of each window, and where it was.",
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4}},
+      .outputs = {{.name = "y"}, {.name = "indices"}},
+      .attrs = AttrsOf<PoolAttrs>(),
+      .infer = Infer,
+      .grad = Grad,
+      .saves = {Saved::Output(1)},
+      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = Run}},
+  };
+}
+
+// --- Scatter and gather through indices
+// -----------------------------------------------------------
+
+absl::Status CheckIndicesShape(InferContext& c, bool same_image) {
+  const Shape &values = c.shape(0), &indices = c.shape(1);
+  const bool fits =
+      same_image ? values == indices : values[0] == indices[0] && values[1] == indices[1];
+  FIRN_RETURN_IF(
+      !fits, InvalidArgument("indices ", indices.ToString(), " do not fit ", values.ToString()));
+  return absl::OkStatus();
+}
+
+absl::Status InferScatter(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(CheckIndicesShape(c, true));
+  const Size2 image = c.attrs<PoolAttrs>().image;
+  const Shape& g = c.shape(0);
+  FIRN_ASSIGN_OR_RETURN(const Shape x, Shape::Make({g[0], g[1], image.h, image.w}));
+  c.set_out(0, c.dtype(0), x);
+  return absl::OkStatus();
+}
+
+absl::Status InferGather(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(CheckIndicesShape(c, false));
+  c.set_out(0, c.dtype(0), c.shape(1));
+  return absl::OkStatus();
+}
+
+absl::Status RunScatter(KernelContext& k) {
+  const int64_t pixels = ImageOf(k.in_spec(0).shape).h * ImageOf(k.in_spec(0).shape).w;
+  const int64_t image = ImageOf(k.out_spec().shape).h * ImageOf(k.out_spec().shape).w;
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const T* g = k.in<T>(0);
+    const int32_t* index = k.in<int32_t>(1);
+    T* x = k.out<T>();
+    cpu::ForEachPlane(k.out_spec(), image, [&](int64_t plane, auto block) {
+      constexpr int kBlock = decltype(block)::value;
+      T* to = x + plane * image * kBlock;
+      const int64_t from = plane * pixels * kBlock;
+      std::fill(to, to + image * kBlock, T(0));
+      for (int64_t i = 0; i < pixels * kBlock; ++i) {
+        T& sum = to[int64_t{index[from + i]} * kBlock + i % kBlock];
+        sum = static_cast<T>(sum + g[from + i]);
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+absl::Status RunGather(KernelContext& k) {
+  const int64_t image = ImageOf(k.in_spec(0).shape).h * ImageOf(k.in_spec(0).shape).w;
+  const int64_t pixels = ImageOf(k.out_spec().shape).h * ImageOf(k.out_spec().shape).w;
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const T* x = k.in<T>(0);
+    const int32_t* index = k.in<int32_t>(1);
+    T* y = k.out<T>();
+    cpu::ForEachPlane(k.out_spec(), pixels, [&](int64_t plane, auto block) {
+      constexpr int kBlock = decltype(block)::value;
+      const T* from = x + plane * image * kBlock;
+      const int64_t to = plane * pixels * kBlock;
+      for (int64_t i = 0; i < pixels * kBlock; ++i) {
+        y[to + i] = from[int64_t{index[to + i]} * kBlock + i % kBlock];
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+// Values and indices pair up element by element, so both take the values' blocks.
+void PairedLayouts(const KernelQuery& q, LayoutRequest& want) {
+  const bool blocked = q.in(0).layout.blocked() || q.in(1).layout.blocked();
+  want.in[0] = want.in[1] = want.out[0] = blocked ? cpu::KernelBlock(q.in(0).shape) : 0;
+}
+
+absl::StatusOr<IndexBounds> ScatterBounds(const KernelQuery& q, int) {
+  const Size2 image = q.attrs<PoolAttrs>().image;
+  return IndexBounds{0, image.h * image.w};
+}
+absl::StatusOr<IndexBounds> GatherBounds(const KernelQuery& q, int) {
+  return IndexBounds{0, q.in(0).shape[2] * q.in(0).shape[3]};
+}
+
+void ScatterGrad(GradContext& g) {
+  g.set_grad_input(0, MaxPool2dGather(g.grad_output(), g.input(1)));
+}
+void GatherGrad(GradContext& g) {
+  g.set_grad_input(0, MaxPool2dGrad(g.grad_output(), g.input(1), ImageOf(g.input_shape(0))));
+}
+
+const std::vector<ArgDecl>& PairInputs() {
+  static const auto* inputs = new std::vector<ArgDecl>{
+      {.name = "values", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
+      {.name = "indices", .dtypes = SetOf(DType::kI32), .min_rank = 4, .max_rank = 4}};
+  return *inputs;
+}
+
+FIRN_REGISTER_OP(max_pool2d_grad) {
+  return {
+      .name = "max_pool2d_grad",
+      .doc = "Adds values to the image positions that indices name.",
+      .inputs = PairInputs(),
+      .outputs = {{.name = "image"}},
+      .attrs = AttrsOf<PoolAttrs>(),
+      .infer = InferScatter,
+      .grad = ScatterGrad,
+      .saves = {Saved::Input(1)},
+      .index_bounds = ScatterBounds,
+      .index_inputs = {1},
+      .kernels = {{.name = "loop", .layouts = PairedLayouts, .run = RunScatter}},
+  };
+}
+
+FIRN_REGISTER_OP(max_pool2d_gather) {
+  return {
+      .name = "max_pool2d_gather",
+      .doc = "Reads an image at the positions that indices name.",
+      .inputs = PairInputs(),
+      .outputs = {{.name = "values"}},
+      .infer = InferGather,
+      .grad = GatherGrad,
+      .saves = {Saved::Input(1)},
+      .index_bounds = GatherBounds,
+      .index_inputs = {1},
+      .kernels = {{.name = "loop", .layouts = PairedLayouts, .run = RunGather}},
+  };
+}
+
+Tensor MaxPool2dGather(const Tensor& image, const Tensor& indices) {
+  static const OpDef& op = Op("max_pool2d_gather");
+  return Apply1(op, {image, indices});
+}
+
+TensorList Forward(const Tensor& x, const MaxPool2dOptions& o) {
+  static const OpDef& op = Op("max_pool2d");
+  return Apply(op, {x},
+               PoolAttrs{.kernel = o.kernel,
+                         .stride = o.stride.value_or(o.kernel),
+                         .padding = o.padding,
+                         .dilation = o.dilation,
+                         .ceil_mode = o.ceil_mode});
+}
+
+}  // namespace
+
+Tensor MaxPool2d(const Tensor& x, const MaxPool2dOptions& options) {
+  return std::move(Forward(x, options)[0]);
+}
+
+ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options) {
+  TensorList out = Forward(x, options);
+  return {out[0], Cast(out[1], DType::kI64)};
+}
+
+Tensor MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
+  static const OpDef& op = Op("max_pool2d_grad");
+  return Apply1(op, {grad, indices}, PoolAttrs{.image = image});
+}
+
+}  // namespace firn

@@ -1,0 +1,28 @@
+#ifndef FIRN_TENSOR_OPS_MULTINOMIAL_H_
+#define FIRN_TENSOR_OPS_MULTINOMIAL_H_
+
+#include "tensor/rng.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct MultinomialAttrs {
+  int64_t n = 1;
+  bool replacement = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("n", n);
+    v.Field("replacement", replacement);
+  }
+};
+
+// n draws from each distribution in the last dimension of `probs` (floating, weights that need not
+// add up to 1): [..., categories] -> i64 [..., n]. Without replacement no category is drawn twice.
+// Throws on a weight that is negative or not finite, on weights that are all 0, and when fewer than
+// n are positive without replacement.
+Tensor Multinomial(const Tensor& probs, int64_t n, bool replacement = false,
+                   Generator* generator = nullptr);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_MULTINOMIAL_H_

@@ -1,0 +1,17 @@
+#ifndef FIRN_TENSOR_OPS_NE_FN_H_
+#define FIRN_TENSOR_OPS_NE_FN_H_
+
+#include "device/simd.h"
+
+namespace firn {
+
+struct NeFn {
+  template <class T>
+  FIRN_HOST_DEVICE bool operator()(T x, T y) const {
+    return x != y;
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_NE_FN_H_

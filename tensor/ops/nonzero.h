@@ -1,0 +1,22 @@
+#ifndef FIRN_TENSOR_OPS_NONZERO_H_
+#define FIRN_TENSOR_OPS_NONZERO_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct NonzeroAttrs {
+  int64_t count = 0;  // how many there are
+  template <class V>
+  void Visit(V& v) {
+    v.Field("count", count);
+  }
+};
+
+// The indices of the elements of x that are not zero (NaN is not), in row-major order: i64 [count,
+// rank]. The count depends on the values, which are read on the host: an error during capture.
+Tensor Nonzero(const Tensor& x);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_NONZERO_H_

@@ -1,0 +1,26 @@
+#ifndef FIRN_TENSOR_OPS_POW_H_
+#define FIRN_TENSOR_OPS_POW_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct PowNumberAttrs {
+  double exponent = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("exponent", exponent);
+  }
+};
+
+// x to the power y, broadcast; either may be a number, dtypes promote as PyTorch's. Integer powers
+// wrap around; negative integer exponents give 0 for bases other than 1 and -1, and throw when the
+// exponent is a number. The gradient to x is 0 where y is 0, the one to y is 0 where x is 0 and y
+// >= 0.
+Tensor Pow(const Tensor& x, const Tensor& y);
+// Floating x to the power of one number.
+Tensor PowNumber(const Tensor& x, double exponent);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_POW_H_

@@ -1,0 +1,30 @@
+#ifndef FIRN_TENSOR_OPS_ROUND_H_
+#define FIRN_TENSOR_OPS_ROUND_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// How a number half way between two is rounded.
+enum class RoundTies : int8_t {
+  kEven,  // to the even one
+  kAway,  // to the one further from 0
+};
+
+struct RoundAttrs {
+  int64_t decimals = 0;
+  RoundTies ties = RoundTies::kEven;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("decimals", decimals);
+    v.Field("ties", ties);
+  }
+};
+
+// x rounded to `decimals` places after the point (before it when negative). Integers stay as they
+// are and take no negative `decimals`. The gradient is 0 everywhere.
+Tensor Round(const Tensor& x, const RoundAttrs& options = {});
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ROUND_H_

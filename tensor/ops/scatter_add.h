@@ -1,0 +1,17 @@
+#ifndef FIRN_TENSOR_OPS_SCATTER_ADD_H_
+#define FIRN_TENSOR_OPS_SCATTER_ADD_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// A copy y of x to which source is added where indices say:
+//   y[a.., indices[a.., i, b..], b..] += source[a.., i, b..], `i` standing at dimension `dim`.
+// x, indices (i32 or i64) and source (of x's dtype) have as many dimensions; source is at least as
+// large as indices, x outside `dim` too. Negative indices count from the end. Sums do not depend on
+// the number of threads. Throws on an index outside x's dimension.
+Tensor ScatterAdd(const Tensor& x, int dim, const Tensor& indices, const Tensor& source);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_SCATTER_ADD_H_

@@ -1,0 +1,15 @@
+#ifndef FIRN_TENSOR_OPS_SIGMOID_H_
+#define FIRN_TENSOR_OPS_SIGMOID_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// 1 / (1 + e^-x). Integers and bools become f32.
+Tensor Sigmoid(const Tensor& x);
+// Its gradient from the result: dy * y * (1 - y).
+Tensor SigmoidGrad(const Tensor& dy, const Tensor& y);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_SIGMOID_H_

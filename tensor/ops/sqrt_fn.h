@@ -1,0 +1,19 @@
+#ifndef FIRN_TENSOR_OPS_SQRT_FN_H_
+#define FIRN_TENSOR_OPS_SQRT_FN_H_
+
+#include <cmath>
+
+#include "device/simd.h"
+
+namespace firn {
+
+struct SqrtFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_SQRT_FN_H_

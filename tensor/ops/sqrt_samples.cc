@@ -1,0 +1,15 @@
+#include <cmath>
+
+#include "tensor/elementwise_samples.h"
+
+namespace firn::testing {
+
+FIRN_REGISTER_SAMPLES(sqrt) {
+  s.Reference([](double x) { return std::sqrt(x); });
+  AddUnary(s, Positive);
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, -1, 1, 1e-6})}).check_gradient =
+      false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+}
+
+}  // namespace firn::testing

@@ -1,0 +1,17 @@
+#ifndef FIRN_TENSOR_OPS_SQUARE_FN_H_
+#define FIRN_TENSOR_OPS_SQUARE_FN_H_
+
+#include "device/simd.h"
+
+namespace firn {
+
+struct SquareFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return static_cast<T>(x * x);
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_SQUARE_FN_H_

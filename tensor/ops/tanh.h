@@ -1,0 +1,15 @@
+#ifndef FIRN_TENSOR_OPS_TANH_H_
+#define FIRN_TENSOR_OPS_TANH_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// The hyperbolic tangent. Integers and bools become f32.
+Tensor Tanh(const Tensor& x);
+// Its gradient from the result: dy * (1 - y * y).
+Tensor TanhGrad(const Tensor& dy, const Tensor& y);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_TANH_H_

@@ -1,0 +1,61 @@
+#ifndef FIRN_TENSOR_RNG_H_
+#define FIRN_TENSOR_RNG_H_
+
+#include <cstdint>
+
+#include "device/philox.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// A stream of random numbers (Philox, see device/philox.h). Its position is kept in a tensor, i64
+// {seed, offset}, which every random operation takes as an argument, reads and moves on. So a
+// captured graph, which holds that tensor, draws new numbers each time it runs.
+//
+// Which number an element gets depends on the position and the element's index only, not on threads
+// or the device. Operations may draw from one generator on several threads at once and never share
+// numbers, but who gets which then depends on timing: give each thread its own where
+// reproducibility matters. Everything else is thread-compatible.
+class Generator {
+ public:
+  explicit Generator(uint64_t seed = 0, Device device = {});
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
+
+  // The tensor that holds the position: the argument of random operations.
+  const Tensor& state() const { return state_; }
+  Device device() const { return state_.device(); }
+
+  // Starts the stream of another seed at its beginning.
+  void SetSeed(uint64_t seed) { SetPosition({seed, 0}); }
+  // For checkpoints: a generator set to a saved position continues as the saved one would have.
+  PhiloxState position() const;
+  void SetPosition(const PhiloxState& position);
+
+  // Takes `counters` counters (four 32-bit words each) for numbers drawn on the host. Throws during
+  // capture: a graph would hold what came out, and draw nothing.
+  PhiloxState Reserve(uint64_t counters);
+
+ private:
+  Tensor state_;
+};
+
+// The generator that operations draw from when given no other, one a device. Its seed is FIRN_SEED,
+// else 0: two runs of a program draw the same numbers unless it asks otherwise. Throws kUnavailable
+// when there is no such device.
+Generator& DefaultGenerator(Device device = {});
+
+// Seeds the default generators of all devices.
+void ManualSeed(uint64_t seed);
+
+// Where a random operation draws, and where its result lies.
+struct RandomOptions {
+  Device device = {};
+  Generator* generator =
+      nullptr;  // default: the device's default generator; else its device counts
+};
+Generator& GeneratorOf(const RandomOptions& options);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_RNG_H_

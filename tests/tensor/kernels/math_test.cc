@@ -1,0 +1,187 @@
+// Every function against the standard library in double, over a sweep of all floats (subnormals,
+// infinities and NaNs among them) and at the ends of its ranges. The loops are compiled as kernels
+// are, so that what is tested is the vectorised code.
+
+#include "tensor/kernels/math.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "tensor/kernels/math_pow.h"
+#include "tensor/kernels/math_trig.h"
+
+namespace firn::math {
+namespace {
+
+// |got - want| in units of the last place of the float nearest to `want`.
+double Ulps(float got, double want) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) == std::isnan(got) ? 0 : 1e30;
+  const float nearest = static_cast<float>(want);
+  if (std::isinf(nearest) || std::isinf(got)) {
+    if (nearest == got) return 0;
+    const float size = std::abs(std::isinf(got) ? nearest : got);
+    return size > 3.40282e38f ? 1 : 1e30;  // at the edge of overflow
+  }
+  int exponent;
+  std::frexp(want, &exponent);
+  return std::abs(got - want) / std::ldexp(1.0, std::max(exponent, -125) - 24);
+}
+
+std::vector<float> Sweep() {
+  std::vector<float> x = {0.0f, -0.0f,     1.0f,       -1.0f,     kInf,          -kInf,
+                          kNan, 0x1p-149f, -0x1p-149f, 0x1p-126f, 3.4028235e38f, -3.4028235e38f};
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 15013) {
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  for (float special : {-104.0f, -103.9f, -88.0f, -87.3f, 88.72f, 89.0f, 9.1f, -9.1f, 0.7f, 0.5f,
+                        1.0f, -1.0f, 1.41421356f, 0.70710678f, 20.0f, 17.3f, 3.14159265f, 10.05f}) {
+    float up = special, down = special;
+    for (int i = 0; i < 50; ++i) {
+      x.push_back(up = std::nextafter(up, kInf));
+      x.push_back(down = std::nextafter(down, -kInf));
+    }
+  }
+  return x;
+}
+
+template <class F>
+void ExpectAccurate(const char* name, double ulps, double (*exact)(double), F f) {
+  const std::vector<float> x = Sweep();
+  std::vector<float> y(x.size());
+  const auto n = static_cast<int64_t>(x.size());
+  const float* in = x.data();
+  float* out = y.data();
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]);
+  double worst = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double error = Ulps(y[i], exact(static_cast<double>(x[i])));
+    if (error > worst) {
+      worst = error;
+      at = i;
+    }
+  }
+  EXPECT_LE(worst, ulps) << name << "(" << std::hexfloat << x[at] << ") = " << y[at] << ", want "
+                         << exact(static_cast<double>(x[at]));
+}
+
+#define EXPECT_ACCURATE(function, ulps, exact) \
+  ExpectAccurate(                              \
+      #function, ulps, [](double x) { return exact; }, [](float x) { return function; })
+
+TEST(MathTest, ExponentialsAreAccurateEverywhere) {
+  EXPECT_ACCURATE(Exp(x), 1.0, std::exp(x));
+  EXPECT_ACCURATE(Expm1(x), 1.5, std::expm1(x));
+  EXPECT_ACCURATE(Tanh(x), 2.4, std::tanh(x));
+  EXPECT_ACCURATE(Sigmoid(x), 2.4, 1 / (1 + std::exp(-x)));
+}
+
+TEST(MathTest, LogarithmsAreAccurateEverywhere) {
+  EXPECT_ACCURATE(Log(x), 0.9, std::log(x));
+  EXPECT_ACCURATE(Log1p(x), 1.5, std::log1p(x));
+}
+
+TEST(MathTest, ErrorFunctionsAreAccurateEverywhere) {
+  EXPECT_ACCURATE(Erf(x), 2.2, std::erf(x));
+  EXPECT_ACCURATE(Erfc(x), 5.5, std::erfc(x));
+  EXPECT_ACCURATE(Normal(x).density, 2.2, Normal(x).density);
+  EXPECT_ACCURATE(Normal(x).integral, 6.2, Normal(x).integral);
+}
+
+TEST(MathTest, SinesOfHugeArgumentsAreAccurateToo) {
+  EXPECT_ACCURATE(Sin(x), 1.6, std::sin(x));
+  EXPECT_ACCURATE(Cos(x), 1.6, std::cos(x));
+}
+
+TEST(MathTest, SpecialValuesAreThoseOfTheStandardLibrary) {
+  EXPECT_EQ(Exp(-kInf), 0.0f);
+  EXPECT_EQ(Exp(kInf), kInf);
+  EXPECT_EQ(Exp(0.0f), 1.0f);
+  EXPECT_EQ(Expm1(-kInf), -1.0f);
+  EXPECT_EQ(Log(0.0f), -kInf);
+  EXPECT_EQ(Log(-0.0f), -kInf);
+  EXPECT_EQ(Log(1.0f), 0.0f);
+  EXPECT_TRUE(std::isnan(Log(-1.0f)));
+  EXPECT_TRUE(std::isnan(Log(-kInf)));
+  EXPECT_EQ(Log1p(-1.0f), -kInf);
+  EXPECT_EQ(Tanh(10.0f), 1.0f);
+  EXPECT_EQ(Tanh(-kInf), -1.0f);
+  EXPECT_EQ(Sigmoid(-kInf), 0.0f);
+  EXPECT_EQ(Sigmoid(kInf), 1.0f);
+  EXPECT_EQ(Erf(kInf), 1.0f);
+  EXPECT_EQ(Erfc(-kInf), 2.0f);
+  EXPECT_TRUE(std::isnan(Sin(kInf)));
+  for (float (*odd)(float) : {+[](float x) { return Tanh(x); }, +[](float x) { return Erf(x); },
+                              +[](float x) { return Sin(x); }, +[](float x) { return Expm1(x); },
+                              +[](float x) { return Log1p(x); }}) {
+    EXPECT_TRUE(std::signbit(odd(-0.0f)));
+    EXPECT_FALSE(std::signbit(odd(0.0f)));
+  }
+}
+
+// The largest error in ulps over x[i]^y[i], zeros compared with their signs.
+double WorstPower(const std::vector<float>& x, const std::vector<float>& y) {
+  std::vector<float> z(x.size());
+  const auto n = static_cast<int64_t>(x.size());
+  const float *a = x.data(), *b = y.data();
+  float* c = z.data();
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) c[i] = Pow(a[i], b[i]);
+  double worst = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double want = std::pow(static_cast<double>(a[i]), static_cast<double>(b[i]));
+    double error = Ulps(c[i], want);
+    if (want == 0 && std::signbit(want) != std::signbit(c[i])) error = 1e30;
+    EXPECT_LE(error, 0.51) << std::hexfloat << a[i] << " ^ " << b[i] << " = " << c[i];
+    worst = std::max(worst, error);
+  }
+  return worst;
+}
+
+TEST(MathTest, PowersOfSpecialValuesAreThoseOfTheStandardLibrary) {
+  const float values[] = {0.0f,  -0.0f, 1.0f,   -1.0f,  kInf,        -kInf,       kNan,
+                          0.5f,  -0.5f, 2.0f,   -2.0f,  3.0f,        -3.0f,       1e-40f,
+                          -7.0f, 1e30f, -1e30f, 3e38f,  16777215.0f, 33554432.0f, 0.99999994f,
+                          2.5f,  -2.5f, 1e-38f, 150.0f, -150.0f,     1.0000001f};
+  std::vector<float> x, y;
+  for (float a : values) {
+    for (float b : values) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  }
+  EXPECT_LE(WorstPower(x, y), 0.51);
+}
+
+TEST(MathTest, PowersAreAccurate) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<float> base(-20, 20), exponent(-30, 30), near(-1e-3f, 1e-3f);
+  std::vector<float> x, y;
+  for (int i = 0; i < 100000; ++i) {
+    x.push_back(std::exp2(base(random)));
+    y.push_back(exponent(random));
+    x.push_back(1 + near(random));  // large powers of numbers near 1
+    y.push_back(exponent(random) * 1000);
+    x.push_back(std::round(base(random)));
+    y.push_back(std::round(exponent(random)));
+  }
+  EXPECT_LE(WorstPower(x, y), 0.51);
+}
+
+TEST(MathTest, PowersOfIntegersWrapAndNegativePowersVanish) {
+  EXPECT_EQ(Pow(3, 4), 81);
+  EXPECT_EQ(Pow(int8_t{-2}, int8_t{7}), -128);
+  EXPECT_EQ(Pow(uint8_t{2}, uint8_t{8}), 0);
+  EXPECT_EQ(Pow(0, 0), 1);
+  EXPECT_EQ(Pow(2, -1), 0);
+  EXPECT_EQ(Pow(-1, -3), -1);
+  EXPECT_EQ(Pow(int64_t{-1}, int64_t{-4}), 1);
+  EXPECT_EQ(Pow(int64_t{10}, int64_t{18}), 1000000000000000000);
+}
+
+}  // namespace
+}  // namespace firn::math

@@ -1,0 +1,194 @@
+#include "tensor/rng.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "device/parallel.h"
+#include "tensor/error.h"
+#include "tensor/ops/bernoulli.h"
+#include "tensor/ops/dropout.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/multinomial.h"
+#include "tensor/ops/rand.h"
+#include "tensor/ops/randint.h"
+#include "tensor/ops/randn.h"
+#include "tensor/ops/randperm.h"
+#include "tensor/ops/sum.h"
+
+namespace firn {
+namespace {
+
+struct Moments {
+  double mean = 0, variance = 0;
+  explicit Moments(const Tensor& t) {
+    const std::vector<double> v = t.ToVector<double>();
+    const double n = static_cast<double>(v.size());
+    for (double x : v) mean += x / n;
+    for (double x : v) variance += (x - mean) * (x - mean) / n;
+  }
+};
+constexpr int64_t kMany = 200000;
+const double kFewSigma = 5 / std::sqrt(static_cast<double>(kMany));
+
+TEST(GeneratorTest, ReservesPiecesOneBehindTheOther) {
+  Generator generator(7);
+  EXPECT_EQ(generator.Reserve(10), (PhiloxState{7, 0}));
+  EXPECT_EQ(generator.Reserve(1), (PhiloxState{7, 10}));
+  EXPECT_EQ(generator.position(), (PhiloxState{7, 11}));
+  generator.SetSeed(8);
+  EXPECT_EQ(generator.Reserve(1), (PhiloxState{8, 0}));
+}
+
+TEST(GeneratorTest, ContinuesFromASavedPosition) {
+  Generator generator(~uint64_t{0});
+  generator.Reserve(123);
+  const PhiloxState saved = generator.position();
+  const Tensor next = Rand({5}, 0, 1, DType::kF32, {.generator = &generator});
+  Generator restored;
+  restored.SetPosition(saved);
+  EXPECT_TRUE(Rand({5}, 0, 1, DType::kF32, {.generator = &restored}).Equals(next));
+}
+
+TEST(GeneratorTest, GivesEveryOperationNewNumbers) {
+  Generator g(7);
+  const RandomOptions from{.generator = &g};
+  const Tensor a = Rand({8}, DType::kF32, from), b = Rand({8}, DType::kF32, from);
+  EXPECT_EQ(g.position().offset, 4u);
+  EXPECT_FALSE(a.Equals(b));
+}
+
+TEST(GeneratorTest, ThreadsNeverShareAPiece) {
+  Generator generator;
+  std::vector<std::vector<float>> drawn(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : drawn) {
+    threads.emplace_back([&generator, &mine] {
+      for (int i = 0; i < 200; ++i) {
+        const Tensor t = Rand({4}, DType::kF32, {.generator = &generator});
+        const std::vector<float> v = t.ToVector<float>();
+        mine.insert(mine.end(), v.begin(), v.end());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::vector<float> all;
+  for (const auto& mine : drawn) all.insert(all.end(), mine.begin(), mine.end());
+  Generator alone;
+  std::vector<float> want =
+      Rand({static_cast<int64_t>(all.size())}, DType::kF32, {.generator = &alone})
+          .ToVector<float>();
+  std::sort(all.begin(), all.end());
+  std::sort(want.begin(), want.end());
+  EXPECT_EQ(all, want);
+}
+
+TEST(GeneratorTest, ManualSeedRestartsTheDefaultGenerator) {
+  ManualSeed(99);
+  const Tensor a = Normal({3, 2});
+  const double u = Uniform();
+  ManualSeed(99);
+  EXPECT_TRUE(Normal({3, 2}).Equals(a));
+  EXPECT_EQ(Uniform(), u);
+  EXPECT_GE(u, 0);
+  EXPECT_LT(u, 1);
+}
+
+TEST(GeneratorTest, HasNoCudaHere) {
+  EXPECT_THROW(DefaultGenerator(Device::Cuda()), Error);
+  EXPECT_THROW(Generator(1, Device::Cuda()), Error);
+}
+
+TEST(RandomTest, DoesNotDependOnThreads) {
+  const auto draw = [](int threads) {
+    SetNumThreads(threads);
+    Generator g(5);
+    const RandomOptions from{.generator = &g};
+    const Tensor weights = Rand({100, 50}, DType::kF64, from);
+    return std::vector<Tensor>{weights,
+                               Randn({100001}, DType::kF32, from),
+                               Randint(-5, 17, {70001}, DType::kI32, from),
+                               Bernoulli(Full({99999}, 0.3), &g),
+                               Dropout(Ones({99999}), 0.4, true, &g),
+                               Multinomial(weights, 20, false, &g),
+                               Multinomial(weights, 90, true, &g)};
+  };
+  const int before = NumThreads();
+  const std::vector<Tensor> one = draw(1), three = draw(3);
+  SetNumThreads(before);
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(one[i].Equals(three[i])) << i;
+}
+
+TEST(RandomTest, HasTheMomentsOfItsDistributions) {
+  Generator g(1);
+  const RandomOptions from{.generator = &g};
+  const Moments uniform(Uniform({kMany}, -1, 3, DType::kF32, from));
+  EXPECT_NEAR(uniform.mean, 1, 4 * std::sqrt(1.0 / 12) * kFewSigma);
+  EXPECT_NEAR(uniform.variance, 16.0 / 12, 16 * std::sqrt(1.0 / 180) * kFewSigma);
+  for (DType d : {DType::kF32, DType::kF64}) {
+    const Moments normal(Normal({kMany}, 2, 3, d, from));
+    EXPECT_NEAR(normal.mean, 2, 3 * kFewSigma);
+    EXPECT_NEAR(normal.variance, 9, 9 * std::sqrt(2.0) * kFewSigma);
+  }
+  const Moments integers(Randint(0, 10, {kMany}, DType::kI64, from));
+  EXPECT_NEAR(integers.mean, 4.5, std::sqrt(8.25) * kFewSigma);
+  const Moments coins(Bernoulli(Full({kMany}, 0.3), &g));
+  EXPECT_NEAR(coins.mean, 0.3, std::sqrt(0.21) * kFewSigma);
+}
+
+TEST(RandomTest, DrawsUniformNumbersBelowTheUpperEndInEveryDType) {
+  for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    Generator g(3);
+    const std::vector<double> v = Rand({50000}, 1, 1.5, d, {.generator = &g}).ToVector<double>();
+    EXPECT_GE(*std::min_element(v.begin(), v.end()), 1) << Name(d);
+    EXPECT_LT(*std::max_element(v.begin(), v.end()), 1.5) << Name(d);
+  }
+}
+
+TEST(RandomTest, PermutesEveryNumberOnce) {
+  std::vector<int64_t> p = Randperm(1000).ToVector<int64_t>();
+  EXPECT_FALSE(std::is_sorted(p.begin(), p.end()));
+  std::sort(p.begin(), p.end());
+  for (size_t i = 0; i < p.size(); ++i) EXPECT_EQ(p[i], static_cast<int64_t>(i));
+}
+
+TEST(RandomTest, DrawsCategoriesInProportion) {
+  Generator g(2);
+  const Tensor weights = Tensor(Full({3}, 1));
+  const std::vector<int64_t> v = Multinomial(weights, kMany, true, &g).ToVector<int64_t>();
+  for (int64_t c = 0; c < 3; ++c) {
+    const auto n = static_cast<double>(std::count(v.begin(), v.end(), c));
+    EXPECT_NEAR(n / kMany, 1.0 / 3, std::sqrt(2.0 / 9) * kFewSigma);
+  }
+}
+
+TEST(DropoutTest, ScalesWhatItKeepsAndDropsTheSameInTheGradient) {
+  Generator g(4);
+  Tensor x = Ones({kMany}).SetRequiresGrad();
+  const Tensor y = Dropout(x, 0.2, true, &g);
+  const std::vector<float> values = y.ToVector<float>();
+  const auto dropped = static_cast<double>(std::count(values.begin(), values.end(), 0.0f));
+  EXPECT_NEAR(dropped / kMany, 0.2, std::sqrt(0.16) * kFewSigma);
+  for (float v : values) EXPECT_TRUE(v == 0 || v == 1.25f);
+  Sum(y).Backward();
+  EXPECT_TRUE(x.grad().Equals(y));
+}
+
+TEST(DropoutTest, IsTheIdentityOutsideTrainingAndWithoutProbability) {
+  const Tensor x = Ones({3});
+  EXPECT_TRUE(Dropout(x, 0.5, false).Is(x));
+  EXPECT_TRUE(Dropout(x, 0).Is(x));
+  EXPECT_TRUE(Dropout(x, 1).Equals(Zeros({3})));
+}
+
+TEST(RandomTest, TakesShapeAndDTypeOfAnother) {
+  const Tensor x = Zeros({2, 3}, DType::kF64);
+  EXPECT_EQ(RandLike(x).spec().ToString(), x.spec().ToString());
+  EXPECT_EQ(RandnLike(x).spec().ToString(), x.spec().ToString());
+}
+
+}  // namespace
+}  // namespace firn
