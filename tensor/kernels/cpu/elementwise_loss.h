@@ -1,0 +1,81 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_ELEMENTWISE_LOSS_H_
+#define FIRN_TENSOR_KERNELS_CPU_ELEMENTWISE_LOSS_H_
+
+// The kernel of losses that compare two tensors of one shape element by element. With a reduction
+// the losses are summed as they are computed and never stored.
+
+#include <algorithm>
+
+#include "device/parallel.h"
+#include "tensor/kernels/cpu/class_loss.h"
+#include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/loss_rules.h"
+
+namespace firn::cpu {
+
+namespace internal {
+
+inline constexpr int64_t kLossBlock = 8192, kLossPiece = 512;
+
+// The sum of f over up to kLossBlock elements.
+template <class T, class F>
+ComputeOf<T> SumLosses(const T* x, const T* y, int64_t n, const F& f) {
+  using Acc = ComputeOf<T>;
+  const SumReducer<Acc> r;
+  Acc total = 0, piece[kLossPiece];
+  for (int64_t i = 0; i < n; i += kLossPiece) {
+    const int64_t m = std::min(kLossPiece, n - i);
+    for (int64_t j = 0; j < m; ++j) {
+      piece[j] = f(static_cast<Acc>(x[i + j]), static_cast<Acc>(y[i + j]));
+    }
+    total += CombineRun(r, piece, m, 1);
+  }
+  return total;
+}
+
+}  // namespace internal
+
+// For a Kernel whose attributes A hold `reduction`.
+template <class A>
+size_t ElementwiseLossWorkspace(const KernelQuery& q) {
+  const int64_t blocks = q.in(0).num_elements() / internal::kLossBlock + 1;
+  return LossWorkspace(blocks, q.attrs<A>().reduction);
+}
+
+// out = the losses f(x, y), or their sum or mean. F is a functor of elementwise.h with `Attrs`.
+template <class F>
+absl::Status RunElementwiseLoss(KernelContext& k) {
+  using A = typename F::Attrs;
+  const Reduction reduction = k.attrs<A>().reduction;
+  const F f = MakeFunctor<F>(k);
+  const TensorSpec& spec = k.in_spec(0);
+  VisitFloat(spec.dtype, [&]<class T>(TypeTag<T>) {
+    if (reduction == Reduction::kNone) return ElementwiseLoop<T, T, T>(k, f);
+    using Acc = ComputeOf<T>;
+    const int64_t n = spec.num_elements(), blocks = n / internal::kLossBlock + 1;
+    const T *x = k.in<T>(0), *y = k.in<T>(1);
+    Acc* sums = k.workspace<Acc>();
+    ParallelFor(blocks, 2, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const int64_t from = b * internal::kLossBlock;
+        const int64_t count = std::min(internal::kLossBlock, n - from);
+        sums[b] = internal::SumLosses(x + from, y + from, count, f);
+      }
+    });
+    *k.out<T>() = static_cast<T>(ReduceLosses(sums, blocks, LossDivisor(spec.shape, reduction)));
+  });
+  return absl::OkStatus();
+}
+
+template <class F>
+Kernel ElementwiseLossKernel() {
+  return {.name = "loop",
+          .workspace = ElementwiseLossWorkspace<typename F::Attrs>,
+          .run = RunElementwiseLoss<F>};
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_ELEMENTWISE_LOSS_H_

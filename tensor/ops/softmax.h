@@ -1,0 +1,29 @@
+#ifndef FIRN_TENSOR_OPS_SOFTMAX_H_
+#define FIRN_TENSOR_OPS_SOFTMAX_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// The attributes of every kind of softmax: one dimension, counted from the end when negative.
+struct SoftmaxAttrs {
+  int64_t dim = -1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+  }
+};
+
+// x normalised to probabilities along `dim`: y_i = exp(x_i) / sum_j exp(x_j). Any finite values are
+// safe; a line of -inf only gives NaN. Floating dtypes; half types compute in float.
+Tensor Softmax(const Tensor& x, int64_t dim);
+// Softmax(-x).
+Tensor Softmin(const Tensor& x, int64_t dim);
+
+// The gradient of Softmax for its result y: y * (dy - sum(dy * y)). A fused step of Softmax's own
+// rule; not for users.
+Tensor SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_SOFTMAX_H_

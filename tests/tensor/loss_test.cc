@@ -1,0 +1,114 @@
+// What losses do beyond the operations that the conformance suite checks: probabilities as targets,
+// and what a user sees when something is wrong.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "autograd/backward.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/ops.h"
+
+namespace firn {
+namespace {
+
+const std::vector<double> kLogits = {0.5, -1.0, 2.0, 1.5, 0.0, -0.5};
+const std::vector<double> kTarget = {0.2, 0.3, 0.5, 1.0, 0.0, 0.0};
+
+Tensor Matrix(std::vector<double> v) { return FromVector(std::move(v), Shape({2, 3})); }
+
+// -sum_j q_j log softmax(row)_j.
+double LossOfRow(const double* x, const double* q) {
+  double sum = 0, loss = 0;
+  for (int j = 0; j < 3; ++j) sum += std::exp(x[j]);
+  for (int j = 0; j < 3; ++j) loss -= q[j] * (x[j] - std::log(sum));
+  return loss;
+}
+
+std::string MessageOf(const Tensor& logits, const Tensor& target, const Tensor& weight = {}) {
+  try {
+    CrossEntropy(logits, target, weight);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(CrossEntropyTest, TakesProbabilities) {
+  const Tensor x = Matrix(kLogits), p = Matrix(kTarget);
+  const double first = LossOfRow(kLogits.data(), kTarget.data());
+  const double second = LossOfRow(kLogits.data() + 3, kTarget.data() + 3);
+  const std::vector<double> each =
+      CrossEntropy(x, p, {}, -100, Reduction::kNone).ToVector<double>();
+  ASSERT_EQ(each.size(), 2u);
+  EXPECT_NEAR(each[0], first, 1e-12);
+  EXPECT_NEAR(each[1], second, 1e-12);
+  EXPECT_NEAR(CrossEntropy(x, p).Item(), (first + second) / 2, 1e-12);
+  EXPECT_NEAR(CrossEntropy(x, p, {}, -100, Reduction::kSum).Item(), first + second, 1e-12);
+}
+
+TEST(CrossEntropyTest, WeighsAndSmoothsProbabilities) {
+  const std::vector<double> w = {0.5, 1.0, 2.0};
+  std::vector<double> q = kTarget;
+  for (size_t i = 0; i < q.size(); ++i) q[i] = w[i % 3] * (0.9 * q[i] + 0.1 / 3);
+  const double mean =
+      (LossOfRow(kLogits.data(), q.data()) + LossOfRow(kLogits.data() + 3, q.data() + 3)) / 2;
+  const Tensor loss =
+      CrossEntropy(Matrix(kLogits), Matrix(kTarget), FromVector(w), -100, Reduction::kMean, 0.1);
+  EXPECT_NEAR(loss.Item(), mean, 1e-12);
+}
+
+TEST(CrossEntropyTest, LabelsAreProbabilitiesOfOne) {
+  const Tensor labels = FromVector(std::vector<int64_t>{2, 0});
+  const Tensor one_hot = Matrix({0, 0, 1, 1, 0, 0});
+  for (double smoothing : {0.0, 0.2}) {
+    Tensor x = Matrix(kLogits).SetRequiresGrad(), y = Matrix(kLogits).SetRequiresGrad();
+    const Tensor a = CrossEntropy(x, labels, {}, -100, Reduction::kMean, smoothing);
+    const Tensor b = CrossEntropy(y, one_hot, {}, -100, Reduction::kMean, smoothing);
+    EXPECT_NEAR(a.Item(), b.Item(), 1e-12);
+    const std::vector<double> da = Grad(a, x).ToVector<double>();
+    const std::vector<double> db = Grad(b, y).ToVector<double>();
+    for (size_t i = 0; i < da.size(); ++i) EXPECT_NEAR(da[i], db[i], 1e-12);
+  }
+}
+
+TEST(CrossEntropyTest, GradientFlowsToProbabilities) {
+  const Tensor x = Matrix(kLogits);
+  Tensor p = Matrix(kTarget).SetRequiresGrad();
+  const Tensor loss = CrossEntropy(x, p, {}, -100, Reduction::kSum);
+  const std::vector<double> dp = Grad(loss, p).ToVector<double>();
+  const std::vector<double> log_probs = LogSoftmax(x, 1).ToVector<double>();
+  for (size_t i = 0; i < dp.size(); ++i) EXPECT_NEAR(dp[i], -log_probs[i], 1e-12);
+}
+
+TEST(CrossEntropyTest, SaysWhichLabelIsWrong) {
+  std::vector<int64_t> labels(20, 3);
+  labels[17] = 10;
+  EXPECT_NE(MessageOf(Zeros({20, 10}), FromVector(labels))
+                .find("label 10 at index 17 is outside [0, 10)"),
+            std::string::npos);
+}
+
+TEST(CrossEntropyTest, RefusesProbabilitiesOfAnotherShape) {
+  EXPECT_NE(MessageOf(Zeros({2, 3}), Zeros({2})).find("must have the shape of logits"),
+            std::string::npos);
+  EXPECT_NE(MessageOf(Zeros({2, 3}), Zeros({2, 3}), Zeros({4})).find("for each of 3 classes"),
+            std::string::npos);
+}
+
+TEST(CrossEntropyTest, MeanOverIgnoredSamplesOnlyIsNan) {
+  Tensor x = Matrix(kLogits).SetRequiresGrad();
+  const Tensor loss = CrossEntropy(x, FromVector(std::vector<int64_t>{-100, -100}));
+  EXPECT_TRUE(std::isnan(loss.Item()));
+}
+
+TEST(SoftminTest, IsSoftmaxOfTheNegative) {
+  const Tensor x = Matrix(kLogits);
+  EXPECT_EQ(Softmin(x, 1).ToVector<double>(), Softmax(Neg(x), 1).ToVector<double>());
+}
+
+}  // namespace
+}  // namespace firn
