@@ -11,6 +11,8 @@ namespace firn {
 // An activation that a normalisation can apply in its own pass.
 enum class FusedActivation : uint8_t { kNone, kRelu, kTanh };
 
+// The dtypes that statistics have.
+inline constexpr DTypeSet kStatistics = SetOf(DType::kF32) | SetOf(DType::kF64);
 // The dtype of statistics of data of type `d`: f32 for the half types.
 constexpr DType StatisticsType(DType d) { return d == DType::kF64 ? DType::kF64 : DType::kF32; }
 

@@ -182,6 +182,10 @@ ArgDecl Vector(std::string_view name, std::string_view like, bool optional) {
   return {.name = name, .same_dtype_as = like, .min_rank = 1, .max_rank = 1, .optional = optional};
 }
 
+ArgDecl Statistics(std::string_view name) {
+  return {.name = name, .dtypes = kStatistics, .min_rank = 1, .max_rank = 1};
+}
+
 FIRN_REGISTER_OP(layer_norm) {
   return {
       .name = "layer_norm",
@@ -209,8 +213,8 @@ FIRN_REGISTER_OP(layer_norm_grad) {
       .inputs = {{.name = "dy", .dtypes = kFloating, .min_rank = 2, .max_rank = 2},
                  {.name = "x", .same_dtype_as = "dy", .min_rank = 2, .max_rank = 2},
                  Vector("weight", "dy", true),
-                 Vector("mean", {}, false),
-                 Vector("invstd", {}, false)},
+                 Statistics("mean"),
+                 Statistics("invstd")},
       .outputs = {{.name = "dx"}, {.name = "dweight"}, {.name = "dbias"}},
       .infer = InferGrad,
       .kernels = {{.name = "loop", .workspace = GradWorkspace, .run = RunGrad}},

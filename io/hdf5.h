@@ -1,0 +1,37 @@
+#ifndef FIRN_IO_HDF5_H_
+#define FIRN_IO_HDF5_H_
+
+// Parameters in HDF5 files, laid out as NNabla does: one dataset per tensor, with attributes
+// `index` (its place in the order) and `need_grad` (Tensor::requires_grad). The entry
+// "layer1.conv1.weight" is the dataset /layer1/conv1/weight; docs/decisions.md says how names are
+// mapped that are less tame.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "io/load_limits.h"
+#include "tensor/state_dict.h"
+
+namespace firn::io {
+
+// Writes the tensors to `path`, replacing the file that is there once the new one is safely on the
+// disk: whatever happens, one of the two is there whole. Equal dicts give equal files. While
+// writing takes as much memory again as the tensors have. Errors: InvalidArgument for an undefined
+// tensor; ResourceExhausted for a full disk; NotFound, PermissionDenied and the like, naming the
+// path. The old file is then as it was.
+absl::Status SaveHdf5(const std::string& path, const StateDict& state);
+
+// Reads a file of SaveHdf5, of NNabla's save_parameters and save_states (".h5"), and of others that
+// hold datasets of numbers in groups. All dtypes of Firn keep theirs; 16-bit integers become i32,
+// u32 and u64 i64. requires_grad is set as need_grad says.
+// The file may come from anywhere: sizes are checked against the file and `limits` before memory is
+// taken, and links other than hard ones, objects with several names, elements in other files,
+// virtual datasets, filters but shuffle and deflate, strings, references and compounds are refused.
+// Errors: DataLoss for a damaged file, Unimplemented for what is refused, ResourceExhausted beyond
+// `limits`, all naming file and dataset; NotFound and the like for the path.
+absl::StatusOr<StateDict> LoadHdf5(const std::string& path, const LoadLimits& limits = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_HDF5_H_

@@ -1,0 +1,102 @@
+// write, fsync, rename, fsync of the folder: after the first fsync the temporary file is whole, the
+// rename is atomic, and the last makes the new name outlive a power cut.
+#include "io/internal/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+
+namespace firn::io::internal {
+namespace {
+
+// A new file of a name that no other process uses, with the permissions that the umask leaves; -1
+// and errno when there can be none.
+int CreateBeside(const std::string& path, std::string* name) {
+  static std::atomic<unsigned> counter = 0;
+  for (int attempts = 0; attempts < 100; ++attempts) {
+    *name = absl::StrCat(path, ".tmp.", getpid(), ".", counter++);
+    const int fd = open(name->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
+}  // namespace
+
+absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
+  AtomicFile file;
+  std::error_code error;
+  file.path_ = std::filesystem::weakly_canonical(path, error).string();
+  if (error || file.path_.empty()) file.path_ = path;
+  if (std::filesystem::is_directory(file.path_, error)) {
+    return absl::ErrnoToStatus(EISDIR, absl::StrCat("cannot write ", path));
+  }
+  std::string name;
+  file.fd_ = CreateBeside(file.path_, &name);
+  if (file.fd_ < 0) return file.SystemError("cannot create a file beside");
+  file.temporary_ = std::move(name);
+  struct stat old;
+  if (stat(file.path_.c_str(), &old) == 0 && fchmod(file.fd_, old.st_mode & 0777) != 0) {
+    return file.SystemError("cannot set the permissions of");
+  }
+  return file;
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      fd_(std::exchange(other.fd_, -1)) {}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+absl::Status AtomicFile::Write(const void* data, size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t done = write(fd_, at, std::min<size_t>(bytes, 1 << 30));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return SystemError("cannot write");
+    at += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Commit() {
+  if (fsync(fd_) != 0) return SystemError("cannot write");
+  if (close(std::exchange(fd_, -1)) != 0) return SystemError("cannot write");
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("cannot replace");
+  temporary_.clear();
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return SystemError("cannot open the folder of");
+  const bool synced = fsync(fd) == 0 || errno == EINVAL;  // some file systems sync no folders
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return synced ? absl::OkStatus() : SystemError("cannot sync the folder of");
+}
+
+// A full disk has one code, whichever way the system says it.
+absl::Status AtomicFile::SystemError(const char* what) const {
+  const int error = errno;
+  const std::string text = absl::StrCat(what, " ", path_);
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    return ResourceExhausted(text, ": ", std::generic_category().message(error));
+  }
+  return absl::ErrnoToStatus(error, text);
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,38 @@
+// The CRC runs over the name, a NUL, index, need_grad, dtype, rank and sizes as little-endian
+// 64-bit numbers, and the elements.
+#include "io/internal/h5_checksum.h"
+
+#include <zlib.h>
+
+#include <cstring>
+
+namespace firn::io::internal {
+namespace {
+
+uint32_t Extend(uint32_t crc, const void* data, size_t bytes) {
+  return static_cast<uint32_t>(crc32_z(crc, static_cast<const Bytef*>(data), bytes));
+}
+
+uint32_t Extend(uint32_t crc, int64_t number) { return Extend(crc, &number, sizeof(number)); }
+
+}  // namespace
+
+uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
+                       const Tensor& tensor) {
+  uint32_t crc = Extend(0, name.c_str(), name.size() + 1);
+  crc = Extend(crc, index);
+  crc = Extend(crc, need_grad ? 1 : 0);
+  // By name: the numbers of the enumeration are no part of the format.
+  crc = Extend(crc, Name(tensor.dtype()), std::strlen(Name(tensor.dtype())));
+  crc = Extend(crc, tensor.rank());
+  for (const int64_t size : tensor.shape()) crc = Extend(crc, size);
+  return tensor.num_elements() == 0 ? crc : Extend(crc, tensor.impl()->data, tensor.spec().bytes());
+}
+
+uint32_t FileChecksum(absl::Span<const uint32_t> entries) {
+  uint32_t crc = Extend(0, static_cast<int64_t>(entries.size()));
+  for (const uint32_t entry : entries) crc = Extend(crc, int64_t{entry});
+  return crc;
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,24 @@
+#ifndef FIRN_IO_INTERNAL_H5_CHECKSUM_H_
+#define FIRN_IO_INTERNAL_H5_CHECKSUM_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/span.h"
+#include "tensor/tensor.h"
+
+namespace firn::io::internal {
+
+// Attributes that Firn adds to NNabla's two (need_grad, index), which other readers pass over.
+// On each dataset: EntryChecksum. On the root group: FileChecksum of those, in the order of index.
+inline constexpr char kChecksumAttribute[] = "firn_crc32";
+
+// CRC-32 of everything that is stored about one entry. Requires: `tensor` is dense, on the CPU.
+uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
+                       const Tensor& tensor);
+
+uint32_t FileChecksum(absl::Span<const uint32_t> entries);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_H5_CHECKSUM_H_

@@ -1,0 +1,29 @@
+#ifndef FIRN_IO_INTERNAL_H5_GROUP_H_
+#define FIRN_IO_INTERNAL_H5_GROUP_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "io/internal/h5_file.h"
+#include "io/internal/h5_object.h"
+
+namespace firn::io::internal {
+
+struct H5Link {
+  std::string name;
+  uint64_t address = 0;  // of the object header
+};
+
+// The members of a group, in the order in which the file lists them. Unimplemented for soft and
+// external links; DataLoss for damage; ResourceExhausted for more than LoadLimits::max_tensors.
+// Requires: group.is_group().
+absl::StatusOr<std::vector<H5Link>> ListH5Group(H5File& file, const H5Object& group);
+
+// One link as the message of that name encodes it; the fractal heap holds such as well.
+absl::Status ParseH5Link(const H5File& file, H5Cursor c, std::vector<H5Link>* links);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_H5_GROUP_H_

@@ -1,0 +1,51 @@
+#ifndef FIRN_IO_INTERNAL_H5_OBJECT_H_
+#define FIRN_IO_INTERNAL_H5_OBJECT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "io/internal/h5_file.h"
+
+namespace firn::io::internal {
+
+// One entry of an object header.
+struct H5Message {
+  enum Type : uint16_t {
+    kNil = 0x00,
+    kDataspace = 0x01,
+    kLinkInfo = 0x02,
+    kDatatype = 0x03,
+    kLink = 0x06,
+    kExternalFiles = 0x07,
+    kLayout = 0x08,
+    kFilters = 0x0b,
+    kAttribute = 0x0c,
+    kContinuation = 0x10,
+    kSymbolTable = 0x11,
+    kAttributeInfo = 0x15,
+  };
+  uint16_t type = kNil;
+  std::string body;
+  uint64_t offset = 0;  // of the body in the file
+
+  H5Cursor cursor() const { return H5Cursor(body, offset); }
+};
+
+// A group or a dataset: everything its header says.
+struct H5Object {
+  std::vector<H5Message> messages;
+
+  // The only message of the type, or null.
+  const H5Message* Find(H5Message::Type type) const;
+  bool is_group() const { return Find(H5Message::kSymbolTable) || Find(H5Message::kLinkInfo); }
+};
+
+// Reads the object header at `address` with its continuations. DataLoss when it is damaged or says
+// something twice that may be said once.
+absl::StatusOr<H5Object> ReadH5Object(H5File& file, uint64_t address);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_H5_OBJECT_H_

@@ -1,0 +1,16 @@
+#ifndef FIRN_IO_INTERNAL_H5_READER_H_
+#define FIRN_IO_INTERNAL_H5_READER_H_
+
+#include "absl/status/statusor.h"
+#include "io/internal/random_access.h"
+#include "io/load_limits.h"
+#include "tensor/state_dict.h"
+
+namespace firn::io::internal {
+
+// io::LoadHdf5 of a file, or of memory that stands for one.
+absl::StatusOr<StateDict> ReadH5(const RandomAccess& file, const LoadLimits& limits);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_H5_READER_H_

@@ -1,0 +1,25 @@
+#ifndef FIRN_IO_PARAMETERS_H_
+#define FIRN_IO_PARAMETERS_H_
+
+// Saving and loading in one line:
+//
+//   io::Save("net.h5", net.state_dict());
+//   net.LoadStateDict(io::Load("net.h5"));
+
+#include <string>
+
+#include "io/load_limits.h"
+#include "tensor/state_dict.h"
+
+namespace firn::io {
+
+// Writes the tensors to a file whose format the end of its name tells: .h5 or .hdf5 (io/hdf5.h).
+// Throws firn::Error; what was at `path` before is then unharmed.
+void Save(const std::string& path, const StateDict& state);
+
+// Reads such a file. Throws firn::Error.
+StateDict Load(const std::string& path, const LoadLimits& limits = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_PARAMETERS_H_

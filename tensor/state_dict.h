@@ -1,0 +1,102 @@
+#ifndef FIRN_TENSOR_STATE_DICT_H_
+#define FIRN_TENSOR_STATE_DICT_H_
+
+// Named tensors in a fixed order: what modules and optimizers give out to be saved, and take back.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// A map from names to values that is walked in the order of insertion. Look-up is by hash. Values
+// stay where they are until something is erased or inserted. Thread-compatible.
+template <class Value>
+class OrderedMap {
+ public:
+  using Entry = std::pair<std::string, Value>;
+  using value_type = Entry;
+  using const_iterator = typename std::vector<Entry>::const_iterator;
+
+  OrderedMap() = default;
+  // Throws when a name occurs twice.
+  OrderedMap(std::initializer_list<Entry> entries) {
+    for (const Entry& e : entries) Insert(e.first, e.second);
+  }
+
+  size_t size() const { return entries_.size(); }
+  bool empty() const { return entries_.empty(); }
+  // Entries read `for (const auto& [name, value] : map)`.
+  const_iterator begin() const { return entries_.begin(); }
+  const_iterator end() const { return entries_.end(); }
+
+  bool Contains(std::string_view name) const { return index_.find(name) != index_.end(); }
+  // Null when there is no such name.
+  const Value* Find(std::string_view name) const {
+    const auto it = index_.find(name);
+    return it == index_.end() ? nullptr : &entries_[it->second].second;
+  }
+  Value* Find(std::string_view name) {
+    return const_cast<Value*>(static_cast<const OrderedMap*>(this)->Find(name));
+  }
+  // Throws when there is no such name.
+  const Value& operator[](std::string_view name) const {
+    const Value* value = Find(name);
+    if (value == nullptr) RaiseStatus(NotFound("no entry named ", name), "look-up");
+    return *value;
+  }
+
+  // Appends an entry. Throws when the name is taken.
+  void Insert(std::string name, Value value) {
+    if (!index_.emplace(name, entries_.size()).second) {
+      RaiseStatus(InvalidArgument("there is an entry named ", name, " already"), "insert");
+    }
+    entries_.emplace_back(std::move(name), std::move(value));
+  }
+  // Overwrites the entry in its place, or appends a new one.
+  void Set(std::string name, Value value) {
+    if (Value* present = Find(name)) {
+      *present = std::move(value);
+    } else {
+      Insert(std::move(name), std::move(value));
+    }
+  }
+  // Returns whether there was such an entry. Linear in size().
+  bool Erase(std::string_view name) {
+    const auto it = index_.find(name);
+    if (it == index_.end()) return false;
+    const size_t at = it->second;
+    index_.erase(it);
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at));
+    for (auto& [unused, position] : index_) position -= position > at ? 1 : 0;
+    return true;
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+  };
+  std::vector<Entry> entries_;
+  std::unordered_map<std::string, size_t, Hash, std::equal_to<>> index_;
+};
+
+// "layer1.conv1.weight" -> tensor.
+using StateDict = OrderedMap<Tensor>;
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_STATE_DICT_H_

@@ -1,0 +1,288 @@
+// Round trips, NNabla's files, the atomic replacement, and what the HDF5 library says of our files.
+#include "io/hdf5.h"
+
+#include <hdf5.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "device/testing.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/tensor.h"
+#include "tests/io/test_files.h"
+
+namespace firn::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> Names(const StateDict& state) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : state) names.push_back(name);
+  return names;
+}
+
+void ExpectSame(const StateDict& a, const StateDict& b) {
+  EXPECT_EQ(Names(a), Names(b));
+  for (const auto& [name, tensor] : a) {
+    const Tensor* other = b.Find(name);
+    ASSERT_NE(other, nullptr) << name;
+    EXPECT_EQ(tensor.dtype(), other->dtype()) << name;
+    EXPECT_TRUE(tensor.Contiguous().Equals(*other)) << name;
+    EXPECT_EQ(tensor.requires_grad(), other->requires_grad()) << name;
+  }
+}
+
+StateDict RoundTrip(const StateDict& state) {
+  const std::string path = TempPath("state.h5");
+  const absl::Status saved = SaveHdf5(path, state);
+  EXPECT_TRUE(saved.ok()) << saved;
+  const absl::StatusOr<StateDict> loaded = LoadHdf5(path);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
+  return loaded.ok() ? *loaded : StateDict();
+}
+
+Tensor Floats(const Shape& shape) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < shape.num_elements(); ++i) values.push_back(static_cast<float>(i) - 2.5f);
+  return FromVector(values, shape);
+}
+
+TEST(Hdf5Test, KeepsNamesOrderShapesAndGradientFlags) {
+  StateDict state;
+  state.Insert("layer2.conv1.weight", Floats({4, 3, 2, 2}).SetRequiresGrad());
+  state.Insert("layer1.conv1.weight", Floats({2, 5}));
+  state.Insert("layer1.bn.num_batches_tracked", FromVector<int64_t>({7}, {}));
+  state.Insert("a", Floats({1}));
+  ExpectSame(RoundTrip(state), state);
+}
+
+TEST(Hdf5Test, KeepsEveryDType) {
+  StateDict state;
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8,
+                            DType::kI32, DType::kI64, DType::kU8, DType::kBool}) {
+    state.Insert(std::string("t.") + Name(dtype), Floats({3, 4}).To(dtype));
+    state.Insert(std::string("scalar.") + Name(dtype), Floats({}).To(dtype));
+    state.Insert(std::string("empty.") + Name(dtype), Floats({2, 0, 3}).To(dtype));
+  }
+  state.Insert("big", FromValues<int64_t>({INT64_MIN, INT64_MAX}));
+  ExpectSame(RoundTrip(state), state);
+}
+
+TEST(Hdf5Test, KeepsFloatsToTheBit) {
+  const std::vector<uint32_t> bits = {0x7fc00001, 0xff800000, 0x80000000, 1, 0x7f7fffff};
+  std::vector<float> values(5);
+  std::memcpy(values.data(), bits.data(), 20);
+  const StateDict loaded = RoundTrip({{"x", FromVector(values)}});
+  EXPECT_EQ(std::memcmp(loaded["x"].host_view<float>().data(), bits.data(), 20), 0);
+}
+
+TEST(Hdf5Test, KeepsNamesThatAreNotTame) {
+  using namespace std::string_literals;
+  StateDict state;
+  const std::string deep = [] {
+    std::string name = "d";
+    for (int i = 0; i < 100; ++i) name += ".d";
+    return name;
+  }();
+  for (const std::string& name : {"w"s,     "w.m"s,       "w.m.v"s,
+                                  "w.x.y"s, ""s,          "."s,
+                                  ".."s,    ".a"s,        "a."s,
+                                  "a..b"s,  "a/b"s,       "a.b"s,
+                                  "a%2Fb"s, "100%"s,      "%"s,
+                                  "%25"s,   "%2E"s,       "\xc3\xa9t\xc3\xa9.\xe2\x98\x83"s,
+                                  "a b\n"s, "nul\0here"s, "@module.conv"s,
+                                  deep}) {
+    state.Insert(name, Floats({static_cast<int64_t>(state.size())}));
+  }
+  ExpectSame(RoundTrip(state), state);
+}
+
+TEST(Hdf5Test, KeepsAnEmptyDict) { ExpectSame(RoundTrip({}), {}); }
+
+// Enough members for several leaves and levels of the group's tree.
+TEST(Hdf5Test, KeepsThousandsOfEntries) {
+  StateDict state;
+  for (int i = 0; i < 3000; ++i) {
+    state.Insert((i % 2 == 0 ? "flat" : "g.h.") + std::to_string(i * 7919 % 3001), Floats({i % 3}));
+  }
+  ExpectSame(RoundTrip(state), state);
+}
+
+TEST(Hdf5Test, WritesViewsAndSharedTensorsAsTheyLook) {
+  Tensor t = Floats({2, 3});
+  const Tensor turned = FromBlob(t.mutable_host_view<float>().data(), {3, 2}, {1, 3}, DType::kF32);
+  const StateDict loaded = RoundTrip({{"t", t}, {"view", turned}, {"again", t}});
+  EXPECT_EQ(loaded["view"].shape(), (Shape{3, 2}));
+  EXPECT_THAT(loaded["view"].ToVector<float>(), ElementsAre(-2.5, 0.5, -1.5, 1.5, -0.5, 2.5));
+  EXPECT_TRUE(loaded["again"].Equals(t));
+}
+
+TEST(Hdf5Test, EqualDictsGiveEqualFiles) {
+  const StateDict state = {{"a.b", Floats({5})}, {"c", Floats({2})}};
+  const std::string first = TempPath("1.h5"), second = TempPath("2.h5");
+  ASSERT_TRUE(SaveHdf5(first, state).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // times are in seconds
+  ASSERT_TRUE(SaveHdf5(second, state).ok());
+  EXPECT_EQ(ReadFile(first), ReadFile(second));
+}
+
+TEST(Hdf5Test, ReadsNnablaParameters) {
+  const absl::StatusOr<StateDict> state = LoadHdf5("tests/io/data/sample_params.h5");
+  ASSERT_TRUE(state.ok()) << state.status();
+  for (const auto& [name, tensor] : *state) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(tensor.dtype(), DType::kF32);
+  }
+  EXPECT_THAT(Names(*state), testing::Not(testing::IsEmpty()));
+  EXPECT_TRUE((*state)["conv1.conv.W"].requires_grad());
+}
+
+TEST(Hdf5Test, ReadsNnablaSolverStates) {
+  const absl::StatusOr<StateDict> state = LoadHdf5("tests/io/data/sample_solver_states.h5");
+  ASSERT_TRUE(state.ok()) << state.status();
+  EXPECT_THAT(Names(*state), testing::Not(testing::IsEmpty()));
+}
+
+// --- What the library finds in our files
+// -----------------------------------------------------------
+
+TEST(Hdf5Test, TheLibraryReadsOurFilesAsNnablaWould) {
+  const std::string path = TempPath("state.h5");
+  ASSERT_TRUE(SaveHdf5(path, {{"conv1.W", Floats({2, 3}).SetRequiresGrad()},
+                              {"conv1.flag", Floats({1}).To(DType::kBool)}})
+                  .ok());
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  const hid_t dataset = H5Dopen2(file, "/conv1/W", H5P_DEFAULT);
+  ASSERT_GE(dataset, 0);
+  float values[6];
+  ASSERT_GE(H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+  EXPECT_EQ(values[5], 2.5f);
+  const hid_t index = H5Aopen(dataset, "index", H5P_DEFAULT);
+  int64_t number = -1;
+  ASSERT_GE(H5Aread(index, H5T_NATIVE_INT64, &number), 0);
+  EXPECT_EQ(number, 0);
+  const hid_t need_grad = H5Aopen(dataset, "need_grad", H5P_DEFAULT);
+  const hid_t type = H5Aget_type(need_grad);
+  EXPECT_EQ(H5Tget_class(type), H5T_ENUM);
+  int8_t flag = 0;
+  ASSERT_GE(H5Aread(need_grad, type, &flag), 0);
+  EXPECT_EQ(flag, 1);
+  const hid_t creation = H5Dget_create_plist(dataset);
+  EXPECT_EQ(H5Pget_layout(creation), H5D_CONTIGUOUS);
+  H5Pclose(creation);
+  H5Tclose(type);
+  H5Aclose(need_grad);
+  H5Aclose(index);
+  H5Dclose(dataset);
+  EXPECT_GE(H5Fclose(file), 0);
+}
+
+// The library converts what it reads, so the right numbers show that each type is described right.
+TEST(Hdf5Test, TheLibraryReadsEveryDType) {
+  const std::string path = TempPath("state.h5");
+  StateDict state;
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8,
+                            DType::kI32, DType::kI64, DType::kU8, DType::kBool}) {
+    state.Insert(std::string("deep.er.") + Name(dtype), FromValues({0.f, 1.f, 1.f}).To(dtype));
+  }
+  ASSERT_TRUE(SaveHdf5(path, state).ok());
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  for (const auto& [name, tensor] : state) {
+    const std::string dtype = Name(tensor.dtype());
+    const hid_t dataset = H5Dopen2(file, ("/deep/er/" + dtype).c_str(), H5P_DEFAULT);
+    ASSERT_GE(dataset, 0) << dtype;
+    if (tensor.dtype() == DType::kBool) {
+      const hid_t type = H5Dget_type(dataset);
+      int8_t flags[3] = {};
+      ASSERT_GE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, flags), 0);
+      EXPECT_THAT(flags, ElementsAre(0, 1, 1));
+      H5Tclose(type);
+    } else {
+      double values[3] = {};
+      ASSERT_GE(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+      EXPECT_THAT(values, ElementsAre(0, 1, 1)) << dtype;
+    }
+    H5Dclose(dataset);
+  }
+  EXPECT_GE(H5Fclose(file), 0);
+}
+
+// --- Replacing a file
+// --------------------------------------------------------------------------------
+
+TEST(Hdf5Test, RefusesUndefinedTensorsAndKeepsTheOldFile) {
+  const std::string path = TempPath("state.h5");
+  ASSERT_TRUE(SaveHdf5(path, {{"a", Floats({3})}}).ok());
+  const absl::Status status = SaveHdf5(path, {{"a", Floats({4})}, {"b", Tensor()}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("b is an undefined tensor"));
+  EXPECT_EQ((*LoadHdf5(path))["a"].shape(), Shape{3});
+  EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
+}
+
+// A limit on file sizes stands for a full disk: both make write() fail half way.
+TEST(Hdf5Test, AFullDiskKeepsTheOldFile) {
+  const std::string path = TempPath("state.h5");
+  ASSERT_TRUE(SaveHdf5(path, {{"a", Floats({3})}}).ok());
+  rlimit old;
+  getrlimit(RLIMIT_FSIZE, &old);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  for (const rlim_t limit : {0, 1, 4096, 100000}) {
+    const rlimit small = {limit, old.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    const absl::Status status = SaveHdf5(path, {{"a", Floats({100000})}});
+    setrlimit(RLIMIT_FSIZE, &old);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(path));
+    EXPECT_EQ((*LoadHdf5(path))["a"].shape(), Shape{3});
+    EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
+  }
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(SaveHdf5(path, {{"a", Floats({100000})}}).ok());
+}
+
+TEST(Hdf5Test, SaysWhyAFileCannotBeWritten) {
+  EXPECT_EQ(SaveHdf5("/nowhere/state.h5", {}).code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(SaveHdf5(testing::TempDir(), {}).ok());
+  EXPECT_FALSE(SaveHdf5("", {}).ok());
+}
+
+TEST(Hdf5Test, ReplacesTheTargetOfALinkAndKeepsPermissions) {
+  const std::string path = TempPath("real.h5"), link = TempPath("link.h5");
+  std::filesystem::remove(link);  // of an earlier run
+  ASSERT_TRUE(SaveHdf5(path, {}).ok());
+  ASSERT_EQ(chmod(path.c_str(), 0640), 0);
+  ASSERT_EQ(symlink("real.h5", link.c_str()), 0);
+  ASSERT_TRUE(SaveHdf5(link, {{"a", Floats({3})}}).ok());
+  EXPECT_EQ(LoadHdf5(path)->size(), 1u);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  struct stat info;
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
+}
+
+TEST(Hdf5Test, SaysWhyAFileCannotBeRead) {
+  EXPECT_EQ(LoadHdf5(TempPath("none.h5")).status().code(), absl::StatusCode::kNotFound);
+  const std::string path = TempPath("text.h5");
+  WriteFile(path, "this is no HDF5 file");
+  EXPECT_THAT(std::string(LoadHdf5(path).status().message()),
+              HasSubstr("text.h5: offset 0, signature: not an HDF5 file"));
+}
+
+}  // namespace
+}  // namespace firn::io
