@@ -24,7 +24,7 @@ HookHandle RegisterHook(const Tensor& tensor, GradHook hook) {
     std::erase_if(meta.hooks, [](const auto& h) { return !h->active; });
     meta.hooks.push_back(entry);
   }
-  return HookHandle(std::move(entry));
+  return HookHandle(std::shared_ptr<bool>(entry, &entry->active));
 }
 
 }  // namespace firn

@@ -9,18 +9,20 @@
 
 namespace firn {
 
-// Names a registered hook. A value; dropping it leaves the hook in place.
+// Names a registered hook, of a tensor or of a module. A value; dropping it leaves the hook in
+// place, and it may outlive what it was registered with.
 class HookHandle {
  public:
   HookHandle() = default;
-  explicit HookHandle(std::shared_ptr<GradHookEntry> entry) : entry_(std::move(entry)) {}
-  // The hook is not called again. Does nothing the second time.
+  // `active` is the flag that whoever runs the hook looks at.
+  explicit HookHandle(std::weak_ptr<bool> active) : active_(std::move(active)) {}
+  // The hook is not called again. Does nothing the second time. A hook may remove itself.
   void Remove() {
-    if (entry_ != nullptr) entry_->active = false;
+    if (const std::shared_ptr<bool> active = active_.lock()) *active = false;
   }
 
  private:
-  std::shared_ptr<GradHookEntry> entry_;
+  std::weak_ptr<bool> active_;
 };
 
 // Calls `hook` with the gradient of `tensor` in every Backward and Grad that reaches it: once a

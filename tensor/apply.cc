@@ -6,7 +6,9 @@
 
 #include "tensor/apply.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
@@ -16,6 +18,7 @@
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/pending.h"
 #include "tensor/reorder.h"
 
 namespace firn {
@@ -23,10 +26,6 @@ namespace {
 
 constexpr size_t kMaxOutputs = 8;
 constexpr size_t kFewInputs = 6;
-
-const ArgDecl& DeclOf(const OpDef& op, size_t i) {
-  return i < op.inputs.size() ? op.inputs[i] : op.inputs.back();
-}
 
 // --- Validation ---------------------------------------------------------------------------------
 
@@ -50,21 +49,36 @@ absl::Status CheckInout(const ArgDecl& decl, const Tensor& t) {
 
 absl::Status CheckCount(const OpDef& op, size_t given) {
   const size_t declared = op.inputs.size();
-  FIRN_RETURN_IF(op.variadic() ? given < declared : given != declared,
-                 InvalidArgument("takes ", op.variadic() ? "at least " : "", declared,
-                                 " tensors, got ", given));
+  if (!op.variadic()) {
+    FIRN_RETURN_IF(given != declared, InvalidArgument("takes ", declared, " tensors, got ", given));
+    return absl::OkStatus();
+  }
+  FIRN_RETURN_IF(given < declared || (given - declared) % op.cycle != 0,
+                 InvalidArgument(
+                     "takes at least ", declared, " tensors",
+                     op.cycle == 1 ? "" : absl::StrCat(", the last ", op.cycle, " again and again"),
+                     ", got ", given));
   return absl::OkStatus();
+}
+
+// The input whose dtype input i must have: of a variadic one, in the same repetition, or, when it
+// names itself, the first.
+size_t SameAs(const OpDef& op, const ArgDecl& decl, size_t i) {
+  const size_t at = static_cast<size_t>(decl.same_as);
+  const bool repeats = op.inputs[at].variadic && &op.inputs[at] != &decl;
+  return repeats ? at + op.Repetition(i) * op.cycle : at;
 }
 
 absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* device) {
   if (in.size() != op.inputs.size()) FIRN_RETURN_IF_ERROR(CheckCount(op, in.size()));
   bool have_device = false;
   for (size_t i = 0; i < in.size(); ++i) {
-    const ArgDecl& decl = DeclOf(op, i);
+    const ArgDecl& decl = op.input(i);
     if (!in[i].defined()) {
       FIRN_RETURN_IF(!decl.optional, InvalidArgument(decl.name, " is an undefined tensor"));
       continue;
     }
+    if (IsPending(*in[i])) return PendingError(*in[i]);
     const TensorSpec& spec = in[i].spec();
     if (!Contains(decl.dtypes, spec.dtype)) return BadDType(decl, spec);
     const int rank = spec.shape.rank();
@@ -80,7 +94,7 @@ absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* d
     *device = spec.device;
     have_device = true;
     if (decl.same_as >= 0) {
-      const TensorRef& other = in[static_cast<size_t>(decl.same_as)];
+      const TensorRef& other = in[SameAs(op, decl, i)];
       if (other.defined() && other.spec().dtype != spec.dtype) {
         return BadSameDType(decl, spec, other.spec());
       }
@@ -168,9 +182,29 @@ struct Arranged {
   absl::InlinedVector<Operand, 8> operands;
 };
 
+// The storages that a call writes into, for a quick look before a thorough one: an optimizer's step
+// has hundreds of inputs.
+class Written {
+ public:
+  Written(const OpDef& op, absl::Span<const TensorRef> in) {
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (op.input(i).inout && in[i].defined()) storages_.push_back(in[i]->impl()->storage.get());
+    }
+    std::sort(storages_.begin(), storages_.end(), std::less<>());
+  }
+  bool Contains(const Tensor& t) const {
+    return std::binary_search(storages_.begin(), storages_.end(), t.impl()->storage.get(),
+                              std::less<>());
+  }
+
+ private:
+  absl::InlinedVector<const Storage*, 8> storages_;
+};
+
 absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> in, size_t i,
-                                  bool reorder, uint8_t block, bool strided_ok) {
-  const ArgDecl& decl = DeclOf(op, i);
+                                  bool reorder, uint8_t block, bool strided_ok,
+                                  const Written& written) {
+  const ArgDecl& decl = op.input(i);
   const TensorSpec& spec = in[i].spec();
   const bool fits = !reorder || (strided_ok && !spec.layout.blocked()) ||
                     (spec.dense() && spec.layout.channel_block == block);
@@ -182,8 +216,9 @@ absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> i
     return Tensor();
   }
   if (!fits) return Reordered(*in[i], block);
+  if (!written.Contains(*in[i])) return Tensor();
   for (size_t j = 0; j < in.size(); ++j) {  // x[1:] = x[:-1] reads a copy
-    if (DeclOf(op, j).inout && in[j].defined() && MayOverlap(*in[j], *in[i])) {
+    if (op.input(j).inout && in[j].defined() && MayOverlap(*in[j], *in[i])) {
       FIRN_ASSIGN_OR_RETURN(Tensor copy,
                             AllocateTensor(TensorSpec::Blocked(spec.dtype, spec.shape, spec.device,
                                                                spec.layout.channel_block)));
@@ -199,6 +234,7 @@ absl::Status Arrange(const OpDef& op, const Kernel& k, absl::Span<const TensorRe
   const bool strided_ok = k.layouts == nullptr && k.takes != Takes::kContiguous;
   const bool untouched = !has_request && !any_inout;
   if (!untouched) a->owned.resize(in.size());
+  const Written written(op, any_inout ? in : absl::Span<const TensorRef>());
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in[i].defined()) {
       a->operands.push_back({});
@@ -206,8 +242,9 @@ absl::Status Arrange(const OpDef& op, const Kernel& k, absl::Span<const TensorRe
     }
     const Tensor* t = &*in[i];
     if (!untouched) {
-      FIRN_ASSIGN_OR_RETURN(a->owned[i], ArrangeOne(op, in, i, has_request,
-                                                    has_request ? want.in[i] : 0, strided_ok));
+      FIRN_ASSIGN_OR_RETURN(
+          a->owned[i],
+          ArrangeOne(op, in, i, has_request, has_request ? want.in[i] : 0, strided_ok, written));
       if (a->owned[i].defined()) t = &a->owned[i];
     }
     a->operands.push_back({t->impl()->data, &t->spec()});
@@ -265,7 +302,7 @@ absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<cons
       if (!Contains(kIndex, in[at].spec().dtype)) continue;  // probabilities, masks
       FIRN_ASSIGN_OR_RETURN(const IndexBounds b, op.index_bounds(q, i));
       FIRN_RETURN_IF_ERROR(VisitIndex(in[at].spec().dtype, [&]<class T>(TypeTag<T>) {
-        return CheckIndexValues<T>(*in[at], b, DeclOf(op, at).name);
+        return CheckIndexValues<T>(*in[at], b, op.input(at).name);
       }));
     }
   }
@@ -343,7 +380,7 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   FIRN_RETURN_IF_ERROR(k->run(context));
   if (any_inout) {
     for (size_t i = 0; i < in.size(); ++i) {
-      if (DeclOf(op, i).inout && in[i].defined()) in[i]->impl()->storage->BumpVersion();
+      if (op.input(i).inout && in[i].defined()) in[i]->impl()->storage->BumpVersion();
     }
   }
   return absl::OkStatus();

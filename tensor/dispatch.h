@@ -79,6 +79,19 @@ class GradScope {
   bool saved_;
 };
 
+// While one lives on a thread, a capture there does not see what runs: the making of values that a
+// captured run finds ready, such as the first values of a parameter.
+class NoCaptureScope {
+ public:
+  NoCaptureScope() : saved_(ThisThread().capture) { ThisThread().capture = nullptr; }
+  ~NoCaptureScope() { ThisThread().capture = saved_; }
+  NoCaptureScope(const NoCaptureScope&) = delete;
+  NoCaptureScope& operator=(const NoCaptureScope&) = delete;
+
+ private:
+  CaptureRecorder* saved_;
+};
+
 inline bool GradEnabled() { return ThisThread().grad_enabled; }
 
 }  // namespace firn

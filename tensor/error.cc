@@ -22,13 +22,17 @@ std::string PathScope::Current() {
   return path;
 }
 
+const std::string* PathScope::Intern(const std::string& path) {
+  static std::mutex* mutex = new std::mutex;
+  static auto* paths = new std::set<std::string>;  // as many as the program has modules
+  std::lock_guard lock(*mutex);
+  return &*paths->insert(path).first;
+}
+
 const std::string* PathScope::Interned() {
   if (innermost_ == nullptr) return nullptr;
   if (innermost_->interned_ == nullptr && !innermost_->resumed_) {
-    static std::mutex* mutex = new std::mutex;
-    static auto* paths = new std::set<std::string>;  // as many as the program has modules
-    std::lock_guard lock(*mutex);
-    innermost_->interned_ = &*paths->insert(Current()).first;
+    innermost_->interned_ = Intern(Current());
   }
   return innermost_->interned_;
 }

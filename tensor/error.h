@@ -29,11 +29,14 @@ class Error : public std::runtime_error {
 // writes. `name` must outlive the scope.
 class PathScope {
  public:
+  // The name outlives the scope.
   explicit PathScope(const std::string& name) : name_(&name), outer_(innermost_) {
     innermost_ = this;
   }
-  // Resumes a path that Interned() gave (null: no path) whatever scopes are open around this one:
-  // work done later on behalf of that part of the program.
+  explicit PathScope(std::string&&) = delete;
+  // Resumes a path that Interned() or Intern() gave (null: no path) whatever scopes are open around
+  // this one: work done later on behalf of that part of the program, or by a module, which knows
+  // its whole path wherever it is called from.
   explicit PathScope(const std::string* interned)
       : name_(interned), outer_(innermost_), interned_(interned), resumed_(true) {
     innermost_ = this;
@@ -47,6 +50,8 @@ class PathScope {
   // The same as a string that lives for ever, so that records can keep a pointer; null outside any
   // scope. Built once per scope object.
   static const std::string* Interned();
+  // An equal string that lives for ever; one address for one text.
+  static const std::string* Intern(const std::string& path);
 
  private:
   const std::string* name_;  // null only when resumed

@@ -1,4 +1,4 @@
-// Borrowing host memory. Alignment is the caller's: kernels use unaligned loads.
+// Borrowing host memory: aligned to its elements, which is all that kernels rely on.
 
 #include "tensor/from.h"
 
@@ -22,6 +22,11 @@ Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& stri
                 std::function<void(void*)> release) {
   if (data == nullptr && shape.num_elements() != 0) {
     RaiseStatus(InvalidArgument("null pointer for shape ", shape.ToString()), "from_blob");
+  }
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(SizeOf(dtype)) != 0) {
+    RaiseStatus(InvalidArgument("data is not aligned to ", SizeOf(dtype), " bytes, the size of ",
+                                Name(dtype), "; copy it"),
+                "from_blob");
   }
   if (strides.size() != static_cast<size_t>(shape.rank())) {
     RaiseStatus(InvalidArgument(strides.size(), " strides for shape ", shape.ToString()),

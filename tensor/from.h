@@ -25,7 +25,7 @@ Tensor FromVector(std::vector<T> values) {
 
 // Borrows `data` (row-major, on the host) without copying: whoever owns it must keep it until
 // `release(data)` is called, when the last tensor using it is gone. Throws on a null pointer with a
-// non-empty shape.
+// non-empty shape and on data that is not aligned to its elements.
 Tensor FromBlob(void* data, const Shape& shape, DType dtype,
                 std::function<void(void*)> release = nullptr);
 // As above with strides, in elements; they may be zero, not negative.

@@ -33,6 +33,8 @@ class GradNode : public RefCounted {
   virtual void Retain(uint32_t slot, std::shared_ptr<Tensor> cell) = 0;
 };
 
+class PendingOwner;
+
 // The autograd side of a tensor; absent while nobody needs it.
 struct GradMeta : Pooled<GradMeta> {
   Tensor grad;                       // accumulated, for leaves
@@ -40,6 +42,7 @@ struct GradMeta : Pooled<GradMeta> {
   uint32_t slot = 0;                 // which of node's outputs
   GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
   std::shared_ptr<Tensor> retained;  // RetainGrad: shared with the node, which fills it
+  const PendingOwner* pending_owner = nullptr;  // of a pending tensor, see tensor/pending.h
 };
 
 // The metadata of `t`, made on first use. Requires: t.defined().

@@ -5,6 +5,7 @@
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/pending.h"
 #include "tensor/reorder.h"
 #include "tensor/tensor.h"
 
@@ -12,6 +13,7 @@ namespace firn {
 
 const void* Tensor::HostData(DType want, bool write) const {
   if (!defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), "host_view");
+  if (IsPending(*this)) RaiseStatus(PendingError(*this), "host_view");
   const TensorSpec& s = spec();
   if (s.dtype != want) {
     RaiseStatus(InvalidArgument("asked for ", Name(want), " elements of ", s.ToString()),
@@ -46,6 +48,7 @@ namespace {
 
 Tensor OnHost(const Tensor& t, const char* what) {
   if (!t.defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), what);
+  if (IsPending(t)) RaiseStatus(PendingError(t), what);
   if (ThisThread().capture != nullptr) {
     RaiseIfError(ThisThread().capture->OnHostRead(t), what);
   }

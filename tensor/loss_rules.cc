@@ -89,10 +89,20 @@ Tensor LossFlow(GradContext& g, Reduction reduction) {
   return divisor == 1 ? g.grad_output() : Mul(g.grad_output(), 1 / divisor);
 }
 
-Tensor ReduceLoss(const Tensor& losses, Reduction reduction, std::string_view op) {
+Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reduction,
+                  std::string_view op) {
   RaiseIfError(CheckReduction(reduction), op);
-  if (reduction == Reduction::kNone) return losses;
-  return reduction == Reduction::kMean ? Mean(losses) : Sum(losses);
+  if (weight.defined()) {
+    const absl::StatusOr<Shape> shape = BroadcastShapes(losses.shape(), weight.shape());
+    if (!shape.ok() || *shape != losses.shape()) {
+      RaiseStatus(InvalidArgument("weight ", weight.shape().ToString(), " does not broadcast to ",
+                                  losses.shape().ToString()),
+                  op);
+    }
+  }
+  const Tensor weighted = weight.defined() ? Mul(losses, weight) : losses;
+  if (reduction == Reduction::kNone) return weighted;
+  return reduction == Reduction::kMean ? Mean(weighted) : Sum(weighted);
 }
 
 }  // namespace firn

@@ -35,8 +35,10 @@ OpDef ElementwiseLossOp(std::string_view name, std::string_view doc, std::string
                         std::string_view y = "y");
 // dLoss / d(loss of an element), to be multiplied by d(loss of an element) / dx.
 Tensor LossFlow(GradContext& g, Reduction reduction);
-// The losses of elements reduced by operations, where weights come between.
-Tensor ReduceLoss(const Tensor& losses, Reduction reduction, std::string_view op);
+// The losses of elements times `weight` (undefined: 1; else it broadcasts to their shape), reduced;
+// by operations, for losses whose own pass does not know weights.
+Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reduction,
+                  std::string_view op);
 
 }  // namespace firn
 

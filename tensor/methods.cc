@@ -48,11 +48,6 @@ Tensor Tensor::Squeeze(std::vector<int64_t> dims) const {
 Tensor Tensor::Unsqueeze(int dim) const { return firn::Unsqueeze(*this, dim); }
 Tensor Tensor::Sum() const { return firn::Sum(*this); }
 
-Tensor Tensor::Detach() const {
-  if (!defined()) return {};
-  return WrapStorage(impl_->storage, impl_->data, impl_->spec);
-}
-
 Tensor& Tensor::operator+=(const Tensor& other) { return *this = Add(*this, other); }
 Tensor& Tensor::operator-=(const Tensor& other) { return *this = Sub(*this, other); }
 Tensor& Tensor::operator*=(const Tensor& other) { return *this = Mul(*this, other); }

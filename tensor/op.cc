@@ -26,6 +26,13 @@ Registry& TheRegistry() {
 
 // What Apply would otherwise look up at every call.
 void Resolve(OpDef& op) {
+  for (const ArgDecl& decl : op.inputs) op.cycle += decl.variadic ? 1u : 0u;
+  for (size_t i = 0; i < op.cycle; ++i) {
+    FIRN_CHECK(op.inputs[op.inputs.size() - 1 - i].variadic, "variadic inputs of ",
+               std::string(op.name), " are not the last ones");
+  }
+  // Saved values are found by one position, see autograd/tape/op_node.cc.
+  FIRN_CHECK(op.cycle <= 1 || op.grad == nullptr, std::string(op.name));
   for (ArgDecl& decl : op.inputs) {
     op.any_inout |= decl.inout;
     if (decl.same_dtype_as.empty()) continue;

@@ -34,7 +34,8 @@ struct ArgDecl {
   int max_rank = kMaxRank;
   bool optional = false;  // an undefined tensor may stand here
   bool inout = false;     // written in place; must not need a gradient while recording
-  bool variadic = false;  // the last input only: one or more tensors
+  // The last input, or the last ones: given one or more times, together and in this order.
+  bool variadic = false;
   bool constant = false;  // a result only: no gradient flows back from it
   int same_as = -1;       // filled in at registration: the position of same_dtype_as
 };
@@ -247,9 +248,19 @@ struct OpDef {
   std::vector<int> index_inputs = {};  // inputs that index_bounds speaks of
   std::vector<Kernel> kernels = {};    // preference order; the CPU reference "loop" comes last
 
-  bool any_inout = false;  // filled in at registration
+  // Filled in at registration.
+  bool any_inout = false;
+  size_t cycle = 0;  // how many inputs are variadic
 
-  bool variadic() const { return !inputs.empty() && inputs.back().variadic; }
+  bool variadic() const { return cycle != 0; }
+  // The declaration of input i of a call. Requires: i < inputs.size(), or variadic().
+  const ArgDecl& input(size_t i) const {
+    return i < inputs.size() ? inputs[i] : inputs[i - Repetition(i) * cycle];
+  }
+  // Which repetition of the variadic inputs input i belongs to, from 0; 0 for all others.
+  size_t Repetition(size_t i) const {
+    return i < inputs.size() ? 0 : (i + cycle - inputs.size()) / cycle;
+  }
 };
 
 // The operation of that name. Aborts when it is not linked in: look-ups name our own operations.
@@ -265,15 +276,19 @@ struct OpRegistration {
 struct KernelRegistration {
   KernelRegistration(std::string_view op, std::vector<Kernel> kernels);
 };
+// Registrations come before other global objects, which may hold tensors and modules and be made
+// by operations.
+#define FIRN_BEFORE_GLOBALS __attribute__((init_priority(500)))
 // FIRN_REGISTER_OP(exp) { return {.name = "exp", ...}; }
-#define FIRN_REGISTER_OP(stem)                                             \
-  static ::firn::OpDef FirnDefine_##stem();                                \
-  static const ::firn::OpRegistration firn_op_##stem(FirnDefine_##stem()); \
+#define FIRN_REGISTER_OP(stem)                                                                 \
+  static ::firn::OpDef FirnDefine_##stem();                                                    \
+  FIRN_BEFORE_GLOBALS static const ::firn::OpRegistration firn_op_##stem(FirnDefine_##stem()); \
   static ::firn::OpDef FirnDefine_##stem()
 // FIRN_REGISTER_KERNELS(exp) { return {{.name = "loop", .device = DeviceType::kCuda, ...}}; }
-#define FIRN_REGISTER_KERNELS(stem)                                                         \
-  static std::vector<::firn::Kernel> FirnKernels_##stem();                                  \
-  static const ::firn::KernelRegistration firn_kernels_##stem(#stem, FirnKernels_##stem()); \
+#define FIRN_REGISTER_KERNELS(stem)                                                \
+  static std::vector<::firn::Kernel> FirnKernels_##stem();                         \
+  FIRN_BEFORE_GLOBALS static const ::firn::KernelRegistration firn_kernels_##stem( \
+      #stem, FirnKernels_##stem());                                                \
   static std::vector<::firn::Kernel> FirnKernels_##stem()
 
 }  // namespace firn

@@ -3,8 +3,14 @@
 #include "tensor/reduction.h"
 
 #include "tensor/error.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/div.h"
+#include "tensor/ops/eq.h"
 #include "tensor/ops/expand.h"
+#include "tensor/ops/gather.h"
 #include "tensor/ops/reshape.h"
+#include "tensor/ops/squeeze.h"
+#include "tensor/ops/where.h"
 
 namespace firn {
 
@@ -46,6 +52,11 @@ absl::Status RefuseEmptyReduction(const Shape& x, const ReduceAttrs& attrs, cons
   return absl::OkStatus();
 }
 
+absl::Status InferExtreme(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(InferReduction(c, c.dtype(0)));
+  return RefuseEmptyReduction(c.shape(0), c.attrs<ReduceAttrs>(), "the extreme");
+}
+
 absl::Status InferArgReduction(InferContext& c) {
   const ArgReduceAttrs& a = c.attrs<ArgReduceAttrs>();
   ReduceAttrs over{{}, a.keepdim};
@@ -63,6 +74,25 @@ Tensor KeepReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape&
 
 Tensor SpreadReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape) {
   return Expand(KeepReduced(reduced, attrs, shape), shape);
+}
+
+Tensor SpreadToEqual(const Tensor& dy, const Tensor& x, const Tensor& y, const ReduceAttrs& attrs) {
+  const Tensor hit = Eq(x, KeepReduced(y, attrs, x.shape()));
+  const Tensor count = Sum(Cast(hit, x.dtype()), attrs.dims, true);
+  return Where(hit, Div(KeepReduced(dy, attrs, x.shape()), count), 0);
+}
+
+void GradOfExtreme(GradContext& g) {
+  g.set_grad_input(0,
+                   SpreadToEqual(g.grad_output(), g.input(0), g.output(0), g.attrs<ReduceAttrs>()));
+}
+
+ValuesAndIndices PickedAlong(const Tensor& x, const Tensor& index, int64_t dim, bool keepdim) {
+  if (x.rank() == 0) return {x, index};
+  const int at = static_cast<int>(dim);
+  const Tensor values = Gather(x, at, index);
+  if (keepdim) return {values, index};
+  return {Squeeze(values, at), Squeeze(index, at)};
 }
 
 }  // namespace firn

@@ -60,6 +60,17 @@ Tensor Make(const Shape& shape, F f, size_t period = kPeriod) {
   return FromVector(std::move(values), shape);
 }
 
+// With stand-ins for large samples unless they are wanted; null when there are none.
+std::unique_ptr<Samples> Build(std::string_view op, bool with_large) {
+  auto it = Registry().find(op);
+  if (it == Registry().end()) return nullptr;
+  auto samples = std::make_unique<Samples>();
+  making_large = with_large;
+  it->second(*samples);
+  making_large = false;
+  return samples;
+}
+
 int64_t FlatIndex(const Shape& shape, absl::Span<const int64_t> index) {
   int64_t flat = 0;
   for (int d = 0; d < shape.rank(); ++d) flat = flat * shape[d] + index[static_cast<size_t>(d)];
@@ -139,14 +150,17 @@ SamplesRegistration::SamplesRegistration(std::string_view op, SamplesFn fn) {
 }
 
 std::unique_ptr<Samples> SamplesOf(std::string_view op, bool with_large) {
-  auto it = Registry().find(op);
-  if (it == Registry().end()) return nullptr;
-  auto samples = std::make_unique<Samples>();
-  making_large = with_large;
-  it->second(*samples);
-  making_large = false;
-  if (!with_large) samples->large.clear();
+  std::unique_ptr<Samples> samples = Build(op, with_large);
+  if (samples != nullptr && !with_large) samples->large.clear();
   return samples;
+}
+
+std::vector<std::string> LargeSampleNames(std::string_view op) {
+  std::vector<std::string> names;
+  const std::unique_ptr<Samples> samples = Build(op, false);
+  if (samples == nullptr) return names;
+  for (const Sample& sample : samples->large) names.push_back(sample.name);
+  return names;
 }
 
 bool HasSamples(std::string_view op) { return Registry().contains(op); }

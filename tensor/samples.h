@@ -99,6 +99,8 @@ struct SamplesRegistration {
 // The samples of `op`, or null. Built anew at each call. `large` is filled only when asked for.
 std::unique_ptr<Samples> SamplesOf(std::string_view op, bool with_large = false);
 bool HasSamples(std::string_view op);
+// Names of the large samples, which this does not make.
+std::vector<std::string> LargeSampleNames(std::string_view op);
 
 // Reproducible inputs (the same at every call with the same arguments). Beyond 65521 elements
 // values repeat, and beyond 262144 they are made only while large samples are (one value stands for

@@ -119,6 +119,11 @@ Tensor& Tensor::SetRequiresGrad(bool on) {
   return *this;
 }
 
+Tensor Tensor::Detach() const {
+  if (!defined()) return {};
+  return WrapStorage(impl_->storage, impl_->data, impl_->spec);
+}
+
 const Tensor& Tensor::grad() const {
   static const Tensor* undefined = new Tensor;
   if (!defined() || impl_->grad_meta == nullptr) return *undefined;

@@ -86,8 +86,9 @@ bool Changed(const Call& a, const Call& b) {
 
 }  // namespace
 
+// A call with too many inputs has some that nothing declares: the last declaration stands for them.
 const ArgDecl& DeclOf(const OpDef& op, size_t i) {
-  return op.inputs[std::min(i, op.inputs.size() - 1)];
+  return op.variadic() ? op.input(i) : op.inputs[std::min(i, op.inputs.size() - 1)];
 }
 
 Tensor CopyOf(const Tensor& t) {

@@ -43,14 +43,19 @@ TEST(FromBlobTest, TakesStrides) {
   EXPECT_EQ(Add(repeated, repeated).ToVector<int32_t>(), (std::vector<int32_t>{0, 2, 4, 0, 2, 4}));
 }
 
-TEST(FromBlobTest, TakesDataOfAnyAlignment) {
-  alignas(8) char bytes[4 * 40 + 1];
-  float values[40];
-  for (int i = 0; i < 40; ++i) values[i] = static_cast<float>(i);
-  std::memcpy(bytes + 1, values, sizeof(values));
-  const Tensor x = FromBlob(bytes + 1, {40}, DType::kF32);
+TEST(FromBlobTest, TakesDataAtAnyElement) {
+  alignas(64) float values[41];
+  for (int i = 0; i < 41; ++i) values[i] = static_cast<float>(i);
+  const Tensor x = FromBlob(values + 1, {40}, DType::kF32);
   const std::vector<float> sums = Add(x, x).ToVector<float>();
-  for (int i = 0; i < 40; ++i) EXPECT_EQ(sums[static_cast<size_t>(i)], 2 * values[i]);
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(sums[static_cast<size_t>(i)], 2 * values[i + 1]);
+}
+
+TEST(FromBlobTest, RefusesDataThatIsNotAlignedToItsElements) {
+  alignas(8) char bytes[9] = {};
+  EXPECT_THROW(FromBlob(bytes + 1, {1}, DType::kF32), Error);
+  EXPECT_THROW(FromBlob(bytes + 4, {1}, DType::kI64), Error);
+  EXPECT_NO_THROW(FromBlob(bytes + 1, {1}, DType::kU8));
 }
 
 TEST(FromBlobTest, TakesNothing) {

@@ -110,5 +110,36 @@ TEST(SoftminTest, IsSoftmaxOfTheNegative) {
   EXPECT_EQ(Softmin(x, 1).ToVector<double>(), Softmax(Neg(x), 1).ToVector<double>());
 }
 
+TEST(HuberLossTest, IsAParabolaAndThenALine) {
+  const Tensor x = FromVector(std::vector<double>{0, 1, 3}), y = Zeros({3}, DType::kF64);
+  EXPECT_EQ(HuberLoss(x, y, 2, Reduction::kNone).ToVector<double>(),
+            (std::vector<double>{0, 0.5, 4}));
+  EXPECT_THROW(HuberLoss(x, y, 0), Error);
+  EXPECT_THROW(HuberLoss(x, y, INFINITY), Error);
+}
+
+TEST(BinaryCrossEntropyTest, WeightsMultiplyLosses) {
+  const Tensor p = FromVector(std::vector<double>{0.25, 0.5}),
+               t = FromVector(std::vector<double>{0, 1});
+  const Tensor w = FromVector(std::vector<double>{2, 4});
+  const double first = -2 * std::log(0.75), second = -4 * std::log(0.5);
+  EXPECT_NEAR(BinaryCrossEntropy(p, t, w).Item(), (first + second) / 2, 1e-12);
+  const Tensor logits = Sub(Log(p), Log(Sub(1, p)));
+  EXPECT_NEAR(BinaryCrossEntropyWithLogits(logits, t, w).Item(), (first + second) / 2, 1e-12);
+  EXPECT_THROW(BinaryCrossEntropy(p, t, Zeros({3})), Error);
+  EXPECT_THROW(BinaryCrossEntropy(p, t, Zeros({2, 2}, DType::kF64)), Error);
+}
+
+TEST(BinaryCrossEntropyTest, PositiveWeightsMultiplyPositiveTargets) {
+  const Tensor x = FromVector(std::vector<double>{-1.5, 2}),
+               t = FromVector(std::vector<double>{0.25, 1});
+  const std::vector<double> each =
+      BinaryCrossEntropyWithLogits(x, t, {}, Full({}, 3, DType::kF64), Reduction::kNone)
+          .ToVector<double>();
+  const auto log_sigmoid = [](double v) { return -std::log1p(std::exp(-v)); };
+  EXPECT_NEAR(each[0], -(3 * 0.25 * log_sigmoid(-1.5) + 0.75 * log_sigmoid(1.5)), 1e-12);
+  EXPECT_NEAR(each[1], -3 * log_sigmoid(2), 1e-12);
+}
+
 }  // namespace
 }  // namespace firn

@@ -26,11 +26,6 @@ inline Lines LinesOf(const Shape& x, const ArgReduceAttrs& a) {
   return LinesAlong(x, a.dim);
 }
 
-template <class T>
-using ComparedAs =
-    std::conditional_t<std::is_same_v<T, bool>, uint8_t,
-                       std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>>;
-
 // Whether v takes the place of `best`, which stands before it.
 template <bool kLargest, class C>
 FIRN_ALWAYS_INLINE bool Beats(C v, C best) {

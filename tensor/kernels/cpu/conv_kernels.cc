@@ -135,20 +135,26 @@ Kernel FirstLayerKernel() {
 // ---------------------------------------------------------------------------------------
 
 template <ConvPass kPass>
+bool HasBias(const KernelQuery& q) {
+  return kPass == kForward && q.has(2);
+}
+
+template <ConvPass kPass>
 Kernel OneDnnKernel() {
   return {.name = "onednn",
           .supports =
               [](const KernelQuery& q) {
                 FIRN_RETURN_IF_ERROR(WantsF32(q));
-                return OneDnnConvSupports(ProblemOf<kPass>(q), kPass);
+                return OneDnnConvSupports(ProblemOf<kPass>(q), kPass, HasBias<kPass>(q));
               },
           .workspace =
               [](const KernelQuery& q) {
-                return OneDnnConvWorkspace(ProblemOf<kPass>(q), kPass, q.has(2));
+                return OneDnnConvWorkspace(ProblemOf<kPass>(q), kPass, HasBias<kPass>(q));
               },
           .layouts =
               [](const KernelQuery& q, LayoutRequest& want) {
-                const ConvLayouts l = OneDnnConvLayouts(ProblemOf<kPass>(q), kPass);
+                const ConvLayouts l =
+                    OneDnnConvLayouts(ProblemOf<kPass>(q), kPass, HasBias<kPass>(q));
                 Request<kPass>(l.x, l.y, want);
               },
           .run =

@@ -31,6 +31,7 @@ using Key = std::array<int64_t, 20>;
 struct Primitive {
   absl::Status status;  // not OK: oneDNN cannot do it, or only slowly
   dnnl::primitive primitive;
+  ConvLayouts layouts;
   memory::desc x, y, bias, packed, plain;
   bool pack = false;      // packed != plain
   dnnl::reorder reorder;  // plain to packed, or back for the weight gradient
@@ -75,9 +76,8 @@ struct Descs {
   memory::dims stride, dilation, low, high;
 };
 
-Descs Describe(const ConvProblem& p, ConvPass pass, bool bias) {
+Descs Describe(const ConvProblem& p, const ConvLayouts& layouts, bool bias) {
   const ConvAttrs& a = p.attrs;
-  const ConvLayouts layouts = OneDnnConvLayouts(p, pass);
   const auto high = [](int64_t in, int64_t out, int64_t k, int64_t s, int64_t pad, int64_t d) {
     return (out - 1) * s + d * (k - 1) + 1 - in - pad;  // what the last window needs, maybe < 0
   };
@@ -117,8 +117,10 @@ void Finish(const PrimitiveDesc& pd, const memory::desc& packed, const Descs& d,
   out->reorder = dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), from, Engine(), to));
 }
 
-void Make(const ConvProblem& p, ConvPass pass, bool bias, Primitive* out) {
-  const Descs d = Describe(p, pass, bias);
+void Make(const ConvProblem& p, ConvPass pass, bool bias, const ConvLayouts& layouts,
+          Primitive* out) {
+  const Descs d = Describe(p, layouts, bias);
+  out->layouts = layouts;
   out->x = d.x;
   out->y = d.y;
   out->bias = d.bias;
@@ -153,28 +155,8 @@ void Make(const ConvProblem& p, ConvPass pass, bool bias, Primitive* out) {
   }
 }
 
-const Primitive& Get(const ConvProblem& p, ConvPass pass, bool bias) {
-  // Never destroyed: a tensor's work may still run while a thread ends.
-  thread_local auto* table = new absl::flat_hash_map<Key, std::unique_ptr<Primitive>>;
-  std::unique_ptr<Primitive>& slot = (*table)[KeyOf(p, pass, bias)];
-  if (slot == nullptr) {
-    if (table->size() > 4096) table->clear();  // a program that never repeats a shape
-    std::unique_ptr<Primitive>& fresh = (*table)[KeyOf(p, pass, bias)];
-    fresh = std::make_unique<Primitive>();
-    SyncOpenMpThreads();  // the library fixes its number of threads now
-    try {
-      Make(p, pass, bias, fresh.get());
-    } catch (const dnnl::error& e) {
-      fresh->status = Unimplemented("oneDNN: ", std::string(e.what()));
-    }
-    return *fresh;
-  }
-  return *slot;
-}
-
-}  // namespace
-
-ConvLayouts OneDnnConvLayouts(const ConvProblem& p, ConvPass pass) {
+// Channel blocks where the channels come in whole ones.
+ConvLayouts PreferredLayouts(const ConvProblem& p, ConvPass pass) {
   constexpr auto kB = static_cast<uint8_t>(kChannelBlock);
   const bool depthwise = p.attrs.groups == p.in && p.in == p.out;
   const bool x_fits = p.in % kB == 0 && (depthwise || p.in_per_group() % kB == 0);
@@ -186,9 +168,43 @@ ConvLayouts OneDnnConvLayouts(const ConvProblem& p, ConvPass pass) {
   return first ? ConvLayouts{0, kB} : ConvLayouts{0, 0};
 }
 
-absl::Status OneDnnConvSupports(const ConvProblem& p, ConvPass pass) {
+// A primitive on these layouts, or the reason why there is none.
+std::unique_ptr<Primitive> TryMake(const ConvProblem& p, ConvPass pass, bool bias,
+                                   const ConvLayouts& layouts) {
+  auto made = std::make_unique<Primitive>();
+  try {
+    Make(p, pass, bias, layouts, made.get());
+  } catch (const dnnl::error& e) {
+    made->status = Unimplemented("oneDNN: ", std::string(e.what()));
+  }
+  return made;
+}
+
+const Primitive& Get(const ConvProblem& p, ConvPass pass, bool bias) {
+  // Never destroyed: a tensor's work may still run while a thread ends.
+  thread_local auto* table = new absl::flat_hash_map<Key, std::unique_ptr<Primitive>>;
+  std::unique_ptr<Primitive>& slot = (*table)[KeyOf(p, pass, bias)];
+  if (slot == nullptr) {
+    if (table->size() > 4096) table->clear();  // a program that never repeats a shape
+    SyncOpenMpThreads();                       // the library fixes its number of threads now
+    const ConvLayouts preferred = PreferredLayouts(p, pass);
+    std::unique_ptr<Primitive> made = TryMake(p, pass, bias, preferred);
+    // Its blocked kernels have limits (images smaller than the kernel) that its gemm has not.
+    if (!made->status.ok() && preferred.y != 0) made = TryMake(p, pass, bias, {0, 0});
+    return *((*table)[KeyOf(p, pass, bias)] = std::move(made));
+  }
+  return *slot;
+}
+
+}  // namespace
+
+ConvLayouts OneDnnConvLayouts(const ConvProblem& p, ConvPass pass, bool bias) {
+  return Get(p, pass, bias).layouts;
+}
+
+absl::Status OneDnnConvSupports(const ConvProblem& p, ConvPass pass, bool bias) {
   FIRN_RETURN_IF(p.batch == 0 || p.in == 0 || p.out == 0, Unimplemented("empty tensors"));
-  return Get(p, pass, false).status;
+  return Get(p, pass, bias).status;
 }
 
 size_t OneDnnConvWorkspace(const ConvProblem& p, ConvPass pass, bool bias) {

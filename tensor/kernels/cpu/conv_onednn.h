@@ -17,10 +17,10 @@ namespace firn::cpu {
 struct ConvLayouts {
   uint8_t x = 0, y = 0;
 };
-ConvLayouts OneDnnConvLayouts(const ConvProblem& p, ConvPass pass);
+ConvLayouts OneDnnConvLayouts(const ConvProblem& p, ConvPass pass, bool bias);
 
 // OK if oneDNN has more than its reference kernel for this pass; else why not.
-absl::Status OneDnnConvSupports(const ConvProblem& p, ConvPass pass);
+absl::Status OneDnnConvSupports(const ConvProblem& p, ConvPass pass, bool bias);
 
 // Scratch bytes: packed weights and the library's scratchpad. Requires: OneDnnConvSupports.
 size_t OneDnnConvWorkspace(const ConvProblem& p, ConvPass pass, bool bias);

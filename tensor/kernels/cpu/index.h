@@ -127,6 +127,7 @@ void GatherElements(const Region& r, const Places& in_x, int64_t n, const T* x, 
 template <class Acc, class T, class I>
 void ScatterAddElements(const Region& r, const Places& in_y, const Places& in_source, int64_t n,
                         const I* index, const T* source, Acc* y) {
+  if (r.count == 0) return;  // the tables of an empty region are not filled
   ParallelFor(r.lines * r.columns, std::max<int64_t>(64, 16384 / std::max<int64_t>(r.count, 1)),
               [&](int64_t begin, int64_t end) {
                 for (int64_t at = begin; at < end;) {

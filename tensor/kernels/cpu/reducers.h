@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
+
+#include "tensor/dtype.h"
 
 namespace firn::cpu {
 
@@ -37,6 +40,12 @@ struct ProdReducer {
     return static_cast<Out>(a);
   }
 };
+
+// In what elements of T are compared: float for the half types, u8 for bool, else T.
+template <class T>
+using ComparedAs =
+    std::conditional_t<std::is_same_v<T, bool>, uint8_t,
+                       std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>>;
 
 // The largest or the smallest element, NaN where there is one.
 template <class AccT, bool kLargest>

@@ -1,0 +1,84 @@
+// binary_cross_entropy: of probabilities, reduced in the same pass. Logarithms are cut off at -100
+// and the gradient's p (1 - p) at 1e-12, as PyTorch's, so that p = 0 and 1 give finite numbers.
+
+#include "tensor/ops/binary_cross_entropy.h"
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/elementwise_loss.h"
+#include "tensor/loss_rules.h"
+#include "tensor/op.h"
+#include "tensor/ops/binary_cross_entropy_fn.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/div.h"
+#include "tensor/ops/log.h"
+#include "tensor/ops/log1p.h"
+#include "tensor/ops/maximum.h"
+#include "tensor/ops/mul.h"
+#include "tensor/ops/neg.h"
+#include "tensor/ops/sub.h"
+
+namespace firn {
+namespace {
+
+template <class T>
+absl::Status CheckProbabilities(const T* p, int64_t n) {
+  using Acc = AccumulatorOf<T>;
+  const auto bad = [p](int64_t i) {
+    const Acc v = static_cast<Acc>(p[i]);
+    return !(v >= 0) | !(v <= 1);
+  };
+  bool any = false;
+  for (int64_t i = 0; i < n; ++i) any |= bad(i);
+  if (!any) return absl::OkStatus();
+  int64_t at = 0;
+  while (!bad(at)) ++at;
+  return OutOfRange("p ", static_cast<double>(p[at]), " at index ", at, " is outside [0, 1]");
+}
+
+absl::Status Run(KernelContext& k) {
+  FIRN_RETURN_IF_ERROR(VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    return CheckProbabilities(k.in<T>(0), k.in_spec(0).num_elements());
+  }));
+  return cpu::RunElementwiseLoss<BinaryCrossEntropyFn>(k);
+}
+
+// 1e-12 is 0 in f16.
+Tensor Wide(const Tensor& x) { return SizeOf(x.dtype()) == 2 ? Cast(x, DType::kF32) : x; }
+
+void Grad(GradContext& g) {
+  const Tensor flow = LossFlow(g, g.attrs<LossAttrs>().reduction);
+  const Tensor p = Wide(g.input(0));
+  if (g.needs(0)) {
+    g.set_grad_input(0,
+                     Mul(flow, Div(Sub(p, Wide(g.input(1))), Maximum(Mul(p, Sub(1, p)), 1e-12))));
+  }
+  if (g.needs(1)) {
+    const Tensor logit = Sub(Maximum(Log(p), -100), Maximum(Log1p(Neg(p)), -100));
+    g.set_grad_input(1, Neg(Mul(flow, logit)));
+  }
+}
+
+FIRN_REGISTER_OP(binary_cross_entropy) {
+  OpDef op = ElementwiseLossOp("binary_cross_entropy",
+                               "-(target log p + (1 - target) log(1 - p)), its mean or its sum.",
+                               "p", "target");
+  op.attrs = AttrsOf<LossAttrs>();
+  op.infer = InferElementwiseLoss;
+  op.grad = Grad;
+  op.saves = {Saved::Input(0), Saved::Input(1)};
+  op.kernels = {cpu::ElementwiseLossKernel<BinaryCrossEntropyFn>()};
+  op.kernels[0].run = Run;
+  return op;
+}
+
+}  // namespace
+
+Tensor BinaryCrossEntropy(const Tensor& p, const Tensor& target, const Tensor& weight,
+                          Reduction reduction) {
+  static const OpDef& op = Op("binary_cross_entropy");
+  if (!weight.defined()) return Apply1(op, {p, target}, LossAttrs{reduction});
+  const Tensor losses = Apply1(op, {p, target}, LossAttrs{Reduction::kNone});
+  return ReduceLoss(losses, weight, reduction, op.name);
+}
+
+}  // namespace firn

@@ -1,0 +1,25 @@
+#ifndef FIRN_TENSOR_OPS_BINARY_CROSS_ENTROPY_FN_H_
+#define FIRN_TENSOR_OPS_BINARY_CROSS_ENTROPY_FN_H_
+
+#include "device/simd.h"
+#include "tensor/kernels/math.h"
+#include "tensor/ops/reduction_mode.h"
+
+namespace firn {
+
+struct BinaryCrossEntropyFn {
+  using Attrs = LossAttrs;
+  explicit BinaryCrossEntropyFn(const Attrs&) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T p, T target) const {
+    return (target - 1) * CutOff(math::Log1p(-p)) - target * CutOff(math::Log(p));
+  }
+  template <class T>
+  FIRN_HOST_DEVICE static T CutOff(T log) {
+    return log < static_cast<T>(-100) ? static_cast<T>(-100) : log;
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_BINARY_CROSS_ENTROPY_FN_H_

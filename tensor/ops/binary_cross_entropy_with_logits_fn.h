@@ -1,0 +1,22 @@
+#ifndef FIRN_TENSOR_OPS_BINARY_CROSS_ENTROPY_WITH_LOGITS_FN_H_
+#define FIRN_TENSOR_OPS_BINARY_CROSS_ENTROPY_WITH_LOGITS_FN_H_
+
+#include "device/simd.h"
+#include "tensor/kernels/math.h"
+#include "tensor/ops/reduction_mode.h"
+
+namespace firn {
+
+// max(x, 0) - x target + log(1 + exp(-|x|)).
+struct BinaryCrossEntropyWithLogitsFn {
+  using Attrs = LossAttrs;
+  explicit BinaryCrossEntropyWithLogitsFn(const Attrs&) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T target) const {
+    return (x < 0 ? T(0) : x) - x * target + math::Log1p(math::Exp(-math::Abs(x)));
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_BINARY_CROSS_ENTROPY_WITH_LOGITS_FN_H_

@@ -1,0 +1,142 @@
+// sgd_step: one pass over all parameters that reads parameter, gradient and velocity once and
+// writes what changed. Work is shared out by blocks of elements, so that hundreds of small
+// parameters beside a few large ones keep all threads busy.
+//
+// All options are reduced to three coefficients before the loop, so one loop serves them all; a
+// step without momentum has a loop of its own, which touches no velocity.
+
+#include "tensor/ops/sgd_step.h"
+
+#include <vector>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/optimizer_step.h"
+#include "tensor/op.h"
+
+namespace firn {
+namespace {
+
+// Input 0 is the learning rate; then, for each parameter:
+enum Input { kParam, kGrad, kVelocity, kStep, kCycle };
+
+absl::Status Infer(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(
+      InferOptimizerStep(c, kCycle, {{kGrad, "grad"}, {kVelocity, "momentum_buffer"}}));
+  const SgdStepAttrs& a = c.attrs<SgdStepAttrs>();
+  for (int i = 1; i < c.num_inputs(); i += kCycle) {
+    FIRN_RETURN_IF(a.momentum != 0 && !c.has(i + kVelocity),
+                   InvalidArgument("momentum ", a.momentum, " needs a momentum_buffer"));
+  }
+  FIRN_RETURN_IF(a.nesterov && (a.momentum <= 0 || a.dampening != 0),
+                 InvalidArgument("nesterov needs a positive momentum and no dampening, got ",
+                                 a.momentum, " and ", a.dampening));
+  return absl::OkStatus();
+}
+
+// p -= lr (g + decay p)
+template <class T>
+void Plain(T* p, const T* g, int64_t n, double lr, double decay) {
+  using C = cpu::ComputeOf<T>;
+  const C rate = static_cast<C>(lr), l2 = static_cast<C>(decay);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const C x = static_cast<C>(p[i]);
+    p[i] = static_cast<T>(x - rate * (static_cast<C>(g[i]) + l2 * x));
+  }
+}
+
+struct Coefficients {
+  double l2;          // g += l2 p
+  double keep, take;  // v = keep v + take g
+  double by_v, by_g;  // p -= by_v v + by_g g
+};
+
+Coefficients CoefficientsOf(const SgdStepAttrs& a, double lr, bool first) {
+  Coefficients c;
+  c.l2 = a.weight_decay;
+  c.keep = first ? 0 : a.momentum;
+  c.take = first ? 1 : 1 - a.dampening;
+  c.by_v = a.nesterov ? lr * a.momentum : lr;
+  c.by_g = a.nesterov ? lr : 0;
+  if (a.lr_in_velocity) {
+    c.take *= lr;
+    c.by_v /= lr == 0 ? 1 : lr;
+  }
+  return c;
+}
+
+template <class T>
+void WithVelocity(T* p, const T* g, T* v, int64_t n, const Coefficients& c) {
+  using C = cpu::ComputeOf<T>;
+  const C l2 = static_cast<C>(c.l2), keep = static_cast<C>(c.keep), take = static_cast<C>(c.take),
+          by_v = static_cast<C>(c.by_v), by_g = static_cast<C>(c.by_g);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const C x = static_cast<C>(p[i]);
+    const C slope = static_cast<C>(g[i]) + l2 * x;
+    const C velocity = keep * static_cast<C>(v[i]) + take * slope;
+    v[i] = static_cast<T>(velocity);
+    p[i] = static_cast<T>(x - (by_v * velocity + by_g * slope));
+  }
+}
+
+absl::Status Run(KernelContext& k) {
+  const SgdStepAttrs& a = k.attrs<SgdStepAttrs>();
+  const double lr = cpu::ScalarOf(k, 0);
+  cpu::TensorRow(k, 1, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
+    VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
+      T* p = k.inout<T>(i + kParam) + begin;
+      const T* g = k.in<T>(i + kGrad) + begin;
+      if (a.momentum == 0) return Plain(p, g, end - begin, lr, a.weight_decay);
+      const int64_t* step = k.in<int64_t>(i + kStep);
+      const Coefficients c = CoefficientsOf(a, lr, step != nullptr && *step == 0);
+      WithVelocity(p, g, k.inout<T>(i + kVelocity) + begin, end - begin, c);
+    });
+  });
+  cpu::CountSteps(k, kCycle, kStep);
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(sgd_step) {
+  return {
+
+      .name = "sgd_step",
+      .doc =
+          "One step of gradient descent with momentum for all parameters, in place. Not "
+          "differentiable.",
+      .inputs = {{.name = "lr", .dtypes = kFloating, .max_rank = 0},
+                 {.name = "param", .dtypes = kFloating, .inout = true, .variadic = true},
+                 {.name = "grad", .same_dtype_as = "param", .variadic = true},
+                 {.name = "momentum_buffer",
+                  .same_dtype_as = "param",
+                  .optional = true,
+                  .inout = true,
+                  .variadic = true},
+                 {.name = "step",
+                  .dtypes = SetOf(DType::kI64),
+                  .max_rank = 0,
+                  .optional = true,
+                  .inout = true,
+                  .variadic = true}},
+      .attrs = AttrsOf<SgdStepAttrs>(),
+      .infer = Infer,
+      .kernels = {{.name = "loop", .run = Run}},
+  };
+}
+
+}  // namespace
+
+void SgdStep(const Tensor& param, const Tensor& grad, const Tensor& velocity, const Tensor& lr,
+             const Tensor& step, const SgdStepAttrs& attrs) {
+  SgdStep({{param, grad, velocity, step}}, lr, attrs);
+}
+
+void SgdStep(absl::Span<const SgdStepSlot> slots, const Tensor& lr, const SgdStepAttrs& attrs) {
+  static const OpDef& op = Op("sgd_step");
+  std::vector<TensorRef> in = {lr};
+  in.reserve(1 + slots.size() * kCycle);
+  for (const SgdStepSlot& s : slots) in.insert(in.end(), {s.param, s.grad, s.velocity, s.step});
+  Apply(op, in, attrs);
+}
+
+}  // namespace firn

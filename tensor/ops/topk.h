@@ -1,0 +1,31 @@
+#ifndef FIRN_TENSOR_OPS_TOPK_H_
+#define FIRN_TENSOR_OPS_TOPK_H_
+
+#include "tensor/ops/values_and_indices.h"
+
+namespace firn {
+
+struct TopkAttrs {
+  int64_t k = 1;
+  int64_t dim = -1;
+  bool largest = true;
+  bool sorted = true;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("k", k);
+    v.Field("dim", dim);
+    v.Field("largest", largest);
+    v.Field("sorted", sorted);
+  }
+};
+
+// The k largest (or smallest) elements along `dim` and their indices. NaN counts as larger than any
+// number; of equal elements the first are taken. With `sorted` the best comes first, else the order
+// is any. Any dtype; the gradient goes back where the values came from. Throws unless 0 <= k <= the
+// size of the dimension.
+ValuesAndIndices Topk(const Tensor& x, int64_t k, int64_t dim = -1, bool largest = true,
+                      bool sorted = true);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_TOPK_H_

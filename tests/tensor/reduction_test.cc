@@ -1,0 +1,116 @@
+// Reductions that are composed of others.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "autograd/backward.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/ops.h"
+
+namespace firn {
+namespace {
+
+using Doubles = std::vector<double>;
+
+Tensor Matrix() { return FromVector(Doubles{1, 3, 3, 2, -5, NAN}, Shape({2, 3})); }
+
+TEST(MaxTest, GivesTheFirstLargestElementAndItsIndex) {
+  const ValuesAndIndices r = Max(FromVector(Doubles{1, 3, 3, 2, -5, 0}, Shape({2, 3})), 1);
+  EXPECT_EQ(r.values.ToVector<double>(), (Doubles{3, 2}));
+  EXPECT_EQ(r.indices.ToVector<int64_t>(), (std::vector<int64_t>{1, 0}));
+  EXPECT_EQ(r.values.shape(), Shape({2}));
+}
+
+TEST(MaxTest, NanCountsAsLargest) {
+  const ValuesAndIndices r = Max(Matrix(), -1, true);
+  EXPECT_TRUE(std::isnan(r.values.ToVector<double>()[1]));
+  EXPECT_EQ(r.indices.ToVector<int64_t>(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(r.values.shape(), Shape({2, 1}));
+}
+
+TEST(MaxTest, TakesIntegersScalarsAndAll) {
+  EXPECT_EQ(Max(FromVector(std::vector<int64_t>{4, 9, 2}), 0).values.Item<int64_t>(), 9);
+  EXPECT_EQ(Max(Full({}, 2.5), 0).indices.Item<int64_t>(), 0);
+  EXPECT_EQ(Max(FromVector(Doubles{4, 9, 2})).Item(), 9);
+}
+
+TEST(MaxTest, GradientGoesToTheChosenElement) {
+  Tensor x = FromVector(Doubles{1, 3, 3, 2, -5, 0}, Shape({2, 3})).SetRequiresGrad();
+  const Tensor dx = Grad(Sum(Max(x, 1).values), x);
+  EXPECT_EQ(dx.ToVector<double>(), (Doubles{0, 1, 0, 1, 0, 0}));
+}
+
+TEST(MaxTest, RefusesNoElements) { EXPECT_THROW(Max(Zeros({3, 0}), 1), Error); }
+
+TEST(MinTest, GivesTheFirstSmallestElementAndItsIndex) {
+  const ValuesAndIndices r = Min(FromVector(Doubles{1, 1, 3, 2, -5, 0}, Shape({2, 3})), 1);
+  EXPECT_EQ(r.values.ToVector<double>(), (Doubles{1, -5}));
+  EXPECT_EQ(r.indices.ToVector<int64_t>(), (std::vector<int64_t>{0, 1}));
+}
+
+TEST(VarTest, GivesWhatVarMeanGives) {
+  const Tensor x = FromVector(Doubles{1, 2, 4, 8}, Shape({2, 2}));
+  const VarMeanResult both = VarMean(x, {1}, 0);
+  EXPECT_EQ(both.var.ToVector<double>(), (Doubles{0.25, 4}));
+  EXPECT_EQ(both.mean.ToVector<double>(), (Doubles{1.5, 6}));
+  EXPECT_EQ(Var(x, {1}, 0).ToVector<double>(), (Doubles{0.25, 4}));
+  EXPECT_EQ(Std(x, {1}, 0).ToVector<double>(), (Doubles{0.5, 2}));
+}
+
+TEST(StdTest, GradientOfEqualElementsIsZero) {
+  Tensor x = Full({5}, 0.7).SetRequiresGrad();
+  EXPECT_EQ(Grad(Std(x), x).ToVector<double>(), Doubles(5, 0.0));
+}
+
+TEST(SortTest, ArgsortGivesTheIndices) {
+  const Tensor x = FromVector(Doubles{3, 1, 2});
+  EXPECT_EQ(Argsort(x).ToVector<int64_t>(), (std::vector<int64_t>{1, 2, 0}));
+  EXPECT_EQ(Argsort(x, 0, true).ToVector<int64_t>(), (std::vector<int64_t>{0, 2, 1}));
+}
+
+TEST(LogsumexpTest, GradientOfNothingIsZero) {
+  Tensor x = Full({3}, -INFINITY).SetRequiresGrad();
+  EXPECT_EQ(Grad(Logsumexp(x), x).ToVector<double>(), Doubles(3, 0.0));
+}
+
+TEST(EyeTest, PutsOnesOnADiagonal) {
+  EXPECT_EQ(Eye(2).ToVector<double>(), (Doubles{1, 0, 0, 1}));
+  EXPECT_EQ(Eye(2, 3, 1).ToVector<double>(), (Doubles{0, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(Eye(3, 2, -1, DType::kI32).ToVector<int64_t>(),
+            (std::vector<int64_t>{0, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(Eye(0).shape(), Shape({0, 0}));
+  EXPECT_THROW(Eye(-1), Error);
+}
+
+TEST(LinspaceTest, EndsAreExact) {
+  const std::vector<float> v = Linspace(0.1, 0.7, 7).ToVector<float>();
+  EXPECT_EQ(v.front(), 0.1f);
+  EXPECT_EQ(v.back(), 0.7f);
+}
+
+TEST(Conv1dTest, IsASlidingDotProduct) {
+  const Tensor x = FromVector(Doubles{1, 2, 3, 4, 5}, Shape({1, 1, 5}));
+  const Tensor w = FromVector(Doubles{1, 0, -1}, Shape({1, 1, 3}));
+  const Tensor b = FromVector(Doubles{10});
+  EXPECT_EQ(Conv1d(x, w, b).ToVector<double>(), (Doubles{8, 8, 8}));
+  EXPECT_EQ(Conv1d(x, w, {}, {.padding = kSame}).ToVector<double>(), (Doubles{-2, -2, -2, -2, 4}));
+  EXPECT_EQ(Conv1d(x, w, {}, {.stride = 2, .padding = 1}).ToVector<double>(), (Doubles{-2, -2, 4}));
+  EXPECT_EQ(Conv1d(x, w, {}, {.dilation = 2}).ToVector<double>(), (Doubles{-4}));
+}
+
+TEST(Conv1dTest, RefusesOtherRanks) {
+  try {
+    Conv1d(Zeros({2, 5}), Zeros({1, 2, 3}));
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("conv1d: x must have 3 dimensions"), std::string::npos)
+        << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace firn
