@@ -1,0 +1,94 @@
+// BatchNorm: parameters and running statistics of firn::BatchNorm; the mode picks which are used.
+
+#include "nn/batch_norm.h"
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "nn/describe.h"
+#include "nn/sizes.h"
+#include "tensor/from.h"
+#include "tensor/ops/accumulate.h"
+#include "tensor/ops/full.h"
+
+namespace firn::nn {
+
+template <int kDims>
+Tensor& BatchNorm<kDims>::AddVector(const char* name, bool wanted, bool parameter) {
+  const std::vector<int64_t> sizes = {options_.channels};
+  if (!wanted) return parameter ? AddParameter(name, {}) : AddBuffer(name, {});
+  return parameter ? AddPendingParameter(name, sizes) : AddPendingBuffer(name, sizes);
+}
+
+template <int kDims>
+BatchNorm<kDims>::BatchNorm(const Options& options)
+    : options_(options),
+      weight_(AddVector("weight", options.affine, true)),
+      bias_(AddVector("bias", options.affine, true)),
+      running_mean_(AddVector("running_mean", options.track_running_stats, false)),
+      running_var_(AddVector("running_var", options.track_running_stats, false)),
+      num_batches_tracked_(AddBuffer("num_batches_tracked", options.track_running_stats
+                                                                ? Zeros(Shape(), DType::kI64)
+                                                                : Tensor())) {
+  CheckSizes("nn::BatchNorm", {{"channels", options.channels, true}});
+  if (options.channels != kDeferred) Build(options.channels);
+}
+
+template <int kDims>
+void BatchNorm<kDims>::Build(int64_t channels) {
+  InitPending(weight_, {channels}, init::Constant(1));
+  InitPending(bias_, {channels}, init::Constant(0));
+  InitPending(running_mean_, {channels}, init::Constant(0));
+  InitPending(running_var_, {channels}, init::Constant(1));
+}
+
+template <int kDims>
+Tensor BatchNorm<kDims>::Forward(const Tensor& x) {
+  constexpr const char* kLayers[] = {"nn::BatchNorm1d", "nn::BatchNorm2d", "nn::BatchNorm3d"};
+  constexpr const char* kLayer = kLayers[kDims - 1];
+  const int64_t channels = SizeOfInput(kLayer, x, 1);
+  const int rank = x.rank();
+  if (rank != kDims + 2 && !(kDims == 1 && rank == 2)) {
+    RaiseStatus(InvalidArgument("wants ", kDims == 1 ? "2 or 3" : absl::StrCat(kDims + 2),
+                                " dimensions, x is ", x.shape().ToString()),
+                kLayer);
+  }
+  if (IsPending(weight_) || IsPending(bias_) || IsPending(running_mean_) || IsPending(running_var_))
+      [[unlikely]] {
+    Build(channels);
+  }
+  Tensor y = firn::BatchNorm(x, running_mean_, running_var_, weight_, bias_,
+                             {.training = training(),
+                              .momentum = options_.momentum,
+                              .eps = options_.eps,
+                              .activation = options_.activation});
+  if (training() && num_batches_tracked_.defined()) {
+    static const Tensor* one = new Tensor(Ones(Shape(), DType::kI64));
+    Accumulate(num_batches_tracked_, one->To(num_batches_tracked_.device()));
+  }
+  return y;
+}
+
+template <int kDims>
+std::string BatchNorm<kDims>::type_name() const {
+  return absl::StrCat("BatchNorm", kDims, "d");
+}
+
+template <int kDims>
+std::string BatchNorm<kDims>::Describe() const {
+  const Options& o = options_;
+  const Tensor& any = weight_.defined() ? weight_ : running_mean_;
+  Describer d;
+  d.Text(Describer::Size(any.defined() && !IsPending(any) ? any.size(0) : o.channels));
+  d.Field("eps", o.eps, 1e-5).Field("momentum", o.momentum, 0.1).Field("affine", o.affine, true);
+  d.Field("track_running_stats", o.track_running_stats, true);
+  if (o.activation != FusedActivation::kNone) {
+    d.Text(o.activation == FusedActivation::kRelu ? "relu" : "tanh");
+  }
+  return d.text();
+}
+
+template class BatchNorm<1>;
+template class BatchNorm<2>;
+template class BatchNorm<3>;
+
+}  // namespace firn::nn

@@ -1,0 +1,61 @@
+#ifndef FIRN_NN_BATCH_NORM_H_
+#define FIRN_NN_BATCH_NORM_H_
+
+#include <cstdint>
+#include <string>
+
+#include "nn/layer.h"
+#include "tensor/ops/batch_norm.h"
+
+namespace firn::nn {
+
+struct BatchNormOptions {
+  int64_t channels = kDeferred;
+  double eps = 1e-5;
+  double momentum = 0.1;  // running = (1 - momentum) running + momentum batch
+  bool affine = true;
+  bool track_running_stats = true;
+  // Applied to the result in the same pass.
+  FusedActivation activation = FusedActivation::kNone;
+};
+
+// Batch normalisation over all dimensions but the second; see tensor/ops/batch_norm.h. In eval mode
+// the running statistics are used and left alone, unless there are none.
+// x: BatchNorm1d [n, c] or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w]
+// Parameters: weight, bias [c]. Buffers: running_mean, running_var [c], num_batches_tracked [].
+template <int kDims>
+class BatchNorm final : public Layer {
+ public:
+  using Options = BatchNormOptions;
+  explicit BatchNorm(const Options& options);
+
+  const Options& options() const { return options_; }
+  const Tensor& weight() const { return weight_; }
+  const Tensor& bias() const { return bias_; }
+  const Tensor& running_mean() const { return running_mean_; }
+  const Tensor& running_var() const { return running_var_; }
+  std::string type_name() const override;
+  std::string Describe() const override;
+
+ protected:
+  Tensor Forward(const Tensor& x) override;
+
+ private:
+  Tensor& AddVector(const char* name, bool wanted, bool parameter);
+  void Build(int64_t channels);
+
+  Options options_;
+  Tensor &weight_, &bias_, &running_mean_, &running_var_, &num_batches_tracked_;
+};
+
+using BatchNorm1d = BatchNorm<1>;
+using BatchNorm2d = BatchNorm<2>;
+using BatchNorm3d = BatchNorm<3>;
+
+extern template class BatchNorm<1>;
+extern template class BatchNorm<2>;
+extern template class BatchNorm<3>;
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_BATCH_NORM_H_

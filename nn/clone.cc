@@ -1,0 +1,71 @@
+// Cloning: the classes' own constructors build the tree again, then state is copied pair by pair.
+// One map from tensors of the original to tensors of the copy keeps ties.
+
+#include "nn/clone.h"
+
+#include <map>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/ops/clone.h"
+
+namespace firn::nn {
+namespace {
+
+// The copy of `t`, made once.
+Tensor CopyOf(const Tensor& t, const PendingOwner* owner, std::map<TensorImpl*, Tensor>* copies) {
+  if (!t.defined()) return {};
+  Tensor& copy = (*copies)[t.impl()];
+  if (copy.defined()) return copy;
+  copy = IsPending(t) ? MakePending(t.dtype(), t.device(), owner) : firn::Clone(t.Detach());
+  copy.SetRequiresGrad(t.requires_grad());
+  return copy;
+}
+
+[[noreturn]] void RaiseDifferent(const Module& from, const std::string& what) {
+  RaiseStatus(FailedPrecondition("its constructor made another network than this one: ", what,
+                                 "; options() must say all that the constructor needs"),
+              "clone of " + from.path());
+}
+
+}  // namespace
+
+void ModuleCloner::Copy(const Module& from, Module& to) {
+  const NoGradScope no_grad;
+  std::map<TensorImpl*, Tensor> copies;
+  std::vector<std::pair<const Module*, Module*>> open = {{&from, &to}};
+  to.name_ = from.name();
+  while (!open.empty()) {
+    const auto [a, b] = open.back();
+    open.pop_back();
+    if (typeid(*a) != typeid(*b)) RaiseDifferent(from, a->path() + " is of another class");
+    b->training_ = a->training_;
+    b->tentative_ = a->tentative_;
+    for (const auto& child : b->children_) {
+      if (a->FindChild(child->name_) == nullptr) RaiseDifferent(from, child->path() + " is new");
+    }
+    for (const auto& child : a->children_) {
+      Module* twin = b->FindChild(child->name_);
+      if (twin == nullptr) {
+        twin = &b->AddMade(child->name_,
+                           [&child](const Module*) { return child->factory_(child.get()); });
+        twin->factory_ = child->factory_;
+      }
+      open.emplace_back(child.get(), twin);
+    }
+    for (const Module::Slot& s : a->slots_) {
+      Module::Slot* twin = nullptr;
+      for (Module::Slot& t : b->slots_) twin = t.name == s.name ? &t : twin;
+      if (twin == nullptr) twin = &b->AddSlot(s.name, {}, s.is_parameter);
+      if (IsPending(twin->tensor)) Disown(twin->tensor);
+      twin->sizes = s.sizes;
+      twin->tensor = CopyOf(s.tensor, twin, &copies);
+    }
+  }
+  to.ForgetPaths();
+}
+
+}  // namespace firn::nn

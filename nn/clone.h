@@ -1,0 +1,57 @@
+#ifndef FIRN_NN_CLONE_H_
+#define FIRN_NN_CLONE_H_
+
+#include <memory>
+#include <type_traits>
+
+#include "device/status_macros.h"
+#include "nn/module.h"
+#include "tensor/error.h"
+
+namespace firn::nn {
+
+// Copies the state of one module tree into another of the same classes. Library code only.
+class ModuleCloner {
+ public:
+  // Another module of m's kind: by the factory it was added with, or null for a root made by its
+  // constructor.
+  static std::unique_ptr<Module> Remake(const Module& m) {
+    return m.factory_ ? m.factory_(&m) : nullptr;
+  }
+  // Makes `to` a copy of `from`: children that were added after construction are added, parameters
+  // and buffers copied. Throws when the trees differ otherwise.
+  static void Copy(const Module& from, Module& to);
+};
+
+// A copy of a module with parameters, buffers, modes and frozenness of its own. A parameter shared
+// by several modules is shared by their copies. Gradients and hooks are not copied, nor are members
+// of M that are neither registered nor part of its options.
+//
+// A module that is nobody's child is made again from options(), if M has Options, else by M's
+// default constructor. Throws when M is not the exact class of such a module.
+template <class M>
+std::unique_ptr<M> Clone(const M& m) {
+  std::unique_ptr<Module> copy = ModuleCloner::Remake(m);
+  if (copy == nullptr) {
+    if constexpr (requires { std::make_unique<M>(m.options()); }) {
+      copy = std::make_unique<M>(m.options());
+    } else if constexpr (!requires { typename M::Options; } && std::is_default_constructible_v<M>) {
+      copy = std::make_unique<M>();
+    }
+  }
+  M* made = dynamic_cast<M*>(copy.get());
+  if (made == nullptr) {
+    RaiseStatus(FailedPrecondition("there is no way to make another ", m.type_name(),
+                                   ": give the class a default constructor, or Options and "
+                                   "`const Options& options() const`"),
+                "clone of " + m.path());
+  }
+  static_cast<void>(copy.release());
+  std::unique_ptr<M> result(made);
+  ModuleCloner::Copy(m, *result);
+  return result;
+}
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_CLONE_H_

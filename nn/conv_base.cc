@@ -1,0 +1,53 @@
+// ConvBase: shapes and first values of weight and bias. fan_in is counted as PyTorch does, from the
+// shape of the weight: for a transposed convolution it is out / groups * kernel.
+
+#include "nn/conv_base.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "nn/sizes.h"
+
+namespace firn::nn {
+
+ConvBase::ConvBase(Plan plan)
+    : plan_(std::move(plan)),
+      weight_(AddPendingParameter("weight", WeightSizes(plan_.in))),
+      bias_(plan_.bias ? AddPendingParameter("bias", {plan_.out}) : AddParameter("bias", {})) {
+  CheckSizes(plan_.layer, {{"in", plan_.in, true},
+                           {"out", plan_.out},
+                           {"kernel", *std::min_element(plan_.kernel.begin(), plan_.kernel.end())},
+                           {"groups", plan_.groups}});
+  CheckGroups(plan_.layer, plan_.in, plan_.out, plan_.groups);
+  if (plan_.in != kDeferred) BuildWith(plan_.in);
+}
+
+std::vector<int64_t> ConvBase::WeightSizes(int64_t in) const {
+  const int64_t groups = std::max<int64_t>(plan_.groups, 1);  // refused in a moment otherwise
+  std::vector<int64_t> sizes = {plan_.out, in / groups};
+  if (plan_.transposed) sizes = {in, plan_.out / groups};
+  sizes.insert(sizes.end(), plan_.kernel.begin(), plan_.kernel.end());
+  return sizes;
+}
+
+void ConvBase::Build(const Tensor& x) { BuildWith(SizeOfInput(plan_.layer, x, 1)); }
+
+void ConvBase::BuildWith(int64_t in) {
+  CheckGroups(plan_.layer, in, plan_.out, plan_.groups);
+  const Shape shape(WeightSizes(in));
+  const auto fan_in = static_cast<int64_t>(init::FansOf(shape).in);
+  InitPending(weight_, shape, Or(plan_.weight_init, FanInUniform(fan_in)));
+  InitPending(bias_, {plan_.out}, Or(plan_.bias_init, FanInUniform(fan_in)));
+}
+
+int64_t ConvBase::in() const {
+  if (IsPending(weight_)) return plan_.in;
+  return plan_.transposed ? weight_.size(0) : weight_.size(1) * plan_.groups;
+}
+
+int64_t ConvBase::MultiplyAdds(const Shape& input, const Shape& output) const {
+  return plan_.transposed ? input.num_elements() * (weight_.num_elements() / weight_.size(0))
+                          : output.num_elements() * (weight_.num_elements() / plan_.out);
+}
+
+}  // namespace firn::nn

@@ -1,0 +1,53 @@
+#ifndef FIRN_NN_CONV_BASE_H_
+#define FIRN_NN_CONV_BASE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "nn/layer.h"
+
+namespace firn::nn {
+
+// What the convolution layers share, whatever their rank and direction: weight and bias, which
+// start as PyTorch's do, uniform within 1 / sqrt(fan_in).
+class ConvBase : public Layer {
+ public:
+  const Tensor& weight() const { return weight_; }
+  const Tensor& bias() const { return bias_; }  // undefined without
+  int64_t MultiplyAdds(const Shape& input, const Shape& output) const override;
+
+ protected:
+  struct Plan {
+    const char* layer;  // "nn::Conv2d", for errors
+    int64_t in, out;    // channels
+    std::vector<int64_t> kernel;
+    int64_t groups;
+    bool bias;
+    bool transposed =
+        false;  // the weight is [in, out / groups, kernel], else [out, in / groups, kernel]
+    init::Initializer weight_init, bias_init;
+  };
+  // Throws when a size is not positive or groups does not divide the channels.
+  explicit ConvBase(Plan plan);
+
+  // Takes a deferred number of input channels from x.
+  void BuildFor(const Tensor& x) {
+    if (IsPending(weight_) || IsPending(bias_)) [[unlikely]]
+      Build(x);
+  }
+  // Input channels; kDeferred while they are not known.
+  int64_t in() const;
+
+ private:
+  std::vector<int64_t> WeightSizes(int64_t in) const;
+  void Build(const Tensor& x);
+  void BuildWith(int64_t in);
+
+  const Plan plan_;
+  Tensor& weight_;
+  Tensor& bias_;
+};
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_CONV_BASE_H_

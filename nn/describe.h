@@ -1,0 +1,54 @@
+#ifndef FIRN_NN_DESCRIBE_H_
+#define FIRN_NN_DESCRIBE_H_
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tensor/attrs.h"
+#include "tensor/conv.h"
+
+namespace firn::nn {
+
+// Puts a layer's options together for printing, those that differ from the default only:
+// "1 -> 32, kernel=3, padding=1".
+class Describer {
+ public:
+  // As it stands.
+  Describer& Text(const std::string& text) {
+    absl::StrAppend(&text_, text_.empty() ? "" : ", ", text);
+    return *this;
+  }
+  template <class T>
+  Describer& Field(const char* name, const T& value) {
+    return Text(absl::StrCat(name, "=", ToText(value)));
+  }
+  template <class T>
+  Describer& Field(const char* name, const T& value, const T& standard) {
+    return value == standard ? *this : Field(name, value);
+  }
+  // The fields of an operation's attributes that differ from `standard`.
+  Describer& Differences(AttrsRef attrs, AttrsRef standard);
+  // "1 -> 32"; an unknown size is "?".
+  Describer& FromTo(int64_t in, int64_t out) {
+    return Text(absl::StrCat(Size(in), " -> ", Size(out)));
+  }
+  static std::string Size(int64_t n) { return n <= 0 ? "?" : absl::StrCat(n); }
+  const std::string& text() const { return text_; }
+
+ private:
+  static std::string ToText(bool b) { return b ? "true" : "false"; }
+  static std::string ToText(double v) { return absl::StrCat(v); }
+  static std::string ToText(int64_t v) { return absl::StrCat(v); }
+  static std::string ToText(int v) { return absl::StrCat(v); }
+  static std::string ToText(const std::string& s) { return s; }
+  static std::string ToText(Size2 s) {
+    return s.h == s.w ? absl::StrCat(s.h) : absl::StrCat("[", s.h, ", ", s.w, "]");
+  }
+  static std::string ToText(const Shape& s) { return s.ToString(); }
+
+  std::string text_;
+};
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_DESCRIBE_H_

@@ -1,0 +1,23 @@
+#ifndef FIRN_NN_DROPOUT_H_
+#define FIRN_NN_DROPOUT_H_
+
+#include "nn/function_layer.h"
+#include "tensor/ops/dropout.h"
+
+namespace firn::nn {
+
+// In training, sets elements to 0 with probability p and scales the others by 1 / (1 - p); in eval
+// mode x itself.
+struct DropoutFunction {
+  static constexpr const char* kName = "Dropout";
+  using Options = DropoutAttrs;
+  static Tensor Call(const Tensor& x, const Options& o, bool training) {
+    return firn::Dropout(x, o.p, training);
+  }
+  static void Describe(const Options& o, Describer& d) { d.Field("p", o.p); }
+};
+using Dropout = FunctionLayer<DropoutFunction>;
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_DROPOUT_H_

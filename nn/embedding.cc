@@ -1,0 +1,44 @@
+// Embedding: the table of firn::Embedding.
+
+#include "nn/embedding.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "nn/describe.h"
+#include "nn/sizes.h"
+#include "tensor/ops/embedding.h"
+
+namespace firn::nn {
+
+Embedding::Embedding(const Options& options)
+    : options_(options), weight_(AddPendingParameter("weight", {options.count, options.size})) {
+  const Options& o = options_;
+  CheckSizes("nn::Embedding", {{"count", o.count}, {"size", o.size}});
+  const int64_t padding = o.padding_idx.value_or(0);
+  if (padding < -o.count || padding >= o.count) {
+    RaiseStatus(OutOfRange("padding_idx ", padding, " is outside [", -o.count, ", ", o.count, ")"),
+                "nn::Embedding");
+  }
+  InitPending(weight_, {o.count, o.size}, [&o, padding](Tensor& t) {
+    Or(o.weight_init, init::Normal(0, 1))(t);
+    if (!o.padding_idx) return;
+    const int64_t row = padding < 0 ? padding + o.count : padding;
+    const absl::Span<float> values = t.mutable_host_view<float>();
+    std::fill_n(values.begin() + row * o.size, o.size, 0.f);
+  });
+}
+
+Tensor Embedding::Forward(const Tensor& indices) {
+  return firn::Embedding(indices, weight_, options_.padding_idx);
+}
+
+std::string Embedding::Describe() const {
+  Describer d;
+  d.FromTo(options_.count, options_.size);
+  if (options_.padding_idx) d.Field("padding_idx", *options_.padding_idx);
+  return d.text();
+}
+
+}  // namespace firn::nn

@@ -1,0 +1,56 @@
+// Backward hooks see gradients where they pass: the first input goes through an identity operation,
+// whose node receives the sum of the gradients of all its uses inside the layer and nothing from
+// outside; the output's node receives the gradient of the output first. State shared by the two
+// carries grad_output from the one to the other.
+
+#include "nn/hooks.h"
+
+#include <utility>
+
+#include "tensor/dispatch.h"
+#include "tensor/ops/identity.h"
+
+namespace firn::nn {
+namespace {
+
+bool IsComputed(const Tensor& t) { return t.requires_grad() && !t.is_leaf(); }
+
+}  // namespace
+
+Tensor Hooks::Run(Module& layer, absl::Span<Tensor> inputs,
+                  const std::function<Tensor()>& forward) const {
+  pre.ForEach([&](const ForwardPreHook& hook) { hook(layer, inputs); });
+  const bool watch = !backward.empty() && GradEnabled();
+  const bool watch_input = watch && inputs[0].requires_grad();
+  if (watch_input) inputs[0] = Identity(inputs[0]);
+  Tensor output = forward();
+  post.ForEach([&](const ForwardHook& hook) { hook(layer, inputs, output); });
+  if (!watch || !IsComputed(output)) return output;
+
+  // The hooks as they are now: what later calls register is not for this one.
+  const auto hooks = std::make_shared<HookList<BackwardHook>>(backward);
+  const auto grad_output = std::make_shared<Tensor>();
+  // An output that is the input itself needs a node of its own.
+  if (watch_input && output.Is(inputs[0])) output = Identity(output);
+  RegisterHook(output, [=, &layer](const Tensor& grad) {
+    if (watch_input) {
+      *grad_output = grad;
+    } else {
+      hooks->ForEach([&](const BackwardHook& hook) { hook(layer, Tensor(), grad); });
+    }
+    return Tensor();
+  });
+  if (!watch_input) return output;
+  RegisterHook(inputs[0], [=, &layer](const Tensor& grad) {
+    Tensor grad_input = grad;
+    hooks->ForEach([&](const BackwardHook& hook) {
+      Tensor replaced = hook(layer, grad_input, *grad_output);
+      if (replaced.defined()) grad_input = std::move(replaced);
+    });
+    *grad_output = Tensor();
+    return grad_input;
+  });
+  return output;
+}
+
+}  // namespace firn::nn

@@ -1,0 +1,74 @@
+#ifndef FIRN_NN_HOOKS_H_
+#define FIRN_NN_HOOKS_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "autograd/hooks.h"
+#include "tensor/tensor.h"
+
+namespace firn::nn {
+
+class Module;
+
+// Runs before a layer's Forward and may replace the inputs in place.
+using ForwardPreHook = std::function<void(Module& layer, absl::Span<Tensor> inputs)>;
+// Runs after a layer's Forward and may replace the output.
+using ForwardHook =
+    std::function<void(Module& layer, absl::Span<const Tensor> inputs, Tensor& output)>;
+// Runs in backward once the gradient of the layer's first input is complete. `grad_input` is
+// undefined when that input needs no gradient. A defined result replaces grad_input (when there is
+// one).
+using BackwardHook =
+    std::function<Tensor(Module& layer, const Tensor& grad_input, const Tensor& grad_output)>;
+
+// Hooks of one kind, run in the order of registration. They may register and remove others.
+template <class Fn>
+class HookList {
+ public:
+  HookHandle Add(Fn fn) {
+    std::erase_if(entries_, [](const auto& e) { return !e->active; });
+    entries_.push_back(std::make_shared<Entry>(Entry{std::move(fn), true}));
+    return HookHandle(std::shared_ptr<bool>(entries_.back(), &entries_.back()->active));
+  }
+  bool empty() const {
+    for (const auto& e : entries_) {
+      if (e->active) return false;
+    }
+    return true;
+  }
+  template <class Visitor>
+  void ForEach(Visitor visit) const {
+    const std::vector<std::shared_ptr<Entry>> present = entries_;
+    for (const auto& e : present) {
+      if (e->active) visit(e->fn);
+    }
+  }
+
+ private:
+  struct Entry {
+    Fn fn;
+    bool active;
+  };
+  std::vector<std::shared_ptr<Entry>> entries_;
+};
+
+// The hooks of one layer. Thread-compatible.
+class Hooks {
+ public:
+  HookList<ForwardPreHook> pre;
+  HookList<ForwardHook> post;
+  HookList<BackwardHook> backward;
+
+  bool empty() const { return pre.empty() && post.empty() && backward.empty(); }
+  // Calls `forward`, which reads `inputs`, with all hooks around it. `layer` outlives the backward
+  // pass.
+  Tensor Run(Module& layer, absl::Span<Tensor> inputs,
+             const std::function<Tensor()>& forward) const;
+};
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_HOOKS_H_

@@ -1,0 +1,60 @@
+#ifndef FIRN_NN_INIT_H_
+#define FIRN_NN_INIT_H_
+
+#include <functional>
+
+#include "tensor/tensor.h"
+
+namespace firn::nn::init {
+
+// Overwrites the elements of a floating tensor. A value, so that layers take one as an option:
+//   Linear({.out = 10, .weight_init = init::Normal(0, 0.01)})
+// and any tensor can be filled by calling it: init::Constant(1)(net.fc.weight()).
+//
+// Random ones draw from DefaultGenerator(), in f64 or f32 as the tensor's dtype asks, the same
+// numbers whatever the number of threads.
+using Initializer = std::function<void(Tensor&)>;
+
+// fan_in is the number of inputs that each output element of a layer sees: for a weight
+// [out, in, kernel...] it is in * kernel sizes; fan_out counts with out. Throws below rank 2.
+struct Fans {
+  double in, out;
+};
+Fans FansOf(const Shape& weight);
+
+enum class Fan { kIn, kOut };
+
+// By how much a nonlinearity shrinks a signal (PyTorch's torch.nn.init.calculate_gain).
+inline constexpr double kLinearGain = 1;
+inline constexpr double kTanhGain = 5.0 / 3;
+inline constexpr double kReluGain = 1.4142135623730951;  // sqrt(2)
+inline constexpr double kSeluGain = 0.75;
+double LeakyReluGain(double negative_slope);
+
+Initializer Constant(double value);
+// Uniform on [low, high).
+Initializer Uniform(double low, double high);
+Initializer Normal(double mean, double stddev);
+// Normal, drawn again outside [low, high]; the bounds are absolute, as in PyTorch.
+Initializer TruncatedNormal(double mean = 0, double stddev = 1, double low = -2, double high = 2);
+
+// X. Glorot and Y. Bengio, "Understanding the difficulty of training deep feedforward neural
+// networks", 2010: standard deviation gain * sqrt(2 / (fan_in + fan_out)).
+Initializer XavierUniform(double gain = 1);
+Initializer XavierNormal(double gain = 1);
+
+// K. He et al., "Delving deep into rectifiers", 2015: standard deviation gain / sqrt(fan).
+struct KaimingOptions {
+  double gain = kReluGain;
+  Fan fan = Fan::kIn;
+};
+Initializer KaimingUniform(const KaimingOptions& options = {});
+Initializer KaimingNormal(const KaimingOptions& options = {});
+
+// A. Saxe et al., "Exact solutions to the nonlinear dynamics of learning", 2013: the tensor seen as
+// a matrix [size(0), rest] gets orthonormal rows or columns, whichever are fewer, times gain.
+Initializer Orthogonal(double gain = 1);
+
+}  // namespace firn::nn::init
+
+#endif  // FIRN_NN_INIT_H_

@@ -1,0 +1,47 @@
+#ifndef FIRN_NN_LINEAR_H_
+#define FIRN_NN_LINEAR_H_
+
+#include <cstdint>
+#include <string>
+
+#include "nn/layer.h"
+
+namespace firn::nn {
+
+struct LinearOptions {
+  int64_t in = kDeferred;
+  int64_t out = 0;
+  bool bias = true;
+  init::Initializer weight_init = {};  // empty: uniform within 1 / sqrt(in)
+  init::Initializer bias_init = {};    // empty: the same
+};
+
+// y = x W^T + b over the last dimension.
+// x: [..., in]      y: [..., out]
+// Parameters: weight [out, in], bias [out].
+class Linear final : public Layer {
+ public:
+  using Options = LinearOptions;
+  // Throws when out is not positive.
+  explicit Linear(const Options& options);
+
+  const Options& options() const { return options_; }
+  const Tensor& weight() const { return weight_; }
+  const Tensor& bias() const { return bias_; }  // undefined without
+  std::string Describe() const override;
+  int64_t MultiplyAdds(const Shape& input, const Shape& output) const override;
+
+ protected:
+  Tensor Forward(const Tensor& x) override;
+
+ private:
+  void Build(int64_t in);
+
+  Options options_;
+  Tensor& weight_;
+  Tensor& bias_;
+};
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_LINEAR_H_

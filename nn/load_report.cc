@@ -1,0 +1,132 @@
+// Suggestions work on modules, not single names: the unexpected "head.weight" and "head.bias" are
+// compared with every module that misses something, and the one that misses the most of the same
+// last components, then the one spelt most alike, is proposed as "fc.*". A name that stands alone
+// is compared by spelling only.
+
+#include "nn/load_report.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace firn::nn {
+namespace {
+
+// Levenshtein's distance.
+size_t EditDistance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+// Module path -> last components; "" holds the names without a dot.
+using Groups = std::map<std::string, std::set<std::string>>;
+
+Groups GroupByModule(const std::vector<std::string>& names) {
+  Groups groups;
+  for (const std::string& name : names) {
+    const size_t dot = name.rfind('.');
+    if (dot == std::string::npos) {
+      groups[""].insert(name);
+    } else {
+      groups[name.substr(0, dot)].insert(name.substr(dot + 1));
+    }
+  }
+  return groups;
+}
+
+size_t NumShared(const std::set<std::string>& a, const std::set<std::string>& b) {
+  size_t n = 0;
+  for (const std::string& s : a) n += b.count(s);
+  return n;
+}
+
+std::string SuggestModule(const std::string& path, const std::set<std::string>& parts,
+                          const Groups& missing) {
+  const std::string* best = nullptr;
+  size_t best_shared = 0, best_distance = 0;
+  for (const auto& [candidate, has] : missing) {
+    const size_t shared = NumShared(parts, has);
+    if (shared == 0) continue;
+    const size_t distance = EditDistance(path, candidate);
+    if (best == nullptr || shared > best_shared ||
+        (shared == best_shared && distance < best_distance)) {
+      best = &candidate;
+      best_shared = shared;
+      best_distance = distance;
+    }
+  }
+  if (best == nullptr) return "";
+  return best->empty() ? *parts.begin() : *best + ".*";
+}
+
+std::string SuggestName(const std::string& name, const std::vector<std::string>& missing) {
+  std::string best;
+  size_t best_distance = name.size() / 3 + 1;  // farther apart is no likeness
+  for (const std::string& candidate : missing) {
+    const size_t distance = EditDistance(name, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+void LoadReport::Suggest() {
+  suggestions.clear();
+  const Groups have = GroupByModule(missing);
+  const auto add = [&](const std::string& s) {
+    if (!s.empty() && std::find(suggestions.begin(), suggestions.end(), s) == suggestions.end()) {
+      suggestions.push_back(s);
+    }
+  };
+  for (const auto& [path, parts] : GroupByModule(unexpected)) {
+    const std::string module = SuggestModule(path, parts, have);
+    add(module);
+    if (!module.empty()) continue;
+    for (const std::string& part : parts) {
+      add(SuggestName(path.empty() ? part : absl::StrCat(path, ".", part), missing));
+    }
+  }
+}
+
+std::string LoadReport::ToString() const {
+  if (ok()) return absl::StrCat("all ", loaded, " loaded");
+  std::vector<std::string> parts;
+  if (!missing.empty()) {
+    parts.push_back(absl::StrCat(missing.size(), " missing (", absl::StrJoin(missing, ", "), ")"));
+  }
+  if (!unexpected.empty()) {
+    parts.push_back(
+        absl::StrCat(unexpected.size(), " unexpected (", absl::StrJoin(unexpected, ", "),
+                     suggestions.empty()
+                         ? ""
+                         : absl::StrCat("; did you mean ", absl::StrJoin(suggestions, ", "), "?"),
+                     ")"));
+  }
+  if (!misshaped.empty()) {
+    std::vector<std::string> each;
+    for (const Misshaped& m : misshaped) {
+      each.push_back(absl::StrCat(m.name, ": file ", m.file, ", net ", m.net));
+    }
+    parts.push_back(absl::StrCat(misshaped.size(), " misshaped (", absl::StrJoin(each, "; "), ")"));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+}  // namespace firn::nn

@@ -1,0 +1,317 @@
+// Module: the tree, names, parameters and modes. Saving and loading are in module_state.cc.
+//
+// A child is made by a factory that the parent keeps, so that a clone of any subclass can be made.
+// Paths are made at first use, when the whole tree stands, and forgotten when a name above changes;
+// they are interned, so a call costs one pointer and records may keep them.
+
+#include "nn/module.h"
+
+#include <cctype>
+#include <set>
+#include <typeinfo>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "nn/type_names.h"
+#include "tensor/dispatch.h"
+#include "tensor/ops/cast.h"
+
+namespace firn::nn {
+namespace {
+
+Tensor NewTensor(const Shape& shape, DType dtype, Device device) {
+  absl::StatusOr<Tensor> t =
+      AllocateTensor(TensorSpec::Contiguous(dtype, shape, device), AllocTag::kParameter);
+  RaiseIfError(t.status(), "parameter");
+  return *std::move(t);
+}
+
+// Gives the tensor object other elements, seen through all its handles. Values that the tape saved
+// before are found changed, as by any write.
+void Replace(const Tensor& t, const Tensor& value) {
+  TensorImpl* impl = t.impl();
+  const uint32_t version = impl->storage->version();
+  while (value.impl()->storage->version() <= version) value.impl()->storage->BumpVersion();
+  impl->storage = value.impl()->storage;
+  impl->data = value.impl()->data;
+  impl->spec = value.spec();
+}
+
+template <class Convert>
+void ConvertInPlace(const Tensor& t, Convert convert) {
+  const Tensor grad = t.grad();
+  Tensor converted = convert(t.Detach());
+  if (converted.impl()->storage == t.impl()->storage) return;
+  const_cast<Tensor&>(t).ZeroGrad();
+  Replace(t, converted);
+  if (grad.defined()) const_cast<Tensor&>(t).SetGrad(convert(grad.Detach()));
+}
+
+}  // namespace
+
+Module::~Module() {
+  for (Slot& s : slots_) {
+    if (IsPending(s.tensor)) Disown(s.tensor);
+  }
+}
+
+// --- Names --------------------------------------------------------------------------------------
+
+std::string Module::type_name() const { return ClassName(typeid(*this)); }
+
+std::string Module::name() const { return name_.empty() ? SnakeCase(type_name()) : name_; }
+
+const std::string* Module::MakePath() const {
+  std::string path = name();
+  for (const Module* m = parent_; m != nullptr; m = m->parent_) {
+    path = absl::StrCat(m->name(), ".", path);
+  }
+  const std::string* interned = PathScope::Intern(path);
+  path_.store(interned, std::memory_order_release);
+  return interned;
+}
+
+void Module::ForgetPaths() {
+  Visit([](Module& m) { m.path_.store(nullptr, std::memory_order_release); });
+}
+
+void Module::SetName(std::string name) {
+  if (parent_ != nullptr) {
+    RaiseStatus(FailedPrecondition("the module is ", parent_->path(),
+                                   "'s child and keeps the name that Add gave it"),
+                "set_name");
+  }
+  name_ = std::move(name);
+  ForgetPaths();
+}
+
+// --- The tree -----------------------------------------------------------------------------------
+
+std::vector<NamedModule> Module::named_modules() const {
+  std::vector<NamedModule> done;
+  std::vector<NamedModule> open = {{"", const_cast<Module*>(this)}};
+  while (!open.empty()) {
+    const NamedModule m = open.back();
+    open.pop_back();
+    for (auto it = m.module->children_.rbegin(); it != m.module->children_.rend(); ++it) {
+      open.push_back(
+          {m.name.empty() ? (*it)->name_ : absl::StrCat(m.name, ".", (*it)->name_), it->get()});
+    }
+    done.push_back(m);
+  }
+  return done;
+}
+
+void Module::Visit(const std::function<void(Module&)>& f) {
+  for (const NamedModule& m : named_modules()) f(*m.module);
+}
+
+Module* Module::FindChild(const std::string& name) const {
+  for (const auto& c : children_) {
+    if (c->name_ == name) return c.get();
+  }
+  return nullptr;
+}
+
+namespace {
+
+void CheckName(const std::string& name, bool taken, const char* what, const Module& parent) {
+  if (name.empty() || name.find('.') != std::string::npos || taken) {
+    RaiseStatus(InvalidArgument("\"", name, "\" in ", parent.type_name(), ": ",
+                                taken          ? "the name is taken"
+                                : name.empty() ? "the name is empty"
+                                               : "a name cannot hold a dot"),
+                what);
+  }
+}
+
+}  // namespace
+
+Module& Module::AddMade(std::string child_name, const ModuleFactory& factory) {
+  CheckName(child_name, FindChild(child_name) != nullptr, "add", *this);
+  std::unique_ptr<Module> child = factory(nullptr);
+  child->name_ = std::move(child_name);
+  child->parent_ = this;
+  child->factory_ = factory;
+  if (!training_) child->Train(false);
+  child->ForgetPaths();
+  children_.push_back(std::move(child));
+  return *children_.back();
+}
+
+void Module::Drop(Module& child) {
+  std::erase_if(children_, [&](const auto& c) { return c.get() == &child; });
+}
+
+// --- Parameters ---------------------------------------------------------------------------------
+
+Module::Slot& Module::AddSlot(std::string slot_name, Tensor tensor, bool is_parameter) {
+  bool taken = false;
+  for (const Slot& s : slots_) taken |= s.name == slot_name;
+  CheckName(slot_name, taken, is_parameter ? "add_parameter" : "add_buffer", *this);
+  slots_.emplace_back(this, std::move(slot_name), std::move(tensor), is_parameter);
+  return slots_.back();
+}
+
+Tensor& Module::AddParameter(std::string parameter_name, Tensor initial) {
+  if (initial.defined()) initial.SetRequiresGrad();
+  return AddSlot(std::move(parameter_name), std::move(initial), true).tensor;
+}
+
+Tensor& Module::AddBuffer(std::string buffer_name, Tensor initial) {
+  return AddSlot(std::move(buffer_name), std::move(initial), false).tensor;
+}
+
+Tensor& Module::AddPendingSlot(std::string slot_name, const std::vector<int64_t>& sizes,
+                               bool is_parameter) {
+  Slot& slot = AddSlot(std::move(slot_name), {}, is_parameter);
+  slot.sizes = sizes;
+  slot.tensor = MakePending(kDefaultFloat, Device::Cpu(), &slot);
+  slot.tensor.SetRequiresGrad(is_parameter);
+  return slot.tensor;
+}
+
+Tensor& Module::AddPendingParameter(std::string parameter_name, const std::vector<int64_t>& sizes) {
+  return AddPendingSlot(std::move(parameter_name), sizes, true);
+}
+
+Tensor& Module::AddPendingBuffer(std::string buffer_name, const std::vector<int64_t>& sizes) {
+  return AddPendingSlot(std::move(buffer_name), sizes, false);
+}
+
+void Module::InitPending(Tensor& pending, const Shape& shape,
+                         const init::Initializer& initializer) {
+  if (!IsPending(pending)) return;
+  const NoGradScope no_grad;
+  const NoCaptureScope no_capture;
+  Tensor value = NewTensor(shape, pending.dtype(), Device::Cpu());
+  initializer(value);
+  value = value.To(pending.device());
+  Materialize(pending, value);
+}
+
+std::vector<Module::NamedSlot> Module::Slots() const {
+  std::vector<NamedSlot> all;
+  for (const NamedModule& m : named_modules()) {
+    for (const bool parameters : {true, false}) {
+      for (Slot& s : m.module->slots_) {
+        if (s.is_parameter != parameters || !s.tensor.defined()) continue;
+        all.push_back({m.name.empty() ? s.name : absl::StrCat(m.name, ".", s.name), &s});
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<NamedTensor> Module::named_parameters() const {
+  std::vector<NamedTensor> named;
+  std::set<const TensorImpl*> seen;
+  for (const NamedSlot& s : Slots()) {
+    if (s.slot->is_parameter && seen.insert(s.slot->tensor.impl()).second) {
+      named.push_back({s.name, s.slot->tensor});
+    }
+  }
+  return named;
+}
+
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> tensors;
+  for (NamedTensor& p : named_parameters()) tensors.push_back(std::move(p.tensor));
+  return tensors;
+}
+
+std::vector<NamedTensor> Module::named_buffers() const {
+  std::vector<NamedTensor> named;
+  for (const NamedSlot& s : Slots()) {
+    if (!s.slot->is_parameter) named.push_back({s.name, s.slot->tensor});
+  }
+  return named;
+}
+
+int64_t Module::num_parameters() const {
+  int64_t n = 0;
+  for (const Tensor& p : parameters()) n += p.num_elements();
+  return n;
+}
+
+void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
+  for (const NamedSlot& s : Slots()) {
+    if (s.name != name || !s.slot->is_parameter) continue;
+    const Tensor& old = s.slot->tensor;
+    const bool fits = IsPending(parameter) ? IsPending(old)
+                      : IsPending(old)     ? s.slot->Fits(parameter.shape())
+                                           : old.shape() == parameter.shape();
+    if (!parameter.defined() || !fits) {
+      RaiseStatus(InvalidArgument(name, " is ", s.slot->ShapeText(), " and cannot be ",
+                                  parameter.defined() && !IsPending(parameter)
+                                      ? parameter.shape().ToString()
+                                      : "an undefined or pending tensor"),
+                  "share_parameter");
+    }
+    if (IsPending(old)) Disown(old);
+    s.slot->tensor = parameter;
+    return;
+  }
+  RaiseStatus(NotFound("there is no parameter named ", name), "share_parameter");
+}
+
+// --- Modes --------------------------------------------------------------------------------------
+
+void Module::Train(bool on) {
+  Visit([on](Module& m) { m.training_ = on; });
+}
+
+void Module::Freeze(bool frozen) {
+  for (Tensor& p : parameters()) p.SetRequiresGrad(!frozen);
+}
+
+void Module::To(Device device) {
+  const NoGradScope no_grad;
+  for (const NamedSlot& s : Slots()) {
+    if (IsPending(s.slot->tensor)) {
+      s.slot->tensor.impl()->spec.device = device;
+    } else {
+      ConvertInPlace(s.slot->tensor, [&](const Tensor& t) { return t.To(device); });
+    }
+  }
+}
+
+void Module::To(DType dtype) {
+  if (!IsFloating(dtype)) {
+    RaiseStatus(InvalidArgument("parameters must be floating, not ", Name(dtype)), "to");
+  }
+  const NoGradScope no_grad;
+  for (const NamedSlot& s : Slots()) {
+    if (!IsFloating(s.slot->tensor.dtype())) continue;
+    if (IsPending(s.slot->tensor)) {
+      s.slot->tensor.impl()->spec.dtype = dtype;
+    } else {
+      ConvertInPlace(s.slot->tensor, [&](const Tensor& t) { return Cast(t, dtype); });
+    }
+  }
+}
+
+Hooks& Module::hooks() {
+  if (hooks_ == nullptr) hooks_ = std::make_unique<Hooks>();
+  return *hooks_;
+}
+
+// --- Text ---------------------------------------------------------------------------------------
+
+void Module::Print(std::string* out, int indent) const {
+  absl::StrAppend(out, type_name(), "(", Describe());
+  const std::string margin(static_cast<size_t>(indent), ' ');
+  for (const auto& c : children_) {
+    absl::StrAppend(out, "\n", margin, "  (", c->name_, "): ");
+    c->Print(out, indent + 2);
+  }
+  absl::StrAppend(out, children_.empty() ? "" : absl::StrCat("\n", margin), ")");
+}
+
+std::string Module::ToString() const {
+  std::string text;
+  Print(&text, 0);
+  return text;
+}
+
+}  // namespace firn::nn

@@ -1,0 +1,265 @@
+#ifndef FIRN_NN_MODULE_H_
+#define FIRN_NN_MODULE_H_
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "nn/hooks.h"
+#include "nn/init.h"
+#include "nn/load_report.h"
+#include "tensor/error.h"
+#include "tensor/ops/add.h"
+#include "tensor/pending.h"
+#include "tensor/state_dict.h"
+#include "tensor/tensor.h"
+
+namespace firn::nn {
+
+class Module;
+
+struct LoadOptions {
+  // Every name must be in both and every shape must agree; otherwise what fits is loaded.
+  bool strict = true;
+  // Names the source in errors: "load net.h5: 2 missing ...".
+  std::string source = "state dict";
+};
+
+struct NamedModule {
+  std::string name;  // from the module that was asked: "layer1.conv1"; "" for itself
+  Module* module;
+};
+
+// Stands for a size that the first input tells: Conv2d({.out = 32, .kernel = 3}) has in = 0.
+inline constexpr int64_t kDeferred = 0;
+
+// Makes a module; when `original` is not null, from its options as they are now.
+using ModuleFactory = std::function<std::unique_ptr<Module>(const Module* original)>;
+
+// The factory of a class with Options.
+template <class M>
+ModuleFactory FactoryOf(const typename M::Options& options) {
+  return [options](const Module* original) {
+    if constexpr (requires(const M& m) { std::make_unique<M>(m.options()); }) {
+      if (original != nullptr) {
+        return std::make_unique<M>(static_cast<const M*>(original)->options());
+      }
+    }
+    return std::make_unique<M>(options);
+  };
+}
+
+// The factory of a class without, from copies of the arguments of its constructor.
+template <class M, class... Args>
+ModuleFactory FactoryFrom(const Args&... args) {
+  return [args...](const Module*) { return std::make_unique<M>(args...); };
+}
+
+// A part of a network: owns parameters, buffers and child modules, and what it computes is its
+// Forward. A network is a subclass whose members are references to children made by Add:
+//
+//   struct Net : nn::Module {
+//     nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.out = 32, .kernel = 3});
+//     nn::Linear& fc = Add<nn::Linear>("fc", {.out = 10});
+//     Tensor Forward(const Tensor& x) { return fc(Flatten(Relu(conv1(x)), 1)); }
+//   };
+//
+// Forward may take and return anything; a module with one tensor in and one out is better a Layer
+// (nn/layer.h), which is called like a function and has hooks. Names, order and shapes of
+// parameters are PyTorch's. Modules are neither copied nor moved; see nn/clone.h.
+//
+// Parameters whose size is left open are *pending* until the first forward (tensor/pending.h).
+// Thread-compatible: one forward at a time, unless the module is in eval mode and nothing pends.
+class Module {
+ public:
+  Module() = default;
+  virtual ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  // --- Names
+  // --------------------------------------------------------------------------------------
+  // "Conv2d": the class, without namespaces.
+  virtual std::string type_name() const;
+  // The options worth printing: "1 -> 32, kernel=3".
+  virtual std::string Describe() const { return ""; }
+  // The name given to Add; of a root, the one given to SetName, else its class in snake case.
+  std::string name() const;
+  // From the root: "net.res.conv1". Shown in errors of operations called by this module.
+  const std::string& path() const { return *interned_path(); }
+  // Renames a root.
+  void SetName(std::string name);
+
+  // --- The tree
+  // ------------------------------------------------------------------------------------ This
+  // module and all below it, depth first, in definition order.
+  std::vector<NamedModule> named_modules() const;
+  // Calls f for each of named_modules().
+  void Visit(const std::function<void(Module&)>& f);
+  size_t num_children() const { return children_.size(); }
+  Module& child(size_t i) const { return *children_[i]; }
+  // Null when there is none of that name.
+  Module* FindChild(const std::string& name) const;
+
+  // --- Parameters and buffers
+  // --------------------------------------------------------------------- "layer1.conv1.weight",
+  // depth first, definition order; a parameter shared by several modules once, under its first
+  // name. Pending ones are among them.
+  std::vector<NamedTensor> named_parameters() const;
+  std::vector<Tensor> parameters() const;
+  // Running statistics and the like: saved and moved, never optimised.
+  std::vector<NamedTensor> named_buffers() const;
+  // Sizes of parameters(), pending ones left out.
+  int64_t num_parameters() const;
+
+  // Every parameter and buffer under each of its names; shares their elements. Throws when one is
+  // pending.
+  StateDict state_dict() const;
+  // Copies the dict's elements into the parameters and buffers (converted to their dtype and
+  // device); pending ones take the dict's shape. Throws firn::Error, with everything that does not
+  // fit in its text, when strict and anything does not; then nothing has changed.
+  LoadReport LoadStateDict(const StateDict& state, const LoadOptions& options = {});
+
+  // Makes `name` ("fc.weight", from here) another name of `parameter`: both are one from then on.
+  // Throws unless there is such a parameter and the shapes agree.
+  void ShareParameter(const std::string& name, const Tensor& parameter);
+
+  // --- Modes
+  // -------------------------------------------------------------------------------------- Whether
+  // layers such as Dropout and BatchNorm2d behave as in training; initially true.
+  bool training() const { return training_; }
+  // For this module and all below it.
+  void Train(bool on = true);
+  void Eval() { Train(false); }
+  // Stops (or resumes) the recording of gradients for all parameters.
+  void Freeze(bool frozen = true);
+  // Converts parameters and buffers in place: handles held elsewhere (an optimizer's) see the
+  // change. To(DType) leaves integer buffers alone.
+  void To(Device device);
+  void To(DType dtype);
+
+  // --- Hooks
+  // -------------------------------------------------------------------------------------- They run
+  // at every call of a Layer; see nn/hooks.h.
+  HookHandle RegisterForwardPreHook(ForwardPreHook hook) {
+    return hooks().pre.Add(std::move(hook));
+  }
+  HookHandle RegisterForwardHook(ForwardHook hook) { return hooks().post.Add(std::move(hook)); }
+  HookHandle RegisterBackwardHook(BackwardHook hook) {
+    return hooks().backward.Add(std::move(hook));
+  }
+
+  // Multiply-adds of one call with these shapes, for nn::Summary; 0 where the work is no product of
+  // matrices.
+  virtual int64_t MultiplyAdds(const Shape& input, const Shape& output) const {
+    static_cast<void>(input), static_cast<void>(output);
+    return 0;
+  }
+
+  // The tree with options:
+  //   Net(
+  //     (conv1): Conv2d(1 -> 32, kernel=3)
+  //     (fc): Linear(? -> 10)
+  //   )
+  std::string ToString() const;
+  friend std::ostream& operator<<(std::ostream& os, const Module& m) {
+    return os << m.ToString() << "\n";
+  }
+
+ protected:
+  // Makes a child; the reference lives as long as this module. Throws when the name is taken or
+  // holds a dot. Options are kept, so that a clone can be made.
+  template <class M>
+  requires requires { typename M::Options; }
+  M& Add(std::string child_name, const typename M::Options& options = {}) {
+    return static_cast<M&>(AddMade(std::move(child_name), FactoryOf<M>(options)));
+  }
+  // A module without Options, made from copies of `args`.
+  template <class M, class... Args>
+  requires(!requires { typename M::Options; }) M& Add(std::string child_name, const Args&... args) {
+    return static_cast<M&>(AddMade(std::move(child_name), FactoryFrom<M>(args...)));
+  }
+  // The operation, which the name would hide inside modules otherwise.
+  static Tensor Add(const Tensor& x, const Tensor& y, double alpha = 1) {
+    return firn::Add(x, y, alpha);
+  }
+  // A child made by `factory` now, and again for each clone.
+  Module& AddMade(std::string child_name, const ModuleFactory& factory);
+
+  // Says that `child`, all of whose parameters are pending, may turn out not to be needed: a state
+  // dict need not have it, and Drop may remove it.
+  void SetTentative(Module& child) { child.tentative_ = true; }
+  // Removes a child; references to it die.
+  void Drop(Module& child);
+
+  // Registers a trainable tensor, or, undefined, one that this configuration lacks (no bias). The
+  // result lives as long as this module; read the parameter through it, not through a copy.
+  Tensor& AddParameter(std::string parameter_name, Tensor initial);
+  Tensor& AddBuffer(std::string buffer_name, Tensor initial);
+  // The same without elements so far; kDeferred stands for sizes not known yet.
+  Tensor& AddPendingParameter(std::string parameter_name, const std::vector<int64_t>& sizes);
+  Tensor& AddPendingBuffer(std::string buffer_name, const std::vector<int64_t>& sizes);
+  // Gives a pending parameter or buffer of this module its elements; without effect on others.
+  void InitPending(Tensor& pending, const Shape& shape, const init::Initializer& initializer);
+
+  bool has_hooks() const { return hooks_ != nullptr && !hooks_->empty(); }
+  const std::string* interned_path() const {
+    const std::string* p = path_.load(std::memory_order_acquire);
+    return p != nullptr ? p : MakePath();
+  }
+  Hooks& hooks();
+
+ private:
+  friend class ModuleCloner;
+
+  // A registered parameter or buffer.
+  struct Slot final : PendingOwner {
+    Slot(Module* m, std::string n, Tensor t, bool p)
+        : module(m), name(std::move(n)), tensor(std::move(t)), is_parameter(p) {}
+    std::string PendingName() const override { return module->path() + "." + name; }
+    // Whether `shape` agrees with the sizes that are known.
+    bool Fits(const Shape& shape) const;
+    std::string ShapeText() const;
+
+    Module* module;
+    std::string name;
+    Tensor tensor;
+    bool is_parameter;
+    std::vector<int64_t> sizes;  // of a pending tensor
+  };
+  struct NamedSlot {
+    std::string name;
+    Slot* slot;
+    bool tentative() const { return slot->module->tentative_ && IsPending(slot->tensor); }
+  };
+
+  Slot& AddSlot(std::string slot_name, Tensor tensor, bool is_parameter);
+  Tensor& AddPendingSlot(std::string slot_name, const std::vector<int64_t>& sizes,
+                         bool is_parameter);
+  // Every slot of the tree that is in use, under every name, in the order of state_dict().
+  std::vector<NamedSlot> Slots() const;
+  LoadReport Compare(const StateDict& state, const std::vector<NamedSlot>& slots) const;
+  const std::string* MakePath() const;
+  void ForgetPaths();
+  void Print(std::string* out, int indent) const;
+
+  std::string name_;
+  Module* parent_ = nullptr;
+  ModuleFactory factory_;  // makes another of this kind; null for roots made by their constructor
+  bool training_ = true;
+  bool tentative_ = false;
+  std::vector<std::unique_ptr<Module>> children_;
+  std::deque<Slot> slots_;  // a deque, because references to them are handed out
+  std::unique_ptr<Hooks> hooks_;
+  mutable std::atomic<const std::string*> path_{nullptr};
+};
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_MODULE_H_

@@ -1,0 +1,116 @@
+#ifndef FIRN_NN_MODULE_LIST_H_
+#define FIRN_NN_MODULE_LIST_H_
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "nn/layer.h"
+#include "tensor/error.h"
+
+namespace firn::nn {
+
+// Walks a module's children as M&.
+template <class M>
+class ChildIterator {
+ public:
+  ChildIterator(const Module* parent, size_t at) : parent_(parent), at_(at) {}
+  M& operator*() const { return dynamic_cast<M&>(parent_->child(at_)); }
+  ChildIterator& operator++() {
+    ++at_;
+    return *this;
+  }
+  friend bool operator==(const ChildIterator& a, const ChildIterator& b) { return a.at_ == b.at_; }
+
+ private:
+  const Module* parent_;
+  size_t at_;
+};
+
+// Modules called "0", "1", ...; what to do with them is up to the owner.
+//
+//   nn::ModuleList<nn::ResUnit>& units =
+//       Add<nn::ModuleList<nn::ResUnit>>("units", {{.out = 64}, {.out = 128, .stride = 2}});
+//   for (nn::ResUnit& unit : units) h = unit(h);
+//
+// A ModuleList<nn::Layer> holds layers of any kind, made by Append<Kind>(options).
+template <class M = Layer>
+class ModuleList final : public Module {
+  template <class K>
+  static auto OptionsOf() {
+    if constexpr (requires { typename K::Options; }) {
+      return std::vector<typename K::Options>();
+    } else {
+      return std::vector<int>();  // no element can be made from a list
+    }
+  }
+
+ public:
+  using Options = decltype(OptionsOf<M>());
+  ModuleList() = default;
+  // One module for each element.
+  explicit ModuleList(const Options& options) {
+    if constexpr (requires { typename M::Options; }) {
+      for (const auto& o : options) Append(o);
+    }
+  }
+  // What a clone starts from; appended modules are copied after that.
+  Options options() const { return {}; }
+
+  template <class Kind = M>
+  requires requires { typename Kind::Options; }
+  Kind& Append(const typename Kind::Options& options = {}) {
+    return Add<Kind>(absl::StrCat(size()), options);
+  }
+  template <class Kind = M, class... Args>
+  requires(!requires { typename Kind::Options; }) Kind& Append(const Args&... args) {
+    return Add<Kind>(absl::StrCat(size()), args...);
+  }
+
+  size_t size() const { return num_children(); }
+  // Throws when there is no such element.
+  M& operator[](size_t i) const {
+    if (i >= size()) {
+      RaiseStatus(OutOfRange("there is no element ", i, ", only ", size()), "ModuleList");
+    }
+    return *ChildIterator<M>(this, i);
+  }
+  ChildIterator<M> begin() const { return {this, 0}; }
+  ChildIterator<M> end() const { return {this, size()}; }
+};
+
+// Modules by name, in the order of insertion.
+template <class M = Layer>
+class ModuleDict final : public Module {
+ public:
+  ModuleDict() = default;
+
+  template <class Kind = M>
+  requires requires { typename Kind::Options; }
+  Kind& Insert(std::string key, const typename Kind::Options& options = {}) {
+    return Add<Kind>(std::move(key), options);
+  }
+  template <class Kind = M, class... Args>
+  requires(!requires { typename Kind::Options; }) Kind& Insert(std::string key,
+                                                               const Args&... args) {
+    return Add<Kind>(std::move(key), args...);
+  }
+
+  size_t size() const { return num_children(); }
+  bool Contains(const std::string& key) const { return FindChild(key) != nullptr; }
+  // Throws when there is no such element.
+  M& operator[](const std::string& key) const {
+    Module* found = FindChild(key);
+    if (found == nullptr) RaiseStatus(NotFound("there is no element ", key), "ModuleDict");
+    return dynamic_cast<M&>(*found);
+  }
+  ChildIterator<M> begin() const { return {this, 0}; }
+  ChildIterator<M> end() const { return {this, size()}; }
+};
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_MODULE_LIST_H_

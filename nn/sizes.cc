@@ -1,0 +1,43 @@
+// Checks of layer options: a layer that could never work is refused where it is made, and not at
+// its first call.
+
+#include "nn/sizes.h"
+
+#include <cmath>
+
+#include "device/status_macros.h"
+#include "tensor/error.h"
+
+namespace firn::nn {
+
+void CheckSizes(const char* layer, std::initializer_list<SizeOption> sizes) {
+  for (const SizeOption& s : sizes) {
+    if (s.value > 0 || (s.may_be_deferred && s.value == 0)) continue;
+    RaiseStatus(
+        InvalidArgument(s.name, " is ", s.value, " (want a positive number",
+                        s.may_be_deferred ? ", or 0 to take it from the first input)" : ")"),
+        layer);
+  }
+}
+
+void CheckGroups(const char* layer, int64_t in, int64_t out, int64_t groups) {
+  if (groups > 0 && in % groups == 0 && out % groups == 0) return;
+  RaiseStatus(InvalidArgument("groups is ", groups, ", which does not divide ", in, " input and ",
+                              out, " output channels"),
+              layer);
+}
+
+int64_t SizeOfInput(const char* layer, const Tensor& x, int dim) {
+  if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), layer);
+  if (!x.shape().has_dim(dim)) {
+    RaiseStatus(InvalidArgument("x ", x.shape().ToString(), " has no dimension ", dim), layer);
+  }
+  return x.shape().dim(dim);
+}
+
+init::Initializer FanInUniform(int64_t fan_in) {
+  const double bound = fan_in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan_in));
+  return init::Uniform(-bound, bound);
+}
+
+}  // namespace firn::nn

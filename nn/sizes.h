@@ -1,0 +1,39 @@
+#ifndef FIRN_NN_SIZES_H_
+#define FIRN_NN_SIZES_H_
+
+// What layers with parameters share: checks of options and PyTorch's initial values.
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "nn/init.h"
+#include "tensor/tensor.h"
+
+namespace firn::nn {
+
+struct SizeOption {
+  const char* name;
+  int64_t value;
+  bool may_be_deferred = false;
+};
+// Throws unless every size is positive, or 0 where it may be deferred.
+void CheckSizes(const char* layer, std::initializer_list<SizeOption> sizes);
+
+// Throws unless `groups` divides the channels (deferred ones divide).
+void CheckGroups(const char* layer, int64_t in, int64_t out, int64_t groups);
+
+// x.size(dim), from which a layer learns a deferred size. Throws when x is undefined or has no such
+// dimension.
+int64_t SizeOfInput(const char* layer, const Tensor& x, int dim);
+
+// Uniform within 1 / sqrt(fan_in): PyTorch's start of linear and convolutional layers.
+init::Initializer FanInUniform(int64_t fan_in);
+
+inline const init::Initializer& Or(const init::Initializer& given,
+                                   const init::Initializer& standard) {
+  return given ? given : standard;
+}
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_SIZES_H_

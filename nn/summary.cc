@@ -1,0 +1,139 @@
+// Summary: a dry forward watched by hooks. Layers may drop children while they run (a residual unit
+// that learns its input size), so the tree is read again after the forward and nothing is kept by
+// pointer but what is still in it.
+
+#include "nn/summary.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tensor/dispatch.h"
+
+namespace firn::nn {
+namespace {
+
+// Counts a module's calls while it lives; gives back modes and hooks.
+class Watch {
+ public:
+  explicit Watch(Module& network) : network_(network) {
+    network.Visit([this](Module& m) {
+      training_[&m] = m.training();
+      handles_.push_back(m.RegisterForwardHook([this](Module& layer, absl::Span<const Tensor> in,
+                                                      Tensor& out) { Note(layer, in, out); }));
+    });
+    network.Eval();
+  }
+  ~Watch() {
+    for (HookHandle& h : handles_) h.Remove();
+    // Parents first: each sets all below it, and is corrected by them.
+    network_.Visit([this](Module& m) { m.Train(training_[&m]); });
+  }
+  const SummaryTable::Row& seen(Module* m) { return seen_[m]; }
+
+ private:
+  void Note(Module& layer, absl::Span<const Tensor> in, const Tensor& out) {
+    SummaryTable::Row& row = seen_[&layer];
+    ++row.calls;
+    row.output = out.shape();
+    row.multiply_adds += layer.MultiplyAdds(in[0].shape(), out.shape());
+    row.output_bytes += static_cast<int64_t>(out.spec().bytes());
+  }
+
+  Module& network_;
+  std::map<Module*, bool> training_;
+  std::vector<HookHandle> handles_;
+  std::map<Module*, SummaryTable::Row> seen_;
+};
+
+// 14450688 -> "14,450,688".
+std::string Grouped(int64_t n) {
+  const std::string digits = absl::StrCat(n);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string Bytes(int64_t n) {
+  if (n < 1024) return absl::StrCat(n, " B");
+  const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
+  double size = static_cast<double>(n) / 1024;
+  size_t unit = 0;
+  for (; size >= 1024 && unit < 3; ++unit) size /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f %s", size, units[unit]);
+  return text;
+}
+
+// Columns as wide as their widest cell; the first three flush left, numbers flush right.
+std::string Aligned(const std::vector<std::vector<std::string>>& lines) {
+  std::vector<size_t> widths(lines[0].size(), 0);
+  for (const auto& line : lines) {
+    for (size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (size_t c = 0; c < line.size(); ++c) {
+      const std::string space(widths[c] - line[c].size(), ' ');
+      absl::StrAppend(&row, c == 0 ? "" : "  ", c < 3 ? line[c] : space, c < 3 ? space : line[c]);
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    absl::StrAppend(&text, row, "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+SummaryTable Summarise(Module& network, const std::string& input,
+                       const std::function<void()>& forward) {
+  SummaryTable table;
+  table.network = network.type_name();
+  table.input = input;
+  const NoGradScope no_grad;
+  Watch watch(network);
+  forward();
+  std::set<const TensorImpl*> counted;
+  for (const NamedModule& m : network.named_modules()) {
+    SummaryTable::Row row = watch.seen(m.module);
+    row.path = m.name;
+    row.type = m.module->type_name();
+    for (const NamedTensor& p : m.module->named_parameters()) {
+      const bool own = p.name.find('.') == std::string::npos;
+      if (!own || !counted.insert(p.tensor.impl()).second) continue;
+      row.parameters += p.tensor.num_elements();
+      table.parameter_bytes += static_cast<int64_t>(p.tensor.spec().bytes());
+    }
+    if (row.parameters == 0 && (m.module->num_children() != 0 || row.calls == 0)) continue;
+    table.parameters += row.parameters;
+    table.multiply_adds += row.multiply_adds;
+    table.output_bytes += row.output_bytes;
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string SummaryTable::ToString() const {
+  std::vector<std::vector<std::string>> lines;
+  lines.push_back({"layer", "type", "output", "parameters", "multiply-adds", "memory"});
+  for (const Row& r : rows) {
+    const std::string output = r.calls == 0   ? "not reached"
+                               : r.calls == 1 ? r.output.ToString()
+                                              : absl::StrCat(r.calls, " x ", r.output.ToString());
+    lines.push_back({r.path.empty() ? "(itself)" : r.path, r.type, output, Grouped(r.parameters),
+                     Grouped(r.multiply_adds), Bytes(r.output_bytes)});
+  }
+  lines.push_back(
+      {"total", "", "", Grouped(parameters), Grouped(multiply_adds), Bytes(output_bytes)});
+  return absl::StrCat(network, " on ", input, "; parameters take ", Bytes(parameter_bytes), "\n",
+                      Aligned(lines));
+}
+
+}  // namespace firn::nn

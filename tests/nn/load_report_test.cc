@@ -1,0 +1,46 @@
+#include "nn/load_report.h"
+
+#include <gtest/gtest.h>
+
+namespace firn::nn {
+namespace {
+
+LoadReport Suggested(std::vector<std::string> missing, std::vector<std::string> unexpected) {
+  LoadReport report;
+  report.missing = std::move(missing);
+  report.unexpected = std::move(unexpected);
+  report.Suggest();
+  return report;
+}
+
+TEST(LoadReportTest, SuggestsTheModuleThatMissesTheSameParts) {
+  const LoadReport r = Suggested({"bn.weight", "bn.bias", "bn.running_mean", "fc.weight"},
+                                 {"norm.weight", "norm.bias", "norm.running_mean"});
+  EXPECT_EQ(r.suggestions, (std::vector<std::string>{"bn.*"}));
+}
+
+TEST(LoadReportTest, PrefersTheModuleSpeltMostAlike) {
+  const LoadReport r =
+      Suggested({"layer1.0.conv.weight", "layer2.0.conv.weight"}, {"layer2.0.conf.weight"});
+  EXPECT_EQ(r.suggestions, (std::vector<std::string>{"layer2.0.conv.*"}));
+}
+
+TEST(LoadReportTest, SuggestsSingleNamesBySpelling) {
+  const LoadReport r = Suggested({"fc.weight"}, {"fc.wieght"});
+  EXPECT_EQ(r.suggestions, (std::vector<std::string>{"fc.weight"}));
+}
+
+TEST(LoadReportTest, SuggestsNothingFarFetched) {
+  const LoadReport r = Suggested({"fc.weight"}, {"optimizer_step"});
+  EXPECT_TRUE(r.suggestions.empty());
+  EXPECT_EQ(r.ToString(), "1 missing (fc.weight), 1 unexpected (optimizer_step)");
+}
+
+TEST(LoadReportTest, SaysThatAllIsWell) {
+  LoadReport r;
+  r.loaded = 62;
+  EXPECT_EQ(r.ToString(), "all 62 loaded");
+}
+
+}  // namespace
+}  // namespace firn::nn

@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include "nn/linear.h"
+#include "nn/module.h"
+#include "tensor/from.h"
+#include "tensor/ops/full.h"
+
+namespace firn::nn {
+namespace {
+
+template <class F>
+std::string ErrorOf(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+struct Net : Module {
+  Linear& conv1 = Add<Linear>("conv1", {.in = 2, .out = 3});
+  Linear& fc = Add<Linear>("fc", {.out = 2});
+  Tensor& steps = AddBuffer("steps", Zeros({}, DType::kI64));
+  Tensor Forward(const Tensor& x) { return fc(conv1(x)); }
+};
+
+StateDict Trained() {
+  return {{"steps", FromVector<int64_t>({7}, Shape())},
+          {"conv1.weight", Full({3, 2}, 2)},
+          {"conv1.bias", Full({3}, 1)},
+          {"fc.weight", Full({2, 3}, 3)},
+          {"fc.bias", Full({2}, 4)}};
+}
+
+TEST(ModuleStateTest, LoadsEverythingIntoThePresentMemory) {
+  Net net;
+  net.Forward(Ones({1, 2}));
+  const float* address = net.fc.weight().host_view<float>().data();
+  const LoadReport report = net.LoadStateDict(Trained());
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.ToString(), "all 5 loaded");
+  EXPECT_EQ(net.fc.weight().host_view<float>().data(), address);
+  EXPECT_EQ(net.fc.weight().ToVector<float>(), std::vector<float>(6, 3.f));
+  EXPECT_EQ(net.steps.Item<int64_t>(), 7);
+}
+
+TEST(ModuleStateTest, GivesPendingParametersTheFilesShape) {
+  Net net;
+  const Tensor before = net.fc.weight();
+  const StateDict file = Trained();
+  net.LoadStateDict(file);
+  EXPECT_EQ(before.shape(), (Shape{2, 3}));
+  EXPECT_EQ(net.state_dict().size(), 5u);
+  EXPECT_TRUE(net.fc.weight().requires_grad());
+  // The elements are its own, not the file's.
+  EXPECT_NE(before.host_view<float>().data(), file["fc.weight"].host_view<float>().data());
+}
+
+TEST(ModuleStateTest, ChecksTheKnownSizesOfPendingParameters) {
+  Net net;
+  StateDict state = Trained();
+  state.Set("fc.weight", Ones({5, 3}));
+  EXPECT_EQ(ErrorOf([&] { net.LoadStateDict(state, {.source = "net.h5"}); }),
+            "load net.h5: 1 misshaped (fc.weight: file [5, 3], net [2, ?])");
+}
+
+TEST(ModuleStateTest, ReportsEverythingAtOnceAndChangesNothing) {
+  Net net;
+  net.Forward(Ones({1, 2}));
+  const std::vector<float> before = net.conv1.bias().ToVector<float>();
+  const StateDict state = {{"conv1.weight", Ones({3, 2, 5})},
+                           {"conv1.bias", Full({3}, 9)},
+                           {"steps", FromVector<int64_t>({7}, Shape())},
+                           {"head.weight", Ones({2, 3})},
+                           {"head.bias", Ones({2})}};
+  EXPECT_EQ(ErrorOf([&] { net.LoadStateDict(state, {.source = "net.h5"}); }),
+            "load net.h5: 2 missing (fc.weight, fc.bias), 2 unexpected (head.weight, head.bias; "
+            "did you mean fc.*?), 1 misshaped (conv1.weight: file [3, 2, 5], net [3, 2])");
+  EXPECT_EQ(net.conv1.bias().ToVector<float>(), before);
+  EXPECT_EQ(net.steps.Item<int64_t>(), 0);
+}
+
+TEST(ModuleStateTest, LoadsWhatFitsWhenNotStrict) {
+  Net net;
+  net.Forward(Ones({1, 2}));
+  StateDict state = Trained();
+  state.Erase("fc.bias");
+  state.Set("fc.weight", Ones({9}));
+  state.Insert("extra", Ones({1}));
+  const LoadReport report = net.LoadStateDict(state, {.strict = false});
+  EXPECT_EQ(report.loaded, 3);
+  EXPECT_EQ(report.missing, (std::vector<std::string>{"fc.bias"}));
+  EXPECT_EQ(report.unexpected, (std::vector<std::string>{"extra"}));
+  EXPECT_EQ(report.misshaped.size(), 1u);
+  EXPECT_EQ(net.conv1.bias().ToVector<float>(), std::vector<float>(3, 1.f));
+}
+
+TEST(ModuleStateTest, ConvertsToTheParametersDtype) {
+  Net net;
+  StateDict state = Trained();
+  state.Set("conv1.bias", Full({3}, 0.5, DType::kF64));
+  net.LoadStateDict(state);
+  EXPECT_EQ(net.conv1.bias().dtype(), DType::kF32);
+  EXPECT_EQ(net.conv1.bias().ToVector<float>(), std::vector<float>(3, 0.5f));
+}
+
+TEST(ModuleStateTest, ListsOwnParametersThenBuffersThenChildren) {
+  struct Mixed : Module {
+    Linear& fc = Add<Linear>("fc", {.in = 1, .out = 1});
+    Tensor& mean = AddBuffer("mean", Zeros({1}));
+    Tensor& scale = AddParameter("scale", Ones({1}));
+  };
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : Mixed().state_dict()) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"scale", "mean", "fc.weight", "fc.bias"}));
+}
+
+TEST(ModuleStateTest, StateDictsShareElementsButNotHistory) {
+  Net net;
+  net.Forward(Ones({1, 2}));
+  const StateDict state = net.state_dict();
+  EXPECT_FALSE(state["fc.weight"].requires_grad());
+  EXPECT_EQ(state["fc.weight"].host_view<float>().data(),
+            net.fc.weight().host_view<float>().data());
+}
+
+}  // namespace
+}  // namespace firn::nn

@@ -1,0 +1,218 @@
+#include "nn/module.h"
+
+#include <gtest/gtest.h>
+
+#include "nn/layer.h"
+#include "nn/linear.h"
+#include "nn/shape_layers.h"
+#include "tensor/from.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/linear.h"
+#include "tensor/ops/mul.h"
+#include "tensor/ops/sum.h"
+
+namespace firn::nn {
+namespace {
+
+// What an expression throws, as text.
+template <class F>
+std::string ErrorOf(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+std::vector<std::string> NamesOf(const std::vector<NamedTensor>& tensors) {
+  std::vector<std::string> names;
+  for (const NamedTensor& t : tensors) names.push_back(t.name);
+  return names;
+}
+
+struct Counter final : Layer {
+  Tensor& count = AddBuffer("count", Zeros({1}));
+  Tensor& scale = AddParameter("scale", Ones({1}));
+
+ protected:
+  Tensor Forward(const Tensor& x) override { return Mul(x, scale); }
+};
+
+struct Encoder : Module {
+  Linear& fc1 = Add<Linear>("fc1", {.in = 3, .out = 4});
+  Counter& counter = Add<Counter>("counter");
+  Linear& fc2 = Add<Linear>("fc2", {.out = 2, .bias = false});
+  Tensor Forward(const Tensor& x) { return fc2(counter(fc1(x))); }
+};
+
+struct Net : Module {
+  Encoder& encoder = Add<Encoder>("encoder");
+  Linear& head = Add<Linear>("head", {.out = 5});
+  Tensor Forward(const Tensor& a, const Tensor& b) {
+    return head(Add(encoder.Forward(a), encoder.Forward(b)));
+  }
+};
+
+TEST(ModuleTest, ListsParametersAndBuffersInDefinitionOrder) {
+  Net net;
+  EXPECT_EQ(
+      NamesOf(net.named_parameters()),
+      (std::vector<std::string>{"encoder.fc1.weight", "encoder.fc1.bias", "encoder.counter.scale",
+                                "encoder.fc2.weight", "head.weight", "head.bias"}));
+  EXPECT_EQ(NamesOf(net.named_buffers()), (std::vector<std::string>{"encoder.counter.count"}));
+}
+
+TEST(ModuleTest, FindsDeferredSizesInTheFirstForward) {
+  Net net;
+  const std::vector<Tensor> before = net.parameters();
+  net.Forward(Ones({7, 3}), Ones({7, 3}));
+  EXPECT_EQ(net.encoder.fc2.weight().shape(), (Shape{2, 4}));
+  EXPECT_EQ(net.head.weight().shape(), (Shape{5, 2}));
+  EXPECT_EQ(net.num_parameters(), 3 * 4 + 4 + 1 + 2 * 4 + 5 * 2 + 5);
+  // Handles taken before are the same parameters.
+  EXPECT_TRUE(before[4].Is(net.head.weight()));
+  EXPECT_EQ(before[4].shape(), (Shape{5, 2}));
+  EXPECT_TRUE(before[4].requires_grad());
+}
+
+TEST(ModuleTest, NamesAPendingParameterThatIsUsed) {
+  Net net;
+  const Tensor weight = net.head.weight();
+  const std::string text =
+      "parameter net.head.weight has no size yet: it is found by the first "
+      "forward of its module";
+  EXPECT_EQ(ErrorOf([&] { Mul(weight, 2); }), "mul: " + text);
+  EXPECT_EQ(ErrorOf([&] { weight.ToVector<float>(); }), "to_vector: " + text);
+  EXPECT_EQ(ErrorOf([&] { weight.host_view<float>(); }), "host_view: " + text);
+  EXPECT_EQ(ErrorOf([&] { net.state_dict(); }),
+            "state_dict of net: encoder.fc2.weight, head.weight, head.bias have no size yet: it is "
+            "found by the first forward");
+}
+
+TEST(ModuleTest, OutlivedPendingParametersAreStillRefused) {
+  Tensor weight;
+  {
+    Net net;
+    weight = net.head.weight();
+  }
+  EXPECT_NE(ErrorOf([&] { Mul(weight, 2); }).find("(unnamed) has no size"), std::string::npos);
+}
+
+TEST(ModuleTest, ErrorsSayWhereInTheNetworkTheyHappened) {
+  Net net;
+  const std::string error = ErrorOf([&] { net.Forward(Ones({7, 4}), Ones({7, 4})); });
+  EXPECT_EQ(error.find("linear at net.encoder.fc1: "), 0) << error;
+  net.SetName("teacher");
+  EXPECT_EQ(net.head.path(), "teacher.head");
+  EXPECT_THROW(net.head.SetName("other"), Error);
+}
+
+TEST(ModuleTest, RefusesNamesThatAreTakenOrHoldADot) {
+  struct Twice : Module {
+    Twice() {
+      Add<Linear>("fc", {.out = 1});
+      Add<Linear>("fc", {.out = 1});
+    }
+  };
+  EXPECT_EQ(ErrorOf([] { Twice twice; }), "add: \"fc\" in Twice: the name is taken");
+  struct Dotted : Module {
+    Dotted() { AddParameter("a.b", Ones({1})); }
+  };
+  EXPECT_EQ(ErrorOf([] { Dotted dotted; }),
+            "add_parameter: \"a.b\" in Dotted: a name cannot hold a dot");
+}
+
+TEST(ModuleTest, TrainAndEvalReachEveryModule) {
+  Net net;
+  EXPECT_TRUE(net.encoder.fc1.training());
+  net.Eval();
+  EXPECT_FALSE(net.training());
+  EXPECT_FALSE(net.encoder.fc1.training());
+  net.encoder.Train();
+  EXPECT_TRUE(net.encoder.fc1.training());
+  EXPECT_FALSE(net.training());
+}
+
+TEST(ModuleTest, FrozenParametersGetNoGradient) {
+  Net net;
+  net.encoder.Freeze();
+  Sum(net.Forward(Ones({2, 3}), Ones({2, 3}))).Backward();
+  EXPECT_FALSE(net.encoder.fc1.weight().grad().defined());
+  EXPECT_FALSE(net.encoder.fc2.weight().requires_grad());  // was pending when frozen
+  EXPECT_TRUE(net.head.weight().grad().defined());
+  net.encoder.Freeze(false);
+  EXPECT_TRUE(net.encoder.fc1.weight().requires_grad());
+}
+
+TEST(ModuleTest, ConvertsInPlaceAndLeavesHandlesValid) {
+  Net net;
+  const Tensor weight = net.encoder.fc1.weight();
+  const std::vector<double> before = weight.ToVector<double>();
+  Sum(net.Forward(Ones({2, 3}), Ones({2, 3}))).Backward();
+  net.To(DType::kF64);
+  EXPECT_EQ(weight.dtype(), DType::kF64);
+  EXPECT_EQ(weight.grad().dtype(), DType::kF64);
+  EXPECT_EQ(weight.ToVector<double>(), before);
+  EXPECT_TRUE(weight.requires_grad());
+  EXPECT_EQ(net.encoder.counter.count.dtype(), DType::kF64);
+  EXPECT_EQ(net.Forward(Ones({2, 3}, DType::kF64), Ones({2, 3}, DType::kF64)).dtype(), DType::kF64);
+  EXPECT_THROW(net.To(DType::kI64), Error);
+}
+
+TEST(ModuleTest, PendingParametersTakeTheDtypeToWhichTheyWereConverted) {
+  Linear fc({.out = 2});
+  fc.To(DType::kF64);
+  EXPECT_EQ(fc(Ones({1, 3}, DType::kF64)).dtype(), DType::kF64);
+}
+
+TEST(ModuleTest, BackwardFindsAParameterThatWasConvertedSinceForward) {
+  Linear fc({.in = 2, .out = 2});
+  Tensor x = Ones({1, 2}).SetRequiresGrad();
+  Tensor loss = Sum(fc(x));
+  fc.To(DType::kF64);
+  EXPECT_NE(ErrorOf([&] { loss.Backward(); }).find("changed in place"), std::string::npos);
+}
+
+TEST(ModuleTest, SharedParametersAreListedOnceAndSavedUnderBothNames) {
+  struct Tied : Module {
+    Linear& a = Add<Linear>("a", {.in = 3, .out = 3});
+    Linear& b = Add<Linear>("b", {.in = 3, .out = 3, .bias = false});
+    Tied() { ShareParameter("b.weight", a.weight()); }
+  };
+  Tied tied;
+  EXPECT_EQ(NamesOf(tied.named_parameters()), (std::vector<std::string>{"a.weight", "a.bias"}));
+  EXPECT_TRUE(tied.a.weight().Is(tied.b.weight()));
+  EXPECT_EQ(tied.state_dict().size(), 3u);
+  EXPECT_THROW(tied.ShareParameter("b.weight", Ones({2, 3})), Error);
+  EXPECT_THROW(tied.ShareParameter("c.weight", Ones({3, 3})), Error);
+}
+
+TEST(ModuleTest, PrintsTheTree) {
+  Net net;
+  EXPECT_EQ(net.ToString(), R"(Net(
+  (encoder): Encoder(
+    (fc1): Linear(3 -> 4)
+    (counter): Counter()
+    (fc2): Linear(? -> 2, bias=false)
+  )
+  (head): Linear(? -> 5)
+))");
+}
+
+TEST(ModuleTest, NamesARootAfterItsClass) {
+  struct LSTMCell2d : Module {};
+  EXPECT_EQ(LSTMCell2d().path(), "lstm_cell2d");
+  EXPECT_EQ(Linear({.out = 1}).path(), "linear");
+}
+
+TEST(ModuleTest, VisitsEveryModuleDepthFirst) {
+  Net net;
+  std::vector<std::string> types;
+  net.Visit([&](Module& m) { types.push_back(m.type_name()); });
+  EXPECT_EQ(types,
+            (std::vector<std::string>{"Net", "Encoder", "Linear", "Counter", "Linear", "Linear"}));
+}
+
+}  // namespace
+}  // namespace firn::nn

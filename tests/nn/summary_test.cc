@@ -1,0 +1,63 @@
+#include "nn/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "nn/linear.h"
+#include "nn/sequential.h"
+#include "nn/shape_layers.h"
+#include "tensor/error.h"
+
+namespace firn::nn {
+namespace {
+
+struct Net : Module {
+  Sequential& body = Add<Sequential>("body", {New<Flatten>(), New<Linear>({.out = 300})});
+  Linear& fc = Add<Linear>("fc", {.out = 10});
+  Linear& spare = Add<Linear>("spare", {.in = 2, .out = 2});
+  Tensor Forward(const Tensor& x) {
+    EXPECT_FALSE(body.training());
+    return fc(body(x));
+  }
+};
+
+TEST(SummaryTest, TellsWhatEveryLayerMakes) {
+  Net net;
+  EXPECT_EQ(Summary(net, {64, 1, 28, 28}).ToString(),
+            R"(Net on [64, 1, 28, 28]; parameters take 931.7 KiB
+layer   type     output       parameters  multiply-adds     memory
+body.0  Flatten  [64, 784]             0              0  196.0 KiB
+body.1  Linear   [64, 300]       235,500     15,052,800   75.0 KiB
+fc      Linear   [64, 10]          3,010        192,000    2.5 KiB
+spare   Linear   not reached           6              0        0 B
+total                            238,516     15,244,800  273.5 KiB
+)");
+}
+
+TEST(SummaryTest, LeavesModesAndHooksAsTheyWere) {
+  Net net;
+  net.fc.Eval();
+  Summary(net, {1, 784});
+  EXPECT_TRUE(net.training());
+  EXPECT_TRUE(net.body.training());
+  EXPECT_FALSE(net.fc.training());
+  EXPECT_THROW(Summary(net, {1, 5}), Error);
+  EXPECT_TRUE(net.body.training());
+}
+
+TEST(SummaryTest, CountsRepeatedCallsAndSharedParametersOnce) {
+  struct Loop : Layer {
+    Linear& step = Add<Linear>("step", {.in = 4, .out = 4, .bias = false});
+
+   protected:
+    Tensor Forward(const Tensor& x) override { return step(step(x)); }
+  };
+  Loop loop;
+  const SummaryTable table = Summary(loop, {2, 4});
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].calls, 2);
+  EXPECT_EQ(table.parameters, 16);
+  EXPECT_EQ(table.multiply_adds, 2 * 2 * 16);
+}
+
+}  // namespace
+}  // namespace firn::nn
