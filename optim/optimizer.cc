@@ -1,0 +1,193 @@
+// Optimizer: groups, slots and the loop over them; the parameters of a group are moved by one
+// operation, which reads and writes everything once.
+//
+// State is made at a parameter's first step, outside any capture: a captured step must find it
+// ready, or every replay would start from zero again.
+
+#include "optim/optimizer.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/full.h"
+#include "tensor/pending.h"
+
+namespace firn::optim {
+
+ParameterList::ParameterList(const std::vector<Tensor>& tensors) {
+  for (const Tensor& t : tensors) named_.push_back({absl::StrCat(named_.size()), t});
+}
+
+namespace {
+
+void CheckParameter(const NamedTensor& p) {
+  const char* problem = !p.tensor.defined()             ? "is undefined"
+                        : !IsFloating(p.tensor.dtype()) ? "is not floating"
+                        : !p.tensor.is_leaf()           ? "was computed: only leaves can be moved"
+                                                        : nullptr;
+  if (problem == nullptr) return;
+  RaiseStatus(InvalidArgument("parameter ", p.name, " ", problem), "optimizer");
+}
+
+}  // namespace
+
+std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameters,
+                                                  size_t group) const {
+  std::set<const TensorImpl*> seen;
+  std::set<std::string> names;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (g == group) continue;
+    for (const Slot& s : groups_[g].slots) {
+      seen.insert(s.param.impl());
+      names.insert(s.name);
+    }
+  }
+  std::vector<Slot> slots;
+  for (const NamedTensor& p : parameters.named()) {
+    CheckParameter(p);
+    if (!seen.insert(p.tensor.impl()).second) {
+      RaiseStatus(InvalidArgument("parameter ", p.name, " is given twice, in one group or in two"),
+                  "optimizer");
+    }
+    // Unnamed parameters of several groups count on.
+    std::string name = p.name;
+    for (size_t i = names.size(); !names.insert(name).second; ++i) name = absl::StrCat(i);
+    slots.push_back({std::move(name), p.tensor, {}, {}});
+  }
+  return slots;
+}
+
+void Optimizer::AddParameters(const ParameterList& parameters, double lr) {
+  Group group;
+  group.slots = MakeSlots(parameters, groups_.size());
+  group.lr = FromVector(std::vector<double>{lr}, Shape());
+  groups_.push_back(std::move(group));
+}
+
+Optimizer::Group& Optimizer::GroupAt(size_t group) {
+  if (group >= groups_.size()) {
+    RaiseStatus(OutOfRange("there is no group ", group, ", only ", groups_.size()), name());
+  }
+  return groups_[group];
+}
+
+void Optimizer::SetParameters(const ParameterList& parameters,
+                              const SetParametersOptions& options) {
+  Group& group = GroupAt(options.group);
+  std::vector<Slot> slots = MakeSlots(parameters, options.group);
+  for (Slot& s : slots) {
+    if (!options.retain_state) continue;
+    for (Slot& old : group.slots) {
+      if (!old.param.Is(s.param)) continue;
+      s.step = std::move(old.step);
+      s.state = std::move(old.state);
+    }
+  }
+  group.slots = std::move(slots);
+}
+
+std::vector<Tensor> Optimizer::parameters() const {
+  std::vector<Tensor> all;
+  for (const Group& g : groups_) {
+    for (const Slot& s : g.slots) all.push_back(s.param);
+  }
+  return all;
+}
+
+// --- Learning rate ------------------------------------------------------------------------------
+
+double Optimizer::lr(size_t group) const {
+  return const_cast<Optimizer*>(this)->GroupAt(group).lr.Item();
+}
+
+void Optimizer::SetLr(size_t group, double lr) {
+  Tensor& present = GroupAt(group).lr;
+  if (present.device() == Device::Cpu()) {
+    present.mutable_host_view<double>()[0] = lr;
+  } else {
+    present = FromVector(std::vector<double>{lr}, Shape()).To(present.device());
+  }
+}
+
+void Optimizer::SetLr(double lr) {
+  for (size_t g = 0; g < groups_.size(); ++g) SetLr(g, lr);
+}
+
+// --- Steps --------------------------------------------------------------------------------------
+
+void Optimizer::CheckAnyKnown() const {
+  const Slot* pending = nullptr;
+  for (const Group& g : groups_) {
+    for (const Slot& s : g.slots) {
+      if (!IsPending(s.param)) return;
+      if (pending == nullptr) pending = &s;
+    }
+  }
+  if (pending != nullptr) RaiseStatus(PendingError(pending->param), name());
+}
+
+void Optimizer::Prepare(size_t group, Slot& slot) const {
+  const Tensor& p = slot.param;
+  const bool ready = slot.step.defined() && slot.step.device() == p.device() &&
+                     (slot.state.empty() || slot.state[0].dtype() == p.dtype());
+  if (ready) [[likely]]
+    return;
+  const NoCaptureScope no_capture;
+  if (!slot.step.defined()) {
+    // All or nothing, should memory run out on the way.
+    absl::InlinedVector<Tensor, 3> state;
+    for (size_t i = 0; i < state_names(group).size(); ++i) state.push_back(ZerosLike(p));
+    slot.step = Zeros(Shape(), DType::kI64, p.device());
+    slot.state = std::move(state);
+    return;
+  }
+  // The parameter was moved or converted since.
+  absl::InlinedVector<Tensor, 3> state;
+  for (const Tensor& s : slot.state) state.push_back(Cast(s.To(p.device()), p.dtype()));
+  slot.step = slot.step.To(p.device());
+  slot.state = std::move(state);
+}
+
+void Optimizer::StepGroup(size_t group) {
+  Group& g = groups_[group];
+  std::vector<Slot*> slots;
+  slots.reserve(g.slots.size());
+  for (Slot& s : g.slots) {
+    if (!s.param.grad().defined()) continue;
+    Prepare(group, s);
+    slots.push_back(&s);
+  }
+  // One call for each device, of which there is usually one.
+  const auto device_of = [](const Slot* s) { return s->param.device(); };
+  for (auto begin = slots.begin(); begin != slots.end();) {
+    const Device device = device_of(*begin);
+    const auto end = std::stable_partition(begin, slots.end(),
+                                           [&](const Slot* s) { return device_of(s) == device; });
+    if (g.lr.device() != device) {
+      const NoCaptureScope no_capture;
+      g.lr = g.lr.To(device);
+    }
+    Update(group, g.lr, absl::MakeConstSpan(&*begin, static_cast<size_t>(end - begin)));
+    begin = end;
+  }
+}
+
+void Optimizer::Step() {
+  CheckAnyKnown();
+  const NoGradScope no_grad;
+  for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g);
+}
+
+void Optimizer::ZeroGrad() {
+  for (Group& g : groups_) {
+    for (Slot& s : g.slots) s.param.ZeroGrad();
+  }
+}
+
+}  // namespace firn::optim

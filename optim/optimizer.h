@@ -1,0 +1,145 @@
+#ifndef FIRN_OPTIM_OPTIMIZER_H_
+#define FIRN_OPTIM_OPTIMIZER_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "tensor/attrs.h"
+#include "tensor/state_dict.h"
+#include "tensor/tensor.h"
+
+namespace firn::optim {
+
+// The parameters of one group, with names (module.named_parameters()) or without
+// (module.parameters(); then they are called "0", "1", ...). Names matter to state dicts and
+// errors.
+class ParameterList {
+ public:
+  ParameterList() = default;
+  ParameterList(std::vector<NamedTensor> named) : named_(std::move(named)) {}  // NOLINT: implicit
+  ParameterList(const std::vector<Tensor>& tensors);                           // NOLINT: implicit
+  ParameterList(std::initializer_list<NamedTensor> named) : named_(named) {}
+  ParameterList(std::initializer_list<Tensor> tensors)
+      : ParameterList(std::vector<Tensor>(tensors)) {}
+
+  const std::vector<NamedTensor>& named() const { return named_; }
+
+ private:
+  std::vector<NamedTensor> named_;
+};
+
+struct SetParametersOptions {
+  // Parameters that were there before keep their state; otherwise all start anew.
+  bool retain_state = false;
+  size_t group = 0;
+};
+
+class StateReader;
+
+// Moves parameters against their gradients. Parameters stand in groups, each with options of its
+// own; see OptimizerOf.
+//
+// A parameter without a gradient is skipped by Step, its state untouched. Parameters may be pending
+// (tensor/pending.h): they take part as soon as they have a gradient. The learning rate and the
+// count of steps are 0-d tensors, so a captured step follows changes of them.
+//
+// Thread-compatible; Step writes the parameters.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  // Throws firn::Error when all parameters are pending: no forward has run.
+  void Step();
+  // Forgets the gradients of all parameters.
+  void ZeroGrad();
+
+  size_t num_groups() const { return groups_.size(); }
+  double lr(size_t group = 0) const;
+  // Of all groups, or of one.
+  void SetLr(double lr);
+  void SetLr(size_t group, double lr);
+
+  // All groups' parameters.
+  std::vector<Tensor> parameters() const;
+  // Replaces the parameters of a group: layers may come and go while a network trains. Throws when
+  // one occurs twice or in another group, is undefined, not floating or not a leaf.
+  void SetParameters(const ParameterList& parameters, const SetParametersOptions& options = {});
+
+  // "groups.0.lr", ... and "state.fc.weight.exp_avg", ... of the parameters that have been moved.
+  // Shares their elements.
+  StateDict state_dict() const;
+  // Continues where the saved optimizer was, options included, bit by bit. Throws, and changes
+  // nothing, unless the groups, the names of parameters and the shapes agree.
+  void LoadStateDict(const StateDict& state);
+
+ protected:
+  Optimizer() = default;
+
+  struct Slot {
+    std::string name;
+    Tensor param;
+    Tensor step;                           // i64, 0-d; undefined until the first step
+    absl::InlinedVector<Tensor, 3> state;  // by state_names()
+  };
+  virtual const char* name() const = 0;
+  // What a parameter's state consists of beside `step`: zeros of the parameter's shape at first.
+  virtual std::vector<std::string> state_names(size_t group) const = 0;
+  // Moves the parameters of these slots of a group, all of which have gradients and state, by one
+  // operation. `lr` is on their device. Runs inside NoGradScope.
+  virtual void Update(size_t group, const Tensor& lr, absl::Span<Slot* const> slots) = 0;
+  // Shows the group's options but the learning rate.
+  virtual void VisitOptions(size_t group, AttrVisitor& visitor) = 0;
+
+  void AddParameters(const ParameterList& parameters, double lr);
+
+ private:
+  struct Group {
+    Tensor lr;  // f64, 0-d
+    std::vector<Slot> slots;
+  };
+
+  Group& GroupAt(size_t group);
+  // Slots for the parameters; throws as SetParameters says. `group` is where they will stand.
+  std::vector<Slot> MakeSlots(const ParameterList& parameters, size_t group) const;
+  void CheckAnyKnown() const;
+  StateDict OptionDict() const;
+  void ReadOptions(StateReader& reader, std::vector<double>* rates);
+  void Prepare(size_t group, Slot& slot) const;
+  void StepGroup(size_t group);
+
+  std::vector<Group> groups_;
+};
+
+// An optimizer whose groups have options of this kind: an aggregate with a field `double lr` and
+// `template <class V> void Visit(V& v)` (as an operation's attributes) for all others.
+template <class OptionsType>
+class OptimizerOf : public Optimizer {
+ public:
+  using Options = OptionsType;
+
+  // Adds parameters with options of their own.
+  void AddGroup(const ParameterList& parameters, const Options& options) {
+    Check(options);
+    AddParameters(parameters, options.lr);
+    options_.push_back(options);
+  }
+
+ protected:
+  OptimizerOf() = default;
+  // Throws on values that make no sense.
+  virtual void Check(const Options& options) const = 0;
+  const Options& options(size_t group) const { return options_[group]; }
+  void VisitOptions(size_t group, AttrVisitor& visitor) override { options_[group].Visit(visitor); }
+
+ private:
+  std::vector<Options> options_;
+};
+
+}  // namespace firn::optim
+
+#endif  // FIRN_OPTIM_OPTIMIZER_H_

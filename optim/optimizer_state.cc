@@ -1,0 +1,197 @@
+// State dicts of optimizers:
+//   groups.<g>.lr, groups.<g>.<option>     f64, 0-d
+//   state.<parameter>.step                 i64, 0-d
+//   state.<parameter>.<state name>         as the parameter
+// A parameter that was never moved has no entries. Loading reads everything into copies first and
+// puts them in place only when no name was left over.
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/status_macros.h"
+#include "optim/optimizer.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/clone.h"
+#include "tensor/pending.h"
+
+namespace firn::optim {
+namespace {
+
+Tensor Scalar(double value) { return FromVector(std::vector<double>{value}, Shape()); }
+
+// Visits the options of a group one number at a time.
+class OptionVisitor : public AttrVisitor {
+ public:
+  explicit OptionVisitor(size_t group) : prefix_(absl::StrCat("groups.", group, ".")) {}
+  void Field(const char* name, int64_t& value) override {
+    value = static_cast<int64_t>(Exchange(prefix_ + name, static_cast<double>(value)));
+  }
+  void Field(const char* name, double& value) override { value = Exchange(prefix_ + name, value); }
+  void Field(const char* name, bool& value) override {
+    value = Exchange(prefix_ + name, value ? 1 : 0) != 0;
+  }
+  // Options of optimizers are numbers.
+  void Field(const char*, std::string&) override {}
+  void Field(const char*, std::vector<int64_t>&) override {}
+
+ protected:
+  virtual double Exchange(const std::string& name, double value) = 0;
+
+ private:
+  std::string prefix_;
+};
+
+class OptionWriter final : public OptionVisitor {
+ public:
+  OptionWriter(size_t group, StateDict* state) : OptionVisitor(group), state_(state) {}
+
+ private:
+  double Exchange(const std::string& name, double value) override {
+    state_->Insert(name, Scalar(value));
+    return value;
+  }
+  StateDict* state_;
+};
+
+}  // namespace
+
+// Takes entries out of a state dict, counting what it used and what it missed.
+class StateReader {
+ public:
+  explicit StateReader(const StateDict& state) : state_(state) {}
+
+  // Undefined when absent.
+  Tensor Take(const std::string& name) {
+    const Tensor* t = state_.Find(name);
+    if (t == nullptr || !t->defined()) return {};
+    used_.Set(name, true);
+    return *t;
+  }
+  Tensor Need(const std::string& name) {
+    Tensor t = Take(name);
+    if (!t.defined()) problems_.push_back(absl::StrCat("no ", name));
+    return t;
+  }
+  double NeedNumber(const std::string& name, double otherwise) {
+    const Tensor t = Need(name);
+    if (t.defined() && t.num_elements() == 1) return t.Item();
+    if (t.defined()) problems_.push_back(absl::StrCat(name, " is ", t.shape().ToString()));
+    return otherwise;
+  }
+  void Problem(std::string text) { problems_.push_back(std::move(text)); }
+
+  // What was missing or is left over; "" when all fits.
+  std::string Problems() {
+    for (const auto& [name, tensor] : state_) {
+      if (!used_.Contains(name)) problems_.push_back(absl::StrCat("unexpected ", name));
+    }
+    return absl::StrJoin(problems_, ", ");
+  }
+
+ private:
+  const StateDict& state_;
+  OrderedMap<bool> used_;
+  std::vector<std::string> problems_;
+};
+
+namespace {
+
+class OptionReader final : public OptionVisitor {
+ public:
+  OptionReader(size_t group, StateReader* reader) : OptionVisitor(group), reader_(reader) {}
+
+ private:
+  double Exchange(const std::string& name, double value) override {
+    return reader_->NeedNumber(name, value);
+  }
+  StateReader* reader_;
+};
+
+}  // namespace
+
+StateDict Optimizer::OptionDict() const {
+  StateDict state;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    state.Insert(absl::StrCat("groups.", g, ".lr"), Scalar(lr(g)));
+    OptionWriter writer(g, &state);
+    const_cast<Optimizer*>(this)->VisitOptions(g, writer);
+  }
+  return state;
+}
+
+StateDict Optimizer::state_dict() const {
+  StateDict state = OptionDict();
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const std::vector<std::string> names = state_names(g);
+    for (const Slot& s : groups_[g].slots) {
+      if (!s.step.defined()) continue;
+      const std::string prefix = absl::StrCat("state.", s.name, ".");
+      state.Insert(prefix + "step", s.step.Detach());
+      for (size_t i = 0; i < names.size(); ++i) {
+        state.Insert(prefix + names[i], s.state[i].Detach());
+      }
+    }
+  }
+  return state;
+}
+
+namespace {
+
+// One parameter's state, or nothing when it has none.
+template <class Slot>
+void ReadSlot(StateReader& reader, const std::vector<std::string>& names, Slot* slot) {
+  const std::string prefix = absl::StrCat("state.", slot->name, ".");
+  const Tensor& p = slot->param;
+  slot->state.clear();
+  slot->step = reader.Take(prefix + "step");
+  if (!slot->step.defined()) return;
+  slot->step = Clone(Cast(slot->step.To(p.device()), DType::kI64));
+  for (const std::string& name : names) {
+    const Tensor t = reader.Need(prefix + name);
+    if (!t.defined()) continue;
+    if (!IsPending(p) && t.shape() != p.shape()) {
+      reader.Problem(absl::StrCat(prefix, name, " is ", t.shape().ToString(), ", the parameter ",
+                                  p.shape().ToString()));
+    }
+    slot->state.push_back(Clone(Cast(t.To(p.device()), p.dtype())));
+  }
+}
+
+}  // namespace
+
+void Optimizer::ReadOptions(StateReader& reader, std::vector<double>* rates) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    rates->push_back(reader.NeedNumber(absl::StrCat("groups.", g, ".lr"), lr(g)));
+    OptionReader options(g, &reader);
+    VisitOptions(g, options);
+  }
+}
+
+void Optimizer::LoadStateDict(const StateDict& state) {
+  const NoGradScope no_grad;
+  const StateDict before = OptionDict();
+  StateReader reader(state);
+  std::vector<double> rates;
+  ReadOptions(reader, &rates);  // first: what a parameter's state is depends on them
+  std::vector<std::vector<Slot>> loaded;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    loaded.push_back(groups_[g].slots);
+    for (Slot& s : loaded.back()) ReadSlot(reader, state_names(g), &s);
+  }
+  if (const std::string problems = reader.Problems(); !problems.empty()) {
+    StateReader undo(before);
+    rates.clear();
+    ReadOptions(undo, &rates);
+    RaiseStatus(InvalidArgument("the state dict does not fit: ", problems), name());
+  }
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    SetLr(g, rates[g]);
+    groups_[g].slots = std::move(loaded[g]);
+  }
+}
+
+}  // namespace firn::optim

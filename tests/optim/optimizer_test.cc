@@ -1,0 +1,197 @@
+#include "optim/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include "optim/adam.h"
+#include "optim/sgd.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/ops/clone.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/mul.h"
+#include "tensor/ops/sum.h"
+#include "tensor/pending.h"
+
+namespace firn::optim {
+namespace {
+
+using Values = std::vector<float>;
+
+template <class F>
+std::string ErrorOf(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+Tensor Param(Values values) { return FromVector(std::move(values)).SetRequiresGrad(); }
+
+// Gives every parameter a gradient that depends on `step`, and steps.
+void Train(Optimizer& optimizer, int first, int count) {
+  for (int step = first; step < first + count; ++step) {
+    float g = 0.1f * static_cast<float>(step + 1);
+    for (Tensor& p : optimizer.parameters()) p.SetGrad(FullLike(p, g += 0.7f));
+    optimizer.Step();
+  }
+}
+
+TEST(OptimizerTest, StepsAlongTheGradientOfALoss) {
+  Tensor w = Param({1, 2});
+  Sgd sgd({w}, {.lr = 0.1});
+  Sum(Mul(w, w)).Backward();
+  sgd.Step();
+  EXPECT_EQ(w.ToVector<float>(), (Values{0.8f, 1.6f}));
+  sgd.ZeroGrad();
+  EXPECT_FALSE(w.grad().defined());
+  EXPECT_TRUE(w.requires_grad());
+}
+
+TEST(OptimizerTest, SkipsParametersWithoutAGradient) {
+  Tensor used = Param({1}), unused = Param({1});
+  Adam adam({used, unused}, {.weight_decay = 0.1});
+  used.SetGrad(Ones({1}));
+  adam.Step();
+  EXPECT_EQ(unused.ToVector<float>(), (Values{1}));
+  EXPECT_FALSE(adam.state_dict().Contains("state.1.step"));
+  // Its own count of steps: the first step of a late parameter is corrected as a first step.
+  unused.SetGrad(Ones({1}));
+  adam.Step();
+  EXPECT_EQ(adam.state_dict()["state.0.step"].Item(), 2);
+  EXPECT_EQ(adam.state_dict()["state.1.step"].Item(), 1);
+}
+
+TEST(OptimizerTest, GroupsHaveTheirOwnOptions) {
+  Tensor a = Param({1}), b = Param({1});
+  Sgd sgd({a}, {.lr = 0.5});
+  sgd.AddGroup({b}, {.lr = 0.25, .momentum = 0.9});
+  EXPECT_EQ(sgd.num_groups(), 2u);
+  for (Tensor* p : {&a, &b}) p->SetGrad(Ones({1}));
+  sgd.Step();
+  EXPECT_EQ(a.ToVector<float>(), (Values{0.5f}));
+  EXPECT_EQ(b.ToVector<float>(), (Values{0.75f}));
+  sgd.SetLr(1, 0);
+  sgd.Step();
+  EXPECT_EQ(a.ToVector<float>(), (Values{0}));
+  EXPECT_EQ(b.ToVector<float>(), (Values{0.75f}));
+  EXPECT_EQ(sgd.lr(0), 0.5);
+  EXPECT_EQ(sgd.lr(1), 0);
+  EXPECT_THROW(sgd.lr(2), Error);
+}
+
+TEST(OptimizerTest, RefusesAParameterInTwoGroups) {
+  Tensor a = Param({1}), b = Param({1});
+  Sgd sgd({{"a", a}}, {});
+  EXPECT_EQ(ErrorOf([&] {
+              sgd.AddGroup({{"b", b}, {"again", a}}, {});
+            }),
+            "optimizer: parameter again is given twice, in one group or in two");
+  EXPECT_EQ(sgd.num_groups(), 1u);
+  EXPECT_THROW(Sgd({a, a}, {}), Error);
+}
+
+TEST(OptimizerTest, RefusesWhatCannotBeMoved) {
+  Tensor a = Param({1});
+  EXPECT_EQ(ErrorOf([&] { Sgd({Tensor()}, {}); }), "optimizer: parameter 0 is undefined");
+  EXPECT_EQ(ErrorOf([&] { Sgd({Zeros({1}, DType::kI64)}, {}); }),
+            "optimizer: parameter 0 is not floating");
+  EXPECT_EQ(ErrorOf([&] { Sgd({Mul(a, 2)}, {}); }),
+            "optimizer: parameter 0 was computed: only leaves can be moved");
+  EXPECT_THROW(Sgd({a}, {.lr = -1}), Error);
+  EXPECT_THROW(Sgd({a}, {.nesterov = true}), Error);
+  EXPECT_THROW(Adam({a}, {.beta1 = 1}), Error);
+}
+
+TEST(OptimizerTest, ResumesBitByBit) {
+  Tensor a = Param({1, 2}), b = Param({3});
+  Adam whole({{"a", a}, {"b", b}}, {.lr = 0.1, .weight_decay = 0.01, .amsgrad = true});
+  Train(whole, 0, 3);
+  whole.SetLr(0.05);
+  // Copies, as a file would hold them.
+  StateDict saved;
+  for (const auto& [name, t] : whole.state_dict()) saved.Insert(name, Clone(t));
+  Tensor a2 = Clone(a.Detach()).SetRequiresGrad(), b2 = Clone(b.Detach()).SetRequiresGrad();
+  Train(whole, 3, 3);
+
+  Adam resumed({{"a", a2}, {"b", b2}});  // other options: the state dict has the right ones
+  resumed.LoadStateDict(saved);
+  EXPECT_EQ(resumed.lr(), 0.05);
+  Train(resumed, 3, 3);
+  EXPECT_TRUE(a2.Equals(a));
+  EXPECT_TRUE(b2.Equals(b));
+}
+
+TEST(OptimizerTest, LoadsAllOrNothing) {
+  Tensor a = Param({1, 2});
+  Adam adam({{"a", a}}, {.lr = 0.1});
+  Train(adam, 0, 1);
+  StateDict state;
+  for (const auto& [name, t] : adam.state_dict()) state.Insert(name, Clone(t));
+  const std::vector<double> before = adam.state_dict()["state.a.exp_avg"].ToVector<double>();
+  state.Set("groups.0.beta1", FromVector(std::vector<double>{0.5}, Shape()));
+  state.Set("state.a.exp_avg_sq", Ones({3}));
+  state.Erase("groups.0.eps");
+  state.Insert("state.b.step", FromVector<int64_t>({1}, Shape()));
+  EXPECT_EQ(ErrorOf([&] { adam.LoadStateDict(state); }),
+            "Adam: the state dict does not fit: no groups.0.eps, state.a.exp_avg_sq is [3], the "
+            "parameter [2], unexpected state.b.step");
+  EXPECT_EQ(adam.state_dict()["groups.0.beta1"].Item(), 0.9);
+  EXPECT_EQ(adam.state_dict()["state.a.exp_avg"].ToVector<double>(), before);
+}
+
+TEST(OptimizerTest, ParametersMayJoinWhileOthersKeepTheirState) {
+  Tensor a = Param({1}), b = Param({1});
+  Adam adam({{"a", a}});
+  Train(adam, 0, 2);
+  adam.SetParameters({{"a", a}, {"b", b}}, {.retain_state = true});
+  Train(adam, 2, 1);
+  EXPECT_EQ(adam.state_dict()["state.a.step"].Item(), 3);
+  EXPECT_EQ(adam.state_dict()["state.b.step"].Item(), 1);
+  adam.SetParameters({{"a", a}});
+  EXPECT_FALSE(adam.state_dict().Contains("state.a.step"));
+}
+
+TEST(OptimizerTest, PicksUpPendingParametersWhenTheyMaterialise) {
+  Tensor pending = MakePending(DType::kF32, Device::Cpu(), nullptr).SetRequiresGrad();
+  Tensor other = Param({1});
+  Sgd sgd({pending}, {.lr = 1});
+  EXPECT_EQ(ErrorOf([&] { sgd.Step(); }).find("Sgd: parameter (unnamed) has no size yet"), 0);
+  sgd.AddGroup({other}, {.lr = 1});
+  other.SetGrad(Ones({1}));
+  sgd.Step();  // the pending one is skipped as any without a gradient
+  EXPECT_EQ(other.ToVector<float>(), (Values{0}));
+  Materialize(pending, Ones({2}));
+  pending.SetGrad(Ones({2}));
+  sgd.Step();
+  EXPECT_EQ(pending.ToVector<float>(), (Values{0, 0}));
+}
+
+TEST(OptimizerTest, CountsUnnamedParametersAcrossGroups) {
+  Tensor a = Param({1}), b = Param({1});
+  Sgd sgd({a}, {.momentum = 0.9});
+  sgd.AddGroup({b}, {.momentum = 0.9});
+  Train(sgd, 0, 1);
+  EXPECT_TRUE(sgd.state_dict().Contains("state.0.momentum_buffer"));
+  EXPECT_TRUE(sgd.state_dict().Contains("state.1.momentum_buffer"));
+}
+
+TEST(OptimizerTest, FollowsAParameterToAnotherDtype) {
+  Tensor a = Param({1, 2});
+  Adam adam({a});
+  Train(adam, 0, 1);
+  const std::vector<double> m = adam.state_dict()["state.0.exp_avg"].ToVector<double>();
+  // What Module::To does.
+  const Tensor wide = FromVector(a.ToVector<double>());
+  a.ZeroGrad();
+  a.impl()->storage = wide.impl()->storage;
+  a.impl()->data = wide.impl()->data;
+  a.impl()->spec = wide.spec();
+  Train(adam, 1, 1);
+  EXPECT_EQ(adam.state_dict()["state.0.exp_avg"].dtype(), DType::kF64);
+  EXPECT_EQ(adam.state_dict()["state.0.step"].Item(), 2);
+}
+
+}  // namespace
+}  // namespace firn::optim
