@@ -1,18 +1,46 @@
 #ifndef FIRN_FIRN_H_
 #define FIRN_FIRN_H_
 
-// Everything that a program about tensors needs: tensors, operations, indexing, random numbers,
-// gradients.
+// Everything that a training program needs: tensors, operations, indexing, random numbers,
+// gradients, layers, optimizers, data sets and files.
 
+#include "autograd/anomaly.h"
 #include "autograd/backward.h"
+#include "autograd/checkpoint.h"
+#include "autograd/function.h"
 #include "autograd/gradcheck.h"
+#include "autograd/hooks.h"
 #include "device/parallel.h"
+#include "io/data_loader.h"
+#include "io/digits.h"
+#include "io/mnist.h"
+#include "io/parameters.h"
+#include "io/progress.h"
+#include "nn/activation.h"
+#include "nn/batch_norm.h"
+#include "nn/clone.h"
+#include "nn/conv.h"
+#include "nn/dropout.h"
+#include "nn/embedding.h"
+#include "nn/linear.h"
+#include "nn/loss.h"
+#include "nn/module_list.h"
+#include "nn/norm.h"
+#include "nn/pooling.h"
+#include "nn/res_unit.h"
+#include "nn/sequential.h"
+#include "nn/shape_layers.h"
+#include "nn/summary.h"
+#include "optim/adam.h"
+#include "optim/clip.h"
+#include "optim/sgd.h"
 #include "tensor/dispatch.h"
 #include "tensor/dlpack.h"
 #include "tensor/error.h"
 #include "tensor/format.h"
 #include "tensor/from.h"
 #include "tensor/index.h"
+#include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tensor/rng.h"
 #include "tensor/tensor.h"

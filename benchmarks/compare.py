@@ -7,6 +7,7 @@ rounds. A framework that is not installed, or a mode that fails, is named with i
 out. Examples:
 
   benchmarks/compare.py --python=/path/to/venv/bin/python
+  bazel run //benchmarks:compare -- --quick
   benchmarks/compare.py --workloads=lenet,deep_cnn/d10/b64 --quick --json=results.json
 
 A workload is NAME[/dDEPTH][/bBATCH]; a bare name stands for its standard sizes. "ratio" is the
@@ -29,7 +30,8 @@ import compare_machine
 from compare_stats import largest_gap, ratio_interval, summarize
 from compare_worker import Worker, WorkerError
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+# Under `bazel run` the script is a link.
+HERE = os.path.dirname(os.path.realpath(__file__))
 STANDARD = {
     "deep_cnn": ["deep_cnn/d10/b16", "deep_cnn/d10/b64"],
     "lenet": ["lenet/b64"],
@@ -245,6 +247,8 @@ def parse_args(argv):
 
 
 def main(argv):
+    if "BUILD_WORKING_DIRECTORY" in os.environ:  # `bazel run` starts elsewhere
+        os.chdir(os.environ["BUILD_WORKING_DIRECTORY"])
     args = parse_args(argv)
     if args.cores:
         os.sched_setaffinity(0, args.cores)

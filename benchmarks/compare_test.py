@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Tests of the comparison runner against fake workers: python3 -m unittest compare_test"""
 
 import contextlib

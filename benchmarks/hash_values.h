@@ -1,0 +1,32 @@
+#ifndef FIRN_BENCHMARKS_HASH_VALUES_H_
+#define FIRN_BENCHMARKS_HASH_VALUES_H_
+
+// Parameters and batches from an integer hash, the same as peers/hash_values.py makes (which has
+// the formulas): so Firn and other frameworks start equal and see the same data.
+
+#include <cstdint>
+
+#include "nn/module.h"
+#include "tensor/tensor.h"
+
+namespace firn::benchmarks {
+
+// f32 elements in [-scale / 2, scale / 2).
+Tensor HashValues(const Shape& shape, uint64_t salt, double scale);
+// i64 [n], class indices in 0..9.
+Tensor HashLabels(int64_t n, uint64_t salt);
+
+struct HashBatch {
+  Tensor input;   // f32 [n, ...input_shape]
+  Tensor labels;  // i64 [n]
+};
+// What training step `step` reads. Two batches alternate.
+HashBatch BatchOfStep(int64_t step, int64_t n, const Shape& input_shape);
+
+// Overwrites every parameter: the weight of a batch norm with 1, its bias with 0, others with
+// hashed values within 1 / sqrt(fan_in). Requires: none is pending.
+void FillParameters(nn::Module& net);
+
+}  // namespace firn::benchmarks
+
+#endif  // FIRN_BENCHMARKS_HASH_VALUES_H_

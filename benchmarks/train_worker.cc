@@ -1,0 +1,167 @@
+// Times Firn's training steps for compare.py: a JSON object a line in, one a line out; the protocol
+// is in peers/README.md. Mode "dynamic" runs each step eagerly.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "benchmarks/json_line.h"
+#include "benchmarks/trainer.h"
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
+
+namespace firn::benchmarks {
+namespace {
+
+constexpr const char* kVersion = "dev";  // no release yet
+constexpr int64_t kMaxSteps = 1000000;
+
+// VmRSS (now) or VmHWM (peak) of this process.
+double ResidentMb(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word != field + ":") continue;
+    double kilobytes = 0;
+    status >> kilobytes;
+    return kilobytes / 1024;
+  }
+  return 0;
+}
+
+// Makes VmHWM start again from the present size.
+void ResetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+// A small step, so that the code of the libraries is resident before memory is measured.
+absl::Status Prime() {
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
+                        Trainer::Make({.workload = "lenet", .batch = 2}));
+  trainer->Step();
+  return absl::OkStatus();
+}
+
+double MillisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+// A JSON array whose elements f(0), ..., f(n - 1) read back exactly.
+std::string Array(int64_t n, const std::function<double(int64_t)>& f) {
+  std::vector<std::string> elements;
+  for (int64_t i = 0; i < n; ++i) elements.push_back(absl::StrFormat("%.17g", f(i)));
+  return absl::StrCat("[", absl::StrJoin(elements, ", "), "]");
+}
+
+// What is kept between commands.
+class Worker {
+ public:
+  absl::StatusOr<std::string> Answer(const JsonLine& command) {
+    FIRN_ASSIGN_OR_RETURN(const std::string name, command.Text("cmd"));
+    if (name == "setup") return Setup(command);
+    FIRN_RETURN_IF(name != "losses" && name != "block" && name != "peak",
+                   InvalidArgument("unknown command '", name, "'"));
+    FIRN_RETURN_IF(trainer_ == nullptr, InvalidArgument("'", name, "' comes before 'setup'"));
+    if (name == "losses") return Losses(command);
+    if (name == "block") return TimedBlock(command);
+    return absl::StrFormat("{\"peak_mb\": %.3f}", ResidentMb("VmHWM") - base_mb_);
+  }
+
+ private:
+  absl::StatusOr<std::string> Setup(const JsonLine& command) {
+    trainer_ = nullptr;
+    FIRN_ASSIGN_OR_RETURN(const std::string mode, command.Text("mode"));
+    FIRN_RETURN_IF(mode != "dynamic",
+                   InvalidArgument("there is no mode '", mode, "' in this build, only dynamic"));
+    FIRN_ASSIGN_OR_RETURN(const std::string task, command.TextOr("task", "train"));
+    FIRN_RETURN_IF(task != "train", InvalidArgument("unknown task '", task, "', only train"));
+    TrainerOptions options;
+    FIRN_ASSIGN_OR_RETURN(options.workload, command.Text("workload"));
+    FIRN_ASSIGN_OR_RETURN(options.depth, command.IntegerOr("depth", options.depth));
+    FIRN_ASSIGN_OR_RETURN(options.batch, command.Integer("batch"));
+    FIRN_ASSIGN_OR_RETURN(options.optimizer, command.TextOr("optimizer", options.optimizer));
+    FIRN_ASSIGN_OR_RETURN(const int64_t threads, command.IntegerOr("threads", 2));
+    SetNumThreads(static_cast<int>(std::clamp<int64_t>(threads, 1, 1024)));
+    SetFlushDenormals(true);
+    base_mb_ = ResidentMb("VmRSS");
+    ResetPeak();
+    const auto start = std::chrono::steady_clock::now();
+    FIRN_ASSIGN_OR_RETURN(trainer_, Trainer::Make(options));
+    return absl::StrFormat("{\"ok\": true, \"version\": %s, \"setup_s\": %.6f}",
+                           JsonQuoted(kVersion), MillisecondsSince(start) / 1e3);
+  }
+
+  static absl::StatusOr<int64_t> Steps(const JsonLine& command) {
+    FIRN_ASSIGN_OR_RETURN(const int64_t steps, command.Integer("steps"));
+    FIRN_RETURN_IF(steps < 0 || steps > kMaxSteps,
+                   InvalidArgument("steps is ", steps, " (want 0 to ", kMaxSteps, ")"));
+    return steps;
+  }
+
+  absl::StatusOr<std::string> Losses(const JsonLine& command) {
+    FIRN_ASSIGN_OR_RETURN(const int64_t steps, Steps(command));
+    const std::string losses = Array(steps, [&](int64_t) { return trainer_->Step().Item(); });
+    return absl::StrCat("{\"losses\": ", losses, "}");
+  }
+
+  // The loss is read on the last step only, as a training loop that logs now and then would.
+  absl::StatusOr<std::string> TimedBlock(const JsonLine& command) {
+    FIRN_ASSIGN_OR_RETURN(const int64_t steps, Steps(command));
+    const std::string times = Array(steps, [&](int64_t i) {
+      const auto start = std::chrono::steady_clock::now();
+      const Tensor loss = trainer_->Step();
+      if (i == steps - 1) static_cast<void>(loss.Item());
+      return MillisecondsSince(start);
+    });
+    return absl::StrCat("{\"ms\": ", times, "}");
+  }
+
+  std::unique_ptr<Trainer> trainer_;
+  double base_mb_ = 0;
+};
+
+absl::StatusOr<std::string> AnswerLine(Worker& worker, const std::string& line, bool* quit) {
+  FIRN_ASSIGN_OR_RETURN(const JsonLine command, JsonLine::Parse(line));
+  FIRN_ASSIGN_OR_RETURN(const std::string name, command.Text("cmd"));
+  *quit = name == "quit";
+  if (*quit) return std::string();
+  try {  // eager functions throw
+    return worker.Answer(command);
+  } catch (const Error& e) {
+    return absl::Status(e.code(), e.what());
+  }
+}
+
+int Main() {
+  SetFlushDenormals(true);
+  if (const absl::Status primed = Prime(); !primed.ok()) {
+    std::cerr << "train_worker: " << primed << "\n";
+    return 1;
+  }
+  Worker worker;
+  bool quit = false;
+  for (std::string line; !quit && std::getline(std::cin, line);) {
+    const absl::StatusOr<std::string> reply = AnswerLine(worker, line, &quit);
+    if (quit) break;
+    std::cout << (reply.ok()
+                      ? *reply
+                      : absl::StrCat(
+                            "{\"error\": ", JsonQuoted(std::string(reply.status().message())), "}"))
+              << std::endl;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace firn::benchmarks
+
+int main() { return firn::benchmarks::Main(); }

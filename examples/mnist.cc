@@ -1,0 +1,195 @@
+// Trains a network on Fashion-MNIST, on another data set in MNIST's files, or on the bundled
+// digits:
+//
+//   bazel run //examples:mnist
+//   bazel run //examples:mnist -- --dataset=digits --model=resnet --epochs=10 --save=/tmp/net.h5
+//
+// The last line of the output is "test accuracy: 0.XXXX". Two runs with the same flags and the same
+// number of threads print the same losses and save the same file.
+
+#include "io/mnist.h"
+
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/strings/str_format.h"
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "examples/models.h"
+#include "examples/optimizers.h"
+#include "io/data_loader.h"
+#include "io/digits.h"
+#include "io/parameters.h"
+#include "io/progress.h"
+#include "nn/summary.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/ops/argmax.h"
+#include "tensor/ops/cross_entropy.h"
+#include "tensor/rng.h"
+
+ABSL_FLAG(std::string, data_dir, "/usr/share/datasets/fashion-mnist",
+          "folder of MNIST's four files, for --dataset=fashion");
+ABSL_FLAG(std::string, dataset, "fashion", "fashion (the files in --data_dir) or digits (bundled)");
+ABSL_FLAG(std::string, model, "lenet", "lenet, mlp, resnet or deep_cnn");
+ABSL_FLAG(int64_t, depth, 10, "of deep_cnn: its blocks of 128 channels");
+ABSL_FLAG(int64_t, epochs, 5, "passes through the training images; 0 only tests");
+ABSL_FLAG(int64_t, batch_size, 64, "images in a step");
+ABSL_FLAG(double, lr, 0, "learning rate; 0 takes the optimizer's own: 0.05, 0.01, 0.001");
+ABSL_FLAG(std::string, optimizer, "adam", "sgd, momentum (sgd with momentum 0.9) or adam");
+ABSL_FLAG(uint64_t, seed, 0, "of the initial parameters and the order of images");
+ABSL_FLAG(int, threads, 0, "threads to compute with; 0: one for each core");
+ABSL_FLAG(std::string, save, "", "file to write the trained parameters to (.h5)");
+ABSL_FLAG(std::string, load, "", "file to start from (.h5)");
+ABSL_FLAG(bool, quiet, false, "print nothing but the last line");
+
+namespace firn::examples {
+namespace {
+
+constexpr int64_t kTestBatch = 500;
+
+struct Data {
+  io::DatasetPtr train, test;
+};
+
+absl::StatusOr<Data> LoadData(const std::string& name, const std::string& folder) {
+  using Part = io::DigitsOptions::Part;
+  if (name == "digits") {
+    return Data{io::Digits({.part = Part::kTrain}), io::Digits({.part = Part::kTest})};
+  }
+  FIRN_RETURN_IF(name != "fashion",
+                 InvalidArgument("there is no data set '", name, "' (want fashion or digits)"));
+  Data data;
+  FIRN_ASSIGN_OR_RETURN(data.train, io::ReadMnist(folder, {.train = true}));
+  FIRN_ASSIGN_OR_RETURN(data.test, io::ReadMnist(folder, {.train = false}));
+  return data;
+}
+
+// One pass; returns the mean loss.
+double TrainEpoch(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train,
+                  const io::ProgressOptions& progress) {
+  net.Train();
+  double sum = 0;
+  auto bar = io::ProgressBar(train, progress);
+  for (auto [images, labels] : bar) {
+    optimizer.ZeroGrad();
+    const Tensor loss = CrossEntropy(net(images), labels);
+    loss.Backward();
+    optimizer.Step();
+    sum += loss.Item() * static_cast<double>(labels.num_elements());
+    bar.Note(absl::StrFormat("loss %.4f", loss.Item()));
+  }
+  return sum / static_cast<double>(train.dataset().size());
+}
+
+// The share of images whose label gets the highest score.
+double Accuracy(nn::Layer& net, const io::DatasetPtr& dataset) {
+  const NoGradScope no_grad;
+  net.Eval();
+  int64_t right = 0;
+  for (auto [images, labels] : io::DataLoader(dataset, {.batch = kTestBatch})) {
+    const Tensor guesses = Argmax(net(images), 1);
+    const auto guess = guesses.host_view<int64_t>(), label = labels.host_view<int64_t>();
+    for (size_t i = 0; i < label.size(); ++i) right += guess[i] == label[i] ? 1 : 0;
+  }
+  return static_cast<double>(right) / static_cast<double>(dataset->size());
+}
+
+Shape BatchShape(const io::Dataset& dataset, int64_t batch) {
+  std::vector<int64_t> sizes = {batch};
+  const Shape image = dataset.Get(0).input.shape();
+  sizes.insert(sizes.end(), image.begin(), image.end());
+  return Shape(sizes);
+}
+
+absl::Status CheckFlags() {
+  const int64_t epochs = absl::GetFlag(FLAGS_epochs), batch = absl::GetFlag(FLAGS_batch_size);
+  FIRN_RETURN_IF(epochs < 0, InvalidArgument("--epochs is ", epochs, " (want >= 0)"));
+  FIRN_RETURN_IF(batch < 1, InvalidArgument("--batch_size is ", batch, " (want >= 1)"));
+  const double lr = absl::GetFlag(FLAGS_lr);
+  FIRN_RETURN_IF(!(lr >= 0 && std::isfinite(lr)),
+                 InvalidArgument("--lr is ", lr, " (want a positive number)"));
+  const int threads = absl::GetFlag(FLAGS_threads);
+  FIRN_RETURN_IF(threads < 0, InvalidArgument("--threads is ", threads, " (want >= 0)"));
+  return absl::OkStatus();
+}
+
+// Trains for --epochs; returns the accuracy on the test images at the end.
+double Train(nn::Layer& net, optim::Optimizer& optimizer, const Data& data) {
+  const bool quiet = absl::GetFlag(FLAGS_quiet);
+  const int64_t epochs = absl::GetFlag(FLAGS_epochs);
+  io::DataLoader train(data.train, {.batch = absl::GetFlag(FLAGS_batch_size),
+                                    .shuffle = true,
+                                    .seed = absl::GetFlag(FLAGS_seed)});
+  for (int64_t epoch = 1; epoch <= epochs; ++epoch) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string label = absl::StrFormat("epoch %d/%d", epoch, epochs);
+    const double loss =
+        TrainEpoch(net, optimizer, train, {.label = label, .quiet = quiet, .out = &std::cout});
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (quiet) continue;
+    const double accuracy = Accuracy(net, data.test);
+    std::cout << absl::StreamFormat("%s: loss %.4f, %.0f images/s, test accuracy %.4f", label, loss,
+                                    static_cast<double>(data.train->size()) / seconds.count(),
+                                    accuracy)
+              << std::endl;
+    if (epoch == epochs) return accuracy;
+  }
+  return Accuracy(net, data.test);
+}
+
+absl::Status Run() {
+  FIRN_RETURN_IF_ERROR(CheckFlags());
+  if (absl::GetFlag(FLAGS_threads) > 0) SetNumThreads(absl::GetFlag(FLAGS_threads));
+  ManualSeed(absl::GetFlag(FLAGS_seed));
+
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<nn::Layer> net,
+                        MakeModel(absl::GetFlag(FLAGS_model), absl::GetFlag(FLAGS_depth)));
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<optim::Optimizer> optimizer,
+                        MakeOptimizer(absl::GetFlag(FLAGS_optimizer), net->named_parameters(),
+                                      absl::GetFlag(FLAGS_lr)));
+  FIRN_ASSIGN_OR_RETURN(const Data data,
+                        LoadData(absl::GetFlag(FLAGS_dataset), absl::GetFlag(FLAGS_data_dir)));
+  // Also tells the layers the size of their input.
+  const nn::SummaryTable summary =
+      nn::Summary(*net, BatchShape(*data.train, absl::GetFlag(FLAGS_batch_size)));
+  if (!absl::GetFlag(FLAGS_quiet)) std::cout << summary << std::endl;
+  const std::string load = absl::GetFlag(FLAGS_load), save = absl::GetFlag(FLAGS_save);
+  if (!load.empty()) net->LoadStateDict(io::Load(load), {.source = load});
+
+  const double accuracy = Train(*net, *optimizer, data);
+  if (!save.empty()) io::Save(save, net->state_dict());
+  std::cout << absl::StreamFormat("test accuracy: %.4f", accuracy) << std::endl;
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace firn::examples
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "trains a network on images of ten classes\n\n"
+      "  mnist --dataset=digits --model=lenet --epochs=5 --save=net.h5");
+  const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
+  if (rest.size() > 1) {
+    std::cerr << "mnist: unexpected argument '" << rest[1] << "' (see --help)\n";
+    return 2;
+  }
+  std::string message;
+  try {
+    const absl::Status status = firn::examples::Run();
+    if (status.ok()) return 0;
+    message = std::string(status.message());
+  } catch (const std::exception& e) {
+    message = e.what();
+  }
+  std::cerr << "mnist: " << message << "\n";
+  return 1;
+}

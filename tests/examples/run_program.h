@@ -1,0 +1,24 @@
+#ifndef FIRN_TESTS_EXAMPLES_RUN_PROGRAM_H_
+#define FIRN_TESTS_EXAMPLES_RUN_PROGRAM_H_
+
+#include <string>
+#include <vector>
+
+namespace firn::testing {
+
+struct ProgramResult {
+  int exit_code = -1;  // -1: it could not be started, or a signal ended it
+  std::string output;  // what it wrote to stdout
+  std::string errors;  // and to stderr
+};
+
+// Runs a program of this repository, "examples/mnist", to its end, with `input` as its stdin.
+ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& arguments = {},
+                         const std::string& input = "");
+
+// The number that follows `text` where it occurs last; NaN when it does not occur.
+double NumberAfter(const std::string& output, const std::string& text);
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_EXAMPLES_RUN_PROGRAM_H_
