@@ -84,11 +84,13 @@ class Vectors:
                                     seeds, allow_unused=True, materialize_grads=True)
         return lines + [f"grad {key} {tensor_text(grad)}" for key, grad in zip(wanted, found)]
 
-    def write(self, folder):
-        """Writes folder/<op>.txt for every operation and returns the bytes written."""
+    def write(self, folder, wanted):
+        """Writes folder/<op>.txt for every operation that is wanted. Returns the bytes written."""
         os.makedirs(folder, exist_ok=True)
         total = 0
         for op, texts in self.texts.items():
+            if not wanted(op):
+                continue
             names = [text.split("\n", 1)[0] for text in texts]
             assert len(set(names)) == len(names), f"{op} has two cases of one name"
             text = (f"# {op}: computed by PyTorch {torch.__version__.split('+')[0]}, "

@@ -198,4 +198,21 @@ def add_activations(v):
     v.case("hardsigmoid", "default", lambda x: F.hardsigmoid(x), x=v.values(6, scale=10.0))
 
 
-PARTS = (add_unary, add_clamp, add_arithmetic, add_pow, add_compare, add_where, add_activations)
+def add_pow_number(v):
+    for exponent in (2.0, 0.5, -1.0, 3.25):
+        name = f"exponent_{exponent}".replace("-", "minus_").replace(".", "_")
+        v.case("pow_number", name, lambda x, exponent: x ** exponent, {"exponent": exponent},
+               x=v.positive(2, 5))
+    v.case("pow_number", "zero_exponent_gradient_is_zero", lambda x, exponent: x ** exponent,
+           {"exponent": 0.0}, x=torch.tensor([0.0, 2.0, -1.0]))
+
+
+def add_more_clamp(v):
+    clamp = lambda x, min=None, max=None: torch.clamp(x, min, max)
+    v.case("clamp", "both_numbers", clamp, {"min": -1.0, "max": 1.0}, x=v.values(3, 5))
+    v.case("clamp", "at_the_bounds_and_nan", clamp, {"min": -1.0, "max": 1.0}, [],
+           x=torch.tensor([-1.0, 1.0, -INF, INF, NAN]))
+
+
+PARTS = (add_unary, add_clamp, add_arithmetic, add_pow, add_compare, add_where, add_activations,
+         add_pow_number, add_more_clamp)

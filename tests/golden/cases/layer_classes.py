@@ -127,4 +127,124 @@ def add_losses(v):
            x=logits, target=target)
 
 
-PARTS = (add_stateless, add_with_parameters, add_batch_norm, add_losses)
+def add_activations(v):
+    x = v.values(2, 3, 4, scale=8.0)
+    for op, make, variants in (
+            ("silu", nn.SiLU, {"default": {}}), ("selu", nn.SELU, {"default": {}}),
+            ("elu", nn.ELU, {"default": {}, "alpha": {"alpha": 0.5}}),
+            ("gelu", nn.GELU, {"default": {}, "tanh": {"approximate": "tanh"}}),
+            ("softplus", nn.Softplus, {"default": {}, "options": {"beta": 2.0, "threshold": 3.0}}),
+            ("softmin", nn.Softmin, {"rows": {"dim": -1}, "channels": {"dim": 1}})):
+        for name, attrs in variants.items():
+            v.case(op, name, run_layer(make), attrs, x=x)
+    v.case("hardtanh", "default", run_layer(nn.Hardtanh), x=x)
+    v.case("hardtanh", "bounds", lambda x, min, max: nn.Hardtanh(min, max)(x),
+           {"min": -2.5, "max": 0.5}, x=x)
+
+
+def add_more_convolutions(v):
+    def run(kind):
+        def call(x, weight, bias=None, kernel=1, **attrs):
+            parameters = given(weight=weight, bias=bias)
+            sizes = attrs.pop("in"), attrs.pop("out")
+            layer = kind(*sizes, kernel, **{**attrs, "bias": "bias" in parameters}).double()
+            return torch.func.functional_call(layer, parameters, (x,))
+        return call
+
+    line = {"in": 4, "out": 2, "kernel": 3}
+    for name, attrs in (("default", {}), ("stride_padding", {"stride": 2, "padding": 1}),
+                        ("dilation_groups", {"dilation": 2, "groups": 2}),
+                        ("reflect", {"padding": 2, "padding_mode": "reflect"}),
+                        ("replicate", {"padding": 2, "padding_mode": "replicate"}),
+                        ("circular", {"padding": 1, "padding_mode": "circular"})):
+        v.case("conv1d", name, run(nn.Conv1d), {**line, **attrs}, x=v.values(2, 4, 6),
+               weight=v.values(2, 4 // attrs.get("groups", 1), 3), bias=v.values(2))
+    v.case("conv1d", "without_bias", run(nn.Conv1d), {**line, "bias": False}, x=v.values(1, 4, 5),
+           weight=v.values(2, 4, 3))
+    image = {"in": 4, "out": 2, "kernel": [3, 2]}
+    for name, attrs in (("default", {}), ("stride_padding", {"stride": [2, 1], "padding": [1, 0]}),
+                        ("output_padding", {"stride": [2, 2], "output_padding": [1, 0]}),
+                        ("dilation_groups", {"dilation": [1, 2], "groups": 2})):
+        v.case("conv_transpose2d", name, run(nn.ConvTranspose2d), {**image, **attrs},
+               x=v.values(1, 4, 3, 3), weight=v.values(4, 2 // attrs.get("groups", 1), 3, 2),
+               bias=v.values(2))
+    v.case("conv_transpose2d", "without_bias", run(nn.ConvTranspose2d), {**image, "bias": False},
+           x=v.values(1, 4, 2, 2), weight=v.values(4, 2, 3, 2))
+
+
+def add_norms(v):
+    def layer_norm(x, shape, weight=None, bias=None, eps=1e-5, affine=True):
+        parameters = given(weight=weight, bias=bias)
+        layer = nn.LayerNorm(tuple(shape), eps, affine, bias="bias" in parameters).double()
+        return torch.func.functional_call(layer, parameters, (x,))
+
+    def group_norm(x, groups, channels, weight=None, bias=None, eps=1e-5, affine=True):
+        layer = nn.GroupNorm(groups, channels, eps, affine).double()
+        return torch.func.functional_call(layer, given(weight=weight, bias=bias), (x,))
+
+    v.case("layer_norm", "default", layer_norm, {"shape": [4]}, x=v.values(2, 3, 4),
+           weight=v.values(4), bias=v.values(4))
+    v.case("layer_norm", "two_dims_eps", layer_norm, {"shape": [3, 4], "eps": 0.1},
+           x=v.values(2, 3, 4), weight=v.values(3, 4), bias=v.values(3, 4))
+    v.case("layer_norm", "without_bias", layer_norm, {"shape": [4], "bias": False},
+           x=v.values(3, 4), weight=v.values(4))
+    v.case("layer_norm", "plain", layer_norm, {"shape": [4], "affine": False}, x=v.values(3, 4))
+    for name, groups, attrs in (("two_groups", 2, {}), ("each_channel", 4, {}),
+                                ("eps", 1, {"eps": 0.1})):
+        v.case("group_norm", name, group_norm, {"groups": groups, "channels": 4, **attrs},
+               x=v.values(2, 4, 2, 3), weight=v.values(4), bias=v.values(4))
+    v.case("group_norm", "plain", group_norm, {"groups": 2, "channels": 4, "affine": False},
+           x=v.values(3, 4, 2))
+
+
+def add_more_losses(v):
+    def run(kind):
+        return lambda x, target, **options: kind(**options)(x, target)
+
+    def with_weights(kind):
+        def call(x, target, **options):
+            given_weights = {key: value.double() for key, value in given(**options).items()}
+            return kind(**{**options, **given_weights}).double()(x, target)
+        return call
+
+    def each(op, kind, x, target, reductions=("none", "sum"), **attrs):
+        v.case(op, "default", run(kind), attrs, ["x"], x=x, target=target)
+        for reduction in reductions:
+            v.case(op, reduction, run(kind), {**attrs, "reduction": reduction}, ["x"], x=x,
+                   target=target)
+
+    x, y = v.values(4, 3), v.values(4, 3)
+    for op, kind in (("l1_loss", nn.L1Loss), ("smooth_l1_loss", nn.SmoothL1Loss),
+                     ("huber_loss", nn.HuberLoss)):
+        each(op, kind, x, y)
+    v.case("smooth_l1_loss", "beta", run(nn.SmoothL1Loss), {"beta": 0.5}, ["x"], x=x, target=y)
+    v.case("huber_loss", "delta", run(nn.HuberLoss), {"delta": 0.5}, ["x"], x=x, target=y)
+    v.case("mse_loss", "none", run(nn.MSELoss), {"reduction": "none"}, ["x"], x=x, target=y)
+
+    p, labels = v.positive(4, 3, low=0.05, high=0.95), v.mask(4, 3).float()
+    each("bce_loss", nn.BCELoss, p, labels)
+    each("bce_with_logits_loss", nn.BCEWithLogitsLoss, x, labels)
+    v.case("bce_loss", "weight", with_weights(nn.BCELoss), None, ["x"], x=p, target=labels,
+           weight=v.positive(3))
+    v.case("bce_with_logits_loss", "weight", with_weights(nn.BCEWithLogitsLoss), None, ["x"], x=x,
+           target=labels, weight=v.positive(3))
+    v.case("bce_with_logits_loss", "pos_weight", with_weights(nn.BCEWithLogitsLoss), None, ["x"],
+           x=x, target=labels, pos_weight=v.positive(3))
+
+    log_q, q = torch.log_softmax(x, 1), torch.softmax(y, 1)
+    each("kl_div_loss", nn.KLDivLoss, log_q, q, ("none", "sum", "batchmean"))
+    v.case("kl_div_loss", "log_target", run(nn.KLDivLoss),
+           {"reduction": "batchmean", "log_target": True}, ["x"], x=log_q, target=q.log())
+
+    classes, ignored = v.integers(4, high=3), torch.tensor([1, -100, 0, 2])
+    for op, kind, scores in (("cross_entropy_loss", nn.CrossEntropyLoss, x),
+                             ("nll_loss", nn.NLLLoss, log_q)):
+        v.case(op, "none", run(kind), {"reduction": "none"}, ["x"], x=scores, target=classes)
+        v.case(op, "weight", with_weights(kind), None, ["x"], x=scores, target=ignored,
+               weight=v.positive(3))
+        v.case(op, "ignore_index", run(kind), {"ignore_index": 1}, ["x"], x=scores,
+               target=classes)
+
+
+PARTS = (add_stateless, add_with_parameters, add_batch_norm, add_losses, add_activations,
+         add_more_convolutions, add_norms, add_more_losses)

@@ -182,4 +182,35 @@ def add_normalisation(v):
            x=v.values(2, 4, 3))
 
 
-PARTS = (add_products, add_convolution, add_pooling, add_normalisation)
+def per_channel(values, x):
+    return values.reshape(-1, *[1] * (x.dim() - 2))
+
+
+def add_channels(v):
+    def affine(x, scale=None, shift=None):
+        x = x if scale is None else x * per_channel(scale, x)
+        return x if shift is None else x + per_channel(shift, x)
+
+    def activated(x, activation, training=False, weight=None, bias=None):
+        mean, var = torch.zeros(x.shape[1]).double(), torch.ones(x.shape[1]).double()
+        y = F.batch_norm(x, mean, var, weight, bias, training)
+        return {"y": getattr(torch, activation)(y), "running_mean": mean, "running_var": var}
+
+    for name, shape in (("rows", (4, 3)), ("images", (2, 3, 2, 3)), ("volumes", (2, 2, 2, 1, 3))):
+        channels = shape[1]
+        v.case("channel_affine", name, affine, x=v.values(*shape), scale=v.values(channels),
+               shift=v.values(channels))
+        v.case("channel_sum", name, lambda x: x.transpose(0, 1).flatten(1).sum(1),
+               x=v.values(*shape))
+    v.case("channel_affine", "scale_only", affine, x=v.values(2, 3, 4), scale=v.values(3))
+    v.case("channel_affine", "shift_only", affine, x=v.values(2, 3, 4), shift=v.values(3))
+    for activation in ("relu", "tanh"):
+        for name, attrs in (("training_", {"training": True}), ("inference_", {})):
+            v.case("batch_norm", name + activation,
+                   lambda x, running_mean, running_var, **rest: activated(x, **rest),
+                   {**attrs, "activation": activation}, ["x", "weight", "bias"],
+                   x=v.values(3, 2, 3, 2), running_mean=torch.zeros(2),
+                   running_var=torch.ones(2), weight=v.values(2), bias=v.values(2))
+
+
+PARTS = (add_products, add_convolution, add_pooling, add_normalisation, add_channels)

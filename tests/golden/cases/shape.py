@@ -227,4 +227,73 @@ def add_constants(v):
     v.case("assign", "casts", assign, target=v.values(3), source=v.integers(3))
 
 
-PARTS = (add_views, add_slices, add_joins, add_pad, add_indexing, add_constants)
+def entries(indices, dims=None):
+    """The subscript with indices[i] at dimension dims[i] and whole dimensions between."""
+    dims = list(range(len(indices))) if dims is None else list(dims)
+    subscript = [slice(None)] * (dims[-1] + 1)
+    for dim, index in zip(dims, indices):
+        subscript[dim] = index
+    return tuple(subscript)
+
+
+def put(x, indices, values, dims=None, accumulate=False):
+    where = [None if isinstance(e, slice) else e for e in entries(indices, dims)]
+    return torch.ops.aten.index_put(x, where, values, accumulate)
+
+
+def write(target, indices, values, dims=None):
+    return {"target": put(target.detach(), indices, values.detach(), dims)}
+
+
+def add_advanced_indexing(v):
+    rows, columns = torch.tensor([2, 0, 2]), torch.tensor([[1], [-1]])
+    grid = {
+        "rows": ((3, 4), [rows], {}), "matrix_of_rows": ((3, 4), [columns], {}),
+        "pairs": ((3, 4), [rows, torch.tensor([1, 3, -1])], {}),
+        "broadcast_pairs": ((3, 4, 2), [rows, columns], {}),
+        "neighbours_stay_in_place": ((2, 3, 4), [rows, columns], {"dims": [1, 2]}),
+        "others_come_first": ((3, 2, 4), [rows, columns], {"dims": [0, 2]}),
+        "nothing": ((3, 2), [torch.zeros(0).long()], {}),
+    }
+    mask = torch.tensor([[True, False, True], [False, True, False]])
+    masks = {"mask": ((2, 3), [mask], {}), "mask_of_rows": ((2, 3, 2), [mask], {}),
+             "mask_and_index": ((2, 3), [mask[:, 0], torch.tensor([2])], {})}
+    select = lambda x, indices, dims=None: x[entries(indices, dims)]
+    for name, (shape, indices, attrs) in {**grid, **masks}.items():
+        v.case("index", name, select, attrs, x=v.values(*shape), indices=indices)
+        taken = select(torch.empty(shape), indices, **attrs).shape
+        v.case("index_put", name + "_added", put, {**attrs, "accumulate": True},
+               x=v.values(*shape), indices=indices, values=v.values(*taken))
+    # Which of several values for one place stays is PyTorch's secret, so there are none here.
+    once = {"rows": ((3, 4), [torch.tensor([2, 0])], {}),
+            "pairs": ((3, 4), [torch.tensor([0, 2]), torch.tensor([-1, 1])], {}),
+            "apart": ((3, 2, 4), [torch.tensor([2, 0]), columns], {"dims": [0, 2]})}
+    for name, (shape, indices, attrs) in once.items():
+        taken = select(torch.empty(shape), indices, **attrs).shape
+        v.case("index_put", name, put, attrs, x=v.values(*shape), indices=indices,
+               values=v.values(*taken))
+        v.case("index_write", name, write, attrs or {"dims": list(range(len(indices)))},
+               target=v.values(*shape), indices=indices, values=v.values(*taken))
+    v.case("index_put", "values_broadcast", put, x=v.values(3, 4),
+           indices=[torch.tensor([0, 2])], values=v.values(4))
+
+
+def add_more_constants(v):
+    linspace = lambda start, end, steps: torch.linspace(start, end, steps, dtype=torch.float64)
+    for name, attrs in {"ascending": {"start": 0.0, "end": 1.0, "steps": 5},
+                        "descending": {"start": 2.5, "end": -1.0, "steps": 8},
+                        "one": {"start": 3.0, "end": 7.0, "steps": 1},
+                        "none": {"start": 0.0, "end": 1.0, "steps": 0}}.items():
+        v.case("linspace", name, linspace, attrs)
+    diagonal = lambda n, m, offset=0: torch.ones(n, m).tril(offset).triu(offset)
+    v.case("eye", "square", diagonal, {"n": 3, "m": 3})
+    v.case("eye", "wide", diagonal, {"n": 2, "m": 4})
+    v.case("eye", "above", diagonal, {"n": 3, "m": 4, "offset": 1})
+    v.case("eye", "below", diagonal, {"n": 3, "m": 4, "offset": -2})
+    add = lambda target, source: {"target": target.detach() + source.detach()}
+    v.case("accumulate", "matrix", add, target=v.values(2, 3), source=v.values(2, 3))
+    v.case("accumulate", "int64", add, target=v.integers(4), source=v.integers(4))
+
+
+PARTS = (add_views, add_slices, add_joins, add_pad, add_indexing, add_constants,
+         add_advanced_indexing, add_more_constants)

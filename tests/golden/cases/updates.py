@@ -117,5 +117,14 @@ def add_clipping(v):
            grads=[torch.zeros(3), torch.zeros(1)])
 
 
-STEPS = (add_steps, add_clipping)
+def add_value_clipping(v):
+    def clip(grads, limit):
+        return {f"grads.{i}": grad.detach().clamp(-limit, limit) for i, grad in enumerate(grads)}
+
+    for name, limit in {"cuts": 0.5, "leaves_small_alone": 100.0}.items():
+        v.case("clip_grad_value", name, clip, {"limit": limit}, [],
+               grads=[v.values(3), v.values(2, 2)])
+
+
+STEPS = (add_steps, add_clipping, add_value_clipping)
 TRAJECTORIES = (add_trajectories,)

@@ -1,0 +1,136 @@
+// A case's words are found by the names of arguments; Visit tells those of attributes.
+
+#include "tests/golden/arguments.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "absl/strings/str_cat.h"
+#include "device/check.h"
+
+namespace firn::testing {
+namespace {
+
+// Enumerators of each attribute, in the order of its enum.
+const std::map<std::string, std::vector<std::string>>& Words() {
+  static const auto* words = new std::map<std::string, std::vector<std::string>>{
+      {"activation", {"none", "relu", "tanh"}},
+      {"approximate", {"none", "tanh"}},
+      {"mode", {"constant", "reflect", "replicate", "circular", "symmetric"}},
+      {"reduction", {"none", "mean", "sum", "batchmean"}},
+      {"rounding", {"none", "trunc", "floor"}},
+      {"ties", {"even", "away"}},
+  };
+  return *words;
+}
+
+bool IsWord(const std::string& text) {
+  return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) && text != "inf" &&
+         text != "nan";
+}
+
+int64_t EnumeratorNamed(const std::string& attr, const std::string& word) {
+  if (attr == "dtype") {
+    for (int d = 0; d < kNumDTypes; ++d) {
+      if (Name(static_cast<DType>(d)) == word) return d;
+    }
+  } else if (const auto it = Words().find(attr); it != Words().end()) {
+    const auto at = std::find(it->second.begin(), it->second.end(), word);
+    if (at != it->second.end()) return at - it->second.begin();
+  }
+  FIRN_CHECK(false, "the word ", word, " of ", attr, " is not known");
+  return 0;
+}
+
+// Sets the attributes that a case gives.
+class AttrSetter final : public AttrVisitor {
+ public:
+  explicit AttrSetter(GoldenArgs* args) : args_(*args) {}
+  using AttrVisitor::Field;
+  void Field(const char* name, int64_t& v) override { v = args_.Enumerator(name, v); }
+  void Field(const char* name, double& v) override { v = args_.Number(name, v); }
+  void Field(const char* name, bool& v) override { v = args_.Flag(name, v); }
+  void Field(const char* name, std::string& v) override {
+    if (args_.Has(name)) v = args_.Text(name);
+  }
+  void Field(const char* name, std::vector<int64_t>& v) override { v = args_.Ints(name, v); }
+
+ private:
+  GoldenArgs& args_;
+};
+
+}  // namespace
+
+GoldenArgs::GoldenArgs(const GoldenCase& golden) : case_(golden) {
+  for (const auto& [name, tensor] : golden.inputs) {
+    Tensor copy = tensor.Clone();
+    if (golden.grads.Contains(name)) copy.SetRequiresGrad();
+    inputs_[name] = copy;
+  }
+}
+
+Tensor GoldenArgs::operator[](const std::string& name) {
+  used_.insert(name);
+  if (const auto it = inputs_.find(name); it != inputs_.end()) return it->second;
+  if (!case_.Has(name)) return {};
+  const std::string text = case_.Text(name, "");
+  const bool integer = text.find_first_not_of("-0123456789") == std::string::npos;
+  return integer ? Tensor(static_cast<int64_t>(std::stoll(text))) : Tensor(std::stod(text));
+}
+
+std::vector<Tensor> GoldenArgs::List(const std::string& name) {
+  std::vector<Tensor> list;
+  for (;;) {
+    const std::string item = absl::StrCat(name, ".", list.size());
+    if (!inputs_.contains(item)) return list;
+    list.push_back((*this)[item]);
+  }
+}
+
+double GoldenArgs::Number(const std::string& attr, double otherwise) {
+  used_.insert(attr);
+  return case_.Number(attr, otherwise);
+}
+
+int64_t GoldenArgs::Int(const std::string& attr, int64_t otherwise) {
+  used_.insert(attr);
+  return case_.Has(attr) ? std::stoll(case_.Text(attr, "")) : otherwise;
+}
+
+bool GoldenArgs::Flag(const std::string& attr, bool otherwise) {
+  used_.insert(attr);
+  return case_.Flag(attr, otherwise);
+}
+
+std::vector<int64_t> GoldenArgs::Ints(const std::string& attr, std::vector<int64_t> otherwise) {
+  used_.insert(attr);
+  return case_.Ints(attr, std::move(otherwise));
+}
+
+std::string GoldenArgs::Text(const std::string& attr) {
+  used_.insert(attr);
+  return case_.Text(attr, "");
+}
+
+int64_t GoldenArgs::Enumerator(const std::string& attr, int64_t otherwise) {
+  const std::string text = Text(attr);
+  return IsWord(text) ? EnumeratorNamed(attr, text) : Int(attr, otherwise);
+}
+
+std::vector<std::string> GoldenArgs::Unused() const {
+  std::vector<std::string> unused;
+  for (const auto& [name, tensor] : inputs_) {
+    if (!used_.contains(name)) unused.push_back(name);
+  }
+  for (const auto& [name, words] : case_.attrs) {
+    if (!used_.contains(name)) unused.push_back(name);
+  }
+  return unused;
+}
+
+void SetAttrs(GoldenArgs& args, const AttrsType* type, void* attrs) {
+  AttrSetter setter(&args);
+  type->visit(attrs, setter);
+}
+
+}  // namespace firn::testing

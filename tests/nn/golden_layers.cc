@@ -1,0 +1,235 @@
+// One factory a layer. Options with a Visit are set by their names.
+
+#include "tests/nn/golden_layers.h"
+
+#include <utility>
+#include <vector>
+
+#include "nn/activation.h"
+#include "nn/batch_norm.h"
+#include "nn/conv.h"
+#include "nn/dropout.h"
+#include "nn/embedding.h"
+#include "nn/linear.h"
+#include "nn/loss.h"
+#include "nn/norm.h"
+#include "nn/pooling.h"
+#include "nn/shape_layers.h"
+#include "tests/golden/arguments.h"
+
+namespace firn::nn {
+namespace {
+
+using testing::GoldenArgs;
+using testing::GoldenCase;
+
+template <class L>
+Made Make(const typename L::Options& options = {}) {
+  auto layer = std::make_unique<L>(options);
+  L* raw = layer.get();
+  return {std::move(layer), [raw](const Tensor& x, const Tensor& target) {
+            if constexpr (requires { (*raw)(x, target); }) {
+              return (*raw)(x, target);
+            } else {
+              return (*raw)(x);
+            }
+          }};
+}
+
+// A layer without options, or with those of its operation.
+template <class L>
+Made MakePlain(const GoldenCase& c, bool) {
+  typename L::Options options;
+  if constexpr (requires(AttrVisitor & v) { options.Visit(v); }) {
+    GoldenArgs args(c);
+    options = testing::AttrsFrom<typename L::Options>(args);
+  }
+  return Make<L>(options);
+}
+
+Size2 SizeOf(const GoldenCase& c, const char* attr, Size2 otherwise) {
+  const std::vector<int64_t> v = c.Ints(attr, {otherwise.h, otherwise.w});
+  return {v[0], v[v.size() - 1]};
+}
+
+Reduction ReductionOf(const GoldenCase& c) {
+  const std::map<std::string, Reduction> reductions = {
+      {"none", Reduction::kNone}, {"mean", Reduction::kMean}, {"sum", Reduction::kSum}};
+  return reductions.at(c.Text("reduction", "mean"));
+}
+
+PadMode PadModeOf(const GoldenCase& c) {
+  const std::map<std::string, PadMode> modes = {{"zeros", PadMode::kConstant},
+                                                {"reflect", PadMode::kReflect},
+                                                {"replicate", PadMode::kReplicate},
+                                                {"circular", PadMode::kCircular}};
+  return modes.at(c.Text("padding_mode", "zeros"));
+}
+
+Tensor InputOf(const GoldenCase& c, const char* name) {
+  return c.inputs.Contains(name) ? c.inputs[name] : Tensor();
+}
+
+template <class Pool>
+Made MakePool(const GoldenCase& c, bool) {
+  typename Pool::Options o;
+  o.kernel = SizeOf(c, "kernel", 1);
+  if (c.Has("stride")) o.stride = SizeOf(c, "stride", 1);
+  o.padding = SizeOf(c, "padding", 0);
+  return Make<Pool>(o);
+}
+
+template <class Norm>
+Made MakeBatchNorm(const GoldenCase& c, bool deferred) {
+  return Make<Norm>({.channels = deferred ? kDeferred : c.Int("channels", 0),
+                     .eps = c.Number("eps", 1e-5),
+                     .momentum = c.Number("momentum", 0.1),
+                     .affine = c.Flag("affine", true),
+                     .track_running_stats = c.Flag("track_running_stats", true)});
+}
+
+// The input tells only a single normalised dimension.
+Made MakeLayerNorm(const GoldenCase& c, bool deferred) {
+  const std::vector<int64_t> shape = c.Ints("shape", {});
+  return Make<LayerNorm>({.shape = deferred && shape.size() == 1 ? std::vector<int64_t>() : shape,
+                          .eps = c.Number("eps", 1e-5),
+                          .affine = c.Flag("affine", true),
+                          .bias = c.Flag("bias", true)});
+}
+
+Made MakeGroupNorm(const GoldenCase& c, bool deferred) {
+  return Make<GroupNorm>({.groups = c.Int("groups", 1),
+                          .channels = deferred ? kDeferred : c.Int("channels", 0),
+                          .eps = c.Number("eps", 1e-5),
+                          .affine = c.Flag("affine", true)});
+}
+
+Made MakeConv1d(const GoldenCase& c, bool deferred) {
+  return Make<Conv1d>({.in = deferred ? kDeferred : c.Int("in", 0),
+                       .out = c.Int("out", 0),
+                       .kernel = c.Int("kernel", 1),
+                       .stride = c.Int("stride", 1),
+                       .padding = c.Int("padding", 0),
+                       .dilation = c.Int("dilation", 1),
+                       .groups = c.Int("groups", 1),
+                       .bias = c.Flag("bias", true),
+                       .padding_mode = PadModeOf(c)});
+}
+
+Made MakeConv2d(const GoldenCase& c, bool deferred) {
+  return Make<Conv2d>({.in = deferred ? kDeferred : c.Int("in", 0),
+                       .out = c.Int("out", 0),
+                       .kernel = SizeOf(c, "kernel", 1),
+                       .stride = SizeOf(c, "stride", 1),
+                       .padding = SizeOf(c, "padding", 0),
+                       .groups = c.Int("groups", 1),
+                       .bias = c.Flag("bias", true),
+                       .padding_mode = PadModeOf(c)});
+}
+
+Made MakeConvTranspose2d(const GoldenCase& c, bool deferred) {
+  return Make<ConvTranspose2d>({.in = deferred ? kDeferred : c.Int("in", 0),
+                                .out = c.Int("out", 0),
+                                .kernel = SizeOf(c, "kernel", 1),
+                                .stride = SizeOf(c, "stride", 1),
+                                .padding = SizeOf(c, "padding", 0),
+                                .output_padding = SizeOf(c, "output_padding", 0),
+                                .groups = c.Int("groups", 1),
+                                .bias = c.Flag("bias", true),
+                                .dilation = SizeOf(c, "dilation", 1)});
+}
+
+Made MakeEmbedding(const GoldenCase& c, bool) {
+  EmbeddingOptions o = {.count = c.Int("count", 0), .size = c.Int("size", 0)};
+  if (c.Has("padding_idx")) o.padding_idx = c.Int("padding_idx", 0);
+  return Make<Embedding>(o);
+}
+
+Made MakeLinear(const GoldenCase& c, bool deferred) {
+  return Make<Linear>({.in = deferred ? kDeferred : c.Int("in", 0),
+                       .out = c.Int("out", 0),
+                       .bias = c.Flag("bias", true)});
+}
+
+Made MakeCrossEntropyLoss(const GoldenCase& c, bool) {
+  return Make<CrossEntropyLoss>({.weight = InputOf(c, "weight"),
+                                 .ignore_index = c.Int("ignore_index", -100),
+                                 .reduction = ReductionOf(c),
+                                 .label_smoothing = c.Number("label_smoothing", 0)});
+}
+
+Made MakeNllLoss(const GoldenCase& c, bool) {
+  return Make<NllLoss>({.weight = InputOf(c, "weight"),
+                        .ignore_index = c.Int("ignore_index", -100),
+                        .reduction = ReductionOf(c)});
+}
+
+Made MakeBceWithLogitsLoss(const GoldenCase& c, bool) {
+  return Make<BceWithLogitsLoss>({.weight = InputOf(c, "weight"),
+                                  .pos_weight = InputOf(c, "pos_weight"),
+                                  .reduction = ReductionOf(c)});
+}
+
+template <class Loss>
+Made MakeLoss(const GoldenCase& c, bool) {
+  typename Loss::Options options;
+  options.reduction = ReductionOf(c);
+  if constexpr (requires { options.weight; }) options.weight = InputOf(c, "weight");
+  if constexpr (requires { options.beta; }) options.beta = c.Number("beta", 1);
+  if constexpr (requires { options.delta; }) options.delta = c.Number("delta", 1);
+  return Make<Loss>(options);
+}
+
+}  // namespace
+
+const std::map<std::string, Factory>& Factories() {
+  static const auto* factories = new std::map<std::string, Factory>{
+      {"adaptive_avg_pool2d",
+       [](const GoldenCase& c, bool) {
+         return Make<AdaptiveAvgPool2d>({.output_size = SizeOf(c, "output_size", 1)});
+       }},
+      {"avg_pool2d", MakePool<AvgPool2d>},
+      {"batch_norm1d", MakeBatchNorm<BatchNorm1d>},
+      {"batch_norm2d", MakeBatchNorm<BatchNorm2d>},
+      {"batch_norm3d", MakeBatchNorm<BatchNorm3d>},
+      {"bce_loss", MakeLoss<BceLoss>},
+      {"bce_with_logits_loss", MakeBceWithLogitsLoss},
+      {"conv1d", MakeConv1d},
+      {"conv2d", MakeConv2d},
+      {"conv_transpose2d", MakeConvTranspose2d},
+      {"cross_entropy_loss", MakeCrossEntropyLoss},
+      {"dropout", MakePlain<Dropout>},
+      {"elu", MakePlain<Elu>},
+      {"embedding", MakeEmbedding},
+      {"flatten",
+       [](const GoldenCase& c, bool) {
+         return Make<Flatten>({.start_dim = static_cast<int>(c.Int("start_dim", 1))});
+       }},
+      {"gelu", MakePlain<Gelu>},
+      {"group_norm", MakeGroupNorm},
+      {"hardtanh", MakePlain<Hardtanh>},
+      {"huber_loss", MakeLoss<HuberLoss>},
+      {"identity", MakePlain<Identity>},
+      {"kl_div_loss", MakePlain<KlDivLoss>},
+      {"l1_loss", MakeLoss<L1Loss>},
+      {"layer_norm", MakeLayerNorm},
+      {"leaky_relu", MakePlain<LeakyRelu>},
+      {"linear", MakeLinear},
+      {"log_softmax", MakePlain<LogSoftmax>},
+      {"max_pool2d", MakePool<MaxPool2d>},
+      {"mse_loss", MakeLoss<MseLoss>},
+      {"nll_loss", MakeNllLoss},
+      {"relu", MakePlain<Relu>},
+      {"selu", MakePlain<Selu>},
+      {"sigmoid", MakePlain<Sigmoid>},
+      {"silu", MakePlain<Silu>},
+      {"smooth_l1_loss", MakeLoss<SmoothL1Loss>},
+      {"softmax", MakePlain<Softmax>},
+      {"softmin", MakePlain<Softmin>},
+      {"softplus", MakePlain<Softplus>},
+      {"tanh", MakePlain<Tanh>},
+  };
+  return *factories;
+}
+
+}  // namespace firn::nn

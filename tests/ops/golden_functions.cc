@@ -1,0 +1,311 @@
+// The functions whose vectors cannot be fed to one registered operation as they are.
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "tensor/ops.h"
+#include "tests/ops/golden_calls.h"
+
+namespace firn::testing {
+namespace {
+
+using Args = GoldenArgs;
+
+StateDict Y(Tensor y) { return {{"y", std::move(y)}}; }
+
+StateDict List(const std::vector<Tensor>& tensors) {
+  StateDict results;
+  for (const Tensor& t : tensors) results.Insert(absl::StrCat("y.", results.size()), t);
+  return results;
+}
+
+StateDict Pair(const ValuesAndIndices& pair) {
+  return {{"values", pair.values}, {"indices", pair.indices}};
+}
+
+template <Tensor (*F)(const Tensor&, const Tensor&)>
+StateDict Binary(Args& a) {
+  return Y(F(a["x"], a["y"]));
+}
+
+template <Tensor (*F)(const Tensor&, const Tensor&, double)>
+StateDict Scaled(Args& a) {
+  return Y(F(a["x"], a["y"], a.Number("alpha", 1)));
+}
+
+// Without `dim` it is the registered operation, whose attribute `flatten` is true by itself.
+template <Tensor (*Along)(const Tensor&, int64_t, bool)>
+StateDict ArgReduce(Args& a, const char* name) {
+  if (!a.Has("dim")) return CallOp(Op(name), a);
+  return Y(Along(a["x"], a.Int("dim", 0), a.Flag("keepdim", false)));
+}
+
+template <ValuesAndIndices (*F)(const Tensor&, int64_t, bool)>
+StateDict Extreme(Args& a) {
+  return Pair(F(a["x"], a.Int("dim", 0), a.Flag("keepdim", false)));
+}
+
+int Dim(Args& a, int otherwise = 0) { return static_cast<int>(a.Int("dim", otherwise)); }
+
+Size2 Size(Args& a, const char* attr, Size2 otherwise) {
+  const std::vector<int64_t> v = a.Ints(attr, {otherwise.h, otherwise.w});
+  return {v[0], v[v.size() - 1]};
+}
+
+std::optional<Size2> Stride(Args& a) {
+  if (!a.Has("stride")) return {};
+  return Size(a, "stride", 1);
+}
+
+int64_t First(Args& a, const char* attr, int64_t otherwise) { return a.Ints(attr, {otherwise})[0]; }
+
+template <class Enum>
+Enum EnumOf(Args& a, const char* attr, Enum otherwise) {
+  return static_cast<Enum>(a.Enumerator(attr, static_cast<int64_t>(otherwise)));
+}
+
+ConvPadding Padding(Args& a) {
+  const std::string text = a.Text("padding");
+  if (text == "same") return kSame;
+  if (text == "valid") return kValid;
+  return Size(a, "padding", 0);
+}
+
+StateDict CallArange(Args& a) {
+  const Tensor start = a["start"], end = a["end"], step = a.Has("step") ? a["step"] : Tensor(1);
+  if (start.dtype() == DType::kI64) {
+    return Y(Arange(start.Item<int64_t>(), end.Item<int64_t>(), step.Item<int64_t>()));
+  }
+  return Y(Arange(a.Number("start", 0), a.Number("end", 0), a.Number("step", 1)));
+}
+
+StateDict CallMaxPool2d(Args& a) {
+  const MaxPool2dOptions options = {.kernel = Size(a, "kernel", 1),
+                                    .stride = Stride(a),
+                                    .padding = Size(a, "padding", 0),
+                                    .dilation = Size(a, "dilation", 1),
+                                    .ceil_mode = a.Flag("ceil_mode", false)};
+  if (!a.Flag("return_indices", false)) return Y(MaxPool2d(a["x"], options));
+  const ValuesIndices both = MaxPool2dWithIndices(a["x"], options);
+  // Ours are i32: positions in one image.
+  return {{"y", both.values}, {"indices", Cast(both.indices, DType::kI64)}};
+}
+
+StateDict CallBatchNorm(Args& a) {
+  return Y(BatchNorm(a["x"], a["running_mean"], a["running_var"], a["weight"], a["bias"],
+                     {.training = a.Flag("training", false),
+                      .momentum = a.Number("momentum", 0.1),
+                      .eps = a.Number("eps", 1e-5),
+                      .activation = EnumOf(a, "activation", FusedActivation::kNone)}));
+}
+
+StateDict CallAdamStep(Args& a) {
+  const AdamStepAttrs standard;
+  // `amsgrad` is an option of the class; the operation is given max_var.
+  AdamStep(a["param"], a["grad"], a["mean"], a["var"],
+           a.Flag("amsgrad", false) ? a["max_var"] : Tensor(), a["step"], a["lr"],
+           {.beta1 = a.Number("beta1", standard.beta1),
+            .beta2 = a.Number("beta2", standard.beta2),
+            .eps = a.Number("eps", standard.eps),
+            .weight_decay = a.Number("weight_decay", 0)});
+  return {};
+}
+
+StateDict CallEmbedding(Args& a) {
+  std::optional<int64_t> padding_idx;
+  if (a.Has("padding_idx")) padding_idx = a.Int("padding_idx", 0);
+  return Y(Embedding(a["indices"], a["weight"], padding_idx));
+}
+
+// The tensors `indices` at the places `dims` of a subscript (default: the first ones).
+std::vector<Tensor> Subscript(Args& a) {
+  const std::vector<Tensor> indices = a.List("indices");
+  const std::vector<int64_t> dims = a.Ints("dims");
+  if (dims.empty()) return indices;
+  std::vector<Tensor> entries(static_cast<size_t>(dims.back()) + 1);
+  for (size_t i = 0; i < dims.size(); ++i) entries[static_cast<size_t>(dims[i])] = indices[i];
+  return entries;
+}
+
+StateDict CallSplit(Args& a) {
+  if (a.Has("sizes")) return List(Split(a["x"], a.Ints("sizes"), Dim(a)));
+  return List(Split(a["x"], a.Int("size", 0), Dim(a)));
+}
+
+StateDict CallVarMean(Args& a) {
+  const VarMeanResult r =
+      VarMean(a["x"], a.Ints("dims"), a.Int("correction", 1), a.Flag("keepdim", false));
+  return {{"var", r.var}, {"mean", r.mean}};
+}
+
+StateDict CallAssign(Args& a) {
+  Assign(a["target"], a["source"]);
+  return {};
+}
+
+std::map<std::string, GoldenFunction> Elementwise() {
+  return {
+      {"add", Scaled<Add>},
+      {"sub", Scaled<Sub>},
+      {"mul", Binary<Mul>},
+      {"div",
+       [](Args& a) { return Y(Div(a["x"], a["y"], EnumOf(a, "rounding", DivRounding::kNone))); }},
+      {"maximum", Binary<Maximum>},
+      {"minimum", Binary<Minimum>},
+      {"pow", Binary<Pow>},
+      {"eq", Binary<Eq>},
+      {"ne", Binary<Ne>},
+      {"gt", Binary<Gt>},
+      {"ge", Binary<Ge>},
+      {"lt", Binary<Lt>},
+      {"le", Binary<Le>},
+      {"selu", [](Args& a) { return Y(Selu(a["x"])); }},
+      {"masked_fill", [](Args& a) { return Y(MaskedFill(a["x"], a["mask"], a["value"])); }},
+      {"assign", CallAssign},
+      {"adam_step", CallAdamStep},
+      {"huber_loss",
+       [](Args& a) {
+         return Y(HuberLoss(a["x"], a["y"], a.Number("delta", 1),
+                            EnumOf(a, "reduction", Reduction::kMean)));
+       }},
+      {"binary_cross_entropy",
+       [](Args& a) {
+         return Y(BinaryCrossEntropy(a["p"], a["target"], a["weight"],
+                                     EnumOf(a, "reduction", Reduction::kMean)));
+       }},
+      {"binary_cross_entropy_with_logits",
+       [](Args& a) {
+         return Y(BinaryCrossEntropyWithLogits(a["x"], a["target"], a["weight"], a["pos_weight"],
+                                               EnumOf(a, "reduction", Reduction::kMean)));
+       }},
+      {"nll_loss",
+       [](Args& a) {
+         return Y(NllLoss(a["log_probs"], a["target"], a["weight"], a.Int("ignore_index", -100),
+                          EnumOf(a, "reduction", Reduction::kMean)));
+       }},
+      {"cross_entropy",
+       [](Args& a) {
+         return Y(CrossEntropy(a["logits"], a["target"], a["weight"], a.Int("ignore_index", -100),
+                               EnumOf(a, "reduction", Reduction::kMean),
+                               a.Number("label_smoothing", 0)));
+       }},
+  };
+}
+
+std::map<std::string, GoldenFunction> Shapes() {
+  return {
+      {"arange", CallArange},
+      {"eye",
+       [](Args& a) {
+         return Y(Eye(a.Int("n", 0), a.Int("m", a.Int("n", 0)), a.Int("offset", 0)));
+       }},
+      {"detach", [](Args& a) { return Y(Detach(a["x"])); }},
+      {"expand",
+       [](Args& a) {
+         const std::vector<int64_t> sizes = a.Ints("shape");
+         return Y(Expand(a["x"], Shape(absl::MakeConstSpan(sizes))));
+       }},
+      {"reshape", [](Args& a) { return Y(Reshape(a["x"], a.Ints("shape"))); }},
+      {"sum_to",
+       [](Args& a) {
+         const std::vector<int64_t> sizes = a.Ints("shape");
+         return Y(SumTo(a["x"], Shape(absl::MakeConstSpan(sizes))));
+       }},
+      {"movedim",
+       [](Args& a) { return Y(Movedim(a["x"], a.Ints("source"), a.Ints("destination"))); }},
+      {"tile", [](Args& a) { return Y(Tile(a["x"], a.Ints("repeats"))); }},
+      {"concat", [](Args& a) { return Y(Concat(a.List("tensors"), Dim(a))); }},
+      {"stack", [](Args& a) { return Y(Stack(a.List("tensors"), Dim(a))); }},
+      {"split", CallSplit},
+      {"chunk", [](Args& a) { return List(Chunk(a["x"], a.Int("n", 0), Dim(a))); }},
+      {"unbind", [](Args& a) { return List(Unbind(a["x"], Dim(a))); }},
+      {"embedding", CallEmbedding},
+      {"index", [](Args& a) { return Y(Index(a["x"], Subscript(a))); }},
+      {"index_put",
+       [](Args& a) {
+         return Y(IndexPut(a["x"], Subscript(a), a["values"], a.Flag("accumulate", false)));
+       }},
+      {"masked_select", [](Args& a) { return Y(MaskedSelect(a["x"], a["mask"])); }},
+      {"nonzero", [](Args& a) { return Y(Nonzero(a["x"])); }},
+      {"one_hot", [](Args& a) { return Y(OneHot(a["indices"], a.Int("num_classes", -1))); }},
+  };
+}
+
+std::map<std::string, GoldenFunction> Reductions() {
+  return {
+      {"argmax", [](Args& a) { return ArgReduce<Argmax>(a, "argmax"); }},
+      {"argmin", [](Args& a) { return ArgReduce<Argmin>(a, "argmin"); }},
+      {"max", Extreme<Max>},
+      {"min", Extreme<Min>},
+      {"var_mean", CallVarMean},
+      {"softmin", [](Args& a) { return Y(Softmin(a["x"], a.Int("dim", 0))); }},
+      {"einsum", [](Args& a) { return Y(Einsum(a.Text("equation"), a.List("tensors"))); }},
+  };
+}
+
+std::map<std::string, GoldenFunction> Images() {
+  return {
+      {"conv1d",
+       [](Args& a) {
+         return Y(Conv1d(a["x"], a["weight"], a["bias"],
+                         {.stride = First(a, "stride", 1),
+                          .padding = First(a, "padding", 0),
+                          .dilation = First(a, "dilation", 1),
+                          .groups = a.Int("groups", 1)}));
+       }},
+      {"conv2d",
+       [](Args& a) {
+         return Y(Conv2d(a["x"], a["weight"], a["bias"],
+                         {.stride = Size(a, "stride", 1),
+                          .padding = Padding(a),
+                          .dilation = Size(a, "dilation", 1),
+                          .groups = a.Int("groups", 1)}));
+       }},
+      {"conv_transpose2d",
+       [](Args& a) {
+         return Y(ConvTranspose2d(a["x"], a["weight"], a["bias"],
+                                  {.stride = Size(a, "stride", 1),
+                                   .padding = Size(a, "padding", 0),
+                                   .output_padding = Size(a, "output_padding", 0),
+                                   .groups = a.Int("groups", 1),
+                                   .dilation = Size(a, "dilation", 1)}));
+       }},
+      {"max_pool2d", CallMaxPool2d},
+      {"avg_pool2d",
+       [](Args& a) {
+         return Y(AvgPool2d(a["x"], {.kernel = Size(a, "kernel", 1),
+                                     .stride = Stride(a),
+                                     .padding = Size(a, "padding", 0),
+                                     .ceil_mode = a.Flag("ceil_mode", false),
+                                     .count_include_pad = a.Flag("count_include_pad", true),
+                                     .divisor_override = a.Int("divisor_override", 0)}));
+       }},
+      {"adaptive_avg_pool2d",
+       [](Args& a) { return Y(AdaptiveAvgPool2d(a["x"], Size(a, "output_size", 1))); }},
+      {"batch_norm", CallBatchNorm},
+      {"layer_norm",
+       [](Args& a) {
+         const std::vector<int64_t> shape = a.Ints("normalized_shape");
+         return Y(LayerNorm(a["x"], Shape(absl::MakeConstSpan(shape)), a["weight"], a["bias"],
+                            a.Number("eps", 1e-5)));
+       }},
+      {"group_norm",
+       [](Args& a) {
+         return Y(GroupNorm(a["x"], a.Int("num_groups", 1), a["weight"], a["bias"],
+                            a.Number("eps", 1e-5)));
+       }},
+  };
+}
+
+}  // namespace
+
+const std::map<std::string, GoldenFunction>& GoldenFunctions() {
+  static const auto* functions = [] {
+    auto* all = new std::map<std::string, GoldenFunction>(Elementwise());
+    for (auto part : {Shapes(), Reductions(), Images()}) all->merge(part);
+    return all;
+  }();
+  return *functions;
+}
+
+}  // namespace firn::testing
