@@ -42,7 +42,9 @@ ABSL_FLAG(std::string, model, "lenet", "lenet, mlp, resnet or deep_cnn");
 ABSL_FLAG(int64_t, depth, 10, "of deep_cnn: its blocks of 128 channels");
 ABSL_FLAG(int64_t, epochs, 5, "passes through the training images; 0 only tests");
 ABSL_FLAG(int64_t, batch_size, 64, "images in a step");
-ABSL_FLAG(double, lr, 0, "learning rate; 0 takes the optimizer's own: 0.05, 0.01, 0.001");
+ABSL_FLAG(double, lr, 0,
+          "learning rate at first, 0 takes the optimizer's own: 0.05, 0.01, 0.001; it falls in a "
+          "straight line to nothing at the end");
 ABSL_FLAG(std::string, optimizer, "adam", "sgd, momentum (sgd with momentum 0.9) or adam");
 ABSL_FLAG(uint64_t, seed, 0, "of the initial parameters and the order of images");
 ABSL_FLAG(int, threads, 0, "threads to compute with; 0: one for each core");
@@ -72,13 +74,31 @@ absl::StatusOr<Data> LoadData(const std::string& name, const std::string& folder
   return data;
 }
 
+// The learning rate of each step: from the first one in a straight line to 0.
+class Schedule {
+ public:
+  Schedule(optim::Optimizer& optimizer, int64_t steps)
+      : optimizer_(optimizer), first_(optimizer.lr()), steps_(steps) {}
+  void Step() {
+    const int64_t left = steps_ - done_++;
+    optimizer_.SetLr(first_ * static_cast<double>(left) / static_cast<double>(steps_));
+  }
+
+ private:
+  optim::Optimizer& optimizer_;
+  const double first_;
+  const int64_t steps_;
+  int64_t done_ = 0;
+};
+
 // One pass; returns the mean loss.
-double TrainEpoch(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train,
-                  const io::ProgressOptions& progress) {
+double TrainEpoch(nn::Layer& net, optim::Optimizer& optimizer, Schedule& schedule,
+                  io::DataLoader& train, const io::ProgressOptions& progress) {
   net.Train();
   double sum = 0;
   auto bar = io::ProgressBar(train, progress);
   for (auto [images, labels] : bar) {
+    schedule.Step();
     optimizer.ZeroGrad();
     const Tensor loss = CrossEntropy(net(images), labels);
     loss.Backward();
@@ -128,11 +148,12 @@ double Train(nn::Layer& net, optim::Optimizer& optimizer, const Data& data) {
   io::DataLoader train(data.train, {.batch = absl::GetFlag(FLAGS_batch_size),
                                     .shuffle = true,
                                     .seed = absl::GetFlag(FLAGS_seed)});
+  Schedule schedule(optimizer, epochs * static_cast<int64_t>(train.size()));
   for (int64_t epoch = 1; epoch <= epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     const std::string label = absl::StrFormat("epoch %d/%d", epoch, epochs);
-    const double loss =
-        TrainEpoch(net, optimizer, train, {.label = label, .quiet = quiet, .out = &std::cout});
+    const double loss = TrainEpoch(net, optimizer, schedule, train,
+                                   {.label = label, .quiet = quiet, .out = &std::cout});
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (quiet) continue;
     const double accuracy = Accuracy(net, data.test);

@@ -30,33 +30,38 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-// One output pixel of `kBlock` channels.
+// Channels side by side, worked on as one vector, and integers of the same width.
+template <class C, int kBlock>
+struct LanesOf {
+  using Integer = std::conditional_t<sizeof(C) == sizeof(int32_t), int32_t, int64_t>;
+  typedef C Values __attribute__((vector_size(kBlock * sizeof(C))));
+  typedef Integer Places __attribute__((vector_size(kBlock * sizeof(C))));
+};
+
+// One output pixel of `kBlock` channels. The first NaN wins, else the first of the largest.
 template <int kBlock, class T>
 void Window(const T* plane, const PoolSpan& rows, const PoolSpan& cols, Size2 dilation,
             int64_t width, T* y, int32_t* index) {
   using C = AccumulatorOf<T>;
-  C best[kBlock];
-  int32_t at[kBlock];
-  const auto first = static_cast<int32_t>(rows.begin * width + cols.begin);
-  for (int b = 0; b < kBlock; ++b) {
-    best[b] = -std::numeric_limits<C>::infinity();
-    at[b] = first;
-  }
+  using Lanes = LanesOf<C, kBlock>;
+  using Values = typename Lanes::Values;
+  using Places = typename Lanes::Places;
+  using Integer = typename Lanes::Integer;
+  Values best = Values{} - std::numeric_limits<C>::infinity();
+  Places at = Places{} + static_cast<Integer>(rows.begin * width + cols.begin);
   for (int64_t i = rows.begin; i < rows.end; i += dilation.h) {
     for (int64_t j = cols.begin; j < cols.end; j += dilation.w) {
-      const auto here = static_cast<int32_t>(i * width + j);
-      const T* x = plane + here * int64_t{kBlock};
-      for (int b = 0; b < kBlock; ++b) {
-        const C v = static_cast<C>(x[b]);
-        const bool wins = (v > best[b]) | ((v != v) & (best[b] == best[b]));
-        best[b] = wins ? v : best[b];
-        at[b] = wins ? here : at[b];
-      }
+      const T* x = plane + (i * width + j) * kBlock;
+      Values v;
+      for (int b = 0; b < kBlock; ++b) v[b] = static_cast<C>(x[b]);
+      const Places wins = (v > best) | ((v != v) & (best == best));
+      best = wins ? v : best;
+      at = wins ? Places{} + static_cast<Integer>(i * width + j) : at;
     }
   }
   for (int b = 0; b < kBlock; ++b) {
     y[b] = static_cast<T>(best[b]);
-    index[b] = at[b];
+    index[b] = static_cast<int32_t>(at[b]);
   }
 }
 

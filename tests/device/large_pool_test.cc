@@ -104,6 +104,14 @@ TEST_F(LargePoolTest, TrimKeepsSlabsInUse) {
   EXPECT_EQ(source_.mapped_bytes(), 0u);
 }
 
+TEST_F(LargePoolTest, GivesFreeSlabsBackBeforeItTakesALargerOne) {
+  const auto kept = Take(1 * kMiB), small = Take(8 * kMiB);
+  pool_.Give(small.node);
+  Take(20 * kMiB);
+  EXPECT_EQ(source_.mapped_bytes(), (8 + 20) * kMiB);  // kept's slab and the new one
+  pool_.Give(kept.node);
+}
+
 TEST_F(LargePoolTest, MakesDoWithASmallerSlabUnderALimit) {
   source_.set_limit(3 * kMiB);
   const auto piece = Take(1 * kMiB);
