@@ -31,13 +31,14 @@ Embedding::Embedding(const Options& options)
 }
 
 Tensor Embedding::Forward(const Tensor& indices) {
-  return firn::Embedding(indices, weight_, options_.padding_idx);
+  return firn::Embedding(indices, weight_, options_.padding_idx, options_.scale_grad_by_freq);
 }
 
 std::string Embedding::Describe() const {
   Describer d;
   d.FromTo(options_.count, options_.size);
   if (options_.padding_idx) d.Field("padding_idx", *options_.padding_idx);
+  d.Field("scale_grad_by_freq", options_.scale_grad_by_freq, false);
   return d.text();
 }
 

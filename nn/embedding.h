@@ -14,6 +14,7 @@ struct EmbeddingOptions {
   int64_t size = 0;   // elements of a row
   // A row that starts as zeros and gets no gradient; a negative one counts from the end.
   std::optional<int64_t> padding_idx = {};
+  bool scale_grad_by_freq = false;     // divide a row's gradient by how often the batch has it
   init::Initializer weight_init = {};  // empty: standard normal
 };
 

@@ -2,11 +2,18 @@
 
 #include "tensor/ops/embedding.h"
 
+#include <vector>
+
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/index_rules.h"
 #include "tensor/kernels/cpu/index.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/div.h"
+#include "tensor/ops/full.h"
 #include "tensor/ops/index_add.h"
+#include "tensor/ops/index_select.h"
+#include "tensor/ops/reshape.h"
 #include "tensor/view.h"
 
 namespace firn {
@@ -35,11 +42,24 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
+// How often the row of each index is looked up, in a shape that goes with the rows.
+Tensor Frequencies(const Tensor& indices, const TensorSpec& weight) {
+  // Counted in f32: bf16 cannot tell 256 from 257.
+  const Tensor ones = Ones(indices.shape(), DType::kF32, weight.device);
+  const Tensor none = ExpandedZeros({weight.shape[0]}, DType::kF32, weight.device);
+  const Tensor counts = Cast(IndexAdd(none, 0, indices, ones), weight.dtype);
+  std::vector<int64_t> sizes(indices.shape().begin(), indices.shape().end());
+  sizes.resize(sizes.size() + static_cast<size_t>(weight.shape.rank()) - 1, 1);
+  return Reshape(IndexSelect(counts, 0, indices), sizes);
+}
+
 void Grad(GradContext& g) {
+  const EmbeddingAttrs& a = g.attrs<EmbeddingAttrs>();
   const TensorSpec& w = g.input_spec(1);
-  const IndexAddAttrs attrs{{.ignored = g.attrs<EmbeddingAttrs>().padding_idx}};
-  g.set_grad_input(
-      1, IndexAdd(ExpandedZeros(w.shape, w.dtype, w.device), g.input(0), g.grad_output(), attrs));
+  const IndexAddAttrs attrs{{.ignored = a.padding_idx}};
+  const Tensor& dy = g.grad_output();
+  const Tensor rows = a.scale_grad_by_freq ? Div(dy, Frequencies(g.input(0), w)) : dy;
+  g.set_grad_input(1, IndexAdd(ExpandedZeros(w.shape, w.dtype, w.device), g.input(0), rows, attrs));
 }
 
 FIRN_REGISTER_OP(embedding) {
@@ -60,7 +80,8 @@ FIRN_REGISTER_OP(embedding) {
 
 }  // namespace
 
-Tensor Embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx) {
+Tensor Embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx,
+                 bool scale_grad_by_freq) {
   static const OpDef& op = Op("embedding");
   int64_t padding = padding_idx.value_or(kNoIndex);
   if (padding < 0 && padding != kNoIndex && weight.defined() && weight.rank() > 0) {
@@ -71,7 +92,7 @@ Tensor Embedding(const Tensor& indices, const Tensor& weight, std::optional<int6
                   op.name);
     }
   }
-  return Apply1(op, {indices, weight}, EmbeddingAttrs{padding});
+  return Apply1(op, {indices, weight}, EmbeddingAttrs{padding, scale_grad_by_freq});
 }
 
 }  // namespace firn

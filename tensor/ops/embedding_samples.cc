@@ -25,6 +25,10 @@ FIRN_REGISTER_SAMPLES(embedding) {
   // The gradient is not the derivative: one row has none.
   s.Add("padding", {Indices({3, 0, 2, 0}), Normal({4, 3})}, EmbeddingAttrs{0}).check_gradient =
       false;
+  // Nor here: each row's is divided by its frequency.
+  s.Add("by frequency", {Indices({3, 0, 3, 2}), Normal({4, 3})},
+        EmbeddingAttrs{.scale_grad_by_freq = true})
+      .check_gradient = false;
   s.AddLarge("16K words of 256", {Integers({64, 256}, 0, 10000), Normal({10000, 256})},
              EmbeddingAttrs{}, 0, 33.6e6);
   s.AddError("index", {Indices({0, 5}), Normal({5, 3})}, EmbeddingAttrs{},

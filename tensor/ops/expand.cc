@@ -3,7 +3,11 @@
 
 #include "tensor/ops/expand.h"
 
+#include <vector>
+
+#include "device/status_macros.h"
 #include "tensor/apply.h"
+#include "tensor/error.h"
 #include "tensor/op.h"
 #include "tensor/ops/sum_to.h"
 
@@ -41,11 +45,30 @@ FIRN_REGISTER_OP(expand) {
   };
 }
 
+// The sizes with each -1 replaced by x's.
+Shape Resolve(const Shape& x, absl::Span<const int64_t> sizes) {
+  const auto wanted = static_cast<int64_t>(sizes.size());
+  std::vector<int64_t> found(sizes.begin(), sizes.end());
+  for (int64_t i = 0; i < wanted; ++i) {
+    if (sizes[static_cast<size_t>(i)] != -1) continue;
+    const int64_t own = i - (wanted - x.rank());
+    if (own < 0) {
+      RaiseStatus(
+          InvalidArgument("size ", i, " is -1, where x ", x.ToString(), " has no dimension"),
+          "expand");
+    }
+    found[static_cast<size_t>(i)] = x[static_cast<int>(own)];
+  }
+  return Shape(found);
+}
+
 }  // namespace
 
-Tensor Expand(const Tensor& x, const Shape& shape) {
+Tensor Expand(const Tensor& x, absl::Span<const int64_t> sizes) {
   static const OpDef& op = Op("expand");
-  if (x.defined() && x.shape() == shape) return x;
+  CheckDefined(x, op.name, "x");
+  const Shape shape = Resolve(x.shape(), sizes);
+  if (x.shape() == shape) return x;
   return Apply1(op, {x}, ShapeAttrs{shape.dims()});
 }
 

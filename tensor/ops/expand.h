@@ -1,6 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_EXPAND_H_
 #define FIRN_TENSOR_OPS_EXPAND_H_
 
+#include <initializer_list>
+
+#include "absl/types/span.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -14,9 +17,14 @@ struct ShapeAttrs {
   }
 };
 
-// A view of x with dimensions of size 1 (and missing leading ones) repeated without copying. Throws
-// when x does not broadcast to `shape`.
-Tensor Expand(const Tensor& x, const Shape& shape);
+// A view of x with dimensions of size 1 (and missing leading ones) repeated without copying; -1
+// keeps the size that x has there. Throws when x does not broadcast to `shape`, and on a -1 where x
+// has no dimension.
+Tensor Expand(const Tensor& x, absl::Span<const int64_t> shape);
+inline Tensor Expand(const Tensor& x, const Shape& shape) { return Expand(x, shape.span()); }
+inline Tensor Expand(const Tensor& x, std::initializer_list<int64_t> shape) {
+  return Expand(x, absl::Span<const int64_t>(shape.begin(), shape.size()));
+}
 
 }  // namespace firn
 

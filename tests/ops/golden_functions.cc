@@ -114,7 +114,7 @@ StateDict CallAdamStep(Args& a) {
 StateDict CallEmbedding(Args& a) {
   std::optional<int64_t> padding_idx;
   if (a.Has("padding_idx")) padding_idx = a.Int("padding_idx", 0);
-  return Y(Embedding(a["indices"], a["weight"], padding_idx));
+  return Y(Embedding(a["indices"], a["weight"], padding_idx, a.Flag("scale_grad_by_freq", false)));
 }
 
 // The tensors `indices` at the places `dims` of a subscript (default: the first ones).
@@ -200,11 +200,7 @@ std::map<std::string, GoldenFunction> Shapes() {
          return Y(Eye(a.Int("n", 0), a.Int("m", a.Int("n", 0)), a.Int("offset", 0)));
        }},
       {"detach", [](Args& a) { return Y(Detach(a["x"])); }},
-      {"expand",
-       [](Args& a) {
-         const std::vector<int64_t> sizes = a.Ints("shape");
-         return Y(Expand(a["x"], Shape(absl::MakeConstSpan(sizes))));
-       }},
+      {"expand", [](Args& a) { return Y(Expand(a["x"], a.Ints("shape"))); }},
       {"reshape", [](Args& a) { return Y(Reshape(a["x"], a.Ints("shape"))); }},
       {"sum_to",
        [](Args& a) {

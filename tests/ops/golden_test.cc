@@ -24,9 +24,6 @@ const std::map<std::string, std::string>& KnownDifferences() {
       // At a bound the gradient is 1, as in earlier releases of PyTorch; that of the vectors, 2.15,
       // has 0 beside a number and 1/2 beside a tensor.
       {"clamp/both_numbers_gradient_one_at_bounds", "grad x: element 1 "},
-      // Options that are missing: PyTorch's of that name, and -1 for a size that stays.
-      {"embedding/scaled_by_frequency", "nothing takes scale_grad_by_freq"},
-      {"expand/new_dims_and_kept", "shape: negative size"},
   };
   return *cases;
 }

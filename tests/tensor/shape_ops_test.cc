@@ -179,6 +179,14 @@ TEST(AssignTest, BroadcastsAndConvertsInPlace) {
   EXPECT_THROW(Expand(Zeros({1}), {3}).Fill(1), Error);
 }
 
+TEST(ExpandTest, MinusOneKeepsASize) {
+  EXPECT_EQ(Expand(Zeros({2, 1}), {3, -1, 4}).shape(), Shape({3, 2, 4}));
+  EXPECT_EQ(MessageOf([] {
+              Expand(Zeros({2}), {-1, 2});
+            }),
+            "expand: size 0 is -1, where x [2] has no dimension");
+}
+
 TEST(AssignTest, WritesIntoBlockedTensors) {
   Tensor x = *Reordered(Zeros({1, 8, 2}, DType::kI64), 8);
   const Tensor alias = x.Detach();
