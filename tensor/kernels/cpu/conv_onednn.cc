@@ -180,18 +180,39 @@ std::unique_ptr<Primitive> TryMake(const ConvProblem& p, ConvPass pass, bool bia
   return made;
 }
 
+// What a thread keeps between calls. It goes when the thread ends; destructors of other
+// thread-local objects may still compute after that, and get a new one.
+struct ThreadState {
+  absl::flat_hash_map<Key, std::unique_ptr<Primitive>> primitives;
+  dnnl::stream stream{Engine()};
+};
+
+ThreadState& StateOfThread() {
+  static thread_local constinit ThreadState* state = nullptr;
+  struct Closer {
+    ~Closer() {
+      delete state;
+      state = nullptr;
+    }
+  };
+  if (state == nullptr) {
+    static thread_local Closer closer;
+    state = new ThreadState;
+  }
+  return *state;
+}
+
 const Primitive& Get(const ConvProblem& p, ConvPass pass, bool bias) {
-  // Never destroyed: a tensor's work may still run while a thread ends.
-  thread_local auto* table = new absl::flat_hash_map<Key, std::unique_ptr<Primitive>>;
-  std::unique_ptr<Primitive>& slot = (*table)[KeyOf(p, pass, bias)];
+  auto& table = StateOfThread().primitives;
+  std::unique_ptr<Primitive>& slot = table[KeyOf(p, pass, bias)];
   if (slot == nullptr) {
-    if (table->size() > 4096) table->clear();  // a program that never repeats a shape
-    SyncOpenMpThreads();                       // the library fixes its number of threads now
+    if (table.size() > 4096) table.clear();  // a program that never repeats a shape
+    SyncOpenMpThreads();                     // the library fixes its number of threads now
     const ConvLayouts preferred = PreferredLayouts(p, pass);
     std::unique_ptr<Primitive> made = TryMake(p, pass, bias, preferred);
     // Its blocked kernels have limits (images smaller than the kernel) that its gemm has not.
     if (!made->status.ok() && preferred.y != 0) made = TryMake(p, pass, bias, {0, 0});
-    return *((*table)[KeyOf(p, pass, bias)] = std::move(made));
+    return *(table[KeyOf(p, pass, bias)] = std::move(made));
   }
   return *slot;
 }
@@ -218,26 +239,26 @@ absl::Status OneDnnConvRun(const ConvProblem& p, ConvPass pass, float* x, float*
   FIRN_RETURN_IF_ERROR(prim.status);
   SyncOpenMpThreads();
   try {
-    thread_local auto* stream = new dnnl::stream(Engine());
+    dnnl::stream& stream = StateOfThread().stream;
     char* scratch = static_cast<char*>(workspace) + AlignUp(prim.packed_bytes);
     memory mx(prim.x, Engine(), x), my(prim.y, Engine(), y), plain(prim.plain, Engine(), weight);
     memory packed = prim.pack ? memory(prim.packed, Engine(), workspace) : plain;
     memory pad({{static_cast<int64_t>(prim.scratch)}, memory::data_type::u8, memory::format_tag::x},
                Engine(), scratch);
     if (pass == ConvPass::kBackwardWeight) {
-      prim.primitive.execute(*stream, {{DNNL_ARG_SRC, mx},
-                                       {DNNL_ARG_DIFF_DST, my},
-                                       {DNNL_ARG_DIFF_WEIGHTS, packed},
-                                       {DNNL_ARG_SCRATCHPAD, pad}});
-      if (prim.pack) prim.reorder.execute(*stream, packed, plain);
+      prim.primitive.execute(stream, {{DNNL_ARG_SRC, mx},
+                                      {DNNL_ARG_DIFF_DST, my},
+                                      {DNNL_ARG_DIFF_WEIGHTS, packed},
+                                      {DNNL_ARG_SCRATCHPAD, pad}});
+      if (prim.pack) prim.reorder.execute(stream, packed, plain);
       return absl::OkStatus();
     }
-    if (prim.pack) prim.reorder.execute(*stream, plain, packed);
+    if (prim.pack) prim.reorder.execute(stream, plain, packed);
     if (pass == ConvPass::kBackwardData) {
-      prim.primitive.execute(*stream, {{DNNL_ARG_DIFF_SRC, mx},
-                                       {DNNL_ARG_DIFF_DST, my},
-                                       {DNNL_ARG_WEIGHTS, packed},
-                                       {DNNL_ARG_SCRATCHPAD, pad}});
+      prim.primitive.execute(stream, {{DNNL_ARG_DIFF_SRC, mx},
+                                      {DNNL_ARG_DIFF_DST, my},
+                                      {DNNL_ARG_WEIGHTS, packed},
+                                      {DNNL_ARG_SCRATCHPAD, pad}});
       return absl::OkStatus();
     }
     std::unordered_map<int, memory> args = {{DNNL_ARG_SRC, mx},
@@ -245,7 +266,7 @@ absl::Status OneDnnConvRun(const ConvProblem& p, ConvPass pass, float* x, float*
                                             {DNNL_ARG_WEIGHTS, packed},
                                             {DNNL_ARG_SCRATCHPAD, pad}};
     if (bias != nullptr) args.emplace(DNNL_ARG_BIAS, memory(prim.bias, Engine(), bias));
-    prim.primitive.execute(*stream, args);
+    prim.primitive.execute(stream, args);
   } catch (const dnnl::error& e) {
     return Internal("oneDNN: ", std::string(e.what()));
   }
