@@ -30,6 +30,8 @@ absl::StatusOr<int64_t> OutputSize(int64_t in, int64_t kernel, int64_t stride, i
                                    int64_t dilation, const char* axis) {
   FIRN_RETURN_IF(kernel < 1 || kernel > kMaxOption,
                  InvalidArgument("kernel ", axis, " ", kernel, " (want >= 1)"));
+  FIRN_RETURN_IF(in < 0 || in > int64_t{1} << 62,  // an attribute may be any number
+                 InvalidArgument("image ", axis, " ", in, " (want >= 0)"));
   const int64_t reach = dilation * (kernel - 1) + 1;
   FIRN_RETURN_IF(in + 2 * padding < reach,
                  InvalidArgument("the kernel covers ", reach, " in ", axis, ", x with padding has ",

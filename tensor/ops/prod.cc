@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "device/parallel.h"
+#include "device/status_macros.h"
 #include "tensor/apply.h"
+#include "tensor/error.h"
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/cpu/reducers.h"
 #include "tensor/op.h"
@@ -123,6 +125,11 @@ ReduceAttrs Led(const Tensor& x, const ReduceAttrs& attrs) {
 
 // For u flowing into dx, with m as above: through w(i) = u_i dy into dy * prod_j m(i, j).
 Tensor GradOfGradInX(const Tensor& u, const Tensor& dy, const Tensor& x, const ReduceAttrs& attrs) {
+  if (x.rank() == kMaxRank) {
+    RaiseStatus(Unimplemented("second derivatives take tensors of up to ", kMaxRank - 1,
+                              " dimensions, got ", x.shape().ToString()),
+                "prod_grad");
+  }
   const Tensor diagonal = Diagonal(x, attrs);
   const ReduceAttrs led = Led(x, attrs);
   const Tensor flow = Mul(u, KeepReduced(dy, attrs, x.shape()));
