@@ -62,8 +62,7 @@ Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& 
   return Tensor(std::move(impl));
 }
 
-// --- Numbers
-// --------------------------------------------------------------------------------------
+// --- Numbers -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -87,8 +86,7 @@ Tensor Tensor::FromNumber(double number) {
 Tensor Tensor::FromNumber(bool number) { return NumberTensor(number); }
 Tensor Tensor::FromInteger(int64_t number) { return NumberTensor(number); }
 
-// --- Sizes
-// ----------------------------------------------------------------------------------------
+// --- Sizes ---------------------------------------------------------------------------------------
 
 int64_t Tensor::size(int dim) const {
   if (!shape().has_dim(dim)) {
@@ -97,8 +95,7 @@ int64_t Tensor::size(int dim) const {
   return shape().dim(dim);
 }
 
-// --- Gradients
-// ------------------------------------------------------------------------------------
+// --- Gradients -----------------------------------------------------------------------------------
 
 bool Tensor::is_leaf() const {
   return !defined() || impl_->grad_meta == nullptr || !impl_->grad_meta->node;

@@ -88,8 +88,7 @@ absl::Status CheckStoredSize(const H5File& file, const Plan& plan, uint64_t got)
                                      plan.type.bytes, " bytes, got ", got, " bytes"));
 }
 
-// --- Chunks
-// ---------------------------------------------------------------------------------------
+// --- Chunks --------------------------------------------------------------------------------------
 
 struct Chunk {
   uint64_t stored_bytes = 0, skipped_filters = 0, address = 0;
@@ -281,8 +280,7 @@ absl::StatusOr<Tensor> ReadChunked(H5File& file, const Plan& plan, H5Budget* bud
   return tensor;
 }
 
-// --- Elements in one piece
-// --------------------------------------------------------------------------
+// --- Elements in one piece -----------------------------------------------------------------------
 
 absl::StatusOr<Tensor> ReadContiguous(H5File& file, const Plan& plan, H5Budget* budget) {
   const H5Layout& layout = plan.layout;

@@ -43,8 +43,7 @@ std::string Filter(const std::string& a, F keep) {
   return out;
 }
 
-// --- Parsing
-// --------------------------------------------------------------------------------------
+// --- Parsing -------------------------------------------------------------------------------------
 
 constexpr char kEllipsis = '.';
 
@@ -141,8 +140,7 @@ Equation Parse(const std::string& equation, const std::vector<Tensor>& tensors) 
   return e;
 }
 
-// --- Contraction
-// ----------------------------------------------------------------------------------
+// --- Contraction ---------------------------------------------------------------------------------
 
 struct Operand {
   Tensor tensor;

@@ -109,8 +109,7 @@ FIRN_REGISTER_OP(max_pool2d) {
   };
 }
 
-// --- Scatter and gather through indices
-// -----------------------------------------------------------
+// --- Scatter and gather through indices ----------------------------------------------------------
 
 absl::Status CheckIndicesShape(InferContext& c, bool same_image) {
   const Shape &values = c.shape(0), &indices = c.shape(1);

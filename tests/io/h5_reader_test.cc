@@ -221,8 +221,7 @@ TEST_F(H5ReaderTest, SortsByIndexAndPutsThoseWithoutLast) {
   }
 }
 
-// --- Refused
-// ------------------------------------------------------------------------------------------
+// --- Refused -------------------------------------------------------------------------------------
 
 TEST_F(H5ReaderTest, RefusesLinksThatAreNotHard) {
   for (const H5F_libver_t low : {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST}) {

@@ -156,8 +156,7 @@ TEST(Hdf5Test, ReadsNnablaSolverStates) {
   EXPECT_THAT(Names(*state), testing::Not(testing::IsEmpty()));
 }
 
-// --- What the library finds in our files
-// -----------------------------------------------------------
+// --- What the library finds in our files ---------------------------------------------------------
 
 TEST(Hdf5Test, TheLibraryReadsOurFilesAsNnablaWould) {
   const std::string path = TempPath("state.h5");
@@ -222,8 +221,7 @@ TEST(Hdf5Test, TheLibraryReadsEveryDType) {
   EXPECT_GE(H5Fclose(file), 0);
 }
 
-// --- Replacing a file
-// --------------------------------------------------------------------------------
+// --- Replacing a file ----------------------------------------------------------------------------
 
 TEST(Hdf5Test, RefusesUndefinedTensorsAndKeepsTheOldFile) {
   const std::string path = TempPath("state.h5");

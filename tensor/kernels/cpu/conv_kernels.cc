@@ -60,8 +60,7 @@ absl::Status WantsF32(const KernelQuery& q) {
   return absl::OkStatus();
 }
 
-// --- Winograd
-// -------------------------------------------------------------------------------------
+// --- Winograd ------------------------------------------------------------------------------------
 
 Conv3x3Shape Shape3x3(const ConvProblem& p) {
   return {p.batch, p.in, p.out, p.in_size.h, p.in_size.w};
@@ -109,8 +108,7 @@ Kernel WinogradKernel() {
       .run = RunWinograd<kPass>};
 }
 
-// --- The first layer's weights
-// --------------------------------------------------------------------
+// --- The first layer's weights -------------------------------------------------------------------
 
 Kernel FirstLayerKernel() {
   return {
@@ -131,8 +129,7 @@ Kernel FirstLayerKernel() {
           }};
 }
 
-// --- oneDNN
-// ---------------------------------------------------------------------------------------
+// --- oneDNN --------------------------------------------------------------------------------------
 
 template <ConvPass kPass>
 bool HasBias(const KernelQuery& q) {
@@ -165,8 +162,7 @@ Kernel OneDnnKernel() {
               }};
 }
 
-// --- The definition
-// -------------------------------------------------------------------------------
+// --- The definition ------------------------------------------------------------------------------
 
 template <ConvPass kPass>
 absl::Status RunLoop(KernelContext& k) {

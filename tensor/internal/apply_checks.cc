@@ -1,0 +1,164 @@
+// What Apply refuses before a kernel is chosen.
+
+#include "tensor/internal/apply_checks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "device/simd.h"
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/pending.h"
+#include "tensor/reorder.h"
+
+namespace firn::internal {
+namespace {
+
+absl::Status BadDType(const ArgDecl& decl, const TensorSpec& spec) {
+  return InvalidArgument(decl.name, " must be ", Describe(decl.dtypes), ", got ", spec.ToString());
+}
+
+absl::Status BadSameDType(const ArgDecl& decl, const TensorSpec& spec, const TensorSpec& other) {
+  return InvalidArgument(decl.name, " must have the dtype of ", decl.same_dtype_as, " (",
+                         Name(other.dtype), "), got ", spec.ToString());
+}
+
+absl::Status CheckInout(const ArgDecl& decl, const Tensor& t) {
+  FIRN_RETURN_IF(ThisThread().grad_enabled && t.requires_grad(),
+                 FailedPrecondition(decl.name,
+                                    " would be changed in place while its gradient is "
+                                    "being recorded; use NoGradScope, or an operation that returns "
+                                    "a new tensor"));
+  return absl::OkStatus();
+}
+
+absl::Status CheckCount(const OpDef& op, size_t given) {
+  const size_t declared = op.inputs.size();
+  if (!op.variadic()) {
+    FIRN_RETURN_IF(given != declared, InvalidArgument("takes ", declared, " tensors, got ", given));
+    return absl::OkStatus();
+  }
+  FIRN_RETURN_IF(given < declared || (given - declared) % op.cycle != 0,
+                 InvalidArgument(
+                     "takes at least ", declared, " tensors",
+                     op.cycle == 1 ? "" : absl::StrCat(", the last ", op.cycle, " again and again"),
+                     ", got ", given));
+  return absl::OkStatus();
+}
+
+// The input whose dtype input i must have: of a variadic one, in the same repetition, or, when it
+// names itself, the first.
+size_t SameAs(const OpDef& op, const ArgDecl& decl, size_t i) {
+  const size_t at = static_cast<size_t>(decl.same_as);
+  const bool repeats = op.inputs[at].variadic && &op.inputs[at] != &decl;
+  return repeats ? at + op.Repetition(i) * op.cycle : at;
+}
+
+}  // namespace
+
+absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* device) {
+  if (in.size() != op.inputs.size()) FIRN_RETURN_IF_ERROR(CheckCount(op, in.size()));
+  bool have_device = false;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const ArgDecl& decl = op.input(i);
+    if (!in[i].defined()) {
+      FIRN_RETURN_IF(!decl.optional, InvalidArgument(decl.name, " is an undefined tensor"));
+      continue;
+    }
+    if (IsPending(*in[i])) return PendingError(*in[i]);
+    const TensorSpec& spec = in[i].spec();
+    if (!Contains(decl.dtypes, spec.dtype)) return BadDType(decl, spec);
+    const int rank = spec.shape.rank();
+    FIRN_RETURN_IF(rank < decl.min_rank || rank > decl.max_rank,
+                   InvalidArgument(decl.name, " must have ",
+                                   decl.min_rank == decl.max_rank
+                                       ? absl::StrCat(decl.min_rank)
+                                       : absl::StrCat(decl.min_rank, " to ", decl.max_rank),
+                                   " dimensions, got ", spec.ToString()));
+    FIRN_RETURN_IF(have_device && spec.device != *device,
+                   InvalidArgument("tensors on different devices: ", decl.name, " on ",
+                                   spec.device.ToString(), ", others on ", device->ToString()));
+    *device = spec.device;
+    have_device = true;
+    if (decl.same_as >= 0) {
+      const TensorRef& other = in[SameAs(op, decl, i)];
+      if (other.defined() && other.spec().dtype != spec.dtype) {
+        return BadSameDType(decl, spec, other.spec());
+      }
+    }
+    if (decl.inout) FIRN_RETURN_IF_ERROR(CheckInout(decl, *in[i]));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+// Whether a value lies outside the bounds and is not the ignored one. A pooling layer's gradient
+// has an index for each element: a register's worth at a time.
+template <class T>
+bool AnyOutside(const T* v, int64_t n, const IndexBounds& b) {
+  using Limits = std::numeric_limits<T>;
+  const auto clamped = [](int64_t x) {
+    return static_cast<T>(std::clamp<int64_t>(x, Limits::min(), Limits::max()));
+  };
+  const bool none = b.high <= b.low || b.low > Limits::max() || b.high <= Limits::min();
+  const T low = none ? Limits::max() : clamped(b.low);
+  const T last = none ? Limits::min() : clamped(b.high - 1);
+  const bool any_ignored = b.ignored != INT64_MIN && clamped(b.ignored) == b.ignored;
+  const T ignored = clamped(b.ignored), all = any_ignored ? T{0} : T{-1};
+  Vec<T> bad = {};
+  int64_t i = 0;
+  for (; i + kSimdLanes<T> <= n; i += kSimdLanes<T>) {
+    Vec<T> x;
+    std::memcpy(&x, v + i, sizeof(x));
+    bad |= ((x < low) | (x > last)) & ((x != ignored) | all);
+  }
+  for (; i < n; ++i) bad[0] |= (v[i] < low || v[i] > last) && (v[i] != ignored || !any_ignored);
+  T any = 0;
+  for (int64_t lane = 0; lane < kSimdLanes<T>; ++lane) any |= bad[lane];
+  return any != 0;
+}
+
+template <class T>
+absl::Status CheckIndexValues(const Tensor& t, const IndexBounds& b, std::string_view name) {
+  if (t.spec().dense() &&
+      !AnyOutside(reinterpret_cast<const T*>(t.impl()->data), t.num_elements(), b)) [[likely]] {
+    return absl::OkStatus();
+  }
+  FIRN_ASSIGN_OR_RETURN(const Tensor plain, Reordered(t, 0));
+  const T* v = reinterpret_cast<const T*>(plain.impl()->data);
+  const bool any_ignored = b.ignored != INT64_MIN;
+  const auto wrong = [&](int64_t x) {
+    return (x < b.low || x >= b.high) && !(any_ignored && x == b.ignored);
+  };
+  if (!AnyOutside(v, plain.num_elements(), b)) return absl::OkStatus();
+  int64_t at = 0;
+  while (!wrong(v[at])) ++at;
+  return OutOfRange(name, " ", static_cast<int64_t>(v[at]), " at index ", at, " is outside [",
+                    b.low, ", ", b.high, ")");
+}
+
+}  // namespace
+
+// For a variadic operation, its last declared input stands for all the tensors given there.
+absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<const TensorRef> in) {
+  for (int declared : op.index_inputs) {
+    const bool rest = op.variadic() && static_cast<size_t>(declared) + 1 == op.inputs.size();
+    const int end = rest ? q.num_inputs() : declared + 1;
+    for (int i = declared; i < end; ++i) {
+      if (!q.has(i)) continue;
+      const size_t at = static_cast<size_t>(i);
+      if (!Contains(kIndex, in[at].spec().dtype)) continue;  // probabilities, masks
+      FIRN_ASSIGN_OR_RETURN(const IndexBounds b, op.index_bounds(q, i));
+      FIRN_RETURN_IF_ERROR(VisitIndex(in[at].spec().dtype, [&]<class T>(TypeTag<T>) {
+        return CheckIndexValues<T>(*in[at], b, op.input(at).name);
+      }));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace firn::internal
