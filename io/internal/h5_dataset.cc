@@ -213,9 +213,10 @@ void Unshuffle(const std::string& in, size_t element_bytes, std::string* out) {
   }
 }
 
-// Reads one chunk as it was before the filters.
+// Reads one chunk as it was before the filters into `out`, which has the size of that.
 absl::Status ReadChunk(const H5File& file, const Plan& plan, const Chunk& chunk,
                        std::string* packed, std::string* shuffled, std::string* out) {
+  const size_t bytes = out->size();  // before `stored`, which may be `out`, gets its size
   const H5Filters& f = plan.filters;
   // Bit i of the mask: filter i was left out for this chunk.
   const bool shuffle = f.shuffle && (chunk.skipped_filters & 1) == 0;
@@ -225,7 +226,6 @@ absl::Status ReadChunk(const H5File& file, const Plan& plan, const Chunk& chunk,
   stored->resize(chunk.stored_bytes);
   FIRN_RETURN_IF_ERROR(file.file().ReadAt(static_cast<int64_t>(chunk.address), stored->data(),
                                           static_cast<int64_t>(chunk.stored_bytes), "chunk"));
-  const size_t bytes = out->size();
   if (deflate) {
     plain->resize(bytes);
     uLongf got = bytes;

@@ -324,6 +324,30 @@ TEST_F(H5ReaderTest, RefusesNullSpacesAndTooManyDimensions) {
   EXPECT_THAT(Error(deep, absl::StatusCode::kDataLoss), HasSubstr("at most 8 dimensions, got 9"));
 }
 
+// The library writes a chunk as it is told to, whatever its size.
+TEST_F(H5ReaderTest, RefusesChunksThatSkipAllFiltersAndHaveTheWrongSize) {
+  const std::vector<float> values(20, 1.f);
+  for (const bool shuffle : {false, true}) {
+    const auto make = [&](size_t stored) {
+      return Make([&](hid_t f) {
+        AddNumbers(f, "x", {10}, {.chunk = {10}, .shuffle = shuffle, .deflate = true});
+        const hid_t dataset = H5Dopen2(f, "x", H5P_DEFAULT);
+        const hsize_t at = 0;
+        EXPECT_GE(H5Dwrite_chunk(dataset, H5P_DEFAULT, shuffle ? 3 : 1, &at, stored, values.data()),
+                  0);
+        H5Dclose(dataset);
+      });
+    };
+    const absl::StatusOr<StateDict> state = Load(make(40));
+    ASSERT_TRUE(state.ok()) << state.status();
+    EXPECT_EQ((*state)["x"].ToVector<float>(), std::vector<float>(10, 1.f));
+    for (const size_t stored : {4, 39, 41, 80}) {
+      EXPECT_THAT(Error(make(stored), absl::StatusCode::kDataLoss), HasSubstr("wrong size"))
+          << stored;
+    }
+  }
+}
+
 // A small file that claims to be huge: its chunks were never written.
 TEST_F(H5ReaderTest, TakesNoMemoryForABomb) {
   const std::string sparse = Make([](hid_t f) {
