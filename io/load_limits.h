@@ -9,7 +9,8 @@ namespace firn::io {
 // against these, and against the file's own size, before it allocates. A plain value.
 struct LoadLimits {
   int64_t max_tensors = 1'000'000;
-  int64_t max_total_bytes = int64_t{1} << 38;     // elements of all tensors together (256 GiB)
+  // Elements of all tensors together (256 GiB); an HDF5 chunk must fit in what is left of it.
+  int64_t max_total_bytes = int64_t{1} << 38;
   int64_t max_metadata_bytes = int64_t{1} << 28;  // names, headers, indices
   int64_t max_name_bytes = 4096;
   int max_depth = 64;  // of nested groups

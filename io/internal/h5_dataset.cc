@@ -268,6 +268,11 @@ void CopyChunk(const Grid& grid, const Chunk& chunk, int64_t element_bytes, cons
 absl::StatusOr<Tensor> ReadChunked(H5File& file, const Plan& plan, H5Budget* budget) {
   if (plan.shape.num_elements() == 0) return Allocate(file, plan, budget);
   FIRN_ASSIGN_OR_RETURN(const Grid grid, MakeGrid(file, plan));
+  if (grid.chunk_bytes > budget->element_bytes) {  // a chunk may be larger than the array
+    return ResourceExhausted(file.file().name(), ": a chunk of ", grid.chunk_bytes,
+                             " bytes takes more than the ", budget->element_bytes,
+                             " bytes that are left of those allowed");
+  }
   FIRN_ASSIGN_OR_RETURN(const std::vector<Chunk> chunks, ListChunks(file, plan, grid));
   FIRN_RETURN_IF_ERROR(CheckChunks(file, plan, grid, chunks, budget));
   FIRN_ASSIGN_OR_RETURN(Tensor tensor, Allocate(file, plan, budget));

@@ -95,17 +95,22 @@ absl::Status H5File::ReadSuperblock() {
   return absl::OkStatus();
 }
 
+absl::Status H5File::ChargeMetadata(uint64_t n) {
+  if (n > static_cast<uint64_t>(metadata_left_)) {
+    return ResourceExhausted(file_->name(), ": to read the structure of the file takes more than ",
+                             "is allowed, or than a sound file of this size can need");
+  }
+  metadata_left_ -= static_cast<int64_t>(n);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> H5File::ReadMetadata(uint64_t address, uint64_t n, const char* field) {
   const auto file_size = static_cast<uint64_t>(size());
   if (address > file_size || n > file_size - address) {
     return DamagedAt(address, field,
                      absl::StrCat(n, " bytes from here lie outside the file of ", file_size));
   }
-  if (n > static_cast<uint64_t>(metadata_left_)) {
-    return ResourceExhausted(file_->name(), ": to read the structure of the file takes more than ",
-                             "is allowed, or than a sound file of this size can need");
-  }
-  metadata_left_ -= static_cast<int64_t>(n);
+  FIRN_RETURN_IF_ERROR(ChargeMetadata(n));
   std::string bytes(n, '\0');
   FIRN_RETURN_IF_ERROR(
       file_->ReadAt(static_cast<int64_t>(address), bytes.data(), static_cast<int64_t>(n), field));

@@ -55,6 +55,8 @@ class H5File {
   int64_t size() const { return file_->size(); }
   uint64_t root() const { return root_; }  // address of the root group's object header
 
+  // Takes `n` bytes out of what metadata may still take.
+  absl::Status ChargeMetadata(uint64_t n);
   // `n` bytes of metadata at `address`; `field` names them in errors.
   absl::StatusOr<std::string> ReadMetadata(uint64_t address, uint64_t n, const char* field);
   // The same for a block whose last four bytes are the checksum of those before, which are

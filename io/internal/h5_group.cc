@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint64_t kTreeHeader = 24, kSymbolHeader = 8, kSymbolEntry = 40, kHeapHeader = 32;
 
-absl::Status AddLink(const H5File& file, uint64_t offset, std::string_view name, uint64_t address,
+// A symbol table can give one name to many members, so names are charged on top of what was read.
+absl::Status AddLink(H5File& file, uint64_t offset, std::string_view name, uint64_t address,
                      std::vector<H5Link>* links) {
   if (name.empty() || name == "." || name.find('/') != std::string_view::npos ||
       name.find('\0') != std::string_view::npos) {
@@ -31,6 +32,7 @@ absl::Status AddLink(const H5File& file, uint64_t offset, std::string_view name,
     return ResourceExhausted(file.file().name(), ": a group has more than the ",
                              file.limits().max_tensors, " members allowed");
   }
+  FIRN_RETURN_IF_ERROR(file.ChargeMetadata(name.size()));
   links->push_back({std::string(name), address});
   return absl::OkStatus();
 }
@@ -136,7 +138,7 @@ absl::Status ReadDenseLinks(H5File& file, const H5Message& info, std::vector<H5L
 
 }  // namespace
 
-absl::Status ParseH5Link(const H5File& file, H5Cursor c, std::vector<H5Link>* links) {
+absl::Status ParseH5Link(H5File& file, H5Cursor c, std::vector<H5Link>* links) {
   const uint64_t offset = c.offset();
   const uint64_t version = c.Uint(1), flags = c.Uint(1);
   const uint64_t kind = (flags & 8) != 0 ? c.Uint(1) : 0;

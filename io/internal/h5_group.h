@@ -22,7 +22,7 @@ struct H5Link {
 absl::StatusOr<std::vector<H5Link>> ListH5Group(H5File& file, const H5Object& group);
 
 // One link as the message of that name encodes it; the fractal heap holds such as well.
-absl::Status ParseH5Link(const H5File& file, H5Cursor c, std::vector<H5Link>* links);
+absl::Status ParseH5Link(H5File& file, H5Cursor c, std::vector<H5Link>* links);
 
 }  // namespace firn::io::internal
 

@@ -5,6 +5,7 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -56,11 +57,14 @@ class H5ReaderTest : public testing::Test {
 struct DatasetOptions {
   std::vector<hsize_t> chunk = {};
   bool shuffle = false, deflate = false, compact = false, early = false;
+  bool extensible = false;  // without bound, so that chunks may be larger than the array
 };
 
 void AddDataset(hid_t file, const char* name, hid_t type, const std::vector<hsize_t>& sizes,
                 hid_t memory_type, const void* data, const DatasetOptions& options = {}) {
-  const hid_t space = H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr);
+  const std::vector<hsize_t> unlimited(sizes.size(), H5S_UNLIMITED);
+  const hid_t space = H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(),
+                                       options.extensible ? unlimited.data() : nullptr);
   const hid_t creation = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
   H5Pset_create_intermediate_group(links, 1);
   if (!options.chunk.empty()) {
@@ -374,6 +378,43 @@ TEST_F(H5ReaderTest, ObeysItsLimits) {
   EXPECT_THAT(Error(path, kExhausted, {.max_name_bytes = 4}),
               HasSubstr("name has more than the 4"));
   EXPECT_THAT(Error(path, kExhausted, {.max_metadata_bytes = 1000}), HasSubstr("structure"));
+}
+
+TEST_F(H5ReaderTest, CountsAChunkThatIsLargerThanTheArray) {
+  const std::string path = Make([](hid_t f) {
+    AddNumbers(f, "x", {3, 2}, {.chunk = {1024, 256}, .deflate = true, .extensible = true});
+  });
+  const absl::StatusOr<StateDict> state = Load(path);
+  ASSERT_TRUE(state.ok()) << state.status();
+  ExpectNumbers((*state)["x"], {3, 2});
+  EXPECT_TRUE(Load(path, {.max_total_bytes = 1 << 20}).ok());
+  EXPECT_THAT(Error(path, absl::StatusCode::kResourceExhausted, {.max_total_bytes = (1 << 20) - 1}),
+              HasSubstr("a chunk of 1048576 bytes takes more than the 1048575"));
+}
+
+// All members of a symbol table are made to share one long name.
+TEST_F(H5ReaderTest, CountsEachUseOfAName) {
+  const std::string name(4000, 'x');
+  const std::string path = Make([&](hid_t f) {
+    AddNumbers(f, name.c_str(), {1});
+    for (int i = 0; i < 200; ++i) AddNumbers(f, std::to_string(i).c_str(), {1});
+  });
+  std::string bytes = ReadFile(path);
+  uint64_t heap = 0;
+  std::memcpy(&heap, bytes.data() + bytes.find("HEAP") + 24, sizeof(heap));
+  const uint64_t name_at = bytes.find(name, heap) - heap;
+  int entries = 0;
+  for (size_t at = 0; (at = bytes.find("SNOD", at)) != std::string::npos; at += 8) {
+    uint16_t n = 0;
+    std::memcpy(&n, bytes.data() + at + 6, sizeof(n));
+    for (size_t i = 0; i < n; ++i, ++entries) {
+      std::memcpy(bytes.data() + at + 8 + 40 * i, &name_at, sizeof(name_at));
+    }
+  }
+  ASSERT_EQ(entries, 201);
+  ASSERT_LT(4 * bytes.size(), 201 * name.size());
+  WriteFile(path, bytes);
+  EXPECT_THAT(Error(path, absl::StatusCode::kResourceExhausted), HasSubstr("structure"));
 }
 
 }  // namespace
