@@ -10,12 +10,12 @@ namespace firn::optim {
 
 template <class OptionsType, bool kDecoupled>
 void AdamBase<OptionsType, kDecoupled>::Check(const OptionsType& o) const {
-  if (o.lr < 0 || o.eps < 0 || o.weight_decay < 0) {
+  if (!(o.lr >= 0 && o.eps >= 0 && o.weight_decay >= 0)) {
     RaiseStatus(InvalidArgument("lr ", o.lr, ", eps ", o.eps, " and weight_decay ", o.weight_decay,
                                 " must not be negative"),
                 name());
   }
-  if (o.beta1 < 0 || o.beta1 >= 1 || o.beta2 < 0 || o.beta2 >= 1) {
+  if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1)) {
     RaiseStatus(InvalidArgument("beta1 ", o.beta1, " and beta2 ", o.beta2, " must be in [0, 1)"),
                 name());
   }

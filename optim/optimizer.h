@@ -1,6 +1,7 @@
 #ifndef FIRN_OPTIM_OPTIMIZER_H_
 #define FIRN_OPTIM_OPTIMIZER_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,8 +74,9 @@ class Optimizer {
   // "groups.0.lr", ... and "state.fc.weight.exp_avg", ... of the parameters that have been moved.
   // Shares their elements.
   StateDict state_dict() const;
-  // Continues where the saved optimizer was, options included, bit by bit. Throws, and changes
-  // nothing, unless the groups, the names of parameters and the shapes agree.
+  // Continues where the saved optimizer was, options included, bit by bit; state that was there is
+  // written in place. Throws, and changes nothing, unless the groups, the names of parameters and
+  // the shapes agree and the options make sense.
   void LoadStateDict(const StateDict& state);
 
  protected:
@@ -94,6 +96,10 @@ class Optimizer {
   virtual void Update(size_t group, const Tensor& lr, absl::Span<Slot* const> slots) = 0;
   // Shows the group's options but the learning rate.
   virtual void VisitOptions(size_t group, AttrVisitor& visitor) = 0;
+  // Throws when the group's options make no sense with that learning rate.
+  virtual void CheckOptions(size_t group, double lr) const = 0;
+  // What puts all groups' options back as they are now.
+  virtual std::function<void()> OptionsAsTheyAre() = 0;
 
   void AddParameters(const ParameterList& parameters, double lr);
 
@@ -109,6 +115,8 @@ class Optimizer {
   void CheckAnyKnown() const;
   StateDict OptionDict() const;
   void ReadOptions(StateReader& reader, std::vector<double>* rates);
+  // The slots that `state` describes; also sets the options. Throws when anything does not fit.
+  std::vector<std::vector<Slot>> ReadState(const StateDict& state, std::vector<double>* rates);
   void Prepare(size_t group, Slot& slot) const;
   void StepGroup(size_t group);
 
@@ -135,6 +143,14 @@ class OptimizerOf : public Optimizer {
   virtual void Check(const Options& options) const = 0;
   const Options& options(size_t group) const { return options_[group]; }
   void VisitOptions(size_t group, AttrVisitor& visitor) override { options_[group].Visit(visitor); }
+  void CheckOptions(size_t group, double lr) const override {
+    Options options = options_[group];
+    options.lr = lr;
+    Check(options);
+  }
+  std::function<void()> OptionsAsTheyAre() override {
+    return [this, saved = options_] { options_ = saved; };
+  }
 
  private:
   std::vector<Options> options_;

@@ -3,8 +3,10 @@
 //   state.<parameter>.step                 i64, 0-d
 //   state.<parameter>.<state name>         as the parameter
 // A parameter that was never moved has no entries. Loading reads everything into copies first and
-// puts them in place only when no name was left over.
+// writes them only when no name was left over. Writes go into the present memory, whose address
+// captured steps rely on.
 
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +16,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tensor/ops/assign.h"
 #include "tensor/ops/cast.h"
 #include "tensor/ops/clone.h"
 #include "tensor/pending.h"
@@ -149,6 +152,9 @@ void ReadSlot(StateReader& reader, const std::vector<std::string>& names, Slot* 
   slot->state.clear();
   slot->step = reader.Take(prefix + "step");
   if (!slot->step.defined()) return;
+  if (slot->step.rank() != 0) {
+    reader.Problem(absl::StrCat(prefix, "step is ", slot->step.shape().ToString()));
+  }
   slot->step = Clone(Cast(slot->step.To(p.device()), DType::kI64));
   for (const std::string& name : names) {
     const Tensor t = reader.Need(prefix + name);
@@ -161,6 +167,27 @@ void ReadSlot(StateReader& reader, const std::vector<std::string>& names, Slot* 
   }
 }
 
+// Writes a tensor where captured steps look for it, unless it has another form than the one there.
+void Put(const Tensor& value, Tensor* target) {
+  const bool same = target->defined() && target->shape() == value.shape() &&
+                    target->dtype() == value.dtype() && target->device() == value.device();
+  if (same) {
+    Assign(*target, value);
+  } else {
+    *target = value;
+  }
+}
+
+template <class Slot>
+void Put(const Slot& value, Slot* target) {
+  if (!value.step.defined() || value.state.size() != target->state.size()) {
+    *target = value;
+    return;
+  }
+  Put(value.step, &target->step);
+  for (size_t i = 0; i < value.state.size(); ++i) Put(value.state[i], &target->state[i]);
+}
+
 }  // namespace
 
 void Optimizer::ReadOptions(StateReader& reader, std::vector<double>* rates) {
@@ -171,26 +198,36 @@ void Optimizer::ReadOptions(StateReader& reader, std::vector<double>* rates) {
   }
 }
 
-void Optimizer::LoadStateDict(const StateDict& state) {
-  const NoGradScope no_grad;
-  const StateDict before = OptionDict();
+std::vector<std::vector<Optimizer::Slot>> Optimizer::ReadState(const StateDict& state,
+                                                               std::vector<double>* rates) {
   StateReader reader(state);
-  std::vector<double> rates;
-  ReadOptions(reader, &rates);  // first: what a parameter's state is depends on them
+  ReadOptions(reader, rates);  // first: what a parameter's state is depends on them
   std::vector<std::vector<Slot>> loaded;
   for (size_t g = 0; g < groups_.size(); ++g) {
     loaded.push_back(groups_[g].slots);
     for (Slot& s : loaded.back()) ReadSlot(reader, state_names(g), &s);
   }
   if (const std::string problems = reader.Problems(); !problems.empty()) {
-    StateReader undo(before);
-    rates.clear();
-    ReadOptions(undo, &rates);
     RaiseStatus(InvalidArgument("the state dict does not fit: ", problems), name());
+  }
+  for (size_t g = 0; g < groups_.size(); ++g) CheckOptions(g, (*rates)[g]);
+  return loaded;
+}
+
+void Optimizer::LoadStateDict(const StateDict& state) {
+  const NoGradScope no_grad;
+  std::vector<double> rates;
+  std::vector<std::vector<Slot>> loaded;
+  const std::function<void()> undo = OptionsAsTheyAre();
+  try {
+    loaded = ReadState(state, &rates);
+  } catch (...) {
+    undo();
+    throw;
   }
   for (size_t g = 0; g < groups_.size(); ++g) {
     SetLr(g, rates[g]);
-    groups_[g].slots = std::move(loaded[g]);
+    for (size_t i = 0; i < loaded[g].size(); ++i) Put(loaded[g][i], &groups_[g].slots[i]);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "optim/sgd.h"
 
+#include <cmath>
+
 #include "device/status_macros.h"
 #include "tensor/error.h"
 #include "tensor/ops/sgd_step.h"
@@ -13,11 +15,12 @@ Sgd::Sgd(const ParameterList& parameters, const SgdOptions& options) {
 }
 
 void Sgd::Check(const SgdOptions& o) const {
-  if (o.lr < 0 || o.momentum < 0 || o.weight_decay < 0) {
+  if (!(o.lr >= 0 && o.momentum >= 0 && o.weight_decay >= 0)) {
     RaiseStatus(InvalidArgument("lr ", o.lr, ", momentum ", o.momentum, " and weight_decay ",
                                 o.weight_decay, " must not be negative"),
                 "Sgd");
   }
+  if (std::isnan(o.dampening)) RaiseStatus(InvalidArgument("dampening is NaN"), "Sgd");
   if (o.nesterov && (o.momentum <= 0 || o.dampening != 0)) {
     RaiseStatus(InvalidArgument("nesterov needs a positive momentum and no dampening, got ",
                                 o.momentum, " and ", o.dampening),

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "device/testing.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tensor/error.h"
@@ -139,6 +142,78 @@ TEST(OptimizerTest, LoadsAllOrNothing) {
             "parameter [2], unexpected state.b.step");
   EXPECT_EQ(adam.state_dict()["groups.0.beta1"].Item(), 0.9);
   EXPECT_EQ(adam.state_dict()["state.a.exp_avg"].ToVector<double>(), before);
+}
+
+// A copy of everything, as a file would hold it.
+StateDict Saved(const Optimizer& optimizer) {
+  StateDict saved;
+  for (const auto& [name, t] : optimizer.state_dict()) saved.Insert(name, Clone(t));
+  return saved;
+}
+
+void ExpectSame(const StateDict& got, const StateDict& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (const auto& [name, t] : want) EXPECT_TRUE(got[name].Equals(t)) << name;
+}
+
+TEST(OptimizerTest, RefusesToLoadOptionsThatMakeNoSense) {
+  Tensor a = Param({1, 2});
+  Adam adam({{"a", a}}, {.lr = 0.1});
+  Train(adam, 0, 1);
+  const StateDict before = Saved(adam);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::pair<const char*, double>> senseless = {{"groups.0.lr", -1},
+                                                                 {"groups.0.lr", nan},
+                                                                 {"groups.0.beta1", 1},
+                                                                 {"groups.0.eps", nan},
+                                                                 {"groups.0.beta2", nan}};
+  for (const auto& [name, value] : senseless) {
+    StateDict state = Saved(adam);
+    state.Set("groups.0.weight_decay", FromVector(std::vector<double>{0.5}, Shape()));
+    state.Set(name, FromVector(std::vector<double>{value}, Shape()));
+    EXPECT_NE(ErrorOf([&] { adam.LoadStateDict(state); }).find("must"), std::string::npos) << name;
+    ExpectSame(adam.state_dict(), before);
+  }
+  EXPECT_THROW(Sgd({a}, {.lr = nan}), Error);
+  EXPECT_THROW(Sgd({a}, {.dampening = nan}), Error);
+}
+
+TEST(OptimizerTest, RunsOutOfMemoryInALoadWithoutAChange) {
+  Tensor a = Param({1, 2}), b = Param({1, 2});
+  Adam other({{"a", a}, {"b", b}}, {.lr = 0.5, .beta1 = 0.5, .amsgrad = true});
+  Train(other, 0, 3);
+  const StateDict state = Saved(other);
+  Adam adam({{"a", a}, {"b", b}}, {.lr = 0.1});
+  Train(adam, 0, 1);
+  const StateDict before = Saved(adam);
+  int failures = 0;
+  for (int64_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    bool triggered = false;
+    {
+      const ScopedAllocationFailure failure(n);
+      ErrorOf([&] { adam.LoadStateDict(state); });
+      triggered = failure.triggered();
+    }
+    if (!triggered) break;
+    ++failures;
+    ExpectSame(adam.state_dict(), before);
+  }
+  EXPECT_GE(failures, 8);  // a step and three states each
+  ExpectSame(adam.state_dict(), state);
+}
+
+TEST(OptimizerTest, LoadsIntoTheStateThatCapturedStepsHold) {
+  Tensor a = Param({1, 2});
+  Adam adam({{"a", a}}, {.lr = 0.1});
+  Train(adam, 0, 1);
+  const StateDict saved = Saved(adam), held = adam.state_dict();
+  Train(adam, 1, 2);
+  adam.LoadStateDict(saved);
+  for (const char* name : {"state.a.exp_avg", "state.a.exp_avg_sq", "state.a.step"}) {
+    EXPECT_EQ(adam.state_dict()[name].impl()->data, held[name].impl()->data) << name;
+  }
+  ExpectSame(adam.state_dict(), saved);
 }
 
 TEST(OptimizerTest, ParametersMayJoinWhileOthersKeepTheirState) {
