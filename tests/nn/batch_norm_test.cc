@@ -1,0 +1,39 @@
+#include "nn/batch_norm.h"
+
+#include <gtest/gtest.h>
+
+#include "tensor/dispatch.h"
+#include "tensor/op.h"
+#include "tensor/ops/full.h"
+
+namespace firn::nn {
+namespace {
+
+// Lists what a captured run would repeat.
+class Listener final : public CaptureRecorder {
+ public:
+  Listener() { ThisThread().capture = this; }
+  ~Listener() override { ThisThread().capture = nullptr; }
+  void Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef,
+              absl::Span<const Tensor>) override {
+    if (in.empty()) makers.emplace_back(op.name);
+    ++operations;
+  }
+  absl::Status OnHostRead(const Tensor&) override { return absl::OkStatus(); }
+
+  std::vector<std::string> makers;
+  int operations = 0;
+};
+
+// The process's first forward in training mode, which makes what all share.
+TEST(BatchNormTest, ItsFirstForwardMayBeCaptured) {
+  BatchNorm2d bn({.channels = 2});
+  const Tensor x = Ones({1, 2, 2, 2});
+  Listener capture;
+  bn(x);
+  EXPECT_GE(capture.operations, 2);
+  EXPECT_EQ(capture.makers, std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace firn::nn
