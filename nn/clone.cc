@@ -11,6 +11,7 @@
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/ops/clone.h"
+#include "tensor/rng.h"
 
 namespace firn::nn {
 namespace {
@@ -33,6 +34,13 @@ Tensor CopyOf(const Tensor& t, const PendingOwner* owner, std::map<TensorImpl*, 
 
 }  // namespace
 
+RandomPositionScope::RandomPositionScope() : saved_(DefaultGenerator().position()) {}
+
+RandomPositionScope::~RandomPositionScope() {
+  const NoCaptureScope no_capture;  // or it might be refused
+  DefaultGenerator().SetPosition(saved_);
+}
+
 void ModuleCloner::Copy(const Module& from, Module& to) {
   const NoGradScope no_grad;
   std::map<TensorImpl*, Tensor> copies;
@@ -45,7 +53,10 @@ void ModuleCloner::Copy(const Module& from, Module& to) {
     b->training_ = a->training_;
     b->tentative_ = a->tentative_;
     for (const auto& child : b->children_) {
-      if (a->FindChild(child->name_) == nullptr) RaiseDifferent(from, child->path() + " is new");
+      // The copy's first forward drops a tentative child as the original's did.
+      if (a->FindChild(child->name_) == nullptr && !child->tentative_) {
+        RaiseDifferent(from, child->path() + " is new");
+      }
     }
     for (const auto& child : a->children_) {
       Module* twin = b->FindChild(child->name_);

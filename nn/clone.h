@@ -4,6 +4,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "device/philox.h"
 #include "device/status_macros.h"
 #include "nn/module.h"
 #include "tensor/error.h"
@@ -23,14 +24,31 @@ class ModuleCloner {
   static void Copy(const Module& from, Module& to);
 };
 
+// Puts the default generator back where it was. Library code only.
+class RandomPositionScope {
+ public:
+  RandomPositionScope();
+  ~RandomPositionScope();
+  RandomPositionScope(const RandomPositionScope&) = delete;
+  RandomPositionScope& operator=(const RandomPositionScope&) = delete;
+
+ private:
+  const PhiloxState saved_;
+};
+
 // A copy of a module with parameters, buffers, modes and frozenness of its own. A parameter shared
 // by several modules is shared by their copies. Gradients and hooks are not copied, nor are members
 // of M that are neither registered nor part of its options.
 //
 // A module that is nobody's child is made again from options(), if M has Options, else by M's
 // default constructor. Throws when M is not the exact class of such a module.
+//
+// What initialisers draw meanwhile is given back: the program's random numbers are the same with
+// and without the copy. No other thread may draw from the default generator meanwhile. A tentative
+// child that m has dropped (nn/res_unit.h) is there, pending, until the copy's first forward.
 template <class M>
 std::unique_ptr<M> Clone(const M& m) {
+  const RandomPositionScope random_position;
   std::unique_ptr<Module> copy = ModuleCloner::Remake(m);
   if (copy == nullptr) {
     if constexpr (requires { std::make_unique<M>(m.options()); }) {

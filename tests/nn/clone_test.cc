@@ -4,11 +4,14 @@
 
 #include "nn/linear.h"
 #include "nn/module_list.h"
+#include "nn/res_unit.h"
 #include "nn/sequential.h"
 #include "tensor/from.h"
 #include "tensor/ops/full.h"
 #include "tensor/ops/mul.h"
+#include "tensor/ops/randn.h"
 #include "tensor/ops/sum.h"
+#include "tensor/rng.h"
 
 namespace firn::nn {
 namespace {
@@ -133,6 +136,38 @@ TEST(CloneTest, GradientsAreNotCopied) {
   Net net;
   Sum(net.Forward(Ones({1, 3}))).Backward();
   EXPECT_FALSE(Clone(net)->parameters()[0].grad().defined());
+}
+
+struct Residual : Module {
+  ResUnit& unit = Add<ResUnit>("unit", {.out = 4});
+  Sequential& tail = Add<Sequential>("tail", {New<ResUnit>({.out = 4}), New<ResUnit>({.out = 6})});
+  Tensor Forward(const Tensor& x) { return tail(unit(x)); }
+};
+
+TEST(CloneTest, TheCopyDropsWhatTheOriginalDropped) {
+  Residual net;
+  const Tensor x = Randn({1, 4, 3, 3});
+  net.Forward(x);
+  net.Eval();
+  const Tensor y = net.Forward(x);
+  const std::unique_ptr<Residual> copy = Clone(net);
+  EXPECT_TRUE(copy->Forward(x).Equals(y));
+  EXPECT_EQ(copy->ToString(), net.ToString());
+  EXPECT_EQ(copy->state_dict().size(), net.state_dict().size());
+  const std::unique_ptr<Sequential> tail = Clone(net.tail);
+  const Tensor z = net.unit(x);
+  EXPECT_TRUE((*tail)(z).Equals(net.tail(z)));
+}
+
+TEST(CloneTest, MovesNoLaterRandomNumbers) {
+  const Net net;
+  const Tower tower(3, 3);
+  ManualSeed(5);
+  const Tensor want = Randn({4});
+  ManualSeed(5);
+  Clone(net);
+  EXPECT_THROW(Clone(tower), Error);
+  EXPECT_TRUE(Randn({4}).Equals(want));
 }
 
 }  // namespace
