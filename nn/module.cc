@@ -7,6 +7,7 @@
 #include "nn/module.h"
 
 #include <cctype>
+#include <optional>
 #include <set>
 #include <typeinfo>
 
@@ -37,14 +38,39 @@ void Replace(const Tensor& t, const Tensor& value) {
   impl->spec = value.spec();
 }
 
-template <class Convert>
-void ConvertInPlace(const Tensor& t, Convert convert) {
-  const Tensor grad = t.grad();
-  Tensor converted = convert(t.Detach());
-  if (converted.impl()->storage == t.impl()->storage) return;
-  const_cast<Tensor&>(t).ZeroGrad();
-  Replace(t, converted);
-  if (grad.defined()) const_cast<Tensor&>(t).SetGrad(convert(grad.Detach()));
+// Moves the slots' tensors to a device, or the floating ones to a dtype; all or none, so everything
+// is made before the first is replaced.
+void ConvertAll(const auto& slots, std::optional<Device> device, std::optional<DType> dtype) {
+  struct Converted {
+    Tensor target, value, grad;  // no value: pending
+  };
+  const auto device_of = [&](const Tensor& t) { return device.value_or(t.device()); };
+  const auto dtype_of = [&](const Tensor& t) {
+    return IsFloating(t.dtype()) ? dtype.value_or(t.dtype()) : t.dtype();
+  };
+  const auto convert = [&](const Tensor& t) {
+    return t.defined() ? Cast(t.Detach().To(device_of(t)), dtype_of(t)) : Tensor();
+  };
+  const NoGradScope no_grad;
+  std::vector<Converted> all;
+  std::set<const TensorImpl*> seen;
+  for (const auto& s : slots) {
+    const Tensor& t = s.slot->tensor;
+    if (!seen.insert(t.impl()).second) continue;
+    all.push_back(IsPending(t) ? Converted{t, {}, {}}
+                               : Converted{t, convert(t), convert(t.grad())});
+  }
+  for (auto& [target, value, grad] : all) {
+    if (!value.defined()) {
+      TensorSpec& spec = target.impl()->spec;
+      spec.device = device_of(target);
+      spec.dtype = dtype_of(target);
+    } else if (value.impl()->storage != target.impl()->storage) {
+      target.ZeroGrad();
+      Replace(target, value);
+      if (grad.defined()) target.SetGrad(grad);
+    }
+  }
 }
 
 }  // namespace
@@ -235,24 +261,31 @@ int64_t Module::num_parameters() const {
 }
 
 void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
-  for (const NamedSlot& s : Slots()) {
-    if (s.name != name || !s.slot->is_parameter) continue;
-    const Tensor& old = s.slot->tensor;
-    const bool fits = IsPending(parameter) ? IsPending(old)
-                      : IsPending(old)     ? s.slot->Fits(parameter.shape())
-                                           : old.shape() == parameter.shape();
-    if (!parameter.defined() || !fits) {
-      RaiseStatus(InvalidArgument(name, " is ", s.slot->ShapeText(), " and cannot be ",
-                                  parameter.defined() && !IsPending(parameter)
-                                      ? parameter.shape().ToString()
-                                      : "an undefined or pending tensor"),
-                  "share_parameter");
-    }
-    if (IsPending(old)) Disown(old);
-    s.slot->tensor = parameter;
-    return;
+  const char* const kName = "share_parameter";
+  if (!parameter.defined()) {
+    RaiseStatus(InvalidArgument(name, " cannot be an undefined tensor"), kName);
   }
-  RaiseStatus(NotFound("there is no parameter named ", name), "share_parameter");
+  Slot* slot = nullptr;
+  for (const NamedSlot& s : Slots()) {
+    if (s.name == name && s.slot->is_parameter) slot = s.slot;
+  }
+  if (slot == nullptr) RaiseStatus(NotFound("there is no parameter named ", name), kName);
+  const bool pending = IsPending(parameter);
+  if (pending ? !IsPending(slot->tensor) : !slot->Fits(parameter.shape())) {
+    RaiseStatus(InvalidArgument(name, " is ", slot->ShapeText(), " and cannot be ",
+                                pending ? "a pending tensor" : parameter.shape().ToString()),
+                kName);
+  }
+  const Module* root = this;
+  while (root->parent_ != nullptr) root = root->parent_;
+  for (const NamedSlot& s : root->Slots()) {
+    if (!pending || !s.slot->tensor.Is(parameter) || s.slot->AgreesWith(*slot)) continue;
+    RaiseStatus(InvalidArgument(name, " is ", slot->ShapeText(), " and cannot be ", s.name,
+                                ", which is ", s.slot->ShapeText()),
+                kName);
+  }
+  if (IsPending(slot->tensor)) Disown(slot->tensor);
+  slot->tensor = parameter;
 }
 
 // --- Modes --------------------------------------------------------------------------------------
@@ -265,30 +298,13 @@ void Module::Freeze(bool frozen) {
   for (Tensor& p : parameters()) p.SetRequiresGrad(!frozen);
 }
 
-void Module::To(Device device) {
-  const NoGradScope no_grad;
-  for (const NamedSlot& s : Slots()) {
-    if (IsPending(s.slot->tensor)) {
-      s.slot->tensor.impl()->spec.device = device;
-    } else {
-      ConvertInPlace(s.slot->tensor, [&](const Tensor& t) { return t.To(device); });
-    }
-  }
-}
+void Module::To(Device device) { ConvertAll(Slots(), device, std::nullopt); }
 
 void Module::To(DType dtype) {
   if (!IsFloating(dtype)) {
     RaiseStatus(InvalidArgument("parameters must be floating, not ", Name(dtype)), "to");
   }
-  const NoGradScope no_grad;
-  for (const NamedSlot& s : Slots()) {
-    if (!IsFloating(s.slot->tensor.dtype())) continue;
-    if (IsPending(s.slot->tensor)) {
-      s.slot->tensor.impl()->spec.dtype = dtype;
-    } else {
-      ConvertInPlace(s.slot->tensor, [&](const Tensor& t) { return Cast(t, dtype); });
-    }
-  }
+  ConvertAll(Slots(), std::nullopt, dtype);
 }
 
 Hooks& Module::hooks() {

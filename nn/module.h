@@ -84,7 +84,7 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   // --- Names
-  // --------------------------------------------------------------------------------------
+
   // "Conv2d": the class, without namespaces.
   virtual std::string type_name() const;
   // The options worth printing: "1 -> 32, kernel=3".
@@ -97,8 +97,8 @@ class Module {
   void SetName(std::string name);
 
   // --- The tree
-  // ------------------------------------------------------------------------------------ This
-  // module and all below it, depth first, in definition order.
+
+  // This module and all below it, depth first, in definition order.
   std::vector<NamedModule> named_modules() const;
   // Calls f for each of named_modules().
   void Visit(const std::function<void(Module&)>& f);
@@ -108,9 +108,9 @@ class Module {
   Module* FindChild(const std::string& name) const;
 
   // --- Parameters and buffers
-  // --------------------------------------------------------------------- "layer1.conv1.weight",
-  // depth first, definition order; a parameter shared by several modules once, under its first
-  // name. Pending ones are among them.
+
+  // "layer1.conv1.weight", depth first, definition order; a parameter shared by several modules
+  // once, under its first name. Pending ones are among them.
   std::vector<NamedTensor> named_parameters() const;
   std::vector<Tensor> parameters() const;
   // Running statistics and the like: saved and moved, never optimised.
@@ -127,26 +127,27 @@ class Module {
   LoadReport LoadStateDict(const StateDict& state, const LoadOptions& options = {});
 
   // Makes `name` ("fc.weight", from here) another name of `parameter`: both are one from then on.
-  // Throws unless there is such a parameter and the shapes agree.
+  // Throws unless there is such a parameter and the shapes agree, as far as they are known.
   void ShareParameter(const std::string& name, const Tensor& parameter);
 
   // --- Modes
-  // -------------------------------------------------------------------------------------- Whether
-  // layers such as Dropout and BatchNorm2d behave as in training; initially true.
+
+  // Whether layers such as Dropout and BatchNorm2d behave as in training; initially true.
   bool training() const { return training_; }
   // For this module and all below it.
   void Train(bool on = true);
   void Eval() { Train(false); }
   // Stops (or resumes) the recording of gradients for all parameters.
   void Freeze(bool frozen = true);
-  // Converts parameters and buffers in place: handles held elsewhere (an optimizer's) see the
-  // change. To(DType) leaves integer buffers alone.
+  // Converts parameters, their gradients and buffers in place: handles held elsewhere (an
+  // optimizer's) see the change. To(DType) leaves integer buffers alone. Throws when there is no
+  // memory for it; then nothing has changed.
   void To(Device device);
   void To(DType dtype);
 
   // --- Hooks
-  // -------------------------------------------------------------------------------------- They run
-  // at every call of a Layer; see nn/hooks.h.
+
+  // They run at every call of a Layer; see nn/hooks.h.
   HookHandle RegisterForwardPreHook(ForwardPreHook hook) {
     return hooks().pre.Add(std::move(hook));
   }
@@ -192,8 +193,8 @@ class Module {
   // A child made by `factory` now, and again for each clone.
   Module& AddMade(std::string child_name, const ModuleFactory& factory);
 
-  // Says that `child`, all of whose parameters are pending, may turn out not to be needed: a state
-  // dict need not have it, and Drop may remove it.
+  // Says that `child`, all of whose parameters are pending, may turn out not to be needed: until
+  // all have a size a state dict need not have it, and Drop may remove it.
   void SetTentative(Module& child) { child.tentative_ = true; }
   // Removes a child; references to it die.
   void Drop(Module& child);
@@ -225,6 +226,8 @@ class Module {
     std::string PendingName() const override { return module->path() + "." + name; }
     // Whether `shape` agrees with the sizes that are known.
     bool Fits(const Shape& shape) const;
+    // Whether one tensor can be both. Requires: both are pending.
+    bool AgreesWith(const Slot& other) const;
     std::string ShapeText() const;
 
     Module* module;
@@ -236,7 +239,6 @@ class Module {
   struct NamedSlot {
     std::string name;
     Slot* slot;
-    bool tentative() const { return slot->module->tentative_ && IsPending(slot->tensor); }
   };
 
   Slot& AddSlot(std::string slot_name, Tensor tensor, bool is_parameter);
@@ -244,7 +246,11 @@ class Module {
                          bool is_parameter);
   // Every slot of the tree that is in use, under every name, in the order of state_dict().
   std::vector<NamedSlot> Slots() const;
-  LoadReport Compare(const StateDict& state, const std::vector<NamedSlot>& slots) const;
+  // Whether this child may still be dropped.
+  bool undecided() const;
+  // Also lists what can be loaded, and from what.
+  LoadReport Compare(const StateDict& state, const std::vector<NamedSlot>& slots,
+                     std::vector<std::pair<Slot*, const Tensor*>>* fitting) const;
   const std::string* MakePath() const;
   void ForgetPaths();
   void Print(std::string* out, int indent) const;

@@ -4,6 +4,10 @@
 // leaves the module as it was. Writes go into the present memory, whose address captured steps and
 // optimizers rely on.
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "device/status_macros.h"
@@ -26,6 +30,12 @@ bool Module::Slot::Fits(const Shape& shape) const {
   return true;
 }
 
+bool Module::Slot::AgreesWith(const Slot& other) const {
+  return std::equal(
+      sizes.begin(), sizes.end(), other.sizes.begin(), other.sizes.end(),
+      [](int64_t a, int64_t b) { return a == b || a == kDeferred || b == kDeferred; });
+}
+
 std::string Module::Slot::ShapeText() const {
   if (!IsPending(tensor)) return tensor.shape().ToString();
   const auto size = [](std::string* out, int64_t s) {
@@ -34,11 +44,17 @@ std::string Module::Slot::ShapeText() const {
   return absl::StrCat("[", absl::StrJoin(sizes, ", ", size), "]");
 }
 
+// Of the module, not of one slot: some, such as a count of batches, have their size from the start.
+bool Module::undecided() const {
+  return tentative_ && std::any_of(slots_.begin(), slots_.end(),
+                                   [](const Slot& s) { return IsPending(s.tensor); });
+}
+
 StateDict Module::state_dict() const {
   StateDict state;
   std::vector<std::string> pending;
   for (const NamedSlot& s : Slots()) {
-    if (s.tentative()) continue;
+    if (s.slot->module->undecided()) continue;
     if (IsPending(s.slot->tensor)) {
       pending.push_back(s.name);
     } else {
@@ -53,23 +69,39 @@ StateDict Module::state_dict() const {
   return state;
 }
 
-LoadReport Module::Compare(const StateDict& state, const std::vector<NamedSlot>& slots) const {
+LoadReport Module::Compare(const StateDict& state, const std::vector<NamedSlot>& slots,
+                           std::vector<std::pair<Slot*, const Tensor*>>* fitting) const {
   LoadReport report;
   OrderedMap<bool> known;
+  std::set<const Module*> present;  // of which the dict has something
   for (const NamedSlot& s : slots) {
     known.Insert(s.name, true);
+    if (state.Contains(s.name)) present.insert(s.slot->module);
+  }
+  std::map<const TensorImpl*, Shape> given;  // to pending tensors, which may have several names
+  for (const NamedSlot& s : slots) {
+    const Slot& slot = *s.slot;
     const Tensor* value = state.Find(s.name);
-    if (value == nullptr && s.tentative()) continue;
     if (value == nullptr) {
-      report.missing.push_back(s.name);
-    } else if (!value->defined() || !s.slot->Fits(value->shape())) {
-      report.misshaped.push_back({s.name,
-                                  value->defined() ? value->shape().ToString() : "undefined",
-                                  s.slot->ShapeText()});
+      const bool optional = slot.module->undecided() && !present.contains(slot.module);
+      if (!optional) report.missing.push_back(s.name);
+      continue;
+    }
+    std::string problem;
+    if (!value->defined() || !slot.Fits(value->shape())) {
+      problem = slot.ShapeText();
+    } else if (IsPending(slot.tensor)) {
+      const Shape& first = given.try_emplace(slot.tensor.impl(), value->shape()).first->second;
+      if (value->shape() != first) problem = first.ToString() + " by another name";
+    }
+    if (problem.empty()) {
+      fitting->emplace_back(s.slot, value);
     } else {
-      ++report.loaded;
+      report.misshaped.push_back(
+          {s.name, value->defined() ? value->shape().ToString() : "undefined", problem});
     }
   }
+  report.loaded = static_cast<int64_t>(fitting->size());
   for (const auto& [name, value] : state) {
     if (!known.Contains(name)) report.unexpected.push_back(name);
   }
@@ -79,22 +111,22 @@ LoadReport Module::Compare(const StateDict& state, const std::vector<NamedSlot>&
 
 LoadReport Module::LoadStateDict(const StateDict& state, const LoadOptions& options) {
   const std::vector<NamedSlot> slots = Slots();
-  const LoadReport report = Compare(state, slots);
+  std::vector<std::pair<Slot*, const Tensor*>> fitting;
+  const LoadReport report = Compare(state, slots, &fitting);
   if (options.strict && !report.ok()) {
     throw Error(InvalidArgument(report.ToString()),
                 absl::StrCat("load ", options.source, ": ", report.ToString()));
   }
   const NoGradScope no_grad;
   std::vector<std::pair<Slot*, Tensor>> ready;
-  for (const NamedSlot& s : slots) {
-    const Tensor* value = state.Find(s.name);
-    if (value == nullptr || !value->defined() || !s.slot->Fits(value->shape())) continue;
-    const Tensor& target = s.slot->tensor;
-    ready.emplace_back(s.slot, Cast(value->To(target.device()), target.dtype()));
+  for (const auto& [slot, value] : fitting) {
+    const Tensor& target = slot->tensor;
+    const Tensor converted = Cast(value->To(target.device()), target.dtype());
+    ready.emplace_back(slot, IsPending(target) ? Clone(Contiguous(converted)) : converted);
   }
-  for (auto& [slot, value] : ready) {
+  for (const auto& [slot, value] : ready) {
     if (IsPending(slot->tensor)) {
-      Materialize(slot->tensor, Clone(Contiguous(value)));
+      Materialize(slot->tensor, value);
     } else {
       Assign(slot->tensor, value);
     }

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include "device/testing.h"
 #include "nn/linear.h"
 #include "nn/module.h"
+#include "nn/res_unit.h"
 #include "tensor/from.h"
 #include "tensor/ops/full.h"
+#include "tensor/pending.h"
 
 namespace firn::nn {
 namespace {
@@ -94,6 +97,97 @@ TEST(ModuleStateTest, LoadsWhatFitsWhenNotStrict) {
   EXPECT_EQ(report.unexpected, (std::vector<std::string>{"extra"}));
   EXPECT_EQ(report.misshaped.size(), 1u);
   EXPECT_EQ(net.conv1.bias().ToVector<float>(), std::vector<float>(3, 1.f));
+}
+
+// A unit that has dropped its shortcut, or has found that it needs one.
+struct Residual : Module {
+  ResUnit& unit = Add<ResUnit>("unit", {.out = 2});
+  Tensor Forward(const Tensor& x) { return unit(x); }
+};
+StateDict DecidedBy(int64_t channels) {
+  Residual net;
+  net.Forward(Ones({1, channels, 2, 2}));
+  return net.state_dict();
+}
+
+TEST(ModuleStateTest, LoadsWithoutAShortcutBeforeTheFirstForward) {
+  const StateDict without = DecidedBy(2);
+  ASSERT_FALSE(without.Contains("unit.shortcut_bn.num_batches_tracked"));
+  Residual fresh;
+  EXPECT_TRUE(fresh.LoadStateDict(without).ok());
+  // Still undecided, and no part of it leaks.
+  EXPECT_EQ(fresh.state_dict().size(), without.size());
+  fresh.Forward(Ones({1, 2, 2, 2}));
+  EXPECT_EQ(fresh.unit.num_children(), 4u);
+}
+
+TEST(ModuleStateTest, LoadsAShortcutBeforeTheFirstForward) {
+  const StateDict with = DecidedBy(3);
+  ASSERT_TRUE(with.Contains("unit.shortcut_bn.num_batches_tracked"));
+  Residual fresh;
+  EXPECT_TRUE(fresh.LoadStateDict(with).ok());
+  EXPECT_EQ(fresh.state_dict().size(), with.size());
+}
+
+TEST(ModuleStateTest, AShortcutIsLeftOutAsAWholeOnly) {
+  StateDict part = DecidedBy(3);
+  part.Erase("unit.shortcut_bn.bias");
+  Residual fresh;
+  EXPECT_EQ(ErrorOf([&] { fresh.LoadStateDict(part); }),
+            "load state dict: 1 missing (unit.shortcut_bn.bias)");
+}
+
+TEST(ModuleStateTest, OnceDecidedTheShortcutMustAgree) {
+  Residual without;
+  without.Forward(Ones({1, 2, 2, 2}));
+  EXPECT_NE(ErrorOf([&] { without.LoadStateDict(DecidedBy(3)); }).find("6 unexpected"),
+            std::string::npos);
+  Residual with;
+  with.Forward(Ones({1, 3, 2, 2}));
+  EXPECT_NE(ErrorOf([&] { with.LoadStateDict(DecidedBy(2)); }).find("6 missing"),
+            std::string::npos);
+}
+
+TEST(ModuleStateTest, ReportsTwoShapesForOnePendingTensorAndChangesNothing) {
+  struct Tied : Module {
+    Linear& a = Add<Linear>("a", {.out = 2, .bias = false});
+    Linear& b = Add<Linear>("b", {.out = 2, .bias = false});
+    Linear& c = Add<Linear>("c", {.in = 1, .out = 1});
+    Tied() { ShareParameter("b.weight", a.weight()); }
+  };
+  Tied net;
+  const std::vector<float> before = net.c.weight().ToVector<float>();
+  const StateDict state = {{"c.weight", Full({1, 1}, 9)},
+                           {"c.bias", Ones({1})},
+                           {"a.weight", Ones({2, 3})},
+                           {"b.weight", Ones({2, 4})}};
+  EXPECT_EQ(ErrorOf([&] { net.LoadStateDict(state); }),
+            "load state dict: 1 misshaped (b.weight: file [2, 4], net [2, 3] by another name)");
+  EXPECT_TRUE(IsPending(net.a.weight()));
+  EXPECT_EQ(net.c.weight().ToVector<float>(), before);
+  // What fits is the first.
+  EXPECT_EQ(net.LoadStateDict(state, {.strict = false}).loaded, 3);
+  EXPECT_EQ(net.b.weight().shape(), (Shape{2, 3}));
+}
+
+TEST(ModuleStateTest, RunsOutOfMemoryWithoutAChange) {
+  Net net;
+  const std::vector<float> before = net.conv1.weight().ToVector<float>();
+  const StateDict state = Trained();
+  int failures = 0;
+  for (int64_t n = 1;; ++n) {
+    bool triggered = false;
+    {
+      const ScopedAllocationFailure failure(n);
+      ErrorOf([&] { net.LoadStateDict(state); });
+      triggered = failure.triggered();
+    }
+    if (!triggered) break;
+    ++failures;
+    ASSERT_TRUE(IsPending(net.fc.weight()) && IsPending(net.fc.bias()));
+    ASSERT_EQ(net.conv1.weight().ToVector<float>(), before);
+  }
+  EXPECT_GE(failures, 2);
 }
 
 TEST(ModuleStateTest, ConvertsToTheParametersDtype) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "device/testing.h"
 #include "nn/layer.h"
 #include "nn/linear.h"
 #include "nn/shape_layers.h"
@@ -160,6 +161,40 @@ TEST(ModuleTest, ConvertsInPlaceAndLeavesHandlesValid) {
   EXPECT_THROW(net.To(DType::kI64), Error);
 }
 
+TEST(ModuleTest, ConvertsAllOrNothing) {
+  Net net;
+  Sum(net.Forward(Ones({2, 3}), Ones({2, 3}))).Backward();
+  std::vector<std::vector<double>> values, grads;
+  for (const Tensor& p : net.parameters()) {
+    values.push_back(p.ToVector<double>());
+    grads.push_back(p.grad().ToVector<double>());
+  }
+  int failures = 0;
+  for (int64_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    bool triggered = false;
+    {
+      const ScopedAllocationFailure failure(n);
+      ErrorOf([&] { net.To(DType::kF64); });
+      triggered = failure.triggered();
+    }
+    if (!triggered) break;
+    ++failures;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Tensor p = net.parameters()[i];
+      ASSERT_EQ(p.dtype(), DType::kF32);
+      ASSERT_EQ(p.ToVector<double>(), values[i]);
+      ASSERT_TRUE(p.grad().defined());
+      ASSERT_EQ(p.grad().ToVector<double>(), grads[i]);
+    }
+  }
+  EXPECT_GE(failures, 13);  // six parameters, as many gradients, a buffer
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(net.parameters()[i].dtype(), DType::kF64);
+    EXPECT_EQ(net.parameters()[i].grad().ToVector<double>(), grads[i]);
+  }
+}
+
 TEST(ModuleTest, PendingParametersTakeTheDtypeToWhichTheyWereConverted) {
   Linear fc({.out = 2});
   fc.To(DType::kF64);
@@ -186,6 +221,29 @@ TEST(ModuleTest, SharedParametersAreListedOnceAndSavedUnderBothNames) {
   EXPECT_EQ(tied.state_dict().size(), 3u);
   EXPECT_THROW(tied.ShareParameter("b.weight", Ones({2, 3})), Error);
   EXPECT_THROW(tied.ShareParameter("c.weight", Ones({3, 3})), Error);
+}
+
+TEST(ModuleTest, RefusesToShareAnUndefinedParameter) {
+  Net net;
+  EXPECT_EQ(ErrorOf([&] { net.ShareParameter("head.weight", Tensor()); }),
+            "share_parameter: head.weight cannot be an undefined tensor");
+}
+
+TEST(ModuleTest, SharesPendingParametersWhoseKnownSizesAgree) {
+  struct Tied : Module {
+    Linear& a = Add<Linear>("a", {.out = 3, .bias = false});
+    Linear& b = Add<Linear>("b", {.out = 3, .bias = false});
+    Linear& c = Add<Linear>("c", {.out = 4, .bias = false});
+  };
+  Tied net;
+  net.ShareParameter("b.weight", net.a.weight());
+  EXPECT_EQ(ErrorOf([&] { net.ShareParameter("c.weight", net.a.weight()); }),
+            "share_parameter: c.weight is [4, ?] and cannot be a.weight, which is [3, ?]");
+  EXPECT_FALSE(net.c.weight().Is(net.a.weight()));
+  // Asked of a part of the network, too.
+  EXPECT_THROW(net.c.ShareParameter("weight", net.a.weight()), Error);
+  net.a(Ones({1, 5}));
+  EXPECT_EQ(net.b.weight().shape(), (Shape{3, 5}));
 }
 
 TEST(ModuleTest, PrintsTheTree) {
