@@ -19,7 +19,9 @@ namespace firn::io {
 // disk: whatever happens, one of the two is there whole. Equal dicts give equal files. While
 // writing takes as much memory again as the tensors have. Errors: InvalidArgument for an undefined
 // tensor; ResourceExhausted for a full disk; NotFound, PermissionDenied and the like, naming the
-// path. The old file is then as it was.
+// path. The old file is then as it was, with one exception: if all went well but the last step, the
+// sync of the folder, the error says so, and the new file is in place but a power cut may bring the
+// old one back.
 absl::Status SaveHdf5(const std::string& path, const StateDict& state);
 
 // Reads a file of SaveHdf5, of NNabla's save_parameters and save_states (".h5"), and of others that

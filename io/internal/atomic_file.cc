@@ -1,5 +1,6 @@
 // write, fsync, rename, fsync of the folder: after the first fsync the temporary file is whole, the
-// rename is atomic, and the last makes the new name outlive a power cut.
+// rename is atomic, and the last makes the new name outlive a power cut. The folder is opened
+// before the rename, so that its fsync is all that can still fail once the old file is gone.
 #include "io/internal/atomic_file.h"
 
 #include <fcntl.h>
@@ -77,15 +78,17 @@ absl::Status AtomicFile::Write(const void* data, size_t bytes) {
 absl::Status AtomicFile::Commit() {
   if (fsync(fd_) != 0) return SystemError("cannot write");
   if (close(std::exchange(fd_, -1)) != 0) return SystemError("cannot write");
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("cannot replace");
-  temporary_.clear();
   const std::string folder = std::filesystem::path(path_).parent_path().string();
   const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return SystemError("cannot open the folder of");
-  const bool synced = fsync(fd) == 0 || errno == EINVAL;  // some file systems sync no folders
+  const bool renamed = rename(temporary_.c_str(), path_.c_str()) == 0;
+  if (renamed) temporary_.clear();
+  // Some file systems sync no folders.
+  const bool synced = renamed && (fsync(fd) == 0 || errno == EINVAL);
   const int error = errno;
   close(fd);
   errno = error;
+  if (!renamed) return SystemError("cannot replace");
   return synced ? absl::OkStatus() : SystemError("cannot sync the folder of");
 }
 

@@ -15,7 +15,7 @@ class AtomicFile {
  public:
   // Errors: those of the system, naming the path.
   static absl::StatusOr<AtomicFile> Create(const std::string& path);
-  // Removes the temporary file unless Commit has succeeded.
+  // Removes the temporary file unless Commit has renamed it.
   ~AtomicFile();
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
@@ -23,7 +23,8 @@ class AtomicFile {
   // Appends. ResourceExhausted when the disk, a quota or a limit on file sizes is exhausted.
   absl::Status Write(const void* data, size_t bytes);
   // Waits until the bytes are on the disk, then puts the file in its place. Nothing may be written
-  // afterwards.
+  // afterwards. On an error the old file is as it was, unless the error is that the folder cannot
+  // be synced: the new file is then in its place, but a power cut may bring the old one back.
   absl::Status Commit();
 
  private:

@@ -254,6 +254,20 @@ TEST(Hdf5Test, AFullDiskKeepsTheOldFile) {
   EXPECT_TRUE(SaveHdf5(path, {{"a", Floats({100000})}}).ok());
 }
 
+TEST(Hdf5Test, AFolderThatCannotBeOpenedKeepsTheOldFile) {
+  const std::string folder = TempPath("write_only"), path = folder + "/state.h5";
+  std::filesystem::create_directory(folder);
+  ASSERT_TRUE(SaveHdf5(path, {{"a", Floats({3})}}).ok());
+  ASSERT_EQ(chmod(folder.c_str(), 0300), 0);
+  const bool readable = access(folder.c_str(), R_OK) == 0;
+  const absl::Status status = SaveHdf5(path, {{"a", Floats({4})}});
+  ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
+  if (readable) GTEST_SKIP() << "permissions do not bind this user";
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+  EXPECT_EQ((*LoadHdf5(path))["a"].shape(), Shape{3});
+  EXPECT_THAT(List(folder), ElementsAre("state.h5"));
+}
+
 TEST(Hdf5Test, SaysWhyAFileCannotBeWritten) {
   EXPECT_EQ(SaveHdf5("/nowhere/state.h5", {}).code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(SaveHdf5(testing::TempDir(), {}).ok());
