@@ -69,21 +69,23 @@ bool Layouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, LayoutRe
     return true;
   }
   if (k.takes == Takes::kAny) return false;
-  bool all_contiguous = true, any_blocked = false, all_same = true;
+  bool all_contiguous = true, same_shape = true;
+  uint8_t block = 0;                  // of the first blocked input
   const TensorSpec* first = nullptr;  // one element (`x * 2`) fits every layout and is not counted
   for (size_t i = 0; i < n; ++i) {
     if (!q.has(static_cast<int>(i))) continue;
     const TensorSpec& s = q.in(static_cast<int>(i));
     all_contiguous &= s.layout.contiguous;
-    any_blocked |= s.layout.blocked();
+    if (block == 0) block = s.layout.channel_block;
     if (s.num_elements() == 1) continue;
     if (first == nullptr) first = &s;
-    all_same &= SameDenseLayout(*first, s);
+    same_shape &= s.shape == first->shape;
   }
-  if (all_contiguous || (k.takes != Takes::kContiguous && !any_blocked)) return false;
-  const bool keep = k.takes == Takes::kElementwise && all_same && any_blocked && first != nullptr &&
+  if (all_contiguous || (k.takes != Takes::kContiguous && block == 0)) return false;
+  // Where layouts are mixed the row-major side changes: what comes next is usually a convolution.
+  const bool keep = k.takes == Takes::kElementwise && same_shape && first != nullptr &&
                     (num_outputs == 0 || q.out().shape == first->shape);
-  const uint8_t block = keep ? first->layout.channel_block : 0;
+  if (!keep) block = 0;
   want->out.assign(num_outputs, block);
   for (size_t i = 0; i < n; ++i) {
     const int at = static_cast<int>(i);
@@ -129,7 +131,7 @@ absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> i
                                   const Written& written) {
   const ArgDecl& decl = op.input(i);
   const TensorSpec& spec = in[i].spec();
-  const bool fits = !reorder || (strided_ok && !spec.layout.blocked()) ||
+  const bool fits = !reorder || (strided_ok && block == 0 && !spec.layout.blocked()) ||
                     (spec.dense() && spec.layout.channel_block == block);
   if (decl.inout) {
     FIRN_RETURN_IF(!fits, InvalidArgument(decl.name,

@@ -20,9 +20,26 @@ Tensor MaxPool2dGather(const Tensor& image, const Tensor& indices);
 
 Size2 ImageOf(const Shape& s) { return {s[2], s[3]}; }
 
+// Whether a window along one axis lies in the padding as a whole, which dilation makes possible.
+bool AnyEmptyWindow(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t padding,
+                    int64_t dilation) {
+  const auto empty = [&](int64_t o) {
+    const PoolSpan span = PoolWindow(o, in, kernel, stride, padding, dilation, 0);
+    return span.begin >= span.end;
+  };
+  for (int64_t o = 0; o < out && o * stride < padding; ++o) {
+    if (empty(o)) return true;
+  }
+  return out > 0 && empty(out - 1);
+}
+
 absl::Status Infer(InferContext& c) {
   const Shape& x = c.shape(0);
-  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(ImageOf(x), c.attrs<PoolAttrs>()));
+  const PoolAttrs& a = c.attrs<PoolAttrs>();
+  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(ImageOf(x), a));
+  FIRN_RETURN_IF(AnyEmptyWindow(out.h, x[2], a.kernel.h, a.stride.h, a.padding.h, a.dilation.h) ||
+                     AnyEmptyWindow(out.w, x[3], a.kernel.w, a.stride.w, a.padding.w, a.dilation.w),
+                 InvalidArgument("a window of x ", x.ToString(), " holds nothing but padding"));
   FIRN_RETURN_IF(x[2] * x[3] > INT32_MAX, InvalidArgument("images of more than 2^31 - 1 elements"));
   FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({x[0], x[1], out.h, out.w}));
   c.set_out(0, c.dtype(0), y);

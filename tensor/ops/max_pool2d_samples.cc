@@ -57,6 +57,9 @@ FIRN_REGISTER_SAMPLES(max_pool2d) {
              4.8e6);
   s.AddError("rank", {Normal({3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = 2},
              "x must have 4 dimensions");
+  s.AddError("a window of padding", {Normal({1, 1, 2, 6})},
+             PoolAttrs{.kernel = 2, .stride = 1, .padding = 1, .dilation = 3},
+             "holds nothing but padding");
   s.AddError("padding", {Normal({1, 3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = 2, .padding = 2},
              "padding height 2 (want 0 to half the kernel, 1)");
   s.AddError("integers", {Integers({1, 1, 4, 4}, 0, 9)}, PoolAttrs{.kernel = 2, .stride = 2},

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "tensor/apply.h"
+#include "tensor/kernels/cpu/parts.h"
 #include "tensor/kernels/cpu/random.h"
 #include "tensor/random_rules.h"
 
@@ -47,7 +48,7 @@ struct Rows {
 
 size_t Workspace(const KernelQuery& q) {
   const Rows rows(q.in(1).shape);
-  return static_cast<size_t>(NumChunks(rows.count, rows.grain) * rows.categories) *
+  return static_cast<size_t>(cpu::NumParts(rows.count, rows.grain) * rows.categories) *
          sizeof(Category);
 }
 
@@ -124,8 +125,8 @@ absl::Status Run(KernelContext& k) {
     FIRN_RETURN_IF_ERROR(CheckWeights(p, rows, a));
     const int64_t numbers = a.replacement ? a.n : rows.categories;  // for each row
     const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(rows.count * numbers, 2));
-    ParallelForChunks(rows.count, rows.grain, [&](int chunk, int64_t begin, int64_t end) {
-      Category* memory = k.workspace<Category>() + chunk * rows.categories;
+    cpu::ForEachPart(rows.count, rows.grain, [&](int64_t part, int64_t begin, int64_t end) {
+      Category* memory = k.workspace<Category>() + part * rows.categories;
       for (int64_t r = begin; r < end; ++r) {
         (a.replacement ? DrawWithReplacement<T>
                        : DrawWithoutReplacement<T>)(p + r * rows.categories, at, r * numbers, a.n,

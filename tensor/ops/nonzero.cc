@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "device/parallel.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/kernels/cpu/parts.h"
 #include "tensor/op.h"
 #include "tensor/reorder.h"
 
@@ -56,7 +56,7 @@ void WriteIndices(const T* x, int64_t begin, int64_t end, const Shape& shape, in
 }
 
 size_t Workspace(const KernelQuery& q) {
-  return static_cast<size_t>(NumChunks(q.in(0).num_elements(), kGrain)) * sizeof(int64_t);
+  return static_cast<size_t>(cpu::NumParts(q.in(0).num_elements(), kGrain)) * sizeof(int64_t);
 }
 
 absl::Status Run(KernelContext& k) {
@@ -65,16 +65,16 @@ absl::Status Run(KernelContext& k) {
   int64_t* counts = k.workspace<int64_t>();
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
     const T* x = k.in<T>(0);
-    ParallelForChunks(n, kGrain, [&](int chunk, int64_t begin, int64_t end) {
-      counts[chunk] = CountNonzero(x, begin, end);
+    cpu::ForEachPart(n, kGrain, [&](int64_t part, int64_t begin, int64_t end) {
+      counts[part] = CountNonzero(x, begin, end);
     });
     int64_t total = 0;
-    for (int c = 0; c < NumChunks(n, kGrain); ++c) total += std::exchange(counts[c], total);
+    for (int64_t c = 0; c < cpu::NumParts(n, kGrain); ++c) total += std::exchange(counts[c], total);
     FIRN_RETURN_IF(total != k.attrs<NonzeroAttrs>().count,
                    InvalidArgument("x has ", total, " elements that are not zero, not ",
                                    k.attrs<NonzeroAttrs>().count));
-    ParallelForChunks(n, kGrain, [&](int chunk, int64_t begin, int64_t end) {
-      WriteIndices(x, begin, end, shape, k.out<int64_t>() + counts[chunk] * shape.rank());
+    cpu::ForEachPart(n, kGrain, [&](int64_t part, int64_t begin, int64_t end) {
+      WriteIndices(x, begin, end, shape, k.out<int64_t>() + counts[part] * shape.rank());
     });
     return absl::OkStatus();
   });

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "device/parallel.h"
 #include "tensor/apply.h"
+#include "tensor/kernels/cpu/parts.h"
 #include "tensor/op.h"
 #include "tensor/padding.h"
 
@@ -35,8 +35,8 @@ Rows RowsOf(const Shape& dx) {
 
 size_t Workspace(const KernelQuery& q) {
   const Rows rows = RowsOf(q.out().shape);
-  const int chunks = NumChunks(rows.count, Grain(rows.length));
-  return static_cast<size_t>(chunks * rows.length) * sizeof(double);
+  return static_cast<size_t>(cpu::NumParts(rows.count, Grain(rows.length)) * rows.length) *
+         sizeof(double);
 }
 
 template <class T, class Acc>
@@ -85,8 +85,8 @@ absl::Status Run(KernelContext& k) {
     using Acc = AccumulatorOf<T>;
     const T* dy = k.in<T>(0);
     T* dx = k.out<T>();
-    ParallelForChunks(rows.count, Grain(rows.length), [&](int chunk, int64_t begin, int64_t end) {
-      Acc* acc = k.workspace<Acc>() + chunk * rows.length;
+    cpu::ForEachPart(rows.count, Grain(rows.length), [&](int64_t part, int64_t begin, int64_t end) {
+      Acc* acc = k.workspace<Acc>() + part * rows.length;
       for (int64_t r = begin; r < end; ++r) {
         std::fill(acc, acc + rows.length, Acc{0});
         AddCopies(dims, r, dy, acc);

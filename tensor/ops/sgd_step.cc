@@ -56,12 +56,10 @@ Coefficients CoefficientsOf(const SgdStepAttrs& a, double lr, bool first) {
   c.l2 = a.weight_decay;
   c.keep = first ? 0 : a.momentum;
   c.take = first ? 1 : 1 - a.dampening;
-  c.by_v = a.nesterov ? lr * a.momentum : lr;
+  const double unit = a.lr_in_velocity ? 1 : lr;
+  c.by_v = a.nesterov ? unit * a.momentum : unit;
   c.by_g = a.nesterov ? lr : 0;
-  if (a.lr_in_velocity) {
-    c.take *= lr;
-    c.by_v /= lr == 0 ? 1 : lr;
-  }
+  if (a.lr_in_velocity) c.take *= lr;
   return c;
 }
 

@@ -18,10 +18,11 @@ std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs)
         const double scale = a.lr_in_velocity ? lr : 1;
         const bool first = step.defined() && step[0] == 0;
         buffer[i] = first ? scale * g : a.momentum * buffer[i] + scale * (1 - a.dampening) * g;
-        const double v = buffer[i] / scale;
-        g = a.nesterov ? g + a.momentum * v : v;
+        const double unit = a.lr_in_velocity ? 1 : lr;  // of a velocity
+        param[i] -= a.nesterov ? lr * g + unit * a.momentum * buffer[i] : unit * buffer[i];
+      } else {
+        param[i] -= lr * g;
       }
-      param[i] -= lr * g;
     }
     if (step.defined()) step[0] += 1;
     for (const RefTensor& t : {param, buffer, step}) {
@@ -51,6 +52,8 @@ FIRN_REGISTER_SAMPLES(sgd_step) {
         SgdStepAttrs{.momentum = 0.75, .weight_decay = 0.2, .nesterov = true});
   s.Add("learning rate in the velocity", {Lr(0.5), p, g, v, Step(1)},
         SgdStepAttrs{.momentum = 0.75, .nesterov = true, .lr_in_velocity = true});
+  s.Add("only the velocity moves", {Lr(0), p, g, v, Step(1)},
+        SgdStepAttrs{.momentum = 0.75, .lr_in_velocity = true});
   s.Add("scalar", {Lr(1), Normal({}), Normal({}, 2), none, none}, SgdStepAttrs{});
   s.Add("nothing", {Lr(1), Normal({0}), Normal({0}), none, Step(2)}, SgdStepAttrs{});
   // Two whole blocks of the loop, cut inside the second parameter; the third is at its first step.

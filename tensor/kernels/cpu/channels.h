@@ -45,11 +45,12 @@ inline uint8_t KernelBlock(const Shape& shape) {
 // channels are all blocked when one of them comes blocked; the others are row-major.
 void ChannelLayouts(const KernelQuery& q, LayoutRequest& want);
 
-// One number per lane from one per channel; `v` null gives `missing`.
+// One number per lane from one per channel; `v` null gives `missing`. Requires: block is 1 or
+// kChannelBlock, powers of two.
 template <class Acc, class T>
 void SpreadLanes(const T* v, int64_t group, int64_t block, Acc missing, Acc* lanes) {
   for (int64_t j = 0; j < kLanes; ++j) {
-    lanes[j] = v == nullptr ? missing : static_cast<Acc>(v[group * block + j % block]);
+    lanes[j] = v == nullptr ? missing : static_cast<Acc>(v[group * block + (j & (block - 1))]);
   }
 }
 

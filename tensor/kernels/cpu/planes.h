@@ -12,10 +12,12 @@
 namespace firn::cpu {
 
 // Calls f(plane, std::integral_constant<int, block>) for every plane, in parallel.
+// `work_per_plane`: elements of one channel that it touches.
 template <class F>
 void ForEachPlane(const TensorSpec& spec, int64_t work_per_plane, F&& f) {
   const ChannelView v = ViewChannels(spec);
-  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, work_per_plane));
+  const int64_t work = std::max<int64_t>(1, work_per_plane * v.block);
+  const int64_t grain = std::max<int64_t>(1, 16384 / work);
   ParallelFor(v.batch * v.groups, grain, [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) {
       if (v.block == 1) {
