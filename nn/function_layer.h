@@ -2,6 +2,7 @@
 #define FIRN_NN_FUNCTION_LAYER_H_
 
 #include <string>
+#include <vector>
 
 #include "nn/describe.h"
 #include "nn/layer.h"
@@ -21,10 +22,12 @@ namespace firn::nn {
 // Without Describe, options that have a Visit (an operation's attributes) print themselves. Options
 // may be left out when there are none. Where the result depends on the
 // mode, Call takes a last argument `bool training`. A loss is a FunctionLayerOf<Function, Tensor,
-// Tensor>, called with (input, target).
+// Tensor>, called with (input, target). Tensors among the options become buffers where Function has
+//   template <class F> static void Buffers(Options& o, F visit) { visit("weight", o.weight); }
 template <class Function, class... In>
 class FunctionLayerOf final : public LayerOf<In...> {
   struct NoOptions {};
+  static constexpr auto kIgnore = [](const char*, Tensor&) {};
   template <class F>
   static auto OptionsOf() {
     if constexpr (requires { typename F::Options; }) {
@@ -36,14 +39,27 @@ class FunctionLayerOf final : public LayerOf<In...> {
 
  public:
   using Options = decltype(OptionsOf<Function>());
+  static constexpr bool kHasBuffers = requires(Options & o) { Function::Buffers(o, kIgnore); };
 
-  FunctionLayerOf() = default;
-  explicit FunctionLayerOf(const Options& options) : options_(options) {}
+  FunctionLayerOf() : FunctionLayerOf(Options()) {}
+  explicit FunctionLayerOf(const Options& options) : options_(options) {
+    if constexpr (kHasBuffers) {
+      Function::Buffers(options_, [&](const char* name, Tensor& initial) {
+        buffers_.push_back(&this->AddBuffer(name, initial));
+      });
+    }
+  }
 
   const Options& options() const { return options_; }
   std::string type_name() const override { return Function::kName; }
   std::string Describe() const override {
     Describer d;
+    if constexpr (kHasBuffers) {
+      Options shown = options_;
+      Function::Buffers(shown, [&](const char* name, const Tensor& t) {
+        if (t.defined()) d.Field(name, t.shape());
+      });
+    }
     if constexpr (requires { Function::Describe(options_, d); }) {
       Function::Describe(options_, d);
     } else if constexpr (requires(Options o, AttrVisitor & v) { o.Visit(v); }) {
@@ -54,17 +70,29 @@ class FunctionLayerOf final : public LayerOf<In...> {
 
  protected:
   Tensor Forward(const In&... in) override {
-    if constexpr (requires { Function::Call(in..., options_, true); }) {
-      return Function::Call(in..., options_, this->training());
-    } else if constexpr (requires { Function::Call(in..., options_); }) {
-      return Function::Call(in..., options_);
+    if constexpr (kHasBuffers) {
+      Options now = options_;  // with the buffers as they are after loading, moving or cloning
+      auto buffer = buffers_.begin();
+      Function::Buffers(now, [&](const char*, Tensor& t) { t = **buffer++; });
+      return Call(now, in...);
+    } else {
+      return Call(options_, in...);
+    }
+  }
+
+ private:
+  Tensor Call(const Options& options, const In&... in) {
+    if constexpr (requires { Function::Call(in..., options, true); }) {
+      return Function::Call(in..., options, this->training());
+    } else if constexpr (requires { Function::Call(in..., options); }) {
+      return Function::Call(in..., options);
     } else {
       return Function::Call(in...);
     }
   }
 
- private:
   Options options_ = {};
+  std::vector<const Tensor*> buffers_;  // in the order of Function::Buffers
 };
 
 template <class Function>

@@ -2,6 +2,7 @@
 #define FIRN_NN_LOSS_H_
 
 // Losses as layers, called with (input, target). Formulas and shapes are those of the operations.
+// Weights are buffers, as in PyTorch: saved, moved and cloned with the network.
 
 #include <cstdint>
 #include <string>
@@ -22,102 +23,95 @@ namespace firn::nn {
 // "none", "mean", "sum" or "batch_mean".
 const char* Name(Reduction reduction);
 
-struct CrossEntropyLossOptions {
-  Tensor weight = {};  // [classes]; undefined: 1 each
-  int64_t ignore_index = -100;
-  Reduction reduction = Reduction::kMean;
-  double label_smoothing = 0;
-};
-
-// Of logits [n, classes, ...] and class indices [n, ...] or probabilities.
-// Buffer: weight, when there is one.
-class CrossEntropyLoss final : public LayerOf<Tensor, Tensor> {
- public:
-  using Options = CrossEntropyLossOptions;
-  explicit CrossEntropyLoss(const Options& options = {});
-  const Options& options() const { return options_; }
-  std::string Describe() const override;
-
- protected:
-  Tensor Forward(const Tensor& logits, const Tensor& target) override;
-
- private:
-  Options options_;
-  Tensor& weight_;
-};
-
-struct NllLossOptions {
-  Tensor weight = {};  // [classes]; undefined: 1 each
-  int64_t ignore_index = -100;
-  Reduction reduction = Reduction::kMean;
-};
-
-// Of log probabilities (LogSoftmax) [n, classes, ...] and class indices [n, ...].
-// Buffer: weight, when there is one.
-class NllLoss final : public LayerOf<Tensor, Tensor> {
- public:
-  using Options = NllLossOptions;
-  explicit NllLoss(const Options& options = {});
-  const Options& options() const { return options_; }
-  std::string Describe() const override;
-
- protected:
-  Tensor Forward(const Tensor& log_probs, const Tensor& target) override;
-
- private:
-  Options options_;
-  Tensor& weight_;
-};
-
-struct BceLossOptions {
-  Tensor weight = {};  // broadcasts to the input's shape; undefined: 1
-  Reduction reduction = Reduction::kMean;
-};
-
-// Binary cross entropy of probabilities and targets of one shape.
-// Buffer: weight, when there is one.
-class BceLoss final : public LayerOf<Tensor, Tensor> {
- public:
-  using Options = BceLossOptions;
-  explicit BceLoss(const Options& options = {});
-  const Options& options() const { return options_; }
-  std::string Describe() const override;
-
- protected:
-  Tensor Forward(const Tensor& p, const Tensor& target) override;
-
- private:
-  Options options_;
-  Tensor& weight_;
-};
-
-struct BceWithLogitsLossOptions {
-  Tensor weight = {};      // broadcasts to the input's shape; undefined: 1
-  Tensor pos_weight = {};  // of the part of positive targets; undefined: 1
-  Reduction reduction = Reduction::kMean;
-};
-
-// Binary cross entropy of logits and targets of one shape.
-// Buffers: weight and pos_weight, when there are any.
-class BceWithLogitsLoss final : public LayerOf<Tensor, Tensor> {
- public:
-  using Options = BceWithLogitsLossOptions;
-  explicit BceWithLogitsLoss(const Options& options = {});
-  const Options& options() const { return options_; }
-  std::string Describe() const override;
-
- protected:
-  Tensor Forward(const Tensor& logits, const Tensor& target) override;
-
- private:
-  Options options_;
-  Tensor &weight_, &pos_weight_;
-};
-
 // Adds the reduction where it is not the mean.
 inline void DescribeReduction(Reduction reduction, Describer& d) {
   if (reduction != Reduction::kMean) d.Field("reduction", std::string(Name(reduction)));
 }
+
+// Of logits [n, classes, ...] and class indices [n, ...] or probabilities.
+struct CrossEntropyLossFunction {
+  static constexpr const char* kName = "CrossEntropyLoss";
+  struct Options {
+    Tensor weight = {};  // [classes]; undefined: 1 each
+    int64_t ignore_index = -100;
+    Reduction reduction = Reduction::kMean;
+    double label_smoothing = 0;
+  };
+  template <class F>
+  static void Buffers(Options& o, F visit) {
+    visit("weight", o.weight);
+  }
+  static Tensor Call(const Tensor& logits, const Tensor& target, const Options& o) {
+    return firn::CrossEntropy(logits, target, o.weight, o.ignore_index, o.reduction,
+                              o.label_smoothing);
+  }
+  static void Describe(const Options& o, Describer& d) {
+    d.Field("ignore_index", o.ignore_index, int64_t{-100});
+    DescribeReduction(o.reduction, d);
+    d.Field("label_smoothing", o.label_smoothing, 0.0);
+  }
+};
+using CrossEntropyLoss = FunctionLayerOf<CrossEntropyLossFunction, Tensor, Tensor>;
+
+// Of log probabilities (LogSoftmax) [n, classes, ...] and class indices [n, ...].
+struct NllLossFunction {
+  static constexpr const char* kName = "NllLoss";
+  struct Options {
+    Tensor weight = {};  // [classes]; undefined: 1 each
+    int64_t ignore_index = -100;
+    Reduction reduction = Reduction::kMean;
+  };
+  template <class F>
+  static void Buffers(Options& o, F visit) {
+    visit("weight", o.weight);
+  }
+  static Tensor Call(const Tensor& log_probs, const Tensor& target, const Options& o) {
+    return firn::NllLoss(log_probs, target, o.weight, o.ignore_index, o.reduction);
+  }
+  static void Describe(const Options& o, Describer& d) {
+    d.Field("ignore_index", o.ignore_index, int64_t{-100});
+    DescribeReduction(o.reduction, d);
+  }
+};
+using NllLoss = FunctionLayerOf<NllLossFunction, Tensor, Tensor>;
+
+// Binary cross entropy of probabilities and targets of one shape.
+struct BceLossFunction {
+  static constexpr const char* kName = "BceLoss";
+  struct Options {
+    Tensor weight = {};  // broadcasts to the input's shape; undefined: 1
+    Reduction reduction = Reduction::kMean;
+  };
+  template <class F>
+  static void Buffers(Options& o, F visit) {
+    visit("weight", o.weight);
+  }
+  static Tensor Call(const Tensor& p, const Tensor& target, const Options& o) {
+    return firn::BinaryCrossEntropy(p, target, o.weight, o.reduction);
+  }
+  static void Describe(const Options& o, Describer& d) { DescribeReduction(o.reduction, d); }
+};
+using BceLoss = FunctionLayerOf<BceLossFunction, Tensor, Tensor>;
+
+// Binary cross entropy of logits and targets of one shape.
+struct BceWithLogitsLossFunction {
+  static constexpr const char* kName = "BceWithLogitsLoss";
+  struct Options {
+    Tensor weight = {};      // broadcasts to the input's shape; undefined: 1
+    Tensor pos_weight = {};  // of the part of positive targets; undefined: 1
+    Reduction reduction = Reduction::kMean;
+  };
+  template <class F>
+  static void Buffers(Options& o, F visit) {
+    visit("weight", o.weight);
+    visit("pos_weight", o.pos_weight);
+  }
+  static Tensor Call(const Tensor& logits, const Tensor& target, const Options& o) {
+    return firn::BinaryCrossEntropyWithLogits(logits, target, o.weight, o.pos_weight, o.reduction);
+  }
+  static void Describe(const Options& o, Describer& d) { DescribeReduction(o.reduction, d); }
+};
+using BceWithLogitsLoss = FunctionLayerOf<BceWithLogitsLossFunction, Tensor, Tensor>;
 
 struct MseLossFunction {
   static constexpr const char* kName = "MseLoss";
