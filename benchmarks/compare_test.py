@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -191,6 +192,35 @@ class FakeWorkerTest(unittest.TestCase):
         self.addCleanup(worker.close)
         with self.assertRaisesRegex(WorkerError, "no answer"):
             worker.request({"cmd": "setup"}, timeout_s=0)
+
+
+class TrainWorkerTest(unittest.TestCase):
+    """Against the real worker, which Bazel puts beside this file."""
+
+    WORKER = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "train_worker")
+
+    def test_times_a_model_and_writes_its_row(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.json")
+            with contextlib.redirect_stdout(io.StringIO()):
+                status = compare.main(["--workloads=mlp/b1", "--quick", "--rounds=1",
+                                       "--modes=firn/dynamic", "--firn=" + self.WORKER,
+                                       "--json=" + path])
+            self.assertEqual(status, 0)
+            with open(path, encoding="utf-8") as file:
+                written = json.load(file)
+        (row,) = written["rows"]
+        self.assertEqual((row["workload"], row["batch"], row["framework"], row["mode"]),
+                         ("mlp", 1, "firn", "dynamic"))
+        self.assertGreater(row["median_ms"], 0)
+        self.assertGreaterEqual(row["peak_mb"], 0)
+        self.assertIn("cpu", written["machine"])
+
+    def test_answers_a_mistake_with_an_error(self):
+        for line in ("not json", '{"cmd": "dance"}', '{"cmd": "setup", "workload": "vgg"}'):
+            done = subprocess.run([self.WORKER], input=line + "\n", capture_output=True,
+                                  text=True, timeout=60, check=False)
+            self.assertIn('"error"', done.stdout, line)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ TEST(LessonsTest, CustomModuleLearnsWithUnitsLeftOut) {
 TEST(LessonsTest, CustomOpGradientsHold) {
   const std::string output = OutputOf("examples/custom_op");
   EXPECT_THAT(output, HasSubstr("its gradient: [1. 1. 1.]"));
+  EXPECT_THAT(output, HasSubstr("gradient of gauss: OK\nits gradient: OK"));
 }
 
 TEST(LessonsTest, RnnLearnsWithAndWithoutCutting) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "autograd/backward.h"
 #include "nn/batch_norm.h"
@@ -50,6 +51,19 @@ TEST(GlobalsTest, AreDestroyedAtExitWithoutAFault) {
         TrainGlobals();
         static thread_local Tensor of_the_thread = global_net.Forward(Ones({1, 1, 6, 6}));
         std::exit(of_the_thread.defined() ? 7 : 1);
+      },
+      ::testing::ExitedWithCode(7), "");
+}
+
+TEST(GlobalsTest, AreDestroyedWhenAnotherThreadExits) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        TrainGlobals();
+        std::thread([] {
+          static thread_local Tensor of_the_thread = global_net.Forward(Ones({1, 1, 6, 6}));
+          std::exit(of_the_thread.defined() ? 7 : 1);
+        }).join();
       },
       ::testing::ExitedWithCode(7), "");
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "device/cpu_allocator.h"
 #include "device/testing.h"
 #include "nn/batch_norm.h"
@@ -84,7 +86,7 @@ TEST(MemoryTest, RunsOutAnywhereInATrainingStepAndIsSurvived) {
       triggered = failure.triggered();
     }
     if (!triggered) break;
-    EXPECT_NE(error.find("byte"), std::string::npos) << error;
+    EXPECT_NE(error.find("out of memory on cpu"), std::string::npos) << error;
     ++failures;
     ASSERT_EQ(Values(*mine), start);
     ASSERT_EQ(step(*mine, adam), loss);
@@ -92,6 +94,23 @@ TEST(MemoryTest, RunsOutAnywhereInATrainingStepAndIsSurvived) {
   }
   EXPECT_GT(failures, 30);
   EXPECT_EQ(LiveBytes(), before);
+}
+
+TEST(MemoryTest, ALimitSaysWhatWasAskedHeldAndCached) {
+  CpuAllocator().EmptyCache();  // what is cached could serve the request
+  const AllocatorStats now = CpuAllocator().stats();
+  CpuAllocator().SetLimit(static_cast<size_t>(now.live_bytes + now.cached_bytes) + (1 << 20));
+  std::string message;
+  try {
+    Randn({1024, 1024});
+  } catch (const Error& e) {
+    message = e.what();
+  }
+  CpuAllocator().SetLimit(std::nullopt);
+  for (const char* part : {"4194304 bytes", "live", "cached"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+  EXPECT_EQ(Randn({1024, 1024}).size(0), 1024);
 }
 
 }  // namespace

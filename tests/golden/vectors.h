@@ -4,6 +4,7 @@
 // Reads the golden vectors of this folder; README.md has the format. Test code only.
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,14 @@ struct GoldenCase {
   StateDict inputs, outputs, grads;
   std::map<int, Tensor> grad_outputs;
 
-  bool Has(const std::string& attr) const { return attrs.count(attr) != 0; }
+  // Attributes that were asked for by one of the functions below: one that no call looks at is a
+  // case that tests something else than its name says.
+  mutable std::set<std::string> asked;
+
+  bool Has(const std::string& attr) const {
+    asked.insert(attr);
+    return attrs.count(attr) != 0;
+  }
   double Number(const std::string& attr, double otherwise) const;
   int64_t Int(const std::string& attr, int64_t otherwise) const {
     return static_cast<int64_t>(Number(attr, static_cast<double>(otherwise)));

@@ -142,18 +142,40 @@ TEST(Hdf5Test, EqualDictsGiveEqualFiles) {
 TEST(Hdf5Test, ReadsNnablaParameters) {
   const absl::StatusOr<StateDict> state = LoadHdf5("tests/io/data/sample_params.h5");
   ASSERT_TRUE(state.ok()) << state.status();
+  // In the order of the attribute `index`, which is not that of the names.
+  EXPECT_THAT(Names(*state), ElementsAre("conv1.conv.W", "conv1.conv.b", "bn.mean",
+                                         "affine.affine.W", "prelu.slope", "@conv_bn.conv.W"));
   for (const auto& [name, tensor] : *state) {
     SCOPED_TRACE(name);
     EXPECT_EQ(tensor.dtype(), DType::kF32);
+    EXPECT_EQ(tensor.requires_grad(), name != "bn.mean");
   }
-  EXPECT_THAT(Names(*state), testing::Not(testing::IsEmpty()));
-  EXPECT_TRUE((*state)["conv1.conv.W"].requires_grad());
+  const Tensor w = (*state)["conv1.conv.W"];
+  EXPECT_EQ(w.shape(), (Shape{2, 1, 3, 3}));
+  const std::vector<float> values = w.ToVector<float>();
+  EXPECT_FLOAT_EQ(values.front(), 0.18527888f);
+  EXPECT_FLOAT_EQ(values[1], -1.236787f);
+  EXPECT_FLOAT_EQ(values.back(), 1.4542326f);
+  const std::vector<float> affine = (*state)["affine.affine.W"].ToVector<float>();
+  EXPECT_EQ((*state)["affine.affine.W"].shape(), (Shape{8, 10}));
+  EXPECT_FLOAT_EQ(affine.front(), -2.2269547f);
+  EXPECT_FLOAT_EQ(affine.back(), -1.0807056f);
+  EXPECT_EQ((*state)["prelu.slope"].shape(), Shape());
+  EXPECT_FLOAT_EQ((*state)["prelu.slope"].Item<float>(), 0.25f);
+  EXPECT_EQ((*state)["@conv_bn.conv.W"].ToVector<float>(), std::vector<float>(4, 1));
 }
 
 TEST(Hdf5Test, ReadsNnablaSolverStates) {
   const absl::StatusOr<StateDict> state = LoadHdf5("tests/io/data/sample_solver_states.h5");
   ASSERT_TRUE(state.ok()) << state.status();
-  EXPECT_THAT(Names(*state), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(Names(*state),
+              testing::UnorderedElementsAre("affine.affine.W.mean", "affine.affine.W.var",
+                                            "affine.affine.W.t"));
+  const Tensor t = (*state)["affine.affine.W.t"];
+  EXPECT_EQ(t.dtype(), DType::kI64);
+  EXPECT_EQ(t.shape(), Shape());
+  EXPECT_EQ(t.Item<int64_t>(), 5);
+  EXPECT_EQ((*state)["affine.affine.W.mean"].shape(), (Shape{8, 10}));
 }
 
 // --- What the library finds in our files ---------------------------------------------------------

@@ -76,6 +76,11 @@ Made MakePool(const GoldenCase& c, bool) {
   o.kernel = SizeOf(c, "kernel", 1);
   if (c.Has("stride")) o.stride = SizeOf(c, "stride", 1);
   o.padding = SizeOf(c, "padding", 0);
+  o.ceil_mode = c.Flag("ceil_mode", false);
+  if constexpr (requires { o.dilation; }) o.dilation = SizeOf(c, "dilation", 1);
+  if constexpr (requires { o.count_include_pad; }) {
+    o.count_include_pad = c.Flag("count_include_pad", true);
+  }
   return Make<Pool>(o);
 }
 
@@ -122,6 +127,7 @@ Made MakeConv2d(const GoldenCase& c, bool deferred) {
                        .kernel = SizeOf(c, "kernel", 1),
                        .stride = SizeOf(c, "stride", 1),
                        .padding = SizeOf(c, "padding", 0),
+                       .dilation = SizeOf(c, "dilation", 1),
                        .groups = c.Int("groups", 1),
                        .bias = c.Flag("bias", true),
                        .padding_mode = PadModeOf(c)});

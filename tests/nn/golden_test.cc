@@ -61,6 +61,9 @@ std::map<std::string, Tensor> RunSteps(const GoldenCase& c, const Made& made) {
 
 void CheckCase(const GoldenCase& c, const Made& made) {
   made.module->Train(c.Flag("training", true));
+  for (const auto& [attr, words] : c.attrs) {
+    EXPECT_TRUE(c.asked.contains(attr)) << c.name << ": nothing takes " << attr;
+  }
   LoadParameters(c, *made.module);
   std::map<std::string, Tensor> tensors = RunSteps(c, made);
   for (const NamedTensor& p : made.module->named_parameters()) tensors[p.name] = p.tensor;

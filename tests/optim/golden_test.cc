@@ -10,10 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
-#include "tensor/from.h"
-#include "tensor/ops/adam_step.h"
 #include "tensor/ops/clone.h"
-#include "tensor/ops/sgd_step.h"
 #include "tests/golden/vectors.h"
 
 namespace firn::optim {
@@ -75,45 +72,6 @@ TEST_P(OptimizerGoldenTest, MovesAsPyTorchs) {
 INSTANTIATE_TEST_SUITE_P(Optimizers, OptimizerGoldenTest,
                          ::testing::ValuesIn(testing::GoldenFiles("optim")),
                          [](const auto& file) { return file.param; });
-
-// One operation of one case, in place on copies of its inputs.
-template <class Call>
-void CheckStep(const std::string& file, Call call) {
-  for (const GoldenCase& c : testing::ReadGolden(file)) {
-    std::map<std::string, Tensor> tensors;
-    for (const auto& [name, t] : c.inputs) tensors[name] = Clone(t);
-    call(c, tensors);
-    for (const auto& [name, want] : c.outputs) {
-      EXPECT_EQ(testing::Compare(tensors[name], want), "") << file << " " << c.name << " " << name;
-    }
-  }
-}
-
-Tensor Scalar(double value) { return FromVector(std::vector<double>{value}, Shape()); }
-
-TEST(StepGoldenTest, SgdStepAgreesWithPyTorch) {
-  CheckStep("ops/sgd_step.txt", [](const GoldenCase& c, std::map<std::string, Tensor>& t) {
-    SgdStep(t["param"], t["grad"], t["momentum_buffer"], Scalar(c.Number("lr", 1e-3)), {},
-            {.momentum = c.Number("momentum", 0),
-             .dampening = c.Number("dampening", 0),
-             .weight_decay = c.Number("weight_decay", 0),
-             .nesterov = c.Flag("nesterov", false)});
-  });
-}
-
-TEST(StepGoldenTest, AdamStepAgreesWithPyTorch) {
-  CheckStep("ops/adam_step.txt", [](const GoldenCase& c, std::map<std::string, Tensor>& t) {
-    const AdamStepAttrs standard;
-    const Tensor step = FromVector(std::vector<int64_t>{c.Int("step", 0)}, Shape());
-    AdamStep(t["param"], t["grad"], t["mean"], t["var"], t["max_var"], step,
-             Scalar(c.Number("lr", 1e-3)),
-             {.beta1 = c.Number("beta1", standard.beta1),
-              .beta2 = c.Number("beta2", standard.beta2),
-              .eps = c.Number("eps", standard.eps),
-              .weight_decay = c.Number("weight_decay", 0),
-              .decoupled = c.Flag("decoupled", false)});
-  });
-}
 
 }  // namespace
 }  // namespace firn::optim

@@ -246,5 +246,27 @@ def add_more_losses(v):
                target=classes)
 
 
+def add_window_options(v):
+    """The options of sliding windows that the cases above leave at their defaults."""
+    image = v.values(1, 2, 6, 6)
+
+    def conv(x, weight, bias, dilation, **sizes):
+        layer = nn.Conv2d(sizes["in"], sizes["out"], sizes["kernel"], dilation=dilation).double()
+        return torch.func.functional_call(layer, {"weight": weight, "bias": bias}, (x,))
+
+    v.case("conv2d", "dilation", conv,
+           {"in": 2, "out": 2, "kernel": [3, 3], "dilation": [2, 1]}, x=image,
+           weight=v.values(2, 2, 3, 3), bias=v.values(2))
+    v.case("max_pool2d", "dilation_and_ceil_mode",
+           lambda x, kernel, stride, dilation, ceil_mode: nn.MaxPool2d(
+               kernel, stride, dilation=dilation, ceil_mode=ceil_mode)(x),
+           {"kernel": [2, 2], "stride": [3, 3], "dilation": [2, 2], "ceil_mode": True}, x=image)
+    v.case("avg_pool2d", "without_padding_and_ceil_mode",
+           lambda x, kernel, stride, padding, ceil_mode, count_include_pad: nn.AvgPool2d(
+               kernel, stride, padding, ceil_mode, count_include_pad)(x),
+           {"kernel": [3, 3], "stride": [2, 2], "padding": [1, 1], "ceil_mode": True,
+            "count_include_pad": False}, x=image)
+
+
 PARTS = (add_stateless, add_with_parameters, add_batch_norm, add_losses, add_activations,
-         add_more_convolutions, add_norms, add_more_losses)
+         add_more_convolutions, add_norms, add_more_losses, add_window_options)
