@@ -16,10 +16,11 @@ HookHandle RegisterHook(const Tensor& tensor, GradHook hook) {
   if (hook == nullptr) RaiseStatus(InvalidArgument("the hook is empty"), "register_hook");
   auto entry = std::make_shared<GradHookEntry>();
   entry->fn = std::move(hook);
-  GradMeta& meta = EnsureGradMeta(tensor);
-  if (meta.node) {
-    meta.node->AddHook(meta.slot, entry);
+  const TensorImpl& impl = *tensor.impl();
+  if (impl.grad_node) {
+    impl.grad_node->AddHook(impl.grad_slot, entry);
   } else {
+    GradMeta& meta = EnsureGradMeta(tensor);
     // Leaves live long: forget the hooks that were removed.
     std::erase_if(meta.hooks, [](const auto& h) { return !h->active; });
     meta.hooks.push_back(entry);

@@ -97,12 +97,7 @@ FIRN_NOINLINE absl::StatusOr<Block> AllocateSlow(size_t asked, AllocTag tag) {
   return block;
 }
 
-// The ends of Allocate and Free when it is also time to publish.
-FIRN_NOINLINE absl::StatusOr<Block> PublishAndReturn(ThreadCache& cache, void* data,
-                                                     uint32_t size_class, AllocTag tag) {
-  CpuHeap::Get().Publish(cache);
-  return SmallBlock(data, size_class, tag);
-}
+// The end of Allocate and Free when it is also time to publish.
 FIRN_NOINLINE void Publish(ThreadCache& cache) noexcept { CpuHeap::Get().Publish(cache); }
 
 // Makes room in a full magazine: the colder half goes to the heap.
@@ -136,19 +131,26 @@ FIRN_NOINLINE void FreeSlow(const Block& block) noexcept {
 
 constinit CpuCachingAllocator internal::cpu_allocator;
 
-absl::StatusOr<Block> CpuCachingAllocator::Allocate(size_t bytes, AllocTag tag) {
-  if (bytes > internal::kMaxSmallBytes - internal::kRedzoneBytes) return AllocateSlow(bytes, tag);
+bool CpuCachingAllocator::TakeCached(size_t bytes, AllocTag tag, Block* block) noexcept {
+  if (bytes > internal::kMaxSmallBytes - internal::kRedzoneBytes) return false;
   const uint32_t size_class = internal::SizeClassOf(bytes + internal::kRedzoneBytes);
   ThreadCache& cache = *internal::this_thread_cache;
   void* const data = cache.magazines[size_class].Pop();
   if (data == nullptr) [[unlikely]]
-    return AllocateSlow(bytes, tag);
+    return false;
   const uint32_t block_bytes = internal::kSizeClassBytes[size_class];
   internal::OnAllocate(data, bytes, block_bytes);
-  if (cache.book(tag).Allocated(block_bytes)) [[unlikely]] {
-    return PublishAndReturn(cache, data, size_class, tag);
-  }
-  return SmallBlock(data, size_class, tag);
+  *block = SmallBlock(data, size_class, tag);
+  if (cache.book(tag).Allocated(block_bytes)) [[unlikely]]
+    Publish(cache);
+  return true;
+}
+
+absl::StatusOr<Block> CpuCachingAllocator::Allocate(size_t bytes, AllocTag tag) {
+  Block block;
+  if (TakeCached(bytes, tag, &block)) [[likely]]
+    return block;
+  return AllocateSlow(bytes, tag);
 }
 
 void CpuCachingAllocator::Free(const Block& block) noexcept {

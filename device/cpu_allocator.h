@@ -29,6 +29,9 @@ class CpuCachingAllocator final : public Allocator {
   CpuCachingAllocator& operator=(const CpuCachingAllocator&) = delete;
 
   absl::StatusOr<Block> Allocate(size_t bytes, AllocTag tag) override;
+  // The usual way of Allocate: a small block that lies ready in the calling thread's cache. False
+  // when it takes more than that.
+  bool TakeCached(size_t bytes, AllocTag tag, Block* block) noexcept;
   void Free(const Block& block) noexcept override;
   AllocatorStats stats() const override;
   void ResetPeak() override;

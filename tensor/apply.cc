@@ -14,10 +14,12 @@
 #include "absl/strings/str_cat.h"
 #include "device/check.h"
 #include "device/cpu_allocator.h"
+#include "device/simd.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/internal/apply_checks.h"
+#include "tensor/pending.h"
 #include "tensor/reorder.h"
 
 namespace firn {
@@ -28,6 +30,7 @@ using internal::Validate;
 
 constexpr size_t kMaxOutputs = 8;
 constexpr size_t kFewInputs = 6;
+constexpr size_t kFewAlike = 3;
 
 // --- Kernel choice and layouts -------------------------------------------------------------------
 
@@ -270,21 +273,22 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   return absl::OkStatus();
 }
 
-// The shortcut of most calls: a first kernel that takes everything, dense inputs in the layout it
-// takes, nothing written in place. Null: the long way.
-const Kernel* Shortcut(const OpDef& op, absl::Span<const TensorRef> in, Device device) {
-  if (op.any_inout || op.index_bounds != nullptr || in.size() > kFewInputs || op.kernels.empty()) {
-    return nullptr;
-  }
+// The shortcut of most calls: a first kernel that takes everything dense as it is. Null: the long
+// way.
+const Kernel* PlainKernel(const OpDef& op, Device device) {
+  if (op.kernels.empty()) return nullptr;
   const Kernel& k = op.kernels.front();
-  if (k.device != device.type || k.supports != nullptr || k.workspace != nullptr ||
-      k.layouts != nullptr) {
-    return nullptr;
-  }
+  const bool plain = k.device == device.type && k.supports == nullptr && k.workspace == nullptr &&
+                     k.layouts == nullptr;
+  return plain ? &k : nullptr;
+}
+
+const Kernel* Shortcut(const OpDef& op, absl::Span<const TensorRef> in, Device device) {
+  if (op.any_inout || op.index_bounds != nullptr || in.size() > kFewInputs) return nullptr;
   for (const TensorRef& t : in) {
     if (!t.defined() || !t.spec().layout.contiguous) return nullptr;
   }
-  return &k;
+  return PlainKernel(op, device);
 }
 
 absl::Status RunShortcut(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef attrs,
@@ -298,6 +302,35 @@ absl::Status RunShortcut(const Kernel& k, absl::Span<const TensorRef> in, AttrsR
   }
   if (!HasWork(out, false)) return absl::OkStatus();
   KernelContext context({operands, in.size()}, {results, out.size()}, attrs, nullptr);
+  return k.run(context);
+}
+
+// The shortest way, see OpDef::alike. Null: another way.
+const Kernel* AlikeKernel(const OpDef& op, absl::Span<const TensorRef> in) {
+  if (op.alike == 0 || in.size() != op.inputs.size() || in.size() > kFewAlike) return nullptr;
+  const TensorSpec* first = nullptr;
+  for (const TensorRef& t : in) {
+    if (!t.defined() || IsPending(*t)) return nullptr;
+    const TensorSpec& s = t.spec();
+    if (!s.layout.contiguous) return nullptr;
+    if (first == nullptr) {
+      first = &s;
+    } else if (s.dtype != first->dtype || s.device != first->device || s.shape != first->shape) {
+      return nullptr;
+    }
+  }
+  return Contains(op.alike, first->dtype) ? PlainKernel(op, first->device) : nullptr;
+}
+
+absl::Status RunAlike(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef attrs,
+                      Tensor* out) {
+  Operand operands[kFewAlike], result;
+  for (size_t i = 0; i < in.size(); ++i) operands[i] = {in[i]->impl()->data, &in[i].spec()};
+  FIRN_RETURN_IF_ERROR(AllocateInto(in[0].spec(), AllocTag::kActivation, out));
+  const TensorSpec& spec = out->spec();
+  if (spec.num_elements() == 0) return absl::OkStatus();
+  result = {out->impl()->data, &spec};
+  KernelContext context({operands, in.size()}, {&result, 1}, attrs, nullptr, true);
   return k.run(context);
 }
 
@@ -317,8 +350,8 @@ class SpecBuffer {
 };
 static_assert(std::is_trivially_destructible_v<TensorSpec>);
 
-absl::Status Compute(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
-                     absl::Span<Tensor> out) {
+FIRN_NOINLINE absl::Status Compute(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                                   absl::Span<Tensor> out) {
   FIRN_DCHECK(out.size() == op.outputs.size() && out.size() <= kMaxOutputs);
   SpecBuffer specs(out.size());
   const absl::Span<TensorSpec> out_specs = specs.span();
@@ -348,7 +381,10 @@ bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
 
 void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                absl::Span<Tensor> out) {
-  RaiseIfError(Compute(op, in, attrs, out), op.name);
+  const Kernel* alike = AlikeKernel(op, in);
+  RaiseIfError(
+      alike != nullptr ? RunAlike(*alike, in, attrs, out.data()) : Compute(op, in, attrs, out),
+      op.name);
   const DispatchState& s = ThisThread();
   if (s.grad_enabled && op.grad != nullptr && internal::grad_recorder != nullptr &&
       AnyRequiresGrad(in)) {

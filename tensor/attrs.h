@@ -48,7 +48,7 @@ class AttrVisitor {
 struct AttrsType {
   const char* name;
   size_t size, align;
-  bool trivial;  // may be copied by memcpy and needs no destructor
+  bool simple;  // copying cannot fail, needs no destructor, may be moved as bytes
   void (*construct)(void* to);
   void (*copy)(void* to, const void* from);
   void (*destroy)(void* p);
@@ -63,7 +63,7 @@ const AttrsType* AttrsOf() {
       "attrs",
       sizeof(T),
       alignof(T),
-      std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
+      std::is_nothrow_copy_constructible_v<T> && std::is_trivially_destructible_v<T>,
       [](void* to) { new (to) T(); },
       [](void* to, const void* from) { new (to) T(*static_cast<const T*>(from)); },
       [](void* p) { static_cast<T*>(p)->~T(); },
@@ -94,7 +94,7 @@ class AttrsRef {
   const AttrsType* type_ = nullptr;
 };
 
-// Owned attributes, kept by tape nodes and graph instructions. Small trivial structs stay in place.
+// Owned attributes, kept by tape nodes and graph instructions. Small simple structs stay in place.
 class Attrs {
  public:
   Attrs() = default;
@@ -120,7 +120,7 @@ class Attrs {
 
  private:
   static constexpr size_t kInline = 80;
-  bool InPlace() const { return type_ != nullptr && type_->trivial && type_->size <= kInline; }
+  bool InPlace() const { return type_ != nullptr && type_->simple && type_->size <= kInline; }
   void* Reserve() {
     if (!InPlace()) heap_ = ::operator new(type_->size, std::align_val_t(type_->align));
     return mutable_data();

@@ -1,4 +1,4 @@
-// Shape rules and promotion shared by elementwise operations.
+// Promotion shared by elementwise operations.
 //
 // A number (weak_number) counts only by its kind - bool, integer or float - as in PyTorch: it
 // changes the result's dtype only when its kind is above the tensor's. The same holds for 0-d
@@ -12,22 +12,6 @@
 
 namespace firn {
 namespace {
-
-bool AllOneShape(const InferContext& c) {
-  for (int i = 1; i < c.num_inputs(); ++i) {
-    if (c.has(i) && c.shape(i) != c.shape(0)) return false;
-  }
-  return true;
-}
-
-absl::StatusOr<Shape> BroadcastAll(InferContext& c) {
-  Shape shape = c.shape(0);
-  for (int i = 1; i < c.num_inputs(); ++i) {
-    if (!c.has(i)) continue;
-    FIRN_ASSIGN_OR_RETURN(shape, BroadcastShapes(shape, c.shape(i)));
-  }
-  return shape;
-}
 
 int KindOf(DType d) { return d == DType::kBool ? 0 : IsFloating(d) ? 2 : 1; }
 
@@ -82,25 +66,6 @@ Tensor AsDType(const Tensor& x, DType dtype) {
   const bool number = x.defined() && x.impl()->weak_number && x.dtype() != dtype;
   return number && KindOf(dtype) >= KindOf(x.dtype()) ? NumberAs(x, dtype) : Cast(x, dtype);
 }
-
-absl::Status InferLikeInput(InferContext& c) {
-  c.set_out_like(0, 0);
-  return absl::OkStatus();
-}
-
-absl::Status InferBroadcastAs(InferContext& c, DType out) {
-  if (AllOneShape(c)) [[likely]] {  // saves three copies of the shape
-    c.set_out(0, out, c.shape(0));
-    return absl::OkStatus();
-  }
-  FIRN_ASSIGN_OR_RETURN(const Shape shape, BroadcastAll(c));
-  c.set_out(0, out, shape);
-  return absl::OkStatus();
-}
-
-absl::Status InferBroadcast(InferContext& c) { return InferBroadcastAs(c, c.dtype(0)); }
-
-absl::Status InferPredicate(InferContext& c) { return InferBroadcastAs(c, DType::kBool); }
 
 double NumberValue(const Tensor& t) {
   const TensorImpl& number = *t.impl();

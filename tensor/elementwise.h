@@ -1,22 +1,15 @@
 #ifndef FIRN_TENSOR_ELEMENTWISE_H_
 #define FIRN_TENSOR_ELEMENTWISE_H_
 
-// What elementwise operations share on every device: shape rules and the front functions'
-// promotion.
+// What elementwise operations share on every device: the promotion of the front functions, beside
+// the shape rules of tensor/infer.h.
 
 #include <utility>
 
+#include "tensor/infer.h"
 #include "tensor/op.h"
 
 namespace firn {
-
-// Output 0 is like input 0.
-absl::Status InferLikeInput(InferContext& c);
-// Output 0 has the broadcast shape of all inputs and dtype `out`.
-absl::Status InferBroadcastAs(InferContext& c, DType out);
-// As above with the dtype of input 0, and with bool.
-absl::Status InferBroadcast(InferContext& c);
-absl::Status InferPredicate(InferContext& c);
 
 // Both operands in the dtype of the result (numbers adopt the other operand's dtype unless their
 // kind is higher: int tensor + 0.5 is f32). Throws when one is undefined.

@@ -35,11 +35,9 @@ class GradNode : public RefCounted {
 
 class PendingOwner;
 
-// The autograd side of a tensor; absent while nobody needs it.
+// What few tensors need beside TensorImpl::grad_node; absent while nobody needs it.
 struct GradMeta : Pooled<GradMeta> {
   Tensor grad;                       // accumulated, for leaves
-  IntrusivePtr<GradNode> node;       // who computed this tensor; null for leaves
-  uint32_t slot = 0;                 // which of node's outputs
   GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
   std::shared_ptr<Tensor> retained;  // RetainGrad: shared with the node, which fills it
   const PendingOwner* pending_owner = nullptr;  // of a pending tensor, see tensor/pending.h

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/check.h"
+#include "tensor/infer.h"
 
 namespace firn {
 namespace {
@@ -24,6 +25,19 @@ Registry& TheRegistry() {
   return *registry;
 }
 
+// OpDef::alike.
+DTypeSet DTypesOfAlike(const OpDef& op) {
+  if ((op.infer != InferLikeInput && op.infer != InferBroadcast) || op.index_bounds != nullptr) {
+    return 0;
+  }
+  DTypeSet dtypes = kAnyDType;
+  for (const ArgDecl& decl : op.inputs) {
+    if (decl.inout || decl.variadic || decl.min_rank > 0 || decl.max_rank < kMaxRank) return 0;
+    dtypes &= decl.dtypes;
+  }
+  return dtypes;
+}
+
 // What Apply would otherwise look up at every call.
 void Resolve(OpDef& op) {
   for (const ArgDecl& decl : op.inputs) op.cycle += decl.variadic ? 1u : 0u;
@@ -31,6 +45,7 @@ void Resolve(OpDef& op) {
     FIRN_CHECK(op.inputs[op.inputs.size() - 1 - i].variadic, "variadic inputs of ",
                std::string(op.name), " are not the last ones");
   }
+  op.alike = DTypesOfAlike(op);
   // Saved values are found by one position, see autograd/tape/op_node.cc.
   FIRN_CHECK(op.cycle <= 1 || op.grad == nullptr, std::string(op.name));
   for (ArgDecl& decl : op.inputs) {

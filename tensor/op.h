@@ -95,8 +95,8 @@ struct Operand {
 class KernelContext {
  public:
   KernelContext(absl::Span<const Operand> in, absl::Span<const Operand> out, AttrsRef attrs,
-                void* workspace)
-      : in_(in), out_(out), attrs_(attrs), workspace_(workspace) {}
+                void* workspace, bool alike = false)
+      : in_(in), out_(out), attrs_(attrs), workspace_(workspace), alike_(alike) {}
 
   int num_inputs() const { return static_cast<int>(in_.size()); }
   int num_outputs() const { return static_cast<int>(out_.size()); }
@@ -127,6 +127,8 @@ class KernelContext {
   T* workspace() const {
     return static_cast<T*>(workspace_);
   }
+  // True if all operands are known to be of one contiguous spec; false says nothing.
+  bool alike() const { return alike_; }
   absl::Span<const Operand> operands_in() const { return in_; }
   absl::Span<const Operand> operands_out() const { return out_; }
 
@@ -134,6 +136,7 @@ class KernelContext {
   absl::Span<const Operand> in_, out_;
   AttrsRef attrs_;
   void* workspace_;
+  bool alike_;
 };
 
 // What `supports`, `workspace` and `layouts` see: specs of inputs (null when absent) and outputs.
@@ -167,8 +170,9 @@ struct LayoutRequest {
 enum class Takes : uint8_t {
   kContiguous,  // row-major inputs and outputs
   kStrided,     // any strides; outputs contiguous
-  // Element by element: inputs of one shape and layout pass as they are (also blocked), beside
-  // inputs of a single element, and the outputs get that layout; otherwise as kStrided.
+  // Element by element: blocked inputs of one shape pass as they are beside inputs of a single
+  // element, row-major ones among them are brought into their layout, and the outputs get it too;
+  // otherwise as kStrided.
   kElementwise,
   kAny,  // inputs as they are, strided or blocked; outputs contiguous
 };
@@ -251,6 +255,9 @@ struct OpDef {
   // Filled in at registration.
   bool any_inout = false;
   size_t cycle = 0;  // how many inputs are variadic
+  // Inputs of one contiguous spec with one of these dtypes need no further look, and the result has
+  // that spec too: the usual call of an elementwise operation. 0: never.
+  DTypeSet alike = 0;
 
   bool variadic() const { return cycle != 0; }
   // The declaration of input i of a call. Requires: i < inputs.size(), or variadic().

@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_SHAPE_H_
 
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <ostream>
 #include <string>
@@ -14,14 +15,22 @@ namespace firn {
 // The most dimensions a tensor can have.
 inline constexpr int kMaxRank = 8;
 
-// Up to kMaxRank integers in place: strides, and shapes under construction.
+// Up to kMaxRank integers in place: strides, and shapes under construction. The first four are
+// always there, so that copying nearly every tensor's description is a few vector moves.
 struct Dims {
+  static constexpr int kQuick = 4;
   int64_t d[kMaxRank];
   int32_t rank = 0;
 
-  Dims() = default;
+  Dims() noexcept { std::memset(d, 0, kQuick * sizeof(*d)); }
   explicit Dims(int r, int64_t fill = 0) : rank(r) {
-    for (int i = 0; i < r; ++i) d[i] = fill;
+    for (int i = 0; i < (r < kQuick ? kQuick : r); ++i) d[i] = fill;
+  }
+  Dims(const Dims& o) noexcept : rank(o.rank) { CopyFrom(o); }
+  Dims& operator=(const Dims& o) noexcept {
+    rank = o.rank;
+    CopyFrom(o);
+    return *this;
   }
   int64_t& operator[](int i) { return d[i]; }
   int64_t operator[](int i) const { return d[i]; }
@@ -33,6 +42,14 @@ struct Dims {
       if (a.d[i] != b.d[i]) return false;
     }
     return true;
+  }
+
+ private:
+  // Of itself too: the two ranges are the same or apart.
+  void CopyFrom(const Dims& o) noexcept {
+    std::memcpy(d, o.d, kQuick * sizeof(*d));
+    if (rank > kQuick) [[unlikely]]
+      std::memcpy(d + kQuick, o.d + kQuick, static_cast<size_t>(rank - kQuick) * sizeof(*d));
   }
 };
 

@@ -20,24 +20,22 @@ absl::StatusOr<Allocator*> AllocatorOf(Device device) {
 
 }  // namespace
 
+IntrusivePtr<Storage> Storage::TakeCached(size_t bytes, Device device, AllocTag tag) {
+  Block block;
+  if (device.type != DeviceType::kCpu || !CpuAllocator().TakeCached(bytes, tag, &block)) return {};
+  return IntrusivePtr<Storage>::Adopt(
+      new Storage(block.data, bytes, device, &CpuAllocator(), block));
+}
+
 absl::StatusOr<IntrusivePtr<Storage>> Storage::Allocate(size_t bytes, Device device, AllocTag tag) {
   FIRN_ASSIGN_OR_RETURN(Allocator * allocator, AllocatorOf(device));
-  FIRN_ASSIGN_OR_RETURN(Block block, allocator->Allocate(bytes, tag));
-  auto storage = IntrusivePtr<Storage>::Adopt(new Storage);
-  storage->data_ = block.data;
-  storage->bytes_ = bytes;
-  storage->allocator_ = allocator;
-  storage->block_ = block;
-  storage->device_ = device;
-  return storage;
+  FIRN_ASSIGN_OR_RETURN(const Block block, allocator->Allocate(bytes, tag));
+  return IntrusivePtr<Storage>::Adopt(new Storage(block.data, bytes, device, allocator, block));
 }
 
 IntrusivePtr<Storage> Storage::Borrow(void* data, size_t bytes, Device device,
                                       std::function<void(void*)> release) {
-  auto storage = IntrusivePtr<Storage>::Adopt(new Storage);
-  storage->data_ = data;
-  storage->bytes_ = bytes;
-  storage->device_ = device;
+  auto storage = IntrusivePtr<Storage>::Adopt(new Storage(data, bytes, device, nullptr, Block()));
   storage->release_ = std::move(release);
   return storage;
 }

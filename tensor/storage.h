@@ -21,6 +21,8 @@ class Storage final : public RefCounted, public Pooled<Storage> {
  public:
   // `bytes` uninitialised bytes on `device`.
   static absl::StatusOr<IntrusivePtr<Storage>> Allocate(size_t bytes, Device device, AllocTag tag);
+  // The same, null when it takes an error or more than what lies ready: the short way of most.
+  static IntrusivePtr<Storage> TakeCached(size_t bytes, Device device, AllocTag tag);
   // Memory of somebody else's; `release` (may be null) is called with `data` when the last tensor
   // that uses it is gone.
   static IntrusivePtr<Storage> Borrow(void* data, size_t bytes, Device device,
@@ -36,12 +38,13 @@ class Storage final : public RefCounted, public Pooled<Storage> {
 
  private:
   friend void DestroyRefCounted<Storage>(Storage*) noexcept;
-  Storage() = default;
+  Storage(void* data, size_t bytes, Device device, Allocator* allocator, const Block& block)
+      : data_(data), bytes_(bytes), allocator_(allocator), block_(block), device_(device) {}
   ~Storage();
 
-  void* data_ = nullptr;
-  size_t bytes_ = 0;
-  Allocator* allocator_ = nullptr;  // null: borrowed
+  void* data_;
+  size_t bytes_;
+  Allocator* allocator_;  // null: borrowed
   Block block_;
   Device device_;
   std::atomic<uint32_t> version_ = 0;

@@ -14,6 +14,8 @@
 namespace firn {
 
 TensorImpl::TensorImpl() = default;
+TensorImpl::TensorImpl(IntrusivePtr<Storage> s, void* d, const TensorSpec& sp)
+    : storage(std::move(s)), data(static_cast<char*>(d)), spec(sp) {}
 TensorImpl::~TensorImpl() = default;
 
 void GradNode::Destroy(GradNode* node) noexcept {
@@ -42,7 +44,10 @@ GradMeta& EnsureGradMeta(const Tensor& t) {
 }
 
 absl::Status AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out) {
-  FIRN_ASSIGN_OR_RETURN(auto storage, Storage::Allocate(spec.bytes(), spec.device, tag));
+  IntrusivePtr<Storage> storage = Storage::TakeCached(spec.bytes(), spec.device, tag);
+  if (!storage) [[unlikely]] {
+    FIRN_ASSIGN_OR_RETURN(storage, Storage::Allocate(spec.bytes(), spec.device, tag));
+  }
   void* data = storage->data();
   *out = WrapStorage(std::move(storage), data, spec);
   return absl::OkStatus();
@@ -55,11 +60,7 @@ absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag) {
 }
 
 Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec) {
-  auto impl = MakeIntrusive<TensorImpl>();
-  impl->storage = std::move(storage);
-  impl->data = static_cast<char*>(data);
-  impl->spec = spec;
-  return Tensor(std::move(impl));
+  return Tensor(MakeIntrusive<TensorImpl>(std::move(storage), data, spec));
 }
 
 // --- Numbers -------------------------------------------------------------------------------------
@@ -97,9 +98,7 @@ int64_t Tensor::size(int dim) const {
 
 // --- Gradients -----------------------------------------------------------------------------------
 
-bool Tensor::is_leaf() const {
-  return !defined() || impl_->grad_meta == nullptr || !impl_->grad_meta->node;
-}
+bool Tensor::is_leaf() const { return !defined() || !impl_->grad_node; }
 
 Tensor& Tensor::SetRequiresGrad(bool on) {
   if (!defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), "set_requires_grad");
@@ -146,9 +145,9 @@ Tensor& Tensor::RetainGrad() {
     RaiseStatus(FailedPrecondition("the tensor does not require a gradient"), "retain_grad");
   }
   GradMeta& meta = EnsureGradMeta(*this);
-  if (meta.node && meta.retained == nullptr) {
+  if (impl_->grad_node && meta.retained == nullptr) {
     meta.retained = std::make_shared<Tensor>();
-    meta.node->Retain(meta.slot, meta.retained);
+    impl_->grad_node->Retain(impl_->grad_slot, meta.retained);
   }
   return *this;
 }

@@ -21,6 +21,7 @@ namespace firn {
 
 class Tensor;
 struct GradMeta;
+class GradNode;
 class TensorIndex;
 class IndexedTensor;
 
@@ -32,9 +33,12 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   bool weak_number = false;    // made from a C++ number: takes part in promotion by its kind only
   double number = 0;           // the exact value of a floating weak_number
   bool requires_grad = false;  // a leaf that wants a gradient, or computed from one
+  uint32_t grad_slot = 0;      // which of grad_node's outputs
+  IntrusivePtr<GradNode> grad_node;  // who computed this tensor; null for leaves
   std::unique_ptr<GradMeta> grad_meta;
 
   TensorImpl();
+  TensorImpl(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
   ~TensorImpl();
 };
 

@@ -22,38 +22,23 @@ uint64_t LastSeq() { return last_seq; }
 
 const TensorSpec& Edge::spec() const { return node ? node->output_specs()[slot] : leaf.spec(); }
 
-Edge EdgeTo(const Tensor& input) {
-  Edge e;
-  if (!input.requires_grad()) return e;
-  const GradMeta* meta = input.impl()->grad_meta.get();
-  if (meta != nullptr && meta->node) {
-    e.node = IntrusivePtr<Node>::Share(static_cast<Node*>(meta->node.get()));
-    e.slot = meta->slot;
-  } else {
-    e.leaf = input;
-  }
-  return e;
-}
-
 Node::Node() : seq_(++last_seq), path_(PathScope::Interned()) {}
 
-void Node::AddEdge(Edge edge) {
-  // Numbers are per thread: a value from another thread may carry a larger one.
-  if (edge.node && edge.node->seq() >= seq_) [[unlikely]] {
-    seq_ = last_seq = std::max(edge.node->seq(), last_seq) + 1;
-  }
-  edges_.push_back(std::move(edge));
-}
+void Node::Renumber(uint64_t after) { seq_ = last_seq = std::max(after, last_seq) + 1; }
 
 void Node::Attach(absl::Span<Tensor> out, absl::Span<const ArgDecl> results) {
   for (size_t i = 0; i < out.size(); ++i) {
     outputs_.push_back(out[i].spec());
     if (!IsFloating(out[i].dtype()) || (i < results.size() && results[i].constant)) continue;
-    out[i].impl()->requires_grad = true;
-    GradMeta& meta = EnsureGradMeta(out[i]);
-    meta.node = IntrusivePtr<GradNode>::Share(this);
-    meta.slot = static_cast<uint32_t>(i);
+    SetHistory(out[i], static_cast<uint32_t>(i));
   }
+}
+
+void Node::SetHistory(const Tensor& output, uint32_t slot) {
+  TensorImpl& impl = *output.impl();
+  impl.requires_grad = true;
+  impl.grad_slot = slot;
+  impl.grad_node = IntrusivePtr<GradNode>::Share(this);
 }
 
 Node::Observers& Node::observers() {
@@ -129,10 +114,7 @@ Tensor SavedTensor::Unpack(Node& owner) const {
   if (!output_ || !GradEnabled()) return tensor_;
   // An alias with history; ours stays without, or the node would own itself.
   Tensor output = WrapStorage(impl->storage, impl->data, impl->spec);
-  output.impl()->requires_grad = true;
-  GradMeta& meta = EnsureGradMeta(output);
-  meta.node = IntrusivePtr<GradNode>::Share(&owner);
-  meta.slot = slot_;
+  owner.SetHistory(output, slot_);
   return output;
 }
 

@@ -31,9 +31,6 @@ struct Edge {
   const TensorSpec& spec() const;  // of the input. Requires: wanted()
 };
 
-// The edge for an input as it is now.
-Edge EdgeTo(const Tensor& input);
-
 // Calls an active hook and takes over what it returns. Throws when that does not fit.
 void RunHook(const GradHookEntry& hook, Tensor& grad);
 
@@ -71,8 +68,10 @@ class Node : public GradNode {
   // Makes `out` the outputs of this node: sets their history, save that of results declared
   // constant. `results` may be shorter than `out`.
   void Attach(absl::Span<Tensor> out, absl::Span<const ArgDecl> results = {});
-  void AddEdge(const Tensor& input) { AddEdge(EdgeTo(input)); }
-  void AddEdge(Edge edge);
+  // Makes `output` this node's output number `slot`.
+  void SetHistory(const Tensor& output, uint32_t slot);
+  void AddEdge(const Tensor& input);
+  void AddEdge(Edge edge) { Order(edges_.emplace_back(std::move(edge))); }
   void AddNoEdge() { edges_.emplace_back(); }
 
  private:
@@ -81,6 +80,13 @@ class Node : public GradNode {
     std::vector<std::pair<uint32_t, std::shared_ptr<Tensor>>> retained;
   };
   Observers& observers();
+  // Numbers this node after the one that `edge` leads to.
+  void Order(const Edge& edge) {
+    // Numbers are per thread: a value from another thread may carry a larger one.
+    if (edge.node && edge.node->seq() >= seq_) [[unlikely]]
+      Renumber(edge.node->seq());
+  }
+  void Renumber(uint64_t after);
 
   uint64_t seq_;
   const std::string* path_;
@@ -88,6 +94,16 @@ class Node : public GradNode {
   absl::InlinedVector<TensorSpec, 1> outputs_;
   std::unique_ptr<Observers> observers_;
 };
+
+// The edge for an input as it is now.
+inline Edge EdgeTo(const Tensor& input) {
+  if (!input.requires_grad()) return {};
+  const TensorImpl& impl = *input.impl();
+  if (!impl.grad_node) return {nullptr, input};
+  return {IntrusivePtr<Node>::Share(static_cast<Node*>(impl.grad_node.get())), {}, impl.grad_slot};
+}
+
+inline void Node::AddEdge(const Tensor& input) { AddEdge(EdgeTo(input)); }
 
 // Throws "backward: <operation> at <path> <message>".
 [[noreturn]] void RaiseInBackward(const Node& node, const absl::Status& status);

@@ -90,7 +90,7 @@ void ElementwiseLoop(KernelContext& k, const F& f) {
   return [&]<size_t... I>(std::index_sequence<I...>) {
     Out* out = k.out<Out>();
     const std::tuple<const In*...> in(k.in<In>(I)...);
-    if ((SameDenseLayout(k.out_spec(), k.in_spec(I)) && ...)) {  // no plan needed
+    if (k.alike() || (SameDenseLayout(k.out_spec(), k.in_spec(I)) && ...)) {  // no plan needed
       constexpr int64_t kOnes[] = {static_cast<int64_t>(I - I + 1)...};
       ParallelFor(k.out_spec().num_elements(), kElementGrain, [&](int64_t begin, int64_t end) {
         internal::AnyRow(out + begin, std::tuple<const In*...>((std::get<I>(in) + begin)...), kOnes,
