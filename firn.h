@@ -42,6 +42,7 @@
 #include "tensor/index.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
+#include "tensor/precision.h"
 #include "tensor/rng.h"
 #include "tensor/tensor.h"
 

@@ -45,6 +45,10 @@ FIRN_REGISTER_SAMPLES(conv2d) {
         {Normal({2, 16, 7, 8}), Normal({32, 16, 3, 3}, 2), Normal({32}, 3)},
         ConvAttrs{.padding = 1})
       .check_gradient = false;  // thousands of weights
+  s.Add("5x5 of blocked channels",
+        {Normal({2, 16, 8, 9}), Normal({32, 16, 5, 5}, 2), Normal({32}, 3)},
+        ConvAttrs{.padding = 2})
+      .check_gradient = false;
   s.Add("strides, dilations and unequal sides",
         {Normal({1, 2, 7, 9}), Normal({2, 2, 2, 3}, 2), none},
         ConvAttrs{.stride = {2, 3}, .padding = {1, 2}, .dilation = {3, 2}});
@@ -96,6 +100,9 @@ FIRN_REGISTER_SAMPLES(conv_transpose2d) {
   s.Add("3x3 of blocked channels", {Normal({2, 32, 7, 8}), Normal({32, 16, 3, 3}, 2)},
         ConvAttrs{.padding = 1, .result = {7, 8}})
       .check_gradient = false;
+  s.Add("5x5 of blocked channels", {Normal({2, 32, 8, 9}), Normal({32, 16, 5, 5}, 2)},
+        ConvAttrs{.padding = 2, .result = {8, 9}})
+      .check_gradient = false;
   s.Add("strides and groups", {Normal({1, 4, 3, 3}), Normal({4, 2, 2, 3}, 2)},
         ConvAttrs{.stride = {2, 3}, .groups = 2, .result = {7, 10}});
   s.Add("dilations", {Normal({1, 2, 3, 3}), Normal({2, 2, 3, 2}, 2)},
@@ -133,6 +140,9 @@ FIRN_REGISTER_SAMPLES(conv2d_weight_grad) {
         ConvAttrs{.padding = 1, .result = 3});
   s.Add("3x3 of blocked channels", {Normal({2, 16, 7, 8}), Normal({2, 32, 7, 8}, 2)},
         ConvAttrs{.padding = 1, .result = 3})
+      .check_gradient = false;
+  s.Add("5x5 of blocked channels", {Normal({2, 16, 8, 9}), Normal({2, 32, 8, 9}, 2)},
+        ConvAttrs{.padding = 2, .result = 5})
       .check_gradient = false;
   s.Add("first layer", {Normal({3, 1, 7, 6}), Normal({3, 16, 4, 3}, 2)},
         ConvAttrs{.stride = 2, .padding = 2, .result = {5, 5}});

@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/conv_first_layer.h"
 #include "tensor/kernels/cpu/conv_onednn.h"
 #include "tensor/kernels/cpu/conv_reference.h"
+#include "tensor/precision.h"
 
 namespace firn::cpu {
 namespace {
@@ -62,27 +63,29 @@ absl::Status WantsF32(const KernelQuery& q) {
 
 // --- Winograd ------------------------------------------------------------------------------------
 
-Conv3x3Shape Shape3x3(const ConvProblem& p) {
-  return {p.batch, p.in, p.out, p.in_size.h, p.in_size.w};
+WinogradShape WinogradShapeOf(const ConvProblem& p) {
+  return {p.batch, p.in, p.out, p.in_size.h, p.in_size.w, static_cast<int>(p.kernel.h)};
 }
 
 template <ConvPass kPass>
 absl::Status WinogradTakes(const KernelQuery& q) {
   FIRN_RETURN_IF_ERROR(WantsF32(q));
+  FIRN_RETURN_IF(!WinogradAllowed(), Unimplemented("is switched off"));
   const ConvProblem p = ProblemOf<kPass>(q);
   const ConvAttrs& a = p.attrs;
-  const bool fits = p.kernel == Size2(3) && a.stride == Size2(1) && a.padding == Size2(1) &&
-                    a.dilation == Size2(1) && a.groups == 1;
-  FIRN_RETURN_IF(!fits, Unimplemented("wants a 3x3 kernel with stride 1 and padding 1"));
-  FIRN_RETURN_IF(!WinogradSupports(Shape3x3(p)),
+  const bool fits = (p.kernel == Size2(3) || p.kernel == Size2(5)) && a.stride == Size2(1) &&
+                    a.padding == Size2(p.kernel.h / 2) && a.dilation == Size2(1) && a.groups == 1;
+  FIRN_RETURN_IF(!fits, Unimplemented("wants a 3x3 or 5x5 kernel with stride 1 and its padding"));
+  FIRN_RETURN_IF(!WinogradSupports(WinogradShapeOf(p)),
                  Unimplemented("wants channels in multiples of ", kChannelBlock));
-  FIRN_RETURN_IF(!WinogradIsFaster(Shape3x3(p), kPass), Unimplemented("slower for this shape"));
+  FIRN_RETURN_IF(!WinogradIsFaster(WinogradShapeOf(p), kPass),
+                 Unimplemented("slower for this shape"));
   return absl::OkStatus();
 }
 
 template <ConvPass kPass>
 absl::Status RunWinograd(KernelContext& k) {
-  const Conv3x3Shape s = Shape3x3(ProblemOf<kPass>(k));
+  const WinogradShape s = WinogradShapeOf(ProblemOf<kPass>(k));
   const Roles<float> r = RolesOf<kPass, float>(k);
   if constexpr (kPass == kForward) {
     WinogradForward(s, r.x, r.weight, r.bias, r.y, k.workspace());
@@ -101,7 +104,7 @@ Kernel WinogradKernel() {
       .supports = WinogradTakes<kPass>,
       .workspace =
           [](const KernelQuery& q) {
-            return WinogradWorkspace(Shape3x3(ProblemOf<kPass>(q)), kPass);
+            return WinogradWorkspace(WinogradShapeOf(ProblemOf<kPass>(q)), kPass);
           },
       .layouts = [](const KernelQuery&,
                     LayoutRequest& want) { Request<kPass>(kChannelBlock, kChannelBlock, want); },

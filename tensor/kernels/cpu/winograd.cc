@@ -1,4 +1,4 @@
-// The three passes of Winograd F(4x4,3x3), as chains of the stages in winograd_stages.h.
+// The three passes of Winograd convolution, as chains of the stages in winograd_stages.h.
 //
 // Forward and the gradient of the input are the same computation: the latter convolves dy with the
 // rotated, transposed filters. The filters are transformed once into U (36 * in * out floats, read
@@ -52,8 +52,8 @@ struct ImagePlan {
   int64_t workers, tiles, tile_blocks, chunk, chunks;
   int64_t u_stride, v_stride, m_stride;
 
-  ImagePlan(const Conv3x3Shape& shape, int64_t in, int64_t out)
-      : grid(shape.batch, shape.height, shape.width),
+  ImagePlan(const WinogradShape& shape, int64_t in, int64_t out)
+      : grid(shape.batch, shape.height, shape.width, shape.kernel),
         in_channels(in),
         out_channels(out),
         in_blocks(in / kBlock),
@@ -115,8 +115,8 @@ struct WeightPlan {
   TileGrid grid;
   int64_t in_blocks, out_blocks, tiles, du_stride, v_stride, dm_stride;
 
-  explicit WeightPlan(const Conv3x3Shape& shape)
-      : grid(shape.batch, shape.height, shape.width),
+  explicit WeightPlan(const WinogradShape& shape)
+      : grid(shape.batch, shape.height, shape.width, shape.kernel),
         in_blocks(shape.in_channels / kBlock),
         out_blocks(shape.out_channels / kBlock),
         tiles(PartSize(grid.tiles(), kMaxGradientTiles, 1, 1)),
@@ -158,8 +158,8 @@ void TransformFilterGradients(const WeightPlan& plan, const float* du, float* dw
   ParallelFor(parts * plan.in_blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t row = item / plan.in_blocks * kFilterRows;
-      TransformFilterGradient(du, plan.du_stride, plan.in_blocks * kBlock, out_channels,
-                              item % plan.in_blocks,
+      TransformFilterGradient(plan.grid.taps, du, plan.du_stride, plan.in_blocks * kBlock,
+                              out_channels, item % plan.in_blocks,
                               {row, std::min(row + kFilterRows, out_channels)}, dweight);
     }
   });
@@ -168,13 +168,13 @@ void TransformFilterGradients(const WeightPlan& plan, const float* du, float* dw
 }  // namespace
 }  // namespace winograd
 
-bool WinogradSupports(const Conv3x3Shape& shape) {
+bool WinogradSupports(const WinogradShape& shape) {
   return shape.batch > 0 && shape.height > 0 && shape.width > 0 && shape.in_channels > 0 &&
-         shape.out_channels > 0 && shape.in_channels % kChannelBlock == 0 &&
-         shape.out_channels % kChannelBlock == 0;
+         shape.out_channels > 0 && (shape.kernel == 3 || shape.kernel == 5) &&
+         shape.in_channels % kChannelBlock == 0 && shape.out_channels % kChannelBlock == 0;
 }
 
-size_t WinogradWorkspace(const Conv3x3Shape& shape, ConvPass pass) {
+size_t WinogradWorkspace(const WinogradShape& shape, ConvPass pass) {
   int64_t floats = 0;
   switch (pass) {
     case ConvPass::kForward:
@@ -190,33 +190,37 @@ size_t WinogradWorkspace(const Conv3x3Shape& shape, ConvPass pass) {
   return static_cast<size_t>(floats) * sizeof(float);
 }
 
-void WinogradForward(const Conv3x3Shape& shape, const float* x, const float* weight,
+void WinogradForward(const WinogradShape& shape, const float* x, const float* weight,
                      const float* bias, float* y, void* workspace) {
   const winograd::ImagePlan plan(shape, shape.in_channels, shape.out_channels);
+  const int64_t taps = shape.kernel * shape.kernel;
   const winograd::FilterView view{.rows = shape.in_channels,
                                   .columns = shape.out_channels,
-                                  .row_stride = 9,
-                                  .column_stride = 9 * shape.in_channels,
-                                  .rotate = false};
+                                  .row_stride = taps,
+                                  .column_stride = taps * shape.in_channels,
+                                  .rotate = false,
+                                  .taps = shape.kernel};
   float* u = static_cast<float*>(workspace);
   winograd::TransformFilters(plan, view, weight, u);
   winograd::ImagePass(plan, x, u, bias, y, u + winograd::kPoints * plan.u_stride);
 }
 
-void WinogradBackwardData(const Conv3x3Shape& shape, const float* dy, const float* weight,
+void WinogradBackwardData(const WinogradShape& shape, const float* dy, const float* weight,
                           float* dx, void* workspace) {
   const winograd::ImagePlan plan(shape, shape.out_channels, shape.in_channels);
+  const int64_t taps = shape.kernel * shape.kernel;
   const winograd::FilterView view{.rows = shape.out_channels,
                                   .columns = shape.in_channels,
-                                  .row_stride = 9 * shape.in_channels,
-                                  .column_stride = 9,
-                                  .rotate = true};
+                                  .row_stride = taps * shape.in_channels,
+                                  .column_stride = taps,
+                                  .rotate = true,
+                                  .taps = shape.kernel};
   float* u = static_cast<float*>(workspace);
   winograd::TransformFilters(plan, view, weight, u);
   winograd::ImagePass(plan, dy, u, nullptr, dx, u + winograd::kPoints * plan.u_stride);
 }
 
-void WinogradBackwardWeight(const Conv3x3Shape& shape, const float* x, const float* dy,
+void WinogradBackwardWeight(const WinogradShape& shape, const float* x, const float* dy,
                             float* dweight, void* workspace) {
   const winograd::WeightPlan plan(shape);
   float* du = static_cast<float*>(workspace);

@@ -6,48 +6,52 @@
 
 namespace firn {
 
-/// Winograd F(4x4,3x3) convolution in float32: 36 multiplications per 4x4 outputs and channel pair
-/// where the direct method needs 144 (Lavin & Gray, "Fast Algorithms for Convolutional Neural
-/// Networks", 2016). The price is rounding: about 1e-5 of the largest output instead of 4e-7.
+/// Winograd convolution in float32, F(4x4,3x3) and F(2x2,5x5): 36 multiplications per 4x4 (2x2)
+/// outputs and channel pair where the direct method needs 144 (100) (Lavin & Gray, "Fast Algorithms
+/// for Convolutional Neural Networks", 2016). The price is rounding: about 1e-5 of the largest
+/// output instead of 4e-7.
 ///
 /// Activations (x, y, dx, dy) are channel-blocked, [n][C / B][height][width][B] with
-/// B = kChannelBlock, and aligned to 64 bytes. Weights (weight, dweight) are plain [out][in][3][3].
-/// Outputs are overwritten. Nothing is allocated; results do not depend on the thread count.
-/// Thread rule: calls with different outputs and workspaces may run at the same time.
+/// B = kChannelBlock, and aligned to 64 bytes. Weights (weight, dweight) are plain
+/// [out][in][kernel][kernel]. Outputs are overwritten. Nothing is allocated; results do not depend
+/// on the thread count. Thread rule: calls with different outputs and workspaces may run at the
+/// same time.
 
-/// A 3x3 convolution with stride 1, padding 1 and dilation 1: the output keeps the input's size.
-struct Conv3x3Shape {
+/// A convolution with stride 1, dilation 1 and a padding of half the kernel: the output keeps the
+/// input's size.
+struct WinogradShape {
   int64_t batch = 0;
   int64_t in_channels = 0;
   int64_t out_channels = 0;
   int64_t height = 0;
   int64_t width = 0;
+  int kernel = 3;  // or 5
 };
 
 enum class ConvPass { kForward, kBackwardData, kBackwardWeight };
 
-/// Whether the functions below can compute this shape: all extents positive, channels multiples of
-/// kChannelBlock.
-bool WinogradSupports(const Conv3x3Shape& shape);
+/// Whether the functions below can compute this shape: all extents positive, a kernel of 3 or
+/// 5, channels multiples of kChannelBlock.
+bool WinogradSupports(const WinogradShape& shape);
 
 /// Whether they beat a direct convolution for this shape (measured; see winograd_choice.cc).
 /// Requires: WinogradSupports(shape).
-bool WinogradIsFaster(const Conv3x3Shape& shape, ConvPass pass);
+bool WinogradIsFaster(const WinogradShape& shape, ConvPass pass);
 
 /// Bytes of scratch memory a pass needs, 64-byte aligned. It depends on the number of threads:
 /// ask again when that changes. Huge pages help: the scratch is read in 36 strided streams.
-size_t WinogradWorkspace(const Conv3x3Shape& shape, ConvPass pass);
+size_t WinogradWorkspace(const WinogradShape& shape, ConvPass pass);
 
 /// y = conv(x, weight) + bias. `bias` has out_channels values or is null.
-void WinogradForward(const Conv3x3Shape& shape, const float* x, const float* weight,
+void WinogradForward(const WinogradShape& shape, const float* x, const float* weight,
                      const float* bias, float* y, void* workspace);
 
 /// dx = gradient of sum(y * dy) with respect to x.
-void WinogradBackwardData(const Conv3x3Shape& shape, const float* dy, const float* weight,
+void WinogradBackwardData(const WinogradShape& shape, const float* dy, const float* weight,
                           float* dx, void* workspace);
 
 /// dweight = gradient of sum(y * dy) with respect to weight.
-void WinogradBackwardWeight(const Conv3x3Shape& shape, const float* x, const float* dy,
+void WinogradBackwardWeight(const WinogradShape& shape, const float* x, const float* dy,
                             float* dweight, void* workspace);
 
 }  // namespace firn

@@ -22,7 +22,7 @@
 
 namespace firn {
 
-bool WinogradIsFaster(const Conv3x3Shape& shape, ConvPass pass) {
+bool WinogradIsFaster(const WinogradShape& shape, ConvPass pass) {
   const double pairs = static_cast<double>(shape.in_channels * shape.out_channels);
   const double channels = static_cast<double>(shape.in_channels + shape.out_channels);
   const bool in_cache = pairs < 100'000;  // 14 MB of transformed filters
@@ -30,16 +30,18 @@ bool WinogradIsFaster(const Conv3x3Shape& shape, ConvPass pass) {
   constexpr double kGflops = 95;      // in the transform domain
   constexpr double kTransformNs = 8;  // one channel of a tile, there or back
   const double filter_ns = in_cache ? 6 : 22;
-  const double tiles =
-      static_cast<double>(shape.batch * ((shape.height + 3) / 4) * ((shape.width + 3) / 4));
+  const int64_t tile = 7 - shape.kernel, taps = shape.kernel;
+  const double tiles = static_cast<double>(shape.batch * ((shape.height + tile - 1) / tile) *
+                                           ((shape.width + tile - 1) / tile));
   const double winograd_ns =
       tiles * (72 * pairs / kGflops + kTransformNs * channels) + filter_ns * pairs;
 
   // Direct kernels skip rows of padding, not columns.
   const double direct_gflops = pass == ConvPass::kBackwardWeight ? 60 : 78;
   const double reorder_ns = in_cache ? 2 : 5;
-  const double taps = static_cast<double>(shape.batch * (3 * shape.height - 2) * 3 * shape.width);
-  const double direct_ns = (2 * taps / direct_gflops + reorder_ns) * pairs;
+  const int64_t rows = taps * shape.height - (taps / 2) * (taps / 2 + 1);
+  const double products = static_cast<double>(shape.batch * rows * taps * shape.width);
+  const double direct_ns = (2 * products / direct_gflops + reorder_ns) * pairs;
 
   return winograd_ns < direct_ns;
 }

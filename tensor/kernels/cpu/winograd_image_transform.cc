@@ -1,8 +1,10 @@
-// The image side of Winograd F(4x4,3x3): tiles of activations to and from the transform domain.
+// The image side of Winograd F(4x4,3x3) and F(2x2,5x5): tiles of activations to and from the
+// transform domain.
 //
 // Every transform is one matrix applied to the columns of a tile and then to its rows:
-//   B^T = [4  0 -5  0 1 0; 0 -4 -4  1 1 0; 0 4 -4 -1 1 0; 0 -2 -1 2 1 0; 0 2 -1 -2 1 0; 0 4 0 -5 0
-//   1] A^T = [1 1 1 1 1 0; 0 1 -1 2 -2 0; 0 1 1 4 4 0; 0 1 -1 8 -8 1]
+//   B^T = [4 0 -5 0 1 0; 0 -4 -4 1 1 0; 0 4 -4 -1 1 0; 0 -2 -1 2 1 0; 0 2 -1 -2 1 0; 0 4 0 -5 0 1]
+//   A^T = [1 1 1 1 1 0; 0 1 -1 2 -2 0; 0 1 1 4 4 0; 0 1 -1 8 -8 1]   for tiles of 4
+//   A^T = [1 1 1 1 1 0; 0 1 -1 2 -2 1]                               for tiles of 2
 // (Lavin & Gray; interpolation points 0, 1, -1, 2, -2, infinity). Rows come in pairs that differ
 // in the sign of their odd part, which halves the work. Each element is a vector of kBlock
 // channels. Tiles reach over the border of the image: missing columns are skipped, missing rows
@@ -28,28 +30,36 @@ FIRN_ALWAYS_INLINE void InputTransform(const Channels d[6], Channels t[6]) {
   t[5] = d[5] + (4.0f * d[1] - 5.0f * d[3]);
 }
 
-FIRN_ALWAYS_INLINE void OutputTransform(const Channels m[6], Channels s[4]) {
+template <int kTile>
+FIRN_ALWAYS_INLINE void OutputTransform(const Channels m[6], Channels s[kTile]) {
   const Channels even1 = m[1] + m[2];
   const Channels odd1 = m[1] - m[2];
   const Channels even2 = m[3] + m[4];
   const Channels odd2 = m[3] - m[4];
   s[0] = m[0] + even1 + even2;
   s[1] = odd1 + 2.0f * odd2;
-  s[2] = even1 + 4.0f * even2;
-  s[3] = odd1 + 8.0f * odd2 + m[5];
+  if constexpr (kTile == 4) {
+    s[2] = even1 + 4.0f * even2;
+    s[3] = odd1 + 8.0f * odd2;
+  }
+  s[kTile - 1] += m[5];
 }
 
-FIRN_ALWAYS_INLINE void OutputAdjoint(const Channels y[4], Channels r[6]) {
-  const Channels even1 = y[0] + y[2];
-  const Channels odd1 = y[1] + y[3];
-  const Channels even2 = y[0] + 4.0f * y[2];
-  const Channels odd2 = 2.0f * y[1] + 8.0f * y[3];
+template <int kTile>
+FIRN_ALWAYS_INLINE void OutputAdjoint(const Channels* y, Channels* r) {
+  Channels even1 = y[0], odd1 = y[1], even2 = y[0], odd2 = 2.0f * y[1];
+  if constexpr (kTile == 4) {
+    even1 += y[2];
+    odd1 += y[3];
+    even2 += 4.0f * y[2];
+    odd2 += 8.0f * y[3];
+  }
   r[0] = y[0];
   r[1] = even1 + odd1;
   r[2] = even1 - odd1;
   r[3] = even2 + odd2;
   r[4] = even2 - odd2;
-  r[5] = y[3];
+  r[5] = y[kTile - 1];
 }
 
 alignas(64) constexpr float kZeros[kPatch * kBlock] = {};
@@ -63,8 +73,8 @@ class TileCursor {
         row_(tile / grid.columns % grid.rows),
         column_(tile % grid.columns) {}
   int64_t image() const { return image_; }
-  int64_t y() const { return row_ * kTile; }
-  int64_t x() const { return column_ * kTile; }
+  int64_t y() const { return row_ * grid_.tile; }
+  int64_t x() const { return column_ * grid_.tile; }
   void Next() {
     if (++column_ < grid_.columns) return;
     column_ = 0;
@@ -111,9 +121,9 @@ inline void TransformSquare(const float* plane, const TileGrid& grid, int64_t y0
   }
 }
 
-template <int kSize, int kHalo, void (*kTransform)(const Channels*, Channels*)>
-void TransformTiles(const TileGrid& grid, int64_t channels, const float* x, Range tiles, float* v,
-                    int64_t pitch, int64_t point_stride) {
+template <int kSize, void (*kTransform)(const Channels*, Channels*)>
+void TransformTiles(const TileGrid& grid, int64_t halo, int64_t channels, const float* x,
+                    Range tiles, float* v, int64_t pitch, int64_t point_stride) {
   const int64_t plane_floats = grid.height * grid.width * kBlock;
   const int64_t blocks = channels / kBlock;
   for (int64_t block = 0; block < blocks; ++block) {
@@ -121,26 +131,16 @@ void TransformTiles(const TileGrid& grid, int64_t channels, const float* x, Rang
     float* out = v + block * pitch * kBlock;
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, cursor.Next(), out += kBlock) {
       const float* plane = x + (cursor.image() * blocks + block) * plane_floats;
-      TransformSquare<kSize, kTransform>(plane, grid, cursor.y() - kHalo, cursor.x() - kHalo, out,
+      TransformSquare<kSize, kTransform>(plane, grid, cursor.y() - halo, cursor.x() - halo, out,
                                          point_stride);
     }
   }
 }
 
-}  // namespace
-
-void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles, float* v,
-                    int64_t pitch, int64_t point_stride) {
-  TransformTiles<kPatch, 1, InputTransform>(grid, channels, x, tiles, v, pitch, point_stride);
-}
-
-void TransformOutputGradient(const TileGrid& grid, int64_t channels, const float* dy, Range tiles,
-                             float* v, int64_t pitch, int64_t point_stride) {
-  TransformTiles<kTile, 0, OutputAdjoint>(grid, channels, dy, tiles, v, pitch, point_stride);
-}
-
-void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int64_t point_stride,
-                     const float* bias, Range tiles, Range blocks, float* y) {
+template <int kTile>
+void TransformOutputTiles(const TileGrid& grid, int64_t channels, const float* m,
+                          int64_t point_stride, const float* bias, Range tiles, Range blocks,
+                          float* y) {
   const int64_t plane_floats = grid.height * grid.width * kBlock;
   const int64_t image_blocks = channels / kBlock;
   for (int64_t block = blocks.begin; block < blocks.end; ++block) {
@@ -153,7 +153,7 @@ void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int
         Unroll<kPatch>([&](auto i) __attribute__((always_inline)) {
           column[i] = Load(m + (i * kPatch + j) * point_stride);
         });
-        OutputTransform(column, result);
+        OutputTransform<kTile>(column, result);
         Unroll<kTile>([&](auto i) __attribute__((always_inline)) { half[i][j] = result[i]; });
       }
       m += kBlock;
@@ -163,13 +163,34 @@ void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int
                    (cursor.y() * grid.width + cursor.x()) * kBlock;
       for (int64_t i = 0; i < rows; ++i, out += grid.width * kBlock) {
         Channels line[kTile];
-        OutputTransform(half[i], line);
+        OutputTransform<kTile>(half[i], line);
         Unroll<kTile>([&](auto j) __attribute__((always_inline)) {
           if (j < columns) Store(out + j * kBlock, line[j] + offset);
         });
       }
     }
   }
+}
+
+}  // namespace
+
+void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles, float* v,
+                    int64_t pitch, int64_t point_stride) {
+  TransformTiles<kPatch, InputTransform>(grid, grid.halo(), channels, x, tiles, v, pitch,
+                                         point_stride);
+}
+
+void TransformOutputGradient(const TileGrid& grid, int64_t channels, const float* dy, Range tiles,
+                             float* v, int64_t pitch, int64_t point_stride) {
+  const auto transform =
+      grid.tile == 4 ? TransformTiles<4, OutputAdjoint<4>> : TransformTiles<2, OutputAdjoint<2>>;
+  transform(grid, 0, channels, dy, tiles, v, pitch, point_stride);
+}
+
+void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int64_t point_stride,
+                     const float* bias, Range tiles, Range blocks, float* y) {
+  const auto transform = grid.tile == 4 ? TransformOutputTiles<4> : TransformOutputTiles<2>;
+  transform(grid, channels, m, point_stride, bias, tiles, blocks, y);
 }
 
 }  // namespace firn::winograd

@@ -7,32 +7,40 @@
 
 /// The stages that winograd.cc chains into the three passes. Each works on one thread.
 ///
-/// Names follow the literature: the image is cut into tiles of 4x4 outputs, V is the transformed
-/// input, U the transformed filter, M their product. All of them are 36 matrices, one per point
-/// p = 6 * row + column of the 6x6 transform domain, PointStride() floats apart. Within one point
+/// Names follow the literature: the image is cut into tiles of outputs, 4x4 of them for 3x3 filters
+/// and 2x2 for 5x5, which both read patches of 6x6 inputs; V is the transformed input, U the
+/// transformed filter, M their product. All of them are 36 matrices, one per point p = 6 * row +
+/// column of the 6x6 transform domain, PointStride() floats apart. Within one point
 ///   V, M       [channel block][tile of the tile block][kBlock]
 ///   U          [panel][input channel][2 * kBlock]: panels of two output channel blocks, the last
 ///              panel is one block wide where their number is odd
 ///   dU         [input channel block][output channel][kBlock]
 namespace firn::winograd {
 
-inline constexpr int kTile = 4;   // outputs per tile and dimension
 inline constexpr int kPatch = 6;  // inputs per tile and dimension
+/// Outputs per tile and dimension, for filters of that many taps.
+constexpr int TileOf(int taps) { return kPatch + 1 - taps; }
 inline constexpr int kPoints = kPatch * kPatch;
 inline constexpr int kPanel = 2 * kBlock;  // output channels per panel of U
 inline constexpr int kCacheLine = 16;      // in floats
 
 /// The tiles of a batch of images, numbered image by image, row by row.
 struct TileGrid {
-  int64_t batch, height, width, rows, columns;
+  int64_t batch, height, width;
+  int taps, tile;
+  int64_t rows, columns;
 
-  TileGrid(int64_t batch_in, int64_t height_in, int64_t width_in)
+  TileGrid(int64_t batch_in, int64_t height_in, int64_t width_in, int taps_in)
       : batch(batch_in),
         height(height_in),
         width(width_in),
-        rows((height_in + kTile - 1) / kTile),
-        columns((width_in + kTile - 1) / kTile) {}
+        taps(taps_in),
+        tile(TileOf(taps_in)),
+        rows((height_in + tile - 1) / tile),
+        columns((width_in + tile - 1) / tile) {}
   int64_t tiles() const { return batch * rows * columns; }
+  /// How far a patch reaches over its tile on each side.
+  int64_t halo() const { return taps / 2; }
 };
 
 /// A range [begin, end) of tiles or channel blocks.
@@ -60,12 +68,13 @@ void TransformOutputGradient(const TileGrid& grid, int64_t channels, const float
 void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int64_t point_stride,
                      const float* bias, Range tiles, Range blocks, float* y);
 
-/// How a filter bank [out][in][3][3] is read as the right-hand side of a product: rows are the
-/// channels summed over, columns the channels produced.
+/// How a filter bank [out][in][taps][taps] is read as the right-hand side of a product: rows are
+/// the channels summed over, columns the channels produced.
 struct FilterView {
   int64_t rows, columns;
   int64_t row_stride, column_stride;  // in floats
   bool rotate;                        // by 180 degrees, as the gradient of the input needs
+  int taps;
 };
 
 /// U = G g G^T for the rows `rows` of panel number `panel`.
@@ -73,7 +82,7 @@ void TransformFilter(const FilterView& view, const float* weight, int64_t panel,
                      float* u, int64_t point_stride);
 
 /// dweight = G^T dU G for input channel block `block` and the output channels `outputs`.
-void TransformFilterGradient(const float* du, int64_t point_stride, int64_t in_channels,
+void TransformFilterGradient(int taps, const float* du, int64_t point_stride, int64_t in_channels,
                              int64_t out_channels, int64_t block, Range outputs, float* dweight);
 
 /// m[column block][tile][kBlock] = sum over k of v[k / kBlock][tile][k % kBlock] * u[k][column]

@@ -17,9 +17,9 @@
 
 namespace firn {
 
-void PrintTo(const Conv3x3Shape& shape, std::ostream* out) {
+void PrintTo(const WinogradShape& shape, std::ostream* out) {
   *out << shape.batch << "x" << shape.in_channels << "->" << shape.out_channels << " "
-       << shape.height << "x" << shape.width;
+       << shape.height << "x" << shape.width << " by " << shape.kernel << "x" << shape.kernel;
 }
 
 namespace {
@@ -59,7 +59,7 @@ class Buffer {
 };
 
 // Index of an element of a channel-blocked activation.
-int64_t Blocked(const Conv3x3Shape& s, int64_t channels, int64_t n, int64_t c, int64_t y,
+int64_t Blocked(const WinogradShape& s, int64_t channels, int64_t n, int64_t c, int64_t y,
                 int64_t x) {
   return (((n * (channels / kChannelBlock) + c / kChannelBlock) * s.height + y) * s.width + x) *
              kChannelBlock +
@@ -68,16 +68,18 @@ int64_t Blocked(const Conv3x3Shape& s, int64_t channels, int64_t n, int64_t c, i
 
 // Calls f(x index, weight index, y index) for every product of the direct convolution.
 template <typename F>
-void ForEachProduct(const Conv3x3Shape& s, const F& f) {
+void ForEachProduct(const WinogradShape& s, const F& f) {
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t o = 0; o < s.out_channels; ++o)
       for (int64_t c = 0; c < s.in_channels; ++c)
         for (int64_t y = 0; y < s.height; ++y)
           for (int64_t x = 0; x < s.width; ++x)
-            for (int64_t i = 0; i < 9; ++i) {
-              const int64_t from_y = y + i / 3 - 1, from_x = x + i % 3 - 1;
+            for (int64_t i = 0; i < s.kernel * s.kernel; ++i) {
+              const int64_t half = s.kernel / 2;
+              const int64_t from_y = y + i / s.kernel - half, from_x = x + i % s.kernel - half;
               if (from_y < 0 || from_y >= s.height || from_x < 0 || from_x >= s.width) continue;
-              f(Blocked(s, s.in_channels, n, c, from_y, from_x), (o * s.in_channels + c) * 9 + i,
+              f(Blocked(s, s.in_channels, n, c, from_y, from_x),
+                (o * s.in_channels + c) * s.kernel * s.kernel + i,
                 Blocked(s, s.out_channels, n, o, y, x));
             }
 }
@@ -94,11 +96,11 @@ double RelativeError(Buffer& actual, const std::vector<double>& expected) {
   return error / largest;
 }
 
-class WinogradTest : public testing::TestWithParam<Conv3x3Shape> {
+class WinogradTest : public testing::TestWithParam<WinogradShape> {
  protected:
   WinogradTest()
       : x_(s_.batch * s_.in_channels * s_.height * s_.width),
-        weight_(s_.out_channels * s_.in_channels * 9),
+        weight_(s_.out_channels * s_.in_channels * s_.kernel * s_.kernel),
         y_(s_.batch * s_.out_channels * s_.height * s_.width) {}
 
   std::vector<double> Zeros(const Buffer& like) {
@@ -108,7 +110,7 @@ class WinogradTest : public testing::TestWithParam<Conv3x3Shape> {
     return Buffer(static_cast<int64_t>(WinogradWorkspace(s_, pass) / sizeof(float)));
   }
 
-  const Conv3x3Shape s_ = GetParam();
+  const WinogradShape s_ = GetParam();
   Buffer x_, weight_, y_;
 };
 
@@ -195,27 +197,34 @@ constexpr int64_t kB = kChannelBlock;
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, WinogradTest,
-    testing::Values(Conv3x3Shape{16, 4 * kB, 4 * kB, 8, 8},   // whole tiles
-                    Conv3x3Shape{3, 2 * kB, 3 * kB, 7, 5},    // tiles over both borders, odd panel
-                    Conv3x3Shape{1, kB, kB, 1, 1},            // one pixel
-                    Conv3x3Shape{1, 3 * kB, kB, 1, 9},        // one row
-                    Conv3x3Shape{2, kB, 5 * kB, 9, 1},        // one column
-                    Conv3x3Shape{5, 17 * kB, 2 * kB, 6, 4},   // more than one chunk of dx
-                    Conv3x3Shape{2, 2 * kB, 33 * kB, 3, 10},  // three chunks of y
-                    Conv3x3Shape{1, 7 * kB, 4 * kB, 30, 29},  // several blocks of tiles
-                    Conv3x3Shape{40, 4 * kB, 2 * kB, 11, 6}));  // several blocks of dW tiles
+    testing::Values(WinogradShape{16, 4 * kB, 4 * kB, 8, 8},   // whole tiles
+                    WinogradShape{3, 2 * kB, 3 * kB, 7, 5},    // tiles over both borders, odd panel
+                    WinogradShape{1, kB, kB, 1, 1},            // one pixel
+                    WinogradShape{1, 3 * kB, kB, 1, 9},        // one row
+                    WinogradShape{2, kB, 5 * kB, 9, 1},        // one column
+                    WinogradShape{5, 17 * kB, 2 * kB, 6, 4},   // more than one chunk of dx
+                    WinogradShape{2, 2 * kB, 33 * kB, 3, 10},  // three chunks of y
+                    WinogradShape{1, 7 * kB, 4 * kB, 30, 29},  // several blocks of tiles
+                    WinogradShape{40, 4 * kB, 2 * kB, 11, 6},  // several blocks of dW tiles
+                    WinogradShape{16, 2 * kB, 4 * kB, 14, 14, 5},
+                    WinogradShape{3, 2 * kB, 3 * kB, 7, 5, 5}, WinogradShape{1, kB, kB, 1, 1, 5},
+                    WinogradShape{2, 3 * kB, kB, 1, 9, 5}, WinogradShape{2, kB, 5 * kB, 9, 2, 5},
+                    WinogradShape{9, 17 * kB, 2 * kB, 6, 4, 5}));
 
 TEST(WinogradSupportsTest, RefusesChannelsThatAreNotWholeBlocks) {
   EXPECT_TRUE(WinogradSupports({1, kB, 2 * kB, 1, 1}));
   EXPECT_FALSE(WinogradSupports({1, kB + 1, kB, 8, 8}));
   EXPECT_FALSE(WinogradSupports({1, kB, 1, 8, 8}));
   EXPECT_FALSE(WinogradSupports({0, kB, kB, 8, 8}));
+  EXPECT_TRUE(WinogradSupports({1, kB, kB, 8, 8, 5}));
+  EXPECT_FALSE(WinogradSupports({1, kB, kB, 8, 8, 4}));
 }
 
 TEST(WinogradIsFasterTest, WantsTilesEnoughToPayForTheFilters) {
   for (const ConvPass pass :
        {ConvPass::kForward, ConvPass::kBackwardData, ConvPass::kBackwardWeight}) {
     EXPECT_TRUE(WinogradIsFaster({16, 128, 128, 8, 8}, pass));
+    EXPECT_TRUE(WinogradIsFaster({64, 16, 32, 14, 14, 5}, pass));
     EXPECT_FALSE(WinogradIsFaster({1, 512, 512, 7, 7}, pass));
     EXPECT_FALSE(WinogradIsFaster({64, 32, 32, 1, 1}, pass));
   }

@@ -1,0 +1,47 @@
+// Whether Winograd's method is used shows in how far an f32 convolution is from the f64 one.
+
+#include "tensor/precision.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/ops/conv2d.h"
+#include "tensor/ops/randn.h"
+
+namespace firn {
+namespace {
+
+// The largest error of an f32 convolution with a square kernel, over the largest result.
+double ErrorOf(int64_t kernel) {
+  const Tensor x = Randn({4, 64, 16, 16});
+  const Tensor weight = Randn({64, 64, kernel, kernel});
+  const Conv2dOptions options{.padding = kernel / 2};
+  const auto want =
+      Conv2d(x.To(DType::kF64), weight.To(DType::kF64), {}, options).ToVector<double>();
+  const auto got = Conv2d(x, weight, {}, options).ToVector<double>();
+  double error = 0, largest = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    error = std::max(error, std::abs(got[i] - want[i]));
+    largest = std::max(largest, std::abs(want[i]));
+  }
+  return error / largest;
+}
+
+TEST(PrecisionTest, WithoutWinogradF32ConvolutionsRoundLess) {
+  for (const int64_t kernel : {3, 5}) {
+    EXPECT_TRUE(WinogradAllowed());
+    const double fast = ErrorOf(kernel);
+    SetWinogradAllowed(false);
+    EXPECT_FALSE(WinogradAllowed());
+    const double direct = ErrorOf(kernel);
+    SetWinogradAllowed(true);
+    EXPECT_LT(direct, 2e-6) << kernel;  // sums of up to 1600 products
+    EXPECT_LT(fast, 3e-5) << kernel;
+    EXPECT_GT(fast, 2 * direct) << kernel;
+  }
+}
+
+}  // namespace
+}  // namespace firn
