@@ -1,12 +1,15 @@
 // Every operation on its large samples (tensor/ops/*_samples.cc), in f32, with the rates that the
 // samples declare:
 //   op_benchmark --benchmark_filter='^matmul/'
+//   op_benchmark --benchmark_filter='^conv' --no_winograd
 // Samples without a count of bytes show those of their inputs and outputs.
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +18,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/op.h"
+#include "tensor/precision.h"
 #include "tensor/samples.h"
 
 namespace firn {
@@ -78,8 +82,13 @@ void RegisterAll() {
 }  // namespace
 }  // namespace firn
 
-// Not the library's main, since operations are all known only once main runs.
+// Not the library's main, since operations are all known only once main runs. `--no_winograd` times
+// f32 convolutions as plain sums.
 int main(int argc, char** argv) {
+  const auto last = std::remove_if(argv + 1, argv + argc,
+                                   [](std::string_view arg) { return arg == "--no_winograd"; });
+  firn::SetWinogradAllowed(last == argv + argc);
+  argc = static_cast<int>(last - argv);
   firn::RegisterAll();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

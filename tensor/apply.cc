@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/strings/str_cat.h"
 #include "device/check.h"
 #include "device/cpu_allocator.h"
 #include "device/simd.h"
@@ -19,20 +18,21 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/internal/apply_checks.h"
+#include "tensor/internal/kernel_choice.h"
 #include "tensor/pending.h"
 #include "tensor/reorder.h"
 
 namespace firn {
 namespace {
 
+using internal::AskLayouts;
 using internal::CheckIndices;
+using internal::SelectKernel;
 using internal::Validate;
 
 constexpr size_t kMaxOutputs = 8;
 constexpr size_t kFewInputs = 6;
 constexpr size_t kFewAlike = 3;
-
-// --- Kernel choice and layouts -------------------------------------------------------------------
 
 using SpecPointers = absl::InlinedVector<const TensorSpec*, 6>;
 
@@ -40,61 +40,6 @@ SpecPointers PointersTo(absl::Span<const TensorRef> in) {
   SpecPointers p;
   for (const TensorRef& t : in) p.push_back(t.defined() ? &t.spec() : nullptr);
   return p;
-}
-
-absl::Status NoKernel(const OpDef& op, const KernelQuery& q, Device device) {
-  std::string why;
-  for (const Kernel& k : op.kernels) {
-    if (k.device != device.type) continue;
-    const absl::Status s = k.supports == nullptr ? absl::OkStatus() : k.supports(q);
-    absl::StrAppend(&why, why.empty() ? "" : "; ", std::string(k.name), ": ",
-                    std::string(s.message()));
-  }
-  return Unimplemented("no kernel for ", device.ToString(), " takes this call (",
-                       why.empty() ? "none is registered" : why, ")");
-}
-
-absl::StatusOr<const Kernel*> SelectKernel(const OpDef& op, const KernelQuery& q, Device device) {
-  for (const Kernel& k : op.kernels) {
-    if (k.device == device.type && (k.supports == nullptr || k.supports(q).ok())) return &k;
-  }
-  return NoKernel(op, q, device);
-}
-
-// The layouts that `k` wants for this call. Returns false when everything may stay as it is (the
-// usual case) and the outputs are as inferred.
-bool Layouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, LayoutRequest* want) {
-  const size_t n = static_cast<size_t>(q.num_inputs());
-  if (k.layouts != nullptr) {
-    want->in.assign(n, 0);
-    want->out.assign(num_outputs, 0);
-    k.layouts(q, *want);
-    return true;
-  }
-  if (k.takes == Takes::kAny) return false;
-  bool all_contiguous = true, same_shape = true;
-  uint8_t block = 0;                  // of the first blocked input
-  const TensorSpec* first = nullptr;  // one element (`x * 2`) fits every layout and is not counted
-  for (size_t i = 0; i < n; ++i) {
-    if (!q.has(static_cast<int>(i))) continue;
-    const TensorSpec& s = q.in(static_cast<int>(i));
-    all_contiguous &= s.layout.contiguous;
-    if (block == 0) block = s.layout.channel_block;
-    if (s.num_elements() == 1) continue;
-    if (first == nullptr) first = &s;
-    same_shape &= s.shape == first->shape;
-  }
-  if (all_contiguous || (k.takes != Takes::kContiguous && block == 0)) return false;
-  // Where layouts are mixed the row-major side changes: what comes next is usually a convolution.
-  const bool keep = k.takes == Takes::kElementwise && same_shape && first != nullptr &&
-                    (num_outputs == 0 || q.out().shape == first->shape);
-  if (!keep) block = 0;
-  want->out.assign(num_outputs, block);
-  for (size_t i = 0; i < n; ++i) {
-    const int at = static_cast<int>(i);
-    want->in.push_back(q.has(at) && q.in(at).num_elements() != 1 ? block : 0);
-  }
-  return true;
 }
 
 // --- Memory --------------------------------------------------------------------------------------
@@ -130,12 +75,11 @@ class Written {
 };
 
 absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> in, size_t i,
-                                  bool reorder, uint8_t block, bool strided_ok,
+                                  bool reorder, uint8_t block, const Kernel& kernel,
                                   const Written& written) {
   const ArgDecl& decl = op.input(i);
   const TensorSpec& spec = in[i].spec();
-  const bool fits = !reorder || (strided_ok && block == 0 && !spec.layout.blocked()) ||
-                    (spec.dense() && spec.layout.channel_block == block);
+  const bool fits = !reorder || internal::Fits(kernel, spec, block);
   if (decl.inout) {
     FIRN_RETURN_IF(!fits, InvalidArgument(decl.name,
                                           " is written in place and must be contiguous, "
@@ -159,7 +103,6 @@ absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> i
 
 absl::Status Arrange(const OpDef& op, const Kernel& k, absl::Span<const TensorRef> in,
                      bool has_request, const LayoutRequest& want, bool any_inout, Arranged* a) {
-  const bool strided_ok = k.layouts == nullptr && k.takes != Takes::kContiguous;
   const bool untouched = !has_request && !any_inout;
   if (!untouched) a->owned.resize(in.size());
   const Written written(op, any_inout ? in : absl::Span<const TensorRef>());
@@ -170,9 +113,8 @@ absl::Status Arrange(const OpDef& op, const Kernel& k, absl::Span<const TensorRe
     }
     const Tensor* t = &*in[i];
     if (!untouched) {
-      FIRN_ASSIGN_OR_RETURN(
-          a->owned[i],
-          ArrangeOne(op, in, i, has_request, has_request ? want.in[i] : 0, strided_ok, written));
+      FIRN_ASSIGN_OR_RETURN(a->owned[i], ArrangeOne(op, in, i, has_request,
+                                                    has_request ? want.in[i] : 0, k, written));
       if (a->owned[i].defined()) t = &a->owned[i];
     }
     a->operands.push_back({t->impl()->data, &t->spec()});
@@ -248,7 +190,7 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   FIRN_ASSIGN_OR_RETURN(const Kernel* k, SelectKernel(op, query, device));
   const bool any_inout = op.any_inout;
   LayoutRequest want;
-  const bool has_request = Layouts(*k, query, out.size(), &want);
+  const bool has_request = AskLayouts(*k, query, out.size(), &want);
   Arranged arranged;
   FIRN_RETURN_IF_ERROR(Arrange(op, *k, in, has_request, want, any_inout, &arranged));
   FIRN_RETURN_IF_ERROR(AllocateOutputs(specs, has_request, want, out));
@@ -291,9 +233,11 @@ const Kernel* Shortcut(const OpDef& op, absl::Span<const TensorRef> in, Device d
   return PlainKernel(op, device);
 }
 
-absl::Status RunShortcut(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef attrs,
-                         absl::Span<TensorSpec> specs, absl::Span<Tensor> out) {
-  Operand operands[kFewInputs + kMaxOutputs];
+// Runs a plain kernel where it stands. `specs`: of the results.
+template <size_t kMostInputs, size_t kMostOutputs>
+absl::Status RunPlain(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef attrs,
+                      absl::Span<const TensorSpec> specs, absl::Span<Tensor> out, bool alike) {
+  Operand operands[kMostInputs + kMostOutputs];
   for (size_t i = 0; i < in.size(); ++i) operands[i] = {in[i]->impl()->data, &in[i].spec()};
   Operand* results = operands + in.size();
   for (size_t i = 0; i < out.size(); ++i) {
@@ -301,7 +245,7 @@ absl::Status RunShortcut(const Kernel& k, absl::Span<const TensorRef> in, AttrsR
     results[i] = {out[i].impl()->data, &out[i].spec()};
   }
   if (!HasWork(out, false)) return absl::OkStatus();
-  KernelContext context({operands, in.size()}, {results, out.size()}, attrs, nullptr);
+  KernelContext context({operands, in.size()}, {results, out.size()}, attrs, nullptr, alike);
   return k.run(context);
 }
 
@@ -320,18 +264,6 @@ const Kernel* AlikeKernel(const OpDef& op, absl::Span<const TensorRef> in) {
     }
   }
   return Contains(op.alike, first->dtype) ? PlainKernel(op, first->device) : nullptr;
-}
-
-absl::Status RunAlike(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef attrs,
-                      Tensor* out) {
-  Operand operands[kFewAlike], result;
-  for (size_t i = 0; i < in.size(); ++i) operands[i] = {in[i]->impl()->data, &in[i].spec()};
-  FIRN_RETURN_IF_ERROR(AllocateInto(in[0].spec(), AllocTag::kActivation, out));
-  const TensorSpec& spec = out->spec();
-  if (spec.num_elements() == 0) return absl::OkStatus();
-  result = {out->impl()->data, &spec};
-  KernelContext context({operands, in.size()}, {&result, 1}, attrs, nullptr, true);
-  return k.run(context);
 }
 
 // Room for the specs of a call's results; only those used are made.
@@ -365,7 +297,7 @@ FIRN_NOINLINE absl::Status Compute(const OpDef& op, absl::Span<const TensorRef> 
   if (op.is_view) return MakeView(in[0], out_specs[0], infer.view_offset, out.data());
   const Device device = out.empty() ? infer.device : out_specs[0].device;
   if (const Kernel* k = Shortcut(op, in, device)) {
-    return RunShortcut(*k, in, attrs, out_specs, out);
+    return RunPlain<kFewInputs, kMaxOutputs>(*k, in, attrs, out_specs, out, false);
   }
   return RunKernel(op, in, attrs, out_specs, device, out);
 }
@@ -382,9 +314,10 @@ bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
 void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                absl::Span<Tensor> out) {
   const Kernel* alike = AlikeKernel(op, in);
-  RaiseIfError(
-      alike != nullptr ? RunAlike(*alike, in, attrs, out.data()) : Compute(op, in, attrs, out),
-      op.name);
+  RaiseIfError(alike != nullptr
+                   ? RunPlain<kFewAlike, 1>(*alike, in, attrs, {&in[0].spec(), 1}, out, true)
+                   : Compute(op, in, attrs, out),
+               op.name);
   const DispatchState& s = ThisThread();
   if (s.grad_enabled && op.grad != nullptr && internal::grad_recorder != nullptr &&
       AnyRequiresGrad(in)) {

@@ -27,7 +27,8 @@ Registry& TheRegistry() {
 
 // OpDef::alike.
 DTypeSet DTypesOfAlike(const OpDef& op) {
-  if ((op.infer != InferLikeInput && op.infer != InferBroadcast) || op.index_bounds != nullptr) {
+  if ((op.infer != InferLikeInput && op.infer != InferBroadcast) || op.inputs.empty() ||
+      op.index_bounds != nullptr) {
     return 0;
   }
   DTypeSet dtypes = kAnyDType;

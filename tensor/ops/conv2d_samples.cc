@@ -61,6 +61,9 @@ FIRN_REGISTER_SAMPLES(conv2d) {
   s.AddLarge("128 channels, 8x8, batch 64",
              {Normal({64, 128, 8, 8}), Normal({128, 128, 3, 3}, 2), Normal({128}, 3)},
              ConvAttrs{.padding = 1}, 2.0 * 64 * 128 * 128 * 9 * 64, 4.8e6);
+  s.AddLarge("16 to 32 channels, 5x5 kernel, 14x14, batch 64",
+             {Normal({64, 16, 14, 14}), Normal({32, 16, 5, 5}, 2), Normal({32}, 3)},
+             ConvAttrs{.padding = 2}, 2.0 * 64 * 16 * 32 * 25 * 196, 2.5e6);
   s.AddError("channels", {Normal({8, 4, 24, 24}), Normal({64, 3, 7, 7}, 2), none}, ConvAttrs{},
              "weight [64, 3, 7, 7] wants 3 input channels, x is [8, 4, 24, 24]");
   s.AddError("rank", {Normal({4, 24, 24}), Normal({64, 3, 7, 7}, 2), none}, ConvAttrs{},
@@ -109,6 +112,9 @@ FIRN_REGISTER_SAMPLES(conv_transpose2d) {
         ConvAttrs{.padding = 1, .dilation = {2, 3}, .result = {5, 4}});
   s.AddLarge("128 channels, 8x8, batch 64", {Normal({64, 128, 8, 8}), Normal({128, 128, 3, 3}, 2)},
              ConvAttrs{.padding = 1, .result = 8}, 2.0 * 64 * 128 * 128 * 9 * 64, 4.8e6);
+  s.AddLarge("16 to 32 channels, 5x5 kernel, 14x14, batch 64",
+             {Normal({64, 32, 14, 14}), Normal({32, 16, 5, 5}, 2)},
+             ConvAttrs{.padding = 2, .result = 14}, 2.0 * 64 * 16 * 32 * 25 * 196, 2.5e6);
   s.AddError("channels", {Normal({1, 4, 5, 5}), Normal({3, 2, 3, 3}, 2)},
              ConvAttrs{.result = {7, 7}}, "weight [3, 2, 3, 3] wants 3 input channels");
   s.AddError("result size", {Normal({1, 3, 5, 5}), Normal({3, 2, 3, 3}, 2)},
@@ -153,6 +159,9 @@ FIRN_REGISTER_SAMPLES(conv2d_weight_grad) {
         ConvAttrs{.groups = 2, .result = 3});
   s.AddLarge("128 channels, 8x8, batch 64", {Normal({64, 128, 8, 8}), Normal({64, 128, 8, 8}, 2)},
              ConvAttrs{.padding = 1, .result = 3}, 2.0 * 64 * 128 * 128 * 9 * 64, 4.8e6);
+  s.AddLarge("16 to 32 channels, 5x5 kernel, 14x14, batch 64",
+             {Normal({64, 16, 14, 14}), Normal({64, 32, 14, 14}, 2)},
+             ConvAttrs{.padding = 2, .result = 5}, 2.0 * 64 * 16 * 32 * 25 * 196, 2.5e6);
   s.AddError("batches", {Normal({2, 2, 4, 5}), Normal({3, 3, 4, 5}, 2)},
              ConvAttrs{.padding = 1, .result = 3}, "have different batches");
   s.AddError("image", {Normal({2, 2, 4, 5}), Normal({2, 3, 4, 4}, 2)},

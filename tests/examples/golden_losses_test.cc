@@ -4,12 +4,14 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "benchmarks/trainer.h"
 #include "gtest/gtest.h"
+#include "nn/module.h"
 #include "tensor/precision.h"
 
 namespace firn::benchmarks {
@@ -51,12 +53,8 @@ GoldenLosses Read(const std::string& model) {
 }
 
 // The arithmetic of a run, and how far its losses may be from PyTorch's f64 ones: `absolute`, and
-// so many times the distance of PyTorch's own f32 losses up to that step.
-//
-// In f64 the two agree to 2e-14 after ten steps. In f32 rounding grows with the steps, as PyTorch's
-// own distance shows; ours is at most 26 times that, in deep_cnn's last steps. Winograd's rounding
-// is 10 times as large, enough to decide who wins a max pooling: lenet's losses under plain SGD
-// then come to differ by 1.3e-3, all others by less than 2e-4.
+// so many times the distance of PyTorch's own f32 losses up to that step. In f64 the two agree to
+// 2e-14 after ten steps. In f32 rounding grows with the steps, as PyTorch's own distance shows.
 struct Arithmetic {
   const char* name;
   DType dtype;
@@ -66,8 +64,26 @@ struct Arithmetic {
 constexpr Arithmetic kArithmetics[] = {
     {"f64", DType::kF64, true, 1e-12, 0},
     {"f32 without Winograd", DType::kF32, false, 1e-6, 30},
-    {"f32", DType::kF32, true, 2e-3, 0},
+    {"f32", DType::kF32, true, 1e-6, 30},
 };
+
+// What Winograd's rounding may add: who wins a max pooling by a hair may change with it, and all
+// that follows. Measured: lenet 1.3e-3 under plain SGD, deep_cnn 1.9e-4; an f64 run whose weights
+// were moved by 1e-6 of their values leaves PyTorch's losses by up to 1.5e-2 (lenet), one by 1e-5
+// (Winograd's rounding) by 2.6e-4 (deep_cnn).
+double AllowedForWinograd(const std::string& model) {
+  return model == "lenet" ? 2e-3 : model == "deep_cnn" ? 5e-4 : 0;
+}
+
+std::unique_ptr<Trainer> TrainerFor(const GoldenLosses& golden, const std::string& model,
+                                    const std::string& optimizer, DType dtype) {
+  TrainerOptions options{.workload = model, .optimizer = optimizer, .dtype = dtype};
+  options.batch = std::stoll(golden.about.at("batch_size"));
+  if (golden.about.contains("depth")) options.depth = std::stoll(golden.about.at("depth"));
+  absl::StatusOr<std::unique_ptr<Trainer>> trainer = Trainer::Make(options);
+  EXPECT_TRUE(trainer.ok()) << trainer.status();
+  return trainer.ok() ? *std::move(trainer) : nullptr;
+}
 
 class GoldenLossesTest : public ::testing::TestWithParam<std::string> {
  protected:
@@ -78,25 +94,23 @@ TEST_P(GoldenLossesTest, FollowPyTorch) {
   const GoldenLosses golden = Read(GetParam());
   ASSERT_FALSE(golden.runs.empty());
   for (const GoldenLosses::Run& run : golden.runs) {
+    ASSERT_EQ(run.f64.size(), 10u);
     for (const Arithmetic& arithmetic : kArithmetics) {
       SCOPED_TRACE(run.optimizer + " " + arithmetic.name);
       SetWinogradAllowed(arithmetic.winograd);
-      TrainerOptions options{
-          .workload = GetParam(), .optimizer = run.optimizer, .dtype = arithmetic.dtype};
-      options.batch = std::stoll(golden.about.at("batch_size"));
-      if (golden.about.contains("depth")) options.depth = std::stoll(golden.about.at("depth"));
-      auto trainer = Trainer::Make(options);
-      ASSERT_TRUE(trainer.ok()) << trainer.status();
+      const auto trainer = TrainerFor(golden, GetParam(), run.optimizer, arithmetic.dtype);
+      ASSERT_NE(trainer, nullptr);
       std::vector<std::string> names;
-      for (const NamedTensor& p : (*trainer)->net().named_parameters()) names.push_back(p.name);
+      for (const NamedTensor& p : trainer->net().named_parameters()) names.push_back(p.name);
       EXPECT_EQ(names, golden.parameters);
-      ASSERT_EQ(run.f64.size(), 10u);
+      const bool rounds = arithmetic.winograd && arithmetic.dtype == DType::kF32;
+      const double absolute = arithmetic.absolute + (rounds ? AllowedForWinograd(GetParam()) : 0);
       double grown = 0;
       for (size_t step = 0; step < run.f64.size(); ++step) {
         const double want = run.f64[step];
         grown = std::max(grown, std::abs(run.f32[step] - want));
-        const double allowed = arithmetic.absolute + arithmetic.distances * grown;
-        EXPECT_NEAR((*trainer)->Step().Item(), want, allowed) << "step " << step;
+        EXPECT_NEAR(trainer->Step().Item(), want, absolute + arithmetic.distances * grown)
+            << "step " << step;
       }
     }
   }
