@@ -9,6 +9,7 @@
 #include "autograd/checkpoint.h"
 #include "autograd/function.h"
 #include "autograd/gradcheck.h"
+#include "autograd/graph/static_graph.h"
 #include "autograd/hooks.h"
 #include "device/parallel.h"
 #include "io/data_loader.h"

@@ -123,6 +123,10 @@ AnomalyScope::AnomalyScope(const Options& options)
 
 AnomalyScope::~AnomalyScope() { ThisThread().observer = outer_; }
 
+void AnomalyScope::BeforeApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs) {
+  if (outer_ != nullptr) outer_->BeforeApply(op, in, attrs);
+}
+
 void AnomalyScope::AfterApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                               absl::Span<const Tensor> out) {
   if (outer_ != nullptr) outer_->AfterApply(op, in, attrs, out);

@@ -26,6 +26,7 @@ class AnomalyScope final : public ApplyObserver {
   AnomalyScope(const AnomalyScope&) = delete;
   AnomalyScope& operator=(const AnomalyScope&) = delete;
 
+  void BeforeApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs) override;
   void AfterApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                   absl::Span<const Tensor> out) override;
 

@@ -1,5 +1,6 @@
 // Times Firn's training steps for compare.py: a JSON object a line in, one a line out; the protocol
-// is in peers/README.md. Mode "dynamic" runs each step eagerly.
+// is in peers/README.md. Mode "dynamic" runs each step eagerly, "static" captures the first
+// and runs its graph from then on.
 
 #include <algorithm>
 #include <chrono>
@@ -80,11 +81,12 @@ class Worker {
   absl::StatusOr<std::string> Setup(const JsonLine& command) {
     trainer_ = nullptr;
     FIRN_ASSIGN_OR_RETURN(const std::string mode, command.Text("mode"));
-    FIRN_RETURN_IF(mode != "dynamic",
-                   InvalidArgument("there is no mode '", mode, "' in this build, only dynamic"));
+    FIRN_RETURN_IF(mode != "dynamic" && mode != "static",
+                   InvalidArgument("there is no mode '", mode, "', only dynamic and static"));
     FIRN_ASSIGN_OR_RETURN(const std::string task, command.TextOr("task", "train"));
     FIRN_RETURN_IF(task != "train", InvalidArgument("unknown task '", task, "', only train"));
     TrainerOptions options;
+    options.frozen = mode == "static";
     FIRN_ASSIGN_OR_RETURN(options.workload, command.Text("workload"));
     FIRN_ASSIGN_OR_RETURN(options.depth, command.IntegerOr("depth", options.depth));
     FIRN_ASSIGN_OR_RETURN(options.batch, command.Integer("batch"));

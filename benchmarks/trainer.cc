@@ -8,6 +8,7 @@
 #include "examples/models.h"
 #include "examples/optimizers.h"
 #include "nn/summary.h"
+#include "tensor/error.h"
 #include "tensor/ops/cross_entropy.h"
 
 namespace firn::benchmarks {
@@ -39,7 +40,7 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Make(const TrainerOptions& opt
 
 Trainer::Trainer(std::unique_ptr<nn::Layer> net, std::unique_ptr<optim::Optimizer> optimizer,
                  const TrainerOptions& options, const Shape& input_shape)
-    : net_(std::move(net)), optimizer_(std::move(optimizer)) {
+    : net_(std::move(net)), optimizer_(std::move(optimizer)), frozen_(options.frozen) {
   net_->Train();
   for (size_t i = 0; i < batches_.size(); ++i) {
     batches_[i] = BatchOfStep(static_cast<int64_t>(i), options.batch, input_shape);
@@ -47,13 +48,29 @@ Trainer::Trainer(std::unique_ptr<nn::Layer> net, std::unique_ptr<optim::Optimize
   }
 }
 
-Tensor Trainer::Step() {
-  const HashBatch& batch = batches_[steps_++ % batches_.size()];
+Tensor Trainer::TrainOn(const Tensor& input, const Tensor& labels) {
   optimizer_->ZeroGrad();
-  Tensor loss = CrossEntropy((*net_)(batch.input), batch.labels);
+  Tensor loss = CrossEntropy((*net_)(input), labels);
   loss.Backward();
   optimizer_->Step();
   return loss;
+}
+
+Tensor Trainer::CaptureStep(const HashBatch& batch) {
+  const Tensor in[] = {batch.input, batch.labels};
+  Captured captured = Capture(
+      [this](absl::Span<const Tensor> given) { return TensorList{TrainOn(given[0], given[1])}; },
+      in);
+  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(captured.graph));
+  RaiseIfError(graph.status(), "trainer");
+  graph_ = *std::move(graph);
+  return captured.outputs[0];
+}
+
+Tensor Trainer::Step() {
+  const HashBatch& batch = batches_[steps_++ % batches_.size()];
+  if (graph_.has_value()) return (*graph_)(batch.input, batch.labels);
+  return frozen_ ? CaptureStep(batch) : TrainOn(batch.input, batch.labels);
 }
 
 }  // namespace firn::benchmarks

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "autograd/graph/static_graph.h"
 #include "benchmarks/hash_values.h"
 #include "nn/layer.h"
 #include "optim/optimizer.h"
@@ -19,6 +21,7 @@ struct TrainerOptions {
   int64_t batch = 64;
   std::string optimizer = "adam";  // examples/optimizers.h, with its own learning rate
   DType dtype = DType::kF32;       // of parameters and inputs
+  bool frozen = false;             // the first step is captured, the later ones run its graph
 };
 
 // A model that learns two batches, with parameters and data of hash_values.h: what compare.py times
@@ -31,17 +34,23 @@ class Trainer {
   // One step as a user's loop does it: clears gradients, forward, loss, backward, update. Returns
   // the loss.
   Tensor Step();
+  // The graph of the frozen step, null before the first one and where steps are not frozen.
+  const StaticGraph* graph() const { return graph_.has_value() ? &*graph_ : nullptr; }
 
   nn::Layer& net() { return *net_; }
 
  private:
   Trainer(std::unique_ptr<nn::Layer> net, std::unique_ptr<optim::Optimizer> optimizer,
           const TrainerOptions& options, const Shape& input_shape);
+  Tensor TrainOn(const Tensor& input, const Tensor& labels);
+  Tensor CaptureStep(const HashBatch& batch);
 
   std::unique_ptr<nn::Layer> net_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::array<HashBatch, 2> batches_;
   size_t steps_ = 0;
+  bool frozen_;
+  std::optional<StaticGraph> graph_;
 };
 
 }  // namespace firn::benchmarks

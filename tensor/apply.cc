@@ -182,13 +182,29 @@ bool HasWork(absl::Span<Tensor> out, bool any_inout) {
   return false;
 }
 
+absl::Status AnnounceWrites(const OpDef& op, absl::Span<const TensorRef> in) {
+  CaptureRecorder* const capture = ThisThread().capture;
+  for (size_t i = 0; capture != nullptr && i < in.size(); ++i) {
+    if (!op.input(i).inout || !in[i].defined()) continue;
+    FIRN_RETURN_IF_ERROR(capture->BeforeWrite(*in[i]));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                        absl::Span<TensorSpec> specs, Device device, absl::Span<Tensor> out) {
   const SpecPointers given = PointersTo(in);
   const KernelQuery query(given, specs, attrs);
-  if (op.index_bounds != nullptr) FIRN_RETURN_IF_ERROR(CheckIndices(op, query, in));
+  if (op.index_bounds != nullptr) {
+    absl::InlinedVector<Operand, 8> operands;
+    for (const TensorRef& t : in) {
+      operands.push_back(t.defined() ? Operand{t->impl()->data, &t.spec()} : Operand{});
+    }
+    FIRN_RETURN_IF_ERROR(CheckIndices(op, query, operands));
+  }
   FIRN_ASSIGN_OR_RETURN(const Kernel* k, SelectKernel(op, query, device));
   const bool any_inout = op.any_inout;
+  if (any_inout) FIRN_RETURN_IF_ERROR(AnnounceWrites(op, in));
   LayoutRequest want;
   const bool has_request = AskLayouts(*k, query, out.size(), &want);
   Arranged arranged;
@@ -309,10 +325,8 @@ bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
   return false;
 }
 
-}  // namespace
-
-void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
-               absl::Span<Tensor> out) {
+FIRN_ALWAYS_INLINE void Run(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                            absl::Span<Tensor> out) {
   const Kernel* alike = AlikeKernel(op, in);
   RaiseIfError(alike != nullptr
                    ? RunPlain<kFewAlike, 1>(*alike, in, attrs, {&in[0].spec(), 1}, out, true)
@@ -325,8 +339,24 @@ void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
   }
   if (s.capture != nullptr) [[unlikely]]
     s.capture->Record(op, in, attrs, out);
-  if (s.observer != nullptr) [[unlikely]]
-    s.observer->AfterApply(op, in, attrs, out);
+}
+
+// Out of line, so that a call without an observer costs one branch.
+FIRN_NOINLINE void RunObserved(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                               absl::Span<Tensor> out) {
+  ApplyObserver* const observer = ThisThread().observer;
+  observer->BeforeApply(op, in, attrs);
+  Run(op, in, attrs, out);
+  observer->AfterApply(op, in, attrs, out);
+}
+
+}  // namespace
+
+void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+               absl::Span<Tensor> out) {
+  if (ThisThread().observer != nullptr) [[unlikely]]
+    return RunObserved(op, in, attrs, out);
+  Run(op, in, attrs, out);
 }
 
 void CheckDefined(const Tensor& x, std::string_view op, const char* name) {

@@ -28,14 +28,23 @@ class CaptureRecorder {
   virtual ~CaptureRecorder() = default;
   virtual void Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                       absl::Span<const Tensor> out) = 0;
-  // Whether elements may be read on the host now; else an error that names the call.
+  // Before an operation writes into its argument `t`: whether that can be captured.
+  virtual absl::Status BeforeWrite(const Tensor& t) = 0;
+  // Whether elements may be read on the host now, and whether a tensor may be made from host
+  // memory; else an error that says what to do instead.
   virtual absl::Status OnHostRead(const Tensor& t) = 0;
+  virtual absl::Status OnHostData(const TensorSpec& spec) = 0;
 };
 
-// Sees every operation after it ran: anomaly mode, profilers. Observers form a stack.
+// Sees every operation before and after it ran: anomaly mode, profilers, hooks. Observers form a
+// stack: one that is installed while another is there passes both calls on to it.
 class ApplyObserver {
  public:
   virtual ~ApplyObserver() = default;
+  // Nothing is checked yet: inputs may be wrong. AfterApply follows on the same thread, with no
+  // other operation in between, unless this one fails.
+  virtual void BeforeApply(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/,
+                           AttrsRef /*attrs*/) {}
   virtual void AfterApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                           absl::Span<const Tensor> out) = 0;
 };

@@ -3,6 +3,7 @@
 #include "tensor/from.h"
 
 #include "device/status_macros.h"
+#include "tensor/dispatch.h"
 #include "tensor/error.h"
 
 namespace firn {
@@ -44,6 +45,9 @@ Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& stri
     }
   }
   const TensorSpec spec = TensorSpec::Strided(dtype, shape, Device::Cpu(), steps);
+  if (ThisThread().capture != nullptr) {
+    RaiseIfError(ThisThread().capture->OnHostData(spec), "from_blob");
+  }
   const size_t bytes =
       shape.num_elements() == 0 ? 0 : static_cast<size_t>((last + 1) * SizeOf(dtype));
   return WrapStorage(Storage::Borrow(data, bytes, Device::Cpu(), std::move(release)), data, spec);

@@ -69,6 +69,10 @@ class InferContext {
   void set_out(int i, DType dtype, const Shape& shape) {
     out_[static_cast<size_t>(i)] = TensorSpec::Contiguous(dtype, shape, device);
   }
+  // Result i is dense with its channels in blocks (0: row-major), whatever the kernel.
+  void set_out_blocked(int i, DType dtype, const Shape& shape, int block) {
+    out_[static_cast<size_t>(i)] = TensorSpec::Blocked(dtype, shape, device, block);
+  }
   // Result i looks like a dense tensor of input j's dtype and shape.
   void set_out_like(int i, int j) { set_out(i, dtype(j), shape(j)); }
   // For view operations: result 0 shares input 0's storage, `offset` elements after its first.

@@ -112,6 +112,36 @@ void CopyAll(const CopyDims& dims, const T* src, T* dst) {
   });
 }
 
+// From one size of blocks to another: channel by channel, since the two need not divide.
+template <class T>
+void CopyChannels(const TensorSpec& spec, int64_t src_block, const T* src, int64_t dst_block,
+                  T* dst) {
+  const int64_t channels = spec.shape[1], planes = spec.shape[0] * channels;
+  const int64_t spatial = spec.num_elements() / planes;
+  const auto start = [&](int64_t plane, int64_t block) {
+    const int64_t channel = plane % channels;
+    return (plane - channel % block) * spatial + channel % block;
+  };
+  ParallelFor(planes, std::max<int64_t>(1, 16384 / spatial), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      CopyRow({spatial, src_block, dst_block}, src + start(p, src_block),
+              dst + start(p, dst_block));
+    }
+  });
+}
+
+template <class T>
+void CopyAs(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec, void* dst) {
+  const T* from = static_cast<const T*>(src);
+  T* to = static_cast<T*>(dst);
+  const int src_block = src_spec.layout.channel_block, dst_block = dst_spec.layout.channel_block;
+  if (src_block != 0 && dst_block != 0) {
+    return CopyChannels(src_spec, src_block, from, dst_block, to);
+  }
+  const int split = std::max(src_block, dst_block);
+  CopyAll(Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)), from, to);
+}
+
 }  // namespace
 
 void CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
@@ -125,27 +155,21 @@ void CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec&
     });
     return;
   }
-  const int split = std::max(src_spec.layout.channel_block, dst_spec.layout.channel_block);
-  const CopyDims dims = Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split));
   switch (SizeOf(src_spec.dtype)) {
     case 1:
-      return CopyAll(dims, static_cast<const uint8_t*>(src), static_cast<uint8_t*>(dst));
+      return CopyAs<uint8_t>(src_spec, src, dst_spec, dst);
     case 2:
-      return CopyAll(dims, static_cast<const uint16_t*>(src), static_cast<uint16_t*>(dst));
+      return CopyAs<uint16_t>(src_spec, src, dst_spec, dst);
     case 4:
-      return CopyAll(dims, static_cast<const uint32_t*>(src), static_cast<uint32_t*>(dst));
+      return CopyAs<uint32_t>(src_spec, src, dst_spec, dst);
     default:
-      return CopyAll(dims, static_cast<const uint64_t*>(src), static_cast<uint64_t*>(dst));
+      return CopyAs<uint64_t>(src_spec, src, dst_spec, dst);
   }
 }
 
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block) {
   const TensorSpec& spec = t.spec();
   if (channel_block == spec.layout.channel_block && spec.dense()) return t;
-  if (channel_block != 0 && spec.layout.blocked()) {  // from one block to another: by row-major
-    FIRN_ASSIGN_OR_RETURN(const Tensor plain, Reordered(t, 0));
-    return Reordered(plain, channel_block);
-  }
   const TensorSpec want = TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, channel_block);
   FIRN_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(want));
   CopyElements(spec, t.impl()->data, want, copy.impl()->data);

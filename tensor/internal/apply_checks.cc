@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "device/simd.h"
@@ -123,38 +124,39 @@ bool AnyOutside(const T* v, int64_t n, const IndexBounds& b) {
 }
 
 template <class T>
-absl::Status CheckIndexValues(const Tensor& t, const IndexBounds& b, std::string_view name) {
-  if (t.spec().dense() &&
-      !AnyOutside(reinterpret_cast<const T*>(t.impl()->data), t.num_elements(), b)) [[likely]] {
+absl::Status CheckIndexValues(const Operand& t, const IndexBounds& b, std::string_view name) {
+  const T* v = static_cast<const T*>(t.data);
+  const int64_t n = t.spec->num_elements();
+  if (t.spec->dense() && !AnyOutside(v, n, b)) [[likely]]
     return absl::OkStatus();
-  }
-  FIRN_ASSIGN_OR_RETURN(const Tensor plain, Reordered(t, 0));
-  const T* v = reinterpret_cast<const T*>(plain.impl()->data);
+  std::vector<T> plain(static_cast<size_t>(n));
+  CopyElements(*t.spec, t.data,
+               TensorSpec::Contiguous(t.spec->dtype, t.spec->shape, t.spec->device), plain.data());
+  if (!AnyOutside(plain.data(), n, b)) return absl::OkStatus();
   const bool any_ignored = b.ignored != INT64_MIN;
   const auto wrong = [&](int64_t x) {
     return (x < b.low || x >= b.high) && !(any_ignored && x == b.ignored);
   };
-  if (!AnyOutside(v, plain.num_elements(), b)) return absl::OkStatus();
-  int64_t at = 0;
-  while (!wrong(v[at])) ++at;
-  return OutOfRange(name, " ", static_cast<int64_t>(v[at]), " at index ", at, " is outside [",
+  size_t at = 0;
+  while (!wrong(plain[at])) ++at;
+  return OutOfRange(name, " ", static_cast<int64_t>(plain[at]), " at index ", at, " is outside [",
                     b.low, ", ", b.high, ")");
 }
 
 }  // namespace
 
 // For a variadic operation, its last declared input stands for all the tensors given there.
-absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<const TensorRef> in) {
+absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<const Operand> in) {
   for (int declared : op.index_inputs) {
     const bool rest = op.variadic() && static_cast<size_t>(declared) + 1 == op.inputs.size();
     const int end = rest ? q.num_inputs() : declared + 1;
     for (int i = declared; i < end; ++i) {
       if (!q.has(i)) continue;
       const size_t at = static_cast<size_t>(i);
-      if (!Contains(kIndex, in[at].spec().dtype)) continue;  // probabilities, masks
+      if (!Contains(kIndex, q.in(i).dtype)) continue;  // probabilities, masks
       FIRN_ASSIGN_OR_RETURN(const IndexBounds b, op.index_bounds(q, i));
-      FIRN_RETURN_IF_ERROR(VisitIndex(in[at].spec().dtype, [&]<class T>(TypeTag<T>) {
-        return CheckIndexValues<T>(*in[at], b, op.input(at).name);
+      FIRN_RETURN_IF_ERROR(VisitIndex(q.in(i).dtype, [&]<class T>(TypeTag<T>) {
+        return CheckIndexValues<T>(in[at], b, op.input(at).name);
       }));
     }
   }

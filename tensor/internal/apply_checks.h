@@ -14,7 +14,7 @@ namespace firn::internal {
 absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* device);
 
 // Refuses index values outside the bounds that the operation gives for this call.
-absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<const TensorRef> in);
+absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<const Operand> in);
 
 }  // namespace firn::internal
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_INTERNAL_KERNEL_CHOICE_H_
 #define FIRN_TENSOR_INTERNAL_KERNEL_CHOICE_H_
 
-// The part of Apply that chooses a kernel and the layouts of its operands.
+// The part of Apply that chooses a kernel and the layouts of its operands; graphs choose the same.
 
 #include "absl/status/statusor.h"
 #include "tensor/op.h"

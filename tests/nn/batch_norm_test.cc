@@ -19,7 +19,9 @@ class Listener final : public CaptureRecorder {
     if (in.empty()) makers.emplace_back(op.name);
     ++operations;
   }
+  absl::Status BeforeWrite(const Tensor&) override { return absl::OkStatus(); }
   absl::Status OnHostRead(const Tensor&) override { return absl::OkStatus(); }
+  absl::Status OnHostData(const TensorSpec&) override { return absl::OkStatus(); }
 
   std::vector<std::string> makers;
   int operations = 0;

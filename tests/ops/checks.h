@@ -29,6 +29,8 @@ void CheckArguments(const OpDef& op, const Samples& samples);
 void CheckAttributes(const OpDef& op, const Samples& samples);
 // Equal calls give equal bits, also on large inputs; other numbers of threads nearly so.
 void CheckDeterminism(const OpDef& op, const Samples& samples);
+// Captured and frozen, a call and its gradient give what they give outside, to the bit.
+void CheckCaptured(const OpDef& op, const Samples& samples);
 
 struct Check {
   const char* name;
@@ -44,6 +46,7 @@ inline constexpr Check kChecks[] = {
     {"arguments", CheckArguments},
     {"attributes", CheckAttributes},
     {"determinism", CheckDeterminism},
+    {"captured", CheckCaptured},
 };
 
 }  // namespace firn::testing

@@ -1,0 +1,343 @@
+// Binding a lowered graph to memory and kernels, and running it.
+//
+// Operands of all steps stand in one array, so that the contexts of the kernels are made once and
+// see new addresses of inputs and states where those are written into the array.
+
+#include "autograd/graph/executor.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "autograd/graph/infer.h"
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "tensor/internal/apply_checks.h"
+#include "tensor/internal/kernel_choice.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+using Specs = absl::InlinedVector<const TensorSpec*, 8>;
+
+Specs SpecsOf(const Graph& graph, absl::Span<const ValueId> ids) {
+  Specs specs;
+  for (ValueId id : ids) specs.push_back(id == kNoValue ? nullptr : &graph.value(id).spec);
+  return specs;
+}
+
+absl::InlinedVector<TensorSpec, 2> ResultsOf(const Graph& graph, const Instr& instr) {
+  absl::InlinedVector<TensorSpec, 2> specs;
+  for (ValueId id : instr.out) specs.push_back(graph.value(id).spec);
+  return specs;
+}
+
+struct Bytes {
+  const char* begin;
+  size_t size;
+};
+// Of a contiguous tensor.
+Bytes BytesOf(const Tensor& t) { return {t.impl()->data, t.spec().bytes()}; }
+
+bool Overlap(const Bytes& a, const Bytes& b) {
+  return a.size != 0 && b.size != 0 && a.begin < b.begin + b.size && b.begin < a.begin + a.size;
+}
+
+// `status` with where it happened.
+absl::Status At(const Instr& instr, const absl::Status& status) {
+  const std::string path(instr.module_path());
+  return absl::Status(status.code(),
+                      absl::StrCat(std::string(instr.op->name), path.empty() ? "" : " at ", path,
+                                   ": ", status.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph) {
+  FIRN_RETURN_IF_ERROR(graph.Verify());
+  auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph)));
+  FIRN_RETURN_IF_ERROR(executor->Bind());
+  return executor;
+}
+
+absl::Status Executor::Bind() {
+  kernels_.clear();
+  workspaces_.clear();
+  temp_offsets_.clear();
+  workspace_offsets_.clear();
+  operands_.clear();
+  steps_.clear();
+  patches_.clear();
+  states_.clear();
+  threads_ = NumThreads();
+  FIRN_RETURN_IF_ERROR(ChooseKernels());
+  FIRN_RETURN_IF_ERROR(PlanArena());
+  FIRN_RETURN_IF_ERROR(BindStates());
+  BindOperands();
+  return absl::OkStatus();
+}
+
+absl::Status Executor::ChooseKernels() {
+  for (const Instr& instr : graph_.instrs) {
+    kernels_.push_back(nullptr);
+    workspaces_.push_back(0);
+    if (instr.op->is_view) continue;
+    const Specs in = SpecsOf(graph_, instr.in);
+    const auto out = ResultsOf(graph_, instr);
+    const KernelQuery query(in, out, instr.attrs.ref());
+    Device device;
+    for (const TensorSpec* spec : in) device = spec == nullptr ? device : spec->device;
+    if (!out.empty()) device = out[0].device;
+    FIRN_ASSIGN_OR_RETURN(kernels_.back(), internal::SelectKernel(*instr.op, query, device));
+    if (kernels_.back()->workspace != nullptr) {
+      workspaces_.back() = kernels_.back()->workspace(query);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executor::PlanArena() {
+  const auto count = static_cast<int64_t>(graph_.instrs.size());
+  std::vector<Lifetime> pieces;
+  std::vector<int64_t> piece_of(graph_.buffers.size(), -1);
+  const auto use = [&](ValueId id, int64_t step) {
+    if (id == kNoValue || graph_.buffer_of(id).kind != Buffer::Kind::kTemp) return;
+    int64_t& piece = piece_of[static_cast<size_t>(graph_.value(id).buffer)];
+    if (piece < 0) {
+      piece = static_cast<int64_t>(pieces.size());
+      pieces.push_back({graph_.buffer_of(id).bytes, step, step});
+    }
+    pieces[static_cast<size_t>(piece)].last = step;
+  };
+  for (int64_t step = 0; step < count; ++step) {
+    const Instr& instr = graph_.instrs[static_cast<size_t>(step)];
+    for (ValueId id : instr.in) use(id, step);
+    for (ValueId id : instr.out) use(id, step);
+  }
+  for (ValueId id : graph_.outputs) use(id, count);  // copied out after the last step
+  for (int64_t step = 0; step < count; ++step) {
+    const auto bytes = static_cast<int64_t>(workspaces_[static_cast<size_t>(step)]);
+    workspace_offsets_.push_back(bytes == 0 ? -1 : static_cast<int64_t>(pieces.size()));
+    if (bytes != 0) pieces.push_back({bytes, step, step});
+  }
+  plan_ = PlanMemory(pieces);
+  const auto offset_of = [&](int64_t piece) {
+    return piece < 0 ? piece : plan_.offsets[static_cast<size_t>(piece)];
+  };
+  for (int64_t piece : piece_of) temp_offsets_.push_back(offset_of(piece));
+  for (int64_t& piece : workspace_offsets_) piece = offset_of(piece);
+  FIRN_ASSIGN_OR_RETURN(arena_, Storage::Allocate(static_cast<size_t>(plan_.arena_bytes), Device(),
+                                                  AllocTag::kArena));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<char*> Executor::Find(const StatePlace& state) const {
+  const Value& v = graph_.value(state.value);
+  const TensorImpl& impl = *v.bound.impl();
+  FIRN_RETURN_IF(!impl.storage || !SameSpec(impl.spec, v.spec),
+                 FailedPrecondition("a state of the graph was ", v.spec.ToString(), " and is ",
+                                    impl.spec.ToString(), " now; capture again"));
+  return impl.data - v.offset;
+}
+
+absl::Status Executor::BindStates() {
+  state_of_buffer_.assign(graph_.buffers.size(), -1);
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    const Value& v = graph_.values[id];
+    if (!v.bound.defined()) continue;
+    int64_t& state = state_of_buffer_[static_cast<size_t>(v.buffer)];
+    if (state >= 0) continue;
+    state = static_cast<int64_t>(states_.size());
+    states_.push_back({static_cast<ValueId>(id), nullptr, {}, false});
+    FIRN_ASSIGN_OR_RETURN(states_.back().data, Find(states_.back()));
+  }
+  return absl::OkStatus();
+}
+
+char* Executor::PlaceOf(ValueId id) const {
+  const Value& v = graph_.value(id);
+  const auto buffer = static_cast<size_t>(v.buffer);
+  switch (graph_.buffers[buffer].kind) {
+    case Buffer::Kind::kTemp:
+      return static_cast<char*>(arena_->data()) + temp_offsets_[buffer] + v.offset;
+    case Buffer::Kind::kState:
+    case Buffer::Kind::kConstant:
+      return states_[static_cast<size_t>(state_of_buffer_[buffer])].data + v.offset;
+    case Buffer::Kind::kInput:
+      break;
+  }
+  return nullptr;
+}
+
+int64_t Executor::InputOf(ValueId id) const {
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    if (graph_.value(graph_.inputs[i]).buffer == graph_.value(id).buffer) {
+      return static_cast<int64_t>(i);
+    }
+  }
+  return -1;
+}
+
+void Executor::BindOperands() {
+  size_t total = 0;
+  for (const Instr& instr : graph_.instrs) total += instr.in.size() + instr.out.size();
+  operands_.reserve(total);
+  const auto bind = [&](ValueId id, bool written) {
+    const size_t at = operands_.size();
+    operands_.emplace_back();
+    if (id == kNoValue) return;
+    const Value& v = graph_.value(id);
+    const auto buffer = static_cast<size_t>(v.buffer);
+    operands_[at] = {PlaceOf(id), &v.spec};
+    if (const int64_t input = InputOf(id); input >= 0) {
+      const auto from = static_cast<size_t>(input);
+      patches_.push_back({at, from, v.offset - graph_.value(graph_.inputs[from]).offset});
+    } else if (state_of_buffer_[buffer] >= 0) {
+      StatePlace& state = states_[static_cast<size_t>(state_of_buffer_[buffer])];
+      state.operands.emplace_back(at, v.offset);
+      state.written |= written;
+    }
+  };
+  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
+    const Instr& instr = graph_.instrs[i];
+    if (kernels_[i] == nullptr) continue;
+    const size_t first = operands_.size();
+    for (size_t j = 0; j < instr.in.size(); ++j) bind(instr.in[j], Writes(*instr.op, j));
+    const size_t results = operands_.size();
+    bool work = instr.op->any_inout || instr.out.empty();
+    for (ValueId id : instr.out) {
+      bind(id, true);
+      work |= graph_.value(id).spec.num_elements() != 0;
+    }
+    if (!work) continue;
+    void* workspace = workspace_offsets_[i] < 0
+                          ? nullptr
+                          : static_cast<char*>(arena_->data()) + workspace_offsets_[i];
+    steps_.push_back({kernels_[i], &instr,
+                      KernelContext({operands_.data() + first, results - first},
+                                    {operands_.data() + results, operands_.size() - results},
+                                    instr.attrs.ref(), workspace),
+                      instr.op->index_bounds != nullptr});
+  }
+}
+
+absl::Status Executor::CheckArguments(absl::Span<const Tensor> in,
+                                      absl::Span<const Tensor> out) const {
+  const auto check = [&](absl::Span<const Tensor> given, absl::Span<const ValueId> ids,
+                         const char* what) -> absl::Status {
+    FIRN_RETURN_IF(given.size() != ids.size(), FailedPrecondition("the graph has ", ids.size(), " ",
+                                                                  what, "s, got ", given.size()));
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const TensorSpec& want = graph_.value(ids[i]).spec;
+      const bool fits = given[i].defined() && given[i].impl()->storage &&
+                        given[i].dtype() == want.dtype && given[i].shape() == want.shape &&
+                        given[i].device() == want.device;
+      FIRN_RETURN_IF(
+          !fits || !given[i].is_contiguous(),
+          FailedPrecondition(
+              what, " ", i, " of the graph is ",
+              TensorSpec::Contiguous(want.dtype, want.shape, want.device).ToString(), ", got ",
+              given[i].defined() ? given[i].spec().ToString() : "an undefined tensor"));
+    }
+    return absl::OkStatus();
+  };
+  FIRN_RETURN_IF_ERROR(check(in, graph_.inputs, "input"));
+  FIRN_RETURN_IF_ERROR(check(out, graph_.outputs, "output"));
+  return CheckMemory(in, out);
+}
+
+// What a run writes must not be what it reads as something else.
+absl::Status Executor::CheckMemory(absl::Span<const Tensor> in,
+                                   absl::Span<const Tensor> out) const {
+  for (size_t i = 0; i < out.size(); ++i) {
+    for (size_t j = 0; j < in.size(); ++j) {
+      FIRN_RETURN_IF(Overlap(BytesOf(out[i]), BytesOf(in[j])),
+                     FailedPrecondition("output ", i, " shares its memory with input ", j,
+                                        "; give it memory of its own"));
+    }
+    for (size_t j = 0; j < i; ++j) {
+      FIRN_RETURN_IF(Overlap(BytesOf(out[i]), BytesOf(out[j])),
+                     FailedPrecondition("outputs ", j, " and ", i, " share their memory"));
+    }
+  }
+  for (const StatePlace& state : states_) {
+    const Tensor& t = graph_.value(state.value).bound;
+    const Bytes held = {static_cast<const char*>(t.impl()->storage->data()),
+                        t.impl()->storage->bytes()};
+    for (size_t i = 0; i < in.size() && state.written; ++i) {
+      FIRN_RETURN_IF(Overlap(BytesOf(in[i]), held),
+                     FailedPrecondition("input ", i, " shares its memory with a state ",
+                                        t.spec().ToString(), " that the graph changes"));
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      FIRN_RETURN_IF(Overlap(BytesOf(out[i]), held),
+                     FailedPrecondition("output ", i, " shares its memory with a state ",
+                                        t.spec().ToString(), " of the graph"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A tensor may have got other memory since the last run.
+absl::Status Executor::RefreshStates() {
+  for (StatePlace& state : states_) {
+    const Value& v = graph_.value(state.value);
+    if (v.bound.impl()->data == state.data + v.offset) [[likely]]
+      continue;
+    FIRN_ASSIGN_OR_RETURN(state.data, Find(state));
+    for (const auto& [operand, offset] : state.operands) {
+      operands_[operand].data = state.data + offset;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executor::RunStep(const Step& step) {
+  if (step.check_indices) [[unlikely]] {
+    const Specs in = SpecsOf(graph_, step.instr->in);
+    const auto out = ResultsOf(graph_, *step.instr);
+    const KernelQuery query(in, out, step.instr->attrs.ref());
+    FIRN_RETURN_IF_ERROR(
+        internal::CheckIndices(*step.instr->op, query, step.context.operands_in()));
+  }
+  return step.kernel->run(const_cast<KernelContext&>(step.context));
+}
+
+void Executor::LeaveGradients() {
+  static const Tensor none;
+  for (GradientEffect& e : graph_.gradients) {
+    const Tensor& grad = e.value == kNoValue ? none : graph_.value(e.value).bound;
+    if (!e.leaf.grad().Is(grad)) e.leaf.SetGrad(grad);
+  }
+}
+
+absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out) {
+  FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
+  if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
+  FIRN_RETURN_IF_ERROR(RefreshStates());
+  for (const Patch& p : patches_) operands_[p.operand].data = in[p.input].impl()->data + p.offset;
+  for (const Step& step : steps_) {
+    absl::Status status = RunStep(step);
+    if (!status.ok()) [[unlikely]]
+      return At(*step.instr, status);
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Value& v = graph_.value(graph_.outputs[i]);
+    const char* from = PlaceOf(graph_.outputs[i]);
+    if (from == nullptr) {
+      const auto input = static_cast<size_t>(InputOf(graph_.outputs[i]));
+      from = in[input].impl()->data + (v.offset - graph_.value(graph_.inputs[input]).offset);
+    }
+    CopyElements(v.spec, from, out[i].spec(), out[i].impl()->data);
+    out[i].impl()->storage->BumpVersion();
+  }
+  for (StatePlace& state : states_) {
+    if (state.written) graph_.value(state.value).bound.impl()->storage->BumpVersion();
+  }
+  LeaveGradients();
+  return absl::OkStatus();
+}
+
+}  // namespace firn

@@ -1,0 +1,94 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_EXECUTOR_H_
+#define FIRN_AUTOGRAD_GRAPH_EXECUTOR_H_
+
+// Runs a lowered graph: every kernel chosen, every operand's place known. A run is one loop over
+// kernels; it allocates nothing, takes no lock and looks nothing up.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "autograd/graph/graph.h"
+#include "autograd/graph/plan.h"
+#include "tensor/op.h"
+#include "tensor/storage.h"
+
+namespace firn {
+
+// Not thread-safe: a run uses the graph's own memory.
+class Executor {
+ public:
+  // Requires: `graph` comes from Lower. Everything slow happens here.
+  static absl::StatusOr<std::unique_ptr<Executor>> Make(Graph graph);
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // `in`: contiguous, of the specs of the graph's inputs. `out`: contiguous tensors of the shapes
+  // and dtypes of its outputs, which are written. Errors: FailedPrecondition for others, before
+  // anything is written; what a kernel reports, with its operation and module.
+  absl::Status Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out);
+
+  const Graph& graph() const { return graph_; }
+  const MemoryPlan& plan() const { return plan_; }
+
+ private:
+  // One kernel call.
+  struct Step {
+    const Kernel* kernel;
+    const Instr* instr;
+    KernelContext context;
+    bool check_indices;
+  };
+  // Operands that lie in an input of the run: set before it.
+  struct Patch {
+    size_t operand, input;
+    int64_t offset;
+  };
+  // A state and the operands that lie in it: set again when it got other memory.
+  struct StatePlace {
+    ValueId value;  // a bound one
+    char* data;     // where its buffer begins, as the operands have it
+    std::vector<std::pair<size_t, int64_t>> operands;
+    bool written;
+  };
+
+  explicit Executor(Graph graph) : graph_(std::move(graph)) {}
+  // Everything that follows from the graph and the number of threads.
+  absl::Status Bind();
+  absl::Status ChooseKernels();
+  absl::Status PlanArena();
+  absl::Status BindStates();
+  void BindOperands();
+  // Null for what lies in an input of the run.
+  char* PlaceOf(ValueId id) const;
+  // Which input a value lies in, -1: none.
+  int64_t InputOf(ValueId id) const;
+  absl::Status CheckArguments(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
+  absl::Status CheckMemory(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
+  // Where a state's buffer begins now.
+  absl::StatusOr<char*> Find(const StatePlace& state) const;
+  absl::Status RefreshStates();
+  absl::Status RunStep(const Step& step);
+  void LeaveGradients();
+
+  Graph graph_;
+  int threads_ = 0;                     // NumThreads() when bound: workspaces depend on it
+  std::vector<const Kernel*> kernels_;  // by instruction; null: a view
+  std::vector<size_t> workspaces_;      // bytes, by instruction
+  std::vector<int64_t> temp_offsets_;   // in the arena, by buffer; -1: none
+  std::vector<int64_t> workspace_offsets_;
+  MemoryPlan plan_;
+  IntrusivePtr<Storage> arena_;
+  std::vector<Operand> operands_;  // of all steps; never grows after Make
+  std::vector<Step> steps_;
+  std::vector<Patch> patches_;
+  std::vector<StatePlace> states_;
+  std::vector<int64_t> state_of_buffer_;  // index into states_, -1: none
+};
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_EXECUTOR_H_

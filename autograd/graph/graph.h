@@ -1,0 +1,113 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_GRAPH_H_
+#define FIRN_AUTOGRAD_GRAPH_GRAPH_H_
+
+// A recorded run as data: operations in the order they ran, on values that lie in buffers. Passes
+// change it, a StaticGraph runs it.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "tensor/attrs.h"
+#include "tensor/op.h"
+#include "tensor/spec.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+using BufferId = int32_t;
+using ValueId = int32_t;
+inline constexpr ValueId kNoValue = -1;  // an optional argument that is not given
+
+// Memory that values lie in.
+struct Buffer {
+  enum class Kind : uint8_t {
+    kInput,     // the caller's, other memory in each run; never written
+    kState,     // of a tensor that exists outside: a parameter, a running statistic, a generator
+    kConstant,  // the graph's own, never written
+    kTemp,      // lives within a run
+  };
+  Kind kind = Kind::kTemp;
+  int64_t bytes = 0;
+  Device device;
+};
+
+// A tensor in a buffer. Several may lie in one: views, and what is seen through them.
+struct Value {
+  BufferId buffer = 0;
+  int64_t offset = 0;  // of the first element in the buffer, in bytes
+  TensorSpec spec;
+  // Of a state or a constant: the tensor itself. A temporary has none, unless it outlives the
+  // captured run outside: then each run leaves its value there.
+  Tensor bound;
+};
+
+// Same elements in the same places.
+inline bool SameSpec(const TensorSpec& a, const TensorSpec& b) {
+  return a.dtype == b.dtype && a.device == b.device && a.shape == b.shape &&
+         a.layout.channel_block == b.layout.channel_block &&
+         (a.layout.blocked() || a.layout.strides == b.layout.strides);
+}
+
+// When in a training step an operation ran.
+enum class Phase : uint8_t { kForward, kBackward };
+
+// One operation.
+struct Instr {
+  const OpDef* op = nullptr;
+  Attrs attrs;
+  absl::InlinedVector<ValueId, 4> in, out;
+  const std::string* path = nullptr;  // of the module that called it, interned; null: none
+  Phase phase = Phase::kForward;
+
+  std::string_view module_path() const { return path == nullptr ? std::string_view() : *path; }
+};
+
+// What a run leaves in a leaf's grad(): a value, or kNoValue for no gradient.
+struct GradientEffect {
+  Tensor leaf;
+  ValueId value = kNoValue;
+};
+
+// Thread-compatible. A copy shares states and constants with the original.
+struct Graph {
+  std::vector<Buffer> buffers;
+  std::vector<Value> values;
+  std::vector<Instr> instrs;
+  std::vector<ValueId> inputs, outputs;
+  std::vector<GradientEffect> gradients;
+  std::vector<std::string> warnings;  // of the capture
+
+  const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
+  Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }
+  const Buffer& buffer_of(ValueId id) const {
+    return buffers[static_cast<size_t>(value(id).buffer)];
+  }
+  Buffer& buffer_of(ValueId id) { return buffers[static_cast<size_t>(value(id).buffer)]; }
+
+  // Whether everything fits together: numbers in range, values inside their buffers, temporaries
+  // written before they are read, inputs and constants never written, and the specs that each
+  // operation's shape rule gives. An error names the operation and what is wrong.
+  absl::Status Verify() const;
+
+  // One line a value that comes from outside, one line an operation:
+  //   %3 = conv2d(%0, %1, %2) {stride=[1, 1]} : f32 [64, 8, 28, 28]  # net.conv1
+  std::string DebugString() const;
+};
+
+// What a capture gives: the graph, and the results of the run that was recorded, without history.
+struct Captured {
+  Graph graph;
+  TensorList outputs;
+};
+
+// True if the operation writes into input `i` of a call.
+inline bool Writes(const OpDef& op, size_t i) { return op.any_inout && op.input(i).inout; }
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_GRAPH_H_

@@ -1,0 +1,21 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_INFER_H_
+#define FIRN_AUTOGRAD_GRAPH_INFER_H_
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "autograd/graph/graph.h"
+
+namespace firn {
+
+// What an operation's shape rule says of a call.
+struct Inferred {
+  absl::InlinedVector<TensorSpec, 2> specs;
+  int64_t view_offset = 0;  // in elements
+};
+
+// The shape rule of `instr` on inputs with the specs of the graph's values.
+absl::StatusOr<Inferred> InferSpecs(const Graph& graph, const Instr& instr);
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_INFER_H_

@@ -1,0 +1,195 @@
+// Lowering walks the instructions once and keeps, for each value of the graph, the value that
+// stands for it now: itself, or a copy in another layout.
+
+#include "autograd/graph/lower.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "autograd/graph/infer.h"
+#include "device/status_macros.h"
+#include "tensor/internal/kernel_choice.h"
+#include "tensor/ops/reorder.h"
+
+namespace firn {
+namespace {
+
+class Lowering {
+ public:
+  explicit Lowering(const Graph& from) : from_(from), to_(from) {
+    to_.instrs.clear();
+    for (size_t id = 0; id < from.values.size(); ++id) now_.push_back(static_cast<ValueId>(id));
+    written_.resize(from.buffers.size(), false);
+    for (const Instr& instr : from.instrs) {
+      for (size_t i = 0; i < instr.in.size(); ++i) {
+        if (instr.in[i] != kNoValue && Writes(*instr.op, i)) written_[BufferOf(instr.in[i])] = true;
+      }
+    }
+  }
+
+  absl::StatusOr<Graph> Run() {
+    for (const Instr& instr : from_.instrs) {
+      Instr next = instr;
+      for (ValueId& id : next.in) id = id == kNoValue ? id : now_[static_cast<size_t>(id)];
+      FIRN_RETURN_IF_ERROR(instr.op->is_view ? View(instr, std::move(next))
+                                             : Call(std::move(next)));
+    }
+    for (ValueId& id : to_.outputs) id = now_[static_cast<size_t>(id)];
+    for (GradientEffect& e : to_.gradients) {
+      if (e.value != kNoValue) e.value = now_[static_cast<size_t>(e.value)];
+    }
+    return std::move(to_);
+  }
+
+ private:
+  size_t BufferOf(ValueId id) const { return static_cast<size_t>(from_.value(id).buffer); }
+
+  ValueId NewTemp(const TensorSpec& spec) {
+    const auto buffer = static_cast<BufferId>(to_.buffers.size());
+    to_.buffers.push_back({Buffer::Kind::kTemp, static_cast<int64_t>(spec.bytes()), spec.device});
+    to_.values.push_back({buffer, 0, spec, {}});
+    return static_cast<ValueId>(to_.values.size() - 1);
+  }
+
+  // Appends `to` = reorder(`from`).
+  void EmitReorder(ValueId from, ValueId to, const Instr& on_behalf_of) {
+    static const OpDef& op = Op("reorder");
+    Instr copy;
+    copy.op = &op;
+    copy.attrs = Attrs(ReorderAttrs{to_.value(to).spec.layout.channel_block});
+    copy.in = {from};
+    copy.out = {to};
+    copy.path = on_behalf_of.path;
+    copy.phase = on_behalf_of.phase;
+    to_.instrs.push_back(std::move(copy));
+  }
+
+  ValueId Copy(ValueId id, uint8_t block, const Instr& on_behalf_of) {
+    const TensorSpec& spec = to_.value(id).spec;
+    const ValueId copy = NewTemp(TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, block));
+    EmitReorder(id, copy, on_behalf_of);
+    return copy;
+  }
+
+  // The value with this layout, from an earlier reorder where there is one.
+  ValueId InLayout(ValueId id, uint8_t block, const Instr& on_behalf_of) {
+    const auto [it, inserted] = copies_.try_emplace({id, block}, kNoValue);
+    if (inserted) it->second = Copy(id, block, on_behalf_of);
+    return it->second;
+  }
+
+  void ForgetCopies(BufferId buffer) {
+    std::erase_if(copies_,
+                  [&](const auto& entry) { return to_.value(entry.first.first).buffer == buffer; });
+  }
+
+  absl::Status View(const Instr& before, Instr instr) {
+    const size_t from = BufferOf(before.in[0]), result = BufferOf(before.out[0]);
+    // The captured run made a copy where the argument was blocked. Who writes into either sees it.
+    const bool copied = from != result && (written_[from] || written_[result]);
+    if (copied) {
+      instr.in[0] = Copy(instr.in[0], 0, instr);
+    } else if (to_.value(instr.in[0]).spec.layout.blocked()) {
+      instr.in[0] = InLayout(instr.in[0], 0, instr);
+    }
+    FIRN_ASSIGN_OR_RETURN(const Inferred inferred, InferSpecs(to_, instr));
+    const Value& base = to_.value(instr.in[0]);
+    Value& view = to_.value(instr.out[0]);
+    view.buffer = base.buffer;
+    view.spec = inferred.specs[0];
+    view.offset = base.offset + inferred.view_offset * SizeOf(base.spec.dtype);
+    to_.instrs.push_back(std::move(instr));
+    return absl::OkStatus();
+  }
+
+  absl::Status Call(Instr instr) {
+    FIRN_ASSIGN_OR_RETURN(Inferred inferred, InferSpecs(to_, instr));
+    absl::InlinedVector<const TensorSpec*, 8> specs;
+    for (ValueId id : instr.in) specs.push_back(id == kNoValue ? nullptr : &to_.value(id).spec);
+    const KernelQuery query(specs, inferred.specs, instr.attrs.ref());
+    const Device device = inferred.specs.empty() ? DeviceOf(instr) : inferred.specs[0].device;
+    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, internal::SelectKernel(*instr.op, query, device));
+    LayoutRequest want;
+    const bool asks = internal::AskLayouts(*kernel, query, instr.out.size(), &want);
+    for (size_t i = 0; i < instr.in.size(); ++i) {
+      if (instr.in[i] != kNoValue) Arrange(instr, i, *kernel, asks, asks ? want.in[i] : 0);
+    }
+    for (size_t i = 0; i < instr.in.size(); ++i) {
+      if (instr.in[i] != kNoValue && Writes(*instr.op, i)) {
+        ForgetCopies(to_.value(instr.in[i]).buffer);
+      }
+    }
+    std::vector<std::pair<ValueId, ValueId>> moves;  // into memory whose layout is given
+    for (size_t i = 0; i < instr.out.size(); ++i) {
+      TensorSpec spec = inferred.specs[i];
+      if (asks && want.out[i] != 0) {
+        spec = TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, want.out[i]);
+      }
+      Value& out = to_.value(instr.out[i]);
+      Buffer& buffer = to_.buffer_of(instr.out[i]);
+      if (buffer.kind == Buffer::Kind::kTemp) {
+        out.spec = spec;
+        out.offset = 0;
+        buffer.bytes = static_cast<int64_t>(spec.bytes());
+      } else if (!SameDenseLayout(out.spec, spec)) {
+        const ValueId place = instr.out[i];
+        instr.out[i] = NewTemp(spec);
+        moves.emplace_back(instr.out[i], place);
+      }
+    }
+    to_.instrs.push_back(std::move(instr));
+    for (const auto& [from, to] : moves) EmitReorder(from, to, Instr(to_.instrs.back()));
+    return absl::OkStatus();
+  }
+
+  // Brings input `i` into the layout that the kernel takes.
+  void Arrange(Instr& instr, size_t i, const Kernel& kernel, bool asks, uint8_t block) {
+    const ValueId id = instr.in[i];
+    const bool fits = !asks || internal::Fits(kernel, to_.value(id).spec, block);
+    if (Writes(*instr.op, i)) {
+      if (!fits) instr.in[i] = Replace(id, block, instr);
+      return;
+    }
+    if (!fits) {
+      instr.in[i] = InLayout(id, block, instr);
+    } else if (OverlapsWritten(instr, i)) {
+      instr.in[i] = Copy(id, to_.value(id).spec.layout.channel_block, instr);
+    }
+  }
+
+  // A temporary that is written in place moves to where it has the right layout, for good.
+  ValueId Replace(ValueId id, uint8_t block, const Instr& instr) {
+    const ValueId copy = Copy(id, block, instr);
+    for (ValueId& now : now_) now = now == id ? copy : now;
+    return copy;
+  }
+
+  bool OverlapsWritten(const Instr& instr, size_t i) const {
+    for (size_t j = 0; j < instr.in.size(); ++j) {
+      if (j == i || instr.in[j] == kNoValue || !Writes(*instr.op, j)) continue;
+      if (to_.value(instr.in[j]).buffer == to_.value(instr.in[i]).buffer) return true;
+    }
+    return false;
+  }
+
+  Device DeviceOf(const Instr& instr) const {
+    for (ValueId id : instr.in) {
+      if (id != kNoValue) return to_.value(id).spec.device;
+    }
+    return {};
+  }
+
+  const Graph& from_;
+  Graph to_;
+  std::vector<ValueId> now_;   // by value of from_
+  std::vector<bool> written_;  // buffers of from_ that an operation changes in place
+  std::map<std::pair<ValueId, uint8_t>, ValueId> copies_;
+};
+
+}  // namespace
+
+absl::StatusOr<Graph> Lower(const Graph& graph) { return Lowering(graph).Run(); }
+
+}  // namespace firn

@@ -1,0 +1,33 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_PLAN_H_
+#define FIRN_AUTOGRAD_GRAPH_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace firn {
+
+// A piece of memory that is needed from step `first` to step `last`, both included.
+struct Lifetime {
+  int64_t bytes = 0;
+  int64_t first = 0, last = 0;
+};
+
+// Where each piece lies in one arena. Pieces that are needed at the same step do not overlap.
+struct MemoryPlan {
+  std::vector<int64_t> offsets;  // multiples of kArenaAlignment
+  int64_t arena_bytes = 0;
+  // The most that is needed at one step: no plan can do with less.
+  int64_t lower_bound_bytes = 0;
+};
+
+inline constexpr int64_t kArenaAlignment = 64;
+
+// Greedy by size: the largest pieces first, each at the lowest place where it fits (Pisarchyk and
+// Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
+MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces);
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_PLAN_H_

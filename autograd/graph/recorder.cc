@@ -1,0 +1,240 @@
+// Recording: storages become buffers, tensors become values, calls become instructions.
+//
+// A storage that nobody but the recorder holds is dead: nothing later in the run can name it. It is
+// given up after every operation, so that a capture needs about the memory of the run itself.
+// Storages that the run found (and did not make) are kept: they are states if somebody else holds
+// them at the end, else constants, such as the 2 of `x * 2`.
+
+#include "autograd/graph/recorder.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "autograd/tape/sweep.h"
+#include "device/check.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+int64_t OffsetOf(const Tensor& t) {
+  return t.impl()->data - static_cast<const char*>(t.impl()->storage->data());
+}
+
+// The same values in row-major order, which reading a state on the host may bring about at any
+// time: a graph cannot rely on another one.
+void LayOut(const Tensor& t) {
+  absl::StatusOr<Tensor> plain = Reordered(t, 0);
+  RaiseIfError(plain.status(), "capture");
+  t.impl()->storage = plain->impl()->storage;
+  t.impl()->data = plain->impl()->data;
+  t.impl()->spec = plain->spec();
+}
+
+// A second handle on the same elements, without history.
+Tensor Alias(const Tensor& t) { return WrapStorage(t.impl()->storage, t.impl()->data, t.spec()); }
+
+}  // namespace
+
+GraphRecorder::GraphRecorder(absl::Span<const Tensor> inputs) {
+  for (const Tensor& t : inputs) {
+    Seen& seen = SeenStorage(t, Buffer::Kind::kInput, false);
+    graph_.inputs.push_back(ValueIn(seen, t));
+  }
+}
+
+GraphRecorder::~GraphRecorder() = default;
+
+GraphRecorder::Seen& GraphRecorder::SeenStorage(const Tensor& t, Buffer::Kind kind,
+                                                bool made_here) {
+  const IntrusivePtr<Storage>& storage = t.impl()->storage;
+  auto [it, inserted] = seen_.try_emplace(storage.get());
+  if (inserted) {
+    const auto id = static_cast<BufferId>(graph_.buffers.size());
+    graph_.buffers.push_back({kind, static_cast<int64_t>(storage->bytes()), storage->device()});
+    it->second = {storage, id, made_here, {}};
+  }
+  return it->second;
+}
+
+ValueId GraphRecorder::ValueIn(Seen& seen, const Tensor& t) {
+  const int64_t offset = OffsetOf(t);
+  for (ValueId id : seen.values) {
+    const Value& v = graph_.value(id);
+    if (v.offset == offset && SameSpec(v.spec, t.spec())) return id;
+  }
+  const auto id = static_cast<ValueId>(graph_.values.size());
+  graph_.values.push_back({seen.buffer, offset, t.spec(), {}});
+  seen.values.push_back(id);
+  return id;
+}
+
+void GraphRecorder::NoteLeaf(const Tensor& t) {
+  const auto same = [&t](const Tensor& leaf) { return leaf.Is(t); };
+  if (!t.requires_grad() || !t.is_leaf() || std::any_of(leaves_.begin(), leaves_.end(), same)) {
+    return;
+  }
+  leaves_.push_back(t);
+  grads_before_.push_back(t.grad());
+}
+
+ValueId GraphRecorder::InputValue(const Tensor& t) {
+  if (!t.defined()) return kNoValue;
+  if (t.spec().layout.blocked() && !seen_.contains(t.impl()->storage.get())) LayOut(t);
+  Seen& seen = SeenStorage(t, Buffer::Kind::kState, false);
+  const ValueId id = ValueIn(seen, t);
+  Value& v = graph_.value(id);
+  if (seen.made_here || graph_.buffer_of(id).kind == Buffer::Kind::kInput) return id;
+  if (!v.bound.defined()) v.bound = t.is_leaf() ? t : Alias(t);
+  NoteLeaf(t);
+  return id;
+}
+
+absl::Status GraphRecorder::BeforeWrite(const Tensor& t) {
+  const auto found = seen_.find(t.impl()->storage.get());
+  if (found != seen_.end()) {
+    const Seen& seen = found->second;
+    FIRN_RETURN_IF(
+        graph_.buffers[static_cast<size_t>(seen.buffer)].kind == Buffer::Kind::kInput,
+        FailedPrecondition("would change an input of the captured function in place (",
+                           t.spec().ToString(),
+                           "); change a clone, or make it a state by not passing it as an input"));
+    if (seen.made_here) return absl::OkStatus();
+  }
+  for (const auto& [state, before] : changed_) {
+    if (state.Is(t)) return absl::OkStatus();
+  }
+  FIRN_ASSIGN_OR_RETURN(Tensor copy,
+                        AllocateTensor(TensorSpec::Blocked(t.dtype(), t.shape(), t.device(),
+                                                           t.spec().layout.channel_block)));
+  CopyElements(t.spec(), t.impl()->data, copy.spec(), copy.impl()->data);
+  changed_.emplace_back(t, std::move(copy));
+  return absl::OkStatus();
+}
+
+void GraphRecorder::Undo() {
+  // The last copies were taken of what earlier ones may overlap.
+  for (auto it = changed_.rbegin(); it != changed_.rend(); ++it) {
+    const auto& [state, before] = *it;
+    CopyElements(before.spec(), before.impl()->data, state.spec(), state.impl()->data);
+    state.impl()->storage->BumpVersion();
+  }
+  for (size_t i = 0; i < leaves_.size(); ++i) leaves_[i].SetGrad(grads_before_[i]);
+}
+
+void GraphRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                           absl::Span<const Tensor> out) {
+  Instr instr;
+  instr.op = &op;
+  instr.attrs = Attrs(attrs);
+  const autograd::Node* node = autograd::NodeInBackward();
+  instr.phase = node == nullptr ? Phase::kForward : Phase::kBackward;
+  instr.path = node == nullptr ? PathScope::Interned() : node->interned_path();
+  for (const TensorRef& t : in) instr.in.push_back(InputValue(*t));
+  for (const Tensor& t : out) {
+    const bool shares = op.is_view && t.impl()->storage == in[0]->impl()->storage;
+    Seen& seen = SeenStorage(t, Buffer::Kind::kTemp, !shares);
+    instr.out.push_back(ValueIn(seen, t));
+  }
+  // A view that changes nothing is no operation.
+  const bool same = op.is_view && instr.out[0] == instr.in[0];
+  if (!same) graph_.instrs.push_back(std::move(instr));
+  Sweep();
+}
+
+void GraphRecorder::Sweep() {
+  for (auto it = seen_.begin(); it != seen_.end();) {
+    const auto here = it++;
+    if (here->second.made_here && here->second.storage->use_count() == 1) seen_.erase(here);
+  }
+}
+
+absl::Status GraphRecorder::OnHostRead(const Tensor& t) {
+  return FailedPrecondition("elements of ", t.spec().ToString(),
+                            " are read on the host while a graph is captured, which would hold"
+                            " what they are now; return the tensor from the captured function and"
+                            " read it after the run");
+}
+
+absl::Status GraphRecorder::OnHostData(const TensorSpec& spec) {
+  return FailedPrecondition("a tensor ", spec.ToString(),
+                            " is made from host memory while a graph is captured, which would hold"
+                            " these elements for ever; make it before, or pass it as an input");
+}
+
+void GraphRecorder::FindGradients() {
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Tensor& grad = leaves_[i].grad();
+    if (!grad.defined()) {
+      if (grads_before_[i].defined()) graph_.gradients.push_back({leaves_[i], kNoValue});
+      continue;
+    }
+    const auto found = seen_.find(grad.impl()->storage.get());
+    if (found == seen_.end() || !found->second.made_here) continue;
+    const ValueId id = ValueIn(found->second, grad);
+    graph_.value(id).bound = grad;
+    graph_.gradients.push_back({leaves_[i], id});
+  }
+}
+
+// What the run found is a constant when nobody else can change it. What it made and somebody still
+// holds, though it is no result, is written again by every run.
+void GraphRecorder::BindWhatStays() {
+  int64_t held = 0;
+  for (auto& [pointer, seen] : seen_) {
+    Buffer& buffer = graph_.buffers[static_cast<size_t>(seen.buffer)];
+    if (buffer.kind == Buffer::Kind::kInput) continue;
+    uint32_t ours = 1;  // this table's reference to the storage, and those of tensors only we hold
+    bool bound = false;
+    for (ValueId id : seen.values) {
+      const Tensor& t = graph_.value(id).bound;
+      bound |= t.defined();
+      ours += t.defined() && t.impl_ptr()->use_count() == 1 ? 1u : 0u;
+    }
+    const bool shared = seen.storage->use_count() > ours;
+    if (!seen.made_here) {
+      buffer.kind = shared ? Buffer::Kind::kState : Buffer::Kind::kConstant;
+    } else if (shared || bound) {
+      buffer.kind = Buffer::Kind::kState;
+      if (bound) continue;
+      ++held;
+      Value& v = graph_.value(seen.values.front());
+      v.bound =
+          WrapStorage(seen.storage, static_cast<char*>(seen.storage->data()) + v.offset, v.spec);
+    }
+  }
+  if (held != 0) {
+    graph_.warnings.push_back(
+        absl::StrCat(held,
+                     " tensors made in the captured run are held outside and are no results;"
+                     " every run overwrites their elements"));
+  }
+}
+
+Captured GraphRecorder::Finish(TensorList results) {
+  for (const Tensor& t : results) graph_.outputs.push_back(InputValue(t));
+  FindGradients();
+  results.clear();  // only handles of others count from here on
+  BindWhatStays();
+  TensorList outputs;
+  for (ValueId id : graph_.outputs) {
+    const Value& v = graph_.value(id);
+    const IntrusivePtr<Storage>& storage = StorageOf(v.buffer);
+    outputs.push_back(WrapStorage(storage, static_cast<char*>(storage->data()) + v.offset, v.spec));
+  }
+  seen_.clear();
+  return {std::move(graph_), std::move(outputs)};
+}
+
+const IntrusivePtr<Storage>& GraphRecorder::StorageOf(BufferId buffer) const {
+  for (const auto& [pointer, seen] : seen_) {
+    if (seen.buffer == buffer) return seen.storage;
+  }
+  FIRN_CHECK(false, "buffer ", buffer, " of a result is gone");
+  std::abort();
+}
+
+}  // namespace firn

@@ -1,0 +1,110 @@
+// StaticGraph: a captured graph, the lowered one, and its executor.
+
+#include "autograd/graph/static_graph.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "autograd/graph/executor.h"
+#include "autograd/graph/in_place.h"
+#include "autograd/graph/lower.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
+
+namespace firn {
+namespace {
+
+std::vector<bool> WrittenBuffers(const Graph& graph) {
+  std::vector<bool> written(graph.buffers.size(), false);
+  for (const Instr& instr : graph.instrs) {
+    for (size_t i = 0; i < instr.in.size(); ++i) {
+      if (instr.in[i] != kNoValue && Writes(*instr.op, i)) {
+        written[static_cast<size_t>(graph.value(instr.in[i]).buffer)] = true;
+      }
+    }
+  }
+  return written;
+}
+
+// Gradients of leaves that the graph itself changes become temporaries.
+void DropGradients(Graph& graph) {
+  const std::vector<bool> written = WrittenBuffers(graph);
+  std::vector<const Storage*> changed;
+  for (const Value& v : graph.values) {
+    if (v.bound.defined() && written[static_cast<size_t>(v.buffer)]) {
+      changed.push_back(v.bound.impl()->storage.get());
+    }
+  }
+  for (GradientEffect& e : graph.gradients) {
+    if (e.value == kNoValue) continue;
+    const Storage* leaf = e.leaf.impl()->storage.get();
+    if (std::find(changed.begin(), changed.end(), leaf) == changed.end()) continue;
+    Value& grad = graph.value(e.value);
+    grad.bound = Tensor();
+    graph.buffer_of(e.value).kind = Buffer::Kind::kTemp;
+    e.value = kNoValue;
+  }
+}
+
+}  // namespace
+
+struct StaticGraph::Parts {
+  Graph captured;
+  std::unique_ptr<Executor> executor;
+};
+
+StaticGraph::StaticGraph(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+StaticGraph::StaticGraph(StaticGraph&&) noexcept = default;
+StaticGraph& StaticGraph::operator=(StaticGraph&&) noexcept = default;
+StaticGraph::~StaticGraph() = default;
+
+absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptions& options) {
+  FIRN_RETURN_IF_ERROR(graph.Verify());
+  if (!options.keep_gradients) DropGradients(graph);
+  auto parts = std::make_unique<Parts>();
+  FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
+  MarkInPlace(lowered);
+  FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered)));
+  parts->captured = std::move(graph);
+  return StaticGraph(std::move(parts));
+}
+
+absl::Status StaticGraph::Run(absl::Span<const Tensor> in, absl::Span<Tensor> out) {
+  const Graph& g = graph();
+  for (size_t i = 0; i < out.size() && i < g.outputs.size(); ++i) {
+    if (out[i].defined()) continue;
+    const TensorSpec& spec = g.value(g.outputs[i]).spec;
+    FIRN_RETURN_IF_ERROR(AllocateInto(TensorSpec::Contiguous(spec.dtype, spec.shape, spec.device),
+                                      AllocTag::kActivation, &out[i]));
+  }
+  return parts_->executor->Run(in, out);
+}
+
+TensorList StaticGraph::Call(absl::Span<const Tensor> in) {
+  TensorList out(graph().outputs.size());
+  RaiseIfError(Run(in, absl::MakeSpan(out)), "graph");
+  return out;
+}
+
+Tensor StaticGraph::CallForOne(absl::Span<const Tensor> in) {
+  if (graph().outputs.size() != 1) {
+    RaiseStatus(FailedPrecondition("has ", graph().outputs.size(), " results; use Call"), "graph");
+  }
+  Tensor out;
+  RaiseIfError(Run(in, absl::MakeSpan(&out, 1)), "graph");
+  return out;
+}
+
+const Graph& StaticGraph::captured() const { return parts_->captured; }
+const Graph& StaticGraph::graph() const { return parts_->executor->graph(); }
+const MemoryPlan& StaticGraph::memory() const { return parts_->executor->plan(); }
+
+StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs) {
+  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(Capture(fn, inputs).graph);
+  RaiseIfError(graph.status(), "freeze");
+  return *std::move(graph);
+}
+
+}  // namespace firn

@@ -1,0 +1,95 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_STATIC_GRAPH_H_
+#define FIRN_AUTOGRAD_GRAPH_STATIC_GRAPH_H_
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "autograd/graph/capture.h"
+#include "autograd/graph/graph.h"
+#include "autograd/graph/plan.h"
+
+namespace firn {
+
+class Executor;
+
+struct CompileOptions {
+  // Whether runs leave gradients in the grad() of leaves that they change themselves, as a whole
+  // training step does with parameters. Without, grad() is undefined after a run, and gradients
+  // share memory with everything else.
+  bool keep_gradients = false;
+};
+
+// A captured run, ready to be run again: kernels chosen, memory planned. Runs do what the captured
+// code did, on states where they are: frozen and ordinary steps of one model can be mixed.
+//
+// Not thread-safe: a run uses the graph's own memory, and its states.
+class StaticGraph {
+ public:
+  // Errors: what does not fit together in the graph, memory.
+  static absl::StatusOr<StaticGraph> Compile(Graph graph, const CompileOptions& options = {});
+  StaticGraph(StaticGraph&&) noexcept;
+  StaticGraph& operator=(StaticGraph&&) noexcept;
+  ~StaticGraph();
+
+  // One run. `out`: a tensor for each result, undefined (then made) or contiguous and of its spec
+  // (then written). Errors: FailedPrecondition naming the spec that was captured and the one given,
+  // before anything changes; those of operations, with operation and module.
+  absl::Status Run(absl::Span<const Tensor> in, absl::Span<Tensor> out);
+
+  // The same with new results. Throws firn::Error.
+  TensorList Call(absl::Span<const Tensor> in);
+  // For graphs with one result: loss = step(images, labels).
+  template <class... Inputs>
+  requires(std::convertible_to<const Inputs&, Tensor>&&...) Tensor operator()(
+      const Inputs&... inputs) {
+    const Tensor in[] = {Tensor(inputs)..., Tensor()};
+    return CallForOne({in, sizeof...(inputs)});
+  }
+
+  // As captured, and as it runs: with the layouts that kernels take.
+  const Graph& captured() const;
+  const Graph& graph() const;
+  const MemoryPlan& memory() const;
+
+ private:
+  struct Parts;
+  explicit StaticGraph(std::unique_ptr<Parts> parts);
+  Tensor CallForOne(absl::Span<const Tensor> in);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+namespace internal {
+
+inline TensorList AsList(Tensor t) { return {std::move(t)}; }
+inline TensorList AsList(TensorList list) { return list; }
+
+template <class F, size_t... I>
+TensorList CallWith(F& fn, [[maybe_unused]] absl::Span<const Tensor> in,
+                    std::index_sequence<I...>) {
+  return AsList(fn(in[I]...));
+}
+
+StaticGraph CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs);
+
+}  // namespace internal
+
+// Captures `fn(inputs...)`, which gives a tensor or a TensorList, and compiles it. The run that is
+// recorded counts: it changes states once. Throws firn::Error.
+template <class F, class... Inputs>
+StaticGraph Freeze(F&& fn, const Inputs&... inputs) {
+  const Tensor in[] = {Tensor(inputs)..., Tensor()};
+  return internal::CaptureAndCompile(
+      [&fn](absl::Span<const Tensor> given) {
+        return internal::CallWith(fn, given, std::make_index_sequence<sizeof...(Inputs)>());
+      },
+      {in, sizeof...(Inputs)});
+}
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_STATIC_GRAPH_H_

@@ -1,0 +1,56 @@
+// Plans: nothing that lives together overlaps, and little is wasted.
+
+#include "autograd/graph/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace firn {
+namespace {
+
+void ExpectNoOverlap(const std::vector<Lifetime>& pieces, const MemoryPlan& plan) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    EXPECT_EQ(plan.offsets[i] % kArenaAlignment, 0);
+    EXPECT_LE(plan.offsets[i] + pieces[i].bytes, plan.arena_bytes);
+    for (size_t j = 0; j < i; ++j) {
+      if (pieces[i].last < pieces[j].first || pieces[j].last < pieces[i].first) continue;
+      EXPECT_TRUE(plan.offsets[i] + pieces[i].bytes <= plan.offsets[j] ||
+                  plan.offsets[j] + pieces[j].bytes <= plan.offsets[i])
+          << i << " and " << j;
+    }
+  }
+}
+
+TEST(PlanTest, NothingNeedsNothing) {
+  const MemoryPlan plan = PlanMemory({});
+  EXPECT_EQ(plan.arena_bytes, 0);
+  EXPECT_EQ(plan.lower_bound_bytes, 0);
+}
+
+TEST(PlanTest, PiecesOneAfterTheOtherShare) {
+  const std::vector<Lifetime> pieces = {{640, 0, 1}, {640, 2, 3}, {64, 1, 2}};
+  const MemoryPlan plan = PlanMemory(pieces);
+  ExpectNoOverlap(pieces, plan);
+  EXPECT_EQ(plan.arena_bytes, 704);
+  EXPECT_EQ(plan.lower_bound_bytes, 704);
+}
+
+TEST(PlanTest, RandomLifetimesStayNearTheBound) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Lifetime> pieces;
+    for (int i = 0; i < 100; ++i) {
+      const auto first = static_cast<int64_t>(random() % 100);
+      pieces.push_back({static_cast<int64_t>(random() % 100000), first,
+                        first + static_cast<int64_t>(random() % 20)});
+    }
+    const MemoryPlan plan = PlanMemory(pieces);
+    ExpectNoOverlap(pieces, plan);
+    EXPECT_GE(plan.arena_bytes, plan.lower_bound_bytes);
+    EXPECT_LE(plan.arena_bytes, plan.lower_bound_bytes * 13 / 10);
+  }
+}
+
+}  // namespace
+}  // namespace firn

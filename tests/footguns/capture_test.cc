@@ -1,0 +1,186 @@
+// The rules of capturing: what cannot be in a graph is refused by name, and nothing is changed.
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "autograd/graph/static_graph.h"
+#include "nn/linear.h"
+#include "optim/sgd.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tensor/rng.h"
+
+namespace firn {
+namespace {
+
+// What Freeze says when it refuses to capture `fn`, "" when it does not.
+template <class F>
+std::string RefusalOf(F fn) {
+  try {
+    Freeze(fn, Ones({3}));
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), absl::StatusCode::kFailedPrecondition) << e.what();
+    return e.what();
+  }
+  return "";
+}
+
+bool Has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+TEST(CaptureTest, ReadingElementsOnTheHostIsRefused) {
+  const std::string item = RefusalOf([](const Tensor& x) { return x * Sum(x).Item(); });
+  EXPECT_TRUE(Has(item, "are read on the host while a graph is captured")) << item;
+  const std::string view = RefusalOf([](const Tensor& x) {
+    static_cast<void>(Tensor(x + 1).host_view<float>());
+    return x;
+  });
+  EXPECT_TRUE(Has(view, "host_view")) << view;
+}
+
+TEST(CaptureTest, MakingATensorFromHostMemoryIsRefused) {
+  const std::string why = RefusalOf([](const Tensor& x) {
+    return x + FromValues({1.f, 2.f, 3.f});
+  });
+  EXPECT_TRUE(Has(why, "made from host memory while a graph is captured")) << why;
+}
+
+TEST(CaptureTest, DrawingNumbersOnTheHostIsRefused) {
+  EXPECT_NE(RefusalOf([](const Tensor& x) {
+              DefaultGenerator().Reserve(1);
+              return x;
+            }),
+            "");
+}
+
+TEST(CaptureTest, ACaptureInsideACaptureIsRefused) {
+  const std::string why = RefusalOf(
+      [](const Tensor& x) { return Freeze([](const Tensor& y) { return y + 1; }, x)(x); });
+  EXPECT_TRUE(Has(why, "a capture is running on this thread already")) << why;
+  EXPECT_EQ(RefusalOf([](const Tensor& x) { return x + 1; }), "");  // and the thread is free again
+}
+
+TEST(CaptureTest, ChangingAnInputInPlaceIsRefused) {
+  const Tensor x = Ones({3});
+  const auto change = [](const Tensor& t) {
+    Tensor(t).Fill(5);
+    return t + 1;
+  };
+  EXPECT_THROW(Freeze(change, x), Error);
+  EXPECT_TRUE(x.Equals(Ones({3})));
+}
+
+TEST(CaptureTest, InputsThatShareElementsAreRefused) {
+  const Tensor x = Ones({3});
+  EXPECT_THROW(Freeze([](const Tensor& a, const Tensor& b) { return a + b; }, x, x.Detach()),
+               Error);
+}
+
+TEST(CaptureTest, AnExceptionLeavesTheModelAsItWas) {
+  nn::Linear net({.in = 3, .out = 2});
+  optim::Sgd sgd(net.parameters(), {.lr = 0.5, .momentum = 0.9});
+  const Tensor x = Randn({4, 3});
+  const auto step = [&](const Tensor& in) {
+    sgd.ZeroGrad();
+    const Tensor loss = Sum(Square(net(in)));
+    loss.Backward();
+    sgd.Step();
+    return loss;
+  };
+  step(x);
+  const std::vector<float> before = net.parameters()[0].ToVector<float>();
+  const auto failing = [&](const Tensor& in) {
+    step(in);
+    throw std::runtime_error("the user's own");
+    return in;
+  };
+  EXPECT_THROW(Freeze(failing, x), std::runtime_error);
+  EXPECT_EQ(net.parameters()[0].ToVector<float>(), before);
+}
+
+TEST(CaptureTest, MemoryThatARunWritesIsNoArgumentAsWell) {
+  const Tensor total = Zeros({3});
+  StaticGraph graph = Freeze(
+      [&total](const Tensor& x) {
+        Tensor(total).CopyFrom(total + x);
+        return TensorList{x + 1, x * 2};
+      },
+      Ones({3}));
+  const auto refusal = [&graph](const Tensor& in, const Tensor& a, const Tensor& b) {
+    TensorList out = {a, b};
+    return std::string(graph.Run({&in, 1}, absl::MakeSpan(out)).message());
+  };
+  const Tensor x = Ones({3}), y = Zeros({3}), z = Zeros({3}), both = Zeros({2, 3});
+  EXPECT_TRUE(Has(refusal(x, x, y), "output 0 shares its memory with input 0"));
+  EXPECT_TRUE(Has(refusal(x, y, y), "outputs 0 and 1 share their memory"));
+  EXPECT_TRUE(Has(refusal(x, y, total), "output 1 shares its memory with a state"));
+  EXPECT_TRUE(Has(refusal(total, y, z), "input 0 shares its memory with a state"));
+  EXPECT_TRUE(total.Equals(Ones({3})));  // the captured run's, nothing since
+  EXPECT_EQ(refusal(x, Select(both, 0, 0), Select(both, 0, 1)), "");
+  EXPECT_TRUE(Select(both, 0, 1).Equals(Full({3}, 2.0)));
+}
+
+// A state may be laid out in blocks; reading it on the host lays it out anew.
+TEST(CaptureTest, AStateReadOnTheHostBetweenRunsIsFound) {
+  const Tensor image = Randn({1, 16, 8, 8}), weight = Randn({16, 16, 3, 3});
+  const NoGradScope no_grad;
+  const Tensor state = Conv2d(image, weight, Tensor(), {.padding = {1}});
+  StaticGraph graph = Freeze([&state](const Tensor& x) { return state + x; }, Ones({1}));
+  const Tensor want = state + 1;
+  static_cast<void>(state.host_view<float>());
+  EXPECT_TRUE(graph(Ones({1})).Equals(want));
+  const_cast<Tensor&>(state).mutable_host_view<float>()[0] = 5;
+  EXPECT_EQ(graph(Ones({1})).ToVector<float>()[0], 6);
+}
+
+TEST(CaptureTest, AStateThatBecameAnotherIsRefused) {
+  nn::Linear net({.in = 3, .out = 2});
+  StaticGraph graph = Freeze([&net](const Tensor& x) { return net(x); }, Ones({1, 3}));
+  net.To(DType::kF64);
+  TensorList out(1);
+  const Tensor x = Ones({1, 3});
+  const absl::Status status = graph.Run({&x, 1}, absl::MakeSpan(out));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(Has(std::string(status.message()), "capture again")) << status;
+}
+
+// Control flow runs once, while capturing: the graph holds the branch that was taken.
+TEST(CaptureTest, TheBranchThatWasTakenIsFrozen) {
+  bool twice = false;
+  const auto fn = [&twice](const Tensor& x) { return twice ? x * 2 : x + 0; };
+  StaticGraph graph = Freeze(fn, Ones({3}));
+  twice = true;
+  EXPECT_TRUE(graph(Ones({3})).Equals(Ones({3})));
+  EXPECT_TRUE(fn(Ones({3})).Equals(Full({3}, 2.0)));
+}
+
+TEST(CaptureTest, ATensorHeldOutsideIsOverwrittenAndSaidToBe) {
+  Tensor held;
+  const Tensor in[] = {Ones({3})};
+  Captured captured = Capture(
+      [&held](absl::Span<const Tensor> x) {
+        held = x[0] * 3;
+        return TensorList{held + 1};
+      },
+      in);
+  ASSERT_EQ(captured.graph.warnings.size(), 1u);
+  EXPECT_TRUE(Has(captured.graph.warnings[0], "held outside"));
+  StaticGraph graph = *StaticGraph::Compile(std::move(captured.graph));
+  EXPECT_TRUE(graph(Full({3}, 2.0)).Equals(Full({3}, 7.0)));
+  EXPECT_TRUE(held.Equals(Full({3}, 6.0)));
+}
+
+TEST(CaptureTest, UnlistedTensorsAreReadWhereTheyAre) {
+  const Tensor scale = Full({3}, 2.0);
+  StaticGraph graph = Freeze([&scale](const Tensor& x) { return x * scale; }, Ones({3}));
+  Tensor(scale).Fill(5);
+  EXPECT_TRUE(graph(Ones({3})).Equals(Full({3}, 5.0)));
+}
+
+}  // namespace
+}  // namespace firn
