@@ -17,6 +17,8 @@ _MARCH = select({
 
 _OPTIMISE = select({
     _label("dbg"): [],
+    _label("dbg_optimise_1"): [],
+    _label("optimise_1"): ["-O1"],
     "//conditions:default": ["-O2"],
 })
 
@@ -41,8 +43,10 @@ def _copts(extra):
 
 # For files with compute loops: full vectorisation, results as IEEE asks (only errno and the
 # floating-point exception flags are given up). Elements of integer tensors wrap around.
-FIRN_KERNEL_COPTS = [
-    "-O3",
+FIRN_KERNEL_COPTS = select({
+    _label("optimise_1"): [],
+    "//conditions:default": ["-O3"],
+}) + [
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fwrapv",
