@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "autograd/graph/execution_observer.h"
 #include "autograd/graph/infer.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
@@ -305,6 +306,33 @@ absl::Status Executor::RunStep(const Step& step) {
   return step.kernel->run(const_cast<KernelContext&>(step.context));
 }
 
+absl::Status Executor::RunSteps() {
+  for (const Step& step : steps_) {
+    absl::Status status = RunStep(step);
+    if (!status.ok()) [[unlikely]]
+      return At(*step.instr, status);
+  }
+  return absl::OkStatus();
+}
+
+// A loop of its own: the other one asks nobody.
+absl::Status Executor::RunObservedSteps() {
+  std::vector<ExecutionObserver*> observers;  // innermost first
+  for (auto* s = ExecutionObserverScope::Innermost(); s != nullptr; s = s->outer()) {
+    observers.push_back(&s->observer());
+  }
+  for (const Step& step : steps_) {
+    const ExecutionStep shown{*step.instr, step.context.operands_in(), step.context.operands_out()};
+    for (auto it = observers.rbegin(); it != observers.rend(); ++it) {
+      FIRN_RETURN_IF_ERROR((*it)->BeforeStep(shown));
+    }
+    absl::Status status = RunStep(step);
+    if (!status.ok()) return At(*step.instr, status);
+    for (ExecutionObserver* o : observers) FIRN_RETURN_IF_ERROR(o->AfterStep(shown));
+  }
+  return absl::OkStatus();
+}
+
 void Executor::LeaveGradients() {
   static const Tensor none;
   for (GradientEffect& e : graph_.gradients) {
@@ -318,11 +346,8 @@ absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor>
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   FIRN_RETURN_IF_ERROR(RefreshStates());
   for (const Patch& p : patches_) operands_[p.operand].data = in[p.input].impl()->data + p.offset;
-  for (const Step& step : steps_) {
-    absl::Status status = RunStep(step);
-    if (!status.ok()) [[unlikely]]
-      return At(*step.instr, status);
-  }
+  const bool observed = ExecutionObserverScope::Innermost() != nullptr;
+  FIRN_RETURN_IF_ERROR(observed ? RunObservedSteps() : RunSteps());
   for (size_t i = 0; i < out.size(); ++i) {
     const Value& v = graph_.value(graph_.outputs[i]);
     const char* from = PlaceOf(graph_.outputs[i]);

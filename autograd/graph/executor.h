@@ -28,7 +28,8 @@ class Executor {
 
   // `in`: contiguous, of the specs of the graph's inputs. `out`: contiguous tensors of the shapes
   // and dtypes of its outputs, which are written. Errors: FailedPrecondition for others, before
-  // anything is written; what a kernel reports, with its operation and module.
+  // anything is written; what a kernel reports, with its operation and module; what an
+  // ExecutionObserver of this thread reports.
   absl::Status Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out);
 
   const Graph& graph() const { return graph_; }
@@ -72,6 +73,8 @@ class Executor {
   absl::StatusOr<char*> Find(const StatePlace& state) const;
   absl::Status RefreshStates();
   absl::Status RunStep(const Step& step);
+  absl::Status RunSteps();
+  absl::Status RunObservedSteps();
   void LeaveGradients();
 
   Graph graph_;
