@@ -7,24 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "autograd/graph/infer.h"
+#include "autograd/graph/visit.h"
 #include "device/status_macros.h"
 
 namespace firn {
 namespace {
-
-const char* NameOf(Buffer::Kind kind) {
-  switch (kind) {
-    case Buffer::Kind::kInput:
-      return "input";
-    case Buffer::Kind::kState:
-      return "state";
-    case Buffer::Kind::kConstant:
-      return "constant";
-    case Buffer::Kind::kTemp:
-      return "temp";
-  }
-  return "?";
-}
 
 class Verifier {
  public:
@@ -117,41 +104,30 @@ class Verifier {
   std::vector<bool> written_;  // of buffers
 };
 
-// Attributes as "{alpha=1, dims=[0, 1]}", or "" when there are none.
-class AttrPrinter final : public AttrVisitor {
- public:
-  void Field(const char* name, int64_t& value) override { Add(name, absl::StrCat(value)); }
-  void Field(const char* name, double& value) override { Add(name, absl::StrCat(value)); }
-  void Field(const char* name, bool& value) override { Add(name, value ? "true" : "false"); }
-  void Field(const char* name, std::string& value) override {
-    Add(name, absl::StrCat("\"", value, "\""));
-  }
-  void Field(const char* name, std::vector<int64_t>& value) override {
-    Add(name, absl::StrCat("[", absl::StrJoin(value, ", "), "]"));
-  }
-  using AttrVisitor::Field;
-  std::string text() const { return text_.empty() ? "" : absl::StrCat(" {", text_, "}"); }
+std::string TextOf(ValueId id) { return id == kNoValue ? "none" : absl::StrCat("%", id); }
 
- private:
-  void Add(const char* name, const std::string& value) {
-    absl::StrAppend(&text_, text_.empty() ? "" : ", ", name, "=", value);
-  }
-  std::string text_;
-};
-
-std::string TextOf(const Attrs& attrs) {
-  AttrPrinter printer;
-  if (attrs.ref().type() != nullptr) {
-    Attrs copy(attrs);  // a visitor may change what it sees
-    copy.ref().type()->visit(copy.mutable_data(), printer);
-  }
-  return printer.text();
+std::string TextOf(absl::Span<const ValueView> values) {
+  return absl::StrJoin(values, ", ", [](std::string* out, const ValueView& v) {
+    absl::StrAppend(out, TextOf(v.id));
+  });
 }
 
-std::string TextOf(absl::Span<const ValueId> ids) {
-  return absl::StrJoin(ids, ", ", [](std::string* out, ValueId id) {
-    absl::StrAppend(out, id == kNoValue ? "none" : absl::StrCat("%", id));
-  });
+std::string LineOf(const OpView& operation) {
+  std::string line = TextOf(operation.outputs);
+  if (!line.empty()) line += " = ";
+  absl::StrAppend(&line, std::string(operation.name), "(", TextOf(operation.inputs), ")");
+  if (!operation.attributes.empty()) absl::StrAppend(&line, " ", operation.attributes);
+  const char* separator = " : ";
+  for (const ValueView& v : operation.outputs) {
+    absl::StrAppend(&line, separator, v.spec->ToString());
+    separator = ", ";
+  }
+  const std::string path(operation.module_path);
+  const bool backward = operation.phase == Phase::kBackward;
+  if (backward || !path.empty()) absl::StrAppend(&line, "  #");
+  if (!path.empty()) absl::StrAppend(&line, " ", path);
+  if (backward) absl::StrAppend(&line, " backward");
+  return line;
 }
 
 }  // namespace
@@ -165,24 +141,14 @@ std::string Graph::DebugString() const {
     const Buffer& b = buffers[static_cast<size_t>(v.buffer)];
     if (b.kind == Buffer::Kind::kTemp) continue;
     if (b.kind == Buffer::Kind::kState && !v.bound.defined()) continue;
-    absl::StrAppend(&text, "%", id, " = ", NameOf(b.kind), " : ", v.spec.ToString(), "\n");
+    absl::StrAppend(&text, "%", id, " = ", std::string(NameOf(b.kind)), " : ", v.spec.ToString(),
+                    "\n");
   }
-  for (const Instr& instr : instrs) {
-    if (!instr.out.empty()) absl::StrAppend(&text, TextOf(instr.out), " = ");
-    absl::StrAppend(&text, std::string(instr.op->name), "(", TextOf(instr.in), ")",
-                    TextOf(instr.attrs));
-    const char* separator = " : ";
-    for (ValueId id : instr.out) {
-      absl::StrAppend(&text, separator, value(id).spec.ToString());
-      separator = ", ";
-    }
-    if (instr.path != nullptr) absl::StrAppend(&text, "  # ", *instr.path);
-    if (instr.phase == Phase::kBackward) {
-      absl::StrAppend(&text, instr.path == nullptr ? "  # backward" : " backward");
-    }
-    absl::StrAppend(&text, "\n");
-  }
-  absl::StrAppend(&text, "return ", TextOf(outputs), "\n");
+  Visit(*this,
+        [&text](const OpView& operation) { absl::StrAppend(&text, LineOf(operation), "\n"); });
+  absl::StrAppend(
+      &text, "return ",
+      absl::StrJoin(outputs, ", ", [](std::string* out, ValueId id) { *out += TextOf(id); }), "\n");
   return text;
 }
 
