@@ -4,17 +4,20 @@
 
 #include "nn/summary.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/text_table.h"
 #include "tensor/dispatch.h"
 
 namespace firn::nn {
 namespace {
+
+using firn::internal::AlignedText;
+using firn::internal::BytesText;
+using firn::internal::GroupedDigits;
 
 // Counts a module's calls while it lives; gives back modes and hooks.
 class Watch {
@@ -48,47 +51,6 @@ class Watch {
   std::vector<HookHandle> handles_;
   std::map<Module*, SummaryTable::Row> seen_;
 };
-
-// 14450688 -> "14,450,688".
-std::string Grouped(int64_t n) {
-  const std::string digits = absl::StrCat(n);
-  std::string text;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-std::string Bytes(int64_t n) {
-  if (n < 1024) return absl::StrCat(n, " B");
-  const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
-  double size = static_cast<double>(n) / 1024;
-  size_t unit = 0;
-  for (; size >= 1024 && unit < 3; ++unit) size /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f %s", size, units[unit]);
-  return text;
-}
-
-// Columns as wide as their widest cell; the first three flush left, numbers flush right.
-std::string Aligned(const std::vector<std::vector<std::string>>& lines) {
-  std::vector<size_t> widths(lines[0].size(), 0);
-  for (const auto& line : lines) {
-    for (size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
-  }
-  std::string text;
-  for (const auto& line : lines) {
-    std::string row;
-    for (size_t c = 0; c < line.size(); ++c) {
-      const std::string space(widths[c] - line[c].size(), ' ');
-      absl::StrAppend(&row, c == 0 ? "" : "  ", c < 3 ? line[c] : space, c < 3 ? space : line[c]);
-    }
-    row.erase(row.find_last_not_of(' ') + 1);
-    absl::StrAppend(&text, row, "\n");
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -127,13 +89,14 @@ std::string SummaryTable::ToString() const {
     const std::string output = r.calls == 0   ? "not reached"
                                : r.calls == 1 ? r.output.ToString()
                                               : absl::StrCat(r.calls, " x ", r.output.ToString());
-    lines.push_back({r.path.empty() ? "(itself)" : r.path, r.type, output, Grouped(r.parameters),
-                     Grouped(r.multiply_adds), Bytes(r.output_bytes)});
+    lines.push_back({r.path.empty() ? "(itself)" : r.path, r.type, output,
+                     GroupedDigits(r.parameters), GroupedDigits(r.multiply_adds),
+                     BytesText(r.output_bytes)});
   }
-  lines.push_back(
-      {"total", "", "", Grouped(parameters), Grouped(multiply_adds), Bytes(output_bytes)});
-  return absl::StrCat(network, " on ", input, "; parameters take ", Bytes(parameter_bytes), "\n",
-                      Aligned(lines));
+  lines.push_back({"total", "", "", GroupedDigits(parameters), GroupedDigits(multiply_adds),
+                   BytesText(output_bytes)});
+  return absl::StrCat(network, " on ", input, "; parameters take ", BytesText(parameter_bytes),
+                      "\n", AlignedText(lines, 3));
 }
 
 }  // namespace firn::nn
