@@ -1,0 +1,180 @@
+// DOT text: operations sorted by module path, so that frames open and close like brackets; then the
+// nodes for what comes from outside and goes there; then edges.
+//
+// An edge starts at the operation that last changed the value: the one that made it, or one that
+// wrote into its buffer later.
+
+#include "autograd/graph/dot.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "autograd/graph/visit.h"
+#include "autograd/internal/escape.h"
+
+namespace firn {
+namespace {
+
+using internal::DotString;
+
+// Light enough for black text; ColorBrewer's Set3.
+constexpr std::array<std::string_view, 12> kPalette = {"#8dd3c7", "#ffffb3", "#bebada", "#fb8072",
+                                                       "#80b1d3", "#fdb462", "#b3de69", "#fccde5",
+                                                       "#d9d9d9", "#bc80bd", "#ccebc5", "#ffed6f"};
+
+// The same on every machine, which std::hash is not: FNV-1a.
+std::string ColourOf(std::string_view path) {
+  if (path.empty()) return "#ffffff";
+  uint32_t hash = 2166136261u;
+  for (char c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return std::string(kPalette[hash % kPalette.size()]);
+}
+
+std::string EdgeText(const TensorSpec& spec) {
+  std::string text = absl::StrCat(Name(spec.dtype), " ", spec.shape.ToString());
+  if (spec.layout.blocked()) {
+    absl::StrAppend(&text, " in blocks of ", static_cast<int>(spec.layout.channel_block));
+  }
+  return text;
+}
+
+class Drawing {
+ public:
+  explicit Drawing(const Graph& graph)
+      : graph_(graph), made_by_(graph.values.size(), -1), written_by_(graph.buffers.size(), -1) {}
+
+  std::string Draw() {
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      AddSource(graph_.inputs[i], absl::StrCat("input ", i));
+    }
+    std::map<std::vector<std::string>, std::string> modules;  // nodes by path
+    Visit(graph_, [&](const OpView& operation) {
+      std::vector<std::string> path;
+      if (!operation.module_path.empty()) {
+        path = absl::StrSplit(std::string(operation.module_path), '.');
+      }
+      modules[path] += Node(operation);
+      Connect(operation);
+    });
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      AddSink(graph_.outputs[i], absl::StrCat("output", i), absl::StrCat("output ", i),
+              "doubleoctagon");
+    }
+    for (size_t i = 0; i < graph_.gradients.size(); ++i) {
+      const GradientEffect& e = graph_.gradients[i];
+      if (e.value == kNoValue) continue;
+      AddSink(e.value, absl::StrCat("gradient", i), absl::StrCat("gradient ", i), "trapezium");
+    }
+    return absl::StrCat("digraph firn {\n  node [fontname=\"Helvetica\", fontsize=11];\n",
+                        "  edge [fontname=\"Helvetica\", fontsize=9];\n", Framed(modules), ends_,
+                        edges_, "}\n");
+  }
+
+ private:
+  static std::string Node(const OpView& operation) {
+    std::string label(operation.name);
+    if (!operation.attributes.empty()) absl::StrAppend(&label, "\n", operation.attributes);
+    const bool backward = operation.phase == Phase::kBackward;
+    return absl::StrCat("op", operation.index, " [shape=box, style=\"filled,",
+                        backward ? "dashed" : "solid", "\", fillcolor=\"",
+                        ColourOf(operation.module_path), "\", label=", DotString(label), "];\n");
+  }
+
+  // Paths in order: those inside one module follow each other.
+  static std::string Framed(const std::map<std::vector<std::string>, std::string>& modules) {
+    std::string text;
+    std::vector<std::string> open;
+    int frames = 0;
+    const auto close_to = [&](size_t depth) {
+      for (; open.size() > depth; open.pop_back()) text += "}\n";
+    };
+    for (const auto& [path, nodes] : modules) {
+      const auto differ = std::mismatch(open.begin(), open.end(), path.begin(), path.end());
+      close_to(static_cast<size_t>(differ.first - open.begin()));
+      while (open.size() < path.size()) {
+        open.push_back(path[open.size()]);
+        absl::StrAppend(&text, "subgraph cluster", frames++, " {\n",
+                        "label=", DotString(open.back()),
+                        "; tooltip=", DotString(absl::StrJoin(open, ".")), ";\n");
+      }
+      text += nodes;
+    }
+    close_to(0);
+    return text;
+  }
+
+  // The node of the buffer that the value lies in.
+  std::string AddSource(ValueId id, const std::string& title) {
+    const Value& v = graph_.value(id);
+    const std::string name = absl::StrCat("buffer", v.buffer);
+    const auto [it, inserted] = sources_.try_emplace(v.buffer, name);
+    if (!inserted) return name;
+    const Buffer::Kind kind = graph_.buffer_of(id).kind;
+    const std::string_view shape = kind == Buffer::Kind::kInput      ? "oval"
+                                   : kind == Buffer::Kind::kState    ? "cylinder"
+                                   : kind == Buffer::Kind::kConstant ? "note"
+                                                                     : "plaintext";
+    absl::StrAppend(&ends_, name, " [shape=", std::string(shape),
+                    ", label=", DotString(absl::StrCat(title, "\n", EdgeText(v.spec))), "];\n");
+    return name;
+  }
+
+  std::string SourceOf(ValueId id) {
+    const int64_t by = std::max(made_by_[static_cast<size_t>(id)],
+                                written_by_[static_cast<size_t>(graph_.value(id).buffer)]);
+    if (by >= 0) return absl::StrCat("op", by);
+    return AddSource(id, absl::StrCat(std::string(NameOf(graph_.buffer_of(id).kind)), " %", id));
+  }
+
+  void AddEdge(ValueId id, const std::string& to) {
+    absl::StrAppend(&edges_, SourceOf(id), " -> ", to,
+                    " [label=", DotString(EdgeText(graph_.value(id).spec)), "];\n");
+  }
+
+  void AddSink(ValueId id, const std::string& name, const std::string& label,
+               const std::string& shape) {
+    absl::StrAppend(&ends_, name, " [shape=", shape, ", label=", DotString(label), "];\n");
+    AddEdge(id, name);
+  }
+
+  void Connect(const OpView& operation) {
+    const std::string name = absl::StrCat("op", operation.index);
+    const auto by = static_cast<int64_t>(operation.index);
+    for (const ValueView& v : operation.inputs) {
+      if (v.id != kNoValue) AddEdge(v.id, name);
+    }
+    for (size_t i = 0; i < operation.inputs.size(); ++i) {
+      const ValueId id = operation.inputs[i].id;
+      if (id == kNoValue || !Writes(*operation.instr->op, i)) continue;
+      written_by_[static_cast<size_t>(graph_.value(id).buffer)] = by;
+      if (graph_.buffer_of(id).kind != Buffer::Kind::kState) continue;
+      absl::StrAppend(&edges_, name, " -> ", AddSource(id, absl::StrCat("state %", id)),
+                      " [style=dashed, constraint=false];\n");
+    }
+    for (const ValueView& v : operation.outputs) {
+      made_by_[static_cast<size_t>(v.id)] = by;
+      if (!operation.instr->op->is_view) {
+        written_by_[static_cast<size_t>(graph_.value(v.id).buffer)] = by;
+      }
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<int64_t> made_by_;     // operations, by value
+  std::vector<int64_t> written_by_;  // operations, by buffer
+  std::map<BufferId, std::string> sources_;
+  std::string ends_, edges_;
+};
+
+}  // namespace
+
+std::string DotText(const Graph& graph) { return Drawing(graph).Draw(); }
+
+}  // namespace firn

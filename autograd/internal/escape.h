@@ -1,0 +1,24 @@
+#ifndef FIRN_AUTOGRAD_INTERNAL_ESCAPE_H_
+#define FIRN_AUTOGRAD_INTERNAL_ESCAPE_H_
+
+// Text as it has to stand in files of other programs. Names of modules are whatever their owners
+// chose. All functions give valid UTF-8: a byte that is none becomes U+FFFD.
+
+#include <string>
+#include <string_view>
+
+namespace firn::internal {
+
+// A string of JSON (RFC 8259), with its quotes.
+std::string JsonString(std::string_view text);
+
+// A quoted string of GraphViz's DOT language that shows as `text`, line feeds included: neither
+// escapes (\N) nor entities (&lt;) in it mean anything.
+std::string DotString(std::string_view text);
+
+// A field of a CSV file (RFC 4180), in quotes only where it needs them.
+std::string CsvField(std::string_view text);
+
+}  // namespace firn::internal
+
+#endif  // FIRN_AUTOGRAD_INTERNAL_ESCAPE_H_
