@@ -1,5 +1,5 @@
 // Counts NaN and infinities in what each operation wrote, and describes the call when there are
-// any. Elements are read directly: host views refuse to be read while a graph is captured.
+// any.
 
 #include "autograd/anomaly.h"
 
@@ -7,7 +7,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/tape/sweep.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
 #include "tensor/op.h"
@@ -46,17 +45,15 @@ bool Checked(const Tensor& t) {
   return t.defined() && IsFloating(t.dtype()) && t.device().is_cpu() && t.num_elements() != 0;
 }
 
-bool IsInout(const OpDef& op, size_t i) { return i < op.inputs.size() && op.inputs[i].inout; }
-
-std::string Describe(const OpDef& op, absl::Span<const TensorRef> in) {
+std::string Describe(const OperationCall& call) {
   std::string text;
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (!Checked(*in[i])) continue;
-    const Statistics s = StatisticsOf(*in[i]);
-    const auto counted = static_cast<double>(in[i]->num_elements() - s.nans);
-    absl::StrAppend(&text, text.empty() ? "; inputs: " : "; ",
-                    std::string(op.inputs[std::min(i, op.inputs.size() - 1)].name),
-                    IsInout(op, i) ? " (after) " : " ", in[i].spec().ToString());
+  for (size_t i = 0; i < call.num_inputs(); ++i) {
+    const Tensor t = call.input(i);
+    if (!Checked(t)) continue;
+    const Statistics s = StatisticsOf(t);
+    const auto counted = static_cast<double>(t.num_elements() - s.nans);
+    absl::StrAppend(&text, text.empty() ? "; inputs: " : "; ", std::string(call.op().input(i).name),
+                    call.writes(i) ? " (after) " : " ", t.spec().ToString());
     if (counted > 0) {
       absl::StrAppend(&text, ", min ", s.min, ", max ", s.max, ", mean ", s.sum / counted);
     }
@@ -78,62 +75,50 @@ class InfinityFinder final : public AttrVisitor {
 };
 
 // Whether an infinity went into the call.
-bool InfinityCameIn(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs) {
+bool InfinityCameIn(const OperationCall& call) {
   InfinityFinder finder;
+  const AttrsRef attrs = call.attrs();
   if (attrs.type() != nullptr) attrs.type()->visit(const_cast<void*>(attrs.data()), finder);
-  for (size_t i = 0; i < in.size() && !finder.found; ++i) {
-    if (Checked(*in[i]) && !IsInout(op, i)) finder.found = StatisticsOf(*in[i]).infinities != 0;
+  for (size_t i = 0; i < call.num_inputs() && !finder.found; ++i) {
+    if (call.writes(i)) continue;
+    const Tensor t = call.input(i);
+    finder.found = Checked(t) && StatisticsOf(t).infinities != 0;
   }
   return finder.found;
 }
 
-// "backward of sqrt at encoder.norm: mul", or "sqrt at encoder.norm".
-std::string Where(const OpDef& op) {
-  const autograd::Node* node = autograd::NodeInBackward();
-  const std::string path = PathScope::Current();
-  const std::string name(node == nullptr ? op.name : node->name());
-  std::string where = absl::StrCat(node == nullptr ? "" : "backward of ", name);
-  if (!path.empty()) absl::StrAppend(&where, " at ", path);
-  return node == nullptr ? where : absl::StrCat(where, ": ", std::string(op.name));
+// "backward of sqrt at encoder.norm: mul", "sqrt at encoder.norm" or, in a graph, "mul at
+// encoder.norm (backward)".
+std::string Where(const OperationCall& call) {
+  const std::string name(call.name()), forward(call.backward_of());
+  const std::string at = call.path().empty() ? "" : absl::StrCat(" at ", call.path());
+  if (!forward.empty()) return absl::StrCat("backward of ", forward, at, ": ", name);
+  return absl::StrCat(name, at, call.phase() == Phase::kBackward ? " (backward)" : "");
 }
 
-void Check(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs, const Tensor& result,
-           bool check_infinities) {
-  if (!Checked(result)) return;
+absl::Status Check(const OperationCall& call, const Tensor& result, bool check_infinities) {
+  if (!Checked(result)) return absl::OkStatus();
   const Statistics s = StatisticsOf(result);
   const bool bad_infinity =
-      s.infinities != 0 && check_infinities && s.nans == 0 && !InfinityCameIn(op, in, attrs);
-  if (s.nans == 0 && !bad_infinity) return;
-  const std::string where = Where(op);
-  const PathScope no_path(nullptr);  // `where` names it
-  RaiseStatus(
-      FailedPrecondition(where, " made ", s.nans != 0 ? s.nans : s.infinities,
-                         s.nans != 0 ? " NaN" : " infinite", " of ", result.num_elements(),
-                         " elements (", result.spec().ToString(), ", the first at ",
-                         s.nans != 0 ? s.first_nan : s.first_infinity, ")", Describe(op, in)),
-      "anomaly");
+      s.infinities != 0 && check_infinities && s.nans == 0 && !InfinityCameIn(call);
+  if (s.nans == 0 && !bad_infinity) return absl::OkStatus();
+  return FailedPrecondition(Where(call), " made ", s.nans != 0 ? s.nans : s.infinities,
+                            s.nans != 0 ? " NaN" : " infinite", " of ", result.num_elements(),
+                            " elements (", result.spec().ToString(), ", the first at ",
+                            s.nans != 0 ? s.first_nan : s.first_infinity, ")", Describe(call));
 }
 
 }  // namespace
 
-AnomalyScope::AnomalyScope(const Options& options)
-    : options_(options), outer_(ThisThread().observer) {
-  ThisThread().observer = this;
-}
-
-AnomalyScope::~AnomalyScope() { ThisThread().observer = outer_; }
-
-void AnomalyScope::BeforeApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs) {
-  if (outer_ != nullptr) outer_->BeforeApply(op, in, attrs);
-}
-
-void AnomalyScope::AfterApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
-                              absl::Span<const Tensor> out) {
-  if (outer_ != nullptr) outer_->AfterApply(op, in, attrs, out);
-  for (const Tensor& t : out) Check(op, in, attrs, t, options_.check_infinities);
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (IsInout(op, i)) Check(op, in, attrs, *in[i], options_.check_infinities);
+absl::Status AnomalyScope::After(const OperationCall& call) {
+  for (size_t i = 0; i < call.num_outputs(); ++i) {
+    FIRN_RETURN_IF_ERROR(Check(call, call.output(i), options_.check_infinities));
   }
+  for (size_t i = 0; i < call.num_inputs(); ++i) {
+    if (!call.writes(i)) continue;
+    FIRN_RETURN_IF_ERROR(Check(call, call.input(i), options_.check_infinities));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace firn

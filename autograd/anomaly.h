@@ -1,38 +1,36 @@
 #ifndef FIRN_AUTOGRAD_ANOMALY_H_
 #define FIRN_AUTOGRAD_ANOMALY_H_
 
-#include "tensor/dispatch.h"
+#include "autograd/observe.h"
 
 namespace firn {
 
 // While one lives, every operation on this thread is checked, forward and backward, and the first
-// one that makes a NaN or an infinity throws firn::Error (FailedPrecondition):
+// one that makes a NaN or an infinity throws firn::Error (FailedPrecondition); so is every step of
+// frozen graphs, whose run that ends:
 //
 //   anomaly: backward of sqrt at encoder.norm: mul made 3 NaN of 128 elements (f32 [8, 16] on cpu,
 //   the first at 5); inputs: x f32 [8, 16] on cpu, min 0, max inf, mean inf, 3 inf; ...
+//
+//   anomaly: mul at encoder.norm (backward) made 3 NaN of 128 elements (...
 //
 // NaN is reported even when it came in with an input (then the message shows it there); an infinity
 // only when no input and no attribute brought it, so that masks of -inf pass. Reads every result:
 // expect a program to run several times slower. Scopes nest; an error in one operation leaves the
 // results of earlier ones intact. For one thread.
-class AnomalyScope final : public ApplyObserver {
+class AnomalyScope final : public OperationObserver {
  public:
   struct Options {
     bool check_infinities = true;  // otherwise only NaN
   };
   AnomalyScope() : AnomalyScope(Options()) {}
-  explicit AnomalyScope(const Options& options);
-  ~AnomalyScope() override;
-  AnomalyScope(const AnomalyScope&) = delete;
-  AnomalyScope& operator=(const AnomalyScope&) = delete;
-
-  void BeforeApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs) override;
-  void AfterApply(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
-                  absl::Span<const Tensor> out) override;
+  explicit AnomalyScope(const Options& options) : OperationObserver("anomaly"), options_(options) {}
 
  private:
+  absl::Status Before(const OperationCall&) override { return absl::OkStatus(); }
+  absl::Status After(const OperationCall& call) override;
+
   Options options_;
-  ApplyObserver* outer_;
 };
 
 }  // namespace firn

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "autograd/backward.h"
+#include "autograd/graph/static_graph.h"
 #include "tensor/ops/add.h"
 #include "tensor/ops/expand.h"
 #include "tensor/ops/full.h"
@@ -78,6 +79,49 @@ TEST(AnomalyTest, EndsWithItsScope) {
     EXPECT_THROW(Mul(FromValues({3e38f}), 10), Error);
   }
   EXPECT_NO_THROW(Mul(FromValues({3e38f}), 10));
+}
+
+TEST(AnomalyTest, NamesOperationModuleAndInputsInFrozenGraphs) {
+  const std::string outer = "encoder", inner = "act";
+  const auto fn = [&](const Tensor& x) {
+    const PathScope a(outer), b(inner);
+    return Mul(Mul(x, 0.5), x);
+  };
+  StaticGraph graph = Freeze(fn, FromValues({1.f, 2.f, 3.f}));
+  const Tensor x = FromValues({1.f, 3e38f, -2e38f});
+  {
+    const AnomalyScope anomaly;
+    EXPECT_NO_THROW(graph(FromValues({1.f, 2.f, 3.f})));
+    const std::string message = ErrorOf([&] { graph(x); });
+    EXPECT_EQ(message.substr(0, message.find(';')),
+              "graph: anomaly: mul at encoder.act made 2 infinite of 3 elements (f32 [3] on cpu, "
+              "the first at 1)");
+    ExpectContains(message,
+                   "; inputs: x f32 [3] on cpu, min -1e+38, max 1.5e+38, mean 1.66667e+37; y ");
+  }
+  EXPECT_NO_THROW(graph(x));
+}
+
+TEST(AnomalyTest, ChecksBackwardAndWhatIsWrittenInPlaceInFrozenGraphs) {
+  Tensor w = Leaf({1e-30f}), state = FromValues({0.f});
+  StaticGraph backward = Freeze(
+      [&](const Tensor& x) {
+        w.ZeroGrad();
+        const Tensor y = Mul(w, x);
+        y.Backward(x);
+        return y;
+      },
+      FromValues({1.f}));
+  StaticGraph writes = Freeze(
+      [&](const Tensor& x) {
+        state.CopyFrom(x);
+        return x;
+      },
+      FromValues({1.f}));
+  const AnomalyScope anomaly;
+  ExpectContains(ErrorOf([&] { backward(FromValues({3e38f})); }),
+                 "anomaly: mul (backward) made 1 infinite of 1 elements");
+  ExpectContains(ErrorOf([&] { writes(FromValues({NAN})); }), " made 1 NaN of 1 elements");
 }
 
 TEST(AnomalyTest, LooksThroughViews) {

@@ -1,0 +1,61 @@
+// The table of rules, and those of Firn's own products. They stand here, where FlopsOf links them
+// in, and not in OpDef: nothing but profiles asks for them.
+
+#include "autograd/flops.h"
+
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "tensor/conv.h"
+#include "tensor/ops/matmul.h"
+
+namespace firn {
+namespace {
+
+absl::flat_hash_map<std::string, FlopsFn>& Rules() {
+  static auto* rules = new absl::flat_hash_map<std::string, FlopsFn>;  // outlives global objects
+  return *rules;
+}
+
+double FlopsOf(const absl::StatusOr<ConvProblem>& problem) {
+  return problem.ok() ? problem->flops() : 0;
+}
+
+// A product with `inner` multiply-adds for each element of the result.
+double ProductFlops(const KernelQuery& call, int64_t inner) {
+  return 2.0 * static_cast<double>(inner) * static_cast<double>(call.out().num_elements());
+}
+
+FIRN_REGISTER_FLOPS(linear) { return ProductFlops(call, call.in(0).shape.dim(-1)); }
+
+FIRN_REGISTER_FLOPS(matmul) {
+  const Shape& a = call.in(0).shape;
+  const bool transposed = a.rank() > 1 && call.attrs<MatmulAttrs>().transpose_a;
+  return ProductFlops(call, a.dim(transposed ? -2 : -1));
+}
+
+FIRN_REGISTER_FLOPS(conv2d) {
+  return FlopsOf(ConvForward(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
+}
+
+FIRN_REGISTER_FLOPS(conv_transpose2d) {
+  return FlopsOf(ConvBackwardData(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
+}
+
+FIRN_REGISTER_FLOPS(conv2d_weight_grad) {
+  return FlopsOf(ConvBackwardWeight(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
+}
+
+}  // namespace
+
+std::optional<double> FlopsOf(const OpDef& op, const KernelQuery& call) {
+  const auto rule = Rules().find(std::string(op.name));
+  if (rule == Rules().end()) return std::nullopt;
+  return rule->second(call);
+}
+
+FlopsRegistration::FlopsRegistration(std::string_view op, FlopsFn rule) {
+  Rules()[std::string(op)] = rule;
+}
+
+}  // namespace firn

@@ -1,0 +1,48 @@
+#ifndef FIRN_AUTOGRAD_OPERATION_HOOKS_H_
+#define FIRN_AUTOGRAD_OPERATION_HOOKS_H_
+
+#include <functional>
+#include <utility>
+
+#include "autograd/observe.h"
+
+namespace firn {
+
+// Called with an operation that is about to run, or has just run: call.name(), call.path(),
+// call.input(i), call.output(i). May run operations of its own, which no hook sees. What it throws
+// passes through the operation, or the run of the graph.
+using OperationHook = std::function<void(const OperationCall& call)>;
+
+// Any of them may be empty.
+struct OperationHooks {
+  OperationHook before_forward = {};
+  OperationHook after_forward = {};
+  OperationHook before_backward = {};  // operations that compute gradients
+  OperationHook after_backward = {};
+};
+
+// Calls hooks around every operation on this thread while it lives: ordinary ones and the steps of
+// frozen graphs, which a hook tells apart by call.frozen(). Hooks look on: results cannot be
+// replaced, writing into them is at your own risk. Scopes nest, the last one made being nearest to
+// the operation.
+//
+//   OperationHookScope hooks({.after_forward = [](const OperationCall& call) {
+//     std::cout << call.path() << ": " << call.name() << " " << *call.output_spec(0) << "\n";
+//   }});
+//
+// After an operation that failed no hook is called.
+class OperationHookScope final : public OperationObserver {
+ public:
+  explicit OperationHookScope(OperationHooks hooks)
+      : OperationObserver("hook"), hooks_(std::move(hooks)) {}
+
+ private:
+  absl::Status Before(const OperationCall& call) override;
+  absl::Status After(const OperationCall& call) override;
+
+  OperationHooks hooks_;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_OPERATION_HOOKS_H_
