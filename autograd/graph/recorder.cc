@@ -131,7 +131,7 @@ void GraphRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, Attr
   instr.op = &op;
   instr.attrs = Attrs(attrs);
   const autograd::Node* node = autograd::NodeInBackward();
-  instr.phase = node == nullptr ? Phase::kForward : Phase::kBackward;
+  instr.phase = autograd::InBackward() ? Phase::kBackward : Phase::kForward;
   instr.path = node == nullptr ? PathScope::Interned() : node->interned_path();
   for (const TensorRef& t : in) instr.in.push_back(InputValue(*t));
   for (const Tensor& t : out) {

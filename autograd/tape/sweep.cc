@@ -8,6 +8,7 @@
 #include "autograd/tape/sweep.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
@@ -21,6 +22,18 @@ namespace firn::autograd {
 namespace {
 
 thread_local constinit const Node* node_in_backward = nullptr;
+thread_local constinit bool in_backward = false;
+
+class BackwardScope {
+ public:
+  BackwardScope() : outer_(std::exchange(in_backward, true)) {}
+  ~BackwardScope() { in_backward = outer_; }
+  BackwardScope(const BackwardScope&) = delete;
+  BackwardScope& operator=(const BackwardScope&) = delete;
+
+ private:
+  bool outer_;
+};
 
 // Says on whose behalf operations run: for messages and for anomaly reports.
 class BackwardOf {
@@ -65,6 +78,7 @@ Tensor Settled(Tensor grad) {
 }  // namespace
 
 const Node* NodeInBackward() { return node_in_backward; }
+bool InBackward() { return in_backward; }
 
 bool Sweep::Wanted(const Edge& e) const {
   if (!restricted_) return e.wanted();
@@ -113,6 +127,7 @@ void Sweep::Visit(Node& node, Gradients grads) {
 }
 
 void Sweep::Run() {
+  const BackwardScope scope;
   while (!heap_.empty()) {
     const IntrusivePtr<Node> node = heap_.top().node;
     heap_.pop();
@@ -133,6 +148,7 @@ void Sweep::RunLeafHooks() {
 }
 
 void Sweep::AddToLeaves() {
+  const BackwardScope scope;
   // All that can fail comes first: sums that need new memory, copies of gradients not ours to keep.
   struct Change {
     Tensor* slot;

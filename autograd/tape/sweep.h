@@ -70,6 +70,8 @@ class Sweep {
 
 // The node whose gradient is being computed on this thread, innermost; null outside any pass.
 const Node* NodeInBackward();
+// Whether a sweep is running on this thread, or adding what it found to leaves.
+bool InBackward();
 
 }  // namespace firn::autograd
 
