@@ -1,10 +1,14 @@
 // Counts NaN and infinities in what each operation wrote, and describes the call when there are
-// any.
+// any. Inputs that a call overwrites are looked at before it.
 
 #include "autograd/anomaly.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
@@ -45,24 +49,6 @@ bool Checked(const Tensor& t) {
   return t.defined() && IsFloating(t.dtype()) && t.device().is_cpu() && t.num_elements() != 0;
 }
 
-std::string Describe(const OperationCall& call) {
-  std::string text;
-  for (size_t i = 0; i < call.num_inputs(); ++i) {
-    const Tensor t = call.input(i);
-    if (!Checked(t)) continue;
-    const Statistics s = StatisticsOf(t);
-    const auto counted = static_cast<double>(t.num_elements() - s.nans);
-    absl::StrAppend(&text, text.empty() ? "; inputs: " : "; ", std::string(call.op().input(i).name),
-                    call.writes(i) ? " (after) " : " ", t.spec().ToString());
-    if (counted > 0) {
-      absl::StrAppend(&text, ", min ", s.min, ", max ", s.max, ", mean ", s.sum / counted);
-    }
-    if (s.nans != 0) absl::StrAppend(&text, ", ", s.nans, " NaN");
-    if (s.infinities != 0) absl::StrAppend(&text, ", ", s.infinities, " inf");
-  }
-  return text;
-}
-
 class InfinityFinder final : public AttrVisitor {
  public:
   using AttrVisitor::Field;
@@ -74,16 +60,9 @@ class InfinityFinder final : public AttrVisitor {
   bool found = false;
 };
 
-// Whether an infinity went into the call.
-bool InfinityCameIn(const OperationCall& call) {
+bool HasInfinity(AttrsRef attrs) {
   InfinityFinder finder;
-  const AttrsRef attrs = call.attrs();
   if (attrs.type() != nullptr) attrs.type()->visit(const_cast<void*>(attrs.data()), finder);
-  for (size_t i = 0; i < call.num_inputs() && !finder.found; ++i) {
-    if (call.writes(i)) continue;
-    const Tensor t = call.input(i);
-    finder.found = Checked(t) && StatisticsOf(t).infinities != 0;
-  }
   return finder.found;
 }
 
@@ -96,27 +75,93 @@ std::string Where(const OperationCall& call) {
   return absl::StrCat(name, at, call.phase() == Phase::kBackward ? " (backward)" : "");
 }
 
-absl::Status Check(const OperationCall& call, const Tensor& result, bool check_infinities) {
-  if (!Checked(result)) return absl::OkStatus();
-  const Statistics s = StatisticsOf(result);
-  const bool bad_infinity =
-      s.infinities != 0 && check_infinities && s.nans == 0 && !InfinityCameIn(call);
-  if (s.nans == 0 && !bad_infinity) return absl::OkStatus();
-  return FailedPrecondition(Where(call), " made ", s.nans != 0 ? s.nans : s.infinities,
-                            s.nans != 0 ? " NaN" : " infinite", " of ", result.num_elements(),
-                            " elements (", result.spec().ToString(), ", the first at ",
-                            s.nans != 0 ? s.first_nan : s.first_infinity, ")", Describe(call));
+std::string TextOf(const OperationCall& call, size_t i, const Statistics& s) {
+  const TensorSpec& spec = *call.input_spec(i);
+  const auto counted = static_cast<double>(spec.num_elements() - s.nans);
+  std::string text = absl::StrCat(std::string(call.op().input(i).name), " ", spec.ToString());
+  if (counted > 0) {
+    absl::StrAppend(&text, ", min ", s.min, ", max ", s.max, ", mean ", s.sum / counted);
+  }
+  if (s.nans != 0) absl::StrAppend(&text, ", ", s.nans, " NaN");
+  if (s.infinities != 0) absl::StrAppend(&text, ", ", s.infinities, " inf");
+  return text;
 }
 
 }  // namespace
 
+// What went into a call. Most inputs can be looked at afterwards, when something turned out wrong.
+class AnomalyScope::Inputs {
+ public:
+  // Those that the call is about to overwrite.
+  void Note(const OperationCall& call) {
+    noted_.clear();
+    for (size_t i = 0; i < call.num_inputs(); ++i) {
+      if (call.input_spec(i) == nullptr || !call.overwrites(i)) continue;
+      const Tensor t = call.input(i);
+      if (Checked(t)) noted_.emplace_back(i, StatisticsOf(t));
+    }
+  }
+
+  // Nothing where there is nothing to check.
+  std::optional<Statistics> Of(const OperationCall& call, size_t i) const {
+    for (const auto& [at, statistics] : noted_) {
+      if (at == i) return statistics;
+    }
+    const Tensor t = call.input(i);
+    return Checked(t) ? std::optional(StatisticsOf(t)) : std::nullopt;
+  }
+
+  bool HaveInfinity(const OperationCall& call) const {
+    for (size_t i = 0; i < call.num_inputs(); ++i) {
+      const std::optional<Statistics> s = Of(call, i);
+      if (s.has_value() && s->infinities != 0) return true;
+    }
+    return false;
+  }
+
+  std::string ToString(const OperationCall& call) const {
+    std::string text;
+    for (size_t i = 0; i < call.num_inputs(); ++i) {
+      const std::optional<Statistics> s = Of(call, i);
+      if (!s.has_value()) continue;
+      absl::StrAppend(&text, text.empty() ? "; inputs: " : "; ", TextOf(call, i, *s));
+    }
+    return text;
+  }
+
+  absl::Status Check(const OperationCall& call, const Tensor& result, bool check_infinities) const {
+    if (!Checked(result)) return absl::OkStatus();
+    const Statistics s = StatisticsOf(result);
+    const bool bad_infinity = s.infinities != 0 && check_infinities && s.nans == 0 &&
+                              !HasInfinity(call.attrs()) && !HaveInfinity(call);
+    if (s.nans == 0 && !bad_infinity) return absl::OkStatus();
+    return FailedPrecondition(Where(call), " made ", s.nans != 0 ? s.nans : s.infinities,
+                              s.nans != 0 ? " NaN" : " infinite", " of ", result.num_elements(),
+                              " elements (", result.spec().ToString(), ", the first at ",
+                              s.nans != 0 ? s.first_nan : s.first_infinity, ")", ToString(call));
+  }
+
+ private:
+  std::vector<std::pair<size_t, Statistics>> noted_;
+};
+
+AnomalyScope::AnomalyScope(const Options& options)
+    : OperationObserver("anomaly"), options_(options), inputs_(std::make_unique<Inputs>()) {}
+
+AnomalyScope::~AnomalyScope() = default;
+
+absl::Status AnomalyScope::Before(const OperationCall& call) {
+  inputs_->Note(call);
+  return absl::OkStatus();
+}
+
 absl::Status AnomalyScope::After(const OperationCall& call) {
   for (size_t i = 0; i < call.num_outputs(); ++i) {
-    FIRN_RETURN_IF_ERROR(Check(call, call.output(i), options_.check_infinities));
+    FIRN_RETURN_IF_ERROR(inputs_->Check(call, call.output(i), options_.check_infinities));
   }
   for (size_t i = 0; i < call.num_inputs(); ++i) {
-    if (!call.writes(i)) continue;
-    FIRN_RETURN_IF_ERROR(Check(call, call.input(i), options_.check_infinities));
+    if (!Writes(call.op(), i)) continue;
+    FIRN_RETURN_IF_ERROR(inputs_->Check(call, call.input(i), options_.check_infinities));
   }
   return absl::OkStatus();
 }

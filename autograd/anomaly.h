@@ -1,6 +1,8 @@
 #ifndef FIRN_AUTOGRAD_ANOMALY_H_
 #define FIRN_AUTOGRAD_ANOMALY_H_
 
+#include <memory>
+
 #include "autograd/observe.h"
 
 namespace firn {
@@ -24,13 +26,16 @@ class AnomalyScope final : public OperationObserver {
     bool check_infinities = true;  // otherwise only NaN
   };
   AnomalyScope() : AnomalyScope(Options()) {}
-  explicit AnomalyScope(const Options& options) : OperationObserver("anomaly"), options_(options) {}
+  explicit AnomalyScope(const Options& options);
+  ~AnomalyScope() override;
 
  private:
-  absl::Status Before(const OperationCall&) override { return absl::OkStatus(); }
+  class Inputs;
+  absl::Status Before(const OperationCall& call) override;
   absl::Status After(const OperationCall& call) override;
 
   Options options_;
+  std::unique_ptr<Inputs> inputs_;
 };
 
 }  // namespace firn

@@ -40,18 +40,32 @@ absl::Status Aside(F f) {
 
 const TensorSpec* SpecOf(const Tensor& t) { return t.defined() ? &t.spec() : nullptr; }
 
-// A tensor over memory of the graph's.
-Tensor Borrowed(const Operand& operand) {
-  if (operand.spec == nullptr || operand.data == nullptr) return Tensor();
+// The bytes that the operand's elements lie in.
+struct Bytes {
+  char *begin, *end;
+};
+Bytes BytesOf(const Operand& operand) {
   const TensorSpec& spec = *operand.spec;
+  char* const first = static_cast<char*>(operand.data);
+  if (spec.num_elements() == 0) return {first, first};
   OffsetRange reach{0, spec.num_elements() - 1};
   if (!spec.dense()) reach = ReachOf(spec.shape, spec.layout.strides);
   const int64_t size = SizeOf(spec.dtype);
-  const int64_t bytes = spec.num_elements() == 0 ? 0 : (reach.high - reach.low + 1) * size;
-  char* const first = static_cast<char*>(operand.data) + reach.low * size;
-  return WrapStorage(
-      Storage::Borrow(first, static_cast<size_t>(bytes), spec.device, /*release=*/nullptr),
-      operand.data, spec);
+  return {first + reach.low * size, first + (reach.high + 1) * size};
+}
+
+bool Overlap(const Operand& a, const Operand& b) {
+  const Bytes x = BytesOf(a), y = BytesOf(b);
+  return x.begin < y.end && y.begin < x.end;
+}
+
+// A tensor over memory of the graph's.
+Tensor Borrowed(const Operand& operand) {
+  if (operand.spec == nullptr || operand.data == nullptr) return Tensor();
+  const Bytes bytes = BytesOf(operand);
+  return WrapStorage(Storage::Borrow(bytes.begin, static_cast<size_t>(bytes.end - bytes.begin),
+                                     operand.spec->device, /*release=*/nullptr),
+                     operand.data, *operand.spec);
 }
 
 absl::Status Named(const char* name, const absl::Status& status) {
@@ -74,7 +88,7 @@ const std::string& OperationCall::path() const {
 
 Phase OperationCall::phase() const {
   if (frozen()) return step_->instr.phase;
-  return autograd::NodeInBackward() == nullptr ? Phase::kForward : Phase::kBackward;
+  return autograd::InBackward() ? Phase::kBackward : Phase::kForward;
 }
 
 std::string_view OperationCall::backward_of() const {
@@ -83,17 +97,33 @@ std::string_view OperationCall::backward_of() const {
 }
 
 const TensorSpec* OperationCall::input_spec(size_t i) const {
+  if (i >= num_inputs()) return nullptr;
   return frozen() ? step_->in[i].spec : SpecOf(*in_[i]);
 }
 
 const TensorSpec* OperationCall::output_spec(size_t i) const {
+  if (i >= num_outputs()) return nullptr;
   return frozen() ? step_->out[i].spec : SpecOf(out_[i]);
 }
 
-Tensor OperationCall::input(size_t i) const { return frozen() ? Borrowed(step_->in[i]) : *in_[i]; }
+Tensor OperationCall::input(size_t i) const {
+  if (i >= num_inputs()) return Tensor();
+  return frozen() ? Borrowed(step_->in[i]) : *in_[i];
+}
 
 Tensor OperationCall::output(size_t i) const {
+  if (i >= num_outputs()) return Tensor();
   return frozen() ? Borrowed(step_->out[i]) : out_[i];
+}
+
+bool OperationCall::overwrites(size_t i) const {
+  const bool declared = i < op_.inputs.size() || op_.variadic();  // else it will be refused
+  if (declared && Writes(op_, i)) return true;
+  if (!frozen() || input_spec(i) == nullptr) return false;
+  for (const Operand& out : step_->out) {
+    if (Overlap(step_->in[i], out)) return true;
+  }
+  return false;
 }
 
 OperationObserver::OperationObserver(const char* name)

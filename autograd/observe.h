@@ -41,15 +41,16 @@ class OperationCall {
   size_t num_inputs() const { return frozen() ? step_->in.size() : in_.size(); }
   // 0 before an ordinary operation; of a step, results are memory that is not written yet.
   size_t num_outputs() const { return frozen() ? step_->out.size() : out_.size(); }
-  // Null: an optional argument that is not given, or a wrong one that will be refused.
+  // Null: no such argument, an optional one that is not given, or a wrong one that will be refused.
   const TensorSpec* input_spec(size_t i) const;
   const TensorSpec* output_spec(size_t i) const;
   // Undefined where there is no spec. Tensors of a step lie in the graph's own memory: Clone what
   // is to be kept.
   Tensor input(size_t i) const;
   Tensor output(size_t i) const;
-  // Whether the operation writes into that input.
-  bool writes(size_t i) const { return Writes(op_, i); }
+  // Whether the operation changes that input: one that it writes into, or in a frozen graph one
+  // whose place a result takes. Look at such an input before.
+  bool overwrites(size_t i) const;
 
  private:
   const OpDef& op_;

@@ -49,8 +49,8 @@ std::string Percent(double part, double whole) {
 std::string Giga(std::optional<double> value) {
   return value.has_value() ? Number("%.3f", *value / 1e9) : "-";
 }
-std::string GigaPerSecond(std::optional<double> value, double seconds) {
-  return value.has_value() && seconds > 0 ? Number("%.1f", *value / seconds / 1e9) : "-";
+std::string GigaPerSecond(double value, double seconds) {
+  return value > 0 && seconds > 0 ? Number("%.1f", value / seconds / 1e9) : "-";
 }
 
 // "10 runs, 12.345 ms each (median); operations take 93.1% of the time".
@@ -90,12 +90,11 @@ std::string Profile::ByOperation() const {
   Lines lines = {{"operation", "calls", "total ms", "share", "median ms", "GFLOP", "GFLOP/s",
                   "memory", "GB/s"}};
   for (const auto& [name, sum] : order) {
-    const std::optional<double> bytes =
-        sum.bytes == 0 ? std::nullopt : std::optional(static_cast<double>(sum.bytes));
     lines.push_back({name, absl::StrCat(sum.calls), Milliseconds(sum.seconds()),
                      Percent(sum.seconds(), operation_seconds), Milliseconds(MedianOf(*this, name)),
-                     Giga(sum.flop), GigaPerSecond(sum.flop, sum.seconds()), BytesText(sum.bytes),
-                     GigaPerSecond(bytes, sum.seconds())});
+                     Giga(sum.flop), GigaPerSecond(sum.flop.value_or(0), sum.seconds()),
+                     BytesText(sum.bytes),
+                     GigaPerSecond(static_cast<double>(sum.bytes), sum.seconds())});
   }
   return Heading(*this) + AlignedText(lines, 1);
 }

@@ -41,8 +41,8 @@ std::string ReadAll(int fd) {
 absl::StatusOr<pid_t> Start(const std::string& format, const std::string& from,
                             const std::string& to, int messages) {
   // A name that begins with a dash is no option.
-  const std::string input = from[0] == '-' ? absl::StrCat("./", from) : from;
-  std::string arguments[] = {"dot", absl::StrCat("-T", format), "-o", to, input};
+  const auto name = [](const std::string& path) { return path[0] == '-' ? "./" + path : path; };
+  std::string arguments[] = {"dot", absl::StrCat("-T", format), "-o", name(to), name(from)};
   char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
                   arguments[3].data(), arguments[4].data(), nullptr};
   posix_spawn_file_actions_t actions;

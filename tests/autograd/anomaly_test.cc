@@ -124,6 +124,17 @@ TEST(AnomalyTest, ChecksBackwardAndWhatIsWrittenInPlaceInFrozenGraphs) {
   ExpectContains(ErrorOf([&] { writes(FromValues({NAN})); }), " made 1 NaN of 1 elements");
 }
 
+TEST(AnomalyTest, ShowsWhatWasOverwrittenAsItWasBefore) {
+  Tensor x = FromValues({1.f, 2.f});
+  const AnomalyScope anomaly;
+  ExpectContains(
+      ErrorOf([&] {
+        x.CopyFrom(FromValues({NAN, 1.f}));
+      }),
+      "made 1 NaN of 2 elements (f32 [2] on cpu, the first at 0); inputs: target f32 [2] on "
+      "cpu, min 1, max 2, mean 1.5; ");
+}
+
 TEST(AnomalyTest, LooksThroughViews) {
   AnomalyScope anomaly;
   EXPECT_THROW(Mul(Expand(FromValues({3e38f}), {2, 3}), 10), Error);

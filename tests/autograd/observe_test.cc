@@ -102,6 +102,18 @@ TEST(ObserveTest, SeesTheStepsOfFrozenGraphs) {
   EXPECT_EQ(has("after mul at net.act backward"), 2);
 }
 
+TEST(ObserveTest, AddingGradientsToLeavesIsBackward) {
+  Tensor x = Leaf({1, 2});
+  Exp(x).Backward(Ones({2}));
+  const Tensor y = Exp(x), seed = Ones({2});
+  Lines lines;
+  const Notes notes(&lines);
+  y.Backward(seed);
+  const Lines want = {"before mul backward of exp", "after mul backward of exp",
+                      "before accumulate backward", "after accumulate backward"};
+  EXPECT_EQ(lines, want);
+}
+
 // Checks that specs and elements are there when they should be.
 class Elements final : public OperationObserver {
  public:
@@ -118,6 +130,10 @@ class Elements final : public OperationObserver {
     if (call.name() != "sub") return absl::OkStatus();
     EXPECT_EQ(call.num_inputs(), 2u);
     EXPECT_EQ(call.num_outputs(), 1u);
+    EXPECT_EQ(call.input_spec(2), nullptr);
+    EXPECT_FALSE(call.input(2).defined());
+    EXPECT_EQ(call.output_spec(1), nullptr);
+    EXPECT_FALSE(call.output(1).defined());
     EXPECT_EQ(call.input_spec(0)->shape, Shape({2, 2}));
     EXPECT_EQ(call.output_spec(0)->shape, Shape({2, 2}));
     out = call.output(0).ToVector<float>();
@@ -160,6 +176,40 @@ TEST(ObserveTest, TheLastOneMadeIsNearestToTheOperation) {
   EXPECT_EQ(frozen, want);
 }
 
+// What a frozen graph does in place is told before it happens.
+class Places final : public OperationObserver {
+ public:
+  Places() : OperationObserver("places") {}
+  std::vector<bool> overwritten;
+
+ private:
+  absl::Status Before(const OperationCall& call) override {
+    for (size_t i = 0; i < call.num_inputs(); ++i) overwritten.push_back(call.overwrites(i));
+    return absl::OkStatus();
+  }
+  absl::Status After(const OperationCall&) override { return absl::OkStatus(); }
+};
+
+TEST(ObserveTest, KnowsWhichInputsAreOverwritten) {
+  const auto fn = [](const Tensor& x) { return Exp(Neg(x)); };
+  const Tensor x = Ones({2});
+  StaticGraph graph = Freeze(fn, x);
+  {
+    Places places;
+    fn(x);
+    EXPECT_EQ(places.overwritten, (std::vector<bool>{false, false}));
+  }
+  {
+    Places places;
+    graph(x);
+    EXPECT_EQ(places.overwritten, (std::vector<bool>{false, true}));
+  }
+  Tensor y = Ones({2});
+  Places places;
+  y.CopyFrom(x);
+  EXPECT_EQ(places.overwritten, (std::vector<bool>{true, false}));
+}
+
 // Computes in its own calls.
 class Busy final : public OperationObserver {
  public:
@@ -177,10 +227,10 @@ class Busy final : public OperationObserver {
 
 TEST(ObserveTest, WhatAnObserverRunsIsSeenByNoneNorRecordedNorCaptured) {
   const Tensor x = Leaf({1, 2});
+  const Tensor in[] = {Ones({2})};
   Busy busy;
   Exp(x);
   EXPECT_EQ(busy.calls, 1);
-  const Tensor in[] = {Ones({2})};
   busy.calls = 0;
   const Captured captured =
       Capture([](absl::Span<const Tensor> t) { return TensorList{Exp(t[0])}; }, in);

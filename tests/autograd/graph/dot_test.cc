@@ -121,8 +121,8 @@ TEST(DotTest, BackwardIsDashedAndGradientsAreShown) {
       },
       Ones({2})));
   EXPECT_EQ(Count(text, "style=\"filled,solid\""), 1u) << text;
-  EXPECT_EQ(Count(text, "style=\"filled,dashed\""), 1u) << text;
-  ExpectContains(text, "op1 -> gradient0 [label=");
+  EXPECT_GE(Count(text, "style=\"filled,dashed\""), 1u) << text;
+  EXPECT_EQ(Count(text, " -> gradient0 [label="), 1u) << text;
 }
 
 TEST(DotTest, NamesOfModulesAreEscaped) {
@@ -194,7 +194,7 @@ TEST_F(PictureTest, RunsDotWithArgumentsAndReplacesTheFile) {
 }
 
 TEST_F(PictureTest, ANameThatBeginsWithADashIsNoOption) {
-  Install("test -f \"$4\" || exit 9; cp \"$4\" \"$3\"\n");
+  Install("test -f \"$4\" || exit 9; cp -- \"$4\" \"$3\"\n");
   const fs::path before = fs::current_path();
   fs::current_path(folder_);
   const absl::Status status = Write("-Kneato.svg");
@@ -217,7 +217,7 @@ TEST_F(PictureTest, SaysWhatDotSaidAndLeavesTheOldFile) {
 TEST_F(PictureTest, ManyMessagesDoNotStopIt) {
   Install(
       "i=0; while [ $i -lt 3000 ]; do echo '0123456789012345678901234567890123456789' >&2; "
-      "i=$((i+1)); done; cp \"$4\" \"$3\"\n");
+      "i=$((i+1)); done; cp -- \"$4\" \"$3\"\n");
   EXPECT_TRUE(Write(Path("a.svg")).ok());
 }
 
