@@ -45,6 +45,19 @@ std::string EdgeText(const TensorSpec& spec) {
   return text;
 }
 
+// Attributes on lines of some 40 characters, or boxes get wider than pages.
+std::string Wrapped(const std::string& attributes) {
+  constexpr size_t kWidth = 40;
+  std::string text;
+  size_t line = 0;
+  for (absl::string_view part : absl::StrSplit(attributes, ", ")) {
+    const bool fits = text.empty() || line + part.size() + 2 <= kWidth;
+    absl::StrAppend(&text, text.empty() ? "" : fits ? ", " : ",\n", part);
+    line = fits ? line + part.size() + 2 : part.size();
+  }
+  return text;
+}
+
 class Drawing {
  public:
   explicit Drawing(const Graph& graph)
@@ -72,15 +85,15 @@ class Drawing {
       if (e.value == kNoValue) continue;
       AddSink(e.value, absl::StrCat("gradient", i), absl::StrCat("gradient ", i), "trapezium");
     }
-    return absl::StrCat("digraph firn {\n  node [fontname=\"Helvetica\", fontsize=11];\n",
-                        "  edge [fontname=\"Helvetica\", fontsize=9];\n", Framed(modules), ends_,
-                        edges_, "}\n");
+    return absl::StrCat(
+        "digraph firn {\n  newrank=true;\n  node [fontname=\"Helvetica\", fontsize=11];\n",
+        "  edge [fontname=\"Helvetica\", fontsize=9];\n", Framed(modules), ends_, edges_, "}\n");
   }
 
  private:
   static std::string Node(const OpView& operation) {
     std::string label(operation.name);
-    if (!operation.attributes.empty()) absl::StrAppend(&label, "\n", operation.attributes);
+    if (!operation.attributes.empty()) absl::StrAppend(&label, "\n", Wrapped(operation.attributes));
     const bool backward = operation.phase == Phase::kBackward;
     return absl::StrCat("op", operation.index, " [shape=box, style=\"filled,",
                         backward ? "dashed" : "solid", "\", fillcolor=\"",

@@ -125,6 +125,15 @@ TEST(DotTest, BackwardIsDashedAndGradientsAreShown) {
   EXPECT_EQ(Count(text, " -> gradient0 [label="), 1u) << text;
 }
 
+TEST(DotTest, LongAttributesAreWrapped) {
+  const Tensor labels = Zeros({2}, DType::kI64);
+  const std::string text = DotText(
+      GraphOf([&](absl::Span<const Tensor> in) { return TensorList{CrossEntropy(in[0], labels)}; },
+              Ones({2, 3})));
+  ExpectContains(text,
+                 "label=\"cross_entropy\\n{ignore_index=-100, reduction=1,\\nlabel_smoothing=0}\"");
+}
+
 TEST(DotTest, NamesOfModulesAreEscaped) {
   const std::string nasty = "a\"];}\\N&lt;\nb";
   const std::string text = DotText(GraphOf(
