@@ -346,6 +346,10 @@ absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor>
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   FIRN_RETURN_IF_ERROR(RefreshStates());
   for (const Patch& p : patches_) operands_[p.operand].data = in[p.input].impl()->data + p.offset;
+  // Before the steps, because a run that fails has changed some of them.
+  for (StatePlace& state : states_) {
+    if (state.written) graph_.value(state.value).bound.impl()->storage->BumpVersion();
+  }
   const bool observed = ExecutionObserverScope::Innermost() != nullptr;
   FIRN_RETURN_IF_ERROR(observed ? RunObservedSteps() : RunSteps());
   for (size_t i = 0; i < out.size(); ++i) {
@@ -357,9 +361,6 @@ absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor>
     }
     CopyElements(v.spec, from, out[i].spec(), out[i].impl()->data);
     out[i].impl()->storage->BumpVersion();
-  }
-  for (StatePlace& state : states_) {
-    if (state.written) graph_.value(state.value).bound.impl()->storage->BumpVersion();
   }
   LeaveGradients();
   return absl::OkStatus();

@@ -110,6 +110,24 @@ TEST(ExecutionObserverTest, AnErrorEndsTheRunAndIsItsResult) {
   EXPECT_TRUE(graph(in[0]).Equals(Neg(Exp(in[0].T()))));
 }
 
+TEST(ExecutionObserverTest, AStateThatAnEndedRunChangedCountsAsChanged) {
+  Tensor w = Ones({2}).SetRequiresGrad(), state = Ones({2});
+  StaticGraph graph = Freeze(
+      [&](const Tensor& x) {
+        state.CopyFrom(x);
+        return Exp(state);
+      },
+      Ones({2}));
+  const Tensor loss = Sum(w * state);  // keeps state for backward
+  Lines lines;
+  Notes notes(&lines);
+  notes.after = absl::CancelledError("enough");
+  const ExecutionObserverScope scope(&notes);
+  EXPECT_THROW(graph(Full({2}, 3.0)), Error);
+  EXPECT_TRUE(state.Equals(Full({2}, 3.0)));
+  EXPECT_THROW(loss.Backward(), Error);
+}
+
 TEST(ExecutionObserverTest, ExceptionsPassThrough) {
   StaticGraph graph = Made();
   Lines lines;
