@@ -17,8 +17,14 @@ namespace {
 // Installs a recorder on this thread.
 class CaptureScope {
  public:
-  explicit CaptureScope(CaptureRecorder* recorder) { ThisThread().capture = recorder; }
-  ~CaptureScope() { ThisThread().capture = nullptr; }
+  explicit CaptureScope(GraphRecorder* recorder) {
+    ThisThread().capture = recorder;
+    autograd::storage_holder = recorder;
+  }
+  ~CaptureScope() {
+    ThisThread().capture = nullptr;
+    autograd::storage_holder = nullptr;
+  }
   CaptureScope(const CaptureScope&) = delete;
   CaptureScope& operator=(const CaptureScope&) = delete;
 };

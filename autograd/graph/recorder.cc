@@ -11,7 +11,6 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/tape/sweep.h"
 #include "device/check.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"

@@ -9,13 +9,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "autograd/graph/graph.h"
+#include "autograd/tape/sweep.h"
 #include "tensor/dispatch.h"
 
 namespace firn {
 
 // Values are known by where they lie: storage, position and spec. So a handle made outside Apply (a
 // detached copy, a saved result) is the same value as the tensor it came from.
-class GraphRecorder final : public CaptureRecorder {
+class GraphRecorder final : public CaptureRecorder, public autograd::StorageHolder {
  public:
   explicit GraphRecorder(absl::Span<const Tensor> inputs);
   ~GraphRecorder() override;
@@ -25,6 +26,8 @@ class GraphRecorder final : public CaptureRecorder {
               absl::Span<const Tensor> out) override;
   absl::Status OnHostRead(const Tensor& t) override;
   absl::Status OnHostData(const TensorSpec& spec) override;
+
+  bool Holds(const Storage& storage) const override { return seen_.contains(&storage); }
 
   // The graph with these results. Requires: the run is over, and the caller holds no other handles
   // on the results.

@@ -51,7 +51,9 @@ class BackwardOf {
 };
 
 bool SoleOwner(const Tensor& t) {
-  return t.impl()->use_count() == 1 && t.impl()->storage->use_count() == 1;
+  const Storage& storage = *t.impl()->storage;
+  const bool held = storage_holder != nullptr && storage_holder->Holds(storage);
+  return t.impl()->use_count() == 1 && storage.use_count() == (held ? 2u : 1u);
 }
 
 bool CanAddInto(const Tensor& slot) {

@@ -13,6 +13,17 @@
 
 namespace firn::autograd {
 
+// Who holds a reference on storages beside the tensors that use them: a running capture, one each.
+// A gradient that only a sweep and a holder know can still be added to in place.
+class StorageHolder {
+ public:
+  virtual bool Holds(const Storage& storage) const = 0;
+
+ protected:
+  ~StorageHolder() = default;
+};
+inline thread_local constinit const StorageHolder* storage_holder = nullptr;
+
 struct SweepOptions {
   bool retain = false;  // keep saved tensors for another pass
   // Part of another sweep, which takes over at the targets: what they were computed from is not

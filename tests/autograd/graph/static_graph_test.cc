@@ -131,6 +131,27 @@ TEST(StaticGraphTest, FrozenTrainingStepsAgreeWithOrdinaryOnesInAnyMixture) {
   }
 }
 
+// A capture holds what it sees, which must not look like somebody who reads a gradient.
+TEST(StaticGraphTest, ACaptureAddsGradientsInPlaceAsUsual) {
+  Tensor w = Randn({3}).SetRequiresGrad();
+  const Tensor in[] = {Ones({3})};
+  const Captured captured = Capture(
+      [&w](absl::Span<const Tensor> x) {
+        w.ZeroGrad();
+        const Tensor loss = Sum(w * x[0]) + Sum(Exp(w)) + Sum(w * w);
+        loss.Backward();
+        return TensorList{loss};
+      },
+      in);
+  int copies = 0, added = 0;
+  for (const Instr& instr : captured.graph.instrs) {
+    copies += instr.op->name == "clone" ? 1 : 0;
+    added += instr.op->name == "accumulate" ? 1 : 0;
+  }
+  EXPECT_EQ(copies, 0) << captured.graph.DebugString();
+  EXPECT_GT(added, 0) << captured.graph.DebugString();
+}
+
 TEST(StaticGraphTest, ARunAllocatesNothing) {
   Training t;
   StaticGraph step = t.FrozenStep();
