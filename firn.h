@@ -18,6 +18,7 @@
 #include "device/parallel.h"
 #include "io/data_loader.h"
 #include "io/digits.h"
+#include "io/graph_file.h"
 #include "io/mnist.h"
 #include "io/parameters.h"
 #include "io/progress.h"

@@ -1,0 +1,78 @@
+#ifndef FIRN_IO_GRAPH_FILE_H_
+#define FIRN_IO_GRAPH_FILE_H_
+
+// Captured runs in files: operations, attributes, constants and states of a graph, to be run by a
+// program that knows neither the modules nor the optimizer that it was captured from.
+//
+//   io::SaveGraph("net.firn", graph, {.names = net.state_dict()});   // where it was captured
+//   StaticGraph graph = *io::LoadGraph("net.firn");                  // elsewhere
+//   Tensor scores = graph(image);
+//
+// A file is read on any machine: it holds no layouts that kernels chose. It is read by this and by
+// later versions: attributes have names, and what an operation got since then has its default.
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "autograd/graph/graph.h"
+#include "autograd/graph/static_graph.h"
+#include "io/load_limits.h"
+#include "tensor/state_dict.h"
+
+namespace firn::io {
+
+struct SaveGraphOptions {
+  // Names for states: a module's state_dict(), an optimizer's. Tensors that are no states of the
+  // graph are passed over; states that are not named here are called "unnamed.0" and so on.
+  StateDict names = {};
+  // Whether the elements of states are written, as they are now. Without them, all states must be
+  // named, and who loads the graph brings them.
+  bool with_states = true;
+  // Whether a graph is saved that leaves gradients in the grad() of leaves. A loaded one does not.
+  bool drop_gradients = false;
+};
+
+// Writes the graph to `path`, replacing the file that is there once the new one is safely on the
+// disk. Equal graphs give equal files. Tensors that the captured code made and left outside become
+// temporaries, buffers are cut to what is used of them. Errors: FailedPrecondition for gradients
+// and names, see the options; Unimplemented for graphs on other devices than the CPU, and for what
+// no captured run of operations gives, naming the operation; those of SaveHdf5 for the file.
+absl::Status SaveGraph(const std::string& path, const Graph& graph,
+                       const SaveGraphOptions& options = {});
+absl::Status SaveGraph(const std::string& path, const StaticGraph& graph,
+                       const SaveGraphOptions& options = {});
+
+struct LoadGraphOptions {
+  // max_tensors holds for values, max_total_bytes for inputs, constants, states and temporaries
+  // together, max_metadata_bytes for everything in the file but elements.
+  LoadLimits limits = {};
+  int64_t max_operations = 1'000'000;
+  // States to use instead of those in the file, by name: the graph reads and writes these tensors,
+  // which may be a model's. Names that the graph does not have are passed over.
+  StateDict states = {};
+};
+
+// A graph and its states by name, in the order of the file.
+struct GraphFile {
+  Graph graph;
+  StateDict states;
+};
+
+// Reads a file of SaveGraph. The states belong to the graph, also the random stream that it draws
+// from: it goes on where it stood.
+// The file may come from anywhere: everything in it is checked before it is used, sizes before
+// memory is taken. Errors: DataLoss for a damaged or inconsistent file; NotFound for an operation
+// that is not linked into this program, naming it; Unimplemented for a file of a later version;
+// ResourceExhausted beyond the limits; FailedPrecondition for a state that is missing or does not
+// fit. All name the file. NotFound and the like for the path.
+absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
+
+// The same, compiled.
+absl::StatusOr<StaticGraph> LoadGraph(const std::string& path,
+                                      const LoadGraphOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_GRAPH_FILE_H_

@@ -1,0 +1,272 @@
+// Reading goes from the outside in: sizes, magic and version, the structure's checksum, the
+// structure, the limits, the graph with tensors that have no elements yet, CheckStorable. Only then
+// memory is taken, and elements are read into it; the checksum at the end is the last look.
+#include <zlib.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "io/graph_file.h"
+#include "io/graph_file_format.h"
+#include "io/internal/graph_archive.h"
+#include "io/internal/random_access.h"
+#include "io/internal/stored_elements.h"
+
+namespace firn::io {
+namespace {
+
+using internal::Damaged;
+using internal::RandomAccess;
+using internal::StoredGraph;
+
+uint32_t Crc(uint32_t crc, const void* data, size_t bytes) {
+  return static_cast<uint32_t>(crc32_z(crc, static_cast<const Bytef*>(data), bytes));
+}
+
+// --- From the outside in -------------------------------------------------------------------------
+
+absl::StatusOr<GraphFileHeader> ReadHeader(const RandomAccess& file, const LoadLimits& limits) {
+  GraphFileHeader header;
+  FIRN_RETURN_IF_ERROR(file.ReadAt(0, header.magic, sizeof(header.magic), "magic"));
+  FIRN_RETURN_IF(std::memcmp(header.magic, kGraphMagic, sizeof(header.magic)) != 0,
+                 Damaged(file.name(), 0, "magic", "not a graph file"));
+  FIRN_RETURN_IF_ERROR(file.ReadAt(8, &header.version, sizeof(header.version), "version"));
+  FIRN_RETURN_IF(header.version > kGraphVersion,
+                 Unimplemented(file.name(), ": a graph file of version ", header.version,
+                               ", of a later Firn; this one reads up to version ", kGraphVersion));
+  FIRN_RETURN_IF(header.version == 0, Damaged(file.name(), 8, "version", "expected 1, got 0"));
+  FIRN_RETURN_IF_ERROR(file.ReadAt(0, &header, sizeof(header), "header"));
+  const auto limit = [&](uint64_t bytes, int64_t allowed, const char* what) {
+    return bytes <= static_cast<uint64_t>(std::max<int64_t>(allowed, 0))
+               ? absl::OkStatus()
+               : ResourceExhausted(file.name(), ": ", bytes, " bytes of ", what, ", more than the ",
+                                   allowed, " allowed");
+  };
+  // Each fits in the file, so that their sum cannot overflow.
+  const auto size = static_cast<uint64_t>(file.size());
+  const uint64_t rest = size - sizeof(header);
+  const bool fits = header.structure_bytes <= rest && header.element_bytes <= rest &&
+                    header.structure_bytes + header.element_bytes + sizeof(uint32_t) == rest;
+  FIRN_RETURN_IF(!fits, Damaged(file.name(), 16, "sizes",
+                                absl::StrCat("a file of ", size, " bytes cannot have ",
+                                             header.structure_bytes, " bytes of structure and ",
+                                             header.element_bytes, " of elements")));
+  FIRN_RETURN_IF_ERROR(limit(header.structure_bytes, limits.max_metadata_bytes, "structure"));
+  FIRN_RETURN_IF_ERROR(limit(header.element_bytes, limits.max_total_bytes, "elements"));
+  return header;
+}
+
+absl::Status CheckLimits(const StoredGraph& stored, const std::string& file,
+                         const LoadGraphOptions& options) {
+  const auto too_many = [&](size_t count, int64_t allowed, const char* what) {
+    return count <= static_cast<size_t>(std::max<int64_t>(allowed, 0))
+               ? absl::OkStatus()
+               : ResourceExhausted(file, ": ", count, " ", what, ", more than the ", allowed,
+                                   " allowed");
+  };
+  FIRN_RETURN_IF_ERROR(too_many(stored.instrs.size(), options.max_operations, "operations"));
+  FIRN_RETURN_IF_ERROR(too_many(stored.values.size(), options.limits.max_tensors, "values"));
+  FIRN_RETURN_IF_ERROR(too_many(stored.buffers.size(), options.limits.max_tensors, "buffers"));
+  int64_t left = options.limits.max_total_bytes;
+  for (const internal::StoredBuffer& b : stored.buffers) {
+    FIRN_RETURN_IF(b.bytes < 0, DataLoss(file, ": a buffer of ", b.bytes, " bytes"));
+    FIRN_RETURN_IF(b.bytes > left,
+                   ResourceExhausted(file, ": its values take more than the ",
+                                     options.limits.max_total_bytes, " bytes allowed"));
+    left -= b.bytes;
+  }
+  const auto name_fits = [&](const std::string& name) {
+    return too_many(name.size(), options.limits.max_name_bytes, "bytes in a name");
+  };
+  for (const auto& v : stored.values) FIRN_RETURN_IF_ERROR(name_fits(v.name));
+  for (const auto& i : stored.instrs) {
+    FIRN_RETURN_IF_ERROR(name_fits(i.op));
+    FIRN_RETURN_IF_ERROR(name_fits(i.path));
+  }
+  return absl::OkStatus();
+}
+
+// --- States and elements -------------------------------------------------------------------------
+
+// Gives a graph its tensors: those of the caller, and what is read from the file.
+class Binder {
+ public:
+  Binder(const RandomAccess& file, const StoredGraph& stored, const LoadGraphOptions& options,
+         Graph* graph)
+      : file_(file),
+        stored_(stored),
+        options_(options),
+        g_(*graph),
+        places_(graph->buffers.size()),
+        given_(graph->buffers.size()),
+        bools_(graph->buffers.size(), false) {
+    for (const Value& v : g_.values) {  // all values of a buffer have one dtype
+      bools_[static_cast<size_t>(v.buffer)] = v.spec.dtype == DType::kBool;
+    }
+  }
+
+  // `at` and `crc`: where elements begin, and of everything before.
+  absl::StatusOr<StateDict> Run(int64_t at, uint32_t crc) {
+    FIRN_RETURN_IF_ERROR(TakeGiven());
+    for (size_t b = 0; b < places_.size(); ++b) {
+      FIRN_RETURN_IF_ERROR(Read(b, &at, &crc));
+    }
+    uint32_t want = 0;
+    FIRN_RETURN_IF_ERROR(file_.ReadAt(at, &want, sizeof(want), "checksum"));
+    FIRN_RETURN_IF(want != crc,
+                   Damaged(file_.name(), at, "checksum", "does not match: the file is damaged"));
+    return Bind();
+  }
+
+ private:
+  Buffer::Kind KindOf(size_t b) const { return g_.buffers[b].kind; }
+
+  absl::Status TakeGiven() {
+    for (size_t id = 0; id < g_.values.size(); ++id) {
+      const std::string& name = stored_.values[id].name;
+      Value& v = g_.values[id];
+      const auto b = static_cast<size_t>(v.buffer);
+      if (name.empty()) continue;
+      FIRN_RETURN_IF(KindOf(b) != Buffer::Kind::kState,
+                     DataLoss(file_.name(), ": '", name, "' is no state"));
+      const Tensor* t = options_.states.Find(name);
+      if (t == nullptr) continue;
+      FIRN_RETURN_IF(!FillsBuffer(g_, v),
+                     FailedPrecondition(file_.name(), ": state '", name, "' is a view"));
+      const bool fits = t->defined() && t->impl()->storage && t->dtype() == v.spec.dtype &&
+                        t->shape() == v.spec.shape && t->device() == v.spec.device &&
+                        t->is_contiguous();
+      FIRN_RETURN_IF(!fits, FailedPrecondition(file_.name(), ": state '", name, "' is ",
+                                               v.spec.ToString(), ", the tensor given for it is ",
+                                               t->defined() ? t->spec().ToString() : "undefined"));
+      for (size_t other = 0; other < given_.size(); ++other) {
+        FIRN_RETURN_IF(given_[other].defined() && other != b &&
+                           given_[other].impl()->storage == t->impl()->storage,
+                       InvalidArgument(file_.name(), ": the tensor given for state '", name,
+                                       "' shares memory with another"));
+      }
+      given_[b] = *t;
+    }
+    return absl::OkStatus();
+  }
+
+  // Elements of buffer `b`, if the file has them. They are read, for the checksum, even where the
+  // caller's tensor is used.
+  absl::Status Read(size_t b, int64_t* at, uint32_t* crc) {
+    const Buffer& buffer = g_.buffers[b];
+    const bool owned =
+        buffer.kind == Buffer::Kind::kState || buffer.kind == Buffer::Kind::kConstant;
+    if (!owned) return absl::OkStatus();
+    if (!HasElements(buffer.kind, stored_.with_states)) {
+      FIRN_RETURN_IF(!given_[b].defined(),
+                     FailedPrecondition(file_.name(), ": holds no elements of state '", NameIn(b),
+                                        "'; give a tensor for it"));
+      return absl::OkStatus();
+    }
+    const auto bytes = static_cast<size_t>(buffer.bytes);
+    FIRN_ASSIGN_OR_RETURN(places_[b],
+                          Storage::Allocate(bytes, buffer.device, AllocTag::kParameter));
+    void* const data = places_[b]->data();
+    FIRN_RETURN_IF_ERROR(file_.ReadAt(*at, data, buffer.bytes, "elements"));
+    *crc = Crc(*crc, data, bytes);
+    if (bools_[b]) {
+      const absl::Status bools = internal::ConvertStored({.dtype = DType::kBool, .bytes = 1},
+                                                         buffer.bytes, static_cast<char*>(data));
+      FIRN_RETURN_IF(!bools.ok(),
+                     Damaged(file_.name(), *at, "elements", std::string(bools.message())));
+    }
+    *at += buffer.bytes;
+    return absl::OkStatus();
+  }
+
+  const std::string& NameIn(size_t b) const {
+    static const std::string none = "?";
+    for (size_t id = 0; id < g_.values.size(); ++id) {
+      const std::string& name = stored_.values[id].name;
+      if (static_cast<size_t>(g_.values[id].buffer) == b && !name.empty()) return name;
+    }
+    return none;
+  }
+
+  absl::StatusOr<StateDict> Bind() {
+    StateDict states;
+    for (size_t id = 0; id < g_.values.size(); ++id) {
+      Value& v = g_.values[id];
+      if (!v.bound.defined()) continue;
+      const auto b = static_cast<size_t>(v.buffer);
+      const std::string& name = stored_.values[id].name;
+      if (const Tensor& given = given_[b]; !given.defined()) {
+        v.bound =
+            WrapStorage(places_[b], static_cast<char*>(places_[b]->data()) + v.offset, v.spec);
+      } else if (!name.empty() && options_.states.Contains(name)) {
+        v.bound = given;
+      } else {
+        v.bound = WrapStorage(given.impl()->storage, given.impl()->data + v.offset, v.spec);
+      }
+      if (name.empty()) continue;
+      FIRN_RETURN_IF(states.Contains(name),
+                     DataLoss(file_.name(), ": two states are named '", name, "'"));
+      states.Insert(name, v.bound);
+    }
+    return states;
+  }
+
+  const RandomAccess& file_;
+  const StoredGraph& stored_;
+  const LoadGraphOptions& options_;
+  Graph& g_;
+  std::vector<IntrusivePtr<Storage>> places_;  // by buffer
+  std::vector<Tensor> given_;                  // by buffer
+  std::vector<bool> bools_;                    // by buffer
+};
+
+}  // namespace
+
+absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file, RandomAccess::Open(path));
+  FIRN_ASSIGN_OR_RETURN(const GraphFileHeader header, ReadHeader(*file, options.limits));
+  const auto begin = static_cast<int64_t>(sizeof(header));
+  std::string structure(static_cast<size_t>(header.structure_bytes), '\0');
+  FIRN_RETURN_IF_ERROR(
+      file->ReadAt(begin, structure.data(), static_cast<int64_t>(structure.size()), "structure"));
+  FIRN_RETURN_IF(Crc(0, structure.data(), structure.size()) != header.structure_crc,
+                 Damaged(path, begin, "structure", "its checksum does not match: it is damaged"));
+  FIRN_ASSIGN_OR_RETURN(const StoredGraph stored, internal::DecodeGraph(structure, path, begin));
+  FIRN_RETURN_IF_ERROR(CheckLimits(stored, path, options));
+
+  absl::StatusOr<Graph> graph = RestoreGraph(stored);
+  if (!graph.ok()) {
+    const absl::StatusCode code = graph.status().code();
+    const bool damaged =
+        code != absl::StatusCode::kNotFound && code != absl::StatusCode::kUnimplemented;
+    return absl::Status(damaged ? absl::StatusCode::kDataLoss : code,
+                        absl::StrCat(path, ": ", std::string(graph.status().message())));
+  }
+  uint64_t elements = 0;
+  for (const Buffer& b : graph->buffers) {
+    if (HasElements(b.kind, stored.with_states)) elements += static_cast<uint64_t>(b.bytes);
+  }
+  FIRN_RETURN_IF(elements != header.element_bytes,
+                 Damaged(path, 24, "element bytes",
+                         absl::StrCat("expected ", elements, ", got ", header.element_bytes)));
+  const uint32_t crc = Crc(Crc(0, &header, sizeof(header)), structure.data(), structure.size());
+  Binder binder(*file, stored, options, &*graph);
+  FIRN_ASSIGN_OR_RETURN(StateDict states,
+                        binder.Run(begin + static_cast<int64_t>(structure.size()), crc));
+  return GraphFile{*std::move(graph), std::move(states)};
+}
+
+absl::StatusOr<StaticGraph> LoadGraph(const std::string& path, const LoadGraphOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(GraphFile file, ReadGraph(path, options));
+  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(file.graph));
+  if (graph.ok()) return graph;
+  return absl::Status(graph.status().code(),
+                      absl::StrCat(path, ": ", std::string(graph.status().message())));
+}
+
+}  // namespace firn::io

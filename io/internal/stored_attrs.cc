@@ -1,0 +1,101 @@
+// Attributes are read through the visitor that writes them: fields are set, then looked at again,
+// and what did not arrive whole did not fit.
+#include "io/internal/stored_attrs.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "device/status_macros.h"
+
+namespace firn::io::internal {
+namespace {
+
+class Collector final : public AttrVisitor {
+ public:
+  using AttrVisitor::Field;
+  void Field(const char* name, int64_t& v) override { fields.push_back({name, v}); }
+  void Field(const char* name, double& v) override { fields.push_back({name, v}); }
+  void Field(const char* name, bool& v) override { fields.push_back({name, v}); }
+  void Field(const char* name, std::string& v) override { fields.push_back({name, v}); }
+  void Field(const char* name, std::vector<int64_t>& v) override { fields.push_back({name, v}); }
+  std::vector<StoredAttr> fields;
+};
+
+const StoredAttr* Find(absl::Span<const StoredAttr> fields, const std::string& name) {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const StoredAttr& f) { return f.name == name; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+class Setter final : public AttrVisitor {
+ public:
+  explicit Setter(absl::Span<const StoredAttr> fields) : fields_(fields) {}
+  using AttrVisitor::Field;
+  void Field(const char* name, int64_t& v) override { Set(name, v); }
+  void Field(const char* name, double& v) override { Set(name, v); }
+  void Field(const char* name, bool& v) override { Set(name, v); }
+  void Field(const char* name, std::string& v) override { Set(name, v); }
+  void Field(const char* name, std::vector<int64_t>& v) override { Set(name, v); }
+
+ private:
+  template <class T>
+  void Set(const char* name, T& to) {
+    const StoredAttr* field = Find(fields_, name);
+    if (field != nullptr && std::holds_alternative<T>(field->value)) to = std::get<T>(field->value);
+  }
+  absl::Span<const StoredAttr> fields_;
+};
+
+// Floating numbers by their bits: NaN is a value like others.
+bool Same(const AttrValue& a, const AttrValue& b) {
+  const double* const x = std::get_if<double>(&a);
+  const double* const y = std::get_if<double>(&b);
+  if (x != nullptr && y != nullptr) {
+    return std::bit_cast<uint64_t>(*x) == std::bit_cast<uint64_t>(*y);
+  }
+  return a == b;
+}
+
+Attrs Defaults(const AttrsType* type) {
+  const std::align_val_t align{type->align};
+  void* const made = ::operator new(type->size, align);
+  type->construct(made);
+  Attrs attrs(AttrsRef(made, type));
+  type->destroy(made);
+  ::operator delete(made, align);
+  return attrs;
+}
+
+}  // namespace
+
+std::vector<StoredAttr> StoreAttrs(AttrsRef attrs) {
+  if (attrs.type() == nullptr) return {};
+  Attrs copy(attrs);  // a visitor may change what it sees
+  Collector collector;
+  attrs.type()->visit(copy.mutable_data(), collector);
+  return std::move(collector.fields);
+}
+
+absl::StatusOr<Attrs> RestoreAttrs(const AttrsType* type, absl::Span<const StoredAttr> fields) {
+  Attrs attrs;
+  if (type != nullptr) {
+    attrs = Defaults(type);
+    Setter setter(fields);
+    type->visit(attrs.mutable_data(), setter);
+  }
+  const std::vector<StoredAttr> arrived = StoreAttrs(attrs.ref());
+  for (const StoredAttr& field : fields) {
+    const StoredAttr* const is = Find(arrived, field.name);
+    FIRN_RETURN_IF(is == nullptr, InvalidArgument("there is no attribute '", field.name, "'"));
+    FIRN_RETURN_IF(Find(fields, field.name) != &field,
+                   InvalidArgument("attribute '", field.name, "' is given twice"));
+    FIRN_RETURN_IF(is->value.index() != field.value.index(),
+                   InvalidArgument("attribute '", field.name, "' is of another type"));
+    FIRN_RETURN_IF(!Same(is->value, field.value),
+                   InvalidArgument("the value of attribute '", field.name, "' does not fit"));
+  }
+  return attrs;
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,34 @@
+#ifndef FIRN_IO_INTERNAL_STORED_ATTRS_H_
+#define FIRN_IO_INTERNAL_STORED_ATTRS_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "tensor/attrs.h"
+
+namespace firn::io::internal {
+
+// The position of a type here is what files have for it: add at the end only.
+using AttrValue = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>>;
+
+// One field of an operation's attributes.
+struct StoredAttr {
+  std::string name;
+  AttrValue value;
+};
+
+std::vector<StoredAttr> StoreAttrs(AttrsRef attrs);
+
+// Attributes of `type` (null: none) with these fields; fields that are not named keep their
+// defaults, so that an operation may get another. InvalidArgument, naming the field, for one that
+// the type does not have, that occurs twice, is of another type, or does not fit: 300 for a number
+// of 8 bits, three numbers for a list of two.
+absl::StatusOr<Attrs> RestoreAttrs(const AttrsType* type, absl::Span<const StoredAttr> fields);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_STORED_ATTRS_H_

@@ -1,0 +1,64 @@
+// A program that knows no module runs what modules computed.
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "autograd/graph/static_graph.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/graph_file.h"
+#include "nn/conv.h"
+#include "nn/linear.h"
+#include "tensor/format.h"
+#include "tensor/ops.h"
+#include "tests/examples/run_program.h"
+
+namespace firn::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file.good()) << path;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Net : nn::Module {
+  nn::Conv2d& conv = Add<nn::Conv2d>("conv", {.in = 1, .out = 4, .kernel = 3, .padding = 1});
+  nn::Linear& fc = Add<nn::Linear>("fc", {.in = 4 * 25, .out = 3});
+  Tensor Forward(const Tensor& x) { return fc(Flatten(Relu(conv(x)), 1)); }
+};
+
+TEST(RunGraphTest, LinksNeitherModulesNorOptimizers) {
+  EXPECT_EQ(Read("tests/examples/run_graph_classes"), "");
+  EXPECT_THAT(Read("tests/examples/mnist_classes"), HasSubstr("//optim:"));  // the query finds them
+}
+
+TEST(RunGraphTest, ComputesWhatTheModuleDoes) {
+  Net net;
+  const std::string path = ::testing::TempDir() + "/run_graph.firn";
+  const StaticGraph graph =
+      Freeze([&net](const Tensor& x) { return net.Forward(x); }, Zeros({2, 1, 5, 5}));
+  const absl::Status saved = io::SaveGraph(path, graph, {.names = net.state_dict()});
+  ASSERT_TRUE(saved.ok()) << saved;
+  const ProgramResult run = RunProgram("examples/run_graph", {path, "0.25"});
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_THAT(run.output, HasSubstr("state conv.weight: f32 [4, 1, 3, 3] on cpu"));
+  EXPECT_THAT(run.output, HasSubstr("# net.conv\n"));
+  std::ostringstream want;
+  want << "result " << net.Forward(Full({2, 1, 5, 5}, 0.25)).Detach() << "\n";
+  EXPECT_THAT(run.output, HasSubstr(want.str()));
+}
+
+TEST(RunGraphTest, SaysWhatIsWrong) {
+  EXPECT_EQ(RunProgram("examples/run_graph").exit_code, 2);
+  const ProgramResult run = RunProgram("examples/run_graph", {"/nowhere.firn"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.errors, HasSubstr("cannot open /nowhere.firn"));
+}
+
+}  // namespace
+}  // namespace firn::testing

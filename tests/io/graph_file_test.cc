@@ -1,0 +1,314 @@
+// Graphs that go through a file compute the same, to the bit, and own or borrow their states.
+#include "io/graph_file.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nn/batch_norm.h"
+#include "nn/conv.h"
+#include "nn/dropout.h"
+#include "nn/linear.h"
+#include "optim/adam.h"
+#include "tensor/dispatch.h"
+#include "tensor/from.h"
+#include "tensor/index.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tensor/rng.h"
+#include "tests/io/test_files.h"
+
+namespace firn::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+StaticGraph RoundTrip(const StaticGraph& graph, const SaveGraphOptions& options = {}) {
+  const std::string path = TempPath("net.firn");
+  const absl::Status saved = SaveGraph(path, graph, options);
+  EXPECT_TRUE(saved.ok()) << saved;
+  absl::StatusOr<StaticGraph> loaded = LoadGraph(path);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return *std::move(loaded);
+}
+
+std::vector<std::string> Names(const StateDict& state) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : state) names.push_back(name);
+  return names;
+}
+
+struct Mlp : nn::Module {
+  nn::Linear& fc1 = Add<nn::Linear>("fc1", {.in = 6, .out = 8});
+  nn::Linear& fc2 = Add<nn::Linear>("fc2", {.in = 8, .out = 3});
+  Tensor Forward(const Tensor& x) { return fc2(Relu(fc1(x))); }
+};
+
+struct ConvNet : nn::Module {
+  nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.in = 1, .out = 16, .kernel = 5, .padding = 2});
+  nn::BatchNorm2d& bn1 = Add<nn::BatchNorm2d>("bn1", {.channels = 16});
+  nn::Conv2d& conv2 = Add<nn::Conv2d>("conv2", {.in = 16, .out = 32, .kernel = 3, .padding = 1});
+  nn::Dropout& drop = Add<nn::Dropout>("drop", {.p = 0.25});
+  nn::Linear& fc = Add<nn::Linear>("fc", {.in = 32 * 16, .out = 5});
+  Tensor Forward(const Tensor& x) {
+    const Tensor h = MaxPool2d(Relu(bn1(conv1(x))), 2);
+    return fc(drop(Flatten(Relu(conv2(h)), 1)));
+  }
+};
+
+StaticGraph FrozenMlp(Mlp& net) {
+  return Freeze([&net](const Tensor& x) { return net.Forward(x); }, Zeros({4, 6}));
+}
+
+TEST(GraphFileTest, AnMlpComputesTheSame) {
+  Mlp net;
+  StaticGraph loaded = RoundTrip(FrozenMlp(net));
+  for (int i = 0; i < 3; ++i) {
+    const Tensor x = Randn({4, 6});
+    EXPECT_TRUE(loaded(x).Equals(net.Forward(x)));
+  }
+}
+
+TEST(GraphFileTest, AConvolutionalNetComputesTheSame) {
+  ConvNet net;
+  net.Eval();
+  StaticGraph frozen =
+      Freeze([&net](const Tensor& x) { return net.Forward(x); }, Zeros({4, 1, 8, 8}));
+  StaticGraph loaded = RoundTrip(frozen);
+  const Tensor x = Randn({4, 1, 8, 8});
+  EXPECT_TRUE(loaded(x).Equals(frozen(x)));
+  EXPECT_TRUE(loaded(x).Equals(net.Forward(x)));
+}
+
+// Parameters, running statistics, the optimizer's state and the random stream go on where they
+// stood, in the program that goes on and in the one that loads.
+TEST(GraphFileTest, ATrainingStepGoesOnWhereItStood) {
+  ManualSeed(3);
+  ConvNet net;
+  optim::Adam adam(net.parameters(), {.lr = 1e-2});
+  const Tensor images = Randn({4, 1, 8, 8}), labels = Randint(0, 5, {4});
+  StaticGraph step = Freeze(
+      [&](const Tensor& x, const Tensor& y) {
+        adam.ZeroGrad();
+        const Tensor loss = CrossEntropy(net.Forward(x), y);
+        loss.Backward();
+        adam.Step();
+        return loss;
+      },
+      images, labels);
+  step(images, labels);
+  StaticGraph loaded = RoundTrip(step);
+  for (int i = 0; i < 4; ++i) {
+    const Tensor want = step(images, labels);
+    EXPECT_TRUE(loaded(images, labels).Equals(want)) << i;
+  }
+}
+
+// Numbers of all widths, enumerations, booleans, lists, sizes: what operations have.
+TEST(GraphFileTest, KeepsAttributesOfEveryKind) {
+  const auto f = [](const Tensor& x) {
+    const Tensor padded = Pad(x, {1, 2, 0, 1}, PadMode::kReflect);
+    const Tensor y = Sum(Permute(padded, {1, 0, 2}), {0, 2}, true) * 0.1;
+    const Tensor z = Gelu(y.To(DType::kF64), GeluApproximate::kTanh).To(DType::kF32);
+    const Tensor pooled = AvgPool2d(Unsqueeze(padded, 1), 2);
+    const Tensor filled = Full({2, 2}, -3.75) + Arange(4).Reshape({2, 2}).To(DType::kF32);
+    return TensorList{z,
+                      pooled,
+                      filled,
+                      Topk(x, 2, -1).values,
+                      x[{kAll, Range(0, 4, 2)}],
+                      LeakyRelu(x - 1, 0.3),
+                      Div(x, x + 3, DivRounding::kFloor)};
+  };
+  const Tensor x = Randn({3, 4, 5});
+  StaticGraph frozen = Freeze(f, x);
+  StaticGraph loaded = RoundTrip(frozen);
+  EXPECT_EQ(loaded.captured().DebugString(), RoundTrip(loaded).captured().DebugString());
+  const Tensor other = Randn({3, 4, 5});
+  const TensorList want = f(other), got = loaded.Call({&other, 1});
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    EXPECT_EQ(got[i].dtype(), want[i].dtype()) << i;
+    EXPECT_TRUE(got[i].Equals(want[i].Contiguous())) << i << want[i] << got[i];
+  }
+}
+
+TEST(GraphFileTest, KeepsEveryDTypeOfStates) {
+  std::vector<Tensor> states;
+  for (int i = 0; i < kNumDTypes; ++i) {
+    states.push_back(FromValues({0.f, 1.f, 1.f}).To(static_cast<DType>(i)));
+  }
+  const auto f = [&](const Tensor& x) {
+    TensorList all;
+    for (const Tensor& s : states) all.push_back(x + s.To(DType::kF32));
+    return all;
+  };
+  StaticGraph loaded = RoundTrip(Freeze(f, Zeros({3})));
+  const Tensor x = Randn({3});
+  const TensorList want = f(x), got = loaded.Call({&x, 1});
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_TRUE(got[i].Equals(want[i])) << i;
+}
+
+TEST(GraphFileTest, KeepsViewsOfStatesInTheirMemory) {
+  Tensor all = Randn({4, 6});
+  Tensor part = all[{Range(1, 3), Range(2, 5)}];
+  const auto f = [&](const Tensor& x) {
+    part.CopyFrom(x);  // seen through `all`
+    return Sum(all, 1);
+  };
+  NoGradScope no_grad;
+  StaticGraph frozen = Freeze(f, Zeros({2, 3}));
+  StaticGraph loaded = RoundTrip(frozen);
+  const Tensor x = Randn({2, 3});
+  EXPECT_TRUE(loaded(x).Equals(f(x)));
+}
+
+// --- States --------------------------------------------------------------------------------------
+
+TEST(GraphFileTest, NamesStatesAndChangesOnlyItsOwn) {
+  Mlp net;
+  const std::string path = TempPath("net.firn");
+  StaticGraph frozen = FrozenMlp(net);
+  ASSERT_TRUE(SaveGraph(path, frozen, {.names = net.state_dict()}).ok());
+  absl::StatusOr<GraphFile> file = ReadGraph(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_THAT(Names(file->states),
+              testing::UnorderedElementsAre("fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"));
+  for (const auto& [name, tensor] : file->states) {
+    EXPECT_TRUE(tensor.Equals(net.state_dict()[name])) << name;
+  }
+  StaticGraph loaded = *StaticGraph::Compile(std::move(file->graph));
+  const Tensor x = Randn({4, 6}), before = frozen(x);
+  Tensor bias = file->states["fc2.bias"];
+  bias.Fill(100);
+  EXPECT_TRUE(frozen(x).Equals(before));
+  EXPECT_FALSE(loaded(x).Equals(before));
+}
+
+TEST(GraphFileTest, NamesStatesThatHaveNone) {
+  const Tensor a = Randn({3}), b = Randn({3});
+  StaticGraph frozen = Freeze([&](const Tensor& x) { return x * a + b; }, Zeros({3}));
+  const std::string path = TempPath("net.firn");
+  ASSERT_TRUE(SaveGraph(path, frozen, {.names = {{"unnamed.0", b}, {"other", Randn({9})}}}).ok());
+  EXPECT_THAT(Names(ReadGraph(path)->states), ElementsAre("unnamed.1", "unnamed.0"));
+}
+
+TEST(GraphFileTest, WithoutElementsItTakesAModelsTensors) {
+  Mlp net;
+  const std::string path = TempPath("net.firn"), whole = TempPath("whole.firn");
+  ASSERT_TRUE(
+      SaveGraph(path, FrozenMlp(net), {.names = net.state_dict(), .with_states = false}).ok());
+  ASSERT_TRUE(SaveGraph(whole, FrozenMlp(net), {.names = net.state_dict()}).ok());
+  EXPECT_LT(ReadFile(path).size() + 4 * (6 * 8 + 8 + 8 * 3 + 3), ReadFile(whole).size() + 1);
+
+  const absl::Status missing = LoadGraph(path).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("holds no elements of state 'fc"));
+
+  Mlp other;
+  const Tensor x = Randn({4, 6});
+  const NoGradScope no_grad;
+  for (const std::string& file : {path, whole}) {
+    absl::StatusOr<StaticGraph> loaded = LoadGraph(file, {.states = other.state_dict()});
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    EXPECT_TRUE((*loaded)(x).Equals(other.Forward(x)));
+    Tensor weight = other.fc1.weight();  // the very tensor that the graph reads
+    weight.Fill(file == path ? 0.25 : 0.5);
+    EXPECT_TRUE((*loaded)(x).Equals(other.Forward(x)));
+  }
+}
+
+TEST(GraphFileTest, RefusesTensorsThatAreNotTheStates) {
+  Mlp net;
+  const std::string path = TempPath("net.firn");
+  ASSERT_TRUE(SaveGraph(path, FrozenMlp(net), {.names = net.state_dict()}).ok());
+  const auto error = [&](const StateDict& states) {
+    return std::string(LoadGraph(path, {.states = states}).status().message());
+  };
+  EXPECT_THAT(error({{"fc1.bias", Zeros({7})}}),
+              HasSubstr("state 'fc1.bias' is f32 [8] on cpu, the tensor given for it is f32 [7]"));
+  EXPECT_THAT(error({{"fc1.bias", Tensor()}}), HasSubstr("given for it is undefined"));
+  const Tensor both = Zeros({11});
+  EXPECT_THAT(error({{"fc1.bias", both[Range(0, 8)]}, {"fc2.bias", both[Range(8, 11)]}}),
+              HasSubstr("shares memory with another"));
+}
+
+// --- Refusals ------------------------------------------------------------------------------------
+
+TEST(GraphFileTest, GradientsAreDroppedOnlyWhenAskedFor) {
+  Tensor w = Randn({3});
+  w.SetRequiresGrad();
+  StaticGraph frozen = Freeze(
+      [&](const Tensor& x) {
+        const Tensor loss = Sum(x * w);
+        loss.Backward();
+        return loss;
+      },
+      Randn({3}));
+  const std::string path = TempPath("net.firn");
+  const absl::Status status = SaveGraph(path, frozen);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("gradients in the grad() of 1 leaves"));
+  const Tensor x = Randn({3});
+  EXPECT_TRUE(RoundTrip(frozen, {.drop_gradients = true})(x).Equals(frozen(x)));
+}
+
+TEST(GraphFileTest, SaysWhyAFileCannotBeWrittenOrRead) {
+  Mlp net;
+  const StaticGraph graph = FrozenMlp(net);
+  EXPECT_EQ(SaveGraph("/nowhere/net.firn", graph).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(LoadGraph(TempPath("none.firn")).status().code(), absl::StatusCode::kNotFound);
+  const absl::Status unnamed = SaveGraph(TempPath("net.firn"), graph, {.with_states = false});
+  EXPECT_EQ(unnamed.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(unnamed.message()), HasSubstr("must have a name"));
+  const std::string text = TempPath("text.firn");
+  WriteFile(text, "this is no graph, and long enough to have a header");
+  EXPECT_THAT(std::string(LoadGraph(text).status().message()),
+              HasSubstr("text.firn: offset 0, magic: not a graph file"));
+}
+
+TEST(GraphFileTest, KeepsToItsLimits) {
+  Mlp net;
+  const std::string path = TempPath("net.firn");
+  ASSERT_TRUE(SaveGraph(path, FrozenMlp(net)).ok());
+  const auto code = [&](const LoadGraphOptions& o) { return LoadGraph(path, o).status().code(); };
+  EXPECT_EQ(code({}), absl::StatusCode::kOk);
+  const auto exhausted = absl::StatusCode::kResourceExhausted;
+  EXPECT_EQ(code({.max_operations = 2}), exhausted);
+  EXPECT_EQ(code({.limits = {.max_tensors = 5}}), exhausted);
+  EXPECT_EQ(code({.limits = {.max_total_bytes = 600}}), exhausted);
+  EXPECT_EQ(code({.limits = {.max_metadata_bytes = 100}}), exhausted);
+  EXPECT_EQ(code({.limits = {.max_name_bytes = 3}}), exhausted);
+}
+
+TEST(GraphFileTest, EqualGraphsGiveEqualFiles) {
+  Mlp net;
+  const std::string first = TempPath("1.firn"), second = TempPath("2.firn");
+  ASSERT_TRUE(SaveGraph(first, FrozenMlp(net)).ok());
+  ASSERT_TRUE(SaveGraph(second, FrozenMlp(net)).ok());
+  EXPECT_EQ(ReadFile(first), ReadFile(second));
+  StaticGraph loaded = *LoadGraph(first);
+  ASSERT_TRUE(SaveGraph(second, loaded, {.names = ReadGraph(first)->states}).ok());
+  EXPECT_EQ(ReadFile(first), ReadFile(second));
+}
+
+// Of version 1, as the first Firn that had graph files wrote it; data/README.md says what it holds.
+TEST(GraphFileTest, ReadsFilesOfEarlierVersions) {
+  absl::StatusOr<GraphFile> file = ReadGraph("tests/io/data/graph_v1.firn");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_THAT(Names(file->states), ElementsAre("count", "weight"));
+  const StateDict states = std::move(file->states);
+  StaticGraph graph = *StaticGraph::Compile(std::move(file->graph));
+  const Tensor image = Ones({1, 1, 4, 4});
+  EXPECT_EQ(states["count"].Item<int64_t>(), 7);
+  EXPECT_THAT(graph(image).ToVector<float>(), ElementsAre(13.f, 17.5f, 14.5f, 19.f));
+  EXPECT_EQ(states["count"].Item<int64_t>(), 8);
+  graph(image);
+  EXPECT_EQ(states["count"].Item<int64_t>(), 9);
+}
+
+}  // namespace
+}  // namespace firn::io

@@ -1,0 +1,114 @@
+// Attributes of every type through names and values, and what does not fit.
+#include "io/internal/stored_attrs.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/internal/graph_archive.h"
+
+namespace firn::io::internal {
+namespace {
+
+using testing::HasSubstr;
+
+enum class Mode : int8_t { kA, kB };
+
+struct AllAttrs {
+  int64_t wide = 1;
+  int32_t narrow = 2;
+  Mode mode = Mode::kA;
+  double number = 0.5;
+  bool flag = false;
+  std::string text = "text";
+  std::vector<int64_t> list = {1, 2};
+  std::array<int64_t, 2> pair = {3, 4};
+  Dims dims{2, 5};
+  template <class V>
+  void Visit(V& v) {
+    v.Field("wide", wide);
+    v.Field("narrow", narrow);
+    v.Field("mode", mode);
+    v.Field("number", number);
+    v.Field("flag", flag);
+    v.Field("text", text);
+    v.Field("list", list);
+    v.Field("pair", pair);
+    v.Field("dims", dims);
+  }
+};
+
+std::vector<StoredAttr> ThroughAFile(const std::vector<StoredAttr>& attrs) {
+  StoredGraph graph;
+  graph.instrs.push_back({.op = "op", .attrs = attrs, .in = {}, .out = {}, .path = ""});
+  return DecodeGraph(EncodeGraph(graph), "file", 0)->instrs[0].attrs;
+}
+
+AllAttrs RoundTrip(const AllAttrs& attrs) {
+  return RestoreAttrs(AttrsOf<AllAttrs>(), ThroughAFile(StoreAttrs(attrs)))->ref().get<AllAttrs>();
+}
+
+TEST(StoredAttrsTest, KeepsEveryType) {
+  AllAttrs a;
+  a.wide = INT64_MIN;
+  a.narrow = -7;
+  a.mode = Mode::kB;
+  a.number = -0.1;
+  a.flag = true;
+  a.text = std::string("nul\0and\xff", 8);
+  a.list = {};
+  a.pair = {INT64_MAX, -1};
+  a.dims = Dims(8, 9);
+  const AllAttrs b = RoundTrip(a);
+  EXPECT_TRUE(Equal(a, b)) << ToString(a) << ToString(b);
+  EXPECT_FALSE(Equal(AllAttrs(), b));
+}
+
+TEST(StoredAttrsTest, KeepsNumbersToTheBit) {
+  for (const double number :
+       {-0.0, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::infinity()}) {
+    AllAttrs a;
+    a.number = number;
+    EXPECT_EQ(std::signbit(RoundTrip(a).number), std::signbit(number));
+    EXPECT_EQ(RoundTrip(a).number, number);
+  }
+  AllAttrs a;
+  a.number = std::nan("");
+  EXPECT_TRUE(std::isnan(RoundTrip(a).number));
+}
+
+TEST(StoredAttrsTest, WhatIsNotNamedHasItsDefault) {
+  const std::vector<StoredAttr> fields = {{"flag", true}, {"text", std::string("new")}};
+  const absl::StatusOr<Attrs> attrs = RestoreAttrs(AttrsOf<AllAttrs>(), fields);
+  ASSERT_TRUE(attrs.ok()) << attrs.status();
+  AllAttrs want;
+  want.flag = true;
+  want.text = "new";
+  EXPECT_TRUE(Equal(attrs->ref(), want));
+}
+
+TEST(StoredAttrsTest, NoAttributesAreNone) {
+  EXPECT_TRUE(StoreAttrs({}).empty());
+  EXPECT_EQ(RestoreAttrs(nullptr, {})->ref().type(), nullptr);
+  const std::vector<StoredAttr> fields = {{"flag", true}};
+  EXPECT_FALSE(RestoreAttrs(nullptr, fields).ok());
+}
+
+TEST(StoredAttrsTest, RefusesWhatDoesNotFit) {
+  const auto error = [](const StoredAttr& attr) {
+    return std::string(RestoreAttrs(AttrsOf<AllAttrs>(), {&attr, 1}).status().message());
+  };
+  EXPECT_EQ(error({"narrow", int64_t{INT32_MAX}}), "");
+  EXPECT_THAT(error({"narrow", int64_t{1} << 32}), HasSubstr("'narrow' does not fit"));
+  EXPECT_THAT(error({"mode", int64_t{300}}), HasSubstr("'mode' does not fit"));
+  EXPECT_THAT(error({"pair", std::vector<int64_t>{1, 2, 3}}), HasSubstr("'pair' does not fit"));
+  EXPECT_THAT(error({"pair", std::vector<int64_t>{1}}), HasSubstr("'pair' does not fit"));
+  EXPECT_THAT(error({"dims", std::vector<int64_t>(9)}), HasSubstr("'dims' does not fit"));
+  EXPECT_THAT(error({"flag", int64_t{1}}), HasSubstr("'flag' is of another type"));
+  EXPECT_THAT(error({"flags", true}), HasSubstr("there is no attribute 'flags'"));
+}
+
+}  // namespace
+}  // namespace firn::io::internal
