@@ -202,10 +202,15 @@ TEST(GraphFileHostileTest, CountsAndSizesDoNotAllocate) {
     Put(longer.structure, 1, count);  // of buffers
     EXPECT_THAT(std::string(Try(longer.File()).message()), HasSubstr("bytes are left"));
   }
-  for (const int64_t bytes : {INT64_MAX, INT64_MAX / 2, int64_t{1} << 40, int64_t{-1}}) {
+  for (const int64_t bytes : {INT64_MAX, int64_t{1} << 40, int64_t{-1}}) {
     for (size_t b = 0; b < graph.buffers.size(); ++b) {
       EXPECT_FALSE(AfterChange([&](StoredGraph& g) { g.buffers[b].bytes = bytes; }).ok());
     }
+  }
+  for (size_t b = 0; b < graph.buffers.size(); ++b) {  // within the limits, but not in the file
+    const absl::Status status =
+        AfterChange([&](StoredGraph& g) { g.buffers[b].bytes = int64_t{1} << 32; });
+    EXPECT_EQ(status.ok(), graph.buffers[b].kind == 0) << b;  // an input: the caller's memory
   }
   for (size_t v = 0; v < graph.values.size(); ++v) {
     EXPECT_FALSE(AfterChange([&](StoredGraph& g) {
@@ -235,6 +240,28 @@ TEST(GraphFileHostileTest, OffsetsAndStridesStayInside) {
           << v << " " << number;
     }
   }
+}
+
+TEST(GraphFileHostileTest, ViewsLieWhereTheirRuleSays) {
+  const auto view = [](StoredGraph& g) -> internal::StoredValue& {
+    return g.values[static_cast<size_t>(Find(g, "transpose").out[0])];
+  };
+  EXPECT_THAT(MessageAfter([&](StoredGraph& g) {
+                view(g).strides = {1, 2};
+              }),
+              HasSubstr("a view lies elsewhere than its shape rule says"));
+  // The caller's memory is not as large as the file says.
+  EXPECT_THAT(MessageAfter([&](StoredGraph& g) {
+                g.values.push_back(view(g));
+                g.values.back().offset = 32;
+                g.buffers[static_cast<size_t>(view(g).buffer)].bytes += 32;
+              }),
+              HasSubstr("a view reaches outside input"));
+  EXPECT_THAT(MessageAfter([&](StoredGraph& g) {
+                g.values[static_cast<size_t>(g.inputs[0])].offset = 2;
+                g.buffers[static_cast<size_t>(view(g).buffer)].bytes += 2;
+              }),
+              HasSubstr("is not aligned at 2"));
 }
 
 // --- Operations ----------------------------------------------------------------------------------
