@@ -36,6 +36,7 @@
 #include "nn/res_unit.h"
 #include "nn/sequential.h"
 #include "nn/shape_layers.h"
+#include "nn/static_module.h"
 #include "nn/summary.h"
 #include "optim/adam.h"
 #include "optim/clip.h"

@@ -115,6 +115,14 @@ class Module {
   std::vector<Tensor> parameters() const;
   // Running statistics and the like: saved and moved, never optimised.
   std::vector<NamedTensor> named_buffers() const;
+  // Calls f(tensor) for each parameter and buffer of this module alone, pending ones too. Cheap: no
+  // names are made.
+  template <class F>
+  void ForEachOwnTensor(F f) const {
+    for (const Slot& s : slots_) {
+      if (s.tensor.defined()) f(s.tensor);
+    }
+  }
   // Sizes of parameters(), pending ones left out.
   int64_t num_parameters() const;
 

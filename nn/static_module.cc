@@ -1,0 +1,240 @@
+// A signature is two lists of words: what the call brings, and what the network is. The second is
+// taken again after a capture, because a first forward gives pending parameters their elements.
+
+#include "nn/static_module.h"
+
+#include <algorithm>
+#include <typeinfo>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "device/allocator.h"
+#include "device/status_macros.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/ops/clone.h"
+#include "tensor/precision.h"
+#include "tensor/reorder.h"
+
+namespace firn::nn {
+namespace {
+
+// Calls f for each module of the tree.
+template <class F>
+void ForEachModule(const Module& root, F f) {
+  absl::InlinedVector<const Module*, 32> open = {&root};
+  while (!open.empty()) {
+    const Module& m = *open.back();
+    open.pop_back();
+    f(m);
+    for (size_t i = m.num_children(); i-- > 0;) open.push_back(&m.child(i));
+  }
+}
+
+uint64_t Address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
+
+void AddSpec(const TensorSpec& spec, std::vector<uint64_t>* words) {
+  words->push_back(static_cast<uint64_t>(spec.dtype) |
+                   static_cast<uint64_t>(spec.device.type) << 8 |
+                   static_cast<uint64_t>(static_cast<uint8_t>(spec.device.index)) << 16 |
+                   static_cast<uint64_t>(spec.shape.rank()) << 24);
+  for (int64_t size : spec.shape) words->push_back(static_cast<uint64_t>(size));
+}
+
+void AddLayout(const Layout& layout, std::vector<uint64_t>* words) {
+  words->push_back(layout.channel_block | (layout.contiguous ? 256u : 0u));
+  if (layout.contiguous || layout.blocked()) return;
+  for (int64_t stride : layout.strides.span()) words->push_back(static_cast<uint64_t>(stride));
+}
+
+// "train", "eval", or how many modules are in which mode.
+std::string ModesOf(const Module& network) {
+  int64_t train = 0, all = 0;
+  ForEachModule(network, [&](const Module& m) {
+    train += m.training() ? 1 : 0;
+    ++all;
+  });
+  if (train == all) return "train";
+  return train == 0 ? "eval" : absl::StrCat(train, " of ", all, " modules in train");
+}
+
+// A copy of `t` that shares nothing with the network, so that no parameter is taken for the input.
+Tensor OwnCopy(const Tensor& t) {
+  const NoGradScope no_grad;
+  absl::StatusOr<Tensor> plain = Reordered(t.Detach(), 0);
+  RaiseIfError(plain.status(), "static module");
+  return Clone(*plain);
+}
+
+// Results lie in memory of their own, but for those that are a state, a constant or a tensor that
+// somebody keeps: a later run, or the caller, would write into it.
+void SeparateResults(const Graph& graph, TensorList& results) {
+  const NoGradScope no_grad;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (graph.buffer_of(graph.outputs[i]).kind != Buffer::Kind::kTemp) {
+      results[i] = Clone(results[i]);
+    }
+  }
+}
+
+}  // namespace
+
+StaticModule::StaticModule(Module& network, Function function, const StaticModuleOptions& options)
+    : network_(&network), function_(std::move(function)), options_(options) {
+  if (options.max_graphs < 1) {
+    RaiseStatus(InvalidArgument("max_graphs is ", options.max_graphs, " (want >= 1)"),
+                "static module");
+  }
+}
+
+// --- Signatures ---------------------------------------------------------------------------------
+
+void StaticModule::DescribeCall(absl::Span<const Tensor> inputs, std::vector<uint64_t>* words) {
+  words->clear();
+  words->push_back((GradEnabled() ? 1u : 0u) | (WinogradAllowed() ? 2u : 0u));
+  for (const Tensor& t : inputs) AddSpec(t.spec(), words);
+}
+
+void StaticModule::DescribeNetwork(const Module& network, std::vector<uint64_t>* words) {
+  words->clear();
+  ForEachModule(network, [&](const Module& m) {
+    words->push_back(Address(&m));
+    words->push_back(Address(&typeid(m)));
+    words->push_back(m.training() ? 1 : 0);
+    m.ForEachOwnTensor([&](const Tensor& t) {
+      words->push_back(Address(t.impl()));
+      words->push_back(Address(t.impl()->data));
+      words->push_back(t.requires_grad() ? 1 : 0);
+      AddSpec(t.spec(), words);
+      AddLayout(t.spec().layout, words);
+    });
+  });
+}
+
+std::string StaticModule::TextOf(absl::Span<const Tensor> inputs) const {
+  std::string text;
+  for (const Tensor& t : inputs) {
+    const TensorSpec& s = t.spec();
+    absl::StrAppend(&text, text.empty() ? "" : ", ",
+                    TensorSpec::Contiguous(s.dtype, s.shape, s.device).ToString());
+  }
+  absl::StrAppend(&text, "; ", ModesOf(*network_), GradEnabled() ? ", grad" : ", no grad",
+                  WinogradAllowed() ? "" : ", no Winograd");
+  return text;
+}
+
+// --- Calls --------------------------------------------------------------------------------------
+
+void StaticModule::Check(absl::Span<const Tensor> inputs) const {
+  if (num_inputs_ != 0 && inputs.size() != num_inputs_) {
+    RaiseStatus(InvalidArgument("takes ", num_inputs_, " inputs, got ", inputs.size()),
+                "static module");
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& t = inputs[i];
+    if (!t.defined()) {
+      RaiseStatus(InvalidArgument("input ", i, " is an undefined tensor"), "static module");
+    }
+    if (GradEnabled() && t.requires_grad()) {
+      RaiseStatus(FailedPrecondition("input ", i,
+                                     " wants a gradient, which its result cannot give:"
+                                     " detach it, open a NoGradScope, or call the network itself"),
+                  "static module");
+    }
+  }
+  if (ThisThread().capture != nullptr) {
+    RaiseStatus(FailedPrecondition("a capture is running, which could not see the operations of a"
+                                   " graph; call the network itself there"),
+                "static module");
+  }
+}
+
+bool StaticModule::Find() {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& e) { return e.signature == wanted_; });
+  if (found == entries_.end()) return false;
+  std::rotate(entries_.begin(), found, found + 1);
+  return true;
+}
+
+TensorList StaticModule::Call(absl::Span<const Tensor> inputs) {
+  const PathScope scope(network_->path());
+  Check(inputs);
+  DescribeCall(inputs, &wanted_.call);
+  DescribeNetwork(*network_, &wanted_.network);
+  return Find() ? Repeat(inputs) : CaptureCall(inputs);
+}
+
+Tensor StaticModule::CallForOne(absl::Span<const Tensor> inputs) {
+  TensorList results = Call(inputs);
+  if (results.size() != 1) {
+    RaiseStatus(FailedPrecondition("has ", results.size(), " results; use Call"), "static module");
+  }
+  return std::move(results[0]);
+}
+
+TensorList StaticModule::Repeat(absl::Span<const Tensor> inputs) {
+  TensorList row_major;
+  for (const Tensor& t : inputs) {
+    absl::StatusOr<Tensor> plain = Reordered(t, 0);
+    RaiseIfError(plain.status(), "static module");
+    row_major.push_back(*std::move(plain));
+  }
+  Entry& entry = entries_.front();
+  ++hits_;
+  ++entry.hits;
+  return entry.graph.Call(row_major);
+}
+
+TensorList StaticModule::CaptureCall(absl::Span<const Tensor> inputs) {
+  ++misses_;
+  TensorList own;
+  for (const Tensor& t : inputs) own.push_back(OwnCopy(t));
+  Captured captured = Capture(function_, own);
+  SeparateResults(captured.graph, captured.outputs);
+  absl::StatusOr<StaticGraph> graph =
+      StaticGraph::Compile(std::move(captured.graph), options_.compile);
+  RaiseIfError(graph.status(), "static module");
+  DescribeNetwork(*network_, &wanted_.network);
+  Entry entry{wanted_, TextOf(inputs), {}, *std::move(graph)};
+  ForEachModule(*network_, [&](const Module& m) {
+    m.ForEachOwnTensor([&](const Tensor& t) { entry.tensors.emplace_back(t, t.impl()->data); });
+  });
+  MakeRoom();
+  entries_.insert(entries_.begin(), std::move(entry));
+  return std::move(captured.outputs);
+}
+
+// First those go that no call can want again, because a tensor's elements lie elsewhere now.
+void StaticModule::MakeRoom() {
+  const size_t before = entries_.size();
+  std::erase_if(entries_, [](const Entry& e) {
+    return std::any_of(e.tensors.begin(), e.tensors.end(),
+                       [](const auto& t) { return t.first.impl()->data != t.second; });
+  });
+  const auto most = static_cast<size_t>(options_.max_graphs) - 1;
+  if (entries_.size() > most)
+    entries_.erase(entries_.begin() + static_cast<int64_t>(most), entries_.end());
+  dropped_ += static_cast<int64_t>(before - entries_.size());
+}
+
+std::string StaticModule::DebugString() const {
+  std::string text = absl::StrCat("StaticModule of ", network_->path(), ": ", entries_.size(),
+                                  " of at most ", options_.max_graphs, " graphs, ", hits_,
+                                  " hits, ", misses_, " misses, ", dropped_, " dropped\n");
+  std::vector<uint64_t> now;
+  DescribeNetwork(*network_, &now);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& e = entries_[i];
+    absl::StrAppend(&text, "  ", i, ": ", e.text, ": ", e.graph.graph().instrs.size(),
+                    " operations, arena ", FormatBytes(e.graph.memory().arena_bytes), ", ", e.hits,
+                    " hits", e.signature.network == now ? "" : " (the network has changed since)",
+                    "\n");
+    for (const std::string& warning : e.graph.captured().warnings) {
+      absl::StrAppend(&text, "     warning: ", warning, "\n");
+    }
+  }
+  return text;
+}
+
+}  // namespace firn::nn

@@ -1,0 +1,135 @@
+#ifndef FIRN_NN_STATIC_MODULE_H_
+#define FIRN_NN_STATIC_MODULE_H_
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "autograd/graph/static_graph.h"
+#include "nn/layer.h"
+
+namespace firn::nn {
+
+struct StaticModuleOptions {
+  int64_t max_graphs = 8;  // at least 1; the one used longest ago goes where there would be more
+  CompileOptions compile = {};
+};
+
+// A network that is captured where it meets something new, and runs frozen from then on:
+//
+//   nn::StaticModule fast(net);      // any Layer, whatever its number of inputs
+//   const NoGradScope no_grad;
+//   for (auto [images, labels] : test) Count(fast(images), labels);
+//
+// It keeps a StaticGraph for each *signature*: dtype, shape and device of every input; grad mode;
+// whether Winograd's method is allowed; and of the network and all modules in it the mode
+// (training or not), which modules there are, and for each parameter and buffer which tensor it is,
+// where its elements lie, its dtype, shape, device, layout and requires_grad. So a parameter that
+// was replaced, moved or converted makes a new graph, and one that was written in place (an
+// optimizer's step, LoadStateDict) is seen by the graphs there are. How the elements of inputs lie
+// does not matter: graphs get them row-major.
+//
+// The first call with a signature runs the network itself, pending parameters included, and returns
+// what it computed. A later one repeats the operations of that run: branches, loops, numbers and
+// side effects in C++ (hooks too) are as they were then. When something else that the network's
+// code looks at has changed, such as an option of a layer: Clear().
+//
+// Results have no history, whatever the mode: no gradient reaches the network's parameters through
+// them. An input that wants a gradient is an error while gradients are recorded. To train, capture
+// the whole step (Freeze in autograd/graph/static_graph.h).
+//
+// Refers to the network, which must outlive it. Thread-compatible: one call at a time; another
+// StaticModule of the same network may run on another thread where two forwards of it may (eval
+// mode, nothing pending).
+class StaticModule {
+ public:
+  using Function = std::function<TensorList(absl::Span<const Tensor> inputs)>;
+
+  // Throws unless max_graphs >= 1.
+  template <class... In>
+  explicit StaticModule(LayerOf<In...>& layer, const StaticModuleOptions& options = {})
+      : StaticModule(layer, CallOf(layer, std::index_sequence_for<In...>()), options) {
+    num_inputs_ = sizeof...(In);
+  }
+  // Of a network that is no Layer, or of part of what it does: `function` computes with the
+  // parameters of `network`, whatever the number of inputs and results. Other tensors that it uses
+  // are read where they are.
+  StaticModule(Module& network, Function function, const StaticModuleOptions& options = {});
+
+  // For one result. Throws firn::Error, as the network and StaticGraph do; also within a capture,
+  // which could not see the operations of a graph (call the network itself there).
+  template <class... Inputs>
+  requires(sizeof...(Inputs) > 0 && (std::convertible_to<const Inputs&, Tensor> && ...)) Tensor
+  operator()(const Inputs&... inputs) {
+    const Tensor in[] = {Tensor(inputs)...};
+    return CallForOne(in);
+  }
+  // For any number.
+  TensorList Call(absl::Span<const Tensor> inputs);
+
+  // Forgets all graphs. The counts go on.
+  void Clear() { entries_.clear(); }
+
+  size_t size() const { return entries_.size(); }
+  // The graph that ran last is 0. Requires: i < size().
+  const StaticGraph& graph(size_t i) const { return entries_[i].graph; }
+  int64_t hits() const { return hits_; }      // calls that ran a graph
+  int64_t misses() const { return misses_; }  // calls that captured one, also in vain
+  int64_t dropped() const {
+    return dropped_;
+  }  // graphs given up for others, or out of use for good
+
+  // What it holds, a line a graph:
+  //   StaticModule of net: 1 of at most 8 graphs, 41 hits, 2 misses, 1 dropped
+  //     0: f32 [64, 1, 28, 28] on cpu; eval, no grad: 11 operations, arena 3.06 MiB, 41 hits
+  // A graph whose network has changed since says so.
+  std::string DebugString() const;
+
+ private:
+  // As words, so that a call compares numbers and makes nothing.
+  struct Signature {
+    std::vector<uint64_t> call, network;
+    friend bool operator==(const Signature&, const Signature&) = default;
+  };
+  struct Entry {
+    Signature signature;
+    std::string text;
+    // Parameters and buffers, kept so that no other tensor gets the address of one; and where their
+    // elements were.
+    std::vector<std::pair<Tensor, const char*>> tensors;
+    StaticGraph graph;
+    int64_t hits = 0;
+  };
+
+  template <class... In, size_t... I>
+  static Function CallOf(LayerOf<In...>& layer, std::index_sequence<I...>) {
+    return [&layer](absl::Span<const Tensor> in) { return TensorList{layer(in[I]...)}; };
+  }
+  static void DescribeNetwork(const Module& network, std::vector<uint64_t>* words);
+  static void DescribeCall(absl::Span<const Tensor> inputs, std::vector<uint64_t>* words);
+  std::string TextOf(absl::Span<const Tensor> inputs) const;
+
+  void Check(absl::Span<const Tensor> inputs) const;
+  // Moves the entry of `wanted_` to the front.
+  bool Find();
+  TensorList Repeat(absl::Span<const Tensor> inputs);
+  TensorList CaptureCall(absl::Span<const Tensor> inputs);
+  void MakeRoom();
+  Tensor CallForOne(absl::Span<const Tensor> inputs);
+
+  Module* network_;
+  Function function_;
+  StaticModuleOptions options_;
+  size_t num_inputs_ = 0;       // 0: any
+  std::vector<Entry> entries_;  // the one used last first
+  Signature wanted_;            // of the present call; kept for its memory
+  int64_t hits_ = 0, misses_ = 0, dropped_ = 0;
+};
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_STATIC_MODULE_H_

@@ -1,0 +1,367 @@
+#include "nn/static_module.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "nn/activation.h"
+#include "nn/batch_norm.h"
+#include "nn/conv.h"
+#include "nn/dropout.h"
+#include "nn/linear.h"
+#include "nn/loss.h"
+#include "nn/pooling.h"
+#include "nn/sequential.h"
+#include "nn/shape_layers.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tensor/precision.h"
+#include "tensor/rng.h"
+
+namespace firn::nn {
+namespace {
+
+using Values = std::vector<float>;
+
+// y = x * scale
+struct Scale : Layer {
+  Tensor& scale = AddParameter("scale", FromVector<float>({2, 3}));
+
+ protected:
+  Tensor Forward(const Tensor& x) override { return x * scale; }
+};
+
+// All sizes that an input tells are left open.
+Sequential ConvNet() {
+  ManualSeed(3);
+  return Sequential({New<Conv2d>({.out = 8, .kernel = 3, .padding = 1}), New<BatchNorm2d>(),
+                     New<Relu>(), New<MaxPool2d>({.kernel = 2}), New<Flatten>(),
+                     New<Linear>({.out = 5})});
+}
+
+// Whether the call captured, which is what a miss does.
+bool Captures(StaticModule& m, const Tensor& x) {
+  const int64_t before = m.misses();
+  m(x);
+  return m.misses() != before;
+}
+
+TEST(StaticModuleTest, TheFirstCallFindsSizesAndLaterOnesAgreeWithTheNetwork) {
+  Sequential net = ConvNet();
+  net.Eval();
+  StaticModule fast(net);
+  const Tensor x = Randn({4, 3, 8, 8}), y = Randn({4, 3, 8, 8});
+  const Tensor first = fast(x);
+  EXPECT_TRUE(first.Equals(net(x)));
+  EXPECT_TRUE(fast(y).Equals(net(y)));
+  EXPECT_TRUE(fast(x).Equals(first));
+  EXPECT_EQ(fast.misses(), 1);
+  EXPECT_EQ(fast.hits(), 2);
+}
+
+TEST(StaticModuleTest, InTrainingModeRunningStatisticsMoveAsInTheNetwork) {
+  Sequential net = ConvNet(), same = ConvNet();
+  StaticModule fast(net);
+  for (int i = 0; i < 4; ++i) {
+    const Tensor x = Randn({4, 3, 8, 8});
+    EXPECT_TRUE(fast(x).Equals(same(x))) << i;
+  }
+  const auto got = net.named_buffers(), want = same.named_buffers();
+  ASSERT_EQ(got.size(), want.size());
+  ASSERT_FALSE(got.empty());
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_TRUE(got[i].tensor.Equals(want[i].tensor)) << got[i].name;
+  }
+  EXPECT_EQ(fast.hits(), 3);
+}
+
+TEST(StaticModuleTest, RandomNumbersAdvance) {
+  Dropout drop({.p = 0.5});
+  StaticModule fast(drop);
+  const Tensor x = Ones({64});
+  const Tensor a = fast(x), b = fast(x), c = fast(x);
+  EXPECT_FALSE(a.Equals(b));
+  EXPECT_FALSE(b.Equals(c));
+}
+
+TEST(StaticModuleTest, ShapesAndDtypesOfInputsHaveGraphsOfTheirOwn) {
+  Relu relu;
+  StaticModule fast(relu);
+  EXPECT_TRUE(Captures(fast, Zeros({2})));
+  EXPECT_TRUE(Captures(fast, Zeros({3})));
+  EXPECT_TRUE(Captures(fast, Zeros({2, 1})));
+  EXPECT_TRUE(Captures(fast, Zeros({2}, DType::kF64)));
+  EXPECT_FALSE(Captures(fast, Ones({2})));
+  EXPECT_FALSE(Captures(fast, Ones({2}, DType::kF64)));
+  EXPECT_EQ(fast.size(), 4u);
+}
+
+TEST(StaticModuleTest, HowTheElementsOfAnInputLieDoesNotMatter) {
+  Conv2d conv({.in = 8, .out = 8, .kernel = 3, .padding = 1});
+  StaticModule fast(conv);
+  const Tensor x = Randn({2, 8, 6, 6});
+  EXPECT_TRUE(Captures(fast, x));
+  const Tensor turned = x.Transpose(2, 3);
+  EXPECT_TRUE(fast(turned).Equals(conv(turned.Contiguous())));
+  const Tensor made = conv(x).Detach();  // in the layout that the convolution likes
+  EXPECT_TRUE(fast(made).Equals(conv(made.Contiguous())));
+  EXPECT_EQ(fast.misses(), 1);
+}
+
+TEST(StaticModuleTest, ModesOfAllModulesCount) {
+  Sequential net({New<Linear>({.out = 4}), New<Dropout>({.p = 0.5}), New<Dropout>({.p = 0.5})});
+  StaticModule fast(net);
+  const Tensor x = Ones({1, 4});
+  EXPECT_TRUE(Captures(fast, x));
+  net[1].Eval();
+  EXPECT_TRUE(Captures(fast, x));
+  net.Eval();
+  EXPECT_TRUE(Captures(fast, x));
+  EXPECT_TRUE(fast(x).Equals(net(x)));
+  net.Train();
+  EXPECT_FALSE(Captures(fast, x));
+}
+
+TEST(StaticModuleTest, GradModeAndPrecisionCount) {
+  Linear fc({.in = 2, .out = 2});
+  StaticModule fast(fc);
+  EXPECT_TRUE(Captures(fast, Ones({1, 2})));
+  {
+    const NoGradScope no_grad;
+    EXPECT_TRUE(Captures(fast, Ones({1, 2})));
+  }
+  SetWinogradAllowed(false);
+  EXPECT_TRUE(Captures(fast, Ones({1, 2})));
+  SetWinogradAllowed(true);
+  EXPECT_FALSE(Captures(fast, Ones({1, 2})));
+}
+
+TEST(StaticModuleTest, ParametersWrittenInPlaceAreSeen) {
+  Scale net;
+  StaticModule fast(net);
+  const Tensor x = FromVector<float>({1, 10});
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{2, 30}));
+  StateDict state;
+  state.Insert("scale", FromVector<float>({5, 7}));
+  net.LoadStateDict(state);
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{5, 70}));
+  EXPECT_EQ(fast.misses(), 1);
+}
+
+TEST(StaticModuleTest, AReplacedParameterIsSeen) {
+  Scale net;
+  StaticModule fast(net);
+  const Tensor x = FromVector<float>({1, 10});
+  fast(x);
+  net.ShareParameter("scale", FromVector<float>({4, 4}));
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{4, 40}));
+  net.scale = FromVector<float>({6, 6});
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{6, 60}));
+  EXPECT_EQ(fast.misses(), 3);
+}
+
+// Reads its parameter through a handle that the network does not know.
+struct DetachedScale final : Scale {
+ protected:
+  Tensor Forward(const Tensor& x) override { return x * scale.Detach(); }
+};
+
+TEST(StaticModuleTest, AConvertedParameterIsSeenAndTheOldGraphGoes) {
+  DetachedScale net;
+  StaticModule fast(net);
+  const Tensor x = FromVector<float>({1, 10});
+  fast(x);
+  net.To(DType::kF64);
+  EXPECT_EQ(fast(x).dtype(), net(x).dtype());
+  EXPECT_EQ(fast.size(), 1u);
+  EXPECT_EQ(fast.dropped(), 1);
+  net.To(DType::kF32);
+  net.scale.Fill(9);  // after it has moved twice
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{9, 90}));
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{9, 90}));
+}
+
+TEST(StaticModuleTest, AParameterAsInputIsNotTakenForItself) {
+  Scale net;
+  StaticModule fast(net);
+  const NoGradScope no_grad;
+  EXPECT_EQ(fast(net.scale).ToVector<float>(), (Values{4, 9}));
+  EXPECT_EQ(fast(FromVector<float>({1, 1})).ToVector<float>(), (Values{2, 3}));
+  EXPECT_EQ(fast.misses(), 1);
+}
+
+TEST(StaticModuleTest, ALayerThatJoinsLaterIsSeen) {
+  Sequential net({New<Relu>()});
+  StaticModule fast(net);
+  const Tensor x = FromVector<float>({-1, 2});
+  fast(x);
+  net.Append([](const Tensor& t) { return t + 1; });
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{1, 3}));
+}
+
+TEST(StaticModuleTest, TheGraphUsedLongestAgoGoesFirst) {
+  Relu relu;
+  StaticModule fast(relu, {.max_graphs = 2});
+  const Tensor a = Zeros({1}), b = Zeros({2}), c = Zeros({3});
+  fast(a);
+  fast(b);
+  fast(a);
+  fast(c);  // b goes
+  EXPECT_EQ(fast.size(), 2u);
+  EXPECT_EQ(fast.dropped(), 1);
+  EXPECT_FALSE(Captures(fast, a));
+  EXPECT_FALSE(Captures(fast, c));
+  EXPECT_TRUE(Captures(fast, b));
+  EXPECT_THROW(StaticModule(relu, {.max_graphs = 0}), Error);
+}
+
+TEST(StaticModuleTest, ResultsHaveNoHistory) {
+  Scale net;
+  StaticModule fast(net);
+  const Tensor x = Ones({2});
+  EXPECT_TRUE(net(x).requires_grad());
+  EXPECT_FALSE(fast(x).requires_grad());  // the captured run
+  EXPECT_FALSE(fast(x).requires_grad());
+  EXPECT_THROW(Sum(fast(x)).Backward(), Error);
+}
+
+TEST(StaticModuleTest, AnInputThatWantsAGradientIsRefusedWhileGradientsAreRecorded) {
+  Scale net;
+  StaticModule fast(net);
+  Tensor x = Ones({2});
+  x.SetRequiresGrad();
+  try {
+    fast(x);
+    FAIL() << "was taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_STREQ(e.what(),
+                 "static module at scale: input 0 wants a gradient, which its result cannot give:"
+                 " detach it, open a NoGradScope, or call the network itself");
+  }
+  const NoGradScope no_grad;
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{2, 3}));
+}
+
+TEST(StaticModuleTest, LayersOfTwoInputsAreCalledWithTwo) {
+  CrossEntropyLoss loss;
+  StaticModule fast(loss);
+  const Tensor x = Randn({2, 3}), y = FromValues<int64_t>({0, 2});
+  fast(x, y);
+  EXPECT_EQ(fast(x * 2, y).Item(), loss(x * 2, y).Item());
+  EXPECT_EQ(fast.hits(), 1);
+  EXPECT_THROW(fast(x), Error);
+  EXPECT_THROW(fast(x, Tensor()), Error);
+}
+
+struct Pair : Module {
+  Linear& up = Add<Linear>("up", {.out = 4});
+  Linear& down = Add<Linear>("down", {.out = 1});
+  TensorList Both(const Tensor& x, const Tensor& y) { return {up(x) + y, down(x)}; }
+};
+
+TEST(StaticModuleTest, AFunctionMayHaveSeveralInputsAndResults) {
+  Pair net;
+  StaticModule fast(net, [&](absl::Span<const Tensor> in) { return net.Both(in[0], in[1]); });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor in[] = {Randn({2, 3}), Randn({2, 4})};
+    const TensorList got = fast.Call(in), want = net.Both(in[0], in[1]);
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_TRUE(got[0].Equals(want[0]));
+    EXPECT_TRUE(got[1].Equals(want[1]));
+  }
+  EXPECT_EQ(fast.misses(), 1);
+  EXPECT_THROW(fast(Randn({2, 3}), Randn({2, 4})), Error);  // which of the two?
+}
+
+// Keeps what it computed last, which every run writes again.
+struct Keeper final : Layer {
+  Tensor last;
+
+ protected:
+  Tensor Forward(const Tensor& x) override { return last = x + 1; }
+};
+
+TEST(StaticModuleTest, ResultsSurviveLaterCalls) {
+  Keeper net;
+  StaticModule fast(net);
+  const Tensor a = fast(Zeros({2})), b = fast(Ones({2})), c = fast(Full({2}, 2.0));
+  EXPECT_EQ(a.ToVector<float>(), (Values{1, 1}));
+  EXPECT_EQ(b.ToVector<float>(), (Values{2, 2}));
+  EXPECT_EQ(c.ToVector<float>(), (Values{3, 3}));
+  EXPECT_EQ(net.last.ToVector<float>(), (Values{3, 3}));
+}
+
+TEST(StaticModuleTest, AParameterAsResultIsACopy) {
+  struct Constant final : Layer {
+    Tensor& value = AddParameter("value", FromVector<float>({1, 2}));
+
+   protected:
+    Tensor Forward(const Tensor&) override { return value; }
+  } net;
+  StaticModule fast(net);
+  Tensor first = fast(Zeros({1}));
+  const NoGradScope no_grad;
+  first.Fill(7);
+  EXPECT_EQ(net.value.ToVector<float>(), (Values{1, 2}));
+  EXPECT_EQ(fast(Zeros({1})).ToVector<float>(), (Values{1, 2}));
+}
+
+TEST(StaticModuleTest, WithinACaptureItIsRefused) {
+  Scale net;
+  StaticModule fast(net);
+  fast(Ones({2}));
+  EXPECT_THROW(Freeze([&](const Tensor& x) { return fast(x); }, Ones({2})), Error);
+}
+
+TEST(StaticModuleTest, ACallThatFailsKeepsNothing) {
+  struct ReadsOnHost final : Layer {
+    bool reads = true;
+
+   protected:
+    Tensor Forward(const Tensor& x) override { return reads && x.Item() > 0 ? x : x * 2; }
+  } net;
+  StaticModule fast(net);
+  EXPECT_THROW(fast(Ones({1})), Error);
+  EXPECT_EQ(fast.size(), 0u);
+  net.reads = false;
+  EXPECT_EQ(fast(Ones({1})).Item(), 2);
+}
+
+TEST(StaticModuleTest, ClearForgets) {
+  double factor = 2;
+  Relu relu;
+  StaticModule fast(relu,
+                    [&](absl::Span<const Tensor> in) { return TensorList{relu(in[0]) * factor}; });
+  EXPECT_EQ(fast(Ones({1})).Item(), 2);
+  factor = 3;
+  EXPECT_EQ(fast(Ones({1})).Item(), 2);  // what a signature cannot see
+  fast.Clear();
+  EXPECT_EQ(fast(Ones({1})).Item(), 3);
+}
+
+TEST(StaticModuleTest, SaysWhatItHolds) {
+  Linear fc({.in = 3, .out = 2});
+  StaticModule fast(fc);
+  fast(Ones({4, 3}));
+  fast(Ones({4, 3}));
+  fc.Eval();
+  const NoGradScope no_grad;
+  fast(Ones({1, 3}));
+  const std::string text = fast.DebugString();
+  EXPECT_EQ(text.find("StaticModule of linear: 2 of at most 8 graphs, 1 hits, 2 misses, 0 dropped\n"
+                      "  0: f32 [1, 3] on cpu; eval, no grad: "),
+            0u)
+      << text;
+  EXPECT_NE(text.find("  1: f32 [4, 3] on cpu; train, grad: "), std::string::npos) << text;
+  EXPECT_NE(text.find(" operations, arena "), std::string::npos) << text;
+  EXPECT_NE(text.find(", 1 hits (the network has changed since)\n"), std::string::npos) << text;
+  EXPECT_EQ(&fast.graph(0), &fast.graph(0));
+  EXPECT_EQ(fast.graph(1).captured().inputs.size(), 1u);
+}
+
+}  // namespace
+}  // namespace firn::nn
