@@ -10,8 +10,8 @@ out. Examples:
   bazel run //benchmarks:compare -- --quick
   benchmarks/compare.py --workloads=lenet,deep_cnn/d10/b64 --quick --json=results.json
 
-A workload is NAME[/dDEPTH][/bBATCH]; a bare name stands for its standard sizes. "ratio" is the
-peer's median time over Firn's (its first mode): above 1, Firn is faster; claim nothing when the
+A workload is NAME[/dDEPTH][/bBATCH]; a bare name stands for its standard sizes. The ratios are the
+median time over that of each of Firn's modes: above 1, Firn is faster; claim nothing when the
 interval contains 1. "ready" is the time from nothing to ten steps done, compilation included;
 "others" the share of the machine that other programs took during the blocks: with more than a few
 percent believe the minima at most, or let --patience wait for quiet moments.
@@ -22,6 +22,7 @@ import json
 import os
 import random
 import shlex
+import shutil
 import statistics
 import sys
 import time
@@ -91,6 +92,15 @@ def contenders(args):
             if wanted is None or c["mode"] in wanted or f"{c['framework']}/{c['mode']}" in wanted]
 
 
+def reason_to_leave_out(contender):
+    """Why a contender cannot run here, or None. Asked before it starts, which may take minutes."""
+    if contender["framework"] == "torch" and contender["mode"].startswith("compiled"):
+        compiler = os.environ.get("CXX", "g++")  # what torch.compile calls
+        if shutil.which(compiler) is None:
+            return f"torch.compile needs a C++ compiler, and there is no {compiler}"
+    return None
+
+
 class Entry:
     """A contender that takes part in one workload."""
 
@@ -127,6 +137,10 @@ def start_entries(workload, args, skipped):
     entries = []
     for contender in contenders(args):
         name = f"{contender['framework']}/{contender['mode']}"
+        reason = reason_to_leave_out(contender)
+        if reason is not None:
+            skipped.append(f"{label(workload)}: {name} skipped: {reason}")
+            continue
         try:
             entries.append(Entry(contender, workload, args))
         except WorkerError as error:
@@ -162,19 +176,19 @@ def run_rounds(entries, args, skipped, what):
 
 def rows_of(workload, entries, args, skipped):
     """One result row an entry, in the JSON layout, with '_'-keys for the table alone."""
-    reference = next((entry for entry in entries if entry.framework == "firn"), None)
-    judge = reference or (entries[0] if entries else None)
+    references = [entry for entry in entries if entry.framework == "firn"]
+    judge = next(iter(references + entries), None)
     rows = []
     for entry in entries:
         gap = largest_gap(entry.losses, judge.losses)
         if gap > LOSS_TOLERANCE:
             skipped.append(f"{label(workload)}: {entry.name} trains differently from {judge.name}: "
                            f"its first losses are up to {gap:.1%} apart")
-        ratio = ratio_interval(entry.blocks, reference.blocks) if reference else None
+        ratios = {firn.mode: ratio_interval(entry.blocks, firn.blocks) for firn in references}
         rows.append({**workload, "precision": "f32", "task": "train",
                      "framework": entry.framework, "mode": entry.mode, "threads": args.threads,
                      **summarize(entry.blocks), "peak_mb": entry.peak_mb,
-                     "_ratio": ratio, "_ready_s": entry.ready_s, "_version": entry.version,
+                     "_ratios": ratios, "_ready_s": entry.ready_s, "_version": entry.version,
                      "_others": statistics.median(entry.others)})
     return rows
 
@@ -190,12 +204,17 @@ def run_workload(workload, args, skipped):
             entry.worker.close()
 
 
+def format_ratio(ratio):
+    return f"{ratio[0]:.2f} ({ratio[1]:.2f}..{ratio[2]:.2f})" if ratio else "-"
+
+
 def format_table(rows):
+    modes = [mode for mode in FIRN_MODES if any(mode in row["_ratios"] for row in rows)]
+    heads = " ".join(f"{'to ' + mode + ' (95 %)':20}" for mode in modes)
     lines = [f"{'workload':18} {'framework/mode':30} {'median ms':>10} {'IQR':>8} {'min ms':>9} "
-             f"{'images/s':>10} {'peak MB':>8} {'ready s':>8} {'others':>6}  ratio to Firn (95 %)"]
+             f"{'images/s':>10} {'peak MB':>8} {'ready s':>8} {'others':>6}  {heads}".rstrip()]
     for row in rows:
-        ratio = row["_ratio"]
-        told = f"{ratio[0]:.2f} ({ratio[1]:.2f}..{ratio[2]:.2f})" if ratio else "-"
+        told = " ".join(f"{format_ratio(row['_ratios'].get(mode)):20}" for mode in modes).rstrip()
         images = row["batch"] / row["median_ms"] * 1e3
         lines.append(f"{label(row):18} {row['framework'] + '/' + row['mode']:30} "
                      f"{row['median_ms']:10.3f} {row['spread']:8.3f} {row['min_ms']:9.3f} "

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import compare  # noqa: E402
@@ -165,6 +166,33 @@ class FakeWorkerTest(unittest.TestCase):
             for framework, mode, ms in (("firn", "static", 2.0), ("torch", "eager", 6.0))])
         self.assertIn("3.00 (3.00..3.00)", text)
 
+    def test_peers_stand_beside_both_modes_of_firn(self):
+        # The fake tells both modes apart by what setup says.
+        path = self.fake("firn", 2.0)
+        with open(path, encoding="utf-8") as script:
+            text = script.read()
+        with open(path, "w", encoding="utf-8") as script:
+            script.write(text.replace('    if name == FAIL_ON:', """\
+    if name == "setup" and command["mode"] == "dynamic":
+        STEP_MS = 3.0
+    if name == FAIL_ON:"""))
+        _, text, document = self.run_compare(path, self.fake("peer", 6.0),
+                                             "--modes=firn/dynamic,firn/static,eager")
+        self.assertEqual([row["mode"] for row in document["rows"]], ["dynamic", "static", "eager"])
+        head, dynamic, static, eager = text.splitlines()[:4]
+        self.assertLess(head.index("to dynamic (95 %)"), head.index("to static (95 %)"))
+        self.assertRegex(dynamic, r"1\.00 \(1\.00\.\.1\.00\) +1\.50 \(1\.50\.\.1\.50\)$")
+        self.assertRegex(static, r"0\.67 \(0\.67\.\.0\.67\) +1\.00 \(1\.00\.\.1\.00\)$")
+        self.assertRegex(eager, r"2\.00 \(2\.00\.\.2\.00\) +3\.00 \(3\.00\.\.3\.00\)$")
+
+    def test_compiled_modes_are_left_out_without_a_compiler(self):
+        with unittest.mock.patch.dict(os.environ, {"CXX": "/nowhere/g++"}):
+            _, text, document = self.run_compare(self.fake("firn"), self.fake("peer"),
+                                                 "--modes=static,eager,compiled")
+        self.assertIn("torch/compiled skipped: torch.compile needs a C++ compiler, and there is no "
+                      "/nowhere/g++", text)
+        self.assertEqual([row["mode"] for row in document["rows"]], ["static", "eager"])
+
     def test_missing_binary_is_named_and_the_rest_still_runs(self):
         _, text, document = self.run_compare("/nowhere/train_worker", self.fake("peer"))
         self.assertIn("firn/static skipped: cannot start /nowhere/train_worker", text)
@@ -204,16 +232,16 @@ class TrainWorkerTest(unittest.TestCase):
             path = os.path.join(folder, "rows.json")
             with contextlib.redirect_stdout(io.StringIO()):
                 status = compare.main(["--workloads=mlp/b1", "--quick", "--rounds=1",
-                                       "--modes=firn/dynamic", "--firn=" + self.WORKER,
-                                       "--json=" + path])
+                                       "--modes=firn/dynamic,firn/static",
+                                       "--firn=" + self.WORKER, "--json=" + path])
             self.assertEqual(status, 0)
             with open(path, encoding="utf-8") as file:
                 written = json.load(file)
-        (row,) = written["rows"]
-        self.assertEqual((row["workload"], row["batch"], row["framework"], row["mode"]),
-                         ("mlp", 1, "firn", "dynamic"))
-        self.assertGreater(row["median_ms"], 0)
-        self.assertGreaterEqual(row["peak_mb"], 0)
+        self.assertEqual([row["mode"] for row in written["rows"]], ["dynamic", "static"])
+        for row in written["rows"]:
+            self.assertEqual((row["workload"], row["batch"], row["framework"]), ("mlp", 1, "firn"))
+            self.assertGreater(row["median_ms"], 0)
+            self.assertGreaterEqual(row["peak_mb"], 0)
         self.assertIn("cpu", written["machine"])
 
     def test_answers_a_mistake_with_an_error(self):

@@ -2,11 +2,15 @@
 // running statistics; only then are the parameters there to be filled.
 #include "benchmarks/trainer.h"
 
+#include <chrono>
 #include <utility>
 
+#include "benchmarks/changing_cnn.h"
 #include "device/status_macros.h"
 #include "examples/models.h"
 #include "examples/optimizers.h"
+#include "io/dataset.h"
+#include "io/digits.h"
 #include "nn/summary.h"
 #include "tensor/error.h"
 #include "tensor/ops/cross_entropy.h"
@@ -14,11 +18,53 @@
 namespace firn::benchmarks {
 namespace {
 
+constexpr uint64_t kDigitsSeed = 1;  // of their order
+
+double MillisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
 // As peers/torch_models.py says for each model.
-Shape InputShapeOf(const std::string& workload) {
+Shape HashShapeOf(const std::string& workload) {
   if (workload == "mlp") return {64};
-  if (workload == "deep_cnn") return {1, 8, 8};
+  if (workload == "deep_cnn" || workload == "changing_cnn") return {1, 8, 8};
   return {1, 28, 28};
+}
+
+absl::StatusOr<std::unique_ptr<nn::Layer>> MakeNet(const TrainerOptions& options) {
+  if (options.workload != "changing_cnn") {
+    return examples::MakeModel(options.workload, options.depth);
+  }
+  FIRN_RETURN_IF(options.frozen, InvalidArgument("changing_cnn is another network in every step:"
+                                                 " only the dynamic mode can run it"));
+  return std::make_unique<ChangingCnn>(ChangingCnnOptions{.depth = options.depth});
+}
+
+absl::StatusOr<std::vector<HashBatch>> DigitBatches(int64_t batch) {
+  const io::DatasetPtr digits = io::Digits({.part = io::DigitsOptions::Part::kTrain});
+  FIRN_RETURN_IF(batch > digits->size(), InvalidArgument("batch is ", batch, ", there are only ",
+                                                         digits->size(), " digits"));
+  const io::DatasetPtr whole = io::Batch(io::Shuffle(digits, kDigitsSeed), batch, true);
+  std::vector<HashBatch> batches;
+  for (int64_t i = 0; i < whole->size(); ++i) {
+    auto [input, labels] = whole->Get(i);
+    batches.push_back({std::move(input), std::move(labels)});
+  }
+  return batches;
+}
+
+absl::StatusOr<std::vector<HashBatch>> BatchesFor(const TrainerOptions& options) {
+  if (options.data == TrainerData::kDigits) return DigitBatches(options.batch);
+  const Shape shape = HashShapeOf(options.workload);
+  return std::vector<HashBatch>{BatchOfStep(0, options.batch, shape),
+                                BatchOfStep(1, options.batch, shape)};
+}
+
+Shape ShapeOfOne(const Tensor& batch) {
+  std::vector<int64_t> sizes(batch.shape().begin(), batch.shape().end());
+  sizes[0] = 1;
+  return Shape(sizes);
 }
 
 }  // namespace
@@ -26,26 +72,25 @@ Shape InputShapeOf(const std::string& workload) {
 absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Make(const TrainerOptions& options) {
   FIRN_RETURN_IF(options.batch < 1, InvalidArgument("batch is ", options.batch, " (want >= 1)"));
   FIRN_RETURN_IF(options.depth < 0, InvalidArgument("depth is ", options.depth, " (want >= 0)"));
-  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<nn::Layer> net,
-                        examples::MakeModel(options.workload, options.depth));
-  const Shape input_shape = InputShapeOf(options.workload);
-  nn::Summary(*net, BatchOfStep(0, 1, input_shape).input.shape());
+  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<nn::Layer> net, MakeNet(options));
+  FIRN_ASSIGN_OR_RETURN(std::vector<HashBatch> batches, BatchesFor(options));
+  nn::Summary(*net, ShapeOfOne(batches[0].input));
   FillParameters(*net);
   net->To(options.dtype);
+  for (HashBatch& b : batches) b.input = b.input.To(options.dtype);
   FIRN_ASSIGN_OR_RETURN(std::unique_ptr<optim::Optimizer> optimizer,
                         examples::MakeOptimizer(options.optimizer, net->named_parameters()));
   return std::unique_ptr<Trainer>(
-      new Trainer(std::move(net), std::move(optimizer), options, input_shape));
+      new Trainer(std::move(net), std::move(optimizer), std::move(batches), options.frozen));
 }
 
 Trainer::Trainer(std::unique_ptr<nn::Layer> net, std::unique_ptr<optim::Optimizer> optimizer,
-                 const TrainerOptions& options, const Shape& input_shape)
-    : net_(std::move(net)), optimizer_(std::move(optimizer)), frozen_(options.frozen) {
+                 std::vector<HashBatch> batches, bool frozen)
+    : net_(std::move(net)),
+      optimizer_(std::move(optimizer)),
+      batches_(std::move(batches)),
+      frozen_(frozen) {
   net_->Train();
-  for (size_t i = 0; i < batches_.size(); ++i) {
-    batches_[i] = BatchOfStep(static_cast<int64_t>(i), options.batch, input_shape);
-    batches_[i].input = batches_[i].input.To(options.dtype);
-  }
 }
 
 Tensor Trainer::TrainOn(const Tensor& input, const Tensor& labels) {
@@ -58,11 +103,15 @@ Tensor Trainer::TrainOn(const Tensor& input, const Tensor& labels) {
 
 Tensor Trainer::CaptureStep(const HashBatch& batch) {
   const Tensor in[] = {batch.input, batch.labels};
+  auto start = std::chrono::steady_clock::now();
   Captured captured = Capture(
       [this](absl::Span<const Tensor> given) { return TensorList{TrainOn(given[0], given[1])}; },
       in);
+  capture_ms_ = MillisecondsSince(start);
+  start = std::chrono::steady_clock::now();
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(captured.graph));
   RaiseIfError(graph.status(), "trainer");
+  compile_ms_ = MillisecondsSince(start);
   graph_ = *std::move(graph);
   return captured.outputs[0];
 }

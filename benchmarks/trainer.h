@@ -1,11 +1,11 @@
 #ifndef FIRN_BENCHMARKS_TRAINER_H_
 #define FIRN_BENCHMARKS_TRAINER_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "autograd/graph/static_graph.h"
@@ -15,20 +15,28 @@
 
 namespace firn::benchmarks {
 
+// What a Trainer learns.
+enum class TrainerData : uint8_t {
+  kHash,    // two batches of hash_values.h
+  kDigits,  // all whole batches of the bundled training digits, 8x8 pixels, in a fixed order
+};
+
 struct TrainerOptions {
-  std::string workload;  // a model of examples/models.h
-  int64_t depth = 10;    // of deep_cnn
+  std::string workload;  // a model of examples/models.h, or changing_cnn
+  int64_t depth = 10;    // of deep_cnn and changing_cnn
   int64_t batch = 64;
   std::string optimizer = "adam";  // examples/optimizers.h, with its own learning rate
   DType dtype = DType::kF32;       // of parameters and inputs
   bool frozen = false;             // the first step is captured, the later ones run its graph
+  TrainerData data = TrainerData::kHash;
 };
 
-// A model that learns two batches, with parameters and data of hash_values.h: what compare.py times
-// in each framework. Thread-compatible.
+// A model that learns a few batches again and again, its parameters from hash_values.h: what
+// compare.py times in each framework. Thread-compatible.
 class Trainer {
  public:
-  // InvalidArgument for names that are not known and sizes below 1.
+  // InvalidArgument for names that are not known, sizes that make no batch, and changing_cnn
+  // frozen, which would not change any more.
   static absl::StatusOr<std::unique_ptr<Trainer>> Make(const TrainerOptions& options);
 
   // One step as a user's loop does it: clears gradients, forward, loss, backward, update. Returns
@@ -36,21 +44,25 @@ class Trainer {
   Tensor Step();
   // The graph of the frozen step, null before the first one and where steps are not frozen.
   const StaticGraph* graph() const { return graph_.has_value() ? &*graph_ : nullptr; }
+  // How long the first frozen step took: as a step that is recorded, and what came after it.
+  double capture_ms() const { return capture_ms_; }
+  double compile_ms() const { return compile_ms_; }
 
   nn::Layer& net() { return *net_; }
 
  private:
   Trainer(std::unique_ptr<nn::Layer> net, std::unique_ptr<optim::Optimizer> optimizer,
-          const TrainerOptions& options, const Shape& input_shape);
+          std::vector<HashBatch> batches, bool frozen);
   Tensor TrainOn(const Tensor& input, const Tensor& labels);
   Tensor CaptureStep(const HashBatch& batch);
 
   std::unique_ptr<nn::Layer> net_;
   std::unique_ptr<optim::Optimizer> optimizer_;
-  std::array<HashBatch, 2> batches_;
+  std::vector<HashBatch> batches_;
   size_t steps_ = 0;
   bool frozen_;
   std::optional<StaticGraph> graph_;
+  double capture_ms_ = 0, compile_ms_ = 0;
 };
 
 }  // namespace firn::benchmarks

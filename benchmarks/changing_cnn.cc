@@ -1,0 +1,48 @@
+// A block can be left out where what goes in looks like what comes out: where it has 128 channels
+// on both sides. Blocks are drawn on the host, before their operations run.
+#include "benchmarks/changing_cnn.h"
+
+#include <vector>
+
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/ops/avg_pool2d.h"
+#include "tensor/ops/flatten.h"
+#include "tensor/ops/tanh.h"
+
+namespace firn::benchmarks {
+
+ChangingCnn::ChangingCnn(const Options& options) : options_(options), random_(options.seed) {
+  if (options.depth < 0) {
+    RaiseStatus(InvalidArgument("depth is ", options.depth, " (want >= 0)"), "ChangingCnn");
+  }
+  std::vector<int64_t> widths = {1, 64};
+  widths.insert(widths.end(), static_cast<size_t>(options.depth), 128);
+  widths.push_back(512);
+  for (size_t i = 1; i < widths.size(); ++i) {
+    convs_.Append({.in = widths[i - 1], .out = widths[i], .kernel = 3, .padding = 1});
+    bns_.Append({.channels = widths[i]});
+  }
+}
+
+bool ChangingCnn::Drops(size_t block) {
+  const auto& o = convs_[block].options();
+  return training() && o.in == o.out &&
+         std::uniform_real_distribution<double>()(random_) < options_.drop;
+}
+
+Tensor ChangingCnn::Forward(const Tensor& x) {
+  Tensor h = x;
+  dropped_ = 0;
+  for (size_t i = 0; i < convs_.size(); ++i) {
+    if (Drops(i)) {
+      ++dropped_;
+    } else {
+      h = Tanh(bns_[i](convs_[i](h)));
+    }
+  }
+  h = Flatten(AvgPool2d(h, 2), 1);
+  return fc2_(Tanh(fc1_(h)));
+}
+
+}  // namespace firn::benchmarks

@@ -1,0 +1,37 @@
+#ifndef FIRN_BENCHMARKS_VERSUS_MACHINE_H_
+#define FIRN_BENCHMARKS_VERSUS_MACHINE_H_
+
+// What the machine is, and how busy others keep it while something is being timed; as
+// compare_machine.py has it. Linux.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace firn::benchmarks {
+
+// What a reader needs to judge the numbers.
+struct MachineFacts {
+  std::string cpu;
+  int64_t cores = 0;
+  std::string simd;  // the widest: "amx_tile", "avx512f", "avx2", "avx", "sse2"
+  double memory_gb = 0;
+  std::string kernel;
+  double load_at_start = 0;
+};
+MachineFacts DescribeMachine();
+
+// The share of the machine (0..1) that other processes have used since construction.
+class OthersLoad {
+ public:
+  OthersLoad();
+  double Share() const;
+
+ private:
+  const std::chrono::steady_clock::time_point start_;
+  const double busy_s_, own_s_;
+};
+
+}  // namespace firn::benchmarks
+
+#endif  // FIRN_BENCHMARKS_VERSUS_MACHINE_H_
