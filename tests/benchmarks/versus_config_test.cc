@@ -28,7 +28,9 @@ TEST(VersusConfigTest, SizesThatAreNotSaidAreUsual) {
 }
 
 TEST(VersusConfigTest, LabelsReadBack) {
-  for (const VersusConfig& c : *ParseConfigs(StandardConfigs())) {
+  const auto configs = ParseConfigs(StandardConfigs());
+  ASSERT_TRUE(configs.ok());
+  for (const VersusConfig& c : *configs) {
     const auto again = ParseConfigs(c.Label());
     ASSERT_TRUE(again.ok());
     EXPECT_EQ(*again, std::vector<VersusConfig>{c});
