@@ -43,7 +43,7 @@ namespace {
 absl::StatusOr<VersusSettings> SettingsFromFlags() {
   VersusSettings settings;
   if (absl::GetFlag(FLAGS_quick)) {
-    settings = {.rounds = 3, .steps = 0, .block_seconds = 0.1, .loss_steps = 5};
+    settings = {.rounds = 3, .steps = 0, .block_seconds = 0.1, .captures = 1, .loss_steps = 5};
   }
   const int rounds = absl::GetFlag(FLAGS_rounds), threads = absl::GetFlag(FLAGS_threads);
   const int64_t steps = absl::GetFlag(FLAGS_steps);

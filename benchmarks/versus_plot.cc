@@ -1,5 +1,6 @@
 // Horizontal bars from top to bottom: a title, then for each configuration its name and a bar a
-// mode, with a whisker as long as the spread of blocks. Coordinates are pixels.
+// mode, with a whisker as long as the spread of blocks, cut where the text would leave the picture.
+// Coordinates are pixels.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace firn::benchmarks {
 namespace {
 
-constexpr int kWidth = 900, kLeft = 190, kLongest = 480, kBar = 18, kGap = 14, kTop = 64;
+constexpr int kWidth = 940, kLeft = 190, kLongest = 480, kBar = 18, kGap = 14, kTop = 64;
 constexpr const char *kDynamicColor = "#e0803a", *kStaticColor = "#3a76b0";
 
 std::string Escaped(const std::string& text) {
@@ -30,7 +31,8 @@ struct Bar {
 
 std::string Drawn(const Bar& bar, int y, double longest_ms) {
   const double scale = kLongest / longest_ms;
-  const double end = kLeft + bar.time.median_ms * scale, whisker = bar.time.spread * scale / 2;
+  const double end = kLeft + bar.time.median_ms * scale;
+  const double whisker = std::min(bar.time.spread * scale / 2, 0.1 * kLongest);
   const int middle = y + kBar / 2;
   return absl::StrCat(
       absl::StrFormat("<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", kLeft,

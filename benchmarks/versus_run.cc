@@ -43,36 +43,54 @@ std::vector<double> TimedBlock(Trainer& trainer, int64_t steps) {
 // One mode of a configuration while it is measured.
 struct Contender {
   std::unique_ptr<Trainer> trainer;
+  int64_t live_before = 0;  // bytes, without the trainer
   VersusMode result;
   double first_peak_mb = 0;  // of the first step
   double usual_ms = 0;       // a step, roughly
 
-  static absl::StatusOr<Contender> Start(const VersusConfig& config, bool frozen,
-                                         const VersusSettings& settings) {
-    Contender c;
-    CpuCachingAllocator& memory = CpuAllocator();
-    const int64_t live_before = memory.stats().live_bytes;
-    FIRN_ASSIGN_OR_RETURN(c.trainer, Trainer::Make(config.Options(frozen)));
-    memory.ResetPeak();
-    c.result.losses.push_back(c.trainer->Step().Item());
-    c.first_peak_mb = PeakMbAbove(live_before);
-    while (static_cast<int64_t>(c.result.losses.size()) < settings.loss_steps) {
-      c.result.losses.push_back(c.trainer->Step().Item());
+  // Makes the trainer anew and does its first step.
+  absl::Status Start(const VersusConfig& config, bool frozen) {
+    trainer = nullptr;
+    live_before = CpuAllocator().stats().live_bytes;
+    FIRN_ASSIGN_OR_RETURN(trainer, Trainer::Make(config.Options(frozen)));
+    CpuAllocator().ResetPeak();
+    result.losses = {trainer->Step().Item()};
+    first_peak_mb = PeakMbAbove(live_before);
+    return absl::OkStatus();
+  }
+
+  void WarmUp(const VersusSettings& settings) {
+    while (static_cast<int64_t>(result.losses.size()) < settings.loss_steps) {
+      result.losses.push_back(trainer->Step().Item());
     }
-    memory.ResetPeak();
-    std::vector<double> times = TimedBlock(*c.trainer, kMinSteps);
-    c.result.peak_mb = PeakMbAbove(live_before);
+    CpuAllocator().ResetPeak();
+    std::vector<double> times = TimedBlock(*trainer, kMinSteps);
+    result.peak_mb = PeakMbAbove(live_before);
     const Clock::time_point start = Clock::now();
     while (MillisecondsSince(start) < settings.block_seconds * 1e3 &&
            static_cast<int64_t>(times.size()) < kMaxSteps) {
-      times.push_back(TimedBlock(*c.trainer, 1)[0]);
+      times.push_back(TimedBlock(*trainer, 1)[0]);
     }
-    c.usual_ms = Median(times);
-    return c;
+    usual_ms = Median(times);
   }
 
   void RunBlock(int64_t steps) { result.blocks.push_back(TimedBlock(*trainer, steps)); }
 };
+
+// Captures anew a few times, since one time tells little on a machine that others use.
+absl::Status StartFrozen(const VersusSettings& settings, Contender& frozen, VersusResult& result) {
+  std::vector<double> capture_ms, compile_ms;
+  for (int i = 0; i < settings.captures; ++i) {
+    FIRN_RETURN_IF_ERROR(frozen.Start(result.config, true));
+    capture_ms.push_back(frozen.trainer->capture_ms());
+    compile_ms.push_back(frozen.trainer->compile_ms());
+  }
+  result.capture_ms = Median(capture_ms);
+  result.compile_ms = Median(compile_ms);
+  result.capture_peak_mb = frozen.first_peak_mb;
+  frozen.WarmUp(settings);
+  return absl::OkStatus();
+}
 
 int64_t StepsOfBlock(const std::vector<Contender*>& racing, const VersusSettings& settings) {
   if (settings.steps > 0) return settings.steps;
@@ -121,18 +139,17 @@ double VersusResult::LossGap() const {
 }
 
 absl::StatusOr<VersusResult> RunVersus(const VersusConfig& config, const VersusSettings& settings) {
-  FIRN_RETURN_IF(settings.rounds < 1 || settings.steps < 0 || settings.loss_steps < 1,
-                 InvalidArgument("rounds and loss steps must be at least 1, steps at least 0"));
-  FIRN_ASSIGN_OR_RETURN(Contender dynamic, Contender::Start(config, false, settings));
+  FIRN_RETURN_IF(
+      settings.rounds < 1 || settings.captures < 1 || settings.loss_steps < 1 || settings.steps < 0,
+      InvalidArgument("rounds, captures and loss steps must be at least 1, steps at least 0"));
   VersusResult result;
   result.config = config;
+  Contender dynamic, frozen;
+  FIRN_RETURN_IF_ERROR(dynamic.Start(config, false));
+  dynamic.WarmUp(settings);
   std::vector<Contender*> racing = {&dynamic};
-  Contender frozen;
   if (!config.changes()) {
-    FIRN_ASSIGN_OR_RETURN(frozen, Contender::Start(config, true, settings));
-    result.capture_ms = frozen.trainer->capture_ms();
-    result.compile_ms = frozen.trainer->compile_ms();
-    result.capture_peak_mb = frozen.first_peak_mb;
+    FIRN_RETURN_IF_ERROR(StartFrozen(settings, frozen, result));
     racing.push_back(&frozen);
   }
   result.others = Race(racing, settings);

@@ -15,6 +15,7 @@ struct VersusSettings {
   int rounds = 12;           // a block of each mode in each
   int64_t steps = 0;         // in a block; 0: as many as take the slower mode block_seconds
   double block_seconds = 1;  // also the longest that a mode warms up
+  int captures = 3;          // whose times are told by their medians
   int64_t loss_steps = 20;   // at the start, whose losses are compared; they are not timed
 };
 
@@ -43,8 +44,8 @@ struct VersusResult {
 };
 
 // Trains `config` in both modes, in one process: blocks of steps alternate in random order. The
-// dynamic mode runs first, so the captured step finds the libraries warm. Throws what training
-// does.
+// dynamic mode runs first, so captured steps find the libraries and the allocator warm. Throws what
+// training does.
 absl::StatusOr<VersusResult> RunVersus(const VersusConfig& config, const VersusSettings& settings);
 
 }  // namespace firn::benchmarks
