@@ -191,6 +191,40 @@ TEST(StaticModuleTest, AConvertedParameterIsSeenAndTheOldGraphGoes) {
   EXPECT_EQ(fast(x).ToVector<float>(), (Values{9, 90}));
 }
 
+TEST(StaticModuleTest, AParameterThatMovedThereAndBackIsSeen) {
+  DetachedScale net;
+  StaticModule fast(net);
+  const Tensor x = FromVector<float>({1, 10});
+  fast(x);
+  net.To(DType::kF64);
+  net.To(DType::kF32);
+  {
+    const NoGradScope no_grad;
+    net.scale.Fill(9);
+  }
+  EXPECT_EQ(fast(x).ToVector<float>(), (Values{9, 90}));
+}
+
+TEST(StaticModuleTest, GradientsThatTheNetworkLeavesGoToTheParameterItHasNow) {
+  struct LeavesGradient final : Scale {
+   protected:
+    Tensor Forward(const Tensor& x) override {
+      scale.ZeroGrad();
+      Sum(x * scale).Backward();
+      return x + 1;
+    }
+  } net;
+  StaticModule fast(net);
+  fast(FromVector<float>({1, 2}));
+  EXPECT_EQ(net.scale.grad().ToVector<float>(), (Values{1, 2}));
+  fast(FromVector<float>({3, 4}));
+  EXPECT_EQ(net.scale.grad().ToVector<float>(), (Values{3, 4}));
+  net.scale = net.scale.Detach();  // the same elements
+  net.scale.SetRequiresGrad();
+  fast(FromVector<float>({5, 6}));
+  EXPECT_EQ(net.scale.grad().ToVector<float>(), (Values{5, 6}));
+}
+
 TEST(StaticModuleTest, AParameterAsInputIsNotTakenForItself) {
   Scale net;
   StaticModule fast(net);
@@ -211,16 +245,18 @@ TEST(StaticModuleTest, ALayerThatJoinsLaterIsSeen) {
 
 TEST(StaticModuleTest, TheGraphUsedLongestAgoGoesFirst) {
   Relu relu;
-  StaticModule fast(relu, {.max_graphs = 2});
-  const Tensor a = Zeros({1}), b = Zeros({2}), c = Zeros({3});
+  StaticModule fast(relu, {.max_graphs = 3});
+  const Tensor a = Zeros({1}), b = Zeros({2}), c = Zeros({3}), d = Zeros({4});
   fast(a);
   fast(b);
+  fast(c);
   fast(a);
-  fast(c);  // b goes
-  EXPECT_EQ(fast.size(), 2u);
+  fast(d);  // b goes
+  EXPECT_EQ(fast.size(), 3u);
   EXPECT_EQ(fast.dropped(), 1);
   EXPECT_FALSE(Captures(fast, a));
   EXPECT_FALSE(Captures(fast, c));
+  EXPECT_FALSE(Captures(fast, d));
   EXPECT_TRUE(Captures(fast, b));
   EXPECT_THROW(StaticModule(relu, {.max_graphs = 0}), Error);
 }
