@@ -12,8 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/execution_observer.h"
 #include "autograd/graph/infer.h"
+#include "device/cpu_allocator.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
+#include "tensor/dispatch.h"
 #include "tensor/internal/apply_checks.h"
 #include "tensor/internal/kernel_choice.h"
 #include "tensor/reorder.h"
@@ -129,6 +131,8 @@ absl::Status Executor::PlanArena() {
   };
   for (int64_t piece : piece_of) temp_offsets_.push_back(offset_of(piece));
   for (int64_t& piece : workspace_offsets_) piece = offset_of(piece);
+  // What the captured run left in the cache would lie beside the arena from now on.
+  CpuAllocator().EmptyCache();
   FIRN_ASSIGN_OR_RETURN(arena_, Storage::Allocate(static_cast<size_t>(plan_.arena_bytes), Device(),
                                                   AllocTag::kArena));
   return absl::OkStatus();
@@ -342,6 +346,9 @@ void Executor::LeaveGradients() {
 }
 
 absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out) {
+  FIRN_RETURN_IF(ThisThread().capture != nullptr,
+                 FailedPrecondition("a graph runs while another is captured, which would not see"
+                                    " it; call the function that it was captured from"));
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   FIRN_RETURN_IF_ERROR(RefreshStates());

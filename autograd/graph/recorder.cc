@@ -33,6 +33,15 @@ void LayOut(const Tensor& t) {
   t.impl()->spec = plain->spec();
 }
 
+// The same elements in memory of their own.
+Tensor Copy(const Tensor& t) {
+  absl::StatusOr<Tensor> copy = AllocateTensor(
+      TensorSpec::Blocked(t.dtype(), t.shape(), t.device(), t.spec().layout.channel_block));
+  RaiseIfError(copy.status(), "capture");
+  CopyElements(t.spec(), t.impl()->data, copy->spec(), copy->impl()->data);
+  return *std::move(copy);
+}
+
 // A second handle on the same elements, without history.
 Tensor Alias(const Tensor& t) { return WrapStorage(t.impl()->storage, t.impl()->data, t.spec()); }
 
@@ -106,11 +115,7 @@ absl::Status GraphRecorder::BeforeWrite(const Tensor& t) {
   for (const auto& [state, before] : changed_) {
     if (state.Is(t)) return absl::OkStatus();
   }
-  FIRN_ASSIGN_OR_RETURN(Tensor copy,
-                        AllocateTensor(TensorSpec::Blocked(t.dtype(), t.shape(), t.device(),
-                                                           t.spec().layout.channel_block)));
-  CopyElements(t.spec(), t.impl()->data, copy.spec(), copy.impl()->data);
-  changed_.emplace_back(t, std::move(copy));
+  changed_.emplace_back(t, Copy(t));
   return absl::OkStatus();
 }
 
@@ -222,7 +227,10 @@ Captured GraphRecorder::Finish(TensorList results) {
   for (ValueId id : graph_.outputs) {
     const Value& v = graph_.value(id);
     const IntrusivePtr<Storage>& storage = StorageOf(v.buffer);
-    outputs.push_back(WrapStorage(storage, static_cast<char*>(storage->data()) + v.offset, v.spec));
+    Tensor t = WrapStorage(storage, static_cast<char*>(storage->data()) + v.offset, v.spec);
+    // What later runs write would change under the hands of who holds this.
+    if (graph_.buffer_of(id).kind != Buffer::Kind::kTemp) t = Copy(t);
+    outputs.push_back(std::move(t));
   }
   seen_.clear();
   return {std::move(graph_), std::move(outputs)};

@@ -65,6 +65,29 @@ TEST(CaptureTest, ACaptureInsideACaptureIsRefused) {
   EXPECT_EQ(RefusalOf([](const Tensor& x) { return x + 1; }), "");  // and the thread is free again
 }
 
+TEST(CaptureTest, RunningAGraphInsideACaptureIsRefused) {
+  StaticGraph inner = Freeze([](const Tensor& x) { return x + 1; }, Ones({3}));
+  const std::string why = RefusalOf([&inner](const Tensor& x) { return inner(x); });
+  EXPECT_TRUE(Has(why, "a graph runs while another is captured")) << why;
+}
+
+TEST(CaptureTest, ResultsOfTheCapturedRunSurviveTheNext) {
+  const Tensor total = Zeros({3});
+  const Tensor in[] = {Ones({3})};
+  Captured captured = Capture(
+      [&total](absl::Span<const Tensor> x) {
+        Tensor(total).CopyFrom(total + x[0]);
+        return TensorList{total, x[0]};
+      },
+      in);
+  StaticGraph graph = *StaticGraph::Compile(std::move(captured.graph));
+  const Tensor x = Full({3}, 5.0);
+  const TensorList out = graph.Call({&x, 1});
+  EXPECT_TRUE(captured.outputs[0].Equals(Ones({3})));
+  EXPECT_TRUE(captured.outputs[1].Equals(Ones({3})));
+  EXPECT_TRUE(out[0].Equals(Full({3}, 6.0)));
+}
+
 TEST(CaptureTest, ChangingAnInputInPlaceIsRefused) {
   const Tensor x = Ones({3});
   const auto change = [](const Tensor& t) {

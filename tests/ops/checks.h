@@ -31,6 +31,8 @@ void CheckAttributes(const OpDef& op, const Samples& samples);
 void CheckDeterminism(const OpDef& op, const Samples& samples);
 // Captured and frozen, a call and its gradient give what they give outside, to the bit.
 void CheckCaptured(const OpDef& op, const Samples& samples);
+// Where each of many tensors is changed, one call for all does what one call each does.
+void CheckRepetitions(const OpDef& op, const Samples& samples);
 
 struct Check {
   const char* name;
@@ -47,6 +49,7 @@ inline constexpr Check kChecks[] = {
     {"attributes", CheckAttributes},
     {"determinism", CheckDeterminism},
     {"captured", CheckCaptured},
+    {"repetitions", CheckRepetitions},
 };
 
 }  // namespace firn::testing
