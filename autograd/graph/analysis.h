@@ -1,0 +1,70 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_ANALYSIS_H_
+#define FIRN_AUTOGRAD_GRAPH_ANALYSIS_H_
+
+// What passes and compilation ask of a graph.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "autograd/graph/graph.h"
+
+namespace firn {
+
+// By buffer: whether an operation changes it in place.
+std::vector<bool> ChangedInPlace(const Graph& graph);
+
+// True for a view that lies in its argument's memory, and so computes nothing. (A view of a blocked
+// tensor is a copy.)
+bool IsAlias(const Graph& graph, const Instr& instr);
+
+// Who reads and writes what, as the graph was when this was made. Operations are known by their
+// position in `instrs`.
+class Uses {
+ public:
+  static constexpr size_t kNone = SIZE_MAX;
+
+  explicit Uses(const Graph& graph);
+
+  // The operations that take `id` as an argument, ascending; one that takes it twice counts twice.
+  absl::Span<const size_t> readers(ValueId id) const { return of(id).readers; }
+  // True if `id` is a result of the graph, or a gradient that stays.
+  bool leaves(ValueId id) const { return of(id).leaves; }
+  // The only operation with `id` among its results; kNone if there is none, or more than one.
+  size_t maker(ValueId id) const { return of(id).makers == 1 ? of(id).maker : kNone; }
+
+  // The operations that write elements of the buffer, ascending.
+  absl::Span<const size_t> writers(BufferId id) const { return of_buffer(id).writers; }
+  // True if one of them changes it in place.
+  bool changed(BufferId id) const { return of_buffer(id).changed; }
+  // The last operation that reads elements of the buffer; kNone if something in it leaves the
+  // graph, 0 if nobody reads it.
+  size_t last_reader(BufferId id) const { return of_buffer(id).last_reader; }
+  // How often the buffer has been written before operation `at` runs.
+  size_t VersionAt(BufferId id, size_t at) const;
+
+ private:
+  struct OfValue {
+    std::vector<size_t> readers;
+    size_t maker = kNone, makers = 0;
+    bool leaves = false;
+  };
+  struct OfBuffer {
+    std::vector<size_t> writers;
+    size_t last_reader = 0;
+    bool changed = false;
+  };
+  const OfValue& of(ValueId id) const { return values_[static_cast<size_t>(id)]; }
+  const OfBuffer& of_buffer(BufferId id) const { return buffers_[static_cast<size_t>(id)]; }
+  void AddReads(const Graph& graph, size_t at);
+  void AddWrites(const Graph& graph, size_t at);
+  void AddLeaving(const Graph& graph, ValueId id);
+
+  std::vector<OfValue> values_;
+  std::vector<OfBuffer> buffers_;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_ANALYSIS_H_

@@ -1,0 +1,30 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_EXPLAIN_H_
+#define FIRN_AUTOGRAD_GRAPH_EXPLAIN_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "autograd/graph/graph.h"
+#include "autograd/graph/passes/pass.h"
+#include "autograd/graph/plan.h"
+
+namespace firn {
+
+// The reorders that lowering put in: those of `lowered` that `graph` does not have.
+PassReport ReportReorders(const Graph& graph, const Graph& lowered);
+
+// What there is to say of a compiled graph.
+struct Explanation {
+  const Graph& captured;
+  absl::Span<const PassReport> reports;  // in the order in which the passes ran
+  const Graph& lowered;
+  const MemoryPlan& memory;
+};
+
+// A text for people: operations before and after, what each pass changed, memory, warnings, and
+// the inputs, states and constants with the operation that first takes each.
+std::string Explain(const Explanation& what);
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_EXPLAIN_H_

@@ -1,0 +1,147 @@
+// The producer moves to where the scale and shift stood, because these are often computed between
+// the two. So its arguments must not change in between. All producers take x, a factor and a
+// summand, in this order.
+
+#include "autograd/graph/passes/fold_batch_norm.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "autograd/graph/passes/channel_source.h"
+#include "autograd/graph/passes/rewrite.h"
+#include "device/status_macros.h"
+#include "tensor/ops/add.h"
+#include "tensor/ops/expand.h"
+
+namespace firn {
+namespace {
+
+class Folding {
+ public:
+  explicit Folding(Graph& graph)
+      : graph_(graph),
+        uses_(graph),
+        sources_(graph.instrs.size()),
+        moves_(graph.instrs.size(), false) {}
+
+  absl::Status Run(PassReport& report) {
+    for (size_t at = 0; at < graph_.instrs.size(); ++at) {
+      sources_[at] = SourceOf(at);
+      if (!sources_[at]) continue;
+      moves_[sources_[at]->maker] = true;
+      for (size_t view : sources_[at]->views) moves_[view] = true;
+    }
+    std::vector<Instr> old = std::move(graph_.instrs);
+    for (size_t at = 0; at < old.size(); ++at) {
+      if (sources_[at]) {
+        report.Add(absl::StrCat(Describe(old[at]), " into ", Describe(old[sources_[at]->maker])));
+        FIRN_RETURN_IF_ERROR(Emit(old, at, *sources_[at]));
+      } else if (!moves_[at]) {
+        instrs_.push_back(std::move(old[at]));
+      }
+    }
+    graph_.instrs = std::move(instrs_);
+    renaming_.Apply(graph_);
+    return absl::OkStatus();
+  }
+
+ private:
+  // What operation `at` can be folded into.
+  std::optional<ChannelSource> SourceOf(size_t at) const {
+    const Instr& affine = graph_.instrs[at];
+    if (affine.op->name != "channel_affine") return {};
+    const ValueId x = affine.in[0], y = affine.out[0];
+    if (uses_.readers(x).size() != 1 || uses_.leaves(x)) return {};
+    auto source = FindChannelSource(graph_, uses_, x, /*alone=*/true);
+    // What something is folded into in this round may take more in the next.
+    if (!source || !IsProducer(source->maker) || sources_[source->maker]) return {};
+    const Instr& producer = graph_.instrs[source->maker];
+    const bool movable = graph_.buffer_of(y).kind == Buffer::Kind::kTemp &&
+                         Renaming::CanReplace(graph_, y, x) &&
+                         UnchangedUntil(at, source->maker, producer);
+    return movable && Pays(affine, producer) ? source : std::nullopt;
+  }
+
+  bool IsProducer(size_t at) const {
+    const Instr& instr = graph_.instrs[at];
+    const std::string_view name = instr.op->name;
+    if (name == "linear") return graph_.value(instr.out[0]).spec.shape.rank() == 2;
+    return name == "conv2d" || name == "channel_affine";
+  }
+
+  bool UnchangedUntil(size_t at, size_t maker, const Instr& producer) const {
+    for (ValueId id : producer.in) {
+      if (!UnchangedBetween(graph_, uses_, id, maker, at)) return false;
+    }
+    return true;
+  }
+
+  bool IsConstant(ValueId id) const {
+    return id == kNoValue || graph_.buffer_of(id).kind == Buffer::Kind::kConstant;
+  }
+
+  bool Pays(const Instr& affine, const Instr& producer) const {
+    const ValueId weight = producer.in[1], scale = affine.in[1];
+    if (weight == kNoValue || scale == kNoValue) return true;
+    if (IsConstant(weight) && IsConstant(scale)) return true;
+    return graph_.value(weight).spec.num_elements() <=
+           graph_.value(producer.out[0]).spec.num_elements();
+  }
+
+  absl::Status Emit(const std::vector<Instr>& old, size_t at, const ChannelSource& source) {
+    const Instr& affine = old[at];
+    Instr producer = old[source.maker];
+    Emitter emit(graph_, affine, &instrs_);
+    if (producer.in[1] == kNoValue) {
+      producer.in[1] = affine.in[1];
+    } else {
+      FIRN_ASSIGN_OR_RETURN(producer.in[1], Scaled(emit, producer.in[1], affine.in[1]));
+    }
+    FIRN_ASSIGN_OR_RETURN(producer.in[2], Scaled(emit, producer.in[2], affine.in[1]));
+    if (producer.in[2] == kNoValue) {
+      producer.in[2] = affine.in[2];
+    } else if (affine.in[2] != kNoValue) {
+      FIRN_ASSIGN_OR_RETURN(producer.in[2],
+                            emit.Call(Op("add"), {producer.in[2], affine.in[2]}, AddAttrs{}));
+    }
+    instrs_.push_back(std::move(producer));
+    for (size_t view : source.views) instrs_.push_back(old[view]);
+    renaming_.Replace(graph_, affine.out[0], affine.in[0]);
+    return absl::OkStatus();
+  }
+
+  // `what` times the scale of its first dimension.
+  absl::StatusOr<ValueId> Scaled(Emitter& emit, ValueId what, ValueId scale) {
+    if (what == kNoValue || scale == kNoValue) return what;
+    const Shape& shape = graph_.value(what).spec.shape;
+    if (shape.rank() > 1) {
+      Dims dims(shape.rank(), 1);
+      dims[0] = shape[0];
+      FIRN_ASSIGN_OR_RETURN(scale, emit.Call(Op("reshape"), {scale}, ShapeAttrs{dims}));
+    }
+    return emit.Call(Op("mul"), {what, scale});
+  }
+
+  Graph& graph_;
+  const Uses uses_;
+  std::vector<std::optional<ChannelSource>> sources_;  // by operation: what it is folded into
+  std::vector<bool> moves_;                            // such sources
+  std::vector<Instr> instrs_;
+  Renaming renaming_;
+};
+
+}  // namespace
+
+absl::StatusOr<PassReport> FoldBatchNorm(Graph& graph) {
+  PassReport report{.pass = "fold_batch_norm"};
+  int64_t before = -1;
+  while (std::exchange(before, report.changes) != report.changes) {
+    FIRN_RETURN_IF_ERROR(Folding(graph).Run(report));
+  }
+  return report;
+}
+
+}  // namespace firn

@@ -1,0 +1,22 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_PASSES_FOLD_CONSTANTS_H_
+#define FIRN_AUTOGRAD_GRAPH_PASSES_FOLD_CONSTANTS_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "autograd/graph/passes/pass.h"
+
+namespace firn {
+
+// What is computed from less is computed ahead only up to this size.
+inline constexpr int64_t kMaxGrownConstantBytes = 64 << 10;
+
+// Computes operations on constants now, with the kernels that would have computed them in each run.
+// Not random ones, none that write in place, none whose results are written in place, and none
+// whose results are larger than both their arguments and kMaxGrownConstantBytes: an expanded number
+// stays a number. An operation that fails is left to fail when it runs. Exact.
+absl::StatusOr<PassReport> FoldConstants(Graph& graph);
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_PASSES_FOLD_CONSTANTS_H_

@@ -1,0 +1,51 @@
+// States become constants buffer by buffer: all tensors that lie in one storage move to its copy.
+
+#include "autograd/graph/passes/freeze_states.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "autograd/graph/analysis.h"
+#include "device/status_macros.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+absl::StatusOr<Tensor> CopyOf(const Storage& storage, const TensorSpec& bytes) {
+  FIRN_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(bytes));
+  CopyElements(bytes, static_cast<const char*>(storage.data()), copy.spec(), copy.impl()->data);
+  return copy;
+}
+
+}  // namespace
+
+absl::StatusOr<PassReport> FreezeStates(Graph& graph) {
+  PassReport report{.pass = "freeze_states"};
+  const Uses uses(graph);
+  std::vector<Tensor> copies(graph.buffers.size());
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    Value& v = graph.values[id];
+    Buffer& buffer = graph.buffers[static_cast<size_t>(v.buffer)];
+    Tensor& copy = copies[static_cast<size_t>(v.buffer)];
+    if (!v.bound.defined() || !uses.writers(v.buffer).empty()) continue;
+    if (buffer.kind != Buffer::Kind::kState && !copy.defined()) continue;
+    const TensorImpl& impl = *v.bound.impl();
+    const Storage& storage = *impl.storage;
+    FIRN_RETURN_IF(
+        impl.data - static_cast<const char*>(storage.data()) != v.offset,
+        FailedPrecondition("freeze_states: a state ", v.spec.ToString(),
+                           " has got other memory since it was captured; capture again"));
+    if (!copy.defined()) {
+      const auto bytes = TensorSpec::Contiguous(
+          DType::kU8, Shape({static_cast<int64_t>(storage.bytes())}), buffer.device);
+      FIRN_ASSIGN_OR_RETURN(copy, CopyOf(storage, bytes));
+      buffer.kind = Buffer::Kind::kConstant;
+      report.Add(absl::StrCat("%", id, " ", v.spec.ToString()));
+    }
+    v.bound = WrapStorage(copy.impl()->storage, copy.impl()->data + v.offset, v.spec);
+  }
+  return report;
+}
+
+}  // namespace firn

@@ -1,0 +1,35 @@
+// The order: states become constants before constants are folded; that comes again after the passes
+// that compute with weights; what all of them leave behind is dropped at the end.
+
+#include "autograd/graph/passes/pipeline.h"
+
+#include <utility>
+
+#include "autograd/graph/passes/common_subexpressions.h"
+#include "autograd/graph/passes/dead_code.h"
+#include "autograd/graph/passes/fold_batch_norm.h"
+#include "autograd/graph/passes/fold_constants.h"
+#include "autograd/graph/passes/freeze_states.h"
+#include "autograd/graph/passes/remove_bias.h"
+#include "device/status_macros.h"
+
+namespace firn {
+
+absl::StatusOr<std::vector<PassReport>> RunPasses(Graph& graph, const PassOptions& options) {
+  using Pass = absl::StatusOr<PassReport> (*)(Graph&);
+  std::vector<Pass> passes = {EliminateDeadCode};
+  if (options.freeze_states) passes.push_back(FreezeStates);
+  passes.push_back(FoldConstants);
+  if (options.arithmetic == Arithmetic::kReordered) {
+    passes.insert(passes.end(), {RemoveBiasBeforeBatchNorm, FoldBatchNorm, FoldConstants});
+  }
+  passes.insert(passes.end(), {MergeCommonSubexpressions, EliminateDeadCode});
+  std::vector<PassReport> reports;
+  for (Pass pass : passes) {
+    FIRN_ASSIGN_OR_RETURN(PassReport report, pass(graph));
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace firn

@@ -1,0 +1,95 @@
+// New instructions get their specs from shape rules, so what a pass makes passes Graph::Verify.
+
+#include "autograd/graph/passes/rewrite.h"
+
+#include <utility>
+
+#include "autograd/graph/analysis.h"
+#include "autograd/graph/infer.h"
+#include "device/status_macros.h"
+
+namespace firn {
+
+absl::StatusOr<Instr> MakeInstr(Graph& graph, const OpDef& op, absl::Span<const ValueId> in,
+                                AttrsRef attrs) {
+  FIRN_RETURN_IF(attrs.type() != op.attrs,
+                 Internal(op.name, " got the attributes of another operation, or none"));
+  Instr instr;
+  instr.op = &op;
+  instr.attrs = Attrs(attrs);
+  instr.in.assign(in.begin(), in.end());
+  FIRN_ASSIGN_OR_RETURN(const Inferred inferred, InferSpecs(graph, instr));
+  for (const TensorSpec& spec : inferred.specs) {
+    instr.out.push_back(static_cast<ValueId>(graph.values.size()));
+    if (op.is_view && !graph.value(in[0]).spec.layout.blocked()) {
+      const Value& base = graph.value(in[0]);
+      const int64_t offset = base.offset + inferred.view_offset * SizeOf(spec.dtype);
+      graph.values.push_back({base.buffer, offset, spec, {}});
+    } else {
+      const auto buffer = static_cast<BufferId>(graph.buffers.size());
+      const auto bytes = static_cast<int64_t>(spec.bytes());
+      graph.buffers.push_back({Buffer::Kind::kTemp, bytes, spec.device});
+      graph.values.push_back({buffer, 0, spec, {}});
+    }
+  }
+  return instr;
+}
+
+absl::StatusOr<ValueId> Emitter::Call(const OpDef& op, absl::Span<const ValueId> in,
+                                      AttrsRef attrs) {
+  FIRN_ASSIGN_OR_RETURN(Instr instr, MakeInstr(graph_, op, in, attrs));
+  instr.path = path_;
+  instr.phase = phase_;
+  const ValueId result = instr.out.empty() ? kNoValue : instr.out[0];
+  to_->push_back(std::move(instr));
+  return result;
+}
+
+ValueId AddConstant(Graph& graph, const Tensor& tensor) {
+  const Storage& storage = *tensor.impl()->storage;
+  const auto buffer = static_cast<BufferId>(graph.buffers.size());
+  graph.buffers.push_back(
+      {Buffer::Kind::kConstant, static_cast<int64_t>(storage.bytes()), tensor.device()});
+  const int64_t offset = tensor.impl()->data - static_cast<const char*>(storage.data());
+  graph.values.push_back({buffer, offset, tensor.spec(), tensor});
+  return static_cast<ValueId>(graph.values.size() - 1);
+}
+
+bool Renaming::CanReplace(const Graph& graph, ValueId from, ValueId to) {
+  return SameSpec(graph.value(from).spec, graph.value(to).spec);
+}
+
+void Renaming::Replace(Graph& graph, ValueId from, ValueId to) {
+  const Value target = graph.value(to);
+  const BufferId old = graph.value(from).buffer;
+  const int64_t shift = target.offset - graph.value(from).offset;
+  if (old != target.buffer) {
+    for (Value& v : graph.values) {
+      if (v.buffer != old) continue;
+      v.buffer = target.buffer;
+      v.offset += shift;
+    }
+  }
+  now_.resize(graph.values.size(), kNoValue);
+  now_[static_cast<size_t>(from)] = to;
+}
+
+ValueId Renaming::Now(ValueId id) const {
+  while (id != kNoValue && static_cast<size_t>(id) < now_.size() &&
+         now_[static_cast<size_t>(id)] != kNoValue) {
+    id = now_[static_cast<size_t>(id)];
+  }
+  return id;
+}
+
+void Renaming::RenameInputs(Instr& instr) const {
+  for (ValueId& id : instr.in) id = Now(id);
+}
+
+void Renaming::Apply(Graph& graph) const {
+  for (Instr& instr : graph.instrs) RenameInputs(instr);
+  for (ValueId& id : graph.outputs) id = Now(id);
+  for (GradientEffect& e : graph.gradients) e.value = Now(e.value);
+}
+
+}  // namespace firn

@@ -1,0 +1,57 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_PASSES_REWRITE_H_
+#define FIRN_AUTOGRAD_GRAPH_PASSES_REWRITE_H_
+
+// Steps that passes are made of.
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "autograd/graph/graph.h"
+
+namespace firn {
+
+// A call of `op` with new values for its results: temporaries, or for a view a place in its
+// argument. The operation is not yet in the graph. Errors: those of its shape rule.
+absl::StatusOr<Instr> MakeInstr(Graph& graph, const OpDef& op, absl::Span<const ValueId> in,
+                                AttrsRef attrs = {});
+
+// Makes instructions on behalf of one that is being replaced: with its module and phase.
+class Emitter {
+ public:
+  Emitter(Graph& graph, const Instr& on_behalf_of, std::vector<Instr>* to)
+      : graph_(graph), path_(on_behalf_of.path), phase_(on_behalf_of.phase), to_(to) {}
+
+  // Appends a call and gives its first result, kNoValue when it has none.
+  absl::StatusOr<ValueId> Call(const OpDef& op, absl::Span<const ValueId> in, AttrsRef attrs = {});
+
+ private:
+  Graph& graph_;
+  const std::string* path_;
+  Phase phase_;
+  std::vector<Instr>* to_;
+};
+
+// A constant of the graph.
+ValueId AddConstant(Graph& graph, const Tensor& tensor);
+
+// Renames values: what reads one reads another. Graph-wide, once, at the end of a pass.
+class Renaming {
+ public:
+  // From now on `to` stands for `from`. What lies in `from`'s buffer, views of it, lies in `to`'s.
+  // Requires: CanReplace.
+  void Replace(Graph& graph, ValueId from, ValueId to);
+  // True if the two are described alike, so that views of one are views of the other.
+  static bool CanReplace(const Graph& graph, ValueId from, ValueId to);
+  ValueId Now(ValueId id) const;
+  void RenameInputs(Instr& instr) const;
+  // Renames in all instructions, results and gradients.
+  void Apply(Graph& graph) const;
+
+ private:
+  std::vector<ValueId> now_;  // by value; kNoValue and beyond the end: itself
+};
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_PASSES_REWRITE_H_

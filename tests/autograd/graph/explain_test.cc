@@ -1,0 +1,83 @@
+// What people read of a compiled graph.
+
+#include "autograd/graph/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "autograd/graph/static_graph.h"
+#include "nn/conv.h"
+#include "tensor/dispatch.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+
+namespace firn {
+namespace {
+
+TEST(ExplainTest, SaysWhatPassesDidAndWhatARunNeeds) {
+  const NoGradScope no_grad;
+  nn::Conv2d conv({.in = 2, .out = 4, .kernel = 1});
+  const Tensor total = Zeros({1, 4, 3, 3}), offset = Full(Shape({1, 1, 1, 1}), 2.0);
+  Tensor kept;
+  StaticGraph graph = Freeze(
+      [&](const Tensor& x) {
+        const Tensor unused = Exp(x);
+        const Tensor y = conv(x) * 3 + offset;
+        Accumulate(total, y);
+        kept = Neg(y);
+        return y;
+      },
+      Ones({1, 2, 3, 3}));
+  const std::string text = graph.Explain();
+  for (const char* part :
+       {"operations: 6 captured, 5 run\n", "dead_code: 1\n  exp\n", "memory: ", " are needed\n",
+        "inputs: 1, 72 bytes\n", "f32 [1, 2, 3, 3] on cpu: conv2d", "states: 5, ",
+        "f32 [1, 4, 3, 3] on cpu, written: accumulate",
+        "f32 [1, 4, 3, 3] on cpu, written: made by neg", "constants: 1, 4 bytes\n",
+        "f32 [] on cpu: mul", "warning: 1 tensors made in the captured run are held outside"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in\n" << text;
+  }
+}
+
+TEST(ExplainTest, ListsOnlySomeOfManyStatesOfOneOperation) {
+  const NoGradScope no_grad;
+  std::vector<Tensor> parts(10);
+  for (Tensor& part : parts) part = Ones({2});
+  StaticGraph graph = Freeze(
+      [&](const Tensor& x) {
+        return TensorList{x, Concat(parts)};
+      },
+      Ones({2}));
+  const std::string text = graph.Explain();
+  EXPECT_NE(text.find("states: 10, 80 bytes\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  and 4 more: concat\n"), std::string::npos) << text;
+}
+
+TEST(ExplainTest, CountsTheReordersThatLoweringPutIn) {
+  Graph before, lowered;
+  const TensorSpec plain = TensorSpec::Contiguous(DType::kF32, Shape({1, 8, 2, 2}), {});
+  const TensorSpec blocked = TensorSpec::Blocked(DType::kF32, Shape({1, 8, 2, 2}), {}, 8);
+  for (Graph* graph : {&before, &lowered}) {
+    for (int i = 0; i < 3; ++i) {
+      graph->buffers.push_back({Buffer::Kind::kTemp, 128, {}});
+      graph->values.push_back({i, 0, i == 0 ? plain : blocked, {}});
+    }
+    Instr instr;
+    instr.op = &Op("reorder");
+    instr.attrs = Attrs(ReorderAttrs{8});
+    instr.in = {0};
+    instr.out = {1};
+    graph->instrs.push_back(instr);
+    instr.out = {2};
+    if (graph == &lowered) graph->instrs.push_back(instr);
+  }
+  const PassReport report = ReportReorders(before, lowered);
+  EXPECT_EQ(report.pass, "reorders");
+  ASSERT_EQ(report.changes, 1);
+  EXPECT_EQ(report.what[0], plain.ToString() + " to " + blocked.ToString() + ": reorder");
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,147 @@
+// All passes together.
+
+#include "autograd/graph/passes/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autograd/graph/static_graph.h"
+#include "nn/batch_norm.h"
+#include "nn/conv.h"
+#include "nn/linear.h"
+#include "nn/module.h"
+#include "optim/adam.h"
+#include "tensor/dispatch.h"
+#include "tensor/rng.h"
+#include "tests/autograd/graph/passes/graph_builder.h"
+
+namespace firn {
+namespace {
+
+using testing::CountOf;
+using testing::Difference;
+using testing::OpsOf;
+
+std::vector<std::string> NamesOf(const std::vector<PassReport>& reports) {
+  std::vector<std::string> names;
+  for (const PassReport& report : reports) names.push_back(report.pass);
+  return names;
+}
+
+struct Model {
+  nn::Conv2d conv{{.in = 3, .out = 8, .kernel = 3, .padding = 1}};
+  nn::BatchNorm2d norm{{.channels = 8}};
+
+  Model() { norm.Eval(); }
+  Tensor operator()(const Tensor& x) {
+    const Tensor unused = Exp(x);
+    return Relu(norm(conv(x)));
+  }
+  Graph Captured() {
+    const NoGradScope no_grad;
+    const Tensor in[] = {Randn({2, 3, 8, 8})};
+    return Capture([this](absl::Span<const Tensor> x) { return TensorList{(*this)(x[0])}; }, in)
+        .graph;
+  }
+};
+
+TEST(PipelineTest, ExactPassesKeepEveryBit) {
+  Model model;
+  Graph graph = model.Captured();
+  const auto reports = RunPasses(graph);
+  ASSERT_TRUE(reports.ok()) << reports.status();
+  EXPECT_EQ(NamesOf(*reports), (std::vector<std::string>{"dead_code", "fold_constants",
+                                                         "common_subexpressions", "dead_code"}));
+  EXPECT_TRUE(graph.Verify().ok()) << graph.Verify();
+  EXPECT_EQ(CountOf(graph, "channel_affine"), 1);
+  const NoGradScope no_grad;
+  const Tensor in[] = {Randn({2, 3, 8, 8})};
+  EXPECT_TRUE(testing::RunGraph(graph, in)[0].Equals(model(in[0])));
+}
+
+TEST(PipelineTest, FrozenModelsComputeNothingTwice) {
+  Model model;
+  Graph graph = model.Captured();
+  const auto reports =
+      RunPasses(graph, {.arithmetic = Arithmetic::kReordered, .freeze_states = true});
+  ASSERT_TRUE(reports.ok()) << reports.status();
+  EXPECT_TRUE(graph.Verify().ok()) << graph.Verify();
+  EXPECT_EQ(OpsOf(graph), "conv2d relu");
+  const NoGradScope no_grad;
+  const Tensor in[] = {Randn({2, 3, 8, 8})};
+  EXPECT_LT(Difference(testing::RunGraph(graph, in)[0], model(in[0])), 2e-6);
+}
+
+TEST(PipelineTest, CompileTakesTheOptions) {
+  Model model;
+  auto exact = StaticGraph::Compile(model.Captured());
+  auto reordered = StaticGraph::Compile(model.Captured(), {.arithmetic = Arithmetic::kReordered});
+  ASSERT_TRUE(exact.ok()) << exact.status();
+  ASSERT_TRUE(reordered.ok()) << reordered.status();
+  EXPECT_EQ(CountOf(exact->graph(), "channel_affine"), 1);
+  EXPECT_EQ(CountOf(reordered->graph(), "channel_affine"), 0);
+  EXPECT_EQ(CountOf(exact->captured(), "exp"), 1);
+  EXPECT_EQ(CountOf(exact->graph(), "exp"), 0);
+  const NoGradScope no_grad;
+  const Tensor x = Randn({2, 3, 8, 8});
+  Tensor(model.norm.running_mean()).Fill(0.5);
+  EXPECT_TRUE((*exact)(x).Equals(model(x)));
+  EXPECT_LT(Difference((*reordered)(x), model(x)), 2e-6);
+}
+
+struct Net : nn::Module {
+  nn::Conv2d& conv = Add<nn::Conv2d>("conv", {.in = 1, .out = 8, .kernel = 3, .padding = 1});
+  nn::BatchNorm2d& norm = Add<nn::BatchNorm2d>("norm", {.channels = 8});
+  nn::Linear& fc = Add<nn::Linear>("fc", {.in = 8 * 36, .out = 5});
+  Tensor Forward(const Tensor& x) { return fc(Flatten(Tanh(norm(conv(x))), 1)); }
+};
+
+struct Training {
+  std::unique_ptr<Net> net;
+  std::unique_ptr<optim::Adam> optimizer;
+  Tensor images, labels;
+
+  Training() {
+    ManualSeed(7);
+    net = std::make_unique<Net>();
+    optimizer = std::make_unique<optim::Adam>(net->parameters(), optim::AdamOptions{.lr = 1e-3});
+    images = Randn({8, 1, 6, 6});
+    labels = Randint(0, 5, {8});
+  }
+  Tensor Step(const Tensor& x, const Tensor& y) {
+    optimizer->ZeroGrad();
+    const Tensor loss = CrossEntropy(net->Forward(x), y);
+    loss.Backward();
+    optimizer->Step();
+    return loss;
+  }
+};
+
+TEST(PipelineTest, ReorderedTrainingStaysNearOrdinaryTraining) {
+  Training ordinary, frozen;
+  const Tensor in[] = {frozen.images, frozen.labels};
+  const auto step = [&](absl::Span<const Tensor> given) {
+    return TensorList{frozen.Step(given[0], given[1])};
+  };
+  auto graph =
+      StaticGraph::Compile(Capture(step, in).graph, {.arithmetic = Arithmetic::kReordered});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ordinary.Step(in[0], in[1]);
+  for (int i = 0; i < 20; ++i) {
+    // Both kinds of step on one model.
+    const Tensor got = i % 3 == 2 ? frozen.Step(in[0], in[1]) : (*graph)(in[0], in[1]);
+    const double want = ordinary.Step(in[0], in[1]).Item();
+    EXPECT_NEAR(got.Item(), want, 1e-5 * want) << i;
+  }
+  const StateDict got = frozen.net->state_dict(), want = ordinary.net->state_dict();
+  for (const char* name :
+       {"conv.weight", "norm.weight", "norm.bias", "norm.running_var", "fc.weight", "fc.bias"}) {
+    EXPECT_LT(Difference(got[name], want[name]), 1e-4) << name;
+  }
+}
+
+}  // namespace
+}  // namespace firn
