@@ -7,30 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/graph/analysis.h"
 #include "autograd/graph/executor.h"
+#include "autograd/graph/explain.h"
 #include "autograd/graph/in_place.h"
 #include "autograd/graph/lower.h"
+#include "autograd/graph/passes/pipeline.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
 
 namespace firn {
 namespace {
 
-std::vector<bool> WrittenBuffers(const Graph& graph) {
-  std::vector<bool> written(graph.buffers.size(), false);
-  for (const Instr& instr : graph.instrs) {
-    for (size_t i = 0; i < instr.in.size(); ++i) {
-      if (instr.in[i] != kNoValue && Writes(*instr.op, i)) {
-        written[static_cast<size_t>(graph.value(instr.in[i]).buffer)] = true;
-      }
-    }
-  }
-  return written;
-}
-
 // Gradients of leaves that the graph itself changes become temporaries.
 void DropGradients(Graph& graph) {
-  const std::vector<bool> written = WrittenBuffers(graph);
+  const std::vector<bool> written = ChangedInPlace(graph);
   std::vector<const Storage*> changed;
   for (const Value& v : graph.values) {
     if (v.bound.defined() && written[static_cast<size_t>(v.buffer)]) {
@@ -52,6 +43,7 @@ void DropGradients(Graph& graph) {
 
 struct StaticGraph::Parts {
   Graph captured;
+  std::vector<PassReport> reports;
   std::unique_ptr<Executor> executor;
 };
 
@@ -64,10 +56,13 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   FIRN_RETURN_IF_ERROR(graph.Verify());
   if (!options.keep_gradients) DropGradients(graph);
   auto parts = std::make_unique<Parts>();
+  parts->captured = graph;
+  FIRN_ASSIGN_OR_RETURN(parts->reports, RunPasses(graph, {.arithmetic = options.arithmetic,
+                                                          .freeze_states = options.freeze_states}));
   FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
+  parts->reports.push_back(ReportReorders(graph, lowered));
   MarkInPlace(lowered);
   FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered)));
-  parts->captured = std::move(graph);
   return StaticGraph(std::move(parts));
 }
 
@@ -100,6 +95,10 @@ Tensor StaticGraph::CallForOne(absl::Span<const Tensor> in) {
 const Graph& StaticGraph::captured() const { return parts_->captured; }
 const Graph& StaticGraph::graph() const { return parts_->executor->graph(); }
 const MemoryPlan& StaticGraph::memory() const { return parts_->executor->plan(); }
+
+std::string StaticGraph::Explain() const {
+  return firn::Explain({captured(), parts_->reports, graph(), memory()});
+}
 
 StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs) {
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(Capture(fn, inputs).graph);

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "autograd/graph/arithmetic.h"
 #include "autograd/graph/capture.h"
 #include "autograd/graph/graph.h"
 #include "autograd/graph/plan.h"
@@ -21,6 +22,10 @@ struct CompileOptions {
   // training step does with parameters. Without, grad() is undefined after a run, and gradients
   // share memory with everything else.
   bool keep_gradients = false;
+  Arithmetic arithmetic = Arithmetic::kExact;
+  // Whether states that no run changes are copied now and seen as constants: for a model whose
+  // parameters will not change any more.
+  bool freeze_states = false;
 };
 
 // A captured run, ready to be run again: kernels chosen, memory planned. Runs do what the captured
@@ -54,6 +59,8 @@ class StaticGraph {
   const Graph& captured() const;
   const Graph& graph() const;
   const MemoryPlan& memory() const;
+  // What compiling did and what a run needs, for people to read.
+  std::string Explain() const;
 
  private:
   struct Parts;
