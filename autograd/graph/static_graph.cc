@@ -61,7 +61,7 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
                                                           .freeze_states = options.freeze_states}));
   FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
   parts->reports.push_back(ReportReorders(graph, lowered));
-  MarkInPlace(lowered);
+  parts->reports.push_back({.pass = "in_place", .changes = MarkInPlace(lowered)});
   FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered)));
   return StaticGraph(std::move(parts));
 }

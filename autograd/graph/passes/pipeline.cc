@@ -1,5 +1,5 @@
 // The order: states become constants before constants are folded; that comes again after the passes
-// that compute with weights; what all of them leave behind is dropped at the end.
+// that compute with weights; what all of them leave behind is dropped. Updates move last.
 
 #include "autograd/graph/passes/pipeline.h"
 
@@ -11,6 +11,7 @@
 #include "autograd/graph/passes/fold_constants.h"
 #include "autograd/graph/passes/freeze_states.h"
 #include "autograd/graph/passes/remove_bias.h"
+#include "autograd/graph/passes/update_early.h"
 #include "device/status_macros.h"
 
 namespace firn {
@@ -23,7 +24,7 @@ absl::StatusOr<std::vector<PassReport>> RunPasses(Graph& graph, const PassOption
   if (options.arithmetic == Arithmetic::kReordered) {
     passes.insert(passes.end(), {RemoveBiasBeforeBatchNorm, FoldBatchNorm, FoldConstants});
   }
-  passes.insert(passes.end(), {MergeCommonSubexpressions, EliminateDeadCode});
+  passes.insert(passes.end(), {MergeCommonSubexpressions, EliminateDeadCode, UpdateEarly});
   std::vector<PassReport> reports;
   for (Pass pass : passes) {
     FIRN_ASSIGN_OR_RETURN(PassReport report, pass(graph));
