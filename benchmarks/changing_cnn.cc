@@ -2,10 +2,7 @@
 // on both sides. Blocks are drawn on the host, before their operations run.
 #include "benchmarks/changing_cnn.h"
 
-#include <vector>
-
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "examples/models.h"
 #include "tensor/ops/avg_pool2d.h"
 #include "tensor/ops/flatten.h"
 #include "tensor/ops/tanh.h"
@@ -13,16 +10,7 @@
 namespace firn::benchmarks {
 
 ChangingCnn::ChangingCnn(const Options& options) : options_(options), random_(options.seed) {
-  if (options.depth < 0) {
-    RaiseStatus(InvalidArgument("depth is ", options.depth, " (want >= 0)"), "ChangingCnn");
-  }
-  std::vector<int64_t> widths = {1, 64};
-  widths.insert(widths.end(), static_cast<size_t>(options.depth), 128);
-  widths.push_back(512);
-  for (size_t i = 1; i < widths.size(); ++i) {
-    convs_.Append({.in = widths[i - 1], .out = widths[i], .kernel = 3, .padding = 1});
-    bns_.Append({.channels = widths[i]});
-  }
+  examples::AddBlocks(options.depth, &convs_, &bns_);
 }
 
 bool ChangingCnn::Drops(size_t block) {

@@ -26,17 +26,20 @@ Tensor Resnet::Forward(const Tensor& x) {
   return fc_(Mean(h, {2, 3}));
 }
 
-DeepCnn::DeepCnn(const Options& options) : options_(options) {
-  if (options.depth < 0) {
-    RaiseStatus(InvalidArgument("depth is ", options.depth, " (want >= 0)"), "DeepCnn");
-  }
+void AddBlocks(int64_t depth, nn::ModuleList<nn::Conv2d>* convs,
+               nn::ModuleList<nn::BatchNorm2d>* bns) {
+  if (depth < 0) RaiseStatus(InvalidArgument("depth is ", depth, " (want >= 0)"), "DeepCnn");
   std::vector<int64_t> widths = {1, 64};
-  widths.insert(widths.end(), static_cast<size_t>(options.depth), 128);
+  widths.insert(widths.end(), static_cast<size_t>(depth), 128);
   widths.push_back(512);
   for (size_t i = 1; i < widths.size(); ++i) {
-    convs_.Append({.in = widths[i - 1], .out = widths[i], .kernel = 3, .padding = 1});
-    bns_.Append({.channels = widths[i]});
+    convs->Append({.in = widths[i - 1], .out = widths[i], .kernel = 3, .padding = 1});
+    bns->Append({.channels = widths[i]});
   }
+}
+
+DeepCnn::DeepCnn(const Options& options) : options_(options) {
+  AddBlocks(options.depth, &convs_, &bns_);
 }
 
 Tensor DeepCnn::Forward(const Tensor& x) {

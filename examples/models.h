@@ -63,6 +63,11 @@ class Resnet final : public nn::Layer {
   nn::Linear& fc_ = Add<nn::Linear>("fc", {.in = 64, .out = kClasses});
 };
 
+// The blocks of DeepCnn: 3x3 convolutions to 64, 128 (`depth` times) and 512 channels, and a batch
+// norm for each. Throws when depth is negative.
+void AddBlocks(int64_t depth, nn::ModuleList<nn::Conv2d>* convs,
+               nn::ModuleList<nn::BatchNorm2d>* bns);
+
 struct DeepCnnOptions {
   int64_t depth = 10;  // of the blocks with 128 channels
 };

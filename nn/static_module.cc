@@ -4,8 +4,10 @@
 #include "nn/static_module.h"
 
 #include <algorithm>
+#include <functional>
 #include <typeinfo>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "device/allocator.h"
@@ -66,15 +68,14 @@ Tensor OwnCopy(const Tensor& t) {
   return Clone(*plain);
 }
 
-// Results lie in memory of their own, but for those that are a state, a constant or a tensor that
-// somebody keeps: a later run, or the caller, would write into it.
-void SeparateResults(const Graph& graph, TensorList& results) {
-  const NoGradScope no_grad;
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (graph.buffer_of(graph.outputs[i]).kind != Buffer::Kind::kTemp) {
-      results[i] = Clone(results[i]);
-    }
+// Where the states lie that a graph reads.
+absl::flat_hash_set<const Storage*> StatesOf(const Graph& graph) {
+  absl::flat_hash_set<const Storage*> states;
+  for (const Value& v : graph.values) {
+    const bool state = graph.buffers[static_cast<size_t>(v.buffer)].kind == Buffer::Kind::kState;
+    if (state && v.bound.defined()) states.insert(v.bound.impl()->storage.get());
   }
+  return states;
 }
 
 }  // namespace
@@ -149,10 +150,36 @@ void StaticModule::Check(absl::Span<const Tensor> inputs) const {
   }
 }
 
+bool StaticModule::Kept::moved() const { return tensor.impl()->data != data; }
+
+bool StaticModule::Kept::outdated() const {
+  return copied && tensor.impl()->storage->version() != version;
+}
+
+// What compiling has copied was a state when captured, and is none any more.
+std::vector<StaticModule::Kept> StaticModule::Keep(const StaticGraph& graph) const {
+  const auto captured = StatesOf(graph.captured()), read = StatesOf(graph.graph());
+  std::vector<Kept> kept;
+  ForEachModule(*network_, [&](const Module& m) {
+    m.ForEachOwnTensor([&](const Tensor& t) {
+      const Storage& storage = *t.impl()->storage;
+      const bool copied = captured.contains(&storage) && !read.contains(&storage);
+      kept.push_back({t, t.impl()->data, copied, storage.version()});
+    });
+  });
+  return kept;
+}
+
 bool StaticModule::Find() {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& e) { return e.signature == wanted_; });
   if (found == entries_.end()) return false;
+  if (options_.compile.freeze_states &&
+      std::any_of(found->tensors.begin(), found->tensors.end(), std::mem_fn(&Kept::outdated))) {
+    entries_.erase(found);
+    ++dropped_;
+    return false;
+  }
   std::rotate(entries_.begin(), found, found + 1);
   return true;
 }
@@ -191,15 +218,11 @@ TensorList StaticModule::CaptureCall(absl::Span<const Tensor> inputs) {
   TensorList own;
   for (const Tensor& t : inputs) own.push_back(OwnCopy(t));
   Captured captured = Capture(function_, own);
-  SeparateResults(captured.graph, captured.outputs);
   absl::StatusOr<StaticGraph> graph =
       StaticGraph::Compile(std::move(captured.graph), options_.compile);
   RaiseIfError(graph.status(), "static module");
   DescribeNetwork(*network_, &wanted_.network);
-  Entry entry{wanted_, TextOf(inputs), {}, *std::move(graph)};
-  ForEachModule(*network_, [&](const Module& m) {
-    m.ForEachOwnTensor([&](const Tensor& t) { entry.tensors.emplace_back(t, t.impl()->data); });
-  });
+  Entry entry{wanted_, TextOf(inputs), Keep(*graph), *std::move(graph)};
   MakeRoom();
   entries_.insert(entries_.begin(), std::move(entry));
   return std::move(captured.outputs);
@@ -209,8 +232,7 @@ TensorList StaticModule::CaptureCall(absl::Span<const Tensor> inputs) {
 void StaticModule::MakeRoom() {
   const size_t before = entries_.size();
   std::erase_if(entries_, [](const Entry& e) {
-    return std::any_of(e.tensors.begin(), e.tensors.end(),
-                       [](const auto& t) { return t.first.impl()->data != t.second; });
+    return std::any_of(e.tensors.begin(), e.tensors.end(), std::mem_fn(&Kept::moved));
   });
   const auto most = static_cast<size_t>(options_.max_graphs) - 1;
   if (entries_.size() > most)

@@ -30,8 +30,8 @@ struct StaticModuleOptions {
 // (training or not), which modules there are, and for each parameter and buffer which tensor it is,
 // where its elements lie, its dtype, shape, device, layout and requires_grad. So a parameter that
 // was replaced, moved or converted makes a new graph, and one that was written in place (an
-// optimizer's step, LoadStateDict) is seen by the graphs there are. How the elements of inputs lie
-// does not matter: graphs get them row-major.
+// optimizer's step, LoadStateDict) is seen by the graphs there are; with compile.freeze_states it
+// makes a new graph. How the elements of inputs lie does not matter: graphs get them row-major.
 //
 // The first call with a signature runs the network itself, pending parameters included, and returns
 // what it computed. A later one repeats the operations of that run: branches, loops, numbers and
@@ -75,13 +75,13 @@ class StaticModule {
   void Clear() { entries_.clear(); }
 
   size_t size() const { return entries_.size(); }
-  // The graph that ran last is 0. Requires: i < size().
+  // The graph that ran last is 0. The reference lives until the next call or Clear(). Requires:
+  // i < size().
   const StaticGraph& graph(size_t i) const { return entries_[i].graph; }
   int64_t hits() const { return hits_; }      // calls that ran a graph
   int64_t misses() const { return misses_; }  // calls that captured one, also in vain
-  int64_t dropped() const {
-    return dropped_;
-  }  // graphs given up for others, or out of use for good
+  // Graphs given up for others, or out of use for good.
+  int64_t dropped() const { return dropped_; }
 
   // What it holds, a line a graph:
   //   StaticModule of net: 1 of at most 8 graphs, 41 hits, 2 misses, 1 dropped
@@ -95,12 +95,20 @@ class StaticModule {
     std::vector<uint64_t> call, network;
     friend bool operator==(const Signature&, const Signature&) = default;
   };
+  // A parameter or buffer, kept so that no other tensor gets its address.
+  struct Kept {
+    Tensor tensor;
+    const char* data;  // where its elements were
+    bool copied;       // the graph has a copy of them, of this version
+    uint32_t version;
+
+    bool moved() const;
+    bool outdated() const;
+  };
   struct Entry {
     Signature signature;
     std::string text;
-    // Parameters and buffers, kept so that no other tensor gets the address of one; and where their
-    // elements were.
-    std::vector<std::pair<Tensor, const char*>> tensors;
+    std::vector<Kept> tensors;
     StaticGraph graph;
     int64_t hits = 0;
   };
@@ -114,8 +122,9 @@ class StaticModule {
   std::string TextOf(absl::Span<const Tensor> inputs) const;
 
   void Check(absl::Span<const Tensor> inputs) const;
-  // Moves the entry of `wanted_` to the front.
+  // Moves the entry of `wanted_` to the front; false if there is none of now.
   bool Find();
+  std::vector<Kept> Keep(const StaticGraph& graph) const;
   TensorList Repeat(absl::Span<const Tensor> inputs);
   TensorList CaptureCall(absl::Span<const Tensor> inputs);
   void MakeRoom();

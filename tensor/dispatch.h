@@ -34,6 +34,8 @@ class CaptureRecorder {
   // memory; else an error that says what to do instead.
   virtual absl::Status OnHostRead(const Tensor& t) = 0;
   virtual absl::Status OnHostData(const TensorSpec& spec) = 0;
+  // Before code other than a backward pass replaces or clears the gradient of `t`.
+  virtual void BeforeSetGrad(const Tensor& t) = 0;
 };
 
 // Sees every operation before and after it ran: anomaly mode, profilers, hooks. Observers form a

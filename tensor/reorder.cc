@@ -60,12 +60,13 @@ Strides ViewOf(const TensorSpec& spec, int split) {
 
 // Sorted by destination stride, the smallest last; neighbours that continue each other merged.
 CopyDims Plan(const Strides& src, const Strides& dst) {
-  CopyDims dims;
+  CopyDims dims;  // sorted as they come: std::stable_sort would ask for memory
   for (size_t i = 0; i < src.sizes.size(); ++i) {
-    if (src.sizes[i] != 1) dims.push_back({src.sizes[i], src.steps[i], dst.steps[i]});
+    if (src.sizes[i] == 1) continue;
+    const CopyDim d{src.sizes[i], src.steps[i], dst.steps[i]};
+    const auto larger = [](const CopyDim& a, const CopyDim& b) { return a.dst > b.dst; };
+    dims.insert(std::upper_bound(dims.begin(), dims.end(), d, larger), d);
   }
-  std::stable_sort(dims.begin(), dims.end(),
-                   [](const CopyDim& a, const CopyDim& b) { return a.dst > b.dst; });
   CopyDims merged;
   for (const CopyDim& d : dims) {
     if (!merged.empty() && merged.back().src == d.src * d.size &&

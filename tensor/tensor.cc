@@ -129,6 +129,7 @@ const Tensor& Tensor::grad() const {
 
 void Tensor::SetGrad(Tensor grad) {
   if (!defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), "set_grad");
+  if (ThisThread().capture != nullptr) ThisThread().capture->BeforeSetGrad(*this);
   if (!grad.defined() && impl_->grad_meta == nullptr) return;
   if (grad.defined() &&
       (grad.shape() != shape() || grad.dtype() != dtype() || grad.device() != device())) {

@@ -74,11 +74,13 @@ absl::Status Executor::Bind() {
   steps_.clear();
   patches_.clear();
   states_.clear();
-  threads_ = NumThreads();
+  arena_ = nullptr;
+  threads_ = 0;  // until all of it has worked: the next run tries again
   FIRN_RETURN_IF_ERROR(ChooseKernels());
   FIRN_RETURN_IF_ERROR(PlanArena());
   FIRN_RETURN_IF_ERROR(BindStates());
   BindOperands();
+  threads_ = NumThreads();
   return absl::OkStatus();
 }
 
@@ -249,8 +251,7 @@ absl::Status Executor::CheckArguments(absl::Span<const Tensor> in,
     return absl::OkStatus();
   };
   FIRN_RETURN_IF_ERROR(check(in, graph_.inputs, "input"));
-  FIRN_RETURN_IF_ERROR(check(out, graph_.outputs, "output"));
-  return CheckMemory(in, out);
+  return check(out, graph_.outputs, "output");
 }
 
 // What a run writes must not be what it reads as something else.
@@ -289,7 +290,8 @@ absl::Status Executor::CheckMemory(absl::Span<const Tensor> in,
 absl::Status Executor::RefreshStates() {
   for (StatePlace& state : states_) {
     const Value& v = graph_.value(state.value);
-    if (v.bound.impl()->data == state.data + v.offset) [[likely]]
+    const TensorImpl& impl = *v.bound.impl();
+    if (impl.data == state.data + v.offset && impl.spec.dtype == v.spec.dtype) [[likely]]
       continue;
     FIRN_ASSIGN_OR_RETURN(state.data, Find(state));
     for (const auto& [operand, offset] : state.operands) {
@@ -299,7 +301,18 @@ absl::Status Executor::RefreshStates() {
   return absl::OkStatus();
 }
 
-absl::Status Executor::RunStep(const Step& step) {
+absl::Status Executor::CheckGradients() const {
+  for (const GradientEffect& e : graph_.gradients) {
+    FIRN_RETURN_IF(
+        e.expected && !e.leaf.grad().Is(graph_.value(e.value).bound),
+        FailedPrecondition("the gradient of a leaf ", e.leaf.spec().ToString(),
+                           ", which the captured run found there, has been cleared or replaced;"
+                           " capture what computes it as well"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executor::RunStep(Step& step) {
   if (step.check_indices) [[unlikely]] {
     const Specs in = SpecsOf(graph_, step.instr->in);
     const auto out = ResultsOf(graph_, *step.instr);
@@ -307,11 +320,11 @@ absl::Status Executor::RunStep(const Step& step) {
     FIRN_RETURN_IF_ERROR(
         internal::CheckIndices(*step.instr->op, query, step.context.operands_in()));
   }
-  return step.kernel->run(const_cast<KernelContext&>(step.context));
+  return step.kernel->run(step.context);
 }
 
 absl::Status Executor::RunSteps() {
-  for (const Step& step : steps_) {
+  for (Step& step : steps_) {
     absl::Status status = RunStep(step);
     if (!status.ok()) [[unlikely]]
       return At(*step.instr, status);
@@ -325,7 +338,7 @@ absl::Status Executor::RunObservedSteps() {
   for (auto* s = ExecutionObserverScope::Innermost(); s != nullptr; s = s->outer()) {
     observers.push_back(&s->observer());
   }
-  for (const Step& step : steps_) {
+  for (Step& step : steps_) {
     const ExecutionStep shown{*step.instr, step.context.operands_in(), step.context.operands_out()};
     for (auto it = observers.rbegin(); it != observers.rend(); ++it) {
       FIRN_RETURN_IF_ERROR((*it)->BeforeStep(shown));
@@ -352,6 +365,8 @@ absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor>
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   FIRN_RETURN_IF_ERROR(RefreshStates());
+  FIRN_RETURN_IF_ERROR(CheckMemory(in, out));
+  FIRN_RETURN_IF_ERROR(CheckGradients());
   for (const Patch& p : patches_) operands_[p.operand].data = in[p.input].impl()->data + p.offset;
   // Before the steps, because a run that fails has changed some of them.
   for (StatePlace& state : states_) {

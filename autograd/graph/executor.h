@@ -2,7 +2,8 @@
 #define FIRN_AUTOGRAD_GRAPH_EXECUTOR_H_
 
 // Runs a lowered graph: every kernel chosen, every operand's place known. A run is one loop over
-// kernels; it allocates nothing, takes no lock and looks nothing up.
+// kernels; it allocates nothing, takes no lock and looks nothing up. (oneDNN does within its own
+// kernels: convolutions that are not Winograd's or the first layer's, large products of matrices.)
 
 #include <cstdint>
 #include <memory>
@@ -72,7 +73,8 @@ class Executor {
   // Where a state's buffer begins now.
   absl::StatusOr<char*> Find(const StatePlace& state) const;
   absl::Status RefreshStates();
-  absl::Status RunStep(const Step& step);
+  absl::Status CheckGradients() const;
+  absl::Status RunStep(Step& step);
   absl::Status RunSteps();
   absl::Status RunObservedSteps();
   void LeaveGradients();

@@ -71,6 +71,9 @@ struct Instr {
 struct GradientEffect {
   Tensor leaf;
   ValueId value = kNoValue;
+  // The run finds it there: it adds to a gradient, or reads one. A leaf that has another tensor for
+  // gradient when a run begins is an error.
+  bool expected = false;
 };
 
 // Thread-compatible. A copy shares states and constants with the original.

@@ -1,7 +1,7 @@
 // Recording: storages become buffers, tensors become values, calls become instructions.
 //
 // A storage that nobody but the recorder holds is dead: nothing later in the run can name it. It is
-// given up after every operation, so that a capture needs about the memory of the run itself.
+// given up soon, so that a capture needs about the memory of the run itself.
 // Storages that the run found (and did not make) are kept: they are states if somebody else holds
 // them at the end, else constants, such as the 2 of `x * 2`.
 
@@ -42,6 +42,8 @@ Tensor Copy(const Tensor& t) {
   return *std::move(copy);
 }
 
+constexpr size_t kSweepBytes = size_t{1} << 20;
+
 // A second handle on the same elements, without history.
 Tensor Alias(const Tensor& t) { return WrapStorage(t.impl()->storage, t.impl()->data, t.spec()); }
 
@@ -80,14 +82,14 @@ ValueId GraphRecorder::ValueIn(Seen& seen, const Tensor& t) {
   return id;
 }
 
-void GraphRecorder::NoteLeaf(const Tensor& t) {
-  const auto same = [&t](const Tensor& leaf) { return leaf.Is(t); };
-  if (!t.requires_grad() || !t.is_leaf() || std::any_of(leaves_.begin(), leaves_.end(), same)) {
-    return;
-  }
-  leaves_.push_back(t);
-  grads_before_.push_back(t.grad());
+void GraphRecorder::NoteLeaf(const Tensor& t, bool set) {
+  if (!t.requires_grad() || !t.is_leaf()) return;
+  const auto [it, inserted] = leaf_at_.try_emplace(t.impl(), leaves_.size());
+  if (inserted) leaves_.push_back({t, t.grad(), false});
+  leaves_[it->second].set |= set;
 }
+
+void GraphRecorder::BeforeSetGrad(const Tensor& t) { NoteLeaf(t, true); }
 
 ValueId GraphRecorder::InputValue(const Tensor& t) {
   if (!t.defined()) return kNoValue;
@@ -97,7 +99,7 @@ ValueId GraphRecorder::InputValue(const Tensor& t) {
   Value& v = graph_.value(id);
   if (seen.made_here || graph_.buffer_of(id).kind == Buffer::Kind::kInput) return id;
   if (!v.bound.defined()) v.bound = t.is_leaf() ? t : Alias(t);
-  NoteLeaf(t);
+  NoteLeaf(t, false);
   return id;
 }
 
@@ -112,10 +114,7 @@ absl::Status GraphRecorder::BeforeWrite(const Tensor& t) {
                            "); change a clone, or make it a state by not passing it as an input"));
     if (seen.made_here) return absl::OkStatus();
   }
-  for (const auto& [state, before] : changed_) {
-    if (state.Is(t)) return absl::OkStatus();
-  }
-  changed_.emplace_back(t, Copy(t));
+  if (known_changed_.insert(t.impl()).second) changed_.emplace_back(t, Copy(t));
   return absl::OkStatus();
 }
 
@@ -126,7 +125,7 @@ void GraphRecorder::Undo() {
     CopyElements(before.spec(), before.impl()->data, state.spec(), state.impl()->data);
     state.impl()->storage->BumpVersion();
   }
-  for (size_t i = 0; i < leaves_.size(); ++i) leaves_[i].SetGrad(grads_before_[i]);
+  for (Leaf& leaf : leaves_) leaf.tensor.SetGrad(leaf.grad_before);
 }
 
 void GraphRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
@@ -142,17 +141,25 @@ void GraphRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, Attr
     const bool shares = op.is_view && t.impl()->storage == in[0]->impl()->storage;
     Seen& seen = SeenStorage(t, Buffer::Kind::kTemp, !shares);
     instr.out.push_back(ValueIn(seen, t));
+    if (!shares) unswept_bytes_ += t.impl()->storage->bytes();
   }
   // A view that changes nothing is no operation.
   const bool same = op.is_view && instr.out[0] == instr.in[0];
   if (!same) graph_.instrs.push_back(std::move(instr));
-  Sweep();
+  if (unswept_bytes_ > kSweepBytes + held_bytes_ / 16) Sweep();
 }
 
+// Looks at everything held, and so comes only when a sixteenth may have been added to it.
 void GraphRecorder::Sweep() {
+  unswept_bytes_ = held_bytes_ = 0;
   for (auto it = seen_.begin(); it != seen_.end();) {
     const auto here = it++;
-    if (here->second.made_here && here->second.storage->use_count() == 1) seen_.erase(here);
+    const Seen& seen = here->second;
+    if (seen.made_here && seen.storage->use_count() == 1) {
+      seen_.erase(here);
+    } else {
+      held_bytes_ += seen.storage->bytes();
+    }
   }
 }
 
@@ -170,18 +177,22 @@ absl::Status GraphRecorder::OnHostData(const TensorSpec& spec) {
 }
 
 void GraphRecorder::FindGradients() {
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    const Tensor& grad = leaves_[i].grad();
+  for (const Leaf& leaf : leaves_) {
+    const Tensor &before = leaf.grad_before, &grad = leaf.tensor.grad();
+    const bool found = before.defined() && seen_.contains(before.impl()->storage.get());
+    if (found) AddGradient(leaf.tensor, before, true);
     if (!grad.defined()) {
-      if (grads_before_[i].defined()) graph_.gradients.push_back({leaves_[i], kNoValue});
-      continue;
+      if (leaf.set) graph_.gradients.push_back({leaf.tensor, kNoValue});
+    } else if (!grad.Is(before)) {
+      AddGradient(leaf.tensor, grad, false);
     }
-    const auto found = seen_.find(grad.impl()->storage.get());
-    if (found == seen_.end() || !found->second.made_here) continue;
-    const ValueId id = ValueIn(found->second, grad);
-    graph_.value(id).bound = grad;
-    graph_.gradients.push_back({leaves_[i], id});
   }
+}
+
+void GraphRecorder::AddGradient(const Tensor& leaf, const Tensor& grad, bool expected) {
+  const ValueId id = InputValue(grad);
+  graph_.value(id).bound = grad;
+  graph_.gradients.push_back({leaf, id, expected});
 }
 
 // What the run found is a constant when nobody else can change it. What it made and somebody still

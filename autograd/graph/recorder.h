@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "autograd/graph/graph.h"
 #include "autograd/tape/sweep.h"
 #include "tensor/dispatch.h"
@@ -26,6 +27,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::StorageHold
               absl::Span<const Tensor> out) override;
   absl::Status OnHostRead(const Tensor& t) override;
   absl::Status OnHostData(const TensorSpec& spec) override;
+  void BeforeSetGrad(const Tensor& t) override;
 
   bool Holds(const Storage& storage) const override { return seen_.contains(&storage); }
 
@@ -49,16 +51,25 @@ class GraphRecorder final : public CaptureRecorder, public autograd::StorageHold
   ValueId ValueIn(Seen& seen, const Tensor& t);
   ValueId InputValue(const Tensor& t);
   void Sweep();
-  void NoteLeaf(const Tensor& t);
+  // Notes the gradient of what wants one, before the run can change it.
+  void NoteLeaf(const Tensor& t, bool set);
   void FindGradients();
+  void AddGradient(const Tensor& leaf, const Tensor& grad, bool expected);
   void BindWhatStays();
   const IntrusivePtr<Storage>& StorageOf(BufferId buffer) const;
 
   Graph graph_;
   absl::flat_hash_map<const Storage*, Seen> seen_;
+  size_t held_bytes_ = 0, unswept_bytes_ = 0;       // of storages: at the last sweep, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
-  std::vector<Tensor> leaves_;                      // states that want a gradient
-  std::vector<Tensor> grads_before_;                // of leaves_
+  absl::flat_hash_set<const TensorImpl*> known_changed_;
+  // A state that wants a gradient.
+  struct Leaf {
+    Tensor tensor, grad_before;
+    bool set;  // by code other than a backward pass
+  };
+  std::vector<Leaf> leaves_;
+  absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
 };
 
 }  // namespace firn

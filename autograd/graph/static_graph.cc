@@ -29,7 +29,7 @@ void DropGradients(Graph& graph) {
     }
   }
   for (GradientEffect& e : graph.gradients) {
-    if (e.value == kNoValue) continue;
+    if (e.value == kNoValue || e.expected) continue;
     const Storage* leaf = e.leaf.impl()->storage.get();
     if (std::find(changed.begin(), changed.end(), leaf) == changed.end()) continue;
     Value& grad = graph.value(e.value);

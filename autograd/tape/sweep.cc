@@ -60,6 +60,13 @@ bool CanAddInto(const Tensor& slot) {
   return !GradEnabled() && SoleOwner(slot) && slot.is_contiguous();
 }
 
+// The same for a leaf's gradient. A capture adds to it where it is, even if others see that, so
+// that every run of the graph finds the sum of the one before.
+bool CanAddIntoLeaf(const Tensor& slot) {
+  const bool capturing = storage_holder != nullptr && !GradEnabled() && slot.is_contiguous();
+  return capturing || CanAddInto(slot);
+}
+
 // slot += grad, in place when nobody else can see the slot's tensor.
 void AddInto(Tensor& slot, Tensor grad) {
   if (!slot.defined()) {
@@ -161,7 +168,7 @@ void Sweep::AddToLeaves() {
   const auto plan = [&changes](Tensor& slot, Tensor grad) {
     if (!slot.defined()) {
       changes.push_back({&slot, Settled(std::move(grad)), false});
-    } else if (CanAddInto(slot)) {
+    } else if (CanAddIntoLeaf(slot)) {
       changes.push_back({&slot, grad.is_contiguous() ? grad : Contiguous(grad), true});
     } else {
       changes.push_back({&slot, Add(slot, grad), false});

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "device/cpu_allocator.h"
-#include "tensor/error.h"
 #include "tensor/from.h"
+#include "tests/error_of.h"
 
 namespace firn::testing {
 
@@ -17,17 +17,6 @@ inline Tensor Leaf(std::vector<float> values) {
   return FromVector(std::move(values)).SetRequiresGrad();
 }
 using Floats = std::vector<float>;
-
-// The message of the firn::Error that `f` throws; "" when it throws none.
-template <class F>
-std::string ErrorOf(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 inline int64_t LiveBytes() { return CpuAllocator().stats().live_bytes; }
 

@@ -8,6 +8,7 @@
 
 #include "autograd/graph/static_graph.h"
 #include "nn/linear.h"
+#include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
@@ -15,6 +16,8 @@
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tensor/rng.h"
+#include "tests/autograd/graph/training.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
@@ -22,13 +25,9 @@ namespace {
 // What Freeze says when it refuses to capture `fn`, "" when it does not.
 template <class F>
 std::string RefusalOf(F fn) {
-  try {
-    Freeze(fn, Ones({3}));
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), absl::StatusCode::kFailedPrecondition) << e.what();
-    return e.what();
-  }
-  return "";
+  const absl::Status status = testing::StatusOf([&] { Freeze(fn, Ones({3})); });
+  EXPECT_TRUE(status.ok() || status.code() == absl::StatusCode::kFailedPrecondition) << status;
+  return std::string(status.message());
 }
 
 bool Has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
@@ -104,26 +103,62 @@ TEST(CaptureTest, InputsThatShareElementsAreRefused) {
                Error);
 }
 
-TEST(CaptureTest, AnExceptionLeavesTheModelAsItWas) {
-  nn::Linear net({.in = 3, .out = 2});
-  optim::Sgd sgd(net.parameters(), {.lr = 0.5, .momentum = 0.9});
-  const Tensor x = Randn({4, 3});
-  const auto step = [&](const Tensor& in) {
-    sgd.ZeroGrad();
-    const Tensor loss = Sum(Square(net(in)));
+using Training = testing::Training<testing::ConvNet, optim::Adam>;
+
+// Captures a step that throws when all of it is done.
+void FailAStep(Training& t, const testing::Batch& batch, bool clears_gradients) {
+  const auto failing = [&](const Tensor& x, const Tensor& labels) {
+    if (clears_gradients) t.optimizer->ZeroGrad();
+    const Tensor loss = CrossEntropy(t.net->Forward(x), labels);
     loss.Backward();
-    sgd.Step();
+    t.optimizer->Step();
+    throw std::runtime_error("the user's own");
     return loss;
   };
-  step(x);
-  const std::vector<float> before = net.parameters()[0].ToVector<float>();
-  const auto failing = [&](const Tensor& in) {
-    step(in);
-    throw std::runtime_error("the user's own");
-    return in;
-  };
-  EXPECT_THROW(Freeze(failing, x), std::runtime_error);
-  EXPECT_EQ(net.parameters()[0].ToVector<float>(), before);
+  EXPECT_THROW(Freeze(failing, batch.x, batch.labels), std::runtime_error);
+}
+
+// Parameters, gradients, running statistics, the optimizer's state, the random stream: the model
+// goes on as its twin does, who never failed.
+TEST(CaptureTest, AnExceptionLeavesTheModelAsItWas) {
+  const std::vector<testing::Batch> batches = testing::Batches(3, {4, 1, 8, 8}, 5);
+  Training twin({.lr = 1e-2});
+  twin.Step(batches[0]);
+  const float want_loss = twin.Step(batches[1]).Item<float>();
+  const StateDict want = twin.State();
+  for (const bool clears : {true, false}) {  // gradients that are replaced, or added to
+    SCOPED_TRACE(clears);
+    Training t({.lr = 1e-2});
+    t.Step(batches[0]);
+    const StateDict before = t.State();
+    TensorList gradients, elements;
+    for (const Tensor& p : t.net->parameters()) {
+      gradients.push_back(p.grad());
+      elements.push_back(p.grad().Clone());
+    }
+    FailAStep(t, batches[2], clears);
+    testing::ExpectEqualStates(t.State(), before);
+    const std::vector<Tensor> parameters = t.net->parameters();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      EXPECT_TRUE(parameters[i].grad().Is(gradients[i])) << i;
+      EXPECT_TRUE(gradients[i].Equals(elements[i])) << i;
+    }
+    EXPECT_EQ(t.Step(batches[1]).Item<float>(), want_loss);
+    testing::ExpectEqualStates(t.State(), want);
+  }
+}
+
+// The state that an optimizer makes at its first step is as good as none.
+TEST(CaptureTest, AnExceptionInTheFirstStepLeavesTheModelAsItWas) {
+  const std::vector<testing::Batch> batches = testing::Batches(2, {4, 1, 8, 8}, 5);
+  Training twin({.lr = 1e-2});
+  twin.Step(batches[0]);
+  const StateDict want = twin.State();
+  Training t({.lr = 1e-2});
+  FailAStep(t, batches[1], true);
+  for (const Tensor& p : t.net->parameters()) EXPECT_FALSE(p.grad().defined());
+  t.Step(batches[0]);
+  testing::ExpectEqualStates(t.State(), want);
 }
 
 TEST(CaptureTest, MemoryThatARunWritesIsNoArgumentAsWell) {
@@ -170,6 +205,46 @@ TEST(CaptureTest, AStateThatBecameAnotherIsRefused) {
   const absl::Status status = graph.Run({&x, 1}, absl::MakeSpan(out));
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(Has(std::string(status.message()), "capture again")) << status;
+}
+
+// A frozen step that finds gradients rather than computing them must find the same tensors again.
+TEST(CaptureTest, AGradientThatWasReplacedIsRefused) {
+  nn::Linear net({.in = 3, .out = 2});
+  optim::Sgd sgd(net.parameters(), {.lr = 0.5});
+  const auto backward = [&] {
+    sgd.ZeroGrad();
+    Sum(net(Ones({1, 3}))).Backward();
+  };
+  backward();
+  StaticGraph step = Freeze([&]() {
+    sgd.Step();
+    return TensorList();
+  });
+  EXPECT_NO_THROW(step.Call({}));  // the same gradients once more
+  backward();
+  const std::vector<float> before = net.parameters()[0].ToVector<float>();
+  TensorList none;
+  const absl::Status status = step.Run({}, absl::MakeSpan(none));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(Has(std::string(status.message()), "has been cleared or replaced")) << status;
+  EXPECT_EQ(net.parameters()[0].ToVector<float>(), before);
+}
+
+// Gradients that are added up over runs stay where they are.
+TEST(CaptureTest, GradientsAddUpOverRuns) {
+  Tensor w = Ones({3}).SetRequiresGrad();
+  w.SetGrad(Zeros({3}));
+  StaticGraph graph = Freeze(
+      [&w](const Tensor& x) {
+        const Tensor loss = Sum(w * x);
+        loss.Backward();
+        return loss;
+      },
+      Ones({3}));
+  graph(Full({3}, 2.0));
+  EXPECT_TRUE(w.grad().Equals(Full({3}, 3.0)));
+  w.ZeroGrad();
+  EXPECT_THROW(graph(Ones({3})), Error);
 }
 
 // Control flow runs once, while capturing: the graph holds the branch that was taken.

@@ -11,24 +11,16 @@
 #include "nn/sequential.h"
 #include "optim/sgd.h"
 #include "tensor/dispatch.h"
-#include "tensor/error.h"
 #include "tensor/ops/flatten.h"
 #include "tensor/ops/full.h"
 #include "tensor/ops/relu.h"
 #include "tensor/ops/sum.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
 
-template <class F>
-std::string ErrorOf(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
+using testing::ErrorOf;
 
 struct Stem : nn::Module {
   nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.in = 3, .out = 4, .kernel = 3});

@@ -11,12 +11,13 @@
 #include "gtest/gtest.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tests/error_of.h"
 
 namespace firn::io {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 DatasetPtr Numbers(int64_t n) {
   std::vector<int64_t> values;
@@ -40,7 +41,8 @@ std::vector<int64_t> Flat(const std::vector<std::vector<int64_t>>& batches) {
 }
 
 // (n, batch, threads, drop_last)
-class EachIndexOnceTest : public testing::TestWithParam<std::tuple<int64_t, int64_t, int, bool>> {};
+class EachIndexOnceTest : public ::testing::TestWithParam<std::tuple<int64_t, int64_t, int, bool>> {
+};
 
 TEST_P(EachIndexOnceTest, ForAnyCombination) {
   const auto [n, batch, threads, drop_last] = GetParam();
@@ -66,9 +68,9 @@ TEST_P(EachIndexOnceTest, ForAnyCombination) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EachIndexOnceTest,
-                         testing::Combine(testing::Values(0, 1, 7, 12, 33),
-                                          testing::Values(1, 3, 4, 100), testing::Values(0, 1, 3),
-                                          testing::Bool()));
+                         ::testing::Combine(::testing::Values(0, 1, 7, 12, 33),
+                                            ::testing::Values(1, 3, 4, 100),
+                                            ::testing::Values(0, 1, 3), ::testing::Bool()));
 
 TEST(DataLoaderTest, OrderDependsOnSeedAndEpochOnly) {
   DataLoader plain(Numbers(30), {.batch = 4, .shuffle = true, .seed = 1});
@@ -174,12 +176,7 @@ TEST(DataLoaderTest, ExceptionsReachTheLoopAtTheirBatch) {
 
 TEST(DataLoaderTest, RefusesOptionsThatMakeNoSense) {
   const auto error = [](DataLoaderOptions options) {
-    try {
-      DataLoader loader(Numbers(3), options);
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return testing::ErrorOf([&] { DataLoader loader(Numbers(3), options); });
   };
   EXPECT_THAT(error({.batch = 0}), HasSubstr("batch is 0 (want >= 1)"));
   EXPECT_THAT(error({.prefetch = -1}), HasSubstr("prefetch is -1"));

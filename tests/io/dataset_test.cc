@@ -11,12 +11,14 @@
 #include "gtest/gtest.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tests/error_of.h"
 
 namespace firn::io {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using testing::ErrorOf;
+using ::testing::HasSubstr;
 
 // Rows {i, 10 * i} with target i.
 DatasetPtr Numbers(int64_t n) {
@@ -35,15 +37,6 @@ std::vector<int64_t> Targets(const Dataset& dataset) {
     for (const int64_t t : dataset.Get(i).target.ToVector<int64_t>()) all.push_back(t);
   }
   return all;
-}
-
-std::string ErrorOf(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 TEST(DatasetTest, GivesRowsOfTensors) {

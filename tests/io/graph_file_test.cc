@@ -7,9 +7,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/dropout.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
 #include "tensor/dispatch.h"
@@ -17,14 +14,16 @@
 #include "tensor/index.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
-#include "tensor/rng.h"
+#include "tests/autograd/graph/training.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using testing::ConvNet;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 StaticGraph RoundTrip(const StaticGraph& graph, const SaveGraphOptions& options = {}) {
   const std::string path = TempPath("net.firn");
@@ -45,18 +44,6 @@ struct Mlp : nn::Module {
   nn::Linear& fc1 = Add<nn::Linear>("fc1", {.in = 6, .out = 8});
   nn::Linear& fc2 = Add<nn::Linear>("fc2", {.in = 8, .out = 3});
   Tensor Forward(const Tensor& x) { return fc2(Relu(fc1(x))); }
-};
-
-struct ConvNet : nn::Module {
-  nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.in = 1, .out = 16, .kernel = 5, .padding = 2});
-  nn::BatchNorm2d& bn1 = Add<nn::BatchNorm2d>("bn1", {.channels = 16});
-  nn::Conv2d& conv2 = Add<nn::Conv2d>("conv2", {.in = 16, .out = 32, .kernel = 3, .padding = 1});
-  nn::Dropout& drop = Add<nn::Dropout>("drop", {.p = 0.25});
-  nn::Linear& fc = Add<nn::Linear>("fc", {.in = 32 * 16, .out = 5});
-  Tensor Forward(const Tensor& x) {
-    const Tensor h = MaxPool2d(Relu(bn1(conv1(x))), 2);
-    return fc(drop(Flatten(Relu(conv2(h)), 1)));
-  }
 };
 
 StaticGraph FrozenMlp(Mlp& net) {
@@ -86,24 +73,14 @@ TEST(GraphFileTest, AConvolutionalNetComputesTheSame) {
 // Parameters, running statistics, the optimizer's state and the random stream go on where they
 // stood, in the program that goes on and in the one that loads.
 TEST(GraphFileTest, ATrainingStepGoesOnWhereItStood) {
-  ManualSeed(3);
-  ConvNet net;
-  optim::Adam adam(net.parameters(), {.lr = 1e-2});
-  const Tensor images = Randn({4, 1, 8, 8}), labels = Randint(0, 5, {4});
-  StaticGraph step = Freeze(
-      [&](const Tensor& x, const Tensor& y) {
-        adam.ZeroGrad();
-        const Tensor loss = CrossEntropy(net.Forward(x), y);
-        loss.Backward();
-        adam.Step();
-        return loss;
-      },
-      images, labels);
-  step(images, labels);
+  testing::Training<ConvNet, optim::Adam> training({.lr = 1e-2});
+  const std::vector<testing::Batch> batches = testing::Batches(6, {4, 1, 8, 8}, 5);
+  StaticGraph step = training.FrozenStep(batches[0]);
+  step(batches[1].x, batches[1].labels);
   StaticGraph loaded = RoundTrip(step);
-  for (int i = 0; i < 4; ++i) {
-    const Tensor want = step(images, labels);
-    EXPECT_TRUE(loaded(images, labels).Equals(want)) << i;
+  for (size_t i = 2; i < batches.size(); ++i) {
+    const Tensor want = step(batches[i].x, batches[i].labels);
+    EXPECT_TRUE(loaded(batches[i].x, batches[i].labels).Equals(want)) << i;
   }
 }
 
@@ -176,7 +153,7 @@ TEST(GraphFileTest, NamesStatesAndChangesOnlyItsOwn) {
   absl::StatusOr<GraphFile> file = ReadGraph(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_THAT(Names(file->states),
-              testing::UnorderedElementsAre("fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"));
+              UnorderedElementsAre("fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"));
   for (const auto& [name, tensor] : file->states) {
     EXPECT_TRUE(tensor.Equals(net.state_dict()[name])) << name;
   }

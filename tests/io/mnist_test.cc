@@ -8,13 +8,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tensor/error.h"
+#include "tests/error_of.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr char kFashion[] = "/usr/share/datasets/fashion-mnist";
 
@@ -29,12 +30,7 @@ std::string SmallMnist() {
 }
 
 std::string ErrorFor(const std::string& folder) {
-  try {
-    Mnist(folder);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
+  return testing::ErrorOf([&] { Mnist(folder); });
 }
 
 TEST(MnistTest, ReadsTrainingAndTestImages) {
@@ -75,7 +71,7 @@ TEST(MnistTest, ReadsFashionMnist) {
   EXPECT_EQ(batch.input.shape(), (Shape{10000, 1, 28, 28}));
   std::vector<int64_t> count(10);
   for (const int64_t label : batch.target.host_view<int64_t>()) ++count[static_cast<size_t>(label)];
-  EXPECT_THAT(count, testing::Each(1000));
+  EXPECT_THAT(count, ::testing::Each(1000));
 }
 
 }  // namespace

@@ -5,12 +5,13 @@
 #include "gtest/gtest.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tests/error_of.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(ParametersTest, SavesAndLoadsByTheEndOfTheName) {
   for (const char* name : {"net.h5", "net.v2.hdf5"}) {
@@ -21,14 +22,7 @@ TEST(ParametersTest, SavesAndLoadsByTheEndOfTheName) {
 }
 
 TEST(ParametersTest, ThrowsErrorsThatNameTheFile) {
-  const auto error = [](const std::string& path) {
-    try {
-      Load(path);
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
-    return std::string("no error");
-  };
+  const auto error = [](const std::string& path) { return testing::ErrorOf([&] { Load(path); }); };
   EXPECT_THAT(error("net.pkl"), HasSubstr("'net.pkl' ends in '.pkl' (want .h5 or .hdf5)"));
   EXPECT_THAT(error("/nowhere/net.h5"), HasSubstr("load: cannot open /nowhere/net.h5"));
   EXPECT_THROW(Save("/nowhere/net.h5", {}), Error);

@@ -22,6 +22,7 @@ class Listener final : public CaptureRecorder {
   absl::Status BeforeWrite(const Tensor&) override { return absl::OkStatus(); }
   absl::Status OnHostRead(const Tensor&) override { return absl::OkStatus(); }
   absl::Status OnHostData(const TensorSpec&) override { return absl::OkStatus(); }
+  void BeforeSetGrad(const Tensor&) override {}
 
   std::vector<std::string> makers;
   int operations = 0;

@@ -7,19 +7,12 @@
 #include "tensor/from.h"
 #include "tensor/ops/full.h"
 #include "tensor/pending.h"
+#include "tests/error_of.h"
 
 namespace firn::nn {
 namespace {
 
-template <class F>
-std::string ErrorOf(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
+using testing::ErrorOf;
 
 struct Net : Module {
   Linear& conv1 = Add<Linear>("conv1", {.in = 2, .out = 3});

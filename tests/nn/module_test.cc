@@ -11,20 +11,12 @@
 #include "tensor/ops/linear.h"
 #include "tensor/ops/mul.h"
 #include "tensor/ops/sum.h"
+#include "tests/error_of.h"
 
 namespace firn::nn {
 namespace {
 
-// What an expression throws, as text.
-template <class F>
-std::string ErrorOf(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
+using testing::ErrorOf;
 
 std::vector<std::string> NamesOf(const std::vector<NamedTensor>& tensors) {
   std::vector<std::string> names;

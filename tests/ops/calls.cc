@@ -143,6 +143,19 @@ std::optional<Call> InF64(const OpDef& op, const Sample& s) {
   return Call{s.name, CopiesOf(s.inputs), s.attrs};
 }
 
+std::vector<size_t> WantedGradients(const OpDef& op, const Sample& sample) {
+  std::vector<size_t> wanted;
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    const Tensor& t = sample.inputs[i];
+    const auto& constant = sample.constant_inputs;
+    if (!t.defined() || !IsFloating(t.dtype()) || DeclOf(op, i).inout) continue;
+    if (std::find(constant.begin(), constant.end(), static_cast<int>(i)) != constant.end())
+      continue;
+    wanted.push_back(i);
+  }
+  return wanted;
+}
+
 std::vector<Call> DTypeVariants(const OpDef& op, const Sample& s) {
   const Call base{s.name, s.inputs, s.attrs};
   std::vector<Call> calls;

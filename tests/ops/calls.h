@@ -31,6 +31,9 @@ std::vector<Call> DTypeVariants(const OpDef& op, const Sample& sample);
 // The call as it stands when its floating inputs may be f64 (what gradient checks need).
 std::optional<Call> InF64(const OpDef& op, const Sample& sample);
 
+// Which inputs' gradients the operation owes.
+std::vector<size_t> WantedGradients(const OpDef& op, const Sample& sample);
+
 struct LayoutVariant {
   Call call;
   Call plain;  // the same values, all contiguous

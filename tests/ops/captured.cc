@@ -1,6 +1,7 @@
 // Calls inside a graph: a captured run and every run of its graph give what the call gives outside,
 // to the bit. Arguments are the graph's inputs, temporaries that results may be written over, and
-// states in several layouts.
+// states in several layouts. A run on the captured values is followed by one on others, which a
+// graph that holds elements instead of reading them gets wrong.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,11 @@
 #include "autograd/graph/static_graph.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
+#include "tensor/operators.h"
 #include "tensor/ops/clone.h"
+#include "tensor/ops/concat.h"
+#include "tensor/ops/slice.h"
+#include "tensor/reorder.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"
@@ -23,38 +28,82 @@ namespace {
 // What is captured, on the inputs of a call.
 using Body = std::function<TensorList(const std::vector<Tensor>&)>;
 
-bool IsState(const OpDef& op, const Call& call, size_t i) {
-  return call.inputs[i].defined() && DeclOf(op, i).inout;
+bool IsWritten(const OpDef& op, const Tensor& t, size_t i) {
+  return t.defined() && DeclOf(op, i).inout;
 }
 
-// One call whose written arguments are tensors of its own, set back before each run.
+// Writes the elements of `from`, whatever the layouts. (Tensors that are expanded take, for each
+// element in memory, one of those that it stands for.)
+void Write(const Tensor& from, const Tensor& to) {
+  CopyElements(from.spec(), from.impl()->data, to.spec(), to.impl()->data);
+  to.impl()->storage->BumpVersion();
+}
+
+// Elements that the operation takes wherever it takes those of `t`: rolled by one along the first
+// dimension that has several, and halved if they are floating.
+Tensor Others(const Tensor& t) {
+  if (!t.defined() || t.num_elements() == 0) return t;
+  NoGradScope no_grad;
+  Tensor rolled = t;
+  for (int d = 0; d < t.rank(); ++d) {
+    if (t.shape()[d] < 2) continue;
+    rolled = Concat({Slice(t, d, 1, t.shape()[d]), Slice(t, d, 0, 1)}, d);
+    break;
+  }
+  return IsFloating(t.dtype()) ? rolled * 0.5 : rolled;
+}
+
+// The arguments of one call. Those that it writes are tensors of its own; those that it reads are
+// the graph's inputs, in new memory for each run, or the call's own tensors, in which each run
+// finds other elements.
 class Arguments {
  public:
-  Arguments(const OpDef& op, const Call& call) : op_(op), call_(call), in_(call.inputs) {
+  Arguments(const OpDef& op, const Call& call, bool as_inputs) : op_(op), in_(call.inputs) {
     for (size_t i = 0; i < in_.size(); ++i) {
-      if (IsState(op, call, i)) in_[i] = CopyOf(in_[i]);
+      if (!in_[i].defined()) continue;
+      if (IsWritten(op, in_[i], i)) {
+        in_[i] = CopyOf(in_[i]);
+      } else if (as_inputs) {
+        places_.push_back(i);
+      }
     }
   }
-  void Reset() {
+  void Set(const std::vector<Tensor>& values) {
     for (size_t i = 0; i < in_.size(); ++i) {
-      if (IsState(op_, call_, i)) in_[i].CopyFrom(call_.inputs[i]);
+      const bool is_input = std::find(places_.begin(), places_.end(), i) != places_.end();
+      if (is_input) {
+        in_[i] = CopyOf(values[i]);
+      } else if (in_[i].defined()) {
+        Write(values[i], in_[i]);
+      }
     }
   }
-  const std::vector<Tensor>& in() const { return in_; }
+  const std::vector<Tensor>& all() const { return in_; }
+  std::vector<Tensor> inputs() const {
+    std::vector<Tensor> inputs;
+    for (size_t i : places_) inputs.push_back(in_[i]);
+    return inputs;
+  }
+  // All arguments, with these inputs.
+  std::vector<Tensor> With(absl::Span<const Tensor> inputs) const {
+    std::vector<Tensor> all = in_;
+    for (size_t k = 0; k < places_.size(); ++k) all[places_[k]] = inputs[k];
+    return all;
+  }
   // Copies of the outputs and of what the written arguments are now.
   std::vector<Tensor> Results(const TensorList& out) const {
     std::vector<Tensor> results;
     for (const Tensor& t : out) results.push_back(CopyOf(t));
     for (size_t i = 0; i < in_.size(); ++i) {
-      if (IsState(op_, call_, i)) results.push_back(CopyOf(in_[i]));
+      if (IsWritten(op_, in_[i], i)) results.push_back(CopyOf(in_[i]));
     }
     return results;
   }
 
  private:
   const OpDef& op_;
-  const Call& call_;
   std::vector<Tensor> in_;
+  std::vector<size_t> places_;  // of the graph's inputs
 };
 
 void ExpectSame(const std::vector<Tensor>& got, const std::vector<Tensor>& want, const char* what) {
@@ -66,31 +115,27 @@ void ExpectSame(const std::vector<Tensor>& got, const std::vector<Tensor>& want,
 
 void ExpectAgreement(const OpDef& op, const Call& call, const Body& body, bool as_inputs) {
   SCOPED_TRACE(absl::StrCat(call.name, as_inputs ? ", inputs" : ", states"));
-  Arguments eager(op, call), frozen(op, call);
-  const std::vector<Tensor> want = eager.Results(body(eager.in()));
-  std::vector<size_t> place;
-  std::vector<Tensor> inputs;
-  for (size_t i = 0; as_inputs && i < call.inputs.size(); ++i) {
-    if (!call.inputs[i].defined() || DeclOf(op, i).inout) continue;
-    place.push_back(i);
-    inputs.push_back(CopyOf(call.inputs[i]));
-  }
-  const auto fn = [&](absl::Span<const Tensor> given) {
-    std::vector<Tensor> in = frozen.in();
-    for (size_t k = 0; k < place.size(); ++k) in[place[k]] = given[k];
-    return body(in);
-  };
-  Captured captured = Capture(fn, inputs);
+  Arguments eager(op, call, as_inputs), frozen(op, call, as_inputs);
+  const std::vector<Tensor> values = CopiesOf(call.inputs);
+  std::vector<Tensor> others;
+  for (const Tensor& t : values) others.push_back(Others(t));
+  const std::vector<Tensor> want = eager.Results(body(eager.all()));
+  const std::vector<Tensor> inputs = CopiesOf(frozen.inputs());  // whose memory stays taken
+  Captured captured =
+      Capture([&](absl::Span<const Tensor> given) { return body(frozen.With(given)); }, inputs);
   ExpectSame(frozen.Results(captured.outputs), want, "the captured run");
-  // From here on states lie row-major, and a kernel may sum in another order than before.
-  eager.Reset();
-  const std::vector<Tensor> next = eager.Results(body(eager.in()));
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(captured.graph));
   ASSERT_TRUE(graph.ok()) << graph.status();
-  for (const char* which : {"the first run", "the second run"}) {
-    frozen.Reset();
-    ExpectSame(frozen.Results(graph->Call(CopiesOf(inputs))), next, which);
-  }
+  const auto run = [&](const std::vector<Tensor>& with, const char* what) {
+    // States lie row-major from now on, and a kernel may sum in another order than before.
+    eager.Set(with);
+    const std::vector<Tensor> next = eager.Results(body(eager.all()));
+    frozen.Set(with);
+    ExpectSame(frozen.Results(graph->Call(frozen.inputs())), next, what);
+  };
+  run(values, "a run on the captured values");
+  run(others, "a run on other values");
+  eager.Set(values);  // the call's tensors are used again
 }
 
 void CheckCalls(const OpDef& op, const Call& call) {
@@ -113,15 +158,11 @@ void CheckCalls(const OpDef& op, const Call& call) {
   }
 }
 
-// The gradient of the sum of the outputs by all floating inputs, in the graph.
-void CheckGradients(const OpDef& op, const Call& call) {
-  std::vector<size_t> wanted;
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
-    if (!call.inputs[i].defined()) continue;
-    if (DeclOf(op, i).inout) return;  // the body would change what it is asked about
-    if (IsFloating(call.inputs[i].dtype())) wanted.push_back(i);
-  }
+// The gradient of the sum of the outputs' halved squares by all floating inputs, in the graph.
+void CheckGradients(const OpDef& op, const Sample& sample) {
+  const std::vector<size_t> wanted = WantedGradients(op, sample);
   if (op.grad == nullptr || wanted.empty()) return;
+  const Call call{sample.name, CopiesOf(sample.inputs), sample.attrs};
   const Body body = [&](const std::vector<Tensor>& in) {
     std::vector<Tensor> inputs = in, leaves, roots;
     for (size_t i : wanted) {
@@ -130,16 +171,20 @@ void CheckGradients(const OpDef& op, const Call& call) {
     }
     TensorList results = Apply(op, RefsOf(inputs), call.attrs.ref());
     GradOptions options{.allow_unused = true};
-    for (const Tensor& y : results) {
-      if (!y.requires_grad()) continue;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Tensor& y = results[i];
+      const bool constant = op.outputs[i].constant || !IsFloating(y.dtype());
+      EXPECT_EQ(y.requires_grad(), !constant) << call.name << ", output " << i;
+      if (constant) continue;
       roots.push_back(y);
       options.seeds.push_back(y.Detach());
     }
-    if (roots.empty()) return TensorList();
     TensorList gradients;
+    if (roots.empty()) return gradients;
     for (Tensor& g : Grad(roots, leaves, options)) {
       if (g.defined()) gradients.push_back(std::move(g));
     }
+    EXPECT_FALSE(gradients.empty()) << call.name << ": no gradient to compare";
     return gradients;
   };
   ExpectAgreement(op, call, body, true);
@@ -150,7 +195,7 @@ void CheckGradients(const OpDef& op, const Call& call) {
 void CheckCaptured(const OpDef& op, const Samples& samples) {
   for (const Sample& sample : samples.samples) {
     for (const Call& call : DTypeVariants(op, sample)) CheckCalls(op, call);
-    CheckGradients(op, {sample.name, CopiesOf(sample.inputs), sample.attrs});
+    CheckGradients(op, sample);
   }
 }
 

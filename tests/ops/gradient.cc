@@ -24,20 +24,6 @@ namespace {
 constexpr GradCheckOptions kFirst{.eps = 1e-6, .atol = 1e-7, .rtol = 1e-6, .max_elements = 64};
 constexpr GradCheckOptions kSecond{.eps = 1e-6, .atol = 1e-6, .rtol = 1e-5, .max_elements = 24};
 
-// Inputs whose gradient the operation owes.
-std::vector<size_t> Wanted(const OpDef& op, const Sample& sample) {
-  std::vector<size_t> wanted;
-  for (size_t i = 0; i < sample.inputs.size(); ++i) {
-    const Tensor& t = sample.inputs[i];
-    const auto& constant = sample.constant_inputs;
-    if (!t.defined() || !IsFloating(t.dtype()) || DeclOf(op, i).inout) continue;
-    if (std::find(constant.begin(), constant.end(), static_cast<int>(i)) != constant.end())
-      continue;
-    wanted.push_back(i);
-  }
-  return wanted;
-}
-
 // The operation as a function, without the results that have no gradient; inputs that it writes
 // are copied for each call.
 std::vector<Tensor> Outputs(const OpDef& op, std::vector<Tensor> inputs, AttrsRef attrs) {
@@ -59,7 +45,7 @@ void ForEachCall(const OpDef& op, const Samples& samples, F f) {
   int checked = 0;
   for (const Sample& sample : samples.samples) {
     if (!sample.check_gradient) continue;
-    const std::vector<size_t> wanted = Wanted(op, sample);
+    const std::vector<size_t> wanted = WantedGradients(op, sample);
     std::optional<Call> call = InF64(op, sample);
     if (wanted.empty() || !call) continue;
     SCOPED_TRACE(sample.name);

@@ -14,21 +14,13 @@
 #include "tensor/ops/mul.h"
 #include "tensor/ops/sum.h"
 #include "tensor/pending.h"
+#include "tests/error_of.h"
 
 namespace firn::optim {
 namespace {
 
+using testing::ErrorOf;
 using Values = std::vector<float>;
-
-template <class F>
-std::string ErrorOf(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 Tensor Param(Values values) { return FromVector(std::move(values)).SetRequiresGrad(); }
 

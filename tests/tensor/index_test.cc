@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
@@ -13,23 +11,16 @@
 #include "tensor/ops/mul.h"
 #include "tensor/ops/sum.h"
 #include "tensor/reorder.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
 
+using testing::ErrorOf;
 using Ints = std::vector<int64_t>;
 
 Ints Values(const Tensor& t) { return t.ToVector<int64_t>(); }
 Tensor Numbers(const Shape& shape) { return Arange(shape.num_elements()).Reshape(shape); }
-
-std::string MessageOf(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(IndexTest, TakesNumbersAndRanges) {
   const Tensor x = Numbers({3, 4});
@@ -175,9 +166,9 @@ TEST(IndexTest, HasGradients) {
 TEST(IndexTest, RefusesToWriteWhileGradientsAreRecorded) {
   Tensor x = Zeros({3}).SetRequiresGrad();
   Tensor y = Zeros({3});
-  EXPECT_NE(MessageOf([&] { x[0] = 1; }).find("would change x in place while the gradient of x"),
+  EXPECT_NE(ErrorOf([&] { x[0] = 1; }).find("would change x in place while the gradient of x"),
             std::string::npos);
-  EXPECT_NE(MessageOf([&] { y[0] = x[1]; }).find("while the gradient of y is being recorded"),
+  EXPECT_NE(ErrorOf([&] { y[0] = x[1]; }).find("while the gradient of y is being recorded"),
             std::string::npos);
   EXPECT_THROW(x[0] += 1, Error);
   NoGradScope no_grad;
@@ -187,18 +178,18 @@ TEST(IndexTest, RefusesToWriteWhileGradientsAreRecorded) {
 
 TEST(IndexTest, NamesIndexDimAndShapeInErrors) {
   const Tensor x = Numbers({3, 4});
-  EXPECT_EQ(MessageOf([&] { x[{0, 4}]; }), "index: index 4 is outside dim 1 of x [3, 4]");
-  EXPECT_EQ(MessageOf([&] { x[-4]; }), "index: index -4 is outside dim 0 of x [3, 4]");
-  EXPECT_EQ(MessageOf([&] { x[{0, 0, 0}]; }), "index: indices for 3 dimensions of x [3, 4]");
-  EXPECT_EQ(MessageOf([&] { x[{kEllipsis, kEllipsis}]; }), "index: more than one kEllipsis");
-  EXPECT_EQ(MessageOf([&] {
+  EXPECT_EQ(ErrorOf([&] { x[{0, 4}]; }), "index: index 4 is outside dim 1 of x [3, 4]");
+  EXPECT_EQ(ErrorOf([&] { x[-4]; }), "index: index -4 is outside dim 0 of x [3, 4]");
+  EXPECT_EQ(ErrorOf([&] { x[{0, 0, 0}]; }), "index: indices for 3 dimensions of x [3, 4]");
+  EXPECT_EQ(ErrorOf([&] { x[{kEllipsis, kEllipsis}]; }), "index: more than one kEllipsis");
+  EXPECT_EQ(ErrorOf([&] {
               x[FromVector<bool>({true, false})];
             }),
             "index: the mask [2] does not fit x [3, 4] from dim 0 on");
-  EXPECT_EQ(MessageOf([&] { x[Range(0, 1, 0)]; }), "index: a Range has step 0");
-  EXPECT_EQ(MessageOf([&] { x[FromValues<int64_t>({5})]; }),
+  EXPECT_EQ(ErrorOf([&] { x[Range(0, 1, 0)]; }), "index: a Range has step 0");
+  EXPECT_EQ(ErrorOf([&] { x[FromValues<int64_t>({5})]; }),
             "index_select: indices 5 at index 0 is outside [-3, 3)");
-  EXPECT_EQ(MessageOf([&] { Tensor()[0]; }), "index: x is an undefined tensor");
+  EXPECT_EQ(ErrorOf([&] { Tensor()[0]; }), "index: x is an undefined tensor");
 }
 
 static_assert(!std::is_assignable_v<IndexedTensor&, Tensor>, "it could mean either x or the part");

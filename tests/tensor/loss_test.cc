@@ -11,6 +11,7 @@
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
@@ -29,12 +30,7 @@ double LossOfRow(const double* x, const double* q) {
 }
 
 std::string MessageOf(const Tensor& logits, const Tensor& target, const Tensor& weight = {}) {
-  try {
-    CrossEntropy(logits, target, weight);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
+  return testing::ErrorOf([&] { CrossEntropy(logits, target, weight); });
 }
 
 TEST(CrossEntropyTest, TakesProbabilities) {

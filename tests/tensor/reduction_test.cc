@@ -10,6 +10,7 @@
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
@@ -103,13 +104,8 @@ TEST(Conv1dTest, IsASlidingDotProduct) {
 }
 
 TEST(Conv1dTest, RefusesOtherRanks) {
-  try {
-    Conv1d(Zeros({2, 5}), Zeros({1, 2, 3}));
-    ADD_FAILURE() << "no error";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("conv1d: x must have 3 dimensions"), std::string::npos)
-        << e.what();
-  }
+  const std::string error = testing::ErrorOf([] { Conv1d(Zeros({2, 5}), Zeros({1, 2, 3})); });
+  EXPECT_NE(error.find("conv1d: x must have 3 dimensions"), std::string::npos) << error;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
@@ -34,23 +33,16 @@
 #include "tensor/ops/transpose.h"
 #include "tensor/ops/unbind.h"
 #include "tensor/reorder.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
 
+using testing::ErrorOf;
 using Ints = std::vector<int64_t>;
 
 Ints Values(const Tensor& t) { return t.ToVector<int64_t>(); }
 Tensor Numbers(const Shape& shape) { return Arange(shape.num_elements()).Reshape(shape); }
-
-std::string MessageOf(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 std::vector<Shape> Shapes(const std::vector<Tensor>& tensors) {
   std::vector<Shape> shapes;
@@ -81,7 +73,7 @@ TEST(MovedimTest, KeepsTheOrderOfTheOthers) {
   const Tensor x = Zeros({2, 3, 4, 5});
   EXPECT_EQ(Movedim(x, 1, -1).shape(), Shape({2, 4, 5, 3}));
   EXPECT_EQ(Movedim(x, {3, 0}, {0, 1}).shape(), Shape({5, 2, 3, 4}));
-  EXPECT_EQ(MessageOf([&] {
+  EXPECT_EQ(ErrorOf([&] {
               Movedim(x, {0, 1}, {2});
             }),
             "movedim: 2 dims in source, 1 in destination");
@@ -101,11 +93,8 @@ TEST(SplitTest, CutsIntoPieces) {
 
 TEST(SplitTest, RefusesSizesThatDoNotFit) {
   const Tensor x = Zeros({7});
-  EXPECT_EQ(MessageOf([&] { Split(x, 0); }), "split: size 0 does not split dim 0 of x [7]");
-  EXPECT_EQ(MessageOf([&] {
-              Split(x, {3, 3});
-            }),
-            "split: the sizes do not add up to dim 0 of x [7]");
+  EXPECT_EQ(ErrorOf([&] { Split(x, 0); }), "split: size 0 does not split dim 0 of x [7]");
+  EXPECT_EQ(ErrorOf([&] { Split(x, {3, 3}); }), "split: the sizes do not add up to dim 0 of x [7]");
   EXPECT_THROW(Split(x, {8, -1}), Error);
   EXPECT_THROW(Split(x, {INT64_MAX, INT64_MAX}), Error);
   EXPECT_THROW(Chunk(x, 0), Error);
@@ -130,8 +119,8 @@ TEST(ConcatTest, PromotesDTypes) {
   const Tensor y = Concat({FromValues<int64_t>({1}), FromValues<float>({0.5f})});
   EXPECT_EQ(y.dtype(), DType::kF32);
   EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{1, 0.5f}));
-  EXPECT_EQ(MessageOf([] { Concat({}); }), "concat: takes at least 1 tensors, got 0");
-  EXPECT_EQ(MessageOf([] {
+  EXPECT_EQ(ErrorOf([] { Concat({}); }), "concat: takes at least 1 tensors, got 0");
+  EXPECT_EQ(ErrorOf([] {
               Stack({Zeros({2}), Zeros({3})});
             }),
             "stack: tensor 1 [3] and tensor 0 [2] differ");
@@ -174,14 +163,14 @@ TEST(AssignTest, BroadcastsAndConvertsInPlace) {
   EXPECT_EQ(alias.ToVector<float>(), (std::vector<float>{1, 2, 3, 1, 2, 3}));
   x.T().Fill(4);
   EXPECT_EQ(alias.ToVector<float>(), (std::vector<float>(6, 4)));
-  EXPECT_EQ(MessageOf([&] { x.CopyFrom(Zeros({2})); }),
+  EXPECT_EQ(ErrorOf([&] { x.CopyFrom(Zeros({2})); }),
             "assign: source [2] does not broadcast to target [2, 3]");
   EXPECT_THROW(Expand(Zeros({1}), {3}).Fill(1), Error);
 }
 
 TEST(ExpandTest, MinusOneKeepsASize) {
   EXPECT_EQ(Expand(Zeros({2, 1}), {3, -1, 4}).shape(), Shape({3, 2, 4}));
-  EXPECT_EQ(MessageOf([] {
+  EXPECT_EQ(ErrorOf([] {
               Expand(Zeros({2}), {-1, 2});
             }),
             "expand: size 0 is -1, where x [2] has no dimension");
@@ -214,7 +203,7 @@ TEST(DetachTest, CutsHistory) {
 TEST(ToDeviceTest, SaysThatThereIsNoCuda) {
   const Tensor x = Zeros({2});
   EXPECT_TRUE(x.To(Device::Cpu()).Is(x));
-  EXPECT_EQ(MessageOf([&] { x.To(Device::Cuda()); }),
+  EXPECT_EQ(ErrorOf([&] { x.To(Device::Cuda()); }),
             "to_device: no device cuda:0 in this build; x is f32 [2] on cpu");
 }
 

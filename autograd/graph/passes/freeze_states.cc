@@ -24,11 +24,16 @@ absl::StatusOr<PassReport> FreezeStates(Graph& graph) {
   PassReport report{.pass = "freeze_states"};
   const Uses uses(graph);
   std::vector<Tensor> copies(graph.buffers.size());
+  std::vector<bool> gradient(graph.buffers.size());  // checked before every run
+  for (const GradientEffect& e : graph.gradients) {
+    if (e.value != kNoValue) gradient[static_cast<size_t>(graph.value(e.value).buffer)] = true;
+  }
   for (size_t id = 0; id < graph.values.size(); ++id) {
     Value& v = graph.values[id];
     Buffer& buffer = graph.buffers[static_cast<size_t>(v.buffer)];
     Tensor& copy = copies[static_cast<size_t>(v.buffer)];
     if (!v.bound.defined() || !uses.writers(v.buffer).empty()) continue;
+    if (gradient[static_cast<size_t>(v.buffer)]) continue;
     if (buffer.kind != Buffer::Kind::kState && !copy.defined()) continue;
     const TensorImpl& impl = *v.bound.impl();
     const Storage& storage = *impl.storage;

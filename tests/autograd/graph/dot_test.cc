@@ -14,9 +14,9 @@
 #include <string>
 
 #include "autograd/graph/capture.h"
-#include "tensor/error.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
@@ -178,12 +178,7 @@ class PictureTest : public ::testing::Test {
     return GraphOf([](absl::Span<const Tensor> in) { return TensorList{Exp(in[0])}; }, Ones({2}));
   }
   absl::Status Write(const std::string& path) const {
-    try {
-      WriteGraphPicture(Small(), path);
-    } catch (const Error& e) {
-      return absl::Status(e.code(), e.what());
-    }
-    return absl::OkStatus();
+    return testing::StatusOf([&] { WriteGraphPicture(Small(), path); });
   }
 
   std::string path_;

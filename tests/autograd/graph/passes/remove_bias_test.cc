@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <vector>
 
 #include "nn/batch_norm.h"
@@ -13,12 +12,13 @@
 #include "nn/module.h"
 #include "optim/sgd.h"
 #include "tensor/dispatch.h"
-#include "tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
+#include "tests/autograd/graph/training.h"
 
 namespace firn {
 namespace {
 
+using testing::Batch;
 using testing::CountOf;
 using testing::Difference;
 using testing::GraphBuilder;
@@ -40,48 +40,24 @@ struct Net : nn::Module {
   }
 };
 
-// A model and a whole training step on it, the same for every maker of one.
-struct Training {
-  std::unique_ptr<Net> net;
-  std::unique_ptr<optim::Sgd> optimizer;
-  Tensor goal;
-
-  Training() {
-    ManualSeed(11);
-    net = std::make_unique<Net>();
-    optimizer = std::make_unique<optim::Sgd>(net->parameters(),
-                                             optim::SgdOptions{.lr = 0.1, .momentum = 0.9});
-    goal = Randn({5, 6});
-  }
-  Tensor Step(const Tensor& x) {
-    optimizer->ZeroGrad();
-    const Tensor loss = Mean(Square(net->Forward(x) - goal));
-    loss.Backward();
-    optimizer->Step();
-    return loss;
-  }
-  Graph CaptureStep(const Tensor& x) {
-    const Tensor in[] = {x};
-    return Capture([this](absl::Span<const Tensor> given) { return TensorList{Step(given[0])}; },
-                   in)
-        .graph;
-  }
+struct Training : testing::Training<Net, optim::Sgd> {
+  Training() : testing::Training<Net, optim::Sgd>({.lr = 0.1, .momentum = 0.9}) {}
 };
 
 TEST(RemoveBiasTest, ATrainingStepGoesOnAsBefore) {
   Training ordinary, frozen;
-  const Tensor first = Randn({5, 2, 4, 4});
-  ordinary.Step(first);
-  Graph graph = frozen.CaptureStep(first);
+  const std::vector<Batch> batches = testing::Batches(6, {5, 2, 4, 4}, 6);
+  ordinary.Step(batches[0]);
+  Graph graph = frozen.CapturedStep(batches[0]);
   const PassReport report = RunPass(RemoveBiasBeforeBatchNorm, graph);
   EXPECT_EQ(report.what.size(), 6u) << graph.DebugString();  // three biases and their gradients
   for (const Instr& instr : graph.instrs) {
     const bool biased = instr.op->name == "conv2d" || instr.op->name == "linear";
     EXPECT_TRUE(!biased || instr.in[2] == kNoValue) << Describe(instr);
   }
-  for (int i = 0; i < 5; ++i) {
-    const Tensor in[] = {Randn({5, 2, 4, 4})};
-    const Tensor want = ordinary.Step(in[0]);
+  for (size_t i = 1; i < batches.size(); ++i) {
+    const Tensor in[] = {batches[i].x, batches[i].labels};
+    const Tensor want = ordinary.Step(batches[i]);
     EXPECT_NEAR(RunGraph(graph, in)[0].Item(), want.Item(), 1e-5 * std::abs(want.Item())) << i;
   }
   const StateDict got = frozen.net->state_dict(), want = ordinary.net->state_dict();
@@ -92,11 +68,12 @@ TEST(RemoveBiasTest, ATrainingStepGoesOnAsBefore) {
 
 TEST(RemoveBiasTest, TheGradientOfTheBiasIsZero) {
   Training t;
-  Graph graph = t.CaptureStep(Randn({5, 2, 4, 4}));
+  const std::vector<Batch> batches = testing::Batches(2, {5, 2, 4, 4}, 6);
+  Graph graph = t.CapturedStep(batches[0]);
   const Tensor noise = t.net->conv.bias().grad().Clone();
   EXPECT_LT(Difference(noise + 1, Ones({8})), 1e-5);  // zero but for rounding
   RunPass(RemoveBiasBeforeBatchNorm, graph);
-  const Tensor in[] = {Randn({5, 2, 4, 4})};
+  const Tensor in[] = {batches[1].x, batches[1].labels};
   RunGraph(graph, in);
   for (const nn::ConvBase* conv :
        {static_cast<nn::ConvBase*>(&t.net->conv), static_cast<nn::ConvBase*>(&t.net->line)}) {

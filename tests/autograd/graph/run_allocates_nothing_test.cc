@@ -1,0 +1,121 @@
+// A run allocates nothing, from no heap: malloc and its kind are counted here for the whole
+// process, libraries and the threads of the pool included. (operator new comes to malloc.)
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+
+#include "autograd/graph/static_graph.h"
+#include "optim/adam.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tests/autograd/graph/training.h"
+
+namespace {
+
+std::atomic<bool> counting = false;
+std::atomic<int64_t> allocations = 0;
+
+void Count() {
+  if (counting.load(std::memory_order_relaxed)) ++allocations;
+}
+
+}  // namespace
+
+// What glibc's own are called underneath. Programs may replace them; free stays as it is.
+extern "C" {
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* old, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+
+void* malloc(size_t size) {
+  Count();
+  return __libc_malloc(size);
+}
+void* calloc(size_t count, size_t size) {
+  Count();
+  return __libc_calloc(count, size);
+}
+void* realloc(void* old, size_t size) {
+  Count();
+  return __libc_realloc(old, size);
+}
+void* memalign(size_t alignment, size_t size) {
+  Count();
+  return __libc_memalign(alignment, size);
+}
+void* aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+int posix_memalign(void** result, size_t alignment, size_t size) {
+  *result = memalign(alignment, size);
+  return *result == nullptr ? ENOMEM : 0;
+}
+}
+
+namespace firn {
+namespace {
+
+using testing::Batch;
+
+TEST(RunAllocatesNothingTest, TheCounterCounts) {
+  allocations = 0;
+  counting = true;
+  int* volatile made = new int(1);
+  void* volatile aligned = ::operator new(64, std::align_val_t(64));
+  const Tensor t = Ones({3});
+  counting = false;
+  EXPECT_GE(allocations, 3);
+  ::operator delete(aligned, std::align_val_t(64));
+  delete made;
+}
+
+// What the second and later runs allocate; the first may set things up (threads, tables of
+// libraries).
+void ExpectNone(StaticGraph graph, absl::Span<const Tensor> in) {
+  TensorList out(1);
+  absl::Status status = graph.Run(in, absl::MakeSpan(out));
+  ASSERT_TRUE(status.ok()) << status;
+  for (int i = 0; i < 3; ++i) {
+    allocations = 0;
+    counting = true;
+    status = graph.Run(in, absl::MakeSpan(out));
+    counting = false;
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(allocations, 0) << "in run " << i;
+  }
+}
+
+// Kernels of one loop each: nothing but the executor's own work.
+TEST(RunAllocatesNothingTest, ElementwiseOperations) {
+  Tensor total = Zeros({64});
+  const Tensor in[] = {Randn({64})};
+  ExpectNone(Freeze(
+                 [&total](const Tensor& x) {
+                   total.CopyFrom(total + Exp(x));
+                   return Tanh(total) * x;
+                 },
+                 in[0]),
+             in);
+}
+
+// What Firn's own kernels compute. (oneDNN, which takes other convolutions and large products of
+// matrices, makes small objects of its own in each call.)
+struct Net : nn::Module {
+  nn::Conv2d& conv = Add<nn::Conv2d>("conv", {.in = 16, .out = 16, .kernel = 3, .padding = 1});
+  nn::BatchNorm2d& bn = Add<nn::BatchNorm2d>("bn", {.channels = 16});
+  nn::Dropout& drop = Add<nn::Dropout>("drop", {.p = 0.25});
+  Tensor Forward(const Tensor& x) { return Mean(MaxPool2d(drop(Relu(bn(conv(x)))), 2), {2, 3}); }
+};
+
+// Convolution, batch norm, dropout, loss, backward, Adam.
+TEST(RunAllocatesNothingTest, ATrainingStep) {
+  testing::Training<Net, optim::Adam> training({.lr = 1e-2});
+  const Batch batch = testing::Batches(1, {4, 16, 8, 8}, 16)[0];
+  const Tensor in[] = {batch.x, batch.labels};
+  ExpectNone(training.FrozenStep(batch), in);
+}
+
+}  // namespace
+}  // namespace firn

@@ -1,0 +1,224 @@
+// What the reader must refuse of the files that the HDF5 library makes, and the limits that it
+// keeps.
+#include <hdf5.h>
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "device/cpu_allocator.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/internal/h5_reader.h"
+#include "tests/io/h5_test_files.h"
+#include "tests/io/test_files.h"
+
+namespace firn::io::internal {
+namespace {
+
+using testing::HasSubstr;
+
+class H5RefusalsTest : public H5ReaderTest {};
+class H5LimitsTest : public H5ReaderTest {};
+
+TEST_F(H5RefusalsTest, RefusesNumbersBeyondTheDType) {
+  const uint64_t big = uint64_t{1} << 63;
+  const std::string path =
+      Make([&](hid_t f) { AddDataset(f, "u64", H5T_STD_U64LE, {1}, H5T_NATIVE_UINT64, &big); });
+  EXPECT_THAT(Error(path, absl::StatusCode::kDataLoss), HasSubstr("beyond the largest i64"));
+}
+
+TEST_F(H5RefusalsTest, RefusesLinksThatAreNotHard) {
+  for (const H5F_libver_t low : {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST}) {
+    const auto make = [&](const std::function<void(hid_t)>& link) {
+      return Make([&](hid_t f) { AddNumbers(f, "a", {1}), link(f); }, low);
+    };
+    EXPECT_THAT(
+        Error(make([](hid_t f) { H5Lcreate_soft("/a", f, "soft", H5P_DEFAULT, H5P_DEFAULT); }),
+              absl::StatusCode::kUnimplemented),
+        HasSubstr("soft link"));
+    EXPECT_THAT(Error(make([](hid_t f) {
+                        H5Lcreate_external("/etc/passwd", "/x", f, "ext", H5P_DEFAULT, H5P_DEFAULT);
+                      }),
+                      absl::StatusCode::kUnimplemented),
+                HasSubstr("link"));
+    EXPECT_THAT(
+        Error(make([](hid_t f) { H5Lcreate_hard(f, "a", f, "b", H5P_DEFAULT, H5P_DEFAULT); }),
+              absl::StatusCode::kDataLoss),
+        HasSubstr("the object has another name already"));
+  }
+}
+
+TEST_F(H5RefusalsTest, RefusesCycles) {
+  const std::string path = Make([](hid_t f) {
+    const hid_t g = H5Gcreate2(f, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_hard(f, "/", g, "up", H5P_DEFAULT, H5P_DEFAULT);
+    H5Gclose(g);
+  });
+  EXPECT_THAT(Error(path, absl::StatusCode::kDataLoss), HasSubstr("(at /g/up)"));
+}
+
+TEST_F(H5RefusalsTest, RefusesElementsThatAreElsewhere) {
+  const std::string external = Make([](hid_t f) {
+    const hsize_t size = 4;
+    const hid_t space = H5Screate_simple(1, &size, nullptr), c = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_external(c, "/etc/passwd", 0, 16);
+    H5Dclose(H5Dcreate2(f, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, c, H5P_DEFAULT));
+    H5Pclose(c);
+    H5Sclose(space);
+  });
+  EXPECT_THAT(Error(external, absl::StatusCode::kUnimplemented),
+              HasSubstr("elements in other files (at /x)"));
+  const std::string virtual_dataset = Make([](hid_t f) {
+    const hsize_t size = 4;
+    const hid_t space = H5Screate_simple(1, &size, nullptr), c = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_virtual(c, space, "other.h5", "/x", space);
+    H5Dclose(H5Dcreate2(f, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, c, H5P_DEFAULT));
+    H5Pclose(c);
+    H5Sclose(space);
+  });
+  EXPECT_THAT(Error(virtual_dataset, absl::StatusCode::kUnimplemented), HasSubstr("virtual"));
+  const std::string never =
+      Make([](hid_t f) { AddDataset(f, "x", H5T_IEEE_F32LE, {1000}, H5T_NATIVE_FLOAT, nullptr); });
+  EXPECT_THAT(Error(never, absl::StatusCode::kDataLoss), HasSubstr("none were ever written"));
+}
+
+TEST_F(H5RefusalsTest, RefusesOtherTypesAndFilters) {
+  const auto type_error = [&](hid_t type) {
+    const std::string path =
+        Make([&](hid_t f) { AddDataset(f, "x", type, {2}, type, nullptr, {.early = true}); });
+    return Error(path, absl::StatusCode::kUnimplemented);
+  };
+  const hid_t text = H5Tcopy(H5T_C_S1), any_length = H5Tcopy(H5T_C_S1);
+  H5Tset_size(any_length, H5T_VARIABLE);
+  EXPECT_THAT(type_error(text), HasSubstr("class string"));
+  EXPECT_THAT(type_error(any_length), HasSubstr("class variable-length"));
+  const hid_t compound = H5Tcreate(H5T_COMPOUND, 8);
+  H5Tinsert(compound, "a", 0, H5T_NATIVE_FLOAT);
+  EXPECT_THAT(type_error(compound), HasSubstr("class compound"));
+  EXPECT_THAT(type_error(H5T_STD_REF_OBJ), HasSubstr("class reference"));
+  EXPECT_THAT(type_error(H5T_STD_B8LE), HasSubstr("class bit field"));
+  const hid_t colour = H5Tenum_create(H5T_STD_I8LE);
+  const int8_t zero = 0, one = 1;
+  H5Tenum_insert(colour, "RED", &zero);
+  H5Tenum_insert(colour, "BLUE", &one);
+  EXPECT_THAT(type_error(colour), HasSubstr("enumeration"));
+  EXPECT_THAT(type_error(H5T_NATIVE_LDOUBLE), HasSubstr("float type of 16 bytes"));
+  for (const hid_t t : {text, any_length, compound, colour}) H5Tclose(t);
+
+  const std::string checked = Make([](hid_t f) {
+    const hsize_t size = 4;
+    const hid_t space = H5Screate_simple(1, &size, nullptr), c = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(c, 1, &size);
+    H5Pset_fletcher32(c);
+    H5Dclose(H5Dcreate2(f, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, c, H5P_DEFAULT));
+    H5Pclose(c);
+    H5Sclose(space);
+  });
+  EXPECT_THAT(Error(checked, absl::StatusCode::kUnimplemented), HasSubstr("filter 3"));
+}
+
+TEST_F(H5RefusalsTest, RefusesNullSpacesAndTooManyDimensions) {
+  const std::string null = Make([](hid_t f) {
+    const hid_t space = H5Screate(H5S_NULL);
+    H5Dclose(H5Dcreate2(f, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+  });
+  EXPECT_THAT(Error(null, absl::StatusCode::kUnimplemented), HasSubstr("without elements"));
+  const std::string deep = Make([](hid_t f) { AddNumbers(f, "x", {1, 1, 1, 1, 1, 1, 1, 1, 1}); });
+  EXPECT_THAT(Error(deep, absl::StatusCode::kDataLoss), HasSubstr("at most 8 dimensions, got 9"));
+}
+
+// The library writes a chunk as it is told to, whatever its size.
+TEST_F(H5RefusalsTest, RefusesChunksThatSkipAllFiltersAndHaveTheWrongSize) {
+  const std::vector<float> values(20, 1.f);
+  for (const bool shuffle : {false, true}) {
+    const auto make = [&](size_t stored) {
+      return Make([&](hid_t f) {
+        AddNumbers(f, "x", {10}, {.chunk = {10}, .shuffle = shuffle, .deflate = true});
+        const hid_t dataset = H5Dopen2(f, "x", H5P_DEFAULT);
+        const hsize_t at = 0;
+        EXPECT_GE(H5Dwrite_chunk(dataset, H5P_DEFAULT, shuffle ? 3 : 1, &at, stored, values.data()),
+                  0);
+        H5Dclose(dataset);
+      });
+    };
+    const absl::StatusOr<StateDict> state = Load(make(40));
+    ASSERT_TRUE(state.ok()) << state.status();
+    EXPECT_EQ((*state)["x"].ToVector<float>(), std::vector<float>(10, 1.f));
+    for (const size_t stored : {4, 39, 41, 80}) {
+      EXPECT_THAT(Error(make(stored), absl::StatusCode::kDataLoss), HasSubstr("wrong size"))
+          << stored;
+    }
+  }
+}
+
+// A small file that claims to be huge: its chunks were never written.
+TEST_F(H5LimitsTest, TakesNoMemoryForABomb) {
+  const std::string sparse = Make([](hid_t f) {
+    AddDataset(f, "x", H5T_IEEE_F32LE, {1u << 30, 1u << 20}, H5T_NATIVE_FLOAT, nullptr,
+               {.chunk = {1024, 1024}, .deflate = true});
+  });
+  const int64_t before = CpuAllocator().stats().allocations;
+  EXPECT_FALSE(Load(sparse).ok());
+  EXPECT_EQ(CpuAllocator().stats().allocations, before);
+}
+
+TEST_F(H5LimitsTest, ObeysItsLimits) {
+  const std::string path = Make([](hid_t f) {
+    AddNumbers(f, "a/b/c", {100});
+    AddNumbers(f, "a/b/d", {100});
+  });
+  EXPECT_TRUE(
+      Load(path, {.max_tensors = 2, .max_total_bytes = 800, .max_name_bytes = 5, .max_depth = 3})
+          .ok());
+  constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
+  EXPECT_THAT(Error(path, kExhausted, {.max_total_bytes = 799}), HasSubstr("f32 take more than"));
+  EXPECT_THAT(Error(path, kExhausted, {.max_tensors = 1}), HasSubstr("more than the 1"));
+  EXPECT_THAT(Error(path, kExhausted, {.max_depth = 2}), HasSubstr("nested more than the 2"));
+  EXPECT_THAT(Error(path, kExhausted, {.max_name_bytes = 4}),
+              HasSubstr("name has more than the 4"));
+  EXPECT_THAT(Error(path, kExhausted, {.max_metadata_bytes = 1000}), HasSubstr("structure"));
+}
+
+TEST_F(H5LimitsTest, CountsAChunkThatIsLargerThanTheArray) {
+  const std::string path = Make([](hid_t f) {
+    AddNumbers(f, "x", {3, 2}, {.chunk = {1024, 256}, .deflate = true, .extensible = true});
+  });
+  const absl::StatusOr<StateDict> state = Load(path);
+  ASSERT_TRUE(state.ok()) << state.status();
+  ExpectNumbers((*state)["x"], {3, 2});
+  EXPECT_TRUE(Load(path, {.max_total_bytes = 1 << 20}).ok());
+  EXPECT_THAT(Error(path, absl::StatusCode::kResourceExhausted, {.max_total_bytes = (1 << 20) - 1}),
+              HasSubstr("a chunk of 1048576 bytes takes more than the 1048575"));
+}
+
+// All members of a symbol table are made to share one long name.
+TEST_F(H5LimitsTest, CountsEachUseOfAName) {
+  const std::string name(4000, 'x');
+  const std::string path = Make([&](hid_t f) {
+    AddNumbers(f, name.c_str(), {1});
+    for (int i = 0; i < 200; ++i) AddNumbers(f, std::to_string(i).c_str(), {1});
+  });
+  std::string bytes = ReadFile(path);
+  uint64_t heap = 0;
+  std::memcpy(&heap, bytes.data() + bytes.find("HEAP") + 24, sizeof(heap));
+  const uint64_t name_at = bytes.find(name, heap) - heap;
+  int entries = 0;
+  for (size_t at = 0; (at = bytes.find("SNOD", at)) != std::string::npos; at += 8) {
+    uint16_t n = 0;
+    std::memcpy(&n, bytes.data() + at + 6, sizeof(n));
+    for (size_t i = 0; i < n; ++i, ++entries) {
+      std::memcpy(bytes.data() + at + 8 + 40 * i, &name_at, sizeof(name_at));
+    }
+  }
+  ASSERT_EQ(entries, 201);
+  ASSERT_LT(4 * bytes.size(), 201 * name.size());
+  WriteFile(path, bytes);
+  EXPECT_THAT(Error(path, absl::StatusCode::kResourceExhausted), HasSubstr("structure"));
+}
+
+}  // namespace
+}  // namespace firn::io::internal
