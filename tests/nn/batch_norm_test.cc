@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tensor/dispatch.h"
 #include "tensor/op.h"
 #include "tensor/ops/full.h"
@@ -36,6 +39,15 @@ TEST(BatchNormTest, ItsFirstForwardMayBeCaptured) {
   bn(x);
   EXPECT_GE(capture.operations, 2);
   EXPECT_EQ(capture.makers, std::vector<std::string>{});
+}
+
+// A relu of its own lets NaN through, and so does the one inside.
+TEST(BatchNormTest, TheActivationHidesNoNan) {
+  for (FusedActivation activation : {FusedActivation::kRelu, FusedActivation::kTanh}) {
+    BatchNorm2d bn({.channels = 1, .activation = activation});
+    const Tensor x = Full({2, 1, 2, 2}, std::numeric_limits<double>::quiet_NaN());
+    for (float y : bn(x).ToVector<float>()) EXPECT_TRUE(std::isnan(y));
+  }
 }
 
 }  // namespace
