@@ -10,6 +10,7 @@
 #include "autograd/graph/passes/fold_batch_norm.h"
 #include "autograd/graph/passes/fold_constants.h"
 #include "autograd/graph/passes/freeze_states.h"
+#include "autograd/graph/passes/fuse_activation.h"
 #include "autograd/graph/passes/remove_bias.h"
 #include "autograd/graph/passes/update_early.h"
 #include "device/status_macros.h"
@@ -24,7 +25,8 @@ absl::StatusOr<std::vector<PassReport>> RunPasses(Graph& graph, const PassOption
   if (options.arithmetic == Arithmetic::kReordered) {
     passes.insert(passes.end(), {RemoveBiasBeforeBatchNorm, FoldBatchNorm, FoldConstants});
   }
-  passes.insert(passes.end(), {MergeCommonSubexpressions, EliminateDeadCode, UpdateEarly});
+  passes.insert(passes.end(),
+                {MergeCommonSubexpressions, FuseActivation, EliminateDeadCode, UpdateEarly});
   std::vector<PassReport> reports;
   for (Pass pass : passes) {
     FIRN_ASSIGN_OR_RETURN(PassReport report, pass(graph));

@@ -1,0 +1,17 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_PASSES_FUSE_ACTIVATION_H_
+#define FIRN_AUTOGRAD_GRAPH_PASSES_FUSE_ACTIVATION_H_
+
+#include "absl/status/statusor.h"
+#include "autograd/graph/passes/pass.h"
+
+namespace firn {
+
+// Lets a training batch norm apply the relu or tanh that alone reads its result: one pass over
+// memory less. Exact in f32 and f64; the half types are left alone, whose results would no longer
+// be rounded in between. The gradients stay two operations: in one, the compiler contracts the
+// activation's into the sums, which rounds differently.
+absl::StatusOr<PassReport> FuseActivation(Graph& graph);
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_PASSES_FUSE_ACTIVATION_H_
