@@ -122,12 +122,14 @@ absl::Status Executor::PlanArena() {
     for (ValueId id : instr.out) use(id, step);
   }
   for (ValueId id : graph_.outputs) use(id, count);  // copied out after the last step
+  const size_t first_workspace = pieces.size();
   for (int64_t step = 0; step < count; ++step) {
     const auto bytes = static_cast<int64_t>(workspaces_[static_cast<size_t>(step)]);
     workspace_offsets_.push_back(bytes == 0 ? -1 : static_cast<int64_t>(pieces.size()));
     if (bytes != 0) pieces.push_back({bytes, step, step});
   }
   plan_ = PlanMemory(pieces);
+  FindPeak(pieces, first_workspace);
   const auto offset_of = [&](int64_t piece) {
     return piece < 0 ? piece : plan_.offsets[static_cast<size_t>(piece)];
   };
@@ -138,6 +140,17 @@ absl::Status Executor::PlanArena() {
   FIRN_ASSIGN_OR_RETURN(arena_, Storage::Allocate(static_cast<size_t>(plan_.arena_bytes), Device(),
                                                   AllocTag::kArena));
   return absl::OkStatus();
+}
+
+void Executor::FindPeak(absl::Span<const Lifetime> pieces, size_t first_workspace) {
+  peak_.clear();
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Lifetime& piece = pieces[i];
+    if (piece.first > plan_.peak_step || piece.last < plan_.peak_step) continue;
+    peak_.push_back({piece.bytes, static_cast<size_t>(piece.first), i >= first_workspace});
+  }
+  std::stable_sort(peak_.begin(), peak_.end(),
+                   [](const MemoryUse& a, const MemoryUse& b) { return a.bytes > b.bytes; });
 }
 
 absl::StatusOr<char*> Executor::Find(const StatePlace& state) const {

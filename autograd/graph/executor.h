@@ -19,6 +19,13 @@
 
 namespace firn {
 
+// Memory of the arena that is in use when most of it is.
+struct MemoryUse {
+  int64_t bytes = 0;
+  size_t instr = 0;  // the operation that made it, or whose workspace it is
+  bool workspace = false;
+};
+
 // Not thread-safe: a run uses the graph's own memory.
 class Executor {
  public:
@@ -35,6 +42,8 @@ class Executor {
 
   const Graph& graph() const { return graph_; }
   const MemoryPlan& plan() const { return plan_; }
+  // At plan().peak_step, the largest first.
+  absl::Span<const MemoryUse> peak() const { return peak_; }
 
  private:
   // One kernel call.
@@ -62,6 +71,7 @@ class Executor {
   absl::Status Bind();
   absl::Status ChooseKernels();
   absl::Status PlanArena();
+  void FindPeak(absl::Span<const Lifetime> pieces, size_t first_workspace);
   absl::Status BindStates();
   void BindOperands();
   // Null for what lies in an input of the run.
@@ -86,6 +96,7 @@ class Executor {
   std::vector<int64_t> temp_offsets_;   // in the arena, by buffer; -1: none
   std::vector<int64_t> workspace_offsets_;
   MemoryPlan plan_;
+  std::vector<MemoryUse> peak_;
   IntrusivePtr<Storage> arena_;
   std::vector<Operand> operands_;  // of all steps; never grows after Make
   std::vector<Step> steps_;

@@ -3,7 +3,8 @@
 //   operations: 96 captured, 90 run
 //   dead_code: 4
 //     mul at net.bn1
-//   memory: 1228800 bytes, at least 1228800 are needed
+//   memory: 1228800 bytes, at least 1228800 are needed, by conv2d at net.conv1
+//     819200 made by tanh at net.act
 //   inputs: 2, 16640 bytes
 //     %0 f32 [64, 1, 8, 8] on cpu: conv2d at net.conv1
 
@@ -87,6 +88,27 @@ class Section {
   Buffer::Kind kind_;
 };
 
+void AddMemory(const Explanation& what, std::string* text) {
+  absl::StrAppend(text, "memory: ", what.memory.arena_bytes, " bytes, at least ",
+                  what.memory.lower_bound_bytes, " are needed");
+  const auto& instrs = what.lowered.instrs;
+  const auto step = static_cast<size_t>(what.memory.peak_step);
+  if (step < instrs.size()) absl::StrAppend(text, ", by ", Describe(instrs[step]));
+  absl::StrAppend(text, "\n");
+  constexpr size_t kListedUses = 8;
+  int64_t rest = 0;
+  for (size_t i = 0; i < what.peak.size(); ++i) {
+    const MemoryUse& use = what.peak[i];
+    rest += i < kListedUses ? 0 : use.bytes;
+    if (i >= kListedUses) continue;
+    absl::StrAppend(text, "  ", use.bytes, use.workspace ? " workspace of " : " made by ",
+                    Describe(instrs[use.instr]), "\n");
+  }
+  if (rest != 0) {
+    absl::StrAppend(text, "  ", rest, " in ", what.peak.size() - kListedUses, " more\n");
+  }
+}
+
 }  // namespace
 
 PassReport ReportReorders(const Graph& graph, const Graph& lowered) {
@@ -107,8 +129,7 @@ std::string Explain(const Explanation& what) {
   std::string text = absl::StrCat("operations: ", CountComputing(what.captured), " captured, ",
                                   CountComputing(what.lowered), " run\n");
   for (const PassReport& report : what.reports) AddReport(report, &text);
-  absl::StrAppend(&text, "memory: ", what.memory.arena_bytes, " bytes, at least ",
-                  what.memory.lower_bound_bytes, " are needed\n");
+  AddMemory(what, &text);
   const Uses uses(what.lowered);
   Section("inputs", Buffer::Kind::kInput).AddTo(what.lowered, uses, &text);
   Section("states", Buffer::Kind::kState).AddTo(what.lowered, uses, &text);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "autograd/graph/executor.h"
 #include "autograd/graph/graph.h"
 #include "autograd/graph/passes/pass.h"
 #include "autograd/graph/plan.h"
@@ -19,6 +20,7 @@ struct Explanation {
   absl::Span<const PassReport> reports;  // in the order in which the passes ran
   const Graph& lowered;
   const MemoryPlan& memory;
+  absl::Span<const MemoryUse> peak;
 };
 
 // A text for people: operations before and after, what each pass changed, memory, warnings, and

@@ -12,7 +12,7 @@ int64_t RoundUp(int64_t bytes) {
   return (std::max<int64_t>(bytes, 1) + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-int64_t LowerBound(absl::Span<const Lifetime> pieces) {
+void FindPeak(absl::Span<const Lifetime> pieces, MemoryPlan* plan) {
   int64_t steps = 0;
   for (const Lifetime& p : pieces) steps = std::max(steps, p.last + 1);
   std::vector<int64_t> change(static_cast<size_t>(steps) + 1, 0);
@@ -20,9 +20,13 @@ int64_t LowerBound(absl::Span<const Lifetime> pieces) {
     change[static_cast<size_t>(p.first)] += RoundUp(p.bytes);
     change[static_cast<size_t>(p.last) + 1] -= RoundUp(p.bytes);
   }
-  int64_t live = 0, most = 0;
-  for (int64_t c : change) most = std::max(most, live += c);
-  return most;
+  int64_t live = 0;
+  for (size_t step = 0; step < change.size(); ++step) {
+    live += change[step];
+    if (live <= plan->lower_bound_bytes) continue;
+    plan->lower_bound_bytes = live;
+    plan->peak_step = static_cast<int64_t>(step);
+  }
 }
 
 }  // namespace
@@ -30,7 +34,7 @@ int64_t LowerBound(absl::Span<const Lifetime> pieces) {
 MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces) {
   MemoryPlan plan;
   plan.offsets.resize(pieces.size());
-  plan.lower_bound_bytes = LowerBound(pieces);
+  FindPeak(pieces, &plan);
   std::vector<size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),

@@ -20,6 +20,7 @@ struct MemoryPlan {
   int64_t arena_bytes = 0;
   // The most that is needed at one step: no plan can do with less.
   int64_t lower_bound_bytes = 0;
+  int64_t peak_step = 0;  // that step
 };
 
 inline constexpr int64_t kArenaAlignment = 64;

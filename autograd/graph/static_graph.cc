@@ -97,7 +97,7 @@ const Graph& StaticGraph::graph() const { return parts_->executor->graph(); }
 const MemoryPlan& StaticGraph::memory() const { return parts_->executor->plan(); }
 
 std::string StaticGraph::Explain() const {
-  return firn::Explain({captured(), parts_->reports, graph(), memory()});
+  return firn::Explain({captured(), parts_->reports, graph(), memory(), parts_->executor->peak()});
 }
 
 StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs) {

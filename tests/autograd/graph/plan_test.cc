@@ -34,6 +34,7 @@ TEST(PlanTest, PiecesOneAfterTheOtherShare) {
   ExpectNoOverlap(pieces, plan);
   EXPECT_EQ(plan.arena_bytes, 704);
   EXPECT_EQ(plan.lower_bound_bytes, 704);
+  EXPECT_EQ(plan.peak_step, 1);
 }
 
 TEST(PlanTest, RandomLifetimesStayNearTheBound) {
