@@ -10,6 +10,8 @@
 #include "autograd/function.h"
 #include "autograd/gradcheck.h"
 #include "autograd/graph/dot.h"
+#include "autograd/graph/edit.h"
+#include "autograd/graph/evaluation.h"
 #include "autograd/graph/static_graph.h"
 #include "autograd/graph/visit.h"
 #include "autograd/hooks.h"

@@ -16,10 +16,10 @@ namespace {
 
 class Liveness {
  public:
-  explicit Liveness(const Graph& graph)
+  Liveness(const Graph& graph, bool keep_states)
       : graph_(graph), values_(graph.values.size()), buffers_(graph.buffers.size()) {
     for (size_t b = 0; b < graph.buffers.size(); ++b) {
-      buffers_[b] = graph.buffers[b].kind == Buffer::Kind::kState;
+      buffers_[b] = keep_states && graph.buffers[b].kind == Buffer::Kind::kState;
     }
     for (ValueId id : graph.outputs) Need(id);
     for (const GradientEffect& e : graph.gradients) {
@@ -59,6 +59,14 @@ class Liveness {
   const Graph& graph_;
   std::vector<bool> values_, buffers_;  // that something later names, or reads
 };
+
+// By operation.
+std::vector<bool> Needed(const Graph& graph, bool keep_states) {
+  Liveness liveness(graph, keep_states);
+  std::vector<bool> needed(graph.instrs.size());
+  for (size_t i = graph.instrs.size(); i-- > 0;) needed[i] = liveness.Visit(graph.instrs[i]);
+  return needed;
+}
 
 // The position of each kept element among the kept ones; -1 for the others. Erases those.
 template <class T>
@@ -110,15 +118,18 @@ void DropUnusedValues(Graph& graph) {
 
 absl::StatusOr<PassReport> EliminateDeadCode(Graph& graph) {
   PassReport report{.pass = "dead_code"};
-  Liveness liveness(graph);
-  std::vector<bool> needed(graph.instrs.size());
-  for (size_t i = graph.instrs.size(); i-- > 0;) needed[i] = liveness.Visit(graph.instrs[i]);
+  const std::vector<bool> needed = Needed(graph, true);
   for (size_t i = 0; i < graph.instrs.size(); ++i) {
     if (!needed[i]) report.Add(Describe(graph.instrs[i]));
   }
   Compact(graph.instrs, needed);
   DropUnusedValues(graph);
   return report;
+}
+
+void KeepOnlyOutputs(Graph& graph) {
+  Compact(graph.instrs, Needed(graph, false));
+  DropUnusedValues(graph);
 }
 
 }  // namespace firn

@@ -11,6 +11,9 @@ namespace firn {
 // and what changes a temporary in place stays if that is read afterwards. Inputs stay. Exact.
 absl::StatusOr<PassReport> EliminateDeadCode(Graph& graph);
 
+// The same, and what only writes states goes as well, with its effect on them.
+void KeepOnlyOutputs(Graph& graph);
+
 // The second part alone.
 void DropUnusedValues(Graph& graph);
 

@@ -1,0 +1,51 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_INTERNAL_SPLICE_H_
+#define FIRN_AUTOGRAD_GRAPH_INTERNAL_SPLICE_H_
+
+// What edits of graphs are made of. A graph may be inconsistent in between.
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "autograd/graph/graph.h"
+
+namespace firn::internal {
+
+// Operations of one graph in terms of another's values.
+struct Spliced {
+  std::vector<Instr> instrs;  // not yet in the graph
+  std::vector<ValueId> outputs;
+};
+
+// Takes the values of `part` into `graph`; its inputs are `arguments` there. States and constants
+// of one storage become one. Errors: InvalidArgument where an argument does not fit the input.
+absl::StatusOr<Spliced> Splice(Graph& graph, const Graph& part,
+                               absl::Span<const ValueId> arguments);
+
+// Replaces values throughout a graph. Views of what is replaced become views of what stands for it.
+class Replacing {
+ public:
+  // Notes what is a view of what. Values may be added to the graph afterwards, operations not.
+  explicit Replacing(const Graph& graph);
+
+  // From now on `to` stands for `from`.
+  void Add(ValueId from, ValueId to) { now_.emplace_back(from, to); }
+  // A value with the elements of `id` that views of `like` can be taken of: `id` itself, or a copy
+  // that an operation appended to `instrs` makes.
+  static absl::StatusOr<ValueId> Alike(Graph& graph, ValueId id, ValueId like,
+                                       std::vector<Instr>* instrs);
+  // In all operations, results and gradients. Requires: the operations are those of before; new
+  // ones are put in afterwards. Errors: those of shape rules of views.
+  absl::Status Apply(Graph& graph) const;
+
+ private:
+  ValueId Now(ValueId id) const;
+
+  std::vector<std::pair<ValueId, ValueId>> now_;
+  std::vector<bool> alias_;  // by operation
+};
+
+}  // namespace firn::internal
+
+#endif  // FIRN_AUTOGRAD_GRAPH_INTERNAL_SPLICE_H_
