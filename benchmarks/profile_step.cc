@@ -21,6 +21,7 @@ ABSL_FLAG(int64_t, batch, 64, "");
 ABSL_FLAG(bool, frozen, false, "the frozen step instead of the dynamic one");
 ABSL_FLAG(int, threads, 2, "to compute with");
 ABSL_FLAG(int64_t, steps, 20, "after 3 that do not count");
+ABSL_FLAG(bool, explain, false, "what is known of the frozen step's graph");
 ABSL_FLAG(std::string, trace, "", "file for https://ui.perfetto.dev");
 ABSL_FLAG(std::string, csv, "", "file for the rows");
 
@@ -42,6 +43,9 @@ int Run() {
   for (int i = 0; i < 3; ++i) (*trainer)->Step();
   const Profile profile = ProfileStep([&] { (*trainer)->Step(); }, absl::GetFlag(FLAGS_steps));
   std::cout << profile.ByOperation() << "\n" << profile.ByModule();
+  if (absl::GetFlag(FLAGS_explain) && (*trainer)->graph() != nullptr) {
+    std::cout << "\n" << (*trainer)->graph()->Explain();
+  }
   if (!absl::GetFlag(FLAGS_trace).empty()) profile.WriteTrace(absl::GetFlag(FLAGS_trace));
   if (!absl::GetFlag(FLAGS_csv).empty()) profile.WriteCsv(absl::GetFlag(FLAGS_csv));
   return 0;

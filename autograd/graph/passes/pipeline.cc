@@ -12,7 +12,7 @@
 #include "autograd/graph/passes/freeze_states.h"
 #include "autograd/graph/passes/fuse_activation.h"
 #include "autograd/graph/passes/remove_bias.h"
-#include "autograd/graph/passes/update_early.h"
+#include "autograd/graph/passes/schedule_updates.h"
 #include "device/status_macros.h"
 
 namespace firn {
@@ -26,7 +26,7 @@ absl::StatusOr<std::vector<PassReport>> RunPasses(Graph& graph, const PassOption
     passes.insert(passes.end(), {RemoveBiasBeforeBatchNorm, FoldBatchNorm, FoldConstants});
   }
   passes.insert(passes.end(),
-                {MergeCommonSubexpressions, FuseActivation, EliminateDeadCode, UpdateEarly});
+                {MergeCommonSubexpressions, FuseActivation, EliminateDeadCode, ScheduleUpdates});
   std::vector<PassReport> reports;
   for (Pass pass : passes) {
     FIRN_ASSIGN_OR_RETURN(PassReport report, pass(graph));

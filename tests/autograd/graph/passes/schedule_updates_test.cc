@@ -1,6 +1,6 @@
-// Large parameters are updated where their gradients are ready, and nothing changes by it.
+// Gradients and updates of large parameters meet early or late, and nothing changes by it.
 
-#include "autograd/graph/passes/update_early.h"
+#include "autograd/graph/passes/schedule_updates.h"
 
 #include <gtest/gtest.h>
 
@@ -19,6 +19,16 @@ using testing::CountOf;
 using testing::OpsOf;
 using testing::RunGraph;
 using testing::RunPass;
+
+// As compiling does it.
+void DropGradients(Graph& graph) {
+  for (GradientEffect& e : graph.gradients) {
+    if (e.value == kNoValue) continue;
+    graph.value(e.value).bound = Tensor();
+    graph.buffer_of(e.value).kind = Buffer::Kind::kTemp;
+    e.value = kNoValue;
+  }
+}
 
 // Two layers, of which the second has a large weight: its gradient is ready first.
 struct Training {
@@ -48,11 +58,7 @@ struct Training {
   Graph Captured(const Tensor& x) {
     const auto fn = [this](absl::Span<const Tensor> in) { return TensorList{Step(in[0])}; };
     Graph graph = Capture(fn, {&x, 1}).graph;
-    for (GradientEffect& e : graph.gradients) {  // as compiling does it
-      graph.value(e.value).bound = Tensor();
-      graph.buffer_of(e.value).kind = Buffer::Kind::kTemp;
-      e.value = kNoValue;
-    }
+    DropGradients(graph);
     return graph;
   }
 };
@@ -65,15 +71,17 @@ size_t PositionOf(const Graph& graph, std::string_view op, bool last) {
   return position;
 }
 
-TEST(UpdateEarlyTest, MovesLargeParametersOnly) {
+// Of a large batch: activations weigh as much as the gradient.
+TEST(ScheduleUpdatesTest, UpdatesLargeParametersEarly) {
   Training t;
-  const Tensor x = Randn({8, 4});
+  const Tensor x = Randn({64, 4});
   Graph graph = t.Captured(x);
   ASSERT_EQ(CountOf(graph, "sgd_step"), 1);
   const size_t before = graph.instrs.size();
-  const PassReport report = RunPass(UpdateEarly, graph);
+  const PassReport report = RunPass(ScheduleUpdates, graph);
   ASSERT_EQ(report.changes, 1) << OpsOf(graph);
   EXPECT_NE(report.what[0].find("f32 [300, 256]"), std::string::npos) << report.what[0];
+  EXPECT_NE(report.what[0].find("operations earlier"), std::string::npos) << report.what[0];
   EXPECT_EQ(CountOf(graph, "sgd_step"), 2);
   EXPECT_EQ(graph.instrs.size(), before + 1);
   // The first layer's backward comes after it, the update of all others stays behind that.
@@ -81,23 +89,63 @@ TEST(UpdateEarlyTest, MovesLargeParametersOnly) {
   EXPECT_EQ(PositionOf(graph, "sgd_step", true), graph.instrs.size() - 1);
 }
 
-TEST(UpdateEarlyTest, StepsStayTheSame) {
+TEST(ScheduleUpdatesTest, ComputesGradientsOfSmallBatchesLate) {
+  Training t;
   const Tensor x = Randn({8, 4});
-  Training moved, plain;
-  Graph graph = moved.Captured(x);
-  RunPass(UpdateEarly, graph);
-  plain.Step(x);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(RunGraph(graph, {&x, 1})[0].Equals(plain.Step(x))) << i;
-  }
-  for (size_t i = 0; i < 2; ++i) {
-    EXPECT_TRUE(moved.large.parameters()[i].Equals(plain.large.parameters()[i])) << i;
-    EXPECT_TRUE(moved.small.parameters()[i].Equals(plain.small.parameters()[i])) << i;
+  Graph graph = t.Captured(x);
+  const PassReport report = RunPass(ScheduleUpdates, graph);
+  ASSERT_EQ(report.changes, 1) << OpsOf(graph);
+  EXPECT_NE(report.what[0].find("later, with its gradient"), std::string::npos) << report.what[0];
+  const size_t update = PositionOf(graph, "sgd_step", false);
+  EXPECT_GT(update, PositionOf(graph, "relu_grad", true));
+  EXPECT_EQ(graph.value(graph.instrs[update - 1].out[0]).spec.shape, Shape({300, 256}));
+  EXPECT_EQ(update, graph.instrs.size() - 2);
+}
+
+// The gradient of p is computed late, from q, which must not be updated before.
+TEST(ScheduleUpdatesTest, WhatALateGradientReadsIsUpdatedLateAsWell) {
+  const auto run = [](bool schedule) {
+    Tensor p = Ones({300, 300}).SetRequiresGrad(), q = Full({300, 300}, 3.0).SetRequiresGrad();
+    optim::Sgd sgd({p, q}, {.lr = 0.5});
+    const auto step = [&](absl::Span<const Tensor> in) {
+      const NoGradScope no_grad;
+      p.SetGrad(q * 2);
+      q.SetGrad(Exp(in[0]));
+      const Tensor after = Sum(Exp(in[0]));
+      sgd.Step();
+      return TensorList{after};
+    };
+    const Tensor x = Zeros({300, 300});
+    Graph graph = Capture(step, {&x, 1}).graph;
+    DropGradients(graph);
+    if (schedule) {
+      EXPECT_GT(RunPass(ScheduleUpdates, graph).changes, 0);
+    }
+    RunGraph(graph, {&x, 1});
+    return p.ToVector<float>()[0];
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST(ScheduleUpdatesTest, StepsStayTheSame) {
+  for (int64_t batch : {8, 64}) {
+    const Tensor x = Randn({batch, 4});
+    Training moved, plain;
+    Graph graph = moved.Captured(x);
+    RunPass(ScheduleUpdates, graph);
+    plain.Step(x);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(RunGraph(graph, {&x, 1})[0].Equals(plain.Step(x))) << i;
+    }
+    for (size_t i = 0; i < 2; ++i) {
+      EXPECT_TRUE(moved.large.parameters()[i].Equals(plain.large.parameters()[i])) << i;
+      EXPECT_TRUE(moved.small.parameters()[i].Equals(plain.small.parameters()[i])) << i;
+    }
   }
 }
 
 // A second update of one parameter, and a reader of the new value, stay behind the first.
-TEST(UpdateEarlyTest, KeepsTheOrderOfWhatDependsOnEachOther) {
+TEST(ScheduleUpdatesTest, KeepsTheOrderOfWhatDependsOnEachOther) {
   const Tensor w = Ones({300, 300}), g = Full({300, 300}, 2.0);
   const auto fn = [&](absl::Span<const Tensor> in) {
     const Tensor grad = in[0] * g, none;
@@ -107,7 +155,7 @@ TEST(UpdateEarlyTest, KeepsTheOrderOfWhatDependsOnEachOther) {
   };
   const Tensor x = Ones({300, 300});
   Graph graph = Capture(fn, {&x, 1}).graph;
-  RunPass(UpdateEarly, graph);
+  RunPass(ScheduleUpdates, graph);
   const TensorList out = RunGraph(graph, {&x, 1});
   EXPECT_TRUE(out[0].Equals(Full({300, 300}, 2.5)));
   EXPECT_TRUE(out[1].Equals(Exp(g)));

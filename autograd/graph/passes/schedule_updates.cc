@@ -1,8 +1,9 @@
 // One walk over the operations keeps, for each buffer, the last operation that wrote into it and
 // the last that touched it. A repetition of an update may stand right after the last writer of all
-// that it reads and the last one that touches what it writes.
+// that it reads and the last one that touches what it writes. A gradient may be computed later if
+// nothing it is computed from has been written since.
 
-#include "autograd/graph/passes/update_early.h"
+#include "autograd/graph/passes/schedule_updates.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,12 +11,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "autograd/graph/analysis.h"
 
 namespace firn {
 namespace {
 
 // Below this an operation of its own costs more than the memory is worth.
 constexpr size_t kLargeBytes = size_t{1} << 18;
+// How many times what it is computed from a gradient must be for it to be computed late.
+constexpr size_t kMuchLarger = 4;
 
 bool UpdatesEach(const OpDef& op) {
   if (!op.variadic() || !op.outputs.empty()) return false;
@@ -26,7 +30,11 @@ bool UpdatesEach(const OpDef& op) {
 class Mover {
  public:
   explicit Mover(Graph& graph)
-      : g_(graph), after_write_(graph.buffers.size(), 0), after_touch_(graph.buffers.size(), 0) {}
+      : g_(graph),
+        uses_(graph),
+        after_write_(graph.buffers.size(), 0),
+        after_touch_(graph.buffers.size(), 0),
+        gone_(graph.instrs.size(), false) {}
 
   PassReport Run() {
     for (size_t at = 0; at < g_.instrs.size(); ++at) {
@@ -75,6 +83,58 @@ class Mover {
     });
   }
 
+  bool UpdateEarly(Instr& update, size_t at) {
+    const size_t place = Earliest(update);
+    if (place >= at) return false;
+    Report(update, at - place, "earlier");
+    Touch(update, place);  // a later one of the same place is put behind it
+    moved_.push_back({place, std::move(update)});
+    return true;
+  }
+
+  // Moves what computes the gradient to the update, and both to where the update stands.
+  bool ComputeLate(Instr& update, size_t at) {
+    for (ValueId id : update.in) {
+      if (id == kNoValue || !ComputedForThisAlone(id)) continue;
+      const size_t maker = uses_.maker(id);
+      if (!MayWait(g_.instrs[maker], maker)) continue;
+      Report(update, at - maker, "later, with its gradient");
+      Touch(g_.instrs[maker], at);  // nobody changes what it reads before that
+      moved_.push_back({at, std::move(g_.instrs[maker])});
+      gone_[maker] = true;
+      Touch(update, at);
+      moved_.push_back({at, std::move(update)});
+      return true;
+    }
+    return false;
+  }
+
+  bool ComputedForThisAlone(ValueId id) const {
+    const size_t maker = uses_.maker(id);
+    return maker != Uses::kNone && !gone_[maker] && !uses_.leaves(id) &&
+           uses_.readers(id).size() == 1 && g_.buffer_of(id).kind == Buffer::Kind::kTemp &&
+           uses_.writers(g_.value(id).buffer).size() == 1;
+  }
+
+  bool MayWait(const Instr& instr, size_t at) const {
+    if (instr.op->random || instr.op->any_inout || instr.op->is_view || instr.out.size() != 1) {
+      return false;
+    }
+    size_t kept = 0;  // bytes that live longer for it
+    for (ValueId id : instr.in) {
+      if (id == kNoValue) continue;
+      if (after_write_[BufferOf(id)] > at) return false;
+      if (g_.buffer_of(id).kind == Buffer::Kind::kTemp) kept += g_.value(id).spec.bytes();
+    }
+    return g_.value(instr.out[0]).spec.bytes() > kMuchLarger * kept;
+  }
+
+  void Report(const Instr& update, size_t by, const char* where) {
+    const size_t first = update.op->inputs.size() - update.op->cycle;
+    report_.Add(absl::StrCat(Describe(update), " of ", g_.value(update.in[first]).spec.ToString(),
+                             ": ", by, " operations ", where));
+  }
+
   void TakeApart(Instr& update, size_t at) {
     const size_t cycle = update.op->cycle, fixed = update.op->inputs.size() - cycle;
     Instr rest = update;
@@ -85,17 +145,11 @@ class Mover {
       Instr one = update;
       one.in = none;
       one.in.insert(one.in.end(), begin, begin + static_cast<std::ptrdiff_t>(cycle));
-      const size_t place = Earliest(one);
-      if (place < at && IsLarge(one)) {
-        report_.Add(absl::StrCat(Describe(update), " of ", g_.value(*begin).spec.ToString(), ": ",
-                                 at - place, " operations earlier"));
-        Touch(one, place);  // a later one of the same place is put behind it
-        moved_.push_back({place, std::move(one)});
-      } else {
+      if (!IsLarge(one) || !(ComputeLate(one, at) || UpdateEarly(one, at))) {
         rest.in.insert(rest.in.end(), begin, begin + static_cast<std::ptrdiff_t>(cycle));
       }
     }
-    if (rest.in.size() == fixed) gone_.push_back(at);
+    if (rest.in.size() == fixed) gone_[at] = true;
     update = std::move(rest);
   }
 
@@ -108,22 +162,21 @@ class Mover {
       for (; next != moved_.end() && next->before == at; ++next) {
         instrs.push_back(std::move(next->instr));
       }
-      if (std::find(gone_.begin(), gone_.end(), at) == gone_.end()) {
-        instrs.push_back(std::move(g_.instrs[at]));
-      }
+      if (!gone_[at]) instrs.push_back(std::move(g_.instrs[at]));
     }
     g_.instrs = std::move(instrs);
   }
 
   Graph& g_;
+  const Uses uses_;                                // as the graph was
   std::vector<size_t> after_write_, after_touch_;  // by buffer: the next operation's position
   std::vector<Moved> moved_;
-  std::vector<size_t> gone_;  // updates of which nothing is left
-  PassReport report_{.pass = "update_early"};
+  std::vector<bool> gone_;  // by operation: it has moved
+  PassReport report_{.pass = "schedule_updates"};
 };
 
 }  // namespace
 
-absl::StatusOr<PassReport> UpdateEarly(Graph& graph) { return Mover(graph).Run(); }
+absl::StatusOr<PassReport> ScheduleUpdates(Graph& graph) { return Mover(graph).Run(); }
 
 }  // namespace firn
