@@ -97,6 +97,12 @@ size_t GradWorkspace(const KernelQuery& q) {
   return half ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
 }
 
+// In blocks wherever the channels allow: windows are then worked on for many channels at once, what
+// comes next is usually a convolution's gradient, and `grad` is the smaller one to reorder.
+void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
+  want.in[0] = want.out[0] = cpu::KernelBlock(q.in(0).shape);
+}
+
 absl::Status RunGrad(KernelContext& k) {
   const PoolAttrs& a = k.attrs<PoolAttrs>();
   const Size2 in = a.image, out = ImageOf(k.in_spec(0).shape);
@@ -164,10 +170,8 @@ FIRN_REGISTER_OP(avg_pool2d_grad) {
       .attrs = AttrsOf<PoolAttrs>(),
       .infer = InferGrad,
       .grad = GradOfGrad,
-      .kernels = {{.name = "loop",
-                   .workspace = GradWorkspace,
-                   .layouts = cpu::ChannelLayouts,
-                   .run = RunGrad}},
+      .kernels =
+          {{.name = "loop", .workspace = GradWorkspace, .layouts = GradLayouts, .run = RunGrad}},
   };
 }
 
