@@ -24,7 +24,8 @@ namespace {
 // Block sizes; the speed depends little on them (Zen 3, 512 KiB of second-level cache a core).
 constexpr int64_t kMaxChunk = 128 / kBlock;  // output channel blocks transformed back together
 constexpr int64_t kMaxGradientTiles = 128;   // tiles per block of the weight pass
-constexpr int64_t kFilterRows = 16;          // rows of filters transformed at a time
+constexpr int64_t kMaxGradientBlocks = 256 / kBlock;  // output channel blocks of it at a time
+constexpr int64_t kFilterRows = 16;                   // rows of filters transformed at a time
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -113,47 +114,51 @@ void ImagePass(const ImagePlan& plan, const float* x, const float* u, const floa
 // How the weight pass is cut and where its scratch lies.
 struct WeightPlan {
   TileGrid grid;
-  int64_t in_blocks, out_blocks, tiles, du_stride, v_stride, dm_stride;
+  int64_t in_blocks, out_blocks, part_blocks, tiles, du_stride, v_stride, dm_stride;
 
   explicit WeightPlan(const WinogradShape& shape)
       : grid(shape.batch, shape.height, shape.width, shape.kernel),
         in_blocks(shape.in_channels / kBlock),
         out_blocks(shape.out_channels / kBlock),
+        part_blocks(PartSize(out_blocks, kMaxGradientBlocks, 1, 1)),
         tiles(PartSize(grid.tiles(), kMaxGradientTiles, 1, 1)),
-        du_stride(PointStride(shape.in_channels * shape.out_channels)),
+        du_stride(PointStride(shape.in_channels * part_blocks * kBlock)),
         v_stride(PointStride(shape.in_channels * tiles)),
-        dm_stride(PointStride(shape.out_channels * tiles)) {}
+        dm_stride(PointStride(part_blocks * kBlock * tiles)) {}
   int64_t floats() const { return kPoints * (du_stride + v_stride + dm_stride); }
 };
 
-// V and dM of a block of tiles, which the threads share out.
+// V (unless it is null) and dM of a block of tiles, which the threads share out.
 void TransformOperands(const WeightPlan& plan, const float* x, const float* dy, Range tiles,
-                       float* v, float* dm) {
+                       Range blocks, float* v, float* dm) {
   ParallelFor(tiles.size(), 1, [&](int64_t begin, int64_t end) {
     const Range part{tiles.begin + begin, tiles.begin + end};
-    TransformInput(plan.grid, plan.in_blocks * kBlock, x, part, v + begin * kBlock, tiles.size(),
-                   plan.v_stride);
-    TransformOutputGradient(plan.grid, plan.out_blocks * kBlock, dy, part, dm + begin * kBlock,
-                            tiles.size(), plan.dm_stride);
+    if (v != nullptr) {
+      TransformInput(plan.grid, plan.in_blocks * kBlock, x, part, v + begin * kBlock, tiles.size(),
+                     plan.v_stride);
+    }
+    TransformOutputGradient(plan.grid, plan.out_blocks * kBlock, dy, part, blocks,
+                            dm + begin * kBlock, tiles.size(), plan.dm_stride);
   });
 }
 
-void MultiplyGradients(const WeightPlan& plan, int64_t tiles, const float* v, const float* dm,
-                       bool accumulate, float* du) {
+void MultiplyGradients(const WeightPlan& plan, int64_t tiles, int64_t out_blocks, const float* v,
+                       const float* dm, bool accumulate, float* du) {
   const int64_t columns = CeilDiv(plan.in_blocks, kGradientBlocks);
   ParallelFor(kPoints * columns, 1, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t p = item / columns;
       const int64_t block = item % columns * kGradientBlocks;
       MultiplyGradient(tiles, {block, std::min(block + kGradientBlocks, plan.in_blocks)},
-                       plan.out_blocks, v + p * plan.v_stride, dm + p * plan.dm_stride, accumulate,
+                       out_blocks, v + p * plan.v_stride, dm + p * plan.dm_stride, accumulate,
                        du + p * plan.du_stride);
     }
   });
 }
 
-void TransformFilterGradients(const WeightPlan& plan, const float* du, float* dweight) {
-  const int64_t out_channels = plan.out_blocks * kBlock;
+void TransformFilterGradients(const WeightPlan& plan, int64_t out_blocks, const float* du,
+                              float* dweight) {
+  const int64_t out_channels = out_blocks * kBlock;
   const int64_t parts = CeilDiv(out_channels, kFilterRows);
   ParallelFor(parts * plan.in_blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
@@ -226,12 +231,19 @@ void WinogradBackwardWeight(const WinogradShape& shape, const float* x, const fl
   float* du = static_cast<float*>(workspace);
   float* v = du + winograd::kPoints * plan.du_stride;
   float* dm = v + winograd::kPoints * plan.v_stride;
-  for (int64_t first = 0; first < plan.grid.tiles(); first += plan.tiles) {
-    const winograd::Range tiles{first, std::min(first + plan.tiles, plan.grid.tiles())};
-    winograd::TransformOperands(plan, x, dy, tiles, v, dm);
-    winograd::MultiplyGradients(plan, tiles.size(), v, dm, first > 0, du);
+  const bool one_block = plan.tiles == plan.grid.tiles();  // then V stays for all parts
+  for (int64_t block = 0; block < plan.out_blocks; block += plan.part_blocks) {
+    const winograd::Range blocks{block, std::min(block + plan.part_blocks, plan.out_blocks)};
+    for (int64_t first = 0; first < plan.grid.tiles(); first += plan.tiles) {
+      const winograd::Range tiles{first, std::min(first + plan.tiles, plan.grid.tiles())};
+      winograd::TransformOperands(plan, x, dy, tiles, blocks, one_block && block > 0 ? nullptr : v,
+                                  dm);
+      winograd::MultiplyGradients(plan, tiles.size(), blocks.size(), v, dm, first > 0, du);
+    }
+    winograd::TransformFilterGradients(
+        plan, blocks.size(), du,
+        dweight + block * winograd::kBlock * shape.in_channels * shape.kernel * shape.kernel);
   }
-  winograd::TransformFilterGradients(plan, du, dweight);
 }
 
 }  // namespace firn

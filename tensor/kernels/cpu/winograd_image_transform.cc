@@ -123,14 +123,14 @@ inline void TransformSquare(const float* plane, const TileGrid& grid, int64_t y0
 
 template <int kSize, void (*kTransform)(const Channels*, Channels*)>
 void TransformTiles(const TileGrid& grid, int64_t halo, int64_t channels, const float* x,
-                    Range tiles, float* v, int64_t pitch, int64_t point_stride) {
+                    Range tiles, Range blocks, float* v, int64_t pitch, int64_t point_stride) {
   const int64_t plane_floats = grid.height * grid.width * kBlock;
-  const int64_t blocks = channels / kBlock;
-  for (int64_t block = 0; block < blocks; ++block) {
+  const int64_t image_blocks = channels / kBlock;
+  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
     TileCursor cursor(grid, tiles.begin);
-    float* out = v + block * pitch * kBlock;
+    float* out = v + (block - blocks.begin) * pitch * kBlock;
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, cursor.Next(), out += kBlock) {
-      const float* plane = x + (cursor.image() * blocks + block) * plane_floats;
+      const float* plane = x + (cursor.image() * image_blocks + block) * plane_floats;
       TransformSquare<kSize, kTransform>(plane, grid, cursor.y() - halo, cursor.x() - halo, out,
                                          point_stride);
     }
@@ -176,15 +176,15 @@ void TransformOutputTiles(const TileGrid& grid, int64_t channels, const float* m
 
 void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles, float* v,
                     int64_t pitch, int64_t point_stride) {
-  TransformTiles<kPatch, InputTransform>(grid, grid.halo(), channels, x, tiles, v, pitch,
-                                         point_stride);
+  TransformTiles<kPatch, InputTransform>(grid, grid.halo(), channels, x, tiles,
+                                         {0, channels / kBlock}, v, pitch, point_stride);
 }
 
 void TransformOutputGradient(const TileGrid& grid, int64_t channels, const float* dy, Range tiles,
-                             float* v, int64_t pitch, int64_t point_stride) {
+                             Range blocks, float* v, int64_t pitch, int64_t point_stride) {
   const auto transform =
       grid.tile == 4 ? TransformTiles<4, OutputAdjoint<4>> : TransformTiles<2, OutputAdjoint<2>>;
-  transform(grid, 0, channels, dy, tiles, v, pitch, point_stride);
+  transform(grid, 0, channels, dy, tiles, blocks, v, pitch, point_stride);
 }
 
 void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int64_t point_stride,

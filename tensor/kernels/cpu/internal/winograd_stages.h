@@ -60,9 +60,9 @@ constexpr int64_t PointStride(int64_t floats) {
 void TransformInput(const TileGrid& grid, int64_t channels, const float* x, Range tiles, float* v,
                     int64_t pitch, int64_t point_stride);
 
-/// A dy A^T, the adjoint of the output transform, laid out as V.
+/// A dy A^T, the adjoint of the output transform, laid out as V, for `blocks` of the channels.
 void TransformOutputGradient(const TileGrid& grid, int64_t channels, const float* dy, Range tiles,
-                             float* v, int64_t pitch, int64_t point_stride);
+                             Range blocks, float* v, int64_t pitch, int64_t point_stride);
 
 /// y = A^T M A + bias for `blocks` of the `channels` channels of y; M holds these blocks only.
 void TransformOutput(const TileGrid& grid, int64_t channels, const float* m, int64_t point_stride,
