@@ -1,9 +1,10 @@
-// Offsets in an arena from lifetimes.
+// Offsets in an arena from lifetimes: greedy placement in several orders, of which the best counts.
 
 #include "autograd/graph/plan.h"
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace firn {
 namespace {
@@ -29,16 +30,11 @@ void FindPeak(absl::Span<const Lifetime> pieces, MemoryPlan* plan) {
   }
 }
 
-}  // namespace
-
-MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces) {
-  MemoryPlan plan;
-  plan.offsets.resize(pieces.size());
-  FindPeak(pieces, &plan);
-  std::vector<size_t> order(pieces.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return pieces[a].bytes > pieces[b].bytes; });
+// Each piece at the lowest place where it overlaps nothing that was placed before it. Returns the
+// bytes of the arena, or stops at `enough` of them.
+int64_t Place(absl::Span<const Lifetime> pieces, absl::Span<const size_t> order, int64_t enough,
+              std::vector<int64_t>& offsets) {
+  int64_t arena = 0;
   std::vector<size_t> placed;  // by offset
   for (const size_t at : order) {
     const Lifetime& piece = pieces[at];
@@ -47,14 +43,55 @@ MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces) {
     for (const size_t other : placed) {
       const Lifetime& o = pieces[other];
       if (o.last < piece.first || piece.last < o.first) continue;
-      if (plan.offsets[other] >= offset + bytes) break;  // fits into the gap before
-      offset = std::max(offset, plan.offsets[other] + RoundUp(o.bytes));
+      if (offsets[other] >= offset + bytes) break;  // fits into the gap before
+      offset = std::max(offset, offsets[other] + RoundUp(o.bytes));
     }
-    plan.offsets[at] = offset;
-    plan.arena_bytes = std::max(plan.arena_bytes, offset + bytes);
+    offsets[at] = offset;
+    arena = std::max(arena, offset + bytes);
+    if (arena >= enough) return enough;
     const auto where = std::upper_bound(placed.begin(), placed.end(), offset,
-                                        [&](int64_t o, size_t i) { return o < plan.offsets[i]; });
+                                        [&](int64_t o, size_t i) { return offsets[i] > o; });
     placed.insert(where, at);
+  }
+  return arena;
+}
+
+// What comes first in an order: pieces are sorted by it, large values first.
+using Rank = std::pair<int64_t, int64_t> (*)(const Lifetime& piece, const MemoryPlan& plan);
+
+constexpr Rank kRanks[] = {
+    [](const Lifetime& p, const MemoryPlan&) { return std::pair(p.bytes, int64_t{0}); },
+    [](const Lifetime& p, const MemoryPlan&) { return std::pair(p.bytes, p.last - p.first); },
+    [](const Lifetime& p, const MemoryPlan&) { return std::pair(p.last - p.first, p.bytes); },
+    [](const Lifetime& p, const MemoryPlan& plan) {
+      const bool at_peak = p.first <= plan.peak_step && plan.peak_step <= p.last;
+      return std::pair(int64_t{at_peak}, p.bytes);
+    },
+    [](const Lifetime& p, const MemoryPlan& plan) {
+      const bool at_peak = p.first <= plan.peak_step && plan.peak_step <= p.last;
+      return std::pair(int64_t{at_peak}, p.last - p.first);
+    },
+};
+
+}  // namespace
+
+MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces) {
+  MemoryPlan plan;
+  FindPeak(pieces, &plan);
+  plan.arena_bytes = INT64_MAX;
+  std::vector<int64_t> offsets(pieces.size());
+  for (const Rank rank : kRanks) {
+    std::vector<size_t> order(pieces.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return rank(pieces[a], plan) > rank(pieces[b], plan);
+    });
+    const int64_t bytes = Place(pieces, order, plan.arena_bytes, offsets);
+    if (bytes < plan.arena_bytes) {
+      plan.arena_bytes = bytes;
+      plan.offsets = offsets;
+    }
+    if (bytes == plan.lower_bound_bytes) break;
   }
   return plan;
 }

@@ -25,8 +25,9 @@ struct MemoryPlan {
 
 inline constexpr int64_t kArenaAlignment = 64;
 
-// Greedy by size: the largest pieces first, each at the lowest place where it fits (Pisarchyk and
-// Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
+// Greedy: in some order, each piece at the lowest place where it fits (Pisarchyk and Lee,
+// "Efficient Memory Management for Deep Neural Net Inference", 2020). By size, by time of life, and
+// what lives at the peak first; the smallest arena of these counts.
 MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces);
 
 }  // namespace firn
