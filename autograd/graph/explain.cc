@@ -128,6 +128,7 @@ PassReport ReportReorders(const Graph& graph, const Graph& lowered) {
 std::string Explain(const Explanation& what) {
   std::string text = absl::StrCat("operations: ", CountComputing(what.captured), " captured, ",
                                   CountComputing(what.lowered), " run\n");
+  absl::StrAppend(&text, "branches and loops: as in the captured run, whatever inputs are\n");
   for (const PassReport& report : what.reports) AddReport(report, &text);
   AddMemory(what, &text);
   const Uses uses(what.lowered);

@@ -10,6 +10,7 @@
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/executor.h"
 #include "autograd/graph/explain.h"
+#include "autograd/graph/fuse_elementwise.h"
 #include "autograd/graph/in_place.h"
 #include "autograd/graph/lower.h"
 #include "autograd/graph/passes/pipeline.h"
@@ -58,10 +59,13 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   auto parts = std::make_unique<Parts>();
   parts->captured = graph;
   FIRN_ASSIGN_OR_RETURN(parts->reports, RunPasses(graph, {.arithmetic = options.arithmetic,
-                                                          .freeze_states = options.freeze_states}));
+                                                          .freeze_states = options.freeze_states,
+                                                          .recompute = options.recompute}));
   FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
   parts->reports.push_back(ReportReorders(graph, lowered));
   parts->reports.push_back({.pass = "in_place", .changes = MarkInPlace(lowered)});
+  FIRN_ASSIGN_OR_RETURN(PassReport fused, FuseElementwise(lowered));
+  parts->reports.push_back(std::move(fused));
   FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered)));
   return StaticGraph(std::move(parts));
 }

@@ -23,6 +23,9 @@ struct CompileOptions {
   // share memory with everything else.
   bool keep_gradients = false;
   Arithmetic arithmetic = Arithmetic::kExact;
+  // Whether runs compute cheap results a second time in the backward pass, rather than keeping
+  // them, where that lowers the peak of memory.
+  bool recompute = true;
   // Whether states that no run changes are copied now and seen as constants: for a model whose
   // parameters will not change any more.
   bool freeze_states = false;

@@ -11,6 +11,7 @@
 #include "autograd/graph/passes/fold_constants.h"
 #include "autograd/graph/passes/freeze_states.h"
 #include "autograd/graph/passes/fuse_activation.h"
+#include "autograd/graph/passes/recompute.h"
 #include "autograd/graph/passes/remove_bias.h"
 #include "autograd/graph/passes/schedule_updates.h"
 #include "device/status_macros.h"
@@ -25,8 +26,9 @@ absl::StatusOr<std::vector<PassReport>> RunPasses(Graph& graph, const PassOption
   if (options.arithmetic == Arithmetic::kReordered) {
     passes.insert(passes.end(), {RemoveBiasBeforeBatchNorm, FoldBatchNorm, FoldConstants});
   }
-  passes.insert(passes.end(),
-                {MergeCommonSubexpressions, FuseActivation, EliminateDeadCode, ScheduleUpdates});
+  passes.insert(passes.end(), {MergeCommonSubexpressions, FuseActivation, EliminateDeadCode});
+  if (options.recompute) passes.push_back(Recompute);
+  passes.push_back(ScheduleUpdates);
   std::vector<PassReport> reports;
   for (Pass pass : passes) {
     FIRN_ASSIGN_OR_RETURN(PassReport report, pass(graph));

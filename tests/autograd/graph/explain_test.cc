@@ -32,9 +32,9 @@ TEST(ExplainTest, SaysWhatPassesDidAndWhatARunNeeds) {
       Ones({1, 2, 3, 3}));
   const std::string text = graph.Explain();
   for (const char* part :
-       {"operations: 6 captured, 5 run\n", "dead_code: 1\n  exp\n", "memory: ", " are needed, by ",
-        "  144 made by conv2d at conv2d\n", "inputs: 1, 72 bytes\n",
-        "f32 [1, 2, 3, 3] on cpu: conv2d", "states: 5, ",
+       {"operations: 6 captured, 5 run\n", "branches and loops: as in the captured run",
+        "dead_code: 1\n  exp\n", "memory: ", " are needed, by ", "  144 made by conv2d at conv2d\n",
+        "inputs: 1, 72 bytes\n", "f32 [1, 2, 3, 3] on cpu: conv2d", "states: 5, ",
         "f32 [1, 4, 3, 3] on cpu, written: accumulate",
         "f32 [1, 4, 3, 3] on cpu, written: made by neg", "constants: 1, 4 bytes\n",
         "f32 [] on cpu: mul", "warning: 1 tensors made in the captured run are held outside"}) {

@@ -52,9 +52,10 @@ TEST(PipelineTest, ExactPassesKeepEveryBit) {
   Graph graph = model.Captured();
   const auto reports = RunPasses(graph);
   ASSERT_TRUE(reports.ok()) << reports.status();
-  EXPECT_EQ(NamesOf(*reports),
-            (std::vector<std::string>{"dead_code", "fold_constants", "common_subexpressions",
-                                      "fuse_activation", "dead_code", "schedule_updates"}));
+  EXPECT_EQ(
+      NamesOf(*reports),
+      (std::vector<std::string>{"dead_code", "fold_constants", "common_subexpressions",
+                                "fuse_activation", "dead_code", "recompute", "schedule_updates"}));
   EXPECT_TRUE(graph.Verify().ok()) << graph.Verify();
   EXPECT_EQ(CountOf(graph, "channel_affine"), 1);
   const NoGradScope no_grad;

@@ -1,0 +1,231 @@
+// One walk collects operations into an open row until one comes that does not fit. A result stays
+// in the row if nothing else reads it, and then exists a tile at a time.
+//
+// Results may lie over arguments (MarkInPlace). A tile goes through the whole row before the next
+// one begins, so that is right where both lie at the same place, element by element.
+
+#include "autograd/graph/fuse_elementwise.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "autograd/graph/analysis.h"
+#include "device/status_macros.h"
+#include "tensor/internal/elementwise_program.h"
+#include "tensor/internal/kernel_choice.h"
+
+namespace firn {
+namespace {
+
+using internal::ElementwiseProgram;
+
+// Below this a loop stays on one thread and in its cache anyway.
+constexpr int64_t kLarge = 16384;
+
+class Fuser {
+ public:
+  explicit Fuser(Graph& graph) : g_(graph), uses_(graph) {}
+
+  absl::StatusOr<PassReport> Run() {
+    std::vector<Instr> instrs = std::move(g_.instrs);
+    for (size_t at = 0; at < instrs.size(); ++at) {
+      Instr& instr = instrs[at];
+      if (IsAlias(g_, instr) && !WrittenInRow(instr.in[0])) {
+        done_.push_back(std::move(instr));  // computes nothing: it may stand before the row
+        continue;
+      }
+      FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, KernelFor(instr));
+      if (!row_.empty() && (kernel == nullptr || !Joins(instr))) CloseRow();
+      if (kernel == nullptr) {
+        done_.push_back(std::move(instr));
+      } else {
+        row_.push_back({std::move(instr), kernel, at});
+      }
+    }
+    CloseRow();
+    g_.instrs = std::move(done_);
+    return std::move(report_);
+  }
+
+ private:
+  struct Member {
+    Instr instr;
+    const Kernel* kernel;
+    size_t at;
+  };
+
+  bool Single(ValueId id) const { return g_.value(id).spec.num_elements() == 1; }
+
+  // The kernel of an operation that can be in a row, else null.
+  absl::StatusOr<const Kernel*> KernelFor(const Instr& instr) const {
+    const OpDef& op = *instr.op;
+    if (op.kernels.empty() || op.random || op.any_inout || instr.out.size() != 1 ||
+        instr.in.size() > ElementwiseProgram::kMaxStepInputs ||
+        uses_.maker(instr.out[0]) == Uses::kNone) {
+      return nullptr;
+    }
+    const TensorSpec& y = g_.value(instr.out[0]).spec;
+    if (y.num_elements() < kLarge || !y.dense()) return nullptr;
+    absl::InlinedVector<const TensorSpec*, 8> specs;
+    for (ValueId id : instr.in) {
+      specs.push_back(id == kNoValue ? nullptr : &g_.value(id).spec);
+      if (id != kNoValue && !Single(id) && !SameDenseLayout(*specs.back(), y)) return nullptr;
+    }
+    const KernelQuery query(specs, {&y, 1}, instr.attrs.ref());
+    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, internal::SelectKernel(op, query, y.device));
+    const bool fits = kernel->takes == Takes::kElementwise && kernel->layouts == nullptr &&
+                      kernel->workspace == nullptr && kernel->device == DeviceType::kCpu;
+    return fits ? kernel : nullptr;
+  }
+
+  bool WrittenInRow(ValueId id) const {
+    return std::any_of(row_.begin(), row_.end(), [&](const Member& m) {
+      return g_.value(m.instr.out[0]).buffer == g_.value(id).buffer;
+    });
+  }
+
+  // True unless the two share memory in another way than element by element.
+  bool Apart(ValueId a, ValueId b) const {
+    const Value &va = g_.value(a), &vb = g_.value(b);
+    return va.buffer != vb.buffer || (va.offset == vb.offset && SameDenseLayout(va.spec, vb.spec) &&
+                                      SizeOf(va.spec.dtype) == SizeOf(vb.spec.dtype));
+  }
+
+  bool Joins(const Instr& instr) const {
+    const Instr& first = row_.front().instr;
+    if (row_.size() == ElementwiseProgram::kMaxSteps || instr.phase != first.phase) return false;
+    const ValueId y = instr.out[0];
+    if (!SameDenseLayout(g_.value(y).spec, g_.value(first.out[0]).spec)) return false;
+    for (const Member& m : row_) {
+      const auto apart = [&](ValueId id, ValueId result) {
+        return id == kNoValue || Apart(id, result);
+      };
+      for (ValueId id : instr.in) {
+        if (!apart(id, m.instr.out[0])) return false;
+      }
+      for (ValueId id : m.instr.in) {
+        if (!apart(id, y)) return false;
+      }
+      if (!Apart(m.instr.out[0], y)) return false;
+    }
+    return true;
+  }
+
+  // Whether the result of member `i` is read in the row alone.
+  bool StaysInRow(size_t i) const {
+    const ValueId y = row_[i].instr.out[0];
+    const BufferId buffer = g_.value(y).buffer;
+    const size_t end = row_.back().at;
+    if (g_.buffer_of(y).kind != Buffer::Kind::kTemp || uses_.leaves(y)) return false;
+    if (!uses_.readers(y).empty() && uses_.readers(y).back() > end) return false;
+    const bool overwritten =
+        std::any_of(row_.begin() + static_cast<std::ptrdiff_t>(i) + 1, row_.end(),
+                    [&](const Member& m) { return g_.value(m.instr.out[0]).buffer == buffer; });
+    return overwritten ||
+           (uses_.last_reader(buffer) != Uses::kNone && uses_.last_reader(buffer) <= end);
+  }
+
+  void CloseRow() {
+    if (row_.size() < 2) {
+      for (Member& m : row_) done_.push_back(std::move(m.instr));
+    } else {
+      done_.push_back(FuseRow());
+    }
+    row_.clear();
+  }
+
+  Instr FuseRow() {
+    auto program = std::make_shared<ElementwiseProgram>();
+    const TensorSpec& spec = g_.value(row_[0].instr.out[0]).spec;
+    program->shape = spec.shape;
+    program->channel_block = spec.layout.channel_block;
+    Instr fused;
+    fused.phase = row_.front().instr.phase;
+    fused.path = row_.back().instr.path;
+    std::vector<bool> stays(row_.size());
+    for (size_t i = 0; i < row_.size(); ++i) stays[i] = StaysInRow(i);
+    const absl::flat_hash_map<ValueId, int> number = NumberOperands(stays, &fused, program.get());
+    std::string names;
+    for (Member& m : row_) {
+      ElementwiseProgram::Step step{m.instr.op, m.kernel, std::move(m.instr.attrs), {}, 0};
+      for (ValueId id : m.instr.in) step.in.push_back(id == kNoValue ? -1 : number.at(id));
+      step.out = number.at(m.instr.out[0]);
+      absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(m.instr.op->name));
+      program->steps.push_back(std::move(step));
+    }
+    AssignSlots(program.get());
+    program->Finish();
+    report_.Add(absl::StrCat(names, " on ", spec.ToString(),
+                             fused.path == nullptr ? "" : absl::StrCat(" at ", *fused.path)));
+    fused.op = &internal::ElementwiseProgramOp(fused.out.size());
+    fused.attrs = Attrs(internal::ElementwiseProgramAttrs{std::move(program)});
+    return fused;
+  }
+
+  // Numbers inputs, results and what stays, in this order, and lists the first two in `fused`.
+  absl::flat_hash_map<ValueId, int> NumberOperands(const std::vector<bool>& stays, Instr* fused,
+                                                   ElementwiseProgram* program) const {
+    absl::flat_hash_map<ValueId, int> number;
+    const auto add = [&](ValueId id) {
+      if (!number.emplace(id, static_cast<int>(number.size())).second) return false;
+      program->operands.push_back({g_.value(id).spec.dtype, Single(id)});
+      return true;
+    };
+    std::vector<ValueId> made;
+    for (const Member& m : row_) {
+      for (ValueId id : m.instr.in) {
+        const bool outside =
+            id != kNoValue && std::find(made.begin(), made.end(), id) == made.end();
+        if (outside && add(id)) fused->in.push_back(id);
+      }
+      made.push_back(m.instr.out[0]);
+    }
+    for (size_t i = 0; i < made.size(); ++i) {
+      if (!stays[i] && add(made[i])) fused->out.push_back(made[i]);
+    }
+    for (ValueId id : made) add(id);
+    program->num_inputs = fused->in.size();
+    program->num_results = fused->out.size();
+    return number;
+  }
+
+  // A slot is free again after the last step that reads it.
+  static void AssignSlots(ElementwiseProgram* p) {
+    const auto first = static_cast<int>(p->num_inputs + p->num_results);
+    std::vector<size_t> last_read(p->operands.size(), 0);
+    for (size_t s = 0; s < p->steps.size(); ++s) {
+      for (int i : p->steps[s].in) {
+        if (i >= 0) last_read[static_cast<size_t>(i)] = s;
+      }
+    }
+    std::vector<size_t> free_from;  // by slot: the first step that may write it
+    for (size_t s = 0; s < p->steps.size(); ++s) {
+      const auto out = static_cast<size_t>(p->steps[s].out);
+      if (p->steps[s].out < first) continue;
+      auto slot =
+          std::find_if(free_from.begin(), free_from.end(), [s](size_t from) { return from <= s; });
+      if (slot == free_from.end()) slot = free_from.insert(slot, 0);
+      *slot = std::max(last_read[out], s) + 1;
+      p->operands[out].slot = static_cast<int>(slot - free_from.begin());
+    }
+    p->num_slots = free_from.size();
+  }
+
+  Graph& g_;
+  const Uses uses_;  // as the graph was
+  std::vector<Member> row_;
+  std::vector<Instr> done_;
+  PassReport report_{.pass = "fuse_elementwise"};
+};
+
+}  // namespace
+
+absl::StatusOr<PassReport> FuseElementwise(Graph& graph) { return Fuser(graph).Run(); }
+
+}  // namespace firn

@@ -1,0 +1,17 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_FUSE_ELEMENTWISE_H_
+#define FIRN_AUTOGRAD_GRAPH_FUSE_ELEMENTWISE_H_
+
+#include "absl/status/statusor.h"
+#include "autograd/graph/graph.h"
+#include "autograd/graph/passes/pass.h"
+
+namespace firn {
+
+// Lets elementwise operations that follow each other, on large tensors of one shape and layout, run
+// as one operation, tile by tile: what passes between them stays in cache and needs no memory of
+// its own. Exact. Requires: `graph` comes from Lower and MarkInPlace.
+absl::StatusOr<PassReport> FuseElementwise(Graph& graph);
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_FUSE_ELEMENTWISE_H_

@@ -1,0 +1,193 @@
+// A curve of how many bytes live at each operation is kept. As long as there is a result that lives
+// where the curve is highest only because the backward pass will read it, and that can be computed
+// again, the largest such goes: its bytes leave the curve between the last reader before the
+// backward pass and the first one in it. Workspaces are not known yet and left out.
+
+#include "autograd/graph/passes/recompute.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "autograd/graph/analysis.h"
+#include "autograd/graph/passes/channel_source.h"
+
+namespace firn {
+namespace {
+
+// Below this an operation of its own costs more than the memory is worth.
+constexpr int64_t kLargeBytes = int64_t{1} << 16;
+
+// What computes the results of `instr` again and changes no state, from the same arguments.
+std::optional<Instr> Again(const Instr& instr) {
+  const OpDef& op = *instr.op;
+  Instr again = instr;
+  again.phase = Phase::kBackward;
+  if (op.name == "batch_norm_train" || op.name == "batch_norm_act_train") {
+    again.in[3] = again.in[4] = kNoValue;  // the running statistics move once
+    return again;
+  }
+  const bool elementwise = !op.kernels.empty() && op.kernels.back().takes == Takes::kElementwise;
+  if (!elementwise || op.random || op.any_inout || op.outputs.size() != 1) return {};
+  return again;
+}
+
+class Recomputing {
+ public:
+  explicit Recomputing(Graph& graph)
+      : g_(graph),
+        uses_(graph),
+        first_touch_(graph.buffers.size(), Uses::kNone),
+        last_touch_(graph.buffers.size(), 0),
+        values_in_(graph.buffers.size(), 0),
+        live_(graph.instrs.size() + 1, 0),
+        taken_(graph.values.size(), false),
+        read_(graph.values.size(), false) {
+    for (const Value& v : g_.values) ++values_in_[static_cast<size_t>(v.buffer)];
+    FindLifetimes();
+    for (size_t at = 0; at < g_.instrs.size(); ++at) {
+      if (std::optional<Candidate> c = CandidateAt(at)) candidates_.push_back(*std::move(c));
+    }
+    std::stable_sort(candidates_.begin(), candidates_.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.bytes > b.bytes; });
+  }
+
+  PassReport Run() {
+    while (Candidate* c = LargestAtPeak()) Take(*c);
+    if (report_.changes != 0) Rebuild();
+    return std::move(report_);
+  }
+
+ private:
+  struct Candidate {
+    size_t before, after;  // the readers around the time in which the result need not be there
+    int64_t bytes;
+    ValueId value;
+    Instr again;
+  };
+
+  size_t BufferOf(ValueId id) const { return static_cast<size_t>(g_.value(id).buffer); }
+  bool IsTemp(ValueId id) const { return g_.buffer_of(id).kind == Buffer::Kind::kTemp; }
+
+  void FindLifetimes() {
+    const auto touch = [this](ValueId id, size_t at) {
+      if (id == kNoValue) return;
+      size_t& first = first_touch_[BufferOf(id)];
+      first = std::min(first, at);
+      last_touch_[BufferOf(id)] = at;
+    };
+    for (size_t at = 0; at < g_.instrs.size(); ++at) {
+      for (ValueId id : g_.instrs[at].in) touch(id, at);
+      for (ValueId id : g_.instrs[at].out) touch(id, at);
+    }
+    for (ValueId id : g_.outputs) touch(id, g_.instrs.size());
+    for (size_t b = 0; b < g_.buffers.size(); ++b) {
+      if (g_.buffers[b].kind != Buffer::Kind::kTemp || first_touch_[b] == Uses::kNone) continue;
+      for (size_t at = first_touch_[b]; at <= last_touch_[b]; ++at)
+        live_[at] += g_.buffers[b].bytes;
+    }
+  }
+
+  std::optional<Candidate> CandidateAt(size_t at) const {
+    const Instr& instr = g_.instrs[at];
+    if (instr.phase != Phase::kForward || instr.out.empty()) return {};
+    const ValueId y = instr.out[0];
+    const bool alone = IsTemp(y) && !uses_.leaves(y) && values_in_[BufferOf(y)] == 1 &&
+                       uses_.writers(g_.value(y).buffer).size() == 1;
+    if (!alone || g_.buffer_of(y).bytes < kLargeBytes) return {};
+    const absl::Span<const size_t> readers = uses_.readers(y);
+    const auto first = std::find_if(readers.begin(), readers.end(), [this](size_t reader) {
+      return g_.instrs[reader].phase == Phase::kBackward;
+    });
+    if (first == readers.end()) return {};
+    const size_t before = first == readers.begin() ? at : *(first - 1);
+    std::optional<Instr> again = Again(instr);
+    if (before + 1 >= *first || !again || !AreThere(*again, at, *first)) return {};
+    return Candidate{before, *first, g_.buffer_of(y).bytes, y, *std::move(again)};
+  }
+
+  // Whether all arguments are as they were at `at`, and not kept for this.
+  bool AreThere(const Instr& again, size_t at, size_t then) const {
+    return std::all_of(again.in.begin(), again.in.end(), [&](ValueId id) {
+      return id == kNoValue || ((!IsTemp(id) || last_touch_[BufferOf(id)] >= then) &&
+                                UnchangedBetween(g_, uses_, id, at + 1, then));
+    });
+  }
+
+  Candidate* LargestAtPeak() {
+    const auto peak =
+        static_cast<size_t>(std::max_element(live_.begin(), live_.end()) - live_.begin());
+    for (Candidate& c : candidates_) {
+      const bool free =
+          !taken_[static_cast<size_t>(c.value)] && !read_[static_cast<size_t>(c.value)];
+      if (free && c.before < peak && peak < c.after && !ReadsTaken(c.again)) return &c;
+    }
+    return nullptr;
+  }
+
+  bool ReadsTaken(const Instr& again) const {
+    return std::any_of(again.in.begin(), again.in.end(), [this](ValueId id) {
+      return id != kNoValue && taken_[static_cast<size_t>(id)];
+    });
+  }
+
+  void Take(Candidate& c) {
+    taken_[static_cast<size_t>(c.value)] = true;
+    for (size_t at = c.before + 1; at < c.after; ++at) live_[at] -= c.bytes;
+    for (ValueId id : c.again.in) {
+      if (id != kNoValue) read_[static_cast<size_t>(id)] = true;
+    }
+    report_.Add(absl::StrCat(Describe(c.again), " of ", g_.value(c.value).spec.ToString()));
+  }
+
+  ValueId NewTemp(const TensorSpec& spec) {
+    const auto buffer = static_cast<BufferId>(g_.buffers.size());
+    g_.buffers.push_back({Buffer::Kind::kTemp, static_cast<int64_t>(spec.bytes()), spec.device});
+    g_.values.push_back({buffer, 0, spec, {}});
+    return static_cast<ValueId>(g_.values.size() - 1);
+  }
+
+  void Rebuild() {
+    std::vector<std::pair<size_t, Instr>> added;
+    for (Candidate& c : candidates_) {
+      if (!taken_[static_cast<size_t>(c.value)]) continue;
+      for (ValueId& id : c.again.out) id = NewTemp(g_.value(id).spec);
+      const ValueId y = c.again.out[0];
+      for (size_t reader : uses_.readers(c.value)) {
+        if (reader < c.after) continue;
+        auto& in = g_.instrs[reader].in;
+        std::replace(in.begin(), in.end(), c.value, y);
+      }
+      added.emplace_back(c.after, std::move(c.again));
+    }
+    std::stable_sort(added.begin(), added.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Instr> instrs;
+    auto next = added.begin();
+    for (size_t at = 0; at < g_.instrs.size(); ++at) {
+      for (; next != added.end() && next->first == at; ++next) {
+        instrs.push_back(std::move(next->second));
+      }
+      instrs.push_back(std::move(g_.instrs[at]));
+    }
+    g_.instrs = std::move(instrs);
+  }
+
+  Graph& g_;
+  const Uses uses_;                               // as the graph was
+  std::vector<size_t> first_touch_, last_touch_;  // by buffer
+  std::vector<size_t> values_in_;                 // by buffer: how many
+  std::vector<int64_t> live_;                     // bytes of temporaries, by operation
+  std::vector<bool> taken_, read_;                // values computed again, and from which
+  std::vector<Candidate> candidates_;             // large ones first
+  PassReport report_{.pass = "recompute"};
+};
+
+}  // namespace
+
+absl::StatusOr<PassReport> Recompute(Graph& graph) { return Recomputing(graph).Run(); }
+
+}  // namespace firn

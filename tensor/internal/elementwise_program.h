@@ -1,0 +1,65 @@
+#ifndef FIRN_TENSOR_INTERNAL_ELEMENTWISE_PROGRAM_H_
+#define FIRN_TENSOR_INTERNAL_ELEMENTWISE_PROGRAM_H_
+
+// Elementwise operations that run as one: tile by tile, each through all of them, so that what one
+// leaves for the next stays in cache.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "tensor/op.h"
+
+namespace firn::internal {
+
+// Operands are numbered: the inputs of the call, then its results, then what only passes between
+// steps. All have one shape and one dense layout, but for inputs of a single element.
+struct ElementwiseProgram {
+  static constexpr size_t kMaxSteps = 12, kMaxStepInputs = 4;
+
+  struct Operand {
+    DType dtype = DType::kF32;
+    bool single = false;
+    int slot = -1;  // of the workspace: a tile for what only passes between steps
+  };
+  struct Step {
+    const OpDef* op = nullptr;
+    const Kernel* kernel = nullptr;  // one that takes any elements: Takes::kElementwise
+    Attrs attrs;
+    absl::InlinedVector<int, kMaxStepInputs> in;  // operands; -1: not given
+    int out = 0;
+    bool alike = false;  // all operands have one dtype and the full size
+  };
+
+  Shape shape;
+  int channel_block = 0;
+  size_t num_inputs = 0, num_results = 0, num_slots = 0;
+  std::vector<Operand> operands;
+  std::vector<Step> steps;
+  std::vector<TensorSpec> tile, last_tile;  // by operand, made by Finish
+
+  // Fills in what follows from the rest. Call when all else is there.
+  void Finish();
+  // "mul(0, 1) -> 3; tanh(3) -> 2": the same for the same program.
+  std::string ToString() const;
+};
+
+struct ElementwiseProgramAttrs {
+  std::shared_ptr<const ElementwiseProgram> program;
+  template <class V>
+  void Visit(V& v) {
+    std::string text = program == nullptr ? "" : program->ToString();
+    v.Field("program", text);  // to be looked at: a program is not made from its text
+  }
+};
+
+// The operation that runs a program of so many results. It is not registered: nobody but a compiled
+// graph calls it. Requires: 1 <= num_results <= kMaxSteps.
+const OpDef& ElementwiseProgramOp(size_t num_results);
+
+}  // namespace firn::internal
+
+#endif  // FIRN_TENSOR_INTERNAL_ELEMENTWISE_PROGRAM_H_
