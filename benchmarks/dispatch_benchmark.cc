@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "autograd/backward.h"
+#include "autograd/graph/static_graph.h"
 #include "tensor/from.h"
 #include "tensor/ops/add.h"
 
@@ -55,6 +56,18 @@ void AddRecordedChainAndBackward(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * 1000);
 }
 BENCHMARK(AddRecordedChainAndBackward);
+
+// The chain as a frozen graph: what a node costs, its addition included.
+void AddFrozenChain(benchmark::State& state) {
+  const Tensor in[] = {FromValues({1.f}), FromValues({2.f})};
+  StaticGraph graph = Freeze(Chain, in[0], in[1]);
+  Tensor out = graph(in[0], in[1]);
+  for (auto _ : state) {
+    if (!graph.Run(in, {&out, 1}).ok()) state.SkipWithError("the graph does not run");
+  }
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+BENCHMARK(AddFrozenChain);
 
 void AddNumber(benchmark::State& state) {
   const Tensor x = FromValues({1.f});
