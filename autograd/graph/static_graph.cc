@@ -13,6 +13,7 @@
 #include "autograd/graph/fuse_elementwise.h"
 #include "autograd/graph/in_place.h"
 #include "autograd/graph/lower.h"
+#include "autograd/graph/pack_parameters.h"
 #include "autograd/graph/passes/pipeline.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
@@ -63,6 +64,8 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
                                                           .recompute = options.recompute}));
   FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
   parts->reports.push_back(ReportReorders(graph, lowered));
+  FIRN_ASSIGN_OR_RETURN(PassReport packed, PackParameters(lowered));
+  parts->reports.push_back(std::move(packed));
   parts->reports.push_back({.pass = "in_place", .changes = MarkInPlace(lowered)});
   FIRN_ASSIGN_OR_RETURN(PassReport fused, FuseElementwise(lowered));
   parts->reports.push_back(std::move(fused));

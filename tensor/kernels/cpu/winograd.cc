@@ -67,10 +67,22 @@ struct ImagePlan {
         u_stride(PointStride(in * out)),
         v_stride(PointStride(in * tiles)),
         m_stride(PointStride(chunk * kBlock * tiles)) {}
-  int64_t floats() const {
-    return kPoints * (u_stride + std::min(workers, tile_blocks * chunks) * (v_stride + m_stride));
+  int64_t filter_floats() const { return kPoints * u_stride; }
+  int64_t scratch_floats() const {
+    return kPoints * std::min(workers, tile_blocks * chunks) * (v_stride + m_stride);
   }
+  int64_t floats() const { return filter_floats() + scratch_floats(); }
 };
+
+FilterView ForwardFilters(const WinogradShape& shape) {
+  const int64_t taps = shape.kernel * shape.kernel;
+  return {.rows = shape.in_channels,
+          .columns = shape.out_channels,
+          .row_stride = taps,
+          .column_stride = taps * shape.in_channels,
+          .rotate = false,
+          .taps = shape.kernel};
+}
 
 void TransformFilters(const ImagePlan& plan, const FilterView& view, const float* weight,
                       float* u) {
@@ -195,19 +207,31 @@ size_t WinogradWorkspace(const WinogradShape& shape, ConvPass pass) {
   return static_cast<size_t>(floats) * sizeof(float);
 }
 
+int64_t WinogradFilterFloats(const WinogradShape& shape) {
+  return winograd::ImagePlan(shape, shape.in_channels, shape.out_channels).filter_floats();
+}
+
+void WinogradTransformFilters(const WinogradShape& shape, const float* weight, float* filters) {
+  const winograd::ImagePlan plan(shape, shape.in_channels, shape.out_channels);
+  winograd::TransformFilters(plan, winograd::ForwardFilters(shape), weight, filters);
+}
+
+size_t WinogradFilteredWorkspace(const WinogradShape& shape) {
+  const winograd::ImagePlan plan(shape, shape.in_channels, shape.out_channels);
+  return static_cast<size_t>(plan.scratch_floats()) * sizeof(float);
+}
+
+void WinogradForwardFiltered(const WinogradShape& shape, const float* x, const float* filters,
+                             const float* bias, float* y, void* workspace) {
+  const winograd::ImagePlan plan(shape, shape.in_channels, shape.out_channels);
+  winograd::ImagePass(plan, x, filters, bias, y, static_cast<float*>(workspace));
+}
+
 void WinogradForward(const WinogradShape& shape, const float* x, const float* weight,
                      const float* bias, float* y, void* workspace) {
-  const winograd::ImagePlan plan(shape, shape.in_channels, shape.out_channels);
-  const int64_t taps = shape.kernel * shape.kernel;
-  const winograd::FilterView view{.rows = shape.in_channels,
-                                  .columns = shape.out_channels,
-                                  .row_stride = taps,
-                                  .column_stride = taps * shape.in_channels,
-                                  .rotate = false,
-                                  .taps = shape.kernel};
-  float* u = static_cast<float*>(workspace);
-  winograd::TransformFilters(plan, view, weight, u);
-  winograd::ImagePass(plan, x, u, bias, y, u + winograd::kPoints * plan.u_stride);
+  float* filters = static_cast<float*>(workspace);
+  WinogradTransformFilters(shape, weight, filters);
+  WinogradForwardFiltered(shape, x, filters, bias, y, filters + WinogradFilterFloats(shape));
 }
 
 void WinogradBackwardData(const WinogradShape& shape, const float* dy, const float* weight,

@@ -46,6 +46,16 @@ size_t WinogradWorkspace(const WinogradShape& shape, ConvPass pass);
 void WinogradForward(const WinogradShape& shape, const float* x, const float* weight,
                      const float* bias, float* y, void* workspace);
 
+/// The filters of a forward pass, transformed: so many values for any batch and image size, aligned
+/// to 64 bytes.
+int64_t WinogradFilterFloats(const WinogradShape& shape);
+void WinogradTransformFilters(const WinogradShape& shape, const float* weight, float* filters);
+
+/// WinogradForward with transformed filters, to the bit. The workspace may be smaller.
+size_t WinogradFilteredWorkspace(const WinogradShape& shape);
+void WinogradForwardFiltered(const WinogradShape& shape, const float* x, const float* filters,
+                             const float* bias, float* y, void* workspace);
+
 /// dx = gradient of sum(y * dy) with respect to x.
 void WinogradBackwardData(const WinogradShape& shape, const float* dy, const float* weight,
                           float* dx, void* workspace);

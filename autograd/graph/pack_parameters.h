@@ -1,0 +1,16 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_PACK_PARAMETERS_H_
+#define FIRN_AUTOGRAD_GRAPH_PACK_PARAMETERS_H_
+
+#include "absl/status/statusor.h"
+#include "autograd/graph/graph.h"
+#include "autograd/graph/passes/pass.h"
+
+namespace firn {
+
+// Lays constant weights of convolutions out as their kernels want them, once and not in every run.
+// Exact. A packed 3x3 filter takes four times its memory. Requires: `graph` comes from Lower.
+absl::StatusOr<PassReport> PackParameters(Graph& graph);
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_PACK_PARAMETERS_H_

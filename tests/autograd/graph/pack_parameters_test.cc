@@ -1,0 +1,83 @@
+// Weights that do not change are laid out once, and no bit of a result changes.
+
+#include "autograd/graph/pack_parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "autograd/graph/static_graph.h"
+#include "device/parallel.h"
+#include "nn/conv.h"
+#include "nn/module.h"
+#include "tensor/dispatch.h"
+#include "tests/autograd/graph/passes/graph_builder.h"
+
+namespace firn {
+namespace {
+
+using testing::CountOf;
+
+struct Net : nn::Module {
+  nn::Conv2d& first = Add<nn::Conv2d>("first", {.in = 3, .out = 16, .kernel = 3, .padding = 1});
+  nn::Conv2d& small = Add<nn::Conv2d>("small", {.in = 16, .out = 32, .kernel = 3, .padding = 1});
+  nn::Conv2d& large =
+      Add<nn::Conv2d>("large", {.in = 32, .out = 16, .kernel = 5, .padding = 2, .bias = false});
+  nn::Conv2d& strided = Add<nn::Conv2d>("strided", {.in = 16, .out = 16, .kernel = 3, .stride = 2});
+  Tensor Forward(const Tensor& x) { return strided(large(Relu(small(first(x))))); }
+};
+
+absl::StatusOr<StaticGraph> Compiled(Net& net, const CompileOptions& options) {
+  const NoGradScope no_grad;
+  const Tensor in[] = {Randn({8, 3, 12, 12})};
+  return StaticGraph::Compile(
+      Capture([&](absl::Span<const Tensor> x) { return TensorList{net.Forward(x[0])}; }, in).graph,
+      options);
+}
+
+TEST(PackParametersTest, FrozenWeightsArePackedAndResultsStay) {
+  Net net;
+  auto packed = Compiled(net, {.freeze_states = true}), plain = Compiled(net, {});
+  ASSERT_TRUE(packed.ok()) << packed.status();
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_EQ(CountOf(plain->graph(), "conv2d_packed"), 0);
+  EXPECT_EQ(CountOf(packed->graph(), "conv2d_packed"), 2) << packed->graph().DebugString();
+  EXPECT_NE(packed->Explain().find("pack_parameters: 2"), std::string::npos) << packed->Explain();
+  const NoGradScope no_grad;
+  const int threads = NumThreads();
+  for (int n : {threads, 1, threads + 1}) {
+    SetNumThreads(n);
+    const Tensor x = Randn({8, 3, 12, 12});
+    EXPECT_TRUE((*packed)(x).Equals(net.Forward(x))) << n;
+  }
+  SetNumThreads(threads);
+}
+
+// The plain weights are given up, and runs need no room to transform them.
+TEST(PackParametersTest, PlainWeightsGoAndScratchIsSmaller) {
+  Net net;
+  auto packed = Compiled(net, {.freeze_states = true}), plain = Compiled(net, {});
+  ASSERT_TRUE(packed.ok() && plain.ok());
+  for (const Value& v : packed->graph().values) {
+    EXPECT_NE(v.spec.shape, Shape({32, 16, 3, 3}));
+    EXPECT_NE(v.spec.shape, Shape({16, 32, 5, 5}));
+  }
+  EXPECT_LT(packed->memory().arena_bytes, plain->memory().arena_bytes);
+}
+
+TEST(PackParametersTest, WhatWinogradDoesNotComputeStays) {
+  Net net;
+  net.To(DType::kF64);
+  const NoGradScope no_grad;
+  const Tensor in[] = {Randn({8, 3, 12, 12}).To(DType::kF64)};
+  auto graph = StaticGraph::Compile(
+      Capture([&](absl::Span<const Tensor> x) { return TensorList{net.Forward(x[0])}; }, in).graph,
+      {.freeze_states = true});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(CountOf(graph->graph(), "conv2d_packed"), 0);
+  EXPECT_TRUE((*graph)(in[0]).Equals(net.Forward(in[0])));
+}
+
+}  // namespace
+}  // namespace firn
