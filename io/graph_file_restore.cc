@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "device/edit_distance.h"
 #include "device/status_macros.h"
 #include "io/graph_file_format.h"
 #include "tensor/error.h"
@@ -14,26 +14,11 @@
 namespace firn::io {
 namespace {
 
-// Levenshtein's distance.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 absl::Status NoSuchOp(const std::string& name) {
   std::string_view nearest;
   size_t least = name.size() / 2 + 1;  // what shares less than half is no suggestion
   for (const OpDef* op : AllOps()) {
-    const size_t distance = EditDistance(name, op->name);
+    const size_t distance = firn::internal::EditDistance(name, op->name);
     if (distance < least) {
       least = distance;
       nearest = op->name;

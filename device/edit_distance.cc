@@ -1,0 +1,25 @@
+// Wagner and Fischer's table, a row at a time: before round i, row[j] is the distance between the
+// first i - 1 characters of `a` and the first j of `b`.
+#include "device/edit_distance.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace firn::internal {
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace firn::internal
