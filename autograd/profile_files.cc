@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "autograd/internal/escape.h"
-#include "autograd/internal/new_file.h"
 #include "autograd/profile.h"
+#include "device/atomic_file.h"
 #include "tensor/error.h"
 
 namespace firn {
@@ -42,7 +42,7 @@ void Profile::WriteCsv(const std::string& path) const {
                     row.flop.has_value() ? Exact(*row.flop) : "", ",", row.bytes, ",",
                     Exact(row.share), "\r\n");
   }
-  RaiseIfError(internal::WriteTextFile(path, text), "write_csv");
+  RaiseIfError(internal::ReplaceFile(path, text), "write_csv");
 }
 
 void Profile::WriteTrace(const std::string& path) const {
@@ -58,7 +58,7 @@ void Profile::WriteTrace(const std::string& path) const {
     absl::StrAppend(&text, ",\"args\":{\"module\":", JsonString(row.path), "}}");
   }
   absl::StrAppend(&text, "\n]}\n");
-  RaiseIfError(internal::WriteTextFile(path, text), "write_trace");
+  RaiseIfError(internal::ReplaceFile(path, text), "write_trace");
 }
 
 }  // namespace firn

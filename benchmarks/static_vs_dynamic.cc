@@ -13,7 +13,6 @@
 
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -25,6 +24,7 @@
 #include "benchmarks/versus_config.h"
 #include "benchmarks/versus_report.h"
 #include "benchmarks/versus_run.h"
+#include "device/atomic_file.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
 
@@ -55,13 +55,9 @@ absl::StatusOr<VersusSettings> SettingsFromFlags() {
   return settings;
 }
 
+// An empty path: nobody asked for the file.
 absl::Status WriteFile(const std::string& path, const std::string& text) {
-  if (path.empty()) return absl::OkStatus();
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  FIRN_RETURN_IF(!out, Unavailable("cannot write ", path));
-  return absl::OkStatus();
+  return path.empty() ? absl::OkStatus() : internal::ReplaceFile(path, text);
 }
 
 absl::Status Run(const std::string& command) {

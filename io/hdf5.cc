@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "device/atomic_file.h"
 #include "device/status_macros.h"
-#include "io/internal/atomic_file.h"
 #include "io/internal/h5_reader.h"
 #include "io/internal/h5_writer.h"
 #include "io/internal/random_access.h"
@@ -13,12 +13,9 @@
 namespace firn::io {
 
 absl::Status SaveHdf5(const std::string& path, const StateDict& state) {
-  const absl::Status status =
-      internal::WriteH5(state, [&](const void* image, size_t bytes) -> absl::Status {
-        FIRN_ASSIGN_OR_RETURN(internal::AtomicFile file, internal::AtomicFile::Create(path));
-        FIRN_RETURN_IF_ERROR(file.Write(image, bytes));
-        return file.Commit();
-      });
+  const absl::Status status = internal::WriteH5(state, [&](const void* image, size_t bytes) {
+    return firn::internal::ReplaceFile(path, {static_cast<const char*>(image), bytes});
+  });
   if (status.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat("save ", path, ": ", std::string(status.message())));

@@ -14,14 +14,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/dot.h"
-#include "autograd/internal/new_file.h"
+#include "device/atomic_file.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
 
 namespace firn {
 namespace {
 
-using internal::NewFile;
+using internal::AtomicFile;
 
 // Everything that the process writes before it closes its end, at most the first 4 kB of it.
 std::string ReadAll(int fd) {
@@ -81,13 +81,14 @@ absl::Status RunDot(const std::string& format, const std::string& from, const st
 }
 
 absl::Status WritePicture(const Graph& graph, const std::string& path) {
-  if (absl::EndsWith(path, ".dot")) return internal::WriteTextFile(path, DotText(graph));
+  if (absl::EndsWith(path, ".dot")) return internal::ReplaceFile(path, DotText(graph));
   const bool svg = absl::EndsWith(path, ".svg");
   FIRN_RETURN_IF(!svg && !absl::EndsWith(path, ".png"),
                  InvalidArgument(path, " ends in neither .svg nor .png nor .dot"));
-  FIRN_ASSIGN_OR_RETURN(NewFile text, NewFile::Create(absl::StrCat(path, ".dot")));
-  FIRN_RETURN_IF_ERROR(text.Write(DotText(graph)));
-  FIRN_ASSIGN_OR_RETURN(NewFile picture, NewFile::Create(path));
+  FIRN_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::Create(path));  // is never committed
+  const std::string dot = DotText(graph);
+  FIRN_RETURN_IF_ERROR(text.Write(dot.data(), dot.size()));
+  FIRN_ASSIGN_OR_RETURN(AtomicFile picture, AtomicFile::Create(path));
   FIRN_RETURN_IF_ERROR(
       RunDot(svg ? "svg" : "png", text.temporary_path(), picture.temporary_path()));
   return picture.Commit();

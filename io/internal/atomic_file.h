@@ -1,40 +1,12 @@
 #ifndef FIRN_IO_INTERNAL_ATOMIC_FILE_H_
 #define FIRN_IO_INTERNAL_ATOMIC_FILE_H_
 
-#include <cstddef>
-#include <string>
-
-#include "absl/status/statusor.h"
+#include "device/atomic_file.h"
 
 namespace firn::io::internal {
 
-// A file that replaces the one at its path as a whole or not at all, whenever the process or the
-// machine stops: bytes go to a temporary file in the same folder, which Commit renames. A symbolic
-// link at the path stays, its target is replaced. Thread-compatible.
-class AtomicFile {
- public:
-  // Errors: those of the system, naming the path.
-  static absl::StatusOr<AtomicFile> Create(const std::string& path);
-  // Removes the temporary file unless Commit has renamed it.
-  ~AtomicFile();
-  AtomicFile(AtomicFile&& other) noexcept;
-  AtomicFile& operator=(AtomicFile&&) = delete;
-
-  // Appends. ResourceExhausted when the disk, a quota or a limit on file sizes is exhausted.
-  absl::Status Write(const void* data, size_t bytes);
-  // Waits until the bytes are on the disk, then puts the file in its place. Nothing may be written
-  // afterwards. On an error the old file is as it was, unless the error is that the folder cannot
-  // be synced: the new file is then in its place, but a power cut may bring the old one back.
-  absl::Status Commit();
-
- private:
-  AtomicFile() = default;
-  absl::Status SystemError(const char* what) const;
-
-  std::string path_;       // of the file to replace, links resolved
-  std::string temporary_;  // empty once it is renamed or gone
-  int fd_ = -1;
-};
+// As graph_file_write.cc names it.
+using firn::internal::AtomicFile;
 
 }  // namespace firn::io::internal
 

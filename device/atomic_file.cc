@@ -1,7 +1,7 @@
 // write, fsync, rename, fsync of the folder: after the first fsync the temporary file is whole, the
 // rename is atomic, and the last makes the new name outlive a power cut. The folder is opened
 // before the rename, so that its fsync is all that can still fail once the old file is gone.
-#include "io/internal/atomic_file.h"
+#include "device/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 
-namespace firn::io::internal {
+namespace firn::internal {
 namespace {
 
 // A new file of a name that no other process uses, with the permissions that the umask leaves; -1
@@ -39,24 +39,29 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
   std::error_code error;
   file.path_ = std::filesystem::weakly_canonical(path, error).string();
   if (error || file.path_.empty()) file.path_ = path;
-  if (std::filesystem::is_directory(file.path_, error)) {
+  struct stat old;
+  const bool replaces = stat(file.path_.c_str(), &old) == 0;
+  if (replaces && S_ISDIR(old.st_mode)) {
     return absl::ErrnoToStatus(EISDIR, absl::StrCat("cannot write ", path));
   }
+  FIRN_RETURN_IF(replaces && !S_ISREG(old.st_mode),
+                 FailedPrecondition("cannot write ", path, ": it is not a regular file"));
   std::string name;
   file.fd_ = CreateBeside(file.path_, &name);
   if (file.fd_ < 0) return file.SystemError("cannot create a file beside");
   file.temporary_ = std::move(name);
-  struct stat old;
-  if (stat(file.path_.c_str(), &old) == 0 && fchmod(file.fd_, old.st_mode & 0777) != 0) {
-    return file.SystemError("cannot set the permissions of");
-  }
+  if (!replaces) return file;
+  // From now on, so that nobody else reads here what he may not read there.
+  file.permissions_ = old.st_mode & 0777;
+  FIRN_RETURN_IF_ERROR(file.SetPermissions(*file.permissions_ | 0600));
   return file;
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
-      fd_(std::exchange(other.fd_, -1)) {}
+      fd_(std::exchange(other.fd_, -1)),
+      permissions_(other.permissions_) {}
 
 AtomicFile::~AtomicFile() {
   if (fd_ >= 0) close(fd_);
@@ -75,7 +80,13 @@ absl::Status AtomicFile::Write(const void* data, size_t bytes) {
   return absl::OkStatus();
 }
 
+absl::Status AtomicFile::SetPermissions(unsigned permissions) {
+  return fchmod(fd_, permissions) == 0 ? absl::OkStatus()
+                                       : SystemError("cannot set the permissions of");
+}
+
 absl::Status AtomicFile::Commit() {
+  if (permissions_.has_value()) FIRN_RETURN_IF_ERROR(SetPermissions(*permissions_));
   if (fsync(fd_) != 0) return SystemError("cannot write");
   if (close(std::exchange(fd_, -1)) != 0) return SystemError("cannot write");
   const std::string folder = std::filesystem::path(path_).parent_path().string();
@@ -102,4 +113,10 @@ absl::Status AtomicFile::SystemError(const char* what) const {
   return absl::ErrnoToStatus(error, text);
 }
 
-}  // namespace firn::io::internal
+absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
+  FIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  FIRN_RETURN_IF_ERROR(file.Write(bytes.data(), bytes.size()));
+  return file.Commit();
+}
+
+}  // namespace firn::internal

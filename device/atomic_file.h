@@ -1,0 +1,54 @@
+#ifndef FIRN_DEVICE_ATOMIC_FILE_H_
+#define FIRN_DEVICE_ATOMIC_FILE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace firn::internal {
+
+// A file that replaces the one at its path as a whole or not at all, whenever the process or the
+// machine stops: bytes go to a temporary file in the same folder, which Commit renames. A symbolic
+// link at the path stays, its target is replaced; permissions of the old file are kept.
+// Thread-compatible.
+class AtomicFile {
+ public:
+  // Errors: those of the system, naming the path; FailedPrecondition where something else than a
+  // file stands there (a folder, a device, a pipe), which a file must not replace.
+  static absl::StatusOr<AtomicFile> Create(const std::string& path);
+  // Removes the temporary file unless Commit has renamed it.
+  ~AtomicFile();
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+
+  // Appends. ResourceExhausted when the disk, a quota or a limit on file sizes is exhausted.
+  absl::Status Write(const void* data, size_t bytes);
+  // Where the bytes are until Commit. Instead of Write, another program may fill this file; it must
+  // not put another one in its place. This user may read and write it whatever the permissions that
+  // the file gets with Commit.
+  const std::string& temporary_path() const { return temporary_; }
+  // Waits until the bytes are on the disk, then puts the file in its place. Nothing may be written
+  // afterwards. On an error the old file is as it was, unless the error is that the folder cannot
+  // be synced: the new file is then in its place, but a power cut may bring the old one back.
+  absl::Status Commit();
+
+ private:
+  AtomicFile() = default;
+  absl::Status SetPermissions(unsigned permissions);
+  absl::Status SystemError(const char* what) const;
+
+  std::string path_;       // of the file to replace, links resolved
+  std::string temporary_;  // empty once it is renamed or gone
+  int fd_ = -1;
+  std::optional<unsigned> permissions_;  // of the old file
+};
+
+// Create, Write and Commit: `path` holds `bytes` then, or what it held before.
+absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
+
+}  // namespace firn::internal
+
+#endif  // FIRN_DEVICE_ATOMIC_FILE_H_

@@ -1,0 +1,154 @@
+#include "device/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace firn::internal {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) / "atomic_file_test";
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Read(const std::string& name) const {
+    std::ifstream file(Path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  int64_t CountFiles() const {
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  }
+  static unsigned PermissionsOf(const std::string& path) {
+    struct stat info = {};
+    EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
+    return info.st_mode & 0777;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(AtomicFileTest, ReplacesAFileAndLeavesNothingElse) {
+  ASSERT_TRUE(ReplaceFile(Path("a"), "old and longer").ok());
+  ASSERT_TRUE(ReplaceFile(Path("a"), "new").ok());
+  EXPECT_EQ(Read("a"), "new");
+  EXPECT_EQ(CountFiles(), 1);
+}
+
+TEST_F(AtomicFileTest, WithoutCommitNothingChanges) {
+  ASSERT_TRUE(ReplaceFile(Path("a"), "old").ok());
+  {
+    absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->Write("new", 3).ok());
+    EXPECT_EQ(CountFiles(), 2);
+  }
+  EXPECT_EQ(Read("a"), "old");
+  EXPECT_EQ(CountFiles(), 1);
+}
+
+TEST_F(AtomicFileTest, MayBeMoved) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+  ASSERT_TRUE(file.ok());
+  AtomicFile moved = *std::move(file);
+  ASSERT_TRUE(moved.Write("te", 2).ok());
+  ASSERT_TRUE(moved.Write("xt", 2).ok());
+  ASSERT_TRUE(moved.Commit().ok());
+  EXPECT_EQ(Read("a"), "text");
+}
+
+TEST_F(AtomicFileTest, AnotherProgramMayWriteTheTemporaryFile) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(fs::path(file->temporary_path()).parent_path(), fs::canonical(folder_));
+  std::ofstream(file->temporary_path()) << "picture";
+  EXPECT_FALSE(fs::exists(Path("a")));
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(Read("a"), "picture");
+  EXPECT_EQ(CountFiles(), 1);
+}
+
+// A limit on file sizes stands for a full disk: both make write() fail half way.
+TEST_F(AtomicFileTest, AFullDiskKeepsTheOldFile) {
+  ASSERT_TRUE(ReplaceFile(Path("a"), "old").ok());
+  rlimit old;
+  getrlimit(RLIMIT_FSIZE, &old);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small = {4096, old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const absl::Status status = ReplaceFile(Path("a"), std::string(5000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_EQ(Read("a"), "old");
+  EXPECT_EQ(CountFiles(), 1);
+}
+
+TEST_F(AtomicFileTest, AFolderThatCannotBeOpenedKeepsTheOldFile) {
+  ASSERT_TRUE(ReplaceFile(Path("a"), "old").ok());
+  ASSERT_EQ(chmod(folder_.c_str(), 0300), 0);
+  const bool readable = access(folder_.c_str(), R_OK) == 0;
+  const absl::Status status = ReplaceFile(Path("a"), "new");
+  ASSERT_EQ(chmod(folder_.c_str(), 0700), 0);
+  if (readable) GTEST_SKIP() << "permissions do not bind this user";
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+  EXPECT_EQ(Read("a"), "old");
+  EXPECT_EQ(CountFiles(), 1);
+}
+
+TEST_F(AtomicFileTest, ReplacesTheTargetOfALink) {
+  ASSERT_TRUE(ReplaceFile(Path("real"), "old").ok());
+  ASSERT_EQ(symlink("real", Path("link").c_str()), 0);
+  ASSERT_TRUE(ReplaceFile(Path("link"), "new").ok());
+  EXPECT_EQ(Read("real"), "new");
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  EXPECT_EQ(CountFiles(), 2);
+}
+
+TEST_F(AtomicFileTest, KeepsPermissionsAndMayBeWrittenUntilThen) {
+  ASSERT_TRUE(ReplaceFile(Path("a"), "old").ok());
+  ASSERT_EQ(chmod(Path("a").c_str(), 0440), 0);
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(PermissionsOf(file->temporary_path()), 0640u);
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(PermissionsOf(Path("a")), 0440u);
+}
+
+TEST_F(AtomicFileTest, NamesThePathThatCannotBeWritten) {
+  const absl::Status status = ReplaceFile(Path("none/a"), "text");
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(status.message().find("none/a"), absl::string_view::npos) << status;
+  EXPECT_FALSE(ReplaceFile("", "text").ok());
+}
+
+TEST_F(AtomicFileTest, ReplacesNeitherFoldersNorPipes) {
+  fs::create_directories(folder_ / "taken" / "by");
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  for (const std::string name : {"taken", "pipe"}) {
+    const absl::Status status = ReplaceFile(Path(name), "text");
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_NE(status.message().find(name), absl::string_view::npos) << status;
+  }
+  EXPECT_TRUE(fs::is_fifo(Path("pipe")));
+  EXPECT_EQ(CountFiles(), 2);
+}
+
+}  // namespace
+}  // namespace firn::internal
