@@ -5,9 +5,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/internal/escape.h"
 #include "autograd/profile.h"
 #include "device/atomic_file.h"
+#include "device/escape.h"
 #include "tensor/error.h"
 
 namespace firn {

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "device/status_macros.h"
 
 namespace firn::benchmarks {
@@ -117,21 +115,6 @@ absl::StatusOr<std::string> JsonLine::TextOr(const std::string& key,
 absl::StatusOr<int64_t> JsonLine::IntegerOr(const std::string& key, int64_t otherwise) const {
   if (!values_.contains(key)) return otherwise;
   return Integer(key);
-}
-
-std::string JsonQuoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&quoted, "\\u%04x", c);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
 }
 
 }  // namespace firn::benchmarks

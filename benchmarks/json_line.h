@@ -31,9 +31,6 @@ class JsonLine {
   std::map<std::string, Value> values_;
 };
 
-// `text` with quotes, as JSON writes it.
-std::string JsonQuoted(std::string_view text);
-
 }  // namespace firn::benchmarks
 
 #endif  // FIRN_BENCHMARKS_JSON_LINE_H_

@@ -17,12 +17,15 @@
 #include "absl/strings/str_join.h"
 #include "benchmarks/json_line.h"
 #include "benchmarks/trainer.h"
+#include "device/escape.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
 
 namespace firn::benchmarks {
 namespace {
+
+using internal::JsonString;
 
 constexpr const char* kVersion = "dev";  // no release yet
 constexpr int64_t kMaxSteps = 1000000;
@@ -99,7 +102,7 @@ class Worker {
     const auto start = std::chrono::steady_clock::now();
     FIRN_ASSIGN_OR_RETURN(trainer_, Trainer::Make(options));
     return absl::StrFormat("{\"ok\": true, \"version\": %s, \"setup_s\": %.6f}",
-                           JsonQuoted(kVersion), MillisecondsSince(start) / 1e3);
+                           JsonString(kVersion), MillisecondsSince(start) / 1e3);
   }
 
   static absl::StatusOr<int64_t> Steps(const JsonLine& command) {
@@ -157,7 +160,7 @@ int Main() {
     std::cout << (reply.ok()
                       ? *reply
                       : absl::StrCat(
-                            "{\"error\": ", JsonQuoted(std::string(reply.status().message())), "}"))
+                            "{\"error\": ", JsonString(std::string(reply.status().message())), "}"))
               << std::endl;
   }
   return 0;

@@ -6,11 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "benchmarks/json_line.h"
 #include "benchmarks/versus_report.h"
+#include "device/escape.h"
 
 namespace firn::benchmarks {
 namespace {
+
+using internal::JsonString;
 
 // JSON knows neither infinity nor NaN.
 std::string Number(double x) { return std::isfinite(x) ? absl::StrFormat("%.9g", x) : "null"; }
@@ -28,13 +30,13 @@ std::string Object(const Fields& fields) {
   return absl::StrCat("{",
                       absl::StrJoin(fields, ", ",
                                     [](std::string* out, const auto& f) {
-                                      absl::StrAppend(out, JsonQuoted(f.first), ": ", f.second);
+                                      absl::StrAppend(out, JsonString(f.first), ": ", f.second);
                                     }),
                       "}");
 }
 
 Fields FieldsOf(const VersusConfig& config) {
-  return {{"workload", JsonQuoted(config.workload)},
+  return {{"workload", JsonString(config.workload)},
           {"depth", absl::StrCat(config.depth)},
           {"batch", absl::StrCat(config.batch)}};
 }
@@ -42,10 +44,10 @@ Fields FieldsOf(const VersusConfig& config) {
 std::string Row(const VersusConfig& config, const char* name, const VersusMode& mode, int threads) {
   const BlockSummary s = Summarize(mode.blocks);
   Fields fields = FieldsOf(config);
-  for (auto& field : Fields{{"precision", JsonQuoted("f32")},
-                            {"task", JsonQuoted("train")},
-                            {"framework", JsonQuoted("firn")},
-                            {"mode", JsonQuoted(name)},
+  for (auto& field : Fields{{"precision", JsonString("f32")},
+                            {"task", JsonString("train")},
+                            {"framework", JsonString("firn")},
+                            {"mode", JsonString(name)},
                             {"threads", absl::StrCat(threads)},
                             {"median_ms", Number(s.median_ms)},
                             {"spread", Number(s.spread)},
@@ -76,11 +78,11 @@ std::string ComparisonOf(const VersusResult& r) {
 }
 
 std::string MachineOf(const MachineFacts& m) {
-  return Object({{"cpu", JsonQuoted(m.cpu)},
+  return Object({{"cpu", JsonString(m.cpu)},
                  {"cores", absl::StrCat(m.cores)},
-                 {"simd", JsonQuoted(m.simd)},
+                 {"simd", JsonString(m.simd)},
                  {"memory_gb", Number(m.memory_gb)},
-                 {"kernel", JsonQuoted(m.kernel)},
+                 {"kernel", JsonString(m.kernel)},
                  {"load_at_start", Number(m.load_at_start)}});
 }
 
@@ -99,7 +101,7 @@ std::string VersusJson(absl::Span<const VersusResult> results, const VersusConte
     comparisons.push_back(ComparisonOf(r));
   }
   return absl::StrCat("{\"machine\": ", MachineOf(context.machine),
-                      ",\n\"command\": ", JsonQuoted(context.command), ",\n\"rows\": ", Lines(rows),
+                      ",\n\"command\": ", JsonString(context.command), ",\n\"rows\": ", Lines(rows),
                       ",\n\"comparisons\": ", Lines(comparisons), "}\n");
 }
 

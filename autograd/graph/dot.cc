@@ -17,7 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "autograd/graph/visit.h"
-#include "autograd/internal/escape.h"
+#include "device/escape.h"
 
 namespace firn {
 namespace {

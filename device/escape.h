@@ -1,5 +1,5 @@
-#ifndef FIRN_AUTOGRAD_INTERNAL_ESCAPE_H_
-#define FIRN_AUTOGRAD_INTERNAL_ESCAPE_H_
+#ifndef FIRN_DEVICE_ESCAPE_H_
+#define FIRN_DEVICE_ESCAPE_H_
 
 // Text as it has to stand in files of other programs. Names of modules are whatever their owners
 // chose. All functions give valid UTF-8: a byte that is none becomes U+FFFD.
@@ -21,4 +21,4 @@ std::string CsvField(std::string_view text);
 
 }  // namespace firn::internal
 
-#endif  // FIRN_AUTOGRAD_INTERNAL_ESCAPE_H_
+#endif  // FIRN_DEVICE_ESCAPE_H_

@@ -1,4 +1,4 @@
-#include "autograd/internal/escape.h"
+#include "device/escape.h"
 
 #include <gtest/gtest.h>
 
