@@ -3,9 +3,13 @@
 //
 //   run_graph FILE [NUMBER]     every element of every input is NUMBER (0.5 when it is not given)
 
-#include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <string>
+#include <utility>
 
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "autograd/graph/static_graph.h"
 #include "io/graph_file.h"
 #include "tensor/error.h"
@@ -14,27 +18,17 @@
 
 using namespace firn;  // NOLINT: an example
 
-int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::cerr << "usage: run_graph FILE [NUMBER]\n";
-    return 2;
-  }
-  const double number = argc > 2 ? std::atof(argv[2]) : 0.5;
-  absl::StatusOr<io::GraphFile> file = io::ReadGraph(argv[1]);
-  if (!file.ok()) {
-    std::cerr << "run_graph: " << file.status().message() << "\n";
-    return 1;
-  }
+// Throws firn::Error where tensors are made, as everything eager does.
+static absl::Status Run(const char* path, double number) {
+  absl::StatusOr<io::GraphFile> file = io::ReadGraph(path);
+  if (!file.ok()) return file.status();
   std::cout << file->graph.DebugString();
   for (const auto& [name, tensor] : file->states) {
     std::cout << "state " << name << ": " << tensor.spec() << "\n";
   }
 
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(file->graph));
-  if (!graph.ok()) {
-    std::cerr << "run_graph: " << graph.status().message() << "\n";
-    return 1;
-  }
+  if (!graph.ok()) return graph.status();
   TensorList inputs;
   for (ValueId id : graph->captured().inputs) {
     const TensorSpec& spec = graph->captured().value(id).spec;
@@ -42,9 +36,29 @@ int main(int argc, char** argv) {
   }
   TensorList results(graph->captured().outputs.size());
   const absl::Status status = graph->Run(inputs, absl::MakeSpan(results));
-  if (!status.ok()) {
-    std::cerr << "run_graph: " << status.message() << "\n";
-    return 1;
-  }
+  if (!status.ok()) return status;
   for (const Tensor& result : results) std::cout << "result " << result << "\n";
+  return status;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    std::cerr << "usage: run_graph FILE [NUMBER]\n";
+    return 2;
+  }
+  double number = 0.5;
+  if (argc > 2 && !absl::SimpleAtod(argv[2], &number)) {
+    std::cerr << "run_graph: '" << argv[2] << "' is not a number\n";
+    return 2;
+  }
+  std::string message;
+  try {
+    const absl::Status status = Run(argv[1], number);
+    if (status.ok()) return 0;
+    message = std::string(status.message());
+  } catch (const std::exception& e) {  // memory does not hold an input
+    message = e.what();
+  }
+  std::cerr << "run_graph: " << message << "\n";
+  return 1;
 }

@@ -1,4 +1,5 @@
 // A program that knows no module runs what modules computed.
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -58,6 +59,24 @@ TEST(RunGraphTest, SaysWhatIsWrong) {
   const ProgramResult run = RunProgram("examples/run_graph", {"/nowhere.firn"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.errors, HasSubstr("cannot open /nowhere.firn"));
+  for (const std::string word : {"abc", "0.5x", ""}) {
+    const ProgramResult no_number = RunProgram("examples/run_graph", {"/nowhere.firn", word});
+    EXPECT_EQ(no_number.exit_code, 2) << word;
+    EXPECT_THAT(no_number.errors, HasSubstr("'" + word + "' is not a number"));
+  }
+}
+
+TEST(RunGraphTest, SaysThatAnInputIsTooLarge) {
+  const std::string path = ::testing::TempDir() + "/run_graph_large.firn";
+  const StaticGraph graph =
+      Freeze([](const Tensor& x) { return Sum(x); }, Zeros({4, 1024, 1024}));  // 16 MiB
+  const absl::Status saved = io::SaveGraph(path, graph);
+  ASSERT_TRUE(saved.ok()) << saved;
+  setenv("FIRN_CPU_MEMORY_LIMIT", "8M", 1);
+  const ProgramResult run = RunProgram("examples/run_graph", {path});
+  unsetenv("FIRN_CPU_MEMORY_LIMIT");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.errors, HasSubstr("run_graph: full: out of memory on cpu: asked for 16.00 MiB"));
 }
 
 }  // namespace
