@@ -19,6 +19,10 @@ class StaticGraph;
 // measured around each call and hold what it allocates and records, but neither the program between
 // them nor the profiler itself. In `seconds` all of that is included, so the rest of it is more
 // than what an unobserved run spends between operations.
+//
+// Of several observers the one made last is nearest to the operation: what hooks around operations
+// or an AnomalyScope do counts as the operation's where they are made inside the profiled step, and
+// as time between operations where they were there before.
 struct Profile {
   // All calls of one operation from one module in one direction.
   struct Row {
