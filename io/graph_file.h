@@ -45,8 +45,9 @@ absl::Status SaveGraph(const std::string& path, const StaticGraph& graph,
                        const SaveGraphOptions& options = {});
 
 struct LoadGraphOptions {
-  // max_tensors holds for values, max_total_bytes for inputs, constants, states and temporaries
-  // together, max_metadata_bytes for everything in the file but elements.
+  // max_tensors holds for values, max_metadata_bytes for everything in the file but elements.
+  // max_total_bytes holds for inputs, constants, states and temporaries together as the file has
+  // them, for the elements of any value, and for the arena of the compiled graph.
   LoadLimits limits = {};
   int64_t max_operations = 1'000'000;
   // States to use instead of those in the file, by name: the graph reads and writes these tensors,

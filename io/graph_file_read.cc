@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "io/graph_file.h"
@@ -80,6 +81,15 @@ absl::Status CheckLimits(const StoredGraph& stored, const std::string& file,
                                      options.limits.max_total_bytes, " bytes allowed"));
     left -= b.bytes;
   }
+  // Also of each value by itself: views may have more elements than there is memory, and kernels
+  // may want them spread out.
+  for (const internal::StoredValue& v : stored.values) {
+    double elements = 1;
+    for (int64_t size : v.shape) elements *= static_cast<double>(size);
+    FIRN_RETURN_IF(elements > static_cast<double>(options.limits.max_total_bytes),
+                   ResourceExhausted(file, ": a value of ", elements, " elements, more than the ",
+                                     options.limits.max_total_bytes, " bytes allowed"));
+  }
   const auto name_fits = [&](const std::string& name) {
     return too_many(name.size(), options.limits.max_name_bytes, "bytes in a name");
   };
@@ -144,12 +154,10 @@ class Binder {
       FIRN_RETURN_IF(!fits, FailedPrecondition(file_.name(), ": state '", name, "' is ",
                                                v.spec.ToString(), ", the tensor given for it is ",
                                                t->defined() ? t->spec().ToString() : "undefined"));
-      for (size_t other = 0; other < given_.size(); ++other) {
-        FIRN_RETURN_IF(given_[other].defined() && other != b &&
-                           given_[other].impl()->storage == t->impl()->storage,
-                       InvalidArgument(file_.name(), ": the tensor given for state '", name,
-                                       "' shares memory with another"));
-      }
+      const auto [other, fresh] = buffer_of_given_.emplace(t->impl()->storage.get(), b);
+      FIRN_RETURN_IF(!fresh && other->second != b,
+                     InvalidArgument(file_.name(), ": the tensor given for state '", name,
+                                     "' shares memory with another"));
       given_[b] = *t;
     }
     return absl::OkStatus();
@@ -222,7 +230,8 @@ class Binder {
   Graph& g_;
   std::vector<IntrusivePtr<Storage>> places_;  // by buffer
   std::vector<Tensor> given_;                  // by buffer
-  std::vector<bool> bools_;                    // by buffer
+  absl::flat_hash_map<const Storage*, size_t> buffer_of_given_;
+  std::vector<bool> bools_;  // by buffer
 };
 
 }  // namespace
@@ -263,7 +272,8 @@ absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOpti
 
 absl::StatusOr<StaticGraph> LoadGraph(const std::string& path, const LoadGraphOptions& options) {
   FIRN_ASSIGN_OR_RETURN(GraphFile file, ReadGraph(path, options));
-  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(file.graph));
+  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(
+      std::move(file.graph), {.max_arena_bytes = options.limits.max_total_bytes});
   if (graph.ok()) return graph;
   return absl::Status(graph.status().code(),
                       absl::StrCat(path, ": ", std::string(graph.status().message())));

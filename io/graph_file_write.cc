@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/atomic_file.h"
 #include "device/status_macros.h"
 #include "io/graph_file.h"
 #include "io/graph_file_format.h"
-#include "io/internal/atomic_file.h"
 #include "io/internal/graph_archive.h"
 #include "tensor/pending.h"
 #include "tensor/reorder.h"
@@ -103,7 +103,7 @@ internal::StoredGraph Stored(const Graph& graph, const std::vector<std::string>&
 // Appends to the file what the CRC at its end is taken of.
 class Output {
  public:
-  explicit Output(internal::AtomicFile& file) : file_(file) {}
+  explicit Output(firn::internal::AtomicFile& file) : file_(file) {}
   absl::Status Write(const void* data, int64_t bytes) {
     crc_ = crc32_z(crc_, static_cast<const Bytef*>(data), static_cast<z_size_t>(bytes));
     return file_.Write(data, static_cast<size_t>(bytes));
@@ -115,7 +115,7 @@ class Output {
   }
 
  private:
-  internal::AtomicFile& file_;
+  firn::internal::AtomicFile& file_;
   uLong crc_ = 0;
 };
 
@@ -145,6 +145,11 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
                  FailedPrecondition("every run leaves gradients in the grad() of ", left,
                                     " leaves, which a file cannot name; set drop_gradients, or"
                                     " return the gradients from the captured function"));
+  for (const Instr& instr : graph.instrs) {
+    FIRN_RETURN_IF(FindOp(instr.op->name) != instr.op,
+                   Unimplemented(std::string(instr.op->name),
+                                 " is an operation of compiled graphs; save what was captured"));
+  }
   FIRN_ASSIGN_OR_RETURN(const Graph portable, MakePortable(graph));
   FIRN_RETURN_IF_ERROR(CheckStorable(portable));
   FIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(portable, options));
@@ -162,7 +167,7 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
   header.structure_crc = static_cast<uint32_t>(
       crc32_z(0, reinterpret_cast<const Bytef*>(structure.data()), structure.size()));
 
-  FIRN_ASSIGN_OR_RETURN(internal::AtomicFile file, internal::AtomicFile::Create(path));
+  FIRN_ASSIGN_OR_RETURN(firn::internal::AtomicFile file, firn::internal::AtomicFile::Create(path));
   Output out(file);
   FIRN_RETURN_IF_ERROR(out.Write(&header, sizeof(header)));
   FIRN_RETURN_IF_ERROR(out.Write(structure.data(), static_cast<int64_t>(structure.size())));

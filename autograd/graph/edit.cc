@@ -57,6 +57,30 @@ Captured CaptureOn(const Graph& graph, const Instr& instr, CaptureFn fn) {
   return Capture(with_absent, listed);
 }
 
+// Refuses a graph that needs an input which is none of its own.
+absl::Status CheckInputsListed(const Graph& graph) {
+  std::vector<bool> listed(graph.buffers.size(), false);
+  for (ValueId id : graph.inputs) listed[static_cast<size_t>(graph.value(id).buffer)] = true;
+  const auto missing = [&](ValueId id) {
+    return id != kNoValue && graph.buffer_of(id).kind == Buffer::Kind::kInput &&
+           !listed[static_cast<size_t>(graph.value(id).buffer)];
+  };
+  for (const Instr& instr : graph.instrs) {
+    for (ValueId id : instr.in) {
+      FIRN_RETURN_IF(
+          missing(id),
+          InvalidArgument("the outputs need ", Describe(instr), ", which reads an input ",
+                          graph.value(id).spec.ToString(), " that is not listed"));
+    }
+  }
+  for (ValueId id : graph.outputs) {
+    FIRN_RETURN_IF(missing(id),
+                   InvalidArgument("an output is an input ", graph.value(id).spec.ToString(),
+                                   " that is not listed"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckResults(const Graph& graph, const Uses& uses, const Instr& instr,
                           const TensorList& given) {
   for (size_t i = 0; i < std::max(instr.out.size(), given.size()); ++i) {
@@ -141,6 +165,11 @@ absl::Status RewireInput(Graph& graph, size_t input, const Graph& source, size_t
 
 absl::Status AddOutput(Graph& graph, ValueId value) {
   FIRN_RETURN_IF_ERROR(CheckId(graph, value));
+  const BufferId buffer = graph.value(value).buffer;
+  FIRN_RETURN_IF(graph.buffers[static_cast<size_t>(buffer)].kind == Buffer::Kind::kTemp &&
+                     Uses(graph).changed(buffer),
+                 InvalidArgument("value ", value, " ", graph.value(value).spec.ToString(),
+                                 " is changed in place: a result would be what it is at the end"));
   Graph next = graph;
   next.outputs.push_back(value);
   return TakeIfSound(std::move(next), &graph);
@@ -182,17 +211,7 @@ absl::StatusOr<Graph> ExtractGraph(const Graph& graph, absl::Span<const ValueId>
   next.inputs = std::move(given);
   Insert(next, 0, std::move(copies));
   KeepOnlyOutputs(next);
-  std::vector<bool> listed(next.buffers.size(), false);
-  for (ValueId id : next.inputs) listed[static_cast<size_t>(next.value(id).buffer)] = true;
-  for (const Instr& instr : next.instrs) {
-    for (ValueId id : instr.in) {
-      if (id == kNoValue || next.buffer_of(id).kind != Buffer::Kind::kInput) continue;
-      FIRN_RETURN_IF(
-          !listed[static_cast<size_t>(next.value(id).buffer)],
-          InvalidArgument("the outputs need ", Describe(instr), ", which reads an input ",
-                          next.value(id).spec.ToString(), " that is not listed"));
-    }
-  }
+  FIRN_RETURN_IF_ERROR(CheckInputsListed(next));
   FIRN_RETURN_IF_ERROR(next.Verify());
   return next;
 }

@@ -52,7 +52,7 @@ absl::StatusOr<Graph> ToEvaluation(const Graph& graph) {
                    FailedPrecondition("a result of the graph needs ", Describe(instr),
                                       "; extract the forward pass first"));
   }
-  for (size_t at = 0; at < next.instrs.size(); ++at) {
+  for (size_t at = next.instrs.size(); at-- > 0;) {  // what stands before keeps its place
     for (const Replacement& r : kReplacements) {
       if (next.instrs[at].op->name != r.op) continue;
       FIRN_RETURN_IF_ERROR(r.replace(next, at));

@@ -58,9 +58,19 @@ absl::Status At(const Instr& instr, const absl::Status& status) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph) {
+Executor::Executor(Graph graph, int64_t max_arena_bytes)
+    : graph_(std::move(graph)),
+      max_arena_bytes_(max_arena_bytes),
+      input_of_buffer_(graph_.buffers.size(), -1) {
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const auto buffer = static_cast<size_t>(graph_.value(graph_.inputs[i]).buffer);
+    input_of_buffer_[buffer] = static_cast<int64_t>(i);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph, int64_t max_arena_bytes) {
   FIRN_RETURN_IF_ERROR(graph.Verify());
-  auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph)));
+  auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph), max_arena_bytes));
   FIRN_RETURN_IF_ERROR(executor->Bind());
   return executor;
 }
@@ -129,6 +139,9 @@ absl::Status Executor::PlanArena() {
     if (bytes != 0) pieces.push_back({bytes, step, step});
   }
   plan_ = PlanMemory(pieces);
+  FIRN_RETURN_IF(plan_.arena_bytes > max_arena_bytes_,
+                 ResourceExhausted("temporaries need ", plan_.arena_bytes, " bytes, more than the ",
+                                   max_arena_bytes_, " allowed"));
   FindPeak(pieces, first_workspace);
   const auto offset_of = [&](int64_t piece) {
     return piece < 0 ? piece : plan_.offsets[static_cast<size_t>(piece)];
@@ -189,15 +202,6 @@ char* Executor::PlaceOf(ValueId id) const {
       break;
   }
   return nullptr;
-}
-
-int64_t Executor::InputOf(ValueId id) const {
-  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
-    if (graph_.value(graph_.inputs[i]).buffer == graph_.value(id).buffer) {
-      return static_cast<int64_t>(i);
-    }
-  }
-  return -1;
 }
 
 void Executor::BindOperands() {

@@ -30,7 +30,9 @@ struct MemoryUse {
 class Executor {
  public:
   // Requires: `graph` comes from Lower. Everything slow happens here.
-  static absl::StatusOr<std::unique_ptr<Executor>> Make(Graph graph);
+  // ResourceExhausted if temporaries would need more than `max_arena_bytes`.
+  static absl::StatusOr<std::unique_ptr<Executor>> Make(Graph graph,
+                                                        int64_t max_arena_bytes = INT64_MAX);
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
@@ -66,7 +68,7 @@ class Executor {
     bool written;
   };
 
-  explicit Executor(Graph graph) : graph_(std::move(graph)) {}
+  Executor(Graph graph, int64_t max_arena_bytes);
   // Everything that follows from the graph and the number of threads.
   absl::Status Bind();
   absl::Status ChooseKernels();
@@ -77,7 +79,9 @@ class Executor {
   // Null for what lies in an input of the run.
   char* PlaceOf(ValueId id) const;
   // Which input a value lies in, -1: none.
-  int64_t InputOf(ValueId id) const;
+  int64_t InputOf(ValueId id) const {
+    return input_of_buffer_[static_cast<size_t>(graph_.value(id).buffer)];
+  }
   absl::Status CheckArguments(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
   absl::Status CheckMemory(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
   // Where a state's buffer begins now.
@@ -90,6 +94,8 @@ class Executor {
   void LeaveGradients();
 
   Graph graph_;
+  int64_t max_arena_bytes_;
+  std::vector<int64_t> input_of_buffer_;
   int threads_ = 0;                     // NumThreads() when bound: workspaces depend on it
   std::vector<const Kernel*> kernels_;  // by instruction; null: a view
   std::vector<size_t> workspaces_;      // bytes, by instruction

@@ -132,15 +132,18 @@ class Fuser {
   }
 
   void CloseRow() {
-    if (row_.size() < 2) {
-      for (Member& m : row_) done_.push_back(std::move(m.instr));
+    std::vector<bool> stays(row_.size());
+    for (size_t i = 0; i < row_.size(); ++i) stays[i] = StaysInRow(i);
+    const bool read = std::find(stays.begin(), stays.end(), false) != stays.end();
+    if (row_.size() >= 2 && read) {
+      done_.push_back(FuseRow(stays));
     } else {
-      done_.push_back(FuseRow());
+      for (Member& m : row_) done_.push_back(std::move(m.instr));
     }
     row_.clear();
   }
 
-  Instr FuseRow() {
+  Instr FuseRow(const std::vector<bool>& stays) {
     auto program = std::make_shared<ElementwiseProgram>();
     const TensorSpec& spec = g_.value(row_[0].instr.out[0]).spec;
     program->shape = spec.shape;
@@ -148,8 +151,6 @@ class Fuser {
     Instr fused;
     fused.phase = row_.front().instr.phase;
     fused.path = row_.back().instr.path;
-    std::vector<bool> stays(row_.size());
-    for (size_t i = 0; i < row_.size(); ++i) stays[i] = StaysInRow(i);
     const absl::flat_hash_map<ValueId, int> number = NumberOperands(stays, &fused, program.get());
     std::string names;
     for (Member& m : row_) {

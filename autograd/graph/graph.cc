@@ -22,12 +22,14 @@ class Verifier {
       FIRN_RETURN_IF_ERROR(CheckValue(static_cast<ValueId>(id)));
     }
     for (size_t b = 0; b < g_.buffers.size(); ++b) {
-      written_[b] = g_.buffers[b].kind != Buffer::Kind::kTemp;
+      const Buffer::Kind kind = g_.buffers[b].kind;
+      written_[b] = kind == Buffer::Kind::kState || kind == Buffer::Kind::kConstant;
     }
     for (ValueId id : g_.inputs) {
       FIRN_RETURN_IF_ERROR(CheckId(id, "an input"));
       FIRN_RETURN_IF(g_.buffer_of(id).kind != Buffer::Kind::kInput,
                      Internal("input %", id, " lies in a buffer of another kind"));
+      written_[static_cast<size_t>(g_.value(id).buffer)] = true;
     }
     std::vector<bool> bound(g_.buffers.size(), false);
     for (const Value& v : g_.values) {
@@ -41,7 +43,10 @@ class Verifier {
     for (const Instr& instr : g_.instrs) FIRN_RETURN_IF_ERROR(CheckInstr(instr));
     for (ValueId id : g_.outputs) FIRN_RETURN_IF_ERROR(CheckRead(id, "an output"));
     for (const GradientEffect& e : g_.gradients) {
-      if (e.value != kNoValue) FIRN_RETURN_IF_ERROR(CheckRead(e.value, "a gradient"));
+      if (e.value == kNoValue) continue;
+      FIRN_RETURN_IF_ERROR(CheckRead(e.value, "a gradient"));
+      FIRN_RETURN_IF(!g_.value(e.value).bound.defined(),
+                     Internal("no tensor holds the gradient %", e.value));
     }
     return absl::OkStatus();
   }

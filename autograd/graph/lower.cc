@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/graph/analysis.h"
 #include "autograd/graph/infer.h"
 #include "device/status_macros.h"
 #include "tensor/internal/kernel_choice.h"
@@ -18,15 +19,9 @@ namespace {
 
 class Lowering {
  public:
-  explicit Lowering(const Graph& from) : from_(from), to_(from) {
+  explicit Lowering(const Graph& from) : from_(from), to_(from), written_(ChangedInPlace(from)) {
     to_.instrs.clear();
     for (size_t id = 0; id < from.values.size(); ++id) now_.push_back(static_cast<ValueId>(id));
-    written_.resize(from.buffers.size(), false);
-    for (const Instr& instr : from.instrs) {
-      for (size_t i = 0; i < instr.in.size(); ++i) {
-        if (instr.in[i] != kNoValue && Writes(*instr.op, i)) written_[BufferOf(instr.in[i])] = true;
-      }
-    }
   }
 
   absl::StatusOr<Graph> Run() {
@@ -114,7 +109,8 @@ class Lowering {
     LayoutRequest want;
     const bool asks = internal::AskLayouts(*kernel, query, instr.out.size(), &want);
     for (size_t i = 0; i < instr.in.size(); ++i) {
-      if (instr.in[i] != kNoValue) Arrange(instr, i, *kernel, asks, asks ? want.in[i] : 0);
+      if (instr.in[i] == kNoValue) continue;
+      FIRN_RETURN_IF_ERROR(Arrange(instr, i, *kernel, asks, asks ? want.in[i] : 0));
     }
     for (size_t i = 0; i < instr.in.size(); ++i) {
       if (instr.in[i] != kNoValue && Writes(*instr.op, i)) {
@@ -145,18 +141,23 @@ class Lowering {
   }
 
   // Brings input `i` into the layout that the kernel takes.
-  void Arrange(Instr& instr, size_t i, const Kernel& kernel, bool asks, uint8_t block) {
+  absl::Status Arrange(Instr& instr, size_t i, const Kernel& kernel, bool asks, uint8_t block) {
     const ValueId id = instr.in[i];
     const bool fits = !asks || internal::Fits(kernel, to_.value(id).spec, block);
     if (Writes(*instr.op, i)) {
+      FIRN_RETURN_IF(!fits && to_.buffer_of(id).kind != Buffer::Kind::kTemp,
+                     InvalidArgument(std::string(instr.op->name), ": ", instr.op->input(i).name,
+                                     " is written in place and must be contiguous, got ",
+                                     to_.value(id).spec.ToString()));
       if (!fits) instr.in[i] = Replace(id, block, instr);
-      return;
+      return absl::OkStatus();
     }
     if (!fits) {
       instr.in[i] = InLayout(id, block, instr);
     } else if (OverlapsWritten(instr, i)) {
       instr.in[i] = Copy(id, to_.value(id).spec.layout.channel_block, instr);
     }
+    return absl::OkStatus();
   }
 
   // A temporary that is written in place moves to where it has the right layout, for good.

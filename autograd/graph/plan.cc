@@ -3,11 +3,17 @@
 #include "autograd/graph/plan.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace firn {
 namespace {
+
+// The orders take a time that grows with the square of this: a second for five of them.
+constexpr size_t kManyPieces = 10'000;
 
 int64_t RoundUp(int64_t bytes) {
   return (std::max<int64_t>(bytes, 1) + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
@@ -56,6 +62,86 @@ int64_t Place(absl::Span<const Lifetime> pieces, absl::Span<const size_t> order,
   return arena;
 }
 
+// Places in use and free ones, for a sweep over time.
+class Places {
+ public:
+  // The smallest free place that is large enough, else at the end.
+  int64_t Take(int64_t bytes) {
+    const auto best = by_size_.lower_bound({bytes, 0});
+    if (best == by_size_.end()) return Grow(bytes);
+    const auto [size, offset] = *best;
+    Remove(offset);
+    if (size > bytes) Add(offset + bytes, size - bytes);
+    return offset;
+  }
+  void Give(int64_t offset, int64_t bytes) {
+    const auto after = by_offset_.lower_bound(offset);
+    if (after != by_offset_.end() && after->first == offset + bytes) {
+      bytes += after->second;
+      Remove(after->first);
+    }
+    const auto next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.begin()) {
+      const auto [before, size] = *std::prev(next);
+      if (before + size == offset) {
+        Remove(before);
+        offset = before;
+        bytes += size;
+      }
+    }
+    Add(offset, bytes);
+  }
+  int64_t end() const { return end_; }
+
+ private:
+  // A free place at the end becomes part of it.
+  int64_t Grow(int64_t bytes) {
+    int64_t offset = end_;
+    if (!by_offset_.empty()) {
+      const auto [last, size] = *by_offset_.rbegin();
+      if (last + size == end_) {
+        Remove(last);
+        offset = last;
+      }
+    }
+    end_ = offset + bytes;
+    return offset;
+  }
+  void Add(int64_t offset, int64_t bytes) {
+    by_offset_.emplace(offset, bytes);
+    by_size_.emplace(bytes, offset);
+  }
+  void Remove(int64_t offset) {
+    const auto it = by_offset_.find(offset);
+    by_size_.erase({it->second, offset});
+    by_offset_.erase(it);
+  }
+
+  std::map<int64_t, int64_t> by_offset_;           // free places: offset, bytes
+  std::set<std::pair<int64_t, int64_t>> by_size_;  // bytes, offset
+  int64_t end_ = 0;
+};
+
+// For very many pieces: in the order of time, in n log n.
+int64_t Sweep(absl::Span<const Lifetime> pieces, std::vector<int64_t>& offsets) {
+  std::vector<size_t> order(pieces.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return pieces[a].first < pieces[b].first; });
+  Places places;
+  std::set<std::pair<int64_t, size_t>> live;  // last step, piece
+  for (const size_t at : order) {
+    while (!live.empty() && live.begin()->first < pieces[at].first) {
+      const size_t over = live.begin()->second;
+      places.Give(offsets[over], RoundUp(pieces[over].bytes));
+      live.erase(live.begin());
+    }
+    offsets[at] = places.Take(RoundUp(pieces[at].bytes));
+    live.emplace(pieces[at].last, at);
+  }
+  return places.end();
+}
+
 // What comes first in an order: pieces are sorted by it, large values first.
 using Rank = std::pair<int64_t, int64_t> (*)(const Lifetime& piece, const MemoryPlan& plan);
 
@@ -80,6 +166,11 @@ MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces) {
   FindPeak(pieces, &plan);
   plan.arena_bytes = INT64_MAX;
   std::vector<int64_t> offsets(pieces.size());
+  if (pieces.size() > kManyPieces) {
+    plan.arena_bytes = Sweep(pieces, offsets);
+    plan.offsets = std::move(offsets);
+    return plan;
+  }
   for (const Rank rank : kRanks) {
     std::vector<size_t> order(pieces.size());
     std::iota(order.begin(), order.end(), size_t{0});

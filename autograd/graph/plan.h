@@ -27,7 +27,8 @@ inline constexpr int64_t kArenaAlignment = 64;
 
 // Greedy: in some order, each piece at the lowest place where it fits (Pisarchyk and Lee,
 // "Efficient Memory Management for Deep Neural Net Inference", 2020). By size, by time of life, and
-// what lives at the peak first; the smallest arena of these counts.
+// what lives at the peak first; the smallest arena of these counts. More than 10 000 pieces are
+// placed in the order of time.
 MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces);
 
 }  // namespace firn

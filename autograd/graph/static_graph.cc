@@ -69,7 +69,8 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   parts->reports.push_back({.pass = "in_place", .changes = MarkInPlace(lowered)});
   FIRN_ASSIGN_OR_RETURN(PassReport fused, FuseElementwise(lowered));
   parts->reports.push_back(std::move(fused));
-  FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered)));
+  FIRN_ASSIGN_OR_RETURN(parts->executor,
+                        Executor::Make(std::move(lowered), options.max_arena_bytes));
   return StaticGraph(std::move(parts));
 }
 

@@ -2,6 +2,7 @@
 #define FIRN_AUTOGRAD_GRAPH_STATIC_GRAPH_H_
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +27,8 @@ struct CompileOptions {
   // Whether runs compute cheap results a second time in the backward pass, rather than keeping
   // them, where that lowers the peak of memory.
   bool recompute = true;
+  // What temporaries may need together; more is an error.
+  int64_t max_arena_bytes = INT64_MAX;
   // Whether states that no run changes are copied now and seen as constants: for a model whose
   // parameters will not change any more.
   bool freeze_states = false;

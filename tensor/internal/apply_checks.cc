@@ -123,24 +123,62 @@ bool AnyOutside(const T* v, int64_t n, const IndexBounds& b) {
   return any != 0;
 }
 
+// Walks over the elements of a strided tensor; those that lie in one place (stride 0) count once.
+class Walk {
+ public:
+  explicit Walk(const TensorSpec& spec) : spec_(spec), at_(spec.shape.rank()) {}
+  int64_t offset() const { return offset_; }  // in elements
+  // Goes on to the next one; false after the last.
+  bool Next() {
+    for (int d = at_.rank; d-- > 0;) {
+      const int64_t stride = spec_.layout.strides[d];
+      if (stride != 0 && at_[d] + 1 < spec_.shape[d]) {
+        ++at_[d];
+        offset_ += stride;
+        return true;
+      }
+      offset_ -= at_[d] * stride;
+      at_[d] = 0;
+    }
+    return false;
+  }
+  // Of the element in row-major order.
+  int64_t position() const {
+    int64_t position = 0;
+    for (int d = 0; d < at_.rank; ++d) position = position * spec_.shape[d] + at_[d];
+    return position;
+  }
+
+ private:
+  const TensorSpec& spec_;
+  Dims at_;
+  int64_t offset_ = 0;
+};
+
 template <class T>
 absl::Status CheckIndexValues(const Operand& t, const IndexBounds& b, std::string_view name) {
   const T* v = static_cast<const T*>(t.data);
   const int64_t n = t.spec->num_elements();
-  if (t.spec->dense() && !AnyOutside(v, n, b)) [[likely]]
+  if (n == 0 || (t.spec->dense() && !AnyOutside(v, n, b))) [[likely]]
     return absl::OkStatus();
-  std::vector<T> plain(static_cast<size_t>(n));
-  CopyElements(*t.spec, t.data,
-               TensorSpec::Contiguous(t.spec->dtype, t.spec->shape, t.spec->device), plain.data());
-  if (!AnyOutside(plain.data(), n, b)) return absl::OkStatus();
+  std::vector<T> plain;
+  TensorSpec spec = *t.spec;
+  if (spec.layout.blocked()) {  // something is wrong: say where in the order people count in
+    plain.resize(static_cast<size_t>(n));
+    spec = TensorSpec::Contiguous(spec.dtype, spec.shape, spec.device);
+    CopyElements(*t.spec, t.data, spec, plain.data());
+    v = plain.data();
+  }
   const bool any_ignored = b.ignored != INT64_MIN;
-  const auto wrong = [&](int64_t x) {
-    return (x < b.low || x >= b.high) && !(any_ignored && x == b.ignored);
-  };
-  size_t at = 0;
-  while (!wrong(plain[at])) ++at;
-  return OutOfRange(name, " ", static_cast<int64_t>(plain[at]), " at index ", at, " is outside [",
-                    b.low, ", ", b.high, ")");
+  Walk walk(spec);
+  do {
+    const int64_t x = v[walk.offset()];
+    if (x >= b.low && x < b.high) continue;
+    if (any_ignored && x == b.ignored) continue;
+    return OutOfRange(name, " ", x, " at index ", walk.position(), " is outside [", b.low, ", ",
+                      b.high, ")");
+  } while (walk.Next());
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "device/cpu_allocator.h"
@@ -369,6 +370,51 @@ TEST(GraphFileHostileTest, ElementsOfBoolsAreZeroOrOne) {
   EXPECT_TRUE(Try(parts.File()).ok());
   parts.elements[1] = 2;
   EXPECT_THAT(std::string(Try(parts.File()).message()), HasSubstr("element 1 is 2"));
+}
+
+// The file of what `fn` does on `x`, after `change` has been at its structure.
+template <class F>
+std::string Changed(F fn, const Tensor& x, const std::function<void(StoredGraph&)>& change) {
+  const std::string path = TempPath("changed.firn");
+  const absl::Status saved = SaveGraph(path, Freeze(fn, x));
+  EXPECT_TRUE(saved.ok()) << saved;
+  Parts parts(ReadFile(path));
+  StoredGraph graph = parts.graph();
+  change(graph);
+  parts.structure = internal::EncodeGraph(graph);
+  return parts.File();
+}
+
+// A view of four bytes with more elements than anybody wants to add up while a file is loaded.
+TEST(GraphFileHostileTest, ExpandedConstantsTakeNoTime) {
+  const auto fn = [](const Tensor& x) { return Sum(Expand(Full({1}, 2.0), {8})) + x; };
+  const auto load = [&](int64_t elements) {
+    const auto grow = [&](std::vector<int64_t>& sizes) {
+      if (sizes == std::vector<int64_t>{8}) sizes = {elements};
+    };
+    const std::string file = Changed(fn, Ones({1}), [&](StoredGraph& g) {
+      for (auto& v : g.values) grow(v.shape);
+      for (auto& i : g.instrs) {
+        for (auto& a : i.attrs) {
+          if (auto* list = std::get_if<std::vector<int64_t>>(&a.value)) grow(*list);
+        }
+      }
+    });
+    return LoadGraph(InMemory(file)).status();
+  };
+  EXPECT_TRUE(load(8).ok()) << load(8);
+  EXPECT_TRUE(load(int64_t{1} << 37).ok()) << load(int64_t{1} << 37);  // a run would take its time
+  EXPECT_EQ(load(int64_t{1} << 59).code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(GraphFileHostileTest, TheArenaIsLimited) {
+  const auto fn = [](const Tensor& x) { return Sum(Full({1 << 20}, 2.0) * x); };
+  const std::string file = Changed(fn, Ones({1}), [](StoredGraph&) {});
+  EXPECT_TRUE(Try(file).ok()) << Try(file);
+  LoadGraphOptions options;
+  options.limits.max_total_bytes = 1 << 20;
+  const absl::Status status = Try(file, options);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
 }
 
 }  // namespace

@@ -287,5 +287,13 @@ TEST(GraphFileTest, ReadsFilesOfEarlierVersions) {
   EXPECT_EQ(states["count"].Item<int64_t>(), 9);
 }
 
+TEST(GraphFileTest, ACompiledGraphIsRefusedByName) {
+  StaticGraph graph = Freeze([](const Tensor& x, const Tensor& y) { return Tanh(x * y); },
+                             Ones({20000}), Ones({20000}));
+  const absl::Status status = SaveGraph(TempPath("compiled.firn"), graph.graph());
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("elementwise_program"));
+}
+
 }  // namespace
 }  // namespace firn::io

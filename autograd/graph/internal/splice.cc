@@ -3,11 +3,13 @@
 
 #include "autograd/graph/internal/splice.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/infer.h"
+#include "autograd/graph/passes/pass.h"
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
 #include "tensor/ops/reorder.h"
@@ -114,11 +116,23 @@ class Splicer {
     }
     result_.outputs.assign(part_.outputs.begin(), part_.outputs.end());
     for (ValueId& id : result_.outputs) rename(id);
-    for (GradientEffect e : part_.gradients) {
-      rename(e.value);
-      to_.gradients.push_back(std::move(e));
-    }
+    TakeGradients(rename);
     to_.warnings.insert(to_.warnings.end(), part_.warnings.begin(), part_.warnings.end());
+  }
+
+  // The part runs first, so a gradient that both leave is the other's.
+  template <class Rename>
+  void TakeGradients(Rename rename) {
+    std::vector<GradientEffect> gradients;
+    for (GradientEffect e : part_.gradients) {
+      const bool left_by_both =
+          !e.expected &&
+          std::any_of(to_.gradients.begin(), to_.gradients.end(),
+                      [&](const auto& o) { return !o.expected && o.leaf.Is(e.leaf); });
+      rename(e.value);
+      if (!left_by_both) gradients.push_back(std::move(e));
+    }
+    to_.gradients.insert(to_.gradients.begin(), gradients.begin(), gradients.end());
   }
 
   Graph& to_;
@@ -142,8 +156,13 @@ Replacing::Replacing(const Graph& graph) {
 absl::StatusOr<ValueId> Replacing::Alike(Graph& graph, ValueId id, ValueId like,
                                          std::vector<Instr>* instrs) {
   const TensorSpec want = graph.value(like).spec;
-  if (SameSpec(want, graph.value(id).spec)) return id;
-  if (want.layout.blocked() || graph.value(id).spec.layout.blocked()) {
+  const TensorSpec& now = graph.value(id).spec;
+  if (SameSpec(want, now)) return id;
+  const bool viewed = std::any_of(graph.instrs.begin(), graph.instrs.end(), [&](const Instr& i) {
+    return IsAlias(graph, i) && i.in[0] == like;
+  });
+  const bool spread = want.layout.contiguous && !now.layout.contiguous && viewed;
+  if (want.layout.blocked() || now.layout.blocked() || spread) {
     return Reordered(graph, id, want.layout.channel_block, instrs);
   }
   return id;  // other strides: views of it are laid out anew
@@ -161,13 +180,32 @@ absl::Status Replacing::Apply(Graph& graph) const {
     if (!alias_[at]) continue;
     const Value base = graph.value(instr.in[0]);
     Value& view = graph.value(instr.out[0]);
+    if (view.buffer != base.buffer) {
+      const bool stays =
+          std::any_of(graph.gradients.begin(), graph.gradients.end(),
+                      [&](const GradientEffect& e) { return e.value == instr.out[0]; });
+      FIRN_RETURN_IF(stays,
+                     InvalidArgument(Describe(instr), " gives a gradient that stays, ",
+                                     view.spec.ToString(), ", as a view of what is replaced"));
+      view.bound = Tensor();
+    }
     FIRN_ASSIGN_OR_RETURN(const Inferred inferred, InferSpecs(graph, instr));
     view.buffer = base.buffer;
     view.offset = base.offset + inferred.view_offset * SizeOf(base.spec.dtype);
     view.spec = inferred.specs[0];
   }
   for (ValueId& id : graph.outputs) id = Now(id);
-  for (GradientEffect& e : graph.gradients) e.value = Now(e.value);
+  return KeepHeld(graph);
+}
+
+// What is held outside, gradients for one, gets its elements where it is.
+absl::Status Replacing::KeepHeld(Graph& graph) const {
+  const Uses uses(graph);
+  for (const auto& [from, to] : now_) {
+    if (!graph.value(from).bound.defined() || uses.maker(from) == Uses::kNone) continue;
+    FIRN_ASSIGN_OR_RETURN(Instr copy, MakeInstr(graph, Op("assign"), {from, Now(from)}));
+    graph.instrs.push_back(std::move(copy));
+  }
   return absl::OkStatus();
 }
 

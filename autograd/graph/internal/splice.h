@@ -35,12 +35,14 @@ class Replacing {
   // that an operation appended to `instrs` makes.
   static absl::StatusOr<ValueId> Alike(Graph& graph, ValueId id, ValueId like,
                                        std::vector<Instr>* instrs);
-  // In all operations, results and gradients. Requires: the operations are those of before; new
-  // ones are put in afterwards. Errors: those of shape rules of views.
+  // In all operations and results. What is held outside (a gradient that stays) gets a copy at the
+  // end of the run. Requires: the operations are those of before; new ones are put in afterwards.
+  // Errors: those of shape rules of views; InvalidArgument for a view that is held outside.
   absl::Status Apply(Graph& graph) const;
 
  private:
   ValueId Now(ValueId id) const;
+  absl::Status KeepHeld(Graph& graph) const;
 
   std::vector<std::pair<ValueId, ValueId>> now_;
   std::vector<bool> alias_;  // by operation

@@ -51,9 +51,14 @@ class Folding {
     });
   }
 
+  // Expanded views have more elements than memory: neither reading nor writing may grow beyond what
+  // is stored.
   bool SmallEnough(const Instr& instr) const {
     std::vector<BufferId> seen;
     int64_t arguments = 0, results = 0;
+    const auto fits = [&](ValueId id, int64_t most) {
+      return id == kNoValue || static_cast<int64_t>(graph_.value(id).spec.bytes()) <= most;
+    };
     for (ValueId id : instr.in) {
       if (id == kNoValue) continue;
       const BufferId buffer = graph_.value(id).buffer;
@@ -62,7 +67,9 @@ class Folding {
       arguments += graph_.buffer_of(id).bytes;
     }
     for (ValueId id : instr.out) results += static_cast<int64_t>(graph_.value(id).spec.bytes());
-    return results <= std::max(arguments, kMaxGrownConstantBytes);
+    const int64_t most = std::max(arguments, kMaxGrownConstantBytes);
+    return results <= most && std::all_of(instr.in.begin(), instr.in.end(),
+                                          [&](ValueId id) { return fits(id, most); });
   }
 
   Tensor TensorOf(ValueId id) const {

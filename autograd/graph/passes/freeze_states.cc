@@ -46,7 +46,9 @@ absl::StatusOr<PassReport> FreezeStates(Graph& graph) {
           DType::kU8, Shape({static_cast<int64_t>(storage.bytes())}), buffer.device);
       FIRN_ASSIGN_OR_RETURN(copy, CopyOf(storage, bytes));
       buffer.kind = Buffer::Kind::kConstant;
-      report.Add(absl::StrCat("%", id, " ", v.spec.ToString()));
+      const auto readers = uses.readers(static_cast<ValueId>(id));
+      report.Add(absl::StrCat(v.spec.ToString(), readers.empty() ? "" : ": ",
+                              readers.empty() ? "" : Describe(graph.instrs[readers[0]])));
     }
     v.bound = WrapStorage(copy.impl()->storage, copy.impl()->data + v.offset, v.spec);
   }

@@ -21,6 +21,9 @@ namespace {
 // Below this an operation of its own costs more than the memory is worth.
 constexpr int64_t kLargeBytes = int64_t{1} << 16;
 
+// Each takes a walk over the curve.
+constexpr size_t kMostCandidates = 1024;
+
 // What computes the results of `instr` again and changes no state, from the same arguments.
 std::optional<Instr> Again(const Instr& instr) {
   const OpDef& op = *instr.op;
@@ -53,11 +56,23 @@ class Recomputing {
     }
     std::stable_sort(candidates_.begin(), candidates_.end(),
                      [](const Candidate& a, const Candidate& b) { return a.bytes > b.bytes; });
+    if (candidates_.size() > kMostCandidates) candidates_.resize(kMostCandidates);
   }
 
+  // What has not lowered the peak in the end is left as it was.
   PassReport Run() {
-    while (Candidate* c = LargestAtPeak()) Take(*c);
-    if (report_.changes != 0) Rebuild();
+    int64_t peak = Peak();
+    size_t useful = 0;
+    std::vector<Candidate*> taken;
+    while (Candidate* c = LargestAtPeak()) {
+      Take(*c);
+      taken.push_back(c);
+      if (Peak() >= peak) continue;
+      peak = Peak();
+      useful = taken.size();
+    }
+    taken.resize(useful);
+    if (!taken.empty()) Rebuild(taken);
     return std::move(report_);
   }
 
@@ -102,8 +117,8 @@ class Recomputing {
     const auto first = std::find_if(readers.begin(), readers.end(), [this](size_t reader) {
       return g_.instrs[reader].phase == Phase::kBackward;
     });
-    if (first == readers.end()) return {};
-    const size_t before = first == readers.begin() ? at : *(first - 1);
+    if (first == readers.begin() || first == readers.end()) return {};
+    const size_t before = *(first - 1);
     std::optional<Instr> again = Again(instr);
     if (before + 1 >= *first || !again || !AreThere(*again, at, *first)) return {};
     return Candidate{before, *first, g_.buffer_of(y).bytes, y, *std::move(again)};
@@ -116,6 +131,8 @@ class Recomputing {
                                 UnchangedBetween(g_, uses_, id, at + 1, then));
     });
   }
+
+  int64_t Peak() const { return *std::max_element(live_.begin(), live_.end()); }
 
   Candidate* LargestAtPeak() {
     const auto peak =
@@ -140,7 +157,6 @@ class Recomputing {
     for (ValueId id : c.again.in) {
       if (id != kNoValue) read_[static_cast<size_t>(id)] = true;
     }
-    report_.Add(absl::StrCat(Describe(c.again), " of ", g_.value(c.value).spec.ToString()));
   }
 
   ValueId NewTemp(const TensorSpec& spec) {
@@ -150,10 +166,11 @@ class Recomputing {
     return static_cast<ValueId>(g_.values.size() - 1);
   }
 
-  void Rebuild() {
+  void Rebuild(absl::Span<Candidate* const> taken) {
     std::vector<std::pair<size_t, Instr>> added;
-    for (Candidate& c : candidates_) {
-      if (!taken_[static_cast<size_t>(c.value)]) continue;
+    for (Candidate* candidate : taken) {
+      Candidate& c = *candidate;
+      report_.Add(absl::StrCat(Describe(c.again), " of ", g_.value(c.value).spec.ToString()));
       for (ValueId& id : c.again.out) id = NewTemp(g_.value(id).spec);
       const ValueId y = c.again.out[0];
       for (size_t reader : uses_.readers(c.value)) {

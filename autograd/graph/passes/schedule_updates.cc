@@ -94,7 +94,9 @@ class Mover {
 
   // Moves what computes the gradient to the update, and both to where the update stands.
   bool ComputeLate(Instr& update, size_t at) {
-    for (ValueId id : update.in) {
+    const auto fixed = static_cast<std::ptrdiff_t>(update.op->inputs.size() - update.op->cycle);
+    for (auto in = update.in.begin() + fixed; in != update.in.end(); ++in) {
+      const ValueId id = *in;
       if (id == kNoValue || !ComputedForThisAlone(id)) continue;
       const size_t maker = uses_.maker(id);
       if (!MayWait(g_.instrs[maker], maker)) continue;

@@ -160,5 +160,70 @@ TEST(EditTest, APartIsTakenFromATrainingStep) {
       << lacking.status();
 }
 
+TEST(EditTest, WhatChangesLaterIsNoResult) {
+  Graph graph = GraphOf(
+      [](const Tensor& x) {
+        const Tensor h = x * 2;
+        Accumulate(h, x);
+        return Exp(h);
+      },
+      Ones({3}));
+  const ValueId h = graph.instrs[PositionOf(graph, "mul")].out[0];
+  EXPECT_EQ(AddOutput(graph, h).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(EditTest, AnInputAsOutputMustBeListed) {
+  const Graph graph = GraphOf([](const Tensor& x) { return Exp(x); }, Ones({3}));
+  const absl::Status status = ExtractGraph(graph, {}, {graph.inputs[0]}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  Graph broken = graph;
+  broken.inputs.clear();
+  EXPECT_FALSE(broken.Verify().ok());
+}
+
+// Who makes a gradient that stays may be replaced: the gradient does.
+TEST(EditTest, GradientsThatStayAreThoseOfTheReplacement) {
+  Tensor w = Ones({3}).SetRequiresGrad();
+  const auto step = [&w](const Tensor& x) {
+    w.ZeroGrad();
+    const Tensor loss = Sum(w * x);
+    loss.Backward();
+    return loss;
+  };
+  Graph graph = GraphOf(step, Ones({3}));
+  ASSERT_EQ(graph.gradients.size(), 1u);
+  size_t maker = graph.instrs.size();
+  for (size_t at = 0; at < graph.instrs.size(); ++at) {
+    if (graph.instrs[at].out[0] == graph.gradients[0].value) maker = at;
+  }
+  ASSERT_LT(maker, graph.instrs.size()) << graph.DebugString();
+  ASSERT_EQ(graph.instrs[maker].op->name, "mul");
+  const absl::Status status = ReplaceOperation(
+      graph, maker, [](absl::Span<const Tensor> in) { return TensorList{in[0] * in[1] * 2}; });
+  ASSERT_TRUE(status.ok()) << status;
+  const Tensor x = Randn({3});
+  RunOn(graph, x);
+  ASSERT_TRUE(w.grad().defined());
+  EXPECT_TRUE(w.grad().Equals(x * 2));
+}
+
+TEST(EditTest, OfTwoGradientsOfALeafTheLaterOneStays) {
+  Tensor w = Ones({3}).SetRequiresGrad();
+  const auto step = [&w](double factor) {
+    return [&w, factor](const Tensor& x) {
+      w.ZeroGrad();
+      const Tensor y = w * x * factor;
+      Sum(y).Backward();
+      return y.Detach();
+    };
+  };
+  const Graph source = GraphOf(step(2), Ones({3}));
+  Graph graph = GraphOf(step(3), Ones({3}));
+  const absl::Status status = RewireInput(graph, 0, source, 0);
+  ASSERT_TRUE(status.ok()) << status;
+  RunOn(graph, Full({3}, 5.0));
+  EXPECT_TRUE(w.grad().Equals(Full({3}, 30.0)));  // 3 times the source's result, 10
+}
+
 }  // namespace
 }  // namespace firn

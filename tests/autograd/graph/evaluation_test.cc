@@ -47,6 +47,30 @@ TEST(EvaluationTest, ComputesWhatTheModelDoesInEvaluationMode) {
   EXPECT_EQ(net.bn1.state_dict().Find("running_mean")->ToVector<float>(), before);
 }
 
+TEST(EvaluationTest, WhatFollowsADropoutIsReplacedAsWell) {
+  nn::BatchNorm1d bn({.channels = 5});
+  const Tensor x = Randn({8, 5});
+  const auto fn = [&](absl::Span<const Tensor> in) {
+    return TensorList{bn(Dropout(Dropout(in[0], 0.5), 0.5))};
+  };
+  const absl::StatusOr<Graph> graph = ToEvaluation(Capture(fn, {&x, 1}).graph);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  bn.Eval();
+  const NoGradScope no_grad;
+  EXPECT_TRUE(RunGraph(*graph, {&x, 1})[0].Equals(bn(x))) << graph->DebugString();
+}
+
+// Without the dropout, the reshape sees a transposed tensor.
+TEST(EvaluationTest, ViewsOfWhatIsRemovedMayNeedACopy) {
+  const Tensor x = Randn({4, 6});
+  const auto fn = [](absl::Span<const Tensor> in) {
+    return TensorList{Reshape(Dropout(in[0].T(), 0.5), {-1})};
+  };
+  const absl::StatusOr<Graph> graph = ToEvaluation(Capture(fn, {&x, 1}).graph);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(RunGraph(*graph, {&x, 1})[0].Equals(Reshape(x.T(), {-1})));
+}
+
 TEST(EvaluationTest, ABatchNormWithoutRunningStatisticsIsRefused) {
   nn::BatchNorm2d bn({.channels = 3, .track_running_stats = false});
   const Tensor x = Randn({4, 3, 8, 8});

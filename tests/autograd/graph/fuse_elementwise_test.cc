@@ -205,5 +205,15 @@ TEST(FuseElementwiseTest, CompileFusesTrainingSteps) {
   EXPECT_TRUE(w.grad().Equals(gradient));
 }
 
+// No pass leaves such a row, but a caller of this one may.
+TEST(FuseElementwiseTest, ARowThatNothingReadsStays) {
+  GraphBuilder b;
+  const ValueId x = b.Input({1 << 15});
+  b.Call("tanh", {b.Call("exp", {x})});
+  const Graph graph = b.Build({b.Call("sum", {x}, ReduceAttrs{})});
+  const Lowered graphs = Fused(graph);
+  EXPECT_EQ(graphs.report.changes, 0);
+}
+
 }  // namespace
 }  // namespace firn

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace firn {
@@ -50,6 +51,33 @@ TEST(PlanTest, RandomLifetimesStayNearTheBound) {
     ExpectNoOverlap(pieces, plan);
     EXPECT_GE(plan.arena_bytes, plan.lower_bound_bytes);
     EXPECT_LE(plan.arena_bytes, plan.lower_bound_bytes * 13 / 10);
+  }
+}
+
+TEST(PlanTest, VeryManyPiecesArePlacedQuickly) {
+  std::mt19937 random(2);
+  std::vector<Lifetime> pieces;
+  for (int i = 0; i < 200000; ++i) {
+    const auto first = static_cast<int64_t>(random() % 200000);
+    pieces.push_back({static_cast<int64_t>(random() % 1000), first,
+                      first + static_cast<int64_t>(random() % 20)});
+  }
+  const MemoryPlan plan = PlanMemory(pieces);
+  EXPECT_LE(plan.arena_bytes, plan.lower_bound_bytes * 2);
+  // By place at each step: neighbours do not overlap.
+  std::vector<std::vector<size_t>> live(200020);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    for (int64_t s = pieces[i].first; s <= pieces[i].last; ++s) {
+      live[static_cast<size_t>(s)].push_back(i);
+    }
+  }
+  for (auto& at_once : live) {
+    std::sort(at_once.begin(), at_once.end(),
+              [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; });
+    for (size_t i = 1; i < at_once.size(); ++i) {
+      const size_t before = at_once[i - 1];
+      ASSERT_LE(plan.offsets[before] + pieces[before].bytes, plan.offsets[at_once[i]]);
+    }
   }
 }
 

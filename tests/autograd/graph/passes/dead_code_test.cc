@@ -119,6 +119,8 @@ TEST(DeadCodeTest, GradientsThatStayAreNeeded) {
   const ValueId x = b.Input({4});
   const ValueId grad = b.Call("exp", {x});
   b.graph().gradients.push_back({leaf, grad});
+  b.graph().value(grad).bound = Zeros({4});
+  b.graph().buffer_of(grad).kind = Buffer::Kind::kState;
   b.Call("neg", {x});
   Graph graph = b.Build({});
   RunPass(EliminateDeadCode, graph);

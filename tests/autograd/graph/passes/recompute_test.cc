@@ -126,5 +126,44 @@ TEST(RecomputeTest, AnElementwiseResultIsComputedFromWhatIsKeptAnyway) {
   EXPECT_TRUE(got[1].Equals(gradient));
 }
 
+// What only the backward pass reads would not be computed earlier than needed in the first place.
+TEST(RecomputeTest, WhatNothingReadsBeforeStays) {
+  Tensor w = Randn({256, 256}).SetRequiresGrad();
+  const auto step = [&w](absl::Span<const Tensor> in) {
+    w.ZeroGrad();
+    const Tensor& x = in[0];
+    const Tensor y1 = Matmul(x, w), y2 = Matmul(w, x), s1 = Exp(x), s2 = Tanh(x);
+    const Tensor r = Sum(Expand(x, {16, 256, 256}) + 1);
+    y1.Backward(s1);
+    y2.Backward(s2);
+    return TensorList{r, w.grad()};
+  };
+  const Tensor x = Randn({256, 256});
+  auto graph = StaticGraph::Compile(Capture(step, {&x, 1}).graph);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const TensorList got = graph->Call({&x, 1});
+  EXPECT_EQ(CountOf(graph->captured(), "exp"), 1);
+  const TensorList want = step({&x, 1});
+  EXPECT_TRUE(got[1].Equals(want[1]));
+}
+
+// Two peaks of one height: there is nothing to gain where only one of them can be lowered.
+TEST(RecomputeTest, ItDoesNothingThatLowersNoPeak) {
+  Tensor w = Randn({64, 64}).SetRequiresGrad();
+  const auto step = [&w](absl::Span<const Tensor> in) {
+    w.ZeroGrad();
+    Tensor y = in[0];
+    for (int i = 0; i < 2; ++i) y = Matmul(Gelu(Matmul(y, w)), w);
+    const Tensor loss = Sum(Square(y));
+    loss.Backward();
+    // Higher than anything in training, and without any of its tensors.
+    const Tensor tall = Expand(in[0], {64, 512, 64}) + 1;
+    return TensorList{loss, Sum(tall * 2)};
+  };
+  const Tensor x = Randn({512, 64}) * 0.01;
+  Graph graph = Capture(step, {&x, 1}).graph;
+  EXPECT_EQ(RunPass(Recompute, graph).changes, 0);
+}
+
 }  // namespace
 }  // namespace firn
