@@ -94,7 +94,7 @@ absl::Status CheckResults(const Graph& graph, const Uses& uses, const Instr& ins
                                    given.size(), " results"));
     if (i >= given.size()) continue;
     const TensorSpec &want = graph.value(id).spec, &got = given[i].spec();
-    FIRN_RETURN_IF(want.shape != got.shape || want.dtype != got.dtype || want.device != got.device,
+    FIRN_RETURN_IF(!SameKind(want, got),
                    InvalidArgument("result ", i, " of ", Describe(instr), " is ", want.ToString(),
                                    ", got ", got.ToString()));
   }
@@ -149,7 +149,7 @@ absl::Status RewireInput(Graph& graph, size_t input, const Graph& source, size_t
   FIRN_ASSIGN_OR_RETURN(Spliced part, Splice(next, source, arguments));
   const ValueId old = next.inputs[input];
   const TensorSpec want = next.value(old).spec, got = next.value(part.outputs[output]).spec;
-  FIRN_RETURN_IF(want.shape != got.shape || want.dtype != got.dtype || want.device != got.device,
+  FIRN_RETURN_IF(!SameKind(want, got),
                  InvalidArgument("input ", input, " is ", want.ToString(), ", output ", output,
                                  " of the other graph is ", got.ToString()));
   FIRN_ASSIGN_OR_RETURN(const ValueId now,

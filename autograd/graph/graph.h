@@ -53,6 +53,11 @@ inline bool SameSpec(const TensorSpec& a, const TensorSpec& b) {
          (a.layout.blocked() || a.layout.strides == b.layout.strides);
 }
 
+// Same elements, wherever they lie.
+inline bool SameKind(const TensorSpec& a, const TensorSpec& b) {
+  return a.dtype == b.dtype && a.device == b.device && a.shape == b.shape;
+}
+
 // When in a training step an operation ran.
 enum class Phase : uint8_t { kForward, kBackward };
 
@@ -101,6 +106,9 @@ struct Graph {
   //   %3 = conv2d(%0, %1, %2) {stride=[1, 1]} : f32 [64, 8, 28, 28]  # net.conv1
   std::string DebugString() const;
 };
+
+// A new value that fills a temporary of its own.
+ValueId AddTemp(Graph& graph, const TensorSpec& spec);
 
 // What a capture gives: the graph, and the results of the run that was recorded, without history.
 struct Captured {

@@ -41,13 +41,6 @@ class Lowering {
  private:
   size_t BufferOf(ValueId id) const { return static_cast<size_t>(from_.value(id).buffer); }
 
-  ValueId NewTemp(const TensorSpec& spec) {
-    const auto buffer = static_cast<BufferId>(to_.buffers.size());
-    to_.buffers.push_back({Buffer::Kind::kTemp, static_cast<int64_t>(spec.bytes()), spec.device});
-    to_.values.push_back({buffer, 0, spec, {}});
-    return static_cast<ValueId>(to_.values.size() - 1);
-  }
-
   // Appends `to` = reorder(`from`).
   void EmitReorder(ValueId from, ValueId to, const Instr& on_behalf_of) {
     static const OpDef& op = Op("reorder");
@@ -63,7 +56,8 @@ class Lowering {
 
   ValueId Copy(ValueId id, uint8_t block, const Instr& on_behalf_of) {
     const TensorSpec& spec = to_.value(id).spec;
-    const ValueId copy = NewTemp(TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, block));
+    const ValueId copy =
+        AddTemp(to_, TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, block));
     EmitReorder(id, copy, on_behalf_of);
     return copy;
   }
@@ -131,7 +125,7 @@ class Lowering {
         buffer.bytes = static_cast<int64_t>(spec.bytes());
       } else if (!SameDenseLayout(out.spec, spec)) {
         const ValueId place = instr.out[i];
-        instr.out[i] = NewTemp(spec);
+        instr.out[i] = AddTemp(to_, spec);
         moves.emplace_back(instr.out[i], place);
       }
     }

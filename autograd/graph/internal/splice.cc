@@ -26,10 +26,6 @@ absl::StatusOr<ValueId> Reordered(Graph& graph, ValueId id, int64_t block,
   return instrs->back().out[0];
 }
 
-bool SameKind(const TensorSpec& a, const TensorSpec& b) {
-  return a.dtype == b.dtype && a.shape == b.shape && a.device == b.device;
-}
-
 class Splicer {
  public:
   Splicer(Graph& to, const Graph& part)

@@ -148,8 +148,7 @@ absl::StatusOr<PassReport> MergeCommonSubexpressions(Graph& graph) {
     repeats[i] = merging.Repeats(i);
     if (repeats[i]) report.Add(Describe(graph.instrs[i]));
   }
-  size_t at = 0;
-  std::erase_if(graph.instrs, [&](const Instr&) { return repeats[at++]; });
+  Rearrange(graph, repeats);
   merging.Finish();
   return report;
 }

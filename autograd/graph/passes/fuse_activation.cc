@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/analysis.h"
+#include "autograd/graph/passes/rewrite.h"
 #include "tensor/norm.h"
 
 namespace firn {
@@ -55,13 +56,7 @@ absl::StatusOr<PassReport> FuseActivation(Graph& graph) {
     norm.out[0] = activation.out[0];
     gone[*reader] = true;
   }
-  size_t kept = 0;
-  for (size_t at = 0; at < gone.size(); ++at) {
-    if (gone[at]) continue;
-    if (kept != at) graph.instrs[kept] = std::move(graph.instrs[at]);
-    ++kept;
-  }
-  graph.instrs.resize(kept);
+  Rearrange(graph, gone);
   return report;
 }
 

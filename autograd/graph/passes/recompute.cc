@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/passes/channel_source.h"
+#include "autograd/graph/passes/rewrite.h"
 
 namespace firn {
 namespace {
@@ -159,38 +160,21 @@ class Recomputing {
     }
   }
 
-  ValueId NewTemp(const TensorSpec& spec) {
-    const auto buffer = static_cast<BufferId>(g_.buffers.size());
-    g_.buffers.push_back({Buffer::Kind::kTemp, static_cast<int64_t>(spec.bytes()), spec.device});
-    g_.values.push_back({buffer, 0, spec, {}});
-    return static_cast<ValueId>(g_.values.size() - 1);
-  }
-
   void Rebuild(absl::Span<Candidate* const> taken) {
-    std::vector<std::pair<size_t, Instr>> added;
+    std::vector<Insertion> added;
     for (Candidate* candidate : taken) {
       Candidate& c = *candidate;
       report_.Add(absl::StrCat(Describe(c.again), " of ", g_.value(c.value).spec.ToString()));
-      for (ValueId& id : c.again.out) id = NewTemp(g_.value(id).spec);
+      for (ValueId& id : c.again.out) id = AddTemp(g_, TensorSpec(g_.value(id).spec));
       const ValueId y = c.again.out[0];
       for (size_t reader : uses_.readers(c.value)) {
         if (reader < c.after) continue;
         auto& in = g_.instrs[reader].in;
         std::replace(in.begin(), in.end(), c.value, y);
       }
-      added.emplace_back(c.after, std::move(c.again));
+      added.push_back({c.after, std::move(c.again)});
     }
-    std::stable_sort(added.begin(), added.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<Instr> instrs;
-    auto next = added.begin();
-    for (size_t at = 0; at < g_.instrs.size(); ++at) {
-      for (; next != added.end() && next->first == at; ++next) {
-        instrs.push_back(std::move(next->second));
-      }
-      instrs.push_back(std::move(g_.instrs[at]));
-    }
-    g_.instrs = std::move(instrs);
+    Rearrange(g_, {}, std::move(added));
   }
 
   Graph& g_;

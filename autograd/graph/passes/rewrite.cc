@@ -2,6 +2,7 @@
 
 #include "autograd/graph/passes/rewrite.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "autograd/graph/analysis.h"
@@ -20,16 +21,13 @@ absl::StatusOr<Instr> MakeInstr(Graph& graph, const OpDef& op, absl::Span<const 
   instr.in.assign(in.begin(), in.end());
   FIRN_ASSIGN_OR_RETURN(const Inferred inferred, InferSpecs(graph, instr));
   for (const TensorSpec& spec : inferred.specs) {
-    instr.out.push_back(static_cast<ValueId>(graph.values.size()));
     if (op.is_view && !graph.value(in[0]).spec.layout.blocked()) {
       const Value& base = graph.value(in[0]);
       const int64_t offset = base.offset + inferred.view_offset * SizeOf(spec.dtype);
+      instr.out.push_back(static_cast<ValueId>(graph.values.size()));
       graph.values.push_back({base.buffer, offset, spec, {}});
     } else {
-      const auto buffer = static_cast<BufferId>(graph.buffers.size());
-      const auto bytes = static_cast<int64_t>(spec.bytes());
-      graph.buffers.push_back({Buffer::Kind::kTemp, bytes, spec.device});
-      graph.values.push_back({buffer, 0, spec, {}});
+      instr.out.push_back(AddTemp(graph, spec));
     }
   }
   return instr;
@@ -43,6 +41,20 @@ absl::StatusOr<ValueId> Emitter::Call(const OpDef& op, absl::Span<const ValueId>
   const ValueId result = instr.out.empty() ? kNoValue : instr.out[0];
   to_->push_back(std::move(instr));
   return result;
+}
+
+void Rearrange(Graph& graph, const std::vector<bool>& gone, std::vector<Insertion> added) {
+  std::stable_sort(added.begin(), added.end(),
+                   [](const Insertion& a, const Insertion& b) { return a.before < b.before; });
+  std::vector<Instr> instrs;
+  auto next = added.begin();
+  for (size_t at = 0; at < graph.instrs.size(); ++at) {
+    for (; next != added.end() && next->before == at; ++next) {
+      instrs.push_back(std::move(next->instr));
+    }
+    if (gone.empty() || !gone[at]) instrs.push_back(std::move(graph.instrs[at]));
+  }
+  graph.instrs = std::move(instrs);
 }
 
 ValueId AddConstant(Graph& graph, const Tensor& tensor) {

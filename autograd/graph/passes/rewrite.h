@@ -3,6 +3,7 @@
 
 // Steps that passes are made of.
 
+#include <cstddef>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,6 +32,15 @@ class Emitter {
   Phase phase_;
   std::vector<Instr>* to_;
 };
+
+// An operation that is put in before the one that stands at a position.
+struct Insertion {
+  size_t before;
+  Instr instr;
+};
+// Drops the operations that are `gone` (by position; empty: none) and puts `added` in, those of one
+// place in their order. Requires: places below the number of operations.
+void Rearrange(Graph& graph, const std::vector<bool>& gone, std::vector<Insertion> added = {});
 
 // A constant of the graph.
 ValueId AddConstant(Graph& graph, const Tensor& tensor);

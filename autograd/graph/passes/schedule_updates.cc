@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/analysis.h"
+#include "autograd/graph/passes/rewrite.h"
 
 namespace firn {
 namespace {
@@ -42,16 +43,11 @@ class Mover {
       if (UpdatesEach(*instr.op)) TakeApart(instr, at);
       Touch(instr, at + 1);
     }
-    if (report_.changes != 0) Rebuild();
+    if (report_.changes != 0) Rearrange(g_, gone_, std::move(moved_));
     return std::move(report_);
   }
 
  private:
-  struct Moved {
-    size_t before;  // operation of the old list
-    Instr instr;
-  };
-
   size_t BufferOf(ValueId id) const { return static_cast<size_t>(g_.value(id).buffer); }
 
   // What depends on the call comes no earlier than `after`.
@@ -155,24 +151,10 @@ class Mover {
     update = std::move(rest);
   }
 
-  void Rebuild() {
-    std::stable_sort(moved_.begin(), moved_.end(),
-                     [](const Moved& a, const Moved& b) { return a.before < b.before; });
-    std::vector<Instr> instrs;
-    auto next = moved_.begin();
-    for (size_t at = 0; at < g_.instrs.size(); ++at) {
-      for (; next != moved_.end() && next->before == at; ++next) {
-        instrs.push_back(std::move(next->instr));
-      }
-      if (!gone_[at]) instrs.push_back(std::move(g_.instrs[at]));
-    }
-    g_.instrs = std::move(instrs);
-  }
-
   Graph& g_;
   const Uses uses_;                                // as the graph was
   std::vector<size_t> after_write_, after_touch_;  // by buffer: the next operation's position
-  std::vector<Moved> moved_;
+  std::vector<Insertion> moved_;
   std::vector<bool> gone_;  // by operation: it has moved
   PassReport report_{.pass = "schedule_updates"};
 };
