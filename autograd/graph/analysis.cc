@@ -18,6 +18,22 @@ std::vector<bool> ChangedInPlace(const Graph& graph) {
   return changed;
 }
 
+std::vector<Lifespan> LifespansOf(const Graph& graph) {
+  std::vector<Lifespan> spans(graph.buffers.size());
+  const auto name = [&](ValueId id, size_t at) {
+    if (id == kNoValue) return;
+    Lifespan& span = spans[static_cast<size_t>(graph.value(id).buffer)];
+    span.first = std::min(span.first, at);
+    span.last = at;
+  };
+  for (size_t at = 0; at < graph.instrs.size(); ++at) {
+    for (ValueId id : graph.instrs[at].in) name(id, at);
+    for (ValueId id : graph.instrs[at].out) name(id, at);
+  }
+  for (ValueId id : graph.outputs) name(id, graph.instrs.size());
+  return spans;
+}
+
 bool IsAlias(const Graph& graph, const Instr& instr) {
   return instr.op->is_view && graph.value(instr.in[0]).buffer == graph.value(instr.out[0]).buffer;
 }

@@ -15,6 +15,15 @@ namespace firn {
 // By buffer: whether an operation changes it in place.
 std::vector<bool> ChangedInPlace(const Graph& graph);
 
+// From the first operation that names a buffer to the last one; what lies in a result of the graph
+// is named once more after all of them.
+struct Lifespan {
+  size_t first = SIZE_MAX, last = 0;
+  bool named() const { return first != SIZE_MAX; }
+};
+// By buffer.
+std::vector<Lifespan> LifespansOf(const Graph& graph);
+
 // True for a view that lies in its argument's memory, and so computes nothing. (A view of a blocked
 // tensor is a copy.)
 bool IsAlias(const Graph& graph, const Instr& instr);

@@ -10,32 +10,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "autograd/graph/analysis.h"
 #include "autograd/graph/execution_observer.h"
-#include "autograd/graph/infer.h"
+#include "autograd/graph/kernel_call.h"
 #include "device/cpu_allocator.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/internal/apply_checks.h"
-#include "tensor/internal/kernel_choice.h"
 #include "tensor/reorder.h"
 
 namespace firn {
 namespace {
-
-using Specs = absl::InlinedVector<const TensorSpec*, 8>;
-
-Specs SpecsOf(const Graph& graph, absl::Span<const ValueId> ids) {
-  Specs specs;
-  for (ValueId id : ids) specs.push_back(id == kNoValue ? nullptr : &graph.value(id).spec);
-  return specs;
-}
-
-absl::InlinedVector<TensorSpec, 2> ResultsOf(const Graph& graph, const Instr& instr) {
-  absl::InlinedVector<TensorSpec, 2> specs;
-  for (ValueId id : instr.out) specs.push_back(graph.value(id).spec);
-  return specs;
-}
 
 struct Bytes {
   const char* begin;
@@ -99,15 +85,10 @@ absl::Status Executor::ChooseKernels() {
     kernels_.push_back(nullptr);
     workspaces_.push_back(0);
     if (instr.op->is_view) continue;
-    const Specs in = SpecsOf(graph_, instr.in);
-    const auto out = ResultsOf(graph_, instr);
-    const KernelQuery query(in, out, instr.attrs.ref());
-    Device device;
-    for (const TensorSpec* spec : in) device = spec == nullptr ? device : spec->device;
-    if (!out.empty()) device = out[0].device;
-    FIRN_ASSIGN_OR_RETURN(kernels_.back(), internal::SelectKernel(*instr.op, query, device));
+    const KernelCall call(graph_, instr);
+    FIRN_ASSIGN_OR_RETURN(kernels_.back(), call.Select());
     if (kernels_.back()->workspace != nullptr) {
-      workspaces_.back() = kernels_.back()->workspace(query);
+      workspaces_.back() = kernels_.back()->workspace(call.query());
     }
   }
   return absl::OkStatus();
@@ -117,21 +98,13 @@ absl::Status Executor::PlanArena() {
   const auto count = static_cast<int64_t>(graph_.instrs.size());
   std::vector<Lifetime> pieces;
   std::vector<int64_t> piece_of(graph_.buffers.size(), -1);
-  const auto use = [&](ValueId id, int64_t step) {
-    if (id == kNoValue || graph_.buffer_of(id).kind != Buffer::Kind::kTemp) return;
-    int64_t& piece = piece_of[static_cast<size_t>(graph_.value(id).buffer)];
-    if (piece < 0) {
-      piece = static_cast<int64_t>(pieces.size());
-      pieces.push_back({graph_.buffer_of(id).bytes, step, step});
-    }
-    pieces[static_cast<size_t>(piece)].last = step;
-  };
-  for (int64_t step = 0; step < count; ++step) {
-    const Instr& instr = graph_.instrs[static_cast<size_t>(step)];
-    for (ValueId id : instr.in) use(id, step);
-    for (ValueId id : instr.out) use(id, step);
+  const std::vector<Lifespan> spans = LifespansOf(graph_);
+  for (size_t b = 0; b < spans.size(); ++b) {
+    if (graph_.buffers[b].kind != Buffer::Kind::kTemp || !spans[b].named()) continue;
+    piece_of[b] = static_cast<int64_t>(pieces.size());
+    pieces.push_back({graph_.buffers[b].bytes, static_cast<int64_t>(spans[b].first),
+                      static_cast<int64_t>(spans[b].last)});
   }
-  for (ValueId id : graph_.outputs) use(id, count);  // copied out after the last step
   const size_t first_workspace = pieces.size();
   for (int64_t step = 0; step < count; ++step) {
     const auto bytes = static_cast<int64_t>(workspaces_[static_cast<size_t>(step)]);
@@ -331,11 +304,9 @@ absl::Status Executor::CheckGradients() const {
 
 absl::Status Executor::RunStep(Step& step) {
   if (step.check_indices) [[unlikely]] {
-    const Specs in = SpecsOf(graph_, step.instr->in);
-    const auto out = ResultsOf(graph_, *step.instr);
-    const KernelQuery query(in, out, step.instr->attrs.ref());
+    const KernelCall call(graph_, *step.instr);
     FIRN_RETURN_IF_ERROR(
-        internal::CheckIndices(*step.instr->op, query, step.context.operands_in()));
+        internal::CheckIndices(*step.instr->op, call.query(), step.context.operands_in()));
   }
   return step.kernel->run(step.context);
 }

@@ -16,9 +16,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/analysis.h"
+#include "autograd/graph/kernel_call.h"
 #include "device/status_macros.h"
 #include "tensor/internal/elementwise_program.h"
-#include "tensor/internal/kernel_choice.h"
 
 namespace firn {
 namespace {
@@ -72,13 +72,11 @@ class Fuser {
     }
     const TensorSpec& y = g_.value(instr.out[0]).spec;
     if (y.num_elements() < kLarge || !y.dense()) return nullptr;
-    absl::InlinedVector<const TensorSpec*, 8> specs;
     for (ValueId id : instr.in) {
-      specs.push_back(id == kNoValue ? nullptr : &g_.value(id).spec);
-      if (id != kNoValue && !Single(id) && !SameDenseLayout(*specs.back(), y)) return nullptr;
+      if (id == kNoValue || Single(id)) continue;
+      if (!SameDenseLayout(g_.value(id).spec, y)) return nullptr;
     }
-    const KernelQuery query(specs, {&y, 1}, instr.attrs.ref());
-    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, internal::SelectKernel(op, query, y.device));
+    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, KernelCall(g_, instr).Select());
     const bool fits = kernel->takes == Takes::kElementwise && kernel->layouts == nullptr &&
                       kernel->workspace == nullptr && kernel->device == DeviceType::kCpu;
     return fits ? kernel : nullptr;

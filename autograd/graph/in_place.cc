@@ -5,19 +5,14 @@
 
 #include <vector>
 
+#include "autograd/graph/analysis.h"
+
 namespace firn {
 namespace {
 
 class Marker {
  public:
-  explicit Marker(Graph& graph) : g_(graph), last_use_(graph.buffers.size(), -1) {
-    const auto end = static_cast<int64_t>(g_.instrs.size());
-    for (int64_t at = 0; at < end; ++at) {
-      const Instr& instr = g_.instrs[static_cast<size_t>(at)];
-      for (ValueId id : instr.in) Use(id, at);
-      for (ValueId id : instr.out) Use(id, at);
-    }
-    for (ValueId id : g_.outputs) Use(id, end);
+  explicit Marker(Graph& graph) : g_(graph), spans_(LifespansOf(graph)) {
     values_.resize(g_.buffers.size());
     for (size_t id = 0; id < g_.values.size(); ++id) {
       values_[BufferOf(static_cast<ValueId>(id))].push_back(static_cast<ValueId>(id));
@@ -31,7 +26,7 @@ class Marker {
       for (const Reuse& reuse : instr.op->may_reuse) {
         const ValueId in = instr.in[static_cast<size_t>(reuse.input)];
         const ValueId out = instr.out[static_cast<size_t>(reuse.output)];
-        if (in == kNoValue || !MayTake(instr, in, out, static_cast<int64_t>(at))) continue;
+        if (in == kNoValue || !MayTake(instr, in, out, at)) continue;
         Move(BufferOf(out), BufferOf(in));
         ++moved;
         break;
@@ -43,11 +38,7 @@ class Marker {
  private:
   size_t BufferOf(ValueId id) const { return static_cast<size_t>(g_.value(id).buffer); }
 
-  void Use(ValueId id, int64_t at) {
-    if (id != kNoValue) last_use_[BufferOf(id)] = at;
-  }
-
-  bool MayTake(const Instr& instr, ValueId in, ValueId out, int64_t at) const {
+  bool MayTake(const Instr& instr, ValueId in, ValueId out, size_t at) const {
     const Value &from = g_.value(in), &to = g_.value(out);
     const Buffer &old = g_.buffer_of(in), &fresh = g_.buffer_of(out);
     if (from.buffer == to.buffer || old.kind != Buffer::Kind::kTemp ||
@@ -56,7 +47,7 @@ class Marker {
     }
     const bool same = SameDenseLayout(from.spec, to.spec) && from.offset == 0 && to.offset == 0 &&
                       old.bytes == fresh.bytes && from.spec.bytes() == to.spec.bytes();
-    if (!same || last_use_[BufferOf(in)] != at) return false;
+    if (!same || spans_[BufferOf(in)].last != at) return false;
     for (ValueId other : instr.in) {  // seen otherwise, elements are read after they are written
       if (other != kNoValue && other != in && g_.value(other).buffer == from.buffer) return false;
     }
@@ -69,11 +60,11 @@ class Marker {
       values_[to].push_back(id);
     }
     values_[from].clear();
-    last_use_[to] = last_use_[from];
+    spans_[to].last = spans_[from].last;
   }
 
   Graph& g_;
-  std::vector<int64_t> last_use_;  // of buffers: the instruction, or their number: outputs
+  std::vector<Lifespan> spans_;               // of buffers
   std::vector<std::vector<ValueId>> values_;  // in each buffer
 };
 

@@ -10,6 +10,7 @@
 
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/infer.h"
+#include "autograd/graph/kernel_call.h"
 #include "device/status_macros.h"
 #include "tensor/internal/kernel_choice.h"
 #include "tensor/ops/reorder.h"
@@ -95,11 +96,9 @@ class Lowering {
 
   absl::Status Call(Instr instr) {
     FIRN_ASSIGN_OR_RETURN(Inferred inferred, InferSpecs(to_, instr));
-    absl::InlinedVector<const TensorSpec*, 8> specs;
-    for (ValueId id : instr.in) specs.push_back(id == kNoValue ? nullptr : &to_.value(id).spec);
-    const KernelQuery query(specs, inferred.specs, instr.attrs.ref());
-    const Device device = inferred.specs.empty() ? DeviceOf(instr) : inferred.specs[0].device;
-    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, internal::SelectKernel(*instr.op, query, device));
+    const KernelCall call(to_, instr, inferred.specs);
+    const KernelQuery query = call.query();
+    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, call.Select());
     LayoutRequest want;
     const bool asks = internal::AskLayouts(*kernel, query, instr.out.size(), &want);
     for (size_t i = 0; i < instr.in.size(); ++i) {
@@ -167,13 +166,6 @@ class Lowering {
       if (to_.value(instr.in[j]).buffer == to_.value(instr.in[i]).buffer) return true;
     }
     return false;
-  }
-
-  Device DeviceOf(const Instr& instr) const {
-    for (ValueId id : instr.in) {
-      if (id != kNoValue) return to_.value(id).spec.device;
-    }
-    return {};
   }
 
   const Graph& from_;

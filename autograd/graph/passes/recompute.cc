@@ -44,14 +44,13 @@ class Recomputing {
   explicit Recomputing(Graph& graph)
       : g_(graph),
         uses_(graph),
-        first_touch_(graph.buffers.size(), Uses::kNone),
-        last_touch_(graph.buffers.size(), 0),
+        spans_(LifespansOf(graph)),
         values_in_(graph.buffers.size(), 0),
         live_(graph.instrs.size() + 1, 0),
         taken_(graph.values.size(), false),
         read_(graph.values.size(), false) {
     for (const Value& v : g_.values) ++values_in_[static_cast<size_t>(v.buffer)];
-    FindLifetimes();
+    AddLifespans();
     for (size_t at = 0; at < g_.instrs.size(); ++at) {
       if (std::optional<Candidate> c = CandidateAt(at)) candidates_.push_back(*std::move(c));
     }
@@ -88,21 +87,10 @@ class Recomputing {
   size_t BufferOf(ValueId id) const { return static_cast<size_t>(g_.value(id).buffer); }
   bool IsTemp(ValueId id) const { return g_.buffer_of(id).kind == Buffer::Kind::kTemp; }
 
-  void FindLifetimes() {
-    const auto touch = [this](ValueId id, size_t at) {
-      if (id == kNoValue) return;
-      size_t& first = first_touch_[BufferOf(id)];
-      first = std::min(first, at);
-      last_touch_[BufferOf(id)] = at;
-    };
-    for (size_t at = 0; at < g_.instrs.size(); ++at) {
-      for (ValueId id : g_.instrs[at].in) touch(id, at);
-      for (ValueId id : g_.instrs[at].out) touch(id, at);
-    }
-    for (ValueId id : g_.outputs) touch(id, g_.instrs.size());
-    for (size_t b = 0; b < g_.buffers.size(); ++b) {
-      if (g_.buffers[b].kind != Buffer::Kind::kTemp || first_touch_[b] == Uses::kNone) continue;
-      for (size_t at = first_touch_[b]; at <= last_touch_[b]; ++at)
+  void AddLifespans() {
+    for (size_t b = 0; b < spans_.size(); ++b) {
+      if (g_.buffers[b].kind != Buffer::Kind::kTemp || !spans_[b].named()) continue;
+      for (size_t at = spans_[b].first; at <= spans_[b].last; ++at)
         live_[at] += g_.buffers[b].bytes;
     }
   }
@@ -128,7 +116,7 @@ class Recomputing {
   // Whether all arguments are as they were at `at`, and not kept for this.
   bool AreThere(const Instr& again, size_t at, size_t then) const {
     return std::all_of(again.in.begin(), again.in.end(), [&](ValueId id) {
-      return id == kNoValue || ((!IsTemp(id) || last_touch_[BufferOf(id)] >= then) &&
+      return id == kNoValue || ((!IsTemp(id) || spans_[BufferOf(id)].last >= then) &&
                                 UnchangedBetween(g_, uses_, id, at + 1, then));
     });
   }
@@ -178,12 +166,12 @@ class Recomputing {
   }
 
   Graph& g_;
-  const Uses uses_;                               // as the graph was
-  std::vector<size_t> first_touch_, last_touch_;  // by buffer
-  std::vector<size_t> values_in_;                 // by buffer: how many
-  std::vector<int64_t> live_;                     // bytes of temporaries, by operation
-  std::vector<bool> taken_, read_;                // values computed again, and from which
-  std::vector<Candidate> candidates_;             // large ones first
+  const Uses uses_;                    // as the graph was
+  const std::vector<Lifespan> spans_;  // by buffer
+  std::vector<size_t> values_in_;      // by buffer: how many
+  std::vector<int64_t> live_;          // bytes of temporaries, by operation
+  std::vector<bool> taken_, read_;     // values computed again, and from which
+  std::vector<Candidate> candidates_;  // large ones first
   PassReport report_{.pass = "recompute"};
 };
 

@@ -1,0 +1,34 @@
+#ifndef FIRN_AUTOGRAD_GRAPH_KERNEL_CALL_H_
+#define FIRN_AUTOGRAD_GRAPH_KERNEL_CALL_H_
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "autograd/graph/graph.h"
+#include "tensor/op.h"
+
+namespace firn {
+
+// An instruction as kernels are asked about it. Refers to the graph's specs: to be used while they
+// stay where they are.
+class KernelCall {
+ public:
+  // With results as the graph has them.
+  KernelCall(const Graph& graph, const Instr& instr);
+  KernelCall(const Graph& graph, const Instr& instr, absl::Span<const TensorSpec> results);
+  KernelCall(const KernelCall&) = delete;
+  KernelCall& operator=(const KernelCall&) = delete;
+
+  KernelQuery query() const { return {in_, out_, instr_.attrs.ref()}; }
+  // The kernel that Apply would choose. Errors: none takes this call.
+  absl::StatusOr<const Kernel*> Select() const;
+
+ private:
+  const Instr& instr_;
+  absl::InlinedVector<const TensorSpec*, 8> in_;  // null: not given
+  absl::InlinedVector<TensorSpec, 2> out_;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_GRAPH_KERNEL_CALL_H_
