@@ -69,10 +69,16 @@ constexpr Arithmetic kArithmetics[] = {
     {"f32", DType::kF32, true, 1e-6, 30},
 };
 
-// What Winograd's rounding may add: who wins a max pooling by a hair may change with it, and all
-// that follows. The properties say: lenet 1.3e-3 under plain SGD, deep_cnn 1.9e-4.
+// What Winograd's rounding may add: who wins a max pooling by a hair, or whether a relu passes a
+// value, may change with it, and all that follows. The properties say: lenet 1.3e-3 under plain
+// SGD, deep_cnn 1.9e-4, resnet 6.7e-5 under Adam. No less is to be had: with every initial
+// parameter changed by at most one rounding (by 1 +- 6e-8, ten times), the losses of the same
+// program moved by up to 1.3e-3 for lenet under plain SGD and 1.5e-4 for resnet under Adam (four
+// times by 6.7e-5), and by 3.6e-7 for resnet without Winograd.
 double AllowedForWinograd(const std::string& model) {
-  return model == "lenet" ? 2e-3 : model == "deep_cnn" ? 5e-4 : 0;
+  if (model == "lenet") return 2e-3;
+  if (model == "deep_cnn") return 5e-4;
+  return model == "resnet" ? 2e-4 : 0;
 }
 
 std::unique_ptr<Trainer> TrainerFor(const GoldenLosses& golden, const std::string& model,
