@@ -155,6 +155,12 @@ FIRN_REGISTER_SAMPLES(conv2d_weight_grad) {
   s.Add("first layer with dilation", {Normal({2, 3, 9, 8}), Normal({2, 16, 5, 4}, 2)},
         ConvAttrs{.dilation = 2, .result = {3, 3}})
       .check_gradient = false;
+  s.Add("first layer with three blocks", {Normal({2, 2, 6, 7}), Normal({2, 24, 6, 11}, 2)},
+        ConvAttrs{.padding = {1, 4}, .result = {3, 5}})
+      .check_gradient = false;
+  s.Add("first layer with a wide kernel", {Normal({2, 1, 9, 9}), Normal({2, 16, 5, 5}, 2)},
+        ConvAttrs{.stride = 2, .padding = 3, .result = 7})
+      .check_gradient = false;
   s.Add("groups", {Normal({2, 4, 5, 5}), Normal({2, 2, 3, 3}, 2)},
         ConvAttrs{.groups = 2, .result = 3});
   s.AddLarge("128 channels, 8x8, batch 64", {Normal({64, 128, 8, 8}), Normal({64, 128, 8, 8}, 2)},

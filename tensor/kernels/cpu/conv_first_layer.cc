@@ -1,9 +1,9 @@
 // dW[o, c, u, v] = sum over images and pixels of y[n, o, i, j] x[n, c, i s + u, j s + v].
 //
-// For one block of output channels o, one c and one row u of the kernel, the kw sums over a row of
-// pixels stay in kw vector registers: one load of y and kw broadcast multiply-adds a pixel. Images
-// are divided into a fixed number of parts, each with its own sums in workspace, added in order at
-// the end, so the result does not depend on the number of threads.
+// A row of x, widened by its padding, meets the rows of y that a row u of the kernel takes it to:
+// the kw sums of two blocks of output channels stay in registers, two loads of y and kw broadcasts
+// a pixel. Images are divided into a fixed number of parts, each with its own sums in workspace,
+// added in order at the end, so the result does not depend on the number of threads.
 
 #include "tensor/kernels/cpu/conv_first_layer.h"
 
@@ -18,73 +18,87 @@ namespace {
 
 constexpr int64_t kParts = 16;
 constexpr int64_t kMaxKernelWidth = 7;  // sums that fit in 16 registers with room to work
+constexpr int64_t kMaxPairWidth = 5;    // of two blocks
 
 typedef float Lanes
     __attribute__((vector_size(kChannelBlock * sizeof(float)), aligned(4), may_alias));
 
-// The pixels j of a row with 0 <= j * stride + shift < in.
-struct Span {
-  int64_t begin, end;
-};
-Span ValidColumns(int64_t out, int64_t in, int64_t stride, int64_t shift) {
-  const int64_t begin = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-  const int64_t end = in - shift <= 0 ? 0 : (in - shift + stride - 1) / stride;
-  return {std::min(begin, out), std::max(std::min(end, out), std::min(begin, out))};
+// sums[b][v] += a row of y of block b times the matching pixels of a widened row of x. Blocks of y
+// and of sums are `y_stride` floats and `sums_stride` vectors apart.
+template <int kWidth, int kBlocks>
+void RowSums(const ConvProblem& p, const float* x, const float* y, int64_t y_stride, Lanes* sums,
+             int64_t sums_stride) {
+  const int64_t step = p.attrs.stride.w, dilation = p.attrs.dilation.w;
+  Lanes acc[kBlocks][kWidth];
+  for (int b = 0; b < kBlocks; ++b) {
+    for (int v = 0; v < kWidth; ++v) acc[b][v] = sums[b * sums_stride + v];
+  }
+  for (int64_t j = 0; j < p.out_size.w; ++j, x += step, y += kChannelBlock) {
+    Lanes dy[kBlocks];
+    for (int b = 0; b < kBlocks; ++b) dy[b] = *reinterpret_cast<const Lanes*>(y + b * y_stride);
+    for (int v = 0; v < kWidth; ++v) {
+      const float at = x[v * dilation];
+      for (int b = 0; b < kBlocks; ++b) acc[b][v] += dy[b] * at;
+    }
+  }
+  for (int b = 0; b < kBlocks; ++b) {
+    for (int v = 0; v < kWidth; ++v) sums[b * sums_stride + v] = acc[b][v];
+  }
 }
 
-// sums[v] += one row of y times the matching pixels of one row of x. Inner columns take all kw
-// taps.
-template <int kWidth>
-void RowSums(const ConvProblem& p, const float* x, const float* y, Lanes* sums) {
-  const int64_t s = p.attrs.stride.w, d = p.attrs.dilation.w;
-  Lanes acc[kWidth];
-  for (int v = 0; v < kWidth; ++v) acc[v] = sums[v];
-  const Span first = ValidColumns(p.out_size.w, p.in_size.w, s, -p.attrs.padding.w);
-  const Span last =
-      ValidColumns(p.out_size.w, p.in_size.w, s, (kWidth - 1) * d - p.attrs.padding.w);
-  const int64_t begin = std::min(first.begin, p.out_size.w);
-  const int64_t end = std::max(begin, last.end);
-  const auto load = [&](int64_t j) {
-    return *reinterpret_cast<const Lanes*>(y + j * kChannelBlock);
-  };
-  for (int64_t j = begin; j < end; ++j) {
-    const Lanes dy = load(j);
-    const float* at = x + j * s - p.attrs.padding.w;
-    for (int v = 0; v < kWidth; ++v) acc[v] += dy * at[v * d];
-  }
-  for (int v = 0; v < kWidth; ++v) {  // the borders
-    const Span all = ValidColumns(p.out_size.w, p.in_size.w, s, v * d - p.attrs.padding.w);
-    const float* at = x + v * d - p.attrs.padding.w;
-    for (int64_t j = all.begin; j < std::min(begin, all.end); ++j) acc[v] += load(j) * at[j * s];
-    for (int64_t j = std::max(end, all.begin); j < all.end; ++j) acc[v] += load(j) * at[j * s];
-  }
-  for (int v = 0; v < kWidth; ++v) sums[v] = acc[v];
+using RowSumsFn = void (*)(const ConvProblem&, const float*, const float*, int64_t, Lanes*,
+                           int64_t);
+constexpr RowSumsFn kOneBlock[] = {
+    nullptr,       RowSums<1, 1>, RowSums<2, 1>, RowSums<3, 1>,
+    RowSums<4, 1>, RowSums<5, 1>, RowSums<6, 1>, RowSums<kMaxKernelWidth, 1>};
+constexpr RowSumsFn kTwoBlocks[] = {nullptr,       RowSums<1, 2>, RowSums<2, 2>,
+                                    RowSums<3, 2>, RowSums<4, 2>, RowSums<kMaxPairWidth, 2>};
+
+// Elements of a row of x and its padding, as far as the kernel reaches.
+int64_t WideRow(const ConvProblem& p) {
+  return (p.out_size.w - 1) * p.attrs.stride.w + (p.kernel.w - 1) * p.attrs.dilation.w + 1;
 }
 
-using RowSumsFn = void (*)(const ConvProblem&, const float*, const float*, Lanes*);
-constexpr RowSumsFn kRowSums[kMaxKernelWidth + 1] = {
-    nullptr, RowSums<1>, RowSums<2>, RowSums<3>, RowSums<4>, RowSums<5>, RowSums<6>, RowSums<7>};
+void Widen(const ConvProblem& p, const float* row, float* wide) {
+  const int64_t size = WideRow(p), left = std::min(p.attrs.padding.w, size);
+  const int64_t inner = std::min(p.in_size.w, size - left);
+  std::fill_n(wide, left, 0.0f);
+  std::copy_n(row, inner, wide + left);
+  std::fill_n(wide + left + inner, size - left - inner, 0.0f);
+}
 
-// Sums of the images [n0, n1): [out / block][c][kh][kw][block].
+// Adds what one row of one input channel gives: `y` and `sums` are those of the image and of the
+// channel, for all output channels and rows of the kernel.
+void AddRow(const ConvProblem& p, int64_t row, const float* wide, const float* y, Lanes* sums) {
+  const int64_t groups = p.out / kChannelBlock, step = p.attrs.stride.h;
+  const int64_t y_stride = p.out_size.h * p.out_size.w * kChannelBlock;
+  const int64_t sums_stride = p.in * p.kernel.h * p.kernel.w;
+  for (int64_t u = 0; u < p.kernel.h; ++u) {
+    const int64_t at = row + p.attrs.padding.h - u * p.attrs.dilation.h;  // i * step
+    if (at < 0 || at % step != 0 || at / step >= p.out_size.h) continue;
+    const float* dy = y + at / step * p.out_size.w * kChannelBlock;
+    for (int64_t o = 0; o < groups;) {
+      const bool pair = p.kernel.w <= kMaxPairWidth && o + 2 <= groups;
+      (pair ? kTwoBlocks : kOneBlock)[p.kernel.w](p, wide, dy + o * y_stride, y_stride,
+                                                  sums + o * sums_stride + u * p.kernel.w,
+                                                  sums_stride);
+      o += pair ? 2 : 1;
+    }
+  }
+}
+
+// Sums of the images [n0, n1): [out / block][c][kh][kw][block]. `wide` holds a widened row.
 void PartSums(const ConvProblem& p, const float* x, const float* y, int64_t n0, int64_t n1,
-              Lanes* sums) {
-  const int64_t groups = p.out / kChannelBlock, taps = p.kernel.h * p.kernel.w;
-  const int64_t in_image = p.in_size.h * p.in_size.w, out_image = p.out_size.h * p.out_size.w;
-  std::fill(sums, sums + groups * p.in * taps, Lanes{});
+              float* wide, Lanes* sums) {
+  const int64_t taps = p.kernel.h * p.kernel.w;
+  std::fill(sums, sums + p.out / kChannelBlock * p.in * taps, Lanes{});
   for (int64_t n = n0; n < n1; ++n) {
-    for (int64_t o = 0; o < groups; ++o) {
-      const float* dy = y + (n * groups + o) * out_image * kChannelBlock;
-      for (int64_t c = 0; c < p.in; ++c) {
-        const float* image = x + (n * p.in + c) * in_image;
-        for (int64_t i = 0; i < p.out_size.h; ++i) {
-          for (int64_t u = 0; u < p.kernel.h; ++u) {
-            const int64_t row = i * p.attrs.stride.h - p.attrs.padding.h + u * p.attrs.dilation.h;
-            if (row < 0 || row >= p.in_size.h) continue;
-            kRowSums[p.kernel.w](p, image + row * p.in_size.w,
-                                 dy + i * p.out_size.w * kChannelBlock,
-                                 sums + (o * p.in + c) * taps + u * p.kernel.w);
-          }
-        }
+    const float* dy = y + n * p.out * p.out_size.h * p.out_size.w;
+    for (int64_t c = 0; c < p.in; ++c) {
+      const float* image = x + (n * p.in + c) * p.in_size.h * p.in_size.w;
+      for (int64_t row = 0; row < p.in_size.h; ++row) {
+        Widen(p, image + row * p.in_size.w, wide);
+        AddRow(p, row, wide, dy, sums + c * taps);
       }
     }
   }
@@ -102,7 +116,8 @@ absl::Status FirstLayerTakes(const ConvProblem& p) {
 }
 
 size_t FirstLayerWorkspace(const ConvProblem& p) {
-  return static_cast<size_t>(kParts * p.out * p.in * p.kernel.h * p.kernel.w) * sizeof(float);
+  const int64_t sums = p.out * p.in * p.kernel.h * p.kernel.w;
+  return static_cast<size_t>(kParts * (sums + WideRow(p))) * sizeof(float);
 }
 
 void FirstLayerWeightGrad(const ConvProblem& p, const float* x, const float* y, float* weight,
@@ -112,6 +127,7 @@ void FirstLayerWeightGrad(const ConvProblem& p, const float* x, const float* y, 
   ParallelFor(kParts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
       PartSums(p, x, y, p.batch * part / kParts, p.batch * (part + 1) / kParts,
+               workspace + kParts * size + part * WideRow(p),
                reinterpret_cast<Lanes*>(workspace + part * size));
     }
   });
