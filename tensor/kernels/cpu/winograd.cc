@@ -6,9 +6,11 @@
 // transforms a block into V, multiplies and transforms M back one chunk of output channels at a
 // time, so that V and M stay in the caches closest to it.
 //
-// The gradient of the weights sums over tiles, so all threads share a block of transformed tiles:
-// they first transform V and dM together, then add V^T dM into dU, each for its own points and
-// channels. Every sum is therefore taken in the same order whatever the number of threads.
+// The gradient of the weights sums over tiles. Where dU is large, all threads share a block of
+// transformed tiles: they first transform V and dM together, then add V^T dM into dU, each for its
+// own points and channels. Where it is small, that would be many short pieces of work to wait for:
+// the tiles are divided into a fixed number of parts, each with a dU of its own, added in order at
+// the end. Either way every sum is taken in the same order whatever the number of threads.
 
 #include "tensor/kernels/cpu/winograd.h"
 
@@ -25,7 +27,10 @@ namespace {
 constexpr int64_t kMaxChunk = 128 / kBlock;  // output channel blocks transformed back together
 constexpr int64_t kMaxGradientTiles = 128;   // tiles per block of the weight pass
 constexpr int64_t kMaxGradientBlocks = 256 / kBlock;  // output channel blocks of it at a time
-constexpr int64_t kFilterRows = 16;                   // rows of filters transformed at a time
+constexpr int64_t kSmallGradient = 1024;  // pairs of channels for which dU is one of each part
+constexpr int64_t kGradientParts = 16;
+constexpr int64_t kMaxPartTiles = 40;  // tiles per block of a part
+constexpr int64_t kFilterRows = 16;    // rows of filters transformed at a time
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -126,18 +131,31 @@ void ImagePass(const ImagePlan& plan, const float* x, const float* u, const floa
 // How the weight pass is cut and where its scratch lies.
 struct WeightPlan {
   TileGrid grid;
-  int64_t in_blocks, out_blocks, part_blocks, tiles, du_stride, v_stride, dm_stride;
+  int64_t in_blocks, out_blocks, part_blocks, part_tiles, parts, tiles, workers;
+  int64_t du_stride, v_stride, dm_stride;
 
   explicit WeightPlan(const WinogradShape& shape)
       : grid(shape.batch, shape.height, shape.width, shape.kernel),
         in_blocks(shape.in_channels / kBlock),
         out_blocks(shape.out_channels / kBlock),
         part_blocks(PartSize(out_blocks, kMaxGradientBlocks, 1, 1)),
-        tiles(PartSize(grid.tiles(), kMaxGradientTiles, 1, 1)),
+        part_tiles(PartTiles(shape, grid.tiles())),
+        parts(CeilDiv(grid.tiles(), part_tiles)),
+        tiles(PartSize(part_tiles, parts == 1 ? kMaxGradientTiles : kMaxPartTiles, 1, 1)),
+        workers(std::min<int64_t>(NumThreads(), parts)),
         du_stride(PointStride(shape.in_channels * part_blocks * kBlock)),
         v_stride(PointStride(shape.in_channels * tiles)),
         dm_stride(PointStride(part_blocks * kBlock * tiles)) {}
-  int64_t floats() const { return kPoints * (du_stride + v_stride + dm_stride); }
+  static int64_t PartTiles(const WinogradShape& shape, int64_t tiles) {
+    if (shape.in_channels * shape.out_channels > kSmallGradient) return tiles;
+    return CeilDiv(tiles, std::min(kGradientParts, CeilDiv(tiles, kMaxPartTiles)));
+  }
+  Range TilesOf(int64_t part) const {
+    return {part * part_tiles, std::min((part + 1) * part_tiles, grid.tiles())};
+  }
+  int64_t du_floats() const { return kPoints * du_stride; }
+  int64_t scratch_floats() const { return kPoints * (v_stride + dm_stride); }
+  int64_t floats() const { return parts * du_floats() + workers * scratch_floats(); }
 };
 
 // V (unless it is null) and dM of a block of tiles, which the threads share out.
@@ -164,6 +182,38 @@ void MultiplyGradients(const WeightPlan& plan, int64_t tiles, int64_t out_blocks
       MultiplyGradient(tiles, {block, std::min(block + kGradientBlocks, plan.in_blocks)},
                        out_blocks, v + p * plan.v_stride, dm + p * plan.dm_stride, accumulate,
                        du + p * plan.du_stride);
+    }
+  });
+}
+
+// dU of `tiles`, of which there is at least one. `has_v`: scratch holds their V already.
+void SumGradients(const WeightPlan& plan, const float* x, const float* dy, Range tiles,
+                  Range blocks, bool has_v, float* scratch, float* du) {
+  float* dm = scratch + kPoints * plan.v_stride;
+  for (int64_t first = tiles.begin; first < tiles.end; first += plan.tiles) {
+    const Range some{first, std::min(first + plan.tiles, tiles.end)};
+    TransformOperands(plan, x, dy, some, blocks, has_v ? nullptr : scratch, dm);
+    MultiplyGradients(plan, some.size(), blocks.size(), scratch, dm, first > tiles.begin, du);
+  }
+}
+
+// The same in parts, added into the first one's dU.
+void SumPartGradients(const WeightPlan& plan, const float* x, const float* dy, float* scratch,
+                      float* du) {
+  ParallelForChunks(plan.parts, 1, [&](int worker, int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      SumGradients(plan, x, dy, plan.TilesOf(part), {0, plan.out_blocks}, false,
+                   scratch + worker * plan.scratch_floats(), du + part * plan.du_floats());
+    }
+  });
+  const int64_t pairs = plan.in_blocks * plan.out_blocks * kBlock * kBlock;
+  ParallelFor(kPoints, 8, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      float* sum = du + p * plan.du_stride;
+      for (int64_t part = 1; part < plan.parts; ++part) {
+        const float* from = sum + part * plan.du_floats();
+        for (int64_t i = 0; i < pairs; ++i) sum[i] += from[i];
+      }
     }
   });
 }
@@ -253,16 +303,15 @@ void WinogradBackwardWeight(const WinogradShape& shape, const float* x, const fl
                             float* dweight, void* workspace) {
   const winograd::WeightPlan plan(shape);
   float* du = static_cast<float*>(workspace);
-  float* v = du + winograd::kPoints * plan.du_stride;
-  float* dm = v + winograd::kPoints * plan.v_stride;
-  const bool one_block = plan.tiles == plan.grid.tiles();  // then V stays for all parts
+  float* scratch = du + plan.parts * plan.du_floats();
+  const bool one_block = plan.tiles == plan.grid.tiles();  // then V stays for all blocks
   for (int64_t block = 0; block < plan.out_blocks; block += plan.part_blocks) {
     const winograd::Range blocks{block, std::min(block + plan.part_blocks, plan.out_blocks)};
-    for (int64_t first = 0; first < plan.grid.tiles(); first += plan.tiles) {
-      const winograd::Range tiles{first, std::min(first + plan.tiles, plan.grid.tiles())};
-      winograd::TransformOperands(plan, x, dy, tiles, blocks, one_block && block > 0 ? nullptr : v,
-                                  dm);
-      winograd::MultiplyGradients(plan, tiles.size(), blocks.size(), v, dm, first > 0, du);
+    if (plan.parts > 1) {
+      winograd::SumPartGradients(plan, x, dy, scratch, du);
+    } else {
+      winograd::SumGradients(plan, x, dy, plan.TilesOf(0), blocks, one_block && block > 0, scratch,
+                             du);
     }
     winograd::TransformFilterGradients(
         plan, blocks.size(), du,

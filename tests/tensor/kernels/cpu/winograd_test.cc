@@ -205,9 +205,9 @@ INSTANTIATE_TEST_SUITE_P(
                     WinogradShape{5, 17 * kB, 2 * kB, 6, 4},   // more than one chunk of dx
                     WinogradShape{2, 2 * kB, 33 * kB, 3, 10},  // three chunks of y
                     WinogradShape{1, 7 * kB, 4 * kB, 30, 29},  // several blocks of tiles
-                    WinogradShape{40, 4 * kB, 2 * kB, 11, 6},  // several blocks of dW tiles
-                    WinogradShape{40, 2 * kB, 20 * kB, 11, 6},  // and two parts of dW
-                    WinogradShape{16, 2 * kB, 4 * kB, 14, 14, 5},
+                    WinogradShape{40, 4 * kB, 2 * kB, 11, 6},  // dW in parts
+                    WinogradShape{40, kB, 33 * kB, 11, 6},  // dW in blocks of tiles and of channels
+                    WinogradShape{16, 2 * kB, 4 * kB, 14, 14, 5},  // parts in several blocks
                     WinogradShape{3, 2 * kB, 3 * kB, 7, 5, 5}, WinogradShape{1, kB, kB, 1, 1, 5},
                     WinogradShape{2, 3 * kB, kB, 1, 9, 5}, WinogradShape{2, kB, 5 * kB, 9, 2, 5},
                     WinogradShape{9, 17 * kB, 2 * kB, 6, 4, 5}));
