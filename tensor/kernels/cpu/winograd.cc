@@ -27,7 +27,7 @@ namespace {
 constexpr int64_t kMaxChunk = 128 / kBlock;  // output channel blocks transformed back together
 constexpr int64_t kMaxGradientTiles = 128;   // tiles per block of the weight pass
 constexpr int64_t kMaxGradientBlocks = 256 / kBlock;  // output channel blocks of it at a time
-constexpr int64_t kSmallGradient = 1024;  // pairs of channels for which dU is one of each part
+constexpr int64_t kSmallGradient = 1024;  // pairs of channels up to which each part has its dU
 constexpr int64_t kGradientParts = 16;
 constexpr int64_t kMaxPartTiles = 40;  // tiles per block of a part
 constexpr int64_t kFilterRows = 16;    // rows of filters transformed at a time
@@ -128,24 +128,25 @@ void ImagePass(const ImagePlan& plan, const float* x, const float* u, const floa
   });
 }
 
-// How the weight pass is cut and where its scratch lies.
+// How the weight pass is cut and where its scratch lies: output channels into groups, tiles into
+// parts, those into blocks of `tiles`.
 struct WeightPlan {
   TileGrid grid;
-  int64_t in_blocks, out_blocks, part_blocks, part_tiles, parts, tiles, workers;
+  int64_t in_blocks, out_blocks, group_blocks, part_tiles, parts, tiles, workers;
   int64_t du_stride, v_stride, dm_stride;
 
   explicit WeightPlan(const WinogradShape& shape)
       : grid(shape.batch, shape.height, shape.width, shape.kernel),
         in_blocks(shape.in_channels / kBlock),
         out_blocks(shape.out_channels / kBlock),
-        part_blocks(PartSize(out_blocks, kMaxGradientBlocks, 1, 1)),
+        group_blocks(PartSize(out_blocks, kMaxGradientBlocks, 1, 1)),
         part_tiles(PartTiles(shape, grid.tiles())),
         parts(CeilDiv(grid.tiles(), part_tiles)),
         tiles(PartSize(part_tiles, parts == 1 ? kMaxGradientTiles : kMaxPartTiles, 1, 1)),
         workers(std::min<int64_t>(NumThreads(), parts)),
-        du_stride(PointStride(shape.in_channels * part_blocks * kBlock)),
+        du_stride(PointStride(shape.in_channels * group_blocks * kBlock)),
         v_stride(PointStride(shape.in_channels * tiles)),
-        dm_stride(PointStride(part_blocks * kBlock * tiles)) {}
+        dm_stride(PointStride(group_blocks * kBlock * tiles)) {}
   static int64_t PartTiles(const WinogradShape& shape, int64_t tiles) {
     if (shape.in_channels * shape.out_channels > kSmallGradient) return tiles;
     return CeilDiv(tiles, std::min(kGradientParts, CeilDiv(tiles, kMaxPartTiles)));
@@ -305,8 +306,8 @@ void WinogradBackwardWeight(const WinogradShape& shape, const float* x, const fl
   float* du = static_cast<float*>(workspace);
   float* scratch = du + plan.parts * plan.du_floats();
   const bool one_block = plan.tiles == plan.grid.tiles();  // then V stays for all blocks
-  for (int64_t block = 0; block < plan.out_blocks; block += plan.part_blocks) {
-    const winograd::Range blocks{block, std::min(block + plan.part_blocks, plan.out_blocks)};
+  for (int64_t block = 0; block < plan.out_blocks; block += plan.group_blocks) {
+    const winograd::Range blocks{block, std::min(block + plan.group_blocks, plan.out_blocks)};
     if (plan.parts > 1) {
       winograd::SumPartGradients(plan, x, dy, scratch, du);
     } else {
