@@ -50,6 +50,8 @@ FIRN_KERNEL_COPTS = select({
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fwrapv",
+    # g++ 12 draws it from its own AVX-512 intrinsics (GCC bug 105593).
+    "-Wno-maybe-uninitialized",
 ]
 
 # Honoured by clang toolchains; Bazel's g++ toolchain knows neither and ignores them.
