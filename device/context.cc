@@ -3,6 +3,7 @@
 #include "device/context.h"
 
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -59,6 +60,25 @@ class CpuDeviceContext final : public DeviceContext {
   absl::Status Synchronize() override { return absl::OkStatus(); }
   absl::StatusOr<std::unique_ptr<Event>> NewEvent() override {
     return std::make_unique<CpuEvent>();
+  }
+  absl::StatusOr<std::unique_ptr<Stream>> NewStream() override {
+    return std::make_unique<CpuStream>();
+  }
+  absl::StatusOr<std::unique_ptr<Recording>> Record(absl::FunctionRef<absl::Status()>) override {
+    return Unimplemented("the cpu does its work at once and records none");
+  }
+  absl::Status CopyFromHost(void* to, const void* from, size_t bytes) override {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+    return absl::OkStatus();
+  }
+  absl::Status CopyToHost(void* to, const void* from, size_t bytes) override {
+    return CopyFromHost(to, from, bytes);
+  }
+  absl::Status CopyFromDevice(void* to, DeviceContext& source, const void* from,
+                              size_t bytes) override {
+    FIRN_RETURN_IF(!source.device().is_cpu(), InvalidArgument("copy: ", source.device().ToString(),
+                                                              " is not the cpu; use CopyToHost"));
+    return CopyFromHost(to, from, bytes);
   }
 
  private:

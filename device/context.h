@@ -1,8 +1,10 @@
 #ifndef FIRN_DEVICE_CONTEXT_H_
 #define FIRN_DEVICE_CONTEXT_H_
 
+#include <cstddef>
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/allocator.h"
@@ -56,6 +58,14 @@ class Stream {
   void* handle_;
 };
 
+// Work recorded on a stream, to be queued again and again as one. It refers to the memory that it
+// was recorded with. Thread-compatible.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  virtual absl::Status Launch(Stream& stream) = 0;
+};
+
 // What Firn holds of one device: memory and the stream its ops are queued on. One a device, made on
 // first use and never destroyed; thread-safe except for what it hands out.
 class DeviceContext {
@@ -70,6 +80,27 @@ class DeviceContext {
   virtual absl::Status Synchronize() = 0;
 
   virtual absl::StatusOr<std::unique_ptr<Event>> NewEvent() = 0;
+
+  // Another queue of work, beside stream(); order between the two is made with events.
+  virtual absl::StatusOr<std::unique_ptr<Stream>> NewStream() = 0;
+
+  // What `queue` queues on stream() is not done but recorded; it must not wait for the device or
+  // allocate its memory. (On CUDA: a CUDA graph.) Errors: those of `queue`; Unimplemented for a
+  // device that records nothing.
+  virtual absl::StatusOr<std::unique_ptr<Recording>> Record(
+      absl::FunctionRef<absl::Status()> queue) = 0;
+
+  // Copies host memory to this device's, behind what is queued on stream(). Returns when `from` was
+  // read; only what is queued on stream() later sees the bytes.
+  virtual absl::Status CopyFromHost(void* to, const void* from, size_t bytes) = 0;
+
+  // Copies this device's memory to the host, behind what is queued on stream(), and waits for it.
+  virtual absl::Status CopyToHost(void* to, const void* from, size_t bytes) = 0;
+
+  // Copies between devices of one type, or on one, behind what is queued on both streams. Neither
+  // thread nor host memory is involved. Errors: InvalidArgument for a source of another type.
+  virtual absl::Status CopyFromDevice(void* to, DeviceContext& source, const void* from,
+                                      size_t bytes) = 0;
 };
 
 // The context of the CPU; it always exists.

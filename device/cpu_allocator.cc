@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
+#include "device/internal/books.h"
 #include "device/internal/cpu_heap.h"
 #include "device/internal/poison.h"
 #include "device/internal/size_classes.h"
@@ -26,9 +26,6 @@ using internal::Magazine;
 using internal::ThreadCache;
 
 static_assert(Block{}.size_class == internal::kNullBlock);
-
-// A quarter of what addresses can tell: rounding up cannot overflow, and signed arithmetic is safe.
-constexpr size_t kMaxBytes = std::numeric_limits<size_t>::max() / 4;
 
 Block SmallBlock(void* data, uint32_t size_class, AllocTag tag) {
   return Block{data, internal::kSizeClassBytes[size_class], tag, static_cast<uint8_t>(size_class)};
@@ -86,9 +83,7 @@ FIRN_NOINLINE absl::StatusOr<Block> AllocateSlow(size_t asked, AllocTag tag) {
       internal::CountsAsFailure(),
       ResourceExhausted("out of memory on cpu: this allocation of ", asked, " bytes (",
                         AllocTagName(tag), ") was made to fail by a ScopedAllocationFailure"));
-  FIRN_RETURN_IF(asked > kMaxBytes, InvalidArgument("allocate: ", asked,
-                                                    " bytes is more than any machine has; did a"
-                                                    " product of dimensions overflow?"));
+  FIRN_RETURN_IF_ERROR(internal::CheckSize(asked));
   const size_t bytes = asked + internal::kRedzoneBytes;
   const Block block =
       bytes <= internal::kMaxSmallBytes ? AllocateSmall(bytes, tag) : AllocateLarge(bytes, tag);

@@ -1,12 +1,13 @@
 #ifndef FIRN_DEVICE_CUDA_H_
 #define FIRN_DEVICE_CUDA_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "device/device.h"
 
-// What the rest of Firn needs to know of CUDA, without a CUDA header. A build with CUDA links
-// device/internal/cuda_*; any other links device/no_cuda.cc. Thread-safe.
+// What the rest of Firn needs to know of CUDA, without a CUDA header. Thread-safe.
 namespace firn {
 
 class DeviceContext;
@@ -23,6 +24,16 @@ int CudaDeviceCount();
 // The context of CUDA device `index`, made on first use.
 // Errors: Unavailable when there is no such device, with the reason.
 absl::StatusOr<DeviceContext*> CudaContext(int index);
+
+// `wanted`, or, where it is a CUDA device, this build has CUDA and the machine no usable GPU or
+// driver, the CPU; that is said once on stderr, with the reason. For programs with a --device flag.
+// Errors: Unavailable for any other device that is not there.
+absl::StatusOr<Device> UsableDevice(Device wanted);
+
+// How often a thread of this process waited for a CUDA device since the start: reads of tensors and
+// explicit waits. What does not wait shows here as 0: a training step counts one for each value it
+// reads.
+int64_t CudaSynchronizations();
 
 }  // namespace firn
 

@@ -25,6 +25,10 @@ std::optional<size_t> CpuMemoryLimit();
 // FIRN_HUGE_PAGES: 0 stops the host allocator from asking for transparent huge pages; 1 when unset.
 bool HugePages();
 
+// FIRN_SYNC_AFTER_LAUNCH: 1 waits after every CUDA kernel, so that a failure is reported by the
+// operation that caused it and not by a later one; 0 when unset.
+bool SyncAfterLaunch();
+
 }  // namespace firn::env
 
 #endif  // FIRN_DEVICE_ENVIRONMENT_H_

@@ -1,21 +1,13 @@
 // CUDA as a build without it sees it: absent, with a reason.
 #include <string>
 
-#include "device/cuda.h"
-#include "device/status_macros.h"
+#include "device/internal/cuda_api.h"
 
-namespace firn {
+namespace firn::internal {
 
-bool CudaAvailable() { return false; }
-
-std::string CudaUnavailableReason() {
-  return "this build of Firn has no CUDA support (build with --config=cuda)";
+CudaApi* FindCudaRuntime(std::string* reason) {
+  *reason = "this build of Firn has no CUDA support (build with --config=cuda)";
+  return nullptr;
 }
 
-int CudaDeviceCount() { return 0; }
-
-absl::StatusOr<DeviceContext*> CudaContext(int index) {
-  return Unavailable("device cuda:", index, " cannot be used: ", CudaUnavailableReason());
-}
-
-}  // namespace firn
+}  // namespace firn::internal

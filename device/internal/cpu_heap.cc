@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <string>
 
+#include "device/device.h"
+#include "device/internal/books.h"
 #include "device/internal/poison.h"
-#include "device/status_macros.h"
 
 namespace firn::internal {
 namespace {
@@ -22,13 +22,6 @@ void AddPending(const ThreadCache& cache, AllocatorStats& stats) {
     stats.live_bytes += pending.bytes;
     stats.live_by_tag[i] += pending.bytes;
     stats.allocations += pending.allocations;
-  }
-}
-
-void RaisePeaks(AllocatorStats& stats) {
-  stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes);
-  for (size_t i = 0; i < kNumAllocTags; ++i) {
-    stats.peak_by_tag[i] = std::max(stats.peak_by_tag[i], stats.live_by_tag[i]);
   }
 }
 
@@ -56,29 +49,19 @@ Block CpuHeap::TakeLarge(size_t bytes, AllocTag tag) {
   const bool medium = bytes <= kMaxMediumBytes;
   const auto piece = (medium ? medium_ : big_).Take(bytes);
   if (!piece) return Block{};
-  BookLocked(tag, static_cast<int64_t>(piece->bytes));
+  BookBlock(books_, tag, static_cast<int64_t>(piece->bytes));
   return Block{piece->data, piece->bytes, tag, medium ? kMediumBlock : kBigBlock, piece->node};
 }
 
 void CpuHeap::GiveLarge(const Block& block) {
   const std::lock_guard<std::mutex> lock(mutex_);
   (block.size_class == kMediumBlock ? medium_ : big_).Give(block.node);
-  BookLocked(block.tag, -static_cast<int64_t>(block.bytes));
+  BookBlock(books_, block.tag, -static_cast<int64_t>(block.bytes));
 }
 
 void CpuHeap::Book(AllocTag tag, int64_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  BookLocked(tag, bytes);
-}
-
-void CpuHeap::BookLocked(AllocTag tag, int64_t bytes) {
-  const auto i = static_cast<size_t>(tag);
-  books_.live_bytes += bytes;
-  books_.live_by_tag[i] += bytes;
-  if (bytes < 0) return;
-  ++books_.allocations;
-  books_.peak_bytes = std::max(books_.peak_bytes, books_.live_bytes);
-  books_.peak_by_tag[i] = std::max(books_.peak_by_tag[i], books_.live_by_tag[i]);
+  BookBlock(books_, tag, bytes);
 }
 
 void CpuHeap::Publish(ThreadCache& cache) {
@@ -141,18 +124,7 @@ void CpuHeap::ResetPeak() {
 }
 
 absl::Status CpuHeap::Exhausted(size_t bytes, AllocTag tag) {
-  const AllocatorStats now = stats();
-  std::string held;
-  for (size_t i = 0; i < kNumAllocTags; ++i) {
-    if (now.live_by_tag[i] == 0) continue;
-    held += Message(held.empty() ? "" : ", ", AllocTagName(static_cast<AllocTag>(i)), " ",
-                    FormatBytes(now.live_by_tag[i]));
-  }
-  return ResourceExhausted(
-      "out of memory on cpu: asked for ", FormatBytes(static_cast<int64_t>(bytes)), " (", bytes,
-      " bytes, ", AllocTagName(tag), "); live ", FormatBytes(now.live_bytes), " (",
-      held.empty() ? "nothing" : held, "), cached ", FormatBytes(now.cached_bytes), ", limit ",
-      now.limit_bytes < 0 ? "none, refused by the system" : FormatBytes(now.limit_bytes));
+  return OutOfMemory(Device::Cpu(), bytes, tag, stats());
 }
 
 }  // namespace firn::internal

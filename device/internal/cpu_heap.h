@@ -59,11 +59,10 @@ class CpuHeap {
   CpuHeap() = default;
 
   bool LimitAllows(size_t bytes) const;
-  void BookLocked(AllocTag tag, int64_t bytes);
   AllocatorStats StatsLocked() const;
 
   std::mutex mutex_;  // guards everything below
-  SlabSource source_;
+  HostSlabs source_;
   SmallPool small_{source_};
   LargePool medium_{source_, size_t{8} << 20};  // up to 4 MiB, many to a slab
   LargePool big_{source_, kHugePageBytes};  // the others, so that small ones do not split theirs

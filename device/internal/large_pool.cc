@@ -92,7 +92,8 @@ uint32_t LargePool::BestOf(size_t bin, size_t bytes) const {
 
 // Adds a slab as one free piece, one that just holds the request where the limit allows no other.
 uint32_t LargePool::AddSlab(size_t bytes) {
-  Trim();  // free slabs are too small for it: do not hold what each phase of a program once needed
+  // Free slabs are too small for it: do not hold what each phase of a program once needed.
+  if (idle_ == IdleSlabs::kGiveBack) Trim();
   size_t slab_bytes = std::max(slab_bytes_, RoundUp(bytes, kHugePageBytes));
   if (!source_.Fits(slab_bytes)) slab_bytes = RoundUp(bytes, kPageBytes);
   void* const data = source_.Map(slab_bytes);

@@ -19,8 +19,13 @@ class LargePool {
  public:
   static constexpr size_t kUnit = 512;  // sizes are multiples of it
 
+  // What happens to slabs without a piece in use when a new one is needed. Giving host slabs back
+  // costs little; giving a CUDA device's back waits for all of its work.
+  enum class IdleSlabs : bool { kGiveBack, kKeep };
+
   // Slabs have `slab_bytes` (a multiple of 2 MiB), or more for a request that needs more.
-  LargePool(SlabSource& source, size_t slab_bytes) : source_(source), slab_bytes_(slab_bytes) {}
+  LargePool(SlabSource& source, size_t slab_bytes, IdleSlabs idle = IdleSlabs::kGiveBack)
+      : source_(source), slab_bytes_(slab_bytes), idle_(idle) {}
 
   struct Piece {
     void* data;
@@ -60,6 +65,7 @@ class LargePool {
 
   SlabSource& source_;
   const size_t slab_bytes_;
+  const IdleSlabs idle_;
   std::vector<Node> nodes_;
   std::vector<uint32_t> spare_nodes_;
   std::array<uint32_t, kNumBins> bins_ = MakeBins();

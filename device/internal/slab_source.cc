@@ -1,6 +1,6 @@
-// Slabs are anonymous private mappings. mmap aligns to small pages only, so a mapping larger by one
-// huge page is made and its ends are cut off. Aligned slabs let the kernel back them with huge
-// pages (asked for by madvise), which saves most of the page faults and TLB misses of large
+// Host slabs are anonymous private mappings. mmap aligns to small pages only, so a mapping larger
+// by one huge page is made and its ends are cut off. Aligned slabs let the kernel back them with
+// huge pages (asked for by madvise), which saves most of the page faults and TLB misses of large
 // tensors.
 #include "device/internal/slab_source.h"
 
@@ -14,10 +14,21 @@
 
 namespace firn::internal {
 
-SlabSource::SlabSource() : limit_(env::CpuMemoryLimit()), huge_pages_(env::HugePages()) {}
-
 void* SlabSource::Map(size_t bytes) {
-  if (!Fits(bytes)) return nullptr;
+  void* const slab = Fits(bytes) ? Take(bytes) : nullptr;
+  if (slab != nullptr) mapped_bytes_ += bytes;
+  return slab;
+}
+
+void SlabSource::Unmap(void* slab, size_t bytes) {
+  FIRN_CHECK(bytes <= mapped_bytes_);
+  Return(slab, bytes);
+  mapped_bytes_ -= bytes;
+}
+
+HostSlabs::HostSlabs() : SlabSource(env::CpuMemoryLimit()), huge_pages_(env::HugePages()) {}
+
+void* HostSlabs::Take(size_t bytes) {
   const size_t spare = kHugePageBytes - kPageBytes;
   void* const mapping =
       mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -29,15 +40,12 @@ void* SlabSource::Map(size_t bytes) {
   if (before != spare) munmap(slab + bytes, spare - before);
   if (huge_pages_) madvise(slab, bytes, MADV_HUGEPAGE);  // only a wish: a refusal does no harm
   Forbid(slab, bytes);
-  mapped_bytes_ += bytes;
   return slab;
 }
 
-void SlabSource::Unmap(void* slab, size_t bytes) {
-  FIRN_CHECK(bytes <= mapped_bytes_);
+void HostSlabs::Return(void* slab, size_t bytes) {
   Permit(slab, bytes);  // the addresses may come back to somebody else
   munmap(slab, bytes);
-  mapped_bytes_ -= bytes;
 }
 
 }  // namespace firn::internal

@@ -13,13 +13,17 @@ constexpr size_t RoundUp(size_t bytes, size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
-// Takes slabs from the operating system and gives them back, within a limit. Not thread-safe.
+// Takes slabs from whoever has memory (the operating system, a CUDA device) and gives them back,
+// within a limit. Not thread-safe.
 class SlabSource {
  public:
-  SlabSource();
+  explicit SlabSource(std::optional<size_t> limit) : limit_(limit) {}
+  virtual ~SlabSource() = default;
+  SlabSource(const SlabSource&) = delete;
+  SlabSource& operator=(const SlabSource&) = delete;
 
-  // A zeroed, poisoned slab that starts on a 2 MiB boundary, or null when the limit or the system
-  // refuses. Requires: bytes > 0, a multiple of kPageBytes.
+  // A slab, or null when the limit or the owner of the memory refuses.
+  // Requires: bytes > 0, a multiple of kPageBytes.
   void* Map(size_t bytes);
 
   // Requires: a whole slab as Map returned it.
@@ -36,8 +40,22 @@ class SlabSource {
   }
 
  private:
+  virtual void* Take(size_t bytes) = 0;
+  virtual void Return(void* slab, size_t bytes) = 0;
+
   size_t mapped_bytes_ = 0;
   std::optional<size_t> limit_;
+};
+
+// Host memory: zeroed, poisoned slabs that start on 2 MiB boundaries.
+class HostSlabs final : public SlabSource {
+ public:
+  HostSlabs();
+
+ private:
+  void* Take(size_t bytes) override;
+  void Return(void* slab, size_t bytes) override;
+
   bool huge_pages_;
 };
 

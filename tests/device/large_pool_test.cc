@@ -25,7 +25,7 @@ class LargePoolTest : public testing::Test {
     return static_cast<char*>(piece.data) + piece.bytes;
   }
 
-  SlabSource source_;
+  HostSlabs source_;
   LargePool pool_{source_, 8 * kMiB};
 };
 

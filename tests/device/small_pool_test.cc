@@ -24,7 +24,7 @@ void Give(SmallPool& pool, uint32_t size_class, const std::vector<void*>& blocks
 }
 
 TEST(SmallPoolTest, BlocksDoNotOverlapAndAreAligned) {
-  SlabSource source;
+  HostSlabs source;
   SmallPool pool(source);
   for (uint32_t c = 0; c < static_cast<uint32_t>(kNumSizeClasses); ++c) {
     const std::vector<void*> blocks = Take(pool, c, 100);
@@ -42,7 +42,7 @@ TEST(SmallPoolTest, BlocksDoNotOverlapAndAreAligned) {
 }
 
 TEST(SmallPoolTest, GivesOutTheBlockReturnedLast) {
-  SlabSource source;
+  HostSlabs source;
   SmallPool pool(source);
   const std::vector<void*> blocks = Take(pool, kClass64, 10);
   Give(pool, kClass64, {blocks[3], blocks[7]});
@@ -50,7 +50,7 @@ TEST(SmallPoolTest, GivesOutTheBlockReturnedLast) {
 }
 
 TEST(SmallPoolTest, MemoryMovesBetweenClassesOnceASpanIsFree) {
-  SlabSource source;
+  HostSlabs source;
   SmallPool pool(source);
   constexpr uint32_t kSlabOf64 = kHugePageBytes / 64;
   const std::vector<void*> small = Take(pool, kClass64, kSlabOf64);
@@ -62,7 +62,7 @@ TEST(SmallPoolTest, MemoryMovesBetweenClassesOnceASpanIsFree) {
 }
 
 TEST(SmallPoolTest, TrimReturnsOnlySlabsWithoutABlockInUse) {
-  SlabSource source;
+  HostSlabs source;
   SmallPool pool(source);
   std::vector<void*> blocks = Take(pool, kClass64K, 64);  // two slabs
   EXPECT_EQ(source.mapped_bytes(), 2 * kHugePageBytes);
@@ -78,7 +78,7 @@ TEST(SmallPoolTest, TrimReturnsOnlySlabsWithoutABlockInUse) {
 }
 
 TEST(SmallPoolTest, TakesAsMuchAsTheLimitAllows) {
-  SlabSource source;
+  HostSlabs source;
   source.set_limit(size_t{600} * 1024);  // two spans of 256 KiB
   SmallPool pool(source);
   const std::vector<void*> blocks = Take(pool, kClass64K, 20);
@@ -91,7 +91,7 @@ TEST(SmallPoolTest, TakesAsMuchAsTheLimitAllows) {
 }
 
 TEST(SmallPoolDeathTest, NoticesForeignAndDoubleFrees) {
-  SlabSource source;
+  HostSlabs source;
   SmallPool pool(source);
   int local = 0;
   EXPECT_DEATH(Give(pool, kClass64, {&local}), "did not come from");

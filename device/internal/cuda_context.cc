@@ -1,0 +1,213 @@
+// Streams and events are thin covers of the runtime's; what they add is errors that name both
+// devices where two are mixed, and the count of synchronisations.
+#include "device/internal/cuda_context.h"
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "device/cuda.h"
+#include "device/environment.h"
+#include "device/internal/cuda_status.h"
+#include "device/status_macros.h"
+
+namespace firn {
+namespace internal {
+namespace {
+
+std::atomic<int64_t> synchronisations = 0;
+
+void CountSynchronisation() { synchronisations.fetch_add(1, std::memory_order_relaxed); }
+
+class CudaEvent final : public Event {
+ public:
+  CudaEvent(CudaApi& api, int device, void* handle) : api_(api), device_(device), handle_(handle) {}
+  ~CudaEvent() override { static_cast<void>(api_.DestroyEvent(device_, handle_)); }
+
+  absl::Status Record(Stream& stream) override {
+    FIRN_RETURN_IF(
+        stream.device() != Device::Cuda(device_),
+        InvalidArgument("event: one of ", Device::Cuda(device_).ToString(),
+                        " cannot be recorded on a stream of ", stream.device().ToString()));
+    FIRN_RETURN_IF_ERROR(
+        CudaStatus(api_, api_.RecordEvent(device_, handle_, stream.handle()), "cudaEventRecord"));
+    recorded_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> Done() const override {
+    bool done = true;
+    if (!recorded_) return done;
+    FIRN_RETURN_IF_ERROR(
+        CudaStatus(api_, api_.QueryEvent(device_, handle_, &done), "cudaEventQuery"));
+    return done;
+  }
+
+  absl::Status Synchronize() const override {
+    if (!recorded_) return absl::OkStatus();
+    CountSynchronisation();
+    return CudaStatus(api_, api_.SynchronizeEvent(device_, handle_), "cudaEventSynchronize");
+  }
+
+  absl::StatusOr<double> MillisecondsSince(const Event& start) const override {
+    const auto* other = dynamic_cast<const CudaEvent*>(&start);
+    FIRN_RETURN_IF(other == nullptr || other->device_ != device_,
+                   InvalidArgument("event: the start is of another device"));
+    FIRN_RETURN_IF(!recorded_ || !other->recorded_, FailedPrecondition("event: not recorded yet"));
+    FIRN_ASSIGN_OR_RETURN(const bool done, Done());
+    FIRN_RETURN_IF(!done, FailedPrecondition("event: not reached yet; Synchronize first"));
+    float milliseconds = 0;
+    FIRN_RETURN_IF_ERROR(CudaStatus(api_,
+                                    api_.EventMilliseconds(other->handle_, handle_, &milliseconds),
+                                    "cudaEventElapsedTime"));
+    return static_cast<double>(milliseconds);
+  }
+
+  void* handle() const { return handle_; }
+  bool recorded() const { return recorded_; }
+
+ private:
+  CudaApi& api_;
+  const int device_;
+  void* const handle_;
+  bool recorded_ = false;
+};
+
+class CudaStream final : public Stream {
+ public:
+  CudaStream(CudaApi& api, int device, void* handle)
+      : Stream(Device::Cuda(device), handle), api_(api), device_(device) {}
+  ~CudaStream() override { static_cast<void>(api_.DestroyStream(device_, handle())); }
+
+  // Another device's event is waited for on the device, a CPU's here (it is always reached).
+  absl::Status Wait(const Event& event) override {
+    const auto* cuda = dynamic_cast<const CudaEvent*>(&event);
+    if (cuda == nullptr) return event.Synchronize();
+    if (!cuda->recorded()) return absl::OkStatus();
+    return CudaStatus(api_, api_.WaitEvent(device_, handle(), cuda->handle()),
+                      "cudaStreamWaitEvent");
+  }
+
+  absl::Status Synchronize() override {
+    CountSynchronisation();
+    return CudaStatus(api_, api_.SynchronizeStream(device_, handle()), "cudaStreamSynchronize");
+  }
+
+ private:
+  CudaApi& api_;
+  const int device_;
+};
+
+class CudaGraph final : public Recording {
+ public:
+  CudaGraph(CudaApi& api, int device, void* handle) : api_(api), device_(device), handle_(handle) {}
+  ~CudaGraph() override {
+    if (handle_ != nullptr) static_cast<void>(api_.DestroyGraph(device_, handle_));
+  }
+
+  absl::Status Launch(Stream& stream) override {
+    FIRN_RETURN_IF(stream.device() != Device::Cuda(device_),
+                   InvalidArgument("recording: one of ", Device::Cuda(device_).ToString(),
+                                   " cannot run on a stream of ", stream.device().ToString()));
+    return CudaStatus(api_, api_.LaunchGraph(device_, handle_, stream.handle()), "cudaGraphLaunch");
+  }
+
+ private:
+  CudaApi& api_;
+  const int device_;
+  void* const handle_;
+};
+
+absl::StatusOr<std::unique_ptr<Stream>> MakeStream(CudaApi& api, int device) {
+  void* handle = nullptr;
+  FIRN_RETURN_IF_ERROR(CudaStatus(api, api.CreateStream(device, &handle), "cudaStreamCreate"));
+  return std::make_unique<CudaStream>(api, device, handle);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudaDeviceContext>> CudaDeviceContext::Make(CudaApi& api,
+                                                                           int index) {
+  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, MakeStream(api, index));
+  return std::unique_ptr<CudaDeviceContext>(new CudaDeviceContext(api, index, std::move(stream)));
+}
+
+// What is queued may use the memory that goes now.
+CudaDeviceContext::~CudaDeviceContext() { static_cast<void>(api_.SynchronizeDevice(index_)); }
+
+absl::Status CudaDeviceContext::Synchronize() {
+  CountSynchronisation();
+  return CudaStatus(api_, api_.SynchronizeDevice(index_), "cudaDeviceSynchronize");
+}
+
+absl::StatusOr<std::unique_ptr<Event>> CudaDeviceContext::NewEvent() {
+  void* handle = nullptr;
+  FIRN_RETURN_IF_ERROR(CudaStatus(api_, api_.CreateEvent(index_, &handle), "cudaEventCreate"));
+  return std::make_unique<CudaEvent>(api_, index_, handle);
+}
+
+absl::StatusOr<std::unique_ptr<Stream>> CudaDeviceContext::NewStream() {
+  return MakeStream(api_, index_);
+}
+
+absl::StatusOr<std::unique_ptr<Recording>> CudaDeviceContext::Record(
+    absl::FunctionRef<absl::Status()> queue) {
+  FIRN_RETURN_IF_ERROR(
+      CudaStatus(api_, api_.BeginRecording(index_, stream_->handle()), "cudaStreamBeginCapture"));
+  const absl::Status queued = queue();
+  void* graph = nullptr;
+  const int code = api_.EndRecording(index_, stream_->handle(), &graph);
+  auto recording = std::make_unique<CudaGraph>(api_, index_, graph);
+  FIRN_RETURN_IF_ERROR(queued);
+  FIRN_RETURN_IF_ERROR(CudaStatus(api_, code, "cudaStreamEndCapture"));
+  return recording;
+}
+
+absl::Status CudaDeviceContext::CopyFromHost(void* to, const void* from, size_t bytes) {
+  return staging_.ToDevice(to, from, bytes, stream_->handle());
+}
+
+absl::Status CudaDeviceContext::CopyToHost(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  CountSynchronisation();
+  return staging_.ToHost(to, from, bytes, stream_->handle());
+}
+
+// The other device's stream is held up too, until the memory is read: it may be handed out again.
+absl::Status CudaDeviceContext::CopyFromDevice(void* to, DeviceContext& source, const void* from,
+                                               size_t bytes) {
+  FIRN_RETURN_IF(!source.device().is_cuda(),
+                 InvalidArgument("copy: ", source.device().ToString(), " is no cuda device"));
+  if (bytes == 0) return absl::OkStatus();
+  if (source.device() == device()) {
+    return CudaStatus(api_,
+                      api_.Copy(index_, to, from, bytes, CudaCopy::kOnDevice, stream_->handle()),
+                      "cudaMemcpyAsync on the device");
+  }
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Event> written, source.NewEvent());
+  FIRN_RETURN_IF_ERROR(written->Record(source.stream()));
+  FIRN_RETURN_IF_ERROR(stream_->Wait(*written));
+  FIRN_RETURN_IF_ERROR(CudaStatus(
+      api_, api_.CopyPeer(index_, to, source.device().index, from, bytes, stream_->handle()),
+      "cudaMemcpyPeerAsync"));
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Event> read, NewEvent());
+  FIRN_RETURN_IF_ERROR(read->Record(*stream_));
+  return source.stream().Wait(*read);
+}
+
+absl::Status CudaDeviceContext::Launch(const CudaLaunch& launch, Stream& stream) {
+  NoteLaunch(launch.name);
+  FIRN_RETURN_IF_ERROR(
+      CudaStatus(api_, api_.Launch(index_, launch, stream.handle()), "cudaLaunchKernel"));
+  static const bool wait = env::SyncAfterLaunch();
+  if (!wait) return absl::OkStatus();
+  return CudaStatus(api_, api_.SynchronizeStream(index_, stream.handle()), launch.name);
+}
+
+}  // namespace internal
+
+int64_t CudaSynchronizations() {
+  return internal::synchronisations.load(std::memory_order_relaxed);
+}
+
+}  // namespace firn

@@ -1,0 +1,72 @@
+#ifndef FIRN_DEVICE_INTERNAL_CUDA_CONTEXT_H_
+#define FIRN_DEVICE_INTERNAL_CUDA_CONTEXT_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "device/context.h"
+#include "device/internal/cuda_allocator.h"
+#include "device/internal/cuda_api.h"
+#include "device/internal/cuda_staging.h"
+
+namespace firn::internal {
+
+// What Firn holds of one CUDA device: its stream, which no other program's work waits for (it is
+// not the default stream), its memory, its copies.
+class CudaDeviceContext final : public DeviceContext {
+ public:
+  static absl::StatusOr<std::unique_ptr<CudaDeviceContext>> Make(CudaApi& api, int index);
+  ~CudaDeviceContext() override;
+
+  Device device() const override { return Device::Cuda(index_); }
+  Stream& stream() override { return *stream_; }
+  Allocator& allocator() override { return allocator_; }
+  absl::Status Synchronize() override;
+  absl::StatusOr<std::unique_ptr<Event>> NewEvent() override;
+  absl::StatusOr<std::unique_ptr<Stream>> NewStream() override;
+  absl::StatusOr<std::unique_ptr<Recording>> Record(
+      absl::FunctionRef<absl::Status()> queue) override;
+  absl::Status CopyFromHost(void* to, const void* from, size_t bytes) override;
+  absl::Status CopyToHost(void* to, const void* from, size_t bytes) override;
+  absl::Status CopyFromDevice(void* to, DeviceContext& source, const void* from,
+                              size_t bytes) override;
+
+  CudaApi& api() const { return api_; }
+
+  // Queues a kernel on `stream`, one of this device. With FIRN_SYNC_AFTER_LAUNCH it waits for the
+  // kernel and returns its failure, which otherwise a later call reports.
+  absl::Status Launch(const CudaLaunch& launch, Stream& stream);
+
+ private:
+  CudaDeviceContext(CudaApi& api, int index, std::unique_ptr<Stream> stream)
+      : api_(api),
+        index_(index),
+        stream_(std::move(stream)),
+        allocator_(api, index),
+        staging_(api, index) {}
+
+  CudaApi& api_;
+  const int index_;
+  std::unique_ptr<Stream> stream_;
+  CudaCachingAllocator allocator_;
+  CudaStaging staging_;
+};
+
+// The context behind a Device that is a CUDA device, as CudaContext (device/cuda.h).
+absl::StatusOr<CudaDeviceContext*> CudaDeviceOf(Device device);
+
+// For tests: while one is in scope, CUDA devices are those of `api`. Contexts made meanwhile end
+// with it, so no tensor on them may outlive it. Not thread-safe, does not nest.
+class ScopedCudaApi {
+ public:
+  explicit ScopedCudaApi(CudaApi& api);
+  ~ScopedCudaApi();
+  ScopedCudaApi(const ScopedCudaApi&) = delete;
+  ScopedCudaApi& operator=(const ScopedCudaApi&) = delete;
+};
+
+}  // namespace firn::internal
+
+#endif  // FIRN_DEVICE_INTERNAL_CUDA_CONTEXT_H_

@@ -1,0 +1,118 @@
+#ifndef FIRN_TESTS_DEVICE_FAKE_CUDA_H_
+#define FIRN_TESTS_DEVICE_FAKE_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "device/internal/cuda_api.h"
+
+namespace firn {
+
+// A CUDA runtime for tests, without a GPU: device memory is host memory full of NaN, and kernels
+// run as their on_host functions.
+//
+// Work is only queued until something waits for it, and then no stream runs further than it must:
+// code that forgets to wait, or to order two streams, reads what is not there yet. Copies refuse
+// memory that is not of the kind they were promised (a device's, pinned). Thread-safe.
+class FakeCuda final : public internal::CudaApi {
+ public:
+  static constexpr int kOutOfMemory = 2, kInvalidValue = 1, kIllegalAddress = 700;
+
+  explicit FakeCuda(int devices = 1, size_t bytes_per_device = size_t{1} << 30);
+  ~FakeCuda() override;
+
+  // The n-th call from now (1 is the next) of a method, by name ("Malloc"), returns `code` and does
+  // nothing.
+  void FailCall(const std::string& method, int n, int code);
+  // Calls of a method so far.
+  int calls(const std::string& method) const;
+  // Bytes of device memory taken and not given back; pinned likewise.
+  size_t device_bytes(int device = 0) const;
+  size_t pinned_bytes() const;
+  int live_events() const;
+
+  int CountDevices(int* count) override;
+  int Malloc(int device, size_t bytes, void** data) override;
+  int Free(int device, void* data) override;
+  int MallocPinned(size_t bytes, void** data) override;
+  int FreePinned(void* data) override;
+  int CreateStream(int device, void** stream) override;
+  int DestroyStream(int device, void* stream) override;
+  int SynchronizeStream(int device, void* stream) override;
+  int SynchronizeDevice(int device) override;
+  int CreateEvent(int device, void** event) override;
+  int DestroyEvent(int device, void* event) override;
+  int RecordEvent(int device, void* event, void* stream) override;
+  int QueryEvent(int device, void* event, bool* done) override;
+  int SynchronizeEvent(int device, void* event) override;
+  int EventMilliseconds(void* start, void* end, float* milliseconds) override;
+  int WaitEvent(int device, void* stream, void* event) override;
+  int Copy(int device, void* to, const void* from, size_t bytes, internal::CudaCopy kind,
+           void* stream) override;
+  int CopyPeer(int to_device, void* to, int from_device, const void* from, size_t bytes,
+               void* stream) override;
+  int Launch(int device, const internal::CudaLaunch& launch, void* stream) override;
+  int BeginRecording(int device, void* stream) override;
+  int EndRecording(int device, void* stream, void** graph) override;
+  int LaunchGraph(int device, void* graph, void* stream) override;
+  int DestroyGraph(int device, void* graph) override;
+  std::string Explain(int code) const override;
+  internal::CudaFailure Classify(int code) const override;
+  bool has_libraries() const override { return false; }
+
+ private:
+  struct Stream;
+  // One recording of an event: where in which stream it stands, and whether that was reached.
+  struct Point {
+    Stream* stream;
+    bool reached = false;
+  };
+  struct Event {
+    int device;
+    std::shared_ptr<Point> point;
+  };
+  struct Work {
+    std::function<void()> run;
+    std::shared_ptr<Point> after;  // not before this is reached
+  };
+  struct Graph {
+    std::vector<Work> work;
+  };
+  struct Stream {
+    int device;
+    std::deque<Work> queue;
+    std::unique_ptr<Graph> recording;  // where work goes meanwhile
+  };
+
+  // The code injected for this call, or 0.
+  int Called(const std::string& method);
+  bool OnDevice(int device, const void* data, size_t bytes) const;
+  bool Pinned(const void* data, size_t bytes) const;
+  void Enqueue(void* stream, std::function<void()> run, std::shared_ptr<Point> after = nullptr);
+  void RunUntil(const std::shared_ptr<Point>& point);
+  void Drain(Stream& stream);
+  static void Step(Stream& stream);
+
+  mutable std::recursive_mutex mutex_;
+  const int devices_;
+  const size_t capacity_;
+  std::vector<std::map<const char*, size_t>> memory_;  // by device: start -> bytes
+  std::map<const char*, size_t> pinned_;
+  std::set<std::unique_ptr<Stream>> streams_;
+  std::set<std::unique_ptr<Event>> events_;
+  std::set<std::unique_ptr<Graph>> graphs_;
+  std::map<std::string, int> calls_;
+  std::map<std::string, std::map<int, int>> failures_;  // method -> number of the call -> code
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TESTS_DEVICE_FAKE_CUDA_H_
