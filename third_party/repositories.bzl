@@ -11,6 +11,7 @@ A repository that the consumer has already defined under the same name is kept.
 
 load("//third_party:absl.bzl", "system_absl")
 load("//third_party:bazel_shims.bzl", "bazel_shims")
+load("//third_party:cuda.bzl", "cuda_toolkit")
 
 # Libraries of the system whose BUILD file is NAME.BUILD in this folder -> the folder of headers that
 # is not on the compiler's own path, seen as include/ by that file.
@@ -47,6 +48,8 @@ def firn_repositories():
     bazel_shims()
     if not native.existing_rule("com_google_absl"):
         system_absl(name = "com_google_absl")
+    if not native.existing_rule("cuda"):
+        cuda_toolkit(name = "cuda")
     for name, headers in _SYSTEM_LIBRARIES.items():
         if not native.existing_rule(name):
             _system_library(

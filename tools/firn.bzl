@@ -7,7 +7,7 @@ def _label(name):
     # Resolved against Firn's repository, also when another workspace calls the macros.
     return str(Label("//tools:" + name))
 
-_MARCH = select({
+FIRN_MARCH = select({
     _label("march_none"): [],
     _label("march_x86-64-v2"): ["-march=x86-64-v2"],
     _label("march_x86-64-v3"): ["-march=x86-64-v3"],
@@ -30,7 +30,7 @@ FIRN_COPTS = [
     "-Wextra",
     "-Wshadow",
     "-Wconversion",
-] + _MARCH + _OPTIMISE
+] + FIRN_MARCH + _OPTIMISE
 
 def _copts(extra):
     # A consumer's compiler may know warnings that ours does not: they must not stop its build.
@@ -58,6 +58,18 @@ FIRN_KERNEL_COPTS = select({
 _FEATURES = ["layering_check", "parse_headers"]
 
 _OPENMP = ["@openmp//:openmp"]
+
+def _link_only_impl(ctx):
+    return [CcInfo(linking_context = cc_common.merge_cc_infos(
+        cc_infos = [dep[CcInfo] for dep in ctx.attr.deps],
+    ).linking_context)]
+
+# What `deps` link, without their headers and include paths: a dependent compiles as if it did not
+# depend on them, so that --config=cuda compiles nothing again that knows nothing of CUDA.
+firn_link_only = rule(
+    implementation = _link_only_impl,
+    attrs = {"deps": attr.label_list(providers = [CcInfo])},
+)
 
 def firn_library(name, copts = [], deps = [], features = [], **kwargs):
     """cc_library whose headers other workspaces include as "firn/<folder>/<file>.h".

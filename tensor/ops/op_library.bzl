@@ -4,15 +4,17 @@
     stem_fn.h          optional: the scalar functor of an elementwise operation
     stem.cc            the OpDef and its CPU kernels     -> :stem (alwayslink: it registers itself)
     stem_samples.cc    testonly: samples                 -> :stem_samples (alwayslink)
-    stem_cuda.cc, .cu  compiled only under --config=cuda
+    stem.cu            CUDA kernels of Firn's own        -> :cuda_kernels, all of them, which is
+    stem_cuda.cc       CUDA kernels of cuBLAS and cuDNN     linked only under --config=cuda
 
 An implementation may include any operation's header but depends on no other implementation: a sum's
 gradient expands and an expansion's gradient sums, and only headers keep Bazel acyclic.
 """
 
-load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library")
+load("//tools:cuda.bzl", "firn_cuda_objects")
+load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only")
 
-def op_libraries(files, deps, sample_deps, visibility):
+def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
     """Defines :op_headers, a target for every stem, :ops with them all, :samples and lists.
 
     The lists are :public_headers, the files that users include, and :op_names.
@@ -20,6 +22,7 @@ def op_libraries(files, deps, sample_deps, visibility):
     Args:
       files: all the files of the folder (a glob).
       deps: what implementations may use, beside the headers.
+      cuda_deps: what CUDA kernels may use besides.
       sample_deps: what samples may use, beside the headers.
       visibility: of all but the stems' own targets.
     """
@@ -59,10 +62,33 @@ def op_libraries(files, deps, sample_deps, visibility):
             alwayslink = True,
             deps = [":op_headers"] + sample_deps,
         )
+    firn_cuda_objects(
+        name = "cuda_objects",
+        srcs = [f for f in files if f.endswith(".cu")],
+        deps = [":op_headers"] + deps + cuda_deps,
+    )
+    firn_library(
+        name = "cuda_kernels_library",
+        srcs = select({
+            "//tools:cuda": [":cuda_objects"] + [f for f in files if f.endswith("_cuda.cc")],
+            "//conditions:default": [],
+        }),
+        alwayslink = True,
+        visibility = ["//visibility:private"],
+        deps = [":op_headers"] + select({
+            "//tools:cuda": deps + cuda_deps,
+            "//conditions:default": [],
+        }),
+    )
+    firn_link_only(
+        name = "cuda_kernels",
+        visibility = ["//visibility:private"],
+        deps = [":cuda_kernels_library"],
+    )
     firn_library(
         name = "ops",
         visibility = visibility,
-        deps = [":op_headers"] + [":" + s for s in stems],
+        deps = [":op_headers", ":cuda_kernels"] + [":" + s for s in stems],
     )
 
     # The operations that the sources define, for a test that they are all registered: "add", ...

@@ -1,0 +1,44 @@
+#!/bin/bash
+# A bundled program runs from an empty environment and takes every library but glibc's from its
+# folder; wrong calls are refused.
+set -uo pipefail
+bundle=$1 program=$2
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+failed=0
+expect() { # NAME: the last command's status is 0
+  local status=$?
+  ((status == 0)) && return
+  echo "FAILED: $1"
+  failed=1
+}
+refused() { # TEXT COMMAND...: it fails and says so
+  local text=$1 said
+  shift
+  if said=$("$@" 2>&1); then
+    echo "FAILED: not refused: $*"
+    failed=1
+  elif ! grep -qF "$text" <<<"$said"; then
+    echo "FAILED: said '$said', not '$text'"
+    failed=1
+  fi
+}
+
+name=$(basename "$program")
+"$bundle" --binary="$program" "$out/app"
+expect "bundling"
+moved=$out/moved
+mv "$out/app" "$moved"
+(cd / && env -i "$moved/$name") | grep -q "loss"
+expect "the program trains from an empty environment"
+outside=$(env -i LD_LIBRARY_PATH="$moved/lib" ldd "$moved/bin/$name" | grep -oE '=> /\S+' |
+  grep -vE "$moved/lib|/(ld-linux[^/]*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\.so")
+[[ -z $outside ]]
+expect "libraries from outside: $outside"
+
+refused "exists and is not empty" "$bundle" --binary="$program" "$moved"
+refused "there is no program" "$bundle" --binary=/nonexistent "$out/b"
+refused "is no target" "$bundle" examples "$out/b"
+refused "usage" "$bundle" onlyone
+((failed == 0)) && echo "PASSED"
+exit "$failed"
