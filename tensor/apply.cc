@@ -9,7 +9,10 @@
 #include <algorithm>
 #include <functional>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/inlined_vector.h"
 #include "device/check.h"
 #include "device/cpu_allocator.h"
@@ -94,7 +97,7 @@ absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> i
       FIRN_ASSIGN_OR_RETURN(Tensor copy,
                             AllocateTensor(TensorSpec::Blocked(spec.dtype, spec.shape, spec.device,
                                                                spec.layout.channel_block)));
-      CopyElements(spec, in[i]->impl()->data, copy.spec(), copy.impl()->data);
+      FIRN_RETURN_IF_ERROR(CopyElements(spec, in[i]->impl()->data, copy.spec(), copy.impl()->data));
       return copy;
     }
   }
@@ -195,7 +198,9 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
                        absl::Span<TensorSpec> specs, Device device, absl::Span<Tensor> out) {
   const SpecPointers given = PointersTo(in);
   const KernelQuery query(given, specs, attrs);
-  if (op.index_bounds != nullptr) {
+  // Indices on a CUDA device cannot be looked at without waiting for it: its kernels leave out what
+  // lies outside (see tensor/kernels/cuda/README.md).
+  if (op.index_bounds != nullptr && device.is_cpu()) {
     absl::InlinedVector<Operand, 8> operands;
     for (const TensorRef& t : in) {
       operands.push_back(t.defined() ? Operand{t->impl()->data, &t.spec()} : Operand{});
@@ -231,14 +236,15 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   return absl::OkStatus();
 }
 
-// The shortcut of most calls: a first kernel that takes everything dense as it is. Null: the long
-// way.
+// The shortcut of most calls: a device's first kernel that takes everything dense as it is. Null:
+// the long way.
 const Kernel* PlainKernel(const OpDef& op, Device device) {
-  if (op.kernels.empty()) return nullptr;
-  const Kernel& k = op.kernels.front();
-  const bool plain = k.device == device.type && k.supports == nullptr && k.workspace == nullptr &&
-                     k.layouts == nullptr;
-  return plain ? &k : nullptr;
+  for (const Kernel& k : op.kernels) {
+    if (k.device != device.type) continue;
+    const bool plain = k.supports == nullptr && k.workspace == nullptr && k.layouts == nullptr;
+    return plain ? &k : nullptr;
+  }
+  return nullptr;
 }
 
 const Kernel* Shortcut(const OpDef& op, absl::Span<const TensorRef> in, Device device) {
@@ -350,10 +356,31 @@ FIRN_NOINLINE void RunObserved(const OpDef& op, absl::Span<const TensorRef> in, 
   observer->AfterApply(op, in, attrs, out);
 }
 
+// The call with floating inputs in the dtype that the operation has under autocast.
+FIRN_NOINLINE void RunAutocast(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                               absl::Span<Tensor> out) {
+  Autocaster* const caster = std::exchange(ThisThread().autocast, nullptr);  // casts are plain
+  const absl::Cleanup restore = [caster] { ThisThread().autocast = caster; };
+  const bool low = op.autocast == Autocast::kLow;
+  const DTypeSet from = low ? SetOf(DType::kF32) : SetOf(DType::kF16) | SetOf(DType::kBF16);
+  std::vector<Tensor> converted(in.size());
+  absl::InlinedVector<TensorRef, 8> inputs(in.begin(), in.end());
+  for (size_t i = 0; i < in.size() && (i < op.inputs.size() || op.variadic()); ++i) {
+    const bool pending = in[i].defined() && IsPending(*in[i]);
+    if (!in[i].defined() || pending || op.input(i).inout) continue;
+    if (!Contains(from, in[i].spec().dtype)) continue;
+    converted[i] = caster->Convert(*in[i], low ? caster->dtype() : DType::kF32);
+    inputs[i] = converted[i];
+  }
+  ApplyInto(op, inputs, attrs, out);
+}
+
 }  // namespace
 
 void ApplyInto(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                absl::Span<Tensor> out) {
+  if (ThisThread().autocast != nullptr && op.autocast != Autocast::kNone) [[unlikely]]
+    return RunAutocast(op, in, attrs, out);
   if (ThisThread().observer != nullptr) [[unlikely]]
     return RunObserved(op, in, attrs, out);
   Run(op, in, attrs, out);

@@ -51,10 +51,22 @@ class ApplyObserver {
                           absl::Span<const Tensor> out) = 0;
 };
 
+// What an AutocastScope (tensor/autocast.h) is to Apply.
+class Autocaster {
+ public:
+  virtual DType dtype() const = 0;
+  // x as `dtype`, recorded as any conversion.
+  virtual Tensor Convert(const Tensor& x, DType dtype) = 0;
+
+ protected:
+  ~Autocaster() = default;
+};
+
 struct DispatchState {
   bool grad_enabled = true;
   CaptureRecorder* capture = nullptr;
   ApplyObserver* observer = nullptr;
+  Autocaster* autocast = nullptr;
 };
 
 namespace internal {

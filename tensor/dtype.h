@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "device/half_bits.h"
 #include "device/simd.h"
 
 namespace firn {
@@ -20,10 +21,10 @@ inline constexpr int kNumDTypes = 9;
 struct Half {
   uint16_t bits = 0;
   Half() = default;
-  FIRN_ALWAYS_INLINE Half(float v)  // NOLINT: implicit, so that kernels read like float code
-      : bits(std::bit_cast<uint16_t>(static_cast<_Float16>(v))) {}
-  FIRN_ALWAYS_INLINE operator float() const {
-    return static_cast<float>(std::bit_cast<_Float16>(bits));
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Half(float v)  // NOLINT: implicit: kernels read like float's
+      : bits(internal::HalfBits(v)) {}
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE operator float() const {
+    return internal::FloatOfHalfBits(bits);
   }
 };
 
@@ -31,12 +32,12 @@ struct Half {
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
-  FIRN_ALWAYS_INLINE BFloat16(float v) {  // NOLINT: implicit, as Half
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE BFloat16(float v) {  // NOLINT: implicit, as Half
     const uint32_t u = std::bit_cast<uint32_t>(v);
     const uint32_t rounded = u + 0x7fffu + ((u >> 16) & 1u);
     bits = static_cast<uint16_t>((v != v ? (u | 0x400000u) : rounded) >> 16);
   }
-  FIRN_ALWAYS_INLINE operator float() const {
+  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE operator float() const {
     return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
   }
 };

@@ -9,6 +9,8 @@
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/ops/cast.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/to_device.h"
 
 namespace firn {
 namespace {
@@ -42,6 +44,19 @@ Tensor NumberAs(const Tensor& number, DType dtype) {
   return *std::move(t);
 }
 
+// A number on another device: written there by a kernel, since a copy of host memory may have to
+// wait for others, unless a double does not hold it.
+Tensor NumberOn(const Tensor& number, Device device) {
+  const char* const data = number.impl()->data;
+  return VisitDType(number.dtype(), [&]<class T>(TypeTag<T>) {
+    const T value = *reinterpret_cast<const T*>(data);
+    const auto wide = static_cast<double>(value);
+    constexpr double kExact = 0x1p53;
+    const bool exact = !std::is_same_v<T, int64_t> || (wide > -kExact && wide < kExact);
+    return exact ? Full(Shape(), wide, number.dtype(), device) : ToDevice(number, device);
+  });
+}
+
 // True if `t` is an integer that elements of `dtype`, an integer type, cannot hold.
 bool OverflowsInteger(const Tensor& t, DType dtype) {
   if (!t.impl()->weak_number || t.dtype() != DType::kI64 || !IsIntegral(dtype)) return false;
@@ -67,6 +82,12 @@ Tensor AsDType(const Tensor& x, DType dtype) {
   return number && KindOf(dtype) >= KindOf(x.dtype()) ? NumberAs(x, dtype) : Cast(x, dtype);
 }
 
+Tensor AsDType(const Tensor& x, DType dtype, Device device) {
+  const Tensor y = AsDType(x, dtype);
+  const bool elsewhere = x.defined() && x.impl()->weak_number && x.device() != device;
+  return elsewhere ? NumberOn(y, device) : y;
+}
+
 double NumberValue(const Tensor& t) {
   const TensorImpl& number = *t.impl();
   switch (number.spec.dtype) {
@@ -88,13 +109,20 @@ Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op, 
   if (to_float && !IsFloating(d)) d = kDefaultFloat;
   if (x.dtype() != d) p.converted_x_ = AsDType(x, d);
   if (y.dtype() != d) p.converted_y_ = AsDType(y, d);
+  if (x.device() != y.device()) {  // a number goes where it is needed
+    if (y.impl()->weak_number) {
+      p.converted_y_ = NumberOn(p.y(), x.device());
+    } else if (x.impl()->weak_number) {
+      p.converted_x_ = NumberOn(p.x(), y.device());
+    }
+  }
   return p;
 }
 
 Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs,
                      bool to_float) {
-  if (x.defined() && y.defined() && x.dtype() == y.dtype() && (!to_float || IsFloating(x.dtype())))
-      [[likely]] {
+  if (x.defined() && y.defined() && x.dtype() == y.dtype() && x.device() == y.device() &&
+      (!to_float || IsFloating(x.dtype()))) [[likely]] {
     return Apply1(op, {x, y}, attrs);
   }
   const Promoted p = PromoteOperands(x, y, op.name, to_float);
@@ -104,7 +132,7 @@ Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef
 Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y) {
   if (x.defined() && y.defined() && x.dtype() != y.dtype() &&
       (OverflowsInteger(x, y.dtype()) || OverflowsInteger(y, x.dtype()))) {
-    return Apply1(op, {AsDType(x, DType::kI64), AsDType(y, DType::kI64)});
+    return Apply1(op, {AsDType(x, DType::kI64, y.device()), AsDType(y, DType::kI64, x.device())});
   }
   return ApplyPromoted(op, x, y);
 }

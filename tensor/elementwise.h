@@ -44,6 +44,8 @@ Tensor ApplyFloating(const OpDef& op, const Tensor& x, AttrsRef attrs = {});
 double NumberValue(const Tensor& t);
 // `x` as `dtype`. A number is converted from its exact value, without an operation.
 Tensor AsDType(const Tensor& x, DType dtype);
+// The same; a number also goes to `device`.
+Tensor AsDType(const Tensor& x, DType dtype, Device device);
 // `x` as a floating tensor (integers and bools become f32), for operations such as exp and mean.
 Tensor ToFloating(const Tensor& x);
 

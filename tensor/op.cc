@@ -3,6 +3,7 @@
 
 #include "tensor/op.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,8 +62,12 @@ void Resolve(OpDef& op) {
 }
 
 // Kernels from other files go before the operation's own ones, which end with the reference.
+// A device's reference, "loop", comes after what libraries and others have, whoever registers
+// first.
 void AddKernels(OpDef& op, std::vector<Kernel> kernels) {
   op.kernels.insert(op.kernels.begin(), kernels.begin(), kernels.end());
+  std::stable_partition(op.kernels.begin(), op.kernels.end(),
+                        [](const Kernel& k) { return k.name != "loop"; });
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 
 namespace firn {
 
+class Stream;
 struct OpDef;
 
 // One argument or result in an operation's declaration. Apply checks calls against it, so a kernel
@@ -133,6 +134,9 @@ class KernelContext {
   }
   // True if all operands are known to be of one contiguous spec; false says nothing.
   bool alike() const { return alike_; }
+  // The queue that the kernel's work goes to; null: the device's own (DeviceContext::stream).
+  Stream* stream() const { return stream_; }
+  void set_stream(Stream* stream) { stream_ = stream; }
   absl::Span<const Operand> operands_in() const { return in_; }
   absl::Span<const Operand> operands_out() const { return out_; }
 
@@ -140,6 +144,7 @@ class KernelContext {
   absl::Span<const Operand> in_, out_;
   AttrsRef attrs_;
   void* workspace_;
+  Stream* stream_ = nullptr;
   bool alike_;
 };
 
@@ -193,6 +198,13 @@ struct Kernel {
   bool graph_capturable = true;
 };
 
+// `kernel` for each device: one that leaves the work to functions which know all devices.
+inline std::vector<Kernel> OnEveryDevice(Kernel kernel) {
+  std::vector<Kernel> kernels = {kernel, kernel};
+  kernels[1].device = DeviceType::kCuda;
+  return kernels;
+}
+
 // What the gradient rule needs kept from the forward run.
 struct Saved {
   enum Kind : uint8_t { kInput, kOutput } kind;
@@ -238,9 +250,17 @@ class GradContext {
 };
 using GradFn = void (*)(GradContext&);
 
+// What an AutocastScope (tensor/autocast.h) does with an operation's floating inputs.
+enum class Autocast : uint8_t {
+  kNone,  // nothing
+  kLow,   // f32 goes to the scope's dtype: products and convolutions
+  kFull,  // f16 and bf16 go to f32: what sums many numbers, or has a wide range
+};
+
 struct OpDef {
   std::string_view name;
   std::string_view doc;
+  Autocast autocast = Autocast::kNone;
   std::vector<ArgDecl> inputs = {};
   std::vector<ArgDecl> outputs = {};  // min_rank/max_rank/optional are not used
   const AttrsType* attrs = nullptr;
@@ -254,7 +274,7 @@ struct OpDef {
   // Null: no input holds indices.
   absl::StatusOr<IndexBounds> (*index_bounds)(const KernelQuery&, int i) = nullptr;
   std::vector<int> index_inputs = {};  // inputs that index_bounds speaks of
-  std::vector<Kernel> kernels = {};    // preference order; the CPU reference "loop" comes last
+  std::vector<Kernel> kernels = {};    // preference order; a device's reference "loop" comes last
 
   // Filled in at registration.
   bool any_inout = false;
@@ -273,6 +293,11 @@ struct OpDef {
     return i < inputs.size() ? 0 : (i + cycle - inputs.size()) / cycle;
   }
 };
+
+inline OpDef InFullPrecision(OpDef op) {
+  op.autocast = Autocast::kFull;
+  return op;
+}
 
 // The operation of that name. Aborts when it is not linked in: look-ups name our own operations.
 const OpDef& Op(std::string_view name);

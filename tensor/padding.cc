@@ -56,34 +56,6 @@ absl::StatusOr<PadDims> Resolve(const Shape& shape, const PadAttrs& attrs, int s
 
 }  // namespace
 
-PadDim::Ranges PadDim::CopiesOf(int64_t from) const {
-  const int64_t end = padded();
-  const auto one = [&](int64_t i, bool outside) {  // position i of the virtual, unbounded dimension
-    const int64_t at = i + left;
-    return outside && at >= 0 && at < end ? Range{at, at + 1} : Range{};
-  };
-  const Range direct = one(from, true);
-  switch (mode) {
-    case PadMode::kConstant:
-      break;
-    case PadMode::kReflect:
-      return {{direct, one(-from, from > 0), one(2 * size - 2 - from, from < size - 1)}};
-    case PadMode::kSymmetric:
-      return {{direct, one(-from - 1, true), one(2 * size - 1 - from, true)}};
-    case PadMode::kCircular:
-      return {{direct, one(from - size, true), one(from + size, true)}};
-    case PadMode::kReplicate: {
-      const Range low = from == 0 && left > 0 ? Range{0, left} : Range{};
-      const Range high = from == size - 1 && right > 0 ? Range{left + size, end} : Range{};
-      const auto inside = [end](Range r) {
-        return Range{std::clamp<int64_t>(r.begin, 0, end), std::clamp<int64_t>(r.end, 0, end)};
-      };
-      return {{direct, inside(low), inside(high)}};
-    }
-  }
-  return {{direct, {}, {}}};
-}
-
 absl::StatusOr<PadDims> ResolvePadding(const Shape& x, const PadAttrs& attrs) {
   return Resolve(x, attrs, 1);
 }

@@ -3,8 +3,11 @@
 
 // Where the elements of a padded tensor come from, shared by pad and its gradient on every device.
 
+#include <algorithm>
+
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "device/simd.h"
 #include "tensor/ops/pad.h"
 #include "tensor/shape.h"
 
@@ -15,10 +18,10 @@ struct PadDim {
   int64_t size = 0, left = 0, right = 0;
   PadMode mode = PadMode::kConstant;
 
-  int64_t padded() const { return size + left + right; }
+  FIRN_HOST_DEVICE int64_t padded() const { return size + left + right; }
 
   // The element that position `at` of the result copies, -1 for the constant.
-  int64_t Source(int64_t at) const {
+  FIRN_HOST_DEVICE int64_t Source(int64_t at) const {
     const int64_t i = at - left;
     if (i >= 0 && i < size) return i;
     switch (mode) {
@@ -39,12 +42,12 @@ struct PadDim {
   // The positions of the result that copy element `from`: three ranges, some of them empty.
   struct Range {
     int64_t begin = 0, end = 0;
-    int64_t length() const { return end - begin; }
+    FIRN_HOST_DEVICE int64_t length() const { return end - begin; }
   };
   struct Ranges {
     Range r[3];
-    int64_t count() const { return r[0].length() + r[1].length() + r[2].length(); }
-    int64_t operator[](int64_t i) const {
+    FIRN_HOST_DEVICE int64_t count() const { return r[0].length() + r[1].length() + r[2].length(); }
+    FIRN_HOST_DEVICE int64_t operator[](int64_t i) const {
       for (const Range& range : r) {
         if (i < range.length()) return range.begin + i;
         i -= range.length();
@@ -52,7 +55,7 @@ struct PadDim {
       return -1;
     }
   };
-  Ranges CopiesOf(int64_t from) const;
+  FIRN_HOST_DEVICE Ranges CopiesOf(int64_t from) const;
 };
 using PadDims = absl::InlinedVector<PadDim, kMaxRank>;
 
@@ -60,6 +63,34 @@ using PadDims = absl::InlinedVector<PadDim, kMaxRank>;
 absl::StatusOr<PadDims> ResolvePadding(const Shape& x, const PadAttrs& attrs);
 // The same from the shape of the result.
 absl::StatusOr<PadDims> ResolveUnpadding(const Shape& y, const PadAttrs& attrs);
+
+FIRN_HOST_DEVICE inline PadDim::Ranges PadDim::CopiesOf(int64_t from) const {
+  const int64_t end = padded();
+  const auto one = [&](int64_t i, bool outside) {  // position i of the virtual, unbounded dimension
+    const int64_t at = i + left;
+    return outside && at >= 0 && at < end ? Range{at, at + 1} : Range{};
+  };
+  const Range direct = one(from, true);
+  switch (mode) {
+    case PadMode::kConstant:
+      break;
+    case PadMode::kReflect:
+      return {{direct, one(-from, from > 0), one(2 * size - 2 - from, from < size - 1)}};
+    case PadMode::kSymmetric:
+      return {{direct, one(-from - 1, true), one(2 * size - 1 - from, true)}};
+    case PadMode::kCircular:
+      return {{direct, one(from - size, true), one(from + size, true)}};
+    case PadMode::kReplicate: {
+      const Range low = from == 0 && left > 0 ? Range{0, left} : Range{};
+      const Range high = from == size - 1 && right > 0 ? Range{left + size, end} : Range{};
+      const auto inside = [end](Range r) {
+        return Range{std::clamp<int64_t>(r.begin, 0, end), std::clamp<int64_t>(r.end, 0, end)};
+      };
+      return {{direct, inside(low), inside(high)}};
+    }
+  }
+  return {{direct, {}, {}}};
+}
 
 }  // namespace firn
 

@@ -8,6 +8,8 @@ namespace firn {
 namespace {
 
 std::atomic<bool> winograd_allowed = true;
+std::atomic<F32Math> matmul_math = F32Math::kStrict;
+std::atomic<F32Math> conv_math = F32Math::kTf32;
 
 }  // namespace
 
@@ -16,5 +18,11 @@ void SetWinogradAllowed(bool allowed) {
 }
 
 bool WinogradAllowed() { return winograd_allowed.load(std::memory_order_relaxed); }
+
+void SetMatmulMath(F32Math math) { matmul_math.store(math, std::memory_order_relaxed); }
+F32Math MatmulMath() { return matmul_math.load(std::memory_order_relaxed); }
+
+void SetConvMath(F32Math math) { conv_math.store(math, std::memory_order_relaxed); }
+F32Math ConvMath() { return conv_math.load(std::memory_order_relaxed); }
 
 }  // namespace firn

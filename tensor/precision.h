@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_PRECISION_H_
 #define FIRN_TENSOR_PRECISION_H_
 
+#include <cstdint>
+
 namespace firn {
 
 // Whether f32 convolutions may use Winograd's method (Lavin & Gray, 2016). It is two to three times
@@ -11,6 +13,19 @@ namespace firn {
 // Thread-safe.
 void SetWinogradAllowed(bool allowed);
 bool WinogradAllowed();
+
+// How a CUDA device multiplies f32 numbers.
+enum class F32Math : uint8_t {
+  kStrict,  // as f32
+  kTf32,    // rounded to TF32 first (10 bits of fraction, as f16 has; the range of f32), summed in
+            // f32: several times as fast, errors about 1e-3 of the largest product
+};
+// For products of matrices and for convolutions; at the start as in PyTorch, kStrict for the former
+// and kTf32 for the latter. For the whole process, as SetWinogradAllowed. The CPU knows no TF32.
+void SetMatmulMath(F32Math math);
+F32Math MatmulMath();
+void SetConvMath(F32Math math);
+F32Math ConvMath();
 
 }  // namespace firn
 

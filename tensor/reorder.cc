@@ -16,9 +16,7 @@
 namespace firn {
 namespace {
 
-struct CopyDim {
-  int64_t size, src, dst;  // strides in elements
-};
+using internal::CopyDim;
 using CopyDims = absl::InlinedVector<CopyDim, kMaxRank + 1>;
 
 struct Strides {
@@ -145,9 +143,8 @@ void CopyAs(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_s
 
 }  // namespace
 
-void CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
-                  void* dst) {
-  if (src_spec.num_elements() == 0) return;
+void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
+                       void* dst) {
   if (SameDenseLayout(src_spec, dst_spec)) {
     const int64_t bytes = static_cast<int64_t>(src_spec.bytes());
     ParallelFor(bytes, 1 << 18, [&](int64_t begin, int64_t end) {
@@ -168,12 +165,33 @@ void CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec&
   }
 }
 
+constinit internal::CudaCopyFn internal::copy_on_cuda = nullptr;
+
+absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
+                          void* dst) {
+  if (src_spec.num_elements() == 0) return absl::OkStatus();
+  if (dst_spec.device.is_cuda()) {
+    FIRN_RETURN_IF(internal::copy_on_cuda == nullptr,
+                   Unavailable("no device ", dst_spec.device.ToString(), " in this build"));
+    const int src_block = src_spec.layout.channel_block, dst_block = dst_spec.layout.channel_block;
+    FIRN_RETURN_IF(src_block != dst_block && src_block != 0 && dst_block != 0,
+                   Unimplemented("no copy on ", dst_spec.device.ToString(), " from blocks of ",
+                                 src_block, " channels to blocks of ", dst_block));
+    const int split = std::max(src_block, dst_block);
+    return internal::copy_on_cuda(dst_spec.device,
+                                  Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)),
+                                  SizeOf(src_spec.dtype), src, dst);
+  }
+  CopyElementsOnCpu(src_spec, src, dst_spec, dst);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block) {
   const TensorSpec& spec = t.spec();
   if (channel_block == spec.layout.channel_block && spec.dense()) return t;
   const TensorSpec want = TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, channel_block);
   FIRN_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(want));
-  CopyElements(spec, t.impl()->data, want, copy.impl()->data);
+  FIRN_RETURN_IF_ERROR(CopyElements(spec, t.impl()->data, want, copy.impl()->data));
   return copy;
 }
 

@@ -1,20 +1,43 @@
 #ifndef FIRN_TENSOR_REORDER_H_
 #define FIRN_TENSOR_REORDER_H_
 
+#include <cstdint>
+
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "device/device.h"
 #include "tensor/tensor.h"
 
 namespace firn {
 
-// Copies the elements of `src` to `dst`, whatever the two layouts. Requires: one dtype and shape,
-// both on the CPU, no overlap.
-void CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
-                  void* dst);
+// Copies the elements of `src` to `dst`, whatever the two layouts: for a CUDA device queued on its
+// stream. Requires: one dtype, shape and device, no overlap.
+// Errors: Unimplemented on a CUDA device between two sizes of blocks.
+absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
+                          void* dst);
+
+// The same where both lie on the CPU; cannot fail.
+void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
+                       void* dst);
 
 // `t` itself if it is dense with this channel block (0: contiguous), else a copy that is. Not
 // recorded: it changes where elements lie, not what they are.
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block);
 
+namespace internal {
+
+// One dimension of a strided copy; strides are in elements.
+struct CopyDim {
+  int64_t size, src, dst;
+};
+// How elements of 1, 2, 4 or 8 bytes are copied on a CUDA device, dimensions outermost first.
+using CudaCopyFn = absl::Status (*)(Device device, absl::Span<const CopyDim> dims, int64_t size,
+                                    const void* src, void* dst);
+// Set by tensor/kernels/cuda where it is linked.
+extern CudaCopyFn copy_on_cuda;
+
+}  // namespace internal
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_REORDER_H_

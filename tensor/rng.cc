@@ -1,13 +1,17 @@
-// Generators. The position is borrowed memory of the program, not the allocator's: it lives as long
-// as anybody draws and is nobody's leak. Its two numbers are unsigned, kept as i64 bit for bit.
+// Generators. On the CPU the position is borrowed memory of the program, not the allocator's: it
+// lives as long as anybody draws and is nobody's leak. Its two numbers are unsigned, kept as i64
+// bit for bit.
 
 #include "tensor/rng.h"
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
+#include "device/context.h"
 #include "device/environment.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
@@ -18,53 +22,112 @@ namespace {
 
 int64_t* Numbers(const Tensor& state) { return reinterpret_cast<int64_t*>(state.impl()->data); }
 
-void RequireCpu(Device device) {
-  if (device.is_cpu()) return;
-  RaiseStatus(Unavailable("no device ", device.ToString(), " in this build"), "generator");
+using Position = std::array<int64_t, 2>;
+
+Tensor NewState(const Position& position, Device device) {
+  const TensorSpec spec = TensorSpec::Contiguous(DType::kI64, Shape{2}, device);
+  if (device.is_cpu()) {
+    auto numbers = std::make_shared<Position>(position);
+    void* data = numbers->data();
+    auto storage = Storage::Borrow(data, sizeof(Position), device, [numbers](void*) {});
+    return WrapStorage(std::move(storage), data, spec);
+  }
+  absl::StatusOr<Tensor> state = AllocateTensor(spec, AllocTag::kOther);
+  RaiseIfError(state.status(), "generator");
+  return *std::move(state);
+}
+
+// Whatever device the numbers lie on.
+Position Read(const Tensor& state) {
+  Position numbers;
+  absl::StatusOr<DeviceContext*> context = GetDeviceContext(state.device());
+  RaiseIfError(context.status(), "generator");
+  RaiseIfError((*context)->CopyToHost(numbers.data(), state.impl()->data, sizeof(numbers)),
+               "generator");
+  return numbers;
+}
+
+void Write(const Tensor& state, const Position& numbers) {
+  absl::StatusOr<DeviceContext*> context = GetDeviceContext(state.device());
+  RaiseIfError(context.status(), "generator");
+  RaiseIfError((*context)->CopyFromHost(state.impl()->data, numbers.data(), sizeof(numbers)),
+               "generator");
+}
+
+void RefuseInCapture(const Tensor& state) {
+  if (ThisThread().capture == nullptr) return;
+  RaiseIfError(ThisThread().capture->OnHostRead(state), "generator");
 }
 
 }  // namespace
 
 Generator::Generator(uint64_t seed, Device device) {
-  RequireCpu(device);
-  auto numbers = std::make_shared<std::array<int64_t, 2>>();
-  *numbers = {static_cast<int64_t>(seed), 0};
-  void* data = numbers->data();
-  auto storage = Storage::Borrow(data, sizeof(*numbers), device, [numbers](void*) {});
-  state_ =
-      WrapStorage(std::move(storage), data, TensorSpec::Contiguous(DType::kI64, Shape{2}, device));
+  const Position start = {static_cast<int64_t>(seed), 0};
+  state_ = NewState(start, device);
+  if (device.is_cuda()) Write(state_, start);
 }
 
 PhiloxState Generator::position() const {
-  const int64_t* s = Numbers(state_);
+  const Position s = Read(state_);
   return {static_cast<uint64_t>(s[0]), static_cast<uint64_t>(s[1])};
 }
 
 void Generator::SetPosition(const PhiloxState& position) {
-  if (ThisThread().capture != nullptr) {
-    RaiseIfError(ThisThread().capture->OnHostRead(state_), "generator");
-  }
-  int64_t* s = Numbers(state_);
-  s[0] = static_cast<int64_t>(position.seed);
-  s[1] = static_cast<int64_t>(position.offset);
+  RefuseInCapture(state_);
+  Write(state_, {static_cast<int64_t>(position.seed), static_cast<int64_t>(position.offset)});
 }
 
 PhiloxState Generator::Reserve(uint64_t counters) {
-  if (ThisThread().capture != nullptr) {
-    RaiseIfError(ThisThread().capture->OnHostRead(state_), "generator");
+  RefuseInCapture(state_);
+  if (device().is_cuda()) {
+    PhiloxState s = position();
+    Write(state_, {static_cast<int64_t>(s.seed), static_cast<int64_t>(s.offset + counters)});
+    return s;
   }
   int64_t* s = Numbers(state_);
   const int64_t offset = std::atomic_ref<int64_t>(s[1]).fetch_add(static_cast<int64_t>(counters));
   return {static_cast<uint64_t>(s[0]), static_cast<uint64_t>(offset)};
 }
 
+namespace {
+
+// The default generators, each made at first use: drawn from until the very end.
+class Defaults {
+ public:
+  static Defaults& Get() {
+    static Defaults* const defaults = new Defaults;
+    return *defaults;
+  }
+  Generator& Of(Device device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& generator : made_) {
+      if (generator->device() == device) return *generator;
+    }
+    return *made_.emplace_back(std::make_unique<Generator>(seed_, device));
+  }
+  void Seed(uint64_t seed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    seed_ = seed;
+    for (const auto& generator : made_) generator->SetSeed(seed);
+  }
+
+ private:
+  std::mutex mutex_;
+  uint64_t seed_ = env::Seed();
+  std::vector<std::unique_ptr<Generator>> made_;
+};
+
+}  // namespace
+
 Generator& DefaultGenerator(Device device) {
-  RequireCpu(device);
-  static Generator* const generator = new Generator(env::Seed());  // drawn from until the very end
-  return *generator;
+  static Generator& cpu = Defaults::Get().Of(Device::Cpu());  // the usual one, without a lock
+  return device == Device::Cpu() ? cpu : Defaults::Get().Of(device);
 }
 
-void ManualSeed(uint64_t seed) { DefaultGenerator().SetSeed(seed); }
+void ManualSeed(uint64_t seed) {
+  DefaultGenerator();
+  Defaults::Get().Seed(seed);
+}
 
 Generator& GeneratorOf(const RandomOptions& options) {
   return options.generator != nullptr ? *options.generator : DefaultGenerator(options.device);

@@ -166,7 +166,7 @@ absl::Status CheckIndexValues(const Operand& t, const IndexBounds& b, std::strin
   if (spec.layout.blocked()) {  // something is wrong: say where in the order people count in
     plain.resize(static_cast<size_t>(n));
     spec = TensorSpec::Contiguous(spec.dtype, spec.shape, spec.device);
-    CopyElements(*t.spec, t.data, spec, plain.data());
+    CopyElementsOnCpu(*t.spec, t.data, spec, plain.data());
     v = plain.data();
   }
   const bool any_ignored = b.ignored != INT64_MIN;

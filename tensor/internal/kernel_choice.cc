@@ -5,12 +5,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "device/context.h"
 #include "device/status_macros.h"
 
 namespace firn::internal {
 namespace {
 
 absl::Status NoKernel(const OpDef& op, const KernelQuery& q, Device device) {
+  FIRN_RETURN_IF_ERROR(GetDeviceContext(device).status());
   std::string why;
   for (const Kernel& k : op.kernels) {
     if (k.device != device.type) continue;

@@ -14,28 +14,36 @@ namespace firn::math {
 namespace internal {
 
 inline constexpr int kTrigEntries = 105;
-// 2^k mod 2 pi, to 24 binary places. The first entry is 1 for all |x| < 2^25.
-inline constexpr double kTrigHigh[kTrigEntries] = {
-    0x1p+0,         0x1p+1,         0x1p+2,         0x1.b7812ap+0,  0x1.b7812a8p+1, 0x1.2b0bacp-1,
-    0x1.2b0badp+0,  0x1.2b0badp+1,  0x1.2b0bad4p+2, 0x1.87ef4a8p+1, 0x1.87ef4acp+2, 0x1.7dbee04p+2,
-    0x1.695e0b4p+2, 0x1.409c618p+2, 0x1.de321b8p+1, 0x1.304999p+0,  0x1.3049998p+1, 0x1.304999cp+2,
-    0x1.9ce6fc8p+1, 0x1.58e8e8p-3,  0x1.58e8ecp-2,  0x1.58e8ecp-1,  0x1.58e8ecp+0,  0x1.58e8ecp+1,
-    0x1.58e8ecp+2,  0x1.1fb222cp+2, 0x1.5a89208p+1, 0x1.5a8920cp+2, 0x1.22f28c8p+2, 0x1.678ac8p+1,
-    0x1.678ac84p+2, 0x1.3cf5db4p+2, 0x1.cf98028p+1, 0x1.ebc26ap-1,  0x1.ebc26bp+0,  0x1.ebc26b8p+1,
-    0x1.668ad9p+0,  0x1.668ad9p+1,  0x1.668ad94p+2, 0x1.3af5fd4p+2, 0x1.c7988a8p+1, 0x1.abc6aap-1,
-    0x1.abc6aap+0,  0x1.abc6aa8p+1, 0x1.9a6f58p-2,  0x1.9a6f58p-1,  0x1.9a6f58p+0,  0x1.9a6f588p+1,
-    0x1.09f468p-3,  0x1.09f468p-2,  0x1.09f468p-1,  0x1.09f468p+0,  0x1.09f468p+1,  0x1.09f468p+2,
-    0x1.039236p+1,  0x1.0392364p+2, 0x1.d412dep+0,  0x1.d412dep+1,  0x1.07cca4p+0,  0x1.07cca4p+1,
-    0x1.07cca4p+2,  0x1.f5e64cp+0,  0x1.f5e64cp+1,  0x1.8f1a5cp+0,  0x1.8f1a5cp+1,  0x1.8f1a5cp+2,
-    0x1.8c1503p+2,  0x1.860a51p+2,  0x1.79f4edp+2,  0x1.61ca24cp+2, 0x1.3174944p+2, 0x1.a192e7p+1,
-    0x1.ee6638p-3,  0x1.ee6638p-2,  0x1.ee6638p-1,  0x1.ee6639p+0,  0x1.ee66398p+1, 0x1.711a11p+0,
-    0x1.711a11p+1,  0x1.711a11p+2,  0x1.50146ccp+2, 0x1.0e09244p+2, 0x1.13e527p+1,  0x1.13e5274p+2,
-    0x1.2b55328p+1, 0x1.2b55328p+2, 0x1.89156p+1,   0x1.8915604p+2, 0x1.800b0b8p+2, 0x1.6df661cp+2,
-    0x1.49cd0e4p+2, 0x1.017a674p+2, 0x1.c35466p+0,  0x1.c354668p+1, 0x1.89a58cp-1,  0x1.89a58cp+0,
-    0x1.89a58cp+1,  0x1.89a58c4p+2, 0x1.812b63p+2,  0x1.703711p+2,  0x1.4e4e6dp+2,  0x1.0a7d25p+2,
-    0x1.05b5298p+1, 0x1.05b529cp+2, 0x1.e52a7ap+0};
+// 2^k mod 2 pi, to 24 binary places. The first entry is 1 for all |x| < 2^25. The table is in a
+// function because nvcc brings none from outside to the device.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double TrigHigh(uint64_t k) {
+  static constexpr double kTable[kTrigEntries] = {
+      0x1p+0,         0x1p+1,         0x1p+2,         0x1.b7812ap+0,  0x1.b7812a8p+1,
+      0x1.2b0bacp-1,  0x1.2b0badp+0,  0x1.2b0badp+1,  0x1.2b0bad4p+2, 0x1.87ef4a8p+1,
+      0x1.87ef4acp+2, 0x1.7dbee04p+2, 0x1.695e0b4p+2, 0x1.409c618p+2, 0x1.de321b8p+1,
+      0x1.304999p+0,  0x1.3049998p+1, 0x1.304999cp+2, 0x1.9ce6fc8p+1, 0x1.58e8e8p-3,
+      0x1.58e8ecp-2,  0x1.58e8ecp-1,  0x1.58e8ecp+0,  0x1.58e8ecp+1,  0x1.58e8ecp+2,
+      0x1.1fb222cp+2, 0x1.5a89208p+1, 0x1.5a8920cp+2, 0x1.22f28c8p+2, 0x1.678ac8p+1,
+      0x1.678ac84p+2, 0x1.3cf5db4p+2, 0x1.cf98028p+1, 0x1.ebc26ap-1,  0x1.ebc26bp+0,
+      0x1.ebc26b8p+1, 0x1.668ad9p+0,  0x1.668ad9p+1,  0x1.668ad94p+2, 0x1.3af5fd4p+2,
+      0x1.c7988a8p+1, 0x1.abc6aap-1,  0x1.abc6aap+0,  0x1.abc6aa8p+1, 0x1.9a6f58p-2,
+      0x1.9a6f58p-1,  0x1.9a6f58p+0,  0x1.9a6f588p+1, 0x1.09f468p-3,  0x1.09f468p-2,
+      0x1.09f468p-1,  0x1.09f468p+0,  0x1.09f468p+1,  0x1.09f468p+2,  0x1.039236p+1,
+      0x1.0392364p+2, 0x1.d412dep+0,  0x1.d412dep+1,  0x1.07cca4p+0,  0x1.07cca4p+1,
+      0x1.07cca4p+2,  0x1.f5e64cp+0,  0x1.f5e64cp+1,  0x1.8f1a5cp+0,  0x1.8f1a5cp+1,
+      0x1.8f1a5cp+2,  0x1.8c1503p+2,  0x1.860a51p+2,  0x1.79f4edp+2,  0x1.61ca24cp+2,
+      0x1.3174944p+2, 0x1.a192e7p+1,  0x1.ee6638p-3,  0x1.ee6638p-2,  0x1.ee6638p-1,
+      0x1.ee6639p+0,  0x1.ee66398p+1, 0x1.711a11p+0,  0x1.711a11p+1,  0x1.711a11p+2,
+      0x1.50146ccp+2, 0x1.0e09244p+2, 0x1.13e527p+1,  0x1.13e5274p+2, 0x1.2b55328p+1,
+      0x1.2b55328p+2, 0x1.89156p+1,   0x1.8915604p+2, 0x1.800b0b8p+2, 0x1.6df661cp+2,
+      0x1.49cd0e4p+2, 0x1.017a674p+2, 0x1.c35466p+0,  0x1.c354668p+1, 0x1.89a58cp-1,
+      0x1.89a58cp+0,  0x1.89a58cp+1,  0x1.89a58c4p+2, 0x1.812b63p+2,  0x1.703711p+2,
+      0x1.4e4e6dp+2,  0x1.0a7d25p+2,  0x1.05b5298p+1, 0x1.05b529cp+2, 0x1.e52a7ap+0};
+  return kTable[k];
+}
 // The rest of it.
-inline constexpr double kTrigLow[kTrigEntries] = {0,
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double TrigLow(uint64_t k) {
+  static constexpr double kTable[kTrigEntries] = {0,
                                                   0,
                                                   0,
                                                   0x1.dde973dcb3b3ap-25,
@@ -140,6 +148,8 @@ inline constexpr double kTrigLow[kTrigEntries] = {0,
                                                   0x1.bb85c31bf17d4p-25,
                                                   0x1.770b8637e2fa9p-25,
                                                   0x1.98010098f3516p-26};
+  return kTable[k];
+}
 
 // x = quadrant * pi / 2 + r with |r| <= pi / 4. The quadrant counts modulo 4 in its low bits.
 struct TrigReduction {
@@ -151,8 +161,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE TrigReduction ReduceTrig(float x) {
   const int32_t k = exponent < 0 ? 0 : exponent;
   const auto entry = static_cast<uint64_t>(k);  // of a double's width, or g++ will not vectorise
   const double m = static_cast<double>(x * PowerOf2(-k));
-  const double high = m * kTrigHigh[entry];
-  const double low = m * kTrigLow[entry];
+  const double high = m * TrigHigh(entry);
+  const double low = m * TrigLow(entry);
   // Adding 1.5 * 2^52 rounds to an integer that stands in the low bits.
   const double shifted = (high + low) * 0.63661977236758134 + 0x1.8p52;
   const double n = shifted - 0x1.8p52;

@@ -8,12 +8,12 @@
 
 #include "tensor/ops/adam_step.h"
 
-#include <cmath>
 #include <vector>
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/optimizer_step.h"
 #include "tensor/op.h"
+#include "tensor/ops/adam_step_fn.h"
 
 namespace firn {
 namespace {
@@ -26,24 +26,6 @@ absl::Status Infer(InferContext& c) {
       c, kCycle, {{kGrad, "grad"}, {kMean, "mean"}, {kVar, "var"}, {kMaxVar, "max_var"}});
 }
 
-struct Scalars {
-  double l2, shrink, beta1, beta2, rate, root_scale, eps;
-};
-
-Scalars ScalarsOf(const AdamStepAttrs& a, double lr, int64_t t) {
-  const double correction1 = 1 - std::pow(a.beta1, static_cast<double>(t));
-  const double correction2 = 1 - std::pow(a.beta2, static_cast<double>(t));
-  Scalars s;
-  s.l2 = a.decoupled ? 0 : a.weight_decay;
-  s.shrink = a.decoupled ? 1 - lr * a.weight_decay : 1;
-  s.beta1 = a.beta1;
-  s.beta2 = a.beta2;
-  s.rate = lr / correction1;
-  s.root_scale = 1 / std::sqrt(correction2);
-  s.eps = a.eps_uncorrected ? a.eps * s.root_scale : a.eps;
-  return s;
-}
-
 template <class T>
 struct Arrays {
   T* p;
@@ -52,21 +34,16 @@ struct Arrays {
 };
 
 template <bool kMax, class T>
-void Loop(const Arrays<T>& a, int64_t begin, int64_t end, const Scalars& s) {
+void Loop(const Arrays<T>& a, int64_t begin, int64_t end, const AdamScalars& s) {
   using C = cpu::ComputeOf<T>;
-  const C l2 = static_cast<C>(s.l2), shrink = static_cast<C>(s.shrink),
-          b1 = static_cast<C>(s.beta1), b2 = static_cast<C>(s.beta2),
-          take1 = static_cast<C>(1 - s.beta1), take2 = static_cast<C>(1 - s.beta2),
-          rate = static_cast<C>(s.rate), root_scale = static_cast<C>(s.root_scale),
-          eps = static_cast<C>(s.eps);
+  const AdamFn<C> f(s);
   T *p = a.p, *m = a.m, *v = a.v;
   const T* grad = a.g;
 #pragma GCC ivdep
   for (int64_t i = begin; i < end; ++i) {
     const C x = static_cast<C>(p[i]);
-    const C g = static_cast<C>(grad[i]) + l2 * x;
-    const C mean = b1 * static_cast<C>(m[i]) + take1 * g;
-    const C var = b2 * static_cast<C>(v[i]) + take2 * (g * g);
+    C mean = static_cast<C>(m[i]), var = static_cast<C>(v[i]);
+    f.Moments(x, static_cast<C>(grad[i]), mean, var);
     C u = var;
     if constexpr (kMax) {
       const C top = static_cast<C>(a.max_v[i]);
@@ -75,7 +52,7 @@ void Loop(const Arrays<T>& a, int64_t begin, int64_t end, const Scalars& s) {
     }
     m[i] = static_cast<T>(mean);
     v[i] = static_cast<T>(var);
-    p[i] = static_cast<T>(shrink * x - rate * mean / (std::sqrt(u) * root_scale + eps));
+    p[i] = static_cast<T>(f.Param(x, mean, u));
   }
 }
 
@@ -83,7 +60,7 @@ absl::Status Run(KernelContext& k) {
   const AdamStepAttrs& attrs = k.attrs<AdamStepAttrs>();
   const double lr = cpu::ScalarOf(k, 0);
   cpu::TensorRow(k, 1, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
-    const Scalars s = ScalarsOf(attrs, lr, *k.in<int64_t>(i + kStep) + 1);
+    const AdamScalars s = AdamScalarsOf(attrs, lr, *k.in<int64_t>(i + kStep) + 1);
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       const Arrays<T> a = {k.inout<T>(i + kParam), k.in<T>(i + kGrad), k.inout<T>(i + kMean),
                            k.inout<T>(i + kVar), k.inout<T>(i + kMaxVar)};

@@ -28,8 +28,7 @@ absl::Status Infer(InferContext& c) {
 }
 
 absl::Status Run(KernelContext& k) {
-  CopyElements(k.in_spec(1), k.in<void>(1), k.in_spec(0), k.inout<void>(0));
-  return absl::OkStatus();
+  return CopyElements(k.in_spec(1), k.in<void>(1), k.in_spec(0), k.inout<void>(0));
 }
 
 FIRN_REGISTER_OP(assign) {
@@ -38,7 +37,7 @@ FIRN_REGISTER_OP(assign) {
       .doc = "target = source in place. Not differentiable.",
       .inputs = {{.name = "target", .inout = true}, {.name = "source", .same_dtype_as = "target"}},
       .infer = Infer,
-      .kernels = {{.name = "copy", .run = Run, .takes = Takes::kAny}},
+      .kernels = OnEveryDevice({.name = "copy", .run = Run, .takes = Takes::kAny}),
   };
 }
 

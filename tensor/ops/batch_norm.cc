@@ -241,6 +241,7 @@ OpDef TrainingOp(std::string_view name, std::string_view doc, InferFn infer) {
   return {
       .name = name,
       .doc = doc,
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2},
                  PerChannel("weight"),
                  PerChannel("bias"),

@@ -34,6 +34,7 @@ FIRN_REGISTER_OP(binary_cross_entropy_with_logits) {
   op.grad = Grad;
   op.saves = {Saved::Input(0), Saved::Input(1)};
   op.kernels = {cpu::ElementwiseLossKernel<BinaryCrossEntropyWithLogitsFn>()};
+  op.autocast = Autocast::kFull;
   return op;
 }
 

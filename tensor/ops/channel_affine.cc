@@ -61,6 +61,7 @@ FIRN_REGISTER_OP(channel_affine) {
   return {
       .name = "channel_affine",
       .doc = "x * scale + shift with one number per channel.",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2}, per_channel, shift},
       .outputs = {{.name = "y"}},
       .infer = Infer,

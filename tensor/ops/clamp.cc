@@ -126,7 +126,7 @@ Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max) {
   for (const Tensor* bound : {&min, &max}) {
     if (bound->defined()) d = Promote(d, ResultType(x, *bound));
   }
-  const auto as = [d](const Tensor& t) { return t.defined() ? AsDType(t, d) : t; };
+  const auto as = [&](const Tensor& t) { return t.defined() ? AsDType(t, d, x.device()) : t; };
   return Apply1(op, {as(x), as(min), as(max)});
 }
 

@@ -12,6 +12,7 @@
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/kernels/cpu/multi_tensor.h"
 #include "tensor/op.h"
+#include "tensor/ops/clip_grad_norm_fn.h"
 
 namespace firn {
 namespace {
@@ -62,27 +63,22 @@ double PartialNorm(const T* x, int64_t begin, int64_t end, double p) {
   return sum;
 }
 
-double Combined(double a, double b, double p) {
-  if (!std::isinf(p)) return a + b;
-  return std::isnan(a) || a > b ? a : b;
-}
-
 double TotalNorm(const KernelContext& k, const cpu::TensorRow& row, double p) {
+  const PartialNormFn norm = {p};
   double* partial = k.workspace<double>();
   ParallelFor(row.num_blocks(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       partial[b] = 0;
       row.VisitBlock(b, [&](int i, int64_t from, int64_t to) {
         VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
-          partial[b] = Combined(partial[b], PartialNorm(k.in<T>(i), from, to, p), p);
+          partial[b] = norm(partial[b], PartialNorm(k.in<T>(i), from, to, p));
         });
       });
     }
   });
   double total = 0;
-  for (int64_t b = 0; b < row.num_blocks(); ++b) total = Combined(total, partial[b], p);
-  if (std::isinf(p)) return total;
-  return p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
+  for (int64_t b = 0; b < row.num_blocks(); ++b) total = norm(total, partial[b]);
+  return norm.Root(total);
 }
 
 absl::Status Run(KernelContext& k) {
@@ -94,7 +90,7 @@ absl::Status Run(KernelContext& k) {
   } else {
     *k.out<float>() = static_cast<float>(norm);
   }
-  const double factor = a.max_norm / (norm + 1e-6);
+  const double factor = ClipFactor(a.max_norm, norm);
   if (factor >= 1) return absl::OkStatus();  // not for NaN, which everything becomes
   row.ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {

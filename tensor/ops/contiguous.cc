@@ -12,8 +12,7 @@ namespace firn {
 namespace {
 
 absl::Status Run(KernelContext& k) {
-  CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>());
-  return absl::OkStatus();
+  return CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>());
 }
 
 void Grad(GradContext& g) { g.set_grad_input(0, g.grad_output()); }
@@ -27,7 +26,7 @@ FIRN_REGISTER_OP(contiguous) {
       .outputs = {{.name = "y"}},
       .infer = InferLikeInput,
       .grad = Grad,
-      .kernels = {{.name = "copy", .run = Run, .takes = Takes::kAny}},
+      .kernels = OnEveryDevice({.name = "copy", .run = Run, .takes = Takes::kAny}),
   };
 }
 

@@ -46,6 +46,7 @@ FIRN_REGISTER_OP(conv2d) {
   return {
       .name = "conv2d",
       .doc = "Cross-correlation of images with a set of kernels.",
+      .autocast = Autocast::kLow,
       .inputs =
           {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
            {.name = "weight", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4},

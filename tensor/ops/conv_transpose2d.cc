@@ -43,6 +43,7 @@ FIRN_REGISTER_OP(conv_transpose2d) {
   return {
       .name = "conv_transpose2d",
       .doc = "The transposed convolution, without bias.",
+      .autocast = Autocast::kLow,
       .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
                  {.name = "weight", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4}},
       .outputs = {{.name = "y"}},

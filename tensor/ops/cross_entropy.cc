@@ -241,6 +241,7 @@ FIRN_REGISTER_OP(cross_entropy) {
       .doc =
           "The cross entropy of softmax(logits) and class indices, and log(sum(exp(logits))). "
           "Not differentiable in weight.",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "logits", .dtypes = kFloating, .min_rank = 1},
                  {.name = "label", .dtypes = kIndex},
                  {.name = "weight",

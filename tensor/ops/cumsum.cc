@@ -58,6 +58,7 @@ FIRN_REGISTER_OP(cumsum) {
   return {
       .name = "cumsum",
       .doc = "Running sums along dim.",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x"}},
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<CumsumAttrs>(),

@@ -13,7 +13,7 @@ namespace {
 void Grad(GradContext& g) { g.set_grad_input(0, Mul(g.grad_output(), g.output(0))); }
 
 FIRN_REGISTER_OP(exp) {
-  return cpu::FloatOp<ExpFn>("exp", "e to the power x.", Grad, {Saved::Output(0)});
+  return InFullPrecision(cpu::FloatOp<ExpFn>("exp", "e to the power x.", Grad, {Saved::Output(0)}));
 }
 
 }  // namespace

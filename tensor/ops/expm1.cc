@@ -14,7 +14,7 @@ namespace {
 void Grad(GradContext& g) { g.set_grad_input(0, Mul(g.grad_output(), Add(g.output(0), 1))); }
 
 FIRN_REGISTER_OP(expm1) {
-  return cpu::FloatOp<Expm1Fn>("expm1", "e^x - 1.", Grad, {Saved::Output(0)});
+  return InFullPrecision(cpu::FloatOp<Expm1Fn>("expm1", "e^x - 1.", Grad, {Saved::Output(0)}));
 }
 
 }  // namespace

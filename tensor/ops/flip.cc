@@ -29,8 +29,8 @@ absl::Status Run(KernelContext& k) {
     strides[d] = -strides[d];
   }
   const TensorSpec reversed = TensorSpec::Strided(x.dtype, x.shape, x.device, strides);
-  CopyElements(reversed, k.in<char>(0) + offset * SizeOf(x.dtype), k.out_spec(), k.out<char>());
-  return absl::OkStatus();
+  return CopyElements(reversed, k.in<char>(0) + offset * SizeOf(x.dtype), k.out_spec(),
+                      k.out<char>());
 }
 
 void Grad(GradContext& g) { g.set_grad_input(0, Flip(g.grad_output(), g.attrs<FlipAttrs>().dims)); }
@@ -44,7 +44,7 @@ FIRN_REGISTER_OP(flip) {
       .attrs = AttrsOf<FlipAttrs>(),
       .infer = Infer,
       .grad = Grad,
-      .kernels = {{.name = "copy", .run = Run, .takes = Takes::kStrided}},
+      .kernels = OnEveryDevice({.name = "copy", .run = Run, .takes = Takes::kStrided}),
   };
 }
 

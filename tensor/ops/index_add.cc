@@ -48,7 +48,7 @@ void Add(KernelContext& k, const IndexPlan& p) {
   const I* indices = k.in<I>(1);
   const T* source = k.in<T>(2);
   T* y = k.out<T>();
-  CopyElements(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
+  CopyElementsOnCpu(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
   if constexpr (std::is_same_v<T, Acc>) {
     cpu::AddRows<Acc>(p, alpha, indices, source, y);
   } else {

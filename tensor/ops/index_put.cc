@@ -68,7 +68,7 @@ absl::Status Run(KernelContext& k) {
   const TensorSpec& y = k.out_spec();
   FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a,
                         ResolveAdvancedIndex(y.shape, k, kFirst, k.attrs<IndexPutAttrs>().dims));
-  CopyElements(k.in_spec(0), k.in<void>(0), y, k.out<void>());
+  CopyElementsOnCpu(k.in_spec(0), k.in<void>(0), y, k.out<void>());
   const cpu::IndexedRuns r = cpu::MakeIndexedRuns(a, y, k, kFirst, k.workspace<int64_t>());
   float* sums = reinterpret_cast<float*>(k.workspace<char>() + TableBytes(a, y.shape));
   VisitDType(y.dtype, [&]<class T>(TypeTag<T>) { Put<T>(r, k, sums); });

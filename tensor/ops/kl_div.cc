@@ -53,6 +53,7 @@ FIRN_REGISTER_OP(kl_div) {
   op.saves = {Saved::Input(0), Saved::Input(1)};
   op.kernels = {cpu::ElementwiseLossKernel<KlDivFn>()};
   op.kernels[0].run = Run;
+  op.autocast = Autocast::kFull;
   return op;
 }
 

@@ -28,6 +28,7 @@ FIRN_REGISTER_OP(l1_loss) {
   op.grad = Grad;
   op.saves = {Saved::Input(0), Saved::Input(1)};
   op.kernels = {cpu::ElementwiseLossKernel<L1LossFn>()};
+  op.autocast = Autocast::kFull;
   return op;
 }
 

@@ -190,6 +190,7 @@ FIRN_REGISTER_OP(layer_norm) {
   return {
       .name = "layer_norm",
       .doc = "Normalises every row of a matrix.",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2, .max_rank = 2},
                  Vector("weight", "x", true),
                  Vector("bias", "x", true)},

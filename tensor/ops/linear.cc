@@ -79,6 +79,7 @@ FIRN_REGISTER_OP(linear) {
   return {
       .name = "linear",
       .doc = "x W^T + b on the last dimension.",
+      .autocast = Autocast::kLow,
       .inputs =
           {{.name = "x", .dtypes = kFloating, .min_rank = 1},
            {.name = "weight", .same_dtype_as = "x", .min_rank = 2, .max_rank = 2},

@@ -13,7 +13,8 @@ namespace {
 void Grad(GradContext& g) { g.set_grad_input(0, Div(g.grad_output(), g.input(0))); }
 
 FIRN_REGISTER_OP(log) {
-  return cpu::FloatOp<LogFn>("log", "The natural logarithm.", Grad, {Saved::Input(0)});
+  return InFullPrecision(
+      cpu::FloatOp<LogFn>("log", "The natural logarithm.", Grad, {Saved::Input(0)}));
 }
 
 }  // namespace

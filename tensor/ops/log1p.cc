@@ -14,7 +14,7 @@ namespace {
 void Grad(GradContext& g) { g.set_grad_input(0, Div(g.grad_output(), Add(g.input(0), 1))); }
 
 FIRN_REGISTER_OP(log1p) {
-  return cpu::FloatOp<Log1pFn>("log1p", "log(1 + x).", Grad, {Saved::Input(0)});
+  return InFullPrecision(cpu::FloatOp<Log1pFn>("log1p", "log(1 + x).", Grad, {Saved::Input(0)}));
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ FIRN_REGISTER_OP(log_softmax) {
   return {
       .name = "log_softmax",
       .doc = "The logarithm of softmax along dim.",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating}},
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<SoftmaxAttrs>(),

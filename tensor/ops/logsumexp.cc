@@ -49,6 +49,7 @@ FIRN_REGISTER_OP(logsumexp) {
   return {
       .name = "logsumexp",
       .doc = "log(sum(exp(x))) over dims (empty: all).",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating}},
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<ReduceAttrs>(),

@@ -16,7 +16,7 @@ Tensor MaskedFill(const Tensor& x, const Tensor& mask, const Tensor& value) {
                                 value.defined() ? value.spec().ToString() : "an undefined tensor"),
                 "masked_fill");
   }
-  return Where(mask, AsDType(value, x.dtype()), x);
+  return Where(mask, AsDType(value, x.dtype(), x.device()), x);
 }
 
 }  // namespace firn

@@ -131,6 +131,7 @@ FIRN_REGISTER_OP(matmul) {
   return {
       .name = "matmul",
       .doc = "The matrix product; leading dimensions broadcast, vectors are a row or a column.",
+      .autocast = Autocast::kLow,
       .inputs = {{.name = "a", .dtypes = kNumeric, .min_rank = 1},
                  {.name = "b", .dtypes = kNumeric, .same_dtype_as = "a", .min_rank = 1}},
       .outputs = {{.name = "c"}},

@@ -6,23 +6,13 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/op.h"
+#include "tensor/ops/mean_fn.h"
 #include "tensor/ops/mul.h"
 #include "tensor/reduction.h"
 
 namespace firn {
 namespace {
-
-template <class Acc>
-struct MeanReducer : cpu::SumReducer<Acc> {
-  Acc count;
-  explicit MeanReducer(int64_t n) : count(static_cast<Acc>(n)) {}
-  template <class Out>
-  Out finish(Acc a) const {
-    return static_cast<Out>(a / count);
-  }
-};
 
 absl::Status Infer(InferContext& c) { return InferReduction(c, c.dtype(0)); }
 

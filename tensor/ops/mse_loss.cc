@@ -27,6 +27,7 @@ FIRN_REGISTER_OP(mse_loss) {
   op.grad = Grad;
   op.saves = {Saved::Input(0), Saved::Input(1)};
   op.kernels = {cpu::ElementwiseLossKernel<MseLossFn>()};
+  op.autocast = Autocast::kFull;
   return op;
 }
 

@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/parts.h"
 #include "tensor/kernels/cpu/random.h"
+#include "tensor/ops/multinomial_fn.h"
 #include "tensor/random_rules.h"
 
 namespace firn {
@@ -74,13 +74,6 @@ absl::Status CheckWeights(const T* p, const Rows& rows, const MultinomialAttrs& 
   return absl::OkStatus();
 }
 
-// Number e of the stream, in [0, 1).
-double UniformAt(const PhiloxState& at, int64_t e) {
-  const PhiloxResult r = PhiloxAt(at, static_cast<uint64_t>(e / 2));
-  const int half = static_cast<int>(e % 2) * 2;
-  return UniformDouble(r.v[half], r.v[half + 1]);
-}
-
 template <class T>
 void DrawWithReplacement(const T* p, const PhiloxState& at, int64_t first, int64_t n,
                          int64_t categories, Category* sums, int64_t* out) {
@@ -104,8 +97,7 @@ void DrawWithoutReplacement(const T* p, const PhiloxState& at, int64_t first, in
                             int64_t categories, Category* clocks, int64_t* out) {
   for (int64_t i = 0; i < categories; ++i) {
     const double v = static_cast<double>(p[i]);
-    const double e = -std::log(1 - UniformAt(at, first + i));
-    clocks[i] = {v > 0 ? e / v : std::numeric_limits<double>::infinity(), i};
+    clocks[i] = {RingingTime(v, UniformAt(at, first + i)), i};
   }
   std::partial_sort(clocks, clocks + n, clocks + categories,
                     [](const Category& a, const Category& b) {

@@ -134,6 +134,7 @@ FIRN_REGISTER_OP(nll_loss) {
   op.grad = Grad;
   op.index_bounds = Bounds;
   op.kernels = {{.name = "loop", .workspace = Workspace, .run = Run}};
+  op.autocast = Autocast::kFull;
   return op;
 }
 

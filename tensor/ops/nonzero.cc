@@ -10,6 +10,8 @@
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/parts.h"
 #include "tensor/op.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/sum.h"
 #include "tensor/reorder.h"
 
 namespace firn {
@@ -92,18 +94,29 @@ FIRN_REGISTER_OP(nonzero) {
   };
 }
 
+int64_t CountOnHost(const Tensor& x) {
+  const absl::StatusOr<Tensor> plain = Reordered(x, 0);
+  RaiseIfError(plain.status(), "nonzero");
+  return VisitDType(x.dtype(), [&]<class T>(TypeTag<T>) {
+    return CountNonzero(reinterpret_cast<const T*>(plain->impl()->data), 0, x.num_elements());
+  });
+}
+
+// Waits for one number instead of all elements.
+int64_t CountOnDevice(const Tensor& x) {
+  const NoGradScope no_grad;
+  const NoCaptureScope no_capture;
+  const Tensor count = Sum(Cast(x, DType::kBool)).To(Device::Cpu());
+  return *reinterpret_cast<const int64_t*>(count.impl()->data);
+}
+
 }  // namespace
 
 Tensor Nonzero(const Tensor& x) {
   static const OpDef& op = Op("nonzero");
   CheckDefined(x, op.name);
   if (ThisThread().capture != nullptr) RaiseIfError(ThisThread().capture->OnHostRead(x), op.name);
-  const Tensor here = x.device().is_cpu() ? x : x.To(Device::Cpu());
-  const absl::StatusOr<Tensor> plain = Reordered(here, 0);
-  RaiseIfError(plain.status(), op.name);
-  const int64_t count = VisitDType(x.dtype(), [&]<class T>(TypeTag<T>) {
-    return CountNonzero(reinterpret_cast<const T*>(plain->impl()->data), 0, x.num_elements());
-  });
+  const int64_t count = x.device().is_cpu() ? CountOnHost(x) : CountOnDevice(x);
   return Apply1(op, {x}, NonzeroAttrs{count});
 }
 

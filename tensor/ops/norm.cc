@@ -10,13 +10,13 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/abs.h"
 #include "tensor/ops/div.h"
 #include "tensor/ops/eq.h"
 #include "tensor/ops/full.h"
 #include "tensor/ops/mul.h"
+#include "tensor/ops/norm_fn.h"
 #include "tensor/ops/pow.h"
 #include "tensor/ops/sign.h"
 #include "tensor/ops/where.h"
@@ -38,62 +38,6 @@ absl::Status Infer(InferContext& c) {
 size_t Workspace(const KernelQuery& q) {
   return cpu::ReduceWorkspace(cpu::PlanReduction(q.in(0), q.attrs<NormAttrs>().over.dims),
                               sizeof(double));
-}
-
-// The reducers: |x|^p summed, and the root of the sum.
-template <class T>
-struct AbsSum : cpu::SumReducer<T> {
-  template <class In>
-  T map(In v) const {
-    return std::abs(static_cast<T>(v));
-  }
-};
-template <class T>
-struct SquareSum : cpu::SumReducer<T> {
-  template <class In>
-  T map(In v) const {
-    return static_cast<T>(v) * static_cast<T>(v);
-  }
-  template <class Out>
-  Out finish(T a) const {
-    return static_cast<Out>(std::sqrt(a));
-  }
-};
-template <class T>
-struct NonzeroCount : cpu::SumReducer<T> {
-  template <class In>
-  T map(In v) const {
-    return static_cast<T>(v) != 0 ? T{1} : T{0};
-  }
-};
-template <class T>
-struct PowerSum : cpu::SumReducer<T> {
-  T p;
-  explicit PowerSum(double power) : p(static_cast<T>(power)) {}
-  template <class In>
-  T map(In v) const {
-    return std::pow(std::abs(static_cast<T>(v)), p);
-  }
-  template <class Out>
-  Out finish(T a) const {
-    return static_cast<Out>(std::pow(a, 1 / p));
-  }
-};
-template <class T, bool kLargest>
-struct AbsExtreme : cpu::ExtremeReducer<T, kLargest> {
-  template <class In>
-  T map(In v) const {
-    return std::abs(static_cast<T>(v));
-  }
-};
-
-template <class T, class F>
-void VisitNorm(double p, F f) {
-  if (p == 2) return f(SquareSum<T>());
-  if (p == 1) return f(AbsSum<T>());
-  if (p == 0) return f(NonzeroCount<T>());
-  if (!std::isinf(p)) return f(PowerSum<T>(p));
-  p > 0 ? f(AbsExtreme<T, true>()) : f(AbsExtreme<T, false>());
 }
 
 absl::Status Run(KernelContext& k) {
@@ -132,6 +76,7 @@ FIRN_REGISTER_OP(norm) {
   return {
       .name = "norm",
       .doc = "The p-norm over dims (empty: all).",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating}},
       .outputs = {{.name = "norm"}},
       .attrs = AttrsOf<NormAttrs>(),

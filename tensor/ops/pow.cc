@@ -62,8 +62,9 @@ void Grad(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(pow) {
-  return cpu::BinaryNumericOp<PowFn>("pow", "x to the power y, broadcast.", Grad,
-                                     {Saved::Input(0), Saved::Input(1), Saved::Output(0)});
+  return InFullPrecision(
+      cpu::BinaryNumericOp<PowFn>("pow", "x to the power y, broadcast.", Grad,
+                                  {Saved::Input(0), Saved::Input(1), Saved::Output(0)}));
 }
 FIRN_REGISTER_OP(pow_number) {
   OpDef op = cpu::FloatOp<PowNumberFn>("pow_number", "x to the power of a number.", GradOfNumber,

@@ -152,6 +152,7 @@ FIRN_REGISTER_OP(prod) {
   return {
       .name = "prod",
       .doc = "The product over dims (empty: all).",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x"}},
       .outputs = {{.name = "prod"}},
       .attrs = AttrsOf<ReduceAttrs>(),

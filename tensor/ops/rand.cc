@@ -7,6 +7,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/random.h"
+#include "tensor/ops/rand_fn.h"
 #include "tensor/random_rules.h"
 
 namespace firn {
@@ -19,36 +20,19 @@ absl::Status Infer(InferContext& c) {
   return InferRandom(c, a.shape, a.dtype, kFloating);
 }
 
-// The result for u in [0, 1).
-template <class T, class Acc>
-struct Scale {
-  Acc low, width, high;
-  T operator()(Acc u) const {
-    const T v = static_cast<T>(low + width * u);
-    return static_cast<Acc>(v) < high ? v : static_cast<T>(low);
-  }
-};
-
 absl::Status Run(KernelContext& k) {
   const RandAttrs& a = k.attrs<RandAttrs>();
   const int64_t n = k.out_spec().num_elements();
   VisitFloat(a.dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
     T* out = k.out<T>();
-    const Scale<T, Acc> scale{static_cast<Acc>(a.low), static_cast<Acc>(a.high - a.low),
-                              static_cast<Acc>(a.high)};
+    const RandFn<T> f(a);
     if constexpr (std::is_same_v<T, double>) {
       const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 2));
-      cpu::ForEachWordPair(at, n, [&](int64_t e, uint32_t high, uint32_t low) {
-        out[e] = scale(UniformDouble(high, low));
-      });
+      cpu::ForEachWordPair(at, n,
+                           [&](int64_t e, uint32_t high, uint32_t low) { out[e] = f(high, low); });
     } else {
-      constexpr int kBits = std::is_same_v<T, float> ? 24 : std::is_same_v<T, Half> ? 11 : 8;
-      constexpr float kUnit = 1.0f / static_cast<float>(1 << kBits);
       const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 4));
-      cpu::ForEachWord(at, n, [&](int64_t e, uint32_t word) {
-        out[e] = scale(static_cast<float>(word >> (32 - kBits)) * kUnit);
-      });
+      cpu::ForEachWord(at, n, [&](int64_t e, uint32_t word) { out[e] = f(word); });
     }
   });
   return absl::OkStatus();

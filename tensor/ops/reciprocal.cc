@@ -15,7 +15,8 @@ namespace {
 void Grad(GradContext& g) { g.set_grad_input(0, Neg(Mul(g.grad_output(), Square(g.output(0))))); }
 
 FIRN_REGISTER_OP(reciprocal) {
-  return cpu::FloatOp<ReciprocalFn>("reciprocal", "1 / x.", Grad, {Saved::Output(0)});
+  return InFullPrecision(
+      cpu::FloatOp<ReciprocalFn>("reciprocal", "1 / x.", Grad, {Saved::Output(0)}));
 }
 
 }  // namespace

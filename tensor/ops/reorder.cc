@@ -24,8 +24,7 @@ absl::Status Infer(InferContext& c) {
 }
 
 absl::Status Run(KernelContext& k) {
-  CopyElements(k.in_spec(0), k.in<char>(0), k.out_spec(), k.out<char>());
-  return absl::OkStatus();
+  return CopyElements(k.in_spec(0), k.in<char>(0), k.out_spec(), k.out<char>());
 }
 
 void Grad(GradContext& g) { g.set_grad_input(0, g.grad_output()); }
@@ -39,7 +38,7 @@ FIRN_REGISTER_OP(reorder) {
       .attrs = AttrsOf<ReorderAttrs>(),
       .infer = Infer,
       .grad = Grad,
-      .kernels = {{.name = "copy", .run = Run, .takes = Takes::kAny}},
+      .kernels = OnEveryDevice({.name = "copy", .run = Run, .takes = Takes::kAny}),
   };
 }
 

@@ -17,7 +17,7 @@ void Grad(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(rsqrt) {
-  return cpu::FloatOp<RsqrtFn>("rsqrt", "1 / sqrt(x).", Grad, {Saved::Output(0)});
+  return InFullPrecision(cpu::FloatOp<RsqrtFn>("rsqrt", "1 / sqrt(x).", Grad, {Saved::Output(0)}));
 }
 
 }  // namespace

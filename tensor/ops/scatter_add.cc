@@ -51,7 +51,7 @@ void Add(KernelContext& k) {
   const cpu::Places in_y(region, x, dim, tables);
   const cpu::Places in_source(region, k.in_spec(2).shape, dim, tables + r.table_size());
   T* y = k.out<T>();
-  CopyElements(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
+  CopyElementsOnCpu(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
   const auto add_to = [&](Acc* sums) {
     cpu::ScatterAddElements(r, in_y, in_source, x[dim], k.in<I>(1), k.in<T>(2), sums);
   };

@@ -12,6 +12,7 @@
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/optimizer_step.h"
 #include "tensor/op.h"
+#include "tensor/ops/sgd_step_fn.h"
 
 namespace firn {
 namespace {
@@ -37,44 +38,23 @@ absl::Status Infer(InferContext& c) {
 template <class T>
 void Plain(T* p, const T* g, int64_t n, double lr, double decay) {
   using C = cpu::ComputeOf<T>;
-  const C rate = static_cast<C>(lr), l2 = static_cast<C>(decay);
+  const SgdPlainFn<C> f = {static_cast<C>(lr), static_cast<C>(decay)};
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    const C x = static_cast<C>(p[i]);
-    p[i] = static_cast<T>(x - rate * (static_cast<C>(g[i]) + l2 * x));
+    p[i] = static_cast<T>(f(static_cast<C>(p[i]), static_cast<C>(g[i])));
   }
 }
 
-struct Coefficients {
-  double l2;          // g += l2 p
-  double keep, take;  // v = keep v + take g
-  double by_v, by_g;  // p -= by_v v + by_g g
-};
-
-Coefficients CoefficientsOf(const SgdStepAttrs& a, double lr, bool first) {
-  Coefficients c;
-  c.l2 = a.weight_decay;
-  c.keep = first ? 0 : a.momentum;
-  c.take = first ? 1 : 1 - a.dampening;
-  const double unit = a.lr_in_velocity ? 1 : lr;
-  c.by_v = a.nesterov ? unit * a.momentum : unit;
-  c.by_g = a.nesterov ? lr : 0;
-  if (a.lr_in_velocity) c.take *= lr;
-  return c;
-}
-
 template <class T>
-void WithVelocity(T* p, const T* g, T* v, int64_t n, const Coefficients& c) {
+void WithVelocity(T* p, const T* g, T* v, int64_t n, const SgdCoefficients& c) {
   using C = cpu::ComputeOf<T>;
-  const C l2 = static_cast<C>(c.l2), keep = static_cast<C>(c.keep), take = static_cast<C>(c.take),
-          by_v = static_cast<C>(c.by_v), by_g = static_cast<C>(c.by_g);
+  const SgdVelocityFn<C> f(c);
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    const C x = static_cast<C>(p[i]);
-    const C slope = static_cast<C>(g[i]) + l2 * x;
-    const C velocity = keep * static_cast<C>(v[i]) + take * slope;
+    C velocity = static_cast<C>(v[i]);
+    const C x = f(static_cast<C>(p[i]), static_cast<C>(g[i]), velocity);
     v[i] = static_cast<T>(velocity);
-    p[i] = static_cast<T>(x - (by_v * velocity + by_g * slope));
+    p[i] = static_cast<T>(x);
   }
 }
 
@@ -87,7 +67,7 @@ absl::Status Run(KernelContext& k) {
       const T* g = k.in<T>(i + kGrad) + begin;
       if (a.momentum == 0) return Plain(p, g, end - begin, lr, a.weight_decay);
       const int64_t* step = k.in<int64_t>(i + kStep);
-      const Coefficients c = CoefficientsOf(a, lr, step != nullptr && *step == 0);
+      const SgdCoefficients c = SgdCoefficientsOf(a, lr, step != nullptr && *step == 0);
       WithVelocity(p, g, k.inout<T>(i + kVelocity) + begin, end - begin, c);
     });
   });

@@ -47,17 +47,16 @@ absl::Status Run(KernelContext& k) {
   const auto copy_x = [&](int64_t begin, int64_t end) {
     const ResolvedSlice block{r.dim, begin, end - begin, 1};
     const Part from = PartOf(x, block), to = PartOf(y, block);
-    CopyElements(from.spec, k.in<char>(0) + from.offset, to.spec, k.out<char>() + to.offset);
+    return CopyElements(from.spec, k.in<char>(0) + from.offset, to.spec, k.out<char>() + to.offset);
   };
   if (r.step == 1 && r.length > 0) {
-    copy_x(0, r.start);
-    copy_x(r.start + r.length, x.shape[r.dim]);
+    FIRN_RETURN_IF_ERROR(copy_x(0, r.start));
+    FIRN_RETURN_IF_ERROR(copy_x(r.start + r.length, x.shape[r.dim]));
   } else {
-    copy_x(0, x.shape[r.dim]);
+    FIRN_RETURN_IF_ERROR(copy_x(0, x.shape[r.dim]));
   }
   const Part to = PartOf(y, r);
-  CopyElements(k.in_spec(1), k.in<char>(1), to.spec, k.out<char>() + to.offset);
-  return absl::OkStatus();
+  return CopyElements(k.in_spec(1), k.in<char>(1), to.spec, k.out<char>() + to.offset);
 }
 
 void Grad(GradContext& g) {
@@ -82,7 +81,7 @@ FIRN_REGISTER_OP(slice_scatter) {
       .attrs = AttrsOf<SliceAttrs>(),
       .infer = Infer,
       .grad = Grad,
-      .kernels = {{.name = "copy", .run = Run, .takes = Takes::kStrided}},
+      .kernels = OnEveryDevice({.name = "copy", .run = Run, .takes = Takes::kStrided}),
   };
 }
 

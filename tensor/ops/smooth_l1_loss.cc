@@ -44,6 +44,7 @@ FIRN_REGISTER_OP(smooth_l1_loss) {
   op.grad = Grad;
   op.saves = {Saved::Input(0), Saved::Input(1)};
   op.kernels = {cpu::ElementwiseLossKernel<SmoothL1LossFn>()};
+  op.autocast = Autocast::kFull;
   return op;
 }
 

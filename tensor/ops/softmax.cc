@@ -81,6 +81,7 @@ FIRN_REGISTER_OP(softmax) {
   return {
       .name = "softmax",
       .doc = "x normalised to probabilities along dim.",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating}},
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<SoftmaxAttrs>(),

@@ -29,8 +29,8 @@ void GradOfGrad(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(softplus) {
-  return cpu::FloatOp<SoftplusFn>(
-      "softplus", "log(1 + e^(beta x)) / beta, linear beyond threshold.", Grad, {Saved::Input(0)});
+  return InFullPrecision(cpu::FloatOp<SoftplusFn>(
+      "softplus", "log(1 + e^(beta x)) / beta, linear beyond threshold.", Grad, {Saved::Input(0)}));
 }
 FIRN_REGISTER_OP(softplus_grad) {
   return cpu::GradOp<SoftplusGradFn>("softplus_grad", "The gradient of softplus.", "x", GradOfGrad,

@@ -34,6 +34,7 @@ FIRN_REGISTER_OP(sum) {
   return {
       .name = "sum",
       .doc = "The sum over dims (empty: all).",
+      .autocast = Autocast::kFull,
       .inputs = {{.name = "x"}},
       .outputs = {{.name = "sum"}},
       .attrs = AttrsOf<ReduceAttrs>(),

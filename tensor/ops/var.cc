@@ -121,6 +121,7 @@ FIRN_REGISTER_OP(var) {
   op.saves = {Saved::Input(0), Saved::Output(1)};
   op.kernels = {
       {.name = "loop", .workspace = Workspace, .run = Run<false>, .takes = Takes::kStrided}};
+  op.autocast = Autocast::kFull;
   return op;
 }
 

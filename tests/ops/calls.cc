@@ -50,7 +50,7 @@ Tensor Strided(const Tensor& t, const Dims& strides, int64_t offset) {
   const Tensor memory = *AllocateTensor(TensorSpec::Contiguous(t.dtype(), {reach + 3}, t.device()));
   const TensorSpec spec = TensorSpec::Strided(t.dtype(), t.shape(), t.device(), strides);
   char* data = memory.impl()->data + offset * SizeOf(t.dtype());
-  CopyElements(t.spec(), t.impl()->data, spec, data);
+  CopyElementsOnCpu(t.spec(), t.impl()->data, spec, data);
   return WrapStorage(memory.impl()->storage, data, spec);
 }
 
@@ -95,7 +95,7 @@ Tensor CopyOf(const Tensor& t) {
   if (!t.defined()) return t;
   const TensorSpec spec = TensorSpec::Contiguous(t.dtype(), t.shape(), t.device());
   const Tensor copy = *AllocateTensor(spec);
-  CopyElements(t.spec(), t.impl()->data, spec, copy.impl()->data);
+  RaiseIfError(CopyElements(t.spec(), t.impl()->data, spec, copy.impl()->data), "copy");
   return copy;
 }
 

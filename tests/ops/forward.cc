@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
@@ -102,7 +104,9 @@ void CheckForward(const OpDef& op, const Samples& samples) {
       for (size_t k = 0; k < op.kernels.size(); ++k) {
         if (op.kernels[k].device != DeviceType::kCpu) continue;
         SCOPED_TRACE(absl::StrCat("kernel ", std::string(op.kernels[k].name)));
-        const bool last = k + 1 == op.kernels.size();
+        const bool last =
+            std::none_of(op.kernels.begin() + static_cast<std::ptrdiff_t>(k) + 1, op.kernels.end(),
+                         [](const Kernel& later) { return later.device == DeviceType::kCpu; });
         if (CheckCall(WithKernel(op, op.kernels[k]), samples, call, values, last)) {
           reached[k] = true;
         }

@@ -43,5 +43,16 @@ TEST(PrecisionTest, WithoutWinogradF32ConvolutionsRoundLess) {
   }
 }
 
+TEST(PrecisionTest, StartsWithPyTorchsChoicesForCuda) {
+  EXPECT_EQ(MatmulMath(), F32Math::kStrict);
+  EXPECT_EQ(ConvMath(), F32Math::kTf32);
+  SetConvMath(F32Math::kStrict);
+  SetMatmulMath(F32Math::kTf32);
+  EXPECT_EQ(ConvMath(), F32Math::kStrict);
+  EXPECT_EQ(MatmulMath(), F32Math::kTf32);
+  SetConvMath(F32Math::kTf32);
+  SetMatmulMath(F32Math::kStrict);
+}
+
 }  // namespace
 }  // namespace firn

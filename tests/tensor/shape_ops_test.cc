@@ -200,13 +200,6 @@ TEST(DetachTest, CutsHistory) {
   EXPECT_EQ(Detach(x).impl()->storage, x.impl()->storage);
 }
 
-TEST(ToDeviceTest, SaysThatThereIsNoCuda) {
-  const Tensor x = Zeros({2});
-  EXPECT_TRUE(x.To(Device::Cpu()).Is(x));
-  EXPECT_EQ(ErrorOf([&] { x.To(Device::Cuda()); }),
-            "to_device: no device cuda:0 in this build; x is f32 [2] on cpu");
-}
-
 TEST(EmbeddingTest, LeavesThePaddingRowWithoutGradient) {
   Tensor w = Zeros({3, 2}).SetRequiresGrad();
   const Tensor indices = FromValues<int64_t>({2, 0, 2, 2});

@@ -28,7 +28,7 @@ inline Lines LinesOf(const Shape& x, const ArgReduceAttrs& a) {
 
 // Whether v takes the place of `best`, which stands before it.
 template <bool kLargest, class C>
-FIRN_ALWAYS_INLINE bool Beats(C v, C best) {
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool Beats(C v, C best) {
   return (kLargest ? v > best : v < best) || (v != v && best == best);
 }
 

@@ -14,14 +14,14 @@
 namespace firn::cpu {
 
 template <FusedActivation kActivation, class T>
-FIRN_ALWAYS_INLINE T Activate(T z) {
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Activate(T z) {
   if constexpr (kActivation == FusedActivation::kRelu) return z < 0 ? T(0) : z;  // NaN stays
   if constexpr (kActivation == FusedActivation::kTanh) return math::Tanh(z);
   return z;
 }
 // dLoss / dz from dLoss / dy and y = activation(z).
 template <FusedActivation kActivation, class T>
-FIRN_ALWAYS_INLINE T ActivationGrad(T dy, T y) {
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T ActivationGrad(T dy, T y) {
   if constexpr (kActivation == FusedActivation::kRelu) return y <= 0 ? T(0) : dy;
   if constexpr (kActivation == FusedActivation::kTanh) return dy * (1 - y * y);
   return dy;

@@ -11,7 +11,7 @@ namespace firn::cpu {
 // A number as another element type, defined for every value: a float outside an integer's range
 // saturates and NaN gives 0 (C++ leaves both undefined); anything but zero is true.
 template <class To, class From>
-To ConvertTo(From v) {
+FIRN_HOST_DEVICE To ConvertTo(From v) {
   if constexpr (std::is_same_v<To, From>) {
     return v;
   } else if constexpr (std::is_same_v<To, bool>) {

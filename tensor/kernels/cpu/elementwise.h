@@ -14,6 +14,7 @@
 #include "device/parallel.h"
 #include "device/simd.h"
 #include "tensor/kernels/cpu/loop_plan.h"
+#include "tensor/kernels/functor.h"
 #include "tensor/op.h"
 
 namespace firn::cpu {
@@ -21,19 +22,8 @@ namespace firn::cpu {
 // Elements below which a loop stays on the calling thread.
 inline constexpr int64_t kElementGrain = 16384;
 
-// In what a loop computes on elements of T: float for the half types, T otherwise.
-template <class T>
-using ComputeOf =
-    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
-
-template <class F>
-F MakeFunctor(const KernelContext& k) {
-  if constexpr (requires { typename F::Attrs; }) {
-    return F(k.attrs<typename F::Attrs>());
-  } else {
-    return F();
-  }
-}
+using firn::ComputeOf;
+using firn::MakeFunctor;
 
 namespace internal {
 

@@ -48,12 +48,12 @@ struct DeviationReducer : SumReducer<T> {
 template <class T>
 struct MomentsReducer {
   using Acc = Moments<T>;
-  Acc identity() const { return {0, 0, 0}; }
+  FIRN_HOST_DEVICE Acc identity() const { return {0, 0, 0}; }
   template <class In>
   Acc map(In v) const {
     return {static_cast<T>(v), 0, 1};
   }
-  Acc combine(const Acc& a, const Acc& b) const {
+  FIRN_HOST_DEVICE Acc combine(const Acc& a, const Acc& b) const {
     if (a.count == 0) return b;
     if (b.count == 0) return a;
     const int64_t count = a.count + b.count;

@@ -71,7 +71,7 @@ void ForEachWordPair(const PhiloxState& state, int64_t n, F&& f) {
 }
 
 // A number in [0, range) from 64 random bits; the bias is below range / 2^64.
-inline uint64_t BelowFrom(uint64_t range, uint32_t high, uint32_t low) {
+FIRN_HOST_DEVICE inline uint64_t BelowFrom(uint64_t range, uint32_t high, uint32_t low) {
   const uint64_t word = (uint64_t{high} << 32) | low;
   return static_cast<uint64_t>((static_cast<unsigned __int128>(word) * range) >> 64);
 }

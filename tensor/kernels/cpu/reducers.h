@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "device/simd.h"
 #include "tensor/dtype.h"
 
 namespace firn::cpu {
@@ -14,14 +15,14 @@ namespace firn::cpu {
 template <class AccT>
 struct SumReducer {
   using Acc = AccT;
-  Acc identity() const { return 0; }
+  FIRN_HOST_DEVICE Acc identity() const { return 0; }
   template <class In>
-  Acc map(In v) const {
+  FIRN_HOST_DEVICE Acc map(In v) const {
     return static_cast<Acc>(v);
   }
-  Acc combine(Acc a, Acc b) const { return a + b; }
+  FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const { return a + b; }
   template <class Out>
-  Out finish(Acc a) const {
+  FIRN_HOST_DEVICE Out finish(Acc a) const {
     return static_cast<Out>(a);
   }
 };
@@ -29,14 +30,14 @@ struct SumReducer {
 template <class AccT>
 struct ProdReducer {
   using Acc = AccT;
-  Acc identity() const { return 1; }
+  FIRN_HOST_DEVICE Acc identity() const { return 1; }
   template <class In>
-  Acc map(In v) const {
+  FIRN_HOST_DEVICE Acc map(In v) const {
     return static_cast<Acc>(v);
   }
-  Acc combine(Acc a, Acc b) const { return a * b; }
+  FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const { return a * b; }
   template <class Out>
-  Out finish(Acc a) const {
+  FIRN_HOST_DEVICE Out finish(Acc a) const {
     return static_cast<Out>(a);
   }
 };
@@ -52,17 +53,19 @@ template <class AccT, bool kLargest>
 struct ExtremeReducer {
   using Acc = AccT;
   using Limits = std::numeric_limits<Acc>;
-  Acc identity() const {
+  FIRN_HOST_DEVICE Acc identity() const {
     if (Limits::has_infinity) return kLargest ? -Limits::infinity() : Limits::infinity();
     return kLargest ? Limits::lowest() : Limits::max();
   }
   template <class In>
-  Acc map(In v) const {
+  FIRN_HOST_DEVICE Acc map(In v) const {
     return static_cast<Acc>(v);
   }
-  Acc combine(Acc a, Acc b) const { return (kLargest ? a >= b : a <= b) || a != a ? a : b; }
+  FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const {
+    return (kLargest ? a >= b : a <= b) || a != a ? a : b;
+  }
   template <class Out>
-  Out finish(Acc a) const {
+  FIRN_HOST_DEVICE Out finish(Acc a) const {
     return static_cast<Out>(a);
   }
 };
@@ -71,14 +74,16 @@ struct ExtremeReducer {
 template <bool kAny>
 struct TruthReducer {
   using Acc = uint8_t;
-  Acc identity() const { return kAny ? 0 : 1; }
+  FIRN_HOST_DEVICE Acc identity() const { return kAny ? 0 : 1; }
   template <class In>
-  Acc map(In v) const {
+  FIRN_HOST_DEVICE Acc map(In v) const {
     return v != static_cast<In>(0) ? 1 : 0;
   }
-  Acc combine(Acc a, Acc b) const { return static_cast<Acc>(kAny ? a | b : a & b); }
+  FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const {
+    return static_cast<Acc>(kAny ? a | b : a & b);
+  }
   template <class Out>
-  Out finish(Acc a) const {
+  FIRN_HOST_DEVICE Out finish(Acc a) const {
     return a != 0;
   }
 };

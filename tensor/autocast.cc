@@ -1,0 +1,24 @@
+// What Apply asks for is in apply.cc; the scope only says the dtype and converts.
+
+#include "tensor/autocast.h"
+
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/ops/cast.h"
+
+namespace firn {
+
+AutocastScope::AutocastScope(DType dtype) : dtype_(dtype), outer_(ThisThread().autocast) {
+  if (dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kBF16) {
+    RaiseStatus(
+        InvalidArgument("dtype must be f16, bf16 or, to turn it off, f32; got ", Name(dtype)),
+        "autocast");
+  }
+  ThisThread().autocast = dtype == DType::kF32 ? nullptr : this;
+}
+
+AutocastScope::~AutocastScope() { ThisThread().autocast = outer_; }
+
+Tensor AutocastScope::Convert(const Tensor& x, DType dtype) { return Cast(x, dtype); }
+
+}  // namespace firn

@@ -1,0 +1,77 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_BLAS_H_
+#define FIRN_TENSOR_KERNELS_CUDA_BLAS_H_
+
+// Matrix products by cuBLASLt.
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "device/status_macros.h"
+#include "tensor/kernels/cpu/matmul.h"
+#include "tensor/kernels/cuda/launch.h"
+#include "tensor/op.h"
+
+namespace firn::cuda {
+
+// OK when BlasMultiply takes operands of that dtype and plan, else why not: integers, an operand
+// that is dense in neither direction, sums over nothing.
+absl::Status BlasTakes(DType dtype, const cpu::MatmulPlan& plan);
+// Bytes.
+size_t BlasWorkspace(const cpu::MatmulPlan& plan);
+// Output 0 = input 0 times input 1 as `plan` says, plus `bias` (a number a column, or null) in each
+// row. Half types are summed in float.
+absl::Status BlasMultiply(const KernelContext& k, const cpu::MatmulPlan& plan, const void* bias);
+
+namespace internal {
+
+template <class Operation, bool kPacked>
+absl::Status BlasSupports(const KernelQuery& q) {
+  FIRN_RETURN_IF(!HasLibraries(q.out().device), Unavailable("there is no cuBLAS here"));
+  const auto arranged = [](const TensorSpec& s) {
+    return kPacked ? TensorSpec::Contiguous(s.dtype, s.shape, s.device) : s;
+  };
+  if constexpr (!kPacked && Operation::kBias >= 0) {
+    const bool strided = q.has(Operation::kBias) && !q.in(Operation::kBias).layout.contiguous;
+    FIRN_RETURN_IF(strided, Unimplemented("wants a dense bias"));
+  }
+  return BlasTakes(q.in(0).dtype,
+                   Operation::Plan(arranged(q.in(0)), arranged(q.in(1)), q.attrs_ref()));
+}
+
+template <class Operation>
+size_t WorkspaceOfBlas(const KernelQuery& q) {
+  return BlasWorkspace(Operation::Plan(q.in(0), q.in(1), q.attrs_ref()));
+}
+
+template <class Operation>
+absl::Status RunBlas(KernelContext& k) {
+  const void* bias = nullptr;
+  if constexpr (Operation::kBias >= 0) bias = k.in<void>(Operation::kBias);
+  return BlasMultiply(k, Operation::Plan(k.in_spec(0), k.in_spec(1), k.attrs_ref()), bias);
+}
+
+}  // namespace internal
+
+// The kernels of an operation that multiplies its inputs 0 and 1: on operands where they are, and
+// on packed copies of those that cuBLASLt cannot read. `Operation` says
+//   static cpu::MatmulPlan Plan(const TensorSpec& a, const TensorSpec& b, AttrsRef attrs);
+//   static constexpr int kBias;  // the input with the bias, -1: there is none
+template <class Operation>
+std::vector<Kernel> BlasKernels() {
+  return {{.name = "cublaslt",
+           .device = DeviceType::kCuda,
+           .supports = internal::BlasSupports<Operation, false>,
+           .workspace = internal::WorkspaceOfBlas<Operation>,
+           .run = internal::RunBlas<Operation>,
+           .takes = Takes::kStrided},
+          {.name = "cublaslt_packed",
+           .device = DeviceType::kCuda,
+           .supports = internal::BlasSupports<Operation, true>,
+           .workspace = internal::WorkspaceOfBlas<Operation>,
+           .run = internal::RunBlas<Operation>}};
+}
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_BLAS_H_

@@ -1,0 +1,15 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_CHANNEL_BIAS_H_
+#define FIRN_TENSOR_KERNELS_CUDA_CHANNEL_BIAS_H_
+
+#include "absl/status/status.h"
+#include "tensor/kernels/cuda/launch.h"
+#include "tensor/spec.h"
+
+namespace firn::cuda {
+
+// y[n, c, ...] += bias[c], for `y` of that spec: floating, contiguous, of rank 2 or more.
+absl::Status AddChannelBias(const Queue& queue, const TensorSpec& spec, const void* bias, void* y);
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_CHANNEL_BIAS_H_

@@ -1,0 +1,98 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_CHANNELS_CUH_
+#define FIRN_TENSOR_KERNELS_CUDA_CHANNELS_CUH_
+
+// Per-channel work on row-major tensors [n, c, ...].
+
+#include <utility>
+
+#include "tensor/kernels/cuda/divide.cuh"
+#include "tensor/kernels/cuda/elementwise.cuh"
+#include "tensor/kernels/cuda/reduce.cuh"
+
+namespace firn::cuda {
+
+// The reduction over every dimension but the second.
+inline ReduceWork PlanChannels(const TensorSpec& x) {
+  absl::InlinedVector<int64_t, kMaxRank> dims = {0};
+  for (int d = 2; d < x.shape.rank(); ++d) dims.push_back(d);
+  return PlanWork(x, dims);
+}
+
+// y = f(f.of(channel), in0, ...), sixteen bytes a thread.
+template <class F, class T, int kIn>
+struct ChannelBody {
+  using Acc = AccumulatorOf<T>;
+  static constexpr int kPack = internal::kPack<T>;
+
+  F f;
+  T* y;
+  const T* in[kIn];
+  int64_t n, spatial, channels;
+  bool aligned;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t first = i * kPack;
+    const int count = static_cast<int>(n - first < kPack ? n - first : kPack);
+    int64_t rest = first;
+    int64_t at = TakeDigit(rest, spatial), channel = TakeDigit(rest, channels);
+    internal::Pack<T, kPack> v[kIn + 1];
+    const bool whole = aligned && count == kPack;
+#pragma unroll
+    for (int o = 0; o < kIn; ++o) {
+      if (whole) {
+        v[o] = *reinterpret_cast<const internal::Pack<T, kPack>*>(in[o] + first);
+      } else {
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) {
+          if (j < count) v[o].v[j] = in[o][first + j];
+        }
+      }
+    }
+    auto numbers = f.of(channel);
+#pragma unroll
+    for (int j = 0; j < kPack; ++j) {
+      if (j >= count) break;
+      if (at == spatial) {
+        at = 0;
+        channel = channel + 1 == channels ? 0 : channel + 1;
+        numbers = f.of(channel);
+      }
+      ++at;
+      v[kIn].v[j] = Call(numbers, v, j, std::make_index_sequence<kIn>());
+    }
+    if (whole) {
+      *reinterpret_cast<internal::Pack<T, kPack>*>(y + first) = v[kIn];
+    } else {
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) {
+        if (j < count) y[first + j] = v[kIn].v[j];
+      }
+    }
+  }
+
+ private:
+  template <class Numbers, size_t... I>
+  FIRN_HOST_DEVICE T Call(const Numbers& numbers, const internal::Pack<T, kPack>* v, int j,
+                          std::index_sequence<I...>) const {
+    return static_cast<T>(f(numbers, static_cast<Acc>(v[I].v[j])...));
+  }
+};
+
+// y may be one of what is read.
+template <class F, class T, class... In>
+absl::Status MapChannels(const Queue& queue, const TensorSpec& spec, const F& f, T* y,
+                         const T* first, const In*... rest) {
+  constexpr int kIn = 1 + sizeof...(In);
+  ChannelBody<F, T, kIn> body = {f, y, {first, rest...}};
+  body.n = spec.num_elements();
+  body.channels = spec.shape[1];
+  body.spatial = 1;
+  for (int d = 2; d < spec.shape.rank(); ++d) body.spatial *= spec.shape[d];
+  body.aligned =
+      internal::Aligned(y) && internal::Aligned(first) && (internal::Aligned(rest) && ...);
+  return ForEach(queue, (body.n + body.kPack - 1) / body.kPack, body);
+}
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_CHANNELS_CUH_

@@ -1,0 +1,26 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_DIVIDE_CUH_
+#define FIRN_TENSOR_KERNELS_CUDA_DIVIDE_CUH_
+
+#include <cstdint>
+
+#include "device/simd.h"
+
+namespace firn::cuda {
+
+// The last digit of `i` to the base `size`, which `i` loses: i % size, and i becomes i / size. A
+// 64-bit division takes several times as long as the check for a 32-bit one.
+// Requires: i >= 0, size > 0.
+FIRN_HOST_DEVICE inline int64_t TakeDigit(int64_t& i, int64_t size) {
+  if (((i | size) >> 32) == 0) {
+    const auto n = static_cast<uint32_t>(i), by = static_cast<uint32_t>(size);
+    i = n / by;
+    return n % by;
+  }
+  const int64_t digit = i % size;
+  i /= size;
+  return digit;
+}
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_DIVIDE_CUH_

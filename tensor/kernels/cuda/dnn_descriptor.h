@@ -1,0 +1,99 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_DNN_DESCRIPTOR_H_
+#define FIRN_TENSOR_KERNELS_CUDA_DNN_DESCRIPTOR_H_
+
+// Descriptors of cuDNN's graph API. Only the .cc files beside this one include it: it needs CUDA.
+
+#include <cudnn.h>
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "device/status_macros.h"
+
+namespace firn::cuda {
+
+inline absl::Status DnnStatus(cudnnStatus_t code, const char* call) {
+  if (code == CUDNN_STATUS_SUCCESS) return absl::OkStatus();
+  char details[512] = {};
+  cudnnGetLastErrorString(details, sizeof(details));
+  return Internal(call, ": ", cudnnGetErrorString(code), " (", details, ")");
+}
+
+namespace internal {
+
+template <class T>
+inline constexpr cudnnBackendAttributeType_t kDnnType = CUDNN_TYPE_INT64;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<float> = CUDNN_TYPE_FLOAT;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<double> = CUDNN_TYPE_DOUBLE;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<void*> = CUDNN_TYPE_VOID_PTR;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnHandle_t> = CUDNN_TYPE_HANDLE;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnDataType_t> = CUDNN_TYPE_DATA_TYPE;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnBackendHeurMode_t> =
+    CUDNN_TYPE_HEUR_MODE;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnConvolutionMode_t> =
+    CUDNN_TYPE_CONVOLUTION_MODE;
+
+}  // namespace internal
+
+// One descriptor. The first error of a chain of calls is kept for Finalize:
+//   Descriptor d(CUDNN_BACKEND_..._DESCRIPTOR);
+//   FIRN_RETURN_IF_ERROR(d.Set(...).Set(...).Finalize());
+class Descriptor {
+ public:
+  explicit Descriptor(cudnnBackendDescriptorType_t type)
+      : status_(
+            DnnStatus(cudnnBackendCreateDescriptor(type, &raw_), "cudnnBackendCreateDescriptor")) {}
+  ~Descriptor() {
+    if (raw_ != nullptr) static_cast<void>(cudnnBackendDestroyDescriptor(raw_));
+  }
+  Descriptor(Descriptor&& o) noexcept
+      : raw_(std::exchange(o.raw_, nullptr)), status_(std::move(o.status_)) {}
+  Descriptor& operator=(Descriptor&& o) noexcept {
+    std::swap(raw_, o.raw_);
+    std::swap(status_, o.status_);
+    return *this;
+  }
+
+  template <class T>
+  Descriptor& Set(cudnnBackendAttributeName_t name, const T& value) {
+    return Set(name, internal::kDnnType<T>, 1, &value);
+  }
+  template <class T>
+  Descriptor& Set(cudnnBackendAttributeName_t name, absl::Span<const T> values) {
+    return Set(name, internal::kDnnType<T>, static_cast<int64_t>(values.size()), values.data());
+  }
+  Descriptor& Set(cudnnBackendAttributeName_t name, const Descriptor& value) {
+    return Set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.raw_);
+  }
+  absl::Status Finalize() {
+    FIRN_RETURN_IF_ERROR(status_);
+    return DnnStatus(cudnnBackendFinalize(raw_), "cudnnBackendFinalize");
+  }
+  const absl::Status& status() const { return status_; }
+  cudnnBackendDescriptor_t get() const { return raw_; }
+
+ private:
+  Descriptor& Set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
+                  const void* values) {
+    if (status_.ok()) {
+      status_ = DnnStatus(cudnnBackendSetAttribute(raw_, name, type, count, values),
+                          "cudnnBackendSetAttribute");
+    }
+    return *this;
+  }
+
+  cudnnBackendDescriptor_t raw_ = nullptr;
+  absl::Status status_;
+};
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_DNN_DESCRIPTOR_H_

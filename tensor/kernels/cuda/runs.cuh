@@ -1,0 +1,112 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_RUNS_CUH_
+#define FIRN_TENSOR_KERNELS_CUDA_RUNS_CUH_
+
+// A team's walk over elements at equal distances, in one or more arrays at once. Where there are no
+// gaps and the arrays begin equally far from an aligned address, a thread moves several elements at
+// a time, and those before the first and after the last such pack one by one. Which member gets an
+// element depends on addresses; for all arrays of a walk it is the same one.
+
+#include <cstdint>
+
+#include "device/simd.h"
+
+namespace firn::cuda {
+
+namespace internal {
+
+// Up to sixteen bytes.
+template <class T>
+struct alignas(sizeof(T) == 1 ? 8 : 16) RunPack {
+  static constexpr int kCount = sizeof(T) == 1 ? 8 : static_cast<int>(16 / sizeof(T));
+  T v[kCount];
+};
+
+// Elements [head, head + packed) of a run are moved in packs.
+struct RunCut {
+  int64_t head = 0, packed = 0;
+
+  // Number e of those that are not, e < n - packed.
+  FIRN_HOST_DEVICE int64_t single(int64_t e) const { return e < head ? e : e + packed; }
+};
+
+template <class T, class... Rest>
+FIRN_HOST_DEVICE RunCut CutRun(int64_t n, const T* first, const Rest*... rest) {
+  constexpr unsigned kAlign = alignof(RunPack<T>);
+  const auto off = [](const void* p) {
+    return static_cast<unsigned>(reinterpret_cast<uintptr_t>(p)) % kAlign;
+  };
+  const unsigned at = off(first);
+  if (((off(rest) != at) || ...)) return {};
+  const int64_t head = (kAlign - at) % kAlign / sizeof(T);
+  if (head >= n) return {};
+  return {head, (n - head) / RunPack<T>::kCount * RunPack<T>::kCount};
+}
+
+template <class T, class... Rest>
+inline constexpr bool kOneSize = ((sizeof(Rest) == sizeof(T)) && ...);
+
+}  // namespace internal
+
+// f(i, x[i * stride], ...) for the member's elements i < n of every array, in any order.
+template <class Team, class F, class T, class... Rest>
+FIRN_HOST_DEVICE void ReadElements(const Team& team, int64_t n, int64_t stride, const F& f,
+                                   const T* x, const Rest*... rest) {
+  const int64_t rank = team.rank(), size = team.size();
+  internal::RunCut cut;
+  if constexpr (internal::kOneSize<T, Rest...>) {
+    using internal::RunPack;
+    constexpr int kCount = RunPack<T>::kCount;
+    if (stride == 1) cut = internal::CutRun(n, x, rest...);
+    const int64_t end = cut.head + cut.packed;
+    for (int64_t at = cut.head + rank * kCount; at < end; at += size * kCount) {
+      const auto each = [&](const RunPack<T>& a, const RunPack<Rest>&... b) {
+#pragma unroll
+        for (int j = 0; j < kCount; ++j) f(at + j, a.v[j], b.v[j]...);
+      };
+      each(*reinterpret_cast<const RunPack<T>*>(x + at),
+           *reinterpret_cast<const RunPack<Rest>*>(rest + at)...);
+    }
+  }
+#pragma unroll 4
+  for (int64_t e = rank; e < n - cut.packed; e += size) {
+    const int64_t i = cut.single(e);
+    f(i, x[i * stride], rest[i * stride]...);
+  }
+}
+
+// As above without arrays: f(i).
+template <class Team, class F>
+FIRN_HOST_DEVICE void ReadElements(const Team& team, int64_t n, int64_t, const F& f) {
+  for (int64_t i = team.rank(); i < n; i += team.size()) f(i);
+}
+
+// y[i * stride] = f(i, x[i * stride], ...). y may be one of what is read.
+template <class Team, class F, class T, class... In>
+FIRN_HOST_DEVICE void MapElements(const Team& team, int64_t n, int64_t stride, const F& f, T* y,
+                                  const In*... x) {
+  const int64_t rank = team.rank(), size = team.size();
+  internal::RunCut cut;
+  if constexpr (internal::kOneSize<T, In...>) {
+    using internal::RunPack;
+    constexpr int kCount = RunPack<T>::kCount;
+    if (stride == 1) cut = internal::CutRun(n, y, x...);
+    const int64_t end = cut.head + cut.packed;
+    for (int64_t at = cut.head + rank * kCount; at < end; at += size * kCount) {
+      RunPack<T> result;
+      const auto each = [&](const RunPack<In>&... a) {
+#pragma unroll
+        for (int j = 0; j < kCount; ++j) result.v[j] = static_cast<T>(f(at + j, a.v[j]...));
+      };
+      each(*reinterpret_cast<const RunPack<In>*>(x + at)...);
+      *reinterpret_cast<RunPack<T>*>(y + at) = result;
+    }
+  }
+  for (int64_t e = rank; e < n - cut.packed; e += size) {
+    const int64_t i = cut.single(e);
+    y[i * stride] = static_cast<T>(f(i, x[i * stride]...));
+  }
+}
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_RUNS_CUH_

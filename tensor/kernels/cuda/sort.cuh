@@ -1,0 +1,126 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_SORT_CUH_
+#define FIRN_TENSOR_KERNELS_CUDA_SORT_CUH_
+
+// Sorting the elements of lines, for sort and topk: each element becomes a number that is ordered
+// as elements are (see order.cuh), and values are fetched once the order is known.
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cpu/lines.h"
+#include "tensor/kernels/cuda/order.cuh"
+#include "tensor/kernels/functor.h"
+#include "tensor/op.h"
+
+namespace firn::cuda {
+
+// A number that is less where x comes first. All NaN are one and larger than any number, and -0 is
+// 0.
+template <class T>
+FIRN_HOST_DEVICE auto OrderedBits(T x) {
+  using C = ComputeOf<T>;
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<Bits>(static_cast<Bits>(x) ^ (std::is_signed_v<T> ? kSign : Bits{0}));
+  } else {
+    const C v = static_cast<C>(x);
+    if (v != v) return static_cast<Bits>(~Bits{0});
+    const Bits bits = v == C(0) ? Bits{0} : std::bit_cast<Bits>(v);
+    return static_cast<Bits>((bits & kSign) != 0 ? ~bits : bits | kSign);
+  }
+}
+
+FIRN_HOST_DEVICE inline uint64_t MakeItem(uint32_t key, int64_t index) {
+  return static_cast<uint64_t>(key) << 32 | static_cast<uint64_t>(index);
+}
+FIRN_HOST_DEVICE inline WideItem MakeItem(uint64_t key, int64_t index) {
+  return {key, static_cast<uint64_t>(index)};
+}
+FIRN_HOST_DEVICE inline int64_t IndexOf(uint64_t item) {
+  return static_cast<int64_t>(item & UINT32_MAX);
+}
+FIRN_HOST_DEVICE inline int64_t IndexOf(const WideItem& item) {
+  return static_cast<int64_t>(item.index);
+}
+
+template <class T, class Item>
+struct MakeItemsBody {
+  const T* x;
+  Item* items;
+  int64_t length, inner;
+  bool descending;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t block = i;
+    const int64_t at = TakeDigit(block, length), column = TakeDigit(block, inner);
+    const auto key = OrderedBits(x[(block * length + at) * inner + column]);
+    using Key = std::remove_const_t<decltype(key)>;
+    items[i] = MakeItem(descending ? static_cast<Key>(~key) : key, at);
+  }
+};
+
+template <class W, class Item>
+struct FetchBody {
+  const W* x;
+  const Item* items;
+  W* values;
+  int64_t* indices;
+  int64_t length, inner, keep;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t block = i;
+    const int64_t column = TakeDigit(block, inner), at = TakeDigit(block, keep);
+    const int64_t index = IndexOf(items[(block * inner + column) * length + at]);
+    values[i] = x[(block * length + index) * inner + column];
+    indices[i] = index;
+  }
+};
+
+template <class Item>
+absl::Status SortAs(KernelContext& k, const cpu::Lines& l, int64_t keep, bool descending) {
+  const int64_t lines = l.outer * l.inner;
+  Item* const items = k.workspace<Item>();
+  FIRN_RETURN_IF_ERROR(VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
+    if constexpr ((sizeof(T) == 8) == std::is_same_v<Item, WideItem>) {
+      return ForEach(k, lines * l.length,
+                     MakeItemsBody<T, Item>{k.in<T>(0), items, l.length, l.inner, descending});
+    }
+    return absl::OkStatus();
+  }));
+  FIRN_ASSIGN_OR_RETURN(const Item* const ordered,
+                        OrderItems(k, lines, l.length, keep, items, items + lines * l.length));
+  return cpu::VisitWidth(k.in_spec(0).dtype, [&]<class W>(TypeTag<W>) -> absl::Status {
+    if constexpr ((sizeof(W) == 8) == std::is_same_v<Item, WideItem>) {
+      return ForEach(k, lines * keep,
+                     FetchBody<W, Item>{k.in<W>(0), ordered, k.out<W>(0), k.out<int64_t>(1),
+                                        l.length, l.inner, keep});
+    }
+    return absl::OkStatus();
+  });
+}
+
+// The first `keep` elements of each line to output 0 and their indices to output 1, ties by index.
+inline absl::Status SortLines(KernelContext& k, const cpu::Lines& l, int64_t keep,
+                              bool descending) {
+  if (SizeOf(k.in_spec(0).dtype) == 8) return SortAs<WideItem>(k, l, keep, descending);
+  return SortAs<uint64_t>(k, l, keep, descending);
+}
+
+inline size_t SortWorkspace(const TensorSpec& x) {
+  const size_t item = SizeOf(x.dtype) == 8 ? sizeof(WideItem) : sizeof(uint64_t);
+  return 2 * static_cast<size_t>(x.num_elements()) * item;
+}
+
+// Whether the index of an element of a line fits into an item.
+inline absl::Status SortSupports(const TensorSpec& x, int64_t dim) {
+  FIRN_RETURN_IF(SizeOf(x.dtype) < 8 && cpu::LinesAlong(x.shape, dim).length - 1 > UINT32_MAX,
+                 Unimplemented("lines of more than 2^32 elements"));
+  return absl::OkStatus();
+}
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_SORT_CUH_

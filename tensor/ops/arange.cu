@@ -1,0 +1,52 @@
+// arange: as on the CPU, in double for floats and modulo 2^64 for the others.
+#include "tensor/kernels/cuda/elements.cuh"
+#include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/op.h"
+#include "tensor/ops/arange.h"
+
+namespace firn::arange_cuda {
+namespace {
+
+struct ArangeBody {
+  void* out;
+  DType dtype;
+  bool floating;
+  int64_t n;
+  double start, step;
+  uint64_t first, stride;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    if (floating) {
+      cuda::Elements<double, 4> v;
+      for (int j = 0; j < 4; ++j) {
+        v.v[j] = start + static_cast<double>(4 * i + j) * step;
+      }
+      cuda::StoreElementsAs(dtype, out, 4 * i, n, v);
+    } else {
+      cuda::Elements<uint64_t, 4> v;
+      for (int j = 0; j < 4; ++j) v.v[j] = first + static_cast<uint64_t>(4 * i + j) * stride;
+      cuda::StoreElementsAs(dtype, out, 4 * i, n, v);
+    }
+  }
+};
+
+absl::Status Run(KernelContext& k) {
+  const ArangeAttrs& a = k.attrs<ArangeAttrs>();
+  const DType dtype = k.out_spec().dtype;
+  const ArangeBody body = {k.out<void>(),
+                           dtype,
+                           IsFloating(dtype),
+                           a.size,
+                           a.start,
+                           a.step,
+                           static_cast<uint64_t>(a.first),
+                           static_cast<uint64_t>(a.stride)};
+  return cuda::ForEach(k, (a.size + 3) / 4, body);
+}
+
+FIRN_REGISTER_KERNELS(arange) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = Run}};
+}
+
+}  // namespace
+}  // namespace firn::arange_cuda

@@ -1,0 +1,55 @@
+// conv2d as its definition, an output a thread: what cuDNN does not take (conv2d_cuda.cc).
+#include "tensor/kernels/cuda/conv.cuh"
+
+namespace firn::conv2d_cuda {
+namespace {
+
+template <class T>
+struct ForwardBody {
+  using Acc = AccumulatorOf<T>;
+  cuda::ConvSizes s;
+  const T *x, *weight, *bias;  // bias may be null
+  T* y;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t n = i;
+    const int64_t ow = cuda::TakeDigit(n, s.w.out), oh = cuda::TakeDigit(n, s.h.out);
+    const int64_t o = cuda::TakeDigit(n, s.out);
+    const int64_t first = o / s.out_per_group * s.in_per_group;
+    const T* images = x + (n * s.in + first) * s.image();
+    const T* taps = weight + o * s.in_per_group * s.taps();
+    Acc sum = bias != nullptr ? static_cast<Acc>(bias[o]) : Acc(0);
+    for (int64_t u = 0; u < s.h.kernel; ++u) {
+      const int64_t ih = s.h.Input(oh, u);
+      if (ih < 0) continue;
+      for (int64_t v = 0; v < s.w.kernel; ++v) {
+        const int64_t iw = s.w.Input(ow, v);
+        if (iw < 0) continue;
+        const T* from = images + ih * s.w.in + iw;
+        const T* tap = taps + u * s.w.kernel + v;
+        for (int64_t c = 0; c < s.in_per_group; ++c) {
+          sum += static_cast<Acc>(from[c * s.image()]) * static_cast<Acc>(tap[c * s.taps()]);
+        }
+      }
+    }
+    y[i] = static_cast<T>(sum);
+  }
+};
+
+absl::Status Run(KernelContext& k) {
+  FIRN_ASSIGN_OR_RETURN(const ConvProblem p,
+                        ConvForward(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs<ConvAttrs>()));
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const ForwardBody<T> body = {cuda::ConvSizes(p), k.in<T>(0), k.in<T>(1), k.in<T>(2),
+                                 k.out<T>()};
+    return cuda::ForEach(k, k.out_spec().num_elements(), body);
+  });
+}
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(conv2d) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = Run}};
+}
+
+}  // namespace firn::conv2d_cuda

@@ -1,0 +1,9 @@
+// conv_transpose2d by cuDNN.
+
+#include "tensor/kernels/cuda/dnn.h"
+
+namespace firn {
+
+FIRN_REGISTER_KERNELS(conv_transpose2d) { return cuda::DnnConvKernels(ConvPass::kBackwardData); }
+
+}  // namespace firn

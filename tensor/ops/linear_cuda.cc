@@ -1,0 +1,19 @@
+// linear by cuBLASLt, which adds the bias as it writes the product.
+
+#include "tensor/kernels/cuda/blas.h"
+
+namespace firn {
+namespace {
+
+struct Product {
+  static constexpr int kBias = 2;
+  static cpu::MatmulPlan Plan(const TensorSpec& x, const TensorSpec& weight, AttrsRef) {
+    return cpu::PlanMatmul(x, false, weight, true);
+  }
+};
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(linear) { return cuda::BlasKernels<Product>(); }
+
+}  // namespace firn

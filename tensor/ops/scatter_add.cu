@@ -1,0 +1,60 @@
+// scatter_add on CUDA: every line along the dimension has a list of indices of its own; see
+// kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing.
+#include "tensor/index_rules.h"
+#include "tensor/kernels/cuda/scatter.cuh"
+#include "tensor/ops/gather.h"
+#include "tensor/ops/scatter_add.h"
+#include "tensor/reorder.h"
+
+namespace firn::scatter_add_cuda {
+namespace {
+
+size_t Workspace(const KernelQuery& q) {
+  return 2 * static_cast<size_t>(q.in(1).num_elements()) * sizeof(uint64_t);
+}
+
+absl::Status Run(KernelContext& k) {
+  FIRN_RETURN_IF_ERROR(CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>()));
+  const Shape &y = k.out_spec().shape, &region = k.in_spec(1).shape;
+  if (region.num_elements() == 0) return absl::OkStatus();
+  const int dim = *NormalizeDim(k.attrs<DimAttrs>().dim, region);
+  const Dims in_y = ContiguousStrides(y), in_indices = ContiguousStrides(region),
+             in_source = ContiguousStrides(k.in_spec(2).shape);
+  cuda::Scatter s = {.lists = region.num_elements() / region[dim],
+                     .lines_a_list = 1,
+                     .count = region[dim],
+                     .columns = 1,
+                     .places = y[dim],
+                     .source_step = in_source[dim]};
+  cuda::Steps list;
+  for (int d = 0; d < region.rank(); ++d) {
+    if (d == dim) continue;
+    list.Add(region[d], in_indices[d]);
+    s.source_line.Add(region[d], in_source[d]);
+    s.line.Add(region[d], in_y[d]);
+  }
+  s.place.Add(y[dim], in_y[dim]);
+  uint64_t* const items = k.workspace<uint64_t>();
+  FIRN_RETURN_IF_ERROR(VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
+    return cuda::ForEach(k, s.lists * s.count,
+                         cuda::ListItemsBody<I>{k.in<I>(1), items, cuda::Packing(s.count), list,
+                                                s.count, in_indices[dim], y[dim], kNoIndex});
+  }));
+  FIRN_ASSIGN_OR_RETURN(const cuda::SortedScatter sorted, cuda::SortScatter(k, s, items));
+  return VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    return cuda::AddSorted<T>(k, sorted, 1, k.in<T>(2), k.out<T>());
+  });
+}
+
+FIRN_REGISTER_KERNELS(scatter_add) {
+  return {{.name = "strided",
+           .device = DeviceType::kCuda,
+           .supports = OthersContiguous,
+           .workspace = Workspace,
+           .run = Run,
+           .takes = Takes::kStrided},
+          {.name = "loop", .device = DeviceType::kCuda, .workspace = Workspace, .run = Run}};
+}
+
+}  // namespace
+}  // namespace firn::scatter_add_cuda

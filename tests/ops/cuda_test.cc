@@ -1,0 +1,256 @@
+// Every operation on a CUDA device against the CPU: values of each kernel in each dtype on
+// contiguous and strided inputs, and gradients; tests are named Cuda/<check>.<operation>.
+//
+// Without a GPU the device is the stand-in (tests/device/fake_cuda.h), on which kernels run on the
+// host; kernels of cuBLAS, cuDNN and CUB refuse it. In a build without --config=cuda there are no
+// kernels to test, and one test says that it skips them.
+
+#include "device/cuda.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "autograd/backward.h"
+#include "device/context.h"
+#include "device/internal/cuda_context.h"
+#include "tensor/apply.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/op.h"
+#include "tensor/ops/add.h"
+#include "tensor/ops/mul.h"
+#include "tensor/ops/sum.h"
+#include "tensor/precision.h"
+#include "tensor/samples.h"
+#include "tests/device/fake_cuda.h"
+#include "tests/ops/calls.h"
+#include "tests/ops/compare.h"
+
+namespace firn::testing {
+namespace {
+
+// Operations that have no CUDA kernel, and why not. A call says that none is registered.
+const std::set<std::string_view> kRefused = {};
+
+constexpr Device kDevice = Device::Cuda(0);
+
+bool HasCudaKernel(const OpDef& op) {
+  return std::any_of(op.kernels.begin(), op.kernels.end(),
+                     [](const Kernel& k) { return k.device == DeviceType::kCuda; });
+}
+
+// The storage of `t` on the device, seen through the same strides.
+Tensor OnDevice(const Tensor& t) {
+  if (!t.defined()) return t;
+  const Storage& storage = *t.impl()->storage;
+  const auto bytes = static_cast<int64_t>(storage.bytes());
+  const Tensor copy = *AllocateTensor(TensorSpec::Contiguous(DType::kU8, {bytes}, kDevice));
+  DeviceContext& context = **GetDeviceContext(kDevice);
+  EXPECT_TRUE(context.CopyFromHost(copy.impl()->data, storage.data(), storage.bytes()).ok());
+  TensorSpec spec = t.spec();
+  spec.device = kDevice;
+  return WrapStorage(copy.impl()->storage,
+                     copy.impl()->data + (t.impl()->data - static_cast<char*>(storage.data())),
+                     spec);
+}
+
+// Factories say in their attributes where the result goes.
+class DeviceSetter final : public AttrVisitor {
+ public:
+  using AttrVisitor::Field;
+  void Field(const char* name, int64_t& v) override {
+    if (std::strcmp(name, "device_type") == 0) v = static_cast<int64_t>(DeviceType::kCuda);
+  }
+  void Field(const char*, double&) override {}
+  void Field(const char*, bool&) override {}
+  void Field(const char*, std::string&) override {}
+  void Field(const char*, std::vector<int64_t>&) override {}
+};
+
+Call OnDevice(const Call& call) {
+  Call there{call.name, {}, call.attrs};
+  for (const Tensor& t : call.inputs) there.inputs.push_back(OnDevice(t));
+  DeviceSetter setter;
+  if (const AttrsType* type = there.attrs.ref().type()) {
+    type->visit(there.attrs.mutable_data(), setter);
+  }
+  return there;
+}
+
+bool AnyBlocked(const Call& call) {
+  return std::any_of(call.inputs.begin(), call.inputs.end(),
+                     [](const Tensor& t) { return t.defined() && t.spec().layout.blocked(); });
+}
+
+void ExpectSame(const Samples& samples, const Call& call, const Outcome& got, const Outcome& want,
+                bool values) {
+  ASSERT_EQ(got.results.size(), want.results.size());
+  for (size_t i = 0; i < want.results.size(); ++i) {
+    const Tensor &g = got.results[i], &w = want.results[i];
+    EXPECT_EQ(g.device(), kDevice) << "result " << i;
+    EXPECT_EQ(g.shape(), w.shape()) << "result " << i;
+    EXPECT_EQ(g.dtype(), w.dtype()) << "result " << i;
+    if (!values || g.shape() != w.shape() || g.dtype() != w.dtype()) continue;
+    EXPECT_TRUE(Near(g.To(Device::Cpu()), w, ToleranceFor(samples, w.dtype(), call.inputs)))
+        << "result " << i;
+  }
+}
+
+// Returns whether the operation took the call.
+bool CheckCall(const OpDef& op, const OpDef& on_cuda, const Samples& samples, const Call& call,
+               bool values) {
+  const Outcome want = Run(op, call);
+  if (!want.status.ok()) return false;
+  const Outcome got = Run(on_cuda, OnDevice(call));
+  if (got.status.code() == absl::StatusCode::kUnimplemented) return false;
+  EXPECT_TRUE(got.status.ok()) << call.name << ": " << got.error;
+  if (got.status.ok()) ExpectSame(samples, call, got, want, values);
+  return true;
+}
+
+void ExpectRefused(const OpDef& op, const Samples& samples) {
+  EXPECT_TRUE(kRefused.contains(op.name)) << "no CUDA kernel, and not among those that need none";
+  for (const Sample& sample : samples.samples) {
+    const Outcome got = Run(op, OnDevice(Call{sample.name, sample.inputs, sample.attrs}));
+    if (got.status.ok()) continue;  // nothing to do
+    EXPECT_NE(got.error.find("no kernel for cuda:0 takes this call (none is registered)"),
+              std::string::npos)
+        << got.error;
+  }
+}
+
+void CheckForward(const OpDef& op, const Samples& samples) {
+  if (!HasCudaKernel(op) && !op.is_view) return ExpectRefused(op, samples);
+  EXPECT_FALSE(kRefused.contains(op.name)) << "it has a CUDA kernel now";
+  std::vector<OpDef> alone;  // one kernel each
+  for (const Kernel& k : op.kernels) {
+    if (k.device == DeviceType::kCuda) alone.push_back(WithKernel(op, k));
+  }
+  if (op.is_view) alone.push_back(op);
+  int calls = 0;
+  bool any_taken = false;
+  for (const Sample& sample : samples.samples) {
+    for (const Call& call : DTypeVariants(op, sample)) {
+      SCOPED_TRACE(call.name);
+      bool taken = false;
+      for (const OpDef& one : alone) {
+        SCOPED_TRACE(one.is_view ? "view" : std::string(one.kernels[0].name));
+        taken |= CheckCall(op, one, samples, call, sample.check_values);
+        ++calls;
+        for (const LayoutVariant& v : LayoutVariants(op, call)) {
+          if (AnyBlocked(v.call)) continue;
+          SCOPED_TRACE(v.call.name);
+          CheckCall(op, one, samples, v.call, sample.check_values && !op.is_view);
+          ++calls;
+        }
+      }
+      EXPECT_TRUE(taken || !Run(op, call).status.ok()) << "no CUDA kernel takes this call";
+      any_taken |= taken;
+    }
+  }
+  EXPECT_TRUE(any_taken);
+  std::printf("%d calls\n", calls);
+}
+
+// Gradients of all wanted inputs for a fixed weighting of the results.
+std::vector<Tensor> Gradients(const OpDef& op, const Call& call,
+                              const std::vector<size_t>& wanted) {
+  std::vector<Tensor> inputs = call.inputs;
+  for (size_t i : wanted) inputs[i] = inputs[i].Detach().SetRequiresGrad();
+  Tensor total;
+  for (const Tensor& out : Apply(op, RefsOf(inputs), call.attrs.ref())) {
+    if (!out.requires_grad()) continue;
+    const Tensor part = Sum(Mul(out, out));
+    total = total.defined() ? Add(total, part) : part;
+  }
+  if (total.defined()) total.Backward();
+  std::vector<Tensor> grads;
+  for (size_t i : wanted) grads.push_back(inputs[i].grad());
+  return grads;
+}
+
+void CheckGradient(const OpDef& op, const Samples& samples) {
+  if (op.grad == nullptr || op.any_inout || kRefused.contains(op.name)) return;
+  for (const Sample& sample : samples.samples) {
+    const std::optional<Call> call = InF64(op, sample);
+    const std::vector<size_t> wanted = WantedGradients(op, sample);
+    if (!call || wanted.empty() || !sample.check_gradient || samples.random) continue;
+    SCOPED_TRACE(sample.name);
+    const std::vector<Tensor> want = Gradients(op, *call, wanted);
+    const std::vector<Tensor> got = Gradients(op, OnDevice(*call), wanted);
+    for (size_t i = 0; i < want.size(); ++i) {
+      ASSERT_EQ(got[i].defined(), want[i].defined());
+      if (!want[i].defined()) continue;
+      EXPECT_EQ(got[i].device(), kDevice);
+      EXPECT_TRUE(Near(got[i].To(Device::Cpu()), want[i], {1e-9, 1e-9})) << "gradient " << i;
+    }
+  }
+}
+
+struct NamedCheck {
+  const char* name;
+  void (*run)(const OpDef&, const Samples&);
+};
+constexpr NamedCheck kChecks[] = {{"forward", CheckForward}, {"gradient", CheckGradient}};
+
+class CudaTest : public ::testing::Test {
+ public:
+  using Check = void (*)(const OpDef&, const Samples&);
+  CudaTest(Check check, const OpDef& op) : check_(check), op_(op) {}
+
+  void TestBody() override {
+    const auto samples = SamplesOf(op_.name);
+    ASSERT_NE(samples, nullptr);
+    try {
+      check_(op_, *samples);
+    } catch (const Error& e) {
+      FAIL() << e.what();
+    }
+  }
+
+ private:
+  const Check check_;
+  const OpDef& op_;
+};
+
+void RegisterAll() {
+  for (const OpDef* op : AllOps()) {
+    for (const NamedCheck& check : kChecks) {
+      ::testing::RegisterTest(absl::StrCat("Cuda/", check.name).c_str(),
+                              std::string(op->name).c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                              [&check, op]() -> CudaTest* { return new CudaTest(check.run, *op); });
+    }
+  }
+}
+
+TEST(CudaKernelsTest, AreInThisBuild) {
+  if (!HasCudaKernel(Op("exp"))) GTEST_SKIP() << "built without --config=cuda";
+}
+
+}  // namespace
+}  // namespace firn::testing
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  std::optional<firn::FakeCuda> fake;
+  std::optional<firn::internal::ScopedCudaApi> scope;
+  if (!firn::CudaAvailable()) {
+    std::printf("no GPU (%s): kernels run on the stand-in\n",
+                firn::CudaUnavailableReason().c_str());
+    fake.emplace();
+    scope.emplace(*fake);
+  }
+  // What f32's tolerances are for; Winograd's rounding is either side's own.
+  firn::SetConvMath(firn::F32Math::kStrict);
+  firn::SetWinogradAllowed(false);
+  if (firn::testing::HasCudaKernel(firn::Op("exp"))) firn::testing::RegisterAll();
+  return RUN_ALL_TESTS();
+}

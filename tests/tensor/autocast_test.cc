@@ -1,0 +1,102 @@
+// Which operations change the dtype of their inputs under an AutocastScope, and what gradients get.
+#include "tensor/autocast.h"
+
+#include <vector>
+
+#include "autograd/backward.h"
+#include "gtest/gtest.h"
+#include "tensor/from.h"
+#include "tensor/ops/add.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/conv2d.h"
+#include "tensor/ops/exp.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/linear.h"
+#include "tensor/ops/matmul.h"
+#include "tensor/ops/mse_loss.h"
+#include "tensor/ops/relu.h"
+#include "tensor/ops/softmax.h"
+#include "tests/error_of.h"
+
+namespace firn {
+namespace {
+
+using testing::ErrorOf;
+
+TEST(AutocastTest, ComputesProductsAndConvolutionsInTheHalfType) {
+  const Tensor x = Ones({2, 3}), w = Ones({4, 3});
+  const AutocastScope autocast(DType::kBF16);
+  EXPECT_EQ(Linear(x, w, Tensor()).dtype(), DType::kBF16);
+  EXPECT_EQ(Matmul(x, Ones({3, 5})).dtype(), DType::kBF16);
+  EXPECT_EQ(Conv2d(Ones({1, 2, 4, 4}), Ones({3, 2, 3, 3}), Tensor()).dtype(), DType::kBF16);
+}
+
+TEST(AutocastTest, ComputesLossesAndWideFunctionsInF32) {
+  const Tensor half = Cast(Ones({2, 3}), DType::kF16);
+  const AutocastScope autocast(DType::kF16);
+  EXPECT_EQ(Softmax(half, 1).dtype(), DType::kF32);
+  EXPECT_EQ(Exp(half).dtype(), DType::kF32);
+  EXPECT_EQ(MseLoss(half, half).dtype(), DType::kF32);
+}
+
+TEST(AutocastTest, LeavesTheRestAlone) {
+  const Tensor half = Cast(Ones({2, 3}), DType::kF16);
+  const AutocastScope autocast(DType::kF16);
+  EXPECT_EQ(Relu(half).dtype(), DType::kF16);
+  EXPECT_EQ(Relu(Ones({2})).dtype(), DType::kF32);
+  EXPECT_EQ(Add(half, Ones({3})).dtype(), DType::kF32) << "promoted as ever";
+  const Tensor wide = Ones({3, 3}, DType::kF64);
+  EXPECT_EQ(Matmul(wide, wide).dtype(), DType::kF64);
+}
+
+TEST(AutocastTest, GivesF32GradientsToF32Parameters) {
+  Tensor w = FromVector<float>({1, 2, 3, 4}, {2, 2}).SetRequiresGrad();
+  const Tensor x = FromVector<float>({1, 0.5, -1, 2}, {2, 2});
+  const auto gradient = [&](DType dtype) {
+    w.ZeroGrad();
+    Tensor loss;
+    {
+      const AutocastScope autocast(dtype);
+      const Tensor y = Linear(x, w, Tensor());
+      loss = MseLoss(Relu(y), Zeros({2, 2}));
+    }
+    EXPECT_EQ(loss.dtype(), DType::kF32);
+    loss.Backward();
+    return w.grad();
+  };
+  const Tensor exact = gradient(DType::kF32), half = gradient(DType::kBF16);
+  EXPECT_EQ(half.dtype(), DType::kF32);
+  const std::vector<float> want = exact.ToVector<float>(), got = half.ToVector<float>();
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 0.02 * 16);
+}
+
+TEST(AutocastTest, BackwardInsideTheScopeIsTheSame) {
+  Tensor w = Ones({2, 2}).SetRequiresGrad();
+  const AutocastScope autocast(DType::kF16);
+  MseLoss(Linear(Ones({3, 2}), w, Tensor()), Zeros({3, 2})).Backward();
+  EXPECT_EQ(w.grad().dtype(), DType::kF32);
+}
+
+TEST(AutocastTest, ScopesNestAndEnd) {
+  const Tensor x = Ones({2, 2});
+  {
+    const AutocastScope outer(DType::kF16);
+    {
+      const AutocastScope off(DType::kF32);
+      EXPECT_EQ(Matmul(x, x).dtype(), DType::kF32);
+      const AutocastScope inner(DType::kBF16);
+      EXPECT_EQ(Matmul(x, x).dtype(), DType::kBF16);
+    }
+    EXPECT_EQ(Matmul(x, x).dtype(), DType::kF16);
+  }
+  EXPECT_EQ(Matmul(x, x).dtype(), DType::kF32);
+}
+
+TEST(AutocastTest, RefusesDTypesThatAreNoHalf) {
+  EXPECT_EQ(ErrorOf([] { const AutocastScope autocast(DType::kI32); }),
+            "autocast: dtype must be f16, bf16 or, to turn it off, f32; got i32");
+  EXPECT_EQ(Matmul(Ones({2, 2}), Ones({2, 2})).dtype(), DType::kF32);
+}
+
+}  // namespace
+}  // namespace firn
