@@ -13,7 +13,7 @@
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/execution_observer.h"
 #include "autograd/graph/kernel_call.h"
-#include "device/cpu_allocator.h"
+#include "device/environment.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
@@ -64,18 +64,19 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph, int64_t ma
 absl::Status Executor::Bind() {
   kernels_.clear();
   workspaces_.clear();
-  temp_offsets_.clear();
-  workspace_offsets_.clear();
+  temp_pieces_.clear();
+  workspace_pieces_.clear();
   operands_.clear();
   steps_.clear();
   patches_.clear();
   states_.clear();
-  arena_ = nullptr;
+  recordings_.reset();
   threads_ = 0;  // until all of it has worked: the next run tries again
   FIRN_RETURN_IF_ERROR(ChooseKernels());
   FIRN_RETURN_IF_ERROR(PlanArena());
   FIRN_RETURN_IF_ERROR(BindStates());
   BindOperands();
+  if (const std::optional<Device> device = RecordableDevice()) recordings_.emplace(*device);
   threads_ = NumThreads();
   return absl::OkStatus();
 }
@@ -96,47 +97,51 @@ absl::Status Executor::ChooseKernels() {
 
 absl::Status Executor::PlanArena() {
   const auto count = static_cast<int64_t>(graph_.instrs.size());
-  std::vector<Lifetime> pieces;
-  std::vector<int64_t> piece_of(graph_.buffers.size(), -1);
+  std::vector<ArenaPiece> pieces;
   const std::vector<Lifespan> spans = LifespansOf(graph_);
   for (size_t b = 0; b < spans.size(); ++b) {
-    if (graph_.buffers[b].kind != Buffer::Kind::kTemp || !spans[b].named()) continue;
-    piece_of[b] = static_cast<int64_t>(pieces.size());
-    pieces.push_back({graph_.buffers[b].bytes, static_cast<int64_t>(spans[b].first),
-                      static_cast<int64_t>(spans[b].last)});
+    const Buffer& buffer = graph_.buffers[b];
+    const bool temp = buffer.kind == Buffer::Kind::kTemp && spans[b].named();
+    temp_pieces_.push_back(temp ? static_cast<int64_t>(pieces.size()) : -1);
+    if (!temp) continue;
+    pieces.push_back(
+        {{buffer.bytes, static_cast<int64_t>(spans[b].first), static_cast<int64_t>(spans[b].last)},
+         buffer.device});
   }
   const size_t first_workspace = pieces.size();
   for (int64_t step = 0; step < count; ++step) {
     const auto bytes = static_cast<int64_t>(workspaces_[static_cast<size_t>(step)]);
-    workspace_offsets_.push_back(bytes == 0 ? -1 : static_cast<int64_t>(pieces.size()));
-    if (bytes != 0) pieces.push_back({bytes, step, step});
+    workspace_pieces_.push_back(bytes == 0 ? -1 : static_cast<int64_t>(pieces.size()));
+    if (bytes == 0) continue;
+    const KernelCall call(graph_, graph_.instrs[static_cast<size_t>(step)]);
+    pieces.push_back({{bytes, step, step}, call.device()});
   }
-  plan_ = PlanMemory(pieces);
-  FIRN_RETURN_IF(plan_.arena_bytes > max_arena_bytes_,
-                 ResourceExhausted("temporaries need ", plan_.arena_bytes, " bytes, more than the ",
-                                   max_arena_bytes_, " allowed"));
+  FIRN_RETURN_IF_ERROR(arenas_.Make(pieces, max_arena_bytes_));
   FindPeak(pieces, first_workspace);
-  const auto offset_of = [&](int64_t piece) {
-    return piece < 0 ? piece : plan_.offsets[static_cast<size_t>(piece)];
-  };
-  for (int64_t piece : piece_of) temp_offsets_.push_back(offset_of(piece));
-  for (int64_t& piece : workspace_offsets_) piece = offset_of(piece);
-  // What the captured run left in the cache would lie beside the arena from now on.
-  CpuAllocator().EmptyCache();
-  FIRN_ASSIGN_OR_RETURN(arena_, Storage::Allocate(static_cast<size_t>(plan_.arena_bytes), Device(),
-                                                  AllocTag::kArena));
   return absl::OkStatus();
 }
 
-void Executor::FindPeak(absl::Span<const Lifetime> pieces, size_t first_workspace) {
+void Executor::FindPeak(absl::Span<const ArenaPiece> pieces, size_t first_workspace) {
   peak_.clear();
   for (size_t i = 0; i < pieces.size(); ++i) {
-    const Lifetime& piece = pieces[i];
-    if (piece.first > plan_.peak_step || piece.last < plan_.peak_step) continue;
-    peak_.push_back({piece.bytes, static_cast<size_t>(piece.first), i >= first_workspace});
+    const Lifetime& life = pieces[i].life;
+    if (pieces[i].device != arenas_.main_device()) continue;
+    if (life.first > plan().peak_step || life.last < plan().peak_step) continue;
+    peak_.push_back({life.bytes, static_cast<size_t>(life.first), i >= first_workspace});
   }
   std::stable_sort(peak_.begin(), peak_.end(),
                    [](const MemoryUse& a, const MemoryUse& b) { return a.bytes > b.bytes; });
+}
+
+// All of the work on one CUDA device, by kernels that can be recorded. With FIRN_SYNC_AFTER_LAUNCH
+// every kernel is waited for, which a recording does not allow.
+std::optional<Device> Executor::RecordableDevice() const {
+  if (steps_.empty() || env::SyncAfterLaunch()) return std::nullopt;
+  const Device device = KernelCall(graph_, *steps_.front().instr).device();
+  const bool all = std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return step.kernel->graph_capturable && KernelCall(graph_, *step.instr).device() == device;
+  });
+  return all && device.is_cuda() ? std::optional(device) : std::nullopt;
 }
 
 absl::StatusOr<char*> Executor::Find(const StatePlace& state) const {
@@ -167,7 +172,7 @@ char* Executor::PlaceOf(ValueId id) const {
   const auto buffer = static_cast<size_t>(v.buffer);
   switch (graph_.buffers[buffer].kind) {
     case Buffer::Kind::kTemp:
-      return static_cast<char*>(arena_->data()) + temp_offsets_[buffer] + v.offset;
+      return arenas_.place(static_cast<size_t>(temp_pieces_[buffer])) + v.offset;
     case Buffer::Kind::kState:
     case Buffer::Kind::kConstant:
       return states_[static_cast<size_t>(state_of_buffer_[buffer])].data + v.offset;
@@ -209,14 +214,15 @@ void Executor::BindOperands() {
       work |= graph_.value(id).spec.num_elements() != 0;
     }
     if (!work) continue;
-    void* workspace = workspace_offsets_[i] < 0
+    void* workspace = workspace_pieces_[i] < 0
                           ? nullptr
-                          : static_cast<char*>(arena_->data()) + workspace_offsets_[i];
-    steps_.push_back({kernels_[i], &instr,
-                      KernelContext({operands_.data() + first, results - first},
-                                    {operands_.data() + results, operands_.size() - results},
-                                    instr.attrs.ref(), workspace),
-                      instr.op->index_bounds != nullptr});
+                          : arenas_.place(static_cast<size_t>(workspace_pieces_[i]));
+    steps_.push_back(
+        {kernels_[i], &instr,
+         KernelContext({operands_.data() + first, results - first},
+                       {operands_.data() + results, operands_.size() - results}, instr.attrs.ref(),
+                       workspace),
+         instr.op->index_bounds != nullptr && kernels_[i]->device == DeviceType::kCpu});
   }
 }
 
@@ -320,6 +326,14 @@ absl::Status Executor::RunSteps() {
   return absl::OkStatus();
 }
 
+absl::Status Executor::RunRecorded() {
+  addresses_.clear();
+  for (const Patch& p : patches_)
+    addresses_.push_back(static_cast<char*>(operands_[p.operand].data));
+  for (const StatePlace& state : states_) addresses_.push_back(state.data);
+  return recordings_->Run(addresses_, [&] { return RunSteps(); });
+}
+
 // A loop of its own: the other one asks nobody.
 absl::Status Executor::RunObservedSteps() {
   std::vector<ExecutionObserver*> observers;  // innermost first
@@ -361,7 +375,7 @@ absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor>
     if (state.written) graph_.value(state.value).bound.impl()->storage->BumpVersion();
   }
   const bool observed = ExecutionObserverScope::Innermost() != nullptr;
-  FIRN_RETURN_IF_ERROR(observed ? RunObservedSteps() : RunSteps());
+  FIRN_RETURN_IF_ERROR(observed ? RunObservedSteps() : recordings_ ? RunRecorded() : RunSteps());
   for (size_t i = 0; i < out.size(); ++i) {
     const Value& v = graph_.value(graph_.outputs[i]);
     const char* from = PlaceOf(graph_.outputs[i]);
@@ -369,7 +383,7 @@ absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor>
       const auto input = static_cast<size_t>(InputOf(graph_.outputs[i]));
       from = in[input].impl()->data + (v.offset - graph_.value(graph_.inputs[input]).offset);
     }
-    CopyElements(v.spec, from, out[i].spec(), out[i].impl()->data);
+    FIRN_RETURN_IF_ERROR(CopyElements(v.spec, from, out[i].spec(), out[i].impl()->data));
     out[i].impl()->storage->BumpVersion();
   }
   LeaveGradients();

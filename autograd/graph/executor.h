@@ -7,13 +7,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "autograd/graph/arenas.h"
 #include "autograd/graph/graph.h"
 #include "autograd/graph/plan.h"
+#include "autograd/graph/recordings.h"
 #include "tensor/op.h"
 #include "tensor/storage.h"
 
@@ -43,9 +46,12 @@ class Executor {
   absl::Status Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out);
 
   const Graph& graph() const { return graph_; }
-  const MemoryPlan& plan() const { return plan_; }
+  // Of the device that needs the most.
+  const MemoryPlan& plan() const { return arenas_.main_plan(); }
   // At plan().peak_step, the largest first.
   absl::Span<const MemoryUse> peak() const { return peak_; }
+  // Runs whose steps were queued as one (a CUDA graph).
+  int64_t recorded_runs() const { return recordings_ ? recordings_->launches() : 0; }
 
  private:
   // One kernel call.
@@ -73,7 +79,9 @@ class Executor {
   absl::Status Bind();
   absl::Status ChooseKernels();
   absl::Status PlanArena();
-  void FindPeak(absl::Span<const Lifetime> pieces, size_t first_workspace);
+  void FindPeak(absl::Span<const ArenaPiece> pieces, size_t first_workspace);
+  // The device whose runs can be recorded, if there is one.
+  std::optional<Device> RecordableDevice() const;
   absl::Status BindStates();
   void BindOperands();
   // Null for what lies in an input of the run.
@@ -90,25 +98,27 @@ class Executor {
   absl::Status CheckGradients() const;
   absl::Status RunStep(Step& step);
   absl::Status RunSteps();
+  absl::Status RunRecorded();
   absl::Status RunObservedSteps();
   void LeaveGradients();
 
   Graph graph_;
   int64_t max_arena_bytes_;
   std::vector<int64_t> input_of_buffer_;
-  int threads_ = 0;                     // NumThreads() when bound: workspaces depend on it
-  std::vector<const Kernel*> kernels_;  // by instruction; null: a view
-  std::vector<size_t> workspaces_;      // bytes, by instruction
-  std::vector<int64_t> temp_offsets_;   // in the arena, by buffer; -1: none
-  std::vector<int64_t> workspace_offsets_;
-  MemoryPlan plan_;
+  int threads_ = 0;                        // NumThreads() when bound: workspaces depend on it
+  std::vector<const Kernel*> kernels_;     // by instruction; null: a view
+  std::vector<size_t> workspaces_;         // bytes, by instruction
+  std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none
+  std::vector<int64_t> workspace_pieces_;  // by instruction
+  Arenas arenas_;
   std::vector<MemoryUse> peak_;
-  IntrusivePtr<Storage> arena_;
   std::vector<Operand> operands_;  // of all steps; never grows after Make
   std::vector<Step> steps_;
   std::vector<Patch> patches_;
   std::vector<StatePlace> states_;
   std::vector<int64_t> state_of_buffer_;  // index into states_, -1: none
+  std::optional<Recordings> recordings_;
+  std::vector<char*> addresses_;  // of inputs and states, scratch of RunRecorded
 };
 
 }  // namespace firn

@@ -16,11 +16,14 @@ KernelCall::KernelCall(const Graph& graph, const Instr& instr, absl::Span<const 
   for (ValueId id : instr.in) in_.push_back(id == kNoValue ? nullptr : &graph.value(id).spec);
 }
 
-absl::StatusOr<const Kernel*> KernelCall::Select() const {
+Device KernelCall::device() const {
   Device device;
   for (const TensorSpec* spec : in_) device = spec == nullptr ? device : spec->device;
-  if (!out_.empty()) device = out_[0].device;
-  return internal::SelectKernel(*instr_.op, query(), device);
+  return out_.empty() ? device : out_[0].device;
+}
+
+absl::StatusOr<const Kernel*> KernelCall::Select() const {
+  return internal::SelectKernel(*instr_.op, query(), device());
 }
 
 }  // namespace firn

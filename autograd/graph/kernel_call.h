@@ -20,6 +20,7 @@ class KernelCall {
   KernelCall& operator=(const KernelCall&) = delete;
 
   KernelQuery query() const { return {in_, out_, instr_.attrs.ref()}; }
+  Device device() const;
   // The kernel that Apply would choose. Errors: none takes this call.
   absl::StatusOr<const Kernel*> Select() const;
 

@@ -38,7 +38,7 @@ Tensor Copy(const Tensor& t) {
   absl::StatusOr<Tensor> copy = AllocateTensor(
       TensorSpec::Blocked(t.dtype(), t.shape(), t.device(), t.spec().layout.channel_block));
   RaiseIfError(copy.status(), "capture");
-  CopyElements(t.spec(), t.impl()->data, copy->spec(), copy->impl()->data);
+  RaiseIfError(CopyElements(t.spec(), t.impl()->data, copy->spec(), copy->impl()->data), "capture");
   return *std::move(copy);
 }
 
@@ -122,7 +122,9 @@ void GraphRecorder::Undo() {
   // The last copies were taken of what earlier ones may overlap.
   for (auto it = changed_.rbegin(); it != changed_.rend(); ++it) {
     const auto& [state, before] = *it;
-    CopyElements(before.spec(), before.impl()->data, state.spec(), state.impl()->data);
+    const absl::Status copied =
+        CopyElements(before.spec(), before.impl()->data, state.spec(), state.impl()->data);
+    FIRN_CHECK(copied.ok(), std::string(copied.message()));  // as the copy the other way was
     state.impl()->storage->BumpVersion();
   }
   for (Leaf& leaf : leaves_) leaf.tensor.SetGrad(leaf.grad_before);

@@ -104,6 +104,8 @@ const Graph& StaticGraph::captured() const { return parts_->captured; }
 const Graph& StaticGraph::graph() const { return parts_->executor->graph(); }
 const MemoryPlan& StaticGraph::memory() const { return parts_->executor->plan(); }
 
+int64_t StaticGraph::recorded_runs() const { return parts_->executor->recorded_runs(); }
+
 std::string StaticGraph::Explain() const {
   return firn::Explain({captured(), parts_->reports, graph(), memory(), parts_->executor->peak()});
 }

@@ -65,6 +65,8 @@ class StaticGraph {
   const Graph& captured() const;
   const Graph& graph() const;
   const MemoryPlan& memory() const;
+  // Runs whose operations were queued on the device as one (a CUDA graph); 0 on the CPU.
+  int64_t recorded_runs() const;
   // What compiling did and what a run needs, for people to read.
   std::string Explain() const;
 

@@ -24,15 +24,22 @@ namespace {
 thread_local constinit const Node* node_in_backward = nullptr;
 thread_local constinit bool in_backward = false;
 
+// Gradient rules see the dtypes that the forward run had, whatever autocast says by now.
 class BackwardScope {
  public:
-  BackwardScope() : outer_(std::exchange(in_backward, true)) {}
-  ~BackwardScope() { in_backward = outer_; }
+  BackwardScope()
+      : outer_(std::exchange(in_backward, true)),
+        autocast_(std::exchange(ThisThread().autocast, nullptr)) {}
+  ~BackwardScope() {
+    in_backward = outer_;
+    ThisThread().autocast = autocast_;
+  }
   BackwardScope(const BackwardScope&) = delete;
   BackwardScope& operator=(const BackwardScope&) = delete;
 
  private:
   bool outer_;
+  Autocaster* autocast_;
 };
 
 // Says on whose behalf operations run: for messages and for anomaly reports.

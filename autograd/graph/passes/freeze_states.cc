@@ -14,7 +14,8 @@ namespace {
 
 absl::StatusOr<Tensor> CopyOf(const Storage& storage, const TensorSpec& bytes) {
   FIRN_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(bytes));
-  CopyElements(bytes, static_cast<const char*>(storage.data()), copy.spec(), copy.impl()->data);
+  FIRN_RETURN_IF_ERROR(CopyElements(bytes, static_cast<const char*>(storage.data()), copy.spec(),
+                                    copy.impl()->data));
   return copy;
 }
 

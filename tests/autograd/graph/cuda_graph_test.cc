@@ -1,0 +1,151 @@
+// Training on a CUDA device, step by step and frozen: on a GPU, or on the stand-in, where libraries
+// refuse and kernels run on the host.
+#include <optional>
+#include <vector>
+
+#include "autograd/graph/static_graph.h"
+#include "device/context.h"
+#include "device/cuda.h"
+#include "device/internal/cuda_context.h"
+#include "gtest/gtest.h"
+#include "nn/linear.h"
+#include "optim/adam.h"
+#include "tensor/from.h"
+#include "tensor/op.h"
+#include "tensor/ops/cross_entropy.h"
+#include "tensor/ops/randint.h"
+#include "tensor/ops/randn.h"
+#include "tensor/ops/relu.h"
+#include "tensor/rng.h"
+#include "tensor/tensor.h"
+#include "tests/device/fake_cuda.h"
+
+namespace firn {
+namespace {
+
+bool HasKernels() {
+  for (const Kernel& k : Op("linear").kernels) {
+    if (k.device == DeviceType::kCuda) return true;
+  }
+  return false;
+}
+
+struct Net : nn::Module {
+  nn::Linear& first = Add<nn::Linear>("first", {.in = 6, .out = 8});
+  nn::Linear& second = Add<nn::Linear>("second", {.in = 8, .out = 3});
+  Tensor Forward(const Tensor& x) { return second(Relu(first(x))); }
+};
+
+// A network and its optimizer, the same each time, on a device.
+struct Trainer {
+  explicit Trainer(Device device) {
+    ManualSeed(3);
+    net.emplace();
+    net->To(device);
+    adam.emplace(net->parameters(), optim::AdamOptions{.lr = 0.05});
+    images = Randn({16, 6}).To(device);
+    labels = Randint(0, 3, {16}).To(device);
+  }
+  Tensor Step(const Tensor& x, const Tensor& y) {
+    adam->ZeroGrad();
+    Tensor loss = CrossEntropy(net->Forward(x), y);
+    loss.Backward();
+    adam->Step();
+    return loss;
+  }
+
+  std::optional<Net> net;
+  std::optional<optim::Adam> adam;
+  Tensor images, labels;
+};
+
+class CudaGraphTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasKernels()) GTEST_SKIP() << "built without --config=cuda";
+    if (CudaAvailable()) return;
+    fake_.emplace();
+    scope_.emplace(*fake_);
+  }
+
+  std::optional<FakeCuda> fake_;
+  std::optional<internal::ScopedCudaApi> scope_;
+  const Device device_ = Device::Cuda(0);
+};
+
+constexpr int kSteps = 6;
+
+std::vector<double> LossesOf(Trainer& t) {
+  std::vector<double> losses;
+  for (int i = 0; i < kSteps; ++i) losses.push_back(t.Step(t.images, t.labels).Item());
+  return losses;
+}
+
+TEST_F(CudaGraphTest, TrainsAsTheCpuDoes) {
+  Trainer here{Device::Cpu()}, there{device_};
+  const std::vector<double> want = LossesOf(here), got = LossesOf(there);
+  for (int i = 0; i < kSteps; ++i) EXPECT_NEAR(got[i], want[i], 1e-4) << "step " << i;
+  EXPECT_LT(got.back(), got.front());
+}
+
+TEST_F(CudaGraphTest, AStepWaitsOnlyWhereTheLossIsRead) {
+  Trainer t{device_};
+  t.Step(t.images, t.labels);  // the first makes the optimizer's state
+  const int64_t before = CudaSynchronizations();
+  const Tensor loss = t.Step(t.images, t.labels);
+  EXPECT_EQ(CudaSynchronizations(), before);
+  loss.Item();
+  EXPECT_EQ(CudaSynchronizations(), before + 1);
+}
+
+TEST_F(CudaGraphTest, FrozenStepsAreQueuedAsOneAndTrainAlike) {
+  Trainer plain{device_}, frozen{device_};
+  const std::vector<double> want = LossesOf(plain);
+  std::vector<double> got;
+  StaticGraph step = Freeze(
+      [&](const Tensor& x, const Tensor& y) {
+        Tensor loss = frozen.Step(x, y);
+        return loss;
+      },
+      frozen.images, frozen.labels);
+  // Freezing was the first step.
+  for (int i = 1; i < kSteps; ++i) got.push_back(step(frozen.images, frozen.labels).Item());
+  for (int i = 1; i < kSteps; ++i) EXPECT_NEAR(got[i - 1], want[i], 1e-6) << "step " << i;
+  EXPECT_EQ(step.recorded_runs(), kSteps - 2) << "all but the first run with these addresses";
+}
+
+TEST_F(CudaGraphTest, ARecordedStepFollowsInputsAndLearningRate) {
+  Trainer plain{device_}, frozen{device_};
+  StaticGraph step = Freeze([&](const Tensor& x, const Tensor& y) { return frozen.Step(x, y); },
+                            frozen.images, frozen.labels);
+  plain.Step(plain.images, plain.labels);
+  for (int i = 0; i < 2 * kSteps; ++i) {
+    const Tensor images = Randn({16, 6}).To(device_);
+    const double lr = 0.01 * (i + 1);
+    plain.adam->SetLr(lr);
+    frozen.adam->SetLr(lr);
+    const double want = plain.Step(images, plain.labels).Item();
+    EXPECT_NEAR(step(images, frozen.labels).Item(), want, 1e-6) << "step " << i;
+  }
+  EXPECT_GT(step.recorded_runs(), 0);
+}
+
+TEST_F(CudaGraphTest, AFailedRecordingRunsKernelByKernelAndSaysSo) {
+  if (!fake_) GTEST_SKIP() << "only the stand-in fails when told to";
+  Trainer t{device_};
+  StaticGraph step =
+      Freeze([&](const Tensor& x, const Tensor& y) { return t.Step(x, y); }, t.images, t.labels);
+  fake_->FailCall("EndRecording", 1, FakeCuda::kInvalidValue);
+  ::testing::internal::CaptureStderr();
+  double last = 0;
+  for (int i = 0; i < 4; ++i) last = step(t.images, t.labels).Item();
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said,
+            "firn: a frozen graph runs kernel by kernel on cuda:0: cudaStreamEndCapture failed: "
+            "cudaErrorInvalidValue: invalid argument\n");
+  EXPECT_EQ(step.recorded_runs(), 0);
+  EXPECT_GT(last, 0);
+}
+
+}  // namespace
+}  // namespace firn
