@@ -92,7 +92,10 @@ StaticModule::StaticModule(Module& network, Function function, const StaticModul
 
 void StaticModule::DescribeCall(absl::Span<const Tensor> inputs, std::vector<uint64_t>* words) {
   words->clear();
+  const Autocaster* const autocast = ThisThread().autocast;
   words->push_back((GradEnabled() ? 1u : 0u) | (WinogradAllowed() ? 2u : 0u));
+  words->push_back(static_cast<uint64_t>(MatmulMath()) << 1 | static_cast<uint64_t>(ConvMath()));
+  words->push_back(autocast == nullptr ? 0 : 1 + static_cast<uint64_t>(autocast->dtype()));
   for (const Tensor& t : inputs) AddSpec(t.spec(), words);
 }
 
@@ -121,6 +124,9 @@ std::string StaticModule::TextOf(absl::Span<const Tensor> inputs) const {
   }
   absl::StrAppend(&text, "; ", ModesOf(*network_), GradEnabled() ? ", grad" : ", no grad",
                   WinogradAllowed() ? "" : ", no Winograd");
+  if (const Autocaster* autocast = ThisThread().autocast) {
+    absl::StrAppend(&text, ", autocast to ", Name(autocast->dtype()));
+  }
   return text;
 }
 

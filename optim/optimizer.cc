@@ -14,6 +14,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tensor/ops/assign.h"
 #include "tensor/ops/cast.h"
 #include "tensor/ops/full.h"
 #include "tensor/pending.h"
@@ -111,7 +112,9 @@ void Optimizer::SetLr(size_t group, double lr) {
   if (present.device() == Device::Cpu()) {
     present.mutable_host_view<double>()[0] = lr;
   } else {
-    present = FromVector(std::vector<double>{lr}, Shape()).To(present.device());
+    // In place: a captured step reads it where it lies.
+    const NoCaptureScope no_capture;
+    Assign(present, FromVector(std::vector<double>{lr}, Shape()).To(present.device()));
   }
 }
 
