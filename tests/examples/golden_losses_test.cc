@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -58,7 +59,9 @@ GoldenLosses Read(const std::string& model) {
 
 // The arithmetic of a run, and how far its losses may be from PyTorch's f64 ones: `absolute`, and
 // so many times the distance of PyTorch's own f32 losses up to that step. In f32 rounding grows
-// with the steps, as PyTorch's own distance shows. How far they are is in the properties that
+// with the steps, as PyTorch's own distance shows. A loss further off than that may be so only as
+// far as ten times what one rounding of the initial parameters does to the losses of the same
+// program on the same machine, which is then measured. How far they are is in the properties that
 // --gtest_output=xml:FILE writes: in f64 at most 1.1e-14.
 struct Arithmetic {
   const char* name;
@@ -66,21 +69,12 @@ struct Arithmetic {
   bool winograd;
   double absolute, distances;
 };
+constexpr double kRoundings = 10;
 constexpr Arithmetic kArithmetics[] = {
     {"f64", DType::kF64, true, 1e-12, 0},
     {"f32 without Winograd", DType::kF32, false, 1e-6, 30},
     {"f32", DType::kF32, true, 1e-6, 30},
 };
-
-// What Winograd's rounding may add: who wins a max pooling by a hair, or whether a relu passes a
-// value, may change with it, and all that follows. The properties say: lenet 1.3e-3 under plain
-// SGD, deep_cnn 1.9e-4, resnet 6.7e-5 under Adam. OneRoundingOfTheParameters below says that no
-// less is to be had.
-double AllowedForWinograd(const std::string& model) {
-  if (model == "lenet") return 2e-3;
-  if (model == "deep_cnn") return 5e-4;
-  return model == "resnet" ? 2e-4 : 0;
-}
 
 std::unique_ptr<Trainer> TrainerFor(const GoldenLosses& golden, const std::string& model,
                                     const std::string& optimizer, DType dtype) {
@@ -90,39 +84,6 @@ std::unique_ptr<Trainer> TrainerFor(const GoldenLosses& golden, const std::strin
   absl::StatusOr<std::unique_ptr<Trainer>> trainer = Trainer::Make(options);
   EXPECT_TRUE(trainer.ok()) << trainer.status();
   return trainer.ok() ? *std::move(trainer) : nullptr;
-}
-
-class GoldenLossesTest : public ::testing::TestWithParam<std::string> {
- protected:
-  void TearDown() override { SetWinogradAllowed(true); }
-};
-
-TEST_P(GoldenLossesTest, FollowPyTorch) {
-  const GoldenLosses golden = Read(GetParam());
-  ASSERT_FALSE(golden.runs.empty());
-  for (const GoldenLosses::Run& run : golden.runs) {
-    ASSERT_EQ(run.f64.size(), 10u);
-    for (const Arithmetic& arithmetic : kArithmetics) {
-      SCOPED_TRACE(run.optimizer + " " + arithmetic.name);
-      SetWinogradAllowed(arithmetic.winograd);
-      const auto trainer = TrainerFor(golden, GetParam(), run.optimizer, arithmetic.dtype);
-      ASSERT_NE(trainer, nullptr);
-      std::vector<std::string> names;
-      for (const NamedTensor& p : trainer->net().named_parameters()) names.push_back(p.name);
-      EXPECT_EQ(names, golden.parameters);
-      const bool rounds = arithmetic.winograd && arithmetic.dtype == DType::kF32;
-      const double absolute = arithmetic.absolute + (rounds ? AllowedForWinograd(GetParam()) : 0);
-      double grown = 0, largest = 0;
-      for (size_t step = 0; step < run.f64.size(); ++step) {
-        const double want = run.f64[step];
-        grown = std::max(grown, std::abs(run.f32[step] - want));
-        const double got = trainer->Step().Item();
-        EXPECT_NEAR(got, want, absolute + arithmetic.distances * grown) << "step " << step;
-        largest = std::max(largest, std::abs(got - want));
-      }
-      RecordProperty(run.optimizer + ", " + arithmetic.name, absl::StrCat(largest));
-    }
-  }
 }
 
 // Ten losses of a model whose initial parameters are changed by at most one rounding each; seed 0:
@@ -144,31 +105,56 @@ std::vector<double> LossesNear(const GoldenLosses& golden, const std::string& mo
   return losses;
 }
 
-// How far that moves the losses of the same program: what no kernel can be asked to stay below.
-double MovedByOneRounding(const std::string& model, const std::string& optimizer, bool winograd) {
-  SetWinogradAllowed(winograd);
-  const GoldenLosses golden = Read(model);
+// How far that moves the losses of the same program: who wins a max pooling by a hair, or whether a
+// relu passes a value, may change with it, and all that follows. No kernel can be asked to stay
+// below. (On one machine lenet under plain SGD moves by 1.5e-2, on another by 1e-6.)
+double MovedByOneRounding(const GoldenLosses& golden, const std::string& model,
+                          const std::string& optimizer) {
   const std::vector<double> there = LossesNear(golden, model, optimizer, 0);
   double moved = 0;
   for (unsigned seed = 1; seed <= 5; ++seed) {
     const std::vector<double> near = LossesNear(golden, model, optimizer, seed);
     for (size_t i = 0; i < near.size(); ++i) moved = std::max(moved, std::abs(near[i] - there[i]));
   }
-  SetWinogradAllowed(true);
   return moved;
 }
 
-// What is allowed for Winograd is of the size of that, and Winograd is what it is due to.
-TEST(WinogradAllowanceTest, OneRoundingOfTheParametersMovesLossesAsFar) {
-  const std::pair<const char*, const char*> kRuns[] = {{"lenet", "sgd"}, {"resnet", "adam"}};
-  for (const auto& [model, optimizer] : kRuns) {
-    SCOPED_TRACE(model);
-    const double moved = MovedByOneRounding(model, optimizer, true);
-    const double without = MovedByOneRounding(model, optimizer, false);
-    RecordProperty(absl::StrCat(model, ", moved"), absl::StrCat(moved));
-    RecordProperty(absl::StrCat(model, ", moved without Winograd"), absl::StrCat(without));
-    EXPECT_LE(AllowedForWinograd(model), 10 * moved);
-    EXPECT_LE(without, 6e-6);
+class GoldenLossesTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  void TearDown() override { SetWinogradAllowed(true); }
+};
+
+TEST_P(GoldenLossesTest, FollowPyTorch) {
+  const GoldenLosses golden = Read(GetParam());
+  ASSERT_FALSE(golden.runs.empty());
+  for (const GoldenLosses::Run& run : golden.runs) {
+    ASSERT_EQ(run.f64.size(), 10u);
+    for (const Arithmetic& arithmetic : kArithmetics) {
+      SCOPED_TRACE(run.optimizer + " " + arithmetic.name);
+      SetWinogradAllowed(arithmetic.winograd);
+      const auto trainer = TrainerFor(golden, GetParam(), run.optimizer, arithmetic.dtype);
+      ASSERT_NE(trainer, nullptr);
+      std::vector<std::string> names;
+      for (const NamedTensor& p : trainer->net().named_parameters()) names.push_back(p.name);
+      EXPECT_EQ(names, golden.parameters);
+      double grown = 0, largest = 0;
+      std::optional<double> moved;  // measured where it is needed
+      for (size_t step = 0; step < run.f64.size(); ++step) {
+        const double want = run.f64[step];
+        grown = std::max(grown, std::abs(run.f32[step] - want));
+        const double got = trainer->Step().Item();
+        double allowed = arithmetic.absolute + arithmetic.distances * grown;
+        if (std::abs(got - want) > allowed && arithmetic.dtype == DType::kF32) {
+          if (!moved) moved = MovedByOneRounding(golden, GetParam(), run.optimizer);
+          allowed += kRoundings * *moved;
+        }
+        EXPECT_NEAR(got, want, allowed) << "step " << step;
+        largest = std::max(largest, std::abs(got - want));
+      }
+      const std::string name = run.optimizer + ", " + arithmetic.name;
+      RecordProperty(name, absl::StrCat(largest));
+      if (moved) RecordProperty(name + ", moved by one rounding", absl::StrCat(*moved));
+    }
   }
 }
 
