@@ -20,6 +20,8 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/strings/str_format.h"
+#include "device/cuda.h"
+#include "device/device.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "examples/models.h"
@@ -47,6 +49,8 @@ ABSL_FLAG(double, lr, 0,
           "straight line to nothing at the end");
 ABSL_FLAG(std::string, optimizer, "adam", "sgd, momentum (sgd with momentum 0.9) or adam");
 ABSL_FLAG(uint64_t, seed, 0, "of the initial parameters and the order of images");
+ABSL_FLAG(std::string, device, "cpu",
+          "cpu, cuda or cuda:N; a build with --config=cuda has the latter");
 ABSL_FLAG(int, threads, 0, "threads to compute with; 0: one for each core");
 ABSL_FLAG(std::string, save, "", "file to write the trained parameters to (.h5)");
 ABSL_FLAG(std::string, load, "", "file to start from (.h5)");
@@ -93,29 +97,30 @@ class Schedule {
 
 // One pass; returns the mean loss.
 double TrainEpoch(nn::Layer& net, optim::Optimizer& optimizer, Schedule& schedule,
-                  io::DataLoader& train, const io::ProgressOptions& progress) {
+                  io::DataLoader& train, Device device, const io::ProgressOptions& progress) {
   net.Train();
   double sum = 0;
   auto bar = io::ProgressBar(train, progress);
   for (auto [images, labels] : bar) {
     schedule.Step();
     optimizer.ZeroGrad();
-    const Tensor loss = CrossEntropy(net(images), labels);
+    const Tensor loss = CrossEntropy(net(images.To(device)), labels.To(device));
     loss.Backward();
     optimizer.Step();
-    sum += loss.Item() * static_cast<double>(labels.num_elements());
-    bar.Note(absl::StrFormat("loss %.4f", loss.Item()));
+    const double value = loss.Item();  // waits for the device, once a step
+    sum += value * static_cast<double>(labels.num_elements());
+    bar.Note(absl::StrFormat("loss %.4f", value));
   }
   return sum / static_cast<double>(train.dataset().size());
 }
 
 // The share of images whose label gets the highest score.
-double Accuracy(nn::Layer& net, const io::DatasetPtr& dataset) {
+double Accuracy(nn::Layer& net, const io::DatasetPtr& dataset, Device device) {
   const NoGradScope no_grad;
   net.Eval();
   int64_t right = 0;
   for (auto [images, labels] : io::DataLoader(dataset, {.batch = kTestBatch})) {
-    const Tensor guesses = Argmax(net(images), 1);
+    const Tensor guesses = Argmax(net(images.To(device)), 1).To(Device::Cpu());
     const auto guess = guesses.host_view<int64_t>(), label = labels.host_view<int64_t>();
     for (size_t i = 0; i < label.size(); ++i) right += guess[i] == label[i] ? 1 : 0;
   }
@@ -142,7 +147,7 @@ absl::Status CheckFlags() {
 }
 
 // Trains for --epochs; returns the accuracy on the test images at the end.
-double Train(nn::Layer& net, optim::Optimizer& optimizer, const Data& data) {
+double Train(nn::Layer& net, optim::Optimizer& optimizer, const Data& data, Device device) {
   const bool quiet = absl::GetFlag(FLAGS_quiet);
   const int64_t epochs = absl::GetFlag(FLAGS_epochs);
   io::DataLoader train(data.train, {.batch = absl::GetFlag(FLAGS_batch_size),
@@ -152,23 +157,25 @@ double Train(nn::Layer& net, optim::Optimizer& optimizer, const Data& data) {
   for (int64_t epoch = 1; epoch <= epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     const std::string label = absl::StrFormat("epoch %d/%d", epoch, epochs);
-    const double loss = TrainEpoch(net, optimizer, schedule, train,
+    const double loss = TrainEpoch(net, optimizer, schedule, train, device,
                                    {.label = label, .quiet = quiet, .out = &std::cout});
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (quiet) continue;
-    const double accuracy = Accuracy(net, data.test);
+    const double accuracy = Accuracy(net, data.test, device);
     std::cout << absl::StreamFormat("%s: loss %.4f, %.0f images/s, test accuracy %.4f", label, loss,
                                     static_cast<double>(data.train->size()) / seconds.count(),
                                     accuracy)
               << std::endl;
     if (epoch == epochs) return accuracy;
   }
-  return Accuracy(net, data.test);
+  return Accuracy(net, data.test, device);
 }
 
 absl::Status Run() {
   FIRN_RETURN_IF_ERROR(CheckFlags());
   if (absl::GetFlag(FLAGS_threads) > 0) SetNumThreads(absl::GetFlag(FLAGS_threads));
+  FIRN_ASSIGN_OR_RETURN(Device device, ParseDevice(absl::GetFlag(FLAGS_device)));
+  FIRN_ASSIGN_OR_RETURN(device, UsableDevice(device));
   ManualSeed(absl::GetFlag(FLAGS_seed));
 
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<nn::Layer> net,
@@ -182,10 +189,11 @@ absl::Status Run() {
   const nn::SummaryTable summary =
       nn::Summary(*net, BatchShape(*data.train, absl::GetFlag(FLAGS_batch_size)));
   if (!absl::GetFlag(FLAGS_quiet)) std::cout << summary << std::endl;
+  net->To(device);
   const std::string load = absl::GetFlag(FLAGS_load), save = absl::GetFlag(FLAGS_save);
   if (!load.empty()) net->LoadStateDict(io::Load(load), {.source = load});
 
-  const double accuracy = Train(*net, *optimizer, data);
+  const double accuracy = Train(*net, *optimizer, data, device);
   if (!save.empty()) io::Save(save, net->state_dict());
   std::cout << absl::StreamFormat("test accuracy: %.4f", accuracy) << std::endl;
   return absl::OkStatus();

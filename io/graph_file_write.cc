@@ -133,7 +133,7 @@ absl::Status WriteElements(const Graph& graph, BufferId buffer, Output& out) {
       return out.Write(t.impl()->data, bytes);
     }
     image.resize(static_cast<size_t>(bytes));
-    CopyElements(t.spec(), t.impl()->data, v.spec, image.data() + v.offset);
+    CopyElementsOnCpu(t.spec(), t.impl()->data, v.spec, image.data() + v.offset);
   }
   return out.Write(image.data(), bytes);
 }
