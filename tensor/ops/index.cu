@@ -55,13 +55,7 @@ absl::Status Run(KernelContext& k) {
 }
 
 FIRN_REGISTER_KERNELS(index) {
-  return {{.name = "strided",
-           .device = DeviceType::kCuda,
-           .supports = OthersContiguous,
-           .workspace = Workspace,
-           .run = Run,
-           .takes = Takes::kStrided},
-          {.name = "loop", .device = DeviceType::kCuda, .workspace = Workspace, .run = Run}};
+  return cuda::StridedAndDenseKernels(OthersContiguous, Workspace, Run);
 }
 
 }  // namespace

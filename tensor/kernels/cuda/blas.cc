@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
+#include "tensor/kernels/cuda/per_device.h"
 #include "tensor/kernels/cuda/workspace.h"
 #include "tensor/precision.h"
 
@@ -187,21 +188,11 @@ struct Context {
 };
 constexpr size_t kMaxPlans = 4096;  // more come from sizes that change all the time
 
-// Makes the device the thread's current one, which all of cuBLASLt's calls go to.
 absl::StatusOr<Context*> ContextOf(Device device) {
-  static std::mutex* const mutex = new std::mutex;  // never destroyed, as the contexts
-  static auto* const contexts = new std::map<int, std::unique_ptr<Context>>;
-  if (const cudaError_t code = cudaSetDevice(device.index); code != cudaSuccess) {
-    return Internal("cudaSetDevice: ", cudaGetErrorString(code));
-  }
-  std::lock_guard lock(*mutex);
-  std::unique_ptr<Context>& context = (*contexts)[device.index];
-  if (context == nullptr) {
-    auto made = std::make_unique<Context>();
-    FIRN_RETURN_IF_ERROR(BlasStatus(cublasLtCreate(&made->handle), "cublasLtCreate"));
-    context = std::move(made);
-  }
-  return context.get();
+  static auto* const contexts = new PerDevice<Context>;  // never destroyed, as the contexts
+  return contexts->Get(device, [](Context& context) {
+    return BlasStatus(cublasLtCreate(&context.handle), "cublasLtCreate");
+  });
 }
 
 // --- Calls ---------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 // Strided copies on a CUDA device: what CopyElements (tensor/reorder.h) does there.
+#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/reorder.h"
 
@@ -18,8 +19,7 @@ struct CopyBody {
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t from = 0, to = 0;
     for (int d = rank - 1; d >= 0; --d) {
-      const int64_t at = d == 0 ? i : i % sizes[d];
-      if (d != 0) i /= sizes[d];
+      const int64_t at = d == 0 ? i : TakeDigit(i, sizes[d]);
       from += at * src_steps[d];
       to += at * dst_steps[d];
     }

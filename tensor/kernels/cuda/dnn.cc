@@ -21,6 +21,7 @@
 #include "tensor/kernels/cuda/channel_bias.h"
 #include "tensor/kernels/cuda/dnn_conv_plan.h"
 #include "tensor/kernels/cuda/launch.h"
+#include "tensor/kernels/cuda/per_device.h"
 #include "tensor/kernels/cuda/workspace.h"
 #include "tensor/precision.h"
 
@@ -60,21 +61,11 @@ struct Context {
 };
 constexpr size_t kMaxPlans = 1024;  // more come from sizes that change all the time
 
-// Makes the device the thread's current one, which all of cuDNN's calls go to.
 absl::StatusOr<Context*> ContextOf(Device device) {
-  static std::mutex* const mutex = new std::mutex;  // never destroyed, as the contexts
-  static auto* const contexts = new std::map<int, std::unique_ptr<Context>>;
-  if (const cudaError_t code = cudaSetDevice(device.index); code != cudaSuccess) {
-    return Internal("cudaSetDevice: ", cudaGetErrorString(code));
-  }
-  std::lock_guard lock(*mutex);
-  std::unique_ptr<Context>& context = (*contexts)[device.index];
-  if (context == nullptr) {
-    auto made = std::make_unique<Context>();
-    FIRN_RETURN_IF_ERROR(DnnStatus(cudnnCreate(&made->handle), "cudnnCreate"));
-    context = std::move(made);
-  }
-  return context.get();
+  static auto* const contexts = new PerDevice<Context>;  // never destroyed, as the contexts
+  return contexts->Get(device, [](Context& context) {
+    return DnnStatus(cudnnCreate(&context.handle), "cudnnCreate");
+  });
 }
 
 // Requires: the context's lock, for as long as the plan is used.

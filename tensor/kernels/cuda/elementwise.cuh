@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/loop_plan.h"
+#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/functor.h"
 #include "tensor/op.h"
@@ -47,7 +48,6 @@ struct ElementwiseBody {
   bool dense = false;
   unsigned moving = 0;  // dense only: bit i is 0 where input i is one element for all
   int rank = 0;         // strided only, outermost dimension first, as the plan
-  bool narrow = false;  // n fits in 32 bits
   int64_t sizes[kMaxRank] = {};
   int64_t strides[kIn + 1][kMaxRank] = {};
 
@@ -96,17 +96,7 @@ struct ElementwiseBody {
   FIRN_HOST_DEVICE void Strided(int64_t i, std::index_sequence<I...>) const {
     int64_t offset[kIn + 1] = {};
     for (int d = rank - 1; d >= 0; --d) {
-      int64_t at;
-      if (d == 0) {
-        at = i;
-      } else if (narrow) {  // a 64-bit division takes several times as long
-        const auto n32 = static_cast<uint32_t>(i), size = static_cast<uint32_t>(sizes[d]);
-        at = n32 % size;
-        i = n32 / size;
-      } else {
-        at = i % sizes[d];
-        i /= sizes[d];
-      }
+      const int64_t at = d == 0 ? i : TakeDigit(i, sizes[d]);
 #pragma unroll
       for (int o = 0; o <= kIn; ++o) offset[o] += at * strides[o][d];
     }
@@ -138,7 +128,6 @@ absl::Status ElementwiseLoop(KernelContext& k, const F& f) {
     }
     ((body.dense &= internal::Aligned(k.in<In>(I)) || (body.moving >> I & 1u) == 0), ...);
     body.rank = p.rank;
-    body.narrow = body.n <= UINT32_MAX;
     for (int d = 0; d < p.rank; ++d) {
       body.sizes[d] = p.sizes[d];
       for (int o = 0; o <= kIn; ++o) body.strides[o][d] = p.strides[o][d];

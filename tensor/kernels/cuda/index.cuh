@@ -5,9 +5,11 @@
 // checked before: one outside its dimension reads as 0 and writes nothing.
 
 #include <cstdint>
+#include <vector>
 
 #include "device/simd.h"
 #include "tensor/kernels/cuda/divide.cuh"
+#include "tensor/op.h"
 #include "tensor/shape.h"
 
 namespace firn::cuda {
@@ -38,6 +40,20 @@ struct Steps {
     return offset + i * (rank > 0 ? strides[0] : 0);
   }
 };
+
+// The two kernels of an operation that reads most of its inputs' elements once: one takes them
+// where they lie if `supports` says so, the other in row-major order.
+inline std::vector<Kernel> StridedAndDenseKernels(absl::Status (*supports)(const KernelQuery&),
+                                                  size_t (*workspace)(const KernelQuery&),
+                                                  absl::Status (*run)(KernelContext&)) {
+  return {{.name = "strided",
+           .device = DeviceType::kCuda,
+           .supports = supports,
+           .workspace = workspace,
+           .run = run,
+           .takes = Takes::kStrided},
+          {.name = "loop", .device = DeviceType::kCuda, .workspace = workspace, .run = run}};
+}
 
 // The element of a dimension that an index means, counted from the end when negative; -1 outside.
 FIRN_HOST_DEVICE inline int64_t PlaceOf(int64_t index, int64_t n) {
