@@ -35,6 +35,10 @@ absl::StatusOr<Device> UsableDevice(Device wanted);
 // reads.
 int64_t CudaSynchronizations();
 
+// How many kernels of this process went to their device as part of a recording of launches that a
+// program repeats (FIRN_CUDA_REPLAY=0 stops that).
+int64_t CudaReplayedLaunches();
+
 }  // namespace firn
 
 #endif  // FIRN_DEVICE_CUDA_H_

@@ -55,4 +55,6 @@ bool HugePages() { return ReadNumber("FIRN_HUGE_PAGES", 0, 1).value_or(1) == 1; 
 
 bool SyncAfterLaunch() { return ReadNumber("FIRN_SYNC_AFTER_LAUNCH", 0, 1).value_or(0) == 1; }
 
+bool CudaReplay() { return ReadNumber("FIRN_CUDA_REPLAY", 0, 1).value_or(1) == 1; }
+
 }  // namespace firn::env

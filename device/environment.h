@@ -29,6 +29,10 @@ bool HugePages();
 // operation that caused it and not by a later one; 0 when unset.
 bool SyncAfterLaunch();
 
+// FIRN_CUDA_REPLAY: 0 launches every CUDA kernel by itself, where otherwise launches that a program
+// repeats go to the device as one; 1 when unset.
+bool CudaReplay();
+
 }  // namespace firn::env
 
 #endif  // FIRN_DEVICE_ENVIRONMENT_H_

@@ -26,11 +26,15 @@ void* CudaSlabs::Take(size_t bytes) {
 }
 
 // An error here is one of work that ran before; the next synchronisation reports it.
-void CudaSlabs::Return(void* slab, size_t) { static_cast<void>(api_.Free(device_, slab)); }
+void CudaSlabs::Return(void* slab, size_t) {
+  before_return_();
+  static_cast<void>(api_.Free(device_, slab));
+}
 
-CudaCachingAllocator::CudaCachingAllocator(CudaApi& api, int device)
+CudaCachingAllocator::CudaCachingAllocator(CudaApi& api, int device,
+                                           std::function<void()> before_return)
     : device_(device),
-      source_(api, device),
+      source_(api, device, std::move(before_return)),
       small_(source_, kSmallSlab, LargePool::IdleSlabs::kKeep),
       large_(source_, kLargeSlab, LargePool::IdleSlabs::kKeep) {}
 

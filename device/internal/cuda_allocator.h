@@ -2,8 +2,10 @@
 #define FIRN_DEVICE_INTERNAL_CUDA_ALLOCATOR_H_
 
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "device/allocator.h"
@@ -16,7 +18,11 @@ namespace firn::internal {
 // Memory of one CUDA device, as slabs.
 class CudaSlabs final : public SlabSource {
  public:
-  CudaSlabs(CudaApi& api, int device) : SlabSource(std::nullopt), api_(api), device_(device) {}
+  CudaSlabs(CudaApi& api, int device, std::function<void()> before_return)
+      : SlabSource(std::nullopt),
+        api_(api),
+        device_(device),
+        before_return_(std::move(before_return)) {}
 
  private:
   void* Take(size_t bytes) override;
@@ -24,6 +30,7 @@ class CudaSlabs final : public SlabSource {
 
   CudaApi& api_;
   const int device_;
+  const std::function<void()> before_return_;
 };
 
 // The caching allocator of one CUDA device. Blocks are aligned to 512 bytes.
@@ -37,7 +44,10 @@ class CudaSlabs final : public SlabSource {
 // cudaFree waits for all work. Thread-safe.
 class CudaCachingAllocator final : public Allocator {
  public:
-  CudaCachingAllocator(CudaApi& api, int device);
+  // `before_return` is called before memory goes back to the device: launches that are held back
+  // may use it.
+  CudaCachingAllocator(
+      CudaApi& api, int device, std::function<void()> before_return = [] {});
   ~CudaCachingAllocator() { EmptyCache(); }
 
   absl::StatusOr<Block> Allocate(size_t bytes, AllocTag tag) override;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "absl/status/status.h"
+
 namespace firn::internal {
 
 // A kernel launch with one argument, passed by value.
@@ -17,6 +19,8 @@ struct CudaLaunch {
   size_t argument_bytes;
   // The same work on the host, for a stand-in without a device: what one whole launch computes.
   void (*on_host)(const void* argument);
+  // In place of a kernel: a call to a library that queues work on the stream (a cudaStream_t).
+  absl::Status (*call)(const void* argument, void* stream) = nullptr;
 };
 
 enum class CudaCopy { kToDevice, kToHost, kOnDevice };

@@ -6,8 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "device/cuda.h"
 #include "device/environment.h"
+#include "device/internal/cuda_replay.h"
 #include "device/internal/cuda_status.h"
 #include "device/status_macros.h"
 
@@ -19,6 +21,45 @@ std::atomic<int64_t> synchronisations = 0;
 
 void CountSynchronisation() { synchronisations.fetch_add(1, std::memory_order_relaxed); }
 
+// Launches on it may be held back until somebody needs them in its queue: whoever uses handle() in
+// another way than to launch says so with Ready().
+class CudaStream final : public Stream {
+ public:
+  CudaStream(CudaApi& api, int device, void* handle, bool replays)
+      : Stream(Device::Cuda(device), handle),
+        api_(api),
+        device_(device),
+        replay_(api, device, handle, replays) {}
+  ~CudaStream() override {
+    static_cast<void>(replay_.End());
+    static_cast<void>(api_.DestroyStream(device_, handle()));
+  }
+
+  // Another device's event is waited for on the device, a CPU's here (it is always reached).
+  absl::Status Wait(const Event& event) override;
+
+  absl::Status Synchronize() override {
+    FIRN_RETURN_IF_ERROR(replay_.End());
+    CountSynchronisation();
+    return CudaStatus(api_, api_.SynchronizeStream(device_, handle()), "cudaStreamSynchronize");
+  }
+
+  // The handle, with all launches so far in its queue.
+  absl::StatusOr<void*> Ready() {
+    FIRN_RETURN_IF_ERROR(replay_.End());
+    return handle();
+  }
+  CudaReplay& replay() { return replay_; }
+
+ private:
+  CudaApi& api_;
+  const int device_;
+  CudaReplay replay_;
+};
+
+// Requires: a stream of a CUDA device.
+CudaStream& AsCuda(Stream& stream) { return static_cast<CudaStream&>(stream); }
+
 class CudaEvent final : public Event {
  public:
   CudaEvent(CudaApi& api, int device, void* handle) : api_(api), device_(device), handle_(handle) {}
@@ -29,8 +70,9 @@ class CudaEvent final : public Event {
         stream.device() != Device::Cuda(device_),
         InvalidArgument("event: one of ", Device::Cuda(device_).ToString(),
                         " cannot be recorded on a stream of ", stream.device().ToString()));
+    FIRN_ASSIGN_OR_RETURN(void* const queue, AsCuda(stream).Ready());
     FIRN_RETURN_IF_ERROR(
-        CudaStatus(api_, api_.RecordEvent(device_, handle_, stream.handle()), "cudaEventRecord"));
+        CudaStatus(api_, api_.RecordEvent(device_, handle_, queue), "cudaEventRecord"));
     recorded_ = true;
     return absl::OkStatus();
   }
@@ -73,30 +115,13 @@ class CudaEvent final : public Event {
   bool recorded_ = false;
 };
 
-class CudaStream final : public Stream {
- public:
-  CudaStream(CudaApi& api, int device, void* handle)
-      : Stream(Device::Cuda(device), handle), api_(api), device_(device) {}
-  ~CudaStream() override { static_cast<void>(api_.DestroyStream(device_, handle())); }
-
-  // Another device's event is waited for on the device, a CPU's here (it is always reached).
-  absl::Status Wait(const Event& event) override {
-    const auto* cuda = dynamic_cast<const CudaEvent*>(&event);
-    if (cuda == nullptr) return event.Synchronize();
-    if (!cuda->recorded()) return absl::OkStatus();
-    return CudaStatus(api_, api_.WaitEvent(device_, handle(), cuda->handle()),
-                      "cudaStreamWaitEvent");
-  }
-
-  absl::Status Synchronize() override {
-    CountSynchronisation();
-    return CudaStatus(api_, api_.SynchronizeStream(device_, handle()), "cudaStreamSynchronize");
-  }
-
- private:
-  CudaApi& api_;
-  const int device_;
-};
+absl::Status CudaStream::Wait(const Event& event) {
+  const auto* cuda = dynamic_cast<const CudaEvent*>(&event);
+  if (cuda == nullptr) return event.Synchronize();
+  if (!cuda->recorded()) return absl::OkStatus();
+  FIRN_RETURN_IF_ERROR(replay_.End());
+  return CudaStatus(api_, api_.WaitEvent(device_, handle(), cuda->handle()), "cudaStreamWaitEvent");
+}
 
 class CudaGraph final : public Recording {
  public:
@@ -109,7 +134,8 @@ class CudaGraph final : public Recording {
     FIRN_RETURN_IF(stream.device() != Device::Cuda(device_),
                    InvalidArgument("recording: one of ", Device::Cuda(device_).ToString(),
                                    " cannot run on a stream of ", stream.device().ToString()));
-    return CudaStatus(api_, api_.LaunchGraph(device_, handle_, stream.handle()), "cudaGraphLaunch");
+    FIRN_ASSIGN_OR_RETURN(void* const queue, AsCuda(stream).Ready());
+    return CudaStatus(api_, api_.LaunchGraph(device_, handle_, queue), "cudaGraphLaunch");
   }
 
  private:
@@ -118,24 +144,36 @@ class CudaGraph final : public Recording {
   void* const handle_;
 };
 
-absl::StatusOr<std::unique_ptr<Stream>> MakeStream(CudaApi& api, int device) {
+bool WaitsAfterLaunch() {
+  static const bool waits = env::SyncAfterLaunch();
+  return waits;
+}
+
+absl::StatusOr<std::unique_ptr<Stream>> MakeStream(CudaApi& api, int device, bool replays) {
   void* handle = nullptr;
   FIRN_RETURN_IF_ERROR(CudaStatus(api, api.CreateStream(device, &handle), "cudaStreamCreate"));
-  return std::make_unique<CudaStream>(api, device, handle);
+  return std::make_unique<CudaStream>(api, device, handle, replays);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaDeviceContext>> CudaDeviceContext::Make(CudaApi& api,
                                                                            int index) {
-  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, MakeStream(api, index));
+  const bool replays = env::CudaReplay() && !WaitsAfterLaunch();
+  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, MakeStream(api, index, replays));
   return std::unique_ptr<CudaDeviceContext>(new CudaDeviceContext(api, index, std::move(stream)));
 }
 
 // What is queued may use the memory that goes now.
-CudaDeviceContext::~CudaDeviceContext() { static_cast<void>(api_.SynchronizeDevice(index_)); }
+CudaDeviceContext::~CudaDeviceContext() {
+  static_cast<void>(Handle());
+  static_cast<void>(api_.SynchronizeDevice(index_));
+}
+
+absl::StatusOr<void*> CudaDeviceContext::Handle() { return AsCuda(*stream_).Ready(); }
 
 absl::Status CudaDeviceContext::Synchronize() {
+  FIRN_RETURN_IF_ERROR(Handle().status());
   CountSynchronisation();
   return CudaStatus(api_, api_.SynchronizeDevice(index_), "cudaDeviceSynchronize");
 }
@@ -147,11 +185,14 @@ absl::StatusOr<std::unique_ptr<Event>> CudaDeviceContext::NewEvent() {
 }
 
 absl::StatusOr<std::unique_ptr<Stream>> CudaDeviceContext::NewStream() {
-  return MakeStream(api_, index_);
+  return MakeStream(api_, index_, false);
 }
 
 absl::StatusOr<std::unique_ptr<Recording>> CudaDeviceContext::Record(
     absl::FunctionRef<absl::Status()> queue) {
+  CudaReplay& replay = AsCuda(*stream_).replay();
+  FIRN_RETURN_IF_ERROR(replay.Pause());
+  const absl::Cleanup resume = [&] { replay.Resume(); };
   FIRN_RETURN_IF_ERROR(
       CudaStatus(api_, api_.BeginRecording(index_, stream_->handle()), "cudaStreamBeginCapture"));
   const absl::Status queued = queue();
@@ -164,13 +205,15 @@ absl::StatusOr<std::unique_ptr<Recording>> CudaDeviceContext::Record(
 }
 
 absl::Status CudaDeviceContext::CopyFromHost(void* to, const void* from, size_t bytes) {
-  return staging_.ToDevice(to, from, bytes, stream_->handle());
+  FIRN_ASSIGN_OR_RETURN(void* const queue, Handle());
+  return staging_.ToDevice(to, from, bytes, queue);
 }
 
 absl::Status CudaDeviceContext::CopyToHost(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return absl::OkStatus();
+  FIRN_ASSIGN_OR_RETURN(void* const queue, Handle());
   CountSynchronisation();
-  return staging_.ToHost(to, from, bytes, stream_->handle());
+  return staging_.ToHost(to, from, bytes, queue);
 }
 
 // The other device's stream is held up too, until the memory is read: it may be handed out again.
@@ -180,8 +223,8 @@ absl::Status CudaDeviceContext::CopyFromDevice(void* to, DeviceContext& source, 
                  InvalidArgument("copy: ", source.device().ToString(), " is no cuda device"));
   if (bytes == 0) return absl::OkStatus();
   if (source.device() == device()) {
-    return CudaStatus(api_,
-                      api_.Copy(index_, to, from, bytes, CudaCopy::kOnDevice, stream_->handle()),
+    FIRN_ASSIGN_OR_RETURN(void* const queue, Handle());
+    return CudaStatus(api_, api_.Copy(index_, to, from, bytes, CudaCopy::kOnDevice, queue),
                       "cudaMemcpyAsync on the device");
   }
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Event> written, source.NewEvent());
@@ -197,10 +240,8 @@ absl::Status CudaDeviceContext::CopyFromDevice(void* to, DeviceContext& source, 
 
 absl::Status CudaDeviceContext::Launch(const CudaLaunch& launch, Stream& stream) {
   NoteLaunch(launch.name);
-  FIRN_RETURN_IF_ERROR(
-      CudaStatus(api_, api_.Launch(index_, launch, stream.handle()), "cudaLaunchKernel"));
-  static const bool wait = env::SyncAfterLaunch();
-  if (!wait) return absl::OkStatus();
+  FIRN_RETURN_IF_ERROR(AsCuda(stream).replay().Queue(launch));
+  if (!WaitsAfterLaunch()) return absl::OkStatus();
   return CudaStatus(api_, api_.SynchronizeStream(index_, stream.handle()), launch.name);
 }
 

@@ -39,12 +39,16 @@ class CudaDeviceContext final : public DeviceContext {
   // kernel and returns its failure, which otherwise a later call reports.
   absl::Status Launch(const CudaLaunch& launch, Stream& stream);
 
+  // The handle of stream(), when all that was launched so far stands in its queue: launches may be
+  // held back (see CudaReplay).
+  absl::StatusOr<void*> Handle();
+
  private:
   CudaDeviceContext(CudaApi& api, int index, std::unique_ptr<Stream> stream)
       : api_(api),
         index_(index),
         stream_(std::move(stream)),
-        allocator_(api, index),
+        allocator_(api, index, [this] { static_cast<void>(Handle()); }),
         staging_(api, index) {}
 
   CudaApi& api_;

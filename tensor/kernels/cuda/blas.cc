@@ -37,7 +37,7 @@ struct Types {
 };
 
 // What is multiplied, and in what it is added up.
-Types TypesOf(DType dtype) {
+Types TypesOf(DType dtype, bool tf32) {
   switch (dtype) {
     case DType::kF64:
       return {CUDA_R_64F, CUBLAS_COMPUTE_64F, CUDA_R_64F};
@@ -46,9 +46,7 @@ Types TypesOf(DType dtype) {
     case DType::kBF16:
       return {CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
     default:
-      return {CUDA_R_32F,
-              MatmulMath() == F32Math::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
-              CUDA_R_32F};
+      return {CUDA_R_32F, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F};
   }
 }
 
@@ -170,7 +168,7 @@ absl::Status ChooseAlgorithm(cublasLtHandle_t handle, const Problem& p, Plan* pl
 }
 
 absl::StatusOr<Plan> MakePlan(cublasLtHandle_t handle, const Problem& p, const void* bias) {
-  const Types types = TypesOf(p.dtype);
+  const Types types = TypesOf(p.dtype, p.tf32);
   Plan plan;
   FIRN_RETURN_IF_ERROR(InitProduct(p, types, bias, &plan));
   FIRN_RETURN_IF_ERROR(InitLayout(types.element, p.b, p.batches, p.b_step, &plan.left));
@@ -202,8 +200,19 @@ struct Operands {
   char* c;
 };
 
-absl::Status Multiply(Context& context, Problem& p, const Operands& x, void* workspace,
-                      cudaStream_t stream) {
+struct Multiplication {
+  Device device;
+  Problem problem;  // without the alignments
+  Operands operands;
+  void* workspace;
+};
+
+absl::Status Multiply(const Multiplication& m, void* stream) {
+  FIRN_ASSIGN_OR_RETURN(Context* const found,
+                        ContextOf(m.device));  // also makes it the current one
+  Context& context = *found;
+  const Operands& x = m.operands;
+  Problem p = m.problem;
   p.a_alignment = AlignmentOf(x.a);
   p.b_alignment = AlignmentOf(x.b);
   p.c_alignment = AlignmentOf(x.c);
@@ -226,7 +235,8 @@ absl::Status Multiply(Context& context, Problem& p, const Operands& x, void* wor
       cublasLtMatmul(context.handle, &plan.product,
                      wide ? static_cast<const void*>(&one64) : &one32, x.b, &plan.left, x.a,
                      &plan.right, wide ? static_cast<const void*>(&zero64) : &zero32, x.c, &plan.c,
-                     x.c, &plan.c, &plan.algorithm, workspace, p.workspace, stream),
+                     x.c, &plan.c, &plan.algorithm, m.workspace, p.workspace,
+                     static_cast<cudaStream_t>(stream)),
       "cublasLtMatmul");
 }
 
@@ -287,8 +297,6 @@ size_t BlasWorkspace(const cpu::MatmulPlan& plan) {
 }
 
 absl::Status BlasMultiply(const KernelContext& k, const cpu::MatmulPlan& plan, const void* bias) {
-  FIRN_ASSIGN_OR_RETURN(void* const stream, StreamHandle(k));
-  FIRN_ASSIGN_OR_RETURN(Context* const context, ContextOf(k.out_spec().device));
   const cpu::GemmShape& g = plan.one;
   const DType dtype = k.out_spec().dtype;
   const int64_t size = SizeOf(dtype);
@@ -324,8 +332,8 @@ absl::Status BlasMultiply(const KernelContext& k, const cpu::MatmulPlan& plan, c
     }
     const Operands x = {k.in<char>(0) + at_a * size, k.in<char>(1) + at_b * size,
                         static_cast<const char*>(bias), k.out<char>() + at_c * size};
-    FIRN_RETURN_IF_ERROR(
-        Multiply(*context, p, x, AlignedWorkspace(k), static_cast<cudaStream_t>(stream)));
+    FIRN_RETURN_IF_ERROR(Call<Multiply>(
+        k, "cublasLtMatmul", Multiplication{k.out_spec().device, p, x, AlignedWorkspace(k)}));
   }
   return absl::OkStatus();
 }

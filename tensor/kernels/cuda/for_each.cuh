@@ -38,8 +38,9 @@ struct Loop {
 template <class Argument>
 absl::Status LaunchWith(const Queue& queue, const char* name, void (*kernel)(Argument),
                         void (*on_host)(const void*), int64_t blocks, unsigned threads,
-                        const Argument& argument) {
+                        Argument argument) {
   static_assert(sizeof(Argument) <= 4096, "more than a kernel's arguments may have");
+  __builtin_clear_padding(&argument);  // launches are compared byte by byte
   return Launch(queue, {.name = name,
                         .kernel = reinterpret_cast<const void*>(kernel),
                         .blocks = static_cast<unsigned>(std::clamp<int64_t>(blocks, 1, kMaxBlocks)),
@@ -114,8 +115,13 @@ struct WarpTeam {
   __device__ int64_t size() const { return kWarp; }
   template <class T, class Op>
   __device__ T Reduce(T value, const Op& op) const {
+    return ReduceFirst(kWarp, value, op);
+  }
+  // op over the values of the first `lanes` lanes, a power of two.
+  template <class T, class Op>
+  static __device__ T ReduceFirst(unsigned lanes, T value, const Op& op) {
     // Lane i gets i..i+2d-1: only lane 0's is over all lanes in order, so it is handed round.
-    for (unsigned d = 1; d < kWarp; d *= 2) {
+    for (unsigned d = 1; d < lanes; d *= 2) {
       const T other =
           ShuffleWords(value, [d](uint32_t w) { return __shfl_down_sync(0xFFFFFFFFu, w, d); });
       value = op(value, other);
@@ -138,7 +144,7 @@ struct WarpTeam {
   __device__ void Sync() const { __syncwarp(); }
 };
 
-// All threads of a block of whole warps. Every member must make the same calls.
+// All threads of a block of 1, 2, 4, ... or 32 warps. Every member must make the same calls.
 struct BlockTeam {
   static constexpr unsigned kMaxValue = 32;  // bytes of a value that is shared
 
@@ -152,8 +158,8 @@ struct BlockTeam {
     value = WarpTeam().Reduce(value, op);
     if (threadIdx.x % kWarp == 0) Slot<T>(threadIdx.x / kWarp) = value;
     __syncthreads();
-    value = Slot<T>(0);
-    for (unsigned w = 1; w < blockDim.x / kWarp; ++w) value = op(value, Slot<T>(w));
+    const unsigned warps = blockDim.x / kWarp;  // each warp adds up all of them
+    value = WarpTeam::ReduceFirst(warps, Slot<T>(threadIdx.x % warps), op);
     __syncthreads();
     return value;
   }

@@ -30,7 +30,7 @@ absl::Status Launch(const Queue& queue, const firn::internal::CudaLaunch& launch
 absl::StatusOr<void*> StreamHandle(const Queue& queue) {
   if (queue.stream != nullptr) return queue.stream->handle();
   FIRN_ASSIGN_OR_RETURN(CudaDeviceContext* const device, CudaDeviceOf(queue.device));
-  return device->stream().handle();
+  return device->Handle();
 }
 
 bool HasLibraries(Device device) {

@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_LAUNCH_H_
 #define FIRN_TENSOR_KERNELS_CUDA_LAUNCH_H_
 
+#include <type_traits>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/device.h"
@@ -20,7 +22,28 @@ struct Queue {
 
 absl::Status Launch(const Queue& queue, const firn::internal::CudaLaunch& launch);
 
-// The handle (a cudaStream_t) of a queue's stream, for CUDA's libraries.
+// Queues kCall(argument, stream), a call to a library that queues its work on `stream` (a
+// cudaStream_t). It is made with a copy of the argument, now or a little later and as often as the
+// program repeats itself (see device/internal/cuda_replay.h): what the argument points to lives on.
+template <auto kCall, class Argument>
+absl::Status Call(const Queue& queue, const char* name, Argument argument) {
+  static_assert(std::is_trivially_copyable_v<Argument>);
+  __builtin_clear_padding(&argument);  // calls are compared byte by byte
+  return Launch(queue, {.name = name,
+                        .kernel = nullptr,
+                        .blocks = 0,
+                        .threads = 0,
+                        .shared_bytes = 0,
+                        .argument = &argument,
+                        .argument_bytes = sizeof(argument),
+                        .on_host = nullptr,
+                        .call = [](const void* a, void* stream) -> absl::Status {
+                          return kCall(*static_cast<const Argument*>(a), stream);
+                        }});
+}
+
+// The handle of a queue's stream, for what can be neither a kernel nor a Call: nothing is repeated
+// across it.
 absl::StatusOr<void*> StreamHandle(const Queue& queue);
 
 // Whether cuBLAS, cuDNN and CUB can be used for a call: not with a stand-in for the device.

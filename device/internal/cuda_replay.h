@@ -1,0 +1,94 @@
+#ifndef FIRN_DEVICE_INTERNAL_CUDA_REPLAY_H_
+#define FIRN_DEVICE_INTERNAL_CUDA_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "device/internal/cuda_api.h"
+#include "device/internal/launch_trace.h"
+
+namespace firn::internal {
+
+// Launches of a program that does the same again and again, such as a training step, go to the
+// device as recorded graphs: one call to the driver for up to LaunchTrace::kMost kernels. That is
+// how the dynamic mode keeps up with a frozen graph.
+//
+// The launches on a stream are cut into traces where somebody waits, copies or orders streams, and
+// where one is full. A trace that came twice, argument for argument, is recorded. When the next
+// launches are those of a recorded trace, they are held back until the last of them came, and the
+// recording goes instead. If another launch comes first, those held back are launched one by one:
+// a prediction that fails costs time and changes nothing.
+//
+// Results and their order are those of plain launches; the device only starts later, by at most a
+// trace. Programs that never repeat themselves pass through after a while. Thread-safe.
+class CudaReplay {
+ public:
+  CudaReplay(CudaApi& api, int device, void* stream, bool enabled)
+      : api_(api), device_(device), stream_(stream), enabled_(enabled) {}
+  ~CudaReplay();
+  CudaReplay(const CudaReplay&) = delete;
+  CudaReplay& operator=(const CudaReplay&) = delete;
+
+  // Queues the launch, or holds it back. Errors: those of this launch, or of one held back.
+  absl::Status Queue(const CudaLaunch& launch);
+
+  // Queues what is held back. For whoever needs the launches so far to stand in the stream's queue;
+  // a trace ends here.
+  absl::Status End();
+
+  // Between these two, launches go straight to the stream: somebody else records it.
+  absl::Status Pause();
+  void Resume();
+
+ private:
+  struct Known {
+    LaunchTrace trace;
+    void* graph = nullptr;
+    bool refused = false;  // it cannot be recorded
+    int64_t times = 0;     // that it came
+    int64_t last_used = 0;
+    Known* next = nullptr;  // what followed the last time
+  };
+
+  static constexpr size_t kMostKnown = 256;
+  static constexpr size_t kFewest = 4;  // launches that are worth a recording
+  // So many new traces without one that comes again, and launches pass through for a while.
+  static constexpr int64_t kPatience = 2 * kMostKnown;
+  static constexpr int64_t kPassing = 1 << 15;
+
+  absl::Status Launch(const CudaLaunch& launch);
+  Known* Starting(const CudaLaunch& launch) const;
+  Known* Continuing(const CudaLaunch& launch) const;
+  absl::Status Follow(Known* known, const CudaLaunch& launch);
+  absl::Status Complete();
+  absl::Status LeaveTrack();
+  absl::Status LaunchHeld();
+  absl::Status BeginNew(const CudaLaunch& launch);
+  void KeepNew();
+  absl::Status Record(Known& known);
+  void Forget(size_t at);
+
+  CudaApi& api_;
+  const int device_;
+  void* const stream_;
+  const bool enabled_;
+
+  std::mutex mutex_;  // guards everything below
+  std::vector<std::unique_ptr<Known>> known_;
+  // On the track of a known trace: `at_` of its launches came, and are held back or not.
+  Known* track_ = nullptr;
+  size_t at_ = 0;
+  bool holding_ = false;
+  LaunchTrace new_;        // not on a track: what came since the last cut
+  Known* last_ = nullptr;  // the trace before
+  int64_t clock_ = 0, misses_ = 0, passing_ = 0;
+  int paused_ = 0;
+};
+
+}  // namespace firn::internal
+
+#endif  // FIRN_DEVICE_INTERNAL_CUDA_REPLAY_H_
