@@ -199,7 +199,7 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   const SpecPointers given = PointersTo(in);
   const KernelQuery query(given, specs, attrs);
   // Indices on a CUDA device cannot be looked at without waiting for it: its kernels leave out what
-  // lies outside (see tensor/kernels/cuda/README.md).
+  // lies outside, and the next read raises (tensor/kernels/cuda/index_range.cuh).
   if (op.index_bounds != nullptr && device.is_cpu()) {
     absl::InlinedVector<Operand, 8> operands;
     for (const TensorRef& t : in) {

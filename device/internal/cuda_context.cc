@@ -25,9 +25,10 @@ void CountSynchronisation() { synchronisations.fetch_add(1, std::memory_order_re
 // another way than to launch says so with Ready().
 class CudaStream final : public Stream {
  public:
-  CudaStream(CudaApi& api, int device, void* handle, bool replays)
+  CudaStream(CudaApi& api, CudaFaults& faults, int device, void* handle, bool replays)
       : Stream(Device::Cuda(device), handle),
         api_(api),
+        faults_(faults),
         device_(device),
         replay_(api, device, handle, replays) {}
   ~CudaStream() override {
@@ -41,7 +42,9 @@ class CudaStream final : public Stream {
   absl::Status Synchronize() override {
     FIRN_RETURN_IF_ERROR(replay_.End());
     CountSynchronisation();
-    return CudaStatus(api_, api_.SynchronizeStream(device_, handle()), "cudaStreamSynchronize");
+    FIRN_RETURN_IF_ERROR(
+        CudaStatus(api_, api_.SynchronizeStream(device_, handle()), "cudaStreamSynchronize"));
+    return faults_.Take(device());
   }
 
   // The handle, with all launches so far in its queue.
@@ -53,6 +56,7 @@ class CudaStream final : public Stream {
 
  private:
   CudaApi& api_;
+  CudaFaults& faults_;
   const int device_;
   CudaReplay replay_;
 };
@@ -62,7 +66,8 @@ CudaStream& AsCuda(Stream& stream) { return static_cast<CudaStream&>(stream); }
 
 class CudaEvent final : public Event {
  public:
-  CudaEvent(CudaApi& api, int device, void* handle) : api_(api), device_(device), handle_(handle) {}
+  CudaEvent(CudaApi& api, CudaFaults& faults, int device, void* handle)
+      : api_(api), faults_(faults), device_(device), handle_(handle) {}
   ~CudaEvent() override { static_cast<void>(api_.DestroyEvent(device_, handle_)); }
 
   absl::Status Record(Stream& stream) override {
@@ -88,7 +93,9 @@ class CudaEvent final : public Event {
   absl::Status Synchronize() const override {
     if (!recorded_) return absl::OkStatus();
     CountSynchronisation();
-    return CudaStatus(api_, api_.SynchronizeEvent(device_, handle_), "cudaEventSynchronize");
+    FIRN_RETURN_IF_ERROR(
+        CudaStatus(api_, api_.SynchronizeEvent(device_, handle_), "cudaEventSynchronize"));
+    return faults_.Take(Device::Cuda(device_));
   }
 
   absl::StatusOr<double> MillisecondsSince(const Event& start) const override {
@@ -110,6 +117,7 @@ class CudaEvent final : public Event {
 
  private:
   CudaApi& api_;
+  CudaFaults& faults_;
   const int device_;
   void* const handle_;
   bool recorded_ = false;
@@ -149,19 +157,23 @@ bool WaitsAfterLaunch() {
   return waits;
 }
 
-absl::StatusOr<std::unique_ptr<Stream>> MakeStream(CudaApi& api, int device, bool replays) {
+absl::StatusOr<std::unique_ptr<Stream>> MakeStream(CudaApi& api, CudaFaults& faults, int device,
+                                                   bool replays) {
   void* handle = nullptr;
   FIRN_RETURN_IF_ERROR(CudaStatus(api, api.CreateStream(device, &handle), "cudaStreamCreate"));
-  return std::make_unique<CudaStream>(api, device, handle, replays);
+  return std::make_unique<CudaStream>(api, faults, device, handle, replays);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaDeviceContext>> CudaDeviceContext::Make(CudaApi& api,
                                                                            int index) {
+  auto faults = std::make_unique<CudaFaults>(api);
+  FIRN_RETURN_IF_ERROR(faults->Allocate());
   const bool replays = env::CudaReplay() && !WaitsAfterLaunch();
-  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, MakeStream(api, index, replays));
-  return std::unique_ptr<CudaDeviceContext>(new CudaDeviceContext(api, index, std::move(stream)));
+  FIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, MakeStream(api, *faults, index, replays));
+  return std::unique_ptr<CudaDeviceContext>(
+      new CudaDeviceContext(api, index, std::move(faults), std::move(stream)));
 }
 
 // What is queued may use the memory that goes now.
@@ -175,17 +187,18 @@ absl::StatusOr<void*> CudaDeviceContext::Handle() { return AsCuda(*stream_).Read
 absl::Status CudaDeviceContext::Synchronize() {
   FIRN_RETURN_IF_ERROR(Handle().status());
   CountSynchronisation();
-  return CudaStatus(api_, api_.SynchronizeDevice(index_), "cudaDeviceSynchronize");
+  FIRN_RETURN_IF_ERROR(CudaStatus(api_, api_.SynchronizeDevice(index_), "cudaDeviceSynchronize"));
+  return faults_->Take(device());
 }
 
 absl::StatusOr<std::unique_ptr<Event>> CudaDeviceContext::NewEvent() {
   void* handle = nullptr;
   FIRN_RETURN_IF_ERROR(CudaStatus(api_, api_.CreateEvent(index_, &handle), "cudaEventCreate"));
-  return std::make_unique<CudaEvent>(api_, index_, handle);
+  return std::make_unique<CudaEvent>(api_, *faults_, index_, handle);
 }
 
 absl::StatusOr<std::unique_ptr<Stream>> CudaDeviceContext::NewStream() {
-  return MakeStream(api_, index_, false);
+  return MakeStream(api_, *faults_, index_, false);
 }
 
 absl::StatusOr<std::unique_ptr<Recording>> CudaDeviceContext::Record(
@@ -213,7 +226,8 @@ absl::Status CudaDeviceContext::CopyToHost(void* to, const void* from, size_t by
   if (bytes == 0) return absl::OkStatus();
   FIRN_ASSIGN_OR_RETURN(void* const queue, Handle());
   CountSynchronisation();
-  return staging_.ToHost(to, from, bytes, queue);
+  FIRN_RETURN_IF_ERROR(staging_.ToHost(to, from, bytes, queue));
+  return faults_->Take(device());
 }
 
 // The other device's stream is held up too, until the memory is read: it may be handed out again.

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/context.h"
 #include "device/internal/cuda_allocator.h"
 #include "device/internal/cuda_api.h"
+#include "device/internal/cuda_faults.h"
 #include "device/internal/cuda_staging.h"
 
 namespace firn::internal {
@@ -43,19 +45,26 @@ class CudaDeviceContext final : public DeviceContext {
   // held back (see CudaReplay).
   absl::StatusOr<void*> Handle();
 
+  // Where kernels note an index outside its bounds. Whatever waits for the device next (a copy to
+  // the host, Synchronize of the context, a stream or an event) returns it as an error.
+  CudaIndexFault* index_fault() const { return faults_->record(); }
+
  private:
-  CudaDeviceContext(CudaApi& api, int index, std::unique_ptr<Stream> stream)
+  CudaDeviceContext(CudaApi& api, int index, std::unique_ptr<CudaFaults> faults,
+                    std::unique_ptr<Stream> stream)
       : api_(api),
         index_(index),
         stream_(std::move(stream)),
         allocator_(api, index, [this] { static_cast<void>(Handle()); }),
-        staging_(api, index) {}
+        staging_(api, index),
+        faults_(std::move(faults)) {}
 
   CudaApi& api_;
   const int index_;
   std::unique_ptr<Stream> stream_;
   CudaCachingAllocator allocator_;
   CudaStaging staging_;
+  std::unique_ptr<CudaFaults> faults_;  // where streams and events find it
 };
 
 // The context behind a Device that is a CUDA device, as CudaContext (device/cuda.h).

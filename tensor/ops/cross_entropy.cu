@@ -1,6 +1,7 @@
 // cross_entropy and its gradient: see cross_entropy.cc for the formulas. A sample is a line of
 // logits; with smoothing it is read a second time for sum_j w_j (x_j - m). The losses of samples
-// are summed by a second launch. An index that names no class counts as ignored.
+// are summed by a second launch. An index that names no class counts as ignored
+// and is noted.
 
 #include "tensor/kernels/cuda/class_targets.cuh"
 #include "tensor/kernels/cuda/exp_sum.cuh"
@@ -10,6 +11,9 @@
 
 namespace firn::cross_entropy_cuda {
 namespace {
+
+constexpr cuda::IndexSite kSite = {"cross_entropy", "label"};
+constexpr cuda::IndexSite kGradSite = {"cross_entropy_grad", "label"};
 
 cpu::Lines LinesOf(const Shape& logits) { return cpu::LinesAlong(logits, ClassDim(logits)); }
 
@@ -103,7 +107,7 @@ absl::Status Run(KernelContext& k) {
   const TensorSpec& label = k.in_spec(1);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
-    const cuda::Targets<T> targets(k, 1, lines.length, a.ignore_index);
+    const cuda::Targets<T> targets(k, kSite, 1, lines.length, a.ignore_index);
     const LossOf<T> loss = {targets, k.workspace<Acc>()};
     const LossBody<T> body = {k.in<T>(0),
                               targets,
@@ -164,7 +168,7 @@ absl::Status RunGrad(KernelContext& k) {
   const cpu::Lines lines = LinesOf(k.in_spec(1).shape);
   return VisitFloat(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
-    const cuda::Targets<T> targets(k, 2, lines.length, a.ignore_index);
+    const cuda::Targets<T> targets(k, kGradSite, 2, lines.length, a.ignore_index);
     const double* divisor;
     FIRN_RETURN_IF_ERROR(cuda::MakeDivisor(k, k.in_spec(2), targets, a.reduction, &divisor));
     const GradBody<T> body = {k.in<T>(0),

@@ -1,11 +1,14 @@
 // embedding: rows of a table are copied in the widest words that their size and places allow. An
-// index outside the table gives zeros. The gradient is index_add's.
+// index outside the table gives zeros and is noted. The gradient is index_add's.
 #include "tensor/kernels/cpu/index.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/index_range.cuh"
 
 namespace firn::embedding_cuda {
 namespace {
+
+constexpr cuda::IndexSite kSite = {"embedding", "indices"};
 
 struct alignas(16) Word16 {
   uint64_t v[2];
@@ -16,12 +19,13 @@ struct LookUpBody {
   const Word* table;
   const I* index;
   Word* out;
-  int64_t rows, width;  // of the table, in words
+  int64_t width;  // of the table, in words
+  cuda::IndexRange rows;
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t line = i;
-    const int64_t at = cuda::TakeDigit(line, width), row = index[line];
-    out[i] = row >= 0 && row < rows ? table[row * width + at] : Word{};
+    const int64_t at = cuda::TakeDigit(line, width), row = rows(index[line]);
+    out[i] = row >= 0 ? table[row * width + at] : Word{};
   }
 };
 
@@ -29,8 +33,11 @@ template <class Word>
 absl::Status LookUp(const KernelContext& k, int64_t row_bytes) {
   const int64_t width = row_bytes / static_cast<int64_t>(sizeof(Word));
   return VisitIndex(k.in_spec(0).dtype, [&]<class I>(TypeTag<I>) {
-    const LookUpBody<Word, I> body = {k.in<Word>(1), k.in<I>(0), k.out<Word>(),
-                                      k.in_spec(1).shape[0], width};
+    const LookUpBody<Word, I> body = {k.in<Word>(1),
+                                      k.in<I>(0),
+                                      k.out<Word>(),
+                                      width,
+                                      {cuda::IndexFaults(k, kSite), 0, k.in_spec(1).shape[0]}};
     return cuda::ForEach(k, k.in_spec(0).num_elements() * width, body);
   });
 }

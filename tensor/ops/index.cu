@@ -1,5 +1,5 @@
 // index on CUDA: first the place of every position, then a thread an element. A position with an
-// index outside its dimension gives 0.
+// index outside its dimension gives 0, and that is noted.
 #include "tensor/advanced_index.h"
 #include "tensor/index_rules.h"
 #include "tensor/kernels/cpu/index.h"
@@ -10,6 +10,7 @@ namespace firn::index_cuda {
 namespace {
 
 constexpr int kFirst = 1;  // index tensor
+constexpr cuda::IndexSite kSite = {"index", "indices"};
 
 struct PlacesBody {
   cuda::IndexedPlaces places;
@@ -43,7 +44,7 @@ size_t Workspace(const KernelQuery& q) {
 absl::Status Run(KernelContext& k) {
   const TensorSpec& x = k.in_spec(0);
   FIRN_ASSIGN_OR_RETURN(const cuda::IndexedPlan p,
-                        cuda::PlanIndexed(k, x, kFirst, k.attrs<IndexAttrs>().dims));
+                        cuda::PlanIndexed(k, kSite, x, kFirst, k.attrs<IndexAttrs>().dims));
   int64_t* const places = k.workspace<int64_t>();
   const int64_t positions = p.places.num_positions;
   FIRN_RETURN_IF_ERROR(cuda::ForEach(k, positions, PlacesBody{p.places, places}));

@@ -1,4 +1,5 @@
-// index_add on CUDA: see kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing.
+// index_add on CUDA: see kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing
+// and is noted.
 #include "tensor/index_rules.h"
 #include "tensor/kernels/cpu/convert.h"
 #include "tensor/kernels/cuda/scatter.cuh"
@@ -7,6 +8,8 @@
 
 namespace firn::index_add_cuda {
 namespace {
+
+constexpr cuda::IndexSite kSite = {"index_add", "indices"};
 
 // Position [b, k] goes to the place that its index says in the lines [b, o].
 cuda::Scatter ScatterOf(const IndexPlan& p) {
@@ -38,9 +41,15 @@ absl::Status Run(KernelContext& k) {
   cuda::Steps list;
   list.Add(s.lists, s.count);
   FIRN_RETURN_IF_ERROR(VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
-    return cuda::ForEach(k, s.lists * s.count,
-                         cuda::ListItemsBody<I>{k.in<I>(1), items, cuda::Packing(s.count), list,
-                                                s.count, 1, p.n, p.ignored});
+    return cuda::ForEach(
+        k, s.lists * s.count,
+        cuda::ListItemsBody<I>{k.in<I>(1),
+                               items,
+                               cuda::Packing(s.count),
+                               list,
+                               s.count,
+                               1,
+                               {cuda::IndexFaults(k, kSite), -p.n, p.n, p.ignored}});
   }));
   FIRN_ASSIGN_OR_RETURN(const cuda::SortedScatter sorted, cuda::SortScatter(k, s, items));
   return VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {

@@ -1,5 +1,5 @@
 // index_put on CUDA: see kernels/cuda/scatter.cuh. A position with an index outside its dimension
-// is left out.
+// is left out and noted.
 #include "tensor/index_rules.h"
 #include "tensor/kernels/cpu/index.h"
 #include "tensor/kernels/cuda/advanced_index.cuh"
@@ -10,6 +10,7 @@ namespace firn::index_put_cuda {
 namespace {
 
 constexpr int kFirst = 2;  // index tensor
+constexpr cuda::IndexSite kSite = {"index_put", "indices"};
 
 size_t Workspace(const KernelQuery& q) {
   return cuda::IndexedWorkspace(q, kFirst, q.attrs<IndexPutAttrs>().dims);
@@ -19,7 +20,7 @@ absl::Status Run(KernelContext& k) {
   const IndexPutAttrs& a = k.attrs<IndexPutAttrs>();
   const TensorSpec& y = k.out_spec();
   FIRN_RETURN_IF_ERROR(CopyElements(k.in_spec(0), k.in<void>(0), y, k.out<void>()));
-  FIRN_ASSIGN_OR_RETURN(const cuda::IndexedPlan p, cuda::PlanIndexed(k, y, kFirst, a.dims));
+  FIRN_ASSIGN_OR_RETURN(const cuda::IndexedPlan p, cuda::PlanIndexed(k, kSite, y, kFirst, a.dims));
   FIRN_ASSIGN_OR_RETURN(const cuda::SortedScatter sorted, cuda::SortIndexed(k, p));
   if (!a.accumulate) {
     return cpu::VisitWidth(y.dtype, [&]<class W>(TypeTag<W>) {

@@ -1,12 +1,15 @@
 // index_select on CUDA: a thread for as many bytes of a run as it can copy at once, up to 16. An
-// index outside x's dimension gives zeros.
+// index outside x's dimension gives zeros and is noted.
 #include "tensor/index_rules.h"
+#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index.cuh"
+#include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/ops/index_select.h"
 
 namespace firn::index_select_cuda {
 namespace {
+
+constexpr cuda::IndexSite kSite = {"index_select", "indices"};
 
 struct alignas(16) Bytes16 {
   uint64_t v[2];
@@ -18,15 +21,15 @@ struct SelectBody {
   const W* x;
   const I* indices;
   W* y;
-  int64_t outer, n, count, inner, ignored;
+  int64_t outer, n, count, inner;
+  cuda::IndexRange range;
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t line = i;
     const int64_t at = cuda::TakeDigit(line, inner), position = cuda::TakeDigit(line, count);
     int64_t batch = line;
     cuda::TakeDigit(batch, outer);
-    const int64_t index = indices[batch * count + position];
-    const int64_t place = index == ignored ? -1 : cuda::PlaceOf(index, n);
+    const int64_t place = range(indices[batch * count + position]);
     y[i] = place < 0 ? W{} : x[(line * n + place) * inner + at];
   }
 };
@@ -35,8 +38,14 @@ template <class W>
 absl::Status Select(KernelContext& k, const IndexPlan& p, int64_t inner) {
   return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
     return cuda::ForEach(k, p.batch * p.outer * p.count * inner,
-                         SelectBody<W, I>{k.in<W>(0), k.in<I>(1), k.out<W>(), p.outer, p.n, p.count,
-                                          inner, p.ignored});
+                         SelectBody<W, I>{k.in<W>(0),
+                                          k.in<I>(1),
+                                          k.out<W>(),
+                                          p.outer,
+                                          p.n,
+                                          p.count,
+                                          inner,
+                                          {cuda::IndexFaults(k, kSite), -p.n, p.n, p.ignored}});
   });
 }
 

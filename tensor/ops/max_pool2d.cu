@@ -1,15 +1,19 @@
 // max_pool2d and the scatter and gather through its indices. The scatter gives a plane to a warp,
 // whose members each own the positions that lie 32 apart and walk all of the plane's indices in
 // order: sums are formed in that order whatever the indices are, without atomics. Indices outside
-// the image are left out, or read as 0.
+// the image are left out, or read as 0, and noted.
 #include <limits>
 
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/pool.h"
 
 namespace firn::max_pool2d_cuda {
 namespace {
+
+constexpr cuda::IndexSite kGradSite = {"max_pool2d_grad", "indices"};
+constexpr cuda::IndexSite kGatherSite = {"max_pool2d_gather", "indices"};
 
 struct Axis {
   int64_t in, out, kernel, stride, padding, dilation;
@@ -66,6 +70,7 @@ struct ScatterBody {
   const int32_t* index;
   T* x;
   int64_t pixels, image;
+  cuda::IndexFaults faults;
 
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t plane) const {
@@ -75,7 +80,11 @@ struct ScatterBody {
     for (int64_t i = rank; i < image; i += members) to[i] = T(0);
     for (int64_t i = plane * pixels; i < (plane + 1) * pixels; ++i) {
       const auto at = static_cast<uint32_t>(index[i]);  // a negative one becomes too large
-      if (at % members == rank && at < image) to[at] = static_cast<T>(to[at] + grad[i]);
+      if (at >= image) {
+        faults.Report(index[i], 0, image);
+      } else if (at % members == rank) {
+        to[at] = static_cast<T>(to[at] + grad[i]);
+      }
     }
   }
 };
@@ -83,8 +92,9 @@ struct ScatterBody {
 absl::Status RunScatter(KernelContext& k) {
   const Shape &pooled = k.in_spec(0).shape, &image = k.out_spec().shape;
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const ScatterBody<T> body = {k.in<T>(0), k.in<int32_t>(1), k.out<T>(), pooled[2] * pooled[3],
-                                 image[2] * image[3]};
+    const ScatterBody<T> body = {k.in<T>(0),          k.in<int32_t>(1),
+                                 k.out<T>(),          pooled[2] * pooled[3],
+                                 image[2] * image[3], cuda::IndexFaults(k, kGradSite)};
     // More members would all walk the same indices.
     return cuda::ForEachLine(k, image[0] * image[1], cuda::kWarp, body);
   });
@@ -95,21 +105,25 @@ struct GatherBody {
   const T* x;
   const int32_t* index;
   T* y;
-  int64_t pixels, image;
+  int64_t pixels;
+  cuda::IndexRange image;
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
-    const auto at = static_cast<uint32_t>(index[i]);
+    const int64_t at = image(index[i]);
     int64_t plane = i;
     cuda::TakeDigit(plane, pixels);
-    y[i] = at < image ? x[plane * image + at] : T(0);
+    y[i] = at >= 0 ? x[plane * image.high + at] : T(0);
   }
 };
 
 absl::Status RunGather(KernelContext& k) {
   const Shape &image = k.in_spec(0).shape, &pooled = k.out_spec().shape;
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const GatherBody<T> body = {k.in<T>(0), k.in<int32_t>(1), k.out<T>(), pooled[2] * pooled[3],
-                                image[2] * image[3]};
+    const GatherBody<T> body = {k.in<T>(0),
+                                k.in<int32_t>(1),
+                                k.out<T>(),
+                                pooled[2] * pooled[3],
+                                {cuda::IndexFaults(k, kGatherSite), 0, image[2] * image[3]}};
     return cuda::ForEach(k, pooled.num_elements(), body);
   });
 }

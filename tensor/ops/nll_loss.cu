@@ -1,4 +1,5 @@
-// nll_loss and its gradient: see nll_loss.cc. An index that names no class counts as ignored.
+// nll_loss and its gradient: see nll_loss.cc. An index that names no class counts as ignored
+// and is noted.
 
 #include "tensor/kernels/cuda/class_targets.cuh"
 #include "tensor/kernels/cuda/lines.cuh"
@@ -7,6 +8,9 @@
 
 namespace firn::nll_loss_cuda {
 namespace {
+
+constexpr cuda::IndexSite kSite = {"nll_loss", "label"};
+constexpr cuda::IndexSite kGradSite = {"nll_loss_grad", "label"};
 
 cpu::Lines LinesOf(const Shape& log_probs) {
   return cpu::LinesAlong(log_probs, ClassDim(log_probs));
@@ -44,7 +48,7 @@ absl::Status Run(KernelContext& k) {
   const NllLossAttrs& a = k.attrs<NllLossAttrs>();
   const cpu::Lines lines = LinesOf(k.in_spec(0).shape);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const cuda::Targets<T> targets(k, 1, lines.length, a.ignore_index);
+    const cuda::Targets<T> targets(k, kSite, 1, lines.length, a.ignore_index);
     const LossOf<T> loss = {targets, k.in<T>(0), cuda::LineShape(lines)};
     T* out = k.out<T>();
     if (a.reduction == Reduction::kNone) {
@@ -90,7 +94,7 @@ absl::Status RunGrad(KernelContext& k) {
   const NllLossAttrs& a = k.attrs<NllLossAttrs>();
   const cpu::Lines lines = LinesOf(k.out_spec().shape);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const cuda::Targets<T> targets(k, 1, lines.length, a.ignore_index);
+    const cuda::Targets<T> targets(k, kGradSite, 1, lines.length, a.ignore_index);
     const double* divisor;
     FIRN_RETURN_IF_ERROR(cuda::MakeDivisor(k, k.in_spec(1), targets, a.reduction, &divisor));
     return cuda::ForEach(k, k.out_spec().num_elements(),

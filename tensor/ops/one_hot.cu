@@ -1,25 +1,29 @@
-// one_hot on CUDA: a thread an element of the result. A row whose index is outside stays 0.
+// one_hot on CUDA: a thread an element of the result. A row whose index is outside stays 0,
+// and that is noted.
 #include <cstring>
 
 #include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index.cuh"
+#include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/ops/one_hot.h"
 
 namespace firn::one_hot_cuda {
 namespace {
 
+constexpr cuda::IndexSite kSite = {"one_hot", "indices"};
+
 template <class W, class I>
 struct OneHotBody {
   const I* indices;
   W* y;
-  int64_t classes;
+  cuda::IndexRange classes;
   W one;  // the bits of a 1
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t row = i;
-    const int64_t label = cuda::TakeDigit(row, classes);
-    y[i] = indices[row] == label ? one : W{0};
+    const int64_t label = cuda::TakeDigit(row, classes.high);
+    y[i] = classes(indices[row]) == label ? one : W{0};
   }
 };
 
@@ -35,11 +39,12 @@ W BitsOfOne(DType d) {
 
 absl::Status Run(KernelContext& k) {
   const DType d = k.out_spec().dtype;
+  const cuda::IndexRange classes = {cuda::IndexFaults(k, kSite), 0,
+                                    k.attrs<OneHotAttrs>().num_classes};
   return cpu::VisitWidth(d, [&]<class W>(TypeTag<W>) {
     return VisitIndex(k.in_spec(0).dtype, [&]<class I>(TypeTag<I>) {
       return cuda::ForEach(k, k.out_spec().num_elements(),
-                           OneHotBody<W, I>{k.in<I>(0), k.out<W>(),
-                                            k.attrs<OneHotAttrs>().num_classes, BitsOfOne<W>(d)});
+                           OneHotBody<W, I>{k.in<I>(0), k.out<W>(), classes, BitsOfOne<W>(d)});
     });
   });
 }

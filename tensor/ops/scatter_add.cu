@@ -1,5 +1,5 @@
 // scatter_add on CUDA: every line along the dimension has a list of indices of its own; see
-// kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing.
+// kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing and is noted.
 #include "tensor/index_rules.h"
 #include "tensor/kernels/cuda/scatter.cuh"
 #include "tensor/ops/gather.h"
@@ -8,6 +8,8 @@
 
 namespace firn::scatter_add_cuda {
 namespace {
+
+constexpr cuda::IndexSite kSite = {"scatter_add", "indices"};
 
 size_t Workspace(const KernelQuery& q) {
   return 2 * static_cast<size_t>(q.in(1).num_elements()) * sizeof(uint64_t);
@@ -37,8 +39,13 @@ absl::Status Run(KernelContext& k) {
   uint64_t* const items = k.workspace<uint64_t>();
   FIRN_RETURN_IF_ERROR(VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
     return cuda::ForEach(k, s.lists * s.count,
-                         cuda::ListItemsBody<I>{k.in<I>(1), items, cuda::Packing(s.count), list,
-                                                s.count, in_indices[dim], y[dim], kNoIndex});
+                         cuda::ListItemsBody<I>{k.in<I>(1),
+                                                items,
+                                                cuda::Packing(s.count),
+                                                list,
+                                                s.count,
+                                                in_indices[dim],
+                                                {cuda::IndexFaults(k, kSite), -y[dim], y[dim]}});
   }));
   FIRN_ASSIGN_OR_RETURN(const cuda::SortedScatter sorted, cuda::SortScatter(k, s, items));
   return VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {

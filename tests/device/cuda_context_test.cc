@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -119,11 +120,12 @@ TEST_F(CudaContextTest, CopiesToTheDeviceDoNotWait) {
 
 TEST_F(CudaContextTest, SmallCopiesShareABufferAndNeverWait) {
   int* const x = NewInt();
+  const int pinned = cuda_.calls("MallocPinned");  // not of copies
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(Context().CopyFromHost(x, &i, sizeof(i)).ok());
   }
   EXPECT_EQ(cuda_.calls("SynchronizeEvent"), 0);
-  EXPECT_EQ(cuda_.calls("MallocPinned"), 1);
+  EXPECT_EQ(cuda_.calls("MallocPinned"), pinned + 1);
   EXPECT_EQ(Read(x), 999);
 }
 
@@ -222,6 +224,61 @@ TEST_F(CudaContextTest, FailuresNameTheCallAndTheText) {
   const int three = 3;
   EXPECT_TRUE(Context().CopyFromHost(x, &three, sizeof(three)).ok()) << "and it works again";
   EXPECT_EQ(Read(x), 3);
+}
+
+// A "kernel" that finds an index outside its bounds.
+struct Fault {
+  internal::CudaIndexFault* record;
+  int64_t index;
+};
+
+CudaLaunch Faulting(const Fault& fault) {
+  return {.name = "fault",
+          .kernel = &fault,
+          .blocks = 1,
+          .threads = 32,
+          .shared_bytes = 0,
+          .argument = &fault,
+          .argument_bytes = sizeof(fault),
+          .on_host = [](const void* argument) {
+            static constexpr internal::CudaIndexSite kSite = {"look_up", "indices"};
+            const Fault& f = *static_cast<const Fault*>(argument);
+            if (f.record->claimed == 0) *f.record = {1, 1, &kSite, f.index, 0, 4};
+          }};
+}
+
+TEST_F(CudaContextTest, AnIndexOutsideItsBoundsIsAnErrorWhereTheProgramWaits) {
+  int* const x = NewInt();
+  const auto event = *Context().NewEvent();
+  int value = 0;
+  const std::vector<std::function<absl::Status()>> waits = {
+      [&] { return Context().CopyToHost(&value, x, sizeof(value)); },
+      [&] { return Context().Synchronize(); }, [&] { return Context().stream().Synchronize(); },
+      [&] { return event->Synchronize(); }};
+  for (const auto& wait : waits) {
+    const int64_t before = CudaSynchronizations();
+    ASSERT_TRUE(Context().Launch(Storing({x, 3}), Context().stream()).ok());
+    for (const int64_t index : {-1, 9}) {
+      ASSERT_TRUE(
+          Context().Launch(Faulting({Context().index_fault(), index}), Context().stream()).ok());
+    }
+    ASSERT_TRUE(event->Record(Context().stream()).ok());
+    EXPECT_EQ(CudaSynchronizations(), before);
+    const absl::Status status = wait();
+    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_EQ(status.message(),
+              "look_up: indices -1 is outside [0, 4); it was left out on cuda:0, in work queued "
+              "before");
+    EXPECT_EQ(CudaSynchronizations(), before + 1);
+    EXPECT_TRUE(wait().ok()) << "said once";
+  }
+  EXPECT_EQ(value, 3) << "the bytes arrive all the same";
+}
+
+TEST_F(CudaContextTest, AnIndexFaultIsOfItsDeviceAlone) {
+  ASSERT_TRUE(Context(1).Launch(Faulting({Context(1).index_fault(), 7}), Context(1).stream()).ok());
+  EXPECT_TRUE(Context(0).Synchronize().ok());
+  EXPECT_EQ(Context(1).Synchronize().code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST_F(CudaContextTest, ALostContextEndsTheProcessAndNamesTheLastKernels) {

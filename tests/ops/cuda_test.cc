@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,13 +26,17 @@
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/from.h"
 #include "tensor/op.h"
 #include "tensor/ops/add.h"
+#include "tensor/ops/index.h"
 #include "tensor/ops/mul.h"
+#include "tensor/ops/slice.h"
 #include "tensor/ops/sum.h"
 #include "tensor/precision.h"
 #include "tensor/samples.h"
 #include "tests/device/fake_cuda.h"
+#include "tests/error_of.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/compare.h"
 
@@ -206,11 +211,73 @@ void CheckGradient(const OpDef& op, const Samples& samples) {
   }
 }
 
+// The text that the CPU has for the call, without the place that a device does not tell.
+std::string IndexErrorOnCpu(const OpDef& op, const Call& call) {
+  const Outcome outcome = Run(op, call);
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kOutOfRange);
+  return std::regex_replace(outcome.error, std::regex(" at index [0-9]+ is"), " is");
+}
+
+// The call's first index is `bad`: nothing happens until something is read, and nothing after that.
+void CheckBadIndex(const OpDef& op, Call call, size_t input, int64_t bad) {
+  SCOPED_TRACE(absl::StrCat(call.name, ", input ", input, ", index ", bad));
+  Tensor& indices = call.inputs[input];
+  indices = CopyOf(indices);
+  if (indices.dtype() == DType::kI64) {
+    *static_cast<int64_t*>(static_cast<void*>(indices.impl()->data)) = bad;
+  } else {
+    *static_cast<int32_t*>(static_cast<void*>(indices.impl()->data)) = static_cast<int32_t>(bad);
+  }
+  const std::string want = IndexErrorOnCpu(op, call);
+  const Call there = OnDevice(call);
+  const int64_t waited = CudaSynchronizations();
+  const Outcome got = Run(op, there);
+  EXPECT_EQ(CudaSynchronizations(), waited);
+  ASSERT_TRUE(got.status.ok()) << got.error;
+  const Tensor& result = got.results.at(0);
+  const std::string error = ErrorOf([&] { result.To(Device::Cpu()); });
+  EXPECT_NE(error.find(want), std::string::npos) << error << "\nnot: " << want;
+  EXPECT_EQ(ErrorOf([&] { result.To(Device::Cpu()); }), "");
+}
+
+void CheckIndices(const OpDef& op, const Samples& samples) {
+  int calls = 0;
+  for (const Sample& sample : samples.samples) {
+    for (const Call& call : DTypeVariants(op, sample)) {
+      const Outcome good = Run(op, call);
+      if (!good.status.ok() || good.outputs().empty() != op.outputs.empty()) continue;
+      std::vector<const TensorSpec*> in;
+      for (const Tensor& t : call.inputs) in.push_back(t.defined() ? &t.spec() : nullptr);
+      std::vector<TensorSpec> out;
+      for (const Tensor& t : good.outputs()) out.push_back(t.spec());
+      const KernelQuery query(in, out, call.attrs.ref());
+      for (size_t i = 0; i < call.inputs.size(); ++i) {
+        const bool holds =
+            std::any_of(op.index_inputs.begin(), op.index_inputs.end(), [&](int declared) {
+              return &op.input(i) == &op.inputs[static_cast<size_t>(declared)];
+            });
+        if (!holds || !call.inputs[i].defined() || call.inputs[i].num_elements() == 0 ||
+            good.results[0].num_elements() == 0) {
+          continue;
+        }
+        const IndexBounds bounds = *op.index_bounds(query, static_cast<int>(i));
+        for (const int64_t bad : {bounds.high, bounds.low - 1}) {
+          if (bad == bounds.ignored) continue;
+          CheckBadIndex(op, call, i, bad);
+          ++calls;
+        }
+      }
+    }
+  }
+  EXPECT_GT(calls, 0);
+}
+
 struct NamedCheck {
   const char* name;
   void (*run)(const OpDef&, const Samples&);
 };
-constexpr NamedCheck kChecks[] = {{"forward", CheckForward}, {"gradient", CheckGradient}};
+constexpr NamedCheck kChecks[] = {
+    {"forward", CheckForward}, {"gradient", CheckGradient}, {"index", CheckIndices}};
 
 class CudaTest : public ::testing::Test {
  public:
@@ -235,11 +302,26 @@ class CudaTest : public ::testing::Test {
 void RegisterAll() {
   for (const OpDef* op : AllOps()) {
     for (const NamedCheck& check : kChecks) {
+      if (check.run == CheckIndices && op->index_bounds == nullptr) continue;
       ::testing::RegisterTest(absl::StrCat("Cuda/", check.name).c_str(),
                               std::string(op->name).c_str(), nullptr, nullptr, __FILE__, __LINE__,
                               [&check, op]() -> CudaTest* { return new CudaTest(check.run, *op); });
     }
   }
+}
+
+// Row 2 of a table whose row 1 alone is written to: what an unchecked index would reach.
+TEST(CudaKernelsTest, WriteNothingWhereAnIndexIsOutside) {
+  if (!BuiltWithCuda()) GTEST_SKIP() << "built without --config=cuda";
+  const Tensor table = OnDevice(FromVector<float>({0, 1, 2, 3, 4, 5}));
+  const Tensor part = Slice(table, 0, 2, 4);
+  const Tensor values = FromVector<float>({7, 8}).To(kDevice);
+  const Tensor indices = FromVector<int64_t>({-3, 1}).To(kDevice);
+  const IndexAttrs attrs{.dims = {0}};
+  Apply(Op("index_write"), {part, values, indices}, AttrsRef(attrs));
+  EXPECT_NE(ErrorOf([&] { table.To(Device::Cpu()); }).find("index_write: indices -3 is outside"),
+            std::string::npos);
+  EXPECT_EQ(table.To(Device::Cpu()).ToVector<float>(), (std::vector<float>{0, 1, 2, 8, 4, 5}));
 }
 
 TEST(CudaKernelsTest, AreInThisBuild) {

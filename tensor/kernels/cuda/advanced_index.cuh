@@ -21,6 +21,7 @@ struct IndexedPlaces {
     int64_t n;  // of the dimension
     Steps at;   // of a position
   };
+  IndexFaults faults;
   int num_dims = 0;
   int64_t num_positions = 0, num_places = 1;
   Indices dims[kMaxRank] = {};
@@ -33,7 +34,7 @@ struct IndexedPlaces {
       const int64_t at = indices.at(position);
       const int64_t index = indices.wide ? static_cast<const int64_t*>(indices.data)[at]
                                          : static_cast<const int32_t*>(indices.data)[at];
-      const int64_t i = PlaceOf(index, indices.n);
+      const int64_t i = IndexRange{faults, -indices.n, indices.n}(index);
       if (i < 0) return -1;
       place = place * indices.n + i;
     }
@@ -48,12 +49,15 @@ struct IndexedPlan {
   int64_t num_before = 1, num_after = 1;
 };
 
-// The index tensors are the contiguous inputs from `first` on; x has any strides.
-inline absl::StatusOr<IndexedPlan> PlanIndexed(const KernelContext& k, const TensorSpec& x,
-                                               int first, const std::vector<int64_t>& dims) {
+// The index tensors are the contiguous inputs from `first` on, the argument `site`; x has any
+// strides.
+inline absl::StatusOr<IndexedPlan> PlanIndexed(const KernelContext& k, const IndexSite& site,
+                                               const TensorSpec& x, int first,
+                                               const std::vector<int64_t>& dims) {
   FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, ResolveAdvancedIndex(x.shape, k, first, dims));
   const Dims& strides = x.layout.strides;
   IndexedPlan p;
+  p.places.faults = IndexFaults(k, site);
   p.places.num_dims = a.dims.rank;
   p.places.num_positions = a.positions.num_elements();
   for (int i = 0; i < a.dims.rank; ++i) {

@@ -22,6 +22,26 @@ FIRN_HOST_DEVICE inline int64_t AtomicExchange(int64_t* p, int64_t value) {
 #endif
 }
 
+// Puts 1 where 0 is, and returns whether this thread did.
+FIRN_HOST_DEVICE inline bool AtomicClaim(uint32_t* p) {
+#if defined(__CUDA_ARCH__)
+  // Looked at first: where many threads find it taken, they need not take turns.
+  return *static_cast<volatile uint32_t*>(p) == 0 && atomicCAS(p, 0u, 1u) == 0;
+#else
+  if (*p != 0) return false;
+  *p = 1;
+  return true;
+#endif
+}
+
+// Puts 1 there for the host to see, behind everything that this thread wrote before.
+FIRN_HOST_DEVICE inline void PublishToHost(uint32_t* p) {
+#if defined(__CUDA_ARCH__)
+  __threadfence_system();
+#endif
+  *static_cast<volatile uint32_t*>(p) = 1;
+}
+
 }  // namespace firn::cuda
 
 #endif  // FIRN_TENSOR_KERNELS_CUDA_ATOMIC_CUH_

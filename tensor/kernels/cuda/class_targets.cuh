@@ -1,9 +1,10 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_CLASS_TARGETS_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_CLASS_TARGETS_CUH_
 
-// What losses on class indices share: targets with weights, and means over them. Nobody has looked
-// at the indices before: one that names no class counts as ignored.
+// What losses on class indices share: targets with weights, and means over them. An index that
+// names no class counts as ignored, and is noted (index_range.cuh).
 
+#include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/kernels/cuda/reduce.cuh"
 #include "tensor/ops/reduction_mode.h"
 
@@ -17,22 +18,23 @@ struct Targets {
   const void* index;
   bool wide;  // i64, else i32
   const T* weights;
-  int64_t count, classes, ignored;
+  int64_t count, classes;
+  IndexRange range;
 
-  // Input `input`, whose weights are the next one.
-  Targets(const KernelContext& k, int input, int64_t num_classes, int64_t ignore_index)
+  // Input `input`, the argument `site`, whose weights are the next one.
+  Targets(const KernelContext& k, const IndexSite& site, int input, int64_t num_classes,
+          int64_t ignore_index)
       : index(k.in<void>(input)),
         wide(k.in_spec(input).dtype == DType::kI64),
         weights(k.in<T>(input + 1)),
         count(k.in_spec(input).num_elements()),
         classes(num_classes),
-        ignored(ignore_index) {}
+        range{IndexFaults(k, site), 0, num_classes, ignore_index} {}
 
   // The class of sample i, or -1 where it is ignored.
   FIRN_HOST_DEVICE int64_t operator[](int64_t i) const {
-    const int64_t t =
-        wide ? static_cast<const int64_t*>(index)[i] : static_cast<const int32_t*>(index)[i];
-    return t == ignored || t < 0 || t >= classes ? -1 : t;
+    return range(wide ? static_cast<const int64_t*>(index)[i]
+                      : static_cast<const int32_t*>(index)[i]);
   }
   FIRN_HOST_DEVICE Acc weight_of(int64_t c) const {
     return weights == nullptr ? Acc{1} : static_cast<Acc>(weights[c]);

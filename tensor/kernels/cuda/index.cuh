@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_INDEX_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_INDEX_CUH_
 
-// What kernels that read or write where an integer tensor says have in common. Indices are not
-// checked before: one outside its dimension reads as 0 and writes nothing.
+// What kernels that read or write where an integer tensor says have in common; for the indices
+// themselves see index_range.cuh.
 
 #include <cstdint>
 #include <vector>
@@ -53,12 +53,6 @@ inline std::vector<Kernel> StridedAndDenseKernels(absl::Status (*supports)(const
            .run = run,
            .takes = Takes::kStrided},
           {.name = "loop", .device = DeviceType::kCuda, .workspace = workspace, .run = run}};
-}
-
-// The element of a dimension that an index means, counted from the end when negative; -1 outside.
-FIRN_HOST_DEVICE inline int64_t PlaceOf(int64_t index, int64_t n) {
-  if (index < 0) index += n;
-  return index >= 0 && index < n ? index : -1;
 }
 
 }  // namespace firn::cuda

@@ -33,6 +33,11 @@ absl::StatusOr<void*> StreamHandle(const Queue& queue) {
   return device->Handle();
 }
 
+firn::internal::CudaIndexFault* IndexFaultOf(const Queue& queue) {
+  const auto context = CudaDeviceOf(queue.device);
+  return context.ok() ? (*context)->index_fault() : nullptr;
+}
+
 bool HasLibraries(Device device) {
   const auto context = CudaDeviceOf(device);
   return context.ok() && (*context)->api().has_libraries();

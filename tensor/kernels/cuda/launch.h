@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "device/device.h"
 #include "device/internal/cuda_api.h"
+#include "device/internal/cuda_faults.h"
 #include "tensor/op.h"
 
 namespace firn::cuda {
@@ -45,6 +46,9 @@ absl::Status Call(const Queue& queue, const char* name, Argument argument) {
 // The handle of a queue's stream, for what can be neither a kernel nor a Call: nothing is repeated
 // across it.
 absl::StatusOr<void*> StreamHandle(const Queue& queue);
+
+// Where kernels of the device note an index outside its bounds; null where launches fail anyway.
+firn::internal::CudaIndexFault* IndexFaultOf(const Queue& queue);
 
 // Whether cuBLAS, cuDNN and CUB can be used for a call: not with a stand-in for the device.
 bool HasLibraries(Device device);

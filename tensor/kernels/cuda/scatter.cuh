@@ -13,6 +13,7 @@
 #include "tensor/dtype.h"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index.cuh"
+#include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/kernels/cuda/order.cuh"
 
 namespace firn::cuda {
@@ -55,13 +56,13 @@ struct ListItemsBody {
   uint64_t* items;
   Packing packing;
   Steps list;
-  int64_t count, step, places, ignored;
+  int64_t count, step;
+  IndexRange range;
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t which = i;
     const int64_t position = TakeDigit(which, count);
-    const int64_t index = indices[list(which) + position * step];
-    items[i] = packing.Item(index == ignored ? -1 : PlaceOf(index, places), position);
+    items[i] = packing.Item(range(indices[list(which) + position * step]), position);
   }
 };
 

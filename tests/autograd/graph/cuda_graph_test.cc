@@ -12,6 +12,7 @@
 #include "optim/adam.h"
 #include "tensor/from.h"
 #include "tensor/op.h"
+#include "tensor/ops/assign.h"
 #include "tensor/ops/cross_entropy.h"
 #include "tensor/ops/randint.h"
 #include "tensor/ops/randn.h"
@@ -19,6 +20,7 @@
 #include "tensor/rng.h"
 #include "tensor/tensor.h"
 #include "tests/device/fake_cuda.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
@@ -143,6 +145,25 @@ TEST_F(CudaGraphTest, ARecordedStepFollowsInputsAndLearningRate) {
     EXPECT_NEAR(step(images, frozen.labels).Item(), want, 1e-6) << "step " << i;
   }
   EXPECT_GT(step.recorded_runs(), 0);
+}
+
+TEST_F(CudaGraphTest, ALabelThatIsNoClassIsAnErrorWhereTheLossIsRead) {
+  Trainer t{device_};
+  const Tensor labels = t.labels.Clone();
+  StaticGraph step =
+      Freeze([&](const Tensor& x, const Tensor& y) { return t.Step(x, y); }, t.images, labels);
+  for (int i = 0; i < 3; ++i) step(t.images, labels).Item();
+  const int64_t recorded = step.recorded_runs();
+  Tensor wrong = t.labels.To(Device::Cpu()).Clone();
+  *static_cast<int64_t*>(static_cast<void*>(wrong.impl()->data)) = 3;
+  Assign(labels, wrong.To(device_));
+  const Tensor loss = step(t.images, labels);
+  EXPECT_EQ(testing::ErrorOf([&] { loss.Item(); }),
+            "to_device: cross_entropy: label 3 is outside [0, 3); it was left out on cuda:0, in "
+            "work queued before");
+  Assign(labels, t.labels);
+  EXPECT_GT(step(t.images, labels).Item(), 0);
+  EXPECT_EQ(step.recorded_runs(), recorded + 2);
 }
 
 TEST_F(CudaGraphTest, AFailedRecordingRunsKernelByKernelAndSaysSo) {

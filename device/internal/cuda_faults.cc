@@ -1,0 +1,38 @@
+// `written` goes from 1 to 0 here and from 0 to 1 in a kernel that holds the claim, so what one
+// side reads the other does not write. Faults between the two steps of Take are lost, as all but
+// the first one are.
+#include "device/internal/cuda_faults.h"
+
+#include <atomic>
+#include <new>
+
+#include "device/internal/cuda_status.h"
+#include "device/status_macros.h"
+
+namespace firn::internal {
+
+CudaFaults::~CudaFaults() {
+  if (record_ != nullptr) static_cast<void>(api_.FreePinned(record_));
+}
+
+absl::Status CudaFaults::Allocate() {
+  void* data = nullptr;
+  FIRN_RETURN_IF_ERROR(
+      CudaStatus(api_, api_.MallocPinned(sizeof(CudaIndexFault), &data), "cudaMallocHost"));
+  record_ = new (data) CudaIndexFault{};
+  return absl::OkStatus();
+}
+
+absl::Status CudaFaults::Take(Device device) {
+  const std::atomic_ref<uint32_t> written(record_->written);
+  if (written.load(std::memory_order_acquire) == 0) [[likely]]
+    return absl::OkStatus();
+  if (written.exchange(0, std::memory_order_acq_rel) == 0) return absl::OkStatus();
+  const CudaIndexFault fault = *record_;
+  std::atomic_ref<uint32_t>(record_->claimed).store(0, std::memory_order_release);
+  return OutOfRange(fault.site->operation, ": ", fault.site->argument, " ", fault.index,
+                    " is outside [", fault.low, ", ", fault.high, "); it was left out on ",
+                    device.ToString(), ", in work queued before");
+}
+
+}  // namespace firn::internal

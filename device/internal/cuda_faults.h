@@ -1,0 +1,51 @@
+#ifndef FIRN_DEVICE_INTERNAL_CUDA_FAULTS_H_
+#define FIRN_DEVICE_INTERNAL_CUDA_FAULTS_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "device/device.h"
+#include "device/internal/cuda_api.h"
+
+namespace firn::internal {
+
+// An argument of an operation that holds indices. Named by its address, so it must live on.
+struct CudaIndexSite {
+  const char* operation;
+  const char* argument;
+};
+
+// The first index outside its bounds that a device's kernels came across. It lies in pinned memory,
+// which device and host both see: the host reads it where it has waited for the device anyway.
+struct CudaIndexFault {
+  uint32_t claimed;  // 1 once a thread has set out to write what follows
+  uint32_t written;  // 1 when it has
+  const CudaIndexSite* site;
+  int64_t index, low, high;  // not in [low, high)
+};
+
+// The record of one device. Thread-safe.
+class CudaFaults {
+ public:
+  explicit CudaFaults(CudaApi& api) : api_(api) {}
+  ~CudaFaults();
+  CudaFaults(const CudaFaults&) = delete;
+  CudaFaults& operator=(const CudaFaults&) = delete;
+
+  // Before any other call. Errors: ResourceExhausted.
+  absl::Status Allocate();
+
+  // Where kernels of the device write; the same place as long as this lives.
+  CudaIndexFault* record() const { return record_; }
+
+  // OutOfRange for a fault of work that was waited for, which is forgotten with that; else OK.
+  absl::Status Take(Device device);
+
+ private:
+  CudaApi& api_;
+  CudaIndexFault* record_ = nullptr;
+};
+
+}  // namespace firn::internal
+
+#endif  // FIRN_DEVICE_INTERNAL_CUDA_FAULTS_H_

@@ -1,0 +1,59 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_INDEX_RANGE_CUH_
+#define FIRN_TENSOR_KERNELS_CUDA_INDEX_RANGE_CUH_
+
+// Bounds of indices, which nobody has looked at before a kernel reads them: that would mean waiting
+// for the device. The kernel leaves out what lies outside and notes the first of it; the error
+// comes with the next read from the device (device/internal/cuda_faults.h).
+
+#include <cstdint>
+
+#include "device/simd.h"
+#include "tensor/kernels/cuda/atomic.cuh"
+#include "tensor/kernels/cuda/launch.h"
+
+namespace firn::cuda {
+
+// An argument that holds indices, as a static object: {"embedding", "indices"}.
+using IndexSite = firn::internal::CudaIndexSite;
+
+// Where indices of one call's argument outside their bounds are noted.
+class IndexFaults {
+ public:
+  IndexFaults() = default;
+  // `site` must live on.
+  IndexFaults(const KernelContext& k, const IndexSite& site)
+      : record_(IndexFaultOf(k)), site_(&site) {}
+
+  FIRN_HOST_DEVICE void Report(int64_t index, int64_t low, int64_t high) const {
+    if (!AtomicClaim(&record_->claimed)) return;
+    record_->site = site_;
+    record_->index = index;
+    record_->low = low;
+    record_->high = high;
+    PublishToHost(&record_->written);
+  }
+
+ private:
+  firn::internal::CudaIndexFault* record_ = nullptr;
+  const IndexSite* site_ = nullptr;
+};
+
+// The indices of a dimension: low <= index < high, and perhaps one that stands for nothing.
+struct IndexRange {
+  IndexFaults faults;
+  int64_t low, high;
+  int64_t ignored = INT64_MIN;  // none
+
+  // What an index means, counted from `high` when negative; -1 for the ignored one and for one
+  // outside, which is noted.
+  FIRN_HOST_DEVICE int64_t operator()(int64_t index) const {
+    if (index == ignored) return -1;
+    if (index >= low && index < high) return index < 0 ? index + high : index;
+    faults.Report(index, low, high);
+    return -1;
+  }
+};
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_INDEX_RANGE_CUH_
