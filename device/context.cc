@@ -71,6 +71,9 @@ class CpuDeviceContext final : public DeviceContext {
     if (bytes != 0) std::memcpy(to, from, bytes);
     return absl::OkStatus();
   }
+  absl::Status CopyFromHost(void* to, const void* from, size_t bytes, Stream&) override {
+    return CopyFromHost(to, from, bytes);
+  }
   absl::Status CopyToHost(void* to, const void* from, size_t bytes) override {
     return CopyFromHost(to, from, bytes);
   }

@@ -101,6 +101,9 @@ class DeviceContext {
   // thread nor host memory is involved. Errors: InvalidArgument for a source of another type.
   virtual absl::Status CopyFromDevice(void* to, DeviceContext& source, const void* from,
                                       size_t bytes) = 0;
+
+  // CopyFromHost behind what is queued on `on`, one of this device's other streams.
+  virtual absl::Status CopyFromHost(void* to, const void* from, size_t bytes, Stream& on) = 0;
 };
 
 // The context of the CPU; it always exists.

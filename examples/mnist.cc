@@ -97,14 +97,14 @@ class Schedule {
 
 // One pass; returns the mean loss.
 double TrainEpoch(nn::Layer& net, optim::Optimizer& optimizer, Schedule& schedule,
-                  io::DataLoader& train, Device device, const io::ProgressOptions& progress) {
+                  io::DataLoader& train, const io::ProgressOptions& progress) {
   net.Train();
   double sum = 0;
   auto bar = io::ProgressBar(train, progress);
   for (auto [images, labels] : bar) {
     schedule.Step();
     optimizer.ZeroGrad();
-    const Tensor loss = CrossEntropy(net(images.To(device)), labels.To(device));
+    const Tensor loss = CrossEntropy(net(images), labels);
     loss.Backward();
     optimizer.Step();
     const double value = loss.Item();  // waits for the device, once a step
@@ -152,12 +152,13 @@ double Train(nn::Layer& net, optim::Optimizer& optimizer, const Data& data, Devi
   const int64_t epochs = absl::GetFlag(FLAGS_epochs);
   io::DataLoader train(data.train, {.batch = absl::GetFlag(FLAGS_batch_size),
                                     .shuffle = true,
-                                    .seed = absl::GetFlag(FLAGS_seed)});
+                                    .seed = absl::GetFlag(FLAGS_seed),
+                                    .device = device});
   Schedule schedule(optimizer, epochs * static_cast<int64_t>(train.size()));
   for (int64_t epoch = 1; epoch <= epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     const std::string label = absl::StrFormat("epoch %d/%d", epoch, epochs);
-    const double loss = TrainEpoch(net, optimizer, schedule, train, device,
+    const double loss = TrainEpoch(net, optimizer, schedule, train,
                                    {.label = label, .quiet = quiet, .out = &std::cout});
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (quiet) continue;

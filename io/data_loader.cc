@@ -1,13 +1,21 @@
 // One loop is a Pass: the epoch's order, fixed at its beginning, and a function from a batch's
 // number to the batch that any thread may call. Without threads it is called when the loop asks;
 // with threads, OrderedPrefetch calls it ahead. So the threads cannot change what comes out.
+//
+// Batches for a CUDA device are copied by the loop's own thread: others must not touch the device's
+// stream, which may be recording.
 #include "io/data_loader.h"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "device/context.h"
 #include "device/status_macros.h"
+#include "io/internal/device_batches.h"
 #include "io/internal/ordered_prefetch.h"
 #include "io/internal/permutation.h"
 #include "tensor/error.h"
@@ -49,6 +57,13 @@ class DataLoader::Iterator::Pass {
           0, batches, epoch_->options.prefetch, epoch_->options.ahead,
           [epoch = epoch_](int64_t i) { return epoch->Make(i); });
     }
+    if (epoch_->options.device.is_cuda()) {
+      absl::StatusOr<std::shared_ptr<internal::DeviceBatches>> there =
+          internal::DeviceBatches::Make(epoch_->options.device);
+      RaiseIfError(there.status(), "data loader");
+      there_ = *std::move(there);
+      Fetch(0);
+    }
     Load();
   }
 
@@ -61,15 +76,42 @@ class DataLoader::Iterator::Pass {
   }
 
  private:
+  // A batch on its way to the device, or what went wrong with it.
+  struct Arriving {
+    Sample sample;
+    std::exception_ptr error;
+  };
+
+  Sample Make(int64_t batch) { return prefetch_ ? prefetch_->Next() : epoch_->Make(batch); }
+
   void Load() {
     if (at_end()) return;
-    current_ = prefetch_ ? prefetch_->Next() : epoch_->Make(at_);
+    if (there_ == nullptr) {
+      current_ = Make(at_);
+      return;
+    }
+    there_->HandOut();
+    Arriving arrived = std::exchange(arriving_, {});
+    Fetch(at_ + 1);
+    if (arrived.error) std::rethrow_exception(arrived.error);
+    current_ = std::move(arrived.sample);
+  }
+
+  void Fetch(int64_t batch) {
+    if (batch >= batches_) return;
+    try {
+      arriving_.sample = there_->Upload(Make(batch));
+    } catch (...) {
+      arriving_.error = std::current_exception();
+    }
   }
 
   const std::shared_ptr<const Epoch> epoch_;
   const int64_t batches_;
   int64_t at_ = 0;
   Sample current_;
+  Arriving arriving_;                               // the batch after it
+  std::shared_ptr<internal::DeviceBatches> there_;  // null: batches stay on the CPU
   std::unique_ptr<internal::OrderedPrefetch> prefetch_;
 };
 
@@ -81,6 +123,7 @@ DataLoader::DataLoader(DatasetPtr dataset, DataLoaderOptions options)
   if (dataset_ == nullptr) RaiseStatus(InvalidArgument("the dataset is null"), "data loader");
   require(options_.batch >= 1, "batch", options_.batch, ">= 1");
   require(options_.prefetch >= 0, "prefetch", options_.prefetch, ">= 0");
+  RaiseIfError(GetDeviceContext(options_.device).status(), "data loader");
   require(options_.ahead >= 1, "ahead", options_.ahead, ">= 1");
   const int64_t n = dataset_->size();
   batches_ = n / options_.batch + (!options_.drop_last && n % options_.batch != 0 ? 1 : 0);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 
+#include "device/device.h"
 #include "io/dataset.h"
 #include "tensor/rng.h"
 
@@ -16,13 +17,18 @@ struct DataLoaderOptions {
   bool shuffle = false;    // a new order each epoch
   uint64_t seed = 0;       // of the orders and of map's generators
   bool drop_last = false;  // leave out a last batch that is not full
-  // Threads that make batches ahead; 0 makes each when it is asked for. Data in memory (Mnist,
-  // Digits) is gathered in microseconds and gains nothing from threads; decoding and augmenting do.
+  // Threads that make batches ahead; 0 makes each when it is asked for (see `device`). Data in
+  // memory (Mnist, Digits) is gathered in microseconds and gains nothing from threads; decoding and
+  // augmenting do.
   int prefetch = 0;
   int64_t ahead = 4;  // most batches that wait, made and not yet asked for
   // Applied to each batch, on the thread that makes it. The generator is the batch's own: what it
   // draws depends on seed, epoch and the batch's number, not on threads.
   std::function<Sample(Sample batch, Generator& random)> map = {};
+  // Where batches arrive. For a CUDA device each is made, and its copy queued on a stream of its
+  // own, when the loop gets the one before: it travels while that is computed with, and neither
+  // waits on the host. Up to three batches lie on the device beside those that the program keeps.
+  Device device = Device::Cpu();
 };
 
 // Goes through a dataset in batches, once per loop:
@@ -34,13 +40,13 @@ struct DataLoaderOptions {
 //
 // Each loop is one epoch: every sample occurs in it once (but for drop_last), in an order that
 // depends on the seed and the number of the epoch only. A loop may end early, loops may be nested.
-// What the dataset or map throws on another thread is thrown by the loop at that batch.
+// What the dataset or map throws ahead of the loop is thrown by the loop at that batch.
 // Thread-compatible.
 class DataLoader {
  public:
   class Iterator;
 
-  // Throws when the dataset is null or an option makes no sense.
+  // Throws when the dataset is null, an option makes no sense, or the device is not there.
   explicit DataLoader(DatasetPtr dataset, DataLoaderOptions options = {});
 
   // Batches per epoch.

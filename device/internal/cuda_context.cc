@@ -222,6 +222,13 @@ absl::Status CudaDeviceContext::CopyFromHost(void* to, const void* from, size_t 
   return staging_.ToDevice(to, from, bytes, queue);
 }
 
+absl::Status CudaDeviceContext::CopyFromHost(void* to, const void* from, size_t bytes, Stream& on) {
+  FIRN_RETURN_IF(on.device() != device(),
+                 InvalidArgument("copy to ", device().ToString(), ": the stream is of ",
+                                 on.device().ToString()));
+  return side_staging_.ToDevice(to, from, bytes, on.handle());
+}
+
 absl::Status CudaDeviceContext::CopyToHost(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return absl::OkStatus();
   FIRN_ASSIGN_OR_RETURN(void* const queue, Handle());

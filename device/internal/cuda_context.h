@@ -31,6 +31,7 @@ class CudaDeviceContext final : public DeviceContext {
   absl::StatusOr<std::unique_ptr<Recording>> Record(
       absl::FunctionRef<absl::Status()> queue) override;
   absl::Status CopyFromHost(void* to, const void* from, size_t bytes) override;
+  absl::Status CopyFromHost(void* to, const void* from, size_t bytes, Stream& on) override;
   absl::Status CopyToHost(void* to, const void* from, size_t bytes) override;
   absl::Status CopyFromDevice(void* to, DeviceContext& source, const void* from,
                               size_t bytes) override;
@@ -57,7 +58,8 @@ class CudaDeviceContext final : public DeviceContext {
         stream_(std::move(stream)),
         allocator_(api, index, [this] { static_cast<void>(Handle()); }),
         staging_(api, index),
-        faults_(std::move(faults)) {}
+        faults_(std::move(faults)),
+        side_staging_(api, index) {}
 
   CudaApi& api_;
   const int index_;
@@ -65,6 +67,7 @@ class CudaDeviceContext final : public DeviceContext {
   CudaCachingAllocator allocator_;
   CudaStaging staging_;
   std::unique_ptr<CudaFaults> faults_;  // where streams and events find it
+  CudaStaging side_staging_;  // of other streams, so that nobody waits for their large copies
 };
 
 // The context behind a Device that is a CUDA device, as CudaContext (device/cuda.h).

@@ -49,9 +49,10 @@ absl::StatusOr<CudaStaging::Buffer*> CudaStaging::Next() {
   return &buffer;
 }
 
-absl::StatusOr<CudaStaging::Buffer*> CudaStaging::WithRoom(size_t bytes) {
+absl::StatusOr<CudaStaging::Buffer*> CudaStaging::WithRoom(size_t bytes, void* stream) {
   Buffer& buffer = buffers_[turn_];
-  if (buffer.data != nullptr && bytes <= kBufferBytes - buffer.used) return &buffer;
+  if (buffer.data != nullptr && buffer.stream == stream && bytes <= kBufferBytes - buffer.used)
+    return &buffer;
   return Next();
 }
 
@@ -59,6 +60,7 @@ absl::Status CudaStaging::Record(Buffer& buffer, void* stream) {
   FIRN_RETURN_IF_ERROR(
       CudaStatus(api_, api_.RecordEvent(device_, buffer.event, stream), "cudaEventRecord"));
   buffer.busy = true;
+  buffer.stream = stream;
   return absl::OkStatus();
 }
 
@@ -66,7 +68,7 @@ absl::Status CudaStaging::ToDevice(void* to, const void* from, size_t bytes, voi
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t at = 0; at < bytes; at += kBufferBytes) {
     const size_t part = std::min(kBufferBytes, bytes - at);
-    FIRN_ASSIGN_OR_RETURN(Buffer* const buffer, WithRoom(part));
+    FIRN_ASSIGN_OR_RETURN(Buffer* const buffer, WithRoom(part, stream));
     char* const place = static_cast<char*>(buffer->data) + buffer->used;
     std::memcpy(place, static_cast<const char*>(from) + at, part);
     FIRN_RETURN_IF_ERROR(CudaStatus(

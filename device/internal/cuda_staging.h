@@ -31,13 +31,14 @@ class CudaStaging {
   struct Buffer {
     void* data = nullptr;
     void* event = nullptr;
-    bool busy = false;  // a copy from it may not be done yet
-    size_t used = 0;    // bytes of it that copies to the device lie in
+    bool busy = false;       // a copy from it may not be done yet
+    size_t used = 0;         // bytes of it that copies to the device lie in
+    void* stream = nullptr;  // of these copies: the event is behind them on one stream only
   };
 
-  // The next buffer, empty, and the one in turn with room for `bytes` more.
+  // The next buffer, empty, and the one in turn with room for `bytes` more on the stream.
   absl::StatusOr<Buffer*> Next();
-  absl::StatusOr<Buffer*> WithRoom(size_t bytes);
+  absl::StatusOr<Buffer*> WithRoom(size_t bytes, void* stream);
   absl::Status Prepare(Buffer& buffer);
   absl::Status Record(Buffer& buffer, void* stream);
 
