@@ -38,6 +38,11 @@ FIRN_REGISTER_FLOPS(conv2d) {
   return FlopsOf(ConvForward(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
 }
 
+FIRN_REGISTER_FLOPS(conv2d_act) {
+  const ConvAttrs& attrs = call.attrs<ConvActAttrs>().conv;
+  return FlopsOf(ConvForward(call.in(0).shape, call.in(1).shape, attrs));
+}
+
 FIRN_REGISTER_FLOPS(conv_transpose2d) {
   return FlopsOf(ConvBackwardData(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
 }

@@ -57,4 +57,13 @@ bool SyncAfterLaunch() { return ReadNumber("FIRN_SYNC_AFTER_LAUNCH", 0, 1).value
 
 bool CudaReplay() { return ReadNumber("FIRN_CUDA_REPLAY", 0, 1).value_or(1) == 1; }
 
+std::string CacheFolder() {
+  if (const char* const own = std::getenv("FIRN_CACHE_DIR")) return own;
+  // A path that is not absolute is to be ignored, says the XDG Base Directory Specification.
+  const char* const xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && *xdg == '/') return std::string(xdg) + "/firn";
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/firn" : "";
+}
+
 }  // namespace firn::env

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 // All environment variables Firn reads. Each is read by the one place that needs it, most of them
 // once; a value that cannot be understood is reported on stderr and treated as unset. Thread-safe
@@ -32,6 +33,10 @@ bool SyncAfterLaunch();
 // FIRN_CUDA_REPLAY: 0 launches every CUDA kernel by itself, where otherwise launches that a program
 // repeats go to the device as one; 1 when unset.
 bool CudaReplay();
+
+// FIRN_CACHE_DIR: the folder of files that make later runs start faster; set and empty, there is
+// none. Unset: "firn" in XDG_CACHE_HOME, or else ".cache/firn" in HOME. "": keep no such files.
+std::string CacheFolder();
 
 }  // namespace firn::env
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "tensor/norm.h"
 #include "tensor/op.h"
 
 namespace firn {
@@ -36,6 +37,17 @@ struct ConvAttrs {
     v.Field("groups", groups);
     v.Field("result_h", result.h);
     v.Field("result_w", result.w);
+  }
+};
+
+// The attributes of conv2d_act: a convolution whose result goes through an activation.
+struct ConvActAttrs {
+  ConvAttrs conv;
+  FusedActivation activation = FusedActivation::kRelu;
+  template <class V>
+  void Visit(V& v) {
+    conv.Visit(v);
+    v.Field("activation", activation);
   }
 };
 

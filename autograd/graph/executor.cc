@@ -19,6 +19,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/internal/apply_checks.h"
 #include "tensor/reorder.h"
+#include "tensor/tuning.h"
 
 namespace firn {
 namespace {
@@ -44,9 +45,10 @@ absl::Status At(const Instr& instr, const absl::Status& status) {
 
 }  // namespace
 
-Executor::Executor(Graph graph, int64_t max_arena_bytes)
+Executor::Executor(Graph graph, int64_t max_arena_bytes, bool autotune)
     : graph_(std::move(graph)),
       max_arena_bytes_(max_arena_bytes),
+      autotune_(autotune),
       input_of_buffer_(graph_.buffers.size(), -1) {
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     const auto buffer = static_cast<size_t>(graph_.value(graph_.inputs[i]).buffer);
@@ -54,9 +56,11 @@ Executor::Executor(Graph graph, int64_t max_arena_bytes)
   }
 }
 
-absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph, int64_t max_arena_bytes) {
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph, int64_t max_arena_bytes,
+                                                         bool autotune) {
   FIRN_RETURN_IF_ERROR(graph.Verify());
-  auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph), max_arena_bytes));
+  auto executor =
+      std::unique_ptr<Executor>(new Executor(std::move(graph), max_arena_bytes, autotune));
   FIRN_RETURN_IF_ERROR(executor->Bind());
   return executor;
 }
@@ -82,6 +86,7 @@ absl::Status Executor::Bind() {
 }
 
 absl::Status Executor::ChooseKernels() {
+  const TuningScope tuning(autotune_);
   for (const Instr& instr : graph_.instrs) {
     kernels_.push_back(nullptr);
     workspaces_.push_back(0);

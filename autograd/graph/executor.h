@@ -33,9 +33,11 @@ struct MemoryUse {
 class Executor {
  public:
   // Requires: `graph` comes from Lower. Everything slow happens here.
-  // ResourceExhausted if temporaries would need more than `max_arena_bytes`.
+  // ResourceExhausted if temporaries would need more than `max_arena_bytes`. `autotune`: kernels
+  // may try what is fastest (tensor/tuning.h).
   static absl::StatusOr<std::unique_ptr<Executor>> Make(Graph graph,
-                                                        int64_t max_arena_bytes = INT64_MAX);
+                                                        int64_t max_arena_bytes = INT64_MAX,
+                                                        bool autotune = false);
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
@@ -74,7 +76,7 @@ class Executor {
     bool written;
   };
 
-  Executor(Graph graph, int64_t max_arena_bytes);
+  Executor(Graph graph, int64_t max_arena_bytes, bool autotune);
   // Everything that follows from the graph and the number of threads.
   absl::Status Bind();
   absl::Status ChooseKernels();
@@ -104,6 +106,7 @@ class Executor {
 
   Graph graph_;
   int64_t max_arena_bytes_;
+  bool autotune_;
   std::vector<int64_t> input_of_buffer_;
   int threads_ = 0;                        // NumThreads() when bound: workspaces depend on it
   std::vector<const Kernel*> kernels_;     // by instruction; null: a view

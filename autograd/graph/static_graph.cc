@@ -17,6 +17,7 @@
 #include "autograd/graph/passes/pipeline.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
+#include "tensor/tuning.h"
 
 namespace firn {
 namespace {
@@ -62,6 +63,7 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   FIRN_ASSIGN_OR_RETURN(parts->reports, RunPasses(graph, {.arithmetic = options.arithmetic,
                                                           .freeze_states = options.freeze_states,
                                                           .recompute = options.recompute}));
+  const TuningScope tuning(options.autotune);  // layouts are those of the kernels that will run
   FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
   parts->reports.push_back(ReportReorders(graph, lowered));
   FIRN_ASSIGN_OR_RETURN(PassReport packed, PackParameters(lowered));
@@ -69,8 +71,8 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   parts->reports.push_back({.pass = "in_place", .changes = MarkInPlace(lowered)});
   FIRN_ASSIGN_OR_RETURN(PassReport fused, FuseElementwise(lowered));
   parts->reports.push_back(std::move(fused));
-  FIRN_ASSIGN_OR_RETURN(parts->executor,
-                        Executor::Make(std::move(lowered), options.max_arena_bytes));
+  FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered), options.max_arena_bytes,
+                                                        options.autotune));
   return StaticGraph(std::move(parts));
 }
 

@@ -32,6 +32,10 @@ struct CompileOptions {
   // Whether states that no run changes are copied now and seen as constants: for a model whose
   // parameters will not change any more.
   bool freeze_states = false;
+  // Whether kernels of a CUDA device may be tried on memory of their own, which takes time, to run
+  // the fastest. What was found is kept for later processes, in a file "plans" of FIRN_CACHE_DIR
+  // (device/environment.h). It may round otherwise than what runs outside of graphs.
+  bool autotune = true;
 };
 
 // A captured run, ready to be run again: kernels chosen, memory planned. Runs do what the captured

@@ -7,6 +7,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/kernels/cpu/batch_norm.h"
 #include "tensor/kernels/cpu/conv_kernels.h"
 #include "tensor/op.h"
 #include "tensor/ops/channel_sum.h"
@@ -17,15 +18,24 @@
 namespace firn {
 namespace {
 
-absl::Status Infer(InferContext& c) {
-  FIRN_ASSIGN_OR_RETURN(const ConvProblem p,
-                        ConvForward(c.shape(0), c.shape(1), c.attrs<ConvAttrs>()));
+absl::Status InferWith(InferContext& c, const ConvAttrs& attrs) {
+  FIRN_ASSIGN_OR_RETURN(const ConvProblem p, ConvForward(c.shape(0), c.shape(1), attrs));
   FIRN_RETURN_IF(c.has(2) && c.shape(2)[0] != p.out,
                  InvalidArgument("bias ", c.shape(2).ToString(), " does not fit the ", p.out,
                                  " output channels of weight ", c.shape(1).ToString()));
   FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({p.batch, p.out, p.out_size.h, p.out_size.w}));
   c.set_out(0, c.dtype(0), y);
   return absl::OkStatus();
+}
+
+absl::Status Infer(InferContext& c) { return InferWith(c, c.attrs<ConvAttrs>()); }
+
+absl::Status InferActivated(InferContext& c) {
+  const auto& a = c.attrs<ConvActAttrs>();
+  FIRN_RETURN_IF(
+      a.activation != FusedActivation::kRelu && a.activation != FusedActivation::kTanh,
+      InvalidArgument("activation ", static_cast<int>(a.activation), ", want 1 (relu), 2 (tanh)"));
+  return InferWith(c, a.conv);
 }
 
 void Grad(GradContext& g) {
@@ -42,21 +52,58 @@ void Grad(GradContext& g) {
   if (g.needs(2)) g.set_grad_input(2, ChannelSum(dy));
 }
 
+// The definition of the convolution, then the activation where the result lies.
+absl::Status RunActivated(KernelContext& k) {
+  static const Kernel convolution = cpu::ConvKernels(ConvPass::kForward).back();
+  const auto& a = k.attrs<ConvActAttrs>();
+  KernelContext inner(k.operands_in(), k.operands_out(), a.conv, nullptr);
+  FIRN_RETURN_IF_ERROR(convolution.run(inner));
+  VisitFloat(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
+    cpu::VisitActivation(a.activation, [&](auto activation) {
+      T* const y = k.out<T>();
+      for (int64_t i = 0; i < k.out_spec().num_elements(); ++i) {
+        y[i] = static_cast<T>(
+            cpu::Activate<decltype(activation)::value>(static_cast<AccumulatorOf<T>>(y[i])));
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+std::vector<ArgDecl> Inputs() {
+  return {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
+          {.name = "weight", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4},
+          {.name = "bias", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true}};
+}
+
 FIRN_REGISTER_OP(conv2d) {
   return {
       .name = "conv2d",
       .doc = "Cross-correlation of images with a set of kernels.",
       .autocast = Autocast::kLow,
-      .inputs =
-          {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
-           {.name = "weight", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4},
-           {.name = "bias", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true}},
+      .inputs = Inputs(),
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<ConvAttrs>(),
       .infer = Infer,
       .grad = Grad,
       .saves = {Saved::Input(0), Saved::Input(1)},
       .kernels = cpu::ConvKernels(ConvPass::kForward),
+  };
+}
+
+// What compiled graphs run on a CUDA device. On the CPU it is there to be compared with.
+FIRN_REGISTER_OP(conv2d_act) {
+  return {
+      .name = "conv2d_act",
+      .doc =
+          "conv2d and an activation of its result. Not differentiable: compiled graphs make it "
+          "of two operations, whose gradients are recorded before.",
+      .autocast = Autocast::kLow,
+      .inputs = Inputs(),
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<ConvActAttrs>(),
+      .infer = InferActivated,
+      .kernels = {{.name = "loop", .run = RunActivated}},
   };
 }
 

@@ -1,4 +1,5 @@
 // conv2d as its definition, an output a thread: what cuDNN does not take (conv2d_cuda.cc).
+#include "tensor/kernels/cuda/channel_bias.h"
 #include "tensor/kernels/cuda/conv.cuh"
 
 namespace firn::conv2d_cuda {
@@ -36,20 +37,36 @@ struct ForwardBody {
   }
 };
 
-absl::Status Run(KernelContext& k) {
+absl::Status Convolve(KernelContext& k, const ConvAttrs& attrs, bool with_bias) {
   FIRN_ASSIGN_OR_RETURN(const ConvProblem p,
-                        ConvForward(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs<ConvAttrs>()));
+                        ConvForward(k.in_spec(0).shape, k.in_spec(1).shape, attrs));
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const ForwardBody<T> body = {cuda::ConvSizes(p), k.in<T>(0), k.in<T>(1), k.in<T>(2),
-                                 k.out<T>()};
+    const ForwardBody<T> body = {cuda::ConvSizes(p), k.in<T>(0), k.in<T>(1),
+                                 with_bias ? k.in<T>(2) : nullptr, k.out<T>()};
     return cuda::ForEach(k, k.out_spec().num_elements(), body);
   });
+}
+
+absl::Status Run(KernelContext& k) { return Convolve(k, k.attrs<ConvAttrs>(), true); }
+
+// The activation, and the bias of types that lose nothing in between, by the kernel that cuDNN's
+// convolutions leave them to.
+absl::Status RunActivated(KernelContext& k) {
+  const auto& a = k.attrs<ConvActAttrs>();
+  const bool half = SizeOf(k.out_spec().dtype) < 4;
+  FIRN_RETURN_IF_ERROR(Convolve(k, a.conv, half));
+  return cuda::AddChannelBias(k, k.out_spec(), half ? nullptr : k.in<void>(2), a.activation,
+                              k.out<void>());
 }
 
 }  // namespace
 
 FIRN_REGISTER_KERNELS(conv2d) {
   return {{.name = "loop", .device = DeviceType::kCuda, .run = Run}};
+}
+
+FIRN_REGISTER_KERNELS(conv2d_act) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunActivated}};
 }
 
 }  // namespace firn::conv2d_cuda

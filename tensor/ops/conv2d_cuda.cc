@@ -1,9 +1,13 @@
-// conv2d by cuDNN.
+// conv2d and conv2d_act by cuDNN.
 
 #include "tensor/kernels/cuda/dnn.h"
 
 namespace firn {
 
-FIRN_REGISTER_KERNELS(conv2d) { return cuda::DnnConvKernels(ConvPass::kForward); }
+FIRN_REGISTER_KERNELS(conv2d) { return cuda::DnnConvKernels(cuda::DnnConv::kForward); }
+
+FIRN_REGISTER_KERNELS(conv2d_act) {
+  return cuda::DnnConvKernels(cuda::DnnConv::kForwardActivation);
+}
 
 }  // namespace firn

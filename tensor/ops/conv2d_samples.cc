@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
 #include "tensor/conv.h"
 #include "tensor/samples.h"
 
@@ -76,6 +80,39 @@ FIRN_REGISTER_SAMPLES(conv2d) {
              ConvAttrs{.stride = 0}, "stride (0, 0) (want >= 1)");
   s.AddError("groups", {Normal({1, 3, 8, 8}), Normal({4, 3, 3, 3}, 2), none},
              ConvAttrs{.groups = 2}, "groups 2 must divide the 3 input and 4 output channels");
+}
+
+FIRN_REGISTER_SAMPLES(conv2d_act) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const auto& a = attrs.get<ConvActAttrs>();
+    RefTensor y = Convolve(in[0], in[1], in[2].defined() ? &in[2] : nullptr, a.conv);
+    for (double& v : y.values) {
+      v = a.activation == FusedActivation::kRelu ? std::max(v, 0.0) : std::tanh(v);
+    }
+    return std::vector<RefTensor>{y};
+  });
+  s.rtol_f32 = 2e-5;
+  s.atol_f32 = 2e-4;
+  const Tensor none;
+  for (const FusedActivation activation : {FusedActivation::kRelu, FusedActivation::kTanh}) {
+    const std::string after = activation == FusedActivation::kRelu ? ", relu" : ", tanh";
+    s.Add("3x3 with bias" + after, {Normal({2, 2, 5, 4}), Normal({3, 2, 3, 3}, 2), Normal({3}, 3)},
+          ConvActAttrs{{.padding = 1}, activation});
+    s.Add("strides, dilations and unequal sides" + after,
+          {Normal({1, 2, 7, 9}), Normal({2, 2, 2, 3}, 2), none},
+          ConvActAttrs{{.stride = {2, 3}, .padding = {1, 2}, .dilation = {3, 2}}, activation});
+  }
+  s.Add("groups", {Normal({2, 16, 5, 5}), Normal({8, 8, 3, 3}, 2), Normal({8}, 3)},
+        ConvActAttrs{{.stride = 2, .padding = 1, .groups = 2}});
+  s.Add("no images", {Normal({0, 2, 5, 4}), Normal({3, 2, 3, 3}, 2), Normal({3}, 3)},
+        ConvActAttrs{});
+  s.AddLarge("128 channels, 8x8, batch 64",
+             {Normal({64, 128, 8, 8}), Normal({128, 128, 3, 3}, 2), Normal({128}, 3)},
+             ConvActAttrs{{.padding = 1}}, 2.0 * 64 * 128 * 128 * 9 * 64, 4.8e6);
+  s.AddError("bias", {Normal({1, 3, 8, 8}), Normal({4, 3, 3, 3}, 2), Normal({5})}, ConvActAttrs{},
+             "bias [5] does not fit the 4 output channels");
+  s.AddError("no activation", {Normal({1, 3, 8, 8}), Normal({4, 3, 3, 3}, 2), none},
+             ConvActAttrs{{}, FusedActivation::kNone}, "activation 0, want 1 (relu), 2 (tanh)");
 }
 
 FIRN_REGISTER_SAMPLES(conv_transpose2d) {

@@ -5,7 +5,7 @@
 namespace firn {
 
 FIRN_REGISTER_KERNELS(conv2d_weight_grad) {
-  return cuda::DnnConvKernels(ConvPass::kBackwardWeight);
+  return cuda::DnnConvKernels(cuda::DnnConv::kBackwardWeight);
 }
 
 }  // namespace firn

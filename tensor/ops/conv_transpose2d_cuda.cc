@@ -4,6 +4,8 @@
 
 namespace firn {
 
-FIRN_REGISTER_KERNELS(conv_transpose2d) { return cuda::DnnConvKernels(ConvPass::kBackwardData); }
+FIRN_REGISTER_KERNELS(conv_transpose2d) {
+  return cuda::DnnConvKernels(cuda::DnnConv::kBackwardData);
+}
 
 }  // namespace firn

@@ -35,6 +35,7 @@ TEST(FlopsTest, AConvolutionAndItsGradientsTakeTheSame) {
   const Shape x = {2, 4, 8, 8}, w = {6, 2, 3, 3}, y = {2, 6, 4, 4};
   const double want = 2.0 * 2 * 6 * 4 * 4 * 2 * 3 * 3;
   EXPECT_EQ(Flops("conv2d", {x, w}, y, a), want);
+  EXPECT_EQ(Flops("conv2d_act", {x, w}, y, ConvActAttrs{.conv = a}), want);
   a.result = 8;
   EXPECT_EQ(Flops("conv_transpose2d", {y, w}, x, a), want);
   a.result = 3;

@@ -83,5 +83,25 @@ TEST(EnvironmentTest, ReportsAndIgnoresWhatItCannotRead) {
   testing::internal::GetCapturedStderr();
 }
 
+TEST(EnvironmentTest, CacheFolderIsTheFirstThatIsSaid) {
+  const ScopedVariable home("HOME", "/home/me"), xdg("XDG_CACHE_HOME", "/cache");
+  {
+    const ScopedVariable own("FIRN_CACHE_DIR", "here");
+    EXPECT_EQ(CacheFolder(), "here");
+  }
+  {
+    const ScopedVariable own("FIRN_CACHE_DIR", "");
+    EXPECT_EQ(CacheFolder(), "") << "none is wanted";
+  }
+  const ScopedVariable own("FIRN_CACHE_DIR", nullptr);
+  EXPECT_EQ(CacheFolder(), "/cache/firn");
+  for (const char* ignored : {"", "relative", static_cast<const char*>(nullptr)}) {
+    const ScopedVariable no_xdg("XDG_CACHE_HOME", ignored);
+    EXPECT_EQ(CacheFolder(), "/home/me/.cache/firn");
+    const ScopedVariable no_home("HOME", ignored);
+    EXPECT_EQ(CacheFolder(), "");
+  }
+}
+
 }  // namespace
 }  // namespace firn::env

@@ -6,10 +6,12 @@
 
 namespace firn {
 
-// Lets a training batch norm apply the relu or tanh that alone reads its result: one pass over
-// memory less. Exact in f32 and f64; the half types are left alone, whose results would no longer
-// be rounded in between. The gradients stay two operations: in one, the compiler contracts the
-// activation's into the sums, which rounds differently.
+// Lets a training batch norm, and on a CUDA device a convolution, apply the relu or tanh that alone
+// reads its result: one pass over memory less. Nothing is rounded otherwise by the operations (an
+// engine of cuDNN that takes both may round as it likes): in the half types only relu behind a
+// convolution is fused, since other results would no longer be rounded in between. The gradients
+// stay two operations: in one, the compiler contracts the activation's into the sums, which rounds
+// differently.
 absl::StatusOr<PassReport> FuseActivation(Graph& graph);
 
 }  // namespace firn

@@ -3,12 +3,15 @@
 
 #include "absl/status/status.h"
 #include "tensor/kernels/cuda/launch.h"
+#include "tensor/norm.h"
 #include "tensor/spec.h"
 
 namespace firn::cuda {
 
-// y[n, c, ...] += bias[c], for `y` of that spec: floating, contiguous, of rank 2 or more.
-absl::Status AddChannelBias(const Queue& queue, const TensorSpec& spec, const void* bias, void* y);
+// y[n, c, ...] = activation(y[n, c, ...] + bias[c]), for `y` of that spec: floating, contiguous, of
+// rank 2 or more. A null `bias` is 0.
+absl::Status AddChannelBias(const Queue& queue, const TensorSpec& spec, const void* bias,
+                            FusedActivation activation, void* y);
 
 }  // namespace firn::cuda
 

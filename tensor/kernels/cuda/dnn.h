@@ -3,15 +3,21 @@
 
 #include <vector>
 
-#include "tensor/kernels/cpu/winograd.h"
 #include "tensor/op.h"
 
 namespace firn::cuda {
 
-// The kernels by cuDNN of conv2d (kForward: x, weight, bias -> y), conv_transpose2d (kBackwardData:
-// y, weight -> x) and conv2d_weight_grad (kBackwardWeight: x, y -> weight). They refuse calls that
-// no engine of cuDNN takes.
-std::vector<Kernel> DnnConvKernels(ConvPass pass);
+// The operations that cuDNN computes as one convolution.
+enum class DnnConv {
+  kForward,            // conv2d: x, weight, bias -> y
+  kForwardActivation,  // conv2d_act: the same and an activation
+  kBackwardData,       // conv_transpose2d: y, weight -> x
+  kBackwardWeight,     // conv2d_weight_grad: x, y -> weight
+};
+
+// The kernels by cuDNN. They refuse calls that no engine of cuDNN takes. Those whose name ends in
+// "_timed" run what is the fastest; they take calls only under a TuningScope (tensor/tuning.h).
+std::vector<Kernel> DnnConvKernels(DnnConv conv);
 
 }  // namespace firn::cuda
 

@@ -4,47 +4,52 @@
 // Only the .cc files beside this one include it: it needs CUDA.
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tensor/conv.h"
-#include "tensor/kernels/cpu/winograd.h"
+#include "tensor/kernels/cuda/conv_plan_key.h"
 #include "tensor/kernels/cuda/dnn_descriptor.h"
 
 namespace firn::cuda {
 
-// What an engine may do to f32 beside rounding sums: products of TF32 numbers; Winograd's and
-// Fourier's methods (see tensor/precision.h); nothing.
-enum class DnnF32 { kTf32, kTransforms, kExact };
-
-struct DnnConvCall {
-  ConvPass pass;
-  DType dtype;
-  int64_t alignment;  // of the tensors' memory, in bytes
-  size_t max_workspace;
-  DnnF32 f32;
-  ConvProblem problem;
+// The tensors of a convolution, whichever is the result; `bias` may be null.
+struct DnnOperands {
+  const void *x, *weight, *y, *bias;
 };
 
-// One convolution as cuDNN plans it: the engine, and the memory it needs.
+// One convolution as cuDNN plans it: the engine, and the memory it needs. All engines fit their
+// call: deterministic, within the memory, of the precision asked for.
 class DnnConvPlan {
  public:
-  // The first engine in cuDNN's order of preference that fits: deterministic, within the memory, of
-  // the precision asked for.
-  static absl::StatusOr<DnnConvPlan> Make(cudnnHandle_t handle, const DnnConvCall& call);
+  // The first `most` engines in cuDNN's order of preference that fit, one at least. `fused`: they
+  // do the call's bias and activation too; the others leave them to the caller.
+  static absl::StatusOr<std::vector<DnnConvPlan>> Candidates(cudnnHandle_t handle,
+                                                             const DnnConvCall& call, bool fused,
+                                                             size_t most);
+  // The same plan again. Errors: there is no such engine, or it does not fit.
+  static absl::StatusOr<DnnConvPlan> From(cudnnHandle_t handle, const DnnConvCall& call,
+                                          const EngineChoice& choice);
 
+  const EngineChoice& choice() const { return choice_; }
   size_t workspace() const { return workspace_; }
-  // Queues the convolution on the handle's stream.
-  absl::Status Run(cudnnHandle_t handle, const void* x, const void* weight, const void* y,
-                   void* workspace) const;
+  // Queues it on the handle's stream. `workspace` is aligned to kWorkspaceAlignment.
+  absl::Status Run(cudnnHandle_t handle, const DnnOperands& operands, void* workspace) const;
 
  private:
-  DnnConvPlan(std::vector<Descriptor> parts, Descriptor plan, size_t workspace)
-      : parts_(std::move(parts)), plan_(std::move(plan)), workspace_(workspace) {}
+  struct Graph;
+  DnnConvPlan() = default;
+  // Requires: the configuration comes last in `parts`.
+  static absl::StatusOr<DnnConvPlan> Make(cudnnHandle_t handle, const DnnConvCall& call, bool fused,
+                                          std::shared_ptr<const Graph> graph,
+                                          std::vector<Descriptor> parts);
 
-  std::vector<Descriptor> parts_;  // what the plan was made of
-  Descriptor plan_;
-  size_t workspace_;
+  std::shared_ptr<const Graph> graph_;
+  std::vector<Descriptor> parts_;  // what the plan was made of, beside the graph
+  Descriptor plan_{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
+  EngineChoice choice_;
+  size_t workspace_ = 0;
+  bool bias_ = false;
 };
 
 }  // namespace firn::cuda

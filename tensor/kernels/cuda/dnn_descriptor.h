@@ -5,9 +5,12 @@
 
 #include <cudnn.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "device/status_macros.h"
 
@@ -40,6 +43,17 @@ inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnBackendHeurMode_t> =
 template <>
 inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnConvolutionMode_t> =
     CUDNN_TYPE_CONVOLUTION_MODE;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<bool> = CUDNN_TYPE_BOOLEAN;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnPointwiseMode_t> =
+    CUDNN_TYPE_POINTWISE_MODE;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnBackendKnobType_t> =
+    CUDNN_TYPE_KNOB_TYPE;
+template <>
+inline constexpr cudnnBackendAttributeType_t kDnnType<cudnnBackendNumericalNote_t> =
+    CUDNN_TYPE_NUMERICAL_NOTE;
 
 }  // namespace internal
 
@@ -73,6 +87,11 @@ class Descriptor {
   Descriptor& Set(cudnnBackendAttributeName_t name, const Descriptor& value) {
     return Set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.raw_);
   }
+  Descriptor& Set(cudnnBackendAttributeName_t name, const std::vector<Descriptor>& values) {
+    std::vector<cudnnBackendDescriptor_t> raw;
+    for (const Descriptor& value : values) raw.push_back(value.raw_);
+    return Set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<int64_t>(raw.size()), raw.data());
+  }
   absl::Status Finalize() {
     FIRN_RETURN_IF_ERROR(status_);
     return DnnStatus(cudnnBackendFinalize(raw_), "cudnnBackendFinalize");
@@ -93,6 +112,45 @@ class Descriptor {
   cudnnBackendDescriptor_t raw_ = nullptr;
   absl::Status status_;
 };
+
+// The first `values.size()` values of an attribute. Returns how many there are among them.
+template <class T>
+absl::StatusOr<size_t> GetSome(const Descriptor& from, cudnnBackendAttributeName_t name,
+                               absl::Span<T> values) {
+  int64_t count = 0;
+  FIRN_RETURN_IF_ERROR(DnnStatus(
+      cudnnBackendGetAttribute(from.get(), name, internal::kDnnType<T>,
+                               static_cast<int64_t>(values.size()), &count, values.data()),
+      "cudnnBackendGetAttribute"));
+  return std::min(static_cast<size_t>(count), values.size());
+}
+template <class T>
+absl::StatusOr<T> GetOne(const Descriptor& from, cudnnBackendAttributeName_t name) {
+  T value = {};
+  FIRN_ASSIGN_OR_RETURN(const size_t count, GetSome(from, name, absl::MakeSpan(&value, 1)));
+  FIRN_RETURN_IF(count != 1, Internal("cudnnBackendGetAttribute: no value"));
+  return value;
+}
+// The first `most` descriptors that an attribute has.
+inline absl::StatusOr<std::vector<Descriptor>> GetDescriptors(const Descriptor& from,
+                                                              cudnnBackendAttributeName_t name,
+                                                              cudnnBackendDescriptorType_t type,
+                                                              size_t most) {
+  std::vector<Descriptor> all;
+  std::vector<cudnnBackendDescriptor_t> raw;
+  for (size_t i = 0; i < most; ++i) {
+    all.emplace_back(type);
+    FIRN_RETURN_IF_ERROR(all.back().status());
+    raw.push_back(all.back().get());
+  }
+  int64_t count = 0;
+  FIRN_RETURN_IF_ERROR(
+      DnnStatus(cudnnBackendGetAttribute(from.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                         static_cast<int64_t>(most), &count, raw.data()),
+                "cudnnBackendGetAttribute"));
+  while (static_cast<int64_t>(all.size()) > count) all.pop_back();
+  return all;
+}
 
 }  // namespace firn::cuda
 

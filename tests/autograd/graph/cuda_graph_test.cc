@@ -8,15 +8,19 @@
 #include "device/cuda.h"
 #include "device/internal/cuda_context.h"
 #include "gtest/gtest.h"
+#include "nn/conv.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
 #include "tensor/from.h"
 #include "tensor/op.h"
 #include "tensor/ops/assign.h"
 #include "tensor/ops/cross_entropy.h"
+#include "tensor/ops/flatten.h"
 #include "tensor/ops/randint.h"
 #include "tensor/ops/randn.h"
 #include "tensor/ops/relu.h"
+#include "tensor/ops/tanh.h"
+#include "tensor/precision.h"
 #include "tensor/rng.h"
 #include "tensor/tensor.h"
 #include "tests/device/fake_cuda.h"
@@ -164,6 +168,54 @@ TEST_F(CudaGraphTest, ALabelThatIsNoClassIsAnErrorWhereTheLossIsRead) {
   Assign(labels, t.labels);
   EXPECT_GT(step(t.images, labels).Item(), 0);
   EXPECT_EQ(step.recorded_runs(), recorded + 2);
+}
+
+// Convolutions whose results only activations read.
+struct ConvNet : nn::Module {
+  nn::Conv2d& first = Add<nn::Conv2d>("first", {.in = 1, .out = 4, .kernel = 3, .padding = 1});
+  nn::Conv2d& second = Add<nn::Conv2d>("second", {.in = 4, .out = 2, .kernel = 3, .bias = false});
+  nn::Linear& last = Add<nn::Linear>("last", {.in = 32, .out = 3});
+  Tensor Forward(const Tensor& x) { return last(Flatten(Tanh(second(Relu(first(x)))), 1)); }
+};
+
+TEST_F(CudaGraphTest, FrozenConvolutionsTakeTheirActivationsAlong) {
+  const auto train = [this](bool freeze) {
+    ManualSeed(5);
+    ConvNet net;
+    net.To(device_);
+    optim::Adam adam(net.parameters(), optim::AdamOptions{.lr = 0.05});
+    const Tensor images = Randn({5, 1, 6, 6}).To(device_);
+    const Tensor labels = Randint(0, 3, {5}).To(device_);
+    const auto step = [&](const Tensor& x, const Tensor& y) {
+      adam.ZeroGrad();
+      Tensor loss = CrossEntropy(net.Forward(x), y);
+      loss.Backward();
+      adam.Step();
+      return loss;
+    };
+    std::vector<double> losses;
+    if (!freeze) {
+      for (int i = 0; i < kSteps; ++i) losses.push_back(step(images, labels).Item());
+      return losses;
+    }
+    StaticGraph frozen = Freeze(step, images, labels);
+    int fused = 0, plain = 0;
+    for (const Instr& instr : frozen.graph().instrs) {
+      fused += instr.op->name == "conv2d_act" ? 1 : 0;
+      plain += instr.op->name == "conv2d" ? 1 : 0;
+    }
+    EXPECT_EQ(fused, 2);
+    EXPECT_EQ(plain, 0);
+    losses.push_back(0);  // freezing was the first step
+    for (int i = 1; i < kSteps; ++i) losses.push_back(frozen(images, labels).Item());
+    return losses;
+  };
+  // Engines of cuDNN round each in their own way, those with TF32 coarsely.
+  SetConvMath(F32Math::kStrict);
+  const std::vector<double> want = train(false), got = train(true);
+  SetConvMath(F32Math::kTf32);
+  for (int i = 1; i < kSteps; ++i) EXPECT_NEAR(got[i], want[i], 1e-4) << "step " << i;
+  EXPECT_LT(want.back(), want.front());
 }
 
 TEST_F(CudaGraphTest, AFailedRecordingRunsKernelByKernelAndSaysSo) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "nn/batch_norm.h"
+#include "tensor/conv.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {
@@ -65,6 +66,60 @@ TEST(FuseActivationTest, HalfTypesAndOtherActivationsStay) {
   const Tensor half = x.To(DType::kF16);
   graph = Captured(bn, half, [](const Tensor& t) { return Tanh(t); });
   EXPECT_EQ(RunPass(FuseActivation, graph).changes, 0);
+}
+
+// x -> convolution -> activation, as if captured on `device`; the convolution's result is one of
+// the graph's if it `leaves`.
+Graph ConvGraph(std::string_view activation, DType dtype, Device device, bool leaves = false) {
+  testing::GraphBuilder b;
+  const ValueId x = b.Input({2, 3, 5, 5}, dtype);
+  const ValueId weight = b.State(Randn({4, 3, 3, 3}).To(dtype));
+  const ValueId bias = b.State(Randn({4}).To(dtype));
+  const ValueId y = b.Call("conv2d", {x, weight, bias}, ConvAttrs{.stride = 2, .padding = 1});
+  const ValueId z = b.Call(activation, {y});
+  Graph graph = b.Build(leaves ? std::vector{y, z} : std::vector{z});
+  for (Value& v : graph.values) v.spec.device = device;
+  return graph;
+}
+
+int64_t ChangesIn(Graph graph) {
+  absl::StatusOr<PassReport> report = FuseActivation(graph);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return report.ok() ? report->changes : -1;
+}
+
+TEST(FuseActivationTest, OnADeviceActivationsMoveIntoConvolutions) {
+  for (const FusedActivation want : {FusedActivation::kRelu, FusedActivation::kTanh}) {
+    const std::string_view name = want == FusedActivation::kRelu ? "relu" : "tanh";
+    Graph graph = ConvGraph(name, DType::kF32, Device::Cuda(0));
+    const Graph before = graph;
+    absl::StatusOr<PassReport> report = FuseActivation(graph);
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_EQ(testing::OpsOf(graph), "conv2d_act");
+    EXPECT_EQ(graph.instrs[0].in, before.instrs[0].in);
+    EXPECT_EQ(graph.instrs[0].out, before.instrs[1].out);
+    const auto& attrs = graph.instrs[0].attrs.ref().get<ConvActAttrs>();
+    EXPECT_EQ(attrs.activation, want);
+    EXPECT_EQ(attrs.conv.stride, Size2(2));
+    EXPECT_EQ(attrs.conv.padding, Size2(1));
+  }
+}
+
+TEST(FuseActivationTest, OnTheCpuConvolutionsStayAsTheyAre) {
+  EXPECT_EQ(ChangesIn(ConvGraph("relu", DType::kF32, Device::Cpu())), 0);
+}
+
+TEST(FuseActivationTest, OfHalfTypesOnlyReluIsRoundedAlike) {
+  for (DType half : {DType::kF16, DType::kBF16}) {
+    EXPECT_EQ(ChangesIn(ConvGraph("relu", half, Device::Cuda(0))), 1);
+    EXPECT_EQ(ChangesIn(ConvGraph("tanh", half, Device::Cuda(0))), 0);
+  }
+  EXPECT_EQ(ChangesIn(ConvGraph("tanh", DType::kF64, Device::Cuda(0))), 1);
+}
+
+TEST(FuseActivationTest, AConvolutionThatIsReadElsewhereStays) {
+  EXPECT_EQ(ChangesIn(ConvGraph("relu", DType::kF32, Device::Cuda(0), true)), 0);
+  EXPECT_EQ(ChangesIn(ConvGraph("sigmoid", DType::kF32, Device::Cuda(0))), 0);
 }
 
 }  // namespace

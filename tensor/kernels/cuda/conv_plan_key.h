@@ -1,0 +1,72 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_CONV_PLAN_KEY_H_
+#define FIRN_TENSOR_KERNELS_CUDA_CONV_PLAN_KEY_H_
+
+// What the plan of a convolution depends on, and what is kept of one between processes. No CUDA
+// here: tested on every machine.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tensor/conv.h"
+#include "tensor/dtype.h"
+#include "tensor/kernels/cpu/winograd.h"
+#include "tensor/norm.h"
+
+namespace firn::cuda {
+
+// What an engine may do to f32 beside rounding sums: products of TF32 numbers; Winograd's and
+// Fourier's methods (see tensor/precision.h); nothing.
+enum class DnnF32 { kTf32, kTransforms, kExact };
+
+// One call of cuDNN, as far as its plan depends on it.
+struct DnnConvCall {
+  ConvPass pass = ConvPass::kForward;
+  DType dtype = DType::kF32;
+  int64_t alignment = 16;    // of the tensors' memory, in bytes
+  size_t max_workspace = 0;  // bytes
+  DnnF32 f32 = DnnF32::kExact;
+  ConvProblem problem;
+  // Of the forward pass: y = activation(conv + bias).
+  bool bias = false;
+  FusedActivation activation = FusedActivation::kNone;
+
+  bool has_epilogue() const { return bias || activation != FusedActivation::kNone; }
+  // Whether engines are asked to do the epilogue. cuDNN has engines made for a bias and relu; tanh
+  // costs nothing in the kernel of ours that adds the bias.
+  bool may_fuse() const { return has_epilogue() && activation != FusedActivation::kTanh; }
+};
+
+using DnnConvKey = std::array<int64_t, 21>;
+DnnConvKey KeyOf(const DnnConvCall& call);
+
+// What answers of cuDNN depend on beside the call.
+struct DnnMachine {
+  std::string device;  // "NVIDIA H100 80GB HBM3"
+  int compute_capability = 0, driver = 0, runtime = 0, cudnn = 0;
+};
+// The call's name in a PlanCache; one name for the fastest plan of those that were timed, another
+// for the first that cuDNN proposes.
+std::string PlanCacheKey(const DnnMachine& machine, const DnnConvCall& call, bool timed);
+
+// An engine of cuDNN and how its knobs are turned.
+struct EngineChoice {
+  int64_t engine = 0;                              // its global index
+  std::vector<std::pair<int64_t, int64_t>> knobs;  // type and value
+  bool fused = false;  // it does bias and activation too; otherwise a kernel of ours adds them
+
+  bool operator==(const EngineChoice&) const = default;
+};
+// "engine 6 fused 3=4 14=2", for a PlanCache.
+std::string ToText(const EngineChoice& choice);
+// Nothing for what ToText does not write.
+std::optional<EngineChoice> EngineChoiceFrom(std::string_view text);
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_CONV_PLAN_KEY_H_

@@ -1,0 +1,26 @@
+#ifndef FIRN_TENSOR_TUNING_H_
+#define FIRN_TENSOR_TUNING_H_
+
+namespace firn {
+
+// While one lives, kernels that this thread asks whether they take a call (Kernel::supports) may
+// run it on memory of their own, several ways, to find the fastest: compiling a graph may take
+// time, an ordinary call may not. A kernel that does is one of its own, which takes calls only
+// here, so that a graph keeps to what was chosen for it. Scopes nest; the innermost one counts.
+class TuningScope {
+ public:
+  explicit TuningScope(bool wanted = true);
+  ~TuningScope();
+  TuningScope(const TuningScope&) = delete;
+  TuningScope& operator=(const TuningScope&) = delete;
+
+  // Whether there is one on this thread that wants it.
+  static bool Wanted();
+
+ private:
+  const bool outer_;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_TUNING_H_
