@@ -38,6 +38,13 @@ bool IsAlias(const Graph& graph, const Instr& instr) {
   return instr.op->is_view && graph.value(instr.in[0]).buffer == graph.value(instr.out[0]).buffer;
 }
 
+bool Computes(const Graph& graph, const Instr& instr) {
+  if (instr.op->is_view) return false;
+  return instr.op->any_inout || instr.out.empty() ||
+         std::any_of(instr.out.begin(), instr.out.end(),
+                     [&](ValueId id) { return graph.value(id).spec.num_elements() != 0; });
+}
+
 Uses::Uses(const Graph& graph) : values_(graph.values.size()), buffers_(graph.buffers.size()) {
   for (size_t at = 0; at < graph.instrs.size(); ++at) {
     AddReads(graph, at);

@@ -28,6 +28,10 @@ std::vector<Lifespan> LifespansOf(const Graph& graph);
 // tensor is a copy.)
 bool IsAlias(const Graph& graph, const Instr& instr);
 
+// False for what a run passes over: views, and operations whose results have no elements and that
+// change nothing.
+bool Computes(const Graph& graph, const Instr& instr);
+
 // Who reads and writes what, as the graph was when this was made. Operations are known by their
 // position in `instrs`.
 class Uses {

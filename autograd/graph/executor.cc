@@ -1,4 +1,4 @@
-// Binding a lowered graph to memory and kernels, and running it.
+// Running a graph that was bound (executor_bind.cc).
 //
 // Operands of all steps stand in one array, so that the contexts of the kernels are made once and
 // see new addresses of inputs and states where those are written into the array.
@@ -10,16 +10,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/analysis.h"
 #include "autograd/graph/execution_observer.h"
 #include "autograd/graph/kernel_call.h"
-#include "device/environment.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/internal/apply_checks.h"
 #include "tensor/reorder.h"
-#include "tensor/tuning.h"
 
 namespace firn {
 namespace {
@@ -44,192 +41,6 @@ absl::Status At(const Instr& instr, const absl::Status& status) {
 }
 
 }  // namespace
-
-Executor::Executor(Graph graph, int64_t max_arena_bytes, bool autotune)
-    : graph_(std::move(graph)),
-      max_arena_bytes_(max_arena_bytes),
-      autotune_(autotune),
-      input_of_buffer_(graph_.buffers.size(), -1) {
-  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
-    const auto buffer = static_cast<size_t>(graph_.value(graph_.inputs[i]).buffer);
-    input_of_buffer_[buffer] = static_cast<int64_t>(i);
-  }
-}
-
-absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph, int64_t max_arena_bytes,
-                                                         bool autotune) {
-  FIRN_RETURN_IF_ERROR(graph.Verify());
-  auto executor =
-      std::unique_ptr<Executor>(new Executor(std::move(graph), max_arena_bytes, autotune));
-  FIRN_RETURN_IF_ERROR(executor->Bind());
-  return executor;
-}
-
-absl::Status Executor::Bind() {
-  kernels_.clear();
-  workspaces_.clear();
-  temp_pieces_.clear();
-  workspace_pieces_.clear();
-  operands_.clear();
-  steps_.clear();
-  patches_.clear();
-  states_.clear();
-  recordings_.reset();
-  threads_ = 0;  // until all of it has worked: the next run tries again
-  FIRN_RETURN_IF_ERROR(ChooseKernels());
-  FIRN_RETURN_IF_ERROR(PlanArena());
-  FIRN_RETURN_IF_ERROR(BindStates());
-  BindOperands();
-  if (const std::optional<Device> device = RecordableDevice()) recordings_.emplace(*device);
-  threads_ = NumThreads();
-  return absl::OkStatus();
-}
-
-absl::Status Executor::ChooseKernels() {
-  const TuningScope tuning(autotune_);
-  for (const Instr& instr : graph_.instrs) {
-    kernels_.push_back(nullptr);
-    workspaces_.push_back(0);
-    if (instr.op->is_view) continue;
-    const KernelCall call(graph_, instr);
-    FIRN_ASSIGN_OR_RETURN(kernels_.back(), call.Select());
-    if (kernels_.back()->workspace != nullptr) {
-      workspaces_.back() = kernels_.back()->workspace(call.query());
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Executor::PlanArena() {
-  const auto count = static_cast<int64_t>(graph_.instrs.size());
-  std::vector<ArenaPiece> pieces;
-  const std::vector<Lifespan> spans = LifespansOf(graph_);
-  for (size_t b = 0; b < spans.size(); ++b) {
-    const Buffer& buffer = graph_.buffers[b];
-    const bool temp = buffer.kind == Buffer::Kind::kTemp && spans[b].named();
-    temp_pieces_.push_back(temp ? static_cast<int64_t>(pieces.size()) : -1);
-    if (!temp) continue;
-    pieces.push_back(
-        {{buffer.bytes, static_cast<int64_t>(spans[b].first), static_cast<int64_t>(spans[b].last)},
-         buffer.device});
-  }
-  const size_t first_workspace = pieces.size();
-  for (int64_t step = 0; step < count; ++step) {
-    const auto bytes = static_cast<int64_t>(workspaces_[static_cast<size_t>(step)]);
-    workspace_pieces_.push_back(bytes == 0 ? -1 : static_cast<int64_t>(pieces.size()));
-    if (bytes == 0) continue;
-    const KernelCall call(graph_, graph_.instrs[static_cast<size_t>(step)]);
-    pieces.push_back({{bytes, step, step}, call.device()});
-  }
-  FIRN_RETURN_IF_ERROR(arenas_.Make(pieces, max_arena_bytes_));
-  FindPeak(pieces, first_workspace);
-  return absl::OkStatus();
-}
-
-void Executor::FindPeak(absl::Span<const ArenaPiece> pieces, size_t first_workspace) {
-  peak_.clear();
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    const Lifetime& life = pieces[i].life;
-    if (pieces[i].device != arenas_.main_device()) continue;
-    if (life.first > plan().peak_step || life.last < plan().peak_step) continue;
-    peak_.push_back({life.bytes, static_cast<size_t>(life.first), i >= first_workspace});
-  }
-  std::stable_sort(peak_.begin(), peak_.end(),
-                   [](const MemoryUse& a, const MemoryUse& b) { return a.bytes > b.bytes; });
-}
-
-// All of the work on one CUDA device, by kernels that can be recorded. With FIRN_SYNC_AFTER_LAUNCH
-// every kernel is waited for, which a recording does not allow.
-std::optional<Device> Executor::RecordableDevice() const {
-  if (steps_.empty() || env::SyncAfterLaunch()) return std::nullopt;
-  const Device device = KernelCall(graph_, *steps_.front().instr).device();
-  const bool all = std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
-    return step.kernel->graph_capturable && KernelCall(graph_, *step.instr).device() == device;
-  });
-  return all && device.is_cuda() ? std::optional(device) : std::nullopt;
-}
-
-absl::StatusOr<char*> Executor::Find(const StatePlace& state) const {
-  const Value& v = graph_.value(state.value);
-  const TensorImpl& impl = *v.bound.impl();
-  FIRN_RETURN_IF(!impl.storage || !SameSpec(impl.spec, v.spec),
-                 FailedPrecondition("a state of the graph was ", v.spec.ToString(), " and is ",
-                                    impl.spec.ToString(), " now; capture again"));
-  return impl.data - v.offset;
-}
-
-absl::Status Executor::BindStates() {
-  state_of_buffer_.assign(graph_.buffers.size(), -1);
-  for (size_t id = 0; id < graph_.values.size(); ++id) {
-    const Value& v = graph_.values[id];
-    if (!v.bound.defined()) continue;
-    int64_t& state = state_of_buffer_[static_cast<size_t>(v.buffer)];
-    if (state >= 0) continue;
-    state = static_cast<int64_t>(states_.size());
-    states_.push_back({static_cast<ValueId>(id), nullptr, {}, false});
-    FIRN_ASSIGN_OR_RETURN(states_.back().data, Find(states_.back()));
-  }
-  return absl::OkStatus();
-}
-
-char* Executor::PlaceOf(ValueId id) const {
-  const Value& v = graph_.value(id);
-  const auto buffer = static_cast<size_t>(v.buffer);
-  switch (graph_.buffers[buffer].kind) {
-    case Buffer::Kind::kTemp:
-      return arenas_.place(static_cast<size_t>(temp_pieces_[buffer])) + v.offset;
-    case Buffer::Kind::kState:
-    case Buffer::Kind::kConstant:
-      return states_[static_cast<size_t>(state_of_buffer_[buffer])].data + v.offset;
-    case Buffer::Kind::kInput:
-      break;
-  }
-  return nullptr;
-}
-
-void Executor::BindOperands() {
-  size_t total = 0;
-  for (const Instr& instr : graph_.instrs) total += instr.in.size() + instr.out.size();
-  operands_.reserve(total);
-  const auto bind = [&](ValueId id, bool written) {
-    const size_t at = operands_.size();
-    operands_.emplace_back();
-    if (id == kNoValue) return;
-    const Value& v = graph_.value(id);
-    const auto buffer = static_cast<size_t>(v.buffer);
-    operands_[at] = {PlaceOf(id), &v.spec};
-    if (const int64_t input = InputOf(id); input >= 0) {
-      const auto from = static_cast<size_t>(input);
-      patches_.push_back({at, from, v.offset - graph_.value(graph_.inputs[from]).offset});
-    } else if (state_of_buffer_[buffer] >= 0) {
-      StatePlace& state = states_[static_cast<size_t>(state_of_buffer_[buffer])];
-      state.operands.emplace_back(at, v.offset);
-      state.written |= written;
-    }
-  };
-  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
-    const Instr& instr = graph_.instrs[i];
-    if (kernels_[i] == nullptr) continue;
-    const size_t first = operands_.size();
-    for (size_t j = 0; j < instr.in.size(); ++j) bind(instr.in[j], Writes(*instr.op, j));
-    const size_t results = operands_.size();
-    bool work = instr.op->any_inout || instr.out.empty();
-    for (ValueId id : instr.out) {
-      bind(id, true);
-      work |= graph_.value(id).spec.num_elements() != 0;
-    }
-    if (!work) continue;
-    void* workspace = workspace_pieces_[i] < 0
-                          ? nullptr
-                          : arenas_.place(static_cast<size_t>(workspace_pieces_[i]));
-    steps_.push_back(
-        {kernels_[i], &instr,
-         KernelContext({operands_.data() + first, results - first},
-                       {operands_.data() + results, operands_.size() - results}, instr.attrs.ref(),
-                       workspace),
-         instr.op->index_bounds != nullptr && kernels_[i]->device == DeviceType::kCpu});
-  }
-}
 
 absl::Status Executor::CheckArguments(absl::Span<const Tensor> in,
                                       absl::Span<const Tensor> out) const {
@@ -287,6 +98,15 @@ absl::Status Executor::CheckMemory(absl::Span<const Tensor> in,
   return absl::OkStatus();
 }
 
+absl::StatusOr<char*> Executor::Find(const StatePlace& state) const {
+  const Value& v = graph_.value(state.value);
+  const TensorImpl& impl = *v.bound.impl();
+  FIRN_RETURN_IF(!impl.storage || !SameSpec(impl.spec, v.spec),
+                 FailedPrecondition("a state of the graph was ", v.spec.ToString(), " and is ",
+                                    impl.spec.ToString(), " now; capture again"));
+  return impl.data - v.offset;
+}
+
 // A tensor may have got other memory since the last run.
 absl::Status Executor::RefreshStates() {
   for (StatePlace& state : states_) {
@@ -331,12 +151,28 @@ absl::Status Executor::RunSteps() {
   return absl::OkStatus();
 }
 
+// Also a run that fails ends with the streams joined: what comes next may use the same memory.
+absl::Status Executor::RunStepsOnTwoStreams() {
+  for (Step& step : steps_) {
+    const auto at = static_cast<size_t>(step.instr - graph_.instrs.data());
+    absl::Status status = side_->Before(at);
+    step.context.set_stream(side_->StreamFor(at));
+    if (status.ok()) status = RunStep(step);
+    step.context.set_stream(nullptr);  // observed runs know one stream
+    if (status.ok()) status = side_->After(at);
+    if (status.ok()) continue;
+    side_->JoinNow().IgnoreError();
+    return At(*step.instr, status);
+  }
+  return side_->Join();
+}
+
 absl::Status Executor::RunRecorded() {
   addresses_.clear();
   for (const Patch& p : patches_)
     addresses_.push_back(static_cast<char*>(operands_[p.operand].data));
   for (const StatePlace& state : states_) addresses_.push_back(state.data);
-  return recordings_->Run(addresses_, [&] { return RunSteps(); });
+  return recordings_->Run(addresses_, [&] { return QueueSteps(); });
 }
 
 // A loop of its own: the other one asks nobody.
@@ -380,7 +216,7 @@ absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor>
     if (state.written) graph_.value(state.value).bound.impl()->storage->BumpVersion();
   }
   const bool observed = ExecutionObserverScope::Innermost() != nullptr;
-  FIRN_RETURN_IF_ERROR(observed ? RunObservedSteps() : recordings_ ? RunRecorded() : RunSteps());
+  FIRN_RETURN_IF_ERROR(observed ? RunObservedSteps() : recordings_ ? RunRecorded() : QueueSteps());
   for (size_t i = 0; i < out.size(); ++i) {
     const Value& v = graph_.value(graph_.outputs[i]);
     const char* from = PlaceOf(graph_.outputs[i]);

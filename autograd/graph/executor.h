@@ -17,6 +17,7 @@
 #include "autograd/graph/graph.h"
 #include "autograd/graph/plan.h"
 #include "autograd/graph/recordings.h"
+#include "autograd/graph/side_stream.h"
 #include "tensor/op.h"
 #include "tensor/storage.h"
 
@@ -29,15 +30,22 @@ struct MemoryUse {
   bool workspace = false;
 };
 
+struct ExecutorOptions {
+  int64_t max_arena_bytes = INT64_MAX;
+  // Whether a graph that runs on one CUDA device may use a second stream of it (streams.h).
+  bool side_stream = true;
+  // Whether kernels may try what is fastest (tensor/tuning.h).
+  bool autotune = false;
+};
+
 // Not thread-safe: a run uses the graph's own memory.
 class Executor {
  public:
   // Requires: `graph` comes from Lower. Everything slow happens here.
-  // ResourceExhausted if temporaries would need more than `max_arena_bytes`. `autotune`: kernels
-  // may try what is fastest (tensor/tuning.h).
+  // ResourceExhausted if temporaries would need more than `max_arena_bytes`; a second stream, which
+  // needs more memory, is given up first.
   static absl::StatusOr<std::unique_ptr<Executor>> Make(Graph graph,
-                                                        int64_t max_arena_bytes = INT64_MAX,
-                                                        bool autotune = false);
+                                                        const ExecutorOptions& options = {});
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
@@ -54,6 +62,8 @@ class Executor {
   absl::Span<const MemoryUse> peak() const { return peak_; }
   // Runs whose steps were queued as one (a CUDA graph).
   int64_t recorded_runs() const { return recordings_ ? recordings_->launches() : 0; }
+  // Null: all runs on one stream.
+  const StreamPlan* streams() const { return side_ ? &side_->plan() : nullptr; }
 
  private:
   // One kernel call.
@@ -76,14 +86,17 @@ class Executor {
     bool written;
   };
 
-  Executor(Graph graph, int64_t max_arena_bytes, bool autotune);
+  Executor(Graph graph, const ExecutorOptions& options);
   // Everything that follows from the graph and the number of threads.
   absl::Status Bind();
   absl::Status ChooseKernels();
   absl::Status PlanArena();
   void FindPeak(absl::Span<const ArenaPiece> pieces, size_t first_workspace);
-  // The device whose runs can be recorded, if there is one.
-  std::optional<Device> RecordableDevice() const;
+  // The CUDA device that does all of the work, if there is one.
+  std::optional<Device> CudaDevice() const;
+  std::unique_ptr<SideStream> MakeSideStream(Device device) const;
+  // Whether runs can be recorded, given that one CUDA device does the work.
+  bool Recordable() const;
   absl::Status BindStates();
   void BindOperands();
   // Null for what lies in an input of the run.
@@ -100,13 +113,14 @@ class Executor {
   absl::Status CheckGradients() const;
   absl::Status RunStep(Step& step);
   absl::Status RunSteps();
+  absl::Status RunStepsOnTwoStreams();
+  absl::Status QueueSteps() { return side_ ? RunStepsOnTwoStreams() : RunSteps(); }
   absl::Status RunRecorded();
   absl::Status RunObservedSteps();
   void LeaveGradients();
 
   Graph graph_;
-  int64_t max_arena_bytes_;
-  bool autotune_;
+  const ExecutorOptions options_;
   std::vector<int64_t> input_of_buffer_;
   int threads_ = 0;                        // NumThreads() when bound: workspaces depend on it
   std::vector<const Kernel*> kernels_;     // by instruction; null: a view
@@ -120,6 +134,7 @@ class Executor {
   std::vector<Patch> patches_;
   std::vector<StatePlace> states_;
   std::vector<int64_t> state_of_buffer_;  // index into states_, -1: none
+  std::unique_ptr<SideStream> side_;      // null: one stream
   std::optional<Recordings> recordings_;
   std::vector<char*> addresses_;  // of inputs and states, scratch of RunRecorded
 };

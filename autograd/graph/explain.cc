@@ -125,6 +125,14 @@ PassReport ReportReorders(const Graph& graph, const Graph& lowered) {
   return report;
 }
 
+PassReport ReportSideStream(const Graph& lowered, const StreamPlan* streams) {
+  PassReport report{.pass = "side_stream"};
+  for (size_t at = 0; streams != nullptr && at < lowered.instrs.size(); ++at) {
+    if (streams->aside[at]) report.Add(Describe(lowered.instrs[at]));
+  }
+  return report;
+}
+
 std::string Explain(const Explanation& what) {
   std::string text = absl::StrCat("operations: ", CountComputing(what.captured), " captured, ",
                                   CountComputing(what.lowered), " run\n");

@@ -8,11 +8,15 @@
 #include "autograd/graph/graph.h"
 #include "autograd/graph/passes/pass.h"
 #include "autograd/graph/plan.h"
+#include "autograd/graph/streams.h"
 
 namespace firn {
 
 // The reorders that lowering put in: those of `lowered` that `graph` does not have.
 PassReport ReportReorders(const Graph& graph, const Graph& lowered);
+
+// The operations that run on a second stream, as the executor says (null: none).
+PassReport ReportSideStream(const Graph& lowered, const StreamPlan* streams);
 
 // What there is to say of a compiled graph.
 struct Explanation {

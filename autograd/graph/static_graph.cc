@@ -71,8 +71,11 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   parts->reports.push_back({.pass = "in_place", .changes = MarkInPlace(lowered)});
   FIRN_ASSIGN_OR_RETURN(PassReport fused, FuseElementwise(lowered));
   parts->reports.push_back(std::move(fused));
-  FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered), options.max_arena_bytes,
-                                                        options.autotune));
+  FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered),
+                                                        {.max_arena_bytes = options.max_arena_bytes,
+                                                         .side_stream = options.side_stream,
+                                                         .autotune = options.autotune}));
+  parts->reports.push_back(ReportSideStream(parts->executor->graph(), parts->executor->streams()));
   return StaticGraph(std::move(parts));
 }
 
@@ -107,6 +110,11 @@ const Graph& StaticGraph::graph() const { return parts_->executor->graph(); }
 const MemoryPlan& StaticGraph::memory() const { return parts_->executor->plan(); }
 
 int64_t StaticGraph::recorded_runs() const { return parts_->executor->recorded_runs(); }
+
+int64_t StaticGraph::operations_aside() const {
+  const StreamPlan* streams = parts_->executor->streams();
+  return streams == nullptr ? 0 : std::count(streams->aside.begin(), streams->aside.end(), true);
+}
 
 std::string StaticGraph::Explain() const {
   return firn::Explain({captured(), parts_->reports, graph(), memory(), parts_->executor->peak()});

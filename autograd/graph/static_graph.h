@@ -36,6 +36,9 @@ struct CompileOptions {
   // the fastest. What was found is kept for later processes, in a file "plans" of FIRN_CACHE_DIR
   // (device/environment.h). It may round otherwise than what runs outside of graphs.
   bool autotune = true;
+  // Whether runs on a CUDA device use a second stream of it for what nothing waits for soon:
+  // weight gradients beside the gradients of activations. Results are the same to the bit.
+  bool side_stream = true;
 };
 
 // A captured run, ready to be run again: kernels chosen, memory planned. Runs do what the captured
@@ -71,6 +74,8 @@ class StaticGraph {
   const MemoryPlan& memory() const;
   // Runs whose operations were queued on the device as one (a CUDA graph); 0 on the CPU.
   int64_t recorded_runs() const;
+  // Operations of graph() that run on a second stream of the device; 0: all run on one.
+  int64_t operations_aside() const;
   // What compiling did and what a run needs, for people to read.
   std::string Explain() const;
 

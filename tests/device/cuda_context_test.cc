@@ -203,6 +203,62 @@ TEST_F(CudaContextTest, RecordsWorkAndDoesItWhenItIsLaunched) {
   EXPECT_EQ((*recording)->Launch(Context(1).stream()).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(CudaContextTest, ARecordingTakesInStreamsThatWaitForItsEvents) {
+  int* const x = NewInt();
+  int* const y = NewInt();
+  const int zero = 0;
+  const auto other = *Context().NewStream();
+  const auto fork = *Context().NewEvent(), join = *Context().NewEvent();
+  const auto queue = [&](bool joined) {
+    Stream& main = Context().stream();
+    absl::Status status = Context().Launch(Storing({x, 1}), main);
+    status.Update(fork->Record(main));
+    status.Update(other->Wait(*fork));
+    status.Update(Context().Launch(Storing({x, 2}), *other));
+    status.Update(Context().Launch(Storing({y, 3}), *other));
+    status.Update(join->Record(*other));
+    if (joined) status.Update(main.Wait(*join));
+    return status;
+  };
+  const auto recording = Context().Record([&] { return queue(true); });
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  for (const auto others : {FakeCuda::Others::kLate, FakeCuda::Others::kEarly}) {
+    cuda_.set_others(others);
+    ASSERT_TRUE(Context().CopyFromHost(x, &zero, sizeof(zero)).ok());
+    ASSERT_TRUE(Context().CopyFromHost(y, &zero, sizeof(zero)).ok());
+    EXPECT_EQ(Read(x), 0) << "recorded, not done";
+    ASSERT_TRUE((*recording)->Launch(Context().stream()).ok());
+    EXPECT_EQ(Read(x), 2);
+    EXPECT_EQ(Read(y), 3);
+  }
+  const auto unjoined = Context().Record([&] { return queue(false); });
+  EXPECT_NE(unjoined.status().message().find("Unjoined"), std::string::npos) << unjoined.status();
+  ASSERT_TRUE(queue(true).ok()) << "both streams are as before";
+  EXPECT_EQ(Read(y), 3);
+}
+
+TEST_F(CudaContextTest, ARecordingWaitsForNoWorkOutsideOfIt) {
+  const auto other = *Context().NewStream();
+  const auto event = *Context().NewEvent();
+  ASSERT_TRUE(event->Record(*other).ok());
+  const auto recording = Context().Record([&] { return Context().stream().Wait(*event); });
+  EXPECT_NE(recording.status().message().find("Isolation"), std::string::npos)
+      << recording.status();
+}
+
+TEST_F(CudaContextTest, TheStandInRunsOtherStreamsLateOrEarly) {
+  int* const x = NewInt();
+  const auto other = *Context().NewStream();
+  for (const bool early : {false, true}) {
+    cuda_.set_others(early ? FakeCuda::Others::kEarly : FakeCuda::Others::kLate);
+    ASSERT_TRUE(Context().Launch(Storing({x, 1}), Context().stream()).ok());
+    ASSERT_TRUE(Context().Launch(Storing({x, 2}), *other).ok());
+    EXPECT_EQ(Read(x), 1) << "nothing orders the two";
+    ASSERT_TRUE(other->Synchronize().ok());
+    EXPECT_EQ(Read(x), early ? 1 : 2);
+  }
+}
+
 TEST_F(CudaContextTest, AFailedRecordingLeavesTheStreamAsItWas) {
   int* const x = NewInt();
   const auto store = [&] { return Context().Launch(Storing({x, 5}), Context().stream()); };

@@ -1,5 +1,5 @@
 // Streams are queues of closures. Waiting for a point runs its stream up to it; a wait inside the
-// queue runs the other stream first.
+// queue runs the other stream first. A launched graph is a queue for each stream that was recorded.
 #include "tests/device/fake_cuda.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ bool Erase(std::set<std::unique_ptr<T>>& set, void* handle) {
 
 #define FIRN_FAKE_CALL_()                                   \
   const std::lock_guard<std::recursive_mutex> lock(mutex_); \
-  if (const int code = Called(__func__); code != 0) return code
+  if (const int code = Called(__func__); code != 0) return code == kDropped ? 0 : code
 
 FakeCuda::FakeCuda(int devices, size_t bytes_per_device)
     : devices_(devices), capacity_(bytes_per_device), memory_(static_cast<size_t>(devices)) {}
@@ -72,6 +72,12 @@ void FakeCuda::FailCall(const std::string& method, int n, int code) {
   failures_[method][calls_[method] + n] = code;
 }
 
+void FakeCuda::set_others(Others others) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  others_ = others;
+  RunOthers();
+}
+
 int FakeCuda::calls(const std::string& method) const {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   const auto at = calls_.find(method);
@@ -91,6 +97,15 @@ size_t FakeCuda::pinned_bytes() const {
 int FakeCuda::live_events() const {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   return static_cast<int>(events_.size());
+}
+
+int FakeCuda::pending() const {
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  int count = 0;
+  for (const auto& stream : streams_) {
+    for (const Work& work : stream->queue) count += work.run != nullptr ? 1 : 0;
+  }
+  return count;
 }
 
 bool FakeCuda::OnDevice(int device, const void* data, size_t bytes) const {
@@ -138,7 +153,9 @@ int FakeCuda::FreePinned(void* data) {
 
 int FakeCuda::CreateStream(int device, void** stream) {
   FIRN_FAKE_CALL_();
-  *stream = streams_.insert(std::make_unique<Stream>(Stream{device, {}, nullptr})).first->get();
+  const bool first = std::none_of(streams_.begin(), streams_.end(),
+                                  [&](const auto& s) { return s->device == device; });
+  *stream = streams_.insert(std::make_unique<Stream>(Stream{device, first})).first->get();
   return 0;
 }
 
@@ -180,21 +197,29 @@ int FakeCuda::RecordEvent(int device, void* event, void* stream) {
   auto* const s = static_cast<Stream*>(stream);
   if (e->device != device || s->device != device) return kInvalidValue;
   const auto point = std::make_shared<Point>(Point{s});
+  if (s->recording != nullptr) {
+    point->in = s->recording;
+    point->lane = s->lane;
+    point->at = s->recording->lanes[s->lane].size();
+  }
   e->point = point;
-  Enqueue(stream, [point] { point->reached = true; });
+  Enqueue(stream, {nullptr, nullptr, point});
   return 0;
 }
 
 int FakeCuda::QueryEvent(int, void* event, bool* done) {
   FIRN_FAKE_CALL_();
   const auto& point = static_cast<Event*>(event)->point;
+  if (point != nullptr && point->in != nullptr) return kCapturedEvent;
   *done = point == nullptr || point->reached;
   return 0;
 }
 
 int FakeCuda::SynchronizeEvent(int, void* event) {
   FIRN_FAKE_CALL_();
-  RunUntil(static_cast<Event*>(event)->point);
+  const auto& point = static_cast<Event*>(event)->point;
+  if (point != nullptr && point->in != nullptr) return kCapturedEvent;
+  RunUntil(point);
   return 0;
 }
 
@@ -206,8 +231,17 @@ int FakeCuda::EventMilliseconds(void*, void*, float* milliseconds) {
 
 int FakeCuda::WaitEvent(int, void* stream, void* event) {
   FIRN_FAKE_CALL_();
-  Enqueue(
-      stream, [] {}, static_cast<Event*>(event)->point);
+  const std::shared_ptr<Point> point = static_cast<Event*>(event)->point;
+  auto* const s = static_cast<Stream*>(stream);
+  if (point == nullptr) return 0;
+  if (point->in != nullptr && s->recording == nullptr) {  // is recorded too from now on
+    if (point->in->ended) return kCapturedEvent;
+    s->recording = point->in;
+    s->lane = point->in->lanes.size();
+    point->in->lanes.emplace_back();
+  }
+  if (point->in != s->recording) return kIsolation;
+  Enqueue(stream, {nullptr, point, nullptr});
   return 0;
 }
 
@@ -219,7 +253,7 @@ int FakeCuda::Copy(int device, void* to, const void* from, size_t bytes, interna
   const bool from_fits =
       kind == CudaCopy::kToDevice ? Pinned(from, bytes) : OnDevice(device, from, bytes);
   if (!to_fits || !from_fits) return kInvalidValue;
-  Enqueue(stream, [=] { std::memmove(to, from, bytes); });
+  Enqueue(stream, {[=] { std::memmove(to, from, bytes); }, nullptr, nullptr});
   return 0;
 }
 
@@ -227,7 +261,7 @@ int FakeCuda::CopyPeer(int to_device, void* to, int from_device, const void* fro
                        void* stream) {
   FIRN_FAKE_CALL_();
   if (!OnDevice(to_device, to, bytes) || !OnDevice(from_device, from, bytes)) return kInvalidValue;
-  Enqueue(stream, [=] { std::memmove(to, from, bytes); });
+  Enqueue(stream, {[=] { std::memmove(to, from, bytes); }, nullptr, nullptr});
   return 0;
 }
 
@@ -243,7 +277,8 @@ int FakeCuda::Launch(int device, const internal::CudaLaunch& launch, void* strea
   };
   std::vector<Line> copy((launch.argument_bytes + sizeof(Line) - 1) / sizeof(Line));
   std::memcpy(copy.data(), argument, launch.argument_bytes);
-  Enqueue(stream, [copy = std::move(copy), run = launch.on_host] { run(copy.data()); });
+  Enqueue(stream,
+          {[copy = std::move(copy), run = launch.on_host] { run(copy.data()); }, nullptr, nullptr});
   return 0;
 }
 
@@ -251,22 +286,69 @@ int FakeCuda::BeginRecording(int, void* stream) {
   FIRN_FAKE_CALL_();
   auto* const s = static_cast<Stream*>(stream);
   if (s->recording != nullptr) return kInvalidValue;
-  s->recording = std::make_unique<Graph>();
+  s->recording = std::make_shared<Recorded>();
+  s->recording->lanes.resize(1);
+  s->lane = 0;
   return 0;
 }
 
 int FakeCuda::EndRecording(int, void* stream, void** graph) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  std::unique_ptr<Graph> recorded = std::move(static_cast<Stream*>(stream)->recording);
+  const std::shared_ptr<Recorded> recorded = static_cast<Stream*>(stream)->recording;
+  for (const auto& s : streams_) {
+    if (s->recording == recorded) s->recording = nullptr;
+  }
+  if (recorded != nullptr) recorded->ended = true;
   if (const int code = Called("EndRecording"); code != 0) return code;
   if (recorded == nullptr) return kInvalidValue;
-  *graph = graphs_.insert(std::move(recorded)).first->get();
+  if (!Joined(recorded->lanes)) return kUnjoined;
+  *graph = graphs_.insert(std::make_unique<Graph>(Graph{recorded->lanes})).first->get();
   return 0;
 }
 
-int FakeCuda::LaunchGraph(int, void* graph, void* stream) {
+// Whether everything recorded comes before the end of the first lane.
+bool FakeCuda::Joined(const Lanes& lanes) {
+  std::vector<size_t> covered(lanes.size(), 0);
+  std::vector<std::pair<size_t, size_t>> open = {{0, lanes[0].size()}};  // a lane, up to where
+  while (!open.empty()) {
+    const auto [lane, end] = open.back();
+    open.pop_back();
+    for (; covered[lane] < end; ++covered[lane]) {
+      const Work& work = lanes[lane][covered[lane]];
+      if (work.after != nullptr) open.emplace_back(work.after->lane, work.after->at + 1);
+    }
+  }
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    for (size_t at = covered[lane]; at < lanes[lane].size(); ++at) {
+      if (lanes[lane][at].run != nullptr) return false;
+    }
+  }
+  return true;
+}
+
+int FakeCuda::LaunchGraph(int device, void* graph, void* stream) {
   FIRN_FAKE_CALL_();
-  for (const Work& work : static_cast<Graph*>(graph)->work) Enqueue(stream, work.run, work.after);
+  if (static_cast<Stream*>(stream)->recording != nullptr) return kInvalidValue;
+  std::erase_if(streams_, [](const auto& s) { return s->of_launch && s->queue.empty(); });
+  const Lanes& lanes = static_cast<Graph*>(graph)->lanes;
+  std::vector<Stream*> streams = {static_cast<Stream*>(stream)};
+  while (streams.size() < lanes.size()) {
+    auto made = std::make_unique<Stream>(Stream{device, false, true});
+    streams.push_back(streams_.insert(std::move(made)).first->get());
+  }
+  std::map<Point*, std::shared_ptr<Point>> points;  // of this launch
+  const auto point_of = [&](const std::shared_ptr<Point>& recorded) {
+    if (recorded == nullptr) return recorded;
+    auto& point = points[recorded.get()];
+    if (point == nullptr) point = std::make_shared<Point>(Point{streams[recorded->lane]});
+    return point;
+  };
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    for (const Work& work : lanes[lane]) {
+      streams[lane]->queue.push_back({work.run, point_of(work.after), point_of(work.reaches)});
+    }
+  }
+  RunOthers();
   return 0;
 }
 
@@ -275,12 +357,13 @@ int FakeCuda::DestroyGraph(int, void* graph) {
   return Erase(graphs_, graph) ? 0 : kInvalidValue;
 }
 
-void FakeCuda::Enqueue(void* stream, std::function<void()> run, std::shared_ptr<Point> after) {
+void FakeCuda::Enqueue(void* stream, Work work) {
   auto* const s = static_cast<Stream*>(stream);
   if (s->recording != nullptr) {
-    s->recording->work.push_back({std::move(run), std::move(after)});
+    s->recording->lanes[s->lane].push_back(std::move(work));
   } else {
-    s->queue.push_back({std::move(run), std::move(after)});
+    s->queue.push_back(std::move(work));
+    RunOthers();
   }
 }
 
@@ -288,7 +371,21 @@ void FakeCuda::Enqueue(void* stream, std::function<void()> run, std::shared_ptr<
 void FakeCuda::Step(Stream& stream) {
   const Work work = std::move(stream.queue.front());
   stream.queue.pop_front();
-  work.run();
+  if (work.run != nullptr) work.run();
+  if (work.reaches != nullptr) work.reaches->reached = true;
+}
+
+void FakeCuda::RunOthers() {
+  for (bool more = others_ == Others::kEarly; more;) {
+    more = false;
+    for (const auto& stream : streams_) {
+      if (stream->first || stream->queue.empty()) continue;
+      const std::shared_ptr<Point>& after = stream->queue.front().after;
+      if (after != nullptr && !after->reached) continue;
+      Step(*stream);
+      more = true;
+    }
+  }
 }
 
 void FakeCuda::RunUntil(const std::shared_ptr<Point>& point) {
@@ -305,14 +402,20 @@ void FakeCuda::RunUntil(const std::shared_ptr<Point>& point) {
       goals.push_back(first);
     } else {
       Step(*goal->stream);
+      RunOthers();
     }
   }
 }
 
 void FakeCuda::Drain(Stream& stream) {
   while (!stream.queue.empty()) {
-    RunUntil(stream.queue.front().after);
+    const std::shared_ptr<Point> after = stream.queue.front().after;
+    if (after != nullptr && !after->reached) {
+      RunUntil(after);
+      continue;
+    }
     Step(stream);
+    RunOthers();
   }
 }
 
@@ -322,6 +425,13 @@ std::string FakeCuda::Explain(int code) const {
       return "cudaErrorMemoryAllocation: out of memory";
     case kIllegalAddress:
       return "cudaErrorIllegalAddress: an illegal memory access was encountered";
+    case kUnjoined:
+      return "cudaErrorStreamCaptureUnjoined: capture was not joined to the original stream";
+    case kIsolation:
+      return "cudaErrorStreamCaptureIsolation: dependency created on uncaptured work";
+    case kCapturedEvent:
+      return "cudaErrorCapturedEvent: operation not permitted on an event last recorded in a "
+             "capture";
     default:
       return "cudaErrorInvalidValue: invalid argument";
   }

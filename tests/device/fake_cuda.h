@@ -22,9 +22,21 @@ namespace firn {
 // Work is only queued until something waits for it, and then no stream runs further than it must:
 // code that forgets to wait, or to order two streams, reads what is not there yet. Copies refuse
 // memory that is not of the kind they were promised (a device's, pinned). Thread-safe.
+//
+// A recording spans streams as a CUDA graph does: one that waits for an event of a recorded stream
+// is recorded from then on, and must be joined again by an event before recording ends. A launch
+// keeps the order of each recorded stream and of its events, and no other.
 class FakeCuda final : public internal::CudaApi {
  public:
   static constexpr int kOutOfMemory = 2, kInvalidValue = 1, kIllegalAddress = 700;
+  static constexpr int kUnjoined = 904, kIsolation = 905, kCapturedEvent = 907;
+  // For FailCall: the call does nothing, and says that it did.
+  static constexpr int kDropped = -1;
+
+  // When work runs that is not on a device's first stream: when something waits for it, or as soon
+  // as the events allow. Code is right only if it is with both.
+  enum class Others { kLate, kEarly };
+  void set_others(Others others);
 
   explicit FakeCuda(int devices = 1, size_t bytes_per_device = size_t{1} << 30);
   ~FakeCuda() override;
@@ -38,6 +50,8 @@ class FakeCuda final : public internal::CudaApi {
   size_t device_bytes(int device = 0) const;
   size_t pinned_bytes() const;
   int live_events() const;
+  // Pieces of work that were queued and are not done.
+  int pending() const;
 
   int CountDevices(int* count) override;
   int Malloc(int device, size_t bytes, void** data) override;
@@ -70,40 +84,55 @@ class FakeCuda final : public internal::CudaApi {
 
  private:
   struct Stream;
-  // One recording of an event: where in which stream it stands, and whether that was reached.
+  struct Recorded;
+  // One recording of an event: where it stands, and whether that was reached.
   struct Point {
     Stream* stream;
     bool reached = false;
+    std::shared_ptr<Recorded> in = nullptr;  // of a stream that is recorded: where
+    size_t lane = 0, at = 0;
   };
   struct Event {
     int device;
     std::shared_ptr<Point> point;
   };
   struct Work {
-    std::function<void()> run;
-    std::shared_ptr<Point> after;  // not before this is reached
+    std::function<void()> run;       // null: none
+    std::shared_ptr<Point> after;    // not before this is reached
+    std::shared_ptr<Point> reaches;  // is reached then
+  };
+  using Lanes = std::vector<std::vector<Work>>;  // by stream
+  struct Recorded {
+    Lanes lanes;  // the first is that of the stream which began
+    bool ended = false;
   };
   struct Graph {
-    std::vector<Work> work;
+    Lanes lanes;
   };
   struct Stream {
     int device;
-    std::deque<Work> queue;
-    std::unique_ptr<Graph> recording;  // where work goes meanwhile
+    bool first = false;      // of its device
+    bool of_launch = false;  // runs a lane of one launch of a graph, and goes when it has
+    std::deque<Work> queue = {};
+    std::shared_ptr<Recorded> recording = nullptr;  // where work goes meanwhile
+    size_t lane = 0;
   };
 
   // The code injected for this call, or 0.
   int Called(const std::string& method);
   bool OnDevice(int device, const void* data, size_t bytes) const;
   bool Pinned(const void* data, size_t bytes) const;
-  void Enqueue(void* stream, std::function<void()> run, std::shared_ptr<Point> after = nullptr);
+  void Enqueue(void* stream, Work work);
   void RunUntil(const std::shared_ptr<Point>& point);
   void Drain(Stream& stream);
-  static void Step(Stream& stream);
+  void Step(Stream& stream);
+  void RunOthers();
+  static bool Joined(const Lanes& lanes);
 
   mutable std::recursive_mutex mutex_;
   const int devices_;
   const size_t capacity_;
+  Others others_ = Others::kLate;
   std::vector<std::map<const char*, size_t>> memory_;  // by device: start -> bytes
   std::map<const char*, size_t> pinned_;
   std::set<std::unique_ptr<Stream>> streams_;

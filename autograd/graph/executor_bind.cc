@@ -1,0 +1,211 @@
+// Binding a lowered graph to kernels, streams and memory: all that is done before the first run.
+
+#include <algorithm>
+#include <utility>
+
+#include "autograd/graph/analysis.h"
+#include "autograd/graph/executor.h"
+#include "autograd/graph/kernel_call.h"
+#include "device/environment.h"
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "tensor/tuning.h"
+
+namespace firn {
+
+Executor::Executor(Graph graph, const ExecutorOptions& options)
+    : graph_(std::move(graph)), options_(options), input_of_buffer_(graph_.buffers.size(), -1) {
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const auto buffer = static_cast<size_t>(graph_.value(graph_.inputs[i]).buffer);
+    input_of_buffer_[buffer] = static_cast<int64_t>(i);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph,
+                                                         const ExecutorOptions& options) {
+  FIRN_RETURN_IF_ERROR(graph.Verify());
+  auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph), options));
+  FIRN_RETURN_IF_ERROR(executor->Bind());
+  return executor;
+}
+
+absl::Status Executor::Bind() {
+  kernels_.clear();
+  workspaces_.clear();
+  operands_.clear();
+  steps_.clear();
+  patches_.clear();
+  states_.clear();
+  recordings_.reset();
+  threads_ = 0;  // until all of it has worked: the next run tries again
+  FIRN_RETURN_IF_ERROR(ChooseKernels());
+  const std::optional<Device> cuda = CudaDevice();
+  side_ = cuda && options_.side_stream ? MakeSideStream(*cuda) : nullptr;
+  absl::Status planned = PlanArena();
+  if (absl::IsResourceExhausted(planned) && side_ != nullptr) {
+    side_.reset();
+    planned = PlanArena();
+  }
+  FIRN_RETURN_IF_ERROR(planned);
+  FIRN_RETURN_IF_ERROR(BindStates());
+  BindOperands();
+  if (cuda && Recordable()) recordings_.emplace(*cuda);
+  threads_ = NumThreads();
+  return absl::OkStatus();
+}
+
+absl::Status Executor::ChooseKernels() {
+  const TuningScope tuning(options_.autotune);
+  for (const Instr& instr : graph_.instrs) {
+    kernels_.push_back(nullptr);
+    workspaces_.push_back(0);
+    if (instr.op->is_view) continue;
+    const KernelCall call(graph_, instr);
+    FIRN_ASSIGN_OR_RETURN(kernels_.back(), call.Select());
+    if (kernels_.back()->workspace != nullptr) {
+      workspaces_.back() = kernels_.back()->workspace(call.query());
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::optional<Device> Executor::CudaDevice() const {
+  std::optional<Device> device;
+  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
+    if (kernels_[i] == nullptr) continue;
+    const Device here = KernelCall(graph_, graph_.instrs[i]).device();
+    if (!here.is_cuda() || (device && *device != here)) return std::nullopt;
+    device = here;
+  }
+  return device;
+}
+
+// Kernels that cannot be recorded may do more than to queue work where they are told.
+std::unique_ptr<SideStream> Executor::MakeSideStream(Device device) const {
+  std::vector<bool> may_go_aside;
+  for (const Kernel* kernel : kernels_) {
+    may_go_aside.push_back(kernel != nullptr && kernel->graph_capturable);
+  }
+  return SideStream::Make(device, PlanStreams(graph_, may_go_aside));
+}
+
+// With FIRN_SYNC_AFTER_LAUNCH every kernel is waited for, which a recording does not allow.
+bool Executor::Recordable() const {
+  return !steps_.empty() && !env::SyncAfterLaunch() &&
+         std::all_of(steps_.begin(), steps_.end(),
+                     [](const Step& step) { return step.kernel->graph_capturable; });
+}
+
+absl::Status Executor::PlanArena() {
+  const auto count = static_cast<int64_t>(graph_.instrs.size());
+  std::vector<ArenaPiece> pieces;
+  const StreamPlan streams = side_ ? side_->plan() : StreamPlan();
+  const std::vector<Lifespan> spans = LifespansOn(graph_, streams);
+  const std::vector<size_t> until = InUseUntil(streams);
+  temp_pieces_.clear();
+  workspace_pieces_.clear();
+  for (size_t b = 0; b < spans.size(); ++b) {
+    const Buffer& buffer = graph_.buffers[b];
+    const bool temp = buffer.kind == Buffer::Kind::kTemp && spans[b].named();
+    temp_pieces_.push_back(temp ? static_cast<int64_t>(pieces.size()) : -1);
+    if (!temp) continue;
+    pieces.push_back(
+        {{buffer.bytes, static_cast<int64_t>(spans[b].first), static_cast<int64_t>(spans[b].last)},
+         buffer.device});
+  }
+  const size_t first_workspace = pieces.size();
+  for (int64_t step = 0; step < count; ++step) {
+    const auto bytes = static_cast<int64_t>(workspaces_[static_cast<size_t>(step)]);
+    workspace_pieces_.push_back(bytes == 0 ? -1 : static_cast<int64_t>(pieces.size()));
+    if (bytes == 0) continue;
+    const KernelCall call(graph_, graph_.instrs[static_cast<size_t>(step)]);
+    const auto last = side_ ? static_cast<int64_t>(until[static_cast<size_t>(step)]) : step;
+    pieces.push_back({{bytes, step, last}, call.device()});
+  }
+  FIRN_RETURN_IF_ERROR(arenas_.Make(pieces, options_.max_arena_bytes));
+  FindPeak(pieces, first_workspace);
+  return absl::OkStatus();
+}
+
+void Executor::FindPeak(absl::Span<const ArenaPiece> pieces, size_t first_workspace) {
+  peak_.clear();
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Lifetime& life = pieces[i].life;
+    if (pieces[i].device != arenas_.main_device()) continue;
+    if (life.first > plan().peak_step || life.last < plan().peak_step) continue;
+    peak_.push_back({life.bytes, static_cast<size_t>(life.first), i >= first_workspace});
+  }
+  std::stable_sort(peak_.begin(), peak_.end(),
+                   [](const MemoryUse& a, const MemoryUse& b) { return a.bytes > b.bytes; });
+}
+
+absl::Status Executor::BindStates() {
+  state_of_buffer_.assign(graph_.buffers.size(), -1);
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    const Value& v = graph_.values[id];
+    if (!v.bound.defined()) continue;
+    int64_t& state = state_of_buffer_[static_cast<size_t>(v.buffer)];
+    if (state >= 0) continue;
+    state = static_cast<int64_t>(states_.size());
+    states_.push_back({static_cast<ValueId>(id), nullptr, {}, false});
+    FIRN_ASSIGN_OR_RETURN(states_.back().data, Find(states_.back()));
+  }
+  return absl::OkStatus();
+}
+
+char* Executor::PlaceOf(ValueId id) const {
+  const Value& v = graph_.value(id);
+  const auto buffer = static_cast<size_t>(v.buffer);
+  switch (graph_.buffers[buffer].kind) {
+    case Buffer::Kind::kTemp:
+      return arenas_.place(static_cast<size_t>(temp_pieces_[buffer])) + v.offset;
+    case Buffer::Kind::kState:
+    case Buffer::Kind::kConstant:
+      return states_[static_cast<size_t>(state_of_buffer_[buffer])].data + v.offset;
+    case Buffer::Kind::kInput:
+      break;
+  }
+  return nullptr;
+}
+
+void Executor::BindOperands() {
+  size_t total = 0;
+  for (const Instr& instr : graph_.instrs) total += instr.in.size() + instr.out.size();
+  operands_.reserve(total);
+  const auto bind = [&](ValueId id, bool written) {
+    const size_t at = operands_.size();
+    operands_.emplace_back();
+    if (id == kNoValue) return;
+    const Value& v = graph_.value(id);
+    const auto buffer = static_cast<size_t>(v.buffer);
+    operands_[at] = {PlaceOf(id), &v.spec};
+    if (const int64_t input = InputOf(id); input >= 0) {
+      const auto from = static_cast<size_t>(input);
+      patches_.push_back({at, from, v.offset - graph_.value(graph_.inputs[from]).offset});
+    } else if (state_of_buffer_[buffer] >= 0) {
+      StatePlace& state = states_[static_cast<size_t>(state_of_buffer_[buffer])];
+      state.operands.emplace_back(at, v.offset);
+      state.written |= written;
+    }
+  };
+  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
+    const Instr& instr = graph_.instrs[i];
+    if (kernels_[i] == nullptr) continue;
+    const size_t first = operands_.size();
+    for (size_t j = 0; j < instr.in.size(); ++j) bind(instr.in[j], Writes(*instr.op, j));
+    const size_t results = operands_.size();
+    for (ValueId id : instr.out) bind(id, true);
+    if (!Computes(graph_, instr)) continue;
+    void* workspace = workspace_pieces_[i] < 0
+                          ? nullptr
+                          : arenas_.place(static_cast<size_t>(workspace_pieces_[i]));
+    steps_.push_back(
+        {kernels_[i], &instr,
+         KernelContext({operands_.data() + first, results - first},
+                       {operands_.data() + results, operands_.size() - results}, instr.attrs.ref(),
+                       workspace),
+         instr.op->index_bounds != nullptr && kernels_[i]->device == DeviceType::kCpu});
+  }
+}
+
+}  // namespace firn
