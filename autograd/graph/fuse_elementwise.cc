@@ -1,6 +1,8 @@
 // One walk collects operations into an open row until one comes that does not fit. A result stays
 // in the row if nothing else reads it, and then exists a tile at a time.
 //
+// On CUDA the row is compiled right away, and stays as it was where that fails.
+//
 // Results may lie over arguments (MarkInPlace). A tile goes through the whole row before the next
 // one begins, so that is right where both lie at the same place, element by element.
 
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,14 +22,22 @@
 #include "autograd/graph/kernel_call.h"
 #include "device/status_macros.h"
 #include "tensor/internal/elementwise_program.h"
+#include "tensor/kernels/cuda/row_kernel.h"
+#include "tensor/kernels/cuda/row_source.h"
 
 namespace firn {
 namespace {
 
 using internal::ElementwiseProgram;
 
-// Below this a loop stays on one thread and in its cache anyway.
-constexpr int64_t kLarge = 16384;
+// Below this a loop stays on one CPU thread and in its cache anyway. On CUDA a short row takes as
+// long as a launch, whatever it computes.
+int64_t SmallestRow(Device device) { return device.type == DeviceType::kCpu ? 16384 : 2; }
+
+bool FitsRow(const Kernel& k) {
+  return k.takes == Takes::kElementwise && k.layouts == nullptr && k.workspace == nullptr &&
+         (k.device == DeviceType::kCpu || cuda::HasSource(k));
+}
 
 class Fuser {
  public:
@@ -71,15 +82,13 @@ class Fuser {
       return nullptr;
     }
     const TensorSpec& y = g_.value(instr.out[0]).spec;
-    if (y.num_elements() < kLarge || !y.dense()) return nullptr;
+    if (y.num_elements() < SmallestRow(y.device) || !y.dense()) return nullptr;
     for (ValueId id : instr.in) {
       if (id == kNoValue || Single(id)) continue;
       if (!SameDenseLayout(g_.value(id).spec, y)) return nullptr;
     }
     FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, KernelCall(g_, instr).Select());
-    const bool fits = kernel->takes == Takes::kElementwise && kernel->layouts == nullptr &&
-                      kernel->workspace == nullptr && kernel->device == DeviceType::kCpu;
-    return fits ? kernel : nullptr;
+    return FitsRow(*kernel) ? kernel : nullptr;
   }
 
   bool WrittenInRow(ValueId id) const {
@@ -99,7 +108,8 @@ class Fuser {
     const Instr& first = row_.front().instr;
     if (row_.size() == ElementwiseProgram::kMaxSteps || instr.phase != first.phase) return false;
     const ValueId y = instr.out[0];
-    if (!SameDenseLayout(g_.value(y).spec, g_.value(first.out[0]).spec)) return false;
+    const TensorSpec &spec = g_.value(y).spec, &row = g_.value(first.out[0]).spec;
+    if (spec.device != row.device || !SameDenseLayout(spec, row)) return false;
     for (const Member& m : row_) {
       const auto apart = [&](ValueId id, ValueId result) {
         return id == kNoValue || Apart(id, result);
@@ -133,15 +143,18 @@ class Fuser {
     std::vector<bool> stays(row_.size());
     for (size_t i = 0; i < row_.size(); ++i) stays[i] = StaysInRow(i);
     const bool read = std::find(stays.begin(), stays.end(), false) != stays.end();
-    if (row_.size() >= 2 && read) {
-      done_.push_back(FuseRow(stays));
+    std::optional<Instr> fused;
+    if (row_.size() >= 2 && read) fused = FuseRow(stays);
+    if (fused.has_value()) {
+      done_.push_back(*std::move(fused));
     } else {
       for (Member& m : row_) done_.push_back(std::move(m.instr));
     }
     row_.clear();
   }
 
-  Instr FuseRow(const std::vector<bool>& stays) {
+  // Nothing where the device cannot run the row as one.
+  std::optional<Instr> FuseRow(const std::vector<bool>& stays) {
     auto program = std::make_shared<ElementwiseProgram>();
     const TensorSpec& spec = g_.value(row_[0].instr.out[0]).spec;
     program->shape = spec.shape;
@@ -151,8 +164,8 @@ class Fuser {
     fused.path = row_.back().instr.path;
     const absl::flat_hash_map<ValueId, int> number = NumberOperands(stays, &fused, program.get());
     std::string names;
-    for (Member& m : row_) {
-      ElementwiseProgram::Step step{m.instr.op, m.kernel, std::move(m.instr.attrs), {}, 0};
+    for (const Member& m : row_) {
+      ElementwiseProgram::Step step{m.instr.op, m.kernel, m.instr.attrs, {}, 0};
       for (ValueId id : m.instr.in) step.in.push_back(id == kNoValue ? -1 : number.at(id));
       step.out = number.at(m.instr.out[0]);
       absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(m.instr.op->name));
@@ -160,6 +173,11 @@ class Fuser {
     }
     AssignSlots(program.get());
     program->Finish();
+    if (spec.device.type == DeviceType::kCuda) {
+      auto kernel = cuda::CompileRow(*program, spec.device);
+      if (!kernel.ok()) return std::nullopt;
+      program->kernel = *std::move(kernel);
+    }
     report_.Add(absl::StrCat(names, " on ", spec.ToString(),
                              fused.path == nullptr ? "" : absl::StrCat(" at ", *fused.path)));
     fused.op = &internal::ElementwiseProgramOp(fused.out.size());

@@ -8,6 +8,8 @@
 
 namespace firn::internal {
 
+struct CudaSource;  // device/internal/nvrtc.h
+
 // A kernel launch with one argument, passed by value.
 struct CudaLaunch {
   const char* name;    // for error messages
@@ -78,6 +80,12 @@ class CudaApi {
 
   // False for a stand-in, which has none of cuBLAS, cuDNN and CUB.
   virtual bool has_libraries() const = 0;
+
+  // Compiles `source` for a device and gives its kernel `name`, to be launched like others for as
+  // long as the process lives. What went wrong, the compiler's messages included, is in *log. On a
+  // stand-in, which has no compiler, *kernel stays null.
+  virtual int CompileKernel(int device, const CudaSource& source, const char* name,
+                            const void** kernel, std::string* log) = 0;
 };
 
 // The runtime of this process, or null with the reason, when this build or machine has none.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "device/internal/cuda_api.h"
+#include "device/internal/nvrtc.h"
 
 namespace firn::internal {
 namespace {
@@ -141,7 +142,36 @@ class Runtime final : public CudaApi {
 
   bool has_libraries() const override { return true; }
 
+  int CompileKernel(int device, const CudaSource& source, const char* name, const void** kernel,
+                    std::string* log) override {
+    return On(device, [&] {
+      int major = 0, minor = 0;
+      cudaError_t code = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+      if (code == cudaSuccess) {
+        code = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+      }
+      std::string binary;
+      if (code == cudaSuccess) {
+        *log = CompileCuda(source, 10 * major + minor, CUDART_VERSION / 1000, &binary);
+        code = log->empty() ? Load(binary, name, kernel) : cudaErrorInvalidSource;
+      }
+      if (log->empty() && code != cudaSuccess) *log = Explain(code);
+      return code;
+    });
+  }
+
  private:
+  // The library stays loaded: its kernel may be part of recordings.
+  static cudaError_t Load(const std::string& binary, const char* name, const void** kernel) {
+    cudaLibrary_t library = nullptr;
+    cudaError_t code =
+        cudaLibraryLoadData(&library, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    cudaKernel_t found = nullptr;
+    if (code == cudaSuccess) code = cudaLibraryGetKernel(&found, library, name);
+    *kernel = found;
+    return code;
+  }
+
   // An error that was returned is not to show up again in a later, innocent call.
   template <class F>
   static int On(int device, const F& call) {

@@ -103,6 +103,15 @@ absl::Status Run(KernelContext& k) {
   return failure;
 }
 
+size_t KernelWorkspace(const KernelQuery& q) {
+  return ProgramOf(q.attrs_ref()).kernel->workspace_bytes();
+}
+
+absl::Status RunKernel(KernelContext& k) {
+  const Program& p = ProgramOf(k.attrs_ref());
+  return p.kernel->Run(p, k);
+}
+
 }  // namespace
 
 void ElementwiseProgram::Finish() {
@@ -141,7 +150,12 @@ const OpDef& ElementwiseProgramOp(size_t num_results) {
           .inputs = {{.name = "x", .optional = true, .variadic = true}},
           .attrs = AttrsOf<ElementwiseProgramAttrs>(),
           .infer = Infer,
-          .kernels = {{.name = "tiles", .workspace = Workspace, .run = Run, .takes = Takes::kAny}}};
+          .kernels = {{.name = "tiles", .workspace = Workspace, .run = Run, .takes = Takes::kAny},
+                      {.name = "row",
+                       .device = DeviceType::kCuda,
+                       .workspace = KernelWorkspace,
+                       .run = RunKernel,
+                       .takes = Takes::kAny}}};
       op.outputs.assign(n, {.name = "y"});
       op.cycle = 1;
       made->push_back(std::move(op));

@@ -1,8 +1,9 @@
 #ifndef FIRN_TENSOR_INTERNAL_ELEMENTWISE_PROGRAM_H_
 #define FIRN_TENSOR_INTERNAL_ELEMENTWISE_PROGRAM_H_
 
-// Elementwise operations that run as one: tile by tile, each through all of them, so that what one
-// leaves for the next stays in cache.
+// Elementwise operations that run as one. On the CPU: tile by tile, each through all of them, so
+// that what one leaves for the next stays in cache. On CUDA: a kernel made for the program
+// (tensor/kernels/cuda/row_kernel.h), in which it stays in registers.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +12,20 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "tensor/op.h"
 
 namespace firn::internal {
+
+struct ElementwiseProgram;
+
+// How a device runs a whole program as one kernel.
+class ElementwiseProgramKernel {
+ public:
+  virtual ~ElementwiseProgramKernel() = default;
+  virtual size_t workspace_bytes() const = 0;
+  virtual absl::Status Run(const ElementwiseProgram& program, KernelContext& call) const = 0;
+};
 
 // Operands are numbered: the inputs of the call, then its results, then what only passes between
 // steps. All have one shape and one dense layout, but for inputs of a single element.
@@ -40,6 +52,8 @@ struct ElementwiseProgram {
   std::vector<Operand> operands;
   std::vector<Step> steps;
   std::vector<TensorSpec> tile, last_tile;  // by operand, made by Finish
+  // Made for the device of the operands; not needed on the CPU, which runs tiles.
+  std::shared_ptr<const ElementwiseProgramKernel> kernel;
 
   // Fills in what follows from the rest. Call when all else is there.
   void Finish();

@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_OPS_ADD_FN_H_
 
 #include "device/simd.h"
+#include "tensor/ops/add.h"
 
 namespace firn {
 
@@ -18,6 +19,12 @@ struct AddScaledFn {
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     return static_cast<T>(x + static_cast<T>(alpha) * y);
   }
+};
+
+// With alpha = 1 the product changes nothing, so one functor does for all calls.
+struct AddAnyFn : AddScaledFn {
+  using Attrs = AddAttrs;
+  explicit AddAnyFn(const AddAttrs& a) : AddScaledFn{a.alpha} {}
 };
 
 }  // namespace firn

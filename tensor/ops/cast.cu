@@ -4,6 +4,7 @@
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/elements.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/scalar_code.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/op.h"
 
@@ -61,6 +62,7 @@ absl::Status Run(KernelContext& k) {
 }
 
 FIRN_REGISTER_KERNELS(cast) {
+  cuda::AddScalarCode(Run, {.kind = cuda::ScalarCode::Kind::kConverted});
   return {{.name = "loop", .device = DeviceType::kCuda, .run = Run, .takes = Takes::kElementwise}};
 }
 

@@ -7,15 +7,6 @@
 namespace firn::clamp_cuda {
 namespace {
 
-struct ClampAnyFn {
-  bool has_min, has_max;
-  template <class T>
-  FIRN_HOST_DEVICE T operator()(T x, T min, T max) const {
-    if (has_min) x = ClampMinFn()(x, min);
-    return has_max ? ClampMaxFn()(x, max) : x;
-  }
-};
-
 // Calls f with a context in which inputs x + 1 and x + 2 are there.
 template <class F>
 absl::Status WithBounds(KernelContext& k, int x, const F& f) {
@@ -28,8 +19,10 @@ absl::Status WithBounds(KernelContext& k, int x, const F& f) {
   return f(c);
 }
 
+ClampAnyFn FunctorOf(const KernelContext& k) { return {k.has(1), k.has(2)}; }
+
 absl::Status Run(KernelContext& k) {
-  const ClampAnyFn f = {k.has(1), k.has(2)};
+  const ClampAnyFn f = FunctorOf(k);
   return WithBounds(k, 0, [&](KernelContext& c) {
     return VisitNumeric(c.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
       return cuda::ElementwiseLoop<T, T, T, T>(c, f);
@@ -47,8 +40,17 @@ absl::Status RunGrad(KernelContext& k) {
   });
 }
 
-FIRN_REGISTER_KERNELS(clamp) { return cuda::ElementwiseKernels(Run); }
-FIRN_REGISTER_KERNELS(clamp_grad) { return cuda::ElementwiseKernels(RunGrad); }
+FIRN_REGISTER_KERNELS(clamp) {
+  cuda::ScalarCode code = cuda::ScalarCodeOf<ClampAnyFn>();
+  code.make = [](const KernelContext& k, void* to) { new (to) ClampAnyFn(FunctorOf(k)); };
+  code.absent = 0;
+  return cuda::ElementwiseKernels(Run, code);
+}
+FIRN_REGISTER_KERNELS(clamp_grad) {
+  cuda::ScalarCode code = cuda::ScalarCodeOf<ClampGradFn>();
+  code.absent = 1;
+  return cuda::ElementwiseKernels(RunGrad, code);
+}
 
 }  // namespace
 }  // namespace firn::clamp_cuda

@@ -25,6 +25,16 @@ struct ClampFn {
   }
 };
 
+// For devices: one functor for all combinations of bounds. An absent one is not looked at.
+struct ClampAnyFn {
+  bool has_min, has_max;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T min, T max) const {
+    if (has_min) x = ClampMinFn()(x, min);
+    return has_max ? ClampMaxFn()(x, max) : x;
+  }
+};
+
 struct ClampMinGradFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x, T min) const {

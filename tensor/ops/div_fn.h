@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "device/simd.h"
+#include "tensor/ops/div.h"
 
 namespace firn {
 
@@ -48,6 +49,23 @@ struct DivFloorFn {
       return y == T(0) ? x / y : result;
     }
   }
+};
+
+// For devices, where the rounding is a number of the call. Nobody looks for zeros among integers,
+// for the host would have to wait: an integer divided by 0 is 0.
+struct DivAnyFn {
+  using Attrs = DivAttrs;
+  explicit DivAnyFn(const DivAttrs& a) : rounding(a.rounding) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (y == T{0}) return T{0};
+    } else {
+      if (rounding == DivRounding::kNone) return DivFn()(x, y);
+    }
+    return rounding == DivRounding::kTrunc ? DivTruncFn()(x, y) : DivFloorFn()(x, y);
+  }
+  DivRounding rounding;
 };
 
 }  // namespace firn

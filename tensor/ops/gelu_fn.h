@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_OPS_GELU_FN_H_
 
 #include "tensor/kernels/math.h"
+#include "tensor/ops/gelu.h"
 
 namespace firn {
 
@@ -42,6 +43,18 @@ struct GeluTanhGradFn {
     const T slope = T(GeluCubic::kC1) + T(3 * GeluCubic::kC3) * square;
     return dy * (s + (s * (T(1) - s)) * (x * slope));
   }
+};
+
+// For devices: one loop does, with the form as a number of the call.
+template <class Exact, class WithTanh>
+struct EitherGelu {
+  using Attrs = GeluAttrs;
+  explicit EitherGelu(const GeluAttrs& a) : with_tanh(a.approximate == GeluApproximate::kTanh) {}
+  template <class... T>
+  FIRN_HOST_DEVICE auto operator()(T... x) const {
+    return with_tanh ? WithTanh()(x...) : Exact()(x...);
+  }
+  bool with_tanh;
 };
 
 }  // namespace firn

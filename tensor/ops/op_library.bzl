@@ -17,7 +17,7 @@ load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only")
 def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
     """Defines :op_headers, a target for every stem, :ops with them all, :samples and lists.
 
-    The lists are :public_headers, the files that users include, and :op_names.
+    The lists are :public_headers, the files that users include, :functor_headers and :op_names.
 
     Args:
       files: all the files of the folder (a glob).
@@ -45,6 +45,15 @@ def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
         name = "public_headers",
         srcs = [f for f in files if f.endswith(".h") and not f.endswith("_fn.h")],
         visibility = visibility,
+    )
+
+    # Functors and their attributes, as text for CUDA kernels that are compiled at run time.
+    native.filegroup(
+        name = "functor_headers",
+        srcs = [f for f in files if f.endswith(".h") and (
+            f.endswith("_fn.h") or f[:-2] + "_fn.h" in files
+        )],
+        visibility = ["//tensor:__subpackages__"],
     )
     for stem in stems:
         firn_library(

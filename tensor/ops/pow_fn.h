@@ -57,6 +57,36 @@ struct PowMinusTwoFn {
   }
 };
 
+// For devices: all shortcuts share a loop, and which one it is, is a number of the call.
+struct PowAnyNumberFn {
+  using Attrs = PowNumberAttrs;
+  explicit PowAnyNumberFn(const PowNumberAttrs& a) : any(a) {
+    constexpr double kShort[] = {3.0, 0.5, -0.5, -1.0, -2.0};
+    for (double e : kShort) {
+      if (a.exponent == e) halves = static_cast<int>(2 * e);
+    }
+  }
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    switch (halves) {
+      case 6:
+        return CubeFn()(x);
+      case 1:
+        return PowHalfFn()(x);
+      case -1:
+        return PowMinusHalfFn()(x);
+      case -2:
+        return PowMinusOneFn()(x);
+      case -4:
+        return PowMinusTwoFn()(x);
+      default:
+        return any(x);
+    }
+  }
+  PowNumberFn any;
+  int halves = 0;  // the exponent's, where there is a shortcut
+};
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_POW_FN_H_

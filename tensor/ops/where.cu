@@ -18,7 +18,11 @@ absl::Status Run(KernelContext& k) {
   }
 }
 
-FIRN_REGISTER_KERNELS(where) { return cuda::ElementwiseKernels(Run); }
+FIRN_REGISTER_KERNELS(where) {
+  cuda::ScalarCode code = cuda::ScalarCodeOf<WhereFn>();
+  code.kind = cuda::ScalarCode::Kind::kMoved;
+  return cuda::ElementwiseKernels(Run, code);
+}
 
 }  // namespace
 }  // namespace firn::where_cuda

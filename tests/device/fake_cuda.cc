@@ -277,8 +277,24 @@ int FakeCuda::Launch(int device, const internal::CudaLaunch& launch, void* strea
   };
   std::vector<Line> copy((launch.argument_bytes + sizeof(Line) - 1) / sizeof(Line));
   std::memcpy(copy.data(), argument, launch.argument_bytes);
-  Enqueue(stream,
-          {[copy = std::move(copy), run = launch.on_host] { run(copy.data()); }, nullptr, nullptr});
+  HostKernel run = launch.on_host;
+  if (run == nullptr) {
+    run = reinterpret_cast<HostKernel>(reinterpret_cast<uintptr_t>(launch.kernel));
+  }
+  Enqueue(stream, {[copy = std::move(copy), run] { run(copy.data()); }, nullptr, nullptr});
+  return 0;
+}
+
+void FakeCuda::SetCompiler(std::function<HostKernel(const internal::CudaSource&)> compiler) {
+  compiler_ = std::move(compiler);
+}
+
+int FakeCuda::CompileKernel(int, const internal::CudaSource& source, const char*,
+                            const void** kernel, std::string* log) {
+  *log = "told to fail";
+  FIRN_FAKE_CALL_();
+  log->clear();
+  *kernel = compiler_ ? reinterpret_cast<const void*>(compiler_(source)) : nullptr;
   return 0;
 }
 

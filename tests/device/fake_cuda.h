@@ -53,6 +53,10 @@ class FakeCuda final : public internal::CudaApi {
   // Pieces of work that were queued and are not done.
   int pending() const;
 
+  // What CompileKernel gives for a source: a host function that does a whole launch's work.
+  using HostKernel = void (*)(const void* argument);
+  void SetCompiler(std::function<HostKernel(const internal::CudaSource&)> compiler);
+
   int CountDevices(int* count) override;
   int Malloc(int device, size_t bytes, void** data) override;
   int Free(int device, void* data) override;
@@ -81,6 +85,9 @@ class FakeCuda final : public internal::CudaApi {
   std::string Explain(int code) const override;
   internal::CudaFailure Classify(int code) const override;
   bool has_libraries() const override { return false; }
+  // Without a compiler nothing is compiled, and rows run step by step.
+  int CompileKernel(int device, const internal::CudaSource& source, const char* name,
+                    const void** kernel, std::string* log) override;
 
  private:
   struct Stream;
@@ -138,6 +145,7 @@ class FakeCuda final : public internal::CudaApi {
   std::set<std::unique_ptr<Stream>> streams_;
   std::set<std::unique_ptr<Event>> events_;
   std::set<std::unique_ptr<Graph>> graphs_;
+  std::function<HostKernel(const internal::CudaSource&)> compiler_;
   std::map<std::string, int> calls_;
   std::map<std::string, std::map<int, int>> failures_;  // method -> number of the call -> code
 };

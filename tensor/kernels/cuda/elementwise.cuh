@@ -14,6 +14,7 @@
 #include "tensor/kernels/cpu/loop_plan.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/scalar_code.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/op.h"
 
@@ -176,25 +177,27 @@ absl::Status RunPredicate(KernelContext& k) {
                     [&]<class T>(TypeTag<T>) { return internal::RunWith<kIn, bool, T>(k, f); });
 }
 
-inline std::vector<Kernel> ElementwiseKernels(absl::Status (*run)(KernelContext&)) {
+// With `code` the kernel can also be part of a row that is compiled as one.
+inline std::vector<Kernel> ElementwiseKernels(KernelRun run, ScalarCode code) {
+  AddScalarCode(run, std::move(code));
   return {{.name = "loop", .device = DeviceType::kCuda, .run = run, .takes = Takes::kElementwise}};
 }
 // Functors of kIn inputs on floating, numeric and all dtypes, and those that give bools.
 template <class F, int kIn = 1>
 std::vector<Kernel> FloatKernels() {
-  return ElementwiseKernels(RunFloat<F, kIn>);
+  return ElementwiseKernels(RunFloat<F, kIn>, ScalarCodeOf<F>());
 }
 template <class F, int kIn = 1>
 std::vector<Kernel> NumericKernels() {
-  return ElementwiseKernels(RunNumeric<F, kIn>);
+  return ElementwiseKernels(RunNumeric<F, kIn>, ScalarCodeOf<F>());
 }
 template <class F, int kIn = 1>
 std::vector<Kernel> AnyKernels() {
-  return ElementwiseKernels(RunAny<F, kIn>);
+  return ElementwiseKernels(RunAny<F, kIn>, ScalarCodeOf<F>());
 }
 template <class F, int kIn = 1>
 std::vector<Kernel> PredicateKernels() {
-  return ElementwiseKernels(RunPredicate<F, kIn>);
+  return ElementwiseKernels(RunPredicate<F, kIn>, ScalarCodeOf<F>());
 }
 
 }  // namespace firn::cuda

@@ -1,0 +1,51 @@
+// What the source of a row (tensor/kernels/cuda/row_source.cc) uses beside functors. For NVRTC
+// only.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "tensor/dtype.h"
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/cuda/elements.cuh"
+#include "tensor/kernels/functor.h"
+
+namespace firn::row {
+
+// A compiler that sees several operations at once may contract the product of one with the sum of
+// the next, and share parts of two. Each is to give what it gives alone, so that what goes in and
+// what comes out pass through these.
+
+// For the compiler, this use of x is no other's.
+template <class T>
+inline __device__ T Apart(T x) {
+  if constexpr (std::is_same_v<T, float>) asm volatile("" : "+f"(x));
+  if constexpr (std::is_same_v<T, double>) asm volatile("" : "+d"(x));
+  return x;
+}
+
+// x, by an operation on its bits: `zero` is 0, but only the host knows. For the assembler, which
+// contracts too and does not see what Apart does.
+template <class T>
+inline __device__ T Rounded(T x, uint32_t zero) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(x) ^ zero);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(x) ^ zero);
+  } else {
+    return x;
+  }
+}
+
+template <class T>
+inline __device__ ComputeOf<T> Input(T x) {
+  return Apart(static_cast<ComputeOf<T>>(x));
+}
+
+template <class F>
+inline __device__ const F& FunctorAt(const unsigned char* bytes) {
+  return *reinterpret_cast<const F*>(bytes);
+}
+
+}  // namespace firn::row

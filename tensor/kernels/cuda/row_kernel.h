@@ -1,0 +1,23 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_ROW_KERNEL_H_
+#define FIRN_TENSOR_KERNELS_CUDA_ROW_KERNEL_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "device/device.h"
+#include "tensor/internal/elementwise_program.h"
+
+namespace firn::cuda {
+
+// Compiles `program`, which is finished, to one kernel for a CUDA device; on a stand-in for one,
+// which has no compiler, the result runs the steps' own kernels one after the other. Programs of
+// one text are compiled once. Takes about a second. Thread-safe.
+//
+// Errors: Unimplemented when there is no source for a step; Internal when the compiler fails or is
+// not there, which is also said on stderr, once a process.
+absl::StatusOr<std::shared_ptr<const firn::internal::ElementwiseProgramKernel>> CompileRow(
+    const firn::internal::ElementwiseProgram& program, Device device);
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_ROW_KERNEL_H_

@@ -1,0 +1,31 @@
+#ifndef FIRN_TESTS_OPS_ROW_PROGRAMS_H_
+#define FIRN_TESTS_OPS_ROW_PROGRAMS_H_
+
+// Rows in which every operation that can be part of one stands, in every dtype that it takes.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tensor/internal/elementwise_program.h"
+#include "tensor/tensor.h"
+
+namespace firn::testing {
+
+inline constexpr int64_t kRowElements = 1003;  // no whole number of packs
+
+struct RowProgram {
+  std::shared_ptr<internal::ElementwiseProgram> program;  // finished; it has no kernel
+  std::vector<Tensor> in;                                 // on the CPU
+};
+
+// CUDA kernels that work element by element, as "name of the operation".
+std::vector<std::string> ElementwiseCudaOps();
+
+// Of the operations' samples: each is a step, in each dtype once. Every second step reads the
+// result of the one before it where the dtypes fit. The same in every run.
+std::vector<RowProgram> RowPrograms();
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_OPS_ROW_PROGRAMS_H_

@@ -1,0 +1,73 @@
+// Rows of elementwise operations as source: NVRTC, which needs no GPU, compiles every operation.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "device/internal/nvrtc.h"
+#include "tensor/kernels/cuda/row_source.h"
+#include "tensor/op.h"
+#include "tests/ops/row_programs.h"
+
+namespace firn::testing {
+namespace {
+
+// Elementwise kernels that join no row, and why.
+const std::set<std::string> kWithoutSource = {
+    "clone",  // a copy of bytes, which no functor does
+};
+
+class RowTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (ElementwiseCudaOps().size() < 2) GTEST_SKIP() << "built without --config=cuda";
+  }
+};
+
+TEST_F(RowTest, ElementwiseKernelsHaveSource) {
+  for (const std::string& name : ElementwiseCudaOps()) {
+    bool has = false;
+    for (const Kernel& k : Op(name).kernels) {
+      has |= k.device == DeviceType::kCuda && cuda::HasSource(k);
+    }
+    EXPECT_EQ(has, !kWithoutSource.contains(name)) << name;
+  }
+}
+
+// In each dtype that an operation takes.
+TEST_F(RowTest, NvrtcCompilesEveryOperation) {
+  std::set<std::string> compiled;
+  for (const RowProgram& row : RowPrograms()) {
+    const absl::StatusOr<cuda::RowSource> source = cuda::MakeRowSource(*row.program);
+    ASSERT_TRUE(source.ok()) << source.status();
+    std::string code;
+    std::string failure = internal::CompileCuda(source->source, 90, 13, &code);
+    if (failure.starts_with("no NVRTC")) {
+      failure = internal::CompileCuda(source->source, 90, 12, &code);
+    }
+    if (failure.starts_with("no NVRTC")) GTEST_SKIP() << failure;
+    ASSERT_EQ(failure, "") << source->source.text;
+    EXPECT_TRUE(code.starts_with("\177ELF"));
+    for (const auto& step : row.program->steps) compiled.emplace(step.op->name);
+  }
+  for (const std::string& name : ElementwiseCudaOps()) {
+    EXPECT_TRUE(compiled.contains(name) || kWithoutSource.contains(name)) << name;
+  }
+}
+
+TEST_F(RowTest, CompilerMessagesAreReturned) {
+  std::string code;
+  const std::string failure = internal::CompileCuda(
+      {"#include \"row.h\"\nrow x;", {{"row.h", "struct raw {};"}}}, 90, 13, &code);
+  if (failure.starts_with("no NVRTC")) GTEST_SKIP() << failure;
+  EXPECT_NE(failure.find("identifier \"row\" is undefined"), std::string::npos) << failure;
+}
+
+TEST(NvrtcTest, ALibraryThatIsNotThereIsNamed) {
+  std::string code;
+  const std::string failure = internal::CompileCuda({"", {}}, 90, 99, &code);
+  EXPECT_TRUE(failure.starts_with("no NVRTC: libnvrtc.so.99")) << failure;
+}
+
+}  // namespace
+}  // namespace firn::testing
