@@ -1,6 +1,7 @@
 // Times Firn's training steps for compare.py: a JSON object a line in, one a line out; the protocol
 // is in peers/README.md. Mode "dynamic" runs each step eagerly, "static" captures the first
-// and runs its graph from then on.
+// and runs its graph from then on. On a CUDA device memory is what its allocator handed out, on the
+// CPU the process's.
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "benchmarks/json_line.h"
+#include "benchmarks/precision.h"
+#include "benchmarks/step_timer.h"
 #include "benchmarks/trainer.h"
+#include "device/context.h"
+#include "device/cuda.h"
 #include "device/escape.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
@@ -77,7 +83,7 @@ class Worker {
     FIRN_RETURN_IF(trainer_ == nullptr, InvalidArgument("'", name, "' comes before 'setup'"));
     if (name == "losses") return Losses(command);
     if (name == "block") return TimedBlock(command);
-    return absl::StrFormat("{\"peak_mb\": %.3f}", ResidentMb("VmHWM") - base_mb_);
+    return absl::StrFormat("{\"peak_mb\": %.3f}", PeakMb() - base_mb_);
   }
 
  private:
@@ -95,14 +101,38 @@ class Worker {
     FIRN_ASSIGN_OR_RETURN(options.batch, command.Integer("batch"));
     FIRN_ASSIGN_OR_RETURN(options.optimizer, command.TextOr("optimizer", options.optimizer));
     FIRN_ASSIGN_OR_RETURN(const int64_t threads, command.IntegerOr("threads", 2));
+    FIRN_ASSIGN_OR_RETURN(const std::string device, command.TextOr("device", "cpu"));
+    FIRN_ASSIGN_OR_RETURN(options.device, UsableDevice(device));
+    FIRN_ASSIGN_OR_RETURN(const std::string policy, command.TextOr("precision", "default"));
+    FIRN_ASSIGN_OR_RETURN(const Precision precision, ParsePrecision(policy));
+    options.autocast = AutocastDtype(precision);
+    SetPrecision(precision);
     SetNumThreads(static_cast<int>(std::clamp<int64_t>(threads, 1, 1024)));
     SetFlushDenormals(true);
-    base_mb_ = ResidentMb("VmRSS");
-    ResetPeak();
+    FIRN_ASSIGN_OR_RETURN(context_, GetDeviceContext(options.device));
+    timer_.emplace(*context_);
+    StartMemory();
     const auto start = std::chrono::steady_clock::now();
     FIRN_ASSIGN_OR_RETURN(trainer_, Trainer::Make(options));
-    return absl::StrFormat("{\"ok\": true, \"version\": %s, \"setup_s\": %.6f}",
-                           JsonString(kVersion), MillisecondsSince(start) / 1e3);
+    return absl::StrFormat(
+        "{\"ok\": true, \"version\": %s, \"device\": %s, \"precision\": %s, \"setup_s\": %.6f}",
+        JsonString(kVersion), JsonString(options.device.ToString()),
+        JsonString(PrecisionName(precision, options.device)), MillisecondsSince(start) / 1e3);
+  }
+
+  bool on_cuda() const { return context_->device().is_cuda(); }
+
+  void StartMemory() {
+    ResetPeak();
+    base_mb_ = ResidentMb("VmRSS");
+    if (!on_cuda()) return;
+    context_->allocator().ResetPeak();
+    base_mb_ = static_cast<double>(context_->allocator().stats().live_bytes) / 0x1p20;
+  }
+
+  double PeakMb() const {
+    if (!on_cuda()) return ResidentMb("VmHWM");
+    return static_cast<double>(context_->allocator().stats().peak_bytes) / 0x1p20;
   }
 
   static absl::StatusOr<int64_t> Steps(const JsonLine& command) {
@@ -118,18 +148,18 @@ class Worker {
     return absl::StrCat("{\"losses\": ", losses, "}");
   }
 
-  // The loss is read on the last step only, as a training loop that logs now and then would.
   absl::StatusOr<std::string> TimedBlock(const JsonLine& command) {
     FIRN_ASSIGN_OR_RETURN(const int64_t steps, Steps(command));
-    const std::string times = Array(steps, [&](int64_t i) {
-      const auto start = std::chrono::steady_clock::now();
-      const Tensor loss = trainer_->Step();
-      if (i == steps - 1) static_cast<void>(loss.Item());
-      return MillisecondsSince(start);
-    });
-    return absl::StrCat("{\"ms\": ", times, "}");
+    FIRN_ASSIGN_OR_RETURN(const TimedSteps timed, timer_->Run(*trainer_, steps));
+    const std::string times =
+        Array(steps, [&](int64_t i) { return timed.ms[static_cast<size_t>(i)]; });
+    return absl::StrFormat("{\"ms\": %s, \"wall_ms\": %.9g, \"waits\": %d}", times,
+                           timed.wall_ms / static_cast<double>(std::max<int64_t>(steps, 1)),
+                           timed.waits);
   }
 
+  DeviceContext* context_ = nullptr;  // set with trainer_, as is timer_
+  std::optional<StepTimer> timer_;
   std::unique_ptr<Trainer> trainer_;
   double base_mb_ = 0;
 };

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "autograd/graph/static_graph.h"
 #include "benchmarks/hash_values.h"
+#include "device/device.h"
 #include "nn/layer.h"
 #include "optim/optimizer.h"
 
@@ -22,13 +23,15 @@ enum class TrainerData : uint8_t {
 };
 
 struct TrainerOptions {
-  std::string workload;  // a model of examples/models.h, or changing_cnn
+  std::string workload;  // a model of examples/models.h, changing_cnn or resnet18
   int64_t depth = 10;    // of deep_cnn and changing_cnn
   int64_t batch = 64;
   std::string optimizer = "adam";  // examples/optimizers.h, with its own learning rate
   DType dtype = DType::kF32;       // of parameters and inputs
   bool frozen = false;             // the first step is captured, the later ones run its graph
   TrainerData data = TrainerData::kHash;
+  Device device = Device::Cpu();  // of parameters and batches
+  DType autocast = DType::kF32;   // kBF16, kF16: forward and loss in an AutocastScope
 };
 
 // A model that learns a few batches again and again, its parameters from hash_values.h: what
@@ -40,7 +43,7 @@ class Trainer {
   static absl::StatusOr<std::unique_ptr<Trainer>> Make(const TrainerOptions& options);
 
   // One step as a user's loop does it: clears gradients, forward, loss, backward, update. Returns
-  // the loss.
+  // the loss, which a CUDA device may not have computed yet: reading it waits.
   Tensor Step();
   // The graph of the frozen step, null before the first one and where steps are not frozen.
   const StaticGraph* graph() const { return graph_.has_value() ? &*graph_ : nullptr; }
@@ -52,15 +55,18 @@ class Trainer {
 
  private:
   Trainer(std::unique_ptr<nn::Layer> net, std::unique_ptr<optim::Optimizer> optimizer,
-          std::vector<HashBatch> batches, bool frozen);
+          std::vector<HashBatch> batches, const TrainerOptions& options);
+  const HashBatch& NextBatch();
   Tensor TrainOn(const Tensor& input, const Tensor& labels);
   Tensor CaptureStep(const HashBatch& batch);
 
   std::unique_ptr<nn::Layer> net_;
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::vector<HashBatch> batches_;
+  std::optional<HashBatch> shared_;  // where batches take turns
   size_t steps_ = 0;
-  bool frozen_;
+  const bool frozen_;
+  const DType autocast_;
   std::optional<StaticGraph> graph_;
   double capture_ms_ = 0, compile_ms_ = 0;
 };

@@ -16,6 +16,7 @@ struct Workload {
   const char* name;
   TrainerData data;
   std::vector<VersusConfig> standard;
+  bool only_by_name = false;
 };
 
 const std::vector<Workload>& Workloads() {
@@ -30,6 +31,7 @@ const std::vector<Workload>& Workloads() {
         {"deep_cnn", 30, 256}}},
       {"lenet", TrainerData::kHash, {{"lenet", 0, 64}}},
       {"resnet", TrainerData::kHash, {{"resnet", 0, 64}}},
+      {"resnet18", TrainerData::kHash, {{"resnet18", 0, 128}}, true},
       {"mlp", TrainerData::kDigits, {{"mlp", 0, 1}}},
       {"changing_cnn", TrainerData::kDigits, {{"changing_cnn", 10, 64}}},
   };
@@ -41,6 +43,14 @@ const Workload* FindWorkload(const std::string& name) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Workload& w) { return w.name == name; });
   return found == all.end() ? nullptr : &*found;
+}
+
+std::string Names(bool all) {
+  std::vector<std::string> names;
+  for (const Workload& w : Workloads()) {
+    if (all || !w.only_by_name) names.push_back(w.name);
+  }
+  return absl::StrJoin(names, ",");
 }
 
 absl::Status SetSize(const std::string& size, const std::string& text, VersusConfig* config) {
@@ -74,9 +84,8 @@ absl::StatusOr<std::vector<VersusConfig>> ParseConfigs(const std::string& list) 
   for (const std::string& text : std::vector<std::string>(absl::StrSplit(list, ','))) {
     const std::vector<std::string> parts = absl::StrSplit(text, '/');
     const Workload* workload = FindWorkload(parts[0]);
-    FIRN_RETURN_IF(workload == nullptr,
-                   InvalidArgument("there is no workload '", parts[0], "' (want some of ",
-                                   StandardConfigs(), ")"));
+    FIRN_RETURN_IF(workload == nullptr, InvalidArgument("there is no workload '", parts[0],
+                                                        "' (want some of ", Names(true), ")"));
     if (parts.size() == 1) {
       configs.insert(configs.end(), workload->standard.begin(), workload->standard.end());
       continue;
@@ -91,9 +100,6 @@ absl::StatusOr<std::vector<VersusConfig>> ParseConfigs(const std::string& list) 
   return configs;
 }
 
-std::string StandardConfigs() {
-  return absl::StrJoin(Workloads(), ",",
-                       [](std::string* out, const Workload& w) { out->append(w.name); });
-}
+std::string StandardConfigs() { return Names(false); }
 
 }  // namespace firn::benchmarks

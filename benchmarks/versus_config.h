@@ -30,7 +30,8 @@ struct VersusConfig {
 // InvalidArgument, with the text, for anything else.
 absl::StatusOr<std::vector<VersusConfig>> ParseConfigs(const std::string& list);
 
-// The names there are, as such a list.
+// The names of what is timed where nobody asks for anything else, as such a list: all but resnet18,
+// which takes a CPU minutes.
 std::string StandardConfigs();
 
 }  // namespace firn::benchmarks

@@ -1,4 +1,5 @@
 // A row or a comparison is an object on a line of its own.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -41,17 +42,20 @@ Fields FieldsOf(const VersusConfig& config) {
           {"batch", absl::StrCat(config.batch)}};
 }
 
-std::string Row(const VersusConfig& config, const char* name, const VersusMode& mode, int threads) {
+std::string Row(const VersusConfig& config, const char* name, const VersusMode& mode,
+                const VersusContext& context) {
   const BlockSummary s = Summarize(mode.blocks);
   Fields fields = FieldsOf(config);
-  for (auto& field : Fields{{"precision", JsonString("f32")},
+  for (auto& field : Fields{{"precision", JsonString(context.precision)},
                             {"task", JsonString("train")},
                             {"framework", JsonString("firn")},
                             {"mode", JsonString(name)},
-                            {"threads", absl::StrCat(threads)},
+                            {"threads", absl::StrCat(context.threads)},
+                            {"device", JsonString(context.device)},
                             {"median_ms", Number(s.median_ms)},
                             {"spread", Number(s.spread)},
                             {"min_ms", Number(s.min_ms)},
+                            {"wall_ms", Number(mode.wall_ms.empty() ? NAN : Median(mode.wall_ms))},
                             {"peak_mb", Number(mode.peak_mb)}}) {
     fields.push_back(std::move(field));
   }
@@ -71,6 +75,7 @@ std::string ComparisonOf(const VersusResult& r) {
                             {"pays_off_after", steps.has_value() ? absl::StrCat(*steps) : "null"},
                             {"loss_gap", Number(r.LossGap())},
                             {"losses", Numbers(r.dynamic.losses)},
+                            {"waits", absl::StrCat(std::max(r.dynamic.waits, r.frozen->waits))},
                             {"others", Number(r.others)}}) {
     fields.push_back(std::move(field));
   }
@@ -83,7 +88,8 @@ std::string MachineOf(const MachineFacts& m) {
                  {"simd", JsonString(m.simd)},
                  {"memory_gb", Number(m.memory_gb)},
                  {"kernel", JsonString(m.kernel)},
-                 {"load_at_start", Number(m.load_at_start)}});
+                 {"load_at_start", Number(m.load_at_start)},
+                 {"gpus", JsonString(m.gpus)}});
 }
 
 std::string Lines(const std::vector<std::string>& objects) {
@@ -95,9 +101,9 @@ std::string Lines(const std::vector<std::string>& objects) {
 std::string VersusJson(absl::Span<const VersusResult> results, const VersusContext& context) {
   std::vector<std::string> rows, comparisons;
   for (const VersusResult& r : results) {
-    rows.push_back(Row(r.config, "dynamic", r.dynamic, context.threads));
+    rows.push_back(Row(r.config, "dynamic", r.dynamic, context));
     if (!r.frozen.has_value()) continue;
-    rows.push_back(Row(r.config, "static", *r.frozen, context.threads));
+    rows.push_back(Row(r.config, "static", *r.frozen, context));
     comparisons.push_back(ComparisonOf(r));
   }
   return absl::StrCat("{\"machine\": ", MachineOf(context.machine),

@@ -1,4 +1,5 @@
-// From /proc: the first cpu of cpuinfo, and the line of stat that adds all cores up.
+// From /proc: the first cpu of cpuinfo, the line of stat that adds all cores up, and what NVIDIA's
+// driver says of its GPUs.
 #include "benchmarks/versus_machine.h"
 
 #include <sys/resource.h>
@@ -8,23 +9,44 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <set>
+#include <system_error>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace firn::benchmarks {
 namespace {
 
-// The value of a "name : value" line of /proc/cpuinfo, "" when there is none.
-std::string CpuInfo(const std::string& name) {
-  std::ifstream info("/proc/cpuinfo");
+// The value of a "name : value" line of a file, "" when there is none.
+std::string ValueIn(const std::string& path, const std::string& name) {
+  std::ifstream info(path);
   for (std::string line; std::getline(info, line);) {
     const size_t colon = line.find(':');
     if (colon == std::string::npos || !line.starts_with(name)) continue;
     return std::string(absl::StripAsciiWhitespace(line.substr(colon + 1)));
   }
   return "";
+}
+
+std::string CpuInfo(const std::string& name) { return ValueIn("/proc/cpuinfo", name); }
+
+// In the order of their places on the bus.
+std::string Gpus() {
+  namespace fs = std::filesystem;
+  std::set<std::string> places;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("/proc/driver/nvidia/gpus", none)) {
+    places.insert(entry.path().string());
+  }
+  std::vector<std::string> models;
+  for (const std::string& place : places)
+    models.push_back(ValueIn(place + "/information", "Model"));
+  return absl::StrJoin(models, ", ");
 }
 
 // Seconds that all cores together spent working since boot.
@@ -64,6 +86,7 @@ MachineFacts DescribeMachine() {
   utsname system = {};
   if (uname(&system) == 0) facts.kernel = system.release;
   if (getloadavg(&facts.load_at_start, 1) != 1) facts.load_at_start = 0;
+  facts.gpus = Gpus();
   return facts;
 }
 

@@ -18,6 +18,7 @@ struct MachineFacts {
   double memory_gb = 0;
   std::string kernel;
   double load_at_start = 0;
+  std::string gpus;  // "NVIDIA H200, NVIDIA H200"; "" where the driver tells of none
 };
 MachineFacts DescribeMachine();
 

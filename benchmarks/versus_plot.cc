@@ -74,9 +74,12 @@ std::string VersusPlot(absl::Span<const VersusResult> results, const VersusConte
     }
     y += kGap;
   }
-  const std::string about =
-      absl::StrCat("Median time of a training step with Adam, ", context.threads, " threads, ",
-                   context.machine.cpu, ". Bars of one network are to scale.");
+  const std::string where =
+      context.device == "cpu"
+          ? absl::StrCat(context.threads, " threads, ", context.machine.cpu)
+          : absl::StrCat(context.device, " (", context.machine.gpus, "), ", context.arithmetic);
+  const std::string about = absl::StrCat("Median time of a training step with Adam, ", where,
+                                         ". Bars of one network are to scale.");
   return absl::StrCat(
       absl::StrFormat("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
                       "font-family=\"sans-serif\" font-size=\"12\">\n",

@@ -16,8 +16,13 @@ struct VersusContext {
   MachineFacts machine;
   std::string command;
   int threads = 0;
+  std::string device = "cpu";      // where it ran, not what was asked for
+  std::string precision = "f32";   // PrecisionName
+  std::string arithmetic = "f32";  // DescribePrecision
 };
 
+// One line: where, under which precision and by which clock the numbers were taken.
+std::string TableTitle(const VersusContext& context);
 // Column heads, and the line of one result, each with a line end. Times are medians with the
 // interquartile range of blocks, the ratio has its 95 % interval.
 std::string TableHead();

@@ -9,78 +9,88 @@
 #include <random>
 #include <utility>
 
+#include "benchmarks/step_timer.h"
 #include "benchmarks/versus_machine.h"
-#include "device/cpu_allocator.h"
+#include "device/context.h"
 #include "device/status_macros.h"
 
 namespace firn::benchmarks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int64_t kMinSteps = 2, kMaxSteps = 2000;
+constexpr int64_t kMinSteps = 2, kMaxSteps = 2000, kStepsBetweenLooks = 10;
 
 double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-double PeakMbAbove(int64_t live_bytes) {
-  return static_cast<double>(CpuAllocator().stats().peak_bytes - live_bytes) / 0x1p20;
-}
-
-// Times of `steps` steps. The loss is read on the last one only, as a loop that logs now and then
-// would.
-std::vector<double> TimedBlock(Trainer& trainer, int64_t steps) {
-  std::vector<double> times;
-  for (int64_t i = 0; i < steps; ++i) {
-    const Clock::time_point start = Clock::now();
-    const Tensor loss = trainer.Step();
-    if (i == steps - 1) static_cast<void>(loss.Item());
-    times.push_back(MillisecondsSince(start));
-  }
-  return times;
-}
-
 // One mode of a configuration while it is measured.
 struct Contender {
-  std::unique_ptr<Trainer> trainer;
+  const VersusSettings& settings;
+  Allocator& allocator;
+  StepTimer timer;
+  std::unique_ptr<Trainer> trainer = nullptr;
   int64_t live_before = 0;  // bytes, without the trainer
-  VersusMode result;
+  VersusMode result = {};
   double first_peak_mb = 0;  // of the first step
   double usual_ms = 0;       // a step, roughly
+
+  static absl::StatusOr<Contender> Make(const VersusSettings& settings) {
+    FIRN_ASSIGN_OR_RETURN(DeviceContext* const context, GetDeviceContext(settings.device));
+    return Contender{settings, context->allocator(), StepTimer(*context)};
+  }
+
+  double PeakMb() const {
+    return static_cast<double>(allocator.stats().peak_bytes - live_before) / 0x1p20;
+  }
 
   // Makes the trainer anew and does its first step.
   absl::Status Start(const VersusConfig& config, bool frozen) {
     trainer = nullptr;
-    live_before = CpuAllocator().stats().live_bytes;
-    FIRN_ASSIGN_OR_RETURN(trainer, Trainer::Make(config.Options(frozen)));
-    CpuAllocator().ResetPeak();
+    live_before = allocator.stats().live_bytes;
+    TrainerOptions options = config.Options(frozen);
+    options.device = settings.device;
+    options.autocast = AutocastDtype(settings.precision);
+    FIRN_ASSIGN_OR_RETURN(trainer, Trainer::Make(options));
+    allocator.ResetPeak();
     result.losses = {trainer->Step().Item()};
-    first_peak_mb = PeakMbAbove(live_before);
+    first_peak_mb = PeakMb();
     return absl::OkStatus();
   }
 
-  void WarmUp(const VersusSettings& settings) {
+  absl::Status WarmUp() {
     while (static_cast<int64_t>(result.losses.size()) < settings.loss_steps) {
       result.losses.push_back(trainer->Step().Item());
     }
-    CpuAllocator().ResetPeak();
-    std::vector<double> times = TimedBlock(*trainer, kMinSteps);
-    result.peak_mb = PeakMbAbove(live_before);
+    allocator.ResetPeak();
+    FIRN_ASSIGN_OR_RETURN(TimedSteps first, timer.Run(*trainer, kMinSteps));
+    result.peak_mb = PeakMb();
+    std::vector<double> times = std::move(first.ms);
+    // A device that is waited for after each step is slower than it will be.
+    const int64_t at_once = settings.device.is_cuda() ? kStepsBetweenLooks : 1;
     const Clock::time_point start = Clock::now();
     while (MillisecondsSince(start) < settings.block_seconds * 1e3 &&
            static_cast<int64_t>(times.size()) < kMaxSteps) {
-      times.push_back(TimedBlock(*trainer, 1)[0]);
+      FIRN_ASSIGN_OR_RETURN(const TimedSteps more, timer.Run(*trainer, at_once));
+      times.insert(times.end(), more.ms.begin(), more.ms.end());
     }
     usual_ms = Median(times);
+    return absl::OkStatus();
   }
 
-  void RunBlock(int64_t steps) { result.blocks.push_back(TimedBlock(*trainer, steps)); }
+  absl::Status RunBlock(int64_t steps) {
+    FIRN_ASSIGN_OR_RETURN(TimedSteps block, timer.Run(*trainer, steps));
+    result.blocks.push_back(std::move(block.ms));
+    result.wall_ms.push_back(block.wall_ms / static_cast<double>(steps));
+    result.waits = std::max(result.waits, block.waits);
+    return absl::OkStatus();
+  }
 };
 
 // Captures anew a few times, since one time tells little on a machine that others use.
-absl::Status StartFrozen(const VersusSettings& settings, Contender& frozen, VersusResult& result) {
+absl::Status StartFrozen(Contender& frozen, VersusResult& result) {
   std::vector<double> capture_ms, compile_ms;
-  for (int i = 0; i < settings.captures; ++i) {
+  for (int i = 0; i < frozen.settings.captures; ++i) {
     FIRN_RETURN_IF_ERROR(frozen.Start(result.config, true));
     capture_ms.push_back(frozen.trainer->capture_ms());
     compile_ms.push_back(frozen.trainer->compile_ms());
@@ -88,8 +98,7 @@ absl::Status StartFrozen(const VersusSettings& settings, Contender& frozen, Vers
   result.capture_ms = Median(capture_ms);
   result.compile_ms = Median(compile_ms);
   result.capture_peak_mb = frozen.first_peak_mb;
-  frozen.WarmUp(settings);
-  return absl::OkStatus();
+  return frozen.WarmUp();
 }
 
 int64_t StepsOfBlock(const std::vector<Contender*>& racing, const VersusSettings& settings) {
@@ -101,7 +110,7 @@ int64_t StepsOfBlock(const std::vector<Contender*>& racing, const VersusSettings
 }
 
 // Returns the median share of the machine that others used.
-double Race(std::vector<Contender*> racing, const VersusSettings& settings) {
+absl::StatusOr<double> Race(std::vector<Contender*> racing, const VersusSettings& settings) {
   const int64_t steps = StepsOfBlock(racing, settings);
   std::mt19937_64 random(1);
   std::vector<double> others;
@@ -109,7 +118,7 @@ double Race(std::vector<Contender*> racing, const VersusSettings& settings) {
     std::shuffle(racing.begin(), racing.end(), random);
     for (Contender* c : racing) {
       const OthersLoad load;
-      c->RunBlock(steps);
+      FIRN_RETURN_IF_ERROR(c->RunBlock(steps));
       others.push_back(load.Share());
     }
   }
@@ -144,15 +153,16 @@ absl::StatusOr<VersusResult> RunVersus(const VersusConfig& config, const VersusS
       InvalidArgument("rounds, captures and loss steps must be at least 1, steps at least 0"));
   VersusResult result;
   result.config = config;
-  Contender dynamic, frozen;
+  FIRN_ASSIGN_OR_RETURN(Contender dynamic, Contender::Make(settings));
+  FIRN_ASSIGN_OR_RETURN(Contender frozen, Contender::Make(settings));
   FIRN_RETURN_IF_ERROR(dynamic.Start(config, false));
-  dynamic.WarmUp(settings);
+  FIRN_RETURN_IF_ERROR(dynamic.WarmUp());
   std::vector<Contender*> racing = {&dynamic};
   if (!config.changes()) {
-    FIRN_RETURN_IF_ERROR(StartFrozen(settings, frozen, result));
+    FIRN_RETURN_IF_ERROR(StartFrozen(frozen, result));
     racing.push_back(&frozen);
   }
-  result.others = Race(racing, settings);
+  FIRN_ASSIGN_OR_RETURN(result.others, Race(racing, settings));
   result.dynamic = std::move(dynamic.result);
   if (frozen.trainer != nullptr) result.frozen = std::move(frozen.result);
   return result;

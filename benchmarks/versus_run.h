@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "benchmarks/precision.h"
 #include "benchmarks/versus_config.h"
 #include "benchmarks/versus_stats.h"
+#include "device/device.h"
 
 namespace firn::benchmarks {
 
@@ -17,13 +19,17 @@ struct VersusSettings {
   double block_seconds = 1;  // also the longest that a mode warms up
   int captures = 3;          // whose times are told by their medians
   int64_t loss_steps = 20;   // at the start, whose losses are compared; they are not timed
+  Device device = Device::Cpu();
+  Precision precision = Precision::kDefault;  // of the trainers; SetPrecision is the caller's
 };
 
 // What was measured of one mode.
 struct VersusMode {
-  Blocks blocks;
-  double peak_mb = 0;          // most memory of tensors and graphs in a step, in MiB
-  std::vector<double> losses;  // of the first steps
+  Blocks blocks;       // by StepTimer: the device's events, or the clock
+  double peak_mb = 0;  // most of the device's memory of tensors and graphs in a step, in MiB
+  std::vector<double> losses;        // of the first steps
+  std::vector<double> wall_ms = {};  // a step of each block, by the clock
+  int64_t waits = 0;                 // for the device in a block, beside that for its last loss
 };
 
 // What was measured of one configuration.

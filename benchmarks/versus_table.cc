@@ -26,6 +26,13 @@ std::string LossesOf(const VersusResult& r) {
   return curve + (gap == 0 ? "equal" : absl::StrFormat("%.1e apart", gap));
 }
 
+// A step that waits for its device is a defect, and its time no measurement of the device.
+std::string WaitsOf(const VersusResult& r) {
+  const int64_t frozen = r.frozen.has_value() ? r.frozen->waits : 0;
+  if (r.dynamic.waits == 0 && frozen == 0) return "";
+  return absl::StrFormat(", waits in a block: %d dynamic, %d static", r.dynamic.waits, frozen);
+}
+
 constexpr size_t kColumns = 10;
 
 std::string Line(const std::array<std::string, kColumns>& cells) {
@@ -39,6 +46,13 @@ std::string Line(const std::array<std::string, kColumns>& cells) {
 
 }  // namespace
 
+std::string TableTitle(const VersusContext& context) {
+  const bool cpu = context.device == "cpu";
+  return absl::StrFormat("on %s (%s), precision %s, times by %s\n", context.device,
+                         cpu ? context.machine.cpu : context.machine.gpus, context.arithmetic,
+                         cpu ? "the clock" : "the device's events");
+}
+
 std::string TableHead() {
   return Line({"workload", "dynamic ms (IQR)", "static ms (IQR)", "dynamic/static (95%)", "peak MB",
                "static MB", "capture+compile ms", "pays off", "others", "losses"});
@@ -51,7 +65,7 @@ std::string TableLine(const VersusResult& r) {
   cells[1] = TimeOf(r.dynamic);
   cells[4] = absl::StrFormat("%.1f", r.dynamic.peak_mb);
   cells[8] = absl::StrFormat("%.0f%%", r.others * 100);
-  cells[9] = LossesOf(r);
+  cells[9] = LossesOf(r) + WaitsOf(r);
   if (!r.frozen.has_value()) return Line(cells);
   const RatioInterval ratio = PairedRatio(r.dynamic.blocks, r.frozen->blocks);
   const std::optional<int64_t> steps = r.PaysOffAfter();

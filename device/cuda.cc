@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "device/check.h"
@@ -111,6 +112,11 @@ absl::StatusOr<Device> UsableDevice(Device wanted) {
   }
   FIRN_RETURN_IF_ERROR(GetDeviceContext(wanted).status());
   return wanted;
+}
+
+absl::StatusOr<Device> UsableDevice(std::string_view text) {
+  FIRN_ASSIGN_OR_RETURN(const Device wanted, ParseDevice(text));
+  return UsableDevice(wanted);
 }
 
 namespace internal {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "device/device.h"
@@ -29,6 +30,8 @@ absl::StatusOr<DeviceContext*> CudaContext(int index);
 // driver, the CPU; that is said once on stderr, with the reason. For programs with a --device flag.
 // Errors: Unavailable for any other device that is not there.
 absl::StatusOr<Device> UsableDevice(Device wanted);
+// The same for the flag's text, as ParseDevice reads it.
+absl::StatusOr<Device> UsableDevice(std::string_view text);
 
 // How often a thread of this process waited for a CUDA device since the start: reads of tensors and
 // explicit waits. What does not wait shows here as 0: a training step counts one for each value it

@@ -175,8 +175,7 @@ double Train(nn::Layer& net, optim::Optimizer& optimizer, const Data& data, Devi
 absl::Status Run() {
   FIRN_RETURN_IF_ERROR(CheckFlags());
   if (absl::GetFlag(FLAGS_threads) > 0) SetNumThreads(absl::GetFlag(FLAGS_threads));
-  FIRN_ASSIGN_OR_RETURN(Device device, ParseDevice(absl::GetFlag(FLAGS_device)));
-  FIRN_ASSIGN_OR_RETURN(device, UsableDevice(device));
+  FIRN_ASSIGN_OR_RETURN(const Device device, UsableDevice(absl::GetFlag(FLAGS_device)));
   ManualSeed(absl::GetFlag(FLAGS_seed));
 
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<nn::Layer> net,

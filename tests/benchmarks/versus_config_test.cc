@@ -21,6 +21,12 @@ TEST(VersusConfigTest, BareNamesStandForTheirStandardSizes) {
   EXPECT_EQ(Labels(StandardConfigs()).size(), 10u);
 }
 
+TEST(VersusConfigTest, WhatTakesMinutesIsTimedWhenAskedForOnly) {
+  EXPECT_EQ(Labels("resnet18"), std::vector<std::string>{"resnet18/b128"});
+  EXPECT_EQ(StandardConfigs().find("resnet18"), std::string::npos);
+  EXPECT_NE(ParseConfigs("vgg").status().message().find("resnet18"), std::string_view::npos);
+}
+
 TEST(VersusConfigTest, SizesThatAreNotSaidAreUsual) {
   EXPECT_EQ(Labels("deep_cnn/b8,deep_cnn/d3,lenet/b2,changing_cnn/d4/b1"),
             (std::vector<std::string>{"deep_cnn/d10/b8", "deep_cnn/d3/b64", "lenet/b2",

@@ -22,6 +22,7 @@ VersusResult Both() {
   r.frozen = VersusMode{.blocks = Blocks(4, {10, 10}), .peak_mb = 60, .losses = {2.5, 1.25}};
   r.capture_ms = 20;
   r.compile_ms = 7;
+  r.frozen->wall_ms = {11, 12};
   r.others = 0.021;
   return r;
 }
@@ -66,6 +67,30 @@ TEST(VersusTableTest, ALineHasEveryNumber) {
   }
 }
 
+VersusContext OnCuda() {
+  VersusContext context = kContext;
+  context.machine.gpus = "NVIDIA H200";
+  context.device = "cuda:0";
+  context.precision = "default";
+  context.arithmetic = "default (matmul strict, conv tf32)";
+  return context;
+}
+
+TEST(VersusTableTest, TheTitleSaysWhereAndHowNumbersWereTaken) {
+  EXPECT_EQ(TableTitle(kContext),
+            "on cpu (A <fast> & \"new\" one), precision f32, times by the clock\n");
+  EXPECT_EQ(TableTitle(OnCuda()),
+            "on cuda:0 (NVIDIA H200), precision default (matmul strict, conv tf32), times by the "
+            "device's events\n");
+}
+
+TEST(VersusTableTest, StepsThatWaitForTheDeviceAreTold) {
+  VersusResult r = Both();
+  EXPECT_THAT(TableLine(r), Not(HasSubstr("waits")));
+  r.frozen->waits = 2;
+  EXPECT_THAT(TableLine(r), HasSubstr("equal, waits in a block: 0 dynamic, 2 static\n"));
+}
+
 TEST(VersusTableTest, ColumnsStandBelowTheirHeads) {
   const std::string head = TableHead();
   for (const VersusResult& r : {Both(), DynamicOnly()}) {
@@ -89,8 +114,9 @@ TEST(VersusJsonTest, ARowAModeAndAComparisonAPair) {
   const std::string json = VersusJson(results, kContext);
   EXPECT_THAT(json, HasSubstr(R"({"workload": "deep_cnn", "depth": 10, "batch": 64, )"
                               R"("precision": "f32", "task": "train", "framework": "firn", )"
-                              R"("mode": "static", "threads": 2, "median_ms": 10, "spread": 0, )"
-                              R"("min_ms": 10, "peak_mb": 60})"));
+                              R"("mode": "static", "threads": 2, "device": "cpu", )"
+                              R"("median_ms": 10, "spread": 0, "min_ms": 10, "wall_ms": 11.5, )"
+                              R"("peak_mb": 60})"));
   EXPECT_THAT(json, HasSubstr(R"({"workload": "changing_cnn", "depth": 10, "batch": 64, )"
                               R"("precision": "f32", "task": "train", "framework": "firn", )"
                               R"("mode": "dynamic")"));
@@ -98,9 +124,18 @@ TEST(VersusJsonTest, ARowAModeAndAComparisonAPair) {
                               R"("ratio": 1.2, "ratio_low": 1.2, "ratio_high": 1.2, )"
                               R"("capture_ms": 20, "compile_ms": 7, "capture_peak_mb": 0, )"
                               R"("pays_off_after": 8, "loss_gap": 0, "losses": [2.5, 1.25], )"
-                              R"("others": 0.021})"));
+                              R"("waits": 0, "others": 0.021})"));
   EXPECT_THAT(json, HasSubstr(R"("command": "bench --json=\"x\"")"));
   EXPECT_THAT(json, HasSubstr(R"("cpu": "A <fast> & \"new\" one")"));
+}
+
+TEST(VersusJsonTest, RowsNameDeviceAndPrecision) {
+  const VersusResult r = Both();
+  const std::string json = VersusJson({&r, 1}, OnCuda());
+  EXPECT_THAT(json, HasSubstr(R"("precision": "default", "task")"));
+  EXPECT_THAT(json, HasSubstr(R"("device": "cuda:0")"));
+  EXPECT_THAT(json, HasSubstr(R"("gpus": "NVIDIA H200")"));
+  EXPECT_THAT(VersusPlot({&r, 1}, OnCuda()), HasSubstr("cuda:0 (NVIDIA H200), default (matmul"));
 }
 
 TEST(VersusJsonTest, WhatIsNoNumberIsNull) {

@@ -96,6 +96,13 @@ TEST_F(CudaContextTest, UsesADeviceThatIsThere) {
   EXPECT_EQ(UsableDevice(Device::Cuda(2)).status().code(), absl::StatusCode::kUnavailable);
 }
 
+TEST_F(CudaContextTest, ReadsTheTextOfADeviceFlag) {
+  EXPECT_EQ(*UsableDevice("cuda:1"), Device::Cuda(1));
+  EXPECT_EQ(*UsableDevice("cpu"), Device::Cpu());
+  EXPECT_EQ(UsableDevice("cuda:2").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(UsableDevice("gpu").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(CudaContextTest, CopiesThereAndBackInPieces) {
   std::vector<int32_t> sent(5'000'000), got(sent.size());  // five buffers' worth
   std::iota(sent.begin(), sent.end(), 0);
