@@ -226,7 +226,8 @@ absl::Status CudaDeviceContext::CopyFromHost(void* to, const void* from, size_t 
   FIRN_RETURN_IF(on.device() != device(),
                  InvalidArgument("copy to ", device().ToString(), ": the stream is of ",
                                  on.device().ToString()));
-  return side_staging_.ToDevice(to, from, bytes, on.handle());
+  FIRN_ASSIGN_OR_RETURN(void* const queue, AsCuda(on).Ready());
+  return side_staging_.ToDevice(to, from, bytes, queue);
 }
 
 absl::Status CudaDeviceContext::CopyToHost(void* to, const void* from, size_t bytes) {

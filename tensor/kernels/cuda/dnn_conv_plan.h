@@ -33,6 +33,9 @@ class DnnConvPlan {
 
   const EngineChoice& choice() const { return choice_; }
   size_t workspace() const { return workspace_; }
+  // Whether it is never destroyed, so that calls of it can be kept and repeated.
+  bool lasting() const { return lasting_; }
+  void MakeLasting() { lasting_ = true; }
   // Queues it on the handle's stream. `workspace` is aligned to kWorkspaceAlignment.
   absl::Status Run(cudnnHandle_t handle, const DnnOperands& operands, void* workspace) const;
 
@@ -49,7 +52,7 @@ class DnnConvPlan {
   Descriptor plan_{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
   EngineChoice choice_;
   size_t workspace_ = 0;
-  bool bias_ = false;
+  bool bias_ = false, lasting_ = false;
 };
 
 }  // namespace firn::cuda

@@ -2,13 +2,15 @@
 //
 // Timed plans are kept apart from the others and for ever: a graph runs with the memory that its
 // plan asked for when it was compiled. For the same reason what is not timed depends on nothing but
-// the call and the file as it was first read: forgotten, it comes back as it was.
+// the call and the file as it was first read: forgotten, it comes back as it was. The first plans
+// of either kind last, because launches that repeat are known by their address (CudaReplay).
 
 #include "tensor/kernels/cuda/dnn_plans.h"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,7 +32,16 @@ constexpr int kRepeats = 5;
 
 absl::StatusOr<DnnPlans*> DnnPlans::Of(Device device) {
   static auto* const all = new PerDevice<DnnPlans>;  // never destroyed, as the contexts
-  return all->Get(device, [device](DnnPlans& plans) { return plans.Init(device); });
+  absl::StatusOr<DnnPlans*> plans =
+      all->Get(device, [device](DnnPlans& made) { return made.Init(device); });
+  if (plans.ok()) return plans;
+  static const bool said = [&] {
+    std::fprintf(stderr, "firn: convolutions run without cuDNN on %s: %s\n",
+                 device.ToString().c_str(), std::string(plans.status().message()).c_str());
+    return true;
+  }();
+  static_cast<void>(said);
+  return plans;
 }
 
 absl::Status DnnPlans::Init(Device device) {
@@ -44,6 +55,10 @@ absl::Status DnnPlans::Init(Device device) {
   static_cast<void>(cudaDriverGetVersion(&machine_.driver));
   static_cast<void>(cudaRuntimeGetVersion(&machine_.runtime));
   machine_.cudnn = static_cast<int>(cudnnGetVersion());
+  FIRN_RETURN_IF(machine_.cudnn / 100 < CUDNN_VERSION / 100,
+                 FailedPrecondition("this build needs cuDNN ", CUDNN_MAJOR, ".", CUDNN_MINOR,
+                                    " or later, the one found is ", machine_.cudnn / 10000, ".",
+                                    machine_.cudnn / 100 % 100));
   return DnnStatus(cudnnCreate(&handle_), "cudnnCreate");
 }
 
@@ -60,36 +75,47 @@ absl::StatusOr<DnnPlans::Plan> DnnPlans::Find(const DnnConvCall& call, bool time
   const DnnConvKey key = KeyOf(call);
   if (last.plans != this || last.timed != timed || last.key != key) {
     const std::lock_guard lock(mutex_);
-    auto& plans = plans_[timed ? 1 : 0];
-    auto it = plans.find(key);
-    if (it == plans.end()) {
-      if (!timed && plans.size() >= kMaxPlans) plans.clear();
-      auto made = std::make_shared<const absl::StatusOr<Plan>>(Make(call, timed));
-      it = plans.emplace(key, std::move(made)).first;
-    }
-    last = {this, timed, key, it->second};
+    last = {this, timed, key, EntryFor(call, key, timed)};
   }
   return *last.entry;
 }
 
-absl::StatusOr<DnnPlans::Plan> DnnPlans::FromCache(const DnnConvCall& call, bool timed) {
+DnnPlans::Entry DnnPlans::EntryFor(const DnnConvCall& call, const DnnConvKey& key, bool timed) {
+  Entries& first = lasting_[timed ? 1 : 0];
+  if (const auto it = first.find(key); it != first.end()) return it->second;
+  if (const auto it = passing_.find(key); !timed && it != passing_.end()) return it->second;
+  const bool lasting = timed || first.size() < kMaxPlans;
+  if (!lasting && passing_.size() >= kMaxPlans) passing_.clear();
+  auto entry = std::make_shared<const absl::StatusOr<Plan>>(Make(call, timed, lasting));
+  (lasting ? first : passing_).emplace(key, entry);
+  return entry;
+}
+
+absl::StatusOr<DnnPlans::Plan> DnnPlans::Make(const DnnConvCall& call, bool timed, bool lasting) {
+  FIRN_ASSIGN_OR_RETURN(DnnConvPlan plan, Choose(call, timed));
+  if (lasting) plan.MakeLasting();
+  return std::make_shared<const DnnConvPlan>(std::move(plan));
+}
+
+absl::StatusOr<DnnConvPlan> DnnPlans::FromCache(const DnnConvCall& call, bool timed) {
   PlanCache& cache = SharedPlanCache();
   const std::string timed_name = PlanCacheKey(machine_, call, true);
   std::optional<std::string> text = timed ? cache.FindNewest(timed_name) : cache.Find(timed_name);
   if (!text && !timed) text = cache.Find(PlanCacheKey(machine_, call, false));
   const std::optional<EngineChoice> choice = text ? EngineChoiceFrom(*text) : std::nullopt;
   FIRN_RETURN_IF(!choice, NotFound("no plan in the cache"));
-  FIRN_ASSIGN_OR_RETURN(DnnConvPlan plan, DnnConvPlan::From(handle_, call, *choice));
-  return std::make_shared<const DnnConvPlan>(std::move(plan));
+  const std::lock_guard lock(handle_mutex_);
+  return DnnConvPlan::From(handle_, call, *choice);
 }
 
-absl::StatusOr<DnnPlans::Plan> DnnPlans::Make(const DnnConvCall& call, bool timed) {
-  if (absl::StatusOr<Plan> cached = FromCache(call, timed); cached.ok()) return cached;
+absl::StatusOr<DnnConvPlan> DnnPlans::Choose(const DnnConvCall& call, bool timed) {
+  if (absl::StatusOr<DnnConvPlan> cached = FromCache(call, timed); cached.ok()) return cached;
   std::vector<DnnConvPlan> plans;
   absl::Status none;
   for (const bool fused : {true, false}) {
     if (fused && !call.may_fuse()) continue;
     if (!timed && !plans.empty()) continue;
+    const std::lock_guard lock(handle_mutex_);
     absl::StatusOr<std::vector<DnnConvPlan>> some =
         DnnConvPlan::Candidates(handle_, call, fused, timed ? kMaxTimed : 1);
     none = some.status();
@@ -100,7 +126,7 @@ absl::StatusOr<DnnPlans::Plan> DnnPlans::Make(const DnnConvCall& call, bool time
   const size_t best = plans.size() == 1 ? 0 : FastestOf(call, plans);
   SharedPlanCache().Add(PlanCacheKey(machine_, call, timed), ToText(plans[best].choice()));
   SharedPlanCache().SaveNowAndThen();
-  return std::make_shared<const DnnConvPlan>(std::move(plans[best]));
+  return std::move(plans[best]);
 }
 
 // The first where they cannot be timed: without memory for it, or while a graph is recorded.
@@ -111,24 +137,29 @@ size_t DnnPlans::FastestOf(const DnnConvCall& call, const std::vector<DnnConvPla
   if (!trial.ok()) return 0;
   const auto time = [&](size_t i) {
     return trial->Time([&](const Queue& queue, const DnnOperands& operands, void* memory) {
-      return RunLocked(plans[i], call, queue, operands, memory);
+      return Run(plans[i], call, queue, operands, memory);
     });
   };
   return Fastest(plans.size(), kRepeats, time).value_or(0);
 }
 
-absl::Status DnnPlans::Run(const DnnConvPlan& plan, const DnnConvCall& call, const Queue& queue,
-                           const DnnOperands& operands, void* workspace) {
-  const std::lock_guard lock(mutex_);
-  return RunLocked(plan, call, queue, operands, workspace);
+absl::Status DnnPlans::Execute(const Execution& e, void* stream) {
+  FIRN_ASSIGN_OR_RETURN(DnnPlans* const plans, Of(e.device));
+  const std::lock_guard lock(plans->handle_mutex_);
+  FIRN_RETURN_IF_ERROR(DnnStatus(cudnnSetStream(plans->handle_, static_cast<cudaStream_t>(stream)),
+                                 "cudnnSetStream"));
+  return e.plan->Run(plans->handle_, e.operands, e.workspace);
 }
 
-absl::Status DnnPlans::RunLocked(const DnnConvPlan& plan, const DnnConvCall& call,
-                                 const Queue& queue, const DnnOperands& operands, void* workspace) {
-  FIRN_ASSIGN_OR_RETURN(void* const stream, StreamHandle(queue));
-  FIRN_RETURN_IF_ERROR(
-      DnnStatus(cudnnSetStream(handle_, static_cast<cudaStream_t>(stream)), "cudnnSetStream"));
-  FIRN_RETURN_IF_ERROR(plan.Run(handle_, operands, workspace));
+absl::Status DnnPlans::Run(const DnnConvPlan& plan, const DnnConvCall& call, const Queue& queue,
+                           const DnnOperands& operands, void* workspace) {
+  const Execution execution{device_, &plan, operands, workspace};
+  if (plan.lasting()) {
+    FIRN_RETURN_IF_ERROR(Call<Execute>(queue, "cudnnBackendExecute", execution));
+  } else {
+    FIRN_ASSIGN_OR_RETURN(void* const stream, StreamHandle(queue));
+    FIRN_RETURN_IF_ERROR(Execute(execution, stream));
+  }
   if (!call.has_epilogue() || plan.choice().fused) return absl::OkStatus();
   const ConvProblem& p = call.problem;
   const TensorSpec y = TensorSpec::Contiguous(

@@ -34,19 +34,31 @@ class DnnPlans {
 
  private:
   using Entry = std::shared_ptr<const absl::StatusOr<Plan>>;
+  using Entries = std::map<DnnConvKey, Entry>;
+  // A plan and what it runs on.
+  struct Execution {
+    Device device;
+    const DnnConvPlan* plan;
+    DnnOperands operands;
+    void* workspace;
+  };
 
   absl::Status Init(Device device);
-  absl::StatusOr<Plan> Make(const DnnConvCall& call, bool timed);
-  absl::StatusOr<Plan> FromCache(const DnnConvCall& call, bool timed);
-  absl::Status RunLocked(const DnnConvPlan& plan, const DnnConvCall& call, const Queue& queue,
-                         const DnnOperands& operands, void* workspace);
+  Entry EntryFor(const DnnConvCall& call, const DnnConvKey& key, bool timed);
+  absl::StatusOr<Plan> Make(const DnnConvCall& call, bool timed, bool lasting);
+  absl::StatusOr<DnnConvPlan> Choose(const DnnConvCall& call, bool timed);
+  absl::StatusOr<DnnConvPlan> FromCache(const DnnConvCall& call, bool timed);
   size_t FastestOf(const DnnConvCall& call, const std::vector<DnnConvPlan>& plans);
+  static absl::Status Execute(const Execution& e, void* stream);
 
-  std::mutex mutex_;  // calls only queue work, so that threads share the handle
   Device device_;
-  cudnnHandle_t handle_ = nullptr;
   DnnMachine machine_;
-  std::map<DnnConvKey, Entry> plans_[2];  // by `timed`
+  std::mutex mutex_;              // guards the plans
+  Entries lasting_[2], passing_;  // by `timed`; of calls that are too many to keep for ever
+  // Threads share the handle: calls only queue work. Held for calls of cuDNN alone, for they are
+  // made while launches wait in line (Call in launch.h).
+  std::mutex handle_mutex_;
+  cudnnHandle_t handle_ = nullptr;
 };
 
 }  // namespace firn::cuda
