@@ -9,18 +9,23 @@ out. Examples:
   benchmarks/compare.py --python=/path/to/venv/bin/python
   bazel run //benchmarks:compare -- --quick
   benchmarks/compare.py --workloads=lenet,deep_cnn/d10/b64 --quick --json=results.json
+  benchmarks/compare.py --device=cuda --precision=tf32 --python=/path/to/venv/bin/python
 
 A workload is NAME[/dDEPTH][/bBATCH]; a bare name stands for its standard sizes. The ratios are the
 median time over that of each of Firn's modes: above 1, Firn is faster; claim nothing when the
 interval contains 1. "ready" is the time from nothing to ten steps done, compilation included;
 "others" the share of the machine that other programs took during the blocks: with more than a few
 percent believe the minima at most, or let --patience wait for quiet moments.
+
+With --device=cuda every contender trains on that GPU, or is left out: PyTorch in its CUDA modes, all
+steps timed by the device's events, peaks those of each framework's device allocator.
 """
 
 import argparse
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import statistics
@@ -38,11 +43,19 @@ STANDARD = {
     "lenet": ["lenet/b64"],
     "mlp": ["mlp/b1", "mlp/b64"],
     "resnet": ["resnet/b64"],
+    "resnet18": ["resnet18/b128"],
 }
+SLOW_ON_CPU = ["resnet18"]  # minutes: only when asked for
 FIRN_MODES = ["dynamic", "static"]
 TORCH_MODES = ["eager", "channels_last", "compiled", "compiled_channels_last"]
+TORCH_CUDA_MODES = [
+    "cuda_eager", "cuda_channels_last", "cuda_graph", "cuda_graph_channels_last",
+    "cuda_reduce_overhead", "cuda_reduce_overhead_channels_last",
+    "cuda_max_autotune", "cuda_max_autotune_channels_last"]
+PRECISIONS = ["default", "strict", "tf32", "bf16"]
 LOSS_STEPS = 10
-LOSS_TOLERANCE = 0.02
+LOSS_TOLERANCE = {"bf16": 0.1}
+USUAL_LOSS_TOLERANCE = 0.02
 
 
 def parse_workload(text):
@@ -65,6 +78,20 @@ def parse_workloads(text):
     return [parse_workload(name) for name in names]
 
 
+def parse_device(text):
+    """'cuda' -> 'cuda:0'."""
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", text):
+        raise ValueError(f"unknown device '{text}': cpu, cuda or cuda:N")
+    return "cuda:0" if text == "cuda" else text
+
+
+def precision_name(args):
+    """What rows call it, as Firn's PrecisionName: the CPU knows no TF32."""
+    if args.device == "cpu":
+        return "bf16" if args.precision == "bf16" else "f32"
+    return args.precision
+
+
 def label(workload):
     depth = f"/d{workload['depth']}" if workload["depth"] else ""
     return f"{workload['workload']}{depth}/b{workload['batch']}"
@@ -73,15 +100,18 @@ def label(workload):
 def contenders(args):
     """Every (framework, mode) to try: {'framework', 'mode', 'argv', 'setup', 'preload'}."""
     torch_argv = [args.python, os.path.join(HERE, "peers", "torch_worker.py")]
+    on_cpu = args.device == "cpu"
     all_of_them = [
         {"framework": "firn", "mode": mode, "argv": [args.firn], "setup": {"mode": mode}}
         for mode in FIRN_MODES
     ] + [
         {"framework": "torch", "mode": mode, "argv": torch_argv,
-         "setup": {"mode": mode, "fused": True}} for mode in TORCH_MODES
+         "setup": {"mode": mode, "fused": True}}
+        for mode in (TORCH_MODES if on_cpu else TORCH_CUDA_MODES)
     ] + [
-        {"framework": "torch", "mode": "eager_default_adam", "argv": torch_argv,
-         "setup": {"mode": "eager", "fused": False}}
+        {"framework": "torch", "mode": ("" if on_cpu else "cuda_") + "eager_default_adam",
+         "argv": torch_argv,
+         "setup": {"mode": "eager" if on_cpu else "cuda_eager", "fused": False}}
     ]
     if args.peer_preload:
         for peer in all_of_them:
@@ -94,11 +124,16 @@ def contenders(args):
 
 def reason_to_leave_out(contender):
     """Why a contender cannot run here, or None. Asked before it starts, which may take minutes."""
-    if contender["framework"] == "torch" and contender["mode"].startswith("compiled"):
-        compiler = os.environ.get("CXX", "g++")  # what torch.compile calls
-        if shutil.which(compiler) is None:
-            return f"torch.compile needs a C++ compiler, and there is no {compiler}"
-    return None
+    if contender["framework"] != "torch":
+        return None
+    mode, need = contender["mode"], None  # what torch.compile calls, and Triton for a GPU
+    if mode.startswith("compiled"):
+        need = "C++", os.environ.get("CXX", "g++")
+    elif mode.startswith(("cuda_reduce_overhead", "cuda_max_autotune")):
+        need = "C", os.environ.get("CC", "gcc")
+    if need is None or shutil.which(need[1]) is not None:
+        return None
+    return f"torch.compile needs a {need[0]} compiler, and there is no {need[1]}"
 
 
 class Entry:
@@ -107,12 +142,17 @@ class Entry:
     def __init__(self, contender, workload, args):
         self.framework, self.mode = contender["framework"], contender["mode"]
         self.blocks, self.others, self.peak_mb = [], [], 0.0
+        self.wall_ms, self.waits = [], 0
         self.worker = Worker(contender["argv"], args.threads, contender.get("preload"))
         try:
             start = time.monotonic()
-            self.version = self.worker.request(
+            told = self.worker.request(
                 {"cmd": "setup", **workload, "task": "train", "optimizer": args.optimizer,
-                 "threads": args.threads, **contender["setup"]}).get("version", "?")
+                 "threads": args.threads, "device": args.device, "precision": args.precision,
+                 **contender["setup"]})
+            self.version = told.get("version", "?")
+            if told.get("device", "cpu") != args.device:  # no time of a CPU stands for a GPU's
+                raise WorkerError(f"it runs on {told.get('device', 'cpu')}, not on {args.device}")
             self.losses = self.worker.request({"cmd": "losses", "steps": LOSS_STEPS})["losses"]
             self.ready_s = time.monotonic() - start
             self.warm_up_ms = self.worker.request({"cmd": "block", "steps": args.warmup})["ms"]
@@ -126,7 +166,11 @@ class Entry:
 
     def run_block(self, steps):
         load = compare_machine.OthersLoad(self.worker.pid)
-        self.blocks.append(self.worker.request({"cmd": "block", "steps": steps})["ms"])
+        reply = self.worker.request({"cmd": "block", "steps": steps})
+        self.blocks.append(reply["ms"])
+        self.waits = max(self.waits, reply.get("waits", 0))
+        if "wall_ms" in reply:
+            self.wall_ms.append(reply["wall_ms"])
         self.others.append(load.share())
 
     def finish(self):
@@ -178,16 +222,22 @@ def rows_of(workload, entries, args, skipped):
     """One result row an entry, in the JSON layout, with '_'-keys for the table alone."""
     references = [entry for entry in entries if entry.framework == "firn"]
     judge = next(iter(references + entries), None)
+    tolerance = LOSS_TOLERANCE.get(args.precision, USUAL_LOSS_TOLERANCE)
     rows = []
     for entry in entries:
         gap = largest_gap(entry.losses, judge.losses)
-        if gap > LOSS_TOLERANCE:
+        if entry.waits:
+            skipped.append(f"{label(workload)}: {entry.name} waits for its device {entry.waits} "
+                           "times in a block, beside reading the loss")
+        if gap > tolerance:
             skipped.append(f"{label(workload)}: {entry.name} trains differently from {judge.name}: "
                            f"its first losses are up to {gap:.1%} apart")
         ratios = {firn.mode: ratio_interval(entry.blocks, firn.blocks) for firn in references}
-        rows.append({**workload, "precision": "f32", "task": "train",
+        rows.append({**workload, "precision": precision_name(args), "task": "train",
                      "framework": entry.framework, "mode": entry.mode, "threads": args.threads,
-                     **summarize(entry.blocks), "peak_mb": entry.peak_mb,
+                     "device": args.device, **summarize(entry.blocks),
+                     "wall_ms": statistics.median(entry.wall_ms) if entry.wall_ms else None,
+                     "peak_mb": entry.peak_mb,
                      "_ratios": ratios, "_ready_s": entry.ready_s, "_version": entry.version,
                      "_others": statistics.median(entry.others)})
     return rows
@@ -223,6 +273,14 @@ def format_table(rows):
     return "\n".join(lines)
 
 
+def format_title(args, about):
+    """Where, under which precision and by which clock the numbers were taken."""
+    where, clock = about["cpu"], "the clock"
+    if args.device != "cpu":
+        where, clock = about["gpus"], "the device's events"
+    return f"on {args.device} ({where}), precision {precision_name(args)}, times by {clock}"
+
+
 def write_json(path, rows, about):
     public = [{key: value for key, value in row.items() if not key.startswith("_")} for row in rows]
     with open(path, "w", encoding="utf-8") as out:
@@ -234,8 +292,11 @@ def write_json(path, rows, about):
 def parse_args(argv):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", default=",".join(STANDARD), metavar="NAME,...",
-                        help="each NAME[/dDEPTH][/bBATCH]")
+    parser.add_argument("--workloads", metavar="NAME,...",
+                        help="each NAME[/dDEPTH][/bBATCH]; all, but on the CPU not resnet18")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
+    parser.add_argument("--precision", default="default", choices=PRECISIONS,
+                        help="default: PyTorch's, f32 with TF32 in a GPU's convolutions")
     parser.add_argument("--modes", help="only these, e.g. eager,firn/static")
     parser.add_argument("--optimizer", default="adam", choices=["adam", "momentum", "sgd"])
     parser.add_argument("--threads", type=int, default=2)
@@ -243,7 +304,7 @@ def parse_args(argv):
                         help="pin everything to these, e.g. 0,1")
     parser.add_argument("--quick", action="store_true", help="3 short rounds: a smoke test")
     parser.add_argument("--rounds", type=int, help="blocks each (default 12, quick 3)")
-    parser.add_argument("--warmup", type=int, help="steps before the first round (30, quick 3)")
+    parser.add_argument("--warmup", type=int, help="steps before the first round (30, on a GPU 200; quick 3)")
     parser.add_argument("--block-seconds", type=float, help="length of a block (1.0, quick 0.2)")
     parser.add_argument("--patience", type=float, default=0.0, metavar="S",
                         help="wait up to S seconds for a quiet machine before each block")
@@ -254,12 +315,14 @@ def parse_args(argv):
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args(argv)
     standard = {"rounds": 3, "warmup": 3, "block_seconds": 0.2} if args.quick else {
-        "rounds": 12, "warmup": 30, "block_seconds": 1.0}
+        "rounds": 12, "warmup": 30 if args.device == "cpu" else 200, "block_seconds": 1.0}
     for key, value in standard.items():
         if getattr(args, key) is None:
             setattr(args, key, value)
     try:
-        args.workloads = parse_workloads(args.workloads)
+        args.device = parse_device(args.device)
+        args.workloads = parse_workloads(args.workloads or ",".join(
+            name for name in STANDARD if args.device != "cpu" or name not in SLOW_ON_CPU))
     except ValueError as error:
         parser.error(str(error))
     return args
@@ -275,6 +338,7 @@ def main(argv):
     for workload in args.workloads:
         rows += run_workload(workload, args, skipped)
     about["versions"] = {row["framework"]: row["_version"] for row in rows}
+    print(format_title(args, about))
     print(format_table(rows))
     for line in skipped:
         print(line)

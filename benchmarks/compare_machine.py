@@ -1,5 +1,6 @@
 """What the machine is, and how busy others keep it while something is being timed."""
 
+import glob
 import os
 import platform
 import time
@@ -15,11 +16,17 @@ def describe():
                 cpu = value.strip()
             elif key.strip() == "flags":
                 flags = value.split()
+    gpus = []  # as NVIDIA's driver names them
+    for path in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information")):
+        with open(path, encoding="utf-8") as info:
+            fields = dict(line.partition(":")[::2] for line in info)
+        gpus.append(fields.get("Model", "").strip())
     widest = ("amx_tile", "avx512f", "avx2", "avx")
     return {"cpu": cpu, "cores": os.cpu_count(),
             "simd": next((flag for flag in widest if flag in flags), "sse2"),
             "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-            "kernel": platform.release(), "load_at_start": os.getloadavg()[0]}
+            "kernel": platform.release(), "load_at_start": os.getloadavg()[0],
+            "gpus": ", ".join(gpus)}
 
 
 def busy_ticks():

@@ -19,10 +19,10 @@ PROGRAM = os.path.join(HERE, "static_vs_dynamic")
 TINY = ["--quick", "--rounds=2", "--steps=2", "--threads=1"]
 
 
-def run(*arguments):
+def run(*arguments, program=PROGRAM):
     environment = {key: value for key, value in os.environ.items()
                    if key != "BUILD_WORKING_DIRECTORY"}
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=300,
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=300,
                           check=False, env=environment)
 
 
@@ -60,6 +60,7 @@ class StaticVsDynamicTest(unittest.TestCase):
         (like,) = expected["rows"]
         for row in self.document["rows"]:
             self.assertEqual(list(row), list(like))
+            self.assertEqual((row["device"], row["precision"]), ("cpu", "f32"))
             for key, value in like.items():
                 self.assertIsInstance(row[key], (int, float) if isinstance(value, float) else
                                       type(value), key)
@@ -72,6 +73,7 @@ class StaticVsDynamicTest(unittest.TestCase):
             self.assertGreater(row["median_ms"], 0)
             self.assertGreaterEqual(row["median_ms"], row["min_ms"])
             self.assertGreater(row["peak_mb"], 0)
+            self.assertGreater(row["wall_ms"], 0)
             self.assertEqual(row["threads"], 1)
         for comparison in self.document["comparisons"]:
             self.assertGreater(comparison["capture_ms"], 0)
@@ -86,7 +88,8 @@ class StaticVsDynamicTest(unittest.TestCase):
             self.assertLess(comparison["loss_gap"], 1e-5, comparison)
 
     def test_table_has_a_line_for_each_configuration(self):
-        lines = self.done.stdout.splitlines()
+        title, *lines = self.done.stdout.splitlines()
+        self.assertRegex(title, r"^on cpu \(.*\), precision f32, times by the clock$")
         self.assertEqual([line.split()[0] for line in lines],
                          ["workload", "deep_cnn/d1/b4", "lenet/b2", "mlp/b1", "changing_cnn/d3/b2"])
         self.assertIn("only dynamic", lines[-1])
@@ -100,12 +103,47 @@ class StaticVsDynamicTest(unittest.TestCase):
             self.assertAlmostEqual(float(text.split()[1]) / row["median_ms"], 1, places=2)
         self.assertIn("deep_cnn/d1/b4", texts)
 
+    def test_precision_names_rows_and_rounds_numbers(self):
+        losses = []
+        for precision, name in [("default", "f32"), ("strict", "f32"), ("bf16", "bf16")]:
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "rows.json")
+                done = run("--workloads=mlp/b4", f"--precision={precision}", f"--json={path}",
+                           *TINY)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(path, encoding="utf-8") as file:
+                    document = json.load(file)
+            self.assertIn(f"precision {name},", done.stdout.splitlines()[0])
+            self.assertEqual([row["precision"] for row in document["rows"]], [name, name])
+            losses.append(document["comparisons"][0]["losses"])
+        default, strict, bf16 = losses
+        self.assertEqual(default, strict)
+        self.assertNotEqual(default, bf16)
+        for exact, rounded in zip(default, bf16):
+            self.assertAlmostEqual(rounded / exact, 1, delta=0.1)
+
+    def test_a_gpu_that_is_wanted_is_used_or_not_claimed(self):
+        for program, arguments in [
+                (PROGRAM, ["--workloads=mlp/b4", *TINY]),
+                (os.path.join(HERE, "profile_step"), ["--workload=mlp", "--steps=2"])]:
+            done = run("--device=cuda", *arguments, program=program)
+            if done.returncode != 0:  # built without --config=cuda
+                self.assertIn("device cuda:0 cannot be used: ", done.stderr)
+                self.assertEqual(done.stdout, "")
+            elif "running on the CPU, not on cuda:0" in done.stderr:
+                self.assertRegex(done.stdout, "^on cpu")
+                self.assertNotIn("cuda", done.stdout)
+            else:
+                self.assertRegex(done.stdout, "^on cuda:0")
+
     def test_mistakes_are_named(self):
         for arguments, words in [
                 (["--workloads=vgg"], "there is no workload 'vgg'"),
                 (["--workloads=mlp/d3"], "bad size 'd3' in 'mlp/d3'"),
                 (["--workloads=mlp/b2000", *TINY], "there are only 1500 digits"),
                 (["--threads=0"], "--threads is 0"),
+                (["--device=gpu"], 'device: got "gpu"'),
+                (["--precision=half"], "there is no precision 'half'"),
                 (["--workloads=mlp", "--json=/nowhere/rows.json", *TINY], "/nowhere/rows.json"),
         ]:
             done = run(*arguments)

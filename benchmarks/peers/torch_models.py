@@ -106,9 +106,31 @@ class Resnet(nn.Module):
         return self.fc(x.mean(dim=(2, 3)))
 
 
+class Resnet18(nn.Module):
+    """x (B, 3, 32, 32); ResNet-18 with a 3x3 stem and no pooling, as is usual for such images."""
+
+    input_shape = (3, 32, 32)
+
+    def __init__(self):
+        super().__init__()
+        widths = [64, 64, 64, 128, 128, 256, 256, 512, 512]
+        self.conv1 = nn.Conv2d(3, 64, 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(64)
+        self.units = nn.ModuleList(
+            ResUnit(a, b, stride=1 if a == b else 2) for a, b in zip(widths[:-1], widths[1:]))
+        self.fc = nn.Linear(512, 10)
+
+    def forward(self, x):
+        x = F.relu(self.bn1(self.conv1(x)))
+        for unit in self.units:
+            x = unit(x)
+        return self.fc(x.mean(dim=(2, 3)))
+
+
 def build(workload, depth=10):
     """The model of a workload name, with parameters that follow hash_values.py."""
-    makers = {"deep_cnn": lambda: DeepCnn(depth), "lenet": Lenet, "mlp": Mlp, "resnet": Resnet}
+    makers = {"deep_cnn": lambda: DeepCnn(depth), "lenet": Lenet, "mlp": Mlp, "resnet": Resnet,
+              "resnet18": Resnet18}
     model = makers[workload]()
     with torch.no_grad():
         for rule, parameter in zip(rules(model), model.parameters()):
@@ -127,12 +149,16 @@ def rules(model):
     return parameter_rules(shapes, norm_names)
 
 
-def make_optimizer(kind, parameters, fused=False):
-    """adam: lr 1e-3. momentum: lr 0.01, momentum 0.9. sgd: lr 0.05."""
+def make_optimizer(kind, parameters, fused=False, capturable=False):
+    """adam: lr 1e-3. momentum: lr 0.01, momentum 0.9. sgd: lr 0.05.
+
+    `fused` asks for one kernel for all parameters, else PyTorch chooses (on a GPU: foreach);
+    `capturable` for a step that can be part of a CUDA graph, which those of SGD always can.
+    """
     if kind == "adam":
-        return torch.optim.Adam(parameters, lr=1e-3, fused=fused)
+        return torch.optim.Adam(parameters, lr=1e-3, fused=fused or None, capturable=capturable)
     if kind == "momentum":
-        return torch.optim.SGD(parameters, lr=0.01, momentum=0.9, fused=fused)
+        return torch.optim.SGD(parameters, lr=0.01, momentum=0.9, fused=fused or None)
     if kind == "sgd":
-        return torch.optim.SGD(parameters, lr=0.05, fused=fused)
+        return torch.optim.SGD(parameters, lr=0.05, fused=fused or None)
     raise ValueError(f"unknown optimizer '{kind}': adam, momentum or sgd")

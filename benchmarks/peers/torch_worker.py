@@ -1,7 +1,8 @@
 """Times PyTorch training steps for compare.py: JSON lines in, JSON lines out (see README.md).
 
-A step is what a user's loop does with a batch already in memory: zero_grad, forward, loss,
-backward, update. The loss is read once a block, as a training loop that logs would.
+A step is what a user's loop does with a batch already in memory (the GPU's, for a mode that runs
+there): zero_grad, forward, loss, backward, update. The loss is read once a block, as a training loop
+that logs would.
 """
 
 import json
@@ -15,9 +16,9 @@ from torch.nn import functional as F
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hash_values  # noqa: E402  (needs the path above)
+import torch_cuda  # noqa: E402
 import torch_models  # noqa: E402
-
-MODES = ("eager", "channels_last", "compiled", "compiled_channels_last")
+import torch_modes  # noqa: E402
 
 
 def resident_mb(field):
@@ -48,61 +49,105 @@ def prime():
     optimizer.step()
 
 
+class ResidentMemory:
+    """The most memory that this process had since it was made, less what it had then."""
+
+    def __init__(self):
+        self._base = resident_mb("VmRSS")
+        reset_peak()
+
+    def peak_mb(self):
+        return resident_mb("VmHWM") - self._base
+
+
+class ClockTimer:
+    """Times steps by the clock."""
+
+    def block(self, step, steps):
+        """(ms of each step, ms a step); the loss is read on the last one."""
+        times, begin = [], time.perf_counter()
+        for index in range(steps):
+            start = time.perf_counter()
+            loss = step()
+            if index == steps - 1:
+                loss.item()
+            times.append((time.perf_counter() - start) * 1e3)
+        return times, (time.perf_counter() - begin) * 1e3 / steps
+
+
 class Trainer:
     """One workload in one mode."""
 
     def __init__(self, command):
-        mode = command["mode"]
-        if mode not in MODES:
-            raise ValueError(f"unknown mode '{mode}': one of {', '.join(MODES)}")
-        if command.get("task", "train") != "train":
-            raise ValueError(f"unknown task '{command['task']}': only train")
+        self.mode, self.precision, self.device = torch_modes.check(command)
         torch.set_num_threads(command.get("threads", 2))
-        self.base_mb = resident_mb("VmRSS")
-        reset_peak()
+        on_cuda = self.mode.device == "cuda"
+        if on_cuda:
+            torch_cuda.require_gpu()
+            torch.cuda.set_device(self.device)
+            torch.backends.cudnn.benchmark = True
+            torch_cuda.set_precision(self.precision)
+        self.memory = torch_cuda.DeviceMemory() if on_cuda else ResidentMemory()
+        self.timer = torch_cuda.EventTimer() if on_cuda else ClockTimer()
         model = torch_models.build(command["workload"], command.get("depth", 10)).train()
-        layout = torch.channels_last if mode.endswith("channels_last") else torch.contiguous_format
-        is_image = len(model.input_shape) == 3
-        if is_image:
-            model = model.to(memory_format=layout)
-        self.batches = []
-        for step in range(hash_values.BATCHES):
-            x, y = hash_values.batch(step, command["batch"], model.input_shape)
-            x = torch.from_numpy(x)
-            if is_image:
-                x = x.contiguous(memory_format=layout)
-            self.batches.append((x, torch.from_numpy(y)))
+        self.batches = self.place(model, command["batch"])
         self.optimizer = torch_models.make_optimizer(
-            command.get("optimizer", "adam"), model.parameters(), command.get("fused", True))
-        self.loss_of = lambda x, y: F.cross_entropy(model(x), y)
-        if mode.startswith("compiled"):
-            self.loss_of = torch.compile(self.loss_of)
+            command.get("optimizer", "adam"), model.parameters(), command.get("fused", True),
+            capturable=self.mode.graph)
+        self.loss_of = self.make_loss(model)
+        self.graphed = None
+        if self.mode.graph:
+            self.graphed = torch_cuda.GraphedStep(self.train_on, model, self.optimizer,
+                                                  self.batches[0])
         self.steps_done = 0
 
-    def step(self):
-        x, y = self.batches[self.steps_done % len(self.batches)]
+    def place(self, model, batch):
+        """Moves the model to its device and layout; returns the batches there."""
+        is_image = len(model.input_shape) == 3
+        layout = (torch.channels_last if self.mode.channels_last and is_image else
+                  torch.contiguous_format)
+        model.to(device=self.device, memory_format=layout if is_image else torch.preserve_format)
+        batches = []
+        for step in range(hash_values.BATCHES):
+            x, y = hash_values.batch(step, batch, model.input_shape)
+            x = torch.from_numpy(x).contiguous(memory_format=layout)
+            batches.append((x.to(self.device), torch.from_numpy(y).to(self.device)))
+        return batches
+
+    def make_loss(self, model):
+        """loss_of(x, y) in the mode's precision, compiled if the mode says so."""
+        dtype = getattr(torch, self.precision.autocast) if self.precision.autocast else None
+
+        def loss_of(x, y):
+            if dtype is None:
+                return F.cross_entropy(model(x), y)
+            # A cached conversion must not outlive the memory of a captured graph.
+            with torch.autocast(self.mode.device, dtype=dtype, cache_enabled=not self.mode.graph):
+                return F.cross_entropy(model(x), y)
+
+        if not self.mode.compile:
+            return loss_of
+        return torch.compile(loss_of, mode=self.mode.compile)
+
+    def train_on(self, x, y):
         self.optimizer.zero_grad(set_to_none=True)
+        if self.mode.compile and self.mode.device == "cuda":
+            torch.compiler.cudagraph_mark_step_begin()  # results of the last step may be written
         loss = self.loss_of(x, y)
         loss.backward()
         self.optimizer.step()
-        self.steps_done += 1
         return loss
+
+    def step(self):
+        x, y = self.batches[self.steps_done % len(self.batches)]
+        self.steps_done += 1
+        return (self.graphed or self.train_on)(x, y)
 
     def losses(self, steps):
         return [self.step().item() for _ in range(steps)]
 
     def block(self, steps):
-        times = []
-        for index in range(steps):
-            start = time.perf_counter()
-            loss = self.step()
-            if index == steps - 1:
-                loss.item()
-            times.append((time.perf_counter() - start) * 1e3)
-        return times
-
-    def peak_mb(self):
-        return resident_mb("VmHWM") - self.base_mb
+        return self.timer.block(self.step, steps) if steps else ([], 0.0)
 
 
 def answer(command, state):
@@ -113,14 +158,15 @@ def answer(command, state):
         start = time.perf_counter()
         trainer = Trainer(command)
         state["trainer"] = trainer
-        return {"ok": True, "version": torch.__version__,
+        return {"ok": True, "version": torch.__version__, "device": trainer.device,
                 "setup_s": time.perf_counter() - start}
     if name == "losses":
         return {"losses": state["trainer"].losses(command["steps"])}
     if name == "block":
-        return {"ms": state["trainer"].block(command["steps"])}
+        times, wall_ms = state["trainer"].block(command["steps"])
+        return {"ms": times, "wall_ms": wall_ms}
     if name == "peak":
-        return {"peak_mb": state["trainer"].peak_mb()}
+        return {"peak_mb": state["trainer"].memory.peak_mb()}
     raise ValueError(f"unknown command '{name}'")
 
 
