@@ -5,39 +5,54 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "tensor/reorder.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
+#include "tests/ops/on_device.h"
 
 namespace firn::testing {
 namespace {
 
-// `bytes` aligned bytes between two guards.
+// `bytes` aligned bytes of a device between two guards.
 class Guarded {
  public:
-  Guarded(size_t bytes, unsigned char fill) : bytes_(bytes), memory_(bytes + 3 * kGuard, kMark) {
-    const auto base = reinterpret_cast<uintptr_t>(memory_.data());
+  Guarded(Device device, size_t bytes, unsigned char fill)
+      : Guarded(device, std::vector<unsigned char>(bytes, fill)) {}
+  Guarded(Device device, const std::vector<unsigned char>& contents)
+      : device_(device), bytes_(contents.size()) {
+    const auto all = static_cast<int64_t>(bytes_ + 3 * kGuard);
+    memory_ = *AllocateTensor(TensorSpec::Contiguous(DType::kU8, {all}, device));
+    const auto base = reinterpret_cast<uintptr_t>(memory_.impl()->data);
     begin_ = kGuard + (kGuard - base % kGuard) % kGuard;
-    std::memset(data(), fill, bytes);
+    std::vector<unsigned char> image(static_cast<size_t>(all), kMark);
+    std::copy(contents.begin(), contents.end(),
+              image.begin() + static_cast<std::ptrdiff_t>(begin_));
+    WriteBytes(device, memory_.impl()->data, image);
   }
-  unsigned char* data() { return memory_.data() + begin_; }
+  void* data() { return memory_.impl()->data + begin_; }
   bool guards_intact() const {
+    const std::vector<unsigned char> image = Image();
     const auto marked = [](unsigned char c) { return c == kMark; };
-    const auto begin = memory_.begin() + static_cast<std::ptrdiff_t>(begin_);
-    return std::all_of(memory_.begin(), begin, marked) &&
-           std::all_of(begin + static_cast<std::ptrdiff_t>(bytes_), memory_.end(), marked);
+    const auto begin = image.begin() + static_cast<std::ptrdiff_t>(begin_);
+    return std::all_of(image.begin(), begin, marked) &&
+           std::all_of(begin + static_cast<std::ptrdiff_t>(bytes_), image.end(), marked);
   }
-  std::vector<unsigned char> contents() { return {data(), data() + bytes_}; }
+  std::vector<unsigned char> contents() { return ReadBytes(device_, data(), bytes_); }
 
  private:
   static constexpr size_t kGuard = 64;
   static constexpr unsigned char kMark = 0xa7;
+
+  std::vector<unsigned char> Image() const {
+    return ReadBytes(device_, memory_.impl()->data, memory_.spec().bytes());
+  }
+
+  Device device_;
   size_t bytes_, begin_ = 0;
-  std::vector<unsigned char> memory_;
+  Tensor memory_;
 };
 
 // One run of a kernel and everything it touched.
@@ -50,9 +65,14 @@ struct HandRun {
 class Prepared {
  public:
   Prepared(const OpDef& op, const Kernel& kernel, const Call& call)
-      : op_(op), kernel_(kernel), call_(call), out_specs_(op.outputs.size()) {
+      : op_(op),
+        kernel_(kernel),
+        call_(call),
+        device_(DeviceOf(call)),
+        out_specs_(op.outputs.size()) {
     const std::vector<TensorRef> refs = RefsOf(call.inputs);
     InferContext c(refs, call.attrs.ref(), absl::MakeSpan(out_specs_));
+    c.device = device_;
     ok_ = op.infer(c).ok();
     std::vector<const TensorSpec*> specs = Pointers(call.inputs);
     const KernelQuery query(specs, out_specs_, call.attrs.ref());
@@ -83,19 +103,19 @@ class Prepared {
   HandRun Run(unsigned char fill) const {
     HandRun r;
     std::vector<Operand> in, out;
-    for (const Tensor& t : arranged_) {
-      r.in.push_back(std::make_unique<Guarded>(t.defined() ? t.spec().bytes() : 0, fill));
-      if (t.defined()) std::memcpy(r.in.back()->data(), t.impl()->data, t.spec().bytes());
+    for (size_t i = 0; i < arranged_.size(); ++i) {
+      const Tensor& t = arranged_[i];
+      r.in.push_back(std::make_unique<Guarded>(device_, BytesBefore(i)));
       in.push_back(t.defined() ? Operand{r.in.back()->data(), &t.spec()} : Operand{});
     }
     for (const TensorSpec& s : out_specs_) {
-      r.out.push_back(std::make_unique<Guarded>(s.bytes(), fill));
+      r.out.push_back(std::make_unique<Guarded>(device_, s.bytes(), fill));
       out.push_back({r.out.back()->data(), &s});
     }
     const std::vector<const TensorSpec*> specs = Pointers(arranged_);
     const KernelQuery query(specs, out_specs_, call_.attrs.ref());
     r.workspace = std::make_unique<Guarded>(
-        kernel_.workspace == nullptr ? 0 : kernel_.workspace(query), fill);
+        device_, kernel_.workspace == nullptr ? 0 : kernel_.workspace(query), fill);
     KernelContext context(in, out, call_.attrs.ref(), r.workspace->data());
     const absl::Status status = kernel_.run(context);
     EXPECT_TRUE(status.ok()) << status;
@@ -105,9 +125,8 @@ class Prepared {
   bool inout(size_t i) const { return DeclOf(op_, i).inout; }
   std::vector<unsigned char> BytesBefore(size_t i) const {
     const Tensor& t = arranged_[i];
-    if (!t.defined()) return {};
-    const auto* data = reinterpret_cast<const unsigned char*>(t.impl()->data);
-    return {data, data + t.spec().bytes()};
+    return t.defined() ? ReadBytes(device_, t.impl()->data, t.spec().bytes())
+                       : std::vector<unsigned char>();
   }
 
  private:
@@ -120,6 +139,7 @@ class Prepared {
   const OpDef& op_;
   const Kernel& kernel_;
   const Call& call_;
+  const Device device_;
   std::vector<Tensor> arranged_;
   std::vector<TensorSpec> out_specs_;
   bool ok_ = false;
@@ -154,7 +174,7 @@ void CheckBuffers(const OpDef& op, const Samples& samples) {
     for (const Call& call : DTypeVariants(op, sample)) {
       SCOPED_TRACE(call.name);
       for (const Kernel& k : op.kernels) {
-        if (k.device != DeviceType::kCpu) continue;
+        if (k.device != DeviceOf(call).type) continue;
         SCOPED_TRACE(absl::StrCat("kernel ", std::string(k.name)));
         CheckKernel(op, k, call, samples.random);
       }

@@ -50,7 +50,7 @@ Tensor Strided(const Tensor& t, const Dims& strides, int64_t offset) {
   const Tensor memory = *AllocateTensor(TensorSpec::Contiguous(t.dtype(), {reach + 3}, t.device()));
   const TensorSpec spec = TensorSpec::Strided(t.dtype(), t.shape(), t.device(), strides);
   char* data = memory.impl()->data + offset * SizeOf(t.dtype());
-  CopyElementsOnCpu(t.spec(), t.impl()->data, spec, data);
+  RaiseIfError(CopyElements(t.spec(), t.impl()->data, spec, data), "copy");
   return WrapStorage(memory.impl()->storage, data, spec);
 }
 
@@ -65,11 +65,11 @@ Call Mapped(const OpDef& op, const Call& call, const char* name, F f) {
 }
 
 // Kernels that reorder for themselves know the blocks of 8 and 16 channels; element by element any
-// block is as good as another, and small samples have few channels.
+// block is as good as another, and small samples have few channels. Blocks are the CPU's.
 Tensor Blocked(const OpDef& op, const Tensor& t) {
   const bool any = std::all_of(op.kernels.begin(), op.kernels.end(),
                                [](const Kernel& k) { return k.layouts == nullptr; });
-  if (t.rank() < 3 || t.num_elements() == 0) return t;
+  if (t.rank() < 3 || t.num_elements() == 0 || !t.device().is_cpu()) return t;
   for (int block : {16, 8, 4, 2}) {
     if (block < 8 && !any) break;
     if (t.shape()[1] % block == 0) return *Reordered(t, block);

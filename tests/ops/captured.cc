@@ -35,7 +35,9 @@ bool IsWritten(const OpDef& op, const Tensor& t, size_t i) {
 // Writes the elements of `from`, whatever the layouts. (Tensors that are expanded take, for each
 // element in memory, one of those that it stands for.)
 void Write(const Tensor& from, const Tensor& to) {
-  CopyElementsOnCpu(from.spec(), from.impl()->data, to.spec(), to.impl()->data);
+  const absl::Status status =
+      CopyElements(from.spec(), from.impl()->data, to.spec(), to.impl()->data);
+  EXPECT_TRUE(status.ok()) << status;
   to.impl()->storage->BumpVersion();
 }
 

@@ -123,7 +123,7 @@ Tolerance ToleranceFor(const Samples& samples, DType result, const std::vector<T
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) {
     return ::testing::AssertionFailure() << a.spec() << " and " << b.spec();
   }
-  const Tensor x = CopyOf(a), y = CopyOf(b);
+  const Tensor x = CopyOf(a).To(Device::Cpu()), y = CopyOf(b).To(Device::Cpu());
   const size_t n = x.spec().bytes();
   if (n == 0 || std::memcmp(x.impl()->data, y.impl()->data, n) == 0) {
     return ::testing::AssertionSuccess();

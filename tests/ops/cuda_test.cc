@@ -1,5 +1,6 @@
 // Every operation on a CUDA device against the CPU: values of each kernel in each dtype on
-// contiguous and strided inputs, and gradients; tests are named Cuda/<check>.<operation>.
+// contiguous and strided inputs, and gradients. And checks of the conformance suite on the device.
+// Tests are named Cuda/<check>.<operation>.
 //
 // Without a GPU the device is the stand-in (tests/device/fake_cuda.h), on which kernels run on the
 // host; kernels of cuBLAS, cuDNN and CUB refuse it. In a build without --config=cuda there are no
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <regex>
@@ -38,7 +38,9 @@
 #include "tests/device/fake_cuda.h"
 #include "tests/error_of.h"
 #include "tests/ops/calls.h"
+#include "tests/ops/checks.h"
 #include "tests/ops/compare.h"
+#include "tests/ops/on_device.h"
 
 namespace firn::testing {
 namespace {
@@ -63,43 +65,8 @@ bool BuiltWithCuda() {
   });
 }
 
-// The storage of `t` on the device, seen through the same strides.
-Tensor OnDevice(const Tensor& t) {
-  if (!t.defined()) return t;
-  const Storage& storage = *t.impl()->storage;
-  const auto bytes = static_cast<int64_t>(storage.bytes());
-  const Tensor copy = *AllocateTensor(TensorSpec::Contiguous(DType::kU8, {bytes}, kDevice));
-  DeviceContext& context = **GetDeviceContext(kDevice);
-  EXPECT_TRUE(context.CopyFromHost(copy.impl()->data, storage.data(), storage.bytes()).ok());
-  TensorSpec spec = t.spec();
-  spec.device = kDevice;
-  return WrapStorage(copy.impl()->storage,
-                     copy.impl()->data + (t.impl()->data - static_cast<char*>(storage.data())),
-                     spec);
-}
-
-// Factories say in their attributes where the result goes.
-class DeviceSetter final : public AttrVisitor {
- public:
-  using AttrVisitor::Field;
-  void Field(const char* name, int64_t& v) override {
-    if (std::strcmp(name, "device_type") == 0) v = static_cast<int64_t>(DeviceType::kCuda);
-  }
-  void Field(const char*, double&) override {}
-  void Field(const char*, bool&) override {}
-  void Field(const char*, std::string&) override {}
-  void Field(const char*, std::vector<int64_t>&) override {}
-};
-
-Call OnDevice(const Call& call) {
-  Call there{call.name, {}, call.attrs};
-  for (const Tensor& t : call.inputs) there.inputs.push_back(OnDevice(t));
-  DeviceSetter setter;
-  if (const AttrsType* type = there.attrs.ref().type()) {
-    type->visit(there.attrs.mutable_data(), setter);
-  }
-  return there;
-}
+Tensor There(const Tensor& t) { return OnDevice(t, kDevice); }
+Call There(const Call& call) { return OnDevice(call, kDevice); }
 
 bool AnyBlocked(const Call& call) {
   return std::any_of(call.inputs.begin(), call.inputs.end(),
@@ -125,7 +92,7 @@ bool CheckCall(const OpDef& op, const OpDef& on_cuda, const Samples& samples, co
                bool values) {
   const Outcome want = Run(op, call);
   if (!want.status.ok()) return false;
-  const Outcome got = Run(on_cuda, OnDevice(call));
+  const Outcome got = Run(on_cuda, There(call));
   if (got.status.code() == absl::StatusCode::kUnimplemented) return false;
   EXPECT_TRUE(got.status.ok()) << call.name << ": " << got.error;
   if (got.status.ok()) ExpectSame(samples, call, got, want, values);
@@ -135,7 +102,7 @@ bool CheckCall(const OpDef& op, const OpDef& on_cuda, const Samples& samples, co
 void ExpectRefused(const OpDef& op, const Samples& samples) {
   EXPECT_TRUE(kRefused.contains(op.name)) << "no CUDA kernel, and not among those that need none";
   for (const Sample& sample : samples.samples) {
-    const Outcome got = Run(op, OnDevice(Call{sample.name, sample.inputs, sample.attrs}));
+    const Outcome got = Run(op, There(Call{sample.name, sample.inputs, sample.attrs}));
     if (got.status.ok()) continue;  // nothing to do
     EXPECT_NE(got.error.find("no kernel for cuda:0 takes this call (none is registered)"),
               std::string::npos)
@@ -143,7 +110,7 @@ void ExpectRefused(const OpDef& op, const Samples& samples) {
   }
 }
 
-void CheckForward(const OpDef& op, const Samples& samples) {
+void CheckAgainstCpu(const OpDef& op, const Samples& samples) {
   if (!HasCudaKernel(op) && !op.is_view) return ExpectRefused(op, samples);
   EXPECT_FALSE(kRefused.contains(op.name)) << "it has a CUDA kernel now";
   std::vector<OpDef> alone;  // one kernel each
@@ -193,7 +160,7 @@ std::vector<Tensor> Gradients(const OpDef& op, const Call& call,
   return grads;
 }
 
-void CheckGradient(const OpDef& op, const Samples& samples) {
+void CheckGradientAgainstCpu(const OpDef& op, const Samples& samples) {
   if (op.grad == nullptr || op.any_inout || kRefused.contains(op.name)) return;
   for (const Sample& sample : samples.samples) {
     const std::optional<Call> call = InF64(op, sample);
@@ -201,7 +168,7 @@ void CheckGradient(const OpDef& op, const Samples& samples) {
     if (!call || wanted.empty() || !sample.check_gradient || samples.random) continue;
     SCOPED_TRACE(sample.name);
     const std::vector<Tensor> want = Gradients(op, *call, wanted);
-    const std::vector<Tensor> got = Gradients(op, OnDevice(*call), wanted);
+    const std::vector<Tensor> got = Gradients(op, There(*call), wanted);
     for (size_t i = 0; i < want.size(); ++i) {
       ASSERT_EQ(got[i].defined(), want[i].defined());
       if (!want[i].defined()) continue;
@@ -229,7 +196,7 @@ void CheckBadIndex(const OpDef& op, Call call, size_t input, int64_t bad) {
     *static_cast<int32_t*>(static_cast<void*>(indices.impl()->data)) = static_cast<int32_t>(bad);
   }
   const std::string want = IndexErrorOnCpu(op, call);
-  const Call there = OnDevice(call);
+  const Call there = There(call);
   const int64_t waited = CudaSynchronizations();
   const Outcome got = Run(op, there);
   EXPECT_EQ(CudaSynchronizations(), waited);
@@ -275,37 +242,42 @@ void CheckIndices(const OpDef& op, const Samples& samples) {
 struct NamedCheck {
   const char* name;
   void (*run)(const OpDef&, const Samples&);
+  bool on_device;  // on samples that lie there: a check of the suite, which needs no CPU
 };
-constexpr NamedCheck kChecks[] = {
-    {"forward", CheckForward}, {"gradient", CheckGradient}, {"index", CheckIndices}};
+constexpr NamedCheck kCudaChecks[] = {
+    {"forward", CheckAgainstCpu, false}, {"gradient", CheckGradientAgainstCpu, false},
+    {"index", CheckIndices, false},      {"buffers", CheckBuffers, true},
+    {"saves", CheckSaves, true},         {"repetitions", CheckRepetitions, true},
+    {"captured", CheckCaptured, true},
+};
 
 class CudaTest : public ::testing::Test {
  public:
-  using Check = void (*)(const OpDef&, const Samples&);
-  CudaTest(Check check, const OpDef& op) : check_(check), op_(op) {}
+  CudaTest(const NamedCheck& check, const OpDef& op) : check_(check), op_(op) {}
 
   void TestBody() override {
     const auto samples = SamplesOf(op_.name);
     ASSERT_NE(samples, nullptr);
+    if (check_.on_device) MoveTo(kDevice, samples.get());
     try {
-      check_(op_, *samples);
+      check_.run(op_, *samples);
     } catch (const Error& e) {
       FAIL() << e.what();
     }
   }
 
  private:
-  const Check check_;
+  const NamedCheck& check_;
   const OpDef& op_;
 };
 
 void RegisterAll() {
   for (const OpDef* op : AllOps()) {
-    for (const NamedCheck& check : kChecks) {
+    for (const NamedCheck& check : kCudaChecks) {
       if (check.run == CheckIndices && op->index_bounds == nullptr) continue;
       ::testing::RegisterTest(absl::StrCat("Cuda/", check.name).c_str(),
                               std::string(op->name).c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                              [&check, op]() -> CudaTest* { return new CudaTest(check.run, *op); });
+                              [&check, op]() -> CudaTest* { return new CudaTest(check, *op); });
     }
   }
 }
@@ -313,7 +285,7 @@ void RegisterAll() {
 // Row 2 of a table whose row 1 alone is written to: what an unchecked index would reach.
 TEST(CudaKernelsTest, WriteNothingWhereAnIndexIsOutside) {
   if (!BuiltWithCuda()) GTEST_SKIP() << "built without --config=cuda";
-  const Tensor table = OnDevice(FromVector<float>({0, 1, 2, 3, 4, 5}));
+  const Tensor table = There(FromVector<float>({0, 1, 2, 3, 4, 5}));
   const Tensor part = Slice(table, 0, 2, 4);
   const Tensor values = FromVector<float>({7, 8}).To(kDevice);
   const Tensor indices = FromVector<int64_t>({-3, 1}).To(kDevice);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "autograd/backward.h"
@@ -12,6 +12,7 @@
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"
+#include "tests/ops/on_device.h"
 
 namespace firn::testing {
 namespace {
@@ -38,7 +39,7 @@ struct Recorded {
     for (const Tensor& y : outputs) {
       if (!y.requires_grad()) continue;
       roots.push_back(y);
-      seeds.push_back(CopyOf(Uniform(y.shape(), -1, 1, 7)).To(y.dtype()));
+      seeds.push_back(CopyOf(Uniform(y.shape(), -1, 1, 7)).To(y.dtype()).To(y.device()));
     }
   }
   std::vector<Tensor> Gradients() const {
@@ -61,7 +62,9 @@ struct Recorded {
 
 // Behind the tape's back: no version changes.
 void Poison(const Tensor& t) {
-  if (t.defined()) std::memset(t.impl()->storage->data(), 0xff, t.impl()->storage->bytes());
+  if (!t.defined()) return;
+  Storage& storage = *t.impl()->storage;
+  WriteBytes(t.device(), storage.data(), std::vector<unsigned char>(storage.bytes(), 0xff));
 }
 
 void CheckSufficient(const OpDef& op, const Call& call) {

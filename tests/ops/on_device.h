@@ -1,0 +1,30 @@
+#ifndef FIRN_TESTS_OPS_ON_DEVICE_H_
+#define FIRN_TESTS_OPS_ON_DEVICE_H_
+
+// Calls and samples on another device than the CPU. Checks run where the inputs lie.
+
+#include <vector>
+
+#include "device/device.h"
+#include "tensor/samples.h"
+#include "tensor/tensor.h"
+#include "tests/ops/calls.h"
+
+namespace firn::testing {
+
+// The storage of a CPU tensor on the device, seen through the same strides.
+Tensor OnDevice(const Tensor& t, Device device);
+// With all inputs there. Factories say in their attributes where the result goes.
+Call OnDevice(const Call& call, Device device);
+void MoveTo(Device device, Samples* samples);
+
+// Where a call runs: with its inputs, or where its attributes say.
+Device DeviceOf(const Call& call);
+
+// Bytes of a device's memory, on the host: read behind all that is queued, and written.
+std::vector<unsigned char> ReadBytes(Device device, const void* data, size_t bytes);
+void WriteBytes(Device device, void* data, const std::vector<unsigned char>& bytes);
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_OPS_ON_DEVICE_H_
