@@ -338,7 +338,8 @@ def main(argv):
     for workload in args.workloads:
         rows += run_workload(workload, args, skipped)
     about["versions"] = {row["framework"]: row["_version"] for row in rows}
-    print(format_title(args, about))
+    if rows:
+        print(format_title(args, about))
     print(format_table(rows))
     for line in skipped:
         print(line)
