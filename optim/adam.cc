@@ -29,7 +29,7 @@ std::vector<std::string> AdamBase<OptionsType, kDecoupled>::state_names(size_t g
 }
 
 template <class OptionsType, bool kDecoupled>
-void AdamBase<OptionsType, kDecoupled>::Update(size_t group, const Tensor& lr,
+void AdamBase<OptionsType, kDecoupled>::Update(size_t group, const Tensor& lr, const Tensor& skip,
                                                absl::Span<Slot* const> slots) {
   const OptionsType& o = this->options(group);
   const Tensor none;
@@ -44,7 +44,8 @@ void AdamBase<OptionsType, kDecoupled>::Update(size_t group, const Tensor& lr,
             .beta2 = o.beta2,
             .eps = o.eps,
             .weight_decay = o.weight_decay,
-            .decoupled = kDecoupled});
+            .decoupled = kDecoupled},
+           skip);
 }
 
 template class AdamBase<AdamOptions, false>;

@@ -56,7 +56,8 @@ class AdamBase final : public OptimizerOf<OptionsType> {
   using Slot = Optimizer::Slot;
   const char* name() const override { return kDecoupled ? "AdamW" : "Adam"; }
   std::vector<std::string> state_names(size_t group) const override;
-  void Update(size_t group, const Tensor& lr, absl::Span<Slot* const> slots) override;
+  void Update(size_t group, const Tensor& lr, const Tensor& skip,
+              absl::Span<Slot* const> slots) override;
   void Check(const OptionsType& options) const override;
 };
 

@@ -3,44 +3,16 @@
 
 #include "optim/clip.h"
 
-#include <algorithm>
-#include <set>
-
 #include "device/status_macros.h"
+#include "optim/own_gradients.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/ops/clip_grad_norm.h"
 #include "tensor/ops/clip_grad_value.h"
-#include "tensor/ops/clone.h"
-#include "tensor/ops/contiguous.h"
 #include "tensor/ops/full.h"
 
 namespace firn::optim {
 namespace {
-
-// The gradient of a parameter, ready to be written: its own, contiguous and without history.
-Tensor OwnGrad(Tensor& parameter) {
-  const Tensor& grad = parameter.grad();
-  const bool own = grad.impl()->use_count() == 1 && grad.impl()->storage->use_count() == 1 &&
-                   grad.is_contiguous() && !grad.requires_grad();
-  if (!own) {
-    const Tensor detached = grad.Detach();
-    parameter.SetGrad(detached.is_contiguous() ? Clone(detached) : Contiguous(detached));
-  }
-  return parameter.grad();
-}
-
-// The gradients of the parameters that have one, each parameter once.
-std::vector<Tensor> OwnGrads(const std::vector<Tensor>& parameters) {
-  std::vector<Tensor> grads;
-  std::set<const TensorImpl*> seen;
-  for (Tensor p : parameters) {
-    if (p.defined() && p.grad().defined() && seen.insert(p.impl()).second) {
-      grads.push_back(OwnGrad(p));
-    }
-  }
-  return grads;
-}
 
 void CheckLimit(double limit, const char* name, const char* caller) {
   if (!(limit >= 0)) {

@@ -1,48 +1,36 @@
-// A gradient times 0 is 0, or NaN when it is infinite or NaN: the sum of all of these is the one
-// number that is read.
+// Scale, good steps and what was found stay on the device. The operations unscale_gradients and
+// update_loss_scale read and write them there, and an optimizer's step asks for `found` itself.
 
 #include "optim/loss_scaler.h"
 
 #include <cmath>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "device/status_macros.h"
+#include "optim/own_gradients.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/add.h"
+#include "tensor/from.h"
 #include "tensor/ops/assign.h"
 #include "tensor/ops/cast.h"
+#include "tensor/ops/full.h"
+#include "tensor/ops/logical_or.h"
 #include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/unscale_gradients.h"
+#include "tensor/ops/update_loss_scale.h"
 
 namespace firn::optim {
 namespace {
 
-bool AllFinite(const std::vector<Tensor>& parameters) {
-  std::vector<Tensor> sums;  // one a device
-  for (const Tensor& p : parameters) {
-    const Tensor& grad = p.grad();
-    if (!grad.defined()) continue;
-    const Tensor part = Cast(Sum(Mul(grad, 0.0)), DType::kF32);
-    bool added = false;
-    for (Tensor& sum : sums) {
-      if (sum.device() != part.device()) continue;
-      sum = Add(sum, part);
-      added = true;
-    }
-    if (!added) sums.push_back(part);
-  }
-  for (const Tensor& sum : sums) {
-    if (std::isnan(sum.Item())) return false;
-  }
-  return true;
-}
+constexpr const char* kName = "loss scaler";
 
-}  // namespace
-
-LossScaler::LossScaler(const LossScalerOptions& o) : options_(o), scale_(o.init_scale) {
-  if (o.init_scale > 0 && std::isfinite(o.init_scale) && o.growth_factor > 1 &&
+void Check(const LossScalerOptions& o) {
+  if (o.init_scale > 0 && std::isfinite(static_cast<float>(o.init_scale)) && o.growth_factor > 1 &&
       o.backoff_factor > 0 && o.backoff_factor < 1 && o.growth_interval >= 1) {
     return;
   }
@@ -50,45 +38,139 @@ LossScaler::LossScaler(const LossScalerOptions& o) : options_(o), scale_(o.init_
       InvalidArgument("init_scale ", o.init_scale, " (want > 0), growth_factor ", o.growth_factor,
                       " (want > 1), backoff_factor ", o.backoff_factor,
                       " (want 0 to 1), growth_interval ", o.growth_interval, " (want >= 1)"),
-      "loss scaler");
+      kName);
 }
 
-Tensor LossScaler::Scale(const Tensor& loss) const { return Mul(loss, scale_); }
+template <class T>
+Tensor Scalar(T value) {
+  return FromVector(std::vector<T>{value}, Shape());
+}
+
+// a or b, on a's device.
+Tensor Either(const Tensor& a, const Tensor& b) {
+  return a.defined() ? LogicalOr(a, b.To(a.device())) : b;
+}
+
+}  // namespace
+
+LossScaler::LossScaler(const LossScalerOptions& options) : options_(options) {
+  Check(options);
+  const NoCaptureScope no_capture;
+  scale_ = Scalar(static_cast<float>(options.init_scale));
+  good_steps_ = Scalar<int64_t>(0);
+  skipped_ = Zeros(Shape(), DType::kBool);
+}
+
+double LossScaler::scale() const { return scale_.Item(); }
+
+bool LossScaler::skipped() const {
+  if (found_.empty()) return skipped_.Item() != 0;
+  bool any = false;
+  for (const auto& [optimizer, found] : found_) any |= found.Item() != 0;
+  return any;
+}
+
+void LossScaler::MoveTo(Device device) {
+  if (scale_.device() == device || !scale_.device().is_cpu()) return;
+  const NoCaptureScope no_capture;  // a captured step finds them where they stay
+  const NoGradScope no_grad;
+  scale_ = scale_.To(device);
+  good_steps_ = good_steps_.To(device);
+  skipped_ = skipped_.To(device);
+}
+
+Tensor LossScaler::Scale(const Tensor& loss) {
+  MoveTo(loss.device());
+  return Mul(loss, scale_.To(loss.device()));
+}
 
 void LossScaler::Unscale(Optimizer& optimizer) {
-  if (unscaled_.contains(&optimizer)) {
+  if (found_.contains(&optimizer)) {
     RaiseStatus(FailedPrecondition("these gradients were divided by the scale before; call Update"
                                    " between steps"),
-                "loss scaler");
+                kName);
   }
   const NoGradScope no_grad;
-  for (const Tensor& p : optimizer.parameters()) {
-    if (p.grad().defined()) Assign(p.grad(), Mul(p.grad(), 1 / scale_));
+  std::vector<std::vector<Tensor>> by_device;
+  for (const Tensor& grad : OwnGrads(optimizer.parameters())) {
+    size_t at = 0;
+    while (at < by_device.size() && by_device[at][0].device() != grad.device()) ++at;
+    if (at == by_device.size()) by_device.emplace_back();
+    by_device[at].push_back(grad);
   }
-  unscaled_.insert(&optimizer);
+  Tensor found;
+  for (const std::vector<Tensor>& grads : by_device) {
+    found = Either(found, UnscaleGradients(grads, scale_.To(grads[0].device())));
+  }
+  if (!found.defined()) found = Zeros(Shape(), DType::kBool, scale_.device());
+  found_.emplace(&optimizer, found.To(scale_.device()));
 }
 
-bool LossScaler::Step(Optimizer& optimizer) {
-  if (!unscaled_.contains(&optimizer)) Unscale(optimizer);
-  const NoGradScope no_grad;
-  if (!AllFinite(optimizer.parameters())) {
-    skipped_ = true;
-    return false;
-  }
-  optimizer.Step();
-  return true;
+void LossScaler::Step(Optimizer& optimizer) {
+  if (!found_.contains(&optimizer)) Unscale(optimizer);
+  optimizer.Step(found_.at(&optimizer));
 }
 
 void LossScaler::Update() {
-  unscaled_.clear();
-  if (std::exchange(skipped_, false)) {
-    scale_ *= options_.backoff_factor;
-    good_steps_ = 0;
-  } else if (++good_steps_ == options_.growth_interval) {
-    const double grown = scale_ * options_.growth_factor;
-    if (std::isfinite(static_cast<float>(grown))) scale_ = grown;
-    good_steps_ = 0;
+  if (found_.empty()) {
+    RaiseStatus(FailedPrecondition("Update without a Step since the last one"), kName);
   }
+  const NoGradScope no_grad;
+  Tensor any;
+  for (const auto& [optimizer, found] : found_) any = Either(any, found);
+  UpdateLossScale(scale_, good_steps_, skipped_, any,
+                  {.growth_factor = options_.growth_factor,
+                   .backoff_factor = options_.backoff_factor,
+                   .growth_interval = options_.growth_interval});
+  found_.clear();
+}
+
+StateDict LossScaler::state_dict() const {
+  StateDict state;
+  state.Insert("scale", scale_.Detach());
+  state.Insert("growth_factor", Scalar(options_.growth_factor));
+  state.Insert("backoff_factor", Scalar(options_.backoff_factor));
+  state.Insert("growth_interval", Scalar(options_.growth_interval));
+  state.Insert("_growth_tracker", good_steps_.Detach());
+  return state;
+}
+
+void LossScaler::LoadStateDict(const StateDict& state) {
+  std::vector<std::string> problems;
+  std::set<std::string> wanted;
+  const auto number = [&](const std::string& name) {
+    wanted.insert(name);
+    const Tensor* const t = state.Find(name);
+    if (t == nullptr || !t->defined()) {
+      problems.push_back(absl::StrCat("no ", name));
+    } else if (t->num_elements() != 1) {
+      problems.push_back(absl::StrCat(name, " is ", t->shape().ToString()));
+    } else {
+      return t->Item();
+    }
+    return 0.0;
+  };
+  const double scale = number("scale"), growth = number("growth_factor"),
+               backoff = number("backoff_factor"), interval = number("growth_interval"),
+               good_steps = number("_growth_tracker");
+  for (const auto& [name, tensor] : state) {
+    if (!wanted.contains(name)) problems.push_back(absl::StrCat("unexpected ", name));
+  }
+  if (!problems.empty()) {
+    RaiseStatus(InvalidArgument("the state dict does not fit: ", absl::StrJoin(problems, ", ")),
+                kName);
+  }
+  const LossScalerOptions options = {.init_scale = scale,
+                                     .growth_factor = growth,
+                                     .backoff_factor = backoff,
+                                     .growth_interval = static_cast<int64_t>(interval)};
+  Check(options);
+  options_ = options;
+  // In place: captured steps read them where they lie.
+  const NoCaptureScope no_capture;
+  const NoGradScope no_grad;
+  Assign(scale_, Scalar(static_cast<float>(scale)).To(scale_.device()));
+  Assign(good_steps_, Scalar(static_cast<int64_t>(good_steps)).To(good_steps_.device()));
 }
 
 }  // namespace firn::optim

@@ -2,9 +2,10 @@
 #define FIRN_OPTIM_LOSS_SCALER_H_
 
 #include <cstdint>
-#include <set>
+#include <map>
 
 #include "optim/optimizer.h"
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 
 namespace firn::optim {
@@ -26,38 +27,54 @@ struct LossScalerOptions {
 //   scaler.Step(optimizer);   // in place of optimizer.Step()
 //   scaler.Update();
 //
-// Each Step reads one number from the device of the parameters. Not for captured steps: what it
-// decides depends on values. Thread-compatible.
+// The scale and what was found are tensors on the device of the loss, where all is decided: a step
+// reads nothing, and a captured one follows them. Thread-compatible.
 class LossScaler {
  public:
-  // Throws kInvalidArgument unless init_scale > 0, growth_factor > 1, 0 < backoff_factor < 1 and
-  // growth_interval >= 1.
+  // Throws kInvalidArgument unless init_scale > 0 is finite as f32, growth_factor > 1,
+  // 0 < backoff_factor < 1 and growth_interval >= 1.
   explicit LossScaler(const LossScalerOptions& options = {});
 
-  double scale() const { return scale_; }
-  // Of the steps since the last Update, whether one was left out.
-  bool skipped() const { return skipped_; }
+  // Waits for the device.
+  double scale() const;
+  // Whether a step was left out: of those since the last Update or, while there is none, of those
+  // before it. Waits for the device.
+  bool skipped() const;
 
-  // loss * scale().
-  Tensor Scale(const Tensor& loss) const;
+  // loss * scale: f32, or f64 for a loss in f64.
+  Tensor Scale(const Tensor& loss);
 
   // Divides the gradients of the optimizer's parameters by the scale, once before its Step: for
   // what looks at them in between, such as clipping. Step does it otherwise. Throws
   // kFailedPrecondition when they were divided since the last Update.
   void Unscale(Optimizer& optimizer);
 
-  // optimizer.Step() unless a gradient is infinite or NaN. Returns whether the step was made.
-  bool Step(Optimizer& optimizer);
+  // optimizer.Step(), which changes nothing if a gradient was infinite or NaN.
+  void Step(Optimizer& optimizer);
 
-  // Sets the scale for the next step. Once a step, after all optimizers' steps.
+  // Sets the scale for the next step. Once a step, after all optimizers' steps. Throws
+  // kFailedPrecondition when no gradients were divided since the last Update.
   void Update();
 
+  // "scale", "growth_factor", "backoff_factor", "growth_interval" and "_growth_tracker" (good steps
+  // in a row), as torch.amp.GradScaler's; 0-d. Shares the elements of the scale and the tracker.
+  StateDict state_dict() const;
+  // Continues where the saved one was. A step that was captured before goes on with the factors and
+  // the interval that it had. Throws kInvalidArgument, and changes nothing, unless all entries and
+  // no others are there, hold one number each and make sense.
+  void LoadStateDict(const StateDict& state);
+
  private:
-  const LossScalerOptions options_;
-  double scale_;
-  int64_t good_steps_ = 0;
-  bool skipped_ = false;
-  std::set<const Optimizer*> unscaled_;  // since the last Update
+  // Brings the scale to the device of the first loss.
+  void MoveTo(Device device);
+
+  LossScalerOptions options_;
+  Tensor scale_;       // f32
+  Tensor good_steps_;  // i64
+  Tensor skipped_;     // bool
+  // What dividing an optimizer's gradients found, since the last Update; bool, on the scale's
+  // device.
+  std::map<const Optimizer*, Tensor> found_;
 };
 
 }  // namespace firn::optim

@@ -157,7 +157,7 @@ void Optimizer::Prepare(size_t group, Slot& slot) const {
   slot.state = std::move(state);
 }
 
-void Optimizer::StepGroup(size_t group) {
+void Optimizer::StepGroup(size_t group, const Tensor& skip) {
   Group& g = groups_[group];
   std::vector<Slot*> slots;
   slots.reserve(g.slots.size());
@@ -176,15 +176,16 @@ void Optimizer::StepGroup(size_t group) {
       const NoCaptureScope no_capture;
       g.lr = g.lr.To(device);
     }
-    Update(group, g.lr, absl::MakeConstSpan(&*begin, static_cast<size_t>(end - begin)));
+    Update(group, g.lr, skip.defined() ? skip.To(device) : skip,
+           absl::MakeConstSpan(&*begin, static_cast<size_t>(end - begin)));
     begin = end;
   }
 }
 
-void Optimizer::Step() {
+void Optimizer::Step(const Tensor& skip) {
   CheckAnyKnown();
   const NoGradScope no_grad;
-  for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g);
+  for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g, skip);
 }
 
 void Optimizer::ZeroGrad() {

@@ -54,8 +54,9 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Throws firn::Error when all parameters are pending: no forward has run.
-  void Step();
+  // Where `skip` (bool, 0-d) is defined and true, nothing changes: decided on the device, without
+  // reading it here. Throws firn::Error when all parameters are pending: no forward has run.
+  void Step(const Tensor& skip = {});
   // Forgets the gradients of all parameters.
   void ZeroGrad();
 
@@ -92,8 +93,10 @@ class Optimizer {
   // What a parameter's state consists of beside `step`: zeros of the parameter's shape at first.
   virtual std::vector<std::string> state_names(size_t group) const = 0;
   // Moves the parameters of these slots of a group, all of which have gradients and state, by one
-  // operation. `lr` is on their device. Runs inside NoGradScope.
-  virtual void Update(size_t group, const Tensor& lr, absl::Span<Slot* const> slots) = 0;
+  // operation, unless `skip` (bool, 0-d) is defined and true. It and `lr` are on their device. Runs
+  // inside NoGradScope.
+  virtual void Update(size_t group, const Tensor& lr, const Tensor& skip,
+                      absl::Span<Slot* const> slots) = 0;
   // Shows the group's options but the learning rate.
   virtual void VisitOptions(size_t group, AttrVisitor& visitor) = 0;
   // Throws when the group's options make no sense with that learning rate.
@@ -118,7 +121,7 @@ class Optimizer {
   // The slots that `state` describes; also sets the options. Throws when anything does not fit.
   std::vector<std::vector<Slot>> ReadState(const StateDict& state, std::vector<double>* rates);
   void Prepare(size_t group, Slot& slot) const;
-  void StepGroup(size_t group);
+  void StepGroup(size_t group, const Tensor& skip);
 
   std::vector<Group> groups_;
 };

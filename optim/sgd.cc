@@ -33,7 +33,8 @@ std::vector<std::string> Sgd::state_names(size_t group) const {
   return {"momentum_buffer"};
 }
 
-void Sgd::Update(size_t group, const Tensor& lr, absl::Span<Slot* const> slots) {
+void Sgd::Update(size_t group, const Tensor& lr, const Tensor& skip,
+                 absl::Span<Slot* const> slots) {
   const SgdOptions& o = options(group);
   const Tensor none;
   std::vector<SgdStepSlot> tensors;
@@ -45,7 +46,8 @@ void Sgd::Update(size_t group, const Tensor& lr, absl::Span<Slot* const> slots) 
           {.momentum = o.momentum,
            .dampening = o.dampening,
            .weight_decay = o.weight_decay,
-           .nesterov = o.nesterov});
+           .nesterov = o.nesterov},
+          skip);
 }
 
 }  // namespace firn::optim

@@ -32,7 +32,8 @@ class Sgd final : public OptimizerOf<SgdOptions> {
  protected:
   const char* name() const override { return "Sgd"; }
   std::vector<std::string> state_names(size_t group) const override;
-  void Update(size_t group, const Tensor& lr, absl::Span<Slot* const> slots) override;
+  void Update(size_t group, const Tensor& lr, const Tensor& skip,
+              absl::Span<Slot* const> slots) override;
   void Check(const SgdOptions& options) const override;
 };
 

@@ -18,7 +18,7 @@
 namespace firn {
 namespace {
 
-// Input 0 is the learning rate; then, for each parameter:
+// For each parameter, see kernels/optimizer_inputs.h:
 enum Input { kParam, kGrad, kMean, kVar, kMaxVar, kStep, kCycle };
 
 absl::Status Infer(InferContext& c) {
@@ -58,8 +58,9 @@ void Loop(const Arrays<T>& a, int64_t begin, int64_t end, const AdamScalars& s) 
 
 absl::Status Run(KernelContext& k) {
   const AdamStepAttrs& attrs = k.attrs<AdamStepAttrs>();
-  const double lr = cpu::ScalarOf(k, 0);
-  cpu::TensorRow(k, 1, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
+  if (cpu::SkipsStep(k)) return absl::OkStatus();
+  const double lr = cpu::ScalarOf(k, kLearningRate);
+  cpu::TensorRow(k, kFirstParam, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
     const AdamScalars s = AdamScalarsOf(attrs, lr, *k.in<int64_t>(i + kStep) + 1);
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       const Arrays<T> a = {k.inout<T>(i + kParam), k.in<T>(i + kGrad), k.inout<T>(i + kMean),
@@ -77,6 +78,7 @@ FIRN_REGISTER_OP(adam_step) {
       .name = "adam_step",
       .doc = "One step of Adam, AdamW or AMSGrad for all parameters, in place. Not differentiable.",
       .inputs = {{.name = "lr", .dtypes = kFloating, .max_rank = 0},
+                 {.name = "skip", .dtypes = SetOf(DType::kBool), .max_rank = 0, .optional = true},
                  {.name = "param", .dtypes = kFloating, .inout = true, .variadic = true},
                  {.name = "grad", .same_dtype_as = "param", .variadic = true},
                  {.name = "mean", .same_dtype_as = "param", .inout = true, .variadic = true},
@@ -105,10 +107,11 @@ void AdamStep(const Tensor& param, const Tensor& grad, const Tensor& mean, const
   AdamStep({{param, grad, mean, var, max_var, step}}, lr, attrs);
 }
 
-void AdamStep(absl::Span<const AdamStepSlot> slots, const Tensor& lr, const AdamStepAttrs& attrs) {
+void AdamStep(absl::Span<const AdamStepSlot> slots, const Tensor& lr, const AdamStepAttrs& attrs,
+              const Tensor& skip) {
   static const OpDef& op = Op("adam_step");
-  std::vector<TensorRef> in = {lr};
-  in.reserve(1 + slots.size() * kCycle);
+  std::vector<TensorRef> in = {lr, skip};
+  in.reserve(kFirstParam + slots.size() * kCycle);
   for (const AdamStepSlot& s : slots) {
     in.insert(in.end(), {s.param, s.grad, s.mean, s.var, s.max_var, s.step});
   }

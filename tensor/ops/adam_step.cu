@@ -6,7 +6,7 @@
 namespace firn::adam_step_cuda {
 namespace {
 
-// Input 0 is the learning rate; then, for each parameter:
+// For each parameter, see kernels/optimizer_inputs.h:
 enum Input { kParam, kGrad, kMean, kVar, kMaxVar, kStep, kCycle };
 
 struct ScalarsFn {
@@ -20,10 +20,12 @@ template <class T>
 struct AdamBody {
   cuda::TensorTable<5> table;  // parameters, gradients, moments, maxima (may be null)
   const AdamScalars* scalars;
+  const bool* skip;  // may be null
 
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t chunk) const {
     using C = ComputeOf<T>;
+    if (skip != nullptr && *skip) return;
     const cuda::Piece piece = table.PieceOf(chunk);
     T* const p = static_cast<T*>(table.arrays[piece.entry][0]);
     const T* const g = static_cast<const T*>(table.arrays[piece.entry][1]);
@@ -56,9 +58,10 @@ absl::Status Run(KernelContext& k) {
   FIRN_RETURN_IF_ERROR(
       cuda::MakeStepScalars(k, kCycle, kStep, ScalarsFn{k.attrs<AdamStepAttrs>()}));
   return cuda::VisitTables<5>(
-      k, 1, kCycle, {kParam, kGrad, kMean, kVar, kMaxVar},
+      k, kFirstParam, kCycle, {kParam, kGrad, kMean, kVar, kMaxVar},
       [&]<class T>(TypeTag<T>, const auto& table) {
-        return cuda::ForEachChunk(k, table, AdamBody<T>{table, k.workspace<AdamScalars>()});
+        return cuda::ForEachChunk(
+            k, table, AdamBody<T>{table, k.workspace<AdamScalars>(), k.in<bool>(kSkip)});
       });
 }
 

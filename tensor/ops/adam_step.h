@@ -40,9 +40,10 @@ void AdamStep(const Tensor& param, const Tensor& grad, const Tensor& mean, const
 struct AdamStepSlot {
   TensorRef param, grad, mean, var, max_var, step;
 };
-// The same for many parameters, in one pass over all of them.
+// The same for many parameters, in one pass over all of them. Where `skip` (bool, 0-d; may be
+// undefined) is true, nothing changes.
 void AdamStep(absl::Span<const AdamStepSlot> slots, const Tensor& lr,
-              const AdamStepAttrs& attrs = {});
+              const AdamStepAttrs& attrs = {}, const Tensor& skip = {});
 
 }  // namespace firn
 

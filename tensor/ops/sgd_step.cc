@@ -17,14 +17,14 @@
 namespace firn {
 namespace {
 
-// Input 0 is the learning rate; then, for each parameter:
+// For each parameter, see kernels/optimizer_inputs.h:
 enum Input { kParam, kGrad, kVelocity, kStep, kCycle };
 
 absl::Status Infer(InferContext& c) {
   FIRN_RETURN_IF_ERROR(
       InferOptimizerStep(c, kCycle, {{kGrad, "grad"}, {kVelocity, "momentum_buffer"}}));
   const SgdStepAttrs& a = c.attrs<SgdStepAttrs>();
-  for (int i = 1; i < c.num_inputs(); i += kCycle) {
+  for (int i = kFirstParam; i < c.num_inputs(); i += kCycle) {
     FIRN_RETURN_IF(a.momentum != 0 && !c.has(i + kVelocity),
                    InvalidArgument("momentum ", a.momentum, " needs a momentum_buffer"));
   }
@@ -60,8 +60,9 @@ void WithVelocity(T* p, const T* g, T* v, int64_t n, const SgdCoefficients& c) {
 
 absl::Status Run(KernelContext& k) {
   const SgdStepAttrs& a = k.attrs<SgdStepAttrs>();
-  const double lr = cpu::ScalarOf(k, 0);
-  cpu::TensorRow(k, 1, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
+  if (cpu::SkipsStep(k)) return absl::OkStatus();
+  const double lr = cpu::ScalarOf(k, kLearningRate);
+  cpu::TensorRow(k, kFirstParam, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       T* p = k.inout<T>(i + kParam) + begin;
       const T* g = k.in<T>(i + kGrad) + begin;
@@ -83,6 +84,7 @@ FIRN_REGISTER_OP(sgd_step) {
           "One step of gradient descent with momentum for all parameters, in place. Not "
           "differentiable.",
       .inputs = {{.name = "lr", .dtypes = kFloating, .max_rank = 0},
+                 {.name = "skip", .dtypes = SetOf(DType::kBool), .max_rank = 0, .optional = true},
                  {.name = "param", .dtypes = kFloating, .inout = true, .variadic = true},
                  {.name = "grad", .same_dtype_as = "param", .variadic = true},
                  {.name = "momentum_buffer",
@@ -109,10 +111,11 @@ void SgdStep(const Tensor& param, const Tensor& grad, const Tensor& velocity, co
   SgdStep({{param, grad, velocity, step}}, lr, attrs);
 }
 
-void SgdStep(absl::Span<const SgdStepSlot> slots, const Tensor& lr, const SgdStepAttrs& attrs) {
+void SgdStep(absl::Span<const SgdStepSlot> slots, const Tensor& lr, const SgdStepAttrs& attrs,
+             const Tensor& skip) {
   static const OpDef& op = Op("sgd_step");
-  std::vector<TensorRef> in = {lr};
-  in.reserve(1 + slots.size() * kCycle);
+  std::vector<TensorRef> in = {lr, skip};
+  in.reserve(kFirstParam + slots.size() * kCycle);
   for (const SgdStepSlot& s : slots) in.insert(in.end(), {s.param, s.grad, s.velocity, s.step});
   Apply(op, in, attrs);
 }

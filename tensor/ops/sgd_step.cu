@@ -6,7 +6,7 @@
 namespace firn::sgd_step_cuda {
 namespace {
 
-// Input 0 is the learning rate; then, for each parameter:
+// For each parameter, see kernels/optimizer_inputs.h:
 enum Input { kParam, kGrad, kVelocity, kStep, kCycle };
 
 struct ScalarsFn {
@@ -21,11 +21,13 @@ template <class T>
 struct SgdBody {
   cuda::TensorTable<3> table;  // parameters, gradients, velocities
   const SgdCoefficients* scalars;
+  const bool* skip;  // may be null
   bool plain;
 
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t chunk) const {
     using C = ComputeOf<T>;
+    if (skip != nullptr && *skip) return;
     const cuda::Piece piece = table.PieceOf(chunk);
     T* const p = static_cast<T*>(table.arrays[piece.entry][0]);
     const T* const g = static_cast<const T*>(table.arrays[piece.entry][1]);
@@ -54,9 +56,11 @@ absl::Status Run(KernelContext& k) {
   const SgdStepAttrs& a = k.attrs<SgdStepAttrs>();
   FIRN_RETURN_IF_ERROR(cuda::MakeStepScalars(k, kCycle, kStep, ScalarsFn{a}));
   return cuda::VisitTables<3>(
-      k, 1, kCycle, {kParam, kGrad, kVelocity}, [&]<class T>(TypeTag<T>, const auto& table) {
+      k, kFirstParam, kCycle, {kParam, kGrad, kVelocity},
+      [&]<class T>(TypeTag<T>, const auto& table) {
         return cuda::ForEachChunk(
-            k, table, SgdBody<T>{table, k.workspace<SgdCoefficients>(), a.momentum == 0});
+            k, table,
+            SgdBody<T>{table, k.workspace<SgdCoefficients>(), k.in<bool>(kSkip), a.momentum == 0});
       });
 }
 

@@ -36,8 +36,10 @@ void SgdStep(const Tensor& param, const Tensor& grad, const Tensor& velocity, co
 struct SgdStepSlot {
   TensorRef param, grad, velocity, step;
 };
-// The same for many parameters, in one pass over all of them.
-void SgdStep(absl::Span<const SgdStepSlot> slots, const Tensor& lr, const SgdStepAttrs& attrs = {});
+// The same for many parameters, in one pass over all of them. Where `skip` (bool, 0-d; may be
+// undefined) is true, nothing changes.
+void SgdStep(absl::Span<const SgdStepSlot> slots, const Tensor& lr, const SgdStepAttrs& attrs = {},
+             const Tensor& skip = {});
 
 }  // namespace firn
 

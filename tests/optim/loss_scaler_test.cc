@@ -2,12 +2,18 @@
 #include "optim/loss_scaler.h"
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "autograd/backward.h"
+#include "autograd/graph/static_graph.h"
 #include "gtest/gtest.h"
+#include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tensor/from.h"
+#include "tensor/ops/add.h"
+#include "tensor/ops/assign.h"
+#include "tensor/ops/clone.h"
 #include "tensor/ops/mul.h"
 #include "tensor/ops/sum.h"
 #include "tests/error_of.h"
@@ -20,12 +26,15 @@ using testing::ErrorOf;
 class LossScalerTest : public ::testing::Test {
  protected:
   // A step on sum(factor * x), whose gradient is the factor.
+  // Returns whether it was made.
   bool Step(double factor) {
     optimizer_.ZeroGrad();
     scaler_.Scale(Sum(Mul(x_, factor))).Backward();
-    const bool stepped = scaler_.Step(optimizer_);
+    scaler_.Step(optimizer_);
+    const bool skipped = scaler_.skipped();
     scaler_.Update();
-    return stepped;
+    EXPECT_EQ(scaler_.skipped(), skipped) << "until the next step";
+    return !skipped;
   }
 
   Tensor x_ = FromVector<float>({1, 2}).SetRequiresGrad();
@@ -72,8 +81,128 @@ TEST_F(LossScalerTest, DividesGradientsOnce) {
   EXPECT_EQ(x_.grad().ToVector<float>(), (std::vector<float>{3, 3}));
   EXPECT_NE(ErrorOf([&] { scaler_.Unscale(optimizer_); }).find("divided by the scale before"),
             std::string::npos);
-  EXPECT_TRUE(scaler_.Step(optimizer_));
+  scaler_.Step(optimizer_);
+  EXPECT_FALSE(scaler_.skipped());
   EXPECT_EQ(x_.grad().ToVector<float>(), (std::vector<float>{3, 3}));
+}
+
+TEST_F(LossScalerTest, LeavesStateOfTheOptimizerAlone) {
+  Adam adam({x_}, {.lr = 0.1});
+  scaler_.Scale(Sum(Mul(x_, 2.0))).Backward();
+  scaler_.Step(adam);
+  scaler_.Update();
+  const std::vector<float> x = x_.ToVector<float>();
+  const StateDict before = adam.state_dict();
+  const std::vector<float> mean = before["state.0.exp_avg"].ToVector<float>();
+  adam.ZeroGrad();
+  scaler_.Scale(Sum(Mul(x_, NAN))).Backward();
+  scaler_.Step(adam);
+  EXPECT_TRUE(scaler_.skipped());
+  EXPECT_EQ(x_.ToVector<float>(), x);
+  EXPECT_EQ(adam.state_dict()["state.0.exp_avg"].ToVector<float>(), mean);
+  EXPECT_EQ(adam.state_dict()["state.0.step"].Item(), 1);
+}
+
+TEST_F(LossScalerTest, EachOptimizerSkipsForItsOwnGradients) {
+  Tensor y = FromVector<float>({5}).SetRequiresGrad();
+  Sgd other({y}, {.lr = 1});
+  optimizer_.ZeroGrad();
+  scaler_.Scale(Add(Sum(Mul(x_, INFINITY)), Sum(y))).Backward();
+  scaler_.Step(optimizer_);
+  scaler_.Step(other);
+  scaler_.Update();
+  EXPECT_EQ(x_.ToVector<float>(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{4}));
+  EXPECT_EQ(scaler_.scale(), 4) << "once, although only one of them was left out";
+}
+
+TEST_F(LossScalerTest, DividesAGradientThatTwoParametersShareOnce) {
+  Tensor y = FromVector<float>({5, 6}).SetRequiresGrad();
+  Sgd both({x_, y}, {.lr = 1});
+  scaler_.Scale(Sum(Add(x_, y))).Backward();
+  scaler_.Unscale(both);
+  EXPECT_EQ(x_.grad().ToVector<float>(), (std::vector<float>{1, 1}));
+  EXPECT_EQ(y.grad().ToVector<float>(), (std::vector<float>{1, 1}));
+}
+
+TEST_F(LossScalerTest, UpdateWantsAStep) {
+  EXPECT_NE(ErrorOf([&] { scaler_.Update(); }).find("loss scaler: Update without a Step"),
+            std::string::npos);
+  Step(1);
+  EXPECT_NE(ErrorOf([&] { scaler_.Update(); }), "");
+}
+
+TEST_F(LossScalerTest, GoesOnFromAStateDict) {
+  Step(INFINITY);
+  Step(1);
+  const StateDict state = scaler_.state_dict();
+  EXPECT_EQ(state["scale"].Item(), 4);
+  EXPECT_EQ(state["_growth_tracker"].Item(), 1);
+  EXPECT_EQ(state["growth_interval"].Item(), 2);
+  LossScaler next({.init_scale = 2, .growth_factor = 3, .growth_interval = 7});
+  next.LoadStateDict(state);
+  scaler_ = next;
+  EXPECT_EQ(scaler_.scale(), 4);
+  Step(1);
+  EXPECT_EQ(scaler_.scale(), 8) << "the second good step, and the saved one's growth factor";
+}
+
+TEST_F(LossScalerTest, RefusesStateDictsThatDoNotFit) {
+  const auto error = [&](const StateDict& state) {
+    return ErrorOf([&] { scaler_.LoadStateDict(state); });
+  };
+  StateDict wrong;
+  wrong.Insert("scale", FromVector<float>({1, 2}));
+  wrong.Insert("growth_factor", FromVector<double>({4}));
+  wrong.Insert("growth", FromVector<double>({4}));
+  wrong.Insert("backoff_factor", FromVector<double>({0.5}));
+  wrong.Insert("growth_interval", FromVector<double>({5}));
+  EXPECT_EQ(
+      error(wrong),
+      "loss scaler: the state dict does not fit: scale is [2], no _growth_tracker, unexpected "
+      "growth");
+  StateDict senseless;
+  for (const auto& [name, tensor] : scaler_.state_dict()) senseless.Insert(name, Clone(tensor));
+  Assign(*senseless.Find("backoff_factor"), FromVector(std::vector<double>{3}, Shape()));
+  EXPECT_NE(error(senseless).find("backoff_factor 3 (want 0 to 1)"), std::string::npos);
+  EXPECT_EQ(scaler_.scale(), 8);
+  EXPECT_EQ(scaler_.state_dict()["backoff_factor"].Item(), 0.5);
+}
+
+TEST(LossScalerGraphTest, FrozenStepsDecideAsOrdinaryOnes) {
+  constexpr int kSteps = 20;
+  struct Trainer {
+    Tensor x = FromVector<float>({1, 2, 3}).SetRequiresGrad();
+    Adam adam{{x}, {.lr = 0.05}};
+    LossScaler scaler{{.init_scale = 1024, .growth_interval = 3}};
+    Tensor Step(const Tensor& factor) {
+      adam.ZeroGrad();
+      const Tensor loss = Sum(Mul(Mul(x, x), factor));
+      scaler.Scale(loss).Backward();
+      scaler.Step(adam);
+      scaler.Update();
+      return loss;
+    }
+  } plain, frozen;
+  const auto factor = [](int i) {
+    const float f = i == 4 || i == 5 ? INFINITY : i == 11 ? NAN : 0.1f * static_cast<float>(i + 1);
+    return FromVector<float>({f, 1, 2});
+  };
+  plain.Step(factor(0));
+  StaticGraph step = Freeze([&](const Tensor& f) { return frozen.Step(f); }, factor(0));
+  std::vector<double> scales;
+  for (int i = 1; i < kSteps; ++i) {
+    const Tensor f = factor(i);
+    plain.Step(f);
+    step(f);
+    EXPECT_EQ(frozen.x.ToVector<float>(), plain.x.ToVector<float>()) << "step " << i;
+    EXPECT_EQ(frozen.scaler.scale(), plain.scaler.scale()) << "step " << i;
+    EXPECT_EQ(frozen.scaler.skipped(), i == 4 || i == 5 || i == 11) << "step " << i;
+    scales.push_back(plain.scaler.scale());
+  }
+  EXPECT_EQ(frozen.adam.state_dict()["state.0.step"].Item(), kSteps - 3);
+  EXPECT_EQ(scales, (std::vector<double>{1024, 2048, 2048, 1024, 512, 512, 512, 1024, 1024, 1024,
+                                         512, 512, 512, 1024, 1024, 1024, 2048, 2048, 2048}));
 }
 
 TEST(LossScalerOptionsTest, AreChecked) {

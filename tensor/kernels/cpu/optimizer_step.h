@@ -2,23 +2,24 @@
 #define FIRN_TENSOR_KERNELS_CPU_OPTIMIZER_STEP_H_
 
 // What the operations that move parameters in place have in common. Their inputs are the learning
-// rate and then, for each parameter, the parameter, its gradient, state and count of steps: one
-// call moves all parameters of a network.
+// rate, whether to skip the step, and then, for each parameter, the parameter, its gradient, state
+// and count of steps: one call moves all parameters of a network.
 
 #include <initializer_list>
 #include <utility>
 
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/kernels/cpu/multi_tensor.h"
+#include "tensor/kernels/optimizer_inputs.h"
 #include "tensor/op.h"
 
 namespace firn {
 
 // Refuses tensors (position and name in a parameter's `cycle` of inputs) whose shape is not that of
-// the parameter, the first of the cycle. The first cycle begins at input 1.
+// the parameter, the first of the cycle.
 inline absl::Status InferOptimizerStep(
     InferContext& c, int cycle, std::initializer_list<std::pair<int, const char*>> like_param) {
-  for (int p = 1; p < c.num_inputs(); p += cycle) {
+  for (int p = kFirstParam; p < c.num_inputs(); p += cycle) {
     for (const auto& [offset, name] : like_param) {
       const int i = p + offset;
       FIRN_RETURN_IF(c.has(i) && c.shape(i) != c.shape(p),
@@ -40,9 +41,14 @@ inline double ScalarOf(const KernelContext& k, int i) {
   return value;
 }
 
+inline bool SkipsStep(const KernelContext& k) {
+  const bool* const skip = k.in<bool>(kSkip);
+  return skip != nullptr && *skip;
+}
+
 // Adds 1 to the counts of steps (i64, may be absent), `offset` after each parameter.
 inline void CountSteps(const KernelContext& k, int cycle, int offset) {
-  for (int i = 1 + offset; i < k.num_inputs(); i += cycle) {
+  for (int i = kFirstParam + offset; i < k.num_inputs(); i += cycle) {
     if (int64_t* step = k.inout<int64_t>(i)) ++*step;
   }
 }

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "device/status_macros.h"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/optimizer_inputs.h"
 #include "tensor/op.h"
 
 namespace firn::cuda {
@@ -126,6 +127,7 @@ struct StepScalarsBody {
   F f;
   const void* lr;
   DType lr_dtype;
+  const bool* skip;  // may be null
   Scalars* to;
   int64_t* steps[kMost];  // null: not counted
 
@@ -133,16 +135,17 @@ struct StepScalarsBody {
     int64_t* const step = steps[i];
     const int64_t taken = step == nullptr ? -1 : *step;
     to[i] = f(ScalarAt(lr, lr_dtype), taken);
-    if (step != nullptr) *step = taken + 1;
+    if (step != nullptr && (skip == nullptr || !*skip)) *step = taken + 1;
   }
 };
 
-// To the workspace, a Scalars for each parameter. Input 0 is the learning rate; parameters have
-// `cycle` inputs each, the count of steps `offset` after the first.
+// To the workspace, a Scalars for each parameter. Parameters have `cycle` inputs each, the count of
+// steps `offset` after the first; before them see optimizer_inputs.h.
 template <class F>
 absl::Status MakeStepScalars(const KernelContext& k, int cycle, int offset, const F& f) {
   using Body = StepScalarsBody<F>;
-  Body body = {f, k.in<void>(0), k.in_spec(0).dtype, k.workspace<typename Body::Scalars>()};
+  Body body = {f, k.in<void>(kLearningRate), k.in_spec(kLearningRate).dtype, k.in<bool>(kSkip),
+               k.workspace<typename Body::Scalars>()};
   int count = 0;
   const auto flush = [&]() -> absl::Status {
     FIRN_RETURN_IF_ERROR(ForEach(k, count, body));
@@ -150,7 +153,7 @@ absl::Status MakeStepScalars(const KernelContext& k, int cycle, int offset, cons
     count = 0;
     return absl::OkStatus();
   };
-  for (int i = 1; i < k.num_inputs(); i += cycle) {
+  for (int i = kFirstParam; i < k.num_inputs(); i += cycle) {
     if (count == Body::kMost) FIRN_RETURN_IF_ERROR(flush());
     body.steps[count++] = k.inout<int64_t>(i + offset);
   }

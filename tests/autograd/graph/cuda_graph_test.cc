@@ -1,5 +1,6 @@
 // Training on a CUDA device, step by step and frozen: on a GPU, or on the stand-in, where libraries
 // refuse and kernels run on the host.
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -11,11 +12,15 @@
 #include "nn/conv.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
+#include "optim/loss_scaler.h"
 #include "tensor/from.h"
 #include "tensor/op.h"
 #include "tensor/ops/assign.h"
 #include "tensor/ops/cross_entropy.h"
 #include "tensor/ops/flatten.h"
+}
+
+#include "tensor/ops/mul.h"
 #include "tensor/ops/randint.h"
 #include "tensor/ops/randn.h"
 #include "tensor/ops/relu.h"
@@ -216,6 +221,44 @@ TEST_F(CudaGraphTest, FrozenConvolutionsTakeTheirActivationsAlong) {
   SetConvMath(F32Math::kTf32);
   for (int i = 1; i < kSteps; ++i) EXPECT_NEAR(got[i], want[i], 1e-4) << "step " << i;
   EXPECT_LT(want.back(), want.front());
+}
+
+TEST_F(CudaGraphTest, ALossScalerDecidesOnTheDevice) {
+  Trainer plain{Device::Cpu()}, frozen{device_};
+  optim::LossScaler here({.init_scale = 64, .growth_interval = 4}),
+      there({.init_scale = 64, .growth_interval = 4});
+  const auto step_of = [](Trainer& t, optim::LossScaler& scaler) {
+    return [&](const Tensor& x, const Tensor& y) {
+      t.adam->ZeroGrad();
+      Tensor loss = CrossEntropy(t.net->Forward(x), y);
+      scaler.Scale(loss).Backward();
+      scaler.Step(*t.adam);
+      scaler.Update();
+      return loss;
+    };
+  };
+  const auto step_here = step_of(plain, here);
+  StaticGraph step = Freeze(step_of(frozen, there), frozen.images, frozen.labels);
+  step_here(plain.images, plain.labels);
+  const Tensor images = plain.images.Clone(), images_there = frozen.images.Clone();
+  for (int i = 1; i < 20; ++i) {
+    const bool bad = i == 3 || i == 9 || i == 10;
+    const Tensor x = bad ? Mul(plain.images, static_cast<double>(INFINITY)) : plain.images;
+    Assign(images, x);
+    Assign(images_there, x.To(device_));
+    step_here(images, plain.labels);
+    const int64_t before = CudaSynchronizations();
+    step(images_there, frozen.labels);
+    EXPECT_EQ(CudaSynchronizations(), before);
+    EXPECT_EQ(there.skipped(), bad) << "step " << i;
+    EXPECT_EQ(there.scale(), here.scale()) << "step " << i;
+  }
+  EXPECT_GT(step.recorded_runs(), 0);
+  const auto want = plain.net->parameters(), got = frozen.net->parameters();
+  for (size_t i = 0; i < want.size(); ++i) {
+    const auto w = want[i].ToVector<float>(), g = got[i].ToVector<float>();
+    for (size_t j = 0; j < w.size(); ++j) EXPECT_NEAR(g[j], w[j], 1e-4) << "parameter " << i;
+  }
 }
 
 TEST_F(CudaGraphTest, AFailedRecordingRunsKernelByKernelAndSaysSo) {

@@ -1,0 +1,31 @@
+#ifndef FIRN_TENSOR_OPS_UPDATE_LOSS_SCALE_FN_H_
+#define FIRN_TENSOR_OPS_UPDATE_LOSS_SCALE_FN_H_
+
+#include "device/simd.h"
+#include "tensor/ops/update_loss_scale.h"
+
+namespace firn {
+
+struct UpdateLossScaleFn {
+  UpdateLossScaleAttrs a;
+  float* scale;
+  int64_t* good_steps;
+  bool* skipped;
+  const bool* found;
+
+  FIRN_HOST_DEVICE void operator()(int64_t) const {
+    *skipped = *found;
+    if (*found) {
+      *scale = static_cast<float>(*scale * a.backoff_factor);
+      *good_steps = 0;
+    } else if (++*good_steps >= a.growth_interval) {
+      const auto grown = static_cast<float>(*scale * a.growth_factor);
+      if (grown - grown == 0) *scale = grown;  // finite
+      *good_steps = 0;
+    }
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_UPDATE_LOSS_SCALE_FN_H_
