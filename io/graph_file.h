@@ -8,7 +8,8 @@
 //   StaticGraph graph = *io::LoadGraph("net.firn");                  // elsewhere
 //   Tensor scores = graph(image);
 //
-// A file is read on any machine: it holds no layouts that kernels chose. It is read by this and by
+// A file is read on any machine: it holds no layouts that kernels chose, and not the device that it
+// was captured on, which may be any one. It is read by this and by
 // later versions: attributes have names, and what an operation got since then has its default.
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "autograd/graph/graph.h"
 #include "autograd/graph/static_graph.h"
+#include "device/device.h"
 #include "io/load_limits.h"
 #include "tensor/state_dict.h"
 
@@ -37,8 +39,9 @@ struct SaveGraphOptions {
 // Writes the graph to `path`, replacing the file that is there once the new one is safely on the
 // disk. Equal graphs give equal files. Tensors that the captured code made and left outside become
 // temporaries, buffers are cut to what is used of them. Errors: FailedPrecondition for gradients
-// and names, see the options; Unimplemented for graphs on other devices than the CPU, and for what
-// no captured run of operations gives, naming the operation; those of SaveHdf5 for the file.
+// and names, see the options; Unimplemented for graphs on several devices, naming them, and for
+// what no captured run of operations gives, naming the operation; those of SaveHdf5 for the file.
+// States on other devices than the CPU are copied to the host, which waits for them.
 absl::Status SaveGraph(const std::string& path, const Graph& graph,
                        const SaveGraphOptions& options = {});
 absl::Status SaveGraph(const std::string& path, const StaticGraph& graph,
@@ -53,6 +56,8 @@ struct LoadGraphOptions {
   // States to use instead of those in the file, by name: the graph reads and writes these tensors,
   // which may be a model's. Names that the graph does not have are passed over.
   StateDict states = {};
+  // Where the graph runs. Unavailable where there is no such device.
+  Device device = Device::Cpu();
 };
 
 // A graph and its states by name, in the order of the file.

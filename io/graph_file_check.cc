@@ -65,7 +65,7 @@ class Checker {
     const Buffer& b = g_.buffer_of(id);
     FIRN_RETURN_IF(!v.spec.device.is_cpu() || b.device != v.spec.device,
                    Unimplemented("%", id, " is on ", v.spec.device.ToString(), " in a buffer on ",
-                                 b.device.ToString(), "; graph files are for the CPU"));
+                                 b.device.ToString(), "; files call every device the CPU"));
     FIRN_RETURN_IF(v.spec.layout.blocked(), InvalidArgument("%", id, " is blocked"));
     int64_t begin, end;
     const bool inside = BytesOf(v, &begin, &end) && begin >= 0 && end <= b.bytes;

@@ -14,6 +14,7 @@
 //   elements  of constants, and of states when they are with it, in the order of the buffers
 //   u32       CRC-32 of everything before
 //
+// Devices are relative: a graph uses one, which files call the CPU.
 // Numbers are little-endian. The version counts changes that older readers cannot read: a new
 // attribute or a new operation is none, a new field of the structure is one.
 
@@ -71,6 +72,13 @@ absl::Status CheckStorable(const Graph& graph);
 // The graph as a file has it. Values keep the tensors they have in this program. Unimplemented for
 // views of blocked tensors, which no operation makes.
 absl::StatusOr<Graph> MakePortable(const Graph& graph);
+
+// The device of all its buffers. Unimplemented, naming two, where they lie on several.
+absl::StatusOr<Device> OneDeviceOf(const Graph& graph);
+// Every buffer, value and attribute to another device; the tensors of values stay where they are.
+void MoveGraph(Device to, Graph* graph);
+// Copies tensors of other devices to the CPU. FailedPrecondition for one that has no elements yet.
+absl::Status BringTensorsToHost(Graph* graph);
 
 // The graph that a file tells of. Its tensors have no elements yet, and no storage. NotFound for an
 // operation that is not linked in; InvalidArgument and the like, naming what is wrong.

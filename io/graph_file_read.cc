@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "device/context.h"
 #include "device/status_macros.h"
 #include "io/graph_file.h"
 #include "io/graph_file_format.h"
@@ -179,7 +180,8 @@ class Binder {
     const auto bytes = static_cast<size_t>(buffer.bytes);
     FIRN_ASSIGN_OR_RETURN(places_[b],
                           Storage::Allocate(bytes, buffer.device, AllocTag::kParameter));
-    void* const data = places_[b]->data();
+    std::vector<char> image(buffer.device.is_cpu() ? 0 : bytes);
+    void* const data = buffer.device.is_cpu() ? places_[b]->data() : image.data();
     FIRN_RETURN_IF_ERROR(file_.ReadAt(*at, data, buffer.bytes, "elements"));
     *crc = Crc(*crc, data, bytes);
     if (bools_[b]) {
@@ -187,6 +189,10 @@ class Binder {
                                                          buffer.bytes, static_cast<char*>(data));
       FIRN_RETURN_IF(!bools.ok(),
                      Damaged(file_.name(), *at, "elements", std::string(bools.message())));
+    }
+    if (!buffer.device.is_cpu()) {
+      FIRN_ASSIGN_OR_RETURN(DeviceContext* const context, GetDeviceContext(buffer.device));
+      FIRN_RETURN_IF_ERROR(context->CopyFromHost(places_[b]->data(), data, bytes));
     }
     *at += buffer.bytes;
     return absl::OkStatus();
@@ -263,6 +269,10 @@ absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOpti
   FIRN_RETURN_IF(elements != header.element_bytes,
                  Damaged(path, 24, "element bytes",
                          absl::StrCat("expected ", elements, ", got ", header.element_bytes)));
+  if (!options.device.is_cpu()) {
+    FIRN_RETURN_IF_ERROR(GetDeviceContext(options.device).status());
+    MoveGraph(options.device, &*graph);
+  }
   const uint32_t crc = Crc(Crc(0, &header, sizeof(header)), structure.data(), structure.size());
   Binder binder(*file, stored, options, &*graph);
   FIRN_ASSIGN_OR_RETURN(StateDict states,

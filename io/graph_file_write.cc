@@ -150,9 +150,12 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
                    Unimplemented(std::string(instr.op->name),
                                  " is an operation of compiled graphs; save what was captured"));
   }
-  FIRN_ASSIGN_OR_RETURN(const Graph portable, MakePortable(graph));
-  FIRN_RETURN_IF_ERROR(CheckStorable(portable));
+  FIRN_RETURN_IF_ERROR(OneDeviceOf(graph).status());
+  FIRN_ASSIGN_OR_RETURN(Graph portable, MakePortable(graph));
   FIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(portable, options));
+  FIRN_RETURN_IF_ERROR(BringTensorsToHost(&portable));
+  MoveGraph(Device::Cpu(), &portable);
+  FIRN_RETURN_IF_ERROR(CheckStorable(portable));
   const std::string structure = EncodeGraph(Stored(portable, names, options.with_states));
 
   std::vector<BufferId> stored;

@@ -168,7 +168,7 @@ TEST(GraphFileHostileTest, OtherDevicesAndDTypesAreRefused) {
   EXPECT_THAT(MessageAfter([](StoredGraph& g) {
                 for (auto& b : g.buffers) b.device = "cuda:0";
               }),
-              HasSubstr("graph files are for the CPU"));
+              HasSubstr("files call every device the CPU"));
   EXPECT_FALSE(AfterChange([](StoredGraph& g) { g.buffers[0].device = "tpu"; }).ok());
   EXPECT_THAT(MessageAfter([](StoredGraph& g) { g.values[0].dtype = "f31"; }),
               HasSubstr("there is no dtype 'f31'"));
