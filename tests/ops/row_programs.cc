@@ -63,9 +63,7 @@ std::vector<Step> StepsOf(const OpDef& op) {
       }
       const bool rows = std::any_of(step.in.begin(), step.in.end(),
                                     [](const Tensor& t) { return t.defined() && t.rank() == 1; });
-      if (rows && seen.insert(key + ToString(call.attrs.ref())).second) {
-        steps.push_back(std::move(step));
-      }
+      if (rows && seen.insert(key).second) steps.push_back(std::move(step));
     }
   }
   return steps;

@@ -18,8 +18,6 @@
 #include "tensor/ops/assign.h"
 #include "tensor/ops/cross_entropy.h"
 #include "tensor/ops/flatten.h"
-}
-
 #include "tensor/ops/mul.h"
 #include "tensor/ops/randint.h"
 #include "tensor/ops/randn.h"

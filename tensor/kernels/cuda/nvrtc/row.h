@@ -1,6 +1,8 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_NVRTC_ROW_H_
+#define FIRN_TENSOR_KERNELS_CUDA_NVRTC_ROW_H_
+
 // What the source of a row (tensor/kernels/cuda/row_source.cc) uses beside functors. For NVRTC
 // only.
-#pragma once
 
 #include <bit>
 #include <cstdint>
@@ -49,3 +51,5 @@ inline __device__ const F& FunctorAt(const unsigned char* bytes) {
 }
 
 }  // namespace firn::row
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_NVRTC_ROW_H_

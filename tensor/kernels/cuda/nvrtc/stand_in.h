@@ -1,7 +1,9 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_NVRTC_STAND_IN_H_
+#define FIRN_TENSOR_KERNELS_CUDA_NVRTC_STAND_IN_H_
+
 // What NVRTC finds for every header that is not embedded: it brings the language and the functions
 // of mathematics, but no standard library. Only what scalar functors use is here, with the meaning
 // that nvcc gives it.
-#pragma once
 
 using int8_t = signed char;
 using uint8_t = unsigned char;
@@ -161,3 +163,5 @@ namespace firn {
 class Tensor;
 class KernelContext;
 }  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_NVRTC_STAND_IN_H_
