@@ -49,7 +49,7 @@ struct GradBody {
   const T *dy, *x;
   const Product<Acc>* products;
   T* dx;
-  cuda::Walk kept, reduced;
+  cuda::Steps kept, reduced;
   int64_t results, length;
   bool by_result;  // neighbouring threads have neighbouring results
 
@@ -60,7 +60,7 @@ struct GradBody {
     } else {
       i = cuda::TakeDigit(j, length);
     }
-    const int64_t at = kept.offset(j) + reduced.offset(i);
+    const int64_t at = kept(j) + reduced(i);
     const Acc v = static_cast<Acc>(x[at]);
     const Product<Acc> p = products[j];
     const Acc others = p.zeros == 0 ? p.nonzero / v : p.zeros == 1 && v == 0 ? p.nonzero : Acc{0};

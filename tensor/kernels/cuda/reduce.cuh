@@ -24,37 +24,14 @@
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/lines.cuh"
 #include "tensor/kernels/cuda/runs.cuh"
+#include "tensor/kernels/cuda/steps.cuh"
 #include "tensor/op.h"
 
 namespace firn::cuda {
 
-// Offsets of elements counted in row-major order.
-struct Walk {
-  int rank = 0;
-  int64_t sizes[kMaxRank] = {}, strides[kMaxRank] = {};
-
-  Walk() = default;
-  Walk(const Dims& from_sizes, const Dims& from_strides) : rank(from_sizes.rank) {
-    std::copy_n(from_sizes.d, rank, sizes);
-    std::copy_n(from_strides.d, rank, strides);
-  }
-  // Of element i.
-  FIRN_HOST_DEVICE int64_t offset(int64_t i) const { return Offset(i, rank); }
-  // Of the first element of run i; runs go along the last dimension.
-  FIRN_HOST_DEVICE int64_t run(int64_t i) const { return Offset(i, rank - 1); }
-
- private:
-  FIRN_HOST_DEVICE int64_t Offset(int64_t i, int dims) const {
-    int64_t offset = 0;
-#pragma unroll 1
-    for (int d = dims - 1; d > 0; --d) offset += TakeDigit(i, sizes[d]) * strides[d];
-    return dims > 0 ? offset + i * strides[0] : 0;
-  }
-};
-
 // How a reduction is shared out.
 struct ReduceWork {
-  Walk kept, reduced;
+  Steps kept, reduced;
   int64_t results = 1, length = 1;  // of `length` elements each
   int64_t parts = 1, part = 1;      // which are cut into `parts` of `part`
   bool solo = false;                // a thread does a part, else a team
@@ -70,8 +47,8 @@ inline ReduceWork PlanWork(const TensorSpec& in, absl::Span<const int64_t> dims)
   constexpr int64_t kSolos = 131072, kSoloPart = 64, kMostParts = 4096;
   const cpu::ReducePlan p = cpu::PlanReduction(in, dims);
   ReduceWork w;
-  w.kept = Walk(p.kept_sizes, p.kept_strides);
-  w.reduced = Walk(p.reduced_sizes, p.reduced_strides);
+  w.kept = Steps(p.kept_sizes, p.kept_strides);
+  w.reduced = Steps(p.reduced_sizes, p.reduced_strides);
   w.results = p.kept;
   w.length = w.part = p.reduced;
   if (p.kept == 0 || p.reduced == 0) return w;
@@ -126,7 +103,7 @@ struct ReduceBody {
   FIRN_HOST_DEVICE Acc Gather(const Team& team, int64_t j, int64_t begin, int64_t end) const {
     State s = r.start();
     if (begin >= end) return r.total(s);
-    const int64_t base = w.kept.offset(j);
+    const int64_t base = w.kept(j);
     const int last = w.reduced.rank - 1;
     const int64_t length = last < 0 ? 1 : w.reduced.sizes[last];
     const int64_t stride = last < 0 ? 1 : w.reduced.strides[last];
@@ -168,7 +145,7 @@ struct ReduceBody {
     if (w.reduced.rank != 2) {
 #pragma unroll 1
       for (int64_t i = begin + team.rank(); i < end; i += team.size()) {
-        add(i, base + w.reduced.offset(i));
+        add(i, base + w.reduced(i));
       }
       return;
     }

@@ -1,0 +1,93 @@
+// CUDA kernels on inputs that are larger than the samples of operations: where sorted runs are
+// merged, tables of tensors overflow into a second launch, and teams share what one thread would
+// do. Against the CPU; without a GPU on the stand-in.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "device/cuda.h"
+#include "device/internal/cuda_context.h"
+#include "gtest/gtest.h"
+#include "optim/adam.h"
+#include "tensor/op.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tensor/rng.h"
+#include "tests/device/fake_cuda.h"
+
+namespace firn {
+namespace {
+
+class LargeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::vector<Kernel>& kernels = Op("sort").kernels;
+    if (std::none_of(kernels.begin(), kernels.end(),
+                     [](const Kernel& k) { return k.device == DeviceType::kCuda; })) {
+      GTEST_SKIP() << "built without --config=cuda";
+    }
+    static FakeCuda* const fake = CudaAvailable() ? nullptr : new FakeCuda;
+    static auto* const scope = fake == nullptr ? nullptr : new internal::ScopedCudaApi(*fake);
+    static_cast<void>(scope);
+    ManualSeed(5);
+  }
+  const Device cuda_ = Device::Cuda(0);
+};
+
+// A run is 256 items: one merge, two, and a last run that stands alone.
+TEST_F(LargeTest, LongLinesAreMergedInStableOrder) {
+  for (const int64_t length : {256, 257, 512, 600, 1300}) {
+    SCOPED_TRACE(length);
+    const Tensor few = Randint(0, 40, {2, length});  // equal elements keep their order
+    for (const Tensor& x : {few, Randn({2, length})}) {
+      for (const bool descending : {false, true}) {
+        const auto want = Sort(x, -1, descending, true),
+                   got = Sort(x.To(cuda_), -1, descending, true);
+        EXPECT_TRUE(got.values.To(Device::Cpu()).Equals(want.values));
+        EXPECT_TRUE(got.indices.To(Device::Cpu()).Equals(want.indices));
+      }
+    }
+  }
+}
+
+// More parameters than a launch's argument has room for, with sizes of several chunks among them.
+TEST_F(LargeTest, AnOptimizerMovesMoreTensorsThanOneLaunchHolds) {
+  std::vector<Tensor> here, there;
+  for (int i = 0; i < 450; ++i) {
+    const Tensor p = Randn({i % 90 == 7 ? 5000 : 1 + i % 5}), grad = Randn(p.shape());
+    for (const Device device : {Device::Cpu(), cuda_}) {
+      Tensor copy = Clone(p.To(device)).Detach().SetRequiresGrad();
+      copy.SetGrad(grad.To(device));
+      (device.is_cpu() ? here : there).push_back(copy);
+    }
+  }
+  optim::Adam of_cpu(here, {.lr = 0.1}), of_cuda(there, {.lr = 0.1});
+  for (int step = 0; step < 2; ++step) {
+    of_cpu.Step();
+    of_cuda.Step();
+  }
+  for (size_t i = 0; i < here.size(); ++i) {
+    const std::vector<float> want = here[i].ToVector<float>();
+    const std::vector<float> got = there[i].To(Device::Cpu()).ToVector<float>();
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t e = 0; e < want.size(); ++e) ASSERT_NEAR(got[e], want[e], 1e-5) << i << ", " << e;
+  }
+}
+
+// Many positions for few places: a team adds up a place.
+TEST_F(LargeTest, ManyPositionsOfOnePlaceAreAddedUp) {
+  constexpr int64_t kCount = 20000;
+  for (const int64_t places : {1, 3}) {
+    SCOPED_TRACE(places);
+    const Tensor x = Zeros({places}, DType::kF64), indices = Randint(0, places, {kCount});
+    const Tensor source = Randn({kCount}).To(DType::kF64);
+    const std::vector<double> want = IndexAdd(x, 0, indices, source).ToVector<double>();
+    const std::vector<double> got = IndexAdd(x.To(cuda_), 0, indices.To(cuda_), source.To(cuda_))
+                                        .To(Device::Cpu())
+                                        .ToVector<double>();
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-9) << i;
+  }
+}
+
+}  // namespace
+}  // namespace firn
