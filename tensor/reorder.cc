@@ -168,7 +168,7 @@ void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const Tensor
 constinit internal::CudaCopyFn internal::copy_on_cuda = nullptr;
 
 absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
-                          void* dst) {
+                          void* dst, Stream* stream) {
   if (src_spec.num_elements() == 0) return absl::OkStatus();
   if (dst_spec.device.is_cuda()) {
     FIRN_RETURN_IF(internal::copy_on_cuda == nullptr,
@@ -178,7 +178,7 @@ absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const Ten
                    Unimplemented("no copy on ", dst_spec.device.ToString(), " from blocks of ",
                                  src_block, " channels to blocks of ", dst_block));
     const int split = std::max(src_block, dst_block);
-    return internal::copy_on_cuda(dst_spec.device,
+    return internal::copy_on_cuda(dst_spec.device, stream,
                                   Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)),
                                   SizeOf(src_spec.dtype), src, dst);
   }

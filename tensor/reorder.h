@@ -11,11 +11,13 @@
 
 namespace firn {
 
-// Copies the elements of `src` to `dst`, whatever the two layouts: for a CUDA device queued on its
-// stream. Requires: one dtype, shape and device, no overlap.
-// Errors: Unimplemented on a CUDA device between two sizes of blocks.
+class Stream;
+
+// Copies the elements of `src` to `dst`, whatever the two layouts: for a CUDA device queued on
+// `stream` (a kernel hands on its context's), null being the device's own. Requires: one dtype,
+// shape and device, no overlap. Errors: Unimplemented on a CUDA device between two sizes of blocks.
 absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
-                          void* dst);
+                          void* dst, Stream* stream = nullptr);
 
 // The same where both lie on the CPU; cannot fail.
 void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec,
@@ -32,8 +34,8 @@ struct CopyDim {
   int64_t size, src, dst;
 };
 // How elements of 1, 2, 4 or 8 bytes are copied on a CUDA device, dimensions outermost first.
-using CudaCopyFn = absl::Status (*)(Device device, absl::Span<const CopyDim> dims, int64_t size,
-                                    const void* src, void* dst);
+using CudaCopyFn = absl::Status (*)(Device device, Stream* stream, absl::Span<const CopyDim> dims,
+                                    int64_t size, const void* src, void* dst);
 // Set by tensor/kernels/cuda where it is linked.
 extern CudaCopyFn copy_on_cuda;
 

@@ -28,7 +28,7 @@ absl::Status Infer(InferContext& c) {
 }
 
 absl::Status Run(KernelContext& k) {
-  return CopyElements(k.in_spec(1), k.in<void>(1), k.in_spec(0), k.inout<void>(0));
+  return CopyElements(k.in_spec(1), k.in<void>(1), k.in_spec(0), k.inout<void>(0), k.stream());
 }
 
 FIRN_REGISTER_OP(assign) {

@@ -41,7 +41,7 @@ absl::Status Run(KernelContext& k) {
   for (int i = 0; i < k.num_inputs(); ++i) {
     const TensorSpec& x = k.in_spec(i);
     const TensorSpec part = TensorSpec::Strided(y.dtype, x.shape, y.device, y.layout.strides);
-    FIRN_RETURN_IF_ERROR(CopyElements(x, k.in<char>(i), part, to));
+    FIRN_RETURN_IF_ERROR(CopyElements(x, k.in<char>(i), part, to, k.stream()));
     to += x.shape[dim] * y.layout.strides[dim] * SizeOf(y.dtype);
   }
   return absl::OkStatus();

@@ -12,7 +12,7 @@ namespace firn {
 namespace {
 
 absl::Status Run(KernelContext& k) {
-  return CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>());
+  return CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>(), k.stream());
 }
 
 void Grad(GradContext& g) { g.set_grad_input(0, g.grad_output()); }

@@ -30,7 +30,7 @@ absl::Status Run(KernelContext& k) {
   }
   const TensorSpec reversed = TensorSpec::Strided(x.dtype, x.shape, x.device, strides);
   return CopyElements(reversed, k.in<char>(0) + offset * SizeOf(x.dtype), k.out_spec(),
-                      k.out<char>());
+                      k.out<char>(), k.stream());
 }
 
 void Grad(GradContext& g) { g.set_grad_input(0, Flip(g.grad_output(), g.attrs<FlipAttrs>().dims)); }

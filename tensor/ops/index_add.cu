@@ -33,7 +33,8 @@ size_t Workspace(const KernelQuery& q) {
 
 absl::Status Run(KernelContext& k) {
   const IndexAddAttrs& a = k.attrs<IndexAddAttrs>();
-  FIRN_RETURN_IF_ERROR(CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>()));
+  FIRN_RETURN_IF_ERROR(
+      CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>(), k.stream()));
   FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
                         PlanIndex(k.in_spec(0).shape, k.in_spec(1).shape, a.where));
   const cuda::Scatter s = ScatterOf(p);

@@ -19,7 +19,7 @@ size_t Workspace(const KernelQuery& q) {
 absl::Status Run(KernelContext& k) {
   const IndexPutAttrs& a = k.attrs<IndexPutAttrs>();
   const TensorSpec& y = k.out_spec();
-  FIRN_RETURN_IF_ERROR(CopyElements(k.in_spec(0), k.in<void>(0), y, k.out<void>()));
+  FIRN_RETURN_IF_ERROR(CopyElements(k.in_spec(0), k.in<void>(0), y, k.out<void>(), k.stream()));
   FIRN_ASSIGN_OR_RETURN(const cuda::IndexedPlan p, cuda::PlanIndexed(k, kSite, y, kFirst, a.dims));
   FIRN_ASSIGN_OR_RETURN(const cuda::SortedScatter sorted, cuda::SortIndexed(k, p));
   if (!a.accumulate) {

@@ -24,7 +24,7 @@ absl::Status Infer(InferContext& c) {
 }
 
 absl::Status Run(KernelContext& k) {
-  return CopyElements(k.in_spec(0), k.in<char>(0), k.out_spec(), k.out<char>());
+  return CopyElements(k.in_spec(0), k.in<char>(0), k.out_spec(), k.out<char>(), k.stream());
 }
 
 void Grad(GradContext& g) { g.set_grad_input(0, g.grad_output()); }

@@ -16,7 +16,8 @@ size_t Workspace(const KernelQuery& q) {
 }
 
 absl::Status Run(KernelContext& k) {
-  FIRN_RETURN_IF_ERROR(CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>()));
+  FIRN_RETURN_IF_ERROR(
+      CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>(), k.stream()));
   const Shape &y = k.out_spec().shape, &region = k.in_spec(1).shape;
   if (region.num_elements() == 0) return absl::OkStatus();
   const int dim = *NormalizeDim(k.attrs<DimAttrs>().dim, region);

@@ -47,7 +47,8 @@ absl::Status Run(KernelContext& k) {
   const auto copy_x = [&](int64_t begin, int64_t end) {
     const ResolvedSlice block{r.dim, begin, end - begin, 1};
     const Part from = PartOf(x, block), to = PartOf(y, block);
-    return CopyElements(from.spec, k.in<char>(0) + from.offset, to.spec, k.out<char>() + to.offset);
+    return CopyElements(from.spec, k.in<char>(0) + from.offset, to.spec, k.out<char>() + to.offset,
+                        k.stream());
   };
   if (r.step == 1 && r.length > 0) {
     FIRN_RETURN_IF_ERROR(copy_x(0, r.start));
@@ -56,7 +57,7 @@ absl::Status Run(KernelContext& k) {
     FIRN_RETURN_IF_ERROR(copy_x(0, x.shape[r.dim]));
   }
   const Part to = PartOf(y, r);
-  return CopyElements(k.in_spec(1), k.in<char>(1), to.spec, k.out<char>() + to.offset);
+  return CopyElements(k.in_spec(1), k.in<char>(1), to.spec, k.out<char>() + to.offset, k.stream());
 }
 
 void Grad(GradContext& g) {

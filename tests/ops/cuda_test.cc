@@ -296,6 +296,38 @@ TEST(CudaKernelsTest, WriteNothingWhereAnIndexIsOutside) {
   EXPECT_EQ(table.To(Device::Cpu()).ToVector<float>(), (std::vector<float>{0, 1, 2, 8, 4, 5}));
 }
 
+// On the stand-in a stream runs only when something waits for it, and its memory is the host's.
+TEST(CudaKernelsTest, CopyOnTheStreamThatTheyAreGiven) {
+  if (!BuiltWithCuda()) GTEST_SKIP() << "built without --config=cuda";
+  internal::CudaDeviceContext& context = **internal::CudaDeviceOf(kDevice);
+  if (context.api().has_libraries()) GTEST_SKIP() << "only the stand-in can show it";
+  const std::unique_ptr<Stream> other = *context.NewStream();
+  for (const char* name : {"clone", "concat", "contiguous", "flip", "reorder", "slice_scatter"}) {
+    SCOPED_TRACE(name);
+    const OpDef& op = Op(name);
+    const Sample sample = SamplesOf(name)->samples.at(0);
+    const Call call{sample.name, sample.inputs, sample.attrs}, there = OnDevice(call);
+    const Tensor want = firn::testing::Run(op, call).results.at(0);
+    std::vector<Operand> in;
+    for (const Tensor& t : there.inputs) in.push_back({t.impl()->data, &t.spec()});
+    TensorSpec spec = want.spec();
+    spec.device = kDevice;
+    const Tensor got = *AllocateTensor(spec);
+    const Operand out{got.impl()->data, &got.spec()};
+    ASSERT_TRUE(context.Synchronize().ok());
+    KernelContext k(in, {&out, 1}, there.attrs.ref(), nullptr);
+    k.set_stream(other.get());
+    const auto kernel = std::find_if(op.kernels.begin(), op.kernels.end(),
+                                     [](const Kernel& c) { return c.device == DeviceType::kCuda; });
+    ASSERT_TRUE(kernel->run(k).ok());
+    const auto bytes = static_cast<size_t>(spec.bytes());
+    EXPECT_NE(std::memcmp(out.data, want.impl()->data, bytes), 0) << "not yet";
+    ASSERT_TRUE(other->Synchronize().ok());
+    EXPECT_EQ(std::memcmp(out.data, want.impl()->data, bytes), 0);
+    ASSERT_TRUE(context.Synchronize().ok());
+  }
+}
+
 TEST(CudaKernelsTest, AreInThisBuild) {
   if (!BuiltWithCuda()) GTEST_SKIP() << "built without --config=cuda";
 }

@@ -47,9 +47,10 @@ struct alignas(16) Bytes16 {
   uint64_t v[2];
 };
 
-absl::Status CopyElements(Device device, absl::Span<const firn::internal::CopyDim> dims,
-                          int64_t size, const void* src, void* dst) {
-  const Queue queue(device);
+absl::Status CopyElements(Device device, Stream* stream,
+                          absl::Span<const firn::internal::CopyDim> dims, int64_t size,
+                          const void* src, void* dst) {
+  const Queue queue(device, stream);
   // One dense run: sixteen bytes a thread as far as they go.
   const firn::internal::CopyDim& run = dims[0];
   const bool aligned =

@@ -15,7 +15,7 @@ namespace firn::cuda {
 // Where a kernel is queued: for an operation's, what its context says.
 struct Queue {
   Queue(const KernelContext& k);  // NOLINT: implicit, so that kernels hand on their context
-  explicit Queue(Device on) : device(on) {}
+  explicit Queue(Device on, Stream* own = nullptr) : device(on), stream(own) {}
 
   Device device;
   Stream* stream = nullptr;  // null: the device's own
