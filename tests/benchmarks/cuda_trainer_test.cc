@@ -95,9 +95,9 @@ TEST_P(CudaTrainerTest, StepsDoNotWaitForTheDevice) {
 
 INSTANTIATE_TEST_SUITE_P(Models, CudaTrainerTest,
                          ::testing::Combine(::testing::Values("mlp", "lenet"), ::testing::Bool()),
-                         [](const auto& info) {
-                           return std::string(std::get<0>(info.param)) +
-                                  (std::get<1>(info.param) ? "Static" : "Dynamic");
+                         [](const auto& test) {
+                           return std::string(std::get<0>(test.param)) +
+                                  (std::get<1>(test.param) ? "Static" : "Dynamic");
                          });
 
 class CudaVersusTest : public ::testing::Test {

@@ -215,7 +215,9 @@ TEST_F(CudaStreamsTest, ObservedRunsUseOneStream) {
   }
   EXPECT_EQ(got, want);
   EXPECT_GT(counter.steps, kSteps * 10);
-  if (fake_) EXPECT_EQ(fake_->calls("WaitEvent"), before);
+  if (fake_) {
+    EXPECT_EQ(fake_->calls("WaitEvent"), before);
+  }
 }
 
 TEST_F(CudaStreamsTest, ARunThatFailsLeavesNothingBehindOnTheSideStream) {
