@@ -34,10 +34,13 @@ VersusResult DynamicOnly() {
   return r;
 }
 
-const VersusContext kContext{
-    .machine = {.cpu = "A <fast> & \"new\" one", .cores = 2, .simd = "avx2", .kernel = "6"},
-    .command = "bench --json=\"x\"",
-    .threads = 2};
+const VersusContext kContext{.machine = {.cpu = "A <fast> & \"new\" one",
+                                         .cores = 2,
+                                         .simd = "avx2",
+                                         .kernel = "6",
+                                         .gpus = ""},
+                             .command = "bench --json=\"x\"",
+                             .threads = 2};
 
 TEST(VersusResultTest, FreezingPaysOffWhenItsCostIsSaved) {
   VersusResult r = Both();

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <regex>
@@ -306,7 +307,7 @@ TEST(CudaKernelsTest, CopyOnTheStreamThatTheyAreGiven) {
     SCOPED_TRACE(name);
     const OpDef& op = Op(name);
     const Sample sample = SamplesOf(name)->samples.at(0);
-    const Call call{sample.name, sample.inputs, sample.attrs}, there = OnDevice(call);
+    const Call call{sample.name, sample.inputs, sample.attrs}, there = There(call);
     const Tensor want = firn::testing::Run(op, call).results.at(0);
     std::vector<Operand> in;
     for (const Tensor& t : there.inputs) in.push_back({t.impl()->data, &t.spec()});
@@ -326,10 +327,6 @@ TEST(CudaKernelsTest, CopyOnTheStreamThatTheyAreGiven) {
     EXPECT_EQ(std::memcmp(out.data, want.impl()->data, bytes), 0);
     ASSERT_TRUE(context.Synchronize().ok());
   }
-}
-
-TEST(CudaKernelsTest, AreInThisBuild) {
-  if (!BuiltWithCuda()) GTEST_SKIP() << "built without --config=cuda";
 }
 
 }  // namespace
