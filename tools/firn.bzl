@@ -54,12 +54,6 @@ FIRN_KERNEL_COPTS = select({
     "-Wno-maybe-uninitialized",
 ]
 
-# A test's own code is compiled more often than it runs.
-_TEST_COPTS = select({
-    _label("dbg"): [],
-    "//conditions:default": ["-O1"],
-})
-
 # Honoured by clang toolchains; Bazel's g++ toolchain knows neither and ignores them.
 _FEATURES = ["layering_check", "parse_headers"]
 
@@ -113,7 +107,7 @@ def firn_test(name, copts = [], deps = [], features = [], size = "small", gtest_
     googletest = "gtest_main" if gtest_main else "gtest"
     native.cc_test(
         name = name,
-        copts = _copts(_TEST_COPTS + copts),
+        copts = _copts(copts),
         deps = deps + _OPENMP + ["@com_google_googletest//:" + googletest],
         features = _FEATURES + features,
         linkstatic = True,
