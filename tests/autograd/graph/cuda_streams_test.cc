@@ -2,11 +2,13 @@
 // order the device runs the two. On a GPU, or on the stand-in, which can run streams in the two
 // most adverse orders.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "autograd/graph/capture.h"
 #include "autograd/graph/execution_observer.h"
 #include "autograd/graph/static_graph.h"
@@ -222,6 +224,8 @@ TEST_F(CudaStreamsTest, ObservedRunsUseOneStream) {
 
 TEST_F(CudaStreamsTest, ARunThatFailsLeavesNothingBehindOnTheSideStream) {
   if (!fake_) GTEST_SKIP() << "only the stand-in fails when told to";
+  setenv("FIRN_CUDA_REPLAY", "0", 1);  // each launch when it is made
+  const absl::Cleanup reset = [] { unsetenv("FIRN_CUDA_REPLAY"); };
   Trainer t(device_, {});
   const int launches = [&] {
     const int before = fake_->calls("Launch");
