@@ -42,8 +42,16 @@ absl::Status CudaReplay::Queue(const CudaLaunch& launch) {
 absl::Status CudaReplay::End() {
   if (!enabled_) return absl::OkStatus();
   const std::lock_guard lock(mutex_);
-  const absl::Status status = LeaveTrack();
-  KeepNew();
+  Known* const known = track_ == nullptr ? nullptr : EndingHere();
+  if (known == nullptr) {
+    const absl::Status status = LeaveTrack();
+    KeepNew();
+    return status;
+  }
+  absl::Status status;
+  if (known->graph == nullptr) status = LaunchHeld();
+  track_ = known;
+  status.Update(Complete());
   return status;
 }
 
@@ -80,6 +88,14 @@ CudaReplay::Known* CudaReplay::Continuing(const CudaLaunch& launch) const {
   if (track_->trace.Is(at_, launch)) return track_;
   const auto found = std::find_if(known_.begin(), known_.end(), [&](const auto& k) {
     return k->trace.size() > at_ && k->trace.Is(at_, launch) && k->trace.Begins(at_, track_->trace);
+  });
+  return found == known_.end() ? nullptr : found->get();
+}
+
+// A trace of nothing but what came: the one that is followed goes on.
+CudaReplay::Known* CudaReplay::EndingHere() const {
+  const auto found = std::find_if(known_.begin(), known_.end(), [&](const auto& k) {
+    return k->trace.size() == at_ && k->trace.Begins(at_, track_->trace);
   });
   return found == known_.end() ? nullptr : found->get();
 }

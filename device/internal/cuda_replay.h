@@ -63,6 +63,7 @@ class CudaReplay {
   absl::Status Launch(const CudaLaunch& launch);
   Known* Starting(const CudaLaunch& launch) const;
   Known* Continuing(const CudaLaunch& launch) const;
+  Known* EndingHere() const;
   absl::Status Follow(Known* known, const CudaLaunch& launch);
   absl::Status Complete();
   absl::Status LeaveTrack();

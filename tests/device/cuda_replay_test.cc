@@ -117,6 +117,20 @@ TEST_F(CudaReplayTest, SegmentsThatStopEarlyOrGoOn) {
   EXPECT_EQ(Run({5, 6, 7, 8, 9, 10}), 5);
 }
 
+TEST_F(CudaReplayTest, OneThatIsTheBeginningOfAnother) {
+  const std::vector<uint64_t> long_one = {5, 6, 7, 8, 9}, short_one = {5, 6, 7, 8};
+  for (int i = 0; i < 3; ++i) {
+    Run(long_one);
+    Run(short_one);
+  }
+  const int recorded = cuda_.calls("EndRecording");
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(Run(short_one), 4);
+    EXPECT_GE(Run(long_one), 4);  // or the short one, and another
+  }
+  EXPECT_EQ(cuda_.calls("EndRecording"), recorded);
+}
+
 TEST_F(CudaReplayTest, TwoThatBeginInTheSameWay) {
   const std::vector<uint64_t> one = {5, 6, 7, 8, 9}, other = {5, 6, 70, 80, 90};
   for (int i = 0; i < 3; ++i) {
