@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "autograd/graph/capture.h"
 #include "autograd/graph/execution_observer.h"
 #include "autograd/graph/static_graph.h"
@@ -93,6 +92,8 @@ class CudaStreamsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!HasKernels()) GTEST_SKIP() << "built without --config=cuda";
+    setenv("FIRN_CUDA_REPLAY", "0",
+           1);  // a launch that is to fail is one, and made when it is asked for
     // One for all tests, as the generator that Dropout draws from is one of the process.
     static FakeCuda* const fake = CudaAvailable() ? nullptr : new FakeCuda;
     static auto* const scope = fake == nullptr ? nullptr : new internal::ScopedCudaApi(*fake);
@@ -224,8 +225,6 @@ TEST_F(CudaStreamsTest, ObservedRunsUseOneStream) {
 
 TEST_F(CudaStreamsTest, ARunThatFailsLeavesNothingBehindOnTheSideStream) {
   if (!fake_) GTEST_SKIP() << "only the stand-in fails when told to";
-  setenv("FIRN_CUDA_REPLAY", "0", 1);  // each launch when it is made
-  const absl::Cleanup reset = [] { unsetenv("FIRN_CUDA_REPLAY"); };
   Trainer t(device_, {});
   const int launches = [&] {
     const int before = fake_->calls("Launch");
