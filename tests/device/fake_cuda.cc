@@ -314,11 +314,15 @@ int FakeCuda::EndRecording(int, void* stream, void** graph) {
   for (const auto& s : streams_) {
     if (s->recording == recorded) s->recording = nullptr;
   }
-  if (recorded != nullptr) recorded->ended = true;
+  Lanes lanes;
+  if (recorded != nullptr) {
+    recorded->ended = true;
+    lanes = std::exchange(recorded->lanes, {});  // whose points hold what was recorded
+  }
   if (const int code = Called("EndRecording"); code != 0) return code;
   if (recorded == nullptr) return kInvalidValue;
-  if (!Joined(recorded->lanes)) return kUnjoined;
-  *graph = graphs_.insert(std::make_unique<Graph>(Graph{recorded->lanes})).first->get();
+  if (!Joined(lanes)) return kUnjoined;
+  *graph = graphs_.insert(std::make_unique<Graph>(Graph{std::move(lanes)})).first->get();
   return 0;
 }
 
