@@ -118,7 +118,6 @@ absl::Status CudaReplay::Complete() {
   known.last_used = ++clock_;
   if (last_ != nullptr) last_->next = &known;
   last_ = &known;
-  ++known.times;
   if (held) {
     replayed.fetch_add(static_cast<int64_t>(known.trace.size()), std::memory_order_relaxed);
     return CudaStatus(api_, api_.LaunchGraph(device_, known.graph, stream_), "cudaGraphLaunch");
@@ -179,7 +178,6 @@ void CudaReplay::KeepNew() {
   }
   Known& known = *known_.emplace_back(std::make_unique<Known>());
   known.trace = std::exchange(new_, LaunchTrace());
-  known.times = 1;
   known.last_used = ++clock_;
   if (last_ != nullptr) last_->next = &known;
   last_ = &known;

@@ -49,7 +49,6 @@ class CudaReplay {
     LaunchTrace trace;
     void* graph = nullptr;
     bool refused = false;  // it cannot be recorded
-    int64_t times = 0;     // that it came
     int64_t last_used = 0;
     Known* next = nullptr;  // what followed the last time
   };

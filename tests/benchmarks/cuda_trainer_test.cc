@@ -14,21 +14,11 @@
 #include "benchmarks/versus_run.h"
 #include "device/context.h"
 #include "device/cpu_allocator.h"
-#include "device/cuda.h"
-#include "device/internal/cuda_context.h"
 #include "device/parallel.h"
-#include "tensor/op.h"
-#include "tests/device/fake_cuda.h"
+#include "tests/on_cuda.h"
 
 namespace firn::benchmarks {
 namespace {
-
-bool HasKernels() {
-  for (const Kernel& k : Op("linear").kernels) {
-    if (k.device == DeviceType::kCuda) return true;
-  }
-  return false;
-}
 
 class OnDevice {
  public:
@@ -36,15 +26,11 @@ class OnDevice {
     SetNumThreads(1);
     SetFlushDenormals(true);
     SetPrecision(Precision::kStrict);
-    if (CudaAvailable()) return;
-    fake_.emplace();
-    scope_.emplace(*fake_);
   }
   ~OnDevice() { SetPrecision(Precision::kDefault); }
 
  private:
-  std::optional<FakeCuda> fake_;
-  std::optional<internal::ScopedCudaApi> scope_;
+  testing::CudaOrFake device_;
 };
 
 std::unique_ptr<Trainer> Make(TrainerOptions options, Device device) {
@@ -58,7 +44,7 @@ std::unique_ptr<Trainer> Make(TrainerOptions options, Device device) {
 class CudaTrainerTest : public ::testing::TestWithParam<std::tuple<const char*, bool>> {
  protected:
   void SetUp() override {
-    if (!HasKernels()) GTEST_SKIP() << "built without --config=cuda";
+    if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
     on_.emplace();
     std::tie(options_.workload, options_.frozen) = GetParam();
   }
@@ -103,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Models, CudaTrainerTest,
 class CudaVersusTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!HasKernels()) GTEST_SKIP() << "built without --config=cuda";
+    if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
     on_.emplace();
   }
 

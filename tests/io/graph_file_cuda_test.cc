@@ -1,22 +1,17 @@
 // Graphs captured on one device, saved, and run on another.
-#include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "device/cuda.h"
-#include "device/internal/cuda_context.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/graph_file.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
-#include "tensor/op.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tensor/rng.h"
-#include "tests/device/fake_cuda.h"
 #include "tests/io/test_files.h"
+#include "tests/on_cuda.h"
 
 namespace firn::io {
 namespace {
@@ -29,19 +24,8 @@ struct Mlp : nn::Module {
   Tensor Forward(const Tensor& x) { return fc2(Relu(fc1(x))); }
 };
 
-class GraphFileCudaTest : public ::testing::Test {
+class GraphFileCudaTest : public testing::CudaTest {
  protected:
-  void SetUp() override {
-    const std::vector<Kernel>& kernels = Op("linear").kernels;
-    if (std::none_of(kernels.begin(), kernels.end(),
-                     [](const Kernel& k) { return k.device == DeviceType::kCuda; })) {
-      GTEST_SKIP() << "built without --config=cuda";
-    }
-    if (CudaAvailable()) return;
-    fake_.emplace();
-    scope_.emplace(*fake_);
-  }
-
   // A training step, captured and saved on a device.
   std::string Saved(Device device, bool with_states = true) {
     ManualSeed(3);
@@ -77,16 +61,13 @@ class GraphFileCudaTest : public ::testing::Test {
     return losses;
   }
 
-  std::optional<FakeCuda> fake_;
-  std::optional<internal::ScopedCudaApi> scope_;
-  const Device cuda_ = Device::Cuda(0);
   const Tensor images_ = Randn({16, 6}), labels_ = Randint(0, 3, {16});
 };
 
 TEST_F(GraphFileCudaTest, AStepGoesOnWhereItStoodOnAnyDevice) {
-  for (const Device from : {Device::Cpu(), cuda_}) {
+  for (const Device from : {Device::Cpu(), device_}) {
     const std::string path = Saved(from);
-    const std::vector<double> here = Losses(path, Device::Cpu()), there = Losses(path, cuda_);
+    const std::vector<double> here = Losses(path, Device::Cpu()), there = Losses(path, device_);
     ASSERT_EQ(here.size(), there.size());
     for (size_t i = 0; i < here.size(); ++i) EXPECT_NEAR(here[i], there[i], 1e-4) << "step " << i;
     EXPECT_LT(there.back(), there.front());
@@ -94,13 +75,13 @@ TEST_F(GraphFileCudaTest, AStepGoesOnWhereItStoodOnAnyDevice) {
 }
 
 TEST_F(GraphFileCudaTest, StatesOfTheCallerMustBeOnTheDevice) {
-  const std::string path = Saved(cuda_);
+  const std::string path = Saved(device_);
   Mlp here, there;
-  there.To(cuda_);
-  EXPECT_TRUE(LoadGraph(path, {.states = there.state_dict(), .device = cuda_}).ok());
+  there.To(device_);
+  EXPECT_TRUE(LoadGraph(path, {.states = there.state_dict(), .device = device_}).ok());
   EXPECT_THAT(
       std::string(
-          LoadGraph(path, {.states = here.state_dict(), .device = cuda_}).status().message()),
+          LoadGraph(path, {.states = here.state_dict(), .device = device_}).status().message()),
       HasSubstr("on cuda:0, the tensor given for it is f32"));
 }
 
@@ -113,7 +94,7 @@ TEST_F(GraphFileCudaTest, AMissingDeviceIsNamed) {
 
 TEST_F(GraphFileCudaTest, TwoDevicesAreRefusedByName) {
   StaticGraph graph =
-      Freeze([&](const Tensor& x) { return (x * 2.0).To(cuda_) * 3.0; }, Randn({4}));
+      Freeze([&](const Tensor& x) { return (x * 2.0).To(device_) * 3.0; }, Randn({4}));
   const absl::Status status = SaveGraph(TempPath("two.firn"), graph);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(status.message()), HasSubstr("cpu and cuda:0"));

@@ -36,8 +36,8 @@
 #include "tensor/ops/sum.h"
 #include "tensor/precision.h"
 #include "tensor/samples.h"
-#include "tests/device/fake_cuda.h"
 #include "tests/error_of.h"
+#include "tests/on_cuda.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"
@@ -54,16 +54,6 @@ constexpr Device kDevice = Device::Cuda(0);
 bool HasCudaKernel(const OpDef& op) {
   return std::any_of(op.kernels.begin(), op.kernels.end(),
                      [](const Kernel& k) { return k.device == DeviceType::kCuda; });
-}
-
-// Copies are registered in every build; loops only where CUDA kernels are linked.
-bool BuiltWithCuda() {
-  const std::vector<const OpDef*> all = AllOps();
-  return std::any_of(all.begin(), all.end(), [](const OpDef* op) {
-    return std::any_of(op->kernels.begin(), op->kernels.end(), [](const Kernel& k) {
-      return k.device == DeviceType::kCuda && k.name == "loop";
-    });
-  });
 }
 
 Tensor There(const Tensor& t) { return OnDevice(t, kDevice); }
@@ -285,7 +275,7 @@ void RegisterAll() {
 
 // Row 2 of a table whose row 1 alone is written to: what an unchecked index would reach.
 TEST(CudaKernelsTest, WriteNothingWhereAnIndexIsOutside) {
-  if (!BuiltWithCuda()) GTEST_SKIP() << "built without --config=cuda";
+  if (!BuiltWithCuda()) GTEST_SKIP() << kWithoutCuda;
   const Tensor table = There(FromVector<float>({0, 1, 2, 3, 4, 5}));
   const Tensor part = Slice(table, 0, 2, 4);
   const Tensor values = FromVector<float>({7, 8}).To(kDevice);
@@ -299,7 +289,7 @@ TEST(CudaKernelsTest, WriteNothingWhereAnIndexIsOutside) {
 
 // On the stand-in a stream runs only when something waits for it, and its memory is the host's.
 TEST(CudaKernelsTest, CopyOnTheStreamThatTheyAreGiven) {
-  if (!BuiltWithCuda()) GTEST_SKIP() << "built without --config=cuda";
+  if (!BuiltWithCuda()) GTEST_SKIP() << kWithoutCuda;
   internal::CudaDeviceContext& context = **internal::CudaDeviceOf(kDevice);
   if (context.api().has_libraries()) GTEST_SKIP() << "only the stand-in can show it";
   const std::unique_ptr<Stream> other = *context.NewStream();
@@ -334,14 +324,11 @@ TEST(CudaKernelsTest, CopyOnTheStreamThatTheyAreGiven) {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  std::optional<firn::FakeCuda> fake;
-  std::optional<firn::internal::ScopedCudaApi> scope;
   if (!firn::CudaAvailable()) {
     std::printf("no GPU (%s): kernels run on the stand-in\n",
                 firn::CudaUnavailableReason().c_str());
-    fake.emplace();
-    scope.emplace(*fake);
   }
+  const firn::testing::CudaOrFake device;
   // What f32's tolerances are for; Winograd's rounding is either side's own.
   firn::SetConvMath(firn::F32Math::kStrict);
   firn::SetWinogradAllowed(false);

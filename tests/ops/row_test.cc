@@ -7,6 +7,7 @@
 #include "device/internal/nvrtc.h"
 #include "tensor/kernels/cuda/row_source.h"
 #include "tensor/op.h"
+#include "tests/on_cuda.h"
 #include "tests/ops/row_programs.h"
 
 namespace firn::testing {
@@ -20,7 +21,7 @@ const std::set<std::string> kWithoutSource = {
 class RowTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (ElementwiseCudaOps().size() < 2) GTEST_SKIP() << "built without --config=cuda";
+    if (!BuiltWithCuda()) GTEST_SKIP() << kWithoutCuda;
   }
 };
 

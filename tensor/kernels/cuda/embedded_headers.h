@@ -14,7 +14,8 @@ struct EmbeddedHeader {
   std::string_view text;
 };
 
-// All of them; the last has no name. The build makes the file that defines it (BUILD).
+// All of them; the last has no name. The build makes the file that defines it (BUILD); without
+// --config=cuda there are none (embedded_headers_none.cc).
 extern const EmbeddedHeader kEmbeddedHeaders[];
 
 // The functors' header (*_fn.h) that declares struct `name` ("EluFn"), or null.

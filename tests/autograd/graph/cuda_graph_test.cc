@@ -7,14 +7,12 @@
 #include "autograd/graph/static_graph.h"
 #include "device/context.h"
 #include "device/cuda.h"
-#include "device/internal/cuda_context.h"
 #include "gtest/gtest.h"
 #include "nn/conv.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
 #include "optim/loss_scaler.h"
 #include "tensor/from.h"
-#include "tensor/op.h"
 #include "tensor/ops/assign.h"
 #include "tensor/ops/cross_entropy.h"
 #include "tensor/ops/flatten.h"
@@ -26,18 +24,11 @@
 #include "tensor/precision.h"
 #include "tensor/rng.h"
 #include "tensor/tensor.h"
-#include "tests/device/fake_cuda.h"
 #include "tests/error_of.h"
+#include "tests/on_cuda.h"
 
 namespace firn {
 namespace {
-
-bool HasKernels() {
-  for (const Kernel& k : Op("linear").kernels) {
-    if (k.device == DeviceType::kCuda) return true;
-  }
-  return false;
-}
 
 struct Net : nn::Module {
   nn::Linear& first = Add<nn::Linear>("first", {.in = 6, .out = 8});
@@ -68,19 +59,7 @@ struct Trainer {
   Tensor images, labels;
 };
 
-class CudaGraphTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!HasKernels()) GTEST_SKIP() << "built without --config=cuda";
-    if (CudaAvailable()) return;
-    fake_.emplace();
-    scope_.emplace(*fake_);
-  }
-
-  std::optional<FakeCuda> fake_;
-  std::optional<internal::ScopedCudaApi> scope_;
-  const Device device_ = Device::Cuda(0);
-};
+class CudaGraphTest : public testing::CudaTest {};
 
 constexpr int kSteps = 6;
 

@@ -1,7 +1,6 @@
 // Rows of elementwise operations on a CUDA device: on a GPU compiled by NVRTC, on the stand-in run
 // step by step; either way no bit changes.
 #include <cstring>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,15 +8,13 @@
 #include "autograd/graph/in_place.h"
 #include "autograd/graph/passes/fold_constants.h"
 #include "autograd/graph/static_graph.h"
-#include "device/cuda.h"
-#include "device/internal/cuda_context.h"
 #include "gtest/gtest.h"
 #include "tensor/dispatch.h"
 #include "tensor/kernels/cuda/row_source.h"
 #include "tensor/op.h"
 #include "tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
-#include "tests/device/fake_cuda.h"
+#include "tests/on_cuda.h"
 
 namespace firn {
 namespace {
@@ -25,17 +22,8 @@ namespace {
 using testing::CountOf;
 using testing::OpsOf;
 
-class CudaRowsTest : public ::testing::Test {
+class CudaRowsTest : public testing::CudaTest {
  protected:
-  void SetUp() override {
-    bool kernels = false;
-    for (const Kernel& k : Op("mul").kernels) kernels |= k.device == DeviceType::kCuda;
-    if (!kernels) GTEST_SKIP() << "built without --config=cuda";
-    if (CudaAvailable()) return;
-    fake_.emplace();
-    scope_.emplace(*fake_);
-  }
-
   template <class F>
   Graph Lowered(F fn, absl::Span<const Tensor> in) {
     const NoGradScope no_grad;
@@ -84,10 +72,6 @@ class CudaRowsTest : public ::testing::Test {
   Tensor Random(const Shape& shape, DType dtype = DType::kF32) {
     return Randn(shape).To(dtype).To(device_);
   }
-
-  std::optional<FakeCuda> fake_;
-  std::optional<internal::ScopedCudaApi> scope_;
-  const Device device_ = Device::Cuda(0);
 };
 
 TEST_F(CudaRowsTest, ARowBecomesOneOperation) {

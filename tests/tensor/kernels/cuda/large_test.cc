@@ -1,19 +1,15 @@
 // CUDA kernels on inputs that are larger than the samples of operations: where sorted runs are
 // merged, tables of tensors overflow into a second launch, and teams share what one thread would
 // do. Against the CPU; without a GPU on the stand-in.
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "device/cuda.h"
-#include "device/internal/cuda_context.h"
 #include "gtest/gtest.h"
 #include "optim/adam.h"
-#include "tensor/op.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tensor/rng.h"
-#include "tests/device/fake_cuda.h"
+#include "tests/on_cuda.h"
 
 namespace firn {
 namespace {
@@ -21,14 +17,9 @@ namespace {
 class LargeTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const std::vector<Kernel>& kernels = Op("sort").kernels;
-    if (std::none_of(kernels.begin(), kernels.end(),
-                     [](const Kernel& k) { return k.device == DeviceType::kCuda; })) {
-      GTEST_SKIP() << "built without --config=cuda";
-    }
-    static FakeCuda* const fake = CudaAvailable() ? nullptr : new FakeCuda;
-    static auto* const scope = fake == nullptr ? nullptr : new internal::ScopedCudaApi(*fake);
-    static_cast<void>(scope);
+    if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
+    static auto* const one = new testing::CudaOrFake;
+    static_cast<void>(one);
     ManualSeed(5);
   }
   const Device cuda_ = Device::Cuda(0);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of gpu_session.py with programs that only pretend; no GPU is needed."""
+"""Tests of gpu_checks.py with programs that only pretend; no GPU is needed."""
 
 import contextlib
 import io
@@ -11,8 +11,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import gpu_session  # noqa: E402
-from gpu_session import Step  # noqa: E402
+import gpu_checks  # noqa: E402
+from gpu_checks import Step  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -24,8 +24,8 @@ def python(code):
 class ListTest(unittest.TestCase):
 
     def setUp(self):
-        args = gpu_session.parse_args(["OUT", "--bin=/nowhere"])
-        self.steps = gpu_session.all_steps(args, "OUT")
+        args = gpu_checks.parse_args(["OUT", "--bin=/nowhere"])
+        self.steps = gpu_checks.all_steps(args, "OUT")
 
     def test_names_are_unique_and_limits_positive(self):
         names = [step.name for step in self.steps]
@@ -48,14 +48,14 @@ class ListTest(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write("#!/bin/sh\n")
                 os.chmod(path, 0o755)
-            names = [gpu_session.name_of(path, folder) for path in gpu_session.cuda_tests(folder)]
+            names = [gpu_checks.name_of(path, folder) for path in gpu_checks.cuda_tests(folder)]
         self.assertEqual(names[0], "ops.cuda_test")
         self.assertIn("nn.cuda_nn_test", names)
         self.assertNotIn("nn.conv_test", names)
 
     def test_list_shows_steps_and_runs_none(self):
         with contextlib.redirect_stdout(io.StringIO()) as text:
-            self.assertEqual(gpu_session.main(["--list", "--only=profile.*"]), 0)
+            self.assertEqual(gpu_checks.main(["--list", "--only=profile.*"]), 0)
         lines = text.getvalue().splitlines()
         self.assertEqual(len(lines), 4)
         self.assertIn("--device=cuda", lines[0])
@@ -70,7 +70,7 @@ class RunTest(unittest.TestCase):
 
     def run_step(self, argv, limit_s=60, environment=None, has_gpu=True):
         path = os.path.join(self.folder, "output.txt")
-        how, _ = gpu_session.run(Step("step", argv, 60, environment=environment or {}), path,
+        how, _ = gpu_checks.run(Step("step", argv, 60, environment=environment or {}), path,
                                  limit_s, has_gpu)
         with open(path, encoding="utf-8") as file:
             return how, file.read()
@@ -112,18 +112,18 @@ class RunTest(unittest.TestCase):
                          "FAILED: No such file or directory")
 
     def test_what_ran_without_a_gpu_does_not_pass(self):
-        self.assertEqual(gpu_session.judge("[  PASSED  ] 3 tests", True), "passed")
+        self.assertEqual(gpu_checks.judge("[  PASSED  ] 3 tests", True), "passed")
         for said, has_gpu in [("no GPU (why): kernels run on the stand-in", True),
                               ("firn: running on the CPU, not on cuda:0: why", True),
                               ("[  PASSED  ] 3 tests", False)]:
-            self.assertRegex(gpu_session.judge(said, has_gpu), "^NO GPU")
-        self.assertEqual(gpu_session.judge("[  SKIPPED ] 1 test", True),
+            self.assertRegex(gpu_checks.judge(said, has_gpu), "^NO GPU")
+        self.assertEqual(gpu_checks.judge("[  SKIPPED ] 1 test", True),
                          "passed, with tests skipped")
 
-    def session(self, *arguments):
+    def checks(self, *arguments):
         out = os.path.join(self.folder, "out")
         with contextlib.redirect_stdout(io.StringIO()) as text:
-            code = gpu_session.main([out, "--bin=" + self.folder, *arguments])
+            code = gpu_checks.main([out, "--bin=" + self.folder, *arguments])
         with open(os.path.join(out, "summary.txt"), encoding="utf-8") as file:
             return code, text.getvalue(), file.read(), sorted(os.listdir(out))
 
@@ -135,7 +135,7 @@ class RunTest(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(f"#!/bin/sh\n{script}\n")
             os.chmod(path, 0o755)
-        code, text, summary, files = self.session("--only=*.cuda_*")
+        code, text, summary, files = self.checks("--only=*.cuda_*")
         self.assertEqual(code, 1)
         self.assertRegex(summary, r"ops.cuda_test +[\d.]+ s  FAILED: status 3")
         self.assertRegex(summary, r"tensor.cuda_tensor_test +[\d.]+ s  (passed|NO GPU)")
@@ -144,12 +144,12 @@ class RunTest(unittest.TestCase):
         self.assertIn("outputs in", text)
 
     def test_leaves_out_what_the_budget_does_not_allow(self):
-        code, _, summary, files = self.session("--only=mnist.*", "--budget=0")
+        code, _, summary, files = self.checks("--only=mnist.*", "--budget=0")
         self.assertEqual((code, files), (0, ["summary.txt"]))
         self.assertEqual(summary.count("skipped: the time is up"), 2)
 
     def test_needs_torch_where_it_compares(self):
-        _, _, summary, _ = self.session("--only=compare.*", "--python=/nowhere/python")
+        _, _, summary, _ = self.checks("--only=compare.*", "--python=/nowhere/python")
         self.assertEqual(summary.count("skipped: there is no /nowhere/python"), 3)
 
 

@@ -2,7 +2,7 @@
 """Runs what docs/gpu_unverified.md lists in one call, on a machine with a GPU.
 
   bazel build --config=cuda //tests/... //benchmarks/... //examples/...   # anywhere
-  benchmarks/gpu_session.py OUT [--bin=bazel-bin] [--python=/path/to/venv/bin/python]
+  benchmarks/gpu_checks.py OUT [--bin=bazel-bin] [--python=/path/to/venv/bin/python]
 
 Builds nothing. Each step's output goes to OUT/NN_name.txt, rows of benchmarks to OUT/*.json beside
 it. A step that fails or takes too long does not stop the others; the table at the end, also in
@@ -179,7 +179,7 @@ def main(argv):
     steps = [step for step in all_steps(args, out)
              if any(fnmatch.fnmatch(step.name, pattern) for pattern in wanted)]
     if not steps:
-        print(f"gpu_session.py: no step is called {args.only}", file=sys.stderr)
+        print(f"gpu_checks.py: no step is called {args.only}", file=sys.stderr)
         return 2
     if args.list:
         for step in steps:
