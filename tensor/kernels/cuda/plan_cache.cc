@@ -8,6 +8,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -53,9 +54,11 @@ size_t Checksum(std::string_view bytes) {
 std::optional<std::string> BytesOf(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;  // a pipe would block
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file) return std::nullopt;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return std::nullopt;
+  // Of the file that is open: another may have its name by now.
+  const auto size = static_cast<size_t>(std::max<std::streamoff>(file.tellg(), 0));
+  file.seekg(0);
   std::string bytes(size > kMaxFile ? 0 : size, '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<size_t>(file.gcount()));
