@@ -67,6 +67,10 @@ def train_steps(args, out):
                                  f"--json={out}/{name}.json", f"--plot={out}/{name}.svg"]
                           + ([] if precision == "default" else
                              ["--rounds=6", "--workloads=deep_cnn/d10/b64,lenet"]), 400, versus))
+    steps.append(Step("static_vs_dynamic.nchw",
+                      [versus, "--device=cuda", "--rounds=6", "--workloads=deep_cnn/d10/b64,lenet",
+                       f"--json={out}/static_vs_dynamic.nchw.json"], 400, versus,
+                      {"FIRN_CUDA_NHWC": "0"}))
     steps.append(Step("static_vs_dynamic.resnet18",
                       [versus, "--device=cuda", "--workloads=resnet18", "--rounds=6",
                        f"--json={out}/static_vs_dynamic.resnet18.json"], 300, versus))
@@ -108,6 +112,9 @@ def all_steps(args, out):
     steps.append(Step("ops.libraries", [suite, f"--gtest_filter={LIBRARIES}"], 300, suite))
     steps.append(Step("ops.libraries.synchronous", [suite, f"--gtest_filter={LIBRARIES}"], 300,
                       suite, {"FIRN_SYNC_AFTER_LAUNCH": "1"}))
+    for math in ("tf32", "winograd"):
+        steps.append(Step(f"ops.libraries.{math}",
+                          [suite, f"--gtest_filter={LIBRARIES}", f"--math={math}"], 300, suite))
     return steps + train_steps(args, out) + sanitizer_steps(args)
 
 

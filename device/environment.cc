@@ -55,6 +55,8 @@ bool HugePages() { return ReadNumber("FIRN_HUGE_PAGES", 0, 1).value_or(1) == 1; 
 
 bool SyncAfterLaunch() { return ReadNumber("FIRN_SYNC_AFTER_LAUNCH", 0, 1).value_or(0) == 1; }
 
+bool CudaNhwc() { return ReadNumber("FIRN_CUDA_NHWC", 0, 1).value_or(1) == 1; }
+
 bool CudaReplay() { return ReadNumber("FIRN_CUDA_REPLAY", 0, 1).value_or(1) == 1; }
 
 std::string CacheFolder() {

@@ -34,6 +34,10 @@ bool SyncAfterLaunch();
 // repeats go to the device as one; 1 when unset.
 bool CudaReplay();
 
+// FIRN_CUDA_NHWC: 0 leaves images row-major on CUDA devices, where convolutions otherwise bring
+// those whose dtype has engines for it into NHWC; 1 when unset.
+bool CudaNhwc();
+
 // FIRN_CACHE_DIR: the folder of files that make later runs start faster; set and empty, there is
 // none. Unset: "firn" in XDG_CACHE_HOME, or else ".cache/firn" in HOME. "": keep no such files.
 std::string CacheFolder();

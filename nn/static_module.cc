@@ -44,7 +44,8 @@ void AddSpec(const TensorSpec& spec, std::vector<uint64_t>* words) {
 }
 
 void AddLayout(const Layout& layout, std::vector<uint64_t>* words) {
-  words->push_back(layout.channel_block | (layout.contiguous ? 256u : 0u));
+  words->push_back(static_cast<uint64_t>(layout.channel_block) << 1 |
+                   (layout.contiguous ? 1u : 0u));
   if (layout.contiguous || layout.blocked()) return;
   for (int64_t stride : layout.strides.span()) words->push_back(static_cast<uint64_t>(stride));
 }

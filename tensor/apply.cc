@@ -78,7 +78,7 @@ class Written {
 };
 
 absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> in, size_t i,
-                                  bool reorder, uint8_t block, const Kernel& kernel,
+                                  bool reorder, int32_t block, const Kernel& kernel,
                                   const Written& written) {
   const ArgDecl& decl = op.input(i);
   const TensorSpec& spec = in[i].spec();

@@ -172,7 +172,7 @@ class KernelQuery {
 
 // The layouts a kernel asks for: a channel block per input and output, 0 for contiguous.
 struct LayoutRequest {
-  absl::InlinedVector<uint8_t, 8> in, out;
+  absl::InlinedVector<int32_t, 8> in, out;
 };
 
 // Which layouts a kernel takes without a `layouts` function. Apply reorders what it does not take.

@@ -1,7 +1,7 @@
-// Moving elements between layouts. A blocked tensor [n, c, h, w] is the strided view
-// [n, c / b, b, h, w] of its memory, so every reorder is one strided copy of at most kMaxRank + 1
-// dimensions: merge the dimensions that can be walked as one, then copy rows, the destination's
-// fastest dimension innermost.
+// Moving elements between layouts. An NHWC tensor is a strided one, and one in other blocks the
+// strided view [n, c / b, b, h, w] of its memory, so every reorder is one strided copy of at most
+// kMaxRank + 1 dimensions: merge the dimensions that can be walked as one, then copy rows, the
+// destination's fastest dimension innermost.
 
 #include "tensor/reorder.h"
 
@@ -23,11 +23,22 @@ struct Strides {
   absl::InlinedVector<int64_t, kMaxRank + 1> sizes, steps;
 };
 
+// The blocks of a tensor in whose memory dimension 1 is cut, 0 of one that has strides.
+int CutOf(const TensorSpec& spec) {
+  const Layout& layout = spec.layout;
+  return layout.blocked() && layout.channel_block != spec.shape[1] ? layout.channel_block : 0;
+}
+// By what it must be cut to copy between the two. Requires: they are not cut differently.
+int CutOf(const TensorSpec& src, const TensorSpec& dst) { return std::max(CutOf(src), CutOf(dst)); }
+bool CutDifferently(const TensorSpec& src, const TensorSpec& dst) {
+  return CutOf(src) != CutOf(dst) && CutOf(src) != 0 && CutOf(dst) != 0;
+}
+
 // The strided view of a tensor's memory with dimension 1 cut by `split` (0: not cut).
 Strides ViewOf(const TensorSpec& spec, int split) {
   Strides v;
   const Shape& shape = spec.shape;
-  if (spec.layout.blocked()) {
+  if (CutOf(spec) != 0) {
     const int64_t b = spec.layout.channel_block;
     int64_t spatial = 1;
     for (int i = 2; i < shape.rank(); ++i) spatial *= shape[i];
@@ -42,8 +53,9 @@ Strides ViewOf(const TensorSpec& spec, int split) {
     }
     return v;
   }
+  const Dims strides = StridesOf(spec);
   for (int i = 0; i < shape.rank(); ++i) {
-    const int64_t step = spec.layout.strides[i];
+    const int64_t step = strides[i];
     if (i == 1 && split != 0) {
       v.sizes.push_back(shape[i] / split);
       v.steps.push_back(step * split);
@@ -133,11 +145,10 @@ template <class T>
 void CopyAs(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec, void* dst) {
   const T* from = static_cast<const T*>(src);
   T* to = static_cast<T*>(dst);
-  const int src_block = src_spec.layout.channel_block, dst_block = dst_spec.layout.channel_block;
-  if (src_block != 0 && dst_block != 0) {
-    return CopyChannels(src_spec, src_block, from, dst_block, to);
+  if (CutDifferently(src_spec, dst_spec)) {
+    return CopyChannels(src_spec, CutOf(src_spec), from, CutOf(dst_spec), to);
   }
-  const int split = std::max(src_block, dst_block);
+  const int split = CutOf(src_spec, dst_spec);
   CopyAll(Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)), from, to);
 }
 
@@ -173,11 +184,10 @@ absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const Ten
   if (dst_spec.device.is_cuda()) {
     FIRN_RETURN_IF(internal::copy_on_cuda == nullptr,
                    Unavailable("no device ", dst_spec.device.ToString(), " in this build"));
-    const int src_block = src_spec.layout.channel_block, dst_block = dst_spec.layout.channel_block;
-    FIRN_RETURN_IF(src_block != dst_block && src_block != 0 && dst_block != 0,
+    FIRN_RETURN_IF(CutDifferently(src_spec, dst_spec),
                    Unimplemented("no copy on ", dst_spec.device.ToString(), " from blocks of ",
-                                 src_block, " channels to blocks of ", dst_block));
-    const int split = std::max(src_block, dst_block);
+                                 CutOf(src_spec), " channels to blocks of ", CutOf(dst_spec)));
+    const int split = CutOf(src_spec, dst_spec);
     return internal::copy_on_cuda(dst_spec.device, stream,
                                   Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)),
                                   SizeOf(src_spec.dtype), src, dst);

@@ -19,7 +19,7 @@ TensorSpec TensorSpec::Blocked(DType dtype, const Shape& shape, Device device, i
   if (block == 0) return Contiguous(dtype, shape, device);
   FIRN_DCHECK(shape.rank() >= 3 && shape[1] % block == 0);
   TensorSpec s{dtype, device, shape, {}};
-  s.layout.channel_block = static_cast<uint8_t>(block);
+  s.layout.channel_block = block;
   s.layout.contiguous = false;
   return s;
 }
@@ -35,12 +35,36 @@ TensorSpec TensorSpec::Strided(DType dtype, const Shape& shape, Device device,
 std::string TensorSpec::ToString() const {
   std::ostringstream os;
   os << dtype << " " << shape << " on " << device.ToString();
-  if (layout.blocked()) {
-    os << " (channels in blocks of " << int{layout.channel_block} << ")";
+  if (layout.blocked() && layout.channel_block == shape[1]) {
+    os << " (channels last)";
+  } else if (layout.blocked()) {
+    os << " (channels in blocks of " << layout.channel_block << ")";
   } else if (!layout.contiguous) {
     os << " (strides [" << absl::StrJoin(layout.strides.span(), ", ") << "])";
   }
   return os.str();
+}
+
+int32_t ChannelsLastBlock(const Shape& shape) {
+  if (shape.rank() < 3 || shape.num_elements() == 0) return 0;
+  const int64_t channels = shape[1], pixels = shape.num_elements() / shape[0] / channels;
+  const bool same = channels == 1 || pixels == 1 || channels > INT32_MAX;
+  return same ? 0 : static_cast<int32_t>(channels);
+}
+
+Dims StridesOf(const TensorSpec& spec) {
+  if (!spec.layout.blocked()) return spec.layout.strides;
+  const Shape& shape = spec.shape;
+  FIRN_DCHECK(spec.layout.channel_block == shape[1]);
+  Dims strides(shape.rank());
+  strides[1] = 1;
+  int64_t step = shape[1];
+  for (int i = shape.rank() - 1; i >= 2; --i) {
+    strides[i] = step;
+    step *= shape[i];
+  }
+  strides[0] = step;
+  return strides;
 }
 
 bool IsContiguous(const Shape& shape, const Dims& strides) {

@@ -13,11 +13,11 @@ namespace firn {
 
 // How the elements of a tensor lie in memory. Either strided (any strides, in elements, also zero),
 // or *blocked*: dimension 1 (the channels) is cut into groups of `channel_block` which lie
-// innermost, [n, c / block, spatial..., block], what oneDNN calls nChw8c and nChw16c. Blocked
-// tensors have rank
-// >= 3, a number of channels divisible by the block, and are dense.
+// innermost, [n, c / block, spatial..., block], what oneDNN calls nChw8c and nChw16c; a block of
+// all channels is NHWC. Blocked tensors have rank >= 3, a number of channels divisible by the
+// block, and are dense.
 struct Layout {
-  uint8_t channel_block = 0;  // 0: strided
+  int32_t channel_block = 0;  // 0: strided
   bool contiguous = true;     // strided, row-major without gaps
   Dims strides;               // meaningful when strided
 
@@ -55,6 +55,13 @@ inline bool SameDenseLayout(const TensorSpec& a, const TensorSpec& b) {
   return a.dense() && b.dense() && a.layout.channel_block == b.layout.channel_block &&
          a.shape == b.shape;
 }
+
+// The block that makes a tensor of this shape NHWC, or 0 where that is its row-major order anyway:
+// for one channel, one pixel, and ranks below 3.
+int32_t ChannelsLastBlock(const Shape& shape);
+
+// The strides, in elements, of a tensor that has them: strided or NHWC.
+Dims StridesOf(const TensorSpec& spec);
 
 // True if strides describe a row-major dense array; strides of sizes 0 and 1 do not matter.
 bool IsContiguous(const Shape& shape, const Dims& strides);

@@ -39,7 +39,9 @@ std::string ColourOf(std::string_view path) {
 
 std::string EdgeText(const TensorSpec& spec) {
   std::string text = absl::StrCat(Name(spec.dtype), " ", spec.shape.ToString());
-  if (spec.layout.blocked()) {
+  if (spec.layout.blocked() && spec.layout.channel_block == spec.shape[1]) {
+    text += " channels last";
+  } else if (spec.layout.blocked()) {
     absl::StrAppend(&text, " in blocks of ", static_cast<int>(spec.layout.channel_block));
   }
   return text;

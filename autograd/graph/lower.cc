@@ -55,7 +55,7 @@ class Lowering {
     to_.instrs.push_back(std::move(copy));
   }
 
-  ValueId Copy(ValueId id, uint8_t block, const Instr& on_behalf_of) {
+  ValueId Copy(ValueId id, int32_t block, const Instr& on_behalf_of) {
     const TensorSpec& spec = to_.value(id).spec;
     const ValueId copy =
         AddTemp(to_, TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, block));
@@ -64,7 +64,7 @@ class Lowering {
   }
 
   // The value with this layout, from an earlier reorder where there is one.
-  ValueId InLayout(ValueId id, uint8_t block, const Instr& on_behalf_of) {
+  ValueId InLayout(ValueId id, int32_t block, const Instr& on_behalf_of) {
     const auto [it, inserted] = copies_.try_emplace({id, block}, kNoValue);
     if (inserted) it->second = Copy(id, block, on_behalf_of);
     return it->second;
@@ -134,7 +134,7 @@ class Lowering {
   }
 
   // Brings input `i` into the layout that the kernel takes.
-  absl::Status Arrange(Instr& instr, size_t i, const Kernel& kernel, bool asks, uint8_t block) {
+  absl::Status Arrange(Instr& instr, size_t i, const Kernel& kernel, bool asks, int32_t block) {
     const ValueId id = instr.in[i];
     const bool fits = !asks || internal::Fits(kernel, to_.value(id).spec, block);
     if (Writes(*instr.op, i)) {
@@ -154,7 +154,7 @@ class Lowering {
   }
 
   // A temporary that is written in place moves to where it has the right layout, for good.
-  ValueId Replace(ValueId id, uint8_t block, const Instr& instr) {
+  ValueId Replace(ValueId id, int32_t block, const Instr& instr) {
     const ValueId copy = Copy(id, block, instr);
     for (ValueId& now : now_) now = now == id ? copy : now;
     return copy;
@@ -172,7 +172,7 @@ class Lowering {
   Graph to_;
   std::vector<ValueId> now_;   // by value of from_
   std::vector<bool> written_;  // buffers of from_ that an operation changes in place
-  std::map<std::pair<ValueId, uint8_t>, ValueId> copies_;
+  std::map<std::pair<ValueId, int32_t>, ValueId> copies_;
 };
 
 }  // namespace

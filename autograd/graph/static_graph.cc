@@ -14,6 +14,8 @@
 #include "autograd/graph/in_place.h"
 #include "autograd/graph/lower.h"
 #include "autograd/graph/pack_parameters.h"
+#include "autograd/graph/passes/dead_code.h"
+#include "autograd/graph/passes/fold_constants.h"
 #include "autograd/graph/passes/pipeline.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
@@ -65,6 +67,9 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
                                                           .recompute = options.recompute}));
   const TuningScope tuning(options.autotune);  // layouts are those of the kernels that will run
   FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
+  FIRN_ASSIGN_OR_RETURN(PassReport folded, FoldConstants(lowered));  // constants in other layouts
+  if (folded.changes != 0) DropUnusedValues(lowered);
+  parts->reports.push_back(std::move(folded));
   parts->reports.push_back(ReportReorders(graph, lowered));
   FIRN_ASSIGN_OR_RETURN(PassReport packed, PackParameters(lowered));
   parts->reports.push_back(std::move(packed));

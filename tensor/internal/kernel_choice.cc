@@ -43,7 +43,7 @@ bool AskLayouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, Layou
   }
   if (k.takes == Takes::kAny) return false;
   bool all_contiguous = true, same_shape = true;
-  uint8_t block = 0;                  // of the first blocked input
+  int32_t block = 0;                  // of the first blocked input
   const TensorSpec* first = nullptr;  // one element (`x * 2`) fits every layout and is not counted
   for (size_t i = 0; i < n; ++i) {
     if (!q.has(static_cast<int>(i))) continue;
@@ -67,7 +67,7 @@ bool AskLayouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, Layou
   return true;
 }
 
-bool Fits(const Kernel& k, const TensorSpec& spec, uint8_t block) {
+bool Fits(const Kernel& k, const TensorSpec& spec, int32_t block) {
   const bool strided_ok = k.layouts == nullptr && k.takes != Takes::kContiguous;
   return (strided_ok && block == 0 && !spec.layout.blocked()) ||
          (spec.dense() && spec.layout.channel_block == block);

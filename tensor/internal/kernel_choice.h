@@ -16,7 +16,7 @@ absl::StatusOr<const Kernel*> SelectKernel(const OpDef& op, const KernelQuery& q
 bool AskLayouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, LayoutRequest* want);
 
 // Whether an input that AskLayouts wants with `block` may stay as `spec` is.
-bool Fits(const Kernel& k, const TensorSpec& spec, uint8_t block);
+bool Fits(const Kernel& k, const TensorSpec& spec, int32_t block);
 
 }  // namespace firn::internal
 

@@ -1,38 +1,17 @@
 // avg_pool2d, an output a thread, and its gradient, where each element of the image gathers the
 // windows that hold it in their order.
-#include "tensor/kernels/cuda/divide.cuh"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/pool.h"
+#include "tensor/kernels/cuda/pool.cuh"
+#include "tensor/precision.h"
 
 namespace firn::avg_pool2d_cuda {
 namespace {
 
-struct Axis {
-  int64_t in, out, kernel, stride, padding, adaptive;
-
-  FIRN_HOST_DEVICE PoolSpan Window(int64_t o) const {
-    return PoolWindow(o, in, kernel, stride, padding, 1, adaptive);
-  }
-  // The windows that hold position i: from `begin` up to `end`.
-  struct Windows {
-    int64_t begin, end;
-  };
-  FIRN_HOST_DEVICE Windows Holding(int64_t i) const {
-    if (adaptive != 0) return {i * adaptive / in, ((i + 1) * adaptive + in - 1) / in};
-    const int64_t skipped = i + padding - kernel + 1;  // the first window starts no later
-    const int64_t end = (i + padding) / stride + 1;
-    return {skipped <= 0 ? 0 : (skipped + stride - 1) / stride, end < out ? end : out};
-  }
-};
-
-struct Windows {
+struct Windows : cuda::PoolAxes {
   Windows(Size2 in, Size2 out, const PoolAttrs& a)
-      : h{in.h, out.h, a.kernel.h, a.stride.h, a.padding.h, a.adaptive.h},
-        w{in.w, out.w, a.kernel.w, a.stride.w, a.padding.w, a.adaptive.w},
+      : PoolAxes(in, out, a),
         divisor_override(a.divisor_override),
         count_include_pad(a.count_include_pad) {}
 
-  Axis h, w;
   int64_t divisor_override;
   bool count_include_pad;
 
@@ -47,17 +26,19 @@ template <class T>
 struct ForwardBody {
   using Acc = AccumulatorOf<T>;
   Windows s;
+  int64_t lanes;
   const T* x;
   T* y;
 
   FIRN_HOST_DEVICE void operator()(int64_t o) const {
-    int64_t plane = o;
-    const PoolSpan cols = s.w.Window(cuda::TakeDigit(plane, s.w.out));
-    const PoolSpan rows = s.h.Window(cuda::TakeDigit(plane, s.h.out));
-    const T* from = x + plane * s.h.in * s.w.in;
+    const cuda::PoolPlace at = cuda::PlaceOf(o, s.h.out, s.w.out, lanes);
+    const PoolSpan cols = s.w.Window(at.col), rows = s.h.Window(at.row);
+    const T* from = x + at.plane * s.h.in * s.w.in * lanes + at.lane;
     Acc sum = 0;
     for (int64_t i = rows.begin; i < rows.end; ++i) {
-      for (int64_t j = cols.begin; j < cols.end; ++j) sum += static_cast<Acc>(from[i * s.w.in + j]);
+      for (int64_t j = cols.begin; j < cols.end; ++j) {
+        sum += static_cast<Acc>(from[(i * s.w.in + j) * lanes]);
+      }
     }
     y[o] = static_cast<T>(sum / static_cast<Acc>(s.Divisor(rows, cols)));
   }
@@ -67,49 +48,59 @@ template <class T>
 struct GradBody {
   using Acc = AccumulatorOf<T>;
   Windows s;
+  int64_t lanes;
   const T* grad;
   T* x;
 
-  FIRN_HOST_DEVICE void operator()(int64_t at) const {
-    int64_t plane = at;
-    const Axis::Windows across = s.w.Holding(cuda::TakeDigit(plane, s.w.in));
-    const Axis::Windows down = s.h.Holding(cuda::TakeDigit(plane, s.h.in));
-    const T* from = grad + plane * s.h.out * s.w.out;
+  FIRN_HOST_DEVICE void operator()(int64_t element) const {
+    const cuda::PoolPlace at = cuda::PlaceOf(element, s.h.in, s.w.in, lanes);
+    const cuda::PoolAxis::Windows across = s.w.Holding(at.col), down = s.h.Holding(at.row);
+    const T* from = grad + at.plane * s.h.out * s.w.out * lanes + at.lane;
     Acc sum = 0;
     for (int64_t i = down.begin; i < down.end; ++i) {
       for (int64_t j = across.begin; j < across.end; ++j) {
         const int64_t divisor = s.Divisor(s.h.Window(i), s.w.Window(j));
-        sum += static_cast<Acc>(from[i * s.w.out + j]) / static_cast<Acc>(divisor);
+        sum += static_cast<Acc>(from[(i * s.w.out + j) * lanes]) / static_cast<Acc>(divisor);
       }
     }
-    x[at] = static_cast<T>(sum);
+    x[element] = static_cast<T>(sum);
   }
 };
-
-Size2 ImageOf(const TensorSpec& s) { return {s.shape[2], s.shape[3]}; }
 
 template <template <class> class Body>
 absl::Status Run(KernelContext& k, Size2 image, Size2 pooled) {
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const Body<T> body = {Windows(image, pooled, k.attrs<PoolAttrs>()), k.in<T>(0), k.out<T>()};
+    const Body<T> body = {Windows(image, pooled, k.attrs<PoolAttrs>()),
+                          cuda::LanesOf(k.in_spec(0), k.out_spec()), k.in<T>(0), k.out<T>()};
     return cuda::ForEach(k, k.out_spec().num_elements(), body);
   });
 }
 
 absl::Status RunForward(KernelContext& k) {
-  return Run<ForwardBody>(k, ImageOf(k.in_spec(0)), ImageOf(k.out_spec()));
+  return Run<ForwardBody>(k, cuda::ImageOf(k.in_spec(0)), cuda::ImageOf(k.out_spec()));
 }
 absl::Status RunGrad(KernelContext& k) {
-  return Run<GradBody>(k, ImageOf(k.out_spec()), ImageOf(k.in_spec(0)));
+  return Run<GradBody>(k, cuda::ImageOf(k.out_spec()), cuda::ImageOf(k.in_spec(0)));
+}
+
+// The gradient of a single pixel says nothing of the image's order; what comes next is usually a
+// convolution's gradient.
+void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
+  const TensorSpec& grad = q.in(0);
+  const bool either = ChannelsLastBlock(grad.shape) == 0;
+  const bool wanted = cuda::ConvWantsNhwc(grad.dtype, ConvMath() == F32Math::kTf32);
+  if (!grad.layout.blocked() && !(either && wanted)) return;
+  want.in[0] = ChannelsLastBlock(grad.shape);
+  want.out[0] = ChannelsLastBlock(q.out().shape);
+}
+
+std::vector<Kernel> KernelsOf(decltype(Kernel::run) run, decltype(Kernel::layouts) layouts) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .layouts = layouts, .run = run}};
 }
 
 }  // namespace
 
-FIRN_REGISTER_KERNELS(avg_pool2d) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunForward}};
-}
-FIRN_REGISTER_KERNELS(avg_pool2d_grad) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunGrad}};
-}
+FIRN_REGISTER_KERNELS(avg_pool2d) { return KernelsOf(RunForward, cuda::ChannelLayouts); }
+FIRN_REGISTER_KERNELS(avg_pool2d_grad) { return KernelsOf(RunGrad, GradLayouts); }
 
 }  // namespace firn::avg_pool2d_cuda

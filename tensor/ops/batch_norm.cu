@@ -179,7 +179,11 @@ absl::Status RunGrad(KernelContext& k) {
 }
 
 std::vector<Kernel> Training() {
-  return {{.name = "loop", .device = DeviceType::kCuda, .workspace = Workspace, .run = Run}};
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = Workspace,
+           .layouts = cuda::ChannelLayouts,
+           .run = Run}};
 }
 
 }  // namespace
@@ -187,8 +191,11 @@ std::vector<Kernel> Training() {
 FIRN_REGISTER_KERNELS(batch_norm_train) { return Training(); }
 FIRN_REGISTER_KERNELS(batch_norm_act_train) { return Training(); }
 FIRN_REGISTER_KERNELS(batch_norm_grad) {
-  return {
-      {.name = "loop", .device = DeviceType::kCuda, .workspace = GradWorkspace, .run = RunGrad}};
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = GradWorkspace,
+           .layouts = cuda::ChannelLayouts,
+           .run = RunGrad}};
 }
 
 }  // namespace firn::batch_norm_cuda

@@ -29,7 +29,8 @@ absl::Status Run(KernelContext& k) {
 }  // namespace
 
 FIRN_REGISTER_KERNELS(channel_affine) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = Run}};
+  return {
+      {.name = "loop", .device = DeviceType::kCuda, .layouts = cuda::ChannelLayouts, .run = Run}};
 }
 
 }  // namespace firn::channel_affine_cuda

@@ -17,7 +17,11 @@ absl::Status Run(KernelContext& k) {
 }  // namespace
 
 FIRN_REGISTER_KERNELS(channel_sum) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .workspace = Workspace, .run = Run}};
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = Workspace,
+           .layouts = cuda::ChannelLayouts,
+           .run = Run}};
 }
 
 }  // namespace firn::channel_sum_cuda

@@ -9,7 +9,7 @@ template <class T>
 struct WeightBody {
   using Acc = AccumulatorOf<T>;
   cuda::ConvSizes s;
-  const T *x, *y;
+  cuda::ConvTensor<const T> x, y;
   T* weight;
 
   template <class Team>
@@ -17,16 +17,14 @@ struct WeightBody {
     int64_t o = line;
     const int64_t v = cuda::TakeDigit(o, s.w.kernel), u = cuda::TakeDigit(o, s.h.kernel);
     const int64_t c = cuda::TakeDigit(o, s.in_per_group);
-    const T* images = x + (o / s.out_per_group * s.in_per_group + c) * s.image();
-    const T* grads = y + o * s.pixels();
+    const int64_t channel = o / s.out_per_group * s.in_per_group + c;
     Acc sum = 0;
     for (int64_t i = team.rank(); i < s.batch * s.pixels(); i += team.size()) {
       int64_t n = i;
       const int64_t ow = cuda::TakeDigit(n, s.w.out), oh = cuda::TakeDigit(n, s.h.out);
       const int64_t ih = s.h.Input(oh, u), iw = s.w.Input(ow, v);
       if (ih < 0 || iw < 0) continue;
-      sum += static_cast<Acc>(grads[n * s.out * s.pixels() + oh * s.w.out + ow]) *
-             static_cast<Acc>(images[n * s.in * s.image() + ih * s.w.in + iw]);
+      sum += static_cast<Acc>(*y.at(n, o, oh, ow)) * static_cast<Acc>(*x.at(n, channel, ih, iw));
     }
     sum = team.Reduce(sum, [](Acc a, Acc b) { return a + b; });
     if (team.rank() == 0) weight[line] = static_cast<T>(sum);
@@ -38,7 +36,8 @@ absl::Status Run(KernelContext& k) {
       const ConvProblem p,
       ConvBackwardWeight(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs<ConvAttrs>()));
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const WeightBody<T> body = {cuda::ConvSizes(p), k.in<T>(0), k.in<T>(1), k.out<T>()};
+    const WeightBody<T> body = {
+        cuda::ConvSizes(p), {k.in_spec(0), k.in<T>(0)}, {k.in_spec(1), k.in<T>(1)}, k.out<T>()};
     return cuda::ForEachLine(k, k.out_spec().num_elements(), body.s.batch * body.s.pixels(), body);
   });
 }
@@ -46,7 +45,10 @@ absl::Status Run(KernelContext& k) {
 }  // namespace
 
 FIRN_REGISTER_KERNELS(conv2d_weight_grad) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = Run}};
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .layouts = cuda::ConvWeightGradLayouts,
+           .run = Run}};
 }
 
 }  // namespace firn::conv2d_weight_grad_cuda

@@ -17,6 +17,7 @@ namespace firn {
 namespace {
 
 Tensor MaxPool2dGather(const Tensor& image, const Tensor& indices);
+Tensor GradWith(const Tensor& grad, const Tensor& indices, const PoolAttrs& attrs);
 
 Size2 ImageOf(const Shape& s) { return {s[2], s[3]}; }
 
@@ -108,8 +109,9 @@ absl::Status Run(KernelContext& k) {
 }
 
 void Grad(GradContext& g) {
-  const Shape& x = g.input_shape(0);
-  g.set_grad_input(0, MaxPool2dGrad(g.grad_output(), g.output(1), ImageOf(x)));
+  PoolAttrs a = g.attrs<PoolAttrs>();
+  a.image = ImageOf(g.input_shape(0));
+  g.set_grad_input(0, GradWith(g.grad_output(), g.output(1), a));
 }
 
 FIRN_REGISTER_OP(max_pool2d) {
@@ -139,8 +141,15 @@ absl::Status CheckIndicesShape(InferContext& c, bool same_image) {
 
 absl::Status InferScatter(InferContext& c) {
   FIRN_RETURN_IF_ERROR(CheckIndicesShape(c, true));
-  const Size2 image = c.attrs<PoolAttrs>().image;
+  const PoolAttrs& a = c.attrs<PoolAttrs>();
+  const Size2 image = a.image;
   const Shape& g = c.shape(0);
+  if (a.kernel != Size2(1)) {
+    FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(image, a));
+    FIRN_RETURN_IF(ImageOf(g) != out,
+                   InvalidArgument("values ", g.ToString(), ", want one for each of the ", out.h,
+                                   " x ", out.w, " windows"));
+  }
   FIRN_ASSIGN_OR_RETURN(const Shape x, Shape::Make({g[0], g[1], image.h, image.w}));
   c.set_out(0, c.dtype(0), x);
   return absl::OkStatus();
@@ -223,7 +232,9 @@ const std::vector<ArgDecl>& PairInputs() {
 FIRN_REGISTER_OP(max_pool2d_grad) {
   return {
       .name = "max_pool2d_grad",
-      .doc = "Adds values to the image positions that indices name.",
+      .doc =
+          "Adds values to the image positions that indices name. With a kernel other than 1 each "
+          "lies in the window of its value.",
       .inputs = PairInputs(),
       .outputs = {{.name = "image"}},
       .attrs = AttrsOf<PoolAttrs>(),
@@ -256,6 +267,11 @@ Tensor MaxPool2dGather(const Tensor& image, const Tensor& indices) {
   return Apply1(op, {image, indices});
 }
 
+Tensor GradWith(const Tensor& grad, const Tensor& indices, const PoolAttrs& attrs) {
+  static const OpDef& op = Op("max_pool2d_grad");
+  return Apply1(op, {grad, indices}, attrs);
+}
+
 TensorList Forward(const Tensor& x, const MaxPool2dOptions& o) {
   static const OpDef& op = Op("max_pool2d");
   return Apply(op, {x},
@@ -278,8 +294,7 @@ ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& opti
 }
 
 Tensor MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
-  static const OpDef& op = Op("max_pool2d_grad");
-  return Apply1(op, {grad, indices}, PoolAttrs{.image = image});
+  return GradWith(grad, indices, PoolAttrs{.image = image});
 }
 
 }  // namespace firn

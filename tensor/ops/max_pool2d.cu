@@ -1,13 +1,12 @@
-// max_pool2d and the scatter and gather through its indices. The scatter gives a plane to a warp,
-// whose members each own the positions that lie 32 apart and walk all of the plane's indices in
-// order: sums are formed in that order whatever the indices are, without atomics. Indices outside
-// the image are left out, or read as 0, and noted.
+// max_pool2d and the scatter and gather through its indices. Where the gradient knows the windows,
+// each element of the image looks into those that hold it. Otherwise a warp has a plane, whose
+// members each own the positions that lie 32 apart and walk all of the plane's indices. Either way
+// sums are formed in the order of the indices, without atomics. Indices outside the image are left
+// out, or read as 0, and noted.
 #include <limits>
 
-#include "tensor/kernels/cuda/divide.cuh"
-#include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/pool.h"
+#include "tensor/kernels/cuda/pool.cuh"
 
 namespace firn::max_pool2d_cuda {
 namespace {
@@ -15,36 +14,34 @@ namespace {
 constexpr cuda::IndexSite kGradSite = {"max_pool2d_grad", "indices"};
 constexpr cuda::IndexSite kGatherSite = {"max_pool2d_gather", "indices"};
 
-struct Axis {
-  int64_t in, out, kernel, stride, padding, dilation;
-
-  FIRN_HOST_DEVICE PoolSpan Window(int64_t o) const {
-    return PoolWindow(o, in, kernel, stride, padding, dilation, 0);
-  }
-};
+// Maxima have no adaptive windows.
+cuda::PoolAxes AxesOf(Size2 image, const TensorSpec& pooled, PoolAttrs attrs) {
+  attrs.adaptive = 0;
+  return {image, cuda::ImageOf(pooled), attrs};
+}
 
 // The first NaN wins, else the first of the largest.
 template <class T>
 struct PoolBody {
   using Acc = AccumulatorOf<T>;
-  Axis h, w;
+  cuda::PoolAxes s;
+  int64_t lanes;
   const T* x;
   T* y;
   int32_t* index;
 
   FIRN_HOST_DEVICE void operator()(int64_t o) const {
-    int64_t plane = o;
-    const PoolSpan cols = w.Window(cuda::TakeDigit(plane, w.out));
-    const PoolSpan rows = h.Window(cuda::TakeDigit(plane, h.out));
-    const T* from = x + plane * h.in * w.in;
+    const cuda::PoolPlace to = cuda::PlaceOf(o, s.h.out, s.w.out, lanes);
+    const PoolSpan cols = s.w.Window(to.col), rows = s.h.Window(to.row);
+    const T* from = x + to.plane * s.h.in * s.w.in * lanes + to.lane;
     Acc best = -std::numeric_limits<Acc>::infinity();
-    int64_t at = rows.begin * w.in + cols.begin;
-    for (int64_t i = rows.begin; i < rows.end; i += h.dilation) {
-      for (int64_t j = cols.begin; j < cols.end; j += w.dilation) {
-        const Acc v = static_cast<Acc>(from[i * w.in + j]);
+    int64_t at = rows.begin * s.w.in + cols.begin;
+    for (int64_t i = rows.begin; i < rows.end; i += s.h.dilation) {
+      for (int64_t j = cols.begin; j < cols.end; j += s.w.dilation) {
+        const Acc v = static_cast<Acc>(from[(i * s.w.in + j) * lanes]);
         if (v > best || (v != v && best == best)) {
           best = v;
-          at = i * w.in + j;
+          at = i * s.w.in + j;
         }
       }
     }
@@ -54,15 +51,45 @@ struct PoolBody {
 };
 
 absl::Status Run(KernelContext& k) {
-  const PoolAttrs& a = k.attrs<PoolAttrs>();
-  const Shape &in = k.in_spec(0).shape, &out = k.out_spec().shape;
-  const Axis h{in[2], out[2], a.kernel.h, a.stride.h, a.padding.h, a.dilation.h};
-  const Axis w{in[3], out[3], a.kernel.w, a.stride.w, a.padding.w, a.dilation.w};
+  const cuda::PoolAxes axes =
+      AxesOf(cuda::ImageOf(k.in_spec(0)), k.out_spec(), k.attrs<PoolAttrs>());
+  const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const PoolBody<T> body = {h, w, k.in<T>(0), k.out<T>(0), k.out<int32_t>(1)};
-    return cuda::ForEach(k, out.num_elements(), body);
+    const PoolBody<T> body = {axes, lanes, k.in<T>(0), k.out<T>(0), k.out<int32_t>(1)};
+    return cuda::ForEach(k, k.out_spec().num_elements(), body);
   });
 }
+
+// --- The gradient --------------------------------------------------------------------------------
+
+bool KnowsWindows(const PoolAttrs& a) { return a.kernel != Size2(1); }
+
+template <class T>
+struct GradBody {
+  cuda::PoolAxes s;
+  int64_t lanes;
+  const T* grad;
+  const int32_t* index;
+  T* x;
+  cuda::IndexFaults faults;
+
+  FIRN_HOST_DEVICE void operator()(int64_t element) const {
+    const cuda::PoolPlace at = cuda::PlaceOf(element, s.h.in, s.w.in, lanes);
+    const cuda::PoolAxis::Windows across = s.w.Holding(at.col), down = s.h.Holding(at.row);
+    const int64_t first = at.plane * s.h.out * s.w.out * lanes + at.lane;
+    const int64_t pixel = at.row * s.w.in + at.col, image = s.h.in * s.w.in;
+    T sum = T(0);
+    for (int64_t i = down.begin; i < down.end; ++i) {
+      for (int64_t j = across.begin; j < across.end; ++j) {
+        const int64_t window = first + (i * s.w.out + j) * lanes;
+        const int64_t winner = index[window];
+        if (winner == pixel) sum = static_cast<T>(sum + grad[window]);
+        if (winner < 0 || winner >= image) faults.Report(winner, 0, image);
+      }
+    }
+    x[element] = sum;
+  }
+};
 
 template <class T>
 struct ScatterBody {
@@ -90,54 +117,67 @@ struct ScatterBody {
 };
 
 absl::Status RunScatter(KernelContext& k) {
+  const cuda::IndexFaults faults(k, kGradSite);
+  const PoolAttrs& a = k.attrs<PoolAttrs>();
+  if (KnowsWindows(a)) {
+    const cuda::PoolAxes axes = AxesOf(a.image, k.in_spec(0), a);
+    const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
+    return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+      const GradBody<T> body = {axes, lanes, k.in<T>(0), k.in<int32_t>(1), k.out<T>(), faults};
+      return cuda::ForEach(k, k.out_spec().num_elements(), body);
+    });
+  }
   const Shape &pooled = k.in_spec(0).shape, &image = k.out_spec().shape;
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const ScatterBody<T> body = {k.in<T>(0),          k.in<int32_t>(1),
                                  k.out<T>(),          pooled[2] * pooled[3],
-                                 image[2] * image[3], cuda::IndexFaults(k, kGradSite)};
+                                 image[2] * image[3], faults};
     // More members would all walk the same indices.
     return cuda::ForEachLine(k, image[0] * image[1], cuda::kWarp, body);
   });
 }
+
+void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
+  if (KnowsWindows(q.attrs<PoolAttrs>())) cuda::ChannelLayouts(q, want);
+}
+
+// --- Its gradient --------------------------------------------------------------------------------
 
 template <class T>
 struct GatherBody {
   const T* x;
   const int32_t* index;
   T* y;
-  int64_t pixels;
+  int64_t pixels, lanes;
   cuda::IndexRange image;
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t at = image(index[i]);
-    int64_t plane = i;
-    cuda::TakeDigit(plane, pixels);
-    y[i] = at >= 0 ? x[plane * image.high + at] : T(0);
+    const cuda::PoolPlace to = cuda::PlaceOf(i, 1, pixels, lanes);
+    y[i] = at >= 0 ? x[(to.plane * image.high + at) * lanes + to.lane] : T(0);
   }
 };
 
 absl::Status RunGather(KernelContext& k) {
-  const Shape &image = k.in_spec(0).shape, &pooled = k.out_spec().shape;
+  const Size2 image = cuda::ImageOf(k.in_spec(0)), pooled = cuda::ImageOf(k.out_spec());
+  const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const GatherBody<T> body = {k.in<T>(0),
-                                k.in<int32_t>(1),
-                                k.out<T>(),
-                                pooled[2] * pooled[3],
-                                {cuda::IndexFaults(k, kGatherSite), 0, image[2] * image[3]}};
-    return cuda::ForEach(k, pooled.num_elements(), body);
+    const GatherBody<T> body = {
+        k.in<T>(0), k.in<int32_t>(1),
+        k.out<T>(), pooled.h * pooled.w,
+        lanes,      {cuda::IndexFaults(k, kGatherSite), 0, image.h * image.w}};
+    return cuda::ForEach(k, k.out_spec().num_elements(), body);
   });
+}
+
+std::vector<Kernel> KernelsOf(decltype(Kernel::run) run, decltype(Kernel::layouts) layouts) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .layouts = layouts, .run = run}};
 }
 
 }  // namespace
 
-FIRN_REGISTER_KERNELS(max_pool2d) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = Run}};
-}
-FIRN_REGISTER_KERNELS(max_pool2d_grad) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunScatter}};
-}
-FIRN_REGISTER_KERNELS(max_pool2d_gather) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunGather}};
-}
+FIRN_REGISTER_KERNELS(max_pool2d) { return KernelsOf(Run, cuda::ChannelLayouts); }
+FIRN_REGISTER_KERNELS(max_pool2d_grad) { return KernelsOf(RunScatter, GradLayouts); }
+FIRN_REGISTER_KERNELS(max_pool2d_gather) { return KernelsOf(RunGather, cuda::ChannelLayouts); }
 
 }  // namespace firn::max_pool2d_cuda

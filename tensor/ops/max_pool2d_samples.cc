@@ -78,6 +78,16 @@ FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
   });
   const Tensor indices = Integers({2, 3, 2, 2}, 0, 20).To(DType::kI32);
   s.Add("scatter", {Normal({2, 3, 2, 2}), indices}, PoolAttrs{.image = {4, 5}});
+  s.Add("windows",
+        {Normal({2, 2, 2, 3}), Indices({0, 2, 4, 10, 16, 14, 6, 7, 3, 11, 7,  13,
+                                        5, 6, 9, 15, 18, 19, 1, 7, 8, 11, 17, 14},
+                                       {2, 2, 2, 3})
+                                   .To(DType::kI32)},
+        PoolAttrs{.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}, .image = {4, 5}});
+  s.AddError("windows",
+             {Normal({1, 1, 2, 2}), Indices({0, 2, 10, 13}, {1, 1, 2, 2}).To(DType::kI32)},
+             PoolAttrs{.kernel = 3, .stride = 2, .padding = 1, .image = {4, 5}},
+             "values [1, 1, 2, 2], want one for each of the 2 x 3 windows");
   s.AddError("index", {Normal({1, 1, 1, 1}), Indices({20}, {1, 1, 1, 1}).To(DType::kI32)},
              PoolAttrs{.image = {4, 5}}, "indices 20 at index 0 is outside [0, 20)");
   s.AddError("shapes", {Normal({1, 1, 1, 1}), indices}, PoolAttrs{.image = {4, 5}},

@@ -10,13 +10,11 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kMaxBlock = 64;
-
 absl::Status Infer(InferContext& c) {
   const int64_t block = c.attrs<ReorderAttrs>().channel_block;
   const Shape& shape = c.shape(0);
-  FIRN_RETURN_IF(block < 0 || block > kMaxBlock,
-                 InvalidArgument("channel_block ", block, " (want 0 to ", kMaxBlock, ")"));
+  FIRN_RETURN_IF(block < 0 || block > INT32_MAX,
+                 InvalidArgument("channel_block ", block, " (want 0 to ", INT32_MAX, ")"));
   FIRN_RETURN_IF(block != 0 && (shape.rank() < 3 || shape[1] % block != 0),
                  InvalidArgument("x ", shape.ToString(), " has no channels in blocks of ", block));
   c.set_out_blocked(0, c.dtype(0), shape, static_cast<int>(block));

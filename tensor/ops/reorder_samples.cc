@@ -9,6 +9,7 @@ FIRN_REGISTER_SAMPLES(reorder) {
   s.Add("to row-major", {Normal({2, 16, 3})}, ReorderAttrs{});
   s.Add("to blocks", {Normal({2, 32, 3, 5})}, ReorderAttrs{.channel_block = kChannelBlock});
   s.Add("a scalar", {Normal({})}, ReorderAttrs{});
+  s.Add("to NHWC", {Normal({2, 24, 3, 5})}, ReorderAttrs{.channel_block = 24});
   s.Add("integers", {Integers({2, 16, 2}, -5, 5)}, ReorderAttrs{.channel_block = kChannelBlock});
   s.Add("bool", {Booleans({2, 16, 3})}, ReorderAttrs{.channel_block = kChannelBlock});
   s.AddError("channels", {Normal({2, 12, 5})}, ReorderAttrs{.channel_block = 8},

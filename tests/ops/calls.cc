@@ -77,6 +77,8 @@ Tensor Blocked(const OpDef& op, const Tensor& t) {
   return t;
 }
 
+Tensor Nhwc(const Tensor& t) { return *Reordered(t, ChannelsLastBlock(t.shape())); }
+
 bool Changed(const Call& a, const Call& b) {
   for (size_t i = 0; i < a.inputs.size(); ++i) {
     if (!a.inputs[i].Is(b.inputs[i])) return true;
@@ -184,6 +186,7 @@ std::vector<LayoutVariant> LayoutVariants(const OpDef& op, const Call& call) {
   add(Mapped(op, call, "with gaps", WithGaps));
   add(Mapped(op, call, "expanded", Expanded));
   add(Mapped(op, call, "blocked", [&](const Tensor& t) { return Blocked(op, t); }));
+  add(Mapped(op, call, "NHWC", Nhwc));
   bool first = true;
   add(Mapped(op, call, "first input blocked",
              [&](const Tensor& t) { return std::exchange(first, false) ? Blocked(op, t) : t; }));

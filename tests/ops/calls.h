@@ -38,8 +38,8 @@ struct LayoutVariant {
   Call call;
   Call plain;  // the same values, all contiguous
 };
-// The call with inputs that are transposed views, slices with gaps, expanded with stride 0, or
-// channel-blocked. Inputs that are written in place stay as they are.
+// The call with inputs that are transposed views, slices with gaps, expanded with stride 0, in
+// blocks of channels, or NHWC. Inputs that are written in place stay as they are.
 std::vector<LayoutVariant> LayoutVariants(const OpDef& op, const Call& call);
 
 // A row-major copy with its own storage; undefined stays undefined.

@@ -13,7 +13,7 @@ void ChannelLayouts(const KernelQuery& q, LayoutRequest& want) {
   for (int i = 0; i < q.num_inputs(); ++i) {
     blocked |= q.has(i) && alike(q.in(i)) && q.in(i).layout.blocked();
   }
-  const uint8_t block = KernelBlock(x);
+  const int32_t block = KernelBlock(x);
   if (!blocked || block == 0) return;
   for (int i = 0; i < q.num_inputs(); ++i) {
     if (q.has(i) && alike(q.in(i))) want.in[static_cast<size_t>(i)] = block;

@@ -37,7 +37,7 @@ inline ChannelView ViewChannels(const TensorSpec& s) {
 
 // The block in which these kernels take tensors of `shape` that come in some block: kChannelBlock,
 // or 0 (row-major) when the channels do not fit it.
-inline uint8_t KernelBlock(const Shape& shape) {
+inline int32_t KernelBlock(const Shape& shape) {
   return shape.rank() >= 3 && shape[1] % kChannelBlock == 0 ? kChannelBlock : 0;
 }
 

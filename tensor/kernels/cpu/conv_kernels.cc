@@ -50,7 +50,7 @@ Roles<T> RolesOf(const KernelContext& k) {
 
 // Asks for channel blocks by role; weights are always row-major.
 template <ConvPass kPass>
-void Request(uint8_t x, uint8_t y, LayoutRequest& want) {
+void Request(int32_t x, int32_t y, LayoutRequest& want) {
   if constexpr (kPass == kForward) want.in[0] = x, want.out[0] = y;
   if constexpr (kPass == kData) want.in[0] = y, want.out[0] = x;
   if constexpr (kPass == kWeight) want.in[0] = x, want.in[1] = y;

@@ -64,7 +64,7 @@ Key KeyOf(const ConvProblem& p, ConvPass pass, bool bias) {
           0};
 }
 
-memory::desc ImageDesc(int64_t n, int64_t c, Size2 s, uint8_t block) {
+memory::desc ImageDesc(int64_t n, int64_t c, Size2 s, int32_t block) {
   using Tag = memory::format_tag;
   const Tag tag = block == 0 ? Tag::nchw : block == 16 ? Tag::nChw16c : Tag::nChw8c;
   return {{n, c, s.h, s.w}, memory::data_type::f32, tag};
@@ -157,7 +157,7 @@ void Make(const ConvProblem& p, ConvPass pass, bool bias, const ConvLayouts& lay
 
 // Channel blocks where the channels come in whole ones.
 ConvLayouts PreferredLayouts(const ConvProblem& p, ConvPass pass) {
-  constexpr auto kB = static_cast<uint8_t>(kChannelBlock);
+  constexpr auto kB = static_cast<int32_t>(kChannelBlock);
   const bool depthwise = p.attrs.groups == p.in && p.in == p.out;
   const bool x_fits = p.in % kB == 0 && (depthwise || p.in_per_group() % kB == 0);
   const bool y_fits = p.out % kB == 0 && (depthwise || p.out_per_group() % kB == 0);

@@ -1,5 +1,5 @@
-// A bias added in place and an activation, in words of sixteen bytes where a channel is a multiple
-// of them.
+// A bias added in place and an activation, in words of sixteen bytes where what lies together of a
+// channel, or of NHWC's channels, is a multiple of them.
 #include "tensor/dtype.h"
 #include "tensor/kernels/cpu/batch_norm.h"
 #include "tensor/kernels/cuda/channel_bias.h"
@@ -17,14 +17,17 @@ struct BiasBody {
   };
   const T* bias;  // may be null
   Word* y;
-  int64_t channels, words;  // of a channel
+  int64_t words;  // of a channel's run, or of the channels of a pixel
+  int64_t channels;
+  int step;  // from an element's channel to the next one's: 0, or 1 where channels are innermost
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t rest = i;
-    TakeDigit(rest, words);
-    const Acc add = bias != nullptr ? static_cast<Acc>(bias[TakeDigit(rest, channels)]) : Acc(0);
+    const int64_t word_of_run = TakeDigit(rest, words);
+    const int64_t channel = step == 0 ? TakeDigit(rest, channels) : word_of_run * kWord;
     Word word = y[i];
     for (int j = 0; j < kWord; ++j) {
+      const Acc add = bias != nullptr ? static_cast<Acc>(bias[channel + j * step]) : Acc(0);
       const Acc z = static_cast<Acc>(word.v[j]) + add;
       word.v[j] = static_cast<T>(cpu::Activate<kActivation>(z));
     }
@@ -34,12 +37,14 @@ struct BiasBody {
 
 template <class T, FusedActivation kActivation>
 absl::Status Add(const Queue& queue, const TensorSpec& spec, const void* bias, void* y) {
-  int64_t run = 1;  // elements of a channel
-  for (int d = 2; d < spec.shape.rank(); ++d) run *= spec.shape[d];
+  if (spec.num_elements() == 0) return absl::OkStatus();
+  const int64_t channels = spec.shape[1];
+  const bool innermost = spec.layout.blocked();
+  const int64_t run = innermost ? channels : spec.num_elements() / spec.shape[0] / channels;
   const auto launch = [&]<int kWord>(std::integral_constant<int, kWord>) {
     using Body = BiasBody<T, kWord, kActivation>;
     const Body body = {static_cast<const T*>(bias), static_cast<typename Body::Word*>(y),
-                       spec.shape[1], run / kWord};
+                       run / kWord, channels, innermost ? 1 : 0};
     return ForEach(queue, spec.num_elements() / kWord, body);
   };
   constexpr int kWide = 16 / sizeof(T);

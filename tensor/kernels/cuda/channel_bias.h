@@ -8,8 +8,8 @@
 
 namespace firn::cuda {
 
-// y[n, c, ...] = activation(y[n, c, ...] + bias[c]), for `y` of that spec: floating, contiguous, of
-// rank 2 or more. A null `bias` is 0.
+// y[n, c, ...] = activation(y[n, c, ...] + bias[c]), for `y` of that spec: floating, contiguous or
+// NHWC, of rank 2 or more. A null `bias` is 0.
 absl::Status AddChannelBias(const Queue& queue, const TensorSpec& spec, const void* bias,
                             FusedActivation activation, void* y);
 

@@ -1,18 +1,23 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_CHANNELS_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_CHANNELS_CUH_
 
-// Per-channel work on row-major tensors [n, c, ...].
+// Per-channel work on row-major tensors [n, c, ...] and NHWC ones.
 
 #include <utility>
 
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/elementwise.cuh"
+#include "tensor/kernels/cuda/layouts.h"
 #include "tensor/kernels/cuda/reduce.cuh"
 
 namespace firn::cuda {
 
-// The reduction over every dimension but the second.
+// The reduction over every dimension but the channels.
 inline ReduceWork PlanChannels(const TensorSpec& x) {
+  if (x.layout.blocked()) {
+    const Shape lines({x.num_elements() / x.shape[1], x.shape[1]});
+    return PlanWork(TensorSpec::Contiguous(x.dtype, lines, x.device), {0});
+  }
   absl::InlinedVector<int64_t, kMaxRank> dims = {0};
   for (int d = 2; d < x.shape.rank(); ++d) dims.push_back(d);
   return PlanWork(x, dims);
@@ -86,8 +91,10 @@ absl::Status MapChannels(const Queue& queue, const TensorSpec& spec, const F& f,
   ChannelBody<F, T, kIn> body = {f, y, {first, rest...}};
   body.n = spec.num_elements();
   body.channels = spec.shape[1];
-  body.spatial = 1;
-  for (int d = 2; d < spec.shape.rank(); ++d) body.spatial *= spec.shape[d];
+  body.spatial = 1;  // elements of a channel that lie together
+  for (int d = 2; d < spec.shape.rank() && !spec.layout.blocked(); ++d) {
+    body.spatial *= spec.shape[d];
+  }
   body.aligned =
       internal::Aligned(y) && internal::Aligned(first) && (internal::Aligned(rest) && ...);
   return ForEach(queue, (body.n + body.kPack - 1) / body.kPack, body);

@@ -6,6 +6,7 @@
 #include "tensor/conv.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/layouts.h"
 
 namespace firn::cuda {
 
@@ -42,9 +43,25 @@ struct ConvSizes {
   int64_t batch, in, out, in_per_group, out_per_group;
   ConvAxis h, w;
 
-  FIRN_HOST_DEVICE int64_t image() const { return h.in * w.in; }
   FIRN_HOST_DEVICE int64_t pixels() const { return h.out * w.out; }
-  FIRN_HOST_DEVICE int64_t taps() const { return h.kernel * w.kernel; }
+};
+
+// A tensor of rank 4, row-major or NHWC: images, or weights with their outputs, inputs and taps.
+template <class T>
+struct ConvTensor {
+  T* data;
+  int64_t n, c, h, w;  // strides
+
+  ConvTensor(const TensorSpec& spec, T* at) : data(at) {
+    const Dims strides = StridesOf(spec);
+    n = strides[0];
+    c = strides[1];
+    h = strides[2];
+    w = strides[3];
+  }
+  FIRN_HOST_DEVICE T* at(int64_t image, int64_t channel, int64_t row, int64_t col) const {
+    return data + image * n + channel * c + row * h + col * w;
+  }
 };
 
 }  // namespace firn::cuda

@@ -28,6 +28,7 @@ DnnConvKey KeyOf(const DnnConvCall& c) {
           c.alignment,
           static_cast<int64_t>(c.max_workspace),
           static_cast<int64_t>(c.f32),
+          c.nhwc,
           c.bias,
           static_cast<int64_t>(c.activation),
           p.batch,

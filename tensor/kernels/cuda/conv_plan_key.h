@@ -32,6 +32,7 @@ struct DnnConvCall {
   size_t max_workspace = 0;  // bytes
   DnnF32 f32 = DnnF32::kExact;
   ConvProblem problem;
+  bool nhwc = false;  // images and weights, which otherwise are row-major
   // Of the forward pass: y = activation(conv + bias).
   bool bias = false;
   FusedActivation activation = FusedActivation::kNone;
@@ -42,7 +43,7 @@ struct DnnConvCall {
   bool may_fuse() const { return has_epilogue() && activation != FusedActivation::kTanh; }
 };
 
-using DnnConvKey = std::array<int64_t, 21>;
+using DnnConvKey = std::array<int64_t, 22>;
 DnnConvKey KeyOf(const DnnConvCall& call);
 
 // What answers of cuDNN depend on beside the call.

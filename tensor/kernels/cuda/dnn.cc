@@ -1,6 +1,9 @@
 // Convolutions by cuDNN 9, through its graph API (cudnnBackend*). A plan is made when a kernel is
 // asked whether it takes a call (dnn_plans.h).
 //
+// Images and weights are NHWC where that is worth it and an engine takes it: engines that run on
+// tensor cores otherwise turn them around in every call. A weight's gradient is turned back here.
+//
 // What f32 may be traded for, and whether plans were timed, is a kernel of its own each, so that a
 // graph keeps to what was allowed when it chose its kernels, and to the memory that they asked for.
 
@@ -12,8 +15,10 @@
 #include "tensor/conv.h"
 #include "tensor/kernels/cuda/dnn_plans.h"
 #include "tensor/kernels/cuda/launch.h"
+#include "tensor/kernels/cuda/layouts.h"
 #include "tensor/kernels/cuda/workspace.h"
 #include "tensor/precision.h"
+#include "tensor/reorder.h"
 #include "tensor/tuning.h"
 
 namespace firn::cuda {
@@ -62,9 +67,28 @@ absl::StatusOr<DnnConvCall> CallOf(const TensorSpec& a, const TensorSpec& b, boo
   return call;
 }
 
-// The bytes that the call needs, or why cuDNN does not take it.
+// A call and its plan, the same whenever it is asked for.
+struct Planned {
+  DnnPlans* plans;
+  DnnConvCall call;
+  DnnPlans::Plan plan;
+};
+template <DnnF32 kF32, bool kTimed>
+absl::StatusOr<Planned> PlanOf(Device device, DnnConvCall call) {
+  FIRN_ASSIGN_OR_RETURN(DnnPlans* const plans, DnnPlans::Of(device));
+  call.nhwc = ConvWantsNhwc(call.dtype, kF32 == DnnF32::kTf32);
+  absl::StatusOr<DnnPlans::Plan> plan = plans->Find(call, kTimed);
+  if (!plan.ok() && call.nhwc) {
+    call.nhwc = false;
+    plan = plans->Find(call, kTimed);
+  }
+  FIRN_RETURN_IF_ERROR(plan.status());
+  return Planned{plans, call, *std::move(plan)};
+}
+
+// Of a query, or why cuDNN does not take it.
 template <DnnConv kConv, DnnF32 kF32, bool kTimed>
-absl::StatusOr<size_t> Need(const KernelQuery& q) {
+absl::StatusOr<Planned> PlanOf(const KernelQuery& q) {
   const Device device = q.out().device;
   FIRN_RETURN_IF(!HasLibraries(device), Unavailable("there is no cuDNN here"));
   FIRN_ASSIGN_OR_RETURN(const DnnConvCall call,
@@ -73,9 +97,14 @@ absl::StatusOr<size_t> Need(const KernelQuery& q) {
     FIRN_RETURN_IF(q.in(i).num_elements() == 0, Unimplemented("takes no empty tensors"));
   }
   FIRN_RETURN_IF(q.out().num_elements() == 0, Unimplemented("takes no empty tensors"));
-  FIRN_ASSIGN_OR_RETURN(DnnPlans* const plans, DnnPlans::Of(device));
-  FIRN_ASSIGN_OR_RETURN(const DnnPlans::Plan plan, plans->Find(call, kTimed));
-  return plan->workspace() == 0 ? 0 : plan->workspace() + kWorkspaceAlignment;
+  return PlanOf<kF32, kTimed>(device, call);
+}
+
+// Memory for a gradient that comes in another order than it is wanted in.
+size_t TurnedBytes(const DnnConvCall& call, const TensorSpec& out) {
+  const bool turned = call.pass == ConvPass::kBackwardWeight && call.nhwc;
+  if (!turned || ChannelsLastBlock(out.shape) == 0) return 0;
+  return (out.bytes() + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
 
 template <DnnConv kConv, DnnF32 kF32, bool kTimed>
@@ -86,11 +115,20 @@ absl::Status Supports(const KernelQuery& q) {
     FIRN_RETURN_IF(!allowed, Unimplemented("is switched off"));
     FIRN_RETURN_IF(q.in(0).dtype != DType::kF32, Unimplemented("takes f32 only"));
   }
-  return Need<kConv, kF32, kTimed>(q).status();
+  return PlanOf<kConv, kF32, kTimed>(q).status();
+}
+template <DnnConv kConv, DnnF32 kF32, bool kTimed>
+void Layouts(const KernelQuery& q, LayoutRequest& want) {
+  const absl::StatusOr<Planned> planned = PlanOf<kConv, kF32, kTimed>(q);
+  if (!planned.ok() || !planned->call.nhwc) return;
+  RequestNhwc(q, kConv == DnnConv::kBackwardWeight, want);
 }
 template <DnnConv kConv, DnnF32 kF32, bool kTimed>
 size_t Workspace(const KernelQuery& q) {
-  return Need<kConv, kF32, kTimed>(q).value_or(0);
+  const absl::StatusOr<Planned> planned = PlanOf<kConv, kF32, kTimed>(q);
+  if (!planned.ok()) return 0;
+  const size_t bytes = planned->plan->workspace() + TurnedBytes(planned->call, q.out());
+  return bytes == 0 ? 0 : bytes + kWorkspaceAlignment;
 }
 
 template <DnnConv kConv>
@@ -103,11 +141,18 @@ DnnOperands OperandsOf(const KernelContext& k) {
 
 template <DnnConv kConv, DnnF32 kF32, bool kTimed>
 absl::Status Run(KernelContext& k) {
-  FIRN_ASSIGN_OR_RETURN(DnnConvCall call,
+  const TensorSpec& out = k.out_spec();
+  FIRN_ASSIGN_OR_RETURN(const DnnConvCall asked,
                         (CallOf<kConv, kF32>(k.in_spec(0), k.in_spec(1), k.has(2), k.attrs_ref())));
-  FIRN_ASSIGN_OR_RETURN(DnnPlans* const plans, DnnPlans::Of(k.out_spec().device));
-  FIRN_ASSIGN_OR_RETURN(DnnPlans::Plan plan, plans->Find(call, kTimed));
-  const DnnOperands on = OperandsOf<kConv>(k);
+  FIRN_ASSIGN_OR_RETURN(Planned planned, (PlanOf<kF32, kTimed>(out.device, asked)));
+  auto& [plans, call, plan] = planned;
+  DnnOperands on = OperandsOf<kConv>(k);
+  char* workspace = static_cast<char*>(AlignedWorkspace(k));
+  const size_t turned = TurnedBytes(call, out);
+  if (turned != 0) {
+    on.weight = workspace;
+    workspace += turned;
+  }
   uintptr_t places = 0;
   for (const void* place : {on.x, on.weight, on.y, on.bias}) {
     places |= reinterpret_cast<uintptr_t>(place);
@@ -117,7 +162,11 @@ absl::Status Run(KernelContext& k) {
     call.max_workspace = plan->workspace();
     FIRN_ASSIGN_OR_RETURN(plan, plans->Find(call, false));
   }
-  return plans->Run(*plan, call, k, on, AlignedWorkspace(k));
+  FIRN_RETURN_IF_ERROR(plans->Run(*plan, call, k, on, workspace));
+  if (turned == 0) return absl::OkStatus();
+  const TensorSpec from =
+      TensorSpec::Blocked(out.dtype, out.shape, out.device, ChannelsLastBlock(out.shape));
+  return CopyElements(from, on.weight, out, k.out<void>(), k.stream());
 }
 
 template <DnnConv kConv, DnnF32 kF32, bool kTimed>
@@ -126,6 +175,7 @@ Kernel KernelOf(std::string_view name) {
           .device = DeviceType::kCuda,
           .supports = Supports<kConv, kF32, kTimed>,
           .workspace = Workspace<kConv, kF32, kTimed>,
+          .layouts = Layouts<kConv, kF32, kTimed>,
           .run = Run<kConv, kF32, kTimed>};
 }
 

@@ -1,4 +1,4 @@
-// Tensors are NCHW and dense; groups show in the weight's number of channels.
+// Tensors are dense, NCHW or NHWC; groups show in the weight's number of channels.
 
 #include "tensor/kernels/cuda/dnn_conv_graph.h"
 
@@ -64,8 +64,9 @@ enum InnerId : int64_t { kConvolved = 100, kBiased };
 absl::StatusOr<Descriptor> Tensor4d(const DnnConvCall& call, int64_t id,
                                     const std::array<int64_t, 4>& sizes) {
   const bool inner = id >= kConvolved;
-  const std::array<int64_t, 4> strides = {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3],
-                                          sizes[3], 1};
+  const auto [n, c, h, w] = sizes;
+  const std::array<int64_t, 4> nchw = {c * h * w, h * w, w, 1}, nhwc = {h * w * c, 1, w * c, c};
+  const std::array<int64_t, 4>& strides = call.nhwc ? nhwc : nchw;
   Descriptor d(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   d.Set(CUDNN_ATTR_TENSOR_DATA_TYPE, inner ? ComputeTypeOf(call) : TypeOf(call.dtype))
       .Set(CUDNN_ATTR_TENSOR_DIMENSIONS, absl::MakeConstSpan(sizes))

@@ -162,8 +162,9 @@ absl::Status DnnPlans::Run(const DnnConvPlan& plan, const DnnConvCall& call, con
   }
   if (!call.has_epilogue() || plan.choice().fused) return absl::OkStatus();
   const ConvProblem& p = call.problem;
-  const TensorSpec y = TensorSpec::Contiguous(
-      call.dtype, Shape({p.batch, p.out, p.out_size.h, p.out_size.w}), device_);
+  const Shape shape({p.batch, p.out, p.out_size.h, p.out_size.w});
+  const TensorSpec y =
+      TensorSpec::Blocked(call.dtype, shape, device_, call.nhwc ? ChannelsLastBlock(shape) : 0);
   return AddChannelBias(queue, y, operands.bias, call.activation, const_cast<void*>(operands.y));
 }
 

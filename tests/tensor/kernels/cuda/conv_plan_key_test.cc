@@ -32,6 +32,7 @@ const std::vector<std::function<void(Case&)>> kChanges = {
     [](Case& c) { c.call.alignment = 4; },
     [](Case& c) { c.call.max_workspace = 1 << 20; },
     [](Case& c) { c.call.f32 = DnnF32::kTf32; },
+    [](Case& c) { c.call.nhwc = true; },
     [](Case& c) { c.call.bias = true; },
     [](Case& c) { c.call.activation = FusedActivation::kTanh; },
     [](Case& c) { c.call.problem.batch = 11; },

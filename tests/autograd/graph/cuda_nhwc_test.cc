@@ -1,0 +1,148 @@
+// Convolutional networks whose images are NHWC on a CUDA device from the first convolution to the
+// last operation that knows images, ordinary and frozen, against the CPU.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autograd/graph/capture.h"
+#include "autograd/graph/static_graph.h"
+#include "device/context.h"
+#include "gtest/gtest.h"
+#include "nn/batch_norm.h"
+#include "nn/conv.h"
+#include "nn/linear.h"
+#include "optim/sgd.h"
+#include "tensor/dispatch.h"
+#include "tensor/from.h"
+#include "tensor/ops/add.h"
+#include "tensor/ops/avg_pool2d.h"
+#include "tensor/ops/cross_entropy.h"
+#include "tensor/ops/flatten.h"
+#include "tensor/ops/max_pool2d.h"
+#include "tensor/ops/randint.h"
+#include "tensor/ops/randn.h"
+#include "tensor/ops/relu.h"
+#include "tensor/precision.h"
+#include "tensor/rng.h"
+#include "tests/on_cuda.h"
+
+namespace firn {
+namespace {
+
+struct Net : nn::Module {
+  nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.in = 3, .out = 8, .kernel = 3, .padding = 1});
+  nn::BatchNorm2d& norm = Add<nn::BatchNorm2d>("norm", {.channels = 8});
+  nn::Conv2d& conv2 =
+      Add<nn::Conv2d>("conv2", {.in = 8, .out = 8, .kernel = 3, .padding = 1, .groups = 2});
+  nn::Conv2d& conv3 = Add<nn::Conv2d>("conv3", {.in = 8, .out = 12, .kernel = 1});
+  nn::Linear& last = Add<nn::Linear>("last", {.in = 12, .out = 5});
+
+  Tensor Features(const Tensor& x) {
+    const Tensor y = MaxPool2d(Relu(norm(conv1(x))), {.kernel = 3, .stride = 2, .padding = 1});
+    return Relu(conv3(firn::Add(y, Relu(conv2(y)))));
+  }
+  Tensor Forward(const Tensor& x) {
+    return last(Flatten(AvgPool2d(Features(x), {.kernel = 4}), 1));
+  }
+};
+
+struct Trainer {
+  explicit Trainer(Device device) {
+    ManualSeed(7);
+    net.emplace();
+    net->To(device);
+    sgd.emplace(net->parameters(), optim::SgdOptions{.lr = 0.1, .momentum = 0.9});
+    images = Randn({6, 3, 8, 8}).To(device);
+    labels = Randint(0, 5, {6}).To(device);
+  }
+  Tensor Step(const Tensor& x, const Tensor& y) {
+    sgd->ZeroGrad();
+    Tensor loss = CrossEntropy(net->Forward(x), y);
+    loss.Backward();
+    sgd->Step();
+    return loss;
+  }
+  Tensor Step() { return Step(images, labels); }
+
+  std::optional<Net> net;
+  std::optional<optim::Sgd> sgd;
+  Tensor images, labels;
+};
+
+bool IsNhwc(const Tensor& t) { return t.spec().layout.channel_block == t.shape()[1]; }
+
+// "reorder" operations of the graph.
+int Reorders(const StaticGraph& graph) {
+  int count = 0;
+  for (const Instr& instr : graph.graph().instrs) count += instr.op->name == "reorder" ? 1 : 0;
+  return count;
+}
+
+class CudaNhwcTest : public testing::CudaTest {
+ protected:
+  // A GPU rounds what it multiplies to TF32.
+  double Allowance() const { return fake_ != nullptr ? 1e-4 : 3e-2; }
+};
+
+TEST_F(CudaNhwcTest, ImagesStayNhwc) {
+  Trainer t(device_);
+  const NoGradScope no_grad;
+  const Tensor first = t.net->conv1(t.images);
+  EXPECT_TRUE(IsNhwc(first)) << first.spec();
+  const Tensor normed = t.net->norm(first);
+  EXPECT_TRUE(IsNhwc(normed)) << normed.spec();
+  const Tensor pooled = MaxPool2d(Relu(normed), 2);
+  EXPECT_TRUE(IsNhwc(pooled)) << pooled.spec();
+  EXPECT_TRUE(IsNhwc(firn::Add(pooled, pooled)));
+  EXPECT_TRUE(IsNhwc(AvgPool2d(pooled, {.kernel = 2})));
+  // One pixel is row-major whichever way it is read.
+  EXPECT_TRUE(AvgPool2d(pooled, {.kernel = 4}).spec().layout.contiguous);
+}
+
+TEST_F(CudaNhwcTest, StrictF32StaysRowMajor) {
+  Trainer t(device_);
+  SetConvMath(F32Math::kStrict);
+  EXPECT_TRUE(t.net->conv1(t.images).spec().layout.contiguous);
+  SetConvMath(F32Math::kTf32);
+  EXPECT_TRUE(IsNhwc(t.net->conv1(t.images)));
+}
+
+TEST_F(CudaNhwcTest, TrainsAsTheCpuDoes) {
+  Trainer here{Device::Cpu()}, there{device_};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_NEAR(there.Step().Item(), here.Step().Item(), Allowance()) << "step " << i;
+  }
+}
+
+TEST_F(CudaNhwcTest, FrozenStepsTurnImagesOnceAndWeightsOnceEach) {
+  Trainer plain{device_}, frozen{device_};
+  StaticGraph step = Freeze(
+      [&](const Tensor& x, const Tensor& y) {
+        Tensor loss = frozen.Step(x, y);
+        return loss;
+      },
+      frozen.images, frozen.labels);
+  plain.Step();
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NEAR(step(frozen.images, frozen.labels).Item(), plain.Step().Item(), 1e-6);
+  }
+  // The images, and the 3x3 weights: a 1x1 kernel is one pixel. Backward takes the forward's.
+  EXPECT_EQ(Reorders(step), 3) << step.Explain();
+}
+
+TEST_F(CudaNhwcTest, FrozenWeightsAreTurnedWhenCompiled) {
+  Trainer t(device_);
+  t.net->Eval();
+  const NoGradScope no_grad;
+  const Tensor want = t.net->Forward(t.images);
+  const auto forward = [&](absl::Span<const Tensor> x) { return TensorList{t.net->Forward(x[0])}; };
+  auto net = StaticGraph::Compile(Capture(forward, {&t.images, 1}).graph, {.freeze_states = true});
+  ASSERT_TRUE(net.ok()) << net.status();
+  EXPECT_EQ(Reorders(*net), 1) << net->Explain();
+  const std::vector<float> got = (*net)(t.images).To(Device::Cpu()).ToVector<float>();
+  const std::vector<float> expected = want.To(Device::Cpu()).ToVector<float>();
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], Allowance());
+}
+
+}  // namespace
+}  // namespace firn
