@@ -18,6 +18,7 @@
 #include "tensor/ops/cast.h"
 #include "tensor/ops/full.h"
 #include "tensor/pending.h"
+#include "tensor/reorder.h"
 
 namespace firn::optim {
 
@@ -56,6 +57,8 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
       RaiseStatus(InvalidArgument("parameter ", p.name, " is given twice, in one group or in two"),
                   "optimizer");
     }
+    // Steps write where parameters lie. What a capture has seen stays where it is.
+    if (ThisThread().capture == nullptr) RaiseIfError(LayOutRowMajor(p.tensor), "optimizer");
     // Unnamed parameters of several groups count on.
     std::string name = p.name;
     for (size_t i = names.size(); !names.insert(name).second; ++i) name = absl::StrCat(i);

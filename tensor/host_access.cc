@@ -27,14 +27,7 @@ const void* Tensor::HostData(DType want, bool write) const {
   if (ThisThread().capture != nullptr) {
     RaiseIfError(ThisThread().capture->OnHostRead(*this), "host_view");
   }
-  if (s.layout.blocked()) {
-    // The same values in the order that the caller expects; nobody can tell the difference.
-    absl::StatusOr<Tensor> plain = Reordered(*this, 0);
-    RaiseIfError(plain.status(), "host_view");
-    impl_->storage = plain->impl()->storage;
-    impl_->data = plain->impl()->data;
-    impl_->spec = plain->spec();
-  }
+  RaiseIfError(LayOutRowMajor(*this), "host_view");  // the order that the caller expects
   if (!impl_->spec.layout.contiguous) {
     RaiseStatus(
         FailedPrecondition("the tensor is not contiguous (", s.ToString(), "); use Contiguous()"),

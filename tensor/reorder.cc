@@ -205,4 +205,13 @@ absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block) {
   return copy;
 }
 
+absl::Status LayOutRowMajor(const Tensor& t) {
+  if (!t.spec().layout.blocked()) return absl::OkStatus();
+  FIRN_ASSIGN_OR_RETURN(const Tensor plain, Reordered(t, 0));
+  t.impl()->storage = plain.impl()->storage;
+  t.impl()->data = plain.impl()->data;
+  t.impl()->spec = plain.spec();
+  return absl::OkStatus();
+}
+
 }  // namespace firn

@@ -27,6 +27,10 @@ void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const Tensor
 // recorded: it changes where elements lie, not what they are.
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block);
 
+// Makes a blocked tensor row-major where it stands, in new memory: nobody who has the tensor can
+// tell the difference. Others stay as they are.
+absl::Status LayOutRowMajor(const Tensor& t);
+
 namespace internal {
 
 // One dimension of a strided copy; strides are in elements.

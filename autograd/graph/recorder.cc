@@ -23,16 +23,6 @@ int64_t OffsetOf(const Tensor& t) {
   return t.impl()->data - static_cast<const char*>(t.impl()->storage->data());
 }
 
-// The same values in row-major order, which reading a state on the host may bring about at any
-// time: a graph cannot rely on another one.
-void LayOut(const Tensor& t) {
-  absl::StatusOr<Tensor> plain = Reordered(t, 0);
-  RaiseIfError(plain.status(), "capture");
-  t.impl()->storage = plain->impl()->storage;
-  t.impl()->data = plain->impl()->data;
-  t.impl()->spec = plain->spec();
-}
-
 // The same elements in memory of their own.
 Tensor Copy(const Tensor& t) {
   absl::StatusOr<Tensor> copy = AllocateTensor(
@@ -93,7 +83,8 @@ void GraphRecorder::BeforeSetGrad(const Tensor& t) { NoteLeaf(t, true); }
 
 ValueId GraphRecorder::InputValue(const Tensor& t) {
   if (!t.defined()) return kNoValue;
-  if (t.spec().layout.blocked() && !seen_.contains(t.impl()->storage.get())) LayOut(t);
+  // Reading a state on the host may lay it out at any time: a graph cannot rely on another order.
+  if (!seen_.contains(t.impl()->storage.get())) RaiseIfError(LayOutRowMajor(t), "capture");
   Seen& seen = SeenStorage(t, Buffer::Kind::kState, false);
   const ValueId id = ValueIn(seen, t);
   Value& v = graph_.value(id);

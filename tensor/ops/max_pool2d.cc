@@ -37,6 +37,7 @@ bool AnyEmptyWindow(int64_t out, int64_t in, int64_t kernel, int64_t stride, int
 absl::Status Infer(InferContext& c) {
   const Shape& x = c.shape(0);
   const PoolAttrs& a = c.attrs<PoolAttrs>();
+  FIRN_RETURN_IF(a.is_adaptive(), InvalidArgument("maxima have no adaptive windows"));
   FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(ImageOf(x), a));
   FIRN_RETURN_IF(AnyEmptyWindow(out.h, x[2], a.kernel.h, a.stride.h, a.padding.h, a.dilation.h) ||
                      AnyEmptyWindow(out.w, x[3], a.kernel.w, a.stride.w, a.padding.w, a.dilation.w),
@@ -143,6 +144,7 @@ absl::Status InferScatter(InferContext& c) {
   FIRN_RETURN_IF_ERROR(CheckIndicesShape(c, true));
   const PoolAttrs& a = c.attrs<PoolAttrs>();
   const Size2 image = a.image;
+  FIRN_RETURN_IF(a.is_adaptive(), InvalidArgument("maxima have no adaptive windows"));
   const Shape& g = c.shape(0);
   if (a.kernel != Size2(1)) {
     FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(image, a));

