@@ -84,7 +84,9 @@ void GraphRecorder::BeforeSetGrad(const Tensor& t) { NoteLeaf(t, true); }
 ValueId GraphRecorder::InputValue(const Tensor& t) {
   if (!t.defined()) return kNoValue;
   // Reading a state on the host may lay it out at any time: a graph cannot rely on another order.
-  if (!seen_.contains(t.impl()->storage.get())) RaiseIfError(LayOutRowMajor(t), "capture");
+  if (t.spec().layout.blocked() && !seen_.contains(t.impl()->storage.get())) {
+    RaiseIfError(LayOutRowMajor(t), "capture");
+  }
   Seen& seen = SeenStorage(t, Buffer::Kind::kState, false);
   const ValueId id = ValueIn(seen, t);
   Value& v = graph_.value(id);

@@ -1,7 +1,6 @@
 // avg_pool2d, an output a thread, and its gradient, where each element of the image gathers the
 // windows that hold it in their order.
 #include "tensor/kernels/cuda/pool.cuh"
-#include "tensor/precision.h"
 
 namespace firn::avg_pool2d_cuda {
 namespace {
@@ -88,8 +87,7 @@ absl::Status RunGrad(KernelContext& k) {
 void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
   const TensorSpec& grad = q.in(0);
   const bool either = ChannelsLastBlock(grad.shape) == 0;
-  const bool wanted = cuda::ConvWantsNhwc(grad.dtype, ConvMath() == F32Math::kTf32);
-  if (!grad.layout.blocked() && !(either && wanted)) return;
+  if (!grad.layout.blocked() && !(either && cuda::ConvWantsNhwc(grad.dtype))) return;
   want.in[0] = ChannelsLastBlock(grad.shape);
   want.out[0] = ChannelsLastBlock(q.out().shape);
 }

@@ -14,12 +14,6 @@ namespace {
 constexpr cuda::IndexSite kGradSite = {"max_pool2d_grad", "indices"};
 constexpr cuda::IndexSite kGatherSite = {"max_pool2d_gather", "indices"};
 
-// Maxima have no adaptive windows.
-cuda::PoolAxes AxesOf(Size2 image, const TensorSpec& pooled, PoolAttrs attrs) {
-  attrs.adaptive = 0;
-  return {image, cuda::ImageOf(pooled), attrs};
-}
-
 // The first NaN wins, else the first of the largest.
 template <class T>
 struct PoolBody {
@@ -51,8 +45,8 @@ struct PoolBody {
 };
 
 absl::Status Run(KernelContext& k) {
-  const cuda::PoolAxes axes =
-      AxesOf(cuda::ImageOf(k.in_spec(0)), k.out_spec(), k.attrs<PoolAttrs>());
+  const cuda::PoolAxes axes(cuda::ImageOf(k.in_spec(0)), cuda::ImageOf(k.out_spec()),
+                            k.attrs<PoolAttrs>());
   const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const PoolBody<T> body = {axes, lanes, k.in<T>(0), k.out<T>(0), k.out<int32_t>(1)};
@@ -120,7 +114,7 @@ absl::Status RunScatter(KernelContext& k) {
   const cuda::IndexFaults faults(k, kGradSite);
   const PoolAttrs& a = k.attrs<PoolAttrs>();
   if (KnowsWindows(a)) {
-    const cuda::PoolAxes axes = AxesOf(a.image, k.in_spec(0), a);
+    const cuda::PoolAxes axes(a.image, cuda::ImageOf(k.in_spec(0)), a);
     const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
     return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
       const GradBody<T> body = {axes, lanes, k.in<T>(0), k.in<int32_t>(1), k.out<T>(), faults};

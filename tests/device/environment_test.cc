@@ -59,6 +59,17 @@ TEST(EnvironmentTest, ReadsNumbers) {
   EXPECT_FALSE(HugePages());
 }
 
+TEST(EnvironmentTest, ReadsWhatIsSwitchedOffOnCuda) {
+  EXPECT_TRUE(CudaNhwc());
+  EXPECT_TRUE(CudaReplay());
+  EXPECT_FALSE(SyncAfterLaunch());
+  const ScopedVariable nhwc("FIRN_CUDA_NHWC", "0"), replay("FIRN_CUDA_REPLAY", "0");
+  const ScopedVariable sync("FIRN_SYNC_AFTER_LAUNCH", "1");
+  EXPECT_FALSE(CudaNhwc());
+  EXPECT_FALSE(CudaReplay());
+  EXPECT_TRUE(SyncAfterLaunch());
+}
+
 TEST(EnvironmentTest, ReadsSizesWithASuffix) {
   EXPECT_EQ(LimitFor("1000"), size_t{1000});
   EXPECT_EQ(LimitFor("3K"), size_t{3} << 10);

@@ -16,6 +16,7 @@ void ChannelLayouts(const KernelQuery& q, LayoutRequest& want);
 // Whether convolutions of this dtype are faster with NHWC, for they run on tensor cores: those of
 // half types, and of f32 where it may be rounded to TF32. False with FIRN_CUDA_NHWC=0.
 bool ConvWantsNhwc(DType dtype, bool tf32);
+bool ConvWantsNhwc(DType dtype);  // as ConvMath() is now
 
 // All images and weights of a convolution NHWC. A weight's gradient stays row-major: it goes to
 // where its parameter lies.

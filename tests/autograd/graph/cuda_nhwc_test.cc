@@ -1,7 +1,5 @@
 // Convolutional networks whose images are NHWC on a CUDA device from the first convolution to the
 // last operation that knows images, ordinary and frozen, against the CPU.
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "autograd/graph/capture.h"
@@ -16,14 +14,11 @@
 #include "tensor/from.h"
 #include "tensor/ops/add.h"
 #include "tensor/ops/avg_pool2d.h"
-#include "tensor/ops/cross_entropy.h"
 #include "tensor/ops/flatten.h"
 #include "tensor/ops/max_pool2d.h"
-#include "tensor/ops/randint.h"
-#include "tensor/ops/randn.h"
 #include "tensor/ops/relu.h"
 #include "tensor/precision.h"
-#include "tensor/rng.h"
+#include "tests/autograd/graph/training.h"
 #include "tests/on_cuda.h"
 
 namespace firn {
@@ -46,27 +41,15 @@ struct Net : nn::Module {
   }
 };
 
-struct Trainer {
-  explicit Trainer(Device device) {
-    ManualSeed(7);
-    net.emplace();
-    net->To(device);
-    sgd.emplace(net->parameters(), optim::SgdOptions{.lr = 0.1, .momentum = 0.9});
-    images = Randn({6, 3, 8, 8}).To(device);
-    labels = Randint(0, 5, {6}).To(device);
+struct Trainer : testing::Training<Net, optim::Sgd> {
+  explicit Trainer(Device device)
+      : Training({.lr = 0.1, .momentum = 0.9}, device),
+        batch(testing::Batches(1, {6, 3, 8, 8}, 5)[0]) {
+    batch = {batch.x.To(device), batch.labels.To(device)};
   }
-  Tensor Step(const Tensor& x, const Tensor& y) {
-    sgd->ZeroGrad();
-    Tensor loss = CrossEntropy(net->Forward(x), y);
-    loss.Backward();
-    sgd->Step();
-    return loss;
-  }
-  Tensor Step() { return Step(images, labels); }
+  double Loss() { return Step(batch).Item(); }
 
-  std::optional<Net> net;
-  std::optional<optim::Sgd> sgd;
-  Tensor images, labels;
+  testing::Batch batch;
 };
 
 bool IsNhwc(const Tensor& t) { return t.spec().layout.channel_block == t.shape()[1]; }
@@ -87,7 +70,7 @@ class CudaNhwcTest : public testing::CudaTest {
 TEST_F(CudaNhwcTest, ImagesStayNhwc) {
   Trainer t(device_);
   const NoGradScope no_grad;
-  const Tensor first = t.net->conv1(t.images);
+  const Tensor first = t.net->conv1(t.batch.x);
   EXPECT_TRUE(IsNhwc(first)) << first.spec();
   const Tensor normed = t.net->norm(first);
   EXPECT_TRUE(IsNhwc(normed)) << normed.spec();
@@ -102,29 +85,24 @@ TEST_F(CudaNhwcTest, ImagesStayNhwc) {
 TEST_F(CudaNhwcTest, StrictF32StaysRowMajor) {
   Trainer t(device_);
   SetConvMath(F32Math::kStrict);
-  EXPECT_TRUE(t.net->conv1(t.images).spec().layout.contiguous);
+  EXPECT_TRUE(t.net->conv1(t.batch.x).spec().layout.contiguous);
   SetConvMath(F32Math::kTf32);
-  EXPECT_TRUE(IsNhwc(t.net->conv1(t.images)));
+  EXPECT_TRUE(IsNhwc(t.net->conv1(t.batch.x)));
 }
 
 TEST_F(CudaNhwcTest, TrainsAsTheCpuDoes) {
   Trainer here{Device::Cpu()}, there{device_};
   for (int i = 0; i < 5; ++i) {
-    EXPECT_NEAR(there.Step().Item(), here.Step().Item(), Allowance()) << "step " << i;
+    EXPECT_NEAR(there.Loss(), here.Loss(), Allowance()) << "step " << i;
   }
 }
 
 TEST_F(CudaNhwcTest, FrozenStepsTurnImagesOnceAndWeightsOnceEach) {
   Trainer plain{device_}, frozen{device_};
-  StaticGraph step = Freeze(
-      [&](const Tensor& x, const Tensor& y) {
-        Tensor loss = frozen.Step(x, y);
-        return loss;
-      },
-      frozen.images, frozen.labels);
-  plain.Step();
+  StaticGraph step = frozen.FrozenStep(frozen.batch);
+  plain.Loss();
   for (int i = 0; i < 4; ++i) {
-    EXPECT_NEAR(step(frozen.images, frozen.labels).Item(), plain.Step().Item(),
+    EXPECT_NEAR(step(frozen.batch.x, frozen.batch.labels).Item(), plain.Loss(),
                 fake_ != nullptr ? 1e-6 : Allowance());
   }
   // The images, and the 3x3 weights: a 1x1 kernel is one pixel. Backward takes the forward's. On a
@@ -138,12 +116,12 @@ TEST_F(CudaNhwcTest, FrozenWeightsAreTurnedWhenCompiled) {
   Trainer t(device_);
   t.net->Eval();
   const NoGradScope no_grad;
-  const Tensor want = t.net->Forward(t.images);
+  const Tensor want = t.net->Forward(t.batch.x);
   const auto forward = [&](absl::Span<const Tensor> x) { return TensorList{t.net->Forward(x[0])}; };
-  auto net = StaticGraph::Compile(Capture(forward, {&t.images, 1}).graph, {.freeze_states = true});
+  auto net = StaticGraph::Compile(Capture(forward, {&t.batch.x, 1}).graph, {.freeze_states = true});
   ASSERT_TRUE(net.ok()) << net.status();
   EXPECT_EQ(Reorders(*net), 1) << net->Explain();
-  const std::vector<float> got = (*net)(t.images).To(Device::Cpu()).ToVector<float>();
+  const std::vector<float> got = (*net)(t.batch.x).To(Device::Cpu()).ToVector<float>();
   const std::vector<float> expected = want.To(Device::Cpu()).ToVector<float>();
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], Allowance());
 }

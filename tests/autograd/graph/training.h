@@ -57,9 +57,10 @@ struct Training {
   std::unique_ptr<Net> net;
   std::unique_ptr<Optimizer> optimizer;
 
-  explicit Training(const typename Optimizer::Options& options) {
+  explicit Training(const typename Optimizer::Options& options, Device device = Device::Cpu()) {
     ManualSeed(7);
     net = std::make_unique<Net>();
+    net->To(device);
     optimizer = std::make_unique<Optimizer>(net->parameters(), options);
   }
   Tensor Step(const Batch& batch) {

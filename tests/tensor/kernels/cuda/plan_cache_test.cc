@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -264,6 +265,31 @@ TEST_F(PlanCacheTest, OfTwoWritersTheLastWinsAndKeepsTheOthersEntries) {
   EXPECT_EQ(after.Find("b"), "2");
   EXPECT_EQ(after.Find("only first"), "x");
   EXPECT_EQ(after.Find("only second"), "y");
+}
+
+// A short file and a long one take each other's place while they are read.
+TEST_F(PlanCacheTest, AFileThatIsReplacedMeanwhileIsReadAsOneOrTheOther) {
+  WriteSound();
+  const std::string small = Bytes();
+  {
+    PlanCache cache(path());
+    cache.Add("long", std::string(PlanCache::kMaxValue, 'x'));
+    cache.Save();
+  }
+  const std::string large = Bytes();
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    const std::string beside = path() + ".new";
+    for (bool longer = false; !done; longer = !longer) {
+      std::ofstream(beside, std::ios::binary) << (longer ? large : small);
+      fs::rename(beside, path());
+    }
+  });
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 20000; ++i) EXPECT_EQ(PlanCache(path()).Find("a"), "1");
+  done = true;
+  writer.join();
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(PlanCacheTest, WritersAtTheSameTimeLeaveASoundFile) {
