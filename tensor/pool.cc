@@ -7,9 +7,12 @@ namespace firn {
 namespace {
 
 constexpr int64_t kMaxOption = int64_t{1} << 24;
+// Of an image's side: an attribute may say anything, and padding is added to it.
+constexpr int64_t kMaxSide = int64_t{1} << 62;
 
 absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                                  int64_t dilation, bool ceil_mode, const char* axis) {
+  FIRN_RETURN_IF(in < 0 || in > kMaxSide, InvalidArgument("image ", axis, " ", in));
   FIRN_RETURN_IF(kernel < 1 || kernel > kMaxOption,
                  InvalidArgument("kernel ", axis, " ", kernel, " (want >= 1)"));
   FIRN_RETURN_IF(stride < 1 || stride > kMaxOption,

@@ -4,7 +4,7 @@
 #include "tensor/pool.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::max_pool2d {
 namespace {
 
 // The padded positions of window o that lie inside [0, in).
@@ -97,6 +97,8 @@ FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
   s.AddError("adaptive", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
              PoolAttrs{.kernel = {-1000, 2}, .stride = -1, .adaptive = 1, .image = 4},
              "no adaptive windows");
+  s.AddError("image", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
+             PoolAttrs{.kernel = 2, .padding = 1, .image = {4, INT64_MAX}}, "image width 92233720");
   s.AddError("shapes", {Normal({1, 1, 1, 1}), indices}, PoolAttrs{.image = {4, 5}},
              "indices [2, 3, 2, 2] do not fit [1, 1, 1, 1]");
 }
@@ -116,4 +118,4 @@ FIRN_REGISTER_SAMPLES(max_pool2d_gather) {
              "indices -1 at index 0 is outside [0, 20)");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::max_pool2d
