@@ -5,7 +5,7 @@
 #include "tensor/ops/cast.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::adam_step {
 namespace {
 
 // The loop of torch.optim.Adam. Inputs: lr, skip, then six tensors for each parameter.
@@ -110,4 +110,4 @@ FIRN_REGISTER_SAMPLES(adam_step) {
              "step is an undefined tensor");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::adam_step

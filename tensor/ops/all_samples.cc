@@ -4,7 +4,7 @@
 #include "tensor/ops/all.h"
 #include "tensor/reduction_samples.h"
 
-namespace firn::testing {
+namespace firn::testing::all {
 namespace {
 
 // `n` values, all of them 1 - v but the one at `at`, which is v.
@@ -33,4 +33,4 @@ FIRN_REGISTER_SAMPLES(all) {
   s.AddError("dim", {Booleans({3, 5})}, ReduceAttrs{{2}}, "dim 2 is outside [3, 5]");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::all

@@ -3,7 +3,7 @@
 #include "tensor/ops/argmax.h"
 #include "tensor/reduction_samples.h"
 
-namespace firn::testing {
+namespace firn::testing::argmax {
 namespace {
 
 double FirstExtreme(const std::vector<double>& elements) {
@@ -50,4 +50,4 @@ FIRN_REGISTER_SAMPLES(argmax) {
   s.AddError("nothing", {Normal({3, 0})}, along(1), "x [3, 0] has no elements to take an index of");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::argmax

@@ -4,7 +4,7 @@
 #include "tensor/ops/argmin.h"
 #include "tensor/reduction_samples.h"
 
-namespace firn::testing {
+namespace firn::testing::argmin {
 namespace {
 
 double FirstExtreme(const std::vector<double>& elements) {
@@ -51,4 +51,4 @@ FIRN_REGISTER_SAMPLES(argmin) {
   s.AddError("nothing", {Normal({3, 0})}, along(1), "x [3, 0] has no elements to take an index of");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::argmin

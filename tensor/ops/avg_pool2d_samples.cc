@@ -3,7 +3,7 @@
 #include "tensor/pool.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::avg_pool2d {
 namespace {
 
 // The weight of input position i in output o of one axis, before dividing: 1 inside the window.
@@ -94,4 +94,4 @@ FIRN_REGISTER_SAMPLES(avg_pool2d_grad) {
              "pooling the image gives (2, 3)");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::avg_pool2d

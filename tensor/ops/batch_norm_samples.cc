@@ -4,7 +4,7 @@
 #include "tensor/norm.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::batch_norm {
 namespace {
 
 struct Statistics {
@@ -164,4 +164,4 @@ FIRN_REGISTER_SAMPLES(batch_norm_grad) {
              BatchNormAttrs{}, "y belongs to an activation");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::batch_norm

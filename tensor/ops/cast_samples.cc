@@ -4,7 +4,7 @@
 #include "tensor/ops/cast.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::cast {
 namespace {
 
 double Converted(double v, DType to) {
@@ -50,4 +50,4 @@ FIRN_REGISTER_SAMPLES(cast) {
   s.AddLarge("4M to f16", {Normal({2048, 2048})}, CastAttrs{DType::kF16}, 0, 25.2e6);
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::cast

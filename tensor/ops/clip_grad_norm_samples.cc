@@ -5,7 +5,7 @@
 #include "tensor/ops/clip_grad_norm.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::clip_grad_norm {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -48,4 +48,4 @@ FIRN_REGISTER_SAMPLES(clip_grad_norm) {
   s.AddError("p", {a}, ClipGradNormAttrs{.p = 0}, "p is 0 (want a positive number)");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::clip_grad_norm

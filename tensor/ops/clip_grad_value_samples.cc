@@ -3,7 +3,7 @@
 #include "tensor/ops/clip_grad_value.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::clip_grad_value {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -28,4 +28,4 @@ FIRN_REGISTER_SAMPLES(clip_grad_value) {
              "limit is -1 (want a number that is not negative)");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::clip_grad_value

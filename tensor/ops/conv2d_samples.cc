@@ -5,7 +5,7 @@
 #include "tensor/conv.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::conv2d {
 namespace {
 
 // The definition, gathered output by output over a zero-padded image.
@@ -211,4 +211,4 @@ FIRN_REGISTER_SAMPLES(conv2d_weight_grad) {
              ConvAttrs{.padding = 1, .result = 3}, "x [2, 2, 4, 5] gives images (4, 5)");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::conv2d

@@ -4,7 +4,7 @@
 #include "tensor/line_samples.h"
 #include "tensor/ops/cross_entropy.h"
 
-namespace firn::testing {
+namespace firn::testing::cross_entropy {
 namespace {
 
 // One call, sample by sample.
@@ -151,4 +151,4 @@ FIRN_REGISTER_SAMPLES(cross_entropy_grad) {
              "logsumexp must be f64 [4], got f64 [5]");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::cross_entropy

@@ -3,8 +3,7 @@
 #include "tensor/elementwise_samples.h"
 #include "tensor/ops/gelu.h"
 
-namespace firn::testing {
-
+namespace firn::testing::gelu {
 namespace {
 
 double Tanh(double x) { return std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
@@ -49,4 +48,4 @@ FIRN_REGISTER_SAMPLES(gelu_grad) {
   }
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::gelu

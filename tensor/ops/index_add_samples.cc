@@ -1,7 +1,7 @@
 #include "tensor/ops/index_add.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::index_add {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -52,4 +52,4 @@ FIRN_REGISTER_SAMPLES(index_add) {
              "source must have the dtype of x");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::index_add

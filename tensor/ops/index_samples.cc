@@ -3,7 +3,7 @@
 #include "tensor/ops/index.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::index {
 namespace {
 
 // The index that a broadcast index tensor holds for a position.
@@ -83,4 +83,4 @@ FIRN_REGISTER_SAMPLES(index) {
              "1 dims for 2 index tensors");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::index

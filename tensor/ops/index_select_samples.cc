@@ -1,7 +1,7 @@
 #include "tensor/ops/index_select.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::index_select {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -58,4 +58,4 @@ FIRN_REGISTER_SAMPLES(index_select) {
              "differ in batch dim 0");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::index_select

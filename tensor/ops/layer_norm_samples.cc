@@ -3,7 +3,7 @@
 #include "tensor/norm.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::layer_norm {
 namespace {
 
 std::vector<RefTensor> Normalized(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -81,4 +81,4 @@ FIRN_REGISTER_SAMPLES(layer_norm_grad) {
              "do not fit x");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::layer_norm

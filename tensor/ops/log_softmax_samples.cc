@@ -5,7 +5,7 @@
 #include "tensor/line_samples.h"
 #include "tensor/ops/log_softmax.h"
 
-namespace firn::testing {
+namespace firn::testing::log_softmax {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -67,4 +67,4 @@ FIRN_REGISTER_SAMPLES(log_softmax_grad) {
              "dy [3, 5] and y [5, 3] differ");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::log_softmax

@@ -1,7 +1,7 @@
 #include "tensor/ops/matmul.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::matmul {
 namespace {
 
 // An operand as a stack of matrices, indexed by hand.
@@ -103,4 +103,4 @@ FIRN_REGISTER_SAMPLES(matmul) {
   s.AddError("dtypes", {Normal({3, 4}), Integers({4, 3}, 0, 5)}, nn, "b must have the dtype of a");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::matmul

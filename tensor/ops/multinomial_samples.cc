@@ -5,7 +5,7 @@
 #include "tensor/ops/multinomial.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::multinomial {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -68,4 +68,4 @@ FIRN_REGISTER_SAMPLES(multinomial) {
              "row 0 has 5 categories to draw 6 from");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::multinomial

@@ -1,7 +1,7 @@
 #include "tensor/line_samples.h"
 #include "tensor/ops/nll_loss.h"
 
-namespace firn::testing {
+namespace firn::testing::nll_loss {
 namespace {
 
 double WeightOf(const RefTensor& weight, double target) {
@@ -96,4 +96,4 @@ FIRN_REGISTER_SAMPLES(nll_loss_grad) {
              "dy must have shape [], got [4]");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::nll_loss

@@ -4,7 +4,7 @@
 #include "tensor/ops/norm.h"
 #include "tensor/reduction_samples.h"
 
-namespace firn::testing {
+namespace firn::testing::norm {
 namespace {
 
 double NormOf(const std::vector<double>& elements, double p) {
@@ -48,4 +48,4 @@ FIRN_REGISTER_SAMPLES(norm) {
              "x [3, 0] has no elements to take an infinite norm of");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::norm

@@ -3,7 +3,7 @@
     stem.h             the attributes, the functions and their documentation
     stem_fn.h          optional: the scalar functor of an elementwise operation
     stem.cc            the OpDef and its CPU kernels     -> :stem (alwayslink: it registers itself)
-    stem_samples.cc    testonly: samples                 -> :stem_samples (alwayslink)
+    stem_samples.cc    testonly: samples                 -> :samples, all of them (alwayslink)
     stem.cu            CUDA kernels of Firn's own        -> :cuda_kernels, all of them, which is
     stem_cuda.cc       CUDA kernels of cuBLAS and cuDNN     linked only under --config=cuda
 
@@ -11,6 +11,7 @@ An implementation may include any operation's header but depends on no other imp
 gradient expands and an expansion's gradient sums, and only headers keep Bazel acyclic.
 """
 
+load("//tools:batch.bzl", "firn_batches")
 load("//tools:cuda.bzl", "firn_cuda_objects")
 load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only")
 
@@ -27,7 +28,7 @@ def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
       visibility: of all but the stems' own targets.
     """
     sources = [f[:-3] for f in files if f.endswith(".cc")]
-    samples = [s for s in sources if s.endswith("_samples")]
+    samples = [s + ".cc" for s in sources if s.endswith("_samples")]
     stems = [s for s in sources if not s.endswith("_samples") and not s.endswith("_cuda")]
 
     firn_library(
@@ -62,14 +63,6 @@ def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
             copts = FIRN_KERNEL_COPTS,
             alwayslink = True,
             deps = [":op_headers"] + deps,
-        )
-    for stem in samples:
-        firn_library(
-            name = stem,
-            testonly = True,
-            srcs = [stem + ".cc"],
-            alwayslink = True,
-            deps = [":op_headers"] + sample_deps,
         )
     firn_cuda_objects(
         name = "cuda_objects",
@@ -110,9 +103,18 @@ def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
               "sed -E 's/.*\\((.*)\\)/\"\\1\",/' > $@",
         visibility = visibility,
     )
+    firn_batches(
+        name = "sample_batches",
+        testonly = True,
+        srcs = samples,
+        size = 10,
+    )
     firn_library(
         name = "samples",
         testonly = True,
+        srcs = [":sample_batches"],
+        alwayslink = True,
+        textual_hdrs = samples,
         visibility = visibility,
-        deps = [":" + s for s in samples],
+        deps = [":op_headers"] + sample_deps,
     )

@@ -1,7 +1,7 @@
 #include "tensor/ops/pad.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::pad {
 namespace {
 
 // Where position i of a dimension of n elements comes from, -1: from nowhere.
@@ -82,4 +82,4 @@ FIRN_REGISTER_SAMPLES(pad) {
              "dim 0 of [0] has no element to pad with");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::pad

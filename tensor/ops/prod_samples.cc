@@ -4,7 +4,7 @@
 #include "tensor/ops/prod.h"
 #include "tensor/reduction_samples.h"
 
-namespace firn::testing {
+namespace firn::testing::prod {
 namespace {
 
 double Product(const std::vector<double>& elements) {
@@ -61,4 +61,4 @@ FIRN_REGISTER_SAMPLES(prod_grad) {
   s.AddError("dy", {Normal({2}), Normal({2, 3})}, ReduceAttrs{}, "dy must have shape [], got [2]");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::prod

@@ -2,7 +2,7 @@
 #include "tensor/ops/rand.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::rand {
 namespace {
 
 // Word w of the stream, from the scalar generator.
@@ -51,4 +51,4 @@ FIRN_REGISTER_SAMPLES(rand) {
   s.AddError("state", {Indices({1})}, RandAttrs{}, "state [1] is not a generator's");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::rand

@@ -2,7 +2,7 @@
 #include "tensor/ops/randint.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::randint {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -42,4 +42,4 @@ FIRN_REGISTER_SAMPLES(randint) {
   s.AddError("dtype", {state}, RandintAttrs{Shape({2}).dims(), 0, 2, DType::kBool}, "got bool");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::randint

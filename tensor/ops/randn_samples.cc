@@ -5,7 +5,7 @@
 #include "tensor/ops/randn.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::randn {
 namespace {
 
 PhiloxResult Counter(const RefTensor& state, int64_t c) {
@@ -57,4 +57,4 @@ FIRN_REGISTER_SAMPLES(randn) {
              "dtype must be f32, f64, f16 or bf16, got bool");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::randn

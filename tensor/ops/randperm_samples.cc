@@ -2,7 +2,7 @@
 #include "tensor/ops/randperm.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::randperm {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -33,4 +33,4 @@ FIRN_REGISTER_SAMPLES(randperm) {
   s.AddError("negative", {state}, RandpermAttrs{-1}, "-1");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::randperm

@@ -2,7 +2,7 @@
 #include "tensor/ops/sgd_step.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::sgd_step {
 namespace {
 
 // torch.optim.SGD's loop, and NNabla's velocity, which holds lr already. Inputs: lr, skip, then
@@ -84,4 +84,4 @@ FIRN_REGISTER_SAMPLES(sgd_step) {
              "lr must have 0 dimensions");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::sgd_step

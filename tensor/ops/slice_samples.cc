@@ -1,7 +1,7 @@
 #include "tensor/ops/slice.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::slice {
 namespace {
 
 // Python's rule, one position at a time.
@@ -49,4 +49,4 @@ FIRN_REGISTER_SAMPLES(slice) {
   s.AddError("a scalar", {Normal({})}, SliceAttrs{}, "no dimension to slice");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::slice

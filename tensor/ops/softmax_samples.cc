@@ -5,7 +5,7 @@
 #include "tensor/line_samples.h"
 #include "tensor/ops/softmax.h"
 
-namespace firn::testing {
+namespace firn::testing::softmax {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -72,4 +72,4 @@ FIRN_REGISTER_SAMPLES(softmax_grad) {
              "dy [3, 5] and y [5, 3] differ");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::softmax

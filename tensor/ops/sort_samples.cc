@@ -6,7 +6,7 @@
 #include "tensor/line_samples.h"
 #include "tensor/ops/sort.h"
 
-namespace firn::testing {
+namespace firn::testing::sort {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -54,4 +54,4 @@ FIRN_REGISTER_SAMPLES(sort) {
   s.AddError("dim", {Normal({3, 5})}, SortAttrs{2}, "dim 2 is outside [3, 5]");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::sort

@@ -6,7 +6,7 @@
 #include "tensor/line_samples.h"
 #include "tensor/ops/topk.h"
 
-namespace firn::testing {
+namespace firn::testing::topk {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -61,4 +61,4 @@ FIRN_REGISTER_SAMPLES(topk) {
   s.AddError("dim", {Normal({3, 5})}, TopkAttrs{1, 2}, "dim 2 is outside [3, 5]");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::topk

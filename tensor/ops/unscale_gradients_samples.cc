@@ -4,7 +4,7 @@
 #include "tensor/ops/unscale_gradients.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::unscale_gradients {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef) {
@@ -43,4 +43,4 @@ FIRN_REGISTER_SAMPLES(unscale_gradients) {
              "grads must be f32, f64, f16 or bf16");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::unscale_gradients

@@ -4,7 +4,7 @@
 #include "tensor/ops/update_loss_scale.h"
 #include "tensor/samples.h"
 
-namespace firn::testing {
+namespace firn::testing::update_loss_scale {
 namespace {
 
 std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
@@ -41,4 +41,4 @@ FIRN_REGISTER_SAMPLES(update_loss_scale) {
              "scale must be f32");
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::update_loss_scale

@@ -5,7 +5,7 @@
 #include "tensor/ops/var.h"
 #include "tensor/reduction_samples.h"
 
-namespace firn::testing {
+namespace firn::testing::var {
 namespace {
 
 double MeanOf(const std::vector<double>& v) {
@@ -56,4 +56,4 @@ FIRN_REGISTER_SAMPLES(std) {
   AddSamples(s);
 }
 
-}  // namespace firn::testing
+}  // namespace firn::testing::var

@@ -66,22 +66,36 @@ int64_t Blocked(const WinogradShape& s, int64_t channels, int64_t n, int64_t c, 
          c % kChannelBlock;
 }
 
+// Calls f(x index, weight index, y index) for the products of one pixel of the output with one of
+// the input, whose weights begin at `weight`: block by block, so that an index is an addition, for
+// there are a billion products in these tests and sanitizers watch each.
+template <typename F>
+void ForEachProductOfPixels(const WinogradShape& s, int64_t x, int64_t weight, int64_t y,
+                            const F& f) {
+  const int64_t taps = s.kernel * s.kernel, block = s.height * s.width * kChannelBlock;
+  for (int64_t o = 0; o < s.out_channels; ++o) {
+    const int64_t to = y + o / kChannelBlock * block + o % kChannelBlock;
+    for (int64_t c = 0; c < s.in_channels; c += kChannelBlock) {
+      const int64_t from = x + c / kChannelBlock * block;
+      const int64_t w = weight + (o * s.in_channels + c) * taps;
+      for (int64_t lane = 0; lane < kChannelBlock; ++lane) f(from + lane, w + lane * taps, to);
+    }
+  }
+}
+
 // Calls f(x index, weight index, y index) for every product of the direct convolution.
 template <typename F>
 void ForEachProduct(const WinogradShape& s, const F& f) {
+  const int64_t half = s.kernel / 2;
   for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t o = 0; o < s.out_channels; ++o)
-      for (int64_t c = 0; c < s.in_channels; ++c)
-        for (int64_t y = 0; y < s.height; ++y)
-          for (int64_t x = 0; x < s.width; ++x)
-            for (int64_t i = 0; i < s.kernel * s.kernel; ++i) {
-              const int64_t half = s.kernel / 2;
-              const int64_t from_y = y + i / s.kernel - half, from_x = x + i % s.kernel - half;
-              if (from_y < 0 || from_y >= s.height || from_x < 0 || from_x >= s.width) continue;
-              f(Blocked(s, s.in_channels, n, c, from_y, from_x),
-                (o * s.in_channels + c) * s.kernel * s.kernel + i,
-                Blocked(s, s.out_channels, n, o, y, x));
-            }
+    for (int64_t y = 0; y < s.height; ++y)
+      for (int64_t x = 0; x < s.width; ++x)
+        for (int64_t i = 0; i < s.kernel * s.kernel; ++i) {
+          const int64_t from_y = y + i / s.kernel - half, from_x = x + i % s.kernel - half;
+          if (from_y < 0 || from_y >= s.height || from_x < 0 || from_x >= s.width) continue;
+          ForEachProductOfPixels(s, Blocked(s, s.in_channels, n, 0, from_y, from_x), i,
+                                 Blocked(s, s.out_channels, n, 0, y, x), f);
+        }
 }
 
 double RelativeError(Buffer& actual, const std::vector<double>& expected) {
