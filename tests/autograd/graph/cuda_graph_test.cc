@@ -1,7 +1,6 @@
 // Training on a CUDA device, step by step and frozen: on a GPU, or on the stand-in, where libraries
 // refuse and kernels run on the host.
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include "autograd/graph/static_graph.h"
@@ -24,6 +23,7 @@
 #include "tensor/precision.h"
 #include "tensor/rng.h"
 #include "tensor/tensor.h"
+#include "tests/autograd/graph/training.h"
 #include "tests/error_of.h"
 #include "tests/on_cuda.h"
 
@@ -36,26 +36,13 @@ struct Net : nn::Module {
   Tensor Forward(const Tensor& x) { return second(Relu(first(x))); }
 };
 
-// A network and its optimizer, the same each time, on a device.
-struct Trainer {
-  explicit Trainer(Device device) {
-    ManualSeed(3);
-    net.emplace();
-    net->To(device);
-    adam.emplace(net->parameters(), optim::AdamOptions{.lr = 0.05});
-    images = Randn({16, 6}).To(device);
-    labels = Randint(0, 3, {16}).To(device);
-  }
-  Tensor Step(const Tensor& x, const Tensor& y) {
-    adam->ZeroGrad();
-    Tensor loss = CrossEntropy(net->Forward(x), y);
-    loss.Backward();
-    adam->Step();
-    return loss;
-  }
+struct Trainer : testing::Training<Net, optim::Adam> {
+  explicit Trainer(Device device)
+      : Training({.lr = 0.05}, device),
+        images(Randn({16, 6}).To(device)),
+        labels(Randint(0, 3, {16}).To(device)) {}
+  Tensor Step(const Tensor& x, const Tensor& y) { return Training::Step({x, y}); }
 
-  std::optional<Net> net;
-  std::optional<optim::Adam> adam;
   Tensor images, labels;
 };
 
@@ -128,8 +115,8 @@ TEST_F(CudaGraphTest, ARecordedStepFollowsInputsAndLearningRate) {
   for (int i = 0; i < 2 * kSteps; ++i) {
     const Tensor images = Randn({16, 6}).To(device_);
     const double lr = 0.01 * (i + 1);
-    plain.adam->SetLr(lr);
-    frozen.adam->SetLr(lr);
+    plain.optimizer->SetLr(lr);
+    frozen.optimizer->SetLr(lr);
     const double want = plain.Step(images, plain.labels).Item();
     EXPECT_NEAR(step(images, frozen.labels).Item(), want, 1e-6) << "step " << i;
   }
@@ -165,25 +152,14 @@ struct ConvNet : nn::Module {
 
 TEST_F(CudaGraphTest, FrozenConvolutionsTakeTheirActivationsAlong) {
   const auto train = [this](bool freeze) {
-    ManualSeed(5);
-    ConvNet net;
-    net.To(device_);
-    optim::Adam adam(net.parameters(), optim::AdamOptions{.lr = 0.05});
-    const Tensor images = Randn({5, 1, 6, 6}).To(device_);
-    const Tensor labels = Randint(0, 3, {5}).To(device_);
-    const auto step = [&](const Tensor& x, const Tensor& y) {
-      adam.ZeroGrad();
-      Tensor loss = CrossEntropy(net.Forward(x), y);
-      loss.Backward();
-      adam.Step();
-      return loss;
-    };
+    testing::Training<ConvNet, optim::Adam> t({.lr = 0.05}, device_);
+    const testing::Batch batch = {Randn({5, 1, 6, 6}).To(device_), Randint(0, 3, {5}).To(device_)};
     std::vector<double> losses;
     if (!freeze) {
-      for (int i = 0; i < kSteps; ++i) losses.push_back(step(images, labels).Item());
+      for (int i = 0; i < kSteps; ++i) losses.push_back(t.Step(batch).Item());
       return losses;
     }
-    StaticGraph frozen = Freeze(step, images, labels);
+    StaticGraph frozen = t.FrozenStep(batch);
     int fused = 0, plain = 0;
     for (const Instr& instr : frozen.graph().instrs) {
       fused += instr.op->name == "conv2d_act" ? 1 : 0;
@@ -192,7 +168,9 @@ TEST_F(CudaGraphTest, FrozenConvolutionsTakeTheirActivationsAlong) {
     EXPECT_EQ(fused, 2);
     EXPECT_EQ(plain, 0);
     losses.push_back(0);  // freezing was the first step
-    for (int i = 1; i < kSteps; ++i) losses.push_back(frozen(images, labels).Item());
+    for (int i = 1; i < kSteps; ++i) {
+      losses.push_back(frozen(batch.x, batch.labels).Item());
+    }
     return losses;
   };
   // Engines of cuDNN round each in their own way, those with TF32 coarsely.
@@ -209,10 +187,10 @@ TEST_F(CudaGraphTest, ALossScalerDecidesOnTheDevice) {
       there({.init_scale = 64, .growth_interval = 4});
   const auto step_of = [](Trainer& t, optim::LossScaler& scaler) {
     return [&](const Tensor& x, const Tensor& y) {
-      t.adam->ZeroGrad();
+      t.optimizer->ZeroGrad();
       Tensor loss = CrossEntropy(t.net->Forward(x), y);
       scaler.Scale(loss).Backward();
-      scaler.Step(*t.adam);
+      scaler.Step(*t.optimizer);
       scaler.Update();
       return loss;
     };

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <list>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "autograd/graph/capture.h"
 #include "autograd/graph/execution_observer.h"
 #include "autograd/graph/static_graph.h"
 #include "device/context.h"
@@ -16,13 +14,12 @@
 #include "nn/conv.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
-#include "tensor/ops/cross_entropy.h"
 #include "tensor/ops/dropout.h"
 #include "tensor/ops/randint.h"
 #include "tensor/ops/randn.h"
 #include "tensor/ops/relu.h"
 #include "tensor/ops/reshape.h"
-#include "tensor/rng.h"
+#include "tests/autograd/graph/training.h"
 #include "tests/on_cuda.h"
 
 namespace firn {
@@ -40,27 +37,14 @@ struct Net : nn::Module {
   }
 };
 
-// A network and its frozen step, the same each time.
-struct Trainer {
-  Trainer(Device device, const CompileOptions& options) {
-    ManualSeed(3);
-    net.emplace();
-    net->To(device);
-    adam.emplace(net->parameters(), optim::AdamOptions{.lr = 0.05});
-    images = Randn({5, 1, 8, 8}).To(device);
-    labels = Randint(0, 3, {5}).To(device);
-    const auto fn = [this](absl::Span<const Tensor> in) {
-      adam->ZeroGrad();
-      Tensor loss = CrossEntropy(net->Forward(in[0]), in[1]);
-      loss.Backward();
-      adam->Step();
-      return TensorList{loss};
-    };
-    auto compiled = StaticGraph::Compile(Capture(fn, {images, labels}).graph, options);
-    EXPECT_TRUE(compiled.ok()) << compiled.status();
-    step.emplace(*std::move(compiled));
-  }
-  double Step() { return (*step)(images, labels).Item(); }
+// With its frozen step.
+struct Trainer : testing::Training<Net, optim::Adam> {
+  Trainer(Device device, const CompileOptions& options)
+      : Training({.lr = 0.05}, device),
+        images(Randn({5, 1, 8, 8}).To(device)),
+        labels(Randint(0, 3, {5}).To(device)),
+        step(FrozenStep({images, labels}, options)) {}
+  double Step() { return step(images, labels).Item(); }
   // Losses of some steps, then all parameters.
   std::vector<double> Train(int steps) {
     std::vector<double> all;
@@ -72,10 +56,8 @@ struct Trainer {
     return all;
   }
 
-  std::optional<Net> net;
-  std::optional<optim::Adam> adam;
   Tensor images, labels;
-  std::optional<StaticGraph> step;
+  StaticGraph step;
 };
 
 class CudaStreamsTest : public ::testing::Test {
@@ -105,13 +87,13 @@ constexpr FakeCuda::Others kOrders[] = {FakeCuda::Others::kLate, FakeCuda::Other
 
 TEST_F(CudaStreamsTest, WeightGradientsRunBesideTheOthers) {
   Trainer t(device_, {});
-  EXPECT_GE(t.step->operations_aside(), 3);
-  const std::string text = t.step->Explain();
+  EXPECT_GE(t.step.operations_aside(), 3);
+  const std::string text = t.step.Explain();
   const size_t at = text.find("side_stream: ");
   ASSERT_NE(at, std::string::npos) << text;
   EXPECT_NE(text.find("conv2d_weight_grad", at), std::string::npos) << text;
-  EXPECT_EQ(Trainer(device_, {.side_stream = false}).step->operations_aside(), 0);
-  EXPECT_EQ(Trainer(Device::Cpu(), {}).step->operations_aside(), 0);
+  EXPECT_EQ(Trainer(device_, {.side_stream = false}).step.operations_aside(), 0);
+  EXPECT_EQ(Trainer(Device::Cpu(), {}).step.operations_aside(), 0);
 }
 
 TEST_F(CudaStreamsTest, GiveTheBitsOfOneStreamInAnyOrder) {
@@ -128,7 +110,7 @@ TEST_F(CudaStreamsTest, GiveTheBitsOfOneStreamInAnyOrder) {
       Trainer t(device_, {});
       if (!recorded) fake_->FailCall("BeginRecording", 1, FakeCuda::kInvalidValue);
       EXPECT_EQ(t.Train(kSteps), want);
-      EXPECT_EQ(t.step->recorded_runs(), recorded ? kSteps - 1 : 0);
+      EXPECT_EQ(t.step.recorded_runs(), recorded ? kSteps - 1 : 0);
     }
   }
 }
@@ -167,19 +149,19 @@ TEST_F(CudaStreamsTest, ADeviceWithoutAnotherStreamUsesOne) {
     Trainer first(device_, {.side_stream = false});  // whatever else makes streams and events
     fake_->FailCall(call, 1, FakeCuda::kOutOfMemory);
     Trainer t(device_, {});
-    EXPECT_EQ(t.step->operations_aside(), 0) << call;
+    EXPECT_EQ(t.step.operations_aside(), 0) << call;
     EXPECT_EQ(t.Train(kSteps), want) << call;
   }
 }
 
 TEST_F(CudaStreamsTest, AreGivenUpWhereMemoryIsShort) {
   const Trainer one(device_, {.side_stream = false}), two(device_, {});
-  ASSERT_GT(two.step->operations_aside(), 0);
-  const int64_t least = one.step->memory().arena_bytes;
-  ASSERT_GT(two.step->memory().arena_bytes, least);
+  ASSERT_GT(two.step.operations_aside(), 0);
+  const int64_t least = one.step.memory().arena_bytes;
+  ASSERT_GT(two.step.memory().arena_bytes, least);
   Trainer t(device_, {.max_arena_bytes = least});
-  EXPECT_EQ(t.step->operations_aside(), 0);
-  EXPECT_EQ(t.step->memory().arena_bytes, least);
+  EXPECT_EQ(t.step.operations_aside(), 0);
+  EXPECT_EQ(t.step.memory().arena_bytes, least);
 }
 
 class Counter final : public ExecutionObserver {
@@ -225,7 +207,7 @@ TEST_F(CudaStreamsTest, ARunThatFailsLeavesNothingBehindOnTheSideStream) {
     fake_->FailCall("Launch", n, FakeCuda::kInvalidValue);
     Tensor loss;
     const Tensor in[] = {other.images, other.labels};
-    EXPECT_FALSE(other.step->Run(in, absl::MakeSpan(&loss, 1)).ok());
+    EXPECT_FALSE(other.step.Run(in, absl::MakeSpan(&loss, 1)).ok());
     EXPECT_GT(fake_->pending(), 0);
     // What the main stream does from now on comes behind all of it.
     ASSERT_TRUE((*GetDeviceContext(device_))->stream().Synchronize().ok());

@@ -78,8 +78,8 @@ struct Training {
     };
     return Capture(step, in).graph;
   }
-  StaticGraph FrozenStep(const Batch& batch) {
-    absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(CapturedStep(batch));
+  StaticGraph FrozenStep(const Batch& batch, const CompileOptions& options = {}) {
+    absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(CapturedStep(batch), options);
     RaiseIfError(graph.status(), "training");
     return *std::move(graph);
   }
