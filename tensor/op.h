@@ -170,12 +170,14 @@ class KernelQuery {
   AttrsRef attrs_;
 };
 
-// The layouts a kernel asks for: a channel block per input and output, 0 for contiguous.
+// The layouts a kernel asks for: a channel block per input and output, 0 for none: contiguous, or
+// for inputs strided too, if that is what the kernel takes.
 struct LayoutRequest {
   absl::InlinedVector<int32_t, 8> in, out;
 };
 
-// Which layouts a kernel takes without a `layouts` function. Apply reorders what it does not take.
+// Which layouts a kernel takes where no `layouts` function asks for blocks. Apply reorders what it
+// does not take.
 enum class Takes : uint8_t {
   kContiguous,  // row-major inputs and outputs
   kStrided,     // any strides; outputs contiguous

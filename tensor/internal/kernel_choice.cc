@@ -68,7 +68,7 @@ bool AskLayouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, Layou
 }
 
 bool Fits(const Kernel& k, const TensorSpec& spec, int32_t block) {
-  const bool strided_ok = k.layouts == nullptr && k.takes != Takes::kContiguous;
+  const bool strided_ok = k.takes != Takes::kContiguous;
   return (strided_ok && block == 0 && !spec.layout.blocked()) ||
          (spec.dense() && spec.layout.channel_block == block);
 }

@@ -51,6 +51,7 @@ FIRN_REGISTER_KERNELS(norm) {
   return {{.name = "loop",
            .device = DeviceType::kCuda,
            .workspace = Workspace,
+           .layouts = cuda::StridedLayouts,
            .run = Run,
            .takes = Takes::kStrided}};
 }

@@ -57,6 +57,7 @@ std::vector<Kernel> Kernels() {
   return {{.name = "loop",
            .device = DeviceType::kCuda,
            .workspace = Workspace,
+           .layouts = cuda::StridedLayouts,
            .run = Run<kRoot>,
            .takes = Takes::kStrided}};
 }

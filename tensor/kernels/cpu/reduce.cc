@@ -60,9 +60,10 @@ ReducePlan PlanReduction(const TensorSpec& in, absl::Span<const int64_t> given) 
   bool reduced[kMaxRank] = {};
   const absl::StatusOr<Dims> dims = NormalizeDims(given, in.shape);
   for (int64_t d : dims->span()) reduced[d] = true;
+  const Dims strides = StridesOf(in);
   for (int d = 0; d < in.shape.rank(); ++d) {
     (reduced[d] ? p.reduced_sizes : p.kept_sizes).push_back(in.shape[d]);
-    (reduced[d] ? p.reduced_strides : p.kept_strides).push_back(in.layout.strides[d]);
+    (reduced[d] ? p.reduced_strides : p.kept_strides).push_back(strides[d]);
     (reduced[d] ? p.reduced : p.kept) *= in.shape[d];
   }
   if (p.kept == 0 || p.reduced == 0) return p;

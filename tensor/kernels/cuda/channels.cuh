@@ -3,6 +3,7 @@
 
 // Per-channel work on row-major tensors [n, c, ...] and NHWC ones.
 
+#include <algorithm>
 #include <utility>
 
 #include "tensor/kernels/cuda/divide.cuh"
@@ -83,6 +84,50 @@ struct ChannelBody {
   }
 };
 
+// The same where each pixel's channels lie together and are whole packs: a thread reads the numbers
+// of its pack of channels once and takes these channels of one pixel after the other.
+template <class F, class T, int kIn>
+struct PixelBody {
+  using Acc = AccumulatorOf<T>;
+  static constexpr int kPack = internal::kPack<T>;
+  using Pack = internal::Pack<T, kPack>;
+
+  F f;
+  T* y;
+  const T* in[kIn];
+  int64_t pixels, packs;  // of channels, in a pixel
+  int64_t step;           // task t takes the pixels t / packs, t / packs + step, ...
+
+  FIRN_HOST_DEVICE void operator()(int64_t task) const {
+    int64_t pixel = task;
+    const int64_t pack = TakeDigit(pixel, packs);
+    decltype(f.of(0)) numbers[kPack];
+#pragma unroll
+    for (int j = 0; j < kPack; ++j) numbers[j] = f.of(pack * kPack + j);
+    for (; pixel < pixels; pixel += step) {
+      const int64_t at = pixel * packs + pack;
+      Pack v[kIn], result;
+#pragma unroll
+      for (int o = 0; o < kIn; ++o) v[o] = reinterpret_cast<const Pack*>(in[o])[at];
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) {
+        result.v[j] = Call(numbers[j], v, j, std::make_index_sequence<kIn>());
+      }
+      reinterpret_cast<Pack*>(y)[at] = result;
+    }
+  }
+
+ private:
+  template <class Numbers, size_t... I>
+  FIRN_HOST_DEVICE T Call(const Numbers& numbers, const Pack* v, int j,
+                          std::index_sequence<I...>) const {
+    return static_cast<T>(f(numbers, static_cast<Acc>(v[I].v[j])...));
+  }
+};
+
+// Threads that keep a device busy: with more packs than these a thread takes several.
+inline constexpr int64_t kBusyThreads = 131072;
+
 // y may be one of what is read.
 template <class F, class T, class... In>
 absl::Status MapChannels(const Queue& queue, const TensorSpec& spec, const F& f, T* y,
@@ -97,6 +142,13 @@ absl::Status MapChannels(const Queue& queue, const TensorSpec& spec, const F& f,
   }
   body.aligned =
       internal::Aligned(y) && internal::Aligned(first) && (internal::Aligned(rest) && ...);
+  if (body.spatial == 1 && body.aligned && body.n > 0 && body.channels % body.kPack == 0) {
+    const int64_t pixels = body.n / body.channels, packs = body.channels / body.kPack;
+    const int64_t step =
+        (pixels - 1) / std::clamp<int64_t>(pixels * packs / kBusyThreads, 1, 16) + 1;
+    const PixelBody<F, T, kIn> by_pixel = {f, y, {first, rest...}, pixels, packs, step};
+    return ForEach(queue, step * packs, by_pixel);
+  }
   return ForEach(queue, (body.n + body.kPack - 1) / body.kPack, body);
 }
 

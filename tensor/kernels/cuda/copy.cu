@@ -1,63 +1,153 @@
 // Strided copies on a CUDA device: what CopyElements (tensor/reorder.h) does there.
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/tiles.cuh"
 #include "tensor/reorder.h"
 
 namespace firn::cuda {
 namespace {
 
+using firn::internal::CopyDim;
+
 constexpr int kDims = kMaxRank + 1;
+
+// Some dimensions of a copy, counted through in row-major order.
+struct Walk {
+  int rank = 0;
+  int64_t count = 1;
+  int64_t sizes[kDims] = {}, src_steps[kDims] = {}, dst_steps[kDims] = {};
+
+  void Add(const CopyDim& d) {
+    sizes[rank] = d.size;
+    src_steps[rank] = d.src;
+    dst_steps[rank++] = d.dst;
+    count *= d.size;
+  }
+  FIRN_HOST_DEVICE void Find(int64_t i, int64_t* src, int64_t* dst) const {
+    *src = *dst = 0;
+    for (int d = rank - 1; d >= 0; --d) {
+      const int64_t at = d == 0 ? i : TakeDigit(i, sizes[d]);
+      *src += at * src_steps[d];
+      *dst += at * dst_steps[d];
+    }
+  }
+};
 
 // An element a thread, in the order of the destination.
 template <class T>
 struct CopyBody {
   const T* src;
   T* dst;
-  int rank;
-  int64_t sizes[kDims], src_steps[kDims], dst_steps[kDims];
+  Walk walk;
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
-    int64_t from = 0, to = 0;
-    for (int d = rank - 1; d >= 0; --d) {
-      const int64_t at = d == 0 ? i : TakeDigit(i, sizes[d]);
-      from += at * src_steps[d];
-      to += at * dst_steps[d];
-    }
+    int64_t from, to;
+    walk.Find(i, &from, &to);
     dst[to] = src[from];
   }
 };
 
+// Where one dimension's elements are neighbours in the source and another's in the destination, as
+// between NCHW and NHWC: squares, read along the one and written along the other, so that both go
+// through memory in runs. Rows lie in the source, columns in the destination.
 template <class T>
-absl::Status Copy(const Queue& queue, absl::Span<const firn::internal::CopyDim> dims,
-                  const void* src, void* dst) {
-  CopyBody<T> body = {static_cast<const T*>(src), static_cast<T*>(dst)};
-  body.rank = static_cast<int>(dims.size());
-  int64_t n = 1;
-  for (int d = 0; d < body.rank; ++d) {
-    const firn::internal::CopyDim& dim = dims[static_cast<size_t>(d)];
-    body.sizes[d] = dim.size;
-    body.src_steps[d] = dim.src;
-    body.dst_steps[d] = dim.dst;
-    n *= dim.size;
+struct TransposeBody {
+  static constexpr int kSide = sizeof(T) <= 2 ? 64 : 32;
+  // A row more than a row's length apart, so that a column's elements lie in different banks.
+  struct Tile {
+    T v[kSide][kSide + (sizeof(T) < 4 ? 4 / sizeof(T) : 1)];
+  };
+
+  const T* src;
+  T* dst;
+  Walk outer;
+  int64_t row_length, column_length;
+  int64_t src_step, dst_step;  // from row to row in the source, from column to column in the other
+  int64_t row_tiles, column_tiles;
+
+  template <class Team>
+  FIRN_HOST_DEVICE void Load(const Team& team, Tile& tile, int64_t i) const {
+    const Place p = Find(i);
+    for (int64_t e = team.rank(); e < kSide * kSide; e += team.size()) {
+      const int64_t r = e % kSide, c = e / kSide;
+      if (p.r + r < row_length && p.c + c < column_length) {
+        tile.v[c][r] = src[p.from + (p.c + c) * src_step + p.r + r];
+      }
+    }
   }
-  return ForEach(queue, n, body);
+
+  template <class Team>
+  FIRN_HOST_DEVICE void Store(const Team& team, const Tile& tile, int64_t i) const {
+    const Place p = Find(i);
+    for (int64_t e = team.rank(); e < kSide * kSide; e += team.size()) {
+      const int64_t c = e % kSide, r = e / kSide;
+      if (p.r + r < row_length && p.c + c < column_length) {
+        dst[p.to + (p.r + r) * dst_step + p.c + c] = tile.v[c][r];
+      }
+    }
+  }
+
+ private:
+  struct Place {
+    int64_t r, c, from, to;
+  };
+
+  FIRN_HOST_DEVICE Place Find(int64_t i) const {
+    Place p;
+    p.c = TakeDigit(i, column_tiles) * kSide;
+    p.r = TakeDigit(i, row_tiles) * kSide;
+    outer.Find(i, &p.from, &p.to);
+    return p;
+  }
+};
+
+template <class T>
+absl::Status CopySingly(const Queue& queue, absl::Span<const CopyDim> dims, const void* src,
+                        void* dst) {
+  CopyBody<T> body = {static_cast<const T*>(src), static_cast<T*>(dst), {}};
+  for (const CopyDim& d : dims) body.walk.Add(d);
+  return ForEach(queue, body.walk.count, body);
+}
+
+template <class T>
+absl::Status Copy(const Queue& queue, absl::Span<const CopyDim> dims, const void* src, void* dst) {
+  constexpr int64_t kLeast =
+      16;  // squares that are mostly empty are no faster than single elements
+  const CopyDim& column = dims.back();
+  const CopyDim* row = nullptr;
+  for (const CopyDim& d : dims.first(dims.size() - 1)) {
+    if (d.src == 1 && d.size >= kLeast) row = &d;
+  }
+  if (row == nullptr || column.dst != 1 || column.size < kLeast) {
+    return CopySingly<T>(queue, dims, src, dst);
+  }
+  TransposeBody<T> body = {static_cast<const T*>(src), static_cast<T*>(dst), {}};
+  body.row_length = row->size;
+  body.column_length = column.size;
+  body.src_step = column.src;
+  body.dst_step = row->dst;
+  body.row_tiles = (row->size - 1) / body.kSide + 1;
+  body.column_tiles = (column.size - 1) / body.kSide + 1;
+  for (const CopyDim& d : dims) {
+    if (&d != row && &d != &column) body.outer.Add(d);
+  }
+  return ForEachTile(queue, body.outer.count * body.row_tiles * body.column_tiles, body);
 }
 
 struct alignas(16) Bytes16 {
   uint64_t v[2];
 };
 
-absl::Status CopyElements(Device device, Stream* stream,
-                          absl::Span<const firn::internal::CopyDim> dims, int64_t size,
-                          const void* src, void* dst) {
+absl::Status CopyElements(Device device, Stream* stream, absl::Span<const CopyDim> dims,
+                          int64_t size, const void* src, void* dst) {
   const Queue queue(device, stream);
   // One dense run: sixteen bytes a thread as far as they go.
-  const firn::internal::CopyDim& run = dims[0];
+  const CopyDim& run = dims[0];
   const bool aligned =
       (reinterpret_cast<uintptr_t>(src) | reinterpret_cast<uintptr_t>(dst)) % 16 == 0;
   if (dims.size() == 1 && run.src == 1 && run.dst == 1 && aligned && run.size * size % 16 == 0) {
-    const firn::internal::CopyDim wide = {run.size * size / 16, 1, 1};
-    return Copy<Bytes16>(queue, {&wide, 1}, src, dst);
+    const CopyDim wide = {run.size * size / 16, 1, 1};
+    return CopySingly<Bytes16>(queue, {&wide, 1}, src, dst);
   }
   switch (size) {
     case 1:

@@ -10,6 +10,10 @@ void ChannelLayouts(const KernelQuery& q, LayoutRequest& want) {
   cpu::KeepBlocks(q, ChannelsLastBlock, want);
 }
 
+void StridedLayouts(const KernelQuery& q, LayoutRequest& want) {
+  if (q.in(0).layout.blocked()) want.in[0] = ChannelsLastBlock(q.in(0).shape);
+}
+
 bool ConvWantsNhwc(DType dtype, bool tf32) {
   static const bool allowed = env::CudaNhwc();
   return allowed && (SizeOf(dtype) == 2 || (dtype == DType::kF32 && tf32));

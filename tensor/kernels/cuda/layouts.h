@@ -2,8 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CUDA_LAYOUTS_H_
 
 // Which tensors are NHWC on CUDA devices: convolutions ask for it, as does the gradient of an
-// average over whole images, and what works channel by channel keeps it. These kernels know no
-// other blocks.
+// average over whole images, and what works channel by channel keeps it; reductions read it. These
+// kernels know no other blocks.
 
 #include "tensor/op.h"
 
@@ -12,6 +12,9 @@ namespace firn::cuda {
 // LayoutRequest of kernels that know both orders: tensors with input 0's rank, batch and channels
 // are NHWC when one of them comes so, all others row-major.
 void ChannelLayouts(const KernelQuery& q, LayoutRequest& want);
+
+// LayoutRequest of kernels that read input 0 by its strides: NHWC as it comes.
+void StridedLayouts(const KernelQuery& q, LayoutRequest& want);
 
 // Whether convolutions of this dtype are faster with NHWC, for they run on tensor cores: those of
 // half types, and of f32 where it may be rounded to TF32. False with FIRN_CUDA_NHWC=0.

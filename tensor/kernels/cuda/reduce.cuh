@@ -22,6 +22,7 @@
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/layouts.h"
 #include "tensor/kernels/cuda/lines.cuh"
 #include "tensor/kernels/cuda/runs.cuh"
 #include "tensor/kernels/cuda/steps.cuh"
@@ -203,7 +204,9 @@ absl::Status ReduceWith(const Queue& queue, const R& r, const ReduceWork& w, voi
     FIRN_RETURN_IF_ERROR(ForEachBlock(queue, w.results * w.parts, threads, body));
   }
   if (w.parts == 1) return absl::OkStatus();
-  return ForEachWarp(queue, w.results, internal::CombineBody<R>{r, partial, w.parts});
+  const internal::CombineBody<R> combine = {r, partial, w.parts};
+  if (w.parts <= 128) return ForEachWarp(queue, w.results, combine);
+  return ForEachBlock(queue, w.results, w.parts <= 1024 ? kThreads : 4 * kThreads, combine);
 }
 
 // The fold of a reducer of cpu/reduce.h into an array of results.
@@ -243,6 +246,7 @@ std::vector<Kernel> ReductionKernels(absl::Status (*run)(KernelContext&)) {
   return {{.name = "loop",
            .device = DeviceType::kCuda,
            .workspace = ReduceWorkspaceOf<kAccSize>,
+           .layouts = StridedLayouts,
            .run = run,
            .takes = Takes::kStrided}};
 }

@@ -15,8 +15,12 @@
 #include "tensor/ops/add.h"
 #include "tensor/ops/avg_pool2d.h"
 #include "tensor/ops/flatten.h"
+#include "tensor/ops/logsumexp.h"
 #include "tensor/ops/max_pool2d.h"
+#include "tensor/ops/mean.h"
+#include "tensor/ops/norm.h"
 #include "tensor/ops/relu.h"
+#include "tensor/ops/var.h"
 #include "tensor/precision.h"
 #include "tests/autograd/graph/training.h"
 #include "tests/on_cuda.h"
@@ -124,6 +128,19 @@ TEST_F(CudaNhwcTest, FrozenWeightsAreTurnedWhenCompiled) {
   const std::vector<float> got = (*net)(t.batch.x).To(Device::Cpu()).ToVector<float>();
   const std::vector<float> expected = want.To(Device::Cpu()).ToVector<float>();
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], Allowance());
+}
+
+TEST_F(CudaNhwcTest, ReductionsReadImagesAsTheyAre) {
+  Trainer t(device_);
+  const NoGradScope no_grad;
+  t.net->Eval();
+  const auto forward = [&](absl::Span<const Tensor> x) {
+    const Tensor y = t.net->Features(x[0]);
+    return TensorList{Mean(y, {2, 3}), Var(y, {1}), Norm(y), Logsumexp(y, {0, 2, 3})};
+  };
+  auto net = StaticGraph::Compile(Capture(forward, {&t.batch.x, 1}).graph, {.freeze_states = true});
+  ASSERT_TRUE(net.ok()) << net.status();
+  EXPECT_EQ(Reorders(*net), 1) << net->Explain();  // the images that come in
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // CUDA kernels on inputs that are larger than the samples of operations: where sorted runs are
-// merged, tables of tensors overflow into a second launch, and teams share what one thread would
-// do. Against the CPU; without a GPU on the stand-in.
+// merged, tables of tensors overflow into a second launch, threads take several pixels, copies turn
+// squares, and teams share what one thread would do. Against the CPU; without a GPU on the
+// stand-in.
 #include <cstdint>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "optim/adam.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
+#include "tensor/reorder.h"
 #include "tensor/rng.h"
 #include "tests/on_cuda.h"
 
@@ -77,6 +79,46 @@ TEST_F(LargeTest, ManyPositionsOfOnePlaceAreAddedUp) {
                                         .To(Device::Cpu())
                                         .ToVector<double>();
     for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-9) << i;
+  }
+}
+
+// Between orders of dimensions, in squares that are cut off at both borders; of 1 to 8 bytes.
+TEST_F(LargeTest, CopiesTurnSquares) {
+  for (const DType dtype : {DType::kU8, DType::kF16, DType::kF32, DType::kF64}) {
+    for (const Shape& shape : {Shape({70, 33}), Shape({2, 3, 16, 65}), Shape({3, 130, 5, 17})}) {
+      SCOPED_TRACE(::testing::Message() << dtype << " " << shape);
+      const Tensor x = Randint(0, 200, shape).To(dtype);
+      const int last = shape.rank() - 1;
+      for (const int other : {0, last - 1}) {
+        const Tensor want = Contiguous(x.Transpose(other, last));
+        const Tensor got = Contiguous(x.To(cuda_).Transpose(other, last));
+        EXPECT_TRUE(got.To(Device::Cpu()).Equals(want)) << other;
+      }
+    }
+  }
+}
+
+// NHWC, of more packs of channels than there are threads, and one of channels that are no packs.
+TEST_F(LargeTest, BatchNormOfManyPixels) {
+  for (const Shape& shape : {Shape({15, 64, 49, 47}), Shape({16, 18, 48, 40})}) {
+    SCOPED_TRACE(shape);
+    const Tensor x = Randn(shape), dy = Randn(shape), weight = Randn({shape[1]});
+    std::vector<Tensor> results[2];
+    for (const Device device : {Device::Cpu(), cuda_}) {
+      const auto there = [&](const Tensor& t) {
+        Tensor moved = t.To(device);
+        const bool turned = device.is_cuda() && t.shape().rank() == 4;
+        return turned ? *Reordered(moved, ChannelsLastBlock(t.shape())) : moved;
+      };
+      Tensor in = there(x).Detach().SetRequiresGrad(), w = there(weight).Detach().SetRequiresGrad();
+      const Tensor y = BatchNorm(in, {}, {}, w, {}, {.training = true});
+      y.Backward(there(dy));
+      results[device.is_cuda()] = {y, in.grad(), w.grad()};
+    }
+    for (size_t i = 0; i < 3; ++i) {
+      const Tensor want = results[0][i], got = results[1][i].To(Device::Cpu());
+      EXPECT_LE(Amax(Abs(got - want)).Item(), 1e-5 * Amax(Abs(want)).Item()) << i;
+    }
   }
 }
 
