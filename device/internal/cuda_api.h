@@ -78,7 +78,7 @@ class CudaApi {
   virtual std::string Explain(int code) const = 0;
   virtual CudaFailure Classify(int code) const = 0;
 
-  // False for a stand-in, which has none of cuBLAS, cuDNN and CUB.
+  // False for a stand-in, which has neither cuBLAS nor cuDNN.
   virtual bool has_libraries() const = 0;
 
   // Compiles `source` for a device and gives its kernel `name`, to be launched like others for as

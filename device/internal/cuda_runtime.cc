@@ -142,6 +142,12 @@ class Runtime final : public CudaApi {
 
   bool has_libraries() const override { return true; }
 
+#if CUDART_VERSION < 12080  // which has no cudaLibraryLoadData
+  int CompileKernel(int, const CudaSource&, const char*, const void**, std::string* log) override {
+    *log = "needs a build with CUDA 12.8 or later, this is one with " + Version(CUDART_VERSION);
+    return cudaErrorNotSupported;
+  }
+#else
   int CompileKernel(int device, const CudaSource& source, const char* name, const void** kernel,
                     std::string* log) override {
     return On(device, [&] {
@@ -160,7 +166,6 @@ class Runtime final : public CudaApi {
     });
   }
 
- private:
   // The library stays loaded: its kernel may be part of recordings.
   static cudaError_t Load(const std::string& binary, const char* name, const void** kernel) {
     cudaLibrary_t library = nullptr;
@@ -171,7 +176,9 @@ class Runtime final : public CudaApi {
     *kernel = found;
     return code;
   }
+#endif
 
+ private:
   // An error that was returned is not to show up again in a later, innocent call.
   template <class F>
   static int On(int device, const F& call) {
