@@ -82,6 +82,10 @@ def train_steps(args, out):
                                  f"--precision={precision}", f"--workloads={workloads}",
                                  f"--python={args.python}", f"--json={out}/{name}.json",
                                  "--firn=" + program("benchmarks", "train_worker")], 1500, "torch"))
+    operations = program("benchmarks", "op_benchmark")
+    steps.append(Step("op_benchmark", [operations, "--device=cuda", "--benchmark_min_time=0.05",
+                                       f"--benchmark_out={out}/op_benchmark.json",
+                                       "--benchmark_out_format=json"], 400, operations))
     for workload in ("deep_cnn", "lenet"):
         for mode in ([], ["--frozen", "--explain"]):
             name = f"profile.{workload}" + (".frozen" if mode else "")

@@ -2,18 +2,21 @@
 // samples declare:
 //   op_benchmark --benchmark_filter='^matmul/'
 //   op_benchmark --benchmark_filter='^conv' --no_winograd
-// Samples without a count of bytes show those of their inputs and outputs.
+//   op_benchmark --device=cuda
+// Samples without a count of bytes show those of their inputs and outputs. On a CUDA device the
+// time of a call is what it adds to the device's queue: many are queued before one wait.
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <memory>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "device/context.h"
+#include "device/cuda.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
@@ -33,28 +36,40 @@ double BytesOf(const std::vector<Tensor>& tensors) {
 }
 
 // The sample's inputs with floating ones in f32, each with memory of its own: some are written.
-std::vector<Tensor> InputsOf(const testing::Sample& sample) {
+std::vector<Tensor> InputsOf(const testing::Sample& sample, Device device) {
   std::vector<Tensor> inputs;
   for (const Tensor& t : sample.inputs) {
     if (!t.defined()) {
       inputs.push_back(t);
     } else {
-      inputs.push_back(t.dtype() == DType::kF64 ? t.To(DType::kF32) : t.Clone());
+      inputs.push_back((t.dtype() == DType::kF64 ? t.To(DType::kF32) : t.Clone()).To(device));
     }
   }
   return inputs;
 }
 
-void RunSample(benchmark::State& state, const OpDef* op, size_t index) {
+void Synchronize(Device device) {
+  absl::StatusOr<DeviceContext*> context = GetDeviceContext(device);
+  RaiseIfError(context.ok() ? (*context)->Synchronize() : context.status(), "op_benchmark");
+}
+
+void RunSample(benchmark::State& state, const OpDef* op, size_t index, Device device) {
   const NoGradScope no_grad;
   const testing::Sample sample = testing::SamplesOf(op->name, true)->large[index];
-  const std::vector<Tensor> inputs = InputsOf(sample);
-  const std::vector<TensorRef> refs(inputs.begin(), inputs.end());
+  const int64_t calls = device.is_cpu() ? 1 : 64;  // for one wait
   double bytes = sample.bytes;
   try {
+    const std::vector<Tensor> inputs = InputsOf(sample, device);
+    const std::vector<TensorRef> refs(inputs.begin(), inputs.end());
     const TensorList results = Apply(*op, refs, sample.attrs.ref());  // fills the allocator's cache
+    Synchronize(device);
     if (bytes == 0) bytes = BytesOf(inputs) + BytesOf({results.begin(), results.end()});
-    for (auto _ : state) benchmark::DoNotOptimize(Apply(*op, refs, sample.attrs.ref()));
+    while (state.KeepRunningBatch(calls)) {
+      for (int64_t i = 0; i < calls; ++i) {
+        benchmark::DoNotOptimize(Apply(*op, refs, sample.attrs.ref()));
+      }
+      if (!device.is_cpu()) Synchronize(device);
+    }
   } catch (const Error& e) {
     state.SkipWithError(e.what());
     return;
@@ -67,12 +82,12 @@ void RunSample(benchmark::State& state, const OpDef* op, size_t index) {
   if (sample.flops > 0) state.counters["flops/s"] = per_second(sample.flops);
 }
 
-void RegisterAll() {
+void RegisterAll(Device device) {
   for (const OpDef* op : AllOps()) {
     const std::vector<std::string> names = testing::LargeSampleNames(op->name);
     for (size_t i = 0; i < names.size(); ++i) {
       benchmark::RegisterBenchmark(absl::StrCat(std::string(op->name), "/", names[i]).c_str(),
-                                   RunSample, op, i)
+                                   RunSample, op, i, device)
           ->Unit(benchmark::kMicrosecond)
           ->UseRealTime();
     }
@@ -85,11 +100,25 @@ void RegisterAll() {
 // Not the library's main, since operations are all known only once main runs. `--no_winograd` times
 // f32 convolutions as plain sums.
 int main(int argc, char** argv) {
-  const auto last = std::remove_if(argv + 1, argv + argc,
-                                   [](std::string_view arg) { return arg == "--no_winograd"; });
-  firn::SetWinogradAllowed(last == argv + argc);
-  argc = static_cast<int>(last - argv);
-  firn::RegisterAll();
+  firn::Device device = firn::Device::Cpu();
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view arg = argv[i], device_flag = "--device=";
+    if (arg == "--no_winograd") {
+      firn::SetWinogradAllowed(false);
+    } else if (arg.starts_with(device_flag)) {
+      const auto usable = firn::UsableDevice(arg.substr(device_flag.size()));
+      if (!usable.ok()) {
+        std::cerr << usable.status().message() << "\n";
+        return 1;
+      }
+      device = *usable;
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  argc = kept;
+  firn::RegisterAll(device);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

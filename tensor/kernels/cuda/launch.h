@@ -50,7 +50,7 @@ absl::StatusOr<void*> StreamHandle(const Queue& queue);
 // Where kernels of the device note an index outside its bounds; null where launches fail anyway.
 firn::internal::CudaIndexFault* IndexFaultOf(const Queue& queue);
 
-// Whether cuBLAS, cuDNN and CUB can be used for a call: not with a stand-in for the device.
+// Whether cuBLAS and cuDNN can be used for a call: not with a stand-in for the device.
 bool HasLibraries(Device device);
 
 }  // namespace firn::cuda
