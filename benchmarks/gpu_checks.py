@@ -45,7 +45,8 @@ def cuda_tests(folder):
                  ("ops/cuda_test", "autograd/graph/cuda_graph_test",
                   "autograd/graph/cuda_nhwc_test", "autograd/graph/cuda_rows_test",
                   "autograd/graph/cuda_streams_test", "tensor/cuda_tensor_test",
-                  "tensor/kernels/cuda/large_test", "benchmarks/cuda_trainer_test")}  # missing ones are told as skipped
+                  "tensor/kernels/cuda/large_test",
+                  "benchmarks/cuda_trainer_test")}  # missing ones are told as skipped
     return sorted(programs, key=lambda path: (not path.endswith("/ops/cuda_test"), path))
 
 

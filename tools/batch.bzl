@@ -1,20 +1,32 @@
-"""firn_batches: sources that are compiled some at a time, where most of compiling one is headers.
+"""Sources that are compiled some at a time, where most of compiling one is headers.
 
 The files of a batch are one translation unit: what they define must not share names.
 """
 
-def _batches_impl(ctx):
-    batches = []
-    for first in range(0, len(ctx.files.srcs), ctx.attr.size):
-        batch = ctx.actions.declare_file("_batches/%s_%d.cc" % (ctx.label.name, first // ctx.attr.size))
-        ctx.actions.write(batch, "".join([
-            "#include \"%s\"\n" % src.path
-            for src in ctx.files.srcs[first:first + ctx.attr.size]
-        ]))
-        batches.append(batch)
-    return [DefaultInfo(files = depset(batches))]
+def write_batches(ctx, size, extension):
+    """Writes files that include ctx.files.srcs, `size` of them each.
 
-# Files that include `srcs`, `size` of them each: for a library's srcs; its textual_hdrs are `srcs`.
+    Args:
+      ctx: of a rule with the attribute srcs.
+      size: sources in a file, but for the last.
+      extension: of the files, such as ".cc".
+    Returns:
+      Pairs: a file and the sources in it.
+    """
+    batches = []
+    for first in range(0, len(ctx.files.srcs), size):
+        srcs = ctx.files.srcs[first:first + size]
+        name = "_batches/%s_%d%s" % (ctx.label.name, first // size, extension)
+        batch = ctx.actions.declare_file(name)
+        ctx.actions.write(batch, "".join(["#include \"%s\"\n" % src.path for src in srcs]))
+        batches.append((batch, srcs))
+    return batches
+
+def _batches_impl(ctx):
+    batches = write_batches(ctx, ctx.attr.size, ".cc")
+    return [DefaultInfo(files = depset([batch for batch, _ in batches]))]
+
+# Such files for a library's srcs; its textual_hdrs are `srcs`.
 firn_batches = rule(
     implementation = _batches_impl,
     attrs = {

@@ -5,6 +5,7 @@ compiler. Code is made for sm_80 and sm_90 and, as PTX, for what comes after;
 --define=firn_cuda_arch=90 makes it for sm_90 alone, which takes less than half the time.
 """
 
+load("//tools:batch.bzl", "write_batches")
 load("//tools:firn.bzl", "FIRN_MARCH")
 
 _FLAGS = [
@@ -38,12 +39,8 @@ def _objects_impl(ctx):
         flags += ["-isystem=" + d for d in c.system_includes.to_list()]
         flags += ["-I" + d for d in c.includes.to_list() + c.quote_includes.to_list()]
     objects = []
-    for first in range(0, len(ctx.files.srcs), _BATCH):
-        srcs = ctx.files.srcs[first:first + _BATCH]
-        name = "_cuda/%s_%d" % (ctx.label.name, first // _BATCH)
-        batch = ctx.actions.declare_file(name + ".cu")
-        ctx.actions.write(batch, "".join(["#include \"%s\"\n" % src.path for src in srcs]))
-        out = ctx.actions.declare_file(name + ".o")
+    for batch, srcs in write_batches(ctx, _BATCH, ".cu"):
+        out = ctx.actions.declare_file("_batches/" + batch.basename + ".o")
         ctx.actions.run(
             executable = ctx.executable._nvcc,
             arguments = flags + ["-I.", "-c", batch.path, "-o", out.path],

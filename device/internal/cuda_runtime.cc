@@ -147,6 +147,8 @@ class Runtime final : public CudaApi {
     *log = "needs a build with CUDA 12.8 or later, this is one with " + Version(CUDART_VERSION);
     return cudaErrorNotSupported;
   }
+
+ private:
 #else
   int CompileKernel(int device, const CudaSource& source, const char* name, const void** kernel,
                     std::string* log) override {
@@ -166,6 +168,7 @@ class Runtime final : public CudaApi {
     });
   }
 
+ private:
   // The library stays loaded: its kernel may be part of recordings.
   static cudaError_t Load(const std::string& binary, const char* name, const void** kernel) {
     cudaLibrary_t library = nullptr;
@@ -178,7 +181,6 @@ class Runtime final : public CudaApi {
   }
 #endif
 
- private:
   // An error that was returned is not to show up again in a later, innocent call.
   template <class F>
   static int On(int device, const F& call) {

@@ -24,10 +24,20 @@ inline ReduceWork PlanChannels(const TensorSpec& x) {
   return PlanWork(x, dims);
 }
 
+namespace internal {
+
+// f of a channel's numbers and of element j of every pack.
+template <class T, class F, class Numbers, class Pack, size_t... I>
+FIRN_HOST_DEVICE T OfElements(const F& f, const Numbers& numbers, const Pack* v, int j,
+                              std::index_sequence<I...>) {
+  return static_cast<T>(f(numbers, static_cast<AccumulatorOf<T>>(v[I].v[j])...));
+}
+
+}  // namespace internal
+
 // y = f(f.of(channel), in0, ...), sixteen bytes a thread.
 template <class F, class T, int kIn>
 struct ChannelBody {
-  using Acc = AccumulatorOf<T>;
   static constexpr int kPack = internal::kPack<T>;
 
   F f;
@@ -64,7 +74,7 @@ struct ChannelBody {
         numbers = f.of(channel);
       }
       ++at;
-      v[kIn].v[j] = Call(numbers, v, j, std::make_index_sequence<kIn>());
+      v[kIn].v[j] = internal::OfElements<T>(f, numbers, v, j, std::make_index_sequence<kIn>());
     }
     if (whole) {
       *reinterpret_cast<internal::Pack<T, kPack>*>(y + first) = v[kIn];
@@ -75,20 +85,12 @@ struct ChannelBody {
       }
     }
   }
-
- private:
-  template <class Numbers, size_t... I>
-  FIRN_HOST_DEVICE T Call(const Numbers& numbers, const internal::Pack<T, kPack>* v, int j,
-                          std::index_sequence<I...>) const {
-    return static_cast<T>(f(numbers, static_cast<Acc>(v[I].v[j])...));
-  }
 };
 
 // The same where each pixel's channels lie together and are whole packs: a thread reads the numbers
 // of its pack of channels once and takes these channels of one pixel after the other.
 template <class F, class T, int kIn>
 struct PixelBody {
-  using Acc = AccumulatorOf<T>;
   static constexpr int kPack = internal::kPack<T>;
   using Pack = internal::Pack<T, kPack>;
 
@@ -111,24 +113,15 @@ struct PixelBody {
       for (int o = 0; o < kIn; ++o) v[o] = reinterpret_cast<const Pack*>(in[o])[at];
 #pragma unroll
       for (int j = 0; j < kPack; ++j) {
-        result.v[j] = Call(numbers[j], v, j, std::make_index_sequence<kIn>());
+        result.v[j] = internal::OfElements<T>(f, numbers[j], v, j, std::make_index_sequence<kIn>());
       }
       reinterpret_cast<Pack*>(y)[at] = result;
     }
   }
-
- private:
-  template <class Numbers, size_t... I>
-  FIRN_HOST_DEVICE T Call(const Numbers& numbers, const Pack* v, int j,
-                          std::index_sequence<I...>) const {
-    return static_cast<T>(f(numbers, static_cast<Acc>(v[I].v[j])...));
-  }
 };
 
-// Threads that keep a device busy: with more packs than these a thread takes several.
-inline constexpr int64_t kBusyThreads = 131072;
-
-// y may be one of what is read.
+// y may be one of what is read. A thread takes several pixels where there are more packs than keep
+// a device busy.
 template <class F, class T, class... In>
 absl::Status MapChannels(const Queue& queue, const TensorSpec& spec, const F& f, T* y,
                          const T* first, const In*... rest) {

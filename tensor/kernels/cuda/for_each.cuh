@@ -25,6 +25,8 @@ namespace firn::cuda {
 
 inline constexpr unsigned kThreads = 256;
 inline constexpr unsigned kWarp = 32;
+// Threads that keep a device busy: with more to do than these each may do several things.
+inline constexpr int64_t kBusyThreads = 131072;
 // Enough blocks to fill the largest device several times over; loops stride over the rest.
 inline constexpr int64_t kMaxBlocks = 8192;
 

@@ -45,7 +45,7 @@ struct ReduceWork {
 // `dims`: as in ReduceAttrs.
 inline ReduceWork PlanWork(const TensorSpec& in, absl::Span<const int64_t> dims) {
   constexpr int64_t kTeams = 2048, kTeamPart = 4096;
-  constexpr int64_t kSolos = 131072, kSoloPart = 64, kMostParts = 4096;
+  constexpr int64_t kSoloPart = 64, kMostParts = 4096;
   const cpu::ReducePlan p = cpu::PlanReduction(in, dims);
   ReduceWork w;
   w.kept = Steps(p.kept_sizes, p.kept_strides);
@@ -54,7 +54,7 @@ inline ReduceWork PlanWork(const TensorSpec& in, absl::Span<const int64_t> dims)
   w.length = w.part = p.reduced;
   if (p.kept == 0 || p.reduced == 0) return w;
   w.solo = p.columns || (p.reduced <= 32 && p.kept >= 1024);
-  const int64_t tasks = w.solo ? kSolos : kTeams, least = w.solo ? kSoloPart : kTeamPart;
+  const int64_t tasks = w.solo ? kBusyThreads : kTeams, least = w.solo ? kSoloPart : kTeamPart;
   w.parts = std::max<int64_t>(1, std::min({p.reduced / least, tasks / p.kept, kMostParts}));
   w.part = (p.reduced - 1) / w.parts + 1;
   return w;

@@ -3,10 +3,15 @@
 // squares, and teams share what one thread would do. Against the CPU; without a GPU on the
 // stand-in.
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "device/internal/cuda_status.h"
 #include "gtest/gtest.h"
 #include "optim/adam.h"
+#include "tensor/apply.h"
+#include "tensor/norm.h"
+#include "tensor/op.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tensor/reorder.h"
@@ -15,6 +20,12 @@
 
 namespace firn {
 namespace {
+
+// Whether the kernel that was launched last is one of this name.
+bool LastLaunched(const std::string& name) {
+  const std::string launches = internal::LastLaunches();
+  return launches.substr(launches.rfind(' ') + 1).find(name) != std::string::npos;
+}
 
 class LargeTest : public ::testing::Test {
  protected:
@@ -85,13 +96,14 @@ TEST_F(LargeTest, ManyPositionsOfOnePlaceAreAddedUp) {
 // Between orders of dimensions, in squares that are cut off at both borders; of 1 to 8 bytes.
 TEST_F(LargeTest, CopiesTurnSquares) {
   for (const DType dtype : {DType::kU8, DType::kF16, DType::kF32, DType::kF64}) {
-    for (const Shape& shape : {Shape({70, 33}), Shape({2, 3, 16, 65}), Shape({3, 130, 5, 17})}) {
+    for (const Shape& shape : {Shape({70, 33}), Shape({2, 3, 16, 65}), Shape({3, 5, 130, 17})}) {
       SCOPED_TRACE(::testing::Message() << dtype << " " << shape);
       const Tensor x = Randint(0, 200, shape).To(dtype);
       const int last = shape.rank() - 1;
       for (const int other : {0, last - 1}) {
         const Tensor want = Contiguous(x.Transpose(other, last));
         const Tensor got = Contiguous(x.To(cuda_).Transpose(other, last));
+        EXPECT_EQ(LastLaunched("TransposeBody"), x.shape()[other] >= 16) << other;
         EXPECT_TRUE(got.To(Device::Cpu()).Equals(want)) << other;
       }
     }
@@ -103,19 +115,27 @@ TEST_F(LargeTest, BatchNormOfManyPixels) {
   for (const Shape& shape : {Shape({15, 64, 49, 47}), Shape({16, 18, 48, 40})}) {
     SCOPED_TRACE(shape);
     const Tensor x = Randn(shape), dy = Randn(shape), weight = Randn({shape[1]});
-    std::vector<Tensor> results[2];
+    const BatchNormAttrs attrs;
+    TensorList results[2];
     for (const Device device : {Device::Cpu(), cuda_}) {
-      const auto there = [&](const Tensor& t) {
-        Tensor moved = t.To(device);
-        const bool turned = device.is_cuda() && t.shape().rank() == 4;
-        return turned ? *Reordered(moved, ChannelsLastBlock(t.shape())) : moved;
+      const auto images = [&](const Tensor& t) {
+        const Tensor there = t.To(device);
+        return device.is_cuda() ? *Reordered(there, ChannelsLastBlock(shape)) : there;
       };
-      Tensor in = there(x).Detach().SetRequiresGrad(), w = there(weight).Detach().SetRequiresGrad();
-      const Tensor y = BatchNorm(in, {}, {}, w, {}, {.training = true});
-      y.Backward(there(dy));
-      results[device.is_cuda()] = {y, in.grad(), w.grad()};
+      const auto expect_by_pixel = [&] {
+        if (device.is_cuda()) {
+          EXPECT_EQ(LastLaunched("PixelBody"), shape[1] % 4 == 0);
+        }
+      };
+      const Tensor in = images(x), w = weight.To(device), none;
+      const TensorList y = Apply(Op("batch_norm_train"), {in, w, none, none, none}, attrs);
+      expect_by_pixel();
+      const TensorList gradients =
+          Apply(Op("batch_norm_grad"), {images(dy), in, none, w, y[1], y[2]}, attrs);
+      expect_by_pixel();
+      results[device.is_cuda()] = {y[0], gradients[0], gradients[1], gradients[2]};
     }
-    for (size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
       const Tensor want = results[0][i], got = results[1][i].To(Device::Cpu());
       EXPECT_LE(Amax(Abs(got - want)).Item(), 1e-5 * Amax(Abs(want)).Item()) << i;
     }
