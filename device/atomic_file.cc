@@ -1,16 +1,30 @@
 // write, fsync, rename, fsync of the folder: after the first fsync the temporary file is whole, the
 // rename is atomic, and the last makes the new name outlive a power cut. The folder is opened
 // before the rename, so that its fsync is all that can still fail once the old file is gone.
+//
+// Note [Files of dead writers]
+// A temporary file is called "<path>.tmp.<boot>.<process>.<number>", <boot> being the system's
+// start by which this process runs, and its writer holds a lock (flock) on it until it has another
+// name or none. The lock ends with its owner, however that ends. So a file of this <boot> that can
+// be locked has no writer any more: all processes of one running system see each other's locks,
+// whatever the file system and whatever container they are in. With another <boot>, the system was
+// started anew since, or it is another machine's, whose locks a file server may not tell: such a
+// file goes when nobody has written it for a day. Where files cannot be locked, none is removed.
+// Nameless files (O_TMPFILE) would leave nothing, but linkat() gives them a name only where no file
+// stands: to replace one they need a second name that a kill leaves behind just so.
 #include "device/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -20,16 +34,94 @@
 namespace firn::internal {
 namespace {
 
-// A new file of a name that no other process uses, with the permissions that the umask leaves; -1
-// and errno when there can be none.
+constexpr int64_t kDaySeconds = 24 * 60 * 60;
+
+// Twelve hexadecimal digits that change when the system starts; "0" where it does not say.
+const std::string& Boot() {
+  static const auto* boot = new std::string([] {
+    std::string id;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+    std::erase(id, '-');
+    return id.empty() ? "0" : id.substr(0, 12);
+  }());
+  return *boot;
+}
+
+// Whether the open file still has this name.
+bool IsNamed(int fd, const std::string& name) {
+  struct stat open_file, named;
+  return fstat(fd, &open_file) == 0 && lstat(name.c_str(), &named) == 0 &&
+         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+// A new file of a name that no other process uses, locked, with the permissions that the umask
+// leaves; -1 and errno when there can be none.
 int CreateBeside(const std::string& path, std::string* name) {
   static std::atomic<unsigned> counter = 0;
   for (int attempts = 0; attempts < 100; ++attempts) {
-    *name = absl::StrCat(path, ".tmp.", getpid(), ".", counter++);
+    *name = absl::StrCat(path, ".tmp.", Boot(), ".", getpid(), ".", counter++);
     const int fd = open(name->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd;
+    if (fd < 0 && errno == EEXIST) continue;
+    if (fd < 0) return fd;
+    // Another process may have found the file before it was locked, and then removes it.
+    const bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && IsNamed(fd, *name)) return fd;
+    close(fd);
   }
   return -1;
+}
+
+// Cuts the characters off the front of `text` that `is` holds for.
+std::string_view TakeWhile(int (*is)(int), std::string_view* text) {
+  const auto end = std::find_if_not(text->begin(), text->end(),
+                                    [is](char c) { return is(static_cast<unsigned char>(c)); });
+  const std::string_view piece = text->substr(0, static_cast<size_t>(end - text->begin()));
+  text->remove_prefix(piece.size());
+  return piece;
+}
+
+// The <boot> of a temporary file of `target`, both without their folder; "" for all other names.
+std::string_view BootOf(std::string_view name, std::string_view target) {
+  constexpr std::string_view kInfix = ".tmp.";
+  if (!name.starts_with(target)) return {};
+  name.remove_prefix(target.size());
+  if (!name.starts_with(kInfix)) return {};
+  name.remove_prefix(kInfix.size());
+  const std::string_view boot = TakeWhile(std::isxdigit, &name);
+  for (int number = 0; number < 2; ++number) {
+    if (!name.starts_with('.')) return {};
+    name.remove_prefix(1);
+    if (TakeWhile(std::isdigit, &name).empty()) return {};
+  }
+  return name.empty() ? boot : std::string_view();
+}
+
+// See Note [Files of dead writers]. `now` is the file system's time. What cannot be removed stays.
+void RemoveIfDead(const std::string& name, bool this_boot, int64_t now) {
+  // For writing: file servers refuse the lock otherwise.
+  const int fd = open(name.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return;
+  struct stat info;
+  const bool stale = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                     (this_boot || int64_t{info.st_mtim.tv_sec} < now - kDaySeconds);
+  if (stale && flock(fd, LOCK_EX | LOCK_NB) == 0 && IsNamed(fd, name)) unlink(name.c_str());
+  close(fd);
+}
+
+// `own` is the temporary file that was made just now, with its time.
+void RemoveDeadBeside(const std::string& path, int own) {
+  struct stat info;
+  if (fstat(own, &info) != 0) return;
+  const std::filesystem::path target(path);
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const std::string_view boot = BootOf(name, target.filename().native());
+    if (boot.empty()) continue;
+    RemoveIfDead(at->path().string(), boot == Boot() && boot != "0", info.st_mtim.tv_sec);
+  }
 }
 
 }  // namespace
@@ -50,6 +142,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
   file.fd_ = CreateBeside(file.path_, &name);
   if (file.fd_ < 0) return file.SystemError("cannot create a file beside");
   file.temporary_ = std::move(name);
+  RemoveDeadBeside(file.path_, file.fd_);
   if (!replaces) return file;
   // From now on, so that nobody else reads here what he may not read there.
   file.permissions_ = old.st_mode & 0777;
@@ -64,8 +157,8 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
       permissions_(other.permissions_) {}
 
 AtomicFile::~AtomicFile() {
-  if (fd_ >= 0) close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (fd_ >= 0) close(fd_);
 }
 
 absl::Status AtomicFile::Write(const void* data, size_t bytes) {
@@ -88,7 +181,6 @@ absl::Status AtomicFile::SetPermissions(unsigned permissions) {
 absl::Status AtomicFile::Commit() {
   if (permissions_.has_value()) FIRN_RETURN_IF_ERROR(SetPermissions(*permissions_));
   if (fsync(fd_) != 0) return SystemError("cannot write");
-  if (close(std::exchange(fd_, -1)) != 0) return SystemError("cannot write");
   const std::string folder = std::filesystem::path(path_).parent_path().string();
   const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return SystemError("cannot open the folder of");
@@ -98,6 +190,8 @@ absl::Status AtomicFile::Commit() {
   const bool synced = renamed && (fsync(fd) == 0 || errno == EINVAL);
   const int error = errno;
   close(fd);
+  // The lock has to last until here; fsync has said what close could say.
+  if (renamed) close(std::exchange(fd_, -1));
   errno = error;
   if (!renamed) return SystemError("cannot replace");
   return synced ? absl::OkStatus() : SystemError("cannot sync the folder of");

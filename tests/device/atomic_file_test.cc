@@ -1,8 +1,10 @@
 #include "device/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -148,6 +150,86 @@ TEST_F(AtomicFileTest, ReplacesNeitherFoldersNorPipes) {
   }
   EXPECT_TRUE(fs::is_fifo(Path("pipe")));
   EXPECT_EQ(CountFiles(), 2);
+}
+
+// Runs `write` in a process of its own, which then holds still until it is killed.
+class Writer {
+ public:
+  template <class F>
+  explicit Writer(F write) {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    process_ = fork();
+    if (process_ == 0) {
+      const auto file = write();
+      const char done = file.ok() ? 1 : 0;
+      if (::write(ready[1], &done, 1) == 1) pause();
+      _exit(0);
+    }
+    close(ready[1]);
+    char done = 0;
+    EXPECT_EQ(read(ready[0], &done, 1), 1);
+    EXPECT_EQ(done, 1);
+    close(ready[0]);
+  }
+  ~Writer() { Kill(); }
+  void Kill() {
+    if (process_ <= 0) return;
+    kill(process_, SIGKILL);
+    waitpid(std::exchange(process_, -1), nullptr, 0);
+  }
+
+ private:
+  pid_t process_ = -1;
+};
+
+TEST_F(AtomicFileTest, RemovesWhatKilledWritersLeft) {
+  const auto half = [&] {
+    absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+    if (file.ok()) file->Write("half of", 7).IgnoreError();
+    return file;
+  };
+  Writer first(half), second(half), beside([&] { return AtomicFile::Create(Path("a.b")); });
+  ASSERT_EQ(CountFiles(), 3);
+  // Living ones are left alone.
+  ASSERT_TRUE(ReplaceFile(Path("a"), "text").ok());
+  EXPECT_EQ(CountFiles(), 4);
+  first.Kill();
+  beside.Kill();
+  ASSERT_TRUE(ReplaceFile(Path("a"), "text").ok());
+  EXPECT_EQ(CountFiles(), 3);
+  second.Kill();
+  ASSERT_TRUE(ReplaceFile(Path("a"), "text").ok());
+  EXPECT_EQ(CountFiles(), 2);
+  EXPECT_EQ(Read("a"), "text");
+  ASSERT_TRUE(ReplaceFile(Path("a.b"), "other").ok());
+  EXPECT_EQ(CountFiles(), 2);
+  EXPECT_EQ(Read("a.b"), "other");
+}
+
+// Another machine's writer may be alive though its lock does not show here.
+TEST_F(AtomicFileTest, RemovesFilesOfOtherMachinesAfterADay) {
+  const std::string young = Path("a.tmp.0123456789ab.1.0"), old = Path("a.tmp.0123456789ab.1.1");
+  for (const std::string& path : {young, old}) std::ofstream(path) << "half of";
+  const timespec two_days_ago[2] = {{time(nullptr) - 2 * 86400, 0}, {time(nullptr) - 2 * 86400, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, old.c_str(), two_days_ago, 0), 0);
+  ASSERT_TRUE(ReplaceFile(Path("a"), "text").ok());
+  EXPECT_TRUE(fs::exists(young));
+  EXPECT_FALSE(fs::exists(old));
+}
+
+TEST_F(AtomicFileTest, LeavesFilesThatItsWritersDoNotMake) {
+  const timespec long_ago[2] = {{0, 0}, {0, 0}};
+  const std::string names[] = {"a.tmp", "a.tmp.1.2", "a.tmp.my.1.2", "a.tmp.1.2.3.4",
+                               "b.tmp.1.2.3"};
+  for (const std::string& name : names) {
+    std::ofstream(Path(name)) << "mine";
+    ASSERT_EQ(utimensat(AT_FDCWD, Path(name).c_str(), long_ago, 0), 0);
+  }
+  fs::create_directories(folder_ / "a.tmp.1.2.3");
+  ASSERT_EQ(symlink("b.tmp.1.2.3", Path("a.tmp.4.5.6").c_str()), 0);
+  ASSERT_TRUE(ReplaceFile(Path("a"), "text").ok());
+  EXPECT_EQ(CountFiles(), 8);
 }
 
 }  // namespace
