@@ -18,7 +18,8 @@
 namespace firn {
 
 // A map from names to values that is walked in the order of insertion. Look-up is by hash. Values
-// stay where they are until something is erased or inserted. Thread-compatible.
+// stay where they are until something is erased or inserted. One that was moved from is empty, and
+// may be used again. Thread-compatible.
 template <class Value>
 class OrderedMap {
  public:
@@ -61,6 +62,25 @@ class OrderedMap {
     }
     entries_.emplace_back(std::move(name), std::move(value));
   }
+  // Appends every entry of `other`, in its order, as "<prefix>.<name>": what Part(prefix) takes out
+  // again. So several maps go into one, and one file. An empty prefix leaves names as they are.
+  // Throws when one of the names is taken; nothing is appended then.
+  void InsertAll(std::string_view prefix, const OrderedMap& other) {
+    OrderedMap joined = *this;  // `other` may be this map
+    for (const auto& [name, value] : other) joined.Insert(Before(prefix).append(name), value);
+    *this = std::move(joined);
+  }
+  // The entries "<prefix>.<name>", in their order, as "<name>"; all entries for an empty prefix.
+  // Empty where there are none, as for a module without tensors: who takes what is in it says what
+  // is missing.
+  OrderedMap Part(std::string_view prefix) const {
+    const std::string before = Before(prefix);
+    OrderedMap part;
+    for (const auto& [name, value] : entries_) {
+      if (name.starts_with(before)) part.Insert(name.substr(before.size()), value);
+    }
+    return part;
+  }
   // Overwrites the entry in its place, or appends a new one.
   void Set(std::string name, Value value) {
     if (Value* present = Find(name)) {
@@ -81,6 +101,11 @@ class OrderedMap {
   }
 
  private:
+  // What stands before the names of a part.
+  static std::string Before(std::string_view prefix) {
+    return prefix.empty() ? std::string() : std::string(prefix) + ".";
+  }
+
   struct Hash {
     using is_transparent = void;
     size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }

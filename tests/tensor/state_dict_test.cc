@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "tests/error_of.h"
+
 namespace firn {
 namespace {
 
@@ -49,6 +53,52 @@ TEST(OrderedMapTest, FindsTheRestAfterAnErasure) {
   EXPECT_EQ(KeysOf(map), "bc");
   EXPECT_EQ(map["b"], 2);
   EXPECT_EQ(map["c"], 3);
+}
+
+TEST(OrderedMapTest, TakesOutThePartsThatWereInserted) {
+  const OrderedMap<int> net = {{"fc.weight", 1}, {"bias", 2}}, optimizer = {{"lr", 3}};
+  OrderedMap<int> all = {{"epoch", 0}};
+  all.InsertAll("net", net);
+  all.InsertAll("net2", optimizer);
+  all.InsertAll("", {{"net", 4}});
+  EXPECT_EQ(KeysOf(all), "epochnet.fc.weightnet.biasnet2.lrnet");
+  EXPECT_EQ(KeysOf(all.Part("net")), "fc.weightbias");
+  EXPECT_EQ(all.Part("net")["bias"], 2);
+  EXPECT_EQ(KeysOf(all.Part("net.fc")), "weight");
+  EXPECT_EQ(KeysOf(all.Part("net2")), "lr");
+  EXPECT_EQ(all.Part("").size(), all.size());
+  EXPECT_TRUE(all.Part("ne").empty());
+}
+
+TEST(OrderedMapTest, InsertsAllOrNothing) {
+  OrderedMap<int> map = {{"part.b", 1}};
+  EXPECT_EQ(testing::ErrorOf([&] {
+              map.InsertAll("part", {{"a", 2}, {"b", 3}});
+            }),
+            "insert: there is an entry named part.b already");
+  EXPECT_EQ(KeysOf(map), "part.b");
+  EXPECT_EQ(map["part.b"], 1);
+}
+
+TEST(OrderedMapTest, MayBeInsertedIntoItself) {
+  OrderedMap<int> map = {{"a", 1}, {"b", 2}};
+  map.InsertAll("copy", map);
+  EXPECT_EQ(KeysOf(map), "abcopy.acopy.b");
+  EXPECT_EQ(map["copy.b"], 2);
+}
+
+TEST(OrderedMapTest, IsEmptyAndUsableOnceItWasMovedFrom) {
+  OrderedMap<int> map = {{"a", 1}, {"b", 2}}, other = {{"c", 3}};
+  const OrderedMap<int> taken = std::move(map);
+  EXPECT_EQ(KeysOf(taken), "ab");
+  EXPECT_TRUE(map.empty());  // NOLINT: that is what is asked
+  EXPECT_FALSE(map.Contains("a"));
+  map.Insert("b", 4);
+  EXPECT_EQ(map["b"], 4);
+  map = std::move(other);
+  EXPECT_EQ(KeysOf(map), "c");
+  EXPECT_FALSE(other.Erase("c"));  // NOLINT: as above
+  EXPECT_EQ(other.Find("c"), nullptr);
 }
 
 }  // namespace
