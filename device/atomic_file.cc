@@ -127,6 +127,7 @@ void RemoveDeadBeside(const std::string& path, int own) {
 }  // namespace
 
 absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
+  FIRN_RETURN_IF(path.empty(), InvalidArgument("cannot write a file: its path is empty"));
   AtomicFile file;
   std::error_code error;
   file.path_ = std::filesystem::weakly_canonical(path, error).string();

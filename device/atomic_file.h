@@ -18,7 +18,8 @@ namespace firn::internal {
 class AtomicFile {
  public:
   // Errors: those of the system, naming the path; FailedPrecondition where something else than a
-  // file stands there (a folder, a device, a pipe), which a file must not replace.
+  // file stands there (a folder, a device, a pipe), which a file must not replace;
+  // InvalidArgument for an empty path.
   static absl::StatusOr<AtomicFile> Create(const std::string& path);
   // Removes the temporary file unless Commit has renamed it.
   ~AtomicFile();

@@ -137,7 +137,7 @@ TEST_F(AtomicFileTest, NamesThePathThatCannotBeWritten) {
   const absl::Status status = ReplaceFile(Path("none/a"), "text");
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_NE(status.message().find("none/a"), absl::string_view::npos) << status;
-  EXPECT_FALSE(ReplaceFile("", "text").ok());
+  EXPECT_EQ(ReplaceFile("", "text").code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(AtomicFileTest, ReplacesNeitherFoldersNorPipes) {
