@@ -19,6 +19,7 @@
 #include "autograd/profile.h"
 #include "device/cuda.h"
 #include "device/parallel.h"
+#include "io/csv.h"
 #include "io/data_loader.h"
 #include "io/digits.h"
 #include "io/graph_file.h"

@@ -5,7 +5,7 @@
 // program that knows neither the modules nor the optimizer that it was captured from.
 //
 //   io::SaveGraph("net.firn", graph, {.names = net.state_dict()});   // where it was captured
-//   StaticGraph graph = *io::LoadGraph("net.firn");                  // elsewhere
+//   StaticGraph graph = io::LoadGraph("net.firn");                   // elsewhere
 //   Tensor scores = graph(image);
 //
 // A file is read on any machine: it holds no layouts that kernels chose, and not the device that it
@@ -38,14 +38,20 @@ struct SaveGraphOptions {
 
 // Writes the graph to `path`, replacing the file that is there once the new one is safely on the
 // disk. Equal graphs give equal files. Tensors that the captured code made and left outside become
-// temporaries, buffers are cut to what is used of them. Errors: FailedPrecondition for gradients
-// and names, see the options; Unimplemented for graphs on several devices, naming them, and for
-// what no captured run of operations gives, naming the operation; those of SaveHdf5 for the file.
-// States on other devices than the CPU are copied to the host, which waits for them.
-absl::Status SaveGraph(const std::string& path, const Graph& graph,
-                       const SaveGraphOptions& options = {});
-absl::Status SaveGraph(const std::string& path, const StaticGraph& graph,
-                       const SaveGraphOptions& options = {});
+// temporaries, buffers are cut to what is used of them. Throws firn::Error: FailedPrecondition for
+// gradients and names, see the options; Unimplemented for graphs on several devices, naming them,
+// and for what no captured run of operations gives, naming the operation; those of WriteHdf5 for
+// the file. What was at `path` before is then unharmed. States on other devices than the CPU are
+// copied to the host, which waits for them.
+void SaveGraph(const std::string& path, const Graph& graph, const SaveGraphOptions& options = {});
+void SaveGraph(const std::string& path, const StaticGraph& graph,
+               const SaveGraphOptions& options = {});
+
+// The same with a status.
+absl::Status WriteGraph(const std::string& path, const Graph& graph,
+                        const SaveGraphOptions& options = {});
+absl::Status WriteGraph(const std::string& path, const StaticGraph& graph,
+                        const SaveGraphOptions& options = {});
 
 struct LoadGraphOptions {
   // max_tensors holds for values, max_metadata_bytes for everything in the file but elements.
@@ -66,18 +72,20 @@ struct GraphFile {
   StateDict states;
 };
 
-// Reads a file of SaveGraph. The states belong to the graph, also the random stream that it draws
-// from: it goes on where it stood.
+// Reads a file of SaveGraph and compiles the graph. The states belong to the graph, also the random
+// stream that it draws from: it goes on where it stood.
 // The file may come from anywhere: everything in it is checked before it is used, sizes before
-// memory is taken. Errors: DataLoss for a damaged or inconsistent file; NotFound for an operation
-// that is not linked into this program, naming it; Unimplemented for a file of a later version;
-// ResourceExhausted beyond the limits; FailedPrecondition for a state that is missing or does not
-// fit. All name the file. NotFound and the like for the path.
-absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
+// memory is taken. Throws firn::Error: DataLoss for a damaged or inconsistent file; NotFound for an
+// operation that is not linked into this program, naming it; Unimplemented for a file of a later
+// version; ResourceExhausted beyond the limits; FailedPrecondition for a state that is missing or
+// does not fit. All name the file. NotFound and the like for the path.
+StaticGraph LoadGraph(const std::string& path, const LoadGraphOptions& options = {});
 
-// The same, compiled.
-absl::StatusOr<StaticGraph> LoadGraph(const std::string& path,
-                                      const LoadGraphOptions& options = {});
+// The same with a status.
+absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
+                                            const LoadGraphOptions& options = {});
+// The graph before it is compiled, to be looked at or changed, and its states.
+absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
 
 }  // namespace firn::io
 

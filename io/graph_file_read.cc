@@ -18,6 +18,7 @@
 #include "io/internal/graph_archive.h"
 #include "io/internal/random_access.h"
 #include "io/internal/stored_elements.h"
+#include "tensor/error.h"
 
 namespace firn::io {
 namespace {
@@ -34,9 +35,7 @@ uint32_t Crc(uint32_t crc, const void* data, size_t bytes) {
 
 absl::StatusOr<GraphFileHeader> ReadHeader(const RandomAccess& file, const LoadLimits& limits) {
   GraphFileHeader header;
-  FIRN_RETURN_IF_ERROR(file.ReadAt(0, header.magic, sizeof(header.magic), "magic"));
-  FIRN_RETURN_IF(std::memcmp(header.magic, kGraphMagic, sizeof(header.magic)) != 0,
-                 Damaged(file.name(), 0, "magic", "not a graph file"));
+  FIRN_RETURN_IF_ERROR(ExpectSignature(file, {kGraphMagic, sizeof(header.magic)}, "a graph file"));
   FIRN_RETURN_IF_ERROR(file.ReadAt(8, &header.version, sizeof(header.version), "version"));
   FIRN_RETURN_IF(header.version > kGraphVersion,
                  Unimplemented(file.name(), ": a graph file of version ", header.version,
@@ -280,13 +279,20 @@ absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOpti
   return GraphFile{*std::move(graph), std::move(states)};
 }
 
-absl::StatusOr<StaticGraph> LoadGraph(const std::string& path, const LoadGraphOptions& options) {
+absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
+                                            const LoadGraphOptions& options) {
   FIRN_ASSIGN_OR_RETURN(GraphFile file, ReadGraph(path, options));
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(
       std::move(file.graph), {.max_arena_bytes = options.limits.max_total_bytes});
   if (graph.ok()) return graph;
   return absl::Status(graph.status().code(),
                       absl::StrCat(path, ": ", std::string(graph.status().message())));
+}
+
+StaticGraph LoadGraph(const std::string& path, const LoadGraphOptions& options) {
+  absl::StatusOr<StaticGraph> graph = ReadStaticGraph(path, options);
+  RaiseIfError(graph.status(), "load graph");
+  return *std::move(graph);
 }
 
 }  // namespace firn::io

@@ -12,6 +12,7 @@
 #include "io/graph_file.h"
 #include "io/graph_file_format.h"
 #include "io/internal/graph_archive.h"
+#include "tensor/error.h"
 #include "tensor/pending.h"
 #include "tensor/reorder.h"
 
@@ -180,17 +181,26 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
 
 }  // namespace
 
-absl::Status SaveGraph(const std::string& path, const Graph& graph,
-                       const SaveGraphOptions& options) {
+absl::Status WriteGraph(const std::string& path, const Graph& graph,
+                        const SaveGraphOptions& options) {
   const absl::Status status = Write(path, graph, options);
   if (status.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat("save ", path, ": ", std::string(status.message())));
 }
 
-absl::Status SaveGraph(const std::string& path, const StaticGraph& graph,
-                       const SaveGraphOptions& options) {
-  return SaveGraph(path, graph.captured(), options);
+absl::Status WriteGraph(const std::string& path, const StaticGraph& graph,
+                        const SaveGraphOptions& options) {
+  return WriteGraph(path, graph.captured(), options);
+}
+
+// The messages say "save <path>: ..." by themselves.
+void SaveGraph(const std::string& path, const Graph& graph, const SaveGraphOptions& options) {
+  RaiseIfError(WriteGraph(path, graph, options), "");
+}
+
+void SaveGraph(const std::string& path, const StaticGraph& graph, const SaveGraphOptions& options) {
+  RaiseIfError(WriteGraph(path, graph, options), "");
 }
 
 }  // namespace firn::io

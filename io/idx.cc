@@ -50,12 +50,13 @@ absl::StatusOr<StoredType> TypeOf(const std::string& name, unsigned code) {
 
 absl::StatusOr<Header> ReadHeader(ByteSource& source) {
   unsigned char magic[kMagicBytes];
-  FIRN_RETURN_IF_ERROR(source.Read(magic, kMagicBytes, "magic"));
+  FIRN_RETURN_IF_ERROR(source.Read(magic, 2, "magic"));
   if (magic[0] != 0 || magic[1] != 0) {
     return Damaged(
         source.name(), 0, "magic",
         absl::StrCat("expected 0 0, got ", magic[0], " ", magic[1], ": not an IDX file"));
   }
+  FIRN_RETURN_IF_ERROR(source.Read(magic + 2, kMagicBytes - 2, "element type and dimensions"));
   Header header;
   FIRN_ASSIGN_OR_RETURN(header.type, TypeOf(source.name(), magic[2]));
   if (magic[3] > kMaxRank) {

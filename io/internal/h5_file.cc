@@ -61,10 +61,8 @@ absl::StatusOr<H5File> H5File::Open(const RandomAccess& file, const LoadLimits& 
 // Superblock 1 has one more tree parameter; 2 and 3 are shorter and end in a checksum.
 absl::Status H5File::ReadSuperblock() {
   constexpr std::string_view kSignature("\211HDF\r\n\032\n", 8);
+  FIRN_RETURN_IF_ERROR(ExpectSignature(*file_, kSignature, "an HDF5 file"));
   FIRN_ASSIGN_OR_RETURN(const std::string start, ReadMetadata(0, 12, "superblock"));
-  if (std::string_view(start).substr(0, 8) != kSignature) {
-    return DamagedAt(0, "signature", "not an HDF5 file");
-  }
   const auto version = static_cast<unsigned char>(start[8]);
   if (version > 3) return Refused(absl::StrCat("superblock of version ", version));
   const bool old = version < 2;

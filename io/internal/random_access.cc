@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 
@@ -94,6 +95,20 @@ absl::Status RandomAccess::ReadAt(int64_t offset, void* out, int64_t n,
   }
   return Damaged(name_, offset, field,
                  absl::StrCat("expected ", n, " bytes, got ", got, ": the file ends early"));
+}
+
+absl::Status ExpectSignature(const RandomAccess& file, std::string_view signature,
+                             const char* kind) {
+  // A shorter file is of another kind too, and says so better than by its length.
+  std::string got(std::min(signature.size(), static_cast<size_t>(file.size())), '\0');
+  FIRN_RETURN_IF_ERROR(file.ReadAt(0, got.data(), static_cast<int64_t>(got.size()), "signature"));
+  if (got == signature) return absl::OkStatus();
+  const auto shown = [](std::string_view bytes) {
+    return absl::StrCat("\"", absl::CHexEscape({bytes.data(), bytes.size()}), "\"");
+  };
+  return Damaged(file.name(), 0, "signature",
+                 absl::StrCat("expected ", shown(signature), ", got ",
+                              got.empty() ? "an empty file" : shown(got), ": not ", kind));
 }
 
 absl::Status Damaged(const std::string& name, int64_t offset, const std::string& field,

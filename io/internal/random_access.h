@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -41,6 +42,12 @@ class RandomAccess {
   const std::string name_;
   const int64_t size_;
 };
+
+// DataLoss unless the file begins with `signature`, which files of its format do: "net.h5: offset
+// 0, signature: expected "\x89HDF\r\n\x1a\n", got "hello": not an HDF5 file", `kind` being the last
+// three words.
+absl::Status ExpectSignature(const RandomAccess& file, std::string_view signature,
+                             const char* kind);
 
 // DataLoss in the form that all readers use: "<name>: offset <offset>, <field>: <what>".
 absl::Status Damaged(const std::string& name, int64_t offset, const std::string& field,

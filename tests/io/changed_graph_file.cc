@@ -71,14 +71,14 @@ std::string SmallFile() {
   const Tensor x = Ones({2, 4}), indices = FromValues<int64_t>({0, 2, 1, 1});
   const std::string path = TempPath("small.firn");
   const StaticGraph graph = Freeze(f, x, indices);
-  const absl::Status saved = SaveGraph(path, graph, {.names = {{"count", count}}});
+  const absl::Status saved = WriteGraph(path, graph, {.names = {{"count", count}}});
   EXPECT_TRUE(saved.ok()) << saved;
   return ReadFile(path);
 }
 
 absl::StatusOr<StaticGraph> LoadFromMemory(const std::string& file,
                                            const LoadGraphOptions& options) {
-  return LoadGraph(InMemory(file), options);
+  return ReadStaticGraph(InMemory(file), options);
 }
 
 absl::Status Try(const std::string& file, const LoadGraphOptions& options) {
@@ -95,7 +95,7 @@ absl::Status Try(const std::string& file, const LoadGraphOptions& options) {
 
 std::string Changed(const StaticGraph& graph, const GraphChange& change) {
   const std::string path = TempPath("changed.firn");
-  const absl::Status saved = SaveGraph(path, graph);
+  const absl::Status saved = WriteGraph(path, graph);
   EXPECT_TRUE(saved.ok()) << saved;
   return WithStructure(Parts(ReadFile(path)), change);
 }

@@ -15,6 +15,7 @@
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tests/autograd/graph/training.h"
+#include "tests/error_of.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
@@ -27,9 +28,9 @@ using ::testing::UnorderedElementsAre;
 
 StaticGraph RoundTrip(const StaticGraph& graph, const SaveGraphOptions& options = {}) {
   const std::string path = TempPath("net.firn");
-  const absl::Status saved = SaveGraph(path, graph, options);
+  const absl::Status saved = WriteGraph(path, graph, options);
   EXPECT_TRUE(saved.ok()) << saved;
-  absl::StatusOr<StaticGraph> loaded = LoadGraph(path);
+  absl::StatusOr<StaticGraph> loaded = ReadStaticGraph(path);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   return *std::move(loaded);
 }
@@ -149,7 +150,7 @@ TEST(GraphFileTest, NamesStatesAndChangesOnlyItsOwn) {
   Mlp net;
   const std::string path = TempPath("net.firn");
   StaticGraph frozen = FrozenMlp(net);
-  ASSERT_TRUE(SaveGraph(path, frozen, {.names = net.state_dict()}).ok());
+  ASSERT_TRUE(WriteGraph(path, frozen, {.names = net.state_dict()}).ok());
   absl::StatusOr<GraphFile> file = ReadGraph(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_THAT(Names(file->states),
@@ -169,7 +170,7 @@ TEST(GraphFileTest, NamesStatesThatHaveNone) {
   const Tensor a = Randn({3}), b = Randn({3});
   StaticGraph frozen = Freeze([&](const Tensor& x) { return x * a + b; }, Zeros({3}));
   const std::string path = TempPath("net.firn");
-  ASSERT_TRUE(SaveGraph(path, frozen, {.names = {{"unnamed.0", b}, {"other", Randn({9})}}}).ok());
+  ASSERT_TRUE(WriteGraph(path, frozen, {.names = {{"unnamed.0", b}, {"other", Randn({9})}}}).ok());
   EXPECT_THAT(Names(ReadGraph(path)->states), ElementsAre("unnamed.1", "unnamed.0"));
 }
 
@@ -177,11 +178,11 @@ TEST(GraphFileTest, WithoutElementsItTakesAModelsTensors) {
   Mlp net;
   const std::string path = TempPath("net.firn"), whole = TempPath("whole.firn");
   ASSERT_TRUE(
-      SaveGraph(path, FrozenMlp(net), {.names = net.state_dict(), .with_states = false}).ok());
-  ASSERT_TRUE(SaveGraph(whole, FrozenMlp(net), {.names = net.state_dict()}).ok());
+      WriteGraph(path, FrozenMlp(net), {.names = net.state_dict(), .with_states = false}).ok());
+  ASSERT_TRUE(WriteGraph(whole, FrozenMlp(net), {.names = net.state_dict()}).ok());
   EXPECT_LT(ReadFile(path).size() + 4 * (6 * 8 + 8 + 8 * 3 + 3), ReadFile(whole).size() + 1);
 
-  const absl::Status missing = LoadGraph(path).status();
+  const absl::Status missing = ReadStaticGraph(path).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(missing.message()), HasSubstr("holds no elements of state 'fc"));
 
@@ -189,7 +190,7 @@ TEST(GraphFileTest, WithoutElementsItTakesAModelsTensors) {
   const Tensor x = Randn({4, 6});
   const NoGradScope no_grad;
   for (const std::string& file : {path, whole}) {
-    absl::StatusOr<StaticGraph> loaded = LoadGraph(file, {.states = other.state_dict()});
+    absl::StatusOr<StaticGraph> loaded = ReadStaticGraph(file, {.states = other.state_dict()});
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     EXPECT_TRUE((*loaded)(x).Equals(other.Forward(x)));
     Tensor weight = other.fc1.weight();  // the very tensor that the graph reads
@@ -201,9 +202,9 @@ TEST(GraphFileTest, WithoutElementsItTakesAModelsTensors) {
 TEST(GraphFileTest, RefusesTensorsThatAreNotTheStates) {
   Mlp net;
   const std::string path = TempPath("net.firn");
-  ASSERT_TRUE(SaveGraph(path, FrozenMlp(net), {.names = net.state_dict()}).ok());
+  ASSERT_TRUE(WriteGraph(path, FrozenMlp(net), {.names = net.state_dict()}).ok());
   const auto error = [&](const StateDict& states) {
-    return std::string(LoadGraph(path, {.states = states}).status().message());
+    return std::string(ReadStaticGraph(path, {.states = states}).status().message());
   };
   EXPECT_THAT(error({{"fc1.bias", Zeros({7})}}),
               HasSubstr("state 'fc1.bias' is f32 [8] on cpu, the tensor given for it is f32 [7]"));
@@ -226,7 +227,7 @@ TEST(GraphFileTest, GradientsAreDroppedOnlyWhenAskedFor) {
       },
       Randn({3}));
   const std::string path = TempPath("net.firn");
-  const absl::Status status = SaveGraph(path, frozen);
+  const absl::Status status = WriteGraph(path, frozen);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("gradients in the grad() of 1 leaves"));
   const Tensor x = Randn({3});
@@ -236,22 +237,45 @@ TEST(GraphFileTest, GradientsAreDroppedOnlyWhenAskedFor) {
 TEST(GraphFileTest, SaysWhyAFileCannotBeWrittenOrRead) {
   Mlp net;
   const StaticGraph graph = FrozenMlp(net);
-  EXPECT_EQ(SaveGraph("/nowhere/net.firn", graph).code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(LoadGraph(TempPath("none.firn")).status().code(), absl::StatusCode::kNotFound);
-  const absl::Status unnamed = SaveGraph(TempPath("net.firn"), graph, {.with_states = false});
+  EXPECT_EQ(WriteGraph("/nowhere/net.firn", graph).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadStaticGraph(TempPath("none.firn")).status().code(), absl::StatusCode::kNotFound);
+  const absl::Status unnamed = WriteGraph(TempPath("net.firn"), graph, {.with_states = false});
   EXPECT_EQ(unnamed.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(unnamed.message()), HasSubstr("must have a name"));
   const std::string text = TempPath("text.firn");
   WriteFile(text, "this is no graph, and long enough to have a header");
-  EXPECT_THAT(std::string(LoadGraph(text).status().message()),
-              HasSubstr("text.firn: offset 0, magic: not a graph file"));
+  EXPECT_EQ(ReadStaticGraph(text).status().message(),
+            text + ": offset 0, signature: expected \"\\x89" +
+                "FIRN\\r\\n\\x1a\", got \"this is \": not a graph file");
+  WriteFile(text, "");
+  EXPECT_THAT(std::string(ReadStaticGraph(text).status().message()),
+              HasSubstr("got an empty file: not a graph file"));
+}
+
+TEST(GraphFileTest, SaveAndLoadThrowWhatTheOthersReturn) {
+  const std::string path = TempPath("net.firn"), missing = TempPath("none.firn");
+  const StaticGraph graph = Freeze([](const Tensor& x) { return Relu(x) * 2; }, Ones({2}));
+  SaveGraph(path, graph);
+  StaticGraph loaded = LoadGraph(path);
+  EXPECT_TRUE(loaded(Ones({2})).Equals(Full({2}, 2)));
+  SaveGraph(path, graph.captured());
+  EXPECT_TRUE(LoadGraph(path)(Ones({2})).Equals(Full({2}, 2)));
+  const absl::Status status = testing::StatusOf([&] { LoadGraph(missing); });
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("load graph: cannot open " + missing));
+  EXPECT_THAT(testing::ErrorOf([&] { SaveGraph("/nowhere/net.firn", graph); }),
+              HasSubstr("save /nowhere/net.firn: "));
+  EXPECT_THAT(testing::ErrorOf([&] { SaveGraph("/nowhere/net.firn", graph.captured()); }),
+              HasSubstr("save /nowhere/net.firn: "));
 }
 
 TEST(GraphFileTest, KeepsToItsLimits) {
   Mlp net;
   const std::string path = TempPath("net.firn");
-  ASSERT_TRUE(SaveGraph(path, FrozenMlp(net)).ok());
-  const auto code = [&](const LoadGraphOptions& o) { return LoadGraph(path, o).status().code(); };
+  ASSERT_TRUE(WriteGraph(path, FrozenMlp(net)).ok());
+  const auto code = [&](const LoadGraphOptions& o) {
+    return ReadStaticGraph(path, o).status().code();
+  };
   EXPECT_EQ(code({}), absl::StatusCode::kOk);
   const auto exhausted = absl::StatusCode::kResourceExhausted;
   EXPECT_EQ(code({.max_operations = 2}), exhausted);
@@ -264,11 +288,11 @@ TEST(GraphFileTest, KeepsToItsLimits) {
 TEST(GraphFileTest, EqualGraphsGiveEqualFiles) {
   Mlp net;
   const std::string first = TempPath("1.firn"), second = TempPath("2.firn");
-  ASSERT_TRUE(SaveGraph(first, FrozenMlp(net)).ok());
-  ASSERT_TRUE(SaveGraph(second, FrozenMlp(net)).ok());
+  ASSERT_TRUE(WriteGraph(first, FrozenMlp(net)).ok());
+  ASSERT_TRUE(WriteGraph(second, FrozenMlp(net)).ok());
   EXPECT_EQ(ReadFile(first), ReadFile(second));
-  StaticGraph loaded = *LoadGraph(first);
-  ASSERT_TRUE(SaveGraph(second, loaded, {.names = ReadGraph(first)->states}).ok());
+  StaticGraph loaded = *ReadStaticGraph(first);
+  ASSERT_TRUE(WriteGraph(second, loaded, {.names = ReadGraph(first)->states}).ok());
   EXPECT_EQ(ReadFile(first), ReadFile(second));
 }
 
@@ -290,7 +314,7 @@ TEST(GraphFileTest, ReadsFilesOfEarlierVersions) {
 TEST(GraphFileTest, ACompiledGraphIsRefusedByName) {
   StaticGraph graph = Freeze([](const Tensor& x, const Tensor& y) { return Tanh(x * y); },
                              Ones({20000}), Ones({20000}));
-  const absl::Status status = SaveGraph(TempPath("compiled.firn"), graph.graph());
+  const absl::Status status = WriteGraph(TempPath("compiled.firn"), graph.graph());
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("elementwise_program"));
 }

@@ -64,7 +64,11 @@ TEST(IdxTest, ReadsTensorsWithoutElements) {
 
 TEST(IdxTest, NamesFileOffsetFieldExpectedAndGot) {
   const std::string path = TempPath("file.idx");
-  EXPECT_EQ(Error("ab"), path + ": offset 0, magic: expected 4 bytes, got 2: the file ends early");
+  EXPECT_EQ(Error("ab"), path + ": offset 0, magic: expected 0 0, got 97 98: not an IDX file");
+  EXPECT_EQ(Error(std::string(3, '\0')),
+            path +
+                ": offset 2, element type and dimensions: expected 2 bytes, got 1: the file ends "
+                "early");
   EXPECT_THAT(Error("PK\x03\x04"), HasSubstr("offset 0, magic: expected 0 0, got 80 75"));
   EXPECT_THAT(Error(Idx(10, {1}, "x")), HasSubstr("offset 2, element type: expected 8, 9"));
   EXPECT_THAT(Error(Idx(8, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "x")),
