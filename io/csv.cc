@@ -1,23 +1,39 @@
-// One pass over the text; std::from_chars reads the numbers, so the locale does not matter.
+// One pass over the text, line by line; std::from_chars reads the numbers, so the locale does not
+// matter. Fields point into the text, and only those that are wanted are looked at.
 #include "io/csv.h"
 
 #include <charconv>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "device/status_macros.h"
 #include "io/internal/byte_source.h"
+#include "tensor/error.h"
 #include "tensor/from.h"
 
 namespace firn::io {
 namespace {
 
+struct Field {
+  std::string_view text;  // without the quotes around it
+  bool quoted = false;
+};
+
+// The place of each word that may stand in a column.
+using Words = absl::flat_hash_map<std::string, float>;
+
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
 std::string_view Trim(std::string_view s) {
-  const size_t first = s.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
+  while (!s.empty() && IsBlank(s.front())) s.remove_prefix(1);
+  while (!s.empty() && IsBlank(s.back())) s.remove_suffix(1);
+  return s;
 }
 
 // Cuts the text up to `end` off the front of `rest`, without the end character.
@@ -28,56 +44,249 @@ std::string_view Take(std::string_view* rest, char end) {
   return piece;
 }
 
-// Appends the numbers of one line; the result is how many.
-absl::StatusOr<int64_t> ParseLine(std::string_view line, char separator,
-                                  std::vector<float>* values) {
-  const size_t before = values->size();
-  // A separator at the very end still starts a (empty, hence refused) field.
-  for (bool more = true; more;) {
-    more = line.find(separator) != std::string_view::npos;
-    std::string_view field = Trim(Take(&line, separator));
-    if (field.size() > 1 && field[0] == '+') field.remove_prefix(1);
-    float value = 0;
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (error != std::errc() || end != field.data() + field.size()) {
-      return DataLoss("column ", values->size() - before + 1, ": expected a number, got '",
-                      field.substr(0, 40), "'");
-    }
-    values->push_back(value);
+// The beginning of a field, fit to be printed.
+std::string Shown(std::string_view text) {
+  const std::string_view shown = text.substr(0, 40);
+  return absl::StrCat("'", absl::Utf8SafeCHexEscape({shown.data(), shown.size()}),
+                      shown.size() < text.size() ? "..." : "", "'");
+}
+
+std::string InColumn(size_t column) {
+  return absl::StrCat("column ", column, " (counted from 0): ");
+}
+
+// What stands in the quotes that `line` begins with; cuts it off, quotes included. Empty, and
+// nothing is cut, when they are not closed.
+std::string_view TakeQuoted(std::string_view* line) {
+  size_t end = line->find('"', 1);
+  while (end != std::string_view::npos && line->substr(end, 2) == "\"\"") {
+    end = line->find('"', end + 2);
   }
-  return static_cast<int64_t>(values->size() - before);
+  if (end == std::string_view::npos) return {};
+  const std::string_view text = line->substr(1, end - 1);
+  line->remove_prefix(end + 1);
+  return text;
+}
+
+// A separator at the very end of a line still starts a field, an empty one.
+absl::Status Split(std::string_view line, char separator, std::vector<Field>* fields) {
+  fields->clear();
+  for (bool more = true; more;) {
+    size_t first = 0;
+    while (first < line.size() && IsBlank(line[first]) && line[first] != separator) ++first;
+    Field field;
+    field.quoted = first < line.size() && line[first] == '"';
+    if (field.quoted) {
+      line.remove_prefix(first);
+      const size_t before = line.size();
+      field.text = TakeQuoted(&line);
+      FIRN_RETURN_IF(line.size() == before,
+                     DataLoss(InColumn(fields->size()), "expected a closing quote, got ",
+                              Shown(line), " up to the end of the line"));
+    }
+    more = line.find(separator) != std::string_view::npos;
+    const std::string_view rest = Trim(Take(&line, separator));
+    FIRN_RETURN_IF(field.quoted && !rest.empty(),
+                   DataLoss(InColumn(fields->size()), "expected a separator after the quotes, got ",
+                            Shown(rest)));
+    if (!field.quoted) field.text = rest;
+    fields->push_back(field);
+  }
+  return absl::OkStatus();
+}
+
+std::string Word(const Field& field) {
+  std::string word(field.text);
+  if (field.quoted) absl::StrReplaceAll({{"\"\"", "\""}}, &word);
+  return word;
+}
+
+absl::StatusOr<float> Number(const Field& field) {
+  std::string_view text = Trim(field.text);
+  if (text.size() > 1 && text[0] == '+') text.remove_prefix(1);
+  float value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return value;
+  return DataLoss("expected a number, got ", Shown(field.text),
+                  " (CsvOptions::categories reads words, ::columns leaves columns out)");
+}
+
+absl::StatusOr<float> PlaceOf(const Field& field, const std::vector<std::string>& listed,
+                              const Words& words) {
+  constexpr size_t kShown = 8;
+  const auto found = words.find(Word(field));
+  if (found != words.end()) return found->second;
+  std::string expected;
+  for (size_t i = 0; i < listed.size() && i < kShown; ++i) {
+    absl::StrAppend(&expected, i == 0 ? "" : ", ", Shown(listed[i]));
+  }
+  if (listed.size() > kShown) absl::StrAppend(&expected, ", ... (", listed.size(), " words)");
+  return DataLoss("expected one of ", expected, ", got ", Shown(field.text));
+}
+
+// Calls row(fields) for each line that holds any, and adds file and line to what it returns.
+template <class F>
+absl::Status ForEachRow(std::string_view text, const std::string& name, const CsvOptions& options,
+                        F row) {
+  const char s = options.separator;
+  FIRN_RETURN_IF(s == '\n' || s == '\r' || s == '"',
+                 InvalidArgument("csv: a line's end or a quote cannot be the separator"));
+  FIRN_RETURN_IF(options.skip_lines < 0,
+                 InvalidArgument("csv: skip_lines is ", options.skip_lines, " (want >= 0)"));
+  std::vector<Field> fields;
+  size_t columns = 0;
+  int64_t line_number = 0;
+  while (!text.empty()) {
+    const std::string_view line = Take(&text, '\n');
+    if (++line_number <= options.skip_lines) continue;
+    if (Trim(line).empty()) {
+      if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) break;
+      return DataLoss(name, ": line ", line_number, ": expected a row, got an empty line");
+    }
+    absl::Status status = Split(line, s, &fields);
+    if (status.ok()) {
+      if (columns == 0) columns = fields.size();
+      FIRN_RETURN_IF(fields.size() != columns, DataLoss(name, ": line ", line_number, ": expected ",
+                                                        columns, " columns, got ", fields.size()));
+      status = row(fields);
+    }
+    if (!status.ok()) {
+      return absl::Status(status.code(), absl::StrCat(name, ": line ", line_number, ", ",
+                                                      std::string(status.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RequireColumn(int64_t column, size_t columns, const char* who) {
+  if (column >= 0 && static_cast<size_t>(column) < columns) return absl::OkStatus();
+  return InvalidArgument("which has ", columns, " columns: ", who, " column ", column,
+                         " (want 0 to ", columns - 1, ")");
+}
+
+// Puts rows one below the other.
+class Table {
+ public:
+  explicit Table(const CsvOptions& options) : options_(options) {}
+
+  absl::Status Init() {
+    for (const auto& [column, listed] : options_.categories) {
+      FIRN_RETURN_IF(listed.empty(),
+                     InvalidArgument("csv: categories of column ", column, " has no words"));
+      for (const std::string& word : listed) {
+        FIRN_RETURN_IF(
+            !words_[column].emplace(word, words_[column].size()).second,
+            InvalidArgument("csv: categories of column ", column, " has ", Shown(word), " twice"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const std::vector<Field>& fields) {
+    if (rows_ == 0) FIRN_RETURN_IF_ERROR(Begin(fields.size()));
+    for (const Source& source : sources_) {
+      const Field& field = fields[source.column];
+      absl::StatusOr<float> value =
+          source.words == nullptr ? Number(field) : PlaceOf(field, *source.listed, *source.words);
+      if (!value.ok()) {
+        return absl::Status(
+            value.status().code(),
+            absl::StrCat(InColumn(source.column), std::string(value.status().message())));
+      }
+      values_.push_back(*value);
+    }
+    ++rows_;
+    return absl::OkStatus();
+  }
+
+  Tensor Finish() && {
+    const size_t width = rows_ == 0 ? options_.columns.size() : sources_.size();
+    return FromVector(std::move(values_), {rows_, static_cast<int64_t>(width)});
+  }
+
+ private:
+  // What a column of the result is made of.
+  struct Source {
+    size_t column;
+    const Words* words = nullptr;  // null: numbers
+    const std::vector<std::string>* listed = nullptr;
+  };
+
+  absl::Status Begin(size_t columns) {
+    for (const auto& [column, listed] : options_.categories) {
+      FIRN_RETURN_IF_ERROR(RequireColumn(column, columns, "CsvOptions::categories names"));
+    }
+    for (int64_t column : options_.columns) {
+      FIRN_RETURN_IF_ERROR(RequireColumn(column, columns, "CsvOptions::columns names"));
+      AddSource(static_cast<size_t>(column));
+    }
+    for (size_t c = 0; c < columns && options_.columns.empty(); ++c) AddSource(c);
+    return absl::OkStatus();
+  }
+
+  void AddSource(size_t column) {
+    const auto key = static_cast<int64_t>(column);
+    const auto words = words_.find(key);
+    if (words == words_.end()) {
+      sources_.push_back({column});
+    } else {
+      sources_.push_back({column, &words->second, &options_.categories.at(key)});
+    }
+  }
+
+  const CsvOptions& options_;
+  std::map<int64_t, Words> words_;
+  std::vector<Source> sources_;
+  std::vector<float> values_;
+  int64_t rows_ = 0;
+};
+
+absl::StatusOr<std::string> ReadText(const std::string& path, const CsvOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::ByteSource> source,
+                        internal::ByteSource::Open(path));
+  return source->ReadAll(options.limits.max_total_bytes);
+}
+
+absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path, int64_t column,
+                                                   const CsvOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(const std::string text, ReadText(path, options));
+  std::set<std::string> words;
+  const auto add = [&](const std::vector<Field>& fields) {
+    absl::Status there = RequireColumn(column, fields.size(), "CsvWords asks for");
+    if (there.ok()) words.insert(Word(fields[static_cast<size_t>(column)]));
+    return there;
+  };
+  FIRN_RETURN_IF_ERROR(ForEachRow(text, path, options, add));
+  return std::vector<std::string>(words.begin(), words.end());
 }
 
 }  // namespace
 
 absl::StatusOr<Tensor> ParseCsv(const std::string& text, const std::string& name,
                                 const CsvOptions& options) {
-  std::vector<float> values;
-  int64_t rows = 0, columns = 0, line_number = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view line = Take(&rest, '\n');
-    if (++line_number <= options.skip_lines) continue;
-    if (Trim(line).empty()) {
-      if (rest.find_first_not_of(" \t\r\n") == std::string_view::npos) break;
-      return DataLoss(name, ": line ", line_number, ": expected numbers, got an empty line");
-    }
-    const absl::StatusOr<int64_t> found = ParseLine(line, options.separator, &values);
-    if (!found.ok()) {
-      return DataLoss(name, ": line ", line_number, ", ", std::string(found.status().message()));
-    }
-    if (rows == 0) columns = *found;
-    FIRN_RETURN_IF(*found != columns, DataLoss(name, ": line ", line_number, ": expected ", columns,
-                                               " columns, got ", *found));
-    ++rows;
-  }
-  return FromVector(std::move(values), {rows, columns});
+  Table table(options);
+  FIRN_RETURN_IF_ERROR(table.Init());
+  FIRN_RETURN_IF_ERROR(ForEachRow(
+      text, name, options, [&](const std::vector<Field>& fields) { return table.Add(fields); }));
+  return std::move(table).Finish();
 }
 
 absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options) {
-  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::ByteSource> source,
-                        internal::ByteSource::Open(path));
-  FIRN_ASSIGN_OR_RETURN(const std::string text, source->ReadAll(options.limits.max_total_bytes));
+  FIRN_ASSIGN_OR_RETURN(const std::string text, ReadText(path, options));
   return ParseCsv(text, path, options);
+}
+
+Tensor LoadCsv(const std::string& path, const CsvOptions& options) {
+  absl::StatusOr<Tensor> table = ReadCsv(path, options);
+  RaiseIfError(table.status(), "csv");
+  return *std::move(table);
+}
+
+std::vector<std::string> CsvWords(const std::string& path, int64_t column,
+                                  const CsvOptions& options) {
+  absl::StatusOr<std::vector<std::string>> words = ReadWords(path, column, options);
+  RaiseIfError(words.status(), "csv");
+  return *std::move(words);
 }
 
 }  // namespace firn::io

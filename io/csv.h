@@ -1,9 +1,16 @@
 #ifndef FIRN_IO_CSV_H_
 #define FIRN_IO_CSV_H_
 
-// Tables of numbers as text.
+// Tables as text: numbers, and words that stand for classes.
+//
+//   io::CsvOptions options = {.skip_lines = 1, .columns = {0, 2, 4}};
+//   options.categories[4] = {"setosa", "versicolor", "virginica"};   // or io::CsvWords(path, 4)
+//   Tensor table = io::LoadCsv("iris.csv", options);                 // f32 [rows, 3]
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "io/load_limits.h"
@@ -11,20 +18,38 @@
 
 namespace firn::io {
 
+// Columns are those of the file and counted from 0, here and in messages.
 struct CsvOptions {
   char separator = ',';
   int64_t skip_lines = 0;  // of a heading
+  // The columns to read, in the order that they get in the result; empty: all. The others may hold
+  // anything.
+  std::vector<int64_t> columns = {};
+  // The words that may stand in a column, by the column. Each is read as its place in the list: 0,
+  // 1, ... Columns that are not listed hold numbers.
+  std::map<int64_t, std::vector<std::string>> categories = {};
   LoadLimits limits = {};
 };
 
-// Reads a table of numbers, gzip-compressed or not, into f32 [rows, columns]. One line is one row;
-// blanks around a number, empty lines at the end and CR LF are allowed; quotes are not.
-// Errors: those of ReadIdx; DataLoss names the file, the line and the column.
+// Reads a table, gzip-compressed or not, into f32 [rows, columns]. One line is one row; blanks
+// around a field, empty lines at the end and CR LF are allowed. A field may stand in double quotes,
+// and then hold separators, and quotes as two; it ends on its line.
+// Throws firn::Error: DataLoss names the file, the line (counted from 1) and the column, what was
+// expected and what came; InvalidArgument for options that make no sense or name columns that the
+// file does not have; ResourceExhausted beyond the limits; NotFound and the like for the path.
+Tensor LoadCsv(const std::string& path, const CsvOptions& options = {});
+
+// The same with a status.
 absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options = {});
 
 // The same for text in memory; `name` stands for the path in messages.
 absl::StatusOr<Tensor> ParseCsv(const std::string& text, const std::string& name,
                                 const CsvOptions& options = {});
+
+// The different words of a column, sorted: what CsvOptions::categories takes where they are not
+// known. Of the options, `columns` and `categories` do not matter. Throws as LoadCsv.
+std::vector<std::string> CsvWords(const std::string& path, int64_t column,
+                                  const CsvOptions& options = {});
 
 }  // namespace firn::io
 
