@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
 
 namespace firn::io {
 namespace {
@@ -23,6 +25,16 @@ bool IsTerminal(const ProgressOptions& options) {
   if (options.out == &std::cerr) return isatty(STDERR_FILENO) != 0;
   if (options.out == &std::cout) return isatty(STDOUT_FILENO) != 0;
   return false;
+}
+
+ProgressOptions Checked(ProgressOptions options) {
+  const auto require = [](bool ok, const char* what, int64_t got) {
+    if (!ok) RaiseStatus(InvalidArgument(what, " is ", got, " (want >= 0)"), "progress bar");
+  };
+  require(options.width >= 0, "width", options.width);
+  require(options.log_lines >= 0, "log_lines", options.log_lines);
+  if (options.out == nullptr) RaiseStatus(InvalidArgument("the stream is null"), "progress bar");
+  return options;
 }
 
 // "0:04", "1:02:03".
@@ -44,7 +56,7 @@ std::string Bar(double fraction, int width) {
 
 ProgressMeter::ProgressMeter(int64_t total, ProgressOptions options)
     : total_(total),
-      options_(std::move(options)),
+      options_(Checked(std::move(options))),
       terminal_(IsTerminal(options_)),
       start_(Now(options_)),
       printed_at_(start_) {}
@@ -56,12 +68,19 @@ ProgressMeter::~ProgressMeter() {
 void ProgressMeter::Step() {
   ++done_;
   if (options_.quiet || total_ <= 0) return;
-  const bool tenth = done_ * 10 / total_ != (done_ - 1) * 10 / total_;
-  if (!terminal_ && !tenth) return;  // without a look at the clock
+  if (!terminal_ && !EndsAPart()) return;  // without a look at the clock
   const double now = Now(options_);
   if (terminal_ && done_ != total_ && now - printed_at_ < options_.interval) return;
   Print(now);
   printed_at_ = now;
+}
+
+bool ProgressMeter::EndsAPart() const {
+  const int64_t lines = std::min(options_.log_lines, total_);
+  const auto parts = [&](int64_t steps) {
+    return static_cast<double>(steps) * static_cast<double>(lines) / static_cast<double>(total_);
+  };
+  return done_ <= total_ && std::floor(parts(done_)) != std::floor(parts(done_ - 1));
 }
 
 void ProgressMeter::Print(double now) {

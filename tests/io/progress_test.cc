@@ -9,12 +9,13 @@
 #include "gtest/gtest.h"
 #include "io/data_loader.h"
 #include "tensor/from.h"
+#include "tests/error_of.h"
 
 namespace firn::io {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Fixture {
   std::ostringstream out;
@@ -48,22 +49,54 @@ TEST(ProgressTest, DrawsOneLineAnewOnATerminal) {
             "\repoch 1 [==========] 4/4  100.0%  1.99 it/s  in 0:03\n");
 }
 
-TEST(ProgressTest, PrintsPlainLinesElsewhere) {
+// What a loop of 1000 steps writes to a file.
+std::string LogOf(int64_t log_lines) {
   Fixture f;
-  {
-    ProgressMeter meter(1000, f.Options(false));
-    for (int i = 0; i < 1000; ++i) {
-      f.now += 9;
-      meter.Step();
-    }
+  ProgressOptions options = f.Options(false);
+  options.log_lines = log_lines;
+  ProgressMeter meter(1000, options);
+  for (int i = 0; i < 1000; ++i) {
+    f.now += 9;
+    meter.Step();
   }
-  EXPECT_THAT(f.out.str(), Not(HasSubstr("\r")));
-  EXPECT_THAT(f.out.str(), HasSubstr("epoch 1 100/1000  10.0%  0.1111 it/s  ETA 2:15:00\n"));
-  EXPECT_THAT(f.out.str(), HasSubstr("epoch 1 1000/1000  100.0%  0.1111 it/s  in 2:30:00\n"));
-  const std::string text = f.out.str();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
+  return f.out.str();
 }
 
+TEST(ProgressTest, PrintsOnePlainLineElsewhere) {
+  Fixture f;
+  {
+    ProgressMeter meter(2, f.Options(false));
+    f.now += 1;
+    meter.Step();
+    EXPECT_EQ(f.out.str(), "");
+    f.now += 1;
+    meter.Step();
+  }
+  EXPECT_EQ(f.out.str(), "epoch 1 2/2  100.0%  1 it/s  in 0:02\n");
+}
+
+TEST(ProgressTest, PrintsAsManyPlainLinesAsAreAskedFor) {
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(LogOf(0), "");
+  EXPECT_EQ(lines(LogOf(7)), 7);
+  EXPECT_EQ(lines(LogOf(5000)), 1000);
+  const std::string text = LogOf(10);
+  EXPECT_EQ(lines(text), 10);
+  EXPECT_THAT(text, Not(HasSubstr("\r")));
+  EXPECT_THAT(text, HasSubstr("epoch 1 100/1000  10.0%  0.1111 it/s  ETA 2:15:00\n"));
+  EXPECT_THAT(text, HasSubstr("epoch 1 1000/1000  100.0%  0.1111 it/s  in 2:30:00\n"));
+}
+
+TEST(ProgressTest, RefusesOptionsThatMakeNoSense) {
+  const auto error = [](const ProgressOptions& options) {
+    return testing::ErrorOf([&] { ProgressMeter(3, options); });
+  };
+  EXPECT_EQ(error({.out = nullptr}), "progress bar: the stream is null");
+  EXPECT_EQ(error({.log_lines = -1}), "progress bar: log_lines is -1 (want >= 0)");
+  EXPECT_EQ(error({.width = -1}), "progress bar: width is -1 (want >= 0)");
+}
 TEST(ProgressTest, CanBeQuiet) {
   Fixture f;
   ProgressOptions options = f.Options(true);
