@@ -12,7 +12,7 @@
 
 namespace firn::io {
 
-absl::Status SaveHdf5(const std::string& path, const StateDict& state) {
+absl::Status WriteHdf5(const std::string& path, const StateDict& state) {
   const absl::Status status = internal::WriteH5(state, [&](const void* image, size_t bytes) {
     return firn::internal::ReplaceFile(path, {static_cast<const char*>(image), bytes});
   });
@@ -21,10 +21,10 @@ absl::Status SaveHdf5(const std::string& path, const StateDict& state) {
                       absl::StrCat("save ", path, ": ", std::string(status.message())));
 }
 
-absl::StatusOr<StateDict> LoadHdf5(const std::string& path, const LoadLimits& limits) {
+absl::StatusOr<StateDict> ReadHdf5(const std::string& path, const LoadOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::RandomAccess> file,
                         internal::RandomAccess::Open(path));
-  return internal::ReadH5(*file, limits);
+  return internal::ReadH5(*file, options);
 }
 
 }  // namespace firn::io

@@ -14,12 +14,12 @@ namespace {
 struct Format {
   const char* extension;
   absl::Status (*save)(const std::string&, const StateDict&);
-  absl::StatusOr<StateDict> (*load)(const std::string&, const LoadLimits&);
+  absl::StatusOr<StateDict> (*load)(const std::string&, const LoadOptions&);
 };
 
 constexpr Format kFormats[] = {
-    {".h5", SaveHdf5, LoadHdf5},
-    {".hdf5", SaveHdf5, LoadHdf5},
+    {".h5", WriteHdf5, ReadHdf5},
+    {".hdf5", WriteHdf5, ReadHdf5},
 };
 
 const Format& FormatOf(const std::string& path, const char* who) {
@@ -38,8 +38,8 @@ void Save(const std::string& path, const StateDict& state) {
   RaiseIfError(FormatOf(path, "save").save(path, state), "save");
 }
 
-StateDict Load(const std::string& path, const LoadLimits& limits) {
-  absl::StatusOr<StateDict> state = FormatOf(path, "load").load(path, limits);
+StateDict Load(const std::string& path, const LoadOptions& options) {
+  absl::StatusOr<StateDict> state = FormatOf(path, "load").load(path, options);
   RaiseIfError(state.status(), "load");
   return *std::move(state);
 }

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "io/load_limits.h"
+#include "io/load_options.h"
 #include "tensor/state_dict.h"
 
 namespace firn::io {
@@ -17,8 +17,8 @@ namespace firn::io {
 // Throws firn::Error; what was at `path` before is then unharmed.
 void Save(const std::string& path, const StateDict& state);
 
-// Reads such a file. Throws firn::Error.
-StateDict Load(const std::string& path, const LoadLimits& limits = {});
+// Reads such a file. Throws firn::Error, naming the file.
+StateDict Load(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace firn::io
 

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,7 +44,8 @@ struct Entry {
 
 class Walk {
  public:
-  explicit Walk(H5File& file) : file_(file), budget_{file.limits().max_total_bytes, file.size()} {}
+  Walk(H5File& file, const LoadOptions& options)
+      : file_(file), want_(options.want), budget_{file.limits().max_total_bytes, file.size()} {}
 
   absl::StatusOr<StateDict> Run() {
     todo_.push_back({"", file_.root(), 0, {}});
@@ -51,8 +54,11 @@ class Walk {
       todo_.pop_back();
       const absl::Status status = Visit(next);
       if (!status.ok()) {
-        return absl::Status(status.code(),
-                            absl::StrCat(std::string(status.message()), " (at /", next.path, ")"));
+        return absl::Status(
+            status.code(),
+            absl::StrCat(
+                std::string(status.message()), " (at /", next.path, ")",
+                absl::IsUnimplemented(status) ? "; LoadOptions::want can leave datasets out" : ""));
       }
     }
     return Finish();
@@ -64,6 +70,10 @@ class Walk {
       return file_.DamagedAt(at.address, "link", "the object has another name already");
     }
     FIRN_ASSIGN_OR_RETURN(const H5Object object, ReadH5Object(file_, at.address));
+    if (!object.is_group() && want_ && !want_(H5Name(at.path))) {
+      partial_ = true;
+      return absl::OkStatus();
+    }
     FIRN_RETURN_IF_ERROR(CheckAttributesAreInside(object));
     FIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> index,
                           FindH5Attribute(file_, object, "index"));
@@ -139,7 +149,8 @@ class Walk {
     });
     std::vector<uint32_t> checksums;
     for (const Entry& e : entries_) checksums.push_back(e.checksum);
-    if (file_checksum_.has_value() && *file_checksum_ != int64_t{FileChecksum(checksums)}) {
+    if (!partial_ && file_checksum_.has_value() &&
+        *file_checksum_ != int64_t{FileChecksum(checksums)}) {
       return DataLoss(file_.file().name(),
                       ": the file does not hold the tensors that were written to it");
     }
@@ -153,6 +164,8 @@ class Walk {
   }
 
   H5File& file_;
+  const std::function<bool(std::string_view)>& want_;
+  bool partial_ = false;  // whether an entry was left out, so that the file's checksum says nothing
   H5Budget budget_;
   std::vector<Todo> todo_;
   std::set<uint64_t> seen_;
@@ -162,9 +175,9 @@ class Walk {
 
 }  // namespace
 
-absl::StatusOr<StateDict> ReadH5(const RandomAccess& file, const LoadLimits& limits) {
-  FIRN_ASSIGN_OR_RETURN(H5File opened, H5File::Open(file, limits));
-  return Walk(opened).Run();
+absl::StatusOr<StateDict> ReadH5(const RandomAccess& file, const LoadOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(H5File opened, H5File::Open(file, options.limits));
+  return Walk(opened, options).Run();
 }
 
 }  // namespace firn::io::internal

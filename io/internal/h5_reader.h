@@ -3,13 +3,13 @@
 
 #include "absl/status/statusor.h"
 #include "io/internal/random_access.h"
-#include "io/load_limits.h"
+#include "io/load_options.h"
 #include "tensor/state_dict.h"
 
 namespace firn::io::internal {
 
-// io::LoadHdf5 of a file, or of memory that stands for one.
-absl::StatusOr<StateDict> ReadH5(const RandomAccess& file, const LoadLimits& limits);
+// io::ReadHdf5 of a file, or of memory that stands for one.
+absl::StatusOr<StateDict> ReadH5(const RandomAccess& file, const LoadOptions& options);
 
 }  // namespace firn::io::internal
 

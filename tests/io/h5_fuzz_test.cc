@@ -51,10 +51,10 @@ bool Same(const StateDict& a, const StateDict& b) {
 
 std::string OwnFile() {
   const std::string path = TempPath("own.h5");
-  EXPECT_TRUE(SaveHdf5(path, {{"conv.weight", FromValues({1.f, 2.f, 3.f}).SetRequiresGrad()},
-                              {"conv.bias", FromValues({4.f})},
-                              {"flag", FromVector(std::vector<bool>{true, false})},
-                              {"step", FromVector<int64_t>({7}, {})}})
+  EXPECT_TRUE(WriteHdf5(path, {{"conv.weight", FromValues({1.f, 2.f, 3.f}).SetRequiresGrad()},
+                               {"conv.bias", FromValues({4.f})},
+                               {"flag", FromVector(std::vector<bool>{true, false})},
+                               {"step", FromVector<int64_t>({7}, {})}})
                   .ok());
   return ReadFile(path);
 }

@@ -25,7 +25,7 @@ std::string H5ReaderTest::Make(const std::function<void(hid_t file)>& fill, H5F_
 absl::StatusOr<StateDict> H5ReaderTest::Load(const std::string& path, const LoadLimits& limits) {
   const auto file = RandomAccess::Open(path);
   EXPECT_TRUE(file.ok());
-  return ReadH5(**file, limits);
+  return ReadH5(**file, {.limits = limits});
 }
 
 std::string H5ReaderTest::Error(const std::string& path, absl::StatusCode code,

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "device/testing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -44,9 +45,9 @@ void ExpectSame(const StateDict& a, const StateDict& b) {
 
 StateDict RoundTrip(const StateDict& state) {
   const std::string path = TempPath("state.h5");
-  const absl::Status saved = SaveHdf5(path, state);
+  const absl::Status saved = WriteHdf5(path, state);
   EXPECT_TRUE(saved.ok()) << saved;
-  const absl::StatusOr<StateDict> loaded = LoadHdf5(path);
+  const absl::StatusOr<StateDict> loaded = ReadHdf5(path);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
   return loaded.ok() ? *loaded : StateDict();
@@ -131,14 +132,14 @@ TEST(Hdf5Test, WritesViewsAndSharedTensorsAsTheyLook) {
 TEST(Hdf5Test, EqualDictsGiveEqualFiles) {
   const StateDict state = {{"a.b", Floats({5})}, {"c", Floats({2})}};
   const std::string first = TempPath("1.h5"), second = TempPath("2.h5");
-  ASSERT_TRUE(SaveHdf5(first, state).ok());
+  ASSERT_TRUE(WriteHdf5(first, state).ok());
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // times are in seconds
-  ASSERT_TRUE(SaveHdf5(second, state).ok());
+  ASSERT_TRUE(WriteHdf5(second, state).ok());
   EXPECT_EQ(ReadFile(first), ReadFile(second));
 }
 
 TEST(Hdf5Test, ReadsNnablaParameters) {
-  const absl::StatusOr<StateDict> state = LoadHdf5("tests/io/data/sample_params.h5");
+  const absl::StatusOr<StateDict> state = ReadHdf5("tests/io/data/sample_params.h5");
   ASSERT_TRUE(state.ok()) << state.status();
   // In the order of the attribute `index`, which is not that of the names.
   EXPECT_THAT(Names(*state), ElementsAre("conv1.conv.W", "conv1.conv.b", "bn.mean",
@@ -164,7 +165,7 @@ TEST(Hdf5Test, ReadsNnablaParameters) {
 }
 
 TEST(Hdf5Test, ReadsNnablaSolverStates) {
-  const absl::StatusOr<StateDict> state = LoadHdf5("tests/io/data/sample_solver_states.h5");
+  const absl::StatusOr<StateDict> state = ReadHdf5("tests/io/data/sample_solver_states.h5");
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_THAT(Names(*state),
               testing::UnorderedElementsAre("affine.affine.W.mean", "affine.affine.W.var",
@@ -180,8 +181,8 @@ TEST(Hdf5Test, ReadsNnablaSolverStates) {
 
 TEST(Hdf5Test, TheLibraryReadsOurFilesAsNnablaWould) {
   const std::string path = TempPath("state.h5");
-  ASSERT_TRUE(SaveHdf5(path, {{"conv1.W", Floats({2, 3}).SetRequiresGrad()},
-                              {"conv1.flag", Floats({1}).To(DType::kBool)}})
+  ASSERT_TRUE(WriteHdf5(path, {{"conv1.W", Floats({2, 3}).SetRequiresGrad()},
+                               {"conv1.flag", Floats({1}).To(DType::kBool)}})
                   .ok());
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   ASSERT_GE(file, 0);
@@ -218,7 +219,7 @@ TEST(Hdf5Test, TheLibraryReadsEveryDType) {
                             DType::kI32, DType::kI64, DType::kU8, DType::kBool}) {
     state.Insert(std::string("deep.er.") + Name(dtype), FromValues({0.f, 1.f, 1.f}).To(dtype));
   }
-  ASSERT_TRUE(SaveHdf5(path, state).ok());
+  ASSERT_TRUE(WriteHdf5(path, state).ok());
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   ASSERT_GE(file, 0);
   for (const auto& [name, tensor] : state) {
@@ -245,47 +246,88 @@ TEST(Hdf5Test, TheLibraryReadsEveryDType) {
 
 TEST(Hdf5Test, RefusesUndefinedTensorsAndKeepsTheOldFile) {
   const std::string path = TempPath("state.h5");
-  ASSERT_TRUE(SaveHdf5(path, {{"a", Floats({3})}}).ok());
-  const absl::Status status = SaveHdf5(path, {{"a", Floats({4})}, {"b", Tensor()}});
+  ASSERT_TRUE(WriteHdf5(path, {{"a", Floats({3})}}).ok());
+  const absl::Status status = WriteHdf5(path, {{"a", Floats({4})}, {"b", Tensor()}});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("b is an undefined tensor"));
-  EXPECT_EQ((*LoadHdf5(path))["a"].shape(), Shape{3});
+  EXPECT_EQ((*ReadHdf5(path))["a"].shape(), Shape{3});
   EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
 }
 
 // A limit on file sizes stands for a full disk: both make write() fail half way.
 TEST(Hdf5Test, AFullDiskKeepsTheOldFile) {
   const std::string path = TempPath("state.h5");
-  ASSERT_TRUE(SaveHdf5(path, {{"a", Floats({3})}}).ok());
+  ASSERT_TRUE(WriteHdf5(path, {{"a", Floats({3})}}).ok());
   rlimit old;
   getrlimit(RLIMIT_FSIZE, &old);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   for (const rlim_t limit : {0, 1, 4096, 100000}) {
     const rlimit small = {limit, old.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
-    const absl::Status status = SaveHdf5(path, {{"a", Floats({100000})}});
+    const absl::Status status = WriteHdf5(path, {{"a", Floats({100000})}});
     setrlimit(RLIMIT_FSIZE, &old);
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr(path));
-    EXPECT_EQ((*LoadHdf5(path))["a"].shape(), Shape{3});
+    EXPECT_EQ((*ReadHdf5(path))["a"].shape(), Shape{3});
     EXPECT_THAT(List(std::filesystem::path(path).parent_path().string()), ElementsAre("state.h5"));
   }
   std::signal(SIGXFSZ, handler);
-  EXPECT_TRUE(SaveHdf5(path, {{"a", Floats({100000})}}).ok());
+  EXPECT_TRUE(WriteHdf5(path, {{"a", Floats({100000})}}).ok());
 }
 
 TEST(Hdf5Test, SaysWhyAFileCannotBeWritten) {
-  EXPECT_EQ(SaveHdf5("/nowhere/state.h5", {}).code(), absl::StatusCode::kNotFound);
-  EXPECT_FALSE(SaveHdf5(testing::TempDir(), {}).ok());
-  EXPECT_FALSE(SaveHdf5("", {}).ok());
+  EXPECT_EQ(WriteHdf5("/nowhere/state.h5", {}).code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(WriteHdf5(testing::TempDir(), {}).ok());
+  EXPECT_FALSE(WriteHdf5("", {}).ok());
+}
+
+// A file of tensors with a text beside them.
+std::string FileWithText() {
+  const std::string path = TempPath("with_text.h5");
+  EXPECT_TRUE(WriteHdf5(path, {{"w", FromValues({1.f, 2.f})}, {"b", FromValues({3.f})}}).ok());
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t text = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+  H5Tset_size(text, 4);
+  const hid_t dataset =
+      H5Dcreate2(file, "version", text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_GE(H5Dwrite(dataset, text, H5S_ALL, H5S_ALL, H5P_DEFAULT, "1.23"), 0);
+  H5Dclose(dataset);
+  H5Sclose(space);
+  H5Tclose(text);
+  EXPECT_GE(H5Fclose(file), 0);
+  return path;
+}
+
+TEST(Hdf5Test, ReadsWhatIsWantedAndNothingElse) {
+  const std::string path = FileWithText();
+  const absl::Status refused = ReadHdf5(path).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("(at /version)"));
+  const auto read = [&](std::string_view without) {
+    return ReadHdf5(path, {.want = [=](std::string_view name) { return name != without; }});
+  };
+  const absl::StatusOr<StateDict> state = read("version");
+  ASSERT_TRUE(state.ok()) << state.status();
+  EXPECT_THAT(Names(*state), ElementsAre("w", "b"));
+  EXPECT_THAT((*state)["w"].ToVector<float>(), ElementsAre(1, 2));
+  EXPECT_FALSE(read("w").ok());
+  ASSERT_TRUE(WriteHdf5(path, {{"a.w", FromValues({1.f})}, {"b.w", FromValues({2.f})}}).ok());
+  EXPECT_THAT(Names(*read("a.w")), ElementsAre("b.w"));
 }
 
 TEST(Hdf5Test, SaysWhyAFileCannotBeRead) {
-  EXPECT_EQ(LoadHdf5(TempPath("none.h5")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadHdf5(TempPath("none.h5")).status().code(), absl::StatusCode::kNotFound);
   const std::string path = TempPath("text.h5");
-  WriteFile(path, "this is no HDF5 file");
-  EXPECT_THAT(std::string(LoadHdf5(path).status().message()),
-              HasSubstr("text.h5: offset 0, signature: not an HDF5 file"));
+  for (const std::string text : {"hello", "this is no HDF5 file", "", "\x89HDF"}) {
+    WriteFile(path, text);
+    const absl::Status status = ReadHdf5(path).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    const std::string got =
+        text.empty() ? "an empty file" : "\"" + absl::CHexEscape(text.substr(0, 8)) + "\"";
+    EXPECT_EQ(status.message(), path +
+                                    ": offset 0, signature: expected \"\\x89HDF\\r\\n\\x1a\\n\", " +
+                                    "got " + got + ": not an HDF5 file");
+  }
 }
 
 }  // namespace

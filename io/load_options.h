@@ -1,0 +1,22 @@
+#ifndef FIRN_IO_LOAD_OPTIONS_H_
+#define FIRN_IO_LOAD_OPTIONS_H_
+
+#include <functional>
+#include <string_view>
+
+#include "io/load_limits.h"
+
+namespace firn::io {
+
+// How a file of named tensors is read. A plain value.
+struct LoadOptions {
+  LoadLimits limits = {};
+  // Which entries are read, by their names in the StateDict; empty: all. Of the others nothing is
+  // looked at but where they stand, so a file may also hold text and the like there:
+  //   io::Load("net.h5", {.want = [](std::string_view name) { return name != "version"; }})
+  std::function<bool(std::string_view name)> want = {};
+};
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_LOAD_OPTIONS_H_
