@@ -68,9 +68,16 @@ class DataLoader::Iterator::Pass {
   }
 
   bool at_end() const { return at_ == batches_; }
-  Sample& current() { return current_; }
+  Sample& current() {
+    if (!made_) {
+      RaiseStatus(FailedPrecondition("batch ", at_, " of ", batches_, " could not be made"),
+                  "data loader");
+    }
+    return current_;
+  }
   void Advance() {
     ++at_;
+    made_ = false;
     current_ = {};  // its memory is there for the next one
     Load();
   }
@@ -88,13 +95,14 @@ class DataLoader::Iterator::Pass {
     if (at_end()) return;
     if (there_ == nullptr) {
       current_ = Make(at_);
-      return;
+    } else {
+      there_->HandOut();
+      Arriving arrived = std::exchange(arriving_, {});
+      Fetch(at_ + 1);
+      if (arrived.error) std::rethrow_exception(arrived.error);
+      current_ = std::move(arrived.sample);
     }
-    there_->HandOut();
-    Arriving arrived = std::exchange(arriving_, {});
-    Fetch(at_ + 1);
-    if (arrived.error) std::rethrow_exception(arrived.error);
-    current_ = std::move(arrived.sample);
+    made_ = true;
   }
 
   void Fetch(int64_t batch) {
@@ -109,6 +117,7 @@ class DataLoader::Iterator::Pass {
   const std::shared_ptr<const Epoch> epoch_;
   const int64_t batches_;
   int64_t at_ = 0;
+  bool made_ = false;  // whether current_ is batch at_
   Sample current_;
   Arriving arriving_;                               // the batch after it
   std::shared_ptr<internal::DeviceBatches> there_;  // null: batches stay on the CPU
@@ -126,17 +135,26 @@ DataLoader::DataLoader(DatasetPtr dataset, DataLoaderOptions options)
   RaiseIfError(GetDeviceContext(options_.device).status(), "data loader");
   require(options_.ahead >= 1, "ahead", options_.ahead, ">= 1");
   const int64_t n = dataset_->size();
+  require(n >= 0, "the dataset's size", n, ">= 0");
   batches_ = n / options_.batch + (!options_.drop_last && n % options_.batch != 0 ? 1 : 0);
+}
+
+const Dataset& DataLoader::dataset() const {
+  if (dataset_ == nullptr) {
+    RaiseStatus(FailedPrecondition("was moved from, and has no dataset"), "data loader");
+  }
+  return *dataset_;
 }
 
 DataLoader::Iterator DataLoader::begin() {
   const auto number = static_cast<uint64_t>(epoch_);
-  const int64_t n = dataset_->size();
+  const int64_t n = dataset().size();
   auto epoch = std::make_shared<const Epoch>(Epoch{
       dataset_, options_, number,
       options_.shuffle ? internal::Permutation(n, options_.seed, number) : internal::InOrder(n)});
+  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), batches_);
   ++epoch_;
-  return Iterator(std::make_unique<Iterator::Pass>(std::move(epoch), batches_));
+  return Iterator(std::move(pass));
 }
 
 DataLoader::Iterator::Iterator(std::unique_ptr<Pass> pass) : pass_(std::move(pass)) {}
@@ -144,13 +162,21 @@ DataLoader::Iterator::~Iterator() = default;
 DataLoader::Iterator::Iterator(Iterator&&) noexcept = default;
 DataLoader::Iterator& DataLoader::Iterator::operator=(Iterator&&) noexcept = default;
 
-Sample& DataLoader::Iterator::operator*() const { return pass_->current(); }
+Sample& DataLoader::Iterator::operator*() const {
+  RefuseEnd();
+  return pass_->current();
+}
 
 DataLoader::Iterator& DataLoader::Iterator::operator++() {
+  RefuseEnd();
   pass_->Advance();
   return *this;
 }
 
-bool DataLoader::Iterator::AtEnd() const { return pass_->at_end(); }
+bool DataLoader::Iterator::AtEnd() const { return pass_ == nullptr || pass_->at_end(); }
+
+void DataLoader::Iterator::RefuseEnd() const {
+  if (AtEnd()) RaiseStatus(OutOfRange("there is no batch: the loop is at its end"), "data loader");
+}
 
 }  // namespace firn::io

@@ -41,7 +41,7 @@ struct DataLoaderOptions {
 // Each loop is one epoch: every sample occurs in it once (but for drop_last), in an order that
 // depends on the seed and the number of the epoch only. A loop may end early, loops may be nested.
 // What the dataset or map throws ahead of the loop is thrown by the loop at that batch.
-// Thread-compatible.
+// A loader that was moved from has no batches; to loop through it is an error. Thread-compatible.
 class DataLoader {
  public:
   class Iterator;
@@ -50,13 +50,15 @@ class DataLoader {
   explicit DataLoader(DatasetPtr dataset, DataLoaderOptions options = {});
 
   // Batches per epoch.
-  int64_t size() const { return batches_; }
-  const Dataset& dataset() const { return *dataset_; }
+  int64_t size() const { return dataset_ == nullptr ? 0 : batches_; }
+  // Throws when the loader was moved from.
+  const Dataset& dataset() const;
   const DataLoaderOptions& options() const { return options_; }
   // The epoch that the next loop goes through, counted from 0. Setting it resumes a training run.
   int64_t epoch() const { return epoch_; }
   void SetEpoch(int64_t epoch) { epoch_ = epoch; }
 
+  // Makes the first batch. Throws, and the epoch is still to come, where that cannot be made.
   Iterator begin();
   std::default_sentinel_t end() const { return {}; }
 
@@ -67,7 +69,8 @@ class DataLoader {
   int64_t epoch_ = 0;
 };
 
-// One pass; moves but does not copy. Outlives neither a change of the loader nor needs the loader.
+// One pass; moves but does not copy, and one that was moved from is at the end. Outlives neither a
+// change of the loader nor needs the loader.
 class DataLoader::Iterator {
  public:
   using iterator_concept = std::input_iterator_tag;
@@ -78,9 +81,10 @@ class DataLoader::Iterator {
   Iterator(Iterator&&) noexcept;
   Iterator& operator=(Iterator&&) noexcept;
 
-  // The batch; it may be moved from. Requires: not at the end.
+  // The batch; it may be moved from. Throws at the end, and for a batch that could not be made.
   Sample& operator*() const;
   Sample* operator->() const { return &**this; }
+  // Throws at the end, and what making the next batch throws; another ++ goes on after that one.
   Iterator& operator++();
   void operator++(int) { ++*this; }
   friend bool operator==(const Iterator& i, std::default_sentinel_t) { return i.AtEnd(); }
@@ -90,6 +94,7 @@ class DataLoader::Iterator {
   class Pass;
   explicit Iterator(std::unique_ptr<Pass> pass);
   bool AtEnd() const;
+  void RefuseEnd() const;
   std::unique_ptr<Pass> pass_;
 };
 

@@ -231,6 +231,7 @@ DatasetPtr FromTensors(const Tensor& input, const Tensor& target) {
 
 DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f) {
   CheckDefined(dataset, "map");
+  if (!f) RaiseStatus(InvalidArgument("the function is empty"), "map");
   return std::make_shared<MapDataset>(std::move(dataset), std::move(f));
 }
 

@@ -36,19 +36,21 @@ class Dataset {
   virtual int64_t size() const = 0;
   // Sample `i`. Throws OutOfRange unless 0 <= i < size(), and what the subclass throws.
   virtual Sample Get(int64_t i) const = 0;
-  // The samples of these indices, stacked: tensors get a new first dimension. The samples' shapes
-  // and dtypes must agree. Override it where a batch can be made faster than one by one.
+  // The samples of these indices, of which there is one at least, stacked: tensors get a new first
+  // dimension. The samples' shapes and dtypes must agree. Override it where a batch can be made
+  // faster than one by one.
   virtual Sample GetBatch(absl::Span<const int64_t> indices) const;
 };
 
-// Datasets are shared and never change.
+// Datasets are shared and never change. The functions below throw where one is null.
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
 // Sample i is row i of each tensor (of size n in dimension 0); `target` may be undefined. Throws
 // when the sizes differ.
 DatasetPtr FromTensors(const Tensor& input, const Tensor& target = {});
 
-// `f` of each sample, computed when it is asked for, on the thread that asks.
+// `f` of each sample, computed when it is asked for, on the thread that asks. Throws when `f` is
+// empty.
 DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f);
 
 // The samples of these indices, in this order; an index may be repeated. Throws when one is out of

@@ -96,6 +96,8 @@ absl::StatusOr<DatasetPtr> MakeImageDataset(const Tensor& pixels, const Tensor& 
   FIRN_RETURN_IF(!positive(options.scale) || !positive(options.stddev),
                  InvalidArgument("images: scale is ", options.scale, ", stddev ", options.stddev,
                                  " (want positive numbers)"));
+  FIRN_RETURN_IF(!std::isfinite(options.mean),
+                 InvalidArgument("images: mean is ", options.mean, " (want a finite number)"));
   return std::make_shared<ImageDataset>(pixels, labels, options);
 }
 

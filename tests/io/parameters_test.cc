@@ -3,8 +3,16 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "io/data_loader.h"
+#include "nn/batch_norm.h"
+#include "nn/dropout.h"
+#include "nn/linear.h"
+#include "optim/adam.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tensor/rng.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 
@@ -19,6 +27,65 @@ TEST(ParametersTest, SavesAndLoadsByTheEndOfTheName) {
     Save(path, {{"w", FromValues({1.f, 2.f})}});
     EXPECT_TRUE(Load(path)["w"].Equals(FromValues({1.f, 2.f})));
   }
+}
+
+TEST(ParametersTest, ReadsTheEntriesThatAreWanted) {
+  const std::string path = TempPath("two.h5");
+  Save(path, {{"net.w", FromValues({1.f})}, {"optimizer.w", FromValues({2.f})}});
+  const StateDict state =
+      Load(path, {.want = [](std::string_view name) { return name.starts_with("net."); }});
+  EXPECT_EQ(state.size(), 1u);
+  EXPECT_EQ(state.Part("net")["w"].Item(), 1);
+}
+
+// A network with everything that a checkpoint has to hold: parameters, statistics, random numbers.
+struct Training {
+  struct Net : nn::Module {
+    nn::Linear& in = Add<nn::Linear>("in", {.in = 4, .out = 8});
+    nn::BatchNorm1d& norm = Add<nn::BatchNorm1d>("norm", {.channels = 8});
+    nn::Dropout& drop = Add<nn::Dropout>("drop", {.p = 0.5});
+    nn::Linear& out = Add<nn::Linear>("out", {.in = 8, .out = 1});
+    Tensor Forward(const Tensor& x) { return out(drop(Relu(norm(in(x))))); }
+  };
+  Net net;
+  optim::Adam adam{net.parameters(), {.lr = 1e-2}};
+  DataLoader data{FromTensors(Reshape(Arange(48.f), {12, 4})),
+                  {.batch = 4, .shuffle = true, .seed = 3}};
+
+  double Epoch() {
+    double sum = 0;
+    for (auto [x, unused] : data) {
+      adam.ZeroGrad();
+      Tensor loss = Mean(Square(net.Forward(x * 0.1)));
+      loss.Backward();
+      adam.Step();
+      sum += loss.Item();
+    }
+    return sum;
+  }
+};
+
+TEST(ParametersTest, OneFileHoldsARunThatGoesOnToTheBit) {
+  const std::string path = TempPath("run.h5");
+  Training first;
+  first.Epoch();
+  StateDict run;
+  run.InsertAll("net", first.net.state_dict());
+  run.InsertAll("optimizer", first.adam.state_dict());
+  run.Insert("random", DefaultGenerator().state());
+  run.Insert("epoch", FromValues({first.data.epoch()}));
+  Save(path, run);
+  const double next = first.Epoch();
+
+  ManualSeed(99);
+  Training second;
+  run = Load(path);
+  second.net.LoadStateDict(run.Part("net"));
+  second.adam.LoadStateDict(run.Part("optimizer"));
+  Assign(DefaultGenerator().state(), run["random"]);
+  second.data.SetEpoch(run["epoch"].Item<int64_t>());
+  EXPECT_EQ(second.data.epoch(), 1);
+  EXPECT_EQ(second.Epoch(), next);
 }
 
 TEST(ParametersTest, ThrowsErrorsThatNameTheFile) {
