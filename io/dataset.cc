@@ -11,6 +11,7 @@
 #include "device/status_macros.h"
 #include "io/internal/permutation.h"
 #include "tensor/error.h"
+#include "tensor/pending.h"
 
 namespace firn::io {
 namespace {
@@ -26,6 +27,7 @@ void CheckDefined(const DatasetPtr& dataset, const char* who) {
 }
 
 void CheckRows(const Tensor& t) {
+  if (IsPending(t)) RaiseStatus(PendingError(t), "dataset");
   if (t.defined() && t.rank() > 0) return;
   RaiseStatus(InvalidArgument("wants tensors of rank 1 or more, got ",
                               t.defined() ? t.spec().ToString() : "undefined"),
@@ -53,8 +55,9 @@ Shape WithFirst(int64_t first, const Shape& shape, int from) {
 
 Tensor StackField(absl::Span<const Sample> samples, Tensor Sample::*field) {
   const Tensor& first = samples[0].*field;
-  for (size_t i = 1; i < samples.size(); ++i) {
+  for (size_t i = 0; i < samples.size(); ++i) {
     const Tensor& t = samples[i].*field;
+    if (IsPending(t)) RaiseStatus(PendingError(t), "stack");
     if (t.defined() == first.defined() &&
         (!t.defined() || (t.shape() == first.shape() && t.dtype() == first.dtype()))) {
       continue;

@@ -21,6 +21,7 @@
 #include "io/internal/h5_names.h"
 #include "io/load_limits.h"
 #include "tensor/error.h"
+#include "tensor/pending.h"
 
 namespace firn::io::internal {
 namespace {
@@ -184,6 +185,10 @@ bool WriteChecksum(hid_t object, uint32_t checksum) {
 // The tensor as it can be written: on the CPU, row-major, without history.
 absl::StatusOr<Tensor> Prepare(const std::string& name, const Tensor& tensor) {
   FIRN_RETURN_IF(!tensor.defined(), InvalidArgument(name, " is an undefined tensor"));
+  if (IsPending(tensor)) {
+    const absl::Status status = PendingError(tensor);
+    return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
+  }
   try {  // eager functions throw
     return tensor.Detach().To(Device::Cpu()).Contiguous();
   } catch (const Error& e) {

@@ -16,6 +16,7 @@
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/ops/full.h"
+#include "tensor/pending.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 
@@ -153,6 +154,17 @@ class OfNegativeSize final : public Dataset {
 TEST(EmptyTest, ADatasetOfNegativeSizeIsRefused) {
   EXPECT_EQ(ErrorOf([] { DataLoader(std::make_shared<OfNegativeSize>()); }),
             "data loader: the dataset's size is -1 (want >= 0)");
+}
+
+// Parameters that wait for the first input of their layer.
+TEST(EmptyTest, PendingTensorsAreRefused) {
+  const Tensor pending = MakePending(DType::kF32, Device::Cpu(), nullptr);
+  const std::string path = TempPath("pending.h5");
+  EXPECT_THAT(ErrorOf([&] { Save(path, {{"w", pending}}); }), HasSubstr("save: save " + path));
+  EXPECT_THAT(ErrorOf([&] { FromTensors(pending); }), HasSubstr("dataset: "));
+  EXPECT_THAT(ErrorOf([&] { FromTensors(Ones({0, 2}), pending); }), HasSubstr("dataset: "));
+  const Sample sample{pending, {}};
+  EXPECT_THAT(ErrorOf([&] { Stack({&sample, 1}); }), HasSubstr("stack: "));
 }
 
 TEST(EmptyTest, AMeterOfNoStepsShowsNothing) {
