@@ -61,8 +61,17 @@ ProgressMeter::ProgressMeter(int64_t total, ProgressOptions options)
       start_(Now(options_)),
       printed_at_(start_) {}
 
-ProgressMeter::~ProgressMeter() {
+ProgressMeter::~ProgressMeter() { EndLine(); }
+
+void ProgressMeter::EndLine() {
   if (printed_width_ != 0) *options_.out << "\n" << std::flush;
+  printed_width_ = 0;
+}
+
+void ProgressMeter::Restart() {
+  EndLine();
+  done_ = 0;
+  start_ = printed_at_ = Now(options_);
 }
 
 void ProgressMeter::Step() {

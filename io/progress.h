@@ -42,6 +42,8 @@ class ProgressMeter {
 
   // One more step is done.
   void Step();
+  // Begins again, with no step done.
+  void Restart();
   // Text shown at the end of the line from now on: "loss 0.3512".
   void Note(std::string text) { note_ = std::move(text); }
 
@@ -49,11 +51,12 @@ class ProgressMeter {
   // Whether the step that is done now completes one of log_lines parts of the way.
   bool EndsAPart() const;
   void Print(double now);
+  void EndLine();
 
   const int64_t total_;
   const ProgressOptions options_;
   const bool terminal_;
-  const double start_;
+  double start_;
   int64_t done_ = 0;
   double printed_at_ = 0;
   size_t printed_width_ = 0;  // of the line on the terminal; 0 when there is none
@@ -64,12 +67,13 @@ class ProgressMeter {
 template <class Range>
 class ProgressRange {
  public:
+  using Inner = decltype(std::declval<Range&>().begin());
+
   ProgressRange(Range& range, ProgressOptions options)
       : range_(range), meter_(static_cast<int64_t>(range.size()), std::move(options)) {}
 
   class Iterator {
    public:
-    using Inner = decltype(std::declval<Range&>().begin());
     Iterator(Inner inner, ProgressMeter& meter) : inner_(std::move(inner)), meter_(&meter) {}
     decltype(auto) operator*() const { return *inner_; }
     Iterator& operator++() {
@@ -91,7 +95,11 @@ class ProgressRange {
     friend bool operator==(const Iterator& i, const End& e) { return i.AtEnd(e.end); }
   };
 
-  Iterator begin() { return Iterator(range_.begin(), meter_); }
+  Iterator begin() {
+    Inner inner = range_.begin();
+    meter_.Restart();
+    return Iterator(std::move(inner), meter_);
+  }
   End end() { return {range_.end()}; }
   // See ProgressMeter::Note.
   void Note(std::string text) { meter_.Note(std::move(text)); }
@@ -103,7 +111,7 @@ class ProgressRange {
 
 // `for (auto [images, labels] : ProgressBar(train))` goes through `range` (a DataLoader, a
 // container: anything with begin, end and size) and shows how far it is. The range outlives the
-// result, which serves one loop.
+// result, which serves one loop after the other.
 template <class Range>
 ProgressRange<Range> ProgressBar(Range& range, ProgressOptions options = {}) {
   return ProgressRange<Range>(range, std::move(options));

@@ -118,6 +118,21 @@ TEST(ProgressTest, GoesThroughAnyRange) {
   EXPECT_THAT(f.out.str(), HasSubstr("3/3  100.0%"));
 }
 
+TEST(ProgressTest, CountsEachLoopAnew) {
+  Fixture f;
+  std::vector<int> numbers = {1, 2};
+  {
+    auto bar = ProgressBar(numbers, f.Options(true));
+    for (int loop = 0; loop < 2; ++loop) {
+      for (const int n : bar) f.now += n;
+    }
+  }
+  const std::string epoch =
+      "\repoch 1 [=====>    ] 1/2  50.0%  1 it/s  ETA 0:01"
+      "\repoch 1 [==========] 2/2  100.0%  0.6667 it/s  in 0:03\n";
+  EXPECT_EQ(f.out.str(), epoch + epoch);
+}
+
 TEST(ProgressTest, GoesThroughALoader) {
   Fixture f;
   DataLoader loader(FromTensors(FromValues({1.f, 2.f, 3.f}), FromValues({4.f, 5.f, 6.f})),
