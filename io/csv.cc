@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "device/escape.h"
 #include "device/status_macros.h"
 #include "io/internal/byte_source.h"
 #include "tensor/error.h"
@@ -44,11 +44,10 @@ std::string_view Take(std::string_view* rest, char end) {
   return piece;
 }
 
-// The beginning of a field, fit to be printed.
+// The beginning of a field in quotes, fit to be printed whatever it is.
 std::string Shown(std::string_view text) {
-  const std::string_view shown = text.substr(0, 40);
-  return absl::StrCat("'", absl::Utf8SafeCHexEscape({shown.data(), shown.size()}),
-                      shown.size() < text.size() ? "..." : "", "'");
+  constexpr size_t kShown = 40;
+  return firn::internal::JsonString(text.substr(0, kShown)) + (text.size() > kShown ? "..." : "");
 }
 
 std::string InColumn(size_t column) {

@@ -37,20 +37,20 @@ TEST(CsvTest, SkipsAHeadingAndTakesAnotherSeparator) {
 
 TEST(CsvTest, NamesLineAndColumn) {
   EXPECT_EQ(Error("1,2\n3,x4\n"),
-            "t.csv: line 2, column 1 (counted from 0): expected a number, got 'x4' "
+            "t.csv: line 2, column 1 (counted from 0): expected a number, got \"x4\" "
             "(CsvOptions::categories reads words, ::columns leaves columns out)");
   EXPECT_EQ(Error("1,2\n3\n"), "t.csv: line 2: expected 2 columns, got 1");
   EXPECT_THAT(Error("1,2,\n"),
-              HasSubstr("line 1, column 2 (counted from 0): expected a number, got ''"));
+              HasSubstr("line 1, column 2 (counted from 0): expected a number, got \"\""));
   EXPECT_EQ(Error("1\n\n2\n"), "t.csv: line 2: expected a row, got an empty line");
   EXPECT_THAT(Error("1e999\n"), HasSubstr("expected a number"));
   EXPECT_THAT(Error("1 2\n"), HasSubstr("expected a number"));
 }
 
-TEST(CsvTest, ShowsWhatIsNoTextAsEscapes) {
-  EXPECT_THAT(Error("\x89HDF\r\n"), HasSubstr("got '\\"));
-  EXPECT_THAT(Error("\xC3\xA9\n"), HasSubstr("got '\xC3\xA9'"));
-  EXPECT_THAT(Error(std::string(41, 'x')), HasSubstr("got '" + std::string(40, 'x') + "...'"));
+TEST(CsvTest, ShowsAnyBytesAsText) {
+  EXPECT_THAT(Error("\x89HDF\x01\n"), HasSubstr("got \"\uFFFDHDF\\u0001\" ("));
+  EXPECT_THAT(Error("\xC3\xA9\n"), HasSubstr("got \"\xC3\xA9\" ("));
+  EXPECT_THAT(Error(std::string(41, 'x')), HasSubstr("got \"" + std::string(40, 'x') + "\"... ("));
 }
 
 constexpr char kFlowers[] =
@@ -73,11 +73,12 @@ TEST(CsvTest, ReadsWordsAsTheirPlaces) {
               ElementsAre(1.5, 1, 4.5, 0, 3.5, 1));
   options.categories[2] = {"setosa", "rosa \"x\""};
   EXPECT_EQ(Error(kFlowers, options),
-            "t.csv: line 3, column 2 (counted from 0): expected one of 'setosa', "
-            "'rosa \\\"x\\\"', got 'virginica'");
+            "t.csv: line 3, column 2 (counted from 0): expected one of \"setosa\", "
+            "\"rosa \\\"x\\\"\", got \"virginica\"");
   EXPECT_EQ(Error("x\n", {.categories = {{0, {"0", "1", "2", "3", "4", "5", "6", "7", "8"}}}}),
-            "t.csv: line 1, column 0 (counted from 0): expected one of '0', '1', '2', '3', '4', "
-            "'5', '6', '7', ... (9 words), got 'x'");
+            "t.csv: line 1, column 0 (counted from 0): expected one of \"0\", \"1\", \"2\", \"3\", "
+            "\"4\", "
+            "\"5\", \"6\", \"7\", ... (9 words), got \"x\"");
 }
 
 TEST(CsvTest, FindsTheWordsOfAColumn) {
@@ -99,10 +100,10 @@ TEST(CsvTest, QuotesHoldSeparatorsAndQuotes) {
               ElementsAre(1, 2, 3));
   EXPECT_EQ(Error("1,\"2\n"),
             "t.csv: line 1, column 1 (counted from 0): expected a closing quote, "
-            "got '\\\"2' up to the end of the line");
+            "got \"\\\"2\" up to the end of the line");
   EXPECT_EQ(Error("\"1\"2,3\n"),
             "t.csv: line 1, column 0 (counted from 0): expected a separator after the quotes, got "
-            "'2'");
+            "\"2\"");
 }
 
 TEST(CsvTest, RefusesOptionsThatMakeNoSense) {
@@ -117,7 +118,8 @@ TEST(CsvTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(error({.categories = {{2, {"a"}}}}),
               HasSubstr("CsvOptions::categories names column"));
   EXPECT_EQ(error({.categories = {{0, {}}}}), "csv: categories of column 0 has no words");
-  EXPECT_EQ(error({.categories = {{0, {"a", "a"}}}}), "csv: categories of column 0 has 'a' twice");
+  EXPECT_EQ(error({.categories = {{0, {"a", "a"}}}}),
+            "csv: categories of column 0 has \"a\" twice");
   EXPECT_THAT(error({.separator = '\n'}), HasSubstr("cannot be the separator"));
   EXPECT_EQ(error({.skip_lines = -1}), "csv: skip_lines is -1 (want >= 0)");
 }

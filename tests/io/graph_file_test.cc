@@ -244,9 +244,9 @@ TEST(GraphFileTest, SaysWhyAFileCannotBeWrittenOrRead) {
   EXPECT_THAT(std::string(unnamed.message()), HasSubstr("must have a name"));
   const std::string text = TempPath("text.firn");
   WriteFile(text, "this is no graph, and long enough to have a header");
-  EXPECT_EQ(ReadStaticGraph(text).status().message(),
-            text + ": offset 0, signature: expected \"\\x89" +
-                "FIRN\\r\\n\\x1a\", got \"this is \": not a graph file");
+  EXPECT_EQ(std::string(ReadStaticGraph(text).status().message()),
+            text + R"(: offset 0, signature: expected "\x89\x46IRN\r\n\x1a", got "this is ": )" +
+                "not a graph file");
   WriteFile(text, "");
   EXPECT_THAT(std::string(ReadStaticGraph(text).status().message()),
               HasSubstr("got an empty file: not a graph file"));
