@@ -2,8 +2,6 @@
 
 #include "tensor/ops/all.h"
 
-#include <utility>
-
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/cpu/reducers.h"
@@ -35,9 +33,9 @@ FIRN_REGISTER_OP(all) {
 
 }  // namespace
 
-Tensor All(const Tensor& x, std::vector<int64_t> dims, bool keepdim) {
+Tensor All(const Tensor& x, const DimList& dims, bool keepdim) {
   static const OpDef& op = Op("all");
-  return Apply1(op, {x}, ReduceAttrs{std::move(dims), keepdim});
+  return Apply1(op, {x}, ReduceAttrs{dims, keepdim});
 }
 
 }  // namespace firn

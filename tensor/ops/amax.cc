@@ -2,8 +2,6 @@
 
 #include "tensor/ops/amax.h"
 
-#include <utility>
-
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/extreme.h"
 #include "tensor/op.h"
@@ -28,9 +26,9 @@ FIRN_REGISTER_OP(amax) {
 
 }  // namespace
 
-Tensor Amax(const Tensor& x, std::vector<int64_t> dims, bool keepdim) {
+Tensor Amax(const Tensor& x, const DimList& dims, bool keepdim) {
   static const OpDef& op = Op("amax");
-  return Apply1(op, {x}, ReduceAttrs{std::move(dims), keepdim});
+  return Apply1(op, {x}, ReduceAttrs{dims, keepdim});
 }
 
 }  // namespace firn

@@ -161,7 +161,7 @@ void CheckRank(size_t rank) {
 
 // With its labels in the order of `labels`. Requires: the same ones.
 Operand Arranged(const Operand& x, const std::string& labels) {
-  std::vector<int64_t> dims;
+  DimList dims;
   for (char c : labels) dims.push_back(static_cast<int64_t>(x.labels.find(c)));
   return {labels == x.labels ? x.tensor : Permute(x.tensor, dims), labels};
 }
@@ -178,7 +178,7 @@ Operand WithoutRepeats(Operand x) {
       Fail("'", std::string(1, c), "' names dimensions of sizes ", n, " and ",
            x.tensor.shape()[static_cast<int>(j)]);
     }
-    std::vector<int64_t> order;
+    DimList order;
     Dims square;
     std::string labels;
     for (size_t d = 0; d < x.labels.size(); ++d) {
@@ -199,7 +199,7 @@ Operand WithoutRepeats(Operand x) {
 
 // Sums over the labels that `keep` does not have.
 Operand SumTo(const Operand& x, const std::string& keep) {
-  std::vector<int64_t> dims;
+  DimList dims;
   for (size_t d = 0; d < x.labels.size(); ++d) {
     if (!Has(keep, x.labels[d])) dims.push_back(static_cast<int64_t>(d));
   }

@@ -2,8 +2,6 @@
 
 #include "tensor/ops/flip.h"
 
-#include <utility>
-
 #include "tensor/apply.h"
 #include "tensor/op.h"
 #include "tensor/reorder.h"
@@ -12,8 +10,7 @@ namespace firn {
 namespace {
 
 absl::Status Infer(InferContext& c) {
-  const std::vector<int64_t>& dims = c.attrs<FlipAttrs>().dims;
-  FIRN_RETURN_IF_ERROR(NormalizeDims(dims, c.shape(0)).status());
+  FIRN_RETURN_IF_ERROR(NormalizeDims(c.attrs<FlipAttrs>().dims, c.shape(0)).status());
   c.set_out_like(0, 0);
   return absl::OkStatus();
 }
@@ -50,9 +47,9 @@ FIRN_REGISTER_OP(flip) {
 
 }  // namespace
 
-Tensor Flip(const Tensor& x, std::vector<int64_t> dims) {
+Tensor Flip(const Tensor& x, const DimList& dims) {
   static const OpDef& op = Op("flip");
-  return Apply1(op, {x}, FlipAttrs{std::move(dims)});
+  return Apply1(op, {x}, FlipAttrs{dims});
 }
 
 }  // namespace firn

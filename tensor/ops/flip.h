@@ -1,14 +1,13 @@
 #ifndef FIRN_TENSOR_OPS_FLIP_H_
 #define FIRN_TENSOR_OPS_FLIP_H_
 
-#include <vector>
-
+#include "tensor/dim_list.h"
 #include "tensor/tensor.h"
 
 namespace firn {
 
 struct FlipAttrs {
-  std::vector<int64_t> dims;
+  DimList dims;
   template <class V>
   void Visit(V& v) {
     v.Field("dims", dims);
@@ -17,8 +16,7 @@ struct FlipAttrs {
 
 // A copy of x with the order of elements along `dims` reversed. No dims: an unchanged copy. Throws
 // when a dim is out of range or named twice.
-Tensor Flip(const Tensor& x, std::vector<int64_t> dims);
-inline Tensor Flip(const Tensor& x, int dim) { return Flip(x, std::vector<int64_t>{dim}); }
+Tensor Flip(const Tensor& x, const DimList& dims);
 
 }  // namespace firn
 

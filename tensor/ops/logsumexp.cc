@@ -3,7 +3,6 @@
 #include "tensor/ops/logsumexp.h"
 
 #include <limits>
-#include <utility>
 
 #include "tensor/elementwise.h"
 #include "tensor/kernels/cpu/logsumexp.h"
@@ -62,9 +61,9 @@ FIRN_REGISTER_OP(logsumexp) {
 
 }  // namespace
 
-Tensor Logsumexp(const Tensor& x, std::vector<int64_t> dims, bool keepdim) {
+Tensor Logsumexp(const Tensor& x, const DimList& dims, bool keepdim) {
   static const OpDef& op = Op("logsumexp");
-  return ApplyFloating(op, x, ReduceAttrs{std::move(dims), keepdim});
+  return ApplyFloating(op, x, ReduceAttrs{dims, keepdim});
 }
 
 }  // namespace firn

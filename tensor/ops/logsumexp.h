@@ -1,8 +1,6 @@
 #ifndef FIRN_TENSOR_OPS_LOGSUMEXP_H_
 #define FIRN_TENSOR_OPS_LOGSUMEXP_H_
 
-#include <vector>
-
 #include "tensor/ops/sum.h"
 
 namespace firn {
@@ -10,10 +8,7 @@ namespace firn {
 // log(sum(exp(x))) over `dims` (empty: all), in range for any finite values. Of nothing, or of -inf
 // only, it is -inf, and then its gradient is 0. Integers and bool become f32; half types compute in
 // float.
-Tensor Logsumexp(const Tensor& x, std::vector<int64_t> dims = {}, bool keepdim = false);
-inline Tensor Logsumexp(const Tensor& x, int dim, bool keepdim = false) {
-  return Logsumexp(x, std::vector<int64_t>{dim}, keepdim);
-}
+Tensor Logsumexp(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
 
 }  // namespace firn
 

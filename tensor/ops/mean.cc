@@ -2,8 +2,6 @@
 
 #include "tensor/ops/mean.h"
 
-#include <utility>
-
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/op.h"
@@ -45,9 +43,9 @@ FIRN_REGISTER_OP(mean) {
 
 }  // namespace
 
-Tensor Mean(const Tensor& x, std::vector<int64_t> dims, bool keepdim) {
+Tensor Mean(const Tensor& x, const DimList& dims, bool keepdim) {
   static const OpDef& op = Op("mean");
-  return Apply1(op, {x}, ReduceAttrs{std::move(dims), keepdim});
+  return Apply1(op, {x}, ReduceAttrs{dims, keepdim});
 }
 
 }  // namespace firn

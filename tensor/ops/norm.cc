@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/reduce.h"
@@ -89,9 +88,9 @@ FIRN_REGISTER_OP(norm) {
 
 }  // namespace
 
-Tensor Norm(const Tensor& x, double p, std::vector<int64_t> dims, bool keepdim) {
+Tensor Norm(const Tensor& x, double p, const DimList& dims, bool keepdim) {
   static const OpDef& op = Op("norm");
-  return Apply1(op, {x}, NormAttrs{p, {std::move(dims), keepdim}});
+  return Apply1(op, {x}, NormAttrs{p, {dims, keepdim}});
 }
 
 }  // namespace firn

@@ -1,8 +1,6 @@
 #ifndef FIRN_TENSOR_OPS_NORM_H_
 #define FIRN_TENSOR_OPS_NORM_H_
 
-#include <vector>
-
 #include "tensor/ops/sum.h"
 
 namespace firn {
@@ -23,7 +21,7 @@ struct NormAttrs {
 // gradient is 0 where the norm is 0; elements that tie for an infinite norm share it. Half types
 // accumulate in float. Throws on integers, a negative finite p, NaN, and no elements with an
 // infinite p.
-Tensor Norm(const Tensor& x, double p = 2, std::vector<int64_t> dims = {}, bool keepdim = false);
+Tensor Norm(const Tensor& x, double p = 2, const DimList& dims = {}, bool keepdim = false);
 
 }  // namespace firn
 

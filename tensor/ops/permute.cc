@@ -2,8 +2,6 @@
 
 #include "tensor/ops/permute.h"
 
-#include <utility>
-
 #include "absl/strings/str_join.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
@@ -42,13 +40,12 @@ absl::Status Infer(InferContext& c) {
 }
 
 void Grad(GradContext& g) {
-  std::vector<int64_t> inverse = g.attrs<PermuteAttrs>().dims;
-  const int64_t rank = static_cast<int64_t>(inverse.size());
+  DimList inverse = g.attrs<PermuteAttrs>().dims;
   int64_t place = 0;
   for (int64_t d : g.attrs<PermuteAttrs>().dims) {
-    inverse[static_cast<size_t>(d < 0 ? d + rank : d)] = place++;
+    inverse[static_cast<int>(d < 0 ? d + inverse.rank : d)] = place++;
   }
-  g.set_grad_input(0, Permute(g.grad_output(), std::move(inverse)));
+  g.set_grad_input(0, Permute(g.grad_output(), inverse));
 }
 
 FIRN_REGISTER_OP(permute) {
@@ -57,17 +54,17 @@ FIRN_REGISTER_OP(permute) {
 }
 
 // The argument of Permute that does what Movedim says.
-absl::StatusOr<std::vector<int64_t>> Moved(const Shape& x, absl::Span<const int64_t> source,
-                                           absl::Span<const int64_t> destination) {
+absl::StatusOr<DimList> Moved(const Shape& x, absl::Span<const int64_t> source,
+                              absl::Span<const int64_t> destination) {
   FIRN_RETURN_IF(
       source.size() != destination.size(),
       InvalidArgument(source.size(), " dims in source, ", destination.size(), " in destination"));
   FIRN_ASSIGN_OR_RETURN(const Dims from, Distinct(source, x));
   FIRN_ASSIGN_OR_RETURN(const Dims to, Distinct(destination, x));
-  std::vector<int64_t> dims(static_cast<size_t>(x.rank()), -1);
+  DimList dims(Dims(x.rank(), -1));
   Dims is_moved(x.rank(), 0);
   for (int i = 0; i < from.rank; ++i) {
-    dims[static_cast<size_t>(to[i])] = from[i];
+    dims[static_cast<int>(to[i])] = from[i];
     is_moved[static_cast<int>(from[i])] = 1;
   }
   int next = 0;
@@ -81,17 +78,16 @@ absl::StatusOr<std::vector<int64_t>> Moved(const Shape& x, absl::Span<const int6
 
 }  // namespace
 
-Tensor Permute(const Tensor& x, std::vector<int64_t> dims) {
+Tensor Permute(const Tensor& x, const DimList& dims) {
   static const OpDef& op = Op("permute");
-  return Apply1(op, {x}, PermuteAttrs{std::move(dims)});
+  return Apply1(op, {x}, PermuteAttrs{dims});
 }
 
-Tensor Movedim(const Tensor& x, const std::vector<int64_t>& source,
-               const std::vector<int64_t>& destination) {
+Tensor Movedim(const Tensor& x, const DimList& source, const DimList& destination) {
   CheckDefined(x, "movedim");
-  absl::StatusOr<std::vector<int64_t>> dims = Moved(x.shape(), source, destination);
+  const absl::StatusOr<DimList> dims = Moved(x.shape(), source, destination);
   RaiseIfError(dims.status(), "movedim");
-  return Permute(x, *std::move(dims));
+  return Permute(x, *dims);
 }
 
 }  // namespace firn

@@ -1,14 +1,13 @@
 #ifndef FIRN_TENSOR_OPS_PERMUTE_H_
 #define FIRN_TENSOR_OPS_PERMUTE_H_
 
-#include <vector>
-
+#include "tensor/dim_list.h"
 #include "tensor/tensor.h"
 
 namespace firn {
 
 struct PermuteAttrs {
-  std::vector<int64_t> dims;
+  DimList dims;
   template <class V>
   void Visit(V& v) {
     v.Field("dims", dims);
@@ -17,15 +16,11 @@ struct PermuteAttrs {
 
 // A view whose dimension i is x's dimension dims[i]. `dims` names every dimension once (negative
 // counts from the end); throws otherwise.
-Tensor Permute(const Tensor& x, std::vector<int64_t> dims);
+Tensor Permute(const Tensor& x, const DimList& dims);
 
 // A view with x's dimension source[i] at place destination[i]; the others keep their order. Throws
 // when the lists differ in length, or name a dimension twice or out of range.
-Tensor Movedim(const Tensor& x, const std::vector<int64_t>& source,
-               const std::vector<int64_t>& destination);
-inline Tensor Movedim(const Tensor& x, int source, int destination) {
-  return Movedim(x, std::vector<int64_t>{source}, std::vector<int64_t>{destination});
-}
+Tensor Movedim(const Tensor& x, const DimList& source, const DimList& destination);
 
 }  // namespace firn
 

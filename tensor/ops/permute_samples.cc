@@ -5,7 +5,7 @@ namespace firn::testing {
 
 FIRN_REGISTER_SAMPLES(permute) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    std::vector<int64_t> dims = attrs.get<PermuteAttrs>().dims;
+    DimList dims = attrs.get<PermuteAttrs>().dims;
     const RefTensor& x = in[0];
     std::vector<int64_t> sizes;
     for (int64_t& d : dims) {
@@ -15,7 +15,7 @@ FIRN_REGISTER_SAMPLES(permute) {
     RefTensor out{Shape(sizes)};
     ForEachIndex(out.shape, [&](absl::Span<const int64_t> at) {
       std::vector<int64_t> from(dims.size());
-      for (size_t i = 0; i < dims.size(); ++i) from[static_cast<size_t>(dims[i])] = at[i];
+      for (size_t i = 0; i < dims.size(); ++i) from[static_cast<size_t>(dims.data()[i])] = at[i];
       out.at(at) = x.at(from);
     });
     return std::vector<RefTensor>{out};

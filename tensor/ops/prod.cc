@@ -6,8 +6,6 @@
 
 #include "tensor/ops/prod.h"
 
-#include <utility>
-
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "tensor/apply.h"
@@ -179,9 +177,9 @@ FIRN_REGISTER_OP(prod_grad) {
 
 }  // namespace
 
-Tensor Prod(const Tensor& x, std::vector<int64_t> dims, bool keepdim) {
+Tensor Prod(const Tensor& x, const DimList& dims, bool keepdim) {
   static const OpDef& op = Op("prod");
-  return Apply1(op, {x}, ReduceAttrs{std::move(dims), keepdim});
+  return Apply1(op, {x}, ReduceAttrs{dims, keepdim});
 }
 
 }  // namespace firn

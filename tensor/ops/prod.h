@@ -1,18 +1,13 @@
 #ifndef FIRN_TENSOR_OPS_PROD_H_
 #define FIRN_TENSOR_OPS_PROD_H_
 
-#include <vector>
-
 #include "tensor/ops/sum.h"
 
 namespace firn {
 
 // The product over `dims` (empty: all); of no elements: 1. Half types multiply in float; bool and
 // integers give i64. The gradient is exact also where elements are 0.
-Tensor Prod(const Tensor& x, std::vector<int64_t> dims = {}, bool keepdim = false);
-inline Tensor Prod(const Tensor& x, int dim, bool keepdim = false) {
-  return Prod(x, std::vector<int64_t>{dim}, keepdim);
-}
+Tensor Prod(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
 
 }  // namespace firn
 

@@ -71,7 +71,7 @@ void GradOfGradient(GradContext& g) {
   if (g.needs(1)) {
     const Tensor& dy = g.input(0);
     const auto dot = [&](const Tensor& v) {
-      return Sum(Mul(v, y), std::vector<int64_t>{dim}, true);
+      return Sum(Mul(v, y), dim, true);
     };
     g.set_grad_input(1, Sub(Mul(u, Sub(dy, dot(dy))), Mul(dy, dot(u))));
   }

@@ -35,9 +35,9 @@ FIRN_REGISTER_OP(squeeze) {
 
 }  // namespace
 
-Tensor Squeeze(const Tensor& x, std::vector<int64_t> dims) {
+Tensor Squeeze(const Tensor& x, const DimList& dims) {
   static const OpDef& op = Op("squeeze");
-  return Apply1(op, {x}, SqueezeAttrs{std::move(dims)});
+  return Apply1(op, {x}, SqueezeAttrs{dims});
 }
 
 }  // namespace firn

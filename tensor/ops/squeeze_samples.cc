@@ -7,7 +7,7 @@ namespace firn::testing {
 
 FIRN_REGISTER_SAMPLES(squeeze) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const std::vector<int64_t>& dims = attrs.get<SqueezeAttrs>().dims;
+    const DimList& dims = attrs.get<SqueezeAttrs>().dims;
     const int rank = in[0].shape.rank();
     std::vector<int64_t> sizes;
     for (int d = 0; d < rank; ++d) {

@@ -46,9 +46,9 @@ FIRN_REGISTER_OP(sum) {
 
 }  // namespace
 
-Tensor Sum(const Tensor& x, std::vector<int64_t> dims, bool keepdim) {
+Tensor Sum(const Tensor& x, const DimList& dims, bool keepdim) {
   static const OpDef& op = Op("sum");
-  return Apply1(op, {x}, ReduceAttrs{std::move(dims), keepdim});
+  return Apply1(op, {x}, ReduceAttrs{dims, keepdim});
 }
 
 }  // namespace firn

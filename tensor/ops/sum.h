@@ -1,8 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SUM_H_
 #define FIRN_TENSOR_OPS_SUM_H_
 
-#include <vector>
-
+#include "tensor/dim_list.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -10,7 +9,7 @@ namespace firn {
 // The attributes of every reduction: the dimensions to reduce (empty: all) and whether they stay
 // with size 1.
 struct ReduceAttrs {
-  std::vector<int64_t> dims;
+  DimList dims;
   bool keepdim = false;
   template <class V>
   void Visit(V& v) {
@@ -20,10 +19,7 @@ struct ReduceAttrs {
 };
 
 // The sum over `dims` (empty: all). Half types accumulate in float; bool and integers give i64.
-Tensor Sum(const Tensor& x, std::vector<int64_t> dims = {}, bool keepdim = false);
-inline Tensor Sum(const Tensor& x, int dim, bool keepdim = false) {
-  return Sum(x, std::vector<int64_t>{dim}, keepdim);
-}
+Tensor Sum(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
 
 }  // namespace firn
 

@@ -2,8 +2,6 @@
 
 #include "tensor/ops/sum_to.h"
 
-#include <vector>
-
 #include "device/status_macros.h"
 #include "tensor/error.h"
 #include "tensor/ops/reshape.h"
@@ -20,11 +18,11 @@ Tensor SumTo(const Tensor& x, const Shape& shape) {
         "sum_to");
   }
   const int lead = x.rank() - shape.rank();
-  std::vector<int64_t> dims;
+  DimList dims;
   for (int i = 0; i < x.rank(); ++i) {
     if (i < lead || (shape[i - lead] == 1 && x.shape()[i] != 1)) dims.push_back(i);
   }
-  return Reshape(dims.empty() ? x : Sum(x, std::move(dims), true), shape);
+  return Reshape(dims.empty() ? x : Sum(x, dims, true), shape);
 }
 
 }  // namespace firn

@@ -136,20 +136,19 @@ FIRN_REGISTER_OP(std) {
 
 }  // namespace
 
-VarMeanResult VarMean(const Tensor& x, std::vector<int64_t> dims, int64_t correction,
-                      bool keepdim) {
+VarMeanResult VarMean(const Tensor& x, const DimList& dims, int64_t correction, bool keepdim) {
   static const OpDef& op = Op("var");
-  const TensorList out = Apply(op, {x}, VarAttrs{{std::move(dims), keepdim}, correction});
+  const TensorList out = Apply(op, {x}, VarAttrs{{dims, keepdim}, correction});
   return {out[0], out[1]};
 }
 
-Tensor Var(const Tensor& x, std::vector<int64_t> dims, int64_t correction, bool keepdim) {
-  return VarMean(x, std::move(dims), correction, keepdim).var;
+Tensor Var(const Tensor& x, const DimList& dims, int64_t correction, bool keepdim) {
+  return VarMean(x, dims, correction, keepdim).var;
 }
 
-Tensor Std(const Tensor& x, std::vector<int64_t> dims, int64_t correction, bool keepdim) {
+Tensor Std(const Tensor& x, const DimList& dims, int64_t correction, bool keepdim) {
   static const OpDef& op = Op("std");
-  return Apply(op, {x}, VarAttrs{{std::move(dims), keepdim}, correction})[0];
+  return Apply(op, {x}, VarAttrs{{dims, keepdim}, correction})[0];
 }
 
 }  // namespace firn

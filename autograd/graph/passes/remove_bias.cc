@@ -116,7 +116,7 @@ class BiasRemoval {
   bool SumsChannels(const Instr& instr) const {
     if (instr.op->name == "channel_sum") return true;
     if (instr.op->name != "sum" || graph_.value(instr.in[0]).spec.shape.rank() != 2) return false;
-    const std::vector<int64_t>& dims = instr.attrs.ref().get<ReduceAttrs>().dims;
+    const DimList& dims = instr.attrs.ref().get<ReduceAttrs>().dims;
     return dims.size() == 1 && (dims[0] == 0 || dims[0] == -2);
   }
 
