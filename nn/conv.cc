@@ -54,7 +54,8 @@ Tensor Conv2d::Forward(const Tensor& x) {
       .stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
   if (o.padding_mode == PadMode::kConstant) return firn::Conv2d(x, weight(), bias(), call);
   call.padding = 0;
-  return firn::Conv2d(firn::Pad(x, PaddedSides(o), o.padding_mode), weight(), bias(), call);
+  return firn::Conv2d(firn::Pad(x, PaddedSides(o), {.mode = o.padding_mode}), weight(), bias(),
+                      call);
 }
 
 std::string Conv2d::Describe() const {
@@ -93,7 +94,7 @@ Tensor Conv1d::Forward(const Tensor& x) {
       .stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
   if (o.padding_mode == PadMode::kConstant) return firn::Conv1d(x, weight(), bias(), call);
   call.padding = 0;
-  const Tensor padded = firn::Pad(x, {o.padding, o.padding}, o.padding_mode);
+  const Tensor padded = firn::Pad(x, {o.padding, o.padding}, {.mode = o.padding_mode});
   return firn::Conv1d(padded, weight(), bias(), call);
 }
 

@@ -31,7 +31,7 @@ Embedding::Embedding(const Options& options)
 }
 
 Tensor Embedding::Forward(const Tensor& indices) {
-  return firn::Embedding(indices, weight_, options_.padding_idx, options_.scale_grad_by_freq);
+  return firn::Embedding(indices, weight_, {options_.padding_idx, options_.scale_grad_by_freq});
 }
 
 std::string Embedding::Describe() const {

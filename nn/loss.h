@@ -1,7 +1,8 @@
 #ifndef FIRN_NN_LOSS_H_
 #define FIRN_NN_LOSS_H_
 
-// Losses as layers, called with (input, target). Formulas and shapes are those of the operations.
+// Losses as layers, called with (input, target). Formulas, shapes and options are those of the
+// operations.
 // Weights are buffers, as in PyTorch: saved, moved and cloned with the network.
 
 #include <cstdint>
@@ -31,19 +32,13 @@ inline void DescribeReduction(Reduction reduction, Describer& d) {
 // Of logits [n, classes, ...] and class indices [n, ...] or probabilities.
 struct CrossEntropyLossFunction {
   static constexpr const char* kName = "CrossEntropyLoss";
-  struct Options {
-    Tensor weight = {};  // [classes]; undefined: 1 each
-    int64_t ignore_index = -100;
-    Reduction reduction = Reduction::kMean;
-    double label_smoothing = 0;
-  };
+  using Options = CrossEntropyOptions;
   template <class F>
   static void Buffers(Options& o, F visit) {
     visit("weight", o.weight);
   }
   static Tensor Call(const Tensor& logits, const Tensor& target, const Options& o) {
-    return firn::CrossEntropy(logits, target, o.weight, o.ignore_index, o.reduction,
-                              o.label_smoothing);
+    return firn::CrossEntropy(logits, target, o);
   }
   static void Describe(const Options& o, Describer& d) {
     d.Field("ignore_index", o.ignore_index, int64_t{-100});
@@ -56,17 +51,13 @@ using CrossEntropyLoss = FunctionLayerOf<CrossEntropyLossFunction, Tensor, Tenso
 // Of log probabilities (LogSoftmax) [n, classes, ...] and class indices [n, ...].
 struct NllLossFunction {
   static constexpr const char* kName = "NllLoss";
-  struct Options {
-    Tensor weight = {};  // [classes]; undefined: 1 each
-    int64_t ignore_index = -100;
-    Reduction reduction = Reduction::kMean;
-  };
+  using Options = NllLossOptions;
   template <class F>
   static void Buffers(Options& o, F visit) {
     visit("weight", o.weight);
   }
   static Tensor Call(const Tensor& log_probs, const Tensor& target, const Options& o) {
-    return firn::NllLoss(log_probs, target, o.weight, o.ignore_index, o.reduction);
+    return firn::NllLoss(log_probs, target, o);
   }
   static void Describe(const Options& o, Describer& d) {
     d.Field("ignore_index", o.ignore_index, int64_t{-100});
@@ -78,16 +69,13 @@ using NllLoss = FunctionLayerOf<NllLossFunction, Tensor, Tensor>;
 // Binary cross entropy of probabilities and targets of one shape.
 struct BceLossFunction {
   static constexpr const char* kName = "BceLoss";
-  struct Options {
-    Tensor weight = {};  // broadcasts to the input's shape; undefined: 1
-    Reduction reduction = Reduction::kMean;
-  };
+  using Options = BinaryCrossEntropyOptions;
   template <class F>
   static void Buffers(Options& o, F visit) {
     visit("weight", o.weight);
   }
   static Tensor Call(const Tensor& p, const Tensor& target, const Options& o) {
-    return firn::BinaryCrossEntropy(p, target, o.weight, o.reduction);
+    return firn::BinaryCrossEntropy(p, target, o);
   }
   static void Describe(const Options& o, Describer& d) { DescribeReduction(o.reduction, d); }
 };
@@ -96,18 +84,14 @@ using BceLoss = FunctionLayerOf<BceLossFunction, Tensor, Tensor>;
 // Binary cross entropy of logits and targets of one shape.
 struct BceWithLogitsLossFunction {
   static constexpr const char* kName = "BceWithLogitsLoss";
-  struct Options {
-    Tensor weight = {};      // broadcasts to the input's shape; undefined: 1
-    Tensor pos_weight = {};  // of the part of positive targets; undefined: 1
-    Reduction reduction = Reduction::kMean;
-  };
+  using Options = BinaryCrossEntropyWithLogitsOptions;
   template <class F>
   static void Buffers(Options& o, F visit) {
     visit("weight", o.weight);
     visit("pos_weight", o.pos_weight);
   }
   static Tensor Call(const Tensor& logits, const Tensor& target, const Options& o) {
-    return firn::BinaryCrossEntropyWithLogits(logits, target, o.weight, o.pos_weight, o.reduction);
+    return firn::BinaryCrossEntropyWithLogits(logits, target, o);
   }
   static void Describe(const Options& o, Describer& d) { DescribeReduction(o.reduction, d); }
 };
@@ -137,12 +121,9 @@ using L1Loss = FunctionLayerOf<L1LossFunction, Tensor, Tensor>;
 
 struct SmoothL1LossFunction {
   static constexpr const char* kName = "SmoothL1Loss";
-  struct Options {
-    Reduction reduction = Reduction::kMean;
-    double beta = 1;
-  };
+  using Options = SmoothL1LossAttrs;
   static Tensor Call(const Tensor& x, const Tensor& target, const Options& o) {
-    return firn::SmoothL1Loss(x, target, o.beta, o.reduction);
+    return firn::SmoothL1Loss(x, target, o);
   }
   static void Describe(const Options& o, Describer& d) {
     DescribeReduction(o.reduction, d);
@@ -153,12 +134,9 @@ using SmoothL1Loss = FunctionLayerOf<SmoothL1LossFunction, Tensor, Tensor>;
 
 struct HuberLossFunction {
   static constexpr const char* kName = "HuberLoss";
-  struct Options {
-    Reduction reduction = Reduction::kMean;
-    double delta = 1;
-  };
+  using Options = HuberLossOptions;
   static Tensor Call(const Tensor& x, const Tensor& target, const Options& o) {
-    return firn::HuberLoss(x, target, o.delta, o.reduction);
+    return firn::HuberLoss(x, target, o);
   }
   static void Describe(const Options& o, Describer& d) {
     DescribeReduction(o.reduction, d);
@@ -172,7 +150,7 @@ struct KlDivLossFunction {
   static constexpr const char* kName = "KlDivLoss";
   using Options = KlDivAttrs;
   static Tensor Call(const Tensor& log_q, const Tensor& p, const Options& o) {
-    return firn::KlDiv(log_q, p, o.reduction, o.log_target);
+    return firn::KlDiv(log_q, p, o);
   }
   static void Describe(const Options& o, Describer& d) {
     DescribeReduction(o.reduction, d);

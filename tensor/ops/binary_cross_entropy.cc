@@ -74,12 +74,12 @@ FIRN_REGISTER_OP(binary_cross_entropy) {
 
 }  // namespace
 
-Tensor BinaryCrossEntropy(const Tensor& p, const Tensor& target, const Tensor& weight,
-                          Reduction reduction) {
+Tensor BinaryCrossEntropy(const Tensor& p, const Tensor& target,
+                          const BinaryCrossEntropyOptions& options) {
   static const OpDef& op = Op("binary_cross_entropy");
-  if (!weight.defined()) return Apply1(op, {p, target}, LossAttrs{reduction});
+  if (!options.weight.defined()) return Apply1(op, {p, target}, LossAttrs{options.reduction});
   const Tensor losses = Apply1(op, {p, target}, LossAttrs{Reduction::kNone});
-  return ReduceLoss(losses, weight, reduction, op.name);
+  return ReduceLoss(losses, options.weight, options.reduction, op.name);
 }
 
 }  // namespace firn

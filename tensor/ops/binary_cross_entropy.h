@@ -6,12 +6,17 @@
 
 namespace firn {
 
-// -(target log p + (1 - target) log(1 - p)) with logarithms cut off at -100, times weight where one
-// is given (it broadcasts to p's shape); its mean or its sum. p and target are floating tensors of
+struct BinaryCrossEntropyOptions {
+  Tensor weight = {};  // of the elements; broadcasts to p's shape. Undefined: 1
+  Reduction reduction = Reduction::kMean;
+};
+
+// -(target log p + (1 - target) log(1 - p)) with logarithms cut off at -100, times the weight; its
+// mean or its sum. p and target are floating tensors of
 // one shape and dtype. Throws on a p outside [0, 1]. From logits, BinaryCrossEntropyWithLogits is
 // more accurate.
-Tensor BinaryCrossEntropy(const Tensor& p, const Tensor& target, const Tensor& weight = {},
-                          Reduction reduction = Reduction::kMean);
+Tensor BinaryCrossEntropy(const Tensor& p, const Tensor& target,
+                          const BinaryCrossEntropyOptions& options = {});
 
 }  // namespace firn
 

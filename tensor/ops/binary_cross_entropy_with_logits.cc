@@ -40,11 +40,12 @@ FIRN_REGISTER_OP(binary_cross_entropy_with_logits) {
 
 }  // namespace
 
-Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target, const Tensor& weight,
-                                    const Tensor& pos_weight, Reduction reduction) {
+Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target,
+                                    const BinaryCrossEntropyWithLogitsOptions& options) {
   static const OpDef& op = Op("binary_cross_entropy_with_logits");
+  const Tensor &weight = options.weight, &pos_weight = options.pos_weight;
   if (!weight.defined() && !pos_weight.defined()) {
-    return Apply1(op, {x, target}, LossAttrs{reduction});
+    return Apply1(op, {x, target}, LossAttrs{options.reduction});
   }
   const LossAttrs each{Reduction::kNone};
   Tensor losses = Apply1(op, {x, target}, each);  // checks x and target
@@ -52,7 +53,7 @@ Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target, const
     const Tensor of_positive = Apply1(op, {x, OnesLike(x)}, each);
     losses = Add(Mul(Sub(1, target), x), Mul(Add(Mul(Sub(pos_weight, 1), target), 1), of_positive));
   }
-  return ReduceLoss(losses, weight, reduction, op.name);
+  return ReduceLoss(losses, weight, options.reduction, op.name);
 }
 
 }  // namespace firn

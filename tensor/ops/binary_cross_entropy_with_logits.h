@@ -6,12 +6,17 @@
 
 namespace firn {
 
-// BinaryCrossEntropy(Sigmoid(x), target, weight) for any x without loss of accuracy; its mean or
-// its sum. `pos_weight` multiplies the part of positive targets, usually one number a class. Both
-// weights broadcast to x's shape. x and target are floating tensors of one shape and dtype.
+struct BinaryCrossEntropyWithLogitsOptions {
+  // Both broadcast to x's shape. Undefined: 1.
+  Tensor weight = {};      // of the elements
+  Tensor pos_weight = {};  // of the part of positive targets, usually one number a class
+  Reduction reduction = Reduction::kMean;
+};
+
+// BinaryCrossEntropy(Sigmoid(x), target) for any x without loss of accuracy; its mean or its sum.
+// x and target are floating tensors of one shape and dtype.
 Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target,
-                                    const Tensor& weight = {}, const Tensor& pos_weight = {},
-                                    Reduction reduction = Reduction::kMean);
+                                    const BinaryCrossEntropyWithLogitsOptions& options = {});
 
 }  // namespace firn
 

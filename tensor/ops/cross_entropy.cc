@@ -220,11 +220,11 @@ void GradOfGrad(GradContext& g) {
   const CrossEntropyAttrs& a = g.attrs<CrossEntropyAttrs>();
   const Tensor &u = g.grad_output(), &dy = g.input(0), &logits = g.input(1), &target = g.input(2),
                &weight = g.input(3), &logsumexp = g.input(4);
-  const std::vector<int64_t> classes = {ClassDim(logits.shape())};
+  const DimList classes = ClassDim(logits.shape());
   if (g.needs(0)) {
     const Tensor unit = CrossEntropyGrad(OnesLike(dy), logits, target, weight, logsumexp, a);
     const bool each = a.reduction == Reduction::kNone;
-    g.set_grad_input(0, Sum(Mul(u, unit), each ? classes : std::vector<int64_t>{}));
+    g.set_grad_input(0, Sum(Mul(u, unit), each ? classes : DimList()));
   }
   if (!g.needs(1) && !g.needs(4)) return;
   const Tensor far = FullLike(logsumexp, std::numeric_limits<double>::infinity());
@@ -321,14 +321,14 @@ Tensor OfProbabilities(const Tensor& logits, const Tensor& target, const Tensor&
 
 }  // namespace
 
-Tensor CrossEntropy(const Tensor& logits, const Tensor& target, const Tensor& weight,
-                    int64_t ignore_index, Reduction reduction, double label_smoothing) {
+Tensor CrossEntropy(const Tensor& logits, const Tensor& target,
+                    const CrossEntropyOptions& options) {
   static const OpDef& op = Op("cross_entropy");
-  const CrossEntropyAttrs a{ignore_index, reduction, label_smoothing};
+  const CrossEntropyAttrs a{options.ignore_index, options.reduction, options.label_smoothing};
   if (logits.defined() && target.defined() && IsFloating(target.dtype())) {
-    return OfProbabilities(logits, target, weight, a);
+    return OfProbabilities(logits, target, options.weight, a);
   }
-  return Apply(op, {logits, target, weight}, a)[0];
+  return Apply(op, {logits, target, options.weight}, a)[0];
 }
 
 }  // namespace firn

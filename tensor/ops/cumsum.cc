@@ -51,7 +51,7 @@ absl::Status Run(KernelContext& k) {
 
 void Grad(GradContext& g) {
   const CumsumAttrs& a = g.attrs<CumsumAttrs>();
-  g.set_grad_input(0, Cumsum(g.grad_output(), a.dim, a.exclusive, !a.reverse));
+  g.set_grad_input(0, Cumsum(g.grad_output(), a.dim, {a.exclusive, !a.reverse}));
 }
 
 FIRN_REGISTER_OP(cumsum) {
@@ -70,9 +70,9 @@ FIRN_REGISTER_OP(cumsum) {
 
 }  // namespace
 
-Tensor Cumsum(const Tensor& x, int64_t dim, bool exclusive, bool reverse) {
+Tensor Cumsum(const Tensor& x, int64_t dim, const CumsumOptions& options) {
   static const OpDef& op = Op("cumsum");
-  return Apply1(op, {x}, CumsumAttrs{dim, exclusive, reverse});
+  return Apply1(op, {x}, CumsumAttrs{dim, options.exclusive, options.reverse});
 }
 
 }  // namespace firn

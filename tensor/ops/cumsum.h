@@ -17,10 +17,15 @@ struct CumsumAttrs {
   }
 };
 
+struct CumsumOptions {
+  bool exclusive = false;
+  bool reverse = false;
+};
+
 // Running sums along `dim`: y_i = x_0 + ... + x_i. `exclusive` leaves x_i itself out; `reverse`
 // sums from the end. Floats and half types accumulate in the next wider type; bool and integers
 // give i64.
-Tensor Cumsum(const Tensor& x, int64_t dim, bool exclusive = false, bool reverse = false);
+Tensor Cumsum(const Tensor& x, int64_t dim, const CumsumOptions& options = {});
 
 }  // namespace firn
 

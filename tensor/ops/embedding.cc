@@ -80,19 +80,18 @@ FIRN_REGISTER_OP(embedding) {
 
 }  // namespace
 
-Tensor Embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx,
-                 bool scale_grad_by_freq) {
+Tensor Embedding(const Tensor& indices, const Tensor& weight, const EmbeddingOptions& options) {
   static const OpDef& op = Op("embedding");
-  int64_t padding = padding_idx.value_or(kNoIndex);
+  int64_t padding = options.padding_idx.value_or(kNoIndex);
   if (padding < 0 && padding != kNoIndex && weight.defined() && weight.rank() > 0) {
     padding += weight.size(0);
     if (padding < 0) {
-      RaiseStatus(OutOfRange("padding_idx ", *padding_idx, " is outside weight ",
+      RaiseStatus(OutOfRange("padding_idx ", *options.padding_idx, " is outside weight ",
                              weight.shape().ToString()),
                   op.name);
     }
   }
-  return Apply1(op, {indices, weight}, EmbeddingAttrs{padding, scale_grad_by_freq});
+  return Apply1(op, {indices, weight}, EmbeddingAttrs{padding, options.scale_grad_by_freq});
 }
 
 }  // namespace firn

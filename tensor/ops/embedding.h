@@ -18,13 +18,17 @@ struct EmbeddingAttrs {
   }
 };
 
+struct EmbeddingOptions {
+  std::optional<int64_t> padding_idx = {};
+  bool scale_grad_by_freq = false;
+};
+
 // Rows of `weight` [n, ...] (usually [n, size]): indices [...] (i32 or i64) -> [..., size]. The row
 // padding_idx gets no gradient (its value is looked up as any other; a layer starts it at zero); a
 // negative one counts from the end. The gradient is dense and does not depend on the number of
 // threads; with scale_grad_by_freq each row's is divided by how often the row was looked up. Throws
 // on an index outside [0, n).
-Tensor Embedding(const Tensor& indices, const Tensor& weight,
-                 std::optional<int64_t> padding_idx = {}, bool scale_grad_by_freq = false);
+Tensor Embedding(const Tensor& indices, const Tensor& weight, const EmbeddingOptions& options = {});
 
 }  // namespace firn
 

@@ -11,11 +11,12 @@
 
 namespace firn {
 
-Tensor HuberLoss(const Tensor& x, const Tensor& y, double delta, Reduction reduction) {
+Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options) {
+  const double delta = options.delta;
   if (!(delta > 0) || std::isinf(delta)) {
     RaiseStatus(InvalidArgument("delta must be above 0 and finite, got ", delta), "huber_loss");
   }
-  const Tensor loss = SmoothL1Loss(x, y, delta, reduction);
+  const Tensor loss = SmoothL1Loss(x, y, {.reduction = options.reduction, .beta = delta});
   return delta == 1 ? loss : Mul(loss, delta);
 }
 

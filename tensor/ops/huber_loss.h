@@ -6,11 +6,16 @@
 
 namespace firn {
 
+struct HuberLossOptions {
+  Reduction reduction = Reduction::kMean;
+  double delta = 1;
+};
+
 // With d = |x - y|: d^2 / 2 below delta, delta (d - delta / 2) from there on (Huber, 1964); its
-// mean or its sum. It is delta times SmoothL1Loss(x, y, delta). Two floating tensors of one shape
-// and dtype: shapes that would broadcast are an error. Throws unless delta is above 0 and finite.
-Tensor HuberLoss(const Tensor& x, const Tensor& y, double delta = 1,
-                 Reduction reduction = Reduction::kMean);
+// mean or its sum. It is delta times SmoothL1Loss with beta = delta. Two floating tensors of one
+// shape and dtype: shapes that would broadcast are an error. Throws unless delta is above 0 and
+// finite.
+Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options = {});
 
 }  // namespace firn
 

@@ -59,9 +59,9 @@ FIRN_REGISTER_OP(kl_div) {
 
 }  // namespace
 
-Tensor KlDiv(const Tensor& log_q, const Tensor& p, Reduction reduction, bool log_target) {
+Tensor KlDiv(const Tensor& log_q, const Tensor& p, const KlDivAttrs& options) {
   static const OpDef& op = Op("kl_div");
-  return Apply1(op, {log_q, p}, KlDivAttrs{reduction, log_target});
+  return Apply1(op, {log_q, p}, options);
 }
 
 }  // namespace firn

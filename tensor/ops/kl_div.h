@@ -20,8 +20,7 @@ struct KlDivAttrs {
 // torch.nn.functional.kl_div. With `log_target` p is given as its logarithm. Two floating tensors
 // of one shape and dtype. The default mean is over all elements, as PyTorch's; the divergence of
 // distributions, averaged over a batch, is Reduction::kBatchMean.
-Tensor KlDiv(const Tensor& log_q, const Tensor& p, Reduction reduction = Reduction::kMean,
-             bool log_target = false);
+Tensor KlDiv(const Tensor& log_q, const Tensor& p, const KlDivAttrs& options = {});
 
 }  // namespace firn
 

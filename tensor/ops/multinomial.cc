@@ -144,11 +144,11 @@ FIRN_REGISTER_OP(multinomial) {
 
 }  // namespace
 
-Tensor Multinomial(const Tensor& probs, int64_t n, bool replacement, Generator* generator) {
+Tensor Multinomial(const Tensor& probs, int64_t n, const MultinomialOptions& options) {
   static const OpDef& op = Op("multinomial");
   CheckDefined(probs, op.name, "probs");
-  const RandomOptions options{.device = probs.device(), .generator = generator};
-  return Apply1(op, {GeneratorOf(options).state(), probs}, MultinomialAttrs{n, replacement});
+  Generator& generator = GeneratorOf({.device = probs.device(), .generator = options.generator});
+  return Apply1(op, {generator.state(), probs}, MultinomialAttrs{n, options.replacement});
 }
 
 }  // namespace firn

@@ -16,12 +16,16 @@ struct MultinomialAttrs {
   }
 };
 
+struct MultinomialOptions {
+  bool replacement = false;
+  Generator* generator = nullptr;  // null: the device's default generator
+};
+
 // n draws from each distribution in the last dimension of `probs` (floating, weights that need not
 // add up to 1): [..., categories] -> i64 [..., n]. Without replacement no category is drawn twice.
 // Throws on a weight that is negative or not finite, on weights that are all 0, and when fewer than
 // n are positive without replacement.
-Tensor Multinomial(const Tensor& probs, int64_t n, bool replacement = false,
-                   Generator* generator = nullptr);
+Tensor Multinomial(const Tensor& probs, int64_t n, const MultinomialOptions& options = {});
 
 }  // namespace firn
 

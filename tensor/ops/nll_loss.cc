@@ -109,7 +109,7 @@ void GradOfGrad(GradContext& g) {
   if (!g.needs(0)) return;
   const NllLossAttrs& a = g.attrs<NllLossAttrs>();
   g.set_grad_input(0,
-                   NllLoss(g.grad_output(), g.input(1), g.input(2), a.ignore_index, a.reduction));
+                   NllLoss(g.grad_output(), g.input(1), {g.input(2), a.ignore_index, a.reduction}));
 }
 
 // Both operations: from `values` and the targets.
@@ -151,10 +151,10 @@ FIRN_REGISTER_OP(nll_loss_grad) {
 
 }  // namespace
 
-Tensor NllLoss(const Tensor& log_probs, const Tensor& target, const Tensor& weight,
-               int64_t ignore_index, Reduction reduction) {
+Tensor NllLoss(const Tensor& log_probs, const Tensor& target, const NllLossOptions& options) {
   static const OpDef& op = Op("nll_loss");
-  return Apply1(op, {log_probs, target, weight}, NllLossAttrs{ignore_index, reduction});
+  return Apply1(op, {log_probs, target, options.weight},
+                NllLossAttrs{options.ignore_index, options.reduction});
 }
 
 }  // namespace firn

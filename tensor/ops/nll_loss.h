@@ -18,15 +18,19 @@ struct NllLossAttrs {
   }
 };
 
+struct NllLossOptions {
+  Tensor weight = {};  // [classes]; undefined: 1 each. No gradient flows to it
+  int64_t ignore_index = -100;
+  Reduction reduction = Reduction::kMean;
+};
+
 // The negative log likelihood of class indices, as torch.nn.functional.nll_loss: -weight[t] of
 // log_probs[t] for each sample with target t.
 //   log_probs: [n, classes, ...] or [classes], floating: LogSoftmax's result
 //   target: class indices (i32, i64) of shape [n, ...] or []
-//   weight: [classes], or undefined for 1 each; no gradient flows to it
 // Ignored targets, the mean and errors are those of CrossEntropy, which is faster and more accurate
 // from logits.
-Tensor NllLoss(const Tensor& log_probs, const Tensor& target, const Tensor& weight = {},
-               int64_t ignore_index = -100, Reduction reduction = Reduction::kMean);
+Tensor NllLoss(const Tensor& log_probs, const Tensor& target, const NllLossOptions& options = {});
 
 }  // namespace firn
 

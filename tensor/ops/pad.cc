@@ -115,9 +115,9 @@ FIRN_REGISTER_OP(pad) {
 
 }  // namespace
 
-Tensor Pad(const Tensor& x, const std::vector<int64_t>& pad, PadMode mode, double value) {
+Tensor Pad(const Tensor& x, const std::vector<int64_t>& pad, const PadOptions& options) {
   static const OpDef& op = Op("pad");
-  return Apply1(op, {x}, PadAttrs{pad, mode, value});
+  return Apply1(op, {x}, PadAttrs{pad, options.mode, options.value});
 }
 
 }  // namespace firn

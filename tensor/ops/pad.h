@@ -28,12 +28,16 @@ struct PadAttrs {
   }
 };
 
+struct PadOptions {
+  PadMode mode = PadMode::kConstant;
+  double value = 0;  // what kConstant adds
+};
+
 // x with elements added around it. `pad` holds pairs (before, after), that of the LAST dimension
 // first: Pad(image, {1, 1, 2, 2}) adds a column left and right and two rows above and below.
 // Negative numbers cut off. Every mode works on any number of dimensions. Throws when a size would
 // become negative, or a mode needs more elements than there are.
-Tensor Pad(const Tensor& x, const std::vector<int64_t>& pad, PadMode mode = PadMode::kConstant,
-           double value = 0);
+Tensor Pad(const Tensor& x, const std::vector<int64_t>& pad, const PadOptions& options = {});
 
 }  // namespace firn
 

@@ -100,7 +100,7 @@ absl::Status Run(KernelContext& k) {
 
 void Grad(GradContext& g) {
   const PadAttrs& a = g.attrs<PadAttrs>();
-  g.set_grad_input(0, Pad(g.grad_output(), a.pad, a.mode));
+  g.set_grad_input(0, Pad(g.grad_output(), a.pad, {.mode = a.mode}));
 }
 
 FIRN_REGISTER_OP(pad_grad) {

@@ -50,9 +50,9 @@ FIRN_REGISTER_OP(smooth_l1_loss) {
 
 }  // namespace
 
-Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, double beta, Reduction reduction) {
+Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const SmoothL1LossAttrs& options) {
   static const OpDef& op = Op("smooth_l1_loss");
-  return Apply1(op, {x, y}, SmoothL1LossAttrs{reduction, beta});
+  return Apply1(op, {x, y}, options);
 }
 
 }  // namespace firn

@@ -19,8 +19,7 @@ struct SmoothL1LossAttrs {
 // With d = |x - y|: d^2 / (2 beta) below beta, d - beta / 2 from there on; its mean or its sum.
 // It is HuberLoss divided by its delta; beta 0 is L1Loss. Two floating tensors of one shape and
 // dtype: shapes that would broadcast are an error. Throws on a negative or infinite beta.
-Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, double beta = 1,
-                    Reduction reduction = Reduction::kMean);
+Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const SmoothL1LossAttrs& options = {});
 
 }  // namespace firn
 

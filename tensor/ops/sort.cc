@@ -61,14 +61,14 @@ FIRN_REGISTER_OP(sort) {
 
 }  // namespace
 
-ValuesAndIndices Sort(const Tensor& x, int64_t dim, bool descending, bool stable) {
+ValuesAndIndices Sort(const Tensor& x, int64_t dim, const SortOptions& options) {
   static const OpDef& op = Op("sort");
-  const TensorList out = Apply(op, {x}, SortAttrs{dim, descending, stable});
+  const TensorList out = Apply(op, {x}, SortAttrs{dim, options.descending, options.stable});
   return {out[0], out[1]};
 }
 
-Tensor Argsort(const Tensor& x, int64_t dim, bool descending, bool stable) {
-  return Sort(x, dim, descending, stable).indices;
+Tensor Argsort(const Tensor& x, int64_t dim, const SortOptions& options) {
+  return Sort(x, dim, options).indices;
 }
 
 }  // namespace firn

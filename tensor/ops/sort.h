@@ -17,12 +17,16 @@ struct SortAttrs {
   }
 };
 
+struct SortOptions {
+  bool descending = false;
+  bool stable = false;
+};
+
 // The elements along `dim` in order. NaN counts as larger than any number. `stable` promises that
 // equal elements keep their order. Any dtype; the gradient goes back where the values came from.
-ValuesAndIndices Sort(const Tensor& x, int64_t dim = -1, bool descending = false,
-                      bool stable = false);
+ValuesAndIndices Sort(const Tensor& x, int64_t dim = -1, const SortOptions& options = {});
 // The indices only. Not differentiable.
-Tensor Argsort(const Tensor& x, int64_t dim = -1, bool descending = false, bool stable = false);
+Tensor Argsort(const Tensor& x, int64_t dim = -1, const SortOptions& options = {});
 
 }  // namespace firn
 

@@ -78,9 +78,9 @@ FIRN_REGISTER_OP(topk) {
 
 }  // namespace
 
-ValuesAndIndices Topk(const Tensor& x, int64_t k, int64_t dim, bool largest, bool sorted) {
+ValuesAndIndices Topk(const Tensor& x, int64_t k, int64_t dim, const TopkOptions& options) {
   static const OpDef& op = Op("topk");
-  const TensorList out = Apply(op, {x}, TopkAttrs{k, dim, largest, sorted});
+  const TensorList out = Apply(op, {x}, TopkAttrs{k, dim, options.largest, options.sorted});
   return {out[0], out[1]};
 }
 

@@ -19,12 +19,17 @@ struct TopkAttrs {
   }
 };
 
+struct TopkOptions {
+  bool largest = true;
+  bool sorted = true;
+};
+
 // The k largest (or smallest) elements along `dim` and their indices. NaN counts as larger than any
 // number; of equal elements the first are taken. With `sorted` the best comes first, else the order
 // is any. Any dtype; the gradient goes back where the values came from. Throws unless 0 <= k <= the
 // size of the dimension.
-ValuesAndIndices Topk(const Tensor& x, int64_t k, int64_t dim = -1, bool largest = true,
-                      bool sorted = true);
+ValuesAndIndices Topk(const Tensor& x, int64_t k, int64_t dim = -1,
+                      const TopkOptions& options = {});
 
 }  // namespace firn
 

@@ -88,7 +88,7 @@ TEST(GraphFileTest, ATrainingStepGoesOnWhereItStood) {
 // Numbers of all widths, enumerations, booleans, lists, sizes: what operations have.
 TEST(GraphFileTest, KeepsAttributesOfEveryKind) {
   const auto f = [](const Tensor& x) {
-    const Tensor padded = Pad(x, {1, 2, 0, 1}, PadMode::kReflect);
+    const Tensor padded = Pad(x, {1, 2, 0, 1}, {.mode = PadMode::kReflect});
     const Tensor y = Sum(Permute(padded, {1, 0, 2}), {0, 2}, true) * 0.1;
     const Tensor z = Gelu(y.To(DType::kF64), GeluApproximate::kTanh).To(DType::kF32);
     const Tensor pooled = AvgPool2d(Unsqueeze(padded, 1), 2);

@@ -114,7 +114,9 @@ StateDict CallAdamStep(Args& a) {
 StateDict CallEmbedding(Args& a) {
   std::optional<int64_t> padding_idx;
   if (a.Has("padding_idx")) padding_idx = a.Int("padding_idx", 0);
-  return Y(Embedding(a["indices"], a["weight"], padding_idx, a.Flag("scale_grad_by_freq", false)));
+  return Y(Embedding(
+      a["indices"], a["weight"],
+      {.padding_idx = padding_idx, .scale_grad_by_freq = a.Flag("scale_grad_by_freq", false)}));
 }
 
 // The tensors `indices` at the places `dims` of a subscript (default: the first ones).
@@ -165,29 +167,38 @@ std::map<std::string, GoldenFunction> Elementwise() {
       {"adam_step", CallAdamStep},
       {"huber_loss",
        [](Args& a) {
-         return Y(HuberLoss(a["x"], a["y"], a.Number("delta", 1),
-                            EnumOf(a, "reduction", Reduction::kMean)));
+         return Y(HuberLoss(a["x"], a["y"],
+                            {.reduction = EnumOf(a, "reduction", Reduction::kMean),
+                             .delta = a.Number("delta", 1)}));
        }},
       {"binary_cross_entropy",
        [](Args& a) {
-         return Y(BinaryCrossEntropy(a["p"], a["target"], a["weight"],
-                                     EnumOf(a, "reduction", Reduction::kMean)));
+         return Y(BinaryCrossEntropy(
+             a["p"], a["target"],
+             {.weight = a["weight"], .reduction = EnumOf(a, "reduction", Reduction::kMean)}));
        }},
       {"binary_cross_entropy_with_logits",
        [](Args& a) {
-         return Y(BinaryCrossEntropyWithLogits(a["x"], a["target"], a["weight"], a["pos_weight"],
-                                               EnumOf(a, "reduction", Reduction::kMean)));
+         return Y(
+             BinaryCrossEntropyWithLogits(a["x"], a["target"],
+                                          {.weight = a["weight"],
+                                           .pos_weight = a["pos_weight"],
+                                           .reduction = EnumOf(a, "reduction", Reduction::kMean)}));
        }},
       {"nll_loss",
        [](Args& a) {
-         return Y(NllLoss(a["log_probs"], a["target"], a["weight"], a.Int("ignore_index", -100),
-                          EnumOf(a, "reduction", Reduction::kMean)));
+         return Y(NllLoss(a["log_probs"], a["target"],
+                          {.weight = a["weight"],
+                           .ignore_index = a.Int("ignore_index", -100),
+                           .reduction = EnumOf(a, "reduction", Reduction::kMean)}));
        }},
       {"cross_entropy",
        [](Args& a) {
-         return Y(CrossEntropy(a["logits"], a["target"], a["weight"], a.Int("ignore_index", -100),
-                               EnumOf(a, "reduction", Reduction::kMean),
-                               a.Number("label_smoothing", 0)));
+         return Y(CrossEntropy(a["logits"], a["target"],
+                               {.weight = a["weight"],
+                                .ignore_index = a.Int("ignore_index", -100),
+                                .reduction = EnumOf(a, "reduction", Reduction::kMean),
+                                .label_smoothing = a.Number("label_smoothing", 0)}));
        }},
   };
 }

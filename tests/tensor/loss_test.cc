@@ -30,7 +30,7 @@ double LossOfRow(const double* x, const double* q) {
 }
 
 std::string MessageOf(const Tensor& logits, const Tensor& target, const Tensor& weight = {}) {
-  return testing::ErrorOf([&] { CrossEntropy(logits, target, weight); });
+  return testing::ErrorOf([&] { CrossEntropy(logits, target, {.weight = weight}); });
 }
 
 TEST(CrossEntropyTest, TakesProbabilities) {
@@ -38,12 +38,12 @@ TEST(CrossEntropyTest, TakesProbabilities) {
   const double first = LossOfRow(kLogits.data(), kTarget.data());
   const double second = LossOfRow(kLogits.data() + 3, kTarget.data() + 3);
   const std::vector<double> each =
-      CrossEntropy(x, p, {}, -100, Reduction::kNone).ToVector<double>();
+      CrossEntropy(x, p, {.reduction = Reduction::kNone}).ToVector<double>();
   ASSERT_EQ(each.size(), 2u);
   EXPECT_NEAR(each[0], first, 1e-12);
   EXPECT_NEAR(each[1], second, 1e-12);
   EXPECT_NEAR(CrossEntropy(x, p).Item(), (first + second) / 2, 1e-12);
-  EXPECT_NEAR(CrossEntropy(x, p, {}, -100, Reduction::kSum).Item(), first + second, 1e-12);
+  EXPECT_NEAR(CrossEntropy(x, p, {.reduction = Reduction::kSum}).Item(), first + second, 1e-12);
 }
 
 TEST(CrossEntropyTest, WeighsAndSmoothsProbabilities) {
@@ -52,8 +52,8 @@ TEST(CrossEntropyTest, WeighsAndSmoothsProbabilities) {
   for (size_t i = 0; i < q.size(); ++i) q[i] = w[i % 3] * (0.9 * q[i] + 0.1 / 3);
   const double mean =
       (LossOfRow(kLogits.data(), q.data()) + LossOfRow(kLogits.data() + 3, q.data() + 3)) / 2;
-  const Tensor loss =
-      CrossEntropy(Matrix(kLogits), Matrix(kTarget), FromVector(w), -100, Reduction::kMean, 0.1);
+  const Tensor loss = CrossEntropy(Matrix(kLogits), Matrix(kTarget),
+                                   {.weight = FromVector(w), .label_smoothing = 0.1});
   EXPECT_NEAR(loss.Item(), mean, 1e-12);
 }
 
@@ -62,8 +62,8 @@ TEST(CrossEntropyTest, LabelsAreProbabilitiesOfOne) {
   const Tensor one_hot = Matrix({0, 0, 1, 1, 0, 0});
   for (double smoothing : {0.0, 0.2}) {
     Tensor x = Matrix(kLogits).SetRequiresGrad(), y = Matrix(kLogits).SetRequiresGrad();
-    const Tensor a = CrossEntropy(x, labels, {}, -100, Reduction::kMean, smoothing);
-    const Tensor b = CrossEntropy(y, one_hot, {}, -100, Reduction::kMean, smoothing);
+    const Tensor a = CrossEntropy(x, labels, {.label_smoothing = smoothing});
+    const Tensor b = CrossEntropy(y, one_hot, {.label_smoothing = smoothing});
     EXPECT_NEAR(a.Item(), b.Item(), 1e-12);
     const std::vector<double> da = Grad(a, x).ToVector<double>();
     const std::vector<double> db = Grad(b, y).ToVector<double>();
@@ -74,7 +74,7 @@ TEST(CrossEntropyTest, LabelsAreProbabilitiesOfOne) {
 TEST(CrossEntropyTest, GradientFlowsToProbabilities) {
   const Tensor x = Matrix(kLogits);
   Tensor p = Matrix(kTarget).SetRequiresGrad();
-  const Tensor loss = CrossEntropy(x, p, {}, -100, Reduction::kSum);
+  const Tensor loss = CrossEntropy(x, p, {.reduction = Reduction::kSum});
   const std::vector<double> dp = Grad(loss, p).ToVector<double>();
   const std::vector<double> log_probs = LogSoftmax(x, 1).ToVector<double>();
   for (size_t i = 0; i < dp.size(); ++i) EXPECT_NEAR(dp[i], -log_probs[i], 1e-12);
@@ -108,10 +108,10 @@ TEST(SoftminTest, IsSoftmaxOfTheNegative) {
 
 TEST(HuberLossTest, IsAParabolaAndThenALine) {
   const Tensor x = FromVector(std::vector<double>{0, 1, 3}), y = Zeros({3}, DType::kF64);
-  EXPECT_EQ(HuberLoss(x, y, 2, Reduction::kNone).ToVector<double>(),
+  EXPECT_EQ(HuberLoss(x, y, {.reduction = Reduction::kNone, .delta = 2}).ToVector<double>(),
             (std::vector<double>{0, 0.5, 4}));
-  EXPECT_THROW(HuberLoss(x, y, 0), Error);
-  EXPECT_THROW(HuberLoss(x, y, INFINITY), Error);
+  EXPECT_THROW(HuberLoss(x, y, {.delta = 0}), Error);
+  EXPECT_THROW(HuberLoss(x, y, {.delta = INFINITY}), Error);
 }
 
 TEST(BinaryCrossEntropyTest, WeightsMultiplyLosses) {
@@ -119,18 +119,20 @@ TEST(BinaryCrossEntropyTest, WeightsMultiplyLosses) {
                t = FromVector(std::vector<double>{0, 1});
   const Tensor w = FromVector(std::vector<double>{2, 4});
   const double first = -2 * std::log(0.75), second = -4 * std::log(0.5);
-  EXPECT_NEAR(BinaryCrossEntropy(p, t, w).Item(), (first + second) / 2, 1e-12);
+  EXPECT_NEAR(BinaryCrossEntropy(p, t, {.weight = w}).Item(), (first + second) / 2, 1e-12);
   const Tensor logits = Sub(Log(p), Log(Sub(1, p)));
-  EXPECT_NEAR(BinaryCrossEntropyWithLogits(logits, t, w).Item(), (first + second) / 2, 1e-12);
-  EXPECT_THROW(BinaryCrossEntropy(p, t, Zeros({3})), Error);
-  EXPECT_THROW(BinaryCrossEntropy(p, t, Zeros({2, 2}, DType::kF64)), Error);
+  EXPECT_NEAR(BinaryCrossEntropyWithLogits(logits, t, {.weight = w}).Item(), (first + second) / 2,
+              1e-12);
+  EXPECT_THROW(BinaryCrossEntropy(p, t, {.weight = Zeros({3})}), Error);
+  EXPECT_THROW(BinaryCrossEntropy(p, t, {.weight = Zeros({2, 2}, DType::kF64)}), Error);
 }
 
 TEST(BinaryCrossEntropyTest, PositiveWeightsMultiplyPositiveTargets) {
   const Tensor x = FromVector(std::vector<double>{-1.5, 2}),
                t = FromVector(std::vector<double>{0.25, 1});
   const std::vector<double> each =
-      BinaryCrossEntropyWithLogits(x, t, {}, Full({}, 3, DType::kF64), Reduction::kNone)
+      BinaryCrossEntropyWithLogits(
+          x, t, {.pos_weight = Full({}, 3, DType::kF64), .reduction = Reduction::kNone})
           .ToVector<double>();
   const auto log_sigmoid = [](double v) { return -std::log1p(std::exp(-v)); };
   EXPECT_NEAR(each[0], -(3 * 0.25 * log_sigmoid(-1.5) + 0.75 * log_sigmoid(1.5)), 1e-12);

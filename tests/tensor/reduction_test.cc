@@ -70,7 +70,8 @@ TEST(StdTest, GradientOfEqualElementsIsZero) {
 TEST(SortTest, ArgsortGivesTheIndices) {
   const Tensor x = FromVector(Doubles{3, 1, 2});
   EXPECT_EQ(Argsort(x).ToVector<int64_t>(), (std::vector<int64_t>{1, 2, 0}));
-  EXPECT_EQ(Argsort(x, 0, true).ToVector<int64_t>(), (std::vector<int64_t>{0, 2, 1}));
+  EXPECT_EQ(Argsort(x, 0, {.descending = true}).ToVector<int64_t>(),
+            (std::vector<int64_t>{0, 2, 1}));
 }
 
 TEST(LogsumexpTest, GradientOfNothingIsZero) {

@@ -113,8 +113,8 @@ TEST(RandomTest, DoesNotDependOnThreads) {
                                Randint(-5, 17, {70001}, DType::kI32, from),
                                Bernoulli(Full({99999}, 0.3), &g),
                                Dropout(Ones({99999}), 0.4, true, &g),
-                               Multinomial(weights, 20, false, &g),
-                               Multinomial(weights, 90, true, &g)};
+                               Multinomial(weights, 20, {.generator = &g}),
+                               Multinomial(weights, 90, {.replacement = true, .generator = &g})};
   };
   const int before = NumThreads();
   const std::vector<Tensor> one = draw(1), three = draw(3);
@@ -158,7 +158,8 @@ TEST(RandomTest, PermutesEveryNumberOnce) {
 TEST(RandomTest, DrawsCategoriesInProportion) {
   Generator g(2);
   const Tensor weights = Tensor(Full({3}, 1));
-  const std::vector<int64_t> v = Multinomial(weights, kMany, true, &g).ToVector<int64_t>();
+  const std::vector<int64_t> v =
+      Multinomial(weights, kMany, {.replacement = true, .generator = &g}).ToVector<int64_t>();
   for (int64_t c = 0; c < 3; ++c) {
     const auto n = static_cast<double>(std::count(v.begin(), v.end(), c));
     EXPECT_NEAR(n / kMany, 1.0 / 3, std::sqrt(2.0 / 9) * kFewSigma);

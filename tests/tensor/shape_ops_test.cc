@@ -203,9 +203,9 @@ TEST(DetachTest, CutsHistory) {
 TEST(EmbeddingTest, LeavesThePaddingRowWithoutGradient) {
   Tensor w = Zeros({3, 2}).SetRequiresGrad();
   const Tensor indices = FromValues<int64_t>({2, 0, 2, 2});
-  Sum(Embedding(indices, w, -1)).Backward();
+  Sum(Embedding(indices, w, {.padding_idx = -1})).Backward();
   EXPECT_EQ(w.grad().ToVector<float>(), (std::vector<float>{1, 1, 0, 0, 0, 0}));
-  EXPECT_THROW(Embedding(indices, w, -4), Error);
+  EXPECT_THROW(Embedding(indices, w, {.padding_idx = -4}), Error);
 }
 
 TEST(MaskedSelectTest, BroadcastsBoth) {

@@ -45,8 +45,8 @@ TEST_F(LargeTest, LongLinesAreMergedInStableOrder) {
     const Tensor few = Randint(0, 40, {2, length});  // equal elements keep their order
     for (const Tensor& x : {few, Randn({2, length})}) {
       for (const bool descending : {false, true}) {
-        const auto want = Sort(x, -1, descending, true),
-                   got = Sort(x.To(cuda_), -1, descending, true);
+        const auto want = Sort(x, -1, {descending, true}),
+                   got = Sort(x.To(cuda_), -1, {descending, true});
         EXPECT_TRUE(got.values.To(Device::Cpu()).Equals(want.values));
         EXPECT_TRUE(got.indices.To(Device::Cpu()).Equals(want.indices));
       }
