@@ -10,28 +10,22 @@ namespace {
 
 std::string Text(Size2 s) { return absl::StrCat("(", s.h, ", ", s.w, ")"); }
 
-// Large enough for any image, small enough that no sum or product below overflows.
-constexpr int64_t kMaxOption = int64_t{1} << 24;
+constexpr int64_t kMaxImage = int64_t{1} << 62;  // an attribute may be any number
+
+std::string Bounds(int64_t low) { return absl::StrCat(" (want ", low, " to ", kMaxOption, ")"); }
 
 absl::Status CheckOptions(const ConvAttrs& a) {
-  const auto within = [](Size2 s, int64_t low) {
-    return s.h >= low && s.w >= low && s.h <= kMaxOption && s.w <= kMaxOption;
-  };
-  FIRN_RETURN_IF(!within(a.stride, 1), InvalidArgument("stride ", Text(a.stride), " (want >= 1)"));
-  FIRN_RETURN_IF(!within(a.padding, 0),
-                 InvalidArgument("padding ", Text(a.padding), " (want >= 0)"));
-  FIRN_RETURN_IF(!within(a.dilation, 1),
-                 InvalidArgument("dilation ", Text(a.dilation), " (want >= 1)"));
-  FIRN_RETURN_IF(a.groups < 1, InvalidArgument("groups ", a.groups, " (want >= 1)"));
-  return absl::OkStatus();
+  FIRN_RETURN_IF_ERROR(CheckOption("stride", a.stride, 1));
+  FIRN_RETURN_IF_ERROR(CheckOption("padding", a.padding, 0));
+  FIRN_RETURN_IF_ERROR(CheckOption("dilation", a.dilation, 1));
+  return CheckOption("groups", "", a.groups, 1);
 }
 
 absl::StatusOr<int64_t> OutputSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                                    int64_t dilation, const char* axis) {
-  FIRN_RETURN_IF(kernel < 1 || kernel > kMaxOption,
-                 InvalidArgument("kernel ", axis, " ", kernel, " (want >= 1)"));
-  FIRN_RETURN_IF(in < 0 || in > int64_t{1} << 62,  // an attribute may be any number
-                 InvalidArgument("image ", axis, " ", in, " (want >= 0)"));
+  FIRN_RETURN_IF_ERROR(CheckOption("kernel", axis, kernel, 1));
+  FIRN_RETURN_IF(in < 0 || in > kMaxImage,
+                 InvalidArgument("image ", axis, " ", in, " (want 0 to ", kMaxImage, ")"));
   const int64_t reach = dilation * (kernel - 1) + 1;
   FIRN_RETURN_IF(in + 2 * padding < reach,
                  InvalidArgument("the kernel covers ", reach, " in ", axis, ", x with padding has ",
@@ -49,6 +43,18 @@ absl::Status CheckGroups(int64_t in, int64_t out, const ConvAttrs& a) {
 }
 
 }  // namespace
+
+absl::Status CheckOption(std::string_view name, std::string_view axis, int64_t value, int64_t low) {
+  FIRN_RETURN_IF(value < low || value > kMaxOption,
+                 InvalidArgument(name, axis.empty() ? "" : " ", axis, " ", value, Bounds(low)));
+  return absl::OkStatus();
+}
+
+absl::Status CheckOption(std::string_view name, Size2 value, int64_t low) {
+  FIRN_RETURN_IF(value.h < low || value.w < low || value.h > kMaxOption || value.w > kMaxOption,
+                 InvalidArgument(name, " ", Text(value), Bounds(low)));
+  return absl::OkStatus();
+}
 
 double ConvProblem::flops() const {
   return 2.0 * static_cast<double>(batch * out * out_size.h * out_size.w) *
@@ -81,7 +87,6 @@ absl::StatusOr<ConvProblem> ConvBackwardData(const Shape& y, const Shape& weight
                  InvalidArgument("weight ", weight.ToString(), " wants ", weight[0],
                                  " input channels, x is ", y.ToString()));
   FIRN_RETURN_IF_ERROR(CheckOptions(a));
-  FIRN_RETURN_IF(a.groups > kMaxOption, InvalidArgument("groups ", a.groups));
   ConvProblem p{y[0], weight[1] * a.groups, y[1], a.result, {}, ImageOf(weight), a};
   FIRN_RETURN_IF_ERROR(CheckGroups(p.in, p.out, a));
   FIRN_ASSIGN_OR_RETURN(p.out_size, ConvOutputSize(p.in_size, p.kernel, a));

@@ -4,6 +4,7 @@
 // What the 2-D convolution operations share on every device: options, sizes and shape rules.
 
 #include <cstdint>
+#include <string_view>
 
 #include "tensor/norm.h"
 #include "tensor/op.h"
@@ -63,6 +64,15 @@ struct ConvProblem {
   // 2 * multiply-adds, padded taps counted.
   double flops() const;
 };
+
+// The largest kernel side, stride, padding, dilation, pooled size and number of groups: enough for
+// any image, and no sum or product of them overflows.
+inline constexpr int64_t kMaxOption = int64_t{1} << 24;
+// An error that states the bounds unless low <= value <= kMaxOption. `axis` follows the name where
+// it is not empty: "kernel height 0 (want 1 to 16777216)".
+absl::Status CheckOption(std::string_view name, std::string_view axis, int64_t value, int64_t low);
+// As above for both sides: "padding (-1, 0) (want 0 to 16777216)".
+absl::Status CheckOption(std::string_view name, Size2 value, int64_t low);
 
 // floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, or an error that says which
 // size does not work.

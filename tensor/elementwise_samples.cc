@@ -72,7 +72,7 @@ void AddBinary(Samples& s, Draw draw_x, Draw draw_y, AttrsRef attrs) {
   s.AddError("shapes", {draw_x({3}, 1), draw_y({4}, 2)}, attrs,
              "shapes [3] and [4] do not broadcast");
   s.AddError("undefined", {draw_x({3}, 1), Tensor()}, attrs, "is an undefined tensor");
-  s.AddError("dtypes", {draw_x({3}, 1), Integers({3}, 0, 9)}, attrs, "must have the dtype of");
+  s.AddError("dtypes", {draw_x({3}, 1), Integers({3}, 0, 9)}, attrs, ": convert one with To(...)");
 }
 
 void AddGradient(Samples& s, Draw draw_saved, AttrsRef attrs) {
@@ -83,7 +83,7 @@ void AddGradient(Samples& s, Draw draw_saved, AttrsRef attrs) {
   s.AddLarge("4M", {Normal({kLarge, kLarge}, 5), draw_saved({kLarge, kLarge}, 15)}, attrs, 8.4e6,
              50.3e6);
   s.AddError("undefined", {Normal({3}), Tensor()}, attrs, "is an undefined tensor");
-  s.AddError("dtypes", {Normal({3}), Integers({3}, 0, 9)}, attrs, "must have the dtype of dy");
+  s.AddError("dtypes", {Normal({3}), Integers({3}, 0, 9)}, attrs, "dy is f64 but");
 }
 
 }  // namespace firn::testing

@@ -16,6 +16,7 @@
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/pending.h"
 #include "tensor/reorder.h"
 
 namespace firn {
@@ -212,6 +213,7 @@ class Layouter {
 
 std::string Format(const Tensor& x, const FormatOptions& options) {
   if (!x.defined()) return "undefined";
+  if (IsPending(x)) return DescribePending(x);
   if (ThisThread().capture != nullptr) RaiseIfError(ThisThread().capture->OnHostRead(x), "format");
   FormatOptions o = options;
   o.edge_items = std::max<int64_t>(o.edge_items, 1);

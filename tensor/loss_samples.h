@@ -46,7 +46,7 @@ void AddLossSamples(Samples& s, A attrs, const std::function<Tensor(const Shape&
   s.AddLarge("4M", {make({2048, 2048}, 0), make({2048, 2048}, 1)}, attrs, 3 * 4.2e6, 33.6e6);
   s.AddError("shapes", {make({3, 4}, 0), make({3, 1}, 1)}, attrs,
              "shapes [3, 4] and [3, 1] differ");
-  s.AddError("dtypes", {make({3}, 0), Integers({3}, 0, 2)}, attrs, "must have the dtype of");
+  s.AddError("dtypes", {make({3}, 0), Integers({3}, 0, 2)}, attrs, ": convert one with To(...)");
   attrs.reduction = static_cast<Reduction>(9);
   s.AddError("reduction", {make({3}, 0), make({3}, 1)}, attrs,
              "reduction must be none, mean or sum, got 9");

@@ -47,7 +47,8 @@ absl::StatusOr<PadDims> Resolve(const Shape& shape, const PadAttrs& attrs, int s
     d.right = pad[2 * i + 1];
     constexpr int64_t kLimit = int64_t{1} << 60;
     FIRN_RETURN_IF(d.left < -kLimit || d.left > kLimit || d.right < -kLimit || d.right > kLimit,
-                   InvalidArgument("padding (", d.left, ", ", d.right, ") is too large"));
+                   InvalidArgument("padding (", d.left, ", ", d.right, ") is outside -", kLimit,
+                                   " to ", kLimit));
     if (sign < 0) d.size -= d.left + d.right;
     FIRN_RETURN_IF_ERROR(CheckDim(d, static_cast<int>(at), shape));
   }

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "device/check.h"
 #include "device/status_macros.h"
 #include "tensor/grad_meta.h"
@@ -32,10 +33,27 @@ void Disown(const Tensor& pending) {
   if (pending.defined()) EnsureGradMeta(pending).pending_owner = nullptr;
 }
 
-absl::Status PendingError(const Tensor& t) {
+namespace {
+
+// Null once it has gone.
+const PendingOwner* OwnerOf(const Tensor& t) {
   const GradMeta* meta = t.impl()->grad_meta.get();
-  const bool named = meta != nullptr && meta->pending_owner != nullptr;
-  return FailedPrecondition("parameter ", named ? meta->pending_owner->PendingName() : "(unnamed)",
+  return meta == nullptr ? nullptr : meta->pending_owner;
+}
+
+}  // namespace
+
+std::string DescribePending(const Tensor& t) {
+  const PendingOwner* owner = OwnerOf(t);
+  const std::string shape = owner == nullptr ? "" : owner->PendingShape();
+  return absl::StrCat(owner == nullptr ? "" : owner->PendingName() + " ", Name(t.dtype()),
+                      shape.empty() ? "" : " ", shape,
+                      ", pending until the first forward of its module");
+}
+
+absl::Status PendingError(const Tensor& t) {
+  const PendingOwner* owner = OwnerOf(t);
+  return FailedPrecondition("parameter ", owner == nullptr ? "(unnamed)" : owner->PendingName(),
                             " has no size yet: it is found by the first forward of its module");
 }
 

@@ -18,6 +18,8 @@ class PendingOwner {
  public:
   // As users know the tensor: "net.fc.weight".
   virtual std::string PendingName() const = 0;
+  // What is known of its shape, "[4, ?]"; empty when nothing is.
+  virtual std::string PendingShape() const { return ""; }
 
  protected:
   ~PendingOwner() = default;
@@ -34,6 +36,10 @@ void Materialize(const Tensor& pending, const Tensor& value);
 
 // Forgets the owner of a tensor that stays pending for ever.
 void Disown(const Tensor& pending);
+
+// For people: "net.fc.weight f32 [4, ?], pending until the first forward of its module". Requires:
+// IsPending(t).
+std::string DescribePending(const Tensor& t);
 
 // FailedPrecondition that names the tensor. Requires: IsPending(t).
 absl::Status PendingError(const Tensor& t);

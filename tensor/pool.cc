@@ -6,19 +6,16 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kMaxOption = int64_t{1} << 24;
 // Of an image's side: an attribute may say anything, and padding is added to it.
 constexpr int64_t kMaxSide = int64_t{1} << 62;
 
 absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                                  int64_t dilation, bool ceil_mode, const char* axis) {
-  FIRN_RETURN_IF(in < 0 || in > kMaxSide, InvalidArgument("image ", axis, " ", in));
-  FIRN_RETURN_IF(kernel < 1 || kernel > kMaxOption,
-                 InvalidArgument("kernel ", axis, " ", kernel, " (want >= 1)"));
-  FIRN_RETURN_IF(stride < 1 || stride > kMaxOption,
-                 InvalidArgument("stride ", axis, " ", stride, " (want >= 1)"));
-  FIRN_RETURN_IF(dilation < 1 || dilation > kMaxOption,
-                 InvalidArgument("dilation ", axis, " ", dilation, " (want >= 1)"));
+  FIRN_RETURN_IF(in < 0 || in > kMaxSide,
+                 InvalidArgument("image ", axis, " ", in, " (want 0 to ", kMaxSide, ")"));
+  FIRN_RETURN_IF_ERROR(CheckOption("kernel", axis, kernel, 1));
+  FIRN_RETURN_IF_ERROR(CheckOption("stride", axis, stride, 1));
+  FIRN_RETURN_IF_ERROR(CheckOption("dilation", axis, dilation, 1));
   FIRN_RETURN_IF(padding < 0 || padding > kernel / 2,
                  InvalidArgument("padding ", axis, " ", padding, " (want 0 to half the kernel, ",
                                  kernel / 2, ")"));
@@ -35,10 +32,7 @@ absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int
 
 absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a) {
   if (a.is_adaptive()) {
-    FIRN_RETURN_IF(
-        a.adaptive.h < 1 || a.adaptive.w < 1 || a.adaptive.h > kMaxOption ||
-            a.adaptive.w > kMaxOption,
-        InvalidArgument("output_size (", a.adaptive.h, ", ", a.adaptive.w, ") (want >= 1)"));
+    FIRN_RETURN_IF_ERROR(CheckOption("output_size", a.adaptive, 1));
     FIRN_RETURN_IF(image.h < 1 || image.w < 1, InvalidArgument("x has an empty image"));
     return a.adaptive;
   }

@@ -22,9 +22,15 @@ absl::Status BadDType(const ArgDecl& decl, const TensorSpec& spec) {
   return InvalidArgument(decl.name, " must be ", Describe(decl.dtypes), ", got ", spec.ToString());
 }
 
+// Blames neither: the one that is checked second is as often right as the first.
 absl::Status BadSameDType(const ArgDecl& decl, const TensorSpec& spec, const TensorSpec& other) {
-  return InvalidArgument(decl.name, " must have the dtype of ", decl.same_dtype_as, " (",
-                         Name(other.dtype), "), got ", spec.ToString());
+  constexpr const char* kRemedy = ": convert one with To(...)";
+  if (decl.name == decl.same_dtype_as) {  // of a list
+    return InvalidArgument(decl.name, " are both ", Name(other.dtype), " and ", Name(spec.dtype),
+                           kRemedy);
+  }
+  return InvalidArgument(decl.same_dtype_as, " is ", Name(other.dtype), " but ", decl.name, " is ",
+                         Name(spec.dtype), kRemedy);
 }
 
 absl::Status CheckInout(const ArgDecl& decl, const Tensor& t) {

@@ -24,7 +24,7 @@ FIRN_REGISTER_SAMPLES(add) {
              "shapes [3] and [4] do not broadcast");
   s.AddError("undefined", {Normal({3}), Tensor()}, AddAttrs{}, "y is an undefined tensor");
   s.AddError("dtypes", {Normal({3}), Integers({3}, 0, 9)}, AddAttrs{},
-             "y must have the dtype of x");
+             "x is f64 but y is i64: convert one with To(...)");
 }
 
 }  // namespace firn::testing

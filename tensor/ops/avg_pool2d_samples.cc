@@ -66,7 +66,7 @@ FIRN_REGISTER_SAMPLES(avg_pool2d) {
   s.AddLarge("64x512x8x8", {Normal({64, 512, 8, 8})}, PoolAttrs{.kernel = 2, .stride = 2}, 2.1e6,
              1e7);
   s.AddError("kernel", {Normal({1, 1, 4, 4})}, PoolAttrs{.kernel = 0, .stride = 1},
-             "kernel height 0 (want >= 1)");
+             "kernel height 0 (want 1 to 16777216)");
   s.AddError("divisor", {Normal({1, 1, 4, 4})},
              PoolAttrs{.kernel = 2, .stride = 1, .divisor_override = -1}, "divisor_override -1");
 }

@@ -27,8 +27,7 @@ FIRN_REGISTER_SAMPLES(clamp) {
       .check_gradient = false;
   s.AddLarge("4M", {Normal({2048, 2048}), Values({-1}, {}), Values({1}, {})}, {}, 8.4e6, 33.6e6);
   s.AddError("no bound", {Normal({3}), Tensor(), Tensor()}, {}, "give min, max or both");
-  s.AddError("dtypes", {Normal({3}), Indices({1}, {}), Tensor()}, {},
-             "min must have the dtype of x");
+  s.AddError("dtypes", {Normal({3}), Indices({1}, {}), Tensor()}, {}, "x is f64 but min is i64");
   s.AddError("bool", {Booleans({3}), Booleans({}), Tensor()}, {},
              "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
 }

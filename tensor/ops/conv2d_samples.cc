@@ -77,7 +77,10 @@ FIRN_REGISTER_SAMPLES(conv2d) {
   s.AddError("kernel too large", {Normal({1, 3, 2, 2}), Normal({4, 3, 3, 3}, 2), none}, ConvAttrs{},
              "the kernel covers 3 in height, x with padding has 2");
   s.AddError("stride", {Normal({1, 3, 8, 8}), Normal({4, 3, 3, 3}, 2), none},
-             ConvAttrs{.stride = 0}, "stride (0, 0) (want >= 1)");
+             ConvAttrs{.stride = 0}, "stride (0, 0) (want 1 to 16777216)");
+  s.AddError("padding", {Normal({1, 3, 8, 8}), Normal({4, 3, 3, 3}, 2), none},
+             ConvAttrs{.padding = 1 << 30},
+             "padding (1073741824, 1073741824) (want 0 to 16777216)");
   s.AddError("groups", {Normal({1, 3, 8, 8}), Normal({4, 3, 3, 3}, 2), none},
              ConvAttrs{.groups = 2}, "groups 2 must divide the 3 input and 4 output channels");
 }

@@ -49,7 +49,7 @@ FIRN_REGISTER_SAMPLES(index_add) {
   s.AddError("source", {Normal({2, 3}), Indices({2}), Normal({2, 2})}, IndexAddAttrs{{1}},
              "source [2, 2] must have the shape [2, 1]");
   s.AddError("dtypes", {Normal({3}), Indices({2}), Integers({1}, 0, 2)}, IndexAddAttrs{},
-             "source must have the dtype of x");
+             "x is f64 but source is i64");
 }
 
 }  // namespace firn::testing::index_add

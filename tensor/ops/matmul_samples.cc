@@ -100,7 +100,7 @@ FIRN_REGISTER_SAMPLES(matmul) {
   s.AddError("transposed vector", {Normal({3}), Normal({3, 4}, 2)}, tn,
              "a vector has no transpose");
   s.AddError("bool", {Booleans({3, 4}), Booleans({4, 3}, 2)}, nn, "a must be");
-  s.AddError("dtypes", {Normal({3, 4}), Integers({4, 3}, 0, 5)}, nn, "b must have the dtype of a");
+  s.AddError("dtypes", {Normal({3, 4}), Integers({4, 3}, 0, 5)}, nn, "a is f64 but b is i64");
 }
 
 }  // namespace firn::testing::matmul

@@ -13,7 +13,7 @@ FIRN_REGISTER_SAMPLES(mul) {
   s.Add("bool", {Booleans({9}), Booleans({9}, 2)});
   s.AddLarge("4M", {Normal({2048, 2048}), Normal({2048, 2048}, 2)}, {}, 4.2e6, 50.3e6);
   s.AddError("shapes", {Normal({3}), Normal({4})}, {}, "shapes [3] and [4] do not broadcast");
-  s.AddError("dtypes", {Normal({3}), Integers({3}, 0, 9)}, {}, "y must have the dtype of x");
+  s.AddError("dtypes", {Normal({3}), Integers({3}, 0, 9)}, {}, "x is f64 but y is i64");
 }
 
 }  // namespace firn::testing

@@ -32,7 +32,7 @@ FIRN_REGISTER_SAMPLES(slice_scatter) {
   s.AddError("source", {Normal({5, 3}), Normal({3, 3})}, SliceAttrs{0, 1, 3},
              "source [3, 3] does not fit the slice [2, 3] of x [5, 3]");
   s.AddError("dtypes", {Normal({3}), Integers({1}, 0, 9)}, SliceAttrs{0, 0, 1},
-             "source must have the dtype of x");
+             "x is f64 but source is i64");
 }
 
 }  // namespace firn::testing

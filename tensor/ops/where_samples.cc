@@ -23,7 +23,7 @@ FIRN_REGISTER_SAMPLES(where) {
   s.AddError("shapes", {Booleans({2}), Normal({3}), Normal({3})}, {},
              "shapes [2] and [3] do not broadcast");
   s.AddError("dtypes", {Booleans({3}), Normal({3}), Integers({3}, 0, 9)}, {},
-             "y must have the dtype of x");
+             "x is f64 but y is i64");
   s.AddError("undefined", {Booleans({3}), Normal({3}), Tensor()}, {}, "y is an undefined tensor");
 }
 
