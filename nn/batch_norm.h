@@ -27,7 +27,7 @@ template <int kDims>
 class BatchNorm final : public Layer {
  public:
   using Options = BatchNormOptions;
-  explicit BatchNorm(const Options& options);
+  explicit BatchNorm(const Options& options = {});
 
   const Options& options() const { return options_; }
   const Tensor& weight() const { return weight_; }

@@ -60,12 +60,12 @@ class ModuleList final : public Module {
   // What a clone starts from; appended modules are copied after that.
   Options options() const { return {}; }
 
-  template <class Kind = M>
+  template <std::derived_from<M> Kind = M>
   requires requires { typename Kind::Options; }
   Kind& Append(const typename Kind::Options& options = {}) {
     return Add<Kind>(absl::StrCat(size()), options);
   }
-  template <class Kind = M, class... Args>
+  template <std::derived_from<M> Kind = M, class... Args>
   requires(!requires { typename Kind::Options; }) Kind& Append(const Args&... args) {
     return Add<Kind>(absl::StrCat(size()), args...);
   }
@@ -74,7 +74,7 @@ class ModuleList final : public Module {
   // Throws when there is no such element.
   M& operator[](size_t i) const {
     if (i >= size()) {
-      RaiseStatus(OutOfRange("there is no element ", i, ", only ", size()), "ModuleList");
+      RaiseStatus(OutOfRange(path(), " has no element ", i, ", only ", size()), "ModuleList");
     }
     return *ChildIterator<M>(this, i);
   }
@@ -88,12 +88,12 @@ class ModuleDict final : public Module {
  public:
   ModuleDict() = default;
 
-  template <class Kind = M>
+  template <std::derived_from<M> Kind = M>
   requires requires { typename Kind::Options; }
   Kind& Insert(std::string key, const typename Kind::Options& options = {}) {
     return Add<Kind>(std::move(key), options);
   }
-  template <class Kind = M, class... Args>
+  template <std::derived_from<M> Kind = M, class... Args>
   requires(!requires { typename Kind::Options; }) Kind& Insert(std::string key,
                                                                const Args&... args) {
     return Add<Kind>(std::move(key), args...);
@@ -104,7 +104,7 @@ class ModuleDict final : public Module {
   // Throws when there is no such element.
   M& operator[](const std::string& key) const {
     Module* found = FindChild(key);
-    if (found == nullptr) RaiseStatus(NotFound("there is no element ", key), "ModuleDict");
+    if (found == nullptr) RaiseStatus(NotFound(path(), " has no element ", key), "ModuleDict");
     return dynamic_cast<M&>(*found);
   }
   ChildIterator<M> begin() const { return {this, 0}; }

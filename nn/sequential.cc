@@ -4,6 +4,8 @@
 #include "nn/sequential.h"
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
 
 namespace firn::nn {
 namespace {
@@ -16,7 +18,23 @@ struct LambdaFunction {
 
 }  // namespace
 
+// What the factory makes is checked here, each time, so that a Sequential may take it for a Layer.
+LayerSpec::LayerSpec(ModuleFactory factory) {
+  if (!factory) RaiseStatus(InvalidArgument("the factory of a layer is empty"), "LayerSpec");
+  factory_ = [make = std::move(factory)](const Module* original) {
+    std::unique_ptr<Module> made = make(original);
+    if (dynamic_cast<Layer*>(made.get()) == nullptr) {
+      RaiseStatus(
+          InvalidArgument("the factory of a layer made ",
+                          made ? "a " + made->type_name() : "nothing", ", not an nn::Layer"),
+          "LayerSpec");
+    }
+    return made;
+  };
+}
+
 ModuleFactory LayerSpec::OfFunction(std::function<Tensor(const Tensor&)> function) {
+  if (!function) RaiseStatus(InvalidArgument("the function of a layer is empty"), "LayerSpec");
   return FactoryOf<FunctionLayer<LambdaFunction>>(function);
 }
 
@@ -29,6 +47,13 @@ Layer& Sequential::Append(const LayerSpec& layer) {
   Module& added = AddMade(name, layer.factory());
   options_.push_back(layer);
   return static_cast<Layer&>(added);
+}
+
+Layer& Sequential::operator[](size_t i) const {
+  if (i >= size()) {
+    RaiseStatus(OutOfRange(path(), " has no layer ", i, ", only ", size()), "Sequential");
+  }
+  return static_cast<Layer&>(child(i));
 }
 
 Tensor Sequential::Forward(const Tensor& x) {

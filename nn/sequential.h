@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -18,11 +19,20 @@ namespace firn::nn {
 // either with a name: {"fc", New<Linear>({.out = 10})}.
 class LayerSpec {
  public:
-  // Requires: `factory` makes a Layer.
-  explicit LayerSpec(ModuleFactory factory) : factory_(std::move(factory)) {}
+  // `factory` makes a Layer. Throws when it is empty.
+  explicit LayerSpec(ModuleFactory factory);
+  // Throws when the function is empty.
   template <class F>
-  requires(std::is_invocable_r_v<Tensor, F, const Tensor&>) LayerSpec(F function)  // NOLINT
+  requires(std::is_invocable_r_v<Tensor, F, const Tensor&> && !std::derived_from<F, Module>)
+      LayerSpec(F function)  // NOLINT: implicit, so that lambdas stand among layers
       : LayerSpec(OfFunction(std::move(function))) {}
+  // A mistake that would compile into pages: modules are not copied, so a Sequential makes its own.
+  template <class M>
+  requires(std::derived_from<std::remove_cvref_t<M>, Module>) LayerSpec(M&&) {  // NOLINT
+    static_assert(kNever<M>,
+                  "a Sequential makes its layers itself: instead of nn::Linear({.out = "
+                  "10}) write nn::New<nn::Linear>({.out = 10})");
+  }
   LayerSpec(std::string name, LayerSpec unnamed)
       : name_(std::move(name)), factory_(std::move(unnamed.factory_)) {}
 
@@ -30,6 +40,8 @@ class LayerSpec {
   const ModuleFactory& factory() const { return factory_; }
 
  private:
+  template <class>
+  static constexpr bool kNever = false;
   static ModuleFactory OfFunction(std::function<Tensor(const Tensor&)> function);
 
   std::string name_;
@@ -61,10 +73,13 @@ class Sequential final : public Layer {
   using Options = std::vector<LayerSpec>;
   Sequential() = default;
   explicit Sequential(const Options& layers);
+  // What Sequential({New<Linear>(...), ...}) calls, and Sequential({}).
+  explicit Sequential(std::initializer_list<LayerSpec> layers) : Sequential(Options(layers)) {}
 
   // The layers that a clone starts from.
   const Options& options() const { return options_; }
-  // Adds a layer at the end.
+  // Adds a layer at the end. Throws when its name is taken or holds a dot, or its factory makes no
+  // Layer; then nothing has changed.
   Layer& Append(const LayerSpec& layer);
   template <class M>
   M& Append(const typename M::Options& options = {}) {
@@ -72,7 +87,8 @@ class Sequential final : public Layer {
   }
 
   size_t size() const { return num_children(); }
-  Layer& operator[](size_t i) const { return static_cast<Layer&>(child(i)); }
+  // Throws when there is no such layer.
+  Layer& operator[](size_t i) const;
 
  protected:
   Tensor Forward(const Tensor& x) override;

@@ -71,6 +71,16 @@ firn_link_only = rule(
     attrs = {"deps": attr.label_list(providers = [CcInfo])},
 )
 
+def _headers_impl(ctx):
+    headers = [dep[CcInfo].compilation_context.headers for dep in ctx.attr.deps]
+    return [DefaultInfo(runfiles = ctx.runfiles(transitive_files = depset(transitive = headers)))]
+
+# The headers of `deps` and of all that they depend on, for tests that run the compiler.
+firn_headers = rule(
+    implementation = _headers_impl,
+    attrs = {"deps": attr.label_list(providers = [CcInfo])},
+)
+
 def firn_library(name, copts = [], deps = [], features = [], **kwargs):
     """cc_library whose headers other workspaces include as "firn/<folder>/<file>.h".
 

@@ -2,14 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <string>
+
 #include "nn/linear.h"
 #include "nn/module_list.h"
 #include "nn/shape_layers.h"
 #include "tensor/ops/full.h"
 #include "tensor/ops/mul.h"
+#include "tests/error_of.h"
 
 namespace firn::nn {
 namespace {
+
+using testing::ErrorOf;
+
+template <class List, class Kind>
+concept Appends = requires(List& list) {
+  list.template Append<Kind>();
+};
 
 TEST(SequentialTest, RunsLayersFunctionsAndNestedOnesInOrder) {
   Sequential net({
@@ -64,6 +76,75 @@ TEST(ModuleDictTest, FindsModulesByKey) {
   EXPECT_EQ(heads.named_parameters()[2].name, "parity.weight");
   EXPECT_THROW(heads["letters"], Error);
   EXPECT_THROW(heads.Insert("parity", {.out = 1}), Error);
+}
+
+TEST(SequentialTest, RefusesALayerThatIsNotThere) {
+  struct Net : Module {
+    Sequential& body = Add<Sequential>("body", {New<Linear>({.in = 2, .out = 2}), New<Flatten>()});
+  } net;
+  EXPECT_EQ(net.body[1].type_name(), "Flatten");
+  EXPECT_EQ(ErrorOf([&] { net.body[2]; }), "Sequential: net.body has no layer 2, only 2");
+  EXPECT_EQ(ErrorOf([] { Sequential()[0]; }), "Sequential: sequential has no layer 0, only 0");
+}
+
+TEST(SequentialTest, MayBeGivenNoLayers) {
+  EXPECT_EQ(Sequential({}).size(), 0u);
+  EXPECT_EQ(Sequential(Sequential::Options()).size(), 0u);
+}
+
+TEST(SequentialTest, RefusesEmptyFunctionsAndFactories) {
+  using Function = std::function<Tensor(const Tensor&)>;
+  EXPECT_EQ(ErrorOf([] { Sequential({Function()}); }),
+            "LayerSpec: the function of a layer is empty");
+  EXPECT_EQ(ErrorOf([] { Sequential({static_cast<Tensor (*)(const Tensor&)>(nullptr)}); }),
+            "LayerSpec: the function of a layer is empty");
+  EXPECT_EQ(ErrorOf([] { LayerSpec{ModuleFactory()}; }),
+            "LayerSpec: the factory of a layer is empty");
+}
+
+// A module that is no Layer has no Forward that a Sequential could call.
+TEST(SequentialTest, RefusesWhatIsNoLayerAndStaysAsItWas) {
+  Sequential net({New<Flatten>()});
+  const LayerSpec list(FactoryFrom<ModuleDict<>>());
+  EXPECT_EQ(ErrorOf([&] { net.Append(list); }),
+            "LayerSpec: the factory of a layer made a ModuleDict, not an nn::Layer");
+  const LayerSpec nothing([](const Module*) { return std::unique_ptr<Module>(); });
+  EXPECT_EQ(ErrorOf([&] { net.Append(nothing); }),
+            "LayerSpec: the factory of a layer made nothing, not an nn::Layer");
+  EXPECT_EQ(net.size(), 1u);
+  EXPECT_EQ(net.options().size(), 1u);
+}
+
+// What is made twice from one spec are two layers, each with parameters of its own.
+TEST(SequentialTest, ASpecMakesANewLayerEachTime) {
+  const LayerSpec spec = New<Linear>({.in = 2, .out = 2});
+  Sequential net({spec, spec});
+  ASSERT_EQ(net.parameters().size(), 4u);
+  EXPECT_FALSE(net.parameters()[0].Is(net.parameters()[2]));
+}
+
+TEST(SequentialTest, RefusesANameThatAPositionHasTaken) {
+  EXPECT_NE(ErrorOf([] {
+              Sequential({{"1", New<Flatten>()}, New<Flatten>()});
+            }).find("1"),
+            std::string::npos);
+}
+
+TEST(ModuleListTest, SaysWhichElementIsMissing) {
+  struct Net : Module {
+    ModuleList<>& units = Add<ModuleList<>>("units");
+    ModuleDict<>& heads = Add<ModuleDict<>>("heads");
+  } net;
+  net.units.Append<Flatten>();
+  EXPECT_EQ(ErrorOf([&] { net.units[1]; }), "ModuleList: net.units has no element 1, only 1");
+  EXPECT_EQ(ErrorOf([&] { net.heads["mask"]; }), "ModuleDict: net.heads has no element mask");
+}
+
+// Walking over the elements as convolutions would meet the linear one too late.
+TEST(ModuleListTest, HoldsNothingOfAnotherKind) {
+  static_assert(Appends<ModuleList<Linear>, Linear>);
+  static_assert(!Appends<ModuleList<Linear>, Flatten>);
+  static_assert(Appends<ModuleList<Layer>, Flatten>);
 }
 
 }  // namespace

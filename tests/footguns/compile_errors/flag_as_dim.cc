@@ -1,0 +1,10 @@
+// error: use of deleted function
+#include "tensor/ops/sum.h"
+
+firn::Tensor Kept(const firn::Tensor& x) {
+#ifdef MISTAKE
+  return firn::Sum(x, true);
+#else
+  return firn::Sum(x, {}, true);
+#endif
+}
