@@ -1,0 +1,150 @@
+// Functions as a user calls them, with numbers worked out by hand. The conformance suite runs the
+// registered operations and not the functions before them: a function bound to its neighbour's
+// operation, a swapped default or a missing promotion shows here.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "autograd/backward.h"
+#include "tensor/from.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tests/error_of.h"
+
+namespace firn {
+namespace {
+
+using Doubles = std::vector<double>;
+using Ints = std::vector<int64_t>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Tensor Numbers(const Doubles& values) { return FromVector(values); }
+Tensor Integers(const Ints& values) { return FromVector(values); }
+
+Tensor Flags(std::initializer_list<double> values) {
+  return Numbers(Doubles(values)).To(DType::kBool);
+}
+
+// Also says what dtype it is: integers stay as they are.
+void ExpectIntegersStay(Tensor (*f)(const Tensor&)) {
+  const Tensor y = f(Integers({-3, 0, 7}));
+  EXPECT_EQ(y.dtype(), DType::kI64);
+  EXPECT_EQ(y.ToVector<int64_t>(), (Ints{-3, 0, 7}));
+}
+
+TEST(FunctionsTest, CeilGoesUp) {
+  EXPECT_EQ(Ceil(Numbers({-1.5, -0.25, 0.25, 1.5, 2})).ToVector<double>(),
+            (Doubles{-1, 0, 1, 2, 2}));
+  ExpectIntegersStay(Ceil);
+}
+
+TEST(FunctionsTest, FloorGoesDown) {
+  EXPECT_EQ(Floor(Numbers({-1.5, -0.25, 0.25, 1.5, 2})).ToVector<double>(),
+            (Doubles{-2, -1, 0, 1, 2}));
+  ExpectIntegersStay(Floor);
+}
+
+TEST(FunctionsTest, TruncGoesTowardsZero) {
+  EXPECT_EQ(Trunc(Numbers({-1.5, -0.25, 0.25, 1.5, 2})).ToVector<double>(),
+            (Doubles{-1, 0, 0, 1, 2}));
+  ExpectIntegersStay(Trunc);
+}
+
+TEST(FunctionsTest, RoundTakesTheNearestAndTiesGoToEven) {
+  EXPECT_EQ(Round(Numbers({-1.5, -0.25, 0.5, 0.75, 2.5})).ToVector<double>(),
+            (Doubles{-2, 0, 0, 1, 2}));
+  EXPECT_EQ(Round(Integers({-3, 0, 7})).ToVector<int64_t>(), (Ints{-3, 0, 7}));
+}
+
+TEST(FunctionsTest, RoundTakesPlacesAndTies) {
+  EXPECT_EQ(Round(Numbers({0.375, 12.0625}), {.decimals = 1}).ToVector<double>(),
+            (Doubles{0.4, 12.1}));
+  EXPECT_EQ(Round(Numbers({149, 151}), {.decimals = -2}).ToVector<double>(), (Doubles{100, 200}));
+  EXPECT_EQ(Round(Numbers({-2.5, 0.5, 2.5}), {.ties = RoundTies::kAway}).ToVector<double>(),
+            (Doubles{-3, 1, 3}));
+}
+
+TEST(FunctionsTest, SignIsMinusOneZeroOrOne) {
+  EXPECT_EQ(Sign(Numbers({-2.5, -0.0, 0, 1e-30, NAN, kInfinity})).ToVector<double>(),
+            (Doubles{-1, 0, 0, 1, 0, 1}));
+  EXPECT_EQ(Sign(Integers({-7, 0, 9})).ToVector<int64_t>(), (Ints{-1, 0, 1}));
+}
+
+TEST(FunctionsTest, ReciprocalDividesOne) {
+  EXPECT_EQ(Reciprocal(Numbers({-4, 0.5, 0})).ToVector<double>(), (Doubles{-0.25, 2, kInfinity}));
+  const Tensor of_integers = Reciprocal(Integers({2, -4}));
+  EXPECT_EQ(of_integers.dtype(), DType::kF32);
+  EXPECT_EQ(of_integers.ToVector<double>(), (Doubles{0.5, -0.25}));
+  Tensor x = Numbers({2}).SetRequiresGrad();
+  EXPECT_EQ(Grad(Sum(Reciprocal(x)), x).ToVector<double>(), (Doubles{-0.25}));
+}
+
+TEST(FunctionsTest, RsqrtDividesOneByTheRoot) {
+  const Doubles y = Rsqrt(Numbers({4, 0.25, 0, -1})).ToVector<double>();
+  EXPECT_EQ(Doubles(y.begin(), y.begin() + 3), (Doubles{0.5, 2, kInfinity}));
+  EXPECT_TRUE(std::isnan(y[3]));
+  EXPECT_EQ(Rsqrt(Integers({16})).dtype(), DType::kF32);
+  Tensor x = Numbers({4}).SetRequiresGrad();
+  EXPECT_EQ(Grad(Sum(Rsqrt(x)), x).ToVector<double>(), (Doubles{-0.0625}));  // -1/2 4^(-3/2)
+}
+
+TEST(FunctionsTest, LogicalXorIsTrueForJustOne) {
+  const Tensor y = LogicalXor(Flags({0, 0, 1, 1}), Flags({0, 1, 0, 1}));
+  EXPECT_EQ(y.dtype(), DType::kBool);
+  EXPECT_EQ(y.ToVector<double>(), (Doubles{0, 1, 1, 0}));
+  // Numbers of any dtype, broadcast; NaN is not 0.
+  EXPECT_EQ(LogicalXor(Numbers({0, -2, NAN}), Integers({5})).ToVector<double>(),
+            (Doubles{1, 0, 0}));
+}
+
+TEST(FunctionsTest, AnyLooksForOneThatIsNotZero) {
+  const Tensor x = FromVector<double>({0, 0, 0, NAN}, {2, 2});
+  EXPECT_EQ(Any(x).dtype(), DType::kBool);
+  EXPECT_TRUE(Any(x).Item<bool>());
+  EXPECT_EQ(Any(x).rank(), 0);
+  EXPECT_EQ(Any(x, 1).ToVector<double>(), (Doubles{0, 1}));
+  EXPECT_EQ(Any(x, 0).ToVector<double>(), (Doubles{0, 1}));
+  EXPECT_EQ(Any(x, -1, true).shape(), Shape({2, 1}));
+  EXPECT_FALSE(Any(Zeros({3})).Item<bool>());
+  EXPECT_FALSE(Any(Zeros({0})).Item<bool>());
+}
+
+TEST(FunctionsTest, ProdMultiplies) {
+  const Tensor x = FromVector<double>({1, 2, 3, 4, 5, 6}, {2, 3});
+  EXPECT_EQ(Prod(x).Item(), 720);
+  EXPECT_EQ(Prod(x).rank(), 0);
+  EXPECT_EQ(Prod(x, 0).ToVector<double>(), (Doubles{4, 10, 18}));
+  EXPECT_EQ(Prod(x, {1}, true).ToVector<double>(), (Doubles{6, 120}));
+  EXPECT_EQ(Prod(x, 1, true).shape(), Shape({2, 1}));
+  EXPECT_EQ(Prod(Zeros({0})).Item(), 1);
+  EXPECT_EQ(Prod(Integers({3, -4})).dtype(), DType::kI64);
+  EXPECT_EQ(Prod(Flags({1, 1})).dtype(), DType::kI64);
+  Tensor with_zero = Numbers({2, 0, 3}).SetRequiresGrad();
+  EXPECT_EQ(Grad(Prod(with_zero), with_zero).ToVector<double>(), (Doubles{0, 6, 0}));
+}
+
+TEST(FunctionsTest, HardtanhTakesBoundsThatAreEqual) {
+  EXPECT_EQ(Hardtanh(Numbers({-3, 2, 5}), 2, 2).ToVector<double>(), (Doubles{2, 2, 2}));
+}
+
+TEST(FunctionsTest, ScatterAddAddsWhereIndicesSay) {
+  const Tensor x = FromVector<double>({10, 20, 30, 40, 50, 60}, {2, 3});
+  const Tensor source = FromVector<double>({1, 2, 3, 4}, {2, 2});
+  const Tensor columns = FromVector<int64_t>({2, 2, 0, -1}, {2, 2});
+  EXPECT_EQ(ScatterAdd(x, 1, columns, source).ToVector<double>(),
+            (Doubles{10, 20, 33, 43, 50, 64}));
+  const Tensor rows = FromVector<int64_t>({1, 0, 1, 1}, {2, 2});
+  EXPECT_EQ(ScatterAdd(x, 0, rows, source).ToVector<double>(), (Doubles{10, 22, 30, 44, 54, 60}));
+  EXPECT_EQ(x.ToVector<double>(), (Doubles{10, 20, 30, 40, 50, 60}));  // a copy
+  EXPECT_NE(testing::ErrorOf([&] {
+              ScatterAdd(x, 1, columns + 1, source);
+            }).find("indices 3 at index 0 is outside [-3, 3)"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace firn
