@@ -30,8 +30,8 @@ class LayerSpec {
   template <class M>
   requires(std::derived_from<std::remove_cvref_t<M>, Module>) LayerSpec(M&&) {  // NOLINT
     static_assert(kNever<M>,
-                  "a Sequential makes its layers itself: instead of nn::Linear({.out = "
-                  "10}) write nn::New<nn::Linear>({.out = 10})");
+                  "a Sequential makes its layers itself: "
+                  "write nn::New<nn::Linear>({.out = 10}), not nn::Linear({.out = 10})");
   }
   LayerSpec(std::string name, LayerSpec unnamed)
       : name_(std::move(name)), factory_(std::move(unnamed.factory_)) {}

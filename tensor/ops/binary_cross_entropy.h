@@ -12,9 +12,8 @@ struct BinaryCrossEntropyOptions {
 };
 
 // -(target log p + (1 - target) log(1 - p)) with logarithms cut off at -100, times the weight; its
-// mean or its sum. p and target are floating tensors of
-// one shape and dtype. Throws on a p outside [0, 1]. From logits, BinaryCrossEntropyWithLogits is
-// more accurate.
+// mean or its sum. p and target are floating tensors of one shape and dtype. Throws on a p outside
+// [0, 1]. From logits, BinaryCrossEntropyWithLogits is more accurate.
 Tensor BinaryCrossEntropy(const Tensor& p, const Tensor& target,
                           const BinaryCrossEntropyOptions& options = {});
 

@@ -70,9 +70,7 @@ void GradOfGradient(GradContext& g) {
   if (g.needs(0)) g.set_grad_input(0, SoftmaxGrad(u, y, dim));
   if (g.needs(1)) {
     const Tensor& dy = g.input(0);
-    const auto dot = [&](const Tensor& v) {
-      return Sum(Mul(v, y), dim, true);
-    };
+    const auto dot = [&](const Tensor& v) { return Sum(Mul(v, y), dim, true); };
     g.set_grad_input(1, Sub(Mul(u, Sub(dy, dot(dy))), Mul(dy, dot(u))));
   }
 }

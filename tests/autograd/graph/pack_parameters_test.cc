@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,16 @@
 #include "device/parallel.h"
 #include "nn/conv.h"
 #include "nn/module.h"
+#include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
 
 using testing::CountOf;
+using testing::ErrorOf;
 
 struct Net : nn::Module {
   nn::Conv2d& first = Add<nn::Conv2d>("first", {.in = 3, .out = 16, .kernel = 3, .padding = 1});
@@ -77,6 +81,27 @@ TEST(PackParametersTest, WhatWinogradDoesNotComputeStays) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ(CountOf(graph->graph(), "conv2d_packed"), 0);
   EXPECT_TRUE((*graph)(in[0]).Equals(net.Forward(in[0])));
+}
+
+// Runs of a graph do not ask the shape rule; whoever makes such a call does.
+TEST(PackParametersTest, APackedConvolutionRefusesWeightsOfAnotherSize) {
+  Net net;
+  auto packed = Compiled(net, {.freeze_states = true});
+  ASSERT_TRUE(packed.ok()) << packed.status();
+  const Graph& graph = packed->graph();
+  const auto instr = std::find_if(graph.instrs.begin(), graph.instrs.end(),
+                                  [](const Instr& i) { return i.op->name == "conv2d_packed"; });
+  ASSERT_NE(instr, graph.instrs.end());
+  const Tensor weights = graph.value(instr->in[1]).bound;
+  const Tensor x = Zeros({8, 16, 12, 12});
+  const Tensor bias = Zeros({32});
+  const AttrsRef attrs = instr->attrs.ref();
+  EXPECT_EQ(Apply1(*instr->op, {x, weights, bias}, attrs).shape(), Shape({8, 32, 12, 12}));
+  const Tensor half = Slice(weights, 0, 0, weights.num_elements() / 2);
+  EXPECT_NE(ErrorOf([&] {
+              Apply1(*instr->op, {x, half, bias}, attrs);
+            }).find("packed weights ["),
+            std::string::npos);
 }
 
 }  // namespace

@@ -88,6 +88,23 @@ TEST(FoldConstantsTest, ResultsThatAreStatesAreWrittenInEachRun) {
   EXPECT_TRUE(place.Equals(Full({4}, 3.0)));
 }
 
+// Verify refuses graphs that write into constants, as every draw does into its generator. A pass
+// that is given one all the same leaves it for Verify to find, and changes nothing on the way.
+TEST(FoldConstantsTest, NeitherDrawsNorWritesWhileCompiling) {
+  const Tensor place = Zeros({4});
+  const Generator generator(7);
+  GraphBuilder b;
+  b.Call("accumulate", {b.Constant(place), b.Constant(Ones({4}))});
+  b.Call("bernoulli", {b.Constant(generator.state()), b.Constant(Full({64}, 0.5))});
+  const absl::StatusOr<PassReport> report = FoldConstants(b.graph());
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->changes, 0);
+  EXPECT_EQ(OpsOf(b.graph()), "accumulate bernoulli");
+  EXPECT_FALSE(b.graph().Verify().ok());
+  EXPECT_TRUE(place.Equals(Zeros({4})));
+  EXPECT_EQ(generator.position().offset, 0u);
+}
+
 TEST(FoldConstantsTest, AnExpandedNumberStaysANumber) {
   GraphBuilder b;
   const ValueId wide =
