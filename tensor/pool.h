@@ -19,6 +19,8 @@ struct PoolAttrs {
   // The image size, for the gradient operations, whose inputs do not tell it.
   Size2 image = 0;
 
+  // Kernel 0, of the gradient operations: their values and indices need not come from windows.
+  bool knows_windows() const { return kernel != Size2(0); }
   bool is_adaptive() const { return adaptive.h != 0 || adaptive.w != 0; }
   template <class V>
   void Visit(V& v) {
@@ -42,6 +44,13 @@ struct PoolAttrs {
 
 // Size of the pooled image, or an error naming the option that does not fit.
 absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a);
+
+// The workspace of a gradient whose overlapping windows add up in float: of half types, a sum for
+// each element of the result; others add up in the result itself.
+inline size_t PoolSumsBytes(const KernelQuery& q) {
+  const bool half = SizeOf(q.out().dtype) < static_cast<int64_t>(sizeof(float));
+  return half ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
+}
 
 // One axis of one window: the taps inside the image, and its extent with padding for averages.
 struct PoolSpan {

@@ -91,12 +91,6 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// Overlapping windows add up in the accumulator's type.
-size_t GradWorkspace(const KernelQuery& q) {
-  const bool half = SizeOf(q.in(0).dtype) < static_cast<int64_t>(sizeof(float));
-  return half ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
-}
-
 // In blocks wherever the channels allow: windows are then worked on for many channels at once, what
 // comes next is usually a convolution's gradient, and `grad` is the smaller one to reorder.
 void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
@@ -171,7 +165,7 @@ FIRN_REGISTER_OP(avg_pool2d_grad) {
       .infer = InferGrad,
       .grad = GradOfGrad,
       .kernels =
-          {{.name = "loop", .workspace = GradWorkspace, .layouts = GradLayouts, .run = RunGrad}},
+          {{.name = "loop", .workspace = PoolSumsBytes, .layouts = GradLayouts, .run = RunGrad}},
   };
 }
 

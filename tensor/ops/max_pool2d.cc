@@ -6,7 +6,9 @@
 
 #include "tensor/ops/max_pool2d.h"
 
+#include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/planes.h"
@@ -146,7 +148,7 @@ absl::Status InferScatter(InferContext& c) {
   const Size2 image = a.image;
   FIRN_RETURN_IF(a.is_adaptive(), InvalidArgument("maxima have no adaptive windows"));
   const Shape& g = c.shape(0);
-  if (a.kernel != Size2(1)) {
+  if (a.knows_windows()) {
     FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(image, a));
     FIRN_RETURN_IF(ImageOf(g) != out,
                    InvalidArgument("values ", g.ToString(), ", want one for each of the ", out.h,
@@ -167,17 +169,23 @@ absl::Status RunScatter(KernelContext& k) {
   const int64_t pixels = ImageOf(k.in_spec(0).shape).h * ImageOf(k.in_spec(0).shape).w;
   const int64_t image = ImageOf(k.out_spec().shape).h * ImageOf(k.out_spec().shape).w;
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    constexpr bool kDirect = std::is_same_v<T, Acc>;
     const T* g = k.in<T>(0);
     const int32_t* index = k.in<int32_t>(1);
     T* x = k.out<T>();
+    Acc* sums = kDirect ? reinterpret_cast<Acc*>(x) : k.workspace<Acc>();
     cpu::ForEachPlane(k.out_spec(), image, [&](int64_t plane, auto block) {
       constexpr int kBlock = decltype(block)::value;
-      T* to = x + plane * image * kBlock;
+      const int64_t begin = plane * image * kBlock, n = image * kBlock;
+      Acc* to = sums + begin;
       const int64_t from = plane * pixels * kBlock;
-      std::fill(to, to + image * kBlock, T(0));
+      std::fill(to, to + n, Acc(0));
       for (int64_t i = 0; i < pixels * kBlock; ++i) {
-        T& sum = to[int64_t{index[from + i]} * kBlock + i % kBlock];
-        sum = static_cast<T>(sum + g[from + i]);
+        to[int64_t{index[from + i]} * kBlock + i % kBlock] += static_cast<Acc>(g[from + i]);
+      }
+      if constexpr (!kDirect) {
+        for (int64_t i = 0; i < n; ++i) x[begin + i] = static_cast<T>(to[i]);
       }
     });
   });
@@ -235,7 +243,7 @@ FIRN_REGISTER_OP(max_pool2d_grad) {
   return {
       .name = "max_pool2d_grad",
       .doc =
-          "Adds values to the image positions that indices name. With a kernel other than 1 each "
+          "Adds values to the image positions that indices name. With a kernel other than 0 each "
           "lies in the window of its value.",
       .inputs = PairInputs(),
       .outputs = {{.name = "image"}},
@@ -245,7 +253,10 @@ FIRN_REGISTER_OP(max_pool2d_grad) {
       .saves = {Saved::Input(1)},
       .index_bounds = ScatterBounds,
       .index_inputs = {1},
-      .kernels = {{.name = "loop", .layouts = PairedLayouts, .run = RunScatter}},
+      .kernels = {{.name = "loop",
+                   .workspace = PoolSumsBytes,
+                   .layouts = PairedLayouts,
+                   .run = RunScatter}},
   };
 }
 
@@ -296,7 +307,7 @@ ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& opti
 }
 
 Tensor MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
-  return GradWith(grad, indices, PoolAttrs{.image = image});
+  return GradWith(grad, indices, PoolAttrs{.kernel = 0, .image = image});
 }
 
 }  // namespace firn

@@ -4,6 +4,8 @@
 // sums are formed in the order of the indices, without atomics. Indices outside the image are left
 // out, or read as 0, and noted.
 #include <limits>
+#include <type_traits>
+#include <vector>
 
 #include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/kernels/cuda/pool.cuh"
@@ -56,8 +58,6 @@ absl::Status Run(KernelContext& k) {
 
 // --- The gradient --------------------------------------------------------------------------------
 
-bool KnowsWindows(const PoolAttrs& a) { return a.kernel != Size2(1); }
-
 template <class T>
 struct GradBody {
   cuda::PoolAxes s;
@@ -72,24 +72,26 @@ struct GradBody {
     const cuda::PoolAxis::Windows across = s.w.Holding(at.col), down = s.h.Holding(at.row);
     const int64_t first = at.plane * s.h.out * s.w.out * lanes + at.lane;
     const int64_t pixel = at.row * s.w.in + at.col, image = s.h.in * s.w.in;
-    T sum = T(0);
+    AccumulatorOf<T> sum = 0;
     for (int64_t i = down.begin; i < down.end; ++i) {
       for (int64_t j = across.begin; j < across.end; ++j) {
         const int64_t window = first + (i * s.w.out + j) * lanes;
         const int64_t winner = index[window];
-        if (winner == pixel) sum = static_cast<T>(sum + grad[window]);
+        if (winner == pixel) sum += static_cast<AccumulatorOf<T>>(grad[window]);
         if (winner < 0 || winner >= image) faults.Report(winner, 0, image);
       }
     }
-    x[element] = sum;
+    x[element] = static_cast<T>(sum);
   }
 };
 
 template <class T>
 struct ScatterBody {
+  using Acc = AccumulatorOf<T>;
   const T* grad;
   const int32_t* index;
   T* x;
+  Acc* sums;  // x itself, but for half types
   int64_t pixels, image;
   cuda::IndexFaults faults;
 
@@ -97,15 +99,18 @@ struct ScatterBody {
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t plane) const {
     const auto members = static_cast<uint32_t>(team.size());
     const auto rank = static_cast<uint32_t>(team.rank());
-    T* to = x + plane * image;
-    for (int64_t i = rank; i < image; i += members) to[i] = T(0);
+    Acc* to = sums + plane * image;
+    for (int64_t i = rank; i < image; i += members) to[i] = Acc(0);
     for (int64_t i = plane * pixels; i < (plane + 1) * pixels; ++i) {
       const auto at = static_cast<uint32_t>(index[i]);  // a negative one becomes too large
       if (at >= image) {
         faults.Report(index[i], 0, image);
       } else if (at % members == rank) {
-        to[at] = static_cast<T>(to[at] + grad[i]);
+        to[at] += static_cast<Acc>(grad[i]);
       }
+    }
+    if constexpr (!std::is_same_v<T, Acc>) {
+      for (int64_t i = rank; i < image; i += members) x[plane * image + i] = static_cast<T>(to[i]);
     }
   }
 };
@@ -113,7 +118,7 @@ struct ScatterBody {
 absl::Status RunScatter(KernelContext& k) {
   const cuda::IndexFaults faults(k, kGradSite);
   const PoolAttrs& a = k.attrs<PoolAttrs>();
-  if (KnowsWindows(a)) {
+  if (a.knows_windows()) {
     const cuda::PoolAxes axes(a.image, cuda::ImageOf(k.in_spec(0)), a);
     const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
     return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
@@ -123,16 +128,23 @@ absl::Status RunScatter(KernelContext& k) {
   }
   const Shape &pooled = k.in_spec(0).shape, &image = k.out_spec().shape;
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const ScatterBody<T> body = {k.in<T>(0),          k.in<int32_t>(1),
-                                 k.out<T>(),          pooled[2] * pooled[3],
-                                 image[2] * image[3], faults};
+    using Acc = AccumulatorOf<T>;
+    Acc* sums = k.workspace<Acc>();
+    if constexpr (std::is_same_v<T, Acc>) sums = k.out<T>();
+    const ScatterBody<T> body = {k.in<T>(0), k.in<int32_t>(1),      k.out<T>(),
+                                 sums,       pooled[2] * pooled[3], image[2] * image[3],
+                                 faults};
     // More members would all walk the same indices.
     return cuda::ForEachLine(k, image[0] * image[1], cuda::kWarp, body);
   });
 }
 
+size_t GradWorkspace(const KernelQuery& q) {
+  return q.attrs<PoolAttrs>().knows_windows() ? 0 : PoolSumsBytes(q);
+}
+
 void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
-  if (KnowsWindows(q.attrs<PoolAttrs>())) cuda::ChannelLayouts(q, want);
+  if (q.attrs<PoolAttrs>().knows_windows()) cuda::ChannelLayouts(q, want);
 }
 
 // --- Its gradient --------------------------------------------------------------------------------
@@ -171,7 +183,11 @@ std::vector<Kernel> KernelsOf(decltype(Kernel::run) run, decltype(Kernel::layout
 }  // namespace
 
 FIRN_REGISTER_KERNELS(max_pool2d) { return KernelsOf(Run, cuda::ChannelLayouts); }
-FIRN_REGISTER_KERNELS(max_pool2d_grad) { return KernelsOf(RunScatter, GradLayouts); }
+FIRN_REGISTER_KERNELS(max_pool2d_grad) {
+  std::vector<Kernel> kernels = KernelsOf(RunScatter, GradLayouts);
+  kernels[0].workspace = GradWorkspace;
+  return kernels;
+}
 FIRN_REGISTER_KERNELS(max_pool2d_gather) { return KernelsOf(RunGather, cuda::ChannelLayouts); }
 
 }  // namespace firn::max_pool2d_cuda

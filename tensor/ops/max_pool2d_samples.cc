@@ -81,7 +81,7 @@ FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
     return std::vector<RefTensor>{x};
   });
   const Tensor indices = Integers({2, 3, 2, 2}, 0, 20).To(DType::kI32);
-  s.Add("scatter", {Normal({2, 3, 2, 2}), indices}, PoolAttrs{.image = {4, 5}});
+  s.Add("scatter", {Normal({2, 3, 2, 2}), indices}, PoolAttrs{.kernel = 0, .image = {4, 5}});
   s.Add("windows",
         {Normal({2, 2, 2, 3}), Indices({0, 2, 4, 10, 16, 14, 6, 7, 3, 11, 7,  13,
                                         5, 6, 9, 15, 18, 19, 1, 7, 8, 11, 17, 14},
@@ -92,14 +92,18 @@ FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
              {Normal({1, 1, 2, 2}), Indices({0, 2, 10, 13}, {1, 1, 2, 2}).To(DType::kI32)},
              PoolAttrs{.kernel = 3, .stride = 2, .padding = 1, .image = {4, 5}},
              "values [1, 1, 2, 2], want one for each of the 2 x 3 windows");
+  s.AddError("windows of one pixel",
+             {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
+             PoolAttrs{.kernel = 1, .stride = 2, .image = {4, 5}},
+             "values [1, 1, 1, 1], want one for each of the 2 x 3 windows");
   s.AddError("index", {Normal({1, 1, 1, 1}), Indices({20}, {1, 1, 1, 1}).To(DType::kI32)},
-             PoolAttrs{.image = {4, 5}}, "indices 20 at index 0 is outside [0, 20)");
+             PoolAttrs{.kernel = 0, .image = {4, 5}}, "indices 20 at index 0 is outside [0, 20)");
   s.AddError("adaptive", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
              PoolAttrs{.kernel = {-1000, 2}, .stride = -1, .adaptive = 1, .image = 4},
              "no adaptive windows");
   s.AddError("image", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
              PoolAttrs{.kernel = 2, .padding = 1, .image = {4, INT64_MAX}}, "image width 92233720");
-  s.AddError("shapes", {Normal({1, 1, 1, 1}), indices}, PoolAttrs{.image = {4, 5}},
+  s.AddError("shapes", {Normal({1, 1, 1, 1}), indices}, PoolAttrs{.kernel = 0, .image = {4, 5}},
              "indices [2, 3, 2, 2] do not fit [1, 1, 1, 1]");
 }
 
