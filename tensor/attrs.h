@@ -46,7 +46,6 @@ class AttrVisitor {
 
 // Type-erased operations on one attributes struct.
 struct AttrsType {
-  const char* name;
   size_t size, align;
   bool simple;  // copying cannot fail, needs no destructor, may be moved as bytes
   void (*construct)(void* to);
@@ -60,7 +59,6 @@ struct AttrsType {
 template <class T>
 const AttrsType* AttrsOf() {
   static constexpr AttrsType kType{
-      "attrs",
       sizeof(T),
       alignof(T),
       std::is_nothrow_copy_constructible_v<T> && std::is_trivially_destructible_v<T>,
