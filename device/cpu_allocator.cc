@@ -15,7 +15,7 @@
 #include "device/internal/poison.h"
 #include "device/internal/size_classes.h"
 #include "device/internal/thread_cache.h"
-#include "device/simd.h"
+#include "device/macros.h"
 #include "device/status_macros.h"
 
 namespace firn {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "device/simd.h"
+#include "device/macros.h"
 
 // IEEE binary16 as bits, to and from float: one instruction where the processor has it.
 namespace firn::internal {

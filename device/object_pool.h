@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <new>
 
-#include "device/simd.h"
+#include "device/macros.h"
 
 namespace firn {
 

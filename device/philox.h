@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "device/simd.h"
+#include "device/macros.h"
 
 namespace firn {
 

@@ -4,18 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device/own_flags.h"
+
 // What the compiler was told about the processor, in one place, so that no other folder needs an
-// #ifdef. Everything here follows from the -m flags: all of one program must be built with the same
-// ones (the repository's .bazelrc does), for layouts depend on them.
-
-#if defined(__CUDACC__)
-#define FIRN_HOST_DEVICE __host__ __device__
-#else
-#define FIRN_HOST_DEVICE  // functors shared by the CPU loops, the CUDA loops and the interpreter
-#endif
-
-#define FIRN_ALWAYS_INLINE inline __attribute__((always_inline))
-#define FIRN_NOINLINE __attribute__((noinline))
+// #ifdef. Everything here follows from the -m flags, and layouts follow from it: all of one program
+// must have the same values. That is why only files with Firn's flags may include this, and why no
+// header does that a program's own files include.
 
 namespace firn {
 

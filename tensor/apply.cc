@@ -16,7 +16,7 @@
 #include "absl/container/inlined_vector.h"
 #include "device/check.h"
 #include "device/cpu_allocator.h"
-#include "device/simd.h"
+#include "device/macros.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "device/half_bits.h"
-#include "device/simd.h"
+#include "device/macros.h"
 
 namespace firn {
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "device/simd.h"
 #include "tensor/dtype.h"
 
 namespace firn {

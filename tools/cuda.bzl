@@ -12,6 +12,7 @@ _FLAGS = [
     "-std=c++20",
     "-O3",
     "-DNDEBUG",
+    "-DFIRN_OWN_FLAGS",
     "--expt-relaxed-constexpr",
     "--extended-lambda",
     "-Werror=cross-execution-space-call",

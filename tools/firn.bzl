@@ -1,4 +1,4 @@
-"""firn_library, firn_binary, firn_test, firn_benchmark: cc_* rules with Firn's compiler flags.
+"""firn_library, firn_op_library, firn_binary, firn_test, firn_benchmark: cc_* rules with Firn's flags.
 
 The flags stand here and not in .bazelrc, so that they hold in consumer workspaces too.
 """
@@ -26,6 +26,7 @@ _OPTIMISE = select({
 FIRN_COPTS = [
     "-std=c++20",
     "-fopenmp",
+    "-DFIRN_OWN_FLAGS",  # asked for by device/own_flags.h
     "-Wall",
     "-Wextra",
     "-Wshadow",
@@ -93,6 +94,25 @@ def firn_library(name, copts = [], deps = [], features = [], **kwargs):
         deps = deps + _OPENMP,
         features = _FEATURES + features,
         include_prefix = "firn/" + native.package_name(),
+        linkstatic = True,
+        **kwargs
+    )
+
+def firn_op_library(name, copts = [], deps = [], **kwargs):
+    """cc_library for a program's own operations, compiled like Firn's.
+
+    Kernels are as fast as Firn's own only with Firn's flags, and kernels' headers refuse others.
+    The operations stay in every program that depends on the library, named there or not.
+
+    Args:
+      copts: after Firn's flags.
+      deps: "@firn" among them.
+    """
+    native.cc_library(
+        name = name,
+        copts = FIRN_COPTS + FIRN_KERNEL_COPTS + copts,
+        deps = deps + _OPENMP,
+        alwayslink = True,
         linkstatic = True,
         **kwargs
     )

@@ -22,7 +22,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/simd.h"
+#include "device/macros.h"
 
 namespace firn::math {
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_LOGICAL_XOR_FN_H_
 #define FIRN_TENSOR_OPS_LOGICAL_XOR_FN_H_
 
-#include "device/simd.h"
+#include "device/macros.h"
 
 namespace firn {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "device/simd.h"
+#include "device/macros.h"
 
 namespace firn {
 

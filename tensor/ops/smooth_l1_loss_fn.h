@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SMOOTH_L1_LOSS_FN_H_
 #define FIRN_TENSOR_OPS_SMOOTH_L1_LOSS_FN_H_
 
-#include "device/simd.h"
+#include "device/macros.h"
 #include "tensor/kernels/math.h"
 #include "tensor/ops/smooth_l1_loss.h"
 

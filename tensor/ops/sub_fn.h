@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/simd.h"
+#include "device/macros.h"
 #include "tensor/ops/sub.h"
 
 namespace firn {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "device/simd.h"
+#include "device/macros.h"
 
 namespace firn {
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "device/macros.h"
 #include "gtest/gtest.h"
 
 namespace firn {

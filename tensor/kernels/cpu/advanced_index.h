@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/own_flags.h"
 #include "device/parallel.h"
 #include "tensor/advanced_index.h"
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/macros.h"
 #include "device/simd.h"
 #include "tensor/op.h"
 

@@ -11,8 +11,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "device/macros.h"
+#include "device/own_flags.h"
 #include "device/parallel.h"
-#include "device/simd.h"
 #include "tensor/kernels/cpu/loop_plan.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/op.h"

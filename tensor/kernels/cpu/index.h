@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/own_flags.h"
 #include "device/parallel.h"
 #include "tensor/index_rules.h"
 #include "tensor/kernels/cpu/convert.h"

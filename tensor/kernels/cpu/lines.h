@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/own_flags.h"
 #include "device/parallel.h"
 #include "tensor/shape.h"
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "device/own_flags.h"
 #include "tensor/op.h"
 #include "tensor/shape.h"
 

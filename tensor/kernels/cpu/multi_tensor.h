@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/own_flags.h"
 #include "device/parallel.h"
 #include "tensor/op.h"
 

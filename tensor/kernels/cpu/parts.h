@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/own_flags.h"
 #include "device/parallel.h"
 
 namespace firn::cpu {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "device/own_flags.h"
 #include "device/parallel.h"
 #include "device/philox.h"
 #include "tensor/op.h"

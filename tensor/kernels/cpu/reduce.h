@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "device/macros.h"
 #include "device/parallel.h"
 #include "device/simd.h"
 #include "tensor/op.h"

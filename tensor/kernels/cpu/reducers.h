@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/simd.h"
+#include "device/macros.h"
 #include "tensor/dtype.h"
 
 namespace firn::cpu {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "device/simd.h"
+#include "device/macros.h"
 
 namespace firn::cuda {
 

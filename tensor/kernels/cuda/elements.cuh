@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "device/simd.h"
+#include "device/macros.h"
 #include "tensor/dtype.h"
 #include "tensor/kernels/cpu/convert.h"
 

@@ -18,7 +18,7 @@
 #include <typeinfo>
 
 #include "absl/status/status.h"
-#include "device/simd.h"
+#include "device/macros.h"
 #include "tensor/kernels/cuda/launch.h"
 
 namespace firn::cuda {

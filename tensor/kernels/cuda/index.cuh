@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/simd.h"
 #include "tensor/kernels/cuda/steps.cuh"
 #include "tensor/op.h"
 #include "tensor/shape.h"

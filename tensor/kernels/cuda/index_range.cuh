@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "device/simd.h"
+#include "device/macros.h"
 #include "tensor/kernels/cuda/atomic.cuh"
 #include "tensor/kernels/cuda/launch.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/simd.h"
+#include "device/macros.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/shape.h"
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "device/macros.h"
 #include "device/simd.h"
 
 namespace firn::winograd {
