@@ -6,28 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/edit_distance.h"
 #include "device/status_macros.h"
 #include "io/graph_file_format.h"
 #include "tensor/error.h"
 
 namespace firn::io {
 namespace {
-
-absl::Status NoSuchOp(const std::string& name) {
-  std::string_view nearest;
-  size_t least = name.size() / 2 + 1;  // what shares less than half is no suggestion
-  for (const OpDef* op : AllOps()) {
-    const size_t distance = firn::internal::EditDistance(name, op->name);
-    if (distance < least) {
-      least = distance;
-      nearest = op->name;
-    }
-  }
-  const std::string ask =
-      nearest.empty() ? "" : absl::StrCat("; did you mean ", std::string(nearest), "?");
-  return NotFound("operation '", name, "' is not linked into this program", ask);
-}
 
 absl::StatusOr<DType> DTypeNamed(const std::string& name) {
   for (int i = 0; i < kNumDTypes; ++i) {
@@ -68,7 +52,7 @@ absl::StatusOr<Value> Restored(const internal::StoredValue& stored, const Graph&
 absl::StatusOr<Instr> Restored(const internal::StoredInstr& stored) {
   Instr instr;
   instr.op = FindOp(stored.op);
-  if (instr.op == nullptr) return NoSuchOp(stored.op);
+  if (instr.op == nullptr) return WhyNoOp(stored.op);
   absl::StatusOr<Attrs> attrs = internal::RestoreAttrs(instr.op->attrs, stored.attrs);
   FIRN_RETURN_IF(!attrs.ok(),
                  InvalidArgument(instr.op->name, ": ", std::string(attrs.status().message())));

@@ -33,7 +33,6 @@ using internal::CheckIndices;
 using internal::SelectKernel;
 using internal::Validate;
 
-constexpr size_t kMaxOutputs = 8;
 constexpr size_t kFewInputs = 6;
 constexpr size_t kFewAlike = 3;
 

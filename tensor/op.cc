@@ -1,5 +1,9 @@
 // The registry of operations. Filled by static initialisers, in any order; kernels registered from
-// other files than the operation's wait until both are there. Read-only after main() has begun.
+// other files than the operation's wait until both are there.
+//
+// Shared libraries may be opened while other threads compute: whoever looks at the table holds its
+// lock, and an operation is fixed from the moment when it is first given to anybody. What comes
+// later and would have to change it refuses the name instead, for those who ask from then on.
 
 #include "tensor/op.h"
 
@@ -7,23 +11,39 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/check.h"
+#include "device/edit_distance.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
 #include "tensor/infer.h"
+#include "tensor/internal/op_checks.h"
 
 namespace firn {
 namespace {
 
+// What is known under a name.
+struct Entry {
+  std::unique_ptr<OpDef> op;  // null: none, or refused at once
+  std::vector<std::vector<Kernel>> waiting;
+  bool given = false;   // somebody has a reference to it
+  std::string refusal;  // why nobody gets it (any more)
+  std::string alias;    // of a refused one: OpDef::name where it is not the stem
+};
+
 struct Registry {
-  std::mutex mutex;  // registration only: shared libraries may be opened while others start
-  std::map<std::string, std::unique_ptr<OpDef>, std::less<>> ops;
-  std::multimap<std::string, std::vector<Kernel>, std::less<>> waiting;
+  std::mutex mutex;
+  std::map<std::string, Entry, std::less<>> entries;
 };
 
 Registry& TheRegistry() {
   static Registry* registry = new Registry;  // never destroyed: global tensors outlive main()
   return *registry;
+}
+
+void Refuse(Entry& entry, std::string reason) {
+  if (entry.refusal.empty()) entry.refusal = std::move(reason);
 }
 
 // OpDef::alike.
@@ -40,24 +60,15 @@ DTypeSet DTypesOfAlike(const OpDef& op) {
   return dtypes;
 }
 
-// What Apply would otherwise look up at every call.
+// What Apply would otherwise look up at every call. Requires: nothing is wrong with `op`.
 void Resolve(OpDef& op) {
-  for (const ArgDecl& decl : op.inputs) op.cycle += decl.variadic ? 1u : 0u;
-  for (size_t i = 0; i < op.cycle; ++i) {
-    FIRN_CHECK(op.inputs[op.inputs.size() - 1 - i].variadic, "variadic inputs of ",
-               std::string(op.name), " are not the last ones");
-  }
   op.alike = DTypesOfAlike(op);
-  // Saved values are found by one position, see autograd/tape/op_node.cc.
-  FIRN_CHECK(op.cycle <= 1 || op.grad == nullptr, std::string(op.name));
   for (ArgDecl& decl : op.inputs) {
+    op.cycle += decl.variadic ? 1u : 0u;
     op.any_inout |= decl.inout;
-    if (decl.same_dtype_as.empty()) continue;
-    for (size_t i = 0; i < op.inputs.size(); ++i) {
+    for (size_t i = 0; i < op.inputs.size() && !decl.same_dtype_as.empty(); ++i) {
       if (op.inputs[i].name == decl.same_dtype_as) decl.same_as = static_cast<int>(i);
     }
-    FIRN_CHECK(decl.same_as >= 0, "no input ", std::string(decl.same_dtype_as), " in operation ",
-               std::string(op.name));
   }
 }
 
@@ -70,46 +81,129 @@ void AddKernels(OpDef& op, std::vector<Kernel> kernels) {
                         [](const Kernel& k) { return k.name != "loop"; });
 }
 
+void JoinKernels(Entry& entry) {
+  if (entry.op == nullptr || entry.waiting.empty()) return;
+  if (entry.op->is_view) return Refuse(entry, "it is a view and has kernels");
+  if (entry.given) {
+    return Refuse(entry,
+                  "kernels were registered for it after its first use; open libraries that bring "
+                  "kernels before");
+  }
+  for (std::vector<Kernel>& kernels : entry.waiting) AddKernels(*entry.op, std::move(kernels));
+  entry.waiting.clear();
+}
+
+// Why nobody gets it, "" where there is no reason.
+std::string RefusalOf(std::string_view name, const Entry& entry) {
+  if (!entry.refusal.empty()) return entry.refusal;
+  if (entry.op == nullptr) {
+    return absl::StrCat("it has kernels, but FIRN_REGISTER_OP(", std::string(name),
+                        ") is not linked into this program");
+  }
+  const bool without = entry.op->kernels.empty() && !entry.op->is_view;
+  return without ? "it has no kernels (OpDef::kernels, FIRN_REGISTER_KERNELS)" : "";
+}
+
+absl::Status RefusalStatus(std::string_view name, const std::string& reason) {
+  return FailedPrecondition("operation ", std::string(name), " was refused: ", reason);
+}
+
+// The operation, of which there is a reference from now on; null where there is none.
+const OpDef* Give(std::string_view name, Entry& entry) {
+  if (!RefusalOf(name, entry).empty()) return nullptr;
+  entry.given = true;
+  return entry.op.get();
+}
+
+// Of the operations that there are. Requires: the lock.
+std::string NearestName(const Registry& r, std::string_view name) {
+  std::string nearest;
+  size_t least = name.size() / 2 + 1;  // what shares less than half is no suggestion
+  for (const auto& [stem, entry] : r.entries) {
+    const size_t distance = internal::EditDistance(name, stem);
+    if (distance >= least || !RefusalOf(stem, entry).empty()) continue;
+    least = distance;
+    nearest = stem;
+  }
+  return nearest;
+}
+
 }  // namespace
 
-OpRegistration::OpRegistration(OpDef def) {
+OpRegistration::OpRegistration(std::string_view stem, OpDef def) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
-  std::string name(def.name);
+  Entry& entry = r.entries[std::string(stem)];
+  std::string wrong =
+      entry.op != nullptr ? "it is registered twice" : internal::WhatIsWrong(def, stem);
+  if (!wrong.empty()) {
+    if (def.name != stem) entry.alias = std::string(def.name);
+    Refuse(entry, std::move(wrong));
+    return;
+  }
   Resolve(def);
-  auto [it, inserted] = r.ops.emplace(name, std::make_unique<OpDef>(std::move(def)));
-  FIRN_CHECK(inserted, "operation registered twice: ", name);
-  auto [begin, end] = r.waiting.equal_range(name);
-  for (auto w = begin; w != end; ++w) AddKernels(*it->second, std::move(w->second));
-  r.waiting.erase(begin, end);
+  entry.op = std::make_unique<OpDef>(std::move(def));
+  JoinKernels(entry);
 }
 
 KernelRegistration::KernelRegistration(std::string_view op, std::vector<Kernel> kernels) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
-  auto it = r.ops.find(op);
-  if (it != r.ops.end()) {
-    AddKernels(*it->second, std::move(kernels));
-  } else {
-    r.waiting.emplace(std::string(op), std::move(kernels));
+  Entry& entry = r.entries[std::string(op)];
+  if (std::string wrong = internal::WhatIsWrong(kernels); !wrong.empty()) {
+    Refuse(entry, std::move(wrong));
+    return;
   }
+  entry.waiting.push_back(std::move(kernels));
+  JoinKernels(entry);
 }
 
 const OpDef* FindOp(std::string_view name) {
   Registry& r = TheRegistry();
-  auto it = r.ops.find(name);
-  return it == r.ops.end() ? nullptr : it->second.get();
+  std::lock_guard lock(r.mutex);
+  auto it = r.entries.find(name);
+  return it == r.entries.end() ? nullptr : Give(name, it->second);
+}
+
+absl::Status WhyNoOp(std::string_view name) {
+  Registry& r = TheRegistry();
+  std::lock_guard lock(r.mutex);
+  for (const auto& [stem, entry] : r.entries) {
+    if (stem != name && (entry.alias.empty() || entry.alias != name)) continue;
+    if (const std::string why = RefusalOf(stem, entry); !why.empty()) {
+      return RefusalStatus(name, why);
+    }
+  }
+  const std::string nearest = NearestName(r, name);
+  const std::string ask = nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?");
+  return NotFound("operation '", std::string(name), "' is not linked into this program", ask);
 }
 
 const OpDef& Op(std::string_view name) {
   const OpDef* op = FindOp(name);
-  FIRN_CHECK(op != nullptr, "operation ", std::string(name), " is not linked into this program");
+  if (op == nullptr) RaiseStatus(WhyNoOp(name), "");
   return *op;
 }
 
 std::vector<const OpDef*> AllOps() {
+  Registry& r = TheRegistry();
+  std::lock_guard lock(r.mutex);
   std::vector<const OpDef*> all;
-  for (const auto& [name, op] : TheRegistry().ops) all.push_back(op.get());
+  for (auto& [name, entry] : r.entries) {
+    if (const OpDef* op = Give(name, entry)) all.push_back(op);
+  }
+  return all;
+}
+
+std::vector<absl::Status> RefusedOps() {
+  Registry& r = TheRegistry();
+  std::lock_guard lock(r.mutex);
+  std::vector<absl::Status> all;
+  for (const auto& [name, entry] : r.entries) {
+    if (const std::string why = RefusalOf(name, entry); !why.empty()) {
+      all.push_back(RefusalStatus(name, why));
+    }
+  }
   return all;
 }
 

@@ -296,20 +296,34 @@ struct OpDef {
   }
 };
 
+// Results that an operation may have.
+inline constexpr size_t kMaxOutputs = 8;
+
 inline OpDef InFullPrecision(OpDef op) {
   op.autocast = Autocast::kFull;
   return op;
 }
 
-// The operation of that name. Aborts when it is not linked in: look-ups name our own operations.
-const OpDef& Op(std::string_view name);
-const OpDef* FindOp(std::string_view name);
-// Every registered operation, by name.
-std::vector<const OpDef*> AllOps();
+// The registry. Thread-safe; an operation that one of these has given never changes, so calls take
+// no lock. Registration runs before main() and cannot throw: an operation whose declaration makes
+// no sense is refused, which is said to whoever asks for it.
 
-// What FIRN_REGISTER_OP and FIRN_REGISTER_KERNELS make. Order across files does not matter.
+// The operation of that name. Throws firn::Error with WhyNoOp where there is none.
+const OpDef& Op(std::string_view name);
+// Null where there is none.
+const OpDef* FindOp(std::string_view name);
+// What there is to say of a name for which FindOp gives null. NotFound: not linked in, and what
+// was probably meant; FailedPrecondition: "operation my_op was refused: it has no shape rule".
+absl::Status WhyNoOp(std::string_view name);
+// Every operation, by name, without those refused.
+std::vector<const OpDef*> AllOps();
+// WhyNoOp of each that was refused.
+std::vector<absl::Status> RefusedOps();
+
+// What FIRN_REGISTER_OP and FIRN_REGISTER_KERNELS make. Order across files does not matter; in a
+// library that is opened later, kernels of an operation come too late once it has been looked up.
 struct OpRegistration {
-  explicit OpRegistration(OpDef def);
+  OpRegistration(std::string_view stem, OpDef def);
 };
 struct KernelRegistration {
   KernelRegistration(std::string_view op, std::vector<Kernel> kernels);
@@ -320,7 +334,8 @@ struct KernelRegistration {
 // FIRN_REGISTER_OP(exp) { return {.name = "exp", ...}; }
 #define FIRN_REGISTER_OP(stem)                                                                 \
   static ::firn::OpDef FirnDefine_##stem();                                                    \
-  FIRN_BEFORE_GLOBALS static const ::firn::OpRegistration firn_op_##stem(FirnDefine_##stem()); \
+  FIRN_BEFORE_GLOBALS static const ::firn::OpRegistration firn_op_##stem(#stem,                \
+                                                                         FirnDefine_##stem()); \
   static ::firn::OpDef FirnDefine_##stem()
 // FIRN_REGISTER_KERNELS(exp) { return {{.name = "loop", .device = DeviceType::kCuda, ...}}; }
 #define FIRN_REGISTER_KERNELS(stem)                                                \
