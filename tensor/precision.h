@@ -27,6 +27,31 @@ F32Math MatmulMath();
 void SetConvMath(F32Math math);
 F32Math ConvMath();
 
+namespace internal {
+
+// All of the above.
+struct Precision {
+  bool winograd;
+  F32Math matmul, conv;
+  // As this thread sees it now.
+  static Precision Now() { return {WinogradAllowed(), MatmulMath(), ConvMath()}; }
+};
+
+// While one lives, this thread sees these settings and not the process's: so do compiled graphs
+// keep to theirs. `precision` outlives the scope. Scopes nest; the innermost one counts.
+class PrecisionScope {
+ public:
+  explicit PrecisionScope(const Precision& precision);
+  ~PrecisionScope();
+  PrecisionScope(const PrecisionScope&) = delete;
+  PrecisionScope& operator=(const PrecisionScope&) = delete;
+
+ private:
+  const Precision* const outer_;
+};
+
+}  // namespace internal
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_PRECISION_H_

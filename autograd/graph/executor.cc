@@ -206,6 +206,7 @@ absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor>
                  FailedPrecondition("a graph runs while another is captured, which would not see"
                                     " it; call the function that it was captured from"));
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
+  const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   FIRN_RETURN_IF_ERROR(RefreshStates());
   FIRN_RETURN_IF_ERROR(CheckMemory(in, out));

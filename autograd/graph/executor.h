@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +20,7 @@
 #include "autograd/graph/recordings.h"
 #include "autograd/graph/side_stream.h"
 #include "tensor/op.h"
+#include "tensor/precision.h"
 #include "tensor/storage.h"
 
 namespace firn {
@@ -62,6 +64,8 @@ class Executor {
   absl::Span<const MemoryUse> peak() const { return peak_; }
   // Runs whose steps were queued as one (a CUDA graph).
   int64_t recorded_runs() const { return recordings_ ? recordings_->launches() : 0; }
+  // Why runs are not queued as one, for people to read; "" when they are.
+  std::string WhyNotRecorded() const;
   // Null: all runs on one stream.
   const StreamPlan* streams() const { return side_ ? &side_->plan() : nullptr; }
 
@@ -87,16 +91,15 @@ class Executor {
   };
 
   Executor(Graph graph, const ExecutorOptions& options);
-  // Everything that follows from the graph and the number of threads.
-  absl::Status Bind();
   absl::Status ChooseKernels();
+  // Everything that follows from the graph, its kernels and the number of threads.
+  absl::Status Bind();
+  void MeasureWorkspaces();
   absl::Status PlanArena();
   void FindPeak(absl::Span<const ArenaPiece> pieces, size_t first_workspace);
   // The CUDA device that does all of the work, if there is one.
   std::optional<Device> CudaDevice() const;
   std::unique_ptr<SideStream> MakeSideStream(Device device) const;
-  // Whether runs can be recorded, given that one CUDA device does the work.
-  bool Recordable() const;
   absl::Status BindStates();
   void BindOperands();
   // Null for what lies in an input of the run.
@@ -121,6 +124,7 @@ class Executor {
 
   Graph graph_;
   const ExecutorOptions options_;
+  const internal::Precision precision_ = internal::Precision::Now();
   std::vector<int64_t> input_of_buffer_;
   int threads_ = 0;                        // NumThreads() when bound: workspaces depend on it
   std::vector<const Kernel*> kernels_;     // by instruction; null: a view

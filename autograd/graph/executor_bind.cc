@@ -1,17 +1,35 @@
 // Binding a lowered graph to kernels, streams and memory: all that is done before the first run.
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/executor.h"
 #include "autograd/graph/kernel_call.h"
+#include "autograd/graph/passes/pass.h"
 #include "device/environment.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "tensor/tuning.h"
 
 namespace firn {
+namespace {
+
+// The first of some texts, and how many there are besides.
+std::string Some(const std::vector<std::string>& texts) {
+  constexpr size_t kShown = 3;
+  const size_t shown = std::min(texts.size(), kShown);
+  const std::string first =
+      absl::StrJoin(texts.begin(), texts.begin() + static_cast<ptrdiff_t>(shown), ", ");
+  return shown == texts.size() ? first
+                               : absl::StrCat(first, " and ", texts.size() - shown, " more");
+}
+
+}  // namespace
 
 Executor::Executor(Graph graph, const ExecutorOptions& options)
     : graph_(std::move(graph)), options_(options), input_of_buffer_(graph_.buffers.size(), -1) {
@@ -25,12 +43,12 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph,
                                                          const ExecutorOptions& options) {
   FIRN_RETURN_IF_ERROR(graph.Verify());
   auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph), options));
+  FIRN_RETURN_IF_ERROR(executor->ChooseKernels());
   FIRN_RETURN_IF_ERROR(executor->Bind());
   return executor;
 }
 
 absl::Status Executor::Bind() {
-  kernels_.clear();
   workspaces_.clear();
   operands_.clear();
   steps_.clear();
@@ -38,7 +56,7 @@ absl::Status Executor::Bind() {
   states_.clear();
   recordings_.reset();
   threads_ = 0;  // until all of it has worked: the next run tries again
-  FIRN_RETURN_IF_ERROR(ChooseKernels());
+  MeasureWorkspaces();
   const std::optional<Device> cuda = CudaDevice();
   side_ = cuda && options_.side_stream ? MakeSideStream(*cuda) : nullptr;
   absl::Status planned = PlanArena();
@@ -49,24 +67,32 @@ absl::Status Executor::Bind() {
   FIRN_RETURN_IF_ERROR(planned);
   FIRN_RETURN_IF_ERROR(BindStates());
   BindOperands();
-  if (cuda && Recordable()) recordings_.emplace(*cuda);
+  if (cuda && WhyNotRecorded().empty()) recordings_.emplace(*cuda);
   threads_ = NumThreads();
   return absl::OkStatus();
 }
 
+// Once: the graph's layouts are those of the kernels that lowering chose by the same question, and
+// what has been set since (precision.h) is for graphs that are compiled later.
 absl::Status Executor::ChooseKernels() {
   const TuningScope tuning(options_.autotune);
   for (const Instr& instr : graph_.instrs) {
     kernels_.push_back(nullptr);
-    workspaces_.push_back(0);
     if (instr.op->is_view) continue;
     const KernelCall call(graph_, instr);
     FIRN_ASSIGN_OR_RETURN(kernels_.back(), call.Select());
-    if (kernels_.back()->workspace != nullptr) {
-      workspaces_.back() = kernels_.back()->workspace(call.query());
-    }
+    FIRN_RETURN_IF_ERROR(call.CheckLayouts(*kernels_.back()));
   }
   return absl::OkStatus();
+}
+
+void Executor::MeasureWorkspaces() {
+  const TuningScope tuning(options_.autotune);
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    const bool any = kernels_[i] != nullptr && kernels_[i]->workspace != nullptr;
+    const KernelCall call(graph_, graph_.instrs[i]);
+    workspaces_.push_back(any ? kernels_[i]->workspace(call.query()) : 0);
+  }
 }
 
 std::optional<Device> Executor::CudaDevice() const {
@@ -89,11 +115,33 @@ std::unique_ptr<SideStream> Executor::MakeSideStream(Device device) const {
   return SideStream::Make(device, PlanStreams(graph_, may_go_aside));
 }
 
-// With FIRN_SYNC_AFTER_LAUNCH every kernel is waited for, which a recording does not allow.
-bool Executor::Recordable() const {
-  return !steps_.empty() && !env::SyncAfterLaunch() &&
-         std::all_of(steps_.begin(), steps_.end(),
-                     [](const Step& step) { return step.kernel->graph_capturable; });
+std::string Executor::WhyNotRecorded() const {
+  if (steps_.empty()) return "there is nothing to run";
+  std::optional<Device> device;  // the first CUDA device
+  std::vector<std::pair<Device, const Instr*>> calls;
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    if (kernels_[i] == nullptr) continue;
+    calls.emplace_back(KernelCall(graph_, graph_.instrs[i]).device(), &graph_.instrs[i]);
+    if (calls.back().first.is_cuda() && !device) device = calls.back().first;
+  }
+  if (!device) return "it does not run on a CUDA device";
+  std::vector<std::string> elsewhere, unrecordable;
+  for (const auto& [here, instr] : calls) {
+    if (here == *device) continue;
+    elsewhere.push_back(absl::StrCat(Describe(*instr), " on ", here.ToString()));
+  }
+  if (!elsewhere.empty()) {
+    return absl::StrCat("not all of it runs on ", device->ToString(), ": ", Some(elsewhere));
+  }
+  for (const Step& step : steps_) {
+    if (!step.kernel->graph_capturable) unrecordable.push_back(Describe(*step.instr));
+  }
+  if (!unrecordable.empty()) {
+    return absl::StrCat("the device waits for the host in ", Some(unrecordable));
+  }
+  // Every kernel is waited for, which a recording does not allow.
+  if (env::SyncAfterLaunch()) return "FIRN_SYNC_AFTER_LAUNCH is set";
+  return recordings_ ? recordings_->failure() : "";
 }
 
 absl::Status Executor::PlanArena() {

@@ -5,6 +5,7 @@
 //     mul at net.bn1
 //   memory: 1228800 bytes, at least 1228800 are needed, by conv2d at net.conv1
 //     819200 made by tanh at net.act
+//   cuda graph: no, it does not run on a CUDA device
 //   inputs: 2, 16640 bytes
 //     %0 f32 [64, 1, 8, 8] on cpu: conv2d at net.conv1
 
@@ -139,6 +140,10 @@ std::string Explain(const Explanation& what) {
   absl::StrAppend(&text, "branches and loops: as in the captured run, whatever inputs are\n");
   for (const PassReport& report : what.reports) AddReport(report, &text);
   AddMemory(what, &text);
+  absl::StrAppend(&text, "cuda graph: ",
+                  what.not_recorded.empty() ? "from the second run with the same memory on"
+                                            : "no, " + what.not_recorded,
+                  "\n");
   const Uses uses(what.lowered);
   Section("inputs", Buffer::Kind::kInput).AddTo(what.lowered, uses, &text);
   Section("states", Buffer::Kind::kState).AddTo(what.lowered, uses, &text);

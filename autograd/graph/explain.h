@@ -25,9 +25,11 @@ struct Explanation {
   const Graph& lowered;
   const MemoryPlan& memory;
   absl::Span<const MemoryUse> peak;
+  std::string not_recorded;  // Executor::WhyNotRecorded
 };
 
-// A text for people: operations before and after, what each pass changed, memory, warnings, and
+// A text for people: operations before and after, what each pass changed, memory, whether
+// runs become a CUDA graph, warnings, and
 // the inputs, states and constants with the operation that first takes each.
 std::string Explain(const Explanation& what);
 

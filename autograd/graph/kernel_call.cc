@@ -3,6 +3,9 @@
 
 #include "autograd/graph/kernel_call.h"
 
+#include <string>
+
+#include "device/status_macros.h"
 #include "tensor/internal/kernel_choice.h"
 
 namespace firn {
@@ -24,6 +27,25 @@ Device KernelCall::device() const {
 
 absl::StatusOr<const Kernel*> KernelCall::Select() const {
   return internal::SelectKernel(*instr_.op, query(), device());
+}
+
+absl::Status KernelCall::CheckLayouts(const Kernel& kernel) const {
+  LayoutRequest want;
+  if (!internal::AskLayouts(kernel, query(), out_.size(), &want)) return absl::OkStatus();
+  const auto problem = [&](const char* what, size_t i, const TensorSpec& spec, int32_t block) {
+    return Internal(std::string(instr_.op->name), ": kernel ", std::string(kernel.name), " takes ",
+                    what, " ", i, " with channels in blocks of ", block, " (0: row-major), it is ",
+                    spec.ToString());
+  };
+  for (size_t i = 0; i < in_.size(); ++i) {
+    if (in_[i] == nullptr || internal::Fits(kernel, *in_[i], want.in[i])) continue;
+    return problem("argument", i, *in_[i], want.in[i]);
+  }
+  for (size_t i = 0; i < out_.size(); ++i) {
+    if (out_[i].layout.channel_block == want.out[i]) continue;
+    return problem("result", i, out_[i], want.out[i]);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace firn

@@ -23,6 +23,9 @@ class KernelCall {
   Device device() const;
   // The kernel that Apply would choose. Errors: none takes this call.
   absl::StatusOr<const Kernel*> Select() const;
+  // Whether the arguments and results have the layouts that `kernel`, which takes this call, reads
+  // and writes. Errors: Internal, naming the one that has another.
+  absl::Status CheckLayouts(const Kernel& kernel) const;
 
  private:
   const Instr& instr_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 
 namespace firn {
@@ -27,7 +28,7 @@ Recordings::Entry& Recordings::EntryFor(absl::Span<char* const> addresses) {
 
 absl::Status Recordings::Run(absl::Span<char* const> addresses,
                              absl::FunctionRef<absl::Status()> queue) {
-  if (failed_) return queue();
+  if (!failure_.empty()) return queue();
   Entry& entry = EntryFor(addresses);
   const bool seen = entry.last_used != 0;
   entry.last_used = ++runs_;
@@ -36,7 +37,8 @@ absl::Status Recordings::Run(absl::Span<char* const> addresses,
   if (entry.recording == nullptr) {
     absl::StatusOr<std::unique_ptr<Recording>> recording = context->Record(queue);
     if (!recording.ok()) {
-      failed_ = true;
+      failure_ = absl::StrCat("the device could not record it: ",
+                              std::string(recording.status().message()));
       entries_.clear();
       std::fprintf(stderr, "firn: a frozen graph runs kernel by kernel on %s: %s\n",
                    device_.ToString().c_str(), std::string(recording.status().message()).c_str());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -29,6 +30,9 @@ class Recordings {
   // How many runs were launches of a recording.
   int64_t launches() const { return launches_; }
 
+  // What the device said when it could not record, "" until then.
+  const std::string& failure() const { return failure_; }
+
  private:
   static constexpr size_t kMost = 8;  // the longest unused one goes then
 
@@ -42,7 +46,7 @@ class Recordings {
 
   const Device device_;
   std::vector<Entry> entries_;
-  bool failed_ = false;
+  std::string failure_;
   int64_t runs_ = 0, launches_ = 0;
 };
 

@@ -19,6 +19,7 @@
 #include "autograd/graph/passes/pipeline.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
+#include "tensor/precision.h"
 #include "tensor/tuning.h"
 
 namespace firn {
@@ -65,7 +66,9 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   FIRN_ASSIGN_OR_RETURN(parts->reports, RunPasses(graph, {.arithmetic = options.arithmetic,
                                                           .freeze_states = options.freeze_states,
                                                           .recompute = options.recompute}));
-  const TuningScope tuning(options.autotune);  // layouts are those of the kernels that will run
+  const internal::Precision now = internal::Precision::Now();
+  const internal::PrecisionScope precision(now);  // whatever other threads set meanwhile
+  const TuningScope tuning(options.autotune);     // layouts are those of the kernels that will run
   FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
   FIRN_ASSIGN_OR_RETURN(PassReport folded, FoldConstants(lowered));  // constants in other layouts
   if (folded.changes != 0) DropUnusedValues(lowered);
@@ -122,7 +125,8 @@ int64_t StaticGraph::operations_aside() const {
 }
 
 std::string StaticGraph::Explain() const {
-  return firn::Explain({captured(), parts_->reports, graph(), memory(), parts_->executor->peak()});
+  return firn::Explain({captured(), parts_->reports, graph(), memory(), parts_->executor->peak(),
+                        parts_->executor->WhyNotRecorded()});
 }
 
 StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "tensor/ops/conv2d.h"
 #include "tensor/ops/randn.h"
@@ -52,6 +53,30 @@ TEST(PrecisionTest, StartsWithPyTorchsChoicesForCuda) {
   EXPECT_EQ(MatmulMath(), F32Math::kTf32);
   SetConvMath(F32Math::kTf32);
   SetMatmulMath(F32Math::kStrict);
+}
+
+// A compiled graph's settings are no other thread's.
+TEST(PrecisionTest, AScopeHoldsForItsThreadWhateverTheProcessSets) {
+  const internal::Precision outer = {
+      .winograd = false, .matmul = F32Math::kTf32, .conv = F32Math::kStrict};
+  {
+    const internal::PrecisionScope scope(outer);
+    SetWinogradAllowed(true);
+    SetMatmulMath(F32Math::kStrict);
+    EXPECT_FALSE(WinogradAllowed());
+    EXPECT_EQ(MatmulMath(), F32Math::kTf32);
+    EXPECT_EQ(ConvMath(), F32Math::kStrict);
+    const internal::Precision inner = {
+        .winograd = true, .matmul = F32Math::kStrict, .conv = F32Math::kStrict};
+    {
+      const internal::PrecisionScope innermost(inner);
+      EXPECT_TRUE(WinogradAllowed());
+    }
+    EXPECT_FALSE(WinogradAllowed());
+    std::thread([] { EXPECT_TRUE(WinogradAllowed()); }).join();
+  }
+  EXPECT_TRUE(WinogradAllowed());
+  EXPECT_EQ(ConvMath(), F32Math::kTf32);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
+#include "tests/on_cuda.h"
 
 namespace firn {
 namespace {
@@ -34,12 +35,29 @@ TEST(ExplainTest, SaysWhatPassesDidAndWhatARunNeeds) {
   for (const char* part :
        {"operations: 6 captured, 5 run\n", "branches and loops: as in the captured run",
         "dead_code: 1\n  exp\n", "memory: ", " are needed, by ", "  144 made by conv2d at conv2d\n",
-        "inputs: 1, 72 bytes\n", "f32 [1, 2, 3, 3] on cpu: conv2d", "states: 5, ",
+        "cuda graph: no, it does not run on a CUDA device\n", "inputs: 1, 72 bytes\n",
+        "f32 [1, 2, 3, 3] on cpu: conv2d", "states: 5, ",
         "f32 [1, 4, 3, 3] on cpu, written: accumulate",
         "f32 [1, 4, 3, 3] on cpu, written: made by neg", "constants: 1, 4 bytes\n",
         "f32 [] on cpu: mul", "warning: 1 tensors made in the captured run are held outside"}) {
     EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in\n" << text;
   }
+}
+
+TEST(ExplainTest, SaysWhyRunsDoNotBecomeACudaGraph) {
+  const testing::CudaOrFake device;
+  const Device cuda = Device::Cuda(0), cpu = Device::Cpu();
+  const auto reason = [](const StaticGraph& graph) {
+    const std::string text = graph.Explain(), title = "cuda graph: ";
+    const size_t at = text.find(title) + title.size();
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  const auto there = [&](const Tensor& x) { return x.To(cuda); };
+  EXPECT_EQ(reason(Freeze(there, Ones({2}))), "no, the device waits for the host in to_device");
+  const auto back = [&](const Tensor& x) { return x.To(cuda).To(cpu); };
+  EXPECT_EQ(reason(Freeze(back, Ones({2}))), "no, not all of it runs on cuda:0: to_device on cpu");
+  const auto identity = [](const Tensor& x) { return x; };
+  EXPECT_EQ(reason(Freeze(identity, Ones({2}))), "no, there is nothing to run");
 }
 
 TEST(ExplainTest, ListsOnlySomeOfManyStatesOfOneOperation) {

@@ -1,0 +1,113 @@
+// A compiled graph keeps the kernels, and what kernels ask of the process, that it was compiled
+// with.
+
+#include "autograd/graph/executor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autograd/graph/lower.h"
+#include "autograd/graph/static_graph.h"
+#include "device/parallel.h"
+#include "tensor/apply.h"
+#include "tensor/infer.h"
+#include "tensor/precision.h"
+#include "tests/autograd/graph/passes/graph_builder.h"
+
+namespace firn {
+namespace {
+
+using testing::GraphBuilder;
+using ::testing::HasSubstr;
+
+// Restores what it changes, whatever happens in between.
+class Elsewhere {
+ public:
+  Elsewhere() {
+    SetWinogradAllowed(false);
+    SetNumThreads(threads_ + 1);
+  }
+  ~Elsewhere() {
+    SetWinogradAllowed(true);
+    SetNumThreads(threads_);
+  }
+
+ private:
+  const int threads_ = NumThreads();
+};
+
+TEST(ExecutorTest, AnotherNumberOfThreadsChoosesNoOtherKernels) {
+  const Tensor x = Randn({4, 64, 16, 16}), weight = Randn({64, 64, 3, 3});
+  const auto convolve = [&](const Tensor& in) { return Conv2d(in, weight, {}, {.padding = 1}); };
+  StaticGraph graph = Freeze(convolve, x);
+  const std::vector<float> want = graph(x).ToVector<float>();
+  const Elsewhere elsewhere;
+  EXPECT_NE(convolve(x).ToVector<float>(), want);  // the direct method rounds otherwise
+  EXPECT_EQ(graph(x).ToVector<float>(), want);
+}
+
+// y: whether the kernel finds Winograd's method allowed.
+FIRN_REGISTER_OP(executor_test_asks) {
+  return {.name = "executor_test_asks",
+          .doc = "1 where Winograd's method is allowed, else 0.",
+          .inputs = {{.name = "x", .dtypes = SetOf(DType::kF32)}},
+          .outputs = {{.name = "y"}},
+          .infer = InferLikeInput,
+          .kernels = {{.name = "loop", .run = [](KernelContext& k) {
+                         k.out<float>()[0] = WinogradAllowed() ? 1 : 0;
+                         return absl::OkStatus();
+                       }}}};
+}
+
+TEST(ExecutorTest, KernelsSeeTheSettingsOfTheCompilation) {
+  const Tensor x = Zeros({1});
+  const auto asks = [](const Tensor& in) { return Apply1(Op("executor_test_asks"), {in}); };
+  StaticGraph graph = Freeze(asks, x);
+  const Elsewhere elsewhere;
+  EXPECT_EQ(asks(x).Item(), 0);
+  EXPECT_EQ(graph(x).Item(), 1);
+}
+
+bool blocked_allowed = true;
+
+// Leaves y as it is; in blocks of 8 channels, or row-major.
+FIRN_REGISTER_OP(executor_test_layouts) {
+  const auto run = [](KernelContext&) { return absl::OkStatus(); };
+  return {.name = "executor_test_layouts",
+          .doc = "Nothing, in two layouts.",
+          .inputs = {{.name = "x"}},
+          .outputs = {{.name = "y"}},
+          .infer = InferLikeInput,
+          .kernels = {{.name = "blocked",
+                       .supports =
+                           [](const KernelQuery&) {
+                             return blocked_allowed ? absl::OkStatus()
+                                                    : absl::UnimplementedError("is switched off");
+                           },
+                       .layouts = [](const KernelQuery&,
+                                     LayoutRequest& want) { want.in[0] = want.out[0] = 8; },
+                       .run = run},
+                      {.name = "loop", .run = run}}};
+}
+
+TEST(ExecutorTest, AKernelThatTheLayoutsAreNotForIsAnError) {
+  GraphBuilder b;
+  absl::StatusOr<Graph> lowered =
+      Lower(b.Build({b.Call("executor_test_layouts", {b.Input({1, 8, 2, 2})})}));
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  EXPECT_TRUE(Executor::Make(*lowered).ok());
+  blocked_allowed = false;
+  const absl::Status status = Executor::Make(*lowered).status();
+  blocked_allowed = true;
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("executor_test_layouts: kernel loop takes argument 0 with channels in "
+                        "blocks of 0 (0: row-major), it is "));
+}
+
+}  // namespace
+}  // namespace firn
