@@ -6,8 +6,6 @@
 #include "device/status_macros.h"
 #include "nn/describe.h"
 #include "nn/sizes.h"
-#include "tensor/dispatch.h"
-#include "tensor/from.h"
 #include "tensor/ops/accumulate.h"
 #include "tensor/ops/full.h"
 
@@ -63,11 +61,8 @@ Tensor BatchNorm<kDims>::Forward(const Tensor& x) {
                               .eps = options_.eps,
                               .activation = options_.activation});
   if (training() && num_batches_tracked_.defined()) {
-    static const Tensor* one = [] {
-      const NoCaptureScope no_capture;  // of whichever run is the first
-      return new Tensor(FromVector<int64_t>({1}, Shape()));
-    }();
-    Accumulate(num_batches_tracked_, one->To(num_batches_tracked_.device()));
+    // Made where it is added: a copy from the host would keep CUDA from recording the step.
+    Accumulate(num_batches_tracked_, OnesLike(num_batches_tracked_));
   }
   return y;
 }

@@ -108,6 +108,18 @@ TEST_F(CudaVersusTest, ARecordedStepServesMoreBatchesThanAreRecorded) {
   EXPECT_GE(trainer->graph()->recorded_runs(), 17);
 }
 
+// Networks with batch norms, which count their batches on the device.
+TEST_F(CudaVersusTest, FrozenStepsOfEveryNetworkAreRecorded) {
+  for (const char* workload : {"mlp", "lenet", "resnet", "deep_cnn", "resnet18"}) {
+    SCOPED_TRACE(workload);
+    const auto trainer = Make({.workload = workload, .batch = 2, .frozen = true}, Device::Cuda(0));
+    for (int i = 0; i < 4; ++i) trainer->Step();
+    EXPECT_GT(trainer->graph()->recorded_runs(), 0) << trainer->graph()->Explain();
+    EXPECT_NE(trainer->graph()->Explain().find("cuda graph: from the second run"),
+              std::string::npos);
+  }
+}
+
 TEST_F(CudaVersusTest, MeasuresTheMemoryOfTheDevice) {
   VersusSettings settings;
   settings.rounds = 2;
