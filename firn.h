@@ -46,6 +46,7 @@
 #include "optim/clip.h"
 #include "optim/loss_scaler.h"
 #include "optim/sgd.h"
+#include "optim/unless.h"
 #include "tensor/autocast.h"
 #include "tensor/dispatch.h"
 #include "tensor/dlpack.h"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Takes the code blocks out of a Markdown file, so that what a page shows is built and run.
 
-    doc_blocks.py FILE.md --write FOLDER     blocks that have a file name: ```cpp main.cc
+    doc_blocks.py FILE.md --write FOLDER     blocks that have a file name: ```cpp own/main.cc
     doc_blocks.py FILE.md --program OUT.cc   the one ```cpp block with an `int main`
     doc_blocks.py FILE.md --test OUT.cc      the other ```cpp blocks, in order, as one GoogleTest
 
 The blocks of --test follow each other in one function: a later one may use what an earlier one
-made. A page without blocks of the wanted kind is an error.
+made. Those that have the name of a header stand before it. A page without blocks of the wanted kind is an error.
 """
 
 import argparse
@@ -23,7 +23,7 @@ TEST = """// Made from {page} by tools/doc_blocks.py.
 #include <iostream>
 
 #include "firn/firn.h"
-
+{headers}
 namespace {{
 using namespace firn;
 
@@ -43,7 +43,9 @@ def blocks(path):
 def write_named(path, folder):
     named = [(name, text) for _, name, text in blocks(path) if name]
     for name, text in named:
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as out:
             out.write(text)
     return len(named)
 
@@ -57,10 +59,12 @@ def write_program(path, out_path):
 
 
 def write_test(path, out_path):
-    parts = [text for language, _, text in blocks(path) if language == "cpp" and not MAIN.search(text)]
+    cpp = [(file, text) for language, file, text in blocks(path) if language == "cpp"]
+    headers = [text for file, text in cpp if file.endswith(".h")]
+    parts = [text for file, text in cpp if not file.endswith(".h") and not MAIN.search(text)]
     name = re.sub(r"\W+", " ", os.path.splitext(path)[0]).title().replace(" ", "")
     with open(out_path, "w", encoding="utf-8") as out:
-        out.write(TEST.format(page=path, name=name, body="\n".join(parts)))
+        out.write(TEST.format(page=path, name=name, headers="\n".join(headers), body="\n".join(parts)))
     return len(parts)
 
 

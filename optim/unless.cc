@@ -1,0 +1,19 @@
+// A choice between the new value and the old one, element by element: nothing is read here.
+
+#include "optim/unless.h"
+
+#include "tensor/ops/add.h"
+#include "tensor/ops/assign.h"
+#include "tensor/ops/cast.h"
+#include "tensor/ops/where.h"
+
+namespace firn::optim {
+
+void AssignUnless(const Tensor& skip, const Tensor& target, const Tensor& value) {
+  const Tensor next = Cast(value, target.dtype());
+  Assign(target, skip.defined() ? Where(skip, target, next) : next);
+}
+
+void CountUnless(const Tensor& skip, const Tensor& step) { AssignUnless(skip, step, Add(step, 1)); }
+
+}  // namespace firn::optim
