@@ -6,7 +6,8 @@
 // function, of which the linker keeps either: a slow one, or one for another processor.
 
 #if !defined(FIRN_OWN_FLAGS)  // tools/firn.bzl
-#error "This header needs Firn's own compiler flags: build the file with firn_op_library \
+#error \
+    "This header needs Firn's own compiler flags: build the file with firn_op_library \
 (load it from @firn//:firn.bzl; tensor/ops/README.md shows how)."
 #endif
 
