@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""docs/names.txt holds the names that firn.h brings into namespace firn: what a program cannot use
+for its own after `using namespace firn`.
+
+It reads the headers where they lie in the repository, which BUILD says by the tag "external".
+"""
+
+import os
+import sys
+import unittest
+
+ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from public_api import names_changed, read  # noqa: E402
+
+
+class NamesTest(unittest.TestCase):
+
+    def test_the_list_is_what_the_headers_declare(self):
+        changed = names_changed(ROOT, read(ROOT, "docs/names.txt").splitlines())
+        self.assertFalse(changed, f"""firn.h brings other names than docs/names.txt lists:
+{changed}
+A name that programs do not write belongs into an inner namespace. If these are right:
+    tools/public_api.py --names > docs/names.txt""")
+
+
+if __name__ == "__main__":
+    unittest.main()

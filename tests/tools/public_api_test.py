@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Which headers are public and what they bring: python3 tests/tools/public_api_test.py"""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools"))
+import public_api  # noqa: E402
+
+FILES = {
+    "firn.h": '#include "nn/a.h"\n#include "absl/x.h"\n#include "tensor/ops.h"\n',
+    "nn/a.h": '// #include "nn/b.h"\n#include <vector>\n #include "tensor/t.h"\n'
+              "namespace firn { class Tensor; namespace nn { class A; } }",
+    "nn/b.h": "namespace firn { int Unreached(); }",
+    "nn/internal/c.h": "",
+    "tensor/t.h": "namespace firn { class Tensor { int Inner(); };\n"
+                  "inline Tensor operator+(const Tensor&, const Tensor&) { return {}; }\n"
+                  "inline int Tensor::Inner() { return 1; }\nusing other::Used; }",
+    "tensor/samples.h": "",
+    "tensor/ops/add.h": "namespace firn {\nint Add(); }",
+    "tensor/ops/add_fn.h": "namespace firn { struct AddFn {}; }",
+    "tensor/ops/add_samples.h": "",
+}
+
+
+class PublicApiTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        for name in public_api.FOLDERS + ("nn/internal",):
+            os.makedirs(os.path.join(self.root, name), exist_ok=True)
+        for path, text in FILES.items():
+            with open(os.path.join(self.root, path), "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def test_public_headers_are_neither_internal_nor_samples(self):
+        self.assertEqual(public_api.public_headers(self.root),
+                         ["nn/a.h", "nn/b.h", "tensor/ops/add.h", "tensor/ops/add_fn.h",
+                          "tensor/t.h", "firn.h"])
+
+    def test_includes_are_followed_through_the_header_that_the_build_writes(self):
+        by = public_api.reached(self.root)
+        self.assertEqual(sorted(by), ["firn.h", "nn/a.h", "tensor/ops.h", "tensor/ops/add.h",
+                                      "tensor/t.h"])
+        self.assertEqual(public_api.chain(by, "tensor/t.h"), "firn.h -> nn/a.h -> tensor/t.h")
+
+    def test_names_are_what_stands_directly_in_the_namespace(self):
+        found = public_api.names(self.root)
+        self.assertEqual(sorted(found), [("Add", "function"), ("Tensor", "class"),
+                                         ("Used", "using"), ("nn", "namespace")])
+        self.assertEqual(found["Tensor", "class"].path, "tensor/t.h", "the definition counts")
+
+    def test_changes_are_told_with_place_and_way(self):
+        listed = ["Tensor class", "Used using", "nn namespace", "Gone struct"]
+        self.assertEqual(
+            public_api.names_changed(self.root, listed),
+            "added: Add function, tensor/ops/add.h:2"
+            " (firn.h -> tensor/ops.h -> tensor/ops/add.h)\n"
+            "gone: Gone struct")
+        listed = [" ".join(key) for key in public_api.names(self.root)]
+        self.assertEqual(public_api.names_changed(self.root, listed), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""What Firn's headers declare, read from their text; no compiler is needed.
+
+    tools/public_api.py                 every declaration of the public headers, one a line
+    tools/public_api.py --names         the names in namespace firn after #include "firn.h", as
+                                        docs/names.txt holds them
+
+Public headers are those that a program can include: all of the library's folders that are not
+below internal/, kernels/, passes/ or tape/ and hold no samples.
+
+Limits: nothing is expanded, so what a macro declares is not seen, and both branches of an #if are.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cpp_declarations import declarations  # noqa: E402
+
+FOLDERS = ("device", "tensor", "tensor/ops", "autograd", "autograd/graph", "nn", "optim", "io")
+NAMESPACE = "firn"
+# tensor/ops.h is written while building: it includes these.
+OPS_H = "tensor/ops.h"
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+
+
+def public_headers(root):
+    """Paths of the public headers, from the root of the repository, sorted."""
+    return sorted(f"{folder}/{name}" for folder in FOLDERS
+                  for name in os.listdir(os.path.join(root, folder))
+                  if name.endswith(".h") and not re.search(r"(^|_)samples\.h$", name)) + ["firn.h"]
+
+
+def sources(root):
+    """Paths of everything that is compiled into the library and may define what headers declare."""
+    found = []
+    for top in sorted({folder.split("/")[0] for folder in FOLDERS}):
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            found += [os.path.relpath(os.path.join(folder, name), root) for name in names
+                      if re.search(r"\.(cc|cu|h)$", name) and not re.search(r"_samples\.", name)]
+    return sorted(found)
+
+
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def api(root, paths):
+    """The declarations of each of `paths`, in order."""
+    return [d for path in paths for d in declarations(read(root, path), path)]
+
+
+def includes(root, path):
+    """Firn's headers that `path` includes itself, in order."""
+    if path == OPS_H:
+        return [p for p in public_headers(root)
+                if p.startswith("tensor/ops/") and not p.endswith("_fn.h")]
+    found = _INCLUDE.findall(read(root, path))
+    return [p for p in found if p == OPS_H or os.path.isfile(os.path.join(root, p))]
+
+
+def reached(root, start="firn.h"):
+    """{header: who includes it first} of all that `start` leads to; itself has None."""
+    by, waiting = {start: None}, [start]
+    for path in waiting:
+        for included in includes(root, path):
+            if included not in by:
+                by[included] = path
+                waiting.append(included)
+    return by
+
+
+def chain(by, path):
+    """firn.h -> ... -> path, as `reached` found it."""
+    steps = []
+    while path is not None:
+        steps.append(path)
+        path = by[path]
+    return " -> ".join(reversed(steps))
+
+
+def names(root, start="firn.h"):
+    """{(name, kind): declaration} of what stands directly in namespace firn after `start`.
+
+    Operators are left out, for they are found by their operands and clash with nothing. A name that
+    is declared and defined counts once, as what it is defined as.
+    """
+    found = {}
+    for declaration in api(root, [p for p in reached(root, start) if p != OPS_H]):
+        scope, _, name = declaration.name.rpartition("::")
+        if scope != NAMESPACE or declaration.friend or declaration.outside or \
+                declaration.kind in ("operator", "macro"):
+            continue
+        key = (name, declaration.kind)
+        if key not in found or found[key].forward and not declaration.forward:
+            found[key] = declaration
+    return found
+
+
+def names_changed(root, listed):
+    """What must change in `listed`, the lines of docs/names.txt: a message, or "" if nothing."""
+    now = names(root)
+    by = reached(root)
+    listed = {tuple(line.split()) for line in listed if line.strip()}
+    lines = []
+    for key in sorted(now.keys() - listed):
+        d = now[key]
+        lines.append(f"added: {' '.join(key)}, {d.path}:{d.line} ({chain(by, d.path)})")
+    lines += [f"gone: {' '.join(key)}" for key in sorted(listed - now.keys())]
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="What Firn's headers declare.")
+    parser.add_argument("--names", action="store_true", help="names in namespace firn, and kinds")
+    parser.add_argument("--root", help="the repository; this one if not given",
+                        default=os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    args = parser.parse_args()
+    if args.names:
+        for name, kind in sorted(names(args.root)):
+            print(name, kind)
+        return
+    for d in api(args.root, public_headers(args.root)):
+        marks = [m for m in ("body", "deleted", "defaulted", "pure", "override", "deprecated",
+                             "friend", "forward") if getattr(d, m)]
+        print(f"{d.path}:{d.line}: {d.access} {d.kind} {d.name}", *marks)
+
+
+if __name__ == "__main__":
+    main()
