@@ -8,7 +8,7 @@ are skipped. What is not understood raises CppError with the place.
 import re
 from dataclasses import dataclass, field
 
-from cpp_tokens import CppError, match_brackets, skip_angles, tokenize
+from cpp_tokens import Cursor, tokenize
 
 _NO_NAMES = {"decltype", "noexcept", "alignas", "__attribute__", "explicit", "requires", "throw",
              "__launch_bounds__"}
@@ -62,77 +62,20 @@ def declarations(text, path="text"):
     return _Parser(text, path).run()
 
 
-class _Parser:
+class _Parser(Cursor):
 
     def __init__(self, text, path):
-        self.path = path
         self.found = []
         tokens = tokenize(text)
         for t in tokens:
             words = t.text.lstrip("# \t").split(None, 2) if t.kind == "directive" else []
             if len(words) > 1 and words[0] == "define" and not words[1].endswith("_H_"):
                 self.found.append(Declaration("macro", words[1].split("(")[0], path, t.line))
-        self.t = [t for t in tokens if t.kind != "directive"]
-        self.match = match_brackets(self.t, path)
+        super().__init__([t for t in tokens if t.kind != "directive"], path)
 
     def run(self):
         self._block(0, len(self.t), _Scope(""))
         return self.found
-
-    # --- Small steps over tokens
-
-    def _text(self, i):
-        return self.t[i].text if i < len(self.t) else ""
-
-    def _is_id(self, i):
-        return i < len(self.t) and self.t[i].kind == "id"
-
-    def _fail(self, i, what):
-        line = self.t[min(i, len(self.t) - 1)].line
-        raise CppError(f"{self.path}:{line}: {what}")
-
-    def _angles(self, i):
-        end = skip_angles(self.t, self.match, i)
-        return i + 1 if end is None else end
-
-    def _past(self, i, stop):
-        """The position after the next `stop` that is in no brackets."""
-        while self._text(i) != stop:
-            if i >= len(self.t):
-                self._fail(i, f"the text ends before a {stop}")
-            i = self.match.get(i, i) + 1
-        return i + 1
-
-    def _requires(self, i):
-        """The position after the requires-clause at `i`."""
-        i += 1
-        while True:
-            while self._text(i) == "!":
-                i += 1
-            if self._text(i) == "requires":
-                i += 1
-                if self._text(i) == "(":
-                    i = self.match[i] + 1
-                i = self.match[i] + 1
-            elif self._text(i) == "(":
-                i = self.match[i] + 1
-            else:
-                i += 1
-                while self._text(i) in ("::", "<"):
-                    i = self._angles(i) if self._text(i) == "<" else i + 2
-            if self._text(i) not in ("&&", "||"):
-                return i
-            i += 1
-
-    def _attribute(self, i):
-        """(position after an attribute at `i`, whether it says deprecated); `i` if there is none."""
-        if self._text(i) == "[" and self._text(i + 1) == "[":
-            end = self.match[i] + 1
-        elif self._text(i) in ("__attribute__", "alignas") and self._text(i + 1) == "(":
-            end = self.match[i + 1] + 1
-        else:
-            return i, False
-        return end, any(t.text == "deprecated" for t in self.t[i:end])
 
     def _add(self, kind, name, at, scope, **more):
         self.found.append(Declaration(kind, _join(scope.name, name), self.path, self.t[at].line,
@@ -144,10 +87,10 @@ class _Parser:
 
     def _block(self, i, end, scope):
         while i < end:
-            text = self._text(i)
+            text = self.text(i)
             if text == ";":
                 i += 1
-            elif text in ("public", "protected", "private") and self._text(i + 1) == ":":
+            elif text in ("public", "protected", "private") and self.text(i + 1) == ":":
                 scope.access = text
                 i += 2
             else:
@@ -157,22 +100,22 @@ class _Parser:
         """Parses the declaration at `i`; gives the position after it."""
         deprecated = False
         while True:  # what stands before: template<...>, requires, attributes
-            if self._text(i) == "template":
-                if self._text(i + 1) != "<":
-                    return self._past(i, ";")  # an explicit instantiation
-                i = self._angles(i + 1)
-            elif self._text(i) == "requires":
-                i = self._requires(i)
-            elif self._attribute(i)[0] != i:
-                i, said = self._attribute(i)
+            if self.text(i) == "template":
+                if self.text(i + 1) != "<":
+                    return self.past(i, ";")  # an explicit instantiation
+                i = self.angles(i + 1)
+            elif self.text(i) == "requires":
+                i = self.requires(i)
+            elif self.attribute(i)[0] != i:
+                i, said = self.attribute(i)
                 deprecated |= said
             else:
                 break
-        text, after = self._text(i), self._text(i + 1)
+        text, after = self.text(i), self.text(i + 1)
         if text == "extern" and (after == "template" or self.t[i + 1].kind == "string"):
             if after == "template":
-                return self._past(i, ";")
-            if self._text(i + 2) != "{":
+                return self.past(i, ";")
+            if self.text(i + 2) != "{":
                 return self._one(i + 2, scope)
             self._block(i + 3, self.match[i + 2], scope)
             return self.match[i + 2] + 1
@@ -181,42 +124,39 @@ class _Parser:
         if text == "using":
             return self._using(i, scope)
         if text == "typedef":
-            end = self._past(i, ";")
-            self._add("alias", self._last_id(i, end - 1), i, scope)
+            end = self.past(i, ";")
+            self._add("alias", self.last_id(i, end - 1), i, scope)
             return end
         if text == "static_assert":
-            return self._past(i, ";")
+            return self.past(i, ";")
         if text == "concept":
             self._add("concept", after, i, scope)
-            return self._past(i, ";")
+            return self.past(i, ";")
         if text == "friend" and after in ("class", "struct", "union"):
-            return self._past(i, ";")
+            return self.past(i, ";")
         if text in ("class", "struct", "union", "enum"):
             end = self._type(i, scope, deprecated)
             if end is not None:
                 return end
         return self._declarator(i, scope, deprecated)
 
-    def _last_id(self, begin, end):
-        return next((t.text for t in reversed(self.t[begin:end]) if t.kind == "id"), "")
-
     def _namespace(self, i, scope):
         parts, at, i = [], i, i + 1
-        while self._text(i) not in ("{", "="):
-            if self._is_id(i) and self._text(i) != "inline":
-                parts.append(self._text(i))
-            i = self._attribute(i)[0] if self._attribute(i)[0] != i else i + 1
+        while self.text(i) not in ("{", "="):
+            if self.is_id(i) and self.text(i) != "inline":
+                parts.append(self.text(i))
+            i = self.attribute(i)[0] if self.attribute(i)[0] != i else i + 1
         inner = scope
         for part in parts or ["(anonymous)"]:
             self._add("namespace", part, at, inner)
             inner = _Scope(_join(inner.name, part))
-        if self._text(i) == "=":
-            return self._past(i, ";")
+        if self.text(i) == "=":
+            return self.past(i, ";")
         self._block(i + 1, self.match[i], inner)
         return self.match[i] + 1
 
     def _using(self, i, scope):
-        end = self._past(i, ";")
+        end = self.past(i, ";")
         tokens = self.t[i + 1:end - 1]
         if tokens[0].text == "namespace":
             return end
@@ -231,41 +171,41 @@ class _Parser:
 
     def _type(self, i, scope, deprecated):
         """A class or enum at `i`; None where the keyword only begins the type of something else."""
-        kind, at, j = self._text(i), i, i + 1
-        if kind == "enum" and self._text(j) in ("class", "struct"):
+        kind, at, j = self.text(i), i, i + 1
+        if kind == "enum" and self.text(j) in ("class", "struct"):
             j += 1
             scoped = True
         else:
             scoped = False
-        while self._attribute(j)[0] != j:
-            j, said = self._attribute(j)
+        while self.attribute(j)[0] != j:
+            j, said = self.attribute(j)
             deprecated |= said
         name = ""
-        while self._is_id(j) and self._text(j) != "final":  # the last of MACRO Outer::Name<T>
-            name = f"{name}::{self._text(j)}" if self._text(j - 1) == "::" else self._text(j)
+        while self.is_id(j) and self.text(j) != "final":  # the last of MACRO Outer::Name<T>
+            name = f"{name}::{self.text(j)}" if self.text(j - 1) == "::" else self.text(j)
             j += 1
-            if self._text(j) == "<":
-                j = self._angles(j)
-            j += self._text(j) == "::"
-        if self._text(j) == "final":
+            if self.text(j) == "<":
+                j = self.angles(j)
+            j += self.text(j) == "::"
+        if self.text(j) == "final":
             j += 1
-        if self._text(j) == ";":
+        if self.text(j) == ";":
             self._add(kind, name, at, scope, forward=True, deprecated=deprecated)
             return j + 1
-        if self._text(j) not in (":", "{"):
+        if self.text(j) not in (":", "{"):
             return None
         bases = []
-        while self._text(j) != "{":
-            if self._text(j) == "<":
-                j = self._angles(j)
+        while self.text(j) != "{":
+            if self.text(j) == "<":
+                j = self.angles(j)
                 continue
-            if self._text(j) == ";":  # enum E : int;
+            if self.text(j) == ";":  # enum E : int;
                 self._add(kind, name, at, scope, forward=True, deprecated=deprecated)
                 return j + 1
-            if self._is_id(j) and self._text(j) not in ("public", "protected", "private",
+            if self.is_id(j) and self.text(j) not in ("public", "protected", "private",
                                                         "virtual"):
-                bases.append(self._text(j))
-            j = self.match[j] + 1 if self._text(j) == "(" else j + 1
+                bases.append(self.text(j))
+            j = self.match[j] + 1 if self.text(j) == "(" else j + 1
         if name:
             self._add(kind, name, at, scope, body=True, deprecated=deprecated, types=bases)
         inner_name = _join(scope.name, name) if name else scope.name
@@ -280,13 +220,13 @@ class _Parser:
             if scope.access != "public":  # parts of a private class are private
                 for declaration in self.found[first:]:
                     declaration.access = scope.access
-        return self._past(self.match[j] + 1, ";")
+        return self.past(self.match[j] + 1, ";")
 
     def _enumerators(self, i, end, scope):
         while i < end:
-            if self._is_id(i):
-                self._add("enumerator", self._text(i), i, scope)
-            while i < end and self._text(i) != ",":
+            if self.is_id(i):
+                self._add("enumerator", self.text(i), i, scope)
+            while i < end and self.text(i) != ",":
                 i = self.match.get(i, i) + 1
             i += 1
 
@@ -294,50 +234,50 @@ class _Parser:
         """A function or variables at `i`."""
         j = i
         while True:
-            text = self._text(j)
+            text = self.text(j)
             if j >= len(self.t):
-                self._fail(i, "a declaration without an end")
+                self.fail(i, "a declaration without an end")
             if text == "operator":
                 name_at = self._name_begin(j + 1, i)
-                j += 3 if self._text(j + 1) == "(" else 2
-                while self._text(j) != "(":
-                    j = self._angles(j) if self._text(j) == "<" and self._is_id(j - 1) else j + 1
+                j += 3 if self.text(j + 1) == "(" else 2
+                while self.text(j) != "(":
+                    j = self.angles(j) if self.text(j) == "<" and self.is_id(j - 1) else j + 1
                 return self._function(i, name_at, j, scope, deprecated)
-            if text in _NO_NAMES and self._text(j + 1) == "(":
+            if text in _NO_NAMES and self.text(j + 1) == "(":
                 j = self.match[j + 1] + 1
-            elif text == "<" and self._is_id(j - 1):
-                j = self._angles(j)
-            elif text == "[" and self._text(j + 1) == "[":
+            elif text == "<" and self.is_id(j - 1):
+                j = self.angles(j)
+            elif text == "[" and self.text(j + 1) == "[":
                 j = self.match[j] + 1
             elif text == "(":
-                if self._text(j + 1) in ("*", "&"):  # a pointer to a function, or to an array
-                    name = self._last_id(j, self.match[j])
+                if self.text(j + 1) in ("*", "&"):  # a pointer to a function, or to an array
+                    name = self.last_id(j, self.match[j])
                     return self._variables(i, self.match[j] + 1, name, j, scope)
                 if self.t[j - 1].kind == "id" and self._is_constant(j):
-                    return self._variables(i, j, self._text(j - 1), j - 1, scope)
+                    return self._variables(i, j, self.text(j - 1), j - 1, scope)
                 return self._function(i, self._name_begin(j, i), j, scope, deprecated)
             elif text in ("=", "{", ";", ",", ":", "["):
-                return self._variables(i, j, self._last_id(i, j), j - 1, scope)
+                return self._variables(i, j, self.last_id(i, j), j - 1, scope)
             else:
                 j += 1
 
     def _is_constant(self, j):
         """Whether the ( at `j` begins the initializer of a variable, not parameters."""
-        name = self._text(j - 1)
+        name = self.text(j - 1)
         return name[:1] == "k" and name[1:2].isupper() or self.t[j + 1].kind in ("number", "string")
 
     def _name_begin(self, j, first):
         """Where the possibly qualified name that ends before the ( at `j` begins."""
         k = j - 1
         while k > first:
-            if self._text(k) == ">":
+            if self.text(k) == ">":
                 depth, k = 1, k - 1
                 while depth and k > first:
-                    depth += {">": 1, "<": -1, ">>": 2}.get(self._text(k), 0)
+                    depth += {">": 1, "<": -1, ">>": 2}.get(self.text(k), 0)
                     k -= 1
-            if self._text(k - 1) == "~":
+            if self.text(k - 1) == "~":
                 k -= 1
-            if self._text(k - 1) != "::" or not (self._is_id(k - 2) or self._text(k - 2) == ">"):
+            if self.text(k - 1) != "::" or not (self.is_id(k - 2) or self.text(k - 2) == ">"):
                 break
             k -= 2
         return k
@@ -346,13 +286,13 @@ class _Parser:
         types = [t.text for t in self.t[begin:at] if t.kind == "id" and t.text not in _SPECIFIERS]
         if name:
             self._add("variable", name, at, scope, body=True, types=types)
-        while self._text(j) != ";":
+        while self.text(j) != ";":
             if j >= len(self.t):
-                self._fail(at, "a variable without an end")
-            if self._text(j) == "<" and self._is_id(j - 1):
-                j = self._angles(j)
-            elif self._text(j) == "," and self._is_id(j + 1):
-                self._add("variable", self._text(j + 1), j + 1, scope, body=True, types=types)
+                self.fail(at, "a variable without an end")
+            if self.text(j) == "<" and self.is_id(j - 1):
+                j = self.angles(j)
+            elif self.text(j) == "," and self.is_id(j + 1):
+                self._add("variable", self.text(j + 1), j + 1, scope, body=True, types=types)
                 j += 2
             else:
                 j = self.match.get(j, j) + 1
@@ -387,13 +327,13 @@ class _Parser:
 
     def _parameters(self, paren):
         end, i = self.match[paren], paren + 1
-        if i == end or self._text(i) == "void" and i + 1 == end:
+        if i == end or self.text(i) == "void" and i + 1 == end:
             return (0, 0)
         least, most, optional = 0, 1, False
         while i < end:
-            text = self._text(i)
-            if text == "<" and self._is_id(i - 1):
-                i = self._angles(i)
+            text = self.text(i)
+            if text == "<" and self.is_id(i - 1):
+                i = self.angles(i)
                 continue
             if text == "...":
                 return (least, None)
@@ -407,7 +347,7 @@ class _Parser:
 
     def _after_parameters(self, d, j):
         while True:
-            text = self._text(j)
+            text = self.text(j)
             if text == "override":
                 d.override = True
             if text == ";":
@@ -416,40 +356,40 @@ class _Parser:
                 d.body = True
                 return self.match[j] + 1
             if text == "=":
-                word = self._text(j + 1)
+                word = self.text(j + 1)
                 d.deleted, d.defaulted, d.pure = word == "delete", word == "default", word == "0"
-                return self._past(j, ";")
+                return self.past(j, ";")
             if text == ":":
                 j = self._initializers(j + 1)
             elif text == "requires":
-                j = self._requires(j)
+                j = self.requires(j)
             elif text == "->":
                 j += 1
-                while self._text(j) not in ("{", ";", "=", "requires"):
-                    if self._text(j) == "<":
-                        j = self._angles(j)
+                while self.text(j) not in ("{", ";", "=", "requires"):
+                    if self.text(j) == "<":
+                        j = self.angles(j)
                     else:
-                        if self._is_id(j):
-                            d.types.append(self._text(j))
+                        if self.is_id(j):
+                            d.types.append(self.text(j))
                         j = self.match.get(j, j) + 1
-            elif text in _AFTER_PARAMETERS or self._is_id(j):
+            elif text in _AFTER_PARAMETERS or self.is_id(j):
                 j += 1
             elif text in ("(", "["):
                 j = self.match[j] + 1
             elif d.kind == "macro":
                 return j
             else:
-                self._fail(j, f"{text} after the parameters of {d.name}")
+                self.fail(j, f"{text} after the parameters of {d.name}")
 
     def _initializers(self, j):
         """The position after a constructor's initializers: that of its body."""
         while True:
-            while self._is_id(j) or self._text(j) in ("::", "<"):
-                j = self._angles(j) if self._text(j) == "<" else j + 1
-            if self._text(j) not in ("(", "{"):
-                self._fail(j, "no initializer")
+            while self.is_id(j) or self.text(j) in ("::", "<"):
+                j = self.angles(j) if self.text(j) == "<" else j + 1
+            if self.text(j) not in ("(", "{"):
+                self.fail(j, "no initializer")
             j = self.match[j] + 1
-            while self._text(j) in ("...", ","):
+            while self.text(j) in ("...", ","):
                 j += 1
-            if self._text(j) == "{":
+            if self.text(j) == "{":
                 return j

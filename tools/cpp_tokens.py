@@ -79,3 +79,68 @@ def skip_angles(tokens, matches, i):
             return None
         i += 1
     return None
+
+
+class Cursor:
+    """Steps over the tokens of a file; positions are indices of `t`."""
+
+    def __init__(self, tokens, path):
+        self.path = path
+        self.t = tokens
+        self.match = match_brackets(tokens, path)
+
+    def text(self, i):
+        return self.t[i].text if i < len(self.t) else ""
+
+    def is_id(self, i):
+        return i < len(self.t) and self.t[i].kind == "id"
+
+    def fail(self, i, what):
+        line = self.t[min(i, len(self.t) - 1)].line
+        raise CppError(f"{self.path}:{line}: {what}")
+
+    def angles(self, i):
+        end = skip_angles(self.t, self.match, i)
+        return i + 1 if end is None else end
+
+    def past(self, i, stop):
+        """The position after the next `stop` that is in no brackets."""
+        while self.text(i) != stop:
+            if i >= len(self.t):
+                self.fail(i, f"the text ends before a {stop}")
+            i = self.match.get(i, i) + 1
+        return i + 1
+
+    def requires(self, i):
+        """The position after the requires-clause at `i`."""
+        i += 1
+        while True:
+            while self.text(i) == "!":
+                i += 1
+            if self.text(i) == "requires":
+                i += 1
+                if self.text(i) == "(":
+                    i = self.match[i] + 1
+                i = self.match[i] + 1
+            elif self.text(i) == "(":
+                i = self.match[i] + 1
+            else:
+                i += 1
+                while self.text(i) in ("::", "<"):
+                    i = self.angles(i) if self.text(i) == "<" else i + 2
+            if self.text(i) not in ("&&", "||"):
+                return i
+            i += 1
+
+    def attribute(self, i):
+        """(position after an attribute at `i`, whether it says deprecated); `i` if there is none."""
+        if self.text(i) == "[" and self.text(i + 1) == "[":
+            end = self.match[i] + 1
+        elif self.text(i) in ("__attribute__", "alignas") and self.text(i + 1) == "(":
+            end = self.match[i + 1] + 1
+        else:
+            return i, False
+        return end, any(t.text == "deprecated" for t in self.t[i:end])
+
+    def last_id(self, begin, end):
+        return next((t.text for t in reversed(self.t[begin:end]) if t.kind == "id"), "")

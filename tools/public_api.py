@@ -39,7 +39,7 @@ def sources(root):
     for top in sorted({folder.split("/")[0] for folder in FOLDERS}):
         for folder, _, names in os.walk(os.path.join(root, top)):
             found += [os.path.relpath(os.path.join(folder, name), root) for name in names
-                      if re.search(r"\.(cc|cu|h)$", name) and not re.search(r"_samples\.", name)]
+                      if re.search(r"\.(cc|cuh?|h)$", name) and not re.search(r"_samples\.", name)]
     return sorted(found)
 
 
