@@ -117,9 +117,11 @@ class _Mutator:
                 arguments = self._split(i)
                 if len(arguments) > 1:
                     skipped.update(range(arguments[1][0], end))
-        for i, token in enumerate(self.t):  # template <...>: defaults and sizes of types
-            if token.text == "template" and self._get(i + 1) == "<":
-                while i < len(self.t) and self._get(i) not in (">", ">>"):
+        for i, token in enumerate(self.t):
+            # template <...>: defaults and sizes of types; template class A<true>: no code of its own
+            if token.text == "template":
+                ends = (">", ">>") if self._get(i + 1) == "<" else (";", "(")
+                while i < len(self.t) and self._get(i) not in ends:
                     skipped.add(i)
                     i += 1
         return skipped

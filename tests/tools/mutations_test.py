@@ -44,7 +44,9 @@ class MutationsTest(unittest.TestCase):
 
     def test_angles_of_templates_are_no_comparisons(self):
         self.assert_changes("comparison", "std::vector<std::pair<int, T>> v = f<3>(x);")
-        self.assertEqual(changed("template <class T, int N = 3> struct A;", "comparison"), [])
+        for text in ("template <class T, int N = 3, bool B = true> struct A;",
+                     "extern template class A<int, 3, true>;"):
+            self.assertEqual(mutations.mutations(text), [])
 
     def test_arithmetic(self):
         self.assert_changes("arithmetic", "x = a + b * c;", "x = a - b * c;", "x = a + b + c;")
