@@ -6,12 +6,14 @@
 // A temporary file is called "<path>.tmp.<boot>.<process>.<number>", <boot> being the system's
 // start by which this process runs, and its writer holds a lock (flock) on it until it has another
 // name or none. The lock ends with its owner, however that ends. So a file of this <boot> that can
-// be locked has no writer any more: all processes of one running system see each other's locks,
-// whatever the file system and whatever container they are in. With another <boot>, the system was
-// started anew since, or it is another machine's, whose locks a file server may not tell: such a
-// file goes when nobody has written it for a day. Where files cannot be locked, none is removed.
-// Nameless files (O_TMPFILE) would leave nothing, but linkat() gives them a name only where no file
-// stands: to replace one they need a second name that a kill leaves behind just so.
+// be locked alone has no writer any more: all processes of one running system see each other's
+// locks, whatever the file system and whatever container they are in. With another <boot>, the
+// system was started anew since, or it is another machine's, whose locks a file server may not
+// tell: such a file goes when nobody has written it for a day. Where files cannot be locked, none
+// is removed. Writers share their lock, because readers that lock what they open, as the HDF5
+// library does, may come between the rename and its end. Nameless files (O_TMPFILE) would leave
+// nothing, but linkat() gives them a name only where no file stands: to replace one they need a
+// second name that a kill leaves behind just so.
 #include "device/atomic_file.h"
 
 #include <fcntl.h>
@@ -36,13 +38,18 @@ namespace {
 
 constexpr int64_t kDaySeconds = 24 * 60 * 60;
 
-// Twelve hexadecimal digits that change when the system starts; "0" where it does not say.
+// What Boot() is where the system does not say when it started. As long as any other, so that
+// people's own names are never taken for a writer's.
+constexpr std::string_view kUnknownBoot = "000000000000";
+
+// Twelve hexadecimal digits that change when the system starts.
 const std::string& Boot() {
   static const auto* boot = new std::string([] {
     std::string id;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
     std::erase(id, '-');
-    return id.empty() ? "0" : id.substr(0, 12);
+    const size_t digits = kUnknownBoot.size();
+    return id.size() < digits ? std::string(kUnknownBoot) : id.substr(0, digits);
   }());
   return *boot;
 }
@@ -55,19 +62,25 @@ bool IsNamed(int fd, const std::string& name) {
 }
 
 // A new file of a name that no other process uses, locked, with the permissions that the umask
-// leaves; -1 and errno when there can be none.
+// leaves; -1 and errno when there can be none, EBUSY when others were faster each time.
 int CreateBeside(const std::string& path, std::string* name) {
   static std::atomic<unsigned> counter = 0;
   for (int attempts = 0; attempts < 100; ++attempts) {
     *name = absl::StrCat(path, ".tmp.", Boot(), ".", getpid(), ".", counter++);
-    const int fd = open(name->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    // For reading too: file servers refuse a shared lock otherwise.
+    const int fd = open(name->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return fd;
     // Another process may have found the file before it was locked, and then removes it.
-    const bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool taken = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!taken && IsNamed(fd, *name)) return fd;
+    // Not removed yet, or the file system numbers it in two ways. Once it is gone, the name may be
+    // that of another's file.
+    struct stat info;
+    if (fstat(fd, &info) == 0 && info.st_nlink > 0) unlink(name->c_str());
     close(fd);
   }
+  errno = EBUSY;
   return -1;
 }
 
@@ -88,6 +101,7 @@ std::string_view BootOf(std::string_view name, std::string_view target) {
   if (!name.starts_with(kInfix)) return {};
   name.remove_prefix(kInfix.size());
   const std::string_view boot = TakeWhile(std::isxdigit, &name);
+  if (boot.size() != kUnknownBoot.size()) return {};
   for (int number = 0; number < 2; ++number) {
     if (!name.starts_with('.')) return {};
     name.remove_prefix(1);
@@ -120,7 +134,8 @@ void RemoveDeadBeside(const std::string& path, int own) {
     const std::string name = at->path().filename().string();
     const std::string_view boot = BootOf(name, target.filename().native());
     if (boot.empty()) continue;
-    RemoveIfDead(at->path().string(), boot == Boot() && boot != "0", info.st_mtim.tv_sec);
+    const bool this_boot = boot == Boot() && boot != kUnknownBoot;
+    RemoveIfDead(at->path().string(), this_boot, info.st_mtim.tv_sec);
   }
 }
 
@@ -186,12 +201,16 @@ absl::Status AtomicFile::Commit() {
   const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return SystemError("cannot open the folder of");
   const bool renamed = rename(temporary_.c_str(), path_.c_str()) == 0;
-  if (renamed) temporary_.clear();
+  if (renamed) {
+    temporary_.clear();
+    // Closing would not do: a process forked meanwhile has the file open and locked as well.
+    flock(fd_, LOCK_UN);
+  }
   // Some file systems sync no folders.
   const bool synced = renamed && (fsync(fd) == 0 || errno == EINVAL);
   const int error = errno;
   close(fd);
-  // The lock has to last until here; fsync has said what close could say.
+  // The lock had to last until the rename; fsync has said what close could say.
   if (renamed) close(std::exchange(fd_, -1));
   errno = error;
   if (!renamed) return SystemError("cannot replace");

@@ -13,8 +13,9 @@ namespace firn::internal {
 // A file that replaces the one at its path as a whole or not at all, whenever the process or the
 // machine stops: bytes go to a temporary file in the same folder, which Commit renames. A symbolic
 // link at the path stays, its target is replaced; permissions of the old file are kept.
-// A process that is killed leaves its temporary file behind; the next Create for the same path
-// removes it. Thread-compatible.
+// A process that is killed leaves its temporary file behind. The next Create for the same path
+// removes it; after a restart of the machine, one that comes a day later; where files cannot be
+// locked, none. Thread-compatible.
 class AtomicFile {
  public:
   // Errors: those of the system, naming the path; FailedPrecondition where something else than a

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -220,16 +222,69 @@ TEST_F(AtomicFileTest, RemovesFilesOfOtherMachinesAfterADay) {
 
 TEST_F(AtomicFileTest, LeavesFilesThatItsWritersDoNotMake) {
   const timespec long_ago[2] = {{0, 0}, {0, 0}};
-  const std::string names[] = {"a.tmp", "a.tmp.1.2", "a.tmp.my.1.2", "a.tmp.1.2.3.4",
-                               "b.tmp.1.2.3"};
+  const std::string names[] = {"a.tmp",
+                               "a.tmp.1.2",
+                               "a.tmp.1.2.3",
+                               "a.tmp.0.11.23",
+                               "a.tmp.2026.11.23",
+                               "a.tmp.0123456789a.1.2",
+                               "a.tmp.0123456789abc.1.2",
+                               "a.tmp.0123456789my.1.2",
+                               "a.tmp.0123456789ab.1",
+                               "a.tmp.0123456789ab.1.2.3",
+                               "b.tmp.0123456789ab.1.2"};
   for (const std::string& name : names) {
     std::ofstream(Path(name)) << "mine";
     ASSERT_EQ(utimensat(AT_FDCWD, Path(name).c_str(), long_ago, 0), 0);
   }
-  fs::create_directories(folder_ / "a.tmp.1.2.3");
-  ASSERT_EQ(symlink("b.tmp.1.2.3", Path("a.tmp.4.5.6").c_str()), 0);
+  fs::create_directories(folder_ / "a.tmp.0123456789ab.1.2");
+  ASSERT_EQ(symlink(names[0].c_str(), Path("a.tmp.0123456789ab.4.5").c_str()), 0);
   ASSERT_TRUE(ReplaceFile(Path("a"), "text").ok());
-  EXPECT_EQ(CountFiles(), 8);
+  for (const std::string& name : names) EXPECT_TRUE(fs::exists(Path(name))) << name;
+  EXPECT_TRUE(fs::is_directory(folder_ / "a.tmp.0123456789ab.1.2"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "a.tmp.0123456789ab.4.5"));
+}
+
+// 0 or the errno of locking the file by a descriptor of its own.
+int LockError(const std::string& path, int kind) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  EXPECT_GE(fd, 0) << path;
+  const int error = flock(fd, kind | LOCK_NB) == 0 ? 0 : errno;
+  close(fd);
+  return error;
+}
+
+TEST_F(AtomicFileTest, ReadersMayLockWhatAWriterHolds) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(LockError(file->temporary_path(), LOCK_SH), 0);
+  EXPECT_EQ(LockError(file->temporary_path(), LOCK_EX), EWOULDBLOCK);
+}
+
+TEST_F(AtomicFileTest, NobodyLocksTheFileOnceItIsInItsPlace) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+  ASSERT_TRUE(file.ok());
+  Writer forked([] { return absl::OkStatus(); });  // has the file open too
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(LockError(Path("a"), LOCK_SH), 0);
+  EXPECT_EQ(LockError(Path("a"), LOCK_EX), 0);
+}
+
+TEST_F(AtomicFileTest, SaysWhenAllNamesAreTaken) {
+  std::string name;
+  {
+    absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+    ASSERT_TRUE(file.ok());
+    name = file->temporary_path();
+  }
+  const size_t number = name.rfind('.') + 1;
+  const int last = std::stoi(name.substr(number));
+  for (int i = 1; i <= 100; ++i) {
+    fs::create_directory(name.substr(0, number) + std::to_string(last + i));
+  }
+  const absl::Status status = AtomicFile::Create(Path("a")).status();
+  EXPECT_EQ(status.code(), absl::ErrnoToStatusCode(EBUSY)) << status;
+  EXPECT_EQ(CountFiles(), 100);
 }
 
 }  // namespace
