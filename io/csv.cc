@@ -2,6 +2,7 @@
 // matter. Fields point into the text, and only those that are wanted are looked at.
 #include "io/csv.h"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <set>
@@ -132,14 +133,22 @@ absl::Status ForEachRow(std::string_view text, const std::string& name, const Cs
                  InvalidArgument("csv: a line's end or a quote cannot be the separator"));
   FIRN_RETURN_IF(options.skip_lines < 0,
                  InvalidArgument("csv: skip_lines is ", options.skip_lines, " (want >= 0)"));
+  // Not of the first field: some programs begin every text with it.
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  // A tab or blank that separates makes a row, of empty fields.
+  const auto is_empty = [s](std::string_view lines) {
+    return std::all_of(lines.begin(), lines.end(),
+                       [s](char c) { return c != s && (c == '\n' || IsBlank(c)); });
+  };
   std::vector<Field> fields;
   size_t columns = 0;
   int64_t line_number = 0;
   while (!text.empty()) {
     const std::string_view line = Take(&text, '\n');
     if (++line_number <= options.skip_lines) continue;
-    if (Trim(line).empty()) {
-      if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) break;
+    if (is_empty(line)) {
+      if (is_empty(text)) break;
       return DataLoss(name, ": line ", line_number, ": expected a row, got an empty line");
     }
     absl::Status status = Split(line, s, &fields);
@@ -251,7 +260,7 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path, int6
   FIRN_ASSIGN_OR_RETURN(const std::string text, ReadText(path, options));
   std::set<std::string> words;
   const auto add = [&](const std::vector<Field>& fields) {
-    absl::Status there = RequireColumn(column, fields.size(), "CsvWords asks for");
+    absl::Status there = RequireColumn(column, fields.size(), "LoadCsvWords asks for");
     if (there.ok()) words.insert(Word(fields[static_cast<size_t>(column)]));
     return there;
   };
@@ -281,8 +290,8 @@ Tensor LoadCsv(const std::string& path, const CsvOptions& options) {
   return *std::move(table);
 }
 
-std::vector<std::string> CsvWords(const std::string& path, int64_t column,
-                                  const CsvOptions& options) {
+std::vector<std::string> LoadCsvWords(const std::string& path, int64_t column,
+                                      const CsvOptions& options) {
   absl::StatusOr<std::vector<std::string>> words = ReadWords(path, column, options);
   RaiseIfError(words.status(), "csv");
   return *std::move(words);

@@ -30,6 +30,32 @@ TEST(CsvTest, TakesALastLineWithoutItsEndAndEmptyLinesAfterIt) {
   EXPECT_EQ(ParseCsv("", "t.csv")->shape(), (Shape{0, 0}));
 }
 
+TEST(CsvTest, EmptyFieldsMakeARowWhateverSeparatesThem) {
+  const CsvOptions tabs = {.separator = '\t', .categories = {{0, {"", "x"}}, {1, {"", "y"}}}};
+  for (const std::string end : {"", "\n", "\n\n \r\n"}) {
+    EXPECT_THAT(ParseCsv("x\ty\n\t\nx\t\n\t" + end, "t.csv", tabs)->ToVector<float>(),
+                ElementsAre(1, 1, 0, 0, 1, 0, 0, 0));
+  }
+  CsvOptions blanks = tabs;
+  blanks.separator = ' ';
+  EXPECT_THAT(ParseCsv("x y\n \n\t\n", "t.csv", blanks)->ToVector<float>(),
+              ElementsAre(1, 1, 0, 0));
+  EXPECT_THAT(Error("1\t2\n\t\n", {.separator = '\t'}),
+              HasSubstr("line 2, column 0 (counted from 0): expected a number, got \"\""));
+}
+
+TEST(CsvTest, AByteOrderMarkIsNoPartOfTheFirstField) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_THAT(ParseCsv(mark + "1,2\n", "t.csv")->ToVector<float>(), ElementsAre(1, 2));
+  EXPECT_EQ(ParseCsv(mark, "t.csv")->shape(), (Shape{0, 0}));
+  const std::string path = TempPath("marked.csv");
+  WriteFile(path, mark + "\"a\",1\nb,2\n");
+  EXPECT_THAT(LoadCsvWords(path, 0), ElementsAre("a", "b"));
+  // Once, and nowhere else.
+  EXPECT_THAT(Error(mark + mark + "1\n"), HasSubstr("line 1, column 0"));
+  EXPECT_THAT(Error("1\n" + mark + "2\n"), HasSubstr("line 2, column 0"));
+}
+
 TEST(CsvTest, SkipsAHeadingAndTakesAnotherSeparator) {
   const Tensor t = *ParseCsv("a;b\n1;2\n", "t.csv", {.separator = ';', .skip_lines = 1});
   EXPECT_THAT(t.ToVector<float>(), ElementsAre(1, 2));
@@ -84,9 +110,9 @@ TEST(CsvTest, ReadsWordsAsTheirPlaces) {
 TEST(CsvTest, FindsTheWordsOfAColumn) {
   const std::string path = TempPath("flowers.csv");
   WriteFile(path, kFlowers);
-  EXPECT_THAT(CsvWords(path, 2, {.skip_lines = 1}), ElementsAre("setosa", "virginica"));
-  EXPECT_THAT(testing::ErrorOf([&] { CsvWords(path, 3); }),
-              HasSubstr("flowers.csv: line 1, which has 3 columns: CsvWords asks for column 3 "
+  EXPECT_THAT(LoadCsvWords(path, 2, {.skip_lines = 1}), ElementsAre("setosa", "virginica"));
+  EXPECT_THAT(testing::ErrorOf([&] { LoadCsvWords(path, 3); }),
+              HasSubstr("flowers.csv: line 1, which has 3 columns: LoadCsvWords asks for column 3 "
                         "(want 0 to 2)"));
 }
 
