@@ -27,12 +27,12 @@ absl::Status WriteHdf5(const std::string& path, const StateDict& state);
 // Reads a file of WriteHdf5, of NNabla's save_parameters and save_states (".h5"), and of others
 // that hold datasets of numbers in groups. All dtypes of Firn keep theirs; 16-bit integers become
 // i32, u32 and u64 i64. requires_grad is set as need_grad says. The file may come from anywhere:
-// sizes are checked against the file and the limits before memory is taken, and links other than
-// hard ones, objects with several names, elements in other files, virtual datasets, filters but
-// shuffle and deflate, strings, references and compounds are refused, unless LoadOptions::want
-// leaves out the datasets that have them. Errors: DataLoss for a damaged file, Unimplemented for
-// what is refused, ResourceExhausted beyond the limits, all naming file and dataset; NotFound and
-// the like for the path.
+// sizes are checked against the file and the limits before memory is taken. Links other than hard
+// ones and objects with several names are refused, whatever is wanted of the file; elements in
+// other files, virtual datasets, filters but shuffle and deflate, strings, references and compounds
+// are refused unless LoadOptions::want leaves out the datasets that have them. Errors: DataLoss for
+// a damaged file, Unimplemented for what is refused, ResourceExhausted beyond the limits, all
+// naming file and dataset; NotFound and the like for the path.
 absl::StatusOr<StateDict> ReadHdf5(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace firn::io

@@ -52,25 +52,28 @@ class Walk {
     while (!todo_.empty()) {
       const Todo next = std::move(todo_.back());
       todo_.pop_back();
-      const absl::Status status = Visit(next);
+      bool may_be_left_out = false;
+      const absl::Status status = Visit(next, &may_be_left_out);
       if (!status.ok()) {
-        return absl::Status(
-            status.code(),
-            absl::StrCat(
-                std::string(status.message()), " (at /", next.path, ")",
-                absl::IsUnimplemented(status) ? "; LoadOptions::want can leave datasets out" : ""));
+        return absl::Status(status.code(),
+                            absl::StrCat(std::string(status.message()), " (at /", next.path, ")",
+                                         may_be_left_out && absl::IsUnimplemented(status)
+                                             ? "; LoadOptions::want can leave this dataset out"
+                                             : ""));
       }
     }
     return Finish();
   }
 
  private:
-  absl::Status Visit(const Todo& at) {
+  // `may_be_left_out`: whether LoadOptions::want is asked before what an error is about.
+  absl::Status Visit(const Todo& at, bool* may_be_left_out) {
     if (!seen_.insert(at.address).second) {
       return file_.DamagedAt(at.address, "link", "the object has another name already");
     }
     FIRN_ASSIGN_OR_RETURN(const H5Object object, ReadH5Object(file_, at.address));
-    if (!object.is_group() && want_ && !want_(H5Name(at.path))) {
+    *may_be_left_out = !object.is_group();
+    if (*may_be_left_out && want_ && !want_(H5Name(at.path))) {
       partial_ = true;
       return absl::OkStatus();
     }
