@@ -12,18 +12,20 @@ std::string Text(Size2 s) { return absl::StrCat("(", s.h, ", ", s.w, ")"); }
 
 constexpr int64_t kMaxImage = int64_t{1} << 62;  // an attribute may be any number
 
-std::string Bounds(int64_t low) { return absl::StrCat(" (want ", low, " to ", kMaxOption, ")"); }
+std::string Bounds(int64_t low) {
+  return absl::StrCat(" (want ", low, " to ", internal::kMaxOption, ")");
+}
 
 absl::Status CheckOptions(const ConvAttrs& a) {
-  FIRN_RETURN_IF_ERROR(CheckOption("stride", a.stride, 1));
-  FIRN_RETURN_IF_ERROR(CheckOption("padding", a.padding, 0));
-  FIRN_RETURN_IF_ERROR(CheckOption("dilation", a.dilation, 1));
-  return CheckOption("groups", "", a.groups, 1);
+  FIRN_RETURN_IF_ERROR(internal::CheckOption("stride", a.stride, 1));
+  FIRN_RETURN_IF_ERROR(internal::CheckOption("padding", a.padding, 0));
+  FIRN_RETURN_IF_ERROR(internal::CheckOption("dilation", a.dilation, 1));
+  return internal::CheckOption("groups", "", a.groups, 1);
 }
 
 absl::StatusOr<int64_t> OutputSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                                    int64_t dilation, const char* axis) {
-  FIRN_RETURN_IF_ERROR(CheckOption("kernel", axis, kernel, 1));
+  FIRN_RETURN_IF_ERROR(internal::CheckOption("kernel", axis, kernel, 1));
   FIRN_RETURN_IF(in < 0 || in > kMaxImage,
                  InvalidArgument("image ", axis, " ", in, " (want 0 to ", kMaxImage, ")"));
   const int64_t reach = dilation * (kernel - 1) + 1;
@@ -44,13 +46,14 @@ absl::Status CheckGroups(int64_t in, int64_t out, const ConvAttrs& a) {
 
 }  // namespace
 
-absl::Status CheckOption(std::string_view name, std::string_view axis, int64_t value, int64_t low) {
+absl::Status internal::CheckOption(std::string_view name, std::string_view axis, int64_t value,
+                                   int64_t low) {
   FIRN_RETURN_IF(value < low || value > kMaxOption,
                  InvalidArgument(name, axis.empty() ? "" : " ", axis, " ", value, Bounds(low)));
   return absl::OkStatus();
 }
 
-absl::Status CheckOption(std::string_view name, Size2 value, int64_t low) {
+absl::Status internal::CheckOption(std::string_view name, Size2 value, int64_t low) {
   FIRN_RETURN_IF(value.h < low || value.w < low || value.h > kMaxOption || value.w > kMaxOption,
                  InvalidArgument(name, " ", Text(value), Bounds(low)));
   return absl::OkStatus();

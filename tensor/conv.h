@@ -65,6 +65,8 @@ struct ConvProblem {
   double flops() const;
 };
 
+namespace internal {
+
 // The largest kernel side, stride, padding, dilation, pooled size and number of groups: enough for
 // any image, and no sum or product of them overflows.
 inline constexpr int64_t kMaxOption = int64_t{1} << 24;
@@ -73,6 +75,8 @@ inline constexpr int64_t kMaxOption = int64_t{1} << 24;
 absl::Status CheckOption(std::string_view name, std::string_view axis, int64_t value, int64_t low);
 // As above for both sides: "padding (-1, 0) (want 0 to 16777216)".
 absl::Status CheckOption(std::string_view name, Size2 value, int64_t low);
+
+}  // namespace internal
 
 // floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, or an error that says which
 // size does not work.

@@ -13,9 +13,9 @@ absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int
                                  int64_t dilation, bool ceil_mode, const char* axis) {
   FIRN_RETURN_IF(in < 0 || in > kMaxSide,
                  InvalidArgument("image ", axis, " ", in, " (want 0 to ", kMaxSide, ")"));
-  FIRN_RETURN_IF_ERROR(CheckOption("kernel", axis, kernel, 1));
-  FIRN_RETURN_IF_ERROR(CheckOption("stride", axis, stride, 1));
-  FIRN_RETURN_IF_ERROR(CheckOption("dilation", axis, dilation, 1));
+  FIRN_RETURN_IF_ERROR(internal::CheckOption("kernel", axis, kernel, 1));
+  FIRN_RETURN_IF_ERROR(internal::CheckOption("stride", axis, stride, 1));
+  FIRN_RETURN_IF_ERROR(internal::CheckOption("dilation", axis, dilation, 1));
   FIRN_RETURN_IF(padding < 0 || padding > kernel / 2,
                  InvalidArgument("padding ", axis, " ", padding, " (want 0 to half the kernel, ",
                                  kernel / 2, ")"));
@@ -32,7 +32,7 @@ absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int
 
 absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a) {
   if (a.is_adaptive()) {
-    FIRN_RETURN_IF_ERROR(CheckOption("output_size", a.adaptive, 1));
+    FIRN_RETURN_IF_ERROR(internal::CheckOption("output_size", a.adaptive, 1));
     FIRN_RETURN_IF(image.h < 1 || image.w < 1, InvalidArgument("x has an empty image"));
     return a.adaptive;
   }

@@ -45,12 +45,16 @@ struct PoolAttrs {
 // Size of the pooled image, or an error naming the option that does not fit.
 absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a);
 
+namespace internal {
+
 // The workspace of a gradient whose overlapping windows add up in float: of half types, a sum for
 // each element of the result; others add up in the result itself.
 inline size_t PoolSumsBytes(const KernelQuery& q) {
   const bool half = SizeOf(q.out().dtype) < static_cast<int64_t>(sizeof(float));
   return half ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
 }
+
+}  // namespace internal
 
 // One axis of one window: the taps inside the image, and its extent with padding for averages.
 struct PoolSpan {

@@ -9,7 +9,7 @@ namespace firn {
 
 Tensor AdaptiveAvgPool2d(const Tensor& x, Size2 output_size) {
   // Size 0 would mean windows that are not adaptive.
-  RaiseIfError(CheckOption("output_size", output_size, 1), "adaptive_avg_pool2d");
+  RaiseIfError(internal::CheckOption("output_size", output_size, 1), "adaptive_avg_pool2d");
   return AvgPool2dWith(x, PoolAttrs{.adaptive = output_size});
 }
 

@@ -164,8 +164,10 @@ FIRN_REGISTER_OP(avg_pool2d_grad) {
       .attrs = AttrsOf<PoolAttrs>(),
       .infer = InferGrad,
       .grad = GradOfGrad,
-      .kernels =
-          {{.name = "loop", .workspace = PoolSumsBytes, .layouts = GradLayouts, .run = RunGrad}},
+      .kernels = {{.name = "loop",
+                   .workspace = internal::PoolSumsBytes,
+                   .layouts = GradLayouts,
+                   .run = RunGrad}},
   };
 }
 

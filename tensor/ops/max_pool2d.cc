@@ -254,7 +254,7 @@ FIRN_REGISTER_OP(max_pool2d_grad) {
       .index_bounds = ScatterBounds,
       .index_inputs = {1},
       .kernels = {{.name = "loop",
-                   .workspace = PoolSumsBytes,
+                   .workspace = internal::PoolSumsBytes,
                    .layouts = PairedLayouts,
                    .run = RunScatter}},
   };

@@ -140,7 +140,7 @@ absl::Status RunScatter(KernelContext& k) {
 }
 
 size_t GradWorkspace(const KernelQuery& q) {
-  return q.attrs<PoolAttrs>().knows_windows() ? 0 : PoolSumsBytes(q);
+  return q.attrs<PoolAttrs>().knows_windows() ? 0 : internal::PoolSumsBytes(q);
 }
 
 void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
