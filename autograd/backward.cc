@@ -4,6 +4,7 @@
 
 #include "autograd/tape/sweep.h"
 #include "device/status_macros.h"
+#include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/ops/full.h"
 
@@ -12,6 +13,7 @@ namespace autograd {
 namespace {
 
 Tensor SeedOf(const Tensor& root, const std::vector<Tensor>& seeds, size_t i) {
+  CheckDefined(root, "backward", "the root");
   if (!root.requires_grad()) {
     RaiseStatus(FailedPrecondition("the root does not require a gradient: nothing it was computed "
                                    "from has requires_grad, or it was computed in a NoGradScope"),
@@ -66,6 +68,7 @@ void Backward(const std::vector<Tensor>& roots, const BackwardOptions& options) 
 std::vector<Tensor> Grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options) {
   for (size_t i = 0; i < inputs.size(); ++i) {
+    CheckDefined(inputs[i], "grad", "an input");
     if (!inputs[i].requires_grad()) {
       RaiseStatus(FailedPrecondition("input ", i, " does not require a gradient"), "grad");
     }

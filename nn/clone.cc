@@ -17,11 +17,11 @@ namespace firn::nn {
 namespace {
 
 // The copy of `t`, made once.
-Tensor CopyOf(const Tensor& t, const PendingOwner* owner, std::map<TensorImpl*, Tensor>* copies) {
+Tensor CopyOf(const Tensor& t, std::map<TensorImpl*, Tensor>* copies) {
   if (!t.defined()) return {};
   Tensor& copy = (*copies)[t.impl()];
   if (copy.defined()) return copy;
-  copy = IsPending(t) ? MakePending(t.dtype(), t.device(), owner) : firn::Clone(t.Detach());
+  copy = IsPending(t) ? MakePending(t.dtype(), t.device()) : firn::Clone(t.Detach());
   copy.SetRequiresGrad(t.requires_grad());
   return copy;
 }
@@ -71,9 +71,8 @@ void ModuleCloner::Copy(const Module& from, Module& to) {
       Module::Slot* twin = nullptr;
       for (Module::Slot& t : b->slots_) twin = t.name == s.name ? &t : twin;
       if (twin == nullptr) twin = &b->AddSlot(s.name, {}, s.is_parameter);
-      if (IsPending(twin->tensor)) Disown(twin->tensor);
       twin->sizes = s.sizes;
-      twin->tensor = CopyOf(s.tensor, twin, &copies);
+      twin->Keep(CopyOf(s.tensor, &copies));
     }
   }
   to.ForgetPaths();

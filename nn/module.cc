@@ -7,6 +7,7 @@
 #include "nn/module.h"
 
 #include <cctype>
+#include <cstdio>
 #include <optional>
 #include <set>
 #include <typeinfo>
@@ -15,6 +16,7 @@
 #include "device/status_macros.h"
 #include "nn/type_names.h"
 #include "tensor/dispatch.h"
+#include "tensor/grad_meta.h"
 #include "tensor/ops/cast.h"
 
 namespace firn::nn {
@@ -58,7 +60,7 @@ void ConvertAll(const auto& slots, std::optional<Device> device, std::optional<D
     const Tensor& t = s.slot->tensor;
     if (!seen.insert(t.impl()).second) continue;
     all.push_back(IsPending(t) ? Converted{t, {}, {}}
-                               : Converted{t, convert(t), convert(t.grad())});
+                               : Converted{t, convert(t), convert(HeldGrad(t))});
   }
   for (auto& [target, value, grad] : all) {
     if (!value.defined()) {
@@ -75,11 +77,7 @@ void ConvertAll(const auto& slots, std::optional<Device> device, std::optional<D
 
 }  // namespace
 
-Module::~Module() {
-  for (Slot& s : slots_) {
-    if (IsPending(s.tensor)) Disown(s.tensor);
-  }
-}
+Module::~Module() = default;
 
 // --- Names --------------------------------------------------------------------------------------
 
@@ -132,6 +130,14 @@ void Module::Visit(const std::function<void(Module&)>& f) {
   for (const NamedModule& m : named_modules()) f(*m.module);
 }
 
+Module& Module::child(size_t i) const {
+  if (i >= children_.size()) {
+    RaiseStatus(OutOfRange("there is no child ", i, ", only ", children_.size()),
+                absl::StrCat("child of ", path()));
+  }
+  return *children_[i];
+}
+
 Module* Module::FindChild(const std::string& name) const {
   for (const auto& c : children_) {
     if (c->name_ == name) return c.get();
@@ -155,7 +161,12 @@ void CheckName(const std::string& name, bool taken, const char* what, const Modu
 
 Module& Module::AddMade(std::string child_name, const ModuleFactory& factory) {
   CheckName(child_name, FindChild(child_name) != nullptr, "add", *this);
-  std::unique_ptr<Module> child = factory(nullptr);
+  std::unique_ptr<Module> child = factory == nullptr ? nullptr : factory(nullptr);
+  if (child == nullptr) {
+    RaiseStatus(InvalidArgument("nothing makes \"", child_name, "\" in ", type_name(),
+                                ": the factory is empty, or gave no module"),
+                "add");
+  }
   child->name_ = std::move(child_name);
   child->parent_ = this;
   child->factory_ = factory;
@@ -170,6 +181,26 @@ void Module::Drop(Module& child) {
 }
 
 // --- Parameters ---------------------------------------------------------------------------------
+
+std::string Module::Slot::OwnedName() const {
+  return absl::StrCat(is_parameter ? "parameter " : "buffer ", module->path(), ".", name);
+}
+
+void Module::Slot::Keep(Tensor t) {
+  if (kept) Disown(tensor, this);
+  tensor = std::move(t);
+  kept = tensor.defined();
+  if (kept) Own(tensor, this);
+}
+
+void Module::Slot::CheckKept() const {
+  if (kept == tensor.defined()) [[likely]]
+    return;
+  RaiseStatus(FailedPrecondition(OwnedName(),
+                                 " was registered as one that this module lacks, and a tensor was"
+                                 " assigned to it since; register that tensor"),
+              "module");
+}
 
 Module::Slot& Module::AddSlot(std::string slot_name, Tensor tensor, bool is_parameter) {
   bool taken = false;
@@ -192,7 +223,7 @@ Tensor& Module::AddPendingSlot(std::string slot_name, const std::vector<int64_t>
                                bool is_parameter) {
   Slot& slot = AddSlot(std::move(slot_name), {}, is_parameter);
   slot.sizes = sizes;
-  slot.tensor = MakePending(kDefaultFloat, Device::Cpu(), &slot);
+  slot.Keep(MakePending(kDefaultFloat, Device::Cpu()));
   slot.tensor.SetRequiresGrad(is_parameter);
   return slot.tensor;
 }
@@ -221,6 +252,7 @@ std::vector<Module::NamedSlot> Module::Slots() const {
   for (const NamedModule& m : named_modules()) {
     for (const bool parameters : {true, false}) {
       for (Slot& s : m.module->slots_) {
+        s.CheckKept();
         if (s.is_parameter != parameters || !s.tensor.defined()) continue;
         all.push_back({m.name.empty() ? s.name : absl::StrCat(m.name, ".", s.name), &s});
       }
@@ -276,16 +308,13 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
                                 pending ? "a pending tensor" : parameter.shape().ToString()),
                 kName);
   }
-  const Module* root = this;
-  while (root->parent_ != nullptr) root = root->parent_;
-  for (const NamedSlot& s : root->Slots()) {
+  for (const NamedSlot& s : root().Slots()) {
     if (!pending || !s.slot->tensor.Is(parameter) || s.slot->AgreesWith(*slot)) continue;
     RaiseStatus(InvalidArgument(name, " is ", slot->ShapeText(), " and cannot be ", s.name,
                                 ", which is ", s.slot->ShapeText()),
                 kName);
   }
-  if (IsPending(slot->tensor)) Disown(slot->tensor);
-  slot->tensor = parameter;
+  slot->Keep(parameter);
 }
 
 // --- Modes --------------------------------------------------------------------------------------
@@ -294,8 +323,23 @@ void Module::Train(bool on) {
   Visit([on](Module& m) { m.training_ = on; });
 }
 
-void Module::Freeze(bool frozen) {
-  for (Tensor& p : parameters()) p.SetRequiresGrad(!frozen);
+void Module::SetTrainable(bool trainable) {
+  for (Tensor& p : parameters()) p.SetRequiresGrad(trainable);
+}
+
+const Module& Module::root() const {
+  const Module* m = this;
+  while (m->parent_ != nullptr) m = m->parent_;
+  return *m;
+}
+
+void Module::CheckPartOf(const Module& caller) {
+  if (!training_ || foreign_call_noted_ || !GradEnabled() || &root() == &caller.root()) return;
+  foreign_call_noted_ = true;
+  std::fprintf(stderr,
+               "firn: %s calls %s, which is no part of its network: it is not trained, saved or"
+               " switched to evaluation with it. Make it with Add\n",
+               caller.path().c_str(), path().c_str());
 }
 
 void Module::To(Device device) { ConvertAll(Slots(), device, std::nullopt); }

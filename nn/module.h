@@ -16,6 +16,7 @@
 #include "nn/load_report.h"
 #include "tensor/error.h"
 #include "tensor/ops/add.h"
+#include "tensor/owner.h"
 #include "tensor/pending.h"
 #include "tensor/state_dict.h"
 #include "tensor/tensor.h"
@@ -41,6 +42,12 @@ inline constexpr int64_t kDeferred = 0;
 
 // Makes a module; when `original` is not null, from its options as they are now.
 using ModuleFactory = std::function<std::unique_ptr<Module>(const Module* original)>;
+
+// A class that is made from options: Linear({.in = 3, .out = 4}).
+template <class M>
+concept HasOptions = requires {
+  typename M::Options;
+};
 
 // The factory of a class with Options.
 template <class M>
@@ -103,7 +110,8 @@ class Module {
   // Calls f for each of named_modules().
   void Visit(const std::function<void(Module&)>& f);
   size_t num_children() const { return children_.size(); }
-  Module& child(size_t i) const { return *children_[i]; }
+  // Throws unless i < num_children().
+  Module& child(size_t i) const;
   // Null when there is none of that name.
   Module* FindChild(const std::string& name) const;
 
@@ -145,8 +153,8 @@ class Module {
   // For this module and all below it.
   void Train(bool on = true);
   void Eval() { Train(false); }
-  // Stops (or resumes) the recording of gradients for all parameters.
-  void Freeze(bool frozen = true);
+  // Whether gradients of all parameters are recorded.
+  void SetTrainable(bool trainable = true);
   // Converts parameters, their gradients and buffers in place: handles held elsewhere (an
   // optimizer's) see the change. To(DType) leaves integer buffers alone. Throws when there is no
   // memory for it; then nothing has changed.
@@ -184,14 +192,13 @@ class Module {
  protected:
   // Makes a child; the reference lives as long as this module. Throws when the name is taken or
   // holds a dot. Options are kept, so that a clone can be made.
-  template <class M>
-  requires requires { typename M::Options; }
+  template <HasOptions M>
   M& Add(std::string child_name, const typename M::Options& options = {}) {
     return static_cast<M&>(AddMade(std::move(child_name), FactoryOf<M>(options)));
   }
   // A module without Options, made from copies of `args`.
   template <class M, class... Args>
-  requires(!requires { typename M::Options; }) M& Add(std::string child_name, const Args&... args) {
+  requires(!HasOptions<M>) M& Add(std::string child_name, const Args&... args) {
     return static_cast<M&>(AddMade(std::move(child_name), FactoryFrom<M>(args...)));
   }
   // The operation, which the name would hide inside modules otherwise.
@@ -208,7 +215,8 @@ class Module {
   void Drop(Module& child);
 
   // Registers a trainable tensor, or, undefined, one that this configuration lacks (no bias). The
-  // result lives as long as this module; read the parameter through it, not through a copy.
+  // result lives as long as this module and names one tensor for life: `weight = x` throws, and
+  // `weight -= x` writes the elements (tensor/README.md).
   Tensor& AddParameter(std::string parameter_name, Tensor initial);
   Tensor& AddBuffer(std::string buffer_name, Tensor initial);
   // The same without elements so far; kDeferred stands for sizes not known yet.
@@ -226,12 +234,24 @@ class Module {
 
  private:
   friend class ModuleCloner;
+  friend class CallScope;
 
   // A registered parameter or buffer.
-  struct Slot final : PendingOwner {
+  struct Slot final : TensorOwner {
     Slot(Module* m, std::string n, Tensor t, bool p)
-        : module(m), name(std::move(n)), tensor(std::move(t)), is_parameter(p) {}
-    std::string PendingName() const override { return module->path() + "." + name; }
+        : module(m), name(std::move(n)), is_parameter(p) {
+      Keep(std::move(t));
+    }
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    ~Slot() { Keep(Tensor()); }
+    std::string OwnedName() const override;
+    std::string KnownShape() const override { return ShapeText(); }
+    const Tensor* handle() const override { return &tensor; }
+    // Makes `t` the tensor, the only way to do so.
+    void Keep(Tensor t);
+    // Throws when a tensor was assigned to a slot that had none.
+    void CheckKept() const;
     // Whether `shape` agrees with the sizes that are known.
     bool Fits(const Shape& shape) const;
     // Whether one tensor can be both. Requires: both are pending.
@@ -241,6 +261,7 @@ class Module {
     Module* module;
     std::string name;
     Tensor tensor;
+    bool kept = false;  // `tensor` is defined and came by Keep
     bool is_parameter;
     std::vector<int64_t> sizes;  // of a pending tensor
   };
@@ -261,6 +282,9 @@ class Module {
                      std::vector<std::pair<Slot*, const Tensor*>>* fitting) const;
   const std::string* MakePath() const;
   void ForgetPaths();
+  const Module& root() const;
+  // Says once, on stderr, that this module is called in training by one of another tree.
+  void CheckPartOf(const Module& caller);
   void Print(std::string* out, int indent) const;
 
   std::string name_;
@@ -268,10 +292,31 @@ class Module {
   ModuleFactory factory_;  // makes another of this kind; null for roots made by their constructor
   bool training_ = true;
   bool tentative_ = false;
+  bool foreign_call_noted_ = false;
   std::vector<std::unique_ptr<Module>> children_;
   std::deque<Slot> slots_;  // a deque, because references to them are handed out
   std::unique_ptr<Hooks> hooks_;
   mutable std::atomic<const std::string*> path_{nullptr};
+};
+
+// While a layer computes: its path stands in error messages, and the modules that it calls must
+// be below it in the tree, or below what it is part of.
+class CallScope {
+ public:
+  explicit CallScope(Module& module)
+      : path_(module.interned_path()), caller_(std::exchange(innermost_, &module)) {
+    if (caller_ != nullptr && module.parent_ != caller_) [[unlikely]]
+      module.CheckPartOf(*caller_);
+  }
+  ~CallScope() { innermost_ = caller_; }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  static inline thread_local constinit const Module* innermost_ = nullptr;
+
+  PathScope path_;
+  const Module* caller_;
 };
 
 }  // namespace firn::nn

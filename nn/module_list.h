@@ -61,12 +61,11 @@ class ModuleList final : public Module {
   Options options() const { return {}; }
 
   template <std::derived_from<M> Kind = M>
-  requires requires { typename Kind::Options; }
-  Kind& Append(const typename Kind::Options& options = {}) {
+  requires HasOptions<Kind> Kind& Append(const typename Kind::Options& options = {}) {
     return Add<Kind>(absl::StrCat(size()), options);
   }
   template <std::derived_from<M> Kind = M, class... Args>
-  requires(!requires { typename Kind::Options; }) Kind& Append(const Args&... args) {
+  requires(!HasOptions<Kind>) Kind& Append(const Args&... args) {
     return Add<Kind>(absl::StrCat(size()), args...);
   }
 
@@ -89,13 +88,12 @@ class ModuleDict final : public Module {
   ModuleDict() = default;
 
   template <std::derived_from<M> Kind = M>
-  requires requires { typename Kind::Options; }
-  Kind& Insert(std::string key, const typename Kind::Options& options = {}) {
+  requires HasOptions<Kind> Kind& Insert(std::string key,
+                                         const typename Kind::Options& options = {}) {
     return Add<Kind>(std::move(key), options);
   }
   template <std::derived_from<M> Kind = M, class... Args>
-  requires(!requires { typename Kind::Options; }) Kind& Insert(std::string key,
-                                                               const Args&... args) {
+  requires(!HasOptions<Kind>) Kind& Insert(std::string key, const Args&... args) {
     return Add<Kind>(std::move(key), args...);
   }
 

@@ -49,14 +49,13 @@ class LayerSpec {
 };
 
 template <class M>
-requires(std::derived_from<M, Layer>&& requires { typename M::Options; }) LayerSpec
+requires(std::derived_from<M, Layer>&& HasOptions<M>) LayerSpec
     New(const typename M::Options& options = {}) {
   return LayerSpec(FactoryOf<M>(options));
 }
 // A layer without Options, made from copies of `args`.
 template <class M, class... Args>
-requires(std::derived_from<M, Layer> && !requires { typename M::Options; }) LayerSpec
-    New(const Args&... args) {
+requires(std::derived_from<M, Layer> && !HasOptions<M>) LayerSpec New(const Args&... args) {
   return LayerSpec(FactoryFrom<M>(args...));
 }
 

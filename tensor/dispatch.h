@@ -5,6 +5,8 @@
 // tensor/ never links autograd/: autograd installs a GradRecorder when it is linked in, and the
 // capture a CaptureRecorder for the length of its scope.
 
+#include <cstdint>
+
 #include "absl/types/span.h"
 #include "tensor/attrs.h"
 #include "tensor/tensor.h"
@@ -34,7 +36,9 @@ class CaptureRecorder {
   // memory; else an error that says what to do instead.
   virtual absl::Status OnHostRead(const Tensor& t) = 0;
   virtual absl::Status OnHostData(const TensorSpec& spec) = 0;
-  // Before code other than a backward pass replaces or clears the gradient of `t`.
+  // Before code other than a backward pass reads the gradient of `t`, and before it replaces or
+  // clears it.
+  virtual void BeforeGetGrad(const Tensor& t) = 0;
   virtual void BeforeSetGrad(const Tensor& t) = 0;
 };
 
@@ -67,6 +71,10 @@ struct DispatchState {
   CaptureRecorder* capture = nullptr;
   ApplyObserver* observer = nullptr;
   Autocaster* autocast = nullptr;
+  uint32_t capture_number = 0;  // of `capture`; no two in a process have the same
+
+  // 0: none.
+  uint32_t running_capture() const { return capture == nullptr ? 0 : capture_number; }
 };
 
 namespace internal {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "device/object_pool.h"
 #include "tensor/intrusive_ptr.h"
 #include "tensor/tensor.h"
@@ -33,18 +34,33 @@ class GradNode : public RefCounted {
   virtual void Retain(uint32_t slot, std::shared_ptr<Tensor> cell) = 0;
 };
 
-class PendingOwner;
+class TensorOwner;
 
 // What few tensors need beside TensorImpl::grad_node; absent while nobody needs it.
 struct GradMeta : Pooled<GradMeta> {
   Tensor grad;                       // accumulated, for leaves
+  bool withheld = false;             // a frozen graph has computed a gradient and not left it here
+  bool optimized = false;            // an optimizer moves this tensor
+  std::shared_ptr<bool> claimed;     // see NoteGradientOfOwned; becomes true with `optimized`
   GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
   std::shared_ptr<Tensor> retained;  // RetainGrad: shared with the node, which fills it
-  const PendingOwner* pending_owner = nullptr;  // of a pending tensor, see tensor/pending.h
+  absl::InlinedVector<const TensorOwner*, 1> owners;  // see tensor/owner.h
 };
 
 // The metadata of `t`, made on first use. Requires: t.defined().
 GradMeta& EnsureGradMeta(const Tensor& t);
+
+// The gradient that `leaf` holds, without asking whether it may be read. Requires: leaf.defined().
+const Tensor& HeldGrad(const Tensor& leaf);
+// Puts `grad` (of the leaf's spec, or undefined) there, whatever is being captured.
+void HoldGrad(const Tensor& leaf, Tensor grad);
+// Whether a frozen graph has computed a gradient of `leaf` and kept it. Requires: leaf.defined().
+inline bool IsWithheld(const Tensor& leaf) {
+  const GradMeta* meta = leaf.impl()->grad_meta.get();
+  return meta != nullptr && meta->withheld;
+}
+// FailedPrecondition that says where the gradient of `leaf` has gone.
+absl::Status WithheldError(const Tensor& leaf);
 
 }  // namespace firn
 

@@ -1,6 +1,9 @@
 // Reading elements on the host: always row-major, whatever the layout and the device.
 
-#include <vector>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
@@ -54,29 +57,90 @@ Tensor OnHost(const Tensor& t, const char* what) {
 
 }  // namespace
 
-template <class T>
-std::vector<T> Tensor::ToVector() const {
-  const Tensor plain = OnHost(*this, "to_vector");
-  std::vector<T> values(static_cast<size_t>(num_elements()));
-  VisitDType(dtype(), [&]<class From>(TypeTag<From>) {
-    const From* from = reinterpret_cast<const From*>(plain.impl()->data);
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(from[i]);
-  });
-  return values;
-}
-template std::vector<float> Tensor::ToVector<float>() const;
-template std::vector<double> Tensor::ToVector<double>() const;
-template std::vector<int32_t> Tensor::ToVector<int32_t>() const;
-template std::vector<int64_t> Tensor::ToVector<int64_t>() const;
-template std::vector<uint8_t> Tensor::ToVector<uint8_t>() const;
+namespace {
 
-double Tensor::ItemAsDouble() const {
-  const Tensor plain = OnHost(*this, "item");
-  if (num_elements() != 1) {
-    RaiseStatus(InvalidArgument("wants exactly one element, got ", spec().ToString()), "item");
+// Calls f with the type that `type` describes.
+template <class F>
+void VisitNumberType(internal::NumberType type, F f) {
+  using internal::NumberKind;
+  const auto by_size = [&]<class A, class B, class C, class D>(TypeTag<A>, TypeTag<B>, TypeTag<C>,
+                                                               TypeTag<D>) {
+    switch (type.bytes) {
+      case 1:
+        return f(TypeTag<A>{});
+      case 2:
+        return f(TypeTag<B>{});
+      case 4:
+        return f(TypeTag<C>{});
+      default:
+        return f(TypeTag<D>{});
+    }
+  };
+  switch (type.kind) {
+    case NumberKind::kBool:
+      return f(TypeTag<bool>{});
+    case NumberKind::kSigned:
+      return by_size(TypeTag<int8_t>{}, TypeTag<int16_t>{}, TypeTag<int32_t>{}, TypeTag<int64_t>{});
+    case NumberKind::kUnsigned:
+      return by_size(TypeTag<uint8_t>{}, TypeTag<uint16_t>{}, TypeTag<uint32_t>{},
+                     TypeTag<uint64_t>{});
+    case NumberKind::kFloat:
+      if (type.bytes == sizeof(float)) return f(TypeTag<float>{});
+      if (type.bytes == sizeof(double)) return f(TypeTag<double>{});
+      return f(TypeTag<long double>{});
   }
-  return VisitDType(dtype(), [&]<class T>(TypeTag<T>) {
-    return static_cast<double>(*reinterpret_cast<const T*>(plain.impl()->data));
+}
+
+// Whether static_cast<To>(v) is defined and means v, but for what a fraction or rounding loses.
+template <class To, class From>
+bool Holds(From v) {
+  if constexpr (std::is_same_v<To, bool> || std::is_floating_point_v<To>) {
+    return true;
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return true;
+  } else if constexpr (std::is_integral_v<From>) {
+    return std::in_range<To>(v);
+  } else {
+    // Powers of two, and so exact: the range of To is [low, high).
+    const double high = std::ldexp(1.0, std::numeric_limits<To>::digits);
+    const double low = std::is_signed_v<To> ? -high : 0.0;
+    const double whole = std::trunc(static_cast<double>(v));
+    return whole >= low && whole < high;  // NaN is not
+  }
+}
+
+template <class To, class From>
+To NumberAs(From v) {
+  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
+    return static_cast<To>(static_cast<float>(v));
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+}  // namespace
+
+void Tensor::CopyNumbers(internal::NumberType to, void* out, int64_t count,
+                         const char* what) const {
+  const Tensor plain = OnHost(*this, what);
+  if (num_elements() != count) {
+    RaiseStatus(InvalidArgument("wants exactly one element, got ", spec().ToString()), what);
+  }
+  VisitDType(dtype(), [&]<class From>(TypeTag<From>) {
+    VisitNumberType(to, [&]<class To>(TypeTag<To>) {
+      const From* from = reinterpret_cast<const From*>(plain.impl()->data);
+      To* values = static_cast<To*>(out);
+      for (int64_t i = 0; i < count; ++i) {
+        if (!Holds<To>(from[i])) [[unlikely]] {
+          RaiseStatus(OutOfRange("element ", i, " is ", NumberAs<double>(from[i]),
+                                 ", which does not fit into ",
+                                 std::is_signed_v<To> ? "a signed" : "an unsigned", " integer of ",
+                                 8 * sizeof(To), " bits"),
+                      what);
+        }
+        values[i] = NumberAs<To>(from[i]);
+      }
+    });
   });
 }
 

@@ -16,6 +16,7 @@
 #include "tensor/ops/assign.h"
 #include "tensor/ops/cast.h"
 #include "tensor/ops/contiguous.h"
+#include "tensor/ops/div.h"
 #include "tensor/ops/expand.h"
 #include "tensor/ops/flatten.h"
 #include "tensor/ops/flip.h"
@@ -233,5 +234,6 @@ void IndexedTensor::operator=(const Tensor& value) && { target_->Set(value); }
 void IndexedTensor::operator+=(const Tensor& value) && { target_->Set(Add(*this, value)); }
 void IndexedTensor::operator-=(const Tensor& value) && { target_->Set(Add(*this, value, -1)); }
 void IndexedTensor::operator*=(const Tensor& value) && { target_->Set(Mul(*this, value)); }
+void IndexedTensor::operator/=(const Tensor& value) && { target_->Set(Div(*this, value)); }
 
 }  // namespace firn

@@ -8,7 +8,8 @@
 //   x[{kNewAxis, kAll}]        a dimension of size 1
 //   x[mask], x[indices]        bool and integer tensors: advanced indexing, see tensor/ops/index.h
 //   x[...] = y                 writes into x; y (a tensor or a number) broadcasts and is converted
-//   x[...] += y                likewise; a position that occurs twice is changed once
+//   x[...] += y                likewise, and -=, *=, /=; a position that occurs twice is changed
+//   once
 // Numbers and ranges make views; negative steps and tensors make copies. A number beside a tensor
 // is an index tensor of its own, as in NumPy.
 
@@ -89,12 +90,19 @@ class IndexedTensor : public Tensor {
   void operator+=(const Tensor& value) &&;
   void operator-=(const Tensor& value) &&;
   void operator*=(const Tensor& value) &&;
+  void operator/=(const Tensor& value) &&;
+  // As x[...] = value.
+  void CopyFrom(const Tensor& value) && { std::move(*this) = value; }
+  void Fill(double value) && { std::move(*this) = Tensor(value); }
 
   void operator=(const Tensor& value) & = delete;
   void operator=(const IndexedTensor& value) & = delete;
   void operator+=(const Tensor& value) & = delete;
   void operator-=(const Tensor& value) & = delete;
   void operator*=(const Tensor& value) & = delete;
+  void operator/=(const Tensor& value) & = delete;
+  void CopyFrom(const Tensor& value) & = delete;
+  void Fill(double value) & = delete;
 
  private:
   friend class Tensor;

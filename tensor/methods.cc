@@ -1,8 +1,9 @@
 // Tensor's methods that run operations: each calls the free function of its name.
 
-#include <utility>
-
+#include "device/status_macros.h"
 #include "tensor/apply.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
 #include "tensor/ops/add.h"
 #include "tensor/ops/assign.h"
 #include "tensor/ops/cast.h"
@@ -12,6 +13,7 @@
 #include "tensor/ops/flatten.h"
 #include "tensor/ops/full.h"
 #include "tensor/ops/matmul.h"
+#include "tensor/ops/mean.h"
 #include "tensor/ops/mul.h"
 #include "tensor/ops/permute.h"
 #include "tensor/ops/reshape.h"
@@ -21,6 +23,7 @@
 #include "tensor/ops/to_device.h"
 #include "tensor/ops/transpose.h"
 #include "tensor/ops/unsqueeze.h"
+#include "tensor/owner.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -39,19 +42,69 @@ Tensor Tensor::Flatten(int start_dim, int end_dim) const {
 }
 Tensor Tensor::Transpose(int dim0, int dim1) const { return firn::Transpose(*this, dim0, dim1); }
 Tensor Tensor::T() const { return firn::Transpose(*this, -2, -1); }
-Tensor Tensor::Permute(std::vector<int64_t> dims) const {
-  return firn::Permute(*this, std::move(dims));
-}
-Tensor Tensor::Squeeze(std::vector<int64_t> dims) const {
-  return firn::Squeeze(*this, std::move(dims));
-}
+Tensor Tensor::Permute(const DimList& dims) const { return firn::Permute(*this, dims); }
+Tensor Tensor::Squeeze(const DimList& dims) const { return firn::Squeeze(*this, dims); }
 Tensor Tensor::Unsqueeze(int dim) const { return firn::Unsqueeze(*this, dim); }
-Tensor Tensor::Sum() const { return firn::Sum(*this); }
+Tensor Tensor::Sum(const DimList& dims, bool keepdim) const {
+  return firn::Sum(*this, dims, keepdim);
+}
+Tensor Tensor::Mean(const DimList& dims, bool keepdim) const {
+  return firn::Mean(*this, dims, keepdim);
+}
 
-Tensor& Tensor::operator+=(const Tensor& other) { return *this = Add(*this, other); }
-Tensor& Tensor::operator-=(const Tensor& other) { return *this = Sub(*this, other); }
-Tensor& Tensor::operator*=(const Tensor& other) { return *this = Mul(*this, other); }
-Tensor& Tensor::operator/=(const Tensor& other) { return *this = Div(*this, other); }
+namespace {
+
+// Whether `op=` writes the elements: of what a module keeps, and of leaves that want a gradient.
+bool KeepsIdentity(const Tensor& t) {
+  return t.defined() && (t.impl()->owned || (t.requires_grad() && t.is_leaf()));
+}
+
+// Writes what `compute` gives into x, which keeps its shape and dtype.
+template <class Compute>
+void WriteInto(Tensor& x, const Tensor& other, const char* op, Compute compute) {
+  CheckDefined(other, op, "the right side");
+  if (GradEnabled() && (x.requires_grad() || other.requires_grad())) {
+    RaiseStatus(FailedPrecondition(
+                    "would change ", NameOfKept(x), " in place while ",
+                    x.requires_grad() ? "its gradient" : "the gradient of the right side",
+                    " is recorded; inside NoGradScope it does, `x = x + y` makes a new tensor"),
+                op);
+  }
+  const NoGradScope no_grad;
+  const Tensor value = compute(x, other);
+  if (value.shape() != x.shape() || (IsFloating(value.dtype()) && !IsFloating(x.dtype()))) {
+    RaiseStatus(InvalidArgument(NameOfKept(x), " is ", x.spec().ToString(),
+                                " for life and cannot become ", value.spec().ToString()),
+                op);
+  }
+  Assign(x, value);
+}
+
+template <class Compute>
+Tensor& Update(Tensor& x, const Tensor& other, const char* op, Compute compute) {
+  if (KeepsIdentity(x)) [[unlikely]] {
+    WriteInto(x, other, op, compute);
+  } else {
+    x = compute(x, other);
+  }
+  return x;
+}
+
+}  // namespace
+
+Tensor& Tensor::operator+=(const Tensor& other) {
+  return Update(*this, other,
+                "operator+=", [](const Tensor& x, const Tensor& y) { return Add(x, y); });
+}
+Tensor& Tensor::operator-=(const Tensor& other) {
+  return Update(*this, other,
+                "operator-=", [](const Tensor& x, const Tensor& y) { return Sub(x, y); });
+}
+Tensor& Tensor::operator*=(const Tensor& other) { return Update(*this, other, "operator*=", Mul); }
+Tensor& Tensor::operator/=(const Tensor& other) {
+  return Update(*this, other,
+                "operator/=", [](const Tensor& x, const Tensor& y) { return Div(x, y); });
+}
 
 Tensor& Tensor::CopyFrom(const Tensor& source) {
   Assign(*this, source);

@@ -9,15 +9,14 @@
 #include "device/check.h"
 #include "device/status_macros.h"
 #include "tensor/grad_meta.h"
+#include "tensor/owner.h"
 
 namespace firn {
 
-Tensor MakePending(DType dtype, Device device, const PendingOwner* owner) {
+Tensor MakePending(DType dtype, Device device) {
   auto impl = MakeIntrusive<TensorImpl>();
   impl->spec = TensorSpec::Contiguous(dtype, Shape{0}, device);
-  Tensor t(std::move(impl));
-  EnsureGradMeta(t).pending_owner = owner;
-  return t;
+  return Tensor(std::move(impl));
 }
 
 void Materialize(const Tensor& pending, const Tensor& value) {
@@ -26,34 +25,18 @@ void Materialize(const Tensor& pending, const Tensor& value) {
   impl->storage = value.impl()->storage;
   impl->data = value.impl()->data;
   impl->spec = value.spec();
-  Disown(pending);
 }
-
-void Disown(const Tensor& pending) {
-  if (pending.defined()) EnsureGradMeta(pending).pending_owner = nullptr;
-}
-
-namespace {
-
-// Null once it has gone.
-const PendingOwner* OwnerOf(const Tensor& t) {
-  const GradMeta* meta = t.impl()->grad_meta.get();
-  return meta == nullptr ? nullptr : meta->pending_owner;
-}
-
-}  // namespace
 
 std::string DescribePending(const Tensor& t) {
-  const PendingOwner* owner = OwnerOf(t);
-  const std::string shape = owner == nullptr ? "" : owner->PendingShape();
-  return absl::StrCat(owner == nullptr ? "" : owner->PendingName() + " ", Name(t.dtype()),
+  const TensorOwner* owner = t.impl()->owned ? t.impl()->grad_meta->owners.front() : nullptr;
+  const std::string shape = owner == nullptr ? "" : owner->KnownShape();
+  return absl::StrCat(owner == nullptr ? "" : owner->OwnedName() + " ", Name(t.dtype()),
                       shape.empty() ? "" : " ", shape,
                       ", pending until the first forward of its module");
 }
 
 absl::Status PendingError(const Tensor& t) {
-  const PendingOwner* owner = OwnerOf(t);
-  return FailedPrecondition("parameter ", owner == nullptr ? "(unnamed)" : owner->PendingName(),
+  return FailedPrecondition(t.impl()->owned ? NameOfKept(t) : "parameter (unnamed)",
                             " has no size yet: it is found by the first forward of its module");
 }
 

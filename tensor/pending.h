@@ -3,8 +3,8 @@
 
 // Pending tensors: parameters whose shape follows from the first input of their module. Such a
 // tensor is defined and may be kept (an optimizer holds its parameters before the first forward)
-// but has no elements; every operation refuses it by its owner's name for it. Materialize gives it
-// shape and elements, seen through all its handles.
+// but has no elements; every operation refuses it by its owner's name for it (tensor/owner.h).
+// Materialize gives it shape and elements, seen through all its handles.
 
 #include <string>
 
@@ -13,20 +13,8 @@
 
 namespace firn {
 
-// Who will materialise a tensor. Outlives that moment or calls Disown.
-class PendingOwner {
- public:
-  // As users know the tensor: "net.fc.weight".
-  virtual std::string PendingName() const = 0;
-  // What is known of its shape, "[4, ?]"; empty when nothing is.
-  virtual std::string PendingShape() const { return ""; }
-
- protected:
-  ~PendingOwner() = default;
-};
-
-// A pending tensor of that dtype and device; its shape reads [0]. `owner` may be null.
-Tensor MakePending(DType dtype, Device device, const PendingOwner* owner);
+// A pending tensor of that dtype and device; its shape reads [0].
+Tensor MakePending(DType dtype, Device device);
 
 inline bool IsPending(const Tensor& t) { return t.defined() && !t.impl()->storage; }
 
@@ -34,11 +22,8 @@ inline bool IsPending(const Tensor& t) { return t.defined() && !t.impl()->storag
 // was. Requires: IsPending(pending), value is defined and not pending.
 void Materialize(const Tensor& pending, const Tensor& value);
 
-// Forgets the owner of a tensor that stays pending for ever.
-void Disown(const Tensor& pending);
-
-// For people: "net.fc.weight f32 [4, ?], pending until the first forward of its module". Requires:
-// IsPending(t).
+// For people: "parameter net.fc.weight f32 [4, ?], pending until the first forward of its module".
+// Requires: IsPending(t).
 std::string DescribePending(const Tensor& t);
 
 // FailedPrecondition that names the tensor. Requires: IsPending(t).

@@ -10,12 +10,13 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/grad_meta.h"
+#include "tensor/owner.h"
 
 namespace firn {
 
-TensorImpl::TensorImpl() = default;
+TensorImpl::TensorImpl() : born_in(0) {}
 TensorImpl::TensorImpl(IntrusivePtr<Storage> s, void* d, const TensorSpec& sp)
-    : storage(std::move(s)), data(static_cast<char*>(d)), spec(sp) {}
+    : storage(std::move(s)), data(static_cast<char*>(d)), spec(sp), born_in(0) {}
 TensorImpl::~TensorImpl() = default;
 
 void GradNode::Destroy(GradNode* node) noexcept {
@@ -59,8 +60,13 @@ absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag) {
   return t;
 }
 
-Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec) {
-  return Tensor(MakeIntrusive<TensorImpl>(std::move(storage), data, spec));
+// Every tensor is made here, so the calls within count (benchmarks/dispatch_benchmark.cc tells how
+// to count instructions).
+__attribute__((flatten)) Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data,
+                                            const TensorSpec& spec) {
+  IntrusivePtr<TensorImpl> impl = MakeIntrusive<TensorImpl>(std::move(storage), data, spec);
+  impl->born_in = internal::dispatch_state.running_capture();
+  return Tensor(std::move(impl));
 }
 
 // --- Numbers -------------------------------------------------------------------------------------
@@ -86,6 +92,12 @@ Tensor Tensor::FromNumber(double number) {
 }
 Tensor Tensor::FromNumber(bool number) { return NumberTensor(number); }
 Tensor Tensor::FromInteger(int64_t number) { return NumberTensor(number); }
+
+void Tensor::RaiseUndefined() {
+  RaiseStatus(FailedPrecondition("the tensor is undefined: it was default-made or moved from, or is"
+                                 " the grad() of a leaf that no backward pass has reached"),
+              "tensor");
+}
 
 // --- Sizes ---------------------------------------------------------------------------------------
 
@@ -120,28 +132,48 @@ Tensor Tensor::Detach() const {
   return WrapStorage(impl_->storage, impl_->data, impl_->spec);
 }
 
-const Tensor& Tensor::grad() const {
+const Tensor& HeldGrad(const Tensor& leaf) {
   static const Tensor* undefined = new Tensor;
-  if (!defined() || impl_->grad_meta == nullptr) return *undefined;
-  const GradMeta& meta = *impl_->grad_meta;
-  return meta.retained != nullptr ? *meta.retained : meta.grad;
+  const GradMeta* meta = leaf.impl()->grad_meta.get();
+  if (meta == nullptr) return *undefined;
+  return meta->retained != nullptr ? *meta->retained : meta->grad;
+}
+
+void HoldGrad(const Tensor& leaf, Tensor grad) {
+  if (!grad.defined() && leaf.impl()->grad_meta == nullptr) return;
+  GradMeta& meta = EnsureGradMeta(leaf);
+  (meta.retained != nullptr ? *meta.retained : meta.grad) = std::move(grad);
+  meta.withheld = false;
+}
+
+absl::Status WithheldError(const Tensor& leaf) {
+  return FailedPrecondition("the gradient of ", NameOfKept(leaf),
+                            " was computed by a frozen graph that keeps it to itself; freeze with"
+                            " CompileOptions{.keep_gradients = true}, or begin anew with ZeroGrad");
+}
+
+const Tensor& Tensor::grad() const {
+  if (!defined()) RaiseUndefined();
+  if (IsWithheld(*this)) [[unlikely]]
+    RaiseStatus(WithheldError(*this), "grad");
+  if (ThisThread().capture != nullptr) ThisThread().capture->BeforeGetGrad(*this);
+  return HeldGrad(*this);
 }
 
 void Tensor::SetGrad(Tensor grad) {
   if (!defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), "set_grad");
   if (ThisThread().capture != nullptr) ThisThread().capture->BeforeSetGrad(*this);
-  if (!grad.defined() && impl_->grad_meta == nullptr) return;
   if (grad.defined() &&
       (grad.shape() != shape() || grad.dtype() != dtype() || grad.device() != device())) {
     RaiseStatus(InvalidArgument("the gradient of ", spec().ToString(), " cannot be ",
                                 grad.spec().ToString()),
                 "set_grad");
   }
-  GradMeta& meta = EnsureGradMeta(*this);
-  (meta.retained != nullptr ? *meta.retained : meta.grad) = std::move(grad);
+  HoldGrad(*this, std::move(grad));
 }
 
 Tensor& Tensor::RetainGrad() {
+  if (!defined()) RaiseUndefined();
   if (!requires_grad()) {
     RaiseStatus(FailedPrecondition("the tensor does not require a gradient"), "retain_grad");
   }

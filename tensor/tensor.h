@@ -13,6 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "device/object_pool.h"
+#include "tensor/dim_list.h"
 #include "tensor/intrusive_ptr.h"
 #include "tensor/spec.h"
 #include "tensor/storage.h"
@@ -31,8 +32,10 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   char* data = nullptr;  // first element; inside storage
   TensorSpec spec;
   bool weak_number = false;    // made from a C++ number: takes part in promotion by its kind only
+  uint32_t born_in;            // the number of the capture that it was made in; 0: in none
   double number = 0;           // the exact value of a floating weak_number
   bool requires_grad = false;  // a leaf that wants a gradient, or computed from one
+  bool owned = false;          // somebody keeps it under a name, see tensor/owner.h
   uint32_t grad_slot = 0;      // which of grad_node's outputs
   IntrusivePtr<GradNode> grad_node;  // who computed this tensor; null for leaves
   std::unique_ptr<GradMeta> grad_meta;
@@ -42,12 +45,31 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   ~TensorImpl();
 };
 
+namespace internal {
+
+// Every arithmetic type is one of these to the host: a kind and a size.
+enum class NumberKind : uint8_t { kBool, kSigned, kUnsigned, kFloat };
+struct NumberType {
+  NumberKind kind;
+  uint8_t bytes;
+};
+template <class T>
+inline constexpr NumberType kNumberType = {std::is_same_v<T, bool>       ? NumberKind::kBool
+                                           : std::is_floating_point_v<T> ? NumberKind::kFloat
+                                           : std::is_signed_v<T>         ? NumberKind::kSigned
+                                                                         : NumberKind::kUnsigned,
+                                           static_cast<uint8_t>(sizeof(T))};
+
+}  // namespace internal
+
 // A multi-dimensional array: a cheap handle, copies share the same elements. A default-made tensor
-// is *undefined* and takes part in no operation.
+// is *undefined*, and so is one that was moved from: it takes part in no operation, and asking for
+// its shape or elements throws.
 //
 // Eager functions on tensors throw firn::Error on bad arguments. Values may be read through several
-// handles on several threads at once; changing one (elements, gradient, requires_grad) needs the
-// caller's lock, as for any container.
+// handles on several threads at once, by operations, ToVector, Item, Equals and printing. Changing
+// one (elements, gradient, requires_grad) needs the caller's lock, as for any container, and so
+// does host_view, which may put the elements into another order.
 class Tensor {
  public:
   Tensor() = default;
@@ -57,23 +79,45 @@ class Tensor {
   requires(std::is_arithmetic_v<T>) Tensor(T number)  // NOLINT: implicit on purpose
       : Tensor(FromNumber(number)) {}
   explicit Tensor(IntrusivePtr<TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  // The handle that a module keeps of a parameter stays as it is: moving from it copies.
+  Tensor(Tensor&& other) noexcept : impl_(other.Take()) {}
+  // Makes this handle name another tensor. Throws firn::Error on the handle that a module keeps of
+  // a parameter or buffer, which names one tensor for life: CopyFrom writes its elements.
+  Tensor& operator=(const Tensor& other) {
+    if (impl_ && impl_->owned) [[unlikely]]
+      CheckRebinding(other);
+    impl_ = other.impl_;
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) {
+    if (impl_ && impl_->owned) [[unlikely]]
+      CheckRebinding(other);
+    impl_ = other.Take();
+    return *this;
+  }
+  ~Tensor() = default;
 
   bool defined() const { return static_cast<bool>(impl_); }
-  // The accessors below require defined().
-  const TensorSpec& spec() const { return impl_->spec; }
-  const Shape& shape() const { return impl_->spec.shape; }
-  DType dtype() const { return impl_->spec.dtype; }
-  Device device() const { return impl_->spec.device; }
+  // The accessors below throw firn::Error when the tensor is undefined.
+  const TensorSpec& spec() const {
+    if (!impl_) [[unlikely]]
+      RaiseUndefined();
+    return impl_->spec;
+  }
+  const Shape& shape() const { return spec().shape; }
+  DType dtype() const { return spec().dtype; }
+  Device device() const { return spec().device; }
   int rank() const { return shape().rank(); }
   // Size of a dimension; negative counts from the end. Throws when out of range.
   int64_t size(int dim) const;
   int64_t num_elements() const { return shape().num_elements(); }
-  bool is_contiguous() const { return impl_->spec.layout.contiguous; }
+  bool is_contiguous() const { return spec().layout.contiguous; }
 
   // --- Elements on the host -------------------------------------------------------------------
   // The elements, row-major. Throws unless T matches dtype(), the tensor is on the CPU and
-  // contiguous (call Contiguous() first on views), and outside capture. A blocked tensor is put
-  // into row-major order first, which needs the same care as a write.
+  // contiguous (call Contiguous() first on views), and outside capture. What a convolution made may
+  // lie in blocks and is put into row-major order first: no other thread may read it meanwhile.
   template <class T>
   absl::Span<const T> host_view() const {
     return {static_cast<const T*>(HostData(DTypeOf<T>(), false)),
@@ -85,13 +129,26 @@ class Tensor {
     return {static_cast<T*>(const_cast<void*>(HostData(DTypeOf<T>(), true))),
             static_cast<size_t>(num_elements())};
   }
-  // A copy of the elements in row-major order, converted to T; any layout, device and dtype.
+  // A copy of the elements in row-major order, converted to T (any arithmetic type) as static_cast
+  // does; any layout, device and dtype. Throws where an integer T cannot hold a value: NaN, or what
+  // lies outside its range.
   template <class T>
-  std::vector<T> ToVector() const;
-  // The only element, converted to T. Throws when there is more or less than one.
+  requires(std::is_arithmetic_v<T>) std::vector<T> ToVector()
+  const {
+    if constexpr (std::is_same_v<T, bool>) {  // whose vector has no elements of its own
+      const std::vector<uint8_t> bytes = NumbersAs<uint8_t>(internal::kNumberType<bool>);
+      return {bytes.begin(), bytes.end()};
+    } else {
+      return NumbersAs<T>(internal::kNumberType<T>);
+    }
+  }
+  // The only element, converted in the same way. Throws when there is more or less than one.
   template <class T = double>
-  T Item() const {
-    return static_cast<T>(ItemAsDouble());
+  requires(std::is_arithmetic_v<T>) T Item()
+  const {
+    T value;
+    CopyNumbers(internal::kNumberType<T>, &value, 1, "item");
+    return value;
   }
   // Same shape, dtype and elements (NaN equals nothing).
   bool Equals(const Tensor& other) const;
@@ -101,7 +158,8 @@ class Tensor {
   // Turns recording on or off for a leaf. Throws on integer tensors and on computed ones.
   Tensor& SetRequiresGrad(bool on = true);
   bool is_leaf() const;
-  // The accumulated gradient of a leaf; undefined before the first backward pass.
+  // The accumulated gradient of a leaf; undefined before the first backward pass. Throws when a
+  // frozen graph has kept it to itself (CompileOptions::keep_gradients).
   const Tensor& grad() const;
   void SetGrad(Tensor grad);
   void ZeroGrad() { SetGrad(Tensor()); }
@@ -122,19 +180,22 @@ class Tensor {
   Tensor Flatten(int start_dim = 0, int end_dim = -1) const;
   Tensor Transpose(int dim0, int dim1) const;
   Tensor T() const;  // swaps the last two dimensions
-  Tensor Permute(std::vector<int64_t> dims) const;
-  Tensor Squeeze(std::vector<int64_t> dims = {}) const;
+  Tensor Permute(const DimList& dims) const;
+  Tensor Squeeze(const DimList& dims = {}) const;
   Tensor Unsqueeze(int dim) const;
   Tensor Matmul(const Tensor& other) const;
-  Tensor Sum() const;
-  Tensor Mean() const;
+  Tensor Sum(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Mean(const DimList& dims = {}, bool keepdim = false) const;
 
   // x[2], x[{Range(0, 8), kAll, -1}], x[mask], x[indices]: see tensor/index.h. The result can be
   // assigned to: x[...] = y writes into x.
   IndexedTensor operator[](std::initializer_list<TensorIndex> indices) const;
   IndexedTensor operator[](const TensorIndex& index) const;
 
-  // Replaces this handle (not the elements) by the result: `loss += x` never changes a saved value.
+  // Makes this handle name the result and leaves the elements alone: `loss += x` never changes a
+  // saved value. But the parameters and buffers of modules, and every other leaf that wants a
+  // gradient, keep their identity: there it writes the elements, through whichever handle, and
+  // throws while gradients are recorded. So `p -= lr * p.grad()` inside NoGradScope is a step.
   Tensor& operator+=(const Tensor& other);
   Tensor& operator-=(const Tensor& other);
   Tensor& operator*=(const Tensor& other);
@@ -161,8 +222,23 @@ class Tensor {
     return FromInteger(static_cast<int64_t>(number));
   }
   static Tensor FromInteger(int64_t number);
+  template <class T>
+  std::vector<T> NumbersAs(internal::NumberType type) const {
+    std::vector<T> values(static_cast<size_t>(num_elements()));
+    CopyNumbers(type, values.data(), num_elements(), "to_vector");
+    return values;
+  }
   const void* HostData(DType want, bool write) const;
-  double ItemAsDouble() const;
+  // Writes `count` numbers of type `to`, which is how many elements there must be.
+  void CopyNumbers(internal::NumberType to, void* out, int64_t count, const char* what) const;
+  [[noreturn]] static void RaiseUndefined();
+  void CheckRebinding(const Tensor& other) const;
+  bool IsOwnersHandle() const noexcept;
+  IntrusivePtr<TensorImpl> Take() noexcept {
+    if (impl_ && impl_->owned && IsOwnersHandle()) [[unlikely]]
+      return impl_;
+    return std::move(impl_);
+  }
 
   IntrusivePtr<TensorImpl> impl_;
 };
@@ -175,7 +251,8 @@ class TensorRef {
   const Tensor& operator*() const { return *tensor_; }
   const Tensor* operator->() const { return tensor_; }
   bool defined() const { return tensor_->defined(); }
-  const TensorSpec& spec() const { return tensor_->spec(); }
+  // Requires: defined().
+  const TensorSpec& spec() const { return tensor_->impl()->spec; }
 
  private:
   const Tensor* tensor_;
@@ -190,13 +267,6 @@ absl::Status AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out);
 Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
 
 std::ostream& operator<<(std::ostream& os, const Tensor& t);
-
-// The elements as T, whatever the dtype. Bool gives 0 and 1.
-extern template std::vector<float> Tensor::ToVector<float>() const;
-extern template std::vector<double> Tensor::ToVector<double>() const;
-extern template std::vector<int32_t> Tensor::ToVector<int32_t>() const;
-extern template std::vector<int64_t> Tensor::ToVector<int64_t>() const;
-extern template std::vector<uint8_t> Tensor::ToVector<uint8_t>() const;
 
 }  // namespace firn
 

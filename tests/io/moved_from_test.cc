@@ -158,7 +158,7 @@ TEST(EmptyTest, ADatasetOfNegativeSizeIsRefused) {
 
 // Parameters that wait for the first input of their layer.
 TEST(EmptyTest, PendingTensorsAreRefused) {
-  const Tensor pending = MakePending(DType::kF32, Device::Cpu(), nullptr);
+  const Tensor pending = MakePending(DType::kF32, Device::Cpu());
   const std::string path = TempPath("pending.h5");
   EXPECT_THAT(ErrorOf([&] { Save(path, {{"w", pending}}); }), HasSubstr("save: save " + path));
   EXPECT_THAT(ErrorOf([&] { FromTensors(pending); }), HasSubstr("dataset: "));

@@ -33,6 +33,7 @@ class Listener final : public CaptureRecorder {
   absl::Status BeforeWrite(const Tensor&) override { return absl::OkStatus(); }
   absl::Status OnHostRead(const Tensor&) override { return absl::OkStatus(); }
   absl::Status OnHostData(const TensorSpec&) override { return absl::OkStatus(); }
+  void BeforeGetGrad(const Tensor&) override {}
   void BeforeSetGrad(const Tensor&) override {}
 
   std::set<const TensorImpl*> outside;  // what operations took that none of them made

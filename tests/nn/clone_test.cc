@@ -58,7 +58,7 @@ TEST(CloneTest, CopiesAnyTreeOfUserClasses) {
   const Tensor x = FromVector<float>({1, 2, 3}, {1, 3});
   const Tensor y = net.Forward(x);
   net.tower.Eval();
-  net.tail.Freeze();
+  net.tail.SetTrainable(false);
   const std::unique_ptr<Net> copy = Clone(net);
   EXPECT_EQ(copy->ToString(), net.ToString());
   EXPECT_TRUE(copy->Forward(x).Equals(y));

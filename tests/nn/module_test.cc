@@ -129,12 +129,12 @@ TEST(ModuleTest, TrainAndEvalReachEveryModule) {
 
 TEST(ModuleTest, FrozenParametersGetNoGradient) {
   Net net;
-  net.encoder.Freeze();
+  net.encoder.SetTrainable(false);
   Sum(net.Forward(Ones({2, 3}), Ones({2, 3}))).Backward();
   EXPECT_FALSE(net.encoder.fc1.weight().grad().defined());
   EXPECT_FALSE(net.encoder.fc2.weight().requires_grad());  // was pending when frozen
   EXPECT_TRUE(net.head.weight().grad().defined());
-  net.encoder.Freeze(false);
+  net.encoder.SetTrainable();
   EXPECT_TRUE(net.encoder.fc1.weight().requires_grad());
 }
 
@@ -262,6 +262,60 @@ TEST(ModuleTest, VisitsEveryModuleDepthFirst) {
   net.Visit([&](Module& m) { types.push_back(m.type_name()); });
   EXPECT_EQ(types,
             (std::vector<std::string>{"Net", "Encoder", "Linear", "Counter", "Linear", "Linear"}));
+}
+
+// As nn/README.md tells: sizes that the first input brings.
+struct Offset final : Layer {
+  Tensor& offset = AddPendingParameter("offset", {kDeferred});
+  Tensor& seen = AddPendingBuffer("seen", {kDeferred});
+
+  int64_t MultiplyAdds(const Shape& input, const Shape&) const override {
+    return input.num_elements();
+  }
+
+ protected:
+  Tensor Forward(const Tensor& x) override {
+    InitPending(offset, {x.size(-1)}, init::Constant(2));
+    InitPending(seen, {x.size(-1)}, init::Constant(1));
+    return Mul(x, offset);
+  }
+};
+
+TEST(ModuleTest, ALayerOfOnesOwnFindsItsSizeFromTheFirstInput) {
+  Offset layer;
+  EXPECT_THROW(layer.state_dict(), Error);
+  EXPECT_EQ(layer(Ones({2, 3})).ToVector<float>(), std::vector<float>(6, 2));
+  EXPECT_EQ(layer.offset.shape(), Shape({3}));
+  EXPECT_EQ(layer.seen.ToVector<float>(), std::vector<float>(3, 1));
+  EXPECT_TRUE(layer.offset.requires_grad());
+  EXPECT_FALSE(layer.seen.requires_grad());
+  EXPECT_EQ(layer.MultiplyAdds({2, 3}, {2, 3}), 6);
+}
+
+TEST(ModuleTest, TheTreeCanBeWalked) {
+  Net net;
+  std::vector<std::string> names;
+  for (const NamedModule& m : net.named_modules()) names.push_back(m.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"", "encoder", "encoder.fc1", "encoder.counter",
+                                             "encoder.fc2", "head"}));
+  EXPECT_EQ(net.named_modules()[2].module, &net.encoder.fc1);
+  EXPECT_EQ(&net.child(0), &net.encoder);
+  EXPECT_THROW(net.child(2), Error);
+  EXPECT_EQ(net.encoder.FindChild("fc2"), &net.encoder.fc2);
+  EXPECT_EQ(net.FindChild("fc2"), nullptr);
+  std::vector<int64_t> sizes;
+  net.encoder.counter.ForEachOwnTensor([&](const Tensor& t) { sizes.push_back(t.num_elements()); });
+  EXPECT_EQ(sizes, (std::vector<int64_t>{1, 1}));
+}
+
+TEST(ModuleTest, RefusesAFactoryThatMakesNothing) {
+  struct Parent : Module {
+    using Module::AddMade;
+  } parent;
+  EXPECT_NE(ErrorOf([&] { parent.AddMade("a", nullptr); }).find("nothing makes \"a\" in Parent"),
+            std::string::npos);
+  EXPECT_THROW(parent.AddMade("a", [](const Module*) { return nullptr; }), Error);
+  EXPECT_EQ(parent.num_children(), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// The owners of a tensor stand in its GradMeta; a flag in the tensor itself says that there are
+// any, so that assignments to other handles cost one look.
+
+#include "tensor/owner.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/grad_meta.h"
+
+namespace firn {
+
+void Own(const Tensor& t, const TensorOwner* owner) {
+  EnsureGradMeta(t).owners.push_back(owner);
+  t.impl()->owned = true;
+}
+
+void Disown(const Tensor& t, const TensorOwner* owner) {
+  auto& owners = EnsureGradMeta(t).owners;
+  owners.erase(std::remove(owners.begin(), owners.end(), owner), owners.end());
+  t.impl()->owned = !owners.empty();
+}
+
+std::string NameOfKept(const Tensor& t) {
+  if (t.impl()->owned) return t.impl()->grad_meta->owners.front()->OwnedName();
+  return absl::StrCat("a leaf ", t.spec().ToString());
+}
+
+namespace {
+
+struct Noted {
+  std::string name;
+  std::shared_ptr<const bool> claimed;  // not the tensor, which may be large and gone by then
+};
+
+std::vector<Noted>& LeftOut() {
+  static thread_local std::vector<Noted> noted;
+  return noted;
+}
+
+constexpr size_t kMostNoted = 1000;  // of programs that never step an optimizer
+
+}  // namespace
+
+void NoteGradientOfOwned(const Tensor& leaf) {
+  GradMeta& meta = EnsureGradMeta(leaf);
+  if (meta.optimized || meta.claimed != nullptr || LeftOut().size() == kMostNoted) return;
+  meta.claimed = std::make_shared<bool>(false);
+  LeftOut().push_back({NameOfKept(leaf), meta.claimed});
+}
+
+void NoteOptimized(const Tensor& parameter) {
+  GradMeta& meta = EnsureGradMeta(parameter);
+  meta.optimized = true;
+  if (meta.claimed != nullptr) *meta.claimed = true;
+}
+
+void ReportLeftOut() {
+  if (LeftOut().empty()) [[likely]]
+    return;
+  std::vector<std::string> names;
+  for (const Noted& noted : std::exchange(LeftOut(), {})) {
+    if (!*noted.claimed) names.push_back(noted.name);
+  }
+  if (names.empty()) return;
+  std::fprintf(stderr,
+               "firn: no optimizer has %s%s, which got gradients. A module that is a member of its"
+               " own is not part of a network: make it with Add. What is not to be trained is"
+               " faster after SetTrainable(false)\n",
+               names.front().c_str(),
+               names.size() == 1 ? "" : absl::StrCat(" and ", names.size() - 1, " others").c_str());
+}
+
+bool Tensor::IsOwnersHandle() const noexcept {
+  const auto& owners = impl_->grad_meta->owners;
+  return std::any_of(owners.begin(), owners.end(),
+                     [this](const TensorOwner* owner) { return owner->handle() == this; });
+}
+
+void Tensor::CheckRebinding(const Tensor& other) const {
+  if (Is(other) || !IsOwnersHandle()) return;
+  RaiseStatus(FailedPrecondition(NameOfKept(*this),
+                                 " keeps its tensor for life, because optimizers and graphs hold"
+                                 " it too; inside NoGradScope, CopyFrom writes its elements"),
+              "operator=");
+}
+
+}  // namespace firn

@@ -1,0 +1,46 @@
+#ifndef FIRN_TENSOR_OWNER_H_
+#define FIRN_TENSOR_OWNER_H_
+
+// Tensors that somebody keeps for life under a name, as a module keeps its parameters and buffers.
+// The keeper's own handle cannot be made to name another tensor (Tensor::operator= throws), and
+// `op=` through any handle writes the elements.
+
+#include <string>
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// Thread-compatible; owning and disowning change the tensor. Calls Disown before it dies.
+class TensorOwner {
+ public:
+  // As users know the tensor: "parameter net.fc.weight".
+  virtual std::string OwnedName() const = 0;
+  // What is known of a pending tensor's shape, "[4, ?]"; empty when nothing is.
+  virtual std::string KnownShape() const { return ""; }
+  // The handle that names the tensor for life.
+  virtual const Tensor* handle() const = 0;
+
+ protected:
+  ~TensorOwner() = default;
+};
+
+// Takes down, and strikes out, that `owner` keeps `t`. Several may keep one tensor.
+// Requires: t.defined().
+void Own(const Tensor& t, const TensorOwner* owner);
+void Disown(const Tensor& t, const TensorOwner* owner);
+
+// "parameter net.fc.weight", "buffer net.bn.running_mean", or "a leaf f32 [3]" of no owner.
+// Requires: t.defined().
+std::string NameOfKept(const Tensor& t);
+
+// A module that was not made by Add trains nothing, and says nothing. What gives it away is a
+// parameter that gets gradients while no optimizer has it. The sweep notes each such parameter
+// once; the next step of an optimizer on this thread says so on stderr, unless one has it by then.
+void NoteGradientOfOwned(const Tensor& leaf);
+void NoteOptimized(const Tensor& parameter);
+void ReportLeftOut();
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OWNER_H_
