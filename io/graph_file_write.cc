@@ -13,6 +13,7 @@
 #include "io/graph_file_format.h"
 #include "io/internal/graph_archive.h"
 #include "tensor/error.h"
+#include "tensor/owner.h"
 #include "tensor/pending.h"
 #include "tensor/reorder.h"
 
@@ -140,6 +141,13 @@ absl::Status WriteElements(const Graph& graph, BufferId buffer, Output& out) {
 }
 
 absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphOptions& options) {
+  for (const GradientEffect& e : graph.gradients) {
+    FIRN_RETURN_IF(
+        e.found != kNoValue,
+        FailedPrecondition("every run adds to the gradient that it finds in ", NameOfKept(e.leaf),
+                           ", and a file knows no leaves; capture a"
+                           " step that begins with ZeroGrad"));
+  }
   const auto left = std::count_if(graph.gradients.begin(), graph.gradients.end(),
                                   [](const GradientEffect& e) { return e.value != kNoValue; });
   FIRN_RETURN_IF(left != 0 && !options.drop_gradients,

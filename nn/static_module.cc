@@ -14,9 +14,7 @@
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/clone.h"
 #include "tensor/precision.h"
-#include "tensor/reorder.h"
 
 namespace firn::nn {
 namespace {
@@ -61,14 +59,6 @@ std::string ModesOf(const Module& network) {
   return train == 0 ? "eval" : absl::StrCat(train, " of ", all, " modules in train");
 }
 
-// A copy of `t` that shares nothing with the network, so that no parameter is taken for the input.
-Tensor OwnCopy(const Tensor& t) {
-  const NoGradScope no_grad;
-  absl::StatusOr<Tensor> plain = Reordered(t.Detach(), 0);
-  RaiseIfError(plain.status(), "static module");
-  return Clone(*plain);
-}
-
 // Where the states lie that a graph reads.
 absl::flat_hash_set<const Storage*> StatesOf(const Graph& graph) {
   absl::flat_hash_set<const Storage*> states;
@@ -82,7 +72,12 @@ absl::flat_hash_set<const Storage*> StatesOf(const Graph& graph) {
 }  // namespace
 
 StaticModule::StaticModule(Module& network, Function function, const StaticModuleOptions& options)
-    : network_(&network), function_(std::move(function)), options_(options) {
+    : network_(&network),
+      function_(std::make_unique<const Function>(std::move(function))),
+      options_(options) {
+  if (*function_ == nullptr) {
+    RaiseStatus(InvalidArgument("the function is empty"), "static module");
+  }
   if (options.max_graphs < 1) {
     RaiseStatus(InvalidArgument("max_graphs is ", options.max_graphs, " (want >= 1)"),
                 "static module");
@@ -132,6 +127,19 @@ std::string StaticModule::TextOf(absl::Span<const Tensor> inputs) const {
 }
 
 // --- Calls --------------------------------------------------------------------------------------
+
+void StaticModule::CheckUsable() const {
+  if (function_ == nullptr) {
+    RaiseStatus(FailedPrecondition("it is empty: it was moved from"), "static module");
+  }
+}
+
+const StaticGraph& StaticModule::graph(size_t i) const {
+  if (i >= entries_.size()) {
+    RaiseStatus(OutOfRange("there is no graph ", i, ", only ", entries_.size()), "static module");
+  }
+  return entries_[i].graph;
+}
 
 void StaticModule::Check(absl::Span<const Tensor> inputs) const {
   if (num_inputs_ != 0 && inputs.size() != num_inputs_) {
@@ -192,6 +200,7 @@ bool StaticModule::Find() {
 }
 
 TensorList StaticModule::Call(absl::Span<const Tensor> inputs) {
+  CheckUsable();
   const PathScope scope(network_->path());
   Check(inputs);
   DescribeCall(inputs, &wanted_.call);
@@ -208,23 +217,15 @@ Tensor StaticModule::CallForOne(absl::Span<const Tensor> inputs) {
 }
 
 TensorList StaticModule::Repeat(absl::Span<const Tensor> inputs) {
-  TensorList row_major;
-  for (const Tensor& t : inputs) {
-    absl::StatusOr<Tensor> plain = Reordered(t, 0);
-    RaiseIfError(plain.status(), "static module");
-    row_major.push_back(*std::move(plain));
-  }
   Entry& entry = entries_.front();
   ++hits_;
   ++entry.hits;
-  return entry.graph.Call(row_major);
+  return entry.graph.Call(inputs);
 }
 
 TensorList StaticModule::CaptureCall(absl::Span<const Tensor> inputs) {
   ++misses_;
-  TensorList own;
-  for (const Tensor& t : inputs) own.push_back(OwnCopy(t));
-  Captured captured = Capture(function_, own);
+  Captured captured = Capture(*function_, inputs);
   absl::StatusOr<StaticGraph> graph =
       StaticGraph::Compile(std::move(captured.graph), options_.compile);
   RaiseIfError(graph.status(), "static module");
@@ -248,6 +249,7 @@ void StaticModule::MakeRoom() {
 }
 
 std::string StaticModule::DebugString() const {
+  if (function_ == nullptr) return "StaticModule that was moved from\n";
   std::string text = absl::StrCat("StaticModule of ", network_->path(), ": ", entries_.size(),
                                   " of at most ", options_.max_graphs, " graphs, ", hits_,
                                   " hits, ", misses_, " misses, ", dropped_, " dropped\n");

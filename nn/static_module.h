@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,9 +43,9 @@ struct StaticModuleOptions {
 // them. An input that wants a gradient is an error while gradients are recorded. To train, capture
 // the whole step (Freeze in autograd/graph/static_graph.h).
 //
-// Refers to the network, which must outlive it. Thread-compatible: one call at a time; another
-// StaticModule of the same network may run on another thread where two forwards of it may (eval
-// mode, nothing pending).
+// Refers to the network, which must outlive it; one that was moved from throws when called.
+// Thread-compatible: one call at a time; another StaticModule of the same network may run on
+// another thread where two forwards of it may (eval mode, nothing pending).
 class StaticModule {
  public:
   using Function = std::function<TensorList(absl::Span<const Tensor> inputs)>;
@@ -75,9 +76,9 @@ class StaticModule {
   void Clear() { entries_.clear(); }
 
   size_t size() const { return entries_.size(); }
-  // The graph that ran last is 0. The reference lives until the next call or Clear(). Requires:
+  // The graph that ran last is 0. The reference lives until the next call or Clear(). Throws unless
   // i < size().
-  const StaticGraph& graph(size_t i) const { return entries_[i].graph; }
+  const StaticGraph& graph(size_t i) const;
   int64_t hits() const { return hits_; }      // calls that ran a graph
   int64_t misses() const { return misses_; }  // calls that captured one, also in vain
   // Graphs given up for others, or out of use for good.
@@ -121,6 +122,7 @@ class StaticModule {
   static void DescribeCall(absl::Span<const Tensor> inputs, std::vector<uint64_t>* words);
   std::string TextOf(absl::Span<const Tensor> inputs) const;
 
+  void CheckUsable() const;
   void Check(absl::Span<const Tensor> inputs) const;
   // Moves the entry of `wanted_` to the front; false if there is none of now.
   bool Find();
@@ -131,7 +133,7 @@ class StaticModule {
   Tensor CallForOne(absl::Span<const Tensor> inputs);
 
   Module* network_;
-  Function function_;
+  std::unique_ptr<const Function> function_;  // null: moved from
   StaticModuleOptions options_;
   size_t num_inputs_ = 0;       // 0: any
   std::vector<Entry> entries_;  // the one used last first

@@ -2,6 +2,8 @@
 
 #include "autograd/graph/capture.h"
 
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "autograd/graph/recorder.h"
@@ -18,12 +20,14 @@ namespace {
 class CaptureScope {
  public:
   explicit CaptureScope(GraphRecorder* recorder) {
+    static std::atomic<uint32_t> captures{0};
     ThisThread().capture = recorder;
-    autograd::storage_holder = recorder;
+    ThisThread().capture_number = ++captures;
+    autograd::sweep_capture = recorder;
   }
   ~CaptureScope() {
     ThisThread().capture = nullptr;
-    autograd::storage_holder = nullptr;
+    autograd::sweep_capture = nullptr;
   }
   CaptureScope(const CaptureScope&) = delete;
   CaptureScope& operator=(const CaptureScope&) = delete;
@@ -35,24 +39,27 @@ void CheckInputs(absl::Span<const Tensor> inputs) {
       RaiseStatus(InvalidArgument("input ", i, " is an undefined tensor"), "capture");
     }
     if (IsPending(inputs[i])) RaiseStatus(PendingError(inputs[i]), "capture");
-    for (size_t j = 0; j < i; ++j) {
-      if (inputs[i].impl()->storage == inputs[j].impl()->storage) {
-        RaiseStatus(InvalidArgument("inputs ", j, " and ", i, " share their elements; clone one"),
-                    "capture");
-      }
+    if (GradEnabled() && inputs[i].requires_grad()) {
+      RaiseStatus(FailedPrecondition("input ", i,
+                                     " wants a gradient, which no run of a graph gives"
+                                     " it; make it a state by not passing it, or detach it"),
+                  "capture");
     }
   }
 }
 
-// What the captured code gets: the elements as the graph takes them, row-major and without history.
+// What the captured code gets: the elements as the graph takes them, row-major, without history and
+// in memory of their own. For values are known by where they lie: what shares an input's memory
+// without being the input is a state, and of two views of one tensor each is an input.
 TensorList Given(absl::Span<const Tensor> inputs) {
   TensorList given;
   for (const Tensor& t : inputs) {
-    absl::StatusOr<Tensor> plain = t.is_contiguous()
-                                       ? WrapStorage(t.impl()->storage, t.impl()->data, t.spec())
-                                       : Reordered(t, 0);
-    RaiseIfError(plain.status(), "capture");
-    given.push_back(*std::move(plain));
+    absl::StatusOr<Tensor> copy =
+        AllocateTensor(TensorSpec::Contiguous(t.dtype(), t.shape(), t.device()));
+    RaiseIfError(copy.status(), "capture");
+    RaiseIfError(CopyElements(t.spec(), t.impl()->data, copy->spec(), copy->impl()->data),
+                 "capture");
+    given.push_back(*std::move(copy));
   }
   return given;
 }

@@ -6,9 +6,12 @@
 #include "autograd/graph/executor.h"
 
 #include <algorithm>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/execution_observer.h"
 #include "autograd/graph/kernel_call.h"
@@ -122,17 +125,6 @@ absl::Status Executor::RefreshStates() {
   return absl::OkStatus();
 }
 
-absl::Status Executor::CheckGradients() const {
-  for (const GradientEffect& e : graph_.gradients) {
-    FIRN_RETURN_IF(
-        e.expected && !e.leaf.grad().Is(graph_.value(e.value).bound),
-        FailedPrecondition("the gradient of a leaf ", e.leaf.spec().ToString(),
-                           ", which the captured run found there, has been cleared or replaced;"
-                           " capture what computes it as well"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Executor::RunStep(Step& step) {
   if (step.check_indices) [[unlikely]] {
     const KernelCall call(graph_, *step.instr);
@@ -193,24 +185,34 @@ absl::Status Executor::RunObservedSteps() {
   return absl::OkStatus();
 }
 
-void Executor::LeaveGradients() {
-  static const Tensor none;
-  for (GradientEffect& e : graph_.gradients) {
-    const Tensor& grad = e.value == kNoValue ? none : graph_.value(e.value).bound;
-    if (!e.leaf.grad().Is(grad)) e.leaf.SetGrad(grad);
-  }
+// Several threads may have one graph: each run waits for the one before, whose memory it needs. A
+// thread that is in a run already, as an observer of it may be, would wait for itself.
+absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out) {
+  const std::thread::id self = std::this_thread::get_id();
+  FIRN_RETURN_IF(runner_.load(std::memory_order_relaxed) == self,
+                 FailedPrecondition("the graph is running on this thread already; what observes"
+                                    " its steps cannot run it"));
+  const std::lock_guard<std::mutex> lock(running_);
+  runner_.store(self, std::memory_order_relaxed);
+  // Also when an observer throws.
+  const absl::Cleanup done = [this] {
+    runner_.store(std::thread::id(), std::memory_order_relaxed);
+  };
+  return RunAlone(in, out);
 }
 
-absl::Status Executor::Run(absl::Span<const Tensor> in, absl::Span<const Tensor> out) {
+absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Tensor> out) {
   FIRN_RETURN_IF(ThisThread().capture != nullptr,
                  FailedPrecondition("a graph runs while another is captured, which would not see"
                                     " it; call the function that it was captured from"));
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
   const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
+  FIRN_RETURN_IF_ERROR(CheckGradients());
   FIRN_RETURN_IF_ERROR(RefreshStates());
   FIRN_RETURN_IF_ERROR(CheckMemory(in, out));
-  FIRN_RETURN_IF_ERROR(CheckGradients());
+  FIRN_RETURN_IF_ERROR(TakeGradients());
+  FIRN_RETURN_IF_ERROR(RefreshStates());  // gradients may have got other memory
   for (const Patch& p : patches_) operands_[p.operand].data = in[p.input].impl()->data + p.offset;
   // Before the steps, because a run that fails has changed some of them.
   for (StatePlace& state : states_) {

@@ -2,13 +2,17 @@
 #define FIRN_AUTOGRAD_GRAPH_EXECUTOR_H_
 
 // Runs a lowered graph: every kernel chosen, every operand's place known. A run is one loop over
-// kernels; it allocates nothing, takes no lock and looks nothing up. (oneDNN does within its own
-// kernels: convolutions that are not Winograd's or the first layer's, large products of matrices.)
+// kernels; it allocates nothing, takes one lock, its own, and looks nothing up. (oneDNN does within
+// its own kernels: convolutions that are not Winograd's or the first layer's, large products of
+// matrices.)
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -40,7 +44,8 @@ struct ExecutorOptions {
   bool autotune = false;
 };
 
-// Not thread-safe: a run uses the graph's own memory.
+// Run is thread-safe, and runs come one after the other: each uses the graph's own memory. All else
+// is not.
 class Executor {
  public:
   // Requires: `graph` comes from Lower. Everything slow happens here.
@@ -113,7 +118,16 @@ class Executor {
   // Where a state's buffer begins now.
   absl::StatusOr<char*> Find(const StatePlace& state) const;
   absl::Status RefreshStates();
+  absl::Status RunAlone(absl::Span<const Tensor> in, absl::Span<const Tensor> out);
+  // The gradients that are in leaves now and lie in the graph's memory.
+  void FindLeftGradients();
   absl::Status CheckGradients() const;
+  bool IsMadeAnew(ValueId id) const;
+  bool IsOnlySummed(ValueId id) const;
+  // Whether anybody has the memory of an effect's gradient, beside this graph and the leaf.
+  bool KeptByOthers(size_t effect, const Tensor& bound) const;
+  // Brings the gradients that leaves have to where the run finds them.
+  absl::Status TakeGradients();
   absl::Status RunStep(Step& step);
   absl::Status RunSteps();
   absl::Status RunStepsOnTwoStreams();
@@ -141,6 +155,12 @@ class Executor {
   std::unique_ptr<SideStream> side_;      // null: one stream
   std::optional<Recordings> recordings_;
   std::vector<char*> addresses_;  // of inputs and states, scratch of RunRecorded
+  std::vector<Tensor> left_;      // by effect on gradients: the handle that is given out
+  std::vector<bool>
+      only_summed_;              // by effect: runs add to the gradient and do nothing else with it
+  std::vector<bool> made_anew_;  // by effect: runs may write the gradient into other memory
+  std::mutex running_;
+  std::atomic<std::thread::id> runner_;
 };
 
 }  // namespace firn

@@ -45,6 +45,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph,
   auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph), options));
   FIRN_RETURN_IF_ERROR(executor->ChooseKernels());
   FIRN_RETURN_IF_ERROR(executor->Bind());
+  executor->FindLeftGradients();
   return executor;
 }
 

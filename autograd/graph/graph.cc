@@ -43,10 +43,12 @@ class Verifier {
     for (const Instr& instr : g_.instrs) FIRN_RETURN_IF_ERROR(CheckInstr(instr));
     for (ValueId id : g_.outputs) FIRN_RETURN_IF_ERROR(CheckRead(id, "an output"));
     for (const GradientEffect& e : g_.gradients) {
-      if (e.value == kNoValue) continue;
-      FIRN_RETURN_IF_ERROR(CheckRead(e.value, "a gradient"));
-      FIRN_RETURN_IF(!g_.value(e.value).bound.defined(),
-                     Internal("no tensor holds the gradient %", e.value));
+      for (const ValueId id : {e.value, e.found}) {
+        if (id == kNoValue) continue;
+        FIRN_RETURN_IF_ERROR(CheckRead(id, "a gradient"));
+        FIRN_RETURN_IF(!g_.value(id).bound.defined(),
+                       Internal("no tensor holds the gradient %", id));
+      }
     }
     return absl::OkStatus();
   }

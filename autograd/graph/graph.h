@@ -72,13 +72,20 @@ struct Instr {
   std::string_view module_path() const { return path == nullptr ? std::string_view() : *path; }
 };
 
-// What a run leaves in a leaf's grad(): a value, or kNoValue for no gradient.
+// What a run does with the gradient of a leaf: with the one that it finds in grad(), and what it
+// leaves there.
 struct GradientEffect {
+  enum class Finds : uint8_t {
+    kAnything,  // it clears or replaces the gradient before it looks at it
+    kNone,      // it did something because there was none; a run that finds one is an error
+    kGradient,  // it read one; a run that finds none is an error
+    kAddsTo,    // its backward pass adds to it, if there is one
+  };
   Tensor leaf;
-  ValueId value = kNoValue;
-  // The run finds it there: it adds to a gradient, or reads one. A leaf that has another tensor for
-  // gradient when a run begins is an error.
-  bool expected = false;
+  ValueId value = kNoValue;  // what is left; kNoValue: no gradient
+  ValueId found = kNoValue;  // of kGradient and kAddsTo: the state that begins as what is found
+  Finds finds = Finds::kAnything;
+  bool withheld = false;  // a gradient is computed and not left: nobody may take it for none
 };
 
 // Thread-compatible. A copy shares states and constants with the original.
@@ -106,6 +113,13 @@ struct Graph {
   //   %3 = conv2d(%0, %1, %2) {stride=[1, 1]} : f32 [64, 8, 28, 28]  # net.conv1
   std::string DebugString() const;
 };
+
+// Calls f with the values of an effect, ValueId&, where there are any.
+template <class Effect, class F>
+void ForEachValue(Effect& e, F f) {
+  if (e.value != kNoValue) f(e.value);
+  if (e.found != kNoValue) f(e.found);
+}
 
 // A new value that fills a temporary of its own.
 ValueId AddTemp(Graph& graph, const TensorSpec& spec);

@@ -9,11 +9,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "device/check.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
+#include "tensor/grad_meta.h"
+#include "tensor/ops/contiguous.h"
+#include "tensor/ops/full.h"
 #include "tensor/reorder.h"
 
 namespace firn {
@@ -72,14 +76,61 @@ ValueId GraphRecorder::ValueIn(Seen& seen, const Tensor& t) {
   return id;
 }
 
-void GraphRecorder::NoteLeaf(const Tensor& t, bool set) {
-  if (!t.requires_grad() || !t.is_leaf()) return;
+GraphRecorder::Leaf& GraphRecorder::NoteLeaf(const Tensor& t) {
   const auto [it, inserted] = leaf_at_.try_emplace(t.impl(), leaves_.size());
-  if (inserted) leaves_.push_back({t, t.grad(), false});
-  leaves_[it->second].set |= set;
+  if (inserted) {
+    const auto seen = seen_.find(t.impl()->storage.get());
+    const bool on_input =
+        seen != seen_.end() &&
+        graph_.buffers[static_cast<size_t>(seen->second.buffer)].kind == Buffer::Kind::kInput;
+    const bool born_here = t.impl()->born_in == ThisThread().running_capture();
+    leaves_.push_back({.tensor = t,
+                       .grad_before = HeldGrad(t),
+                       .withheld_before = IsWithheld(t),
+                       .is_input = on_input && !born_here,
+                       .made_here = on_input || born_here,
+                       .found = {}});
+  }
+  return leaves_[it->second];
 }
 
-void GraphRecorder::BeforeSetGrad(const Tensor& t) { NoteLeaf(t, true); }
+void GraphRecorder::BeforeSetGrad(const Tensor& t) {
+  if (t.is_leaf()) NoteLeaf(t).touched = true;
+}
+
+// What the code does next may depend on whether there is a gradient.
+void GraphRecorder::BeforeGetGrad(const Tensor& t) {
+  if (!t.is_leaf()) return;
+  Leaf& leaf = NoteLeaf(t);
+  if (leaf.touched || leaf.made_here) return;
+  if (leaf.grad_before.defined()) {
+    HoldGrad(t, FoundGradient(t));
+    leaf.finds = GradientEffect::Finds::kGradient;
+  } else {
+    leaf.finds = GradientEffect::Finds::kNone;
+  }
+  leaf.touched = true;
+}
+
+// -0 + x is x for every x, -0 among them, so a sum that begins with it is to the bit what the
+// ordinary pass, which has nothing to add to, leaves.
+Tensor GraphRecorder::FoundGradient(const Tensor& t) {
+  Leaf& leaf = NoteLeaf(t);
+  if (std::exchange(leaf.touched, true) || leaf.made_here) return Tensor();
+  leaf.finds = GradientEffect::Finds::kAddsTo;
+  const NoCaptureScope no_capture;  // runs find it ready
+  const NoGradScope no_grad;
+  const Tensor& before = leaf.grad_before;
+  leaf.found = before.defined() ? Copy(Contiguous(before.Detach()))
+                                : Full(t.shape(), -0.0, t.dtype(), t.device());
+  known_changed_.insert(leaf.found.impl());  // nobody had it before: nothing to put back
+  return leaf.found;
+}
+
+bool GraphRecorder::IsFound(const Tensor& grad) const {
+  return std::any_of(leaves_.begin(), leaves_.end(),
+                     [&](const Leaf& leaf) { return leaf.found.defined() && leaf.found.Is(grad); });
+}
 
 ValueId GraphRecorder::InputValue(const Tensor& t) {
   if (!t.defined()) return kNoValue;
@@ -92,7 +143,6 @@ ValueId GraphRecorder::InputValue(const Tensor& t) {
   Value& v = graph_.value(id);
   if (seen.made_here || graph_.buffer_of(id).kind == Buffer::Kind::kInput) return id;
   if (!v.bound.defined()) v.bound = t.is_leaf() ? t : Alias(t);
-  NoteLeaf(t, false);
   return id;
 }
 
@@ -120,7 +170,10 @@ void GraphRecorder::Undo() {
     FIRN_CHECK(copied.ok(), std::string(copied.message()));  // as the copy the other way was
     state.impl()->storage->BumpVersion();
   }
-  for (Leaf& leaf : leaves_) leaf.tensor.SetGrad(leaf.grad_before);
+  for (Leaf& leaf : leaves_) {
+    HoldGrad(leaf.tensor, leaf.grad_before);
+    if (leaf.withheld_before) EnsureGradMeta(leaf.tensor).withheld = true;
+  }
 }
 
 void GraphRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
@@ -173,21 +226,27 @@ absl::Status GraphRecorder::OnHostData(const TensorSpec& spec) {
 
 void GraphRecorder::FindGradients() {
   for (const Leaf& leaf : leaves_) {
-    const Tensor &before = leaf.grad_before, &grad = leaf.tensor.grad();
-    const bool found = before.defined() && seen_.contains(before.impl()->storage.get());
-    if (found) AddGradient(leaf.tensor, before, true);
-    if (!grad.defined()) {
-      if (leaf.set) graph_.gradients.push_back({leaf.tensor, kNoValue});
-    } else if (!grad.Is(before)) {
-      AddGradient(leaf.tensor, grad, false);
+    if (!leaf.touched) continue;
+    GradientEffect effect{.leaf = leaf.tensor, .finds = leaf.finds};
+    if (leaf.found.defined()) effect.found = GradientValue(leaf.found);
+    if (const Tensor& left = HeldGrad(leaf.tensor); left.defined()) {
+      effect.value = GradientValue(left);
     }
+    graph_.gradients.push_back(std::move(effect));
   }
 }
 
-void GraphRecorder::AddGradient(const Tensor& leaf, const Tensor& grad, bool expected) {
+// The graph holds it by a handle of its own: that somebody else holds a gradient is seen by who has
+// the other ones (executor_gradients.cc).
+ValueId GraphRecorder::GradientValue(const Tensor& grad) {
   const ValueId id = InputValue(grad);
-  graph_.value(id).bound = grad;
-  graph_.gradients.push_back({leaf, id, expected});
+  if (graph_.buffer_of(id).kind == Buffer::Kind::kInput) {
+    RaiseStatus(FailedPrecondition("an input of the captured function became a gradient (",
+                                   grad.spec().ToString(), "); set a clone of it"),
+                "capture");
+  }
+  graph_.value(id).bound = Alias(grad);
+  return id;
 }
 
 // What the run found is a constant when nobody else can change it. What it made and somebody still
@@ -226,8 +285,15 @@ void GraphRecorder::BindWhatStays() {
 
 Captured GraphRecorder::Finish(TensorList results) {
   for (const Tensor& t : results) graph_.outputs.push_back(InputValue(t));
-  FindGradients();
   results.clear();  // only handles of others count from here on
+  // A leaf of the run alone is gone, and its gradient with it. (The caller has the inputs.)
+  std::erase_if(leaves_, [](const Leaf& leaf) {
+    if (!leaf.made_here || leaf.tensor.impl()->use_count() != (leaf.is_input ? 2u : 1u))
+      return false;
+    HoldGrad(leaf.tensor, Tensor());
+    return true;
+  });
+  FindGradients();
   BindWhatStays();
   TensorList outputs;
   for (ValueId id : graph_.outputs) {

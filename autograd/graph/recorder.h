@@ -17,7 +17,7 @@ namespace firn {
 
 // Values are known by where they lie: storage, position and spec. So a handle made outside Apply (a
 // detached copy, a saved result) is the same value as the tensor it came from.
-class GraphRecorder final : public CaptureRecorder, public autograd::StorageHolder {
+class GraphRecorder final : public CaptureRecorder, public autograd::SweepCapture {
  public:
   explicit GraphRecorder(absl::Span<const Tensor> inputs);
   ~GraphRecorder() override;
@@ -27,12 +27,15 @@ class GraphRecorder final : public CaptureRecorder, public autograd::StorageHold
               absl::Span<const Tensor> out) override;
   absl::Status OnHostRead(const Tensor& t) override;
   absl::Status OnHostData(const TensorSpec& spec) override;
+  void BeforeGetGrad(const Tensor& t) override;
   void BeforeSetGrad(const Tensor& t) override;
 
   bool Holds(const Storage& storage) const override { return seen_.contains(&storage); }
+  Tensor FoundGradient(const Tensor& leaf) override;
+  bool IsFound(const Tensor& grad) const override;
 
   // The graph with these results. Requires: the run is over, and the caller holds no other handles
-  // on the results.
+  // on the results, and one on each input.
   Captured Finish(TensorList results);
   // Gives what was changed in place its elements back, and leaves their gradients.
   void Undo();
@@ -51,10 +54,11 @@ class GraphRecorder final : public CaptureRecorder, public autograd::StorageHold
   ValueId ValueIn(Seen& seen, const Tensor& t);
   ValueId InputValue(const Tensor& t);
   void Sweep();
-  // Notes the gradient of what wants one, before the run can change it.
-  void NoteLeaf(const Tensor& t, bool set);
+  struct Leaf;
+  // Notes the gradient of a leaf before the run can change it.
+  Leaf& NoteLeaf(const Tensor& t);
   void FindGradients();
-  void AddGradient(const Tensor& leaf, const Tensor& grad, bool expected);
+  ValueId GradientValue(const Tensor& grad);
   void BindWhatStays();
   const IntrusivePtr<Storage>& StorageOf(BufferId buffer) const;
 
@@ -63,10 +67,16 @@ class GraphRecorder final : public CaptureRecorder, public autograd::StorageHold
   size_t held_bytes_ = 0, unswept_bytes_ = 0;       // of storages: at the last sweep, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
   absl::flat_hash_set<const TensorImpl*> known_changed_;
-  // A state that wants a gradient.
+  // A tensor whose gradient the run has to do with.
   struct Leaf {
     Tensor tensor, grad_before;
-    bool set;  // by code other than a backward pass
+    bool withheld_before;
+    bool is_input;
+    // It is an input, or the run has made it, as every run would: no gradient is in it yet.
+    bool made_here;
+    bool touched = false;  // the run has read, set, cleared or added to its gradient
+    GradientEffect::Finds finds = GradientEffect::Finds::kAnything;
+    Tensor found;  // stands for the gradient that the run found
   };
   std::vector<Leaf> leaves_;
   absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;

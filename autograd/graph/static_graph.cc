@@ -3,10 +3,12 @@
 #include "autograd/graph/static_graph.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/executor.h"
 #include "autograd/graph/explain.h"
@@ -19,14 +21,23 @@
 #include "autograd/graph/passes/pipeline.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
+#include "tensor/pending.h"
 #include "tensor/precision.h"
+#include "tensor/reorder.h"
 #include "tensor/tuning.h"
 
 namespace firn {
 namespace {
 
-// Gradients of leaves that the graph itself changes become temporaries.
+// Gradients of leaves that the graph itself changes become temporaries: those that the run makes,
+// and that share memory with no gradient that is left.
 void DropGradients(Graph& graph) {
+  std::vector<bool> made(graph.buffers.size());  // by an operation of the run
+  for (const Instr& instr : graph.instrs) {
+    for (const ValueId id : instr.out) {
+      if (!instr.op->is_view) made[static_cast<size_t>(graph.value(id).buffer)] = true;
+    }
+  }
   const std::vector<bool> written = ChangedInPlace(graph);
   std::vector<const Storage*> changed;
   for (const Value& v : graph.values) {
@@ -34,16 +45,31 @@ void DropGradients(Graph& graph) {
       changed.push_back(v.bound.impl()->storage.get());
     }
   }
-  for (GradientEffect& e : graph.gradients) {
-    if (e.value == kNoValue || e.expected) continue;
+  const auto may_go = [&](const GradientEffect& e) {
     const Storage* leaf = e.leaf.impl()->storage.get();
-    if (std::find(changed.begin(), changed.end(), leaf) == changed.end()) continue;
-    Value& grad = graph.value(e.value);
-    grad.bound = Tensor();
+    return e.finds == GradientEffect::Finds::kAnything &&
+           made[static_cast<size_t>(graph.value(e.value).buffer)] &&
+           std::find(changed.begin(), changed.end(), leaf) != changed.end();
+  };
+  std::vector<bool> stays(graph.buffers.size());
+  for (const GradientEffect& e : graph.gradients) {
+    if (e.value != kNoValue && !may_go(e)) {
+      stays[static_cast<size_t>(graph.value(e.value).buffer)] = true;
+    }
+  }
+  for (GradientEffect& e : graph.gradients) {
+    if (e.value == kNoValue || stays[static_cast<size_t>(graph.value(e.value).buffer)]) continue;
+    graph.value(e.value).bound = Tensor();
     graph.buffer_of(e.value).kind = Buffer::Kind::kTemp;
     e.value = kNoValue;
+    e.withheld = true;
   }
 }
+
+absl::Status MovedFrom() { return FailedPrecondition("the graph is empty: it was moved from"); }
+
+// As runs take inputs; what is none at all is for the run to refuse.
+bool IsPlain(const Tensor& t) { return !t.defined() || IsPending(t) || t.is_contiguous(); }
 
 }  // namespace
 
@@ -51,6 +77,9 @@ struct StaticGraph::Parts {
   Graph captured;
   std::vector<PassReport> reports;
   std::unique_ptr<Executor> executor;
+  // Of the captured run. Threads that run the graph forget it, so whoever turns the flag has it.
+  TensorList first;
+  std::atomic<bool> has_first{false};
 };
 
 StaticGraph::StaticGraph(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -87,13 +116,30 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   return StaticGraph(std::move(parts));
 }
 
+StaticGraph::Parts& StaticGraph::parts() const {
+  if (parts_ == nullptr) RaiseStatus(MovedFrom(), "graph");
+  return *parts_;
+}
+
 absl::Status StaticGraph::Run(absl::Span<const Tensor> in, absl::Span<Tensor> out) {
+  if (parts_ == nullptr) return MovedFrom();
   const Graph& g = graph();
+  absl::InlinedVector<Tensor, 4> arranged;
+  if (!std::all_of(in.begin(), in.end(), IsPlain)) {
+    for (const Tensor& t : in) {
+      FIRN_ASSIGN_OR_RETURN(Tensor plain, IsPlain(t) ? t : Reordered(t, 0));
+      arranged.push_back(std::move(plain));
+    }
+    in = arranged;
+  }
   for (size_t i = 0; i < out.size() && i < g.outputs.size(); ++i) {
     if (out[i].defined()) continue;
     const TensorSpec& spec = g.value(g.outputs[i]).spec;
     FIRN_RETURN_IF_ERROR(AllocateInto(TensorSpec::Contiguous(spec.dtype, spec.shape, spec.device),
                                       AllocTag::kActivation, &out[i]));
+  }
+  if (parts_->has_first.load(std::memory_order_relaxed) && parts_->has_first.exchange(false)) {
+    parts_->first.clear();
   }
   return parts_->executor->Run(in, out);
 }
@@ -104,34 +150,60 @@ TensorList StaticGraph::Call(absl::Span<const Tensor> in) {
   return out;
 }
 
+void StaticGraph::CheckOneResult() const {
+  const size_t results = graph().outputs.size();
+  if (results == 1) [[likely]]
+    return;
+  RaiseStatus(FailedPrecondition("has ", results, " results; use Call or TakeFirstResults"),
+              "graph");
+}
+
 Tensor StaticGraph::CallForOne(absl::Span<const Tensor> in) {
-  if (graph().outputs.size() != 1) {
-    RaiseStatus(FailedPrecondition("has ", graph().outputs.size(), " results; use Call"), "graph");
-  }
+  CheckOneResult();
   Tensor out;
   RaiseIfError(Run(in, absl::MakeSpan(&out, 1)), "graph");
   return out;
 }
 
-const Graph& StaticGraph::captured() const { return parts_->captured; }
-const Graph& StaticGraph::graph() const { return parts_->executor->graph(); }
-const MemoryPlan& StaticGraph::memory() const { return parts_->executor->plan(); }
+TensorList StaticGraph::TakeFirstResults() {
+  if (!parts().has_first.exchange(false)) {
+    RaiseStatus(FailedPrecondition("what the captured run computed was taken already, forgotten by"
+                                   " a run since, or never known: of a graph that was compiled"
+                                   " by itself"),
+                "graph");
+  }
+  return std::exchange(parts_->first, {});
+}
 
-int64_t StaticGraph::recorded_runs() const { return parts_->executor->recorded_runs(); }
+Tensor StaticGraph::TakeFirst() {
+  CheckOneResult();
+  return TakeFirstResults()[0];
+}
+
+const Graph& StaticGraph::captured() const { return parts().captured; }
+const Graph& StaticGraph::graph() const { return parts().executor->graph(); }
+const MemoryPlan& StaticGraph::memory() const { return parts().executor->plan(); }
+
+int64_t StaticGraph::recorded_runs() const { return parts().executor->recorded_runs(); }
 
 int64_t StaticGraph::operations_aside() const {
-  const StreamPlan* streams = parts_->executor->streams();
+  const StreamPlan* streams = parts().executor->streams();
   return streams == nullptr ? 0 : std::count(streams->aside.begin(), streams->aside.end(), true);
 }
 
 std::string StaticGraph::Explain() const {
-  return firn::Explain({captured(), parts_->reports, graph(), memory(), parts_->executor->peak(),
-                        parts_->executor->WhyNotRecorded()});
+  const Parts& p = parts();
+  return firn::Explain(
+      {p.captured, p.reports, graph(), memory(), p.executor->peak(), p.executor->WhyNotRecorded()});
 }
 
-StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs) {
-  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(Capture(fn, inputs).graph);
+StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs,
+                                        const CompileOptions& options) {
+  Captured captured = Capture(fn, inputs);
+  absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(captured.graph), options);
   RaiseIfError(graph.status(), "freeze");
+  graph->parts_->first = std::move(captured.outputs);
+  graph->parts_->has_first = true;
   return *std::move(graph);
 }
 

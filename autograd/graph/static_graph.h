@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -17,11 +19,18 @@
 namespace firn {
 
 class Executor;
+class StaticGraph;
+struct CompileOptions;
+
+namespace internal {
+StaticGraph CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs,
+                              const CompileOptions& options);
+}
 
 struct CompileOptions {
   // Whether runs leave gradients in the grad() of leaves that they change themselves, as a whole
-  // training step does with parameters. Without, grad() is undefined after a run, and gradients
-  // share memory with everything else.
+  // training step does with parameters. Without, such gradients share memory with everything else,
+  // and grad() after a run, or adding to it, throws until ZeroGrad.
   bool keep_gradients = false;
   Arithmetic arithmetic = Arithmetic::kExact;
   // Whether runs compute cheap results a second time in the backward pass, rather than keeping
@@ -44,7 +53,9 @@ struct CompileOptions {
 // A captured run, ready to be run again: kernels chosen, memory planned. Runs do what the captured
 // code did, on states where they are: frozen and ordinary steps of one model can be mixed.
 //
-// Not thread-safe: a run uses the graph's own memory, and its states.
+// Runs may be asked for on several threads at once and come one after the other, each with the
+// results of its own inputs; who uses the graph's states elsewhere meanwhile needs a lock, as for
+// any tensor. A graph that was moved from throws firn::Error, or gives it as a status.
 class StaticGraph {
  public:
   // Errors: what does not fit together in the graph, memory.
@@ -53,9 +64,12 @@ class StaticGraph {
   StaticGraph& operator=(StaticGraph&&) noexcept;
   ~StaticGraph();
 
-  // One run. `out`: a tensor for each result, undefined (then made) or contiguous and of its spec
-  // (then written). Errors: FailedPrecondition naming the spec that was captured and the one given,
-  // before anything changes; those of operations, with operation and module.
+  // One run. `in`: of the shapes, dtypes and devices of the captured inputs, in any layout; what is
+  // not contiguous is copied first. `out`: a tensor for each result, undefined (then made) or
+  // contiguous and of its spec (then written). Errors: FailedPrecondition naming the spec that was
+  // captured and the one given, inputs that share memory with what the run writes, and leaves
+  // without the gradient that the captured run found there, all before anything changes; those of
+  // operations, with operation and module.
   absl::Status Run(absl::Span<const Tensor> in, absl::Span<Tensor> out);
 
   // The same with new results. Throws firn::Error.
@@ -67,6 +81,11 @@ class StaticGraph {
     const Tensor in[] = {Tensor(inputs)..., Tensor()};
     return CallForOne({in, sizeof...(inputs)});
   }
+
+  // What the captured run computed, once: it is forgotten when it was taken, and at the first run.
+  // For graphs with one result: Tensor first = step.TakeFirst(). Throws when it is gone.
+  Tensor TakeFirst();
+  TensorList TakeFirstResults();
 
   // As captured, and as it runs: with the layouts that kernels take.
   const Graph& captured() const;
@@ -82,15 +101,27 @@ class StaticGraph {
  private:
   struct Parts;
   explicit StaticGraph(std::unique_ptr<Parts> parts);
+  Parts& parts() const;
+  void CheckOneResult() const;
   Tensor CallForOne(absl::Span<const Tensor> in);
+  friend StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs,
+                                                 const CompileOptions& options);
 
   std::unique_ptr<Parts> parts_;
 };
 
 namespace internal {
 
+// Captured code may return a tensor, a list or vector of them, or several as an array, pair or
+// tuple.
 inline TensorList AsList(Tensor t) { return {std::move(t)}; }
 inline TensorList AsList(TensorList list) { return list; }
+inline TensorList AsList(const std::vector<Tensor>& v) { return {v.begin(), v.end()}; }
+template <class Tuple>
+requires requires { std::tuple_size<Tuple>::value; }
+TensorList AsList(const Tuple& several) {
+  return std::apply([](const auto&... t) { return TensorList{Tensor(t)...}; }, several);
+}
 
 template <class F, size_t... I>
 TensorList CallWith(F& fn, [[maybe_unused]] absl::Span<const Tensor> in,
@@ -98,20 +129,27 @@ TensorList CallWith(F& fn, [[maybe_unused]] absl::Span<const Tensor> in,
   return AsList(fn(in[I]...));
 }
 
-StaticGraph CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs);
-
 }  // namespace internal
 
-// Captures `fn(inputs...)`, which gives a tensor or a TensorList, and compiles it. The run that is
-// recorded counts: it changes states once. Throws firn::Error.
+// Captures `fn(inputs...)` and compiles it. `fn` gives one tensor or several: a TensorList, a
+// vector, an array, a pair or a tuple. The run that is recorded counts: it changes states once, and
+// TakeFirst has its result. Throws firn::Error.
+//
+//   StaticGraph step = Freeze({.keep_gradients = true}, [&](const Tensor& x) { ... }, images);
 template <class F, class... Inputs>
-StaticGraph Freeze(F&& fn, const Inputs&... inputs) {
+requires(std::convertible_to<const Inputs&, Tensor>&&...) StaticGraph
+    Freeze(const CompileOptions& options, F&& fn, const Inputs&... inputs) {
   const Tensor in[] = {Tensor(inputs)..., Tensor()};
   return internal::CaptureAndCompile(
       [&fn](absl::Span<const Tensor> given) {
         return internal::CallWith(fn, given, std::make_index_sequence<sizeof...(Inputs)>());
       },
-      {in, sizeof...(Inputs)});
+      {in, sizeof...(Inputs)}, options);
+}
+template <class F, class... Inputs>
+requires(std::convertible_to<const Inputs&, Tensor>&&...) StaticGraph
+    Freeze(F&& fn, const Inputs&... inputs) {
+  return Freeze(CompileOptions(), std::forward<F>(fn), inputs...);
 }
 
 }  // namespace firn

@@ -103,7 +103,19 @@ inline Edge EdgeTo(const Tensor& input) {
   return {IntrusivePtr<Node>::Share(static_cast<Node*>(impl.grad_node.get())), {}, impl.grad_slot};
 }
 
-inline void Node::AddEdge(const Tensor& input) { AddEdge(EdgeTo(input)); }
+// Made where it stays: moving one costs looks at its leaf.
+inline void Node::AddEdge(const Tensor& input) {
+  Edge& edge = edges_.emplace_back();
+  if (!input.requires_grad()) return;
+  const TensorImpl& impl = *input.impl();
+  if (impl.grad_node) {
+    edge.node = IntrusivePtr<Node>::Share(static_cast<Node*>(impl.grad_node.get()));
+    edge.slot = impl.grad_slot;
+    Order(edge);
+  } else {
+    edge.leaf = input;
+  }
+}
 
 // Throws "backward: <operation> at <path> <message>".
 [[noreturn]] void RaiseInBackward(const Node& node, const absl::Status& status);

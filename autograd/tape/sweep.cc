@@ -17,6 +17,7 @@
 #include "tensor/ops/add.h"
 #include "tensor/ops/clone.h"
 #include "tensor/ops/contiguous.h"
+#include "tensor/owner.h"
 
 namespace firn::autograd {
 namespace {
@@ -57,9 +58,12 @@ class BackwardOf {
   const Node* outer_;
 };
 
+// Null inside a NoCaptureScope too: what runs there is no part of the run.
+SweepCapture* RunningCapture() { return ThisThread().capture == nullptr ? nullptr : sweep_capture; }
+
 bool SoleOwner(const Tensor& t) {
   const Storage& storage = *t.impl()->storage;
-  const bool held = storage_holder != nullptr && storage_holder->Holds(storage);
+  const bool held = sweep_capture != nullptr && sweep_capture->Holds(storage);
   return t.impl()->use_count() == 1 && storage.use_count() == (held ? 2u : 1u);
 }
 
@@ -67,11 +71,12 @@ bool CanAddInto(const Tensor& slot) {
   return !GradEnabled() && SoleOwner(slot) && slot.is_contiguous();
 }
 
-// The same for a leaf's gradient. A capture adds to it where it is, even if others see that, so
-// that every run of the graph finds the sum of the one before.
+// The same for a leaf's gradient. What stands for a gradient that a captured run found is added to
+// where it is, so that every run of the graph leaves the sum there.
 bool CanAddIntoLeaf(const Tensor& slot) {
-  const bool capturing = storage_holder != nullptr && !GradEnabled() && slot.is_contiguous();
-  return capturing || CanAddInto(slot);
+  const SweepCapture* const capture = RunningCapture();
+  const bool found = capture != nullptr && capture->IsFound(slot);
+  return (found && !GradEnabled()) || CanAddInto(slot);
 }
 
 // slot += grad, in place when nobody else can see the slot's tensor.
@@ -172,18 +177,27 @@ void Sweep::AddToLeaves() {
     bool add;  // in place
   };
   std::vector<Change> changes;
-  const auto plan = [&changes](Tensor& slot, Tensor grad) {
-    if (!slot.defined()) {
+  const auto plan = [&changes](Tensor& slot, const Tensor& present, Tensor grad) {
+    if (!present.defined()) {
       changes.push_back({&slot, Settled(std::move(grad)), false});
-    } else if (CanAddIntoLeaf(slot)) {
+    } else if (CanAddIntoLeaf(present)) {
       changes.push_back({&slot, grad.is_contiguous() ? grad : Contiguous(grad), true});
     } else {
-      changes.push_back({&slot, Add(slot, grad), false});
+      changes.push_back({&slot, Add(present, grad), false});
     }
   };
-  changes.reserve(leaves_.size() + retained_.size());
-  for (Leaf& leaf : leaves_) plan(EnsureGradMeta(leaf.tensor).grad, std::move(leaf.grad));
-  for (auto& [cell, grad] : retained_) plan(*cell, std::move(grad));
+  changes.reserve(2 * leaves_.size() + retained_.size());
+  for (Leaf& leaf : leaves_) {
+    GradMeta& meta = EnsureGradMeta(leaf.tensor);
+    if (leaf.tensor.impl()->owned) NoteGradientOfOwned(leaf.tensor);
+    SweepCapture* const capture = RunningCapture();
+    // More on top of what nobody may read. A graph adds it all the same, for its later runs.
+    if (meta.withheld && capture == nullptr) continue;
+    const Tensor found = capture == nullptr ? Tensor() : capture->FoundGradient(leaf.tensor);
+    if (found.defined()) changes.push_back({&meta.grad, found, false});
+    plan(meta.grad, found.defined() ? found : meta.grad, std::move(leaf.grad));
+  }
+  for (auto& [cell, grad] : retained_) plan(*cell, *cell, std::move(grad));
   for (Change& c : changes) {
     if (c.add) {
       Accumulate(*c.slot, c.value);

@@ -13,16 +13,24 @@
 
 namespace firn::autograd {
 
-// Who holds a reference on storages beside the tensors that use them: a running capture, one each.
-// A gradient that only a sweep and a holder know can still be added to in place.
-class StorageHolder {
+// A running capture, as a sweep sees it.
+class SweepCapture {
  public:
+  // Whether the capture holds a reference on the storage beside the tensors that use it. A gradient
+  // that only a sweep and the capture know can still be added to in place.
   virtual bool Holds(const Storage& storage) const = 0;
+  // What stands for the gradient that the run found in `leaf`, when the run has done nothing with
+  // it so far: a tensor that later runs will find the present gradient in, or what adds nothing.
+  // Undefined when there is none to stand for: the run itself has set or cleared the gradient, or
+  // `leaf` has it already.
+  virtual Tensor FoundGradient(const Tensor& leaf) = 0;
+  // Whether FoundGradient gave `grad` before: it may be added to where it is.
+  virtual bool IsFound(const Tensor& grad) const = 0;
 
  protected:
-  ~StorageHolder() = default;
+  ~SweepCapture() = default;
 };
-inline thread_local constinit const StorageHolder* storage_holder = nullptr;
+inline thread_local constinit SweepCapture* sweep_capture = nullptr;
 
 struct SweepOptions {
   bool retain = false;  // keep saved tensors for another pass
@@ -46,6 +54,8 @@ class Sweep {
   // Throws firn::Error, and whatever hooks throw.
   void Run();
   // Adds to grad() of leaves, and of tensors that retain it: to all of them, or throws and to none.
+  // A gradient that a frozen graph has kept to itself stays unknown: nobody may read it until it is
+  // cleared, so nothing is added.
   void AddToLeaves();
   // The gradient that arrived at a target; undefined when none did.
   Tensor Result(const Edge& target) const;

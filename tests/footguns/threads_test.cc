@@ -4,9 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "autograd/graph/execution_observer.h"
+#include "autograd/graph/static_graph.h"
 #include "nn/batch_norm.h"
 #include "nn/clone.h"
 #include "nn/conv.h"
@@ -16,11 +21,10 @@
 #include "optim/sgd.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/cross_entropy.h"
-#include "tensor/ops/flatten.h"
-#include "tensor/ops/randint.h"
-#include "tensor/ops/randn.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
 #include "tensor/rng.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
@@ -98,6 +102,86 @@ TEST(ThreadsTest, AnErrorNamesTheModuleOfItsOwnThread) {
   other.join();
   EXPECT_EQ(elsewhere, "elsewhere");
   EXPECT_EQ(PathScope::Current(), "");
+}
+
+// One graph, whose memory every run needs, called from several threads.
+TEST(ThreadsTest, AGraphThatSeveralThreadsCallGivesEachItsResults) {
+  const NoGradScope no_grad;
+  nn::Linear a({.in = 64, .out = 64}), b({.in = 64, .out = 64});
+  const auto f = [&](const Tensor& t) { return b(Relu(a(t))); };
+  std::vector<Tensor> inputs, want;
+  for (int i = 0; i < 4; ++i) {
+    inputs.push_back(Randn({64, 64}));
+    want.push_back(f(inputs.back()));
+  }
+  StaticGraph graph = Freeze(f, inputs[0]);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 200; ++k) wrong += graph(inputs[i]).Equals(want[i]) ? 0 : 1;
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+// Each run of a step is whole: the sum is that of as many steps.
+TEST(ThreadsTest, StepsOfOneGraphFromSeveralThreadsAllCount) {
+  const Tensor total = Zeros({8});
+  StaticGraph step = Freeze(
+      [&](const Tensor& x) {
+        const NoGradScope no_grad;
+        Tensor(total).CopyFrom(total + x);
+        return Sum(total);
+      },
+      Ones({8}));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 100; ++k) step(Ones({8}));
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_TRUE(total.Equals(Full({8}, 401.0)));
+}
+
+// Runs the graph that it observes.
+class Again final : public ExecutionObserver {
+ public:
+  explicit Again(StaticGraph& graph) : graph_(graph) {}
+  absl::Status BeforeStep(const ExecutionStep&) override { return absl::OkStatus(); }
+  absl::Status AfterStep(const ExecutionStep&) override {
+    const Tensor x = Ones({2});
+    Tensor out;
+    return graph_.Run({&x, 1}, absl::MakeSpan(&out, 1));
+  }
+
+ private:
+  StaticGraph& graph_;
+};
+
+class Throws final : public ExecutionObserver {
+ public:
+  absl::Status BeforeStep(const ExecutionStep&) override { throw std::runtime_error("its own"); }
+  absl::Status AfterStep(const ExecutionStep&) override { return absl::OkStatus(); }
+};
+
+TEST(ThreadsTest, AGraphWithinItsOwnRunIsRefused) {
+  StaticGraph graph = Freeze([](const Tensor& x) { return x * 2; }, Ones({2}));
+  Again again(graph);
+  std::string why;
+  {
+    const ExecutionObserverScope scope(&again);
+    why = testing::ErrorOf([&] { graph(Ones({2})); });
+  }
+  {
+    Throws throws;
+    const ExecutionObserverScope scope(&throws);
+    EXPECT_THROW(graph(Ones({2})), std::runtime_error);
+  }
+  EXPECT_NE(why.find("running on this thread already"), std::string::npos) << why;
+  EXPECT_TRUE(graph(Ones({2})).Equals(Full({2}, 2.0)));
 }
 
 }  // namespace

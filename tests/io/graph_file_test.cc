@@ -219,14 +219,20 @@ TEST(GraphFileTest, RefusesTensorsThatAreNotTheStates) {
 TEST(GraphFileTest, GradientsAreDroppedOnlyWhenAskedFor) {
   Tensor w = Randn({3});
   w.SetRequiresGrad();
-  StaticGraph frozen = Freeze(
-      [&](const Tensor& x) {
-        const Tensor loss = Sum(x * w);
-        loss.Backward();
-        return loss;
-      },
-      Randn({3}));
+  bool clears = false;
+  const auto run = [&](const Tensor& x) {
+    if (clears) w.ZeroGrad();
+    const Tensor loss = Sum(x * w);
+    loss.Backward();
+    return loss;
+  };
   const std::string path = TempPath("net.firn");
+  // A file has no leaf whose gradient could be added to.
+  EXPECT_THAT(
+      std::string(WriteGraph(path, Freeze(run, Randn({3})), {.drop_gradients = true}).message()),
+      HasSubstr("adds to the gradient that it finds in a leaf f32 [3]"));
+  clears = true;
+  StaticGraph frozen = Freeze(run, Randn({3}));
   const absl::Status status = WriteGraph(path, frozen);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("gradients in the grad() of 1 leaves"));

@@ -183,7 +183,7 @@ TEST(StaticModuleTest, AReplacedParameterIsSeen) {
   fast(x);
   net.ShareParameter("scale", FromVector<float>({4, 4}));
   EXPECT_EQ(fast(x).ToVector<float>(), (Values{4, 40}));
-  net.scale = FromVector<float>({6, 6});
+  net.ShareParameter("scale", FromVector<float>({6, 6}));
   EXPECT_EQ(fast(x).ToVector<float>(), (Values{6, 60}));
   EXPECT_EQ(fast.misses(), 3);
 }
@@ -228,8 +228,7 @@ TEST(StaticModuleTest, GradientsThatTheNetworkLeavesGoToTheParameterItHasNow) {
   EXPECT_EQ(net.scale.grad().ToVector<float>(), (Values{1, 2}));
   fast(FromVector<float>({3, 4}));
   EXPECT_EQ(net.scale.grad().ToVector<float>(), (Values{3, 4}));
-  net.scale = net.scale.Detach();  // the same elements
-  net.scale.SetRequiresGrad();
+  net.ShareParameter("scale", net.scale.Detach().SetRequiresGrad());  // the same elements
   fast(FromVector<float>({5, 6}));
   EXPECT_EQ(net.scale.grad().ToVector<float>(), (Values{5, 6}));
 }

@@ -13,6 +13,7 @@
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
 #include "tensor/ops/reorder.h"
+#include "tensor/owner.h"
 
 namespace firn::internal {
 namespace {
@@ -35,6 +36,7 @@ class Splicer {
     FIRN_RETURN_IF(
         arguments.size() != part_.inputs.size(),
         InvalidArgument("the part has ", part_.inputs.size(), " inputs, got ", arguments.size()));
+    FIRN_RETURN_IF_ERROR(CheckGradients());
     for (size_t i = 0; i < arguments.size(); ++i) {
       FIRN_RETURN_IF_ERROR(PlaceInput(part_.inputs[i], arguments[i]));
     }
@@ -82,6 +84,23 @@ class Splicer {
     return absl::OkStatus();
   }
 
+  // The gradient that one leaves cannot be the one that the other finds: runs know only the
+  // gradients from before and after all of it.
+  absl::Status CheckGradients() const {
+    for (const GradientEffect& mine : part_.gradients) {
+      for (const GradientEffect& other : to_.gradients) {
+        const bool apart = mine.finds == GradientEffect::Finds::kAnything &&
+                           other.finds == GradientEffect::Finds::kAnything;
+        FIRN_RETURN_IF(
+            !apart && mine.leaf.Is(other.leaf),
+            InvalidArgument("both graphs compute the gradient of ", NameOfKept(mine.leaf),
+                            ", and one adds to what it finds;"
+                            " capture them together, or clear gradients in both"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   void PlaceStates() {
     absl::flat_hash_map<const Storage*, BufferId> known;
     for (const Value& v : to_.values) {
@@ -121,11 +140,9 @@ class Splicer {
   void TakeGradients(Rename rename) {
     std::vector<GradientEffect> gradients;
     for (GradientEffect e : part_.gradients) {
-      const bool left_by_both =
-          !e.expected &&
-          std::any_of(to_.gradients.begin(), to_.gradients.end(),
-                      [&](const auto& o) { return !o.expected && o.leaf.Is(e.leaf); });
-      rename(e.value);
+      const bool left_by_both = std::any_of(to_.gradients.begin(), to_.gradients.end(),
+                                            [&](const auto& o) { return o.leaf.Is(e.leaf); });
+      ForEachValue(e, rename);
       if (!left_by_both) gradients.push_back(std::move(e));
     }
     to_.gradients.insert(to_.gradients.begin(), gradients.begin(), gradients.end());

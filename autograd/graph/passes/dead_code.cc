@@ -23,7 +23,7 @@ class Liveness {
     }
     for (ValueId id : graph.outputs) Need(id);
     for (const GradientEffect& e : graph.gradients) {
-      if (e.value != kNoValue) Need(e.value);
+      ForEachValue(e, [this](ValueId id) { Need(id); });
     }
   }
 
@@ -91,7 +91,7 @@ void ForEachId(Graph& graph, F f) {
   }
   for (ValueId& id : graph.inputs) f(id);
   for (ValueId& id : graph.outputs) f(id);
-  for (GradientEffect& e : graph.gradients) f(e.value);
+  for (GradientEffect& e : graph.gradients) ForEachValue(e, f);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ absl::StatusOr<PassReport> FreezeStates(Graph& graph) {
   std::vector<Tensor> copies(graph.buffers.size());
   std::vector<bool> gradient(graph.buffers.size());  // checked before every run
   for (const GradientEffect& e : graph.gradients) {
-    if (e.value != kNoValue) gradient[static_cast<size_t>(graph.value(e.value).buffer)] = true;
+    ForEachValue(e,
+                 [&](ValueId id) { gradient[static_cast<size_t>(graph.value(id).buffer)] = true; });
   }
   for (size_t id = 0; id < graph.values.size(); ++id) {
     Value& v = graph.values[id];

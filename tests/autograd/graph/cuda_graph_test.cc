@@ -236,5 +236,28 @@ TEST_F(CudaGraphTest, AFailedRecordingRunsKernelByKernelAndSaysSo) {
   EXPECT_GT(last, 0);
 }
 
+// Gradients are copied to where the graph adds to them, and filled where there are none.
+TEST_F(CudaGraphTest, FrozenMicroBatchesAddUpAsOrdinaryOnes) {
+  Trainer frozen{device_}, ordinary{device_};
+  const auto micro = [](Trainer& t, const Tensor& x, const Tensor& y) {
+    Tensor loss = CrossEntropy(t.net->Forward(x), y);
+    loss.Backward();
+    return loss;
+  };
+  StaticGraph graph = Freeze([&](const Tensor& x, const Tensor& y) { return micro(frozen, x, y); },
+                             frozen.images, frozen.labels);
+  micro(ordinary, ordinary.images, ordinary.labels);
+  for (int i = 0; i < 4; ++i) {
+    graph(frozen.images, frozen.labels);
+    micro(ordinary, frozen.images, frozen.labels);
+    const auto got = frozen.net->parameters(), want = ordinary.net->parameters();
+    for (size_t k = 0; k < got.size(); ++k) EXPECT_TRUE(got[k].grad().Equals(want[k].grad())) << k;
+    if (i == 1) {
+      frozen.optimizer->ZeroGrad();
+      ordinary.optimizer->ZeroGrad();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace firn

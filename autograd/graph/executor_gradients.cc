@@ -1,0 +1,187 @@
+// Gradients of leaves around a run: what it finds is brought to where its operations add to it, and
+// what it leaves is handed out.
+//
+// A graph's gradients lie in memory of its own, so that runs find them at one address. Outside a
+// gradient is a tensor like others, which anybody may keep, and an ordinary backward pass never
+// changes one that somebody keeps. So a handle of the graph's (left_) is given out, and before the
+// next run writes that memory the references are counted: when somebody else has one, the memory is
+// theirs, and the graph takes other memory.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "autograd/graph/executor.h"
+#include "device/context.h"
+#include "device/status_macros.h"
+#include "tensor/grad_meta.h"
+#include "tensor/owner.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+using Finds = GradientEffect::Finds;
+
+// One -0, seen as many: what adds nothing to a sum, not even a sign.
+absl::Status FillWithNothing(const Tensor& place) {
+  alignas(double) char bytes[sizeof(double)];
+  VisitFloat(place.dtype(), [&]<class T>(TypeTag<T>) {
+    const T zero = static_cast<T>(-0.0f);
+    std::memcpy(bytes, &zero, sizeof(zero));
+  });
+  FIRN_ASSIGN_OR_RETURN(const Tensor there, AllocateTensor(TensorSpec::Contiguous(
+                                                place.dtype(), Shape(), place.device())));
+  FIRN_ASSIGN_OR_RETURN(DeviceContext* const context, GetDeviceContext(place.device()));
+  FIRN_RETURN_IF_ERROR(
+      context->CopyFromHost(there.impl()->data, bytes, static_cast<size_t>(SizeOf(place.dtype()))));
+  Dims strides = place.shape().dims();
+  for (int d = 0; d < strides.rank; ++d) strides[d] = 0;
+  const TensorSpec many =
+      TensorSpec::Strided(place.dtype(), place.shape(), place.device(), strides);
+  return CopyElements(many, there.impl()->data, place.spec(), place.impl()->data);
+}
+
+// Other memory for a tensor that all graphs which share it see; its elements are anything.
+absl::Status GiveOtherMemory(const Tensor& t) {
+  FIRN_ASSIGN_OR_RETURN(const Tensor other, AllocateTensor(t.spec()));
+  t.impl()->storage = other.impl()->storage;
+  t.impl()->data = other.impl()->data;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// Whether other memory would do as well: the run makes all of the value anew before it reads any,
+// and nothing but this gradient is bound to the memory. Not so where the code gives a leaf a tensor
+// from outside, or parts of one tensor to several leaves.
+bool Executor::IsMadeAnew(ValueId id) const {
+  const BufferId buffer = graph_.value(id).buffer;
+  const auto bound = std::count_if(graph_.values.begin(), graph_.values.end(), [&](const Value& v) {
+    return v.buffer == buffer && v.bound.defined();
+  });
+  if (bound != 1) return false;
+  const auto lies_there = [&](ValueId other) {
+    return other != kNoValue && graph_.value(other).buffer == buffer;
+  };
+  for (const Instr& instr : graph_.instrs) {
+    if (std::any_of(instr.in.begin(), instr.in.end(), lies_there)) return false;
+    for (const ValueId out : instr.out) {
+      if (lies_there(out)) return out == id;
+    }
+  }
+  return false;
+}
+
+// Whether the run does nothing with the gradient but add to it.
+bool Executor::IsOnlySummed(ValueId id) const {
+  if (id == kNoValue) return false;
+  const BufferId buffer = graph_.value(id).buffer;
+  const auto lies_there = [&](ValueId other) {
+    return other != kNoValue && graph_.value(other).buffer == buffer;
+  };
+  return std::none_of(
+             graph_.instrs.begin(), graph_.instrs.end(),
+             [&](const Instr& instr) {
+               const auto reads = std::count_if(instr.in.begin(), instr.in.end(), lies_there);
+               return reads > (instr.op->name == "accumulate" && lies_there(instr.in[0]) ? 1 : 0);
+             }) &&
+         std::none_of(graph_.outputs.begin(), graph_.outputs.end(), lies_there);
+}
+
+void Executor::FindLeftGradients() {
+  left_.resize(graph_.gradients.size());
+  made_anew_.resize(graph_.gradients.size());
+  only_summed_.resize(graph_.gradients.size());
+  for (size_t i = 0; i < left_.size(); ++i) {
+    const GradientEffect& e = graph_.gradients[i];
+    only_summed_[i] = e.value == e.found && IsOnlySummed(e.found);
+    made_anew_[i] = e.value != kNoValue && e.value != e.found && IsMadeAnew(e.value);
+    const Tensor& present = HeldGrad(e.leaf);
+    const bool ours = e.value != kNoValue && present.defined() &&
+                      present.impl()->storage == graph_.value(e.value).bound.impl()->storage;
+    if (ours) left_[i] = present;
+  }
+}
+
+absl::Status Executor::CheckGradients() const {
+  for (size_t i = 0; i < left_.size(); ++i) {
+    const GradientEffect& e = graph_.gradients[i];
+    if (e.finds == Finds::kAnything) continue;
+    const Tensor& present = HeldGrad(e.leaf);
+    if (IsWithheld(e.leaf)) {
+      // What is unknown stays unknown when more is added to it, as long as nobody looks.
+      if (only_summed_[i]) continue;
+      return WithheldError(e.leaf);
+    }
+    FIRN_RETURN_IF(e.finds == Finds::kNone && present.defined(),
+                   FailedPrecondition("the captured run found no gradient in ", NameOfKept(e.leaf),
+                                      " and did without; there is one now. Clear it with ZeroGrad,"
+                                      " or capture again"));
+    FIRN_RETURN_IF(e.finds == Finds::kGradient && !present.defined(),
+                   FailedPrecondition("the captured run used the gradient that it found in ",
+                                      NameOfKept(e.leaf),
+                                      ", and there is none now; capture what"
+                                      " computes it as well"));
+    if (e.found == kNoValue || !present.defined()) continue;
+    const TensorSpec& want = graph_.value(e.found).spec;
+    FIRN_RETURN_IF(
+        !SameKind(present.spec(), want),
+        FailedPrecondition("the gradient of ", NameOfKept(e.leaf), " was ", want.ToString(),
+                           " and is ", present.spec().ToString(), " now; capture again"));
+  }
+  return absl::OkStatus();
+}
+
+bool Executor::KeptByOthers(size_t effect, const Tensor& bound) const {
+  const Tensor& left = left_[effect];
+  const Storage& storage = *bound.impl()->storage;
+  uint32_t ours = 1;
+  if (left.defined() && left.impl()->storage.get() == &storage) {
+    const bool given = HeldGrad(graph_.gradients[effect].leaf).Is(left);
+    if (left.impl()->use_count() > (given ? 2u : 1u)) return true;
+    ++ours;
+  }
+  return storage.use_count() > ours;
+}
+
+absl::Status Executor::TakeGradients() {
+  for (size_t i = 0; i < left_.size(); ++i) {
+    const GradientEffect& e = graph_.gradients[i];
+    if (made_anew_[i]) {
+      const Tensor& bound = graph_.value(e.value).bound;
+      if (KeptByOthers(i, bound)) FIRN_RETURN_IF_ERROR(GiveOtherMemory(bound));
+    }
+    if (e.found == kNoValue) continue;
+    const Tensor& place = graph_.value(e.found).bound;
+    const Tensor present = HeldGrad(e.leaf);
+    const bool kept = KeptByOthers(i, place);
+    const bool there = present.defined() && present.impl()->data == place.impl()->data;
+    if (there && !kept) [[likely]]
+      continue;
+    if (kept) FIRN_RETURN_IF_ERROR(GiveOtherMemory(place));
+    FIRN_RETURN_IF_ERROR(present.defined() ? CopyElements(present.spec(), present.impl()->data,
+                                                          place.spec(), place.impl()->data)
+                                           : FillWithNothing(place));
+  }
+  return absl::OkStatus();
+}
+
+void Executor::LeaveGradients() {
+  for (size_t i = 0; i < left_.size(); ++i) {
+    const GradientEffect& e = graph_.gradients[i];
+    if (e.value == kNoValue) {
+      HoldGrad(e.leaf, Tensor());
+      if (e.withheld) EnsureGradMeta(e.leaf).withheld = true;
+      continue;
+    }
+    if (IsWithheld(e.leaf) && only_summed_[i]) continue;
+    const Tensor& bound = graph_.value(e.value).bound;
+    if (!left_[i].defined() || left_[i].impl()->storage != bound.impl()->storage) {
+      left_[i] = WrapStorage(bound.impl()->storage, bound.impl()->data, bound.spec());
+    }
+    if (!HeldGrad(e.leaf).Is(left_[i])) HoldGrad(e.leaf, left_[i]);
+  }
+}
+
+}  // namespace firn
