@@ -25,7 +25,7 @@ template <class... In>
 class LayerOf : public Module {
  public:
   Tensor operator()(const In&... in) {
-    const PathScope scope(interned_path());
+    const CallScope scope(*this);
     if (!has_hooks()) [[likely]]
       return Forward(in...);
     std::array<Tensor, sizeof...(In)> inputs = {in...};

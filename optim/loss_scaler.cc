@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "device/status_macros.h"
 #include "optim/own_gradients.h"
+#include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
@@ -126,6 +127,7 @@ void LossScaler::Update() {
 }
 
 StateDict LossScaler::state_dict() const {
+  CheckDefined(scale_, kName, "the scale of a scaler that was moved from");
   StateDict state;
   state.Insert("scale", scale_.Detach());
   state.Insert("growth_factor", Scalar(options_.growth_factor));
@@ -136,6 +138,7 @@ StateDict LossScaler::state_dict() const {
 }
 
 void LossScaler::LoadStateDict(const StateDict& state) {
+  CheckDefined(scale_, kName, "the scale of a scaler that was moved from");
   std::vector<std::string> problems;
   std::set<std::string> wanted;
   const auto number = [&](const std::string& name) {

@@ -17,12 +17,13 @@
 #include "tensor/ops/assign.h"
 #include "tensor/ops/cast.h"
 #include "tensor/ops/full.h"
+#include "tensor/owner.h"
 #include "tensor/pending.h"
 #include "tensor/reorder.h"
 
 namespace firn::optim {
 
-ParameterList::ParameterList(const std::vector<Tensor>& tensors) {
+ParameterList::ParameterList(const std::vector<Tensor>& tensors) : numbered_(true) {
   for (const Tensor& t : tensors) named_.push_back({absl::StrCat(named_.size()), t});
 }
 
@@ -50,6 +51,13 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
       names.insert(s.name);
     }
   }
+  const std::set<std::string> of_others = names;
+  if (parameters.named().empty()) {
+    RaiseStatus(
+        InvalidArgument("there are no parameters to move: a module's children and parameters"
+                        " are those made by Add and AddParameter"),
+        name());
+  }
   std::vector<Slot> slots;
   for (const NamedTensor& p : parameters.named()) {
     CheckParameter(p);
@@ -59,11 +67,20 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
     }
     // Steps write where parameters lie. What a capture has seen stays where it is.
     if (ThisThread().capture == nullptr) RaiseIfError(LayOutRowMajor(p.tensor), "optimizer");
-    // Unnamed parameters of several groups count on.
     std::string name = p.name;
-    for (size_t i = names.size(); !names.insert(name).second; ++i) name = absl::StrCat(i);
+    if (parameters.numbered()) {
+      for (size_t i = names.size(); names.contains(name); ++i) name = absl::StrCat(i);
+    } else if (of_others.contains(name)) {
+      name = absl::StrCat(group, ".", name);
+    }
+    if (!names.insert(name).second) {
+      RaiseStatus(InvalidArgument("two parameters are named ", p.name,
+                                  "; their state could not be told apart"),
+                  this->name());
+    }
     slots.push_back({std::move(name), p.tensor, {}, {}});
   }
+  for (const Slot& s : slots) NoteOptimized(s.param);
   return slots;
 }
 
@@ -112,16 +129,22 @@ double Optimizer::lr(size_t group) const {
 
 void Optimizer::SetLr(size_t group, double lr) {
   Tensor& present = GroupAt(group).lr;
+  CheckOptions(group, lr);
+  if (ThisThread().capture != nullptr) {
+    RaiseStatus(FailedPrecondition("SetLr would run once, while the step is captured, and never in"
+                                   " a frozen one; call it between steps, which follow it"),
+                name());
+  }
   if (present.device() == Device::Cpu()) {
     present.mutable_host_view<double>()[0] = lr;
   } else {
     // In place: a captured step reads it where it lies.
-    const NoCaptureScope no_capture;
     Assign(present, FromVector(std::vector<double>{lr}, Shape()).To(present.device()));
   }
 }
 
 void Optimizer::SetLr(double lr) {
+  for (size_t g = 0; g < groups_.size(); ++g) CheckOptions(g, lr);  // all or none
   for (size_t g = 0; g < groups_.size(); ++g) SetLr(g, lr);
 }
 
@@ -187,6 +210,7 @@ void Optimizer::StepGroup(size_t group, const Tensor& skip) {
 
 void Optimizer::Step(const Tensor& skip) {
   CheckAnyKnown();
+  ReportLeftOut();
   const NoGradScope no_grad;
   for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g, skip);
 }

@@ -15,8 +15,9 @@
 namespace firn::optim {
 
 // The parameters of one group, with names (module.named_parameters()) or without
-// (module.parameters(); then they are called "0", "1", ...). Names matter to state dicts and
-// errors.
+// (module.parameters(); then they are called "0", "1", ..., on through all groups). Names matter to
+// state dicts and errors. Where an earlier group has the name too, as two networks of one class do,
+// the group's number stands before it: "1.fc.weight". Twice in one group it is an error.
 class ParameterList {
  public:
   ParameterList() = default;
@@ -27,9 +28,11 @@ class ParameterList {
       : ParameterList(std::vector<Tensor>(tensors)) {}
 
   const std::vector<NamedTensor>& named() const { return named_; }
+  bool numbered() const { return numbered_; }
 
  private:
   std::vector<NamedTensor> named_;
+  bool numbered_ = false;  // the names are numbers, given here
 };
 
 struct SetParametersOptions {
@@ -62,14 +65,16 @@ class Optimizer {
 
   size_t num_groups() const { return groups_.size(); }
   double lr(size_t group = 0) const;
-  // Of all groups, or of one.
+  // Of all groups, or of one. Frozen steps follow it. Throws unless lr makes sense to the group's
+  // options, and inside a captured function, which would not see it.
   void SetLr(double lr);
   void SetLr(size_t group, double lr);
 
   // All groups' parameters.
   std::vector<Tensor> parameters() const;
   // Replaces the parameters of a group: layers may come and go while a network trains. Throws when
-  // one occurs twice or in another group, is undefined, not floating or not a leaf.
+  // there are none, or when one occurs twice or in another group, is undefined, not floating or not
+  // a leaf.
   void SetParameters(const ParameterList& parameters, const SetParametersOptions& options = {});
 
   // "groups.0.lr", ... and "state.fc.weight.exp_avg", ... of the parameters that have been moved.

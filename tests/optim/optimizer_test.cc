@@ -105,6 +105,23 @@ TEST(OptimizerTest, RefusesAParameterInTwoGroups) {
   EXPECT_THROW(Sgd({a, a}, {}), Error);
 }
 
+// Two networks of one class have the same names.
+TEST(OptimizerTest, NamesThatAnEarlierGroupHasGetTheGroupsNumber) {
+  const Tensor a = Param({1}), b = Param({1, 2}), c = Param({1, 2, 3});
+  Sgd sgd({{"fc.weight", a}}, {.lr = 0.1, .momentum = 0.9});
+  sgd.AddGroup({{"fc.weight", b}, {"fc.bias", c}}, {.lr = 0.1, .momentum = 0.9});
+  for (const Tensor& p : {a, b, c}) Tensor(p).SetGrad(OnesLike(p));
+  sgd.Step();
+  const StateDict state = sgd.state_dict();
+  EXPECT_EQ(state["state.fc.weight.momentum_buffer"].shape(), Shape({1}));
+  EXPECT_EQ(state["state.1.fc.weight.momentum_buffer"].shape(), Shape({2}));
+  EXPECT_EQ(state["state.fc.bias.momentum_buffer"].shape(), Shape({3}));
+  EXPECT_EQ(ErrorOf([&] {
+              Sgd({{"w", a}, {"w", b}}, {});
+            }),
+            "Sgd: two parameters are named w; their state could not be told apart");
+}
+
 TEST(OptimizerTest, RefusesWhatCannotBeMoved) {
   Tensor a = Param({1});
   EXPECT_EQ(ErrorOf([&] { Sgd({Tensor()}, {}); }), "optimizer: parameter 0 is undefined");
@@ -239,7 +256,7 @@ TEST(OptimizerTest, ParametersMayJoinWhileOthersKeepTheirState) {
 }
 
 TEST(OptimizerTest, PicksUpPendingParametersWhenTheyMaterialise) {
-  Tensor pending = MakePending(DType::kF32, Device::Cpu(), nullptr).SetRequiresGrad();
+  Tensor pending = MakePending(DType::kF32, Device::Cpu()).SetRequiresGrad();
   Tensor other = Param({1});
   Sgd sgd({pending}, {.lr = 1});
   EXPECT_EQ(ErrorOf([&] { sgd.Step(); }).find("Sgd: parameter (unnamed) has no size yet"), 0);
