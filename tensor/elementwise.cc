@@ -142,8 +142,4 @@ Tensor ApplyFloating(const OpDef& op, const Tensor& x, AttrsRef attrs) {
   return Apply1(op, {x}, attrs);
 }
 
-Tensor ToFloating(const Tensor& x) {
-  return x.defined() && !IsFloating(x.dtype()) ? Cast(x, kDefaultFloat) : x;
-}
-
 }  // namespace firn

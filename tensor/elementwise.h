@@ -46,8 +46,6 @@ double NumberValue(const Tensor& t);
 Tensor AsDType(const Tensor& x, DType dtype);
 // The same; a number also goes to `device`.
 Tensor AsDType(const Tensor& x, DType dtype, Device device);
-// `x` as a floating tensor (integers and bools become f32), for operations such as exp and mean.
-Tensor ToFloating(const Tensor& x);
 
 }  // namespace firn
 

@@ -3,7 +3,6 @@
 #include "tensor/ops/reorder.h"
 
 #include "device/status_macros.h"
-#include "tensor/apply.h"
 #include "tensor/op.h"
 #include "tensor/reorder.h"
 
@@ -41,10 +40,5 @@ FIRN_REGISTER_OP(reorder) {
 }
 
 }  // namespace
-
-Tensor Reorder(const Tensor& x, int64_t channel_block) {
-  static const OpDef& op = Op("reorder");
-  return Apply1(op, {x}, ReorderAttrs{channel_block});
-}
 
 }  // namespace firn

@@ -1,10 +1,12 @@
 #ifndef FIRN_TENSOR_OPS_REORDER_H_
 #define FIRN_TENSOR_OPS_REORDER_H_
 
-#include "tensor/tensor.h"
+#include <cstdint>
 
 namespace firn {
 
+// Of the operation reorder: a copy of x in another layout, row-major or with channels in blocks. No
+// function calls it: Apply arranges arguments, and graphs have it where they do so once for all.
 struct ReorderAttrs {
   int64_t channel_block = 0;  // 0: row-major
   template <class V>
@@ -12,10 +14,6 @@ struct ReorderAttrs {
     v.Field("channel_block", channel_block);
   }
 };
-
-// A copy of x in another layout: row-major, or with channels in blocks. Programs need not call it:
-// operations arrange their arguments. Graphs have it where they do so once and for all.
-Tensor Reorder(const Tensor& x, int64_t channel_block);
 
 }  // namespace firn
 

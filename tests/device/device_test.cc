@@ -27,6 +27,7 @@ TEST(DeviceTest, DiffersByTypeAndIndex) {
 TEST(DeviceTest, PrintsTypeAndIndex) {
   EXPECT_EQ(Device::Cpu().ToString(), "cpu");
   EXPECT_EQ(Device::Cuda(3).ToString(), "cuda:3");
+  EXPECT_STREQ(DeviceTypeName(DeviceType::kCuda), "cuda");
   std::ostringstream os;
   os << Device::Cuda();
   EXPECT_EQ(os.str(), "cuda:0");

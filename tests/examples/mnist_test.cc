@@ -78,7 +78,7 @@ TEST(MnistTest, EqualSeedsGiveEqualRuns) {
     losses.push_back(Losses(run.output));
     files.push_back(Contents(file));
   }
-  EXPECT_GE(losses[0].size(), 10u);
+  EXPECT_FALSE(losses[0].empty());
   EXPECT_EQ(losses[0], losses[1]);
   EXPECT_NE(losses[0], losses[2]);
   EXPECT_FALSE(files[0].empty());

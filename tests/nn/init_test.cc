@@ -128,5 +128,18 @@ TEST(InitTest, FillsEveryFloatingDtype) {
   }
 }
 
+TEST(InitTest, FansAreOfInputsAndOutputs) {
+  EXPECT_EQ(init::FansOf({8, 3}).in, 3);
+  EXPECT_EQ(init::FansOf({8, 3, 5, 5}).in, 75);
+  EXPECT_EQ(init::FansOf({8, 3, 5, 5}).out, 200);
+  EXPECT_THROW(init::FansOf({8}), Error);
+}
+
+TEST(InitTest, TheGainOfLeakyReluLiesBetweenReluAndLinear) {
+  EXPECT_DOUBLE_EQ(init::LeakyReluGain(0), init::kReluGain);
+  EXPECT_DOUBLE_EQ(init::LeakyReluGain(1), init::kLinearGain);
+  EXPECT_DOUBLE_EQ(init::LeakyReluGain(0.5), std::sqrt(2 / 1.25));
+}
+
 }  // namespace
 }  // namespace firn::nn

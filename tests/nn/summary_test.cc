@@ -6,6 +6,7 @@
 #include "nn/sequential.h"
 #include "nn/shape_layers.h"
 #include "tensor/error.h"
+#include "tensor/ops/full.h"
 
 namespace firn::nn {
 namespace {
@@ -57,6 +58,19 @@ TEST(SummaryTest, CountsRepeatedCallsAndSharedParametersOnce) {
   EXPECT_EQ(table.rows[0].calls, 2);
   EXPECT_EQ(table.parameters, 16);
   EXPECT_EQ(table.multiply_adds, 2 * 2 * 16);
+}
+
+TEST(SummaryTest, SummarisesAnyForward) {
+  Linear one({.in = 3, .out = 2});
+  const SummaryTable table = Summarise(one, "twice", [&] {
+    one(Ones({4, 3}));
+    one(Ones({5, 3}));
+  });
+  EXPECT_EQ(table.input, "twice");
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].calls, 2);
+  EXPECT_EQ(table.rows[0].output, Shape({5, 2}));
+  EXPECT_EQ(table.multiply_adds, (4 + 5) * 3 * 2);
 }
 
 }  // namespace

@@ -102,5 +102,18 @@ TEST(DimListTest, LaterArgumentsKeepTheirMeaning) {
   EXPECT_EQ(Norm(x, 1, {}, true).ToVector<double>(), (std::vector<double>{14}));
 }
 
+// Also as methods, and as what takes a span.
+TEST(DimListTest, IsWhatMethodsAndSpansTake) {
+  const Tensor x = FromVector<double>({1, 3, 2, 8}, {2, 2});
+  EXPECT_EQ(x.Sum(1).ToVector<double>(), (std::vector<double>{4, 10}));
+  EXPECT_EQ(x.Mean({0, 1}, true).ToVector<double>(), (std::vector<double>{3.5}));
+  EXPECT_EQ(x.Mean().Item(), 3.5);
+  EXPECT_EQ(x.Permute({1, 0}).ToVector<double>(), (std::vector<double>{1, 2, 3, 8}));
+  EXPECT_EQ(x.Unsqueeze(1).Squeeze(1).shape(), Shape({2, 2}));
+  const DimList dims = {0, 1};
+  EXPECT_EQ(dims.data()[1], 1);
+  EXPECT_EQ(absl::Span<const int64_t>(dims).size(), 2u);
+}
+
 }  // namespace
 }  // namespace firn

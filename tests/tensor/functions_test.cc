@@ -146,5 +146,76 @@ TEST(FunctionsTest, ScatterAddAddsWhereIndicesSay) {
             std::string::npos);
 }
 
+TEST(FunctionsTest, EluBendsBelowZero) {
+  const Doubles y = Elu(Numbers({-1, 0, 2})).ToVector<double>();
+  EXPECT_DOUBLE_EQ(y[0], std::expm1(-1.0));
+  EXPECT_EQ(y[1], 0);
+  EXPECT_EQ(y[2], 2);
+  EXPECT_DOUBLE_EQ(Elu(Numbers({-1}), 3).Item(), 3 * std::expm1(-1.0));
+}
+
+TEST(FunctionsTest, SoftplusIsLinearBeyondItsThreshold) {
+  EXPECT_DOUBLE_EQ(Softplus(Numbers({0})).Item(), std::log(2.0));
+  EXPECT_DOUBLE_EQ(Softplus(Numbers({1}), 2).Item(), std::log1p(std::exp(2.0)) / 2);
+  EXPECT_EQ(Softplus(Numbers({21})).Item(), 21);
+  EXPECT_EQ(Softplus(Numbers({3}), 1, 2).Item(), 3);
+}
+
+TEST(FunctionsTest, LogicalNotAndOrTakeAnyNumbers) {
+  EXPECT_EQ(LogicalNot(Numbers({0, 1, -2})).ToVector<bool>(),
+            (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(LogicalOr(Numbers({0, 0, 3}), Flags({0, 1, 1})).ToVector<bool>(),
+            (std::vector<bool>{false, true, true}));
+}
+
+TEST(FunctionsTest, GatherTakesAlongADimension) {
+  const Tensor x = Numbers({1, 2, 3, 4}).Reshape({2, 2});
+  const Tensor index = Integers({1, 0, 0, 1}).Reshape({2, 2});
+  EXPECT_EQ(Gather(x, 1, index).ToVector<double>(), (Doubles{2, 1, 3, 4}));
+  EXPECT_EQ(Gather(x, 0, index).ToVector<double>(), (Doubles{3, 2, 1, 4}));
+}
+
+TEST(FunctionsTest, SliceScatterReplacesASlice) {
+  const Tensor x = Zeros({4}, DType::kF64), y = Numbers({7, 8});
+  EXPECT_EQ(SliceScatter(x, y, 0, 2).ToVector<double>(), (Doubles{0, 0, 7, 8}));
+  EXPECT_EQ(SliceScatter(x, y, 0, 0, 3, 2).ToVector<double>(), (Doubles{7, 0, 8, 0}));
+  EXPECT_EQ(x.ToVector<double>(), (Doubles{0, 0, 0, 0}));
+}
+
+TEST(FunctionsTest, ViewSharesElementsOrThrows) {
+  const Tensor x = Numbers({1, 2, 3, 4, 5, 6});
+  const Tensor view = View(x, {2, 3});
+  EXPECT_EQ(view.impl()->data, x.impl()->data);
+  EXPECT_THROW(View(view.T(), {6}), Error);
+  EXPECT_EQ(Reshape(view.T(), {6}).ToVector<double>(), (Doubles{1, 4, 2, 5, 3, 6}));
+}
+
+TEST(FunctionsTest, IdentityAndToDeviceKeepTheElements) {
+  const Tensor x = Numbers({1, 2});
+  EXPECT_EQ(Identity(x).ToVector<double>(), (Doubles{1, 2}));
+  EXPECT_FALSE(Identity(x).Is(x));
+  EXPECT_TRUE(ToDevice(x, Device::Cpu()).Is(x));
+}
+
+TEST(FunctionsTest, OnesLikeHasShapeAndDtype) {
+  const Tensor ones = OnesLike(Integers({4, 5}));
+  EXPECT_EQ(ones.dtype(), DType::kI64);
+  EXPECT_EQ(ones.ToVector<int64_t>(), (Ints{1, 1}));
+}
+
+TEST(FunctionsTest, LossesOfTwoTensors) {
+  const Tensor x = Numbers({0, 3}), y = Numbers({0.5, 1});
+  EXPECT_DOUBLE_EQ(L1Loss(x, y).Item(), 1.25);
+  EXPECT_DOUBLE_EQ(L1Loss(x, y, Reduction::kSum).Item(), 2.5);
+  EXPECT_DOUBLE_EQ(SmoothL1Loss(x, y).Item(), (0.125 + 1.5) / 2);
+  EXPECT_DOUBLE_EQ(SmoothL1Loss(x, y, {.reduction = Reduction::kSum, .beta = 0.25}).Item(),
+                   0.375 + 1.875);
+  const Tensor p = Numbers({0.25, 0.75}), log_q = Numbers({std::log(0.5), std::log(0.5)});
+  const double sum = 0.25 * std::log(0.5) + 0.75 * std::log(1.5);
+  EXPECT_DOUBLE_EQ(KlDiv(log_q, p).Item(), sum / 2);
+  EXPECT_DOUBLE_EQ(KlDiv(log_q, Log(p), {.reduction = Reduction::kSum, .log_target = true}).Item(),
+                   sum);
+}
+
 }  // namespace
 }  // namespace firn

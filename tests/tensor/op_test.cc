@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <thread>
@@ -97,13 +98,13 @@ TEST(OpTest, UnknownNamesAreErrorsThatNameTheNearest) {
 
 // What is said of a sound declaration after `change`; "" where it is not refused.
 std::string After(const std::function<void(OpDef&)>& change) {
-  static int count = 0;
-  const auto* name = new std::string(absl::StrCat("op_test_changed_", count++));
-  OpDef def = Sound(*name);
+  static auto* const names = new std::deque<std::string>;  // the registry keeps views of them
+  const std::string& name = names->emplace_back(absl::StrCat("op_test_changed_", names->size()));
+  OpDef def = Sound(name);
   change(def);
-  const OpRegistration registration(*name, std::move(def));
-  const std::string said = ErrorOf([&] { Op(*name); });
-  const std::string prefix = absl::StrCat("operation ", *name, " was refused: ");
+  const OpRegistration registration(name, std::move(def));
+  const std::string said = ErrorOf([&] { Op(name); });
+  const std::string prefix = absl::StrCat("operation ", name, " was refused: ");
   return said.starts_with(prefix) ? said.substr(prefix.size()) : said;
 }
 

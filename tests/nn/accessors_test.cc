@@ -1,0 +1,54 @@
+// What layers tell about themselves: the options they were made with, and their parameters, which
+// are those of the state dict.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "nn/batch_norm.h"
+#include "nn/conv.h"
+#include "nn/embedding.h"
+#include "nn/linear.h"
+#include "nn/module_list.h"
+#include "nn/norm.h"
+#include "nn/pooling.h"
+#include "nn/res_unit.h"
+#include "tests/error_of.h"
+
+namespace firn::nn {
+namespace {
+
+// The parameter or buffer of that name.
+Tensor Named(const Module& module, const std::string& name) { return module.state_dict()[name]; }
+
+bool Same(const Tensor& a, const Tensor& b) { return a.impl()->data == b.impl()->data; }
+
+TEST(AccessorsTest, LayersTellTheirOptions) {
+  EXPECT_EQ(BatchNorm2d({.channels = 3, .eps = 0.5}).options().eps, 0.5);
+  EXPECT_EQ(Conv1d({.in = 1, .out = 2, .kernel = 3}).options().out, 2);
+  EXPECT_EQ(Conv2d({.in = 1, .out = 2, .kernel = 3, .padding = 1}).options().out, 2);
+  EXPECT_EQ(ConvTranspose2d({.in = 1, .out = 2, .kernel = 3}).options().out, 2);
+  EXPECT_EQ(Embedding({.count = 5, .size = 2}).options().count, 5);
+  EXPECT_EQ(Linear({.in = 1, .out = 2, .bias = false}).options().bias, false);
+  EXPECT_EQ(LayerNorm({.shape = {4}, .eps = 0.25}).options().eps, 0.25);
+  EXPECT_EQ(GroupNorm({.groups = 2, .channels = 4}).options().groups, 2);
+  EXPECT_EQ(ResUnit({.in = 4, .out = 8, .stride = 2}).options().stride, 2);
+  EXPECT_EQ(MaxPool2d({.kernel = 3}).options().kernel.h, 3);
+  EXPECT_TRUE(
+      ModuleList<Linear>({{.in = 1, .out = 2}}).options().empty());  // a clone's copies follow
+}
+
+TEST(AccessorsTest, LayersGiveTheirParameters) {
+  const LayerNorm layer({.shape = {4}});
+  EXPECT_TRUE(Same(layer.weight(), Named(layer, "weight")));
+  EXPECT_TRUE(Same(layer.bias(), Named(layer, "bias")));
+  const GroupNorm group({.groups = 2, .channels = 4});
+  EXPECT_TRUE(Same(group.weight(), Named(group, "weight")));
+  EXPECT_TRUE(Same(group.bias(), Named(group, "bias")));
+  const Embedding embedding({.count = 5, .size = 2});
+  EXPECT_TRUE(Same(embedding.weight(), Named(embedding, "weight")));
+  EXPECT_FALSE(Linear({.in = 1, .out = 2, .bias = false}).bias().defined());
+}
+
+}  // namespace
+}  // namespace firn::nn
