@@ -211,8 +211,8 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
   FIRN_RETURN_IF_ERROR(CheckGradients());
   FIRN_RETURN_IF_ERROR(RefreshStates());
   FIRN_RETURN_IF_ERROR(CheckMemory(in, out));
-  FIRN_RETURN_IF_ERROR(TakeGradients());
-  FIRN_RETURN_IF_ERROR(RefreshStates());  // gradients may have got other memory
+  FIRN_ASSIGN_OR_RETURN(const bool moved, TakeGradients());
+  if (moved) FIRN_RETURN_IF_ERROR(RefreshStates());
   for (const Patch& p : patches_) operands_[p.operand].data = in[p.input].impl()->data + p.offset;
   // Before the steps, because a run that fails has changed some of them.
   for (StatePlace& state : states_) {

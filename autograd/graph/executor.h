@@ -126,8 +126,9 @@ class Executor {
   bool IsOnlySummed(ValueId id) const;
   // Whether anybody has the memory of an effect's gradient, beside this graph and the leaf.
   bool KeptByOthers(size_t effect, const Tensor& bound) const;
-  // Brings the gradients that leaves have to where the run finds them.
-  absl::Status TakeGradients();
+  // Brings the gradients that leaves have to where the run finds them. Whether any of the graph's
+  // gradients got other memory on the way.
+  absl::StatusOr<bool> TakeGradients();
   absl::Status RunStep(Step& step);
   absl::Status RunSteps();
   absl::Status RunStepsOnTwoStreams();
@@ -154,11 +155,10 @@ class Executor {
   std::vector<int64_t> state_of_buffer_;  // index into states_, -1: none
   std::unique_ptr<SideStream> side_;      // null: one stream
   std::optional<Recordings> recordings_;
-  std::vector<char*> addresses_;  // of inputs and states, scratch of RunRecorded
-  std::vector<Tensor> left_;      // by effect on gradients: the handle that is given out
-  std::vector<bool>
-      only_summed_;              // by effect: runs add to the gradient and do nothing else with it
-  std::vector<bool> made_anew_;  // by effect: runs may write the gradient into other memory
+  std::vector<char*> addresses_;   // of inputs and states, scratch of RunRecorded
+  std::vector<Tensor> left_;       // by effect on gradients: the handle that is given out
+  std::vector<bool> only_summed_;  // by effect: runs do nothing with the gradient but add to it
+  std::vector<bool> made_anew_;    // by effect: runs may write the gradient into other memory
   std::mutex running_;
   std::atomic<std::thread::id> runner_;
 };

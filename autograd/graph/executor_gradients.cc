@@ -145,26 +145,33 @@ bool Executor::KeptByOthers(size_t effect, const Tensor& bound) const {
   return storage.use_count() > ours;
 }
 
-absl::Status Executor::TakeGradients() {
+absl::StatusOr<bool> Executor::TakeGradients() {
+  bool moved = false;
   for (size_t i = 0; i < left_.size(); ++i) {
     const GradientEffect& e = graph_.gradients[i];
     if (made_anew_[i]) {
       const Tensor& bound = graph_.value(e.value).bound;
-      if (KeptByOthers(i, bound)) FIRN_RETURN_IF_ERROR(GiveOtherMemory(bound));
+      if (KeptByOthers(i, bound)) {
+        FIRN_RETURN_IF_ERROR(GiveOtherMemory(bound));
+        moved = true;
+      }
     }
     if (e.found == kNoValue) continue;
     const Tensor& place = graph_.value(e.found).bound;
-    const Tensor present = HeldGrad(e.leaf);
+    const Tensor& present = HeldGrad(e.leaf);  // a copy would count as somebody who keeps it
     const bool kept = KeptByOthers(i, place);
     const bool there = present.defined() && present.impl()->data == place.impl()->data;
     if (there && !kept) [[likely]]
       continue;
-    if (kept) FIRN_RETURN_IF_ERROR(GiveOtherMemory(place));
+    if (kept) {
+      FIRN_RETURN_IF_ERROR(GiveOtherMemory(place));
+      moved = true;
+    }
     FIRN_RETURN_IF_ERROR(present.defined() ? CopyElements(present.spec(), present.impl()->data,
                                                           place.spec(), place.impl()->data)
                                            : FillWithNothing(place));
   }
-  return absl::OkStatus();
+  return moved;
 }
 
 void Executor::LeaveGradients() {

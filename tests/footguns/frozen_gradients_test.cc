@@ -10,6 +10,7 @@
 
 #include "autograd/backward.h"
 #include "autograd/graph/static_graph.h"
+#include "device/cpu_allocator.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
 #include "optim/clip.h"
@@ -176,6 +177,23 @@ TEST(FrozenGradientsTest, AGradientThatIsKeptStaysAsItIs) {
     EXPECT_EQ(part.ToVector<float>(), want_part);
     EXPECT_NE(t.layer.weight().grad().ToVector<float>(), want);
   }
+}
+
+// Where nobody keeps it, the memory stays the same: a run allocates nothing for it.
+TEST(FrozenGradientsTest, AGradientThatNobodyKeepsStaysWhereItIs) {
+  Twin t;
+  const Tensor x = Full({4, 3}, 1.0);
+  StaticGraph micro = Freeze([&](const Tensor& a) { return t.Micro(a); }, x);
+  micro(x);
+  const void* const place = t.layer.weight().grad().impl()->data;
+  const int64_t before = CpuAllocator().stats().allocations;
+  Tensor out;
+  ASSERT_TRUE(micro.Run({&x, 1}, absl::MakeSpan(&out, 1)).ok());  // makes its result
+  const int64_t with_result = CpuAllocator().stats().allocations;
+  ASSERT_TRUE(micro.Run({&x, 1}, absl::MakeSpan(&out, 1)).ok());
+  EXPECT_EQ(CpuAllocator().stats().allocations, with_result);
+  EXPECT_LE(with_result - before, 1);
+  EXPECT_EQ(t.layer.weight().grad().impl()->data, place);
 }
 
 // The gradient stays within the graph, so nobody may take it for none.
