@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "autograd/graph/graph.h"
+#include "autograd/observe.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
 #include "tensor/op.h"
@@ -87,10 +89,8 @@ std::string TextOf(const OperationCall& call, size_t i, const Statistics& s) {
   return text;
 }
 
-}  // namespace
-
 // What went into a call. Most inputs can be looked at afterwards, when something turned out wrong.
-class AnomalyScope::Inputs {
+class Inputs {
  public:
   // Those that the call is about to overwrite.
   void Note(const OperationCall& call) {
@@ -145,25 +145,35 @@ class AnomalyScope::Inputs {
   std::vector<std::pair<size_t, Statistics>> noted_;
 };
 
+}  // namespace
+
+class AnomalyScope::Observer final : public OperationObserver {
+ public:
+  explicit Observer(const Options& options) : OperationObserver("anomaly"), options_(options) {}
+
+ private:
+  absl::Status Before(const OperationCall& call) override {
+    inputs_.Note(call);
+    return absl::OkStatus();
+  }
+  absl::Status After(const OperationCall& call) override {
+    for (size_t i = 0; i < call.num_outputs(); ++i) {
+      FIRN_RETURN_IF_ERROR(inputs_.Check(call, call.output(i), options_.check_infinities));
+    }
+    for (size_t i = 0; i < call.num_inputs(); ++i) {
+      if (!Writes(call.op(), i)) continue;
+      FIRN_RETURN_IF_ERROR(inputs_.Check(call, call.input(i), options_.check_infinities));
+    }
+    return absl::OkStatus();
+  }
+
+  const Options options_;
+  Inputs inputs_;
+};
+
 AnomalyScope::AnomalyScope(const Options& options)
-    : OperationObserver("anomaly"), options_(options), inputs_(std::make_unique<Inputs>()) {}
+    : observer_(std::make_unique<Observer>(options)) {}
 
 AnomalyScope::~AnomalyScope() = default;
-
-absl::Status AnomalyScope::Before(const OperationCall& call) {
-  inputs_->Note(call);
-  return absl::OkStatus();
-}
-
-absl::Status AnomalyScope::After(const OperationCall& call) {
-  for (size_t i = 0; i < call.num_outputs(); ++i) {
-    FIRN_RETURN_IF_ERROR(inputs_->Check(call, call.output(i), options_.check_infinities));
-  }
-  for (size_t i = 0; i < call.num_inputs(); ++i) {
-    if (!Writes(call.op(), i)) continue;
-    FIRN_RETURN_IF_ERROR(inputs_->Check(call, call.input(i), options_.check_infinities));
-  }
-  return absl::OkStatus();
-}
 
 }  // namespace firn

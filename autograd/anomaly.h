@@ -3,8 +3,6 @@
 
 #include <memory>
 
-#include "autograd/observe.h"
-
 namespace firn {
 
 // While one lives, every operation on this thread is checked, forward and backward, and the first
@@ -20,22 +18,20 @@ namespace firn {
 // only when no input and no attribute brought it, so that masks of -inf pass. Reads every result:
 // expect a program to run several times slower. Scopes nest; an error in one operation leaves the
 // results of earlier ones intact. For one thread.
-class AnomalyScope final : public OperationObserver {
+class AnomalyScope {
  public:
   struct Options {
     bool check_infinities = true;  // otherwise only NaN
   };
   AnomalyScope() : AnomalyScope(Options()) {}
   explicit AnomalyScope(const Options& options);
-  ~AnomalyScope() override;
+  ~AnomalyScope();
+  AnomalyScope(const AnomalyScope&) = delete;
+  AnomalyScope& operator=(const AnomalyScope&) = delete;
 
  private:
-  class Inputs;
-  absl::Status Before(const OperationCall& call) override;
-  absl::Status After(const OperationCall& call) override;
-
-  Options options_;
-  std::unique_ptr<Inputs> inputs_;
+  class Observer;
+  const std::unique_ptr<Observer> observer_;
 };
 
 }  // namespace firn

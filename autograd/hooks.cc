@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "device/core.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
+#include "tensor/grad_meta.h"
 
 namespace firn {
 

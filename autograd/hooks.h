@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "tensor/grad_meta.h"
 #include "tensor/tensor.h"
 
 namespace firn {

@@ -2,24 +2,36 @@
 
 #include "autograd/operation_hooks.h"
 
+#include <utility>
+
+#include "autograd/observe.h"
+
 namespace firn {
-namespace {
 
-absl::Status CallHook(const OperationHook& forward, const OperationHook& backward,
-                      const OperationCall& call) {
-  const OperationHook& hook = call.phase() == Phase::kForward ? forward : backward;
-  if (hook) hook(call);
-  return absl::OkStatus();
-}
+class OperationHookScope::Observer final : public OperationObserver {
+ public:
+  explicit Observer(OperationHooks hooks) : OperationObserver("hook"), hooks_(std::move(hooks)) {}
 
-}  // namespace
+ private:
+  static absl::Status CallHook(const OperationHook& forward, const OperationHook& backward,
+                               const OperationCall& call) {
+    const OperationHook& hook = call.phase() == Phase::kForward ? forward : backward;
+    if (hook) hook(call);
+    return absl::OkStatus();
+  }
+  absl::Status Before(const OperationCall& call) override {
+    return CallHook(hooks_.before_forward, hooks_.before_backward, call);
+  }
+  absl::Status After(const OperationCall& call) override {
+    return CallHook(hooks_.after_forward, hooks_.after_backward, call);
+  }
 
-absl::Status OperationHookScope::Before(const OperationCall& call) {
-  return CallHook(hooks_.before_forward, hooks_.before_backward, call);
-}
+  const OperationHooks hooks_;
+};
 
-absl::Status OperationHookScope::After(const OperationCall& call) {
-  return CallHook(hooks_.after_forward, hooks_.after_backward, call);
-}
+OperationHookScope::OperationHookScope(OperationHooks hooks)
+    : observer_(std::make_unique<Observer>(std::move(hooks))) {}
+
+OperationHookScope::~OperationHookScope() = default;
 
 }  // namespace firn

@@ -2,9 +2,9 @@
 #define FIRN_AUTOGRAD_OPERATION_HOOKS_H_
 
 #include <functional>
-#include <utility>
+#include <memory>
 
-#include "autograd/observe.h"
+#include "autograd/operation_call.h"
 
 namespace firn {
 
@@ -31,16 +31,16 @@ struct OperationHooks {
 //   }});
 //
 // After an operation that failed no hook is called.
-class OperationHookScope final : public OperationObserver {
+class OperationHookScope {
  public:
-  explicit OperationHookScope(OperationHooks hooks)
-      : OperationObserver("hook"), hooks_(std::move(hooks)) {}
+  explicit OperationHookScope(OperationHooks hooks);
+  ~OperationHookScope();
+  OperationHookScope(const OperationHookScope&) = delete;
+  OperationHookScope& operator=(const OperationHookScope&) = delete;
 
  private:
-  absl::Status Before(const OperationCall& call) override;
-  absl::Status After(const OperationCall& call) override;
-
-  OperationHooks hooks_;
+  class Observer;
+  const std::unique_ptr<Observer> observer_;
 };
 
 }  // namespace firn

@@ -8,7 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
-#include "autograd/graph/graph.h"
+#include "autograd/graph/phase.h"
 #include "tensor/tensor.h"
 
 namespace firn {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "autograd/profile.h"
 #include "device/atomic_file.h"
+#include "device/core.h"
 #include "device/escape.h"
 #include "tensor/error.h"
 

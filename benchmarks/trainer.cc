@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "autograd/graph/capture.h"
 #include "benchmarks/changing_cnn.h"
 #include "benchmarks/resnet18.h"
 #include "device/status_macros.h"

@@ -113,6 +113,10 @@ DeviceContext& CpuContext();
 // Errors: Unavailable when this build or this machine does not have the device, with the reason.
 absl::StatusOr<DeviceContext*> GetDeviceContext(Device device);
 
+// The context of CUDA device `index`, made on first use.
+// Errors: Unavailable when there is no such device, with the reason.
+absl::StatusOr<DeviceContext*> CudaContext(int index);
+
 }  // namespace firn
 
 #endif  // FIRN_DEVICE_CONTEXT_H_

@@ -11,8 +11,6 @@
 // What the rest of Firn needs to know of CUDA, without a CUDA header. Thread-safe.
 namespace firn {
 
-class DeviceContext;
-
 // Whether at least one CUDA device can be used now.
 bool CudaAvailable();
 
@@ -21,10 +19,6 @@ std::string CudaUnavailableReason();
 
 // Usable CUDA devices; 0 when CUDA is not available.
 int CudaDeviceCount();
-
-// The context of CUDA device `index`, made on first use.
-// Errors: Unavailable when there is no such device, with the reason.
-absl::StatusOr<DeviceContext*> CudaContext(int index);
 
 // `wanted`, or, where it is a CUDA device, this build has CUDA and the machine no usable GPU or
 // driver, the CPU; that is said once on stderr, with the reason. For programs with a --device flag.

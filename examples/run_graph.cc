@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "autograd/graph/static_graph.h"
 #include "io/graph_file.h"
+#include "io/graph_file_contents.h"
 #include "tensor/error.h"
 #include "tensor/format.h"
 #include "tensor/ops.h"

@@ -39,7 +39,7 @@ struct Epoch {
     Sample made = dataset->GetBatch(
         absl::MakeConstSpan(order).subspan(static_cast<size_t>(begin), static_cast<size_t>(n)));
     if (!options.map) return made;
-    Generator random;
+    RandomGenerator random;
     random.SetPosition({options.seed ^ kMapKey ^ (number << 32 | number >> 32),
                         static_cast<uint64_t>(batch) << 40});
     return options.map(std::move(made), random);

@@ -24,7 +24,7 @@ struct DataLoaderOptions {
   int64_t ahead = 4;  // most batches that wait, made and not yet asked for
   // Applied to each batch, on the thread that makes it. The generator is the batch's own: what it
   // draws depends on seed, epoch and the batch's number, not on threads.
-  std::function<Sample(Sample batch, Generator& random)> map = {};
+  std::function<Sample(Sample batch, RandomGenerator& random)> map = {};
   // Where batches arrive. For a CUDA device each is made, and its copy queued on a stream of its
   // own, when the loop gets the one before: it travels while that is computed with, and neither
   // waits on the host. Up to three batches lie on the device beside those that the program keeps.

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "io/internal/permutation.h"
+#include "tensor/allocate.h"
 #include "tensor/error.h"
 #include "tensor/pending.h"
 

@@ -17,7 +17,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "autograd/graph/graph.h"
 #include "autograd/graph/static_graph.h"
 #include "device/device.h"
 #include "io/load_limits.h"
@@ -43,12 +42,13 @@ struct SaveGraphOptions {
 // and for what no captured run of operations gives, naming the operation; those of WriteHdf5 for
 // the file. What was at `path` before is then unharmed. States on other devices than the CPU are
 // copied to the host, which waits for them.
-void SaveGraph(const std::string& path, const Graph& graph, const SaveGraphOptions& options = {});
+void SaveGraph(const std::string& path, const core::Graph& graph,
+               const SaveGraphOptions& options = {});
 void SaveGraph(const std::string& path, const StaticGraph& graph,
                const SaveGraphOptions& options = {});
 
 // The same with a status.
-absl::Status WriteGraph(const std::string& path, const Graph& graph,
+absl::Status WriteGraph(const std::string& path, const core::Graph& graph,
                         const SaveGraphOptions& options = {});
 absl::Status WriteGraph(const std::string& path, const StaticGraph& graph,
                         const SaveGraphOptions& options = {});
@@ -66,12 +66,6 @@ struct LoadGraphOptions {
   Device device = Device::Cpu();
 };
 
-// A graph and its states by name, in the order of the file.
-struct GraphFile {
-  Graph graph;
-  StateDict states;
-};
-
 // Reads a file of SaveGraph and compiles the graph. The states belong to the graph, also the random
 // stream that it draws from: it goes on where it stood.
 // The file may come from anywhere: everything in it is checked before it is used, sizes before
@@ -84,8 +78,6 @@ StaticGraph LoadGraph(const std::string& path, const LoadGraphOptions& options =
 // The same with a status.
 absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
                                             const LoadGraphOptions& options = {});
-// The graph before it is compiled, to be looked at or changed, and its states.
-absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
 
 }  // namespace firn::io
 

@@ -11,6 +11,7 @@
 #include "autograd/graph/infer.h"
 #include "device/status_macros.h"
 #include "io/graph_file_format.h"
+#include "tensor/allocate.h"
 #include "tensor/internal/apply_checks.h"
 
 namespace firn::io {
@@ -87,9 +88,9 @@ class Checker {
     dtypes_.resize(g_.buffers.size(), v.spec.dtype);
     if (!touched_[buffer]) dtypes_[buffer] = v.spec.dtype;
     touched_[buffer] = true;
-    FIRN_RETURN_IF(
-        dtypes_[buffer] != v.spec.dtype,
-        InvalidArgument("a buffer holds ", Name(dtypes_[buffer]), " and ", Name(v.spec.dtype)));
+    FIRN_RETURN_IF(dtypes_[buffer] != v.spec.dtype,
+                   InvalidArgument("a buffer holds ", DTypeName(dtypes_[buffer]), " and ",
+                                   DTypeName(v.spec.dtype)));
     return absl::OkStatus();
   }
 

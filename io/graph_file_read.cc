@@ -14,10 +14,12 @@
 #include "device/context.h"
 #include "device/status_macros.h"
 #include "io/graph_file.h"
+#include "io/graph_file_contents.h"
 #include "io/graph_file_format.h"
 #include "io/internal/graph_archive.h"
 #include "io/internal/random_access.h"
 #include "io/internal/stored_elements.h"
+#include "tensor/allocate.h"
 #include "tensor/error.h"
 
 namespace firn::io {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "io/graph_file_format.h"
+#include "tensor/allocate.h"
 #include "tensor/error.h"
 
 namespace firn::io {
@@ -15,7 +16,7 @@ namespace {
 
 absl::StatusOr<DType> DTypeNamed(const std::string& name) {
   for (int i = 0; i < kNumDTypes; ++i) {
-    if (name == Name(static_cast<DType>(i))) return static_cast<DType>(i);
+    if (name == DTypeName(static_cast<DType>(i))) return static_cast<DType>(i);
   }
   return InvalidArgument("there is no dtype '", name, "'");
 }

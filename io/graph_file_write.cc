@@ -61,7 +61,7 @@ internal::StoredValue Stored(const Value& v, const std::string& name) {
   internal::StoredValue stored;
   stored.buffer = v.buffer;
   stored.offset = v.offset;
-  stored.dtype = Name(v.spec.dtype);
+  stored.dtype = DTypeName(v.spec.dtype);
   stored.shape.assign(v.spec.shape.begin(), v.spec.shape.end());
   if (!v.spec.layout.contiguous) {
     const absl::Span<const int64_t> strides = v.spec.layout.strides.span();

@@ -13,6 +13,7 @@
 #include "device/status_macros.h"
 #include "io/internal/byte_source.h"
 #include "io/internal/stored_elements.h"
+#include "tensor/allocate.h"
 
 namespace firn::io {
 namespace {
@@ -81,7 +82,7 @@ absl::StatusOr<Header> ReadHeader(ByteSource& source) {
 absl::Status CheckSize(const ByteSource& source, const Header& header, const LoadLimits& limits) {
   const int64_t n = header.shape.num_elements();
   if (n > limits.max_total_bytes / SizeOf(header.type.dtype)) {
-    return ResourceExhausted(source.name(), ": ", n, " elements of ", Name(header.type.dtype),
+    return ResourceExhausted(source.name(), ": ", n, " elements of ", DTypeName(header.type.dtype),
                              " are more than the ", limits.max_total_bytes, " bytes allowed");
   }
   const int64_t expected = source.offset() + n * header.type.bytes;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/error.h"
 
 namespace firn::io {

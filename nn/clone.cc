@@ -34,6 +34,13 @@ Tensor CopyOf(const Tensor& t, std::map<TensorImpl*, Tensor>* copies) {
 
 }  // namespace
 
+void ModuleCloner::RaiseNoWay(const Module& m) {
+  RaiseStatus(FailedPrecondition("there is no way to make another ", m.type_name(),
+                                 ": give the class a default constructor, or Options and "
+                                 "`const Options& options() const`"),
+              "clone of " + m.path());
+}
+
 RandomPositionScope::RandomPositionScope() : saved_(DefaultGenerator().position()) {}
 
 RandomPositionScope::~RandomPositionScope() {

@@ -5,9 +5,7 @@
 #include <type_traits>
 
 #include "device/philox.h"
-#include "device/status_macros.h"
 #include "nn/module.h"
-#include "tensor/error.h"
 
 namespace firn::nn {
 
@@ -22,6 +20,8 @@ class ModuleCloner {
   // Makes `to` a copy of `from`: children that were added after construction are added, parameters
   // and buffers copied. Throws when the trees differ otherwise.
   static void Copy(const Module& from, Module& to);
+  // Throws that there is no way to make another m.
+  [[noreturn]] static void RaiseNoWay(const Module& m);
 };
 
 // Puts the default generator back where it was. Library code only.
@@ -58,12 +58,7 @@ std::unique_ptr<M> Clone(const M& m) {
     }
   }
   M* made = dynamic_cast<M*>(copy.get());
-  if (made == nullptr) {
-    RaiseStatus(FailedPrecondition("there is no way to make another ", m.type_name(),
-                                   ": give the class a default constructor, or Options and "
-                                   "`const Options& options() const`"),
-                "clone of " + m.path());
-  }
+  if (made == nullptr) ModuleCloner::RaiseNoWay(m);
   static_cast<void>(copy.release());
   std::unique_ptr<M> result(made);
   ModuleCloner::Copy(m, *result);

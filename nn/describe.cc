@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "device/core.h"
 
 namespace firn::nn {
 namespace {

@@ -5,7 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "tensor/attrs.h"
-#include "tensor/conv.h"
+#include "tensor/shape.h"
+#include "tensor/size2.h"
 
 namespace firn::nn {
 
@@ -27,7 +28,7 @@ class Describer {
     return value == standard ? *this : Field(name, value);
   }
   // The fields of an operation's attributes that differ from `standard`.
-  Describer& Differences(AttrsRef attrs, AttrsRef standard);
+  Describer& Differences(core::AttrsRef attrs, core::AttrsRef standard);
   // "1 -> 32"; an unknown size is "?".
   Describer& FromTo(int64_t in, int64_t out) {
     return Text(absl::StrCat(Size(in), " -> ", Size(out)));

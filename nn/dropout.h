@@ -10,7 +10,7 @@ namespace firn::nn {
 // mode x itself.
 struct DropoutFunction {
   static constexpr const char* kName = "Dropout";
-  using Options = DropoutAttrs;
+  using Options = core::DropoutAttrs;
   static Tensor Call(const Tensor& x, const Options& o, bool training) {
     return firn::Dropout(x, o.p, training);
   }

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "nn/type_names.h"
+#include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/grad_meta.h"
 #include "tensor/ops/cast.h"
@@ -346,7 +347,7 @@ void Module::To(Device device) { ConvertAll(Slots(), device, std::nullopt); }
 
 void Module::To(DType dtype) {
   if (!IsFloating(dtype)) {
-    RaiseStatus(InvalidArgument("parameters must be floating, not ", Name(dtype)), "to");
+    RaiseStatus(InvalidArgument("parameters must be floating, not ", DTypeName(dtype)), "to");
   }
   ConvertAll(Slots(), std::nullopt, dtype);
 }

@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
 #include "nn/layer.h"
-#include "tensor/error.h"
 
 namespace firn::nn {
+
+namespace internal {
+// Throw that the list or dict has no such element.
+[[noreturn]] void RaiseNoElement(const Module& list, size_t i);
+[[noreturn]] void RaiseNoElement(const Module& dict, const std::string& key);
+}  // namespace internal
 
 // Walks a module's children as M&.
 template <class M>
@@ -72,9 +76,7 @@ class ModuleList final : public Module {
   size_t size() const { return num_children(); }
   // Throws when there is no such element.
   M& operator[](size_t i) const {
-    if (i >= size()) {
-      RaiseStatus(OutOfRange(path(), " has no element ", i, ", only ", size()), "ModuleList");
-    }
+    if (i >= size()) internal::RaiseNoElement(*this, i);
     return *ChildIterator<M>(this, i);
   }
   ChildIterator<M> begin() const { return {this, 0}; }
@@ -102,7 +104,7 @@ class ModuleDict final : public Module {
   // Throws when there is no such element.
   M& operator[](const std::string& key) const {
     Module* found = FindChild(key);
-    if (found == nullptr) RaiseStatus(NotFound(path(), " has no element ", key), "ModuleDict");
+    if (found == nullptr) internal::RaiseNoElement(*this, key);
     return dynamic_cast<M&>(*found);
   }
   ChildIterator<M> begin() const { return {this, 0}; }

@@ -10,11 +10,15 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "autograd/graph/capture.h"
+#include "autograd/graph/graph.h"
+#include "autograd/graph/plan.h"
 #include "device/allocator.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/precision.h"
+#include "tensor/storage.h"
 
 namespace firn::nn {
 namespace {
@@ -121,7 +125,7 @@ std::string StaticModule::TextOf(absl::Span<const Tensor> inputs) const {
   absl::StrAppend(&text, "; ", ModesOf(*network_), GradEnabled() ? ", grad" : ", no grad",
                   WinogradAllowed() ? "" : ", no Winograd");
   if (const Autocaster* autocast = ThisThread().autocast) {
-    absl::StrAppend(&text, ", autocast to ", Name(autocast->dtype()));
+    absl::StrAppend(&text, ", autocast to ", DTypeName(autocast->dtype()));
   }
   return text;
 }

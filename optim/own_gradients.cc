@@ -4,8 +4,10 @@
 
 #include <set>
 
+#include "device/core.h"
 #include "tensor/ops/clone.h"
 #include "tensor/ops/contiguous.h"
+#include "tensor/storage.h"
 
 namespace firn::optim {
 namespace {

@@ -18,6 +18,7 @@
 #include "device/cpu_allocator.h"
 #include "device/macros.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/internal/apply_checks.h"

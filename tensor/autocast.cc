@@ -11,7 +11,7 @@ namespace firn {
 AutocastScope::AutocastScope(DType dtype) : dtype_(dtype), outer_(ThisThread().autocast) {
   if (dtype != DType::kF32 && dtype != DType::kF16 && dtype != DType::kBF16) {
     RaiseStatus(
-        InvalidArgument("dtype must be f16, bf16 or, to turn it off, f32; got ", Name(dtype)),
+        InvalidArgument("dtype must be f16, bf16 or, to turn it off, f32; got ", DTypeName(dtype)),
         "autocast");
   }
   ThisThread().autocast = dtype == DType::kF32 ? nullptr : this;

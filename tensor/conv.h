@@ -8,18 +8,11 @@
 
 #include "tensor/norm.h"
 #include "tensor/op.h"
+#include "tensor/size2.h"
 
 namespace firn {
 
-// Height and width; one number means both.
-struct Size2 {
-  int64_t h = 1, w = 1;
-  Size2() = default;
-  Size2(int64_t both) : h(both), w(both) {}  // NOLINT: implicit, as in {.kernel = 3}
-  Size2(int64_t height, int64_t width) : h(height), w(width) {}
-  friend bool operator==(Size2, Size2) = default;
-};
-
+namespace core {
 // The attributes of conv2d and its two gradient operations.
 struct ConvAttrs {
   Size2 stride = 1, padding = 0, dilation = 1;
@@ -64,6 +57,7 @@ struct ConvProblem {
   // 2 * multiply-adds, padded taps counted.
   double flops() const;
 };
+}  // namespace core
 
 namespace internal {
 
@@ -78,6 +72,7 @@ absl::Status CheckOption(std::string_view name, Size2 value, int64_t low);
 
 }  // namespace internal
 
+namespace core {
 // floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, or an error that says which
 // size does not work.
 absl::StatusOr<Size2> ConvOutputSize(Size2 in, Size2 kernel, const ConvAttrs& a);
@@ -88,6 +83,7 @@ absl::StatusOr<ConvProblem> ConvBackwardData(const Shape& y, const Shape& weight
                                              const ConvAttrs& a);
 // The problem whose weight is the result of conv2d_weight_grad(x, y) with kernel a.result.
 absl::StatusOr<ConvProblem> ConvBackwardWeight(const Shape& x, const Shape& y, const ConvAttrs& a);
+}  // namespace core
 
 }  // namespace firn
 

@@ -13,6 +13,7 @@
 
 namespace firn {
 
+namespace core {
 struct OpDef;
 
 // Records operations for backward, and runs it.
@@ -76,19 +77,24 @@ struct DispatchState {
   // 0: none.
   uint32_t running_capture() const { return capture == nullptr ? 0 : capture_number; }
 };
+}  // namespace core
 
 namespace internal {
-inline thread_local constinit DispatchState dispatch_state;
-inline constinit GradRecorder* grad_recorder = nullptr;  // set once, before main()
+inline thread_local constinit core::DispatchState dispatch_state;
+inline constinit core::GradRecorder* grad_recorder = nullptr;  // set once, before main()
 }  // namespace internal
 
+namespace core {
 inline DispatchState& ThisThread() { return internal::dispatch_state; }
+}  // namespace core
 
 // While one lives on a thread, nothing is recorded for backward there.
 class NoGradScope {
  public:
-  NoGradScope() : saved_(ThisThread().grad_enabled) { ThisThread().grad_enabled = false; }
-  ~NoGradScope() { ThisThread().grad_enabled = saved_; }
+  NoGradScope() : saved_(core::ThisThread().grad_enabled) {
+    core::ThisThread().grad_enabled = false;
+  }
+  ~NoGradScope() { core::ThisThread().grad_enabled = saved_; }
   NoGradScope(const NoGradScope&) = delete;
   NoGradScope& operator=(const NoGradScope&) = delete;
 
@@ -99,10 +105,10 @@ class NoGradScope {
 // Turns recording on (or off) inside a NoGradScope.
 class GradScope {
  public:
-  explicit GradScope(bool enabled = true) : saved_(ThisThread().grad_enabled) {
-    ThisThread().grad_enabled = enabled;
+  explicit GradScope(bool enabled = true) : saved_(core::ThisThread().grad_enabled) {
+    core::ThisThread().grad_enabled = enabled;
   }
-  ~GradScope() { ThisThread().grad_enabled = saved_; }
+  ~GradScope() { core::ThisThread().grad_enabled = saved_; }
   GradScope(const GradScope&) = delete;
   GradScope& operator=(const GradScope&) = delete;
 
@@ -114,16 +120,16 @@ class GradScope {
 // captured run finds ready, such as the first values of a parameter.
 class NoCaptureScope {
  public:
-  NoCaptureScope() : saved_(ThisThread().capture) { ThisThread().capture = nullptr; }
-  ~NoCaptureScope() { ThisThread().capture = saved_; }
+  NoCaptureScope() : saved_(core::ThisThread().capture) { core::ThisThread().capture = nullptr; }
+  ~NoCaptureScope() { core::ThisThread().capture = saved_; }
   NoCaptureScope(const NoCaptureScope&) = delete;
   NoCaptureScope& operator=(const NoCaptureScope&) = delete;
 
  private:
-  CaptureRecorder* saved_;
+  core::CaptureRecorder* saved_;
 };
 
-inline bool GradEnabled() { return ThisThread().grad_enabled; }
+inline bool GradEnabled() { return core::ThisThread().grad_enabled; }
 
 }  // namespace firn
 

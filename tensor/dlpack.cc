@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/internal/dlpack_abi.h"

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "device/core.h"
+
 namespace firn {
 namespace {
 
@@ -19,20 +21,20 @@ int Rank(DType d) {
 
 }  // namespace
 
-const char* Name(DType d) {
+const char* DTypeName(DType d) {
   constexpr const char* kNames[kNumDTypes] = {"f32", "f64", "f16", "bf16", "i8",
                                               "i32", "i64", "u8",  "bool"};
   return kNames[static_cast<int>(d)];
 }
 
-std::ostream& operator<<(std::ostream& os, DType d) { return os << Name(d); }
+std::ostream& operator<<(std::ostream& os, DType d) { return os << DTypeName(d); }
 
-std::string Describe(DTypeSet set) {
+std::string core::Describe(DTypeSet set) {
   std::string text;
   int left = std::popcount(set);
   for (int i = 0; i < kNumDTypes; ++i) {
     if (!Contains(set, static_cast<DType>(i))) continue;
-    text += Name(static_cast<DType>(i));
+    text += DTypeName(static_cast<DType>(i));
     --left;
     if (left > 0) text += left == 1 ? " or " : ", ";
   }

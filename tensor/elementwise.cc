@@ -6,6 +6,7 @@
 
 #include "tensor/elementwise.h"
 
+#include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/ops/cast.h"

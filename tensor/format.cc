@@ -217,7 +217,7 @@ std::string Format(const Tensor& x, const FormatOptions& options) {
   if (ThisThread().capture != nullptr) RaiseIfError(ThisThread().capture->OnHostRead(x), "format");
   FormatOptions o = options;
   o.edge_items = std::max<int64_t>(o.edge_items, 1);
-  const std::string kind = absl::StrCat(Name(x.dtype()), " ", x.shape().ToString());
+  const std::string kind = absl::StrCat(DTypeName(x.dtype()), " ", x.shape().ToString());
   if (x.num_elements() == 0) return "[]\n" + kind;
   NoGradScope no_grad;
   const Tensor here = x.device().is_cpu() ? x : x.To(Device::Cpu());

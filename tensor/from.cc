@@ -3,6 +3,7 @@
 #include "tensor/from.h"
 
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 
@@ -26,7 +27,7 @@ Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& stri
   }
   if (reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(SizeOf(dtype)) != 0) {
     RaiseStatus(InvalidArgument("data is not aligned to ", SizeOf(dtype), " bytes, the size of ",
-                                Name(dtype), "; copy it"),
+                                DTypeName(dtype), "; copy it"),
                 "from_blob");
   }
   if (strides.size() != static_cast<size_t>(shape.rank())) {

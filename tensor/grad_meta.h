@@ -12,10 +12,8 @@
 #include "tensor/intrusive_ptr.h"
 #include "tensor/tensor.h"
 
-namespace firn {
+namespace firn::core {
 
-// Sees a gradient as it arrives and may return a replacement (an undefined tensor keeps it).
-using GradHook = std::function<Tensor(const Tensor&)>;
 struct GradHookEntry {
   GradHook fn;
   bool active = true;  // cleared by the handle that removes the hook
@@ -62,6 +60,6 @@ inline bool IsWithheld(const Tensor& leaf) {
 // FailedPrecondition that says where the gradient of `leaf` has gone.
 absl::Status WithheldError(const Tensor& leaf);
 
-}  // namespace firn
+}  // namespace firn::core
 
 #endif  // FIRN_TENSOR_GRAD_META_H_

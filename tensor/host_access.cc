@@ -10,6 +10,7 @@
 #include "tensor/error.h"
 #include "tensor/pending.h"
 #include "tensor/reorder.h"
+#include "tensor/storage.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -19,7 +20,7 @@ const void* Tensor::HostData(DType want, bool write) const {
   if (IsPending(*this)) RaiseStatus(PendingError(*this), "host_view");
   const TensorSpec& s = spec();
   if (s.dtype != want) {
-    RaiseStatus(InvalidArgument("asked for ", Name(want), " elements of ", s.ToString()),
+    RaiseStatus(InvalidArgument("asked for ", DTypeName(want), " elements of ", s.ToString()),
                 "host_view");
   }
   if (s.device.type != DeviceType::kCpu) {

@@ -159,7 +159,7 @@ class Finder {
 
   const Shape shape_;
   Place place_;
-  bool any_tensor_ = false;
+  bool any_tensor_;  // among the entries
   int ellipsis_dims_ = 0;
   int dim_ = 0;  // of x
   int at_ = 0;   // of the view

@@ -10,16 +10,17 @@
 #include "device/status_macros.h"
 #include "tensor/grad_meta.h"
 #include "tensor/owner.h"
+#include "tensor/storage.h"
 
 namespace firn {
 
-Tensor MakePending(DType dtype, Device device) {
+Tensor core::MakePending(DType dtype, Device device) {
   auto impl = MakeIntrusive<TensorImpl>();
   impl->spec = TensorSpec::Contiguous(dtype, Shape{0}, device);
   return Tensor(std::move(impl));
 }
 
-void Materialize(const Tensor& pending, const Tensor& value) {
+void core::Materialize(const Tensor& pending, const Tensor& value) {
   FIRN_CHECK(IsPending(pending) && value.defined() && !IsPending(value));
   TensorImpl* impl = pending.impl();
   impl->storage = value.impl()->storage;
@@ -27,15 +28,15 @@ void Materialize(const Tensor& pending, const Tensor& value) {
   impl->spec = value.spec();
 }
 
-std::string DescribePending(const Tensor& t) {
+std::string core::DescribePending(const Tensor& t) {
   const TensorOwner* owner = t.impl()->owned ? t.impl()->grad_meta->owners.front() : nullptr;
   const std::string shape = owner == nullptr ? "" : owner->KnownShape();
-  return absl::StrCat(owner == nullptr ? "" : owner->OwnedName() + " ", Name(t.dtype()),
+  return absl::StrCat(owner == nullptr ? "" : owner->OwnedName() + " ", DTypeName(t.dtype()),
                       shape.empty() ? "" : " ", shape,
                       ", pending until the first forward of its module");
 }
 
-absl::Status PendingError(const Tensor& t) {
+absl::Status core::PendingError(const Tensor& t) {
   return FailedPrecondition(t.impl()->owned ? NameOfKept(t) : "parameter (unnamed)",
                             " has no size yet: it is found by the first forward of its module");
 }

@@ -29,7 +29,7 @@ inline absl::Status InferRandom(InferContext& c, const Dims& sizes, DType dtype,
       number >= static_cast<unsigned>(kNumDTypes) || !Contains(allowed, dtype),
       InvalidArgument(
           "dtype must be ", Describe(allowed), ", got ",
-          number < static_cast<unsigned>(kNumDTypes) ? Name(dtype) : "a number that is none"));
+          number < static_cast<unsigned>(kNumDTypes) ? DTypeName(dtype) : "a number that is none"));
   c.set_out(0, dtype, shape);
   return absl::OkStatus();
 }

@@ -12,6 +12,7 @@
 #include "absl/container/inlined_vector.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 
 namespace firn {
 namespace {

@@ -14,6 +14,7 @@
 #include "device/context.h"
 #include "device/environment.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 
@@ -61,23 +62,23 @@ void RefuseInCapture(const Tensor& state) {
 
 }  // namespace
 
-Generator::Generator(uint64_t seed, Device device) {
+RandomGenerator::RandomGenerator(uint64_t seed, Device device) {
   const Position start = {static_cast<int64_t>(seed), 0};
   state_ = NewState(start, device);
   if (device.is_cuda()) Write(state_, start);
 }
 
-PhiloxState Generator::position() const {
+PhiloxState RandomGenerator::position() const {
   const Position s = Read(state_);
   return {static_cast<uint64_t>(s[0]), static_cast<uint64_t>(s[1])};
 }
 
-void Generator::SetPosition(const PhiloxState& position) {
+void RandomGenerator::SetPosition(const PhiloxState& position) {
   RefuseInCapture(state_);
   Write(state_, {static_cast<int64_t>(position.seed), static_cast<int64_t>(position.offset)});
 }
 
-PhiloxState Generator::Reserve(uint64_t counters) {
+PhiloxState RandomGenerator::Reserve(uint64_t counters) {
   RefuseInCapture(state_);
   if (device().is_cuda()) {
     PhiloxState s = position();
@@ -98,12 +99,12 @@ class Defaults {
     static Defaults* const defaults = new Defaults;
     return *defaults;
   }
-  Generator& Of(Device device) {
+  RandomGenerator& Of(Device device) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& generator : made_) {
       if (generator->device() == device) return *generator;
     }
-    return *made_.emplace_back(std::make_unique<Generator>(seed_, device));
+    return *made_.emplace_back(std::make_unique<RandomGenerator>(seed_, device));
   }
   void Seed(uint64_t seed) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -114,13 +115,13 @@ class Defaults {
  private:
   std::mutex mutex_;
   uint64_t seed_ = env::Seed();
-  std::vector<std::unique_ptr<Generator>> made_;
+  std::vector<std::unique_ptr<RandomGenerator>> made_;
 };
 
 }  // namespace
 
-Generator& DefaultGenerator(Device device) {
-  static Generator& cpu = Defaults::Get().Of(Device::Cpu());  // the usual one, without a lock
+RandomGenerator& DefaultGenerator(Device device) {
+  static RandomGenerator& cpu = Defaults::Get().Of(Device::Cpu());  // the usual one, without a lock
   return device == Device::Cpu() ? cpu : Defaults::Get().Of(device);
 }
 
@@ -129,7 +130,7 @@ void ManualSeed(uint64_t seed) {
   Defaults::Get().Seed(seed);
 }
 
-Generator& GeneratorOf(const RandomOptions& options) {
+RandomGenerator& core::GeneratorOf(const RandomOptions& options) {
   return options.generator != nullptr ? *options.generator : DefaultGenerator(options.device);
 }
 

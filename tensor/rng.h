@@ -16,11 +16,11 @@ namespace firn {
 // or the device. Operations may draw from one generator on several threads at once and never share
 // numbers, but who gets which then depends on timing: give each thread its own where
 // reproducibility matters. Everything else is thread-compatible.
-class Generator {
+class RandomGenerator {
  public:
-  explicit Generator(uint64_t seed = 0, Device device = {});
-  Generator(const Generator&) = delete;
-  Generator& operator=(const Generator&) = delete;
+  explicit RandomGenerator(uint64_t seed = 0, Device device = {});
+  RandomGenerator(const RandomGenerator&) = delete;
+  RandomGenerator& operator=(const RandomGenerator&) = delete;
 
   // The tensor that holds the position: the argument of random operations.
   const Tensor& state() const { return state_; }
@@ -43,7 +43,7 @@ class Generator {
 // The generator that operations draw from when given no other, one a device. Its seed is FIRN_SEED,
 // else 0: two runs of a program draw the same numbers unless it asks otherwise. Throws kUnavailable
 // when there is no such device.
-Generator& DefaultGenerator(Device device = {});
+RandomGenerator& DefaultGenerator(Device device = {});
 
 // Seeds the default generators of all devices.
 void ManualSeed(uint64_t seed);
@@ -51,10 +51,13 @@ void ManualSeed(uint64_t seed);
 // Where a random operation draws, and where its result lies.
 struct RandomOptions {
   Device device = {};
-  Generator* generator =
+  RandomGenerator* generator =
       nullptr;  // default: the device's default generator; else its device counts
 };
-Generator& GeneratorOf(const RandomOptions& options);
+
+namespace core {
+RandomGenerator& GeneratorOf(const RandomOptions& options);
+}  // namespace core
 
 }  // namespace firn
 

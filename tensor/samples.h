@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "device/core.h"
 #include "tensor/attrs.h"
 #include "tensor/tensor.h"
 

@@ -16,16 +16,20 @@
 #include "tensor/dim_list.h"
 #include "tensor/intrusive_ptr.h"
 #include "tensor/spec.h"
-#include "tensor/storage.h"
 
 namespace firn {
 
 class Tensor;
+
+namespace core {
 struct GradMeta;
 class GradNode;
+class Storage;
+}  // namespace core
 class TensorIndex;
 class IndexedTensor;
 
+namespace core {
 // What a Tensor points to. Library code only.
 struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   IntrusivePtr<Storage> storage;
@@ -44,6 +48,7 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   TensorImpl(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
   ~TensorImpl();
 };
+}  // namespace core
 
 namespace internal {
 
@@ -78,7 +83,7 @@ class Tensor {
   template <class T>
   requires(std::is_arithmetic_v<T>) Tensor(T number)  // NOLINT: implicit on purpose
       : Tensor(FromNumber(number)) {}
-  explicit Tensor(IntrusivePtr<TensorImpl> impl) : impl_(std::move(impl)) {}
+  explicit Tensor(core::IntrusivePtr<core::TensorImpl> impl) : impl_(std::move(impl)) {}
   Tensor(const Tensor&) = default;
   // The handle that a module keeps of a parameter stays as it is: moving from it copies.
   Tensor(Tensor&& other) noexcept : impl_(other.Take()) {}
@@ -208,8 +213,8 @@ class Tensor {
   // NumPy-like text: shape, dtype and elements, long dimensions abridged.
   std::string ToString() const;
 
-  TensorImpl* impl() const { return impl_.get(); }
-  const IntrusivePtr<TensorImpl>& impl_ptr() const { return impl_; }
+  core::TensorImpl* impl() const { return impl_.get(); }
+  const core::IntrusivePtr<core::TensorImpl>& impl_ptr() const { return impl_; }
   // True if both handles name the same tensor object.
   bool Is(const Tensor& other) const { return impl_ == other.impl_; }
 
@@ -234,15 +239,16 @@ class Tensor {
   [[noreturn]] static void RaiseUndefined();
   void CheckRebinding(const Tensor& other) const;
   bool IsOwnersHandle() const noexcept;
-  IntrusivePtr<TensorImpl> Take() noexcept {
+  core::IntrusivePtr<core::TensorImpl> Take() noexcept {
     if (impl_ && impl_->owned && IsOwnersHandle()) [[unlikely]]
       return impl_;
     return std::move(impl_);
   }
 
-  IntrusivePtr<TensorImpl> impl_;
+  core::IntrusivePtr<core::TensorImpl> impl_;
 };
 
+namespace core {
 // A tensor as an operation's argument: borrowed, costs no reference count. Lives no longer than the
 // full expression it was made in.
 class TensorRef {
@@ -257,14 +263,12 @@ class TensorRef {
  private:
   const Tensor* tensor_;
 };
+}  // namespace core
 
 using TensorList = absl::InlinedVector<Tensor, 2>;
 
-// Allocates a dense tensor of `spec`'s dtype, shape, layout and device, elements uninitialised.
-absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag = AllocTag::kActivation);
-absl::Status AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out);
-// A tensor of `spec` over `storage`, its first element `data`. Requires: it lies inside.
-Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
+// Sees a gradient as it arrives and may return a replacement (an undefined tensor keeps it).
+using GradHook = std::function<Tensor(const Tensor&)>;
 
 std::ostream& operator<<(std::ostream& os, const Tensor& t);
 

@@ -38,7 +38,7 @@ _KEYWORDS = {"return", "else", "case", "throw", "new", "co_return", "co_await", 
              "and", "or", "not", "delete", "goto", "requires", "operator", "template"}
 _PAGE = re.compile(r'"//([\w/]*):([\w.]+\.md)"')
 _METHODS = ("method", "static method")
-_NAMESPACES = ("firn", "nn", "optim", "io", "init", "typename", "const")
+_NAMESPACES = ("firn", "core", "nn", "optim", "io", "init", "typename", "const")
 _DEFINED = _METHODS + ("function", "operator", "constructor", "destructor")
 _BODY_OF_DEFINE = re.compile(r"#\s*define\s+\w+(?:\([^)]*\))?((?:.|\n)*)")
 
@@ -310,16 +310,20 @@ class Uses:
 def undefined(declared, defined):
     """Those of `declared` whose body is nowhere: neither with them nor among `defined`.
 
-    Overloads are told apart by how many arguments they take.
+    Overloads are told apart by how many arguments they take. A member of a class in firn::core may
+    be defined in firn, which names both alike (device/core.h).
     """
+    def name_of(d):
+        return d.name.replace("firn::core::", "firn::", 1)
+
     bodies = defaultdict(int)
     for d in defined:
         if (d.body or d.defaulted) and not d.inside:
-            bodies[re.sub(r"<[^<>]*>", "", d.name), d.parameters[1]] += 1
+            bodies[re.sub(r"<[^<>]*>", "", name_of(d)), d.parameters[1]] += 1
     wanted = defaultdict(list)  # of one header: another may declare the same function again
     for d in declared:
         if d.kind in _DEFINED and not (d.body or d.defaulted or d.deleted or d.pure or d.friend):
-            wanted[d.name, d.parameters[1], d.path].append(d)
+            wanted[name_of(d), d.parameters[1], d.path].append(d)
     return [group[-1] for (name, most, _), group in wanted.items()
             if bodies[name, most] < len(group)]
 

@@ -6,7 +6,8 @@
     doc_blocks.py FILE.md --test OUT.cc      the other ```cpp blocks, in order, as one GoogleTest
 
 The blocks of --test follow each other in one function: a later one may use what an earlier one
-made. Those that have the name of a header stand before it. A page without blocks of the wanted kind is an error.
+made. Those that have the name of a header stand before it, and so do lines that include a header.
+A page without blocks of the wanted kind is an error.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import os
 import re
 import sys
 
+INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MAIN = re.compile(r"^int main\(", re.MULTILINE)
 
@@ -61,7 +63,10 @@ def write_program(path, out_path):
 def write_test(path, out_path):
     cpp = [(file, text) for language, file, text in blocks(path) if language == "cpp"]
     headers = [text for file, text in cpp if file.endswith(".h")]
-    parts = [text for file, text in cpp if not file.endswith(".h") and not MAIN.search(text)]
+    bodies = [(file, text) for file, text in cpp
+              if not file.endswith(".h") and not MAIN.search(text)]
+    headers += [line for _, text in bodies for line in INCLUDE.findall(text)]
+    parts = [INCLUDE.sub("", text) for _, text in bodies]
     name = re.sub(r"\W+", " ", os.path.splitext(path)[0]).title().replace(" ", "")
     with open(out_path, "w", encoding="utf-8") as out:
         out.write(TEST.format(page=path, name=name, headers="\n".join(headers), body="\n".join(parts)))

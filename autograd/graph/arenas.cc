@@ -6,6 +6,7 @@
 
 #include "device/context.h"
 #include "device/status_macros.h"
+#include "tensor/storage.h"
 
 namespace firn {
 

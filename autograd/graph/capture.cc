@@ -8,6 +8,7 @@
 
 #include "autograd/graph/recorder.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/pending.h"
@@ -74,7 +75,7 @@ void CheckResults(const TensorList& results) {
 
 }  // namespace
 
-Captured Capture(CaptureFn fn, absl::Span<const Tensor> inputs) {
+Captured core::Capture(CaptureFn fn, absl::Span<const Tensor> inputs) {
   if (ThisThread().capture != nullptr) {
     RaiseStatus(FailedPrecondition("a capture is running on this thread already"), "capture");
   }

@@ -38,7 +38,7 @@ std::string ColourOf(std::string_view path) {
 }
 
 std::string EdgeText(const TensorSpec& spec) {
-  std::string text = absl::StrCat(Name(spec.dtype), " ", spec.shape.ToString());
+  std::string text = absl::StrCat(DTypeName(spec.dtype), " ", spec.shape.ToString());
   if (spec.layout.blocked() && spec.layout.channel_block == spec.shape[1]) {
     text += " channels last";
   } else if (spec.layout.blocked()) {

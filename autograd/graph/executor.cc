@@ -20,6 +20,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/internal/apply_checks.h"
 #include "tensor/reorder.h"
+#include "tensor/storage.h"
 
 namespace firn {
 namespace {

@@ -14,6 +14,7 @@
 #include "autograd/graph/executor.h"
 #include "device/context.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/grad_meta.h"
 #include "tensor/owner.h"
 #include "tensor/reorder.h"

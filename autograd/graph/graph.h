@@ -12,12 +12,14 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "autograd/graph/phase.h"
+#include "device/core.h"
 #include "tensor/attrs.h"
 #include "tensor/op.h"
 #include "tensor/spec.h"
 #include "tensor/tensor.h"
 
-namespace firn {
+namespace firn::core {
 
 using BufferId = int32_t;
 using ValueId = int32_t;
@@ -57,9 +59,6 @@ inline bool SameSpec(const TensorSpec& a, const TensorSpec& b) {
 inline bool SameKind(const TensorSpec& a, const TensorSpec& b) {
   return a.dtype == b.dtype && a.device == b.device && a.shape == b.shape;
 }
-
-// When in a training step an operation ran.
-enum class Phase : uint8_t { kForward, kBackward };
 
 // One operation.
 struct Instr {
@@ -133,6 +132,6 @@ struct Captured {
 // True if the operation writes into input `i` of a call.
 inline bool Writes(const OpDef& op, size_t i) { return op.any_inout && op.input(i).inout; }
 
-}  // namespace firn
+}  // namespace firn::core
 
 #endif  // FIRN_AUTOGRAD_GRAPH_GRAPH_H_

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 
 namespace firn {
 

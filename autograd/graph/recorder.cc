@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/check.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/error.h"
 #include "tensor/grad_meta.h"
 #include "tensor/ops/contiguous.h"

@@ -12,6 +12,7 @@
 #include "autograd/graph/graph.h"
 #include "autograd/tape/sweep.h"
 #include "tensor/dispatch.h"
+#include "tensor/storage.h"
 
 namespace firn {
 

@@ -10,6 +10,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "autograd/graph/analysis.h"
+#include "autograd/graph/capture.h"
 #include "autograd/graph/executor.h"
 #include "autograd/graph/explain.h"
 #include "autograd/graph/fuse_elementwise.h"
@@ -19,7 +20,9 @@
 #include "autograd/graph/passes/dead_code.h"
 #include "autograd/graph/passes/fold_constants.h"
 #include "autograd/graph/passes/pipeline.h"
+#include "autograd/graph/plan.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/error.h"
 #include "tensor/pending.h"
 #include "tensor/precision.h"
@@ -197,7 +200,7 @@ std::string StaticGraph::Explain() const {
       {p.captured, p.reports, graph(), memory(), p.executor->peak(), p.executor->WhyNotRecorded()});
 }
 
-StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs,
+StaticGraph internal::CaptureAndCompile(FreezeFn fn, absl::Span<const Tensor> inputs,
                                         const CompileOptions& options) {
   Captured captured = Capture(fn, inputs);
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(captured.graph), options);

@@ -9,23 +9,28 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "autograd/graph/arithmetic.h"
-#include "autograd/graph/capture.h"
-#include "autograd/graph/graph.h"
-#include "autograd/graph/plan.h"
+#include "tensor/tensor.h"
 
 namespace firn {
 
-class Executor;
+namespace core {
+struct Graph;
+struct MemoryPlan;
+}  // namespace core
+
 class StaticGraph;
 struct CompileOptions;
 
 namespace internal {
-StaticGraph CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs,
+using FreezeFn = absl::FunctionRef<TensorList(absl::Span<const Tensor> inputs)>;
+StaticGraph CaptureAndCompile(FreezeFn fn, absl::Span<const Tensor> inputs,
                               const CompileOptions& options);
-}
+}  // namespace internal
 
 struct CompileOptions {
   // Whether runs leave gradients in the grad() of leaves that they change themselves, as a whole
@@ -59,7 +64,7 @@ struct CompileOptions {
 class StaticGraph {
  public:
   // Errors: what does not fit together in the graph, memory.
-  static absl::StatusOr<StaticGraph> Compile(Graph graph, const CompileOptions& options = {});
+  static absl::StatusOr<StaticGraph> Compile(core::Graph graph, const CompileOptions& options = {});
   StaticGraph(StaticGraph&&) noexcept;
   StaticGraph& operator=(StaticGraph&&) noexcept;
   ~StaticGraph();
@@ -88,9 +93,9 @@ class StaticGraph {
   TensorList TakeFirstResults();
 
   // As captured, and as it runs: with the layouts that kernels take.
-  const Graph& captured() const;
-  const Graph& graph() const;
-  const MemoryPlan& memory() const;
+  const core::Graph& captured() const;
+  const core::Graph& graph() const;
+  const core::MemoryPlan& memory() const;
   // Runs whose operations were queued on the device as one (a CUDA graph); 0 on the CPU.
   int64_t recorded_runs() const;
   // Operations of graph() that run on a second stream of the device; 0: all run on one.
@@ -104,7 +109,8 @@ class StaticGraph {
   Parts& parts() const;
   void CheckOneResult() const;
   Tensor CallForOne(absl::Span<const Tensor> in);
-  friend StaticGraph internal::CaptureAndCompile(CaptureFn fn, absl::Span<const Tensor> inputs,
+  friend StaticGraph internal::CaptureAndCompile(internal::FreezeFn fn,
+                                                 absl::Span<const Tensor> inputs,
                                                  const CompileOptions& options);
 
   std::unique_ptr<Parts> parts_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 

@@ -18,6 +18,7 @@
 #include "tensor/ops/clone.h"
 #include "tensor/ops/contiguous.h"
 #include "tensor/owner.h"
+#include "tensor/storage.h"
 
 namespace firn::autograd {
 namespace {

@@ -70,7 +70,7 @@ class CudaDeviceContext final : public DeviceContext {
   CudaStaging side_staging_;  // of other streams, so that nobody waits for their large copies
 };
 
-// The context behind a Device that is a CUDA device, as CudaContext (device/cuda.h).
+// The context behind a Device that is a CUDA device, as CudaContext (device/context.h).
 absl::StatusOr<CudaDeviceContext*> CudaDeviceOf(Device device);
 
 // For tests: while one is in scope, CUDA devices are those of `api`. Contexts made meanwhile end

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/storage.h"

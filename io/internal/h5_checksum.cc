@@ -23,7 +23,7 @@ uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
   crc = Extend(crc, index);
   crc = Extend(crc, need_grad ? 1 : 0);
   // By name: the numbers of the enumeration are no part of the format.
-  crc = Extend(crc, Name(tensor.dtype()), std::strlen(Name(tensor.dtype())));
+  crc = Extend(crc, DTypeName(tensor.dtype()), std::strlen(DTypeName(tensor.dtype())));
   crc = Extend(crc, tensor.rank());
   for (const int64_t size : tensor.shape()) crc = Extend(crc, size);
   return tensor.num_elements() == 0 ? crc : Extend(crc, tensor.impl()->data, tensor.spec().bytes());

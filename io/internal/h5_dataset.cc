@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "io/internal/h5_message.h"
+#include "tensor/allocate.h"
 
 namespace firn::io::internal {
 namespace {
@@ -54,9 +55,9 @@ absl::StatusOr<Plan> MakePlan(const H5File& file, const H5Object& dataset) {
 absl::StatusOr<Tensor> Allocate(const H5File& file, const Plan& plan, H5Budget* budget) {
   const int64_t n = plan.shape.num_elements();
   if (n > budget->element_bytes / SizeOf(plan.type.dtype)) {
-    return ResourceExhausted(file.file().name(), ": ", n, " elements of ", Name(plan.type.dtype),
-                             " take more than the ", budget->element_bytes,
-                             " bytes that are left of those allowed");
+    return ResourceExhausted(file.file().name(), ": ", n, " elements of ",
+                             DTypeName(plan.type.dtype), " take more than the ",
+                             budget->element_bytes, " bytes that are left of those allowed");
   }
   budget->element_bytes -= n * SizeOf(plan.type.dtype);
   return AllocateTensor(TensorSpec::Contiguous(plan.type.dtype, plan.shape, Device::Cpu()),

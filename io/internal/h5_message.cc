@@ -248,7 +248,7 @@ absl::StatusOr<std::optional<int64_t>> FindH5Attribute(const H5File& file, const
     if (IsFloating(type.dtype) || shape.num_elements() != 1) {
       return file.DamagedAt(
           m.offset, "attribute",
-          absl::StrCat("expected one integer, got ", Name(type.dtype), " ", shape.ToString()));
+          absl::StrCat("expected one integer, got ", DTypeName(type.dtype), " ", shape.ToString()));
     }
     const std::string_view stored = c.Bytes(static_cast<size_t>(type.bytes));
     FIRN_RETURN_IF_ERROR(file.Check(c, "attribute"));

@@ -26,11 +26,11 @@ absl::Status BadDType(const ArgDecl& decl, const TensorSpec& spec) {
 absl::Status BadSameDType(const ArgDecl& decl, const TensorSpec& spec, const TensorSpec& other) {
   constexpr const char* kRemedy = ": convert one with To(...)";
   if (decl.name == decl.same_dtype_as) {  // of a list
-    return InvalidArgument(decl.name, " are both ", Name(other.dtype), " and ", Name(spec.dtype),
-                           kRemedy);
+    return InvalidArgument(decl.name, " are both ", DTypeName(other.dtype), " and ",
+                           DTypeName(spec.dtype), kRemedy);
   }
-  return InvalidArgument(decl.same_dtype_as, " is ", Name(other.dtype), " but ", decl.name, " is ",
-                         Name(spec.dtype), kRemedy);
+  return InvalidArgument(decl.same_dtype_as, " is ", DTypeName(other.dtype), " but ", decl.name,
+                         " is ", DTypeName(spec.dtype), kRemedy);
 }
 
 absl::Status CheckInout(const ArgDecl& decl, const Tensor& t) {

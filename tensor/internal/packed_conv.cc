@@ -6,6 +6,7 @@
 
 #include "device/simd.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/kernels/cpu/winograd.h"
 
 namespace firn::internal {

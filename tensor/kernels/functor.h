@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "device/core.h"
 #include "tensor/dtype.h"
 #include "tensor/op.h"
 

@@ -22,6 +22,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "device/core.h"
 #include "device/macros.h"
 
 namespace firn::math {

@@ -38,7 +38,7 @@ FIRN_REGISTER_OP(accumulate) {
 
 }  // namespace
 
-void Accumulate(const Tensor& target, const Tensor& source) {
+void core::Accumulate(const Tensor& target, const Tensor& source) {
   static const OpDef& op = Op("accumulate");
   Apply(op, {target, source});
 }

@@ -3,11 +3,11 @@
 
 #include "tensor/tensor.h"
 
-namespace firn {
+namespace firn::core {
 
 // target += source in place; one dtype and shape. Throws while target's gradient is being recorded.
 void Accumulate(const Tensor& target, const Tensor& source);
 
-}  // namespace firn
+}  // namespace firn::core
 
 #endif  // FIRN_TENSOR_OPS_ACCUMULATE_H_

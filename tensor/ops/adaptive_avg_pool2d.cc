@@ -2,8 +2,10 @@
 
 #include "tensor/ops/adaptive_avg_pool2d.h"
 
+#include "tensor/conv.h"
 #include "tensor/error.h"
 #include "tensor/ops/avg_pool2d.h"
+#include "tensor/pool.h"
 
 namespace firn {
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_ADAPTIVE_AVG_POOL2D_H_
 #define FIRN_TENSOR_OPS_ADAPTIVE_AVG_POOL2D_H_
 
-#include "tensor/pool.h"
+#include "tensor/size2.h"
 #include "tensor/tensor.h"
 
 namespace firn {

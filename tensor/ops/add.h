@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct AddAttrs {
   double alpha = 1;
   template <class V>
@@ -12,6 +13,7 @@ struct AddAttrs {
     v.Field("alpha", alpha);
   }
 };
+}  // namespace core
 
 // x + alpha * y, broadcast; dtypes promote as PyTorch's. For bool, alpha 1 is logical or.
 Tensor Add(const Tensor& x, const Tensor& y, double alpha = 1);

@@ -15,7 +15,7 @@ FIRN_REGISTER_SAMPLES(arange) {
   });
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI32,
                   DType::kI64, DType::kU8, DType::kBool}) {
-    s.Add(Name(d), {},
+    s.Add(DTypeName(d), {},
           ArangeAttrs{.size = 5, .start = 3, .step = 2, .first = 3, .stride = 2, .dtype = d});
   }
   s.Add("backwards", {}, ArangeAttrs{.size = 4, .first = 10, .stride = -3});

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 // The attributes of argmax and argmin: one dimension, or all as one (`flatten`; then `dim` means
 // nothing).
 struct ArgReduceAttrs {
@@ -18,6 +19,7 @@ struct ArgReduceAttrs {
     v.Field("keepdim", keepdim);
   }
 };
+}  // namespace core
 
 // The index (i64) of the first largest element; NaN counts as larger than any number. Without a
 // dimension, the index into the row-major elements. Any dtype. Throws when there are no elements to

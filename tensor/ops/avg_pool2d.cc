@@ -6,6 +6,7 @@
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
+#include "tensor/pool.h"
 
 namespace firn {
 namespace {
@@ -178,7 +179,7 @@ Tensor AvgPool2dGrad(const Tensor& grad, const PoolAttrs& attrs) {
 
 }  // namespace
 
-Tensor AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs) {
+Tensor core::AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs) {
   static const OpDef& op = Op("avg_pool2d");
   return Apply1(op, {x}, attrs);
 }

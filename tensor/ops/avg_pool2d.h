@@ -3,10 +3,14 @@
 
 #include <optional>
 
-#include "tensor/pool.h"
+#include "tensor/size2.h"
 #include "tensor/tensor.h"
 
 namespace firn {
+
+namespace core {
+struct PoolAttrs;
+}  // namespace core
 
 struct AvgPool2dOptions {
   Size2 kernel = 2;
@@ -24,8 +28,10 @@ inline Tensor AvgPool2d(const Tensor& x, int64_t kernel) {
   return AvgPool2d(x, AvgPool2dOptions{.kernel = kernel});
 }
 
+namespace core {
 // The operation itself, for pooling functions built on it.
 Tensor AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs);
+}  // namespace core
 
 }  // namespace firn
 

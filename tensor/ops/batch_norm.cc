@@ -134,8 +134,9 @@ absl::Status InferGrad(InferContext& c) {
   constexpr const char* kNames[] = {"weight", "mean", "invstd"};
   for (int i = 3; i < 6; ++i) FIRN_RETURN_IF_ERROR(CheckChannels(c, i, kNames[i - 3]));
   for (int i : {4, 5}) {
-    FIRN_RETURN_IF(c.dtype(i) != StatisticsType(c.dtype(0)),
-                   InvalidArgument(kNames[i - 3], " must be ", Name(StatisticsType(c.dtype(0)))));
+    FIRN_RETURN_IF(
+        c.dtype(i) != StatisticsType(c.dtype(0)),
+        InvalidArgument(kNames[i - 3], " must be ", DTypeName(StatisticsType(c.dtype(0)))));
   }
   c.set_out_like(0, 0);
   c.set_out(1, c.dtype(0), Shape({c.shape(0)[1]}));

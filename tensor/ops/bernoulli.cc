@@ -53,7 +53,7 @@ FIRN_REGISTER_OP(bernoulli) {
 
 }  // namespace
 
-Tensor Bernoulli(const Tensor& p, Generator* generator) {
+Tensor Bernoulli(const Tensor& p, RandomGenerator* generator) {
   static const OpDef& op = Op("bernoulli");
   CheckDefined(p, op.name, "p");
   return Apply1(op, {GeneratorOf({.device = p.device(), .generator = generator}).state(), p});

@@ -8,7 +8,7 @@ namespace firn {
 
 // 1 with probability p, else 0, for every element of p (floating; the result has its shape and
 // dtype). No gradient flows to p. Throws on a p outside [0, 1].
-Tensor Bernoulli(const Tensor& p, Generator* generator = nullptr);
+Tensor Bernoulli(const Tensor& p, RandomGenerator* generator = nullptr);
 
 }  // namespace firn
 

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct CastAttrs {
   DType dtype = kDefaultFloat;
   template <class V>
@@ -12,6 +13,7 @@ struct CastAttrs {
     v.Field("dtype", dtype);
   }
 };
+}  // namespace core
 
 // The elements converted to `dtype`; x itself when it has it. Floats outside an integer's range
 // saturate, NaN becomes 0, anything but zero is true. The gradient is cast back; none passes

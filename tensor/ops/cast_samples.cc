@@ -37,7 +37,7 @@ FIRN_REGISTER_SAMPLES(cast) {
   });
   for (DType to : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI32,
                    DType::kI64, DType::kU8, DType::kBool}) {
-    const std::string name = Name(to);
+    const std::string name = DTypeName(to);
     // Gradients are checked where the result is as precise as differences need.
     s.Add("floats to " + name, {Normal({3, 5})}, CastAttrs{to}).check_gradient = to == DType::kF64;
     s.Add("integers to " + name, {Integers({7}, 0, 100)}, CastAttrs{to});

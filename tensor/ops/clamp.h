@@ -9,8 +9,11 @@ namespace firn {
 // must be given; dtypes promote as PyTorch's. Where min > max the result is max; NaN stays. The
 // gradient to x is 1 on the closed interval; a bound's gradient is what it cut off.
 Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max = {});
+
+namespace core {
 // The gradient to x: dy where min <= x <= max, else 0.
 Tensor ClampGrad(const Tensor& dy, const Tensor& x, const Tensor& min, const Tensor& max);
+}  // namespace core
 
 }  // namespace firn
 

@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-namespace firn {
+namespace firn::core {
 
 struct ClipGradNormAttrs {
   double max_norm = 1;
@@ -24,6 +24,6 @@ struct ClipGradNormAttrs {
 // are floating and contiguous, max_norm is not negative and p is positive.
 Tensor ClipGradNorm(const std::vector<Tensor>& grads, double max_norm, double p = 2);
 
-}  // namespace firn
+}  // namespace firn::core
 
 #endif  // FIRN_TENSOR_OPS_CLIP_GRAD_NORM_H_

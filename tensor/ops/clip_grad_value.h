@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-namespace firn {
+namespace firn::core {
 
 struct ClipGradValueAttrs {
   double limit = 1;
@@ -21,6 +21,6 @@ struct ClipGradValueAttrs {
 // negative.
 void ClipGradValue(const std::vector<Tensor>& grads, double limit);
 
-}  // namespace firn
+}  // namespace firn::core
 
 #endif  // FIRN_TENSOR_OPS_CLIP_GRAD_VALUE_H_

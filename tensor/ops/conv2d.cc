@@ -6,6 +6,7 @@
 #include "tensor/ops/conv2d.h"
 
 #include "tensor/apply.h"
+#include "tensor/conv.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/batch_norm.h"
 #include "tensor/kernels/cpu/conv_kernels.h"

@@ -5,6 +5,7 @@
 #include "tensor/ops/conv2d_weight_grad.h"
 
 #include "tensor/apply.h"
+#include "tensor/conv.h"
 #include "tensor/kernels/cpu/conv_kernels.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv2d.h"
@@ -55,7 +56,7 @@ FIRN_REGISTER_OP(conv2d_weight_grad) {
 
 }  // namespace
 
-Tensor Conv2dWeightGrad(const Tensor& x, const Tensor& grad, const ConvAttrs& attrs) {
+Tensor core::Conv2dWeightGrad(const Tensor& x, const Tensor& grad, const ConvAttrs& attrs) {
   static const OpDef& op = Op("conv2d_weight_grad");
   return Apply1(op, {x, grad}, attrs);
 }

@@ -4,6 +4,7 @@
 #include "tensor/ops/conv_transpose2d.h"
 
 #include "tensor/apply.h"
+#include "tensor/conv.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/conv_kernels.h"
 #include "tensor/op.h"
@@ -62,8 +63,8 @@ int64_t ResultSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding, 
 
 }  // namespace
 
-Tensor ConvTranspose2dTo(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs,
-                         const Tensor& bias) {
+Tensor core::ConvTranspose2dTo(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs,
+                               const Tensor& bias) {
   static const OpDef& op = Op("conv_transpose2d");
   const Tensor y = Apply1(op, {x, weight}, attrs);
   return bias.defined() ? ChannelAffine(y, {}, bias) : y;

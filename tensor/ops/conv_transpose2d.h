@@ -1,10 +1,14 @@
 #ifndef FIRN_TENSOR_OPS_CONV_TRANSPOSE2D_H_
 #define FIRN_TENSOR_OPS_CONV_TRANSPOSE2D_H_
 
-#include "tensor/conv.h"
+#include "tensor/size2.h"
 #include "tensor/tensor.h"
 
 namespace firn {
+
+namespace core {
+struct ConvAttrs;
+}  // namespace core
 
 struct ConvTranspose2dOptions {
   Size2 stride = 1, padding = 0, output_padding = 0;
@@ -20,9 +24,11 @@ struct ConvTranspose2dOptions {
 Tensor ConvTranspose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                        const ConvTranspose2dOptions& options = {});
 
+namespace core {
 // The same with the size of the result given as attrs.result: dx of conv2d from dy.
 Tensor ConvTranspose2dTo(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs,
                          const Tensor& bias = {});
+}  // namespace core
 
 }  // namespace firn
 

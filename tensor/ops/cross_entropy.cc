@@ -56,7 +56,7 @@ absl::Status InferGrad(InferContext& c) {
   FIRN_RETURN_IF(c.shape(0) != dy, InvalidArgument("dy must have shape ", dy.ToString(), ", got ",
                                                    c.shape(0).ToString()));
   FIRN_RETURN_IF(c.shape(4) != c.shape(2) || c.dtype(4) != WideOf(c.dtype(1)),
-                 InvalidArgument("logsumexp must be ", Name(WideOf(c.dtype(1))), " ",
+                 InvalidArgument("logsumexp must be ", DTypeName(WideOf(c.dtype(1))), " ",
                                  c.shape(2).ToString(), ", got ", c.in(4).ToString()));
   c.set_out_like(0, 1);
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct CrossEntropyAttrs {
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::kMean;
@@ -17,6 +18,7 @@ struct CrossEntropyAttrs {
     v.Field("label_smoothing", label_smoothing);
   }
 };
+}  // namespace core
 
 struct CrossEntropyOptions {
   Tensor weight = {};  // [classes]; undefined: 1 each. No gradient flows to it from class indices

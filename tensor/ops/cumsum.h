@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct CumsumAttrs {
   int64_t dim = 0;
   bool exclusive = false;
@@ -16,6 +17,7 @@ struct CumsumAttrs {
     v.Field("reverse", reverse);
   }
 };
+}  // namespace core
 
 struct CumsumOptions {
   bool exclusive = false;

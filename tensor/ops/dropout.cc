@@ -55,11 +55,11 @@ FIRN_REGISTER_OP(dropout) {
 
 }  // namespace
 
-Tensor Dropout(const Tensor& x, double p, bool training, Generator* generator) {
+Tensor Dropout(const Tensor& x, double p, bool training, RandomGenerator* generator) {
   static const OpDef& op = Op("dropout");
   CheckDefined(x, op.name);
   if (!training || p == 0) return x;
-  Generator& from = GeneratorOf({.device = x.device(), .generator = generator});
+  RandomGenerator& from = GeneratorOf({.device = x.device(), .generator = generator});
   return Apply(op, {x, from.state()}, DropoutAttrs{p})[0];
 }
 

@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct DropoutAttrs {
   double p = 0.5;
   template <class V>
@@ -13,6 +14,7 @@ struct DropoutAttrs {
     v.Field("p", p);
   }
 };
+}  // namespace core
 
 // While training, each element of x (floating) is set to 0 with probability p and otherwise scaled
 // by 1 / (1 - p), so that its expectation stays (N. Srivastava et al., "Dropout: a simple way to
@@ -20,7 +22,7 @@ struct DropoutAttrs {
 // x itself when not training. No mask is stored: the gradient draws the same numbers again. Throws
 // on a p outside [0, 1].
 Tensor Dropout(const Tensor& x, double p = 0.5, bool training = true,
-               Generator* generator = nullptr);
+               RandomGenerator* generator = nullptr);
 
 }  // namespace firn
 

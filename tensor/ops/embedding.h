@@ -8,6 +8,7 @@
 
 namespace firn {
 
+namespace core {
 struct EmbeddingAttrs {
   int64_t padding_idx = kNoIndex;
   bool scale_grad_by_freq = false;
@@ -17,6 +18,7 @@ struct EmbeddingAttrs {
     v.Field("scale_grad_by_freq", scale_grad_by_freq);
   }
 };
+}  // namespace core
 
 struct EmbeddingOptions {
   std::optional<int64_t> padding_idx = {};

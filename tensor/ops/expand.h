@@ -8,6 +8,7 @@
 
 namespace firn {
 
+namespace core {
 // A target shape as an attribute.
 struct ShapeAttrs {
   Dims shape;
@@ -16,6 +17,7 @@ struct ShapeAttrs {
     v.Field("shape", shape);
   }
 };
+}  // namespace core
 
 // A view of x with dimensions of size 1 (and missing leading ones) repeated without copying; -1
 // keeps the size that x has there. Throws when x does not broadcast to `shape`, and on a -1 where x

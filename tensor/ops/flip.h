@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct FlipAttrs {
   DimList dims;
   template <class V>
@@ -13,6 +14,7 @@ struct FlipAttrs {
     v.Field("dims", dims);
   }
 };
+}  // namespace core
 
 // A copy of x with the order of elements along `dims` reversed. No dims: an unchanged copy. Throws
 // when a dim is out of range or named twice.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "device/parallel.h"
+#include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/convert.h"

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct FullAttrs {
   Dims shape;
   double value = 0;
@@ -20,6 +21,7 @@ struct FullAttrs {
     v.Field("device_index", device_index);
   }
 };
+}  // namespace core
 
 // A tensor of one value everywhere. Integer dtypes take the value truncated towards zero.
 Tensor Full(const Shape& shape, double value, DType dtype = kDefaultFloat, Device device = {});

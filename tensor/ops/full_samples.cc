@@ -15,7 +15,7 @@ FIRN_REGISTER_SAMPLES(full) {
   });
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI32,
                   DType::kI64, DType::kU8, DType::kBool}) {
-    s.Add(Name(d), {}, FullAttrs{Shape({2, 3}).dims(), 2.7, d});
+    s.Add(DTypeName(d), {}, FullAttrs{Shape({2, 3}).dims(), 2.7, d});
   }
   s.Add("a scalar", {}, FullAttrs{Dims(0), -1});
   s.Add("nothing", {}, FullAttrs{Shape({0, 3}).dims(), 1});

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct HardtanhAttrs {
   double min = -1;
   double max = 1;
@@ -14,12 +15,16 @@ struct HardtanhAttrs {
     v.Field("max", max);
   }
 };
+}  // namespace core
 
 // x cut off at `min` and `max`; NaN stays. The gradient at the ends is 0 (Clamp's is 1). Integers
 // and bools become f32. Throws when min > max.
 Tensor Hardtanh(const Tensor& x, double min = -1, double max = 1);
+
+namespace core {
 // Its gradient: dy where min < x < max, else 0.
 Tensor HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs);
+}  // namespace core
 
 }  // namespace firn
 

@@ -7,6 +7,7 @@
 
 namespace firn {
 
+namespace core {
 struct IndexArrays;
 
 struct IndexAttrs {
@@ -16,6 +17,7 @@ struct IndexAttrs {
     v.Field("dims", dims);
   }
 };
+}  // namespace core
 
 // NumPy's advanced indexing; x[{...}] (tensor/index.h) is the convenient form. `indices` has an
 // entry for each leading dimension of x:
@@ -26,7 +28,7 @@ struct IndexAttrs {
 // neighbours, else comes first. A copy. A bool tensor is read on the host: an error during capture.
 // Throws on an index outside its dimension.
 Tensor Index(const Tensor& x, const std::vector<Tensor>& indices);
-Tensor Index(const Tensor& x, const IndexArrays& indices);
+Tensor Index(const Tensor& x, const core::IndexArrays& indices);
 
 }  // namespace firn
 

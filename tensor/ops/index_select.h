@@ -8,6 +8,7 @@
 
 namespace firn {
 
+namespace core {
 // As IndexSelectAttrs::ignored: no index is special.
 inline constexpr int64_t kNoIndex = std::numeric_limits<int64_t>::min();
 
@@ -22,6 +23,7 @@ struct IndexSelectAttrs {
     v.Field("ignored", ignored);
   }
 };
+}  // namespace core
 
 // The elements of x along `dim` at `indices` (i32 or i64, any rank), whose dimensions replace it:
 //   y[a.., i.., b..] = x[a.., indices[i..], b..]

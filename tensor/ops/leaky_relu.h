@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct LeakyReluAttrs {
   double alpha = 0.01;  // PyTorch's negative_slope
   template <class V>
@@ -12,11 +13,15 @@ struct LeakyReluAttrs {
     v.Field("alpha", alpha);
   }
 };
+}  // namespace core
 
 // x where x > 0, else alpha * x. The gradient at 0 is alpha's. Integers and bools become f32.
 Tensor LeakyRelu(const Tensor& x, double alpha = 0.01);
+
+namespace core {
 // Its gradient: dy where x > 0, else alpha * dy.
 Tensor LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs);
+}  // namespace core
 
 }  // namespace firn
 

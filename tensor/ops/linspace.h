@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct LinspaceAttrs {
   double start = 0, end = 1;
   int64_t steps = 0;
@@ -21,6 +22,7 @@ struct LinspaceAttrs {
     v.Field("device_index", device_index);
   }
 };
+}  // namespace core
 
 // `steps` evenly spaced numbers from `start` to `end`, both included and exact; one step gives
 // `start`. Integer dtypes take the numbers truncated towards zero. Throws when steps is negative.

@@ -19,7 +19,7 @@ FIRN_REGISTER_SAMPLES(linspace) {
   });
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI32,
                   DType::kI64, DType::kU8, DType::kBool}) {
-    s.Add(Name(d), {}, LinspaceAttrs{1, 9, 5, d});
+    s.Add(DTypeName(d), {}, LinspaceAttrs{1, 9, 5, d});
   }
   s.Add("backwards", {}, LinspaceAttrs{1, -1, 8, DType::kF64});
   s.Add("one", {}, LinspaceAttrs{3, 5, 1});

@@ -14,6 +14,7 @@
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
 #include "tensor/ops/cast.h"
+#include "tensor/pool.h"
 
 namespace firn {
 namespace {
@@ -306,7 +307,7 @@ ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& opti
   return {out[0], Cast(out[1], DType::kI64)};
 }
 
-Tensor MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
+Tensor core::MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
   return GradWith(grad, indices, PoolAttrs{.kernel = 0, .image = image});
 }
 

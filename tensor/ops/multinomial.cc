@@ -147,7 +147,8 @@ FIRN_REGISTER_OP(multinomial) {
 Tensor Multinomial(const Tensor& probs, int64_t n, const MultinomialOptions& options) {
   static const OpDef& op = Op("multinomial");
   CheckDefined(probs, op.name, "probs");
-  Generator& generator = GeneratorOf({.device = probs.device(), .generator = options.generator});
+  RandomGenerator& generator =
+      GeneratorOf({.device = probs.device(), .generator = options.generator});
   return Apply1(op, {generator.state(), probs}, MultinomialAttrs{n, options.replacement});
 }
 

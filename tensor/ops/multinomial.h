@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct MultinomialAttrs {
   int64_t n = 1;
   bool replacement = false;
@@ -15,10 +16,11 @@ struct MultinomialAttrs {
     v.Field("replacement", replacement);
   }
 };
+}  // namespace core
 
 struct MultinomialOptions {
   bool replacement = false;
-  Generator* generator = nullptr;  // null: the device's default generator
+  RandomGenerator* generator = nullptr;  // null: the device's default generator
 };
 
 // n draws from each distribution in the last dimension of `probs` (floating, weights that need not

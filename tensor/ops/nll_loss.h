@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct NllLossAttrs {
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::kMean;
@@ -17,6 +18,7 @@ struct NllLossAttrs {
     v.Field("classes", classes);
   }
 };
+}  // namespace core
 
 struct NllLossOptions {
   Tensor weight = {};  // [classes]; undefined: 1 each. No gradient flows to it

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct OneHotAttrs {
   int64_t num_classes = 0;
   DType dtype = DType::kI64;
@@ -14,6 +15,7 @@ struct OneHotAttrs {
     v.Field("dtype", dtype);
   }
 };
+}  // namespace core
 
 // indices [...] -> [..., num_classes]: 1 at the index along the last dimension, 0 elsewhere.
 // num_classes -1 takes the largest index + 1, which reads the indices on the host: it waits for a

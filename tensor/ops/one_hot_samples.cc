@@ -16,7 +16,7 @@ FIRN_REGISTER_SAMPLES(one_hot) {
   });
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI32,
                   DType::kI64, DType::kU8, DType::kBool}) {
-    s.Add(Name(d), {Integers({5}, 0, 4)}, OneHotAttrs{4, d});
+    s.Add(DTypeName(d), {Integers({5}, 0, 4)}, OneHotAttrs{4, d});
   }
   s.Add("matrix", {Integers({2, 3}, 0, 3)}, OneHotAttrs{3});
   s.Add("a scalar", {Indices({2}, {})}, OneHotAttrs{3});

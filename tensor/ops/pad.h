@@ -16,6 +16,7 @@ enum class PadMode : uint8_t {
   kSymmetric,  //   b a | a b c d | d c    likewise; NumPy's symmetric, not in PyTorch
 };
 
+namespace core {
 struct PadAttrs {
   std::vector<int64_t> pad;
   PadMode mode = PadMode::kConstant;
@@ -27,6 +28,7 @@ struct PadAttrs {
     v.Field("value", value);
   }
 };
+}  // namespace core
 
 struct PadOptions {
   PadMode mode = PadMode::kConstant;

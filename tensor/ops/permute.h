@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct PermuteAttrs {
   DimList dims;
   template <class V>
@@ -13,6 +14,7 @@ struct PermuteAttrs {
     v.Field("dims", dims);
   }
 };
+}  // namespace core
 
 // A view whose dimension i is x's dimension dims[i]. `dims` names every dimension once (negative
 // counts from the end); throws otherwise.

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct PowNumberAttrs {
   double exponent = 1;
   template <class V>
@@ -12,14 +13,18 @@ struct PowNumberAttrs {
     v.Field("exponent", exponent);
   }
 };
+}  // namespace core
 
 // x to the power y, broadcast; either may be a number, dtypes promote as PyTorch's. Integer powers
 // wrap around; negative integer exponents give 0 for bases other than 1 and -1, and throw when the
 // exponent is a number. The gradient to x is 0 where y is 0, the one to y is 0 where x is 0 and y
 // >= 0.
 Tensor Pow(const Tensor& x, const Tensor& y);
+
+namespace core {
 // Floating x to the power of one number.
 Tensor PowNumber(const Tensor& x, double exponent);
+}  // namespace core
 
 }  // namespace firn
 

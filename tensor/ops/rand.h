@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct RandAttrs {
   Dims shape;
   double low = 0, high = 1;
@@ -18,6 +19,7 @@ struct RandAttrs {
     v.Field("dtype", dtype);
   }
 };
+}  // namespace core
 
 // Numbers uniform on [low, high), of a floating dtype. Throws unless low < high and their distance
 // is finite.

@@ -37,8 +37,8 @@ FIRN_REGISTER_SAMPLES(rand) {
   s.Reference(Reference);
   const Tensor state = Indices({7, 100});
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
-    s.Add(Name(d), {state}, RandAttrs{Shape({3, 7}).dims(), 0, 1, d});
-    s.Add(std::string("an interval, ") + Name(d), {state},
+    s.Add(DTypeName(d), {state}, RandAttrs{Shape({3, 7}).dims(), 0, 1, d});
+    s.Add(std::string("an interval, ") + DTypeName(d), {state},
           RandAttrs{Shape({101}).dims(), -2.5, 4, d});
   }
   s.Add("a number", {state}, RandAttrs{});

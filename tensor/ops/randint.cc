@@ -18,7 +18,7 @@ absl::Status Infer(InferContext& c) {
     const auto same = [](int64_t v) { return cpu::ConvertTo<int64_t>(cpu::ConvertTo<T>(v)) == v; };
     return same(a.low) && same(a.high - 1);
   });
-  FIRN_RETURN_IF(!holds, InvalidArgument(Name(a.dtype), " cannot hold the numbers of [", a.low,
+  FIRN_RETURN_IF(!holds, InvalidArgument(DTypeName(a.dtype), " cannot hold the numbers of [", a.low,
                                          ", ", a.high, ")"));
   return absl::OkStatus();
 }

@@ -29,7 +29,7 @@ FIRN_REGISTER_SAMPLES(randint) {
   const Tensor state = Indices({7, 100});
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI32,
                   DType::kI64, DType::kU8}) {
-    s.Add(Name(d), {state}, RandintAttrs{Shape({3, 7}).dims(), 3, 100, d});
+    s.Add(DTypeName(d), {state}, RandintAttrs{Shape({3, 7}).dims(), 3, 100, d});
   }
   s.Add("negative", {state}, RandintAttrs{Shape({33}).dims(), -5, 2});
   s.Add("one value", {state}, RandintAttrs{Shape({3}).dims(), 4, 5});

@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct RandnAttrs {
   Dims shape;
   double mean = 0, std = 1;
@@ -18,6 +19,7 @@ struct RandnAttrs {
     v.Field("dtype", dtype);
   }
 };
+}  // namespace core
 
 // Normally distributed numbers of a floating dtype. For means and deviations that are tensors write
 // mean + std * Randn(...). Throws when std is negative.

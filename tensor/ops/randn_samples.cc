@@ -44,8 +44,8 @@ FIRN_REGISTER_SAMPLES(randn) {
   s.atol_f32 = 3e-6;  // the angle is a float of up to 2 pi, its sine is off by the rounding of that
   const Tensor state = Indices({7, 100});
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
-    s.Add(Name(d), {state}, RandnAttrs{Shape({3, 7}).dims(), 0, 1, d});
-    s.Add(std::string("mean and deviation, ") + Name(d), {state},
+    s.Add(DTypeName(d), {state}, RandnAttrs{Shape({3, 7}).dims(), 0, 1, d});
+    s.Add(std::string("mean and deviation, ") + DTypeName(d), {state},
           RandnAttrs{Shape({101}).dims(), -2.5, 0.5, d});
   }
   s.Add("a number", {state}, RandnAttrs{});

@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct RandpermAttrs {
   int64_t n = 0;
   template <class V>
@@ -13,6 +14,7 @@ struct RandpermAttrs {
     v.Field("n", n);
   }
 };
+}  // namespace core
 
 // The numbers 0 to n - 1 in random order, i64 [n]; all orders are equally likely. Throws when n is
 // negative.

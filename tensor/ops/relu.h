@@ -7,8 +7,11 @@ namespace firn {
 
 // max(x, 0); NaN stays. The gradient at 0 is 0. Also for integers.
 Tensor Relu(const Tensor& x);
+
+namespace core {
 // Its gradient from the result: dy where y > 0, else 0.
 Tensor ReluGrad(const Tensor& dy, const Tensor& y);
+}  // namespace core
 
 }  // namespace firn
 

@@ -11,6 +11,7 @@ enum class RoundTies : int8_t {
   kAway,  // to the one further from 0
 };
 
+namespace core {
 struct RoundAttrs {
   int64_t decimals = 0;
   RoundTies ties = RoundTies::kEven;
@@ -20,10 +21,11 @@ struct RoundAttrs {
     v.Field("ties", ties);
   }
 };
+}  // namespace core
 
 // x rounded to `decimals` places after the point (before it when negative). Integers stay as they
 // are and take no negative `decimals`. The gradient is 0 everywhere.
-Tensor Round(const Tensor& x, const RoundAttrs& options = {});
+Tensor Round(const Tensor& x, const core::RoundAttrs& options = {});
 
 }  // namespace firn
 

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct SelectAttrs {
   int64_t dim = 0;
   int64_t index = 0;
@@ -14,6 +15,7 @@ struct SelectAttrs {
     v.Field("index", index);
   }
 };
+}  // namespace core
 
 // A view of x at one position of `dim`, which is dropped. Negative dims and indices count from the
 // end. Throws when either is out of range.

@@ -2,6 +2,7 @@
 
 #include "tensor/ops/selu.h"
 
+#include "device/core.h"
 #include "tensor/ops/elu.h"
 
 namespace firn {

@@ -7,8 +7,11 @@ namespace firn {
 
 // x * sigmoid(x), also called swish. Integers and bools become f32.
 Tensor Silu(const Tensor& x);
+
+namespace core {
 // Its gradient: dy * s * (1 + x * (1 - s)) with s = sigmoid(x).
 Tensor SiluGrad(const Tensor& dy, const Tensor& x);
+}  // namespace core
 
 }  // namespace firn
 

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 // The attributes of every kind of softmax: one dimension, counted from the end when negative.
 struct SoftmaxAttrs {
   int64_t dim = -1;
@@ -13,6 +14,7 @@ struct SoftmaxAttrs {
     v.Field("dim", dim);
   }
 };
+}  // namespace core
 
 // x normalised to probabilities along `dim`: y_i = exp(x_i) / sum_j exp(x_j). Any finite values are
 // safe; a line of -inf only gives NaN. Floating dtypes; half types compute in float.
@@ -20,9 +22,11 @@ Tensor Softmax(const Tensor& x, int64_t dim);
 // Softmax(-x).
 Tensor Softmin(const Tensor& x, int64_t dim);
 
+namespace core {
 // The gradient of Softmax for its result y: y * (dy - sum(dy * y)). A fused step of Softmax's own
 // rule; not for users.
 Tensor SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim);
+}  // namespace core
 
 }  // namespace firn
 

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct SoftplusAttrs {
   double beta = 1;
   double threshold = 20;
@@ -14,12 +15,16 @@ struct SoftplusAttrs {
     v.Field("threshold", threshold);
   }
 };
+}  // namespace core
 
 // log(1 + e^(beta x)) / beta, and x itself where beta * x > threshold. Finite for finite x whatever
 // the threshold. Integers and bools become f32.
 Tensor Softplus(const Tensor& x, double beta = 1, double threshold = 20);
+
+namespace core {
 // Its gradient: dy * sigmoid(beta x), and dy beyond the threshold.
 Tensor SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs);
+}  // namespace core
 
 }  // namespace firn
 

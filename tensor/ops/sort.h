@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct SortAttrs {
   int64_t dim = -1;
   bool descending = false;
@@ -16,6 +17,7 @@ struct SortAttrs {
     v.Field("stable", stable);
   }
 };
+}  // namespace core
 
 struct SortOptions {
   bool descending = false;

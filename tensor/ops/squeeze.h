@@ -6,6 +6,7 @@
 
 namespace firn {
 
+namespace core {
 struct SqueezeAttrs {
   DimList dims;
   template <class V>
@@ -13,6 +14,7 @@ struct SqueezeAttrs {
     v.Field("dims", dims);
   }
 };
+}  // namespace core
 
 // A view of x without those of `dims` (empty: all) whose size is 1; the others are left alone.
 // Throws when a dim is out of range or named twice.

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 struct TopkAttrs {
   int64_t k = 1;
   int64_t dim = -1;
@@ -18,6 +19,7 @@ struct TopkAttrs {
     v.Field("sorted", sorted);
   }
 };
+}  // namespace core
 
 struct TopkOptions {
   bool largest = true;

@@ -5,6 +5,7 @@
 
 namespace firn {
 
+namespace core {
 // One dimension as an attribute.
 struct DimAttrs {
   int64_t dim = 0;
@@ -13,6 +14,7 @@ struct DimAttrs {
     v.Field("dim", dim);
   }
 };
+}  // namespace core
 
 // A view of x with a dimension of size 1 inserted, so that it becomes number `dim` of the result.
 // -rank - 1 <= dim <= rank; throws otherwise.

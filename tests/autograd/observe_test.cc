@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/graph/capture.h"
 #include "autograd/graph/static_graph.h"
 #include "tensor/error.h"
 #include "tensor/from.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "autograd/graph/plan.h"
 #include "benchmarks/trainer.h"
 #include "device/cpu_allocator.h"
 #include "device/parallel.h"

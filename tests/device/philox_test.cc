@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "device/core.h"
 #include "gtest/gtest.h"
 
 namespace firn {

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-from public_api import names_changed, read  # noqa: E402
+from public_api import chain, names_changed, reached, read  # noqa: E402
 
 
 class NamesTest(unittest.TestCase):
@@ -22,6 +22,11 @@ class NamesTest(unittest.TestCase):
 {changed}
 A name that programs do not write belongs into an inner namespace. If these are right:
     tools/public_api.py --names > docs/names.txt""")
+
+    def test_what_library_code_sees_is_not_let_out(self):
+        by = reached(ROOT)
+        self.assertNotIn("device/core.h", by, "it makes firn::core and firn one: " +
+                         (chain(by, "device/core.h") if "device/core.h" in by else ""))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "autograd/backward.h"
+#include "autograd/graph/graph.h"
 #include "autograd/graph/static_graph.h"
 #include "tensor/error.h"
 #include "tensor/from.h"

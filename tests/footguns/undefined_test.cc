@@ -301,7 +301,7 @@ TEST(UndefinedTest, ALossScalerThatWasMovedFromSaysSo) {
 }
 
 TEST(UndefinedTest, ANewGeneratorDraws) {
-  Generator generator;
+  RandomGenerator generator;
   EXPECT_TRUE(generator.state().defined());
   EXPECT_EQ(generator.device(), Device::Cpu());
   EXPECT_EQ(generator.position().offset, 0u);

@@ -32,7 +32,7 @@ bool IsWord(const std::string& text) {
 int64_t EnumeratorNamed(const std::string& attr, const std::string& word) {
   if (attr == "dtype") {
     for (int d = 0; d < kNumDTypes; ++d) {
-      if (Name(static_cast<DType>(d)) == word) return d;
+      if (DTypeName(static_cast<DType>(d)) == word) return d;
     }
   } else if (const auto it = Words().find(attr); it != Words().end()) {
     const auto at = std::find(it->second.begin(), it->second.end(), word);

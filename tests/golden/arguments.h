@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "device/core.h"
 #include "tensor/attrs.h"
 #include "tensor/tensor.h"
 #include "tests/golden/vectors.h"

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/check.h"
+#include "device/core.h"
 #include "tensor/from.h"
 
 namespace firn::testing {
@@ -18,7 +19,7 @@ namespace {
 
 DType DTypeNamed(const std::string& name) {
   for (int d = 0; d < kNumDTypes; ++d) {
-    if (Name(static_cast<DType>(d)) == name) return static_cast<DType>(d);
+    if (DTypeName(static_cast<DType>(d)) == name) return static_cast<DType>(d);
   }
   FIRN_CHECK(false, "unknown dtype ", name);
   return DType::kF32;

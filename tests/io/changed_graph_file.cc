@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "autograd/graph/graph.h"
 #include "gtest/gtest.h"
 #include "tensor/from.h"
 #include "tensor/operators.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/context.h"
+#include "device/core.h"
 #include "device/cuda.h"
 #include "device/internal/cuda_context.h"
 #include "device/parallel.h"
@@ -131,20 +132,20 @@ TEST(DataLoaderTest, ALoopOutlivesItsLoader) {
 
 TEST(DataLoaderTest, MapRunsOncePerBatchOnOneThread) {
   for (const int threads : {0, 2}) {
-    DataLoader loader(Numbers(5),
-                      {.batch = 2, .prefetch = threads, .map = [threads](Sample s, Generator&) {
-                         if (threads > 0) {
-                           EXPECT_EQ(NumChunks(1 << 20, 1), 1);
-                         }
-                         return Sample{FromValues({s.input.num_elements()}),
-                                       FromValues({s.input.num_elements()})};
-                       }});
+    DataLoader loader(
+        Numbers(5), {.batch = 2, .prefetch = threads, .map = [threads](Sample s, RandomGenerator&) {
+                       if (threads > 0) {
+                         EXPECT_EQ(NumChunks(1 << 20, 1), 1);
+                       }
+                       return Sample{FromValues({s.input.num_elements()}),
+                                     FromValues({s.input.num_elements()})};
+                     }});
     EXPECT_THAT(Flat(Epoch(loader)), ElementsAre(2, 2, 1));
   }
 }
 
 TEST(DataLoaderTest, MapDrawsNumbersThatThreadsDoNotChange) {
-  const auto draw = [](Sample, Generator& random) {
+  const auto draw = [](Sample, RandomGenerator& random) {
     const auto word = static_cast<int64_t>(PhiloxAt(random.Reserve(1), 0).v[0]);
     return Sample{FromValues({word}), FromValues({word})};
   };

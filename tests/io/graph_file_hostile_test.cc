@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/graph/graph.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/graph_file.h"

@@ -3,8 +3,10 @@
 #include <vector>
 
 #include "autograd/backward.h"
+#include "autograd/graph/capture.h"
 #include "gtest/gtest.h"
 #include "io/graph_file.h"
+#include "io/graph_file_contents.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"

@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "io/graph_file_contents.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
 #include "tensor/dispatch.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/core.h"
 #include "device/cpu_allocator.h"
 #include "device/philox.h"
 #include "gtest/gtest.h"

@@ -72,9 +72,9 @@ TEST(Hdf5Test, KeepsEveryDType) {
   StateDict state;
   for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8,
                             DType::kI32, DType::kI64, DType::kU8, DType::kBool}) {
-    state.Insert(std::string("t.") + Name(dtype), Floats({3, 4}).To(dtype));
-    state.Insert(std::string("scalar.") + Name(dtype), Floats({}).To(dtype));
-    state.Insert(std::string("empty.") + Name(dtype), Floats({2, 0, 3}).To(dtype));
+    state.Insert(std::string("t.") + DTypeName(dtype), Floats({3, 4}).To(dtype));
+    state.Insert(std::string("scalar.") + DTypeName(dtype), Floats({}).To(dtype));
+    state.Insert(std::string("empty.") + DTypeName(dtype), Floats({2, 0, 3}).To(dtype));
   }
   state.Insert("big", FromValues<int64_t>({INT64_MIN, INT64_MAX}));
   ExpectSame(RoundTrip(state), state);
@@ -217,13 +217,13 @@ TEST(Hdf5Test, TheLibraryReadsEveryDType) {
   StateDict state;
   for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8,
                             DType::kI32, DType::kI64, DType::kU8, DType::kBool}) {
-    state.Insert(std::string("deep.er.") + Name(dtype), FromValues({0.f, 1.f, 1.f}).To(dtype));
+    state.Insert(std::string("deep.er.") + DTypeName(dtype), FromValues({0.f, 1.f, 1.f}).To(dtype));
   }
   ASSERT_TRUE(WriteHdf5(path, state).ok());
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   ASSERT_GE(file, 0);
   for (const auto& [name, tensor] : state) {
-    const std::string dtype = Name(tensor.dtype());
+    const std::string dtype = DTypeName(tensor.dtype());
     const hid_t dataset = H5Dopen2(file, ("/deep/er/" + dtype).c_str(), H5P_DEFAULT);
     ASSERT_GE(dataset, 0) << dtype;
     if (tensor.dtype() == DType::kBool) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/graph/graph.h"
+#include "device/core.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/data_loader.h"

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "autograd/graph/graph.h"
 #include "autograd/graph/static_graph.h"
 #include "tensor/dispatch.h"
 #include "tensor/op.h"

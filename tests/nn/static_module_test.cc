@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "autograd/graph/graph.h"
 #include "nn/activation.h"
 #include "nn/batch_norm.h"
 #include "nn/conv.h"

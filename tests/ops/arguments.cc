@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
@@ -98,7 +99,7 @@ void MutateDTypes(const OpDef& op, const Call& call, size_t i) {
     if (dtype == call.inputs[i].dtype()) continue;
     NoGradScope no_grad;
     ExpectRefusedOrRight(
-        op, With(call, i, Cast(call.inputs[i], dtype), absl::StrCat("as ", Name(dtype))));
+        op, With(call, i, Cast(call.inputs[i], dtype), absl::StrCat("as ", DTypeName(dtype))));
   }
 }
 

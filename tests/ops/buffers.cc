@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "tensor/allocate.h"
 #include "tensor/reorder.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"

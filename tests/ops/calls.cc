@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
@@ -34,7 +35,7 @@ bool HasAny(const Sample& s, DTypeSet kind) {
 // Converts the inputs of `kind`; nothing when an integer does not fit.
 std::optional<Call> Converted(const Call& call, DTypeSet kind, DType to) {
   NoGradScope no_grad;
-  Call c{absl::StrCat(call.name, ", ", Name(to)), CopiesOf(call.inputs), call.attrs};
+  Call c{absl::StrCat(call.name, ", ", DTypeName(to)), CopiesOf(call.inputs), call.attrs};
   for (Tensor& t : c.inputs) {
     if (!t.defined() || !Contains(kind, t.dtype())) continue;
     const Tensor converted = Cast(t, to);

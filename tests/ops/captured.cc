@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "autograd/backward.h"
+#include "autograd/graph/capture.h"
 #include "autograd/graph/static_graph.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
@@ -18,6 +19,7 @@
 #include "tensor/ops/concat.h"
 #include "tensor/ops/slice.h"
 #include "tensor/reorder.h"
+#include "tensor/storage.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

@@ -26,6 +26,7 @@
 #include "autograd/backward.h"
 #include "device/context.h"
 #include "device/internal/cuda_context.h"
+#include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"

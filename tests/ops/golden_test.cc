@@ -54,7 +54,7 @@ Tensor ResultNamed(const std::string& name, const StateDict& results, const Gold
 std::string Difference(const Tensor& got, const Tensor& want) {
   const std::string values = Compare(got, want);
   if (!values.empty() || got.dtype() == want.dtype()) return values;
-  return absl::StrCat("dtype ", Name(got.dtype()), ", want ", Name(want.dtype()));
+  return absl::StrCat("dtype ", DTypeName(got.dtype()), ", want ", DTypeName(want.dtype()));
 }
 
 // The gradients of sum_i <grad_output i, output i>. PyTorch gives zeros where there is no path.

@@ -9,6 +9,7 @@
 
 #include "autograd/backward.h"
 #include "device/cpu_allocator.h"
+#include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tests/ops/compare.h"

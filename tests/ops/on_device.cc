@@ -8,6 +8,7 @@
 #include <string>
 
 #include "device/context.h"
+#include "tensor/allocate.h"
 #include "tensor/attrs.h"
 #include "tensor/storage.h"
 

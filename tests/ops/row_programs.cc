@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "tensor/allocate.h"
 #include "tensor/kernels/cuda/row_source.h"
 #include "tensor/op.h"
 #include "tensor/samples.h"
@@ -56,9 +57,9 @@ std::vector<Step> StepsOf(const OpDef& op) {
       const Outcome outcome = Run(op, call);
       if (!outcome.status.ok()) continue;
       Step step = {&op, kernel, call.attrs, {}, outcome.results[0].dtype()};
-      std::string key = Name(step.out);
+      std::string key = DTypeName(step.out);
       for (const Tensor& t : call.inputs) {
-        key += t.defined() ? Name(t.dtype()) : "none";
+        key += t.defined() ? DTypeName(t.dtype()) : "none";
         step.in.push_back(t.defined() ? Filled(t) : Tensor());
       }
       const bool rows = std::any_of(step.in.begin(), step.in.end(),

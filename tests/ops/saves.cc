@@ -9,6 +9,7 @@
 #include "autograd/backward.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/storage.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

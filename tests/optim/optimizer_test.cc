@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "device/core.h"
 #include "device/testing.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
@@ -15,6 +16,7 @@
 #include "tensor/ops/sum.h"
 #include "tensor/pending.h"
 #include "tensor/reorder.h"
+#include "tensor/storage.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

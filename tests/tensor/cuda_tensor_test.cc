@@ -106,7 +106,7 @@ TEST_F(CudaTensorTest, IsCountedAndRunsOutOfMemoryWithoutHarm) {
 }
 
 TEST_F(CudaTensorTest, GeneratorsKeepTheirPositionThere) {
-  Generator generator(7, first_);
+  RandomGenerator generator(7, first_);
   EXPECT_EQ(generator.state().device(), first_);
   EXPECT_EQ(generator.position(), (PhiloxState{7, 0}));
   generator.SetPosition({9, 5});

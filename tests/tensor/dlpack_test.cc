@@ -123,8 +123,8 @@ TEST(DlpackTest, GoesThereAndBackInEveryDType) {
                   DType::kI64, DType::kU8, DType::kBool}) {
     const Tensor x = Full({2, 2}, 1, d);
     const Tensor y = FromDlpack(ToDlpack(x));
-    EXPECT_TRUE(y.Equals(x)) << Name(d);
-    EXPECT_EQ(y.impl()->data, x.impl()->data) << Name(d);
+    EXPECT_TRUE(y.Equals(x)) << DTypeName(d);
+    EXPECT_EQ(y.impl()->data, x.impl()->data) << DTypeName(d);
   }
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "device/core.h"
+
 namespace firn {
 namespace {
 
@@ -29,12 +31,12 @@ TEST(DTypeTest, PromotesAsWritten) {
   };
   ASSERT_EQ(table.size(), static_cast<size_t>(kNumDTypes));
   for (int a = 0; a < kNumDTypes; ++a) {
-    EXPECT_EQ(Name(static_cast<DType>(a)), names[static_cast<size_t>(a)]);
+    EXPECT_EQ(DTypeName(static_cast<DType>(a)), names[static_cast<size_t>(a)]);
     std::istringstream row(table[static_cast<size_t>(a)]);
     for (int b = 0; b < kNumDTypes; ++b) {
       std::string want;
       row >> want;
-      EXPECT_EQ(Name(Promote(static_cast<DType>(a), static_cast<DType>(b))), want)
+      EXPECT_EQ(DTypeName(Promote(static_cast<DType>(a), static_cast<DType>(b))), want)
           << static_cast<DType>(a) << " with " << static_cast<DType>(b);
     }
   }

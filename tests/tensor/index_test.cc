@@ -11,6 +11,7 @@
 #include "tensor/ops/mul.h"
 #include "tensor/ops/sum.h"
 #include "tensor/reorder.h"
+#include "tensor/storage.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "device/core.h"
 #include "tensor/ops/full.h"
 #include "tensor/owner.h"
 

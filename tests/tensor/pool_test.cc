@@ -41,8 +41,8 @@ TEST(PoolTest, GradientsOfHalfTypesAddUpInFloat) {
     x.SetRequiresGrad();
     const Tensor seed = FromVector<float>({256, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 3, 3}).To(dtype);
     MaxPool2d(x, {.kernel = 3, .stride = 1}).Backward(seed);
-    EXPECT_EQ(x.grad().ToVector<double>()[12], 264) << Name(dtype);
-    EXPECT_EQ(Sum(x.grad().To(DType::kF64)).Item(), 264) << Name(dtype);
+    EXPECT_EQ(x.grad().ToVector<double>()[12], 264) << DTypeName(dtype);
+    EXPECT_EQ(Sum(x.grad().To(DType::kF64)).Item(), 264) << DTypeName(dtype);
   }
 }
 

@@ -35,7 +35,7 @@ constexpr int64_t kMany = 200000;
 const double kFewSigma = 5 / std::sqrt(static_cast<double>(kMany));
 
 TEST(GeneratorTest, ReservesPiecesOneBehindTheOther) {
-  Generator generator(7);
+  RandomGenerator generator(7);
   EXPECT_EQ(generator.Reserve(10), (PhiloxState{7, 0}));
   EXPECT_EQ(generator.Reserve(1), (PhiloxState{7, 10}));
   EXPECT_EQ(generator.position(), (PhiloxState{7, 11}));
@@ -44,17 +44,17 @@ TEST(GeneratorTest, ReservesPiecesOneBehindTheOther) {
 }
 
 TEST(GeneratorTest, ContinuesFromASavedPosition) {
-  Generator generator(~uint64_t{0});
+  RandomGenerator generator(~uint64_t{0});
   generator.Reserve(123);
   const PhiloxState saved = generator.position();
   const Tensor next = Rand({5}, 0, 1, DType::kF32, {.generator = &generator});
-  Generator restored;
+  RandomGenerator restored;
   restored.SetPosition(saved);
   EXPECT_TRUE(Rand({5}, 0, 1, DType::kF32, {.generator = &restored}).Equals(next));
 }
 
 TEST(GeneratorTest, GivesEveryOperationNewNumbers) {
-  Generator g(7);
+  RandomGenerator g(7);
   const RandomOptions from{.generator = &g};
   const Tensor a = Rand({8}, DType::kF32, from), b = Rand({8}, DType::kF32, from);
   EXPECT_EQ(g.position().offset, 4u);
@@ -62,7 +62,7 @@ TEST(GeneratorTest, GivesEveryOperationNewNumbers) {
 }
 
 TEST(GeneratorTest, ThreadsNeverShareAPiece) {
-  Generator generator;
+  RandomGenerator generator;
   std::vector<std::vector<float>> drawn(4);
   std::vector<std::thread> threads;
   for (auto& mine : drawn) {
@@ -77,7 +77,7 @@ TEST(GeneratorTest, ThreadsNeverShareAPiece) {
   for (auto& thread : threads) thread.join();
   std::vector<float> all;
   for (const auto& mine : drawn) all.insert(all.end(), mine.begin(), mine.end());
-  Generator alone;
+  RandomGenerator alone;
   std::vector<float> want =
       Rand({static_cast<int64_t>(all.size())}, DType::kF32, {.generator = &alone})
           .ToVector<float>();
@@ -99,13 +99,13 @@ TEST(GeneratorTest, ManualSeedRestartsTheDefaultGenerator) {
 
 TEST(GeneratorTest, HasNoCudaHere) {
   EXPECT_THROW(DefaultGenerator(Device::Cuda()), Error);
-  EXPECT_THROW(Generator(1, Device::Cuda()), Error);
+  EXPECT_THROW(RandomGenerator(1, Device::Cuda()), Error);
 }
 
 TEST(RandomTest, DoesNotDependOnThreads) {
   const auto draw = [](int threads) {
     SetNumThreads(threads);
-    Generator g(5);
+    RandomGenerator g(5);
     const RandomOptions from{.generator = &g};
     const Tensor weights = Rand({100, 50}, DType::kF64, from);
     return std::vector<Tensor>{weights,
@@ -123,7 +123,7 @@ TEST(RandomTest, DoesNotDependOnThreads) {
 }
 
 TEST(RandomTest, HasTheMomentsOfItsDistributions) {
-  Generator g(1);
+  RandomGenerator g(1);
   const RandomOptions from{.generator = &g};
   const Moments uniform(Uniform({kMany}, -1, 3, DType::kF32, from));
   EXPECT_NEAR(uniform.mean, 1, 4 * std::sqrt(1.0 / 12) * kFewSigma);
@@ -141,10 +141,10 @@ TEST(RandomTest, HasTheMomentsOfItsDistributions) {
 
 TEST(RandomTest, DrawsUniformNumbersBelowTheUpperEndInEveryDType) {
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
-    Generator g(3);
+    RandomGenerator g(3);
     const std::vector<double> v = Rand({50000}, 1, 1.5, d, {.generator = &g}).ToVector<double>();
-    EXPECT_GE(*std::min_element(v.begin(), v.end()), 1) << Name(d);
-    EXPECT_LT(*std::max_element(v.begin(), v.end()), 1.5) << Name(d);
+    EXPECT_GE(*std::min_element(v.begin(), v.end()), 1) << DTypeName(d);
+    EXPECT_LT(*std::max_element(v.begin(), v.end()), 1.5) << DTypeName(d);
   }
 }
 
@@ -156,7 +156,7 @@ TEST(RandomTest, PermutesEveryNumberOnce) {
 }
 
 TEST(RandomTest, DrawsCategoriesInProportion) {
-  Generator g(2);
+  RandomGenerator g(2);
   const Tensor weights = Tensor(Full({3}, 1));
   const std::vector<int64_t> v =
       Multinomial(weights, kMany, {.replacement = true, .generator = &g}).ToVector<int64_t>();
@@ -167,7 +167,7 @@ TEST(RandomTest, DrawsCategoriesInProportion) {
 }
 
 TEST(DropoutTest, ScalesWhatItKeepsAndDropsTheSameInTheGradient) {
-  Generator g(4);
+  RandomGenerator g(4);
   Tensor x = Ones({kMany}).SetRequiresGrad();
   const Tensor y = Dropout(x, 0.2, true, &g);
   const std::vector<float> values = y.ToVector<float>();

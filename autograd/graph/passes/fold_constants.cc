@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/graph/analysis.h"
+#include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/analysis.h"
 #include "device/status_macros.h"
+#include "tensor/allocate.h"
 #include "tensor/reorder.h"
 
 namespace firn {

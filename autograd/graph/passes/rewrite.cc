@@ -8,6 +8,7 @@
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/infer.h"
 #include "device/status_macros.h"
+#include "tensor/storage.h"
 
 namespace firn {
 

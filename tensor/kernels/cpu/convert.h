@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "device/core.h"
 #include "tensor/dtype.h"
 
 namespace firn::cpu {

@@ -284,7 +284,7 @@ size_t UsableWorkspace(const cpu::MatmulPlan& p) {
 
 absl::Status BlasTakes(DType dtype, const cpu::MatmulPlan& plan) {
   const cpu::GemmShape& g = plan.one;
-  FIRN_RETURN_IF(!IsFloating(dtype), Unimplemented("takes no ", Name(dtype)));
+  FIRN_RETURN_IF(!IsFloating(dtype), Unimplemented("takes no ", DTypeName(dtype)));
   FIRN_RETURN_IF(g.m == 0 || g.n == 0 || g.k == 0, Unimplemented("takes no empty matrices"));
   FIRN_RETURN_IF(std::max({g.m, g.n, g.k}) > INT32_MAX, Unimplemented("takes 32-bit sizes"));
   FIRN_RETURN_IF(!MatrixOf(g.m, g.k, g.a) || !MatrixOf(g.k, g.n, g.b),

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tensor/kernels/cuda/workspace.h"
+#include "tensor/storage.h"
 
 namespace firn::cuda {
 namespace {

@@ -1,6 +1,7 @@
 // Which kernels a graph gets when it may try what is fastest, by an operation of two kernels.
 #include <gtest/gtest.h>
 
+#include "autograd/graph/capture.h"
 #include "autograd/graph/static_graph.h"
 #include "device/parallel.h"
 #include "tensor/apply.h"

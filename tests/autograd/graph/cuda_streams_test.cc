@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/graph/execution_observer.h"
+#include "autograd/graph/plan.h"
 #include "autograd/graph/static_graph.h"
 #include "device/context.h"
 #include "gtest/gtest.h"

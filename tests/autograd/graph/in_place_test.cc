@@ -6,6 +6,7 @@
 
 #include "autograd/graph/capture.h"
 #include "autograd/graph/lower.h"
+#include "autograd/graph/plan.h"
 #include "autograd/graph/static_graph.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"

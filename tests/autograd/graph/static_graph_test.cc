@@ -8,9 +8,13 @@
 #include <optional>
 #include <vector>
 
+#include "autograd/graph/graph.h"
+#include "autograd/graph/plan.h"
 #include "device/cpu_allocator.h"
 #include "device/parallel.h"
+#include "nn/conv.h"
 #include "optim/adam.h"
+#include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/operators.h"
@@ -207,6 +211,30 @@ TEST(StaticGraphTest, GradientsOfForwardAndBackwardAreLeftInTheParameters) {
   const Tensor again = w.grad().Clone();
   run(x * 2);
   EXPECT_TRUE(again.Equals(w.grad()));
+}
+
+TEST(StaticGraphTest, ConstantsThatWereReplacedAreGone) {
+  nn::Conv2d conv({.in = 16, .out = 16, .kernel = 3});
+  const NoGradScope no_grad;
+  const Tensor x = Randn({2, 16, 8, 8});
+  StaticGraph step = Freeze(
+      {.freeze_states = true},
+      [&](const Tensor& in) {
+        return conv(in) + conv.bias().Reshape({16, 1, 1});
+      },
+      x);
+  const Graph& graph = step.graph();
+  std::vector<bool> used(graph.buffers.size());
+  for (const Instr& instr : graph.instrs) {
+    for (ValueId id : instr.in) {
+      if (id != kNoValue) used[static_cast<size_t>(graph.value(id).buffer)] = true;
+    }
+  }
+  for (size_t i = 0; i < graph.buffers.size(); ++i) {
+    EXPECT_TRUE(used[i] || graph.buffers[i].kind != Buffer::Kind::kConstant)
+        << "constant " << i << " of " << graph.buffers[i].bytes << " bytes\n"
+        << graph.DebugString();
+  }
 }
 
 TEST(StaticGraphTest, RandomNumbersAdvance) {

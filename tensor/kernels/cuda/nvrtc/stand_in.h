@@ -161,7 +161,9 @@ constexpr T&& move(T& x) {
 // What operations' headers name beside their attributes.
 namespace firn {
 class Tensor;
+namespace core {
 class KernelContext;
+}
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_KERNELS_CUDA_NVRTC_STAND_IN_H_

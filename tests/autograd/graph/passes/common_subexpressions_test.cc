@@ -81,7 +81,7 @@ TEST(CommonSubexpressionsTest, WhatIsWrittenInPlaceStaysApart) {
 }
 
 TEST(CommonSubexpressionsTest, RandomNumbersStayApart) {
-  Generator generator(3);
+  RandomGenerator generator(3);
   GraphBuilder b;
   const ValueId state = b.State(generator.state());
   const RandnAttrs attrs{Sizes({8}), 0, 1, kDefaultFloat};

@@ -77,7 +77,7 @@ TEST(DeadCodeTest, ResultsThatAreStatesStay) {
 
 TEST(DeadCodeTest, RandomNumbersThatNobodyReadsStillMoveTheStream) {
   GraphBuilder b;
-  Generator generator(5);
+  RandomGenerator generator(5);
   b.Call("randn", {b.State(generator.state())}, RandnAttrs{Sizes({8}), 0, 1, kDefaultFloat});
   Graph graph = b.Build({});
   RunPass(EliminateDeadCode, graph);

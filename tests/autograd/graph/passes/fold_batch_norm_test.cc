@@ -11,6 +11,7 @@
 #include "nn/batch_norm.h"
 #include "nn/conv.h"
 #include "nn/linear.h"
+#include "tensor/conv.h"
 #include "tensor/dispatch.h"
 #include "tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"

@@ -92,7 +92,7 @@ TEST(FoldConstantsTest, ResultsThatAreStatesAreWrittenInEachRun) {
 // that is given one all the same leaves it for Verify to find, and changes nothing on the way.
 TEST(FoldConstantsTest, NeitherDrawsNorWritesWhileCompiling) {
   const Tensor place = Zeros({4});
-  const Generator generator(7);
+  const RandomGenerator generator(7);
   GraphBuilder b;
   b.Call("accumulate", {b.Constant(place), b.Constant(Ones({4}))});
   b.Call("bernoulli", {b.Constant(generator.state()), b.Constant(Full({64}, 0.5))});

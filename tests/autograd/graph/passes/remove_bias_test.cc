@@ -11,6 +11,7 @@
 #include "nn/linear.h"
 #include "nn/module.h"
 #include "optim/sgd.h"
+#include "tensor/conv.h"
 #include "tensor/dispatch.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/autograd/graph/training.h"

@@ -1,0 +1,63 @@
+#ifndef FIRN_AUTOGRAD_OPERATION_CALL_H_
+#define FIRN_AUTOGRAD_OPERATION_CALL_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "autograd/graph/phase.h"
+#include "tensor/attrs.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+namespace core {
+struct ExecutionStep;
+struct OpDef;
+}  // namespace core
+
+// An operation that is about to run or has just run. Valid during the call that shows it.
+class OperationCall {
+ public:
+  OperationCall(const core::OpDef& op, absl::Span<const core::TensorRef> in, core::AttrsRef attrs,
+                absl::Span<const Tensor> out)
+      : op_(op), attrs_(attrs), in_(in), out_(out) {}
+  explicit OperationCall(const core::ExecutionStep& step);
+
+  const core::OpDef& op() const { return op_; }
+  std::string_view name() const;
+  core::AttrsRef attrs() const { return attrs_; }
+  // Of the module that called it, "net.stem.conv1", in the backward pass too; "" outside any.
+  const std::string& path() const;
+  Phase phase() const;
+  // In the backward pass of an ordinary run, the operation whose gradient is computed; else "".
+  std::string_view backward_of() const;
+  // Whether it is a step of a StaticGraph.
+  bool frozen() const { return step_ != nullptr; }
+
+  size_t num_inputs() const;
+  // 0 before an ordinary operation; of a step, results are memory that is not written yet.
+  size_t num_outputs() const;
+  // Null: no such argument, an optional one that is not given, or a wrong one that will be refused.
+  const TensorSpec* input_spec(size_t i) const;
+  const TensorSpec* output_spec(size_t i) const;
+  // Undefined where there is no spec. Tensors of a step lie in the graph's own memory: Clone what
+  // is to be kept.
+  Tensor input(size_t i) const;
+  Tensor output(size_t i) const;
+  // Whether the operation changes that input: one that it writes into, or in a frozen graph one
+  // whose place a result takes. Look at such an input before.
+  bool overwrites(size_t i) const;
+
+ private:
+  const core::OpDef& op_;
+  core::AttrsRef attrs_;
+  absl::Span<const core::TensorRef> in_;
+  absl::Span<const Tensor> out_;
+  const core::ExecutionStep* step_ = nullptr;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_AUTOGRAD_OPERATION_CALL_H_

@@ -1,0 +1,25 @@
+#ifndef FIRN_IO_GRAPH_FILE_CONTENTS_H_
+#define FIRN_IO_GRAPH_FILE_CONTENTS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "autograd/graph/graph.h"
+#include "io/graph_file.h"
+#include "tensor/state_dict.h"
+
+namespace firn::io {
+
+// A graph and its states by name, in the order of the file.
+struct GraphFile {
+  Graph graph;
+  StateDict states;
+};
+
+// The graph before it is compiled, to be looked at or changed, and its states.
+// Errors as ReadStaticGraph.
+absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_GRAPH_FILE_CONTENTS_H_

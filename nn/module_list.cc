@@ -1,0 +1,17 @@
+#include "nn/module_list.h"
+
+#include "device/status_macros.h"
+#include "tensor/error.h"
+
+namespace firn::nn::internal {
+
+void RaiseNoElement(const Module& list, size_t i) {
+  RaiseStatus(OutOfRange(list.path(), " has no element ", i, ", only ", list.num_children()),
+              "ModuleList");
+}
+
+void RaiseNoElement(const Module& dict, const std::string& key) {
+  RaiseStatus(NotFound(dict.path(), " has no element ", key), "ModuleDict");
+}
+
+}  // namespace firn::nn::internal

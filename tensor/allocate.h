@@ -1,0 +1,19 @@
+#ifndef FIRN_TENSOR_ALLOCATE_H_
+#define FIRN_TENSOR_ALLOCATE_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tensor/storage.h"
+#include "tensor/tensor.h"
+
+namespace firn::core {
+
+// Allocates a dense tensor of `spec`'s dtype, shape, layout and device, elements uninitialised.
+absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag = AllocTag::kActivation);
+absl::Status AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out);
+// A tensor of `spec` over `storage`, its first element `data`. Requires: it lies inside.
+Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
+
+}  // namespace firn::core
+
+#endif  // FIRN_TENSOR_ALLOCATE_H_
