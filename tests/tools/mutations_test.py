@@ -168,7 +168,7 @@ class FilesTest(unittest.TestCase):
 
     def test_results_go_on_from_their_file(self):
         path = os.path.join(self.root, "results")
-        identity = {"seed": 1, "folder": None, "commit": "a"}
+        identity = {"seed": 1, "folder": None, "sources": "a"}
         record = {"path": "a.cc", "line": 1, "kind": "x", "before": "", "after": ""}
         results = mutate.Results(path, identity)
         for result in ("noticed", "survived", "not built"):
@@ -246,6 +246,27 @@ class RunTest(unittest.TestCase):
         self.assertIn("1 of 2 noticed (1 did not compile)", self.mutate("--resume", file))
         os.remove(self.bazel)  # nothing is left to run
         self.assertIn("1 of 2 noticed (1 did not compile)", self.mutate("--resume", file))
+
+    def test_what_survived_is_tried_again_on_new_tests(self):
+        file = os.path.join(os.path.dirname(self.root), "results")
+        self.mutate("--resume", file)
+        with open(self.bazel, "w", encoding="utf-8") as bazel:
+            bazel.write("#!/bin/sh\ngrep -q 'a - b' nn/a.cc && exit 3\nexit 0\n")
+        with open(os.path.join(self.root, "tests/nn/a_test.cc"), "a", encoding="utf-8") as test:
+            test.write("// a new test\n")
+        self.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qam", "test")
+        self.assertIn("1 of 2 noticed", self.mutate("--resume", file))
+        self.assertIn("2 of 2 noticed (1 did not compile)", self.mutate("--resume", file, "--again"))
+        self.assertIn("2 of 2 noticed (1 did not compile)", self.mutate("--resume", file))
+
+    def test_results_of_other_sources_are_refused(self):
+        file = os.path.join(os.path.dirname(self.root), "results")
+        self.mutate("--resume", file)
+        with open(os.path.join(self.root, "nn/a.cc"), "a", encoding="utf-8") as source:
+            source.write("// changed\n")
+        self.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qam", "change")
+        with self.assertRaisesRegex(mutate.MutateError, "of another run"):
+            self.mutate("--resume", file)
 
     def test_tests_that_fail_without_a_change_are_an_error(self):
         with open(self.bazel, "w", encoding="utf-8") as file:
