@@ -104,6 +104,10 @@ void AddCalls(Samples& s, FusedActivation activation) {
         {Normal({2, 16, 3, 3}), Normal({16}, 2), Normal({16}, 3), Normal({16}, 4),
          Uniform({16}, 0.5, 2, 5)},
         attrs);
+  s.Add("one image",
+        {Normal({1, 8, 3, 2}), Normal({8}, 2), Normal({8}, 3), Normal({8}, 4),
+         Uniform({8}, 0.5, 2, 5)},
+        attrs);
   s.AddLarge("64x128x8x8",
              {Normal({64, 128, 8, 8}), Normal({128}, 2), Normal({128}, 3), Normal({128}, 4),
               Uniform({128}, 0.5, 2, 5)},

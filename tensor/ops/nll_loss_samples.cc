@@ -70,6 +70,8 @@ FIRN_REGISTER_SAMPLES(nll_loss) {
   add("mean, weights", {x, Indices({1, 2, 3, 3}), w}, {3});
   add("one sample", {Uniform({5}, -3, 0), Indices({3}, {}), Tensor()}, {});
   add("pixels", {Uniform({2, 3, 4, 2}, -3, 0), Integers({2, 4, 2}, 0, 3), Tensor()}, {});
+  // More losses than are added in one go.
+  add("4099 samples", {Uniform({4099, 2}, -3, 0), Integers({4099}, 0, 2), Tensor()}, {});
   s.AddLarge("512x1000", {Uniform({512, 1000}, -8, 0), Integers({512}, 0, 1000), Tensor()},
              NllLossAttrs{}, 512, 4096);
   s.AddError("label", {x, Indices({0, 1, 5, 2}), Tensor()}, NllLossAttrs{},

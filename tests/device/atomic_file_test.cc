@@ -142,6 +142,16 @@ TEST_F(AtomicFileTest, NamesThePathThatCannotBeWritten) {
   EXPECT_EQ(ReplaceFile("", "text").code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(AtomicFileTest, ARefusalClosesNothing) {
+  const int nothing = open("/dev/null", O_RDONLY);
+  ASSERT_GE(dup2(nothing, STDIN_FILENO), 0);
+  EXPECT_FALSE(AtomicFile::Create("").ok());
+  EXPECT_FALSE(AtomicFile::Create(folder_).ok());
+  EXPECT_FALSE(AtomicFile::Create(Path("none/a")).ok());
+  EXPECT_NE(fcntl(STDIN_FILENO, F_GETFD), -1) << "standard input was closed";
+  if (nothing != STDIN_FILENO) close(nothing);
+}
+
 TEST_F(AtomicFileTest, ReplacesNeitherFoldersNorPipes) {
   fs::create_directories(folder_ / "taken" / "by");
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);

@@ -146,7 +146,9 @@ TEST(CsvTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_EQ(error({.categories = {{0, {}}}}), "csv: categories of column 0 has no words");
   EXPECT_EQ(error({.categories = {{0, {"a", "a"}}}}),
             "csv: categories of column 0 has \"a\" twice");
-  EXPECT_THAT(error({.separator = '\n'}), HasSubstr("cannot be the separator"));
+  for (const char separator : {'\n', '\r', '"'}) {
+    EXPECT_THAT(error({.separator = separator}), HasSubstr("cannot be the separator"));
+  }
   EXPECT_EQ(error({.skip_lines = -1}), "csv: skip_lines is -1 (want >= 0)");
 }
 

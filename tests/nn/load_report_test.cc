@@ -38,6 +38,7 @@ TEST(LoadReportTest, SuggestsNothingFarFetched) {
 
 TEST(LoadReportTest, SaysThatAllIsWell) {
   LoadReport r;
+  EXPECT_EQ(r.ToString(), "all 0 loaded");
   r.loaded = 62;
   EXPECT_EQ(r.ToString(), "all 62 loaded");
 }

@@ -223,6 +223,7 @@ TEST(ModuleTest, RefusesToShareAnUndefinedParameter) {
 
 TEST(ModuleTest, SharesPendingParametersWhoseKnownSizesAgree) {
   struct Tied : Module {
+    Linear& first = Add<Linear>("first", {.in = 2, .out = 2});
     Linear& a = Add<Linear>("a", {.out = 3, .bias = false});
     Linear& b = Add<Linear>("b", {.out = 3, .bias = false});
     Linear& c = Add<Linear>("c", {.out = 4, .bias = false});

@@ -96,6 +96,7 @@ TEST(SplitTest, RefusesSizesThatDoNotFit) {
   EXPECT_EQ(ErrorOf([&] { Split(x, 0); }), "split: size 0 does not split dim 0 of x [7]");
   EXPECT_EQ(ErrorOf([&] { Split(x, {3, 3}); }), "split: the sizes do not add up to dim 0 of x [7]");
   EXPECT_THROW(Split(x, {8, -1}), Error);
+  EXPECT_THROW(Split(x, {8, 8}), Error);
   EXPECT_THROW(Split(x, {INT64_MAX, INT64_MAX}), Error);
   EXPECT_THROW(Chunk(x, 0), Error);
   EXPECT_THROW(Split(x, 2, 1), Error);

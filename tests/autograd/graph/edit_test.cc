@@ -160,6 +160,22 @@ TEST(EditTest, APartIsTakenFromATrainingStep) {
       << lacking.status();
 }
 
+TEST(EditTest, APartMayBeginAtAViewIntoTheMiddle) {
+  const Tensor x = Randn({6, 2});
+  const Graph whole = GraphOf([](const Tensor& in) { return Exp(Slice(in, 0, 2, 5)) * 2; }, x);
+  const ValueId view = whole.instrs[PositionOf(whole, "exp")].in[0];
+  ASSERT_NE(whole.value(view).offset, 0);
+  absl::StatusOr<Graph> part = ExtractGraph(whole, {view}, whole.outputs);
+  ASSERT_TRUE(part.ok()) << part.status();
+  const Tensor rows = Randn({3, 2});
+  EXPECT_TRUE(RunOn(*part, rows).Equals(Exp(rows) * 2));
+  // Fed by a view at another place of another graph.
+  const Graph source = GraphOf([](const Tensor& in) { return Slice(Relu(in), 0, 1, 4); }, x);
+  const absl::Status rewired = RewireInput(*part, 0, source, 0);
+  ASSERT_TRUE(rewired.ok()) << rewired;
+  EXPECT_TRUE(RunOn(*part, x).Equals(Exp(Slice(Relu(x), 0, 1, 4)) * 2));
+}
+
 TEST(EditTest, WhatChangesLaterIsNoResult) {
   Graph graph = GraphOf(
       [](const Tensor& x) {
