@@ -91,7 +91,7 @@ TEST(InitTest, OrthogonalGivesOrthonormalRowsOrColumns) {
           };
           dot += at(a) * at(b);
         }
-        EXPECT_NEAR(dot, a == b ? 4 : 0, 1e-13) << shape << " " << a << " " << b;
+        EXPECT_NEAR(dot, a == b ? 4 : 0, 2e-14) << shape << " " << a << " " << b;
       }
     }
   }
