@@ -98,6 +98,7 @@ TEST(DatasetTest, BatchKeepsOrDropsTheRest) {
   EXPECT_EQ(Batch(Numbers(7), 3, true)->size(), 2);
   EXPECT_EQ(Batch(Numbers(6), 3)->size(), 2);
   EXPECT_EQ(Batch(Numbers(0), 3)->size(), 0);
+  EXPECT_EQ(Batch(Numbers(2), 1)->size(), 2);
   EXPECT_EQ(Batch(Numbers(7), 3)->Get(2).input.shape(), (Shape{1, 2}));
   EXPECT_THAT(Targets(*Batch(Numbers(7), 3)), ElementsAre(0, 1, 2, 3, 4, 5, 6));
 }

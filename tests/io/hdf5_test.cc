@@ -279,6 +279,13 @@ TEST(Hdf5Test, SaysWhyAFileCannotBeWritten) {
   EXPECT_EQ(WriteHdf5("/nowhere/state.h5", {}).code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(WriteHdf5(testing::TempDir(), {}).ok());
   EXPECT_FALSE(WriteHdf5("", {}).ok());
+  const std::string path = TempPath("long.h5");
+  const auto named = [&](size_t bytes) {
+    return WriteHdf5(path, {{std::string(bytes, 'a'), Floats({3})}});
+  };
+  EXPECT_TRUE(named(4096).ok());
+  EXPECT_EQ(named(4097).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadHdf5(path)->begin()->first.size(), 4096u) << "the file that was there is gone";
 }
 
 // A file of tensors with a text beside them.

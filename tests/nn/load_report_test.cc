@@ -17,6 +17,10 @@ TEST(LoadReportTest, SuggestsTheModuleThatMissesTheSameParts) {
   const LoadReport r = Suggested({"bn.weight", "bn.bias", "bn.running_mean", "fc.weight"},
                                  {"norm.weight", "norm.bias", "norm.running_mean"});
   EXPECT_EQ(r.suggestions, (std::vector<std::string>{"bn.*"}));
+  // Also behind modules that have nothing in common with it.
+  EXPECT_EQ(
+      Suggested({"a.gamma", "fc.weight", "fc.bias"}, {"head.weight", "head.bias"}).suggestions,
+      (std::vector<std::string>{"fc.*"}));
 }
 
 TEST(LoadReportTest, PrefersTheModuleSpeltMostAlike) {

@@ -105,6 +105,8 @@ TEST(SplitTest, RefusesSizesThatDoNotFit) {
 
 TEST(UnbindTest, IsUndoneByStack) {
   const Tensor x = Numbers({2, 3, 2});
+  EXPECT_TRUE(Stack(Unbind(x)).Equals(x));
+  EXPECT_EQ(Shapes(Unbind(x)), (std::vector<Shape>{{3, 2}, {3, 2}}));
   for (int dim : {0, 1, 2, -1}) EXPECT_TRUE(Stack(Unbind(x, dim), dim).Equals(x)) << dim;
   EXPECT_EQ(Shapes(Unbind(x, 1)), (std::vector<Shape>{{2, 2}, {2, 2}, {2, 2}}));
 }

@@ -117,7 +117,9 @@ TEST(EditTest, AnInputBecomesTheOutputOfAnotherGraph) {
   const Graph wrong = GraphOf([](const Tensor& t) { return t * 2; }, Ones({4}));
   const absl::Status status = RewireInput(head, 0, wrong, 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(RewireInput(head, 5, stem, 0).code(), absl::StatusCode::kOutOfRange);
+  for (size_t input : {1, 5}) {
+    EXPECT_EQ(RewireInput(head, input, stem, 0).code(), absl::StatusCode::kOutOfRange);
+  }
 }
 
 TEST(EditTest, AnIntermediateIsKept) {
