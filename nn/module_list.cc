@@ -1,3 +1,5 @@
+// The errors of the templates, so that their header needs none of what makes a message.
+
 #include "nn/module_list.h"
 
 #include "device/status_macros.h"

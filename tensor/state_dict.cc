@@ -1,3 +1,5 @@
+// The errors of the template, so that its header needs none of what makes a message.
+
 #include "tensor/state_dict.h"
 
 #include "device/status_macros.h"

@@ -314,7 +314,7 @@ def undefined(declared, defined):
     be defined in firn, which names both alike (device/core.h).
     """
     def name_of(d):
-        return d.name.replace("firn::core::", "firn::", 1)
+        return d.name if d.kind == "function" else d.name.replace("firn::core::", "firn::", 1)
 
     bodies = defaultdict(int)
     for d in defined:

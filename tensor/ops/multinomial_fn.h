@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "device/core.h"
 #include "device/philox.h"
 
 namespace firn {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "device/core.h"
 #include "tensor/kernels/cpu/reducers.h"
 
 namespace firn {

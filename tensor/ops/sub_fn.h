@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "device/core.h"
 #include "device/macros.h"
 #include "tensor/ops/sub.h"
 

@@ -20,7 +20,7 @@ class NamesTest(unittest.TestCase):
         changed = names_changed(ROOT, read(ROOT, "docs/names.txt").splitlines())
         self.assertFalse(changed, f"""firn.h brings other names than docs/names.txt lists:
 {changed}
-A name that programs do not write belongs into an inner namespace. If these are right:
+A name that programs do not write belongs into namespace core. If these are right:
     tools/public_api.py --names > docs/names.txt""")
 
     def test_what_library_code_sees_is_not_let_out(self):

@@ -1,5 +1,5 @@
 // A program that writes `using namespace firn` may call its own things what it likes: only what
-// programs write stands in firn. docs/names.txt has all of these names.
+// programs write stands in firn, and docs/names.txt lists it.
 
 #include "firn.h"
 #include "gtest/gtest.h"

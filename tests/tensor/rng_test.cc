@@ -34,7 +34,7 @@ struct Moments {
 constexpr int64_t kMany = 200000;
 const double kFewSigma = 5 / std::sqrt(static_cast<double>(kMany));
 
-TEST(GeneratorTest, ReservesPiecesOneBehindTheOther) {
+TEST(RandomGeneratorTest, ReservesPiecesOneBehindTheOther) {
   RandomGenerator generator(7);
   EXPECT_EQ(generator.Reserve(10), (PhiloxState{7, 0}));
   EXPECT_EQ(generator.Reserve(1), (PhiloxState{7, 10}));
@@ -43,7 +43,7 @@ TEST(GeneratorTest, ReservesPiecesOneBehindTheOther) {
   EXPECT_EQ(generator.Reserve(1), (PhiloxState{8, 0}));
 }
 
-TEST(GeneratorTest, ContinuesFromASavedPosition) {
+TEST(RandomGeneratorTest, ContinuesFromASavedPosition) {
   RandomGenerator generator(~uint64_t{0});
   generator.Reserve(123);
   const PhiloxState saved = generator.position();
@@ -53,7 +53,7 @@ TEST(GeneratorTest, ContinuesFromASavedPosition) {
   EXPECT_TRUE(Rand({5}, 0, 1, DType::kF32, {.generator = &restored}).Equals(next));
 }
 
-TEST(GeneratorTest, GivesEveryOperationNewNumbers) {
+TEST(RandomGeneratorTest, GivesEveryOperationNewNumbers) {
   RandomGenerator g(7);
   const RandomOptions from{.generator = &g};
   const Tensor a = Rand({8}, DType::kF32, from), b = Rand({8}, DType::kF32, from);
@@ -61,7 +61,7 @@ TEST(GeneratorTest, GivesEveryOperationNewNumbers) {
   EXPECT_FALSE(a.Equals(b));
 }
 
-TEST(GeneratorTest, ThreadsNeverShareAPiece) {
+TEST(RandomGeneratorTest, ThreadsNeverShareAPiece) {
   RandomGenerator generator;
   std::vector<std::vector<float>> drawn(4);
   std::vector<std::thread> threads;
@@ -86,7 +86,7 @@ TEST(GeneratorTest, ThreadsNeverShareAPiece) {
   EXPECT_EQ(all, want);
 }
 
-TEST(GeneratorTest, ManualSeedRestartsTheDefaultGenerator) {
+TEST(RandomGeneratorTest, ManualSeedRestartsTheDefaultGenerator) {
   ManualSeed(99);
   const Tensor a = Normal({3, 2});
   const double u = Uniform();
@@ -97,7 +97,7 @@ TEST(GeneratorTest, ManualSeedRestartsTheDefaultGenerator) {
   EXPECT_LT(u, 1);
 }
 
-TEST(GeneratorTest, HasNoCudaHere) {
+TEST(RandomGeneratorTest, HasNoCudaHere) {
   EXPECT_THROW(DefaultGenerator(Device::Cuda()), Error);
   EXPECT_THROW(RandomGenerator(1, Device::Cuda()), Error);
 }
