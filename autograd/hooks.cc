@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
 #include "tensor/grad_meta.h"

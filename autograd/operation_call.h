@@ -12,22 +12,22 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct ExecutionStep;
-struct OpDef;
-}  // namespace core
+struct OpDef;  // tensor/op.h
+}  // namespace inner
 
 // An operation that is about to run or has just run. Valid during the call that shows it.
 class OperationCall {
  public:
-  OperationCall(const core::OpDef& op, absl::Span<const core::TensorRef> in, core::AttrsRef attrs,
-                absl::Span<const Tensor> out)
+  OperationCall(const inner::OpDef& op, absl::Span<const inner::TensorRef> in,
+                inner::AttrsRef attrs, absl::Span<const Tensor> out)
       : op_(op), attrs_(attrs), in_(in), out_(out) {}
-  explicit OperationCall(const core::ExecutionStep& step);
+  explicit OperationCall(const inner::ExecutionStep& step);
 
-  const core::OpDef& op() const { return op_; }
+  const inner::OpDef& op() const { return op_; }
   std::string_view name() const;
-  core::AttrsRef attrs() const { return attrs_; }
+  inner::AttrsRef attrs() const { return attrs_; }
   // Of the module that called it, "net.stem.conv1", in the backward pass too; "" outside any.
   const std::string& path() const;
   Phase phase() const;
@@ -51,11 +51,11 @@ class OperationCall {
   bool overwrites(size_t i) const;
 
  private:
-  const core::OpDef& op_;
-  core::AttrsRef attrs_;
-  absl::Span<const core::TensorRef> in_;
+  const inner::OpDef& op_;
+  inner::AttrsRef attrs_;
+  absl::Span<const inner::TensorRef> in_;
   absl::Span<const Tensor> out_;
-  const core::ExecutionStep* step_ = nullptr;
+  const inner::ExecutionStep* step_ = nullptr;
 };
 
 }  // namespace firn

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "autograd/profile.h"
 #include "device/atomic_file.h"
-#include "device/core.h"
 #include "device/escape.h"
+#include "device/inner.h"
 #include "tensor/error.h"
 
 namespace firn {

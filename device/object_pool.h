@@ -7,7 +7,7 @@
 
 #include "device/macros.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // Memory for objects of one class that are made and dropped all the time: a per-thread list of
 // freed ones, a handful of instructions each way. Derive from Pooled<T>:
@@ -85,6 +85,6 @@ class Pooled {
   static inline constinit thread_local FreeList list_;
 };
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_DEVICE_OBJECT_POOL_H_

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // Philox4x32-10, the counter-based generator of J. K. Salmon, M. A. Moraes, R. O. Dror and D. E.
 // Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11: a keyed bijection of 128-bit
 // counters. Number i of a stream costs the same as number 0 and needs no state, so what element i
@@ -31,7 +31,7 @@ FIRN_HOST_DEVICE constexpr PhiloxResult Philox4x32(PhiloxCounter c, uint32_t key
   }
   return c;
 }
-}  // namespace core
+}  // namespace inner
 
 // A position in a random stream: what one random op gets, and all it needs.
 struct PhiloxState {
@@ -41,7 +41,7 @@ struct PhiloxState {
   friend constexpr bool operator==(const PhiloxState&, const PhiloxState&) = default;
 };
 
-namespace core {
+namespace inner {
 // The four words of counter `index` from the position: words 4 * index to 4 * index + 3 of the
 // stream.
 FIRN_HOST_DEVICE constexpr PhiloxResult PhiloxAt(const PhiloxState& state, uint64_t index) {
@@ -81,7 +81,7 @@ FIRN_HOST_DEVICE inline NormalPair<double> NormalDoubles(const PhiloxResult& r) 
   const double angle = 6.283185307179586476925 * UniformDouble(r.v[2], r.v[3]);
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

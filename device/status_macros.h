@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/message.h"
 
 // Leaves the function with the status of `expr` (an absl::Status) unless it is OK.

@@ -42,13 +42,13 @@ struct SaveGraphOptions {
 // and for what no captured run of operations gives, naming the operation; those of WriteHdf5 for
 // the file. What was at `path` before is then unharmed. States on other devices than the CPU are
 // copied to the host, which waits for them.
-void SaveGraph(const std::string& path, const core::Graph& graph,
+void SaveGraph(const std::string& path, const inner::Graph& graph,
                const SaveGraphOptions& options = {});
 void SaveGraph(const std::string& path, const StaticGraph& graph,
                const SaveGraphOptions& options = {});
 
 // The same with a status.
-absl::Status WriteGraph(const std::string& path, const core::Graph& graph,
+absl::Status WriteGraph(const std::string& path, const inner::Graph& graph,
                         const SaveGraphOptions& options = {});
 absl::Status WriteGraph(const std::string& path, const StaticGraph& graph,
                         const SaveGraphOptions& options = {});

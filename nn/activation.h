@@ -51,21 +51,21 @@ using Selu = FunctionLayer<SeluFunction>;
 
 struct LeakyReluFunction {
   static constexpr const char* kName = "LeakyRelu";
-  using Options = core::LeakyReluAttrs;
+  using Options = inner::LeakyReluAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::LeakyRelu(x, o.alpha); }
 };
 using LeakyRelu = FunctionLayer<LeakyReluFunction>;
 
 struct EluFunction {
   static constexpr const char* kName = "Elu";
-  using Options = core::EluAttrs;
-  static Tensor Call(const Tensor& x, const Options& o) { return firn::core::ScaledElu(x, o); }
+  using Options = inner::EluAttrs;
+  static Tensor Call(const Tensor& x, const Options& o) { return firn::inner::ScaledElu(x, o); }
 };
 using Elu = FunctionLayer<EluFunction>;
 
 struct GeluFunction {
   static constexpr const char* kName = "Gelu";
-  using Options = core::GeluAttrs;
+  using Options = inner::GeluAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::Gelu(x, o.approximate); }
   static void Describe(const Options& o, Describer& d) {
     if (o.approximate == GeluApproximate::kTanh) d.Text("approximate=tanh");
@@ -75,7 +75,7 @@ using Gelu = FunctionLayer<GeluFunction>;
 
 struct SoftplusFunction {
   static constexpr const char* kName = "Softplus";
-  using Options = core::SoftplusAttrs;
+  using Options = inner::SoftplusAttrs;
   static Tensor Call(const Tensor& x, const Options& o) {
     return firn::Softplus(x, o.beta, o.threshold);
   }
@@ -84,7 +84,7 @@ using Softplus = FunctionLayer<SoftplusFunction>;
 
 struct HardtanhFunction {
   static constexpr const char* kName = "Hardtanh";
-  using Options = core::HardtanhAttrs;
+  using Options = inner::HardtanhAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::Hardtanh(x, o.min, o.max); }
 };
 using Hardtanh = FunctionLayer<HardtanhFunction>;
@@ -92,21 +92,21 @@ using Hardtanh = FunctionLayer<HardtanhFunction>;
 // Along the last dimension unless `dim` says otherwise.
 struct SoftmaxFunction {
   static constexpr const char* kName = "Softmax";
-  using Options = core::SoftmaxAttrs;
+  using Options = inner::SoftmaxAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::Softmax(x, o.dim); }
 };
 using Softmax = FunctionLayer<SoftmaxFunction>;
 
 struct SoftminFunction {
   static constexpr const char* kName = "Softmin";
-  using Options = core::SoftmaxAttrs;
+  using Options = inner::SoftmaxAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::Softmin(x, o.dim); }
 };
 using Softmin = FunctionLayer<SoftminFunction>;
 
 struct LogSoftmaxFunction {
   static constexpr const char* kName = "LogSoftmax";
-  using Options = core::SoftmaxAttrs;
+  using Options = inner::SoftmaxAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::LogSoftmax(x, o.dim); }
 };
 using LogSoftmax = FunctionLayer<LogSoftmaxFunction>;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "device/core.h"
+#include "device/inner.h"
 
 namespace firn::nn {
 namespace {

@@ -28,7 +28,7 @@ class Describer {
     return value == standard ? *this : Field(name, value);
   }
   // The fields of an operation's attributes that differ from `standard`.
-  Describer& Differences(core::AttrsRef attrs, core::AttrsRef standard);
+  Describer& Differences(inner::AttrsRef attrs, inner::AttrsRef standard);
   // "1 -> 32"; an unknown size is "?".
   Describer& FromTo(int64_t in, int64_t out) {
     return Text(absl::StrCat(Size(in), " -> ", Size(out)));

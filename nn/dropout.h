@@ -10,7 +10,7 @@ namespace firn::nn {
 // mode x itself.
 struct DropoutFunction {
   static constexpr const char* kName = "Dropout";
-  using Options = core::DropoutAttrs;
+  using Options = inner::DropoutAttrs;
   static Tensor Call(const Tensor& x, const Options& o, bool training) {
     return firn::Dropout(x, o.p, training);
   }

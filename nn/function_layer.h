@@ -62,7 +62,7 @@ class FunctionLayerOf final : public LayerOf<In...> {
     }
     if constexpr (requires { Function::Describe(options_, d); }) {
       Function::Describe(options_, d);
-    } else if constexpr (requires(Options o, core::AttrVisitor & v) { o.Visit(v); }) {
+    } else if constexpr (requires(Options o, inner::AttrVisitor & v) { o.Visit(v); }) {
       d.Differences(options_, Options{});
     }
     return d.text();

@@ -121,7 +121,7 @@ using L1Loss = FunctionLayerOf<L1LossFunction, Tensor, Tensor>;
 
 struct SmoothL1LossFunction {
   static constexpr const char* kName = "SmoothL1Loss";
-  using Options = core::SmoothL1LossAttrs;
+  using Options = SmoothL1LossOptions;
   static Tensor Call(const Tensor& x, const Tensor& target, const Options& o) {
     return firn::SmoothL1Loss(x, target, o);
   }
@@ -148,7 +148,7 @@ using HuberLoss = FunctionLayerOf<HuberLossFunction, Tensor, Tensor>;
 // Called with log probabilities and the target distribution.
 struct KlDivLossFunction {
   static constexpr const char* kName = "KlDivLoss";
-  using Options = core::KlDivAttrs;
+  using Options = KlDivOptions;
   static Tensor Call(const Tensor& log_q, const Tensor& p, const Options& o) {
     return firn::KlDiv(log_q, p, o);
   }

@@ -237,7 +237,7 @@ class Module {
   friend class CallScope;
 
   // A registered parameter or buffer.
-  struct Slot final : core::TensorOwner {
+  struct Slot final : inner::TensorOwner {
     Slot(Module* m, std::string n, Tensor t, bool p)
         : module(m), name(std::move(n)), is_parameter(p) {
       Keep(std::move(t));

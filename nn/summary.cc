@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/text_table.h"
 #include "tensor/dispatch.h"
 

@@ -103,7 +103,7 @@ class Optimizer {
   virtual void Update(size_t group, const Tensor& lr, const Tensor& skip,
                       absl::Span<Slot* const> slots) = 0;
   // Shows the group's options but the learning rate.
-  virtual void VisitOptions(size_t group, core::AttrVisitor& visitor) = 0;
+  virtual void VisitOptions(size_t group, inner::AttrVisitor& visitor) = 0;
   // Throws when the group's options make no sense with that learning rate.
   virtual void CheckOptions(size_t group, double lr) const = 0;
   // What puts all groups' options back as they are now.
@@ -150,7 +150,7 @@ class OptimizerOf : public Optimizer {
   // Throws on values that make no sense.
   virtual void Check(const Options& options) const = 0;
   const Options& options(size_t group) const { return options_[group]; }
-  void VisitOptions(size_t group, core::AttrVisitor& visitor) override {
+  void VisitOptions(size_t group, inner::AttrVisitor& visitor) override {
     options_[group].Visit(visitor);
   }
   void CheckOptions(size_t group, double lr) const override {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/ops/clone.h"
 #include "tensor/ops/contiguous.h"
 #include "tensor/storage.h"

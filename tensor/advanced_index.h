@@ -31,7 +31,7 @@ absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context
 absl::StatusOr<IndexBounds> AdvancedIndexBounds(const KernelQuery& q, int i, int first,
                                                 const std::vector<int64_t>& dims);
 
-namespace core {
+namespace inner {
 // Index tensors as the operations take them, from what a user gives: one entry for each leading
 // dimension of x, undefined for a whole dimension; a bool tensor stands for as many dimensions as
 // it has and means the indices at which it is true. Throws in the name of `op`.
@@ -39,7 +39,7 @@ struct IndexArrays {
   std::vector<int64_t> dims;
   std::vector<Tensor> arrays;
 };
-}  // namespace core
+}  // namespace inner
 
 // An error unless a mask of this shape fits dimensions `dim` and following of x.
 absl::Status CheckMask(const Shape& x, int dim, const Shape& mask);

@@ -6,7 +6,7 @@
 #include "tensor/storage.h"
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // Allocates a dense tensor of `spec`'s dtype, shape, layout and device, elements uninitialised.
 absl::StatusOr<Tensor> AllocateTensor(const TensorSpec& spec, AllocTag tag = AllocTag::kActivation);
@@ -14,6 +14,6 @@ absl::Status AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out);
 // A tensor of `spec` over `storage`, its first element `data`. Requires: it lies inside.
 Tensor WrapStorage(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_ALLOCATE_H_

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/core.h"
+#include "device/inner.h"
 
 namespace firn {
 namespace {
@@ -69,19 +69,19 @@ void AttrVisitor::Field(const char* name, Dims& value) {
   for (int i = 0; i < value.rank; ++i) value[i] = list[static_cast<size_t>(i)];
 }
 
-std::string core::ToString(AttrsRef a) {
+std::string inner::ToString(AttrsRef a) {
   if (a.type() == nullptr) return "";
   Printer p;
   a.type()->visit(const_cast<void*>(a.data()), p);
   return "{" + p.text + "}";
 }
 
-uint64_t core::Hash(AttrsRef a) {
+uint64_t inner::Hash(AttrsRef a) {
   uint64_t h = 0x9e3779b97f4a7c15u;
   for (uint64_t w : Words(a)) h = (std::rotl(h, 23) ^ w) * 0xff51afd7ed558ccdu;
   return h;
 }
 
-bool core::Equal(AttrsRef a, AttrsRef b) { return a.type() == b.type() && Words(a) == Words(b); }
+bool inner::Equal(AttrsRef a, AttrsRef b) { return a.type() == b.type() && Words(a) == Words(b); }
 
 }  // namespace firn

@@ -13,7 +13,7 @@
 #include "device/check.h"
 #include "tensor/shape.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // Sees every field of an operation's attributes in declaration order. Enums are seen as integers.
 // Used to hash, compare, print and store attributes; a writer reads the values, a reader sets them.
@@ -150,6 +150,6 @@ std::string ToString(AttrsRef attrs);
 uint64_t Hash(AttrsRef attrs);
 bool Equal(AttrsRef a, AttrsRef b);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_ATTRS_H_

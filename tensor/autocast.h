@@ -21,7 +21,7 @@ namespace firn {
 //
 // With kF16 small gradients vanish below 6e-8: use optim::LossScaler. Scopes nest, the innermost
 // counts. Works in captures, which record the conversions.
-class AutocastScope final : private core::Autocaster {
+class AutocastScope final : private inner::Autocaster {
  public:
   // kF16 or kBF16; kF32 turns autocast off inside another scope.
   // Throws kInvalidArgument for any other dtype.
@@ -35,7 +35,7 @@ class AutocastScope final : private core::Autocaster {
   Tensor Convert(const Tensor& x, DType dtype) override;
 
   const DType dtype_;
-  core::Autocaster* const outer_;
+  inner::Autocaster* const outer_;
 };
 
 }  // namespace firn

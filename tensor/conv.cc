@@ -64,7 +64,7 @@ double ConvProblem::flops() const {
          static_cast<double>(in_per_group() * kernel.h * kernel.w);
 }
 
-absl::StatusOr<Size2> core::ConvOutputSize(Size2 in, Size2 kernel, const ConvAttrs& a) {
+absl::StatusOr<Size2> inner::ConvOutputSize(Size2 in, Size2 kernel, const ConvAttrs& a) {
   FIRN_RETURN_IF_ERROR(CheckOptions(a));
   Size2 out;
   FIRN_ASSIGN_OR_RETURN(
@@ -74,8 +74,8 @@ absl::StatusOr<Size2> core::ConvOutputSize(Size2 in, Size2 kernel, const ConvAtt
   return out;
 }
 
-absl::StatusOr<ConvProblem> core::ConvForward(const Shape& x, const Shape& weight,
-                                              const ConvAttrs& a) {
+absl::StatusOr<ConvProblem> inner::ConvForward(const Shape& x, const Shape& weight,
+                                               const ConvAttrs& a) {
   ConvProblem p{x[0], x[1], weight[0], ImageOf(x), {}, ImageOf(weight), a};
   FIRN_ASSIGN_OR_RETURN(p.out_size, ConvOutputSize(p.in_size, p.kernel, a));
   FIRN_RETURN_IF_ERROR(CheckGroups(p.in, p.out, a));
@@ -85,8 +85,8 @@ absl::StatusOr<ConvProblem> core::ConvForward(const Shape& x, const Shape& weigh
   return p;
 }
 
-absl::StatusOr<ConvProblem> core::ConvBackwardData(const Shape& y, const Shape& weight,
-                                                   const ConvAttrs& a) {
+absl::StatusOr<ConvProblem> inner::ConvBackwardData(const Shape& y, const Shape& weight,
+                                                    const ConvAttrs& a) {
   FIRN_RETURN_IF(weight[0] != y[1],
                  InvalidArgument("weight ", weight.ToString(), " wants ", weight[0],
                                  " input channels, x is ", y.ToString()));
@@ -100,8 +100,8 @@ absl::StatusOr<ConvProblem> core::ConvBackwardData(const Shape& y, const Shape& 
   return p;
 }
 
-absl::StatusOr<ConvProblem> core::ConvBackwardWeight(const Shape& x, const Shape& y,
-                                                     const ConvAttrs& a) {
+absl::StatusOr<ConvProblem> inner::ConvBackwardWeight(const Shape& x, const Shape& y,
+                                                      const ConvAttrs& a) {
   FIRN_RETURN_IF(x[0] != y[0], InvalidArgument("x ", x.ToString(), " and grad ", y.ToString(),
                                                " have different batches"));
   ConvProblem p{x[0], x[1], y[1], ImageOf(x), {}, a.result, a};

@@ -12,7 +12,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // The attributes of conv2d and its two gradient operations.
 struct ConvAttrs {
   Size2 stride = 1, padding = 0, dilation = 1;
@@ -57,7 +57,7 @@ struct ConvProblem {
   // 2 * multiply-adds, padded taps counted.
   double flops() const;
 };
-}  // namespace core
+}  // namespace inner
 
 namespace internal {
 
@@ -72,7 +72,7 @@ absl::Status CheckOption(std::string_view name, Size2 value, int64_t low);
 
 }  // namespace internal
 
-namespace core {
+namespace inner {
 // floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, or an error that says which
 // size does not work.
 absl::StatusOr<Size2> ConvOutputSize(Size2 in, Size2 kernel, const ConvAttrs& a);
@@ -83,7 +83,7 @@ absl::StatusOr<ConvProblem> ConvBackwardData(const Shape& y, const Shape& weight
                                              const ConvAttrs& a);
 // The problem whose weight is the result of conv2d_weight_grad(x, y) with kernel a.result.
 absl::StatusOr<ConvProblem> ConvBackwardWeight(const Shape& x, const Shape& y, const ConvAttrs& a);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -15,11 +15,12 @@ namespace firn {
 // several (`Sum(x, {0, -1})`, a vector, a span) or none (`{}`), which most operations take as all
 // of them. Negative ones count from the end. Whether the tensor has them is for the operation to
 // check. Kept in place: making and copying one allocates nothing. A value type: thread-compatible.
-class DimList : public core::Dims {
+class DimList : public inner::Dims {
  public:
   DimList() = default;
   template <std::integral T>
-  DimList(T dim) : core::Dims(1, static_cast<int64_t>(dim)) {}  // NOLINT: implicit, as in Sum(x, 1)
+  DimList(T dim)
+      : inner::Dims(1, static_cast<int64_t>(dim)) {}  // NOLINT: implicit, as in Sum(x, 1)
   // Sum(x, true) means Sum(x, {}, true): a flag is no dimension.
   DimList(bool) = delete;
   // These throw firn::Error on more than kMaxRank entries: no tensor has so many dimensions.
@@ -30,7 +31,7 @@ class DimList : public core::Dims {
   requires(std::is_convertible_v<const List&, absl::Span<const int64_t>>)
       DimList(const List& dims)  // NOLINT: a vector, an array, a std::span
       : DimList(absl::Span<const int64_t>(dims)) {}
-  explicit DimList(const core::Dims& dims) : core::Dims(dims) {}
+  explicit DimList(const inner::Dims& dims) : inner::Dims(dims) {}
 
   bool empty() const { return rank == 0; }
   size_t size() const { return static_cast<size_t>(rank); }

@@ -13,7 +13,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct OpDef;
 
 // Records operations for backward, and runs it.
@@ -77,24 +77,24 @@ struct DispatchState {
   // 0: none.
   uint32_t running_capture() const { return capture == nullptr ? 0 : capture_number; }
 };
-}  // namespace core
+}  // namespace inner
 
 namespace internal {
-inline thread_local constinit core::DispatchState dispatch_state;
-inline constinit core::GradRecorder* grad_recorder = nullptr;  // set once, before main()
+inline thread_local constinit inner::DispatchState dispatch_state;
+inline constinit inner::GradRecorder* grad_recorder = nullptr;  // set once, before main()
 }  // namespace internal
 
-namespace core {
+namespace inner {
 inline DispatchState& ThisThread() { return internal::dispatch_state; }
-}  // namespace core
+}  // namespace inner
 
 // While one lives on a thread, nothing is recorded for backward there.
 class NoGradScope {
  public:
-  NoGradScope() : saved_(core::ThisThread().grad_enabled) {
-    core::ThisThread().grad_enabled = false;
+  NoGradScope() : saved_(inner::ThisThread().grad_enabled) {
+    inner::ThisThread().grad_enabled = false;
   }
-  ~NoGradScope() { core::ThisThread().grad_enabled = saved_; }
+  ~NoGradScope() { inner::ThisThread().grad_enabled = saved_; }
   NoGradScope(const NoGradScope&) = delete;
   NoGradScope& operator=(const NoGradScope&) = delete;
 
@@ -105,10 +105,10 @@ class NoGradScope {
 // Turns recording on (or off) inside a NoGradScope.
 class GradScope {
  public:
-  explicit GradScope(bool enabled = true) : saved_(core::ThisThread().grad_enabled) {
-    core::ThisThread().grad_enabled = enabled;
+  explicit GradScope(bool enabled = true) : saved_(inner::ThisThread().grad_enabled) {
+    inner::ThisThread().grad_enabled = enabled;
   }
-  ~GradScope() { core::ThisThread().grad_enabled = saved_; }
+  ~GradScope() { inner::ThisThread().grad_enabled = saved_; }
   GradScope(const GradScope&) = delete;
   GradScope& operator=(const GradScope&) = delete;
 
@@ -120,16 +120,16 @@ class GradScope {
 // captured run finds ready, such as the first values of a parameter.
 class NoCaptureScope {
  public:
-  NoCaptureScope() : saved_(core::ThisThread().capture) { core::ThisThread().capture = nullptr; }
-  ~NoCaptureScope() { core::ThisThread().capture = saved_; }
+  NoCaptureScope() : saved_(inner::ThisThread().capture) { inner::ThisThread().capture = nullptr; }
+  ~NoCaptureScope() { inner::ThisThread().capture = saved_; }
   NoCaptureScope(const NoCaptureScope&) = delete;
   NoCaptureScope& operator=(const NoCaptureScope&) = delete;
 
  private:
-  core::CaptureRecorder* saved_;
+  inner::CaptureRecorder* saved_;
 };
 
-inline bool GradEnabled() { return core::ThisThread().grad_enabled; }
+inline bool GradEnabled() { return inner::ThisThread().grad_enabled; }
 
 }  // namespace firn
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "device/core.h"
+#include "device/inner.h"
 
 namespace firn {
 namespace {
@@ -29,7 +29,7 @@ const char* DTypeName(DType d) {
 
 std::ostream& operator<<(std::ostream& os, DType d) { return os << DTypeName(d); }
 
-std::string core::Describe(DTypeSet set) {
+std::string inner::Describe(DTypeSet set) {
   std::string text;
   int left = std::popcount(set);
   for (int i = 0; i < kNumDTypes; ++i) {

@@ -16,9 +16,9 @@ namespace firn {
 // The element types of a tensor. `kBool` is one byte, 0 or 1.
 enum class DType : uint8_t { kF32, kF64, kF16, kBF16, kI8, kI32, kI64, kU8, kBool };
 
-namespace core {
+namespace inner {
 inline constexpr int kNumDTypes = 9;
-}  // namespace core
+}  // namespace inner
 
 // IEEE binary16. Storage only: arithmetic happens in float.
 struct Half {
@@ -45,7 +45,7 @@ struct BFloat16 {
   }
 };
 
-namespace core {
+namespace inner {
 // A set of dtypes, as a bit mask: what an operation declares that it takes.
 using DTypeSet = uint16_t;
 constexpr DTypeSet SetOf(DType d) { return static_cast<DTypeSet>(1u << static_cast<unsigned>(d)); }
@@ -58,13 +58,13 @@ inline constexpr DTypeSet kIndex = SetOf(DType::kI32) | SetOf(DType::kI64);
 inline constexpr DTypeSet kBoolean = SetOf(DType::kBool);
 inline constexpr DTypeSet kNumeric = kFloating | kIntegral;
 inline constexpr DTypeSet kAnyDType = kNumeric | kBoolean;
-}  // namespace core
+}  // namespace inner
 
-constexpr bool IsFloating(DType d) { return core::Contains(core::kFloating, d); }
-constexpr bool IsIntegral(DType d) { return core::Contains(core::kIntegral, d); }
+constexpr bool IsFloating(DType d) { return inner::Contains(inner::kFloating, d); }
+constexpr bool IsIntegral(DType d) { return inner::Contains(inner::kIntegral, d); }
 
 constexpr int64_t SizeOf(DType d) {
-  constexpr int8_t kSizes[core::kNumDTypes] = {4, 8, 2, 2, 1, 4, 8, 1, 1};
+  constexpr int8_t kSizes[inner::kNumDTypes] = {4, 8, 2, 2, 1, 4, 8, 1, 1};
   return kSizes[static_cast<int>(d)];
 }
 
@@ -72,10 +72,10 @@ constexpr int64_t SizeOf(DType d) {
 const char* DTypeName(DType d);
 std::ostream& operator<<(std::ostream& os, DType d);
 
-namespace core {
+namespace inner {
 // "f32, f64, f16 or bf16": for error messages.
 std::string Describe(DTypeSet set);
-}  // namespace core
+}  // namespace inner
 
 // The dtype of the result of an operation on both (Tensor-Tensor promotion, PyTorch's table): the
 // wider of one kind; a float wins over integers; bool loses to everything; f16 with bf16 gives f32;
@@ -109,7 +109,7 @@ constexpr DType DTypeOf() {
     static_assert(!sizeof(T), "no tensor element type for this C++ type");
 }
 
-namespace core {
+namespace inner {
 template <class T>
 struct TypeTag {
   using type = T;
@@ -186,7 +186,7 @@ template <class T>
 using AccumulatorOf =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
                        std::conditional_t<std::is_integral_v<T>, int64_t, T>>;
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -12,7 +12,7 @@
 #include "tensor/intrusive_ptr.h"
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 struct GradHookEntry {
   GradHook fn;
@@ -60,6 +60,6 @@ inline bool IsWithheld(const Tensor& leaf) {
 // FailedPrecondition that says where the gradient of `leaf` has gone.
 absl::Status WithheldError(const Tensor& leaf);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_GRAD_META_H_

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace firn::core {
+namespace firn::inner {
 
 // Base of objects that count their own references. Counting is atomic, so handles may be copied and
 // dropped on any thread; the object itself is as thread-safe as its class says.
@@ -85,6 +85,6 @@ IntrusivePtr<T> MakeIntrusive(Args&&... args) {
   return IntrusivePtr<T>::Adopt(new T(std::forward<Args>(args)...));
 }
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_INTRUSIVE_PTR_H_

@@ -10,7 +10,7 @@ namespace firn {
 // An activation that a normalisation can apply in its own pass.
 enum class FusedActivation : uint8_t { kNone, kRelu, kTanh };
 
-namespace core {
+namespace inner {
 // The dtypes that statistics have.
 inline constexpr DTypeSet kStatistics = SetOf(DType::kF32) | SetOf(DType::kF64);
 // The dtype of statistics of data of type `d`: f32 for the half types.
@@ -34,7 +34,7 @@ struct LayerNormAttrs {
     v.Field("eps", eps);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

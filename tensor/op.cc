@@ -158,14 +158,14 @@ KernelRegistration::KernelRegistration(std::string_view op, std::vector<Kernel> 
   JoinKernels(entry);
 }
 
-const OpDef* core::FindOp(std::string_view name) {
+const OpDef* inner::FindOp(std::string_view name) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
   auto it = r.entries.find(name);
   return it == r.entries.end() ? nullptr : Give(name, it->second);
 }
 
-absl::Status core::WhyNoOp(std::string_view name) {
+absl::Status inner::WhyNoOp(std::string_view name) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
   for (const auto& [stem, entry] : r.entries) {
@@ -179,13 +179,13 @@ absl::Status core::WhyNoOp(std::string_view name) {
   return NotFound("operation '", std::string(name), "' is not linked into this program", ask);
 }
 
-const OpDef& core::Op(std::string_view name) {
+const OpDef& inner::Op(std::string_view name) {
   const OpDef* op = FindOp(name);
   if (op == nullptr) RaiseStatus(WhyNoOp(name), "");
   return *op;
 }
 
-std::vector<const OpDef*> core::AllOps() {
+std::vector<const OpDef*> inner::AllOps() {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
   std::vector<const OpDef*> all;
@@ -195,7 +195,7 @@ std::vector<const OpDef*> core::AllOps() {
   return all;
 }
 
-std::vector<absl::Status> core::RefusedOps() {
+std::vector<absl::Status> inner::RefusedOps() {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
   std::vector<absl::Status> all;

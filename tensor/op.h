@@ -24,7 +24,7 @@ namespace firn {
 class Stream;
 }  // namespace firn
 
-namespace firn::core {
+namespace firn::inner {
 
 struct OpDef;
 
@@ -335,18 +335,18 @@ struct KernelRegistration {
 // by operations.
 #define FIRN_BEFORE_GLOBALS __attribute__((init_priority(500)))
 // FIRN_REGISTER_OP(exp) { return {.name = "exp", ...}; }
-#define FIRN_REGISTER_OP(stem)                                                  \
-  static ::firn::core::OpDef FirnDefine_##stem();                               \
-  FIRN_BEFORE_GLOBALS static const ::firn::core::OpRegistration firn_op_##stem( \
-      #stem, FirnDefine_##stem());                                              \
-  static ::firn::core::OpDef FirnDefine_##stem()
+#define FIRN_REGISTER_OP(stem)                                                   \
+  static ::firn::inner::OpDef FirnDefine_##stem();                               \
+  FIRN_BEFORE_GLOBALS static const ::firn::inner::OpRegistration firn_op_##stem( \
+      #stem, FirnDefine_##stem());                                               \
+  static ::firn::inner::OpDef FirnDefine_##stem()
 // FIRN_REGISTER_KERNELS(exp) { return {{.name = "loop", .device = DeviceType::kCuda, ...}}; }
-#define FIRN_REGISTER_KERNELS(stem)                                                      \
-  static std::vector<::firn::core::Kernel> FirnKernels_##stem();                         \
-  FIRN_BEFORE_GLOBALS static const ::firn::core::KernelRegistration firn_kernels_##stem( \
-      #stem, FirnKernels_##stem());                                                      \
-  static std::vector<::firn::core::Kernel> FirnKernels_##stem()
+#define FIRN_REGISTER_KERNELS(stem)                                                       \
+  static std::vector<::firn::inner::Kernel> FirnKernels_##stem();                         \
+  FIRN_BEFORE_GLOBALS static const ::firn::inner::KernelRegistration firn_kernels_##stem( \
+      #stem, FirnKernels_##stem());                                                       \
+  static std::vector<::firn::inner::Kernel> FirnKernels_##stem()
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OP_H_

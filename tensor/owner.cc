@@ -16,18 +16,18 @@
 
 namespace firn {
 
-void core::Own(const Tensor& t, const TensorOwner* owner) {
+void inner::Own(const Tensor& t, const TensorOwner* owner) {
   EnsureGradMeta(t).owners.push_back(owner);
   t.impl()->owned = true;
 }
 
-void core::Disown(const Tensor& t, const TensorOwner* owner) {
+void inner::Disown(const Tensor& t, const TensorOwner* owner) {
   auto& owners = EnsureGradMeta(t).owners;
   owners.erase(std::remove(owners.begin(), owners.end(), owner), owners.end());
   t.impl()->owned = !owners.empty();
 }
 
-std::string core::NameOfKept(const Tensor& t) {
+std::string inner::NameOfKept(const Tensor& t) {
   if (t.impl()->owned) return t.impl()->grad_meta->owners.front()->OwnedName();
   return absl::StrCat("a leaf ", t.spec().ToString());
 }
@@ -48,20 +48,20 @@ constexpr size_t kMostNoted = 1000;  // of programs that never step an optimizer
 
 }  // namespace
 
-void core::NoteGradientOfOwned(const Tensor& leaf) {
+void inner::NoteGradientOfOwned(const Tensor& leaf) {
   GradMeta& meta = EnsureGradMeta(leaf);
   if (meta.optimized || meta.claimed != nullptr || LeftOut().size() == kMostNoted) return;
   meta.claimed = std::make_shared<bool>(false);
   LeftOut().push_back({NameOfKept(leaf), meta.claimed});
 }
 
-void core::NoteOptimized(const Tensor& parameter) {
+void inner::NoteOptimized(const Tensor& parameter) {
   GradMeta& meta = EnsureGradMeta(parameter);
   meta.optimized = true;
   if (meta.claimed != nullptr) *meta.claimed = true;
 }
 
-void core::ReportLeftOut() {
+void inner::ReportLeftOut() {
   if (LeftOut().empty()) [[likely]]
     return;
   std::vector<std::string> names;

@@ -9,7 +9,7 @@
 
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // Thread-compatible; owning and disowning change the tensor. Calls Disown before it dies.
 class TensorOwner {
@@ -41,6 +41,6 @@ void NoteGradientOfOwned(const Tensor& leaf);
 void NoteOptimized(const Tensor& parameter);
 void ReportLeftOut();
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OWNER_H_

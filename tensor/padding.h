@@ -7,7 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/ops/pad.h"
 #include "tensor/shape.h"

@@ -14,13 +14,13 @@
 
 namespace firn {
 
-Tensor core::MakePending(DType dtype, Device device) {
+Tensor inner::MakePending(DType dtype, Device device) {
   auto impl = MakeIntrusive<TensorImpl>();
   impl->spec = TensorSpec::Contiguous(dtype, Shape{0}, device);
   return Tensor(std::move(impl));
 }
 
-void core::Materialize(const Tensor& pending, const Tensor& value) {
+void inner::Materialize(const Tensor& pending, const Tensor& value) {
   FIRN_CHECK(IsPending(pending) && value.defined() && !IsPending(value));
   TensorImpl* impl = pending.impl();
   impl->storage = value.impl()->storage;
@@ -28,7 +28,7 @@ void core::Materialize(const Tensor& pending, const Tensor& value) {
   impl->spec = value.spec();
 }
 
-std::string core::DescribePending(const Tensor& t) {
+std::string inner::DescribePending(const Tensor& t) {
   const TensorOwner* owner = t.impl()->owned ? t.impl()->grad_meta->owners.front() : nullptr;
   const std::string shape = owner == nullptr ? "" : owner->KnownShape();
   return absl::StrCat(owner == nullptr ? "" : owner->OwnedName() + " ", DTypeName(t.dtype()),
@@ -36,7 +36,7 @@ std::string core::DescribePending(const Tensor& t) {
                       ", pending until the first forward of its module");
 }
 
-absl::Status core::PendingError(const Tensor& t) {
+absl::Status inner::PendingError(const Tensor& t) {
   return FailedPrecondition(t.impl()->owned ? NameOfKept(t) : "parameter (unnamed)",
                             " has no size yet: it is found by the first forward of its module");
 }

@@ -13,14 +13,14 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // A pending tensor of that dtype and device; its shape reads [0].
 Tensor MakePending(DType dtype, Device device);
-}  // namespace core
+}  // namespace inner
 
 inline bool IsPending(const Tensor& t) { return t.defined() && !t.impl()->storage; }
 
-namespace core {
+namespace inner {
 // Gives `pending` the elements of `value`, which are shared from then on; requires_grad stays as it
 // was. Requires: IsPending(pending), value is defined and not pending.
 void Materialize(const Tensor& pending, const Tensor& value);
@@ -31,7 +31,7 @@ std::string DescribePending(const Tensor& t);
 
 // FailedPrecondition that names the tensor. Requires: IsPending(t).
 absl::Status PendingError(const Tensor& t);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

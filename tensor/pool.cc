@@ -30,7 +30,7 @@ absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int
 
 }  // namespace
 
-absl::StatusOr<Size2> core::PoolOutputSize(Size2 image, const PoolAttrs& a) {
+absl::StatusOr<Size2> inner::PoolOutputSize(Size2 image, const PoolAttrs& a) {
   if (a.is_adaptive()) {
     FIRN_RETURN_IF_ERROR(internal::CheckOption("output_size", a.adaptive, 1));
     FIRN_RETURN_IF(image.h < 1 || image.w < 1, InvalidArgument("x has an empty image"));

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct PoolAttrs {
   Size2 kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool ceil_mode = false;
@@ -45,7 +45,7 @@ struct PoolAttrs {
 
 // Size of the pooled image, or an error naming the option that does not fit.
 absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a);
-}  // namespace core
+}  // namespace inner
 
 namespace internal {
 
@@ -58,7 +58,7 @@ inline size_t PoolSumsBytes(const KernelQuery& q) {
 
 }  // namespace internal
 
-namespace core {
+namespace inner {
 // One axis of one window: the taps inside the image, and its extent with padding for averages.
 struct PoolSpan {
   int64_t begin, end;  // end is exclusive; taps are begin, begin + dilation, ...
@@ -76,7 +76,7 @@ FIRN_HOST_DEVICE inline PoolSpan PoolWindow(int64_t o, int64_t in, int64_t kerne
   const int64_t skipped = start < 0 ? (-start + dilation - 1) / dilation * dilation : 0;
   return {start + skipped, stop < in ? stop : in, padded_stop - start};
 }
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -130,7 +130,7 @@ void ManualSeed(uint64_t seed) {
   Defaults::Get().Seed(seed);
 }
 
-RandomGenerator& core::GeneratorOf(const RandomOptions& options) {
+RandomGenerator& inner::GeneratorOf(const RandomOptions& options) {
   return options.generator != nullptr ? *options.generator : DefaultGenerator(options.device);
 }
 

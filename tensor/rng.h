@@ -51,13 +51,13 @@ void ManualSeed(uint64_t seed);
 // Where a random operation draws, and where its result lies.
 struct RandomOptions {
   Device device = {};
-  RandomGenerator* generator =
-      nullptr;  // default: the device's default generator; else its device counts
+  // Null: the device's default generator. Of a generator its own device counts.
+  RandomGenerator* generator = nullptr;
 };
 
-namespace core {
+namespace inner {
 RandomGenerator& GeneratorOf(const RandomOptions& options);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/attrs.h"
 #include "tensor/tensor.h"
 

@@ -63,7 +63,7 @@ Shape Shape::Trusted(const Dims& sizes) {
 
 std::string Shape::ToString() const { return Join(span()); }
 
-Dims core::ContiguousStrides(const Shape& shape) {
+Dims inner::ContiguousStrides(const Shape& shape) {
   Dims strides(shape.rank());
   int64_t step = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
@@ -73,7 +73,7 @@ Dims core::ContiguousStrides(const Shape& shape) {
   return strides;
 }
 
-absl::StatusOr<int> core::NormalizeDim(int64_t dim, const Shape& shape) {
+absl::StatusOr<int> inner::NormalizeDim(int64_t dim, const Shape& shape) {
   const int64_t rank = std::max(shape.rank(), 1);
   FIRN_RETURN_IF(dim < -rank || dim >= rank,
                  OutOfRange("dim ", dim, " is outside ", shape.ToString(), " (want ", -rank, " to ",
@@ -81,7 +81,7 @@ absl::StatusOr<int> core::NormalizeDim(int64_t dim, const Shape& shape) {
   return static_cast<int>(dim < 0 ? dim + rank : dim);
 }
 
-absl::StatusOr<Dims> core::NormalizeDims(absl::Span<const int64_t> dims, const Shape& shape) {
+absl::StatusOr<Dims> inner::NormalizeDims(absl::Span<const int64_t> dims, const Shape& shape) {
   bool chosen[kMaxRank] = {};
   for (int64_t dim : dims) {
     FIRN_ASSIGN_OR_RETURN(const int d, NormalizeDim(dim, shape));
@@ -95,7 +95,7 @@ absl::StatusOr<Dims> core::NormalizeDims(absl::Span<const int64_t> dims, const S
   return result;
 }
 
-absl::StatusOr<Shape> core::BroadcastShapes(const Shape& a, const Shape& b) {
+absl::StatusOr<Shape> inner::BroadcastShapes(const Shape& a, const Shape& b) {
   if (a == b) return a;
   Dims out(std::max(a.rank(), b.rank()));
   for (int i = 1; i <= out.rank; ++i) {
@@ -110,7 +110,7 @@ absl::StatusOr<Shape> core::BroadcastShapes(const Shape& a, const Shape& b) {
   return Shape::Make(out.span());
 }
 
-bool core::BroadcastsTo(const Shape& from, const Shape& to) {
+bool inner::BroadcastsTo(const Shape& from, const Shape& to) {
   if (from.rank() > to.rank()) return false;
   for (int i = 1; i <= from.rank(); ++i) {
     const int64_t f = from[from.rank() - i];

@@ -12,7 +12,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // The most dimensions a tensor can have.
 inline constexpr int kMaxRank = 8;
 
@@ -53,7 +53,7 @@ struct Dims {
       std::memcpy(d + kQuick, o.d + kQuick, static_cast<size_t>(rank - kQuick) * sizeof(*d));
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The sizes of a tensor's dimensions, outermost first. Immutable; at most kMaxRank dimensions, none
 // negative, and the product fits in int64. A value type: thread-compatible.
@@ -66,7 +66,7 @@ class Shape {
   explicit Shape(absl::Span<const int64_t> sizes);
   static absl::StatusOr<Shape> Make(absl::Span<const int64_t> sizes);
   // Requires: sizes that Make accepts, for instance because they came from an existing shape.
-  static Shape Trusted(const core::Dims& sizes);
+  static Shape Trusted(const inner::Dims& sizes);
 
   int rank() const { return dims_.rank; }
   int64_t operator[](int i) const { return dims_.d[i]; }
@@ -74,7 +74,7 @@ class Shape {
   int64_t dim(int i) const { return dims_.d[i < 0 ? i + dims_.rank : i]; }
   bool has_dim(int i) const { return i >= -rank() && i < rank(); }
   int64_t num_elements() const { return num_elements_; }
-  const core::Dims& dims() const { return dims_; }
+  const inner::Dims& dims() const { return dims_; }
   absl::Span<const int64_t> span() const { return dims_.span(); }
   const int64_t* begin() const { return dims_.d; }
   const int64_t* end() const { return dims_.d + dims_.rank; }
@@ -86,11 +86,11 @@ class Shape {
   friend std::ostream& operator<<(std::ostream& os, const Shape& s) { return os << s.ToString(); }
 
  private:
-  core::Dims dims_;
+  inner::Dims dims_;
   int64_t num_elements_ = 1;
 };
 
-namespace core {
+namespace inner {
 // The row-major strides of `shape`, in elements.
 Dims ContiguousStrides(const Shape& shape);
 
@@ -108,7 +108,7 @@ absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 
 // True if a tensor of shape `from` can be expanded to `to`.
 bool BroadcastsTo(const Shape& from, const Shape& to);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

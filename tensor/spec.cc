@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "device/check.h"
-#include "device/core.h"
+#include "device/inner.h"
 
 namespace firn {
 
@@ -46,14 +46,14 @@ std::string TensorSpec::ToString() const {
   return os.str();
 }
 
-int32_t core::ChannelsLastBlock(const Shape& shape) {
+int32_t inner::ChannelsLastBlock(const Shape& shape) {
   if (shape.rank() < 3 || shape.num_elements() == 0) return 0;
   const int64_t channels = shape[1], pixels = shape.num_elements() / shape[0] / channels;
   const bool same = channels == 1 || pixels == 1 || channels > INT32_MAX;
   return same ? 0 : static_cast<int32_t>(channels);
 }
 
-Dims core::StridesOf(const TensorSpec& spec) {
+Dims inner::StridesOf(const TensorSpec& spec) {
   if (!spec.layout.blocked()) return spec.layout.strides;
   const Shape& shape = spec.shape;
   FIRN_DCHECK(spec.layout.channel_block == shape[1]);
@@ -68,7 +68,7 @@ Dims core::StridesOf(const TensorSpec& spec) {
   return strides;
 }
 
-bool core::IsContiguous(const Shape& shape, const Dims& strides) {
+bool inner::IsContiguous(const Shape& shape, const Dims& strides) {
   if (shape.num_elements() == 0) return true;
   int64_t step = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
@@ -79,7 +79,7 @@ bool core::IsContiguous(const Shape& shape, const Dims& strides) {
   return true;
 }
 
-OffsetRange core::ReachOf(const Shape& shape, const Dims& strides) {
+OffsetRange inner::ReachOf(const Shape& shape, const Dims& strides) {
   OffsetRange r;
   if (shape.num_elements() == 0) return r;
   for (int i = 0; i < shape.rank(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // How the elements of a tensor lie in memory. Either strided (any strides, in elements, also zero),
 // or *blocked*: dimension 1 (the channels) is cut into groups of `channel_block` which lie
 // innermost, [n, c / block, spatial..., block], what oneDNN calls nChw8c and nChw16c; a block of
@@ -24,21 +24,21 @@ struct Layout {
 
   bool blocked() const { return channel_block != 0; }
 };
-}  // namespace core
+}  // namespace inner
 
 // Everything about a tensor but its values. A value type.
 struct TensorSpec {
   DType dtype = DType::kF32;
   Device device;
   Shape shape;
-  core::Layout layout;
+  inner::Layout layout;
 
   // Row-major and dense.
   static TensorSpec Contiguous(DType dtype, const Shape& shape, Device device);
   // Channel-blocked; `block` 0 gives Contiguous. Requires: the conditions of Layout.
   static TensorSpec Blocked(DType dtype, const Shape& shape, Device device, int block);
   static TensorSpec Strided(DType dtype, const Shape& shape, Device device,
-                            const core::Dims& strides);
+                            const inner::Dims& strides);
 
   int64_t num_elements() const { return shape.num_elements(); }
   // Of the elements, were they dense.
@@ -53,7 +53,7 @@ struct TensorSpec {
   }
 };
 
-namespace core {
+namespace inner {
 // True if dense tensors of the two specs hold corresponding elements at equal offsets.
 inline bool SameDenseLayout(const TensorSpec& a, const TensorSpec& b) {
   return a.dense() && b.dense() && a.layout.channel_block == b.layout.channel_block &&
@@ -75,7 +75,7 @@ struct OffsetRange {
   int64_t low = 0, high = 0;
 };
 OffsetRange ReachOf(const Shape& shape, const Dims& strides);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

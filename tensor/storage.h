@@ -11,7 +11,7 @@
 #include "device/object_pool.h"
 #include "tensor/intrusive_ptr.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // The bytes behind one or more tensors: owns a block of an allocator, or borrows memory together
 // with a function that gives it back. `version` counts changes in place, so that a gradient rule
@@ -51,6 +51,6 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   std::function<void(void*)> release_;
 };
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_STORAGE_H_

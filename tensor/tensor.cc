@@ -39,13 +39,13 @@ void GradNode::Destroy(GradNode* node) noexcept {
   pending = nullptr;
 }
 
-GradMeta& core::EnsureGradMeta(const Tensor& t) {
+GradMeta& inner::EnsureGradMeta(const Tensor& t) {
   auto& meta = t.impl()->grad_meta;
   if (meta == nullptr) meta = std::make_unique<GradMeta>();
   return *meta;
 }
 
-absl::Status core::AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out) {
+absl::Status inner::AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out) {
   IntrusivePtr<Storage> storage = Storage::TakeCached(spec.bytes(), spec.device, tag);
   if (!storage) [[unlikely]] {
     FIRN_ASSIGN_OR_RETURN(storage, Storage::Allocate(spec.bytes(), spec.device, tag));
@@ -55,7 +55,7 @@ absl::Status core::AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* ou
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> core::AllocateTensor(const TensorSpec& spec, AllocTag tag) {
+absl::StatusOr<Tensor> inner::AllocateTensor(const TensorSpec& spec, AllocTag tag) {
   Tensor t;
   FIRN_RETURN_IF_ERROR(AllocateInto(spec, tag, &t));
   return t;
@@ -63,8 +63,8 @@ absl::StatusOr<Tensor> core::AllocateTensor(const TensorSpec& spec, AllocTag tag
 
 // Every tensor is made here, so the calls within count (benchmarks/dispatch_benchmark.cc tells how
 // to count instructions).
-__attribute__((flatten)) Tensor core::WrapStorage(IntrusivePtr<Storage> storage, void* data,
-                                                  const TensorSpec& spec) {
+__attribute__((flatten)) Tensor inner::WrapStorage(IntrusivePtr<Storage> storage, void* data,
+                                                   const TensorSpec& spec) {
   IntrusivePtr<TensorImpl> impl = MakeIntrusive<TensorImpl>(std::move(storage), data, spec);
   impl->born_in = internal::dispatch_state.running_capture();
   return Tensor(std::move(impl));
@@ -133,21 +133,21 @@ Tensor Tensor::Detach() const {
   return WrapStorage(impl_->storage, impl_->data, impl_->spec);
 }
 
-const Tensor& core::HeldGrad(const Tensor& leaf) {
+const Tensor& inner::HeldGrad(const Tensor& leaf) {
   static const Tensor* undefined = new Tensor;
   const GradMeta* meta = leaf.impl()->grad_meta.get();
   if (meta == nullptr) return *undefined;
   return meta->retained != nullptr ? *meta->retained : meta->grad;
 }
 
-void core::HoldGrad(const Tensor& leaf, Tensor grad) {
+void inner::HoldGrad(const Tensor& leaf, Tensor grad) {
   if (!grad.defined() && leaf.impl()->grad_meta == nullptr) return;
   GradMeta& meta = EnsureGradMeta(leaf);
   (meta.retained != nullptr ? *meta.retained : meta.grad) = std::move(grad);
   meta.withheld = false;
 }
 
-absl::Status core::WithheldError(const Tensor& leaf) {
+absl::Status inner::WithheldError(const Tensor& leaf) {
   return FailedPrecondition("the gradient of ", NameOfKept(leaf),
                             " was computed by a frozen graph that keeps it to itself; freeze with"
                             " CompileOptions{.keep_gradients = true}, or begin anew with ZeroGrad");

@@ -21,15 +21,15 @@ namespace firn {
 
 class Tensor;
 
-namespace core {
+namespace inner {
 struct GradMeta;
 class GradNode;
 class Storage;
-}  // namespace core
+}  // namespace inner
 class TensorIndex;
 class IndexedTensor;
 
-namespace core {
+namespace inner {
 // What a Tensor points to. Library code only.
 struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   IntrusivePtr<Storage> storage;
@@ -48,7 +48,7 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
   TensorImpl(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
   ~TensorImpl();
 };
-}  // namespace core
+}  // namespace inner
 
 namespace internal {
 
@@ -83,7 +83,7 @@ class Tensor {
   template <class T>
   requires(std::is_arithmetic_v<T>) Tensor(T number)  // NOLINT: implicit on purpose
       : Tensor(FromNumber(number)) {}
-  explicit Tensor(core::IntrusivePtr<core::TensorImpl> impl) : impl_(std::move(impl)) {}
+  explicit Tensor(inner::IntrusivePtr<inner::TensorImpl> impl) : impl_(std::move(impl)) {}
   Tensor(const Tensor&) = default;
   // The handle that a module keeps of a parameter stays as it is: moving from it copies.
   Tensor(Tensor&& other) noexcept : impl_(other.Take()) {}
@@ -213,8 +213,8 @@ class Tensor {
   // NumPy-like text: shape, dtype and elements, long dimensions abridged.
   std::string ToString() const;
 
-  core::TensorImpl* impl() const { return impl_.get(); }
-  const core::IntrusivePtr<core::TensorImpl>& impl_ptr() const { return impl_; }
+  inner::TensorImpl* impl() const { return impl_.get(); }
+  const inner::IntrusivePtr<inner::TensorImpl>& impl_ptr() const { return impl_; }
   // True if both handles name the same tensor object.
   bool Is(const Tensor& other) const { return impl_ == other.impl_; }
 
@@ -239,16 +239,16 @@ class Tensor {
   [[noreturn]] static void RaiseUndefined();
   void CheckRebinding(const Tensor& other) const;
   bool IsOwnersHandle() const noexcept;
-  core::IntrusivePtr<core::TensorImpl> Take() noexcept {
+  inner::IntrusivePtr<inner::TensorImpl> Take() noexcept {
     if (impl_ && impl_->owned && IsOwnersHandle()) [[unlikely]]
       return impl_;
     return std::move(impl_);
   }
 
-  core::IntrusivePtr<core::TensorImpl> impl_;
+  inner::IntrusivePtr<inner::TensorImpl> impl_;
 };
 
-namespace core {
+namespace inner {
 // A tensor as an operation's argument: borrowed, costs no reference count. Lives no longer than the
 // full expression it was made in.
 class TensorRef {
@@ -263,7 +263,7 @@ class TensorRef {
  private:
   const Tensor* tensor_;
 };
-}  // namespace core
+}  // namespace inner
 
 using TensorList = absl::InlinedVector<Tensor, 2>;
 

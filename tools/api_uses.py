@@ -38,7 +38,7 @@ _KEYWORDS = {"return", "else", "case", "throw", "new", "co_return", "co_await", 
              "and", "or", "not", "delete", "goto", "requires", "operator", "template"}
 _PAGE = re.compile(r'"//([\w/]*):([\w.]+\.md)"')
 _METHODS = ("method", "static method")
-_NAMESPACES = ("firn", "core", "nn", "optim", "io", "init", "typename", "const")
+_NAMESPACES = ("firn", "inner", "nn", "optim", "io", "init", "typename", "const")
 _DEFINED = _METHODS + ("function", "operator", "constructor", "destructor")
 _BODY_OF_DEFINE = re.compile(r"#\s*define\s+\w+(?:\([^)]*\))?((?:.|\n)*)")
 
@@ -310,11 +310,11 @@ class Uses:
 def undefined(declared, defined):
     """Those of `declared` whose body is nowhere: neither with them nor among `defined`.
 
-    Overloads are told apart by how many arguments they take. A member of a class in firn::core may
-    be defined in firn, which names both alike (device/core.h).
+    Overloads are told apart by how many arguments they take. A member of a class in firn::inner may
+    be defined in firn, which names both alike (device/inner.h).
     """
     def name_of(d):
-        return d.name if d.kind == "function" else d.name.replace("firn::core::", "firn::", 1)
+        return d.name if d.kind == "function" else d.name.replace("firn::inner::", "firn::", 1)
 
     bodies = defaultdict(int)
     for d in defined:

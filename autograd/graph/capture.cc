@@ -75,7 +75,7 @@ void CheckResults(const TensorList& results) {
 
 }  // namespace
 
-Captured core::Capture(CaptureFn fn, absl::Span<const Tensor> inputs) {
+Captured inner::Capture(CaptureFn fn, absl::Span<const Tensor> inputs) {
   if (ThisThread().capture != nullptr) {
     RaiseStatus(FailedPrecondition("a capture is running on this thread already"), "capture");
   }

@@ -8,7 +8,7 @@
 #include "autograd/graph/graph.h"
 #include "tensor/op.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // What is captured: any code that computes with tensors, a whole training step too.
 using CaptureFn = absl::FunctionRef<TensorList(absl::Span<const Tensor> inputs)>;
@@ -23,6 +23,6 @@ using CaptureFn = absl::FunctionRef<TensorList(absl::Span<const Tensor> inputs)>
 // that operations had changed in place are as before.
 Captured Capture(CaptureFn fn, absl::Span<const Tensor> inputs);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_AUTOGRAD_GRAPH_CAPTURE_H_

@@ -8,7 +8,7 @@
 #include "autograd/graph/graph.h"
 #include "tensor/op.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // One step of a run of a frozen graph: an operation that has a kernel (views have none), with the
 // memory that it reads and writes. Valid during the call that shows it.
@@ -55,6 +55,6 @@ class ExecutionObserverScope {
   static inline thread_local constinit ExecutionObserverScope* innermost_ = nullptr;
 };
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_AUTOGRAD_GRAPH_EXECUTION_OBSERVER_H_

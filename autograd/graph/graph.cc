@@ -159,7 +159,7 @@ std::string Graph::DebugString() const {
   return text;
 }
 
-ValueId core::AddTemp(Graph& graph, const TensorSpec& spec) {
+ValueId inner::AddTemp(Graph& graph, const TensorSpec& spec) {
   const auto buffer = static_cast<BufferId>(graph.buffers.size());
   graph.buffers.push_back({Buffer::Kind::kTemp, static_cast<int64_t>(spec.bytes()), spec.device});
   graph.values.push_back({buffer, 0, spec, {}});

@@ -13,13 +13,13 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "autograd/graph/phase.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/attrs.h"
 #include "tensor/op.h"
 #include "tensor/spec.h"
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 using BufferId = int32_t;
 using ValueId = int32_t;
@@ -132,6 +132,6 @@ struct Captured {
 // True if the operation writes into input `i` of a call.
 inline bool Writes(const OpDef& op, size_t i) { return op.any_inout && op.input(i).inout; }
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_AUTOGRAD_GRAPH_GRAPH_H_

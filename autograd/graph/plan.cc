@@ -161,7 +161,7 @@ constexpr Rank kRanks[] = {
 
 }  // namespace
 
-MemoryPlan core::PlanMemory(absl::Span<const Lifetime> pieces) {
+MemoryPlan inner::PlanMemory(absl::Span<const Lifetime> pieces) {
   MemoryPlan plan;
   FindPeak(pieces, &plan);
   plan.arena_bytes = INT64_MAX;

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "device/core.h"
+#include "device/inner.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // A piece of memory that is needed from step `first` to step `last`, both included.
 struct Lifetime {
@@ -32,6 +32,6 @@ inline constexpr int64_t kArenaAlignment = 64;
 // placed in the order of time.
 MemoryPlan PlanMemory(absl::Span<const Lifetime> pieces);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_AUTOGRAD_GRAPH_PLAN_H_

@@ -18,10 +18,10 @@
 
 namespace firn {
 
-namespace core {
-struct Graph;
-struct MemoryPlan;
-}  // namespace core
+namespace inner {
+struct Graph;       // autograd/graph/graph.h
+struct MemoryPlan;  // autograd/graph/plan.h
+}  // namespace inner
 
 class StaticGraph;
 struct CompileOptions;
@@ -64,7 +64,8 @@ struct CompileOptions {
 class StaticGraph {
  public:
   // Errors: what does not fit together in the graph, memory.
-  static absl::StatusOr<StaticGraph> Compile(core::Graph graph, const CompileOptions& options = {});
+  static absl::StatusOr<StaticGraph> Compile(inner::Graph graph,
+                                             const CompileOptions& options = {});
   StaticGraph(StaticGraph&&) noexcept;
   StaticGraph& operator=(StaticGraph&&) noexcept;
   ~StaticGraph();
@@ -92,10 +93,11 @@ class StaticGraph {
   Tensor TakeFirst();
   TensorList TakeFirstResults();
 
-  // As captured, and as it runs: with the layouts that kernels take.
-  const core::Graph& captured() const;
-  const core::Graph& graph() const;
-  const core::MemoryPlan& memory() const;
+  // As captured, and as it runs: with the layouts that kernels take. Their headers, which firn.h
+  // does not bring, say what is in them: autograd/graph/graph.h and plan.h.
+  const inner::Graph& captured() const;
+  const inner::Graph& graph() const;
+  const inner::MemoryPlan& memory() const;
   // Runs whose operations were queued on the device as one (a CUDA graph); 0 on the CPU.
   int64_t recorded_runs() const;
   // Operations of graph() that run on a second stream of the device; 0: all run on one.

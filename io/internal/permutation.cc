@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/philox.h"
 
 namespace firn::io::internal {

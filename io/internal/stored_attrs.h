@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/attrs.h"
 
 namespace firn::io::internal {

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/dtype.h"
 #include "tensor/op.h"
 

@@ -38,7 +38,7 @@ FIRN_REGISTER_OP(accumulate) {
 
 }  // namespace
 
-void core::Accumulate(const Tensor& target, const Tensor& source) {
+void inner::Accumulate(const Tensor& target, const Tensor& source) {
   static const OpDef& op = Op("accumulate");
   Apply(op, {target, source});
 }

@@ -3,11 +3,11 @@
 
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // target += source in place; one dtype and shape. Throws while target's gradient is being recorded.
 void Accumulate(const Tensor& target, const Tensor& source);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_ACCUMULATE_H_

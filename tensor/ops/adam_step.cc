@@ -101,14 +101,14 @@ FIRN_REGISTER_OP(adam_step) {
 
 }  // namespace
 
-void core::AdamStep(const Tensor& param, const Tensor& grad, const Tensor& mean, const Tensor& var,
-                    const Tensor& max_var, const Tensor& step, const Tensor& lr,
-                    const AdamStepAttrs& attrs) {
+void inner::AdamStep(const Tensor& param, const Tensor& grad, const Tensor& mean, const Tensor& var,
+                     const Tensor& max_var, const Tensor& step, const Tensor& lr,
+                     const AdamStepAttrs& attrs) {
   AdamStep({{param, grad, mean, var, max_var, step}}, lr, attrs);
 }
 
-void core::AdamStep(absl::Span<const AdamStepSlot> slots, const Tensor& lr,
-                    const AdamStepAttrs& attrs, const Tensor& skip) {
+void inner::AdamStep(absl::Span<const AdamStepSlot> slots, const Tensor& lr,
+                     const AdamStepAttrs& attrs, const Tensor& skip) {
   static const OpDef& op = Op("adam_step");
   std::vector<TensorRef> in = {lr, skip};
   in.reserve(kFirstParam + slots.size() * kCycle);

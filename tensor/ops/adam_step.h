@@ -4,7 +4,7 @@
 #include "absl/types/span.h"
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 struct AdamStepAttrs {
   double beta1 = 0.9;
@@ -45,6 +45,6 @@ struct AdamStepSlot {
 void AdamStep(absl::Span<const AdamStepSlot> slots, const Tensor& lr,
               const AdamStepAttrs& attrs = {}, const Tensor& skip = {});
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_ADAM_STEP_H_

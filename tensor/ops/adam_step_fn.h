@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/ops/adam_step.h"
 

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct AddAttrs {
   double alpha = 1;
   template <class V>
@@ -13,7 +13,7 @@ struct AddAttrs {
     v.Field("alpha", alpha);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x + alpha * y, broadcast; dtypes promote as PyTorch's. For bool, alpha 1 is logical or.
 Tensor Add(const Tensor& x, const Tensor& y, double alpha = 1);

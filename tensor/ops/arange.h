@@ -8,7 +8,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct ArangeAttrs {
   int64_t size = 0;
   double start = 0, step = 1;     // of floating results
@@ -28,7 +28,7 @@ struct ArangeAttrs {
     v.Field("device_index", device_index);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct ArangeOptions {
   std::optional<DType> dtype = {};  // default: i64 for integer arguments, else f32

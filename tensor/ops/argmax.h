@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // The attributes of argmax and argmin: one dimension, or all as one (`flatten`; then `dim` means
 // nothing).
 struct ArgReduceAttrs {
@@ -19,7 +19,7 @@ struct ArgReduceAttrs {
     v.Field("keepdim", keepdim);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The index (i64) of the first largest element; NaN counts as larger than any number. Without a
 // dimension, the index into the row-major elements. Any dtype. Throws when there are no elements to

@@ -179,7 +179,7 @@ Tensor AvgPool2dGrad(const Tensor& grad, const PoolAttrs& attrs) {
 
 }  // namespace
 
-Tensor core::AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs) {
+Tensor inner::AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs) {
   static const OpDef& op = Op("avg_pool2d");
   return Apply1(op, {x}, attrs);
 }

@@ -8,9 +8,9 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct PoolAttrs;
-}  // namespace core
+}  // namespace inner
 
 struct AvgPool2dOptions {
   Size2 kernel = 2;
@@ -28,10 +28,10 @@ inline Tensor AvgPool2d(const Tensor& x, int64_t kernel) {
   return AvgPool2d(x, AvgPool2dOptions{.kernel = kernel});
 }
 
-namespace core {
+namespace inner {
 // The operation itself, for pooling functions built on it.
 Tensor AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct CastAttrs {
   DType dtype = kDefaultFloat;
   template <class V>
@@ -13,7 +13,7 @@ struct CastAttrs {
     v.Field("dtype", dtype);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The elements converted to `dtype`; x itself when it has it. Floats outside an integer's range
 // saturate, NaN becomes 0, anything but zero is true. The gradient is cast back; none passes

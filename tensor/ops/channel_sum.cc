@@ -68,7 +68,7 @@ FIRN_REGISTER_OP(channel_sum) {
 
 }  // namespace
 
-Tensor core::ChannelSum(const Tensor& x) {
+Tensor inner::ChannelSum(const Tensor& x) {
   static const OpDef& op = Op("channel_sum");
   return Apply1(op, {x});
 }

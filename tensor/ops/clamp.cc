@@ -130,7 +130,7 @@ Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max) {
   return Apply1(op, {as(x), as(min), as(max)});
 }
 
-Tensor core::ClampGrad(const Tensor& dy, const Tensor& x, const Tensor& min, const Tensor& max) {
+Tensor inner::ClampGrad(const Tensor& dy, const Tensor& x, const Tensor& min, const Tensor& max) {
   static const OpDef& op = Op("clamp_grad");
   return Apply1(op, {dy, x, min, max});
 }

@@ -10,10 +10,10 @@ namespace firn {
 // gradient to x is 1 on the closed interval; a bound's gradient is what it cut off.
 Tensor Clamp(const Tensor& x, const Tensor& min, const Tensor& max = {});
 
-namespace core {
+namespace inner {
 // The gradient to x: dy where min <= x <= max, else 0.
 Tensor ClampGrad(const Tensor& dy, const Tensor& x, const Tensor& min, const Tensor& max);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -118,7 +118,7 @@ FIRN_REGISTER_OP(clip_grad_norm) {
 
 }  // namespace
 
-Tensor core::ClipGradNorm(const std::vector<Tensor>& grads, double max_norm, double p) {
+Tensor inner::ClipGradNorm(const std::vector<Tensor>& grads, double max_norm, double p) {
   static const OpDef& op = Op("clip_grad_norm");
   const std::vector<TensorRef> in(grads.begin(), grads.end());
   return Apply1(op, in, ClipGradNormAttrs{.max_norm = max_norm, .p = p});

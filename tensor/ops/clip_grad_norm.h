@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 struct ClipGradNormAttrs {
   double max_norm = 1;
@@ -24,6 +24,6 @@ struct ClipGradNormAttrs {
 // are floating and contiguous, max_norm is not negative and p is positive.
 Tensor ClipGradNorm(const std::vector<Tensor>& grads, double max_norm, double p = 2);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_CLIP_GRAD_NORM_H_

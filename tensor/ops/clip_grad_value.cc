@@ -48,7 +48,7 @@ FIRN_REGISTER_OP(clip_grad_value) {
 
 }  // namespace
 
-void core::ClipGradValue(const std::vector<Tensor>& grads, double limit) {
+void inner::ClipGradValue(const std::vector<Tensor>& grads, double limit) {
   static const OpDef& op = Op("clip_grad_value");
   const std::vector<TensorRef> in(grads.begin(), grads.end());
   Apply(op, in, ClipGradValueAttrs{.limit = limit});

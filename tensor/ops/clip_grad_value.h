@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 struct ClipGradValueAttrs {
   double limit = 1;
@@ -21,6 +21,6 @@ struct ClipGradValueAttrs {
 // negative.
 void ClipGradValue(const std::vector<Tensor>& grads, double limit);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_CLIP_GRAD_VALUE_H_

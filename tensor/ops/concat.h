@@ -7,7 +7,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct ConcatAttrs {
   int64_t dim = 0;
   std::vector<int64_t> sizes;  // of every tensor along dim
@@ -17,7 +17,7 @@ struct ConcatAttrs {
     v.Field("sizes", sizes);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The tensors one behind the other along `dim`; their other sizes agree. dtypes promote. Throws on
 // an empty list or sizes that differ.

@@ -56,7 +56,7 @@ FIRN_REGISTER_OP(conv2d_weight_grad) {
 
 }  // namespace
 
-Tensor core::Conv2dWeightGrad(const Tensor& x, const Tensor& grad, const ConvAttrs& attrs) {
+Tensor inner::Conv2dWeightGrad(const Tensor& x, const Tensor& grad, const ConvAttrs& attrs) {
   static const OpDef& op = Op("conv2d_weight_grad");
   return Apply1(op, {x, grad}, attrs);
 }

@@ -3,7 +3,7 @@
 
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 struct ConvAttrs;
 
@@ -11,6 +11,6 @@ struct ConvAttrs;
 // is attrs.result. Linear in x and in grad, and differentiable in both.
 Tensor Conv2dWeightGrad(const Tensor& x, const Tensor& grad, const ConvAttrs& attrs);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_CONV2D_WEIGHT_GRAD_H_

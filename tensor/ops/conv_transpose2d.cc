@@ -63,8 +63,8 @@ int64_t ResultSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding, 
 
 }  // namespace
 
-Tensor core::ConvTranspose2dTo(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs,
-                               const Tensor& bias) {
+Tensor inner::ConvTranspose2dTo(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs,
+                                const Tensor& bias) {
   static const OpDef& op = Op("conv_transpose2d");
   const Tensor y = Apply1(op, {x, weight}, attrs);
   return bias.defined() ? ChannelAffine(y, {}, bias) : y;

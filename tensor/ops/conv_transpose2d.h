@@ -6,9 +6,9 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct ConvAttrs;
-}  // namespace core
+}  // namespace inner
 
 struct ConvTranspose2dOptions {
   Size2 stride = 1, padding = 0, output_padding = 0;
@@ -24,11 +24,11 @@ struct ConvTranspose2dOptions {
 Tensor ConvTranspose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                        const ConvTranspose2dOptions& options = {});
 
-namespace core {
+namespace inner {
 // The same with the size of the result given as attrs.result: dx of conv2d from dy.
 Tensor ConvTranspose2dTo(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs,
                          const Tensor& bias = {});
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct CrossEntropyAttrs {
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::kMean;
@@ -18,7 +18,7 @@ struct CrossEntropyAttrs {
     v.Field("label_smoothing", label_smoothing);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct CrossEntropyOptions {
   Tensor weight = {};  // [classes]; undefined: 1 each. No gradient flows to it from class indices

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct CumsumAttrs {
   int64_t dim = 0;
   bool exclusive = false;
@@ -17,7 +17,7 @@ struct CumsumAttrs {
     v.Field("reverse", reverse);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct CumsumOptions {
   bool exclusive = false;

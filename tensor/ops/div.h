@@ -12,7 +12,7 @@ enum class DivRounding : int8_t {
   kFloor,  // rounded down, as Python divides
 };
 
-namespace core {
+namespace inner {
 struct DivAttrs {
   DivRounding rounding = DivRounding::kNone;
   template <class V>
@@ -20,7 +20,7 @@ struct DivAttrs {
     v.Field("rounding", rounding);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x / y, broadcast; dtypes promote as PyTorch's. With rounding, integers stay integers and the
 // gradient is 0. Throws on an integer division by 0; floats give inf or NaN. Operator `/`.

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct DropoutAttrs {
   double p = 0.5;
   template <class V>
@@ -14,7 +14,7 @@ struct DropoutAttrs {
     v.Field("p", p);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // While training, each element of x (floating) is set to 0 with probability p and otherwise scaled
 // by 1 / (1 - p), so that its expectation stays (N. Srivastava et al., "Dropout: a simple way to

@@ -47,7 +47,7 @@ FIRN_REGISTER_OP(dropout_grad) {
 
 }  // namespace
 
-Tensor core::DropoutGrad(const Tensor& dy, const Tensor& position, double p) {
+Tensor inner::DropoutGrad(const Tensor& dy, const Tensor& position, double p) {
   static const OpDef& op = Op("dropout_grad");
   return Apply1(op, {dy, position}, DropoutAttrs{p});
 }

@@ -4,12 +4,12 @@
 #include "tensor/ops/dropout.h"
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // dy with the elements dropped, and the others scaled, that the dropout at `position` of a random
 // stream (i64 {seed, offset}) dropped and scaled.
 Tensor DropoutGrad(const Tensor& dy, const Tensor& position, double p);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_DROPOUT_GRAD_H_

@@ -45,11 +45,11 @@ FIRN_REGISTER_OP(elu_grad) {
 }  // namespace
 
 Tensor Elu(const Tensor& x, double alpha) { return ScaledElu(x, {.alpha = alpha}); }
-Tensor core::ScaledElu(const Tensor& x, const EluAttrs& attrs) {
+Tensor inner::ScaledElu(const Tensor& x, const EluAttrs& attrs) {
   static const OpDef& op = Op("elu");
   return ApplyFloating(op, x, attrs);
 }
-Tensor core::EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs) {
+Tensor inner::EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs) {
   static const OpDef& op = Op("elu_grad");
   return Apply1(op, {dy, x}, attrs);
 }

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct EluAttrs {
   double alpha = 1;
   double scale = 1;        // of the whole
@@ -17,17 +17,17 @@ struct EluAttrs {
     v.Field("input_scale", input_scale);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x where x > 0, else alpha * (e^x - 1). Integers and bools become f32.
 Tensor Elu(const Tensor& x, double alpha = 1);
 
-namespace core {
+namespace inner {
 // scale * (x where x > 0, else alpha * (e^(x * input_scale) - 1)): what elu, selu and celu are.
 Tensor ScaledElu(const Tensor& x, const EluAttrs& attrs);
 // The gradient of ScaledElu.
 Tensor EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct EmbeddingAttrs {
   int64_t padding_idx = kNoIndex;
   bool scale_grad_by_freq = false;
@@ -18,7 +18,7 @@ struct EmbeddingAttrs {
     v.Field("scale_grad_by_freq", scale_grad_by_freq);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct EmbeddingOptions {
   std::optional<int64_t> padding_idx = {};

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // A target shape as an attribute.
 struct ShapeAttrs {
   Dims shape;
@@ -17,7 +17,7 @@ struct ShapeAttrs {
     v.Field("shape", shape);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A view of x with dimensions of size 1 (and missing leading ones) repeated without copying; -1
 // keeps the size that x has there. Throws when x does not broadcast to `shape`, and on a -1 where x

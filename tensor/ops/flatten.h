@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct FlattenAttrs {
   int64_t start_dim = 0;
   int64_t end_dim = -1;
@@ -15,7 +15,7 @@ struct FlattenAttrs {
     v.Field("end_dim", end_dim);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // Dimensions start_dim to end_dim (included; negative counts from the end) joined into one; a 0-d x
 // becomes 1-d. A view when x's strides allow, else a copy. Throws when a dim is out of range or

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct FlipAttrs {
   DimList dims;
   template <class V>
@@ -14,7 +14,7 @@ struct FlipAttrs {
     v.Field("dims", dims);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A copy of x with the order of elements along `dims` reversed. No dims: an unchanged copy. Throws
 // when a dim is out of range or named twice.

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct FullAttrs {
   Dims shape;
   double value = 0;
@@ -21,7 +21,7 @@ struct FullAttrs {
     v.Field("device_index", device_index);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A tensor of one value everywhere. Integer dtypes take the value truncated towards zero.
 Tensor Full(const Shape& shape, double value, DType dtype = kDefaultFloat, Device device = {});

@@ -77,7 +77,7 @@ Tensor Gelu(const Tensor& x, GeluApproximate approximate) {
   static const OpDef& op = Op("gelu");
   return ApplyFloating(op, x, GeluAttrs{approximate});
 }
-Tensor core::GeluGrad(const Tensor& dy, const Tensor& x, const GeluAttrs& attrs) {
+Tensor inner::GeluGrad(const Tensor& dy, const Tensor& x, const GeluAttrs& attrs) {
   static const OpDef& op = Op("gelu_grad");
   return Apply1(op, {dy, x}, attrs);
 }

@@ -10,7 +10,7 @@ enum class GeluApproximate : int8_t {
   kTanh,  // with a tanh of a cubic, at most 1e-3 away
 };
 
-namespace core {
+namespace inner {
 struct GeluAttrs {
   GeluApproximate approximate = GeluApproximate::kNone;
   template <class V>
@@ -18,15 +18,15 @@ struct GeluAttrs {
     v.Field("approximate", approximate);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x * P(X <= x) for standard normal X (Hendrycks and Gimpel, 2016). Integers and bools become f32.
 Tensor Gelu(const Tensor& x, GeluApproximate approximate = GeluApproximate::kNone);
 
-namespace core {
+namespace inner {
 // Its gradient.
 Tensor GeluGrad(const Tensor& dy, const Tensor& x, const GeluAttrs& attrs);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -46,7 +46,7 @@ Tensor Hardtanh(const Tensor& x, double min, double max) {
   static const OpDef& op = Op("hardtanh");
   return ApplyFloating(op, x, HardtanhAttrs{min, max});
 }
-Tensor core::HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs) {
+Tensor inner::HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs) {
   static const OpDef& op = Op("hardtanh_grad");
   return Apply1(op, {dy, x}, attrs);
 }

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct HardtanhAttrs {
   double min = -1;
   double max = 1;
@@ -15,16 +15,16 @@ struct HardtanhAttrs {
     v.Field("max", max);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x cut off at `min` and `max`; NaN stays. The gradient at the ends is 0 (Clamp's is 1). Integers
 // and bools become f32. Throws when min > max.
 Tensor Hardtanh(const Tensor& x, double min = -1, double max = 1);
 
-namespace core {
+namespace inner {
 // Its gradient: dy where min < x < max, else 0.
 Tensor HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

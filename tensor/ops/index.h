@@ -7,7 +7,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct IndexArrays;
 
 struct IndexAttrs {
@@ -17,7 +17,7 @@ struct IndexAttrs {
     v.Field("dims", dims);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // NumPy's advanced indexing; x[{...}] (tensor/index.h) is the convenient form. `indices` has an
 // entry for each leading dimension of x:
@@ -28,7 +28,7 @@ struct IndexAttrs {
 // neighbours, else comes first. A copy. A bool tensor is read on the host: an error during capture.
 // Throws on an index outside its dimension.
 Tensor Index(const Tensor& x, const std::vector<Tensor>& indices);
-Tensor Index(const Tensor& x, const core::IndexArrays& indices);
+Tensor Index(const Tensor& x, const inner::IndexArrays& indices);
 
 }  // namespace firn
 

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct IndexAddAttrs {
   IndexSelectAttrs where = {};
   double alpha = 1;
@@ -16,7 +16,7 @@ struct IndexAddAttrs {
     v.Field("alpha", alpha);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A copy of x to which alpha * source is added along `dim` at `indices` (any rank; `source` has the
 // shape of IndexSelect(x, dim, indices, batch_dims) and x's dtype). An index that occurs several
@@ -25,7 +25,7 @@ struct IndexAddAttrs {
 Tensor IndexAdd(const Tensor& x, int dim, const Tensor& indices, const Tensor& source,
                 double alpha = 1, int batch_dims = 0);
 Tensor IndexAdd(const Tensor& x, const Tensor& indices, const Tensor& source,
-                const core::IndexAddAttrs& attrs);
+                const inner::IndexAddAttrs& attrs);
 
 }  // namespace firn
 

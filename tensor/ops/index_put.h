@@ -7,7 +7,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct IndexArrays;
 
 struct IndexPutAttrs {
@@ -19,7 +19,7 @@ struct IndexPutAttrs {
     v.Field("accumulate", accumulate);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A copy of x whose elements at `indices` (as for Index) are replaced by `values`, which broadcast
 // to the shape of Index(x, indices) and are converted to x's dtype. With `accumulate` they are
@@ -27,7 +27,7 @@ struct IndexPutAttrs {
 // them).
 Tensor IndexPut(const Tensor& x, const std::vector<Tensor>& indices, const Tensor& values,
                 bool accumulate = false);
-Tensor IndexPut(const Tensor& x, const core::IndexArrays& indices, const Tensor& values,
+Tensor IndexPut(const Tensor& x, const inner::IndexArrays& indices, const Tensor& values,
                 bool accumulate = false);
 
 }  // namespace firn

@@ -8,7 +8,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // As IndexSelectAttrs::ignored: no index is special.
 inline constexpr int64_t kNoIndex = std::numeric_limits<int64_t>::min();
 
@@ -23,7 +23,7 @@ struct IndexSelectAttrs {
     v.Field("ignored", ignored);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The elements of x along `dim` at `indices` (i32 or i64, any rank), whose dimensions replace it:
 //   y[a.., i.., b..] = x[a.., indices[i..], b..]

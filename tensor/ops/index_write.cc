@@ -69,7 +69,7 @@ FIRN_REGISTER_OP(index_write) {
 
 }  // namespace
 
-void core::IndexWrite(const Tensor& target, const IndexArrays& indices, const Tensor& values) {
+void inner::IndexWrite(const Tensor& target, const IndexArrays& indices, const Tensor& values) {
   static const OpDef& op = Op("index_write");
   std::vector<Tensor> inputs = WriteInputs(target, indices, values, op.name);
   if (GradEnabled() && values.requires_grad()) {

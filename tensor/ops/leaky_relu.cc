@@ -38,7 +38,7 @@ Tensor LeakyRelu(const Tensor& x, double alpha) {
   static const OpDef& op = Op("leaky_relu");
   return ApplyFloating(op, x, LeakyReluAttrs{alpha});
 }
-Tensor core::LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs) {
+Tensor inner::LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs) {
   static const OpDef& op = Op("leaky_relu_grad");
   return Apply1(op, {dy, x}, attrs);
 }

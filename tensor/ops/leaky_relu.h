@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct LeakyReluAttrs {
   double alpha = 0.01;  // PyTorch's negative_slope
   template <class V>
@@ -13,15 +13,15 @@ struct LeakyReluAttrs {
     v.Field("alpha", alpha);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x where x > 0, else alpha * x. The gradient at 0 is alpha's. Integers and bools become f32.
 Tensor LeakyRelu(const Tensor& x, double alpha = 0.01);
 
-namespace core {
+namespace inner {
 // Its gradient: dy where x > 0, else alpha * dy.
 Tensor LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_LEAKY_RELU_FN_H_
 #define FIRN_TENSOR_OPS_LEAKY_RELU_FN_H_
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/ops/leaky_relu.h"
 

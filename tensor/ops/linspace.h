@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct LinspaceAttrs {
   double start = 0, end = 1;
   int64_t steps = 0;
@@ -22,7 +22,7 @@ struct LinspaceAttrs {
     v.Field("device_index", device_index);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // `steps` evenly spaced numbers from `start` to `end`, both included and exact; one step gives
 // `start`. Integer dtypes take the numbers truncated towards zero. Throws when steps is negative.

@@ -100,7 +100,7 @@ Tensor LogSoftmax(const Tensor& x, int64_t dim) {
   return Apply1(op, {x}, SoftmaxAttrs{dim});
 }
 
-Tensor core::LogSoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
+Tensor inner::LogSoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
   static const OpDef& op = Op("log_softmax_grad");
   return Apply1(op, {dy, y}, SoftmaxAttrs{dim});
 }

@@ -9,11 +9,11 @@ namespace firn {
 // y_i = x_i - log sum_j exp(x_j).
 Tensor LogSoftmax(const Tensor& x, int64_t dim);
 
-namespace core {
+namespace inner {
 // The gradient of LogSoftmax for its result y: dy - exp(y) * sum(dy). A fused step of LogSoftmax's
 // own rule; not for users.
 Tensor LogSoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct MatmulAttrs {
   bool transpose_a = false, transpose_b = false;
   template <class V>
@@ -14,7 +14,7 @@ struct MatmulAttrs {
     v.Field("transpose_b", transpose_b);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The matrix product of two tensors of one numeric dtype, as torch.matmul:
 //   [k] x [k] -> []                    the dot product

@@ -307,7 +307,7 @@ ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& opti
   return {out[0], Cast(out[1], DType::kI64)};
 }
 
-Tensor core::MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
+Tensor inner::MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
   return GradWith(grad, indices, PoolAttrs{.kernel = 0, .image = image});
 }
 

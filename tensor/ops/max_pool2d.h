@@ -29,11 +29,11 @@ struct ValuesIndices {
 // Also where the maxima were: i64, h * width + w in the image.
 ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
 
-namespace core {
+namespace inner {
 // Adds each element of `grad` to the image position its index names: dx of max_pool2d.
 // grad, indices (i32): [n, c, oh, ow]      result: [n, c, image]
 Tensor MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -51,7 +51,7 @@ Tensor Maximum(const Tensor& x, const Tensor& y) {
   static const OpDef& op = Op("maximum");
   return ApplyPromoted(op, x, y);
 }
-Tensor core::MaximumGrad(const Tensor& dz, const Tensor& x, const Tensor& y) {
+Tensor inner::MaximumGrad(const Tensor& dz, const Tensor& x, const Tensor& y) {
   static const OpDef& op = Op("maximum_grad");
   return Apply1(op, {dz, x, y});
 }

@@ -9,10 +9,10 @@ namespace firn {
 // gradient. Any dtype; dtypes promote as PyTorch's.
 Tensor Maximum(const Tensor& x, const Tensor& y);
 
-namespace core {
+namespace inner {
 // The gradient to x: dz where x > y (or a NaN is involved), half of it where x = y, 0 where x < y.
 Tensor MaximumGrad(const Tensor& dz, const Tensor& x, const Tensor& y);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

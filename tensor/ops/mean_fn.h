@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_MEAN_FN_H_
 #define FIRN_TENSOR_OPS_MEAN_FN_H_
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/kernels/cpu/reducers.h"
 
 namespace firn {

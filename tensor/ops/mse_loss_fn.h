@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_MSE_LOSS_FN_H_
 #define FIRN_TENSOR_OPS_MSE_LOSS_FN_H_
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/ops/reduction_mode.h"
 

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct MultinomialAttrs {
   int64_t n = 1;
   bool replacement = false;
@@ -16,7 +16,7 @@ struct MultinomialAttrs {
     v.Field("replacement", replacement);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct MultinomialOptions {
   bool replacement = false;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/philox.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct NllLossAttrs {
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::kMean;
@@ -18,7 +18,7 @@ struct NllLossAttrs {
     v.Field("classes", classes);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct NllLossOptions {
   Tensor weight = {};  // [classes]; undefined: 1 each. No gradient flows to it

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct NonzeroAttrs {
   int64_t count = 0;  // how many there are
   template <class V>
@@ -13,7 +13,7 @@ struct NonzeroAttrs {
     v.Field("count", count);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The indices of the elements of x that are not zero (NaN is not), in row-major order: i64 [count,
 // rank]. The count depends on the values, which are read on the host: an error during capture.

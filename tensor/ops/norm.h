@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct NormAttrs {
   double p = 2;
   ReduceAttrs over;
@@ -15,7 +15,7 @@ struct NormAttrs {
     over.Visit(v);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The p-norm (sum |x|^p)^(1/p) of the elements over `dims` (empty: all), as
 // torch.linalg.vector_norm: p = 0 counts the elements that are not 0, infinity takes the largest

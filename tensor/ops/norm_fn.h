@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/kernels/cpu/reducers.h"
 
 namespace firn {

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct OneHotAttrs {
   int64_t num_classes = 0;
   DType dtype = DType::kI64;
@@ -15,7 +15,7 @@ struct OneHotAttrs {
     v.Field("dtype", dtype);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // indices [...] -> [..., num_classes]: 1 at the index along the last dimension, 0 elsewhere.
 // num_classes -1 takes the largest index + 1, which reads the indices on the host: it waits for a

@@ -16,7 +16,7 @@ enum class PadMode : uint8_t {
   kSymmetric,  //   b a | a b c d | d c    likewise; NumPy's symmetric, not in PyTorch
 };
 
-namespace core {
+namespace inner {
 struct PadAttrs {
   std::vector<int64_t> pad;
   PadMode mode = PadMode::kConstant;
@@ -28,7 +28,7 @@ struct PadAttrs {
     v.Field("value", value);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct PadOptions {
   PadMode mode = PadMode::kConstant;

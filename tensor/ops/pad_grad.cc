@@ -118,7 +118,7 @@ FIRN_REGISTER_OP(pad_grad) {
 
 }  // namespace
 
-Tensor core::PadGrad(const Tensor& dy, const PadAttrs& attrs) {
+Tensor inner::PadGrad(const Tensor& dy, const PadAttrs& attrs) {
   static const OpDef& op = Op("pad_grad");
   return Apply1(op, {dy}, attrs);
 }

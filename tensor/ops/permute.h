@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct PermuteAttrs {
   DimList dims;
   template <class V>
@@ -14,7 +14,7 @@ struct PermuteAttrs {
     v.Field("dims", dims);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A view whose dimension i is x's dimension dims[i]. `dims` names every dimension once (negative
 // counts from the end); throws otherwise.

@@ -75,7 +75,7 @@ FIRN_REGISTER_OP(pow_number) {
 
 }  // namespace
 
-Tensor core::PowNumber(const Tensor& x, double exponent) {
+Tensor inner::PowNumber(const Tensor& x, double exponent) {
   static const OpDef& op = Op("pow_number");
   return ApplyFloating(op, x, PowNumberAttrs{exponent});
 }

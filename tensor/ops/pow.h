@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct PowNumberAttrs {
   double exponent = 1;
   template <class V>
@@ -13,7 +13,7 @@ struct PowNumberAttrs {
     v.Field("exponent", exponent);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x to the power y, broadcast; either may be a number, dtypes promote as PyTorch's. Integer powers
 // wrap around; negative integer exponents give 0 for bases other than 1 and -1, and throw when the
@@ -21,10 +21,10 @@ struct PowNumberAttrs {
 // >= 0.
 Tensor Pow(const Tensor& x, const Tensor& y);
 
-namespace core {
+namespace inner {
 // Floating x to the power of one number.
 Tensor PowNumber(const Tensor& x, double exponent);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct RandAttrs {
   Dims shape;
   double low = 0, high = 1;
@@ -19,7 +19,7 @@ struct RandAttrs {
     v.Field("dtype", dtype);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // Numbers uniform on [low, high), of a floating dtype. Throws unless low < high and their distance
 // is finite.

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/philox.h"
 #include "tensor/dtype.h"
 #include "tensor/ops/rand.h"

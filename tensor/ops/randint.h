@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct RandintAttrs {
   Dims shape;
   int64_t low = 0, high = 1;
@@ -19,7 +19,7 @@ struct RandintAttrs {
     v.Field("dtype", dtype);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // Integers uniform on [low, high), of any dtype but bool. Throws unless low < high and the dtype
 // holds both ends.

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct RandnAttrs {
   Dims shape;
   double mean = 0, std = 1;
@@ -19,7 +19,7 @@ struct RandnAttrs {
     v.Field("dtype", dtype);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // Normally distributed numbers of a floating dtype. For means and deviations that are tensors write
 // mean + std * Randn(...). Throws when std is negative.

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct RandpermAttrs {
   int64_t n = 0;
   template <class V>
@@ -14,7 +14,7 @@ struct RandpermAttrs {
     v.Field("n", n);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The numbers 0 to n - 1 in random order, i64 [n]; all orders are equally likely. Throws when n is
 // negative.

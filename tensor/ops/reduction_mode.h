@@ -13,7 +13,7 @@ enum class Reduction : int8_t {
   kBatchMean,  // their sum divided by the size of dimension 0; KlDiv only
 };
 
-namespace core {
+namespace inner {
 // The attributes of a loss without options of its own.
 struct LossAttrs {
   Reduction reduction = Reduction::kMean;
@@ -22,7 +22,7 @@ struct LossAttrs {
     v.Field("reduction", reduction);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -31,7 +31,7 @@ Tensor Relu(const Tensor& x) {
   static const OpDef& op = Op("relu");
   return Apply1(op, {x});
 }
-Tensor core::ReluGrad(const Tensor& dy, const Tensor& y) {
+Tensor inner::ReluGrad(const Tensor& dy, const Tensor& y) {
   static const OpDef& op = Op("relu_grad");
   return Apply1(op, {dy, y});
 }

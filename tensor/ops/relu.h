@@ -8,10 +8,10 @@ namespace firn {
 // max(x, 0); NaN stays. The gradient at 0 is 0. Also for integers.
 Tensor Relu(const Tensor& x);
 
-namespace core {
+namespace inner {
 // Its gradient from the result: dy where y > 0, else 0.
 Tensor ReluGrad(const Tensor& dy, const Tensor& y);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

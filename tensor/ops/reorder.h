@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace firn::core {
+namespace firn::inner {
 
 // Of the operation reorder: a copy of x in another layout, row-major or with channels in blocks. No
 // function calls it: Apply arranges arguments, and graphs have it where they do so once for all.
@@ -15,6 +15,6 @@ struct ReorderAttrs {
   }
 };
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_REORDER_H_

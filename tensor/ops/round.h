@@ -11,7 +11,7 @@ enum class RoundTies : int8_t {
   kAway,  // to the one further from 0
 };
 
-namespace core {
+namespace inner {
 struct RoundAttrs {
   int64_t decimals = 0;
   RoundTies ties = RoundTies::kEven;
@@ -21,11 +21,12 @@ struct RoundAttrs {
     v.Field("ties", ties);
   }
 };
-}  // namespace core
+}  // namespace inner
+using RoundOptions = inner::RoundAttrs;
 
 // x rounded to `decimals` places after the point (before it when negative). Integers stay as they
 // are and take no negative `decimals`. The gradient is 0 everywhere.
-Tensor Round(const Tensor& x, const core::RoundAttrs& options = {});
+Tensor Round(const Tensor& x, const RoundOptions& options = {});
 
 }  // namespace firn
 

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct SelectAttrs {
   int64_t dim = 0;
   int64_t index = 0;
@@ -15,7 +15,7 @@ struct SelectAttrs {
     v.Field("index", index);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A view of x at one position of `dim`, which is dropped. Negative dims and indices count from the
 // end. Throws when either is out of range.

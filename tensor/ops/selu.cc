@@ -2,7 +2,7 @@
 
 #include "tensor/ops/selu.h"
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/ops/elu.h"
 
 namespace firn {

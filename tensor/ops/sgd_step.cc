@@ -106,13 +106,13 @@ FIRN_REGISTER_OP(sgd_step) {
 
 }  // namespace
 
-void core::SgdStep(const Tensor& param, const Tensor& grad, const Tensor& velocity,
-                   const Tensor& lr, const Tensor& step, const SgdStepAttrs& attrs) {
+void inner::SgdStep(const Tensor& param, const Tensor& grad, const Tensor& velocity,
+                    const Tensor& lr, const Tensor& step, const SgdStepAttrs& attrs) {
   SgdStep({{param, grad, velocity, step}}, lr, attrs);
 }
 
-void core::SgdStep(absl::Span<const SgdStepSlot> slots, const Tensor& lr, const SgdStepAttrs& attrs,
-                   const Tensor& skip) {
+void inner::SgdStep(absl::Span<const SgdStepSlot> slots, const Tensor& lr,
+                    const SgdStepAttrs& attrs, const Tensor& skip) {
   static const OpDef& op = Op("sgd_step");
   std::vector<TensorRef> in = {lr, skip};
   in.reserve(kFirstParam + slots.size() * kCycle);

@@ -4,7 +4,7 @@
 #include "absl/types/span.h"
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 struct SgdStepAttrs {
   double momentum = 0;
@@ -41,6 +41,6 @@ struct SgdStepSlot {
 void SgdStep(absl::Span<const SgdStepSlot> slots, const Tensor& lr, const SgdStepAttrs& attrs = {},
              const Tensor& skip = {});
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_SGD_STEP_H_

@@ -36,7 +36,7 @@ Tensor Sigmoid(const Tensor& x) {
   static const OpDef& op = Op("sigmoid");
   return ApplyFloating(op, x);
 }
-Tensor core::SigmoidGrad(const Tensor& dy, const Tensor& y) {
+Tensor inner::SigmoidGrad(const Tensor& dy, const Tensor& y) {
   static const OpDef& op = Op("sigmoid_grad");
   return Apply1(op, {dy, y});
 }

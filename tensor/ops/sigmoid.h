@@ -8,10 +8,10 @@ namespace firn {
 // 1 / (1 + e^-x). Integers and bools become f32.
 Tensor Sigmoid(const Tensor& x);
 
-namespace core {
+namespace inner {
 // Its gradient from the result: dy * y * (1 - y).
 Tensor SigmoidGrad(const Tensor& dy, const Tensor& y);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -39,7 +39,7 @@ Tensor Silu(const Tensor& x) {
   static const OpDef& op = Op("silu");
   return ApplyFloating(op, x);
 }
-Tensor core::SiluGrad(const Tensor& dy, const Tensor& x) {
+Tensor inner::SiluGrad(const Tensor& dy, const Tensor& x) {
   static const OpDef& op = Op("silu_grad");
   return Apply1(op, {dy, x});
 }

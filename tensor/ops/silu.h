@@ -8,10 +8,10 @@ namespace firn {
 // x * sigmoid(x), also called swish. Integers and bools become f32.
 Tensor Silu(const Tensor& x);
 
-namespace core {
+namespace inner {
 // Its gradient: dy * s * (1 + x * (1 - s)) with s = sigmoid(x).
 Tensor SiluGrad(const Tensor& dy, const Tensor& x);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -11,7 +11,7 @@ namespace firn {
 // As an `end` or `stop`: up to and including the last element in the direction of the step.
 inline constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
-namespace core {
+namespace inner {
 // The elements start, start + step, ... before `end` of one dimension.
 struct SliceAttrs {
   int64_t dim = 0;
@@ -26,7 +26,7 @@ struct SliceAttrs {
     v.Field("step", step);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x[start:end:step] along `dim`, as NumPy: negative positions count from the end, positions outside
 // are cut back to the dimension. A view; a negative step makes a copy. Throws when dim is out of

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct SmoothL1LossAttrs {
   Reduction reduction = Reduction::kMean;
   double beta = 1;
@@ -16,12 +16,13 @@ struct SmoothL1LossAttrs {
     v.Field("beta", beta);
   }
 };
-}  // namespace core
+}  // namespace inner
+using SmoothL1LossOptions = inner::SmoothL1LossAttrs;
 
 // With d = |x - y|: d^2 / (2 beta) below beta, d - beta / 2 from there on; its mean or its sum.
 // It is HuberLoss divided by its delta; beta 0 is L1Loss. Two floating tensors of one shape and
 // dtype: shapes that would broadcast are an error. Throws on a negative or infinite beta.
-Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const core::SmoothL1LossAttrs& options = {});
+Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const SmoothL1LossOptions& options = {});
 
 }  // namespace firn
 

@@ -114,7 +114,7 @@ Tensor Softmax(const Tensor& x, int64_t dim) {
 }
 Tensor Softmin(const Tensor& x, int64_t dim) { return Softmax(Mul(x, -1), dim); }
 
-Tensor core::SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
+Tensor inner::SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
   static const OpDef& op = Op("softmax_grad");
   return Apply1(op, {dy, y}, SoftmaxAttrs{dim});
 }

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // The attributes of every kind of softmax: one dimension, counted from the end when negative.
 struct SoftmaxAttrs {
   int64_t dim = -1;
@@ -14,7 +14,7 @@ struct SoftmaxAttrs {
     v.Field("dim", dim);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x normalised to probabilities along `dim`: y_i = exp(x_i) / sum_j exp(x_j). Any finite values are
 // safe; a line of -inf only gives NaN. Floating dtypes; half types compute in float.
@@ -22,11 +22,11 @@ Tensor Softmax(const Tensor& x, int64_t dim);
 // Softmax(-x).
 Tensor Softmin(const Tensor& x, int64_t dim);
 
-namespace core {
+namespace inner {
 // The gradient of Softmax for its result y: y * (dy - sum(dy * y)). A fused step of Softmax's own
 // rule; not for users.
 Tensor SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

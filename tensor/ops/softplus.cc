@@ -43,7 +43,7 @@ Tensor Softplus(const Tensor& x, double beta, double threshold) {
   static const OpDef& op = Op("softplus");
   return ApplyFloating(op, x, SoftplusAttrs{beta, threshold});
 }
-Tensor core::SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs) {
+Tensor inner::SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs) {
   static const OpDef& op = Op("softplus_grad");
   return Apply1(op, {dy, x}, attrs);
 }

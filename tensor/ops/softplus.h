@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct SoftplusAttrs {
   double beta = 1;
   double threshold = 20;
@@ -15,16 +15,16 @@ struct SoftplusAttrs {
     v.Field("threshold", threshold);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // log(1 + e^(beta x)) / beta, and x itself where beta * x > threshold. Finite for finite x whatever
 // the threshold. Integers and bools become f32.
 Tensor Softplus(const Tensor& x, double beta = 1, double threshold = 20);
 
-namespace core {
+namespace inner {
 // Its gradient: dy * sigmoid(beta x), and dy beyond the threshold.
 Tensor SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct SortAttrs {
   int64_t dim = -1;
   bool descending = false;
@@ -17,7 +17,7 @@ struct SortAttrs {
     v.Field("stable", stable);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct SortOptions {
   bool descending = false;

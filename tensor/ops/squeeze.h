@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct SqueezeAttrs {
   DimList dims;
   template <class V>
@@ -14,7 +14,7 @@ struct SqueezeAttrs {
     v.Field("dims", dims);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A view of x without those of `dims` (empty: all) whose size is 1; the others are left alone.
 // Throws when a dim is out of range or named twice.

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct SubAttrs {
   double alpha = 1;
   template <class V>
@@ -13,7 +13,7 @@ struct SubAttrs {
     v.Field("alpha", alpha);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x - alpha * y, broadcast; dtypes promote as PyTorch's. Integers wrap around and want a whole
 // alpha; bool is refused (see LogicalXor). Operator `-`.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/ops/sub.h"
 

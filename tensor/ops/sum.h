@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // The attributes of every reduction: the dimensions to reduce (empty: all) and whether they stay
 // with size 1.
 struct ReduceAttrs {
@@ -18,7 +18,7 @@ struct ReduceAttrs {
     v.Field("keepdim", keepdim);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The sum over `dims` (empty: all). Half types accumulate in float; bool and integers give i64.
 Tensor Sum(const Tensor& x, const DimList& dims = {}, bool keepdim = false);

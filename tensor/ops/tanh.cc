@@ -33,7 +33,7 @@ Tensor Tanh(const Tensor& x) {
   static const OpDef& op = Op("tanh");
   return ApplyFloating(op, x);
 }
-Tensor core::TanhGrad(const Tensor& dy, const Tensor& y) {
+Tensor inner::TanhGrad(const Tensor& dy, const Tensor& y) {
   static const OpDef& op = Op("tanh_grad");
   return Apply1(op, {dy, y});
 }

@@ -8,10 +8,10 @@ namespace firn {
 // The hyperbolic tangent. Integers and bools become f32.
 Tensor Tanh(const Tensor& x);
 
-namespace core {
+namespace inner {
 // Its gradient from the result: dy * (1 - y * y).
 Tensor TanhGrad(const Tensor& dy, const Tensor& y);
-}  // namespace core
+}  // namespace inner
 
 }  // namespace firn
 

@@ -6,7 +6,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct ToDeviceAttrs {
   DeviceType device_type = DeviceType::kCpu;
   int8_t device_index = 0;
@@ -16,7 +16,7 @@ struct ToDeviceAttrs {
     v.Field("device_index", device_index);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // x on `device`, contiguous; x itself when it is there. A copy to a CUDA device is queued and not
 // waited for; a copy to the CPU waits for what is queued on x's device. Throws kUnavailable when

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct TopkAttrs {
   int64_t k = 1;
   int64_t dim = -1;
@@ -19,7 +19,7 @@ struct TopkAttrs {
     v.Field("sorted", sorted);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 struct TopkOptions {
   bool largest = true;

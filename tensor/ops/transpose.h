@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct TransposeAttrs {
   int64_t dim0 = -2;
   int64_t dim1 = -1;
@@ -15,7 +15,7 @@ struct TransposeAttrs {
     v.Field("dim1", dim1);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A view of x with two dimensions swapped (NumPy's swapaxes); see Permute for any order. Throws
 // when a dim is out of range.

@@ -65,7 +65,7 @@ FIRN_REGISTER_OP(unscale_gradients) {
 
 }  // namespace
 
-Tensor core::UnscaleGradients(const std::vector<Tensor>& grads, const Tensor& scale) {
+Tensor inner::UnscaleGradients(const std::vector<Tensor>& grads, const Tensor& scale) {
   static const OpDef& op = Op("unscale_gradients");
   std::vector<TensorRef> in = {scale};
   in.insert(in.end(), grads.begin(), grads.end());

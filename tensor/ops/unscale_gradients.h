@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 // Divides all of `grads` by `scale` (0-d, floating) in place, each element multiplied by 1 / scale.
 // Returns whether an element was infinite or NaN before: bool, 0-d
@@ -13,6 +13,6 @@ namespace firn::core {
 // there is a gradient and all are floating and contiguous.
 Tensor UnscaleGradients(const std::vector<Tensor>& grads, const Tensor& scale);
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_UNSCALE_GRADIENTS_H_

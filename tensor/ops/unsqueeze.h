@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 // One dimension as an attribute.
 struct DimAttrs {
   int64_t dim = 0;
@@ -14,7 +14,7 @@ struct DimAttrs {
     v.Field("dim", dim);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // A view of x with a dimension of size 1 inserted, so that it becomes number `dim` of the result.
 // -rank - 1 <= dim <= rank; throws otherwise.

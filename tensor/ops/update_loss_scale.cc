@@ -42,8 +42,8 @@ FIRN_REGISTER_OP(update_loss_scale) {
 
 }  // namespace
 
-void core::UpdateLossScale(const Tensor& scale, const Tensor& good_steps, const Tensor& skipped,
-                           const Tensor& found, const UpdateLossScaleAttrs& attrs) {
+void inner::UpdateLossScale(const Tensor& scale, const Tensor& good_steps, const Tensor& skipped,
+                            const Tensor& found, const UpdateLossScaleAttrs& attrs) {
   static const OpDef& op = Op("update_loss_scale");
   Apply(op, {scale, good_steps, skipped, found}, attrs);
 }

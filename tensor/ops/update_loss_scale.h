@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-namespace firn::core {
+namespace firn::inner {
 
 struct UpdateLossScaleAttrs {
   double growth_factor = 2;
@@ -26,6 +26,6 @@ struct UpdateLossScaleAttrs {
 void UpdateLossScale(const Tensor& scale, const Tensor& good_steps, const Tensor& skipped,
                      const Tensor& found, const UpdateLossScaleAttrs& attrs = {});
 
-}  // namespace firn::core
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_UPDATE_LOSS_SCALE_H_

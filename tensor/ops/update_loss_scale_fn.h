@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_UPDATE_LOSS_SCALE_FN_H_
 #define FIRN_TENSOR_OPS_UPDATE_LOSS_SCALE_FN_H_
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/ops/update_loss_scale.h"
 

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-namespace core {
+namespace inner {
 struct VarAttrs {
   ReduceAttrs over;
   int64_t correction = 1;
@@ -15,7 +15,7 @@ struct VarAttrs {
     v.Field("correction", correction);
   }
 };
-}  // namespace core
+}  // namespace inner
 
 // The variance over `dims` (empty: all): the sum of squared deviations from the mean, divided by
 // the number n of elements less `correction` (1: the unbiased estimate from a sample; 0: of all

@@ -11,7 +11,7 @@
 
 #include "autograd/graph/static_graph.h"
 #include "autograd/operation_hooks.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/operators.h"

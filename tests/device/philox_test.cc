@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "gtest/gtest.h"
 
 namespace firn {

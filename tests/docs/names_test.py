@@ -20,13 +20,13 @@ class NamesTest(unittest.TestCase):
         changed = names_changed(ROOT, read(ROOT, "docs/names.txt").splitlines())
         self.assertFalse(changed, f"""firn.h brings other names than docs/names.txt lists:
 {changed}
-A name that programs do not write belongs into namespace core. If these are right:
+A name that programs do not write belongs into namespace inner. If these are right:
     tools/public_api.py --names > docs/names.txt""")
 
     def test_what_library_code_sees_is_not_let_out(self):
         by = reached(ROOT)
-        self.assertNotIn("device/core.h", by, "it makes firn::core and firn one: " +
-                         (chain(by, "device/core.h") if "device/core.h" in by else ""))
+        self.assertNotIn("device/inner.h", by, "it makes firn::inner and firn one: " +
+                         (chain(by, "device/inner.h") if "device/inner.h" in by else ""))
 
 
 if __name__ == "__main__":

@@ -50,6 +50,9 @@ class Operand {};
 class Plan {};
 class Recorder {};
 class Stream {};
+namespace core {
+struct Engine {};
+}  // namespace core
 void Hash(const Node&) {}
 void Describe(const Node&) {}
 void Name(const Node&) {}
@@ -72,7 +75,7 @@ TEST(NamesTest, AProgramMayHaveItsOwn) {
   EXPECT_FALSE(NotFound(node).ok());
   EXPECT_NE(Layout::kWide, Layout::kTall);
   static_cast<void>(std::tuple<Allocator, Attrs, Buffer, Executor, Instr, Operand, Plan, Recorder,
-                               Stream, Edge>());
+                               Stream, Edge, core::Engine>());
 }
 
 }  // namespace

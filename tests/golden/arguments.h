@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/attrs.h"
 #include "tensor/tensor.h"
 #include "tests/golden/vectors.h"

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/check.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/from.h"
 
 namespace firn::testing {

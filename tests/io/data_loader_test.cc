@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "device/context.h"
-#include "device/core.h"
 #include "device/cuda.h"
+#include "device/inner.h"
 #include "device/internal/cuda_context.h"
 #include "device/parallel.h"
 #include "gmock/gmock.h"

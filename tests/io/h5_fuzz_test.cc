@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "device/core.h"
 #include "device/cpu_allocator.h"
+#include "device/inner.h"
 #include "device/philox.h"
 #include "gtest/gtest.h"
 #include "io/hdf5.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "autograd/graph/graph.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/data_loader.h"

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/testing.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"

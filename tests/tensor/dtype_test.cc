@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "device/core.h"
+#include "device/inner.h"
 
 namespace firn {
 namespace {

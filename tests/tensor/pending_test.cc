@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/ops/full.h"
 #include "tensor/owner.h"
 

@@ -1,7 +1,7 @@
 #include "tensor/spec.h"
 
 #include "absl/types/span.h"
-#include "device/core.h"
+#include "device/inner.h"
 #include "gtest/gtest.h"
 
 namespace firn {

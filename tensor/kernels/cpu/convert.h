@@ -4,7 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/dtype.h"
 
 namespace firn::cpu {

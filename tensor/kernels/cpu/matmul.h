@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "tensor/kernels/cpu/gemm.h"
 #include "tensor/spec.h"
 

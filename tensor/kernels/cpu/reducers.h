@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/dtype.h"
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "device/core.h"
+#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/dtype.h"
 #include "tensor/kernels/cpu/convert.h"

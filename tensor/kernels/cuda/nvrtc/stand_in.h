@@ -161,7 +161,7 @@ constexpr T&& move(T& x) {
 // What operations' headers name beside their attributes.
 namespace firn {
 class Tensor;
-namespace core {
+namespace inner {
 class KernelContext;
 }
 }  // namespace firn
