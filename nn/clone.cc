@@ -74,9 +74,9 @@ void ModuleCloner::Copy(const Module& from, Module& to) {
       }
       open.emplace_back(child.get(), twin);
     }
-    for (const Module::Slot& s : a->slots_) {
-      Module::Slot* twin = nullptr;
-      for (Module::Slot& t : b->slots_) twin = t.name == s.name ? &t : twin;
+    for (const Module::TensorSlot& s : a->slots_) {
+      Module::TensorSlot* twin = nullptr;
+      for (Module::TensorSlot& t : b->slots_) twin = t.name == s.name ? &t : twin;
       if (twin == nullptr) twin = &b->AddSlot(s.name, {}, s.is_parameter);
       twin->sizes = s.sizes;
       twin->Keep(CopyOf(s.tensor, &copies));

@@ -183,18 +183,18 @@ void Module::Drop(Module& child) {
 
 // --- Parameters ---------------------------------------------------------------------------------
 
-std::string Module::Slot::OwnedName() const {
+std::string Module::TensorSlot::OwnedName() const {
   return absl::StrCat(is_parameter ? "parameter " : "buffer ", module->path(), ".", name);
 }
 
-void Module::Slot::Keep(Tensor t) {
+void Module::TensorSlot::Keep(Tensor t) {
   if (kept) Disown(tensor, this);
   tensor = std::move(t);
   kept = tensor.defined();
   if (kept) Own(tensor, this);
 }
 
-void Module::Slot::CheckKept() const {
+void Module::TensorSlot::CheckKept() const {
   if (kept == tensor.defined()) [[likely]]
     return;
   RaiseStatus(FailedPrecondition(OwnedName(),
@@ -203,9 +203,9 @@ void Module::Slot::CheckKept() const {
               "module");
 }
 
-Module::Slot& Module::AddSlot(std::string slot_name, Tensor tensor, bool is_parameter) {
+Module::TensorSlot& Module::AddSlot(std::string slot_name, Tensor tensor, bool is_parameter) {
   bool taken = false;
-  for (const Slot& s : slots_) taken |= s.name == slot_name;
+  for (const TensorSlot& s : slots_) taken |= s.name == slot_name;
   CheckName(slot_name, taken, is_parameter ? "add_parameter" : "add_buffer", *this);
   slots_.emplace_back(this, std::move(slot_name), std::move(tensor), is_parameter);
   return slots_.back();
@@ -222,7 +222,7 @@ Tensor& Module::AddBuffer(std::string buffer_name, Tensor initial) {
 
 Tensor& Module::AddPendingSlot(std::string slot_name, const std::vector<int64_t>& sizes,
                                bool is_parameter) {
-  Slot& slot = AddSlot(std::move(slot_name), {}, is_parameter);
+  TensorSlot& slot = AddSlot(std::move(slot_name), {}, is_parameter);
   slot.sizes = sizes;
   slot.Keep(MakePending(kDefaultFloat, Device::Cpu()));
   slot.tensor.SetRequiresGrad(is_parameter);
@@ -248,11 +248,11 @@ void Module::InitPending(Tensor& pending, const Shape& shape,
   Materialize(pending, value);
 }
 
-std::vector<Module::NamedSlot> Module::Slots() const {
-  std::vector<NamedSlot> all;
+std::vector<Module::NamedTensorSlot> Module::Slots() const {
+  std::vector<NamedTensorSlot> all;
   for (const NamedModule& m : named_modules()) {
     for (const bool parameters : {true, false}) {
-      for (Slot& s : m.module->slots_) {
+      for (TensorSlot& s : m.module->slots_) {
         s.CheckKept();
         if (s.is_parameter != parameters || !s.tensor.defined()) continue;
         all.push_back({m.name.empty() ? s.name : absl::StrCat(m.name, ".", s.name), &s});
@@ -265,7 +265,7 @@ std::vector<Module::NamedSlot> Module::Slots() const {
 std::vector<NamedTensor> Module::named_parameters() const {
   std::vector<NamedTensor> named;
   std::set<const TensorImpl*> seen;
-  for (const NamedSlot& s : Slots()) {
+  for (const NamedTensorSlot& s : Slots()) {
     if (s.slot->is_parameter && seen.insert(s.slot->tensor.impl()).second) {
       named.push_back({s.name, s.slot->tensor});
     }
@@ -281,7 +281,7 @@ std::vector<Tensor> Module::parameters() const {
 
 std::vector<NamedTensor> Module::named_buffers() const {
   std::vector<NamedTensor> named;
-  for (const NamedSlot& s : Slots()) {
+  for (const NamedTensorSlot& s : Slots()) {
     if (!s.slot->is_parameter) named.push_back({s.name, s.slot->tensor});
   }
   return named;
@@ -298,8 +298,8 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
   if (!parameter.defined()) {
     RaiseStatus(InvalidArgument(name, " cannot be an undefined tensor"), kName);
   }
-  Slot* slot = nullptr;
-  for (const NamedSlot& s : Slots()) {
+  TensorSlot* slot = nullptr;
+  for (const NamedTensorSlot& s : Slots()) {
     if (s.name == name && s.slot->is_parameter) slot = s.slot;
   }
   if (slot == nullptr) RaiseStatus(NotFound("there is no parameter named ", name), kName);
@@ -309,7 +309,7 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
                                 pending ? "a pending tensor" : parameter.shape().ToString()),
                 kName);
   }
-  for (const NamedSlot& s : root().Slots()) {
+  for (const NamedTensorSlot& s : root().Slots()) {
     if (!pending || !s.slot->tensor.Is(parameter) || s.slot->AgreesWith(*slot)) continue;
     RaiseStatus(InvalidArgument(name, " is ", slot->ShapeText(), " and cannot be ", s.name,
                                 ", which is ", s.slot->ShapeText()),

@@ -127,7 +127,7 @@ class Module {
   // names are made.
   template <class F>
   void ForEachOwnTensor(F f) const {
-    for (const Slot& s : slots_) {
+    for (const TensorSlot& s : slots_) {
       if (s.tensor.defined()) f(s.tensor);
     }
   }
@@ -237,14 +237,14 @@ class Module {
   friend class CallScope;
 
   // A registered parameter or buffer.
-  struct Slot final : inner::TensorOwner {
-    Slot(Module* m, std::string n, Tensor t, bool p)
+  struct TensorSlot final : inner::TensorOwner {
+    TensorSlot(Module* m, std::string n, Tensor t, bool p)
         : module(m), name(std::move(n)), is_parameter(p) {
       Keep(std::move(t));
     }
-    Slot(const Slot&) = delete;
-    Slot& operator=(const Slot&) = delete;
-    ~Slot() { Keep(Tensor()); }
+    TensorSlot(const TensorSlot&) = delete;
+    TensorSlot& operator=(const TensorSlot&) = delete;
+    ~TensorSlot() { Keep(Tensor()); }
     std::string OwnedName() const override;
     std::string KnownShape() const override { return ShapeText(); }
     const Tensor* handle() const override { return &tensor; }
@@ -255,7 +255,7 @@ class Module {
     // Whether `shape` agrees with the sizes that are known.
     bool Fits(const Shape& shape) const;
     // Whether one tensor can be both. Requires: both are pending.
-    bool AgreesWith(const Slot& other) const;
+    bool AgreesWith(const TensorSlot& other) const;
     std::string ShapeText() const;
 
     Module* module;
@@ -265,21 +265,21 @@ class Module {
     bool is_parameter;
     std::vector<int64_t> sizes;  // of a pending tensor
   };
-  struct NamedSlot {
+  struct NamedTensorSlot {
     std::string name;
-    Slot* slot;
+    TensorSlot* slot;
   };
 
-  Slot& AddSlot(std::string slot_name, Tensor tensor, bool is_parameter);
+  TensorSlot& AddSlot(std::string slot_name, Tensor tensor, bool is_parameter);
   Tensor& AddPendingSlot(std::string slot_name, const std::vector<int64_t>& sizes,
                          bool is_parameter);
   // Every slot of the tree that is in use, under every name, in the order of state_dict().
-  std::vector<NamedSlot> Slots() const;
+  std::vector<NamedTensorSlot> Slots() const;
   // Whether this child may still be dropped.
   bool undecided() const;
   // Also lists what can be loaded, and from what.
-  LoadReport Compare(const StateDict& state, const std::vector<NamedSlot>& slots,
-                     std::vector<std::pair<Slot*, const Tensor*>>* fitting) const;
+  LoadReport Compare(const StateDict& state, const std::vector<NamedTensorSlot>& slots,
+                     std::vector<std::pair<TensorSlot*, const Tensor*>>* fitting) const;
   const std::string* MakePath() const;
   void ForgetPaths();
   const Module& root() const;
@@ -294,7 +294,7 @@ class Module {
   bool tentative_ = false;
   bool foreign_call_noted_ = false;
   std::vector<std::unique_ptr<Module>> children_;
-  std::deque<Slot> slots_;  // a deque, because references to them are handed out
+  std::deque<TensorSlot> slots_;  // a deque, because references to them are handed out
   std::unique_ptr<Hooks> hooks_;
   mutable std::atomic<const std::string*> path_{nullptr};
 };

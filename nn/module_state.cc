@@ -20,7 +20,7 @@
 
 namespace firn::nn {
 
-bool Module::Slot::Fits(const Shape& shape) const {
+bool Module::TensorSlot::Fits(const Shape& shape) const {
   if (!IsPending(tensor)) return shape == tensor.shape();
   if (shape.rank() != static_cast<int>(sizes.size())) return false;
   for (int i = 0; i < shape.rank(); ++i) {
@@ -30,13 +30,13 @@ bool Module::Slot::Fits(const Shape& shape) const {
   return true;
 }
 
-bool Module::Slot::AgreesWith(const Slot& other) const {
+bool Module::TensorSlot::AgreesWith(const TensorSlot& other) const {
   return std::equal(
       sizes.begin(), sizes.end(), other.sizes.begin(), other.sizes.end(),
       [](int64_t a, int64_t b) { return a == b || a == kDeferred || b == kDeferred; });
 }
 
-std::string Module::Slot::ShapeText() const {
+std::string Module::TensorSlot::ShapeText() const {
   if (!IsPending(tensor)) return tensor.shape().ToString();
   const auto size = [](std::string* out, int64_t s) {
     absl::StrAppend(out, s == kDeferred ? "?" : absl::StrCat(s));
@@ -47,13 +47,13 @@ std::string Module::Slot::ShapeText() const {
 // Of the module, not of one slot: some, such as a count of batches, have their size from the start.
 bool Module::undecided() const {
   return tentative_ && std::any_of(slots_.begin(), slots_.end(),
-                                   [](const Slot& s) { return IsPending(s.tensor); });
+                                   [](const TensorSlot& s) { return IsPending(s.tensor); });
 }
 
 StateDict Module::state_dict() const {
   StateDict state;
   std::vector<std::string> pending;
-  for (const NamedSlot& s : Slots()) {
+  for (const NamedTensorSlot& s : Slots()) {
     if (s.slot->module->undecided()) continue;
     if (IsPending(s.slot->tensor)) {
       pending.push_back(s.name);
@@ -69,18 +69,18 @@ StateDict Module::state_dict() const {
   return state;
 }
 
-LoadReport Module::Compare(const StateDict& state, const std::vector<NamedSlot>& slots,
-                           std::vector<std::pair<Slot*, const Tensor*>>* fitting) const {
+LoadReport Module::Compare(const StateDict& state, const std::vector<NamedTensorSlot>& slots,
+                           std::vector<std::pair<TensorSlot*, const Tensor*>>* fitting) const {
   LoadReport report;
   OrderedMap<bool> known;
   std::set<const Module*> present;  // of which the dict has something
-  for (const NamedSlot& s : slots) {
+  for (const NamedTensorSlot& s : slots) {
     known.Insert(s.name, true);
     if (state.Contains(s.name)) present.insert(s.slot->module);
   }
   std::map<const TensorImpl*, Shape> given;  // to pending tensors, which may have several names
-  for (const NamedSlot& s : slots) {
-    const Slot& slot = *s.slot;
+  for (const NamedTensorSlot& s : slots) {
+    const TensorSlot& slot = *s.slot;
     const Tensor* value = state.Find(s.name);
     if (value == nullptr) {
       const bool optional = slot.module->undecided() && !present.contains(slot.module);
@@ -110,15 +110,15 @@ LoadReport Module::Compare(const StateDict& state, const std::vector<NamedSlot>&
 }
 
 LoadReport Module::LoadStateDict(const StateDict& state, const LoadOptions& options) {
-  const std::vector<NamedSlot> slots = Slots();
-  std::vector<std::pair<Slot*, const Tensor*>> fitting;
+  const std::vector<NamedTensorSlot> slots = Slots();
+  std::vector<std::pair<TensorSlot*, const Tensor*>> fitting;
   const LoadReport report = Compare(state, slots, &fitting);
   if (options.strict && !report.ok()) {
     throw Error(InvalidArgument(report.ToString()),
                 absl::StrCat("load ", options.source, ": ", report.ToString()));
   }
   const NoGradScope no_grad;
-  std::vector<std::pair<Slot*, Tensor>> ready;
+  std::vector<std::pair<TensorSlot*, Tensor>> ready;
   for (const auto& [slot, value] : fitting) {
     const Tensor& target = slot->tensor;
     const Tensor converted = Cast(value->To(target.device()), target.dtype());

@@ -85,13 +85,13 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
 }
 
 void Optimizer::AddParameters(const ParameterList& parameters, double lr) {
-  Group group;
+  ParameterGroup group;
   group.slots = MakeSlots(parameters, groups_.size());
   group.lr = FromVector(std::vector<double>{lr}, Shape());
   groups_.push_back(std::move(group));
 }
 
-Optimizer::Group& Optimizer::GroupAt(size_t group) {
+Optimizer::ParameterGroup& Optimizer::GroupAt(size_t group) {
   if (group >= groups_.size()) {
     RaiseStatus(OutOfRange("there is no group ", group, ", only ", groups_.size()), name());
   }
@@ -100,7 +100,7 @@ Optimizer::Group& Optimizer::GroupAt(size_t group) {
 
 void Optimizer::SetParameters(const ParameterList& parameters,
                               const SetParametersOptions& options) {
-  Group& group = GroupAt(options.group);
+  ParameterGroup& group = GroupAt(options.group);
   std::vector<Slot> slots = MakeSlots(parameters, options.group);
   for (Slot& s : slots) {
     if (!options.retain_state) continue;
@@ -115,7 +115,7 @@ void Optimizer::SetParameters(const ParameterList& parameters,
 
 std::vector<Tensor> Optimizer::parameters() const {
   std::vector<Tensor> all;
-  for (const Group& g : groups_) {
+  for (const ParameterGroup& g : groups_) {
     for (const Slot& s : g.slots) all.push_back(s.param);
   }
   return all;
@@ -152,7 +152,7 @@ void Optimizer::SetLr(double lr) {
 
 void Optimizer::CheckAnyKnown() const {
   const Slot* pending = nullptr;
-  for (const Group& g : groups_) {
+  for (const ParameterGroup& g : groups_) {
     for (const Slot& s : g.slots) {
       if (!IsPending(s.param)) return;
       if (pending == nullptr) pending = &s;
@@ -184,7 +184,7 @@ void Optimizer::Prepare(size_t group, Slot& slot) const {
 }
 
 void Optimizer::StepGroup(size_t group, const Tensor& skip) {
-  Group& g = groups_[group];
+  ParameterGroup& g = groups_[group];
   std::vector<Slot*> slots;
   slots.reserve(g.slots.size());
   for (Slot& s : g.slots) {
@@ -216,7 +216,7 @@ void Optimizer::Step(const Tensor& skip) {
 }
 
 void Optimizer::ZeroGrad() {
-  for (Group& g : groups_) {
+  for (ParameterGroup& g : groups_) {
     for (Slot& s : g.slots) s.param.ZeroGrad();
   }
 }

@@ -112,12 +112,12 @@ class Optimizer {
   void AddParameters(const ParameterList& parameters, double lr);
 
  private:
-  struct Group {
+  struct ParameterGroup {
     Tensor lr;  // f64, 0-d
     std::vector<Slot> slots;
   };
 
-  Group& GroupAt(size_t group);
+  ParameterGroup& GroupAt(size_t group);
   // Slots for the parameters; throws as SetParameters says. `group` is where they will stand.
   std::vector<Slot> MakeSlots(const ParameterList& parameters, size_t group) const;
   void CheckAnyKnown() const;
@@ -128,7 +128,7 @@ class Optimizer {
   void Prepare(size_t group, Slot& slot) const;
   void StepGroup(size_t group, const Tensor& skip);
 
-  std::vector<Group> groups_;
+  std::vector<ParameterGroup> groups_;
 };
 
 // An optimizer whose groups have options of this kind: an aggregate with a field `double lr` and

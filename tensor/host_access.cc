@@ -56,10 +56,6 @@ Tensor OnHost(const Tensor& t, const char* what) {
   return *std::move(plain);
 }
 
-}  // namespace
-
-namespace {
-
 // Calls f with the type that `type` describes.
 template <class F>
 void VisitNumberType(internal::NumberType type, F f) {

@@ -43,6 +43,12 @@ absl::Status FillWithNothing(const Tensor& place) {
   return CopyElements(many, there.impl()->data, place.spec(), place.impl()->data);
 }
 
+// Whether a value lies in the buffer.
+auto IsIn(const Graph& graph, BufferId buffer) {
+  return
+      [&graph, buffer](ValueId id) { return id != kNoValue && graph.value(id).buffer == buffer; };
+}
+
 // Other memory for a tensor that all graphs which share it see; its elements are anything.
 absl::Status GiveOtherMemory(const Tensor& t) {
   FIRN_ASSIGN_OR_RETURN(const Tensor other, AllocateTensor(t.spec()));
@@ -62,9 +68,7 @@ bool Executor::IsMadeAnew(ValueId id) const {
     return v.buffer == buffer && v.bound.defined();
   });
   if (bound != 1) return false;
-  const auto lies_there = [&](ValueId other) {
-    return other != kNoValue && graph_.value(other).buffer == buffer;
-  };
+  const auto lies_there = IsIn(graph_, buffer);
   for (const Instr& instr : graph_.instrs) {
     if (std::any_of(instr.in.begin(), instr.in.end(), lies_there)) return false;
     for (const ValueId out : instr.out) {
@@ -77,10 +81,7 @@ bool Executor::IsMadeAnew(ValueId id) const {
 // Whether the run does nothing with the gradient but add to it.
 bool Executor::IsOnlySummed(ValueId id) const {
   if (id == kNoValue) return false;
-  const BufferId buffer = graph_.value(id).buffer;
-  const auto lies_there = [&](ValueId other) {
-    return other != kNoValue && graph_.value(other).buffer == buffer;
-  };
+  const auto lies_there = IsIn(graph_, graph_.value(id).buffer);
   return std::none_of(
              graph_.instrs.begin(), graph_.instrs.end(),
              [&](const Instr& instr) {

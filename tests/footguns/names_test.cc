@@ -23,6 +23,25 @@ struct Generator : nn::Module {
 struct Value {
   double price = 0;
 };
+struct Slot {
+  int64_t width = 4;
+};
+struct NamedSlot {
+  Slot slot;
+};
+// Inside of a module and of an optimizer, too, whose bases have names of their own.
+struct Slotted : nn::Module {
+  NamedSlot first;
+};
+struct GroupOptions {
+  double lr = 0.1;
+  template <class V>
+  void Visit(V&) {}
+};
+struct Group {};
+class Grouped : public optim::OptimizerOf<GroupOptions> {
+  std::vector<Group> mine_;
+};
 struct Node {
   Value value;
 };
@@ -66,6 +85,7 @@ TEST(NamesTest, AProgramMayHaveItsOwn) {
   Generator generator;
   EXPECT_EQ(generator.Forward(Randn({2, 3})).shape(), Shape({2, 4}));
   EXPECT_EQ(generator.type_name(), "Generator");
+  EXPECT_EQ(Slotted().first.slot.width, 4);
 
   Storage storage{.graph = {.nodes = {{.value = {.price = 2}}}, .edges = {{.from = 0, .to = 0}}},
                   .kernel = {.width = 3}};
