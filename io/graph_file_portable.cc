@@ -10,6 +10,7 @@
 
 #include "device/status_macros.h"
 #include "io/graph_file_format.h"
+#include "tensor/op.h"
 
 namespace firn::io {
 namespace {

@@ -10,6 +10,7 @@
 #include "io/graph_file_format.h"
 #include "tensor/allocate.h"
 #include "tensor/error.h"
+#include "tensor/op.h"
 
 namespace firn::io {
 namespace {

@@ -13,6 +13,7 @@
 #include "io/graph_file_format.h"
 #include "io/internal/graph_archive.h"
 #include "tensor/error.h"
+#include "tensor/op.h"
 #include "tensor/owner.h"
 #include "tensor/pending.h"
 #include "tensor/reorder.h"

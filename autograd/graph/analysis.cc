@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tensor/op.h"
+
 namespace firn {
 
 std::vector<bool> ChangedInPlace(const Graph& graph) {

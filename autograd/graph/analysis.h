@@ -9,6 +9,7 @@
 
 #include "absl/types/span.h"
 #include "autograd/graph/graph.h"
+#include "device/inner.h"
 
 namespace firn {
 

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "autograd/graph/plan.h"
 #include "device/device.h"
+#include "device/inner.h"
 #include "tensor/storage.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "autograd/graph/graph.h"
-#include "tensor/op.h"
+#include "tensor/tensor.h"
 
 namespace firn::inner {
 
@@ -24,5 +24,10 @@ using CaptureFn = absl::FunctionRef<TensorList(absl::Span<const Tensor> inputs)>
 Captured Capture(CaptureFn fn, absl::Span<const Tensor> inputs);
 
 }  // namespace firn::inner
+
+namespace firn {
+using inner::Capture;
+using inner::CaptureFn;
+}  // namespace firn
 
 #endif  // FIRN_AUTOGRAD_GRAPH_CAPTURE_H_

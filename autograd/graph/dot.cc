@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "autograd/graph/visit.h"
 #include "device/escape.h"
+#include "tensor/op.h"
 
 namespace firn {
 namespace {

@@ -11,6 +11,7 @@
 #include "autograd/graph/passes/dead_code.h"
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
+#include "tensor/op.h"
 #include "tensor/ops/full.h"
 #include "tensor/ops/reorder.h"
 

@@ -8,6 +8,7 @@
 #include "autograd/graph/edit.h"
 #include "autograd/graph/passes/dead_code.h"
 #include "device/status_macros.h"
+#include "tensor/op.h"
 #include "tensor/ops/batch_norm.h"
 
 namespace firn {

@@ -9,6 +9,7 @@
 #include "autograd/graph/infer.h"
 #include "autograd/graph/visit.h"
 #include "device/status_macros.h"
+#include "tensor/op.h"
 
 namespace firn {
 namespace {
@@ -165,5 +166,7 @@ ValueId inner::AddTemp(Graph& graph, const TensorSpec& spec) {
   graph.values.push_back({buffer, 0, spec, {}});
   return static_cast<ValueId>(graph.values.size() - 1);
 }
+
+bool inner::Writes(const OpDef& op, size_t i) { return op.any_inout && op.input(i).inout; }
 
 }  // namespace firn

@@ -13,13 +13,13 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "autograd/graph/phase.h"
-#include "device/inner.h"
 #include "tensor/attrs.h"
-#include "tensor/op.h"
 #include "tensor/spec.h"
 #include "tensor/tensor.h"
 
 namespace firn::inner {
+
+struct OpDef;
 
 using BufferId = int32_t;
 using ValueId = int32_t;
@@ -130,8 +130,23 @@ struct Captured {
 };
 
 // True if the operation writes into input `i` of a call.
-inline bool Writes(const OpDef& op, size_t i) { return op.any_inout && op.input(i).inout; }
+bool Writes(const OpDef& op, size_t i);
 
 }  // namespace firn::inner
+
+namespace firn {
+
+// firn.h names some of these without defining them; so they stand in inner, for programs that have
+// a Graph of their own. Who includes this header writes them.
+using inner::Buffer;
+using inner::Captured;
+using inner::GradientEffect;
+using inner::Graph;
+using inner::Instr;
+using inner::kNoValue;
+using inner::Value;
+using inner::ValueId;
+
+}  // namespace firn
 
 #endif  // FIRN_AUTOGRAD_GRAPH_GRAPH_H_

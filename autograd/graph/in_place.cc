@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "autograd/graph/analysis.h"
+#include "tensor/op.h"
 
 namespace firn {
 namespace {

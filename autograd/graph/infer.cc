@@ -7,6 +7,7 @@
 
 #include "device/status_macros.h"
 #include "tensor/allocate.h"
+#include "tensor/op.h"
 
 namespace firn {
 

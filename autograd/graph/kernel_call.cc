@@ -7,6 +7,7 @@
 
 #include "device/status_macros.h"
 #include "tensor/internal/kernel_choice.h"
+#include "tensor/op.h"
 
 namespace firn {
 

@@ -11,6 +11,7 @@
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
 #include "tensor/internal/packed_conv.h"
+#include "tensor/op.h"
 
 namespace firn {
 absl::StatusOr<PassReport> PackParameters(Graph& graph) {

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "device/inner.h"
+
 namespace firn {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "device/inner.h"
 
 namespace firn::inner {
 

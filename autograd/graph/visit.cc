@@ -2,6 +2,8 @@
 
 #include "autograd/graph/visit.h"
 
+#include "tensor/op.h"
+
 namespace firn {
 namespace {
 

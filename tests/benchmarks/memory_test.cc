@@ -9,6 +9,7 @@
 #include "autograd/graph/plan.h"
 #include "benchmarks/trainer.h"
 #include "device/cpu_allocator.h"
+#include "device/inner.h"
 #include "device/parallel.h"
 
 namespace firn::benchmarks {

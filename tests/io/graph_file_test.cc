@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "device/inner.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/graph_file_contents.h"

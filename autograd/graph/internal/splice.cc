@@ -12,6 +12,7 @@
 #include "autograd/graph/passes/pass.h"
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
+#include "tensor/op.h"
 #include "tensor/ops/reorder.h"
 #include "tensor/owner.h"
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "tensor/op.h"
+
 namespace firn {
 namespace {
 

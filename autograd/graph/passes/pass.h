@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "autograd/graph/graph.h"
+#include "tensor/op.h"
 
 namespace firn {
 

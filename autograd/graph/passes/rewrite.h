@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "autograd/graph/graph.h"
+#include "tensor/op.h"
 
 namespace firn {
 

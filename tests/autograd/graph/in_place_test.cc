@@ -8,6 +8,7 @@
 #include "autograd/graph/lower.h"
 #include "autograd/graph/plan.h"
 #include "autograd/graph/static_graph.h"
+#include "device/inner.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 

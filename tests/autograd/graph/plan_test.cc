@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <random>
 
+#include "device/inner.h"
+
 namespace firn {
 namespace {
 

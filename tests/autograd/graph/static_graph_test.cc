@@ -17,6 +17,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tensor/op.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tests/autograd/graph/training.h"
