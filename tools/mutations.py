@@ -33,8 +33,8 @@ _ONLY_TEXT = {"static_assert", "FIRN_DCHECK", "StrCat", "StrAppend", "StrFormat"
               "InvalidArgument", "FailedPrecondition", "OutOfRange", "ResourceExhausted", "DataLoss",
               "NotFound", "Unimplemented", "Unavailable", "Internal"}
 _TEXT_AFTER_FIRST = {"FIRN_RETURN_IF", "FIRN_CHECK"}
-# Files that make text for people, and what is built only with --config=cuda.
-_NOT_MUTATED = re.compile(r"cuda|nvrtc|_samples\.|/samples\.|/testing\.|/(text_table|escape|message"
+# Files that make text for people, and what is built only with --config=cuda or a sanitizer.
+_NOT_MUTATED = re.compile(r"cuda|nvrtc|/(race_detector|poison)\.|_samples\.|/samples\.|/testing\.|/(text_table|escape|message"
                           r"|describe|format|progress|dot|summary|explain|type_names)\.")
 
 
