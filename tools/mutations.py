@@ -1,7 +1,8 @@
 """One-token changes of C++ text that a good test should notice; what tools/mutate tries.
 
 Nothing is changed in comments, strings, directives, static_assert, FIRN_DCHECK (off where tests
-run), template arguments or the text of errors.
+run), parameters of templates, the text of errors, and where it could only cost time or memory: calls
+of reserve() and how much an InlinedVector holds inline.
 """
 
 import os
@@ -111,7 +112,9 @@ class _Mutator:
         for i, end in self.match.items():
             if self._get(i) != "(":
                 continue
-            if self._get(i - 1) in _ONLY_TEXT:
+            if self._get(i - 1) == "reserve":
+                skipped.update(range(self._begin_of_statement(i), end))
+            elif self._get(i - 1) in _ONLY_TEXT:
                 skipped.update(range(i - 1, end))
             elif self._get(i - 1) in _TEXT_AFTER_FIRST:
                 arguments = self._split(i)
@@ -124,7 +127,18 @@ class _Mutator:
                 while i < len(self.t) and self._get(i) not in ends:
                     skipped.add(i)
                     i += 1
+            elif token.text == "InlinedVector" and self._get(i + 1) == "<":
+                depth = 1
+                while depth > 0:
+                    i += 1
+                    depth += {"<": 1, ">": -1, ">>": -2}.get(self._get(i + 1), 0)
+                    skipped.add(i)
         return skipped
+
+    def _begin_of_statement(self, i):
+        while i > 0 and self._get(i - 1) not in (";", "{", "}"):
+            i -= 1
+        return i
 
     def _spaced(self, i):
         """Whether the token stands between blanks, as clang-format writes binary operators."""

@@ -48,6 +48,16 @@ class MutationsTest(unittest.TestCase):
                      "extern template class A<int, 3, true>;"):
             self.assertEqual(mutations.mutations(text), [])
 
+    def test_what_only_costs_time_is_left_alone(self):
+        for statement in ("v.reserve(a + b * 2);", "x[0].v.reserve(n);"):
+            self.assert_changes("arithmetic", statement)
+            self.assert_changes("statement", statement)
+            self.assert_changes("integer", statement)
+        self.assert_changes("integer", "absl::InlinedVector<std::pair<int, A<2>>, 4> v;")
+        self.assert_changes("integer", "absl::InlinedVector<T, kN + 1> v(2);",
+                            "absl::InlinedVector<T, kN + 1> v(1);",
+                            "absl::InlinedVector<T, kN + 1> v(3);")
+
     def test_arithmetic(self):
         self.assert_changes("arithmetic", "x = a + b * c;", "x = a - b * c;", "x = a + b + c;")
         self.assert_changes("arithmetic", "x += a / b;", "x -= a / b;", "x += a * b;")
