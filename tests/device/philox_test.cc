@@ -59,6 +59,19 @@ TEST(PhiloxTest, UniformsStayBelowOneAndUseAllTheirBits) {
   EXPECT_EQ(UniformDouble(0xffffffff, 0xffffffff), 1.0 - 0x1p-53);
 }
 
+TEST(PhiloxTest, NormalsUseTheirWordsInOrder) {
+  // 1 - u = 3/4 gives the radius, 1/4 of a turn the angle.
+  const double radius = std::sqrt(-2 * std::log(0.75));
+  const NormalPair<float> single = NormalFloats(0x40000000, 0x40000000);
+  EXPECT_NEAR(single.first, 0, 1e-6);
+  EXPECT_NEAR(single.second, radius, 1e-6);
+  const NormalPair<double> pair = NormalDoubles({{0x40000000, 0x800, 0x40000000, 0x1000}});
+  const double u = 0.25 + 0x1p-53, turn = 0.25 + 0x1p-52;
+  const double exact = std::sqrt(-2 * std::log(1 - u));
+  EXPECT_NEAR(pair.first, exact * std::cos(2 * std::acos(-1.0) * turn), 1e-15);
+  EXPECT_NEAR(pair.second, exact, 1e-15);
+}
+
 TEST(PhiloxTest, NormalsAreFiniteAtTheEnds) {
   for (const uint32_t a : {0u, 0xffffffffu}) {
     for (const uint32_t b : {0u, 0x80000000u, 0xffffffffu}) {

@@ -77,6 +77,15 @@ TEST(SmallPoolTest, TrimReturnsOnlySlabsWithoutABlockInUse) {
   EXPECT_EQ(Take(pool, kClass64K, 1).size(), 1u);  // and starts anew
 }
 
+TEST(SmallPoolTest, TrimReturnsASlabOfWhichLittleWasEverUsed) {
+  HostSlabs source;
+  SmallPool pool(source);
+  Give(pool, kClass64, Take(pool, kClass64, 1));
+  EXPECT_EQ(source.mapped_bytes(), kHugePageBytes);
+  pool.Trim();
+  EXPECT_EQ(source.mapped_bytes(), 0u);
+}
+
 TEST(SmallPoolTest, TakesAsMuchAsTheLimitAllows) {
   HostSlabs source;
   source.set_limit(size_t{600} * 1024);  // two spans of 256 KiB

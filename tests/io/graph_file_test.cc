@@ -250,6 +250,11 @@ TEST(GraphFileTest, SaysWhyAFileCannotBeWrittenOrRead) {
   const absl::Status unnamed = WriteGraph(TempPath("net.firn"), graph, {.with_states = false});
   EXPECT_EQ(unnamed.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(unnamed.message()), HasSubstr("must have a name"));
+  Graph two_devices = graph.graph();
+  two_devices.buffers.back().device = Device::Cuda(0);
+  const absl::Status mixed = WriteGraph(TempPath("net.firn"), two_devices);
+  EXPECT_EQ(mixed.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(mixed.message()), HasSubstr("this graph uses cpu and cuda:0"));
   const std::string text = TempPath("text.firn");
   WriteFile(text, "this is no graph, and long enough to have a header");
   EXPECT_EQ(std::string(ReadStaticGraph(text).status().message()),

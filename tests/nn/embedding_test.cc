@@ -20,6 +20,14 @@ TEST(EmbeddingTest, ThePaddingRowIsOneOfTheTable) {
   EXPECT_EQ(ErrorWith(-4), "nn::Embedding: padding_idx -4 is outside [-3, 3)");
 }
 
+TEST(EmbeddingTest, BothSizesMustBeGiven) {
+  using testing::ErrorOf;
+  EXPECT_EQ(ErrorOf([] { Embedding({.size = 2}); }),
+            "nn::Embedding: count is 0 (want a positive number)");
+  EXPECT_EQ(ErrorOf([] { Embedding({.count = 2}); }),
+            "nn::Embedding: size is 0 (want a positive number)");
+}
+
 TEST(EmbeddingTest, ThePaddingRowStartsAsZeros) {
   const Embedding table({.count = 3, .size = 2, .padding_idx = -2});
   const std::vector<float> rows = table.weight().ToVector<float>();

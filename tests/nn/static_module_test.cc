@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "autograd/graph/graph.h"
@@ -323,6 +325,12 @@ TEST(StaticModuleTest, AFunctionMayHaveSeveralInputsAndResults) {
   }
   EXPECT_EQ(fast.misses(), 1);
   EXPECT_THROW(fast(Randn({2, 3}), Randn({2, 4})), Error);  // which of the two?
+}
+
+TEST(StaticModuleTest, IsCalledWithTensors) {
+  EXPECT_TRUE((std::is_invocable_v<StaticModule&, Tensor, Tensor>));
+  EXPECT_FALSE((std::is_invocable_v<StaticModule&, Tensor, std::string>));
+  EXPECT_FALSE(std::is_invocable_v<StaticModule&>) << "Call({}) is for networks without an input";
 }
 
 TEST(StaticModuleTest, ResultsSurviveLaterCalls) {

@@ -14,7 +14,7 @@ namespace {
 
 void ExpectNoOverlap(const std::vector<Lifetime>& pieces, const MemoryPlan& plan) {
   for (size_t i = 0; i < pieces.size(); ++i) {
-    EXPECT_EQ(plan.offsets[i] % kArenaAlignment, 0);
+    EXPECT_EQ(plan.offsets[i] % 64, 0) << "a cache line, and the longest vector";
     EXPECT_LE(plan.offsets[i] + pieces[i].bytes, plan.arena_bytes);
     for (size_t j = 0; j < i; ++j) {
       if (pieces[i].last < pieces[j].first || pieces[j].last < pieces[i].first) continue;
