@@ -50,6 +50,13 @@ TEST(ProfileOutputTest, TableByModuleIsATreeOfSums) {
             "all              4       5.000        3.000  100.0%  0.008  4.1 KiB\n");
 }
 
+TEST(ProfileOutputTest, OneOperationInANanosecondHasARate) {
+  Profile p;
+  p.rows = {{"add", "", Phase::kForward, 1, 1e-9, 1e-9, 1.0, 1, 1.0}};
+  EXPECT_NE(p.ByOperation().find("0.000      1.0     1 B   1.0\n"), std::string::npos)
+      << p.ByOperation();
+}
+
 TEST(ProfileOutputTest, AnEmptyProfileHasEmptyTables) {
   EXPECT_EQ(Profile().ByOperation(),
             "0 runs, 0.000 ms each (median); operations take - of the time\n"

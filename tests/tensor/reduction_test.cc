@@ -53,6 +53,38 @@ TEST(MinTest, GivesTheFirstSmallestElementAndItsIndex) {
   EXPECT_EQ(r.indices.ToVector<int64_t>(), (std::vector<int64_t>{0, 1}));
 }
 
+// Row-major numbers; nothing is kept of the dimensions that go, unless it is asked for.
+TEST(ReductionTest, DropsWhatItReducesByDefault) {
+  const Tensor x = FromVector(Doubles{1, 3, 3, 2, 5, 0}, Shape({2, 3}));
+  struct Case {
+    const char* name;
+    Tensor all, rows, kept;
+  };
+  const Case cases[] = {
+      {"all", All(x), All(x, 1), All(x, 1, true)},
+      {"amax", Amax(x), Amax(x, 1), Amax(x, 1, true)},
+      {"amin", Amin(x), Amin(x, 1), Amin(x, 1, true)},
+      {"any", Any(x), Any(x, 1), Any(x, 1, true)},
+      {"argmax", Argmax(x), Argmax(x, 1), Argmax(x, 1, true)},
+      {"argmin", Argmin(x), Argmin(x, 1), Argmin(x, 1, true)},
+      {"logsumexp", Logsumexp(x), Logsumexp(x, 1), Logsumexp(x, 1, true)},
+      {"max", Max(x), Max(x, 1).values, Max(x, 1, true).values},
+      {"mean", Mean(x), Mean(x, 1), Mean(x, 1, true)},
+      {"min", Min(x), Min(x, 1).values, Min(x, 1, true).values},
+      {"norm", Norm(x), Norm(x, 2, 1), Norm(x, 2, 1, true)},
+      {"prod", Prod(x), Prod(x, 1), Prod(x, 1, true)},
+      {"std", Std(x), Std(x, 1), Std(x, 1, 1, true)},
+      {"sum", Sum(x), Sum(x, 1), Sum(x, 1, true)},
+      {"var", Var(x), Var(x, 1), Var(x, 1, 1, true)},
+      {"var_mean", VarMean(x).var, VarMean(x, 1).mean, VarMean(x, 1, 1, true).var},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(c.all.shape(), Shape()) << c.name;
+    EXPECT_EQ(c.rows.shape(), Shape({2})) << c.name;
+    EXPECT_EQ(c.kept.shape(), Shape({2, 1})) << c.name;
+  }
+}
+
 TEST(VarTest, GivesWhatVarMeanGives) {
   const Tensor x = FromVector(Doubles{1, 2, 4, 8}, Shape({2, 2}));
   const VarMeanResult both = VarMean(x, {1}, 0);

@@ -128,6 +128,20 @@ TEST(ExecutionObserverTest, AStateThatAnEndedRunChangedCountsAsChanged) {
   EXPECT_THROW(loss.Backward(), Error);
 }
 
+TEST(ExecutionObserverTest, CanBePutOutOfSight) {
+  StaticGraph graph = Made();
+  Lines lines;
+  Notes notes(&lines);
+  ExecutionObserverScope scope(&notes);
+  ExecutionObserverScope* const hidden = ExecutionObserverScope::Exchange(nullptr);
+  EXPECT_EQ(hidden, &scope);
+  graph(Ones({2, 3}));
+  EXPECT_EQ(lines, Lines());
+  EXPECT_EQ(ExecutionObserverScope::Exchange(hidden), nullptr);
+  graph(Ones({2, 3}));
+  EXPECT_EQ(lines.size(), 4u);
+}
+
 TEST(ExecutionObserverTest, ExceptionsPassThrough) {
   StaticGraph graph = Made();
   Lines lines;

@@ -41,6 +41,15 @@ TEST(StaticGraphTest, ResultsOfOneRunSurviveTheNext) {
   EXPECT_TRUE(second.Equals(Full({4}, 2.0)));
 }
 
+TEST(StaticGraphTest, OnlyWhatCapturedHasAFirstResult) {
+  StaticGraph graph = Freeze([](const Tensor& x) { return x + 1; }, Ones({2}));
+  StaticGraph compiled = *StaticGraph::Compile(graph.captured());
+  EXPECT_TRUE(graph.TakeFirst().Equals(Full({2}, 2.0)));
+  EXPECT_THROW(graph.TakeFirst(), Error);
+  EXPECT_THROW(compiled.TakeFirst(), Error);
+  EXPECT_THROW(compiled.TakeFirstResults(), Error);
+}
+
 TEST(StaticGraphTest, ViewsAndInputsMayBeResults) {
   StaticGraph graph = Freeze(
       [](const Tensor& x) {

@@ -127,6 +127,30 @@ TEST(ScheduleUpdatesTest, WhatALateGradientReadsIsUpdatedLateAsWell) {
   EXPECT_EQ(run(true), run(false));
 }
 
+// The gradient of p is computed from a state that changes before p is updated.
+TEST(ScheduleUpdatesTest, NoGradientIsComputedAfterWhatItReadsHasChanged) {
+  const auto run = [](bool schedule) {
+    Tensor p = Ones({300, 300}).SetRequiresGrad(), source = Zeros({300, 300});
+    optim::Sgd sgd({p}, {.lr = 0.5});
+    const auto step = [&](absl::Span<const Tensor> in) {
+      const NoGradScope no_grad;
+      p.SetGrad(Exp(source));
+      source.CopyFrom(in[0]);
+      const Tensor before = Sum(p);  // so that the update cannot come early
+      sgd.Step();
+      return TensorList{before};
+    };
+    const Tensor x = Ones({300, 300});
+    Graph graph = Capture(step, {&x, 1}).graph;
+    DropGradients(graph);
+    if (schedule) RunPass(ScheduleUpdates, graph);
+    source.Fill(2);
+    RunGraph(graph, {&x, 1});
+    return p.ToVector<float>()[0];
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
 TEST(ScheduleUpdatesTest, StepsStayTheSame) {
   for (int64_t batch : {8, 64}) {
     const Tensor x = Randn({batch, 4});
