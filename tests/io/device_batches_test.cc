@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "device/context.h"
@@ -91,6 +92,19 @@ TEST_F(DeviceBatchesTest, MemoryIsWrittenAgainWhenItsReadersAreDone) {
   }
   ASSERT_TRUE(batches_->stream().Synchronize().ok());  // as far ahead as copies may run
   for (int64_t i = 0; i < kBatches; ++i) EXPECT_EQ(Fetch(read_ + i), 100 + i);
+}
+
+TEST_F(DeviceBatchesTest, ThreePiecesTakeTurnsWhileReadersWait) {
+  std::vector<const int64_t*> places;
+  for (int64_t i = 0; i < 5; ++i) {
+    const Sample batch = Upload(i);
+    batches_->HandOut();
+    Read(batch, read_ + i);
+    places.push_back(DataOf(batch.input));
+  }
+  EXPECT_EQ(std::set<const int64_t*>(places.begin(), places.begin() + 3).size(), 3u);
+  EXPECT_EQ(places[3], places[0]);
+  EXPECT_EQ(places[4], places[1]);
 }
 
 TEST_F(DeviceBatchesTest, NewMemoryIsWrittenWhenItsFormerUsersAreDone) {
