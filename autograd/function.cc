@@ -142,7 +142,7 @@ void FunctionNode::Backward(absl::Span<const Tensor> grad_outputs, absl::Span<co
   for (size_t i = 0; i < results.size(); ++i) grad_inputs[i] = std::move(results[i]);
 }
 
-namespace internal {
+namespace inner::internal {
 
 void RecordFunction(const std::type_info& type, FunctionBackward backward, FunctionContext ctx,
                     const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
@@ -165,5 +165,5 @@ void RecordFunction(const std::type_info& type, FunctionBackward backward, Funct
   outputs = std::move(own);
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 }  // namespace firn

@@ -70,7 +70,7 @@ class FunctionContext {
   std::map<std::string, std::any> values_;
 };
 
-namespace internal {
+namespace inner::internal {
 
 using FunctionBackward = std::vector<Tensor> (*)(FunctionContext& ctx, std::vector<Tensor> grads);
 
@@ -104,7 +104,7 @@ std::vector<Tensor> CallBackward(FunctionContext& ctx, std::vector<Tensor> grads
   }
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 
 // Runs F::Forward on the arguments and records F::Backward as its gradient.
 template <class F, class... Args>
@@ -115,14 +115,16 @@ auto Call(const Args&... args) {
     return F::Forward(ctx, args...);
   };
   std::vector<Tensor> inputs;
-  (internal::CollectTensors(inputs, args), ...);
+  (inner::internal::CollectTensors(inputs, args), ...);
   auto result = forward();
   if constexpr (std::is_same_v<decltype(result), Tensor>) {
     std::vector<Tensor> outputs{std::move(result)};
-    internal::RecordFunction(typeid(F), internal::CallBackward<F>, std::move(ctx), inputs, outputs);
+    inner::internal::RecordFunction(typeid(F), inner::internal::CallBackward<F>, std::move(ctx),
+                                    inputs, outputs);
     return std::move(outputs[0]);
   } else {
-    internal::RecordFunction(typeid(F), internal::CallBackward<F>, std::move(ctx), inputs, result);
+    inner::internal::RecordFunction(typeid(F), inner::internal::CallBackward<F>, std::move(ctx),
+                                    inputs, result);
     return result;
   }
 }

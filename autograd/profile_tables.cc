@@ -16,8 +16,8 @@
 namespace firn {
 namespace {
 
-using internal::AlignedText;
-using internal::BytesText;
+using inner::internal::AlignedText;
+using inner::internal::BytesText;
 using Lines = std::vector<std::vector<std::string>>;
 
 // What rows add up to.

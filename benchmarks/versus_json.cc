@@ -13,7 +13,7 @@
 namespace firn::benchmarks {
 namespace {
 
-using internal::JsonString;
+using inner::internal::JsonString;
 
 // JSON knows neither infinity nor NaN.
 std::string Number(double x) { return std::isfinite(x) ? absl::StrFormat("%.9g", x) : "null"; }

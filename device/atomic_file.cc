@@ -33,7 +33,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr int64_t kDaySeconds = 24 * 60 * 60;
@@ -233,4 +233,4 @@ absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
   return file.Commit();
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

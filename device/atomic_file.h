@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // A file that replaces the one at its path as a whole or not at all, whenever the process or the
 // machine stops: bytes go to a temporary file in the same folder, which Commit renames. A symbolic
@@ -52,6 +52,6 @@ class AtomicFile {
 // Create, Write and Commit: `path` holds `bytes` then, or what it held before.
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_ATOMIC_FILE_H_

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 void CheckFailed(const char* file, int line, const char* condition, const std::string& message) {
   std::fprintf(stderr, "%s:%d: check failed: %s%s%s\n", file, line, condition,
@@ -15,4 +15,4 @@ void CheckFailed(const char* file, int line, const char* condition, const std::s
   std::abort();
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

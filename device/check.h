@@ -10,11 +10,11 @@
 // caller's mistake is a Status (device/status_macros.h), never a check.
 //
 //   FIRN_CHECK(block.data != nullptr, "freed twice, size class ", block.size_class);
-#define FIRN_CHECK(condition, ...)                                     \
-  (__builtin_expect(static_cast<bool>(condition), 1)                   \
-       ? static_cast<void>(0)                                          \
-       : ::firn::internal::CheckFailed(__FILE__, __LINE__, #condition, \
-                                       ::firn::internal::Message(__VA_ARGS__)))
+#define FIRN_CHECK(condition, ...)                                            \
+  (__builtin_expect(static_cast<bool>(condition), 1)                          \
+       ? static_cast<void>(0)                                                 \
+       : ::firn::inner::internal::CheckFailed(__FILE__, __LINE__, #condition, \
+                                              ::firn::inner::internal::Message(__VA_ARGS__)))
 
 // The same in debug builds, and with FIRN_DCHECK_ALWAYS defined; otherwise the condition is
 // compiled but not evaluated.
@@ -24,12 +24,12 @@
 #define FIRN_DCHECK(condition, ...) static_cast<void>(false && static_cast<bool>(condition))
 #endif
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Prints "file:line: check failed: condition: message" to stderr and aborts.
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition,
                               const std::string& message);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_CHECK_H_

@@ -39,13 +39,13 @@ class CpuCachingAllocator final : public Allocator {
   void SetLimit(std::optional<size_t> bytes) override;
 };
 
-namespace internal {
+namespace inner::internal {
 extern constinit CpuCachingAllocator
     cpu_allocator;  // stateless: the state is per thread and central
-}  // namespace internal
+}  // namespace inner::internal
 
 // The allocator of host memory, the only one in the process.
-inline CpuCachingAllocator& CpuAllocator() { return internal::cpu_allocator; }
+inline CpuCachingAllocator& CpuAllocator() { return inner::internal::cpu_allocator; }
 
 }  // namespace firn
 

@@ -119,7 +119,7 @@ absl::StatusOr<Device> UsableDevice(std::string_view text) {
   return UsableDevice(wanted);
 }
 
-namespace internal {
+namespace inner::internal {
 
 absl::StatusOr<CudaDeviceContext*> CudaDeviceOf(Device device) {
   FIRN_RETURN_IF(!device.is_cuda(), InvalidArgument(device.ToString(), " is no cuda device"));
@@ -135,5 +135,5 @@ ScopedCudaApi::~ScopedCudaApi() {
   delete Devices::replacement.exchange(nullptr, std::memory_order_acq_rel);
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 }  // namespace firn

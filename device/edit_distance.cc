@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -22,4 +22,4 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr char kReplacement[] = "\xEF\xBF\xBD";  // U+FFFD
@@ -104,4 +104,4 @@ std::string CsvField(std::string_view text) {
   return quoted ? '"' + field + '"' : field;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // A string of JSON (RFC 8259), with its quotes.
 std::string JsonString(std::string_view text);
@@ -19,6 +19,6 @@ std::string DotString(std::string_view text);
 // A field of a CSV file (RFC 4180), in quotes only where it needs them.
 std::string CsvField(std::string_view text);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_ESCAPE_H_

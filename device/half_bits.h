@@ -7,7 +7,7 @@
 #include "device/macros.h"
 
 // IEEE binary16 as bits, to and from float: one instruction where the processor has it.
-namespace firn::internal {
+namespace firn::inner::internal {
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE uint16_t HalfBits(float v) {
 #if defined(__CUDA_ARCH__)
@@ -29,6 +29,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float FloatOfHalfBits(uint16_t bits) {
 #endif
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_HALF_BITS_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Passes a part on as absl::StrCat takes it. Where Abseil was built with a string_view of its own,
 // StrCat does not take std::string_view.
@@ -28,6 +28,6 @@ std::string Message(const Parts&... parts) {
   return absl::StrCat(MessagePart(parts)...);
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_MESSAGE_H_

@@ -3,11 +3,11 @@
 
 #include "device/internal/cuda_api.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 CudaApi* FindCudaRuntime(std::string* reason) {
   *reason = "this build of Firn has no CUDA support (build with --config=cuda)";
   return nullptr;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -58,14 +58,15 @@ SerialScope::~SerialScope() {
 bool InParallelRegion() { return omp_in_parallel() != 0; }
 
 void SetFlushDenormals(bool on) {
-  internal::SetFlushBits(on ? internal::kFlushBits : 0);
+  inner::internal::SetFlushBits(on ? inner::internal::kFlushBits : 0);
   if (InParallelRegion()) return;
   const auto carry_over = [](void*, int, int64_t, int64_t) {};  // RunChunks itself sets the bits
-  internal::RunChunks(NumThreads(), NumThreads(), carry_over, nullptr);
+  inner::internal::RunChunks(NumThreads(), NumThreads(), carry_over, nullptr);
 }
 
 bool FlushDenormals() {
-  return internal::kFlushBits != 0 && internal::FlushBits() == internal::kFlushBits;
+  return inner::internal::kFlushBits != 0 &&
+         inner::internal::FlushBits() == inner::internal::kFlushBits;
 }
 
 int NumChunks(int64_t n, int64_t grain) {
@@ -76,7 +77,7 @@ int NumChunks(int64_t n, int64_t grain) {
   return static_cast<int>(std::min<int64_t>(threads, (n - 1) / grain + 1));
 }
 
-namespace internal {
+namespace inner::internal {
 
 FIRN_NO_TSAN void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
   const uint64_t flush_bits = FlushBits();
@@ -98,5 +99,5 @@ FIRN_NO_TSAN void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
   TsanAcquire(&join);
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 }  // namespace firn

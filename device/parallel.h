@@ -49,14 +49,14 @@ bool FlushDenormals();
 // results.
 int NumChunks(int64_t n, int64_t grain);
 
-namespace internal {
+namespace inner::internal {
 
 using ChunkFn = void (*)(void* body, int chunk, int64_t begin, int64_t end);
 
 // Runs `fn` for each of the chunks on the OpenMP pool.
 void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body);
 
-}  // namespace internal
+}  // namespace inner::internal
 
 // Calls f(chunk, begin, end) for the NumChunks(n, grain) contiguous chunks of [0, n), `chunk`
 // counting from 0 in order of position. Of k chunks the first n % k have n / k + 1 elements and the
@@ -76,7 +76,7 @@ void ParallelForChunks(int64_t n, int64_t grain, F&& f) {
     return;
   }
   using Body = std::remove_reference_t<F>;
-  internal::RunChunks(
+  inner::internal::RunChunks(
       n, chunks,
       [](void* body, int chunk, int64_t begin, int64_t end) noexcept {
         (*static_cast<Body*>(body))(chunk, begin, end);

@@ -25,17 +25,17 @@ inline constexpr size_t kSimdBytes = 16;  // SSE2 and NEON
 // where registers are narrower than that.
 inline constexpr int64_t kChannelBlock = kSimdBytes == 64 ? 16 : 8;
 
-namespace internal {
+namespace inner::internal {
 template <class T>
 struct VecOf {
   typedef T type __attribute__((vector_size(kSimdBytes)));
 };
-}  // namespace internal
+}  // namespace inner::internal
 
 // One register of T: +, *, <, ?: work by lane, v[i] reads a lane. Aligned to kSimdBytes; for memory
 // that may not be, use std::memcpy, which compiles to one unaligned move.
 template <class T>
-using Vec = typename internal::VecOf<T>::type;
+using Vec = typename inner::internal::VecOf<T>::type;
 
 // Lanes of a Vec<T>.
 template <class T>

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 size_t WidthOf(const std::string& text) {
@@ -61,4 +61,4 @@ std::string AlignedText(const std::vector<std::vector<std::string>>& lines, size
   return text;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // 14450688 -> "14,450,688".
 std::string GroupedDigits(int64_t n);
@@ -21,6 +21,6 @@ std::string BytesText(int64_t n);
 // at the ends of lines.
 std::string AlignedText(const std::vector<std::vector<std::string>>& lines, size_t left);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_TEXT_TABLE_H_

@@ -48,7 +48,8 @@ std::string_view Take(std::string_view* rest, char end) {
 // The beginning of a field in quotes, fit to be printed whatever it is.
 std::string Shown(std::string_view text) {
   constexpr size_t kShown = 40;
-  return firn::internal::JsonString(text.substr(0, kShown)) + (text.size() > kShown ? "..." : "");
+  return firn::inner::internal::JsonString(text.substr(0, kShown)) +
+         (text.size() > kShown ? "..." : "");
 }
 
 std::string InColumn(size_t column) {

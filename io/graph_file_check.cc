@@ -150,7 +150,7 @@ class Checker {
       stand_ins[i] = WrapStorage(stand_in_, nullptr, g_.value(instr.in[i]).spec);
     }
     Device device;
-    FIRN_RETURN_IF_ERROR(firn::internal::Validate(
+    FIRN_RETURN_IF_ERROR(firn::inner::internal::Validate(
         *instr.op, std::vector<TensorRef>(stand_ins.begin(), stand_ins.end()), &device));
     FIRN_ASSIGN_OR_RETURN(const Inferred inferred, InferSpecs(g_, instr));
     FIRN_RETURN_IF(instr.out.size() != inferred.specs.size(),

@@ -106,7 +106,7 @@ internal::StoredGraph Stored(const Graph& graph, const std::vector<std::string>&
 // Appends to the file what the CRC at its end is taken of.
 class Output {
  public:
-  explicit Output(firn::internal::AtomicFile& file) : file_(file) {}
+  explicit Output(firn::inner::internal::AtomicFile& file) : file_(file) {}
   absl::Status Write(const void* data, int64_t bytes) {
     crc_ = crc32_z(crc_, static_cast<const Bytef*>(data), static_cast<z_size_t>(bytes));
     return file_.Write(data, static_cast<size_t>(bytes));
@@ -118,7 +118,7 @@ class Output {
   }
 
  private:
-  firn::internal::AtomicFile& file_;
+  firn::inner::internal::AtomicFile& file_;
   uLong crc_ = 0;
 };
 
@@ -180,7 +180,8 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
   header.structure_crc = static_cast<uint32_t>(
       crc32_z(0, reinterpret_cast<const Bytef*>(structure.data()), structure.size()));
 
-  FIRN_ASSIGN_OR_RETURN(firn::internal::AtomicFile file, firn::internal::AtomicFile::Create(path));
+  FIRN_ASSIGN_OR_RETURN(firn::inner::internal::AtomicFile file,
+                        firn::inner::internal::AtomicFile::Create(path));
   Output out(file);
   FIRN_RETURN_IF_ERROR(out.Write(&header, sizeof(header)));
   FIRN_RETURN_IF_ERROR(out.Write(structure.data(), static_cast<int64_t>(structure.size())));

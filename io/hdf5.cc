@@ -14,7 +14,7 @@ namespace firn::io {
 
 absl::Status WriteHdf5(const std::string& path, const StateDict& state) {
   const absl::Status status = internal::WriteH5(state, [&](const void* image, size_t bytes) {
-    return firn::internal::ReplaceFile(path, {static_cast<const char*>(image), bytes});
+    return firn::inner::internal::ReplaceFile(path, {static_cast<const char*>(image), bytes});
   });
   if (status.ok()) return status;
   return absl::Status(status.code(),

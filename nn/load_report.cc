@@ -16,7 +16,7 @@
 namespace firn::nn {
 namespace {
 
-using internal::EditDistance;
+using firn::inner::internal::EditDistance;
 
 // Module path -> last components; "" holds the names without a dot.
 using Groups = std::map<std::string, std::set<std::string>>;

@@ -16,9 +16,9 @@
 namespace firn::nn {
 namespace {
 
-using firn::internal::AlignedText;
-using firn::internal::BytesText;
-using firn::internal::GroupedDigits;
+using firn::inner::internal::AlignedText;
+using firn::inner::internal::BytesText;
+using firn::inner::internal::GroupedDigits;
 
 // Counts a module's calls while it lives; gives back modes and hooks.
 class Watch {

@@ -12,7 +12,7 @@
 #include "tensor/ops/select.h"
 
 namespace firn {
-namespace internal {
+namespace inner::internal {
 
 absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Shape*>& indices,
                                       const std::vector<int64_t>& dims) {
@@ -54,7 +54,7 @@ absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Sh
   return a;
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 
 absl::StatusOr<IndexBounds> AdvancedIndexBounds(const KernelQuery& q, int i, int first,
                                                 const std::vector<int64_t>& dims) {

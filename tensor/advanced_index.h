@@ -54,13 +54,13 @@ IndexArrays ResolveIndices(const Tensor& x, const std::vector<Tensor>& indices,
 std::vector<Tensor> WriteInputs(const Tensor& x, const IndexArrays& indices, const Tensor& values,
                                 std::string_view op);
 
-namespace internal {
+namespace inner::internal {
 absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Shape*>& indices,
                                       const std::vector<int64_t>& dims);
 inline const Shape& ShapeOf(const InferContext& c, int i) { return c.shape(i); }
 inline const Shape& ShapeOf(const KernelContext& k, int i) { return k.in_spec(i).shape; }
 inline const Shape& ShapeOf(const KernelQuery& q, int i) { return q.in(i).shape; }
-}  // namespace internal
+}  // namespace inner::internal
 
 template <class Context>
 absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context& c, int first,

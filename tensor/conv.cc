@@ -46,14 +46,14 @@ absl::Status CheckGroups(int64_t in, int64_t out, const ConvAttrs& a) {
 
 }  // namespace
 
-absl::Status internal::CheckOption(std::string_view name, std::string_view axis, int64_t value,
-                                   int64_t low) {
+absl::Status inner::internal::CheckOption(std::string_view name, std::string_view axis,
+                                          int64_t value, int64_t low) {
   FIRN_RETURN_IF(value < low || value > kMaxOption,
                  InvalidArgument(name, axis.empty() ? "" : " ", axis, " ", value, Bounds(low)));
   return absl::OkStatus();
 }
 
-absl::Status internal::CheckOption(std::string_view name, Size2 value, int64_t low) {
+absl::Status inner::internal::CheckOption(std::string_view name, Size2 value, int64_t low) {
   FIRN_RETURN_IF(value.h < low || value.w < low || value.h > kMaxOption || value.w > kMaxOption,
                  InvalidArgument(name, " ", Text(value), Bounds(low)));
   return absl::OkStatus();

@@ -59,7 +59,7 @@ struct ConvProblem {
 };
 }  // namespace inner
 
-namespace internal {
+namespace inner::internal {
 
 // The largest kernel side, stride, padding, dilation, pooled size and number of groups: enough for
 // any image, and no sum or product of them overflows.
@@ -70,7 +70,7 @@ absl::Status CheckOption(std::string_view name, std::string_view axis, int64_t v
 // As above for both sides: "padding (-1, 0) (want 0 to 16777216)".
 absl::Status CheckOption(std::string_view name, Size2 value, int64_t low);
 
-}  // namespace internal
+}  // namespace inner::internal
 
 namespace inner {
 // floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, or an error that says which

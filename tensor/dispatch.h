@@ -79,13 +79,13 @@ struct DispatchState {
 };
 }  // namespace inner
 
-namespace internal {
+namespace inner::internal {
 inline thread_local constinit inner::DispatchState dispatch_state;
 inline constinit inner::GradRecorder* grad_recorder = nullptr;  // set once, before main()
-}  // namespace internal
+}  // namespace inner::internal
 
 namespace inner {
-inline DispatchState& ThisThread() { return internal::dispatch_state; }
+inline DispatchState& ThisThread() { return inner::internal::dispatch_state; }
 }  // namespace inner
 
 // While one lives on a thread, nothing is recorded for backward there.

@@ -25,9 +25,9 @@ struct Half {
   uint16_t bits = 0;
   Half() = default;
   FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Half(float v)  // NOLINT: implicit: kernels read like float's
-      : bits(internal::HalfBits(v)) {}
+      : bits(inner::internal::HalfBits(v)) {}
   FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE operator float() const {
-    return internal::FloatOfHalfBits(bits);
+    return inner::internal::FloatOfHalfBits(bits);
   }
 };
 

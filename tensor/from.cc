@@ -8,7 +8,7 @@
 #include "tensor/error.h"
 
 namespace firn {
-namespace internal {
+namespace inner::internal {
 
 void CheckVectorShape(size_t size, const Shape& shape) {
   if (static_cast<int64_t>(size) != shape.num_elements()) {
@@ -18,7 +18,7 @@ void CheckVectorShape(size_t size, const Shape& shape) {
   }
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 
 Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& strides, DType dtype,
                 std::function<void(void*)> release) {

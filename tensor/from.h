@@ -38,14 +38,14 @@ Tensor FromValues(std::initializer_list<T> values) {
   return FromVector(std::vector<T>(values));
 }
 
-namespace internal {
+namespace inner::internal {
 // Throws unless a vector of `size` elements fills `shape`.
 void CheckVectorShape(size_t size, const Shape& shape);
-}  // namespace internal
+}  // namespace inner::internal
 
 template <class T>
 Tensor FromVector(std::vector<T> values, const Shape& shape) {
-  internal::CheckVectorShape(values.size(), shape);
+  inner::internal::CheckVectorShape(values.size(), shape);
   if constexpr (std::is_same_v<T, bool>) {  // std::vector<bool> has no array of bools inside
     auto owner = std::make_shared<std::vector<uint8_t>>(values.begin(), values.end());
     return FromBlob(owner->data(), shape, DType::kBool, [owner](void*) {});

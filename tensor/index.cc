@@ -194,7 +194,7 @@ void Write(const Place& p, const Tensor& value) {
 
 }  // namespace
 
-namespace internal {
+namespace inner::internal {
 
 struct IndexTarget {
   Tensor x;
@@ -219,7 +219,7 @@ struct IndexTarget {
   }
 };
 
-}  // namespace internal
+}  // namespace inner::internal
 
 IndexedTensor Tensor::operator[](std::initializer_list<TensorIndex> indices) const {
   CheckDefined(*this, kOp);

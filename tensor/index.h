@@ -69,7 +69,7 @@ class TensorIndex {
   Tensor tensor_;
 };
 
-namespace internal {
+namespace inner::internal {
 struct IndexTarget;
 }
 
@@ -106,10 +106,10 @@ class IndexedTensor : public Tensor {
 
  private:
   friend class Tensor;
-  IndexedTensor(Tensor value, std::shared_ptr<const internal::IndexTarget> target)
+  IndexedTensor(Tensor value, std::shared_ptr<const inner::internal::IndexTarget> target)
       : Tensor(std::move(value)), target_(std::move(target)) {}
 
-  std::shared_ptr<const internal::IndexTarget> target_;  // shared by copies, which is rare
+  std::shared_ptr<const inner::internal::IndexTarget> target_;  // shared by copies, which is rare
 };
 
 }  // namespace firn

@@ -47,7 +47,7 @@ struct PoolAttrs {
 absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a);
 }  // namespace inner
 
-namespace internal {
+namespace inner::internal {
 
 // The workspace of a gradient whose overlapping windows add up in float: of half types, a sum for
 // each element of the result; others add up in the result itself.
@@ -56,7 +56,7 @@ inline size_t PoolSumsBytes(const KernelQuery& q) {
   return half ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 
 namespace inner {
 // One axis of one window: the taps inside the image, and its extent with padding for averages.

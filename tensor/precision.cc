@@ -13,7 +13,7 @@ std::atomic<bool> winograd_allowed = true;
 std::atomic<F32Math> matmul_math = F32Math::kStrict;
 std::atomic<F32Math> conv_math = F32Math::kTf32;
 
-thread_local constinit const internal::Precision* own = nullptr;  // of the innermost scope
+thread_local constinit const inner::internal::Precision* own = nullptr;  // of the innermost scope
 
 }  // namespace
 
@@ -35,8 +35,8 @@ F32Math ConvMath() {
   return own != nullptr ? own->conv : conv_math.load(std::memory_order_relaxed);
 }
 
-internal::PrecisionScope::PrecisionScope(const Precision& precision)
+inner::internal::PrecisionScope::PrecisionScope(const Precision& precision)
     : outer_(std::exchange(own, &precision)) {}
-internal::PrecisionScope::~PrecisionScope() { own = outer_; }
+inner::internal::PrecisionScope::~PrecisionScope() { own = outer_; }
 
 }  // namespace firn

@@ -27,7 +27,7 @@ F32Math MatmulMath();
 void SetConvMath(F32Math math);
 F32Math ConvMath();
 
-namespace internal {
+namespace inner::internal {
 
 // All of the above.
 struct Precision {
@@ -50,7 +50,7 @@ class PrecisionScope {
   const Precision* const outer_;
 };
 
-}  // namespace internal
+}  // namespace inner::internal
 
 }  // namespace firn
 

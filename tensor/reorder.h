@@ -31,7 +31,7 @@ absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block);
 // tell the difference. Others stay as they are.
 absl::Status LayOutRowMajor(const Tensor& t);
 
-namespace internal {
+namespace inner::internal {
 
 // One dimension of a strided copy; strides are in elements.
 struct CopyDim {
@@ -43,7 +43,7 @@ using CudaCopyFn = absl::Status (*)(Device device, Stream* stream, absl::Span<co
 // Set by tensor/kernels/cuda where it is linked.
 extern CudaCopyFn copy_on_cuda;
 
-}  // namespace internal
+}  // namespace inner::internal
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_REORDER_H_

@@ -5,7 +5,7 @@
 #include "device/status_macros.h"
 #include "tensor/error.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 void RaiseNoEntry(std::string_view name) {
   RaiseStatus(NotFound("no entry named ", name), "look-up");
@@ -15,4 +15,4 @@ void RaiseNameTaken(std::string_view name) {
   RaiseStatus(InvalidArgument("there is an entry named ", name, " already"), "insert");
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

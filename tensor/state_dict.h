@@ -15,10 +15,10 @@
 
 namespace firn {
 
-namespace internal {
+namespace inner::internal {
 [[noreturn]] void RaiseNoEntry(std::string_view name);
 [[noreturn]] void RaiseNameTaken(std::string_view name);
-}  // namespace internal
+}  // namespace inner::internal
 
 // A map from names to values that is walked in the order of insertion. Look-up is by hash. Values
 // stay where they are until something is erased or inserted. One that was moved from is empty, and
@@ -54,14 +54,14 @@ class OrderedMap {
   // Throws when there is no such name.
   const Value& operator[](std::string_view name) const {
     const Value* value = Find(name);
-    if (value == nullptr) internal::RaiseNoEntry(name);
+    if (value == nullptr) inner::internal::RaiseNoEntry(name);
     return *value;
   }
 
   // Appends an entry. Throws when the name is taken.
   void Insert(std::string name, Value value) {
     if (!index_.emplace(name, entries_.size()).second) {
-      internal::RaiseNameTaken(name);
+      inner::internal::RaiseNameTaken(name);
     }
     entries_.emplace_back(std::move(name), std::move(value));
   }

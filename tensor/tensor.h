@@ -50,7 +50,7 @@ struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
 };
 }  // namespace inner
 
-namespace internal {
+namespace inner::internal {
 
 // Every arithmetic type is one of these to the host: a kind and a size.
 enum class NumberKind : uint8_t { kBool, kSigned, kUnsigned, kFloat };
@@ -65,7 +65,7 @@ inline constexpr NumberType kNumberType = {std::is_same_v<T, bool>       ? Numbe
                                                                          : NumberKind::kUnsigned,
                                            static_cast<uint8_t>(sizeof(T))};
 
-}  // namespace internal
+}  // namespace inner::internal
 
 // A multi-dimensional array: a cheap handle, copies share the same elements. A default-made tensor
 // is *undefined*, and so is one that was moved from: it takes part in no operation, and asking for
@@ -141,10 +141,10 @@ class Tensor {
   requires(std::is_arithmetic_v<T>) std::vector<T> ToVector()
   const {
     if constexpr (std::is_same_v<T, bool>) {  // whose vector has no elements of its own
-      const std::vector<uint8_t> bytes = NumbersAs<uint8_t>(internal::kNumberType<bool>);
+      const std::vector<uint8_t> bytes = NumbersAs<uint8_t>(inner::internal::kNumberType<bool>);
       return {bytes.begin(), bytes.end()};
     } else {
-      return NumbersAs<T>(internal::kNumberType<T>);
+      return NumbersAs<T>(inner::internal::kNumberType<T>);
     }
   }
   // The only element, converted in the same way. Throws when there is more or less than one.
@@ -152,7 +152,7 @@ class Tensor {
   requires(std::is_arithmetic_v<T>) T Item()
   const {
     T value;
-    CopyNumbers(internal::kNumberType<T>, &value, 1, "item");
+    CopyNumbers(inner::internal::kNumberType<T>, &value, 1, "item");
     return value;
   }
   // Same shape, dtype and elements (NaN equals nothing).
@@ -228,14 +228,15 @@ class Tensor {
   }
   static Tensor FromInteger(int64_t number);
   template <class T>
-  std::vector<T> NumbersAs(internal::NumberType type) const {
+  std::vector<T> NumbersAs(inner::internal::NumberType type) const {
     std::vector<T> values(static_cast<size_t>(num_elements()));
     CopyNumbers(type, values.data(), num_elements(), "to_vector");
     return values;
   }
   const void* HostData(DType want, bool write) const;
   // Writes `count` numbers of type `to`, which is how many elements there must be.
-  void CopyNumbers(internal::NumberType to, void* out, int64_t count, const char* what) const;
+  void CopyNumbers(inner::internal::NumberType to, void* out, int64_t count,
+                   const char* what) const;
   [[noreturn]] static void RaiseUndefined();
   void CheckRebinding(const Tensor& other) const;
   bool IsOwnersHandle() const noexcept;

@@ -314,7 +314,8 @@ def undefined(declared, defined):
     be defined in firn, which names both alike (device/inner.h).
     """
     def name_of(d):
-        return d.name if d.kind == "function" else d.name.replace("firn::inner::", "firn::", 1)
+        of_class = d.kind != "function" or d.name.split("::")[-2][:1].isupper()
+        return d.name.replace("firn::inner::", "firn::", 1) if of_class else d.name
 
     bodies = defaultdict(int)
     for d in defined:

@@ -109,7 +109,7 @@ struct Graph {
   absl::Status Verify() const;
 
   // One line a value that comes from outside, one line an operation:
-  //   %3 = conv2d(%0, %1, %2) {stride=[1, 1]} : f32 [64, 8, 28, 28]  # net.conv1
+  //   %3 = conv2d(%0, %1, %2) {stride=[1, 1]} : f32 [64, 8, 28, 28] on cpu  # net.conv1
   std::string DebugString() const;
 };
 

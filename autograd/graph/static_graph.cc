@@ -200,8 +200,8 @@ std::string StaticGraph::Explain() const {
       {p.captured, p.reports, graph(), memory(), p.executor->peak(), p.executor->WhyNotRecorded()});
 }
 
-StaticGraph internal::CaptureAndCompile(FreezeFn fn, absl::Span<const Tensor> inputs,
-                                        const CompileOptions& options) {
+StaticGraph inner::internal::CaptureAndCompile(FreezeFn fn, absl::Span<const Tensor> inputs,
+                                               const CompileOptions& options) {
   Captured captured = Capture(fn, inputs);
   absl::StatusOr<StaticGraph> graph = StaticGraph::Compile(std::move(captured.graph), options);
   RaiseIfError(graph.status(), "freeze");

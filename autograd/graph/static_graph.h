@@ -26,11 +26,11 @@ struct MemoryPlan;  // autograd/graph/plan.h
 class StaticGraph;
 struct CompileOptions;
 
-namespace internal {
+namespace inner::internal {
 using FreezeFn = absl::FunctionRef<TensorList(absl::Span<const Tensor> inputs)>;
 StaticGraph CaptureAndCompile(FreezeFn fn, absl::Span<const Tensor> inputs,
                               const CompileOptions& options);
-}  // namespace internal
+}  // namespace inner::internal
 
 struct CompileOptions {
   // Whether runs leave gradients in the grad() of leaves that they change themselves, as a whole
@@ -111,14 +111,14 @@ class StaticGraph {
   Parts& parts() const;
   void CheckOneResult() const;
   Tensor CallForOne(absl::Span<const Tensor> in);
-  friend StaticGraph internal::CaptureAndCompile(internal::FreezeFn fn,
-                                                 absl::Span<const Tensor> inputs,
-                                                 const CompileOptions& options);
+  friend StaticGraph inner::internal::CaptureAndCompile(inner::internal::FreezeFn fn,
+                                                        absl::Span<const Tensor> inputs,
+                                                        const CompileOptions& options);
 
   std::unique_ptr<Parts> parts_;
 };
 
-namespace internal {
+namespace inner::internal {
 
 // Captured code may return a tensor, a list or vector of them, or several as an array, pair or
 // tuple.
@@ -137,7 +137,7 @@ TensorList CallWith(F& fn, [[maybe_unused]] absl::Span<const Tensor> in,
   return AsList(fn(in[I]...));
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 
 // Captures `fn(inputs...)` and compiles it. `fn` gives one tensor or several: a TensorList, a
 // vector, an array, a pair or a tuple. The run that is recorded counts: it changes states once, and
@@ -148,9 +148,9 @@ template <class F, class... Inputs>
 requires(std::convertible_to<const Inputs&, Tensor>&&...) StaticGraph
     Freeze(const CompileOptions& options, F&& fn, const Inputs&... inputs) {
   const Tensor in[] = {Tensor(inputs)..., Tensor()};
-  return internal::CaptureAndCompile(
+  return inner::internal::CaptureAndCompile(
       [&fn](absl::Span<const Tensor> given) {
-        return internal::CallWith(fn, given, std::make_index_sequence<sizeof...(Inputs)>());
+        return inner::internal::CallWith(fn, given, std::make_index_sequence<sizeof...(Inputs)>());
       },
       {in, sizeof...(Inputs)}, options);
 }

@@ -7,7 +7,7 @@
 
 #include "device/status_macros.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 void RaisePeaks(AllocatorStats& books) {
   books.peak_bytes = std::max(books.peak_bytes, books.live_bytes);
@@ -49,4 +49,4 @@ absl::Status OutOfMemory(Device device, size_t bytes, AllocTag tag, const Alloca
       now.limit_bytes < 0 ? "none, refused by the system" : FormatBytes(now.limit_bytes));
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

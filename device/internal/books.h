@@ -9,7 +9,7 @@
 #include "device/device.h"
 
 // What the allocators of all devices do alike with their statistics and refusals.
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Counts a block handed out, or, with negative `bytes`, given back.
 void BookBlock(AllocatorStats& books, AllocTag tag, int64_t bytes);
@@ -24,6 +24,6 @@ absl::Status CheckSize(size_t bytes);
 // The error for a request that was refused, with the amounts by tag.
 absl::Status OutOfMemory(Device device, size_t bytes, AllocTag tag, const AllocatorStats& now);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_BOOKS_H_

@@ -11,7 +11,7 @@
 #include "device/internal/books.h"
 #include "device/internal/poison.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr size_t kMaxMediumBytes = size_t{4} << 20;
@@ -127,4 +127,4 @@ absl::Status CpuHeap::Exhausted(size_t bytes, AllocTag tag) {
   return OutOfMemory(Device::Cpu(), bytes, tag, stats());
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

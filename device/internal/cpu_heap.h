@@ -15,7 +15,7 @@
 #include "device/internal/small_pool.h"
 #include "device/internal/thread_cache.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // The central part of the host allocator: the pools behind the threads' caches and the books, under
 // one lock. Thread-safe. Never destroyed, so it serves static destructors too.
@@ -70,6 +70,6 @@ class CpuHeap {
   AllocatorStats books_;  // live_bytes, live_by_tag, the peaks and allocations
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_CPU_HEAP_H_

@@ -11,7 +11,7 @@
 #include "device/internal/size_classes.h"
 #include "device/status_macros.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr size_t kMaxSmall = size_t{1} << 20;
@@ -103,4 +103,4 @@ void CudaCachingAllocator::SetLimit(std::optional<size_t> bytes) {
   source_.set_limit(bytes);
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -13,7 +13,7 @@
 #include "device/internal/large_pool.h"
 #include "device/internal/slab_source.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Memory of one CUDA device, as slabs.
 class CudaSlabs final : public SlabSource {
@@ -71,6 +71,6 @@ class CudaCachingAllocator final : public Allocator {
   AllocatorStats books_;
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_CUDA_ALLOCATOR_H_

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 struct CudaSource;  // device/internal/nvrtc.h
 
@@ -91,6 +91,6 @@ class CudaApi {
 // The runtime of this process, or null with the reason, when this build or machine has none.
 CudaApi* FindCudaRuntime(std::string* reason);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_CUDA_API_H_

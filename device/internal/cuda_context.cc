@@ -14,7 +14,7 @@
 #include "device/status_macros.h"
 
 namespace firn {
-namespace internal {
+namespace inner::internal {
 namespace {
 
 std::atomic<int64_t> synchronisations = 0;
@@ -267,7 +267,7 @@ absl::Status CudaDeviceContext::Launch(const CudaLaunch& launch, Stream& stream)
   return CudaStatus(api_, api_.SynchronizeStream(index_, stream.handle()), launch.name);
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 
 int64_t CudaSynchronizations() {
   return internal::synchronisations.load(std::memory_order_relaxed);

@@ -13,7 +13,7 @@
 #include "device/internal/cuda_faults.h"
 #include "device/internal/cuda_staging.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // What Firn holds of one CUDA device: its stream, which no other program's work waits for (it is
 // not the default stream), its memory, its copies.
@@ -83,6 +83,6 @@ class ScopedCudaApi {
   ScopedCudaApi& operator=(const ScopedCudaApi&) = delete;
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_CUDA_CONTEXT_H_

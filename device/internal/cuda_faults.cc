@@ -9,7 +9,7 @@
 #include "device/internal/cuda_status.h"
 #include "device/status_macros.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 CudaFaults::~CudaFaults() {
   if (record_ != nullptr) static_cast<void>(api_.FreePinned(record_));
@@ -35,4 +35,4 @@ absl::Status CudaFaults::Take(Device device) {
                     device.ToString(), ", in work queued before");
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

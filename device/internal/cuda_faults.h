@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "device/internal/cuda_api.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // An argument of an operation that holds indices. Named by its address, so it must live on.
 struct CudaIndexSite {
@@ -46,6 +46,6 @@ class CudaFaults {
   CudaIndexFault* record_ = nullptr;
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_CUDA_FAULTS_H_

@@ -13,7 +13,7 @@
 #include "device/status_macros.h"
 
 namespace firn {
-namespace internal {
+namespace inner::internal {
 namespace {
 
 std::atomic<int64_t> replayed = 0;
@@ -196,7 +196,7 @@ void CudaReplay::Forget(size_t at) {
   known_.erase(known_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 
 int64_t CudaReplayedLaunches() { return internal::replayed.load(std::memory_order_relaxed); }
 

@@ -11,7 +11,7 @@
 #include "device/internal/cuda_api.h"
 #include "device/internal/launch_trace.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Launches of a program that does the same again and again, such as a training step, go to the
 // device as recorded graphs: one call to the driver for up to LaunchTrace::kMost kernels. That is
@@ -89,6 +89,6 @@ class CudaReplay {
   int paused_ = 0;
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_CUDA_REPLAY_H_

@@ -6,7 +6,7 @@
 #include "device/internal/cuda_api.h"
 #include "device/internal/nvrtc.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 cudaStream_t Stream(void* handle) { return static_cast<cudaStream_t>(handle); }
@@ -209,4 +209,4 @@ CudaApi* FindCudaRuntime(std::string*) {
   return runtime;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

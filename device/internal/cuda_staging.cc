@@ -8,7 +8,7 @@
 #include "device/internal/cuda_status.h"
 #include "device/status_macros.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr size_t kAlignment = 64;
@@ -111,4 +111,4 @@ absl::Status CudaStaging::ToHost(void* to, const void* from, size_t bytes, void*
   return absl::OkStatus();
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

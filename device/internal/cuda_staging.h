@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "device/internal/cuda_api.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Copies between ordinary host memory and one device through eight pinned buffers of 2 MiB, which
 // take turns; small copies share one. Thread-safe.
@@ -49,6 +49,6 @@ class CudaStaging {
   size_t turn_ = 0;
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_CUDA_STAGING_H_

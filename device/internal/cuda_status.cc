@@ -10,7 +10,7 @@
 #include "device/check.h"
 #include "device/status_macros.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr size_t kRemembered = 16;
@@ -53,4 +53,4 @@ absl::Status CudaStatus(const CudaApi& api, int code, const char* call) {
   return Internal(text);
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

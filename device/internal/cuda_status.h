@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "device/internal/cuda_api.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // OK for code 0, else an error that names the call and the runtime's text: ResourceExhausted when
 // memory ran out, otherwise Internal. Does not return when the device's context is lost (a kernel
@@ -20,6 +20,6 @@ void NoteLaunch(const char* name);
 // "exp, then add, then ...": the last few, oldest first.
 std::string LastLaunches();
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_CUDA_STATUS_H_

@@ -7,7 +7,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // The calling thread's flags for flushing denormal results and inputs to zero: bit 15 (FTZ) and bit
 // 6 (DAZ) of MXCSR, bit 24 (FZ) of FPCR on 64-bit Arm, nothing elsewhere.
@@ -40,6 +40,6 @@ inline void SetFlushBits(uint64_t bits) {
   if (wanted != control) WriteFloatControl(wanted);
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_FLOAT_CONTROL_H_

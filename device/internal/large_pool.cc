@@ -14,7 +14,7 @@
 
 #include "device/check.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr size_t kMinSplitBytes = 4096;  // smaller remainders stay with the block
@@ -162,4 +162,4 @@ uint32_t LargePool::NewNode() {
   return node;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -9,7 +9,7 @@
 
 #include "device/internal/slab_source.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Blocks of any size, cut best-fit from slabs: a request takes the smallest free piece that holds
 // it (the one freed last among equals), splits off what it does not need, and a piece that comes
@@ -78,6 +78,6 @@ class LargePool {
   }
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_LARGE_POOL_H_

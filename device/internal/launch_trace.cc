@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 void LaunchTrace::Add(const CudaLaunch& launch) {
   constexpr size_t kUnit = sizeof(std::max_align_t);
@@ -49,4 +49,4 @@ LaunchTrace LaunchTrace::First(size_t n) const {
   return first;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -6,7 +6,7 @@
 
 #include "device/internal/cuda_api.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Some launches that followed each other, with copies of their arguments. A plain value.
 class LaunchTrace {
@@ -41,6 +41,6 @@ class LaunchTrace {
   std::vector<std::max_align_t> arguments_;
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_LAUNCH_TRACE_H_

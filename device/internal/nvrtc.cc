@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 using Program = void*;
@@ -103,4 +103,4 @@ std::string CompileCuda(const CudaSource& source, int capability, int cuda_major
   return failure;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

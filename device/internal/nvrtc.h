@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // CUDA C++ for a compiler that reads no files: headers are looked up by the name they are included
 // by.
@@ -21,6 +21,6 @@ struct CudaSource {
 std::string CompileCuda(const CudaSource& source, int capability, int cuda_major,
                         std::string* code);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_NVRTC_H_

@@ -24,7 +24,7 @@
 // that came back, and of a live block the bytes past those asked for, of which there are always at
 // least kRedzoneBytes. With FIRN_POISON memory handed out and memory given back is filled with 0xFF
 // bytes, NaN in every floating-point type. Neither mode writes anything else into a free block.
-namespace firn::internal {
+namespace firn::inner::internal {
 
 #if defined(FIRN_POISON)
 inline constexpr bool kFillsWithNan = true;
@@ -63,6 +63,6 @@ inline void OnFree(void* data, size_t bytes) {
   Forbid(data, bytes);
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_POISON_H_

@@ -21,7 +21,7 @@
 // Tells ThreadSanitizer of an order that it cannot see, as libgomp is not built for it: what came
 // before Release(x) in one thread happens before what follows Acquire(x) in another. Nothing in
 // other builds.
-namespace firn::internal {
+namespace firn::inner::internal {
 
 #if defined(FIRN_HAS_TSAN_)
 inline void TsanRelease(void* tag) { __tsan_release(tag); }
@@ -31,6 +31,6 @@ inline void TsanRelease(void*) {}
 inline void TsanAcquire(void*) {}
 #endif
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_RACE_DETECTOR_H_

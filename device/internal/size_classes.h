@@ -1,12 +1,13 @@
 #ifndef FIRN_DEVICE_INTERNAL_SIZE_CLASSES_H_
 #define FIRN_DEVICE_INTERNAL_SIZE_CLASSES_H_
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Sizes of small blocks: multiples of 64 bytes with four steps to a doubling (64, 128, ..., 512,
 // 640, 768, 896, 1024, 1280, ..., 65536), so rounding up wastes less than a fifth of a block above
@@ -58,10 +59,9 @@ inline constexpr std::array<uint32_t, kNumSizeClasses> kSizeClassBytes = MakeSiz
 // Blocks of one class a thread keeps: 61, and fewer of the large ones (8 of 64 KiB).
 inline constexpr uint32_t kMaxMagazine = 61;
 constexpr uint32_t MagazineCapacity(uint32_t size_class) {
-  const uint32_t fit = 512 * 1024 / kSizeClassBytes[size_class];
-  return fit < kMaxMagazine ? fit : kMaxMagazine;
+  return std::min<uint32_t>(512 * 1024 / kSizeClassBytes[size_class], kMaxMagazine);
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_SIZE_CLASSES_H_

@@ -12,7 +12,7 @@
 #include "device/environment.h"
 #include "device/internal/poison.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 void* SlabSource::Map(size_t bytes) {
   void* const slab = Fits(bytes) ? Take(bytes) : nullptr;
@@ -48,4 +48,4 @@ void HostSlabs::Return(void* slab, size_t bytes) {
   munmap(slab, bytes);
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

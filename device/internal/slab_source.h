@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 inline constexpr size_t kPageBytes = 4096;
 inline constexpr size_t kHugePageBytes = size_t{2} << 20;
@@ -59,6 +59,6 @@ class HostSlabs final : public SlabSource {
   bool huge_pages_;
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_SLAB_SOURCE_H_

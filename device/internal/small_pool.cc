@@ -11,7 +11,7 @@
 
 #include "device/check.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr size_t kSpanBytes = 256 * 1024;
@@ -115,4 +115,4 @@ void SmallPool::Trim() {
   }
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -11,7 +11,7 @@
 #include "device/internal/size_classes.h"
 #include "device/internal/slab_source.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // The store behind the threads' caches: slabs of 2 MiB cut into spans of 256 KiB, each span into
 // blocks of one size class. A span whose blocks are all back may serve another class. Nothing is
@@ -55,6 +55,6 @@ class SmallPool {
   absl::flat_hash_map<uintptr_t, std::unique_ptr<Slab>> slabs_;  // by start address
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_SMALL_POOL_H_

@@ -11,7 +11,7 @@
 #include "device/internal/cpu_heap.h"
 #include "device/testing.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 constinit ThreadCache no_cache;
 constinit thread_local ThreadCache* this_thread_cache = &no_cache;
@@ -74,24 +74,24 @@ void FlushOwnCache() {
 
 bool CountsAsFailure() { return counting && ++counted == failing; }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 namespace firn {
 
 ScopedAllocationFailure::ScopedAllocationFailure(int64_t n) {
-  FIRN_CHECK(!internal::counting, "ScopedAllocationFailure does not nest");
-  internal::this_thread_cache = &internal::no_cache;
-  internal::counting = true;
-  internal::counted = 0;
-  internal::failing = n;
+  FIRN_CHECK(!inner::internal::counting, "ScopedAllocationFailure does not nest");
+  inner::internal::this_thread_cache = &inner::internal::no_cache;
+  inner::internal::counting = true;
+  inner::internal::counted = 0;
+  inner::internal::failing = n;
 }
 
-ScopedAllocationFailure::~ScopedAllocationFailure() { internal::counting = false; }
+ScopedAllocationFailure::~ScopedAllocationFailure() { inner::internal::counting = false; }
 
-int64_t ScopedAllocationFailure::allocations() const { return internal::counted; }
+int64_t ScopedAllocationFailure::allocations() const { return inner::internal::counted; }
 
 bool ScopedAllocationFailure::triggered() const {
-  return internal::failing > 0 && internal::counted >= internal::failing;
+  return inner::internal::failing > 0 && inner::internal::counted >= inner::internal::failing;
 }
 
 }  // namespace firn

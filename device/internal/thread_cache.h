@@ -9,7 +9,7 @@
 #include "device/allocator.h"
 #include "device/internal/size_classes.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Free blocks of one size, last in first out: a stack of pointers with a null below the first,
 // which is what taking from an empty one finds.
@@ -112,6 +112,6 @@ void FlushOwnCache();
 // Counts an allocation for the calling thread's ScopedAllocationFailure. True when it is to fail.
 bool CountsAsFailure();
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_DEVICE_INTERNAL_THREAD_CACHE_H_

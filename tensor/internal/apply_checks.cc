@@ -15,7 +15,7 @@
 #include "tensor/pending.h"
 #include "tensor/reorder.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 absl::Status BadDType(const ArgDecl& decl, const TensorSpec& spec) {
@@ -207,4 +207,4 @@ absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<cons
   return absl::OkStatus();
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

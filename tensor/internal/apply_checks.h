@@ -7,7 +7,7 @@
 #include "absl/types/span.h"
 #include "tensor/op.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Refuses arguments that are not as the operation declares them: how many, which may be undefined,
 // dtypes, ranks, one device (written to `device`), and writes into what is being recorded.
@@ -16,6 +16,6 @@ absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* d
 // Refuses index values outside the bounds that the operation gives for this call.
 absl::Status CheckIndices(const OpDef& op, const KernelQuery& q, absl::Span<const Operand> in);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_TENSOR_INTERNAL_APPLY_CHECKS_H_

@@ -12,7 +12,7 @@
 #include "device/parallel.h"
 #include "device/status_macros.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 using Program = ElementwiseProgram;
@@ -167,4 +167,4 @@ const OpDef& ElementwiseProgramOp(size_t num_results) {
   return (*ops)[num_results];
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

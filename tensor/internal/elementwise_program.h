@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "tensor/op.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 struct ElementwiseProgram;
 
@@ -74,6 +74,6 @@ struct ElementwiseProgramAttrs {
 // graph calls it. Requires: 1 <= num_results <= kMaxSteps.
 const OpDef& ElementwiseProgramOp(size_t num_results);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_TENSOR_INTERNAL_ELEMENTWISE_PROGRAM_H_

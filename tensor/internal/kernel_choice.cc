@@ -8,7 +8,7 @@
 #include "device/context.h"
 #include "device/status_macros.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 absl::Status NoKernel(const OpDef& op, const KernelQuery& q, Device device) {
@@ -73,4 +73,4 @@ bool Fits(const Kernel& k, const TensorSpec& spec, int32_t block) {
          (spec.dense() && spec.layout.channel_block == block);
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

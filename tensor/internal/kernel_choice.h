@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "tensor/op.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // The first kernel of `device` that supports the call, or Unimplemented with why each refused.
 absl::StatusOr<const Kernel*> SelectKernel(const OpDef& op, const KernelQuery& q, Device device);
@@ -18,6 +18,6 @@ bool AskLayouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, Layou
 // Whether an input that AskLayouts wants with `block` may stay as `spec` is.
 bool Fits(const Kernel& k, const TensorSpec& spec, int32_t block);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_TENSOR_INTERNAL_KERNEL_CHOICE_H_

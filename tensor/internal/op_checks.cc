@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "tensor/infer.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 // Abseil before 2023 does not take std::string_view.
@@ -133,4 +133,4 @@ std::string WhatIsWrong(const OpDef& op, std::string_view stem) {
   return first == std::end(wrong) ? "" : *first;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "tensor/op.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Why `op` cannot be an operation, "" when it can. `stem`: as FIRN_REGISTER_OP has it.
 std::string WhatIsWrong(const OpDef& op, std::string_view stem);
@@ -18,6 +18,6 @@ std::string WhatIsWrong(const OpDef& op, std::string_view stem);
 // The same of kernels, whichever operation's they are.
 std::string WhatIsWrong(absl::Span<const Kernel> kernels);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_TENSOR_INTERNAL_OP_CHECKS_H_

@@ -9,7 +9,7 @@
 #include "tensor/allocate.h"
 #include "tensor/kernels/cpu/winograd.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 struct PackedConvAttrs {
@@ -78,4 +78,4 @@ absl::StatusOr<std::optional<PackedConv>> PackConv2d(const KernelQuery& call, co
   return packed;
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -7,7 +7,7 @@
 #include "tensor/conv.h"
 #include "tensor/op.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // A convolution whose weights were transformed for its kernel once: what a compiled graph runs in
 // place of conv2d where weights do not change.
@@ -22,6 +22,6 @@ struct PackedConv {
 absl::StatusOr<std::optional<PackedConv>> PackConv2d(const KernelQuery& call, const Kernel& kernel,
                                                      const Tensor& weight);
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_TENSOR_INTERNAL_PACKED_CONV_H_

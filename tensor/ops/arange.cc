@@ -64,7 +64,7 @@ void CheckStep(T start, T end, T step) {
 
 }  // namespace
 
-namespace internal {
+namespace inner::internal {
 
 Tensor ArangeNumbers(double start, double end, double step, const ArangeOptions& options) {
   static const OpDef& op = Op("arange");
@@ -105,5 +105,5 @@ Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOpti
   return Apply1(op, {}, attrs);
 }
 
-}  // namespace internal
+}  // namespace inner::internal
 }  // namespace firn

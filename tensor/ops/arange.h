@@ -35,10 +35,10 @@ struct ArangeOptions {
   Device device = {};
 };
 
-namespace internal {
+namespace inner::internal {
 Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOptions& options);
 Tensor ArangeNumbers(double start, double end, double step, const ArangeOptions& options);
-}  // namespace internal
+}  // namespace inner::internal
 
 // start, start + step, ... before `end`: ceil((end - start) / step) elements. Throws when step is 0
 // or leads away from `end`.
@@ -46,11 +46,11 @@ template <class A, class B, class C = int>
 requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>&& std::is_arithmetic_v<C>) Tensor
     Arange(A start, B end, C step = 1, const ArangeOptions& options = {}) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>) {
-    return internal::ArangeIntegers(static_cast<int64_t>(start), static_cast<int64_t>(end),
-                                    static_cast<int64_t>(step), options);
+    return inner::internal::ArangeIntegers(static_cast<int64_t>(start), static_cast<int64_t>(end),
+                                           static_cast<int64_t>(step), options);
   } else {
-    return internal::ArangeNumbers(static_cast<double>(start), static_cast<double>(end),
-                                   static_cast<double>(step), options);
+    return inner::internal::ArangeNumbers(static_cast<double>(start), static_cast<double>(end),
+                                          static_cast<double>(step), options);
   }
 }
 // 0, 1, ... before `end`.

@@ -17,7 +17,7 @@
 #include <string>
 #include <utility>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -298,4 +298,4 @@ TEST_F(AtomicFileTest, SaysWhenAllNamesAreTaken) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

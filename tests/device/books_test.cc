@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 std::string Refusal(const AllocatorStats& now) {
@@ -32,4 +32,4 @@ TEST(BooksTest, PeaksStayWhenBlocksAreGivenBack) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

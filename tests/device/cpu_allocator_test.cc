@@ -43,7 +43,7 @@ TEST(CpuAllocatorTest, BlocksHoldWhatWasAskedAndAreAligned) {
 TEST(CpuAllocatorTest, RoundingWastesAtMostAQuarter) {
   for (size_t bytes = 256; bytes <= 20 * kMiB; bytes = bytes * 9 / 8 + 1) {
     const Block block = Allocate(bytes);
-    EXPECT_LE(block.bytes, (bytes + internal::kRedzoneBytes) * 5 / 4) << bytes;
+    EXPECT_LE(block.bytes, (bytes + inner::internal::kRedzoneBytes) * 5 / 4) << bytes;
     Free(block);
   }
 }
@@ -309,8 +309,8 @@ TEST(ScopedAllocationFailureTest, KeepsTheBooksAndEndsWithItsScope) {
 }
 
 TEST(CpuAllocatorPoisonTest, FreshAndFreedMemoryIsNan) {
-  if (!internal::kFillsWithNan) GTEST_SKIP() << "needs --config=poison";
-  if (internal::kRedzoneBytes != 0) GTEST_SKIP() << "freed memory cannot be read under asan";
+  if (!inner::internal::kFillsWithNan) GTEST_SKIP() << "needs --config=poison";
+  if (inner::internal::kRedzoneBytes != 0) GTEST_SKIP() << "freed memory cannot be read under asan";
   for (const size_t bytes : {size_t{100}, 200 * kKiB}) {
     const Block block = Allocate(bytes);
     auto* const values = static_cast<float*>(block.data);
@@ -322,7 +322,7 @@ TEST(CpuAllocatorPoisonTest, FreshAndFreedMemoryIsNan) {
 }
 
 TEST(CpuAllocatorAsanDeathTest, FindsUseAfterFreeOverrunAndDoubleFree) {
-  if (internal::kRedzoneBytes == 0) GTEST_SKIP() << "needs --config=asan";
+  if (inner::internal::kRedzoneBytes == 0) GTEST_SKIP() << "needs --config=asan";
   for (const size_t bytes : {size_t{1}, size_t{100}, 64 * kKiB, 300 * kKiB, 9 * kMiB}) {
     const Block block = Allocate(bytes);
     auto* const data = static_cast<volatile char*>(block.data);

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/device/fake_cuda.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
@@ -108,4 +108,4 @@ TEST_F(CudaAllocatorTest, CountsLiveCachedAndPeakByTag) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -18,7 +18,7 @@
 namespace firn {
 namespace {
 
-using internal::CudaLaunch;
+using inner::internal::CudaLaunch;
 
 // A "kernel" that writes one number.
 struct Store {
@@ -42,8 +42,8 @@ CudaLaunch Storing(const Store& store) {
 
 class CudaContextTest : public ::testing::Test {
  protected:
-  internal::CudaDeviceContext& Context(int index = 0) {
-    const auto context = internal::CudaDeviceOf(Device::Cuda(index));
+  inner::internal::CudaDeviceContext& Context(int index = 0) {
+    const auto context = inner::internal::CudaDeviceOf(Device::Cuda(index));
     EXPECT_TRUE(context.ok()) << context.status();
     return **context;
   }
@@ -58,7 +58,7 @@ class CudaContextTest : public ::testing::Test {
   }
 
   FakeCuda cuda_{2};
-  internal::ScopedCudaApi scope_{cuda_};
+  inner::internal::ScopedCudaApi scope_{cuda_};
 };
 
 TEST_F(CudaContextTest, CountsTheDevicesOfTheRuntime) {
@@ -73,7 +73,7 @@ TEST_F(CudaContextTest, CountsTheDevicesOfTheRuntime) {
 TEST(CudaDevicesTest, TellWhyThereAreNone) {
   FakeCuda cuda(1);
   cuda.FailCall("CountDevices", 1, FakeCuda::kInvalidValue);
-  const internal::ScopedCudaApi scope(cuda);
+  const inner::internal::ScopedCudaApi scope(cuda);
   EXPECT_FALSE(CudaAvailable());
   EXPECT_EQ(CudaContext(0).status().message(),
             "device cuda:0 cannot be used: cudaErrorInvalidValue: invalid argument");
@@ -82,7 +82,7 @@ TEST(CudaDevicesTest, TellWhyThereAreNone) {
 
 TEST(CudaDevicesTest, AProgramThatWantsOneRunsOnTheCpuAndSaysSoOnce) {
   FakeCuda cuda(0);
-  const internal::ScopedCudaApi scope(cuda);
+  const inner::internal::ScopedCudaApi scope(cuda);
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(*UsableDevice(Device::Cuda(0)), Device::Cpu());
   EXPECT_EQ(*UsableDevice(Device::Cuda(0)), Device::Cpu());
@@ -291,7 +291,7 @@ TEST_F(CudaContextTest, FailuresNameTheCallAndTheText) {
 
 // A "kernel" that finds an index outside its bounds.
 struct Fault {
-  internal::CudaIndexFault* record;
+  inner::internal::CudaIndexFault* record;
   int64_t index;
 };
 
@@ -304,7 +304,7 @@ CudaLaunch Faulting(const Fault& fault) {
           .argument = &fault,
           .argument_bytes = sizeof(fault),
           .on_host = [](const void* argument) {
-            static constexpr internal::CudaIndexSite kSite = {"look_up", "indices"};
+            static constexpr inner::internal::CudaIndexSite kSite = {"look_up", "indices"};
             const Fault& f = *static_cast<const Fault*>(argument);
             if (f.record->claimed == 0) *f.record = {1, 1, &kSite, f.index, 0, 4};
           }};
@@ -355,7 +355,7 @@ TEST_F(CudaContextTest, ALostContextEndsTheProcessAndNamesTheLastKernels) {
 TEST(CudaContextsTest, GiveEverythingBack) {
   FakeCuda cuda(1);
   {
-    const internal::ScopedCudaApi scope(cuda);
+    const inner::internal::ScopedCudaApi scope(cuda);
     const auto context = CudaContext(0);
     ASSERT_TRUE(context.ok());
     const Block block = *(*context)->allocator().Allocate(100, AllocTag::kOther);

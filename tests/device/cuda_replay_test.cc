@@ -16,8 +16,8 @@
 namespace firn {
 namespace {
 
-using internal::CudaLaunch;
-using internal::LaunchTrace;
+using inner::internal::CudaLaunch;
+using inner::internal::LaunchTrace;
 
 // A "kernel" whose result depends on the order: x = 3 x + add, modulo 2^64.
 struct Step {
@@ -39,8 +39,8 @@ class CudaReplayTest : public ::testing::Test {
     EXPECT_TRUE(Context().CopyFromHost(x_, &one, sizeof(one)).ok());
   }
 
-  static internal::CudaDeviceContext& Context() {
-    const auto context = internal::CudaDeviceOf(Device::Cuda(0));
+  static inner::internal::CudaDeviceContext& Context() {
+    const auto context = inner::internal::CudaDeviceOf(Device::Cuda(0));
     EXPECT_TRUE(context.ok()) << context.status();
     return **context;
   }
@@ -76,7 +76,7 @@ class CudaReplayTest : public ::testing::Test {
   }
 
   FakeCuda cuda_{1};
-  internal::ScopedCudaApi scope_{cuda_};
+  inner::internal::ScopedCudaApi scope_{cuda_};
   uint64_t* x_;
   uint64_t expected_ = 1;
 };

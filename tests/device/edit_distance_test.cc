@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 TEST(EditDistanceTest, CountsInsertionsDeletionsAndReplacements) {
@@ -26,4 +26,4 @@ TEST(EditDistanceTest, IsTheSameBothWays) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 using std::string_literals::operator""s;
@@ -49,4 +49,4 @@ TEST(EscapeTest, CsvQuotesOnlyWhereItMust) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -140,10 +140,10 @@ int FakeCuda::FreePinned(void* data) {
   return 0;
 }
 
-int FakeCuda::Copy(int device, void* to, const void* from, size_t bytes, internal::CudaCopy kind,
-                   void* stream) {
+int FakeCuda::Copy(int device, void* to, const void* from, size_t bytes,
+                   inner::internal::CudaCopy kind, void* stream) {
   FIRN_FAKE_CALL_();
-  using internal::CudaCopy;
+  using inner::internal::CudaCopy;
   const bool to_fits = kind == CudaCopy::kToHost ? Pinned(to, bytes) : OnDevice(device, to, bytes);
   const bool from_fits =
       kind == CudaCopy::kToDevice ? Pinned(from, bytes) : OnDevice(device, from, bytes);
@@ -160,7 +160,7 @@ int FakeCuda::CopyPeer(int to_device, void* to, int from_device, const void* fro
   return 0;
 }
 
-int FakeCuda::Launch(int device, const internal::CudaLaunch& launch, void* stream) {
+int FakeCuda::Launch(int device, const inner::internal::CudaLaunch& launch, void* stream) {
   FIRN_FAKE_CALL_();
   if (static_cast<Stream*>(stream)->device != device || launch.blocks == 0 || launch.threads == 0 ||
       launch.threads > 1024 || launch.argument_bytes > 4096) {
@@ -180,11 +180,11 @@ int FakeCuda::Launch(int device, const internal::CudaLaunch& launch, void* strea
   return 0;
 }
 
-void FakeCuda::SetCompiler(std::function<HostKernel(const internal::CudaSource&)> compiler) {
+void FakeCuda::SetCompiler(std::function<HostKernel(const inner::internal::CudaSource&)> compiler) {
   compiler_ = std::move(compiler);
 }
 
-int FakeCuda::CompileKernel(int, const internal::CudaSource& source, const char*,
+int FakeCuda::CompileKernel(int, const inner::internal::CudaSource& source, const char*,
                             const void** kernel, std::string* log) {
   *log = "told to fail";
   FIRN_FAKE_CALL_();
@@ -211,9 +211,10 @@ std::string FakeCuda::Explain(int code) const {
   }
 }
 
-internal::CudaFailure FakeCuda::Classify(int code) const {
-  if (code == kOutOfMemory) return internal::CudaFailure::kOutOfMemory;
-  return code == kIllegalAddress ? internal::CudaFailure::kSticky : internal::CudaFailure::kOther;
+inner::internal::CudaFailure FakeCuda::Classify(int code) const {
+  if (code == kOutOfMemory) return inner::internal::CudaFailure::kOutOfMemory;
+  return code == kIllegalAddress ? inner::internal::CudaFailure::kSticky
+                                 : inner::internal::CudaFailure::kOther;
 }
 
 }  // namespace firn

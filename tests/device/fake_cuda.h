@@ -26,7 +26,7 @@ namespace firn {
 // A recording spans streams as a CUDA graph does: one that waits for an event of a recorded stream
 // is recorded from then on, and must be joined again by an event before recording ends. A launch
 // keeps the order of each recorded stream and of its events, and no other.
-class FakeCuda final : public internal::CudaApi {
+class FakeCuda final : public inner::internal::CudaApi {
  public:
   static constexpr int kOutOfMemory = 2, kInvalidValue = 1, kIllegalAddress = 700;
   static constexpr int kUnjoined = 904, kIsolation = 905, kCapturedEvent = 907;
@@ -55,7 +55,7 @@ class FakeCuda final : public internal::CudaApi {
 
   // What CompileKernel gives for a source: a host function that does a whole launch's work.
   using HostKernel = void (*)(const void* argument);
-  void SetCompiler(std::function<HostKernel(const internal::CudaSource&)> compiler);
+  void SetCompiler(std::function<HostKernel(const inner::internal::CudaSource&)> compiler);
 
   int CountDevices(int* count) override;
   int Malloc(int device, size_t bytes, void** data) override;
@@ -73,20 +73,20 @@ class FakeCuda final : public internal::CudaApi {
   int SynchronizeEvent(int device, void* event) override;
   int EventMilliseconds(void* start, void* end, float* milliseconds) override;
   int WaitEvent(int device, void* stream, void* event) override;
-  int Copy(int device, void* to, const void* from, size_t bytes, internal::CudaCopy kind,
+  int Copy(int device, void* to, const void* from, size_t bytes, inner::internal::CudaCopy kind,
            void* stream) override;
   int CopyPeer(int to_device, void* to, int from_device, const void* from, size_t bytes,
                void* stream) override;
-  int Launch(int device, const internal::CudaLaunch& launch, void* stream) override;
+  int Launch(int device, const inner::internal::CudaLaunch& launch, void* stream) override;
   int BeginRecording(int device, void* stream) override;
   int EndRecording(int device, void* stream, void** graph) override;
   int LaunchGraph(int device, void* graph, void* stream) override;
   int DestroyGraph(int device, void* graph) override;
   std::string Explain(int code) const override;
-  internal::CudaFailure Classify(int code) const override;
+  inner::internal::CudaFailure Classify(int code) const override;
   bool has_libraries() const override { return false; }
   // Without a compiler nothing is compiled, and rows run step by step.
-  int CompileKernel(int device, const internal::CudaSource& source, const char* name,
+  int CompileKernel(int device, const inner::internal::CudaSource& source, const char* name,
                     const void** kernel, std::string* log) override;
 
  private:
@@ -145,7 +145,7 @@ class FakeCuda final : public internal::CudaApi {
   std::set<std::unique_ptr<Stream>> streams_;
   std::set<std::unique_ptr<Event>> events_;
   std::set<std::unique_ptr<Graph>> graphs_;
-  std::function<HostKernel(const internal::CudaSource&)> compiler_;
+  std::function<HostKernel(const inner::internal::CudaSource&)> compiler_;
   std::map<std::string, int> calls_;
   std::map<std::string, std::map<int, int>> failures_;  // method -> number of the call -> code
 };

@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
@@ -156,4 +156,4 @@ TEST_F(LargePoolDeathTest, NoticesADoubleFree) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 // With the compiler that is there, if there is one.
@@ -43,4 +43,4 @@ TEST(NvrtcTest, NamesALibraryThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

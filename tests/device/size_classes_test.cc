@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 TEST(SizeClassesTest, EachSizeGetsTheSmallestClassThatHoldsIt) {
@@ -38,4 +38,4 @@ TEST(SizeClassesTest, MagazinesHoldAtMostHalfAMebibyte) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

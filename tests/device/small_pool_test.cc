@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 constexpr uint32_t kClass64 = 0;
@@ -110,4 +110,4 @@ TEST(SmallPoolDeathTest, NoticesForeignAndDoubleFrees) {
 }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

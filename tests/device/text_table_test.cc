@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 TEST(TextTableTest, GroupsDigitsByThrees) {
@@ -35,4 +35,4 @@ TEST(TextTableTest, CountsCharactersAndNotBytes) {
 TEST(TextTableTest, NothingGivesNothing) { EXPECT_EQ(AlignedText({}, 1), ""); }
 
 }  // namespace
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

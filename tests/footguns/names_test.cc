@@ -72,6 +72,9 @@ class Stream {};
 namespace core {
 struct Engine {};
 }  // namespace core
+namespace internal {
+struct Part {};
+}  // namespace internal
 void Hash(const Node&) {}
 void Describe(const Node&) {}
 void Name(const Node&) {}
@@ -95,7 +98,7 @@ TEST(NamesTest, AProgramMayHaveItsOwn) {
   EXPECT_FALSE(NotFound(node).ok());
   EXPECT_NE(Layout::kWide, Layout::kTall);
   static_cast<void>(std::tuple<Allocator, Attrs, Buffer, Executor, Instr, Operand, Plan, Recorder,
-                               Stream, Edge, core::Engine>());
+                               Stream, Edge, core::Engine, internal::Part>());
 }
 
 }  // namespace

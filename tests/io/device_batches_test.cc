@@ -17,8 +17,8 @@
 namespace firn::io::internal {
 namespace {
 
-using firn::internal::CudaDeviceContext;
-using firn::internal::CudaLaunch;
+using firn::inner::internal::CudaDeviceContext;
+using firn::inner::internal::CudaLaunch;
 
 // A "kernel" that copies one number.
 struct Move {
@@ -57,8 +57,8 @@ class DeviceBatchesTest : public ::testing::Test {
   }
 
   FakeCuda cuda_;
-  firn::internal::ScopedCudaApi scope_{cuda_};
-  CudaDeviceContext& context_ = **firn::internal::CudaDeviceOf(Device::Cuda(0));
+  firn::inner::internal::ScopedCudaApi scope_{cuda_};
+  CudaDeviceContext& context_ = **firn::inner::internal::CudaDeviceOf(Device::Cuda(0));
   std::shared_ptr<DeviceBatches> batches_ = *DeviceBatches::Make(Device::Cuda(0));
   const Block result_ = *context_.allocator().Allocate(64, AllocTag::kOther);
   int64_t* const read_ = static_cast<int64_t*>(result_.data);

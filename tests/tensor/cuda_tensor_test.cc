@@ -27,7 +27,7 @@ using testing::ErrorOf;
 class CudaTensorTest : public ::testing::Test {
  protected:
   FakeCuda cuda_{2};
-  internal::ScopedCudaApi scope_{cuda_};
+  inner::internal::ScopedCudaApi scope_{cuda_};
   const Device first_ = Device::Cuda(0), second_ = Device::Cuda(1);
 };
 

@@ -57,19 +57,19 @@ TEST(PrecisionTest, StartsWithPyTorchsChoicesForCuda) {
 
 // A compiled graph's settings are no other thread's.
 TEST(PrecisionTest, AScopeHoldsForItsThreadWhateverTheProcessSets) {
-  const internal::Precision outer = {
+  const inner::internal::Precision outer = {
       .winograd = false, .matmul = F32Math::kTf32, .conv = F32Math::kStrict};
   {
-    const internal::PrecisionScope scope(outer);
+    const inner::internal::PrecisionScope scope(outer);
     SetWinogradAllowed(true);
     SetMatmulMath(F32Math::kStrict);
     EXPECT_FALSE(WinogradAllowed());
     EXPECT_EQ(MatmulMath(), F32Math::kTf32);
     EXPECT_EQ(ConvMath(), F32Math::kStrict);
-    const internal::Precision inner = {
+    const inner::internal::Precision inner = {
         .winograd = true, .matmul = F32Math::kStrict, .conv = F32Math::kStrict};
     {
-      const internal::PrecisionScope innermost(inner);
+      const inner::internal::PrecisionScope innermost(inner);
       EXPECT_TRUE(WinogradAllowed());
     }
     EXPECT_FALSE(WinogradAllowed());

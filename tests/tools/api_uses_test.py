@@ -160,6 +160,12 @@ class DefinitionsTest(unittest.TestCase):
         other = self.SOURCE.replace("void internal::Hidden", "void Hidden")
         self.assertEqual(self.missing(other), ["firn::internal::Hidden"])
 
+    def test_a_class_of_inner_is_defined_there_or_in_firn(self):
+        header = declarations("namespace firn::inner { class A { void F(); }; }")
+        for namespace in ("firn", "firn::inner"):
+            source = declarations(f"namespace {namespace} {{ void A::F() {{}} }}")
+            self.assertEqual(undefined(header, source), [])
+
 
 class ListTest(unittest.TestCase):
 

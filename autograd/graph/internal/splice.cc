@@ -16,7 +16,7 @@
 #include "tensor/ops/reorder.h"
 #include "tensor/owner.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 namespace {
 
 // A copy of `id` in row-major order or in blocks.
@@ -199,7 +199,7 @@ absl::Status Replacing::Apply(Graph& graph) const {
           std::any_of(graph.gradients.begin(), graph.gradients.end(),
                       [&](const GradientEffect& e) { return e.value == instr.out[0]; });
       FIRN_RETURN_IF(stays,
-                     InvalidArgument(Describe(instr), " gives a gradient that stays, ",
+                     InvalidArgument(firn::Describe(instr), " gives a gradient that stays, ",
                                      view.spec.ToString(), ", as a view of what is replaced"));
       view.bound = Tensor();
     }
@@ -223,4 +223,4 @@ absl::Status Replacing::KeepHeld(Graph& graph) const {
   return absl::OkStatus();
 }
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal

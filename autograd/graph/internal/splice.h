@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "autograd/graph/graph.h"
 
-namespace firn::internal {
+namespace firn::inner::internal {
 
 // Operations of one graph in terms of another's values.
 struct Spliced {
@@ -48,6 +48,6 @@ class Replacing {
   std::vector<bool> alias_;  // by operation
 };
 
-}  // namespace firn::internal
+}  // namespace firn::inner::internal
 
 #endif  // FIRN_AUTOGRAD_GRAPH_INTERNAL_SPLICE_H_

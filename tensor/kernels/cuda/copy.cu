@@ -7,7 +7,7 @@
 namespace firn::cuda {
 namespace {
 
-using firn::internal::CopyDim;
+using firn::inner::internal::CopyDim;
 
 constexpr int kDims = kMaxRank + 1;
 
@@ -162,7 +162,7 @@ absl::Status CopyElements(Device device, Stream* stream, absl::Span<const CopyDi
 }
 
 FIRN_BEFORE_GLOBALS const struct Registration {
-  Registration() { firn::internal::copy_on_cuda = CopyElements; }
+  Registration() { firn::inner::internal::copy_on_cuda = CopyElements; }
 } registration;
 
 }  // namespace

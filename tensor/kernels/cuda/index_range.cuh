@@ -14,7 +14,7 @@
 namespace firn::cuda {
 
 // An argument that holds indices, as a static object: {"embedding", "indices"}.
-using IndexSite = firn::internal::CudaIndexSite;
+using IndexSite = firn::inner::internal::CudaIndexSite;
 
 // Where indices of one call's argument outside their bounds are noted.
 class IndexFaults {
@@ -34,7 +34,7 @@ class IndexFaults {
   }
 
  private:
-  firn::internal::CudaIndexFault* record_ = nullptr;
+  firn::inner::internal::CudaIndexFault* record_ = nullptr;
   const IndexSite* site_ = nullptr;
 };
 

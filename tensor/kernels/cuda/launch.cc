@@ -7,8 +7,8 @@
 namespace firn::cuda {
 namespace {
 
-using firn::internal::CudaDeviceContext;
-using firn::internal::CudaDeviceOf;
+using firn::inner::internal::CudaDeviceContext;
+using firn::inner::internal::CudaDeviceOf;
 
 // The device of a call's first operand.
 Device DeviceOf(const KernelContext& k) {
@@ -22,7 +22,7 @@ Device DeviceOf(const KernelContext& k) {
 
 Queue::Queue(const KernelContext& k) : device(DeviceOf(k)), stream(k.stream()) {}
 
-absl::Status Launch(const Queue& queue, const firn::internal::CudaLaunch& launch) {
+absl::Status Launch(const Queue& queue, const firn::inner::internal::CudaLaunch& launch) {
   FIRN_ASSIGN_OR_RETURN(CudaDeviceContext* const device, CudaDeviceOf(queue.device));
   return device->Launch(launch, queue.stream != nullptr ? *queue.stream : device->stream());
 }
@@ -33,7 +33,7 @@ absl::StatusOr<void*> StreamHandle(const Queue& queue) {
   return device->Handle();
 }
 
-firn::internal::CudaIndexFault* IndexFaultOf(const Queue& queue) {
+firn::inner::internal::CudaIndexFault* IndexFaultOf(const Queue& queue) {
   const auto context = CudaDeviceOf(queue.device);
   return context.ok() ? (*context)->index_fault() : nullptr;
 }

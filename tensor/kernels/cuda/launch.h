@@ -21,7 +21,7 @@ struct Queue {
   Stream* stream = nullptr;  // null: the device's own
 };
 
-absl::Status Launch(const Queue& queue, const firn::internal::CudaLaunch& launch);
+absl::Status Launch(const Queue& queue, const firn::inner::internal::CudaLaunch& launch);
 
 // Queues kCall(argument, stream), a call to a library that queues its work on `stream` (a
 // cudaStream_t). It is made with a copy of the argument, now or a little later and as often as the
@@ -48,7 +48,7 @@ absl::Status Call(const Queue& queue, const char* name, Argument argument) {
 absl::StatusOr<void*> StreamHandle(const Queue& queue);
 
 // Where kernels of the device note an index outside its bounds; null where launches fail anyway.
-firn::internal::CudaIndexFault* IndexFaultOf(const Queue& queue);
+firn::inner::internal::CudaIndexFault* IndexFaultOf(const Queue& queue);
 
 // Whether cuBLAS and cuDNN can be used for a call: not with a stand-in for the device.
 bool HasLibraries(Device device);

@@ -160,7 +160,7 @@ void PlanCache::SaveLocked() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  firn::internal::ReplaceFile(path_, Encode(all)).IgnoreError();
+  firn::inner::internal::ReplaceFile(path_, Encode(all)).IgnoreError();
   last_save_ = Clock::now();
 }
 

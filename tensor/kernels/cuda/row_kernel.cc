@@ -19,9 +19,9 @@
 namespace firn::cuda {
 namespace {
 
-using Program = firn::internal::ElementwiseProgram;
-using firn::internal::CudaApi;
-using firn::internal::ElementwiseProgramKernel;
+using Program = firn::inner::internal::ElementwiseProgram;
+using firn::inner::internal::CudaApi;
+using firn::inner::internal::ElementwiseProgramKernel;
 
 constexpr int64_t kThreads = 256;
 constexpr int64_t kMaxBlocks = 8192;  // threads stride over the rest
@@ -140,8 +140,8 @@ absl::StatusOr<const void*> Compiled(CudaApi& api, Device device, const RowSourc
 absl::StatusOr<std::shared_ptr<const ElementwiseProgramKernel>> CompileRow(const Program& program,
                                                                            Device device) {
   FIRN_ASSIGN_OR_RETURN(const RowSource row, MakeRowSource(program));
-  FIRN_ASSIGN_OR_RETURN(firn::internal::CudaDeviceContext* const context,
-                        firn::internal::CudaDeviceOf(device));
+  FIRN_ASSIGN_OR_RETURN(firn::inner::internal::CudaDeviceContext* const context,
+                        firn::inner::internal::CudaDeviceOf(device));
   CudaApi& api = context->api();
   FIRN_ASSIGN_OR_RETURN(const void* const kernel, Compiled(api, device, row));
   if (kernel == nullptr) return std::make_shared<StepByStep>(program, device);

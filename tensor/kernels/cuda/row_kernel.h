@@ -15,8 +15,8 @@ namespace firn::cuda {
 //
 // Errors: Unimplemented when there is no source for a step; Internal when the compiler fails or is
 // not there, which is also said on stderr, once a process.
-absl::StatusOr<std::shared_ptr<const firn::internal::ElementwiseProgramKernel>> CompileRow(
-    const firn::internal::ElementwiseProgram& program, Device device);
+absl::StatusOr<std::shared_ptr<const firn::inner::internal::ElementwiseProgramKernel>> CompileRow(
+    const firn::inner::internal::ElementwiseProgram& program, Device device);
 
 }  // namespace firn::cuda
 

@@ -20,7 +20,7 @@
 namespace firn::cuda {
 namespace {
 
-using Program = firn::internal::ElementwiseProgram;
+using Program = firn::inner::internal::ElementwiseProgram;
 using Kind = ScalarCode::Kind;
 
 // Of the 4096 bytes that a launch may bring.

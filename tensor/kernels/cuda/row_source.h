@@ -25,7 +25,7 @@ namespace firn::cuda {
 struct RowSource {
   static constexpr const char* kKernel = "firn_row";
 
-  firn::internal::CudaSource source;
+  firn::inner::internal::CudaSource source;
   std::vector<unsigned char> functors;  // their bytes, which are not part of the text
   size_t functors_at = 0;               // in Arguments
   int pack = 1;                         // elements a thread takes at a time
@@ -38,7 +38,7 @@ bool HasSource(const Kernel& kernel);
 
 // Programs that differ only in shapes and attributes have the same text.
 // Errors: Unimplemented when there is no source for a step, or functors have too many bytes.
-absl::StatusOr<RowSource> MakeRowSource(const firn::internal::ElementwiseProgram& program);
+absl::StatusOr<RowSource> MakeRowSource(const firn::inner::internal::ElementwiseProgram& program);
 
 }  // namespace firn::cuda
 
