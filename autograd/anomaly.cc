@@ -161,7 +161,7 @@ class AnomalyScope::Observer final : public OperationObserver {
       FIRN_RETURN_IF_ERROR(inputs_.Check(call, call.output(i), options_.check_infinities));
     }
     for (size_t i = 0; i < call.num_inputs(); ++i) {
-      if (!Writes(call.op(), i)) continue;
+      if (!call.op().writes(i)) continue;
       FIRN_RETURN_IF_ERROR(inputs_.Check(call, call.input(i), options_.check_infinities));
     }
     return absl::OkStatus();

@@ -94,7 +94,7 @@ Tensor OperationCall::output(size_t i) const {
 
 bool OperationCall::overwrites(size_t i) const {
   const bool declared = i < op_.inputs.size() || op_.variadic();  // else it will be refused
-  if (declared && Writes(op_, i)) return true;
+  if (declared && op_.writes(i)) return true;
   if (!frozen() || input_spec(i) == nullptr) return false;
   for (const Operand& out : step_->out) {
     if (Overlap(step_->in[i], out)) return true;

@@ -293,6 +293,8 @@ struct OpDef {
   const ArgDecl& input(size_t i) const {
     return i < inputs.size() ? inputs[i] : inputs[i - Repetition(i) * cycle];
   }
+  // Whether it writes into input i of a call, as for input(i).
+  bool writes(size_t i) const { return any_inout && input(i).inout; }
   // Which repetition of the variadic inputs input i belongs to, from 0; 0 for all others.
   size_t Repetition(size_t i) const {
     return i < inputs.size() ? 0 : (i + cycle - inputs.size()) / cycle;

@@ -12,7 +12,7 @@ std::vector<bool> ChangedInPlace(const Graph& graph) {
   std::vector<bool> changed(graph.buffers.size(), false);
   for (const Instr& instr : graph.instrs) {
     for (size_t i = 0; i < instr.in.size(); ++i) {
-      if (instr.in[i] != kNoValue && Writes(*instr.op, i)) {
+      if (instr.in[i] != kNoValue && instr.op->writes(i)) {
         changed[static_cast<size_t>(graph.value(instr.in[i]).buffer)] = true;
       }
     }
@@ -76,7 +76,7 @@ void Uses::AddWrites(const Graph& graph, size_t at) {
     return buffer;
   };
   for (size_t i = 0; i < instr.in.size(); ++i) {
-    if (instr.in[i] != kNoValue && Writes(*instr.op, i)) add(instr.in[i]).changed = true;
+    if (instr.in[i] != kNoValue && instr.op->writes(i)) add(instr.in[i]).changed = true;
   }
   for (ValueId id : instr.out) {
     OfValue& value = values_[static_cast<size_t>(id)];

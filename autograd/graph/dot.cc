@@ -168,7 +168,7 @@ class Drawing {
     }
     for (size_t i = 0; i < operation.inputs.size(); ++i) {
       const ValueId id = operation.inputs[i].id;
-      if (id == kNoValue || !Writes(*operation.instr->op, i)) continue;
+      if (id == kNoValue || !operation.instr->op->writes(i)) continue;
       written_by_[static_cast<size_t>(graph_.value(id).buffer)] = by;
       if (graph_.buffer_of(id).kind != Buffer::Kind::kState) continue;
       absl::StrAppend(&edges_, name, " -> ", AddSource(id, absl::StrCat("state %", id)),

@@ -241,7 +241,7 @@ void Executor::BindOperands() {
     const Instr& instr = graph_.instrs[i];
     if (kernels_[i] == nullptr) continue;
     const size_t first = operands_.size();
-    for (size_t j = 0; j < instr.in.size(); ++j) bind(instr.in[j], Writes(*instr.op, j));
+    for (size_t j = 0; j < instr.in.size(); ++j) bind(instr.in[j], instr.op->writes(j));
     const size_t results = operands_.size();
     for (ValueId id : instr.out) bind(id, true);
     if (!Computes(graph_, instr)) continue;

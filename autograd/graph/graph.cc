@@ -88,7 +88,7 @@ class Verifier {
     for (size_t i = 0; i < instr.in.size(); ++i) {
       if (instr.in[i] == kNoValue) continue;
       FIRN_RETURN_IF_ERROR(CheckRead(instr.in[i], name));
-      if (!Writes(*instr.op, i)) continue;
+      if (!instr.op->writes(i)) continue;
       const Buffer::Kind kind = g_.buffer_of(instr.in[i]).kind;
       FIRN_RETURN_IF(kind == Buffer::Kind::kInput || kind == Buffer::Kind::kConstant,
                      Internal(name, " writes into %", instr.in[i], ", an ", NameOf(kind)));
@@ -166,7 +166,5 @@ ValueId inner::AddTemp(Graph& graph, const TensorSpec& spec) {
   graph.values.push_back({buffer, 0, spec, {}});
   return static_cast<ValueId>(graph.values.size() - 1);
 }
-
-bool inner::Writes(const OpDef& op, size_t i) { return op.any_inout && op.input(i).inout; }
 
 }  // namespace firn

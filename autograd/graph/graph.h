@@ -129,9 +129,6 @@ struct Captured {
   TensorList outputs;
 };
 
-// True if the operation writes into input `i` of a call.
-bool Writes(const OpDef& op, size_t i);
-
 }  // namespace firn::inner
 
 namespace firn {

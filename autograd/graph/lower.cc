@@ -106,7 +106,7 @@ class Lowering {
       FIRN_RETURN_IF_ERROR(Arrange(instr, i, *kernel, asks, asks ? want.in[i] : 0));
     }
     for (size_t i = 0; i < instr.in.size(); ++i) {
-      if (instr.in[i] != kNoValue && Writes(*instr.op, i)) {
+      if (instr.in[i] != kNoValue && instr.op->writes(i)) {
         ForgetCopies(to_.value(instr.in[i]).buffer);
       }
     }
@@ -137,7 +137,7 @@ class Lowering {
   absl::Status Arrange(Instr& instr, size_t i, const Kernel& kernel, bool asks, int32_t block) {
     const ValueId id = instr.in[i];
     const bool fits = !asks || internal::Fits(kernel, to_.value(id).spec, block);
-    if (Writes(*instr.op, i)) {
+    if (instr.op->writes(i)) {
       FIRN_RETURN_IF(!fits && to_.buffer_of(id).kind != Buffer::Kind::kTemp,
                      InvalidArgument(std::string(instr.op->name), ": ", instr.op->input(i).name,
                                      " is written in place and must be contiguous, got ",
@@ -162,7 +162,7 @@ class Lowering {
 
   bool OverlapsWritten(const Instr& instr, size_t i) const {
     for (size_t j = 0; j < instr.in.size(); ++j) {
-      if (j == i || instr.in[j] == kNoValue || !Writes(*instr.op, j)) continue;
+      if (j == i || instr.in[j] == kNoValue || !instr.op->writes(j)) continue;
       if (to_.value(instr.in[j]).buffer == to_.value(instr.in[i]).buffer) return true;
     }
     return false;

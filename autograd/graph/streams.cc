@@ -7,6 +7,8 @@
 #include <array>
 #include <numeric>
 
+#include "tensor/op.h"
+
 namespace firn {
 namespace {
 
@@ -35,7 +37,7 @@ class OrderFinder {
       order_.cost.push_back(0);
       if (!Computes(g_, instr)) continue;
       order_.cost[at] = kLaunch;
-      for (size_t i = 0; i < instr.in.size(); ++i) Touch(at, instr.in[i], Writes(*instr.op, i));
+      for (size_t i = 0; i < instr.in.size(); ++i) Touch(at, instr.in[i], instr.op->writes(i));
       for (ValueId id : instr.out) Touch(at, id, true);
       Positions& after = order_.after[at];
       std::sort(after.begin(), after.end());

@@ -199,7 +199,7 @@ absl::Status Replacing::Apply(Graph& graph) const {
           std::any_of(graph.gradients.begin(), graph.gradients.end(),
                       [&](const GradientEffect& e) { return e.value == instr.out[0]; });
       FIRN_RETURN_IF(stays,
-                     InvalidArgument(firn::Describe(instr), " gives a gradient that stays, ",
+                     InvalidArgument(Describe(instr), " gives a gradient that stays, ",
                                      view.spec.ToString(), ", as a view of what is replaced"));
       view.bound = Tensor();
     }

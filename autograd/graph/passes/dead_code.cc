@@ -43,7 +43,7 @@ class Liveness {
   bool Needed(const Instr& instr) const {
     if (IsAlias(graph_, instr)) return values_[static_cast<size_t>(instr.out[0])];
     for (size_t i = 0; i < instr.in.size(); ++i) {
-      if (instr.in[i] != kNoValue && Writes(*instr.op, i) && BufferNeeded(instr.in[i])) return true;
+      if (instr.in[i] != kNoValue && instr.op->writes(i) && BufferNeeded(instr.in[i])) return true;
     }
     return std::any_of(instr.out.begin(), instr.out.end(),
                        [this](ValueId id) { return BufferNeeded(id); });

@@ -58,7 +58,7 @@ class Mover {
       touched = std::max(touched, after);
       if (written) wrote = std::max(wrote, after);
     };
-    for (size_t i = 0; i < call.in.size(); ++i) touch(call.in[i], Writes(*call.op, i));
+    for (size_t i = 0; i < call.in.size(); ++i) touch(call.in[i], call.op->writes(i));
     for (ValueId id : call.out) touch(id, true);
   }
 
@@ -67,7 +67,7 @@ class Mover {
     size_t place = 0;
     for (size_t i = 0; i < call.in.size(); ++i) {
       if (call.in[i] == kNoValue) continue;
-      const auto& after = Writes(*call.op, i) ? after_touch_ : after_write_;
+      const auto& after = call.op->writes(i) ? after_touch_ : after_write_;
       place = std::max(place, after[BufferOf(call.in[i])]);
     }
     return place;

@@ -119,7 +119,7 @@ std::vector<std::vector<Touch>> TouchesByBuffer(const Graph& graph) {
     if (!Computes(graph, instr)) continue;
     for (size_t i = 0; i < instr.in.size(); ++i) {
       touches[static_cast<size_t>(graph.value(instr.in[i]).buffer)].push_back(
-          {at, Writes(*instr.op, i)});
+          {at, instr.op->writes(i)});
     }
     for (ValueId id : instr.out) {
       touches[static_cast<size_t>(graph.value(id).buffer)].push_back({at, true});
