@@ -29,7 +29,7 @@ const char* DTypeName(DType d) {
 
 std::ostream& operator<<(std::ostream& os, DType d) { return os << DTypeName(d); }
 
-std::string inner::Describe(DTypeSet set) {
+std::string inner::DTypeNames(DTypeSet set) {
   std::string text;
   int left = std::popcount(set);
   for (int i = 0; i < kNumDTypes; ++i) {

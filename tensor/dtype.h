@@ -74,7 +74,7 @@ std::ostream& operator<<(std::ostream& os, DType d);
 
 namespace inner {
 // "f32, f64, f16 or bf16": for error messages.
-std::string Describe(DTypeSet set);
+std::string DTypeNames(DTypeSet set);
 }  // namespace inner
 
 // The dtype of the result of an operation on both (Tensor-Tensor promotion, PyTorch's table): the

@@ -28,7 +28,7 @@ inline absl::Status InferRandom(InferContext& c, const Dims& sizes, DType dtype,
   FIRN_RETURN_IF(
       number >= static_cast<unsigned>(kNumDTypes) || !Contains(allowed, dtype),
       InvalidArgument(
-          "dtype must be ", Describe(allowed), ", got ",
+          "dtype must be ", DTypeNames(allowed), ", got ",
           number < static_cast<unsigned>(kNumDTypes) ? DTypeName(dtype) : "a number that is none"));
   c.set_out(0, dtype, shape);
   return absl::OkStatus();

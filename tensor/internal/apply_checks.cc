@@ -19,7 +19,8 @@ namespace firn::inner::internal {
 namespace {
 
 absl::Status BadDType(const ArgDecl& decl, const TensorSpec& spec) {
-  return InvalidArgument(decl.name, " must be ", Describe(decl.dtypes), ", got ", spec.ToString());
+  return InvalidArgument(decl.name, " must be ", DTypeNames(decl.dtypes), ", got ",
+                         spec.ToString());
 }
 
 // Blames neither: the one that is checked second is as often right as the first.

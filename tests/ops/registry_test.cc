@@ -60,7 +60,7 @@ TEST(RegistryTest, SamplesEveryKindOfDTypeThatIsDeclared) {
       for (DTypeSet kind : {kFloating, kIntegral, kBoolean}) {
         if ((d.dtypes & kind) == 0) continue;
         EXPECT_TRUE(Sampled(*op, *samples, i, kind))
-            << op->name << ": no sample has " << Describe(d.dtypes & kind) << " as " << d.name;
+            << op->name << ": no sample has " << DTypeNames(d.dtypes & kind) << " as " << d.name;
       }
     }
   }

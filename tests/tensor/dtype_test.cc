@@ -53,9 +53,9 @@ TEST(DTypeTest, SizesAreThoseOfTheTypes) {
 }
 
 TEST(DTypeTest, SetsAreDescribedInWords) {
-  EXPECT_EQ(Describe(kFloating), "f32, f64, f16 or bf16");
-  EXPECT_EQ(Describe(kIndex), "i32 or i64");
-  EXPECT_EQ(Describe(kBoolean), "bool");
+  EXPECT_EQ(DTypeNames(kFloating), "f32, f64, f16 or bf16");
+  EXPECT_EQ(DTypeNames(kIndex), "i32 or i64");
+  EXPECT_EQ(DTypeNames(kBoolean), "bool");
 }
 
 TEST(DTypeTest, HalfRoundsToNearestEven) {
