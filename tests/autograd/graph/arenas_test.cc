@@ -12,11 +12,12 @@
 namespace firn {
 namespace {
 
-TEST(ArenasTest, EachDeviceHasOneAndPiecesTakeTurns) {
+TEST(ArenasTest, EachDeviceHasOneWhereItsPiecesLieApart) {
   FakeCuda cuda;
   const internal::ScopedCudaApi scope(cuda);
   const Device cpu, gpu = Device::Cuda(0);
-  const Lifetime life{.bytes = 100, .first = 0, .last = 1}, wide{.bytes = 1000, .last = 1};
+  const Lifetime life{.bytes = 100, .first = 0, .last = 1},
+      wide{.bytes = 1000, .first = 0, .last = 1};
   Arenas arenas;
   ASSERT_TRUE(
       arenas.Make({{{life, cpu}, {wide, gpu}, {life, cpu}, {life, gpu}, {life, cpu}}}, 1 << 20)
