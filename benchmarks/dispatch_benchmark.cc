@@ -3,6 +3,7 @@
 // `--count=N` runs N recorded additions (`--count_unrecorded=N`: unrecorded) and nothing else, for
 // counting instructions:
 //   valgrind --tool=callgrind --toggle-collect='*CountedAdds*' dispatch_benchmark --count=10000
+// or, where there is AVX-512, count_instructions.cc.
 
 #include <benchmark/benchmark.h>
 
