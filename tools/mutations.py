@@ -1,8 +1,8 @@
 """One-token changes of C++ text that a good test should notice; what tools/mutate tries.
 
 Nothing is changed in comments, strings, directives, static_assert, FIRN_DCHECK (off where tests
-run), parameters of templates, the text of errors, and where it could only cost time or memory: calls
-of reserve() and how much an InlinedVector holds inline.
+run), parameters of templates and the text of errors; nor where it could only cost time or memory:
+calls of reserve() and how much an InlinedVector holds inline.
 """
 
 import os
@@ -35,8 +35,9 @@ _ONLY_TEXT = {"static_assert", "FIRN_DCHECK", "StrCat", "StrAppend", "StrFormat"
               "NotFound", "Unimplemented", "Unavailable", "Internal"}
 _TEXT_AFTER_FIRST = {"FIRN_RETURN_IF", "FIRN_CHECK"}
 # Files that make text for people, and what is built only with --config=cuda or a sanitizer.
-_NOT_MUTATED = re.compile(r"cuda|nvrtc|/(race_detector|poison)\.|_samples\.|/samples\.|/testing\.|/(text_table|escape|message"
-                          r"|describe|format|progress|dot|summary|explain|type_names)\.")
+_NOT_MUTATED = re.compile(
+    r"cuda|nvrtc|/(race_detector|poison)\.|_samples\.|/samples\.|/testing\.|"
+    r"/(text_table|escape|message|describe|format|progress|dot|summary|explain|type_names)\.")
 
 
 def files(root, folder=None):

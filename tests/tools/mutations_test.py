@@ -204,6 +204,9 @@ exit 0
 """
 
 
+_SUMMARY = "{} of 2 noticed (1 did not compile, 0 changed no code)"
+
+
 class RunTest(unittest.TestCase):
 
     def setUp(self):
@@ -236,7 +239,7 @@ class RunTest(unittest.TestCase):
 
     def test_survivors_are_shown_and_the_tree_is_left_alone(self):
         said = self.mutate("--", "--jobs=1")
-        self.assertIn("1 of 2 noticed (1 did not compile, 0 changed no code)", said)
+        self.assertIn(_SUMMARY.format(1), said)
         self.assertIn("nn/a.cc:1: arithmetic\n"
                       "  - void F() { x = a < b; y = a && b; z = a + b; }\n"
                       "  + void F() { x = a < b; y = a && b; z = a - b; }\n", said)
@@ -253,9 +256,9 @@ class RunTest(unittest.TestCase):
         file = os.path.join(os.path.dirname(self.root), "results")
         first = self.mutate("--count", "1", "--resume", file)
         self.assertIn(" of 1 noticed", first)
-        self.assertIn("1 of 2 noticed (1 did not compile, 0 changed no code)", self.mutate("--resume", file))
+        self.assertIn(_SUMMARY.format(1), self.mutate("--resume", file))
         os.remove(self.bazel)  # nothing is left to run
-        self.assertIn("1 of 2 noticed (1 did not compile, 0 changed no code)", self.mutate("--resume", file))
+        self.assertIn(_SUMMARY.format(1), self.mutate("--resume", file))
 
     def test_what_survived_is_tried_again_on_new_tests(self):
         file = os.path.join(os.path.dirname(self.root), "results")
@@ -266,11 +269,12 @@ class RunTest(unittest.TestCase):
             test.write("// a new test\n")
         self.git("-c", "user.name=t", "-c", "user.email=t", "commit", "-qam", "test")
         self.assertIn("1 of 2 noticed", self.mutate("--resume", file))
-        self.assertIn("2 of 2 noticed (1 did not compile, 0 changed no code)", self.mutate("--resume", file, "--again"))
-        self.assertIn("2 of 2 noticed (1 did not compile, 0 changed no code)", self.mutate("--resume", file))
+        self.assertIn(_SUMMARY.format(2), self.mutate("--resume", file, "--again"))
+        self.assertIn(_SUMMARY.format(2), self.mutate("--resume", file))
 
     def test_what_compiles_to_the_same_object_is_no_change(self):
-        for object_file, expected in (("cat nn/a.cc", "1 of 2 noticed"), ("echo", "1 of 1 noticed")):
+        for object_file, expected in (("cat nn/a.cc", "1 of 2 noticed"),
+                                      ("echo", "1 of 1 noticed (1 did not compile, 1 changed")):
             with open(self.bazel, "w", encoding="utf-8") as bazel:
                 bazel.write(_BAZEL.replace("#!/bin/sh\n", f"""#!/bin/sh
 mkdir -p bazel-bin/nn/_objs/a
