@@ -7,6 +7,8 @@ work() { "$count" /bin/sh -c "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done"
 
 fail() { echo "$1" && exit 1; }
 
+"$count" /bin/true >/dev/null
+[[ $? == 126 ]] && echo "not tested: this machine forbids tracing" && exit 0
 few=$(work 10) || fail "no count"
 [[ $few -gt 1000 && $few == "$(work 10)" ]] || fail "$few once, and not again"
 (($(work 110) - few >= 100 * 10)) || fail "a hundred turns are too cheap"
