@@ -1,7 +1,8 @@
 // Counts the instructions that a program executes in its own code and in libraries, one step after
-// the other: `count_instructions PROGRAM [ARGUMENT...]`. Slow (some 10^5 a second), and on any
-// processor that Linux runs on: valgrind knows no AVX-512. Addresses are not randomised, so that
-// equal runs count alike. Only the first thread is counted: OMP_NUM_THREADS=1.
+// the other: `count_instructions PROGRAM [ARGUMENT...]`. Slow (a step is a change of process, and
+// more where the machine is virtual), and on any processor: valgrind knows no AVX-512.
+// Addresses are not randomised, so that equal runs count alike. Only the first thread is counted:
+// OMP_NUM_THREADS=1.
 //
 // What a call costs is the difference of two runs that differ in the number of calls.
 
