@@ -6,7 +6,7 @@
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 
 namespace firn {
 namespace autograd {

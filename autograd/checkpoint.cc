@@ -13,9 +13,9 @@
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/assign.h"
-#include "tensor/ops/clone.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/shape/copies.h"
 #include "tensor/rng.h"
 
 namespace firn {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "tensor/conv.h"
-#include "tensor/ops/matmul.h"
+#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/linear/matmul.h"
 
 namespace firn {
 namespace {

@@ -10,7 +10,7 @@
 #include "autograd/tape/node.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 
 namespace firn {
 

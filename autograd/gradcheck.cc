@@ -16,9 +16,8 @@
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/from.h"
-#include "tensor/ops/clone.h"
-#include "tensor/ops/contiguous.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/shape/copies.h"
 
 namespace firn {
 namespace {

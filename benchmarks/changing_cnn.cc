@@ -3,9 +3,9 @@
 #include "benchmarks/changing_cnn.h"
 
 #include "examples/models.h"
-#include "tensor/ops/avg_pool2d.h"
-#include "tensor/ops/flatten.h"
-#include "tensor/ops/tanh.h"
+#include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/pool/avg_pool.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn::benchmarks {
 

@@ -13,7 +13,7 @@
 #include "autograd/backward.h"
 #include "autograd/graph/static_graph.h"
 #include "tensor/from.h"
-#include "tensor/ops/add.h"
+#include "tensor/ops/elementwise/arithmetic.h"
 
 namespace firn {
 

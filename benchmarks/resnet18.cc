@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tensor/ops/mean.h"
+#include "tensor/ops/reduce/sum.h"
 
 namespace firn::benchmarks {
 

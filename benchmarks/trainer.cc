@@ -16,7 +16,7 @@
 #include "nn/summary.h"
 #include "tensor/autocast.h"
 #include "tensor/error.h"
-#include "tensor/ops/cross_entropy.h"
+#include "tensor/ops/loss/cross_entropy.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -33,8 +33,8 @@
 #include "nn/summary.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/argmax.h"
-#include "tensor/ops/cross_entropy.h"
+#include "tensor/ops/loss/cross_entropy.h"
+#include "tensor/ops/reduce/position.h"
 #include "tensor/rng.h"
 
 ABSL_FLAG(std::string, data_dir, "/usr/share/datasets/fashion-mnist",

@@ -4,12 +4,12 @@
 
 #include "device/status_macros.h"
 #include "tensor/error.h"
-#include "tensor/ops/avg_pool2d.h"
-#include "tensor/ops/flatten.h"
-#include "tensor/ops/max_pool2d.h"
-#include "tensor/ops/mean.h"
-#include "tensor/ops/relu.h"
-#include "tensor/ops/tanh.h"
+#include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/pool/avg_pool.h"
+#include "tensor/ops/pool/max_pool.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn::examples {
 

@@ -14,7 +14,7 @@
 #include "io/image_dataset.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
-#include "tensor/ops/reshape.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn::io {
 namespace {

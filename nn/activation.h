@@ -4,18 +4,9 @@
 // Activation functions as layers: each is the operation of its name with its options.
 
 #include "nn/function_layer.h"
-#include "tensor/ops/elu.h"
-#include "tensor/ops/gelu.h"
-#include "tensor/ops/hardtanh.h"
-#include "tensor/ops/leaky_relu.h"
-#include "tensor/ops/log_softmax.h"
-#include "tensor/ops/relu.h"
-#include "tensor/ops/selu.h"
-#include "tensor/ops/sigmoid.h"
-#include "tensor/ops/silu.h"
-#include "tensor/ops/softmax.h"
-#include "tensor/ops/softplus.h"
-#include "tensor/ops/tanh.h"
+#include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/activation/softmax.h"
 
 namespace firn::nn {
 

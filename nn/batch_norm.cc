@@ -6,8 +6,8 @@
 #include "device/status_macros.h"
 #include "nn/describe.h"
 #include "nn/sizes.h"
-#include "tensor/ops/accumulate.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/optimizer/update.h"
 
 namespace firn::nn {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "nn/layer.h"
-#include "tensor/ops/batch_norm.h"
+#include "tensor/ops/norm/batch_norm.h"
 
 namespace firn::nn {
 
@@ -19,10 +19,10 @@ struct BatchNormOptions {
   FusedActivation activation = FusedActivation::kNone;
 };
 
-// Batch normalisation over all dimensions but the second; see tensor/ops/batch_norm.h. In eval mode
-// the running statistics are used and left alone, unless there are none.
-// x: BatchNorm1d [n, c] or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w]
-// Parameters: weight, bias [c]. Buffers: running_mean, running_var [c], num_batches_tracked [].
+// Batch normalisation over all dimensions but the second; see tensor/ops/norm/batch_norm.h. In eval
+// mode the running statistics are used and left alone, unless there are none. x: BatchNorm1d [n, c]
+// or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w] Parameters: weight, bias [c].
+// Buffers: running_mean, running_var [c], num_batches_tracked [].
 template <int kDims>
 class BatchNorm final : public Layer {
  public:

@@ -10,7 +10,7 @@
 
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
-#include "tensor/ops/clone.h"
+#include "tensor/ops/shape/copies.h"
 #include "tensor/rng.h"
 
 namespace firn::nn {

@@ -7,8 +7,8 @@
 
 #include "nn/describe.h"
 #include "nn/sizes.h"
-#include "tensor/ops/conv1d.h"
-#include "tensor/ops/conv_transpose2d.h"
+#include "tensor/ops/conv/conv.h"
+#include "tensor/ops/conv/conv_transpose.h"
 
 namespace firn::nn {
 namespace {

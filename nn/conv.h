@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "nn/conv_base.h"
-#include "tensor/ops/conv2d.h"
-#include "tensor/ops/pad.h"
+#include "tensor/ops/conv/conv.h"
+#include "tensor/ops/shape/pad.h"
 
 namespace firn::nn {
 
@@ -25,7 +25,7 @@ struct Conv2dOptions {
   init::Initializer bias_init = {};           // empty: the same
 };
 
-// A convolution over images; see tensor/ops/conv2d.h for the formula.
+// A convolution over images; see tensor/ops/conv/conv.h for the formula.
 // x: [n, in, h, w]      y: [n, out, (h + 2 padding - dilation (kernel - 1) - 1) / stride + 1, ...]
 // Parameters: weight [out, in / groups, kh, kw], bias [out].
 class Conv2d final : public ConvBase {
@@ -58,7 +58,7 @@ struct Conv1dOptions {
   init::Initializer bias_init = {};    // empty: the same
 };
 
-// A convolution over sequences; see tensor/ops/conv1d.h.
+// A convolution over sequences; see tensor/ops/conv/conv.h.
 // x: [n, in, l]      y: [n, out, (l + 2 padding - dilation (kernel - 1) - 1) / stride + 1]
 // Parameters: weight [out, in / groups, k], bias [out].
 class Conv1d final : public ConvBase {
@@ -92,7 +92,7 @@ struct ConvTranspose2dOptions {
 };
 
 // A transposed convolution over images, which makes them larger; see
-// tensor/ops/conv_transpose2d.h.
+// tensor/ops/conv/conv_transpose.h.
 // x: [n, in, h, w]
 // y: [n, out, (h - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1, ...]
 // Parameters: weight [in, out / groups, kh, kw], bias [out].

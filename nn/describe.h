@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "tensor/attrs.h"
+#include "tensor/ops/conv/size2.h"
 #include "tensor/shape.h"
-#include "tensor/size2.h"
 
 namespace firn::nn {
 

@@ -2,7 +2,7 @@
 #define FIRN_NN_DROPOUT_H_
 
 #include "nn/function_layer.h"
-#include "tensor/ops/dropout.h"
+#include "tensor/ops/random/dropout.h"
 
 namespace firn::nn {
 

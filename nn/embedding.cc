@@ -8,7 +8,7 @@
 #include "device/status_macros.h"
 #include "nn/describe.h"
 #include "nn/sizes.h"
-#include "tensor/ops/embedding.h"
+#include "tensor/ops/index/embedding.h"
 
 namespace firn::nn {
 

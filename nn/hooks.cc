@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tensor/dispatch.h"
-#include "tensor/ops/identity.h"
+#include "tensor/ops/shape/copies.h"
 
 namespace firn::nn {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "nn/describe.h"
 #include "nn/sizes.h"
-#include "tensor/ops/linear.h"
+#include "tensor/ops/linear/linear.h"
 
 namespace firn::nn {
 

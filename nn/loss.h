@@ -9,15 +9,10 @@
 #include <string>
 
 #include "nn/function_layer.h"
-#include "tensor/ops/binary_cross_entropy.h"
-#include "tensor/ops/binary_cross_entropy_with_logits.h"
-#include "tensor/ops/cross_entropy.h"
-#include "tensor/ops/huber_loss.h"
-#include "tensor/ops/kl_div.h"
-#include "tensor/ops/l1_loss.h"
-#include "tensor/ops/mse_loss.h"
-#include "tensor/ops/nll_loss.h"
-#include "tensor/ops/smooth_l1_loss.h"
+#include "tensor/ops/loss/binary.h"
+#include "tensor/ops/loss/cross_entropy.h"
+#include "tensor/ops/loss/nll_loss.h"
+#include "tensor/ops/loss/regression.h"
 
 namespace firn::nn {
 

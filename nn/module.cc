@@ -18,7 +18,7 @@
 #include "tensor/allocate.h"
 #include "tensor/dispatch.h"
 #include "tensor/grad_meta.h"
-#include "tensor/ops/cast.h"
+#include "tensor/ops/shape/convert.h"
 
 namespace firn::nn {
 namespace {

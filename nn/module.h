@@ -15,7 +15,7 @@
 #include "nn/init.h"
 #include "nn/load_report.h"
 #include "tensor/error.h"
-#include "tensor/ops/add.h"
+#include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/owner.h"
 #include "tensor/pending.h"
 #include "tensor/state_dict.h"

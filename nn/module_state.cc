@@ -13,10 +13,9 @@
 #include "device/status_macros.h"
 #include "nn/module.h"
 #include "tensor/dispatch.h"
-#include "tensor/ops/assign.h"
-#include "tensor/ops/cast.h"
-#include "tensor/ops/clone.h"
-#include "tensor/ops/contiguous.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/copies.h"
 
 namespace firn::nn {
 

@@ -6,8 +6,7 @@
 #include "nn/describe.h"
 #include "nn/sizes.h"
 #include "tensor/error.h"
-#include "tensor/ops/group_norm.h"
-#include "tensor/ops/layer_norm.h"
+#include "tensor/ops/norm/layer_norm.h"
 
 namespace firn::nn {
 

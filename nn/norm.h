@@ -20,7 +20,7 @@ struct LayerNormOptions {
   bool bias = true;  // without affine there is none
 };
 
-// Layer normalisation; see tensor/ops/layer_norm.h.
+// Layer normalisation; see tensor/ops/norm/layer_norm.h.
 // x: [..., shape]      y: as x
 // Parameters: weight, bias of that shape.
 class LayerNorm final : public Layer {
@@ -51,7 +51,7 @@ struct GroupNormOptions {
   bool affine = true;
 };
 
-// Group normalisation; see tensor/ops/group_norm.h.
+// Group normalisation; see tensor/ops/norm/layer_norm.h.
 // x: [n, channels, ...]      y: as x
 // Parameters: weight, bias [channels].
 class GroupNorm final : public Layer {

@@ -4,9 +4,8 @@
 // Pooling as layers; options, formulas and shapes are those of the operations.
 
 #include "nn/function_layer.h"
-#include "tensor/ops/adaptive_avg_pool2d.h"
-#include "tensor/ops/avg_pool2d.h"
-#include "tensor/ops/max_pool2d.h"
+#include "tensor/ops/pool/avg_pool.h"
+#include "tensor/ops/pool/max_pool.h"
 
 namespace firn::nn {
 

@@ -6,8 +6,8 @@
 
 #include "nn/describe.h"
 #include "nn/sizes.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/relu.h"
+#include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/elementwise/arithmetic.h"
 
 namespace firn::nn {
 

@@ -4,7 +4,7 @@
 // Layers that move no values.
 
 #include "nn/function_layer.h"
-#include "tensor/ops/flatten.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn::nn {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nn/module.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 
 namespace firn::nn {
 

@@ -4,7 +4,7 @@
 
 #include "device/status_macros.h"
 #include "tensor/error.h"
-#include "tensor/ops/adam_step.h"
+#include "tensor/ops/optimizer/adam.h"
 
 namespace firn::optim {
 

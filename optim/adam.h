@@ -43,8 +43,8 @@ struct AdamWOptions {
   }
 };
 
-// Adam and AdamW, as torch.optim's; formulas in tensor/ops/adam_step.h. State: exp_avg, exp_avg_sq
-// and, with amsgrad, max_exp_avg_sq.
+// Adam and AdamW, as torch.optim's; formulas in tensor/ops/optimizer/adam.h. State: exp_avg,
+// exp_avg_sq and, with amsgrad, max_exp_avg_sq.
 template <class OptionsType, bool kDecoupled>
 class AdamBase final : public OptimizerOf<OptionsType> {
  public:

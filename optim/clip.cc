@@ -7,9 +7,8 @@
 #include "optim/own_gradients.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/clip_grad_norm.h"
-#include "tensor/ops/clip_grad_value.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/optimizer/clip.h"
 
 namespace firn::optim {
 namespace {

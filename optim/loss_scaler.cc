@@ -17,13 +17,12 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
-#include "tensor/ops/assign.h"
-#include "tensor/ops/cast.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/logical_or.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/unscale_gradients.h"
-#include "tensor/ops/update_loss_scale.h"
+#include "tensor/ops/compare/logical.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/optimizer/scale.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/shape/convert.h"
 
 namespace firn::optim {
 namespace {

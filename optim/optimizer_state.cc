@@ -16,9 +16,9 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
-#include "tensor/ops/assign.h"
-#include "tensor/ops/cast.h"
-#include "tensor/ops/clone.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/copies.h"
 #include "tensor/pending.h"
 
 namespace firn::optim {

@@ -5,8 +5,7 @@
 #include <set>
 
 #include "device/inner.h"
-#include "tensor/ops/clone.h"
-#include "tensor/ops/contiguous.h"
+#include "tensor/ops/shape/copies.h"
 #include "tensor/storage.h"
 
 namespace firn::optim {

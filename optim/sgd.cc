@@ -6,7 +6,7 @@
 
 #include "device/status_macros.h"
 #include "tensor/error.h"
-#include "tensor/ops/sgd_step.h"
+#include "tensor/ops/optimizer/sgd.h"
 
 namespace firn::optim {
 

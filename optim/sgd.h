@@ -24,7 +24,7 @@ struct SgdOptions {
 };
 
 // Stochastic gradient descent with momentum, as torch.optim.SGD; formulas in
-// tensor/ops/sgd_step.h. State: momentum_buffer, with momentum only.
+// tensor/ops/optimizer/sgd.h. State: momentum_buffer, with momentum only.
 class Sgd final : public OptimizerOf<SgdOptions> {
  public:
   explicit Sgd(const ParameterList& parameters, const SgdOptions& options = {});

@@ -2,10 +2,10 @@
 
 #include "optim/unless.h"
 
-#include "tensor/ops/add.h"
-#include "tensor/ops/assign.h"
-#include "tensor/ops/cast.h"
-#include "tensor/ops/where.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/shape/convert.h"
 
 namespace firn::optim {
 

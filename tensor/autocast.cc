@@ -4,7 +4,7 @@
 
 #include "device/status_macros.h"
 #include "tensor/error.h"
-#include "tensor/ops/cast.h"
+#include "tensor/ops/shape/convert.h"
 
 namespace firn {
 

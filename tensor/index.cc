@@ -8,26 +8,20 @@
 
 #include <algorithm>
 
-#include "tensor/advanced_index.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/assign.h"
-#include "tensor/ops/cast.h"
-#include "tensor/ops/contiguous.h"
-#include "tensor/ops/div.h"
-#include "tensor/ops/expand.h"
-#include "tensor/ops/flatten.h"
-#include "tensor/ops/flip.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/identity.h"
-#include "tensor/ops/index.h"
-#include "tensor/ops/index_write.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/reshape.h"
-#include "tensor/ops/select.h"
-#include "tensor/ops/unsqueeze.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/index/advanced.h"
+#include "tensor/ops/index/advanced_index.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/copies.h"
+#include "tensor/ops/shape/expand.h"
+#include "tensor/ops/shape/permute.h"
+#include "tensor/ops/shape/slices.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

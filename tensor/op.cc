@@ -133,6 +133,7 @@ std::string NearestName(const Registry& r, std::string_view name) {
 OpRegistration::OpRegistration(std::string_view stem, OpDef def) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
+  if (def.name.empty()) def.name = stem;
   Entry& entry = r.entries[std::string(stem)];
   std::string wrong =
       entry.op != nullptr ? "it is registered twice" : internal::WhatIsWrong(def, stem);

@@ -4,10 +4,12 @@
 // An operation is a value, OpDef: what it takes, the shape rule, the gradient rule and the kernels.
 // Apply (tensor/apply.h) is the only caller. See tensor/ops/README.md for how to write one.
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -262,8 +264,30 @@ enum class Autocast : uint8_t {
   kFull,  // f16 and bf16 go to f32: what sums many numbers, or has a wide range
 };
 
+// That each element of the result is a function of the same element of every input. Said once, by
+// the declarations of tensor/kernels/cpu/elementwise_ops.h for most: graphs fuse such operations
+// into rows, computed a tile at a time (CPU) or compiled to one kernel (CUDA), and may compute them
+// again instead of keeping a result.
+struct Elementwise {
+  enum class Kind : uint8_t {
+    kNone,
+    kComputed,   // functor(x...) on each input's ComputeOf type, rounded to the result's dtype
+    kMoved,      // functor(x...) on the elements as they are
+    kConverted,  // the input as the result's dtype; no functor
+  };
+  Kind kind = Kind::kNone;
+  const std::type_info* functor = nullptr;  // a type of some *_fn.h, which devices compile as text
+  size_t bytes = 0;                         // of the functor; 0: it has no state
+  // Makes the functor of a call at `to`, which has room for it and is aligned to 16 bytes. The
+  // call's operands have no memory yet. Null: functor().
+  void (*make)(const KernelContext& call, void* to) = nullptr;
+  int absent = -1;  // the input that stands for those that are not given
+
+  explicit operator bool() const { return kind != Kind::kNone; }
+};
+
 struct OpDef {
-  std::string_view name;
+  std::string_view name = {};  // that of FIRN_REGISTER_OP, which fills it in
   std::string_view doc;
   Autocast autocast = Autocast::kNone;
   std::vector<ArgDecl> inputs = {};
@@ -280,6 +304,7 @@ struct OpDef {
   absl::StatusOr<IndexBounds> (*index_bounds)(const KernelQuery&, int i) = nullptr;
   std::vector<int> index_inputs = {};  // inputs that index_bounds speaks of
   std::vector<Kernel> kernels = {};    // preference order; a device's reference "loop" comes last
+  Elementwise elementwise = {};
 
   // Filled in at registration.
   bool any_inout = false;
@@ -315,6 +340,21 @@ inline OpDef InFullPrecision(OpDef op) {
 
 // The operation of that name. Throws firn::Error with WhyNoOp where there is none.
 const OpDef& Op(std::string_view name);
+
+// A name as a template argument: TheOp<"add">().
+template <size_t kSize>
+struct OpName {
+  char text[kSize];
+  consteval OpName(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }
+  constexpr std::string_view view() const { return {text, kSize - 1}; }
+};
+// As Op, looked up at the first call only.
+template <OpName kName>
+const OpDef& TheOp() {
+  static const OpDef& op = Op(kName.view());
+  return op;
+}
+
 // Null where there is none.
 const OpDef* FindOp(std::string_view name);
 // What there is to say of a name for which FindOp gives null. NotFound: not linked in, and what
@@ -336,7 +376,7 @@ struct KernelRegistration {
 // Registrations come before other global objects, which may hold tensors and modules and be made
 // by operations.
 #define FIRN_BEFORE_GLOBALS __attribute__((init_priority(500)))
-// FIRN_REGISTER_OP(exp) { return {.name = "exp", ...}; }
+// FIRN_REGISTER_OP(exp) { return {.doc = "e to the power x.", ...}; }
 #define FIRN_REGISTER_OP(stem)                                                   \
   static ::firn::inner::OpDef FirnDefine_##stem();                               \
   FIRN_BEFORE_GLOBALS static const ::firn::inner::OpRegistration firn_op_##stem( \

@@ -5,18 +5,10 @@
 // operand may be a number: `2 * x - 1`, `x > 0`. && and || are not overloaded, because they would
 // evaluate both sides: use LogicalAnd and LogicalOr. To compare whole tensors, Tensor::Equals.
 
-#include "tensor/ops/add.h"
-#include "tensor/ops/div.h"
-#include "tensor/ops/eq.h"
-#include "tensor/ops/ge.h"
-#include "tensor/ops/gt.h"
-#include "tensor/ops/le.h"
-#include "tensor/ops/logical_not.h"
-#include "tensor/ops/lt.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/ne.h"
-#include "tensor/ops/neg.h"
-#include "tensor/ops/sub.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/compare/logical.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/sign.h"
 #include "tensor/tensor.h"
 
 namespace firn {

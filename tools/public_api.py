@@ -19,16 +19,25 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from cpp_declarations import declarations  # noqa: E402
 
-FOLDERS = ("device", "tensor", "tensor/ops", "autograd", "autograd/graph", "nn", "optim", "io")
+FOLDERS = ("device", "tensor", "autograd", "autograd/graph", "nn", "optim", "io")
+# ... and each family of operations, which has a folder below this one.
+FAMILIES = "tensor/ops"
 NAMESPACE = "firn"
 # tensor/ops.h is written while building: it includes these.
 OPS_H = "tensor/ops.h"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 
 
+def folders(root):
+    """The folders of the library that hold public headers."""
+    found = os.listdir(os.path.join(root, FAMILIES))
+    return FOLDERS + tuple(f"{FAMILIES}/{name}" for name in sorted(found)
+                           if os.path.isdir(os.path.join(root, FAMILIES, name)))
+
+
 def public_headers(root):
     """Paths of the public headers, from the root of the repository, sorted."""
-    return sorted(f"{folder}/{name}" for folder in FOLDERS
+    return sorted(f"{folder}/{name}" for folder in folders(root)
                   for name in os.listdir(os.path.join(root, folder))
                   if name.endswith(".h") and not re.search(r"(^|_)samples\.h$", name)) + ["firn.h"]
 

@@ -12,8 +12,8 @@
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
 #include "tensor/op.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/reorder.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {

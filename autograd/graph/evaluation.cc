@@ -9,7 +9,7 @@
 #include "autograd/graph/passes/dead_code.h"
 #include "device/status_macros.h"
 #include "tensor/op.h"
-#include "tensor/ops/batch_norm.h"
+#include "tensor/ops/norm/batch_norm.h"
 
 namespace firn {
 namespace {

@@ -34,9 +34,9 @@ using internal::ElementwiseProgram;
 // long as a launch, whatever it computes.
 int64_t SmallestRow(Device device) { return device.type == DeviceType::kCpu ? 16384 : 2; }
 
-bool FitsRow(const Kernel& k) {
+bool FitsRow(const OpDef& op, const Kernel& k) {
   return k.takes == Takes::kElementwise && k.layouts == nullptr && k.workspace == nullptr &&
-         (k.device == DeviceType::kCpu || cuda::HasSource(k));
+         (k.device == DeviceType::kCpu || cuda::HasSource(op));
 }
 
 class Fuser {
@@ -76,7 +76,7 @@ class Fuser {
   // The kernel of an operation that can be in a row, else null.
   absl::StatusOr<const Kernel*> KernelFor(const Instr& instr) const {
     const OpDef& op = *instr.op;
-    if (op.kernels.empty() || op.random || op.any_inout || instr.out.size() != 1 ||
+    if (!op.elementwise || op.random || op.any_inout || instr.out.size() != 1 ||
         instr.in.size() > ElementwiseProgram::kMaxStepInputs ||
         uses_.maker(instr.out[0]) == Uses::kNone) {
       return nullptr;
@@ -88,7 +88,7 @@ class Fuser {
       if (!SameDenseLayout(g_.value(id).spec, y)) return nullptr;
     }
     FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, KernelCall(g_, instr).Select());
-    return FitsRow(*kernel) ? kernel : nullptr;
+    return FitsRow(op, *kernel) ? kernel : nullptr;
   }
 
   bool WrittenInRow(ValueId id) const {

@@ -13,7 +13,7 @@
 #include "autograd/graph/kernel_call.h"
 #include "device/status_macros.h"
 #include "tensor/internal/kernel_choice.h"
-#include "tensor/ops/reorder.h"
+#include "tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {
@@ -44,7 +44,7 @@ class Lowering {
 
   // Appends `to` = reorder(`from`).
   void EmitReorder(ValueId from, ValueId to, const Instr& on_behalf_of) {
-    static const OpDef& op = Op("reorder");
+    const OpDef& op = TheOp<"reorder">();
     Instr copy;
     copy.op = &op;
     copy.attrs = Attrs(ReorderAttrs{to_.value(to).spec.layout.channel_block});

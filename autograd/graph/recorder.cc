@@ -17,8 +17,8 @@
 #include "tensor/allocate.h"
 #include "tensor/error.h"
 #include "tensor/grad_meta.h"
-#include "tensor/ops/contiguous.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/shape/copies.h"
 #include "tensor/reorder.h"
 
 namespace firn {

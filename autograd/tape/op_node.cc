@@ -8,9 +8,9 @@
 #include "autograd/backward.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
-#include "tensor/ops/cast.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/sum_to.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/convert.h"
 
 namespace firn::autograd {
 

@@ -13,10 +13,9 @@
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/accumulate.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/clone.h"
-#include "tensor/ops/contiguous.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/shape/copies.h"
 #include "tensor/owner.h"
 #include "tensor/storage.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "tensor/conv.h"
 #include "tensor/op.h"
+#include "tensor/ops/conv/conv_problem.h"
 
 namespace firn::inner::internal {
 

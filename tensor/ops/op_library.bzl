@@ -1,65 +1,68 @@
-"""The targets of the operation stems in a folder, found by file name: nobody edits a list.
+"""The targets of the pages of operations below a folder, found by file name: nobody edits a list.
 
-    stem.h             the attributes, the functions and their documentation
-    stem_fn.h          optional: the scalar functor of an elementwise operation
-    stem.cc            the OpDef and its CPU kernels     -> :stem (alwayslink: it registers itself)
-    stem_samples.cc    testonly: samples                 -> :samples, all of them (alwayslink)
-    stem.cu            CUDA kernels of Firn's own        -> :cuda_kernels, all of them, which is
-    stem_cuda.cc       CUDA kernels of cuBLAS and cuDNN     linked only under --config=cuda
+    family/page.h             attributes, the functions and their documentation
+    family/page_fn.h          optional: scalar functors, for the host and for devices
+    family/page.cc            OpDefs and their CPU kernels     -> :family/page (alwayslink: they
+                                                                  register themselves)
+    family/page_samples.cc    testonly: samples                -> :samples, all of them (alwayslink)
+    family/page.cu            CUDA kernels of Firn's own       -> :cuda_kernels, all of them, which
+    family/page_cuda.cc       CUDA kernels of cuBLAS, cuDNN       are linked only with --config=cuda
+
+What a family shares has the same kinds of files: shape rules in .h and .cc, helpers of samples in
+_samples.h and _samples.cc.
 
 An implementation may include any operation's header but depends on no other implementation: a sum's
 gradient expands and an expansion's gradient sums, and only headers keep Bazel acyclic.
 """
 
-load("//tools:batch.bzl", "firn_batches")
 load("//tools:cuda.bzl", "firn_cuda_objects")
 load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only")
 
 def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
-    """Defines :op_headers, a target for every stem, :ops with them all, :samples and lists.
+    """Defines :op_headers, a target for every page, :ops with them all, :samples and lists.
 
     The lists are :public_headers, the files that users include, :functor_headers and :op_names.
 
     Args:
-      files: all the files of the folder (a glob).
+      files: all the files of the families (a glob).
       deps: what implementations may use, beside the headers.
       cuda_deps: what CUDA kernels may use besides.
       sample_deps: what samples may use, beside the headers.
-      visibility: of all but the stems' own targets.
+      visibility: of all but the pages' own targets.
     """
     sources = [f[:-3] for f in files if f.endswith(".cc")]
     samples = [s + ".cc" for s in sources if s.endswith("_samples")]
-    stems = [s for s in sources if not s.endswith("_samples") and not s.endswith("_cuda")]
+    sample_headers = [f for f in files if f.endswith("_samples.h")]
+    headers = [f for f in files if f.endswith(".h") and f not in sample_headers]
+    pages = [s for s in sources if not s.endswith("_samples") and not s.endswith("_cuda")]
 
     firn_library(
         name = "op_headers",
-        hdrs = [f for f in files if f.endswith(".h")],
+        hdrs = headers,
         visibility = visibility,
         deps = [
             "//tensor:core",
+            "//device:inner",
             "//tensor:rng",
-            "//tensor:spatial",
             "//tensor/kernels:math",
         ],
     )
     native.filegroup(
         name = "public_headers",
-        srcs = [f for f in files if f.endswith(".h") and not f.endswith("_fn.h")],
+        srcs = [f for f in headers if not f.endswith("_fn.h")],
         visibility = visibility,
     )
 
     # Functors and their attributes, as text for CUDA kernels that are compiled at run time.
     native.filegroup(
         name = "functor_headers",
-        srcs = [f for f in files if f.endswith(".h") and (
-            f.endswith("_fn.h") or f[:-2] + "_fn.h" in files
-        )],
+        srcs = [f for f in headers if f.endswith("_fn.h") or f[:-2] + "_fn.h" in headers],
         visibility = ["//tensor:__subpackages__"],
     )
-    for stem in stems:
+    for page in pages:
         firn_library(
-            name = stem,
-            srcs = [stem + ".cc"],
+            name = page,
+            srcs = [page + ".cc"],
             copts = FIRN_KERNEL_COPTS,
             alwayslink = True,
             deps = [":op_headers"] + deps,
@@ -90,31 +93,25 @@ def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
     firn_library(
         name = "ops",
         visibility = visibility,
-        deps = [":op_headers", ":cuda_kernels"] + [":" + s for s in stems],
+        deps = [":op_headers", ":cuda_kernels"] + [":" + p for p in pages],
     )
 
     # The operations that the sources define, for a test that they are all registered: "add", ...
     native.genrule(
         name = "op_names",
         testonly = True,
-        srcs = [s + ".cc" for s in stems],
+        srcs = [p + ".cc" for p in pages],
         outs = ["op_names.inc"],
         cmd = "grep -hoE '^FIRN_REGISTER_OP\\([a-z0-9_]+\\)' $(SRCS) | " +
               "sed -E 's/.*\\((.*)\\)/\"\\1\",/' > $@",
         visibility = visibility,
     )
-    firn_batches(
-        name = "sample_batches",
-        testonly = True,
-        srcs = samples,
-        size = 10,
-    )
     firn_library(
         name = "samples",
         testonly = True,
-        srcs = [":sample_batches"],
+        srcs = samples,
+        hdrs = sample_headers,
         alwayslink = True,
-        textual_hdrs = samples,
         visibility = visibility,
         deps = [":op_headers"] + sample_deps,
     )

@@ -3,11 +3,10 @@
 #include "device/testing.h"
 #include "tensor/apply.h"
 #include "tensor/op.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/expand.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/expand.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -3,10 +3,9 @@
 #include "autograd/backward.h"
 #include "autograd/gradcheck.h"
 #include "autograd/hooks.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tensor/rng.h"
 #include "tests/autograd/testing.h"
 

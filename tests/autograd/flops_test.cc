@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tensor/conv.h"
-#include "tensor/ops/matmul.h"
+#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/linear/matmul.h"
 
 namespace firn {
 namespace {

@@ -2,10 +2,9 @@
 
 #include "autograd/backward.h"
 #include "autograd/gradcheck.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -5,9 +5,8 @@
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/reduce/sum.h"
 
 namespace firn {
 namespace {

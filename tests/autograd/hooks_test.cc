@@ -3,9 +3,8 @@
 #include <stdexcept>
 
 #include "autograd/backward.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -10,7 +10,7 @@
 
 #include "benchmarks/changing_cnn.h"
 #include "device/parallel.h"
-#include "tensor/ops/randn.h"
+#include "tensor/ops/random/draws.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -11,10 +11,10 @@
 #include "nn/sequential.h"
 #include "optim/sgd.h"
 #include "tensor/dispatch.h"
-#include "tensor/ops/flatten.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/relu.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/views.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -12,9 +12,9 @@
 #include "nn/linear.h"
 #include "optim/adam.h"
 #include "tensor/from.h"
-#include "tensor/ops/flatten.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

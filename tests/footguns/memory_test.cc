@@ -14,12 +14,11 @@
 #include "optim/adam.h"
 #include "optim/clip.h"
 #include "tensor/error.h"
-#include "tensor/ops/cross_entropy.h"
-#include "tensor/ops/flatten.h"
-#include "tensor/ops/max_pool2d.h"
-#include "tensor/ops/randint.h"
-#include "tensor/ops/randn.h"
-#include "tensor/ops/relu.h"
+#include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/loss/cross_entropy.h"
+#include "tensor/ops/pool/max_pool.h"
+#include "tensor/ops/random/draws.h"
+#include "tensor/ops/shape/views.h"
 #include "tensor/rng.h"
 
 namespace firn {

@@ -32,7 +32,7 @@ def write_cases(folder, parts, wanted=lambda name: True):
 def declared_operations():
     """A function that tells whether tensor/ops has the operation or the function of that name."""
     texts = []
-    for path in glob.glob(os.path.join(HERE, "..", "..", "tensor", "ops", "*.*")):
+    for path in glob.glob(os.path.join(HERE, "..", "..", "tensor", "ops", "*", "*.*")):
         with open(path, encoding="utf-8") as file:
             texts.append(file.read())
     found = re.findall(r"^(?:inline )?[\w:<>]+ ([A-Z]\w*)\(|^FIRN_REGISTER_OP\((\w+)\)",

@@ -10,7 +10,7 @@
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/clone.h"
+#include "tensor/ops/shape/copies.h"
 #include "tensor/samples.h"
 #include "tests/io/test_files.h"
 

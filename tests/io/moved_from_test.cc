@@ -17,7 +17,7 @@
 #include "io/progress.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tensor/pending.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"

@@ -12,7 +12,7 @@
 #include "autograd/graph/static_graph.h"
 #include "tensor/dispatch.h"
 #include "tensor/op.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 
 namespace firn::nn {
 namespace {

@@ -5,8 +5,8 @@
 #include "nn/layer.h"
 #include "nn/shape_layers.h"
 #include "tensor/from.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/reduce/sum.h"
 
 namespace firn::nn {
 namespace {

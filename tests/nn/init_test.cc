@@ -8,7 +8,7 @@
 #include "device/parallel.h"
 #include "device/philox.h"
 #include "tensor/error.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tensor/rng.h"
 
 namespace firn::nn {

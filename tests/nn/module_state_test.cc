@@ -5,7 +5,7 @@
 #include "nn/module.h"
 #include "nn/res_unit.h"
 #include "tensor/from.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tensor/pending.h"
 #include "tests/error_of.h"
 

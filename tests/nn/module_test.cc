@@ -7,10 +7,10 @@
 #include "nn/linear.h"
 #include "nn/shape_layers.h"
 #include "tensor/from.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/linear.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/linear/linear.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -9,8 +9,8 @@
 #include "nn/linear.h"
 #include "nn/module_list.h"
 #include "nn/shape_layers.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/mul.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -6,7 +6,7 @@
 #include "nn/sequential.h"
 #include "nn/shape_layers.h"
 #include "tensor/error.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 
 namespace firn::nn {
 namespace {

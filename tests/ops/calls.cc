@@ -9,7 +9,7 @@
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/ops/cast.h"
+#include "tensor/ops/shape/convert.h"
 #include "tensor/reorder.h"
 
 namespace firn::testing {

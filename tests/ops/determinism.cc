@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/parallel.h"
 #include "tensor/dispatch.h"
-#include "tensor/ops/cast.h"
+#include "tensor/ops/shape/convert.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

@@ -12,7 +12,7 @@
 #include "autograd/gradcheck.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
-#include "tensor/ops/cast.h"
+#include "tensor/ops/shape/convert.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

@@ -49,7 +49,7 @@ std::vector<Step> StepsOf(const OpDef& op) {
   std::set<std::string> seen;
   const Kernel* const kernel = ElementwiseKernel(op);
   const auto samples = SamplesOf(op.name);
-  if (kernel == nullptr || samples == nullptr || !cuda::HasSource(*kernel)) return steps;
+  if (kernel == nullptr || samples == nullptr || !cuda::HasSource(op)) return steps;
   for (const Sample& sample : samples->samples) {
     for (const Call& call : DTypeVariants(op, sample)) {
       if (call.inputs.size() > Program::kMaxStepInputs || call.inputs[0].num_elements() == 0)

@@ -6,7 +6,7 @@
 
 #include "tensor/error.h"
 #include "tensor/from.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tests/golden/vectors.h"
 
 namespace firn::optim {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
-#include "tensor/ops/clone.h"
+#include "tensor/ops/shape/copies.h"
 #include "tests/golden/vectors.h"
 
 namespace firn::optim {

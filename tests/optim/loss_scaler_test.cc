@@ -11,11 +11,10 @@
 #include "optim/adam.h"
 #include "optim/sgd.h"
 #include "tensor/from.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/assign.h"
-#include "tensor/ops/clone.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/copies.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

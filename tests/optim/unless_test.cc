@@ -12,9 +12,8 @@
 #include "optim/optimizer.h"
 #include "tensor/from.h"
 #include "tensor/operators.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/mul.h"
-#include "tensor/ops/sub.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

@@ -8,8 +8,8 @@
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/internal/dlpack_abi.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/slice.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/shape/slices.h"
 #include "tensor/reorder.h"
 
 namespace firn {

@@ -1,11 +1,11 @@
-#include "tensor/ops/einsum.h"
+#include "tensor/ops/linear/einsum.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "autograd/gradcheck.h"
-#include "tensor/ops/cast.h"
+#include "tensor/ops/shape/convert.h"
 #include "tensor/samples.h"
 #include "tests/error_of.h"
 

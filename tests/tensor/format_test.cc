@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "tensor/from.h"
-#include "tensor/ops/arange.h"
-#include "tensor/ops/cast.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/transpose.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/create/range.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/permute.h"
 #include "tensor/reorder.h"
 
 namespace firn {

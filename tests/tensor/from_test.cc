@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "tensor/error.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/slice.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/shape/slices.h"
 
 namespace firn {
 namespace {

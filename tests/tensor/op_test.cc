@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "tensor/apply.h"
 #include "tensor/infer.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "device/inner.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tensor/owner.h"
 
 namespace firn {

@@ -1,7 +1,5 @@
 // Sizes and gradients of pooling, with numbers worked out by hand.
 
-#include "tensor/pool.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -10,6 +8,7 @@
 #include "tensor/from.h"
 #include "tensor/index.h"
 #include "tensor/ops.h"
+#include "tensor/ops/pool/pool_window.h"
 
 namespace firn {
 namespace {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <thread>
 
-#include "tensor/ops/conv2d.h"
-#include "tensor/ops/randn.h"
+#include "tensor/ops/conv/conv.h"
+#include "tensor/ops/random/draws.h"
 
 namespace firn {
 namespace {

@@ -9,15 +9,11 @@
 
 #include "device/parallel.h"
 #include "tensor/error.h"
-#include "tensor/ops/bernoulli.h"
-#include "tensor/ops/dropout.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/multinomial.h"
-#include "tensor/ops/rand.h"
-#include "tensor/ops/randint.h"
-#include "tensor/ops/randn.h"
-#include "tensor/ops/randperm.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/random/draws.h"
+#include "tensor/ops/random/dropout.h"
+#include "tensor/ops/random/sampling.h"
+#include "tensor/ops/reduce/sum.h"
 
 namespace firn {
 namespace {

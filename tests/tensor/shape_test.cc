@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tests/error_of.h"
 
 namespace firn {

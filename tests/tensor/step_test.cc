@@ -7,9 +7,9 @@
 
 #include "device/inner.h"
 #include "tensor/from.h"
-#include "tensor/ops/adam_step.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/sgd_step.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/optimizer/adam.h"
+#include "tensor/ops/optimizer/sgd.h"
 
 namespace firn {
 namespace {

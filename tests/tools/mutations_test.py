@@ -173,8 +173,11 @@ class FilesTest(unittest.TestCase):
                          ["//tests/device:small_pool_test"])
         self.assertEqual(mutate.stages(self.root, "tensor/kernels/cpu/gemm.cc")[0][0],
                          ["//tests/tensor:all"], "the nearest folder with tests")
-        self.assertEqual(mutate.stages(self.root, "tensor/ops/mul_fn.h")[0],
-                         (["//tests/ops:conformance_test"], ["--test_filter=*.mul"]))
+        self.write("tensor/ops/f/page.cc", "FIRN_REGISTER_OP(add) {}\nFIRN_REGISTER_OP(mul) {}\n")
+        self.assertEqual(mutate.stages(self.root, "tensor/ops/f/page_fn.h")[0],
+                         (["//tests/ops:conformance_test"], ["--test_filter=*.add:*.mul"]))
+        self.assertEqual(mutate.stages(self.root, "tensor/ops/f/rules.h")[0][0],
+                         ["//tests/ops:all", "//tests/tensor:all"])
 
     def test_results_go_on_from_their_file(self):
         path = os.path.join(self.root, "results")

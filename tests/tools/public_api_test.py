@@ -19,9 +19,9 @@ FILES = {
                   "inline Tensor operator+(const Tensor&, const Tensor&) { return {}; }\n"
                   "inline int Tensor::Inner() { return 1; }\nusing other::Used; }",
     "tensor/samples.h": "",
-    "tensor/ops/add.h": "namespace firn {\nint Add(); }",
-    "tensor/ops/add_fn.h": "namespace firn { struct AddFn {}; }",
-    "tensor/ops/add_samples.h": "",
+    "tensor/ops/elementwise/arithmetic.h": "namespace firn {\nint Add(); }",
+    "tensor/ops/elementwise/arithmetic_fn.h": "namespace firn { struct AddFn {}; }",
+    "tensor/ops/elementwise/add_samples.h": "",
 }
 
 
@@ -31,7 +31,7 @@ class PublicApiTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = folder.name
-        for name in public_api.FOLDERS + ("nn/internal",):
+        for name in public_api.FOLDERS + ("nn/internal", "tensor/ops/elementwise"):
             os.makedirs(os.path.join(self.root, name), exist_ok=True)
         for path, text in FILES.items():
             with open(os.path.join(self.root, path), "w", encoding="utf-8") as file:
@@ -39,13 +39,13 @@ class PublicApiTest(unittest.TestCase):
 
     def test_public_headers_are_neither_internal_nor_samples(self):
         self.assertEqual(public_api.public_headers(self.root),
-                         ["nn/a.h", "nn/b.h", "tensor/ops/add.h", "tensor/ops/add_fn.h",
-                          "tensor/t.h", "firn.h"])
+                         ["nn/a.h", "nn/b.h", "tensor/ops/elementwise/arithmetic.h",
+                          "tensor/ops/elementwise/arithmetic_fn.h", "tensor/t.h", "firn.h"])
 
     def test_includes_are_followed_through_the_header_that_the_build_writes(self):
         by = public_api.reached(self.root)
-        self.assertEqual(sorted(by), ["firn.h", "nn/a.h", "tensor/ops.h", "tensor/ops/add.h",
-                                      "tensor/t.h"])
+        self.assertEqual(sorted(by), ["firn.h", "nn/a.h", "tensor/ops.h",
+                                      "tensor/ops/elementwise/arithmetic.h", "tensor/t.h"])
         self.assertEqual(public_api.chain(by, "tensor/t.h"), "firn.h -> nn/a.h -> tensor/t.h")
 
     def test_names_are_what_stands_directly_in_the_namespace(self):
@@ -58,8 +58,8 @@ class PublicApiTest(unittest.TestCase):
         listed = ["Tensor class", "Used using", "nn namespace", "Gone struct"]
         self.assertEqual(
             public_api.names_changed(self.root, listed),
-            "added: Add function, tensor/ops/add.h:2"
-            " (firn.h -> tensor/ops.h -> tensor/ops/add.h)\n"
+            "added: Add function, tensor/ops/elementwise/arithmetic.h:2"
+            " (firn.h -> tensor/ops.h -> tensor/ops/elementwise/arithmetic.h)\n"
             "gone: Gone struct")
         listed = [" ".join(key) for key in public_api.names(self.root)]
         self.assertEqual(public_api.names_changed(self.root, listed), "")

@@ -13,7 +13,7 @@
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
 #include "tensor/op.h"
-#include "tensor/ops/reorder.h"
+#include "tensor/ops/shape/convert.h"
 #include "tensor/owner.h"
 
 namespace firn::inner::internal {

@@ -13,8 +13,8 @@
 #include "autograd/graph/passes/channel_source.h"
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
-#include "tensor/ops/add.h"
-#include "tensor/ops/expand.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/shape/expand.h"
 
 namespace firn {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/passes/rewrite.h"
-#include "tensor/conv.h"
-#include "tensor/norm.h"
+#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/norm/norm_options.h"
 
 namespace firn {
 namespace {

@@ -34,8 +34,7 @@ std::optional<Instr> Again(const Instr& instr) {
     again.in[3] = again.in[4] = kNoValue;  // the running statistics move once
     return again;
   }
-  const bool elementwise = !op.kernels.empty() && op.kernels.back().takes == Takes::kElementwise;
-  if (!elementwise || op.random || op.any_inout || op.outputs.size() != 1) return {};
+  if (!op.elementwise || op.random || op.any_inout || op.outputs.size() != 1) return {};
   return again;
 }
 

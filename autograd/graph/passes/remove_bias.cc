@@ -17,9 +17,9 @@
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
-#include "tensor/norm.h"
-#include "tensor/ops/full.h"
-#include "tensor/ops/sum.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/norm/norm_options.h"
+#include "tensor/ops/reduce/sum.h"
 
 namespace firn {
 namespace {
@@ -121,7 +121,7 @@ class BiasRemoval {
   }
 
   Instr ZerosFor(const Instr& sum) const {
-    static const OpDef& op = Op("full");
+    const OpDef& op = TheOp<"full">();
     const TensorSpec& spec = graph_.value(sum.out[0]).spec;
     Instr zeros = sum;
     zeros.op = &op;

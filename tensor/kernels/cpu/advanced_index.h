@@ -5,7 +5,7 @@
 
 #include "device/own_flags.h"
 #include "device/parallel.h"
-#include "tensor/advanced_index.h"
+#include "tensor/ops/index/advanced_index.h"
 
 namespace firn::cpu {
 

@@ -12,7 +12,7 @@
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/cpu/reducers.h"
 #include "tensor/op.h"
-#include "tensor/ops/argmax.h"
+#include "tensor/ops/reduce/position.h"
 
 namespace firn::cpu {
 

@@ -9,7 +9,7 @@
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/channels.h"
 #include "tensor/kernels/math.h"
-#include "tensor/norm.h"
+#include "tensor/ops/norm/norm_options.h"
 
 namespace firn::cpu {
 

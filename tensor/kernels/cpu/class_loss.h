@@ -9,7 +9,7 @@
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/cpu/reducers.h"
 #include "tensor/op.h"
-#include "tensor/ops/reduction_mode.h"
+#include "tensor/ops/loss/reduction_mode.h"
 
 namespace firn::cpu {
 

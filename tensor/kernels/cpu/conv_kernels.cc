@@ -4,10 +4,10 @@
 #include "tensor/kernels/cpu/conv_kernels.h"
 
 #include "device/simd.h"
-#include "tensor/conv.h"
 #include "tensor/kernels/cpu/conv_first_layer.h"
 #include "tensor/kernels/cpu/conv_onednn.h"
 #include "tensor/kernels/cpu/conv_reference.h"
+#include "tensor/ops/conv/conv_problem.h"
 #include "tensor/precision.h"
 
 namespace firn::cpu {

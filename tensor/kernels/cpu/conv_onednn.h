@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tensor/conv.h"
 #include "tensor/kernels/cpu/winograd.h"
+#include "tensor/ops/conv/conv_problem.h"
 
 namespace firn::cpu {
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "device/parallel.h"
-#include "tensor/conv.h"
 #include "tensor/kernels/cpu/convert.h"
+#include "tensor/ops/conv/conv_problem.h"
 
 namespace firn::cpu {
 

@@ -6,6 +6,10 @@
 // takes and returns compute types (float for the half types) and should be free of branches, so
 // that the compiler vectorises the loop it is inlined into. A functor with options declares `using
 // Attrs = FooAttrs;` and is constructed from them.
+//
+// A functor is compiled into a row for each of its compute types and nothing else: one loop over
+// elements that lie side by side. All around it - broadcasting, strides, threads, and half types,
+// which go through the row as tiles of floats - is compiled once, in elementwise.cc.
 
 #include <tuple>
 #include <type_traits>
@@ -13,7 +17,6 @@
 
 #include "device/macros.h"
 #include "device/own_flags.h"
-#include "device/parallel.h"
 #include "tensor/kernels/cpu/loop_plan.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/op.h"
@@ -26,50 +29,69 @@ inline constexpr int64_t kElementGrain = 16384;
 using firn::ComputeOf;
 using firn::MakeFunctor;
 
+// out[i] = f(in0[i], in1[i], ...) for i < n, n > 0. Bit j of `moving` is 0 where input j is one
+// element for all. Elements have the row's compute types.
+using RowFn = void (*)(const void* functor, void* out, const void* const* in, unsigned moving,
+                       int64_t n);
+
+struct RowLoop {
+  RowFn run;
+  int inputs;
+  // The most inputs that may stand still: the others are repeated into a tile.
+  bool takes_still;
+  DType out;  // as they lie in memory
+  const DType* in;
+};
+
+// Runs `loop` over output 0 and the first inputs of the context, with broadcasting.
+void RunRows(KernelContext& k, const RowLoop& loop, const void* functor);
+
 namespace internal {
 
-// One row with any strides.
-template <class Out, class... In, class F, size_t... I>
-void StridedRow(Out* __restrict out, std::tuple<const In*...> in, const int64_t* steps, int64_t n,
-                const F& f, std::index_sequence<I...>) {
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = static_cast<Out>(f(static_cast<ComputeOf<In>>(std::get<I>(in)[i * steps[I]])...));
-  }
-}
-
-// One row in which input I steps by 1 where bit I of kMoving is set and else stands still: constant
-// strides are what the compiler needs to vectorise. Requires: n > 0.
-template <unsigned kMoving, class Out, class... In, class F, size_t... I>
-FIRN_ALWAYS_INLINE void Row(Out* out, std::tuple<const In*...> in, int64_t n, const F& f,
+// Constant strides are what the compiler needs to vectorise: bit I of kMoving says whether input I
+// steps by 1 or stands still.
+template <unsigned kMoving, class F, class Out, class... In, size_t... I>
+FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, int64_t n,
                             std::index_sequence<I...>) {
   const F fn = f;  // a copy that stores to `out` cannot change
-  const std::tuple<ComputeOf<In>...> still(static_cast<ComputeOf<In>>(*std::get<I>(in))...);
+  const std::tuple<In...> still(*std::get<I>(in)...);
   // Output and moving inputs either coincide or do not overlap, so iterations are independent.
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
     out[i] = static_cast<Out>(
-        fn(((kMoving >> I & 1u) != 0 ? static_cast<ComputeOf<In>>(std::get<I>(in)[i])
-                                     : std::get<I>(still))...));
+        fn(((kMoving >> I & 1u) != 0 ? std::get<I>(in)[i] : std::get<I>(still))...));
   }
 }
 
-// Any row: a loop for each combination of moving and still inputs, up to four of them.
-template <class Out, class... In, class F>
-FIRN_NOINLINE void AnyRow(Out* out, std::tuple<const In*...> in, const int64_t* steps, int64_t n,
-                          const F& f) {
+// Loops for one or two inputs are compiled for each that may stand still, others once.
+inline constexpr size_t kMostStill = 2;
+
+template <class F, class Out, class... In>
+void AnyRow(const void* functor, void* to, const void* const* from, unsigned moving, int64_t n) {
   constexpr auto kIndices = std::index_sequence_for<In...>();
-  constexpr unsigned kCombinations = sizeof...(In) <= 4 ? (1u << sizeof...(In)) - 1u : 0u;
-  unsigned moving = 0;
-  bool simple = true;
-  for (unsigned i = 0; i < sizeof...(In); ++i) {
-    moving |= steps[i] == 1 ? 1u << i : 0u;
-    simple &= steps[i] == 1 || steps[i] == 0;
+  constexpr unsigned kAll = (1u << sizeof...(In)) - 1u;
+  const F& f = *static_cast<const F*>(functor);
+  Out* const out = static_cast<Out*>(to);
+  const auto in = [&]<size_t... I>(std::index_sequence<I...>) {
+    return std::tuple<const In*...>(static_cast<const In*>(from[I])...);
   }
-  const bool done = [&]<unsigned... M>(std::integer_sequence<unsigned, M...>) {
-    return simple && ((moving == M + 1u && (Row<M + 1u>(out, in, n, f, kIndices), true)) || ...);
+  (kIndices);
+  if constexpr (sizeof...(In) == 2) {
+    if (moving == 1) return Row<1>(f, out, in, n, kIndices);
+    if (moving == 2) return Row<2>(f, out, in, n, kIndices);
   }
-  (std::make_integer_sequence<unsigned, kCombinations>());
-  if (!done) StridedRow(out, in, steps, n, f, kIndices);
+  // A single still input, or two, give one number: n is 1, or the row is a constant.
+  if constexpr (sizeof...(In) <= kMostStill) {
+    if (moving == 0) [[unlikely]] {
+      const Out value = [&]<size_t... I>(std::index_sequence<I...>) {
+        return static_cast<Out>(f(*std::get<I>(in)...));
+      }
+      (kIndices);
+      for (int64_t i = 0; i < n; ++i) out[i] = value;
+      return;
+    }
+  }
+  Row<kAll>(f, out, in, n, kIndices);
 }
 
 }  // namespace internal
@@ -78,38 +100,11 @@ FIRN_NOINLINE void AnyRow(Out* out, std::tuple<const In*...> in, const int64_t* 
 // 0 .. sizeof...(In) - 1 of the context and writes output 0.
 template <class Out, class... In, class F>
 void ElementwiseLoop(KernelContext& k, const F& f) {
-  return [&]<size_t... I>(std::index_sequence<I...>) {
-    Out* out = k.out<Out>();
-    const std::tuple<const In*...> in(k.in<In>(I)...);
-    if (k.alike() || (SameDenseLayout(k.out_spec(), k.in_spec(I)) && ...)) {  // no plan needed
-      constexpr int64_t kOnes[] = {static_cast<int64_t>(I - I + 1)...};
-      ParallelFor(k.out_spec().num_elements(), kElementGrain, [&](int64_t begin, int64_t end) {
-        internal::AnyRow(out + begin, std::tuple<const In*...>((std::get<I>(in) + begin)...), kOnes,
-                         end - begin, f);
-      });
-      return;
-    }
-    const TensorSpec* specs[] = {&k.out_spec(), &k.in_spec(I)...};
-    const LoopPlan p = PlanLoop(k.out_spec().shape, specs);
-    const int64_t steps[] = {p.strides[I + 1][p.rank - 1]...};
-    const int64_t n = p.inner();
-    if (p.rank == 1) {
-      ParallelFor(n, kElementGrain, [&](int64_t begin, int64_t end) {
-        internal::AnyRow(out + begin,
-                         std::tuple<const In*...>((std::get<I>(in) + begin * steps[I])...), steps,
-                         end - begin, f);
-      });
-      return;
-    }
-    ParallelFor(p.rows(), std::max<int64_t>(1, kElementGrain / n), [&](int64_t begin, int64_t end) {
-      ForEachRow(p, begin, end, [&](const int64_t* offset) {
-        internal::AnyRow(out + offset[0],
-                         std::tuple<const In*...>((std::get<I>(in) + offset[I + 1])...), steps, n,
-                         f);
-      });
-    });
-  }
-  (std::index_sequence_for<In...>());
+  static constexpr DType kIn[] = {DTypeOf<In>()...};
+  static constexpr RowLoop kLoop = {internal::AnyRow<F, ComputeOf<Out>, ComputeOf<In>...>,
+                                    sizeof...(In), sizeof...(In) <= internal::kMostStill,
+                                    DTypeOf<Out>(), kIn};
+  RunRows(k, kLoop, &f);
 }
 
 // Whether some element of input i satisfies the predicate; any strides.
@@ -126,54 +121,48 @@ bool AnyElement(const KernelContext& k, int i, const P& predicate) {
   return any;
 }
 
-// Kernels for operations declared with one dtype throughout.
-template <class F>
-absl::Status RunUnaryFloat(KernelContext& k) {
+namespace internal {
+
+template <class Out, class T, class F, size_t... I>
+void LoopOf(KernelContext& k, const F& f, std::index_sequence<I...>) {
+  ElementwiseLoop<Out, std::enable_if_t<(I >= 0), T>...>(k, f);
+}
+
+}  // namespace internal
+
+// Kernels of operations with kInputs inputs of one dtype, and a result of that dtype: any floating
+// one, any number, anything.
+template <class F, int kInputs = 1>
+absl::Status RunFloat(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T>(k, f); });
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
+  });
   return absl::OkStatus();
 }
-template <class F>
-absl::Status RunUnaryNumeric(KernelContext& k) {
+template <class F, int kInputs = 1>
+absl::Status RunNumeric(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
-  VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T>(k, f); });
+  VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
+  });
   return absl::OkStatus();
 }
-template <class F>
-absl::Status RunBinaryFloat(KernelContext& k) {
+template <class F, int kInputs = 1>
+absl::Status RunAny(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T, T>(k, f); });
-  return absl::OkStatus();
-}
-template <class F>
-absl::Status RunBinaryNumeric(KernelContext& k) {
-  const F f = MakeFunctor<F>(k);
-  VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T, T>(k, f); });
-  return absl::OkStatus();
-}
-template <class F>
-absl::Status RunBinaryAny(KernelContext& k) {
-  const F f = MakeFunctor<F>(k);
-  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T, T>(k, f); });
-  return absl::OkStatus();
-}
-template <class F>
-absl::Status RunTernaryFloat(KernelContext& k) {
-  const F f = MakeFunctor<F>(k);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<T, T, T, T>(k, f); });
+  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
+  });
   return absl::OkStatus();
 }
 // bool results from inputs of any dtype: comparisons and logic.
-template <class F>
-absl::Status RunUnaryPredicate(KernelContext& k) {
+template <class F, int kInputs = 1>
+absl::Status RunPredicate(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
-  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<bool, T>(k, f); });
-  return absl::OkStatus();
-}
-template <class F>
-absl::Status RunBinaryPredicate(KernelContext& k) {
-  const F f = MakeFunctor<F>(k);
-  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { ElementwiseLoop<bool, T, T>(k, f); });
+  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    internal::LoopOf<bool, T>(k, f, std::make_index_sequence<kInputs>());
+  });
   return absl::OkStatus();
 }
 

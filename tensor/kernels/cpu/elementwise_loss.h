@@ -11,7 +11,7 @@
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/cpu/reducers.h"
-#include "tensor/loss_rules.h"
+#include "tensor/ops/loss/loss_rules.h"
 
 namespace firn::cpu {
 

@@ -4,10 +4,9 @@
 
 namespace firn::cpu::internal {
 
-OpDef UnaryOp(std::string_view name, std::string_view doc, DTypeSet dtypes, const AttrsType* attrs,
-              GradFn grad, SavedList saves, RunFn run) {
-  return {.name = name,
-          .doc = doc,
+OpDef UnaryOp(std::string_view doc, DTypeSet dtypes, const AttrsType* attrs, GradFn grad,
+              SavedList saves, RunFn run, Elementwise elementwise) {
+  return {.doc = doc,
           .inputs = {{.name = "x", .dtypes = dtypes}},
           .outputs = {{.name = "y"}},
           .attrs = attrs,
@@ -15,13 +14,13 @@ OpDef UnaryOp(std::string_view name, std::string_view doc, DTypeSet dtypes, cons
           .grad = grad,
           .saves = saves,
           .may_reuse = {{0, 0}},
-          .kernels = {ElementwiseKernel(run)}};
+          .kernels = {ElementwiseKernel(run)},
+          .elementwise = elementwise};
 }
 
-OpDef BinaryOp(std::string_view name, std::string_view doc, DTypeSet dtypes, const AttrsType* attrs,
-               GradFn grad, SavedList saves, RunFn run) {
-  return {.name = name,
-          .doc = doc,
+OpDef BinaryOp(std::string_view doc, DTypeSet dtypes, const AttrsType* attrs, GradFn grad,
+               SavedList saves, RunFn run, Elementwise elementwise) {
+  return {.doc = doc,
           .inputs = {{.name = "x", .dtypes = dtypes}, {.name = "y", .same_dtype_as = "x"}},
           .outputs = {{.name = "z"}},
           .attrs = attrs,
@@ -29,12 +28,13 @@ OpDef BinaryOp(std::string_view name, std::string_view doc, DTypeSet dtypes, con
           .grad = grad,
           .saves = saves,
           .may_reuse = {{0, 0}, {0, 1}},
-          .kernels = {ElementwiseKernel(run)}};
+          .kernels = {ElementwiseKernel(run)},
+          .elementwise = elementwise};
 }
 
-OpDef GradOp(std::string_view name, std::string_view doc, std::string_view saved,
-             const AttrsType* attrs, GradFn grad, SavedList saves, RunFn run) {
-  OpDef op = BinaryOp(name, doc, kFloating, attrs, grad, saves, run);
+OpDef GradOp(std::string_view doc, std::string_view saved, const AttrsType* attrs, GradFn grad,
+             SavedList saves, RunFn run, Elementwise elementwise) {
+  OpDef op = BinaryOp(doc, kFloating, attrs, grad, saves, run, elementwise);
   op.inputs = {{.name = "dy", .dtypes = kFloating}, {.name = saved, .same_dtype_as = "dy"}};
   op.outputs = {{.name = "dx"}};
   return op;

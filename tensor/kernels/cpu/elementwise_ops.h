@@ -6,19 +6,34 @@
 // rest:
 //
 //   FIRN_REGISTER_OP(exp) {
-//     return cpu::FloatOp<ExpFn>("exp", "e to the power x.", Grad, {Saved::Output(0)});
+//     return cpu::FloatOp<ExpFn>("e to the power x.", Grad, {Saved::Output(0)});
 //   }
 
 #include <initializer_list>
+#include <new>
 #include <string_view>
+#include <type_traits>
+#include <typeinfo>
 
-#include "tensor/elementwise.h"
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/op.h"
+#include "tensor/ops/elementwise/promotion.h"
 
 namespace firn::cpu {
 
 using SavedList = std::initializer_list<Saved>;
+
+// What OpDef::elementwise says of an operation with the functor F.
+template <class F>
+Elementwise ElementwiseOf(Elementwise::Kind kind = Elementwise::Kind::kComputed) {
+  static_assert(std::is_trivially_copyable_v<F> && alignof(F) <= 16, "its bytes are passed on");
+  Elementwise e = {.kind = kind, .functor = &typeid(F)};
+  if constexpr (!std::is_empty_v<F> || !std::is_default_constructible_v<F>) {
+    e.bytes = sizeof(F);
+    e.make = [](const KernelContext& call, void* to) { new (to) F(MakeFunctor<F>(call)); };
+  }
+  return e;
+}
 
 namespace internal {
 
@@ -32,12 +47,12 @@ const AttrsType* FunctorAttrs() {
 }
 
 using RunFn = absl::Status (*)(KernelContext&);
-OpDef UnaryOp(std::string_view name, std::string_view doc, DTypeSet dtypes, const AttrsType* attrs,
-              GradFn grad, SavedList saves, RunFn run);
-OpDef BinaryOp(std::string_view name, std::string_view doc, DTypeSet dtypes, const AttrsType* attrs,
-               GradFn grad, SavedList saves, RunFn run);
-OpDef GradOp(std::string_view name, std::string_view doc, std::string_view saved,
-             const AttrsType* attrs, GradFn grad, SavedList saves, RunFn run);
+OpDef UnaryOp(std::string_view doc, DTypeSet dtypes, const AttrsType* attrs, GradFn grad,
+              SavedList saves, RunFn run, Elementwise elementwise);
+OpDef BinaryOp(std::string_view doc, DTypeSet dtypes, const AttrsType* attrs, GradFn grad,
+               SavedList saves, RunFn run, Elementwise elementwise);
+OpDef GradOp(std::string_view doc, std::string_view saved, const AttrsType* attrs, GradFn grad,
+             SavedList saves, RunFn run, Elementwise elementwise);
 // Of a unary or binary operation: bool results, no gradient.
 OpDef Predicate(OpDef op);
 
@@ -45,59 +60,56 @@ OpDef Predicate(OpDef op);
 
 // y = F(x) for floating x.
 template <class F>
-OpDef FloatOp(std::string_view name, std::string_view doc, GradFn grad, SavedList saves = {}) {
-  return internal::UnaryOp(name, doc, kFloating, internal::FunctorAttrs<F>(), grad, saves,
-                           RunUnaryFloat<F>);
+OpDef FloatOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
+  return internal::UnaryOp(doc, kFloating, internal::FunctorAttrs<F>(), grad, saves, RunFloat<F>,
+                           ElementwiseOf<F>());
 }
 
 // y = F(x) for floating and integer x.
 template <class F>
-OpDef NumericOp(std::string_view name, std::string_view doc, GradFn grad, SavedList saves = {}) {
-  return internal::UnaryOp(name, doc, kNumeric, internal::FunctorAttrs<F>(), grad, saves,
-                           RunUnaryNumeric<F>);
+OpDef NumericOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
+  return internal::UnaryOp(doc, kNumeric, internal::FunctorAttrs<F>(), grad, saves, RunNumeric<F>,
+                           ElementwiseOf<F>());
 }
 
 // z = F(x, y), broadcast, for floating x and y of one dtype.
 template <class F>
-OpDef BinaryFloatOp(std::string_view name, std::string_view doc, GradFn grad,
-                    SavedList saves = {}) {
-  return internal::BinaryOp(name, doc, kFloating, internal::FunctorAttrs<F>(), grad, saves,
-                            RunBinaryFloat<F>);
+OpDef BinaryFloatOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
+  return internal::BinaryOp(doc, kFloating, internal::FunctorAttrs<F>(), grad, saves,
+                            RunFloat<F, 2>, ElementwiseOf<F>());
 }
 
 // As BinaryFloatOp, also for integers.
 template <class F>
-OpDef BinaryNumericOp(std::string_view name, std::string_view doc, GradFn grad,
-                      SavedList saves = {}) {
-  return internal::BinaryOp(name, doc, kNumeric, internal::FunctorAttrs<F>(), grad, saves,
-                            RunBinaryNumeric<F>);
+OpDef BinaryNumericOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
+  return internal::BinaryOp(doc, kNumeric, internal::FunctorAttrs<F>(), grad, saves,
+                            RunNumeric<F, 2>, ElementwiseOf<F>());
 }
 
 // As BinaryFloatOp, also for integers and bool.
 template <class F>
-OpDef BinaryAnyOp(std::string_view name, std::string_view doc, GradFn grad, SavedList saves = {}) {
-  return internal::BinaryOp(name, doc, kAnyDType, internal::FunctorAttrs<F>(), grad, saves,
-                            RunBinaryAny<F>);
+OpDef BinaryAnyOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
+  return internal::BinaryOp(doc, kAnyDType, internal::FunctorAttrs<F>(), grad, saves, RunAny<F, 2>,
+                            ElementwiseOf<F>());
 }
 
 // dx = F(dy, v): the gradient of an activation, from the value `saved` that it kept.
 template <class F>
-OpDef GradOp(std::string_view name, std::string_view doc, std::string_view saved, GradFn grad,
-             SavedList saves) {
-  return internal::GradOp(name, doc, saved, internal::FunctorAttrs<F>(), grad, saves,
-                          RunBinaryFloat<F>);
+OpDef GradOp(std::string_view doc, std::string_view saved, GradFn grad, SavedList saves) {
+  return internal::GradOp(doc, saved, internal::FunctorAttrs<F>(), grad, saves, RunFloat<F, 2>,
+                          ElementwiseOf<F>());
 }
 
 // A bool for every element, from x (and y, broadcast) of any dtype. Not differentiable.
 template <class F>
-OpDef UnaryPredicateOp(std::string_view name, std::string_view doc) {
+OpDef UnaryPredicateOp(std::string_view doc) {
   return internal::Predicate(
-      internal::UnaryOp(name, doc, kAnyDType, nullptr, nullptr, {}, RunUnaryPredicate<F>));
+      internal::UnaryOp(doc, kAnyDType, nullptr, nullptr, {}, RunPredicate<F>, ElementwiseOf<F>()));
 }
 template <class F>
-OpDef BinaryPredicateOp(std::string_view name, std::string_view doc) {
-  return internal::Predicate(
-      internal::BinaryOp(name, doc, kAnyDType, nullptr, nullptr, {}, RunBinaryPredicate<F>));
+OpDef BinaryPredicateOp(std::string_view doc) {
+  return internal::Predicate(internal::BinaryOp(doc, kAnyDType, nullptr, nullptr, {},
+                                                RunPredicate<F, 2>, ElementwiseOf<F>()));
 }
 
 }  // namespace firn::cpu

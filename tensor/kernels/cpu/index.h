@@ -9,9 +9,9 @@
 
 #include "device/own_flags.h"
 #include "device/parallel.h"
-#include "tensor/index_rules.h"
 #include "tensor/kernels/cpu/convert.h"
 #include "tensor/op.h"
+#include "tensor/ops/index/index_rules.h"
 
 namespace firn::cpu {
 

@@ -26,7 +26,7 @@
 #include "device/parallel.h"
 #include "device/simd.h"
 #include "tensor/op.h"
-#include "tensor/reduction.h"
+#include "tensor/ops/reduce/reduction.h"
 
 namespace firn::cpu {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tensor/advanced_index.h"
+#include "tensor/ops/index/advanced_index.h"
 #include "tensor/kernels/cuda/index.cuh"
 #include "tensor/kernels/cuda/scatter.cuh"
 

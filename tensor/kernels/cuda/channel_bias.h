@@ -3,7 +3,7 @@
 
 #include "absl/status/status.h"
 #include "tensor/kernels/cuda/launch.h"
-#include "tensor/norm.h"
+#include "tensor/ops/norm/norm_options.h"
 #include "tensor/spec.h"
 
 namespace firn::cuda {

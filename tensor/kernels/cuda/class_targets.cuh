@@ -6,7 +6,7 @@
 
 #include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/ops/reduction_mode.h"
+#include "tensor/ops/loss/reduction_mode.h"
 
 namespace firn::cuda {
 

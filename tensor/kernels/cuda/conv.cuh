@@ -3,7 +3,7 @@
 
 // What the loops of the three convolution passes share.
 
-#include "tensor/conv.h"
+#include "tensor/ops/conv/conv_problem.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/layouts.h"

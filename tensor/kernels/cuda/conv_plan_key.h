@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/conv.h"
 #include "tensor/dtype.h"
 #include "tensor/kernels/cpu/winograd.h"
-#include "tensor/norm.h"
+#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/norm/norm_options.h"
 
 namespace firn::cuda {
 

@@ -12,11 +12,11 @@
 #include <string_view>
 
 #include "device/status_macros.h"
-#include "tensor/conv.h"
 #include "tensor/kernels/cuda/dnn_plans.h"
 #include "tensor/kernels/cuda/launch.h"
 #include "tensor/kernels/cuda/layouts.h"
 #include "tensor/kernels/cuda/workspace.h"
+#include "tensor/ops/conv/conv_problem.h"
 #include "tensor/precision.h"
 #include "tensor/reorder.h"
 #include "tensor/tuning.h"

@@ -14,7 +14,6 @@
 #include "tensor/kernels/cpu/loop_plan.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/scalar_code.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/op.h"
 
@@ -177,27 +176,25 @@ absl::Status RunPredicate(KernelContext& k) {
                     [&]<class T>(TypeTag<T>) { return internal::RunWith<kIn, bool, T>(k, f); });
 }
 
-// With `code` the kernel can also be part of a row that is compiled as one.
-inline std::vector<Kernel> ElementwiseKernels(KernelRun run, ScalarCode code) {
-  AddScalarCode(run, std::move(code));
+inline std::vector<Kernel> ElementwiseKernels(absl::Status (*run)(KernelContext&)) {
   return {{.name = "loop", .device = DeviceType::kCuda, .run = run, .takes = Takes::kElementwise}};
 }
 // Functors of kIn inputs on floating, numeric and all dtypes, and those that give bools.
 template <class F, int kIn = 1>
 std::vector<Kernel> FloatKernels() {
-  return ElementwiseKernels(RunFloat<F, kIn>, ScalarCodeOf<F>());
+  return ElementwiseKernels(RunFloat<F, kIn>);
 }
 template <class F, int kIn = 1>
 std::vector<Kernel> NumericKernels() {
-  return ElementwiseKernels(RunNumeric<F, kIn>, ScalarCodeOf<F>());
+  return ElementwiseKernels(RunNumeric<F, kIn>);
 }
 template <class F, int kIn = 1>
 std::vector<Kernel> AnyKernels() {
-  return ElementwiseKernels(RunAny<F, kIn>, ScalarCodeOf<F>());
+  return ElementwiseKernels(RunAny<F, kIn>);
 }
 template <class F, int kIn = 1>
 std::vector<Kernel> PredicateKernels() {
-  return ElementwiseKernels(RunPredicate<F, kIn>, ScalarCodeOf<F>());
+  return ElementwiseKernels(RunPredicate<F, kIn>);
 }
 
 }  // namespace firn::cuda

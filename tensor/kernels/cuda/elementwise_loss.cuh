@@ -6,7 +6,7 @@
 
 #include "tensor/kernels/cuda/elementwise.cuh"
 #include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/loss_rules.h"
+#include "tensor/ops/loss/loss_rules.h"
 
 namespace firn::cuda {
 

@@ -9,7 +9,7 @@
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/layouts.h"
-#include "tensor/pool.h"
+#include "tensor/ops/pool/pool_window.h"
 
 namespace firn::cuda {
 

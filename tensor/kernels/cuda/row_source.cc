@@ -5,8 +5,11 @@
 
 #include "tensor/kernels/cuda/row_source.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <set>
 
 #include "absl/container/inlined_vector.h"
@@ -15,13 +18,12 @@
 #include "device/status_macros.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cuda/embedded_headers.h"
-#include "tensor/kernels/cuda/scalar_code.h"
 
 namespace firn::cuda {
 namespace {
 
 using Program = firn::inner::internal::ElementwiseProgram;
-using Kind = ScalarCode::Kind;
+using Kind = Elementwise::Kind;
 
 // Of the 4096 bytes that a launch may bring.
 constexpr size_t kMaxArgumentBytes = 4096;
@@ -49,6 +51,15 @@ std::vector<std::string_view> HeadersOf(std::string_view type) {
     headers.push_back(h->name);
   }
   return headers;
+}
+
+// "firn::EluFn".
+std::string TypeName(const std::type_info& type) {
+  int status = 0;
+  char* const name = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string text = status == 0 ? name : type.name();
+  std::free(name);
+  return text;
 }
 
 class Writer {
@@ -105,22 +116,20 @@ class Writer {
   // Declares the functor of step s, and keeps its bytes.
   absl::StatusOr<std::string> Functor(size_t s) {
     const Program::Step& step = p_.steps[s];
-    const ScalarCode* const code = FindScalarCode(step.kernel->run);
-    if (code == nullptr || !HasSource(*step.kernel)) {
-      return Unimplemented("no source for the kernel '", step.kernel->name, "' of ", step.op->name);
-    }
-    codes_.push_back(code);
-    if (code->kind == Kind::kConverted) return "";
-    for (std::string_view header : HeadersOf(code->functor)) headers_.emplace(header);
-    if (code->bytes == 0) return absl::StrCat("  const ", code->functor, " f", s, "{};\n");
-    const size_t at = Keep(*code, step);
-    return absl::StrCat("  const auto& f", s, " = row::FunctorAt<", code->functor,
-                        ">(a.functors + ", at, ");\n");
+    const Elementwise& code = step.op->elementwise;
+    if (!HasSource(*step.op)) return Unimplemented("no source for ", step.op->name);
+    if (code.kind == Kind::kConverted) return "";
+    const std::string functor = TypeName(*code.functor);
+    for (std::string_view header : HeadersOf(functor)) headers_.emplace(header);
+    if (code.bytes == 0) return absl::StrCat("  const ", functor, " f", s, "{};\n");
+    const size_t at = Keep(code, step);
+    return absl::StrCat("  const auto& f", s, " = row::FunctorAt<", functor, ">(a.functors + ", at,
+                        ");\n");
   }
 
   // Where the functor's bytes are. They are made as a kernel makes them, from a call without
   // memory.
-  size_t Keep(const ScalarCode& code, const Program::Step& step) {
+  size_t Keep(const Elementwise& code, const Program::Step& step) {
     absl::InlinedVector<Operand, Program::kMaxStepInputs> in;
     for (int i : step.in) in.push_back({nullptr, i < 0 ? nullptr : &SpecOf(i)});
     const Operand out = {nullptr, &SpecOf(step.out)};
@@ -139,7 +148,7 @@ class Writer {
 
   std::string Step(size_t s) const {
     const Program::Step& step = p_.steps[s];
-    const ScalarCode& code = *codes_[s];
+    const Elementwise& code = step.op->elementwise;
     const auto out = static_cast<size_t>(step.out);
     std::vector<std::string> in;
     for (int i : step.in) in.push_back(Input(code, i >= 0 ? i : step.in[Absent(code)]));
@@ -153,8 +162,8 @@ class Writer {
                         std::string(step.op->name), "\n#pragma unroll\n",
                         "    for (int j = 0; j < kPack; ++j) v", out, ".v[j] = ", value, ";\n");
   }
-  static size_t Absent(const ScalarCode& code) { return static_cast<size_t>(code.absent); }
-  std::string Input(const ScalarCode& code, int operand) const {
+  static size_t Absent(const Elementwise& code) { return static_cast<size_t>(code.absent); }
+  std::string Input(const Elementwise& code, int operand) const {
     const auto at = static_cast<size_t>(operand);
     const std::string x = absl::StrCat("v", at, single(at) ? "" : ".v[j]");
     return code.kind == Kind::kMoved ? x : absl::StrCat("row::Input(", x, ")");
@@ -177,17 +186,17 @@ class Writer {
   }
 
   const Program& p_;
-  std::vector<bool> read_;                // by operand: by a step
-  std::vector<const ScalarCode*> codes_;  // by step
+  std::vector<bool> read_;  // by operand: by a step
   std::set<std::string> headers_;
   RowSource row_;
 };
 
 }  // namespace
 
-bool HasSource(const Kernel& kernel) {
-  const ScalarCode* const code = FindScalarCode(kernel.run);
-  return code != nullptr && (code->kind == Kind::kConverted || !HeadersOf(code->functor).empty());
+bool HasSource(const OpDef& op) {
+  const Elementwise& code = op.elementwise;
+  return code.kind == Kind::kConverted ||
+         (code.functor != nullptr && !HeadersOf(TypeName(*code.functor)).empty());
 }
 
 absl::StatusOr<RowSource> MakeRowSource(const Program& program) { return Writer(program).Write(); }

@@ -33,8 +33,8 @@ struct RowSource {
   size_t argument_bytes() const { return functors_at + functors.size(); }
 };
 
-// Whether source can do what a kernel does.
-bool HasSource(const Kernel& kernel);
+// Whether there is source for what the operation declares (OpDef::elementwise).
+bool HasSource(const OpDef& op);
 
 // Programs that differ only in shapes and attributes have the same text.
 // Errors: Unimplemented when there is no source for a step, or functors have too many bytes.

@@ -12,7 +12,7 @@
 #include "tensor/kernels/cuda/exp_sum.cuh"
 #include "tensor/kernels/cuda/lines.cuh"
 #include "tensor/op.h"
-#include "tensor/ops/softmax.h"
+#include "tensor/ops/activation/softmax.h"
 
 namespace firn::cuda {
 namespace internal {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/inner.h"
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

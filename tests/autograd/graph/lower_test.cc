@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tensor/norm.h"
+#include "tensor/ops/norm/norm_options.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

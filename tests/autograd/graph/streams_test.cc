@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "tensor/ops/full.h"
+#include "tensor/ops/create/constant.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
 // error: use of deleted function
-#include "tensor/ops/sum.h"
+#include "tensor/ops/reduce/sum.h"
 
 firn::Tensor Kept(const firn::Tensor& x) {
 #ifdef MISTAKE

@@ -11,8 +11,8 @@
 #include "nn/batch_norm.h"
 #include "nn/conv.h"
 #include "nn/linear.h"
-#include "tensor/conv.h"
 #include "tensor/dispatch.h"
+#include "tensor/ops/conv/conv_problem.h"
 #include "tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 

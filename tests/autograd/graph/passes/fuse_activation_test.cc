@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "nn/batch_norm.h"
-#include "tensor/conv.h"
+#include "tensor/ops/conv/conv_problem.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

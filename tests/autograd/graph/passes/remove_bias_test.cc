@@ -11,8 +11,8 @@
 #include "nn/linear.h"
 #include "nn/module.h"
 #include "optim/sgd.h"
-#include "tensor/conv.h"
 #include "tensor/dispatch.h"
+#include "tensor/ops/conv/conv_problem.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/autograd/graph/training.h"
 

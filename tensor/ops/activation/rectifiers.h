@@ -1,0 +1,79 @@
+#ifndef FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_H_
+#define FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// max(x, 0); NaN stays. The gradient at 0 is 0. Also for integers.
+Tensor Relu(const Tensor& x);
+
+namespace inner {
+// Its gradient from the result: dy where y > 0, else 0.
+Tensor ReluGrad(const Tensor& dy, const Tensor& y);
+
+struct LeakyReluAttrs {
+  double alpha = 0.01;  // PyTorch's negative_slope
+  template <class V>
+  void Visit(V& v) {
+    v.Field("alpha", alpha);
+  }
+};
+}  // namespace inner
+
+// x where x > 0, else alpha * x. The gradient at 0 is alpha's. Integers and bools become f32.
+Tensor LeakyRelu(const Tensor& x, double alpha = 0.01);
+
+namespace inner {
+// Its gradient: dy where x > 0, else alpha * dy.
+Tensor LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs);
+
+struct HardtanhAttrs {
+  double min = -1;
+  double max = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("min", min);
+    v.Field("max", max);
+  }
+};
+}  // namespace inner
+
+// x cut off at `min` and `max`; NaN stays. The gradient at the ends is 0 (Clamp's is 1). Integers
+// and bools become f32. Throws when min > max.
+Tensor Hardtanh(const Tensor& x, double min = -1, double max = 1);
+
+namespace inner {
+// Its gradient: dy where min < x < max, else 0.
+Tensor HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs);
+
+struct EluAttrs {
+  double alpha = 1;
+  double scale = 1;        // of the whole
+  double input_scale = 1;  // of x inside the exponential
+  template <class V>
+  void Visit(V& v) {
+    v.Field("alpha", alpha);
+    v.Field("scale", scale);
+    v.Field("input_scale", input_scale);
+  }
+};
+}  // namespace inner
+
+// x where x > 0, else alpha * (e^x - 1). Integers and bools become f32.
+Tensor Elu(const Tensor& x, double alpha = 1);
+
+namespace inner {
+// scale * (x where x > 0, else alpha * (e^(x * input_scale) - 1)): what elu, selu and celu are.
+Tensor ScaledElu(const Tensor& x, const EluAttrs& attrs);
+// The gradient of ScaledElu.
+Tensor EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs);
+}  // namespace inner
+
+// 1.0507 * (x where x > 0, else 1.6733 * (e^x - 1)), the self-normalising constants of Klambauer et
+// al., 2017. Integers and bools become f32.
+Tensor Selu(const Tensor& x);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_H_

@@ -1,0 +1,94 @@
+#ifndef FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_FN_H_
+#define FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_FN_H_
+
+#include "device/inner.h"
+#include "device/macros.h"
+#include "tensor/kernels/math.h"
+#include "tensor/ops/activation/rectifiers.h"
+
+namespace firn {
+
+struct ReluFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return x < T{0} ? T{0} : x;
+  }
+};
+
+struct ReluGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T y) const {
+    return y <= T{0} ? T{0} : dy;
+  }
+};
+
+struct LeakyReluFn {
+  using Attrs = LeakyReluAttrs;
+  explicit LeakyReluFn(const LeakyReluAttrs& a) : alpha(a.alpha) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return x > T(0) ? x : static_cast<T>(alpha) * x;
+  }
+  double alpha;
+};
+
+struct LeakyReluGradFn {
+  using Attrs = LeakyReluAttrs;
+  explicit LeakyReluGradFn(const LeakyReluAttrs& a) : alpha(a.alpha) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    return x > T(0) ? dy : static_cast<T>(alpha) * dy;
+  }
+  double alpha;
+};
+
+struct HardtanhFn {
+  using Attrs = HardtanhAttrs;
+  explicit HardtanhFn(const HardtanhAttrs& a) : min(a.min), max(a.max) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    const T low = static_cast<T>(min), high = static_cast<T>(max);
+    const T raised = x < low ? low : x;
+    return raised > high ? high : raised;
+  }
+  double min, max;
+};
+
+struct HardtanhGradFn {
+  using Attrs = HardtanhAttrs;
+  explicit HardtanhGradFn(const HardtanhAttrs& a) : min(a.min), max(a.max) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const bool outside = (x <= static_cast<T>(min)) | (x >= static_cast<T>(max));
+    return outside ? T(0) : dy;
+  }
+  double min, max;
+};
+
+struct EluFn {
+  using Attrs = EluAttrs;
+  explicit EluFn(const EluAttrs& a)
+      : scale(a.scale), below(a.scale * a.alpha), input_scale(a.input_scale) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    const T negative = static_cast<T>(below) * math::Expm1(x * static_cast<T>(input_scale));
+    return x <= T(0) ? negative : static_cast<T>(scale) * x;
+  }
+  double scale, below, input_scale;
+};
+
+struct EluGradFn {
+  using Attrs = EluAttrs;
+  explicit EluGradFn(const EluAttrs& a)
+      : scale(a.scale), below(a.scale * a.alpha * a.input_scale), input_scale(a.input_scale) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T negative = static_cast<T>(below) * math::Exp(x * static_cast<T>(input_scale));
+    return dy * (x <= T(0) ? negative : static_cast<T>(scale));
+  }
+  double scale, below, input_scale;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_FN_H_

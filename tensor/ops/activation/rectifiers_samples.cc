@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/elementwise/elementwise_samples.h"
+
+namespace firn::testing {
+namespace {
+
+FIRN_REGISTER_SAMPLES(relu) {
+  s.Reference([](double x) { return std::isnan(x) ? x : std::max(x, 0.0); });
+  AddUnary(s, Grid);
+  s.Add("integers", {Integers({9}, -9, 9)});
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN})}).check_gradient = false;
+  s.AddError("bool", {Booleans({3})}, {}, "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
+}
+
+FIRN_REGISTER_SAMPLES(relu_grad) {
+  s.Reference([](double dy, double y) { return y <= 0 ? 0.0 : dy; });
+  AddGradient(s, Grid);
+  s.Add("edges", {Values({1, 2, 3, 4, 5}), Values({0.0, -0.0, INFINITY, -INFINITY, NAN})})
+      .check_gradient = false;
+}
+
+FIRN_REGISTER_SAMPLES(leaky_relu) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    return in[0] > 0 ? in[0] : attrs.get<LeakyReluAttrs>().alpha * in[0];
+  });
+  AddUnary(s, Grid, LeakyReluAttrs{});
+  s.Add("negative alpha", {Grid({3, 4}, 7)}, LeakyReluAttrs{-1.5});
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN})}, LeakyReluAttrs{0.25})
+      .check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, LeakyReluAttrs{},
+             "x must be f32, f64, f16 or bf16");
+}
+
+FIRN_REGISTER_SAMPLES(leaky_relu_grad) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    return in[1] > 0 ? in[0] : attrs.get<LeakyReluAttrs>().alpha * in[0];
+  });
+  AddGradient(s, Grid, LeakyReluAttrs{0.25});
+  s.Add("edges", {Values({1, 2, 3, 4}), Values({0.0, -0.0, INFINITY, -INFINITY})},
+        LeakyReluAttrs{-2})
+      .check_gradient = false;
+}
+
+FIRN_REGISTER_SAMPLES(hardtanh) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const HardtanhAttrs& a = attrs.get<HardtanhAttrs>();
+    return std::isnan(in[0]) ? in[0] : std::clamp(in[0], a.min, a.max);
+  });
+  AddUnary(s, Grid, HardtanhAttrs{});
+  s.Add("other bounds", {Grid({3, 16}, 7)}, HardtanhAttrs{-0.5, 1.25});
+  s.Add("edges", {Values({-1, 1, INFINITY, -INFINITY, NAN})}, HardtanhAttrs{}).check_gradient =
+      false;
+  s.AddError("bounds", {Normal({3})}, HardtanhAttrs{1, -1}, "min 1 must not be above max -1");
+}
+
+FIRN_REGISTER_SAMPLES(hardtanh_grad) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const HardtanhAttrs& a = attrs.get<HardtanhAttrs>();
+    return in[1] <= a.min || in[1] >= a.max ? 0.0 : in[0];
+  });
+  AddGradient(s, Grid, HardtanhAttrs{});
+  s.Add("edges", {Values({1, 2, 3, 4, 5}), Values({-1, 1, INFINITY, 0.0, NAN})}, HardtanhAttrs{})
+      .check_gradient = false;
+}
+
+FIRN_REGISTER_SAMPLES(elu) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const EluAttrs& a = attrs.get<EluAttrs>();
+    return a.scale * (in[0] > 0 || std::isnan(in[0])
+                          ? in[0]
+                          : a.alpha * (std::exp(in[0] * a.input_scale) - 1));
+  });
+  AddUnary(s, Grid, EluAttrs{});
+  s.Add("alpha", {Grid({3, 4}, 7)}, EluAttrs{.alpha = 0.5});
+  s.Add("negative alpha", {Grid({3, 4}, 8)}, EluAttrs{.alpha = -0.5});
+  s.Add("selu", {Grid({3, 4}, 9)},
+        EluAttrs{.alpha = 1.6732632423543772, .scale = 1.0507009873554805});
+  s.Add("celu", {Grid({3, 4}, 10)}, EluAttrs{.alpha = 2, .input_scale = 0.5});
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 200, -200})}, EluAttrs{})
+      .check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, EluAttrs{}, "x must be f32, f64, f16 or bf16");
+}
+
+FIRN_REGISTER_SAMPLES(elu_grad) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const EluAttrs& a = attrs.get<EluAttrs>();
+    const double left = a.alpha * a.input_scale * std::exp(in[1] * a.input_scale);
+    return in[0] * a.scale * (in[1] <= 0 ? left : 1);
+  });
+  AddGradient(s, Grid, EluAttrs{.alpha = 1.5, .scale = 2, .input_scale = 0.5});
+  s.Add("edges", {Values({1, 2, 3, 4, 5}), Values({0.0, -0.0, INFINITY, -INFINITY, 200})},
+        EluAttrs{})
+      .check_gradient = false;
+}
+
+}  // namespace
+}  // namespace firn::testing

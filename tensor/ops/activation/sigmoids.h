@@ -1,0 +1,76 @@
+#ifndef FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_H_
+#define FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// 1 / (1 + e^-x). Integers and bools become f32.
+Tensor Sigmoid(const Tensor& x);
+
+namespace inner {
+// Its gradient from the result: dy * y * (1 - y).
+Tensor SigmoidGrad(const Tensor& dy, const Tensor& y);
+}  // namespace inner
+
+// The hyperbolic tangent. Integers and bools become f32.
+Tensor Tanh(const Tensor& x);
+
+namespace inner {
+// Its gradient from the result: dy * (1 - y * y).
+Tensor TanhGrad(const Tensor& dy, const Tensor& y);
+}  // namespace inner
+
+// x * sigmoid(x), also called swish. Integers and bools become f32.
+Tensor Silu(const Tensor& x);
+
+namespace inner {
+// Its gradient: dy * s * (1 + x * (1 - s)) with s = sigmoid(x).
+Tensor SiluGrad(const Tensor& dy, const Tensor& x);
+}  // namespace inner
+
+enum class GeluApproximate : int8_t {
+  kNone,  // with the normal distribution function
+  kTanh,  // with a tanh of a cubic, at most 1e-3 away
+};
+
+namespace inner {
+struct GeluAttrs {
+  GeluApproximate approximate = GeluApproximate::kNone;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("approximate", approximate);
+  }
+};
+}  // namespace inner
+
+// x * P(X <= x) for standard normal X (Hendrycks and Gimpel, 2016). Integers and bools become f32.
+Tensor Gelu(const Tensor& x, GeluApproximate approximate = GeluApproximate::kNone);
+
+namespace inner {
+// Its gradient.
+Tensor GeluGrad(const Tensor& dy, const Tensor& x, const GeluAttrs& attrs);
+
+struct SoftplusAttrs {
+  double beta = 1;
+  double threshold = 20;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("beta", beta);
+    v.Field("threshold", threshold);
+  }
+};
+}  // namespace inner
+
+// log(1 + e^(beta x)) / beta, and x itself where beta * x > threshold. Finite for finite x whatever
+// the threshold. Integers and bools become f32.
+Tensor Softplus(const Tensor& x, double beta = 1, double threshold = 20);
+
+namespace inner {
+// Its gradient: dy * sigmoid(beta x), and dy beyond the threshold.
+Tensor SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs);
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_H_

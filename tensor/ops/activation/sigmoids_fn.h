@@ -1,0 +1,131 @@
+#ifndef FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
+#define FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
+
+#include "tensor/kernels/math.h"
+#include "tensor/ops/activation/sigmoids.h"
+
+namespace firn {
+
+struct SigmoidFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return math::Sigmoid(x);
+  }
+};
+
+struct SigmoidGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T y) const {
+    return dy * (y * (T(1) - y));
+  }
+};
+
+struct TanhFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return math::Tanh(x);
+  }
+};
+
+struct TanhGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T y) const {
+    return dy * (T(1) - y * y);
+  }
+};
+
+struct SiluFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return x * math::Sigmoid(x);
+  }
+};
+
+struct SiluGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T s = math::Sigmoid(x);
+    return dy * (s * (T(1) + x * (T(1) - s)));
+  }
+};
+
+struct GeluFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return x * math::Normal(x).integral;
+  }
+};
+
+struct GeluGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const math::NormalValue<T> n = math::Normal(x);
+    return dy * (n.integral + x * n.density);
+  }
+};
+
+// The tanh form is x sigmoid(c1 x + c3 x^3): (1 + tanh u) / 2 = sigmoid(2 u), which keeps its
+// digits for negative x.
+struct GeluCubic {
+  static constexpr double kC1 = 1.5957691216057308;  // 2 sqrt(2 / pi)
+  static constexpr double kC3 = 1.5957691216057308 * 0.044715;
+};
+
+struct GeluTanhFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return x * math::Sigmoid(x * (T(GeluCubic::kC1) + T(GeluCubic::kC3) * (x * x)));
+  }
+};
+
+struct GeluTanhGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T square = x * x > T(1000) ? T(1000) : x * x;  // the sigmoid is 0 or 1 long before
+    const T s = math::Sigmoid(x * (T(GeluCubic::kC1) + T(GeluCubic::kC3) * square));
+    const T slope = T(GeluCubic::kC1) + T(3 * GeluCubic::kC3) * square;
+    return dy * (s + (s * (T(1) - s)) * (x * slope));
+  }
+};
+
+// For devices: one loop does, with the form as a number of the call.
+template <class Exact, class WithTanh>
+struct EitherGelu {
+  using Attrs = GeluAttrs;
+  explicit EitherGelu(const GeluAttrs& a) : with_tanh(a.approximate == GeluApproximate::kTanh) {}
+  template <class... T>
+  FIRN_HOST_DEVICE auto operator()(T... x) const {
+    return with_tanh ? WithTanh()(x...) : Exact()(x...);
+  }
+  bool with_tanh;
+};
+
+// log(1 + e^u) = max(u, 0) + log(1 + e^-|u|).
+struct SoftplusFn {
+  using Attrs = SoftplusAttrs;
+  explicit SoftplusFn(const SoftplusAttrs& a) : beta(a.beta), threshold(a.threshold) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    const T u = x * static_cast<T>(beta);
+    const T y =
+        ((u < T(0) ? T(0) : u) + math::Log1p(math::Exp(-math::Abs(u)))) / static_cast<T>(beta);
+    return u > static_cast<T>(threshold) ? x : y;
+  }
+  double beta, threshold;
+};
+
+struct SoftplusGradFn {
+  using Attrs = SoftplusAttrs;
+  explicit SoftplusGradFn(const SoftplusAttrs& a) : beta(a.beta), threshold(a.threshold) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T u = x * static_cast<T>(beta);
+    const T slope = math::Sigmoid(u);
+    return u > static_cast<T>(threshold) ? dy : dy * slope;
+  }
+  double beta, threshold;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_

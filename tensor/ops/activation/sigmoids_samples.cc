@@ -1,0 +1,121 @@
+#include <cmath>
+
+#include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/elementwise/elementwise_samples.h"
+
+namespace firn::testing {
+namespace {
+
+FIRN_REGISTER_SAMPLES(sigmoid) {
+  s.Reference([](double x) { return 1 / (1 + std::exp(-x)); });
+  AddUnary(s, Normal);
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 30, -30, -95})}).check_gradient =
+      false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+}
+
+FIRN_REGISTER_SAMPLES(sigmoid_grad) {
+  s.Reference([](double dy, double y) { return dy * y * (1 - y); });
+  AddGradient(s, Positive);
+}
+
+FIRN_REGISTER_SAMPLES(tanh) {
+  s.Reference([](double x) { return std::tanh(x); });
+  AddUnary(s, Normal);
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 30, -30, 1e-4})}).check_gradient =
+      false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+}
+
+FIRN_REGISTER_SAMPLES(tanh_grad) {
+  s.Reference([](double dy, double y) { return dy * (1 - y * y); });
+  AddGradient(s, Grid);
+}
+
+FIRN_REGISTER_SAMPLES(silu) {
+  s.Reference([](double x) { return x / (1 + std::exp(-x)); });
+  AddUnary(s, Normal);
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, NAN, 30, -30, -95})}).check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+}
+
+FIRN_REGISTER_SAMPLES(silu_grad) {
+  s.Reference([](double dy, double x) {
+    const double y = 1 / (1 + std::exp(-x));
+    return dy * (y + x * y * (1 - y));
+  });
+  AddGradient(s, Normal);
+  s.Add("edges", {Values({1, 1, 1, 1}), Values({0.0, 95, -30, NAN})}).check_gradient = false;
+}
+
+double Tanh(double x) { return std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
+
+double GeluOf(double x, GeluApproximate approximate) {
+  if (approximate == GeluApproximate::kTanh) return 0.5 * x * (1 + Tanh(x));
+  return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+}
+
+double SlopeOf(double x, GeluApproximate approximate) {
+  if (approximate == GeluApproximate::kTanh) {
+    const double t = Tanh(x);
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+  }
+  return 0.5 * std::erfc(-x / std::sqrt(2.0)) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI);
+}
+
+FIRN_REGISTER_SAMPLES(gelu) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    return GeluOf(in[0], attrs.get<GeluAttrs>().approximate);
+  });
+  AddUnary(s, Normal, GeluAttrs{});
+  for (GeluApproximate a : {GeluApproximate::kNone, GeluApproximate::kTanh}) {
+    s.Add("approximate", {Normal({3, 4}, 7)}, GeluAttrs{a});
+    s.Add("edges", {Values({0.0, -0.0, INFINITY, NAN, 30, -30, -5})}, GeluAttrs{a}).check_gradient =
+        false;
+  }
+  s.AddError("integers", {Integers({3}, 0, 9)}, GeluAttrs{}, "x must be f32, f64, f16 or bf16");
+}
+
+FIRN_REGISTER_SAMPLES(gelu_grad) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    return in[0] * SlopeOf(in[1], attrs.get<GeluAttrs>().approximate);
+  });
+  AddGradient(s, Normal, GeluAttrs{});
+  for (GeluApproximate a : {GeluApproximate::kNone, GeluApproximate::kTanh}) {
+    s.Add("approximate", {Normal({3, 4}), Normal({3, 4}, 7)}, GeluAttrs{a});
+    s.Add("edges", {Values({1, 1, 1, 1, 1}), Values({0.0, 1000, NAN, 30, -30})}, GeluAttrs{a})
+        .check_gradient = false;
+  }
+}
+
+FIRN_REGISTER_SAMPLES(softplus) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const SoftplusAttrs& a = attrs.get<SoftplusAttrs>();
+    const double u = in[0] * a.beta;
+    return u > a.threshold
+               ? in[0]
+               : (u > 0 ? u + std::log1p(std::exp(-u)) : std::log1p(std::exp(u))) / a.beta;
+  });
+  AddUnary(s, Normal, SoftplusAttrs{});
+  s.Add("beta and threshold", {Grid({3, 16}, 7)}, SoftplusAttrs{2, 1.03});
+  s.Add("no threshold", {Values({500, -500, 30, -30, 0.0, 1})}, SoftplusAttrs{1, INFINITY})
+      .check_gradient = false;
+  s.Add("edges", {Values({0.0, INFINITY, -INFINITY, NAN, 19.5, 20.5, -95})}, SoftplusAttrs{})
+      .check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, SoftplusAttrs{}, "x must be f32, f64, f16 or bf16");
+}
+
+FIRN_REGISTER_SAMPLES(softplus_grad) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const SoftplusAttrs& a = attrs.get<SoftplusAttrs>();
+    const double u = in[1] * a.beta;
+    return in[0] * (u > a.threshold ? 1 : 1 / (1 + std::exp(-u)));
+  });
+  AddGradient(s, Normal, SoftplusAttrs{});
+  s.Add("beta and threshold", {Normal({3, 16}), Grid({3, 16}, 7)}, SoftplusAttrs{2, 1.03});
+  s.Add("at the threshold", {Values({1, 1, 1}), Values({0.5, 0.75, 1})}, SoftplusAttrs{2, 1.5})
+      .check_gradient = false;
+}
+
+}  // namespace
+}  // namespace firn::testing

@@ -1,0 +1,205 @@
+// softmax: y_i = exp(x_i - m) / sum_j exp(x_j - m) with m = max x, so that exp stays in range.
+// The gradient needs only y: dx = y (dy - sum(dy y)). It is linear in dy and symmetric, so the
+// gradient of the gradient with respect to dy is the same operation again.
+//
+// log_softmax: y_i = (x_i - m) - log sum_j exp(x_j - m) with m = max x: no logarithm of a rounded
+// probability. The gradient needs only y: dx = dy - exp(y) sum(dy).
+
+#include "tensor/ops/activation/softmax.h"
+
+#include <type_traits>
+#include <vector>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/softmax.h"
+#include "tensor/op.h"
+#include "tensor/ops/activation/softmax_rules.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/exponential.h"
+#include "tensor/ops/reduce/sum.h"
+
+namespace firn {
+namespace {
+
+template <class T>
+void RunStripSoftmax(const cpu::Strip& s, const T* x, T* y) {
+  using Acc = AccumulatorOf<T>;
+  Acc top[cpu::kStripWidth], scale[cpu::kStripWidth];
+  cpu::MaxStrip(s, x, top);
+  const auto centered = [&](int64_t i, int64_t c) { return static_cast<Acc>(x[i]) - top[c]; };
+  const auto invert = [&] {
+    for (int64_t c = 0; c < s.width; ++c) scale[c] = 1 / scale[c];
+  };
+  if constexpr (std::is_same_v<T, Acc>) {
+    cpu::SumExpStrip(s, centered, y, scale);
+    invert();
+    cpu::MapStrip(s, y, [&](int64_t i, int64_t c) { return y[i] * scale[c]; });
+  } else {  // rounding the exponentials already would cost a bit
+    cpu::SumExpStrip<Acc>(s, centered, nullptr, scale);
+    invert();
+    cpu::MapStrip(s, y, [&](int64_t i, int64_t c) { return math::Exp(centered(i, c)) * scale[c]; });
+  }
+}
+
+absl::Status RunSoftmax(KernelContext& k) {
+  return cpu::RunAlong(k, k.attrs<SoftmaxAttrs>().dim,
+                       [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
+                         RunStripSoftmax(s, k.in<T>(0), k.out<T>());
+                       });
+}
+
+absl::Status RunGradientSoftmax(KernelContext& k) {
+  return cpu::RunAlong(
+      k, k.attrs<SoftmaxAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
+        using Acc = AccumulatorOf<T>;
+        const T *dy = k.in<T>(0), *y = k.in<T>(1);
+        Acc sum[cpu::kStripWidth];
+        const auto at = [](const T* p, int64_t i) { return static_cast<Acc>(p[i]); };
+        cpu::SumStrip(
+            s, [&](int64_t i, int64_t) { return at(dy, i) * at(y, i); }, sum);
+        cpu::MapStrip(s, k.out<T>(),
+                      [&](int64_t i, int64_t c) { return at(y, i) * (at(dy, i) - sum[c]); });
+      });
+}
+
+void GradSoftmax(GradContext& g) {
+  g.set_grad_input(0, SoftmaxGrad(g.grad_output(), g.output(0), g.attrs<SoftmaxAttrs>().dim));
+}
+
+// For u flowing into dx = y (dy - s), s = sum(dy y):
+//   to dy: y (u - sum(u y))      to y: u (dy - s) - dy sum(u y)
+void GradOfGradientSoftmax(GradContext& g) {
+  const int64_t dim = g.attrs<SoftmaxAttrs>().dim;
+  const Tensor &u = g.grad_output(), &y = g.input(1);
+  if (g.needs(0)) g.set_grad_input(0, SoftmaxGrad(u, y, dim));
+  if (g.needs(1)) {
+    const Tensor& dy = g.input(0);
+    const auto dot = [&](const Tensor& v) { return Sum(Mul(v, y), dim, true); };
+    g.set_grad_input(1, Sub(Mul(u, Sub(dy, dot(dy))), Mul(dy, dot(u))));
+  }
+}
+
+FIRN_REGISTER_OP(softmax) {
+  return {
+      .doc = "x normalised to probabilities along dim.",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "x", .dtypes = kFloating}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<SoftmaxAttrs>(),
+      .infer = InferSoftmax,
+      .grad = GradSoftmax,
+      .saves = {Saved::Output(0)},
+      .may_reuse = {{0, 0}},
+      .kernels = {{.name = "loop", .run = RunSoftmax}},
+  };
+}
+
+FIRN_REGISTER_OP(softmax_grad) {
+  return {
+      .doc = "y * (dy - sum(dy * y)): the gradient of softmax.",
+      .inputs = {{.name = "dy", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "dy"}},
+      .outputs = {{.name = "dx"}},
+      .attrs = AttrsOf<SoftmaxAttrs>(),
+      .infer = InferSoftmaxGrad,
+      .grad = GradOfGradientSoftmax,
+      .saves = {Saved::Input(0), Saved::Input(1)},
+      .may_reuse = {{0, 0}},
+      .kernels = {{.name = "loop", .run = RunGradientSoftmax}},
+  };
+}
+
+template <class T>
+void RunStripLogSoftmax(const cpu::Strip& s, const T* x, T* y) {
+  using Acc = AccumulatorOf<T>;
+  Acc top[cpu::kStripWidth], log_sum[cpu::kStripWidth];
+  cpu::MaxStrip(s, x, top);
+  const auto centered = [&](int64_t i, int64_t c) { return static_cast<Acc>(x[i]) - top[c]; };
+  cpu::SumExpStrip<Acc>(s, centered, nullptr, log_sum);
+  for (int64_t c = 0; c < s.width; ++c) log_sum[c] = math::Log(log_sum[c]);
+  cpu::MapStrip(s, y, [&](int64_t i, int64_t c) { return centered(i, c) - log_sum[c]; });
+}
+
+absl::Status RunLogSoftmax(KernelContext& k) {
+  return cpu::RunAlong(k, k.attrs<SoftmaxAttrs>().dim,
+                       [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
+                         RunStripLogSoftmax(s, k.in<T>(0), k.out<T>());
+                       });
+}
+
+absl::Status RunGradientLogSoftmax(KernelContext& k) {
+  return cpu::RunAlong(
+      k, k.attrs<SoftmaxAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
+        using Acc = AccumulatorOf<T>;
+        const T *dy = k.in<T>(0), *y = k.in<T>(1);
+        Acc sum[cpu::kStripWidth];
+        const auto at = [](const T* p, int64_t i) { return static_cast<Acc>(p[i]); };
+        cpu::SumStrip(
+            s, [&](int64_t i, int64_t) { return at(dy, i); }, sum);
+        cpu::MapStrip(s, k.out<T>(), [&](int64_t i, int64_t c) {
+          return at(dy, i) - math::Exp(at(y, i)) * sum[c];
+        });
+      });
+}
+
+void GradLogSoftmax(GradContext& g) {
+  g.set_grad_input(0, LogSoftmaxGrad(g.grad_output(), g.output(0), g.attrs<SoftmaxAttrs>().dim));
+}
+
+// For u flowing into dx = dy - p sum(dy), p = exp(y):
+//   to dy: u - sum(u p)      to y: -u p sum(dy)
+void GradOfGradientLogSoftmax(GradContext& g) {
+  const std::vector<int64_t> dim = {g.attrs<SoftmaxAttrs>().dim};
+  const Tensor weighted = Mul(g.grad_output(), Exp(g.input(1)));
+  if (g.needs(0)) g.set_grad_input(0, Sub(g.grad_output(), Sum(weighted, dim, true)));
+  if (g.needs(1)) g.set_grad_input(1, Mul(weighted, Mul(Sum(g.input(0), dim, true), -1)));
+}
+
+FIRN_REGISTER_OP(log_softmax) {
+  return {
+      .doc = "The logarithm of softmax along dim.",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "x", .dtypes = kFloating}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<SoftmaxAttrs>(),
+      .infer = InferSoftmax,
+      .grad = GradLogSoftmax,
+      .saves = {Saved::Output(0)},
+      .may_reuse = {{0, 0}},
+      .kernels = {{.name = "loop", .run = RunLogSoftmax}},
+  };
+}
+
+FIRN_REGISTER_OP(log_softmax_grad) {
+  return {
+      .doc = "dy - exp(y) * sum(dy): the gradient of log_softmax.",
+      .inputs = {{.name = "dy", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "dy"}},
+      .outputs = {{.name = "dx"}},
+      .attrs = AttrsOf<SoftmaxAttrs>(),
+      .infer = InferSoftmaxGrad,
+      .grad = GradOfGradientLogSoftmax,
+      .saves = {Saved::Input(0), Saved::Input(1)},
+      .may_reuse = {{0, 0}},
+      .kernels = {{.name = "loop", .run = RunGradientLogSoftmax}},
+  };
+}
+
+}  // namespace
+
+Tensor Softmax(const Tensor& x, int64_t dim) {
+  return Apply1(TheOp<"softmax">(), {x}, SoftmaxAttrs{dim});
+}
+Tensor Softmin(const Tensor& x, int64_t dim) { return Softmax(Mul(x, -1), dim); }
+
+Tensor inner::SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
+  return Apply1(TheOp<"softmax_grad">(), {dy, y}, SoftmaxAttrs{dim});
+}
+
+Tensor LogSoftmax(const Tensor& x, int64_t dim) {
+  return Apply1(TheOp<"log_softmax">(), {x}, SoftmaxAttrs{dim});
+}
+
+Tensor inner::LogSoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
+  return Apply1(TheOp<"log_softmax_grad">(), {dy, y}, SoftmaxAttrs{dim});
+}
+
+}  // namespace firn

@@ -1,0 +1,43 @@
+#ifndef FIRN_TENSOR_OPS_ACTIVATION_SOFTMAX_H_
+#define FIRN_TENSOR_OPS_ACTIVATION_SOFTMAX_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+namespace inner {
+// The attributes of every kind of softmax: one dimension, counted from the end when negative.
+struct SoftmaxAttrs {
+  int64_t dim = -1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+  }
+};
+}  // namespace inner
+
+// x normalised to probabilities along `dim`: y_i = exp(x_i) / sum_j exp(x_j). Any finite values are
+// safe; a line of -inf only gives NaN. Floating dtypes; half types compute in float.
+Tensor Softmax(const Tensor& x, int64_t dim);
+// Softmax(-x).
+Tensor Softmin(const Tensor& x, int64_t dim);
+
+namespace inner {
+// The gradient of Softmax for its result y: y * (dy - sum(dy * y)). A fused step of Softmax's own
+// rule; not for users.
+Tensor SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim);
+}  // namespace inner
+
+// The logarithm of Softmax(x, dim), accurate also where the probability is 0 to working precision:
+// y_i = x_i - log sum_j exp(x_j).
+Tensor LogSoftmax(const Tensor& x, int64_t dim);
+
+namespace inner {
+// The gradient of LogSoftmax for its result y: dy - exp(y) * sum(dy). A fused step of LogSoftmax's
+// own rule; not for users.
+Tensor LogSoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim);
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ACTIVATION_SOFTMAX_H_

@@ -1,0 +1,20 @@
+// Shape rules of the softmax family: results are like the input.
+
+#include "tensor/ops/activation/softmax_rules.h"
+
+#include "tensor/ops/elementwise/promotion.h"
+
+namespace firn {
+
+absl::Status InferSoftmax(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(NormalizeDim(c.attrs<SoftmaxAttrs>().dim, c.shape(0)).status());
+  return InferLikeInput(c);
+}
+
+absl::Status InferSoftmaxGrad(InferContext& c) {
+  FIRN_RETURN_IF(c.shape(0) != c.shape(1), InvalidArgument("dy ", c.shape(0).ToString(), " and y ",
+                                                           c.shape(1).ToString(), " differ"));
+  return InferSoftmax(c);
+}
+
+}  // namespace firn

@@ -1,0 +1,18 @@
+#ifndef FIRN_TENSOR_OPS_ACTIVATION_SOFTMAX_RULES_H_
+#define FIRN_TENSOR_OPS_ACTIVATION_SOFTMAX_RULES_H_
+
+// What softmax and its relatives share on every device.
+
+#include "tensor/op.h"
+#include "tensor/ops/activation/softmax.h"
+
+namespace firn {
+
+// Output 0 is like input 0, and the dimension in SoftmaxAttrs exists.
+absl::Status InferSoftmax(InferContext& c);
+// As above for a gradient: inputs dy and y have one shape.
+absl::Status InferSoftmaxGrad(InferContext& c);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ACTIVATION_SOFTMAX_RULES_H_

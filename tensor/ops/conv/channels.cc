@@ -1,0 +1,138 @@
+// channel_affine: a per-channel scale and shift in the tensor's own layout; batch normalisation
+// with fixed statistics, and biases of operations that have none.
+//
+// channel_sum: one pass over the tensor in its own layout; each image's sums are added in double.
+
+#include "tensor/ops/conv/channels.h"
+
+#include "device/parallel.h"
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/channels.h"
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/op.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/shape/expand.h"
+#include "tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+absl::Status InferChannelAffine(InferContext& c) {
+  for (int i : {1, 2}) {
+    FIRN_RETURN_IF(c.has(i) && c.shape(i)[0] != c.shape(0)[1],
+                   InvalidArgument(i == 1 ? "scale " : "shift ", c.shape(i).ToString(),
+                                   " does not fit the channels of x ", c.shape(0).ToString()));
+  }
+  c.set_out_like(0, 0);
+  return absl::OkStatus();
+}
+
+absl::Status RunChannelAffine(KernelContext& k) {
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(0));
+    const T *x = k.in<T>(0), *scale = k.in<T>(1), *shift = k.in<T>(2);
+    T* y = k.out<T>();
+    ParallelFor(v.batch * v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.run)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t r = begin; r < end; ++r) {
+                    Acc a[cpu::kLanes], b[cpu::kLanes];
+                    cpu::SpreadLanes(scale, r % v.groups, v.block, Acc{1}, a);
+                    cpu::SpreadLanes(shift, r % v.groups, v.block, Acc{0}, b);
+                    const T* from = x + r * v.run;
+                    T* to = y + r * v.run;
+                    cpu::ForEachLane(v.run, [&](int64_t i, int64_t j) {
+                      to[i] = static_cast<T>(static_cast<Acc>(from[i]) * a[j] + b[j]);
+                    });
+                  }
+                });
+  });
+  return absl::OkStatus();
+}
+
+void GradChannelAffine(GradContext& g) {
+  const Tensor& dy = g.grad_output();
+  if (g.needs(0)) g.set_grad_input(0, ChannelAffine(dy, g.input(1), {}));
+  if (g.needs(1)) g.set_grad_input(1, ChannelSum(Mul(dy, g.input(0))));
+  if (g.needs(2)) g.set_grad_input(2, ChannelSum(dy));
+}
+
+FIRN_REGISTER_OP(channel_affine) {
+  const ArgDecl per_channel = {
+      .name = "scale", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true};
+  ArgDecl shift = per_channel;
+  shift.name = "shift";
+  return {
+      .doc = "x * scale + shift with one number per channel.",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2}, per_channel, shift},
+      .outputs = {{.name = "y"}},
+      .infer = InferChannelAffine,
+      .grad = GradChannelAffine,
+      .saves = {Saved::Input(0), Saved::Input(1)},
+      .may_reuse = {{0, 0}},
+      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = RunChannelAffine}},
+  };
+}
+
+absl::Status InferChannelSum(InferContext& c) {
+  c.set_out(0, c.dtype(0), Shape({c.shape(0)[1]}));
+  return absl::OkStatus();
+}
+
+absl::Status RunChannelSum(KernelContext& k) {
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(0));
+    const T* x = k.in<T>(0);
+    T* out = k.out<T>();
+    ParallelFor(v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.batch * v.run)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t g = begin; g < end; ++g) {
+                    double sums[kChannelBlock] = {};
+                    for (int64_t n = 0; n < v.batch; ++n) {
+                      const T* run = x + v.offset(n, g);
+                      Acc lanes[cpu::kLanes] = {}, folded[kChannelBlock];
+                      cpu::ForEachLane(v.run, [&](int64_t i, int64_t j) {
+                        lanes[j] += static_cast<Acc>(run[i]);
+                      });
+                      cpu::FoldLanes(lanes, v.block, folded);
+                      for (int64_t b = 0; b < v.block; ++b)
+                        sums[b] += static_cast<double>(folded[b]);
+                    }
+                    for (int64_t b = 0; b < v.block; ++b) {
+                      out[g * v.block + b] = cpu::ConvertTo<T>(sums[b]);
+                    }
+                  }
+                });
+  });
+  return absl::OkStatus();
+}
+
+void GradChannelSum(GradContext& g) {
+  const Shape& x = g.input_shape(0);
+  Dims dims(x.rank(), 1);
+  dims[1] = x[1];
+  g.set_grad_input(0, Expand(Reshape(g.grad_output(), dims.span()), x));
+}
+
+FIRN_REGISTER_OP(channel_sum) {
+  return {
+      .doc = "The sum over every dimension but the second.",
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2}},
+      .outputs = {{.name = "sum"}},
+      .infer = InferChannelSum,
+      .grad = GradChannelSum,
+      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = RunChannelSum}},
+  };
+}
+
+}  // namespace
+
+Tensor ChannelAffine(const Tensor& x, const Tensor& scale, const Tensor& shift) {
+  return Apply1(TheOp<"channel_affine">(), {x, scale, shift});
+}
+
+Tensor inner::ChannelSum(const Tensor& x) { return Apply1(TheOp<"channel_sum">(), {x}); }
+
+}  // namespace firn

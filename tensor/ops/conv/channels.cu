@@ -1,0 +1,57 @@
+#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/cuda/channels.cuh"
+
+namespace firn::channels_cuda {
+namespace {
+
+template <class T>
+struct Affine {
+  using Acc = AccumulatorOf<T>;
+  struct Numbers {
+    Acc scale, shift;
+  };
+
+  const T *scale, *shift;  // null: 1 and 0
+
+  FIRN_HOST_DEVICE Numbers of(int64_t c) const {
+    return {scale == nullptr ? Acc{1} : static_cast<Acc>(scale[c]),
+            shift == nullptr ? Acc{0} : static_cast<Acc>(shift[c])};
+  }
+  FIRN_HOST_DEVICE Acc operator()(const Numbers& a, Acc x) const { return x * a.scale + a.shift; }
+};
+
+absl::Status RunChannelAffine(KernelContext& k) {
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    return cuda::MapChannels(k, k.in_spec(0), Affine<T>{k.in<T>(1), k.in<T>(2)}, k.out<T>(),
+                             k.in<T>(0));
+  });
+}
+
+size_t Workspace(const KernelQuery& q) { return cuda::PlanChannels(q.in(0)).Bytes(sizeof(double)); }
+
+absl::Status RunChannelSum(KernelContext& k) {
+  const cuda::ReduceWork work = cuda::PlanChannels(k.in_spec(0));
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const cuda::ReducerFold<cpu::SumReducer<AccumulatorOf<T>>, T> fold = {{}, k.out<T>()};
+    return cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
+  });
+}
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(channel_affine) {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .layouts = cuda::ChannelLayouts,
+           .run = RunChannelAffine}};
+}
+
+FIRN_REGISTER_KERNELS(channel_sum) {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = Workspace,
+           .layouts = cuda::ChannelLayouts,
+           .run = RunChannelSum}};
+}
+
+}  // namespace firn::channels_cuda

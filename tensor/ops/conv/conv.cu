@@ -1,0 +1,127 @@
+// conv2d as its definition, an output a thread: what cuDNN does not take (conv2d_cuda.cc).
+//
+// conv2d_weight_grad as its definition: a team adds up one weight's gradient over the batch and the
+// output's pixels. For what cuDNN does not take (conv2d_weight_grad_cuda.cc).
+
+#include "tensor/kernels/cuda/channel_bias.h"
+#include "tensor/kernels/cuda/conv.cuh"
+
+namespace firn::conv_cuda {
+namespace {
+
+template <class T>
+struct ForwardBody {
+  using Acc = AccumulatorOf<T>;
+  cuda::ConvSizes s;
+  cuda::ConvTensor<const T> x, weight;
+  const T* bias;  // may be null
+  cuda::ConvTensor<T> y;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t n = i;
+    const int64_t ow = cuda::TakeDigit(n, s.w.out), oh = cuda::TakeDigit(n, s.h.out);
+    const int64_t o = cuda::TakeDigit(n, s.out);
+    const int64_t first = o / s.out_per_group * s.in_per_group;
+    Acc sum = bias != nullptr ? static_cast<Acc>(bias[o]) : Acc(0);
+    for (int64_t u = 0; u < s.h.kernel; ++u) {
+      const int64_t ih = s.h.Input(oh, u);
+      if (ih < 0) continue;
+      for (int64_t v = 0; v < s.w.kernel; ++v) {
+        const int64_t iw = s.w.Input(ow, v);
+        if (iw < 0) continue;
+        const T *from = x.at(n, first, ih, iw), *tap = weight.at(o, 0, u, v);
+        for (int64_t c = 0; c < s.in_per_group; ++c) {
+          sum += static_cast<Acc>(from[c * x.c]) * static_cast<Acc>(tap[c * weight.c]);
+        }
+      }
+    }
+    *y.at(n, o, oh, ow) = static_cast<T>(sum);
+  }
+};
+
+absl::Status Convolve(KernelContext& k, const ConvAttrs& attrs, bool with_bias) {
+  FIRN_ASSIGN_OR_RETURN(const ConvProblem p,
+                        ConvForward(k.in_spec(0).shape, k.in_spec(1).shape, attrs));
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const ForwardBody<T> body = {cuda::ConvSizes(p),
+                                 {k.in_spec(0), k.in<T>(0)},
+                                 {k.in_spec(1), k.in<T>(1)},
+                                 with_bias ? k.in<T>(2) : nullptr,
+                                 {k.out_spec(), k.out<T>()}};
+    return cuda::ForEach(k, k.out_spec().num_elements(), body);
+  });
+}
+
+absl::Status RunConv2d(KernelContext& k) { return Convolve(k, k.attrs<ConvAttrs>(), true); }
+
+// The activation, and the bias of types that lose nothing in between, by the kernel that cuDNN's
+// convolutions leave them to.
+absl::Status RunActivated(KernelContext& k) {
+  const auto& a = k.attrs<ConvActAttrs>();
+  const bool half = SizeOf(k.out_spec().dtype) < 4;
+  FIRN_RETURN_IF_ERROR(Convolve(k, a.conv, half));
+  return cuda::AddChannelBias(k, k.out_spec(), half ? nullptr : k.in<void>(2), a.activation,
+                              k.out<void>());
+}
+
+template <class T>
+struct WeightBody {
+  using Acc = AccumulatorOf<T>;
+  cuda::ConvSizes s;
+  cuda::ConvTensor<const T> x, y;
+  T* weight;
+
+  template <class Team>
+  FIRN_HOST_DEVICE void operator()(const Team& team, int64_t line) const {
+    int64_t o = line;
+    const int64_t v = cuda::TakeDigit(o, s.w.kernel), u = cuda::TakeDigit(o, s.h.kernel);
+    const int64_t c = cuda::TakeDigit(o, s.in_per_group);
+    const int64_t channel = o / s.out_per_group * s.in_per_group + c;
+    Acc sum = 0;
+    for (int64_t i = team.rank(); i < s.batch * s.pixels(); i += team.size()) {
+      int64_t n = i;
+      const int64_t ow = cuda::TakeDigit(n, s.w.out), oh = cuda::TakeDigit(n, s.h.out);
+      const int64_t ih = s.h.Input(oh, u), iw = s.w.Input(ow, v);
+      if (ih < 0 || iw < 0) continue;
+      sum += static_cast<Acc>(*y.at(n, o, oh, ow)) * static_cast<Acc>(*x.at(n, channel, ih, iw));
+    }
+    sum = team.Reduce(sum, [](Acc a, Acc b) { return a + b; });
+    if (team.rank() == 0) weight[line] = static_cast<T>(sum);
+  }
+};
+
+absl::Status RunConv2dWeightGrad(KernelContext& k) {
+  FIRN_ASSIGN_OR_RETURN(
+      const ConvProblem p,
+      ConvBackwardWeight(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs<ConvAttrs>()));
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const WeightBody<T> body = {
+        cuda::ConvSizes(p), {k.in_spec(0), k.in<T>(0)}, {k.in_spec(1), k.in<T>(1)}, k.out<T>()};
+    return cuda::ForEachLine(k, k.out_spec().num_elements(), body.s.batch * body.s.pixels(), body);
+  });
+}
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(conv2d) {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .layouts = cuda::ConvLayouts,
+           .run = RunConv2d}};
+}
+
+FIRN_REGISTER_KERNELS(conv2d_act) {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .layouts = cuda::ConvLayouts,
+           .run = RunActivated}};
+}
+
+FIRN_REGISTER_KERNELS(conv2d_weight_grad) {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .layouts = cuda::ConvWeightGradLayouts,
+           .run = RunConv2dWeightGrad}};
+}
+
+}  // namespace firn::conv_cuda

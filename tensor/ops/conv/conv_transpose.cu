@@ -1,0 +1,58 @@
+// conv_transpose2d as its definition: each element of the image, a thread, gathers the outputs it
+// takes part in. For what cuDNN does not take (conv_transpose2d_cuda.cc).
+
+#include "tensor/kernels/cuda/conv.cuh"
+
+namespace firn::conv_transpose_cuda {
+namespace {
+
+template <class T>
+struct DataBody {
+  using Acc = AccumulatorOf<T>;
+  cuda::ConvSizes s;
+  cuda::ConvTensor<const T> y, weight;
+  cuda::ConvTensor<T> x;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t n = i;
+    const int64_t iw = cuda::TakeDigit(n, s.w.in), ih = cuda::TakeDigit(n, s.h.in);
+    const int64_t channel = cuda::TakeDigit(n, s.in);
+    int64_t group = channel;
+    const int64_t c = cuda::TakeDigit(group, s.in_per_group), first = group * s.out_per_group;
+    Acc sum = 0;
+    for (int64_t u = 0; u < s.h.kernel; ++u) {
+      const int64_t oh = s.h.Output(ih, u);
+      if (oh < 0) continue;
+      for (int64_t v = 0; v < s.w.kernel; ++v) {
+        const int64_t ow = s.w.Output(iw, v);
+        if (ow < 0) continue;
+        const T *from = y.at(n, first, oh, ow), *tap = weight.at(first, c, u, v);
+        for (int64_t o = 0; o < s.out_per_group; ++o) {
+          sum += static_cast<Acc>(from[o * y.c]) * static_cast<Acc>(tap[o * weight.n]);
+        }
+      }
+    }
+    *x.at(n, channel, ih, iw) = static_cast<T>(sum);
+  }
+};
+
+absl::Status Run(KernelContext& k) {
+  FIRN_ASSIGN_OR_RETURN(
+      const ConvProblem p,
+      ConvBackwardData(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs<ConvAttrs>()));
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const DataBody<T> body = {cuda::ConvSizes(p),
+                              {k.in_spec(0), k.in<T>(0)},
+                              {k.in_spec(1), k.in<T>(1)},
+                              {k.out_spec(), k.out<T>()}};
+    return cuda::ForEach(k, k.out_spec().num_elements(), body);
+  });
+}
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(conv_transpose2d) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .layouts = cuda::ConvLayouts, .run = Run}};
+}
+
+}  // namespace firn::conv_transpose_cuda

@@ -1,0 +1,85 @@
+// full: constant tensors.
+//
+// eye: composed of two counters that are compared.
+
+#include "tensor/ops/create/constant.h"
+
+#include <algorithm>
+
+#include "device/parallel.h"
+#include "tensor/allocate.h"
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/op.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/create/range.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+absl::Status Infer(InferContext& c) {
+  const FullAttrs& a = c.attrs<FullAttrs>();
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(a.shape.span()));
+  c.device = Device{a.device_type, a.device_index};
+  c.set_out(0, a.dtype, shape);
+  return absl::OkStatus();
+}
+
+absl::Status Run(KernelContext& k) {
+  const double value = k.attrs<FullAttrs>().value;
+  VisitDType(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
+    const T v = cpu::ConvertTo<T>(value);
+    T* out = k.out<T>();
+    ParallelFor(k.out_spec().num_elements(), 1 << 16,
+                [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, v); });
+  });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(full) {
+  return {
+      .doc = "A tensor of one value everywhere. Not differentiable: it has no inputs.",
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<FullAttrs>(),
+      .infer = Infer,
+      .kernels = {{.name = "loop", .run = Run}},
+  };
+}
+
+}  // namespace
+
+Tensor Full(const Shape& shape, double value, DType dtype, Device device) {
+  return Apply1(TheOp<"full">(), {},
+                FullAttrs{shape.dims(), value, dtype, device.type, device.index});
+}
+Tensor Zeros(const Shape& shape, DType dtype, Device device) {
+  return Full(shape, 0, dtype, device);
+}
+Tensor Ones(const Shape& shape, DType dtype, Device device) {
+  return Full(shape, 1, dtype, device);
+}
+
+Tensor FullLike(const Tensor& x, double value) {
+  if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), "full_like");
+  return Full(x.shape(), value, x.dtype(), x.device());
+}
+Tensor ZerosLike(const Tensor& x) { return FullLike(x, 0); }
+Tensor OnesLike(const Tensor& x) { return FullLike(x, 1); }
+
+Tensor Empty(const Shape& shape, DType dtype, Device device) {
+  absl::StatusOr<Tensor> t = AllocateTensor(TensorSpec::Contiguous(dtype, shape, device));
+  RaiseIfError(t.status(), "empty");
+  return *std::move(t);
+}
+
+Tensor Eye(int64_t n, int64_t m, int64_t offset, DType dtype, Device device) {
+  const ArangeOptions options{.device = device};
+  const Tensor rows = Arange(offset, offset + n, 1, options),
+               columns = Arange(int64_t{0}, m, 1, options);
+  return Cast(Eq(Unsqueeze(rows, 1), columns), dtype);
+}
+
+}  // namespace firn

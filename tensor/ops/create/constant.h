@@ -1,0 +1,45 @@
+#ifndef FIRN_TENSOR_OPS_CREATE_CONSTANT_H_
+#define FIRN_TENSOR_OPS_CREATE_CONSTANT_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+namespace inner {
+struct FullAttrs {
+  Dims shape;
+  double value = 0;
+  DType dtype = kDefaultFloat;
+  DeviceType device_type = DeviceType::kCpu;
+  int8_t device_index = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("shape", shape);
+    v.Field("value", value);
+    v.Field("dtype", dtype);
+    v.Field("device_type", device_type);
+    v.Field("device_index", device_index);
+  }
+};
+}  // namespace inner
+
+// A tensor of one value everywhere. Integer dtypes take the value truncated towards zero.
+Tensor Full(const Shape& shape, double value, DType dtype = kDefaultFloat, Device device = {});
+Tensor Zeros(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
+Tensor Ones(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
+// Of x's shape, dtype and device.
+Tensor FullLike(const Tensor& x, double value);
+Tensor ZerosLike(const Tensor& x);
+Tensor OnesLike(const Tensor& x);
+// Uninitialised. A plain factory, not an operation.
+Tensor Empty(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
+
+// An n x m matrix (m absent: n x n) of ones on a diagonal and zeros elsewhere. `offset` moves the
+// diagonal to the right, a negative one down. Throws when n or m is negative.
+Tensor Eye(int64_t n, int64_t m, int64_t offset = 0, DType dtype = kDefaultFloat,
+           Device device = {});
+inline Tensor Eye(int64_t n) { return Eye(n, n); }
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_CREATE_CONSTANT_H_

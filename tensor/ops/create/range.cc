@@ -1,0 +1,151 @@
+// arange: evenly spaced numbers. Element i is start + i * step, computed in double or int64, so
+// that errors do not add up along the way.
+//
+// linspace: the first half is counted from the start and the second from the end, in double, so
+// that both ends are exact.
+
+#include "tensor/ops/create/range.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "device/parallel.h"
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/op.h"
+
+namespace firn {
+namespace {
+
+absl::Status InferArange(InferContext& c) {
+  const ArangeAttrs& a = c.attrs<ArangeAttrs>();
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make({&a.size, 1}));
+  c.device = Device{a.device_type, a.device_index};
+  c.set_out(0, a.dtype, shape);
+  return absl::OkStatus();
+}
+
+absl::Status RunArange(KernelContext& k) {
+  const ArangeAttrs& a = k.attrs<ArangeAttrs>();
+  VisitDType(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
+    T* out = k.out<T>();
+    ParallelFor(a.size, 1 << 16, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if constexpr (std::is_integral_v<T>) {
+          // Unsigned: wraps where the declared size makes it.
+          const uint64_t v = static_cast<uint64_t>(a.first) +
+                             static_cast<uint64_t>(i) * static_cast<uint64_t>(a.stride);
+          out[i] = static_cast<T>(v);
+        } else {
+          out[i] = cpu::ConvertTo<T>(a.start + static_cast<double>(i) * a.step);
+        }
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(arange) {
+  return {
+      .doc = "Evenly spaced numbers. Not differentiable: it has no inputs.",
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<ArangeAttrs>(),
+      .infer = InferArange,
+      .kernels = {{.name = "loop", .run = RunArange}},
+  };
+}
+
+template <class T>
+void CheckStep(T start, T end, T step) {
+  if (step == T{0} || (step > T{0} ? end < start : end > start)) {
+    RaiseStatus(InvalidArgument("step ", step, " does not lead from ", start, " to ", end),
+                "arange");
+  }
+}
+
+absl::Status InferLinspace(InferContext& c) {
+  const LinspaceAttrs& a = c.attrs<LinspaceAttrs>();
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make({&a.steps, 1}));
+  c.device = Device{a.device_type, a.device_index};
+  c.set_out(0, a.dtype, shape);
+  return absl::OkStatus();
+}
+
+absl::Status RunLinspace(KernelContext& k) {
+  const LinspaceAttrs& a = k.attrs<LinspaceAttrs>();
+  const int64_t last = a.steps - 1;
+  const double step = last > 0 ? (a.end - a.start) / static_cast<double>(last) : 0;
+  VisitDType(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
+    T* out = k.out<T>();
+    ParallelFor(a.steps, 1 << 16, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const double v = i <= last / 2 ? a.start + static_cast<double>(i) * step
+                                       : a.end - static_cast<double>(last - i) * step;
+        out[i] = cpu::ConvertTo<T>(v);
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(linspace) {
+  return {
+      .doc = "Evenly spaced numbers, both ends included. Not differentiable: it has no inputs.",
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<LinspaceAttrs>(),
+      .infer = InferLinspace,
+      .kernels = {{.name = "loop", .run = RunLinspace}},
+  };
+}
+
+}  // namespace
+
+namespace inner::internal {
+
+Tensor ArangeNumbers(double start, double end, double step, const ArangeOptions& options) {
+  const OpDef& op = TheOp<"arange">();
+  CheckStep(start, end, step);
+  const double size = std::ceil((end - start) / step);
+  if (!(size < 0x1p62)) {
+    RaiseStatus(InvalidArgument("from ", start, " to ", end, " by ", step, " is no finite range"),
+                op.name);
+  }
+  const ArangeAttrs attrs{.size = static_cast<int64_t>(size),
+                          .start = start,
+                          .step = step,
+                          .first = cpu::ConvertTo<int64_t>(start),
+                          .stride = cpu::ConvertTo<int64_t>(step),
+                          .dtype = options.dtype.value_or(kDefaultFloat),
+                          .device_type = options.device.type,
+                          .device_index = options.device.index};
+  return Apply1(op, {}, attrs);
+}
+
+Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOptions& options) {
+  CheckStep(start, end, step);
+  // Unsigned: the distance may not fit in an int64.
+  const uint64_t distance = step > 0 ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start)
+                                     : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
+  const uint64_t by =
+      step > 0 ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
+  const uint64_t size = distance == 0 ? 0 : (distance - 1) / by + 1;
+  const ArangeAttrs attrs{.size = static_cast<int64_t>(std::min<uint64_t>(size, INT64_MAX)),
+                          .start = static_cast<double>(start),
+                          .step = static_cast<double>(step),
+                          .first = start,
+                          .stride = step,
+                          .dtype = options.dtype.value_or(DType::kI64),
+                          .device_type = options.device.type,
+                          .device_index = options.device.index};
+  return Apply1(TheOp<"arange">(), {}, attrs);
+}
+
+}  // namespace inner::internal
+
+Tensor Linspace(double start, double end, int64_t steps, DType dtype, Device device) {
+  return Apply1(TheOp<"linspace">(), {},
+                LinspaceAttrs{start, end, steps, dtype, device.type, device.index});
+}
+
+}  // namespace firn

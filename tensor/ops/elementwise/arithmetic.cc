@@ -1,0 +1,184 @@
+// add: x + alpha * y with broadcasting. The gradient of a broadcast operand is summed to its shape
+// by the tape.
+//
+// sub: x - alpha * y.
+//
+// mul: x * y with broadcasting. d(xy) = y dx + x dy.
+//
+// div: x / y, and the two roundings. Integer operands are searched for zeros before anything is
+// divided, for a division by zero would end the process.
+
+#include "tensor/ops/elementwise/arithmetic.h"
+
+#include <cmath>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/op.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic_fn.h"
+#include "tensor/ops/elementwise/promotion.h"
+#include "tensor/ops/elementwise/sign.h"
+
+namespace firn {
+namespace {
+
+absl::Status RunAdd(KernelContext& k) {
+  const double alpha = k.attrs<AddAttrs>().alpha;
+  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    if (alpha == 1) {
+      cpu::ElementwiseLoop<T, T, T>(k, AddFn());
+    } else {
+      cpu::ElementwiseLoop<T, T, T>(k, AddScaledFn{alpha});
+    }
+  });
+  return absl::OkStatus();
+}
+
+void GradAdd(GradContext& g) {
+  const double alpha = g.attrs<AddAttrs>().alpha;
+  g.set_grad_input(0, g.grad_output());
+  if (g.needs(1)) g.set_grad_input(1, alpha == 1 ? g.grad_output() : Mul(g.grad_output(), alpha));
+}
+
+FIRN_REGISTER_OP(add) {
+  return {
+      .doc = "x + alpha * y, broadcast.",
+      .inputs = {{.name = "x"}, {.name = "y", .same_dtype_as = "x"}},
+      .outputs = {{.name = "sum"}},
+      .attrs = AttrsOf<AddAttrs>(),
+      .infer = InferBroadcast,
+      .grad = GradAdd,
+      .may_reuse = {{0, 0}, {0, 1}},
+      .kernels = {cpu::ElementwiseKernel(RunAdd)},
+      .elementwise = cpu::ElementwiseOf<AddAnyFn>(),
+  };
+}
+
+absl::Status InferSub(InferContext& c) {
+  const double alpha = c.attrs<SubAttrs>().alpha;
+  const bool whole = alpha == std::trunc(alpha) && std::abs(alpha) < 0x1p53;
+  FIRN_RETURN_IF(!IsFloating(c.dtype(0)) && !whole,
+                 InvalidArgument("alpha must be whole for integers, got ", alpha));
+  return InferBroadcast(c);
+}
+
+absl::Status RunSub(KernelContext& k) {
+  return k.attrs<SubAttrs>().alpha == 1 ? cpu::RunNumeric<SubFn, 2>(k)
+                                        : cpu::RunNumeric<SubScaledFn, 2>(k);
+}
+
+void GradSub(GradContext& g) {
+  const double alpha = g.attrs<SubAttrs>().alpha;
+  g.set_grad_input(0, g.grad_output());
+  if (!g.needs(1)) return;
+  g.set_grad_input(1, alpha == 1 ? Neg(g.grad_output()) : Mul(g.grad_output(), -alpha));
+}
+
+FIRN_REGISTER_OP(sub) {
+  OpDef op = cpu::BinaryNumericOp<SubScaledFn>("x - alpha * y, broadcast.", GradSub);
+  op.infer = InferSub;
+  op.kernels = {cpu::ElementwiseKernel(RunSub)};
+  return op;
+}
+
+absl::Status RunMul(KernelContext& k) {
+  VisitDType(k.in_spec(0).dtype,
+             [&]<class T>(TypeTag<T>) { cpu::ElementwiseLoop<T, T, T>(k, MulFn()); });
+  return absl::OkStatus();
+}
+
+void GradMul(GradContext& g) {
+  if (g.needs(0)) g.set_grad_input(0, Mul(g.grad_output(), g.input(1)));
+  if (g.needs(1)) g.set_grad_input(1, Mul(g.grad_output(), g.input(0)));
+}
+
+FIRN_REGISTER_OP(mul) {
+  return {
+      .doc = "x * y, broadcast.",
+      .inputs = {{.name = "x"}, {.name = "y", .same_dtype_as = "x"}},
+      .outputs = {{.name = "product"}},
+      .infer = InferBroadcast,
+      .grad = GradMul,
+      .saves = {Saved::Input(0), Saved::Input(1)},
+      .may_reuse = {{0, 0}, {0, 1}},
+      .kernels = {cpu::ElementwiseKernel(RunMul)},
+      .elementwise = cpu::ElementwiseOf<MulFn>(),
+  };
+}
+
+absl::Status InferDiv(InferContext& c) {
+  const DivRounding rounding = c.attrs<DivAttrs>().rounding;
+  FIRN_RETURN_IF(rounding < DivRounding::kNone || rounding > DivRounding::kFloor,
+                 InvalidArgument("no such rounding: ", static_cast<int>(rounding)));
+  FIRN_RETURN_IF(rounding == DivRounding::kNone && !IsFloating(c.dtype(0)),
+                 InvalidArgument("integers are divided with rounding trunc or floor, got ",
+                                 c.in(0).ToString(), " and rounding none"));
+  return InferBroadcast(c);
+}
+
+absl::Status CheckDivisor(const KernelContext& k) {
+  if (IsFloating(k.in_spec(1).dtype)) return absl::OkStatus();
+  const bool zero = VisitNumeric(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) {
+    return cpu::AnyElement<T>(k, 1, [](T v) { return v == T(0); });
+  });
+  FIRN_RETURN_IF(zero, InvalidArgument("y ", k.in_spec(1).ToString(),
+                                       " has a 0: integers cannot be divided by 0"));
+  return absl::OkStatus();
+}
+
+absl::Status RunDiv(KernelContext& k) {
+  FIRN_RETURN_IF_ERROR(CheckDivisor(k));
+  switch (k.attrs<DivAttrs>().rounding) {
+    case DivRounding::kTrunc:
+      return cpu::RunNumeric<DivTruncFn, 2>(k);
+    case DivRounding::kFloor:
+      return cpu::RunNumeric<DivFloorFn, 2>(k);
+    case DivRounding::kNone:
+      break;
+  }
+  return cpu::RunFloat<DivFn, 2>(k);
+}
+
+// z = x / y: dx = dz / y, dy = -dx z.
+void GradDiv(GradContext& g) {
+  if (g.attrs<DivAttrs>().rounding != DivRounding::kNone) {
+    const Tensor zeros = ZerosLike(g.grad_output());
+    g.set_grad_input(0, zeros);
+    g.set_grad_input(1, zeros);
+    return;
+  }
+  const Tensor dx = Div(g.grad_output(), g.input(1));
+  g.set_grad_input(0, dx);
+  if (g.needs(1)) g.set_grad_input(1, Neg(Mul(dx, g.output(0))));
+}
+
+FIRN_REGISTER_OP(div) {
+  OpDef op = cpu::BinaryFloatOp<DivFn>("x / y, broadcast; rounded when asked for.", GradDiv,
+                                       {Saved::Input(1), Saved::Output(0)});
+  op.inputs[0].dtypes = kNumeric;
+  op.attrs = AttrsOf<DivAttrs>();
+  op.infer = InferDiv;
+  op.kernels = {cpu::ElementwiseKernel(RunDiv)};
+  op.elementwise = cpu::ElementwiseOf<DivAnyFn>();
+  return op;
+}
+
+}  // namespace
+
+Tensor Add(const Tensor& x, const Tensor& y, double alpha) {
+  return ApplyPromoted(TheOp<"add">(), x, y, AddAttrs{alpha});
+}
+
+Tensor Sub(const Tensor& x, const Tensor& y, double alpha) {
+  return ApplyPromoted(TheOp<"sub">(), x, y, SubAttrs{alpha});
+}
+
+Tensor Mul(const Tensor& x, const Tensor& y) { return ApplyPromoted(TheOp<"mul">(), x, y); }
+
+Tensor Div(const Tensor& x, const Tensor& y, DivRounding rounding) {
+  return ApplyPromoted(TheOp<"div">(), x, y, DivAttrs{rounding}, rounding == DivRounding::kNone);
+}
+
+}  // namespace firn

@@ -1,0 +1,61 @@
+#ifndef FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_H_
+#define FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+namespace inner {
+struct AddAttrs {
+  double alpha = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("alpha", alpha);
+  }
+};
+}  // namespace inner
+
+// x + alpha * y, broadcast; dtypes promote as PyTorch's. For bool, alpha 1 is logical or.
+Tensor Add(const Tensor& x, const Tensor& y, double alpha = 1);
+
+namespace inner {
+struct SubAttrs {
+  double alpha = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("alpha", alpha);
+  }
+};
+}  // namespace inner
+
+// x - alpha * y, broadcast; dtypes promote as PyTorch's. Integers wrap around and want a whole
+// alpha; bool is refused (see LogicalXor). Operator `-`.
+Tensor Sub(const Tensor& x, const Tensor& y, double alpha = 1);
+
+// x * y, broadcast; dtypes promote as PyTorch's.
+Tensor Mul(const Tensor& x, const Tensor& y);
+
+// What happens to the quotient.
+enum class DivRounding : int8_t {
+  kNone,   // nothing; integers and bools become f32
+  kTrunc,  // rounded towards 0, as C++ divides integers
+  kFloor,  // rounded down, as Python divides
+};
+
+namespace inner {
+struct DivAttrs {
+  DivRounding rounding = DivRounding::kNone;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("rounding", rounding);
+  }
+};
+}  // namespace inner
+
+// x / y, broadcast; dtypes promote as PyTorch's. With rounding, integers stay integers and the
+// gradient is 0. Throws on an integer division by 0; floats give inf or NaN. Operator `/`.
+Tensor Div(const Tensor& x, const Tensor& y, DivRounding rounding = DivRounding::kNone);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_H_

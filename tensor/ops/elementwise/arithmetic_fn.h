@@ -1,0 +1,124 @@
+#ifndef FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_FN_H_
+#define FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_FN_H_
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "device/inner.h"
+#include "device/macros.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+
+namespace firn {
+
+struct AddFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    return static_cast<T>(x + y);
+  }
+};
+
+struct AddScaledFn {
+  double alpha;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    return static_cast<T>(x + static_cast<T>(alpha) * y);
+  }
+};
+
+// With alpha = 1 the product changes nothing, so one functor does for all calls.
+struct AddAnyFn : AddScaledFn {
+  using Attrs = AddAttrs;
+  explicit AddAnyFn(const AddAttrs& a) : AddScaledFn{a.alpha} {}
+};
+
+struct SubFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    return static_cast<T>(x - y);
+  }
+};
+
+struct SubScaledFn {
+  using Attrs = SubAttrs;
+  explicit SubScaledFn(const SubAttrs& a) : alpha(a.alpha) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(x - static_cast<T>(static_cast<int64_t>(alpha)) * y);
+    } else {
+      return x - static_cast<T>(alpha) * y;
+    }
+  }
+  double alpha;
+};
+
+struct MulFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    return static_cast<T>(x * y);
+  }
+};
+
+struct DivFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    return x / y;
+  }
+};
+
+// Integers. Requires: y != 0. -2^(n - 1) / -1 wraps around, where the machine's division would
+// trap.
+struct DivTruncFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      return std::is_signed_v<T> && y == static_cast<T>(-1) ? static_cast<T>(-x)
+                                                            : static_cast<T>(x / y);
+    } else {
+      return std::trunc(x / y);
+    }
+  }
+};
+
+struct DivFloorFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      const T q = DivTruncFn()(x, y);
+      const bool inexact = static_cast<T>(q * y) != x;
+      return static_cast<T>(q - (inexact && (x < T{0}) != (y < T{0}) ? 1 : 0));
+    } else {
+      // Python's rule, by the remainder: floor(x / y) is off by one where x / y rounds up to a
+      // whole number.
+      const T remainder = std::fmod(x, y);
+      const T q = (x - remainder) / y;
+      const T lower = remainder != T(0) && (y < T(0)) != (remainder < T(0)) ? q - T(1) : q;
+      const T whole = std::floor(lower);
+      const T nearest = lower - whole > T(0.5) ? whole + T(1) : whole;
+      const T result = lower == T(0) ? std::copysign(T(0), x / y) : nearest;
+      return y == T(0) ? x / y : result;
+    }
+  }
+};
+
+// For devices, where the rounding is a number of the call. Nobody looks for zeros among integers,
+// for the host would have to wait: an integer divided by 0 is 0.
+struct DivAnyFn {
+  using Attrs = DivAttrs;
+  explicit DivAnyFn(const DivAttrs& a) : rounding(a.rounding) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (y == T{0}) return T{0};
+    } else {
+      if (rounding == DivRounding::kNone) return DivFn()(x, y);
+    }
+    return rounding == DivRounding::kTrunc ? DivTruncFn()(x, y) : DivFloorFn()(x, y);
+  }
+  DivRounding rounding;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_FN_H_

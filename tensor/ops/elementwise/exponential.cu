@@ -1,0 +1,14 @@
+#include "tensor/kernels/cuda/elementwise.cuh"
+#include "tensor/ops/elementwise/exponential_fn.h"
+
+namespace firn::exponential_cuda {
+
+FIRN_REGISTER_KERNELS(exp) { return cuda::FloatKernels<ExpFn>(); }
+
+FIRN_REGISTER_KERNELS(expm1) { return cuda::FloatKernels<Expm1Fn>(); }
+
+FIRN_REGISTER_KERNELS(log) { return cuda::FloatKernels<LogFn>(); }
+
+FIRN_REGISTER_KERNELS(log1p) { return cuda::FloatKernels<Log1pFn>(); }
+
+}  // namespace firn::exponential_cuda

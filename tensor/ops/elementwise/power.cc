@@ -1,0 +1,145 @@
+// pow: two operations, one for a tensor of exponents and one for an exponent that is a number,
+// which is by far the usual case and has a gradient without logarithms: d(x^p) = p x^(p - 1).
+//
+// square: dx = 2 x dy.
+//
+// sqrt: dx = dy / (2 y).
+//
+// rsqrt: dx = -dy y^3 / 2.
+//
+// reciprocal: dx = -dy y^2.
+
+#include "tensor/ops/elementwise/power.h"
+
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/compare/logical.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/elementwise/exponential.h"
+#include "tensor/ops/elementwise/power_fn.h"
+#include "tensor/ops/elementwise/sign.h"
+
+namespace firn {
+namespace {
+
+struct FastPower {
+  double exponent;
+  absl::Status (*run)(KernelContext&);
+};
+constexpr FastPower kFastPowers[] = {{3, cpu::RunFloat<CubeFn>},
+                                     {0.5, cpu::RunFloat<PowHalfFn>},
+                                     {-0.5, cpu::RunFloat<PowMinusHalfFn>},
+                                     {-1, cpu::RunFloat<PowMinusOneFn>},
+                                     {-2, cpu::RunFloat<PowMinusTwoFn>}};
+
+absl::Status RunNumber(KernelContext& k) {
+  for (const FastPower& p : kFastPowers) {
+    if (k.attrs<PowNumberAttrs>().exponent == p.exponent) return p.run(k);
+  }
+  return cpu::RunFloat<PowNumberFn>(k);
+}
+
+// x^p, by cheaper operations where there are some.
+Tensor Power(const Tensor& x, double p) {
+  return p == 1 ? x : p == 2 ? Square(x) : PowNumber(x, p);
+}
+
+void GradOfNumber(GradContext& g) {
+  const double p = g.attrs<PowNumberAttrs>().exponent;
+  g.set_grad_input(0, p == 0 ? ZerosLike(g.grad_output())
+                             : Mul(g.grad_output(), Mul(Power(g.input(0), p - 1), p)));
+}
+
+void GradPow(GradContext& g) {
+  const Tensor &x = g.input(0), &y = g.input(1);
+  if (g.needs(0)) {
+    const Tensor slope = Mul(y, Pow(x, Sub(y, 1)));
+    g.set_grad_input(0, Mul(g.grad_output(), Where(Eq(y, 0), 0.0, slope)));
+  }
+  if (g.needs(1)) {
+    const Tensor slope = Mul(g.output(0), Log(x));
+    const Tensor flat = LogicalAnd(Eq(x, 0), Ge(y, 0));
+    g.set_grad_input(1, Mul(g.grad_output(), Where(flat, 0.0, slope)));
+  }
+}
+
+FIRN_REGISTER_OP(pow) {
+  return InFullPrecision(
+      cpu::BinaryNumericOp<PowFn>("x to the power y, broadcast.", GradPow,
+                                  {Saved::Input(0), Saved::Input(1), Saved::Output(0)}));
+}
+FIRN_REGISTER_OP(pow_number) {
+  OpDef op =
+      cpu::FloatOp<PowNumberFn>("x to the power of a number.", GradOfNumber, {Saved::Input(0)});
+  op.kernels = {cpu::ElementwiseKernel(RunNumber)};
+  op.elementwise = cpu::ElementwiseOf<PowAnyNumberFn>();
+  return op;
+}
+
+void GradSquare(GradContext& g) { g.set_grad_input(0, Mul(g.grad_output(), Mul(g.input(0), 2))); }
+
+FIRN_REGISTER_OP(square) {
+  return cpu::NumericOp<SquareFn>("x * x.", GradSquare, {Saved::Input(0)});
+}
+
+void GradSqrt(GradContext& g) { g.set_grad_input(0, Div(g.grad_output(), Mul(g.output(0), 2))); }
+
+FIRN_REGISTER_OP(sqrt) {
+  return cpu::FloatOp<SqrtFn>("The square root.", GradSqrt, {Saved::Output(0)});
+}
+
+void GradRsqrt(GradContext& g) {
+  const Tensor& y = g.output(0);
+  g.set_grad_input(0, Mul(Mul(g.grad_output(), Mul(y, -0.5)), Square(y)));
+}
+
+FIRN_REGISTER_OP(rsqrt) {
+  return InFullPrecision(cpu::FloatOp<RsqrtFn>("1 / sqrt(x).", GradRsqrt, {Saved::Output(0)}));
+}
+
+void GradReciprocal(GradContext& g) {
+  g.set_grad_input(0, Neg(Mul(g.grad_output(), Square(g.output(0)))));
+}
+
+FIRN_REGISTER_OP(reciprocal) {
+  return InFullPrecision(cpu::FloatOp<ReciprocalFn>("1 / x.", GradReciprocal, {Saved::Output(0)}));
+}
+
+}  // namespace
+
+Tensor inner::PowNumber(const Tensor& x, double exponent) {
+  return ApplyFloating(TheOp<"pow_number">(), x, PowNumberAttrs{exponent});
+}
+
+Tensor Pow(const Tensor& x, const Tensor& y) {
+  const OpDef& op = TheOp<"pow">();
+  if (!x.defined() || !y.defined() || !y.impl()->weak_number || x.impl()->weak_number) {
+    return ApplyPromoted(op, x, y);
+  }
+  const double exponent = NumberValue(y);
+  const DType result = ResultType(x, y);
+  if (!IsFloating(result)) {
+    if (exponent < 0) {
+      RaiseStatus(InvalidArgument("integers have no powers with a negative exponent, got ",
+                                  x.spec().ToString(), " to the power ", exponent),
+                  op.name);
+    }
+    return exponent == 2 && result == x.dtype() ? Square(x) : ApplyPromoted(op, x, y);
+  }
+  const Tensor base = AsDType(x, result);
+  return exponent == 2 ? Square(base) : PowNumber(base, exponent);
+}
+
+Tensor Square(const Tensor& x) { return Apply1(TheOp<"square">(), {x}); }
+
+Tensor Sqrt(const Tensor& x) { return ApplyFloating(TheOp<"sqrt">(), x); }
+
+Tensor Rsqrt(const Tensor& x) { return ApplyFloating(TheOp<"rsqrt">(), x); }
+
+Tensor Reciprocal(const Tensor& x) { return ApplyFloating(TheOp<"reciprocal">(), x); }
+
+}  // namespace firn

@@ -1,0 +1,121 @@
+#ifndef FIRN_TENSOR_OPS_ELEMENTWISE_POWER_FN_H_
+#define FIRN_TENSOR_OPS_ELEMENTWISE_POWER_FN_H_
+
+#include <cmath>
+
+#include "device/macros.h"
+#include "tensor/kernels/math_pow.h"
+#include "tensor/ops/elementwise/power.h"
+
+namespace firn {
+
+struct PowFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    return math::Pow(x, y);
+  }
+};
+
+struct PowNumberFn {
+  using Attrs = PowNumberAttrs;
+  explicit PowNumberFn(const PowNumberAttrs& a) : exponent(a.exponent) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return math::Pow(x, static_cast<T>(exponent));
+  }
+  double exponent;
+};
+
+// Powers that need no logarithm.
+struct CubeFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return x * x * x;
+  }
+};
+struct PowHalfFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
+struct PowMinusHalfFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return T(1) / std::sqrt(x);
+  }
+};
+struct PowMinusOneFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return T(1) / x;
+  }
+};
+struct PowMinusTwoFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return T(1) / (x * x);
+  }
+};
+
+// For devices: all shortcuts share a loop, and which one it is, is a number of the call.
+struct PowAnyNumberFn {
+  using Attrs = PowNumberAttrs;
+  explicit PowAnyNumberFn(const PowNumberAttrs& a) : any(a) {
+    constexpr double kShort[] = {3.0, 0.5, -0.5, -1.0, -2.0};
+    for (double e : kShort) {
+      if (a.exponent == e) halves = static_cast<int>(2 * e);
+    }
+  }
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    switch (halves) {
+      case 6:
+        return CubeFn()(x);
+      case 1:
+        return PowHalfFn()(x);
+      case -1:
+        return PowMinusHalfFn()(x);
+      case -2:
+        return PowMinusOneFn()(x);
+      case -4:
+        return PowMinusTwoFn()(x);
+      default:
+        return any(x);
+    }
+  }
+  PowNumberFn any;
+  int halves = 0;  // the exponent's, where there is a shortcut
+};
+
+struct SquareFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return static_cast<T>(x * x);
+  }
+};
+
+struct SqrtFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
+
+struct RsqrtFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return T(1) / std::sqrt(x);
+  }
+};
+
+struct ReciprocalFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return T(1) / x;
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ELEMENTWISE_POWER_FN_H_

@@ -1,0 +1,145 @@
+// Promotion shared by elementwise operations.
+//
+// A number (weak_number) counts only by its kind - bool, integer or float - as in PyTorch: it
+// changes the result's dtype only when its kind is above the tensor's. The same holds for 0-d
+// tensors beside tensors with dimensions.
+
+#include "tensor/ops/elementwise/promotion.h"
+
+#include "tensor/allocate.h"
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/shape/convert.h"
+
+namespace firn {
+namespace {
+
+int KindOf(DType d) { return d == DType::kBool ? 0 : IsFloating(d) ? 2 : 1; }
+
+// Who decides on a result's dtype: the smallest group, unless a larger one is of a higher kind.
+int GroupOf(const Tensor& t) { return t.impl()->weak_number ? 2 : t.rank() == 0 ? 1 : 0; }
+
+template <class T, class V>
+T NumberTo(V v) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return T(static_cast<float>(v));
+  } else {
+    return static_cast<T>(v);
+  }
+}
+
+// A number as a 0-d tensor of `dtype`, which is of the same or a higher kind.
+Tensor NumberAs(const Tensor& number, DType dtype) {
+  absl::StatusOr<Tensor> t =
+      AllocateTensor(TensorSpec::Contiguous(dtype, Shape(), number.device()));
+  RaiseIfError(t.status(), "number");
+  const TensorImpl& from = *number.impl();
+  VisitDType(dtype, [&]<class T>(TypeTag<T>) {
+    *reinterpret_cast<T*>(t->impl()->data) =
+        from.spec.dtype == DType::kI64 ? NumberTo<T>(*reinterpret_cast<const int64_t*>(from.data))
+        : from.spec.dtype == DType::kBool ? NumberTo<T>(*reinterpret_cast<const bool*>(from.data))
+                                          : NumberTo<T>(from.number);
+  });
+  return *std::move(t);
+}
+
+// A number on another device: written there by a kernel, since a copy of host memory may have to
+// wait for others, unless a double does not hold it.
+Tensor NumberOn(const Tensor& number, Device device) {
+  const char* const data = number.impl()->data;
+  return VisitDType(number.dtype(), [&]<class T>(TypeTag<T>) {
+    const T value = *reinterpret_cast<const T*>(data);
+    const auto wide = static_cast<double>(value);
+    constexpr double kExact = 0x1p53;
+    const bool exact = !std::is_same_v<T, int64_t> || (wide > -kExact && wide < kExact);
+    return exact ? Full(Shape(), wide, number.dtype(), device) : ToDevice(number, device);
+  });
+}
+
+// True if `t` is an integer that elements of `dtype`, an integer type, cannot hold.
+bool OverflowsInteger(const Tensor& t, DType dtype) {
+  if (!t.impl()->weak_number || t.dtype() != DType::kI64 || !IsIntegral(dtype)) return false;
+  const int64_t v = *reinterpret_cast<const int64_t*>(t.impl()->data);
+  return VisitNumeric(dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T>) return static_cast<int64_t>(static_cast<T>(v)) != v;
+    return false;
+  });
+}
+
+}  // namespace
+
+DType ResultType(const Tensor& x, const Tensor& y) {
+  const int gx = GroupOf(x), gy = GroupOf(y);
+  if (gx == gy) return Promote(x.dtype(), y.dtype());
+  const DType first = gx < gy ? x.dtype() : y.dtype();
+  const DType second = gx < gy ? y.dtype() : x.dtype();
+  return KindOf(second) > KindOf(first) ? Promote(first, second) : first;
+}
+
+Tensor AsDType(const Tensor& x, DType dtype) {
+  const bool number = x.defined() && x.impl()->weak_number && x.dtype() != dtype;
+  return number && KindOf(dtype) >= KindOf(x.dtype()) ? NumberAs(x, dtype) : Cast(x, dtype);
+}
+
+Tensor AsDType(const Tensor& x, DType dtype, Device device) {
+  const Tensor y = AsDType(x, dtype);
+  const bool elsewhere = x.defined() && x.impl()->weak_number && x.device() != device;
+  return elsewhere ? NumberOn(y, device) : y;
+}
+
+double NumberValue(const Tensor& t) {
+  const TensorImpl& number = *t.impl();
+  switch (number.spec.dtype) {
+    case DType::kI64:
+      return static_cast<double>(*reinterpret_cast<const int64_t*>(number.data));
+    case DType::kBool:
+      return *reinterpret_cast<const bool*>(number.data) ? 1 : 0;
+    default:
+      return number.number;
+  }
+}
+
+Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op, bool to_float) {
+  if (!x.defined() || !y.defined()) {
+    RaiseStatus(InvalidArgument(x.defined() ? "y" : "x", " is an undefined tensor"), op);
+  }
+  Promoted p(x, y);
+  DType d = x.dtype() == y.dtype() ? x.dtype() : ResultType(x, y);
+  if (to_float && !IsFloating(d)) d = kDefaultFloat;
+  if (x.dtype() != d) p.converted_x_ = AsDType(x, d);
+  if (y.dtype() != d) p.converted_y_ = AsDType(y, d);
+  if (x.device() != y.device()) {  // a number goes where it is needed
+    if (y.impl()->weak_number) {
+      p.converted_y_ = NumberOn(p.y(), x.device());
+    } else if (x.impl()->weak_number) {
+      p.converted_x_ = NumberOn(p.x(), y.device());
+    }
+  }
+  return p;
+}
+
+Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs,
+                     bool to_float) {
+  if (x.defined() && y.defined() && x.dtype() == y.dtype() && x.device() == y.device() &&
+      (!to_float || IsFloating(x.dtype()))) [[likely]] {
+    return Apply1(op, {x, y}, attrs);
+  }
+  const Promoted p = PromoteOperands(x, y, op.name, to_float);
+  return Apply1(op, {p.x(), p.y()}, attrs);
+}
+
+Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y) {
+  if (x.defined() && y.defined() && x.dtype() != y.dtype() &&
+      (OverflowsInteger(x, y.dtype()) || OverflowsInteger(y, x.dtype()))) {
+    return Apply1(op, {AsDType(x, DType::kI64, y.device()), AsDType(y, DType::kI64, x.device())});
+  }
+  return ApplyPromoted(op, x, y);
+}
+
+Tensor ApplyFloating(const OpDef& op, const Tensor& x, AttrsRef attrs) {
+  if (x.defined() && !IsFloating(x.dtype())) return Apply1(op, {Cast(x, kDefaultFloat)}, attrs);
+  return Apply1(op, {x}, attrs);
+}
+
+}  // namespace firn

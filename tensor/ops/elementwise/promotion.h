@@ -1,0 +1,52 @@
+#ifndef FIRN_TENSOR_OPS_ELEMENTWISE_PROMOTION_H_
+#define FIRN_TENSOR_OPS_ELEMENTWISE_PROMOTION_H_
+
+// What elementwise operations share on every device: the promotion of the front functions, beside
+// the shape rules of tensor/infer.h.
+
+#include <utility>
+
+#include "tensor/infer.h"
+#include "tensor/op.h"
+
+namespace firn {
+
+// Both operands in the dtype of the result (numbers adopt the other operand's dtype unless their
+// kind is higher: int tensor + 0.5 is f32). Throws when one is undefined.
+class Promoted {
+ public:
+  const Tensor& x() const { return converted_x_.defined() ? converted_x_ : *x_; }
+  const Tensor& y() const { return converted_y_.defined() ? converted_y_ : *y_; }
+
+ private:
+  friend Promoted PromoteOperands(const Tensor&, const Tensor&, std::string_view, bool);
+  Promoted(const Tensor& x, const Tensor& y) : x_(&x), y_(&y) {}
+  const Tensor *x_, *y_;
+  Tensor converted_x_, converted_y_;
+};
+// The dtype of a result of x and y (both defined): PyTorch's rule. Tensors with dimensions decide,
+// then 0-d tensors, then numbers; a later group changes the result only by a higher kind
+// (bool < integer < float).
+DType ResultType(const Tensor& x, const Tensor& y);
+// `op` names the caller in errors. With `to_float`, integers and bools become f32.
+Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op,
+                         bool to_float = false);
+// One tensor of the result's dtype for each operand, as above, for two-operand front functions:
+//   Tensor Add(const Tensor& x, const Tensor& y) { return ApplyPromoted(op, x, y); }
+Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs = {},
+                     bool to_float = false);
+// As ApplyPromoted, for comparisons. An integer that does not fit an integer tensor's dtype (u8
+// tensor < 300) is compared in i64 and not cut to size.
+Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y);
+// For one-input operations on floating tensors: integers and bools become f32.
+Tensor ApplyFloating(const OpDef& op, const Tensor& x, AttrsRef attrs = {});
+// The exact value of a number. Requires: t.impl()->weak_number.
+double NumberValue(const Tensor& t);
+// `x` as `dtype`. A number is converted from its exact value, without an operation.
+Tensor AsDType(const Tensor& x, DType dtype);
+// The same; a number also goes to `device`.
+Tensor AsDType(const Tensor& x, DType dtype, Device device);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ELEMENTWISE_PROMOTION_H_

@@ -1,0 +1,38 @@
+// abs: dx = dy sign(x), so 0 at 0.
+//
+// neg: the sign turned.
+//
+// sign: the number of signs: (x > 0) - (x < 0).
+
+#include "tensor/ops/elementwise/sign.h"
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/sign_fn.h"
+
+namespace firn {
+namespace {
+
+void GradAbs(GradContext& g) { g.set_grad_input(0, Mul(g.grad_output(), Sign(g.input(0)))); }
+
+FIRN_REGISTER_OP(abs) { return cpu::NumericOp<AbsFn>("|x|.", GradAbs, {Saved::Input(0)}); }
+
+void GradNeg(GradContext& g) { g.set_grad_input(0, Neg(g.grad_output())); }
+
+FIRN_REGISTER_OP(neg) { return cpu::NumericOp<NegFn>("-x.", GradNeg); }
+
+void GradSign(GradContext& g) { g.set_grad_input(0, ZerosLike(g.grad_output())); }
+
+FIRN_REGISTER_OP(sign) { return cpu::NumericOp<SignFn>("-1, 0 or 1.", GradSign); }
+
+}  // namespace
+
+Tensor Abs(const Tensor& x) { return Apply1(TheOp<"abs">(), {x}); }
+
+Tensor Neg(const Tensor& x) { return Apply1(TheOp<"neg">(), {x}); }
+
+Tensor Sign(const Tensor& x) { return Apply1(TheOp<"sign">(), {x}); }
+
+}  // namespace firn

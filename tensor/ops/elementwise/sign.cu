@@ -1,0 +1,12 @@
+#include "tensor/kernels/cuda/elementwise.cuh"
+#include "tensor/ops/elementwise/sign_fn.h"
+
+namespace firn::sign_cuda {
+
+FIRN_REGISTER_KERNELS(abs) { return cuda::NumericKernels<AbsFn>(); }
+
+FIRN_REGISTER_KERNELS(neg) { return cuda::NumericKernels<NegFn>(); }
+
+FIRN_REGISTER_KERNELS(sign) { return cuda::NumericKernels<SignFn>(); }
+
+}  // namespace firn::sign_cuda

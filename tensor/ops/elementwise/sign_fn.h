@@ -1,0 +1,32 @@
+#ifndef FIRN_TENSOR_OPS_ELEMENTWISE_SIGN_FN_H_
+#define FIRN_TENSOR_OPS_ELEMENTWISE_SIGN_FN_H_
+
+#include "device/macros.h"
+#include "tensor/kernels/math.h"
+
+namespace firn {
+
+struct AbsFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return math::Abs(x);
+  }
+};
+
+struct NegFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return static_cast<T>(-x);
+  }
+};
+
+struct SignFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return static_cast<T>((x > T{0} ? 1 : 0) - (x < T{0} ? 1 : 0));
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_ELEMENTWISE_SIGN_FN_H_

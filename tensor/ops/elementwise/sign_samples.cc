@@ -1,0 +1,33 @@
+#include <cmath>
+
+#include "tensor/ops/elementwise/elementwise_samples.h"
+
+namespace firn::testing {
+namespace {
+
+FIRN_REGISTER_SAMPLES(abs) {
+  s.Reference([](double x) { return std::abs(x); });
+  AddUnary(s, Grid);
+  s.Add("integers", {Integers({9}, -9, 9)});
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN})}).check_gradient = false;
+  s.AddError("bool", {Booleans({3})}, {}, "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
+}
+
+FIRN_REGISTER_SAMPLES(neg) {
+  s.Reference([](double x) { return -x; });
+  AddUnary(s, [](const Shape& shape, uint64_t seed) { return Normal(shape, seed); });
+  s.Add("integers", {Integers({9}, -9, 9)});
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN})}).check_gradient = false;
+  s.AddError("bool", {Booleans({3})}, {}, "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
+}
+
+FIRN_REGISTER_SAMPLES(sign) {
+  s.Reference([](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; });
+  AddUnary(s, Grid);
+  s.Add("integers", {Integers({9}, -9, 9)});
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN})}).check_gradient = false;
+  s.AddError("bool", {Booleans({3})}, {}, "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
+}
+
+}  // namespace
+}  // namespace firn::testing

@@ -1,8 +1,0 @@
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/floor_fn.h"
-
-namespace firn::floor_cuda {
-
-FIRN_REGISTER_KERNELS(floor) { return cuda::NumericKernels<FloorFn>(); }
-
-}  // namespace firn::floor_cuda

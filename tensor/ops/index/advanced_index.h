@@ -1,0 +1,75 @@
+#ifndef FIRN_TENSOR_OPS_INDEX_ADVANCED_INDEX_H_
+#define FIRN_TENSOR_OPS_INDEX_ADVANCED_INDEX_H_
+
+// Several index tensors at once, NumPy's advanced indexing: what index, index_put and index_write
+// share on every device.
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tensor/op.h"
+
+namespace firn {
+
+// x[..., i, ..., j, ...]: index tensor k stands for dimension dims[k] of x, and all of them
+// broadcast to one shape. If the dims are neighbours, that shape takes their place in the result,
+// [before.., positions.., after..]; otherwise it comes first and nothing is before.
+struct AdvancedIndex {
+  Dims dims;           // ascending
+  Dims before, after;  // the other dimensions of x
+  Shape positions;
+  Shape result;
+};
+
+// Of a call whose index tensors are the inputs from `first` on.
+template <class Context>
+absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context& c, int first,
+                                                   const std::vector<int64_t>& dims);
+
+// The values allowed in input i of such a call.
+absl::StatusOr<IndexBounds> AdvancedIndexBounds(const KernelQuery& q, int i, int first,
+                                                const std::vector<int64_t>& dims);
+
+namespace inner {
+// Index tensors as the operations take them, from what a user gives: one entry for each leading
+// dimension of x, undefined for a whole dimension; a bool tensor stands for as many dimensions as
+// it has and means the indices at which it is true. Throws in the name of `op`.
+struct IndexArrays {
+  std::vector<int64_t> dims;
+  std::vector<Tensor> arrays;
+};
+}  // namespace inner
+
+// An error unless a mask of this shape fits dimensions `dim` and following of x.
+absl::Status CheckMask(const Shape& x, int dim, const Shape& mask);
+// Adds `t` as the index of dimension `dim` (a bool tensor: of dim and the following ones) of a
+// tensor of shape x, and returns how many dimensions it stands for.
+int AppendIndex(const Shape& x, int dim, const Tensor& t, std::string_view op, IndexArrays* to);
+IndexArrays ResolveIndices(const Tensor& x, const std::vector<Tensor>& indices,
+                           std::string_view op);
+
+// The inputs of index_put and index_write: x, values (converted, and broadcast to the shape of what
+// they replace), index tensors.
+std::vector<Tensor> WriteInputs(const Tensor& x, const IndexArrays& indices, const Tensor& values,
+                                std::string_view op);
+
+namespace inner::internal {
+absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Shape*>& indices,
+                                      const std::vector<int64_t>& dims);
+inline const Shape& ShapeOf(const InferContext& c, int i) { return c.shape(i); }
+inline const Shape& ShapeOf(const KernelContext& k, int i) { return k.in_spec(i).shape; }
+inline const Shape& ShapeOf(const KernelQuery& q, int i) { return q.in(i).shape; }
+}  // namespace inner::internal
+
+template <class Context>
+absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context& c, int first,
+                                                   const std::vector<int64_t>& dims) {
+  std::vector<const Shape*> shapes;
+  for (int i = first; i < c.num_inputs(); ++i) shapes.push_back(&internal::ShapeOf(c, i));
+  return internal::Resolve(x, shapes, dims);
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_INDEX_ADVANCED_INDEX_H_

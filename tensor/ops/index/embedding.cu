@@ -1,0 +1,112 @@
+// embedding: rows of a table are copied in the widest words that their size and places allow. An
+// index outside the table gives zeros and is noted. The gradient is index_add's.
+//
+// one_hot on CUDA: a thread an element of the result. A row whose index is outside stays 0,
+// and that is noted.
+
+#include <cstring>
+
+#include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cuda/divide.cuh"
+#include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/index_range.cuh"
+#include "tensor/ops/index/embedding.h"
+
+namespace firn::embedding_cuda {
+namespace {
+
+constexpr cuda::IndexSite kSiteEmbedding = {"embedding", "indices"};
+
+struct alignas(16) Word16 {
+  uint64_t v[2];
+};
+
+template <class Word, class I>
+struct LookUpBody {
+  const Word* table;
+  const I* index;
+  Word* out;
+  int64_t width;  // of the table, in words
+  cuda::IndexRange rows;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t line = i;
+    const int64_t at = cuda::TakeDigit(line, width), row = rows(index[line]);
+    out[i] = row >= 0 ? table[row * width + at] : Word{};
+  }
+};
+
+template <class Word>
+absl::Status LookUp(const KernelContext& k, int64_t row_bytes) {
+  const int64_t width = row_bytes / static_cast<int64_t>(sizeof(Word));
+  return VisitIndex(k.in_spec(0).dtype, [&]<class I>(TypeTag<I>) {
+    const LookUpBody<Word, I> body = {
+        k.in<Word>(1),
+        k.in<I>(0),
+        k.out<Word>(),
+        width,
+        {cuda::IndexFaults(k, kSiteEmbedding), 0, k.in_spec(1).shape[0]}};
+    return cuda::ForEach(k, k.in_spec(0).num_elements() * width, body);
+  });
+}
+
+absl::Status RunEmbedding(KernelContext& k) {
+  const TensorSpec& table = k.in_spec(1);
+  int64_t row_bytes = SizeOf(table.dtype);
+  for (int d = 1; d < table.shape.rank(); ++d) row_bytes *= table.shape[d];
+  const uintptr_t places =
+      reinterpret_cast<uintptr_t>(k.in<void>(1)) | reinterpret_cast<uintptr_t>(k.out<void>());
+  if (places % 16 == 0 && row_bytes % 16 == 0) return LookUp<Word16>(k, row_bytes);
+  return cpu::VisitWidth(table.dtype,
+                         [&]<class Word>(TypeTag<Word>) { return LookUp<Word>(k, row_bytes); });
+}
+
+constexpr cuda::IndexSite kSiteOneHot = {"one_hot", "indices"};
+
+template <class W, class I>
+struct OneHotBody {
+  const I* indices;
+  W* y;
+  cuda::IndexRange classes;
+  W one;  // the bits of a 1
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t row = i;
+    const int64_t label = cuda::TakeDigit(row, classes.high);
+    y[i] = classes(indices[row]) == label ? one : W{0};
+  }
+};
+
+template <class W>
+W BitsOfOne(DType d) {
+  W bits = 0;
+  VisitDType(d, [&]<class T>(TypeTag<T>) {
+    const T one = T(1);
+    std::memcpy(&bits, &one, std::min(sizeof(one), sizeof(bits)));
+  });
+  return bits;
+}
+
+absl::Status RunOneHot(KernelContext& k) {
+  const DType d = k.out_spec().dtype;
+  const cuda::IndexRange classes = {cuda::IndexFaults(k, kSiteOneHot), 0,
+                                    k.attrs<OneHotAttrs>().num_classes};
+  return cpu::VisitWidth(d, [&]<class W>(TypeTag<W>) {
+    return VisitIndex(k.in_spec(0).dtype, [&]<class I>(TypeTag<I>) {
+      return cuda::ForEach(k, k.out_spec().num_elements(),
+                           OneHotBody<W, I>{k.in<I>(0), k.out<W>(), classes, BitsOfOne<W>(d)});
+    });
+  });
+}
+
+FIRN_REGISTER_KERNELS(one_hot) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunOneHot}};
+}
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(embedding) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunEmbedding}};
+}
+
+}  // namespace firn::embedding_cuda

@@ -1,0 +1,178 @@
+// gather: an element for every index. Its gradient is scatter_add.
+//
+// scatter_add: the adjoint of gather. Half types accumulate in float, in scratch memory.
+
+#include "tensor/ops/index/gather.h"
+
+#include <algorithm>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/index.h"
+#include "tensor/ops/index/index_rules.h"
+#include "tensor/ops/shape/pad.h"
+#include "tensor/ops/shape/view.h"
+#include "tensor/ops/shape/views.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+absl::Status InferGather(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(
+      ResolveElementIndex(c.attrs<DimAttrs>().dim, c.shape(1), {{"x", &c.shape(0)}}).status());
+  c.set_out(0, c.dtype(0), c.shape(1));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<IndexBounds> BoundsGather(const KernelQuery& q, int) {
+  const Shape& x = q.in(0).shape;
+  return WrappingBounds(x[*NormalizeDim(q.attrs<DimAttrs>().dim, x)]);
+}
+
+size_t WorkspaceGather(const KernelQuery& q) {
+  const Shape& region = q.in(1).shape;
+  const cpu::Region r(region, *NormalizeDim(q.attrs<DimAttrs>().dim, region));
+  return static_cast<size_t>(r.table_size()) * sizeof(int64_t);
+}
+
+absl::Status RunGather(KernelContext& k) {
+  const Shape& x = k.in_spec(0).shape;
+  const Shape& region = k.in_spec(1).shape;
+  const int dim = *NormalizeDim(k.attrs<DimAttrs>().dim, region);
+  const cpu::Region r(region, dim);
+  const cpu::Places in_x(region, x, dim, k.workspace<int64_t>());
+  cpu::VisitWidth(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
+      cpu::GatherElements(r, in_x, x[dim], k.in<T>(0), k.in<I>(1), k.out<T>());
+    });
+  });
+  return absl::OkStatus();
+}
+
+void GradGather(GradContext& g) {
+  const TensorSpec& x = g.input_spec(0);
+  g.set_grad_input(
+      0, ScatterAdd(ExpandedZeros(x.shape, x.dtype, x.device),
+                    static_cast<int>(g.attrs<DimAttrs>().dim), g.input(1), g.grad_output()));
+}
+
+FIRN_REGISTER_OP(gather) {
+  return {
+      .doc = "y[a.., i, b..] = x[a.., indices[a.., i, b..], b..].",
+      .inputs = {{.name = "x", .min_rank = 1}, {.name = "indices", .dtypes = kIndex}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<DimAttrs>(),
+      .infer = InferGather,
+      .grad = GradGather,
+      .saves = {Saved::Input(1)},
+      .index_bounds = BoundsGather,
+      .index_inputs = {1},
+      .kernels = {{.name = "loop", .workspace = WorkspaceGather, .run = RunGather}},
+  };
+}
+
+absl::Status InferScatterAdd(InferContext& c) {
+  FIRN_ASSIGN_OR_RETURN(const int dim,
+                        ResolveElementIndex(c.attrs<DimAttrs>().dim, c.shape(1),
+                                            {{"x", &c.shape(0)}, {"source", &c.shape(2)}}));
+  FIRN_RETURN_IF(c.shape(1)[dim] > c.shape(2)[dim],
+                 InvalidArgument("indices ", c.shape(1).ToString(), " are more than source ",
+                                 c.shape(2).ToString(), " in dim ", dim));
+  c.set_out_like(0, 0);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<IndexBounds> BoundsScatterAdd(const KernelQuery& q, int) {
+  const Shape& x = q.in(0).shape;
+  return WrappingBounds(x[*NormalizeDim(q.attrs<DimAttrs>().dim, x)]);
+}
+
+bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
+
+size_t WorkspaceScatterAdd(const KernelQuery& q) {
+  const Shape& region = q.in(1).shape;
+  const cpu::Region r(region, *NormalizeDim(q.attrs<DimAttrs>().dim, region));
+  const size_t sums = IsHalf(q.out().dtype) ? static_cast<size_t>(q.out().num_elements()) : 0;
+  return static_cast<size_t>(2 * r.table_size()) * sizeof(int64_t) + sums * sizeof(float);
+}
+
+template <class T, class I>
+void Add(KernelContext& k) {
+  using Acc = std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>;
+  const Shape& x = k.in_spec(0).shape;
+  const Shape& region = k.in_spec(1).shape;
+  const int dim = *NormalizeDim(k.attrs<DimAttrs>().dim, region);
+  const cpu::Region r(region, dim);
+  int64_t* tables = k.workspace<int64_t>();
+  const cpu::Places in_y(region, x, dim, tables);
+  const cpu::Places in_source(region, k.in_spec(2).shape, dim, tables + r.table_size());
+  T* y = k.out<T>();
+  CopyElementsOnCpu(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
+  const auto add_to = [&](Acc* sums) {
+    cpu::ScatterAddElements(r, in_y, in_source, x[dim], k.in<I>(1), k.in<T>(2), sums);
+  };
+  if constexpr (std::is_same_v<T, Acc>) {
+    add_to(y);
+  } else {
+    const int64_t n = k.out_spec().num_elements();
+    Acc* sums = reinterpret_cast<Acc*>(tables + 2 * r.table_size());
+    std::copy(y, y + n, sums);
+    add_to(sums);
+    std::transform(sums, sums + n, y, [](Acc v) { return static_cast<T>(v); });
+  }
+}
+
+absl::Status RunScatterAdd(KernelContext& k) {
+  VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) { Add<T, I>(k); });
+  });
+  return absl::OkStatus();
+}
+
+void GradScatterAdd(GradContext& g) {
+  g.set_grad_input(0, g.grad_output());
+  if (!g.needs(2)) return;
+  const Tensor& indices = g.input(1);
+  const Tensor at = Gather(g.grad_output(), static_cast<int>(g.attrs<DimAttrs>().dim), indices);
+  const Shape& source = g.input_shape(2);
+  std::vector<int64_t> rest;  // of source, beyond the indices: zeros
+  for (int d = source.rank() - 1; d >= 0; --d) {
+    rest.push_back(0);
+    rest.push_back(source[d] - at.shape()[d]);
+  }
+  g.set_grad_input(2, at.shape() == source ? at : Pad(at, rest));
+}
+
+FIRN_REGISTER_OP(scatter_add) {
+  return {
+      .doc = "A copy of x with y[a.., indices[a.., i, b..], b..] += source[a.., i, b..].",
+      .inputs = {{.name = "x", .dtypes = kNumeric, .min_rank = 1},
+                 {.name = "indices", .dtypes = kIndex},
+                 {.name = "source", .same_dtype_as = "x"}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<DimAttrs>(),
+      .infer = InferScatterAdd,
+      .grad = GradScatterAdd,
+      .saves = {Saved::Input(1)},
+      .index_bounds = BoundsScatterAdd,
+      .index_inputs = {1},
+      .kernels = {{.name = "strided",
+                   .supports = OthersContiguous,
+                   .workspace = WorkspaceScatterAdd,
+                   .run = RunScatterAdd,
+                   .takes = Takes::kStrided},
+                  {.name = "loop", .workspace = WorkspaceScatterAdd, .run = RunScatterAdd}},
+  };
+}
+
+}  // namespace
+
+Tensor Gather(const Tensor& x, int dim, const Tensor& indices) {
+  return Apply1(TheOp<"gather">(), {x, indices}, DimAttrs{dim});
+}
+
+Tensor ScatterAdd(const Tensor& x, int dim, const Tensor& indices, const Tensor& source) {
+  return Apply1(TheOp<"scatter_add">(), {x, indices, source}, DimAttrs{dim});
+}
+
+}  // namespace firn

@@ -1,0 +1,142 @@
+// nonzero: counted once by the front function, because a result's shape must be known before the
+// operation runs; the kernel counts again, chunk by chunk, to know where each chunk writes.
+//
+// masked_select: composed of nonzero and index_select on the flattened tensors.
+
+#include "tensor/ops/index/masks.h"
+
+#include <algorithm>
+
+#include "device/status_macros.h"
+#include "tensor/apply.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/parts.h"
+#include "tensor/op.h"
+#include "tensor/ops/index/select.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/expand.h"
+#include "tensor/ops/shape/slices.h"
+#include "tensor/ops/shape/views.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kGrain = 1 << 15;
+
+absl::Status Infer(InferContext& c) {
+  const int64_t count = c.attrs<NonzeroAttrs>().count;
+  FIRN_RETURN_IF(count < 0 || count > c.shape(0).num_elements(),
+                 InvalidArgument("x ", c.shape(0).ToString(), " cannot have ", count,
+                                 " elements that are not zero"));
+  const int64_t sizes[] = {count, c.shape(0).rank()};
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(sizes));
+  c.set_out(0, DType::kI64, shape);
+  return absl::OkStatus();
+}
+
+template <class T>
+bool IsNonzero(T v) {
+  return !(v == T(0));
+}
+
+template <class T>
+int64_t CountNonzero(const T* x, int64_t begin, int64_t end) {
+  int64_t count = 0;
+  for (int64_t i = begin; i < end; ++i) count += IsNonzero(x[i]) ? 1 : 0;
+  return count;
+}
+
+template <class T>
+void WriteIndices(const T* x, int64_t begin, int64_t end, const Shape& shape, int64_t* out) {
+  const int rank = shape.rank();
+  Dims at(rank);
+  int64_t rest = begin;
+  for (int d = rank - 1; d >= 0; --d) {
+    at[d] = rest % shape[d];
+    rest /= shape[d];
+  }
+  for (int64_t i = begin; i < end; ++i) {
+    if (IsNonzero(x[i])) out = std::copy(at.d, at.d + rank, out);
+    for (int d = rank - 1; d >= 0 && ++at[d] == shape[d]; --d) at[d] = 0;
+  }
+}
+
+size_t Workspace(const KernelQuery& q) {
+  return static_cast<size_t>(cpu::NumParts(q.in(0).num_elements(), kGrain)) * sizeof(int64_t);
+}
+
+absl::Status Run(KernelContext& k) {
+  const Shape& shape = k.in_spec(0).shape;
+  const int64_t n = shape.num_elements();
+  int64_t* counts = k.workspace<int64_t>();
+  return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
+    const T* x = k.in<T>(0);
+    cpu::ForEachPart(n, kGrain, [&](int64_t part, int64_t begin, int64_t end) {
+      counts[part] = CountNonzero(x, begin, end);
+    });
+    int64_t total = 0;
+    for (int64_t c = 0; c < cpu::NumParts(n, kGrain); ++c) total += std::exchange(counts[c], total);
+    FIRN_RETURN_IF(total != k.attrs<NonzeroAttrs>().count,
+                   InvalidArgument("x has ", total, " elements that are not zero, not ",
+                                   k.attrs<NonzeroAttrs>().count));
+    cpu::ForEachPart(n, kGrain, [&](int64_t part, int64_t begin, int64_t end) {
+      WriteIndices(x, begin, end, shape, k.out<int64_t>() + counts[part] * shape.rank());
+    });
+    return absl::OkStatus();
+  });
+}
+
+FIRN_REGISTER_OP(nonzero) {
+  return {
+      .doc = "The indices of the elements that are not zero. Not differentiable.",
+      .inputs = {{.name = "x"}},
+      .outputs = {{.name = "indices"}},
+      .attrs = AttrsOf<NonzeroAttrs>(),
+      .infer = Infer,
+      .kernels = {{.name = "loop", .workspace = Workspace, .run = Run}},
+  };
+}
+
+int64_t CountOnHost(const Tensor& x) {
+  const absl::StatusOr<Tensor> plain = Reordered(x, 0);
+  RaiseIfError(plain.status(), "nonzero");
+  return VisitDType(x.dtype(), [&]<class T>(TypeTag<T>) {
+    return CountNonzero(reinterpret_cast<const T*>(plain->impl()->data), 0, x.num_elements());
+  });
+}
+
+// Waits for one number instead of all elements.
+int64_t CountOnDevice(const Tensor& x) {
+  const NoGradScope no_grad;
+  const NoCaptureScope no_capture;
+  const Tensor count = Sum(Cast(x, DType::kBool)).To(Device::Cpu());
+  return *reinterpret_cast<const int64_t*>(count.impl()->data);
+}
+
+}  // namespace
+
+Tensor Nonzero(const Tensor& x) {
+  const OpDef& op = TheOp<"nonzero">();
+  CheckDefined(x, op.name);
+  if (ThisThread().capture != nullptr) RaiseIfError(ThisThread().capture->OnHostRead(x), op.name);
+  const int64_t count = x.device().is_cpu() ? CountOnHost(x) : CountOnDevice(x);
+  return Apply1(op, {x}, NonzeroAttrs{count});
+}
+
+Tensor MaskedSelect(const Tensor& x, const Tensor& mask) {
+  CheckDefined(x, "masked_select");
+  CheckDefined(mask, "masked_select", "mask");
+  if (mask.dtype() != DType::kBool) {
+    RaiseStatus(InvalidArgument("mask must be bool, got ", mask.spec().ToString()),
+                "masked_select");
+  }
+  const absl::StatusOr<Shape> shape = BroadcastShapes(x.shape(), mask.shape());
+  RaiseIfError(shape.status(), "masked_select");
+  const Tensor where = Select(Nonzero(Flatten(Expand(mask, *shape))), 1, 0);
+  return IndexSelect(Flatten(Expand(x, *shape)), 0, where);
+}
+
+}  // namespace firn

@@ -1,0 +1,29 @@
+#ifndef FIRN_TENSOR_OPS_INDEX_MASKS_H_
+#define FIRN_TENSOR_OPS_INDEX_MASKS_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+namespace inner {
+struct NonzeroAttrs {
+  int64_t count = 0;  // how many there are
+  template <class V>
+  void Visit(V& v) {
+    v.Field("count", count);
+  }
+};
+}  // namespace inner
+
+// The indices of the elements of x that are not zero (NaN is not), in row-major order: i64 [count,
+// rank]. The count depends on the values, which are read on the host: an error during capture.
+Tensor Nonzero(const Tensor& x);
+
+// The elements of x where `mask` (bool) is true, as a 1-D tensor in row-major order; x and mask
+// broadcast together. Its size depends on the mask's values, which are read on the host: an error
+// during capture.
+Tensor MaskedSelect(const Tensor& x, const Tensor& mask);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_INDEX_MASKS_H_

@@ -1,0 +1,35 @@
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/ops/index/masks.h"
+#include "tensor/samples.h"
+
+namespace firn::testing {
+namespace {
+
+FIRN_REGISTER_SAMPLES(nonzero) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
+    std::vector<double> found;
+    ForEachIndex(in[0].shape, [&](absl::Span<const int64_t> at) {
+      if (in[0].at(at) != 0) found.insert(found.end(), at.begin(), at.end());
+    });
+    const int64_t rank = in[0].shape.rank();
+    RefTensor out({static_cast<int64_t>(found.size()) / std::max<int64_t>(rank, 1), rank});
+    out.values = found;
+    return std::vector<RefTensor>{out};
+  });
+  s.Add("vector", {Values({0, 1, 0, -2, NAN, -0.0})}, NonzeroAttrs{3});
+  s.Add("matrix", {Values({0, 1, 0, 2, 0, 0, 3, 4}, {2, 4})}, NonzeroAttrs{4});
+  s.Add("three dims", {Values({1, 0, 0, 0, 0, 0, 0, 2}, {2, 2, 2})}, NonzeroAttrs{2});
+  s.Add("none", {Values({0, 0})}, NonzeroAttrs{0});
+  s.Add("nothing", {Normal({0, 3})}, NonzeroAttrs{0});
+  s.Add("integers", {Indices({0, 5, 0, 1, 1})}, NonzeroAttrs{3});
+  s.Add("bool", {Booleans({1})}, NonzeroAttrs{Booleans({1}).Item<int>()});
+  s.AddLarge("4M", {Normal({2048, 2048})}, NonzeroAttrs{1 << 22}, 0, 83.9e6);
+  s.AddError("count", {Values({0, 1, 2})}, NonzeroAttrs{1},
+             "x has 2 elements that are not zero, not 1");
+  s.AddError("too many", {Values({0, 1, 2})}, NonzeroAttrs{4}, "cannot have 4 elements");
+}
+
+}  // namespace
+}  // namespace firn::testing

@@ -1,0 +1,174 @@
+// index_select: copies whole runs behind the indexed dimension. Its gradient is index_add.
+//
+// index_add: the adjoint of index_select, and of embedding. Half types accumulate in float, in
+// scratch memory of the result's size.
+
+#include "tensor/ops/index/select.h"
+
+#include <algorithm>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/index.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/index/index_rules.h"
+#include "tensor/ops/shape/view.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+absl::StatusOr<IndexPlan> PlanIndexSelect(const Shape& x, const Shape& indices, AttrsRef attrs) {
+  return PlanIndex(x, indices, attrs.get<IndexSelectAttrs>());
+}
+
+absl::Status InferIndexSelect(InferContext& c) {
+  FIRN_ASSIGN_OR_RETURN(const IndexPlan p, PlanIndexSelect(c.shape(0), c.shape(1), c.attrs_ref()));
+  c.set_out(0, c.dtype(0), p.selection);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<IndexBounds> BoundsIndexSelect(const KernelQuery& q, int) {
+  FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
+                        PlanIndexSelect(q.in(0).shape, q.in(1).shape, q.attrs_ref()));
+  IndexBounds bounds = WrappingBounds(p.n);
+  bounds.ignored = p.ignored;
+  return bounds;
+}
+
+absl::Status RunIndexSelect(KernelContext& k) {
+  FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
+                        PlanIndexSelect(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs_ref()));
+  cpu::VisitWidth(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
+      cpu::SelectRows(p, k.in<T>(0), k.in<I>(1), k.out<T>());
+    });
+  });
+  return absl::OkStatus();
+}
+
+void GradIndexSelect(GradContext& g) {
+  const IndexSelectAttrs& a = g.attrs<IndexSelectAttrs>();
+  const TensorSpec& x = g.input_spec(0);
+  g.set_grad_input(0, IndexAdd(ExpandedZeros(x.shape, x.dtype, x.device), g.input(1),
+                               g.grad_output(), IndexAddAttrs{a}));
+}
+
+FIRN_REGISTER_OP(index_select) {
+  return {
+      .doc = "The elements of x along dim at indices, whose dimensions replace it.",
+      .inputs = {{.name = "x"}, {.name = "indices", .dtypes = kIndex}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<IndexSelectAttrs>(),
+      .infer = InferIndexSelect,
+      .grad = GradIndexSelect,
+      .saves = {Saved::Input(1)},
+      .index_bounds = BoundsIndexSelect,
+      .index_inputs = {1},
+      .kernels = {{.name = "loop", .run = RunIndexSelect}},
+  };
+}
+
+absl::StatusOr<IndexPlan> PlanIndexAdd(const Shape& x, const Shape& indices, AttrsRef attrs) {
+  return PlanIndex(x, indices, attrs.get<IndexAddAttrs>().where);
+}
+
+absl::Status InferIndexAdd(InferContext& c) {
+  FIRN_ASSIGN_OR_RETURN(const IndexPlan p, PlanIndexAdd(c.shape(0), c.shape(1), c.attrs_ref()));
+  FIRN_RETURN_IF(c.shape(2) != p.selection,
+                 InvalidArgument("source ", c.shape(2).ToString(), " must have the shape ",
+                                 p.selection.ToString(), " of the elements of x ",
+                                 c.shape(0).ToString(), " at indices ", c.shape(1).ToString()));
+  c.set_out_like(0, 0);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<IndexBounds> BoundsIndexAdd(const KernelQuery& q, int) {
+  FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
+                        PlanIndexAdd(q.in(0).shape, q.in(1).shape, q.attrs_ref()));
+  IndexBounds bounds = WrappingBounds(p.n);
+  bounds.ignored = p.ignored;
+  return bounds;
+}
+
+bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
+
+size_t Workspace(const KernelQuery& q) {
+  return IsHalf(q.out().dtype) ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
+}
+
+template <class T, class I>
+void Add(KernelContext& k, const IndexPlan& p) {
+  using Acc = std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>;
+  const auto alpha = cpu::ConvertTo<Acc>(k.attrs<IndexAddAttrs>().alpha);
+  const I* indices = k.in<I>(1);
+  const T* source = k.in<T>(2);
+  T* y = k.out<T>();
+  CopyElementsOnCpu(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
+  if constexpr (std::is_same_v<T, Acc>) {
+    cpu::AddRows<Acc>(p, alpha, indices, source, y);
+  } else {
+    const int64_t n = k.out_spec().num_elements();
+    Acc* sums = k.workspace<Acc>();
+    std::copy(y, y + n, sums);
+    cpu::AddRows<Acc>(p, alpha, indices, source, sums);
+    std::transform(sums, sums + n, y, [](Acc v) { return static_cast<T>(v); });
+  }
+}
+
+absl::Status RunIndexAdd(KernelContext& k) {
+  FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
+                        PlanIndexAdd(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs_ref()));
+  VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) { Add<T, I>(k, p); });
+  });
+  return absl::OkStatus();
+}
+
+void GradIndexAdd(GradContext& g) {
+  const OpDef& select = TheOp<"index_select">();
+  const IndexAddAttrs& a = g.attrs<IndexAddAttrs>();
+  g.set_grad_input(0, g.grad_output());
+  if (!g.needs(2)) return;
+  const Tensor at = Apply1(select, {g.grad_output(), g.input(1)}, a.where);
+  g.set_grad_input(2, a.alpha == 1 ? at : Mul(at, a.alpha));
+}
+
+FIRN_REGISTER_OP(index_add) {
+  return {
+      .doc = "A copy of x with alpha * source added along dim at indices.",
+      .inputs = {{.name = "x", .dtypes = kNumeric},
+                 {.name = "indices", .dtypes = kIndex},
+                 {.name = "source", .same_dtype_as = "x"}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<IndexAddAttrs>(),
+      .infer = InferIndexAdd,
+      .grad = GradIndexAdd,
+      .saves = {Saved::Input(1)},
+      .index_bounds = BoundsIndexAdd,
+      .index_inputs = {1},
+      .kernels = {{.name = "strided",
+                   .supports = OthersContiguous,
+                   .workspace = Workspace,
+                   .run = RunIndexAdd,
+                   .takes = Takes::kStrided},
+                  {.name = "loop", .workspace = Workspace, .run = RunIndexAdd}},
+  };
+}
+
+}  // namespace
+
+Tensor IndexSelect(const Tensor& x, int dim, const Tensor& indices, int batch_dims) {
+  return Apply1(TheOp<"index_select">(), {x, indices}, IndexSelectAttrs{dim, batch_dims});
+}
+
+Tensor IndexAdd(const Tensor& x, const Tensor& indices, const Tensor& source,
+                const IndexAddAttrs& attrs) {
+  return Apply1(TheOp<"index_add">(), {x, indices, source}, attrs);
+}
+
+Tensor IndexAdd(const Tensor& x, int dim, const Tensor& indices, const Tensor& source, double alpha,
+                int batch_dims) {
+  return IndexAdd(x, indices, source, IndexAddAttrs{{dim, batch_dims}, alpha});
+}
+
+}  // namespace firn

@@ -1,0 +1,58 @@
+#ifndef FIRN_TENSOR_OPS_INDEX_SELECT_H_
+#define FIRN_TENSOR_OPS_INDEX_SELECT_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+namespace inner {
+// As IndexSelectAttrs::ignored: no index is special.
+inline constexpr int64_t kNoIndex = std::numeric_limits<int64_t>::min();
+
+struct IndexSelectAttrs {
+  int64_t dim = 0;
+  int64_t batch_dims = 0;
+  int64_t ignored = kNoIndex;  // this index stands for zeros (index_add: for nothing to add)
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("batch_dims", batch_dims);
+    v.Field("ignored", ignored);
+  }
+};
+}  // namespace inner
+
+// The elements of x along `dim` at `indices` (i32 or i64, any rank), whose dimensions replace it:
+//   y[a.., i.., b..] = x[a.., indices[i..], b..]
+// With batch_dims = n the first n dimensions of x and indices go together:
+//   y[n.., a.., i.., b..] = x[n.., a.., indices[n.., i..], b..]
+// Negative indices count from the end. Throws on an index outside x's dimension.
+Tensor IndexSelect(const Tensor& x, int dim, const Tensor& indices, int batch_dims = 0);
+
+namespace inner {
+struct IndexAddAttrs {
+  IndexSelectAttrs where = {};
+  double alpha = 1;
+  template <class V>
+  void Visit(V& v) {
+    where.Visit(v);
+    v.Field("alpha", alpha);
+  }
+};
+}  // namespace inner
+
+// A copy of x to which alpha * source is added along `dim` at `indices` (any rank; `source` has the
+// shape of IndexSelect(x, dim, indices, batch_dims) and x's dtype). An index that occurs several
+// times adds several times, in order: results do not depend on threads. Negative indices count from
+// the end. Throws on an index outside x's dimension.
+Tensor IndexAdd(const Tensor& x, int dim, const Tensor& indices, const Tensor& source,
+                double alpha = 1, int batch_dims = 0);
+Tensor IndexAdd(const Tensor& x, const Tensor& indices, const Tensor& source,
+                const inner::IndexAddAttrs& attrs);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_INDEX_SELECT_H_

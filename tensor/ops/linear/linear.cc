@@ -1,0 +1,100 @@
+// linear: y = x W^T + b. The bias is written to y first and the product added to it, so y is not
+// walked again afterwards. dx = dy W, dW = dy^T x over all rows at once, db = the sum of dy's rows.
+
+#include "tensor/ops/linear/linear.h"
+
+#include <algorithm>
+
+#include "device/parallel.h"
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/matmul.h"
+#include "tensor/op.h"
+#include "tensor/ops/linear/matmul.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+absl::Status Infer(InferContext& c) {
+  const Shape &x = c.shape(0), &weight = c.shape(1);
+  FIRN_RETURN_IF(x.dim(-1) != weight[1],
+                 InvalidArgument("weight ", weight.ToString(), " wants ", weight[1],
+                                 " features in the last dimension, x is ", c.in(0).ToString()));
+  FIRN_RETURN_IF(c.has(2) && c.shape(2)[0] != weight[0],
+                 InvalidArgument("bias ", c.shape(2).ToString(), " does not fit weight ",
+                                 weight.ToString(), " (want [", weight[0], "])"));
+  Dims out = x.dims();
+  out[out.rank - 1] = weight[0];
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(out.span()));
+  c.set_out(0, c.dtype(0), shape);
+  return absl::OkStatus();
+}
+
+size_t Workspace(const KernelQuery& q) {
+  return cpu::MatmulWorkspace(q.in(0).dtype, cpu::PlanMatmul(q.in(0), false, q.in(1), true));
+}
+
+// Every row of y becomes the bias.
+template <class T>
+void FillRows(const KernelContext& k) {
+  const T* bias = k.in<T>(2);
+  const int64_t step = k.in_spec(2).layout.strides[0];
+  const int64_t n = k.out_spec().shape.dim(-1);
+  T* y = k.out<T>();
+  ParallelFor(k.out_spec().num_elements() / n, std::max<int64_t>(1, 65536 / n),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                  for (int64_t j = 0; j < n; ++j) y[i * n + j] = bias[j * step];
+                }
+              });
+}
+
+absl::Status Run(KernelContext& k) {
+  const cpu::MatmulPlan plan = cpu::PlanMatmul(k.in_spec(0), false, k.in_spec(1), true);
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    if (k.has(2)) FillRows<T>(k);
+    cpu::RunMatmul(plan, k.in<T>(0), k.in<T>(1), k.out<T>(), k.has(2), k.workspace());
+  });
+  return absl::OkStatus();
+}
+
+// All but the last dimension as one.
+Tensor Rows(const Tensor& x) {
+  int64_t rows = 1;
+  for (int64_t size : x.shape().span().first(static_cast<size_t>(x.rank()) - 1)) rows *= size;
+  return Reshape(x, {rows, x.shape().dim(-1)});
+}
+
+void Grad(GradContext& g) {
+  const Tensor& dy = g.grad_output();
+  if (g.needs(0)) g.set_grad_input(0, Matmul(dy, g.input(1)));
+  if (!g.needs(1) && !g.needs(2)) return;
+  const Tensor rows = Rows(dy);
+  if (g.needs(1)) g.set_grad_input(1, Matmul(rows, Rows(g.input(0)), true, false));
+  if (g.needs(2)) g.set_grad_input(2, Sum(rows, 0));
+}
+
+FIRN_REGISTER_OP(linear) {
+  return {
+      .doc = "x W^T + b on the last dimension.",
+      .autocast = Autocast::kLow,
+      .inputs =
+          {{.name = "x", .dtypes = kFloating, .min_rank = 1},
+           {.name = "weight", .same_dtype_as = "x", .min_rank = 2, .max_rank = 2},
+           {.name = "bias", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true}},
+      .outputs = {{.name = "y"}},
+      .infer = Infer,
+      .grad = Grad,
+      .saves = {Saved::Input(0), Saved::Input(1)},
+      .kernels = {{.name = "gemm", .workspace = Workspace, .run = Run, .takes = Takes::kStrided}},
+  };
+}
+
+}  // namespace
+
+Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return Apply1(TheOp<"linear">(), {x, weight, bias});
+}
+
+}  // namespace firn

@@ -1,0 +1,21 @@
+// matmul by cuBLASLt.
+
+#include "tensor/kernels/cuda/blas.h"
+#include "tensor/ops/linear/matmul.h"
+
+namespace firn {
+namespace {
+
+struct Product {
+  static constexpr int kBias = -1;
+  static cpu::MatmulPlan Plan(const TensorSpec& a, const TensorSpec& b, AttrsRef attrs) {
+    const MatmulAttrs& at = attrs.get<MatmulAttrs>();
+    return cpu::PlanMatmul(a, at.transpose_a, b, at.transpose_b);
+  }
+};
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(matmul) { return cuda::BlasKernels<Product>(); }
+
+}  // namespace firn

@@ -1,0 +1,121 @@
+// binary_cross_entropy: of probabilities, reduced in the same pass. Logarithms are cut off at -100
+// and the gradient's p (1 - p) at 1e-12, as PyTorch's, so that p = 0 and 1 give finite numbers.
+//
+// binary_cross_entropy_with_logits: max(x, 0) - x target + log(1 + exp(-|x|)), reduced in the same
+// pass. The derivative is sigmoid(x) - target. With a weight w for positive targets the loss is
+// (1 - target) x + (1 + (w - 1) target) log(1 + exp(-x)), where the last factor is the loss of x
+// with target 1.
+
+#include "tensor/ops/loss/binary.h"
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/elementwise_loss.h"
+#include "tensor/op.h"
+#include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/exponential.h"
+#include "tensor/ops/elementwise/extremes.h"
+#include "tensor/ops/elementwise/sign.h"
+#include "tensor/ops/loss/binary_fn.h"
+#include "tensor/ops/loss/loss_rules.h"
+#include "tensor/ops/shape/convert.h"
+
+namespace firn {
+namespace {
+
+template <class T>
+absl::Status CheckProbabilities(const T* p, int64_t n) {
+  using Acc = AccumulatorOf<T>;
+  const auto bad = [p](int64_t i) {
+    const Acc v = static_cast<Acc>(p[i]);
+    return !(v >= 0) | !(v <= 1);
+  };
+  bool any = false;
+  for (int64_t i = 0; i < n; ++i) any |= bad(i);
+  if (!any) return absl::OkStatus();
+  int64_t at = 0;
+  while (!bad(at)) ++at;
+  return OutOfRange("p ", static_cast<double>(p[at]), " at index ", at, " is outside [0, 1]");
+}
+
+absl::Status Run(KernelContext& k) {
+  FIRN_RETURN_IF_ERROR(VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    return CheckProbabilities(k.in<T>(0), k.in_spec(0).num_elements());
+  }));
+  return cpu::RunElementwiseLoss<BinaryCrossEntropyFn>(k);
+}
+
+// 1e-12 is 0 in f16.
+Tensor Wide(const Tensor& x) { return SizeOf(x.dtype()) == 2 ? Cast(x, DType::kF32) : x; }
+
+void GradBinaryCrossEntropy(GradContext& g) {
+  const Tensor flow = LossFlow(g, g.attrs<LossAttrs>().reduction);
+  const Tensor p = Wide(g.input(0));
+  if (g.needs(0)) {
+    g.set_grad_input(0,
+                     Mul(flow, Div(Sub(p, Wide(g.input(1))), Maximum(Mul(p, Sub(1, p)), 1e-12))));
+  }
+  if (g.needs(1)) {
+    const Tensor logit = Sub(Maximum(Log(p), -100), Maximum(Log1p(Neg(p)), -100));
+    g.set_grad_input(1, Neg(Mul(flow, logit)));
+  }
+}
+
+FIRN_REGISTER_OP(binary_cross_entropy) {
+  OpDef op = ElementwiseLossOp("-(target log p + (1 - target) log(1 - p)), its mean or its sum.",
+                               "p", "target");
+  op.attrs = AttrsOf<LossAttrs>();
+  op.infer = InferElementwiseLoss;
+  op.grad = GradBinaryCrossEntropy;
+  op.saves = {Saved::Input(0), Saved::Input(1)};
+  op.kernels = {cpu::ElementwiseLossKernel<BinaryCrossEntropyFn>()};
+  op.kernels[0].run = Run;
+  op.autocast = Autocast::kFull;
+  return op;
+}
+
+void GradBinaryCrossEntropyWithLogits(GradContext& g) {
+  const Tensor flow = LossFlow(g, g.attrs<LossAttrs>().reduction);
+  if (g.needs(0)) g.set_grad_input(0, Mul(flow, Sub(Sigmoid(g.input(0)), g.input(1))));
+  if (g.needs(1)) g.set_grad_input(1, Neg(Mul(flow, g.input(0))));
+}
+
+FIRN_REGISTER_OP(binary_cross_entropy_with_logits) {
+  OpDef op = ElementwiseLossOp("The binary cross entropy of sigmoid(x) and target.", "x", "target");
+  op.attrs = AttrsOf<LossAttrs>();
+  op.infer = InferElementwiseLoss;
+  op.grad = GradBinaryCrossEntropyWithLogits;
+  op.saves = {Saved::Input(0), Saved::Input(1)};
+  op.kernels = {cpu::ElementwiseLossKernel<BinaryCrossEntropyWithLogitsFn>()};
+  op.autocast = Autocast::kFull;
+  return op;
+}
+
+}  // namespace
+
+Tensor BinaryCrossEntropy(const Tensor& p, const Tensor& target,
+                          const BinaryCrossEntropyOptions& options) {
+  const OpDef& op = TheOp<"binary_cross_entropy">();
+  if (!options.weight.defined()) return Apply1(op, {p, target}, LossAttrs{options.reduction});
+  const Tensor losses = Apply1(op, {p, target}, LossAttrs{Reduction::kNone});
+  return ReduceLoss(losses, options.weight, options.reduction, op.name);
+}
+
+Tensor BinaryCrossEntropyWithLogits(const Tensor& x, const Tensor& target,
+                                    const BinaryCrossEntropyWithLogitsOptions& options) {
+  const OpDef& op = TheOp<"binary_cross_entropy_with_logits">();
+  const Tensor &weight = options.weight, &pos_weight = options.pos_weight;
+  if (!weight.defined() && !pos_weight.defined()) {
+    return Apply1(op, {x, target}, LossAttrs{options.reduction});
+  }
+  const LossAttrs each{Reduction::kNone};
+  Tensor losses = Apply1(op, {x, target}, each);  // checks x and target
+  if (pos_weight.defined()) {
+    const Tensor of_positive = Apply1(op, {x, OnesLike(x)}, each);
+    losses = Add(Mul(Sub(1, target), x), Mul(Add(Mul(Sub(pos_weight, 1), target), 1), of_positive));
+  }
+  return ReduceLoss(losses, weight, options.reduction, op.name);
+}
+
+}  // namespace firn

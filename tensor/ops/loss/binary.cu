@@ -1,0 +1,17 @@
+// Probabilities outside [0, 1] are an error on the CPU only: here nobody looks at them before the
+// loss is there. They give NaN, or any number.
+
+#include "tensor/kernels/cuda/elementwise_loss.cuh"
+#include "tensor/ops/loss/binary_fn.h"
+
+namespace firn::binary_cuda {
+
+FIRN_REGISTER_KERNELS(binary_cross_entropy) {
+  return cuda::ElementwiseLossKernels<BinaryCrossEntropyFn>();
+}
+
+FIRN_REGISTER_KERNELS(binary_cross_entropy_with_logits) {
+  return cuda::ElementwiseLossKernels<BinaryCrossEntropyWithLogitsFn>();
+}
+
+}  // namespace firn::binary_cuda

@@ -1,0 +1,35 @@
+#ifndef FIRN_TENSOR_OPS_LOSS_BINARY_FN_H_
+#define FIRN_TENSOR_OPS_LOSS_BINARY_FN_H_
+
+#include "device/macros.h"
+#include "tensor/kernels/math.h"
+#include "tensor/ops/loss/reduction_mode.h"
+
+namespace firn {
+
+struct BinaryCrossEntropyFn {
+  using Attrs = LossAttrs;
+  explicit BinaryCrossEntropyFn(const Attrs&) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T p, T target) const {
+    return (target - 1) * CutOff(math::Log1p(-p)) - target * CutOff(math::Log(p));
+  }
+  template <class T>
+  FIRN_HOST_DEVICE static T CutOff(T log) {
+    return log < static_cast<T>(-100) ? static_cast<T>(-100) : log;
+  }
+};
+
+// max(x, 0) - x target + log(1 + exp(-|x|)).
+struct BinaryCrossEntropyWithLogitsFn {
+  using Attrs = LossAttrs;
+  explicit BinaryCrossEntropyWithLogitsFn(const Attrs&) {}
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x, T target) const {
+    return (x < 0 ? T(0) : x) - x * target + math::Log1p(math::Exp(-math::Abs(x)));
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LOSS_BINARY_FN_H_

@@ -1,0 +1,327 @@
+// cross_entropy: log-softmax and negative log likelihood in one.
+//
+// With p = softmax(x), s = log sum_j exp(x_j), smoothing e, C classes and target t, the loss of a
+// sample is sum_j q_j (s - x_j) with q_j = (1 - e) w_t [j = t] + (e / C) w_j, so that
+//   d loss / d x_j = A p_j - q_j,  A = sum_j q_j.
+// The forward pass keeps s, from which the backward pass has p_j = exp(x_j - s) in one walk over x;
+// probabilities are never stored. Targets that are probabilities are composed of other operations.
+
+#include "tensor/ops/loss/cross_entropy.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/class_loss.h"
+#include "tensor/kernels/cpu/softmax.h"
+#include "tensor/op.h"
+#include "tensor/ops/activation/softmax.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/loss/loss_rules.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+// The dtype of log sum exp: half types would lose it.
+DType WideOf(DType d) { return d == DType::kF64 ? DType::kF64 : DType::kF32; }
+
+absl::Status CheckAttrs(const CrossEntropyAttrs& a) {
+  FIRN_RETURN_IF(!(a.label_smoothing >= 0 && a.label_smoothing <= 1),
+                 InvalidArgument("label_smoothing must be in [0, 1], got ", a.label_smoothing));
+  return CheckReduction(a.reduction);
+}
+
+absl::Status Infer(InferContext& c) {
+  const CrossEntropyAttrs& a = c.attrs<CrossEntropyAttrs>();
+  FIRN_RETURN_IF_ERROR(CheckAttrs(a));
+  FIRN_RETURN_IF_ERROR(CheckClasses(c, c.shape(0), "logits", 1));
+  c.set_out(0, c.dtype(0), LossShape(c.shape(1), a.reduction));
+  c.set_out(1, WideOf(c.dtype(0)), c.shape(1));
+  return absl::OkStatus();
+}
+
+absl::Status InferGrad(InferContext& c) {
+  const CrossEntropyAttrs& a = c.attrs<CrossEntropyAttrs>();
+  FIRN_RETURN_IF_ERROR(CheckAttrs(a));
+  FIRN_RETURN_IF_ERROR(CheckClasses(c, c.shape(1), "logits", 2));
+  const Shape dy = LossShape(c.shape(2), a.reduction);
+  FIRN_RETURN_IF(c.shape(0) != dy, InvalidArgument("dy must have shape ", dy.ToString(), ", got ",
+                                                   c.shape(0).ToString()));
+  FIRN_RETURN_IF(c.shape(4) != c.shape(2) || c.dtype(4) != WideOf(c.dtype(1)),
+                 InvalidArgument("logsumexp must be ", DTypeName(WideOf(c.dtype(1))), " ",
+                                 c.shape(2).ToString(), ", got ", c.in(4).ToString()));
+  c.set_out_like(0, 1);
+  return absl::OkStatus();
+}
+
+template <int kLogits, int kTarget>
+absl::StatusOr<IndexBounds> Bounds(const KernelQuery& q, int) {
+  const Shape& logits = q.in(kLogits).shape;
+  return IndexBounds{0, logits[ClassDim(logits)], q.attrs<CrossEntropyAttrs>().ignore_index};
+}
+
+// The part of the target distribution that does not depend on the target.
+template <class T>
+struct Smoothing {
+  using Acc = AccumulatorOf<T>;
+  Acc rest;       // 1 - e
+  Acc share = 0;  // e / C
+  Acc total = 0;  // (e / C) sum_j w_j
+  const T* weights;
+
+  Smoothing(double e, int64_t classes, const T* w) : rest(static_cast<Acc>(1 - e)), weights(w) {
+    if (e == 0) return;
+    double sum = w == nullptr ? static_cast<double>(classes) : 0.0;
+    for (int64_t j = 0; w != nullptr && j < classes; ++j) sum += static_cast<double>(w[j]);
+    share = static_cast<Acc>(e / static_cast<double>(classes));
+    total = static_cast<Acc>(e / static_cast<double>(classes) * sum);
+  }
+  Acc at(int64_t j) const {
+    return weights == nullptr ? share : share * static_cast<Acc>(weights[j]);
+  }
+};
+
+template <class T, class I, class Acc>
+void LossOfStrip(const cpu::Strip& s, const T* x, const cpu::Targets<T, I>& targets,
+                 const Smoothing<T>& smooth, Acc* losses, Acc* logsumexp) {
+  Acc top[cpu::kStripWidth], log_sum[cpu::kStripWidth], smoothed[cpu::kStripWidth];
+  cpu::MaxStrip(s, x, top);
+  const auto centered = [&](int64_t i, int64_t c) { return static_cast<Acc>(x[i]) - top[c]; };
+  cpu::SumExpStrip<Acc>(s, centered, nullptr, log_sum);
+  if (smooth.share != 0) {
+    const auto term = [&](int64_t i, int64_t c, int64_t j) {
+      return smooth.at(j) * centered(i, c);
+    };
+    cpu::SumStrip(s, term, smoothed);
+  }
+  for (int64_t c = 0; c < s.width; ++c) {
+    const int64_t sample = s.first + c;
+    log_sum[c] = math::Log(log_sum[c]);
+    logsumexp[sample] = top[c] + log_sum[c];
+    losses[sample] = 0;
+    if (targets.ignores(sample)) continue;
+    const int64_t at = s.offset + targets[sample] * s.stride + c;
+    losses[sample] = smooth.rest * targets.weight(sample) * (log_sum[c] - centered(at, c));
+    if (smooth.share != 0) losses[sample] += smooth.total * log_sum[c] - smoothed[c];
+  }
+}
+
+size_t Workspace(const KernelQuery& q) {
+  return cpu::LossWorkspace(q.in(1).num_elements(), Reduction::kSum);
+}
+
+absl::Status Run(KernelContext& k) {
+  const CrossEntropyAttrs& a = k.attrs<CrossEntropyAttrs>();
+  const Shape& shape = k.in_spec(0).shape;
+  const cpu::Lines lines = cpu::LinesAlong(shape, ClassDim(shape));
+  cpu::VisitTargets(k, 0, 1, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
+    using Acc = AccumulatorOf<T>;
+    const Smoothing<T> smooth(a.label_smoothing, lines.length, targets.weights);
+    Acc* losses = k.workspace<Acc>();
+    cpu::ForEachStrip(lines, [&](const cpu::Strip& s) {
+      LossOfStrip(s, k.in<T>(0), targets, smooth, losses, k.out<Acc>(1));
+    });
+    T* loss = k.out<T>(0);
+    if (a.reduction == Reduction::kNone) {
+      for (int64_t i = 0; i < targets.count; ++i) loss[i] = static_cast<T>(losses[i]);
+    } else {
+      const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
+      *loss = static_cast<T>(cpu::ReduceLosses(losses, targets.count, divisor));
+    }
+  });
+  return absl::OkStatus();
+}
+
+// dx_j = scale (A p_j - q_j).
+template <class T, class I, class Acc>
+void GradOfStrip(const cpu::Strip& s, const T* x, const cpu::Targets<T, I>& targets,
+                 const Smoothing<T>& smooth, const Acc* logsumexp, const Acc* scales, T* dx) {
+  Acc factor[cpu::kStripWidth];
+  for (int64_t c = 0; c < s.width; ++c) {
+    factor[c] = scales[c] * (smooth.rest * targets.weight(s.first + c) + smooth.total);
+  }
+  const auto from_p = [&](int64_t i, int64_t c) {
+    return factor[c] * math::Exp(static_cast<Acc>(x[i]) - logsumexp[s.first + c]);
+  };
+  const auto from_smoothing = [&](int64_t i, int64_t c, int64_t j) {
+    return from_p(i, c) - scales[c] * smooth.at(j);
+  };
+  smooth.share == 0 ? cpu::MapStrip(s, dx, from_p) : cpu::MapStrip(s, dx, from_smoothing);
+  for (int64_t c = 0; c < s.width; ++c) {
+    const int64_t sample = s.first + c;
+    if (targets.ignores(sample)) {  // also where x is NaN
+      for (int64_t j = 0; j < s.length; ++j) dx[s.offset + j * s.stride + c] = T(0);
+      continue;
+    }
+    const int64_t t = targets[sample], at = s.offset + t * s.stride + c;
+    const Acc q = smooth.rest * targets.weight(sample) + smooth.at(t);
+    dx[at] = static_cast<T>(from_p(at, c) - scales[c] * q);
+  }
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  const CrossEntropyAttrs& a = k.attrs<CrossEntropyAttrs>();
+  const Shape& shape = k.in_spec(1).shape;
+  const cpu::Lines lines = cpu::LinesAlong(shape, ClassDim(shape));
+  cpu::VisitTargets(k, 1, 2, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
+    using Acc = AccumulatorOf<T>;
+    const Smoothing<T> smooth(a.label_smoothing, lines.length, targets.weights);
+    const T* dy = k.in<T>(0);
+    const bool each = a.reduction == Reduction::kNone;
+    const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
+    cpu::ForEachStrip(lines, [&](const cpu::Strip& s) {
+      Acc scales[cpu::kStripWidth];
+      for (int64_t c = 0; c < s.width; ++c) {
+        const double v = static_cast<double>(dy[each ? s.first + c : 0]);
+        scales[c] = static_cast<Acc>(v / divisor);
+      }
+      GradOfStrip(s, k.in<T>(1), targets, smooth, k.in<Acc>(4), scales, k.out<T>());
+    });
+  });
+  return absl::OkStatus();
+}
+
+Tensor CrossEntropyGrad(const Tensor& dy, const Tensor& logits, const Tensor& target,
+                        const Tensor& weight, const Tensor& logsumexp, const CrossEntropyAttrs& a) {
+  return Apply1(TheOp<"cross_entropy_grad">(), {dy, logits, target, weight, logsumexp}, a);
+}
+
+// A tensor of target's shape as one that broadcasts over the logits.
+Tensor OverClasses(const Tensor& t, const Shape& logits) {
+  Dims d = logits.dims();
+  d[ClassDim(logits)] = 1;
+  return Reshape(t, d.span());
+}
+
+void Grad(GradContext& g) {
+  if (!g.needs(0)) return;
+  const Tensor &logits = g.input(0), &logsumexp = g.output(1);
+  Tensor dx = CrossEntropyGrad(g.grad_output(0), logits, g.input(1), g.input(2), logsumexp,
+                               g.attrs<CrossEntropyAttrs>());
+  if (g.has_grad_output(1)) {
+    const Tensor du = OverClasses(g.grad_output(1), logits.shape());
+    dx = Add(dx, Mul(du, Softmax(logits, ClassDim(logits.shape()))));
+  }
+  g.set_grad_input(0, std::move(dx));
+}
+
+// For u flowing into dx = dy (A p - q) / divisor: what p contributes is the difference to the same
+// gradient with p = 0, that is with an infinite logsumexp.
+void GradOfGrad(GradContext& g) {
+  const CrossEntropyAttrs& a = g.attrs<CrossEntropyAttrs>();
+  const Tensor &u = g.grad_output(), &dy = g.input(0), &logits = g.input(1), &target = g.input(2),
+               &weight = g.input(3), &logsumexp = g.input(4);
+  const DimList classes = ClassDim(logits.shape());
+  if (g.needs(0)) {
+    const Tensor unit = CrossEntropyGrad(OnesLike(dy), logits, target, weight, logsumexp, a);
+    const bool each = a.reduction == Reduction::kNone;
+    g.set_grad_input(0, Sum(Mul(u, unit), each ? classes : DimList()));
+  }
+  if (!g.needs(1) && !g.needs(4)) return;
+  const Tensor far = FullLike(logsumexp, std::numeric_limits<double>::infinity());
+  const Tensor from_p = Sub(CrossEntropyGrad(dy, logits, target, weight, logsumexp, a),
+                            CrossEntropyGrad(dy, logits, target, weight, far, a));
+  const Tensor dlogits = Mul(u, from_p);
+  if (g.needs(1)) g.set_grad_input(1, dlogits);
+  if (g.needs(4)) g.set_grad_input(4, Mul(Sum(dlogits, classes), -1));
+}
+
+FIRN_REGISTER_OP(cross_entropy) {
+  return {
+      .doc =
+          "The cross entropy of softmax(logits) and class indices, and log(sum(exp(logits))). "
+          "Not differentiable in weight.",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "logits", .dtypes = kFloating, .min_rank = 1},
+                 {.name = "label", .dtypes = kIndex},
+                 {.name = "weight",
+                  .same_dtype_as = "logits",
+                  .min_rank = 1,
+                  .max_rank = 1,
+                  .optional = true}},
+      .outputs = {{.name = "loss"}, {.name = "logsumexp"}},
+      .attrs = AttrsOf<CrossEntropyAttrs>(),
+      .infer = Infer,
+      .grad = Grad,
+      .saves = {Saved::Input(0), Saved::Input(1), Saved::Input(2), Saved::Output(1)},
+      .index_bounds = Bounds<0, 1>,
+      .index_inputs = {1},
+      .kernels = {{.name = "loop", .workspace = Workspace, .run = Run}},
+  };
+}
+
+FIRN_REGISTER_OP(cross_entropy_grad) {
+  return {
+      .doc = "The gradient of cross_entropy in the logits. Not differentiable in weight.",
+      .inputs = {{.name = "dy", .dtypes = kFloating},
+                 {.name = "logits", .same_dtype_as = "dy", .min_rank = 1},
+                 {.name = "label", .dtypes = kIndex},
+                 {.name = "weight",
+                  .same_dtype_as = "logits",
+                  .min_rank = 1,
+                  .max_rank = 1,
+                  .optional = true},
+                 {.name = "logsumexp", .dtypes = SetOf(DType::kF32) | SetOf(DType::kF64)}},
+      .outputs = {{.name = "dlogits"}},
+      .attrs = AttrsOf<CrossEntropyAttrs>(),
+      .infer = InferGrad,
+      .grad = GradOfGrad,
+      .saves = {Saved::Input(0), Saved::Input(1), Saved::Input(2), Saved::Input(3),
+                Saved::Input(4)},
+      .index_bounds = Bounds<1, 2>,
+      .index_inputs = {2},
+      .kernels = {{.name = "loop", .run = RunGrad}},
+  };
+}
+
+absl::Status CheckProbabilities(const Tensor& logits, const Tensor& target, const Tensor& weight) {
+  FIRN_RETURN_IF(logits.shape() != target.shape() || logits.rank() == 0,
+                 InvalidArgument("target ", target.spec().ToString(),
+                                 " are probabilities and must have the shape of logits ",
+                                 logits.spec().ToString()));
+  const int64_t classes = logits.shape()[ClassDim(logits.shape())];
+  FIRN_RETURN_IF(weight.defined() && (weight.rank() != 1 || weight.size(0) != classes),
+                 InvalidArgument("weight ", weight.shape().ToString(),
+                                 " must have one element for each of ", classes, " classes"));
+  return absl::OkStatus();
+}
+
+// The cross entropy with target probabilities.
+Tensor OfProbabilities(const Tensor& logits, const Tensor& target, const Tensor& weight,
+                       const CrossEntropyAttrs& a) {
+  RaiseIfError(CheckProbabilities(logits, target, weight), "cross_entropy");
+  RaiseIfError(CheckAttrs(a), "cross_entropy");
+  const int dim = ClassDim(logits.shape());
+  const int64_t classes = logits.shape()[dim];
+  Tensor q = target;
+  if (a.label_smoothing > 0) {
+    q = Add(Mul(q, 1 - a.label_smoothing), a.label_smoothing / static_cast<double>(classes));
+  }
+  if (weight.defined()) {
+    Dims d(logits.rank(), 1);
+    d[dim] = classes;
+    q = Mul(q, Reshape(weight, d.span()));
+  }
+  const Tensor terms = Mul(LogSoftmax(logits, dim), q);
+  if (a.reduction == Reduction::kNone) return Mul(Sum(terms, dim), -1);
+  const auto samples = static_cast<double>(LabelShape(logits.shape()).num_elements());
+  return Mul(Sum(terms), a.reduction == Reduction::kMean ? -1 / samples : -1.0);
+}
+
+}  // namespace
+
+Tensor CrossEntropy(const Tensor& logits, const Tensor& target,
+                    const CrossEntropyOptions& options) {
+  const CrossEntropyAttrs a{options.ignore_index, options.reduction, options.label_smoothing};
+  if (logits.defined() && target.defined() && IsFloating(target.dtype())) {
+    return OfProbabilities(logits, target, options.weight, a);
+  }
+  return Apply(TheOp<"cross_entropy">(), {logits, target, options.weight}, a)[0];
+}
+
+}  // namespace firn

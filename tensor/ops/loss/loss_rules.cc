@@ -1,0 +1,105 @@
+// Shape rules of losses, and what their gradients and reductions have in common.
+
+#include "tensor/ops/loss/loss_rules.h"
+
+#include "tensor/error.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/reduce/sum.h"
+
+namespace firn {
+
+absl::Status CheckReduction(Reduction reduction) {
+  FIRN_RETURN_IF(
+      reduction != Reduction::kNone && reduction != Reduction::kMean &&
+          reduction != Reduction::kSum,
+      InvalidArgument("reduction must be none, mean or sum, got ", static_cast<int>(reduction)));
+  return absl::OkStatus();
+}
+
+Shape LabelShape(const Shape& logits) {
+  Dims d;
+  for (int i = 0; i < logits.rank(); ++i) {
+    if (i != ClassDim(logits)) d.push_back(logits[i]);
+  }
+  return Shape::Trusted(d);
+}
+
+absl::StatusOr<Shape> LogitsShape(const Shape& label, int64_t classes) {
+  FIRN_RETURN_IF(label.rank() == kMaxRank,
+                 InvalidArgument("label ", label.ToString(), " has too many dimensions"));
+  Dims d;
+  if (label.rank() == 0) d.push_back(classes);
+  for (int i = 0; i < label.rank(); ++i) {
+    d.push_back(label[i]);
+    if (i == 0) d.push_back(classes);
+  }
+  return Shape::Make(d.span());
+}
+
+absl::Status CheckClasses(const InferContext& c, const Shape& logits, std::string_view name,
+                          int label) {
+  const Shape want = LabelShape(logits);
+  FIRN_RETURN_IF(c.shape(label) != want,
+                 InvalidArgument("label ", c.shape(label).ToString(), " does not fit ", name, " ",
+                                 logits.ToString(), " (want ", want.ToString(), ")"));
+  const int64_t classes = logits[ClassDim(logits)];
+  FIRN_RETURN_IF(c.has(label + 1) && c.shape(label + 1)[0] != classes,
+                 InvalidArgument("weight ", c.shape(label + 1).ToString(),
+                                 " must have one element for each of ", classes, " classes"));
+  return absl::OkStatus();
+}
+
+Shape LossShape(const Shape& elements, Reduction reduction) {
+  return reduction == Reduction::kNone ? elements : Shape();
+}
+
+absl::Status InferElementwiseLoss(InferContext& c, Reduction reduction) {
+  FIRN_RETURN_IF(
+      c.shape(0) != c.shape(1),
+      InvalidArgument("shapes ", c.shape(0).ToString(), " and ", c.shape(1).ToString(), " differ"));
+  c.set_out(0, c.dtype(0), LossShape(c.shape(0), reduction));
+  return absl::OkStatus();
+}
+
+absl::Status InferElementwiseLoss(InferContext& c) {
+  const Reduction reduction = c.attrs<LossAttrs>().reduction;
+  FIRN_RETURN_IF_ERROR(CheckReduction(reduction));
+  return InferElementwiseLoss(c, reduction);
+}
+
+double LossDivisor(const Shape& elements, Reduction reduction) {
+  if (reduction == Reduction::kMean) return static_cast<double>(elements.num_elements());
+  if (reduction == Reduction::kBatchMean) {
+    return static_cast<double>(elements.rank() == 0 ? 1 : elements[0]);
+  }
+  return 1;
+}
+
+OpDef ElementwiseLossOp(std::string_view doc, std::string_view x, std::string_view y) {
+  return {.doc = doc,
+          .inputs = {{.name = x, .dtypes = kFloating}, {.name = y, .same_dtype_as = x}},
+          .outputs = {{.name = "loss"}}};
+}
+
+Tensor LossFlow(GradContext& g, Reduction reduction) {
+  const double divisor = LossDivisor(g.input_shape(g.needs(0) ? 0 : 1), reduction);
+  return divisor == 1 ? g.grad_output() : Mul(g.grad_output(), 1 / divisor);
+}
+
+Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reduction,
+                  std::string_view op) {
+  RaiseIfError(CheckReduction(reduction), op);
+  if (weight.defined()) {
+    const absl::StatusOr<Shape> shape = BroadcastShapes(losses.shape(), weight.shape());
+    if (!shape.ok() || *shape != losses.shape()) {
+      RaiseStatus(InvalidArgument("weight ", weight.shape().ToString(), " does not broadcast to ",
+                                  losses.shape().ToString()),
+                  op);
+    }
+  }
+  const Tensor weighted = weight.defined() ? Mul(losses, weight) : losses;
+  if (reduction == Reduction::kNone) return weighted;
+  return reduction == Reduction::kMean ? Mean(weighted) : Sum(weighted);
+}
+
+}  // namespace firn

@@ -1,0 +1,44 @@
+#ifndef FIRN_TENSOR_OPS_LOSS_LOSS_RULES_H_
+#define FIRN_TENSOR_OPS_LOSS_LOSS_RULES_H_
+
+// What losses share on every device.
+
+#include "tensor/op.h"
+#include "tensor/ops/loss/reduction_mode.h"
+
+namespace firn {
+
+// An error unless `reduction` is none, mean or sum.
+absl::Status CheckReduction(Reduction reduction);
+
+// The dimension of the classes in logits [n, classes, ...] or [classes].
+inline int ClassDim(const Shape& logits) { return logits.rank() == 1 ? 0 : 1; }
+// The shape of the labels: the logits' without classes. Requires: rank >= 1.
+Shape LabelShape(const Shape& logits);
+// The other way round. Errors: too many dimensions.
+absl::StatusOr<Shape> LogitsShape(const Shape& label, int64_t classes);
+
+// Checks label (input `label`) and optional weight (input `label + 1`) against the logits.
+absl::Status CheckClasses(const InferContext& c, const Shape& logits, std::string_view name,
+                          int label);
+// The shape of a loss whose elements have this shape.
+Shape LossShape(const Shape& elements, Reduction reduction);
+
+// The shape rule of a loss that compares inputs 0 and 1 element by element: their shapes are equal.
+absl::Status InferElementwiseLoss(InferContext& c, Reduction reduction);
+// As above for LossAttrs.
+absl::Status InferElementwiseLoss(InferContext& c);
+// What a reduced loss over elements of this shape is divided by.
+double LossDivisor(const Shape& elements, Reduction reduction);
+// An operation that compares x and y (names of inputs), without its attributes, rules and kernels.
+OpDef ElementwiseLossOp(std::string_view doc, std::string_view x = "x", std::string_view y = "y");
+// dLoss / d(loss of an element), to be multiplied by d(loss of an element) / dx.
+Tensor LossFlow(GradContext& g, Reduction reduction);
+// The losses of elements times `weight` (undefined: 1; else it broadcasts to their shape), reduced;
+// by operations, for losses whose own pass does not know weights.
+Tensor ReduceLoss(const Tensor& losses, const Tensor& weight, Reduction reduction,
+                  std::string_view op);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LOSS_LOSS_RULES_H_

@@ -1,0 +1,29 @@
+#ifndef FIRN_TENSOR_OPS_LOSS_REDUCTION_MODE_H_
+#define FIRN_TENSOR_OPS_LOSS_REDUCTION_MODE_H_
+
+#include <cstdint>
+
+namespace firn {
+
+// What a loss does with the losses of its elements.
+enum class Reduction : int8_t {
+  kNone,       // gives them all
+  kMean,       // their mean; weighted where there are class weights
+  kSum,        // their sum
+  kBatchMean,  // their sum divided by the size of dimension 0; KlDiv only
+};
+
+namespace inner {
+// The attributes of a loss without options of its own.
+struct LossAttrs {
+  Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reduction", reduction);
+  }
+};
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LOSS_REDUCTION_MODE_H_

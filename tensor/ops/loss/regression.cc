@@ -1,0 +1,163 @@
+// l1_loss: |x - y|, reduced in the same pass.
+//
+// mse_loss: (x - y)^2, reduced in the same pass.
+//
+// smooth_l1_loss: a parabola near 0 and |d| - beta / 2 outside, reduced in the same pass. The
+// derivative is d / beta cut off at -1 and 1.
+//
+// huber_loss: composed of smooth_l1_loss, which differs by the factor delta.
+//
+// kl_div: the terms p (log p - log q), reduced in the same pass.
+
+#include "tensor/ops/loss/regression.h"
+
+#include <cmath>
+
+#include "device/status_macros.h"
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/elementwise_loss.h"
+#include "tensor/op.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/elementwise/exponential.h"
+#include "tensor/ops/elementwise/extremes.h"
+#include "tensor/ops/elementwise/sign.h"
+#include "tensor/ops/loss/loss_rules.h"
+#include "tensor/ops/loss/regression_fn.h"
+
+namespace firn {
+namespace {
+
+void GradL1Loss(GradContext& g) {
+  const Tensor flow = LossFlow(g, g.attrs<LossAttrs>().reduction);
+  const Tensor sign = Sign(Sub(g.input(0), g.input(1)));
+  if (g.needs(0)) g.set_grad_input(0, Mul(sign, flow));
+  if (g.needs(1)) g.set_grad_input(1, Mul(sign, Mul(flow, -1)));
+}
+
+FIRN_REGISTER_OP(l1_loss) {
+  OpDef op = ElementwiseLossOp("|x - y|, its mean or its sum.");
+  op.attrs = AttrsOf<LossAttrs>();
+  op.infer = InferElementwiseLoss;
+  op.grad = GradL1Loss;
+  op.saves = {Saved::Input(0), Saved::Input(1)};
+  op.kernels = {cpu::ElementwiseLossKernel<L1LossFn>()};
+  op.autocast = Autocast::kFull;
+  return op;
+}
+
+void GradMseLoss(GradContext& g) {
+  const Tensor flow = LossFlow(g, g.attrs<LossAttrs>().reduction);
+  const Tensor difference = Sub(g.input(0), g.input(1));
+  if (g.needs(0)) g.set_grad_input(0, Mul(difference, Mul(flow, 2)));
+  if (g.needs(1)) g.set_grad_input(1, Mul(difference, Mul(flow, -2)));
+}
+
+FIRN_REGISTER_OP(mse_loss) {
+  OpDef op = ElementwiseLossOp("(x - y)^2, its mean or its sum.");
+  op.attrs = AttrsOf<LossAttrs>();
+  op.infer = InferElementwiseLoss;
+  op.grad = GradMseLoss;
+  op.saves = {Saved::Input(0), Saved::Input(1)};
+  op.kernels = {cpu::ElementwiseLossKernel<MseLossFn>()};
+  op.autocast = Autocast::kFull;
+  return op;
+}
+
+absl::Status InferSmoothL1Loss(InferContext& c) {
+  const SmoothL1LossAttrs& a = c.attrs<SmoothL1LossAttrs>();
+  FIRN_RETURN_IF(!(a.beta >= 0) || std::isinf(a.beta),
+                 InvalidArgument("beta must be at least 0 and finite, got ", a.beta));
+  FIRN_RETURN_IF_ERROR(CheckReduction(a.reduction));
+  return InferElementwiseLoss(c, a.reduction);
+}
+
+void GradSmoothL1Loss(GradContext& g) {
+  const SmoothL1LossAttrs& a = g.attrs<SmoothL1LossAttrs>();
+  const Tensor flow = LossFlow(g, a.reduction);
+  const Tensor d = Sub(g.input(0), g.input(1));
+  const Tensor dx =
+      a.beta == 0 ? Mul(Sign(d), flow) : Mul(Clamp(d, -a.beta, a.beta), Mul(flow, 1 / a.beta));
+  if (g.needs(0)) g.set_grad_input(0, dx);
+  if (g.needs(1)) g.set_grad_input(1, Mul(dx, -1));
+}
+
+FIRN_REGISTER_OP(smooth_l1_loss) {
+  OpDef op = ElementwiseLossOp("The squared difference where it is small, else the absolute one.");
+  op.attrs = AttrsOf<SmoothL1LossAttrs>();
+  op.infer = InferSmoothL1Loss;
+  op.grad = GradSmoothL1Loss;
+  op.saves = {Saved::Input(0), Saved::Input(1)};
+  op.kernels = {cpu::ElementwiseLossKernel<SmoothL1LossFn>()};
+  op.autocast = Autocast::kFull;
+  return op;
+}
+
+absl::Status InferKlDiv(InferContext& c) {
+  const Reduction reduction = c.attrs<KlDivAttrs>().reduction;
+  if (reduction != Reduction::kBatchMean) FIRN_RETURN_IF_ERROR(CheckReduction(reduction));
+  return InferElementwiseLoss(c, reduction);
+}
+
+absl::Status Run(KernelContext& k) {
+  return k.attrs<KlDivAttrs>().log_target ? cpu::RunElementwiseLoss<KlDivLogFn>(k)
+                                          : cpu::RunElementwiseLoss<KlDivFn>(k);
+}
+
+void GradKlDiv(GradContext& g) {
+  const KlDivAttrs& a = g.attrs<KlDivAttrs>();
+  const Tensor flow = LossFlow(g, a.reduction);
+  const Tensor &log_q = g.input(0), &target = g.input(1);
+  if (g.needs(0)) g.set_grad_input(0, Neg(Mul(flow, a.log_target ? Exp(target) : target)));
+  if (!g.needs(1)) return;
+  if (a.log_target) {
+    g.set_grad_input(1, Mul(flow, Mul(Exp(target), Add(Sub(target, log_q), 1))));
+  } else {
+    const Tensor zero = Eq(target, 0);
+    const Tensor slope = Add(Sub(Log(Where(zero, 1, target)), log_q), 1);
+    g.set_grad_input(1, Mul(flow, Where(zero, 0, slope)));
+  }
+}
+
+FIRN_REGISTER_OP(kl_div) {
+  OpDef op = ElementwiseLossOp("p (log p - log_q), its mean or its sum.", "log_q", "p");
+  op.attrs = AttrsOf<KlDivAttrs>();
+  op.infer = InferKlDiv;
+  op.grad = GradKlDiv;
+  op.saves = {Saved::Input(0), Saved::Input(1)};
+  op.kernels = {cpu::ElementwiseLossKernel<KlDivFn>()};
+  op.kernels[0].run = Run;
+  op.autocast = Autocast::kFull;
+  return op;
+}
+
+}  // namespace
+
+Tensor L1Loss(const Tensor& x, const Tensor& y, Reduction reduction) {
+  return Apply1(TheOp<"l1_loss">(), {x, y}, LossAttrs{reduction});
+}
+
+Tensor MseLoss(const Tensor& x, const Tensor& y, Reduction reduction) {
+  return Apply1(TheOp<"mse_loss">(), {x, y}, LossAttrs{reduction});
+}
+
+Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const SmoothL1LossAttrs& options) {
+  return Apply1(TheOp<"smooth_l1_loss">(), {x, y}, options);
+}
+
+Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options) {
+  const double delta = options.delta;
+  if (!(delta > 0) || std::isinf(delta)) {
+    RaiseStatus(InvalidArgument("delta must be above 0 and finite, got ", delta), "huber_loss");
+  }
+  const Tensor loss = SmoothL1Loss(x, y, {.reduction = options.reduction, .beta = delta});
+  return delta == 1 ? loss : Mul(loss, delta);
+}
+
+Tensor KlDiv(const Tensor& log_q, const Tensor& p, const KlDivAttrs& options) {
+  return Apply1(TheOp<"kl_div">(), {log_q, p}, options);
+}
+
+}  // namespace firn

@@ -1,0 +1,67 @@
+#ifndef FIRN_TENSOR_OPS_LOSS_REGRESSION_H_
+#define FIRN_TENSOR_OPS_LOSS_REGRESSION_H_
+
+#include "tensor/ops/loss/reduction_mode.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// |x - y|, its mean or its sum. Two floating tensors of one shape and dtype: shapes that would
+// broadcast are an error. The gradient is 0 where they are equal.
+Tensor L1Loss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::kMean);
+
+// (x - y)^2, its mean or its sum. Two floating tensors of one shape and dtype: shapes that
+// would broadcast are an error.
+Tensor MseLoss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::kMean);
+
+namespace inner {
+struct SmoothL1LossAttrs {
+  Reduction reduction = Reduction::kMean;
+  double beta = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reduction", reduction);
+    v.Field("beta", beta);
+  }
+};
+}  // namespace inner
+using SmoothL1LossOptions = inner::SmoothL1LossAttrs;
+
+// With d = |x - y|: d^2 / (2 beta) below beta, d - beta / 2 from there on; its mean or its sum.
+// It is HuberLoss divided by its delta; beta 0 is L1Loss. Two floating tensors of one shape and
+// dtype: shapes that would broadcast are an error. Throws on a negative or infinite beta.
+Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const SmoothL1LossOptions& options = {});
+
+struct HuberLossOptions {
+  Reduction reduction = Reduction::kMean;
+  double delta = 1;
+};
+
+// With d = |x - y|: d^2 / 2 below delta, delta (d - delta / 2) from there on (Huber, 1964); its
+// mean or its sum. It is delta times SmoothL1Loss with beta = delta. Two floating tensors of one
+// shape and dtype: shapes that would broadcast are an error. Throws unless delta is above 0 and
+// finite.
+Tensor HuberLoss(const Tensor& x, const Tensor& y, const HuberLossOptions& options = {});
+
+namespace inner {
+struct KlDivAttrs {
+  Reduction reduction = Reduction::kMean;
+  bool log_target = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reduction", reduction);
+    v.Field("log_target", log_target);
+  }
+};
+}  // namespace inner
+using KlDivOptions = inner::KlDivAttrs;
+
+// The terms p (log p - log_q) of the Kullback-Leibler divergence from q to p, 0 for p = 0, as
+// torch.nn.functional.kl_div. With `log_target` p is given as its logarithm. Two floating tensors
+// of one shape and dtype. The default mean is over all elements, as PyTorch's; the divergence of
+// distributions, averaged over a batch, is Reduction::kBatchMean.
+Tensor KlDiv(const Tensor& log_q, const Tensor& p, const KlDivOptions& options = {});
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LOSS_REGRESSION_H_

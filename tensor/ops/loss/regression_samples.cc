@@ -1,0 +1,66 @@
+#include <cmath>
+
+#include "tensor/ops/loss/loss_samples.h"
+#include "tensor/ops/loss/regression.h"
+
+namespace firn::testing {
+namespace {
+
+FIRN_REGISTER_SAMPLES(l1_loss) {
+  s.Reference(LossReference<LossAttrs>(
+      [](double x, double t, const LossAttrs&) { return std::abs(x - t); }));
+  AddLossSamples(s, LossAttrs{}, [](const Shape& shape, int which) {
+    return Uniform(shape, 2 * which, 2 * which + 1.5, static_cast<uint64_t>(which) + 1);
+  });
+  s.Add("equal", {Values({1, 2, 3}), Values({1, 0, 5})}, LossAttrs{Reduction::kNone})
+      .check_gradient = false;
+}
+
+FIRN_REGISTER_SAMPLES(mse_loss) {
+  s.Reference(LossReference<LossAttrs>(
+      [](double x, double t, const LossAttrs&) { return (x - t) * (x - t); }));
+  AddLossSamples(s, LossAttrs{}, [](const Shape& shape, int which) {
+    return Uniform(shape, which, which + 2, static_cast<uint64_t>(which) + 1);
+  });
+}
+
+FIRN_REGISTER_SAMPLES(smooth_l1_loss) {
+  s.Reference(LossReference<SmoothL1LossAttrs>([](double x, double t, const SmoothL1LossAttrs& a) {
+    const double d = std::abs(x - t);
+    return d < a.beta ? d * d / (2 * a.beta) : d - a.beta / 2;
+  }));
+  const auto make = [](const Shape& shape, int which) {
+    return Normal(shape, static_cast<uint64_t>(which) + 1);
+  };
+  AddLossSamples(s, SmoothL1LossAttrs{}, make);
+  const auto none = [](double beta) { return SmoothL1LossAttrs{Reduction::kNone, beta}; };
+  s.Add("beta", {make({7}, 0), make({7}, 1)}, none(0.5));
+  s.Add("large beta", {make({7}, 0), make({7}, 1)}, none(50));
+  s.Add("beta 0", {make({7}, 0), make({7}, 1)}, none(0));
+  s.AddError("beta", {make({7}, 0), make({7}, 1)}, none(-1),
+             "beta must be at least 0 and finite, got -1");
+}
+
+FIRN_REGISTER_SAMPLES(kl_div) {
+  s.Reference(LossReference<KlDivAttrs>([](double log_q, double p, const KlDivAttrs& a) {
+    if (a.log_target) return std::exp(p) * (p - log_q);
+    return p == 0 ? 0.0 : p * (std::log(p) - log_q);
+  }));
+  // Above the other distribution everywhere, so that terms do not cancel.
+  const auto probabilities = [](const Shape& shape, int which) {
+    return which == 0 ? Uniform(shape, -4, -2) : Uniform(shape, 0.3, 1, 2);
+  };
+  AddLossSamples(s, KlDivAttrs{}, probabilities);
+  const auto add = [&](const char* name, Tensor log_q, Tensor p, Reduction r, bool log_target) {
+    return &s.Add(name, {std::move(log_q), std::move(p)}, KlDivAttrs{r, log_target});
+  };
+  const Tensor log_q = Uniform({2, 3}, -4, -2), log_p = Uniform({2, 3}, -1, 0, 2);
+  add("of logarithms", log_q, log_p, Reduction::kNone, true);
+  add("of logarithms, mean", log_q, log_p, Reduction::kMean, true);
+  add("batch mean", log_q, Uniform({2, 3}, 0.3, 1, 2), Reduction::kBatchMean, false);
+  add("zeros", Values({-1, -2, -3}), Values({0, 0.5, 0}), Reduction::kNone, false)->check_gradient =
+      false;
+}
+
+}  // namespace
+}  // namespace firn::testing

@@ -1,0 +1,201 @@
+// Batch normalisation in training: one pass for the statistics of every channel, one for the
+// result. The gradient likewise: the sums over a channel, and then
+//   dx = a dz + b (x - mean) + c
+// with three numbers a channel.
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/batch_norm.h"
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/cuda/channels.cuh"
+#include "tensor/kernels/cuda/moments.cuh"
+#include "tensor/ops/norm/batch_norm.h"
+
+namespace firn::batch_norm_cuda {
+namespace {
+
+template <class Acc>
+FIRN_HOST_DEVICE Acc Activate(FusedActivation a, Acc z) {
+  if (a == FusedActivation::kRelu) return cpu::Activate<FusedActivation::kRelu>(z);
+  return a == FusedActivation::kTanh ? cpu::Activate<FusedActivation::kTanh>(z) : z;
+}
+template <class Acc>
+FIRN_HOST_DEVICE Acc ActivationGrad(FusedActivation a, Acc dy, Acc y) {
+  if (a == FusedActivation::kRelu) return cpu::ActivationGrad<FusedActivation::kRelu>(dy, y);
+  return a == FusedActivation::kTanh ? cpu::ActivationGrad<FusedActivation::kTanh>(dy, y) : dy;
+}
+
+// --- Forward -------------------------------------------------------------------------------------
+
+// Statistics of every channel, and the running ones moved.
+template <class T>
+struct StatisticsFold : cuda::MomentsFold<AccumulatorOf<T>> {
+  using Real = AccumulatorOf<T>;
+
+  double eps, momentum;
+  Real *mean, *invstd;
+  T *running_mean, *running_var;
+
+  FIRN_HOST_DEVICE void store(int64_t c, const cpu::Moments<Real>& m) const {
+    const auto count = static_cast<double>(m.count);
+    const auto squares = static_cast<double>(m.squares);
+    mean[c] = m.mean;
+    invstd[c] = static_cast<Real>(1 / std::sqrt(squares / count + eps));
+    Move(running_mean, c, static_cast<double>(m.mean));
+    Move(running_var, c, squares / (count - 1));
+  }
+  FIRN_HOST_DEVICE void Move(T* running, int64_t c, double batch) const {
+    if (running == nullptr) return;
+    const double old = static_cast<double>(running[c]);
+    running[c] = cpu::ConvertTo<T>((1 - momentum) * old + momentum * batch);
+  }
+};
+
+template <class T>
+struct Normalize {
+  using Acc = AccumulatorOf<T>;
+  struct Numbers {
+    Acc mean, scale, shift;
+  };
+
+  const T *weight, *bias;
+  const Acc *mean, *invstd;
+  FusedActivation activation;
+
+  FIRN_HOST_DEVICE Numbers of(int64_t c) const {
+    return {mean[c], weight == nullptr ? invstd[c] : static_cast<Acc>(weight[c]) * invstd[c],
+            bias == nullptr ? Acc{0} : static_cast<Acc>(bias[c])};
+  }
+  FIRN_HOST_DEVICE Acc operator()(const Numbers& a, Acc x) const {
+    return Activate(activation, (x - a.mean) * a.scale + a.shift);
+  }
+};
+
+size_t Workspace(const KernelQuery& q) {
+  return cuda::PlanChannels(q.in(0)).Bytes(sizeof(cpu::Moments<double>));
+}
+
+absl::Status Run(KernelContext& k) {
+  const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
+  const cuda::ReduceWork work = cuda::PlanChannels(k.in_spec(0));
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    StatisticsFold<T> fold;
+    fold.eps = a.eps;
+    fold.momentum = a.momentum;
+    fold.mean = k.out<Acc>(1);
+    fold.invstd = k.out<Acc>(2);
+    fold.running_mean = k.inout<T>(3);
+    fold.running_var = k.inout<T>(4);
+    FIRN_RETURN_IF_ERROR(cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0)));
+    const Normalize<T> f = {k.in<T>(1), k.in<T>(2), fold.mean, fold.invstd, a.activation};
+    return cuda::MapChannels(k, k.in_spec(0), f, k.out<T>(0), k.in<T>(0));
+  });
+}
+
+// --- The gradient: dy, x, y, weight, mean, invstd -> dx, dweight, dbias --------------------------
+
+template <class T>
+struct ChannelSums {
+  T dz, dz_x;  // of dz and of dz * (x - mean); then their means
+};
+
+template <class T>
+struct GradFold {
+  using Real = AccumulatorOf<T>;
+  using Acc = ChannelSums<Real>;
+  using State = Acc;
+
+  FusedActivation activation;
+  const Real *mean, *invstd;
+  Real count;
+  Acc* means;
+  T *dweight, *dbias;
+
+  FIRN_HOST_DEVICE State start() const { return {0, 0}; }
+  FIRN_HOST_DEVICE void add(State& s, int64_t c, int64_t, T dy, T x, T y) const {
+    const Real dz = ActivationGrad(activation, static_cast<Real>(dy), static_cast<Real>(y));
+    s.dz += dz;
+    s.dz_x += dz * (static_cast<Real>(x) - mean[c]);
+  }
+  FIRN_HOST_DEVICE Acc total(const State& s) const { return s; }
+  FIRN_HOST_DEVICE Acc combine(const Acc& a, const Acc& b) const {
+    return {a.dz + b.dz, a.dz_x + b.dz_x};
+  }
+  FIRN_HOST_DEVICE void store(int64_t c, const Acc& a) const {
+    means[c] = {a.dz / count, a.dz_x / count};
+    dweight[c] = static_cast<T>(a.dz_x * invstd[c]);
+    dbias[c] = static_cast<T>(a.dz);
+  }
+};
+
+template <class T>
+struct GradMap {
+  using Acc = AccumulatorOf<T>;
+  struct Numbers {
+    Acc mean, a, b, c;
+  };
+
+  FusedActivation activation;
+  const T* weight;
+  const Acc *mean, *invstd;
+  const ChannelSums<Acc>* means;
+
+  FIRN_HOST_DEVICE Numbers of(int64_t c) const {
+    const Acc s = invstd[c], a = weight == nullptr ? s : static_cast<Acc>(weight[c]) * s;
+    return {mean[c], a, -a * s * s * means[c].dz_x, -a * means[c].dz};
+  }
+  FIRN_HOST_DEVICE Acc operator()(const Numbers& v, Acc dy, Acc x, Acc y) const {
+    return v.a * ActivationGrad(activation, dy, y) + v.b * (x - v.mean) + v.c;
+  }
+};
+
+size_t MeansBytes(const cuda::ReduceWork& w) {
+  return static_cast<size_t>(w.results) * sizeof(ChannelSums<double>);
+}
+
+size_t GradWorkspace(const KernelQuery& q) {
+  const cuda::ReduceWork w = cuda::PlanChannels(q.in(0));
+  return MeansBytes(w) + w.Bytes(sizeof(ChannelSums<double>));
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  const FusedActivation activation = k.attrs<BatchNormAttrs>().activation;
+  const TensorSpec& spec = k.in_spec(0);
+  const cuda::ReduceWork w = cuda::PlanChannels(spec);
+  return VisitFloat(spec.dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    const T *dy = k.in<T>(0), *x = k.in<T>(1);
+    const T* y = k.has(2) ? k.in<T>(2) : dy;  // not looked at without an activation
+    const Acc *mean = k.in<Acc>(4), *invstd = k.in<Acc>(5);
+    auto* means = k.workspace<ChannelSums<Acc>>();
+    const auto count = static_cast<Acc>(w.length);
+    const GradFold<T> fold = {activation, mean, invstd, count, means, k.out<T>(1), k.out<T>(2)};
+    FIRN_RETURN_IF_ERROR(
+        cuda::ReduceWith(k, fold, w, k.workspace<char>() + MeansBytes(w), dy, x, y));
+    const GradMap<T> f = {activation, k.in<T>(3), mean, invstd, means};
+    return cuda::MapChannels(k, spec, f, k.out<T>(0), dy, x, y);
+  });
+}
+
+std::vector<Kernel> Training() {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = Workspace,
+           .layouts = cuda::ChannelLayouts,
+           .run = Run}};
+}
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(batch_norm_train) { return Training(); }
+FIRN_REGISTER_KERNELS(batch_norm_act_train) { return Training(); }
+FIRN_REGISTER_KERNELS(batch_norm_grad) {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = GradWorkspace,
+           .layouts = cuda::ChannelLayouts,
+           .run = RunGrad}};
+}
+
+}  // namespace firn::batch_norm_cuda

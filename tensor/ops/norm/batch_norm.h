@@ -1,0 +1,30 @@
+#ifndef FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_
+#define FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_
+
+#include "tensor/ops/norm/norm_options.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct BatchNormOptions {
+  bool training = false;
+  double momentum = 0.1;
+  double eps = 1e-5;
+  // Applied to the result in the same pass.
+  FusedActivation activation = FusedActivation::kNone;
+};
+
+// Batch normalisation (Ioffe & Szegedy, 2015; PyTorch's batch_norm) over all dimensions but the
+// second:
+//   y = activation((x - mean) / sqrt(var + eps) * weight + bias)
+// Training uses the batch's mean and biased variance and moves the running ones in place:
+// new = (1 - momentum) old + momentum batch, with the unbiased variance. Otherwise the running ones
+// are used. Undefined running statistics mean: always the batch's. Undefined weight, bias: 1, 0.
+// x: [n, c, ...], more than one value per channel in training      others: [c]
+Tensor BatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                 const Tensor& weight = {}, const Tensor& bias = {},
+                 const BatchNormOptions& options = {});
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_

@@ -1,0 +1,269 @@
+// layer_norm on rows: x as [rows, columns], statistics per row. The fused gradient makes dx row by
+// row and the column sums dweight and dbias in a fixed number of parts, added in order, so the
+// result does not depend on the number of threads. Recorded gradients (create_graph) are written
+// with operations:
+//   dx = invstd (dxhat - mean(dxhat) - xhat mean(dxhat xhat)),  dxhat = dy weight
+//
+// group_norm: a layer normalisation of [n * groups, rest] and a per-channel affine map.
+
+#include "tensor/ops/norm/layer_norm.h"
+
+#include <cmath>
+
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "tensor/apply.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/op.h"
+#include "tensor/ops/conv/channels.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/power.h"
+#include "tensor/ops/norm/norm_options.h"
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+constexpr int64_t kParts = 16;
+
+absl::Status Infer(InferContext& c) {
+  const Shape& x = c.shape(0);
+  for (int i : {1, 2}) {
+    FIRN_RETURN_IF(c.has(i) && c.shape(i)[0] != x[1],
+                   InvalidArgument(i == 1 ? "weight " : "bias ", c.shape(i).ToString(),
+                                   " does not fit the ", x[1], " normalised elements"));
+  }
+  c.set_out_like(0, 0);
+  c.set_out(1, StatisticsType(c.dtype(0)), Shape({x[0]}));
+  c.set_out(2, StatisticsType(c.dtype(0)), Shape({x[0]}));
+  return absl::OkStatus();
+}
+
+int64_t RowGrain(int64_t cols) { return std::max<int64_t>(1, 8192 / std::max<int64_t>(1, cols)); }
+
+// Mean and biased variance of a row; two passes, so that a large mean costs no digits.
+template <class Acc, class T>
+std::pair<Acc, Acc> RowStatistics(const T* x, int64_t n) {
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]);
+  const double mean = sum / static_cast<double>(n);
+  for (int64_t i = 0; i < n; ++i) {
+    const double d = static_cast<double>(x[i]) - mean;
+    squares += d * d;
+  }
+  return {static_cast<Acc>(mean), static_cast<Acc>(squares / static_cast<double>(n))};
+}
+
+absl::Status Run(KernelContext& k) {
+  const int64_t rows = k.in_spec(0).shape[0], cols = k.in_spec(0).shape[1];
+  const double eps = k.attrs<LayerNormAttrs>().eps;
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    const T *weight = k.in<T>(1), *bias = k.in<T>(2);
+    ParallelFor(rows, RowGrain(cols), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const T* x = k.in<T>(0) + r * cols;
+        T* y = k.out<T>(0) + r * cols;
+        const auto [mean, var] = RowStatistics<Acc>(x, cols);
+        const Acc invstd = static_cast<Acc>(1 / std::sqrt(static_cast<double>(var) + eps));
+        k.out<Acc>(1)[r] = mean;
+        k.out<Acc>(2)[r] = invstd;
+        for (int64_t i = 0; i < cols; ++i) {
+          const Acc w = weight == nullptr ? Acc{1} : static_cast<Acc>(weight[i]);
+          const Acc b = bias == nullptr ? Acc{0} : static_cast<Acc>(bias[i]);
+          y[i] = static_cast<T>((static_cast<Acc>(x[i]) - mean) * invstd * w + b);
+        }
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+// --- The fused gradient: dy, x, weight, mean, invstd -> dx, dweight, dbias
+// ------------------------
+
+absl::Status InferGrad(InferContext& c) {
+  const Shape& x = c.shape(1);
+  const DType statistics = StatisticsType(c.dtype(0));
+  const bool fits = c.shape(0) == x && (!c.has(2) || c.shape(2)[0] == x[1]) &&
+                    c.shape(3)[0] == x[0] && c.shape(4)[0] == x[0] && c.dtype(3) == statistics &&
+                    c.dtype(4) == statistics;
+  FIRN_RETURN_IF(!fits,
+                 InvalidArgument("dy, weight, mean and invstd do not fit x ", c.in(1).ToString()));
+  c.set_out_like(0, 1);
+  c.set_out(1, c.dtype(0), Shape({x[1]}));
+  c.set_out(2, c.dtype(0), Shape({x[1]}));
+  return absl::OkStatus();
+}
+
+size_t GradWorkspace(const KernelQuery& q) {
+  const size_t size = q.in(0).dtype == DType::kF64 ? sizeof(double) : sizeof(float);
+  return static_cast<size_t>(2 * kParts * q.in(0).shape[1]) * size;
+}
+
+// dx of row r; adds the row's share to the column sums.
+template <class T, class Acc>
+void GradRow(KernelContext& k, int64_t r, int64_t cols, Acc* dweight, Acc* dbias) {
+  const T *dy = k.in<T>(0) + r * cols, *x = k.in<T>(1) + r * cols, *weight = k.in<T>(2);
+  T* dx = k.out<T>(0) + r * cols;
+  const Acc mean = k.in<Acc>(3)[r], invstd = k.in<Acc>(4)[r];
+  double sum = 0, sum_xhat = 0;
+  for (int64_t i = 0; i < cols; ++i) {
+    const Acc g = static_cast<Acc>(dy[i]);
+    const Acc xhat = (static_cast<Acc>(x[i]) - mean) * invstd;
+    const Acc dxhat = weight == nullptr ? g : g * static_cast<Acc>(weight[i]);
+    sum += static_cast<double>(dxhat);
+    sum_xhat += static_cast<double>(dxhat * xhat);
+    dweight[i] += g * xhat;
+    dbias[i] += g;
+  }
+  const Acc m = static_cast<Acc>(sum / static_cast<double>(cols));
+  const Acc mx = static_cast<Acc>(sum_xhat / static_cast<double>(cols));
+  for (int64_t i = 0; i < cols; ++i) {
+    const Acc g = static_cast<Acc>(dy[i]);
+    const Acc xhat = (static_cast<Acc>(x[i]) - mean) * invstd;
+    const Acc dxhat = weight == nullptr ? g : g * static_cast<Acc>(weight[i]);
+    dx[i] = static_cast<T>(invstd * (dxhat - m - xhat * mx));
+  }
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  const int64_t rows = k.in_spec(0).shape[0], cols = k.in_spec(0).shape[1];
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    Acc* sums = k.workspace<Acc>();
+    std::fill(sums, sums + 2 * kParts * cols, Acc{0});
+    ParallelFor(kParts, rows * cols < 8192 ? kParts : 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) {
+        Acc* dweight = sums + 2 * part * cols;
+        for (int64_t r = rows * part / kParts; r < rows * (part + 1) / kParts; ++r) {
+          GradRow<T, Acc>(k, r, cols, dweight, dweight + cols);
+        }
+      }
+    });
+    for (int64_t i = 0; i < cols; ++i) {
+      Acc dweight = 0, dbias = 0;
+      for (int64_t part = 0; part < kParts; ++part) {
+        dweight += sums[2 * part * cols + i];
+        dbias += sums[(2 * part + 1) * cols + i];
+      }
+      k.out<T>(1)[i] = static_cast<T>(dweight);
+      k.out<T>(2)[i] = static_cast<T>(dbias);
+    }
+  });
+  return absl::OkStatus();
+}
+
+void RecordedGrad(GradContext& g) {
+  const Tensor &x = g.input(0), &weight = g.input(1), &dy = g.grad_output(0);
+  const auto cols = static_cast<double>(x.size(1));
+  const auto mean = [&](const Tensor& t) { return Mul(Sum(t, 1, true), 1 / cols); };
+  const Tensor centred = Sub(x, mean(x));
+  const Tensor invstd = Rsqrt(Add(mean(Square(centred)), g.attrs<LayerNormAttrs>().eps));
+  const Tensor xhat = Mul(centred, invstd);
+  if (g.needs(1)) g.set_grad_input(1, Sum(Mul(dy, xhat), 0));
+  if (g.needs(2)) g.set_grad_input(2, Sum(dy, 0));
+  if (!g.needs(0)) return;
+  const Tensor dxhat = weight.defined() ? Mul(dy, weight) : dy;
+  const Tensor inner = Sub(Sub(dxhat, mean(dxhat)), Mul(xhat, mean(Mul(dxhat, xhat))));
+  g.set_grad_input(0, Mul(inner, invstd));
+}
+
+void Grad(GradContext& g) {
+  if (GradEnabled()) return RecordedGrad(g);
+  TensorList d = Apply(TheOp<"layer_norm_grad">(),
+                       {g.grad_output(0), g.input(0), g.input(1), g.output(1), g.output(2)});
+  for (int i = 0; i < 3; ++i) g.set_grad_input(i, std::move(d[static_cast<size_t>(i)]));
+}
+
+ArgDecl Vector(std::string_view name, std::string_view like, bool optional) {
+  return {.name = name, .same_dtype_as = like, .min_rank = 1, .max_rank = 1, .optional = optional};
+}
+
+ArgDecl Statistics(std::string_view name) {
+  return {.name = name, .dtypes = kStatistics, .min_rank = 1, .max_rank = 1};
+}
+
+FIRN_REGISTER_OP(layer_norm) {
+  return {
+      .doc = "Normalises every row of a matrix.",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2, .max_rank = 2},
+                 Vector("weight", "x", true),
+                 Vector("bias", "x", true)},
+      .outputs = {{.name = "y"},
+                  {.name = "mean", .constant = true},
+                  {.name = "invstd", .constant = true}},
+      .attrs = AttrsOf<LayerNormAttrs>(),
+      .infer = Infer,
+      .grad = Grad,
+      .saves = {Saved::Input(0), Saved::Input(1), Saved::Output(1), Saved::Output(2)},
+      .kernels = {{.name = "loop", .run = Run}},
+  };
+}
+
+FIRN_REGISTER_OP(layer_norm_grad) {
+  return {
+      .doc =
+          "All gradients of layer_norm. Not differentiable: recorded gradients are written out "
+          "with other operations.",
+      .inputs = {{.name = "dy", .dtypes = kFloating, .min_rank = 2, .max_rank = 2},
+                 {.name = "x", .same_dtype_as = "dy", .min_rank = 2, .max_rank = 2},
+                 Vector("weight", "dy", true),
+                 Statistics("mean"),
+                 Statistics("invstd")},
+      .outputs = {{.name = "dx"}, {.name = "dweight"}, {.name = "dbias"}},
+      .infer = InferGrad,
+      .kernels = {{.name = "loop", .workspace = GradWorkspace, .run = RunGrad}},
+  };
+}
+
+}  // namespace
+
+Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                 const Tensor& bias, double eps) {
+  const OpDef& op = TheOp<"layer_norm">();
+  if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), op.name);
+  const int lead = x.rank() - normalized_shape.rank();
+  bool fits = lead >= 0 && normalized_shape.rank() > 0;
+  for (int i = 0; fits && i < normalized_shape.rank(); ++i) {
+    fits = x.shape()[lead + i] == normalized_shape[i];
+  }
+  for (const Tensor* t : {&weight, &bias}) fits &= !t->defined() || t->shape() == normalized_shape;
+  if (!fits) {
+    RaiseStatus(InvalidArgument("normalized_shape ", normalized_shape.ToString(),
+                                " must be the trailing sizes of x ", x.shape().ToString(),
+                                " and the shape of weight and bias"),
+                op.name);
+  }
+  const int64_t cols = normalized_shape.num_elements();
+  const int64_t rows = cols == 0 ? 0 : x.num_elements() / cols;
+  const auto flat = [&](const Tensor& t) { return t.defined() ? Reshape(t, {cols}) : t; };
+  const Tensor y = std::move(
+      Apply(op, {Reshape(x, {rows, cols}), flat(weight), flat(bias)}, LayerNormAttrs{eps})[0]);
+  return Reshape(y, x.shape());
+}
+
+Tensor GroupNorm(const Tensor& x, int64_t num_groups, const Tensor& weight, const Tensor& bias,
+                 double eps) {
+  if (!x.defined() || x.rank() < 2) {
+    RaiseStatus(InvalidArgument("x must have at least 2 dimensions, got ",
+                                x.defined() ? x.spec().ToString() : "an undefined tensor"),
+                "group_norm");
+  }
+  if (num_groups < 1 || x.size(1) % num_groups != 0) {
+    RaiseStatus(InvalidArgument("num_groups ", num_groups, " must divide the ", x.size(1),
+                                " channels of x ", x.shape().ToString()),
+                "group_norm");
+  }
+  if (x.num_elements() == 0) return ChannelAffine(x, weight, bias);
+  const int64_t rows = x.size(0) * num_groups;
+  const Shape row{x.num_elements() / rows};
+  const Tensor y = LayerNorm(Reshape(x, {rows, row[0]}), row, {}, {}, eps);
+  return ChannelAffine(Reshape(y, x.shape()), weight, bias);
+}
+
+}  // namespace firn

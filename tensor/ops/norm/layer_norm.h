@@ -1,0 +1,23 @@
+#ifndef FIRN_TENSOR_OPS_NORM_LAYER_NORM_H_
+#define FIRN_TENSOR_OPS_NORM_LAYER_NORM_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// Layer normalisation (Ba et al., 2016; PyTorch's layer_norm) over the trailing dimensions
+// `normalized_shape`:
+//   y = (x - mean) / sqrt(var + eps) * weight + bias        (biased variance)
+// x: [..., normalized_shape]      weight, bias: normalized_shape, or undefined for 1 and 0
+Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                 const Tensor& bias = {}, double eps = 1e-5);
+
+// Group normalisation (Wu & He, 2018; PyTorch's group_norm): statistics per sample over each of
+// `num_groups` equal groups of channels, then a scale and shift per channel.
+// x: [n, c, ...]      weight, bias: [c], or undefined for 1 and 0
+Tensor GroupNorm(const Tensor& x, int64_t num_groups, const Tensor& weight = {},
+                 const Tensor& bias = {}, double eps = 1e-5);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_NORM_LAYER_NORM_H_

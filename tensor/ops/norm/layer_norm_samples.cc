@@ -1,0 +1,83 @@
+#include <cmath>
+
+#include "tensor/ops/norm/norm_options.h"
+#include "tensor/samples.h"
+
+namespace firn::testing {
+namespace {
+
+std::vector<RefTensor> Normalized(absl::Span<const RefTensor> in, AttrsRef attrs) {
+  const RefTensor& x = in[0];
+  const int64_t rows = x.shape[0], cols = x.shape[1];
+  RefTensor y(x.shape), mean(Shape({rows})), invstd(Shape({rows}));
+  for (int64_t r = 0; r < rows; ++r) {
+    double var = 0;
+    for (int64_t c = 0; c < cols; ++c) mean[r] += x[r * cols + c] / static_cast<double>(cols);
+    for (int64_t c = 0; c < cols; ++c) {
+      var += std::pow(x[r * cols + c] - mean[r], 2) / static_cast<double>(cols);
+    }
+    invstd[r] = 1 / std::sqrt(var + attrs.get<LayerNormAttrs>().eps);
+    for (int64_t c = 0; c < cols; ++c) {
+      y[r * cols + c] = (x[r * cols + c] - mean[r]) * invstd[r] * (in[1].defined() ? in[1][c] : 1) +
+                        (in[2].defined() ? in[2][c] : 0);
+    }
+  }
+  return {y, mean, invstd};
+}
+
+// The chain rule through mean and variance, term by term.
+std::vector<RefTensor> Gradients(absl::Span<const RefTensor> in, AttrsRef) {
+  const RefTensor &dy = in[0], &x = in[1], &mean = in[3], &invstd = in[4];
+  const int64_t rows = x.shape[0], cols = x.shape[1];
+  const auto n = static_cast<double>(cols);
+  RefTensor dx(x.shape), dweight(Shape({cols})), dbias(Shape({cols}));
+  for (int64_t r = 0; r < rows; ++r) {
+    double dvar = 0, dmean = 0;
+    for (int64_t c = 0; c < cols; ++c) {
+      const int64_t i = r * cols + c;
+      const double centred = x[i] - mean[r];
+      const double dxhat = dy[i] * (in[2].defined() ? in[2][c] : 1);
+      dvar += dxhat * centred * -0.5 * std::pow(invstd[r], 3);
+      dmean -= dxhat * invstd[r];
+      dweight[c] += dy[i] * centred * invstd[r];
+      dbias[c] += dy[i];
+      dx[i] = dxhat * invstd[r];
+    }
+    for (int64_t c = 0; c < cols; ++c) {
+      dx[r * cols + c] += dvar * 2 * (x[r * cols + c] - mean[r]) / n + dmean / n;
+    }
+  }
+  return {dx, dweight, dbias};
+}
+
+FIRN_REGISTER_SAMPLES(layer_norm) {
+  s.Reference(Normalized);
+  const Tensor none;
+  s.Add("matrix", {Normal({3, 5}), Normal({5}, 2), Normal({5}, 3)}, LayerNormAttrs{});
+  s.Add("no affine map, other eps", {Normal({4, 7}), none, none}, LayerNormAttrs{.eps = 0.1});
+  s.Add("long rows", {Normal({2, 70}), Normal({70}, 2), none}, LayerNormAttrs{});
+  s.AddLarge("512x768", {Normal({512, 768}), Normal({768}, 2), Normal({768}, 3)}, LayerNormAttrs{},
+             3e6, 3.1e6);
+  s.AddError("weight", {Normal({2, 3}), Normal({2}), none}, LayerNormAttrs{},
+             "weight [2] does not fit the 3 normalised elements");
+  s.AddError("rank", {Normal({3}), none, none}, LayerNormAttrs{}, "x must have 2 dimensions");
+}
+
+FIRN_REGISTER_SAMPLES(layer_norm_grad) {
+  s.Reference(Gradients);
+  const Tensor none;
+  s.Add("matrix", {Normal({3, 5}), Normal({3, 5}, 2), Normal({5}, 3), Normal({3}, 4),
+                   Uniform({3}, 0.5, 2, 5)});
+  s.Add("no weight, more rows than parts",
+        {Normal({19, 4}), Normal({19, 4}, 2), none, Normal({19}, 4), Uniform({19}, 0.5, 2, 5)});
+  s.AddLarge("512x768",
+             {Normal({512, 768}), Normal({512, 768}, 2), Normal({768}, 3), Normal({512}, 4),
+              Uniform({512}, 0.5, 2, 5)},
+             {}, 5e6, 4.7e6);
+  s.AddError("mean",
+             {Normal({3, 5}), Normal({3, 5}, 2), none, Normal({5}, 4), Uniform({3}, 0.5, 2, 5)}, {},
+             "do not fit x");
+}
+
+}  // namespace
+}  // namespace firn::testing

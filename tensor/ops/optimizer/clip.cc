@@ -1,0 +1,165 @@
+// clip_grad_norm: one pass that reads for the norm and, when it is too large, one that scales.
+//
+// Each block of elements has a partial sum of its own, in f64, and the sums are added in the order
+// of the blocks: the norm depends neither on timing nor on the number of threads.
+//
+// clip_grad_value: one pass over the elements of all tensors.
+
+#include "tensor/ops/optimizer/clip.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/multi_tensor.h"
+#include "tensor/op.h"
+#include "tensor/ops/optimizer/clip_fn.h"
+
+namespace firn {
+namespace {
+
+absl::Status InferClipGradNorm(InferContext& c) {
+  const ClipGradNormAttrs& a = c.attrs<ClipGradNormAttrs>();
+  FIRN_RETURN_IF(!(a.max_norm >= 0), InvalidArgument("max_norm is ", a.max_norm,
+                                                     " (want a number that is not ", "negative)"));
+  FIRN_RETURN_IF(!(a.p > 0), InvalidArgument("p is ", a.p, " (want a positive number)"));
+  c.set_out(0, c.dtype(0) == DType::kF64 ? DType::kF64 : DType::kF32, Shape());
+  return absl::OkStatus();
+}
+
+size_t NumBlocks(int64_t elements, int tensors) {
+  // Counts every tensor's last block as whole: at least as many as TensorRow makes.
+  return static_cast<size_t>(elements / cpu::kMultiTensorBlock + tensors);
+}
+
+size_t WorkspaceBytes(const KernelQuery& q) {
+  int64_t elements = 0;
+  for (int i = 0; i < q.num_inputs(); ++i) elements += q.in(i).num_elements();
+  return NumBlocks(elements, q.num_inputs()) * sizeof(double);
+}
+
+// sum |x|^p, or, for p = infinity, max |x|.
+template <class T>
+double PartialNorm(const T* x, int64_t begin, int64_t end, double p) {
+  using C = cpu::ComputeOf<T>;
+  double sum = 0;
+  if (p == 2) {
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = begin; i < end; ++i) {
+      const double v = static_cast<double>(static_cast<C>(x[i]));
+      sum += v * v;
+    }
+    return sum;
+  }
+  const bool largest = std::isinf(p);
+  for (int64_t i = begin; i < end; ++i) {
+    const double v = std::abs(static_cast<double>(static_cast<C>(x[i])));
+    if (largest) {
+      sum = v > sum || std::isnan(v) ? v : sum;
+      if (std::isnan(v)) break;  // no later element may win over it
+    } else {
+      sum += p == 1 ? v : std::pow(v, p);
+    }
+  }
+  return sum;
+}
+
+double TotalNorm(const KernelContext& k, const cpu::TensorRow& row, double p) {
+  const PartialNormFn norm = {p};
+  double* partial = k.workspace<double>();
+  ParallelFor(row.num_blocks(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      partial[b] = 0;
+      row.VisitBlock(b, [&](int i, int64_t from, int64_t to) {
+        VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
+          partial[b] = norm(partial[b], PartialNorm(k.in<T>(i), from, to, p));
+        });
+      });
+    }
+  });
+  double total = 0;
+  for (int64_t b = 0; b < row.num_blocks(); ++b) total = norm(total, partial[b]);
+  return norm.Root(total);
+}
+
+absl::Status RunClipGradNorm(KernelContext& k) {
+  const ClipGradNormAttrs& a = k.attrs<ClipGradNormAttrs>();
+  const cpu::TensorRow row(k, 0, 1);
+  const double norm = TotalNorm(k, row, a.p);
+  if (k.out_spec().dtype == DType::kF64) {
+    *k.out<double>() = norm;
+  } else {
+    *k.out<float>() = static_cast<float>(norm);
+  }
+  const double factor = ClipFactor(a.max_norm, norm);
+  if (factor >= 1) return absl::OkStatus();  // not for NaN, which everything becomes
+  row.ForEachPiece([&](int i, int64_t begin, int64_t end) {
+    VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
+      using C = cpu::ComputeOf<T>;
+      T* x = k.inout<T>(i);
+      const C scale = static_cast<C>(factor);
+      for (int64_t j = begin; j < end; ++j) x[j] = static_cast<T>(static_cast<C>(x[j]) * scale);
+    });
+  });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(clip_grad_norm) {
+  return {
+      .doc = "Scales tensors in place to a joint norm of at most max_norm. Not differentiable.",
+      .inputs = {{.name = "grads", .dtypes = kFloating, .inout = true, .variadic = true}},
+      .outputs = {{"total_norm"}},
+      .attrs = AttrsOf<ClipGradNormAttrs>(),
+      .infer = InferClipGradNorm,
+      .kernels = {{.name = "loop", .workspace = WorkspaceBytes, .run = RunClipGradNorm}},
+  };
+}
+
+absl::Status InferClipGradValue(InferContext& c) {
+  const double limit = c.attrs<ClipGradValueAttrs>().limit;
+  FIRN_RETURN_IF(!(limit >= 0),
+                 InvalidArgument("limit is ", limit, " (want a number that is not negative)"));
+  return absl::OkStatus();
+}
+
+absl::Status RunClipGradValue(KernelContext& k) {
+  const double limit = k.attrs<ClipGradValueAttrs>().limit;
+  cpu::TensorRow(k, 0, 1).ForEachPiece([&](int i, int64_t begin, int64_t end) {
+    VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
+      using C = cpu::ComputeOf<T>;
+      T* x = k.inout<T>(i);
+      const C high = static_cast<C>(limit), low = -high;
+      for (int64_t j = begin; j < end; ++j) {
+        const C v = static_cast<C>(x[j]);
+        const C above = v > high ? high : v;
+        x[j] = static_cast<T>(above < low ? low : above);
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(clip_grad_value) {
+  return {
+      .doc = "Cuts elements off at -limit and limit, in place. Not differentiable.",
+      .inputs = {{.name = "grads", .dtypes = kFloating, .inout = true, .variadic = true}},
+      .attrs = AttrsOf<ClipGradValueAttrs>(),
+      .infer = InferClipGradValue,
+      .kernels = {{.name = "loop", .run = RunClipGradValue}},
+  };
+}
+
+}  // namespace
+
+Tensor inner::ClipGradNorm(const std::vector<Tensor>& grads, double max_norm, double p) {
+  const std::vector<TensorRef> in(grads.begin(), grads.end());
+  return Apply1(TheOp<"clip_grad_norm">(), in, ClipGradNormAttrs{.max_norm = max_norm, .p = p});
+}
+
+void inner::ClipGradValue(const std::vector<Tensor>& grads, double limit) {
+  const std::vector<TensorRef> in(grads.begin(), grads.end());
+  Apply(TheOp<"clip_grad_value">(), in, ClipGradValueAttrs{.limit = limit});
+}
+
+}  // namespace firn

@@ -1,0 +1,20 @@
+#ifndef FIRN_TENSOR_OPS_OPTIMIZER_UPDATE_H_
+#define FIRN_TENSOR_OPS_OPTIMIZER_UPDATE_H_
+
+#include "tensor/tensor.h"
+
+namespace firn {
+
+// Overwrites target's elements, in place, with those of `source`, broadcast and converted to its
+// dtype. `source` may overlap `target`. Throws when source does not broadcast to target's shape,
+// and while the gradient of either is being recorded (use NoGradScope).
+void Assign(const Tensor& target, const Tensor& source);
+
+namespace inner {
+// target += source in place; one dtype and shape. Throws while target's gradient is being recorded.
+void Accumulate(const Tensor& target, const Tensor& source);
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_OPTIMIZER_UPDATE_H_

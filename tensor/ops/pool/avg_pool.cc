@@ -1,0 +1,202 @@
+// avg_pool2d (fixed and adaptive windows) and its gradient. Both are linear, and each is the
+// other's gradient.
+//
+// adaptive_avg_pool2d: avg_pool2d with adaptive windows.
+
+#include "tensor/ops/pool/avg_pool.h"
+
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/planes.h"
+#include "tensor/op.h"
+#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/pool/pool_window.h"
+
+namespace firn {
+namespace {
+
+Tensor AvgPool2dGrad(const Tensor& grad, const PoolAttrs& attrs);
+
+Size2 ImageOf(const Shape& s) { return {s[2], s[3]}; }
+
+absl::Status CheckAttrs(const PoolAttrs& a) {
+  FIRN_RETURN_IF(a.divisor_override < 0,
+                 InvalidArgument("divisor_override ", a.divisor_override, " (want >= 0)"));
+  FIRN_RETURN_IF(a.dilation != Size2(1), InvalidArgument("averages have no dilation"));
+  return absl::OkStatus();
+}
+
+absl::Status Infer(InferContext& c) {
+  const Shape& x = c.shape(0);
+  const PoolAttrs& a = c.attrs<PoolAttrs>();
+  FIRN_RETURN_IF_ERROR(CheckAttrs(a));
+  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(ImageOf(x), a));
+  FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({x[0], x[1], out.h, out.w}));
+  c.set_out(0, c.dtype(0), y);
+  return absl::OkStatus();
+}
+
+absl::Status InferGrad(InferContext& c) {
+  const Shape& g = c.shape(0);
+  const PoolAttrs& a = c.attrs<PoolAttrs>();
+  FIRN_RETURN_IF_ERROR(CheckAttrs(a));
+  FIRN_ASSIGN_OR_RETURN(const Shape x, Shape::Make({g[0], g[1], a.image.h, a.image.w}));
+  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(a.image, a));
+  FIRN_RETURN_IF(out != ImageOf(g), InvalidArgument("pooling the image gives (", out.h, ", ", out.w,
+                                                    "), grad is ", g.ToString()));
+  c.set_out(0, c.dtype(0), x);
+  return absl::OkStatus();
+}
+
+// Calls f(output pixel, rows, columns, 1 / divisor) for every window.
+template <class F>
+void ForEachWindow(Size2 image, Size2 out, const PoolAttrs& a, F&& f) {
+  for (int64_t i = 0; i < out.h; ++i) {
+    const PoolSpan rows =
+        PoolWindow(i, image.h, a.kernel.h, a.stride.h, a.padding.h, 1, a.adaptive.h);
+    for (int64_t j = 0; j < out.w; ++j) {
+      const PoolSpan cols =
+          PoolWindow(j, image.w, a.kernel.w, a.stride.w, a.padding.w, 1, a.adaptive.w);
+      int64_t divisor = a.divisor_override;
+      if (divisor == 0) {
+        divisor = a.count_include_pad ? rows.padded * cols.padded
+                                      : (rows.end - rows.begin) * (cols.end - cols.begin);
+      }
+      f(i * out.w + j, rows, cols, divisor);
+    }
+  }
+}
+
+absl::Status Run(KernelContext& k) {
+  const PoolAttrs& a = k.attrs<PoolAttrs>();
+  const Size2 in = ImageOf(k.in_spec(0).shape), out = ImageOf(k.out_spec().shape);
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    const T* x = k.in<T>(0);
+    T* y = k.out<T>();
+    cpu::ForEachPlane(k.in_spec(0), in.h * in.w, [&](int64_t plane, auto block) {
+      constexpr int kBlock = decltype(block)::value;
+      const T* from = x + plane * in.h * in.w * kBlock;
+      T* to = y + plane * out.h * out.w * kBlock;
+      ForEachWindow(in, out, a, [&](int64_t pixel, PoolSpan rows, PoolSpan cols, int64_t divisor) {
+        Acc sum[kBlock] = {};
+        for (int64_t i = rows.begin; i < rows.end; ++i) {
+          for (int64_t j = cols.begin; j < cols.end; ++j) {
+            for (int b = 0; b < kBlock; ++b) {
+              sum[b] += static_cast<Acc>(from[(i * in.w + j) * kBlock + b]);
+            }
+          }
+        }
+        for (int b = 0; b < kBlock; ++b) {
+          to[pixel * kBlock + b] = static_cast<T>(sum[b] / static_cast<Acc>(divisor));
+        }
+      });
+    });
+  });
+  return absl::OkStatus();
+}
+
+// In blocks wherever the channels allow: windows are then worked on for many channels at once, what
+// comes next is usually a convolution's gradient, and `grad` is the smaller one to reorder.
+void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
+  want.in[0] = want.out[0] = cpu::KernelBlock(q.in(0).shape);
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  const PoolAttrs& a = k.attrs<PoolAttrs>();
+  const Size2 in = a.image, out = ImageOf(k.in_spec(0).shape);
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    constexpr bool kDirect = std::is_same_v<T, Acc>;
+    const T* g = k.in<T>(0);
+    T* x = k.out<T>();
+    Acc* sums = kDirect ? reinterpret_cast<Acc*>(x) : k.workspace<Acc>();
+    cpu::ForEachPlane(k.out_spec(), in.h * in.w, [&](int64_t plane, auto block) {
+      constexpr int kBlock = decltype(block)::value;
+      const int64_t begin = plane * in.h * in.w * kBlock, n = in.h * in.w * kBlock;
+      Acc* to = sums + begin;
+      const T* from = g + plane * out.h * out.w * kBlock;
+      std::fill(to, to + n, Acc(0));
+      ForEachWindow(in, out, a, [&](int64_t pixel, PoolSpan rows, PoolSpan cols, int64_t divisor) {
+        Acc share[kBlock];
+        for (int b = 0; b < kBlock; ++b) {
+          share[b] = static_cast<Acc>(from[pixel * kBlock + b]) / static_cast<Acc>(divisor);
+        }
+        for (int64_t i = rows.begin; i < rows.end; ++i) {
+          for (int64_t j = cols.begin; j < cols.end; ++j) {
+            Acc* at = to + (i * in.w + j) * kBlock;
+            for (int b = 0; b < kBlock; ++b) at[b] += share[b];
+          }
+        }
+      });
+      if constexpr (!kDirect) {
+        for (int64_t i = 0; i < n; ++i) x[begin + i] = static_cast<T>(to[i]);
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+void Grad(GradContext& g) {
+  PoolAttrs a = g.attrs<PoolAttrs>();
+  a.image = ImageOf(g.input_shape(0));
+  g.set_grad_input(0, AvgPool2dGrad(g.grad_output(), a));
+}
+
+void GradOfGrad(GradContext& g) {
+  g.set_grad_input(0, AvgPool2dWith(g.grad_output(), g.attrs<PoolAttrs>()));
+}
+
+FIRN_REGISTER_OP(avg_pool2d) {
+  return {
+      .doc = "The average of each window.",
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<PoolAttrs>(),
+      .infer = Infer,
+      .grad = Grad,
+      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = Run}},
+  };
+}
+
+FIRN_REGISTER_OP(avg_pool2d_grad) {
+  return {
+      .doc = "Spreads each average's gradient over its window.",
+      .inputs = {{.name = "grad", .dtypes = kFloating, .min_rank = 4, .max_rank = 4}},
+      .outputs = {{.name = "image_grad"}},
+      .attrs = AttrsOf<PoolAttrs>(),
+      .infer = InferGrad,
+      .grad = GradOfGrad,
+      .kernels = {{.name = "loop",
+                   .workspace = internal::PoolSumsBytes,
+                   .layouts = GradLayouts,
+                   .run = RunGrad}},
+  };
+}
+
+Tensor AvgPool2dGrad(const Tensor& grad, const PoolAttrs& attrs) {
+  return Apply1(TheOp<"avg_pool2d_grad">(), {grad}, attrs);
+}
+
+}  // namespace
+
+Tensor inner::AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs) {
+  return Apply1(TheOp<"avg_pool2d">(), {x}, attrs);
+}
+
+Tensor AvgPool2d(const Tensor& x, const AvgPool2dOptions& o) {
+  return AvgPool2dWith(x, PoolAttrs{.kernel = o.kernel,
+                                    .stride = o.stride.value_or(o.kernel),
+                                    .padding = o.padding,
+                                    .ceil_mode = o.ceil_mode,
+                                    .count_include_pad = o.count_include_pad,
+                                    .divisor_override = o.divisor_override});
+}
+
+Tensor AdaptiveAvgPool2d(const Tensor& x, Size2 output_size) {
+  // Size 0 would mean windows that are not adaptive.
+  RaiseIfError(internal::CheckOption("output_size", output_size, 1), "adaptive_avg_pool2d");
+  return AvgPool2dWith(x, PoolAttrs{.adaptive = output_size});
+}
+
+}  // namespace firn

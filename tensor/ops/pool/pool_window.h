@@ -1,0 +1,83 @@
+#ifndef FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
+#define FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
+
+// What the 2-D pooling operations share on every device.
+
+#include "tensor/op.h"
+#include "tensor/ops/conv/conv_problem.h"
+
+namespace firn {
+
+namespace inner {
+struct PoolAttrs {
+  Size2 kernel = 1, stride = 1, padding = 0, dilation = 1;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+  int64_t divisor_override = 0;
+  // Not (0, 0): window i of n covers [floor(i in / n), ceil((i + 1) in / n)), whatever the above
+  // says.
+  Size2 adaptive = 0;
+  // The image size, for the gradient operations, whose inputs do not tell it.
+  Size2 image = 0;
+
+  // Kernel 0, of the gradient operations: their values and indices need not come from windows.
+  bool knows_windows() const { return kernel != Size2(0); }
+  bool is_adaptive() const { return adaptive.h != 0 || adaptive.w != 0; }
+  template <class V>
+  void Visit(V& v) {
+    v.Field("kernel_h", kernel.h);
+    v.Field("kernel_w", kernel.w);
+    v.Field("stride_h", stride.h);
+    v.Field("stride_w", stride.w);
+    v.Field("padding_h", padding.h);
+    v.Field("padding_w", padding.w);
+    v.Field("dilation_h", dilation.h);
+    v.Field("dilation_w", dilation.w);
+    v.Field("ceil_mode", ceil_mode);
+    v.Field("count_include_pad", count_include_pad);
+    v.Field("divisor_override", divisor_override);
+    v.Field("adaptive_h", adaptive.h);
+    v.Field("adaptive_w", adaptive.w);
+    v.Field("image_h", image.h);
+    v.Field("image_w", image.w);
+  }
+};
+
+// Size of the pooled image, or an error naming the option that does not fit.
+absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a);
+}  // namespace inner
+
+namespace inner::internal {
+
+// The workspace of a gradient whose overlapping windows add up in float: of half types, a sum for
+// each element of the result; others add up in the result itself.
+inline size_t PoolSumsBytes(const KernelQuery& q) {
+  const bool half = SizeOf(q.out().dtype) < static_cast<int64_t>(sizeof(float));
+  return half ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
+}
+
+}  // namespace inner::internal
+
+namespace inner {
+// One axis of one window: the taps inside the image, and its extent with padding for averages.
+struct PoolSpan {
+  int64_t begin, end;  // end is exclusive; taps are begin, begin + dilation, ...
+  int64_t padded;      // positions of begin..end were padding counted too
+};
+FIRN_HOST_DEVICE inline PoolSpan PoolWindow(int64_t o, int64_t in, int64_t kernel, int64_t stride,
+                                            int64_t padding, int64_t dilation, int64_t adaptive) {
+  if (adaptive != 0) {
+    const int64_t begin = o * in / adaptive, end = ((o + 1) * in + adaptive - 1) / adaptive;
+    return {begin, end, end - begin};
+  }
+  const int64_t start = o * stride - padding;
+  const int64_t stop = start + dilation * (kernel - 1) + 1;
+  const int64_t padded_stop = stop < in + padding ? stop : in + padding;
+  const int64_t skipped = start < 0 ? (-start + dilation - 1) / dilation * dilation : 0;
+  return {start + skipped, stop < in ? stop : in, padded_stop - start};
+}
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_

@@ -1,0 +1,238 @@
+// rand: uniform numbers, multiples of 2^-24 (f32), 2^-53 (f64), 2^-11 (f16) or 2^-8 (bf16) scaled
+// to [low, high). Where rounding would give `high`, the result is `low`.
+//
+// randn: normal numbers by Box and Muller's method (device/philox.h), two from each pair of uniform
+// ones. A counter gives four f32 or two f64.
+//
+// randint: 64 random bits a number, scaled to the range by a 128-bit product.
+//
+// bernoulli: 1 where a random word lies below p * 2^32.
+
+#include "tensor/ops/random/draws.h"
+
+#include <cmath>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/cpu/random.h"
+#include "tensor/ops/random/draws_fn.h"
+#include "tensor/ops/random/random_rules.h"
+
+namespace firn {
+namespace {
+
+absl::Status InferRand(InferContext& c) {
+  const RandAttrs& a = c.attrs<RandAttrs>();
+  FIRN_RETURN_IF(!(a.low < a.high) || !std::isfinite(a.high - a.low),
+                 InvalidArgument("[", a.low, ", ", a.high, ") is no interval"));
+  return InferRandom(c, a.shape, a.dtype, kFloating);
+}
+
+absl::Status RunRand(KernelContext& k) {
+  const RandAttrs& a = k.attrs<RandAttrs>();
+  const int64_t n = k.out_spec().num_elements();
+  VisitFloat(a.dtype, [&]<class T>(TypeTag<T>) {
+    T* out = k.out<T>();
+    const RandFn<T> f(a);
+    if constexpr (std::is_same_v<T, double>) {
+      const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 2));
+      cpu::ForEachWordPair(at, n,
+                           [&](int64_t e, uint32_t high, uint32_t low) { out[e] = f(high, low); });
+    } else {
+      const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 4));
+      cpu::ForEachWord(at, n, [&](int64_t e, uint32_t word) { out[e] = f(word); });
+    }
+  });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(rand) {
+  return {
+      .doc = "Numbers uniform on [low, high). Not differentiable.",
+      .inputs = {GeneratorState()},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<RandAttrs>(),
+      .infer = InferRand,
+      .random = true,
+      .kernels = {{.name = "loop", .run = RunRand}},
+  };
+}
+
+absl::Status InferRandn(InferContext& c) {
+  const RandnAttrs& a = c.attrs<RandnAttrs>();
+  FIRN_RETURN_IF(!(a.std >= 0), InvalidArgument("std ", a.std, " is negative"));
+  return InferRandom(c, a.shape, a.dtype, kFloating);
+}
+
+absl::Status RunRandn(KernelContext& k) {
+  const RandnAttrs& a = k.attrs<RandnAttrs>();
+  const int64_t n = k.out_spec().num_elements();
+  VisitFloat(a.dtype, [&]<class T>(TypeTag<T>) {
+    using Acc = AccumulatorOf<T>;
+    T* out = k.out<T>();
+    const Acc mean = static_cast<Acc>(a.mean), std = static_cast<Acc>(a.std);
+    const auto put = [&](int64_t e, Acc v) {
+      if (e < n) out[e] = static_cast<T>(mean + std * v);
+    };
+    const auto for_each_counter = [&](int64_t elements, const auto& f) {
+      const int64_t counters = cpu::CeilDiv(n, elements);
+      const PhiloxState at = cpu::TakeCounters(k, 0, counters);
+      ParallelFor(counters, cpu::kCounterGrain / 4,
+                  [&](int64_t begin, int64_t end) { cpu::ForEachCounter(at, begin, end, f); });
+    };
+    if constexpr (std::is_same_v<T, double>) {
+      for_each_counter(2, [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
+        const auto [u, v] = NormalDoubles({{w0, w1, w2, w3}});
+        put(2 * c, u);
+        put(2 * c + 1, v);
+      });
+    } else {
+      for_each_counter(4, [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
+        const auto [u, v] = NormalFloats(w0, w1);
+        const auto [x, y] = NormalFloats(w2, w3);
+        put(4 * c, u);
+        put(4 * c + 1, v);
+        put(4 * c + 2, x);
+        put(4 * c + 3, y);
+      });
+    }
+  });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(randn) {
+  return {
+      .doc = "Normally distributed numbers. Not differentiable.",
+      .inputs = {GeneratorState()},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<RandnAttrs>(),
+      .infer = InferRandn,
+      .random = true,
+      .kernels = {{.name = "loop", .run = RunRandn}},
+  };
+}
+
+absl::Status InferRandint(InferContext& c) {
+  const RandintAttrs& a = c.attrs<RandintAttrs>();
+  FIRN_RETURN_IF(a.low >= a.high, InvalidArgument("[", a.low, ", ", a.high, ") is no interval"));
+  FIRN_RETURN_IF_ERROR(InferRandom(c, a.shape, a.dtype, kNumeric));
+  const bool holds = VisitNumeric(a.dtype, [&]<class T>(TypeTag<T>) {
+    const auto same = [](int64_t v) { return cpu::ConvertTo<int64_t>(cpu::ConvertTo<T>(v)) == v; };
+    return same(a.low) && same(a.high - 1);
+  });
+  FIRN_RETURN_IF(!holds, InvalidArgument(DTypeName(a.dtype), " cannot hold the numbers of [", a.low,
+                                         ", ", a.high, ")"));
+  return absl::OkStatus();
+}
+
+absl::Status RunRandint(KernelContext& k) {
+  const RandintAttrs& a = k.attrs<RandintAttrs>();
+  const int64_t n = k.out_spec().num_elements();
+  const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 2));
+  const uint64_t low = static_cast<uint64_t>(a.low);
+  const uint64_t range = static_cast<uint64_t>(a.high) - low;
+  VisitNumeric(a.dtype, [&]<class T>(TypeTag<T>) {
+    T* out = k.out<T>();
+    cpu::ForEachWordPair(at, n, [&](int64_t e, uint32_t high_word, uint32_t low_word) {
+      const uint64_t v = low + cpu::BelowFrom(range, high_word, low_word);
+      out[e] = cpu::ConvertTo<T>(static_cast<int64_t>(v));
+    });
+  });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(randint) {
+  return {
+      .doc = "Integers uniform on [low, high). Not differentiable.",
+      .inputs = {GeneratorState()},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<RandintAttrs>(),
+      .infer = InferRandint,
+      .random = true,
+      .kernels = {{.name = "loop", .run = RunRandint}},
+  };
+}
+
+absl::Status InferBernoulli(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(CheckState(c, 0));
+  c.set_out_like(0, 1);
+  return absl::OkStatus();
+}
+
+template <class T>
+absl::Status CheckProbabilities(const T* p, int64_t n) {
+  bool good = true;
+  for (int64_t i = 0; i < n; ++i) good &= p[i] >= T(0) && p[i] <= T(1);
+  if (good) return absl::OkStatus();
+  int64_t at = 0;
+  while (p[at] >= T(0) && p[at] <= T(1)) ++at;
+  return InvalidArgument("p ", static_cast<double>(p[at]), " at index ", at, " is outside [0, 1]");
+}
+
+absl::Status RunBernoulli(KernelContext& k) {
+  const int64_t n = k.out_spec().num_elements();
+  return VisitFloat(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
+    const T* p = k.in<T>(1);
+    T* out = k.out<T>();
+    FIRN_RETURN_IF_ERROR(CheckProbabilities(p, n));
+    const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 4));
+    cpu::ForEachWord(at, n, [&](int64_t e, uint32_t word) {
+      out[e] = static_cast<T>(word < static_cast<double>(p[e]) * 0x1p32 ? 1.0f : 0.0f);
+    });
+    return absl::OkStatus();
+  });
+}
+
+FIRN_REGISTER_OP(bernoulli) {
+  return {
+      .doc = "1 with probability p, else 0. Not differentiable.",
+      .inputs = {GeneratorState(), {.name = "p", .dtypes = kFloating}},
+      .outputs = {{.name = "y"}},
+      .infer = InferBernoulli,
+      .random = true,
+      .kernels = {{.name = "loop", .run = RunBernoulli}},
+  };
+}
+
+}  // namespace
+
+Tensor Rand(const Shape& shape, double low, double high, DType dtype,
+            const RandomOptions& options) {
+  return Apply1(TheOp<"rand">(), {GeneratorOf(options).state()},
+                RandAttrs{shape.dims(), low, high, dtype});
+}
+
+Tensor RandLike(const Tensor& x, double low, double high) {
+  CheckDefined(x, "rand_like");
+  return Rand(x.shape(), low, high, x.dtype(), {.device = x.device()});
+}
+
+double Uniform() {
+  const PhiloxResult r = PhiloxAt(DefaultGenerator().Reserve(1), 0);
+  return UniformDouble(r.v[0], r.v[1]);
+}
+
+Tensor Randn(const Shape& shape, double mean, double std, DType dtype,
+             const RandomOptions& options) {
+  return Apply1(TheOp<"randn">(), {GeneratorOf(options).state()},
+                RandnAttrs{shape.dims(), mean, std, dtype});
+}
+
+Tensor RandnLike(const Tensor& x, double mean, double std) {
+  CheckDefined(x, "randn_like");
+  return Randn(x.shape(), mean, std, x.dtype(), {.device = x.device()});
+}
+
+Tensor Randint(int64_t low, int64_t high, const Shape& shape, DType dtype,
+               const RandomOptions& options) {
+  return Apply1(TheOp<"randint">(), {GeneratorOf(options).state()},
+                RandintAttrs{shape.dims(), low, high, dtype});
+}
+
+Tensor Bernoulli(const Tensor& p, RandomGenerator* generator) {
+  const OpDef& op = TheOp<"bernoulli">();
+  CheckDefined(p, op.name, "p");
+  return Apply1(op, {GeneratorOf({.device = p.device(), .generator = generator}).state(), p});
+}
+
+}  // namespace firn

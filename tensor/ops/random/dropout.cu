@@ -1,0 +1,29 @@
+// dropout: the words that choose are behind the state; where that was is the second result.
+//
+// dropout_grad: dropout behind a position that an input holds.
+
+#include "tensor/kernels/cuda/dropout.cuh"
+#include "tensor/ops/random/dropout.h"
+
+namespace firn::dropout_cuda {
+namespace {
+
+absl::Status RunDropout(KernelContext& k) {
+  FIRN_RETURN_IF_ERROR(cuda::DropElements(k, k.in<int64_t>(1), k.attrs<DropoutAttrs>().p));
+  return cuda::TakeCounters(k, 1, cpu::CeilDiv(k.in_spec(0).num_elements(), 4), k.out<int64_t>(1));
+}
+
+FIRN_REGISTER_KERNELS(dropout) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunDropout}};
+}
+
+absl::Status RunDropoutGrad(KernelContext& k) {
+  return cuda::DropElements(k, k.in<int64_t>(1), k.attrs<DropoutAttrs>().p);
+}
+
+FIRN_REGISTER_KERNELS(dropout_grad) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunDropoutGrad}};
+}
+
+}  // namespace
+}  // namespace firn::dropout_cuda

@@ -1,0 +1,53 @@
+#include "device/philox.h"
+#include "tensor/ops/random/dropout.h"
+#include "tensor/samples.h"
+
+namespace firn::testing {
+namespace {
+
+FIRN_REGISTER_SAMPLES(dropout) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    RefTensor state = in[1];
+    const RefTensor dropped[] = {in[0], state};
+    const RefTensor y = SamplesOf("dropout_grad")->reference(dropped, attrs)[0];
+    state[1] += static_cast<double>((y.size() + 3) / 4);
+    return std::vector<RefTensor>{state, y, in[1]};
+  });
+  const Tensor state = Indices({7, 100});
+  s.Add("vector", {Normal({37}), state}, DropoutAttrs{});
+  s.Add("channels", {Normal({2, 8, 3, 3}), state}, DropoutAttrs{0.2});
+  s.Add("all", {Normal({5}), state}, DropoutAttrs{1});
+  s.Add("none", {Normal({5}), state}, DropoutAttrs{0});
+  s.Add("a number", {Normal({}), state}, DropoutAttrs{0.9});
+  s.Add("nothing", {Normal({0, 3}), state}, DropoutAttrs{});
+  s.AddLarge("4M", {Normal({2048, 2048}), state}, DropoutAttrs{}, 4.2e6, 33.6e6);
+  s.AddError("p", {Normal({3}), state}, DropoutAttrs{1.5}, "p 1.5 is outside [0, 1]");
+  s.AddError("state", {Normal({3}), Indices({1})}, DropoutAttrs{},
+             "state [1] is not a generator's");
+  s.AddError("integers", {Integers({3}, 0, 1), state}, DropoutAttrs{}, "x must be f32, f64");
+}
+
+FIRN_REGISTER_SAMPLES(dropout_grad) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const double p = attrs.get<DropoutAttrs>().p;
+    const PhiloxState at{static_cast<uint64_t>(in[1][0]), static_cast<uint64_t>(in[1][1])};
+    RefTensor dx(in[0].shape);
+    for (int64_t i = 0; i < dx.size(); ++i) {
+      const uint32_t word = PhiloxAt(at, static_cast<uint64_t>(i / 4)).v[i % 4];
+      if (word / 0x1p32 >= p) dx[i] = in[0][i] / (1 - p);
+    }
+    return std::vector<RefTensor>{dx};
+  });
+  const Tensor position = Indices({7, 100});
+  s.Add("vector", {Normal({37}), position}, DropoutAttrs{});
+  s.Add("channels", {Normal({2, 8, 3, 3}), position}, DropoutAttrs{0.25});
+  s.Add("all", {Normal({5}), position}, DropoutAttrs{1});
+  s.Add("none", {Normal({5}), position}, DropoutAttrs{0});
+  s.Add("nothing", {Normal({0, 3}), position}, DropoutAttrs{});
+  s.AddLarge("4M", {Normal({2048, 2048}), position}, DropoutAttrs{}, 4.2e6, 33.6e6);
+  s.AddError("p", {Normal({3}), position}, DropoutAttrs{-0.5}, "p -0.5 is outside [0, 1]");
+  s.AddError("position", {Normal({3}), Indices({1})}, DropoutAttrs{}, "position [1] is not");
+}
+
+}  // namespace
+}  // namespace firn::testing

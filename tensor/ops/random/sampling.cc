@@ -1,0 +1,198 @@
+// randperm: the shuffle of Fisher and Yates. Step i swaps element i with one of i .. n - 1, chosen
+// by the i-th pair of random words.
+//
+// multinomial.
+//
+// With replacement: a uniform number, looked up in the running sum of the weights. Without: the
+// categories with the n smallest keys -log(u) / weight, exponential clocks whose order of ringing
+// is that of successive draws (P. Efraimidis and P. Spirakis, "Weighted random sampling with a
+// reservoir", 2006).
+
+#include "tensor/ops/random/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/parts.h"
+#include "tensor/kernels/cpu/random.h"
+#include "tensor/ops/random/random_rules.h"
+#include "tensor/ops/random/sampling_fn.h"
+
+namespace firn {
+namespace {
+
+absl::Status InferRandperm(InferContext& c) {
+  Dims sizes(1, c.attrs<RandpermAttrs>().n);
+  return InferRandom(c, sizes, DType::kI64, SetOf(DType::kI64));
+}
+
+absl::Status RunRandperm(KernelContext& k) {
+  const int64_t n = k.attrs<RandpermAttrs>().n;
+  const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 2));
+  int64_t* out = k.out<int64_t>();
+  std::iota(out, out + n, int64_t{0});
+  const auto step = [&](int64_t i, uint32_t high, uint32_t low) {
+    if (i >= n) return;
+    const uint64_t ahead = cpu::BelowFrom(static_cast<uint64_t>(n - i), high, low);
+    std::swap(out[i], out[i + static_cast<int64_t>(ahead)]);
+  };
+  cpu::ForEachCounter(at, 0, cpu::CeilDiv(n, 2),
+                      [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
+                        step(2 * c, w0, w1);
+                        step(2 * c + 1, w2, w3);
+                      });
+  return absl::OkStatus();
+}
+
+FIRN_REGISTER_OP(randperm) {
+  return {
+      .doc = "The numbers 0 to n - 1 in random order. Not differentiable.",
+      .inputs = {GeneratorState()},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<RandpermAttrs>(),
+      .infer = InferRandperm,
+      .random = true,
+      .kernels = {{.name = "loop", .run = RunRandperm}},
+  };
+}
+
+absl::Status InferMultinomial(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(CheckState(c, 0));
+  const MultinomialAttrs& a = c.attrs<MultinomialAttrs>();
+  Dims sizes = c.shape(1).dims();
+  int64_t& last = sizes[sizes.rank - 1];
+  FIRN_RETURN_IF(a.n < 0, InvalidArgument("n ", a.n, " is negative"));
+  FIRN_RETURN_IF(!a.replacement && a.n > last, InvalidArgument("cannot draw ", a.n, " of ", last,
+                                                               " categories without replacement"));
+  last = a.n;
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(sizes.span()));
+  c.set_out(0, DType::kI64, shape);
+  return absl::OkStatus();
+}
+
+struct Category {
+  double key;
+  int64_t index;
+};
+
+struct Rows {
+  explicit Rows(const Shape& probs)
+      : categories(probs.dim(-1)),
+        count(categories == 0 ? 0 : probs.num_elements() / categories),
+        grain(std::max<int64_t>(1, 4096 / std::max<int64_t>(categories, 1))) {}
+  int64_t categories, count, grain;
+};
+
+size_t Workspace(const KernelQuery& q) {
+  const Rows rows(q.in(1).shape);
+  return static_cast<size_t>(cpu::NumParts(rows.count, rows.grain) * rows.categories) *
+         sizeof(Category);
+}
+
+template <class T>
+absl::Status CheckWeights(const T* p, const Rows& rows, const MultinomialAttrs& a) {
+  for (int64_t r = 0; r < rows.count; ++r) {
+    double sum = 0;
+    int64_t positive = 0;
+    for (int64_t i = 0; i < rows.categories; ++i) {
+      const double v = static_cast<double>(p[r * rows.categories + i]);
+      FIRN_RETURN_IF(!(v >= 0) || !std::isfinite(v),
+                     InvalidArgument("weight ", v, " of category ", i, " in row ", r,
+                                     " is negative or not finite"));
+      positive += v > 0 ? 1 : 0;
+      sum += v;
+    }
+    FIRN_RETURN_IF(positive == 0 || !std::isfinite(sum),
+                   InvalidArgument("the weights of row ", r, " add up to ", sum));
+    FIRN_RETURN_IF(!a.replacement && positive < a.n,
+                   InvalidArgument("row ", r, " has ", positive, " categories to draw ", a.n,
+                                   " from without replacement"));
+  }
+  return absl::OkStatus();
+}
+
+template <class T>
+void DrawWithReplacement(const T* p, const PhiloxState& at, int64_t first, int64_t n,
+                         int64_t categories, Category* sums, int64_t* out) {
+  double sum = 0;
+  int64_t last = 0;  // the last category that can be drawn
+  for (int64_t i = 0; i < categories; ++i) {
+    const double v = static_cast<double>(p[i]);
+    if (v > 0) last = i;
+    sums[i].key = sum += v;
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    const double u = UniformAt(at, first + j) * sum;
+    const Category* found = std::upper_bound(sums, sums + categories, u,
+                                             [](double v, const Category& c) { return v < c.key; });
+    out[j] = std::min<int64_t>(found - sums, last);
+  }
+}
+
+template <class T>
+void DrawWithoutReplacement(const T* p, const PhiloxState& at, int64_t first, int64_t n,
+                            int64_t categories, Category* clocks, int64_t* out) {
+  for (int64_t i = 0; i < categories; ++i) {
+    const double v = static_cast<double>(p[i]);
+    clocks[i] = {RingingTime(v, UniformAt(at, first + i)), i};
+  }
+  std::partial_sort(clocks, clocks + n, clocks + categories,
+                    [](const Category& a, const Category& b) {
+                      return a.key != b.key ? a.key < b.key : a.index < b.index;
+                    });
+  for (int64_t j = 0; j < n; ++j) out[j] = clocks[j].index;
+}
+
+absl::Status RunMultinomial(KernelContext& k) {
+  const MultinomialAttrs& a = k.attrs<MultinomialAttrs>();
+  const Rows rows(k.in_spec(1).shape);
+  int64_t* out = k.out<int64_t>();
+  return VisitFloat(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
+    const T* p = k.in<T>(1);
+    FIRN_RETURN_IF(rows.categories == 0 && k.out_spec().num_elements() != 0,
+                   InvalidArgument("there are no categories to draw from"));
+    FIRN_RETURN_IF_ERROR(CheckWeights(p, rows, a));
+    const int64_t numbers = a.replacement ? a.n : rows.categories;  // for each row
+    const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(rows.count * numbers, 2));
+    cpu::ForEachPart(rows.count, rows.grain, [&](int64_t part, int64_t begin, int64_t end) {
+      Category* memory = k.workspace<Category>() + part * rows.categories;
+      for (int64_t r = begin; r < end; ++r) {
+        (a.replacement ? DrawWithReplacement<T>
+                       : DrawWithoutReplacement<T>)(p + r * rows.categories, at, r * numbers, a.n,
+                                                    rows.categories, memory, out + r * a.n);
+      }
+    });
+    return absl::OkStatus();
+  });
+}
+
+FIRN_REGISTER_OP(multinomial) {
+  return {
+      .doc = "Draws categories by their weights. Not differentiable.",
+      .inputs = {GeneratorState(), {.name = "probs", .dtypes = kFloating, .min_rank = 1}},
+      .outputs = {{.name = "indices"}},
+      .attrs = AttrsOf<MultinomialAttrs>(),
+      .infer = InferMultinomial,
+      .random = true,
+      .kernels = {{.name = "loop", .workspace = Workspace, .run = RunMultinomial}},
+  };
+}
+
+}  // namespace
+
+Tensor Randperm(int64_t n, const RandomOptions& options) {
+  return Apply1(TheOp<"randperm">(), {GeneratorOf(options).state()}, RandpermAttrs{n});
+}
+
+Tensor Multinomial(const Tensor& probs, int64_t n, const MultinomialOptions& options) {
+  const OpDef& op = TheOp<"multinomial">();
+  CheckDefined(probs, op.name, "probs");
+  RandomGenerator& generator =
+      GeneratorOf({.device = probs.device(), .generator = options.generator});
+  return Apply1(op, {generator.state(), probs}, MultinomialAttrs{n, options.replacement});
+}
+
+}  // namespace firn

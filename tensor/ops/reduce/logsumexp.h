@@ -1,0 +1,15 @@
+#ifndef FIRN_TENSOR_OPS_REDUCE_LOGSUMEXP_H_
+#define FIRN_TENSOR_OPS_REDUCE_LOGSUMEXP_H_
+
+#include "tensor/ops/reduce/sum.h"
+
+namespace firn {
+
+// log(sum(exp(x))) over `dims` (empty: all), in range for any finite values. Of nothing, or of -inf
+// only, it is -inf, and then its gradient is 0. Integers and bool become f32; half types compute in
+// float.
+Tensor Logsumexp(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_REDUCE_LOGSUMEXP_H_

@@ -1,0 +1,70 @@
+// var and std: see kernels/cuda/moments.cuh for how they are computed.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tensor/kernels/cuda/moments.cuh"
+#include "tensor/kernels/cuda/reduce.cuh"
+#include "tensor/ops/reduce/moments.h"
+#include "tensor/ops/reduce/reduction.h"
+
+namespace firn::moments_cuda {
+namespace {
+
+template <class T>
+struct VarFold : cuda::MomentsFold<AccumulatorOf<T>> {
+  using Real = AccumulatorOf<T>;
+
+  Real divisor;
+  bool root;
+  T *var, *mean;
+
+  FIRN_HOST_DEVICE void store(int64_t j, const cpu::Moments<Real>& m) const {
+    const Real v = m.squares / divisor;
+    var[j] = static_cast<T>(root ? std::sqrt(v) : v);
+    mean[j] = static_cast<T>(m.count == 0 ? std::numeric_limits<Real>::quiet_NaN() : m.mean);
+  }
+};
+
+cuda::ReduceWork Plan(const TensorSpec& x, const VarAttrs& a) {
+  return cuda::PlanWork(x, a.over.dims);
+}
+
+size_t Workspace(const KernelQuery& q) {
+  return Plan(q.in(0), q.attrs<VarAttrs>()).Bytes(sizeof(cpu::Moments<double>));
+}
+
+template <bool kRoot>
+absl::Status Run(KernelContext& k) {
+  const VarAttrs& a = k.attrs<VarAttrs>();
+  const TensorSpec& spec = k.in_spec(0);
+  const cuda::ReduceWork work = Plan(spec, a);
+  const double divisor =
+      std::max(0.0, static_cast<double>(ReducedCount(spec.shape, a.over) - a.correction));
+  return VisitFloat(spec.dtype, [&]<class T>(TypeTag<T>) {
+    VarFold<T> fold;
+    fold.divisor = static_cast<AccumulatorOf<T>>(divisor);
+    fold.root = kRoot;
+    fold.var = k.out<T>(0);
+    fold.mean = k.out<T>(1);
+    return cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
+  });
+}
+
+template <bool kRoot>
+std::vector<Kernel> Kernels() {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = Workspace,
+           .layouts = cuda::StridedLayouts,
+           .run = Run<kRoot>,
+           .takes = Takes::kStrided}};
+}
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(var) { return Kernels<false>(); }
+FIRN_REGISTER_KERNELS(std) { return Kernels<true>(); }
+
+}  // namespace firn::moments_cuda

@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tensor/ops/reduce/moments.h"
+#include "tensor/ops/reduce/reduction_samples.h"
+
+namespace firn::testing {
+namespace {
+
+double MeanOf(const std::vector<double>& v) {
+  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
+
+template <bool kRoot>
+std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs) {
+  const VarAttrs& a = attrs.get<VarAttrs>();
+  const auto var = [&](const std::vector<double>& v) {
+    const double mean = MeanOf(v);
+    double squares = 0;
+    for (double x : v) squares += (x - mean) * (x - mean);
+    const double result =
+        squares / std::max(0.0, static_cast<double>(v.size()) - static_cast<double>(a.correction));
+    return kRoot ? std::sqrt(result) : result;
+  };
+  return {ReduceReference(in[0], a.over, var), ReduceReference(in[0], a.over, MeanOf)};
+}
+
+void AddSamples(Samples& s) {
+  s.Add("all", {Uniform({3, 5}, 1, 2)}, VarAttrs{});
+  s.Add("rows", {Uniform({3, 5}, 1, 2)}, VarAttrs{{{1}, true}});
+  s.Add("columns", {Uniform({7, 20}, 1, 2)}, VarAttrs{{{0}}});
+  s.Add("per channel, biased", {Uniform({2, 3, 4, 2}, 1, 2)}, VarAttrs{{{0, 2, 3}}, 0});
+  s.Add("large correction", {Uniform({2, 6}, 1, 2)}, VarAttrs{{{1}}, 3});
+  s.Add("long", {Uniform({40001}, 1, 2)}, VarAttrs{}).check_gradient = false;
+  s.Add("long columns", {Uniform({700, 18}, 1, 2)}, VarAttrs{{{0}}}).check_gradient = false;
+  s.Add("far from 0", {Uniform({300}, 1000, 1001)}, VarAttrs{}).check_gradient = false;
+  s.Add("equal elements", {Values(std::vector<double>(300, 0.7), {100, 3})}, VarAttrs{{{0}}})
+      .check_gradient = false;
+  s.Add("one element", {Uniform({3, 1}, 1, 2)}, VarAttrs{{{1}}}).check_gradient = false;
+  s.Add("of nothing", {Normal({0, 3})}, VarAttrs{{{0}}}).check_gradient = false;
+  s.AddLarge("rows of 2048", {Normal({2048, 2048})}, VarAttrs{{{1}}}, 4.2e6, 16.8e6);
+  s.AddError("int", {Integers({3, 5}, 0, 9)}, VarAttrs{}, "x must be f32, f64, f16 or bf16");
+  s.AddError("dim", {Normal({3, 5})}, VarAttrs{{{2}}}, "dim 2 is outside [3, 5]");
+}
+
+FIRN_REGISTER_SAMPLES(var) {
+  s.Reference(Reference<false>);
+  AddSamples(s);
+}
+
+FIRN_REGISTER_SAMPLES(std) {
+  s.Reference(Reference<true>);
+  AddSamples(s);
+}
+
+}  // namespace
+}  // namespace firn::testing

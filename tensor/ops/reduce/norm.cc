@@ -1,0 +1,92 @@
+// norm: vector norms over dimensions. With n = (sum |x|^p)^(1/p),
+//   dn / dx_i = sign(x_i) (|x_i| / n)^(p - 1),
+// and 0 for n = 0. Infinite norms are extremes and have their gradient.
+
+#include "tensor/ops/reduce/norm.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/op.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/elementwise/power.h"
+#include "tensor/ops/elementwise/sign.h"
+#include "tensor/ops/reduce/norm_fn.h"
+#include "tensor/ops/reduce/reduction.h"
+
+namespace firn {
+namespace {
+
+absl::Status Infer(InferContext& c) {
+  const NormAttrs& a = c.attrs<NormAttrs>();
+  FIRN_RETURN_IF(!(a.p >= 0) && !std::isinf(a.p),
+                 InvalidArgument("p must be at least 0, or infinite; got ", a.p));
+  if (std::isinf(a.p)) {
+    FIRN_RETURN_IF_ERROR(RefuseEmptyReduction(c.shape(0), a.over, "an infinite norm"));
+  }
+  return InferReduction(c, a.over, 0, c.dtype(0));
+}
+
+size_t Workspace(const KernelQuery& q) {
+  return cpu::ReduceWorkspace(cpu::PlanReduction(q.in(0), q.attrs<NormAttrs>().over.dims),
+                              sizeof(double));
+}
+
+absl::Status Run(KernelContext& k) {
+  const NormAttrs& a = k.attrs<NormAttrs>();
+  const cpu::ReducePlan plan = cpu::PlanReduction(k.in_spec(0), a.over.dims);
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    T* out = k.out<T>();
+    VisitNorm<AccumulatorOf<T>>(a.p, [&](const auto& r) {
+      cpu::ReduceWith(r, plan, k.in<T>(0), k.workspace(),
+                      [&](int64_t j, AccumulatorOf<T> acc) { out[j] = r.template finish<T>(acc); });
+    });
+  });
+  return absl::OkStatus();
+}
+
+void Grad(GradContext& g) {
+  const NormAttrs& a = g.attrs<NormAttrs>();
+  const Tensor& x = g.input(0);
+  if (a.p == 0) return g.set_grad_input(0, ZerosLike(x));
+  const Tensor norm = KeepReduced(g.output(0), a.over, x.shape());
+  const Tensor dy = KeepReduced(g.grad_output(), a.over, x.shape());
+  if (a.p == 1) return g.set_grad_input(0, Mul(Sign(x), dy));
+  if (std::isinf(a.p)) {
+    const ReduceAttrs kept{a.over.dims, true};
+    return g.set_grad_input(0, Mul(Sign(x), SpreadToEqual(dy, Abs(x), norm, kept)));
+  }
+  const Tensor zero = Eq(norm, 0);
+  const Tensor safe = Where(zero, 1, norm);
+  if (a.p == 2) return g.set_grad_input(0, Mul(x, Where(zero, 0, Div(dy, safe))));
+  // Where x is 0, sign(x) is too, and the power of 1 keeps infinity away.
+  const Tensor ratio = Div(Where(Eq(x, 0), 1, Abs(x)), safe);
+  g.set_grad_input(0, Mul(Mul(Sign(x), Pow(ratio, a.p - 1)), Where(zero, 0, dy)));
+}
+
+FIRN_REGISTER_OP(norm) {
+  return {
+      .doc = "The p-norm over dims (empty: all).",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "x", .dtypes = kFloating}},
+      .outputs = {{.name = "norm"}},
+      .attrs = AttrsOf<NormAttrs>(),
+      .infer = Infer,
+      .grad = Grad,
+      .saves = {Saved::Input(0), Saved::Output(0)},
+      .kernels = {{.name = "loop", .workspace = Workspace, .run = Run, .takes = Takes::kStrided}},
+  };
+}
+
+}  // namespace
+
+Tensor Norm(const Tensor& x, double p, const DimList& dims, bool keepdim) {
+  return Apply1(TheOp<"norm">(), {x}, NormAttrs{p, {dims, keepdim}});
+}
+
+}  // namespace firn

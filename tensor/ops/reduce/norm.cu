@@ -1,0 +1,59 @@
+#include "tensor/kernels/cuda/reduce.cuh"
+#include "tensor/ops/reduce/norm.h"
+#include "tensor/ops/reduce/norm_fn.h"
+
+namespace firn::norm_cuda {
+namespace {
+
+// Which of the reducers is known when the kernel runs only, so that one kernel serves all p.
+template <class T>
+struct NormReducer {
+  using Acc = T;
+  double p;
+
+  FIRN_HOST_DEVICE Acc identity() const {
+    return VisitNorm<T>(p, [](const auto& r) { return r.identity(); });
+  }
+  template <class In>
+  FIRN_HOST_DEVICE Acc map(In v) const {
+    return VisitNorm<T>(p, [v](const auto& r) { return r.map(v); });
+  }
+  FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const {
+    return VisitNorm<T>(p, [a, b](const auto& r) { return r.combine(a, b); });
+  }
+  template <class Out>
+  FIRN_HOST_DEVICE Out finish(Acc a) const {
+    return VisitNorm<T>(p, [a](const auto& r) { return r.template finish<Out>(a); });
+  }
+};
+
+cuda::ReduceWork Plan(const TensorSpec& x, const NormAttrs& a) {
+  return cuda::PlanWork(x, a.over.dims);
+}
+
+size_t Workspace(const KernelQuery& q) {
+  return Plan(q.in(0), q.attrs<NormAttrs>()).Bytes(sizeof(double));
+}
+
+absl::Status Run(KernelContext& k) {
+  const NormAttrs& a = k.attrs<NormAttrs>();
+  const cuda::ReduceWork work = Plan(k.in_spec(0), a);
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Reducer = NormReducer<AccumulatorOf<T>>;
+    const cuda::ReducerFold<Reducer, T> fold = {Reducer{a.p}, k.out<T>()};
+    return cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
+  });
+}
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(norm) {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = Workspace,
+           .layouts = cuda::StridedLayouts,
+           .run = Run,
+           .takes = Takes::kStrided}};
+}
+
+}  // namespace firn::norm_cuda

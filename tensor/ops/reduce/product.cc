@@ -1,0 +1,181 @@
+// prod: the product over dimensions.
+//
+// The gradient dx_i = dy * prod_{j != i} x_j is dy * prod / x_i without zeros among the elements of
+// a result; with one zero only that element has a gradient, with more none. Its own gradient is
+// again that of a product: with m(i, j) = x_j but 1 where i = j, dx_i = dy * prod_j m(i, j).
+
+#include "tensor/ops/reduce/product.h"
+
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/op.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/create/range.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/reduce/reduction.h"
+#include "tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+absl::Status Infer(InferContext& c) {
+  const DType in = c.dtype(0);
+  return InferReduction(c, IsFloating(in) ? in : DType::kI64);
+}
+
+absl::Status Run(KernelContext& k) {
+  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
+    cpu::Reduce<Out, T>(k, cpu::ProdReducer<AccumulatorOf<T>>());
+  });
+  return absl::OkStatus();
+}
+
+absl::Status InferGrad(InferContext& c) {
+  const ReduceAttrs& a = c.attrs<ReduceAttrs>();
+  FIRN_ASSIGN_OR_RETURN(const Dims dims, NormalizeDims(a.dims, c.shape(1)));
+  const Shape want = ReducedShape(c.shape(1), dims, a.keepdim);
+  FIRN_RETURN_IF(c.shape(0) != want, InvalidArgument("dy must have shape ", want.ToString(),
+                                                     ", got ", c.shape(0).ToString()));
+  c.set_out_like(0, 1);
+  return absl::OkStatus();
+}
+
+// One result's elements: what dx_i is dy times.
+template <class T>
+void GradOfOne(const cpu::ReducePlan& p, const T* x, AccumulatorOf<T> dy, T* dx) {
+  using Acc = AccumulatorOf<T>;
+  Acc product = 1;  // of the elements that are not 0
+  int64_t zeros = 0;
+  cpu::internal::Odometer at(p.reduced_sizes, p.reduced_strides, p.reduced_sizes.rank, 0);
+  for (int64_t i = 0; i < p.reduced; ++i, at.Next()) {
+    const Acc v = static_cast<Acc>(x[at.offset()]);
+    product *= v == 0 ? Acc{1} : v;
+    zeros += v == 0 ? 1 : 0;
+  }
+  for (int64_t i = 0; i < p.reduced; ++i, at.Next()) {  // the odometer is back at the first
+    const Acc v = static_cast<Acc>(x[at.offset()]);
+    const Acc others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : Acc{0};
+    dx[at.offset()] = static_cast<T>(dy * others);
+  }
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  const cpu::ReducePlan p = cpu::PlanReduction(k.in_spec(1), k.attrs<ReduceAttrs>().dims);
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const T *dy = k.in<T>(0), *x = k.in<T>(1);
+    T* dx = k.out<T>();
+    ParallelFor(p.kept, std::max<int64_t>(1, 8192 / p.reduced), [&](int64_t begin, int64_t end) {
+      cpu::internal::Odometer at(p.kept_sizes, p.kept_strides, p.kept_sizes.rank, begin);
+      for (int64_t j = begin; j < end; ++j, at.Next()) {
+        GradOfOne(p, x + at.offset(), static_cast<AccumulatorOf<T>>(dy[j]), dx + at.offset());
+      }
+    });
+  });
+  return absl::OkStatus();
+}
+
+Tensor ProdGrad(const Tensor& dy, const Tensor& x, const ReduceAttrs& attrs) {
+  return Apply1(TheOp<"prod_grad">(), {dy, x}, attrs);
+}
+
+void Grad(GradContext& g) {
+  g.set_grad_input(0, ProdGrad(g.grad_output(), g.input(0), g.attrs<ReduceAttrs>()));
+}
+
+// [n, x's dimensions with the kept ones of size 1]: true where the first index counts to the place
+// among the n reduced elements.
+Tensor Diagonal(const Tensor& x, const ReduceAttrs& attrs) {
+  const int64_t n = ReducedCount(x.shape(), attrs);
+  const Tensor counted = Arange(int64_t{0}, n, 1, {.device = x.device()});
+  Dims places;
+  places.push_back(1);
+  const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x.shape());
+  for (int d = 0, r = 0; d < x.rank(); ++d) {
+    const bool reduced = r < dims->rank && (*dims)[r] == d;
+    places.push_back(reduced ? x.shape()[d] : 1);
+    r += reduced ? 1 : 0;
+  }
+  Dims first(places.rank, 1);
+  first[0] = n;
+  return Eq(Reshape(counted, first.span()), Reshape(counted, places.span()));
+}
+
+// x with a leading dimension of size 1, and the dimensions that `attrs` reduces counted with it.
+Tensor Lead(const Tensor& x) {
+  Dims d(1, 1);
+  for (int64_t size : x.shape()) d.push_back(size);
+  return Reshape(x, d.span());
+}
+ReduceAttrs Led(const Tensor& x, const ReduceAttrs& attrs) {
+  ReduceAttrs led{{}, false};
+  const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x.shape());
+  for (int64_t d : dims->span()) led.dims.push_back(d + 1);
+  return led;
+}
+
+// For u flowing into dx, with m as above: through w(i) = u_i dy into dy * prod_j m(i, j).
+Tensor GradOfGradInX(const Tensor& u, const Tensor& dy, const Tensor& x, const ReduceAttrs& attrs) {
+  if (x.rank() == kMaxRank) {
+    RaiseStatus(Unimplemented("second derivatives take tensors of up to ", kMaxRank - 1,
+                              " dimensions, got ", x.shape().ToString()),
+                "prod_grad");
+  }
+  const Tensor diagonal = Diagonal(x, attrs);
+  const ReduceAttrs led = Led(x, attrs);
+  const Tensor flow = Mul(u, KeepReduced(dy, attrs, x.shape()));
+  if (led.dims.empty()) return ZerosLike(x);  // a scalar: dx = dy
+  const Tensor w = Sum(Where(diagonal, Lead(flow), 0), led.dims);
+  const Tensor m = Where(diagonal, 1, Lead(x));
+  return Sum(Where(diagonal, 0, ProdGrad(w, m, led)), 0);
+}
+
+void GradOfGrad(GradContext& g) {
+  const ReduceAttrs& a = g.attrs<ReduceAttrs>();
+  const Tensor &u = g.grad_output(), &dy = g.input(0), &x = g.input(1);
+  if (g.needs(0)) {
+    g.set_grad_input(0, Sum(Mul(u, ProdGrad(OnesLike(dy), x, a)), a.dims, a.keepdim));
+  }
+  if (g.needs(1)) g.set_grad_input(1, GradOfGradInX(u, dy, x, a));
+}
+
+FIRN_REGISTER_OP(prod) {
+  return {
+      .doc = "The product over dims (empty: all).",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "x"}},
+      .outputs = {{.name = "prod"}},
+      .attrs = AttrsOf<ReduceAttrs>(),
+      .infer = Infer,
+      .grad = Grad,
+      .saves = {Saved::Input(0)},
+      .kernels = {cpu::ReductionKernel(Run)},
+  };
+}
+
+FIRN_REGISTER_OP(prod_grad) {
+  return {
+      .doc = "dy times the product of the other elements: the gradient of prod.",
+      .inputs = {{.name = "dy", .dtypes = kFloating}, {.name = "x", .same_dtype_as = "dy"}},
+      .outputs = {{.name = "dx"}},
+      .attrs = AttrsOf<ReduceAttrs>(),
+      .infer = InferGrad,
+      .grad = GradOfGrad,
+      .saves = {Saved::Input(0), Saved::Input(1)},
+      .kernels = {{.name = "loop", .run = RunGrad}},
+  };
+}
+
+}  // namespace
+
+Tensor Prod(const Tensor& x, const DimList& dims, bool keepdim) {
+  return Apply1(TheOp<"prod">(), {x}, ReduceAttrs{dims, keepdim});
+}
+
+}  // namespace firn

@@ -1,0 +1,14 @@
+#ifndef FIRN_TENSOR_OPS_REDUCE_PRODUCT_H_
+#define FIRN_TENSOR_OPS_REDUCE_PRODUCT_H_
+
+#include "tensor/ops/reduce/sum.h"
+
+namespace firn {
+
+// The product over `dims` (empty: all); of no elements: 1. Half types multiply in float; bool and
+// integers give i64. The gradient is exact also where elements are 0.
+Tensor Prod(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_REDUCE_PRODUCT_H_

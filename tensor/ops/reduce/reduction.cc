@@ -1,0 +1,97 @@
+// Shape rules of reductions and the way back.
+
+#include "tensor/ops/reduce/reduction.h"
+
+#include "tensor/error.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/index/gather.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/expand.h"
+#include "tensor/ops/shape/views.h"
+
+namespace firn {
+
+Shape ReducedShape(const Shape& x, const Dims& dims, bool keepdim) {
+  bool reduced[kMaxRank] = {};
+  for (int64_t d : dims.span()) reduced[d] = true;
+  Dims out;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (!reduced[i]) {
+      out.push_back(x[i]);
+    } else if (keepdim) {
+      out.push_back(1);
+    }
+  }
+  return Shape::Trusted(out);
+}
+
+absl::Status InferReduction(InferContext& c, const ReduceAttrs& a, int output, DType out) {
+  FIRN_ASSIGN_OR_RETURN(const Dims dims, NormalizeDims(a.dims, c.shape(0)));
+  c.set_out(output, out, ReducedShape(c.shape(0), dims, a.keepdim));
+  return absl::OkStatus();
+}
+
+absl::Status InferReduction(InferContext& c, DType out) {
+  return InferReduction(c, c.attrs<ReduceAttrs>(), 0, out);
+}
+
+int64_t ReducedCount(const Shape& x, const ReduceAttrs& attrs) {
+  int64_t count = 1;
+  if (const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x); dims.ok()) {
+    for (int64_t d : dims->span()) count *= x[static_cast<int>(d)];
+  }
+  return count;
+}
+
+absl::Status RefuseEmptyReduction(const Shape& x, const ReduceAttrs& attrs, const char* what) {
+  FIRN_RETURN_IF(ReducedCount(x, attrs) == 0,
+                 InvalidArgument("x ", x.ToString(), " has no elements to take ", what, " of"));
+  return absl::OkStatus();
+}
+
+absl::Status InferExtreme(InferContext& c) {
+  FIRN_RETURN_IF_ERROR(InferReduction(c, c.dtype(0)));
+  return RefuseEmptyReduction(c.shape(0), c.attrs<ReduceAttrs>(), "the extreme");
+}
+
+absl::Status InferArgReduction(InferContext& c) {
+  const ArgReduceAttrs& a = c.attrs<ArgReduceAttrs>();
+  ReduceAttrs over{{}, a.keepdim};
+  if (!a.flatten) over.dims.push_back(a.dim);
+  FIRN_RETURN_IF_ERROR(InferReduction(c, over, 0, DType::kI64));
+  return RefuseEmptyReduction(c.shape(0), over, "an index");
+}
+
+Tensor KeepReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape) {
+  if (attrs.keepdim) return reduced;
+  const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, shape);
+  RaiseIfError(dims.status(), "reduction");
+  return Reshape(reduced, ReducedShape(shape, *dims, true));
+}
+
+Tensor SpreadReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape) {
+  return Expand(KeepReduced(reduced, attrs, shape), shape);
+}
+
+Tensor SpreadToEqual(const Tensor& dy, const Tensor& x, const Tensor& y, const ReduceAttrs& attrs) {
+  const Tensor hit = Eq(x, KeepReduced(y, attrs, x.shape()));
+  const Tensor count = Sum(Cast(hit, x.dtype()), attrs.dims, true);
+  return Where(hit, Div(KeepReduced(dy, attrs, x.shape()), count), 0);
+}
+
+void GradOfExtreme(GradContext& g) {
+  g.set_grad_input(0,
+                   SpreadToEqual(g.grad_output(), g.input(0), g.output(0), g.attrs<ReduceAttrs>()));
+}
+
+ValuesAndIndices PickedAlong(const Tensor& x, const Tensor& index, int64_t dim, bool keepdim) {
+  if (x.rank() == 0) return {x, index};
+  const int at = static_cast<int>(dim);
+  const Tensor values = Gather(x, at, index);
+  if (keepdim) return {values, index};
+  return {Squeeze(values, at), Squeeze(index, at)};
+}
+
+}  // namespace firn

@@ -1,0 +1,27 @@
+#ifndef FIRN_TENSOR_OPS_REDUCE_REDUCTION_SAMPLES_H_
+#define FIRN_TENSOR_OPS_REDUCE_REDUCTION_SAMPLES_H_
+
+// What the samples of reductions share. Test code only.
+
+#include <functional>
+#include <vector>
+
+#include "tensor/ops/reduce/sum.h"
+#include "tensor/samples.h"
+
+namespace firn::testing {
+
+// f(elements) of the elements, row-major, that make each result.
+RefTensor ReduceReference(const RefTensor& x, const ReduceAttrs& attrs,
+                          const std::function<double(const std::vector<double>&)>& f);
+
+// The reference of an operation with one result and ReduceAttrs.
+ReferenceFn ReductionReference(double (*f)(const std::vector<double>& elements));
+
+// Samples of an operation on floating tensors with ReduceAttrs: every way the loops may go. The
+// elements are distinct and, with `positive`, above 0.
+void AddReductionSamples(Samples& s, bool positive = false);
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TENSOR_OPS_REDUCE_REDUCTION_SAMPLES_H_

@@ -1,0 +1,36 @@
+#ifndef FIRN_TENSOR_OPS_REDUCE_SUM_H_
+#define FIRN_TENSOR_OPS_REDUCE_SUM_H_
+
+#include "tensor/dim_list.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+namespace inner {
+// The attributes of every reduction: the dimensions to reduce (empty: all) and whether they stay
+// with size 1.
+struct ReduceAttrs {
+  DimList dims;
+  bool keepdim = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dims", dims);
+    v.Field("keepdim", keepdim);
+  }
+};
+}  // namespace inner
+
+// The sum over `dims` (empty: all). Half types accumulate in float; bool and integers give i64.
+Tensor Sum(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
+
+// The mean over `dims` (empty: all). Half types accumulate in float; of no elements it is NaN.
+// Throws on integers and bool: the caller says in which dtype with To.
+Tensor Mean(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
+
+// Sums x over the dimensions along which a tensor of `shape` was broadcast to x's shape: the
+// adjoint of Expand. x itself when the shapes agree. Throws when `shape` does not broadcast to x's.
+Tensor SumTo(const Tensor& x, const Shape& shape);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_REDUCE_SUM_H_

@@ -1,0 +1,18 @@
+#ifndef FIRN_TENSOR_OPS_REDUCE_TRUTH_H_
+#define FIRN_TENSOR_OPS_REDUCE_TRUTH_H_
+
+#include "tensor/ops/reduce/sum.h"
+
+namespace firn {
+
+// Whether no element over `dims` (empty: all) is zero. Of no elements: true. Any dtype, the result
+// is bool. Not differentiable.
+Tensor All(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
+
+// Whether any element over `dims` (empty: all) is not zero; NaN is not. Of no elements: false. Any
+// dtype, the result is bool. Not differentiable.
+Tensor Any(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_REDUCE_TRUTH_H_

@@ -1,0 +1,50 @@
+// sort on CUDA: see kernels/cuda/sort.cuh.
+//
+// topk on CUDA: a sort that drops what cannot be among the first k, always in order. See
+// kernels/cuda/sort.cuh.
+
+#include "tensor/kernels/cuda/sort.cuh"
+#include "tensor/ops/scan/sort.h"
+
+namespace firn::sort_cuda {
+namespace {
+
+absl::Status SupportsSort(const KernelQuery& q) {
+  return cuda::SortSupports(q.in(0), q.attrs<SortAttrs>().dim);
+}
+size_t WorkspaceSort(const KernelQuery& q) { return cuda::SortWorkspace(q.in(0)); }
+
+absl::Status RunSort(KernelContext& k) {
+  const SortAttrs& a = k.attrs<SortAttrs>();
+  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, a.dim);
+  return cuda::SortLines(k, lines, lines.length, a.descending);
+}
+
+FIRN_REGISTER_KERNELS(sort) {
+  return {{.name = "merge",
+           .device = DeviceType::kCuda,
+           .supports = SupportsSort,
+           .workspace = WorkspaceSort,
+           .run = RunSort}};
+}
+
+absl::Status SupportsTopk(const KernelQuery& q) {
+  return cuda::SortSupports(q.in(0), q.attrs<TopkAttrs>().dim);
+}
+size_t WorkspaceTopk(const KernelQuery& q) { return cuda::SortWorkspace(q.in(0)); }
+
+absl::Status RunTopk(KernelContext& k) {
+  const TopkAttrs& a = k.attrs<TopkAttrs>();
+  return cuda::SortLines(k, cpu::LinesAlong(k.in_spec(0).shape, a.dim), a.k, a.largest);
+}
+
+FIRN_REGISTER_KERNELS(topk) {
+  return {{.name = "merge",
+           .device = DeviceType::kCuda,
+           .supports = SupportsTopk,
+           .workspace = WorkspaceTopk,
+           .run = RunTopk}};
+}
+
+}  // namespace
+}  // namespace firn::sort_cuda

@@ -1,0 +1,63 @@
+#ifndef FIRN_TENSOR_OPS_SCAN_SORT_H_
+#define FIRN_TENSOR_OPS_SCAN_SORT_H_
+
+#include "tensor/ops/reduce/values_and_indices.h"
+
+namespace firn {
+
+namespace inner {
+struct SortAttrs {
+  int64_t dim = -1;
+  bool descending = false;
+  bool stable = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("descending", descending);
+    v.Field("stable", stable);
+  }
+};
+}  // namespace inner
+
+struct SortOptions {
+  bool descending = false;
+  bool stable = false;
+};
+
+// The elements along `dim` in order. NaN counts as larger than any number. `stable` promises that
+// equal elements keep their order. Any dtype; the gradient goes back where the values came from.
+ValuesAndIndices Sort(const Tensor& x, int64_t dim = -1, const SortOptions& options = {});
+// The indices only. Not differentiable.
+Tensor Argsort(const Tensor& x, int64_t dim = -1, const SortOptions& options = {});
+
+namespace inner {
+struct TopkAttrs {
+  int64_t k = 1;
+  int64_t dim = -1;
+  bool largest = true;
+  bool sorted = true;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("k", k);
+    v.Field("dim", dim);
+    v.Field("largest", largest);
+    v.Field("sorted", sorted);
+  }
+};
+}  // namespace inner
+
+struct TopkOptions {
+  bool largest = true;
+  bool sorted = true;
+};
+
+// The k largest (or smallest) elements along `dim` and their indices. NaN counts as larger than any
+// number; of equal elements the first are taken. With `sorted` the best comes first, else the order
+// is any. Any dtype; the gradient goes back where the values came from. Throws unless 0 <= k <= the
+// size of the dimension.
+ValuesAndIndices Topk(const Tensor& x, int64_t k, int64_t dim = -1,
+                      const TopkOptions& options = {});
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_SCAN_SORT_H_

@@ -1,0 +1,145 @@
+// cast: conversion between element types, total on all values (see kernels/cpu/convert.h).
+//
+// to_device: the same elements in the memory of another device. The copy is queued on the CUDA
+// device that takes part in it, so it needs no waiting but where it ends on the host.
+//
+// reorder: elements stay what they are, their places change.
+
+#include "tensor/ops/shape/convert.h"
+
+#include "device/context.h"
+#include "device/status_macros.h"
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/op.h"
+#include "tensor/reorder.h"
+
+namespace firn {
+namespace {
+
+template <class To>
+struct ConvertFn {
+  template <class From>
+  auto operator()(From v) const {
+    if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+      return static_cast<float>(v);
+    } else {
+      return cpu::ConvertTo<To>(v);
+    }
+  }
+};
+
+absl::Status InferCast(InferContext& c) {
+  c.set_out(0, c.attrs<CastAttrs>().dtype, c.shape(0));
+  return absl::OkStatus();
+}
+
+absl::Status RunCast(KernelContext& k) {
+  VisitDType(k.in_spec(0).dtype, [&]<class From>(TypeTag<From>) {
+    VisitDType(k.out_spec().dtype,
+               [&]<class To>(TypeTag<To>) { cpu::ElementwiseLoop<To, From>(k, ConvertFn<To>()); });
+  });
+  return absl::OkStatus();
+}
+
+void GradCast(GradContext& g) { g.set_grad_input(0, Cast(g.grad_output(), g.input_spec(0).dtype)); }
+
+FIRN_REGISTER_OP(cast) {
+  return {
+      .doc = "Converts the elements to another dtype.",
+      .inputs = {{.name = "x"}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<CastAttrs>(),
+      .infer = InferCast,
+      .grad = GradCast,
+      .kernels = {cpu::ElementwiseKernel(RunCast)},
+      .elementwise = {.kind = Elementwise::Kind::kConverted},
+  };
+}
+
+absl::Status InferToDevice(InferContext& c) {
+  const ToDeviceAttrs& a = c.attrs<ToDeviceAttrs>();
+  FIRN_RETURN_IF(a.device_type != DeviceType::kCpu && a.device_type != DeviceType::kCuda,
+                 InvalidArgument("no device has type ", static_cast<int>(a.device_type)));
+  c.device = Device{a.device_type, a.device_index};
+  FIRN_RETURN_IF_ERROR(GetDeviceContext(c.device).status());
+  c.set_out_like(0, 0);
+  return absl::OkStatus();
+}
+
+absl::Status RunToDevice(KernelContext& k) {
+  const Device from = k.in_spec(0).device, to = k.out_spec().device;
+  const size_t bytes = static_cast<size_t>(k.out_spec().bytes());
+  FIRN_ASSIGN_OR_RETURN(DeviceContext* const source, GetDeviceContext(from));
+  FIRN_ASSIGN_OR_RETURN(DeviceContext* const target, GetDeviceContext(to));
+  if (from.type == to.type) {
+    return target->CopyFromDevice(k.out<void>(), *source, k.in<void>(0), bytes);
+  }
+  if (to.is_cuda()) return target->CopyFromHost(k.out<void>(), k.in<void>(0), bytes);
+  return source->CopyToHost(k.out<void>(), k.in<void>(0), bytes);
+}
+
+void GradToDevice(GradContext& g) {
+  g.set_grad_input(0, ToDevice(g.grad_output(), g.input_spec(0).device));
+}
+
+FIRN_REGISTER_OP(to_device) {
+  return {
+      .doc = "The same elements on another device.",
+      .inputs = {{.name = "x"}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<ToDeviceAttrs>(),
+      .infer = InferToDevice,
+      .grad = GradToDevice,
+      .kernels = OnEveryDevice({.name = "copy", .run = RunToDevice, .graph_capturable = false}),
+  };
+}
+
+absl::Status InferReorder(InferContext& c) {
+  const int64_t block = c.attrs<ReorderAttrs>().channel_block;
+  const Shape& shape = c.shape(0);
+  FIRN_RETURN_IF(block < 0 || block > INT32_MAX,
+                 InvalidArgument("channel_block ", block, " (want 0 to ", INT32_MAX, ")"));
+  FIRN_RETURN_IF(block != 0 && (shape.rank() < 3 || shape[1] % block != 0),
+                 InvalidArgument("x ", shape.ToString(), " has no channels in blocks of ", block));
+  c.set_out_blocked(0, c.dtype(0), shape, static_cast<int>(block));
+  return absl::OkStatus();
+}
+
+absl::Status RunReorder(KernelContext& k) {
+  return CopyElements(k.in_spec(0), k.in<char>(0), k.out_spec(), k.out<char>(), k.stream());
+}
+
+void GradReorder(GradContext& g) { g.set_grad_input(0, g.grad_output()); }
+
+FIRN_REGISTER_OP(reorder) {
+  return {
+      .doc = "A copy of x in another layout.",
+      .inputs = {{.name = "x"}},
+      .outputs = {{.name = "y"}},
+      .attrs = AttrsOf<ReorderAttrs>(),
+      .infer = InferReorder,
+      .grad = GradReorder,
+      .kernels = OnEveryDevice({.name = "copy", .run = RunReorder, .takes = Takes::kAny}),
+  };
+}
+
+}  // namespace
+
+Tensor Cast(const Tensor& x, DType dtype) {
+  const OpDef& op = TheOp<"cast">();
+  if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), op.name);
+  if (x.dtype() == dtype) return x;
+  return Apply1(op, {x}, CastAttrs{dtype});
+}
+
+Tensor ToDevice(const Tensor& x, Device device) {
+  const OpDef& op = TheOp<"to_device">();
+  CheckDefined(x, op.name);
+  if (x.device() == device) return x;
+  return Apply1(op, {x}, ToDeviceAttrs{device.type, device.index});
+}
+
+}  // namespace firn

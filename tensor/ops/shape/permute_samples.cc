@@ -1,0 +1,95 @@
+#include <utility>
+
+#include "tensor/ops/shape/permute.h"
+#include "tensor/samples.h"
+
+namespace firn::testing {
+namespace {
+
+FIRN_REGISTER_SAMPLES(permute) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    DimList dims = attrs.get<PermuteAttrs>().dims;
+    const RefTensor& x = in[0];
+    std::vector<int64_t> sizes;
+    for (int64_t& d : dims) {
+      if (d < 0) d += x.shape.rank();
+      sizes.push_back(x.shape[static_cast<int>(d)]);
+    }
+    RefTensor out{Shape(sizes)};
+    ForEachIndex(out.shape, [&](absl::Span<const int64_t> at) {
+      std::vector<int64_t> from(dims.size());
+      for (size_t i = 0; i < dims.size(); ++i) from[static_cast<size_t>(dims.data()[i])] = at[i];
+      out.at(at) = x.at(from);
+    });
+    return std::vector<RefTensor>{out};
+  });
+  s.Add("matrix", {Normal({3, 5})}, PermuteAttrs{{1, 0}});
+  s.Add("channels last", {Normal({2, 8, 3, 4})}, PermuteAttrs{{0, 2, 3, 1}});
+  s.Add("from the end", {Normal({2, 3, 4})}, PermuteAttrs{{-1, -3, -2}});
+  s.Add("as it is", {Normal({2, 3})}, PermuteAttrs{{0, 1}});
+  s.Add("a scalar", {Normal({})}, PermuteAttrs{});
+  s.Add("nothing", {Normal({0, 3})}, PermuteAttrs{{1, 0}});
+  s.Add("integers", {Integers({2, 3, 4}, -9, 9)}, PermuteAttrs{{2, 0, 1}});
+  s.AddError("too few", {Normal({2, 3})}, PermuteAttrs{{0}}, "do not name every dimension");
+  s.AddError("twice", {Normal({2, 3})}, PermuteAttrs{{0, -2}}, "dim");
+}
+
+FIRN_REGISTER_SAMPLES(transpose) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const TransposeAttrs& a = attrs.get<TransposeAttrs>();
+    const RefTensor& x = in[0];
+    std::vector<int64_t> sizes(x.shape.begin(), x.shape.end());
+    const auto swapped = [&](std::vector<int64_t> v) {
+      const auto at = [&](int64_t d) -> int64_t& {
+        return v[static_cast<size_t>(d < 0 ? d + x.shape.rank() : d)];
+      };
+      if (!v.empty()) std::swap(at(a.dim0), at(a.dim1));
+      return v;
+    };
+    RefTensor out{Shape(swapped(sizes))};
+    ForEachIndex(out.shape, [&](absl::Span<const int64_t> at) {
+      out.at(at) = x.at(swapped(std::vector<int64_t>(at.begin(), at.end())));
+    });
+    return std::vector<RefTensor>{out};
+  });
+  s.Add("matrix", {Normal({3, 5})}, TransposeAttrs{});
+  s.Add("outer", {Normal({2, 8, 4})}, TransposeAttrs{0, 2});
+  s.Add("neighbours", {Normal({2, 8, 3, 4})}, TransposeAttrs{-3, 2});
+  s.Add("with itself", {Normal({2, 3})}, TransposeAttrs{1, 1});
+  s.Add("a scalar", {Normal({})}, TransposeAttrs{0, -1});
+  s.Add("nothing", {Normal({0, 3})}, TransposeAttrs{});
+  s.Add("integers", {Integers({2, 3, 4}, -9, 9)}, TransposeAttrs{});
+  s.AddError("dim", {Normal({3})}, TransposeAttrs{}, "dim -2 is outside");
+}
+
+FIRN_REGISTER_SAMPLES(flip) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const RefTensor& x = in[0];
+    RefTensor out(x.shape);
+    ForEachIndex(x.shape, [&](absl::Span<const int64_t> at) {
+      std::vector<int64_t> from(at.begin(), at.end());
+      for (int64_t d : attrs.get<FlipAttrs>().dims) {
+        if (x.shape.rank() == 0) continue;
+        const size_t i = static_cast<size_t>(d < 0 ? d + x.shape.rank() : d);
+        from[i] = x.shape[static_cast<int>(i)] - 1 - from[i];
+      }
+      out.at(at) = x.at(from);
+    });
+    return std::vector<RefTensor>{out};
+  });
+  s.Add("vector", {Normal({7})}, FlipAttrs{{0}});
+  s.Add("columns", {Normal({3, 5})}, FlipAttrs{{-1}});
+  s.Add("rows", {Normal({3, 5})}, FlipAttrs{{0}});
+  s.Add("an image", {Normal({2, 8, 3, 4})}, FlipAttrs{{2, -1}});
+  s.Add("no dims", {Normal({2, 3})}, FlipAttrs{});
+  s.Add("a scalar", {Normal({})}, FlipAttrs{{0}});
+  s.Add("nothing", {Normal({0, 3})}, FlipAttrs{{0}});
+  s.Add("integers", {Integers({2, 3}, -9, 9)}, FlipAttrs{{0, 1}});
+  s.Add("bool", {Booleans({5})}, FlipAttrs{{0}});
+  s.AddLarge("64 images", {Normal({64, 3, 128, 128})}, FlipAttrs{{3}}, 0, 25.2e6);
+  s.AddError("dim", {Normal({3})}, FlipAttrs{{1}}, "dim 1 is outside");
+  s.AddError("twice", {Normal({3, 5})}, FlipAttrs{{0, -2}}, "dim");
+}
+
+}  // namespace
+}  // namespace firn::testing
