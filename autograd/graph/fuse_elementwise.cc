@@ -51,15 +51,15 @@ class Fuser {
         done_.push_back(std::move(instr));  // computes nothing: it may stand before the row
         continue;
       }
-      FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, KernelFor(instr));
-      if (!row_.empty() && (kernel == nullptr || !Joins(instr))) CloseRow();
-      if (kernel == nullptr) {
-        done_.push_back(std::move(instr));
+      const bool fits = Fits(instr);
+      if (!row_.empty() && (!fits || !Joins(instr))) FIRN_RETURN_IF_ERROR(CloseRow());
+      if (fits) {
+        row_.push_back({std::move(instr), at});
       } else {
-        row_.push_back({std::move(instr), kernel, at});
+        done_.push_back(std::move(instr));
       }
     }
-    CloseRow();
+    FIRN_RETURN_IF_ERROR(CloseRow());
     g_.instrs = std::move(done_);
     return std::move(report_);
   }
@@ -67,28 +67,26 @@ class Fuser {
  private:
   struct Member {
     Instr instr;
-    const Kernel* kernel;
     size_t at;
   };
 
   bool Single(ValueId id) const { return g_.value(id).spec.num_elements() == 1; }
 
-  // The kernel of an operation that can be in a row, else null.
-  absl::StatusOr<const Kernel*> KernelFor(const Instr& instr) const {
+  // Whether the operation can be in a row.
+  bool Fits(const Instr& instr) const {
     const OpDef& op = *instr.op;
     if (!op.elementwise || op.random || op.any_inout || instr.out.size() != 1 ||
         instr.in.size() > ElementwiseProgram::kMaxStepInputs ||
         uses_.maker(instr.out[0]) == Uses::kNone) {
-      return nullptr;
+      return false;
     }
     const TensorSpec& y = g_.value(instr.out[0]).spec;
-    if (y.num_elements() < SmallestRow(y.device) || !y.dense()) return nullptr;
+    if (y.num_elements() < SmallestRow(y.device) || !y.dense()) return false;
     for (ValueId id : instr.in) {
       if (id == kNoValue || Single(id)) continue;
-      if (!SameDenseLayout(g_.value(id).spec, y)) return nullptr;
+      if (!SameDenseLayout(g_.value(id).spec, y)) return false;
     }
-    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, KernelCall(g_, instr).Select());
-    return FitsRow(op, *kernel) ? kernel : nullptr;
+    return FitsRow(op, *instr.kernel);
   }
 
   bool WrittenInRow(ValueId id) const {
@@ -139,22 +137,25 @@ class Fuser {
            (uses_.last_reader(buffer) != Uses::kNone && uses_.last_reader(buffer) <= end);
   }
 
-  void CloseRow() {
+  absl::Status CloseRow() {
     std::vector<bool> stays(row_.size());
     for (size_t i = 0; i < row_.size(); ++i) stays[i] = StaysInRow(i);
     const bool read = std::find(stays.begin(), stays.end(), false) != stays.end();
     std::optional<Instr> fused;
-    if (row_.size() >= 2 && read) fused = FuseRow(stays);
+    if (row_.size() >= 2 && read) {
+      FIRN_ASSIGN_OR_RETURN(fused, FuseRow(stays));
+    }
     if (fused.has_value()) {
       done_.push_back(*std::move(fused));
     } else {
       for (Member& m : row_) done_.push_back(std::move(m.instr));
     }
     row_.clear();
+    return absl::OkStatus();
   }
 
   // Nothing where the device cannot run the row as one.
-  std::optional<Instr> FuseRow(const std::vector<bool>& stays) {
+  absl::StatusOr<std::optional<Instr>> FuseRow(const std::vector<bool>& stays) {
     auto program = std::make_shared<ElementwiseProgram>();
     const TensorSpec& spec = g_.value(row_[0].instr.out[0]).spec;
     program->shape = spec.shape;
@@ -165,7 +166,7 @@ class Fuser {
     const absl::flat_hash_map<ValueId, int> number = NumberOperands(stays, &fused, program.get());
     std::string names;
     for (const Member& m : row_) {
-      ElementwiseProgram::Step step{m.instr.op, m.kernel, m.instr.attrs, {}, 0};
+      ElementwiseProgram::Step step{m.instr.op, m.instr.kernel, m.instr.attrs, {}, 0};
       for (ValueId id : m.instr.in) step.in.push_back(id == kNoValue ? -1 : number.at(id));
       step.out = number.at(m.instr.out[0]);
       absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(m.instr.op->name));
@@ -175,14 +176,15 @@ class Fuser {
     program->Finish();
     if (spec.device.type == DeviceType::kCuda) {
       auto kernel = cuda::CompileRow(*program, spec.device);
-      if (!kernel.ok()) return std::nullopt;
+      if (!kernel.ok()) return std::optional<Instr>();
       program->kernel = *std::move(kernel);
     }
     report_.Add(absl::StrCat(names, " on ", spec.ToString(),
                              fused.path == nullptr ? "" : absl::StrCat(" at ", *fused.path)));
     fused.op = &internal::ElementwiseProgramOp(fused.out.size());
     fused.attrs = Attrs(internal::ElementwiseProgramAttrs{std::move(program)});
-    return fused;
+    FIRN_ASSIGN_OR_RETURN(fused.kernel, KernelCall(g_, fused).Select());
+    return std::optional<Instr>(std::move(fused));
   }
 
   // Numbers inputs, results and what stays, in this order, and lists the first two in `fused`.

@@ -10,6 +10,7 @@
 #include "autograd/graph/static_graph.h"
 #include "gtest/gtest.h"
 #include "tensor/dispatch.h"
+#include "tensor/error.h"
 #include "tensor/kernels/cuda/row_source.h"
 #include "tensor/op.h"
 #include "tensor/rng.h"
@@ -31,7 +32,7 @@ class CudaRowsTest : public testing::CudaTest {
         Capture([&](absl::Span<const Tensor> x) { return internal::AsList(fn(x)); }, in).graph;
     EXPECT_TRUE(FoldConstants(captured).ok());  // numbers are filled on the device otherwise
     Graph graph = *Lower(captured);
-    MarkInPlace(graph);
+    RaiseIfError(MarkInPlace(graph).status(), "in_place");
     return graph;
   }
 

@@ -11,6 +11,7 @@
 #include "autograd/graph/static_graph.h"
 #include "device/parallel.h"
 #include "tensor/dispatch.h"
+#include "tensor/error.h"
 #include "tensor/internal/elementwise_program.h"
 #include "tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
@@ -30,7 +31,7 @@ struct Lowered {
 Lowered Fused(const Graph& graph) {
   Lowered result;
   result.plain = *Lower(graph);
-  MarkInPlace(result.plain);
+  RaiseIfError(MarkInPlace(result.plain).status(), "in_place");
   result.fused = result.plain;
   absl::StatusOr<PassReport> report = FuseElementwise(result.fused);
   EXPECT_TRUE(report.ok()) << report.status();
