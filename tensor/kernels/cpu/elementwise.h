@@ -104,6 +104,15 @@ void ElementwiseLoop(KernelContext& k, const F& f) {
   static constexpr RowLoop kLoop = {internal::AnyRow<F, ComputeOf<Out>, ComputeOf<In>...>,
                                     sizeof...(In), sizeof...(In) <= internal::kMostStill,
                                     DTypeOf<Out>(), kIn};
+  constexpr bool kAsTheyAre =
+      std::is_same_v<Out, ComputeOf<Out>> && (std::is_same_v<In, ComputeOf<In>> && ...);
+  const int64_t n = k.out_spec().num_elements();
+  if (kAsTheyAre && k.alike() && n <= kElementGrain) [[likely]] {  // the usual small call
+    const void* in[sizeof...(In)];
+    for (size_t i = 0; i < sizeof...(In); ++i) in[i] = k.operands_in()[i].data;
+    if (n > 0) kLoop.run(&f, k.out<void>(), in, (1u << sizeof...(In)) - 1u, n);
+    return;
+  }
   RunRows(k, kLoop, &f);
 }
 
