@@ -60,7 +60,7 @@ TEST(RandomGeneratorTest, ContinuesFromACopyOfItsState) {
   EXPECT_EQ(other.Reserve(1).offset, next);
   EXPECT_EQ(saved.ToVector<int64_t>(), (std::vector<int64_t>{7, 5})) << "a copy";
   EXPECT_THROW(other.SetState(Tensor()), Error);
-  EXPECT_THROW(other.SetState(Cast(saved, DType::kF64)), Error);
+  EXPECT_THROW(other.SetState(saved.To(DType::kF64)), Error);
   EXPECT_THROW(other.SetState(Zeros({}, DType::kI64)), Error);
 }
 
