@@ -9,7 +9,7 @@
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/width.h"
 #include "tensor/ops/elementwise/choose_fn.h"
 #include "tensor/ops/elementwise/promotion.h"
 
@@ -19,8 +19,8 @@ namespace {
 absl::Status Infer(InferContext& c) { return InferBroadcastAs(c, c.dtype(1)); }
 
 absl::Status Run(KernelContext& k) {
-  cpu::VisitWidth(k.in_spec(1).dtype,
-                  [&]<class T>(TypeTag<T>) { cpu::MovedLoop<T, bool, T, T>(k, WhereFn()); });
+  VisitWidth(k.in_spec(1).dtype,
+             [&]<class T>(TypeTag<T>) { cpu::MovedLoop<T, bool, T, T>(k, WhereFn()); });
   return absl::OkStatus();
 }
 
