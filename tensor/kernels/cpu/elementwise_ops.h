@@ -2,11 +2,12 @@
 #define FIRN_TENSOR_KERNELS_CPU_ELEMENTWISE_OPS_H_
 
 // Declarations of the operations that are nothing but a scalar functor (see elementwise.h) applied
-// to every element. A stem says what is its own - name, documentation, gradient - and gets the
-// rest:
+// to every element. A page says what is an operation's own - name, documentation, gradient - and
+// gets the rest:
 //
+//   Tensor GradExp(const Tensor& dy, const Tensor& y) { return Mul(dy, y); }
 //   FIRN_REGISTER_OP(exp) {
-//     return cpu::FloatOp<ExpFn>("e to the power x.", Grad, {Saved::Output(0)});
+//     return cpu::FloatOp<ExpFn>("e to the power x.", cpu::FromOutput<GradExp>());
 //   }
 
 #include <initializer_list>
@@ -14,6 +15,8 @@
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/op.h"
@@ -22,6 +25,40 @@
 namespace firn::cpu {
 
 using SavedList = std::initializer_list<Saved>;
+
+// A gradient rule and what it reads. Where that is all of an operation's one input, or its result:
+//   Tensor Grad(const Tensor& dy, const Tensor& x) { ... }     cpu::FromInput<Grad>()
+//   Tensor Grad(const Tensor& dy, const Tensor& y) { ... }     cpu::FromOutput<Grad>()
+// gives dx; one that has options takes them as a third argument.
+struct OpGrad {
+  GradFn rule = nullptr;
+  std::vector<Saved> saves = {};
+};
+
+namespace internal {
+
+inline Tensor CallGrad(Tensor (*f)(const Tensor&, const Tensor&), GradContext& g,
+                       const Tensor& saved) {
+  return f(g.grad_output(), saved);
+}
+template <class A>
+Tensor CallGrad(Tensor (*f)(const Tensor&, const Tensor&, const A&), GradContext& g,
+                const Tensor& saved) {
+  return f(g.grad_output(), saved, g.attrs<A>());
+}
+
+}  // namespace internal
+
+template <auto kGrad>
+OpGrad FromInput() {
+  return {[](GradContext& g) { g.set_grad_input(0, internal::CallGrad(kGrad, g, g.input(0))); },
+          {Saved::Input(0)}};
+}
+template <auto kGrad>
+OpGrad FromOutput() {
+  return {[](GradContext& g) { g.set_grad_input(0, internal::CallGrad(kGrad, g, g.output(0))); },
+          {Saved::Output(0)}};
+}
 
 // What OpDef::elementwise says of an operation with the functor F.
 template <class F>
@@ -65,11 +102,24 @@ OpDef FloatOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
                            ElementwiseOf<F>());
 }
 
+template <class F>
+OpDef FloatOp(std::string_view doc, OpGrad grad) {
+  OpDef op = FloatOp<F>(doc, grad.rule);
+  op.saves = std::move(grad.saves);
+  return op;
+}
+
 // y = F(x) for floating and integer x.
 template <class F>
 OpDef NumericOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
   return internal::UnaryOp(doc, kNumeric, internal::FunctorAttrs<F>(), grad, saves, RunNumeric<F>,
                            ElementwiseOf<F>());
+}
+template <class F>
+OpDef NumericOp(std::string_view doc, OpGrad grad) {
+  OpDef op = NumericOp<F>(doc, grad.rule);
+  op.saves = std::move(grad.saves);
+  return op;
 }
 
 // z = F(x, y), broadcast, for floating x and y of one dtype.
@@ -103,8 +153,8 @@ OpDef GradOp(std::string_view doc, std::string_view saved, GradFn grad, SavedLis
 // A bool for every element, from x (and y, broadcast) of any dtype. Not differentiable.
 template <class F>
 OpDef UnaryPredicateOp(std::string_view doc) {
-  return internal::Predicate(
-      internal::UnaryOp(doc, kAnyDType, nullptr, nullptr, {}, RunPredicate<F>, ElementwiseOf<F>()));
+  return internal::Predicate(internal::UnaryOp(doc, kAnyDType, internal::FunctorAttrs<F>(), nullptr,
+                                               {}, RunPredicate<F>, ElementwiseOf<F>()));
 }
 template <class F>
 OpDef BinaryPredicateOp(std::string_view doc) {
