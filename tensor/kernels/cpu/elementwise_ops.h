@@ -143,6 +143,23 @@ OpDef BinaryAnyOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
                             ElementwiseOf<F>());
 }
 
+// Of integers and bool (bits), and of integers. Not differentiable.
+template <class F>
+OpDef BitOp(std::string_view doc) {
+  return internal::UnaryOp(doc, kIntegral | kBoolean, nullptr, nullptr, {}, RunIntegerOrBool<F>,
+                           ElementwiseOf<F>());
+}
+template <class F>
+OpDef BinaryBitOp(std::string_view doc) {
+  return internal::BinaryOp(doc, kIntegral | kBoolean, nullptr, nullptr, {}, RunIntegerOrBool<F, 2>,
+                            ElementwiseOf<F>());
+}
+template <class F>
+OpDef BinaryIntegerOp(std::string_view doc) {
+  return internal::BinaryOp(doc, kIntegral, nullptr, nullptr, {}, RunInteger<F, 2>,
+                            ElementwiseOf<F>());
+}
+
 // dx = F(dy, v): the gradient of an activation, from the value `saved` that it kept.
 template <class F>
 OpDef GradOp(std::string_view doc, std::string_view saved, GradFn grad, SavedList saves) {
