@@ -35,6 +35,10 @@ struct OpGrad {
   std::vector<Saved> saves = {};
 };
 
+// An error where the divisor, input 1, is of integers and has a 0: the division would end the
+// process.
+absl::Status CheckDivisor(const KernelContext& k);
+
 namespace internal {
 
 inline Tensor CallGrad(Tensor (*f)(const Tensor&, const Tensor&), GradContext& g,
