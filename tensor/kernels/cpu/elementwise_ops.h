@@ -16,9 +16,9 @@
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
-#include <vector>
 
 #include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/op_grad.h"
 #include "tensor/op.h"
 #include "tensor/ops/elementwise/promotion.h"
 
@@ -26,43 +26,9 @@ namespace firn::cpu {
 
 using SavedList = std::initializer_list<Saved>;
 
-// A gradient rule and what it reads. Where that is all of an operation's one input, or its result:
-//   Tensor Grad(const Tensor& dy, const Tensor& x) { ... }     cpu::FromInput<Grad>()
-//   Tensor Grad(const Tensor& dy, const Tensor& y) { ... }     cpu::FromOutput<Grad>()
-// gives dx; one that has options takes them as a third argument.
-struct OpGrad {
-  GradFn rule = nullptr;
-  std::vector<Saved> saves = {};
-};
-
 // An error where the divisor, input 1, is of integers and has a 0: the division would end the
 // process.
 absl::Status CheckDivisor(const KernelContext& k);
-
-namespace internal {
-
-inline Tensor CallGrad(Tensor (*f)(const Tensor&, const Tensor&), GradContext& g,
-                       const Tensor& saved) {
-  return f(g.grad_output(), saved);
-}
-template <class A>
-Tensor CallGrad(Tensor (*f)(const Tensor&, const Tensor&, const A&), GradContext& g,
-                const Tensor& saved) {
-  return f(g.grad_output(), saved, g.attrs<A>());
-}
-
-}  // namespace internal
-
-template <auto kGrad>
-OpGrad FromInput() {
-  return {[](GradContext& g) { g.set_grad_input(0, internal::CallGrad(kGrad, g, g.input(0))); },
-          {Saved::Input(0)}};
-}
-template <auto kGrad>
-OpGrad FromOutput() {
-  return {[](GradContext& g) { g.set_grad_input(0, internal::CallGrad(kGrad, g, g.output(0))); },
-          {Saved::Output(0)}};
-}
 
 // What OpDef::elementwise says of an operation with the functor F.
 template <class F>
@@ -169,6 +135,13 @@ template <class F>
 OpDef GradOp(std::string_view doc, std::string_view saved, GradFn grad, SavedList saves) {
   return internal::GradOp(doc, saved, internal::FunctorAttrs<F>(), grad, saves, RunFloat<F, 2>,
                           ElementwiseOf<F>());
+}
+
+template <class F>
+OpDef GradOp(std::string_view doc, std::string_view saved, OpGrad grad) {
+  OpDef op = GradOp<F>(doc, saved, grad.rule, {});
+  op.saves = std::move(grad.saves);
+  return op;
 }
 
 // A bool for every element, from x (and y, broadcast) of any dtype. Not differentiable.
