@@ -181,7 +181,7 @@ void LoopOf(KernelContext& k, const F& f, std::index_sequence<I...>) {
 }  // namespace internal
 
 // Kernels of operations with kInputs inputs of one dtype, and a result of that dtype: any floating
-// one, any number, anything.
+// one, any number, anything, integers, integers and bool.
 template <class F, int kInputs = 1>
 absl::Status RunFloat(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
@@ -202,6 +202,22 @@ template <class F, int kInputs = 1>
 absl::Status RunAny(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
+  });
+  return absl::OkStatus();
+}
+template <class F, int kInputs = 1>
+absl::Status RunInteger(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  VisitInteger(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
+  });
+  return absl::OkStatus();
+}
+template <class F, int kInputs = 1>
+absl::Status RunIntegerOrBool(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  VisitIntegerOrBool(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
   });
   return absl::OkStatus();
