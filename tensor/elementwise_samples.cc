@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "absl/status/statusor.h"
 #include "device/check.h"
 
 namespace firn::testing {

@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "autograd/graph/arithmetic.h"
+#include "device/status_fwd.h"
 #include "tensor/tensor.h"
 
 namespace firn {
