@@ -8,8 +8,8 @@
 //   Tensor table = io::LoadCsv("iris.csv", options);                // f32 [rows, 3]
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "io/load_limits.h"
@@ -26,7 +26,7 @@ struct CsvOptions {
   std::vector<int64_t> columns = {};
   // The words that may stand in a column, by the column. Each is read as its place in the list: 0,
   // 1, ... Columns that are not listed hold numbers.
-  std::map<int64_t, std::vector<std::string>> categories = {};
+  std::unordered_map<int64_t, std::vector<std::string>> categories = {};
   LoadLimits limits = {};
 };
 
