@@ -23,7 +23,7 @@ FOLDERS = ("device", "tensor", "tensor/ops", "autograd", "autograd/graph", "nn",
 NAMESPACE = "firn"
 # tensor/ops.h is written while building: it includes these.
 OPS_H = "tensor/ops.h"
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 
 
 def public_headers(root):
@@ -53,13 +53,13 @@ def api(root, paths):
     return [d for path in paths for d in declarations(read(root, path), path)]
 
 
-def includes(root, path):
-    """Firn's headers that `path` includes itself, in order."""
+def includes(root, path, own=True):
+    """Firn's headers that `path` includes itself, in order; those of others unless `own`."""
     if path == OPS_H:
-        return [p for p in public_headers(root)
-                if p.startswith("tensor/ops/") and not p.endswith("_fn.h")]
+        return own * [p for p in public_headers(root)
+                      if p.startswith("tensor/ops/") and not p.endswith("_fn.h")]
     found = _INCLUDE.findall(read(root, path))
-    return [p for p in found if p == OPS_H or os.path.isfile(os.path.join(root, p))]
+    return [p for p in found if (p == OPS_H or os.path.isfile(os.path.join(root, p))) == own]
 
 
 def reached(root, start="firn.h"):
@@ -71,6 +71,15 @@ def reached(root, start="firn.h"):
                 by[included] = path
                 waiting.append(included)
     return by
+
+
+def brought(root, start="firn.h"):
+    """{header of others, such as "vector" or "absl/types/span.h": who includes it first}."""
+    found = {}
+    for path in reached(root, start):
+        for included in includes(root, path, own=False):
+            found.setdefault(included, path)
+    return found
 
 
 def chain(by, path):
