@@ -8,7 +8,6 @@
 #include "autograd/backward.h"
 #include "autograd/checkpoint.h"
 #include "autograd/function.h"
-#include "autograd/gradcheck.h"
 #include "autograd/graph/static_graph.h"
 #include "autograd/hooks.h"
 #include "autograd/operation_hooks.h"

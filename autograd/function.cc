@@ -26,9 +26,9 @@ const Tensor& FunctionContext::saved(size_t i) const {
 }
 
 const std::any& FunctionContext::Find(const std::string& name) const {
-  const auto it = values_.find(name);
-  if (it == values_.end()) RaiseStatus(OutOfRange("nothing was put as ", name), "function");
-  return it->second;
+  const std::any* value = values_.Find(name);
+  if (value == nullptr) RaiseStatus(OutOfRange("nothing was put as ", name), "function");
+  return *value;
 }
 
 void FunctionContext::RaiseWrongType(const std::string& name) const {

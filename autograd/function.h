@@ -21,7 +21,6 @@
 // GradCheck (autograd/gradcheck.h) tells whether Backward is right.
 
 #include <any>
-#include <map>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -29,6 +28,7 @@
 #include <vector>
 
 #include "tensor/dispatch.h"
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -47,7 +47,7 @@ class FunctionContext {
   // Keeps a plain value by name, and reads it back; T must be the type it was put with.
   template <class T>
   void Put(const std::string& name, T value) {
-    values_[name] = std::move(value);
+    values_.Set(name, std::move(value));
   }
   template <class T>
   const T& Get(const std::string& name) const {
@@ -67,7 +67,7 @@ class FunctionContext {
   std::vector<Tensor> to_save_;
   std::vector<Tensor> saved_;  // during Backward
   std::vector<bool> needs_;
-  std::map<std::string, std::any> values_;
+  OrderedMap<std::any> values_;
 };
 
 namespace inner::internal {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "autograd/backward.h"
 #include "autograd/graph/static_graph.h"
 #include "tensor/from.h"

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/context.h"
 #include "device/cuda.h"
+#include "device/usable_device.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"

@@ -27,6 +27,7 @@
 #include "device/cuda.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
+#include "device/usable_device.h"
 
 ABSL_FLAG(std::string, workload, "lenet", "lenet, mlp, resnet, resnet18 or deep_cnn");
 ABSL_FLAG(int64_t, depth, 10, "of deep_cnn");

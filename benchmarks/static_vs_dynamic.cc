@@ -32,6 +32,7 @@
 #include "device/cuda.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
+#include "device/usable_device.h"
 
 ABSL_FLAG(std::string, workloads, firn::benchmarks::StandardConfigs(),
           "NAME[/dDEPTH][/bBATCH],...");

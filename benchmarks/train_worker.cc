@@ -26,6 +26,7 @@
 #include "device/escape.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
+#include "device/usable_device.h"
 #include "tensor/error.h"
 
 namespace firn::benchmarks {

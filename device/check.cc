@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "device/bare_check.h"
+
 namespace firn::inner::internal {
 
 void CheckFailed(const char* file, int line, const char* condition, const std::string& message) {
@@ -13,6 +15,10 @@ void CheckFailed(const char* file, int line, const char* condition, const std::s
                message.empty() ? "" : ": ", message.c_str());
   std::fflush(stderr);
   std::abort();
+}
+
+void CheckFailed(const char* file, int line, const char* condition) {
+  CheckFailed(file, line, condition, "");
 }
 
 }  // namespace firn::inner::internal

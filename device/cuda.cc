@@ -16,7 +16,9 @@
 #include "device/internal/cuda_api.h"
 #include "device/internal/cuda_context.h"
 #include "device/internal/cuda_status.h"
+#include "device/parse_device.h"
 #include "device/status_macros.h"
+#include "device/usable_device.h"
 
 namespace firn {
 namespace {

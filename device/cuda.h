@@ -3,10 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-
-#include "absl/status/statusor.h"
-#include "device/device.h"
 
 // What the rest of Firn needs to know of CUDA, without a CUDA header. Thread-safe.
 namespace firn {
@@ -19,13 +15,6 @@ std::string CudaUnavailableReason();
 
 // Usable CUDA devices; 0 when CUDA is not available.
 int CudaDeviceCount();
-
-// `wanted`, or, where it is a CUDA device, this build has CUDA and the machine no usable GPU or
-// driver, the CPU; that is said once on stderr, with the reason. For programs with a --device flag.
-// Errors: Unavailable for any other device that is not there.
-absl::StatusOr<Device> UsableDevice(Device wanted);
-// The same for the flag's text, as ParseDevice reads it.
-absl::StatusOr<Device> UsableDevice(std::string_view text);
 
 // How often a thread of this process waited for a CUDA device since the start: reads of tensors and
 // explicit waits. What does not wait shows here as 0: a training step counts one for each value it

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "device/parse_device.h"
 #include "device/status_macros.h"
 
 namespace firn {

@@ -6,10 +6,7 @@
 #include <functional>
 #include <iosfwd>
 #include <string>
-#include <string_view>
 #include <utility>
-
-#include "absl/status/statusor.h"
 
 namespace firn {
 
@@ -33,7 +30,7 @@ struct Device {
   constexpr bool is_cpu() const { return type == DeviceType::kCpu; }
   constexpr bool is_cuda() const { return type == DeviceType::kCuda; }
 
-  // "cpu", "cuda:0". ParseDevice reads it back.
+  // "cpu", "cuda:0". ParseDevice (device/parse_device.h) reads it back.
   std::string ToString() const;
 
   friend constexpr bool operator==(const Device&, const Device&) = default;
@@ -43,11 +40,6 @@ struct Device {
     return H::combine(std::move(h), d.type, d.index);
   }
 };
-
-// Reads "cpu", "cuda" (which means "cuda:0") and "cuda:N" with N in [0, 127].
-// Errors: InvalidArgument for anything else, naming the text. Whether the device exists is not
-// asked.
-absl::StatusOr<Device> ParseDevice(std::string_view text);
 
 std::ostream& operator<<(std::ostream& os, const Device& device);
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device/macros.h"
+#include "device/philox_state.h"
 
 namespace firn {
 
@@ -31,17 +32,6 @@ FIRN_HOST_DEVICE constexpr PhiloxResult Philox4x32(PhiloxCounter c, uint32_t key
   }
   return c;
 }
-}  // namespace inner
-
-// A position in a random stream: what one random op gets, and all it needs.
-struct PhiloxState {
-  uint64_t seed = 0;
-  uint64_t offset = 0;  // in counters; each gives four 32-bit words
-
-  friend constexpr bool operator==(const PhiloxState&, const PhiloxState&) = default;
-};
-
-namespace inner {
 // The four words of counter `index` from the position: words 4 * index to 4 * index + 3 of the
 // stream.
 FIRN_HOST_DEVICE constexpr PhiloxResult PhiloxAt(const PhiloxState& state, uint64_t index) {

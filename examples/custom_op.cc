@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "autograd/gradcheck.h"
 #include "firn.h"
 
 using namespace firn;  // NOLINT: an example

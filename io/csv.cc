@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "device/escape.h"
 #include "device/status_macros.h"
+#include "io/csv_status.h"
 #include "io/internal/byte_source.h"
 #include "tensor/error.h"
 #include "tensor/from.h"

@@ -8,11 +8,10 @@
 //   Tensor table = io::LoadCsv("iris.csv", options);                // f32 [rows, 3]
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "io/load_limits.h"
 #include "tensor/tensor.h"
 
@@ -27,7 +26,7 @@ struct CsvOptions {
   std::vector<int64_t> columns = {};
   // The words that may stand in a column, by the column. Each is read as its place in the list: 0,
   // 1, ... Columns that are not listed hold numbers.
-  std::map<int64_t, std::vector<std::string>> categories = {};
+  std::unordered_map<int64_t, std::vector<std::string>> categories = {};
   LoadLimits limits = {};
 };
 
@@ -38,14 +37,8 @@ struct CsvOptions {
 // Throws firn::Error: DataLoss names the file, the line (counted from 1) and the column, what was
 // expected and what came; InvalidArgument for options that make no sense or name columns that the
 // file does not have; ResourceExhausted beyond the limits; NotFound and the like for the path.
+// io/csv_status.h has it with a status, and for text in memory.
 Tensor LoadCsv(const std::string& path, const CsvOptions& options = {});
-
-// The same with a status.
-absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options = {});
-
-// The same for text in memory; `name` stands for the path in messages.
-absl::StatusOr<Tensor> ParseCsv(const std::string& text, const std::string& name,
-                                const CsvOptions& options = {});
 
 // The different words of a column, sorted: what CsvOptions::categories takes where they are not
 // known. Of the options, `columns` and `categories` do not matter. Throws as LoadCsv.

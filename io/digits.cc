@@ -10,6 +10,7 @@
 #include "device/check.h"
 #include "device/status_macros.h"
 #include "io/csv.h"
+#include "io/csv_status.h"
 #include "io/image_dataset.h"
 #include "io/internal/byte_source.h"
 #include "io/internal/digits_data.h"

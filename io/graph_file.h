@@ -11,12 +11,12 @@
 // A file is read on any machine: it holds no layouts that kernels chose, and not the device that it
 // was captured on, which may be any one. It is read by this and by
 // later versions: attributes have names, and what an operation got since then has its default.
+//
+// io/graph_file_status.h has both with a status.
 
 #include <cstdint>
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "autograd/graph/static_graph.h"
 #include "device/device.h"
 #include "io/load_limits.h"
@@ -47,12 +47,6 @@ void SaveGraph(const std::string& path, const inner::Graph& graph,
 void SaveGraph(const std::string& path, const StaticGraph& graph,
                const SaveGraphOptions& options = {});
 
-// The same with a status.
-absl::Status WriteGraph(const std::string& path, const inner::Graph& graph,
-                        const SaveGraphOptions& options = {});
-absl::Status WriteGraph(const std::string& path, const StaticGraph& graph,
-                        const SaveGraphOptions& options = {});
-
 struct LoadGraphOptions {
   // max_tensors holds for values, max_metadata_bytes for everything in the file but elements.
   // max_total_bytes holds for inputs, constants, states and temporaries together as the file has
@@ -74,10 +68,6 @@ struct LoadGraphOptions {
 // version; ResourceExhausted beyond the limits; FailedPrecondition for a state that is missing or
 // does not fit. All name the file. NotFound and the like for the path.
 StaticGraph LoadGraph(const std::string& path, const LoadGraphOptions& options = {});
-
-// The same with a status.
-absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
-                                            const LoadGraphOptions& options = {});
 
 }  // namespace firn::io
 

@@ -16,6 +16,7 @@
 #include "io/graph_file.h"
 #include "io/graph_file_contents.h"
 #include "io/graph_file_format.h"
+#include "io/graph_file_status.h"
 #include "io/internal/graph_archive.h"
 #include "io/internal/random_access.h"
 #include "io/internal/stored_elements.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/parse_device.h"
 #include "device/status_macros.h"
 #include "io/graph_file_format.h"
 #include "tensor/allocate.h"

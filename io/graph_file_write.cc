@@ -11,6 +11,7 @@
 #include "device/status_macros.h"
 #include "io/graph_file.h"
 #include "io/graph_file_format.h"
+#include "io/graph_file_status.h"
 #include "io/internal/graph_archive.h"
 #include "tensor/error.h"
 #include "tensor/op.h"

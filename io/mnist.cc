@@ -12,6 +12,7 @@
 #include "device/status_macros.h"
 #include "io/idx.h"
 #include "io/image_dataset.h"
+#include "io/mnist_status.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/ops/shape/views.h"

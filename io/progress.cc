@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -53,6 +55,8 @@ std::string Bar(double fraction, int width) {
 }
 
 }  // namespace
+
+std::ostream* internal::StandardError() { return &std::cerr; }
 
 ProgressMeter::ProgressMeter(int64_t total, ProgressOptions options)
     : total_(total),

@@ -1,10 +1,9 @@
 #ifndef FIRN_IO_PROGRESS_H_
 #define FIRN_IO_PROGRESS_H_
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <iostream>
+#include <iosfwd>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -12,10 +11,14 @@
 
 namespace firn::io {
 
+namespace internal {
+std::ostream* StandardError();  // &std::cerr
+}
+
 struct ProgressOptions {
-  std::string label = {};          // in front: "epoch 1"
-  bool quiet = false;              // print nothing
-  std::ostream* out = &std::cerr;  // outlives the bar
+  std::string label = {};                         // in front: "epoch 1"
+  bool quiet = false;                             // print nothing
+  std::ostream* out = internal::StandardError();  // outlives the bar
   // Whether `out` is a terminal; unset: found out for std::cerr and std::cout, no for others.
   std::optional<bool> terminal = {};
   // How many lines a loop writes elsewhere than on a terminal, as evenly spaced as steps allow, the

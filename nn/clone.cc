@@ -74,12 +74,12 @@ void ModuleCloner::Copy(const Module& from, Module& to) {
       }
       open.emplace_back(child.get(), twin);
     }
-    for (const Module::TensorSlot& s : a->slots_) {
+    for (const auto& s : a->slots_) {
       Module::TensorSlot* twin = nullptr;
-      for (Module::TensorSlot& t : b->slots_) twin = t.name == s.name ? &t : twin;
-      if (twin == nullptr) twin = &b->AddSlot(s.name, {}, s.is_parameter);
-      twin->sizes = s.sizes;
-      twin->Keep(CopyOf(s.tensor, &copies));
+      for (const auto& t : b->slots_) twin = t->name == s->name ? t.get() : twin;
+      if (twin == nullptr) twin = &b->AddSlot(s->name, {}, s->is_parameter);
+      twin->sizes = s->sizes;
+      twin->Keep(CopyOf(s->tensor, &copies));
     }
   }
   to.ForgetPaths();

@@ -4,7 +4,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "device/philox.h"
+#include "device/philox_state.h"
 #include "nn/module.h"
 
 namespace firn::nn {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "nn/describe.h"
 #include "nn/sizes.h"
 #include "tensor/ops/conv/conv.h"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "device/inner.h"
 
@@ -35,6 +36,17 @@ FieldTexts TextsOf(AttrsRef attrs) {
 }
 
 }  // namespace
+
+Describer& Describer::Text(const std::string& text) {
+  absl::StrAppend(&text_, text_.empty() ? "" : ", ", text);
+  return *this;
+}
+
+std::string Describer::ToText(double v) { return absl::StrCat(v); }
+
+std::string Describer::ToText(Size2 s) {
+  return s.h == s.w ? absl::StrCat(s.h) : absl::StrCat("[", s.h, ", ", s.w, "]");
+}
 
 Describer& Describer::Differences(AttrsRef attrs, AttrsRef standard) {
   const FieldTexts given = TextsOf(attrs), usual = TextsOf(standard);

@@ -4,7 +4,6 @@
 #include <string>
 #include <type_traits>
 
-#include "absl/strings/str_cat.h"
 #include "tensor/attrs.h"
 #include "tensor/ops/conv/size2.h"
 #include "tensor/shape.h"
@@ -16,13 +15,10 @@ namespace firn::nn {
 class Describer {
  public:
   // As it stands.
-  Describer& Text(const std::string& text) {
-    absl::StrAppend(&text_, text_.empty() ? "" : ", ", text);
-    return *this;
-  }
+  Describer& Text(const std::string& text);
   template <class T>
   Describer& Field(const char* name, const T& value) {
-    return Text(absl::StrCat(name, "=", ToText(value)));
+    return Text(std::string(name) + "=" + ToText(value));
   }
   template <class T>
   Describer& Field(const char* name, const T& value, const std::type_identity_t<T>& standard) {
@@ -31,21 +27,17 @@ class Describer {
   // The fields of an operation's attributes that differ from `standard`.
   Describer& Differences(inner::AttrsRef attrs, inner::AttrsRef standard);
   // "1 -> 32"; an unknown size is "?".
-  Describer& FromTo(int64_t in, int64_t out) {
-    return Text(absl::StrCat(Size(in), " -> ", Size(out)));
-  }
-  static std::string Size(int64_t n) { return n <= 0 ? "?" : absl::StrCat(n); }
+  Describer& FromTo(int64_t in, int64_t out) { return Text(Size(in) + " -> " + Size(out)); }
+  static std::string Size(int64_t n) { return n <= 0 ? "?" : ToText(n); }
   const std::string& text() const { return text_; }
 
  private:
   static std::string ToText(bool b) { return b ? "true" : "false"; }
-  static std::string ToText(double v) { return absl::StrCat(v); }
-  static std::string ToText(int64_t v) { return absl::StrCat(v); }
-  static std::string ToText(int v) { return absl::StrCat(v); }
+  static std::string ToText(double v);  // six digits
+  static std::string ToText(int64_t v) { return std::to_string(v); }
+  static std::string ToText(int v) { return std::to_string(v); }
   static std::string ToText(const std::string& s) { return s; }
-  static std::string ToText(Size2 s) {
-    return s.h == s.w ? absl::StrCat(s.h) : absl::StrCat("[", s.h, ", ", s.w, "]");
-  }
+  static std::string ToText(Size2 s);
   static std::string ToText(const Shape& s) { return s.ToString(); }
 
   std::string text_;

@@ -17,6 +17,40 @@ bool IsComputed(const Tensor& t) { return t.requires_grad() && !t.is_leaf(); }
 
 }  // namespace
 
+template <class Fn>
+struct HookList<Fn>::Entry {
+  Fn fn;
+  bool active;
+};
+
+template <class Fn>
+HookHandle HookList<Fn>::Add(Fn fn) {
+  std::erase_if(entries_, [](const auto& e) { return !e->active; });
+  entries_.push_back(std::make_shared<Entry>(Entry{std::move(fn), true}));
+  return HookHandle(std::shared_ptr<bool>(entries_.back(), &entries_.back()->active));
+}
+
+template <class Fn>
+bool HookList<Fn>::empty() const {
+  for (const auto& e : entries_) {
+    if (e->active) return false;
+  }
+  return true;
+}
+
+template <class Fn>
+template <class Visitor>
+void HookList<Fn>::ForEach(Visitor visit) const {
+  const std::vector<std::shared_ptr<Entry>> present = entries_;
+  for (const auto& e : present) {
+    if (e->active) visit(e->fn);
+  }
+}
+
+template class HookList<ForwardPreHook>;
+template class HookList<ForwardHook>;
+template class HookList<BackwardHook>;
+
 Tensor Hooks::Run(Module& layer, absl::Span<Tensor> inputs,
                   const std::function<Tensor()>& forward) const {
   pre.ForEach([&](const ForwardPreHook& hook) { hook(layer, inputs); });

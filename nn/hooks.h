@@ -24,34 +24,18 @@ using ForwardHook =
 using BackwardHook =
     std::function<Tensor(Module& layer, const Tensor& grad_input, const Tensor& grad_output)>;
 
-// Hooks of one kind, run in the order of registration. They may register and remove others.
+// Hooks of one kind, run in the order of registration. They may register and remove others. Defined
+// in hooks.cc for the three kinds there are.
 template <class Fn>
 class HookList {
  public:
-  HookHandle Add(Fn fn) {
-    std::erase_if(entries_, [](const auto& e) { return !e->active; });
-    entries_.push_back(std::make_shared<Entry>(Entry{std::move(fn), true}));
-    return HookHandle(std::shared_ptr<bool>(entries_.back(), &entries_.back()->active));
-  }
-  bool empty() const {
-    for (const auto& e : entries_) {
-      if (e->active) return false;
-    }
-    return true;
-  }
+  HookHandle Add(Fn fn);
+  bool empty() const;
   template <class Visitor>
-  void ForEach(Visitor visit) const {
-    const std::vector<std::shared_ptr<Entry>> present = entries_;
-    for (const auto& e : present) {
-      if (e->active) visit(e->fn);
-    }
-  }
+  void ForEach(Visitor visit) const;
 
  private:
-  struct Entry {
-    Fn fn;
-    bool active;
-  };
+  struct Entry;
   std::vector<std::shared_ptr<Entry>> entries_;
 };
 

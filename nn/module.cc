@@ -78,6 +78,7 @@ void ConvertAll(const auto& slots, std::optional<Device> device, std::optional<D
 
 }  // namespace
 
+Module::Module() = default;
 Module::~Module() = default;
 
 // --- Names --------------------------------------------------------------------------------------
@@ -205,10 +206,11 @@ void Module::TensorSlot::CheckKept() const {
 
 Module::TensorSlot& Module::AddSlot(std::string slot_name, Tensor tensor, bool is_parameter) {
   bool taken = false;
-  for (const TensorSlot& s : slots_) taken |= s.name == slot_name;
+  for (const auto& s : slots_) taken |= s->name == slot_name;
   CheckName(slot_name, taken, is_parameter ? "add_parameter" : "add_buffer", *this);
-  slots_.emplace_back(this, std::move(slot_name), std::move(tensor), is_parameter);
-  return slots_.back();
+  slots_.push_back(
+      std::make_unique<TensorSlot>(this, std::move(slot_name), std::move(tensor), is_parameter));
+  return *slots_.back();
 }
 
 Tensor& Module::AddParameter(std::string parameter_name, Tensor initial) {
@@ -252,10 +254,10 @@ std::vector<Module::NamedTensorSlot> Module::Slots() const {
   std::vector<NamedTensorSlot> all;
   for (const NamedModule& m : named_modules()) {
     for (const bool parameters : {true, false}) {
-      for (TensorSlot& s : m.module->slots_) {
-        s.CheckKept();
-        if (s.is_parameter != parameters || !s.tensor.defined()) continue;
-        all.push_back({m.name.empty() ? s.name : absl::StrCat(m.name, ".", s.name), &s});
+      for (const auto& s : m.module->slots_) {
+        s->CheckKept();
+        if (s->is_parameter != parameters || !s->tensor.defined()) continue;
+        all.push_back({m.name.empty() ? s->name : absl::StrCat(m.name, ".", s->name), s.get()});
       }
     }
   }

@@ -2,7 +2,6 @@
 #define FIRN_NN_MODULE_H_
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -85,7 +84,7 @@ ModuleFactory FactoryFrom(const Args&... args) {
 // Thread-compatible: one forward at a time, unless the module is in eval mode and nothing pends.
 class Module {
  public:
-  Module() = default;
+  Module();
   virtual ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -127,8 +126,8 @@ class Module {
   // names are made.
   template <class F>
   void ForEachOwnTensor(F f) const {
-    for (const TensorSlot& s : slots_) {
-      if (s.tensor.defined()) f(s.tensor);
+    for (const std::unique_ptr<TensorSlot>& s : slots_) {
+      if (s->tensor.defined()) f(s->tensor);
     }
   }
   // Sizes of parameters(), pending ones left out.
@@ -294,7 +293,7 @@ class Module {
   bool tentative_ = false;
   bool foreign_call_noted_ = false;
   std::vector<std::unique_ptr<Module>> children_;
-  std::deque<TensorSlot> slots_;  // a deque, because references to them are handed out
+  std::vector<std::unique_ptr<TensorSlot>> slots_;  // references to them are handed out
   std::unique_ptr<Hooks> hooks_;
   mutable std::atomic<const std::string*> path_{nullptr};
 };

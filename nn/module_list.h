@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "nn/layer.h"
 
 namespace firn::nn {
@@ -66,11 +65,11 @@ class ModuleList final : public Module {
 
   template <std::derived_from<M> Kind = M>
   requires HasOptions<Kind> Kind& Append(const typename Kind::Options& options = {}) {
-    return Add<Kind>(absl::StrCat(size()), options);
+    return Add<Kind>(std::to_string(size()), options);
   }
   template <std::derived_from<M> Kind = M, class... Args>
   requires(!HasOptions<Kind>) Kind& Append(const Args&... args) {
-    return Add<Kind>(absl::StrCat(size()), args...);
+    return Add<Kind>(std::to_string(size()), args...);
   }
 
   size_t size() const { return num_children(); }

@@ -46,7 +46,7 @@ std::string Module::TensorSlot::ShapeText() const {
 // Of the module, not of one slot: some, such as a count of batches, have their size from the start.
 bool Module::undecided() const {
   return tentative_ && std::any_of(slots_.begin(), slots_.end(),
-                                   [](const TensorSlot& s) { return IsPending(s.tensor); });
+                                   [](const auto& s) { return IsPending(s->tensor); });
 }
 
 StateDict Module::state_dict() const {

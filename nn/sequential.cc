@@ -42,6 +42,8 @@ Sequential::Sequential(const Options& layers) {
   for (const LayerSpec& layer : layers) Append(layer);
 }
 
+Sequential::Sequential(std::initializer_list<LayerSpec> layers) : Sequential(Options(layers)) {}
+
 Layer& Sequential::Append(const LayerSpec& layer) {
   const std::string name = layer.name().empty() ? absl::StrCat(num_children()) : layer.name();
   Module& added = AddMade(name, layer.factory());

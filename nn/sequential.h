@@ -73,7 +73,7 @@ class Sequential final : public Layer {
   Sequential() = default;
   explicit Sequential(const Options& layers);
   // What Sequential({New<Linear>(...), ...}) calls, and Sequential({}).
-  explicit Sequential(std::initializer_list<LayerSpec> layers) : Sequential(Options(layers)) {}
+  explicit Sequential(std::initializer_list<LayerSpec> layers);
 
   // The layers that a clone starts from.
   const Options& options() const { return options_; }

@@ -132,6 +132,8 @@ std::string StaticModule::TextOf(absl::Span<const Tensor> inputs) const {
 
 // --- Calls --------------------------------------------------------------------------------------
 
+void StaticModule::Clear() { entries_.clear(); }
+
 void StaticModule::CheckUsable() const {
   if (function_ == nullptr) {
     RaiseStatus(FailedPrecondition("it is empty: it was moved from"), "static module");

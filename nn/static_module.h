@@ -73,7 +73,7 @@ class StaticModule {
   TensorList Call(absl::Span<const Tensor> inputs);
 
   // Forgets all graphs. The counts go on.
-  void Clear() { entries_.clear(); }
+  void Clear();
 
   size_t size() const { return entries_.size(); }
   // The graph that ran last is 0. The reference lives until the next call or Clear(). Throws unless

@@ -84,8 +84,15 @@ Tensor LossScaler::Scale(const Tensor& loss) {
   return Mul(loss, scale_.To(loss.device()));
 }
 
+const Tensor* LossScaler::FoundOf(const Optimizer& optimizer) const {
+  for (const auto& [other, found] : found_) {
+    if (other == &optimizer) return &found;
+  }
+  return nullptr;
+}
+
 void LossScaler::Unscale(Optimizer& optimizer) {
-  if (found_.contains(&optimizer)) {
+  if (FoundOf(optimizer) != nullptr) {
     RaiseStatus(FailedPrecondition("these gradients were divided by the scale before; call Update"
                                    " between steps"),
                 kName);
@@ -103,12 +110,12 @@ void LossScaler::Unscale(Optimizer& optimizer) {
     found = Either(found, UnscaleGradients(grads, scale_.To(grads[0].device())));
   }
   if (!found.defined()) found = Zeros(Shape(), DType::kBool, scale_.device());
-  found_.emplace(&optimizer, found.To(scale_.device()));
+  found_.emplace_back(&optimizer, found.To(scale_.device()));
 }
 
 void LossScaler::Step(Optimizer& optimizer) {
-  if (!found_.contains(&optimizer)) Unscale(optimizer);
-  optimizer.Step(found_.at(&optimizer));
+  if (FoundOf(optimizer) == nullptr) Unscale(optimizer);
+  optimizer.Step(*FoundOf(optimizer));
 }
 
 void LossScaler::Update() {

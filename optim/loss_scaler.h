@@ -2,7 +2,8 @@
 #define FIRN_OPTIM_LOSS_SCALER_H_
 
 #include <cstdint>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "optim/optimizer.h"
 #include "tensor/state_dict.h"
@@ -67,6 +68,8 @@ class LossScaler {
  private:
   // Brings the scale to the device of the first loss.
   void MoveTo(Device device);
+  // Of found_; null when there is none.
+  const Tensor* FoundOf(const Optimizer& optimizer) const;
 
   LossScalerOptions options_;
   Tensor scale_;       // f32
@@ -74,7 +77,7 @@ class LossScaler {
   Tensor skipped_;     // bool
   // What dividing an optimizer's gradients found, since the last Update; bool, on the scale's
   // device.
-  std::map<const Optimizer*, Tensor> found_;
+  std::vector<std::pair<const Optimizer*, Tensor>> found_;
 };
 
 }  // namespace firn::optim

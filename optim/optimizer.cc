@@ -26,6 +26,9 @@ namespace firn::optim {
 ParameterList::ParameterList(const std::vector<Tensor>& tensors) : numbered_(true) {
   for (const Tensor& t : tensors) named_.push_back({absl::StrCat(named_.size()), t});
 }
+ParameterList::ParameterList(std::initializer_list<NamedTensor> named) : named_(named) {}
+ParameterList::ParameterList(std::initializer_list<Tensor> tensors)
+    : ParameterList(std::vector<Tensor>(tensors)) {}
 
 namespace {
 

@@ -23,9 +23,8 @@ class ParameterList {
   ParameterList() = default;
   ParameterList(std::vector<NamedTensor> named) : named_(std::move(named)) {}  // NOLINT: implicit
   ParameterList(const std::vector<Tensor>& tensors);                           // NOLINT: implicit
-  ParameterList(std::initializer_list<NamedTensor> named) : named_(named) {}
-  ParameterList(std::initializer_list<Tensor> tensors)
-      : ParameterList(std::vector<Tensor>(tensors)) {}
+  ParameterList(std::initializer_list<NamedTensor> named);
+  ParameterList(std::initializer_list<Tensor> tensors);
 
   const std::vector<NamedTensor>& named() const { return named_; }
   bool numbered() const { return numbered_; }

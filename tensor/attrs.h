@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/check.h"
+#include "device/bare_check.h"
 #include "tensor/shape.h"
 
 namespace firn::inner {
@@ -81,7 +81,7 @@ class AttrsRef {
 
   template <class T>
   const T& get() const {
-    FIRN_DCHECK(type_ == AttrsOf<T>());
+    FIRN_BARE_DCHECK(type_ == AttrsOf<T>());
     return *static_cast<const T*>(data_);
   }
   const void* data() const { return data_; }

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "device/status_fwd.h"
 #include "tensor/attrs.h"
 #include "tensor/tensor.h"
 

@@ -4,9 +4,17 @@
 
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+
 namespace firn {
+
+Error::Error(const absl::Status& status, const std::string& what)
+    : std::runtime_error(what), status_(std::make_shared<const absl::Status>(status)) {}
+
+absl::StatusCode Error::code() const { return status_->code(); }
 
 std::string PathScope::Current() {
   std::vector<const std::string*> names;
@@ -43,7 +51,7 @@ void RaiseStatus(const absl::Status& status, std::string_view op) {
   if (!path.empty()) what += (what.empty() ? "at " : " at ") + path;
   if (!what.empty()) what += ": ";
   what.append(status.message().data(), status.message().size());
-  throw Error(status, std::move(what));
+  throw Error(status, what);
 }
 
 }  // namespace firn

@@ -1,11 +1,13 @@
 #ifndef FIRN_TENSOR_ERROR_H_
 #define FIRN_TENSOR_ERROR_H_
 
+#include <concepts>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "device/status_fwd.h"
 
 namespace firn {
 
@@ -14,14 +16,14 @@ namespace firn {
 // Holds no tensors, so a handler may free memory and go on.
 class Error : public std::runtime_error {
  public:
-  Error(absl::Status status, std::string what)
-      : std::runtime_error(std::move(what)), status_(std::move(status)) {}
-  // Its code tells the kind: kInvalidArgument, kOutOfRange, kResourceExhausted, kDataLoss, ...
-  const absl::Status& status() const { return status_; }
-  absl::StatusCode code() const { return status_.code(); }
+  Error(const absl::Status& status, const std::string& what);
+  // Its code tells the kind: kInvalidArgument, kOutOfRange, kResourceExhausted, kDataLoss, ...; who
+  // names one includes absl/status/status.h.
+  const absl::Status& status() const { return *status_; }
+  absl::StatusCode code() const;
 
  private:
-  absl::Status status_;
+  std::shared_ptr<const absl::Status> status_;  // shared by copies, which cannot fail
 };
 
 // Names the part of a program (a module, usually) that runs in this scope on this thread; error
@@ -65,7 +67,9 @@ class PathScope {
 // "<op> at <module path>: <message>". Requires: !status.ok().
 [[noreturn]] void RaiseStatus(const absl::Status& status, std::string_view op);
 
-inline void RaiseIfError(const absl::Status& status, std::string_view op) {
+// A template because absl::Status is only declared here.
+template <std::same_as<absl::Status> Status>
+void RaiseIfError(const Status& status, std::string_view op) {
   if (!status.ok()) [[unlikely]]
     RaiseStatus(status, op);
 }

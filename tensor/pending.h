@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "absl/status/status.h"
+#include "device/status_fwd.h"
 #include "tensor/tensor.h"
 
 namespace firn {

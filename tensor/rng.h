@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device/philox.h"
+#include "device/philox_state.h"
 #include "tensor/tensor.h"
 
 namespace firn {

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "absl/status/statusor.h"
 #include "device/check.h"
 #include "tensor/from.h"
 

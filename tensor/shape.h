@@ -7,8 +7,8 @@
 #include <ostream>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "device/status_fwd.h"
 
 namespace firn {
 

@@ -88,8 +88,8 @@ class _Parser(Cursor):
     def _block(self, i, end, scope):
         while i < end:
             text = self.text(i)
-            if text == ";":
-                i += 1
+            if text == ";" or text.endswith(("_NAMESPACE_BEGIN", "_NAMESPACE_END")):
+                i += 1  # macros that open and close a library's inline namespace
             elif text in ("public", "protected", "private") and self.text(i + 1) == ":":
                 scope.access = text
                 i += 2

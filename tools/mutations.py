@@ -30,9 +30,9 @@ _KEYWORDS = {"if", "for", "while", "switch", "return", "sizeof", "decltype", "ca
              "class", "struct", "enum", "union", "namespace", "friend", "typedef", "constexpr",
              "static", "const", "auto", "default", "break", "continue", "public", "private",
              "protected", "co_return", "co_yield", "__attribute__"}
-_ONLY_TEXT = {"static_assert", "FIRN_DCHECK", "StrCat", "StrAppend", "StrFormat", "StrJoin",
-              "InvalidArgument", "FailedPrecondition", "OutOfRange", "ResourceExhausted", "DataLoss",
-              "NotFound", "Unimplemented", "Unavailable", "Internal"}
+_ONLY_TEXT = {"static_assert", "FIRN_DCHECK", "FIRN_BARE_DCHECK", "StrCat", "StrAppend",
+              "StrFormat", "StrJoin", "InvalidArgument", "FailedPrecondition", "OutOfRange",
+              "ResourceExhausted", "DataLoss", "NotFound", "Unimplemented", "Unavailable", "Internal"}
 _TEXT_AFTER_FIRST = {"FIRN_RETURN_IF", "FIRN_CHECK"}
 # Files that make text for people, and what is built only with --config=cuda or a sanitizer.
 _NOT_MUTATED = re.compile(

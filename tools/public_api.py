@@ -27,7 +27,7 @@ NAMESPACE = "firn"
 # for functors and for what includes one of these, which is for those who write operations.
 OPS_H = "tensor/ops.h"
 AUTHORS = {"tensor/op.h", "device/inner.h"}
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 
 
 def folders(root):
@@ -64,14 +64,14 @@ def api(root, paths):
     return [d for path in paths for d in declarations(read(root, path), path)]
 
 
-def includes(root, path):
-    """Firn's headers that `path` includes itself, in order."""
+def includes(root, path, own=True):
+    """Firn's headers that `path` includes itself, in order; those of others unless `own`."""
     if path == OPS_H:
-        return [p for p in public_headers(root)
-                if p.startswith(FAMILIES + "/") and not p.endswith("_fn.h")
-                and AUTHORS.isdisjoint(_INCLUDE.findall(read(root, p)))]
+        return own * [p for p in public_headers(root)
+                      if p.startswith(FAMILIES + "/") and not p.endswith("_fn.h")
+                      and AUTHORS.isdisjoint(_INCLUDE.findall(read(root, p)))]
     found = _INCLUDE.findall(read(root, path))
-    return [p for p in found if p == OPS_H or os.path.isfile(os.path.join(root, p))]
+    return [p for p in found if (p == OPS_H or os.path.isfile(os.path.join(root, p))) == own]
 
 
 def reached(root, start="firn.h"):
@@ -83,6 +83,15 @@ def reached(root, start="firn.h"):
                 by[included] = path
                 waiting.append(included)
     return by
+
+
+def brought(root, start="firn.h"):
+    """{header of others, such as "vector" or "absl/types/span.h": who includes it first}."""
+    found = {}
+    for path in reached(root, start):
+        for included in includes(root, path, own=False):
+            found.setdefault(included, path)
+    return found
 
 
 def chain(by, path):

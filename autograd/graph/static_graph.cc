@@ -189,6 +189,10 @@ std::string StaticGraph::Explain() const {
       {p.captured, p.reports, graph(), memory(), p.executor->peak(), p.executor->WhyNotRecorded()});
 }
 
+TensorList inner::internal::AsList(Tensor t) { return {std::move(t)}; }
+TensorList inner::internal::AsList(TensorList list) { return list; }
+TensorList inner::internal::AsList(const std::vector<Tensor>& v) { return {v.begin(), v.end()}; }
+
 StaticGraph inner::internal::CaptureAndCompile(FreezeFn fn, absl::Span<const Tensor> inputs,
                                                const CompileOptions& options) {
   Captured captured = Capture(fn, inputs);

@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "autograd/graph/arithmetic.h"
+#include "device/status_fwd.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -122,9 +121,9 @@ namespace inner::internal {
 
 // Captured code may return a tensor, a list or vector of them, or several as an array, pair or
 // tuple.
-inline TensorList AsList(Tensor t) { return {std::move(t)}; }
-inline TensorList AsList(TensorList list) { return list; }
-inline TensorList AsList(const std::vector<Tensor>& v) { return {v.begin(), v.end()}; }
+TensorList AsList(Tensor t);
+TensorList AsList(TensorList list);
+TensorList AsList(const std::vector<Tensor>& v);
 template <class Tuple>
 requires requires { std::tuple_size<Tuple>::value; }
 TensorList AsList(const Tuple& several) {

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "firn/autograd/gradcheck.h"
 #include "firn/firn.h"
 #include "own/lion.h"
 #include "own/scale.h"

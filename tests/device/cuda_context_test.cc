@@ -12,6 +12,7 @@
 #include "device/context.h"
 #include "device/cuda.h"
 #include "device/internal/cuda_status.h"
+#include "device/usable_device.h"
 #include "gtest/gtest.h"
 #include "tests/device/fake_cuda.h"
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "absl/hash/hash_testing.h"
+#include "device/parse_device.h"
 #include "gtest/gtest.h"
 
 namespace firn {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "firn/autograd/gradcheck.h"
 #include "own/swish.h"
 
 namespace firn {

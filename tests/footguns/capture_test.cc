@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "autograd/graph/static_graph.h"
 #include "nn/linear.h"
 #include "optim/adam.h"

@@ -1,6 +1,7 @@
 // A program that writes `using namespace firn` may call its own things what it likes: only what
 // programs write stands in firn, and docs/names.txt lists it.
 
+#include "absl/status/status.h"
 #include "firn.h"
 #include "gtest/gtest.h"
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "autograd/backward.h"
 #include "autograd/graph/dot.h"
 #include "autograd/graph/static_graph.h"

@@ -6,6 +6,7 @@
 
 #include "autograd/graph/graph.h"
 #include "gtest/gtest.h"
+#include "io/graph_file_status.h"
 #include "tensor/from.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"

@@ -3,6 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "io/csv_status.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

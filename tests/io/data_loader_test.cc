@@ -13,6 +13,7 @@
 #include "device/inner.h"
 #include "device/internal/cuda_context.h"
 #include "device/parallel.h"
+#include "device/philox.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tensor/error.h"

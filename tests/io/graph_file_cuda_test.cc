@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/graph_file.h"
+#include "io/graph_file_status.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
 #include "tensor/operators.h"

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/graph_file.h"
+#include "io/graph_file_status.h"
 #include "tensor/from.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"

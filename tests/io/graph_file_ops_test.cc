@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "io/graph_file.h"
 #include "io/graph_file_contents.h"
+#include "io/graph_file_status.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/graph_file_contents.h"
+#include "io/graph_file_status.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
 #include "tensor/dispatch.h"

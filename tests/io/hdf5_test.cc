@@ -4,6 +4,7 @@
 #include <hdf5.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>

@@ -43,6 +43,11 @@ class DeclarationsTest(unittest.TestCase):
             ["namespace a", "namespace a::b", "namespace a::b::c", "function a::b::c::F",
              "namespace a::b::(anonymous)", "function a::b::(anonymous)::G"])
 
+    def test_macros_may_open_an_inline_namespace(self):
+        self.assertEqual(
+            found("namespace a { A_NAMESPACE_BEGIN class B; A_NAMESPACE_END }", "forward"),
+            ["namespace a", "class a::B forward"])
+
     def test_a_body_and_a_declaration_differ(self):
         self.assertEqual(found("int F(int a = G({1, 2})); inline int H() { return 1; }", "body"),
                          ["function F", "function H body"])

@@ -51,6 +51,9 @@ class PublicApiTest(unittest.TestCase):
                          "functors and what operations are written with are not for programs")
         self.assertEqual(public_api.chain(by, "tensor/t.h"), "firn.h -> nn/a.h -> tensor/t.h")
 
+    def test_headers_of_others_are_told_from_ones_own(self):
+        self.assertEqual(public_api.brought(self.root), {"absl/x.h": "firn.h", "vector": "nn/a.h"})
+
     def test_names_are_what_stands_directly_in_the_namespace(self):
         found = public_api.names(self.root)
         self.assertEqual(sorted(found), [("Add", "function"), ("Tensor", "class"),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "device/check.h"
 
 namespace firn::testing {

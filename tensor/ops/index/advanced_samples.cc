@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "absl/status/statusor.h"
 #include "tensor/ops/index/advanced.h"
 #include "tensor/samples.h"
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "autograd/graph/capture.h"
 #include "autograd/graph/static_graph.h"
 #include "nn/batch_norm.h"
