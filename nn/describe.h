@@ -2,6 +2,7 @@
 #define FIRN_NN_DESCRIBE_H_
 
 #include <string>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "tensor/attrs.h"
@@ -24,7 +25,7 @@ class Describer {
     return Text(absl::StrCat(name, "=", ToText(value)));
   }
   template <class T>
-  Describer& Field(const char* name, const T& value, const T& standard) {
+  Describer& Field(const char* name, const T& value, const std::type_identity_t<T>& standard) {
     return value == standard ? *this : Field(name, value);
   }
   // The fields of an operation's attributes that differ from `standard`.

@@ -27,14 +27,16 @@ Tensor Tensor::Reshape(std::initializer_list<int64_t> shape) const {
   return firn::Reshape(*this, shape);
 }
 Tensor Tensor::Matmul(const Tensor& other) const { return firn::Matmul(*this, other); }
-Tensor Tensor::Flatten(int start_dim, int end_dim) const {
+Tensor Tensor::Flatten(int64_t start_dim, int64_t end_dim) const {
   return firn::Flatten(*this, start_dim, end_dim);
 }
-Tensor Tensor::Transpose(int dim0, int dim1) const { return firn::Transpose(*this, dim0, dim1); }
+Tensor Tensor::Transpose(int64_t dim0, int64_t dim1) const {
+  return firn::Transpose(*this, dim0, dim1);
+}
 Tensor Tensor::T() const { return firn::Transpose(*this, -2, -1); }
 Tensor Tensor::Permute(const DimList& dims) const { return firn::Permute(*this, dims); }
 Tensor Tensor::Squeeze(const DimList& dims) const { return firn::Squeeze(*this, dims); }
-Tensor Tensor::Unsqueeze(int dim) const { return firn::Unsqueeze(*this, dim); }
+Tensor Tensor::Unsqueeze(int64_t dim) const { return firn::Unsqueeze(*this, dim); }
 Tensor Tensor::Sum(const DimList& dims, bool keepdim) const {
   return firn::Sum(*this, dims, keepdim);
 }

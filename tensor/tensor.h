@@ -115,7 +115,7 @@ class Tensor {
   Device device() const { return spec().device; }
   int rank() const { return shape().rank(); }
   // Size of a dimension; negative counts from the end. Throws when out of range.
-  int64_t size(int dim) const;
+  int64_t size(int64_t dim) const;
   int64_t num_elements() const { return shape().num_elements(); }
   bool is_contiguous() const { return spec().layout.contiguous; }
 
@@ -182,12 +182,12 @@ class Tensor {
   Tensor Clone() const;
   Tensor Reshape(const Shape& shape) const;
   Tensor Reshape(std::initializer_list<int64_t> shape) const;  // one -1 allowed
-  Tensor Flatten(int start_dim = 0, int end_dim = -1) const;
-  Tensor Transpose(int dim0, int dim1) const;
+  Tensor Flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
+  Tensor Transpose(int64_t dim0, int64_t dim1) const;
   Tensor T() const;  // swaps the last two dimensions
   Tensor Permute(const DimList& dims) const;
   Tensor Squeeze(const DimList& dims = {}) const;
-  Tensor Unsqueeze(int dim) const;
+  Tensor Unsqueeze(int64_t dim) const;
   Tensor Matmul(const Tensor& other) const;
   Tensor Sum(const DimList& dims = {}, bool keepdim = false) const;
   Tensor Mean(const DimList& dims = {}, bool keepdim = false) const;

@@ -47,9 +47,9 @@ absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Sh
                  InvalidArgument("the result would have ", rank, " dimensions, at most ", kMaxRank,
                                  " are possible"));
   Dims sizes;
-  for (int64_t d : a.before.span()) sizes.push_back(x[static_cast<int>(d)]);
+  for (int64_t d : a.before.span()) sizes.push_back(x[d]);
   for (int64_t n : a.positions) sizes.push_back(n);
-  for (int64_t d : a.after.span()) sizes.push_back(x[static_cast<int>(d)]);
+  for (int64_t d : a.after.span()) sizes.push_back(x[d]);
   FIRN_ASSIGN_OR_RETURN(a.result, Shape::Make(sizes.span()));
   return a;
 }
