@@ -296,7 +296,7 @@ Tensor MaxPool2d(const Tensor& x, const MaxPool2dOptions& options) {
   return std::move(Forward(x, options)[0]);
 }
 
-ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options) {
+ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options) {
   TensorList out = Forward(x, options);
   return {out[0], Cast(out[1], DType::kI64)};
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tensor/ops/conv/size2.h"
+#include "tensor/ops/reduce/values_and_indices.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -23,11 +24,8 @@ inline Tensor MaxPool2d(const Tensor& x, int64_t kernel) {
   return MaxPool2d(x, MaxPool2dOptions{.kernel = kernel});
 }
 
-struct ValuesIndices {
-  Tensor values, indices;
-};
 // Also where the maxima were: i64, h * width + w in the image.
-ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
+ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
 
 namespace inner {
 // Adds each element of `grad` to the image position its index names: dx of max_pool2d.
