@@ -15,7 +15,7 @@ namespace firn {
 namespace inner::internal {
 
 absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Shape*>& indices,
-                                      const std::vector<int64_t>& dims) {
+                                      const DimList& dims) {
   FIRN_RETURN_IF(dims.size() != indices.size(),
                  InvalidArgument(dims.size(), " dims for ", indices.size(), " index tensors"));
   FIRN_RETURN_IF(indices.empty(), InvalidArgument("there is no index tensor"));
@@ -57,9 +57,9 @@ absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Sh
 }  // namespace inner::internal
 
 absl::StatusOr<IndexBounds> AdvancedIndexBounds(const KernelQuery& q, int i, int first,
-                                                const std::vector<int64_t>& dims) {
+                                                const DimList& dims) {
   const Shape& x = q.in(0).shape;
-  FIRN_ASSIGN_OR_RETURN(const int dim, NormalizeDim(dims[static_cast<size_t>(i - first)], x));
+  FIRN_ASSIGN_OR_RETURN(const int dim, NormalizeDim(dims[i - first], x));
   return WrappingBounds(x[dim]);
 }
 

@@ -9,6 +9,7 @@
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/index.h"
 #include "tensor/ops/index/index_rules.h"
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/pad.h"
 #include "tensor/ops/shape/view.h"
 #include "tensor/ops/shape/views.h"

@@ -1,7 +1,6 @@
 #ifndef FIRN_TENSOR_OPS_INDEX_GATHER_H_
 #define FIRN_TENSOR_OPS_INDEX_GATHER_H_
 
-#include "tensor/ops/shape/views.h"
 #include "tensor/tensor.h"
 
 namespace firn {

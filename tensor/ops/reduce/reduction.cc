@@ -7,6 +7,7 @@
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/index/gather.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/views.h"

@@ -15,6 +15,7 @@
 #include "tensor/error.h"
 #include "tensor/op.h"
 #include "tensor/ops/shape/copies.h"
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/view.h"
 

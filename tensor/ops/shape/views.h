@@ -50,17 +50,6 @@ struct SqueezeAttrs {
 // Throws when a dim is out of range or named twice.
 Tensor Squeeze(const Tensor& x, const DimList& dims = {});
 
-namespace inner {
-// One dimension as an attribute.
-struct DimAttrs {
-  int64_t dim = 0;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("dim", dim);
-  }
-};
-}  // namespace inner
-
 // A view of x with a dimension of size 1 inserted, so that it becomes number `dim` of the result.
 // -rank - 1 <= dim <= rank; throws otherwise.
 Tensor Unsqueeze(const Tensor& x, int64_t dim);
