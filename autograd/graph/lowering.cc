@@ -1,6 +1,6 @@
 // The steps behind the passes, in their order. Layouts come first; then what is constant in another
 // layout is computed and weights are packed for their kernels. Results take arguments' places
-// before rows are made, since a row may do so element by element only.
+// before chains are made, since a chain may do so element by element only.
 
 #include "autograd/graph/lowering.h"
 

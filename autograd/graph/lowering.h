@@ -10,7 +10,7 @@
 namespace firn {
 
 // Makes a graph into one that an Executor runs: kernels chosen, layouts theirs, parameters packed,
-// results written over arguments, elementwise operations in rows. Reports what each step did.
+// results written over arguments, elementwise operations in chains. Reports what each step did.
 // Requires: the precision and tuning of the graph are those of the calling thread. After an error
 // the graph is not to be used.
 absl::StatusOr<std::vector<PassReport>> RunLowering(Graph& graph);
