@@ -68,7 +68,7 @@ class Executor {
   // At plan().peak_step, the largest first.
   absl::Span<const MemoryUse> peak() const { return peak_; }
   // Runs whose steps were queued as one (a CUDA graph).
-  int64_t recorded_runs() const { return recordings_ ? recordings_->launches() : 0; }
+  int64_t device_graph_runs() const { return recordings_ ? recordings_->launches() : 0; }
   // Why runs are not queued as one, for people to read; "" when they are.
   std::string WhyNotRecorded() const;
   // Null: all runs on one stream.

@@ -91,9 +91,10 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   if (!options.keep_gradients) DropGradients(graph);
   auto parts = std::make_unique<Parts>();
   parts->captured = graph;
-  FIRN_ASSIGN_OR_RETURN(parts->reports, RunPasses(graph, {.arithmetic = options.arithmetic,
-                                                          .freeze_states = options.freeze_states,
-                                                          .recompute = options.recompute}));
+  FIRN_ASSIGN_OR_RETURN(parts->reports,
+                        RunPasses(graph, {.arithmetic = options.arithmetic,
+                                          .constant_states = options.constant_states,
+                                          .recompute = options.recompute}));
   const internal::Precision now = internal::Precision::Now();
   const internal::PrecisionScope precision(now);  // whatever other threads set meanwhile
   const TuningScope tuning(options.autotune);     // layouts are those of the kernels that will run
@@ -175,7 +176,7 @@ const Graph& StaticGraph::captured() const { return parts().captured; }
 const Graph& StaticGraph::graph() const { return parts().executor->graph(); }
 const MemoryPlan& StaticGraph::memory() const { return parts().executor->plan(); }
 
-int64_t StaticGraph::recorded_runs() const { return parts().executor->recorded_runs(); }
+int64_t StaticGraph::device_graph_runs() const { return parts().executor->device_graph_runs(); }
 
 int64_t StaticGraph::operations_aside() const {
   const StreamPlan* streams = parts().executor->streams();

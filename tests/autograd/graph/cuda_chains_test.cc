@@ -149,7 +149,7 @@ TEST_F(CudaChainsTest, FrozenTrainingStepsHaveThem) {
     EXPECT_EQ(step(x).Item(), loss.Item());
     EXPECT_TRUE(w.grad().To(Device::Cpu()).Equals(gradient.To(Device::Cpu())));
   }
-  EXPECT_GT(graph.recorded_runs(), 0);
+  EXPECT_GT(graph.device_graph_runs(), 0);
 }
 
 TEST_F(CudaChainsTest, WithoutACompilerOperationsRunOneByOneAndItIsSaidOnce) {

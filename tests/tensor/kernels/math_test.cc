@@ -30,7 +30,7 @@ double Ulps(float got, double want) {
   return std::abs(got - want) / std::ldexp(1.0, std::max(exponent, -125) - 24);
 }
 
-std::vector<float> Sweep() {
+std::vector<float> AllKindsOfFloats() {
   std::vector<float> x = {0.0f, -0.0f,     1.0f,       -1.0f,     kInf,          -kInf,
                           kNan, 0x1p-149f, -0x1p-149f, 0x1p-126f, 3.4028235e38f, -3.4028235e38f};
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 15013) {
@@ -49,7 +49,7 @@ std::vector<float> Sweep() {
 
 template <class F>
 void ExpectAccurate(const char* name, double ulps, double (*exact)(double), F f) {
-  const std::vector<float> x = Sweep();
+  const std::vector<float> x = AllKindsOfFloats();
   std::vector<float> y(x.size());
   const auto n = static_cast<int64_t>(x.size());
   const float* in = x.data();
