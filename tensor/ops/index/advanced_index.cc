@@ -14,7 +14,7 @@
 namespace firn {
 namespace inner::internal {
 
-absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Shape*>& indices,
+absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, absl::Span<const Shape* const> indices,
                                       const DimList& dims) {
   FIRN_RETURN_IF(dims.size() != indices.size(),
                  InvalidArgument(dims.size(), " dims for ", indices.size(), " index tensors"));

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "tensor/op.h"
 
 namespace firn {
@@ -55,7 +57,7 @@ std::vector<Tensor> WriteInputs(const Tensor& x, const IndexArrays& indices, con
                                 std::string_view op);
 
 namespace inner::internal {
-absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Shape*>& indices,
+absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, absl::Span<const Shape* const> indices,
                                       const DimList& dims);
 inline const Shape& ShapeOf(const InferContext& c, int i) { return c.shape(i); }
 inline const Shape& ShapeOf(const KernelContext& k, int i) { return k.in_spec(i).shape; }
@@ -65,7 +67,7 @@ inline const Shape& ShapeOf(const KernelQuery& q, int i) { return q.in(i).shape;
 template <class Context>
 absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context& c, int first,
                                                    const DimList& dims) {
-  std::vector<const Shape*> shapes;
+  absl::InlinedVector<const Shape*, kMaxRank> shapes;  // more are refused
   for (int i = first; i < c.num_inputs(); ++i) shapes.push_back(&internal::ShapeOf(c, i));
   return internal::Resolve(x, shapes, dims);
 }
