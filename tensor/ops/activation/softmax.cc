@@ -8,7 +8,6 @@
 #include "tensor/ops/activation/softmax.h"
 
 #include <type_traits>
-#include <vector>
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/softmax.h"
@@ -144,7 +143,7 @@ void GradLogSoftmax(GradContext& g) {
 // For u flowing into dx = dy - p sum(dy), p = exp(y):
 //   to dy: u - sum(u p)      to y: -u p sum(dy)
 void GradOfGradientLogSoftmax(GradContext& g) {
-  const std::vector<int64_t> dim = {g.attrs<DimAttrs>().dim};
+  const DimList dim = g.attrs<DimAttrs>().dim;
   const Tensor weighted = Mul(g.grad_output(), Exp(g.input(1)));
   if (g.needs(0)) g.set_grad_input(0, Sub(g.grad_output(), Sum(weighted, dim, true)));
   if (g.needs(1)) g.set_grad_input(1, Mul(weighted, Mul(Sum(g.input(0), dim, true), -1)));

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
@@ -52,7 +53,7 @@ FIRN_REGISTER_OP(expand) {
 // The sizes with each -1 replaced by x's.
 Shape Resolve(const Shape& x, absl::Span<const int64_t> sizes) {
   const auto wanted = static_cast<int64_t>(sizes.size());
-  std::vector<int64_t> found(sizes.begin(), sizes.end());
+  absl::InlinedVector<int64_t, kMaxRank> found(sizes.begin(), sizes.end());
   for (int64_t i = 0; i < wanted; ++i) {
     if (sizes[static_cast<size_t>(i)] != -1) continue;
     const int64_t own = i - (wanted - x.rank());
