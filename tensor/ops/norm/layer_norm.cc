@@ -4,6 +4,8 @@
 // with operations:
 //   dx = invstd (dxhat - mean(dxhat) - xhat mean(dxhat xhat)),  dxhat = dy weight
 //
+// rms_norm: the same with a mean of 0 (kCentred is false), so without mean(dxhat) and a bias.
+//
 // group_norm: a layer normalisation of [n * groups, rest] and a per-channel affine map.
 
 #include "tensor/ops/norm/layer_norm.h"
@@ -22,6 +24,7 @@
 #include "tensor/ops/elementwise/power.h"
 #include "tensor/ops/norm/norm_options.h"
 #include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/views.h"
 
 namespace firn {
@@ -29,6 +32,7 @@ namespace {
 
 constexpr int64_t kParts = 16;
 
+template <bool kCentred>
 absl::Status Infer(InferContext& c) {
   const Shape& x = c.shape(0);
   for (int i : {1, 2}) {
@@ -38,17 +42,17 @@ absl::Status Infer(InferContext& c) {
   }
   c.set_out_like(0, 0);
   c.set_out(1, StatisticsType(c.dtype(0)), Shape({x[0]}));
-  c.set_out(2, StatisticsType(c.dtype(0)), Shape({x[0]}));
+  if (kCentred) c.set_out(2, StatisticsType(c.dtype(0)), Shape({x[0]}));
   return absl::OkStatus();
 }
 
 int64_t RowGrain(int64_t cols) { return std::max<int64_t>(1, 8192 / std::max<int64_t>(1, cols)); }
 
 // Mean and biased variance of a row; two passes, so that a large mean costs no digits.
-template <class Acc, class T>
+template <bool kCentred, class Acc, class T>
 std::pair<Acc, Acc> RowStatistics(const T* x, int64_t n) {
   double sum = 0, squares = 0;
-  for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]);
+  for (int64_t i = 0; kCentred && i < n; ++i) sum += static_cast<double>(x[i]);
   const double mean = sum / static_cast<double>(n);
   for (int64_t i = 0; i < n; ++i) {
     const double d = static_cast<double>(x[i]) - mean;
@@ -57,20 +61,21 @@ std::pair<Acc, Acc> RowStatistics(const T* x, int64_t n) {
   return {static_cast<Acc>(mean), static_cast<Acc>(squares / static_cast<double>(n))};
 }
 
+template <bool kCentred>
 absl::Status Run(KernelContext& k) {
   const int64_t rows = k.in_spec(0).shape[0], cols = k.in_spec(0).shape[1];
   const double eps = k.attrs<LayerNormAttrs>().eps;
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
-    const T *weight = k.in<T>(1), *bias = k.in<T>(2);
+    const T *weight = k.in<T>(1), *bias = k.in<T>(2);  // null where not given
     ParallelFor(rows, RowGrain(cols), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const T* x = k.in<T>(0) + r * cols;
         T* y = k.out<T>(0) + r * cols;
-        const auto [mean, var] = RowStatistics<Acc>(x, cols);
+        const auto [mean, var] = RowStatistics<kCentred, Acc>(x, cols);
         const Acc invstd = static_cast<Acc>(1 / std::sqrt(static_cast<double>(var) + eps));
-        k.out<Acc>(1)[r] = mean;
-        k.out<Acc>(2)[r] = invstd;
+        if (kCentred) k.out<Acc>(1)[r] = mean;
+        k.out<Acc>(kCentred ? 2 : 1)[r] = invstd;
         for (int64_t i = 0; i < cols; ++i) {
           const Acc w = weight == nullptr ? Acc{1} : static_cast<Acc>(weight[i]);
           const Acc b = bias == nullptr ? Acc{0} : static_cast<Acc>(bias[i]);
@@ -85,17 +90,18 @@ absl::Status Run(KernelContext& k) {
 // --- The fused gradient: dy, x, weight, mean, invstd -> dx, dweight, dbias
 // ------------------------
 
+template <bool kCentred>
 absl::Status InferGrad(InferContext& c) {
   const Shape& x = c.shape(1);
-  const DType statistics = StatisticsType(c.dtype(0));
-  const bool fits = c.shape(0) == x && (!c.has(2) || c.shape(2)[0] == x[1]) &&
-                    c.shape(3)[0] == x[0] && c.shape(4)[0] == x[0] && c.dtype(3) == statistics &&
-                    c.dtype(4) == statistics;
-  FIRN_RETURN_IF(!fits,
-                 InvalidArgument("dy, weight, mean and invstd do not fit x ", c.in(1).ToString()));
+  bool fits = c.shape(0) == x && (!c.has(2) || c.shape(2)[0] == x[1]);
+  for (int i = 3; i < c.num_inputs(); ++i) {
+    fits &= c.shape(i)[0] == x[0] && c.dtype(i) == StatisticsType(c.dtype(0));
+  }
+  FIRN_RETURN_IF(!fits, InvalidArgument("dy, weight, ", kCentred ? "mean and invstd" : "invrms",
+                                        " do not fit x ", c.in(1).ToString()));
   c.set_out_like(0, 1);
   c.set_out(1, c.dtype(0), Shape({x[1]}));
-  c.set_out(2, c.dtype(0), Shape({x[1]}));
+  if (kCentred) c.set_out(2, c.dtype(0), Shape({x[1]}));
   return absl::OkStatus();
 }
 
@@ -105,11 +111,11 @@ size_t GradWorkspace(const KernelQuery& q) {
 }
 
 // dx of row r; adds the row's share to the column sums.
-template <class T, class Acc>
+template <bool kCentred, class T, class Acc>
 void GradRow(KernelContext& k, int64_t r, int64_t cols, Acc* dweight, Acc* dbias) {
   const T *dy = k.in<T>(0) + r * cols, *x = k.in<T>(1) + r * cols, *weight = k.in<T>(2);
   T* dx = k.out<T>(0) + r * cols;
-  const Acc mean = k.in<Acc>(3)[r], invstd = k.in<Acc>(4)[r];
+  const Acc mean = kCentred ? k.in<Acc>(3)[r] : Acc{0}, invstd = k.in<Acc>(kCentred ? 4 : 3)[r];
   double sum = 0, sum_xhat = 0;
   for (int64_t i = 0; i < cols; ++i) {
     const Acc g = static_cast<Acc>(dy[i]);
@@ -120,7 +126,7 @@ void GradRow(KernelContext& k, int64_t r, int64_t cols, Acc* dweight, Acc* dbias
     dweight[i] += g * xhat;
     dbias[i] += g;
   }
-  const Acc m = static_cast<Acc>(sum / static_cast<double>(cols));
+  const Acc m = kCentred ? static_cast<Acc>(sum / static_cast<double>(cols)) : Acc{0};
   const Acc mx = static_cast<Acc>(sum_xhat / static_cast<double>(cols));
   for (int64_t i = 0; i < cols; ++i) {
     const Acc g = static_cast<Acc>(dy[i]);
@@ -130,6 +136,7 @@ void GradRow(KernelContext& k, int64_t r, int64_t cols, Acc* dweight, Acc* dbias
   }
 }
 
+template <bool kCentred>
 absl::Status RunGrad(KernelContext& k) {
   const int64_t rows = k.in_spec(0).shape[0], cols = k.in_spec(0).shape[1];
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
@@ -140,7 +147,7 @@ absl::Status RunGrad(KernelContext& k) {
       for (int64_t part = begin; part < end; ++part) {
         Acc* dweight = sums + 2 * part * cols;
         for (int64_t r = rows * part / kParts; r < rows * (part + 1) / kParts; ++r) {
-          GradRow<T, Acc>(k, r, cols, dweight, dweight + cols);
+          GradRow<kCentred, T, Acc>(k, r, cols, dweight, dweight + cols);
         }
       }
     });
@@ -151,32 +158,43 @@ absl::Status RunGrad(KernelContext& k) {
         dbias += sums[(2 * part + 1) * cols + i];
       }
       k.out<T>(1)[i] = static_cast<T>(dweight);
-      k.out<T>(2)[i] = static_cast<T>(dbias);
+      if (kCentred) k.out<T>(2)[i] = static_cast<T>(dbias);
     }
   });
   return absl::OkStatus();
 }
 
+template <bool kCentred>
 void RecordedGrad(GradContext& g) {
   const Tensor &x = g.input(0), &weight = g.input(1), &dy = g.grad_output(0);
   const auto cols = static_cast<double>(x.size(1));
   const auto mean = [&](const Tensor& t) { return Mul(Sum(t, 1, true), 1 / cols); };
-  const Tensor centred = Sub(x, mean(x));
-  const Tensor invstd = Rsqrt(Add(mean(Square(centred)), g.attrs<LayerNormAttrs>().eps));
-  const Tensor xhat = Mul(centred, invstd);
+  const auto centred = [&](const Tensor& t) { return kCentred ? Sub(t, mean(t)) : t; };
+  const Tensor deviation = centred(x);
+  const Tensor invstd = Rsqrt(Add(mean(Square(deviation)), g.attrs<LayerNormAttrs>().eps));
+  const Tensor xhat = Mul(deviation, invstd);
   if (g.needs(1)) g.set_grad_input(1, Sum(Mul(dy, xhat), 0));
-  if (g.needs(2)) g.set_grad_input(2, Sum(dy, 0));
+  if (kCentred && g.needs(2)) g.set_grad_input(2, Sum(dy, 0));
   if (!g.needs(0)) return;
   const Tensor dxhat = weight.defined() ? Mul(dy, weight) : dy;
-  const Tensor inner = Sub(Sub(dxhat, mean(dxhat)), Mul(xhat, mean(Mul(dxhat, xhat))));
+  const Tensor inner = Sub(centred(dxhat), Mul(xhat, mean(Mul(dxhat, xhat))));
   g.set_grad_input(0, Mul(inner, invstd));
 }
 
-void Grad(GradContext& g) {
-  if (GradEnabled()) return RecordedGrad(g);
-  TensorList d = Apply(TheOp<"layer_norm_grad">(),
-                       {g.grad_output(0), g.input(0), g.input(1), g.output(1), g.output(2)});
-  for (int i = 0; i < 3; ++i) g.set_grad_input(i, std::move(d[static_cast<size_t>(i)]));
+void SetGradients(GradContext& g, TensorList d) {
+  for (size_t i = 0; i < d.size(); ++i) g.set_grad_input(static_cast<int>(i), std::move(d[i]));
+}
+
+void GradLayerNorm(GradContext& g) {
+  if (GradEnabled()) return RecordedGrad<true>(g);
+  SetGradients(g, Apply(TheOp<"layer_norm_grad">(),
+                        {g.grad_output(0), g.input(0), g.input(1), g.output(1), g.output(2)}));
+}
+
+void GradRmsNorm(GradContext& g) {
+  if (GradEnabled()) return RecordedGrad<false>(g);
+  SetGradients(
+      g, Apply(TheOp<"rms_norm_grad">(), {g.grad_output(0), g.input(0), g.input(1), g.output(1)}));
 }
 
 ArgDecl Vector(std::string_view name, std::string_view like, bool optional) {
@@ -198,10 +216,10 @@ FIRN_REGISTER_OP(layer_norm) {
                   {.name = "mean", .constant = true},
                   {.name = "invstd", .constant = true}},
       .attrs = AttrsOf<LayerNormAttrs>(),
-      .infer = Infer,
-      .grad = Grad,
+      .infer = Infer<true>,
+      .grad = GradLayerNorm,
       .saves = {Saved::Input(0), Saved::Input(1), Saved::Output(1), Saved::Output(2)},
-      .kernels = {{.name = "loop", .run = Run}},
+      .kernels = {{.name = "loop", .run = Run<true>}},
   };
 }
 
@@ -216,17 +234,50 @@ FIRN_REGISTER_OP(layer_norm_grad) {
                  Statistics("mean"),
                  Statistics("invstd")},
       .outputs = {{.name = "dx"}, {.name = "dweight"}, {.name = "dbias"}},
-      .infer = InferGrad,
-      .kernels = {{.name = "loop", .workspace = GradWorkspace, .run = RunGrad}},
+      .infer = InferGrad<true>,
+      .kernels = {{.name = "loop", .workspace = GradWorkspace, .run = RunGrad<true>}},
   };
 }
 
-}  // namespace
+FIRN_REGISTER_OP(rms_norm) {
+  return {
+      .doc = "Divides every row of a matrix by its root mean square.",
+      .autocast = Autocast::kFull,
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2, .max_rank = 2},
+                 Vector("weight", "x", true)},
+      .outputs = {{.name = "y"}, {.name = "invrms", .constant = true}},
+      .attrs = AttrsOf<LayerNormAttrs>(),
+      .infer = Infer<false>,
+      .grad = GradRmsNorm,
+      .saves = {Saved::Input(0), Saved::Input(1), Saved::Output(1)},
+      .kernels = {{.name = "loop", .run = Run<false>}},
+  };
+}
 
-Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
-                 const Tensor& bias, double eps) {
-  const OpDef& op = TheOp<"layer_norm">();
-  if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), op.name);
+FIRN_REGISTER_OP(rms_norm_grad) {
+  return {
+      .doc =
+          "All gradients of rms_norm. Not differentiable: recorded gradients are written out with "
+          "other operations.",
+      .inputs = {{.name = "dy", .dtypes = kFloating, .min_rank = 2, .max_rank = 2},
+                 {.name = "x", .same_dtype_as = "dy", .min_rank = 2, .max_rank = 2},
+                 Vector("weight", "dy", true),
+                 Statistics("invrms")},
+      .outputs = {{.name = "dx"}, {.name = "dweight"}},
+      .infer = InferGrad<false>,
+      .kernels = {{.name = "loop", .workspace = GradWorkspace, .run = RunGrad<false>}},
+  };
+}
+
+// x, and what has the shape of a row, as a matrix and rows of it.
+struct Flat {
+  Tensor x;
+  int64_t cols;
+  Tensor operator()(const Tensor& t) const { return t.defined() ? Reshape(t, {cols}) : t; }
+};
+Flat Flatten(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+             const Tensor& bias, std::string_view op) {
+  CheckDefined(x, op, "x");
   const int lead = x.rank() - normalized_shape.rank();
   bool fits = lead >= 0 && normalized_shape.rank() > 0;
   for (int i = 0; fits && i < normalized_shape.rank(); ++i) {
@@ -237,14 +288,43 @@ Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& w
     RaiseStatus(InvalidArgument("normalized_shape ", normalized_shape.ToString(),
                                 " must be the trailing sizes of x ", x.shape().ToString(),
                                 " and the shape of weight and bias"),
-                op.name);
+                op);
   }
   const int64_t cols = normalized_shape.num_elements();
   const int64_t rows = cols == 0 ? 0 : x.num_elements() / cols;
-  const auto flat = [&](const Tensor& t) { return t.defined() ? Reshape(t, {cols}) : t; };
-  const Tensor y = std::move(
-      Apply(op, {Reshape(x, {rows, cols}), flat(weight), flat(bias)}, LayerNormAttrs{eps})[0]);
-  return Reshape(y, x.shape());
+  return {Reshape(x, {rows, cols}), cols};
+}
+
+double MachineEpsilon(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return 0x1p-52;
+    case DType::kF16:
+      return 0x1p-10;
+    case DType::kBF16:
+      return 0x1p-7;
+    default:
+      return 0x1p-23;
+  }
+}
+
+}  // namespace
+
+Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                 const Tensor& bias, double eps) {
+  const OpDef& op = TheOp<"layer_norm">();
+  const Flat flat = Flatten(x, normalized_shape, weight, bias, op.name);
+  const TensorList y = Apply(op, {flat.x, flat(weight), flat(bias)}, LayerNormAttrs{eps});
+  return Reshape(y[0], x.shape());
+}
+
+Tensor RmsNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+               std::optional<double> eps) {
+  const OpDef& op = TheOp<"rms_norm">();
+  const Flat flat = Flatten(x, normalized_shape, weight, {}, op.name);
+  const TensorList y =
+      Apply(op, {flat.x, flat(weight)}, LayerNormAttrs{eps.value_or(MachineEpsilon(x.dtype()))});
+  return Reshape(y[0], x.shape());
 }
 
 Tensor GroupNorm(const Tensor& x, int64_t num_groups, const Tensor& weight, const Tensor& bias,

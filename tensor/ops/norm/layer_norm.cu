@@ -1,6 +1,6 @@
-// layer_norm and its gradient: see layer_norm.cc. A row is a team's. Its mean comes first, and then
-// with the squared deviations what the rounded mean still lacks. dweight and dbias are a reduction
-// over the rows.
+// layer_norm, rms_norm (not centred) and their gradients: see layer_norm.cc. A row is a team's. Its
+// mean comes first, and then with the squared deviations what the rounded mean still lacks. dweight
+// and dbias are a reduction over the rows.
 
 #include <cmath>
 
@@ -23,7 +23,7 @@ FIRN_HOST_DEVICE V SumOver(const Team& team, const V& v) {
   return team.Reduce(v, [](const V& x, const V& y) { return x + y; });
 }
 
-template <class T>
+template <bool kCentred, class T>
 struct RowBody {
   using Acc = AccumulatorOf<T>;
 
@@ -37,10 +37,13 @@ struct RowBody {
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t row) const {
     const T* from = x + row * cols;
     const auto n = static_cast<Acc>(cols);
-    Acc sum = 0;
-    cuda::ReadElements(
-        team, cols, 1, [&](int64_t, T v) { sum += static_cast<Acc>(v); }, from);
-    const Acc near = SumOver(team, sum) / n;
+    Acc near = 0;
+    if constexpr (kCentred) {
+      Acc sum = 0;
+      cuda::ReadElements(
+          team, cols, 1, [&](int64_t, T v) { sum += static_cast<Acc>(v); }, from);
+      near = SumOver(team, sum) / n;
+    }
     Pair<Acc> s = {0, 0};
     const auto deviate = [&](int64_t, T v) {
       const Acc d = static_cast<Acc>(v) - near;
@@ -49,10 +52,10 @@ struct RowBody {
     };
     cuda::ReadElements(team, cols, 1, deviate, from);
     s = SumOver(team, s);
-    const Acc lack = s.a / n, mean = near + lack, var = s.b / n - lack * lack;
+    const Acc lack = kCentred ? s.a / n : Acc{0}, mean = near + lack, var = s.b / n - lack * lack;
     const Acc invstd = 1 / std::sqrt((var < 0 ? Acc{0} : var) + static_cast<Acc>(eps));
     if (team.rank() == 0) {
-      means[row] = mean;
+      if (kCentred) means[row] = mean;
       invstds[row] = invstd;
     }
     if (weight != nullptr && bias != nullptr) {
@@ -70,20 +73,26 @@ struct RowBody {
   }
 };
 
+template <bool kCentred>
 absl::Status Run(KernelContext& k) {
   const Shape& shape = k.in_spec(0).shape;
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
-    const RowBody<T> body = {
-        k.in<T>(0),    k.in<T>(1),    k.in<T>(2), k.out<T>(0),
-        k.out<Acc>(1), k.out<Acc>(2), shape[1],   k.attrs<LayerNormAttrs>().eps};
+    const RowBody<kCentred, T> body = {k.in<T>(0),
+                                       k.in<T>(1),
+                                       k.in<T>(2),
+                                       k.out<T>(0),
+                                       kCentred ? k.out<Acc>(1) : nullptr,
+                                       k.out<Acc>(kCentred ? 2 : 1),
+                                       shape[1],
+                                       k.attrs<LayerNormAttrs>().eps};
     return cuda::ForEachLine(k, shape[0], shape[1], body);
   });
 }
 
 // --- The gradient: dy, x, weight, mean, invstd -> dx, dweight, dbias -----------------------------
 
-template <class T>
+template <bool kCentred, class T>
 struct GradRowBody {
   using Acc = AccumulatorOf<T>;
 
@@ -95,7 +104,7 @@ struct GradRowBody {
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t row) const {
     const int64_t at = row * cols;
-    const Acc mean = means[row], invstd = invstds[row];
+    const Acc mean = kCentred ? means[row] : Acc{0}, invstd = invstds[row];
     const auto dxhat = [&](int64_t i, T d) {
       const Acc g = static_cast<Acc>(d);
       return weight == nullptr ? g : g * static_cast<Acc>(weight[i]);
@@ -109,7 +118,7 @@ struct GradRowBody {
     cuda::ReadElements(team, cols, 1, add, dy + at, x + at);
     s = SumOver(team, s);
     const auto n = static_cast<Acc>(cols);
-    const Acc m = s.a / n, mx = s.b / n;
+    const Acc m = kCentred ? s.a / n : Acc{0}, mx = s.b / n;
     const auto f = [&](int64_t i, T d, T v) {
       const Acc xhat = (static_cast<Acc>(v) - mean) * invstd;
       return invstd * (dxhat(i, d) - m - xhat * mx);
@@ -119,7 +128,7 @@ struct GradRowBody {
 };
 
 // Over the rows of a column.
-template <class T>
+template <bool kCentred, class T>
 struct ColumnFold {
   using Real = AccumulatorOf<T>;
   using Acc = Pair<Real>;
@@ -131,14 +140,15 @@ struct ColumnFold {
   FIRN_HOST_DEVICE State start() const { return {0, 0}; }
   FIRN_HOST_DEVICE void add(State& s, int64_t, int64_t row, T dy, T x) const {
     const Real g = static_cast<Real>(dy);
-    s.a += g * ((static_cast<Real>(x) - means[row]) * invstds[row]);
+    const Real mean = kCentred ? means[row] : Real{0};
+    s.a += g * ((static_cast<Real>(x) - mean) * invstds[row]);
     s.b += g;
   }
   FIRN_HOST_DEVICE Acc total(const State& s) const { return s; }
   FIRN_HOST_DEVICE Acc combine(const Acc& a, const Acc& b) const { return a + b; }
   FIRN_HOST_DEVICE void store(int64_t column, const Acc& a) const {
     dweight[column] = static_cast<T>(a.a);
-    dbias[column] = static_cast<T>(a.b);
+    if (kCentred) dbias[column] = static_cast<T>(a.b);
   }
 };
 
@@ -151,15 +161,19 @@ size_t GradWorkspace(const KernelQuery& q) {
   return PlanColumns(q.in(1)).Bytes(2 * sizeof(double));
 }
 
+template <bool kCentred>
 absl::Status RunGrad(KernelContext& k) {
   const Shape& shape = k.in_spec(1).shape;
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     const T *dy = k.in<T>(0), *x = k.in<T>(1);
-    const Acc *means = k.in<Acc>(3), *invstds = k.in<Acc>(4);
-    const GradRowBody<T> body = {dy, x, k.in<T>(2), means, invstds, k.out<T>(0), shape[1]};
+    const Acc* const means = kCentred ? k.in<Acc>(3) : nullptr;
+    const Acc* const invstds = k.in<Acc>(kCentred ? 4 : 3);
+    const GradRowBody<kCentred, T> body = {dy,      x,           k.in<T>(2), means,
+                                           invstds, k.out<T>(0), shape[1]};
     FIRN_RETURN_IF_ERROR(cuda::ForEachLine(k, shape[0], shape[1], body));
-    const ColumnFold<T> fold = {means, invstds, k.out<T>(1), k.out<T>(2)};
+    const ColumnFold<kCentred, T> fold = {means, invstds, k.out<T>(1),
+                                          kCentred ? k.out<T>(2) : nullptr};
     return cuda::ReduceWith(k, fold, PlanColumns(k.in_spec(1)), k.workspace(), dy, x);
   });
 }
@@ -167,11 +181,22 @@ absl::Status RunGrad(KernelContext& k) {
 }  // namespace
 
 FIRN_REGISTER_KERNELS(layer_norm) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = Run}};
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = Run<true>}};
 }
 FIRN_REGISTER_KERNELS(layer_norm_grad) {
-  return {
-      {.name = "loop", .device = DeviceType::kCuda, .workspace = GradWorkspace, .run = RunGrad}};
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = GradWorkspace,
+           .run = RunGrad<true>}};
+}
+FIRN_REGISTER_KERNELS(rms_norm) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = Run<false>}};
+}
+FIRN_REGISTER_KERNELS(rms_norm_grad) {
+  return {{.name = "loop",
+           .device = DeviceType::kCuda,
+           .workspace = GradWorkspace,
+           .run = RunGrad<false>}};
 }
 
 }  // namespace firn::layer_norm_cuda

@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_NORM_LAYER_NORM_H_
 #define FIRN_TENSOR_OPS_NORM_LAYER_NORM_H_
 
+#include <optional>
+
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -11,6 +13,14 @@ namespace firn {
 // x: [..., normalized_shape]      weight, bias: normalized_shape, or undefined for 1 and 0
 Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                  const Tensor& bias = {}, double eps = 1e-5);
+
+// Root mean square normalisation (Zhang & Sennrich, 2019; PyTorch's rms_norm) over the trailing
+// dimensions `normalized_shape`:
+//   y = x / sqrt(mean(x^2) + eps) * weight
+// x: [..., normalized_shape]      weight: normalized_shape, or undefined for 1
+// Without `eps` it is the machine epsilon of x's dtype: 2^-23 for f32.
+Tensor RmsNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+               std::optional<double> eps = {});
 
 // Group normalisation (Wu & He, 2018; PyTorch's group_norm): statistics per sample over each of
 // `num_groups` equal groups of channels, then a scale and shift per channel.

@@ -1,6 +1,8 @@
-// cumsum: a team walks along a line with everybody's few elements at a time. Few long lines are cut
-// into parts; then the parts' sums come first, and the walk along a part begins with the sum of
-// those before it.
+// cumsum, and cumprod with products for sums: a team walks along a line with everybody's few
+// elements at a time. Few long lines are cut into parts; then the parts' sums come first, and the
+// walk along a part begins with the sum of those before it.
+//
+// linear_scan: a thread walks along each line.
 
 #include <type_traits>
 
@@ -28,18 +30,24 @@ struct Cut {
   }
 };
 
+template <bool kProducts, class S>
+FIRN_HOST_DEVICE S Join(S a, S b) {
+  return kProducts ? a * b : a + b;
+}
+
 // The sum of element i's predecessors among some consecutive ones, and of all of these.
-template <class S>
+template <bool kProducts, class S>
 struct Prefix {
   S before, total;
   FIRN_HOST_DEVICE friend Prefix operator+(const Prefix& a, const Prefix& b) {
-    return {a.total + b.before, a.total + b.total};
+    return {Join<kProducts>(a.total, b.before), Join<kProducts>(a.total, b.total)};
   }
 };
 
-template <class T, class Out>
-struct CumsumBody {
+template <bool kProducts, class T, class Out>
+struct CumulativeBody {
   using S = SumOf<T>;
+  static constexpr S kNeutral = kProducts ? 1 : 0;
   static constexpr int kItems = 4;
 
   const T* x;
@@ -56,37 +64,41 @@ struct CumsumBody {
     const int64_t line = task / cut.parts, part = task % cut.parts;
     const int64_t base = shape.offset(line), begin = part * cut.part;
     const int64_t end = begin + cut.part < shape.length ? begin + cut.part : shape.length;
+    const auto join = [](S a, S b) { return Join<kProducts>(a, b); };
     const auto plus = [](const auto& a, const auto& b) { return a + b; };
-    S carry = 0;
+    S carry = kNeutral;
     if (summing) {
       for (int64_t i = begin + team.rank(); i < end; i += team.size()) {
-        carry += static_cast<S>(x[base + Place(i)]);
+        carry = join(carry, static_cast<S>(x[base + Place(i)]));
       }
-      carry = team.Reduce(carry, plus);
+      carry = team.Reduce(carry, join);
       if (team.rank() == 0) sums[task] = carry;
       return;
     }
-    for (int64_t p = team.rank(); p < part; p += team.size()) carry += sums[task - part + p];
-    carry = team.Reduce(carry, plus);
+    for (int64_t p = team.rank(); p < part; p += team.size()) {
+      carry = join(carry, sums[task - part + p]);
+    }
+    carry = team.Reduce(carry, join);
     for (int64_t at = begin; at < end; at += team.size() * kItems) {
       const int64_t first = at + team.rank() * kItems;
-      S v[kItems], total = 0;
+      S v[kItems], total = kNeutral;
 #pragma unroll
       for (int j = 0; j < kItems; ++j) {
-        v[j] = first + j < end ? static_cast<S>(x[base + Place(first + j)]) : S{0};
-        total += v[j];
+        v[j] = first + j < end ? static_cast<S>(x[base + Place(first + j)]) : kNeutral;
+        total = join(total, v[j]);
       }
-      const Prefix<S> scanned = team.Scan(Prefix<S>{0, total}, plus);
-      S sum = carry + scanned.before;
+      using P = Prefix<kProducts, S>;
+      const P scanned = team.Scan(P{kNeutral, total}, plus);
+      S sum = join(carry, scanned.before);
 #pragma unroll
       for (int j = 0; j < kItems; ++j) {
         const S before = sum;
-        sum += v[j];
+        sum = join(sum, v[j]);
         if (first + j < end) {
           y[base + Place(first + j)] = static_cast<Out>(exclusive ? before : sum);
         }
       }
-      carry += team.FromLast(scanned.total);
+      carry = join(carry, team.FromLast(scanned.total));
     }
   }
 
@@ -105,13 +117,14 @@ size_t Workspace(const KernelQuery& q) {
              : static_cast<size_t>(lines.outer * lines.inner * cut.parts) * sizeof(double);
 }
 
+template <bool kProducts>
 absl::Status Run(KernelContext& k) {
   const CumsumAttrs& a = k.attrs<CumsumAttrs>();
   const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
   const Cut cut(lines);
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    CumsumBody<T, Out> body = {
+    CumulativeBody<kProducts, T, Out> body = {
         k.in<T>(0),  k.out<Out>(), cuda::LineShape(lines), cut, k.workspace<SumOf<T>>(), false,
         a.exclusive, a.reverse};
     if (cut.parts == 1) return cuda::ForEachLineAlong(k, lines, body);
@@ -123,10 +136,49 @@ absl::Status Run(KernelContext& k) {
   });
 }
 
+template <class T>
+struct LinearScanBody {
+  const T *a, *b;
+  T* y;
+  cuda::LineShape shape;
+  bool reverse, previous;
+
+  FIRN_HOST_DEVICE void operator()(int64_t line) const {
+    const int64_t base = shape.offset(line);
+    SumOf<T> sum = 0;
+    int64_t last = 0;
+    for (int64_t i = 0; i < shape.length; ++i) {
+      const int64_t at = base + (reverse ? shape.length - 1 - i : i) * shape.stride;
+      const SumOf<T> before = i == 0 ? 0 : static_cast<SumOf<T>>(a[previous ? last : at]) * sum;
+      sum = static_cast<SumOf<T>>(b[at]) + before;
+      y[at] = static_cast<T>(sum);
+      last = at;
+    }
+  }
+};
+
+absl::Status RunLinearScan(KernelContext& k) {
+  const LinearScanAttrs& s = k.attrs<LinearScanAttrs>();
+  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, s.dim);
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const LinearScanBody<T> body = {k.in<T>(0), k.in<T>(1), k.out<T>(), cuda::LineShape(lines),
+                                    s.reverse,  s.previous};
+    return cuda::ForEach(k, lines.outer * lines.inner, body);
+  });
+}
+
 }  // namespace
 
 FIRN_REGISTER_KERNELS(cumsum) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .workspace = Workspace, .run = Run}};
+  return {{.name = "loop", .device = DeviceType::kCuda, .workspace = Workspace, .run = Run<false>}};
+}
+
+FIRN_REGISTER_KERNELS(cumprod) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .workspace = Workspace, .run = Run<true>}};
+}
+
+FIRN_REGISTER_KERNELS(linear_scan) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunLinearScan}};
 }
 
 }  // namespace firn::cumulative_cuda

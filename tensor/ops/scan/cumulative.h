@@ -29,6 +29,31 @@ struct CumsumOptions {
 // give i64.
 Tensor Cumsum(const Tensor& x, int64_t dim, const CumsumOptions& options = {});
 
+using CumprodOptions = CumsumOptions;
+
+// Running products along `dim`: y_i = x_0 * ... * x_i, with the options of Cumsum. Its gradient
+// divides by nothing, so zeros among the elements do no harm. Floats and half types accumulate in
+// the next wider type; bool and integers give i64.
+Tensor Cumprod(const Tensor& x, int64_t dim, const CumprodOptions& options = {});
+
+namespace inner {
+struct LinearScanAttrs {
+  int64_t dim = 0;
+  bool reverse = false;   // from the end
+  bool previous = false;  // s_i takes the factor of the element before it
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("reverse", reverse);
+    v.Field("previous", previous);
+  }
+};
+
+// The solution of s_i = b_i + a_i s_(i - 1), or b_i + a_(i - 1) s_(i - 1), along a dimension: what
+// the gradient of Cumprod is made of.
+Tensor LinearScan(const Tensor& a, const Tensor& b, const LinearScanAttrs& attrs);
+}  // namespace inner
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_SCAN_CUMULATIVE_H_

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tensor/ops/scan/cumulative.h"
 #include "tensor/ops/scan/line_samples.h"
 
@@ -33,6 +35,79 @@ FIRN_REGISTER_SAMPLES(cumsum) {
   s.AddLarge("rows of 2048", {x({1024, 2048})}, CumsumAttrs{1}, 2.1e6, 16.8e6);
   s.AddLarge("columns of 1024", {x({1024, 2048})}, CumsumAttrs{0}, 2.1e6, 16.8e6);
   s.AddError("dim", {x({3, 5})}, CumsumAttrs{2}, "dim 2 is outside [3, 5]");
+}
+
+FIRN_REGISTER_SAMPLES(cumprod) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const CumsumAttrs& a = attrs.get<CumsumAttrs>();
+    RefTensor y(in[0].shape, 1);
+    ForEachLine(y.shape, a.dim, [&](int64_t n, int64_t first, int64_t step) {
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          const bool before = a.reverse ? j > i : j < i;
+          if (before || (j == i && !a.exclusive)) y[first + i * step] *= in[0][first + j * step];
+        }
+      }
+    });
+    return std::vector<RefTensor>{y};
+  });
+  const auto x = [](const Shape& shape) { return Uniform(shape, 0.5, 1.5); };
+  s.Add("a vector", {x({7})}, CumsumAttrs{0});
+  s.Add("rows", {x({3, 5})}, CumsumAttrs{1});
+  s.Add("columns", {x({3, 5})}, CumsumAttrs{-2});
+  s.Add("middle", {x({2, 4, 3})}, CumsumAttrs{1});
+  s.Add("exclusive", {x({3, 5})}, CumsumAttrs{1, true});
+  s.Add("reverse", {x({3, 5})}, CumsumAttrs{1, false, true});
+  s.Add("exclusive and reverse", {x({4, 3})}, CumsumAttrs{0, true, true});
+  const Tensor zeros = Values({2, 0, 3, -1, 0, 2, 0.5, 1.5, 0, 1, 1, 2}, {3, 4});
+  s.Add("zeros", {zeros}, CumsumAttrs{1});
+  s.Add("zeros, exclusive", {zeros}, CumsumAttrs{1, true});
+  s.Add("zeros, reverse", {zeros}, CumsumAttrs{0, false, true});
+  s.Add("a scalar", {x({})}, CumsumAttrs{0});
+  s.Add("an exclusive scalar", {x({})}, CumsumAttrs{0, true});
+  s.Add("nothing", {x({3, 0})}, CumsumAttrs{1});
+  s.Add("integers", {Integers({3, 4}, 0, 3)}, CumsumAttrs{1});
+  s.Add("bool", {Booleans({3, 5})}, CumsumAttrs{1});
+  s.Add("long", {Uniform({3000}, 0.99, 1.01)}, CumsumAttrs{0}).check_gradient = false;
+  s.AddLarge("rows of 2048", {Uniform({1024, 2048}, 0.99, 1.01)}, CumsumAttrs{1}, 2.1e6, 16.8e6);
+  s.AddLarge("columns of 1024", {Uniform({1024, 2048}, 0.99, 1.01)}, CumsumAttrs{0}, 2.1e6, 16.8e6);
+  s.AddError("dim", {x({3, 5})}, CumsumAttrs{2}, "dim 2 is outside [3, 5]");
+}
+
+FIRN_REGISTER_SAMPLES(linear_scan) {
+  // The sum over all elements on the way, each times the factors of the steps that follow it.
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const LinearScanAttrs& a = attrs.get<LinearScanAttrs>();
+    RefTensor y(in[0].shape);
+    ForEachLine(y.shape, a.dim, [&](int64_t n, int64_t first, int64_t step) {
+      const auto at = [&](int64_t i) { return first + (a.reverse ? n - 1 - i : i) * step; };
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j <= i; ++j) {
+          double term = in[1][at(j)];
+          for (int64_t l = j + 1; l <= i; ++l) term *= in[0][at(a.previous ? l - 1 : l)];
+          y[at(i)] += term;
+        }
+      }
+    });
+    return std::vector<RefTensor>{y};
+  });
+  const auto a = [](const Shape& shape) { return Uniform(shape, 0.25, 1.25, 5); };
+  for (bool reverse : {false, true}) {
+    for (bool previous : {false, true}) {
+      const LinearScanAttrs rows{1, reverse, previous}, columns{0, reverse, previous};
+      s.Add("rows", {a({3, 5}), Uniform({3, 5}, 0.5, 1.5)}, rows);
+      s.Add("columns", {a({4, 3}), Uniform({4, 3}, 0.5, 1.5)}, columns);
+    }
+  }
+  s.Add("middle", {a({2, 4, 3}), Uniform({2, 4, 3}, 0.5, 1.5)}, LinearScanAttrs{-2});
+  s.Add("zeros", {Values({0, 2, 0, 1}), Values({1, 2, 3, 4})}, LinearScanAttrs{});
+  s.Add("an infinite first factor", {Values({INFINITY, 2}), Values({1, 2})}, LinearScanAttrs{})
+      .check_gradient = false;
+  s.Add("a scalar", {a({}), Uniform({}, 0.5, 1.5)}, LinearScanAttrs{});
+  s.Add("nothing", {a({3, 0}), a({3, 0})}, LinearScanAttrs{1});
+  s.AddLarge("rows of 2048", {a({1024, 2048}), a({1024, 2048})}, LinearScanAttrs{1}, 4.2e6, 25.2e6);
+  s.AddError("shapes", {a({3}), a({4})}, LinearScanAttrs{}, "differ in shape");
+  s.AddError("dim", {a({3}), a({3})}, LinearScanAttrs{1}, "dim 1 is outside [3]");
 }
 
 }  // namespace
