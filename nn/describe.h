@@ -4,9 +4,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tensor/attrs.h"
-#include "tensor/ops/conv/size2.h"
 #include "tensor/shape.h"
+#include "tensor/sizes.h"
 
 namespace firn::nn {
 
@@ -27,6 +28,9 @@ class Describer {
   Describer& Field(const char* name, const T& value, const T& standard) {
     return value == standard ? *this : Field(name, value);
   }
+  Describer& Field(const char* name, const Sizes& value, int64_t standard) {
+    return value.Are(standard) ? *this : Field(name, value);
+  }
   // The fields of an operation's attributes that differ from `standard`.
   Describer& Differences(inner::AttrsRef attrs, inner::AttrsRef standard);
   // "1 -> 32"; an unknown size is "?".
@@ -42,8 +46,9 @@ class Describer {
   static std::string ToText(int64_t v) { return absl::StrCat(v); }
   static std::string ToText(int v) { return absl::StrCat(v); }
   static std::string ToText(const std::string& s) { return s; }
-  static std::string ToText(Size2 s) {
-    return s.h == s.w ? absl::StrCat(s.h) : absl::StrCat("[", s.h, ", ", s.w, "]");
+  static std::string ToText(const Sizes& s) {
+    if (s.Are(s[0])) return absl::StrCat(s[0]);
+    return absl::StrCat("[", absl::StrJoin(s.span(), ", "), "]");
   }
   static std::string ToText(const Shape& s) { return s.ToString(); }
 

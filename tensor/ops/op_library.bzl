@@ -42,6 +42,7 @@ def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
         visibility = visibility,
         deps = [
             "//tensor:core",
+            "//tensor:sizes",
             "//device:inner",
             "//tensor:rng",
             "//tensor/kernels:math",

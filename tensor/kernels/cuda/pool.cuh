@@ -17,7 +17,6 @@ namespace firn::cuda {
 inline int64_t LanesOf(const TensorSpec& a, const TensorSpec& b) {
   return std::max({1, a.layout.channel_block, b.layout.channel_block});
 }
-inline Size2 ImageOf(const TensorSpec& s) { return {s.shape[2], s.shape[3]}; }
 
 // One axis of all windows.
 struct PoolAxis {
@@ -40,9 +39,9 @@ struct PoolAxis {
 };
 
 struct PoolAxes {
-  PoolAxes(Size2 in, Size2 out, const PoolAttrs& a)
-      : h{in.h, out.h, a.kernel.h, a.stride.h, a.padding.h, a.dilation.h, a.adaptive.h},
-        w{in.w, out.w, a.kernel.w, a.stride.w, a.padding.w, a.dilation.w, a.adaptive.w} {}
+  PoolAxes(const Sizes& in, const Sizes& out, const PoolAttrs& a)
+      : h{in[0], out[0], a.kernel[0], a.stride[0], a.padding[0], a.dilation[0], a.adaptive[0]},
+        w{in[1], out[1], a.kernel[1], a.stride[1], a.padding[1], a.dilation[1], a.adaptive[1]} {}
 
   PoolAxis h, w;
 };

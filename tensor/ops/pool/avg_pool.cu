@@ -7,7 +7,7 @@ namespace firn::avg_pool_cuda {
 namespace {
 
 struct Windows : cuda::PoolAxes {
-  Windows(Size2 in, Size2 out, const PoolAttrs& a)
+  Windows(const Sizes& in, const Sizes& out, const PoolAttrs& a)
       : PoolAxes(in, out, a),
         divisor_override(a.divisor_override),
         count_include_pad(a.count_include_pad) {}
@@ -68,7 +68,7 @@ struct GradBody {
 };
 
 template <template <class> class Body>
-absl::Status Run(KernelContext& k, Size2 image, Size2 pooled) {
+absl::Status Run(KernelContext& k, const Sizes& image, const Sizes& pooled) {
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const Body<T> body = {Windows(image, pooled, k.attrs<PoolAttrs>()),
                           cuda::LanesOf(k.in_spec(0), k.out_spec()), k.in<T>(0), k.out<T>()};
@@ -77,10 +77,10 @@ absl::Status Run(KernelContext& k, Size2 image, Size2 pooled) {
 }
 
 absl::Status RunForward(KernelContext& k) {
-  return Run<ForwardBody>(k, cuda::ImageOf(k.in_spec(0)), cuda::ImageOf(k.out_spec()));
+  return Run<ForwardBody>(k, ImageOf(k.in_spec(0).shape), ImageOf(k.out_spec().shape));
 }
 absl::Status RunGrad(KernelContext& k) {
-  return Run<GradBody>(k, cuda::ImageOf(k.out_spec()), cuda::ImageOf(k.in_spec(0)));
+  return Run<GradBody>(k, ImageOf(k.out_spec().shape), ImageOf(k.in_spec(0).shape));
 }
 
 // The gradient of a single pixel says nothing of the image's order; what comes next is usually a

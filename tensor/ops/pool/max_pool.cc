@@ -22,8 +22,6 @@ namespace {
 Tensor MaxPool2dGather(const Tensor& image, const Tensor& indices);
 Tensor GradWith(const Tensor& grad, const Tensor& indices, const PoolAttrs& attrs);
 
-Size2 ImageOf(const Shape& s) { return {s[2], s[3]}; }
-
 // Whether a window along one axis lies in the padding as a whole, which dilation makes possible.
 bool AnyEmptyWindow(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                     int64_t dilation) {
@@ -41,12 +39,13 @@ absl::Status Infer(InferContext& c) {
   const Shape& x = c.shape(0);
   const PoolAttrs& a = c.attrs<PoolAttrs>();
   FIRN_RETURN_IF(a.is_adaptive(), InvalidArgument("maxima have no adaptive windows"));
-  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(ImageOf(x), a));
-  FIRN_RETURN_IF(AnyEmptyWindow(out.h, x[2], a.kernel.h, a.stride.h, a.padding.h, a.dilation.h) ||
-                     AnyEmptyWindow(out.w, x[3], a.kernel.w, a.stride.w, a.padding.w, a.dilation.w),
-                 InvalidArgument("a window of x ", x.ToString(), " holds nothing but padding"));
+  FIRN_ASSIGN_OR_RETURN(const Sizes out, PoolOutputSize(ImageOf(x), a));
+  FIRN_RETURN_IF(
+      AnyEmptyWindow(out[0], x[2], a.kernel[0], a.stride[0], a.padding[0], a.dilation[0]) ||
+          AnyEmptyWindow(out[1], x[3], a.kernel[1], a.stride[1], a.padding[1], a.dilation[1]),
+      InvalidArgument("a window of x ", x.ToString(), " holds nothing but padding"));
   FIRN_RETURN_IF(x[2] * x[3] > INT32_MAX, InvalidArgument("images of more than 2^31 - 1 elements"));
-  FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({x[0], x[1], out.h, out.w}));
+  FIRN_ASSIGN_OR_RETURN(const Shape y, ShapeOfImages(x[0], x[1], out));
   c.set_out(0, c.dtype(0), y);
   c.set_out(1, DType::kI32, y);
   return absl::OkStatus();
@@ -62,7 +61,7 @@ struct LanesOf {
 
 // One output pixel of `kBlock` channels. The first NaN wins, else the first of the largest.
 template <int kBlock, class T>
-void Window(const T* plane, const PoolSpan& rows, const PoolSpan& cols, Size2 dilation,
+void Window(const T* plane, const PoolSpan& rows, const PoolSpan& cols, const Sizes& dilation,
             int64_t width, T* y, int32_t* index) {
   using C = AccumulatorOf<T>;
   using Lanes = LanesOf<C, kBlock>;
@@ -71,8 +70,8 @@ void Window(const T* plane, const PoolSpan& rows, const PoolSpan& cols, Size2 di
   using Integer = typename Lanes::Integer;
   Values best = Values{} - std::numeric_limits<C>::infinity();
   Places at = Places{} + static_cast<Integer>(rows.begin * width + cols.begin);
-  for (int64_t i = rows.begin; i < rows.end; i += dilation.h) {
-    for (int64_t j = cols.begin; j < cols.end; j += dilation.w) {
+  for (int64_t i = rows.begin; i < rows.end; i += dilation[0]) {
+    for (int64_t j = cols.begin; j < cols.end; j += dilation[1]) {
       const T* x = plane + (i * width + j) * kBlock;
       Values v;
       for (int b = 0; b < kBlock; ++b) v[b] = static_cast<C>(x[b]);
@@ -89,21 +88,21 @@ void Window(const T* plane, const PoolSpan& rows, const PoolSpan& cols, Size2 di
 
 absl::Status Run(KernelContext& k) {
   const PoolAttrs& a = k.attrs<PoolAttrs>();
-  const Size2 in = ImageOf(k.in_spec(0).shape), out = ImageOf(k.out_spec().shape);
+  const Sizes in = ImageOf(k.in_spec(0).shape), out = ImageOf(k.out_spec().shape);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const T* x = k.in<T>(0);
     T* y = k.out<T>(0);
     int32_t* index = k.out<int32_t>(1);
-    cpu::ForEachPlane(k.in_spec(0), in.h * in.w, [&](int64_t plane, auto block) {
+    cpu::ForEachPlane(k.in_spec(0), in[0] * in[1], [&](int64_t plane, auto block) {
       constexpr int kBlock = decltype(block)::value;
-      for (int64_t i = 0; i < out.h; ++i) {
+      for (int64_t i = 0; i < out[0]; ++i) {
         const PoolSpan rows =
-            PoolWindow(i, in.h, a.kernel.h, a.stride.h, a.padding.h, a.dilation.h, 0);
-        for (int64_t j = 0; j < out.w; ++j) {
+            PoolWindow(i, in[0], a.kernel[0], a.stride[0], a.padding[0], a.dilation[0], 0);
+        for (int64_t j = 0; j < out[1]; ++j) {
           const PoolSpan cols =
-              PoolWindow(j, in.w, a.kernel.w, a.stride.w, a.padding.w, a.dilation.w, 0);
-          const int64_t to = ((plane * out.h + i) * out.w + j) * kBlock;
-          Window<kBlock>(x + plane * in.h * in.w * kBlock, rows, cols, a.dilation, in.w, y + to,
+              PoolWindow(j, in[1], a.kernel[1], a.stride[1], a.padding[1], a.dilation[1], 0);
+          const int64_t to = ((plane * out[0] + i) * out[1] + j) * kBlock;
+          Window<kBlock>(x + plane * in[0] * in[1] * kBlock, rows, cols, a.dilation, in[1], y + to,
                          index + to);
         }
       }
@@ -145,16 +144,16 @@ absl::Status CheckIndicesShape(InferContext& c, bool same_image) {
 absl::Status InferScatter(InferContext& c) {
   FIRN_RETURN_IF_ERROR(CheckIndicesShape(c, true));
   const PoolAttrs& a = c.attrs<PoolAttrs>();
-  const Size2 image = a.image;
   FIRN_RETURN_IF(a.is_adaptive(), InvalidArgument("maxima have no adaptive windows"));
   const Shape& g = c.shape(0);
+  FIRN_ASSIGN_OR_RETURN(const Sizes image, internal::FittedOption("image", a.image, g.rank() - 2));
   if (a.knows_windows()) {
-    FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(image, a));
+    FIRN_ASSIGN_OR_RETURN(const Sizes out, PoolOutputSize(image, a));
     FIRN_RETURN_IF(ImageOf(g) != out,
-                   InvalidArgument("values ", g.ToString(), ", want one for each of the ", out.h,
-                                   " x ", out.w, " windows"));
+                   InvalidArgument("values ", g.ToString(), ", want one for each of the ", out[0],
+                                   " x ", out[1], " windows"));
   }
-  FIRN_ASSIGN_OR_RETURN(const Shape x, Shape::Make({g[0], g[1], image.h, image.w}));
+  FIRN_ASSIGN_OR_RETURN(const Shape x, ShapeOfImages(g[0], g[1], image));
   c.set_out(0, c.dtype(0), x);
   return absl::OkStatus();
 }
@@ -166,8 +165,8 @@ absl::Status InferGather(InferContext& c) {
 }
 
 absl::Status RunScatter(KernelContext& k) {
-  const int64_t pixels = ImageOf(k.in_spec(0).shape).h * ImageOf(k.in_spec(0).shape).w;
-  const int64_t image = ImageOf(k.out_spec().shape).h * ImageOf(k.out_spec().shape).w;
+  const int64_t pixels = ImageOf(k.in_spec(0).shape).volume();
+  const int64_t image = ImageOf(k.out_spec().shape).volume();
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     constexpr bool kDirect = std::is_same_v<T, Acc>;
@@ -193,8 +192,8 @@ absl::Status RunScatter(KernelContext& k) {
 }
 
 absl::Status RunGather(KernelContext& k) {
-  const int64_t image = ImageOf(k.in_spec(0).shape).h * ImageOf(k.in_spec(0).shape).w;
-  const int64_t pixels = ImageOf(k.out_spec().shape).h * ImageOf(k.out_spec().shape).w;
+  const int64_t image = ImageOf(k.in_spec(0).shape).volume();
+  const int64_t pixels = ImageOf(k.out_spec().shape).volume();
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const T* x = k.in<T>(0);
     const int32_t* index = k.in<int32_t>(1);
@@ -218,8 +217,8 @@ void PairedLayouts(const KernelQuery& q, LayoutRequest& want) {
 }
 
 absl::StatusOr<IndexBounds> ScatterBounds(const KernelQuery& q, int) {
-  const Size2 image = q.attrs<PoolAttrs>().image;
-  return IndexBounds{0, image.h * image.w};
+  const Sizes image = q.attrs<PoolAttrs>().image.Over(2);
+  return IndexBounds{0, image.volume()};
 }
 absl::StatusOr<IndexBounds> GatherBounds(const KernelQuery& q, int) {
   return IndexBounds{0, q.in(0).shape[2] * q.in(0).shape[3]};
@@ -301,7 +300,7 @@ ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& opti
   return {out[0], Cast(out[1], DType::kI64)};
 }
 
-Tensor inner::MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
+Tensor inner::MaxPool2dGrad(const Tensor& grad, const Tensor& indices, const Sizes& image) {
   return GradWith(grad, indices, PoolAttrs{.kernel = 0, .image = image});
 }
 

@@ -48,7 +48,7 @@ struct PoolBody {
 };
 
 absl::Status Run(KernelContext& k) {
-  const cuda::PoolAxes axes(cuda::ImageOf(k.in_spec(0)), cuda::ImageOf(k.out_spec()),
+  const cuda::PoolAxes axes(ImageOf(k.in_spec(0).shape), ImageOf(k.out_spec().shape),
                             k.attrs<PoolAttrs>());
   const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
@@ -120,7 +120,7 @@ absl::Status RunScatter(KernelContext& k) {
   const cuda::IndexFaults faults(k, kGradSite);
   const PoolAttrs& a = k.attrs<PoolAttrs>();
   if (a.knows_windows()) {
-    const cuda::PoolAxes axes(a.image, cuda::ImageOf(k.in_spec(0)), a);
+    const cuda::PoolAxes axes(a.image, ImageOf(k.in_spec(0).shape), a);
     const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
     return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
       const GradBody<T> body = {axes, lanes, k.in<T>(0), k.in<int32_t>(1), k.out<T>(), faults};
@@ -166,13 +166,12 @@ struct GatherBody {
 };
 
 absl::Status RunGather(KernelContext& k) {
-  const Size2 image = cuda::ImageOf(k.in_spec(0)), pooled = cuda::ImageOf(k.out_spec());
+  const Sizes image = ImageOf(k.in_spec(0).shape), pooled = ImageOf(k.out_spec().shape);
   const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const GatherBody<T> body = {
-        k.in<T>(0), k.in<int32_t>(1),
-        k.out<T>(), pooled.h * pooled.w,
-        lanes,      {cuda::IndexFaults(k, kGatherSite), 0, image.h * image.w}};
+    const GatherBody<T> body = {k.in<T>(0), k.in<int32_t>(1),
+                                k.out<T>(), pooled.volume(),
+                                lanes,      {cuda::IndexFaults(k, kGatherSite), 0, image.volume()}};
     return cuda::ForEach(k, k.out_spec().num_elements(), body);
   });
 }

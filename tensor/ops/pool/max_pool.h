@@ -3,15 +3,15 @@
 
 #include <optional>
 
-#include "tensor/ops/conv/size2.h"
+#include "tensor/sizes.h"
 #include "tensor/tensor.h"
 
 namespace firn {
 
 struct MaxPool2dOptions {
-  Size2 kernel = 2;
-  std::optional<Size2> stride = {};  // default: the kernel
-  Size2 padding = 0, dilation = 1;
+  Sizes kernel = 2;
+  std::optional<Sizes> stride = {};  // default: the kernel
+  Sizes padding = 0, dilation = 1;
   bool ceil_mode = false;
 };
 
@@ -32,7 +32,7 @@ ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& opti
 namespace inner {
 // Adds each element of `grad` to the image position its index names: dx of max_pool2d.
 // grad, indices (i32): [n, c, oh, ow]      result: [n, c, image]
-Tensor MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image);
+Tensor MaxPool2dGrad(const Tensor& grad, const Tensor& indices, const Sizes& image);
 }  // namespace inner
 
 }  // namespace firn

@@ -21,13 +21,13 @@ FIRN_REGISTER_SAMPLES(max_pool2d) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const PoolAttrs& a = attrs.get<PoolAttrs>();
     const Shape& x = in[0].shape;
-    const absl::StatusOr<Size2> out = PoolOutputSize({x[2], x[3]}, a);
-    RefTensor y(Shape({x[0], x[1], out->h, out->w})), index(y.shape);
+    const absl::StatusOr<Sizes> out = PoolOutputSize({x[2], x[3]}, a);
+    RefTensor y(Shape({x[0], x[1], (*out)[0], (*out)[1]})), index(y.shape);
     ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
       double best = -std::numeric_limits<double>::infinity();
       int64_t where = -1;
-      for (int64_t i : Taps(at[2], x[2], a.kernel.h, a.stride.h, a.padding.h, a.dilation.h)) {
-        for (int64_t j : Taps(at[3], x[3], a.kernel.w, a.stride.w, a.padding.w, a.dilation.w)) {
+      for (int64_t i : Taps(at[2], x[2], a.kernel[0], a.stride[0], a.padding[0], a.dilation[0])) {
+        for (int64_t j : Taps(at[3], x[3], a.kernel[1], a.stride[1], a.padding[1], a.dilation[1])) {
           const double v = in[0].at({at[0], at[1], i, j});
           if (where < 0 || v > best || (std::isnan(v) && !std::isnan(best))) {
             best = v;
@@ -70,11 +70,11 @@ FIRN_REGISTER_SAMPLES(max_pool2d) {
 
 FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const Size2 image = attrs.get<PoolAttrs>().image;
-    RefTensor x(Shape({in[0].shape[0], in[0].shape[1], image.h, image.w}));
+    const Sizes& image = attrs.get<PoolAttrs>().image;
+    RefTensor x(Shape({in[0].shape[0], in[0].shape[1], image[0], image[1]}));
     ForEachIndex(in[0].shape, [&](absl::Span<const int64_t> at) {
       const auto flat = static_cast<int64_t>(in[1].at(at));
-      x.at({at[0], at[1], flat / image.w, flat % image.w}) += in[0].at(at);
+      x.at({at[0], at[1], flat / image[1], flat % image[1]}) += in[0].at(at);
     });
     return std::vector<RefTensor>{x};
   });

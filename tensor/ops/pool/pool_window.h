@@ -1,50 +1,44 @@
 #ifndef FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
 #define FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
 
-// What the 2-D pooling operations share on every device.
+// What the pooling operations share on every device.
 
 #include "tensor/op.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/conv/images.h"
 
 namespace firn {
 
 namespace inner {
 struct PoolAttrs {
-  Size2 kernel = 1, stride = 1, padding = 0, dilation = 1;
+  Sizes kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool ceil_mode = false;
   bool count_include_pad = true;
   int64_t divisor_override = 0;
-  // Not (0, 0): window i of n covers [floor(i in / n), ceil((i + 1) in / n)), whatever the above
+  // Not 0: window i of n covers [floor(i in / n), ceil((i + 1) in / n)), whatever the above
   // says.
-  Size2 adaptive = 0;
+  Sizes adaptive = 0;
   // The image size, for the gradient operations, whose inputs do not tell it.
-  Size2 image = 0;
+  Sizes image = 0;
 
   // Kernel 0, of the gradient operations: their values and indices need not come from windows.
-  bool knows_windows() const { return kernel != Size2(0); }
-  bool is_adaptive() const { return adaptive.h != 0 || adaptive.w != 0; }
+  bool knows_windows() const { return !kernel.Are(0); }
+  bool is_adaptive() const { return !adaptive.Are(0); }
   template <class V>
   void Visit(V& v) {
-    v.Field("kernel_h", kernel.h);
-    v.Field("kernel_w", kernel.w);
-    v.Field("stride_h", stride.h);
-    v.Field("stride_w", stride.w);
-    v.Field("padding_h", padding.h);
-    v.Field("padding_w", padding.w);
-    v.Field("dilation_h", dilation.h);
-    v.Field("dilation_w", dilation.w);
+    v.Renamed("kernel", kernel, {"kernel_h", "kernel_w"});
+    v.Renamed("stride", stride, {"stride_h", "stride_w"});
+    v.Renamed("padding", padding, {"padding_h", "padding_w"});
+    v.Renamed("dilation", dilation, {"dilation_h", "dilation_w"});
     v.Field("ceil_mode", ceil_mode);
     v.Field("count_include_pad", count_include_pad);
     v.Field("divisor_override", divisor_override);
-    v.Field("adaptive_h", adaptive.h);
-    v.Field("adaptive_w", adaptive.w);
-    v.Field("image_h", image.h);
-    v.Field("image_w", image.w);
+    v.Renamed("adaptive", adaptive, {"adaptive_h", "adaptive_w"});
+    v.Renamed("image", image, {"image_h", "image_w"});
   }
 };
 
 // Size of the pooled image, or an error naming the option that does not fit.
-absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a);
+absl::StatusOr<Sizes> PoolOutputSize(const Sizes& image, const PoolAttrs& a);
 }  // namespace inner
 
 namespace inner::internal {
