@@ -18,15 +18,16 @@ gradient expands and an expansion's gradient sums, and only headers keep Bazel a
 load("//tools:cuda.bzl", "firn_cuda_objects")
 load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only")
 
-def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
+def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
     """Defines :op_headers, a target for every page, :ops with them all, :samples and lists.
 
     The lists are :public_headers, the files that users include, :functor_headers and :op_names.
 
     Args:
       files: all the files of the families (a glob).
-      deps: what implementations may use, beside the headers.
-      cuda_deps: what CUDA kernels may use besides.
+      deps: what implementations for every device may use, beside the headers.
+      cpu_deps: what pages may use besides, but not their CUDA kernels.
+      cuda_deps: what CUDA kernels may use besides, but not pages.
       sample_deps: what samples may use, beside the headers.
       visibility: of all but the pages' own targets.
     """
@@ -46,6 +47,7 @@ def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
             "//device:inner",
             "//tensor:rng",
             "//tensor/kernels:math",
+            "//tensor/kernels:numbers",
         ],
     )
     native.filegroup(
@@ -66,7 +68,7 @@ def op_libraries(files, deps, cuda_deps, sample_deps, visibility):
             srcs = [page + ".cc"],
             copts = FIRN_KERNEL_COPTS,
             alwayslink = True,
-            deps = [":op_headers"] + deps,
+            deps = [":op_headers"] + deps + cpu_deps,
         )
     firn_cuda_objects(
         name = "cuda_objects",

@@ -10,7 +10,7 @@
 
 #include "tensor/kernels/cpu/lines.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce/position.h"
 
@@ -25,18 +25,6 @@ inline Lines LinesOf(const Shape& x, const ArgReduceAttrs& a) {
   if (a.flatten) return {1, x.num_elements(), 1};
   return LinesAlong(x, a.dim);
 }
-
-// Whether v takes the place of `best`, which stands before it.
-template <bool kLargest, class C>
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool Beats(C v, C best) {
-  return (kLargest ? v > best : v < best) || (v != v && best == best);
-}
-
-template <class C>
-struct Place {
-  C value;
-  int64_t index;
-};
 
 template <bool kLargest, class T>
 Place<ComparedAs<T>> PlaceInRun(const T* x, int64_t n) {
@@ -110,7 +98,7 @@ inline size_t ArgReduceWorkspace(const KernelQuery& q) {
   const Lines l = internal::LinesOf(q.in(0).shape, q.attrs<ArgReduceAttrs>());
   if (l.inner != 1 || l.length <= internal::kArgBlock) return 0;
   const int64_t blocks = (l.length - 1) / internal::kArgBlock + 1;
-  return static_cast<size_t>(l.outer * blocks) * sizeof(internal::Place<double>);
+  return static_cast<size_t>(l.outer * blocks) * sizeof(Place<double>);
 }
 
 template <bool kLargest>

@@ -4,36 +4,11 @@
 // Batch normalisation over a ChannelView: one parallel loop over groups of channels, both passes
 // over a group back to back while it is in cache.
 
-#include <cmath>
-
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/channels.h"
-#include "tensor/kernels/math.h"
-#include "tensor/ops/norm/norm_options.h"
+#include "tensor/kernels/fused_activation.h"
 
 namespace firn::cpu {
-
-template <FusedActivation kActivation, class T>
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Activate(T z) {
-  if constexpr (kActivation == FusedActivation::kRelu) return z < 0 ? T(0) : z;  // NaN stays
-  if constexpr (kActivation == FusedActivation::kTanh) return math::Tanh(z);
-  return z;
-}
-// dLoss / dz from dLoss / dy and y = activation(z).
-template <FusedActivation kActivation, class T>
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T ActivationGrad(T dy, T y) {
-  if constexpr (kActivation == FusedActivation::kRelu) return y <= 0 ? T(0) : dy;
-  if constexpr (kActivation == FusedActivation::kTanh) return dy * (1 - y * y);
-  return dy;
-}
-
-template <class F>
-void VisitActivation(FusedActivation a, F&& f) {
-  using A = FusedActivation;
-  if (a == A::kRelu) return f(std::integral_constant<A, A::kRelu>());
-  if (a == A::kTanh) return f(std::integral_constant<A, A::kTanh>());
-  f(std::integral_constant<A, A::kNone>());
-}
 
 // Mean and biased variance of the `block` channels of group g, in double. Sums are of differences
 // to the channel's first value, so that a mean far from 0 costs no digits.

@@ -42,11 +42,7 @@ inline int32_t KernelBlock(const Shape& shape) {
   return shape.rank() >= 3 && shape[1] % kChannelBlock == 0 ? kChannelBlock : 0;
 }
 
-// A LayoutRequest: tensors with input 0's rank, batch and channels are all in the blocks that
-// `block_of` has for their shapes when one of them comes blocked; the others are row-major.
-void KeepBlocks(const KernelQuery& q, int32_t (*block_of)(const Shape&), LayoutRequest& want);
-
-// That of kernels written with ChannelView.
+// The LayoutRequest of kernels written with ChannelView.
 void ChannelLayouts(const KernelQuery& q, LayoutRequest& want);
 
 // One number per lane from one per channel; `v` null gives `missing`. Requires: block is 1 or

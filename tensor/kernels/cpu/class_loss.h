@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/loss/reduction_mode.h"
 

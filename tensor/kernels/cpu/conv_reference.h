@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "device/parallel.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/ops/conv/conv_problem.h"
 
 namespace firn::cpu {

@@ -17,8 +17,8 @@
 
 #include "device/macros.h"
 #include "device/own_flags.h"
-#include "tensor/kernels/cpu/loop_plan.h"
 #include "tensor/kernels/functor.h"
+#include "tensor/kernels/loop_plan.h"
 #include "tensor/op.h"
 
 namespace firn::cpu {

@@ -10,7 +10,7 @@
 #include "tensor/kernels/cpu/class_loss.h"
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/ops/loss/loss_rules.h"
 
 namespace firn::cpu {

@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CPU_EXTREME_H_
 
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 
 namespace firn::cpu {
 

@@ -5,27 +5,9 @@
 #include <cstdint>
 
 #include "tensor/dtype.h"
+#include "tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
-
-// How a matrix lies in memory: element (i, j) is `row * i + col * j` elements after the first. Any
-// strides are right; with a stride of 1 in either direction floating matrices of the compute type
-// are read in place, others are copied to workspace.
-struct MatrixStrides {
-  int64_t row, col;
-};
-
-// The sizes and strides of C[m, n] = A[m, k] B[k, n]. Rows of C are `c_row` elements apart, its
-// columns adjacent.
-struct GemmShape {
-  int64_t m, n, k;
-  MatrixStrides a, b;
-  int64_t c_row;
-
-  double flops() const {
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  }
-};
 
 // Bytes of scratch memory for Gemm on matrices of that dtype. Does not depend on the threads.
 size_t GemmWorkspace(DType dtype, const GemmShape& s);

@@ -9,26 +9,12 @@
 
 #include "device/own_flags.h"
 #include "device/parallel.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
+#include "tensor/kernels/width.h"
 #include "tensor/op.h"
 #include "tensor/ops/index/index_rules.h"
 
 namespace firn::cpu {
-
-// The unsigned integer as wide as an element: moving elements needs no more types than widths.
-template <class F>
-decltype(auto) VisitWidth(DType d, F&& f) {
-  switch (SizeOf(d)) {
-    case 1:
-      return f(TypeTag<uint8_t>{});
-    case 2:
-      return f(TypeTag<uint16_t>{});
-    case 4:
-      return f(TypeTag<uint32_t>{});
-    default:
-      return f(TypeTag<uint64_t>{});
-  }
-}
 
 // out[i] = the offset of element i of a tensor with these sizes and strides, counted row-major.
 // Requires: no size is 0.

@@ -6,24 +6,9 @@
 
 #include "device/own_flags.h"
 #include "device/parallel.h"
-#include "tensor/shape.h"
+#include "tensor/kernels/lines.h"
 
 namespace firn::cpu {
-
-// A row-major tensor as lines along one dimension: `outer` blocks of `length` x `inner` elements,
-// whose columns are the lines.
-struct Lines {
-  int64_t outer = 1, length = 1, inner = 1;
-};
-// Requires: NormalizeDim accepts `dim`. A scalar is one line of length 1.
-inline Lines LinesAlong(const Shape& shape, int64_t dim) {
-  Lines l;
-  if (shape.rank() == 0) return l;
-  const int64_t at = dim < 0 ? dim + shape.rank() : dim;
-  for (int d = 0; d < shape.rank(); ++d)
-    (d < at ? l.outer : d > at ? l.inner : l.length) *= shape[d];
-  return l;
-}
 
 // Lines next to each other: element i of line c lies at offset + i * stride + c. `first` is the
 // number of line 0, counting blocks by blocks.

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/kernels/math.h"
+#include "tensor/kernels/reducers.h"
 
 namespace firn::cpu {
 

@@ -3,22 +3,16 @@
 
 // Mean and variance in one pass over memory: the passes that are accurate, the mean, what it still
 // lacks, and the squared deviations from it, are made over a piece that lies in the cache, and
-// pieces are joined by the formula of Chan, Golub and LeVeque ("Updating Formulae and a Pairwise
-// Algorithm for Computing Sample Variances", 1979).
+// pieces are joined.
 
 #include <algorithm>
 #include <cstdint>
 
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/moments.h"
+#include "tensor/kernels/reducers.h"
 
 namespace firn::cpu {
-
-template <class T>
-struct Moments {
-  T mean, squares;  // squares: the sum of squared deviations from the mean
-  int64_t count;
-};
 
 // The sum of x - mean: n times what a rounded mean lacks. With it the variance of equal elements is
 // exactly 0.
@@ -48,20 +42,12 @@ struct DeviationReducer : SumReducer<T> {
 template <class T>
 struct MomentsReducer {
   using Acc = Moments<T>;
-  FIRN_HOST_DEVICE Acc identity() const { return {0, 0, 0}; }
+  Acc identity() const { return {0, 0, 0}; }
   template <class In>
   Acc map(In v) const {
     return {static_cast<T>(v), 0, 1};
   }
-  FIRN_HOST_DEVICE Acc combine(const Acc& a, const Acc& b) const {
-    if (a.count == 0) return b;
-    if (b.count == 0) return a;
-    const int64_t count = a.count + b.count;
-    const T share = static_cast<T>(b.count) / static_cast<T>(count);
-    const T delta = b.mean - a.mean;
-    return {a.mean + delta * share,
-            a.squares + b.squares + delta * delta * share * static_cast<T>(a.count), count};
-  }
+  Acc combine(const Acc& a, const Acc& b) const { return JoinMoments(a, b); }
   template <class In>
   Acc run(const In* x, int64_t n, int64_t stride) const {
     const T count = static_cast<T>(n);

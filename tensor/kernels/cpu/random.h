@@ -9,11 +9,10 @@
 #include "device/own_flags.h"
 #include "device/parallel.h"
 #include "device/philox.h"
+#include "tensor/kernels/random_words.h"
 #include "tensor/op.h"
 
 namespace firn::cpu {
-
-inline int64_t CeilDiv(int64_t n, int64_t by) { return n / by + (n % by != 0 ? 1 : 0); }
 
 // Moves the generator's state in input `i` on by `counters` and returns where it was.
 PhiloxState TakeCounters(KernelContext& k, int i, int64_t counters);
@@ -69,12 +68,6 @@ void ForEachWordPair(const PhiloxState& state, int64_t n, F&& f) {
                      if (2 * c + 1 < n) f(2 * c + 1, w2, w3);
                    });
   });
-}
-
-// A number in [0, range) from 64 random bits; the bias is below range / 2^64.
-FIRN_HOST_DEVICE inline uint64_t BelowFrom(uint64_t range, uint32_t high, uint32_t low) {
-  const uint64_t word = (uint64_t{high} << 32) | low;
-  return static_cast<uint64_t>((static_cast<unsigned __int128>(word) * range) >> 64);
 }
 
 }  // namespace firn::cpu

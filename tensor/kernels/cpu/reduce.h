@@ -25,30 +25,16 @@
 #include "device/macros.h"
 #include "device/parallel.h"
 #include "device/simd.h"
+#include "tensor/kernels/reduce_plan.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce/reduction.h"
 
 namespace firn::cpu {
 
-// How to walk a reduction: the dimensions that stay and those that go, the latter in order of
-// stride, neighbours merged where strides allow. Strides are in elements.
-struct ReducePlan {
-  Dims kept_sizes, kept_strides, reduced_sizes, reduced_strides;
-  int64_t kept = 1, reduced = 1;
-  // Inner loops run along the last reduced dimension, or along the last kept one over many results
-  // at once.
-  bool columns = false;
-  // The reduced elements of each result (rows: of `reduced`, in order) are cut into so many blocks
-  // of so many elements.
-  int64_t blocks = 1, block = 1;
-
-  int64_t last_kept() const { return kept_sizes.rank > 0 ? kept_sizes[kept_sizes.rank - 1] : 1; }
-};
-// `dims`: as in ReduceAttrs. Requires: infer has accepted them.
-ReducePlan PlanReduction(const TensorSpec& in, absl::Span<const int64_t> dims);
-
 // Bytes of workspace for Reduce with partial results of `acc_size` bytes.
-size_t ReduceWorkspace(const ReducePlan& p, size_t acc_size);
+inline size_t ReduceWorkspace(const ReducePlan& p, size_t acc_size) {
+  return p.blocks == 1 ? 0 : static_cast<size_t>(p.blocks * p.kept) * acc_size;
+}
 // As the `workspace` of a Kernel with ReduceAttrs.
 template <size_t kAccSize = 8>
 size_t ReduceWorkspaceOf(const KernelQuery& q) {
@@ -57,9 +43,9 @@ size_t ReduceWorkspaceOf(const KernelQuery& q) {
 
 namespace internal {
 
-inline constexpr int64_t kLeaf = 4096;     // elements added in lanes before lanes are combined
-inline constexpr int64_t kRowGroup = 64;   // rows combined before they join the others
-inline constexpr int64_t kColumns = 1024;  // results at a time
+inline constexpr int64_t kLeaf = 4096;    // elements added in lanes before lanes are combined
+inline constexpr int64_t kRowGroup = 64;  // rows combined before they join the others
+inline constexpr int64_t kColumns = kReduceColumns;
 
 // Counts through the row-major indices of `sizes`, keeping the element offset.
 class Odometer {

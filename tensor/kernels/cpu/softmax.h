@@ -9,8 +9,8 @@
 
 #include "tensor/kernels/cpu/lines.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/kernels/math.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 
 namespace firn::cpu {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tensor/kernels/conv_pass.h"
+
 namespace firn {
 
 /// Winograd convolution in float32, F(4x4,3x3) and F(2x2,5x5): 36 multiplications per 4x4 (2x2)
@@ -27,8 +29,6 @@ struct WinogradShape {
   int64_t width = 0;
   int kernel = 3;  // or 5
 };
-
-enum class ConvPass { kForward, kBackwardData, kBackwardWeight };
 
 /// Whether the functions below can compute this shape: all extents positive, a kernel of 3 or
 /// 5, channels multiples of kChannelBlock.

@@ -3,14 +3,14 @@
 
 // argmax and argmin: a reduction to an element and its place, the first of several.
 
-#include "tensor/kernels/cpu/arg_reduce.h"
 #include "tensor/kernels/cuda/reduce.cuh"
+#include "tensor/kernels/reducers.h"
 
 namespace firn::cuda {
 
 template <bool kLargest, class C>
 struct PlaceFold {
-  using Acc = cpu::internal::Place<C>;
+  using Acc = firn::Place<C>;
   using State = Acc;
 
   int64_t* out;
@@ -28,9 +28,7 @@ struct PlaceFold {
   }
   FIRN_HOST_DEVICE void store(int64_t j, const Acc& a) const { out[j] = a.index; }
 
-  static FIRN_HOST_DEVICE bool Beats(C v, C best) {
-    return cpu::internal::Beats<kLargest>(v, best);
-  }
+  static FIRN_HOST_DEVICE bool Beats(C v, C best) { return firn::Beats<kLargest>(v, best); }
 };
 
 inline ReduceWork PlanArgReduce(const TensorSpec& x, const ArgReduceAttrs& a) {
@@ -41,14 +39,13 @@ template <bool kLargest>
 absl::Status RunArgReduce(KernelContext& k) {
   const ReduceWork work = PlanArgReduce(k.in_spec(0), k.attrs<ArgReduceAttrs>());
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const PlaceFold<kLargest, cpu::ComparedAs<T>> fold = {k.out<int64_t>()};
+    const PlaceFold<kLargest, ComparedAs<T>> fold = {k.out<int64_t>()};
     return ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
   });
 }
 
 inline size_t ArgReduceWorkspace(const KernelQuery& q) {
-  return PlanArgReduce(q.in(0), q.attrs<ArgReduceAttrs>())
-      .Bytes(sizeof(cpu::internal::Place<double>));
+  return PlanArgReduce(q.in(0), q.attrs<ArgReduceAttrs>()).Bytes(sizeof(firn::Place<double>));
 }
 
 template <bool kLargest>

@@ -59,7 +59,7 @@ struct Matrix {
 };
 
 // Nothing when it is dense in neither direction.
-std::optional<Matrix> MatrixOf(int64_t rows, int64_t cols, cpu::MatrixStrides s) {
+std::optional<Matrix> MatrixOf(int64_t rows, int64_t cols, MatrixStrides s) {
   if ((s.col == 1 || cols == 1) && (rows == 1 || s.row >= cols)) {
     return Matrix{cols, rows, rows == 1 ? cols : s.row, false};
   }
@@ -247,7 +247,7 @@ struct BatchLoop {
 
 // The loops of a batch, as few as its strides allow, the longest one last: that one is left to
 // cuBLASLt.
-absl::InlinedVector<BatchLoop, kMaxRank> LoopsOf(const cpu::MatmulPlan& p) {
+absl::InlinedVector<BatchLoop, kMaxRank> LoopsOf(const MatmulPlan& p) {
   absl::InlinedVector<BatchLoop, kMaxRank> loops;
   int64_t c = p.one.m * p.one.n;
   for (int d = p.batch.rank - 1; d >= 0; --d) {
@@ -273,7 +273,7 @@ absl::InlinedVector<BatchLoop, kMaxRank> LoopsOf(const cpu::MatmulPlan& p) {
 constexpr int64_t kMaxBatch = 32768;  // products in one call
 
 // The part of the workspace that algorithms may use.
-size_t UsableWorkspace(const cpu::MatmulPlan& p) {
+size_t UsableWorkspace(const MatmulPlan& p) {
   // Room for the partial sums of a result that is too small to fill the device.
   const double partial_sums = 16.0 * sizeof(float) * static_cast<double>(p.one.m) *
                               static_cast<double>(p.one.n) * static_cast<double>(p.batches);
@@ -282,8 +282,8 @@ size_t UsableWorkspace(const cpu::MatmulPlan& p) {
 
 }  // namespace
 
-absl::Status BlasTakes(DType dtype, const cpu::MatmulPlan& plan) {
-  const cpu::GemmShape& g = plan.one;
+absl::Status BlasTakes(DType dtype, const MatmulPlan& plan) {
+  const GemmShape& g = plan.one;
   FIRN_RETURN_IF(!IsFloating(dtype), Unimplemented("takes no ", DTypeName(dtype)));
   FIRN_RETURN_IF(g.m == 0 || g.n == 0 || g.k == 0, Unimplemented("takes no empty matrices"));
   FIRN_RETURN_IF(std::max({g.m, g.n, g.k}) > INT32_MAX, Unimplemented("takes 32-bit sizes"));
@@ -292,12 +292,10 @@ absl::Status BlasTakes(DType dtype, const cpu::MatmulPlan& plan) {
   return absl::OkStatus();
 }
 
-size_t BlasWorkspace(const cpu::MatmulPlan& plan) {
-  return UsableWorkspace(plan) + kWorkspaceAlignment;
-}
+size_t BlasWorkspace(const MatmulPlan& plan) { return UsableWorkspace(plan) + kWorkspaceAlignment; }
 
-absl::Status BlasMultiply(const KernelContext& k, const cpu::MatmulPlan& plan, const void* bias) {
-  const cpu::GemmShape& g = plan.one;
+absl::Status BlasMultiply(const KernelContext& k, const MatmulPlan& plan, const void* bias) {
+  const GemmShape& g = plan.one;
   const DType dtype = k.out_spec().dtype;
   const int64_t size = SizeOf(dtype);
   const absl::InlinedVector<BatchLoop, kMaxRank> loops = LoopsOf(plan);

@@ -8,20 +8,20 @@
 
 #include "absl/status/status.h"
 #include "device/status_macros.h"
-#include "tensor/kernels/cpu/matmul.h"
 #include "tensor/kernels/cuda/launch.h"
+#include "tensor/kernels/matmul_plan.h"
 #include "tensor/op.h"
 
 namespace firn::cuda {
 
 // OK when BlasMultiply takes operands of that dtype and plan, else why not: integers, an operand
 // that is dense in neither direction, sums over nothing.
-absl::Status BlasTakes(DType dtype, const cpu::MatmulPlan& plan);
+absl::Status BlasTakes(DType dtype, const MatmulPlan& plan);
 // Bytes.
-size_t BlasWorkspace(const cpu::MatmulPlan& plan);
+size_t BlasWorkspace(const MatmulPlan& plan);
 // Output 0 = input 0 times input 1 as `plan` says, plus `bias` (a number a column, or null) in each
 // row. Half types are summed in float.
-absl::Status BlasMultiply(const KernelContext& k, const cpu::MatmulPlan& plan, const void* bias);
+absl::Status BlasMultiply(const KernelContext& k, const MatmulPlan& plan, const void* bias);
 
 namespace internal {
 
@@ -55,7 +55,7 @@ absl::Status RunBlas(KernelContext& k) {
 
 // The kernels of an operation that multiplies its inputs 0 and 1: on operands where they are, and
 // on packed copies of those that cuBLASLt cannot read. `Operation` says
-//   static cpu::MatmulPlan Plan(const TensorSpec& a, const TensorSpec& b, AttrsRef attrs);
+//   static MatmulPlan Plan(const TensorSpec& a, const TensorSpec& b, AttrsRef attrs);
 //   static constexpr int kBias;  // the input with the bias, -1: there is none
 template <class Operation>
 std::vector<Kernel> BlasKernels() {

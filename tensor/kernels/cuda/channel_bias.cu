@@ -1,10 +1,10 @@
 // A bias added in place and an activation, in words of sixteen bytes where what lies together of a
 // channel, or of NHWC's channels, is a multiple of them.
 #include "tensor/dtype.h"
-#include "tensor/kernels/cpu/batch_norm.h"
 #include "tensor/kernels/cuda/channel_bias.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/fused_activation.h"
 
 namespace firn::cuda {
 namespace {
@@ -29,7 +29,7 @@ struct BiasBody {
     for (int j = 0; j < kWord; ++j) {
       const Acc add = bias != nullptr ? static_cast<Acc>(bias[channel + j * step]) : Acc(0);
       const Acc z = static_cast<Acc>(word.v[j]) + add;
-      word.v[j] = static_cast<T>(cpu::Activate<kActivation>(z));
+      word.v[j] = static_cast<T>(Activate<kActivation>(z));
     }
     y[i] = word;
   }

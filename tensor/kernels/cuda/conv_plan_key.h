@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tensor/dtype.h"
-#include "tensor/kernels/cpu/winograd.h"
+#include "tensor/kernels/conv_pass.h"
 #include "tensor/ops/conv/conv_problem.h"
 #include "tensor/ops/norm/norm_options.h"
 

@@ -9,7 +9,7 @@
 #include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/dtype.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 
 namespace firn::cuda {
 
@@ -59,7 +59,7 @@ template <class T, class V, int kN>
 FIRN_HOST_DEVICE void StoreConverted(void* to, int64_t at, int64_t n, const Elements<V, kN>& x) {
   Elements<T, kN> y;
 #pragma unroll
-  for (int j = 0; j < kN; ++j) y.v[j] = cpu::ConvertTo<T>(x.v[j]);
+  for (int j = 0; j < kN; ++j) y.v[j] = ConvertTo<T>(x.v[j]);
   StoreElements(static_cast<T*>(to), at, n, y);
 }
 

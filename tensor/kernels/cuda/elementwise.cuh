@@ -11,15 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/kernels/cpu/loop_plan.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/functor.h"
+#include "tensor/kernels/loop_plan.h"
 #include "tensor/op.h"
 
 namespace firn::cuda {
-
-using cpu::LoopPlan;
 
 namespace internal {
 
@@ -119,7 +117,7 @@ absl::Status ElementwiseLoop(KernelContext& k, const F& f) {
     ElementwiseBody<F, Out, In...> body(f, k.out<Out>(), {k.in<In>(I)...});
     body.n = k.out_spec().num_elements();
     const TensorSpec* specs[] = {&k.out_spec(), &k.in_spec(I)...};
-    const LoopPlan p = cpu::PlanLoop(k.out_spec().shape, specs);
+    const LoopPlan p = PlanLoop(k.out_spec().shape, specs);
     body.dense = p.rank == 1 && p.strides[0][0] == 1 && internal::Aligned(k.out<Out>());
     for (int i = 0; i < kIn; ++i) {
       const int64_t stride = p.strides[i + 1][0];

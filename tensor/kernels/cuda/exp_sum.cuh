@@ -6,9 +6,9 @@
 
 #include <limits>
 
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/kernels/cuda/runs.cuh"
 #include "tensor/kernels/math.h"
+#include "tensor/kernels/reducers.h"
 
 namespace firn::cuda {
 
@@ -24,12 +24,12 @@ struct ExpSum {
     if (x == -std::numeric_limits<T>::infinity()) return;
     const T d = x - largest, e = math::Exp(-math::Abs(d));
     sum = d > 0 ? sum * e + 1 : sum + e;
-    largest = cpu::ExtremeReducer<T, true>().combine(largest, x);
+    largest = ExtremeReducer<T, true>().combine(largest, x);
   }
   FIRN_HOST_DEVICE friend ExpSum operator+(const ExpSum& a, const ExpSum& b) {
     if (a.largest == -std::numeric_limits<T>::infinity()) return b;
     if (b.largest == -std::numeric_limits<T>::infinity()) return a;
-    const T top = cpu::ExtremeReducer<T, true>().combine(a.largest, b.largest);
+    const T top = ExtremeReducer<T, true>().combine(a.largest, b.largest);
     return {top, a.sum * math::Exp(a.largest - top) + b.sum * math::Exp(b.largest - top)};
   }
 };
@@ -44,7 +44,7 @@ FIRN_HOST_DEVICE ExpSum<Acc> ExpSumOfLine(const Team& team, int64_t length, int6
       team, length, stride, [&](int64_t, T v) { s.Add(static_cast<Acc>(v)); }, x);
   const Acc own = s.largest;
   s.largest =
-      team.Reduce(own, [](Acc a, Acc b) { return cpu::ExtremeReducer<Acc, true>().combine(a, b); });
+      team.Reduce(own, [](Acc a, Acc b) { return ExtremeReducer<Acc, true>().combine(a, b); });
   if (own != s.largest) s.sum *= math::Exp(own - s.largest);
   s.sum = team.Reduce(s.sum, [](Acc a, Acc b) { return a + b; });
   if (s.infinite() && length != 0) s.sum = std::numeric_limits<Acc>::quiet_NaN();

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_EXTREME_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_EXTREME_CUH_
 
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/kernels/cuda/reduce.cuh"
+#include "tensor/kernels/reducers.h"
 
 namespace firn::cuda {
 
@@ -10,7 +10,7 @@ namespace firn::cuda {
 template <bool kLargest>
 absl::Status RunExtreme(KernelContext& k) {
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    return RunReduction<T, T>(k, cpu::ExtremeReducer<cpu::ComparedAs<T>, kLargest>());
+    return RunReduction<T, T>(k, ExtremeReducer<ComparedAs<T>, kLargest>());
   });
 }
 

@@ -1,13 +1,13 @@
 #include "tensor/kernels/cuda/layouts.h"
 
 #include "device/environment.h"
-#include "tensor/kernels/cpu/channels.h"
+#include "tensor/kernels/keep_blocks.h"
 #include "tensor/precision.h"
 
 namespace firn::cuda {
 
 void ChannelLayouts(const KernelQuery& q, LayoutRequest& want) {
-  cpu::KeepBlocks(q, ChannelsLastBlock, want);
+  KeepBlocks(q, ChannelsLastBlock, want);
 }
 
 void StridedLayouts(const KernelQuery& q, LayoutRequest& want) {

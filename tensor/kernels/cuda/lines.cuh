@@ -4,9 +4,9 @@
 // Work on lines along one dimension of a row-major tensor. A body has two operators: (team, line)
 // and, for a thread of its own, (line).
 
-#include "tensor/kernels/cpu/lines.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/lines.h"
 
 namespace firn::cuda {
 
@@ -14,7 +14,7 @@ namespace firn::cuda {
 struct LineShape {
   int64_t length, stride;
 
-  explicit LineShape(const cpu::Lines& l) : length(l.length), stride(l.inner) {}
+  explicit LineShape(const Lines& l) : length(l.length), stride(l.inner) {}
   FIRN_HOST_DEVICE int64_t offset(int64_t line) const {
     if (stride == 1) return line * length;
     const int64_t column = TakeDigit(line, stride);
@@ -24,7 +24,7 @@ struct LineShape {
 
 // A thread takes a line where lines are short, or lie side by side and are many.
 template <class Body>
-absl::Status ForEachLineAlong(const Queue& queue, const cpu::Lines& l, const Body& body) {
+absl::Status ForEachLineAlong(const Queue& queue, const Lines& l, const Body& body) {
   const int64_t lines = l.outer * l.inner;
   const bool alone =
       l.inner == 1 ? l.length <= 16 : l.length <= 32 || (l.inner >= 16 && lines >= 4096);

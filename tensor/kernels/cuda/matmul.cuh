@@ -4,9 +4,9 @@
 // Matrix products as their definition, for every dtype and any strides: what runs where cuBLAS does
 // not. An element of the result is a thread's, or a team's where there are few with long sums.
 
-#include "tensor/kernels/cpu/matmul.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/matmul_plan.h"
 #include "tensor/op.h"
 
 namespace firn::cuda {
@@ -19,7 +19,7 @@ struct ProductBody {
   const T *a, *b, *bias;  // bias may be null
   T* c;
   int64_t bias_step;
-  cpu::GemmShape one;
+  GemmShape one;
   int rank;
   int64_t sizes[kMaxRank], a_steps[kMaxRank], b_steps[kMaxRank];  // of the batch
 
@@ -55,7 +55,7 @@ struct ProductBody {
 
 // Inputs 0 and 1 multiplied as `plan` says, with the vector of input `bias` unless it is negative.
 template <class T>
-absl::Status Multiply(const KernelContext& k, const cpu::MatmulPlan& plan, int bias) {
+absl::Status Multiply(const KernelContext& k, const MatmulPlan& plan, int bias) {
   const bool has_bias = bias >= 0 && k.has(bias);
   ProductBody<T> body = {.a = k.in<T>(0),
                          .b = k.in<T>(1),

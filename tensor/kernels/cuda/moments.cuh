@@ -4,9 +4,9 @@
 // Mean and variance in one pass. A thread sums the differences of its elements to the first one it
 // gets, and their squares; what that costs in digits grows with the number of a thread's elements
 // only, for an outlier in the first place is part of the variance itself. Threads are joined as in
-// cpu/moments.h.
+// kernels/moments.h.
 
-#include "tensor/kernels/cpu/moments.h"
+#include "tensor/kernels/moments.h"
 
 namespace firn::cuda {
 
@@ -19,7 +19,7 @@ struct MomentsState {
 // A fold (see reduce.cuh) without its store.
 template <class T>
 struct MomentsFold {
-  using Acc = cpu::Moments<T>;
+  using Acc = Moments<T>;
   using State = MomentsState<T>;
 
   FIRN_HOST_DEVICE State start() const { return {0, 0, 0, 0}; }
@@ -36,9 +36,7 @@ struct MomentsFold {
     const T mean = s.sum / static_cast<T>(s.count), squares = s.squares - s.sum * mean;
     return {s.shift + mean, squares < 0 ? T(0) : squares, s.count};  // NaN stays
   }
-  FIRN_HOST_DEVICE Acc combine(const Acc& a, const Acc& b) const {
-    return cpu::MomentsReducer<T>().combine(a, b);
-  }
+  FIRN_HOST_DEVICE Acc combine(const Acc& a, const Acc& b) const { return JoinMoments(a, b); }
 };
 
 }  // namespace firn::cuda

@@ -8,9 +8,9 @@
 
 #include "device/philox.h"
 #include "device/status_macros.h"
-#include "tensor/kernels/cpu/random.h"
 #include "tensor/kernels/cuda/elements.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/random_words.h"
 
 namespace firn::cuda {
 
@@ -57,14 +57,14 @@ struct DrawBody {
 // the Elements<T, kEach> from element e on.
 template <class T, int kEach, class F>
 absl::Status DrawFrom(const int64_t* state, KernelContext& k, T* out, int64_t n, const F& f) {
-  return ForEach(k, cpu::CeilDiv(n, kEach), DrawBody<T, kEach, F>{f, state, out, n});
+  return ForEach(k, CeilDiv(n, kEach), DrawBody<T, kEach, F>{f, state, out, n});
 }
 
 // The same from the generator's state in input `i`, which is moved on.
 template <class T, int kEach, class F>
 absl::Status Draw(KernelContext& k, int i, T* out, int64_t n, const F& f) {
   FIRN_RETURN_IF_ERROR((DrawFrom<T, kEach>(k.in<int64_t>(i), k, out, n, f)));
-  return TakeCounters(k, i, cpu::CeilDiv(n, kEach));
+  return TakeCounters(k, i, CeilDiv(n, kEach));
 }
 
 }  // namespace firn::cuda

@@ -19,14 +19,15 @@
 #include <tuple>
 #include <utility>
 
-#include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/layouts.h"
 #include "tensor/kernels/cuda/lines.cuh"
 #include "tensor/kernels/cuda/runs.cuh"
 #include "tensor/kernels/cuda/steps.cuh"
+#include "tensor/kernels/reduce_plan.h"
 #include "tensor/op.h"
+#include "tensor/ops/reduce/reduction.h"
 
 namespace firn::cuda {
 
@@ -46,7 +47,7 @@ struct ReduceWork {
 inline ReduceWork PlanWork(const TensorSpec& in, absl::Span<const int64_t> dims) {
   constexpr int64_t kTeams = 2048, kTeamPart = 4096;
   constexpr int64_t kSoloPart = 64, kMostParts = 4096;
-  const cpu::ReducePlan p = cpu::PlanReduction(in, dims);
+  const ReducePlan p = PlanReduction(in, dims);
   ReduceWork w;
   w.kept = Steps(p.kept_sizes, p.kept_strides);
   w.reduced = Steps(p.reduced_sizes, p.reduced_strides);

@@ -155,7 +155,7 @@ class Writer {
     const std::string arguments = absl::StrJoin(in, ", ");
     std::string value =
         code.kind == Kind::kConverted
-            ? absl::StrCat("cpu::ConvertTo<", Type(out), ">(", arguments, ")")
+            ? absl::StrCat("ConvertTo<", Type(out), ">(", arguments, ")")
             : absl::StrCat("static_cast<", Type(out), ">(f", s, "(", arguments, "))");
     if (read_[out]) value = absl::StrCat("row::Rounded(", value, ", a.zero)");
     return absl::StrCat("    cuda::Elements<", Type(out), ", kPack> v", out, ";  // ",

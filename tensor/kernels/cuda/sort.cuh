@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tensor/kernels/cpu/index.h"
-#include "tensor/kernels/cpu/lines.h"
 #include "tensor/kernels/cuda/order.cuh"
 #include "tensor/kernels/functor.h"
+#include "tensor/kernels/lines.h"
+#include "tensor/kernels/width.h"
 #include "tensor/op.h"
 
 namespace firn::cuda {
@@ -80,7 +80,7 @@ struct FetchBody {
 };
 
 template <class Item>
-absl::Status SortAs(KernelContext& k, const cpu::Lines& l, int64_t keep, bool descending) {
+absl::Status SortAs(KernelContext& k, const Lines& l, int64_t keep, bool descending) {
   const int64_t lines = l.outer * l.inner;
   Item* const items = k.workspace<Item>();
   FIRN_RETURN_IF_ERROR(VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
@@ -92,7 +92,7 @@ absl::Status SortAs(KernelContext& k, const cpu::Lines& l, int64_t keep, bool de
   }));
   FIRN_ASSIGN_OR_RETURN(const Item* const ordered,
                         OrderItems(k, lines, l.length, keep, items, items + lines * l.length));
-  return cpu::VisitWidth(k.in_spec(0).dtype, [&]<class W>(TypeTag<W>) -> absl::Status {
+  return VisitWidth(k.in_spec(0).dtype, [&]<class W>(TypeTag<W>) -> absl::Status {
     if constexpr ((sizeof(W) == 8) == std::is_same_v<Item, WideItem>) {
       return ForEach(k, lines * keep,
                      FetchBody<W, Item>{k.in<W>(0), ordered, k.out<W>(0), k.out<int64_t>(1),
@@ -103,8 +103,7 @@ absl::Status SortAs(KernelContext& k, const cpu::Lines& l, int64_t keep, bool de
 }
 
 // The first `keep` elements of each line to output 0 and their indices to output 1, ties by index.
-inline absl::Status SortLines(KernelContext& k, const cpu::Lines& l, int64_t keep,
-                              bool descending) {
+inline absl::Status SortLines(KernelContext& k, const Lines& l, int64_t keep, bool descending) {
   if (SizeOf(k.in_spec(0).dtype) == 8) return SortAs<WideItem>(k, l, keep, descending);
   return SortAs<uint64_t>(k, l, keep, descending);
 }
@@ -116,7 +115,7 @@ inline size_t SortWorkspace(const TensorSpec& x) {
 
 // Whether the index of an element of a line fits into an item.
 inline absl::Status SortSupports(const TensorSpec& x, int64_t dim) {
-  FIRN_RETURN_IF(SizeOf(x.dtype) < 8 && cpu::LinesAlong(x.shape, dim).length - 1 > UINT32_MAX,
+  FIRN_RETURN_IF(SizeOf(x.dtype) < 8 && LinesAlong(x.shape, dim).length - 1 > UINT32_MAX,
                  Unimplemented("lines of more than 2^32 elements"));
   return absl::OkStatus();
 }

@@ -7,8 +7,8 @@
 
 #include "device/parallel.h"
 #include "tensor/apply.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/channels.h"
-#include "tensor/kernels/cpu/convert.h"
 #include "tensor/op.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/shape/expand.h"
@@ -101,7 +101,7 @@ absl::Status RunChannelSum(KernelContext& k) {
                         sums[b] += static_cast<double>(folded[b]);
                     }
                     for (int64_t b = 0; b < v.block; ++b) {
-                      out[g * v.block + b] = cpu::ConvertTo<T>(sums[b]);
+                      out[g * v.block + b] = ConvertTo<T>(sums[b]);
                     }
                   }
                 });

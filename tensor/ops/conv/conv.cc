@@ -66,11 +66,11 @@ absl::Status RunActivated(KernelContext& k) {
   KernelContext inner(k.operands_in(), k.operands_out(), a.conv, nullptr);
   FIRN_RETURN_IF_ERROR(convolution.run(inner));
   VisitFloat(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
-    cpu::VisitActivation(a.activation, [&](auto activation) {
+    VisitActivation(a.activation, [&](auto activation) {
       T* const y = k.out<T>();
       for (int64_t i = 0; i < k.out_spec().num_elements(); ++i) {
         y[i] = static_cast<T>(
-            cpu::Activate<decltype(activation)::value>(static_cast<AccumulatorOf<T>>(y[i])));
+            Activate<decltype(activation)::value>(static_cast<AccumulatorOf<T>>(y[i])));
       }
     });
   });

@@ -10,7 +10,7 @@
 #include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/op.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/create/range.h"
@@ -31,7 +31,7 @@ absl::Status Infer(InferContext& c) {
 absl::Status Run(KernelContext& k) {
   const double value = k.attrs<FullAttrs>().value;
   VisitDType(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
-    const T v = cpu::ConvertTo<T>(value);
+    const T v = ConvertTo<T>(value);
     T* out = k.out<T>();
     ParallelFor(k.out_spec().num_elements(), 1 << 16,
                 [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, v); });

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cuda/elements.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/op.h"
@@ -27,7 +27,7 @@ absl::Status Run(KernelContext& k) {
   FillBody body = {k.out<uint8_t>()};
   const DType dtype = k.out_spec().dtype;
   VisitDType(dtype, [&]<class T>(TypeTag<T>) {
-    const T value = cpu::ConvertTo<T>(k.attrs<FullAttrs>().value);
+    const T value = ConvertTo<T>(k.attrs<FullAttrs>().value);
     for (size_t i = 0; i < sizeof(Bytes); i += sizeof(T)) {
       std::memcpy(body.value.v + i, &value, sizeof(T));
     }

@@ -12,7 +12,7 @@
 #include "device/parallel.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/op.h"
 
 namespace firn {
@@ -38,7 +38,7 @@ absl::Status RunArange(KernelContext& k) {
                              static_cast<uint64_t>(i) * static_cast<uint64_t>(a.stride);
           out[i] = static_cast<T>(v);
         } else {
-          out[i] = cpu::ConvertTo<T>(a.start + static_cast<double>(i) * a.step);
+          out[i] = ConvertTo<T>(a.start + static_cast<double>(i) * a.step);
         }
       }
     });
@@ -82,7 +82,7 @@ absl::Status RunLinspace(KernelContext& k) {
       for (int64_t i = begin; i < end; ++i) {
         const double v = i <= last / 2 ? a.start + static_cast<double>(i) * step
                                        : a.end - static_cast<double>(last - i) * step;
-        out[i] = cpu::ConvertTo<T>(v);
+        out[i] = ConvertTo<T>(v);
       }
     });
   });
@@ -114,8 +114,8 @@ Tensor ArangeNumbers(double start, double end, double step, const ArangeOptions&
   const ArangeAttrs attrs{.size = static_cast<int64_t>(size),
                           .start = start,
                           .step = step,
-                          .first = cpu::ConvertTo<int64_t>(start),
-                          .stride = cpu::ConvertTo<int64_t>(step),
+                          .first = ConvertTo<int64_t>(start),
+                          .stride = ConvertTo<int64_t>(step),
                           .dtype = options.dtype.value_or(kDefaultFloat),
                           .device_type = options.device.type,
                           .device_index = options.device.index};

@@ -51,7 +51,7 @@ absl::Status RunIndex(KernelContext& k) {
   FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a,
                         ResolveAdvancedIndex(x.shape, k, kFirstIndex, k.attrs<IndexAttrs>().dims));
   const cpu::IndexedRuns r = cpu::MakeIndexedRuns(a, x, k, kFirstIndex, k.workspace<int64_t>());
-  cpu::VisitWidth(x.dtype, [&]<class T>(TypeTag<T>) { cpu::ReadRuns(r, k.in<T>(0), k.out<T>()); });
+  VisitWidth(x.dtype, [&]<class T>(TypeTag<T>) { cpu::ReadRuns(r, k.in<T>(0), k.out<T>()); });
   return absl::OkStatus();
 }
 
@@ -207,7 +207,7 @@ absl::Status RunIndexWrite(KernelContext& k) {
                                                                     k.attrs<IndexAttrs>().dims));
   const cpu::IndexedRuns r =
       cpu::MakeIndexedRuns(a, y, k, kFirstIndexWrite, k.workspace<int64_t>());
-  cpu::VisitWidth(y.dtype, [&]<class T>(TypeTag<T>) {
+  VisitWidth(y.dtype, [&]<class T>(TypeTag<T>) {
     cpu::WriteRuns(r, k.in<T>(1), k.inout<T>(0), [](T& to, T v) { to = v; });
   });
   return absl::OkStatus();

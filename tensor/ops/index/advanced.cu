@@ -7,8 +7,8 @@
 // index_write on CUDA: see kernels/cuda/scatter.cuh. A position with an index outside its dimension
 // is left out and noted.
 
-#include "tensor/kernels/cpu/index.h"
 #include "tensor/kernels/cuda/advanced_index.cuh"
+#include "tensor/kernels/width.h"
 #include "tensor/ops/index/advanced.h"
 #include "tensor/ops/index/advanced_index.h"
 #include "tensor/ops/index/index_rules.h"
@@ -56,7 +56,7 @@ absl::Status RunIndex(KernelContext& k) {
   int64_t* const places = k.workspace<int64_t>();
   const int64_t positions = p.places.num_positions;
   FIRN_RETURN_IF_ERROR(cuda::ForEach(k, positions, PlacesBody{p.places, places}));
-  return cpu::VisitWidth(x.dtype, [&]<class W>(TypeTag<W>) {
+  return VisitWidth(x.dtype, [&]<class W>(TypeTag<W>) {
     return cuda::ForEach(k, k.out_spec().num_elements(),
                          ReadBody<W>{k.in<W>(0), places, k.out<W>(), positions, p.num_after,
                                      p.before, p.place, p.after});
@@ -82,7 +82,7 @@ absl::Status RunIndexPut(KernelContext& k) {
                         cuda::PlanIndexed(k, kSiteIndexPut, y, kFirstIndexPut, a.dims));
   FIRN_ASSIGN_OR_RETURN(const cuda::SortedScatter sorted, cuda::SortIndexed(k, p));
   if (!a.accumulate) {
-    return cpu::VisitWidth(y.dtype, [&]<class W>(TypeTag<W>) {
+    return VisitWidth(y.dtype, [&]<class W>(TypeTag<W>) {
       return cuda::WriteSorted(k, sorted, k.in<W>(1), k.out<W>());
     });
   }
@@ -109,7 +109,7 @@ absl::Status RunIndexWrite(KernelContext& k) {
       cuda::PlanIndexed(k, kSiteIndexWrite, y, kFirstIndexWrite, k.attrs<IndexAttrs>().dims));
   if (p.num_before * p.num_after == 0) return absl::OkStatus();
   FIRN_ASSIGN_OR_RETURN(const cuda::SortedScatter sorted, cuda::SortIndexed(k, p));
-  return cpu::VisitWidth(y.dtype, [&]<class W>(TypeTag<W>) {
+  return VisitWidth(y.dtype, [&]<class W>(TypeTag<W>) {
     return cuda::WriteSorted(k, sorted, k.in<W>(1), k.inout<W>(0));
   });
 }

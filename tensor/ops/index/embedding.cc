@@ -38,7 +38,7 @@ absl::StatusOr<IndexBounds> BoundsEmbedding(const KernelQuery& q, int) {
 
 absl::Status RunEmbedding(KernelContext& k) {
   FIRN_ASSIGN_OR_RETURN(const IndexPlan p, PlanIndex(k.in_spec(1).shape, k.in_spec(0).shape, {}));
-  cpu::VisitWidth(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) {
+  VisitWidth(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) {
     VisitIndex(k.in_spec(0).dtype, [&]<class I>(TypeTag<I>) {
       cpu::SelectRows(p, k.in<T>(1), k.in<I>(0), k.out<T>());
     });

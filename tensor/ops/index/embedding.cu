@@ -6,10 +6,10 @@
 
 #include <cstring>
 
-#include "tensor/kernels/cpu/index.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index_range.cuh"
+#include "tensor/kernels/width.h"
 #include "tensor/ops/index/embedding.h"
 
 namespace firn::embedding_cuda {
@@ -57,8 +57,8 @@ absl::Status RunEmbedding(KernelContext& k) {
   const uintptr_t places =
       reinterpret_cast<uintptr_t>(k.in<void>(1)) | reinterpret_cast<uintptr_t>(k.out<void>());
   if (places % 16 == 0 && row_bytes % 16 == 0) return LookUp<Word16>(k, row_bytes);
-  return cpu::VisitWidth(table.dtype,
-                         [&]<class Word>(TypeTag<Word>) { return LookUp<Word>(k, row_bytes); });
+  return VisitWidth(table.dtype,
+                    [&]<class Word>(TypeTag<Word>) { return LookUp<Word>(k, row_bytes); });
 }
 
 constexpr cuda::IndexSite kSiteOneHot = {"one_hot", "indices"};
@@ -91,7 +91,7 @@ absl::Status RunOneHot(KernelContext& k) {
   const DType d = k.out_spec().dtype;
   const cuda::IndexRange classes = {cuda::IndexFaults(k, kSiteOneHot), 0,
                                     k.attrs<OneHotAttrs>().num_classes};
-  return cpu::VisitWidth(d, [&]<class W>(TypeTag<W>) {
+  return VisitWidth(d, [&]<class W>(TypeTag<W>) {
     return VisitIndex(k.in_spec(0).dtype, [&]<class I>(TypeTag<I>) {
       return cuda::ForEach(k, k.out_spec().num_elements(),
                            OneHotBody<W, I>{k.in<I>(0), k.out<W>(), classes, BitsOfOne<W>(d)});

@@ -41,7 +41,7 @@ absl::Status RunGather(KernelContext& k) {
   const int dim = *NormalizeDim(k.attrs<DimAttrs>().dim, region);
   const cpu::Region r(region, dim);
   const cpu::Places in_x(region, x, dim, k.workspace<int64_t>());
-  cpu::VisitWidth(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+  VisitWidth(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
       cpu::GatherElements(r, in_x, x[dim], k.in<T>(0), k.in<I>(1), k.out<T>());
     });

@@ -3,11 +3,11 @@
 // scatter_add on CUDA: every line along the dimension has a list of indices of its own; see
 // kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing and is noted.
 
-#include "tensor/kernels/cpu/index.h"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index.cuh"
 #include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/kernels/cuda/scatter.cuh"
+#include "tensor/kernels/width.h"
 #include "tensor/ops/index/gather.h"
 #include "tensor/ops/index/index_rules.h"
 #include "tensor/reorder.h"
@@ -39,7 +39,7 @@ absl::Status RunGather(KernelContext& k) {
   cuda::Steps in_x;
   for (int d = 0; d < region.rank(); ++d) in_x.Add(region[d], d == dim ? 0 : strides[d]);
   const cuda::IndexRange range = {cuda::IndexFaults(k, kSiteGather), -x[dim], x[dim]};
-  return cpu::VisitWidth(k.in_spec(0).dtype, [&]<class W>(TypeTag<W>) {
+  return VisitWidth(k.in_spec(0).dtype, [&]<class W>(TypeTag<W>) {
     return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
       return cuda::ForEach(
           k, region.num_elements(),

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/cpu/index.h"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index.cuh"
+#include "tensor/kernels/width.h"
 #include "tensor/ops/index/masks.h"
 
 namespace firn::masks_cuda {
@@ -109,7 +109,7 @@ absl::Status Run(KernelContext& k) {
   const TensorSpec& x = k.in_spec(0);
   const int64_t n = x.num_elements(), chunks = NumChunks(n);
   int64_t* const counts = k.workspace<int64_t>();
-  return cpu::VisitWidth(x.dtype, [&]<class W>(TypeTag<W>) -> absl::Status {
+  return VisitWidth(x.dtype, [&]<class W>(TypeTag<W>) -> absl::Status {
     const W all = static_cast<W>(~W{0});
     const Elements<W> elements = {k.in<W>(0), n, ChunkSize(n),
                                   IsFloating(x.dtype) ? static_cast<W>(all >> 1) : all};

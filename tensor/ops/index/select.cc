@@ -38,7 +38,7 @@ absl::StatusOr<IndexBounds> BoundsIndexSelect(const KernelQuery& q, int) {
 absl::Status RunIndexSelect(KernelContext& k) {
   FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
                         PlanIndexSelect(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs_ref()));
-  cpu::VisitWidth(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+  VisitWidth(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
       cpu::SelectRows(p, k.in<T>(0), k.in<I>(1), k.out<T>());
     });
@@ -99,7 +99,7 @@ size_t Workspace(const KernelQuery& q) {
 template <class T, class I>
 void Add(KernelContext& k, const IndexPlan& p) {
   using Acc = std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>;
-  const auto alpha = cpu::ConvertTo<Acc>(k.attrs<IndexAddAttrs>().alpha);
+  const auto alpha = ConvertTo<Acc>(k.attrs<IndexAddAttrs>().alpha);
   const I* indices = k.in<I>(1);
   const T* source = k.in<T>(2);
   T* y = k.out<T>();

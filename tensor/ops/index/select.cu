@@ -4,7 +4,7 @@
 // index_add on CUDA: see kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing
 // and is noted.
 
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index_range.cuh"
@@ -125,7 +125,7 @@ absl::Status RunIndexAdd(KernelContext& k) {
   return VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     using Alpha = std::conditional_t<std::is_integral_v<T>, T, Acc>;
-    const auto alpha = static_cast<Acc>(cpu::ConvertTo<Alpha>(a.alpha));
+    const auto alpha = static_cast<Acc>(ConvertTo<Alpha>(a.alpha));
     return cuda::AddSorted<T>(k, sorted, alpha, k.in<T>(2), k.out<T>());
   });
 }

@@ -32,7 +32,7 @@ absl::Status Infer(InferContext& c) {
 }
 
 size_t Workspace(const KernelQuery& q) {
-  return cpu::MatmulWorkspace(q.in(0).dtype, cpu::PlanMatmul(q.in(0), false, q.in(1), true));
+  return cpu::MatmulWorkspace(q.in(0).dtype, PlanMatmul(q.in(0), false, q.in(1), true));
 }
 
 // Every row of y becomes the bias.
@@ -51,7 +51,7 @@ void FillRows(const KernelContext& k) {
 }
 
 absl::Status Run(KernelContext& k) {
-  const cpu::MatmulPlan plan = cpu::PlanMatmul(k.in_spec(0), false, k.in_spec(1), true);
+  const MatmulPlan plan = PlanMatmul(k.in_spec(0), false, k.in_spec(1), true);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     if (k.has(2)) FillRows<T>(k);
     cpu::RunMatmul(plan, k.in<T>(0), k.in<T>(1), k.out<T>(), k.has(2), k.workspace());

@@ -6,7 +6,7 @@ namespace firn::linear_cuda {
 namespace {
 
 absl::Status Run(KernelContext& k) {
-  const cpu::MatmulPlan plan = cpu::PlanMatmul(k.in_spec(0), false, k.in_spec(1), true);
+  const MatmulPlan plan = PlanMatmul(k.in_spec(0), false, k.in_spec(1), true);
   return VisitFloat(k.in_spec(0).dtype,
                     [&]<class T>(TypeTag<T>) { return cuda::Multiply<T>(k, plan, 2); });
 }

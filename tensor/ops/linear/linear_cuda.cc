@@ -7,8 +7,8 @@ namespace {
 
 struct Product {
   static constexpr int kBias = 2;
-  static cpu::MatmulPlan Plan(const TensorSpec& x, const TensorSpec& weight, AttrsRef) {
-    return cpu::PlanMatmul(x, false, weight, true);
+  static MatmulPlan Plan(const TensorSpec& x, const TensorSpec& weight, AttrsRef) {
+    return PlanMatmul(x, false, weight, true);
   }
 };
 

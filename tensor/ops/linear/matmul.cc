@@ -62,9 +62,9 @@ absl::Status Infer(InferContext& c) {
 }
 
 template <class Context>  // KernelQuery or KernelContext
-cpu::MatmulPlan Plan(const Context& c, const TensorSpec& a, const TensorSpec& b) {
+MatmulPlan Plan(const Context& c, const TensorSpec& a, const TensorSpec& b) {
   const MatmulAttrs& at = c.template attrs<MatmulAttrs>();
-  return cpu::PlanMatmul(a, at.transpose_a, b, at.transpose_b);
+  return PlanMatmul(a, at.transpose_a, b, at.transpose_b);
 }
 
 size_t Workspace(const KernelQuery& q) {
@@ -72,7 +72,7 @@ size_t Workspace(const KernelQuery& q) {
 }
 
 absl::Status Run(KernelContext& k) {
-  const cpu::MatmulPlan plan = Plan(k, k.in_spec(0), k.in_spec(1));
+  const MatmulPlan plan = Plan(k, k.in_spec(0), k.in_spec(1));
   VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     cpu::RunMatmul(plan, k.in<T>(0), k.in<T>(1), k.out<T>(), false, k.workspace());
   });

@@ -8,8 +8,7 @@ namespace {
 
 absl::Status Run(KernelContext& k) {
   const MatmulAttrs& at = k.attrs<MatmulAttrs>();
-  const cpu::MatmulPlan plan =
-      cpu::PlanMatmul(k.in_spec(0), at.transpose_a, k.in_spec(1), at.transpose_b);
+  const MatmulPlan plan = PlanMatmul(k.in_spec(0), at.transpose_a, k.in_spec(1), at.transpose_b);
   return VisitNumeric(k.in_spec(0).dtype,
                       [&]<class T>(TypeTag<T>) { return cuda::Multiply<T>(k, plan, -1); });
 }

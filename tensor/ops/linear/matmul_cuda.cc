@@ -8,9 +8,9 @@ namespace {
 
 struct Product {
   static constexpr int kBias = -1;
-  static cpu::MatmulPlan Plan(const TensorSpec& a, const TensorSpec& b, AttrsRef attrs) {
+  static MatmulPlan Plan(const TensorSpec& a, const TensorSpec& b, AttrsRef attrs) {
     const MatmulAttrs& at = attrs.get<MatmulAttrs>();
-    return cpu::PlanMatmul(a, at.transpose_a, b, at.transpose_b);
+    return PlanMatmul(a, at.transpose_a, b, at.transpose_b);
   }
 };
 

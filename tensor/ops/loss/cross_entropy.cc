@@ -118,7 +118,7 @@ size_t Workspace(const KernelQuery& q) {
 absl::Status Run(KernelContext& k) {
   const CrossEntropyAttrs& a = k.attrs<CrossEntropyAttrs>();
   const Shape& shape = k.in_spec(0).shape;
-  const cpu::Lines lines = cpu::LinesAlong(shape, ClassDim(shape));
+  const Lines lines = LinesAlong(shape, ClassDim(shape));
   cpu::VisitTargets(k, 0, 1, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
     using Acc = AccumulatorOf<T>;
     const Smoothing<T> smooth(a.label_smoothing, lines.length, targets.weights);
@@ -167,7 +167,7 @@ void GradOfStrip(const cpu::Strip& s, const T* x, const cpu::Targets<T, I>& targ
 absl::Status RunGrad(KernelContext& k) {
   const CrossEntropyAttrs& a = k.attrs<CrossEntropyAttrs>();
   const Shape& shape = k.in_spec(1).shape;
-  const cpu::Lines lines = cpu::LinesAlong(shape, ClassDim(shape));
+  const Lines lines = LinesAlong(shape, ClassDim(shape));
   cpu::VisitTargets(k, 1, 2, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
     using Acc = AccumulatorOf<T>;
     const Smoothing<T> smooth(a.label_smoothing, lines.length, targets.weights);

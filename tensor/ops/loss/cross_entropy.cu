@@ -15,7 +15,7 @@ namespace {
 constexpr cuda::IndexSite kSite = {"cross_entropy", "label"};
 constexpr cuda::IndexSite kGradSite = {"cross_entropy_grad", "label"};
 
-cpu::Lines LinesOf(const Shape& logits) { return cpu::LinesAlong(logits, ClassDim(logits)); }
+Lines LinesOf(const Shape& logits) { return LinesAlong(logits, ClassDim(logits)); }
 
 // The part of the target distribution that does not depend on the target: (e / C) w_j.
 template <class Acc>
@@ -103,7 +103,7 @@ size_t Workspace(const KernelQuery& q) {
 
 absl::Status Run(KernelContext& k) {
   const CrossEntropyAttrs& a = k.attrs<CrossEntropyAttrs>();
-  const cpu::Lines lines = LinesOf(k.in_spec(0).shape);
+  const Lines lines = LinesOf(k.in_spec(0).shape);
   const TensorSpec& label = k.in_spec(1);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
@@ -165,7 +165,7 @@ size_t GradWorkspace(const KernelQuery& q) {
 
 absl::Status RunGrad(KernelContext& k) {
   const CrossEntropyAttrs& a = k.attrs<CrossEntropyAttrs>();
-  const cpu::Lines lines = LinesOf(k.in_spec(1).shape);
+  const Lines lines = LinesOf(k.in_spec(1).shape);
   return VisitFloat(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     const cuda::Targets<T> targets(k, kGradSite, 2, lines.length, a.ignore_index);

@@ -48,14 +48,14 @@ size_t Workspace(const KernelQuery& q) {
 }
 
 // The offset of class `t` of sample `i`.
-int64_t OffsetOf(const cpu::Lines& l, int64_t i, int64_t t) {
+int64_t OffsetOf(const Lines& l, int64_t i, int64_t t) {
   return (i / l.inner * l.length + t) * l.inner + i % l.inner;
 }
 
 absl::Status Run(KernelContext& k) {
   const NllLossAttrs& a = k.attrs<NllLossAttrs>();
   const Shape& shape = k.in_spec(0).shape;
-  const cpu::Lines lines = cpu::LinesAlong(shape, ClassDim(shape));
+  const Lines lines = LinesAlong(shape, ClassDim(shape));
   cpu::VisitTargets(k, 0, 1, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
     using Acc = AccumulatorOf<T>;
     const T* x = k.in<T>(0);
@@ -79,7 +79,7 @@ absl::Status Run(KernelContext& k) {
 absl::Status RunGrad(KernelContext& k) {
   const NllLossAttrs& a = k.attrs<NllLossAttrs>();
   const Shape& shape = k.out_spec().shape;
-  const cpu::Lines lines = cpu::LinesAlong(shape, ClassDim(shape));
+  const Lines lines = LinesAlong(shape, ClassDim(shape));
   cpu::VisitTargets(k, 0, 1, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
     using Acc = AccumulatorOf<T>;
     const T* dy = k.in<T>(0);

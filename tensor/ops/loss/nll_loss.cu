@@ -12,9 +12,7 @@ namespace {
 constexpr cuda::IndexSite kSite = {"nll_loss", "label"};
 constexpr cuda::IndexSite kGradSite = {"nll_loss_grad", "label"};
 
-cpu::Lines LinesOf(const Shape& log_probs) {
-  return cpu::LinesAlong(log_probs, ClassDim(log_probs));
-}
+Lines LinesOf(const Shape& log_probs) { return LinesAlong(log_probs, ClassDim(log_probs)); }
 
 template <class T>
 struct LossOf {
@@ -46,7 +44,7 @@ size_t Workspace(const KernelQuery& q) {
 
 absl::Status Run(KernelContext& k) {
   const NllLossAttrs& a = k.attrs<NllLossAttrs>();
-  const cpu::Lines lines = LinesOf(k.in_spec(0).shape);
+  const Lines lines = LinesOf(k.in_spec(0).shape);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const cuda::Targets<T> targets(k, kSite, 1, lines.length, a.ignore_index);
     const LossOf<T> loss = {targets, k.in<T>(0), cuda::LineShape(lines)};
@@ -92,7 +90,7 @@ size_t GradWorkspace(const KernelQuery& q) {
 
 absl::Status RunGrad(KernelContext& k) {
   const NllLossAttrs& a = k.attrs<NllLossAttrs>();
-  const cpu::Lines lines = LinesOf(k.out_spec().shape);
+  const Lines lines = LinesOf(k.out_spec().shape);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const cuda::Targets<T> targets(k, kGradSite, 1, lines.length, a.ignore_index);
     const double* divisor;

@@ -10,8 +10,8 @@
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/batch_norm.h"
-#include "tensor/kernels/cpu/convert.h"
 #include "tensor/op.h"
 #include "tensor/ops/activation/rectifiers.h"
 #include "tensor/ops/activation/sigmoids.h"
@@ -62,7 +62,7 @@ absl::Status Infer(InferContext& c) {
 template <class T>
 void MoveTowards(T* running, double batch, double momentum) {
   if (running == nullptr) return;
-  *running = cpu::ConvertTo<T>((1 - momentum) * static_cast<double>(*running) + momentum * batch);
+  *running = ConvertTo<T>((1 - momentum) * static_cast<double>(*running) + momentum * batch);
 }
 
 // Statistics and normalisation of group g.
@@ -94,7 +94,7 @@ void NormalizeGroup(KernelContext& k, const cpu::ChannelView& v, int64_t g) {
     T* to = k.out<T>(0) + v.offset(n, g);
     cpu::ForEachLane(v.run, [&](int64_t i, int64_t j) {
       const Acc z = (static_cast<Acc>(from[i]) - m[j]) * s[j] + t[j];
-      to[i] = static_cast<T>(cpu::Activate<kActivation>(z));
+      to[i] = static_cast<T>(Activate<kActivation>(z));
     });
   }
 }
@@ -106,7 +106,7 @@ int64_t GroupGrain(const cpu::ChannelView& v) {
 absl::Status Run(KernelContext& k) {
   const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(0));
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    cpu::VisitActivation(k.attrs<BatchNormAttrs>().activation, [&](auto activation) {
+    VisitActivation(k.attrs<BatchNormAttrs>().activation, [&](auto activation) {
       ParallelFor(v.groups, GroupGrain(v), [&](int64_t begin, int64_t end) {
         for (int64_t g = begin; g < end; ++g) {
           NormalizeGroup<decltype(activation)::value, T, AccumulatorOf<T>>(k, v, g);
@@ -156,8 +156,8 @@ void GroupGradient(KernelContext& k, const cpu::ChannelView& v, int64_t g) {
     a[i] = static_cast<Acc>(w * invstd);
     b[i] = static_cast<Acc>(-w * invstd * invstd * invstd * sum_dz_x[i] / count);
     c[i] = static_cast<Acc>(-w * invstd * sum_dz[i] / count);
-    k.out<T>(1)[channel] = cpu::ConvertTo<T>(sum_dz_x[i] * invstd);
-    k.out<T>(2)[channel] = cpu::ConvertTo<T>(sum_dz[i]);
+    k.out<T>(1)[channel] = ConvertTo<T>(sum_dz_x[i] * invstd);
+    k.out<T>(2)[channel] = ConvertTo<T>(sum_dz[i]);
   }
   Acc la[cpu::kLanes], lb[cpu::kLanes], lc[cpu::kLanes];
   cpu::SpreadLanes(a, 0, v.block, Acc{0}, la);
@@ -168,7 +168,7 @@ void GroupGradient(KernelContext& k, const cpu::ChannelView& v, int64_t g) {
     T* dx = k.out<T>(0) + at;
     cpu::ForEachLane(v.run, [&](int64_t i, int64_t j) {
       const Acc out = kActivation == FusedActivation::kNone ? Acc{0} : static_cast<Acc>(y[at + i]);
-      const Acc dz = cpu::ActivationGrad<kActivation>(static_cast<Acc>(dy[at + i]), out);
+      const Acc dz = ActivationGrad<kActivation>(static_cast<Acc>(dy[at + i]), out);
       dx[i] = static_cast<T>(la[j] * dz + lb[j] * (static_cast<Acc>(x[at + i]) - mean[j]) + lc[j]);
     });
   }
@@ -177,7 +177,7 @@ void GroupGradient(KernelContext& k, const cpu::ChannelView& v, int64_t g) {
 absl::Status RunGrad(KernelContext& k) {
   const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(0));
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    cpu::VisitActivation(k.attrs<BatchNormAttrs>().activation, [&](auto activation) {
+    VisitActivation(k.attrs<BatchNormAttrs>().activation, [&](auto activation) {
       ParallelFor(v.groups, GroupGrain(v), [&](int64_t begin, int64_t end) {
         for (int64_t g = begin; g < end; ++g) {
           GroupGradient<decltype(activation)::value, T, AccumulatorOf<T>>(k, v, g);

@@ -5,10 +5,10 @@
 
 #include <cmath>
 
-#include "tensor/kernels/cpu/batch_norm.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cuda/channels.cuh"
 #include "tensor/kernels/cuda/moments.cuh"
+#include "tensor/kernels/fused_activation.h"
 #include "tensor/ops/norm/batch_norm.h"
 
 namespace firn::batch_norm_cuda {
@@ -16,13 +16,13 @@ namespace {
 
 template <class Acc>
 FIRN_HOST_DEVICE Acc Activate(FusedActivation a, Acc z) {
-  if (a == FusedActivation::kRelu) return cpu::Activate<FusedActivation::kRelu>(z);
-  return a == FusedActivation::kTanh ? cpu::Activate<FusedActivation::kTanh>(z) : z;
+  if (a == FusedActivation::kRelu) return firn::Activate<FusedActivation::kRelu>(z);
+  return a == FusedActivation::kTanh ? firn::Activate<FusedActivation::kTanh>(z) : z;
 }
 template <class Acc>
 FIRN_HOST_DEVICE Acc ActivationGrad(FusedActivation a, Acc dy, Acc y) {
-  if (a == FusedActivation::kRelu) return cpu::ActivationGrad<FusedActivation::kRelu>(dy, y);
-  return a == FusedActivation::kTanh ? cpu::ActivationGrad<FusedActivation::kTanh>(dy, y) : dy;
+  if (a == FusedActivation::kRelu) return firn::ActivationGrad<FusedActivation::kRelu>(dy, y);
+  return a == FusedActivation::kTanh ? firn::ActivationGrad<FusedActivation::kTanh>(dy, y) : dy;
 }
 
 // --- Forward -------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ struct StatisticsFold : cuda::MomentsFold<AccumulatorOf<T>> {
   Real *mean, *invstd;
   T *running_mean, *running_var;
 
-  FIRN_HOST_DEVICE void store(int64_t c, const cpu::Moments<Real>& m) const {
+  FIRN_HOST_DEVICE void store(int64_t c, const Moments<Real>& m) const {
     const auto count = static_cast<double>(m.count);
     const auto squares = static_cast<double>(m.squares);
     mean[c] = m.mean;
@@ -47,7 +47,7 @@ struct StatisticsFold : cuda::MomentsFold<AccumulatorOf<T>> {
   FIRN_HOST_DEVICE void Move(T* running, int64_t c, double batch) const {
     if (running == nullptr) return;
     const double old = static_cast<double>(running[c]);
-    running[c] = cpu::ConvertTo<T>((1 - momentum) * old + momentum * batch);
+    running[c] = ConvertTo<T>((1 - momentum) * old + momentum * batch);
   }
 };
 
@@ -72,7 +72,7 @@ struct Normalize {
 };
 
 size_t Workspace(const KernelQuery& q) {
-  return cuda::PlanChannels(q.in(0)).Bytes(sizeof(cpu::Moments<double>));
+  return cuda::PlanChannels(q.in(0)).Bytes(sizeof(Moments<double>));
 }
 
 absl::Status Run(KernelContext& k) {

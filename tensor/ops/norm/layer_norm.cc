@@ -15,7 +15,7 @@
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/channels.h"
 #include "tensor/ops/elementwise/arithmetic.h"

@@ -13,7 +13,7 @@
 #include <cmath>
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/random.h"
 #include "tensor/ops/random/draws_fn.h"
 #include "tensor/ops/random/random_rules.h"
@@ -35,11 +35,11 @@ absl::Status RunRand(KernelContext& k) {
     T* out = k.out<T>();
     const RandFn<T> f(a);
     if constexpr (std::is_same_v<T, double>) {
-      const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 2));
+      const PhiloxState at = cpu::TakeCounters(k, 0, CeilDiv(n, 2));
       cpu::ForEachWordPair(at, n,
                            [&](int64_t e, uint32_t high, uint32_t low) { out[e] = f(high, low); });
     } else {
-      const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 4));
+      const PhiloxState at = cpu::TakeCounters(k, 0, CeilDiv(n, 4));
       cpu::ForEachWord(at, n, [&](int64_t e, uint32_t word) { out[e] = f(word); });
     }
   });
@@ -75,7 +75,7 @@ absl::Status RunRandn(KernelContext& k) {
       if (e < n) out[e] = static_cast<T>(mean + std * v);
     };
     const auto for_each_counter = [&](int64_t elements, const auto& f) {
-      const int64_t counters = cpu::CeilDiv(n, elements);
+      const int64_t counters = CeilDiv(n, elements);
       const PhiloxState at = cpu::TakeCounters(k, 0, counters);
       ParallelFor(counters, cpu::kCounterGrain / 4,
                   [&](int64_t begin, int64_t end) { cpu::ForEachCounter(at, begin, end, f); });
@@ -117,7 +117,7 @@ absl::Status InferRandint(InferContext& c) {
   FIRN_RETURN_IF(a.low >= a.high, InvalidArgument("[", a.low, ", ", a.high, ") is no interval"));
   FIRN_RETURN_IF_ERROR(InferRandom(c, a.shape, a.dtype, kNumeric));
   const bool holds = VisitNumeric(a.dtype, [&]<class T>(TypeTag<T>) {
-    const auto same = [](int64_t v) { return cpu::ConvertTo<int64_t>(cpu::ConvertTo<T>(v)) == v; };
+    const auto same = [](int64_t v) { return ConvertTo<int64_t>(ConvertTo<T>(v)) == v; };
     return same(a.low) && same(a.high - 1);
   });
   FIRN_RETURN_IF(!holds, InvalidArgument(DTypeName(a.dtype), " cannot hold the numbers of [", a.low,
@@ -128,14 +128,14 @@ absl::Status InferRandint(InferContext& c) {
 absl::Status RunRandint(KernelContext& k) {
   const RandintAttrs& a = k.attrs<RandintAttrs>();
   const int64_t n = k.out_spec().num_elements();
-  const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 2));
+  const PhiloxState at = cpu::TakeCounters(k, 0, CeilDiv(n, 2));
   const uint64_t low = static_cast<uint64_t>(a.low);
   const uint64_t range = static_cast<uint64_t>(a.high) - low;
   VisitNumeric(a.dtype, [&]<class T>(TypeTag<T>) {
     T* out = k.out<T>();
     cpu::ForEachWordPair(at, n, [&](int64_t e, uint32_t high_word, uint32_t low_word) {
-      const uint64_t v = low + cpu::BelowFrom(range, high_word, low_word);
-      out[e] = cpu::ConvertTo<T>(static_cast<int64_t>(v));
+      const uint64_t v = low + BelowFrom(range, high_word, low_word);
+      out[e] = ConvertTo<T>(static_cast<int64_t>(v));
     });
   });
   return absl::OkStatus();
@@ -175,7 +175,7 @@ absl::Status RunBernoulli(KernelContext& k) {
     const T* p = k.in<T>(1);
     T* out = k.out<T>();
     FIRN_RETURN_IF_ERROR(CheckProbabilities(p, n));
-    const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 4));
+    const PhiloxState at = cpu::TakeCounters(k, 0, CeilDiv(n, 4));
     cpu::ForEachWord(at, n, [&](int64_t e, uint32_t word) {
       out[e] = static_cast<T>(word < static_cast<double>(p[e]) * 0x1p32 ? 1.0f : 0.0f);
     });

@@ -90,7 +90,7 @@ struct RandintBody {
     cuda::Elements<int64_t, 2> y;
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const uint64_t below = cpu::BelowFrom(range, words.v[2 * j], words.v[2 * j + 1]);
+      const uint64_t below = BelowFrom(range, words.v[2 * j], words.v[2 * j + 1]);
       y.v[j] = static_cast<int64_t>(low + below);
     }
     cuda::StoreElementsAs(dtype, out, 2 * c, n, y);
@@ -99,7 +99,7 @@ struct RandintBody {
 
 absl::Status RunRandint(KernelContext& k) {
   const RandintAttrs& a = k.attrs<RandintAttrs>();
-  const int64_t n = k.out_spec().num_elements(), counters = cpu::CeilDiv(n, 2);
+  const int64_t n = k.out_spec().num_elements(), counters = CeilDiv(n, 2);
   RandintBody body = {k.in<int64_t>(0), k.out<void>(), a.dtype, n};
   body.low = static_cast<uint64_t>(a.low);
   body.range = static_cast<uint64_t>(a.high) - body.low;

@@ -26,7 +26,7 @@ absl::Status InferDropout(InferContext& c) {
 
 absl::Status RunDropout(KernelContext& k) {
   const int64_t n = k.in_spec(0).num_elements();
-  const PhiloxState at = cpu::TakeCounters(k, 1, cpu::CeilDiv(n, 4));
+  const PhiloxState at = cpu::TakeCounters(k, 1, CeilDiv(n, 4));
   k.out<int64_t>(1)[0] = static_cast<int64_t>(at.seed);
   k.out<int64_t>(1)[1] = static_cast<int64_t>(at.offset);
   cpu::DropElements(k, at, k.attrs<DropoutAttrs>().p);

@@ -10,7 +10,7 @@ namespace {
 
 absl::Status RunDropout(KernelContext& k) {
   FIRN_RETURN_IF_ERROR(cuda::DropElements(k, k.in<int64_t>(1), k.attrs<DropoutAttrs>().p));
-  return cuda::TakeCounters(k, 1, cpu::CeilDiv(k.in_spec(0).num_elements(), 4), k.out<int64_t>(1));
+  return cuda::TakeCounters(k, 1, CeilDiv(k.in_spec(0).num_elements(), 4), k.out<int64_t>(1));
 }
 
 FIRN_REGISTER_KERNELS(dropout) {

@@ -31,15 +31,15 @@ absl::Status InferRandperm(InferContext& c) {
 
 absl::Status RunRandperm(KernelContext& k) {
   const int64_t n = k.attrs<RandpermAttrs>().n;
-  const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(n, 2));
+  const PhiloxState at = cpu::TakeCounters(k, 0, CeilDiv(n, 2));
   int64_t* out = k.out<int64_t>();
   std::iota(out, out + n, int64_t{0});
   const auto step = [&](int64_t i, uint32_t high, uint32_t low) {
     if (i >= n) return;
-    const uint64_t ahead = cpu::BelowFrom(static_cast<uint64_t>(n - i), high, low);
+    const uint64_t ahead = BelowFrom(static_cast<uint64_t>(n - i), high, low);
     std::swap(out[i], out[i + static_cast<int64_t>(ahead)]);
   };
-  cpu::ForEachCounter(at, 0, cpu::CeilDiv(n, 2),
+  cpu::ForEachCounter(at, 0, CeilDiv(n, 2),
                       [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
                         step(2 * c, w0, w1);
                         step(2 * c + 1, w2, w3);
@@ -156,7 +156,7 @@ absl::Status RunMultinomial(KernelContext& k) {
                    InvalidArgument("there are no categories to draw from"));
     FIRN_RETURN_IF_ERROR(CheckWeights(p, rows, a));
     const int64_t numbers = a.replacement ? a.n : rows.categories;  // for each row
-    const PhiloxState at = cpu::TakeCounters(k, 0, cpu::CeilDiv(rows.count * numbers, 2));
+    const PhiloxState at = cpu::TakeCounters(k, 0, CeilDiv(rows.count * numbers, 2));
     cpu::ForEachPart(rows.count, rows.grain, [&](int64_t part, int64_t begin, int64_t end) {
       Category* memory = k.workspace<Category>() + part * rows.categories;
       for (int64_t r = begin; r < end; ++r) {

@@ -29,7 +29,7 @@ struct Shuffle {
     const PhiloxResult words = PhiloxAt(cuda::StateAt(state), static_cast<uint64_t>(i / 2));
     const int half = static_cast<int>(i % 2) * 2;
     const uint64_t ahead =
-        cpu::BelowFrom(static_cast<uint64_t>(n - i), words.v[half], words.v[half + 1]);
+        BelowFrom(static_cast<uint64_t>(n - i), words.v[half], words.v[half + 1]);
     return i + static_cast<int64_t>(ahead);
   }
 };
@@ -68,7 +68,7 @@ absl::Status RunRandperm(KernelContext& k) {
   FIRN_RETURN_IF_ERROR(cuda::ForEach(k, n, ClearBody{shuffle}));
   FIRN_RETURN_IF_ERROR(cuda::ForEach(k, n, ListBody{shuffle}));
   FIRN_RETURN_IF_ERROR(cuda::ForEach(k, n, FollowBody{shuffle}));
-  return cuda::TakeCounters(k, 0, cpu::CeilDiv(n, 2));
+  return cuda::TakeCounters(k, 0, CeilDiv(n, 2));
 }
 
 FIRN_REGISTER_KERNELS(randperm) {
@@ -188,7 +188,7 @@ absl::Status RunMultinomial(KernelContext& k) {
         cuda::OrderItems(k, weights / categories, categories, a.n, clocks, clocks + weights));
     FIRN_RETURN_IF_ERROR(cuda::ForEach(k, indices, TakeFirstBody{ordered, out, categories, a.n}));
   }
-  return cuda::TakeCounters(k, 0, cpu::CeilDiv(a.replacement ? indices : weights, 2));
+  return cuda::TakeCounters(k, 0, CeilDiv(a.replacement ? indices : weights, 2));
 }
 
 FIRN_REGISTER_KERNELS(multinomial) {

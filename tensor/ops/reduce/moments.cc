@@ -29,8 +29,8 @@ absl::Status Infer(InferContext& c) {
 }
 
 size_t Workspace(const KernelQuery& q) {
-  return cpu::ReduceWorkspace(cpu::PlanReduction(q.in(0), q.attrs<VarAttrs>().over.dims),
-                              sizeof(cpu::Moments<double>));
+  return cpu::ReduceWorkspace(PlanReduction(q.in(0), q.attrs<VarAttrs>().over.dims),
+                              sizeof(Moments<double>));
 }
 
 // What the sum of squares is divided by.
@@ -43,14 +43,14 @@ template <bool kRoot>
 absl::Status Run(KernelContext& k) {
   const VarAttrs& a = k.attrs<VarAttrs>();
   const TensorSpec& spec = k.in_spec(0);
-  const cpu::ReducePlan plan = cpu::PlanReduction(spec, a.over.dims);
+  const ReducePlan plan = PlanReduction(spec, a.over.dims);
   const double divisor = Divisor(spec.shape, a);
   VisitFloat(spec.dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     T *var = k.out<T>(0), *mean = k.out<T>(1);
     cpu::ReduceWith(
         cpu::MomentsReducer<Acc>(), plan, k.in<T>(0), k.workspace(),
-        [&](int64_t j, const cpu::Moments<Acc>& m) {
+        [&](int64_t j, const Moments<Acc>& m) {
           const Acc v = m.squares / static_cast<Acc>(divisor);
           var[j] = static_cast<T>(kRoot ? std::sqrt(v) : v);
           mean[j] = static_cast<T>(m.count == 0 ? std::numeric_limits<Acc>::quiet_NaN() : m.mean);

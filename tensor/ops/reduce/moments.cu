@@ -20,7 +20,7 @@ struct VarFold : cuda::MomentsFold<AccumulatorOf<T>> {
   bool root;
   T *var, *mean;
 
-  FIRN_HOST_DEVICE void store(int64_t j, const cpu::Moments<Real>& m) const {
+  FIRN_HOST_DEVICE void store(int64_t j, const Moments<Real>& m) const {
     const Real v = m.squares / divisor;
     var[j] = static_cast<T>(root ? std::sqrt(v) : v);
     mean[j] = static_cast<T>(m.count == 0 ? std::numeric_limits<Real>::quiet_NaN() : m.mean);
@@ -32,7 +32,7 @@ cuda::ReduceWork Plan(const TensorSpec& x, const VarAttrs& a) {
 }
 
 size_t Workspace(const KernelQuery& q) {
-  return Plan(q.in(0), q.attrs<VarAttrs>()).Bytes(sizeof(cpu::Moments<double>));
+  return Plan(q.in(0), q.attrs<VarAttrs>()).Bytes(sizeof(Moments<double>));
 }
 
 template <bool kRoot>

@@ -33,13 +33,13 @@ absl::Status Infer(InferContext& c) {
 }
 
 size_t Workspace(const KernelQuery& q) {
-  return cpu::ReduceWorkspace(cpu::PlanReduction(q.in(0), q.attrs<NormAttrs>().over.dims),
+  return cpu::ReduceWorkspace(PlanReduction(q.in(0), q.attrs<NormAttrs>().over.dims),
                               sizeof(double));
 }
 
 absl::Status Run(KernelContext& k) {
   const NormAttrs& a = k.attrs<NormAttrs>();
-  const cpu::ReducePlan plan = cpu::PlanReduction(k.in_spec(0), a.over.dims);
+  const ReducePlan plan = PlanReduction(k.in_spec(0), a.over.dims);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     T* out = k.out<T>();
     VisitNorm<AccumulatorOf<T>>(a.p, [&](const auto& r) {

@@ -7,19 +7,19 @@
 #include <cmath>
 
 #include "device/inner.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 
 namespace firn {
 
 template <class T>
-struct AbsSum : cpu::SumReducer<T> {
+struct AbsSum : SumReducer<T> {
   template <class In>
   FIRN_HOST_DEVICE T map(In v) const {
     return std::abs(static_cast<T>(v));
   }
 };
 template <class T>
-struct SquareSum : cpu::SumReducer<T> {
+struct SquareSum : SumReducer<T> {
   template <class In>
   FIRN_HOST_DEVICE T map(In v) const {
     return static_cast<T>(v) * static_cast<T>(v);
@@ -30,14 +30,14 @@ struct SquareSum : cpu::SumReducer<T> {
   }
 };
 template <class T>
-struct NonzeroCount : cpu::SumReducer<T> {
+struct NonzeroCount : SumReducer<T> {
   template <class In>
   FIRN_HOST_DEVICE T map(In v) const {
     return static_cast<T>(v) != 0 ? T{1} : T{0};
   }
 };
 template <class T>
-struct PowerSum : cpu::SumReducer<T> {
+struct PowerSum : SumReducer<T> {
   T p;
   FIRN_HOST_DEVICE explicit PowerSum(double power) : p(static_cast<T>(power)) {}
   template <class In>
@@ -50,7 +50,7 @@ struct PowerSum : cpu::SumReducer<T> {
   }
 };
 template <class T, bool kLargest>
-struct AbsExtreme : cpu::ExtremeReducer<T, kLargest> {
+struct AbsExtreme : ExtremeReducer<T, kLargest> {
   template <class In>
   FIRN_HOST_DEVICE T map(In v) const {
     return std::abs(static_cast<T>(v));

@@ -11,7 +11,7 @@
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/create/constant.h"
@@ -32,7 +32,7 @@ absl::Status Infer(InferContext& c) {
 absl::Status Run(KernelContext& k) {
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    cpu::Reduce<Out, T>(k, cpu::ProdReducer<AccumulatorOf<T>>());
+    cpu::Reduce<Out, T>(k, ProdReducer<AccumulatorOf<T>>());
   });
   return absl::OkStatus();
 }
@@ -49,7 +49,7 @@ absl::Status InferGrad(InferContext& c) {
 
 // One result's elements: what dx_i is dy times.
 template <class T>
-void GradOfOne(const cpu::ReducePlan& p, const T* x, AccumulatorOf<T> dy, T* dx) {
+void GradOfOne(const ReducePlan& p, const T* x, AccumulatorOf<T> dy, T* dx) {
   using Acc = AccumulatorOf<T>;
   Acc product = 1;  // of the elements that are not 0
   int64_t zeros = 0;
@@ -67,7 +67,7 @@ void GradOfOne(const cpu::ReducePlan& p, const T* x, AccumulatorOf<T> dy, T* dx)
 }
 
 absl::Status RunGrad(KernelContext& k) {
-  const cpu::ReducePlan p = cpu::PlanReduction(k.in_spec(1), k.attrs<ReduceAttrs>().dims);
+  const ReducePlan p = PlanReduction(k.in_spec(1), k.attrs<ReduceAttrs>().dims);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const T *dy = k.in<T>(0), *x = k.in<T>(1);
     T* dx = k.out<T>();

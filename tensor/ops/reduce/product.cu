@@ -1,8 +1,8 @@
 // prod and its gradient: see prod.cc. The products of the elements that are not 0 come first, with
 // how many are 0, and then every element takes what the others give it.
 
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/kernels/cuda/reduce.cuh"
+#include "tensor/kernels/reducers.h"
 #include "tensor/ops/reduce/product.h"
 
 namespace firn::product_cuda {
@@ -11,7 +11,7 @@ namespace {
 absl::Status Run(KernelContext& k) {
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    return cuda::RunReduction<Out, T>(k, cpu::ProdReducer<AccumulatorOf<T>>());
+    return cuda::RunReduction<Out, T>(k, ProdReducer<AccumulatorOf<T>>());
   });
 }
 

@@ -10,7 +10,7 @@
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/reduce/reduction.h"
@@ -29,7 +29,7 @@ absl::Status InferSum(InferContext& c) {
 absl::Status RunSum(KernelContext& k) {
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    cpu::Reduce<Out, T>(k, cpu::SumReducer<AccumulatorOf<T>>());
+    cpu::Reduce<Out, T>(k, SumReducer<AccumulatorOf<T>>());
   });
   return absl::OkStatus();
 }

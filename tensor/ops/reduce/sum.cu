@@ -1,5 +1,5 @@
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/kernels/cuda/reduce.cuh"
+#include "tensor/kernels/reducers.h"
 #include "tensor/ops/reduce/reduction.h"
 #include "tensor/ops/reduce/sum_fn.h"
 
@@ -9,7 +9,7 @@ namespace {
 absl::Status RunSum(KernelContext& k) {
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    return cuda::RunReduction<Out, T>(k, cpu::SumReducer<AccumulatorOf<T>>());
+    return cuda::RunReduction<Out, T>(k, SumReducer<AccumulatorOf<T>>());
   });
 }
 

@@ -2,13 +2,13 @@
 #define FIRN_TENSOR_OPS_REDUCE_SUM_FN_H_
 
 #include "device/inner.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 
 namespace firn {
 
 // See kernels/cpu/reduce.h for what a reducer is.
 template <class Acc>
-struct MeanReducer : cpu::SumReducer<Acc> {
+struct MeanReducer : SumReducer<Acc> {
   Acc count;
   explicit MeanReducer(int64_t n) : count(static_cast<Acc>(n)) {}
   template <class Out>

@@ -6,7 +6,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/reducers.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce/reduction.h"
 
@@ -17,7 +17,7 @@ absl::Status InferAll(InferContext& c) { return InferReduction(c, DType::kBool);
 
 absl::Status RunAll(KernelContext& k) {
   VisitDType(k.in_spec(0).dtype,
-             [&]<class T>(TypeTag<T>) { cpu::Reduce<bool, T>(k, cpu::AllReducer()); });
+             [&]<class T>(TypeTag<T>) { cpu::Reduce<bool, T>(k, AllReducer()); });
   return absl::OkStatus();
 }
 
@@ -36,7 +36,7 @@ absl::Status InferAny(InferContext& c) { return InferReduction(c, DType::kBool);
 
 absl::Status RunAny(KernelContext& k) {
   VisitDType(k.in_spec(0).dtype,
-             [&]<class T>(TypeTag<T>) { cpu::Reduce<bool, T>(k, cpu::AnyReducer()); });
+             [&]<class T>(TypeTag<T>) { cpu::Reduce<bool, T>(k, AnyReducer()); });
   return absl::OkStatus();
 }
 

@@ -1,18 +1,18 @@
-#include "tensor/kernels/cpu/reducers.h"
 #include "tensor/kernels/cuda/reduce.cuh"
+#include "tensor/kernels/reducers.h"
 
 namespace firn::truth_cuda {
 namespace {
 
 absl::Status RunAll(KernelContext& k) {
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    return cuda::RunReduction<bool, T>(k, cpu::AllReducer());
+    return cuda::RunReduction<bool, T>(k, AllReducer());
   });
 }
 
 absl::Status RunAny(KernelContext& k) {
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    return cuda::RunReduction<bool, T>(k, cpu::AnyReducer());
+    return cuda::RunReduction<bool, T>(k, AnyReducer());
   });
 }
 

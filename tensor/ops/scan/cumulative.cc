@@ -39,7 +39,7 @@ void RunStrip(const cpu::Strip& s, const CumsumAttrs& a, const T* x, Out* y) {
 
 absl::Status Run(KernelContext& k) {
   const CumsumAttrs& a = k.attrs<CumsumAttrs>();
-  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, a.dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
     const T* x = k.in<T>(0);

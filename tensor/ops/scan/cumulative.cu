@@ -20,7 +20,7 @@ using SumOf = std::conditional_t<
 struct Cut {
   int64_t parts = 1, part;
 
-  explicit Cut(const cpu::Lines& l) : part(l.length) {
+  explicit Cut(const Lines& l) : part(l.length) {
     constexpr int64_t kPart = 8192, kTeams = 512;
     const int64_t lines = std::max<int64_t>(1, l.outer * l.inner);
     parts = std::max<int64_t>(1, std::min(l.length / kPart, kTeams / lines));
@@ -98,7 +98,7 @@ struct CumsumBody {
 };
 
 size_t Workspace(const KernelQuery& q) {
-  const cpu::Lines lines = cpu::LinesAlong(q.in(0).shape, q.attrs<CumsumAttrs>().dim);
+  const Lines lines = LinesAlong(q.in(0).shape, q.attrs<CumsumAttrs>().dim);
   const Cut cut(lines);
   return cut.parts == 1
              ? 0
@@ -107,7 +107,7 @@ size_t Workspace(const KernelQuery& q) {
 
 absl::Status Run(KernelContext& k) {
   const CumsumAttrs& a = k.attrs<CumsumAttrs>();
-  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, a.dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
   const Cut cut(lines);
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;

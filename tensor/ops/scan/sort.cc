@@ -22,12 +22,12 @@ absl::Status InferSort(InferContext& c) {
 }
 
 size_t WorkspaceSort(const KernelQuery& q) {
-  return cpu::OrderWorkspace(cpu::LinesAlong(q.in(0).shape, q.attrs<SortAttrs>().dim));
+  return cpu::OrderWorkspace(LinesAlong(q.in(0).shape, q.attrs<SortAttrs>().dim));
 }
 
 template <bool kDescending>
 void RunOrdered(KernelContext& k) {
-  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, k.attrs<SortAttrs>().dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<SortAttrs>().dim);
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     cpu::OrderLines(
         lines, lines.length, k.in<T>(0), k.out<T>(0), k.out<int64_t>(1), k.workspace(),
@@ -81,13 +81,13 @@ absl::Status InferTopk(InferContext& c) {
 }
 
 size_t WorkspaceTopk(const KernelQuery& q) {
-  return cpu::OrderWorkspace(cpu::LinesAlong(q.in(0).shape, q.attrs<TopkAttrs>().dim));
+  return cpu::OrderWorkspace(LinesAlong(q.in(0).shape, q.attrs<TopkAttrs>().dim));
 }
 
 template <bool kLargest>
 void RunSelected(KernelContext& k) {
   const TopkAttrs& a = k.attrs<TopkAttrs>();
-  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, a.dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
   const auto select = [&](auto* begin, auto* end) {
     const cpu::Before<kLargest> before;
     if (a.k < end - begin) std::nth_element(begin, begin + a.k, end, before);

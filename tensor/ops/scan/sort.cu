@@ -16,7 +16,7 @@ size_t WorkspaceSort(const KernelQuery& q) { return cuda::SortWorkspace(q.in(0))
 
 absl::Status RunSort(KernelContext& k) {
   const SortAttrs& a = k.attrs<SortAttrs>();
-  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, a.dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
   return cuda::SortLines(k, lines, lines.length, a.descending);
 }
 
@@ -35,7 +35,7 @@ size_t WorkspaceTopk(const KernelQuery& q) { return cuda::SortWorkspace(q.in(0))
 
 absl::Status RunTopk(KernelContext& k) {
   const TopkAttrs& a = k.attrs<TopkAttrs>();
-  return cuda::SortLines(k, cpu::LinesAlong(k.in_spec(0).shape, a.dim), a.k, a.largest);
+  return cuda::SortLines(k, LinesAlong(k.in_spec(0).shape, a.dim), a.k, a.largest);
 }
 
 FIRN_REGISTER_KERNELS(topk) {

@@ -1,4 +1,4 @@
-// cast: conversion between element types, total on all values (see kernels/cpu/convert.h).
+// cast: conversion between element types, total on all values (see kernels/convert.h).
 //
 // to_device: the same elements in the memory of another device. The copy is queued on the CUDA
 // device that takes part in it, so it needs no waiting but where it ends on the host.
@@ -11,7 +11,7 @@
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/op.h"
 #include "tensor/reorder.h"
@@ -26,7 +26,7 @@ struct ConvertFn {
     if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
       return static_cast<float>(v);
     } else {
-      return cpu::ConvertTo<To>(v);
+      return ConvertTo<To>(v);
     }
   }
 };

@@ -1,11 +1,11 @@
 // cast: a kernel for each dtype that is read. What it is converted to is a number of the call, the
 // same for all threads.
 
-#include "tensor/kernels/cpu/loop_plan.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/elements.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/functor.h"
+#include "tensor/kernels/loop_plan.h"
 #include "tensor/op.h"
 
 namespace firn::convert_cuda {
@@ -47,7 +47,7 @@ struct CastBody {
 
 absl::Status Run(KernelContext& k) {
   const TensorSpec* specs[] = {&k.out_spec(), &k.in_spec(0)};
-  const cpu::LoopPlan p = cpu::PlanLoop(k.out_spec().shape, specs);
+  const LoopPlan p = PlanLoop(k.out_spec().shape, specs);
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     CastBody<T> body = {k.in<T>(0), k.out<void>(), k.out_spec().dtype};
     body.dense = p.rank == 1 && p.strides[1][0] == 1;

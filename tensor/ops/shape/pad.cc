@@ -12,7 +12,7 @@
 
 #include "device/parallel.h"
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/parts.h"
 #include "tensor/op.h"
 #include "tensor/ops/shape/padding.h"
@@ -88,7 +88,7 @@ absl::Status RunPad(KernelContext& k) {
     strides.push_back(1);
   }
   VisitDType(x.dtype, [&]<class T>(TypeTag<T>) {
-    PadAll<T>(dims, strides, k.in<T>(0), cpu::ConvertTo<T>(a.value), k.out<T>());
+    PadAll<T>(dims, strides, k.in<T>(0), ConvertTo<T>(a.value), k.out<T>());
   });
   return absl::OkStatus();
 }

@@ -4,10 +4,10 @@
 
 #include <cstring>
 
-#include "tensor/kernels/cpu/convert.h"
-#include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/width.h"
 #include "tensor/ops/shape/padding.h"
 
 namespace firn::pad_cuda {
@@ -40,10 +40,10 @@ absl::Status RunPad(KernelContext& k) {
   FIRN_ASSIGN_OR_RETURN(const PadDims dims, ResolvePadding(x.shape, a));
   uint64_t bits = 0;  // of the constant
   VisitDType(x.dtype, [&]<class T>(TypeTag<T>) {
-    const T value = cpu::ConvertTo<T>(a.value);
+    const T value = ConvertTo<T>(a.value);
     std::memcpy(&bits, &value, sizeof(T));
   });
-  return cpu::VisitWidth(x.dtype, [&]<class Word>(TypeTag<Word>) {
+  return VisitWidth(x.dtype, [&]<class Word>(TypeTag<Word>) {
     PadBody<Word> body = {.x = k.in<Word>(0),
                           .y = k.out<Word>(),
                           .value = static_cast<Word>(bits),

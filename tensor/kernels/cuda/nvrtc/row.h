@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "tensor/dtype.h"
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cuda/elements.cuh"
 #include "tensor/kernels/functor.h"
 

@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_KERNELS_CPU_REDUCERS_H_
-#define FIRN_TENSOR_KERNELS_CPU_REDUCERS_H_
+#ifndef FIRN_TENSOR_KERNELS_REDUCERS_H_
+#define FIRN_TENSOR_KERNELS_REDUCERS_H_
 
 #include <cstdint>
 #include <limits>
@@ -9,9 +9,9 @@
 #include "device/macros.h"
 #include "tensor/dtype.h"
 
-namespace firn::cpu {
+namespace firn {
 
-// The reducers that operations share. See reduce.h for what a reducer is.
+// The reducers that operations share. See cpu/reduce.h for what a reducer is.
 
 template <class AccT>
 struct SumReducer {
@@ -71,6 +71,18 @@ struct ExtremeReducer {
   }
 };
 
+// Whether v takes the place of `best`, which stands before it: what argmax and argmin compare.
+template <bool kLargest, class C>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool Beats(C v, C best) {
+  return (kLargest ? v > best : v < best) || (v != v && best == best);
+}
+// An element and where it stands in its line.
+template <class C>
+struct Place {
+  C value;
+  int64_t index;
+};
+
 // Whether any element, or every one, is not zero.
 template <bool kAny>
 struct TruthReducer {
@@ -91,6 +103,6 @@ struct TruthReducer {
 using AnyReducer = TruthReducer<true>;
 using AllReducer = TruthReducer<false>;
 
-}  // namespace firn::cpu
+}  // namespace firn
 
-#endif  // FIRN_TENSOR_KERNELS_CPU_REDUCERS_H_
+#endif  // FIRN_TENSOR_KERNELS_REDUCERS_H_

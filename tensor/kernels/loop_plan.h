@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_KERNELS_CPU_LOOP_PLAN_H_
-#define FIRN_TENSOR_KERNELS_CPU_LOOP_PLAN_H_
+#ifndef FIRN_TENSOR_KERNELS_LOOP_PLAN_H_
+#define FIRN_TENSOR_KERNELS_LOOP_PLAN_H_
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 #include "tensor/op.h"
 #include "tensor/shape.h"
 
-namespace firn::cpu {
+namespace firn {
 
 inline constexpr int kMaxOperands = 5;
 
@@ -50,6 +50,6 @@ void ForEachRow(const LoopPlan& p, int64_t begin, int64_t end, F&& f) {
   }
 }
 
-}  // namespace firn::cpu
+}  // namespace firn
 
-#endif  // FIRN_TENSOR_KERNELS_CPU_LOOP_PLAN_H_
+#endif  // FIRN_TENSOR_KERNELS_LOOP_PLAN_H_

@@ -1,11 +1,11 @@
 // Collapsing dimensions: two neighbours become one when, for every operand, stepping the outer one
 // is the same as running off the end of the inner one.
 
-#include "tensor/kernels/cpu/loop_plan.h"
+#include "tensor/kernels/loop_plan.h"
 
 #include "device/check.h"
 
-namespace firn::cpu {
+namespace firn {
 
 int64_t LoopPlan::rows() const {
   int64_t n = 1;
@@ -69,4 +69,4 @@ LoopPlan PlanLoop(const Shape& shape, absl::Span<const TensorSpec* const> operan
   return p;
 }
 
-}  // namespace firn::cpu
+}  // namespace firn

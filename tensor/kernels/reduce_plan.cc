@@ -5,12 +5,15 @@
 // or along the last kept one (columns: a strip of results at a time, one row of each after the
 // other, as in the sum over a batch).
 
-#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/reduce_plan.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-namespace firn::cpu {
+#include "tensor/ops/reduce/reduction.h"
+
+namespace firn {
 namespace {
 
 // Reduced runs this short are not worth an inner loop of their own.
@@ -73,7 +76,7 @@ ReducePlan PlanReduction(const TensorSpec& in, absl::Span<const int64_t> given) 
   p.columns = ByColumns(p);
   p.block = kBlock;
   if (p.columns) {
-    const int64_t tasks = p.kept / p.last_kept() * ((p.last_kept() - 1) / internal::kColumns + 1);
+    const int64_t tasks = p.kept / p.last_kept() * ((p.last_kept() - 1) / kReduceColumns + 1);
     const int64_t blocks = std::max<int64_t>(1, kManyTasks / tasks);
     p.block = std::clamp(p.reduced / blocks, kLeastRows, kMostRows);
   }
@@ -82,8 +85,4 @@ ReducePlan PlanReduction(const TensorSpec& in, absl::Span<const int64_t> given) 
   return p;
 }
 
-size_t ReduceWorkspace(const ReducePlan& p, size_t acc_size) {
-  return p.blocks == 1 ? 0 : static_cast<size_t>(p.blocks * p.kept) * acc_size;
-}
-
-}  // namespace firn::cpu
+}  // namespace firn

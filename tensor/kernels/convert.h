@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_KERNELS_CPU_CONVERT_H_
-#define FIRN_TENSOR_KERNELS_CPU_CONVERT_H_
+#ifndef FIRN_TENSOR_KERNELS_CONVERT_H_
+#define FIRN_TENSOR_KERNELS_CONVERT_H_
 
 #include <limits>
 #include <type_traits>
@@ -7,7 +7,7 @@
 #include "device/inner.h"
 #include "tensor/dtype.h"
 
-namespace firn::cpu {
+namespace firn {
 
 // A number as another element type, defined for every value: a float outside an integer's range
 // saturates and NaN gives 0 (C++ leaves both undefined); anything but zero is true.
@@ -32,6 +32,6 @@ FIRN_HOST_DEVICE To ConvertTo(From v) {
   }
 }
 
-}  // namespace firn::cpu
+}  // namespace firn
 
-#endif  // FIRN_TENSOR_KERNELS_CPU_CONVERT_H_
+#endif  // FIRN_TENSOR_KERNELS_CONVERT_H_

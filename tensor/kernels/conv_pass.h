@@ -1,0 +1,11 @@
+#ifndef FIRN_TENSOR_KERNELS_CONV_PASS_H_
+#define FIRN_TENSOR_KERNELS_CONV_PASS_H_
+
+namespace firn {
+
+// What is computed of y = conv(x, weight): y, dx or dweight.
+enum class ConvPass { kForward, kBackwardData, kBackwardWeight };
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_CONV_PASS_H_

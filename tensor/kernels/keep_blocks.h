@@ -1,0 +1,16 @@
+#ifndef FIRN_TENSOR_KERNELS_KEEP_BLOCKS_H_
+#define FIRN_TENSOR_KERNELS_KEEP_BLOCKS_H_
+
+#include <cstdint>
+
+#include "tensor/op.h"
+
+namespace firn {
+
+// A LayoutRequest: tensors with input 0's rank, batch and channels are all in the blocks that
+// `block_of` has for their shapes when one of them comes blocked; the others are row-major.
+void KeepBlocks(const KernelQuery& q, int32_t (*block_of)(const Shape&), LayoutRequest& want);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_KEEP_BLOCKS_H_

@@ -1,0 +1,27 @@
+#ifndef FIRN_TENSOR_KERNELS_LINES_H_
+#define FIRN_TENSOR_KERNELS_LINES_H_
+
+#include <cstdint>
+
+#include "tensor/shape.h"
+
+namespace firn {
+
+// A row-major tensor as lines along one dimension: `outer` blocks of `length` x `inner` elements,
+// whose columns are the lines.
+struct Lines {
+  int64_t outer = 1, length = 1, inner = 1;
+};
+// Requires: NormalizeDim accepts `dim`. A scalar is one line of length 1.
+inline Lines LinesAlong(const Shape& shape, int64_t dim) {
+  Lines l;
+  if (shape.rank() == 0) return l;
+  const int64_t at = dim < 0 ? dim + shape.rank() : dim;
+  for (int d = 0; d < shape.rank(); ++d)
+    (d < at ? l.outer : d > at ? l.inner : l.length) *= shape[d];
+  return l;
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_LINES_H_

@@ -1,0 +1,23 @@
+#ifndef FIRN_TENSOR_KERNELS_RANDOM_WORDS_H_
+#define FIRN_TENSOR_KERNELS_RANDOM_WORDS_H_
+
+// What kernels that draw numbers share on every device.
+
+#include <cstdint>
+
+#include "device/macros.h"
+
+namespace firn {
+
+// How many counters of `by` words, or elements, make n.
+inline int64_t CeilDiv(int64_t n, int64_t by) { return n / by + (n % by != 0 ? 1 : 0); }
+
+// A number in [0, range) from 64 random bits; the bias is below range / 2^64.
+FIRN_HOST_DEVICE inline uint64_t BelowFrom(uint64_t range, uint32_t high, uint32_t low) {
+  const uint64_t word = (uint64_t{high} << 32) | low;
+  return static_cast<uint64_t>((static_cast<unsigned __int128>(word) * range) >> 64);
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_RANDOM_WORDS_H_

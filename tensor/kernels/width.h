@@ -1,0 +1,28 @@
+#ifndef FIRN_TENSOR_KERNELS_WIDTH_H_
+#define FIRN_TENSOR_KERNELS_WIDTH_H_
+
+#include <cstdint>
+
+#include "device/inner.h"
+#include "tensor/dtype.h"
+
+namespace firn {
+
+// The unsigned integer as wide as an element: moving elements needs no more types than widths.
+template <class F>
+decltype(auto) VisitWidth(DType d, F&& f) {
+  switch (SizeOf(d)) {
+    case 1:
+      return f(TypeTag<uint8_t>{});
+    case 2:
+      return f(TypeTag<uint16_t>{});
+    case 4:
+      return f(TypeTag<uint32_t>{});
+    default:
+      return f(TypeTag<uint64_t>{});
+  }
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_WIDTH_H_
