@@ -6,7 +6,7 @@
 namespace firn::avg_pool_cuda {
 namespace {
 
-struct Windows : cuda::PoolAxes {
+struct Windows : PoolAxes {
   Windows(const Sizes& in, const Sizes& out, const PoolAttrs& a)
       : PoolAxes(in, out, a),
         divisor_override(a.divisor_override),
@@ -31,7 +31,7 @@ struct ForwardBody {
   T* y;
 
   FIRN_HOST_DEVICE void operator()(int64_t o) const {
-    const cuda::PoolPlace at = cuda::PlaceOf(o, s.h.out, s.w.out, lanes);
+    const cuda::PoolPlace at = cuda::PlaceOf(o, 1, s.h.out, s.w.out, lanes);
     const PoolSpan cols = s.w.Window(at.col), rows = s.h.Window(at.row);
     const T* from = x + at.plane * s.h.in * s.w.in * lanes + at.lane;
     Acc sum = 0;
@@ -53,8 +53,8 @@ struct GradBody {
   T* x;
 
   FIRN_HOST_DEVICE void operator()(int64_t element) const {
-    const cuda::PoolPlace at = cuda::PlaceOf(element, s.h.in, s.w.in, lanes);
-    const cuda::PoolAxis::Windows across = s.w.Holding(at.col), down = s.h.Holding(at.row);
+    const cuda::PoolPlace at = cuda::PlaceOf(element, 1, s.h.in, s.w.in, lanes);
+    const PoolAxis::Windows across = s.w.Holding(at.col), down = s.h.Holding(at.row);
     const T* from = grad + at.plane * s.h.out * s.w.out * lanes + at.lane;
     Acc sum = 0;
     for (int64_t i = down.begin; i < down.end; ++i) {

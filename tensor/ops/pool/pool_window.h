@@ -70,6 +70,44 @@ FIRN_HOST_DEVICE inline PoolSpan PoolWindow(int64_t o, int64_t in, int64_t kerne
   const int64_t skipped = start < 0 ? (-start + dilation - 1) / dilation * dilation : 0;
   return {start + skipped, stop < in ? stop : in, padded_stop - start};
 }
+
+// One axis of all windows.
+struct PoolAxis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1, adaptive = 0;
+
+  FIRN_HOST_DEVICE PoolSpan Window(int64_t o) const {
+    return PoolWindow(o, in, kernel, stride, padding, dilation, adaptive);
+  }
+  // The windows from `begin` up to `end` of which one may hold position i, and no other: all of
+  // them do without dilation.
+  struct Windows {
+    int64_t begin, end;
+  };
+  FIRN_HOST_DEVICE Windows Holding(int64_t i) const {
+    if (adaptive != 0) return {i * adaptive / in, ((i + 1) * adaptive + in - 1) / in};
+    const int64_t skipped = i + padding - dilation * (kernel - 1);  // the first starts no earlier
+    const int64_t end = (i + padding) / stride + 1;
+    return {skipped <= 0 ? 0 : (skipped + stride - 1) / stride, end < out ? end : out};
+  }
+};
+
+// Of images of up to three dimensions; those that are not there are of size 1.
+struct PoolAxes {
+  PoolAxes(const Sizes& in, const Sizes& out, const PoolAttrs& a) {
+    PoolAxis* const axes[] = {&w, &h, &d};
+    for (int i = 0; i < in.count(); ++i) {
+      PoolAxis& axis = *axes[in.count() - 1 - i];
+      // Whatever is said of them, adaptive windows have no gaps.
+      axis = {in[i],        out[i],       a.kernel[i],
+              a.stride[i],  a.padding[i], a.is_adaptive() ? 1 : a.dilation[i],
+              a.adaptive[i]};
+    }
+  }
+  FIRN_HOST_DEVICE int64_t image() const { return d.in * h.in * w.in; }
+  FIRN_HOST_DEVICE int64_t pixels() const { return d.out * h.out * w.out; }
+
+  PoolAxis d, h, w;
+};
 }  // namespace inner
 
 }  // namespace firn
