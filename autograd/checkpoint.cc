@@ -28,9 +28,9 @@ class RandomStateScope {
  public:
   static Tensor Position() { return Clone(DefaultGenerator().state()); }
   explicit RandomStateScope(const Tensor& position) : before_(Position()) {
-    Assign(DefaultGenerator().state(), position);
+    DefaultGenerator().SetState(position);
   }
-  ~RandomStateScope() { Assign(DefaultGenerator().state(), before_); }
+  ~RandomStateScope() { DefaultGenerator().SetState(before_); }
   RandomStateScope(const RandomStateScope&) = delete;
   RandomStateScope& operator=(const RandomStateScope&) = delete;
 

@@ -43,7 +43,7 @@ def cuda_tests(folder):
                 ".runfiles" not in path}
     programs |= {os.path.join(folder, "tests", path) for path in
                  ("ops/cuda_test", "autograd/graph/cuda_graph_test",
-                  "autograd/graph/cuda_nhwc_test", "autograd/graph/cuda_rows_test",
+                  "autograd/graph/cuda_nhwc_test", "autograd/graph/cuda_chains_test",
                   "autograd/graph/cuda_streams_test", "tensor/cuda_tensor_test",
                   "tensor/kernels/cuda/large_test",
                   "benchmarks/cuda_trainer_test")}  # missing ones are told as skipped

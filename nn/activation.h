@@ -7,6 +7,7 @@
 #include "tensor/ops/activation/rectifiers.h"
 #include "tensor/ops/activation/sigmoids.h"
 #include "tensor/ops/activation/softmax.h"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn::nn {
 
@@ -83,21 +84,21 @@ using Hardtanh = FunctionLayer<HardtanhFunction>;
 // Along the last dimension unless `dim` says otherwise.
 struct SoftmaxFunction {
   static constexpr const char* kName = "Softmax";
-  using Options = inner::SoftmaxAttrs;
+  using Options = inner::DimAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::Softmax(x, o.dim); }
 };
 using Softmax = FunctionLayer<SoftmaxFunction>;
 
 struct SoftminFunction {
   static constexpr const char* kName = "Softmin";
-  using Options = inner::SoftmaxAttrs;
+  using Options = inner::DimAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::Softmin(x, o.dim); }
 };
 using Softmin = FunctionLayer<SoftminFunction>;
 
 struct LogSoftmaxFunction {
   static constexpr const char* kName = "LogSoftmax";
-  using Options = inner::SoftmaxAttrs;
+  using Options = inner::DimAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::LogSoftmax(x, o.dim); }
 };
 using LogSoftmax = FunctionLayer<LogSoftmaxFunction>;

@@ -2,6 +2,7 @@
 #define FIRN_NN_DESCRIBE_H_
 
 #include <string>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -25,7 +26,7 @@ class Describer {
     return Text(absl::StrCat(name, "=", ToText(value)));
   }
   template <class T>
-  Describer& Field(const char* name, const T& value, const T& standard) {
+  Describer& Field(const char* name, const T& value, const std::type_identity_t<T>& standard) {
     return value == standard ? *this : Field(name, value);
   }
   Describer& Field(const char* name, const Sizes& value, int64_t standard) {

@@ -97,7 +97,7 @@ const std::string* Module::MakePath() const {
 }
 
 void Module::ForgetPaths() {
-  Visit([](Module& m) { m.path_.store(nullptr, std::memory_order_release); });
+  VisitModules([](Module& m) { m.path_.store(nullptr, std::memory_order_release); });
 }
 
 void Module::SetName(std::string name) {
@@ -127,7 +127,7 @@ std::vector<NamedModule> Module::named_modules() const {
   return done;
 }
 
-void Module::Visit(const std::function<void(Module&)>& f) {
+void Module::VisitModules(const std::function<void(Module&)>& f) {
   for (const NamedModule& m : named_modules()) f(*m.module);
 }
 
@@ -321,7 +321,7 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
 // --- Modes --------------------------------------------------------------------------------------
 
 void Module::Train(bool on) {
-  Visit([on](Module& m) { m.training_ = on; });
+  VisitModules([on](Module& m) { m.training_ = on; });
 }
 
 void Module::SetTrainable(bool trainable) {

@@ -108,7 +108,7 @@ class Module {
   // This module and all below it, depth first, in definition order.
   std::vector<NamedModule> named_modules() const;
   // Calls f for each of named_modules().
-  void Visit(const std::function<void(Module&)>& f);
+  void VisitModules(const std::function<void(Module&)>& f);
   size_t num_children() const { return children_.size(); }
   // Throws unless i < num_children().
   Module& child(size_t i) const;

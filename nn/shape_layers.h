@@ -12,8 +12,8 @@ namespace firn::nn {
 struct FlattenFunction {
   static constexpr const char* kName = "Flatten";
   struct Options {
-    int start_dim = 1;
-    int end_dim = -1;
+    int64_t start_dim = 1;
+    int64_t end_dim = -1;
   };
   static Tensor Call(const Tensor& x, const Options& o) {
     return firn::Flatten(x, o.start_dim, o.end_dim);

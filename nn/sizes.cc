@@ -39,7 +39,7 @@ void CheckGroups(const char* layer, int64_t in, int64_t out, int64_t groups) {
               layer);
 }
 
-int64_t SizeOfInput(const char* layer, const Tensor& x, int dim) {
+int64_t SizeOfInput(const char* layer, const Tensor& x, int64_t dim) {
   if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), layer);
   if (!x.shape().has_dim(dim)) {
     RaiseStatus(InvalidArgument("x ", x.shape().ToString(), " has no dimension ", dim), layer);

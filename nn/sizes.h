@@ -29,7 +29,7 @@ void CheckGroups(const char* layer, int64_t in, int64_t out, int64_t groups);
 
 // x.size(dim), from which a layer learns a deferred size. Throws when x is undefined or has no such
 // dimension.
-int64_t SizeOfInput(const char* layer, const Tensor& x, int dim);
+int64_t SizeOfInput(const char* layer, const Tensor& x, int64_t dim);
 
 // Uniform within 1 / sqrt(fan_in): PyTorch's start of linear and convolutional layers.
 init::Initializer FanInUniform(int64_t fan_in);

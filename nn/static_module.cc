@@ -193,7 +193,7 @@ bool StaticModule::Find() {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& e) { return e.signature == wanted_; });
   if (found == entries_.end()) return false;
-  if (options_.compile.freeze_states &&
+  if (options_.compile.constant_states &&
       std::any_of(found->tensors.begin(), found->tensors.end(), std::mem_fn(&Kept::outdated))) {
     entries_.erase(found);
     ++dropped_;

@@ -31,7 +31,7 @@ struct StaticModuleOptions {
 // (training or not), which modules there are, and for each parameter and buffer which tensor it is,
 // where its elements lie, its dtype, shape, device, layout and requires_grad. So a parameter that
 // was replaced, moved or converted makes a new graph, and one that was written in place (an
-// optimizer's step, LoadStateDict) is seen by the graphs there are; with compile.freeze_states it
+// optimizer's step, LoadStateDict) is seen by the graphs there are; with compile.constant_states it
 // makes a new graph. How the elements of inputs lie does not matter: graphs get them row-major.
 //
 // The first call with a signature runs the network itself, pending parameters included, and returns

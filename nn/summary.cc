@@ -24,7 +24,7 @@ using firn::inner::internal::GroupedDigits;
 class Watch {
  public:
   explicit Watch(Module& network) : network_(network) {
-    network.Visit([this](Module& m) {
+    network.VisitModules([this](Module& m) {
       training_[&m] = m.training();
       handles_.push_back(m.RegisterForwardHook([this](Module& layer, absl::Span<const Tensor> in,
                                                       Tensor& out) { Note(layer, in, out); }));
@@ -34,7 +34,7 @@ class Watch {
   ~Watch() {
     for (HookHandle& h : handles_) h.Remove();
     // Parents first: each sets all below it, and is corrected by them.
-    network_.Visit([this](Module& m) { m.Train(training_[&m]); });
+    network_.VisitModules([this](Module& m) { m.Train(training_[&m]); });
   }
   const SummaryTable::Row& seen(Module* m) { return seen_[m]; }
 

@@ -11,7 +11,7 @@ namespace firn::optim {
 
 void AssignUnless(const Tensor& skip, const Tensor& target, const Tensor& value) {
   const Tensor next = Cast(value, target.dtype());
-  Assign(target, skip.defined() ? Where(skip, target, next) : next);
+  inner::Assign(target, skip.defined() ? Where(skip, target, next) : next);
 }
 
 void CountUnless(const Tensor& skip, const Tensor& step) { AssignUnless(skip, step, Add(step, 1)); }

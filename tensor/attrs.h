@@ -144,7 +144,7 @@ class Attrs {
   void* mutable_data() { return InPlace() ? static_cast<void*>(inline_) : heap_; }
 
  private:
-  static constexpr size_t kInline = 80;
+  static constexpr size_t kInline = 96;  // a list of dimensions and three numbers
   bool InPlace() const { return type_ != nullptr && type_->simple && type_->size <= kInline; }
   void* Reserve() {
     if (!InPlace()) heap_ = ::operator new(type_->size, std::align_val_t(type_->align));

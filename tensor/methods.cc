@@ -1,19 +1,36 @@
-// Tensor's methods that run operations: each calls the free function of its name.
+// Tensor's methods that are functions, too: each calls the one of its name.
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/activation/softmax.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/elementwise/exponential.h"
+#include "tensor/ops/elementwise/extremes.h"
+#include "tensor/ops/elementwise/power.h"
+#include "tensor/ops/elementwise/rounding.h"
+#include "tensor/ops/elementwise/sign.h"
+#include "tensor/ops/elementwise/trigonometry.h"
+#include "tensor/ops/index/gather.h"
+#include "tensor/ops/index/masks.h"
+#include "tensor/ops/index/select.h"
 #include "tensor/ops/linear/matmul.h"
-#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/reduce/extreme.h"
+#include "tensor/ops/reduce/logsumexp.h"
+#include "tensor/ops/reduce/moments.h"
+#include "tensor/ops/reduce/norm.h"
+#include "tensor/ops/reduce/position.h"
+#include "tensor/ops/reduce/product.h"
 #include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/reduce/truth.h"
+#include "tensor/ops/scan/cumulative.h"
+#include "tensor/ops/scan/sort.h"
 #include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/copies.h"
+#include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/permute.h"
+#include "tensor/ops/shape/slices.h"
+#include "tensor/ops/shape/split.h"
 #include "tensor/ops/shape/views.h"
-#include "tensor/owner.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -26,84 +43,151 @@ Tensor Tensor::Reshape(const Shape& shape) const { return firn::Reshape(*this, s
 Tensor Tensor::Reshape(std::initializer_list<int64_t> shape) const {
   return firn::Reshape(*this, shape);
 }
-Tensor Tensor::Matmul(const Tensor& other) const { return firn::Matmul(*this, other); }
-Tensor Tensor::Flatten(int start_dim, int end_dim) const {
+Tensor Tensor::View(const Shape& shape) const { return firn::View(*this, shape); }
+Tensor Tensor::Flatten(int64_t start_dim, int64_t end_dim) const {
   return firn::Flatten(*this, start_dim, end_dim);
 }
-Tensor Tensor::Transpose(int dim0, int dim1) const { return firn::Transpose(*this, dim0, dim1); }
+Tensor Tensor::Squeeze(const DimList& dims) const { return firn::Squeeze(*this, dims); }
+Tensor Tensor::Unsqueeze(int64_t dim) const { return firn::Unsqueeze(*this, dim); }
+Tensor Tensor::Transpose(int64_t dim0, int64_t dim1) const {
+  return firn::Transpose(*this, dim0, dim1);
+}
 Tensor Tensor::T() const { return firn::Transpose(*this, -2, -1); }
 Tensor Tensor::Permute(const DimList& dims) const { return firn::Permute(*this, dims); }
-Tensor Tensor::Squeeze(const DimList& dims) const { return firn::Squeeze(*this, dims); }
-Tensor Tensor::Unsqueeze(int dim) const { return firn::Unsqueeze(*this, dim); }
+Tensor Tensor::Movedim(const DimList& source, const DimList& destination) const {
+  return firn::Movedim(*this, source, destination);
+}
+Tensor Tensor::Flip(const DimList& dims) const { return firn::Flip(*this, dims); }
+Tensor Tensor::Expand(const Shape& shape) const { return firn::Expand(*this, shape); }
+Tensor Tensor::Expand(std::initializer_list<int64_t> shape) const {
+  return firn::Expand(*this, shape);
+}
+Tensor Tensor::Tile(const std::vector<int64_t>& repeats) const {
+  return firn::Tile(*this, repeats);
+}
+std::vector<Tensor> Tensor::Split(int64_t size, int64_t dim) const {
+  return firn::Split(*this, size, dim);
+}
+std::vector<Tensor> Tensor::Split(const std::vector<int64_t>& sizes, int64_t dim) const {
+  return firn::Split(*this, sizes, dim);
+}
+std::vector<Tensor> Tensor::Chunk(int64_t n, int64_t dim) const {
+  return firn::Chunk(*this, n, dim);
+}
+std::vector<Tensor> Tensor::Unbind(int64_t dim) const { return firn::Unbind(*this, dim); }
+
+Tensor Tensor::Select(int64_t dim, int64_t index) const { return firn::Select(*this, dim, index); }
+Tensor Tensor::IndexSelect(int64_t dim, const Tensor& indices) const {
+  return firn::IndexSelect(*this, dim, indices);
+}
+Tensor Tensor::IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source,
+                        double alpha) const {
+  return firn::IndexAdd(*this, dim, indices, source, alpha);
+}
+Tensor Tensor::Gather(int64_t dim, const Tensor& indices) const {
+  return firn::Gather(*this, dim, indices);
+}
+Tensor Tensor::ScatterAdd(int64_t dim, const Tensor& indices, const Tensor& source) const {
+  return firn::ScatterAdd(*this, dim, indices, source);
+}
+Tensor Tensor::MaskedSelect(const Tensor& mask) const { return firn::MaskedSelect(*this, mask); }
+Tensor Tensor::MaskedFill(const Tensor& mask, const Tensor& value) const {
+  return firn::MaskedFill(*this, mask, value);
+}
+Tensor Tensor::Where(const Tensor& condition, const Tensor& other) const {
+  return firn::Where(condition, *this, other);
+}
+Tensor Tensor::Nonzero() const { return firn::Nonzero(*this); }
+
+Tensor Tensor::Abs() const { return firn::Abs(*this); }
+Tensor Tensor::Neg() const { return firn::Neg(*this); }
+Tensor Tensor::Sign() const { return firn::Sign(*this); }
+Tensor Tensor::Exp() const { return firn::Exp(*this); }
+Tensor Tensor::Expm1() const { return firn::Expm1(*this); }
+Tensor Tensor::Log() const { return firn::Log(*this); }
+Tensor Tensor::Log1p() const { return firn::Log1p(*this); }
+Tensor Tensor::Sqrt() const { return firn::Sqrt(*this); }
+Tensor Tensor::Rsqrt() const { return firn::Rsqrt(*this); }
+Tensor Tensor::Square() const { return firn::Square(*this); }
+Tensor Tensor::Reciprocal() const { return firn::Reciprocal(*this); }
+Tensor Tensor::Pow(const Tensor& exponent) const { return firn::Pow(*this, exponent); }
+Tensor Tensor::Sin() const { return firn::Sin(*this); }
+Tensor Tensor::Cos() const { return firn::Cos(*this); }
+Tensor Tensor::Tanh() const { return firn::Tanh(*this); }
+Tensor Tensor::Sigmoid() const { return firn::Sigmoid(*this); }
+Tensor Tensor::Relu() const { return firn::Relu(*this); }
+Tensor Tensor::Floor() const { return firn::Floor(*this); }
+Tensor Tensor::Ceil() const { return firn::Ceil(*this); }
+Tensor Tensor::Round() const { return firn::Round(*this); }
+Tensor Tensor::Trunc() const { return firn::Trunc(*this); }
+Tensor Tensor::Clamp(const Tensor& min, const Tensor& max) const {
+  return firn::Clamp(*this, min, max);
+}
+Tensor Tensor::Maximum(const Tensor& other) const { return firn::Maximum(*this, other); }
+Tensor Tensor::Minimum(const Tensor& other) const { return firn::Minimum(*this, other); }
+
 Tensor Tensor::Sum(const DimList& dims, bool keepdim) const {
   return firn::Sum(*this, dims, keepdim);
 }
 Tensor Tensor::Mean(const DimList& dims, bool keepdim) const {
   return firn::Mean(*this, dims, keepdim);
 }
+Tensor Tensor::Prod(const DimList& dims, bool keepdim) const {
+  return firn::Prod(*this, dims, keepdim);
+}
+Tensor Tensor::Var(const DimList& dims, int64_t correction, bool keepdim) const {
+  return firn::Var(*this, dims, correction, keepdim);
+}
+Tensor Tensor::Std(const DimList& dims, int64_t correction, bool keepdim) const {
+  return firn::Std(*this, dims, correction, keepdim);
+}
+Tensor Tensor::Norm(double p, const DimList& dims, bool keepdim) const {
+  return firn::Norm(*this, p, dims, keepdim);
+}
+Tensor Tensor::Logsumexp(const DimList& dims, bool keepdim) const {
+  return firn::Logsumexp(*this, dims, keepdim);
+}
+Tensor Tensor::All(const DimList& dims, bool keepdim) const {
+  return firn::All(*this, dims, keepdim);
+}
+Tensor Tensor::Any(const DimList& dims, bool keepdim) const {
+  return firn::Any(*this, dims, keepdim);
+}
+Tensor Tensor::Amax(const DimList& dims, bool keepdim) const {
+  return firn::Amax(*this, dims, keepdim);
+}
+Tensor Tensor::Amin(const DimList& dims, bool keepdim) const {
+  return firn::Amin(*this, dims, keepdim);
+}
+Tensor Tensor::Max() const { return firn::Max(*this); }
+Tensor Tensor::Min() const { return firn::Min(*this); }
+ValuesAndIndices Tensor::Max(int64_t dim, bool keepdim) const {
+  return firn::Max(*this, dim, keepdim);
+}
+ValuesAndIndices Tensor::Min(int64_t dim, bool keepdim) const {
+  return firn::Min(*this, dim, keepdim);
+}
+Tensor Tensor::Argmax() const { return firn::Argmax(*this); }
+Tensor Tensor::Argmin() const { return firn::Argmin(*this); }
+Tensor Tensor::Argmax(int64_t dim, bool keepdim) const { return firn::Argmax(*this, dim, keepdim); }
+Tensor Tensor::Argmin(int64_t dim, bool keepdim) const { return firn::Argmin(*this, dim, keepdim); }
 
-namespace {
-
-// Whether `op=` writes the elements: of what a module keeps, and of leaves that want a gradient.
-bool KeepsIdentity(const Tensor& t) {
-  return t.defined() && (t.impl()->owned || (t.requires_grad() && t.is_leaf()));
+Tensor Tensor::Softmax(int64_t dim) const { return firn::Softmax(*this, dim); }
+Tensor Tensor::LogSoftmax(int64_t dim) const { return firn::LogSoftmax(*this, dim); }
+Tensor Tensor::Cumsum(int64_t dim) const { return firn::Cumsum(*this, dim); }
+ValuesAndIndices Tensor::Sort(int64_t dim) const { return firn::Sort(*this, dim); }
+ValuesAndIndices Tensor::Sort(int64_t dim, const SortOptions& options) const {
+  return firn::Sort(*this, dim, options);
+}
+Tensor Tensor::Argsort(int64_t dim) const { return firn::Argsort(*this, dim); }
+Tensor Tensor::Argsort(int64_t dim, const SortOptions& options) const {
+  return firn::Argsort(*this, dim, options);
+}
+ValuesAndIndices Tensor::Topk(int64_t k, int64_t dim) const { return firn::Topk(*this, k, dim); }
+ValuesAndIndices Tensor::Topk(int64_t k, int64_t dim, const TopkOptions& options) const {
+  return firn::Topk(*this, k, dim, options);
 }
 
-// Writes what `compute` gives into x, which keeps its shape and dtype.
-template <class Compute>
-void WriteInto(Tensor& x, const Tensor& other, const char* op, Compute compute) {
-  CheckDefined(other, op, "the right side");
-  if (GradEnabled() && (x.requires_grad() || other.requires_grad())) {
-    RaiseStatus(FailedPrecondition(
-                    "would change ", NameOfKept(x), " in place while ",
-                    x.requires_grad() ? "its gradient" : "the gradient of the right side",
-                    " is recorded; inside NoGradScope it does, `x = x + y` makes a new tensor"),
-                op);
-  }
-  const NoGradScope no_grad;
-  const Tensor value = compute(x, other);
-  if (value.shape() != x.shape() || (IsFloating(value.dtype()) && !IsFloating(x.dtype()))) {
-    RaiseStatus(InvalidArgument(NameOfKept(x), " is ", x.spec().ToString(),
-                                " for life and cannot become ", value.spec().ToString()),
-                op);
-  }
-  Assign(x, value);
-}
-
-template <class Compute>
-Tensor& Update(Tensor& x, const Tensor& other, const char* op, Compute compute) {
-  if (KeepsIdentity(x)) [[unlikely]] {
-    WriteInto(x, other, op, compute);
-  } else {
-    x = compute(x, other);
-  }
-  return x;
-}
-
-}  // namespace
-
-Tensor& Tensor::operator+=(const Tensor& other) {
-  return Update(*this, other,
-                "operator+=", [](const Tensor& x, const Tensor& y) { return Add(x, y); });
-}
-Tensor& Tensor::operator-=(const Tensor& other) {
-  return Update(*this, other,
-                "operator-=", [](const Tensor& x, const Tensor& y) { return Sub(x, y); });
-}
-Tensor& Tensor::operator*=(const Tensor& other) { return Update(*this, other, "operator*=", Mul); }
-Tensor& Tensor::operator/=(const Tensor& other) {
-  return Update(*this, other,
-                "operator/=", [](const Tensor& x, const Tensor& y) { return Div(x, y); });
-}
-
-Tensor& Tensor::CopyFrom(const Tensor& source) {
-  Assign(*this, source);
-  return *this;
-}
-Tensor& Tensor::Fill(double value) {
-  CheckDefined(*this, "fill");
-  Assign(*this, Full(Shape(), value, dtype(), device()));
-  return *this;
-}
+Tensor Tensor::Matmul(const Tensor& other) const { return firn::Matmul(*this, other); }
 
 }  // namespace firn

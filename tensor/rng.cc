@@ -15,6 +15,7 @@
 #include "device/environment.h"
 #include "device/status_macros.h"
 #include "tensor/allocate.h"
+#include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 
@@ -76,6 +77,16 @@ PhiloxState RandomGenerator::position() const {
 void RandomGenerator::SetPosition(const PhiloxState& position) {
   RefuseInCapture(state_);
   Write(state_, {static_cast<int64_t>(position.seed), static_cast<int64_t>(position.offset)});
+}
+
+void RandomGenerator::SetState(const Tensor& state) {
+  CheckDefined(state, "set_state", "state");
+  if (state.dtype() != DType::kI64 || state.shape() != Shape{2}) {
+    RaiseStatus(
+        InvalidArgument("state must be i64 [2] {seed, offset}, got ", state.spec().ToString()),
+        "set_state");
+  }
+  state_.CopyFrom(state.To(device()));
 }
 
 PhiloxState RandomGenerator::Reserve(uint64_t counters) {

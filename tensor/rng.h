@@ -31,6 +31,9 @@ class RandomGenerator {
   // For checkpoints: a generator set to a saved position continues as the saved one would have.
   PhiloxState position() const;
   void SetPosition(const PhiloxState& position);
+  // The same from a copy of state(), of any device, as checkpoints keep it among other tensors.
+  // Throws firn::Error unless it is i64 [2].
+  void SetState(const Tensor& state);
 
   // Takes `counters` counters (four 32-bit words each) for numbers drawn on the host. Throws during
   // capture: a graph would hold what came out, and draw nothing.

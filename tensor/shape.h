@@ -33,8 +33,8 @@ struct Dims {
     CopyFrom(o);
     return *this;
   }
-  int64_t& operator[](int i) { return d[i]; }
-  int64_t operator[](int i) const { return d[i]; }
+  int64_t& operator[](int64_t i) { return d[i]; }
+  int64_t operator[](int64_t i) const { return d[i]; }
   void push_back(int64_t v) { d[rank++] = v; }
   absl::Span<const int64_t> span() const { return {d, static_cast<size_t>(rank)}; }
   friend bool operator==(const Dims& a, const Dims& b) {
@@ -69,10 +69,10 @@ class Shape {
   static Shape Trusted(const inner::Dims& sizes);
 
   int rank() const { return dims_.rank; }
-  int64_t operator[](int i) const { return dims_.d[i]; }
+  int64_t operator[](int64_t i) const { return dims_.d[i]; }
   // Counts from the end when negative. Requires: has_dim(i).
-  int64_t dim(int i) const { return dims_.d[i < 0 ? i + dims_.rank : i]; }
-  bool has_dim(int i) const { return i >= -rank() && i < rank(); }
+  int64_t dim(int64_t i) const { return dims_.d[i < 0 ? i + dims_.rank : i]; }
+  bool has_dim(int64_t i) const { return i >= -rank() && i < rank(); }
   int64_t num_elements() const { return num_elements_; }
   const inner::Dims& dims() const { return dims_; }
   absl::Span<const int64_t> span() const { return dims_.span(); }

@@ -102,7 +102,7 @@ void Tensor::RaiseUndefined() {
 
 // --- Sizes ---------------------------------------------------------------------------------------
 
-int64_t Tensor::size(int dim) const {
+int64_t Tensor::size(int64_t dim) const {
   if (!shape().has_dim(dim)) {
     RaiseStatus(OutOfRange("dim ", dim, " is outside ", shape().ToString()), "size");
   }

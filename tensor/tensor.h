@@ -28,6 +28,9 @@ class Storage;
 }  // namespace inner
 class TensorIndex;
 class IndexedTensor;
+struct SortOptions;
+struct TopkOptions;
+struct ValuesAndIndices;
 
 namespace inner {
 // What a Tensor points to. Library code only.
@@ -115,7 +118,7 @@ class Tensor {
   Device device() const { return spec().device; }
   int rank() const { return shape().rank(); }
   // Size of a dimension; negative counts from the end. Throws when out of range.
-  int64_t size(int dim) const;
+  int64_t size(int64_t dim) const;
   int64_t num_elements() const { return shape().num_elements(); }
   bool is_contiguous() const { return spec().layout.contiguous; }
 
@@ -175,22 +178,99 @@ class Tensor {
   // The same elements without history.
   Tensor Detach() const;
 
-  // --- Operations as methods; each is the free function of the same name ------------------------
-  Tensor To(DType dtype) const;
-  Tensor To(Device device) const;
+  // --- Operations as methods, where PyTorch's tensors have them ----------------------------------
+  // Each is the free function of the same name, whose header in tensor/ops says what it does.
+  Tensor To(DType dtype) const;    // Cast
+  Tensor To(Device device) const;  // ToDevice
   Tensor Contiguous() const;
   Tensor Clone() const;
+  // Shape.
   Tensor Reshape(const Shape& shape) const;
   Tensor Reshape(std::initializer_list<int64_t> shape) const;  // one -1 allowed
-  Tensor Flatten(int start_dim = 0, int end_dim = -1) const;
-  Tensor Transpose(int dim0, int dim1) const;
+  Tensor View(const Shape& shape) const;
+  Tensor Flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
+  Tensor Squeeze(const DimList& dims = {}) const;
+  Tensor Unsqueeze(int64_t dim) const;
+  Tensor Transpose(int64_t dim0, int64_t dim1) const;
   Tensor T() const;  // swaps the last two dimensions
   Tensor Permute(const DimList& dims) const;
-  Tensor Squeeze(const DimList& dims = {}) const;
-  Tensor Unsqueeze(int dim) const;
-  Tensor Matmul(const Tensor& other) const;
+  Tensor Movedim(const DimList& source, const DimList& destination) const;
+  Tensor Flip(const DimList& dims) const;
+  Tensor Expand(const Shape& shape) const;
+  Tensor Expand(std::initializer_list<int64_t> shape) const;  // -1 keeps a size
+  Tensor Tile(const std::vector<int64_t>& repeats) const;
+  std::vector<Tensor> Split(int64_t size, int64_t dim = 0) const;
+  std::vector<Tensor> Split(const std::vector<int64_t>& sizes, int64_t dim = 0) const;
+  std::vector<Tensor> Chunk(int64_t n, int64_t dim = 0) const;
+  std::vector<Tensor> Unbind(int64_t dim = 0) const;
+  // Choice of elements.
+  Tensor Select(int64_t dim, int64_t index) const;
+  Tensor IndexSelect(int64_t dim, const Tensor& indices) const;
+  Tensor IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source, double alpha = 1) const;
+  Tensor Gather(int64_t dim, const Tensor& indices) const;
+  Tensor ScatterAdd(int64_t dim, const Tensor& indices, const Tensor& source) const;
+  Tensor MaskedSelect(const Tensor& mask) const;
+  Tensor MaskedFill(const Tensor& mask, const Tensor& value) const;
+  Tensor Where(const Tensor& condition,
+               const Tensor& other) const;  // Where(condition, *this, other)
+  Tensor Nonzero() const;
+  // Element by element.
+  Tensor Abs() const;
+  Tensor Neg() const;
+  Tensor Sign() const;
+  Tensor Exp() const;
+  Tensor Expm1() const;
+  Tensor Log() const;
+  Tensor Log1p() const;
+  Tensor Sqrt() const;
+  Tensor Rsqrt() const;
+  Tensor Square() const;
+  Tensor Reciprocal() const;
+  Tensor Pow(const Tensor& exponent) const;
+  Tensor Sin() const;
+  Tensor Cos() const;
+  Tensor Tanh() const;
+  Tensor Sigmoid() const;
+  Tensor Relu() const;
+  Tensor Floor() const;
+  Tensor Ceil() const;
+  Tensor Round() const;
+  Tensor Trunc() const;
+  Tensor Clamp(const Tensor& min, const Tensor& max = {}) const;
+  Tensor Maximum(const Tensor& other) const;
+  Tensor Minimum(const Tensor& other) const;
+  // Over dimensions, all of them where none is given.
   Tensor Sum(const DimList& dims = {}, bool keepdim = false) const;
   Tensor Mean(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Prod(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Var(const DimList& dims = {}, int64_t correction = 1, bool keepdim = false) const;
+  Tensor Std(const DimList& dims = {}, int64_t correction = 1, bool keepdim = false) const;
+  Tensor Norm(double p = 2, const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Logsumexp(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor All(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Any(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Amax(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Amin(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Max() const;
+  Tensor Min() const;
+  ValuesAndIndices Max(int64_t dim, bool keepdim = false) const;
+  ValuesAndIndices Min(int64_t dim, bool keepdim = false) const;
+  Tensor Argmax() const;
+  Tensor Argmin() const;
+  Tensor Argmax(int64_t dim, bool keepdim = false) const;
+  Tensor Argmin(int64_t dim, bool keepdim = false) const;
+  // Along a dimension.
+  Tensor Softmax(int64_t dim) const;
+  Tensor LogSoftmax(int64_t dim) const;
+  Tensor Cumsum(int64_t dim) const;
+  ValuesAndIndices Sort(int64_t dim = -1) const;
+  ValuesAndIndices Sort(int64_t dim, const SortOptions& options) const;
+  Tensor Argsort(int64_t dim = -1) const;
+  Tensor Argsort(int64_t dim, const SortOptions& options) const;
+  ValuesAndIndices Topk(int64_t k, int64_t dim = -1) const;
+  ValuesAndIndices Topk(int64_t k, int64_t dim, const TopkOptions& options) const;
+  // Of matrices.
+  Tensor Matmul(const Tensor& other) const;
 
   // x[2], x[{Range(0, 8), kAll, -1}], x[mask], x[indices]: see tensor/index.h. The result can be
   // assigned to: x[...] = y writes into x.

@@ -23,8 +23,10 @@ FOLDERS = ("device", "tensor", "autograd", "autograd/graph", "nn", "optim", "io"
 # ... and each family of operations, which has a folder below this one.
 FAMILIES = "tensor/ops"
 NAMESPACE = "firn"
-# tensor/ops.h is written while building: it includes these.
+# tensor/ops.h is written while building (tensor/BUILD): it includes the headers of the families but
+# for functors and for what includes one of these, which is for those who write operations.
 OPS_H = "tensor/ops.h"
+AUTHORS = {"tensor/op.h", "device/inner.h"}
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 
 
@@ -66,7 +68,8 @@ def includes(root, path):
     """Firn's headers that `path` includes itself, in order."""
     if path == OPS_H:
         return [p for p in public_headers(root)
-                if p.startswith("tensor/ops/") and not p.endswith("_fn.h")]
+                if p.startswith(FAMILIES + "/") and not p.endswith("_fn.h")
+                and AUTHORS.isdisjoint(_INCLUDE.findall(read(root, p)))]
     found = _INCLUDE.findall(read(root, path))
     return [p for p in found if p == OPS_H or os.path.isfile(os.path.join(root, p))]
 

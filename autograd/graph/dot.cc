@@ -71,7 +71,7 @@ class Drawing {
       AddSource(graph_.inputs[i], absl::StrCat("input ", i));
     }
     std::map<std::vector<std::string>, std::string> modules;  // nodes by path
-    Visit(graph_, [&](const OpView& operation) {
+    VisitOperations(graph_, [&](const OpView& operation) {
       std::vector<std::string> path;
       if (!operation.module_path.empty()) {
         path = absl::StrSplit(std::string(operation.module_path), '.');

@@ -68,7 +68,7 @@ class Executor {
   // At plan().peak_step, the largest first.
   absl::Span<const MemoryUse> peak() const { return peak_; }
   // Runs whose steps were queued as one (a CUDA graph).
-  int64_t recorded_runs() const { return recordings_ ? recordings_->launches() : 0; }
+  int64_t device_graph_runs() const { return recordings_ ? recordings_->launches() : 0; }
   // Why runs are not queued as one, for people to read; "" when they are.
   std::string WhyNotRecorded() const;
   // Null: all runs on one stream.
@@ -96,7 +96,7 @@ class Executor {
   };
 
   Executor(Graph graph, const ExecutorOptions& options);
-  absl::Status ChooseKernels();
+  absl::Status CheckKernels() const;
   // Everything that follows from the graph, its kernels and the number of threads.
   absl::Status Bind();
   void MeasureWorkspaces();
@@ -142,7 +142,6 @@ class Executor {
   const internal::Precision precision_ = internal::Precision::Now();
   std::vector<int64_t> input_of_buffer_;
   int threads_ = 0;                        // NumThreads() when bound: workspaces depend on it
-  std::vector<const Kernel*> kernels_;     // by instruction; null: a view
   std::vector<size_t> workspaces_;         // bytes, by instruction
   std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none
   std::vector<int64_t> workspace_pieces_;  // by instruction

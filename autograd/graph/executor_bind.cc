@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph,
                                                          const ExecutorOptions& options) {
   FIRN_RETURN_IF_ERROR(graph.Verify());
   auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph), options));
-  FIRN_RETURN_IF_ERROR(executor->ChooseKernels());
+  FIRN_RETURN_IF_ERROR(executor->CheckKernels());
   FIRN_RETURN_IF_ERROR(executor->Bind());
   executor->FindLeftGradients();
   return executor;
@@ -73,34 +73,29 @@ absl::Status Executor::Bind() {
   return absl::OkStatus();
 }
 
-// Once: the graph's layouts are those of the kernels that lowering chose by the same question, and
-// what has been set since (precision.h) is for graphs that are compiled later.
-absl::Status Executor::ChooseKernels() {
-  const TuningScope tuning(options_.autotune);
+absl::Status Executor::CheckKernels() const {
   for (const Instr& instr : graph_.instrs) {
-    kernels_.push_back(nullptr);
     if (instr.op->is_view) continue;
-    const KernelCall call(graph_, instr);
-    FIRN_ASSIGN_OR_RETURN(kernels_.back(), call.Select());
-    FIRN_RETURN_IF_ERROR(call.CheckLayouts(*kernels_.back()));
+    FIRN_RETURN_IF(instr.kernel == nullptr,
+                   Internal(Describe(instr), " has no kernel: the graph is not lowered"));
+    FIRN_RETURN_IF_ERROR(KernelCall(graph_, instr).CheckLayouts(*instr.kernel));
   }
   return absl::OkStatus();
 }
 
 void Executor::MeasureWorkspaces() {
   const TuningScope tuning(options_.autotune);
-  for (size_t i = 0; i < kernels_.size(); ++i) {
-    const bool any = kernels_[i] != nullptr && kernels_[i]->workspace != nullptr;
-    const KernelCall call(graph_, graph_.instrs[i]);
-    workspaces_.push_back(any ? kernels_[i]->workspace(call.query()) : 0);
+  for (const Instr& instr : graph_.instrs) {
+    const bool any = instr.kernel != nullptr && instr.kernel->workspace != nullptr;
+    workspaces_.push_back(any ? instr.kernel->workspace(KernelCall(graph_, instr).query()) : 0);
   }
 }
 
 std::optional<Device> Executor::CudaDevice() const {
   std::optional<Device> device;
-  for (size_t i = 0; i < graph_.instrs.size(); ++i) {
-    if (kernels_[i] == nullptr) continue;
-    const Device here = KernelCall(graph_, graph_.instrs[i]).device();
+  for (const Instr& instr : graph_.instrs) {
+    if (instr.kernel == nullptr) continue;
+    const Device here = KernelCall(graph_, instr).device();
     if (!here.is_cuda() || (device && *device != here)) return std::nullopt;
     device = here;
   }
@@ -110,8 +105,8 @@ std::optional<Device> Executor::CudaDevice() const {
 // Kernels that cannot be recorded may do more than to queue work where they are told.
 std::unique_ptr<SideStream> Executor::MakeSideStream(Device device) const {
   std::vector<bool> may_go_aside;
-  for (const Kernel* kernel : kernels_) {
-    may_go_aside.push_back(kernel != nullptr && kernel->graph_capturable);
+  for (const Instr& instr : graph_.instrs) {
+    may_go_aside.push_back(instr.kernel != nullptr && instr.kernel->graph_capturable);
   }
   return SideStream::Make(device, PlanStreams(graph_, may_go_aside));
 }
@@ -120,9 +115,9 @@ std::string Executor::WhyNotRecorded() const {
   if (steps_.empty()) return "there is nothing to run";
   std::optional<Device> device;  // the first CUDA device
   std::vector<std::pair<Device, const Instr*>> calls;
-  for (size_t i = 0; i < kernels_.size(); ++i) {
-    if (kernels_[i] == nullptr) continue;
-    calls.emplace_back(KernelCall(graph_, graph_.instrs[i]).device(), &graph_.instrs[i]);
+  for (const Instr& instr : graph_.instrs) {
+    if (instr.kernel == nullptr) continue;
+    calls.emplace_back(KernelCall(graph_, instr).device(), &instr);
     if (calls.back().first.is_cuda() && !device) device = calls.back().first;
   }
   if (!device) return "it does not run on a CUDA device";
@@ -239,7 +234,7 @@ void Executor::BindOperands() {
   };
   for (size_t i = 0; i < graph_.instrs.size(); ++i) {
     const Instr& instr = graph_.instrs[i];
-    if (kernels_[i] == nullptr) continue;
+    if (instr.kernel == nullptr) continue;
     const size_t first = operands_.size();
     for (size_t j = 0; j < instr.in.size(); ++j) bind(instr.in[j], instr.op->writes(j));
     const size_t results = operands_.size();
@@ -249,11 +244,11 @@ void Executor::BindOperands() {
                           ? nullptr
                           : arenas_.place(static_cast<size_t>(workspace_pieces_[i]));
     steps_.push_back(
-        {kernels_[i], &instr,
+        {instr.kernel, &instr,
          KernelContext({operands_.data() + first, results - first},
                        {operands_.data() + results, operands_.size() - results}, instr.attrs.ref(),
                        workspace),
-         instr.op->index_bounds != nullptr && kernels_[i]->device == DeviceType::kCpu});
+         instr.op->index_bounds != nullptr && instr.kernel->device == DeviceType::kCpu});
   }
 }
 

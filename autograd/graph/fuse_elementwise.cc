@@ -1,9 +1,9 @@
-// One walk collects operations into an open row until one comes that does not fit. A result stays
-// in the row if nothing else reads it, and then exists a tile at a time.
+// One walk collects operations into an open chain until one comes that does not fit. A result stays
+// in the chain if nothing else reads it, and then exists a tile at a time.
 //
-// On CUDA the row is compiled right away, and stays as it was where that fails.
+// On CUDA the chain is compiled right away, and stays as it was where that fails.
 //
-// Results may lie over arguments (MarkInPlace). A tile goes through the whole row before the next
+// Results may lie over arguments (MarkInPlace). A tile goes through the whole chain before the next
 // one begins, so that is right where both lie at the same place, element by element.
 
 #include "autograd/graph/fuse_elementwise.h"
@@ -22,19 +22,19 @@
 #include "autograd/graph/kernel_call.h"
 #include "device/status_macros.h"
 #include "tensor/internal/elementwise_program.h"
-#include "tensor/kernels/cuda/row_kernel.h"
-#include "tensor/kernels/cuda/row_source.h"
+#include "tensor/kernels/cuda/chain_kernel.h"
+#include "tensor/kernels/cuda/chain_source.h"
 
 namespace firn {
 namespace {
 
 using internal::ElementwiseProgram;
 
-// Below this a loop stays on one CPU thread and in its cache anyway. On CUDA a short row takes as
+// Below this a loop stays on one CPU thread and in its cache anyway. On CUDA a short chain takes as
 // long as a launch, whatever it computes.
-int64_t SmallestRow(Device device) { return device.type == DeviceType::kCpu ? 16384 : 2; }
+int64_t SmallestChain(Device device) { return device.type == DeviceType::kCpu ? 16384 : 2; }
 
-bool FitsRow(const OpDef& op, const Kernel& k) {
+bool FitsChain(const OpDef& op, const Kernel& k) {
   return k.takes == Takes::kElementwise && k.layouts == nullptr && k.workspace == nullptr &&
          (k.device == DeviceType::kCpu || cuda::HasSource(op));
 }
@@ -47,19 +47,19 @@ class Fuser {
     std::vector<Instr> instrs = std::move(g_.instrs);
     for (size_t at = 0; at < instrs.size(); ++at) {
       Instr& instr = instrs[at];
-      if (IsAlias(g_, instr) && !WrittenInRow(instr.in[0])) {
-        done_.push_back(std::move(instr));  // computes nothing: it may stand before the row
+      if (IsAlias(g_, instr) && !WrittenInChain(instr.in[0])) {
+        done_.push_back(std::move(instr));  // computes nothing: it may stand before the chain
         continue;
       }
-      FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, KernelFor(instr));
-      if (!row_.empty() && (kernel == nullptr || !Joins(instr))) CloseRow();
-      if (kernel == nullptr) {
-        done_.push_back(std::move(instr));
+      const bool fits = Fits(instr);
+      if (!chain_.empty() && (!fits || !Joins(instr))) FIRN_RETURN_IF_ERROR(CloseChain());
+      if (fits) {
+        chain_.push_back({std::move(instr), at});
       } else {
-        row_.push_back({std::move(instr), kernel, at});
+        done_.push_back(std::move(instr));
       }
     }
-    CloseRow();
+    FIRN_RETURN_IF_ERROR(CloseChain());
     g_.instrs = std::move(done_);
     return std::move(report_);
   }
@@ -67,32 +67,30 @@ class Fuser {
  private:
   struct Member {
     Instr instr;
-    const Kernel* kernel;
     size_t at;
   };
 
   bool Single(ValueId id) const { return g_.value(id).spec.num_elements() == 1; }
 
-  // The kernel of an operation that can be in a row, else null.
-  absl::StatusOr<const Kernel*> KernelFor(const Instr& instr) const {
+  // Whether the operation can be in a chain.
+  bool Fits(const Instr& instr) const {
     const OpDef& op = *instr.op;
     if (!op.elementwise || op.random || op.any_inout || instr.out.size() != 1 ||
         instr.in.size() > ElementwiseProgram::kMaxStepInputs ||
         uses_.maker(instr.out[0]) == Uses::kNone) {
-      return nullptr;
+      return false;
     }
     const TensorSpec& y = g_.value(instr.out[0]).spec;
-    if (y.num_elements() < SmallestRow(y.device) || !y.dense()) return nullptr;
+    if (y.num_elements() < SmallestChain(y.device) || !y.dense()) return false;
     for (ValueId id : instr.in) {
       if (id == kNoValue || Single(id)) continue;
-      if (!SameDenseLayout(g_.value(id).spec, y)) return nullptr;
+      if (!SameDenseLayout(g_.value(id).spec, y)) return false;
     }
-    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, KernelCall(g_, instr).Select());
-    return FitsRow(op, *kernel) ? kernel : nullptr;
+    return FitsChain(op, *instr.kernel);
   }
 
-  bool WrittenInRow(ValueId id) const {
-    return std::any_of(row_.begin(), row_.end(), [&](const Member& m) {
+  bool WrittenInChain(ValueId id) const {
+    return std::any_of(chain_.begin(), chain_.end(), [&](const Member& m) {
       return g_.value(m.instr.out[0]).buffer == g_.value(id).buffer;
     });
   }
@@ -105,12 +103,12 @@ class Fuser {
   }
 
   bool Joins(const Instr& instr) const {
-    const Instr& first = row_.front().instr;
-    if (row_.size() == ElementwiseProgram::kMaxSteps || instr.phase != first.phase) return false;
+    const Instr& first = chain_.front().instr;
+    if (chain_.size() == ElementwiseProgram::kMaxSteps || instr.phase != first.phase) return false;
     const ValueId y = instr.out[0];
-    const TensorSpec &spec = g_.value(y).spec, &row = g_.value(first.out[0]).spec;
-    if (spec.device != row.device || !SameDenseLayout(spec, row)) return false;
-    for (const Member& m : row_) {
+    const TensorSpec &spec = g_.value(y).spec, &chain = g_.value(first.out[0]).spec;
+    if (spec.device != chain.device || !SameDenseLayout(spec, chain)) return false;
+    for (const Member& m : chain_) {
       const auto apart = [&](ValueId id, ValueId result) {
         return id == kNoValue || Apart(id, result);
       };
@@ -125,47 +123,50 @@ class Fuser {
     return true;
   }
 
-  // Whether the result of member `i` is read in the row alone.
-  bool StaysInRow(size_t i) const {
-    const ValueId y = row_[i].instr.out[0];
+  // Whether the result of member `i` is read in the chain alone.
+  bool StaysInChain(size_t i) const {
+    const ValueId y = chain_[i].instr.out[0];
     const BufferId buffer = g_.value(y).buffer;
-    const size_t end = row_.back().at;
+    const size_t end = chain_.back().at;
     if (g_.buffer_of(y).kind != Buffer::Kind::kTemp || uses_.leaves(y)) return false;
     if (!uses_.readers(y).empty() && uses_.readers(y).back() > end) return false;
     const bool overwritten =
-        std::any_of(row_.begin() + static_cast<std::ptrdiff_t>(i) + 1, row_.end(),
+        std::any_of(chain_.begin() + static_cast<std::ptrdiff_t>(i) + 1, chain_.end(),
                     [&](const Member& m) { return g_.value(m.instr.out[0]).buffer == buffer; });
     return overwritten ||
            (uses_.last_reader(buffer) != Uses::kNone && uses_.last_reader(buffer) <= end);
   }
 
-  void CloseRow() {
-    std::vector<bool> stays(row_.size());
-    for (size_t i = 0; i < row_.size(); ++i) stays[i] = StaysInRow(i);
+  absl::Status CloseChain() {
+    std::vector<bool> stays(chain_.size());
+    for (size_t i = 0; i < chain_.size(); ++i) stays[i] = StaysInChain(i);
     const bool read = std::find(stays.begin(), stays.end(), false) != stays.end();
     std::optional<Instr> fused;
-    if (row_.size() >= 2 && read) fused = FuseRow(stays);
+    if (chain_.size() >= 2 && read) {
+      FIRN_ASSIGN_OR_RETURN(fused, FuseChain(stays));
+    }
     if (fused.has_value()) {
       done_.push_back(*std::move(fused));
     } else {
-      for (Member& m : row_) done_.push_back(std::move(m.instr));
+      for (Member& m : chain_) done_.push_back(std::move(m.instr));
     }
-    row_.clear();
+    chain_.clear();
+    return absl::OkStatus();
   }
 
-  // Nothing where the device cannot run the row as one.
-  std::optional<Instr> FuseRow(const std::vector<bool>& stays) {
+  // Nothing where the device cannot run the chain as one.
+  absl::StatusOr<std::optional<Instr>> FuseChain(const std::vector<bool>& stays) {
     auto program = std::make_shared<ElementwiseProgram>();
-    const TensorSpec& spec = g_.value(row_[0].instr.out[0]).spec;
+    const TensorSpec& spec = g_.value(chain_[0].instr.out[0]).spec;
     program->shape = spec.shape;
     program->channel_block = spec.layout.channel_block;
     Instr fused;
-    fused.phase = row_.front().instr.phase;
-    fused.path = row_.back().instr.path;
+    fused.phase = chain_.front().instr.phase;
+    fused.path = chain_.back().instr.path;
     const absl::flat_hash_map<ValueId, int> number = NumberOperands(stays, &fused, program.get());
     std::string names;
-    for (const Member& m : row_) {
-      ElementwiseProgram::Step step{m.instr.op, m.kernel, m.instr.attrs, {}, 0};
+    for (const Member& m : chain_) {
+      ElementwiseProgram::Step step{m.instr.op, m.instr.kernel, m.instr.attrs, {}, 0};
       for (ValueId id : m.instr.in) step.in.push_back(id == kNoValue ? -1 : number.at(id));
       step.out = number.at(m.instr.out[0]);
       absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(m.instr.op->name));
@@ -174,15 +175,16 @@ class Fuser {
     AssignSlots(program.get());
     program->Finish();
     if (spec.device.type == DeviceType::kCuda) {
-      auto kernel = cuda::CompileRow(*program, spec.device);
-      if (!kernel.ok()) return std::nullopt;
+      auto kernel = cuda::CompileChain(*program, spec.device);
+      if (!kernel.ok()) return std::optional<Instr>();
       program->kernel = *std::move(kernel);
     }
     report_.Add(absl::StrCat(names, " on ", spec.ToString(),
                              fused.path == nullptr ? "" : absl::StrCat(" at ", *fused.path)));
     fused.op = &internal::ElementwiseProgramOp(fused.out.size());
     fused.attrs = Attrs(internal::ElementwiseProgramAttrs{std::move(program)});
-    return fused;
+    FIRN_ASSIGN_OR_RETURN(fused.kernel, KernelCall(g_, fused).Select());
+    return std::optional<Instr>(std::move(fused));
   }
 
   // Numbers inputs, results and what stays, in this order, and lists the first two in `fused`.
@@ -195,7 +197,7 @@ class Fuser {
       return true;
     };
     std::vector<ValueId> made;
-    for (const Member& m : row_) {
+    for (const Member& m : chain_) {
       for (ValueId id : m.instr.in) {
         const bool outside =
             id != kNoValue && std::find(made.begin(), made.end(), id) == made.end();
@@ -236,7 +238,7 @@ class Fuser {
 
   Graph& g_;
   const Uses uses_;  // as the graph was
-  std::vector<Member> row_;
+  std::vector<Member> chain_;
   std::vector<Instr> done_;
   PassReport report_{.pass = "fuse_elementwise"};
 };

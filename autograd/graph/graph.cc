@@ -152,8 +152,8 @@ std::string Graph::DebugString() const {
     absl::StrAppend(&text, "%", id, " = ", std::string(NameOf(b.kind)), " : ", v.spec.ToString(),
                     "\n");
   }
-  Visit(*this,
-        [&text](const OpView& operation) { absl::StrAppend(&text, LineOf(operation), "\n"); });
+  VisitOperations(
+      *this, [&text](const OpView& operation) { absl::StrAppend(&text, LineOf(operation), "\n"); });
   absl::StrAppend(
       &text, "return ",
       absl::StrJoin(outputs, ", ", [](std::string* out, ValueId id) { *out += TextOf(id); }), "\n");

@@ -19,6 +19,7 @@
 
 namespace firn::inner {
 
+struct Kernel;
 struct OpDef;
 
 using BufferId = int32_t;
@@ -67,6 +68,9 @@ struct Instr {
   absl::InlinedVector<ValueId, 4> in, out;
   const std::string* path = nullptr;  // of the module that called it, interned; null: none
   Phase phase = Phase::kForward;
+  // Chosen once, by Lower or by what replaces an instruction after it: layouts, packed weights and
+  // runs are this kernel's. Null in a captured graph, and for views.
+  const Kernel* kernel = nullptr;
 
   std::string_view module_path() const { return path == nullptr ? std::string_view() : *path; }
 };

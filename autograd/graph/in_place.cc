@@ -71,6 +71,8 @@ class Marker {
 
 }  // namespace
 
-int64_t MarkInPlace(Graph& graph) { return Marker(graph).Run(); }
+absl::StatusOr<PassReport> MarkInPlace(Graph& graph) {
+  return PassReport{.pass = "in_place", .changes = Marker(graph).Run()};
+}
 
 }  // namespace firn

@@ -1,16 +1,16 @@
 #ifndef FIRN_AUTOGRAD_GRAPH_IN_PLACE_H_
 #define FIRN_AUTOGRAD_GRAPH_IN_PLACE_H_
 
-#include <cstdint>
-
+#include "absl/status/statusor.h"
 #include "autograd/graph/graph.h"
+#include "autograd/graph/passes/pass.h"
 
 namespace firn {
 
 // Lets results be written over arguments that nothing reads afterwards, where the operation allows
 // it (OpDef::may_reuse) and both are temporaries of the same size and layout. Requires: `graph`
-// comes from Lower. Returns how many results moved.
-int64_t MarkInPlace(Graph& graph);
+// comes from Lower. Reports how many results moved; there are no errors.
+absl::StatusOr<PassReport> MarkInPlace(Graph& graph);
 
 }  // namespace firn
 

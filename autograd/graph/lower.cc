@@ -43,7 +43,7 @@ class Lowering {
   size_t BufferOf(ValueId id) const { return static_cast<size_t>(from_.value(id).buffer); }
 
   // Appends `to` = reorder(`from`).
-  void EmitReorder(ValueId from, ValueId to, const Instr& on_behalf_of) {
+  absl::Status EmitReorder(ValueId from, ValueId to, const Instr& on_behalf_of) {
     const OpDef& op = TheOp<"reorder">();
     Instr copy;
     copy.op = &op;
@@ -52,21 +52,25 @@ class Lowering {
     copy.out = {to};
     copy.path = on_behalf_of.path;
     copy.phase = on_behalf_of.phase;
+    FIRN_ASSIGN_OR_RETURN(copy.kernel, KernelCall(to_, copy).Select());
     to_.instrs.push_back(std::move(copy));
+    return absl::OkStatus();
   }
 
-  ValueId Copy(ValueId id, int32_t block, const Instr& on_behalf_of) {
+  absl::StatusOr<ValueId> Copy(ValueId id, int32_t block, const Instr& on_behalf_of) {
     const TensorSpec& spec = to_.value(id).spec;
     const ValueId copy =
         AddTemp(to_, TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, block));
-    EmitReorder(id, copy, on_behalf_of);
+    FIRN_RETURN_IF_ERROR(EmitReorder(id, copy, on_behalf_of));
     return copy;
   }
 
   // The value with this layout, from an earlier reorder where there is one.
-  ValueId InLayout(ValueId id, int32_t block, const Instr& on_behalf_of) {
+  absl::StatusOr<ValueId> InLayout(ValueId id, int32_t block, const Instr& on_behalf_of) {
     const auto [it, inserted] = copies_.try_emplace({id, block}, kNoValue);
-    if (inserted) it->second = Copy(id, block, on_behalf_of);
+    if (inserted) {
+      FIRN_ASSIGN_OR_RETURN(it->second, Copy(id, block, on_behalf_of));
+    }
     return it->second;
   }
 
@@ -80,9 +84,9 @@ class Lowering {
     // The captured run made a copy where the argument was blocked. Who writes into either sees it.
     const bool copied = from != result && (written_[from] || written_[result]);
     if (copied) {
-      instr.in[0] = Copy(instr.in[0], 0, instr);
+      FIRN_ASSIGN_OR_RETURN(instr.in[0], Copy(instr.in[0], 0, instr));
     } else if (to_.value(instr.in[0]).spec.layout.blocked()) {
-      instr.in[0] = InLayout(instr.in[0], 0, instr);
+      FIRN_ASSIGN_OR_RETURN(instr.in[0], InLayout(instr.in[0], 0, instr));
     }
     FIRN_ASSIGN_OR_RETURN(const Inferred inferred, InferSpecs(to_, instr));
     const Value& base = to_.value(instr.in[0]);
@@ -98,12 +102,12 @@ class Lowering {
     FIRN_ASSIGN_OR_RETURN(Inferred inferred, InferSpecs(to_, instr));
     const KernelCall call(to_, instr, inferred.specs);
     const KernelQuery query = call.query();
-    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, call.Select());
+    FIRN_ASSIGN_OR_RETURN(instr.kernel, call.Select());
     LayoutRequest want;
-    const bool asks = internal::AskLayouts(*kernel, query, instr.out.size(), &want);
+    const bool asks = internal::AskLayouts(*instr.kernel, query, instr.out.size(), &want);
     for (size_t i = 0; i < instr.in.size(); ++i) {
       if (instr.in[i] == kNoValue) continue;
-      FIRN_RETURN_IF_ERROR(Arrange(instr, i, *kernel, asks, asks ? want.in[i] : 0));
+      FIRN_RETURN_IF_ERROR(Arrange(instr, i, asks, asks ? want.in[i] : 0));
     }
     for (size_t i = 0; i < instr.in.size(); ++i) {
       if (instr.in[i] != kNoValue && instr.op->writes(i)) {
@@ -129,33 +133,39 @@ class Lowering {
       }
     }
     to_.instrs.push_back(std::move(instr));
-    for (const auto& [from, to] : moves) EmitReorder(from, to, Instr(to_.instrs.back()));
+    const Instr on_behalf_of(to_.instrs.back());
+    for (const auto& [from, to] : moves) {
+      FIRN_RETURN_IF_ERROR(EmitReorder(from, to, on_behalf_of));
+    }
     return absl::OkStatus();
   }
 
   // Brings input `i` into the layout that the kernel takes.
-  absl::Status Arrange(Instr& instr, size_t i, const Kernel& kernel, bool asks, int32_t block) {
+  absl::Status Arrange(Instr& instr, size_t i, bool asks, int32_t block) {
     const ValueId id = instr.in[i];
-    const bool fits = !asks || internal::Fits(kernel, to_.value(id).spec, block);
+    const bool fits = !asks || internal::Fits(*instr.kernel, to_.value(id).spec, block);
     if (instr.op->writes(i)) {
       FIRN_RETURN_IF(!fits && to_.buffer_of(id).kind != Buffer::Kind::kTemp,
                      InvalidArgument(std::string(instr.op->name), ": ", instr.op->input(i).name,
                                      " is written in place and must be contiguous, got ",
                                      to_.value(id).spec.ToString()));
-      if (!fits) instr.in[i] = Replace(id, block, instr);
+      if (!fits) {
+        FIRN_ASSIGN_OR_RETURN(instr.in[i], Replace(id, block, instr));
+      }
       return absl::OkStatus();
     }
     if (!fits) {
-      instr.in[i] = InLayout(id, block, instr);
+      FIRN_ASSIGN_OR_RETURN(instr.in[i], InLayout(id, block, instr));
     } else if (OverlapsWritten(instr, i)) {
-      instr.in[i] = Copy(id, to_.value(id).spec.layout.channel_block, instr);
+      const int32_t own = to_.value(id).spec.layout.channel_block;
+      FIRN_ASSIGN_OR_RETURN(instr.in[i], Copy(id, own, instr));
     }
     return absl::OkStatus();
   }
 
   // A temporary that is written in place moves to where it has the right layout, for good.
-  ValueId Replace(ValueId id, int32_t block, const Instr& instr) {
-    const ValueId copy = Copy(id, block, instr);
+  absl::StatusOr<ValueId> Replace(ValueId id, int32_t block, const Instr& instr) {
+    FIRN_ASSIGN_OR_RETURN(const ValueId copy, Copy(id, block, instr));
     for (ValueId& now : now_) now = now == id ? copy : now;
     return copy;
   }

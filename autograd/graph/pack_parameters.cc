@@ -20,16 +20,15 @@ absl::StatusOr<PassReport> PackParameters(Graph& graph) {
     if (instr.op->name != "conv2d") continue;
     const bool constant = graph.buffer_of(instr.in[1]).kind == Buffer::Kind::kConstant;
     if (!constant || !graph.value(instr.in[1]).bound.defined()) continue;
-    const KernelCall call(graph, instr);
-    FIRN_ASSIGN_OR_RETURN(const Kernel* kernel, call.Select());
-    FIRN_ASSIGN_OR_RETURN(
-        std::optional<internal::PackedConv> packed,
-        internal::PackConv2d(call.query(), *kernel, graph.value(instr.in[1]).bound));
+    FIRN_ASSIGN_OR_RETURN(std::optional<internal::PackedConv> packed,
+                          internal::PackConv2d(KernelCall(graph, instr).query(), *instr.kernel,
+                                               graph.value(instr.in[1]).bound));
     if (!packed) continue;
     report.Add(absl::StrCat(Describe(instr), ": ", graph.value(instr.in[1]).spec.ToString()));
     instr.op = packed->op;
     instr.attrs = std::move(packed->attrs);
     instr.in[1] = AddConstant(graph, packed->weights);
+    FIRN_ASSIGN_OR_RETURN(instr.kernel, KernelCall(graph, instr).Select());
   }
   if (report.changes != 0) DropUnusedValues(graph);
   return report;

@@ -64,7 +64,7 @@ int64_t Place(absl::Span<const Lifetime> pieces, absl::Span<const size_t> order,
   return arena;
 }
 
-// Places in use and free ones, for a sweep over time.
+// Places in use and free ones, as time goes on.
 class Places {
  public:
   // The smallest free place that is large enough, else at the end.
@@ -125,7 +125,7 @@ class Places {
 };
 
 // For very many pieces: in the order of time, in n log n.
-int64_t Sweep(absl::Span<const Lifetime> pieces, std::vector<int64_t>& offsets) {
+int64_t PlaceInOrderOfTime(absl::Span<const Lifetime> pieces, std::vector<int64_t>& offsets) {
   std::vector<size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -169,7 +169,7 @@ MemoryPlan inner::PlanMemory(absl::Span<const Lifetime> pieces) {
   plan.arena_bytes = INT64_MAX;
   std::vector<int64_t> offsets(pieces.size());
   if (pieces.size() > kManyPieces) {
-    plan.arena_bytes = Sweep(pieces, offsets);
+    plan.arena_bytes = PlaceInOrderOfTime(pieces, offsets);
     plan.offsets = std::move(offsets);
     return plan;
   }

@@ -37,7 +37,7 @@ Tensor Copy(const Tensor& t) {
   return *std::move(copy);
 }
 
-constexpr size_t kSweepBytes = size_t{1} << 20;
+constexpr size_t kDropBytes = size_t{1} << 20;
 
 // A second handle on the same elements, without history.
 Tensor Alias(const Tensor& t) { return WrapStorage(t.impl()->storage, t.impl()->data, t.spec()); }
@@ -190,17 +190,17 @@ void GraphRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, Attr
     const bool shares = op.is_view && t.impl()->storage == in[0]->impl()->storage;
     Seen& seen = SeenStorage(t, Buffer::Kind::kTemp, !shares);
     instr.out.push_back(ValueIn(seen, t));
-    if (!shares) unswept_bytes_ += t.impl()->storage->bytes();
+    if (!shares) new_bytes_ += t.impl()->storage->bytes();
   }
   // A view that changes nothing is no operation.
   const bool same = op.is_view && instr.out[0] == instr.in[0];
   if (!same) graph_.instrs.push_back(std::move(instr));
-  if (unswept_bytes_ > kSweepBytes + held_bytes_ / 16) Sweep();
+  if (new_bytes_ > kDropBytes + held_bytes_ / 16) DropUnheld();
 }
 
 // Looks at everything held, and so comes only when a sixteenth may have been added to it.
-void GraphRecorder::Sweep() {
-  unswept_bytes_ = held_bytes_ = 0;
+void GraphRecorder::DropUnheld() {
+  new_bytes_ = held_bytes_ = 0;
   for (auto it = seen_.begin(); it != seen_.end();) {
     const auto here = it++;
     const Seen& seen = here->second;

@@ -54,7 +54,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   // The value that `t` is, made if there is none in its buffer yet.
   ValueId ValueIn(Seen& seen, const Tensor& t);
   ValueId InputValue(const Tensor& t);
-  void Sweep();
+  // Gives up the storages that nobody else holds any more.
+  void DropUnheld();
   struct Leaf;
   // Notes the gradient of a leaf before the run can change it.
   Leaf& NoteLeaf(const Tensor& t);
@@ -65,7 +66,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
 
   Graph graph_;
   absl::flat_hash_map<const Storage*, Seen> seen_;
-  size_t held_bytes_ = 0, unswept_bytes_ = 0;       // of storages: at the last sweep, made since
+  size_t held_bytes_ = 0, new_bytes_ = 0;  // of storages: after the last DropUnheld, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
   absl::flat_hash_set<const TensorImpl*> known_changed_;
   // A tensor whose gradient the run has to do with.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,12 +14,7 @@
 #include "autograd/graph/capture.h"
 #include "autograd/graph/executor.h"
 #include "autograd/graph/explain.h"
-#include "autograd/graph/fuse_elementwise.h"
-#include "autograd/graph/in_place.h"
-#include "autograd/graph/lower.h"
-#include "autograd/graph/pack_parameters.h"
-#include "autograd/graph/passes/dead_code.h"
-#include "autograd/graph/passes/fold_constants.h"
+#include "autograd/graph/lowering.h"
 #include "autograd/graph/passes/pipeline.h"
 #include "autograd/graph/plan.h"
 #include "device/status_macros.h"
@@ -95,24 +91,17 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   if (!options.keep_gradients) DropGradients(graph);
   auto parts = std::make_unique<Parts>();
   parts->captured = graph;
-  FIRN_ASSIGN_OR_RETURN(parts->reports, RunPasses(graph, {.arithmetic = options.arithmetic,
-                                                          .freeze_states = options.freeze_states,
-                                                          .recompute = options.recompute}));
+  FIRN_ASSIGN_OR_RETURN(parts->reports,
+                        RunPasses(graph, {.arithmetic = options.arithmetic,
+                                          .constant_states = options.constant_states,
+                                          .recompute = options.recompute}));
   const internal::Precision now = internal::Precision::Now();
   const internal::PrecisionScope precision(now);  // whatever other threads set meanwhile
   const TuningScope tuning(options.autotune);     // layouts are those of the kernels that will run
-  FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
-  FIRN_ASSIGN_OR_RETURN(PassReport folded, FoldConstants(lowered));  // constants in other layouts
-  if (folded.changes != 0) DropUnusedValues(lowered);
-  parts->reports.push_back(std::move(folded));
-  parts->reports.push_back(ReportReorders(graph, lowered));
-  FIRN_ASSIGN_OR_RETURN(PassReport packed, PackParameters(lowered));
-  parts->reports.push_back(std::move(packed));
-  parts->reports.push_back({.pass = "in_place", .changes = MarkInPlace(lowered)});
-  FIRN_ASSIGN_OR_RETURN(PassReport fused, FuseElementwise(lowered));
-  parts->reports.push_back(std::move(fused));
-  FIRN_ASSIGN_OR_RETURN(parts->executor, Executor::Make(std::move(lowered),
-                                                        {.max_arena_bytes = options.max_arena_bytes,
+  FIRN_ASSIGN_OR_RETURN(std::vector<PassReport> lowering, RunLowering(graph));
+  std::move(lowering.begin(), lowering.end(), std::back_inserter(parts->reports));
+  FIRN_ASSIGN_OR_RETURN(
+      parts->executor, Executor::Make(std::move(graph), {.max_arena_bytes = options.max_arena_bytes,
                                                          .side_stream = options.side_stream,
                                                          .autotune = options.autotune}));
   parts->reports.push_back(ReportSideStream(parts->executor->graph(), parts->executor->streams()));
@@ -187,7 +176,7 @@ const Graph& StaticGraph::captured() const { return parts().captured; }
 const Graph& StaticGraph::graph() const { return parts().executor->graph(); }
 const MemoryPlan& StaticGraph::memory() const { return parts().executor->plan(); }
 
-int64_t StaticGraph::recorded_runs() const { return parts().executor->recorded_runs(); }
+int64_t StaticGraph::device_graph_runs() const { return parts().executor->device_graph_runs(); }
 
 int64_t StaticGraph::operations_aside() const {
   const StreamPlan* streams = parts().executor->streams();

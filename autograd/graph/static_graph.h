@@ -45,7 +45,7 @@ struct CompileOptions {
   int64_t max_arena_bytes = INT64_MAX;
   // Whether states that no run changes are copied now and seen as constants: for a model whose
   // parameters will not change any more.
-  bool freeze_states = false;
+  bool constant_states = false;
   // Whether kernels of a CUDA device may be tried on memory of their own, which takes time, to run
   // the fastest. What was found is kept for later processes, in a file "plans" of FIRN_CACHE_DIR
   // (device/environment.h). It may round otherwise than what runs outside of graphs.
@@ -99,7 +99,7 @@ class StaticGraph {
   const inner::Graph& graph() const;
   const inner::MemoryPlan& memory() const;
   // Runs whose operations were queued on the device as one (a CUDA graph); 0 on the CPU.
-  int64_t recorded_runs() const;
+  int64_t device_graph_runs() const;
   // Operations of graph() that run on a second stream of the device; 0: all run on one.
   int64_t operations_aside() const;
   // What compiling did and what a run needs, for people to read.

@@ -14,7 +14,7 @@ void AddValues(const Graph& graph, absl::Span<const ValueId> ids,
 
 }  // namespace
 
-void Visit(const Graph& graph, absl::FunctionRef<void(const OpView&)> fn) {
+void VisitOperations(const Graph& graph, absl::FunctionRef<void(const OpView&)> fn) {
   for (size_t i = 0; i < graph.instrs.size(); ++i) {
     const Instr& instr = graph.instrs[i];
     OpView view;

@@ -29,7 +29,7 @@ struct OpView {
 };
 
 // Calls `fn` with every operation, in the order in which they run.
-void Visit(const Graph& graph, absl::FunctionRef<void(const OpView& operation)> fn);
+void VisitOperations(const Graph& graph, absl::FunctionRef<void(const OpView& operation)> fn);
 
 // "input", "state", "constant", "temp".
 std::string_view NameOf(Buffer::Kind kind);

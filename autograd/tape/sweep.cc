@@ -123,7 +123,7 @@ void Sweep::Deliver(const Edge& e, Tensor grad) {
   AddInto(it->second[e.slot], std::move(grad));
 }
 
-void Sweep::Visit(Node& node, Gradients grads) {
+void Sweep::RunNode(Node& node, Gradients grads) {
   const auto target = captured_.find(&node);
   if (options_.stop_at_targets && target != captured_.end()) {
     target->second = std::move(grads);  // its hooks are for the sweep that goes on from here
@@ -155,7 +155,7 @@ void Sweep::Run() {
     const auto it = waiting_.find(node.get());
     Gradients grads = std::move(it->second);
     waiting_.erase(it);
-    Visit(*node, std::move(grads));
+    RunNode(*node, std::move(grads));
   }
   if (!options_.stop_at_targets) RunLeafHooks();
 }

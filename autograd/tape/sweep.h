@@ -74,7 +74,7 @@ class Sweep {
 
   bool Wanted(const Edge& e) const;
   void Deliver(const Edge& e, Tensor grad);
-  void Visit(Node& node, Gradients grads);
+  void RunNode(Node& node, Gradients grads);
   void RunLeafHooks();
 
   SweepOptions options_;

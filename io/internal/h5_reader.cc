@@ -53,7 +53,7 @@ class Walk {
       const Todo next = std::move(todo_.back());
       todo_.pop_back();
       bool may_be_left_out = false;
-      const absl::Status status = Visit(next, &may_be_left_out);
+      const absl::Status status = Read(next, &may_be_left_out);
       if (!status.ok()) {
         return absl::Status(status.code(),
                             absl::StrCat(std::string(status.message()), " (at /", next.path, ")",
@@ -67,7 +67,7 @@ class Walk {
 
  private:
   // `may_be_left_out`: whether LoadOptions::want is asked before what an error is about.
-  absl::Status Visit(const Todo& at, bool* may_be_left_out) {
+  absl::Status Read(const Todo& at, bool* may_be_left_out) {
     if (!seen_.insert(at.address).second) {
       return file_.DamagedAt(at.address, "link", "the object has another name already");
     }

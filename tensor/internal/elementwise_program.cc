@@ -146,12 +146,12 @@ const OpDef& ElementwiseProgramOp(size_t num_results) {
     for (size_t n = 0; n <= Program::kMaxSteps; ++n) {
       OpDef op = {
           .name = "elementwise_program",
-          .doc = "Elementwise operations in a row, run as one.",
+          .doc = "A chain of elementwise operations, run as one.",
           .inputs = {{.name = "x", .optional = true, .variadic = true}},
           .attrs = AttrsOf<ElementwiseProgramAttrs>(),
           .infer = Infer,
           .kernels = {{.name = "tiles", .workspace = Workspace, .run = Run, .takes = Takes::kAny},
-                      {.name = "row",
+                      {.name = "chain",
                        .device = DeviceType::kCuda,
                        .workspace = KernelWorkspace,
                        .run = RunKernel,

@@ -3,7 +3,7 @@
 
 // Elementwise operations that run as one. On the CPU: tile by tile, each through all of them, so
 // that what one leaves for the next stays in cache. On CUDA: a kernel made for the program
-// (tensor/kernels/cuda/row_kernel.h), in which it stays in registers.
+// (tensor/kernels/cuda/chain_kernel.h), in which it stays in registers.
 
 #include <cstddef>
 #include <cstdint>

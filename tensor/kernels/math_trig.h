@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_MATH_TRIG_H_
 #define FIRN_TENSOR_KERNELS_MATH_TRIG_H_
 
-// Sine and cosine for kernels: straight-line code as in math.h, right to 1.6 units of the last
-// place for every float, however large.
+// Sine, cosine and tangent for kernels: straight-line code as in math.h, right to 1.6 units of the
+// last place (the tangent to 0.52) for every float, however large.
 //
 // A large argument is m 2^k with |m| < 2^25, so x mod 2 pi = m (2^k mod 2 pi) mod 2 pi: a table of
 // 2^k mod 2 pi makes the reduction the same few operations for all arguments. Its entries are cut
@@ -152,11 +152,13 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double TrigLow(uint64_t k) {
 }
 
 // x = quadrant * pi / 2 + r with |r| <= pi / 4. The quadrant counts modulo 4 in its low bits.
+template <class T>
 struct TrigReduction {
-  float r;
+  T r;
   uint32_t quadrant;
 };
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE TrigReduction ReduceTrig(float x) {
+template <class T = float>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE TrigReduction<T> ReduceTrig(float x) {
   const int32_t exponent = static_cast<int32_t>((std::bit_cast<uint32_t>(x) >> 23) & 255u) - 151;
   const int32_t k = exponent < 0 ? 0 : exponent;
   const auto entry = static_cast<uint64_t>(k);  // of a double's width, or g++ will not vectorise
@@ -167,7 +169,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE TrigReduction ReduceTrig(float x) {
   const double shifted = (high + low) * 0.63661977236758134 + 0x1.8p52;
   const double n = shifted - 0x1.8p52;
   const double r = (high - n * 0x1.921fb5p+0) + (low - n * 0x1.110b4611a6263p-26);
-  return {static_cast<float>(r), static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted))};
+  return {static_cast<T>(r), static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted))};
 }
 
 // sin(r) for an even quadrant, cos(r) for an odd one, negated in the upper two.
@@ -184,16 +186,48 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SineOf(float r, uint32_t quadrant) {
 }  // namespace internal
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Sin(float x) {
-  const internal::TrigReduction t = internal::ReduceTrig(x);
+  const internal::TrigReduction<float> t = internal::ReduceTrig(x);
   return internal::SineOf(t.r, t.quadrant);
 }
 FIRN_HOST_DEVICE inline double Sin(double x) { return std::sin(x); }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Cos(float x) {
-  const internal::TrigReduction t = internal::ReduceTrig(x);
+  const internal::TrigReduction<float> t = internal::ReduceTrig(x);
   return internal::SineOf(t.r, t.quadrant + 1u);
 }
 FIRN_HOST_DEVICE inline double Cos(double x) { return std::cos(x); }
+
+// In double, so that neither the reduction's rounding nor the division shows.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Tan(float x) {
+  const internal::TrigReduction<double> t = internal::ReduceTrig<double>(x);
+  const double z = t.r * t.r;
+  const double tangent =
+      t.r + t.r * z *
+                Polynomial(z, 0.33333349757484121, 0.13332663246688656, 0.054059929030097258,
+                           0.021282113583763397, 0.010836018172232936, 8.9268046046956992e-05,
+                           0.0043764078325898214);
+  return static_cast<float>((t.quadrant & 1u) != 0 ? -1.0 / tangent : tangent);
+}
+FIRN_HOST_DEVICE inline double Tan(double x) { return std::tan(x); }
+
+// sin(pi x) / (pi x), 1 at 0. With n the integer next to x and r = x - n, which is exact, it is
+// that of r times r / x, negated for an odd n; so it is 0 at every other integer.
+template <class T>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Sinc(T x) {
+  const T n = std::nearbyint(x);
+  const T r = x - n;
+  T s;
+  if constexpr (std::is_same_v<T, float>) {
+    const float z = r * r;
+    s = 1.0f +
+        z * Polynomial(z, -1.64493406f, 0.811742008f, -0.190745384f, 0.0261047427f, -0.0022154809f);
+  } else {
+    s = r == 0 ? 1 : std::sin(r * 3.14159265358979324) / (r * 3.14159265358979324);
+  }
+  const T half = n * T(0.5);
+  const T scaled = (std::nearbyint(half) != half ? -r : r) / x * s;
+  return n == T(0) ? s : scaled;
+}
 
 }  // namespace firn::math
 

@@ -105,7 +105,7 @@ TEST_F(CudaVersusTest, ARecordedStepServesMoreBatchesThanAreRecorded) {
     const double want = reference->Step().Item();
     EXPECT_NEAR(trainer->Step().Item(), want, 1e-3) << "step " << i;
   }
-  EXPECT_GE(trainer->graph()->recorded_runs(), 17);
+  EXPECT_GE(trainer->graph()->device_graph_runs(), 17);
 }
 
 // Networks with batch norms, which count their batches on the device.
@@ -114,7 +114,7 @@ TEST_F(CudaVersusTest, FrozenStepsOfEveryNetworkAreRecorded) {
     SCOPED_TRACE(workload);
     const auto trainer = Make({.workload = workload, .batch = 1, .frozen = true}, Device::Cuda(0));
     for (int i = 0; i < 4; ++i) trainer->Step();
-    EXPECT_GT(trainer->graph()->recorded_runs(), 0) << trainer->graph()->Explain();
+    EXPECT_GT(trainer->graph()->device_graph_runs(), 0) << trainer->graph()->Explain();
     EXPECT_NE(trainer->graph()->Explain().find("cuda graph: from the second run"),
               std::string::npos);
   }

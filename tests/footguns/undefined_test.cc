@@ -174,7 +174,7 @@ TEST(UndefinedTest, AGraphThatWasMovedFromSaysSo) {
       {"captured", [&] { graph.captured(); }},
       {"graph", [&] { graph.graph(); }},
       {"memory", [&] { graph.memory(); }},
-      {"recorded_runs", [&] { graph.recorded_runs(); }},
+      {"device_graph_runs", [&] { graph.device_graph_runs(); }},
       {"operations_aside", [&] { graph.operations_aside(); }},
       {"Explain", [&] { graph.Explain(); }},
   };

@@ -34,7 +34,7 @@ std::string SmallFile();
 // What loading says of the file; a graph that it gives is run.
 absl::Status Try(const std::string& file, const LoadGraphOptions& options = {});
 
-// ReadStaticGraph of a file that is never on a disk: sweeps write ten thousands.
+// ReadStaticGraph of a file that is never on a disk: tests of all bits write ten thousands.
 absl::StatusOr<StaticGraph> LoadFromMemory(const std::string& file,
                                            const LoadGraphOptions& options = {});
 

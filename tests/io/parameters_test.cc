@@ -82,7 +82,7 @@ TEST(ParametersTest, OneFileHoldsARunThatGoesOnToTheBit) {
   run = Load(path);
   second.net.LoadStateDict(run.Part("net"));
   second.adam.LoadStateDict(run.Part("optimizer"));
-  Assign(DefaultGenerator().state(), run["random"]);
+  DefaultGenerator().SetState(run["random"]);
   second.data.SetEpoch(run["epoch"].Item<int64_t>());
   EXPECT_EQ(second.data.epoch(), 1);
   EXPECT_EQ(second.Epoch(), next);

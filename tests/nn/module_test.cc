@@ -260,7 +260,7 @@ TEST(ModuleTest, NamesARootAfterItsClass) {
 TEST(ModuleTest, VisitsEveryModuleDepthFirst) {
   Net net;
   std::vector<std::string> types;
-  net.Visit([&](Module& m) { types.push_back(m.type_name()); });
+  net.VisitModules([&](Module& m) { types.push_back(m.type_name()); });
   EXPECT_EQ(types,
             (std::vector<std::string>{"Net", "Encoder", "Linear", "Counter", "Linear", "Linear"}));
 }

@@ -164,7 +164,7 @@ TEST(StaticModuleTest, ParametersWrittenInPlaceAreSeen) {
 
 TEST(StaticModuleTest, ParametersThatAGraphHasCopiedAreSeenAsWell) {
   Linear fc({.in = 3, .out = 2});
-  StaticModule fast(fc, {.compile = {.freeze_states = true}});
+  StaticModule fast(fc, {.compile = {.constant_states = true}});
   const NoGradScope no_grad;
   const Tensor x = Randn({4, 3});
   fast(x);

@@ -45,7 +45,7 @@ StateDict Extreme(Args& a) {
   return Pair(F(a["x"], a.Int("dim", 0), a.Flag("keepdim", false)));
 }
 
-int Dim(Args& a, int otherwise = 0) { return static_cast<int>(a.Int("dim", otherwise)); }
+int64_t Dim(Args& a, int64_t otherwise = 0) { return a.Int("dim", otherwise); }
 
 Sizes Size(Args& a, const char* attr, int64_t otherwise) {
   return Sizes(a.Ints(attr, {otherwise}));
@@ -105,7 +105,7 @@ StateDict CallMaxPool2d(Args& a) {
                                     .dilation = Size(a, "dilation", 1),
                                     .ceil_mode = a.Flag("ceil_mode", false)};
   if (!a.Flag("return_indices", false)) return Y(MaxPool2d(a["x"], options));
-  const ValuesIndices both = MaxPool2dWithIndices(a["x"], options);
+  const ValuesAndIndices both = MaxPool2dWithIndices(a["x"], options);
   // Ours are i32: positions in one image.
   return {{"y", both.values}, {"indices", Cast(both.indices, DType::kI64)}};
 }

@@ -37,6 +37,16 @@ TEST(RegistryTest, RefusesNoneOfItsOwn) {
   for (const absl::Status& refused : RefusedOps()) ADD_FAILURE() << refused.message();
 }
 
+// Options that are numbers and short lists are kept where a call is recorded; a vector is copied to
+// the heap each time. concat has a number for each tensor, pad two for each dimension.
+TEST(RegistryTest, KeepsOptionsInPlace) {
+  for (const OpDef* op : AllOps()) {
+    if (op->attrs == nullptr || op->name == "concat") continue;
+    if (op->name == "pad" || op->name == "pad_grad") continue;
+    EXPECT_TRUE(op->attrs->simple) << op->name;
+  }
+}
+
 // Whether some sample gives input i (or, variadic, any from i on) a tensor of `kind`.
 bool Sampled(const OpDef& op, const Samples& samples, size_t i, DTypeSet kind) {
   for (const Sample& s : samples.samples) {

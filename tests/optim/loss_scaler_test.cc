@@ -162,7 +162,7 @@ TEST_F(LossScalerTest, RefusesStateDictsThatDoNotFit) {
       "growth");
   StateDict senseless;
   for (const auto& [name, tensor] : scaler_.state_dict()) senseless.Insert(name, Clone(tensor));
-  Assign(*senseless.Find("backoff_factor"), FromVector(std::vector<double>{3}, Shape()));
+  senseless.Find("backoff_factor")->CopyFrom(FromVector(std::vector<double>{3}, Shape()));
   EXPECT_NE(error(senseless).find("backoff_factor 3 (want 0 to 1)"), std::string::npos);
   EXPECT_EQ(scaler_.scale(), 8);
   EXPECT_EQ(scaler_.state_dict()["backoff_factor"].Item(), 0.5);

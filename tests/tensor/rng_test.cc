@@ -49,6 +49,21 @@ TEST(RandomGeneratorTest, ContinuesFromASavedPosition) {
   EXPECT_TRUE(Rand({5}, 0, 1, DType::kF32, {.generator = &restored}).Equals(next));
 }
 
+TEST(RandomGeneratorTest, ContinuesFromACopyOfItsState) {
+  RandomGenerator generator(7);
+  generator.Reserve(5);
+  const Tensor saved = generator.state().Clone();
+  const uint64_t next = generator.Reserve(1).offset;
+  RandomGenerator other(8);
+  other.SetState(saved);
+  EXPECT_EQ(other.position().seed, 7u);
+  EXPECT_EQ(other.Reserve(1).offset, next);
+  EXPECT_EQ(saved.ToVector<int64_t>(), (std::vector<int64_t>{7, 5})) << "a copy";
+  EXPECT_THROW(other.SetState(Tensor()), Error);
+  EXPECT_THROW(other.SetState(saved.To(DType::kF64)), Error);
+  EXPECT_THROW(other.SetState(Zeros({}, DType::kI64)), Error);
+}
+
 TEST(RandomGeneratorTest, GivesEveryOperationNewNumbers) {
   RandomGenerator g(7);
   const RandomOptions from{.generator = &g};

@@ -13,7 +13,9 @@
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/index/advanced.h"
 #include "tensor/ops/index/embedding.h"
+#include "tensor/ops/index/gather.h"
 #include "tensor/ops/index/masks.h"
+#include "tensor/ops/index/select.h"
 #include "tensor/ops/optimizer/update.h"
 #include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/convert.h"
@@ -101,6 +103,36 @@ TEST(UnbindTest, IsUndoneByStack) {
   EXPECT_EQ(Shapes(Unbind(x)), (std::vector<Shape>{{3, 2}, {3, 2}}));
   for (int dim : {0, 1, 2, -1}) EXPECT_TRUE(Stack(Unbind(x, dim), dim).Equals(x)) << dim;
   EXPECT_EQ(Shapes(Unbind(x, 1)), (std::vector<Shape>{{2, 2}, {2, 2}, {2, 2}}));
+}
+
+TEST(DimensionTest, IsNotCutToThirtyTwoBits) {
+  const Tensor x = Numbers({2, 3});
+  const Tensor zeros = Zeros({2, 3}, DType::kI64);
+  const int64_t dim = int64_t{1} << 32;  // 0, as an int
+  EXPECT_FALSE(x.shape().has_dim(dim));
+  EXPECT_THROW(x.size(dim), Error);
+  EXPECT_THROW(Flatten(x, dim), Error);
+  EXPECT_THROW(Flatten(x, 0, dim), Error);
+  EXPECT_THROW(x.Flatten(dim), Error);
+  EXPECT_THROW(Transpose(x, dim, 1), Error);
+  EXPECT_THROW(x.Transpose(1, dim), Error);
+  EXPECT_THROW(Unsqueeze(x, dim), Error);
+  EXPECT_THROW(x.Unsqueeze(dim), Error);
+  EXPECT_THROW(Select(x, dim, 0), Error);
+  EXPECT_THROW(Slice(x, dim, 0), Error);
+  EXPECT_THROW(Slice(x, dim, -1, 0, -1), Error);
+  EXPECT_THROW(SliceScatter(x, x, dim), Error);
+  EXPECT_THROW(Split(x, 1, dim), Error);
+  EXPECT_THROW(Split(x, {1, 1}, dim), Error);
+  EXPECT_THROW(Chunk(x, 2, dim), Error);
+  EXPECT_THROW(Unbind(x, dim), Error);
+  EXPECT_THROW(Concat({x, x}, dim), Error);
+  EXPECT_THROW(Stack({x, x}, dim), Error);
+  EXPECT_THROW(Gather(x, dim, zeros), Error);
+  EXPECT_THROW(ScatterAdd(x, dim, zeros, x), Error);
+  EXPECT_THROW(IndexSelect(x, dim, Select(zeros, 0, 0)), Error);
+  EXPECT_THROW(IndexSelect(x, 1, zeros, dim), Error);
+  EXPECT_THROW(IndexAdd(x, dim, Select(zeros, 0, 0), x), Error);
 }
 
 TEST(SplitTest, SendsGradientsToTheirParts) {

@@ -22,6 +22,7 @@ FILES = {
     "tensor/ops/elementwise/arithmetic.h": "namespace firn {\nint Add(); }",
     "tensor/ops/elementwise/arithmetic_fn.h": "namespace firn { struct AddFn {}; }",
     "tensor/ops/elementwise/add_samples.h": "",
+    "tensor/ops/elementwise/rules.h": '#include "tensor/op.h"\nnamespace firn { int Rule(); }',
 }
 
 
@@ -40,12 +41,14 @@ class PublicApiTest(unittest.TestCase):
     def test_public_headers_are_neither_internal_nor_samples(self):
         self.assertEqual(public_api.public_headers(self.root),
                          ["nn/a.h", "nn/b.h", "tensor/ops/elementwise/arithmetic.h",
-                          "tensor/ops/elementwise/arithmetic_fn.h", "tensor/t.h", "firn.h"])
+                          "tensor/ops/elementwise/arithmetic_fn.h",
+                          "tensor/ops/elementwise/rules.h", "tensor/t.h", "firn.h"])
 
     def test_includes_are_followed_through_the_header_that_the_build_writes(self):
         by = public_api.reached(self.root)
         self.assertEqual(sorted(by), ["firn.h", "nn/a.h", "tensor/ops.h",
-                                      "tensor/ops/elementwise/arithmetic.h", "tensor/t.h"])
+                                      "tensor/ops/elementwise/arithmetic.h", "tensor/t.h"],
+                         "functors and what operations are written with are not for programs")
         self.assertEqual(public_api.chain(by, "tensor/t.h"), "firn.h -> nn/a.h -> tensor/t.h")
 
     def test_names_are_what_stands_directly_in_the_namespace(self):

@@ -28,7 +28,7 @@ class Liveness {
   }
 
   // Whether the operation is needed; then so are its arguments. Call for the last one first.
-  bool Visit(const Instr& instr) {
+  bool KeepIfNeeded(const Instr& instr) {
     if (!Needed(instr)) return false;
     const bool alias = IsAlias(graph_, instr);
     for (ValueId id : instr.in) {
@@ -64,7 +64,7 @@ class Liveness {
 std::vector<bool> Needed(const Graph& graph, bool keep_states) {
   Liveness liveness(graph, keep_states);
   std::vector<bool> needed(graph.instrs.size());
-  for (size_t i = graph.instrs.size(); i-- > 0;) needed[i] = liveness.Visit(graph.instrs[i]);
+  for (size_t i = graph.instrs.size(); i-- > 0;) needed[i] = liveness.KeepIfNeeded(graph.instrs[i]);
   return needed;
 }
 

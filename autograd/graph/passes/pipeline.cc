@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "autograd/graph/passes/common_subexpressions.h"
+#include "autograd/graph/passes/constant_states.h"
 #include "autograd/graph/passes/dead_code.h"
 #include "autograd/graph/passes/fold_batch_norm.h"
 #include "autograd/graph/passes/fold_constants.h"
-#include "autograd/graph/passes/freeze_states.h"
 #include "autograd/graph/passes/fuse_activation.h"
 #include "autograd/graph/passes/recompute.h"
 #include "autograd/graph/passes/remove_bias.h"
@@ -21,7 +21,7 @@ namespace firn {
 absl::StatusOr<std::vector<PassReport>> RunPasses(Graph& graph, const PassOptions& options) {
   using Pass = absl::StatusOr<PassReport> (*)(Graph&);
   std::vector<Pass> passes = {EliminateDeadCode};
-  if (options.freeze_states) passes.push_back(FreezeStates);
+  if (options.constant_states) passes.push_back(ConstantStates);
   passes.push_back(FoldConstants);
   if (options.arithmetic == Arithmetic::kReordered) {
     passes.insert(passes.end(), {RemoveBiasBeforeBatchNorm, FoldBatchNorm, FoldConstants});

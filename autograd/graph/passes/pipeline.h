@@ -11,8 +11,8 @@ namespace firn {
 
 struct PassOptions {
   Arithmetic arithmetic = Arithmetic::kExact;
-  bool freeze_states = false;  // see FreezeStates
-  bool recompute = true;       // see Recompute
+  bool constant_states = false;  // see ConstantStates
+  bool recompute = true;         // see Recompute
 };
 
 // Runs the passes that the options allow, in their order. The reports are in it, too; some passes

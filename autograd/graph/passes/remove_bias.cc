@@ -19,7 +19,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/norm/norm_options.h"
-#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/reduce/reduce_attrs.h"
 
 namespace firn {
 namespace {

@@ -31,15 +31,15 @@ void GatherAsFloat(const T* from, int64_t step, int64_t n, float* to) {
   }
 }
 
-// n elements, `step` apart, side by side; half types as floats.
+// n elements, `step` apart, side by side.
 void Fetch(DType dtype, const void* from, int64_t step, int64_t n, void* to) {
   VisitDType(dtype, [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-      GatherAsFloat(static_cast<const T*>(from), step, n, static_cast<float*>(to));
-    } else {
-      Gather(static_cast<const T*>(from), step, n, static_cast<T*>(to));
-    }
+    Gather(static_cast<const T*>(from), step, n, static_cast<T*>(to));
   });
+}
+void FetchAsFloat(DType dtype, const void* from, int64_t step, int64_t n, float* to) {
+  if (dtype == DType::kF16) return GatherAsFloat(static_cast<const Half*>(from), step, n, to);
+  GatherAsFloat(static_cast<const BFloat16*>(from), step, n, to);
 }
 
 template <class T>
@@ -53,14 +53,18 @@ class Rows {
  public:
   // `steps` of the inputs in a row.
   Rows(const RowLoop& loop, const void* functor, const int64_t* steps)
-      : loop_(loop), functor_(functor), half_out_(IsHalf(loop.out)) {
+      : loop_(loop), functor_(functor), half_out_(loop.converts && IsHalf(loop.out)) {
     out_size_ = SizeOf(loop.out);
     for (int i = 0; i < loop.inputs; ++i) {
       steps_[i] = steps[i];
       sizes_[i] = SizeOf(loop.in[i]);
       if (steps[i] != 0) moving_ |= 1u << i;
-      const bool as_it_is = steps[i] == 1 || (steps[i] == 0 && loop.takes_still);
-      if (IsHalf(loop.in[i]) || !as_it_is) fetched_ |= 1u << i;
+    }
+    takes_still_ = (loop.takes >> moving_ & 1u) != 0;
+    given_ = takes_still_ ? moving_ : (1u << loop.inputs) - 1u;
+    for (int i = 0; i < loop.inputs; ++i) {
+      const bool as_it_is = steps[i] == 1 || (steps[i] == 0 && takes_still_);
+      if ((loop.converts && IsHalf(loop.in[i])) || !as_it_is) fetched_ |= 1u << i;
     }
     direct_ = fetched_ == 0 && !half_out_;
   }
@@ -90,12 +94,11 @@ class Rows {
         const char* const first = in[i] + at * StepBytes(i);
         from[i] = first;
         if ((fetched_ >> i & 1u) == 0) continue;
-        Fetch(loop_.in[i], first, steps_[i], count, tiles[i]);
+        FetchInput(i, first, steps_[i], count, tiles[i]);
         from[i] = tiles[i];
       }
       char* const to = out + at * out_size_;
-      loop_.run(functor_, half_out_ ? tiles[kMostInputs] : to, from,
-                loop_.takes_still ? moving_ : ~0u, count);
+      loop_.run(functor_, half_out_ ? tiles[kMostInputs] : to, from, given_, count);
       if (half_out_) RoundTo(to, reinterpret_cast<const float*>(tiles[kMostInputs]), count);
     }
   }
@@ -104,8 +107,16 @@ class Rows {
   void FetchStill(int i, const char* in, int64_t n, char* tile, const void** from) const {
     *from = in;
     if ((fetched_ >> i & 1u) == 0) return;
-    Fetch(loop_.in[i], in, 0, loop_.takes_still ? 1 : n, tile);
+    FetchInput(i, in, 0, takes_still_ ? 1 : n, tile);
     *from = tile;
+  }
+
+  void FetchInput(int i, const void* from, int64_t step, int64_t n, char* tile) const {
+    if (loop_.converts && IsHalf(loop_.in[i])) {
+      FetchAsFloat(loop_.in[i], from, step, n, reinterpret_cast<float*>(tile));
+    } else {
+      Fetch(loop_.in[i], from, step, n, tile);
+    }
   }
 
   void RoundTo(void* to, const float* from, int64_t n) const {
@@ -119,7 +130,8 @@ class Rows {
   const RowLoop& loop_;
   const void* functor_;
   unsigned moving_ = 0, fetched_ = 0;  // a bit for each input
-  bool half_out_, direct_;
+  unsigned given_;                     // `moving` as the row is told
+  bool half_out_, direct_, takes_still_;
   int64_t out_size_;
   int64_t steps_[kMostInputs], sizes_[kMostInputs];
 };

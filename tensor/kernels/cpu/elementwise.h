@@ -11,6 +11,7 @@
 // elements that lie side by side. All around it - broadcasting, strides, threads, and half types,
 // which go through the row as tiles of floats - is compiled once, in elementwise.cc.
 
+#include <bit>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -37,9 +38,11 @@ using RowFn = void (*)(const void* functor, void* out, const void* const* in, un
 struct RowLoop {
   RowFn run;
   int inputs;
-  // The most inputs that may stand still: the others are repeated into a tile.
-  bool takes_still;
-  DType out;  // as they lie in memory
+  // Which inputs may stand still, as bits by their sets: bit m is set where the row takes `moving`
+  // == m. In other calls all are repeated into tiles.
+  unsigned takes;
+  bool converts;  // half types to float and back; else the row takes elements as they are
+  DType out;      // as they lie in memory
   const DType* in;
 };
 
@@ -63,36 +66,72 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
   }
 }
 
-// Loops for one or two inputs are compiled for each that may stand still, others once.
-inline constexpr size_t kMostStill = 2;
+// The sets of moving inputs (RowFn) that rows of so many inputs are compiled for. Of three, the
+// first moves: a tensor between two bounds, a mask over a number.
+template <size_t kInputs>
+inline constexpr auto kMovingSets = std::integer_sequence<unsigned, (1u << kInputs) - 1u>();
+template <>
+inline constexpr auto kMovingSets<1> = std::integer_sequence<unsigned, 1, 0>();
+template <>
+inline constexpr auto kMovingSets<2> = std::integer_sequence<unsigned, 3, 1, 2, 0>();
+template <>
+inline constexpr auto kMovingSets<3> = std::integer_sequence<unsigned, 7, 1, 3, 5>();
+
+template <unsigned... kMoving>
+constexpr unsigned BitsOf(std::integer_sequence<unsigned, kMoving...>) {
+  return ((1u << kMoving) | ...);
+}
+
+template <class F, class Out, class... In, unsigned... kMoving>
+void RowOf(const F& f, Out* out, std::tuple<const In*...> in, unsigned moving, int64_t n,
+           std::integer_sequence<unsigned, kMoving...>) {
+  ((moving == kMoving && (Row<kMoving>(f, out, in, n, std::index_sequence_for<In...>()), true)) ||
+   ...);
+}
 
 template <class F, class Out, class... In>
 void AnyRow(const void* functor, void* to, const void* const* from, unsigned moving, int64_t n) {
-  constexpr auto kIndices = std::index_sequence_for<In...>();
-  constexpr unsigned kAll = (1u << sizeof...(In)) - 1u;
-  const F& f = *static_cast<const F*>(functor);
-  Out* const out = static_cast<Out*>(to);
   const auto in = [&]<size_t... I>(std::index_sequence<I...>) {
     return std::tuple<const In*...>(static_cast<const In*>(from[I])...);
   }
-  (kIndices);
-  if constexpr (sizeof...(In) == 2) {
-    if (moving == 1) return Row<1>(f, out, in, n, kIndices);
-    if (moving == 2) return Row<2>(f, out, in, n, kIndices);
-  }
-  // A single still input, or two, give one number: n is 1, or the row is a constant.
-  if constexpr (sizeof...(In) <= kMostStill) {
-    if (moving == 0) [[unlikely]] {
-      const Out value = [&]<size_t... I>(std::index_sequence<I...>) {
-        return static_cast<Out>(f(*std::get<I>(in)...));
-      }
-      (kIndices);
-      for (int64_t i = 0; i < n; ++i) out[i] = value;
-      return;
+  (std::index_sequence_for<In...>());
+  RowOf(*static_cast<const F*>(functor), static_cast<Out*>(to), in, moving, n,
+        kMovingSets<sizeof...(In)>);
+}
+
+// A dtype as wide as T, for elements that are only moved.
+template <class T>
+constexpr DType DTypeAsWideAs() {
+  constexpr DType kByBytes[] = {DType::kU8, DType::kF16, DType::kI32, DType::kI64};
+  return kByBytes[std::countr_zero(sizeof(T))];
+}
+
+template <class F, bool kConverts, class Out, class... In>
+struct LoopOn {
+  template <class T>
+  static constexpr DType Stored() {
+    if constexpr (kConverts) {
+      return DTypeOf<T>();
+    } else {
+      return DTypeAsWideAs<T>();
     }
   }
-  Row<kAll>(f, out, in, n, kIndices);
-}
+  static constexpr DType kIn[] = {Stored<In>()...};
+  static constexpr unsigned kTakes = BitsOf(kMovingSets<sizeof...(In)>);
+  static constexpr RowLoop Make() {
+    if constexpr (kConverts) {
+      return {AnyRow<F, ComputeOf<Out>, ComputeOf<In>...>,
+              sizeof...(In),
+              kTakes,
+              true,
+              Stored<Out>(),
+              kIn};
+    } else {
+      return {AnyRow<F, Out, In...>, sizeof...(In), kTakes, false, Stored<Out>(), kIn};
+    }
+  }
+  static constexpr RowLoop kLoop = Make();
+};
 
 }  // namespace internal
 
@@ -100,11 +139,22 @@ void AnyRow(const void* functor, void* to, const void* const* from, unsigned mov
 // 0 .. sizeof...(In) - 1 of the context and writes output 0.
 template <class Out, class... In, class F>
 void ElementwiseLoop(KernelContext& k, const F& f) {
-  static constexpr DType kIn[] = {DTypeOf<In>()...};
-  static constexpr RowLoop kLoop = {internal::AnyRow<F, ComputeOf<Out>, ComputeOf<In>...>,
-                                    sizeof...(In), sizeof...(In) <= internal::kMostStill,
-                                    DTypeOf<Out>(), kIn};
-  RunRows(k, kLoop, &f);
+  constexpr const RowLoop& loop = internal::LoopOn<F, true, Out, In...>::kLoop;
+  constexpr bool kAsTheyAre =
+      std::is_same_v<Out, ComputeOf<Out>> && (std::is_same_v<In, ComputeOf<In>> && ...);
+  const int64_t n = k.out_spec().num_elements();
+  if (kAsTheyAre && k.alike() && n <= kElementGrain) [[likely]] {  // the usual small call
+    const void* in[sizeof...(In)];
+    for (size_t i = 0; i < sizeof...(In); ++i) in[i] = k.operands_in()[i].data;
+    if (n > 0) loop.run(&f, k.out<void>(), in, (1u << sizeof...(In)) - 1u, n);
+    return;
+  }
+  RunRows(k, loop, &f);
+}
+// The same for functors that take and return elements as they are, half types too.
+template <class Out, class... In, class F>
+void MovedLoop(KernelContext& k, const F& f) {
+  RunRows(k, internal::LoopOn<F, false, Out, In...>::kLoop, &f);
 }
 
 // Whether some element of input i satisfies the predicate; any strides.
@@ -131,7 +181,7 @@ void LoopOf(KernelContext& k, const F& f, std::index_sequence<I...>) {
 }  // namespace internal
 
 // Kernels of operations with kInputs inputs of one dtype, and a result of that dtype: any floating
-// one, any number, anything.
+// one, any number, anything, integers, integers and bool.
 template <class F, int kInputs = 1>
 absl::Status RunFloat(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
@@ -152,6 +202,22 @@ template <class F, int kInputs = 1>
 absl::Status RunAny(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
+  });
+  return absl::OkStatus();
+}
+template <class F, int kInputs = 1>
+absl::Status RunInteger(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  VisitInteger(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
+  });
+  return absl::OkStatus();
+}
+template <class F, int kInputs = 1>
+absl::Status RunIntegerOrBool(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  VisitIntegerOrBool(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
   });
   return absl::OkStatus();

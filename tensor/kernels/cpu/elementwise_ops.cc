@@ -2,7 +2,21 @@
 
 #include "tensor/kernels/cpu/elementwise_ops.h"
 
-namespace firn::cpu::internal {
+#include "device/status_macros.h"
+
+namespace firn::cpu {
+
+absl::Status CheckDivisor(const KernelContext& k) {
+  if (IsFloating(k.in_spec(1).dtype)) return absl::OkStatus();
+  const bool zero = VisitInteger(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) {
+    return AnyElement<T>(k, 1, [](T v) { return v == T(0); });
+  });
+  FIRN_RETURN_IF(zero, InvalidArgument("y ", k.in_spec(1).ToString(),
+                                       " has a 0: integers cannot be divided by 0"));
+  return absl::OkStatus();
+}
+
+namespace internal {
 
 OpDef UnaryOp(std::string_view doc, DTypeSet dtypes, const AttrsType* attrs, GradFn grad,
               SavedList saves, RunFn run, Elementwise elementwise) {
@@ -46,4 +60,5 @@ OpDef Predicate(OpDef op) {
   return op;
 }
 
-}  // namespace firn::cpu::internal
+}  // namespace internal
+}  // namespace firn::cpu

@@ -2,11 +2,12 @@
 #define FIRN_TENSOR_KERNELS_CPU_ELEMENTWISE_OPS_H_
 
 // Declarations of the operations that are nothing but a scalar functor (see elementwise.h) applied
-// to every element. A stem says what is its own - name, documentation, gradient - and gets the
-// rest:
+// to every element. A page says what is an operation's own - name, documentation, gradient - and
+// gets the rest:
 //
+//   Tensor GradExp(const Tensor& dy, const Tensor& y) { return Mul(dy, y); }
 //   FIRN_REGISTER_OP(exp) {
-//     return cpu::FloatOp<ExpFn>("e to the power x.", Grad, {Saved::Output(0)});
+//     return cpu::FloatOp<ExpFn>("e to the power x.", cpu::FromOutput<GradExp>());
 //   }
 
 #include <initializer_list>
@@ -14,14 +15,20 @@
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
 
 #include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/op_grad.h"
 #include "tensor/op.h"
 #include "tensor/ops/elementwise/promotion.h"
 
 namespace firn::cpu {
 
 using SavedList = std::initializer_list<Saved>;
+
+// An error where the divisor, input 1, is of integers and has a 0: the division would end the
+// process.
+absl::Status CheckDivisor(const KernelContext& k);
 
 // What OpDef::elementwise says of an operation with the functor F.
 template <class F>
@@ -65,11 +72,24 @@ OpDef FloatOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
                            ElementwiseOf<F>());
 }
 
+template <class F>
+OpDef FloatOp(std::string_view doc, OpGrad grad) {
+  OpDef op = FloatOp<F>(doc, grad.rule);
+  op.saves = std::move(grad.saves);
+  return op;
+}
+
 // y = F(x) for floating and integer x.
 template <class F>
 OpDef NumericOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
   return internal::UnaryOp(doc, kNumeric, internal::FunctorAttrs<F>(), grad, saves, RunNumeric<F>,
                            ElementwiseOf<F>());
+}
+template <class F>
+OpDef NumericOp(std::string_view doc, OpGrad grad) {
+  OpDef op = NumericOp<F>(doc, grad.rule);
+  op.saves = std::move(grad.saves);
+  return op;
 }
 
 // z = F(x, y), broadcast, for floating x and y of one dtype.
@@ -93,6 +113,23 @@ OpDef BinaryAnyOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
                             ElementwiseOf<F>());
 }
 
+// Of integers and bool (bits), and of integers. Not differentiable.
+template <class F>
+OpDef BitOp(std::string_view doc) {
+  return internal::UnaryOp(doc, kIntegral | kBoolean, nullptr, nullptr, {}, RunIntegerOrBool<F>,
+                           ElementwiseOf<F>());
+}
+template <class F>
+OpDef BinaryBitOp(std::string_view doc) {
+  return internal::BinaryOp(doc, kIntegral | kBoolean, nullptr, nullptr, {}, RunIntegerOrBool<F, 2>,
+                            ElementwiseOf<F>());
+}
+template <class F>
+OpDef BinaryIntegerOp(std::string_view doc) {
+  return internal::BinaryOp(doc, kIntegral, nullptr, nullptr, {}, RunInteger<F, 2>,
+                            ElementwiseOf<F>());
+}
+
 // dx = F(dy, v): the gradient of an activation, from the value `saved` that it kept.
 template <class F>
 OpDef GradOp(std::string_view doc, std::string_view saved, GradFn grad, SavedList saves) {
@@ -100,11 +137,18 @@ OpDef GradOp(std::string_view doc, std::string_view saved, GradFn grad, SavedLis
                           ElementwiseOf<F>());
 }
 
+template <class F>
+OpDef GradOp(std::string_view doc, std::string_view saved, OpGrad grad) {
+  OpDef op = GradOp<F>(doc, saved, grad.rule, {});
+  op.saves = std::move(grad.saves);
+  return op;
+}
+
 // A bool for every element, from x (and y, broadcast) of any dtype. Not differentiable.
 template <class F>
 OpDef UnaryPredicateOp(std::string_view doc) {
-  return internal::Predicate(
-      internal::UnaryOp(doc, kAnyDType, nullptr, nullptr, {}, RunPredicate<F>, ElementwiseOf<F>()));
+  return internal::Predicate(internal::UnaryOp(doc, kAnyDType, internal::FunctorAttrs<F>(), nullptr,
+                                               {}, RunPredicate<F>, ElementwiseOf<F>()));
 }
 template <class F>
 OpDef BinaryPredicateOp(std::string_view doc) {

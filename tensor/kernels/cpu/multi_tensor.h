@@ -18,9 +18,9 @@ inline constexpr int64_t kMultiTensorBlock = 65536;
 
 // The inputs first, first + cycle, first + 2 cycle, ... of a kernel in a row. Input i and those
 // before the next have as many elements as input i.
-class TensorRow {
+class TensorSeries {
  public:
-  TensorRow(const KernelContext& k, int first, int cycle) : k_(k), first_(first), cycle_(cycle) {
+  TensorSeries(const KernelContext& k, int first, int cycle) : k_(k), first_(first), cycle_(cycle) {
     for (int i = first; i < k.num_inputs(); i += cycle) size_ += k.in_spec(i).num_elements();
   }
 
@@ -31,7 +31,7 @@ class TensorRow {
   void VisitBlock(int64_t block, F f) const {
     const int64_t begin = block * kMultiTensorBlock;
     const int64_t end = std::min(size_, begin + kMultiTensorBlock);
-    int64_t start = 0;  // of the tensor in the row
+    int64_t start = 0;  // of the tensor in the series
     for (int i = first_; i < k_.num_inputs() && start < end; i += cycle_) {
       const int64_t n = k_.in_spec(i).num_elements();
       const int64_t from = std::max(begin, start), to = std::min(end, start + n);

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "tensor/ops/index/advanced_index.h"
 #include "tensor/kernels/cuda/index.cuh"
 #include "tensor/kernels/cuda/scatter.cuh"
+#include "tensor/ops/index/advanced_index.h"
 
 namespace firn::cuda {
 
@@ -53,7 +53,7 @@ struct IndexedPlan {
 // strides.
 inline absl::StatusOr<IndexedPlan> PlanIndexed(const KernelContext& k, const IndexSite& site,
                                                const TensorSpec& x, int first,
-                                               const std::vector<int64_t>& dims) {
+                                               const DimList& dims) {
   FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, ResolveAdvancedIndex(x.shape, k, first, dims));
   const Dims& strides = x.layout.strides;
   IndexedPlan p;
@@ -118,7 +118,7 @@ inline absl::StatusOr<SortedScatter> SortIndexed(const KernelContext& k, const I
 }
 
 // The elements that SortIndexed sorts.
-inline size_t IndexedWorkspace(const KernelQuery& q, int first, const std::vector<int64_t>& dims) {
+inline size_t IndexedWorkspace(const KernelQuery& q, int first, const DimList& dims) {
   const AdvancedIndex a = *ResolveAdvancedIndex(q.in(0).shape, q, first, dims);
   return 2 * static_cast<size_t>(a.positions.num_elements()) * sizeof(uint64_t);
 }

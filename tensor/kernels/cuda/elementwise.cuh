@@ -168,6 +168,18 @@ absl::Status RunAny(KernelContext& k) {
                     [&]<class T>(TypeTag<T>) { return internal::RunWith<kIn, T, T>(k, f); });
 }
 template <class F, int kIn>
+absl::Status RunInteger(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  return VisitInteger(k.in_spec(0).dtype,
+                      [&]<class T>(TypeTag<T>) { return internal::RunWith<kIn, T, T>(k, f); });
+}
+template <class F, int kIn>
+absl::Status RunIntegerOrBool(KernelContext& k) {
+  const F f = MakeFunctor<F>(k);
+  return VisitIntegerOrBool(
+      k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { return internal::RunWith<kIn, T, T>(k, f); });
+}
+template <class F, int kIn>
 absl::Status RunPredicate(KernelContext& k) {
   const F f = MakeFunctor<F>(k);
   return VisitDType(k.in_spec(0).dtype,
@@ -177,7 +189,8 @@ absl::Status RunPredicate(KernelContext& k) {
 inline std::vector<Kernel> ElementwiseKernels(absl::Status (*run)(KernelContext&)) {
   return {{.name = "loop", .device = DeviceType::kCuda, .run = run, .takes = Takes::kElementwise}};
 }
-// Functors of kIn inputs on floating, numeric and all dtypes, and those that give bools.
+// Functors of kIn inputs on floating, numeric and all dtypes, on integers without and with bool,
+// and those that give bools.
 template <class F, int kIn = 1>
 std::vector<Kernel> FloatKernels() {
   return ElementwiseKernels(RunFloat<F, kIn>);
@@ -189,6 +202,14 @@ std::vector<Kernel> NumericKernels() {
 template <class F, int kIn = 1>
 std::vector<Kernel> AnyKernels() {
   return ElementwiseKernels(RunAny<F, kIn>);
+}
+template <class F, int kIn = 1>
+std::vector<Kernel> IntegerKernels() {
+  return ElementwiseKernels(RunInteger<F, kIn>);
+}
+template <class F, int kIn = 1>
+std::vector<Kernel> BitKernels() {
+  return ElementwiseKernels(RunIntegerOrBool<F, kIn>);
 }
 template <class F, int kIn = 1>
 std::vector<Kernel> PredicateKernels() {

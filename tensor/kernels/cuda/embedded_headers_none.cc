@@ -1,4 +1,4 @@
-// The table of headers in builds without CUDA kernels, which compile no rows: it is empty.
+// The table of headers in builds without CUDA kernels, which compile no chains: it is empty.
 #include "tensor/kernels/cuda/embedded_headers.h"
 
 namespace firn::cuda {

@@ -12,7 +12,7 @@
 #include "tensor/kernels/cuda/exp_sum.cuh"
 #include "tensor/kernels/cuda/lines.cuh"
 #include "tensor/op.h"
-#include "tensor/ops/activation/softmax.h"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn::cuda {
 namespace internal {
@@ -71,7 +71,7 @@ struct SoftmaxGradBody {
 // x -> y
 template <class Rule>
 absl::Status RunSoftmax(KernelContext& k) {
-  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<SoftmaxAttrs>().dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<DimAttrs>().dim);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Body = internal::SoftmaxBody<Rule, T>;
     return ForEachLineAlong(k, lines, Body{k.in<T>(0), k.out<T>(), LineShape(lines)});
@@ -81,7 +81,7 @@ absl::Status RunSoftmax(KernelContext& k) {
 // dy, y -> dx
 template <class Rule>
 absl::Status RunSoftmaxGrad(KernelContext& k) {
-  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<SoftmaxAttrs>().dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<DimAttrs>().dim);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Body = internal::SoftmaxGradBody<Rule, T>;
     return ForEachLineAlong(k, lines, Body{k.in<T>(0), k.in<T>(1), k.out<T>(), LineShape(lines)});

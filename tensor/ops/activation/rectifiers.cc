@@ -3,117 +3,114 @@
 // leaky_relu: two slopes. The input is kept, not the result, whose sign says nothing when alpha is
 // negative.
 //
-// hardtanh: x between two bounds.
+// prelu: the same with slopes that are learnt. The operation broadcasts; the function lays the
+// slopes along dimension 1.
+//
+// hardtanh: x between two bounds. hardsigmoid and hardswish borrow its gradient, which is 0 at the
+// ends.
 //
 // elu and its scaled forms (selu, celu), one pass each way. The input is kept: the result does not
 // tell the sides apart when alpha is negative.
-//
-// selu: elu with two constants; not an operation of its own.
 
 #include "tensor/ops/activation/rectifiers.h"
 
 #include "device/inner.h"
 #include "tensor/apply.h"
+#include "tensor/error.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
 #include "tensor/ops/activation/rectifiers_fn.h"
 #include "tensor/ops/compare/compare.h"
-#include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/extremes.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
 
-void GradRelu(GradContext& g) { g.set_grad_input(0, ReluGrad(g.grad_output(), g.output(0))); }
-
-void GradOfGradRelu(GradContext& g) {
-  if (g.needs(0)) g.set_grad_input(0, ReluGrad(g.grad_output(), g.input(1)));
-  if (g.needs(1)) g.set_grad_input(1, ZerosLike(g.grad_output()));
-}
-
-FIRN_REGISTER_OP(relu) {
-  return cpu::NumericOp<ReluFn>("max(x, 0).", GradRelu, {Saved::Output(0)});
-}
+FIRN_REGISTER_OP(relu) { return cpu::NumericOp<ReluFn>("max(x, 0).", cpu::FromOutput<ReluGrad>()); }
 FIRN_REGISTER_OP(relu_grad) {
   return cpu::GradOp<ReluGradFn>("dy where y > 0, else 0: the gradient of relu.", "y",
-                                 GradOfGradRelu, {Saved::Input(1)});
-}
-
-void GradLeakyRelu(GradContext& g) {
-  g.set_grad_input(0, LeakyReluGrad(g.grad_output(), g.input(0), g.attrs<LeakyReluAttrs>()));
-}
-
-void GradOfGradLeakyRelu(GradContext& g) {
-  if (g.needs(0)) {
-    g.set_grad_input(0, LeakyReluGrad(g.grad_output(), g.input(1), g.attrs<LeakyReluAttrs>()));
-  }
-  if (g.needs(1)) g.set_grad_input(1, ZerosLike(g.grad_output()));
+                                 cpu::OfGradient<ReluGrad>());
 }
 
 FIRN_REGISTER_OP(leaky_relu) {
-  return cpu::FloatOp<LeakyReluFn>("x where x > 0, else alpha * x.", GradLeakyRelu,
-                                   {Saved::Input(0)});
+  return cpu::FloatOp<LeakyReluFn>("x where x > 0, else alpha * x.",
+                                   cpu::FromInput<LeakyReluGrad>());
 }
 FIRN_REGISTER_OP(leaky_relu_grad) {
   return cpu::GradOp<LeakyReluGradFn>(
-      "dy where x > 0, else alpha * dy: the gradient of leaky_relu.", "x", GradOfGradLeakyRelu,
-      {Saved::Input(1)});
+      "dy where x > 0, else alpha * dy: the gradient of leaky_relu.", "x",
+      cpu::OfGradient<LeakyReluGrad>());
 }
 
-absl::Status Infer(InferContext& c) {
+void GradPrelu(GradContext& g) {
+  const Tensor &dy = g.grad_output(), &x = g.input(0), &weight = g.input(1);
+  const Tensor positive = Gt(x, 0);
+  if (g.needs(0)) g.set_grad_input(0, Where(positive, dy, Mul(dy, weight)));
+  if (g.needs(1)) g.set_grad_input(1, Where(positive, 0.0, Mul(dy, x)));
+}
+FIRN_REGISTER_OP(prelu) {
+  OpDef op = cpu::BinaryFloatOp<PreluFn>("x where x > 0, else weight * x, broadcast.", GradPrelu,
+                                         {Saved::Input(0), Saved::Input(1)});
+  op.inputs[1].name = "weight";
+  return op;
+}
+
+Tensor GradThreshold(const Tensor& dy, const Tensor& x, const ThresholdAttrs& a) {
+  return Where(Le(x, a.threshold), 0.0, dy);
+}
+FIRN_REGISTER_OP(threshold) {
+  return cpu::FloatOp<ThresholdFn>("x where x > threshold, else value.",
+                                   cpu::FromInput<GradThreshold>());
+}
+
+absl::Status InferHardtanh(InferContext& c) {
   const HardtanhAttrs& a = c.attrs<HardtanhAttrs>();
   FIRN_RETURN_IF(!(a.min <= a.max),
                  InvalidArgument("min ", a.min, " must not be above max ", a.max));
   return InferLikeInput(c);
 }
-
-void GradHardtanh(GradContext& g) {
-  g.set_grad_input(0, HardtanhGrad(g.grad_output(), g.input(0), g.attrs<HardtanhAttrs>()));
-}
-
-void GradOfGradHardtanh(GradContext& g) {
-  if (g.needs(0)) {
-    g.set_grad_input(0, HardtanhGrad(g.grad_output(), g.input(1), g.attrs<HardtanhAttrs>()));
-  }
-  if (g.needs(1)) g.set_grad_input(1, ZerosLike(g.grad_output()));
-}
-
 FIRN_REGISTER_OP(hardtanh) {
-  OpDef op = cpu::FloatOp<HardtanhFn>("x cut off at min and max.", GradHardtanh, {Saved::Input(0)});
-  op.infer = Infer;
+  OpDef op = cpu::FloatOp<HardtanhFn>("x cut off at min and max.", cpu::FromInput<HardtanhGrad>());
+  op.infer = InferHardtanh;
   return op;
 }
 FIRN_REGISTER_OP(hardtanh_grad) {
   return cpu::GradOp<HardtanhGradFn>("dy where min < x < max, else 0: the gradient of hardtanh.",
-                                     "x", GradOfGradHardtanh, {Saved::Input(1)});
+                                     "x", cpu::OfGradient<HardtanhGrad>());
 }
 
-void GradElu(GradContext& g) {
-  g.set_grad_input(0, EluGrad(g.grad_output(), g.input(0), g.attrs<EluAttrs>()));
+Tensor GradHardsigmoid(const Tensor& dy, const Tensor& x, const HardsigmoidAttrs& a) {
+  return Mul(HardtanhGrad(dy, Add(Mul(x, a.alpha), a.beta), {0, 1}), a.alpha);
+}
+FIRN_REGISTER_OP(hardsigmoid) {
+  return cpu::FloatOp<HardsigmoidFn>("alpha * x + beta, cut off at 0 and 1.",
+                                     cpu::FromInput<GradHardsigmoid>());
+}
+
+Tensor GradHardswish(const Tensor& dy, const Tensor& x) {
+  return Add(Mul(dy, Hardsigmoid(x)), Mul(HardtanhGrad(dy, x, {-3, 3}), Div(x, 6)));
+}
+FIRN_REGISTER_OP(hardswish) {
+  return cpu::FloatOp<HardswishFn>("x * hardsigmoid(x).", cpu::FromInput<GradHardswish>());
 }
 
 // On the left e^(c x) has the derivative c e^(c x), on the right the slope is constant. The clamp
 // keeps e^(c x) finite on the right, where it is not used.
-void GradOfGradElu(GradContext& g) {
-  const EluAttrs& a = g.attrs<EluAttrs>();
-  const Tensor& x = g.input(1);
-  if (g.needs(0)) g.set_grad_input(0, EluGrad(g.grad_output(), x, a));
-  if (!g.needs(1)) return;
+Tensor CurveOfElu(const Tensor& x, const EluAttrs& a) {
   const double factor = a.scale * a.alpha * a.input_scale * a.input_scale;
-  const Tensor e = Exp(Mul(Clamp(x, {}, 0.0), a.input_scale));
-  const Tensor left = Mul(Mul(Mul(g.grad_output(), g.input(0)), factor), e);
-  g.set_grad_input(1, Where(Le(x, 0), left, 0.0));
+  return Where(Le(x, 0), Mul(Exp(Mul(Clamp(x, {}, 0.0), a.input_scale)), factor), 0.0);
 }
-
 FIRN_REGISTER_OP(elu) {
   return cpu::FloatOp<EluFn>("scale * (x where x > 0, else alpha * (e^(x * input_scale) - 1)).",
-                             GradElu, {Saved::Input(0)});
+                             cpu::FromInput<EluGrad>());
 }
 FIRN_REGISTER_OP(elu_grad) {
-  return cpu::GradOp<EluGradFn>("The gradient of elu.", "x", GradOfGradElu,
-                                {Saved::Input(0), Saved::Input(1)});
+  return cpu::GradOp<EluGradFn>("The gradient of elu.", "x",
+                                cpu::OfGradient<EluGrad, CurveOfElu>());
 }
 
 }  // namespace
@@ -124,22 +121,48 @@ Tensor inner::ReluGrad(const Tensor& dy, const Tensor& y) {
 }
 
 Tensor LeakyRelu(const Tensor& x, double alpha) {
-  return ApplyFloating(TheOp<"leaky_relu">(), x, LeakyReluAttrs{alpha});
+  return FloatUnary<"leaky_relu">(x, LeakyReluAttrs{alpha});
 }
 Tensor inner::LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs) {
   return Apply1(TheOp<"leaky_relu_grad">(), {dy, x}, attrs);
 }
 
+Tensor Prelu(const Tensor& x, const Tensor& weight) {
+  CheckDefined(x, "prelu", "x");
+  CheckDefined(weight, "prelu", "weight");
+  const int64_t channels = x.rank() > 1 ? x.size(1) : 1;
+  if (weight.rank() > 1 || (weight.num_elements() != 1 && weight.num_elements() != channels)) {
+    RaiseStatus(InvalidArgument("weight must have 1 element or ", channels, ", as dim 1 of x ",
+                                x.shape().ToString(), ", got ", weight.shape().ToString()),
+                "prelu");
+  }
+  Dims sizes(1, weight.num_elements());
+  for (int d = 2; d < x.rank(); ++d) sizes.push_back(1);
+  return FloatBinary<"prelu">(x, Reshape(weight, Shape(sizes.span())));
+}
+
+Tensor Threshold(const Tensor& x, double threshold, double value) {
+  return FloatUnary<"threshold">(x, ThresholdAttrs{threshold, value});
+}
+
 Tensor Hardtanh(const Tensor& x, double min, double max) {
-  return ApplyFloating(TheOp<"hardtanh">(), x, HardtanhAttrs{min, max});
+  return FloatUnary<"hardtanh">(x, HardtanhAttrs{min, max});
 }
 Tensor inner::HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs) {
   return Apply1(TheOp<"hardtanh_grad">(), {dy, x}, attrs);
 }
 
+Tensor Relu6(const Tensor& x) { return Hardtanh(x, 0, 6); }
+
+Tensor Hardsigmoid(const Tensor& x, double alpha, double beta) {
+  return FloatUnary<"hardsigmoid">(x, HardsigmoidAttrs{alpha, beta});
+}
+
+Tensor Hardswish(const Tensor& x) { return FloatUnary<"hardswish">(x); }
+
 Tensor Elu(const Tensor& x, double alpha) { return ScaledElu(x, {.alpha = alpha}); }
 Tensor inner::ScaledElu(const Tensor& x, const EluAttrs& attrs) {
-  return ApplyFloating(TheOp<"elu">(), x, attrs);
+  return FloatUnary<"elu">(x, attrs);
 }
 Tensor inner::EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs) {
   return Apply1(TheOp<"elu_grad">(), {dy, x}, attrs);
@@ -147,6 +170,11 @@ Tensor inner::EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs) 
 
 Tensor Selu(const Tensor& x) {
   return ScaledElu(x, {.alpha = 1.6732632423543772, .scale = 1.0507009873554805});
+}
+
+Tensor Celu(const Tensor& x, double alpha) {
+  if (alpha == 0) RaiseStatus(InvalidArgument("alpha must not be 0"), "celu");
+  return ScaledElu(x, {.alpha = alpha, .input_scale = 1 / alpha});
 }
 
 }  // namespace firn

@@ -28,6 +28,26 @@ namespace inner {
 // Its gradient: dy where x > 0, else alpha * dy.
 Tensor LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs);
 
+struct ThresholdAttrs {
+  double threshold = 0;
+  double value = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("threshold", threshold);
+    v.Field("value", value);
+  }
+};
+}  // namespace inner
+
+// x where x > 0, else weight * x (He et al., 2015). The weight has 1 element or as many as dim 1 of
+// x, one for each channel. The gradient at 0 is the weight's. Integers and bools become f32.
+Tensor Prelu(const Tensor& x, const Tensor& weight);
+
+// x where x > threshold, else `value`; NaN stays. The gradient at the threshold is 0. Integers and
+// bools become f32.
+Tensor Threshold(const Tensor& x, double threshold, double value);
+
+namespace inner {
 struct HardtanhAttrs {
   double min = -1;
   double max = 1;
@@ -47,6 +67,28 @@ namespace inner {
 // Its gradient: dy where min < x < max, else 0.
 Tensor HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs);
 
+struct HardsigmoidAttrs {
+  double alpha = 1.0 / 6;
+  double beta = 0.5;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("alpha", alpha);
+    v.Field("beta", beta);
+  }
+};
+}  // namespace inner
+
+// x cut off at 0 and 6. The gradient at the ends is 0. Integers and bools become f32.
+Tensor Relu6(const Tensor& x);
+
+// alpha * x + beta cut off at 0 and 1; NaN stays. The gradient at the ends is 0. Integers and bools
+// become f32.
+Tensor Hardsigmoid(const Tensor& x, double alpha = 1.0 / 6, double beta = 0.5);
+
+// x * Hardsigmoid(x) (Howard et al., 2019). Integers and bools become f32.
+Tensor Hardswish(const Tensor& x);
+
+namespace inner {
 struct EluAttrs {
   double alpha = 1;
   double scale = 1;        // of the whole
@@ -73,6 +115,10 @@ Tensor EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs);
 // 1.0507 * (x where x > 0, else 1.6733 * (e^x - 1)), the self-normalising constants of Klambauer et
 // al., 2017. Integers and bools become f32.
 Tensor Selu(const Tensor& x);
+
+// x where x > 0, else alpha * (e^(x / alpha) - 1) (Barron, 2017): unlike Elu's, its slope has no
+// jump at 0. Integers and bools become f32. Throws when alpha is 0.
+Tensor Celu(const Tensor& x, double alpha = 1);
 
 }  // namespace firn
 

@@ -22,47 +22,69 @@ struct ReluGradFn {
   }
 };
 
-struct LeakyReluFn {
+struct LeakyReluFn : LeakyReluAttrs {
   using Attrs = LeakyReluAttrs;
-  explicit LeakyReluFn(const LeakyReluAttrs& a) : alpha(a.alpha) {}
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return x > T(0) ? x : static_cast<T>(alpha) * x;
   }
-  double alpha;
 };
 
-struct LeakyReluGradFn {
+struct LeakyReluGradFn : LeakyReluAttrs {
   using Attrs = LeakyReluAttrs;
-  explicit LeakyReluGradFn(const LeakyReluAttrs& a) : alpha(a.alpha) {}
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     return x > T(0) ? dy : static_cast<T>(alpha) * dy;
   }
-  double alpha;
 };
 
-struct HardtanhFn {
+struct PreluFn {
+  FIRN_HOST_DEVICE auto operator()(auto x, auto weight) const { return x > 0 ? x : weight * x; }
+};
+
+struct ThresholdFn : ThresholdAttrs {
+  using Attrs = ThresholdAttrs;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return x <= static_cast<T>(threshold) ? static_cast<T>(value) : x;
+  }
+};
+
+struct HardtanhFn : HardtanhAttrs {
   using Attrs = HardtanhAttrs;
-  explicit HardtanhFn(const HardtanhAttrs& a) : min(a.min), max(a.max) {}
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     const T low = static_cast<T>(min), high = static_cast<T>(max);
     const T raised = x < low ? low : x;
     return raised > high ? high : raised;
   }
-  double min, max;
 };
 
-struct HardtanhGradFn {
+struct HardtanhGradFn : HardtanhAttrs {
   using Attrs = HardtanhAttrs;
-  explicit HardtanhGradFn(const HardtanhAttrs& a) : min(a.min), max(a.max) {}
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const bool outside = (x <= static_cast<T>(min)) | (x >= static_cast<T>(max));
     return outside ? T(0) : dy;
   }
-  double min, max;
+};
+
+struct HardsigmoidFn : HardsigmoidAttrs {
+  using Attrs = HardsigmoidAttrs;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    const T y = static_cast<T>(alpha) * x + static_cast<T>(beta);
+    const T raised = y < T(0) ? T(0) : y;
+    return raised > T(1) ? T(1) : raised;
+  }
+};
+
+struct HardswishFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    const T raised = x < T(-3) ? T(0) : x + T(3);
+    return x * ((raised > T(6) ? T(6) : raised) / T(6));
+  }
 };
 
 struct EluFn {

@@ -44,6 +44,27 @@ FIRN_REGISTER_SAMPLES(leaky_relu_grad) {
       .check_gradient = false;
 }
 
+FIRN_REGISTER_SAMPLES(prelu) {
+  s.Reference([](double x, double weight) { return x > 0 ? x : weight * x; });
+  AddBinary(s, Grid, Normal);
+  s.Add("a slope for each channel", {Grid({2, 8, 3, 3}, 7), Normal({8, 1, 1}, 8)});
+  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, -1}), Values({1, 2, -1, 2, 3, NAN})})
+      .check_gradient = false;
+}
+
+FIRN_REGISTER_SAMPLES(threshold) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const ThresholdAttrs& a = attrs.get<ThresholdAttrs>();
+    return in[0] <= a.threshold ? a.value : in[0];
+  });
+  AddUnary(s, Grid, ThresholdAttrs{});
+  s.Add("other numbers", {Grid({3, 16}, 7)}, ThresholdAttrs{0.5, -20});
+  s.Add("edges", {Values({0.0, -0.0, 1, INFINITY, -INFINITY, NAN})}, ThresholdAttrs{1, 2})
+      .check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, ThresholdAttrs{},
+             "x must be f32, f64, f16 or bf16");
+}
+
 FIRN_REGISTER_SAMPLES(hardtanh) {
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const HardtanhAttrs& a = attrs.get<HardtanhAttrs>();
@@ -64,6 +85,24 @@ FIRN_REGISTER_SAMPLES(hardtanh_grad) {
   AddGradient(s, Grid, HardtanhAttrs{});
   s.Add("edges", {Values({1, 2, 3, 4, 5}), Values({-1, 1, INFINITY, 0.0, NAN})}, HardtanhAttrs{})
       .check_gradient = false;
+}
+
+FIRN_REGISTER_SAMPLES(hardsigmoid) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const HardsigmoidAttrs& a = attrs.get<HardsigmoidAttrs>();
+    return std::isnan(in[0]) ? in[0] : std::clamp(a.alpha * in[0] + a.beta, 0.0, 1.0);
+  });
+  AddUnary(s, Grid, HardsigmoidAttrs{});
+  s.Add("other numbers", {Grid({3, 16}, 7)}, HardsigmoidAttrs{0.2, 0.4});
+  s.Add("edges", {Values({-3, 3, INFINITY, -INFINITY, NAN})}, HardsigmoidAttrs{}).check_gradient =
+      false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, HardsigmoidAttrs{},
+             "x must be f32, f64, f16 or bf16");
+}
+
+FIRN_REGISTER_SAMPLES(hardswish) {
+  AddFloatUnary(s, [](double x) { return x * std::max(std::min(x + 3, 6.0), 0.0) / 6; }, Grid,
+                {3, -3, 2.5});
 }
 
 FIRN_REGISTER_SAMPLES(elu) {

@@ -7,10 +7,13 @@
 // gelu: in both forms one pass each way.
 //
 // softplus: a smooth relu, one pass each way.
+//
+// mish: x tanh(softplus(x)), its gradient made of the two.
 
 #include "tensor/ops/activation/sigmoids.h"
 
 #include "tensor/apply.h"
+#include "tensor/error.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
 #include "tensor/ops/activation/sigmoids_fn.h"
 #include "tensor/ops/compare/compare.h"
@@ -18,64 +21,55 @@
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/power.h"
+#include "tensor/ops/elementwise/sign.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/split.h"
 
 namespace firn {
 namespace {
 
-void GradSigmoid(GradContext& g) { g.set_grad_input(0, SigmoidGrad(g.grad_output(), g.output(0))); }
-
 // d(y (1 - y)) = (1 - 2 y) dy.
-void GradOfGradSigmoid(GradContext& g) {
-  const Tensor& y = g.input(1);
-  if (g.needs(0)) g.set_grad_input(0, SigmoidGrad(g.grad_output(), y));
-  if (g.needs(1)) {
-    g.set_grad_input(1, Mul(Mul(g.grad_output(), g.input(0)), Sub(1, Mul(y, 2))));
-  }
-}
-
+Tensor CurveOfSigmoid(const Tensor& y) { return Sub(1, Mul(y, 2)); }
 FIRN_REGISTER_OP(sigmoid) {
-  return cpu::FloatOp<SigmoidFn>("1 / (1 + e^-x).", GradSigmoid, {Saved::Output(0)});
+  return cpu::FloatOp<SigmoidFn>("1 / (1 + e^-x).", cpu::FromOutput<SigmoidGrad>());
 }
 FIRN_REGISTER_OP(sigmoid_grad) {
   return cpu::GradOp<SigmoidGradFn>("dy * y * (1 - y): the gradient of sigmoid.", "y",
-                                    GradOfGradSigmoid, {Saved::Input(0), Saved::Input(1)});
+                                    cpu::OfGradient<SigmoidGrad, CurveOfSigmoid>());
 }
 
-void GradTanh(GradContext& g) { g.set_grad_input(0, TanhGrad(g.grad_output(), g.output(0))); }
+Tensor GradLogSigmoid(const Tensor& dy, const Tensor& x) { return Mul(dy, Sigmoid(Neg(x))); }
+FIRN_REGISTER_OP(log_sigmoid) {
+  return InFullPrecision(
+      cpu::FloatOp<LogSigmoidFn>("log(sigmoid(x)).", cpu::FromInput<GradLogSigmoid>()));
+}
 
 // d(1 - y^2) = -2 y dy.
-void GradOfGradTanh(GradContext& g) {
-  const Tensor& y = g.input(1);
-  if (g.needs(0)) g.set_grad_input(0, TanhGrad(g.grad_output(), y));
-  if (g.needs(1)) g.set_grad_input(1, Mul(Mul(g.grad_output(), g.input(0)), Mul(y, -2)));
-}
-
+Tensor CurveOfTanh(const Tensor& y) { return Mul(y, -2); }
 FIRN_REGISTER_OP(tanh) {
-  return cpu::FloatOp<TanhFn>("The hyperbolic tangent.", GradTanh, {Saved::Output(0)});
+  return cpu::FloatOp<TanhFn>("The hyperbolic tangent.", cpu::FromOutput<TanhGrad>());
 }
 FIRN_REGISTER_OP(tanh_grad) {
-  return cpu::GradOp<TanhGradFn>("dy * (1 - y * y): the gradient of tanh.", "y", GradOfGradTanh,
-                                 {Saved::Input(0), Saved::Input(1)});
+  return cpu::GradOp<TanhGradFn>("dy * (1 - y * y): the gradient of tanh.", "y",
+                                 cpu::OfGradient<TanhGrad, CurveOfTanh>());
 }
 
-void GradSilu(GradContext& g) { g.set_grad_input(0, SiluGrad(g.grad_output(), g.input(0))); }
+Tensor GradSoftsign(const Tensor& dy, const Tensor& x) { return Div(dy, Square(Add(Abs(x), 1))); }
+FIRN_REGISTER_OP(softsign) {
+  return cpu::FloatOp<SoftsignFn>("x / (1 + |x|).", cpu::FromInput<GradSoftsign>());
+}
 
 // The second derivative of x s(x) is s (1 - s) (2 + x (1 - 2 s)).
-void GradOfGradSilu(GradContext& g) {
-  const Tensor& x = g.input(1);
-  if (g.needs(0)) g.set_grad_input(0, SiluGrad(g.grad_output(), x));
-  if (!g.needs(1)) return;
+Tensor CurveOfSilu(const Tensor& x) {
   const Tensor s = Sigmoid(x);
-  const Tensor second = Mul(Mul(s, Sub(1, s)), Add(Mul(x, Sub(1, Mul(s, 2))), 2));
-  g.set_grad_input(1, Mul(Mul(g.grad_output(), g.input(0)), second));
+  return Mul(Mul(s, Sub(1, s)), Add(Mul(x, Sub(1, Mul(s, 2))), 2));
 }
-
 FIRN_REGISTER_OP(silu) {
-  return cpu::FloatOp<SiluFn>("x * sigmoid(x).", GradSilu, {Saved::Input(0)});
+  return cpu::FloatOp<SiluFn>("x * sigmoid(x).", cpu::FromInput<SiluGrad>());
 }
 FIRN_REGISTER_OP(silu_grad) {
-  return cpu::GradOp<SiluGradFn>("The gradient of silu.", "x", GradOfGradSilu,
-                                 {Saved::Input(0), Saved::Input(1)});
+  return cpu::GradOp<SiluGradFn>("The gradient of silu.", "x",
+                                 cpu::OfGradient<SiluGrad, CurveOfSilu>());
 }
 
 bool IsTanh(const GeluAttrs& a) { return a.approximate == GeluApproximate::kTanh; }
@@ -87,10 +81,6 @@ absl::Status Run(KernelContext& k) {
 absl::Status RunGrad(KernelContext& k) {
   return IsTanh(k.attrs<GeluAttrs>()) ? cpu::RunFloat<GeluTanhGradFn, 2>(k)
                                       : cpu::RunFloat<GeluGradFn, 2>(k);
-}
-
-void GradGelu(GradContext& g) {
-  g.set_grad_input(0, GeluGrad(g.grad_output(), g.input(0), g.attrs<GeluAttrs>()));
 }
 
 // phi(x) (2 - x^2), phi the normal density.
@@ -109,85 +99,96 @@ Tensor TanhSecondDerivative(const Tensor& x) {
   return Mul(Mul(s, Sub(1, s)), Add(Mul(slope, 2), Mul(x, curve)));
 }
 
-void GradOfGradGelu(GradContext& g) {
-  const GeluAttrs& a = g.attrs<GeluAttrs>();
-  const Tensor& x = g.input(1);
-  if (g.needs(0)) g.set_grad_input(0, GeluGrad(g.grad_output(), x, a));
-  if (!g.needs(1)) return;
-  const Tensor second = IsTanh(a) ? TanhSecondDerivative(x) : SecondDerivative(x);
-  g.set_grad_input(1, Mul(Mul(g.grad_output(), g.input(0)), second));
+Tensor CurveOfGelu(const Tensor& x, const GeluAttrs& a) {
+  return IsTanh(a) ? TanhSecondDerivative(x) : SecondDerivative(x);
 }
-
 FIRN_REGISTER_OP(gelu) {
   OpDef op =
-      cpu::FloatOp<GeluFn>("x * P(X <= x) for standard normal X.", GradGelu, {Saved::Input(0)});
+      cpu::FloatOp<GeluFn>("x * P(X <= x) for standard normal X.", cpu::FromInput<GeluGrad>());
   op.attrs = AttrsOf<GeluAttrs>();
   op.kernels = {cpu::ElementwiseKernel(Run)};
   op.elementwise = cpu::ElementwiseOf<EitherGelu<GeluFn, GeluTanhFn>>();
   return op;
 }
 FIRN_REGISTER_OP(gelu_grad) {
-  OpDef op = cpu::GradOp<GeluGradFn>("The gradient of gelu.", "x", GradOfGradGelu,
-                                     {Saved::Input(0), Saved::Input(1)});
+  OpDef op = cpu::GradOp<GeluGradFn>("The gradient of gelu.", "x",
+                                     cpu::OfGradient<GeluGrad, CurveOfGelu>());
   op.attrs = AttrsOf<GeluAttrs>();
   op.kernels = {cpu::ElementwiseKernel(RunGrad)};
   op.elementwise = cpu::ElementwiseOf<EitherGelu<GeluGradFn, GeluTanhGradFn>>();
   return op;
 }
 
-void GradSoftplus(GradContext& g) {
-  g.set_grad_input(0, SoftplusGrad(g.grad_output(), g.input(0), g.attrs<SoftplusAttrs>()));
-}
-
 // The slope s = sigmoid(beta x) has the derivative beta s (1 - s); beyond the threshold it is 1.
-void GradOfGradSoftplus(GradContext& g) {
-  const SoftplusAttrs& a = g.attrs<SoftplusAttrs>();
-  const Tensor& x = g.input(1);
-  if (g.needs(0)) g.set_grad_input(0, SoftplusGrad(g.grad_output(), x, a));
-  if (!g.needs(1)) return;
-  const Tensor u = Mul(x, a.beta);
-  const Tensor second = Mul(SigmoidGrad(Mul(g.grad_output(), a.beta), Sigmoid(u)), g.input(0));
-  g.set_grad_input(1, Where(Gt(u, a.threshold), 0.0, second));
+Tensor CurveOfSoftplus(const Tensor& x, const SoftplusAttrs& a) {
+  const Tensor u = Mul(x, a.beta), s = Sigmoid(u);
+  return Where(Gt(u, a.threshold), 0.0, Mul(Mul(s, Sub(1, s)), a.beta));
 }
-
 FIRN_REGISTER_OP(softplus) {
   return InFullPrecision(cpu::FloatOp<SoftplusFn>(
-      "log(1 + e^(beta x)) / beta, linear beyond threshold.", GradSoftplus, {Saved::Input(0)}));
+      "log(1 + e^(beta x)) / beta, linear beyond threshold.", cpu::FromInput<SoftplusGrad>()));
 }
 FIRN_REGISTER_OP(softplus_grad) {
-  return cpu::GradOp<SoftplusGradFn>("The gradient of softplus.", "x", GradOfGradSoftplus,
-                                     {Saved::Input(0), Saved::Input(1)});
+  return cpu::GradOp<SoftplusGradFn>("The gradient of softplus.", "x",
+                                     cpu::OfGradient<SoftplusGrad, CurveOfSoftplus>());
+}
+
+Tensor GradMish(const Tensor& dy, const Tensor& x) {
+  const Tensor t = Tanh(Softplus(x));
+  return Mul(dy, Add(t, Mul(Mul(x, Sigmoid(x)), Sub(1, Square(t)))));
+}
+FIRN_REGISTER_OP(mish) {
+  return cpu::FloatOp<MishFn>("x * tanh(log(1 + e^x)).", cpu::FromInput<GradMish>());
 }
 
 }  // namespace
 
-Tensor Sigmoid(const Tensor& x) { return ApplyFloating(TheOp<"sigmoid">(), x); }
+Tensor Sigmoid(const Tensor& x) { return FloatUnary<"sigmoid">(x); }
 Tensor inner::SigmoidGrad(const Tensor& dy, const Tensor& y) {
   return Apply1(TheOp<"sigmoid_grad">(), {dy, y});
 }
 
-Tensor Tanh(const Tensor& x) { return ApplyFloating(TheOp<"tanh">(), x); }
+Tensor LogSigmoid(const Tensor& x) { return FloatUnary<"log_sigmoid">(x); }
+
+Tensor Glu(const Tensor& x, int64_t dim) {
+  CheckDefined(x, "glu", "x");
+  const absl::StatusOr<int> at = NormalizeDim(dim, x.shape());
+  RaiseIfError(at.status(), "glu");
+  const int64_t half = x.shape()[*at] / 2;
+  if (x.rank() == 0 || x.shape()[*at] != 2 * half) {
+    RaiseStatus(InvalidArgument("x ", x.shape().ToString(), " must have an even size in dim ", dim),
+                "glu");
+  }
+  const std::vector<Tensor> parts = Split(x, {half, half}, *at);
+  return Mul(parts[0], Sigmoid(parts[1]));
+}
+
+Tensor Tanh(const Tensor& x) { return FloatUnary<"tanh">(x); }
 Tensor inner::TanhGrad(const Tensor& dy, const Tensor& y) {
   return Apply1(TheOp<"tanh_grad">(), {dy, y});
 }
 
-Tensor Silu(const Tensor& x) { return ApplyFloating(TheOp<"silu">(), x); }
+Tensor Softsign(const Tensor& x) { return FloatUnary<"softsign">(x); }
+
+Tensor Silu(const Tensor& x) { return FloatUnary<"silu">(x); }
 Tensor inner::SiluGrad(const Tensor& dy, const Tensor& x) {
   return Apply1(TheOp<"silu_grad">(), {dy, x});
 }
 
 Tensor Gelu(const Tensor& x, GeluApproximate approximate) {
-  return ApplyFloating(TheOp<"gelu">(), x, GeluAttrs{approximate});
+  return FloatUnary<"gelu">(x, GeluAttrs{approximate});
 }
 Tensor inner::GeluGrad(const Tensor& dy, const Tensor& x, const GeluAttrs& attrs) {
   return Apply1(TheOp<"gelu_grad">(), {dy, x}, attrs);
 }
 
 Tensor Softplus(const Tensor& x, double beta, double threshold) {
-  return ApplyFloating(TheOp<"softplus">(), x, SoftplusAttrs{beta, threshold});
+  return FloatUnary<"softplus">(x, SoftplusAttrs{beta, threshold});
 }
 Tensor inner::SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs) {
   return Apply1(TheOp<"softplus_grad">(), {dy, x}, attrs);
 }
+
+Tensor Mish(const Tensor& x) { return FloatUnary<"mish">(x); }
 
 }  // namespace firn

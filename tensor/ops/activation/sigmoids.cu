@@ -6,8 +6,12 @@ namespace firn::sigmoids_cuda {
 FIRN_REGISTER_KERNELS(sigmoid) { return cuda::FloatKernels<SigmoidFn>(); }
 FIRN_REGISTER_KERNELS(sigmoid_grad) { return cuda::FloatKernels<SigmoidGradFn, 2>(); }
 
+FIRN_REGISTER_KERNELS(log_sigmoid) { return cuda::FloatKernels<LogSigmoidFn>(); }
+
 FIRN_REGISTER_KERNELS(tanh) { return cuda::FloatKernels<TanhFn>(); }
 FIRN_REGISTER_KERNELS(tanh_grad) { return cuda::FloatKernels<TanhGradFn, 2>(); }
+
+FIRN_REGISTER_KERNELS(softsign) { return cuda::FloatKernels<SoftsignFn>(); }
 
 FIRN_REGISTER_KERNELS(silu) { return cuda::FloatKernels<SiluFn>(); }
 FIRN_REGISTER_KERNELS(silu_grad) { return cuda::FloatKernels<SiluGradFn, 2>(); }
@@ -19,5 +23,7 @@ FIRN_REGISTER_KERNELS(gelu_grad) {
 
 FIRN_REGISTER_KERNELS(softplus) { return cuda::FloatKernels<SoftplusFn>(); }
 FIRN_REGISTER_KERNELS(softplus_grad) { return cuda::FloatKernels<SoftplusGradFn, 2>(); }
+
+FIRN_REGISTER_KERNELS(mish) { return cuda::FloatKernels<MishFn>(); }
 
 }  // namespace firn::sigmoids_cuda

@@ -13,6 +13,13 @@ namespace inner {
 Tensor SigmoidGrad(const Tensor& dy, const Tensor& y);
 }  // namespace inner
 
+// log(Sigmoid(x)) = -Softplus(-x), finite for every finite x. Integers and bools become f32.
+Tensor LogSigmoid(const Tensor& x);
+
+// The first half of x along `dim` times the Sigmoid of the second (Dauphin et al., 2017). Throws
+// unless that size is even. Integers and bools become f32.
+Tensor Glu(const Tensor& x, int64_t dim = -1);
+
 // The hyperbolic tangent. Integers and bools become f32.
 Tensor Tanh(const Tensor& x);
 
@@ -20,6 +27,9 @@ namespace inner {
 // Its gradient from the result: dy * (1 - y * y).
 Tensor TanhGrad(const Tensor& dy, const Tensor& y);
 }  // namespace inner
+
+// x / (1 + |x|). Integers and bools become f32.
+Tensor Softsign(const Tensor& x);
 
 // x * sigmoid(x), also called swish. Integers and bools become f32.
 Tensor Silu(const Tensor& x);
@@ -70,6 +80,9 @@ namespace inner {
 // Its gradient: dy * sigmoid(beta x), and dy beyond the threshold.
 Tensor SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs);
 }  // namespace inner
+
+// x * Tanh(Softplus(x)) (Misra, 2019). Integers and bools become f32.
+Tensor Mish(const Tensor& x);
 
 }  // namespace firn
 

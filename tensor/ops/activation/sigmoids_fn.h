@@ -20,6 +20,13 @@ struct SigmoidGradFn {
   }
 };
 
+struct LogSigmoidFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return (x < T(0) ? x : T(0)) - math::Log1p(math::Exp(-math::Abs(x)));
+  }
+};
+
 struct TanhFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
@@ -31,6 +38,13 @@ struct TanhGradFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T y) const {
     return dy * (T(1) - y * y);
+  }
+};
+
+struct SoftsignFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    return x / (T(1) + math::Abs(x));
   }
 };
 
@@ -124,6 +138,17 @@ struct SoftplusGradFn {
     return u > static_cast<T>(threshold) ? dy : dy * slope;
   }
   double beta, threshold;
+};
+
+// With n = e^x, tanh(log(1 + n)) = n (n + 2) / (n (n + 2) + 2), which is 1 long before n^2 leaves
+// the range.
+struct MishFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    const T n = math::Exp(x > T(20) ? T(20) : x);
+    const T w = n * (n + T(2));
+    return x * (w / (w + T(2)));
+  }
 };
 
 }  // namespace firn

@@ -7,11 +7,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(sigmoid) {
-  s.Reference([](double x) { return 1 / (1 + std::exp(-x)); });
-  AddUnary(s, Normal);
-  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 30, -30, -95})}).check_gradient =
-      false;
-  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+  AddFloatUnary(s, [](double x) { return 1 / (1 + std::exp(-x)); }, Normal, {30, -30, -95});
 }
 
 FIRN_REGISTER_SAMPLES(sigmoid_grad) {
@@ -19,17 +15,23 @@ FIRN_REGISTER_SAMPLES(sigmoid_grad) {
   AddGradient(s, Positive);
 }
 
+FIRN_REGISTER_SAMPLES(log_sigmoid) {
+  AddFloatUnary(
+      s, [](double x) { return x < 0 ? x - std::log1p(std::exp(x)) : -std::log1p(std::exp(-x)); },
+      Normal, {30, -30, 95, -95, 6e4, -6e4});
+}
+
 FIRN_REGISTER_SAMPLES(tanh) {
-  s.Reference([](double x) { return std::tanh(x); });
-  AddUnary(s, Normal);
-  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 30, -30, 1e-4})}).check_gradient =
-      false;
-  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+  AddFloatUnary(s, [](double x) { return std::tanh(x); }, Normal, {30, -30, 1e-4});
 }
 
 FIRN_REGISTER_SAMPLES(tanh_grad) {
   s.Reference([](double dy, double y) { return dy * (1 - y * y); });
   AddGradient(s, Grid);
+}
+
+FIRN_REGISTER_SAMPLES(softsign) {
+  AddFloatUnary(s, [](double x) { return x / (1 + std::abs(x)); }, Grid, {1, -1, 6e4, 1e-4});
 }
 
 FIRN_REGISTER_SAMPLES(silu) {
@@ -115,6 +117,11 @@ FIRN_REGISTER_SAMPLES(softplus_grad) {
   s.Add("beta and threshold", {Normal({3, 16}), Grid({3, 16}, 7)}, SoftplusAttrs{2, 1.03});
   s.Add("at the threshold", {Values({1, 1, 1}), Values({0.5, 0.75, 1})}, SoftplusAttrs{2, 1.5})
       .check_gradient = false;
+}
+
+FIRN_REGISTER_SAMPLES(mish) {
+  AddFloatUnary(s, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, Normal,
+                {19.5, 20.5, 30, -30, 95, -95, 1e-4, 6e4});
 }
 
 }  // namespace

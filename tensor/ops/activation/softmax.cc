@@ -17,6 +17,7 @@
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn {
 namespace {
@@ -42,34 +43,32 @@ void RunStripSoftmax(const cpu::Strip& s, const T* x, T* y) {
 }
 
 absl::Status RunSoftmax(KernelContext& k) {
-  return cpu::RunAlong(k, k.attrs<SoftmaxAttrs>().dim,
-                       [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
-                         RunStripSoftmax(s, k.in<T>(0), k.out<T>());
-                       });
+  return cpu::RunAlong(k, k.attrs<DimAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
+    RunStripSoftmax(s, k.in<T>(0), k.out<T>());
+  });
 }
 
 absl::Status RunGradientSoftmax(KernelContext& k) {
-  return cpu::RunAlong(
-      k, k.attrs<SoftmaxAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
-        using Acc = AccumulatorOf<T>;
-        const T *dy = k.in<T>(0), *y = k.in<T>(1);
-        Acc sum[cpu::kStripWidth];
-        const auto at = [](const T* p, int64_t i) { return static_cast<Acc>(p[i]); };
-        cpu::SumStrip(
-            s, [&](int64_t i, int64_t) { return at(dy, i) * at(y, i); }, sum);
-        cpu::MapStrip(s, k.out<T>(),
-                      [&](int64_t i, int64_t c) { return at(y, i) * (at(dy, i) - sum[c]); });
-      });
+  return cpu::RunAlong(k, k.attrs<DimAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
+    using Acc = AccumulatorOf<T>;
+    const T *dy = k.in<T>(0), *y = k.in<T>(1);
+    Acc sum[cpu::kStripWidth];
+    const auto at = [](const T* p, int64_t i) { return static_cast<Acc>(p[i]); };
+    cpu::SumStrip(
+        s, [&](int64_t i, int64_t) { return at(dy, i) * at(y, i); }, sum);
+    cpu::MapStrip(s, k.out<T>(),
+                  [&](int64_t i, int64_t c) { return at(y, i) * (at(dy, i) - sum[c]); });
+  });
 }
 
 void GradSoftmax(GradContext& g) {
-  g.set_grad_input(0, SoftmaxGrad(g.grad_output(), g.output(0), g.attrs<SoftmaxAttrs>().dim));
+  g.set_grad_input(0, SoftmaxGrad(g.grad_output(), g.output(0), g.attrs<DimAttrs>().dim));
 }
 
 // For u flowing into dx = y (dy - s), s = sum(dy y):
 //   to dy: y (u - sum(u y))      to y: u (dy - s) - dy sum(u y)
 void GradOfGradientSoftmax(GradContext& g) {
-  const int64_t dim = g.attrs<SoftmaxAttrs>().dim;
+  const int64_t dim = g.attrs<DimAttrs>().dim;
   const Tensor &u = g.grad_output(), &y = g.input(1);
   if (g.needs(0)) g.set_grad_input(0, SoftmaxGrad(u, y, dim));
   if (g.needs(1)) {
@@ -85,7 +84,7 @@ FIRN_REGISTER_OP(softmax) {
       .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating}},
       .outputs = {{.name = "y"}},
-      .attrs = AttrsOf<SoftmaxAttrs>(),
+      .attrs = AttrsOf<DimAttrs>(),
       .infer = InferSoftmax,
       .grad = GradSoftmax,
       .saves = {Saved::Output(0)},
@@ -99,7 +98,7 @@ FIRN_REGISTER_OP(softmax_grad) {
       .doc = "y * (dy - sum(dy * y)): the gradient of softmax.",
       .inputs = {{.name = "dy", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "dy"}},
       .outputs = {{.name = "dx"}},
-      .attrs = AttrsOf<SoftmaxAttrs>(),
+      .attrs = AttrsOf<DimAttrs>(),
       .infer = InferSoftmaxGrad,
       .grad = GradOfGradientSoftmax,
       .saves = {Saved::Input(0), Saved::Input(1)},
@@ -120,35 +119,32 @@ void RunStripLogSoftmax(const cpu::Strip& s, const T* x, T* y) {
 }
 
 absl::Status RunLogSoftmax(KernelContext& k) {
-  return cpu::RunAlong(k, k.attrs<SoftmaxAttrs>().dim,
-                       [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
-                         RunStripLogSoftmax(s, k.in<T>(0), k.out<T>());
-                       });
+  return cpu::RunAlong(k, k.attrs<DimAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
+    RunStripLogSoftmax(s, k.in<T>(0), k.out<T>());
+  });
 }
 
 absl::Status RunGradientLogSoftmax(KernelContext& k) {
-  return cpu::RunAlong(
-      k, k.attrs<SoftmaxAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
-        using Acc = AccumulatorOf<T>;
-        const T *dy = k.in<T>(0), *y = k.in<T>(1);
-        Acc sum[cpu::kStripWidth];
-        const auto at = [](const T* p, int64_t i) { return static_cast<Acc>(p[i]); };
-        cpu::SumStrip(
-            s, [&](int64_t i, int64_t) { return at(dy, i); }, sum);
-        cpu::MapStrip(s, k.out<T>(), [&](int64_t i, int64_t c) {
-          return at(dy, i) - math::Exp(at(y, i)) * sum[c];
-        });
-      });
+  return cpu::RunAlong(k, k.attrs<DimAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
+    using Acc = AccumulatorOf<T>;
+    const T *dy = k.in<T>(0), *y = k.in<T>(1);
+    Acc sum[cpu::kStripWidth];
+    const auto at = [](const T* p, int64_t i) { return static_cast<Acc>(p[i]); };
+    cpu::SumStrip(
+        s, [&](int64_t i, int64_t) { return at(dy, i); }, sum);
+    cpu::MapStrip(s, k.out<T>(),
+                  [&](int64_t i, int64_t c) { return at(dy, i) - math::Exp(at(y, i)) * sum[c]; });
+  });
 }
 
 void GradLogSoftmax(GradContext& g) {
-  g.set_grad_input(0, LogSoftmaxGrad(g.grad_output(), g.output(0), g.attrs<SoftmaxAttrs>().dim));
+  g.set_grad_input(0, LogSoftmaxGrad(g.grad_output(), g.output(0), g.attrs<DimAttrs>().dim));
 }
 
 // For u flowing into dx = dy - p sum(dy), p = exp(y):
 //   to dy: u - sum(u p)      to y: -u p sum(dy)
 void GradOfGradientLogSoftmax(GradContext& g) {
-  const std::vector<int64_t> dim = {g.attrs<SoftmaxAttrs>().dim};
+  const std::vector<int64_t> dim = {g.attrs<DimAttrs>().dim};
   const Tensor weighted = Mul(g.grad_output(), Exp(g.input(1)));
   if (g.needs(0)) g.set_grad_input(0, Sub(g.grad_output(), Sum(weighted, dim, true)));
   if (g.needs(1)) g.set_grad_input(1, Mul(weighted, Mul(Sum(g.input(0), dim, true), -1)));
@@ -160,7 +156,7 @@ FIRN_REGISTER_OP(log_softmax) {
       .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating}},
       .outputs = {{.name = "y"}},
-      .attrs = AttrsOf<SoftmaxAttrs>(),
+      .attrs = AttrsOf<DimAttrs>(),
       .infer = InferSoftmax,
       .grad = GradLogSoftmax,
       .saves = {Saved::Output(0)},
@@ -174,7 +170,7 @@ FIRN_REGISTER_OP(log_softmax_grad) {
       .doc = "dy - exp(y) * sum(dy): the gradient of log_softmax.",
       .inputs = {{.name = "dy", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "dy"}},
       .outputs = {{.name = "dx"}},
-      .attrs = AttrsOf<SoftmaxAttrs>(),
+      .attrs = AttrsOf<DimAttrs>(),
       .infer = InferSoftmaxGrad,
       .grad = GradOfGradientLogSoftmax,
       .saves = {Saved::Input(0), Saved::Input(1)},
@@ -186,20 +182,20 @@ FIRN_REGISTER_OP(log_softmax_grad) {
 }  // namespace
 
 Tensor Softmax(const Tensor& x, int64_t dim) {
-  return Apply1(TheOp<"softmax">(), {x}, SoftmaxAttrs{dim});
+  return Apply1(TheOp<"softmax">(), {x}, DimAttrs{dim});
 }
 Tensor Softmin(const Tensor& x, int64_t dim) { return Softmax(Mul(x, -1), dim); }
 
 Tensor inner::SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
-  return Apply1(TheOp<"softmax_grad">(), {dy, y}, SoftmaxAttrs{dim});
+  return Apply1(TheOp<"softmax_grad">(), {dy, y}, DimAttrs{dim});
 }
 
 Tensor LogSoftmax(const Tensor& x, int64_t dim) {
-  return Apply1(TheOp<"log_softmax">(), {x}, SoftmaxAttrs{dim});
+  return Apply1(TheOp<"log_softmax">(), {x}, DimAttrs{dim});
 }
 
 Tensor inner::LogSoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
-  return Apply1(TheOp<"log_softmax_grad">(), {dy, y}, SoftmaxAttrs{dim});
+  return Apply1(TheOp<"log_softmax_grad">(), {dy, y}, DimAttrs{dim});
 }
 
 }  // namespace firn

@@ -5,17 +5,6 @@
 
 namespace firn {
 
-namespace inner {
-// The attributes of every kind of softmax: one dimension, counted from the end when negative.
-struct SoftmaxAttrs {
-  int64_t dim = -1;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("dim", dim);
-  }
-};
-}  // namespace inner
-
 // x normalised to probabilities along `dim`: y_i = exp(x_i) / sum_j exp(x_j). Any finite values are
 // safe; a line of -inf only gives NaN. Floating dtypes; half types compute in float.
 Tensor Softmax(const Tensor& x, int64_t dim);

@@ -3,11 +3,12 @@
 #include "tensor/ops/activation/softmax_rules.h"
 
 #include "tensor/ops/elementwise/promotion.h"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn {
 
 absl::Status InferSoftmax(InferContext& c) {
-  FIRN_RETURN_IF_ERROR(NormalizeDim(c.attrs<SoftmaxAttrs>().dim, c.shape(0)).status());
+  FIRN_RETURN_IF_ERROR(NormalizeDim(c.attrs<DimAttrs>().dim, c.shape(0)).status());
   return InferLikeInput(c);
 }
 

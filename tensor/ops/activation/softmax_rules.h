@@ -8,7 +8,7 @@
 
 namespace firn {
 
-// Output 0 is like input 0, and the dimension in SoftmaxAttrs exists.
+// Output 0 is like input 0, and the dimension in DimAttrs exists.
 absl::Status InferSoftmax(InferContext& c);
 // As above for a gradient: inputs dy and y have one shape.
 absl::Status InferSoftmaxGrad(InferContext& c);

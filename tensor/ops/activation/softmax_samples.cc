@@ -4,6 +4,7 @@
 
 #include "tensor/ops/activation/softmax.h"
 #include "tensor/ops/scan/line_samples.h"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn::testing {
 namespace {
@@ -13,7 +14,7 @@ constexpr double kInfSoftmax = std::numeric_limits<double>::infinity();
 std::vector<RefTensor> ReferenceSoftmax(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const RefTensor& x = in[0];
   RefTensor y(x.shape);
-  ForEachLine(x.shape, attrs.get<SoftmaxAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
+  ForEachLine(x.shape, attrs.get<DimAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
     double top = -kInfSoftmax, sum = 0;
     for (int64_t j = 0; j < n; ++j) top = std::max(top, x[first + j * step]);
     for (int64_t j = 0; j < n; ++j) sum += std::exp(x[first + j * step] - top);
@@ -27,7 +28,7 @@ std::vector<RefTensor> ReferenceSoftmax(absl::Span<const RefTensor> in, AttrsRef
 std::vector<RefTensor> GradReferenceSoftmax(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const RefTensor &dy = in[0], &y = in[1];
   RefTensor dx(y.shape);
-  ForEachLine(y.shape, attrs.get<SoftmaxAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
+  ForEachLine(y.shape, attrs.get<DimAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
     double dot = 0;
     for (int64_t j = 0; j < n; ++j) dot += dy[first + j * step] * y[first + j * step];
     for (int64_t j = 0; j < n; ++j) {
@@ -39,36 +40,35 @@ std::vector<RefTensor> GradReferenceSoftmax(absl::Span<const RefTensor> in, Attr
 
 FIRN_REGISTER_SAMPLES(softmax) {
   s.Reference(ReferenceSoftmax);
-  s.Add("a vector", {Normal({5})}, SoftmaxAttrs{0});
-  s.Add("rows", {Normal({3, 5})}, SoftmaxAttrs{1});
-  s.Add("columns", {Normal({3, 5})}, SoftmaxAttrs{0});
-  s.Add("channels", {Normal({2, 3, 4, 5})}, SoftmaxAttrs{-3});
-  s.Add("large values", {Uniform({2, 6}, -1e4, 1e4)}, SoftmaxAttrs{-1});
+  s.Add("a vector", {Normal({5})}, DimAttrs{0});
+  s.Add("rows", {Normal({3, 5})}, DimAttrs{1});
+  s.Add("columns", {Normal({3, 5})}, DimAttrs{0});
+  s.Add("channels", {Normal({2, 3, 4, 5})}, DimAttrs{-3});
+  s.Add("large values", {Uniform({2, 6}, -1e4, 1e4)}, DimAttrs{-1});
   s.Add("infinities",
         {Values({-kInfSoftmax, 1, 2, -kInfSoftmax, -kInfSoftmax, -kInfSoftmax, 3, -kInfSoftmax, 0},
                 {3, 3})},
-        SoftmaxAttrs{1})
+        DimAttrs{1})
       .check_gradient = false;
-  s.Add("a scalar", {Normal({})}, SoftmaxAttrs{-1});
-  s.Add("long rows", {Normal({2, 1300})}, SoftmaxAttrs{1}).check_gradient = false;
-  s.Add("wide columns", {Normal({3, 300})}, SoftmaxAttrs{0}).check_gradient = false;
-  s.Add("empty lines", {Normal({3, 0})}, SoftmaxAttrs{1});
-  s.AddLarge("4096x1000", {Normal({4096, 1000})}, SoftmaxAttrs{1}, 5 * 4.1e6, 32.8e6);
-  s.AddLarge("16x20x64x64 channels", {Normal({16, 20, 64, 64})}, SoftmaxAttrs{1}, 5 * 1.3e6,
-             10.5e6);
-  s.AddError("dim", {Normal({3, 5})}, SoftmaxAttrs{2}, "dim 2 is outside [3, 5]");
-  s.AddError("int", {Integers({3, 5}, 0, 9)}, SoftmaxAttrs{1}, "x must be f32, f64, f16 or bf16");
+  s.Add("a scalar", {Normal({})}, DimAttrs{-1});
+  s.Add("long rows", {Normal({2, 1300})}, DimAttrs{1}).check_gradient = false;
+  s.Add("wide columns", {Normal({3, 300})}, DimAttrs{0}).check_gradient = false;
+  s.Add("empty lines", {Normal({3, 0})}, DimAttrs{1});
+  s.AddLarge("4096x1000", {Normal({4096, 1000})}, DimAttrs{1}, 5 * 4.1e6, 32.8e6);
+  s.AddLarge("16x20x64x64 channels", {Normal({16, 20, 64, 64})}, DimAttrs{1}, 5 * 1.3e6, 10.5e6);
+  s.AddError("dim", {Normal({3, 5})}, DimAttrs{2}, "dim 2 is outside [3, 5]");
+  s.AddError("int", {Integers({3, 5}, 0, 9)}, DimAttrs{1}, "x must be f32, f64, f16 or bf16");
 }
 
 FIRN_REGISTER_SAMPLES(softmax_grad) {
   s.Reference(GradReferenceSoftmax);
   s.atol_f32 = 2e-6;  // dy - dot cancels
-  s.Add("a vector", {Normal({5}), Uniform({5}, 0, 1, 2)}, SoftmaxAttrs{0});
-  s.Add("rows", {Normal({3, 5}), Uniform({3, 5}, 0, 1, 2)}, SoftmaxAttrs{1});
-  s.Add("channels", {Normal({2, 3, 4, 5}), Uniform({2, 3, 4, 5}, 0, 1, 2)}, SoftmaxAttrs{1});
-  s.AddLarge("4096x1000", {Normal({4096, 1000}), Uniform({4096, 1000}, 0, 2e-3, 2)},
-             SoftmaxAttrs{1}, 4 * 4.1e6, 49.2e6);
-  s.AddError("shapes", {Normal({3, 5}), Normal({5, 3})}, SoftmaxAttrs{1},
+  s.Add("a vector", {Normal({5}), Uniform({5}, 0, 1, 2)}, DimAttrs{0});
+  s.Add("rows", {Normal({3, 5}), Uniform({3, 5}, 0, 1, 2)}, DimAttrs{1});
+  s.Add("channels", {Normal({2, 3, 4, 5}), Uniform({2, 3, 4, 5}, 0, 1, 2)}, DimAttrs{1});
+  s.AddLarge("4096x1000", {Normal({4096, 1000}), Uniform({4096, 1000}, 0, 2e-3, 2)}, DimAttrs{1},
+             4 * 4.1e6, 49.2e6);
+  s.AddError("shapes", {Normal({3, 5}), Normal({5, 3})}, DimAttrs{1},
              "dy [3, 5] and y [5, 3] differ");
 }
 
@@ -77,7 +77,7 @@ constexpr double kInfLogSoftmax = std::numeric_limits<double>::infinity();
 std::vector<RefTensor> ReferenceLogSoftmax(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const RefTensor& x = in[0];
   RefTensor y(x.shape);
-  ForEachLine(x.shape, attrs.get<SoftmaxAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
+  ForEachLine(x.shape, attrs.get<DimAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
     double top = -kInfLogSoftmax, sum = 0;
     for (int64_t j = 0; j < n; ++j) top = std::max(top, x[first + j * step]);
     for (int64_t j = 0; j < n; ++j) sum += std::exp(x[first + j * step] - top);
@@ -89,7 +89,7 @@ std::vector<RefTensor> ReferenceLogSoftmax(absl::Span<const RefTensor> in, Attrs
 std::vector<RefTensor> GradReferenceLogSoftmax(absl::Span<const RefTensor> in, AttrsRef attrs) {
   const RefTensor &dy = in[0], &y = in[1];
   RefTensor dx(y.shape);
-  ForEachLine(y.shape, attrs.get<SoftmaxAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
+  ForEachLine(y.shape, attrs.get<DimAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
     double sum = 0;
     for (int64_t j = 0; j < n; ++j) sum += dy[first + j * step];
     for (int64_t j = 0; j < n; ++j) {
@@ -101,32 +101,31 @@ std::vector<RefTensor> GradReferenceLogSoftmax(absl::Span<const RefTensor> in, A
 
 FIRN_REGISTER_SAMPLES(log_softmax) {
   s.Reference(ReferenceLogSoftmax);
-  s.Add("a vector", {Normal({5})}, SoftmaxAttrs{0});
-  s.Add("rows", {Normal({3, 5})}, SoftmaxAttrs{1});
-  s.Add("columns", {Normal({3, 5})}, SoftmaxAttrs{0});
-  s.Add("channels", {Normal({2, 3, 4, 5})}, SoftmaxAttrs{-3});
-  s.Add("values of 100", {Uniform({2, 6}, -100, 100)}, SoftmaxAttrs{-1});
-  s.Add("values of 10000", {Uniform({2, 6}, -1e4, 1e4)}, SoftmaxAttrs{-1}).check_gradient = false;
-  s.Add("infinities", {Values({-kInfLogSoftmax, 1, 2, 3, -kInfLogSoftmax, 0}, {2, 3})},
-        SoftmaxAttrs{1})
+  s.Add("a vector", {Normal({5})}, DimAttrs{0});
+  s.Add("rows", {Normal({3, 5})}, DimAttrs{1});
+  s.Add("columns", {Normal({3, 5})}, DimAttrs{0});
+  s.Add("channels", {Normal({2, 3, 4, 5})}, DimAttrs{-3});
+  s.Add("values of 100", {Uniform({2, 6}, -100, 100)}, DimAttrs{-1});
+  s.Add("values of 10000", {Uniform({2, 6}, -1e4, 1e4)}, DimAttrs{-1}).check_gradient = false;
+  s.Add("infinities", {Values({-kInfLogSoftmax, 1, 2, 3, -kInfLogSoftmax, 0}, {2, 3})}, DimAttrs{1})
       .check_gradient = false;
-  s.Add("a scalar", {Normal({})}, SoftmaxAttrs{-1});
-  s.Add("long rows", {Normal({2, 1300})}, SoftmaxAttrs{1}).check_gradient = false;
-  s.Add("wide columns", {Normal({3, 300})}, SoftmaxAttrs{0}).check_gradient = false;
-  s.AddLarge("4096x1000", {Normal({4096, 1000})}, SoftmaxAttrs{1}, 5 * 4.1e6, 32.8e6);
-  s.AddError("dim", {Normal({3, 5})}, SoftmaxAttrs{-3}, "dim -3 is outside [3, 5]");
-  s.AddError("int", {Integers({3, 5}, 0, 9)}, SoftmaxAttrs{1}, "x must be f32, f64, f16 or bf16");
+  s.Add("a scalar", {Normal({})}, DimAttrs{-1});
+  s.Add("long rows", {Normal({2, 1300})}, DimAttrs{1}).check_gradient = false;
+  s.Add("wide columns", {Normal({3, 300})}, DimAttrs{0}).check_gradient = false;
+  s.AddLarge("4096x1000", {Normal({4096, 1000})}, DimAttrs{1}, 5 * 4.1e6, 32.8e6);
+  s.AddError("dim", {Normal({3, 5})}, DimAttrs{-3}, "dim -3 is outside [3, 5]");
+  s.AddError("int", {Integers({3, 5}, 0, 9)}, DimAttrs{1}, "x must be f32, f64, f16 or bf16");
 }
 
 FIRN_REGISTER_SAMPLES(log_softmax_grad) {
   s.Reference(GradReferenceLogSoftmax);
   s.atol_f32 = 2e-6;  // the difference cancels
-  s.Add("a vector", {Normal({5}), Uniform({5}, -3, 0, 2)}, SoftmaxAttrs{0});
-  s.Add("rows", {Normal({3, 5}), Uniform({3, 5}, -3, 0, 2)}, SoftmaxAttrs{1});
-  s.Add("channels", {Normal({2, 3, 4, 5}), Uniform({2, 3, 4, 5}, -3, 0, 2)}, SoftmaxAttrs{1});
-  s.AddLarge("4096x1000", {Normal({4096, 1000}), Uniform({4096, 1000}, -8, -6, 2)}, SoftmaxAttrs{1},
+  s.Add("a vector", {Normal({5}), Uniform({5}, -3, 0, 2)}, DimAttrs{0});
+  s.Add("rows", {Normal({3, 5}), Uniform({3, 5}, -3, 0, 2)}, DimAttrs{1});
+  s.Add("channels", {Normal({2, 3, 4, 5}), Uniform({2, 3, 4, 5}, -3, 0, 2)}, DimAttrs{1});
+  s.AddLarge("4096x1000", {Normal({4096, 1000}), Uniform({4096, 1000}, -8, -6, 2)}, DimAttrs{1},
              4 * 4.1e6, 49.2e6);
-  s.AddError("shapes", {Normal({3, 5}), Normal({5, 3})}, SoftmaxAttrs{1},
+  s.AddError("shapes", {Normal({3, 5}), Normal({5, 3})}, DimAttrs{1},
              "dy [3, 5] and y [5, 3] differ");
 }
 

@@ -1,6 +1,8 @@
 // add: x + alpha * y with broadcasting. The gradient of a broadcast operand is summed to its shape
 // by the tape.
 //
+// add_n: four tensors in a pass (tensor/kernels/sum_of_many.h).
+//
 // sub: x - alpha * y.
 //
 // mul: x * y with broadcasting. d(xy) = y dx + x dy.
@@ -13,8 +15,10 @@
 #include <cmath>
 
 #include "tensor/apply.h"
+#include "tensor/error.h"
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/kernels/sum_of_many.h"
 #include "tensor/op.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic_fn.h"
@@ -53,6 +57,35 @@ FIRN_REGISTER_OP(add) {
       .may_reuse = {{0, 0}, {0, 1}},
       .kernels = {cpu::ElementwiseKernel(RunAdd)},
       .elementwise = cpu::ElementwiseOf<AddAnyFn>(),
+  };
+}
+
+absl::Status RunAddN(KernelContext& k) {
+  return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    return SumOfMany<T>(k, []<class Out, class First, class In>(KernelContext& pass, int count) {
+      cpu::ElementwiseLoop<Out, First, In, In, In>(pass, AddSomeFn{count});
+      return absl::OkStatus();
+    });
+  });
+}
+
+void GradAddN(GradContext& g) {
+  for (int i = 0; i < g.num_inputs(); ++i) {
+    if (g.needs(i)) g.set_grad_input(i, g.grad_output());
+  }
+}
+
+FIRN_REGISTER_OP(add_n) {
+  Kernel loop = cpu::ElementwiseKernel(RunAddN);
+  loop.workspace = WorkspaceOfSum;
+  return {
+      .doc = "The sum of the tensors, broadcast.",
+      .inputs = {{.name = "tensors", .same_dtype_as = "tensors", .variadic = true}},
+      .outputs = {{.name = "sum"}},
+      .infer = InferBroadcast,
+      .grad = GradAddN,
+      .may_reuse = {{0, 0}},
+      .kernels = {loop},
   };
 }
 
@@ -118,18 +151,8 @@ absl::Status InferDiv(InferContext& c) {
   return InferBroadcast(c);
 }
 
-absl::Status CheckDivisor(const KernelContext& k) {
-  if (IsFloating(k.in_spec(1).dtype)) return absl::OkStatus();
-  const bool zero = VisitNumeric(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) {
-    return cpu::AnyElement<T>(k, 1, [](T v) { return v == T(0); });
-  });
-  FIRN_RETURN_IF(zero, InvalidArgument("y ", k.in_spec(1).ToString(),
-                                       " has a 0: integers cannot be divided by 0"));
-  return absl::OkStatus();
-}
-
 absl::Status RunDiv(KernelContext& k) {
-  FIRN_RETURN_IF_ERROR(CheckDivisor(k));
+  FIRN_RETURN_IF_ERROR(cpu::CheckDivisor(k));
   switch (k.attrs<DivAttrs>().rounding) {
     case DivRounding::kTrunc:
       return cpu::RunNumeric<DivTruncFn, 2>(k);
@@ -169,6 +192,18 @@ FIRN_REGISTER_OP(div) {
 
 Tensor Add(const Tensor& x, const Tensor& y, double alpha) {
   return ApplyPromoted(TheOp<"add">(), x, y, AddAttrs{alpha});
+}
+
+Tensor AddN(const std::vector<Tensor>& tensors) {
+  const OpDef& op = TheOp<"add_n">();
+  if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensors, got 0"), op.name);
+  for (const Tensor& t : tensors) CheckDefined(t, op.name, "a tensor");
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) dtype = Promote(dtype, ResultType(tensors[0], t));
+  std::vector<Tensor> cast;
+  for (const Tensor& t : tensors) cast.push_back(AsDType(t, dtype, tensors[0].device()));
+  const absl::InlinedVector<TensorRef, 8> in(cast.begin(), cast.end());
+  return Apply1(op, in);
 }
 
 Tensor Sub(const Tensor& x, const Tensor& y, double alpha) {

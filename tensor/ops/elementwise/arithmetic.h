@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_ARITHMETIC_H_
 
+#include <vector>
+
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -17,6 +19,10 @@ struct AddAttrs {
 
 // x + alpha * y, broadcast; dtypes promote as PyTorch's. For bool, alpha 1 is logical or.
 Tensor Add(const Tensor& x, const Tensor& y, double alpha = 1);
+
+// The sum of one or more tensors, broadcast; dtypes promote as PyTorch's. Half types are added in
+// float and rounded once. For bool it is logical or.
+Tensor AddN(const std::vector<Tensor>& tensors);
 
 namespace inner {
 struct SubAttrs {

@@ -32,6 +32,18 @@ struct AddAnyFn : AddScaledFn {
   explicit AddAnyFn(const AddAttrs& a) : AddScaledFn{a.alpha} {}
 };
 
+// The sum of the first `count` of four.
+struct AddSomeFn {
+  int count;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T a, T b, T c, T d) const {
+    T sum = a;
+    sum = count > 1 ? static_cast<T>(sum + b) : sum;
+    sum = count > 2 ? static_cast<T>(sum + c) : sum;
+    return count > 3 ? static_cast<T>(sum + d) : sum;
+  }
+};
+
 struct SubFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {

@@ -32,6 +32,38 @@ FIRN_REGISTER_SAMPLES(add) {
              "x is f64 but y is i64: convert one with To(...)");
 }
 
+FIRN_REGISTER_SAMPLES(add_n) {
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    Samples pair;
+    pair.Reference([](double x, double y) { return x + y; });
+    std::vector<RefTensor> sum = {in[0]};
+    for (const RefTensor& t : in.subspan(1)) {
+      const RefTensor both[] = {sum[0], t};
+      sum = pair.reference(both, attrs);
+    }
+    return sum;
+  });
+  for (uint64_t count : {1, 2, 3, 4, 5, 7, 8, 11}) {  // passes take four, three, three, ...
+    std::vector<Tensor> tensors;
+    for (uint64_t i = 0; i < count; ++i) tensors.push_back(Uniform({3, 5}, 0.25, 2.25, i));
+    s.Add(std::to_string(count), std::move(tensors));
+  }
+  s.Add("rows and columns", {Normal({4, 1, 3}), Normal({2, 1}, 2), Normal({}, 3), Normal({1}, 4),
+                             Normal({2, 3}, 5), Normal({1, 2, 1}, 6)});
+  s.Add("channels", {Normal({2, 8, 3, 3}), Normal({2, 8, 3, 3}, 2), Normal({2, 8, 3, 3}, 3)});
+  s.Add("nothing", {Normal({0, 3}), Normal({3}, 2), Normal({}, 3)});
+  s.Add("integers", {Integers({9}, -9, 9), Integers({9}, -9, 9, 2), Integers({}, -9, 9, 3)});
+  s.Add("bool", {Booleans({9}), Booleans({9}, 2), Booleans({9}, 3)});
+  s.AddLarge("three of 4M",
+             {Normal({2048, 2048}), Normal({2048, 2048}, 2), Normal({2048, 2048}, 3)}, {}, 8.4e6,
+             67.1e6);
+  s.AddError("shapes", {Normal({3}), Normal({3}), Normal({4})}, {},
+             "shapes [3] and [4] do not broadcast");
+  s.AddError("undefined", {Normal({3}), Tensor()}, {}, "undefined tensor");
+  s.AddError("dtypes", {Normal({3}), Integers({3}, 0, 9)}, {}, "i64");
+  s.AddError("no tensors", {}, {}, "takes at least 1 tensors, got 0");
+}
+
 FIRN_REGISTER_SAMPLES(sub) {
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     return in[0] - attrs.get<SubAttrs>().alpha * in[1];

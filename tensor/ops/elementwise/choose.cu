@@ -19,9 +19,9 @@ absl::Status Run(KernelContext& k) {
   }
 }
 
-FIRN_REGISTER_KERNELS(where) {
-  return cuda::ElementwiseKernels(Run);
-}
+FIRN_REGISTER_KERNELS(where) { return cuda::ElementwiseKernels(Run); }
+FIRN_REGISTER_KERNELS(nan_to_num) { return cuda::NumericKernels<NanToNumFn>(); }
+FIRN_REGISTER_KERNELS(lerp) { return cuda::FloatKernels<LerpFn, 3>(); }
 
 }  // namespace
 }  // namespace firn::choose_cuda

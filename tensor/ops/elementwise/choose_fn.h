@@ -1,7 +1,11 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_CHOOSE_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_CHOOSE_FN_H_
 
+#include <type_traits>
+
+#include "device/inner.h"
 #include "device/macros.h"
+#include "tensor/ops/elementwise/choose.h"
 
 namespace firn {
 
@@ -9,6 +13,30 @@ struct WhereFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(bool condition, T x, T y) const {
     return condition ? x : y;
+  }
+};
+
+struct NanToNumFn : NanToNumAttrs {
+  using Attrs = NanToNumAttrs;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T x) const {
+    if constexpr (std::is_integral_v<T>) {
+      return x;
+    } else {
+      const T infinite = x < T(0) ? static_cast<T>(neginf) : static_cast<T>(posinf);
+      const T number = x - x == T(0) ? x : infinite;
+      return x == x ? number : static_cast<T>(nan);
+    }
+  }
+};
+
+// From the nearer end, so that weights 0 and 1 give the ends themselves.
+struct LerpFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T start, T end, T weight) const {
+    const T from_start = start + weight * (end - start);
+    const T from_end = end - (T(1) - weight) * (end - start);
+    return weight < T(0.5) ? from_start : from_end;
   }
 };
 

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/elementwise_samples.h"
 
 namespace firn::testing {
@@ -26,6 +27,46 @@ FIRN_REGISTER_SAMPLES(where) {
   s.AddError("dtypes", {Booleans({3}), Normal({3}), Integers({3}, 0, 9)}, {},
              "x is f64 but y is i64");
   s.AddError("undefined", {Booleans({3}), Normal({3}), Tensor()}, {}, "y is an undefined tensor");
+}
+
+FIRN_REGISTER_SAMPLES(nan_to_num) {
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const NanToNumAttrs& a = attrs.get<NanToNumAttrs>();
+    return std::isnan(in[0])      ? a.nan
+           : std::isfinite(in[0]) ? in[0]
+           : in[0] > 0            ? a.posinf
+                                  : a.neginf;
+  });
+  AddUnary(s, Normal, NanToNumAttrs{});
+  const Tensor edges = Values({0.0, -0.0, NAN, INFINITY, -INFINITY, 6e4, -6e4});
+  s.Add("numbers", {edges}, NanToNumAttrs{1.5, 1e4, -2}).check_gradient = false;
+  s.Add("the same", {edges}, NanToNumAttrs{NAN, INFINITY, -INFINITY}).check_gradient = false;
+  s.Add("NaN", {edges}, NanToNumAttrs{INFINITY, NAN, NAN}).check_gradient = false;
+  s.Add("integers", {Integers({9}, -9, 9)}, NanToNumAttrs{1, 2, 3});
+  s.AddError("bool", {Booleans({3})}, NanToNumAttrs{},
+             "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
+}
+
+FIRN_REGISTER_SAMPLES(lerp) {
+  ElementReference(s, [](const double* in, AttrsRef) {
+    return in[2] == 1 ? in[1] : in[0] + in[2] * (in[1] - in[0]);
+  });
+  s.Add("vectors", {Normal({7}), Normal({7}, 2), Normal({7}, 3)});
+  s.Add("a number", {Normal({3, 5}), Normal({3, 5}, 2), Values({0.25}, {})});
+  s.Add("rows and columns", {Normal({4, 1, 3}), Normal({2, 1}, 2), Normal({3}, 3)});
+  s.Add("channels", {Normal({2, 8, 3, 3}), Normal({2, 8, 3, 3}, 2), Normal({2, 8, 3, 3}, 3)});
+  s.Add("nothing", {Normal({0, 3}), Normal({3}, 2), Normal({}, 3)});
+  s.Add("the ends", {Values({1, 1, 3e4, 1e-4}), Values({3, 3, 1e-4, 3e4}), Values({0, 1, 1, 0})});
+  s.Add("edges", {Values({INFINITY, 1, NAN}), Values({1, INFINITY, 1}), Values({0.25, 0.25, 0})})
+      .check_gradient = false;
+  s.AddLarge("4M", {Normal({2048, 2048}), Normal({2048, 2048}, 2), Normal({}, 3)}, {}, 12.6e6,
+             50.3e6);
+  s.AddError("shapes", {Normal({2}), Normal({3}), Normal({3})}, {},
+             "shapes [2] and [3] do not broadcast");
+  s.AddError("dtypes", {Normal({3}), Normal({3}), Integers({3}, 0, 9)}, {},
+             "start is f64 but weight is i64");
+  s.AddError("undefined", {Normal({3}), Normal({3}), Tensor()}, {},
+             "weight is an undefined tensor");
 }
 
 }  // namespace

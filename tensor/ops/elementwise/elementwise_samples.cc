@@ -4,6 +4,7 @@
 #include "tensor/ops/elementwise/elementwise_samples.h"
 
 #include <cmath>
+#include <utility>
 
 #include "device/check.h"
 
@@ -57,6 +58,14 @@ void AddUnary(Samples& s, Draw draw, AttrsRef attrs) {
   s.Add("nothing", {draw({0, 3}, 5)}, attrs);
   s.AddLarge("4M", {draw({kLarge, kLarge}, 6)}, attrs, 4.2e6, 33.6e6);
   s.AddError("undefined", {Tensor()}, attrs, "x is an undefined tensor");
+}
+
+void AddFloatUnary(Samples& s, double (*f)(double), Draw draw, std::vector<double> edges) {
+  s.Reference(f);
+  AddUnary(s, draw);
+  edges.insert(edges.end(), {0.0, -0.0, INFINITY, -INFINITY, NAN});
+  s.Add("edges", {Values(std::move(edges))}).check_gradient = false;
+  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
 }
 
 void AddBinary(Samples& s, Draw draw_x, Draw draw_y, AttrsRef attrs) {

@@ -3,6 +3,8 @@
 
 // The samples that all elementwise operations have in common. Test code only.
 
+#include <vector>
+
 #include "tensor/samples.h"
 
 namespace firn::testing {
@@ -21,6 +23,9 @@ Tensor Positive(const Shape& shape, uint64_t seed);
 // One input of ranks 0 to 4 (8 channels, so that it may be blocked), an empty one, a large one, and
 // an undefined one as an error.
 void AddUnary(Samples& s, Draw draw, AttrsRef attrs = {});
+// The reference and all samples of a function of a floating tensor: those of AddUnary, integers as
+// an error, and zeros, infinities, NaN and `edges`, where no gradient is looked at.
+void AddFloatUnary(Samples& s, double (*f)(double), Draw draw, std::vector<double> edges = {});
 // Two inputs, equal and broadcast, with the errors of two inputs.
 void AddBinary(Samples& s, Draw draw_x, Draw draw_y, AttrsRef attrs = {});
 // dy and a saved value of the same shape.

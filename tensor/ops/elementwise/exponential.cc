@@ -1,53 +1,69 @@
-// exp: its own derivative, so only the result is kept.
+// exp and expm1 keep only their results: exp is its own derivative.
 //
-// expm1: dx = dy (y + 1).
-//
-// log: dx = dy / x.
-//
-// log1p: dx = dy / (1 + x).
+// logaddexp: the two shares of the gradient are a softmax of x and y.
 
 #include "tensor/ops/elementwise/exponential.h"
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/ops/activation/sigmoids.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/exponential_fn.h"
+#include "tensor/ops/elementwise/sign.h"
 
 namespace firn {
 namespace {
 
-void GradExp(GradContext& g) { g.set_grad_input(0, Mul(g.grad_output(), g.output(0))); }
-
+Tensor GradExp(const Tensor& dy, const Tensor& y) { return Mul(dy, y); }
 FIRN_REGISTER_OP(exp) {
-  return InFullPrecision(cpu::FloatOp<ExpFn>("e to the power x.", GradExp, {Saved::Output(0)}));
+  return InFullPrecision(cpu::FloatOp<ExpFn>("e to the power x.", cpu::FromOutput<GradExp>()));
 }
 
-void GradExpm1(GradContext& g) { g.set_grad_input(0, Mul(g.grad_output(), Add(g.output(0), 1))); }
-
+Tensor GradExpm1(const Tensor& dy, const Tensor& y) { return Mul(dy, Add(y, 1)); }
 FIRN_REGISTER_OP(expm1) {
-  return InFullPrecision(cpu::FloatOp<Expm1Fn>("e^x - 1.", GradExpm1, {Saved::Output(0)}));
+  return InFullPrecision(cpu::FloatOp<Expm1Fn>("e^x - 1.", cpu::FromOutput<GradExpm1>()));
 }
 
-void GradLog(GradContext& g) { g.set_grad_input(0, Div(g.grad_output(), g.input(0))); }
-
+Tensor GradLog(const Tensor& dy, const Tensor& x) { return Div(dy, x); }
 FIRN_REGISTER_OP(log) {
-  return InFullPrecision(cpu::FloatOp<LogFn>("The natural logarithm.", GradLog, {Saved::Input(0)}));
+  return InFullPrecision(cpu::FloatOp<LogFn>("The natural logarithm.", cpu::FromInput<GradLog>()));
 }
 
-void GradLog1p(GradContext& g) { g.set_grad_input(0, Div(g.grad_output(), Add(g.input(0), 1))); }
-
+Tensor GradLog1p(const Tensor& dy, const Tensor& x) { return Div(dy, Add(x, 1)); }
 FIRN_REGISTER_OP(log1p) {
-  return InFullPrecision(cpu::FloatOp<Log1pFn>("log(1 + x).", GradLog1p, {Saved::Input(0)}));
+  return InFullPrecision(cpu::FloatOp<Log1pFn>("log(1 + x).", cpu::FromInput<GradLog1p>()));
+}
+
+Tensor GradLog2(const Tensor& dy, const Tensor& x) { return Div(dy, Mul(x, 0.693147180559945309)); }
+FIRN_REGISTER_OP(log2) {
+  return InFullPrecision(
+      cpu::FloatOp<Log2Fn>("The logarithm to base 2.", cpu::FromInput<GradLog2>()));
+}
+
+Tensor GradLog10(const Tensor& dy, const Tensor& x) { return Div(dy, Mul(x, 2.30258509299404568)); }
+FIRN_REGISTER_OP(log10) {
+  return InFullPrecision(
+      cpu::FloatOp<Log10Fn>("The logarithm to base 10.", cpu::FromInput<GradLog10>()));
+}
+
+void GradLogaddexp(GradContext& g) {
+  const Tensor difference = Sub(g.input(0), g.input(1));
+  if (g.needs(0)) g.set_grad_input(0, Mul(g.grad_output(), Sigmoid(difference)));
+  if (g.needs(1)) g.set_grad_input(1, Mul(g.grad_output(), Sigmoid(Neg(difference))));
+}
+FIRN_REGISTER_OP(logaddexp) {
+  return cpu::BinaryFloatOp<LogaddexpFn>("log(e^x + e^y), broadcast.", GradLogaddexp,
+                                         {Saved::Input(0), Saved::Input(1)});
 }
 
 }  // namespace
 
-Tensor Exp(const Tensor& x) { return ApplyFloating(TheOp<"exp">(), x); }
-
-Tensor Expm1(const Tensor& x) { return ApplyFloating(TheOp<"expm1">(), x); }
-
-Tensor Log(const Tensor& x) { return ApplyFloating(TheOp<"log">(), x); }
-
-Tensor Log1p(const Tensor& x) { return ApplyFloating(TheOp<"log1p">(), x); }
+Tensor Exp(const Tensor& x) { return FloatUnary<"exp">(x); }
+Tensor Expm1(const Tensor& x) { return FloatUnary<"expm1">(x); }
+Tensor Log(const Tensor& x) { return FloatUnary<"log">(x); }
+Tensor Log1p(const Tensor& x) { return FloatUnary<"log1p">(x); }
+Tensor Log2(const Tensor& x) { return FloatUnary<"log2">(x); }
+Tensor Log10(const Tensor& x) { return FloatUnary<"log10">(x); }
+Tensor Logaddexp(const Tensor& x, const Tensor& y) { return FloatBinary<"logaddexp">(x, y); }
 
 }  // namespace firn

@@ -17,6 +17,16 @@ Tensor Log(const Tensor& x);
 // log(1 + x) without the loss of digits near 0. Integers and bools become f32.
 Tensor Log1p(const Tensor& x);
 
+// The logarithm to base 2: -inf at 0, NaN below. Integers and bools become f32.
+Tensor Log2(const Tensor& x);
+
+// The logarithm to base 10: -inf at 0, NaN below. Integers and bools become f32.
+Tensor Log10(const Tensor& x);
+
+// log(e^x + e^y), broadcast, for x and y of any size: e^x need not be a number of the dtype. Dtypes
+// promote as PyTorch's; integers and bools become f32.
+Tensor Logaddexp(const Tensor& x, const Tensor& y);
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ELEMENTWISE_EXPONENTIAL_H_

@@ -1,35 +1,41 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_EXPONENTIAL_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_EXPONENTIAL_FN_H_
 
-#include "tensor/kernels/math.h"
+#include "tensor/kernels/math_log.h"
 
 namespace firn {
 
 struct ExpFn {
-  template <class T>
-  FIRN_HOST_DEVICE T operator()(T x) const {
-    return math::Exp(x);
-  }
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Exp(x); }
 };
 
 struct Expm1Fn {
-  template <class T>
-  FIRN_HOST_DEVICE T operator()(T x) const {
-    return math::Expm1(x);
-  }
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Expm1(x); }
 };
 
 struct LogFn {
-  template <class T>
-  FIRN_HOST_DEVICE T operator()(T x) const {
-    return math::Log(x);
-  }
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Log(x); }
 };
 
 struct Log1pFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Log1p(x); }
+};
+
+struct Log2Fn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Log2(x); }
+};
+
+struct Log10Fn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Log10(x); }
+};
+
+// log(e^x + e^y) = max(x, y) + log(1 + e^-|x - y|). Two equal infinities have no difference.
+struct LogaddexpFn {
   template <class T>
-  FIRN_HOST_DEVICE T operator()(T x) const {
-    return math::Log1p(x);
+  FIRN_HOST_DEVICE T operator()(T x, T y) const {
+    const T larger = x > y ? x : y;
+    const T sum = larger + math::Log1p(math::Exp(-math::Abs(x - y)));
+    return x == y ? x + T(0.693147180559945309) : sum;
   }
 };
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "tensor/ops/elementwise/elementwise_samples.h"
@@ -6,35 +7,38 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(exp) {
-  s.Reference([](double x) { return std::exp(x); });
-  AddUnary(s, Normal);
-  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 100, -110, 88.5, -87.5})})
-      .check_gradient = false;
-  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+  AddFloatUnary(s, [](double x) { return std::exp(x); }, Normal, {100, -110, 88.5, -87.5});
 }
 
 FIRN_REGISTER_SAMPLES(expm1) {
-  s.Reference([](double x) { return std::expm1(x); });
-  AddUnary(s, Normal);
-  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 100, -110, 1e-4})}).check_gradient =
-      false;
-  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+  AddFloatUnary(s, [](double x) { return std::expm1(x); }, Normal, {100, -110, 1e-4});
 }
 
 FIRN_REGISTER_SAMPLES(log) {
-  s.Reference([](double x) { return std::log(x); });
-  AddUnary(s, Positive);
-  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, -1, 1, 1e-6, 6e4})}).check_gradient =
-      false;
-  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+  AddFloatUnary(s, [](double x) { return std::log(x); }, Positive, {-1, 1, 1e-6, 6e4});
 }
 
 FIRN_REGISTER_SAMPLES(log1p) {
-  s.Reference([](double x) { return std::log1p(x); });
-  AddUnary(s, Positive);
-  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, -1, -2, -0.75, 1e-4, 6e4})})
+  AddFloatUnary(s, [](double x) { return std::log1p(x); }, Positive, {-1, -2, -0.75, 1e-4, 6e4});
+}
+
+FIRN_REGISTER_SAMPLES(log2) {
+  AddFloatUnary(s, [](double x) { return std::log2(x); }, Positive, {-1, 1, 8, 1e-6, 6e4});
+}
+
+FIRN_REGISTER_SAMPLES(log10) {
+  AddFloatUnary(s, [](double x) { return std::log10(x); }, Positive, {-1, 1, 100, 1e-6, 6e4});
+}
+
+FIRN_REGISTER_SAMPLES(logaddexp) {
+  s.Reference([](double x, double y) {
+    return x == y ? x + std::log(2) : std::max(x, y) + std::log1p(std::exp(-std::abs(x - y)));
+  });
+  AddBinary(s, Normal, Normal);
+  s.Add("large", {Values({300, -300, 250, 0.0}), Values({301, -300.5, -250, 30})});
+  s.Add("edges", {Values({1, INFINITY, -INFINITY, INFINITY, -INFINITY, NAN, 0.0}),
+                  Values({1, INFINITY, -INFINITY, -INFINITY, 2, 0.0, NAN})})
       .check_gradient = false;
-  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
 }
 
 }  // namespace

@@ -40,6 +40,16 @@ Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef
 Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y);
 // For one-input operations on floating tensors: integers and bools become f32.
 Tensor ApplyFloating(const OpDef& op, const Tensor& x, AttrsRef attrs = {});
+// The front functions of operations on floating tensors, whose names alone they differ by:
+//   Tensor Exp(const Tensor& x) { return FloatUnary<"exp">(x); }
+template <OpName kName>
+Tensor FloatUnary(const Tensor& x, AttrsRef attrs = {}) {
+  return ApplyFloating(TheOp<kName>(), x, attrs);
+}
+template <OpName kName>
+Tensor FloatBinary(const Tensor& x, const Tensor& y) {
+  return ApplyPromoted(TheOp<kName>(), x, y, {}, /*to_float=*/true);
+}
 // The exact value of a number. Requires: t.impl()->weak_number.
 double NumberValue(const Tensor& t);
 // `x` as `dtype`. A number is converted from its exact value, without an operation.

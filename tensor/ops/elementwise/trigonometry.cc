@@ -1,32 +1,100 @@
-// sin: dx = dy cos(x).
-//
-// cos: dx = -dy sin(x).
+// Each gradient is the textbook's. 1 - x^2 and x^2 - 1 are products, which keep their digits where
+// x is near 1.
 
 #include "tensor/ops/elementwise/trigonometry.h"
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
 #include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/power.h"
 #include "tensor/ops/elementwise/sign.h"
 #include "tensor/ops/elementwise/trigonometry_fn.h"
 
 namespace firn {
 namespace {
 
-void GradSin(GradContext& g) { g.set_grad_input(0, Mul(g.grad_output(), Cos(g.input(0)))); }
+Tensor GradSin(const Tensor& dy, const Tensor& x) { return Mul(dy, Cos(x)); }
+FIRN_REGISTER_OP(sin) { return cpu::FloatOp<SinFn>("The sine of x.", cpu::FromInput<GradSin>()); }
 
-FIRN_REGISTER_OP(sin) { return cpu::FloatOp<SinFn>("The sine of x.", GradSin, {Saved::Input(0)}); }
+Tensor GradCos(const Tensor& dy, const Tensor& x) { return Neg(Mul(dy, Sin(x))); }
+FIRN_REGISTER_OP(cos) { return cpu::FloatOp<CosFn>("The cosine of x.", cpu::FromInput<GradCos>()); }
 
-void GradCos(GradContext& g) { g.set_grad_input(0, Neg(Mul(g.grad_output(), Sin(g.input(0))))); }
+Tensor GradTan(const Tensor& dy, const Tensor& y) { return Mul(dy, Add(Square(y), 1)); }
+FIRN_REGISTER_OP(tan) {
+  return InFullPrecision(cpu::FloatOp<TanFn>("The tangent of x.", cpu::FromOutput<GradTan>()));
+}
 
-FIRN_REGISTER_OP(cos) {
-  return cpu::FloatOp<CosFn>("The cosine of x.", GradCos, {Saved::Input(0)});
+Tensor GradAsin(const Tensor& dy, const Tensor& x) {
+  return Mul(dy, Rsqrt(Mul(Sub(1, x), Add(x, 1))));
+}
+FIRN_REGISTER_OP(asin) {
+  return InFullPrecision(cpu::FloatOp<AsinFn>("The arc sine of x.", cpu::FromInput<GradAsin>()));
+}
+
+Tensor GradAcos(const Tensor& dy, const Tensor& x) { return Neg(GradAsin(dy, x)); }
+FIRN_REGISTER_OP(acos) {
+  return InFullPrecision(cpu::FloatOp<AcosFn>("The arc cosine of x.", cpu::FromInput<GradAcos>()));
+}
+
+Tensor GradAtan(const Tensor& dy, const Tensor& x) { return Div(dy, Add(Square(x), 1)); }
+FIRN_REGISTER_OP(atan) {
+  return cpu::FloatOp<AtanFn>("The arc tangent of x.", cpu::FromInput<GradAtan>());
+}
+
+Tensor GradSinh(const Tensor& dy, const Tensor& x) { return Mul(dy, Cosh(x)); }
+FIRN_REGISTER_OP(sinh) {
+  return InFullPrecision(cpu::FloatOp<SinhFn>("The hyperbolic sine.", cpu::FromInput<GradSinh>()));
+}
+
+Tensor GradCosh(const Tensor& dy, const Tensor& x) { return Mul(dy, Sinh(x)); }
+FIRN_REGISTER_OP(cosh) {
+  return InFullPrecision(
+      cpu::FloatOp<CoshFn>("The hyperbolic cosine.", cpu::FromInput<GradCosh>()));
+}
+
+Tensor GradAsinh(const Tensor& dy, const Tensor& x) { return Mul(dy, Rsqrt(Add(Square(x), 1))); }
+FIRN_REGISTER_OP(asinh) {
+  return cpu::FloatOp<AsinhFn>("The inverse hyperbolic sine.", cpu::FromInput<GradAsinh>());
+}
+
+Tensor GradAcosh(const Tensor& dy, const Tensor& x) {
+  return Mul(dy, Rsqrt(Mul(Sub(x, 1), Add(x, 1))));
+}
+FIRN_REGISTER_OP(acosh) {
+  return cpu::FloatOp<AcoshFn>("The inverse hyperbolic cosine.", cpu::FromInput<GradAcosh>());
+}
+
+Tensor GradAtanh(const Tensor& dy, const Tensor& x) { return Div(dy, Mul(Sub(1, x), Add(x, 1))); }
+FIRN_REGISTER_OP(atanh) {
+  return cpu::FloatOp<AtanhFn>("The inverse hyperbolic tangent.", cpu::FromInput<GradAtanh>());
+}
+
+void GradAtan2(GradContext& g) {
+  const Tensor &y = g.input(0), &x = g.input(1);
+  const Tensor scaled = Div(g.grad_output(), Add(Square(x), Square(y)));
+  if (g.needs(0)) g.set_grad_input(0, Mul(scaled, x));
+  if (g.needs(1)) g.set_grad_input(1, Neg(Mul(scaled, y)));
+}
+FIRN_REGISTER_OP(atan2) {
+  OpDef op = cpu::BinaryFloatOp<Atan2Fn>("The angle of the point (x, y), broadcast.", GradAtan2,
+                                         {Saved::Input(0), Saved::Input(1)});
+  op.inputs = {{.name = "y", .dtypes = kFloating}, {.name = "x", .same_dtype_as = "y"}};
+  return op;
 }
 
 }  // namespace
 
-Tensor Sin(const Tensor& x) { return ApplyFloating(TheOp<"sin">(), x); }
-
-Tensor Cos(const Tensor& x) { return ApplyFloating(TheOp<"cos">(), x); }
+Tensor Sin(const Tensor& x) { return FloatUnary<"sin">(x); }
+Tensor Cos(const Tensor& x) { return FloatUnary<"cos">(x); }
+Tensor Tan(const Tensor& x) { return FloatUnary<"tan">(x); }
+Tensor Asin(const Tensor& x) { return FloatUnary<"asin">(x); }
+Tensor Acos(const Tensor& x) { return FloatUnary<"acos">(x); }
+Tensor Atan(const Tensor& x) { return FloatUnary<"atan">(x); }
+Tensor Sinh(const Tensor& x) { return FloatUnary<"sinh">(x); }
+Tensor Cosh(const Tensor& x) { return FloatUnary<"cosh">(x); }
+Tensor Asinh(const Tensor& x) { return FloatUnary<"asinh">(x); }
+Tensor Acosh(const Tensor& x) { return FloatUnary<"acosh">(x); }
+Tensor Atanh(const Tensor& x) { return FloatUnary<"atanh">(x); }
+Tensor Atan2(const Tensor& y, const Tensor& x) { return FloatBinary<"atan2">(y, x); }
 
 }  // namespace firn

@@ -1,22 +1,58 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_TRIGONOMETRY_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_TRIGONOMETRY_FN_H_
 
+#include "tensor/kernels/math_arc.h"
+#include "tensor/kernels/math_log.h"
 #include "tensor/kernels/math_trig.h"
 
 namespace firn {
 
 struct SinFn {
-  template <class T>
-  FIRN_HOST_DEVICE T operator()(T x) const {
-    return math::Sin(x);
-  }
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Sin(x); }
 };
 
 struct CosFn {
-  template <class T>
-  FIRN_HOST_DEVICE T operator()(T x) const {
-    return math::Cos(x);
-  }
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Cos(x); }
+};
+
+struct TanFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Tan(x); }
+};
+
+struct AsinFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Asin(x); }
+};
+
+struct AcosFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Acos(x); }
+};
+
+struct AtanFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Atan(x); }
+};
+
+struct SinhFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Sinh(x); }
+};
+
+struct CoshFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Cosh(x); }
+};
+
+struct AsinhFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Asinh(x); }
+};
+
+struct AcoshFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Acosh(x); }
+};
+
+struct AtanhFn {
+  FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Atanh(x); }
+};
+
+struct Atan2Fn {
+  FIRN_HOST_DEVICE auto operator()(auto y, auto x) const { return math::Atan2(y, x); }
 };
 
 }  // namespace firn

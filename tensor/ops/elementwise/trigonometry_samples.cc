@@ -5,20 +5,60 @@
 namespace firn::testing {
 namespace {
 
+Tensor Inside(const Shape& shape, uint64_t seed) { return Uniform(shape, -0.9, 0.9, seed); }
+Tensor AboveOne(const Shape& shape, uint64_t seed) { return Uniform(shape, 1.25, 3, seed); }
+
 FIRN_REGISTER_SAMPLES(sin) {
-  s.Reference([](double x) { return std::sin(x); });
-  AddUnary(s, Normal);
-  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 3.140625, 100, 30000, -6e4})})
-      .check_gradient = false;
-  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
+  AddFloatUnary(s, [](double x) { return std::sin(x); }, Normal, {3.140625, 100, 30000, -6e4});
 }
 
 FIRN_REGISTER_SAMPLES(cos) {
-  s.Reference([](double x) { return std::cos(x); });
-  AddUnary(s, Normal);
-  s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, 3.140625, 100, 30000, -6e4})})
+  AddFloatUnary(s, [](double x) { return std::cos(x); }, Normal, {3.140625, 100, 30000, -6e4});
+}
+
+FIRN_REGISTER_SAMPLES(tan) {
+  AddFloatUnary(s, [](double x) { return std::tan(x); }, Inside, {3.140625, 1.5, 100, 30000});
+}
+
+FIRN_REGISTER_SAMPLES(asin) {
+  AddFloatUnary(s, [](double x) { return std::asin(x); }, Inside, {1, -1, 1.5, 0.5});
+}
+
+FIRN_REGISTER_SAMPLES(acos) {
+  AddFloatUnary(s, [](double x) { return std::acos(x); }, Inside, {1, -1, 1.5, 0.5});
+}
+
+FIRN_REGISTER_SAMPLES(atan) {
+  AddFloatUnary(s, [](double x) { return std::atan(x); }, Normal, {1, -1, 2, 1e4});
+}
+
+FIRN_REGISTER_SAMPLES(sinh) {
+  AddFloatUnary(s, [](double x) { return std::sinh(x); }, Normal, {1, 10, -10, 89.25, 100, 1e-4});
+}
+
+FIRN_REGISTER_SAMPLES(cosh) {
+  AddFloatUnary(s, [](double x) { return std::cosh(x); }, Normal, {1, 10, -10, 89.25, 100, 1e-4});
+}
+
+FIRN_REGISTER_SAMPLES(asinh) {
+  AddFloatUnary(s, [](double x) { return std::asinh(x); }, Normal, {1, -3, 1e4, 1e-4});
+}
+
+FIRN_REGISTER_SAMPLES(acosh) {
+  AddFloatUnary(s, [](double x) { return std::acosh(x); }, AboveOne, {1, 0.5, -2, 6e4});
+}
+
+FIRN_REGISTER_SAMPLES(atanh) {
+  AddFloatUnary(s, [](double x) { return std::atanh(x); }, Inside, {1, -1, 1.5, 1e-4});
+}
+
+FIRN_REGISTER_SAMPLES(atan2) {
+  s.Reference([](double y, double x) { return std::atan2(y, x); });
+  AddBinary(s, Normal, Positive);
+  s.Add("quadrants", {Values({1, 1, -1, -1, 2, -2, 0.5}), Values({2, -2, 2, -2, 0.25, -0.5, -1})});
+  s.Add("edges", {Values({0.0, -0.0, 0.0, -0.0, 1, INFINITY, INFINITY, 1, NAN, 1}),
+                  Values({0.0, 0.0, -0.0, -1, 0.0, INFINITY, -INFINITY, INFINITY, 0.0, NAN})})
       .check_gradient = false;
-  s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
 }
 
 }  // namespace

@@ -237,7 +237,7 @@ FIRN_REGISTER_OP(index_write) {
 Tensor Index(const Tensor& x, const IndexArrays& indices) {
   if (indices.arrays.empty()) return Identity(x);
   if (indices.arrays.size() == 1) {
-    return IndexSelect(x, static_cast<int>(indices.dims[0]), indices.arrays[0]);
+    return IndexSelect(x, indices.dims[0], indices.arrays[0]);
   }
   absl::InlinedVector<TensorRef, 8> in = {x};
   in.insert(in.end(), indices.arrays.begin(), indices.arrays.end());

@@ -11,7 +11,7 @@ namespace inner {
 struct IndexArrays;
 
 struct IndexAttrs {
-  std::vector<int64_t> dims;  // of x, one for each index tensor, ascending
+  DimList dims;  // of x, one for each index tensor, ascending
   template <class V>
   void Visit(V& v) {
     v.Field("dims", dims);
@@ -34,7 +34,7 @@ namespace inner {
 struct IndexArrays;
 
 struct IndexPutAttrs {
-  std::vector<int64_t> dims;  // of x, one for each index tensor, ascending
+  DimList dims;  // of x, one for each index tensor, ascending
   bool accumulate = false;
   template <class V>
   void Visit(V& v) {

@@ -14,8 +14,8 @@
 namespace firn {
 namespace inner::internal {
 
-absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Shape*>& indices,
-                                      const std::vector<int64_t>& dims) {
+absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, absl::Span<const Shape* const> indices,
+                                      const DimList& dims) {
   FIRN_RETURN_IF(dims.size() != indices.size(),
                  InvalidArgument(dims.size(), " dims for ", indices.size(), " index tensors"));
   FIRN_RETURN_IF(indices.empty(), InvalidArgument("there is no index tensor"));
@@ -47,9 +47,9 @@ absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Sh
                  InvalidArgument("the result would have ", rank, " dimensions, at most ", kMaxRank,
                                  " are possible"));
   Dims sizes;
-  for (int64_t d : a.before.span()) sizes.push_back(x[static_cast<int>(d)]);
+  for (int64_t d : a.before.span()) sizes.push_back(x[d]);
   for (int64_t n : a.positions) sizes.push_back(n);
-  for (int64_t d : a.after.span()) sizes.push_back(x[static_cast<int>(d)]);
+  for (int64_t d : a.after.span()) sizes.push_back(x[d]);
   FIRN_ASSIGN_OR_RETURN(a.result, Shape::Make(sizes.span()));
   return a;
 }
@@ -57,9 +57,9 @@ absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Sh
 }  // namespace inner::internal
 
 absl::StatusOr<IndexBounds> AdvancedIndexBounds(const KernelQuery& q, int i, int first,
-                                                const std::vector<int64_t>& dims) {
+                                                const DimList& dims) {
   const Shape& x = q.in(0).shape;
-  FIRN_ASSIGN_OR_RETURN(const int dim, NormalizeDim(dims[static_cast<size_t>(i - first)], x));
+  FIRN_ASSIGN_OR_RETURN(const int dim, NormalizeDim(dims[i - first], x));
   return WrappingBounds(x[dim]);
 }
 

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "tensor/op.h"
 
 namespace firn {
@@ -25,18 +27,18 @@ struct AdvancedIndex {
 // Of a call whose index tensors are the inputs from `first` on.
 template <class Context>
 absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context& c, int first,
-                                                   const std::vector<int64_t>& dims);
+                                                   const DimList& dims);
 
 // The values allowed in input i of such a call.
 absl::StatusOr<IndexBounds> AdvancedIndexBounds(const KernelQuery& q, int i, int first,
-                                                const std::vector<int64_t>& dims);
+                                                const DimList& dims);
 
 namespace inner {
 // Index tensors as the operations take them, from what a user gives: one entry for each leading
 // dimension of x, undefined for a whole dimension; a bool tensor stands for as many dimensions as
 // it has and means the indices at which it is true. Throws in the name of `op`.
 struct IndexArrays {
-  std::vector<int64_t> dims;
+  DimList dims;
   std::vector<Tensor> arrays;
 };
 }  // namespace inner
@@ -55,8 +57,8 @@ std::vector<Tensor> WriteInputs(const Tensor& x, const IndexArrays& indices, con
                                 std::string_view op);
 
 namespace inner::internal {
-absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, const std::vector<const Shape*>& indices,
-                                      const std::vector<int64_t>& dims);
+absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, absl::Span<const Shape* const> indices,
+                                      const DimList& dims);
 inline const Shape& ShapeOf(const InferContext& c, int i) { return c.shape(i); }
 inline const Shape& ShapeOf(const KernelContext& k, int i) { return k.in_spec(i).shape; }
 inline const Shape& ShapeOf(const KernelQuery& q, int i) { return q.in(i).shape; }
@@ -64,8 +66,8 @@ inline const Shape& ShapeOf(const KernelQuery& q, int i) { return q.in(i).shape;
 
 template <class Context>
 absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context& c, int first,
-                                                   const std::vector<int64_t>& dims) {
-  std::vector<const Shape*> shapes;
+                                                   const DimList& dims) {
+  absl::InlinedVector<const Shape*, kMaxRank> shapes;  // more are refused
   for (int i = first; i < c.num_inputs(); ++i) shapes.push_back(&internal::ShapeOf(c, i));
   return internal::Resolve(x, shapes, dims);
 }

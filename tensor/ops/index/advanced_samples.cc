@@ -19,12 +19,12 @@ int64_t At(const RefTensor& t, absl::Span<const int64_t> position) {
 FIRN_REGISTER_SAMPLES(index) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const RefTensor& x = in[0];
-    std::vector<int64_t> dims = attrs.get<IndexAttrs>().dims;
+    DimList dims = attrs.get<IndexAttrs>().dims;
     for (int64_t& d : dims) d = d < 0 ? d + x.shape.rank() : d;
     Shape positions = in[1].shape;
     for (size_t k = 2; k < in.size(); ++k) positions = *BroadcastShapes(positions, in[k].shape);
-    const bool together = dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size());
-    const size_t lead = together ? static_cast<size_t>(dims.front()) : 0;
+    const bool together = dims[dims.rank - 1] - dims[0] + 1 == static_cast<int64_t>(dims.size());
+    const size_t lead = together ? static_cast<size_t>(dims[0]) : 0;
     std::vector<int64_t> rest;  // dimensions of x that stay
     for (int64_t d = 0; d < x.shape.rank(); ++d) {
       if (std::find(dims.begin(), dims.end(), d) == dims.end()) rest.push_back(d);

@@ -9,6 +9,7 @@
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/index.h"
 #include "tensor/ops/index/index_rules.h"
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/pad.h"
 #include "tensor/ops/shape/view.h"
 #include "tensor/ops/shape/views.h"
@@ -51,9 +52,8 @@ absl::Status RunGather(KernelContext& k) {
 
 void GradGather(GradContext& g) {
   const TensorSpec& x = g.input_spec(0);
-  g.set_grad_input(
-      0, ScatterAdd(ExpandedZeros(x.shape, x.dtype, x.device),
-                    static_cast<int>(g.attrs<DimAttrs>().dim), g.input(1), g.grad_output()));
+  g.set_grad_input(0, ScatterAdd(ExpandedZeros(x.shape, x.dtype, x.device), g.attrs<DimAttrs>().dim,
+                                 g.input(1), g.grad_output()));
 }
 
 FIRN_REGISTER_OP(gather) {
@@ -133,7 +133,7 @@ void GradScatterAdd(GradContext& g) {
   g.set_grad_input(0, g.grad_output());
   if (!g.needs(2)) return;
   const Tensor& indices = g.input(1);
-  const Tensor at = Gather(g.grad_output(), static_cast<int>(g.attrs<DimAttrs>().dim), indices);
+  const Tensor at = Gather(g.grad_output(), g.attrs<DimAttrs>().dim, indices);
   const Shape& source = g.input_shape(2);
   std::vector<int64_t> rest;  // of source, beyond the indices: zeros
   for (int d = source.rank() - 1; d >= 0; --d) {
@@ -167,11 +167,11 @@ FIRN_REGISTER_OP(scatter_add) {
 
 }  // namespace
 
-Tensor Gather(const Tensor& x, int dim, const Tensor& indices) {
+Tensor Gather(const Tensor& x, int64_t dim, const Tensor& indices) {
   return Apply1(TheOp<"gather">(), {x, indices}, DimAttrs{dim});
 }
 
-Tensor ScatterAdd(const Tensor& x, int dim, const Tensor& indices, const Tensor& source) {
+Tensor ScatterAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source) {
   return Apply1(TheOp<"scatter_add">(), {x, indices, source}, DimAttrs{dim});
 }
 

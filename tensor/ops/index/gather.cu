@@ -10,6 +10,7 @@
 #include "tensor/kernels/width.h"
 #include "tensor/ops/index/gather.h"
 #include "tensor/ops/index/index_rules.h"
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/reorder.h"
 
 namespace firn::gather_cuda {

@@ -1,4 +1,5 @@
 #include "tensor/ops/index/gather.h"
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/views.h"
 #include "tensor/samples.h"
 

@@ -157,7 +157,7 @@ FIRN_REGISTER_OP(index_add) {
 
 }  // namespace
 
-Tensor IndexSelect(const Tensor& x, int dim, const Tensor& indices, int batch_dims) {
+Tensor IndexSelect(const Tensor& x, int64_t dim, const Tensor& indices, int64_t batch_dims) {
   return Apply1(TheOp<"index_select">(), {x, indices}, IndexSelectAttrs{dim, batch_dims});
 }
 
@@ -166,8 +166,8 @@ Tensor IndexAdd(const Tensor& x, const Tensor& indices, const Tensor& source,
   return Apply1(TheOp<"index_add">(), {x, indices, source}, attrs);
 }
 
-Tensor IndexAdd(const Tensor& x, int dim, const Tensor& indices, const Tensor& source, double alpha,
-                int batch_dims) {
+Tensor IndexAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source,
+                double alpha, int64_t batch_dims) {
   return IndexAdd(x, indices, source, IndexAddAttrs{{dim, batch_dims}, alpha});
 }
 

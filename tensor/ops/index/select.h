@@ -30,7 +30,7 @@ struct IndexSelectAttrs {
 // With batch_dims = n the first n dimensions of x and indices go together:
 //   y[n.., a.., i.., b..] = x[n.., a.., indices[n.., i..], b..]
 // Negative indices count from the end. Throws on an index outside x's dimension.
-Tensor IndexSelect(const Tensor& x, int dim, const Tensor& indices, int batch_dims = 0);
+Tensor IndexSelect(const Tensor& x, int64_t dim, const Tensor& indices, int64_t batch_dims = 0);
 
 namespace inner {
 struct IndexAddAttrs {
@@ -48,8 +48,8 @@ struct IndexAddAttrs {
 // shape of IndexSelect(x, dim, indices, batch_dims) and x's dtype). An index that occurs several
 // times adds several times, in order: results do not depend on threads. Negative indices count from
 // the end. Throws on an index outside x's dimension.
-Tensor IndexAdd(const Tensor& x, int dim, const Tensor& indices, const Tensor& source,
-                double alpha = 1, int batch_dims = 0);
+Tensor IndexAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source,
+                double alpha = 1, int64_t batch_dims = 0);
 Tensor IndexAdd(const Tensor& x, const Tensor& indices, const Tensor& source,
                 const inner::IndexAddAttrs& attrs);
 

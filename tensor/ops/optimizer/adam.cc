@@ -60,7 +60,7 @@ absl::Status Run(KernelContext& k) {
   const AdamStepAttrs& attrs = k.attrs<AdamStepAttrs>();
   if (cpu::SkipsStep(k)) return absl::OkStatus();
   const double lr = cpu::ScalarOf(k, kLearningRate);
-  cpu::TensorRow(k, kFirstParam, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
+  cpu::TensorSeries(k, kFirstParam, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
     const AdamScalars s = AdamScalarsOf(attrs, lr, *k.in<int64_t>(i + kStep) + 1);
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       const Arrays<T> a = {k.inout<T>(i + kParam), k.in<T>(i + kGrad), k.inout<T>(i + kMean),

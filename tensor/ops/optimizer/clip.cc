@@ -29,7 +29,7 @@ absl::Status InferClipGradNorm(InferContext& c) {
 }
 
 size_t NumBlocks(int64_t elements, int tensors) {
-  // Counts every tensor's last block as whole: at least as many as TensorRow makes.
+  // Counts every tensor's last block as whole: at least as many as TensorSeries makes.
   return static_cast<size_t>(elements / cpu::kMultiTensorBlock + tensors);
 }
 
@@ -65,13 +65,13 @@ double PartialNorm(const T* x, int64_t begin, int64_t end, double p) {
   return sum;
 }
 
-double TotalNorm(const KernelContext& k, const cpu::TensorRow& row, double p) {
+double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double p) {
   const PartialNormFn norm = {p};
   double* partial = k.workspace<double>();
-  ParallelFor(row.num_blocks(), 1, [&](int64_t begin, int64_t end) {
+  ParallelFor(series.num_blocks(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       partial[b] = 0;
-      row.VisitBlock(b, [&](int i, int64_t from, int64_t to) {
+      series.VisitBlock(b, [&](int i, int64_t from, int64_t to) {
         VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
           partial[b] = norm(partial[b], PartialNorm(k.in<T>(i), from, to, p));
         });
@@ -79,14 +79,14 @@ double TotalNorm(const KernelContext& k, const cpu::TensorRow& row, double p) {
     }
   });
   double total = 0;
-  for (int64_t b = 0; b < row.num_blocks(); ++b) total = norm(total, partial[b]);
+  for (int64_t b = 0; b < series.num_blocks(); ++b) total = norm(total, partial[b]);
   return norm.Root(total);
 }
 
 absl::Status RunClipGradNorm(KernelContext& k) {
   const ClipGradNormAttrs& a = k.attrs<ClipGradNormAttrs>();
-  const cpu::TensorRow row(k, 0, 1);
-  const double norm = TotalNorm(k, row, a.p);
+  const cpu::TensorSeries series(k, 0, 1);
+  const double norm = TotalNorm(k, series, a.p);
   if (k.out_spec().dtype == DType::kF64) {
     *k.out<double>() = norm;
   } else {
@@ -94,7 +94,7 @@ absl::Status RunClipGradNorm(KernelContext& k) {
   }
   const double factor = ClipFactor(a.max_norm, norm);
   if (factor >= 1) return absl::OkStatus();  // not for NaN, which everything becomes
-  row.ForEachPiece([&](int i, int64_t begin, int64_t end) {
+  series.ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       using C = cpu::ComputeOf<T>;
       T* x = k.inout<T>(i);
@@ -125,7 +125,7 @@ absl::Status InferClipGradValue(InferContext& c) {
 
 absl::Status RunClipGradValue(KernelContext& k) {
   const double limit = k.attrs<ClipGradValueAttrs>().limit;
-  cpu::TensorRow(k, 0, 1).ForEachPiece([&](int i, int64_t begin, int64_t end) {
+  cpu::TensorSeries(k, 0, 1).ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       using C = cpu::ComputeOf<T>;
       T* x = k.inout<T>(i);

@@ -39,7 +39,7 @@ bool Unscale(T* x, int64_t n, double factor) {
 absl::Status RunUnscaleGradients(KernelContext& k) {
   const double factor = 1 / cpu::ScalarOf(k, kScale);
   std::atomic<bool> found = false;
-  cpu::TensorRow(k, kGrads, 1).ForEachPiece([&](int i, int64_t begin, int64_t end) {
+  cpu::TensorSeries(k, kGrads, 1).ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       if (Unscale(k.inout<T>(i) + begin, end - begin, factor)) {
         found.store(true, std::memory_order_relaxed);

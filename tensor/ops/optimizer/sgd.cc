@@ -62,7 +62,7 @@ absl::Status Run(KernelContext& k) {
   const SgdStepAttrs& a = k.attrs<SgdStepAttrs>();
   if (cpu::SkipsStep(k)) return absl::OkStatus();
   const double lr = cpu::ScalarOf(k, kLearningRate);
-  cpu::TensorRow(k, kFirstParam, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
+  cpu::TensorSeries(k, kFirstParam, kCycle).ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
       T* p = k.inout<T>(i + kParam) + begin;
       const T* g = k.in<T>(i + kGrad) + begin;

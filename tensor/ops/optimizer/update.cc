@@ -70,7 +70,7 @@ FIRN_REGISTER_OP(accumulate) {
 
 }  // namespace
 
-void Assign(const Tensor& target, const Tensor& source) {
+void inner::Assign(const Tensor& target, const Tensor& source) {
   const OpDef& op = TheOp<"assign">();
   CheckDefined(target, op.name, "target");
   CheckDefined(source, op.name, "source");

@@ -3,18 +3,17 @@
 
 #include "tensor/tensor.h"
 
-namespace firn {
+// Programs write elements by methods of the handle that they change: CopyFrom, Fill, x[...] = y.
+// These are what the methods are made of and, as every operation does, they borrow all arguments.
+namespace firn::inner {
 
 // Overwrites target's elements, in place, with those of `source`, broadcast and converted to its
 // dtype. `source` may overlap `target`. Throws when source does not broadcast to target's shape,
 // and while the gradient of either is being recorded (use NoGradScope).
 void Assign(const Tensor& target, const Tensor& source);
 
-namespace inner {
 // target += source in place; one dtype and shape. Throws while target's gradient is being recorded.
 void Accumulate(const Tensor& target, const Tensor& source);
-}  // namespace inner
-
-}  // namespace firn
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_OPS_OPTIMIZER_UPDATE_H_

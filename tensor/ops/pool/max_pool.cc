@@ -169,10 +169,10 @@ Tensor Pool(int dims, const Tensor& x, const PoolAttrs& a) {
   return std::move(Apply(op, {x}, a)[0]);
 }
 
-ValuesIndices PoolWithIndices(int dims, const Tensor& x, const PoolAttrs& a) {
+ValuesAndIndices PoolWithIndices(int dims, const Tensor& x, const PoolAttrs& a) {
   const OpDef& op = OpOf(dims);
   if (LacksBatch(x, dims, op.name)) {
-    const ValuesIndices both = PoolWithIndices(dims, Unsqueeze(x, 0), a);
+    const ValuesAndIndices both = PoolWithIndices(dims, Unsqueeze(x, 0), a);
     return {Squeeze(both.values, 0), Squeeze(both.indices, 0)};
   }
   TensorList out = Apply(op, {x}, a);
@@ -185,13 +185,13 @@ Tensor MaxPool1d(const Tensor& x, const MaxPoolOptions& o) { return Pool(1, x, A
 Tensor MaxPool2d(const Tensor& x, const MaxPoolOptions& o) { return Pool(2, x, AttrsOf(o)); }
 Tensor MaxPool3d(const Tensor& x, const MaxPoolOptions& o) { return Pool(3, x, AttrsOf(o)); }
 
-ValuesIndices MaxPool1dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
+ValuesAndIndices MaxPool1dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
   return PoolWithIndices(1, x, AttrsOf(o));
 }
-ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
+ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
   return PoolWithIndices(2, x, AttrsOf(o));
 }
-ValuesIndices MaxPool3dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
+ValuesAndIndices MaxPool3dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
   return PoolWithIndices(3, x, AttrsOf(o));
 }
 
@@ -205,13 +205,13 @@ Tensor AdaptiveMaxPool3d(const Tensor& x, const Sizes& output_size) {
   return Pool(3, x, AdaptiveTo(3, output_size));
 }
 
-ValuesIndices AdaptiveMaxPool1dWithIndices(const Tensor& x, const Sizes& output_size) {
+ValuesAndIndices AdaptiveMaxPool1dWithIndices(const Tensor& x, const Sizes& output_size) {
   return PoolWithIndices(1, x, AdaptiveTo(1, output_size));
 }
-ValuesIndices AdaptiveMaxPool2dWithIndices(const Tensor& x, const Sizes& output_size) {
+ValuesAndIndices AdaptiveMaxPool2dWithIndices(const Tensor& x, const Sizes& output_size) {
   return PoolWithIndices(2, x, AdaptiveTo(2, output_size));
 }
-ValuesIndices AdaptiveMaxPool3dWithIndices(const Tensor& x, const Sizes& output_size) {
+ValuesAndIndices AdaptiveMaxPool3dWithIndices(const Tensor& x, const Sizes& output_size) {
   return PoolWithIndices(3, x, AdaptiveTo(3, output_size));
 }
 

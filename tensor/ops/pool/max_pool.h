@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "tensor/ops/reduce/values_and_indices.h"
 #include "tensor/sizes.h"
 #include "tensor/tensor.h"
 
@@ -40,14 +41,11 @@ inline Tensor MaxPool3d(const Tensor& x, int64_t kernel) {
   return MaxPool3d(x, MaxPool3dOptions{.kernel = kernel});
 }
 
-struct ValuesIndices {
-  Tensor values, indices;
-};
 // Also where the maxima were (PyTorch's return_indices): i64 positions in the channel's image,
 // h * width + w, or (d * height + h) * width + w.
-ValuesIndices MaxPool1dWithIndices(const Tensor& x, const MaxPool1dOptions& options);
-ValuesIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
-ValuesIndices MaxPool3dWithIndices(const Tensor& x, const MaxPool3dOptions& options);
+ValuesAndIndices MaxPool1dWithIndices(const Tensor& x, const MaxPool1dOptions& options);
+ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
+ValuesAndIndices MaxPool3dWithIndices(const Tensor& x, const MaxPool3dOptions& options);
 
 // Maxima over windows chosen to give `output_size`: window i of n covers
 // [floor(i in / n), ceil((i + 1) in / n)). Size 1 is global max pooling.
@@ -58,9 +56,9 @@ Tensor AdaptiveMaxPool1d(const Tensor& x, const Sizes& output_size);
 // x: [n, c, d, h, w] or [c, d, h, w]
 Tensor AdaptiveMaxPool3d(const Tensor& x, const Sizes& output_size);
 // Also where the maxima were, as above.
-ValuesIndices AdaptiveMaxPool1dWithIndices(const Tensor& x, const Sizes& output_size);
-ValuesIndices AdaptiveMaxPool2dWithIndices(const Tensor& x, const Sizes& output_size);
-ValuesIndices AdaptiveMaxPool3dWithIndices(const Tensor& x, const Sizes& output_size);
+ValuesAndIndices AdaptiveMaxPool1dWithIndices(const Tensor& x, const Sizes& output_size);
+ValuesAndIndices AdaptiveMaxPool2dWithIndices(const Tensor& x, const Sizes& output_size);
+ValuesAndIndices AdaptiveMaxPool3dWithIndices(const Tensor& x, const Sizes& output_size);
 
 }  // namespace firn
 

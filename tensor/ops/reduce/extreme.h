@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_EXTREME_H_
 #define FIRN_TENSOR_OPS_REDUCE_EXTREME_H_
 
-#include "tensor/ops/reduce/sum.h"
+#include "tensor/dim_list.h"
 #include "tensor/ops/reduce/values_and_indices.h"
 
 namespace firn {

@@ -14,6 +14,7 @@
 #include "tensor/ops/elementwise/promotion.h"
 #include "tensor/ops/reduce/extreme.h"
 #include "tensor/ops/reduce/reduction.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/copies.h"
 
 namespace firn {

@@ -1,7 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_NORM_H_
 #define FIRN_TENSOR_OPS_REDUCE_NORM_H_
 
-#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/reduce/reduce_attrs.h"
+#include "tensor/tensor.h"
 
 namespace firn {
 

@@ -19,6 +19,7 @@
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/reduce/reduction.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/views.h"
 
 namespace firn {

@@ -1,7 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_PRODUCT_H_
 #define FIRN_TENSOR_OPS_REDUCE_PRODUCT_H_
 
-#include "tensor/ops/reduce/sum.h"
+#include "tensor/dim_list.h"
+#include "tensor/tensor.h"
 
 namespace firn {
 

@@ -7,6 +7,7 @@
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/index/gather.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/views.h"
@@ -88,10 +89,9 @@ void GradOfExtreme(GradContext& g) {
 
 ValuesAndIndices PickedAlong(const Tensor& x, const Tensor& index, int64_t dim, bool keepdim) {
   if (x.rank() == 0) return {x, index};
-  const int at = static_cast<int>(dim);
-  const Tensor values = Gather(x, at, index);
+  const Tensor values = Gather(x, dim, index);
   if (keepdim) return {values, index};
-  return {Squeeze(values, at), Squeeze(index, at)};
+  return {Squeeze(values, dim), Squeeze(index, dim)};
 }
 
 }  // namespace firn

@@ -5,7 +5,7 @@
 
 #include "tensor/op.h"
 #include "tensor/ops/reduce/position.h"
-#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/reduce/reduce_attrs.h"
 #include "tensor/ops/reduce/values_and_indices.h"
 
 namespace firn {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/reduce/reduce_attrs.h"
 #include "tensor/samples.h"
 
 namespace firn::testing {

@@ -6,20 +6,6 @@
 
 namespace firn {
 
-namespace inner {
-// The attributes of every reduction: the dimensions to reduce (empty: all) and whether they stay
-// with size 1.
-struct ReduceAttrs {
-  DimList dims;
-  bool keepdim = false;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("dims", dims);
-    v.Field("keepdim", keepdim);
-  }
-};
-}  // namespace inner
-
 // The sum over `dims` (empty: all). Half types accumulate in float; bool and integers give i64.
 Tensor Sum(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
 

@@ -5,7 +5,7 @@
 
 namespace firn {
 
-// Elements chosen along a dimension, and where they stood there (i64).
+// Elements chosen from others, and where those stood (i64): along a dimension, or in an image.
 struct ValuesAndIndices {
   Tensor values, indices;
 };

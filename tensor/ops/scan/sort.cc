@@ -43,9 +43,8 @@ absl::Status RunSort(KernelContext& k) {
 void GradSort(GradContext& g) {
   const TensorSpec& x = g.input_spec(0);
   if (x.shape.rank() == 0) return g.set_grad_input(0, g.grad_output(0));
-  g.set_grad_input(
-      0, ScatterAdd(Zeros(x.shape, x.dtype, x.device), static_cast<int>(g.attrs<SortAttrs>().dim),
-                    g.output(1), g.grad_output(0)));
+  g.set_grad_input(0, ScatterAdd(Zeros(x.shape, x.dtype, x.device), g.attrs<SortAttrs>().dim,
+                                 g.output(1), g.grad_output(0)));
 }
 
 FIRN_REGISTER_OP(sort) {
@@ -106,9 +105,8 @@ absl::Status RunTopk(KernelContext& k) {
 void GradTopk(GradContext& g) {
   const TensorSpec& x = g.input_spec(0);
   if (x.shape.rank() == 0) return g.set_grad_input(0, g.grad_output(0));
-  g.set_grad_input(
-      0, ScatterAdd(Zeros(x.shape, x.dtype, x.device), static_cast<int>(g.attrs<TopkAttrs>().dim),
-                    g.output(1), g.grad_output(0)));
+  g.set_grad_input(0, ScatterAdd(Zeros(x.shape, x.dtype, x.device), g.attrs<TopkAttrs>().dim,
+                                 g.output(1), g.grad_output(0)));
 }
 
 FIRN_REGISTER_OP(topk) {

@@ -19,11 +19,23 @@
 namespace firn {
 namespace {
 
+template <class T>
+constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+// Between float and a half type, as they lie in memory.
+template <class To>
+struct RoundFn {
+  template <class From>
+  To operator()(From v) const {
+    return To(static_cast<float>(v));
+  }
+};
+
 template <class To>
 struct ConvertFn {
   template <class From>
   auto operator()(From v) const {
-    if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+    if constexpr (kIsHalf<To>) {
       return static_cast<float>(v);
     } else {
       return ConvertTo<To>(v);
@@ -38,8 +50,15 @@ absl::Status InferCast(InferContext& c) {
 
 absl::Status RunCast(KernelContext& k) {
   VisitDType(k.in_spec(0).dtype, [&]<class From>(TypeTag<From>) {
-    VisitDType(k.out_spec().dtype,
-               [&]<class To>(TypeTag<To>) { cpu::ElementwiseLoop<To, From>(k, ConvertFn<To>()); });
+    VisitDType(k.out_spec().dtype, [&]<class To>(TypeTag<To>) {
+      constexpr bool kRounds = (kIsHalf<From> && std::is_same_v<To, float>) ||
+                               (std::is_same_v<From, float> && kIsHalf<To>);
+      if constexpr (kRounds) {
+        cpu::MovedLoop<To, From>(k, RoundFn<To>());
+      } else {
+        cpu::ElementwiseLoop<To, From>(k, ConvertFn<To>());
+      }
+    });
   });
   return absl::OkStatus();
 }

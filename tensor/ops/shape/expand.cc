@@ -61,12 +61,12 @@ Shape Resolve(const Shape& x, absl::Span<const int64_t> sizes) {
           InvalidArgument("size ", i, " is -1, where x ", x.ToString(), " has no dimension"),
           "expand");
     }
-    found[static_cast<size_t>(i)] = x[static_cast<int>(own)];
+    found[static_cast<size_t>(i)] = x[own];
   }
   return Shape(found);
 }
 
-Tensor RepeatDim(const Tensor& x, int dim, int64_t repeats) {
+Tensor RepeatDim(const Tensor& x, int64_t dim, int64_t repeats) {
   Dims joined = x.shape().dims();
   if (__builtin_mul_overflow(joined[dim], repeats, &joined[dim])) {
     RaiseStatus(InvalidArgument("repeating dim ", dim, " of x ", x.shape().ToString(), " ", repeats,

@@ -57,7 +57,7 @@ void Grad(GradContext& g) {
   for (int i = 0; i < g.num_inputs(); ++i) {
     const int64_t size = a.sizes[static_cast<size_t>(i)];
     if (g.needs(i)) {
-      g.set_grad_input(i, Slice(g.grad_output(), static_cast<int>(a.dim), at, at + size));
+      g.set_grad_input(i, Slice(g.grad_output(), a.dim, at, at + size));
     }
     at += size;
   }
@@ -77,7 +77,7 @@ FIRN_REGISTER_OP(concat) {
 
 }  // namespace
 
-Tensor Concat(const std::vector<Tensor>& tensors, int dim) {
+Tensor Concat(const std::vector<Tensor>& tensors, int64_t dim) {
   const OpDef& op = TheOp<"concat">();
   if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensors, got 0"), op.name);
   DType dtype = tensors[0].defined() ? tensors[0].dtype() : DType::kBool;
@@ -95,7 +95,7 @@ Tensor Concat(const std::vector<Tensor>& tensors, int dim) {
   return Apply1(op, in, attrs);
 }
 
-Tensor Stack(const std::vector<Tensor>& tensors, int dim) {
+Tensor Stack(const std::vector<Tensor>& tensors, int64_t dim) {
   if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensors, got 0"), "stack");
   std::vector<Tensor> parts;
   for (const Tensor& t : tensors) {

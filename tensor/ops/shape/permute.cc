@@ -40,8 +40,8 @@ absl::Status InferPermute(InferContext& c) {
   const Dims own = ViewStrides(c.in(0));
   Dims sizes, strides;
   for (int64_t d : dims.span()) {
-    sizes.push_back(x[static_cast<int>(d)]);
-    strides.push_back(own[static_cast<int>(d)]);
+    sizes.push_back(x[d]);
+    strides.push_back(own[d]);
   }
   c.set_view(Shape::Trusted(sizes), strides, 0);
   return absl::OkStatus();
@@ -51,7 +51,7 @@ void GradPermute(GradContext& g) {
   DimList inverse = g.attrs<PermuteAttrs>().dims;
   int64_t place = 0;
   for (int64_t d : g.attrs<PermuteAttrs>().dims) {
-    inverse[static_cast<int>(d < 0 ? d + inverse.rank : d)] = place++;
+    inverse[d < 0 ? d + inverse.rank : d] = place++;
   }
   g.set_grad_input(0, Permute(g.grad_output(), inverse));
 }
@@ -72,8 +72,8 @@ absl::StatusOr<DimList> Moved(const Shape& x, absl::Span<const int64_t> source,
   DimList dims(Dims(x.rank(), -1));
   Dims is_moved(x.rank(), 0);
   for (int i = 0; i < from.rank; ++i) {
-    dims[static_cast<int>(to[i])] = from[i];
-    is_moved[static_cast<int>(from[i])] = 1;
+    dims[to[i]] = from[i];
+    is_moved[from[i]] = 1;
   }
   int next = 0;
   for (int64_t& d : dims) {
@@ -157,7 +157,7 @@ Tensor Movedim(const Tensor& x, const DimList& source, const DimList& destinatio
   return Permute(x, *dims);
 }
 
-Tensor Transpose(const Tensor& x, int dim0, int dim1) {
+Tensor Transpose(const Tensor& x, int64_t dim0, int64_t dim1) {
   return Apply1(TheOp<"transpose">(), {x}, TransposeAttrs{dim0, dim1});
 }
 

@@ -44,10 +44,9 @@ absl::Status InferSelect(InferContext& c) {
 void GradSelect(GradContext& g) {
   const SelectAttrs& a = g.attrs<SelectAttrs>();
   const TensorSpec& x = g.input_spec(0);
-  const int dim = static_cast<int>(a.dim);
   const int64_t end = a.index == -1 ? kEnd : a.index + 1;
   g.set_grad_input(0, SliceScatter(ExpandedZeros(x.shape, x.dtype, x.device),
-                                   Unsqueeze(g.grad_output(), dim), dim, a.index, end));
+                                   Unsqueeze(g.grad_output(), a.dim), a.dim, a.index, end));
 }
 
 FIRN_REGISTER_OP(select) {
@@ -68,7 +67,7 @@ void GradSlice(GradContext& g) {
   const SliceAttrs& a = g.attrs<SliceAttrs>();
   const TensorSpec& x = g.input_spec(0);
   g.set_grad_input(0, SliceScatter(ExpandedZeros(x.shape, x.dtype, x.device), g.grad_output(),
-                                   static_cast<int>(a.dim), a.start, a.end, a.step));
+                                   a.dim, a.start, a.end, a.step));
 }
 
 FIRN_REGISTER_OP(slice) {
@@ -142,14 +141,13 @@ absl::Status Run(KernelContext& k) {
 void GradSliceScatter(GradContext& g) {
   const SliceAttrs& a = g.attrs<SliceAttrs>();
   const Tensor& dy = g.grad_output();
-  const int dim = static_cast<int>(a.dim);
   if (g.needs(0)) {
     const ResolvedSlice r = *ResolveSlice(dy.shape(), a);
     const Tensor nothing =
         ExpandedZeros(Resized(dy.shape(), r.dim, r.length), dy.dtype(), dy.device());
-    g.set_grad_input(0, SliceScatter(dy, nothing, dim, a.start, a.end, a.step));
+    g.set_grad_input(0, SliceScatter(dy, nothing, a.dim, a.start, a.end, a.step));
   }
-  if (g.needs(1)) g.set_grad_input(1, Slice(dy, dim, a.start, a.end, a.step));
+  if (g.needs(1)) g.set_grad_input(1, Slice(dy, a.dim, a.start, a.end, a.step));
 }
 
 FIRN_REGISTER_OP(slice_scatter) {
@@ -166,17 +164,17 @@ FIRN_REGISTER_OP(slice_scatter) {
 
 }  // namespace
 
-Tensor Select(const Tensor& x, int dim, int64_t index) {
+Tensor Select(const Tensor& x, int64_t dim, int64_t index) {
   return Apply1(TheOp<"select">(), {x}, SelectAttrs{dim, index});
 }
 
-Tensor Slice(const Tensor& x, int dim, int64_t start, int64_t end, int64_t step) {
+Tensor Slice(const Tensor& x, int64_t dim, int64_t start, int64_t end, int64_t step) {
   const SliceAttrs attrs{dim, start, end, step};
   if (step < 0) return SliceBackwards(x, attrs);
   return Apply1(TheOp<"slice">(), {x}, attrs);
 }
 
-Tensor SliceScatter(const Tensor& x, const Tensor& source, int dim, int64_t start, int64_t end,
+Tensor SliceScatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t start, int64_t end,
                     int64_t step) {
   return Apply1(TheOp<"slice_scatter">(), {x, source}, SliceAttrs{dim, start, end, step});
 }

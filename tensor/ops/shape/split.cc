@@ -15,14 +15,14 @@ namespace firn {
 namespace {
 
 // The size of x's dimension `dim`, or throws in the name of `op`.
-int64_t SizeAlong(const Tensor& x, int dim, const char* op) {
+int64_t SizeAlong(const Tensor& x, int64_t dim, const char* op) {
   CheckDefined(x, op);
   RaiseIfError(NormalizeDim(dim, x.shape()).status(), op);
   if (x.rank() == 0) RaiseStatus(InvalidArgument("x is 0-d: it has no dimension to cut"), op);
   return x.shape().dim(dim);
 }
 
-std::vector<Tensor> Pieces(const Tensor& x, int64_t n, int64_t size, int dim) {
+std::vector<Tensor> Pieces(const Tensor& x, int64_t n, int64_t size, int64_t dim) {
   std::vector<Tensor> pieces;
   int64_t at = 0;
   do {  // an empty dimension gives one empty piece
@@ -34,7 +34,7 @@ std::vector<Tensor> Pieces(const Tensor& x, int64_t n, int64_t size, int dim) {
 
 }  // namespace
 
-std::vector<Tensor> Split(const Tensor& x, int64_t size, int dim) {
+std::vector<Tensor> Split(const Tensor& x, int64_t size, int64_t dim) {
   const int64_t n = SizeAlong(x, dim, "split");
   if (size < 0 || (size == 0 && n != 0)) {
     RaiseStatus(
@@ -44,7 +44,7 @@ std::vector<Tensor> Split(const Tensor& x, int64_t size, int dim) {
   return Pieces(x, n, std::min(size, n), dim);
 }
 
-std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int dim) {
+std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int64_t dim) {
   const int64_t n = SizeAlong(x, dim, "split");
   int64_t sum = 0;
   for (int64_t s : sizes) {
@@ -68,13 +68,13 @@ std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, in
   return pieces;
 }
 
-std::vector<Tensor> Chunk(const Tensor& x, int64_t n, int dim) {
+std::vector<Tensor> Chunk(const Tensor& x, int64_t n, int64_t dim) {
   const int64_t size = SizeAlong(x, dim, "chunk");
   if (n <= 0) RaiseStatus(InvalidArgument("wants at least one piece, got n = ", n), "chunk");
   return Pieces(x, size, size == 0 ? 0 : (size - 1) / n + 1, dim);
 }
 
-std::vector<Tensor> Unbind(const Tensor& x, int dim) {
+std::vector<Tensor> Unbind(const Tensor& x, int64_t dim) {
   CheckDefined(x, "unbind");
   RaiseIfError(NormalizeDim(dim, x.shape()).status(), "unbind");
   if (x.rank() == 0)

@@ -15,6 +15,7 @@
 #include "tensor/error.h"
 #include "tensor/op.h"
 #include "tensor/ops/shape/copies.h"
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/view.h"
 
@@ -175,7 +176,7 @@ Tensor Reshape(const Tensor& x, absl::Span<const int64_t> sizes) {
   return View(x, shape);
 }
 
-Tensor Flatten(const Tensor& x, int start_dim, int end_dim) {
+Tensor Flatten(const Tensor& x, int64_t start_dim, int64_t end_dim) {
   const OpDef& op = TheOp<"flatten">();
   const FlattenAttrs attrs{start_dim, end_dim};
   if (x.defined() && !x.spec().dense()) {
@@ -191,7 +192,7 @@ Tensor Squeeze(const Tensor& x, const DimList& dims) {
   return Apply1(TheOp<"squeeze">(), {x}, SqueezeAttrs{dims});
 }
 
-Tensor Unsqueeze(const Tensor& x, int dim) {
+Tensor Unsqueeze(const Tensor& x, int64_t dim) {
   return Apply1(TheOp<"unsqueeze">(), {x}, DimAttrs{dim});
 }
 

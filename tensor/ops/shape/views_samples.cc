@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/views.h"
 #include "tensor/samples.h"

@@ -103,7 +103,7 @@ TEST_F(CudaGraphTest, FrozenStepsAreQueuedAsOneAndTrainAlike) {
   // Freezing was the first step.
   for (int i = 1; i < kSteps; ++i) got.push_back(step(frozen.images, frozen.labels).Item());
   for (int i = 1; i < kSteps; ++i) EXPECT_NEAR(got[i - 1], want[i], 1e-6) << "step " << i;
-  EXPECT_EQ(step.recorded_runs(), kSteps - 2) << "all but the first run with these addresses";
+  EXPECT_EQ(step.device_graph_runs(), kSteps - 2) << "all but the first run with these addresses";
 }
 
 TEST_F(CudaGraphTest, ARecordedStepFollowsInputsAndLearningRate) {
@@ -119,7 +119,7 @@ TEST_F(CudaGraphTest, ARecordedStepFollowsInputsAndLearningRate) {
     const double want = plain.Step(images, plain.labels).Item();
     EXPECT_NEAR(step(images, frozen.labels).Item(), want, 1e-6) << "step " << i;
   }
-  EXPECT_GT(step.recorded_runs(), 0);
+  EXPECT_GT(step.device_graph_runs(), 0);
 }
 
 TEST_F(CudaGraphTest, ALabelThatIsNoClassIsAnErrorWhereTheLossIsRead) {
@@ -128,7 +128,7 @@ TEST_F(CudaGraphTest, ALabelThatIsNoClassIsAnErrorWhereTheLossIsRead) {
   StaticGraph step =
       Freeze([&](const Tensor& x, const Tensor& y) { return t.Step(x, y); }, t.images, labels);
   for (int i = 0; i < 3; ++i) step(t.images, labels).Item();
-  const int64_t recorded = step.recorded_runs();
+  const int64_t recorded = step.device_graph_runs();
   Tensor wrong = t.labels.To(Device::Cpu()).Clone();
   *static_cast<int64_t*>(static_cast<void*>(wrong.impl()->data)) = 3;
   Assign(labels, wrong.To(device_));
@@ -138,7 +138,7 @@ TEST_F(CudaGraphTest, ALabelThatIsNoClassIsAnErrorWhereTheLossIsRead) {
             "work queued before");
   Assign(labels, t.labels);
   EXPECT_GT(step(t.images, labels).Item(), 0);
-  EXPECT_EQ(step.recorded_runs(), recorded + 2);
+  EXPECT_EQ(step.device_graph_runs(), recorded + 2);
 }
 
 // Convolutions whose results only activations read.
@@ -210,7 +210,7 @@ TEST_F(CudaGraphTest, ALossScalerDecidesOnTheDevice) {
     EXPECT_EQ(there.skipped(), bad) << "step " << i;
     EXPECT_EQ(there.scale(), here.scale()) << "step " << i;
   }
-  EXPECT_GT(step.recorded_runs(), 0);
+  EXPECT_GT(step.device_graph_runs(), 0);
   const auto want = plain.net->parameters(), got = frozen.net->parameters();
   for (size_t i = 0; i < want.size(); ++i) {
     const auto w = want[i].ToVector<float>(), g = got[i].ToVector<float>();
@@ -231,7 +231,7 @@ TEST_F(CudaGraphTest, AFailedRecordingRunsKernelByKernelAndSaysSo) {
   EXPECT_EQ(said,
             "firn: a frozen graph runs kernel by kernel on cuda:0: cudaStreamEndCapture failed: "
             "cudaErrorInvalidValue: invalid argument\n");
-  EXPECT_EQ(step.recorded_runs(), 0);
+  EXPECT_EQ(step.device_graph_runs(), 0);
   EXPECT_GT(last, 0);
 }
 

@@ -122,7 +122,8 @@ TEST_F(CudaNhwcTest, FrozenWeightsAreTurnedWhenCompiled) {
   const NoGradScope no_grad;
   const Tensor want = t.net->Forward(t.batch.x);
   const auto forward = [&](absl::Span<const Tensor> x) { return TensorList{t.net->Forward(x[0])}; };
-  auto net = StaticGraph::Compile(Capture(forward, {&t.batch.x, 1}).graph, {.freeze_states = true});
+  auto net =
+      StaticGraph::Compile(Capture(forward, {&t.batch.x, 1}).graph, {.constant_states = true});
   ASSERT_TRUE(net.ok()) << net.status();
   EXPECT_EQ(Reorders(*net), 1) << net->Explain();
   const std::vector<float> got = (*net)(t.batch.x).To(Device::Cpu()).ToVector<float>();
@@ -138,7 +139,8 @@ TEST_F(CudaNhwcTest, ReductionsReadImagesAsTheyAre) {
     const Tensor y = t.net->Features(x[0]);
     return TensorList{Mean(y, {2, 3}), Var(y, {1}), Norm(y), Logsumexp(y, {0, 2, 3})};
   };
-  auto net = StaticGraph::Compile(Capture(forward, {&t.batch.x, 1}).graph, {.freeze_states = true});
+  auto net =
+      StaticGraph::Compile(Capture(forward, {&t.batch.x, 1}).graph, {.constant_states = true});
   ASSERT_TRUE(net.ok()) << net.status();
   EXPECT_EQ(Reorders(*net), 1) << net->Explain();  // the images that come in
 }

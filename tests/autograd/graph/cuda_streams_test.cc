@@ -110,7 +110,7 @@ TEST_F(CudaStreamsTest, GiveTheBitsOfOneStreamInAnyOrder) {
       Trainer t(device_, {});
       if (!recorded) fake_->FailCall("BeginRecording", 1, FakeCuda::kInvalidValue);
       EXPECT_EQ(t.Train(kSteps), want);
-      EXPECT_EQ(t.step.recorded_runs(), recorded ? kSteps - 1 : 0);
+      EXPECT_EQ(t.step.device_graph_runs(), recorded ? kSteps - 1 : 0);
     }
   }
 }

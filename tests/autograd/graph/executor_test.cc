@@ -94,19 +94,38 @@ FIRN_REGISTER_OP(executor_test_layouts) {
                       {.name = "loop", .run = run}}};
 }
 
-TEST(ExecutorTest, AKernelThatTheLayoutsAreNotForIsAnError) {
+Graph LoweredToBlocks() {
   GraphBuilder b;
-  absl::StatusOr<Graph> lowered =
-      Lower(b.Build({b.Call("executor_test_layouts", {b.Input({1, 8, 2, 2})})}));
-  ASSERT_TRUE(lowered.ok()) << lowered.status();
-  EXPECT_TRUE(Executor::Make(*lowered).ok());
+  return *Lower(b.Build({b.Call("executor_test_layouts", {b.Input({1, 8, 2, 2})})}));
+}
+
+TEST(ExecutorTest, TheKernelThatLoweringChoseStays) {
+  const Graph lowered = LoweredToBlocks();
+  ASSERT_EQ(lowered.instrs.size(), 2u);  // after a reorder
+  EXPECT_EQ(lowered.instrs[1].kernel->name, "blocked");
   blocked_allowed = false;
-  const absl::Status status = Executor::Make(*lowered).status();
+  const absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Make(lowered);
   blocked_allowed = true;
+  ASSERT_TRUE(executor.ok()) << executor.status();
+  EXPECT_EQ((*executor)->graph().instrs[1].kernel->name, "blocked");
+}
+
+TEST(ExecutorTest, AKernelThatTheLayoutsAreNotForIsAnError) {
+  Graph lowered = LoweredToBlocks();
+  lowered.instrs[1].kernel = &lowered.instrs[1].op->kernels.back();
+  const absl::Status status = Executor::Make(lowered).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("executor_test_layouts: kernel loop takes argument 0 with channels in "
                         "blocks of 0 (0: row-major), it is "));
+}
+
+TEST(ExecutorTest, AGraphThatIsNotLoweredIsAnError) {
+  Graph lowered = LoweredToBlocks();
+  lowered.instrs[1].kernel = nullptr;
+  const absl::Status status = Executor::Make(lowered).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("executor_test_layouts has no kernel"));
 }
 
 }  // namespace

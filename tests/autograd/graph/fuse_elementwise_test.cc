@@ -1,4 +1,4 @@
-// Rows of elementwise operations run as one, and no bit changes.
+// Chains of elementwise operations run as one, and no bit changes.
 
 #include "autograd/graph/fuse_elementwise.h"
 
@@ -11,6 +11,7 @@
 #include "autograd/graph/static_graph.h"
 #include "device/parallel.h"
 #include "tensor/dispatch.h"
+#include "tensor/error.h"
 #include "tensor/internal/elementwise_program.h"
 #include "tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
@@ -30,7 +31,7 @@ struct Lowered {
 Lowered Fused(const Graph& graph) {
   Lowered result;
   result.plain = *Lower(graph);
-  MarkInPlace(result.plain);
+  RaiseIfError(MarkInPlace(result.plain).status(), "in_place");
   result.fused = result.plain;
   absl::StatusOr<PassReport> report = FuseElementwise(result.fused);
   EXPECT_TRUE(report.ok()) << report.status();
@@ -160,7 +161,7 @@ TEST(FuseElementwiseTest, SmallOtherAndSingleOperationsStay) {
   EXPECT_EQ(graphs.report.changes, 0) << OpsOf(graphs.fused);
 }
 
-// y lies where x was, which the row reads for the last time in the same step.
+// y lies where x was, which the chain reads for the last time in the same step.
 TEST(FuseElementwiseTest, ResultsMayLieOverArguments) {
   const Tensor in[] = {Randn({256, 128})};
   const Graph graph = CapturedOf(
@@ -205,7 +206,7 @@ TEST(FuseElementwiseTest, CompileFusesTrainingSteps) {
   EXPECT_TRUE(w.grad().Equals(gradient));
 }
 
-// No pass leaves such a row, but a caller of this one may.
+// No pass leaves such a chain, but a caller of this one may.
 TEST(FuseElementwiseTest, ARowThatNothingReadsStays) {
   GraphBuilder b;
   const ValueId x = b.Input({1 << 15});

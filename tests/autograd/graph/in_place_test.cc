@@ -21,7 +21,7 @@ int64_t Moved(Tensor (*fn)(const Tensor&)) {
   const Captured captured =
       Capture([fn](absl::Span<const Tensor> x) { return TensorList{fn(x[0])}; }, in);
   Graph lowered = *Lower(captured.graph);
-  const int64_t moved = MarkInPlace(lowered);
+  const int64_t moved = MarkInPlace(lowered)->changes;
   EXPECT_TRUE(lowered.Verify().ok()) << lowered.Verify();
   return moved;
 }

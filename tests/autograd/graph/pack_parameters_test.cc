@@ -42,7 +42,7 @@ absl::StatusOr<StaticGraph> Compiled(Net& net, const CompileOptions& options) {
 
 TEST(PackParametersTest, FrozenWeightsArePackedAndResultsStay) {
   Net net;
-  auto packed = Compiled(net, {.freeze_states = true}), plain = Compiled(net, {});
+  auto packed = Compiled(net, {.constant_states = true}), plain = Compiled(net, {});
   ASSERT_TRUE(packed.ok()) << packed.status();
   ASSERT_TRUE(plain.ok()) << plain.status();
   EXPECT_EQ(CountOf(plain->graph(), "conv2d_packed"), 0);
@@ -61,7 +61,7 @@ TEST(PackParametersTest, FrozenWeightsArePackedAndResultsStay) {
 // The plain weights are given up, and runs need no room to transform them.
 TEST(PackParametersTest, PlainWeightsGoAndScratchIsSmaller) {
   Net net;
-  auto packed = Compiled(net, {.freeze_states = true}), plain = Compiled(net, {});
+  auto packed = Compiled(net, {.constant_states = true}), plain = Compiled(net, {});
   ASSERT_TRUE(packed.ok() && plain.ok());
   for (const Value& v : packed->graph().values) {
     EXPECT_NE(v.spec.shape, Shape({32, 16, 3, 3}));
@@ -77,7 +77,7 @@ TEST(PackParametersTest, WhatWinogradDoesNotComputeStays) {
   const Tensor in[] = {Randn({8, 3, 12, 12}).To(DType::kF64)};
   auto graph = StaticGraph::Compile(
       Capture([&](absl::Span<const Tensor> x) { return TensorList{net.Forward(x[0])}; }, in).graph,
-      {.freeze_states = true});
+      {.constant_states = true});
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ(CountOf(graph->graph(), "conv2d_packed"), 0);
   EXPECT_TRUE((*graph)(in[0]).Equals(net.Forward(in[0])));
@@ -86,7 +86,7 @@ TEST(PackParametersTest, WhatWinogradDoesNotComputeStays) {
 // Runs of a graph do not ask the shape rule; whoever makes such a call does.
 TEST(PackParametersTest, APackedConvolutionRefusesWeightsOfAnotherSize) {
   Net net;
-  auto packed = Compiled(net, {.freeze_states = true});
+  auto packed = Compiled(net, {.constant_states = true});
   ASSERT_TRUE(packed.ok()) << packed.status();
   const Graph& graph = packed->graph();
   const auto instr = std::find_if(graph.instrs.begin(), graph.instrs.end(),

@@ -1,58 +1,15 @@
-// A run allocates nothing, from no heap: malloc and its kind are counted here for the whole
-// process, libraries and the threads of the pool included. (operator new comes to malloc.)
+// A run allocates nothing, from no heap.
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
+#include <new>
 
 #include "autograd/graph/static_graph.h"
 #include "optim/adam.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tests/autograd/graph/training.h"
-
-namespace {
-
-std::atomic<bool> counting = false;
-std::atomic<int64_t> allocations = 0;
-
-void Count() {
-  if (counting.load(std::memory_order_relaxed)) ++allocations;
-}
-
-}  // namespace
-
-// What glibc's own are called underneath. Programs may replace them; free stays as it is.
-extern "C" {
-void* __libc_malloc(size_t size);
-void* __libc_calloc(size_t count, size_t size);
-void* __libc_realloc(void* old, size_t size);
-void* __libc_memalign(size_t alignment, size_t size);
-
-void* malloc(size_t size) {
-  Count();
-  return __libc_malloc(size);
-}
-void* calloc(size_t count, size_t size) {
-  Count();
-  return __libc_calloc(count, size);
-}
-void* realloc(void* old, size_t size) {
-  Count();
-  return __libc_realloc(old, size);
-}
-void* memalign(size_t alignment, size_t size) {
-  Count();
-  return __libc_memalign(alignment, size);
-}
-void* aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
-int posix_memalign(void** result, size_t alignment, size_t size) {
-  *result = memalign(alignment, size);
-  return *result == nullptr ? ENOMEM : 0;
-}
-}
+#include "tests/count_allocations.h"
 
 namespace firn {
 namespace {
@@ -60,15 +17,13 @@ namespace {
 using testing::Batch;
 
 TEST(RunAllocatesNothingTest, TheCounterCounts) {
-  allocations = 0;
-  counting = true;
-  int* volatile made = new int(1);
-  void* volatile aligned = ::operator new(64, std::align_val_t(64));
-  const Tensor t = Ones({3});
-  counting = false;
-  EXPECT_GE(allocations, 3);
-  ::operator delete(aligned, std::align_val_t(64));
-  delete made;
+  const int64_t allocations = testing::AllocationsIn([] {
+    int* volatile made = new int(1);
+    void* volatile aligned = ::operator new(64, std::align_val_t(64));
+    ::operator delete(aligned, std::align_val_t(64));
+    delete made;
+  });
+  EXPECT_GE(allocations, 2);
 }
 
 // What the second and later runs allocate; the first may set things up (threads, tables of
@@ -78,10 +33,8 @@ void ExpectNone(StaticGraph graph, absl::Span<const Tensor> in) {
   absl::Status status = graph.Run(in, absl::MakeSpan(out));
   ASSERT_TRUE(status.ok()) << status;
   for (int i = 0; i < 3; ++i) {
-    allocations = 0;
-    counting = true;
-    status = graph.Run(in, absl::MakeSpan(out));
-    counting = false;
+    const int64_t allocations =
+        testing::AllocationsIn([&] { status = graph.Run(in, absl::MakeSpan(out)); });
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_EQ(allocations, 0) << "in run " << i;
   }

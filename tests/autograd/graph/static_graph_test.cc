@@ -229,7 +229,7 @@ TEST(StaticGraphTest, ConstantsThatWereReplacedAreGone) {
   const Tensor x = Randn({2, 16, 8, 8}), shift = Randn({2, 16, 6, 6});
   // Like the convolution's result, it is wanted in blocks of channels, and put so once.
   StaticGraph step = Freeze(
-      {.freeze_states = true}, [&](const Tensor& in) { return conv(in) + shift; }, x);
+      {.constant_states = true}, [&](const Tensor& in) { return conv(in) + shift; }, x);
   const Graph& graph = step.graph();
   std::vector<bool> used(graph.buffers.size());
   for (const Instr& instr : graph.instrs) {

@@ -30,7 +30,7 @@ TEST(VisitTest, ShowsNameModulePhaseAttributesAndSpecs) {
       Randn({4, 3}));
   std::vector<std::string> names;
   size_t products = 0;
-  Visit(captured.graph, [&](const OpView& operation) {
+  VisitOperations(captured.graph, [&](const OpView& operation) {
     EXPECT_EQ(operation.index, names.size());
     EXPECT_EQ(operation.instr, &captured.graph.instrs[operation.index]);
     names.emplace_back(operation.name);
@@ -59,7 +59,7 @@ TEST(VisitTest, AbsentArgumentsHaveNoSpec) {
       [](absl::Span<const Tensor> in) { return TensorList{Linear(in[0], in[0], Tensor())}; },
       Ones({2, 2}));
   size_t visited = 0;
-  Visit(captured.graph, [&](const OpView& operation) {
+  VisitOperations(captured.graph, [&](const OpView& operation) {
     ++visited;
     ASSERT_EQ(operation.inputs.size(), 3u);
     EXPECT_NE(operation.inputs[1].spec, nullptr);

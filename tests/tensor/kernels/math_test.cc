@@ -10,6 +10,9 @@
 #include <random>
 #include <vector>
 
+#include "tensor/kernels/math_arc.h"
+#include "tensor/kernels/math_gamma.h"
+#include "tensor/kernels/math_log.h"
 #include "tensor/kernels/math_pow.h"
 #include "tensor/kernels/math_trig.h"
 
@@ -30,7 +33,7 @@ double Ulps(float got, double want) {
   return std::abs(got - want) / std::ldexp(1.0, std::max(exponent, -125) - 24);
 }
 
-std::vector<float> Sweep() {
+std::vector<float> AllKindsOfFloats() {
   std::vector<float> x = {0.0f, -0.0f,     1.0f,       -1.0f,     kInf,          -kInf,
                           kNan, 0x1p-149f, -0x1p-149f, 0x1p-126f, 3.4028235e38f, -3.4028235e38f};
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 15013) {
@@ -49,7 +52,7 @@ std::vector<float> Sweep() {
 
 template <class F>
 void ExpectAccurate(const char* name, double ulps, double (*exact)(double), F f) {
-  const std::vector<float> x = Sweep();
+  const std::vector<float> x = AllKindsOfFloats();
   std::vector<float> y(x.size());
   const auto n = static_cast<int64_t>(x.size());
   const float* in = x.data();
@@ -83,6 +86,8 @@ TEST(MathTest, ExponentialsAreAccurateEverywhere) {
 TEST(MathTest, LogarithmsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Log(x), 0.9, std::log(x));
   EXPECT_ACCURATE(Log1p(x), 1.5, std::log1p(x));
+  EXPECT_ACCURATE(Log2(x), 0.52, std::log2(x));
+  EXPECT_ACCURATE(Log10(x), 0.52, std::log10(x));
 }
 
 TEST(MathTest, ErrorFunctionsAreAccurateEverywhere) {
@@ -95,6 +100,22 @@ TEST(MathTest, ErrorFunctionsAreAccurateEverywhere) {
 TEST(MathTest, SinesOfHugeArgumentsAreAccurateToo) {
   EXPECT_ACCURATE(Sin(x), 1.6, std::sin(x));
   EXPECT_ACCURATE(Cos(x), 1.6, std::cos(x));
+  EXPECT_ACCURATE(Tan(x), 0.53, std::tan(x));
+  EXPECT_ACCURATE(Sinc(x), 2.5, Sinc(x));
+}
+
+TEST(MathTest, InverseTrigonometricFunctionsAreAccurateEverywhere) {
+  EXPECT_ACCURATE(Asin(x), 1.8, std::asin(x));
+  EXPECT_ACCURATE(Acos(x), 1.2, std::acos(x));
+  EXPECT_ACCURATE(Atan(x), 1.5, std::atan(x));
+}
+
+TEST(MathTest, HyperbolicFunctionsAreAccurateEverywhere) {
+  EXPECT_ACCURATE(Sinh(x), 1.7, std::sinh(x));
+  EXPECT_ACCURATE(Cosh(x), 1.5, std::cosh(x));
+  EXPECT_ACCURATE(Asinh(x), 0.52, std::asinh(x));
+  EXPECT_ACCURATE(Acosh(x), 0.52, std::acosh(x));
+  EXPECT_ACCURATE(Atanh(x), 0.52, std::atanh(x));
 }
 
 TEST(MathTest, SpecialValuesAreThoseOfTheStandardLibrary) {
@@ -117,10 +138,79 @@ TEST(MathTest, SpecialValuesAreThoseOfTheStandardLibrary) {
   EXPECT_TRUE(std::isnan(Sin(kInf)));
   for (float (*odd)(float) : {+[](float x) { return Tanh(x); }, +[](float x) { return Erf(x); },
                               +[](float x) { return Sin(x); }, +[](float x) { return Expm1(x); },
-                              +[](float x) { return Log1p(x); }}) {
+                              +[](float x) { return Log1p(x); }, +[](float x) { return Tan(x); },
+                              +[](float x) { return Asin(x); }, +[](float x) { return Atan(x); },
+                              +[](float x) { return Sinh(x); }, +[](float x) { return Asinh(x); },
+                              +[](float x) { return Atanh(x); }}) {
     EXPECT_TRUE(std::signbit(odd(-0.0f)));
     EXPECT_FALSE(std::signbit(odd(0.0f)));
   }
+}
+
+TEST(MathTest, AnglesAreAccurateInEveryQuadrant) {
+  std::vector<float> values = {0.0f, -0.0f, kInf, -kInf, kNan, 1.0f, -1.0f, 1e-45f, 3e38f, -3e38f};
+  for (int i = -60; i <= 60; ++i) values.push_back(0.37f * static_cast<float>(i));
+  for (float y : values) {
+    for (float x : values) {
+      const double want = std::atan2(static_cast<double>(y), static_cast<double>(x));
+      EXPECT_LE(Ulps(Atan2(y, x), want), 1.5) << y << ", " << x;
+      if (want != 0) continue;
+      EXPECT_EQ(std::signbit(Atan2(y, x)), std::signbit(want)) << y << ", " << x;
+    }
+  }
+}
+
+// Off by at most `ulps` of the larger of the value and 1, in double.
+void ExpectGamma(double got, double want, double ulps) {
+  EXPECT_NEAR(got, want, ulps * 0x1p-53 * std::max(1.0, std::abs(want)));
+}
+
+TEST(MathTest, LogarithmsOfGammaAgreeWithTheStandardLibrary) {
+  std::vector<double> values = {1e-300, 1e-20, 0.5, 1, 1.5, 2, 2.5, 10, 1e10, 1e300, -1e-20, -0.5};
+  for (int i = -2000; i <= 4000; ++i) values.push_back(0.003 + 0.0101 * i);
+  for (double x : values) {
+    ExpectGamma(Lgamma(x), std::lgamma(x), 16);
+    const auto single = static_cast<float>(x);
+    EXPECT_EQ(Lgamma(single), static_cast<float>(Lgamma(static_cast<double>(single))));
+  }
+  for (double near : {1.0, 2.0}) {  // relative to the value, which is small
+    for (double z : {1e-3, -1e-3, 1e-9, -1e-9}) {
+      EXPECT_NEAR(Lgamma(near + z) / std::lgamma(near + z), 1, 1e-15) << near << " + " << z;
+    }
+  }
+  EXPECT_EQ(Lgamma(1.0), 0);
+  EXPECT_EQ(Lgamma(2.0), 0);
+  for (double pole : {0.0, -0.0, -1.0, -100.0, -1e300, double{kInf}, double{-kInf}}) {
+    EXPECT_EQ(Lgamma(pole), double{kInf}) << pole;
+  }
+  EXPECT_TRUE(std::isnan(Lgamma(double{kNan})));
+}
+
+// psi(1) = -gamma, psi(1/2) = -gamma - 2 log 2, psi'(1) = pi^2 / 6, psi'(1/2) = pi^2 / 2; and what
+// follows from them by psi(x + 1) = psi(x) + 1 / x and by reflection.
+TEST(MathTest, DerivativesOfLogarithmsOfGammaObeyTheirEquations) {
+  constexpr double kEuler = 0.577215664901532861, kPi = 3.14159265358979324;
+  ExpectGamma(Digamma(1.0), -kEuler, 8);
+  ExpectGamma(Digamma(0.5), -kEuler - 2 * std::log(2.0), 8);
+  ExpectGamma(Digamma(10.0), 2.25175258906672111, 8);
+  ExpectGamma(Trigamma(1.0), kPi * kPi / 6, 8);
+  ExpectGamma(Trigamma(0.5), kPi * kPi / 2, 8);
+  for (double x : {0.1, 0.75, 3.3, 9.5, 9.99, 40.7, 1e6}) {
+    ExpectGamma(Digamma(x + 1) - Digamma(x), 1 / x, 32);
+    ExpectGamma(Trigamma(x) - Trigamma(x + 1), 1 / (x * x), 32);
+    if (x > 10) continue;
+    ExpectGamma(Digamma(1 - x) - Digamma(x), kPi / std::tan(kPi * x), 256);
+    const double sine = std::sin(kPi * x);
+    ExpectGamma((Trigamma(1 - x) + Trigamma(x)) * sine * sine, kPi * kPi, 256);
+  }
+  EXPECT_EQ(Digamma(0.0), double{-kInf});
+  EXPECT_EQ(Digamma(-0.0), double{kInf});
+  EXPECT_TRUE(std::isnan(Digamma(-3.0)));
+  EXPECT_TRUE(std::isnan(Digamma(double{-kInf})));
+  EXPECT_EQ(Digamma(double{kInf}), double{kInf});
+  EXPECT_EQ(Trigamma(0.0), double{kInf});
+  EXPECT_EQ(Trigamma(-2.0), double{kInf});
+  EXPECT_EQ(Trigamma(double{kInf}), 0);
 }
 
 // The largest error in ulps over x[i]^y[i], zeros compared with their signs.

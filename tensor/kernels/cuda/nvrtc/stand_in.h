@@ -123,9 +123,17 @@ struct numeric_limits<double> {
 
 // NVRTC overloads these for float and double, as nvcc does.
 using ::abs;
+using ::acos;
+using ::acosh;
+using ::asin;
+using ::asinh;
+using ::atan;
+using ::atan2;
+using ::atanh;
 using ::ceil;
 using ::copysign;
 using ::cos;
+using ::cosh;
 using ::erf;
 using ::erfc;
 using ::exp;
@@ -133,13 +141,17 @@ using ::expm1;
 using ::floor;
 using ::fmod;
 using ::log;
+using ::log10;
 using ::log1p;
+using ::log2;
 using ::nearbyint;
 using ::pow;
 using ::rint;
 using ::round;
 using ::sin;
+using ::sinh;
 using ::sqrt;
+using ::tan;
 using ::tanh;
 using ::trunc;
 

@@ -67,7 +67,7 @@ TEST(PipelineTest, FrozenModelsComputeNothingTwice) {
   Model model;
   Graph graph = model.Captured();
   const auto reports =
-      RunPasses(graph, {.arithmetic = Arithmetic::kReordered, .freeze_states = true});
+      RunPasses(graph, {.arithmetic = Arithmetic::kReordered, .constant_states = true});
   ASSERT_TRUE(reports.ok()) << reports.status();
   EXPECT_TRUE(graph.Verify().ok()) << graph.Verify();
   EXPECT_EQ(OpsOf(graph), "conv2d relu");

@@ -1,7 +1,7 @@
-#ifndef FIRN_TENSOR_KERNELS_CUDA_ROW_SOURCE_H_
-#define FIRN_TENSOR_KERNELS_CUDA_ROW_SOURCE_H_
+#ifndef FIRN_TENSOR_KERNELS_CUDA_CHAIN_SOURCE_H_
+#define FIRN_TENSOR_KERNELS_CUDA_CHAIN_SOURCE_H_
 
-// A row of elementwise operations as CUDA C++, to be compiled when a graph is.
+// A chain of elementwise operations as CUDA C++, to be compiled when a graph is.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace firn::cuda {
 
-// The kernel `firn_row`, which has one argument:
+// The kernel `firn_chain`, which has one argument:
 //
 //   struct Arguments {
 //     void* p[];          // the call's inputs, then its results
 //     int64_t n;          // elements
-//     uint32_t zero;      // 0: see nvrtc/row.h
+//     uint32_t zero;      // 0: see nvrtc/chain.h
 //     alignas(16) unsigned char functors[];
 //   };
-struct RowSource {
-  static constexpr const char* kKernel = "firn_row";
+struct ChainSource {
+  static constexpr const char* kKernel = "firn_chain";
 
   firn::inner::internal::CudaSource source;
   std::vector<unsigned char> functors;  // their bytes, which are not part of the text
@@ -38,8 +38,9 @@ bool HasSource(const OpDef& op);
 
 // Programs that differ only in shapes and attributes have the same text.
 // Errors: Unimplemented when there is no source for a step, or functors have too many bytes.
-absl::StatusOr<RowSource> MakeRowSource(const firn::inner::internal::ElementwiseProgram& program);
+absl::StatusOr<ChainSource> MakeChainSource(
+    const firn::inner::internal::ElementwiseProgram& program);
 
 }  // namespace firn::cuda
 
-#endif  // FIRN_TENSOR_KERNELS_CUDA_ROW_SOURCE_H_
+#endif  // FIRN_TENSOR_KERNELS_CUDA_CHAIN_SOURCE_H_

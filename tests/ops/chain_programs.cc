@@ -1,11 +1,11 @@
-#include "tests/ops/row_programs.h"
+#include "tests/ops/chain_programs.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "tensor/allocate.h"
-#include "tensor/kernels/cuda/row_source.h"
+#include "tensor/kernels/cuda/chain_source.h"
 #include "tensor/op.h"
 #include "tensor/samples.h"
 #include "tests/ops/calls.h"
@@ -25,14 +25,15 @@ const Kernel* ElementwiseKernel(const OpDef& op) {
 // The elements of `t` over and over; a single one stays alone.
 Tensor Filled(const Tensor& t) {
   if (t.num_elements() == 1) return CopyOf(t).Reshape({});
-  Tensor row = *AllocateTensor(TensorSpec::Contiguous(t.dtype(), {kRowElements}, Device::Cpu()));
+  Tensor chain =
+      *AllocateTensor(TensorSpec::Contiguous(t.dtype(), {kChainElements}, Device::Cpu()));
   const Tensor from = CopyOf(t);
   const auto size = static_cast<size_t>(SizeOf(t.dtype()));
-  for (int64_t i = 0; i < kRowElements; ++i) {
+  for (int64_t i = 0; i < kChainElements; ++i) {
     std::copy_n(from.impl()->data + static_cast<size_t>(i % t.num_elements()) * size, size,
-                row.impl()->data + static_cast<size_t>(i) * size);
+                chain.impl()->data + static_cast<size_t>(i) * size);
   }
-  return row;
+  return chain;
 }
 
 struct Step {
@@ -62,9 +63,9 @@ std::vector<Step> StepsOf(const OpDef& op) {
         key += t.defined() ? DTypeName(t.dtype()) : "none";
         step.in.push_back(t.defined() ? Filled(t) : Tensor());
       }
-      const bool rows = std::any_of(step.in.begin(), step.in.end(),
-                                    [](const Tensor& t) { return t.defined() && t.rank() == 1; });
-      if (rows && seen.insert(key).second) steps.push_back(std::move(step));
+      const bool chains = std::any_of(step.in.begin(), step.in.end(),
+                                      [](const Tensor& t) { return t.defined() && t.rank() == 1; });
+      if (chains && seen.insert(key).second) steps.push_back(std::move(step));
     }
   }
   return steps;
@@ -76,23 +77,23 @@ bool Continues(const std::vector<Step>& steps, size_t s) {
          steps[s].in[0].dtype() == steps[s - 1].out;
 }
 
-RowProgram ProgramOf(const std::vector<Step>& steps) {
-  RowProgram row = {std::make_shared<Program>(), {}};
-  Program& p = *row.program;
-  p.shape = Shape({kRowElements});
+ChainProgram ProgramOf(const std::vector<Step>& steps) {
+  ChainProgram chain = {std::make_shared<Program>(), {}};
+  Program& p = *chain.program;
+  p.shape = Shape({kChainElements});
   std::vector<int> result(steps.size());  // operands
   for (size_t s = 0; s < steps.size(); ++s) {
     p.steps.push_back({steps[s].op, steps[s].kernel, steps[s].attrs, {}, 0});
     for (size_t i = 0; i < steps[s].in.size(); ++i) {
       const Tensor& t = steps[s].in[i];
       const bool fresh = t.defined() && !(i == 0 && Continues(steps, s));
-      p.steps[s].in.push_back(fresh ? static_cast<int>(row.in.size()) : -1);
+      p.steps[s].in.push_back(fresh ? static_cast<int>(chain.in.size()) : -1);
       if (!fresh) continue;
       p.operands.push_back({t.dtype(), t.rank() == 0});
-      row.in.push_back(t);
+      chain.in.push_back(t);
     }
   }
-  p.num_inputs = row.in.size();
+  p.num_inputs = chain.in.size();
   for (const bool stays : {false, true}) {
     for (size_t s = 0; s < steps.size(); ++s) {
       if (stays != (s + 1 < steps.size() && Continues(steps, s + 1))) continue;
@@ -106,7 +107,7 @@ RowProgram ProgramOf(const std::vector<Step>& steps) {
     if (Continues(steps, s)) p.steps[s].in[0] = result[s - 1];
   }
   p.Finish();
-  return row;
+  return chain;
 }
 
 }  // namespace
@@ -119,7 +120,7 @@ std::vector<std::string> ElementwiseCudaOps() {
   return names;
 }
 
-std::vector<RowProgram> RowPrograms() {
+std::vector<ChainProgram> ChainPrograms() {
   std::vector<Step> steps;
   for (const OpDef* op : AllOps()) {
     for (Step& s : StepsOf(*op)) steps.push_back(std::move(s));
@@ -127,7 +128,7 @@ std::vector<RowProgram> RowPrograms() {
   // By dtype: operations of one follow each other.
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step& a, const Step& b) { return a.in[0].dtype() < b.in[0].dtype(); });
-  std::vector<RowProgram> programs;
+  std::vector<ChainProgram> programs;
   for (size_t at = 0; at < steps.size(); at += Program::kMaxSteps) {
     const size_t end = std::min(steps.size(), at + Program::kMaxSteps);
     programs.push_back(ProgramOf({steps.begin() + static_cast<std::ptrdiff_t>(at),

@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_KERNELS_CUDA_ROW_KERNEL_H_
-#define FIRN_TENSOR_KERNELS_CUDA_ROW_KERNEL_H_
+#ifndef FIRN_TENSOR_KERNELS_CUDA_CHAIN_KERNEL_H_
+#define FIRN_TENSOR_KERNELS_CUDA_CHAIN_KERNEL_H_
 
 #include <memory>
 
@@ -15,9 +15,9 @@ namespace firn::cuda {
 //
 // Errors: Unimplemented when there is no source for a step; Internal when the compiler fails or is
 // not there, which is also said on stderr, once a process.
-absl::StatusOr<std::shared_ptr<const firn::inner::internal::ElementwiseProgramKernel>> CompileRow(
+absl::StatusOr<std::shared_ptr<const firn::inner::internal::ElementwiseProgramKernel>> CompileChain(
     const firn::inner::internal::ElementwiseProgram& program, Device device);
 
 }  // namespace firn::cuda
 
-#endif  // FIRN_TENSOR_KERNELS_CUDA_ROW_KERNEL_H_
+#endif  // FIRN_TENSOR_KERNELS_CUDA_CHAIN_KERNEL_H_

@@ -1,6 +1,6 @@
 // States become constants buffer by buffer: all tensors that lie in one storage move to its copy.
 
-#include "autograd/graph/passes/freeze_states.h"
+#include "autograd/graph/passes/constant_states.h"
 
 #include <vector>
 
@@ -22,8 +22,8 @@ absl::StatusOr<Tensor> CopyOf(const Storage& storage, const TensorSpec& bytes) {
 
 }  // namespace
 
-absl::StatusOr<PassReport> FreezeStates(Graph& graph) {
-  PassReport report{.pass = "freeze_states"};
+absl::StatusOr<PassReport> ConstantStates(Graph& graph) {
+  PassReport report{.pass = "constant_states"};
   const Uses uses(graph);
   std::vector<Tensor> copies(graph.buffers.size());
   std::vector<bool> gradient(graph.buffers.size());  // checked before every run
@@ -42,7 +42,7 @@ absl::StatusOr<PassReport> FreezeStates(Graph& graph) {
     const Storage& storage = *impl.storage;
     FIRN_RETURN_IF(
         impl.data - static_cast<const char*>(storage.data()) != v.offset,
-        FailedPrecondition("freeze_states: a state ", v.spec.ToString(),
+        FailedPrecondition("constant_states: a state ", v.spec.ToString(),
                            " has got other memory since it was captured; capture again"));
     if (!copy.defined()) {
       const auto bytes = TensorSpec::Contiguous(

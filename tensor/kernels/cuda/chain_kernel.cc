@@ -1,4 +1,4 @@
-#include "tensor/kernels/cuda/row_kernel.h"
+#include "tensor/kernels/cuda/chain_kernel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "device/internal/cuda_context.h"
 #include "device/status_macros.h"
+#include "tensor/kernels/cuda/chain_source.h"
 #include "tensor/kernels/cuda/launch.h"
-#include "tensor/kernels/cuda/row_source.h"
 
 namespace firn::cuda {
 namespace {
@@ -26,19 +26,19 @@ using firn::inner::internal::ElementwiseProgramKernel;
 constexpr int64_t kThreads = 256;
 constexpr int64_t kMaxBlocks = 8192;  // threads stride over the rest
 
-class Row final : public ElementwiseProgramKernel {
+class Chain final : public ElementwiseProgramKernel {
  public:
-  Row(const void* kernel, const RowSource& row)
+  Chain(const void* kernel, const ChainSource& chain)
       : kernel_(kernel),
-        functors_(row.functors),
-        functors_at_(row.functors_at),
-        bytes_(row.argument_bytes()),
-        pack_(row.pack) {}
+        functors_(chain.functors),
+        functors_at_(chain.functors_at),
+        bytes_(chain.argument_bytes()),
+        pack_(chain.pack) {}
 
   size_t workspace_bytes() const override { return 0; }
 
   absl::Status Run(const Program& p, KernelContext& k) const override {
-    alignas(16) char argument[4096];  // as RowSource says
+    alignas(16) char argument[4096];  // as ChainSource says
     char* to = argument;
     const auto put = [&to](const auto& value) {
       std::memcpy(to, &value, sizeof(value));
@@ -117,19 +117,20 @@ absl::Status Failed(Device device, const std::string& why) {
     std::fprintf(stderr, "firn: elementwise operations of frozen graphs run one by one on %s: %s\n",
                  device.ToString().c_str(), why.c_str());
   }
-  return Internal("cannot compile a row of elementwise operations: ", why);
+  return Internal("cannot compile a chain of elementwise operations: ", why);
 }
 
 // The kernel, or null on a stand-in.
-absl::StatusOr<const void*> Compiled(CudaApi& api, Device device, const RowSource& row) {
+absl::StatusOr<const void*> Compiled(CudaApi& api, Device device, const ChainSource& chain) {
   static std::mutex mutex;
   static auto* const kernels = new std::map<std::pair<int, std::string>, const void*>;
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto key = std::pair(device.index, row.source.text);
+  const auto key = std::pair(device.index, chain.source.text);
   if (const auto at = kernels->find(key); at != kernels->end()) return at->second;
   const void* kernel = nullptr;
   std::string log;
-  const int code = api.CompileKernel(device.index, row.source, RowSource::kKernel, &kernel, &log);
+  const int code =
+      api.CompileKernel(device.index, chain.source, ChainSource::kKernel, &kernel, &log);
   if (code != 0) return Failed(device, absl::StrCat(api.Explain(code), ": ", log));
   if (kernel != nullptr) kernels->emplace(key, kernel);
   return kernel;
@@ -137,15 +138,15 @@ absl::StatusOr<const void*> Compiled(CudaApi& api, Device device, const RowSourc
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const ElementwiseProgramKernel>> CompileRow(const Program& program,
-                                                                           Device device) {
-  FIRN_ASSIGN_OR_RETURN(const RowSource row, MakeRowSource(program));
+absl::StatusOr<std::shared_ptr<const ElementwiseProgramKernel>> CompileChain(const Program& program,
+                                                                             Device device) {
+  FIRN_ASSIGN_OR_RETURN(const ChainSource chain, MakeChainSource(program));
   FIRN_ASSIGN_OR_RETURN(firn::inner::internal::CudaDeviceContext* const context,
                         firn::inner::internal::CudaDeviceOf(device));
   CudaApi& api = context->api();
-  FIRN_ASSIGN_OR_RETURN(const void* const kernel, Compiled(api, device, row));
+  FIRN_ASSIGN_OR_RETURN(const void* const kernel, Compiled(api, device, chain));
   if (kernel == nullptr) return std::make_shared<StepByStep>(program, device);
-  return std::make_shared<Row>(kernel, row);
+  return std::make_shared<Chain>(kernel, chain);
 }
 
 }  // namespace firn::cuda

@@ -1,9 +1,9 @@
 // Each thread loads a few neighbouring elements of all inputs, takes them through all steps in
 // registers, and stores the results. A step computes as the kernel of the single operation does
-// (ElementwiseBody in elementwise.cuh), and rounds its result to its dtype; nvrtc/row.h has what
+// (ElementwiseBody in elementwise.cuh), and rounds its result to its dtype; nvrtc/chain.h has what
 // keeps the compiler from seeing two steps as one expression.
 
-#include "tensor/kernels/cuda/row_source.h"
+#include "tensor/kernels/cuda/chain_source.h"
 
 #include <cxxabi.h>
 
@@ -67,7 +67,7 @@ class Writer {
   explicit Writer(const Program& p) : p_(p), read_(p.operands.size()) {
     int64_t widest = 1;
     for (const Program::Operand& o : p.operands) widest = std::max(widest, SizeOf(o.dtype));
-    row_.pack = static_cast<int>(16 / widest);
+    chain_.pack = static_cast<int>(16 / widest);
     for (const Program::Step& s : p.steps) {
       for (int i : s.in) {
         if (i >= 0) read_[static_cast<size_t>(i)] = true;
@@ -75,7 +75,7 @@ class Writer {
     }
   }
 
-  absl::StatusOr<RowSource> Write() {
+  absl::StatusOr<ChainSource> Write() {
     std::string functors, loads, steps, stores;
     for (size_t i = 0; i < p_.num_inputs; ++i) {
       absl::StrAppend(single(i) ? &functors : &loads, Load(i));
@@ -91,10 +91,10 @@ class Writer {
                       "]), at, a.n, v", o, ");\n");
     }
     Finish(absl::StrCat(functors, kLoop, loads, steps, stores, "  }\n}\n"));
-    if (row_.argument_bytes() > kMaxArgumentBytes) {
-      return Unimplemented("functors of ", row_.functors.size(), " bytes in a row");
+    if (chain_.argument_bytes() > kMaxArgumentBytes) {
+      return Unimplemented("functors of ", chain_.functors.size(), " bytes in a chain");
     }
-    return std::move(row_);
+    return std::move(chain_);
   }
 
  private:
@@ -123,8 +123,8 @@ class Writer {
     for (std::string_view header : HeadersOf(functor)) headers_.emplace(header);
     if (code.bytes == 0) return absl::StrCat("  const ", functor, " f", s, "{};\n");
     const size_t at = Keep(code, step);
-    return absl::StrCat("  const auto& f", s, " = row::FunctorAt<", functor, ">(a.functors + ", at,
-                        ");\n");
+    return absl::StrCat("  const auto& f", s, " = chain::FunctorAt<", functor, ">(a.functors + ",
+                        at, ");\n");
   }
 
   // Where the functor's bytes are. They are made as a kernel makes them, from a call without
@@ -133,12 +133,12 @@ class Writer {
     absl::InlinedVector<Operand, Program::kMaxStepInputs> in;
     for (int i : step.in) in.push_back({nullptr, i < 0 ? nullptr : &SpecOf(i)});
     const Operand out = {nullptr, &SpecOf(step.out)};
-    const size_t at = row_.functors.size(), padded = (code.bytes + 15) / 16 * 16;
+    const size_t at = chain_.functors.size(), padded = (code.bytes + 15) / 16 * 16;
     // Bytes between members are 0, and a vector's are aligned as doubles are: enough to copy from.
     std::vector<Bytes16> made(padded / 16);
     code.make(KernelContext(in, {&out, 1}, step.attrs.ref(), nullptr), made.data());
     const auto* const bytes = reinterpret_cast<const unsigned char*>(made.data());
-    row_.functors.insert(row_.functors.end(), bytes, bytes + padded);
+    chain_.functors.insert(chain_.functors.end(), bytes, bytes + padded);
     return at;
   }
   struct alignas(16) Bytes16 {
@@ -157,7 +157,7 @@ class Writer {
         code.kind == Kind::kConverted
             ? absl::StrCat("ConvertTo<", Type(out), ">(", arguments, ")")
             : absl::StrCat("static_cast<", Type(out), ">(f", s, "(", arguments, "))");
-    if (read_[out]) value = absl::StrCat("row::Rounded(", value, ", a.zero)");
+    if (read_[out]) value = absl::StrCat("chain::Rounded(", value, ", a.zero)");
     return absl::StrCat("    cuda::Elements<", Type(out), ", kPack> v", out, ";  // ",
                         std::string(step.op->name), "\n#pragma unroll\n",
                         "    for (int j = 0; j < kPack; ++j) v", out, ".v[j] = ", value, ";\n");
@@ -166,29 +166,29 @@ class Writer {
   std::string Input(const Elementwise& code, int operand) const {
     const auto at = static_cast<size_t>(operand);
     const std::string x = absl::StrCat("v", at, single(at) ? "" : ".v[j]");
-    return code.kind == Kind::kMoved ? x : absl::StrCat("row::Input(", x, ")");
+    return code.kind == Kind::kMoved ? x : absl::StrCat("chain::Input(", x, ")");
   }
 
   void Finish(const std::string& body) {
-    if (row_.functors.empty()) row_.functors.resize(16);
+    if (chain_.functors.empty()) chain_.functors.resize(16);
     const size_t pointers = p_.num_inputs + p_.num_results;
-    row_.functors_at =
+    chain_.functors_at =
         (pointers * sizeof(void*) + sizeof(int64_t) + sizeof(uint32_t) + 15) / 16 * 16;
-    std::string text = "#include \"tensor/kernels/cuda/nvrtc/row.h\"\n";
+    std::string text = "#include \"tensor/kernels/cuda/nvrtc/chain.h\"\n";
     for (const std::string& h : headers_) absl::StrAppend(&text, "#include \"", h, "\"\n");
-    absl::StrAppend(&text, "using namespace firn;\nconstexpr int kPack = ", row_.pack,
+    absl::StrAppend(&text, "using namespace firn;\nconstexpr int kPack = ", chain_.pack,
                     ";\nstruct Arguments {\n  void* p[", pointers,
                     "];\n  int64_t n;\n  uint32_t zero;\n  alignas(16) unsigned char functors[",
-                    row_.functors.size(),
+                    chain_.functors.size(),
                     "];\n};\nextern \"C\" __global__ void __launch_bounds__(256) ",
-                    RowSource::kKernel, "(const __grid_constant__ Arguments a) {\n", body);
-    row_.source = {text, HeadersFor(text)};
+                    ChainSource::kKernel, "(const __grid_constant__ Arguments a) {\n", body);
+    chain_.source = {text, HeadersFor(text)};
   }
 
   const Program& p_;
   std::vector<bool> read_;  // by operand: by a step
   std::set<std::string> headers_;
-  RowSource row_;
+  ChainSource chain_;
 };
 
 }  // namespace
@@ -199,6 +199,8 @@ bool HasSource(const OpDef& op) {
          (code.functor != nullptr && !HeadersOf(TypeName(*code.functor)).empty());
 }
 
-absl::StatusOr<RowSource> MakeRowSource(const Program& program) { return Writer(program).Write(); }
+absl::StatusOr<ChainSource> MakeChainSource(const Program& program) {
+  return Writer(program).Write();
+}
 
 }  // namespace firn::cuda

@@ -1,7 +1,7 @@
-#ifndef FIRN_TESTS_OPS_ROW_PROGRAMS_H_
-#define FIRN_TESTS_OPS_ROW_PROGRAMS_H_
+#ifndef FIRN_TESTS_OPS_CHAIN_PROGRAMS_H_
+#define FIRN_TESTS_OPS_CHAIN_PROGRAMS_H_
 
-// Rows in which every operation that can be part of one stands, in every dtype that it takes.
+// Chains in which every operation that can be part of one stands, in every dtype that it takes.
 
 #include <memory>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace firn::testing {
 
-inline constexpr int64_t kRowElements = 1003;  // no whole number of packs
+inline constexpr int64_t kChainElements = 1003;  // no whole number of packs
 
-struct RowProgram {
+struct ChainProgram {
   std::shared_ptr<internal::ElementwiseProgram> program;  // finished; it has no kernel
   std::vector<Tensor> in;                                 // on the CPU
 };
@@ -24,8 +24,8 @@ std::vector<std::string> ElementwiseCudaOps();
 
 // Of the operations' samples: each is a step, in each dtype once. Every second step reads the
 // result of the one before it where the dtypes fit. The same in every run.
-std::vector<RowProgram> RowPrograms();
+std::vector<ChainProgram> ChainPrograms();
 
 }  // namespace firn::testing
 
-#endif  // FIRN_TESTS_OPS_ROW_PROGRAMS_H_
+#endif  // FIRN_TESTS_OPS_CHAIN_PROGRAMS_H_

@@ -1,7 +1,7 @@
-#ifndef FIRN_TENSOR_KERNELS_CUDA_NVRTC_ROW_H_
-#define FIRN_TENSOR_KERNELS_CUDA_NVRTC_ROW_H_
+#ifndef FIRN_TENSOR_KERNELS_CUDA_NVRTC_CHAIN_H_
+#define FIRN_TENSOR_KERNELS_CUDA_NVRTC_CHAIN_H_
 
-// What the source of a row (tensor/kernels/cuda/row_source.cc) uses beside functors. For NVRTC
+// What the source of a chain (tensor/kernels/cuda/chain_source.cc) uses beside functors. For NVRTC
 // only.
 
 #include <bit>
@@ -13,7 +13,7 @@
 #include "tensor/kernels/cuda/elements.cuh"
 #include "tensor/kernels/functor.h"
 
-namespace firn::row {
+namespace firn::chain {
 
 // A compiler that sees several operations at once may contract the product of one with the sum of
 // the next, and share parts of two. Each is to give what it gives alone, so that what goes in and
@@ -50,6 +50,6 @@ inline __device__ const F& FunctorAt(const unsigned char* bytes) {
   return *reinterpret_cast<const F*>(bytes);
 }
 
-}  // namespace firn::row
+}  // namespace firn::chain
 
-#endif  // FIRN_TENSOR_KERNELS_CUDA_NVRTC_ROW_H_
+#endif  // FIRN_TENSOR_KERNELS_CUDA_NVRTC_CHAIN_H_

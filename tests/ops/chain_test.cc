@@ -1,41 +1,41 @@
-// Rows of elementwise operations as source: NVRTC, which needs no GPU, compiles every operation.
+// Chains of elementwise operations as source: NVRTC, which needs no GPU, compiles every operation.
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
 #include "device/internal/nvrtc.h"
-#include "tensor/kernels/cuda/row_source.h"
+#include "tensor/kernels/cuda/chain_source.h"
 #include "tensor/op.h"
 #include "tests/on_cuda.h"
-#include "tests/ops/row_programs.h"
+#include "tests/ops/chain_programs.h"
 
 namespace firn::testing {
 namespace {
 
-// Elementwise kernels that join no row, and why.
+// Elementwise kernels that join no chain, and why.
 const std::set<std::string> kWithoutSource = {
     "clone",  // a copy of bytes, which no functor does
 };
 
-class RowTest : public ::testing::Test {
+class ChainTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!BuiltWithCuda()) GTEST_SKIP() << kWithoutCuda;
   }
 };
 
-TEST_F(RowTest, ElementwiseKernelsHaveSource) {
+TEST_F(ChainTest, ElementwiseKernelsHaveSource) {
   for (const std::string& name : ElementwiseCudaOps()) {
     EXPECT_EQ(cuda::HasSource(Op(name)), !kWithoutSource.contains(name)) << name;
   }
 }
 
 // In each dtype that an operation takes.
-TEST_F(RowTest, NvrtcCompilesEveryOperation) {
+TEST_F(ChainTest, NvrtcCompilesEveryOperation) {
   std::set<std::string> compiled;
-  for (const RowProgram& row : RowPrograms()) {
-    const absl::StatusOr<cuda::RowSource> source = cuda::MakeRowSource(*row.program);
+  for (const ChainProgram& chain : ChainPrograms()) {
+    const absl::StatusOr<cuda::ChainSource> source = cuda::MakeChainSource(*chain.program);
     ASSERT_TRUE(source.ok()) << source.status();
     std::string code;
     std::string failure = internal::CompileCuda(source->source, 90, 13, &code);
@@ -45,7 +45,7 @@ TEST_F(RowTest, NvrtcCompilesEveryOperation) {
     if (failure.starts_with("no NVRTC")) GTEST_SKIP() << failure;
     ASSERT_EQ(failure, "") << source->source.text;
     EXPECT_TRUE(code.starts_with("\177ELF"));
-    for (const auto& step : row.program->steps) compiled.emplace(step.op->name);
+    for (const auto& step : chain.program->steps) compiled.emplace(step.op->name);
   }
   for (const std::string& name : ElementwiseCudaOps()) {
     EXPECT_TRUE(compiled.contains(name) || kWithoutSource.contains(name)) << name;

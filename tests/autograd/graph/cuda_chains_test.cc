@@ -1,5 +1,5 @@
-// Rows of elementwise operations on a CUDA device: on a GPU compiled by NVRTC, on the stand-in run
-// step by step; either way no bit changes.
+// Chains of elementwise operations on a CUDA device: on a GPU compiled by NVRTC, on the stand-in
+// run step by step; either way no bit changes.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -10,7 +10,8 @@
 #include "autograd/graph/static_graph.h"
 #include "gtest/gtest.h"
 #include "tensor/dispatch.h"
-#include "tensor/kernels/cuda/row_source.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cuda/chain_source.h"
 #include "tensor/op.h"
 #include "tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
@@ -22,7 +23,7 @@ namespace {
 using testing::CountOf;
 using testing::OpsOf;
 
-class CudaRowsTest : public testing::CudaTest {
+class CudaChainsTest : public testing::CudaTest {
  protected:
   template <class F>
   Graph Lowered(F fn, absl::Span<const Tensor> in) {
@@ -31,7 +32,7 @@ class CudaRowsTest : public testing::CudaTest {
         Capture([&](absl::Span<const Tensor> x) { return internal::AsList(fn(x)); }, in).graph;
     EXPECT_TRUE(FoldConstants(captured).ok());  // numbers are filled on the device otherwise
     Graph graph = *Lower(captured);
-    MarkInPlace(graph);
+    RaiseIfError(MarkInPlace(graph).status(), "in_place");
     return graph;
   }
 
@@ -74,7 +75,7 @@ class CudaRowsTest : public testing::CudaTest {
   }
 };
 
-TEST_F(CudaRowsTest, ARowBecomesOneOperation) {
+TEST_F(CudaChainsTest, AChainBecomesOneOperation) {
   const Tensor in[] = {Random({7, 43}), Random({7, 43})};
   const Graph fused = ExpectSameBits(
       [](absl::Span<const Tensor> x) { return Tanh(x[0] * x[1] + 0.5) * Sigmoid(x[0]); }, in);
@@ -82,7 +83,7 @@ TEST_F(CudaRowsTest, ARowBecomesOneOperation) {
   EXPECT_EQ(fused.instrs[0].out.size(), 1u);
 }
 
-TEST_F(CudaRowsTest, WhatIsReadElsewhereIsAResult) {
+TEST_F(CudaChainsTest, WhatIsReadElsewhereIsAResult) {
   const Tensor in[] = {Random({1000}), Random({})};
   const Graph fused = ExpectSameBits(
       [](absl::Span<const Tensor> x) {
@@ -94,7 +95,7 @@ TEST_F(CudaRowsTest, WhatIsReadElsewhereIsAResult) {
   EXPECT_EQ(fused.instrs[0].out.size(), 2u);
 }
 
-TEST_F(CudaRowsTest, EveryDtypeIsRoundedOnTheWay) {
+TEST_F(CudaChainsTest, EveryDtypeIsRoundedOnTheWay) {
   for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
     const Tensor in[] = {Random({123}, dtype), Random({123}, dtype)};
     const Graph fused = ExpectSameBits(
@@ -108,7 +109,7 @@ TEST_F(CudaRowsTest, EveryDtypeIsRoundedOnTheWay) {
   }
 }
 
-TEST_F(CudaRowsTest, ResultsMayLieOverArguments) {
+TEST_F(CudaChainsTest, ResultsMayLieOverArguments) {
   const Tensor in[] = {Random({64, 64})};
   const Graph fused = ExpectSameBits(
       [](absl::Span<const Tensor> x) {
@@ -119,7 +120,7 @@ TEST_F(CudaRowsTest, ResultsMayLieOverArguments) {
   EXPECT_EQ(OpsOf(fused), "cumsum elementwise_program cumsum");
 }
 
-TEST_F(CudaRowsTest, LongRowsAreCut) {
+TEST_F(CudaChainsTest, LongChainsAreCut) {
   const Tensor in[] = {Random({100})};
   const Graph fused = ExpectSameBits(
       [](absl::Span<const Tensor> x) {
@@ -131,7 +132,7 @@ TEST_F(CudaRowsTest, LongRowsAreCut) {
   EXPECT_EQ(CountOf(fused, "elementwise_program"), 3) << OpsOf(fused);
 }
 
-TEST_F(CudaRowsTest, FrozenTrainingStepsHaveThem) {
+TEST_F(CudaChainsTest, FrozenTrainingStepsHaveThem) {
   Tensor w = Random({500}).SetRequiresGrad();
   const auto step = [&w](const Tensor& x) {
     w.ZeroGrad();
@@ -148,10 +149,10 @@ TEST_F(CudaRowsTest, FrozenTrainingStepsHaveThem) {
     EXPECT_EQ(step(x).Item(), loss.Item());
     EXPECT_TRUE(w.grad().To(Device::Cpu()).Equals(gradient.To(Device::Cpu())));
   }
-  EXPECT_GT(graph.recorded_runs(), 0);
+  EXPECT_GT(graph.device_graph_runs(), 0);
 }
 
-TEST_F(CudaRowsTest, WithoutACompilerOperationsRunOneByOneAndItIsSaidOnce) {
+TEST_F(CudaChainsTest, WithoutACompilerOperationsRunOneByOneAndItIsSaidOnce) {
   if (!fake_) GTEST_SKIP() << "only the stand-in fails when told to";
   const Tensor in[] = {Random({100})};
   ::testing::internal::CaptureStderr();
@@ -166,7 +167,7 @@ TEST_F(CudaRowsTest, WithoutACompilerOperationsRunOneByOneAndItIsSaidOnce) {
             "cudaErrorInvalidValue: invalid argument: told to fail\n");
 }
 
-// As RowSource says, for a row with two pointers.
+// As ChainSource says, for a chain with two pointers.
 struct Arguments {
   const float* x;
   float* y;
@@ -185,7 +186,7 @@ void NegatedLeakyRelu(const void* argument) {
   }
 }
 
-TEST_F(CudaRowsTest, ACompiledKernelGetsItsArguments) {
+TEST_F(CudaChainsTest, ACompiledKernelGetsItsArguments) {
   if (!fake_) GTEST_SKIP() << "a GPU runs no host functions";
   int compiled = 0;
   fake_->SetCompiler([&compiled](const internal::CudaSource&) {
@@ -202,16 +203,16 @@ TEST_F(CudaRowsTest, ACompiledKernelGetsItsArguments) {
 }
 
 // What tells two calls of one operation apart is no part of the text, which is compiled once.
-TEST_F(CudaRowsTest, AttributesAndShapesAreNotInTheText) {
+TEST_F(CudaChainsTest, AttributesAndShapesAreNotInTheText) {
   const auto source = [&](int64_t size, double slope) {
     const Tensor in[] = {Random({size})};
     Graph graph =
         Lowered([slope](absl::Span<const Tensor> x) { return Tanh(LeakyRelu(x[0], slope)); }, in);
     EXPECT_TRUE(FuseElementwise(graph).ok());
     const auto& attrs = graph.instrs[0].attrs.ref().get<internal::ElementwiseProgramAttrs>();
-    return *cuda::MakeRowSource(*attrs.program);
+    return *cuda::MakeChainSource(*attrs.program);
   };
-  const cuda::RowSource a = source(10, 0.25), b = source(2000, 0.5);
+  const cuda::ChainSource a = source(10, 0.25), b = source(2000, 0.5);
   EXPECT_EQ(a.source.text, b.source.text);
   EXPECT_NE(a.functors, b.functors);
 }

@@ -1,5 +1,5 @@
-#ifndef FIRN_AUTOGRAD_GRAPH_PASSES_FREEZE_STATES_H_
-#define FIRN_AUTOGRAD_GRAPH_PASSES_FREEZE_STATES_H_
+#ifndef FIRN_AUTOGRAD_GRAPH_PASSES_CONSTANT_STATES_H_
+#define FIRN_AUTOGRAD_GRAPH_PASSES_CONSTANT_STATES_H_
 
 #include "absl/status/statusor.h"
 #include "autograd/graph/passes/pass.h"
@@ -9,8 +9,8 @@ namespace firn {
 // Makes constants of the states that no operation writes, from copies of what they hold now: the
 // parameters and running statistics of a model that is done. The graph no longer sees what becomes
 // of the originals.
-absl::StatusOr<PassReport> FreezeStates(Graph& graph);
+absl::StatusOr<PassReport> ConstantStates(Graph& graph);
 
 }  // namespace firn
 
-#endif  // FIRN_AUTOGRAD_GRAPH_PASSES_FREEZE_STATES_H_
+#endif  // FIRN_AUTOGRAD_GRAPH_PASSES_CONSTANT_STATES_H_

@@ -1,0 +1,49 @@
+// The steps behind the passes, in their order. Layouts come first; then what is constant in another
+// layout is computed and weights are packed for their kernels. Results take arguments' places
+// before chains are made, since a chain may do so element by element only.
+
+#include "autograd/graph/lowering.h"
+
+#include <utility>
+
+#include "autograd/graph/explain.h"
+#include "autograd/graph/fuse_elementwise.h"
+#include "autograd/graph/in_place.h"
+#include "autograd/graph/lower.h"
+#include "autograd/graph/pack_parameters.h"
+#include "autograd/graph/passes/dead_code.h"
+#include "autograd/graph/passes/fold_constants.h"
+#include "device/status_macros.h"
+
+namespace firn {
+namespace {
+
+absl::StatusOr<PassReport> ChooseKernels(Graph& graph) {
+  FIRN_ASSIGN_OR_RETURN(Graph lowered, Lower(graph));
+  PassReport report = ReportReorders(graph, lowered);
+  graph = std::move(lowered);
+  return report;
+}
+
+absl::StatusOr<PassReport> FoldReordered(Graph& graph) {
+  FIRN_ASSIGN_OR_RETURN(PassReport report, FoldConstants(graph));
+  if (report.changes != 0) DropUnusedValues(graph);
+  return report;
+}
+
+using Step = absl::StatusOr<PassReport> (*)(Graph&);
+constexpr Step kSteps[] = {ChooseKernels, FoldReordered, PackParameters, MarkInPlace,
+                           FuseElementwise};
+
+}  // namespace
+
+absl::StatusOr<std::vector<PassReport>> RunLowering(Graph& graph) {
+  std::vector<PassReport> reports;
+  for (const Step step : kSteps) {
+    FIRN_ASSIGN_OR_RETURN(PassReport report, step(graph));
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace firn

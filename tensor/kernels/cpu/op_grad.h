@@ -1,0 +1,78 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_OP_GRAD_H_
+#define FIRN_TENSOR_KERNELS_CPU_OP_GRAD_H_
+
+// Gradient rules of elementwise operations from functions of tensors, with what they read.
+
+#include <type_traits>
+#include <vector>
+
+#include "tensor/op.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+
+namespace firn::cpu {
+
+// A gradient rule and what it reads. Where that is all of an operation's one input, or its result:
+//   Tensor Grad(const Tensor& dy, const Tensor& x) { ... }     cpu::FromInput<Grad>()
+//   Tensor Grad(const Tensor& dy, const Tensor& y) { ... }     cpu::FromOutput<Grad>()
+// gives dx; one that has options takes them as a third argument.
+struct OpGrad {
+  GradFn rule = nullptr;
+  std::vector<Saved> saves = {};
+};
+
+namespace internal {
+
+inline Tensor CallGrad(Tensor (*f)(const Tensor&, const Tensor&), GradContext& g,
+                       const Tensor& saved) {
+  return f(g.grad_output(), saved);
+}
+template <class A>
+Tensor CallGrad(Tensor (*f)(const Tensor&, const Tensor&, const A&), GradContext& g,
+                const Tensor& saved) {
+  return f(g.grad_output(), saved, g.attrs<A>());
+}
+
+inline Tensor CallCurve(Tensor (*f)(const Tensor&), GradContext&, const Tensor& v) { return f(v); }
+template <class A>
+Tensor CallCurve(Tensor (*f)(const Tensor&, const A&), GradContext& g, const Tensor& v) {
+  return f(v, g.attrs<A>());
+}
+
+}  // namespace internal
+
+template <auto kGrad>
+OpGrad FromInput() {
+  return {[](GradContext& g) { g.set_grad_input(0, internal::CallGrad(kGrad, g, g.input(0))); },
+          {Saved::Input(0)}};
+}
+template <auto kGrad>
+OpGrad FromOutput() {
+  return {[](GradContext& g) { g.set_grad_input(0, internal::CallGrad(kGrad, g, g.output(0))); },
+          {Saved::Output(0)}};
+}
+
+// Of a gradient dx = f(dy, v), which is linear in dy, its own gradient: to dy it is f again, to v
+// it is dy times a curvature,
+//   Tensor Curve(const Tensor& v) { ... }     cpu::OfGradient<FooGrad, Curve>()
+// which may take options too, or 0 without one: pieces are straight.
+template <auto kGrad, auto kCurve = nullptr>
+OpGrad OfGradient() {
+  constexpr bool kStraight = std::is_null_pointer_v<decltype(kCurve)>;
+  const GradFn rule = [](GradContext& g) {
+    if (g.needs(0)) g.set_grad_input(0, internal::CallGrad(kGrad, g, g.input(1)));
+    if (!g.needs(1)) return;
+    if constexpr (kStraight) {
+      g.set_grad_input(1, ZerosLike(g.grad_output()));
+    } else {
+      const Tensor curve = internal::CallCurve(kCurve, g, g.input(1));
+      g.set_grad_input(1, Mul(Mul(g.grad_output(), g.input(0)), curve));
+    }
+  };
+  return kStraight ? OpGrad{rule, {Saved::Input(1)}}
+                   : OpGrad{rule, {Saved::Input(0), Saved::Input(1)}};
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_OP_GRAD_H_

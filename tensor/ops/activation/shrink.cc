@@ -1,0 +1,50 @@
+// hardshrink and softshrink have one gradient: dy outside of [-lambda, lambda].
+//
+// tanhshrink: not an operation of its own.
+
+#include "tensor/ops/activation/shrink.h"
+
+#include "device/status_macros.h"
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/ops/activation/shrink_fn.h"
+#include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/elementwise/sign.h"
+
+namespace firn {
+namespace {
+
+Tensor GradShrink(const Tensor& dy, const Tensor& x, const ShrinkAttrs& a) {
+  return Where(Le(Abs(x), a.lambda), 0.0, dy);
+}
+
+FIRN_REGISTER_OP(hardshrink) {
+  return cpu::FloatOp<HardshrinkFn>("x where |x| > lambda, else 0.", cpu::FromInput<GradShrink>());
+}
+
+absl::Status InferSoftshrink(InferContext& c) {
+  const double lambda = c.attrs<ShrinkAttrs>().lambda;
+  FIRN_RETURN_IF(!(lambda >= 0), InvalidArgument("lambda must not be negative, got ", lambda));
+  return InferLikeInput(c);
+}
+FIRN_REGISTER_OP(softshrink) {
+  OpDef op =
+      cpu::FloatOp<SoftshrinkFn>("x moved towards 0 by lambda.", cpu::FromInput<GradShrink>());
+  op.infer = InferSoftshrink;
+  return op;
+}
+
+}  // namespace
+
+Tensor Hardshrink(const Tensor& x, double lambda) {
+  return FloatUnary<"hardshrink">(x, ShrinkAttrs{lambda});
+}
+Tensor Softshrink(const Tensor& x, double lambda) {
+  return FloatUnary<"softshrink">(x, ShrinkAttrs{lambda});
+}
+Tensor Tanhshrink(const Tensor& x) { return Sub(x, Tanh(x)); }
+
+}  // namespace firn

@@ -1,0 +1,9 @@
+#include "tensor/kernels/cuda/elementwise.cuh"
+#include "tensor/ops/activation/shrink_fn.h"
+
+namespace firn::shrink_cuda {
+
+FIRN_REGISTER_KERNELS(hardshrink) { return cuda::FloatKernels<HardshrinkFn>(); }
+FIRN_REGISTER_KERNELS(softshrink) { return cuda::FloatKernels<SoftshrinkFn>(); }
+
+}  // namespace firn::shrink_cuda

@@ -1,0 +1,32 @@
+// Integers and bool are always finite; their loops are there all the same, so that nobody need ask.
+
+#include "tensor/ops/compare/classify.h"
+
+#include "tensor/apply.h"
+#include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/ops/compare/classify_fn.h"
+
+namespace firn {
+namespace {
+
+FIRN_REGISTER_OP(isnan) {
+  return cpu::UnaryPredicateOp<IsnanFn>("Whether x is NaN. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(isinf) {
+  return cpu::UnaryPredicateOp<IsinfFn>("Whether x is infinite. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(isfinite) {
+  return cpu::UnaryPredicateOp<IsfiniteFn>("Whether x is finite. Not differentiable.");
+}
+
+}  // namespace
+
+Tensor Isnan(const Tensor& x) { return Apply1(TheOp<"isnan">(), {x}); }
+Tensor Isinf(const Tensor& x, const IsinfOptions& options) {
+  return Apply1(TheOp<"isinf">(), {x}, options);
+}
+Tensor Isfinite(const Tensor& x) { return Apply1(TheOp<"isfinite">(), {x}); }
+
+}  // namespace firn

@@ -1,0 +1,83 @@
+// sinc: the derivative (cos(pi x) - sinc(x)) / x loses all digits near 0, where its series stands
+// in. There the quotient is one of a harmless argument, lest its own derivative brings NaN.
+//
+// digamma: the kernel of its gradient has the second derivative of lgamma built in; there is no
+// third.
+
+#include "tensor/ops/elementwise/special.h"
+
+#include "tensor/apply.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/elementwise/exponential.h"
+#include "tensor/ops/elementwise/power.h"
+#include "tensor/ops/elementwise/sign.h"
+#include "tensor/ops/elementwise/special_fn.h"
+#include "tensor/ops/elementwise/trigonometry.h"
+
+namespace firn {
+namespace {
+
+Tensor GradErf(const Tensor& dy, const Tensor& x) {
+  return Mul(dy, Mul(Exp(Neg(Square(x))), 1.12837916709551257));  // 2 / sqrt(pi)
+}
+FIRN_REGISTER_OP(erf) {
+  return cpu::FloatOp<ErfFn>("The error function.", cpu::FromInput<GradErf>());
+}
+
+// The sum over k > 0 of (-1)^k pi^(2k) 2k / (2k + 1)! x^(2k - 1), to 2^-53 for |x| <= 1/8.
+Tensor SincSlopeNear0(const Tensor& x) {
+  constexpr double kTerms[] = {-3.28986813369645287,   3.24696970113341457,
+                               -1.14451094473250528,   0.209182782541238404,
+                               -0.0234608103545582364, 0.00178114551637285204};
+  const Tensor square = Square(x);
+  Tensor sum = Mul(square, kTerms[5]);
+  for (int i = 4; i > 0; --i) sum = Mul(Add(sum, kTerms[i]), square);
+  return Mul(Add(sum, kTerms[0]), x);
+}
+Tensor GradSinc(const Tensor& dy, const Tensor& x) {
+  const Tensor near = Le(Abs(x), 0.125);
+  const Tensor far = Where(near, 1.0, x);
+  const Tensor slope = Div(Sub(Cos(Mul(far, 3.14159265358979324)), Sinc(far)), far);
+  return Mul(dy, Where(near, SincSlopeNear0(Where(near, x, 0.0)), slope));
+}
+FIRN_REGISTER_OP(sinc) {
+  return cpu::FloatOp<SincFn>("sin(pi x) / (pi x), 1 at 0.", cpu::FromInput<GradSinc>());
+}
+
+Tensor GradLgamma(const Tensor& dy, const Tensor& x) { return Mul(dy, Digamma(x)); }
+FIRN_REGISTER_OP(lgamma) {
+  return InFullPrecision(cpu::FloatOp<LgammaFn>("log |gamma(x)|.", cpu::FromInput<GradLgamma>()));
+}
+
+Tensor GradDigamma(const Tensor& dy, const Tensor& x) {
+  if (GradEnabled()) {
+    RaiseStatus(Unimplemented("it has no second derivative: its gradient cannot be recorded"),
+                "digamma");
+  }
+  return DigammaGrad(dy, x);
+}
+FIRN_REGISTER_OP(digamma) {
+  return InFullPrecision(
+      cpu::FloatOp<DigammaFn>("The derivative of lgamma.", cpu::FromInput<GradDigamma>()));
+}
+FIRN_REGISTER_OP(digamma_grad) {
+  return cpu::GradOp<DigammaGradFn>("The gradient of digamma. Not differentiable.", "x", nullptr,
+                                    {});
+}
+
+}  // namespace
+
+Tensor Erf(const Tensor& x) { return FloatUnary<"erf">(x); }
+Tensor Sinc(const Tensor& x) { return FloatUnary<"sinc">(x); }
+Tensor Lgamma(const Tensor& x) { return FloatUnary<"lgamma">(x); }
+Tensor Digamma(const Tensor& x) { return FloatUnary<"digamma">(x); }
+Tensor inner::DigammaGrad(const Tensor& dy, const Tensor& x) {
+  return Apply1(TheOp<"digamma_grad">(), {dy, x});
+}
+
+}  // namespace firn

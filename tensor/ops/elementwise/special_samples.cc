@@ -1,0 +1,71 @@
+// The references of the gamma functions are the limits of Gauss and Euler, sped up by a few terms
+// of what is left, and know nothing of shifts by 1 or of reflection.
+
+#include <cmath>
+
+#include "tensor/ops/elementwise/elementwise_samples.h"
+
+namespace firn::testing {
+namespace {
+
+FIRN_REGISTER_SAMPLES(erf) {
+  AddFloatUnary(s, [](double x) { return std::erf(x); }, Normal, {0.5, -3, 6, 1e-4});
+}
+
+// 0 at whole numbers, where the sine of a rounded argument is not.
+double SincReference(double x) {
+  if (x == 0) return 1;
+  return x == std::round(x) && std::isfinite(x) ? 0 : std::sin(M_PI * x) / (M_PI * x);
+}
+
+FIRN_REGISTER_SAMPLES(sinc) {
+  AddFloatUnary(s, SincReference, Normal, {0.5, 0.125, 1e-4, 1000});
+  s.Add("around 0", {Values({0.0, 1e-3, -0.01, 0.1, 0.124, 0.126, -0.2, 1.5})});
+  s.Add("whole numbers", {Values({1, -2, 3})});
+}
+
+// Positive arguments and, between the poles, negative ones.
+Tensor BetweenPoles(const Shape& shape, uint64_t seed) {
+  const Tensor x = Uniform(shape, -3, 5, seed);
+  std::vector<double> values = x.ToVector<double>();
+  for (double& v : values) v = std::floor(v) + 0.25 + 0.5 * (v - std::floor(v));
+  return Values(std::move(values), shape);
+}
+
+FIRN_REGISTER_SAMPLES(lgamma) {
+  AddFloatUnary(s, [](double x) { return std::lgamma(x); }, BetweenPoles,
+                {1, 2, 0.5, 10, 100, -1, -2, 1e-4, 6e4});
+}
+
+// psi(x) = log N - the sum of 1 / (x + k) for k <= N, in the limit; with the next three terms in
+// 1 / N.
+double DigammaReference(double x) {
+  if (x == 0) return std::copysign(INFINITY, -x);
+  if (std::isinf(x)) return x > 0 ? x : NAN;
+  if (x < 0 && x == std::round(x)) return NAN;
+  constexpr int kTerms = 4000;
+  const double n = x + kTerms;
+  double sum = 0;
+  for (int k = kTerms - 1; k >= 0; --k) sum += 1 / (x + k);
+  return std::log(n) - 1 / (2 * n) - 1 / (12 * n * n) - sum;
+}
+double TrigammaReference(double x) {
+  constexpr int kTerms = 4000;
+  const double n = x + kTerms;
+  double sum = 0;
+  for (int k = kTerms - 1; k >= 0; --k) sum += 1 / ((x + k) * (x + k));
+  return sum + 1 / n + 1 / (2 * n * n) + 1 / (6 * n * n * n);
+}
+
+FIRN_REGISTER_SAMPLES(digamma) {
+  AddFloatUnary(s, DigammaReference, BetweenPoles, {1, 2, 0.5, 10, 100, -1, -2, 1e-4});
+  s.second_gradient = false;
+}
+
+FIRN_REGISTER_SAMPLES(digamma_grad) {
+  s.Reference([](double dy, double x) { return dy * TrigammaReference(x); });
+  AddGradient(s, BetweenPoles);
+}
+
+}  // namespace
+}  // namespace firn::testing

@@ -1,0 +1,22 @@
+#ifndef FIRN_TENSOR_OPS_REDUCE_REDUCE_ATTRS_H_
+#define FIRN_TENSOR_OPS_REDUCE_REDUCE_ATTRS_H_
+
+#include "tensor/dim_list.h"
+
+namespace firn::inner {
+
+// The attributes of every reduction: the dimensions to reduce (empty: all) and whether they stay
+// with size 1.
+struct ReduceAttrs {
+  DimList dims;
+  bool keepdim = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dims", dims);
+    v.Field("keepdim", keepdim);
+  }
+};
+
+}  // namespace firn::inner
+
+#endif  // FIRN_TENSOR_OPS_REDUCE_REDUCE_ATTRS_H_

@@ -1,0 +1,208 @@
+// Each method is the function of its name: with the same defaults, and what it is given arrives in
+// the same places. That functions compute what they should is for other tests.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tensor/from.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tests/error_of.h"
+
+namespace firn {
+namespace {
+
+// A call by both names.
+struct Pair {
+  std::string call;
+  Tensor method, function;
+};
+
+void ExpectAlike(const std::vector<Pair>& pairs) {
+  for (const Pair& p : pairs) EXPECT_TRUE(p.method.Equals(p.function)) << p.call;
+  // Of an element-by-element method bound to another one, say.
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      EXPECT_FALSE(pairs[i].function.Equals(pairs[j].function))
+          << pairs[i].call << " and " << pairs[j].call << " cannot be told apart";
+    }
+  }
+}
+
+// The two calls, and as text.
+#define FIRN_PAIR(method, function) \
+  { #method, method, function }
+
+// Distinct, between -2.5 and 2.5, no integer and nothing halfway between two; 0 is not among them.
+Tensor Mixed() { return Arange(24).To(DType::kF64).Reshape({2, 3, 4}) * 0.21 - 2.45; }
+Tensor Positive() { return Exp(Mixed()); }
+
+TEST(MethodsTest, ElementByElement) {
+  const Tensor x = Mixed(), y = Positive(), z = x.T().Contiguous().Reshape({2, 3, 4});
+  const Tensor positive = x > 0;
+  ExpectAlike({
+      FIRN_PAIR(x.Abs(), Abs(x)),
+      FIRN_PAIR(x.Neg(), Neg(x)),
+      FIRN_PAIR(x.Sign(), Sign(x)),
+      FIRN_PAIR(x.Exp(), Exp(x)),
+      FIRN_PAIR(x.Expm1(), Expm1(x)),
+      FIRN_PAIR((y * 2).Log(), Log(y * 2)),
+      FIRN_PAIR(y.Log1p(), Log1p(y)),
+      FIRN_PAIR(y.Sqrt(), Sqrt(y)),
+      FIRN_PAIR(y.Rsqrt(), Rsqrt(y)),
+      FIRN_PAIR(x.Square(), Square(x)),
+      FIRN_PAIR(x.Reciprocal(), Reciprocal(x)),
+      FIRN_PAIR(y.Pow(x), Pow(y, x)),
+      FIRN_PAIR(x.Sin(), Sin(x)),
+      FIRN_PAIR(x.Cos(), Cos(x)),
+      FIRN_PAIR(x.Tanh(), Tanh(x)),
+      FIRN_PAIR(x.Sigmoid(), Sigmoid(x)),
+      FIRN_PAIR(x.Relu(), Relu(x)),
+      FIRN_PAIR(x.Floor(), Floor(x)),
+      FIRN_PAIR(x.Ceil(), Ceil(x)),
+      FIRN_PAIR(x.Round(), Round(x)),
+      FIRN_PAIR(x.Trunc(), Trunc(x)),
+      FIRN_PAIR(x.Clamp(-1), Clamp(x, -1)),
+      FIRN_PAIR(x.Clamp(-1, 2), Clamp(x, -1, 2)),
+      FIRN_PAIR(x.Maximum(z), Maximum(x, z)),
+      FIRN_PAIR(x.Minimum(z), Minimum(x, z)),
+      FIRN_PAIR(x.MaskedFill(positive, 7), MaskedFill(x, positive, 7)),
+      FIRN_PAIR(x.Where(positive, y), Where(positive, x, y)),
+  });
+}
+
+TEST(MethodsTest, Shape) {
+  const Tensor x = Mixed(), thin = x.Reshape({1, 8, 1, 3});
+  ExpectAlike({
+      FIRN_PAIR(x.View({4, 6}), View(x, {4, 6})),
+      FIRN_PAIR(x.Reshape({-1, 8}), Reshape(x, {-1, 8})),
+      FIRN_PAIR(x.Flatten(), Flatten(x)),
+      FIRN_PAIR(x.Flatten(1), Flatten(x, 1)),
+      FIRN_PAIR(x.Flatten(0, 1), Flatten(x, 0, 1)),
+      FIRN_PAIR(thin.Squeeze(), Squeeze(thin)),
+      FIRN_PAIR(thin.Squeeze(2), Squeeze(thin, 2)),
+      FIRN_PAIR(x.Unsqueeze(-1), Unsqueeze(x, -1)),
+      FIRN_PAIR(x.Transpose(0, 2), Transpose(x, 0, 2)),
+      FIRN_PAIR(x.T(), Transpose(x, -2, -1)),
+      FIRN_PAIR(x.Permute({1, 2, 0}), Permute(x, {1, 2, 0})),
+      FIRN_PAIR(x.Movedim(2, 0), Movedim(x, 2, 0)),
+      FIRN_PAIR(x.Flip({0, 2}), Flip(x, {0, 2})),
+      FIRN_PAIR(x.Expand(Shape({5, 2, 3, 4})), Expand(x, Shape({5, 2, 3, 4}))),
+      FIRN_PAIR(x.Expand({3, -1, -1, -1}), Expand(x, {3, -1, -1, -1})),
+      FIRN_PAIR(x.Tile({2, 1, 3}), Tile(x, {2, 1, 3})),
+      FIRN_PAIR(x.Split(1)[1], Split(x, 1)[1]),
+      FIRN_PAIR(x.Split(2, 1)[1], Split(x, 2, 1)[1]),
+      FIRN_PAIR(x.Split({1, 2}, 1)[1], Split(x, {1, 2}, 1)[1]),
+      FIRN_PAIR(x.Chunk(2)[0], Chunk(x, 2)[0]),
+      FIRN_PAIR(x.Chunk(2, -1)[1], Chunk(x, 2, -1)[1]),
+      FIRN_PAIR(x.Unbind()[1], Unbind(x)[1]),
+      FIRN_PAIR(x.Unbind(2)[3], Unbind(x, 2)[3]),
+  });
+  EXPECT_EQ(x.Split({1, 1}).size(), 2u);
+}
+
+TEST(MethodsTest, ChoiceOfElements) {
+  const Tensor x = Mixed(), two = FromVector(std::vector<int64_t>{2, 0});
+  const Tensor at = Zeros({2, 2, 4}, DType::kI64) + 1, source = Positive();
+  const Tensor positive = x > 0;
+  ExpectAlike({
+      FIRN_PAIR(x.Select(2, 1), Select(x, 2, 1)),
+      FIRN_PAIR(x.IndexSelect(1, two), IndexSelect(x, 1, two)),
+      FIRN_PAIR(x.IndexAdd(1, two, source.Split({2, 1}, 1)[0]),
+                IndexAdd(x, 1, two, Split(source, {2, 1}, 1)[0])),
+      FIRN_PAIR(x.IndexAdd(1, two, source.Split({2, 1}, 1)[0], 3),
+                IndexAdd(x, 1, two, Split(source, {2, 1}, 1)[0], 3)),
+      FIRN_PAIR(x.Gather(1, at), Gather(x, 1, at)),
+      FIRN_PAIR(x.ScatterAdd(1, at, source), ScatterAdd(x, 1, at, source)),
+      FIRN_PAIR(x.MaskedSelect(positive), MaskedSelect(x, positive)),
+      FIRN_PAIR(positive.Nonzero(), Nonzero(positive)),
+  });
+}
+
+TEST(MethodsTest, OverDimensions) {
+  const Tensor x = Mixed();
+  const Tensor some = x > Mixed().Flip({0, 1, 2}) * 1.5, nearly = x > -2;
+  ExpectAlike({
+      FIRN_PAIR(x.Sum(), Sum(x)),
+      FIRN_PAIR(x.Sum(1), Sum(x, 1)),
+      FIRN_PAIR(x.Sum({0, 2}, true), Sum(x, {0, 2}, true)),
+      FIRN_PAIR(x.Mean(), Mean(x)),
+      FIRN_PAIR(x.Mean(1, true), Mean(x, 1, true)),
+      FIRN_PAIR(x.Prod(), Prod(x)),
+      FIRN_PAIR(x.Prod({0, 1}, true), Prod(x, {0, 1}, true)),
+      FIRN_PAIR(x.Var(), Var(x)),
+      FIRN_PAIR(x.Var(0, 0, true), Var(x, 0, 0, true)),
+      FIRN_PAIR(x.Std(), Std(x)),
+      FIRN_PAIR(x.Std(0, 0, true), Std(x, 0, 0, true)),
+      FIRN_PAIR(x.Norm(), Norm(x)),
+      FIRN_PAIR(x.Norm(3, {1}, true), Norm(x, 3, {1}, true)),
+      FIRN_PAIR(x.Logsumexp(), Logsumexp(x)),
+      FIRN_PAIR(x.Logsumexp(-1, true), Logsumexp(x, -1, true)),
+      FIRN_PAIR(x.Amax(), Amax(x)),
+      FIRN_PAIR(x.Amax(2, true), Amax(x, 2, true)),
+      FIRN_PAIR(x.Amin(), Amin(x)),
+      FIRN_PAIR(x.Amin(2, true), Amin(x, 2, true)),
+  });
+  ExpectAlike({
+      FIRN_PAIR(nearly.All(), All(nearly)),
+      FIRN_PAIR(nearly.All({0, 2}, true), All(nearly, {0, 2}, true)),
+      FIRN_PAIR(nearly.Any(), Any(nearly)),
+      FIRN_PAIR(some.Any({1, 2}, true), Any(some, {1, 2}, true)),
+  });
+}
+
+TEST(MethodsTest, Extremes) {
+  const Tensor x = (Mixed() * 3).Sin();
+  ExpectAlike({
+      FIRN_PAIR(x.Max(), Max(x)),
+      FIRN_PAIR(x.Min(), Min(x)),
+      FIRN_PAIR(x.Max(1).values, Max(x, 1).values),
+      FIRN_PAIR(x.Max(1).indices, Max(x, 1).indices),
+      FIRN_PAIR(x.Max(0, true).values, Max(x, 0, true).values),
+      FIRN_PAIR(x.Min(1).values, Min(x, 1).values),
+      FIRN_PAIR(x.Min(1).indices, Min(x, 1).indices),
+      FIRN_PAIR(x.Min(0, true).values, Min(x, 0, true).values),
+      FIRN_PAIR(x.Argmax(), Argmax(x)),
+      FIRN_PAIR(x.Argmax(2), Argmax(x, 2)),
+      FIRN_PAIR(x.Argmax(0, true), Argmax(x, 0, true)),
+      FIRN_PAIR(x.Argmin(), Argmin(x)),
+      FIRN_PAIR(x.Argmin(2), Argmin(x, 2)),
+      FIRN_PAIR(x.Argmin(0, true), Argmin(x, 0, true)),
+  });
+}
+
+TEST(MethodsTest, AlongADimension) {
+  const Tensor x = (Mixed() * 3).Sin();
+  ExpectAlike({
+      FIRN_PAIR(x.Softmax(1), Softmax(x, 1)),
+      FIRN_PAIR(x.Softmax(-1), Softmax(x, -1)),
+      FIRN_PAIR(x.LogSoftmax(1), LogSoftmax(x, 1)),
+      FIRN_PAIR(x.Cumsum(0), Cumsum(x, 0)),
+      FIRN_PAIR(x.Sort().values, Sort(x).values),
+      FIRN_PAIR(x.Sort().indices, Sort(x).indices),
+      FIRN_PAIR(x.Sort(1, {.descending = true}).values, Sort(x, 1, {.descending = true}).values),
+      FIRN_PAIR(x.Argsort(1), Argsort(x, 1)),
+      FIRN_PAIR(x.Argsort(1, {.descending = true}), Argsort(x, 1, {.descending = true})),
+      FIRN_PAIR(x.Topk(2).values, Topk(x, 2).values),
+      FIRN_PAIR(x.Topk(2, 1).indices, Topk(x, 2, 1).indices),
+      FIRN_PAIR(x.Topk(2, 1, {.largest = false}).values, Topk(x, 2, 1, {.largest = false}).values),
+      FIRN_PAIR(x.Matmul(x.T()), Matmul(x, x.T())),
+  });
+  EXPECT_TRUE(x.Argsort().Equals(Argsort(x)));
+}
+
+#undef FIRN_PAIR
+
+TEST(MethodsTest, ErrorsNameTheOperation) {
+  EXPECT_EQ(testing::ErrorOf([] { Mixed().Softmax(3); }),
+            testing::ErrorOf([] { Softmax(Mixed(), 3); }));
+  EXPECT_THROW(Tensor().Softmax(0), Error);
+  EXPECT_THROW(Tensor().Max(), Error);
+  EXPECT_THROW(Tensor().Max(0), Error);
+  EXPECT_THROW(Tensor().Split(1), Error);
+}
+
+}  // namespace
+}  // namespace firn
