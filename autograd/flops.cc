@@ -34,22 +34,34 @@ FIRN_REGISTER_FLOPS(matmul) {
   return ProductFlops(call, a.dim(transposed ? -2 : -1));
 }
 
-FIRN_REGISTER_FLOPS(conv2d) {
+double ConvFlops(const KernelQuery& call) {
   return FlopsOf(ConvForward(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
 }
+
+FIRN_REGISTER_FLOPS(conv1d) { return ConvFlops(call); }
+FIRN_REGISTER_FLOPS(conv2d) { return ConvFlops(call); }
+FIRN_REGISTER_FLOPS(conv3d) { return ConvFlops(call); }
 
 FIRN_REGISTER_FLOPS(conv2d_act) {
   const ConvAttrs& attrs = call.attrs<ConvActAttrs>().conv;
   return FlopsOf(ConvForward(call.in(0).shape, call.in(1).shape, attrs));
 }
 
-FIRN_REGISTER_FLOPS(conv_transpose2d) {
+double TransposeFlops(const KernelQuery& call) {
   return FlopsOf(ConvBackwardData(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
 }
 
-FIRN_REGISTER_FLOPS(conv2d_weight_grad) {
+FIRN_REGISTER_FLOPS(conv_transpose1d) { return TransposeFlops(call); }
+FIRN_REGISTER_FLOPS(conv_transpose2d) { return TransposeFlops(call); }
+FIRN_REGISTER_FLOPS(conv_transpose3d) { return TransposeFlops(call); }
+
+double WeightGradFlops(const KernelQuery& call) {
   return FlopsOf(ConvBackwardWeight(call.in(0).shape, call.in(1).shape, call.attrs<ConvAttrs>()));
 }
+
+FIRN_REGISTER_FLOPS(conv1d_weight_grad) { return WeightGradFlops(call); }
+FIRN_REGISTER_FLOPS(conv2d_weight_grad) { return WeightGradFlops(call); }
+FIRN_REGISTER_FLOPS(conv3d_weight_grad) { return WeightGradFlops(call); }
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 
 #include "nn/conv.h"
 
-#include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "nn/describe.h"
@@ -14,6 +14,10 @@
 namespace firn::nn {
 namespace {
 
+constexpr const char* kConvNames[] = {"nn::Conv1d", "nn::Conv2d", "nn::Conv3d"};
+constexpr const char* kTransposeNames[] = {"nn::ConvTranspose1d", "nn::ConvTranspose2d",
+                                           "nn::ConvTranspose3d"};
+
 void DescribeEnd(Describer& d, int64_t groups, bool bias, PadMode mode) {
   d.Field("groups", groups, int64_t{1}).Field("bias", bias, true);
   if (mode == PadMode::kConstant) return;
@@ -21,129 +25,138 @@ void DescribeEnd(Describer& d, int64_t groups, bool bias, PadMode mode) {
   d.Text(absl::StrCat("padding_mode=", kModes[static_cast<int>(mode)]));
 }
 
-int64_t Smaller(Size2 s) { return std::min(s.h, s.w); }
+// What ConvBase needs to know of both kinds of options.
+template <class Options>
+ConvBase::Plan PlanOf(const char* layer, int dims, const Options& o, bool transposed) {
+  return {.layer = layer,
+          .in = o.in,
+          .out = o.out,
+          .kernel = SpatialSizes(layer, "kernel", o.kernel, dims),
+          .groups = o.groups,
+          .bias = o.bias,
+          .transposed = transposed,
+          .weight_init = o.weight_init,
+          .bias_init = o.bias_init};
+}
+
+template <class Options>
+void CheckOptions(const char* layer, int dims, const Options& o) {
+  CheckSizes(layer, {{"stride", Smallest(SpatialSizes(layer, "stride", o.stride, dims))},
+                     {"dilation", Smallest(SpatialSizes(layer, "dilation", o.dilation, dims))}});
+}
+
+// As Pad wants them: before and after, the last dimension first.
+std::vector<int64_t> PaddedSides(const ConvOptions& o, int dims) {
+  std::vector<int64_t> sides;
+  for (int i = dims - 1; i >= 0; --i) {
+    const int64_t reach = o.dilation[i] * (o.kernel[i] - 1);
+    const int64_t before = o.padding.same ? reach / 2 : o.padding.size[i];
+    sides.insert(sides.end(), {before, o.padding.same ? reach - before : before});
+  }
+  return sides;
+}
+
+Tensor Call(int dims, const Tensor& x, const Tensor& weight, const Tensor& bias,
+            const firn::ConvOptions& o) {
+  if (dims == 1) return firn::Conv1d(x, weight, bias, o);
+  return dims == 2 ? firn::Conv2d(x, weight, bias, o) : firn::Conv3d(x, weight, bias, o);
+}
+
+Tensor CallTransposed(int dims, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const firn::ConvTransposeOptions& o) {
+  if (dims == 1) return firn::ConvTranspose1d(x, weight, bias, o);
+  return dims == 2 ? firn::ConvTranspose2d(x, weight, bias, o)
+                   : firn::ConvTranspose3d(x, weight, bias, o);
+}
 
 }  // namespace
 
-// --- Conv2d -------------------------------------------------------------------------------------
+// --- Convolutions -------------------------------------------------------------------------------
 
-Conv2d::Conv2d(const Options& o)
-    : ConvBase({.layer = "nn::Conv2d",
-                .in = o.in,
-                .out = o.out,
-                .kernel = {o.kernel.h, o.kernel.w},
-                .groups = o.groups,
-                .bias = o.bias,
-                .weight_init = o.weight_init,
-                .bias_init = o.bias_init}),
-      options_(o) {
-  CheckSizes("nn::Conv2d", {{"stride", Smaller(o.stride)}, {"dilation", Smaller(o.dilation)}});
+template <int kDims>
+Conv<kDims>::Conv(const Options& o)
+    : ConvBase(PlanOf(kConvNames[kDims - 1], kDims, o, false)), options_(o) {
+  const char* const layer = kConvNames[kDims - 1];
+  CheckOptions(layer, kDims, o);
+  SpatialSizes(layer, "padding", o.padding.size, kDims);
 }
 
-// As Pad wants them: left, right, top, bottom.
-static std::vector<int64_t> PaddedSides(const Conv2dOptions& o) {
-  const Size2 once = o.padding.size;
-  if (!o.padding.same) return {once.w, once.w, once.h, once.h};
-  const int64_t h = o.dilation.h * (o.kernel.h - 1), w = o.dilation.w * (o.kernel.w - 1);
-  return {w / 2, w - w / 2, h / 2, h - h / 2};
-}
-
-Tensor Conv2d::Forward(const Tensor& x) {
+template <int kDims>
+Tensor Conv<kDims>::Forward(const Tensor& x) {
   BuildFor(x);
   const Options& o = options_;
-  firn::Conv2dOptions call = {
+  firn::ConvOptions call = {
       .stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
-  if (o.padding_mode == PadMode::kConstant) return firn::Conv2d(x, weight(), bias(), call);
+  if (o.padding_mode == PadMode::kConstant) return Call(kDims, x, weight(), bias(), call);
   call.padding = 0;
-  return firn::Conv2d(firn::Pad(x, PaddedSides(o), {.mode = o.padding_mode}), weight(), bias(),
-                      call);
+  const Tensor padded = firn::Pad(x, PaddedSides(o, kDims), {.mode = o.padding_mode});
+  return Call(kDims, padded, weight(), bias(), call);
 }
 
-std::string Conv2d::Describe() const {
+template <int kDims>
+std::string Conv<kDims>::type_name() const {
+  return absl::StrCat("Conv", kDims, "d");
+}
+
+template <int kDims>
+std::string Conv<kDims>::Describe() const {
   const Options& o = options_;
   Describer d;
-  d.FromTo(in(), o.out).Field("kernel", o.kernel).Field("stride", o.stride, Size2(1));
+  d.FromTo(in(), o.out).Field("kernel", o.kernel).Field("stride", o.stride, 1);
   if (o.padding.same) {
     d.Text("padding=same");
   } else {
-    d.Field("padding", o.padding.size, Size2(0));
+    d.Field("padding", o.padding.size, 0);
   }
-  d.Field("dilation", o.dilation, Size2(1));
+  d.Field("dilation", o.dilation, 1);
   DescribeEnd(d, o.groups, o.bias, o.padding_mode);
   return d.text();
 }
 
-// --- Conv1d -------------------------------------------------------------------------------------
+// --- Transposed convolutions --------------------------------------------------------------------
 
-Conv1d::Conv1d(const Options& o)
-    : ConvBase({.layer = "nn::Conv1d",
-                .in = o.in,
-                .out = o.out,
-                .kernel = {o.kernel},
-                .groups = o.groups,
-                .bias = o.bias,
-                .weight_init = o.weight_init,
-                .bias_init = o.bias_init}),
-      options_(o) {
-  CheckSizes("nn::Conv1d", {{"stride", o.stride}, {"dilation", o.dilation}});
+template <int kDims>
+ConvTranspose<kDims>::ConvTranspose(const Options& o)
+    : ConvBase(PlanOf(kTransposeNames[kDims - 1], kDims, o, true)), options_(o) {
+  const char* const layer = kTransposeNames[kDims - 1];
+  CheckOptions(layer, kDims, o);
+  SpatialSizes(layer, "padding", o.padding, kDims);
+  SpatialSizes(layer, "output_padding", o.output_padding, kDims);
 }
 
-Tensor Conv1d::Forward(const Tensor& x) {
+template <int kDims>
+Tensor ConvTranspose<kDims>::Forward(const Tensor& x) {
   BuildFor(x);
   const Options& o = options_;
-  firn::Conv1dOptions call = {
-      .stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
-  if (o.padding_mode == PadMode::kConstant) return firn::Conv1d(x, weight(), bias(), call);
-  call.padding = 0;
-  const Tensor padded = firn::Pad(x, {o.padding, o.padding}, {.mode = o.padding_mode});
-  return firn::Conv1d(padded, weight(), bias(), call);
+  return CallTransposed(kDims, x, weight(), bias(),
+                        {.stride = o.stride,
+                         .padding = o.padding,
+                         .output_padding = o.output_padding,
+                         .groups = o.groups,
+                         .dilation = o.dilation});
 }
 
-std::string Conv1d::Describe() const {
+template <int kDims>
+std::string ConvTranspose<kDims>::type_name() const {
+  return absl::StrCat("ConvTranspose", kDims, "d");
+}
+
+template <int kDims>
+std::string ConvTranspose<kDims>::Describe() const {
   const Options& o = options_;
   Describer d;
-  d.FromTo(in(), o.out).Field("kernel", o.kernel).Field("stride", o.stride, int64_t{1});
-  d.Field("padding", o.padding, int64_t{0}).Field("dilation", o.dilation, int64_t{1});
-  DescribeEnd(d, o.groups, o.bias, o.padding_mode);
-  return d.text();
-}
-
-// --- ConvTranspose2d ----------------------------------------------------------------------------
-
-ConvTranspose2d::ConvTranspose2d(const Options& o)
-    : ConvBase({.layer = "nn::ConvTranspose2d",
-                .in = o.in,
-                .out = o.out,
-                .kernel = {o.kernel.h, o.kernel.w},
-                .groups = o.groups,
-                .bias = o.bias,
-                .transposed = true,
-                .weight_init = o.weight_init,
-                .bias_init = o.bias_init}),
-      options_(o) {
-  CheckSizes("nn::ConvTranspose2d",
-             {{"stride", Smaller(o.stride)}, {"dilation", Smaller(o.dilation)}});
-}
-
-Tensor ConvTranspose2d::Forward(const Tensor& x) {
-  BuildFor(x);
-  const Options& o = options_;
-  return firn::ConvTranspose2d(x, weight(), bias(),
-                               {.stride = o.stride,
-                                .padding = o.padding,
-                                .output_padding = o.output_padding,
-                                .groups = o.groups,
-                                .dilation = o.dilation});
-}
-
-std::string ConvTranspose2d::Describe() const {
-  const Options& o = options_;
-  Describer d;
-  d.FromTo(in(), o.out).Field("kernel", o.kernel).Field("stride", o.stride, Size2(1));
-  d.Field("padding", o.padding, Size2(0)).Field("output_padding", o.output_padding, Size2(0));
-  d.Field("dilation", o.dilation, Size2(1));
+  d.FromTo(in(), o.out).Field("kernel", o.kernel).Field("stride", o.stride, 1);
+  d.Field("padding", o.padding, 0).Field("output_padding", o.output_padding, 0);
+  d.Field("dilation", o.dilation, 1);
   DescribeEnd(d, o.groups, o.bias, PadMode::kConstant);
   return d.text();
 }
+
+template class Conv<1>;
+template class Conv<2>;
+template class Conv<3>;
+template class ConvTranspose<1>;
+template class ConvTranspose<2>;
+template class ConvTranspose<3>;
 
 }  // namespace firn::nn

@@ -3,38 +3,46 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "nn/conv_base.h"
 #include "tensor/ops/conv/conv.h"
 #include "tensor/ops/shape/pad.h"
+#include "tensor/sizes.h"
 
 namespace firn::nn {
 
-struct Conv2dOptions {
+struct ConvOptions {
   int64_t in = kDeferred;  // channels
   int64_t out = 0;
-  Size2 kernel = 1;
-  Size2 stride = 1;
-  ConvPadding padding = 0;  // a number, {h, w}, kSame or kValid
-  Size2 dilation = 1;
+  Sizes kernel = 1;
+  Sizes stride = 1;
+  ConvPadding padding = 0;  // a number, one for each dimension, kSame or kValid
+  Sizes dilation = 1;
   int64_t groups = 1;
   bool bias = true;
   PadMode padding_mode = PadMode::kConstant;  // what stands in the padding; kConstant: zeros
   init::Initializer weight_init = {};         // empty: uniform within 1 / sqrt(fan_in)
   init::Initializer bias_init = {};           // empty: the same
 };
+using Conv1dOptions = ConvOptions;
+using Conv2dOptions = ConvOptions;
+using Conv3dOptions = ConvOptions;
 
-// A convolution over images; see tensor/ops/conv/conv.h for the formula.
-// x: [n, in, h, w]      y: [n, out, (h + 2 padding - dilation (kernel - 1) - 1) / stride + 1, ...]
-// Parameters: weight [out, in / groups, kh, kw], bias [out].
-class Conv2d final : public ConvBase {
+// A convolution over sequences (kDims 1), images (2) or volumes (3); see tensor/ops/conv/conv.h for
+// the formula.
+// x: [n, in, size...] or [in, size...]
+// y: [n, out, (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1, ...]
+// Parameters: weight [out, in / groups, kernel...], bias [out].
+template <int kDims>
+class Conv final : public ConvBase {
  public:
-  using Options = Conv2dOptions;
-  // Throws when a size is not positive or groups does not divide the channels.
-  explicit Conv2d(const Options& options);
+  using Options = ConvOptions;
+  // Throws when a size is not positive or not one for each dimension, or groups does not divide the
+  // channels.
+  explicit Conv(const Options& options);
 
   const Options& options() const { return options_; }
+  std::string type_name() const override;
   std::string Describe() const override;
 
  protected:
@@ -44,65 +52,46 @@ class Conv2d final : public ConvBase {
   Options options_;
 };
 
-struct Conv1dOptions {
+using Conv1d = Conv<1>;
+using Conv2d = Conv<2>;
+using Conv3d = Conv<3>;
+
+extern template class Conv<1>;
+extern template class Conv<2>;
+extern template class Conv<3>;
+
+struct ConvTransposeOptions {
   int64_t in = kDeferred;  // channels
   int64_t out = 0;
-  int64_t kernel = 1;
-  int64_t stride = 1;
-  int64_t padding = 0;
-  int64_t dilation = 1;
+  Sizes kernel = 1;
+  Sizes stride = 1;
+  Sizes padding = 0;
+  Sizes output_padding = 0;  // lines added at the far ends; fewer than the stride
   int64_t groups = 1;
   bool bias = true;
-  PadMode padding_mode = PadMode::kConstant;
+  Sizes dilation = 1;
   init::Initializer weight_init = {};  // empty: uniform within 1 / sqrt(fan_in)
   init::Initializer bias_init = {};    // empty: the same
 };
+using ConvTranspose1dOptions = ConvTransposeOptions;
+using ConvTranspose2dOptions = ConvTransposeOptions;
+using ConvTranspose3dOptions = ConvTransposeOptions;
 
-// A convolution over sequences; see tensor/ops/conv/conv.h.
-// x: [n, in, l]      y: [n, out, (l + 2 padding - dilation (kernel - 1) - 1) / stride + 1]
-// Parameters: weight [out, in / groups, k], bias [out].
-class Conv1d final : public ConvBase {
- public:
-  using Options = Conv1dOptions;
-  // Throws when a size is not positive or groups does not divide the channels.
-  explicit Conv1d(const Options& options);
-
-  const Options& options() const { return options_; }
-  std::string Describe() const override;
-
- protected:
-  Tensor Forward(const Tensor& x) override;
-
- private:
-  Options options_;
-};
-
-struct ConvTranspose2dOptions {
-  int64_t in = kDeferred;  // channels
-  int64_t out = 0;
-  Size2 kernel = 1;
-  Size2 stride = 1;
-  Size2 padding = 0;
-  Size2 output_padding = 0;  // rows and columns added at the far ends; smaller than the stride
-  int64_t groups = 1;
-  bool bias = true;
-  Size2 dilation = 1;
-  init::Initializer weight_init = {};  // empty: uniform within 1 / sqrt(fan_in)
-  init::Initializer bias_init = {};    // empty: the same
-};
-
-// A transposed convolution over images, which makes them larger; see
+// A transposed convolution over sequences, images or volumes, which makes them larger; see
 // tensor/ops/conv/conv_transpose.h.
-// x: [n, in, h, w]
-// y: [n, out, (h - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1, ...]
-// Parameters: weight [in, out / groups, kh, kw], bias [out].
-class ConvTranspose2d final : public ConvBase {
+// x: [n, in, size...] or [in, size...]
+// y: [n, out, (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1, ...]
+// Parameters: weight [in, out / groups, kernel...], bias [out].
+template <int kDims>
+class ConvTranspose final : public ConvBase {
  public:
-  using Options = ConvTranspose2dOptions;
-  // Throws when a size is not positive or groups does not divide the channels.
-  explicit ConvTranspose2d(const Options& options);
+  using Options = ConvTransposeOptions;
+  // Throws when a size is not positive or not one for each dimension, or groups does not divide the
+  // channels.
+  explicit ConvTranspose(const Options& options);
 
   const Options& options() const { return options_; }
+  std::string type_name() const override;
   std::string Describe() const override;
 
  protected:
@@ -111,6 +100,14 @@ class ConvTranspose2d final : public ConvBase {
  private:
   Options options_;
 };
+
+using ConvTranspose1d = ConvTranspose<1>;
+using ConvTranspose2d = ConvTranspose<2>;
+using ConvTranspose3d = ConvTranspose<3>;
+
+extern template class ConvTranspose<1>;
+extern template class ConvTranspose<2>;
+extern template class ConvTranspose<3>;
 
 }  // namespace firn::nn
 

@@ -16,7 +16,7 @@ ConvBase::ConvBase(Plan plan)
       bias_(plan_.bias ? AddPendingParameter("bias", {plan_.out}) : AddParameter("bias", {})) {
   CheckSizes(plan_.layer, {{"in", plan_.in, true},
                            {"out", plan_.out},
-                           {"kernel", *std::min_element(plan_.kernel.begin(), plan_.kernel.end())},
+                           {"kernel", Smallest(plan_.kernel)},
                            {"groups", plan_.groups}});
   CheckGroups(plan_.layer, plan_.in, plan_.out, plan_.groups);
   if (plan_.in != kDeferred) BuildWith(plan_.in);
@@ -26,11 +26,14 @@ std::vector<int64_t> ConvBase::WeightSizes(int64_t in) const {
   const int64_t groups = std::max<int64_t>(plan_.groups, 1);  // refused in a moment otherwise
   std::vector<int64_t> sizes = {plan_.out, in / groups};
   if (plan_.transposed) sizes = {in, plan_.out / groups};
-  sizes.insert(sizes.end(), plan_.kernel.begin(), plan_.kernel.end());
+  sizes.insert(sizes.end(), plan_.kernel.span().begin(), plan_.kernel.span().end());
   return sizes;
 }
 
-void ConvBase::Build(const Tensor& x) { BuildWith(SizeOfInput(plan_.layer, x, 1)); }
+void ConvBase::Build(const Tensor& x) {
+  const bool alone = x.defined() && x.rank() == plan_.kernel.count() + 1;  // without a batch
+  BuildWith(SizeOfInput(plan_.layer, x, alone ? 0 : 1));
+}
 
 void ConvBase::BuildWith(int64_t in) {
   CheckGroups(plan_.layer, in, plan_.out, plan_.groups);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nn/layer.h"
+#include "tensor/sizes.h"
 
 namespace firn::nn {
 
@@ -16,17 +17,18 @@ class ConvBase : public Layer {
   const Tensor& bias() const { return bias_; }  // undefined without
   int64_t MultiplyAdds(const Shape& input, const Shape& output) const override;
 
- protected:
   struct Plan {
     const char* layer;  // "nn::Conv2d", for errors
     int64_t in, out;    // channels
-    std::vector<int64_t> kernel;
+    Sizes kernel;       // a number for each dimension
     int64_t groups;
     bool bias;
     bool transposed =
         false;  // the weight is [in, out / groups, kernel], else [out, in / groups, kernel]
     init::Initializer weight_init, bias_init;
   };
+
+ protected:
   // Throws when a size is not positive or groups does not divide the channels.
   explicit ConvBase(Plan plan);
 

@@ -44,8 +44,9 @@ Describer& Describer::Text(const std::string& text) {
 
 std::string Describer::ToText(double v) { return absl::StrCat(v); }
 
-std::string Describer::ToText(Size2 s) {
-  return s.h == s.w ? absl::StrCat(s.h) : absl::StrCat("[", s.h, ", ", s.w, "]");
+std::string Describer::ToText(const Sizes& s) {
+  if (s.Are(s[0])) return absl::StrCat(s[0]);
+  return absl::StrCat("[", absl::StrJoin(s.span(), ", "), "]");
 }
 
 Describer& Describer::Differences(AttrsRef attrs, AttrsRef standard) {

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "tensor/attrs.h"
-#include "tensor/ops/conv/size2.h"
 #include "tensor/shape.h"
+#include "tensor/sizes.h"
 
 namespace firn::nn {
 
@@ -24,6 +24,9 @@ class Describer {
   Describer& Field(const char* name, const T& value, const std::type_identity_t<T>& standard) {
     return value == standard ? *this : Field(name, value);
   }
+  Describer& Field(const char* name, const Sizes& value, int64_t standard) {
+    return value.Are(standard) ? *this : Field(name, value);
+  }
   // The fields of an operation's attributes that differ from `standard`.
   Describer& Differences(inner::AttrsRef attrs, inner::AttrsRef standard);
   // "1 -> 32"; an unknown size is "?".
@@ -37,7 +40,7 @@ class Describer {
   static std::string ToText(int64_t v) { return std::to_string(v); }
   static std::string ToText(int v) { return std::to_string(v); }
   static std::string ToText(const std::string& s) { return s; }
-  static std::string ToText(Size2 s);
+  static std::string ToText(const Sizes& s);  // "3", or "[3, 5]"
   static std::string ToText(const Shape& s) { return s.ToString(); }
 
   std::string text_;

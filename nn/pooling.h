@@ -15,7 +15,7 @@ struct MaxPool2dFunction {
   static Tensor Call(const Tensor& x, const Options& o) { return firn::MaxPool2d(x, o); }
   static void Describe(const Options& o, Describer& d) {
     d.Field("kernel", o.kernel).Field("stride", o.stride.value_or(o.kernel), o.kernel);
-    d.Field("padding", o.padding, Size2(0)).Field("dilation", o.dilation, Size2(1));
+    d.Field("padding", o.padding, 0).Field("dilation", o.dilation, 1);
     d.Field("ceil_mode", o.ceil_mode, false);
   }
 };
@@ -27,7 +27,7 @@ struct AvgPool2dFunction {
   static Tensor Call(const Tensor& x, const Options& o) { return firn::AvgPool2d(x, o); }
   static void Describe(const Options& o, Describer& d) {
     d.Field("kernel", o.kernel).Field("stride", o.stride.value_or(o.kernel), o.kernel);
-    d.Field("padding", o.padding, Size2(0)).Field("ceil_mode", o.ceil_mode, false);
+    d.Field("padding", o.padding, 0).Field("ceil_mode", o.ceil_mode, false);
     d.Field("count_include_pad", o.count_include_pad, true);
     d.Field("divisor_override", o.divisor_override, int64_t{0});
   }
@@ -37,7 +37,7 @@ using AvgPool2d = FunctionLayer<AvgPool2dFunction>;
 struct AdaptiveAvgPool2dFunction {
   static constexpr const char* kName = "AdaptiveAvgPool2d";
   struct Options {
-    Size2 output_size = 1;
+    Sizes output_size = 1;
   };
   static Tensor Call(const Tensor& x, const Options& o) {
     return firn::AdaptiveAvgPool2d(x, o.output_size);

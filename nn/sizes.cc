@@ -3,10 +3,12 @@
 
 #include "nn/sizes.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "device/status_macros.h"
 #include "tensor/error.h"
+#include "tensor/ops/conv/images.h"
 
 namespace firn::nn {
 
@@ -18,6 +20,16 @@ void CheckSizes(const char* layer, std::initializer_list<SizeOption> sizes) {
                         s.may_be_deferred ? ", or 0 to take it from the first input)" : ")"),
         layer);
   }
+}
+
+Sizes SpatialSizes(const char* layer, const char* name, const Sizes& value, int dims) {
+  const absl::StatusOr<Sizes> all = inner::internal::FittedOption(name, value, dims);
+  RaiseIfError(all.status(), layer);
+  return *all;
+}
+
+int64_t Smallest(const Sizes& sizes) {
+  return *std::min_element(sizes.span().begin(), sizes.span().end());
 }
 
 void CheckGroups(const char* layer, int64_t in, int64_t out, int64_t groups) {

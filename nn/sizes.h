@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "nn/init.h"
+#include "tensor/sizes.h"
 #include "tensor/tensor.h"
 
 namespace firn::nn {
@@ -18,6 +19,10 @@ struct SizeOption {
 };
 // Throws unless every size is positive, or 0 where it may be deferred.
 void CheckSizes(const char* layer, std::initializer_list<SizeOption> sizes);
+
+// `value` with a number for each of `dims` dimensions. Throws when there are others.
+Sizes SpatialSizes(const char* layer, const char* name, const Sizes& value, int dims);
+int64_t Smallest(const Sizes& sizes);
 
 // Throws unless `groups` divides the channels (deferred ones divide).
 void CheckGroups(const char* layer, int64_t in, int64_t out, int64_t groups);

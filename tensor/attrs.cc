@@ -69,6 +69,12 @@ void AttrVisitor::Field(const char* name, Dims& value) {
   for (int i = 0; i < value.rank; ++i) value[i] = list[static_cast<size_t>(i)];
 }
 
+void AttrVisitor::Field(const char* name, Sizes& value) {
+  std::vector<int64_t> list(value.span().begin(), value.span().end());
+  Field(name, list);
+  value = Sizes(absl::MakeConstSpan(list).subspan(0, Sizes::kMost));
+}
+
 std::string inner::ToString(AttrsRef a) {
   if (a.type() == nullptr) return "";
   Printer p;

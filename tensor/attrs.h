@@ -4,14 +4,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "device/bare_check.h"
 #include "tensor/shape.h"
+#include "tensor/sizes.h"
 
 namespace firn::inner {
 
@@ -42,6 +45,30 @@ class AttrVisitor {
     for (size_t i = 0; i < N && i < list.size(); ++i) value[i] = list[i];
   }
   void Field(const char* name, Dims& value);
+  void Field(const char* name, Sizes& value);
+
+  // A field that graph files of earlier versions of Firn have under the names `before`: a number
+  // under another name, or the numbers of a list one by one. Who reads such a file takes them
+  // there.
+  template <class T>
+  requires(std::is_same_v<T, int64_t> ||
+           std::is_same_v<T, Sizes>) void Renamed(const char* name, T& value,
+                                                  std::initializer_list<const char*> before) {
+    Field(name, value);
+    std::vector<int64_t> numbers;
+    if (!Earlier({before.begin(), before.size()}, &numbers)) return;
+    if constexpr (std::is_same_v<T, Sizes>) {
+      value = Sizes(numbers);
+    } else {
+      value = numbers.front();
+    }
+  }
+
+ private:
+  // The numbers with these names, if the visitor reads a file that has all of them.
+  virtual bool Earlier(absl::Span<const char* const> /*names*/, std::vector<int64_t>* /*numbers*/) {
+    return false;
+  }
 };
 
 // Type-erased operations on one attributes struct.

@@ -1,10 +1,12 @@
 // Attributes are read through the visitor that writes them: fields are set, then looked at again,
-// and what did not arrive whole did not fit.
+// and what did not arrive whole did not fit. What files of earlier versions have otherwise is taken
+// whole or not at all.
 #include "io/internal/stored_attrs.h"
 
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <set>
 
 #include "device/status_macros.h"
 
@@ -38,13 +40,29 @@ class Setter final : public AttrVisitor {
   void Field(const char* name, std::string& v) override { Set(name, v); }
   void Field(const char* name, std::vector<int64_t>& v) override { Set(name, v); }
 
+  // Whether this field became another one.
+  bool Became(const StoredAttr& field) const { return earlier_.contains(&field); }
+
  private:
+  bool Earlier(absl::Span<const char* const> names, std::vector<int64_t>* numbers) override {
+    std::vector<const StoredAttr*> found;
+    for (const char* name : names) {
+      found.push_back(Find(fields_, name));
+      if (found.back() == nullptr) return false;
+      const int64_t* const number = std::get_if<int64_t>(&found.back()->value);
+      if (number == nullptr) return false;
+      numbers->push_back(*number);
+    }
+    earlier_.insert(found.begin(), found.end());
+    return true;
+  }
   template <class T>
   void Set(const char* name, T& to) {
     const StoredAttr* field = Find(fields_, name);
     if (field != nullptr && std::holds_alternative<T>(field->value)) to = std::get<T>(field->value);
   }
   absl::Span<const StoredAttr> fields_;
+  std::set<const StoredAttr*> earlier_;
 };
 
 // Floating numbers by their bits: NaN is a value like others.
@@ -79,13 +97,14 @@ std::vector<StoredAttr> StoreAttrs(AttrsRef attrs) {
 
 absl::StatusOr<Attrs> RestoreAttrs(const AttrsType* type, absl::Span<const StoredAttr> fields) {
   Attrs attrs;
+  Setter setter(fields);
   if (type != nullptr) {
     attrs = Defaults(type);
-    Setter setter(fields);
     type->visit(attrs.mutable_data(), setter);
   }
   const std::vector<StoredAttr> arrived = StoreAttrs(attrs.ref());
   for (const StoredAttr& field : fields) {
+    if (setter.Became(field)) continue;
     const StoredAttr* const is = Find(arrived, field.name);
     FIRN_RETURN_IF(is == nullptr, InvalidArgument("there is no attribute '", field.name, "'"));
     FIRN_RETURN_IF(Find(fields, field.name) != &field,

@@ -43,6 +43,7 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
         visibility = visibility,
         deps = [
             "//tensor:core",
+            "//tensor:sizes",
             "//device:inner",
             "//tensor:rng",
             "//tensor/kernels:math",

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/backward.h"
 #include "device/inner.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -323,6 +324,33 @@ TEST(GraphFileTest, ReadsFilesOfEarlierVersions) {
   EXPECT_EQ(states["count"].Item<int64_t>(), 8);
   graph(image);
   EXPECT_EQ(states["count"].Item<int64_t>(), 9);
+}
+
+// Convolutions and pooling when their attributes had a number for height and one for width, and the
+// gradients; data/README.md says where it comes from.
+TEST(GraphFileTest, ReadsOperationsOnImagesOfEarlierVersions) {
+  absl::StatusOr<GraphFile> file = ReadGraph("tests/io/data/graph_v1_images.firn");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Tensor up = file->states["up"].Clone(), down = file->states["down"].Clone();
+  StaticGraph graph = *StaticGraph::Compile(std::move(file->graph));
+  Tensor x = Randn({1, 2, 9, 8});
+  const TensorList got = graph.Call({&x, 1});
+
+  const std::vector<Tensor> leaves = {x.SetRequiresGrad(), up.Detach().SetRequiresGrad(),
+                                      down.Detach().SetRequiresGrad()};
+  Tensor y = Conv2d(x, leaves[1], {}, {.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}});
+  y = MaxPool2d(y, {.kernel = {2, 3}, .stride = Sizes{1, 2}, .padding = {1, 1}, .ceil_mode = true});
+  y = ConvTranspose2d(y, leaves[2], {},
+                      {.stride = {2, 1}, .padding = {0, 1}, .output_padding = {1, 0}});
+  y = AvgPool2d(
+      y, {.kernel = {3, 2}, .stride = Sizes{2, 1}, .padding = {1, 0}, .count_include_pad = false});
+  y = AdaptiveAvgPool2d(y, {2, 3});
+  const std::vector<Tensor> gradients = Grad({y}, leaves, {.seeds = {y.Detach()}});
+  ASSERT_EQ(got.size(), 4u);
+  EXPECT_EQ(got[0].ToVector<float>(), y.ToVector<float>());
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    EXPECT_EQ(got[i + 1].ToVector<float>(), gradients[i].ToVector<float>()) << i;
+  }
 }
 
 TEST(GraphFileTest, ACompiledGraphIsRefusedByName) {

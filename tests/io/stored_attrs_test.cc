@@ -26,6 +26,7 @@ struct AllAttrs {
   std::vector<int64_t> list = {1, 2};
   std::array<int64_t, 2> pair = {3, 4};
   Dims dims{2, 5};
+  Sizes sizes = {1, 2, 3};
   template <class V>
   void Visit(V& v) {
     v.Field("wide", wide);
@@ -37,6 +38,7 @@ struct AllAttrs {
     v.Field("list", list);
     v.Field("pair", pair);
     v.Field("dims", dims);
+    v.Field("sizes", sizes);
   }
 };
 
@@ -61,6 +63,7 @@ TEST(StoredAttrsTest, KeepsEveryType) {
   a.list = {};
   a.pair = {INT64_MAX, -1};
   a.dims = Dims(8, 9);
+  a.sizes = {INT64_MIN, 7};
   const AllAttrs b = RoundTrip(a);
   EXPECT_TRUE(Equal(a, b)) << ToString(a) << ToString(b);
   EXPECT_FALSE(Equal(AllAttrs(), b));
@@ -106,8 +109,46 @@ TEST(StoredAttrsTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error({"pair", std::vector<int64_t>{1, 2, 3}}), HasSubstr("'pair' does not fit"));
   EXPECT_THAT(error({"pair", std::vector<int64_t>{1}}), HasSubstr("'pair' does not fit"));
   EXPECT_THAT(error({"dims", std::vector<int64_t>(9)}), HasSubstr("'dims' does not fit"));
+  EXPECT_THAT(error({"sizes", std::vector<int64_t>(4)}), HasSubstr("'sizes' does not fit"));
   EXPECT_THAT(error({"flag", int64_t{1}}), HasSubstr("'flag' is of another type"));
   EXPECT_THAT(error({"flags", true}), HasSubstr("there is no attribute 'flags'"));
+}
+
+// What has other names than it once had.
+struct RenamedAttrs {
+  Sizes stride = 1;
+  int64_t count = 2;
+  template <class V>
+  void Visit(V& v) {
+    v.Renamed("stride", stride, {"stride_h", "stride_w"});
+    v.Renamed("count", count, {"number"});
+  }
+};
+
+TEST(StoredAttrsTest, ReadsWhatWasRenamed) {
+  const std::vector<StoredAttr> fields = {
+      {"stride_w", int64_t{4}}, {"number", int64_t{5}}, {"stride_h", int64_t{3}}};
+  const absl::StatusOr<Attrs> attrs = RestoreAttrs(AttrsOf<RenamedAttrs>(), fields);
+  ASSERT_TRUE(attrs.ok()) << attrs.status();
+  EXPECT_EQ(attrs->ref().get<RenamedAttrs>().stride, Sizes(3, 4));
+  EXPECT_EQ(attrs->ref().get<RenamedAttrs>().count, 5);
+  const std::vector<StoredAttr> now = StoreAttrs(attrs->ref());
+  ASSERT_EQ(now.size(), 2u);
+  EXPECT_EQ(now[0].name, "stride");
+  EXPECT_EQ(std::get<std::vector<int64_t>>(now[0].value), (std::vector<int64_t>{3, 4}));
+  EXPECT_TRUE(Equal(RestoreAttrs(AttrsOf<RenamedAttrs>(), now)->ref(), attrs->ref()));
+}
+
+TEST(StoredAttrsTest, RefusesFormerNamesThatSayTooLittleOrTooMuch) {
+  const auto error = [](const std::vector<StoredAttr>& fields) {
+    return std::string(RestoreAttrs(AttrsOf<RenamedAttrs>(), fields).status().message());
+  };
+  const StoredAttr h = {"stride_h", int64_t{3}}, w = {"stride_w", int64_t{4}};
+  const StoredAttr both = {"stride", std::vector<int64_t>{3, 3}};
+  EXPECT_THAT(error({h}), HasSubstr("there is no attribute 'stride_h'"));
+  EXPECT_THAT(error({h, {"stride_w", true}}), HasSubstr("there is no attribute 'stride_h'"));
+  EXPECT_THAT(error({h, w, h}), HasSubstr("there is no attribute 'stride_h'"));
+  EXPECT_THAT(error({both, h, w}), HasSubstr("'stride' does not fit"));
 }
 
 }  // namespace

@@ -47,9 +47,8 @@ Made MakePlain(const GoldenCase& c, bool) {
   return Make<L>(options);
 }
 
-Size2 SizeOf(const GoldenCase& c, const char* attr, Size2 otherwise) {
-  const std::vector<int64_t> v = c.Ints(attr, {otherwise.h, otherwise.w});
-  return {v[0], v[v.size() - 1]};
+Sizes SizeOf(const GoldenCase& c, const char* attr, int64_t otherwise) {
+  return Sizes(c.Ints(attr, {otherwise}));
 }
 
 Reduction ReductionOf(const GoldenCase& c) {
@@ -109,40 +108,30 @@ Made MakeGroupNorm(const GoldenCase& c, bool deferred) {
                           .affine = c.Flag("affine", true)});
 }
 
-Made MakeConv1d(const GoldenCase& c, bool deferred) {
-  return Make<Conv1d>({.in = deferred ? kDeferred : c.Int("in", 0),
-                       .out = c.Int("out", 0),
-                       .kernel = c.Int("kernel", 1),
-                       .stride = c.Int("stride", 1),
-                       .padding = c.Int("padding", 0),
-                       .dilation = c.Int("dilation", 1),
-                       .groups = c.Int("groups", 1),
-                       .bias = c.Flag("bias", true),
-                       .padding_mode = PadModeOf(c)});
+template <class Convolution>
+Made MakeConv(const GoldenCase& c, bool deferred) {
+  return Make<Convolution>({.in = deferred ? kDeferred : c.Int("in", 0),
+                            .out = c.Int("out", 0),
+                            .kernel = SizeOf(c, "kernel", 1),
+                            .stride = SizeOf(c, "stride", 1),
+                            .padding = SizeOf(c, "padding", 0),
+                            .dilation = SizeOf(c, "dilation", 1),
+                            .groups = c.Int("groups", 1),
+                            .bias = c.Flag("bias", true),
+                            .padding_mode = PadModeOf(c)});
 }
 
-Made MakeConv2d(const GoldenCase& c, bool deferred) {
-  return Make<Conv2d>({.in = deferred ? kDeferred : c.Int("in", 0),
-                       .out = c.Int("out", 0),
-                       .kernel = SizeOf(c, "kernel", 1),
-                       .stride = SizeOf(c, "stride", 1),
-                       .padding = SizeOf(c, "padding", 0),
-                       .dilation = SizeOf(c, "dilation", 1),
-                       .groups = c.Int("groups", 1),
-                       .bias = c.Flag("bias", true),
-                       .padding_mode = PadModeOf(c)});
-}
-
-Made MakeConvTranspose2d(const GoldenCase& c, bool deferred) {
-  return Make<ConvTranspose2d>({.in = deferred ? kDeferred : c.Int("in", 0),
-                                .out = c.Int("out", 0),
-                                .kernel = SizeOf(c, "kernel", 1),
-                                .stride = SizeOf(c, "stride", 1),
-                                .padding = SizeOf(c, "padding", 0),
-                                .output_padding = SizeOf(c, "output_padding", 0),
-                                .groups = c.Int("groups", 1),
-                                .bias = c.Flag("bias", true),
-                                .dilation = SizeOf(c, "dilation", 1)});
+template <class Convolution>
+Made MakeConvTranspose(const GoldenCase& c, bool deferred) {
+  return Make<Convolution>({.in = deferred ? kDeferred : c.Int("in", 0),
+                            .out = c.Int("out", 0),
+                            .kernel = SizeOf(c, "kernel", 1),
+                            .stride = SizeOf(c, "stride", 1),
+                            .padding = SizeOf(c, "padding", 0),
+                            .output_padding = SizeOf(c, "output_padding", 0),
+                            .groups = c.Int("groups", 1),
+                            .bias = c.Flag("bias", true),
+                            .dilation = SizeOf(c, "dilation", 1)});
 }
 
 Made MakeEmbedding(const GoldenCase& c, bool) {
@@ -200,9 +189,12 @@ const std::map<std::string, Factory>& Factories() {
       {"batch_norm3d", MakeBatchNorm<BatchNorm3d>},
       {"bce_loss", MakeLoss<BceLoss>},
       {"bce_with_logits_loss", MakeBceWithLogitsLoss},
-      {"conv1d", MakeConv1d},
-      {"conv2d", MakeConv2d},
-      {"conv_transpose2d", MakeConvTranspose2d},
+      {"conv1d", MakeConv<Conv1d>},
+      {"conv2d", MakeConv<Conv2d>},
+      {"conv3d", MakeConv<Conv3d>},
+      {"conv_transpose1d", MakeConvTranspose<ConvTranspose1d>},
+      {"conv_transpose2d", MakeConvTranspose<ConvTranspose2d>},
+      {"conv_transpose3d", MakeConvTranspose<ConvTranspose3d>},
       {"cross_entropy_loss", MakeCrossEntropyLoss},
       {"dropout", MakePlain<Dropout>},
       {"elu", MakePlain<Elu>},

@@ -47,17 +47,14 @@ StateDict Extreme(Args& a) {
 
 int64_t Dim(Args& a, int64_t otherwise = 0) { return a.Int("dim", otherwise); }
 
-Size2 Size(Args& a, const char* attr, Size2 otherwise) {
-  const std::vector<int64_t> v = a.Ints(attr, {otherwise.h, otherwise.w});
-  return {v[0], v[v.size() - 1]};
+Sizes Size(Args& a, const char* attr, int64_t otherwise) {
+  return Sizes(a.Ints(attr, {otherwise}));
 }
 
-std::optional<Size2> Stride(Args& a) {
+std::optional<Sizes> Stride(Args& a) {
   if (!a.Has("stride")) return {};
   return Size(a, "stride", 1);
 }
-
-int64_t First(Args& a, const char* attr, int64_t otherwise) { return a.Ints(attr, {otherwise})[0]; }
 
 template <class Enum>
 Enum EnumOf(Args& a, const char* attr, Enum otherwise) {
@@ -77,6 +74,28 @@ StateDict CallArange(Args& a) {
     return Y(Arange(start.Item<int64_t>(), end.Item<int64_t>(), step.Item<int64_t>()));
   }
   return Y(Arange(a.Number("start", 0), a.Number("end", 0), a.Number("step", 1)));
+}
+
+using ConvFunction = Tensor(const Tensor&, const Tensor&, const Tensor&, const ConvOptions&);
+template <ConvFunction* kFunction>
+StateDict CallConv(Args& a) {
+  return Y(kFunction(a["x"], a["weight"], a["bias"],
+                     {.stride = Size(a, "stride", 1),
+                      .padding = Padding(a),
+                      .dilation = Size(a, "dilation", 1),
+                      .groups = a.Int("groups", 1)}));
+}
+
+using ConvTransposeFunction = Tensor(const Tensor&, const Tensor&, const Tensor&,
+                                     const ConvTransposeOptions&);
+template <ConvTransposeFunction* kFunction>
+StateDict CallConvTranspose(Args& a) {
+  return Y(kFunction(a["x"], a["weight"], a["bias"],
+                     {.stride = Size(a, "stride", 1),
+                      .padding = Size(a, "padding", 0),
+                      .output_padding = Size(a, "output_padding", 0),
+                      .groups = a.Int("groups", 1),
+                      .dilation = Size(a, "dilation", 1)}));
 }
 
 StateDict CallMaxPool2d(Args& a) {
@@ -252,31 +271,12 @@ std::map<std::string, GoldenFunction> Reductions() {
 
 std::map<std::string, GoldenFunction> Images() {
   return {
-      {"conv1d",
-       [](Args& a) {
-         return Y(Conv1d(a["x"], a["weight"], a["bias"],
-                         {.stride = First(a, "stride", 1),
-                          .padding = First(a, "padding", 0),
-                          .dilation = First(a, "dilation", 1),
-                          .groups = a.Int("groups", 1)}));
-       }},
-      {"conv2d",
-       [](Args& a) {
-         return Y(Conv2d(a["x"], a["weight"], a["bias"],
-                         {.stride = Size(a, "stride", 1),
-                          .padding = Padding(a),
-                          .dilation = Size(a, "dilation", 1),
-                          .groups = a.Int("groups", 1)}));
-       }},
-      {"conv_transpose2d",
-       [](Args& a) {
-         return Y(ConvTranspose2d(a["x"], a["weight"], a["bias"],
-                                  {.stride = Size(a, "stride", 1),
-                                   .padding = Size(a, "padding", 0),
-                                   .output_padding = Size(a, "output_padding", 0),
-                                   .groups = a.Int("groups", 1),
-                                   .dilation = Size(a, "dilation", 1)}));
-       }},
+      {"conv1d", CallConv<Conv1d>},
+      {"conv2d", CallConv<Conv2d>},
+      {"conv3d", CallConv<Conv3d>},
+      {"conv_transpose1d", CallConvTranspose<ConvTranspose1d>},
+      {"conv_transpose2d", CallConvTranspose<ConvTranspose2d>},
+      {"conv_transpose3d", CallConvTranspose<ConvTranspose3d>},
       {"max_pool2d", CallMaxPool2d},
       {"avg_pool2d",
        [](Args& a) {

@@ -126,20 +126,5 @@ TEST(LinspaceTest, EndsAreExact) {
   EXPECT_EQ(v.back(), 0.7f);
 }
 
-TEST(Conv1dTest, IsASlidingDotProduct) {
-  const Tensor x = FromVector(Doubles{1, 2, 3, 4, 5}, Shape({1, 1, 5}));
-  const Tensor w = FromVector(Doubles{1, 0, -1}, Shape({1, 1, 3}));
-  const Tensor b = FromVector(Doubles{10});
-  EXPECT_EQ(Conv1d(x, w, b).ToVector<double>(), (Doubles{8, 8, 8}));
-  EXPECT_EQ(Conv1d(x, w, {}, {.padding = kSame}).ToVector<double>(), (Doubles{-2, -2, -2, -2, 4}));
-  EXPECT_EQ(Conv1d(x, w, {}, {.stride = 2, .padding = 1}).ToVector<double>(), (Doubles{-2, -2, 4}));
-  EXPECT_EQ(Conv1d(x, w, {}, {.dilation = 2}).ToVector<double>(), (Doubles{-4}));
-}
-
-TEST(Conv1dTest, RefusesOtherRanks) {
-  const std::string error = testing::ErrorOf([] { Conv1d(Zeros({2, 5}), Zeros({1, 2, 3})); });
-  EXPECT_NE(error.find("conv1d: x must have 3 dimensions"), std::string::npos) << error;
-}
-
 }  // namespace
 }  // namespace firn

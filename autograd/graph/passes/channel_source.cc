@@ -4,6 +4,7 @@
 #include "autograd/graph/passes/channel_source.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "tensor/op.h"
 
@@ -41,6 +42,11 @@ std::optional<ChannelSource> FindChannelSource(const Graph& graph, const Uses& u
     id = base;
   }
   return {};
+}
+
+bool IsConvolution(const Instr& instr) {
+  const std::string_view name = instr.op->name;
+  return name == "conv1d" || name == "conv2d" || name == "conv3d";
 }
 
 bool UnchangedBetween(const Graph& graph, const Uses& uses, ValueId id, size_t before, size_t at) {

@@ -11,7 +11,7 @@
 namespace firn {
 
 // Where a value with channels (dimension 1) was computed: an operation, and the views after it, in
-// their order, that give its result another shape with the same channels, as a conv1d does.
+// their order, that give its result another shape with the same channels.
 struct ChannelSource {
   size_t maker;
   std::vector<size_t> views;
@@ -23,6 +23,9 @@ struct ChannelSource {
 // read by anything else or leaves the graph.
 std::optional<ChannelSource> FindChannelSource(const Graph& graph, const Uses& uses, ValueId id,
                                                bool alone);
+
+// True for a convolution, whose arguments are x, weight and bias.
+bool IsConvolution(const Instr& instr);
 
 // True if operation `at` would read of `id` what operation `before` read.
 bool UnchangedBetween(const Graph& graph, const Uses& uses, ValueId id, size_t before, size_t at);

@@ -69,7 +69,7 @@ class Folding {
     const Instr& instr = graph_.instrs[at];
     const std::string_view name = instr.op->name;
     if (name == "linear") return graph_.value(instr.out[0]).spec.shape.rank() == 2;
-    return name == "conv2d" || name == "channel_affine";
+    return IsConvolution(instr) || name == "channel_affine";
   }
 
   bool UnchangedUntil(size_t at, size_t maker, const Instr& producer) const {

@@ -30,7 +30,7 @@ bool IsBatchNorm(const Instr& instr) {
 
 // Positions among the arguments of batch_norm_grad, and of batch_norm_train.
 constexpr size_t kGradX = 1, kGradMean = 4, kRunningMean = 3;
-// Of the bias of conv2d and linear.
+// Of the bias of convolutions and linear.
 constexpr size_t kBias = 2;
 
 class BiasRemoval {
@@ -76,7 +76,7 @@ class BiasRemoval {
     const Instr& maker = graph_.instrs[source->maker];
     const bool linear =
         maker.op->name == "linear" && graph_.value(maker.out[0]).spec.shape.rank() == 2;
-    if ((maker.op->name != "conv2d" && !linear) || maker.in[kBias] == kNoValue) return {};
+    if ((!IsConvolution(maker) && !linear) || maker.in[kBias] == kNoValue) return {};
     if (!UnchangedBetween(graph_, uses_, maker.in[kBias], source->maker, at)) return {};
     return source->maker;
   }

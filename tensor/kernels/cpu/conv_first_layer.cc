@@ -28,12 +28,12 @@ typedef float Lanes
 template <int kWidth, int kBlocks>
 void RowSums(const ConvProblem& p, const float* x, const float* y, int64_t y_stride, Lanes* sums,
              int64_t sums_stride) {
-  const int64_t step = p.attrs.stride.w, dilation = p.attrs.dilation.w;
+  const int64_t step = p.attrs.stride[1], dilation = p.attrs.dilation[1];
   Lanes acc[kBlocks][kWidth];
   for (int b = 0; b < kBlocks; ++b) {
     for (int v = 0; v < kWidth; ++v) acc[b][v] = sums[b * sums_stride + v];
   }
-  for (int64_t j = 0; j < p.out_size.w; ++j, x += step, y += kChannelBlock) {
+  for (int64_t j = 0; j < p.out_size[1]; ++j, x += step, y += kChannelBlock) {
     Lanes dy[kBlocks];
     for (int b = 0; b < kBlocks; ++b) dy[b] = *reinterpret_cast<const Lanes*>(y + b * y_stride);
     for (int v = 0; v < kWidth; ++v) {
@@ -56,12 +56,12 @@ constexpr RowSumsFn kTwoBlocks[] = {nullptr,       RowSums<1, 2>, RowSums<2, 2>,
 
 // Elements of a row of x and its padding, as far as the kernel reaches.
 int64_t WideRow(const ConvProblem& p) {
-  return (p.out_size.w - 1) * p.attrs.stride.w + (p.kernel.w - 1) * p.attrs.dilation.w + 1;
+  return (p.out_size[1] - 1) * p.attrs.stride[1] + (p.kernel[1] - 1) * p.attrs.dilation[1] + 1;
 }
 
 void Widen(const ConvProblem& p, const float* row, float* wide) {
-  const int64_t size = WideRow(p), left = std::min(p.attrs.padding.w, size);
-  const int64_t inner = std::min(p.in_size.w, size - left);
+  const int64_t size = WideRow(p), left = std::min(p.attrs.padding[1], size);
+  const int64_t inner = std::min(p.in_size[1], size - left);
   std::fill_n(wide, left, 0.0f);
   std::copy_n(row, inner, wide + left);
   std::fill_n(wide + left + inner, size - left - inner, 0.0f);
@@ -70,18 +70,18 @@ void Widen(const ConvProblem& p, const float* row, float* wide) {
 // Adds what one row of one input channel gives: `y` and `sums` are those of the image and of the
 // channel, for all output channels and rows of the kernel.
 void AddRow(const ConvProblem& p, int64_t row, const float* wide, const float* y, Lanes* sums) {
-  const int64_t groups = p.out / kChannelBlock, step = p.attrs.stride.h;
-  const int64_t y_stride = p.out_size.h * p.out_size.w * kChannelBlock;
-  const int64_t sums_stride = p.in * p.kernel.h * p.kernel.w;
-  for (int64_t u = 0; u < p.kernel.h; ++u) {
-    const int64_t at = row + p.attrs.padding.h - u * p.attrs.dilation.h;  // i * step
-    if (at < 0 || at % step != 0 || at / step >= p.out_size.h) continue;
-    const float* dy = y + at / step * p.out_size.w * kChannelBlock;
+  const int64_t groups = p.out / kChannelBlock, step = p.attrs.stride[0];
+  const int64_t y_stride = p.out_size[0] * p.out_size[1] * kChannelBlock;
+  const int64_t sums_stride = p.in * p.kernel[0] * p.kernel[1];
+  for (int64_t u = 0; u < p.kernel[0]; ++u) {
+    const int64_t at = row + p.attrs.padding[0] - u * p.attrs.dilation[0];  // i * step
+    if (at < 0 || at % step != 0 || at / step >= p.out_size[0]) continue;
+    const float* dy = y + at / step * p.out_size[1] * kChannelBlock;
     for (int64_t o = 0; o < groups;) {
-      const bool pair = p.kernel.w <= kMaxPairWidth && o + 2 <= groups;
-      (pair ? kTwoBlocks : kOneBlock)[p.kernel.w](p, wide, dy + o * y_stride, y_stride,
-                                                  sums + o * sums_stride + u * p.kernel.w,
-                                                  sums_stride);
+      const bool pair = p.kernel[1] <= kMaxPairWidth && o + 2 <= groups;
+      (pair ? kTwoBlocks : kOneBlock)[p.kernel[1]](p, wide, dy + o * y_stride, y_stride,
+                                                   sums + o * sums_stride + u * p.kernel[1],
+                                                   sums_stride);
       o += pair ? 2 : 1;
     }
   }
@@ -90,14 +90,14 @@ void AddRow(const ConvProblem& p, int64_t row, const float* wide, const float* y
 // Sums of the images [n0, n1): [out / block][c][kh][kw][block]. `wide` holds a widened row.
 void PartSums(const ConvProblem& p, const float* x, const float* y, int64_t n0, int64_t n1,
               float* wide, Lanes* sums) {
-  const int64_t taps = p.kernel.h * p.kernel.w;
+  const int64_t taps = p.kernel[0] * p.kernel[1];
   std::fill(sums, sums + p.out / kChannelBlock * p.in * taps, Lanes{});
   for (int64_t n = n0; n < n1; ++n) {
-    const float* dy = y + n * p.out * p.out_size.h * p.out_size.w;
+    const float* dy = y + n * p.out * p.out_size[0] * p.out_size[1];
     for (int64_t c = 0; c < p.in; ++c) {
-      const float* image = x + (n * p.in + c) * p.in_size.h * p.in_size.w;
-      for (int64_t row = 0; row < p.in_size.h; ++row) {
-        Widen(p, image + row * p.in_size.w, wide);
+      const float* image = x + (n * p.in + c) * p.in_size[0] * p.in_size[1];
+      for (int64_t row = 0; row < p.in_size[0]; ++row) {
+        Widen(p, image + row * p.in_size[1], wide);
         AddRow(p, row, wide, dy, sums + c * taps);
       }
     }
@@ -107,8 +107,9 @@ void PartSums(const ConvProblem& p, const float* x, const float* y, int64_t n0, 
 }  // namespace
 
 absl::Status FirstLayerTakes(const ConvProblem& p) {
+  FIRN_RETURN_IF(p.dims() != 2, Unimplemented("wants images"));
   FIRN_RETURN_IF(p.attrs.groups != 1 || p.in >= kChannelBlock || p.out % kChannelBlock != 0 ||
-                     p.kernel.w > kMaxKernelWidth,
+                     p.kernel[1] > kMaxKernelWidth,
                  Unimplemented("wants fewer than ", kChannelBlock,
                                " input channels, a multiple of ", kChannelBlock,
                                " output channels and kernels up to ", kMaxKernelWidth, " wide"));
@@ -116,13 +117,13 @@ absl::Status FirstLayerTakes(const ConvProblem& p) {
 }
 
 size_t FirstLayerWorkspace(const ConvProblem& p) {
-  const int64_t sums = p.out * p.in * p.kernel.h * p.kernel.w;
+  const int64_t sums = p.out * p.in * p.kernel[0] * p.kernel[1];
   return static_cast<size_t>(kParts * (sums + WideRow(p))) * sizeof(float);
 }
 
 void FirstLayerWeightGrad(const ConvProblem& p, const float* x, const float* y, float* weight,
                           float* workspace) {
-  const int64_t taps = p.kernel.h * p.kernel.w;
+  const int64_t taps = p.kernel[0] * p.kernel[1];
   const int64_t size = p.out * p.in * taps;  // floats in one part's sums
   ParallelFor(kParts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {

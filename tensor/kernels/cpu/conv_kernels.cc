@@ -64,7 +64,7 @@ absl::Status WantsF32(const KernelQuery& q) {
 // --- Winograd ------------------------------------------------------------------------------------
 
 WinogradShape WinogradShapeOf(const ConvProblem& p) {
-  return {p.batch, p.in, p.out, p.in_size.h, p.in_size.w, static_cast<int>(p.kernel.h)};
+  return {p.batch, p.in, p.out, p.in_size[0], p.in_size[1], static_cast<int>(p.kernel[0])};
 }
 
 template <ConvPass kPass>
@@ -73,8 +73,8 @@ absl::Status WinogradTakes(const KernelQuery& q) {
   FIRN_RETURN_IF(!WinogradAllowed(), Unimplemented("is switched off"));
   const ConvProblem p = ProblemOf<kPass>(q);
   const ConvAttrs& a = p.attrs;
-  const bool fits = (p.kernel == Size2(3) || p.kernel == Size2(5)) && a.stride == Size2(1) &&
-                    a.padding == Size2(p.kernel.h / 2) && a.dilation == Size2(1) && a.groups == 1;
+  const bool fits = p.dims() == 2 && (p.kernel.Are(3) || p.kernel.Are(5)) && a.stride.Are(1) &&
+                    a.padding.Are(p.kernel[0] / 2) && a.dilation.Are(1) && a.groups == 1;
   FIRN_RETURN_IF(!fits, Unimplemented("wants a 3x3 or 5x5 kernel with stride 1 and its padding"));
   FIRN_RETURN_IF(!WinogradSupports(WinogradShapeOf(p)),
                  Unimplemented("wants channels in multiples of ", kChannelBlock));
@@ -113,21 +113,26 @@ Kernel WinogradKernel() {
 
 // --- The first layer's weights -------------------------------------------------------------------
 
+// Sequences are images of height 1.
+ConvProblem AsImages(const ConvProblem& p) { return p.dims() == 1 ? p.Lifted(2) : p; }
+
 Kernel FirstLayerKernel() {
   return {
       .name = "first_layer",
       .supports =
           [](const KernelQuery& q) {
             FIRN_RETURN_IF_ERROR(WantsF32(q));
-            return FirstLayerTakes(ProblemOf<kWeight>(q));
+            return FirstLayerTakes(AsImages(ProblemOf<kWeight>(q)));
           },
-      .workspace = [](const KernelQuery& q) { return FirstLayerWorkspace(ProblemOf<kWeight>(q)); },
+      .workspace =
+          [](const KernelQuery& q) { return FirstLayerWorkspace(AsImages(ProblemOf<kWeight>(q))); },
       .layouts = [](const KernelQuery&,
                     LayoutRequest& want) { Request<kWeight>(0, kChannelBlock, want); },
       .run =
           [](KernelContext& k) {
             const Roles<float> r = RolesOf<kWeight, float>(k);
-            FirstLayerWeightGrad(ProblemOf<kWeight>(k), r.x, r.y, r.weight, k.workspace<float>());
+            FirstLayerWeightGrad(AsImages(ProblemOf<kWeight>(k)), r.x, r.y, r.weight,
+                                 k.workspace<float>());
             return absl::OkStatus();
           }};
 }
@@ -170,7 +175,7 @@ Kernel OneDnnKernel() {
 template <ConvPass kPass>
 absl::Status RunLoop(KernelContext& k) {
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const ConvProblem p = ProblemOf<kPass>(k);
+    const ConvProblem p = ProblemOf<kPass>(k).Lifted(Sizes::kMost);
     const Roles<T> r = RolesOf<kPass, T>(k);
     if constexpr (kPass == kForward) {
       ConvForwardReference<T>(p, r.x, r.weight, r.bias, r.y);

@@ -26,7 +26,7 @@ dnnl::engine& Engine() {
 }
 
 // Everything a primitive depends on.
-using Key = std::array<int64_t, 20>;
+using Key = std::array<int64_t, 8 + 6 * Sizes::kMost>;
 
 struct Primitive {
   absl::Status status;  // not OK: oneDNN cannot do it, or only slowly
@@ -42,32 +42,33 @@ size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 Key KeyOf(const ConvProblem& p, ConvPass pass, bool bias) {
   const ConvAttrs& a = p.attrs;
-  return {static_cast<int64_t>(pass),
-          bias,
-          NumThreads(),
-          p.batch,
-          p.in,
-          p.out,
-          p.in_size.h,
-          p.in_size.w,
-          p.out_size.h,
-          p.out_size.w,
-          p.kernel.h,
-          p.kernel.w,
-          a.stride.h,
-          a.stride.w,
-          a.padding.h,
-          a.padding.w,
-          a.dilation.h,
-          a.dilation.w,
-          a.groups,
-          0};
+  Key key = {
+      static_cast<int64_t>(pass), bias, NumThreads(), p.dims(), p.batch, p.in, p.out, a.groups};
+  size_t at = 8;
+  for (const Sizes* s : {&p.in_size, &p.out_size, &p.kernel, &a.stride, &a.padding, &a.dilation}) {
+    for (const int64_t size : s->span()) key[at++] = size;
+  }
+  return key;
 }
 
-memory::desc ImageDesc(int64_t n, int64_t c, Size2 s, int32_t block) {
-  using Tag = memory::format_tag;
-  const Tag tag = block == 0 ? Tag::nchw : block == 16 ? Tag::nChw16c : Tag::nChw8c;
-  return {{n, c, s.h, s.w}, memory::data_type::f32, tag};
+using Tag = memory::format_tag;
+
+memory::dims DimsOf(const Sizes& s) { return {s.span().begin(), s.span().end()}; }
+
+memory::desc ImageDesc(int64_t n, int64_t c, const Sizes& s, int32_t block) {
+  constexpr Tag kPlain[] = {Tag::ncw, Tag::nchw, Tag::ncdhw};
+  constexpr Tag kOf8[] = {Tag::nCw8c, Tag::nChw8c, Tag::nCdhw8c};
+  constexpr Tag kOf16[] = {Tag::nCw16c, Tag::nChw16c, Tag::nCdhw16c};
+  const auto& tags = block == 0 ? kPlain : block == 16 ? kOf16 : kOf8;
+  memory::dims dims = DimsOf(s);
+  dims.insert(dims.begin(), {n, c});
+  return {dims, memory::data_type::f32, tags[s.count() - 1]};
+}
+
+Tag PlainWeightTag(int dims, bool groups) {
+  constexpr Tag kAlone[] = {Tag::oiw, Tag::oihw, Tag::oidhw};
+  constexpr Tag kGrouped[] = {Tag::goiw, Tag::goihw, Tag::goidhw};
+  return (groups ? kGrouped : kAlone)[dims - 1];
 }
 
 // Descriptions of one problem's tensors and options, as oneDNN wants them.
@@ -78,23 +79,23 @@ struct Descs {
 
 Descs Describe(const ConvProblem& p, const ConvLayouts& layouts, bool bias) {
   const ConvAttrs& a = p.attrs;
-  const auto high = [](int64_t in, int64_t out, int64_t k, int64_t s, int64_t pad, int64_t d) {
-    return (out - 1) * s + d * (k - 1) + 1 - in - pad;  // what the last window needs, maybe < 0
-  };
-  memory::dims w = {p.out_per_group(), p.in_per_group(), p.kernel.h, p.kernel.w};
+  memory::dims w = DimsOf(p.kernel);
+  w.insert(w.begin(), {p.out_per_group(), p.in_per_group()});
   if (a.groups > 1) w.insert(w.begin(), a.groups);
-  using Tag = memory::format_tag;
   Descs d;
   d.x = ImageDesc(p.batch, p.in, p.in_size, layouts.x);
   d.y = ImageDesc(p.batch, p.out, p.out_size, layouts.y);
   d.any_weight = {w, memory::data_type::f32, Tag::any};
-  d.plain_weight = {w, memory::data_type::f32, a.groups > 1 ? Tag::goihw : Tag::oihw};
+  d.plain_weight = {w, memory::data_type::f32, PlainWeightTag(p.dims(), a.groups > 1)};
   if (bias) d.bias = {{p.out}, memory::data_type::f32, Tag::x};
-  d.stride = {a.stride.h, a.stride.w};
-  d.dilation = {a.dilation.h - 1, a.dilation.w - 1};
-  d.low = {a.padding.h, a.padding.w};
-  d.high = {high(p.in_size.h, p.out_size.h, p.kernel.h, a.stride.h, a.padding.h, a.dilation.h),
-            high(p.in_size.w, p.out_size.w, p.kernel.w, a.stride.w, a.padding.w, a.dilation.w)};
+  d.stride = DimsOf(a.stride);
+  d.low = DimsOf(a.padding);
+  for (int i = 0; i < p.dims(); ++i) {
+    d.dilation.push_back(a.dilation[i] - 1);
+    // What the last window needs, maybe less than nothing.
+    d.high.push_back((p.out_size[i] - 1) * a.stride[i] + a.dilation[i] * (p.kernel[i] - 1) + 1 -
+                     p.in_size[i] - a.padding[i]);
+  }
   return d;
 }
 

@@ -1,7 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_CONV_ONEDNN_H_
 #define FIRN_TENSOR_KERNELS_CPU_CONV_ONEDNN_H_
 
-// f32 convolutions through oneDNN, for images that are row-major or channel-blocked.
+// f32 convolutions through oneDNN, for images of one to three dimensions that are row-major or
+// channel-blocked.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,7 @@ absl::Status OneDnnConvSupports(const ConvProblem& p, ConvPass pass, bool bias);
 // Scratch bytes: packed weights and the library's scratchpad. Requires: OneDnnConvSupports.
 size_t OneDnnConvWorkspace(const ConvProblem& p, ConvPass pass, bool bias);
 
-// Runs one pass; x and y in OneDnnConvLayouts, weight row-major [out, in / groups, kh, kw].
+// Runs one pass; x and y in OneDnnConvLayouts, weight row-major [out, in / groups, kernel].
 // Forward: y from x, weight, bias (may be null). Data: x from y, weight. Weight: weight from x, y.
 absl::Status OneDnnConvRun(const ConvProblem& p, ConvPass pass, float* x, float* weight,
                            float* bias, float* y, void* workspace);

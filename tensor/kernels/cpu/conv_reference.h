@@ -2,7 +2,8 @@
 #define FIRN_TENSOR_KERNELS_CPU_CONV_REFERENCE_H_
 
 // Convolution as its definition, for every floating type: what the fast kernels are checked against
-// and what runs in f64. Row-major tensors; accumulates in double.
+// and what runs in f64. Row-major tensors; accumulates in double. Problems are of three
+// dimensions (ConvProblem::Lifted).
 
 #include <algorithm>
 
@@ -23,29 +24,34 @@ void ForEachTap(int64_t o, int64_t in, int64_t kernel, int64_t stride, int64_t p
   }
 }
 
-// Calls f(x offset in the image, tap offset in the kernel) for every tap of output pixel (oh, ow).
+// Calls f(x offset in the image, tap offset in the kernel) for every tap of an output pixel.
 template <class F>
-void ForEachTap2(const ConvProblem& p, int64_t oh, int64_t ow, F&& f) {
-  const ConvAttrs& a = p.attrs;
-  ForEachTap(oh, p.in_size.h, p.kernel.h, a.stride.h, a.padding.h, a.dilation.h,
-             [&](int64_t ih, int64_t kh) {
-               ForEachTap(
-                   ow, p.in_size.w, p.kernel.w, a.stride.w, a.padding.w, a.dilation.w,
-                   [&](int64_t iw, int64_t kw) { f(ih * p.in_size.w + iw, kh * p.kernel.w + kw); });
-             });
+void ForEachTapOf(const ConvProblem& p, int64_t pixel, F&& f) {
+  const auto along = [&p](int axis, int64_t o, auto&& each) {
+    ForEachTap(o, p.in_size[axis], p.kernel[axis], p.attrs.stride[axis], p.attrs.padding[axis],
+               p.attrs.dilation[axis], each);
+  };
+  const int64_t ow = pixel % p.out_size[2], row = pixel / p.out_size[2];
+  along(0, row / p.out_size[1], [&](int64_t id, int64_t kd) {
+    along(1, row % p.out_size[1], [&](int64_t ih, int64_t kh) {
+      const int64_t line = (id * p.in_size[1] + ih) * p.in_size[2];
+      const int64_t taps = (kd * p.kernel[1] + kh) * p.kernel[2];
+      along(2, ow, [&](int64_t iw, int64_t kw) { f(line + iw, taps + kw); });
+    });
+  });
 }
 
 template <class T>
 void ConvForwardReference(const ConvProblem& p, const T* x, const T* weight, const T* bias, T* y) {
-  const int64_t in_image = p.in_size.h * p.in_size.w, out_image = p.out_size.h * p.out_size.w;
-  const int64_t taps = p.kernel.h * p.kernel.w, cg = p.in_per_group();
+  const int64_t in_image = p.in_size.volume(), out_image = p.out_size.volume();
+  const int64_t taps = p.kernel.volume(), cg = p.in_per_group();
   ParallelFor(p.batch * p.out, 1, [&](int64_t begin, int64_t end) {
     for (int64_t no = begin; no < end; ++no) {
       const int64_t n = no / p.out, o = no % p.out;
       const T* group = x + (n * p.in + o / p.out_per_group() * cg) * in_image;
       for (int64_t pixel = 0; pixel < out_image; ++pixel) {
         double sum = bias == nullptr ? 0 : static_cast<double>(bias[o]);
-        ForEachTap2(p, pixel / p.out_size.w, pixel % p.out_size.w, [&](int64_t i, int64_t k) {
+        ForEachTapOf(p, pixel, [&](int64_t i, int64_t k) {
           for (int64_t c = 0; c < cg; ++c) {
             sum += static_cast<double>(group[c * in_image + i]) *
                    static_cast<double>(weight[(o * cg + c) * taps + k]);
@@ -61,8 +67,8 @@ void ConvForwardReference(const ConvProblem& p, const T* x, const T* weight, con
 template <class T>
 void ConvBackwardDataReference(const ConvProblem& p, const T* y, const T* weight, T* x,
                                double* sums) {
-  const int64_t in_image = p.in_size.h * p.in_size.w, out_image = p.out_size.h * p.out_size.w;
-  const int64_t taps = p.kernel.h * p.kernel.w, cg = p.in_per_group(), og = p.out_per_group();
+  const int64_t in_image = p.in_size.volume(), out_image = p.out_size.volume();
+  const int64_t taps = p.kernel.volume(), cg = p.in_per_group(), og = p.out_per_group();
   ParallelFor(p.batch * p.in, 1, [&](int64_t begin, int64_t end) {
     for (int64_t nc = begin; nc < end; ++nc) {
       const int64_t n = nc / p.in, c = nc % p.in, g = c / cg;
@@ -72,7 +78,7 @@ void ConvBackwardDataReference(const ConvProblem& p, const T* y, const T* weight
         const T* w = weight + (o * cg + c % cg) * taps;
         const T* dy = y + (n * p.out + o) * out_image;
         for (int64_t pixel = 0; pixel < out_image; ++pixel) {
-          ForEachTap2(p, pixel / p.out_size.w, pixel % p.out_size.w, [&](int64_t i, int64_t k) {
+          ForEachTapOf(p, pixel, [&](int64_t i, int64_t k) {
             sum[i] += static_cast<double>(dy[pixel]) * static_cast<double>(w[k]);
           });
         }
@@ -85,8 +91,8 @@ void ConvBackwardDataReference(const ConvProblem& p, const T* y, const T* weight
 template <class T>
 void ConvBackwardWeightReference(const ConvProblem& p, const T* x, const T* y, T* weight,
                                  double* sums) {
-  const int64_t in_image = p.in_size.h * p.in_size.w, out_image = p.out_size.h * p.out_size.w;
-  const int64_t taps = p.kernel.h * p.kernel.w, cg = p.in_per_group();
+  const int64_t in_image = p.in_size.volume(), out_image = p.out_size.volume();
+  const int64_t taps = p.kernel.volume(), cg = p.in_per_group();
   ParallelFor(p.out * cg, 1, [&](int64_t begin, int64_t end) {
     for (int64_t oc = begin; oc < end; ++oc) {
       const int64_t o = oc / cg, c = oc % cg + o / p.out_per_group() * cg;
@@ -96,7 +102,7 @@ void ConvBackwardWeightReference(const ConvProblem& p, const T* x, const T* y, T
         const T* image = x + (n * p.in + c) * in_image;
         const T* dy = y + (n * p.out + o) * out_image;
         for (int64_t pixel = 0; pixel < out_image; ++pixel) {
-          ForEachTap2(p, pixel / p.out_size.w, pixel % p.out_size.w, [&](int64_t i, int64_t k) {
+          ForEachTapOf(p, pixel, [&](int64_t i, int64_t k) {
             sum[k] += static_cast<double>(dy[pixel]) * static_cast<double>(image[i]);
           });
         }

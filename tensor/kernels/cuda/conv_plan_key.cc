@@ -23,28 +23,24 @@ bool Number(std::string_view text, int64_t* number) {
 DnnConvKey KeyOf(const DnnConvCall& c) {
   const ConvProblem& p = c.problem;
   const ConvAttrs& a = p.attrs;
-  return {static_cast<int64_t>(c.pass),
-          static_cast<int64_t>(c.dtype),
-          c.alignment,
-          static_cast<int64_t>(c.max_workspace),
-          static_cast<int64_t>(c.f32),
-          c.nhwc,
-          c.bias,
-          static_cast<int64_t>(c.activation),
-          p.batch,
-          p.in,
-          p.out,
-          p.in_size.h,
-          p.in_size.w,
-          p.kernel.h,
-          p.kernel.w,
-          a.stride.h,
-          a.stride.w,
-          a.padding.h,
-          a.padding.w,
-          a.dilation.h,
-          a.dilation.w,
-          a.groups};
+  DnnConvKey key = {static_cast<int64_t>(c.pass),
+                    static_cast<int64_t>(c.dtype),
+                    c.alignment,
+                    static_cast<int64_t>(c.max_workspace),
+                    static_cast<int64_t>(c.f32),
+                    c.nhwc,
+                    c.bias,
+                    static_cast<int64_t>(c.activation),
+                    p.dims(),
+                    p.batch,
+                    p.in,
+                    p.out,
+                    a.groups};
+  size_t at = 13;
+  for (const Sizes* s : {&p.in_size, &p.kernel, &a.stride, &a.padding, &a.dilation}) {
+    for (const int64_t size : s->span()) key[at++] = size;
+  }
+  return key;
 }
 
 std::string PlanCacheKey(const DnnMachine& machine, const DnnConvCall& call, bool timed) {

@@ -43,7 +43,7 @@ struct DnnConvCall {
   bool may_fuse() const { return has_epilogue() && activation != FusedActivation::kTanh; }
 };
 
-using DnnConvKey = std::array<int64_t, 22>;
+using DnnConvKey = std::array<int64_t, 13 + 5 * Sizes::kMost>;
 DnnConvKey KeyOf(const DnnConvCall& call);
 
 // What answers of cuDNN depend on beside the call.

@@ -53,10 +53,11 @@ absl::StatusOr<ConvProblem> ProblemOf(const Shape& a, const Shape& b, AttrsRef a
 template <DnnConv kConv, DnnF32 kF32>
 absl::StatusOr<DnnConvCall> CallOf(const TensorSpec& a, const TensorSpec& b, bool bias,
                                    AttrsRef attrs) {
-  FIRN_ASSIGN_OR_RETURN(const ConvProblem p, ProblemOf<kConv>(a.shape, b.shape, attrs));
-  const int64_t elements = p.batch * p.in * p.in_size.h * p.in_size.w +
-                           p.batch * p.out * p.out_size.h * p.out_size.w +
-                           p.out * p.in_per_group() * p.kernel.h * p.kernel.w;
+  FIRN_ASSIGN_OR_RETURN(ConvProblem p, ProblemOf<kConv>(a.shape, b.shape, attrs));
+  if (p.dims() == 1) p = p.Lifted(2);  // cuDNN has no sequences
+  const int64_t elements = p.batch * p.in * p.in_size.volume() +
+                           p.batch * p.out * p.out_size.volume() +
+                           p.out * p.in_per_group() * p.kernel.volume();
   // Room for all of it in another layout, and for partial sums.
   const auto room = static_cast<size_t>(2 * elements * SizeOf(a.dtype)) + (size_t{64} << 20);
   DnnConvCall call{PassOf(kConv), a.dtype, kAlignment, room, kF32, p};

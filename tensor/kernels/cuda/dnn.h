@@ -9,10 +9,10 @@ namespace firn::cuda {
 
 // The operations that cuDNN computes as one convolution.
 enum class DnnConv {
-  kForward,            // conv2d: x, weight, bias -> y
+  kForward,            // conv1d, 2d, 3d: x, weight, bias -> y
   kForwardActivation,  // conv2d_act: the same and an activation
-  kBackwardData,       // conv_transpose2d: y, weight -> x
-  kBackwardWeight,     // conv2d_weight_grad: x, y -> weight
+  kBackwardData,       // conv_transpose1d, 2d, 3d: y, weight -> x
+  kBackwardWeight,     // conv1d_weight_grad, 2d, 3d: x, y -> weight
 };
 
 // The kernels by cuDNN. They refuse calls that no engine of cuDNN takes. Those whose name ends in

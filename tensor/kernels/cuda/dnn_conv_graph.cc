@@ -1,8 +1,9 @@
-// Tensors are dense, NCHW or NHWC; groups show in the weight's number of channels.
+// Tensors are dense, of two or three dimensions, with their channels first or last; groups show in
+// the weight's number of channels.
 
 #include "tensor/kernels/cuda/dnn_conv_graph.h"
 
-#include <array>
+#include <algorithm>
 
 namespace firn::cuda {
 namespace {
@@ -61,12 +62,19 @@ PassNames NamesOf(ConvPass pass) {
 // Results that only pass between operations have ids too.
 enum InnerId : int64_t { kConvolved = 100, kBiased };
 
-absl::StatusOr<Descriptor> Tensor4d(const DnnConvCall& call, int64_t id,
-                                    const std::array<int64_t, 4>& sizes) {
+// A tensor [batch, channels, image].
+absl::StatusOr<Descriptor> TensorOf(const DnnConvCall& call, int64_t id, int64_t batch,
+                                    int64_t channels, const Sizes& image) {
   const bool inner = id >= kConvolved;
-  const auto [n, c, h, w] = sizes;
-  const std::array<int64_t, 4> nchw = {c * h * w, h * w, w, 1}, nhwc = {h * w * c, 1, w * c, c};
-  const std::array<int64_t, 4>& strides = call.nhwc ? nhwc : nchw;
+  std::vector<int64_t> sizes = {batch, channels};
+  sizes.insert(sizes.end(), image.span().begin(), image.span().end());
+  const int64_t pixels = image.volume();
+  std::vector<int64_t> strides = {channels * pixels, call.nhwc ? 1 : pixels};
+  int64_t inside = pixels;
+  for (const int64_t side : image.span()) {
+    inside /= std::max<int64_t>(side, 1);
+    strides.push_back(call.nhwc ? inside * channels : inside);
+  }
   Descriptor d(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   d.Set(CUDNN_ATTR_TENSOR_DATA_TYPE, inner ? ComputeTypeOf(call) : TypeOf(call.dtype))
       .Set(CUDNN_ATTR_TENSOR_DIMENSIONS, absl::MakeConstSpan(sizes))
@@ -80,17 +88,14 @@ absl::StatusOr<Descriptor> Tensor4d(const DnnConvCall& call, int64_t id,
 
 absl::StatusOr<Descriptor> Convolution(const DnnConvCall& call) {
   const ConvAttrs& a = call.problem.attrs;
-  const std::array<int64_t, 2> strides = {a.stride.h, a.stride.w};
-  const std::array<int64_t, 2> padding = {a.padding.h, a.padding.w};
-  const std::array<int64_t, 2> dilations = {a.dilation.h, a.dilation.w};
   Descriptor d(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   FIRN_RETURN_IF_ERROR(d.Set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, ComputeTypeOf(call))
                            .Set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION)
-                           .Set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, int64_t{2})
-                           .Set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, absl::MakeConstSpan(strides))
-                           .Set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, absl::MakeConstSpan(padding))
-                           .Set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, absl::MakeConstSpan(padding))
-                           .Set(CUDNN_ATTR_CONVOLUTION_DILATIONS, absl::MakeConstSpan(dilations))
+                           .Set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, int64_t{call.problem.dims()})
+                           .Set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, a.stride.span())
+                           .Set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, a.padding.span())
+                           .Set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, a.padding.span())
+                           .Set(CUDNN_ATTR_CONVOLUTION_DILATIONS, a.dilation.span())
                            .Finalize());
   return d;
 }
@@ -102,11 +107,9 @@ class Builder {
 
   absl::Status Convolve(int64_t result) {
     const ConvProblem& p = call_.problem;
-    FIRN_ASSIGN_OR_RETURN(Descriptor x,
-                          Tensor4d(call_, kX, {p.batch, p.in, p.in_size.h, p.in_size.w}));
-    FIRN_ASSIGN_OR_RETURN(
-        Descriptor weight,
-        Tensor4d(call_, kWeight, {p.out, p.in_per_group(), p.kernel.h, p.kernel.w}));
+    FIRN_ASSIGN_OR_RETURN(Descriptor x, TensorOf(call_, kX, p.batch, p.in, p.in_size));
+    FIRN_ASSIGN_OR_RETURN(Descriptor weight,
+                          TensorOf(call_, kWeight, p.out, p.in_per_group(), p.kernel));
     FIRN_ASSIGN_OR_RETURN(last_, Result(result));
     FIRN_ASSIGN_OR_RETURN(Descriptor convolution, Convolution(call_));
     const PassNames names = NamesOf(call_.pass);
@@ -144,7 +147,9 @@ class Builder {
   }
 
   absl::Status AddBias(int64_t result) {
-    FIRN_ASSIGN_OR_RETURN(Descriptor bias, Tensor4d(call_, kBias, {1, call_.problem.out, 1, 1}));
+    const ConvProblem& p = call_.problem;
+    FIRN_ASSIGN_OR_RETURN(Descriptor bias,
+                          TensorOf(call_, kBias, 1, p.out, Sizes::Each(p.dims(), 1)));
     FIRN_RETURN_IF_ERROR(Pointwise(CUDNN_POINTWISE_ADD, &bias, result));
     return Keep(&bias);
   }
@@ -162,7 +167,7 @@ class Builder {
  private:
   absl::StatusOr<Descriptor> Result(int64_t id) const {
     const ConvProblem& p = call_.problem;
-    return Tensor4d(call_, id, {p.batch, p.out, p.out_size.h, p.out_size.w});
+    return TensorOf(call_, id, p.batch, p.out, p.out_size);
   }
   template <class... D>
   absl::Status Keep(D*... parts) {

@@ -162,7 +162,7 @@ absl::Status DnnPlans::Run(const DnnConvPlan& plan, const DnnConvCall& call, con
   }
   if (!call.has_epilogue() || plan.choice().fused) return absl::OkStatus();
   const ConvProblem& p = call.problem;
-  const Shape shape({p.batch, p.out, p.out_size.h, p.out_size.w});
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, ShapeOfImages(p.batch, p.out, p.out_size));
   const TensorSpec y =
       TensorSpec::Blocked(call.dtype, shape, device_, call.nhwc ? ChannelsLastBlock(shape) : 0);
   return AddChannelBias(queue, y, operands.bias, call.activation, const_cast<void*>(operands.y));

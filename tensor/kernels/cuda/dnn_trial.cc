@@ -44,11 +44,11 @@ absl::StatusOr<DnnTrial> DnnTrial::Make(Device device, const DnnConvCall& call, 
   const ConvProblem& p = call.problem;
   const int64_t size = SizeOf(call.dtype);
   FIRN_ASSIGN_OR_RETURN(trial.operands_.x,
-                        trial.Take(p.batch * p.in * p.in_size.h * p.in_size.w * size));
+                        trial.Take(p.batch * p.in * p.in_size.volume() * size));
   FIRN_ASSIGN_OR_RETURN(trial.operands_.weight,
-                        trial.Take(p.out * p.in_per_group() * p.kernel.h * p.kernel.w * size));
+                        trial.Take(p.out * p.in_per_group() * p.kernel.volume() * size));
   FIRN_ASSIGN_OR_RETURN(trial.operands_.y,
-                        trial.Take(p.batch * p.out * p.out_size.h * p.out_size.w * size));
+                        trial.Take(p.batch * p.out * p.out_size.volume() * size));
   FIRN_ASSIGN_OR_RETURN(trial.operands_.bias, trial.Take(p.out * size));
   FIRN_ASSIGN_OR_RETURN(trial.workspace_, trial.Take(static_cast<int64_t>(workspace)));
   for (Event* event : {&trial.start_, &trial.end_}) {

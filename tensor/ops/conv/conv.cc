@@ -1,12 +1,11 @@
-// conv1d: conv2d of images of height 1.
+// conv1d, conv2d, conv3d: one definition. Winograd where it wins, oneDNN otherwise, the definition
+// in other dtypes.
 //
-// conv2d: Winograd where it wins, oneDNN otherwise, the definition in other dtypes.
-//
-// Data and weight gradients are operations of their own (conv_transpose2d, conv2d_weight_grad), and
+// Data and weight gradients are operations of their own (conv_transpose, conv_weight_grad), and
 // each of the three is made of the other two when differentiated again.
 //
-// conv2d_weight_grad: Winograd where it wins; for a first layer (a few row-major channels in,
-// blocked channels out) a loop of its own, because oneDNN has only its reference there; oneDNN; the
+// conv_weight_grad: Winograd where it wins; for a first layer (a few row-major channels in, blocked
+// channels out) a loop of its own, because oneDNN has only its reference there; oneDNN; the
 // definition.
 
 #include "tensor/ops/conv/conv.h"
@@ -26,24 +25,17 @@
 namespace firn {
 namespace {
 
-void CheckRank(const Tensor& t, const char* name) {
-  CheckDefined(t, "conv1d", name);
-  if (t.rank() == 3) return;
-  RaiseStatus(InvalidArgument(name, " must have 3 dimensions, got ", t.spec().ToString()),
-              "conv1d");
-}
-
 absl::Status InferWith(InferContext& c, const ConvAttrs& attrs) {
   FIRN_ASSIGN_OR_RETURN(const ConvProblem p, ConvForward(c.shape(0), c.shape(1), attrs));
   FIRN_RETURN_IF(c.has(2) && c.shape(2)[0] != p.out,
                  InvalidArgument("bias ", c.shape(2).ToString(), " does not fit the ", p.out,
                                  " output channels of weight ", c.shape(1).ToString()));
-  FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({p.batch, p.out, p.out_size.h, p.out_size.w}));
+  FIRN_ASSIGN_OR_RETURN(const Shape y, ShapeOfImages(p.batch, p.out, p.out_size));
   c.set_out(0, c.dtype(0), y);
   return absl::OkStatus();
 }
 
-absl::Status InferConv2d(InferContext& c) { return InferWith(c, c.attrs<ConvAttrs>()); }
+absl::Status InferConv(InferContext& c) { return InferWith(c, c.attrs<ConvAttrs>()); }
 
 absl::Status InferActivated(InferContext& c) {
   const auto& a = c.attrs<ConvActAttrs>();
@@ -53,16 +45,16 @@ absl::Status InferActivated(InferContext& c) {
   return InferWith(c, a.conv);
 }
 
-void GradConv2d(GradContext& g) {
+void GradConv(GradContext& g) {
   ConvAttrs a = g.attrs<ConvAttrs>();
   const Tensor& dy = g.grad_output();
   if (g.needs(0)) {
-    a.result = {g.input_shape(0)[2], g.input_shape(0)[3]};
-    g.set_grad_input(0, ConvTranspose2dTo(dy, g.input(1), a));
+    a.result = ImageOf(g.input_shape(0));
+    g.set_grad_input(0, ConvTransposeTo(dy, g.input(1), a));
   }
   if (g.needs(1)) {
-    a.result = {g.input_shape(1)[2], g.input_shape(1)[3]};
-    g.set_grad_input(1, Conv2dWeightGrad(g.input(0), dy, a));
+    a.result = ImageOf(g.input_shape(1));
+    g.set_grad_input(1, ConvWeightGrad(g.input(0), dy, a));
   }
   if (g.needs(2)) g.set_grad_input(2, ChannelSum(dy));
 }
@@ -85,24 +77,35 @@ absl::Status RunActivated(KernelContext& k) {
   return absl::OkStatus();
 }
 
-std::vector<ArgDecl> Inputs() {
-  return {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
-          {.name = "weight", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4},
+std::vector<ArgDecl> Inputs(int dims) {
+  const int rank = dims + 2;
+  return {{.name = "x", .dtypes = kFloating, .min_rank = rank, .max_rank = rank},
+          {.name = "weight", .same_dtype_as = "x", .min_rank = rank, .max_rank = rank},
           {.name = "bias", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true}};
 }
 
-FIRN_REGISTER_OP(conv2d) {
+OpDef ConvOp(int dims, std::string_view doc) {
   return {
-      .doc = "Cross-correlation of images with a set of kernels.",
+      .doc = doc,
       .autocast = Autocast::kLow,
-      .inputs = Inputs(),
+      .inputs = Inputs(dims),
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<ConvAttrs>(),
-      .infer = InferConv2d,
-      .grad = GradConv2d,
+      .infer = InferConv,
+      .grad = GradConv,
       .saves = {Saved::Input(0), Saved::Input(1)},
       .kernels = cpu::ConvKernels(ConvPass::kForward),
   };
+}
+
+FIRN_REGISTER_OP(conv1d) {
+  return ConvOp(1, "Cross-correlation of sequences with a set of kernels.");
+}
+
+FIRN_REGISTER_OP(conv2d) { return ConvOp(2, "Cross-correlation of images with a set of kernels."); }
+
+FIRN_REGISTER_OP(conv3d) {
+  return ConvOp(3, "Cross-correlation of volumes with a set of kernels.");
 }
 
 // What compiled graphs run on a CUDA device. On the CPU it is there to be compared with.
@@ -112,7 +115,7 @@ FIRN_REGISTER_OP(conv2d_act) {
           "conv2d and an activation of its result. Not differentiable: compiled graphs make it "
           "of two operations, whose gradients are recorded before.",
       .autocast = Autocast::kLow,
-      .inputs = Inputs(),
+      .inputs = Inputs(2),
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<ConvActAttrs>(),
       .infer = InferActivated,
@@ -120,82 +123,107 @@ FIRN_REGISTER_OP(conv2d_act) {
   };
 }
 
-// The lines of zeros that kSame puts before and after one axis.
-std::pair<int64_t, int64_t> SamePadding(int64_t kernel, int64_t dilation) {
-  const int64_t total = dilation * (kernel - 1);
-  return {total / 2, total - total / 2};
-}
-
-absl::Status InferConv2dWeightGrad(InferContext& c) {
+absl::Status InferWeightGrad(InferContext& c) {
   FIRN_ASSIGN_OR_RETURN(const ConvProblem p,
                         ConvBackwardWeight(c.shape(0), c.shape(1), c.attrs<ConvAttrs>()));
-  FIRN_ASSIGN_OR_RETURN(const Shape w,
-                        Shape::Make({p.out, p.in_per_group(), p.kernel.h, p.kernel.w}));
+  FIRN_ASSIGN_OR_RETURN(const Shape w, ShapeOfImages(p.out, p.in_per_group(), p.kernel));
   c.set_out(0, c.dtype(0), w);
   return absl::OkStatus();
 }
 
-void GradConv2dWeightGrad(GradContext& g) {
+void GradWeightGrad(GradContext& g) {
   ConvAttrs a = g.attrs<ConvAttrs>();
   const Tensor& dw = g.grad_output();
   if (g.needs(0)) {
-    a.result = {g.input_shape(0)[2], g.input_shape(0)[3]};
-    g.set_grad_input(0, ConvTranspose2dTo(g.input(1), dw, a));
+    a.result = ImageOf(g.input_shape(0));
+    g.set_grad_input(0, ConvTransposeTo(g.input(1), dw, a));
   }
-  if (g.needs(1)) {
-    g.set_grad_input(1, Conv2d(g.input(0), dw, {},
-                               {.stride = a.stride,
-                                .padding = a.padding,
-                                .dilation = a.dilation,
-                                .groups = a.groups}));
-  }
+  if (g.needs(1)) g.set_grad_input(1, ConvWith(g.input(0), dw, a));
 }
 
-FIRN_REGISTER_OP(conv2d_weight_grad) {
+OpDef WeightGradOp(int dims, std::string_view doc) {
+  const int rank = dims + 2;
   return {
-      .doc = "The gradient of conv2d with respect to its weight.",
-      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
-                 {.name = "grad", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4}},
+      .doc = doc,
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = rank, .max_rank = rank},
+                 {.name = "grad", .same_dtype_as = "x", .min_rank = rank, .max_rank = rank}},
       .outputs = {{.name = "weight_grad"}},
       .attrs = AttrsOf<ConvAttrs>(),
-      .infer = InferConv2dWeightGrad,
-      .grad = GradConv2dWeightGrad,
+      .infer = InferWeightGrad,
+      .grad = GradWeightGrad,
       .saves = {Saved::Input(0), Saved::Input(1)},
       .kernels = cpu::ConvKernels(ConvPass::kBackwardWeight),
   };
 }
 
+FIRN_REGISTER_OP(conv1d_weight_grad) {
+  return WeightGradOp(1, "The gradient of conv1d with respect to its weight.");
+}
+
+FIRN_REGISTER_OP(conv2d_weight_grad) {
+  return WeightGradOp(2, "The gradient of conv2d with respect to its weight.");
+}
+
+FIRN_REGISTER_OP(conv3d_weight_grad) {
+  return WeightGradOp(3, "The gradient of conv3d with respect to its weight.");
+}
+
+// x with the lines of zeros that kSame wants at its ends beyond those that it wants on both sides,
+// which `a` gets.
+absl::StatusOr<Tensor> PadToSame(const Tensor& x, const Sizes& kernel, ConvAttrs& a) {
+  const int dims = kernel.count();
+  FIRN_RETURN_IF(!a.stride.Are(1), InvalidArgument("padding kSame wants stride 1"));
+  FIRN_ASSIGN_OR_RETURN(const Sizes dilation,
+                        internal::CheckedOption("dilation", a.dilation, 1, dims));
+  a.padding = Sizes::Each(dims, 0);
+  std::vector<int64_t> ends;  // as Pad wants them: of the last dimension first
+  bool more = false;
+  for (int i = dims - 1; i >= 0; --i) {
+    const int64_t total = dilation[i] * (kernel[i] - 1);
+    a.padding.set(i, total / 2);
+    ends.insert(ends.end(), {0, total % 2});
+    more |= total % 2 != 0;
+  }
+  return more ? Pad(x, ends) : x;
+}
+
+Tensor Conv(int dims, const Tensor& x, const Tensor& weight, const Tensor& bias,
+            const ConvOptions& o) {
+  const OpDef& op = OpOfDims<"conv1d", "conv2d", "conv3d">(dims);
+  if (LacksBatch(x, dims, op.name)) {
+    return Squeeze(Conv(dims, Unsqueeze(x, 0), weight, bias, o), 0);
+  }
+  ConvAttrs a{
+      .stride = o.stride, .padding = o.padding.size, .dilation = o.dilation, .groups = o.groups};
+  const bool same = o.padding.same && x.defined() && weight.defined() && weight.rank() == dims + 2;
+  if (!same) return Apply1(op, {x, weight, bias}, a);
+  absl::StatusOr<Tensor> padded = PadToSame(x, ImageOf(weight.shape()), a);
+  RaiseIfError(padded.status(), op.name);
+  return Apply1(op, {*padded, weight, bias}, a);
+}
+
 }  // namespace
 
-Tensor Conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-              const Conv1dOptions& options) {
-  CheckRank(x, "x");
-  CheckRank(weight, "weight");
-  const ConvPadding& p = options.padding;
-  const Conv2dOptions in_two{.stride = {1, options.stride},
-                             .padding = p.same ? kSame : ConvPadding(0, p.size.w),
-                             .dilation = {1, options.dilation},
-                             .groups = options.groups};
-  return Squeeze(Conv2d(Unsqueeze(x, 2), Unsqueeze(weight, 2), bias, in_two), 2);
+Tensor Conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& o) {
+  return Conv(1, x, weight, bias, o);
 }
 
-Tensor Conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& o) {
-  const OpDef& op = TheOp<"conv2d">();
-  ConvAttrs a{o.stride, o.padding.size, o.dilation, o.groups, {}};
-  if (!o.padding.same) return Apply1(op, {x, weight, bias}, a);
-  if (o.stride != Size2(1)) {
-    RaiseStatus(InvalidArgument("padding kSame wants stride 1"), op.name);
-  }
-  if (!weight.defined() || weight.rank() != 4) return Apply1(op, {x, weight, bias}, a);
-  const auto [top, bottom] = SamePadding(weight.size(2), o.dilation.h);
-  const auto [left, right] = SamePadding(weight.size(3), o.dilation.w);
-  a.padding = {top, left};
-  if (top == bottom && left == right) return Apply1(op, {x, weight, bias}, a);
-  return Apply1(op, {Pad(x, {0, right - left, 0, bottom - top}), weight, bias}, a);
+Tensor Conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& o) {
+  return Conv(2, x, weight, bias, o);
 }
 
-Tensor inner::Conv2dWeightGrad(const Tensor& x, const Tensor& grad, const ConvAttrs& attrs) {
-  return Apply1(TheOp<"conv2d_weight_grad">(), {x, grad}, attrs);
+Tensor Conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& o) {
+  return Conv(3, x, weight, bias, o);
+}
+
+Tensor inner::ConvWith(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs) {
+  return Apply1(OpOfDims<"conv1d", "conv2d", "conv3d">(x.rank() - 2), {x, weight, Tensor()}, attrs);
+}
+
+Tensor inner::ConvWeightGrad(const Tensor& x, const Tensor& grad, const ConvAttrs& attrs) {
+  return Apply1(
+      OpOfDims<"conv1d_weight_grad", "conv2d_weight_grad", "conv3d_weight_grad">(x.rank() - 2),
+      {x, grad}, attrs);
 }
 
 }  // namespace firn

@@ -1,7 +1,7 @@
-// conv2d as its definition, an output a thread: what cuDNN does not take (conv2d_cuda.cc).
+// Convolutions as their definition, an output a thread: what cuDNN does not take (conv_cuda.cc).
 //
-// conv2d_weight_grad as its definition: a team adds up one weight's gradient over the batch and the
-// output's pixels. For what cuDNN does not take (conv2d_weight_grad_cuda.cc).
+// Weight gradients as their definition: a team adds up one weight's gradient over the batch and the
+// output's pixels.
 
 #include "tensor/kernels/cuda/channel_bias.h"
 #include "tensor/kernels/cuda/conv.cuh"
@@ -19,23 +19,34 @@ struct ForwardBody {
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t n = i;
-    const int64_t ow = cuda::TakeDigit(n, s.w.out), oh = cuda::TakeDigit(n, s.h.out);
+    const cuda::ConvPlace at = cuda::TakePlace(n, s.d.out, s.h.out, s.w.out);
     const int64_t o = cuda::TakeDigit(n, s.out);
-    const int64_t first = o / s.out_per_group * s.in_per_group;
     Acc sum = bias != nullptr ? static_cast<Acc>(bias[o]) : Acc(0);
-    for (int64_t u = 0; u < s.h.kernel; ++u) {
-      const int64_t ih = s.h.Input(oh, u);
-      if (ih < 0) continue;
-      for (int64_t v = 0; v < s.w.kernel; ++v) {
-        const int64_t iw = s.w.Input(ow, v);
-        if (iw < 0) continue;
-        const T *from = x.at(n, first, ih, iw), *tap = weight.at(o, 0, u, v);
-        for (int64_t c = 0; c < s.in_per_group; ++c) {
-          sum += static_cast<Acc>(from[c * x.c]) * static_cast<Acc>(tap[c * weight.c]);
+    for (int64_t t = 0; t < s.d.kernel; ++t) {
+      const int64_t id = s.d.Input(at.d, t);
+      if (id < 0) continue;
+      for (int64_t u = 0; u < s.h.kernel; ++u) {
+        const int64_t ih = s.h.Input(at.h, u);
+        if (ih < 0) continue;
+        for (int64_t v = 0; v < s.w.kernel; ++v) {
+          const int64_t iw = s.w.Input(at.w, v);
+          if (iw >= 0) sum += Products(n, o, {id, ih, iw}, {t, u, v});
         }
       }
     }
-    *y.at(n, o, oh, ow) = static_cast<T>(sum);
+    *y.at(n, o, at) = static_cast<T>(sum);
+  }
+
+  // Over the input channels of output channel o.
+  FIRN_HOST_DEVICE Acc Products(int64_t n, int64_t o, const cuda::ConvPlace& pixel,
+                                const cuda::ConvPlace& at) const {
+    const T* from = x.at(n, o / s.out_per_group * s.in_per_group, pixel);
+    const T* tap = weight.at(o, 0, at);
+    Acc sum = 0;
+    for (int64_t c = 0; c < s.in_per_group; ++c) {
+      sum += static_cast<Acc>(from[c * x.c]) * static_cast<Acc>(tap[c * weight.c]);
+    }
+    return sum;
   }
 };
 
@@ -52,7 +63,7 @@ absl::Status Convolve(KernelContext& k, const ConvAttrs& attrs, bool with_bias) 
   });
 }
 
-absl::Status RunConv2d(KernelContext& k) { return Convolve(k, k.attrs<ConvAttrs>(), true); }
+absl::Status RunConv(KernelContext& k) { return Convolve(k, k.attrs<ConvAttrs>(), true); }
 
 // The activation, and the bias of types that lose nothing in between, by the kernel that cuDNN's
 // convolutions leave them to.
@@ -74,23 +85,24 @@ struct WeightBody {
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t line) const {
     int64_t o = line;
-    const int64_t v = cuda::TakeDigit(o, s.w.kernel), u = cuda::TakeDigit(o, s.h.kernel);
+    const cuda::ConvPlace tap = cuda::TakePlace(o, s.d.kernel, s.h.kernel, s.w.kernel);
     const int64_t c = cuda::TakeDigit(o, s.in_per_group);
     const int64_t channel = o / s.out_per_group * s.in_per_group + c;
     Acc sum = 0;
     for (int64_t i = team.rank(); i < s.batch * s.pixels(); i += team.size()) {
       int64_t n = i;
-      const int64_t ow = cuda::TakeDigit(n, s.w.out), oh = cuda::TakeDigit(n, s.h.out);
-      const int64_t ih = s.h.Input(oh, u), iw = s.w.Input(ow, v);
-      if (ih < 0 || iw < 0) continue;
-      sum += static_cast<Acc>(*y.at(n, o, oh, ow)) * static_cast<Acc>(*x.at(n, channel, ih, iw));
+      const cuda::ConvPlace at = cuda::TakePlace(n, s.d.out, s.h.out, s.w.out);
+      const cuda::ConvPlace from = {s.d.Input(at.d, tap.d), s.h.Input(at.h, tap.h),
+                                    s.w.Input(at.w, tap.w)};
+      if (from.d < 0 || from.h < 0 || from.w < 0) continue;
+      sum += static_cast<Acc>(*y.at(n, o, at)) * static_cast<Acc>(*x.at(n, channel, from));
     }
     sum = team.Reduce(sum, [](Acc a, Acc b) { return a + b; });
     if (team.rank() == 0) weight[line] = static_cast<T>(sum);
   }
 };
 
-absl::Status RunConv2dWeightGrad(KernelContext& k) {
+absl::Status RunWeightGrad(KernelContext& k) {
   FIRN_ASSIGN_OR_RETURN(
       const ConvProblem p,
       ConvBackwardWeight(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs<ConvAttrs>()));
@@ -101,27 +113,22 @@ absl::Status RunConv2dWeightGrad(KernelContext& k) {
   });
 }
 
+std::vector<Kernel> KernelsOf(decltype(Kernel::run) run, decltype(Kernel::layouts) layouts) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .layouts = layouts, .run = run}};
+}
+
+std::vector<Kernel> WeightGradKernels() {
+  return KernelsOf(RunWeightGrad, cuda::ConvWeightGradLayouts);
+}
+
 }  // namespace
 
-FIRN_REGISTER_KERNELS(conv2d) {
-  return {{.name = "loop",
-           .device = DeviceType::kCuda,
-           .layouts = cuda::ConvLayouts,
-           .run = RunConv2d}};
-}
-
-FIRN_REGISTER_KERNELS(conv2d_act) {
-  return {{.name = "loop",
-           .device = DeviceType::kCuda,
-           .layouts = cuda::ConvLayouts,
-           .run = RunActivated}};
-}
-
-FIRN_REGISTER_KERNELS(conv2d_weight_grad) {
-  return {{.name = "loop",
-           .device = DeviceType::kCuda,
-           .layouts = cuda::ConvWeightGradLayouts,
-           .run = RunConv2dWeightGrad}};
-}
+FIRN_REGISTER_KERNELS(conv1d) { return KernelsOf(RunConv, cuda::ConvLayouts); }
+FIRN_REGISTER_KERNELS(conv2d) { return KernelsOf(RunConv, cuda::ConvLayouts); }
+FIRN_REGISTER_KERNELS(conv3d) { return KernelsOf(RunConv, cuda::ConvLayouts); }
+FIRN_REGISTER_KERNELS(conv2d_act) { return KernelsOf(RunActivated, cuda::ConvLayouts); }
+FIRN_REGISTER_KERNELS(conv1d_weight_grad) { return WeightGradKernels(); }
+FIRN_REGISTER_KERNELS(conv2d_weight_grad) { return WeightGradKernels(); }
+FIRN_REGISTER_KERNELS(conv3d_weight_grad) { return WeightGradKernels(); }
 
 }  // namespace firn::conv_cuda

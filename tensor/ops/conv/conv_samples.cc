@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tensor/ops/conv/conv_problem.h"
 #include "tensor/samples.h"
@@ -8,37 +10,161 @@
 namespace firn::testing {
 namespace {
 
-// The definition, gathered output by output over a zero-padded image.
+using At = std::vector<int64_t>;
+
+int DimsOf(const RefTensor& t) { return t.shape.rank() - 2; }
+
+// Sizes that begin with the first two given.
+Shape ShapeWith(int64_t first, int64_t second, const At& image) {
+  At sizes = {first, second};
+  sizes.insert(sizes.end(), image.begin(), image.end());
+  return Shape(absl::MakeConstSpan(sizes));
+}
+
+// Where the kernel's tap `k` ([channel, spatial...]) at the output `at` ([n, out, spatial...])
+// meets x, in the channel `c`; nothing for padding.
+std::optional<At> Meets(const RefTensor& x, absl::Span<const int64_t> at, int64_t c,
+                        absl::Span<const int64_t> k, const ConvAttrs& a) {
+  At where = {at[0], c};
+  for (int i = 0; i < DimsOf(x); ++i) {
+    const auto j = static_cast<size_t>(i);
+    const int64_t p = at[j + 2] * a.stride[i] - a.padding[i] + k[j + 1] * a.dilation[i];
+    if (p < 0 || p >= x.shape[i + 2]) return std::nullopt;
+    where.push_back(p);
+  }
+  return where;
+}
+
+// Calls f(y's position, x's position, weight's position) for every product of a convolution.
+template <class F>
+void ForEachProduct(const RefTensor& x, const Shape& w, const Shape& y, const ConvAttrs& a, F&& f) {
+  const Shape taps(w.span().subspan(1));
+  ForEachIndex(y, [&](absl::Span<const int64_t> at) {
+    ForEachIndex(taps, [&](absl::Span<const int64_t> k) {
+      const int64_t group = at[1] / (w[0] / a.groups);
+      const std::optional<At> from = Meets(x, at, group * w[1] + k[0], k, a);
+      At tap = {at[1]};
+      tap.insert(tap.end(), k.begin(), k.end());
+      if (from) f(at, absl::MakeConstSpan(*from), absl::MakeConstSpan(tap));
+    });
+  });
+}
+
 RefTensor Convolve(const RefTensor& x, const RefTensor& w, const RefTensor* bias,
                    const ConvAttrs& a) {
-  const auto out = [](int64_t in, int64_t k, int64_t s, int64_t p, int64_t d) {
-    return (in + 2 * p - d * (k - 1) - 1) / s + 1;
-  };
-  RefTensor y(Shape({x.shape[0], w.shape[0],
-                     out(x.shape[2], w.shape[2], a.stride.h, a.padding.h, a.dilation.h),
-                     out(x.shape[3], w.shape[3], a.stride.w, a.padding.w, a.dilation.w)}));
-  const int64_t per_group = w.shape[0] / a.groups;
-  ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
-    double sum = bias != nullptr ? (*bias)[at[1]] : 0;
-    ForEachIndex(Shape({w.shape[1], w.shape[2], w.shape[3]}), [&](absl::Span<const int64_t> k) {
-      const int64_t i = at[2] * a.stride.h - a.padding.h + k[1] * a.dilation.h;
-      const int64_t j = at[3] * a.stride.w - a.padding.w + k[2] * a.dilation.w;
-      if (i < 0 || j < 0 || i >= x.shape[2] || j >= x.shape[3]) return;
-      const int64_t c = at[1] / per_group * w.shape[1] + k[0];
-      sum += w.at({at[1], k[0], k[1], k[2]}) * x.at({at[0], c, i, j});
-    });
-    y.at(at) = sum;
-  });
+  At image;
+  for (int i = 0; i < DimsOf(x); ++i) {
+    const int64_t reach = a.dilation[i] * (w.shape[i + 2] - 1) + 1;
+    image.push_back((x.shape[i + 2] + 2 * a.padding[i] - reach) / a.stride[i] + 1);
+  }
+  RefTensor y(ShapeWith(x.shape[0], w.shape[0], image));
+  ForEachProduct(x, w.shape, y.shape, a,
+                 [&](auto at, auto from, auto tap) { y.at(at) += x.at(from) * w.at(tap); });
+  if (bias == nullptr) return y;
+  ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) { y.at(at) += (*bias)[at[1]]; });
   return y;
 }
 
-FIRN_REGISTER_SAMPLES(conv2d) {
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    return std::vector<RefTensor>{
-        Convolve(in[0], in[1], in[2].defined() ? &in[2] : nullptr, attrs.get<ConvAttrs>())};
-  });
+At Over(const Sizes& sizes, int dims) {
+  const Sizes all = sizes.Over(dims);
+  return At(all.span().begin(), all.span().end());
+}
+
+// References of the operations, whatever their number of dimensions.
+std::vector<RefTensor> Forward(absl::Span<const RefTensor> in, AttrsRef attrs) {
+  return {Convolve(in[0], in[1], in[2].defined() ? &in[2] : nullptr, attrs.get<ConvAttrs>())};
+}
+
+// Scatters each input element times the kernel into the result.
+std::vector<RefTensor> Transposed(absl::Span<const RefTensor> in, AttrsRef attrs) {
+  const RefTensor &x = in[0], &w = in[1];
+  const ConvAttrs& a = attrs.get<ConvAttrs>();
+  RefTensor y(ShapeWith(x.shape[0], w.shape[1] * a.groups, Over(a.result, DimsOf(x))));
+  ForEachProduct(y, w.shape, x.shape, a,
+                 [&](auto at, auto from, auto tap) { y.at(from) += x.at(at) * w.at(tap); });
+  return {y};
+}
+
+std::vector<RefTensor> WeightGrad(absl::Span<const RefTensor> in, AttrsRef attrs) {
+  const RefTensor &x = in[0], &g = in[1];
+  const ConvAttrs& a = attrs.get<ConvAttrs>();
+  RefTensor w(ShapeWith(g.shape[1], x.shape[1] / a.groups, Over(a.result, DimsOf(x))));
+  ForEachProduct(x, w.shape, g.shape, a,
+                 [&](auto at, auto from, auto tap) { w.at(tap) += x.at(from) * g.at(at); });
+  return {w};
+}
+
+void WithTolerances(Samples& s) {
   s.rtol_f32 = 2e-5;  // Winograd
   s.atol_f32 = 2e-4;
+}
+
+FIRN_REGISTER_SAMPLES(conv1d) {
+  s.Reference(Forward);
+  WithTolerances(s);
+  const Tensor none;
+  s.Add("a kernel of 3 with padding", {Normal({2, 3, 7}), Normal({4, 3, 3}, 2), Normal({4}, 3)},
+        ConvAttrs{.padding = 1});
+  s.Add("blocked channels", {Normal({2, 16, 9}), Normal({32, 16, 3}, 2), Normal({32}, 3)},
+        ConvAttrs{.padding = 1})
+      .check_gradient = false;
+  s.Add("strides and dilations", {Normal({1, 2, 11}), Normal({2, 2, 3}, 2), none},
+        ConvAttrs{.stride = 2, .padding = 2, .dilation = 3});
+  s.Add("groups", {Normal({2, 4, 6}), Normal({6, 2, 2}, 2), Normal({6}, 3)},
+        ConvAttrs{.groups = 2});
+  s.Add("depthwise", {Normal({1, 16, 6}), Normal({16, 1, 3}, 2), none},
+        ConvAttrs{.padding = 1, .groups = 16});
+  s.Add("first layer", {Normal({2, 1, 12}), Normal({16, 1, 5}, 2), Normal({16}, 3)},
+        ConvAttrs{.padding = 2});
+  s.Add("no sequences", {Normal({0, 2, 5}), Normal({3, 2, 3}, 2), none}, ConvAttrs{});
+  s.AddLarge("64 channels, 128 long, batch 64",
+             {Normal({64, 64, 128}), Normal({64, 64, 3}, 2), Normal({64}, 3)},
+             ConvAttrs{.padding = 1}, 2.0 * 64 * 64 * 64 * 3 * 128, 4.2e6);
+  s.AddError("rank", {Normal({1, 2, 5, 5}), Normal({3, 2, 3}, 2), none}, ConvAttrs{},
+             "x must have 3 dimensions");
+  s.AddError("kernel too large", {Normal({1, 3, 2}), Normal({4, 3, 3}, 2), none}, ConvAttrs{},
+             "the kernel covers 3 in width, x with padding has 2");
+  s.AddError("two strides", {Normal({1, 3, 8}), Normal({4, 3, 3}, 2), none},
+             ConvAttrs{.stride = {1, 1}}, "stride (1, 1) has 2 numbers (want 1)");
+  s.AddError("padding", {Normal({1, 3, 8}), Normal({4, 3, 3}, 2), none}, ConvAttrs{.padding = -1},
+             "padding -1 (want 0 to 16777216)");
+}
+
+FIRN_REGISTER_SAMPLES(conv3d) {
+  s.Reference(Forward);
+  WithTolerances(s);
+  const Tensor none;
+  s.Add("a kernel of 2", {Normal({2, 2, 3, 4, 3}), Normal({3, 2, 2, 2, 2}, 2), Normal({3}, 3)},
+        ConvAttrs{});
+  s.Add("blocked channels",
+        {Normal({1, 16, 3, 4, 5}), Normal({16, 16, 3, 3, 3}, 2), Normal({16}, 3)},
+        ConvAttrs{.padding = 1})
+      .check_gradient = false;
+  s.Add("strides, dilations and unequal sides",
+        {Normal({1, 2, 5, 6, 7}), Normal({2, 2, 2, 1, 3}, 2), none},
+        ConvAttrs{.stride = {2, 1, 3}, .padding = {1, 0, 2}, .dilation = {3, 1, 2}});
+  s.Add("groups", {Normal({1, 4, 3, 3, 4}), Normal({2, 2, 2, 3, 2}, 2), Normal({2}, 3)},
+        ConvAttrs{.padding = 1, .groups = 2});
+  s.Add("depthwise", {Normal({1, 16, 3, 3, 3}), Normal({16, 1, 2, 2, 2}, 2), none},
+        ConvAttrs{.groups = 16})
+      .check_gradient = false;
+  s.Add("no volumes", {Normal({0, 2, 3, 3, 3}), Normal({3, 2, 2, 2, 2}, 2), none}, ConvAttrs{});
+  s.AddLarge("32 channels, 16x16x16, batch 4",
+             {Normal({4, 32, 16, 16, 16}), Normal({32, 32, 3, 3, 3}, 2), Normal({32}, 3)},
+             ConvAttrs{.padding = 1}, 2.0 * 4 * 32 * 32 * 27 * 4096, 4.2e6);
+  s.AddError("rank", {Normal({2, 3, 4, 3}), Normal({3, 2, 2, 2, 2}, 2), none}, ConvAttrs{},
+             "x must have 5 dimensions");
+  s.AddError("channels", {Normal({1, 4, 3, 3, 3}), Normal({3, 2, 2, 2, 2}, 2), none}, ConvAttrs{},
+             "weight [3, 2, 2, 2, 2] wants 2 input channels, x is [1, 4, 3, 3, 3]");
+  s.AddError("kernel too large", {Normal({1, 2, 1, 3, 3}), Normal({3, 2, 2, 2, 2}, 2), none},
+             ConvAttrs{}, "the kernel covers 2 in depth, x with padding has 1");
+  s.AddError("two dilations", {Normal({1, 2, 3, 3, 3}), Normal({3, 2, 2, 2, 2}, 2), none},
+             ConvAttrs{.dilation = {1, 1}}, "dilation (1, 1) has 2 numbers (want 1 or 3)");
+}
+
+FIRN_REGISTER_SAMPLES(conv2d) {
+  s.Reference(Forward);
+  WithTolerances(s);
   const Tensor none;
   s.Add("1x1", {Normal({2, 3, 4, 5}), Normal({4, 3, 1, 1}, 2), Normal({4}, 3)}, ConvAttrs{});
   s.Add("3x3 with padding", {Normal({2, 2, 5, 4}), Normal({3, 2, 3, 3}, 2), Normal({3}, 3)},
@@ -92,8 +218,7 @@ FIRN_REGISTER_SAMPLES(conv2d_act) {
     }
     return std::vector<RefTensor>{y};
   });
-  s.rtol_f32 = 2e-5;
-  s.atol_f32 = 2e-4;
+  WithTolerances(s);
   const Tensor none;
   for (const FusedActivation activation : {FusedActivation::kRelu, FusedActivation::kTanh}) {
     const std::string after = activation == FusedActivation::kRelu ? ", relu" : ", tanh";
@@ -116,26 +241,47 @@ FIRN_REGISTER_SAMPLES(conv2d_act) {
              ConvActAttrs{{}, FusedActivation::kNone}, "activation 0, want 1 (relu), 2 (tanh)");
 }
 
+FIRN_REGISTER_SAMPLES(conv_transpose1d) {
+  s.Reference(Transposed);
+  WithTolerances(s);
+  s.Add("a kernel of 3", {Normal({2, 3, 5}), Normal({3, 2, 3}, 2)},
+        ConvAttrs{.padding = 1, .result = 5});
+  s.Add("blocked channels", {Normal({2, 32, 7}), Normal({32, 16, 3}, 2)},
+        ConvAttrs{.padding = 1, .result = 7})
+      .check_gradient = false;
+  s.Add("strides and groups", {Normal({1, 4, 3}), Normal({4, 2, 3}, 2)},
+        ConvAttrs{.stride = 3, .groups = 2, .result = 10});
+  s.Add("no sequences", {Normal({0, 2, 3}), Normal({2, 3, 2}, 2)}, ConvAttrs{.result = 4});
+  s.AddLarge("64 channels, 128 long, batch 64", {Normal({64, 64, 128}), Normal({64, 64, 3}, 2)},
+             ConvAttrs{.padding = 1, .result = 128}, 2.0 * 64 * 64 * 64 * 3 * 128, 4.2e6);
+  s.AddError("result size", {Normal({1, 3, 5}), Normal({3, 2, 3}, 2)}, ConvAttrs{.result = 9},
+             "a convolution of 9 gives 7");
+}
+
+FIRN_REGISTER_SAMPLES(conv_transpose3d) {
+  s.Reference(Transposed);
+  WithTolerances(s);
+  s.Add("a kernel of 2", {Normal({2, 3, 2, 3, 2}), Normal({3, 2, 2, 2, 2}, 2)},
+        ConvAttrs{.result = {3, 4, 3}});
+  s.Add("blocked channels", {Normal({1, 16, 3, 3, 4}), Normal({16, 16, 2, 2, 2}, 2)},
+        ConvAttrs{.result = {4, 4, 5}})
+      .check_gradient = false;
+  s.Add("strides, dilations and groups", {Normal({1, 4, 2, 2, 3}), Normal({4, 1, 1, 2, 3}, 2)},
+        ConvAttrs{.stride = {2, 1, 2},
+                  .padding = {0, 1, 0},
+                  .dilation = {1, 2, 1},
+                  .groups = 2,
+                  .result = {4, 2, 7}});
+  s.AddLarge("32 channels, 16x16x16, batch 4",
+             {Normal({4, 32, 16, 16, 16}), Normal({32, 32, 3, 3, 3}, 2)},
+             ConvAttrs{.padding = 1, .result = 16}, 2.0 * 4 * 32 * 32 * 27 * 4096, 4.2e6);
+  s.AddError("two sizes", {Normal({1, 3, 2, 2, 2}), Normal({3, 2, 2, 2, 2}, 2)},
+             ConvAttrs{.result = {3, 3}}, "result (3, 3) has 2 numbers (want 1 or 3)");
+}
+
 FIRN_REGISTER_SAMPLES(conv_transpose2d) {
-  // Scatters each input element times the kernel into the result.
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const RefTensor &x = in[0], &w = in[1];
-    const ConvAttrs& a = attrs.get<ConvAttrs>();
-    RefTensor y(Shape({x.shape[0], w.shape[1] * a.groups, a.result.h, a.result.w}));
-    const int64_t per_group = x.shape[1] / a.groups;
-    ForEachIndex(x.shape, [&](absl::Span<const int64_t> at) {
-      ForEachIndex(Shape({w.shape[1], w.shape[2], w.shape[3]}), [&](absl::Span<const int64_t> k) {
-        const int64_t i = at[2] * a.stride.h - a.padding.h + k[1] * a.dilation.h;
-        const int64_t j = at[3] * a.stride.w - a.padding.w + k[2] * a.dilation.w;
-        if (i < 0 || j < 0 || i >= a.result.h || j >= a.result.w) return;
-        y.at({at[0], at[1] / per_group * w.shape[1] + k[0], i, j}) +=
-            x.at(at) * w.at({at[1], k[0], k[1], k[2]});
-      });
-    });
-    return std::vector<RefTensor>{y};
-  });
-  s.rtol_f32 = 2e-5;
-  s.atol_f32 = 2e-4;
+  s.Reference(Transposed);
+  WithTolerances(s);
   s.Add("3x3", {Normal({2, 3, 4, 5}), Normal({3, 2, 3, 3}, 2)},
         ConvAttrs{.padding = 1, .result = {4, 5}});
   s.Add("3x3 of blocked channels", {Normal({2, 32, 7, 8}), Normal({32, 16, 3, 3}, 2)},
@@ -159,27 +305,48 @@ FIRN_REGISTER_SAMPLES(conv_transpose2d) {
              ConvAttrs{.result = {9, 9}}, "a convolution of (9, 9) gives (7, 7)");
 }
 
+FIRN_REGISTER_SAMPLES(conv1d_weight_grad) {
+  s.Reference(WeightGrad);
+  WithTolerances(s);
+  s.Add("a kernel of 3", {Normal({2, 2, 6}), Normal({2, 3, 6}, 2)},
+        ConvAttrs{.padding = 1, .result = 3});
+  s.Add("blocked channels", {Normal({2, 16, 7}), Normal({2, 32, 7}, 2)},
+        ConvAttrs{.padding = 1, .result = 3})
+      .check_gradient = false;
+  s.Add("first layer", {Normal({3, 1, 9}), Normal({3, 16, 4}, 2)},
+        ConvAttrs{.stride = 2, .padding = 1, .result = 5});
+  s.Add("groups and dilation", {Normal({2, 4, 7}), Normal({2, 2, 3}, 2)},
+        ConvAttrs{.dilation = 2, .groups = 2, .result = 3});
+  s.AddLarge("64 channels, 128 long, batch 64", {Normal({64, 64, 128}), Normal({64, 64, 128}, 2)},
+             ConvAttrs{.padding = 1, .result = 3}, 2.0 * 64 * 64 * 64 * 3 * 128, 4.2e6);
+  s.AddError("image", {Normal({2, 2, 4}), Normal({2, 3, 5})}, ConvAttrs{.result = 1},
+             "x [2, 2, 4] gives images 4, grad is [2, 3, 5]");
+}
+
+FIRN_REGISTER_SAMPLES(conv3d_weight_grad) {
+  s.Reference(WeightGrad);
+  WithTolerances(s);
+  s.Add("a kernel of 2", {Normal({2, 2, 3, 4, 3}), Normal({2, 3, 2, 3, 2}, 2)},
+        ConvAttrs{.result = 2});
+  s.Add("blocked channels", {Normal({1, 16, 3, 3, 4}), Normal({1, 16, 3, 3, 4}, 2)},
+        ConvAttrs{.padding = 1, .result = 3})
+      .check_gradient = false;
+  s.Add("strides, dilations and groups", {Normal({1, 4, 4, 2, 7}), Normal({1, 2, 2, 2, 3}, 2)},
+        ConvAttrs{.stride = {2, 1, 2},
+                  .padding = {0, 1, 0},
+                  .dilation = {1, 2, 1},
+                  .groups = 2,
+                  .result = {1, 2, 3}});
+  s.AddLarge("32 channels, 16x16x16, batch 4",
+             {Normal({4, 32, 16, 16, 16}), Normal({4, 32, 16, 16, 16}, 2)},
+             ConvAttrs{.padding = 1, .result = 3}, 2.0 * 4 * 32 * 32 * 27 * 4096, 4.2e6);
+  s.AddError("batches", {Normal({2, 2, 3, 3, 3}), Normal({3, 2, 2, 2, 2})}, ConvAttrs{.result = 2},
+             "have different batches");
+}
+
 FIRN_REGISTER_SAMPLES(conv2d_weight_grad) {
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const RefTensor &x = in[0], &g = in[1];
-    const ConvAttrs& a = attrs.get<ConvAttrs>();
-    RefTensor w(Shape({g.shape[1], x.shape[1] / a.groups, a.result.h, a.result.w}));
-    const int64_t per_group = g.shape[1] / a.groups;
-    ForEachIndex(w.shape, [&](absl::Span<const int64_t> k) {
-      double sum = 0;
-      ForEachIndex(Shape({g.shape[0], g.shape[2], g.shape[3]}), [&](absl::Span<const int64_t> at) {
-        const int64_t i = at[1] * a.stride.h - a.padding.h + k[2] * a.dilation.h;
-        const int64_t j = at[2] * a.stride.w - a.padding.w + k[3] * a.dilation.w;
-        if (i < 0 || j < 0 || i >= x.shape[2] || j >= x.shape[3]) return;
-        const int64_t c = k[0] / per_group * w.shape[1] + k[1];
-        sum += x.at({at[0], c, i, j}) * g.at({at[0], k[0], at[1], at[2]});
-      });
-      w.at(k) = sum;
-    });
-    return std::vector<RefTensor>{w};
-  });
-  s.rtol_f32 = 2e-5;
-  s.atol_f32 = 2e-4;
+  s.Reference(WeightGrad);
+  WithTolerances(s);
   s.Add("3x3", {Normal({2, 2, 4, 5}), Normal({2, 3, 4, 5}, 2)},
         ConvAttrs{.padding = 1, .result = 3});
   s.Add("3x3 of blocked channels", {Normal({2, 16, 7, 8}), Normal({2, 32, 7, 8}, 2)},

@@ -1,5 +1,5 @@
-// conv_transpose2d: the convolution problem whose image is unknown. Its weight has conv2d's layout,
-// so dx of conv2d is ConvTranspose2dTo(dy, weight).
+// conv_transpose1d, 2d, 3d: the convolution problem whose image is unknown. Its weight has the
+// layout of a convolution's, so dx of conv(x, weight) is ConvTransposeTo(dy, weight).
 
 #include "tensor/ops/conv/conv_transpose.h"
 
@@ -10,6 +10,7 @@
 #include "tensor/ops/conv/channels.h"
 #include "tensor/ops/conv/conv.h"
 #include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 absl::Status Infer(InferContext& c) {
   FIRN_ASSIGN_OR_RETURN(const ConvProblem p,
                         ConvBackwardData(c.shape(0), c.shape(1), c.attrs<ConvAttrs>()));
-  FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({p.batch, p.in, p.in_size.h, p.in_size.w}));
+  FIRN_ASSIGN_OR_RETURN(const Shape y, ShapeOfImages(p.batch, p.in, p.in_size));
   c.set_out(0, c.dtype(0), y);
   return absl::OkStatus();
 }
@@ -25,25 +26,20 @@ absl::Status Infer(InferContext& c) {
 void Grad(GradContext& g) {
   ConvAttrs a = g.attrs<ConvAttrs>();
   const Tensor& dy = g.grad_output();
-  if (g.needs(0)) {
-    g.set_grad_input(0, Conv2d(dy, g.input(1), {},
-                               {.stride = a.stride,
-                                .padding = a.padding,
-                                .dilation = a.dilation,
-                                .groups = a.groups}));
-  }
+  if (g.needs(0)) g.set_grad_input(0, ConvWith(dy, g.input(1), a));
   if (g.needs(1)) {
-    a.result = {g.input_shape(1)[2], g.input_shape(1)[3]};
-    g.set_grad_input(1, Conv2dWeightGrad(dy, g.input(0), a));
+    a.result = ImageOf(g.input_shape(1));
+    g.set_grad_input(1, ConvWeightGrad(dy, g.input(0), a));
   }
 }
 
-FIRN_REGISTER_OP(conv_transpose2d) {
+OpDef TransposeOp(int dims, std::string_view doc) {
+  const int rank = dims + 2;
   return {
-      .doc = "The transposed convolution, without bias.",
+      .doc = doc,
       .autocast = Autocast::kLow,
-      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
-                 {.name = "weight", .same_dtype_as = "x", .min_rank = 4, .max_rank = 4}},
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = rank, .max_rank = rank},
+                 {.name = "weight", .same_dtype_as = "x", .min_rank = rank, .max_rank = rank}},
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<ConvAttrs>(),
       .infer = Infer,
@@ -53,36 +49,81 @@ FIRN_REGISTER_OP(conv_transpose2d) {
   };
 }
 
-int64_t ResultSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
-                   int64_t extra) {
-  return (in - 1) * stride - 2 * padding + dilation * (kernel - 1) + extra + 1;
+FIRN_REGISTER_OP(conv_transpose1d) {
+  return TransposeOp(1, "The transposed convolution of sequences, without bias.");
+}
+
+FIRN_REGISTER_OP(conv_transpose2d) {
+  return TransposeOp(2, "The transposed convolution, without bias.");
+}
+
+FIRN_REGISTER_OP(conv_transpose3d) {
+  return TransposeOp(3, "The transposed convolution of volumes, without bias.");
+}
+
+const OpDef& OpOf(int dims) {
+  return OpOfDims<"conv_transpose1d", "conv_transpose2d", "conv_transpose3d">(dims);
+}
+
+// The image of conv_transpose(x, weight), or what is wrong with the options.
+absl::StatusOr<Sizes> ResultSize(const Sizes& in, const Sizes& kernel,
+                                 const ConvTransposeOptions& o) {
+  const int dims = kernel.count();
+  FIRN_ASSIGN_OR_RETURN(const Sizes stride, internal::CheckedOption("stride", o.stride, 1, dims));
+  FIRN_ASSIGN_OR_RETURN(const Sizes padding,
+                        internal::CheckedOption("padding", o.padding, 0, dims));
+  FIRN_ASSIGN_OR_RETURN(const Sizes dilation,
+                        internal::CheckedOption("dilation", o.dilation, 1, dims));
+  FIRN_ASSIGN_OR_RETURN(const Sizes extra,
+                        internal::FittedOption("output_padding", o.output_padding, dims));
+  Sizes result = in;
+  for (int i = 0; i < dims; ++i) {
+    FIRN_RETURN_IF(extra[i] < 0 || extra[i] >= std::max(stride[i], dilation[i]),
+                   InvalidArgument("output_padding ", extra.ToString(),
+                                   " must be at least 0 and smaller than stride or dilation"));
+    FIRN_RETURN_IF(in[i] > internal::kMaxImage / stride[i],
+                   InvalidArgument("x has images of ", in.ToString(), ", which are too large"));
+    result.set(
+        i, (in[i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (kernel[i] - 1) + extra[i] + 1);
+  }
+  return result;
+}
+
+Tensor ConvTranspose(int dims, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                     const ConvTransposeOptions& o) {
+  const OpDef& op = OpOf(dims);
+  if (LacksBatch(x, dims, op.name)) {
+    return Squeeze(ConvTranspose(dims, Unsqueeze(x, 0), weight, bias, o), 0);
+  }
+  ConvAttrs a{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
+  if (x.defined() && weight.defined() && weight.rank() == dims + 2) {
+    const absl::StatusOr<Sizes> result = ResultSize(ImageOf(x.shape()), ImageOf(weight.shape()), o);
+    RaiseIfError(result.status(), op.name);
+    a.result = *result;
+  }
+  const Tensor y = Apply1(op, {x, weight}, a);
+  return bias.defined() ? ChannelAffine(y, {}, bias) : y;
 }
 
 }  // namespace
 
-Tensor inner::ConvTranspose2dTo(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs,
-                                const Tensor& bias) {
-  const Tensor y = Apply1(TheOp<"conv_transpose2d">(), {x, weight}, attrs);
-  return bias.defined() ? ChannelAffine(y, {}, bias) : y;
+Tensor inner::ConvTransposeTo(const Tensor& x, const Tensor& weight, const ConvAttrs& attrs) {
+  return Apply1(OpOf(x.rank() - 2), {x, weight}, attrs);
+}
+
+Tensor ConvTranspose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                       const ConvTransposeOptions& o) {
+  return ConvTranspose(1, x, weight, bias, o);
 }
 
 Tensor ConvTranspose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                       const ConvTranspose2dOptions& o) {
-  ConvAttrs a{o.stride, o.padding, o.dilation, o.groups, {}};
-  const Size2 extra = o.output_padding;
-  if (extra.h < 0 || extra.w < 0 || extra.h >= std::max(o.stride.h, o.dilation.h) ||
-      extra.w >= std::max(o.stride.w, o.dilation.w)) {
-    RaiseStatus(InvalidArgument("output_padding (", extra.h, ", ", extra.w,
-                                ") must be at least 0 and smaller than stride or dilation"),
-                TheOp<"conv_transpose2d">().name);
-  }
-  if (x.defined() && weight.defined() && x.rank() == 4 && weight.rank() == 4) {
-    a.result.h =
-        ResultSize(x.size(2), weight.size(2), o.stride.h, o.padding.h, o.dilation.h, extra.h);
-    a.result.w =
-        ResultSize(x.size(3), weight.size(3), o.stride.w, o.padding.w, o.dilation.w, extra.w);
-  }
-  return ConvTranspose2dTo(x, weight, a, bias);
+                       const ConvTransposeOptions& o) {
+  return ConvTranspose(2, x, weight, bias, o);
+}
+
+Tensor ConvTranspose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                       const ConvTransposeOptions& o) {
+  return ConvTranspose(3, x, weight, bias, o);
 }
 
 }  // namespace firn

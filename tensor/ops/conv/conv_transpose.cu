@@ -1,5 +1,5 @@
-// conv_transpose2d as its definition: each element of the image, a thread, gathers the outputs it
-// takes part in. For what cuDNN does not take (conv_transpose2d_cuda.cc).
+// Transposed convolutions as their definition: each element of the image, a thread, gathers the
+// outputs it takes part in. For what cuDNN does not take (conv_transpose_cuda.cc).
 
 #include "tensor/kernels/cuda/conv.cuh"
 
@@ -15,24 +15,35 @@ struct DataBody {
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t n = i;
-    const int64_t iw = cuda::TakeDigit(n, s.w.in), ih = cuda::TakeDigit(n, s.h.in);
+    const cuda::ConvPlace at = cuda::TakePlace(n, s.d.in, s.h.in, s.w.in);
     const int64_t channel = cuda::TakeDigit(n, s.in);
-    int64_t group = channel;
-    const int64_t c = cuda::TakeDigit(group, s.in_per_group), first = group * s.out_per_group;
     Acc sum = 0;
-    for (int64_t u = 0; u < s.h.kernel; ++u) {
-      const int64_t oh = s.h.Output(ih, u);
-      if (oh < 0) continue;
-      for (int64_t v = 0; v < s.w.kernel; ++v) {
-        const int64_t ow = s.w.Output(iw, v);
-        if (ow < 0) continue;
-        const T *from = y.at(n, first, oh, ow), *tap = weight.at(first, c, u, v);
-        for (int64_t o = 0; o < s.out_per_group; ++o) {
-          sum += static_cast<Acc>(from[o * y.c]) * static_cast<Acc>(tap[o * weight.n]);
+    for (int64_t t = 0; t < s.d.kernel; ++t) {
+      const int64_t od = s.d.Output(at.d, t);
+      if (od < 0) continue;
+      for (int64_t u = 0; u < s.h.kernel; ++u) {
+        const int64_t oh = s.h.Output(at.h, u);
+        if (oh < 0) continue;
+        for (int64_t v = 0; v < s.w.kernel; ++v) {
+          const int64_t ow = s.w.Output(at.w, v);
+          if (ow >= 0) sum += Products(n, channel, {od, oh, ow}, {t, u, v});
         }
       }
     }
-    *x.at(n, channel, ih, iw) = static_cast<T>(sum);
+    *x.at(n, channel, at) = static_cast<T>(sum);
+  }
+
+  // Over the output channels of the group of input channel `channel`.
+  FIRN_HOST_DEVICE Acc Products(int64_t n, int64_t channel, const cuda::ConvPlace& pixel,
+                                const cuda::ConvPlace& at) const {
+    int64_t group = channel;
+    const int64_t c = cuda::TakeDigit(group, s.in_per_group), first = group * s.out_per_group;
+    const T *from = y.at(n, first, pixel), *tap = weight.at(first, c, at);
+    Acc sum = 0;
+    for (int64_t o = 0; o < s.out_per_group; ++o) {
+      sum += static_cast<Acc>(from[o * y.c]) * static_cast<Acc>(tap[o * weight.n]);
+    }
+    return sum;
   }
 };
 
@@ -49,10 +60,14 @@ absl::Status Run(KernelContext& k) {
   });
 }
 
-}  // namespace
-
-FIRN_REGISTER_KERNELS(conv_transpose2d) {
+std::vector<Kernel> Kernels() {
   return {{.name = "loop", .device = DeviceType::kCuda, .layouts = cuda::ConvLayouts, .run = Run}};
 }
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(conv_transpose1d) { return Kernels(); }
+FIRN_REGISTER_KERNELS(conv_transpose2d) { return Kernels(); }
+FIRN_REGISTER_KERNELS(conv_transpose3d) { return Kernels(); }
 
 }  // namespace firn::conv_transpose_cuda

@@ -1,10 +1,18 @@
-// conv_transpose2d by cuDNN.
+// Transposed convolutions by cuDNN.
 
 #include "tensor/kernels/cuda/dnn.h"
 
 namespace firn {
 
+FIRN_REGISTER_KERNELS(conv_transpose1d) {
+  return cuda::DnnConvKernels(cuda::DnnConv::kBackwardData);
+}
+
 FIRN_REGISTER_KERNELS(conv_transpose2d) {
+  return cuda::DnnConvKernels(cuda::DnnConv::kBackwardData);
+}
+
+FIRN_REGISTER_KERNELS(conv_transpose3d) {
   return cuda::DnnConvKernels(cuda::DnnConv::kBackwardData);
 }
 

@@ -9,7 +9,7 @@
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/conv/images.h"
 #include "tensor/ops/pool/pool_window.h"
 
 namespace firn {
@@ -17,12 +17,10 @@ namespace {
 
 Tensor AvgPool2dGrad(const Tensor& grad, const PoolAttrs& attrs);
 
-Size2 ImageOf(const Shape& s) { return {s[2], s[3]}; }
-
 absl::Status CheckAttrs(const PoolAttrs& a) {
   FIRN_RETURN_IF(a.divisor_override < 0,
                  InvalidArgument("divisor_override ", a.divisor_override, " (want >= 0)"));
-  FIRN_RETURN_IF(a.dilation != Size2(1), InvalidArgument("averages have no dilation"));
+  FIRN_RETURN_IF(a.dilation.Are(1) == false, InvalidArgument("averages have no dilation"));
   return absl::OkStatus();
 }
 
@@ -30,8 +28,8 @@ absl::Status Infer(InferContext& c) {
   const Shape& x = c.shape(0);
   const PoolAttrs& a = c.attrs<PoolAttrs>();
   FIRN_RETURN_IF_ERROR(CheckAttrs(a));
-  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(ImageOf(x), a));
-  FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({x[0], x[1], out.h, out.w}));
+  FIRN_ASSIGN_OR_RETURN(const Sizes out, PoolOutputSize(ImageOf(x), a));
+  FIRN_ASSIGN_OR_RETURN(const Shape y, ShapeOfImages(x[0], x[1], out));
   c.set_out(0, c.dtype(0), y);
   return absl::OkStatus();
 }
@@ -40,50 +38,51 @@ absl::Status InferGrad(InferContext& c) {
   const Shape& g = c.shape(0);
   const PoolAttrs& a = c.attrs<PoolAttrs>();
   FIRN_RETURN_IF_ERROR(CheckAttrs(a));
-  FIRN_ASSIGN_OR_RETURN(const Shape x, Shape::Make({g[0], g[1], a.image.h, a.image.w}));
-  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(a.image, a));
-  FIRN_RETURN_IF(out != ImageOf(g), InvalidArgument("pooling the image gives (", out.h, ", ", out.w,
-                                                    "), grad is ", g.ToString()));
+  FIRN_ASSIGN_OR_RETURN(const Sizes image, internal::FittedOption("image", a.image, g.rank() - 2));
+  FIRN_ASSIGN_OR_RETURN(const Shape x, ShapeOfImages(g[0], g[1], image));
+  FIRN_ASSIGN_OR_RETURN(const Sizes out, PoolOutputSize(image, a));
+  FIRN_RETURN_IF(out != ImageOf(g), InvalidArgument("pooling the image gives ", out.ToString(),
+                                                    ", grad is ", g.ToString()));
   c.set_out(0, c.dtype(0), x);
   return absl::OkStatus();
 }
 
 // Calls f(output pixel, rows, columns, 1 / divisor) for every window.
 template <class F>
-void ForEachWindow(Size2 image, Size2 out, const PoolAttrs& a, F&& f) {
-  for (int64_t i = 0; i < out.h; ++i) {
+void ForEachWindow(const Sizes& image, const Sizes& out, const PoolAttrs& a, F&& f) {
+  for (int64_t i = 0; i < out[0]; ++i) {
     const PoolSpan rows =
-        PoolWindow(i, image.h, a.kernel.h, a.stride.h, a.padding.h, 1, a.adaptive.h);
-    for (int64_t j = 0; j < out.w; ++j) {
+        PoolWindow(i, image[0], a.kernel[0], a.stride[0], a.padding[0], 1, a.adaptive[0]);
+    for (int64_t j = 0; j < out[1]; ++j) {
       const PoolSpan cols =
-          PoolWindow(j, image.w, a.kernel.w, a.stride.w, a.padding.w, 1, a.adaptive.w);
+          PoolWindow(j, image[1], a.kernel[1], a.stride[1], a.padding[1], 1, a.adaptive[1]);
       int64_t divisor = a.divisor_override;
       if (divisor == 0) {
         divisor = a.count_include_pad ? rows.padded * cols.padded
                                       : (rows.end - rows.begin) * (cols.end - cols.begin);
       }
-      f(i * out.w + j, rows, cols, divisor);
+      f(i * out[1] + j, rows, cols, divisor);
     }
   }
 }
 
 absl::Status Run(KernelContext& k) {
   const PoolAttrs& a = k.attrs<PoolAttrs>();
-  const Size2 in = ImageOf(k.in_spec(0).shape), out = ImageOf(k.out_spec().shape);
+  const Sizes in = ImageOf(k.in_spec(0).shape), out = ImageOf(k.out_spec().shape);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     const T* x = k.in<T>(0);
     T* y = k.out<T>();
-    cpu::ForEachPlane(k.in_spec(0), in.h * in.w, [&](int64_t plane, auto block) {
+    cpu::ForEachPlane(k.in_spec(0), in[0] * in[1], [&](int64_t plane, auto block) {
       constexpr int kBlock = decltype(block)::value;
-      const T* from = x + plane * in.h * in.w * kBlock;
-      T* to = y + plane * out.h * out.w * kBlock;
+      const T* from = x + plane * in[0] * in[1] * kBlock;
+      T* to = y + plane * out[0] * out[1] * kBlock;
       ForEachWindow(in, out, a, [&](int64_t pixel, PoolSpan rows, PoolSpan cols, int64_t divisor) {
         Acc sum[kBlock] = {};
         for (int64_t i = rows.begin; i < rows.end; ++i) {
           for (int64_t j = cols.begin; j < cols.end; ++j) {
             for (int b = 0; b < kBlock; ++b) {
-              sum[b] += static_cast<Acc>(from[(i * in.w + j) * kBlock + b]);
+              sum[b] += static_cast<Acc>(from[(i * in[1] + j) * kBlock + b]);
             }
           }
         }
@@ -104,18 +103,18 @@ void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
 
 absl::Status RunGrad(KernelContext& k) {
   const PoolAttrs& a = k.attrs<PoolAttrs>();
-  const Size2 in = a.image, out = ImageOf(k.in_spec(0).shape);
+  const Sizes in = ImageOf(k.out_spec().shape), out = ImageOf(k.in_spec(0).shape);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     constexpr bool kDirect = std::is_same_v<T, Acc>;
     const T* g = k.in<T>(0);
     T* x = k.out<T>();
     Acc* sums = kDirect ? reinterpret_cast<Acc*>(x) : k.workspace<Acc>();
-    cpu::ForEachPlane(k.out_spec(), in.h * in.w, [&](int64_t plane, auto block) {
+    cpu::ForEachPlane(k.out_spec(), in[0] * in[1], [&](int64_t plane, auto block) {
       constexpr int kBlock = decltype(block)::value;
-      const int64_t begin = plane * in.h * in.w * kBlock, n = in.h * in.w * kBlock;
+      const int64_t begin = plane * in[0] * in[1] * kBlock, n = in[0] * in[1] * kBlock;
       Acc* to = sums + begin;
-      const T* from = g + plane * out.h * out.w * kBlock;
+      const T* from = g + plane * out[0] * out[1] * kBlock;
       std::fill(to, to + n, Acc(0));
       ForEachWindow(in, out, a, [&](int64_t pixel, PoolSpan rows, PoolSpan cols, int64_t divisor) {
         Acc share[kBlock];
@@ -124,7 +123,7 @@ absl::Status RunGrad(KernelContext& k) {
         }
         for (int64_t i = rows.begin; i < rows.end; ++i) {
           for (int64_t j = cols.begin; j < cols.end; ++j) {
-            Acc* at = to + (i * in.w + j) * kBlock;
+            Acc* at = to + (i * in[1] + j) * kBlock;
             for (int b = 0; b < kBlock; ++b) at[b] += share[b];
           }
         }
@@ -193,9 +192,10 @@ Tensor AvgPool2d(const Tensor& x, const AvgPool2dOptions& o) {
                                     .divisor_override = o.divisor_override});
 }
 
-Tensor AdaptiveAvgPool2d(const Tensor& x, Size2 output_size) {
+Tensor AdaptiveAvgPool2d(const Tensor& x, const Sizes& output_size) {
   // Size 0 would mean windows that are not adaptive.
-  RaiseIfError(internal::CheckOption("output_size", output_size, 1), "adaptive_avg_pool2d");
+  RaiseIfError(internal::CheckedOption("output_size", output_size, 1, 2).status(),
+               "adaptive_avg_pool2d");
   return AvgPool2dWith(x, PoolAttrs{.adaptive = output_size});
 }
 

@@ -6,8 +6,8 @@
 namespace firn::avg_pool_cuda {
 namespace {
 
-struct Windows : cuda::PoolAxes {
-  Windows(Size2 in, Size2 out, const PoolAttrs& a)
+struct Windows : PoolAxes {
+  Windows(const Sizes& in, const Sizes& out, const PoolAttrs& a)
       : PoolAxes(in, out, a),
         divisor_override(a.divisor_override),
         count_include_pad(a.count_include_pad) {}
@@ -31,7 +31,7 @@ struct ForwardBody {
   T* y;
 
   FIRN_HOST_DEVICE void operator()(int64_t o) const {
-    const cuda::PoolPlace at = cuda::PlaceOf(o, s.h.out, s.w.out, lanes);
+    const cuda::PoolPlace at = cuda::PlaceOf(o, 1, s.h.out, s.w.out, lanes);
     const PoolSpan cols = s.w.Window(at.col), rows = s.h.Window(at.row);
     const T* from = x + at.plane * s.h.in * s.w.in * lanes + at.lane;
     Acc sum = 0;
@@ -53,8 +53,8 @@ struct GradBody {
   T* x;
 
   FIRN_HOST_DEVICE void operator()(int64_t element) const {
-    const cuda::PoolPlace at = cuda::PlaceOf(element, s.h.in, s.w.in, lanes);
-    const cuda::PoolAxis::Windows across = s.w.Holding(at.col), down = s.h.Holding(at.row);
+    const cuda::PoolPlace at = cuda::PlaceOf(element, 1, s.h.in, s.w.in, lanes);
+    const PoolAxis::Windows across = s.w.Holding(at.col), down = s.h.Holding(at.row);
     const T* from = grad + at.plane * s.h.out * s.w.out * lanes + at.lane;
     Acc sum = 0;
     for (int64_t i = down.begin; i < down.end; ++i) {
@@ -68,7 +68,7 @@ struct GradBody {
 };
 
 template <template <class> class Body>
-absl::Status Run(KernelContext& k, Size2 image, Size2 pooled) {
+absl::Status Run(KernelContext& k, const Sizes& image, const Sizes& pooled) {
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const Body<T> body = {Windows(image, pooled, k.attrs<PoolAttrs>()),
                           cuda::LanesOf(k.in_spec(0), k.out_spec()), k.in<T>(0), k.out<T>()};
@@ -77,10 +77,10 @@ absl::Status Run(KernelContext& k, Size2 image, Size2 pooled) {
 }
 
 absl::Status RunForward(KernelContext& k) {
-  return Run<ForwardBody>(k, cuda::ImageOf(k.in_spec(0)), cuda::ImageOf(k.out_spec()));
+  return Run<ForwardBody>(k, ImageOf(k.in_spec(0).shape), ImageOf(k.out_spec().shape));
 }
 absl::Status RunGrad(KernelContext& k) {
-  return Run<GradBody>(k, cuda::ImageOf(k.out_spec()), cuda::ImageOf(k.in_spec(0)));
+  return Run<GradBody>(k, ImageOf(k.out_spec().shape), ImageOf(k.in_spec(0).shape));
 }
 
 // The gradient of a single pixel says nothing of the image's order; what comes next is usually a

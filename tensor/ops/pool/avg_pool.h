@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "tensor/ops/conv/size2.h"
+#include "tensor/sizes.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -13,9 +13,9 @@ struct PoolAttrs;
 }  // namespace inner
 
 struct AvgPool2dOptions {
-  Size2 kernel = 2;
-  std::optional<Size2> stride = {};  // default: the kernel
-  Size2 padding = 0;
+  Sizes kernel = 2;
+  std::optional<Sizes> stride = {};  // default: the kernel
+  Sizes padding = 0;
   bool ceil_mode = false;
   bool count_include_pad = true;  // padding counts as zeros in the average
   int64_t divisor_override = 0;   // not 0: the sum is divided by this (1: sum pooling)
@@ -36,7 +36,7 @@ Tensor AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs);
 // Averages over windows chosen to give `output_size`: window i of n covers
 // [floor(i in / n), ceil((i + 1) in / n)). Size 1 is global average pooling.
 // x: [n, c, h, w]      y: [n, c, output_size]
-Tensor AdaptiveAvgPool2d(const Tensor& x, Size2 output_size);
+Tensor AdaptiveAvgPool2d(const Tensor& x, const Sizes& output_size);
 
 }  // namespace firn
 

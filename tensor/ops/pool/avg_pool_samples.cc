@@ -8,7 +8,7 @@ namespace {
 
 // The weight of input position i in output o of one axis, before dividing: 1 inside the window.
 bool Inside(int64_t o, int64_t i, int64_t in, const PoolAttrs& a, bool height) {
-  const auto pick = [&](Size2 s) { return height ? s.h : s.w; };
+  const auto pick = [&](const Sizes& s) { return s[height ? 0 : 1]; };
   if (a.is_adaptive()) {
     const double scale = static_cast<double>(in) / static_cast<double>(pick(a.adaptive));
     return static_cast<double>(i) >= std::floor(static_cast<double>(o) * scale) &&
@@ -19,25 +19,25 @@ bool Inside(int64_t o, int64_t i, int64_t in, const PoolAttrs& a, bool height) {
 }
 
 // Divisor of window (oh, ow): PyTorch counts padding up to the padded image's end.
-double Divisor(int64_t oh, int64_t ow, Size2 image, const PoolAttrs& a) {
+double Divisor(int64_t oh, int64_t ow, const Sizes& image, const PoolAttrs& a) {
   if (a.divisor_override != 0) return static_cast<double>(a.divisor_override);
   const auto count = [&](int64_t o, int64_t in, bool height) {
     const int64_t pad = a.is_adaptive() || !a.count_include_pad ? 0
-                        : height                                ? a.padding.h
-                                                                : a.padding.w;
+                        : height                                ? a.padding[0]
+                                                                : a.padding[1];
     int64_t n = 0;
     for (int64_t i = -pad; i < in + pad; ++i) n += Inside(o, i, in, a, height);
     return n;
   };
-  return static_cast<double>(count(oh, image.h, true) * count(ow, image.w, false));
+  return static_cast<double>(count(oh, image[0], true) * count(ow, image[1], false));
 }
 
 FIRN_REGISTER_SAMPLES(avg_pool2d) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const PoolAttrs& a = attrs.get<PoolAttrs>();
     const Shape& x = in[0].shape;
-    const absl::StatusOr<Size2> out = PoolOutputSize({x[2], x[3]}, a);
-    RefTensor y(Shape({x[0], x[1], out->h, out->w}));
+    const absl::StatusOr<Sizes> out = PoolOutputSize({x[2], x[3]}, a);
+    RefTensor y(Shape({x[0], x[1], (*out)[0], (*out)[1]}));
     ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
       double sum = 0;
       for (int64_t i = 0; i < x[2]; ++i) {
@@ -72,12 +72,12 @@ FIRN_REGISTER_SAMPLES(avg_pool2d) {
 FIRN_REGISTER_SAMPLES(avg_pool2d_grad) {
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const PoolAttrs& a = attrs.get<PoolAttrs>();
-    RefTensor x(Shape({in[0].shape[0], in[0].shape[1], a.image.h, a.image.w}));
+    RefTensor x(Shape({in[0].shape[0], in[0].shape[1], a.image[0], a.image[1]}));
     ForEachIndex(in[0].shape, [&](absl::Span<const int64_t> at) {
       const double share = in[0].at(at) / Divisor(at[2], at[3], a.image, a);
-      for (int64_t i = 0; i < a.image.h; ++i) {
-        for (int64_t j = 0; j < a.image.w; ++j) {
-          if (Inside(at[2], i, a.image.h, a, true) && Inside(at[3], j, a.image.w, a, false)) {
+      for (int64_t i = 0; i < a.image[0]; ++i) {
+        for (int64_t j = 0; j < a.image[1]; ++j) {
+          if (Inside(at[2], i, a.image[0], a, true) && Inside(at[3], j, a.image[1], a, false)) {
             x.at({at[0], at[1], i, j}) += share;
           }
         }

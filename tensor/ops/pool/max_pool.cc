@@ -1,52 +1,55 @@
-// max_pool2d, its gradient (a scatter through the saved indices) and that one's gradient (a
-// gather).
+// max_pool1d, 2d, 3d, with fixed and adaptive windows. The gradient is a scatter through the
+// indices (max_unpool.cc).
 //
 // Indices count positions in the channel's image and are i32 inside; they lie in the layout of the
 // values, so a blocked tensor's lanes find theirs side by side.
 
 #include "tensor/ops/pool/max_pool.h"
 
-#include <algorithm>
 #include <limits>
 #include <type_traits>
 
 #include "tensor/apply.h"
+#include "tensor/error.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
+#include "tensor/ops/pool/max_unpool.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
 
-Tensor MaxPool2dGather(const Tensor& image, const Tensor& indices);
-Tensor GradWith(const Tensor& grad, const Tensor& indices, const PoolAttrs& attrs);
-
-Size2 ImageOf(const Shape& s) { return {s[2], s[3]}; }
-
 // Whether a window along one axis lies in the padding as a whole, which dilation makes possible.
-bool AnyEmptyWindow(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t padding,
-                    int64_t dilation) {
+bool AnyEmptyWindow(const PoolAxis& axis) {
   const auto empty = [&](int64_t o) {
-    const PoolSpan span = PoolWindow(o, in, kernel, stride, padding, dilation, 0);
+    const PoolSpan span = axis.Window(o);
     return span.begin >= span.end;
   };
-  for (int64_t o = 0; o < out && o * stride < padding; ++o) {
+  for (int64_t o = 0; o < axis.out && o * axis.stride < axis.padding; ++o) {
     if (empty(o)) return true;
   }
-  return out > 0 && empty(out - 1);
+  return axis.out > 0 && empty(axis.out - 1);
 }
 
 absl::Status Infer(InferContext& c) {
   const Shape& x = c.shape(0);
   const PoolAttrs& a = c.attrs<PoolAttrs>();
-  FIRN_RETURN_IF(a.is_adaptive(), InvalidArgument("maxima have no adaptive windows"));
-  FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(ImageOf(x), a));
-  FIRN_RETURN_IF(AnyEmptyWindow(out.h, x[2], a.kernel.h, a.stride.h, a.padding.h, a.dilation.h) ||
-                     AnyEmptyWindow(out.w, x[3], a.kernel.w, a.stride.w, a.padding.w, a.dilation.w),
-                 InvalidArgument("a window of x ", x.ToString(), " holds nothing but padding"));
-  FIRN_RETURN_IF(x[2] * x[3] > INT32_MAX, InvalidArgument("images of more than 2^31 - 1 elements"));
-  FIRN_ASSIGN_OR_RETURN(const Shape y, Shape::Make({x[0], x[1], out.h, out.w}));
+  const Sizes image = ImageOf(x);
+  FIRN_ASSIGN_OR_RETURN(const Sizes out, PoolOutputSize(image, a));
+  if (!a.is_adaptive()) {
+    const PoolAxes axes(image, out, a);
+    FIRN_RETURN_IF(AnyEmptyWindow(axes.d) || AnyEmptyWindow(axes.h) || AnyEmptyWindow(axes.w),
+                   InvalidArgument("a window of x ", x.ToString(), " holds nothing but padding"));
+  }
+  int64_t elements = 1;
+  for (const int64_t side : image.span()) {
+    FIRN_RETURN_IF(side > INT32_MAX || elements * side > INT32_MAX,
+                   InvalidArgument("images of more than 2^31 - 1 elements"));
+    elements *= side;
+  }
+  FIRN_ASSIGN_OR_RETURN(const Shape y, ShapeOfImages(x[0], x[1], out));
   c.set_out(0, c.dtype(0), y);
   c.set_out(1, DType::kI32, y);
   return absl::OkStatus();
@@ -60,25 +63,31 @@ struct LanesOf {
   typedef Integer Places __attribute__((vector_size(kBlock * sizeof(C))));
 };
 
-// One output pixel of `kBlock` channels. The first NaN wins, else the first of the largest.
+// One output pixel of `kBlock` channels, whose window lies in these slices, rows and columns. The
+// first NaN wins, else the first of the largest.
 template <int kBlock, class T>
-void Window(const T* plane, const PoolSpan& rows, const PoolSpan& cols, Size2 dilation,
-            int64_t width, T* y, int32_t* index) {
+void Window(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const PoolSpan& rows,
+            const PoolSpan& cols, T* y, int32_t* index) {
   using C = AccumulatorOf<T>;
   using Lanes = LanesOf<C, kBlock>;
   using Values = typename Lanes::Values;
   using Places = typename Lanes::Places;
   using Integer = typename Lanes::Integer;
+  const int64_t width = axes.w.in, row_step = axes.h.dilation, col_step = axes.w.dilation;
   Values best = Values{} - std::numeric_limits<C>::infinity();
-  Places at = Places{} + static_cast<Integer>(rows.begin * width + cols.begin);
-  for (int64_t i = rows.begin; i < rows.end; i += dilation.h) {
-    for (int64_t j = cols.begin; j < cols.end; j += dilation.w) {
-      const T* x = plane + (i * width + j) * kBlock;
-      Values v;
-      for (int b = 0; b < kBlock; ++b) v[b] = static_cast<C>(x[b]);
-      const Places wins = (v > best) | ((v != v) & (best == best));
-      best = wins ? v : best;
-      at = wins ? Places{} + static_cast<Integer>(i * width + j) : at;
+  const int64_t first = (slices.begin * axes.h.in + rows.begin) * width + cols.begin;
+  Places at = Places{} + static_cast<Integer>(first);
+  for (int64_t s = slices.begin; s < slices.end; s += axes.d.dilation) {
+    for (int64_t i = rows.begin; i < rows.end; i += row_step) {
+      const int64_t line = (s * axes.h.in + i) * width;
+      for (int64_t j = cols.begin; j < cols.end; j += col_step) {
+        const T* x = plane + (line + j) * kBlock;
+        Values v;
+        for (int b = 0; b < kBlock; ++b) v[b] = static_cast<C>(x[b]);
+        const Places wins = (v > best) | ((v != v) & (best == best));
+        best = wins ? v : best;
+        at = wins ? Places{} + static_cast<Integer>(line + j) : at;
+      }
     }
   }
   for (int b = 0; b < kBlock; ++b) {
@@ -88,23 +97,23 @@ void Window(const T* plane, const PoolSpan& rows, const PoolSpan& cols, Size2 di
 }
 
 absl::Status Run(KernelContext& k) {
-  const PoolAttrs& a = k.attrs<PoolAttrs>();
-  const Size2 in = ImageOf(k.in_spec(0).shape), out = ImageOf(k.out_spec().shape);
+  const PoolAxes axes(ImageOf(k.in_spec(0).shape), ImageOf(k.out_spec().shape),
+                      k.attrs<PoolAttrs>());
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const T* x = k.in<T>(0);
     T* y = k.out<T>(0);
     int32_t* index = k.out<int32_t>(1);
-    cpu::ForEachPlane(k.in_spec(0), in.h * in.w, [&](int64_t plane, auto block) {
+    cpu::ForEachPlane(k.in_spec(0), axes.image(), [&](int64_t plane, auto block) {
       constexpr int kBlock = decltype(block)::value;
-      for (int64_t i = 0; i < out.h; ++i) {
-        const PoolSpan rows =
-            PoolWindow(i, in.h, a.kernel.h, a.stride.h, a.padding.h, a.dilation.h, 0);
-        for (int64_t j = 0; j < out.w; ++j) {
-          const PoolSpan cols =
-              PoolWindow(j, in.w, a.kernel.w, a.stride.w, a.padding.w, a.dilation.w, 0);
-          const int64_t to = ((plane * out.h + i) * out.w + j) * kBlock;
-          Window<kBlock>(x + plane * in.h * in.w * kBlock, rows, cols, a.dilation, in.w, y + to,
-                         index + to);
+      const T* from = x + plane * axes.image() * kBlock;
+      int64_t to = plane * axes.pixels() * kBlock;
+      for (int64_t s = 0; s < axes.d.out; ++s) {
+        const PoolSpan slices = axes.d.Window(s);
+        for (int64_t i = 0; i < axes.h.out; ++i) {
+          const PoolSpan rows = axes.h.Window(i);
+          for (int64_t j = 0; j < axes.w.out; ++j, to += kBlock) {
+            Window<kBlock>(from, axes, slices, rows, axes.w.Window(j), y + to, index + to);
+          }
         }
       }
     });
@@ -115,13 +124,13 @@ absl::Status Run(KernelContext& k) {
 void Grad(GradContext& g) {
   PoolAttrs a = g.attrs<PoolAttrs>();
   a.image = ImageOf(g.input_shape(0));
-  g.set_grad_input(0, GradWith(g.grad_output(), g.output(1), a));
+  g.set_grad_input(0, MaxPoolGrad(g.grad_output(), g.output(1), a));
 }
 
-FIRN_REGISTER_OP(max_pool2d) {
+OpDef MaxPoolOp(int dims) {
   return {
       .doc = "The largest element of each window, and where it was.",
-      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4}},
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = dims + 2, .max_rank = dims + 2}},
       .outputs = {{.name = "y"}, {.name = "indices"}},
       .attrs = AttrsOf<PoolAttrs>(),
       .infer = Infer,
@@ -131,178 +140,79 @@ FIRN_REGISTER_OP(max_pool2d) {
   };
 }
 
-// --- Scatter and gather through indices ----------------------------------------------------------
+FIRN_REGISTER_OP(max_pool1d) { return MaxPoolOp(1); }
+FIRN_REGISTER_OP(max_pool2d) { return MaxPoolOp(2); }
+FIRN_REGISTER_OP(max_pool3d) { return MaxPoolOp(3); }
 
-absl::Status CheckIndicesShape(InferContext& c, bool same_image) {
-  const Shape &values = c.shape(0), &indices = c.shape(1);
-  const bool fits =
-      same_image ? values == indices : values[0] == indices[0] && values[1] == indices[1];
-  FIRN_RETURN_IF(
-      !fits, InvalidArgument("indices ", indices.ToString(), " do not fit ", values.ToString()));
-  return absl::OkStatus();
+PoolAttrs AttrsOf(const MaxPoolOptions& o) {
+  return {.kernel = o.kernel,
+          .stride = o.stride.value_or(o.kernel),
+          .padding = o.padding,
+          .dilation = o.dilation,
+          .ceil_mode = o.ceil_mode};
 }
 
-absl::Status InferScatter(InferContext& c) {
-  FIRN_RETURN_IF_ERROR(CheckIndicesShape(c, true));
-  const PoolAttrs& a = c.attrs<PoolAttrs>();
-  const Size2 image = a.image;
-  FIRN_RETURN_IF(a.is_adaptive(), InvalidArgument("maxima have no adaptive windows"));
-  const Shape& g = c.shape(0);
-  if (a.knows_windows()) {
-    FIRN_ASSIGN_OR_RETURN(const Size2 out, PoolOutputSize(image, a));
-    FIRN_RETURN_IF(ImageOf(g) != out,
-                   InvalidArgument("values ", g.ToString(), ", want one for each of the ", out.h,
-                                   " x ", out.w, " windows"));
+PoolAttrs AdaptiveTo(int dims, const Sizes& output_size) {
+  constexpr const char* kNames[] = {"adaptive_max_pool1d", "adaptive_max_pool2d",
+                                    "adaptive_max_pool3d"};
+  // Size 0 would mean windows that are not adaptive.
+  RaiseIfError(internal::CheckedOption("output_size", output_size, 1, dims).status(),
+               kNames[dims - 1]);
+  return {.adaptive = output_size};
+}
+
+const OpDef& OpOf(int dims) { return OpOfDims<"max_pool1d", "max_pool2d", "max_pool3d">(dims); }
+
+Tensor Pool(int dims, const Tensor& x, const PoolAttrs& a) {
+  const OpDef& op = OpOf(dims);
+  if (LacksBatch(x, dims, op.name)) return Squeeze(Pool(dims, Unsqueeze(x, 0), a), 0);
+  return std::move(Apply(op, {x}, a)[0]);
+}
+
+ValuesAndIndices PoolWithIndices(int dims, const Tensor& x, const PoolAttrs& a) {
+  const OpDef& op = OpOf(dims);
+  if (LacksBatch(x, dims, op.name)) {
+    const ValuesAndIndices both = PoolWithIndices(dims, Unsqueeze(x, 0), a);
+    return {Squeeze(both.values, 0), Squeeze(both.indices, 0)};
   }
-  FIRN_ASSIGN_OR_RETURN(const Shape x, Shape::Make({g[0], g[1], image.h, image.w}));
-  c.set_out(0, c.dtype(0), x);
-  return absl::OkStatus();
-}
-
-absl::Status InferGather(InferContext& c) {
-  FIRN_RETURN_IF_ERROR(CheckIndicesShape(c, false));
-  c.set_out(0, c.dtype(0), c.shape(1));
-  return absl::OkStatus();
-}
-
-absl::Status RunScatter(KernelContext& k) {
-  const int64_t pixels = ImageOf(k.in_spec(0).shape).h * ImageOf(k.in_spec(0).shape).w;
-  const int64_t image = ImageOf(k.out_spec().shape).h * ImageOf(k.out_spec().shape).w;
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
-    constexpr bool kDirect = std::is_same_v<T, Acc>;
-    const T* g = k.in<T>(0);
-    const int32_t* index = k.in<int32_t>(1);
-    T* x = k.out<T>();
-    Acc* sums = kDirect ? reinterpret_cast<Acc*>(x) : k.workspace<Acc>();
-    cpu::ForEachPlane(k.out_spec(), image, [&](int64_t plane, auto block) {
-      constexpr int kBlock = decltype(block)::value;
-      const int64_t begin = plane * image * kBlock, n = image * kBlock;
-      Acc* to = sums + begin;
-      const int64_t from = plane * pixels * kBlock;
-      std::fill(to, to + n, Acc(0));
-      for (int64_t i = 0; i < pixels * kBlock; ++i) {
-        to[int64_t{index[from + i]} * kBlock + i % kBlock] += static_cast<Acc>(g[from + i]);
-      }
-      if constexpr (!kDirect) {
-        for (int64_t i = 0; i < n; ++i) x[begin + i] = static_cast<T>(to[i]);
-      }
-    });
-  });
-  return absl::OkStatus();
-}
-
-absl::Status RunGather(KernelContext& k) {
-  const int64_t image = ImageOf(k.in_spec(0).shape).h * ImageOf(k.in_spec(0).shape).w;
-  const int64_t pixels = ImageOf(k.out_spec().shape).h * ImageOf(k.out_spec().shape).w;
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const T* x = k.in<T>(0);
-    const int32_t* index = k.in<int32_t>(1);
-    T* y = k.out<T>();
-    cpu::ForEachPlane(k.out_spec(), pixels, [&](int64_t plane, auto block) {
-      constexpr int kBlock = decltype(block)::value;
-      const T* from = x + plane * image * kBlock;
-      const int64_t to = plane * pixels * kBlock;
-      for (int64_t i = 0; i < pixels * kBlock; ++i) {
-        y[to + i] = from[int64_t{index[to + i]} * kBlock + i % kBlock];
-      }
-    });
-  });
-  return absl::OkStatus();
-}
-
-// Values and indices pair up element by element, so both take the values' blocks.
-void PairedLayouts(const KernelQuery& q, LayoutRequest& want) {
-  const bool blocked = q.in(0).layout.blocked() || q.in(1).layout.blocked();
-  want.in[0] = want.in[1] = want.out[0] = blocked ? cpu::KernelBlock(q.in(0).shape) : 0;
-}
-
-absl::StatusOr<IndexBounds> ScatterBounds(const KernelQuery& q, int) {
-  const Size2 image = q.attrs<PoolAttrs>().image;
-  return IndexBounds{0, image.h * image.w};
-}
-absl::StatusOr<IndexBounds> GatherBounds(const KernelQuery& q, int) {
-  return IndexBounds{0, q.in(0).shape[2] * q.in(0).shape[3]};
-}
-
-void ScatterGrad(GradContext& g) {
-  g.set_grad_input(0, MaxPool2dGather(g.grad_output(), g.input(1)));
-}
-void GatherGrad(GradContext& g) {
-  g.set_grad_input(0, MaxPool2dGrad(g.grad_output(), g.input(1), ImageOf(g.input_shape(0))));
-}
-
-const std::vector<ArgDecl>& PairInputs() {
-  static const auto* inputs = new std::vector<ArgDecl>{
-      {.name = "values", .dtypes = kFloating, .min_rank = 4, .max_rank = 4},
-      {.name = "indices", .dtypes = SetOf(DType::kI32), .min_rank = 4, .max_rank = 4}};
-  return *inputs;
-}
-
-FIRN_REGISTER_OP(max_pool2d_grad) {
-  return {
-      .doc =
-          "Adds values to the image positions that indices name. With a kernel other than 0 each "
-          "lies in the window of its value.",
-      .inputs = PairInputs(),
-      .outputs = {{.name = "image"}},
-      .attrs = AttrsOf<PoolAttrs>(),
-      .infer = InferScatter,
-      .grad = ScatterGrad,
-      .saves = {Saved::Input(1)},
-      .index_bounds = ScatterBounds,
-      .index_inputs = {1},
-      .kernels = {{.name = "loop",
-                   .workspace = internal::PoolSumsBytes,
-                   .layouts = PairedLayouts,
-                   .run = RunScatter}},
-  };
-}
-
-FIRN_REGISTER_OP(max_pool2d_gather) {
-  return {
-      .doc = "Reads an image at the positions that indices name.",
-      .inputs = PairInputs(),
-      .outputs = {{.name = "values"}},
-      .infer = InferGather,
-      .grad = GatherGrad,
-      .saves = {Saved::Input(1)},
-      .index_bounds = GatherBounds,
-      .index_inputs = {1},
-      .kernels = {{.name = "loop", .layouts = PairedLayouts, .run = RunGather}},
-  };
-}
-
-Tensor MaxPool2dGather(const Tensor& image, const Tensor& indices) {
-  return Apply1(TheOp<"max_pool2d_gather">(), {image, indices});
-}
-
-Tensor GradWith(const Tensor& grad, const Tensor& indices, const PoolAttrs& attrs) {
-  return Apply1(TheOp<"max_pool2d_grad">(), {grad, indices}, attrs);
-}
-
-TensorList Forward(const Tensor& x, const MaxPool2dOptions& o) {
-  return Apply(TheOp<"max_pool2d">(), {x},
-               PoolAttrs{.kernel = o.kernel,
-                         .stride = o.stride.value_or(o.kernel),
-                         .padding = o.padding,
-                         .dilation = o.dilation,
-                         .ceil_mode = o.ceil_mode});
+  TensorList out = Apply(op, {x}, a);
+  return {out[0], Cast(out[1], DType::kI64)};
 }
 
 }  // namespace
 
-Tensor MaxPool2d(const Tensor& x, const MaxPool2dOptions& options) {
-  return std::move(Forward(x, options)[0]);
+Tensor MaxPool1d(const Tensor& x, const MaxPoolOptions& o) { return Pool(1, x, AttrsOf(o)); }
+Tensor MaxPool2d(const Tensor& x, const MaxPoolOptions& o) { return Pool(2, x, AttrsOf(o)); }
+Tensor MaxPool3d(const Tensor& x, const MaxPoolOptions& o) { return Pool(3, x, AttrsOf(o)); }
+
+ValuesAndIndices MaxPool1dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
+  return PoolWithIndices(1, x, AttrsOf(o));
+}
+ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
+  return PoolWithIndices(2, x, AttrsOf(o));
+}
+ValuesAndIndices MaxPool3dWithIndices(const Tensor& x, const MaxPoolOptions& o) {
+  return PoolWithIndices(3, x, AttrsOf(o));
 }
 
-ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options) {
-  TensorList out = Forward(x, options);
-  return {out[0], Cast(out[1], DType::kI64)};
+Tensor AdaptiveMaxPool1d(const Tensor& x, const Sizes& output_size) {
+  return Pool(1, x, AdaptiveTo(1, output_size));
+}
+Tensor AdaptiveMaxPool2d(const Tensor& x, const Sizes& output_size) {
+  return Pool(2, x, AdaptiveTo(2, output_size));
+}
+Tensor AdaptiveMaxPool3d(const Tensor& x, const Sizes& output_size) {
+  return Pool(3, x, AdaptiveTo(3, output_size));
 }
 
-Tensor inner::MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image) {
-  return GradWith(grad, indices, PoolAttrs{.kernel = 0, .image = image});
+ValuesAndIndices AdaptiveMaxPool1dWithIndices(const Tensor& x, const Sizes& output_size) {
+  return PoolWithIndices(1, x, AdaptiveTo(1, output_size));
+}
+ValuesAndIndices AdaptiveMaxPool2dWithIndices(const Tensor& x, const Sizes& output_size) {
+  return PoolWithIndices(2, x, AdaptiveTo(2, output_size));
+}
+ValuesAndIndices AdaptiveMaxPool3dWithIndices(const Tensor& x, const Sizes& output_size) {
+  return PoolWithIndices(3, x, AdaptiveTo(3, output_size));
 }
 
 }  // namespace firn

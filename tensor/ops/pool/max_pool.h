@@ -3,35 +3,62 @@
 
 #include <optional>
 
-#include "tensor/ops/conv/size2.h"
 #include "tensor/ops/reduce/values_and_indices.h"
+#include "tensor/sizes.h"
 #include "tensor/tensor.h"
 
 namespace firn {
 
-struct MaxPool2dOptions {
-  Size2 kernel = 2;
-  std::optional<Size2> stride = {};  // default: the kernel
-  Size2 padding = 0, dilation = 1;
+struct MaxPoolOptions {
+  Sizes kernel = 2;
+  std::optional<Sizes> stride = {};  // default: the kernel
+  Sizes padding = 0, dilation = 1;
   bool ceil_mode = false;
 };
+using MaxPool1dOptions = MaxPoolOptions;
+using MaxPool2dOptions = MaxPoolOptions;
+using MaxPool3dOptions = MaxPoolOptions;
 
 // The largest element of each window. Padding never wins, the first maximum does, and NaN beats
-// all. x: [n, c, h, w]      y: [n, c, (h + 2p - d (k - 1) - 1) / s + 1, ...], rounded up with
-// ceil_mode
+// all (PyTorch's max_pool2d).
+// x: [n, c, h, w]      y: [n, c, (h + 2p - d (k - 1) - 1) / s + 1, ...], rounded up with ceil_mode
+// x may lack its batch, as y then does: [c, h, w]. Throws firn::Error for any other rank, options
+// of more than two numbers, padding of more than half the kernel, and windows of padding alone.
 Tensor MaxPool2d(const Tensor& x, const MaxPool2dOptions& options);
 inline Tensor MaxPool2d(const Tensor& x, int64_t kernel) {
   return MaxPool2d(x, MaxPool2dOptions{.kernel = kernel});
 }
 
-// Also where the maxima were: i64, h * width + w in the image.
-ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
+// The same along one dimension. x: [n, c, w] or [c, w]
+Tensor MaxPool1d(const Tensor& x, const MaxPool1dOptions& options);
+inline Tensor MaxPool1d(const Tensor& x, int64_t kernel) {
+  return MaxPool1d(x, MaxPool1dOptions{.kernel = kernel});
+}
 
-namespace inner {
-// Adds each element of `grad` to the image position its index names: dx of max_pool2d.
-// grad, indices (i32): [n, c, oh, ow]      result: [n, c, image]
-Tensor MaxPool2dGrad(const Tensor& grad, const Tensor& indices, Size2 image);
-}  // namespace inner
+// The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
+Tensor MaxPool3d(const Tensor& x, const MaxPool3dOptions& options);
+inline Tensor MaxPool3d(const Tensor& x, int64_t kernel) {
+  return MaxPool3d(x, MaxPool3dOptions{.kernel = kernel});
+}
+
+// Also where the maxima were (PyTorch's return_indices): i64 positions in the channel's image,
+// h * width + w, or (d * height + h) * width + w.
+ValuesAndIndices MaxPool1dWithIndices(const Tensor& x, const MaxPool1dOptions& options);
+ValuesAndIndices MaxPool2dWithIndices(const Tensor& x, const MaxPool2dOptions& options);
+ValuesAndIndices MaxPool3dWithIndices(const Tensor& x, const MaxPool3dOptions& options);
+
+// Maxima over windows chosen to give `output_size`: window i of n covers
+// [floor(i in / n), ceil((i + 1) in / n)). Size 1 is global max pooling.
+// x: [n, c, h, w]      y: [n, c, output_size]; both may lack the batch
+Tensor AdaptiveMaxPool2d(const Tensor& x, const Sizes& output_size);
+// x: [n, c, w] or [c, w]
+Tensor AdaptiveMaxPool1d(const Tensor& x, const Sizes& output_size);
+// x: [n, c, d, h, w] or [c, d, h, w]
+Tensor AdaptiveMaxPool3d(const Tensor& x, const Sizes& output_size);
+// Also where the maxima were, as above.
+ValuesAndIndices AdaptiveMaxPool1dWithIndices(const Tensor& x, const Sizes& output_size);
+ValuesAndIndices AdaptiveMaxPool2dWithIndices(const Tensor& x, const Sizes& output_size);
+ValuesAndIndices AdaptiveMaxPool3dWithIndices(const Tensor& x, const Sizes& output_size);
 
 }  // namespace firn
 

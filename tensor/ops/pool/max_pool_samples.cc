@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/samples.h"
@@ -7,39 +8,78 @@
 namespace firn::testing {
 namespace {
 
-// The padded positions of window o that lie inside [0, in).
-std::vector<int64_t> Taps(int64_t o, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d) {
-  std::vector<int64_t> taps;
-  for (int64_t t = 0; t < k; ++t) {
-    const int64_t i = o * s - p + t * d;
-    if (i >= 0 && i < in) taps.push_back(i);
+using At = std::vector<int64_t>;
+
+// The positions of window `o` along dimension `i` that lie inside [0, in).
+At Taps(int64_t o, int64_t in, int i, const PoolAttrs& a) {
+  At taps;
+  if (a.is_adaptive()) {
+    const double scale = static_cast<double>(in) / static_cast<double>(a.adaptive[i]);
+    const auto end = static_cast<int64_t>(std::ceil(static_cast<double>(o + 1) * scale));
+    for (auto t = static_cast<int64_t>(static_cast<double>(o) * scale); t < end; ++t) {
+      taps.push_back(t);
+    }
+    return taps;
+  }
+  for (int64_t t = 0; t < a.kernel[i]; ++t) {
+    const int64_t at = o * a.stride[i] - a.padding[i] + t * a.dilation[i];
+    if (at >= 0 && at < in) taps.push_back(at);
   }
   return taps;
 }
 
-FIRN_REGISTER_SAMPLES(max_pool2d) {
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const PoolAttrs& a = attrs.get<PoolAttrs>();
-    const Shape& x = in[0].shape;
-    const absl::StatusOr<Size2> out = PoolOutputSize({x[2], x[3]}, a);
-    RefTensor y(Shape({x[0], x[1], out->h, out->w})), index(y.shape);
-    ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
-      double best = -std::numeric_limits<double>::infinity();
-      int64_t where = -1;
-      for (int64_t i : Taps(at[2], x[2], a.kernel.h, a.stride.h, a.padding.h, a.dilation.h)) {
-        for (int64_t j : Taps(at[3], x[3], a.kernel.w, a.stride.w, a.padding.w, a.dilation.w)) {
-          const double v = in[0].at({at[0], at[1], i, j});
-          if (where < 0 || v > best || (std::isnan(v) && !std::isnan(best))) {
-            best = v;
-            where = i * x[3] + j;
-          }
-        }
+std::vector<RefTensor> Pool(absl::Span<const RefTensor> in, AttrsRef attrs) {
+  const PoolAttrs& a = attrs.get<PoolAttrs>();
+  const Shape& x = in[0].shape;
+  const int dims = x.rank() - 2;
+  const Sizes out = *PoolOutputSize(ImageOf(x), a);
+  RefTensor y(*ShapeOfImages(x[0], x[1], out)), index(y.shape);
+  ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
+    double best = -std::numeric_limits<double>::infinity();
+    int64_t where = -1;
+    std::vector<At> taps;
+    At counts;
+    for (int i = 0; i < dims; ++i) {
+      taps.push_back(Taps(at[static_cast<size_t>(i) + 2], x[i + 2], i, a));
+      counts.push_back(static_cast<int64_t>(taps.back().size()));
+    }
+    ForEachIndex(Shape(absl::MakeConstSpan(counts)), [&](absl::Span<const int64_t> tap) {
+      At from = {at[0], at[1]};
+      int64_t flat = 0;
+      for (size_t i = 0; i < tap.size(); ++i) {
+        from.push_back(taps[i][static_cast<size_t>(tap[i])]);
+        flat = flat * x[static_cast<int>(i) + 2] + from.back();
       }
-      y.at(at) = best;
-      index.at(at) = static_cast<double>(where);
+      const double v = in[0].at(from);
+      if (where < 0 || v > best || (std::isnan(v) && !std::isnan(best))) {
+        best = v;
+        where = flat;
+      }
     });
-    return std::vector<RefTensor>{y, index};
+    y.at(at) = best;
+    index.at(at) = static_cast<double>(where);
   });
+  return {y, index};
+}
+
+FIRN_REGISTER_SAMPLES(max_pool1d) {
+  s.Reference(Pool);
+  s.Add("2", {Distinct({2, 3, 7})}, PoolAttrs{.kernel = 2, .stride = 2});
+  s.Add("overlapping with padding and dilation", {Distinct({1, 2, 9})},
+        PoolAttrs{.kernel = 3, .stride = 2, .padding = 1, .dilation = 2, .ceil_mode = true});
+  s.Add("adaptive", {Distinct({2, 1, 7})}, PoolAttrs{.adaptive = 3});
+  s.Add("blocked channels", {Distinct({2, 16, 5})}, PoolAttrs{.kernel = 2, .stride = 2});
+  s.Add("no sequences", {Distinct({0, 2, 5})}, PoolAttrs{.kernel = 2, .stride = 2});
+  s.AddLarge("64x64x512", {Normal({64, 64, 512})}, PoolAttrs{.kernel = 2, .stride = 2}, 2.1e6,
+             1.6e7);
+  s.AddError("rank", {Normal({3, 4, 6, 6})}, PoolAttrs{.kernel = 2, .stride = 2},
+             "x must have 3 dimensions");
+  s.AddError("two strides", {Normal({3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = {2, 2}},
+             "stride (2, 2) has 2 numbers (want 1)");
+}
+
+FIRN_REGISTER_SAMPLES(max_pool2d) {
+  s.Reference(Pool);
   s.Add("2x2", {Distinct({2, 3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("overlapping with padding", {Distinct({1, 2, 5, 7})},
         PoolAttrs{.kernel = 3, .stride = 2, .padding = 1});
@@ -48,6 +88,10 @@ FIRN_REGISTER_SAMPLES(max_pool2d) {
   s.Add("dilation", {Distinct({1, 1, 7, 8})},
         PoolAttrs{.kernel = {2, 3}, .stride = {1, 2}, .padding = {1, 1}, .dilation = {3, 2}});
   s.Add("blocked channels", {Distinct({2, 16, 4, 4})}, PoolAttrs{.kernel = 2, .stride = 2});
+  s.Add("adaptive", {Distinct({2, 3, 7, 5})}, PoolAttrs{.adaptive = {3, 2}});
+  // What adaptive windows do not need is neither checked nor used.
+  s.Add("adaptive, global", {Distinct({1, 16, 4, 3})},
+        PoolAttrs{.kernel = 1, .padding = 1, .dilation = -5, .adaptive = 1});
   s.Add("ties and NaN", {Values({1, 1, 1, 1, NAN, 2, 3, NAN}, {1, 1, 2, 4})},
         PoolAttrs{.kernel = 2, .stride = 2})
       .check_gradient = false;
@@ -60,64 +104,29 @@ FIRN_REGISTER_SAMPLES(max_pool2d) {
              "holds nothing but padding");
   s.AddError("padding", {Normal({1, 3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = 2, .padding = 2},
              "padding height 2 (want 0 to half the kernel, 1)");
-  // Sizes that adaptive windows give would leave the other options unchecked.
-  s.AddError("adaptive", {Normal({1, 1, 4, 4})},
-             PoolAttrs{.kernel = 1, .padding = 1, .dilation = -5, .adaptive = 2},
-             "no adaptive windows");
+  s.AddError("adaptive", {Normal({1, 1, 4, 4})}, PoolAttrs{.adaptive = {2, -1}},
+             "output_size (2, -1) (want 1 to 16777216)");
+  s.AddError("adaptive, empty", {Normal({1, 1, 0, 4})}, PoolAttrs{.adaptive = 2},
+             "x has an empty image");
   s.AddError("integers", {Integers({1, 1, 4, 4}, 0, 9)}, PoolAttrs{.kernel = 2, .stride = 2},
              "x must be f32, f64, f16 or bf16");
 }
 
-FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const Size2 image = attrs.get<PoolAttrs>().image;
-    RefTensor x(Shape({in[0].shape[0], in[0].shape[1], image.h, image.w}));
-    ForEachIndex(in[0].shape, [&](absl::Span<const int64_t> at) {
-      const auto flat = static_cast<int64_t>(in[1].at(at));
-      x.at({at[0], at[1], flat / image.w, flat % image.w}) += in[0].at(at);
-    });
-    return std::vector<RefTensor>{x};
-  });
-  const Tensor indices = Integers({2, 3, 2, 2}, 0, 20).To(DType::kI32);
-  s.Add("scatter", {Normal({2, 3, 2, 2}), indices}, PoolAttrs{.kernel = 0, .image = {4, 5}});
-  s.Add("windows",
-        {Normal({2, 2, 2, 3}), Indices({0, 2, 4, 10, 16, 14, 6, 7, 3, 11, 7,  13,
-                                        5, 6, 9, 15, 18, 19, 1, 7, 8, 11, 17, 14},
-                                       {2, 2, 2, 3})
-                                   .To(DType::kI32)},
-        PoolAttrs{.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}, .image = {4, 5}});
-  s.AddError("windows",
-             {Normal({1, 1, 2, 2}), Indices({0, 2, 10, 13}, {1, 1, 2, 2}).To(DType::kI32)},
-             PoolAttrs{.kernel = 3, .stride = 2, .padding = 1, .image = {4, 5}},
-             "values [1, 1, 2, 2], want one for each of the 2 x 3 windows");
-  s.AddError("windows of one pixel",
-             {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
-             PoolAttrs{.kernel = 1, .stride = 2, .image = {4, 5}},
-             "values [1, 1, 1, 1], want one for each of the 2 x 3 windows");
-  s.AddError("index", {Normal({1, 1, 1, 1}), Indices({20}, {1, 1, 1, 1}).To(DType::kI32)},
-             PoolAttrs{.kernel = 0, .image = {4, 5}}, "indices 20 at index 0 is outside [0, 20)");
-  s.AddError("adaptive", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
-             PoolAttrs{.kernel = {-1000, 2}, .stride = -1, .adaptive = 1, .image = 4},
-             "no adaptive windows");
-  s.AddError("image", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1}).To(DType::kI32)},
-             PoolAttrs{.kernel = 2, .padding = 1, .image = {4, INT64_MAX}}, "image width 92233720");
-  s.AddError("shapes", {Normal({1, 1, 1, 1}), indices}, PoolAttrs{.kernel = 0, .image = {4, 5}},
-             "indices [2, 3, 2, 2] do not fit [1, 1, 1, 1]");
-}
-
-FIRN_REGISTER_SAMPLES(max_pool2d_gather) {
-  s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
-    RefTensor y(in[1].shape);
-    const int64_t width = in[0].shape[3];
-    ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
-      const auto flat = static_cast<int64_t>(in[1].at(at));
-      y.at(at) = in[0].at({at[0], at[1], flat / width, flat % width});
-    });
-    return std::vector<RefTensor>{y};
-  });
-  s.Add("gather", {Normal({2, 3, 4, 5}), Integers({2, 3, 2, 2}, 0, 20).To(DType::kI32)});
-  s.AddError("index", {Normal({1, 1, 4, 5}), Indices({-1}, {1, 1, 1, 1}).To(DType::kI32)}, {},
-             "indices -1 at index 0 is outside [0, 20)");
+FIRN_REGISTER_SAMPLES(max_pool3d) {
+  s.Reference(Pool);
+  s.Add("2x2x2", {Distinct({2, 2, 4, 3, 4})}, PoolAttrs{.kernel = 2, .stride = 2});
+  s.Add("unequal sides", {Distinct({1, 2, 5, 4, 6})},
+        PoolAttrs{.kernel = {3, 1, 2}, .stride = {2, 1, 3}, .padding = {1, 0, 1}});
+  s.Add("dilation and ceil mode", {Distinct({1, 1, 6, 5, 7})},
+        PoolAttrs{.kernel = 2, .stride = 2, .dilation = {3, 1, 2}, .ceil_mode = true});
+  s.Add("adaptive", {Distinct({1, 2, 3, 5, 4})}, PoolAttrs{.adaptive = {2, 3, 1}});
+  s.Add("blocked channels", {Distinct({1, 16, 2, 4, 4})}, PoolAttrs{.kernel = 2, .stride = 2});
+  s.AddLarge("16x16x16x32x32", {Normal({16, 16, 16, 32, 32})}, PoolAttrs{.kernel = 2, .stride = 2},
+             4.2e6, 2.4e7);
+  s.AddError("rank", {Normal({2, 3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = 2},
+             "x must have 5 dimensions");
+  s.AddError("two sides", {Normal({1, 1, 4, 4, 4})}, PoolAttrs{.kernel = {2, 2}, .stride = 2},
+             "kernel (2, 2) has 2 numbers (want 1 or 3)");
 }
 
 }  // namespace

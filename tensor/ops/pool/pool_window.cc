@@ -6,13 +6,12 @@
 namespace firn {
 namespace {
 
-// Of an image's side: an attribute may say anything, and padding is added to it.
-constexpr int64_t kMaxSide = int64_t{1} << 62;
+using internal::kMaxImage;
 
 absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                                  int64_t dilation, bool ceil_mode, const char* axis) {
-  FIRN_RETURN_IF(in < 0 || in > kMaxSide,
-                 InvalidArgument("image ", axis, " ", in, " (want 0 to ", kMaxSide, ")"));
+  FIRN_RETURN_IF(in < 0 || in > kMaxImage,
+                 InvalidArgument("image ", axis, " ", in, " (want 0 to ", kMaxImage, ")"));
   FIRN_RETURN_IF_ERROR(internal::CheckOption("kernel", axis, kernel, 1));
   FIRN_RETURN_IF_ERROR(internal::CheckOption("stride", axis, stride, 1));
   FIRN_RETURN_IF_ERROR(internal::CheckOption("dilation", axis, dilation, 1));
@@ -30,17 +29,25 @@ absl::StatusOr<int64_t> AxisSize(int64_t in, int64_t kernel, int64_t stride, int
 
 }  // namespace
 
-absl::StatusOr<Size2> inner::PoolOutputSize(Size2 image, const PoolAttrs& a) {
+absl::StatusOr<Sizes> inner::PoolOutputSize(const Sizes& image, const PoolAttrs& a) {
+  const int dims = image.count();
   if (a.is_adaptive()) {
-    FIRN_RETURN_IF_ERROR(internal::CheckOption("output_size", a.adaptive, 1));
-    FIRN_RETURN_IF(image.h < 1 || image.w < 1, InvalidArgument("x has an empty image"));
-    return a.adaptive;
+    for (const int64_t side : image.span()) {
+      FIRN_RETURN_IF(side < 1, InvalidArgument("x has an empty image"));
+    }
+    return internal::CheckedOption("output_size", a.adaptive, 1, dims);
   }
-  Size2 out;
-  FIRN_ASSIGN_OR_RETURN(out.h, AxisSize(image.h, a.kernel.h, a.stride.h, a.padding.h, a.dilation.h,
-                                        a.ceil_mode, "height"));
-  FIRN_ASSIGN_OR_RETURN(out.w, AxisSize(image.w, a.kernel.w, a.stride.w, a.padding.w, a.dilation.w,
-                                        a.ceil_mode, "width"));
+  FIRN_ASSIGN_OR_RETURN(const Sizes kernel, internal::FittedOption("kernel", a.kernel, dims));
+  FIRN_ASSIGN_OR_RETURN(const Sizes stride, internal::FittedOption("stride", a.stride, dims));
+  FIRN_ASSIGN_OR_RETURN(const Sizes padding, internal::FittedOption("padding", a.padding, dims));
+  FIRN_ASSIGN_OR_RETURN(const Sizes dilation, internal::FittedOption("dilation", a.dilation, dims));
+  Sizes out = image;
+  for (int i = 0; i < dims; ++i) {
+    FIRN_ASSIGN_OR_RETURN(const int64_t size,
+                          AxisSize(image[i], kernel[i], stride[i], padding[i], dilation[i],
+                                   a.ceil_mode, internal::AxisName(i, dims)));
+    out.set(i, size);
+  }
   return out;
 }
 

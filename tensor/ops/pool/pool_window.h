@@ -1,50 +1,44 @@
 #ifndef FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
 #define FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
 
-// What the 2-D pooling operations share on every device.
+// What the pooling operations share on every device.
 
 #include "tensor/op.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/conv/images.h"
 
 namespace firn {
 
 namespace inner {
 struct PoolAttrs {
-  Size2 kernel = 1, stride = 1, padding = 0, dilation = 1;
+  Sizes kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool ceil_mode = false;
   bool count_include_pad = true;
   int64_t divisor_override = 0;
-  // Not (0, 0): window i of n covers [floor(i in / n), ceil((i + 1) in / n)), whatever the above
+  // Not 0: window i of n covers [floor(i in / n), ceil((i + 1) in / n)), whatever the above
   // says.
-  Size2 adaptive = 0;
+  Sizes adaptive = 0;
   // The image size, for the gradient operations, whose inputs do not tell it.
-  Size2 image = 0;
+  Sizes image = 0;
 
   // Kernel 0, of the gradient operations: their values and indices need not come from windows.
-  bool knows_windows() const { return kernel != Size2(0); }
-  bool is_adaptive() const { return adaptive.h != 0 || adaptive.w != 0; }
+  bool knows_windows() const { return !kernel.Are(0); }
+  bool is_adaptive() const { return !adaptive.Are(0); }
   template <class V>
   void Visit(V& v) {
-    v.Field("kernel_h", kernel.h);
-    v.Field("kernel_w", kernel.w);
-    v.Field("stride_h", stride.h);
-    v.Field("stride_w", stride.w);
-    v.Field("padding_h", padding.h);
-    v.Field("padding_w", padding.w);
-    v.Field("dilation_h", dilation.h);
-    v.Field("dilation_w", dilation.w);
+    v.Renamed("kernel", kernel, {"kernel_h", "kernel_w"});
+    v.Renamed("stride", stride, {"stride_h", "stride_w"});
+    v.Renamed("padding", padding, {"padding_h", "padding_w"});
+    v.Renamed("dilation", dilation, {"dilation_h", "dilation_w"});
     v.Field("ceil_mode", ceil_mode);
     v.Field("count_include_pad", count_include_pad);
     v.Field("divisor_override", divisor_override);
-    v.Field("adaptive_h", adaptive.h);
-    v.Field("adaptive_w", adaptive.w);
-    v.Field("image_h", image.h);
-    v.Field("image_w", image.w);
+    v.Renamed("adaptive", adaptive, {"adaptive_h", "adaptive_w"});
+    v.Renamed("image", image, {"image_h", "image_w"});
   }
 };
 
 // Size of the pooled image, or an error naming the option that does not fit.
-absl::StatusOr<Size2> PoolOutputSize(Size2 image, const PoolAttrs& a);
+absl::StatusOr<Sizes> PoolOutputSize(const Sizes& image, const PoolAttrs& a);
 }  // namespace inner
 
 namespace inner::internal {
@@ -76,6 +70,44 @@ FIRN_HOST_DEVICE inline PoolSpan PoolWindow(int64_t o, int64_t in, int64_t kerne
   const int64_t skipped = start < 0 ? (-start + dilation - 1) / dilation * dilation : 0;
   return {start + skipped, stop < in ? stop : in, padded_stop - start};
 }
+
+// One axis of all windows.
+struct PoolAxis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1, adaptive = 0;
+
+  FIRN_HOST_DEVICE PoolSpan Window(int64_t o) const {
+    return PoolWindow(o, in, kernel, stride, padding, dilation, adaptive);
+  }
+  // The windows from `begin` up to `end` of which one may hold position i, and no other: all of
+  // them do without dilation.
+  struct Windows {
+    int64_t begin, end;
+  };
+  FIRN_HOST_DEVICE Windows Holding(int64_t i) const {
+    if (adaptive != 0) return {i * adaptive / in, ((i + 1) * adaptive + in - 1) / in};
+    const int64_t skipped = i + padding - dilation * (kernel - 1);  // the first starts no earlier
+    const int64_t end = (i + padding) / stride + 1;
+    return {skipped <= 0 ? 0 : (skipped + stride - 1) / stride, end < out ? end : out};
+  }
+};
+
+// Of images of up to three dimensions; those that are not there are of size 1.
+struct PoolAxes {
+  PoolAxes(const Sizes& in, const Sizes& out, const PoolAttrs& a) {
+    PoolAxis* const axes[] = {&w, &h, &d};
+    for (int i = 0; i < in.count(); ++i) {
+      PoolAxis& axis = *axes[in.count() - 1 - i];
+      // Whatever is said of them, adaptive windows have no gaps.
+      axis = {in[i],        out[i],       a.kernel[i],
+              a.stride[i],  a.padding[i], a.is_adaptive() ? 1 : a.dilation[i],
+              a.adaptive[i]};
+    }
+  }
+  FIRN_HOST_DEVICE int64_t image() const { return d.in * h.in * w.in; }
+  FIRN_HOST_DEVICE int64_t pixels() const { return d.out * h.out * w.out; }
+
+  PoolAxis d, h, w;
+};
 }  // namespace inner
 
 }  // namespace firn

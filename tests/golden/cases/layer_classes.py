@@ -170,6 +170,24 @@ def add_more_convolutions(v):
                bias=v.values(2))
     v.case("conv_transpose2d", "without_bias", run(nn.ConvTranspose2d), {**image, "bias": False},
            x=v.values(1, 4, 2, 2), weight=v.values(4, 2, 3, 2))
+    volume = {"in": 4, "out": 2, "kernel": [2, 3, 1]}
+    for name, attrs in (("default", {}),
+                        ("options", {"stride": [1, 2, 2], "padding": [1, 0, 1], "groups": 2}),
+                        ("replicate", {"padding": [1, 1, 0], "padding_mode": "replicate"})):
+        v.case("conv3d", name, run(nn.Conv3d), {**volume, **attrs}, x=v.values(1, 4, 3, 4, 3),
+               weight=v.values(2, 4 // attrs.get("groups", 1), 2, 3, 1), bias=v.values(2))
+    v.case("conv3d", "unbatched", run(nn.Conv3d), volume, x=v.values(4, 2, 3, 2),
+           weight=v.values(2, 4, 2, 3, 1), bias=v.values(2))
+    v.case("conv1d", "unbatched", run(nn.Conv1d), line, x=v.values(4, 5), weight=v.values(2, 4, 3),
+           bias=v.values(2))
+    for name, attrs in (("default", {}), ("options", {"stride": 2, "padding": 1, "groups": 2,
+                                                      "output_padding": 1})):
+        v.case("conv_transpose1d", name, run(nn.ConvTranspose1d), {**line, **attrs},
+               x=v.values(1, 4, 4), weight=v.values(4, 2 // attrs.get("groups", 1), 3),
+               bias=v.values(2))
+        v.case("conv_transpose3d", name, run(nn.ConvTranspose3d), {**volume, **attrs},
+               x=v.values(1, 4, 2, 2, 2), weight=v.values(4, 2 // attrs.get("groups", 1), 2, 3, 1),
+               bias=v.values(2))
 
 
 def add_norms(v):

@@ -83,6 +83,40 @@ def add_convolution(v):
                bias=v.values(channels))
     v.case("conv_transpose2d", "no_bias", transpose, x=v.values(2, 1, 2, 2),
            weight=v.values(1, 1, 2, 2))
+    add_convolutions_of_other_ranks(v)
+
+
+def add_convolutions_of_other_ranks(v):
+    def of(function):
+        return lambda x, weight, bias=None, **options: function(x, weight, bias, **options)
+
+    def case(op, name, x, weight, bias=True, **attrs):
+        channels = weight[0]
+        if "transpose" in op:
+            channels = weight[1] * attrs.get("groups", 1)
+        extra = {"bias": v.values(channels)} if bias else {}
+        v.case(op, name, of(getattr(F, op)), attrs, x=v.values(*x), weight=v.values(*weight),
+               **extra)
+
+    case("conv1d", "same", (1, 2, 6), (2, 2, 4), padding="same")
+    case("conv1d", "unbatched", (2, 6), (3, 2, 3), padding=[1])
+    case("conv1d", "empty_batch", (0, 2, 5), (3, 2, 3))
+    case("conv2d", "unbatched", (2, 4, 5), (3, 2, 3, 3), padding=[1, 0])
+    case("conv2d", "unbatched_same", (1, 4, 5), (2, 1, 2, 2), bias=False, padding="same")
+    case("conv3d", "plain", (1, 2, 3, 4, 3), (3, 2, 2, 2, 2))
+    case("conv3d", "options", (1, 4, 4, 5, 6), (2, 2, 2, 3, 2), stride=[1, 2, 2],
+         padding=[1, 0, 1], dilation=[2, 1, 1], groups=2)
+    case("conv3d", "same", (1, 1, 3, 3, 4), (2, 1, 2, 3, 4), padding="same")
+    case("conv3d", "unbatched", (2, 3, 3, 3), (1, 2, 2, 2, 2), bias=False)
+    case("conv_transpose1d", "plain", (2, 2, 4), (2, 3, 3))
+    case("conv_transpose1d", "options", (1, 4, 4), (4, 1, 3), stride=[2], padding=[1],
+         output_padding=[1], groups=2, dilation=[2])
+    case("conv_transpose1d", "unbatched", (2, 3), (2, 1, 2), bias=False, stride=[2])
+    case("conv_transpose2d", "unbatched", (2, 3, 3), (2, 2, 2, 2), stride=[2, 2])
+    case("conv_transpose3d", "plain", (1, 2, 2, 3, 2), (2, 2, 2, 2, 2))
+    case("conv_transpose3d", "options", (1, 2, 2, 2, 3), (2, 1, 2, 1, 2), stride=[2, 1, 2],
+         padding=[1, 0, 0], output_padding=[1, 0, 1], groups=2, dilation=[1, 2, 1])
+    case("conv_transpose3d", "unbatched", (1, 2, 2, 2), (1, 2, 2, 2, 2), bias=False)
 
 
 def add_pooling(v):

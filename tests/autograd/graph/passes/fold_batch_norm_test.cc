@@ -89,14 +89,30 @@ TEST(FoldBatchNormTest, WithoutBiasAndWithoutAffineMap) {
                [&] { Shake(norm); });
 }
 
-TEST(FoldBatchNormTest, IntoConv1dBehindItsViews) {
+TEST(FoldBatchNormTest, IntoConvolutionsOfSequencesAndVolumes) {
   ManualSeed(3);
-  nn::Conv1d conv({.in = 3, .out = 16, .kernel = 3});
+  nn::Conv1d line({.in = 3, .out = 16, .kernel = 3});
+  nn::Conv3d volume({.in = 3, .out = 16, .kernel = 2});
+  nn::BatchNorm1d norm({.channels = 16});
+  nn::BatchNorm3d norm3({.channels = 16});
+  norm.Eval();
+  norm3.Eval();
+  Shake(norm);
+  Shake(norm3);
+  ExpectFolded([&](const Tensor& x) { return norm(line(x)); }, Randn({4, 3, 20}), 1, 0,
+               [&] { Shake(norm); });
+  ExpectFolded([&](const Tensor& x) { return norm3(volume(x)); }, Randn({2, 3, 4, 5, 4}), 1, 0,
+               [&] { Shake(norm3); });
+}
+
+TEST(FoldBatchNormTest, IntoAConvolutionBehindViews) {
+  ManualSeed(3);
+  nn::Conv2d conv({.in = 3, .out = 16, .kernel = {1, 3}});
   nn::BatchNorm1d norm({.channels = 16});
   norm.Eval();
   Shake(norm);
-  ExpectFolded([&](const Tensor& x) { return norm(conv(x)); }, Randn({4, 3, 20}), 1, 0,
-               [&] { Shake(norm); });
+  ExpectFolded([&](const Tensor& x) { return norm(Squeeze(conv(Unsqueeze(x, 2)), 2)); },
+               Randn({4, 3, 20}), 1, 0, [&] { Shake(norm); });
 }
 
 TEST(FoldBatchNormTest, IntoLinear) {

@@ -100,8 +100,8 @@ TEST(FuseActivationTest, OnADeviceActivationsMoveIntoConvolutions) {
     EXPECT_EQ(graph.instrs[0].out, before.instrs[1].out);
     const auto& attrs = graph.instrs[0].attrs.ref().get<ConvActAttrs>();
     EXPECT_EQ(attrs.activation, want);
-    EXPECT_EQ(attrs.conv.stride, Size2(2));
-    EXPECT_EQ(attrs.conv.padding, Size2(1));
+    EXPECT_EQ(attrs.conv.stride, Sizes(2));
+    EXPECT_EQ(attrs.conv.padding, Sizes(1));
   }
 }
 

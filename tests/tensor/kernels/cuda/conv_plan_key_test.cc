@@ -13,7 +13,10 @@ namespace {
 
 struct Case {
   DnnMachine machine{"NVIDIA H100 80GB HBM3", 900, 13000, 13000, 91400};
-  DnnConvCall call;
+  DnnConvCall call{.problem = {.in_size = {5, 6},
+                               .out_size = {3, 4},
+                               .kernel = {3, 3},
+                               .attrs = {.stride = {1, 1}, .padding = {0, 0}, .dilation = {1, 1}}}};
   bool timed = false;
 
   std::string Key() const { return PlanCacheKey(machine, call, timed); }
@@ -38,17 +41,18 @@ const std::vector<std::function<void(Case&)>> kChanges = {
     [](Case& c) { c.call.problem.batch = 11; },
     [](Case& c) { c.call.problem.in = 11; },
     [](Case& c) { c.call.problem.out = 11; },
-    [](Case& c) { c.call.problem.in_size.h = 11; },
-    [](Case& c) { c.call.problem.in_size.w = 11; },
-    [](Case& c) { c.call.problem.kernel.h = 11; },
-    [](Case& c) { c.call.problem.kernel.w = 11; },
-    [](Case& c) { c.call.problem.attrs.stride.h = 11; },
-    [](Case& c) { c.call.problem.attrs.stride.w = 11; },
-    [](Case& c) { c.call.problem.attrs.padding.h = 11; },
-    [](Case& c) { c.call.problem.attrs.padding.w = 11; },
-    [](Case& c) { c.call.problem.attrs.dilation.h = 11; },
-    [](Case& c) { c.call.problem.attrs.dilation.w = 11; },
+    [](Case& c) { c.call.problem.in_size.set(0, 11); },
+    [](Case& c) { c.call.problem.in_size.set(1, 11); },
+    [](Case& c) { c.call.problem.kernel.set(0, 11); },
+    [](Case& c) { c.call.problem.kernel.set(1, 11); },
+    [](Case& c) { c.call.problem.attrs.stride.set(0, 11); },
+    [](Case& c) { c.call.problem.attrs.stride.set(1, 11); },
+    [](Case& c) { c.call.problem.attrs.padding.set(0, 11); },
+    [](Case& c) { c.call.problem.attrs.padding.set(1, 11); },
+    [](Case& c) { c.call.problem.attrs.dilation.set(0, 11); },
+    [](Case& c) { c.call.problem.attrs.dilation.set(1, 11); },
     [](Case& c) { c.call.problem.attrs.groups = 11; },
+    [](Case& c) { c.call.problem = c.call.problem.Lifted(3); },
 };
 
 TEST(ConvPlanKeyTest, EveryFieldTellsCallsApart) {

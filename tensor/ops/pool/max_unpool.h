@@ -1,0 +1,48 @@
+#ifndef FIRN_TENSOR_OPS_POOL_MAX_UNPOOL_H_
+#define FIRN_TENSOR_OPS_POOL_MAX_UNPOOL_H_
+
+#include <optional>
+
+#include "tensor/sizes.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct MaxUnpool2dOptions {
+  Sizes kernel = 2;
+  std::optional<Sizes> stride = {};  // default: the kernel
+  Sizes padding = 0;
+  // Height and width of the result. Default: (size - 1) stride - 2 padding + kernel, the smallest
+  // image that pooling makes `size` of.
+  std::optional<Sizes> output_size = {};
+};
+
+// Puts each element of x where its index says, in an image of zeros: what max pooling took, back in
+// its place (PyTorch's max_unpool2d). Of elements with one index the last is there; the gradient of
+// each is that of its place.
+// x: [n, c, h, w]      indices: i32 or i64, as x, positions h' * width + w' in the result's image
+// y: [n, c, output_size]; all may lack the batch
+// Throws firn::Error for an index outside the image.
+Tensor MaxUnpool2d(const Tensor& x, const Tensor& indices, const MaxUnpool2dOptions& options);
+
+namespace inner {
+struct PoolAttrs;
+
+// The attributes of max_unpool2d.
+struct UnpoolAttrs {
+  Sizes output_size = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("output_size", output_size);
+  }
+};
+
+// Adds each element of `grad` to the image position its index names: dx of max pooling, whose
+// windows `attrs` says, unless its kernel is 0; the image is attrs.image.
+// grad, indices (i32 or i64): [n, c, pooled...]      result: [n, c, image...]
+Tensor MaxPoolGrad(const Tensor& grad, const Tensor& indices, const PoolAttrs& attrs);
+}  // namespace inner
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_POOL_MAX_UNPOOL_H_

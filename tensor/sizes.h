@@ -1,0 +1,81 @@
+#ifndef FIRN_TENSOR_SIZES_H_
+#define FIRN_TENSOR_SIZES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/span.h"
+
+namespace firn {
+
+// What an operation on images has for each spatial dimension: a kernel, a stride, a padding. One to
+// three numbers, that of the outermost dimension first (depth, height, width); a single number
+// holds for every dimension. Without numbers: not given. A value type: thread-compatible.
+//
+//   MaxPool2d(x, {.kernel = 3, .stride = {2, 1}});
+class Sizes {
+ public:
+  static constexpr int kMost = 3;
+
+  Sizes() = default;                                    // none
+  Sizes(int64_t every) : numbers_{every}, count_(1) {}  // NOLINT: implicit, as in {.kernel = 3}
+  Sizes(int64_t h, int64_t w) : numbers_{h, w}, count_(2) {}
+  Sizes(int64_t d, int64_t h, int64_t w) : numbers_{d, h, w}, count_(3) {}
+  // Throws firn::Error for more than three numbers.
+  explicit Sizes(absl::Span<const int64_t> numbers);
+  // `value` for each of up to three dimensions.
+  static Sizes Each(int dims, int64_t value) {
+    Sizes s(value, value, value);
+    s.count_ = dims;
+    return s;
+  }
+
+  // The numbers there are: 0 to 3.
+  int count() const { return count_; }
+  absl::Span<const int64_t> span() const { return {numbers_, static_cast<size_t>(count_)}; }
+  // Of a dimension, counted from the outermost. Requires: Fits a number of dimensions beyond i.
+  int64_t operator[](int i) const { return numbers_[count_ == 1 ? 0 : i]; }
+  // Requires: i < count().
+  void set(int i, int64_t value) { numbers_[i] = value; }
+
+  // Whether there is a number for each of `dims` dimensions.
+  bool Fits(int dims) const { return count_ == 1 || (count_ == dims && dims > 0); }
+  // As many numbers as dimensions. Requires: Fits(dims).
+  Sizes Over(int dims) const {
+    if (count_ == dims) return *this;
+    return Each(dims, numbers_[0]);
+  }
+  // The same of more dimensions, of which the outer ones have `first`.
+  Sizes Lifted(int dims, int64_t first) const {
+    Sizes s = Each(dims, first);
+    for (int i = 0; i < count_; ++i) s.numbers_[dims - count_ + i] = numbers_[i];
+    return s;
+  }
+  // Whether all numbers are `value`, as they are where there is none.
+  bool Are(int64_t value) const {
+    for (int i = 0; i < count_; ++i) {
+      if (numbers_[i] != value) return false;
+    }
+    return true;
+  }
+  // The product of the numbers.
+  int64_t volume() const {
+    int64_t product = 1;
+    for (int i = 0; i < count_; ++i) product *= numbers_[i];
+    return product;
+  }
+
+  // "3", "(2, 1)"; "()" for none.
+  std::string ToString() const;
+
+  // The same numbers: 3 is not (3, 3).
+  friend bool operator==(const Sizes& a, const Sizes& b) { return a.span() == b.span(); }
+
+ private:
+  int64_t numbers_[kMost] = {};
+  int32_t count_ = 0;
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_SIZES_H_
