@@ -23,6 +23,11 @@ StateDict Pair(const ValuesAndIndices& pair) {
   return {{"values", pair.values}, {"indices", pair.indices}};
 }
 
+template <Tensor (*F)(const Tensor&)>
+StateDict Unary(Args& a) {
+  return Y(F(a["x"]));
+}
+
 template <Tensor (*F)(const Tensor&, const Tensor&)>
 StateDict Binary(Args& a) {
   return Y(F(a["x"], a["y"]));
@@ -159,6 +164,18 @@ StateDict CallVarMean(Args& a) {
   return {{"var", r.var}, {"mean", r.mean}};
 }
 
+StateDict CallNanToNum(Args& a) {
+  NanToNumOptions options = {.nan = a.Number("nan", 0)};
+  if (a.Has("posinf")) options.posinf = a.Number("posinf", 0);
+  if (a.Has("neginf")) options.neginf = a.Number("neginf", 0);
+  return Y(NanToNum(a["x"], options));
+}
+
+StateDict CallRmsNorm(Args& a) {
+  const std::vector<int64_t> shape = a.Ints("normalized_shape");
+  return Y(RmsNorm(a["x"], Shape(absl::MakeConstSpan(shape)), a["weight"], a.Number("eps", 0)));
+}
+
 StateDict CallAssign(Args& a) {
   Assign(a["target"], a["source"]);
   return {};
@@ -180,7 +197,28 @@ std::map<std::string, GoldenFunction> Elementwise() {
       {"ge", Binary<Ge>},
       {"lt", Binary<Lt>},
       {"le", Binary<Le>},
-      {"selu", [](Args& a) { return Y(Selu(a["x"])); }},
+      {"erf", Unary<Erf>},
+      {"tan", Unary<Tan>},
+      {"sinh", Unary<Sinh>},
+      {"log2", Unary<Log2>},
+      {"atan2", [](Args& a) { return Y(Atan2(a["y"], a["x"])); }},
+      {"logaddexp", Binary<Logaddexp>},
+      {"remainder", Binary<Remainder>},
+      {"fmod", Binary<Fmod>},
+      {"bitwise_and", Binary<BitwiseAnd>},
+      {"bitwise_or", Binary<BitwiseOr>},
+      {"bitwise_xor", Binary<BitwiseXor>},
+      {"bitwise_left_shift", Binary<BitwiseLeftShift>},
+      {"bitwise_right_shift", Binary<BitwiseRightShift>},
+      {"lerp", [](Args& a) { return Y(Lerp(a["start"], a["end"], a["weight"])); }},
+      {"add_n", [](Args& a) { return Y(AddN(a.List("tensors"))); }},
+      {"nan_to_num", CallNanToNum},
+      {"prelu", [](Args& a) { return Y(Prelu(a["x"], a["weight"])); }},
+      {"relu6", Unary<Relu6>},
+      {"tanhshrink", Unary<Tanhshrink>},
+      {"celu", [](Args& a) { return Y(Celu(a["x"], a.Number("alpha", 1))); }},
+      {"glu", [](Args& a) { return Y(Glu(a["x"], a.Int("dim", -1))); }},
+      {"selu", Unary<Selu>},
       {"masked_fill", [](Args& a) { return Y(MaskedFill(a["x"], a["mask"], a["value"])); }},
       {"assign", CallAssign},
       {"adam_step", CallAdamStep},
@@ -296,6 +334,7 @@ std::map<std::string, GoldenFunction> Images() {
          return Y(LayerNorm(a["x"], Shape(absl::MakeConstSpan(shape)), a["weight"], a["bias"],
                             a.Number("eps", 1e-5)));
        }},
+      {"rms_norm", CallRmsNorm},
       {"group_norm",
        [](Args& a) {
          return Y(GroupNorm(a["x"], a.Int("num_groups", 1), a["weight"], a["bias"],

@@ -35,6 +35,7 @@ const std::map<std::string, std::string>& WithoutAFile() {
       {"batch_norm_act_train", "batch_norm"},
       {"batch_norm_train", "batch_norm"},
       {"conv2d_act", "conv2d"},
+      {"linear_scan", "the gradient of cumprod"},
       {"max_pool2d_gather", "the gradient of max_pool2d's gradient"},
       {"reorder", "layouts are Firn's own"},
       {"to_device", "there is one device in this test"},

@@ -214,5 +214,135 @@ def add_more_clamp(v):
            x=torch.tensor([-1.0, 1.0, -INF, INF, NAN]))
 
 
+def add_special(v):
+    """Functions beyond ANYWHERE and INTERVAL, and what those leave out."""
+    poles = torch.tensor([-3.0, -2.0, -1.0, 0.0])
+    gamma = v.values(9, scale=10.0)
+    for op, function in (("lgamma", torch.lgamma), ("digamma", torch.digamma)):
+        v.case(op, "vector", lambda x, f=function: f(x), x=gamma)
+        v.case(op, "positive", lambda x, f=function: f(x), x=v.positive(2, 4, low=0.05, high=20))
+        v.case(op, "special", lambda x, f=function: f(x), wrt=[], x=SPECIAL)
+        v.case(op, "poles", lambda x, f=function: f(x), wrt=[], x=poles)
+    v.case("sinc", "vector", lambda x: torch.sinc(x), x=v.values(9, scale=8.0))
+    v.case("sinc", "around_zero", lambda x: torch.sinc(x), x=torch.tensor([0.0, 0.01, -0.1, 0.2]))
+    v.case("sinc", "special", lambda x: torch.sinc(x), wrt=[], x=SPECIAL)
+    wide = torch.tensor([-90.0, -30.0, -5.0, 5.0, 19.5, 20.5, 30.0, 90.0])
+    for op, function in (("mish", F.mish), ("log_sigmoid", F.logsigmoid), ("cosh", torch.cosh)):
+        v.case(op, "wide", lambda x, f=function: f(x), x=wide / (2 if op == "cosh" else 1))
+    for op in ("erf", "tan", "sinh", "log2"):
+        v.case(op, "int64", lambda x, f=getattr(torch, op): f(x), x=v.integers(4, low=1))
+
+
+def add_kinked(v):
+    kinks = torch.tensor([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0])
+    x = v.values(2, 3, 4, scale=8.0)
+    for op, function, options in (
+            ("hardshrink", F.hardshrink, {"lambda": 1.0}),
+            ("softshrink", F.softshrink, {"lambda": 1.0})):
+        for name, attrs, input in (("default", {}, x), ("kinks", {}, kinks), ("lambda", options, x)):
+            v.case(op, name, lambda x, f=function, **a: f(x, *a.values()), attrs, x=input)
+        v.case(op, "special", lambda x, f=function: f(x), wrt=[], x=SPECIAL)
+    for op, function in (("tanhshrink", F.tanhshrink), ("relu6", F.relu6), ("celu", F.celu),
+                         ("hardswish", F.hardswish), ("softsign", F.softsign)):
+        v.case(op, "cube", lambda x, f=function: f(x), x=x)
+        v.case(op, "kinks", lambda x, f=function: f(x), x=kinks)
+    v.case("threshold", "kinks", lambda x, threshold, value: F.threshold(x, threshold, value),
+           {"threshold": 0.5, "value": -2.0}, x=kinks)
+    v.case("threshold", "special", lambda x, threshold, value: F.threshold(x, threshold, value),
+           {"threshold": 0.0, "value": 20.0}, wrt=[], x=SPECIAL)
+    v.case("hardsigmoid", "kinks", lambda x: F.hardsigmoid(x), x=kinks)
+    v.case("hardsigmoid", "special", lambda x: F.hardsigmoid(x), wrt=[], x=SPECIAL)
+    v.case("hardsigmoid", "alpha_beta", lambda x, alpha, beta: torch.clamp(alpha * x + beta, 0, 1),
+           {"alpha": 0.2, "beta": 0.4}, x=x)
+    prelu = lambda x, weight: F.prelu(x, weight)
+    v.case("prelu", "one", prelu, x=x, weight=v.values(1))
+    v.case("prelu", "channels", prelu, x=x, weight=v.values(3))
+    v.case("prelu", "image", prelu, x=v.values(2, 3, 2, 2), weight=v.values(3))
+    v.case("prelu", "matrix", prelu, x=v.values(4, 3), weight=v.values(3))
+    v.case("prelu", "at_zero", prelu, x=torch.tensor([0.0, -0.0, 1.0]), weight=v.values(1))
+    for name, attrs, shape in (("default", {}, (3, 4)), ("dim", {"dim": 0}, (4, 3)),
+                               ("channels", {"dim": 1}, (2, 6, 2))):
+        v.case("glu", name, lambda x, dim=-1: F.glu(x, dim), attrs, x=v.values(*shape))
+
+
+def add_more_binary(v):
+    for op in ("atan2", "logaddexp", "remainder", "fmod"):
+        function = getattr(torch, op)
+        first, second = ("y", "x") if op == "atan2" else ("x", "y")
+        call = lambda x, y, f=function, a=first: f(y, x) if a == "y" else f(x, y)
+        for name, (left, right) in SHAPES.items():
+            x, y = v.values(*left), v.values(*right)
+            y = torch.where(y.abs() < 0.2, torch.tensor(0.75), y)
+            v.case(op, name, call, **{first: x, second: y})
+    signs = torch.tensor([7.0, -7.0, 7.0, -7.0, 6.0, -0.5]), torch.tensor([2.0, 2, -2, -2, 3, 2])
+    edges = torch.tensor([1.0, 0.0, INF, NAN, 1.0, -1.0]), torch.tensor([0.0, 0, 2, 1, INF, INF])
+    for op in ("remainder", "fmod"):
+        divide = lambda x, y, f=getattr(torch, op): f(x, y)
+        v.case(op, "signs", divide, x=signs[0], y=signs[1])
+        v.case(op, "signs_int64", divide, x=signs[0].long(), y=signs[1].long())
+        v.case(op, "edges", divide, wrt=[], x=edges[0], y=edges[1])
+        v.case(op, "number", divide, {"y": 1.5}, x=v.values(2, 3))
+        v.case(op, "int64_with_float_number", divide, {"y": 1.5}, x=v.integers(4, low=-9))
+        v.case(op, "int32_and_int64", divide, x=v.integers(4, low=-9).int(),
+               y=v.integers(4, low=1))
+    angles = torch.tensor([0.0, -0.0, 0.0, -0.0, 1.0, -1.0, INF, INF])
+    v.case("atan2", "special", lambda x, y: torch.atan2(y, x), wrt=[], y=angles,
+           x=torch.tensor([0.0, 0.0, -0.0, -1.0, 0.0, 0.0, INF, -INF]))
+    v.case("logaddexp", "special", lambda x, y: torch.logaddexp(x, y), wrt=[],
+           x=torch.tensor([INF, -INF, INF, -INF, 1.0]),
+           y=torch.tensor([INF, -INF, -INF, 2.0, NAN]))
+    v.case("logaddexp", "large", lambda x, y: torch.logaddexp(x, y),
+           x=torch.tensor([300.0, -300.0, 250.0]), y=torch.tensor([301.0, -300.5, -250.0]))
+    lerp = lambda start, end, weight: torch.lerp(start, end, weight)
+    v.case("lerp", "number", lerp, {"weight": 0.25}, start=v.values(2, 3), end=v.values(2, 3))
+    v.case("lerp", "tensor", lerp, start=v.values(2, 3), end=v.values(2, 3), weight=v.values(2, 3))
+    v.case("lerp", "broadcast", lerp, start=v.values(2, 1), end=v.values(3), weight=v.values(4, 1, 1))
+    v.case("lerp", "ends", lerp, start=v.values(3), end=v.values(3),
+           weight=torch.tensor([0.0, 1.0, 0.5]))
+    for name, shapes in (("one", ((2, 3),)), ("two", ((2, 3), (3,))),
+                         ("six_broadcast", ((2, 3), (3,), (), (2, 1), (1,), (4, 1, 1)))):
+        v.case("add_n", name, lambda tensors: sum(tensors[1:], tensors[0]),
+               tensors=[v.values(*shape) for shape in shapes])
+    v.case("add_n", "int64", lambda tensors: sum(tensors[1:], tensors[0]),
+           tensors=[v.integers(3) for _ in range(3)])
+
+
+def add_bits(v):
+    bytes_ = torch.tensor([0, 1, 77, 128, 255], dtype=torch.uint8)
+    for op in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+        function = lambda x, y, f=getattr(torch, op): f(x, y)
+        v.case(op, "int64", function, x=v.integers(6, low=-99, high=99),
+               y=v.integers(6, low=-99, high=99))
+        v.case(op, "broadcast", function, x=v.integers(3, 1, low=-9), y=v.integers(4))
+        v.case(op, "uint8", function, x=bytes_, y=bytes_.flip(0))
+        v.case(op, "bool", function, x=v.mask(5), y=v.mask(5))
+        v.case(op, "number", function, {"y": 6}, x=v.integers(5, high=99).int())
+    invert = lambda x: torch.bitwise_not(x)
+    v.case("bitwise_not", "int64", invert, x=v.integers(6, low=-99, high=99))
+    v.case("bitwise_not", "uint8", invert, x=bytes_)
+    v.case("bitwise_not", "bool", invert, x=v.mask(5))
+    places = torch.tensor([0, 1, 7, 8, 31, 32, 63, 64, 100, -1])
+    for op in ("bitwise_left_shift", "bitwise_right_shift"):
+        function = lambda x, y, f=getattr(torch, op): f(x, y)
+        v.case(op, "int64", function, x=v.integers(2, 1, low=-99, high=99), y=places)
+        v.case(op, "int32", function, x=v.integers(2, 1, low=-99, high=99).int(), y=places.int())
+        v.case(op, "uint8", function, x=bytes_.reshape(5, 1),
+               y=torch.tensor([0, 1, 7, 8, 200], dtype=torch.uint8))
+        v.case(op, "number", function, {"y": 2}, x=v.integers(5, low=-9))
+
+
+def add_classes(v):
+    replace = lambda x, nan=0.0, posinf=None, neginf=None: torch.nan_to_num(x, nan, posinf, neginf)
+    v.case("nan_to_num", "numbers", replace, {"nan": 1.5, "posinf": 10.0, "neginf": -10.0}, x=SPECIAL)
+    v.case("nan_to_num", "vector", replace, x=v.values(2, 3))
+    v.case("nan_to_num", "kept", replace, {"nan": NAN, "posinf": INF, "neginf": -INF}, x=SPECIAL)
+    v.case("nan_to_num", "int64", replace, x=v.integers(4))
+    for op in ("isnan", "isinf", "isfinite"):
+        v.case(op, "int64", lambda x, f=getattr(torch, op): f(x), x=v.integers(4))
+    v.case("isinf", "positive", lambda x, negative: torch.isposinf(x), {"negative": False}, x=SPECIAL)
+    v.case("isinf", "negative", lambda x, positive: torch.isneginf(x), {"positive": False}, x=SPECIAL)
+
+
 PARTS = (add_unary, add_clamp, add_arithmetic, add_pow, add_compare, add_where, add_activations,
-         add_pow_number, add_more_clamp)
+         add_pow_number, add_more_clamp, add_special, add_kinked, add_more_binary, add_bits,
+         add_classes)

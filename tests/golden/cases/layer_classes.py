@@ -286,5 +286,56 @@ def add_window_options(v):
             "count_include_pad": False}, x=image)
 
 
+def add_more_activations(v):
+    x = v.values(2, 4, 3, scale=8.0)
+    for op, make, variants in (
+            ("log_sigmoid", nn.LogSigmoid, {}), ("mish", nn.Mish, {}),
+            ("softsign", nn.Softsign, {}), ("hardsigmoid", nn.Hardsigmoid, {}),
+            ("hardswish", nn.Hardswish, {}), ("tanhshrink", nn.Tanhshrink, {}),
+            ("relu6", nn.ReLU6, {}), ("celu", nn.CELU, {"alpha": {"alpha": 2.0}}),
+            ("glu", nn.GLU, {"channels": {"dim": 1}})):
+        if op != "glu":
+            v.case(op, "default", run_layer(make), x=x)
+        for name, attrs in variants.items():
+            v.case(op, name, run_layer(make), attrs, x=x)
+    v.case("glu", "default", run_layer(nn.GLU), x=v.values(3, 4))
+    for op, make in (("hardshrink", nn.Hardshrink), ("softshrink", nn.Softshrink)):
+        v.case(op, "default", run_layer(make), x=x)
+        v.case(op, "lambda", lambda x, f=make, **a: f(a["lambda"])(x), {"lambda": 1.5}, x=x)
+    v.case("threshold", "options", run_layer(nn.Threshold), {"threshold": 0.5, "value": -20.0}, x=x)
+
+    def prelu(x, weight, count=1):
+        return torch.func.functional_call(nn.PReLU(count).double(), {"weight": weight}, (x,))
+
+    v.case("prelu", "default", prelu, x=x, weight=v.values(1))
+    v.case("prelu", "channels", prelu, {"count": 4}, x=x, weight=v.values(4))
+
+    def rms_norm(x, shape, weight=None, eps=None, affine=True):
+        layer = nn.RMSNorm(tuple(shape), eps, affine).double()
+        return torch.func.functional_call(layer, given(weight=weight), (x,))
+
+    v.case("rms_norm", "default", rms_norm, {"shape": [4], "eps": 1e-5}, x=v.values(2, 3, 4),
+           weight=v.values(4))
+    v.case("rms_norm", "two_dims", rms_norm, {"shape": [3, 4], "eps": 0.1}, x=v.values(2, 3, 4),
+           weight=v.values(3, 4))
+    v.case("rms_norm", "plain", rms_norm, {"shape": [4], "eps": 1e-5, "affine": False},
+           x=v.values(3, 4))
+
+
+def add_padding(v):
+    sides = {1: [2, 1], 2: [1, 2, 0, 1], 3: [1, 0, 1, 1, 0, 1]}
+    for dims in (1, 2, 3):
+        x = v.values(1, 2, *(3, 4, 3)[:dims])
+        for kind in ("Constant", "Zero", "Reflection", "Replication", "Circular"):
+            make = getattr(nn, f"{kind}Pad{dims}d")
+            extra = {"value": 1.5} if kind == "Constant" else {}
+            for name, padding in (("all_sides", [1]), ("each_side", sides[dims])):
+                def run(x, padding, f=make, **rest):
+                    return f(padding[0] if len(padding) == 1 else tuple(padding), *rest.values())(x)
+
+                v.case(f"{kind.lower()}_pad{dims}d", name, run, {"padding": padding, **extra}, x=x)
+
+
 PARTS = (add_stateless, add_with_parameters, add_batch_norm, add_losses, add_activations,
-         add_more_convolutions, add_norms, add_more_losses, add_window_options)
+         add_more_convolutions, add_norms, add_more_losses, add_window_options,
+         add_more_activations, add_padding)

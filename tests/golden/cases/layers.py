@@ -247,4 +247,14 @@ def add_channels(v):
                    running_var=torch.ones(2), weight=v.values(2), bias=v.values(2))
 
 
-PARTS = (add_products, add_convolution, add_pooling, add_normalisation, add_channels)
+def add_rms_norm(v):
+    norm = lambda x, normalized_shape, weight=None, eps=None: F.rms_norm(
+        x, normalized_shape, weight, eps)
+    v.case("rms_norm", "last", norm, {"normalized_shape": [4], "eps": 1e-5}, x=v.values(2, 3, 4),
+           weight=v.values(4))
+    v.case("rms_norm", "two_dims", norm, {"normalized_shape": [3, 4], "eps": 0.1},
+           x=v.values(2, 3, 4), weight=v.values(3, 4))
+    v.case("rms_norm", "plain", norm, {"normalized_shape": [4], "eps": 1e-6}, x=v.values(3, 4))
+
+
+PARTS = (add_products, add_convolution, add_pooling, add_normalisation, add_channels, add_rms_norm)

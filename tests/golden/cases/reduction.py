@@ -180,4 +180,26 @@ def add_softmax(v):
                x=torch.tensor([[-INF, 0.0, 1.0], [-INF, -INF, -INF], [INF, 0.0, 1.0]]))
 
 
-PARTS = (add_sums, add_spread, add_norm, add_indices, add_order, add_softmax)
+def running_product(x, dim, exclusive=False, reverse=False):
+    if reverse:
+        x = x.flip(dim)
+    y = torch.cumprod(x, dim)
+    if exclusive:
+        y = torch.cat([torch.ones_like(x.narrow(dim, 0, 1)).to(y.dtype),
+                       y.narrow(dim, 0, y.shape[dim] - 1)], dim)
+    return y.flip(dim) if reverse else y
+
+
+def add_cumprod(v):
+    zeros = torch.tensor([[2.0, 0, 3, -1], [0, 2, 0.5, 1.5], [0, 1, 0, 2]])
+    for name, attrs in (("rows", {"dim": 1}), ("columns", {"dim": 0}), ("last", {"dim": -1}),
+                        ("exclusive", {"dim": 1, "exclusive": True}),
+                        ("reverse", {"dim": 1, "reverse": True}),
+                        ("exclusive_reverse", {"dim": 0, "exclusive": True, "reverse": True})):
+        v.case("cumprod", name, running_product, attrs, x=v.values(3, 4))
+        v.case("cumprod", "zeros_" + name, running_product, attrs, x=zeros)
+    v.case("cumprod", "int32_gives_int64", running_product, {"dim": 0}, x=v.integers(5, low=1).int())
+    v.case("cumprod", "rank3", running_product, {"dim": 1}, x=v.values(2, 3, 2))
+
+
+PARTS = (add_sums, add_spread, add_norm, add_indices, add_order, add_softmax, add_cumprod)
