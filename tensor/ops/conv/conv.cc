@@ -181,7 +181,8 @@ absl::StatusOr<Tensor> PadToSame(const Tensor& x, const Sizes& kernel, ConvAttrs
   for (int i = dims - 1; i >= 0; --i) {
     const int64_t total = dilation[i] * (kernel[i] - 1);
     a.padding.set(i, total / 2);
-    ends.insert(ends.end(), {0, total % 2});
+    ends.push_back(0);
+    ends.push_back(total % 2);
     more |= total % 2 != 0;
   }
   return more ? Pad(x, ends) : x;
