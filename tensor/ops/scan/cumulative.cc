@@ -129,7 +129,7 @@ void RunScanStrip(const cpu::Strip& s, const LinearScanAttrs& attrs, const T* a,
 }
 absl::Status RunLinearScan(KernelContext& k) {
   const LinearScanAttrs& attrs = k.attrs<LinearScanAttrs>();
-  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, attrs.dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, attrs.dim);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     cpu::ForEachStrip(lines, [&](const cpu::Strip& s) {
       RunScanStrip(s, attrs, k.in<T>(0), k.in<T>(1), k.out<T>());

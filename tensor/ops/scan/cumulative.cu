@@ -159,7 +159,7 @@ struct LinearScanBody {
 
 absl::Status RunLinearScan(KernelContext& k) {
   const LinearScanAttrs& s = k.attrs<LinearScanAttrs>();
-  const cpu::Lines lines = cpu::LinesAlong(k.in_spec(0).shape, s.dim);
+  const Lines lines = LinesAlong(k.in_spec(0).shape, s.dim);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const LinearScanBody<T> body = {k.in<T>(0), k.in<T>(1), k.out<T>(), cuda::LineShape(lines),
                                     s.reverse,  s.previous};
