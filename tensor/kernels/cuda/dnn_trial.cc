@@ -43,8 +43,7 @@ absl::StatusOr<DnnTrial> DnnTrial::Make(Device device, const DnnConvCall& call, 
                  FailedPrecondition("the stream is being recorded"));
   const ConvProblem& p = call.problem;
   const int64_t size = SizeOf(call.dtype);
-  FIRN_ASSIGN_OR_RETURN(trial.operands_.x,
-                        trial.Take(p.batch * p.in * p.in_size.volume() * size));
+  FIRN_ASSIGN_OR_RETURN(trial.operands_.x, trial.Take(p.batch * p.in * p.in_size.volume() * size));
   FIRN_ASSIGN_OR_RETURN(trial.operands_.weight,
                         trial.Take(p.out * p.in_per_group() * p.kernel.volume() * size));
   FIRN_ASSIGN_OR_RETURN(trial.operands_.y,
