@@ -1,10 +1,12 @@
 #ifndef FIRN_NN_ACTIVATION_H_
 #define FIRN_NN_ACTIVATION_H_
 
-// Activation functions as layers: each is the operation of its name with its options.
+// Activation functions as layers: each is the operation of its name with its options. Prelu, which
+// has a parameter, is in nn/prelu.h.
 
 #include "nn/function_layer.h"
 #include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/activation/shrink.h"
 #include "tensor/ops/activation/sigmoids.h"
 #include "tensor/ops/activation/softmax.h"
 #include "tensor/ops/shape/dim_attrs.h"
@@ -40,6 +42,42 @@ struct SeluFunction {
   static Tensor Call(const Tensor& x) { return firn::Selu(x); }
 };
 using Selu = FunctionLayer<SeluFunction>;
+
+struct LogSigmoidFunction {
+  static constexpr const char* kName = "LogSigmoid";
+  static Tensor Call(const Tensor& x) { return firn::LogSigmoid(x); }
+};
+using LogSigmoid = FunctionLayer<LogSigmoidFunction>;
+
+struct SoftsignFunction {
+  static constexpr const char* kName = "Softsign";
+  static Tensor Call(const Tensor& x) { return firn::Softsign(x); }
+};
+using Softsign = FunctionLayer<SoftsignFunction>;
+
+struct MishFunction {
+  static constexpr const char* kName = "Mish";
+  static Tensor Call(const Tensor& x) { return firn::Mish(x); }
+};
+using Mish = FunctionLayer<MishFunction>;
+
+struct HardswishFunction {
+  static constexpr const char* kName = "Hardswish";
+  static Tensor Call(const Tensor& x) { return firn::Hardswish(x); }
+};
+using Hardswish = FunctionLayer<HardswishFunction>;
+
+struct Relu6Function {
+  static constexpr const char* kName = "Relu6";
+  static Tensor Call(const Tensor& x) { return firn::Relu6(x); }
+};
+using Relu6 = FunctionLayer<Relu6Function>;
+
+struct TanhshrinkFunction {
+  static constexpr const char* kName = "Tanhshrink";
+  static Tensor Call(const Tensor& x) { return firn::Tanhshrink(x); }
+};
+using Tanhshrink = FunctionLayer<TanhshrinkFunction>;
 
 struct LeakyReluFunction {
   static constexpr const char* kName = "LeakyRelu";
@@ -80,6 +118,65 @@ struct HardtanhFunction {
   static Tensor Call(const Tensor& x, const Options& o) { return firn::Hardtanh(x, o.min, o.max); }
 };
 using Hardtanh = FunctionLayer<HardtanhFunction>;
+
+struct ThresholdFunction {
+  static constexpr const char* kName = "Threshold";
+  using Options = inner::ThresholdAttrs;
+  static Tensor Call(const Tensor& x, const Options& o) {
+    return firn::Threshold(x, o.threshold, o.value);
+  }
+};
+using Threshold = FunctionLayer<ThresholdFunction>;
+
+struct HardsigmoidFunction {
+  static constexpr const char* kName = "Hardsigmoid";
+  using Options = inner::HardsigmoidAttrs;
+  static Tensor Call(const Tensor& x, const Options& o) {
+    return firn::Hardsigmoid(x, o.alpha, o.beta);
+  }
+};
+using Hardsigmoid = FunctionLayer<HardsigmoidFunction>;
+
+struct HardshrinkFunction {
+  static constexpr const char* kName = "Hardshrink";
+  using Options = inner::ShrinkAttrs;
+  static Tensor Call(const Tensor& x, const Options& o) { return firn::Hardshrink(x, o.lambda); }
+};
+using Hardshrink = FunctionLayer<HardshrinkFunction>;
+
+struct SoftshrinkFunction {
+  static constexpr const char* kName = "Softshrink";
+  using Options = inner::ShrinkAttrs;
+  static Tensor Call(const Tensor& x, const Options& o) { return firn::Softshrink(x, o.lambda); }
+};
+using Softshrink = FunctionLayer<SoftshrinkFunction>;
+
+struct CeluFunction {
+  static constexpr const char* kName = "Celu";
+  struct Options {
+    double alpha = 1;
+    template <class V>
+    void Visit(V& v) {
+      v.Field("alpha", alpha);
+    }
+  };
+  static Tensor Call(const Tensor& x, const Options& o) { return firn::Celu(x, o.alpha); }
+};
+using Celu = FunctionLayer<CeluFunction>;
+
+// Halves the last dimension unless `dim` says otherwise.
+struct GluFunction {
+  static constexpr const char* kName = "Glu";
+  struct Options {
+    int64_t dim = -1;
+    template <class V>
+    void Visit(V& v) {
+      v.Field("dim", dim);
+    }
+  };
+  static Tensor Call(const Tensor& x, const Options& o) { return firn::Glu(x, o.dim); }
+};
+using Glu = FunctionLayer<GluFunction>;
 
 // Along the last dimension unless `dim` says otherwise.
 struct SoftmaxFunction {

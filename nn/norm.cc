@@ -1,4 +1,4 @@
-// LayerNorm and GroupNorm: scales start at 1, shifts at 0.
+// LayerNorm, RmsNorm and GroupNorm: scales start at 1, shifts at 0.
 
 #include "nn/norm.h"
 
@@ -9,18 +9,37 @@
 #include "tensor/ops/norm/layer_norm.h"
 
 namespace firn::nn {
+namespace {
+
+std::vector<int64_t> PendingShape(const std::vector<int64_t>& shape) {
+  return shape.empty() ? std::vector<int64_t>{kDeferred} : shape;
+}
+
+void CheckShape(const char* layer, const std::vector<int64_t>& shape) {
+  for (int64_t size : shape) CheckSizes(layer, {{"shape", size}});
+}
+
+// The given shape, or the last size of x.
+Shape ShapeFor(const char* layer, const std::vector<int64_t>& shape, const Tensor& x) {
+  return shape.empty() ? Shape{SizeOfInput(layer, x, -1)} : Shape(shape);
+}
+
+std::string ShapeText(const std::vector<int64_t>& shape, bool known, const Tensor& weight) {
+  if (!shape.empty()) return Shape(shape).ToString();
+  return known ? weight.shape().ToString() : "[?]";
+}
+
+}  // namespace
 
 Tensor& LayerNorm::AddVector(const char* name, bool wanted) {
-  if (!wanted) return AddParameter(name, {});
-  return AddPendingParameter(
-      name, options_.shape.empty() ? std::vector<int64_t>{kDeferred} : options_.shape);
+  return wanted ? AddPendingParameter(name, PendingShape(options_.shape)) : AddParameter(name, {});
 }
 
 LayerNorm::LayerNorm(const Options& options)
     : options_(options),
       weight_(AddVector("weight", options.affine)),
       bias_(AddVector("bias", options.affine && options.bias)) {
-  for (int64_t size : options_.shape) CheckSizes("nn::LayerNorm", {{"shape", size}});
+  CheckShape("nn::LayerNorm", options_.shape);
   if (!options_.shape.empty()) Build(Shape(options_.shape));
 }
 
@@ -30,8 +49,7 @@ void LayerNorm::Build(const Shape& shape) {
 }
 
 Tensor LayerNorm::Forward(const Tensor& x) {
-  const Shape shape =
-      options_.shape.empty() ? Shape{SizeOfInput("nn::LayerNorm", x, -1)} : Shape(options_.shape);
+  const Shape shape = ShapeFor("nn::LayerNorm", options_.shape, x);
   if (IsPending(weight_) || IsPending(bias_)) [[unlikely]]
     Build(shape);
   return firn::LayerNorm(x, shape, weight_, bias_, options_.eps);
@@ -40,12 +58,32 @@ Tensor LayerNorm::Forward(const Tensor& x) {
 std::string LayerNorm::Describe() const {
   const Options& o = options_;
   Describer d;
-  if (!o.shape.empty()) {
-    d.Text(Shape(o.shape).ToString());
-  } else {
-    d.Text(weight_.defined() && !IsPending(weight_) ? weight_.shape().ToString() : "[?]");
-  }
+  d.Text(ShapeText(o.shape, weight_.defined() && !IsPending(weight_), weight_));
   d.Field("eps", o.eps, 1e-5).Field("affine", o.affine, true).Field("bias", o.bias, true);
+  return d.text();
+}
+
+RmsNorm::RmsNorm(const Options& options)
+    : options_(options),
+      weight_(options.affine ? AddPendingParameter("weight", PendingShape(options.shape))
+                             : AddParameter("weight", {})) {
+  CheckShape("nn::RmsNorm", options_.shape);
+  if (!options_.shape.empty()) InitPending(weight_, Shape(options_.shape), init::Constant(1));
+}
+
+Tensor RmsNorm::Forward(const Tensor& x) {
+  const Shape shape = ShapeFor("nn::RmsNorm", options_.shape, x);
+  if (IsPending(weight_)) [[unlikely]]
+    InitPending(weight_, shape, init::Constant(1));
+  return firn::RmsNorm(x, shape, weight_, options_.eps);
+}
+
+std::string RmsNorm::Describe() const {
+  const Options& o = options_;
+  Describer d;
+  d.Text(ShapeText(o.shape, weight_.defined() && !IsPending(weight_), weight_));
+  if (o.eps) d.Field("eps", *o.eps);
+  d.Field("affine", o.affine, true);
   return d.text();
 }
 

@@ -4,6 +4,7 @@
 // Normalisation layers that keep no statistics; batch normalisation is in nn/batch_norm.h.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,32 @@ class LayerNorm final : public Layer {
 
   Options options_;
   Tensor &weight_, &bias_;
+};
+
+struct RmsNormOptions {
+  std::vector<int64_t> shape = {};  // as LayerNormOptions::shape
+  std::optional<double> eps = {};   // absent: the machine epsilon of x's dtype
+  bool affine = true;
+};
+
+// Root mean square normalisation; see tensor/ops/norm/layer_norm.h.
+// x: [..., shape]      y: as x
+// Parameter: weight of that shape.
+class RmsNorm final : public Layer {
+ public:
+  using Options = RmsNormOptions;
+  explicit RmsNorm(const Options& options = {});
+
+  const Options& options() const { return options_; }
+  const Tensor& weight() const { return weight_; }
+  std::string Describe() const override;
+
+ protected:
+  Tensor Forward(const Tensor& x) override;
+
+ private:
+  Options options_;
+  Tensor& weight_;
 };
 
 struct GroupNormOptions {

@@ -12,6 +12,7 @@
 #include "nn/module_list.h"
 #include "nn/norm.h"
 #include "nn/pooling.h"
+#include "nn/prelu.h"
 #include "nn/res_unit.h"
 #include "tests/error_of.h"
 
@@ -32,6 +33,8 @@ TEST(AccessorsTest, LayersTellTheirOptions) {
   EXPECT_EQ(Linear({.in = 1, .out = 2, .bias = false}).options().bias, false);
   EXPECT_EQ(LayerNorm({.shape = {4}, .eps = 0.25}).options().eps, 0.25);
   EXPECT_EQ(GroupNorm({.groups = 2, .channels = 4}).options().groups, 2);
+  EXPECT_EQ(RmsNorm({.shape = {4}, .eps = 0.25}).options().eps, 0.25);
+  EXPECT_EQ(Prelu({.count = 3}).options().count, 3);
   EXPECT_EQ(ResUnit({.in = 4, .out = 8, .stride = 2}).options().stride, 2);
   EXPECT_EQ(MaxPool2d({.kernel = 3}).options().kernel.h, 3);
   EXPECT_TRUE(
@@ -45,6 +48,10 @@ TEST(AccessorsTest, LayersGiveTheirParameters) {
   const GroupNorm group({.groups = 2, .channels = 4});
   EXPECT_TRUE(Same(group.weight(), Named(group, "weight")));
   EXPECT_TRUE(Same(group.bias(), Named(group, "bias")));
+  const RmsNorm scale({.shape = {4}});
+  EXPECT_TRUE(Same(scale.weight(), Named(scale, "weight")));
+  const Prelu slopes({.count = 3});
+  EXPECT_TRUE(Same(slopes.weight(), Named(slopes, "weight")));
   const Embedding embedding({.count = 5, .size = 2});
   EXPECT_TRUE(Same(embedding.weight(), Named(embedding, "weight")));
   EXPECT_FALSE(Linear({.in = 1, .out = 2, .bias = false}).bias().defined());

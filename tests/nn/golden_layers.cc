@@ -13,7 +13,9 @@
 #include "nn/linear.h"
 #include "nn/loss.h"
 #include "nn/norm.h"
+#include "nn/padding.h"
 #include "nn/pooling.h"
+#include "nn/prelu.h"
 #include "nn/shape_layers.h"
 #include "tests/golden/arguments.h"
 
@@ -100,6 +102,15 @@ Made MakeLayerNorm(const GoldenCase& c, bool deferred) {
                           .affine = c.Flag("affine", true),
                           .bias = c.Flag("bias", true)});
 }
+
+Made MakeRmsNorm(const GoldenCase& c, bool deferred) {
+  const std::vector<int64_t> shape = c.Ints("shape", {});
+  return Make<RmsNorm>({.shape = deferred && shape.size() == 1 ? std::vector<int64_t>() : shape,
+                        .eps = c.Number("eps", 0),
+                        .affine = c.Flag("affine", true)});
+}
+
+Made MakePrelu(const GoldenCase& c, bool) { return Make<Prelu>({.count = c.Int("count", 1)}); }
 
 Made MakeGroupNorm(const GoldenCase& c, bool deferred) {
   return Make<GroupNorm>({.groups = c.Int("groups", 1),
@@ -189,6 +200,13 @@ const std::map<std::string, Factory>& Factories() {
       {"batch_norm3d", MakeBatchNorm<BatchNorm3d>},
       {"bce_loss", MakeLoss<BceLoss>},
       {"bce_with_logits_loss", MakeBceWithLogitsLoss},
+      {"celu", MakePlain<Celu>},
+      {"circular_pad1d", MakePlain<CircularPad1d>},
+      {"circular_pad2d", MakePlain<CircularPad2d>},
+      {"circular_pad3d", MakePlain<CircularPad3d>},
+      {"constant_pad1d", MakePlain<ConstantPad1d>},
+      {"constant_pad2d", MakePlain<ConstantPad2d>},
+      {"constant_pad3d", MakePlain<ConstantPad3d>},
       {"conv1d", MakeConv<Conv1d>},
       {"conv2d", MakeConv<Conv2d>},
       {"conv3d", MakeConv<Conv3d>},
@@ -204,7 +222,11 @@ const std::map<std::string, Factory>& Factories() {
          return Make<Flatten>({.start_dim = static_cast<int>(c.Int("start_dim", 1))});
        }},
       {"gelu", MakePlain<Gelu>},
+      {"glu", MakePlain<Glu>},
       {"group_norm", MakeGroupNorm},
+      {"hardshrink", MakePlain<Hardshrink>},
+      {"hardsigmoid", MakePlain<Hardsigmoid>},
+      {"hardswish", MakePlain<Hardswish>},
       {"hardtanh", MakePlain<Hardtanh>},
       {"huber_loss", MakeLoss<HuberLoss>},
       {"identity", MakePlain<Identity>},
@@ -213,11 +235,22 @@ const std::map<std::string, Factory>& Factories() {
       {"layer_norm", MakeLayerNorm},
       {"leaky_relu", MakePlain<LeakyRelu>},
       {"linear", MakeLinear},
+      {"log_sigmoid", MakePlain<LogSigmoid>},
       {"log_softmax", MakePlain<LogSoftmax>},
       {"max_pool2d", MakePool<MaxPool2d>},
+      {"mish", MakePlain<Mish>},
       {"mse_loss", MakeLoss<MseLoss>},
       {"nll_loss", MakeNllLoss},
+      {"prelu", MakePrelu},
+      {"reflection_pad1d", MakePlain<ReflectionPad1d>},
+      {"reflection_pad2d", MakePlain<ReflectionPad2d>},
+      {"reflection_pad3d", MakePlain<ReflectionPad3d>},
       {"relu", MakePlain<Relu>},
+      {"relu6", MakePlain<Relu6>},
+      {"replication_pad1d", MakePlain<ReplicationPad1d>},
+      {"replication_pad2d", MakePlain<ReplicationPad2d>},
+      {"replication_pad3d", MakePlain<ReplicationPad3d>},
+      {"rms_norm", MakeRmsNorm},
       {"selu", MakePlain<Selu>},
       {"sigmoid", MakePlain<Sigmoid>},
       {"silu", MakePlain<Silu>},
@@ -225,7 +258,14 @@ const std::map<std::string, Factory>& Factories() {
       {"softmax", MakePlain<Softmax>},
       {"softmin", MakePlain<Softmin>},
       {"softplus", MakePlain<Softplus>},
+      {"softshrink", MakePlain<Softshrink>},
+      {"softsign", MakePlain<Softsign>},
       {"tanh", MakePlain<Tanh>},
+      {"tanhshrink", MakePlain<Tanhshrink>},
+      {"threshold", MakePlain<Threshold>},
+      {"zero_pad1d", MakePlain<ZeroPad1d>},
+      {"zero_pad2d", MakePlain<ZeroPad2d>},
+      {"zero_pad3d", MakePlain<ZeroPad3d>},
   };
   return *factories;
 }

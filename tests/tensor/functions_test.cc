@@ -217,5 +217,65 @@ TEST(FunctionsTest, LossesOfTwoTensors) {
                    sum);
 }
 
+TEST(FunctionsTest, FloatFunctionsTakeIntegersAsF32) {
+  for (Tensor (*f)(const Tensor&) :
+       {Tan, Asin, Acos,   Atan,    Sinh,       Cosh,     Asinh, Acosh,     Atanh, Log2,      Log10,
+        Erf, Sinc, Lgamma, Digamma, LogSigmoid, Softsign, Mish,  Hardswish, Relu6, Tanhshrink}) {
+    EXPECT_EQ(f(Integers({1})).dtype(), DType::kF32);
+  }
+  EXPECT_EQ(Atan2(Integers({1}), Integers({1})).dtype(), DType::kF32);
+  EXPECT_EQ(Logaddexp(Integers({1}), 1).dtype(), DType::kF32);
+  EXPECT_EQ(Lerp(Integers({1}), Integers({3}), 0.5).ToVector<double>(), (Doubles{2}));
+  EXPECT_EQ(Lerp(Numbers({1}).To(DType::kF64), Numbers({3}), 0.5).dtype(), DType::kF64);
+}
+
+TEST(FunctionsTest, NanToNumTakesTheEndsOfTheDType) {
+  const Tensor x = Numbers({kInfinity, -kInfinity});
+  EXPECT_EQ(NanToNum(x.To(DType::kF16)).ToVector<double>(), (Doubles{65504, -65504}));
+  EXPECT_EQ(NanToNum(x.To(DType::kBF16)).ToVector<double>(), (Doubles{0x1.fep127, -0x1.fep127}));
+  EXPECT_EQ(NanToNum(x.To(DType::kF64)).ToVector<double>()[0], std::numeric_limits<double>::max());
+  EXPECT_EQ(NanToNum(x, {.posinf = 1}).ToVector<double>()[0], 1);
+}
+
+TEST(FunctionsTest, AddNPromotesAllItsTensors) {
+  const Tensor y = AddN({Integers({1, 2}), Numbers({0.5, 0.25}), 1});
+  EXPECT_EQ(y.dtype(), DType::kF32);
+  EXPECT_EQ(y.ToVector<double>(), (Doubles{2.5, 3.25}));
+  EXPECT_EQ(testing::ErrorOf([] { AddN({}); }), "add_n: takes at least 1 tensors, got 0");
+}
+
+TEST(FunctionsTest, PreluWantsASlopeForEachChannel) {
+  const Tensor x = Numbers({-1, -1, -1, -1}).Reshape({2, 2});
+  EXPECT_EQ(Prelu(x, Numbers({2, 3})).ToVector<double>(), (Doubles{-2, -3, -2, -3}));
+  EXPECT_EQ(testing::ErrorOf([&] {
+              Prelu(x, Numbers({1, 2, 3}));
+            }),
+            "prelu: weight must have 1 element or 2, as dim 1 of x [2, 2], got [3]");
+  EXPECT_EQ(testing::ErrorOf([&] { Prelu(x, x); }),
+            "prelu: weight must have 1 element or 2, as dim 1 of x [2, 2], got [2, 2]");
+}
+
+TEST(FunctionsTest, ActivationsRefuseWhatTheyCannotDivide) {
+  const Tensor x = Numbers({1, 2, 3});
+  EXPECT_EQ(testing::ErrorOf([&] { Celu(x, 0); }), "celu: alpha must not be 0");
+  EXPECT_EQ(testing::ErrorOf([&] { Glu(x); }), "glu: x [3] must have an even size in dim -1");
+  EXPECT_EQ(testing::ErrorOf([&] { Glu(x, 1); }), "glu: dim 1 is outside [3]");
+}
+
+TEST(FunctionsTest, RmsNormAddsTheMachineEpsilonByDefault) {
+  const Tensor zero = Numbers({0, 1e-4}), want = Div(1e-4, Sqrt(Numbers({5e-9 + 0x1p-23})));
+  EXPECT_NEAR(RmsNorm(zero, {2}).ToVector<double>()[1], want.ToVector<double>()[0], 1e-7);
+  const Tensor wide = zero.To(DType::kF64);
+  EXPECT_NEAR(RmsNorm(wide, {2}).ToVector<double>()[1], std::sqrt(2.0), 1e-6);
+}
+
+TEST(FunctionsTest, DigammaSaysThatItHasNoSecondDerivative) {
+  const Tensor x = Numbers({1.5}).SetRequiresGrad();
+  const Tensor y = Digamma(x);
+  EXPECT_NEAR(Grad({y}, {x})[0].ToVector<double>()[0], 0.93480220054467931, 1e-6);
+  EXPECT_EQ(testing::ErrorOf([&] { Grad({Digamma(x)}, {x}, {.create_graph = true}); }),
+            "digamma: it has no second derivative: its gradient cannot be recorded");
+}
+
 }  // namespace
 }  // namespace firn

@@ -24,7 +24,6 @@
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/extremes.h"
-#include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/views.h"
 
 namespace firn {

@@ -22,7 +22,6 @@
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/power.h"
 #include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/split.h"
 
 namespace firn {

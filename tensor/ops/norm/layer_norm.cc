@@ -24,7 +24,6 @@
 #include "tensor/ops/elementwise/power.h"
 #include "tensor/ops/norm/norm_options.h"
 #include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/views.h"
 
 namespace firn {

@@ -1,0 +1,30 @@
+// One number stands for a pair in each dimension.
+
+#include "nn/padding.h"
+
+#include "absl/strings/str_cat.h"
+#include "device/inner.h"
+#include "device/status_macros.h"
+#include "tensor/apply.h"
+#include "tensor/error.h"
+
+namespace firn::nn {
+
+Tensor PadLast(const char* layer, const Tensor& x, int dims, const std::vector<int64_t>& padding,
+               const PadOptions& options) {
+  const std::string name = absl::StrCat("nn::", layer);
+  const auto sides = 2 * static_cast<size_t>(dims);
+  if (padding.size() != 1 && padding.size() != sides) {
+    RaiseStatus(InvalidArgument("padding must have 1 number or ", sides, ", got ", padding.size()),
+                name);
+  }
+  CheckDefined(x, name, "x");
+  if (x.rank() < dims) {
+    RaiseStatus(
+        InvalidArgument("x must have at least ", dims, " dimensions, got ", x.shape().ToString()),
+        name);
+  }
+  return Pad(x, padding.size() == 1 ? std::vector<int64_t>(sides, padding[0]) : padding, options);
+}
+
+}  // namespace firn::nn
