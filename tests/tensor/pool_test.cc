@@ -54,5 +54,67 @@ TEST(PoolTest, WindowsOfOnePixelHaveGradients) {
   EXPECT_EQ(x.grad().ToVector<double>(), (Doubles{10, 0, 20, 0, 0, 0}));
 }
 
+// Rows and planes of one pixel are what tells sequences, images and volumes apart.
+TEST(PoolTest, SequencesAndVolumesArePooledAsImages) {
+  const Tensor x = Randn({2, 3, 9});
+  const Tensor y = MaxPool1d(x, {.kernel = 3, .stride = 2, .padding = 1, .dilation = 2});
+  const Tensor image =
+      MaxPool2d(x.Unsqueeze(2),
+                {.kernel = {1, 3}, .stride = Sizes(1, 2), .padding = {0, 1}, .dilation = {1, 2}});
+  EXPECT_TRUE(y.Equals(image.Squeeze(2)));
+  EXPECT_TRUE(MaxPool1d(x, 3).Equals(MaxPool1d(x, {.kernel = 3})));
+
+  const Tensor volume = Randn({2, 3, 4, 6, 6});
+  const Tensor planes = MaxPool2d(volume.Reshape({6, 4, 6, 6}), 2).Reshape({2, 3, 4, 3, 3});
+  const Tensor pairs = planes.Reshape({2, 3, 2, 2, 3, 3}).Amax({3});
+  EXPECT_TRUE(MaxPool3d(volume, 2).Equals(pairs));
+  EXPECT_TRUE(MaxPool3d(volume, {.kernel = {1, 2, 2}}).Equals(planes));
+}
+
+TEST(PoolTest, IndicesSayWhereTheMaximaWere) {
+  const Tensor x = Randn({2, 3, 4, 6, 8});
+  const auto taken = [](const Tensor& from, const Tensor& indices) {
+    return from.Reshape({2, 3, -1}).Gather(2, indices.Reshape({2, 3, -1}));
+  };
+  const ValuesAndIndices volume = MaxPool3dWithIndices(x, {.kernel = 2});
+  EXPECT_TRUE(taken(x, volume.indices).Equals(volume.values.Reshape({2, 3, -1})));
+  const Tensor rows = x.Reshape({2, 3, -1});
+  const ValuesAndIndices row = MaxPool1dWithIndices(rows, {.kernel = 5});
+  EXPECT_TRUE(taken(rows, row.indices).Equals(row.values));
+  const ValuesAndIndices adaptive = AdaptiveMaxPool3dWithIndices(x, {3, 2, 5});
+  EXPECT_TRUE(taken(x, adaptive.indices).Equals(adaptive.values.Reshape({2, 3, -1})));
+  const Tensor images = x.Reshape({2, 3, 24, 8});
+  const ValuesAndIndices image = AdaptiveMaxPool2dWithIndices(images, {5, 3});
+  EXPECT_TRUE(taken(images, image.indices).Equals(image.values.Reshape({2, 3, -1})));
+  const ValuesAndIndices line = AdaptiveMaxPool1dWithIndices(rows, 7);
+  EXPECT_TRUE(taken(rows, line.indices).Equals(line.values));
+}
+
+TEST(PoolTest, AdaptiveMaximaOfSizeOneAreGlobalAndOfTheInputsSizeNone) {
+  const Tensor x = Randn({2, 3, 4, 5, 6});
+  EXPECT_TRUE(AdaptiveMaxPool3d(x, 1).Equals(x.Amax({2, 3, 4}, true)));
+  EXPECT_TRUE(AdaptiveMaxPool3d(x, {4, 5, 6}).Equals(x));
+  const Tensor images = x.Reshape({2, 3, 20, 6});
+  EXPECT_TRUE(AdaptiveMaxPool2d(images, 1).Equals(images.Amax({2, 3}, true)));
+  EXPECT_TRUE(AdaptiveMaxPool2d(images, {20, 6}).Equals(images));
+  const Tensor rows = x.Reshape({2, 3, 120});
+  EXPECT_TRUE(AdaptiveMaxPool1d(rows, 1).Equals(rows.Amax({2}, true)));
+  // Windows of 120 / 7: the first covers [0, 18), the second [17, 35).
+  const Tensor second = AdaptiveMaxPool1d(rows, 7)[{0, 0, 1}];
+  EXPECT_EQ(second.Item(), Tensor(rows[{0, 0, Range(17, 35)}]).Amax().Item());
+  EXPECT_EQ(AdaptiveMaxPool1d(rows[0], 7).shape(), Shape({3, 7}));  // without a batch
+}
+
+TEST(PoolTest, UnpoolingPutsMaximaBack) {
+  const Tensor x = FromVector<double>({1, 5, 2, 3, 4, 0, 7, 6}, {1, 1, 2, 4});
+  const ValuesAndIndices pooled = MaxPool2dWithIndices(x, {.kernel = 2});
+  const Tensor y = MaxUnpool2d(pooled.values, pooled.indices, {.kernel = 2});
+  EXPECT_EQ(y.shape(), x.shape());
+  EXPECT_EQ(y.ToVector<double>(), (Doubles{0, 5, 0, 0, 0, 0, 7, 0}));
+  const Tensor wide =
+      MaxUnpool2d(pooled.values, pooled.indices, {.kernel = 2, .output_size = Sizes(2, 5)});
+  EXPECT_EQ(wide.ToVector<double>(), (Doubles{0, 5, 0, 0, 0, 0, 7, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace firn

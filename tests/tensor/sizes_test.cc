@@ -28,6 +28,13 @@ TEST(SizesTest, SeveralFitOnlyTheirNumberOfDimensions) {
   EXPECT_EQ(two.volume(), 20);
 }
 
+TEST(SizesTest, EachIsOneNumberForSoManyDimensions) {
+  EXPECT_EQ(Sizes::Each(2, 7), Sizes(7, 7));
+  const Sizes three(1, 2, 3);
+  const absl::Span<const int64_t> numbers = three.span();
+  EXPECT_EQ(std::vector<int64_t>(numbers.begin(), numbers.end()), (std::vector<int64_t>{1, 2, 3}));
+}
+
 TEST(SizesTest, NoNumbersFitNothing) {
   const Sizes none;
   EXPECT_EQ(none.count(), 0);
