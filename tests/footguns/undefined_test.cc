@@ -263,7 +263,7 @@ TEST(UndefinedTest, AGraphWithNothingInItRuns) {
   EXPECT_TRUE(graph.Verify().ok());
   EXPECT_NE(DotText(graph), "");
   int operations = 0;
-  Visit(graph, [&](const OpView&) { ++operations; });
+  VisitOperations(graph, [&](const OpView&) { ++operations; });
   EXPECT_EQ(operations, 0);
   absl::StatusOr<StaticGraph> compiled = StaticGraph::Compile(std::move(graph));
   ASSERT_TRUE(compiled.ok()) << compiled.status();

@@ -272,8 +272,8 @@ TEST(FunctionsTest, RmsNormAddsTheMachineEpsilonByDefault) {
 TEST(FunctionsTest, DigammaSaysThatItHasNoSecondDerivative) {
   const Tensor x = Numbers({1.5}).SetRequiresGrad();
   const Tensor y = Digamma(x);
-  EXPECT_NEAR(Grad({y}, {x})[0].ToVector<double>()[0], 0.93480220054467931, 1e-6);
-  EXPECT_EQ(testing::ErrorOf([&] { Grad({Digamma(x)}, {x}, {.create_graph = true}); }),
+  EXPECT_NEAR(Grad(y, x).ToVector<double>()[0], 0.93480220054467931, 1e-6);
+  EXPECT_EQ(testing::ErrorOf([&] { Grad(Digamma(x), x, {.create_graph = true}); }),
             "digamma: it has no second derivative: its gradient cannot be recorded");
 }
 
