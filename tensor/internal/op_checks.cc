@@ -15,7 +15,6 @@ namespace {
 std::string Str(std::string_view text) { return std::string(text); }
 
 std::string WrongName(const OpDef& op, std::string_view stem) {
-  if (op.name.empty()) return "it has no name (OpDef::name)";
   if (op.name == stem) return "";
   return absl::StrCat("its name (OpDef::name) is ", Str(op.name), ", FIRN_REGISTER_OP says ",
                       Str(stem));

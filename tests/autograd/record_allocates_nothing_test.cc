@@ -29,7 +29,7 @@ TEST(RecordAllocatesNothingTest, OptionsAreKeptInPlace) {
       FIRN_CALL(Sum(x, 0)),
       FIRN_CALL(Mean(x, {0, -1}, true)),
       FIRN_CALL(Amax(x, 1)),
-      FIRN_CALL(Var(x, 1, 0)),
+      FIRN_CALL(Amin(x, {0, 2})),
       FIRN_CALL(Norm(x, 3, 1)),
       FIRN_CALL(Logsumexp(x, {0, 1})),
       FIRN_CALL(Squeeze(x, 1)),

@@ -31,13 +31,15 @@ def write_cases(folder, parts, wanted=lambda name: True):
 
 def declared_operations():
     """A function that tells whether tensor/ops has the operation or the function of that name."""
-    texts = []
-    for path in glob.glob(os.path.join(HERE, "..", "..", "tensor", "ops", "*", "*.*")):
-        with open(path, encoding="utf-8") as file:
-            texts.append(file.read())
-    found = re.findall(r"^(?:inline )?[\w:<>]+ ([A-Z]\w*)\(|^FIRN_REGISTER_OP\((\w+)\)",
-                       "\n".join(texts), re.MULTILINE)
-    functions, operations = map(set, zip(*found))
+    def found(pattern, files):
+        names = set()
+        for path in glob.glob(os.path.join(HERE, "..", "..", "tensor", "ops", "*", files)):
+            with open(path, encoding="utf-8") as file:
+                names.update(re.findall(pattern, file.read(), re.MULTILINE))
+        return names
+
+    functions = found(r"^(?:inline )?[\w:<>]+ ([A-Z]\w*)\(", "*.h")
+    operations = found(r"^FIRN_REGISTER_OP\((\w+)\)", "*.cc")
     return lambda name: (name in operations or
                          "".join(map(str.capitalize, name.split("_"))) in functions)
 

@@ -17,14 +17,14 @@ TEST(PaddingTest, RefusesWhatIsNeitherOneNumberNorAPairForEachDimension) {
   ZeroPad2d layer({.padding = {1, 2}});
   const Tensor x = Ones({1, 2, 3, 3});
   EXPECT_EQ(testing::ErrorOf([&] { layer(x); }),
-            "nn::ZeroPad2d: padding must have 1 number or 4, got 2");
+            "nn::ZeroPad2d at zero_pad2d: padding must have 1 number or 4, got 2");
 }
 
 TEST(PaddingTest, RefusesTensorsOfFewerDimensions) {
   ReflectionPad3d layer({.padding = {1}});
   const Tensor x = Ones({3, 3});
   EXPECT_EQ(testing::ErrorOf([&] { layer(x); }),
-            "nn::ReflectionPad3d: x must have at least 3 dimensions, got [3, 3]");
+            "nn::ReflectionPad3d at reflection_pad3d: x must have at least 3 dimensions, got [3, 3]");
 }
 
 TEST(PaddingTest, WorksOnAnyNumberOfDimensionsBeforeThosePadded) {

@@ -103,16 +103,34 @@ StateDict CallConvTranspose(Args& a) {
                       .dilation = Size(a, "dilation", 1)}));
 }
 
-StateDict CallMaxPool2d(Args& a) {
-  const MaxPool2dOptions options = {.kernel = Size(a, "kernel", 1),
-                                    .stride = Stride(a),
-                                    .padding = Size(a, "padding", 0),
-                                    .dilation = Size(a, "dilation", 1),
-                                    .ceil_mode = a.Flag("ceil_mode", false)};
-  if (!a.Flag("return_indices", false)) return Y(MaxPool2d(a["x"], options));
-  const ValuesAndIndices both = MaxPool2dWithIndices(a["x"], options);
-  // Ours are i32: positions in one image.
+template <Tensor (*Pool)(const Tensor&, const MaxPoolOptions&),
+          ValuesAndIndices (*PoolWithIndices)(const Tensor&, const MaxPoolOptions&)>
+StateDict CallMaxPool(Args& a) {
+  const MaxPoolOptions options = {.kernel = Size(a, "kernel", 1),
+                                  .stride = Stride(a),
+                                  .padding = Size(a, "padding", 0),
+                                  .dilation = Size(a, "dilation", 1),
+                                  .ceil_mode = a.Flag("ceil_mode", false)};
+  if (!a.Flag("return_indices", false)) return Y(Pool(a["x"], options));
+  const ValuesAndIndices both = PoolWithIndices(a["x"], options);
   return {{"y", both.values}, {"indices", Cast(both.indices, DType::kI64)}};
+}
+
+template <Tensor (*Pool)(const Tensor&, const Sizes&),
+          ValuesAndIndices (*PoolWithIndices)(const Tensor&, const Sizes&)>
+StateDict CallAdaptiveMaxPool(Args& a) {
+  const Sizes size = Size(a, "output_size", 1);
+  if (!a.Flag("return_indices", false)) return Y(Pool(a["x"], size));
+  const ValuesAndIndices both = PoolWithIndices(a["x"], size);
+  return {{"y", both.values}, {"indices", Cast(both.indices, DType::kI64)}};
+}
+
+StateDict CallMaxUnpool2d(Args& a) {
+  std::optional<Sizes> output_size;
+  if (a.Has("output_size")) output_size = Size(a, "output_size", 1);
+  return Y(MaxUnpool2d(
+      a["x"], a["indices"],
+      {.kernel = Size(a, "kernel", 1), .stride = Stride(a), .output_size = output_size}));
 }
 
 StateDict CallBatchNorm(Args& a) {
@@ -352,7 +370,13 @@ std::map<std::string, GoldenFunction> Images() {
       {"conv_transpose1d", CallConvTranspose<ConvTranspose1d>},
       {"conv_transpose2d", CallConvTranspose<ConvTranspose2d>},
       {"conv_transpose3d", CallConvTranspose<ConvTranspose3d>},
-      {"max_pool2d", CallMaxPool2d},
+      {"max_pool1d", CallMaxPool<MaxPool1d, MaxPool1dWithIndices>},
+      {"max_pool2d", CallMaxPool<MaxPool2d, MaxPool2dWithIndices>},
+      {"max_pool3d", CallMaxPool<MaxPool3d, MaxPool3dWithIndices>},
+      {"adaptive_max_pool1d", CallAdaptiveMaxPool<AdaptiveMaxPool1d, AdaptiveMaxPool1dWithIndices>},
+      {"adaptive_max_pool2d", CallAdaptiveMaxPool<AdaptiveMaxPool2d, AdaptiveMaxPool2dWithIndices>},
+      {"adaptive_max_pool3d", CallAdaptiveMaxPool<AdaptiveMaxPool3d, AdaptiveMaxPool3dWithIndices>},
+      {"max_unpool2d", CallMaxUnpool2d},
       {"avg_pool2d",
        [](Args& a) {
          return Y(AvgPool2d(a["x"], {.kernel = Size(a, "kernel", 1),

@@ -257,4 +257,51 @@ def add_rms_norm(v):
     v.case("rms_norm", "plain", norm, {"normalized_shape": [4], "eps": 1e-6}, x=v.values(3, 4))
 
 
-PARTS = (add_products, add_convolution, add_pooling, add_normalisation, add_channels, add_rms_norm)
+def add_pooling_of_other_ranks(v):
+    def of(function):
+        def pool(x, size, return_indices=False, **options):
+            result = function(x, size, return_indices=return_indices, **options)
+            return dict(zip(("y", "indices"), result)) if return_indices else result
+        return pool
+
+    def max_pool(op, name, shape, kernel, **attrs):
+        v.case(op, name, lambda x, kernel, **options: of(getattr(F, op))(x, kernel, **options),
+               {"kernel": kernel, **attrs}, x=v.values(*shape))
+
+    max_pool("max_pool1d", "plain", (2, 3, 7), [2])
+    max_pool("max_pool1d", "options", (1, 2, 9), [3], stride=[2], padding=[1], dilation=[2],
+             ceil_mode=True)
+    max_pool("max_pool1d", "indices", (1, 2, 6), [2], stride=[1], return_indices=True)
+    max_pool("max_pool1d", "unbatched", (2, 5), [2])
+    max_pool("max_pool2d", "unbatched", (2, 4, 5), [2, 2])
+    max_pool("max_pool3d", "plain", (1, 2, 4, 4, 2), [2, 2, 2])
+    max_pool("max_pool3d", "options", (1, 1, 5, 4, 6), [2, 3, 2], stride=[2, 1, 2],
+             padding=[1, 1, 0], dilation=[1, 1, 2], ceil_mode=True)
+    max_pool("max_pool3d", "indices", (1, 2, 2, 3, 4), [2, 2, 2], return_indices=True)
+    max_pool("max_pool3d", "unbatched", (1, 2, 2, 4), [2, 2, 2])
+    for op, name, shape, size in (("adaptive_max_pool1d", "overlapping", (2, 2, 7), [3]),
+                                  ("adaptive_max_pool1d", "unbatched", (2, 5), [2]),
+                                  ("adaptive_max_pool2d", "one", (2, 2, 3, 4), [1, 1]),
+                                  ("adaptive_max_pool2d", "overlapping", (1, 1, 5, 7), [3, 4]),
+                                  ("adaptive_max_pool3d", "overlapping", (1, 2, 3, 4, 5),
+                                   [2, 2, 3])):
+        for indices in (False, True):
+            v.case(op, name + "_indices" * indices,
+                   lambda x, output_size, op=op, **options: of(getattr(F, op))(
+                       x, output_size, **options),
+                   {"output_size": size, **({"return_indices": True} if indices else {})},
+                   x=v.values(*shape))
+    for name, shape, attrs in (("plain", (1, 2, 4, 4), {"kernel": [2, 2]}),
+                               ("strides", (2, 1, 5, 5), {"kernel": [3, 2], "stride": [2, 3]}),
+                               ("output_size", (1, 1, 5, 4), {"kernel": [2, 2],
+                                                              "output_size": [5, 4]}),
+                               ("unbatched", (2, 4, 4), {"kernel": [2, 2]})):
+        pooled, indices = F.max_pool2d(v.values(*shape), attrs["kernel"], attrs.get("stride"),
+                                       return_indices=True)
+        v.case("max_unpool2d", name,
+               lambda x, indices, kernel, **options: F.max_unpool2d(x, indices, kernel, **options),
+               attrs, x=pooled, indices=indices)
+
+
+PARTS = (add_products, add_convolution, add_pooling, add_normalisation, add_channels, add_rms_norm,
+         add_pooling_of_other_ranks)

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "autograd/graph/passes/channel_source.h"
+#include "autograd/graph/passes/channel_source.h"
 #include "nn/batch_norm.h"
 #include "nn/conv.h"
 #include "nn/linear.h"
