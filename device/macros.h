@@ -11,5 +11,11 @@
 
 #define FIRN_ALWAYS_INLINE inline __attribute__((always_inline))
 #define FIRN_NOINLINE __attribute__((noinline))
+// ... nor copied for calls with constant arguments: every call runs the same instructions.
+#if defined(__clang__)
+#define FIRN_ONE_COPY __attribute__((noinline))
+#else
+#define FIRN_ONE_COPY __attribute__((noinline, noclone))
+#endif
 
 #endif  // FIRN_DEVICE_MACROS_H_

@@ -201,9 +201,10 @@ Kernel LoopKernel() {
 }
 
 template <ConvPass kPass>
-std::vector<Kernel> KernelsOf() {
-  std::vector<Kernel> kernels = {WinogradKernel<kPass>()};
-  if (kPass == kWeight) kernels.push_back(FirstLayerKernel());
+std::vector<Kernel> KernelsOf(int dims) {
+  std::vector<Kernel> kernels;
+  if (dims == 2) kernels.push_back(WinogradKernel<kPass>());
+  if (dims == 2 && kPass == kWeight) kernels.push_back(FirstLayerKernel());
   kernels.push_back(OneDnnKernel<kPass>());
   kernels.push_back(LoopKernel<kPass>());
   return kernels;
@@ -211,9 +212,9 @@ std::vector<Kernel> KernelsOf() {
 
 }  // namespace
 
-std::vector<Kernel> ConvKernels(ConvPass pass) {
-  if (pass == kForward) return KernelsOf<kForward>();
-  return pass == kData ? KernelsOf<kData>() : KernelsOf<kWeight>();
+std::vector<Kernel> ConvKernels(ConvPass pass, int dims) {
+  if (pass == kForward) return KernelsOf<kForward>(dims);
+  return pass == kData ? KernelsOf<kData>(dims) : KernelsOf<kWeight>(dims);
 }
 
 }  // namespace firn::cpu

@@ -11,7 +11,7 @@ namespace firn::cpu {
 // The CPU kernels of conv2d (kForward: x, weight, bias -> y), conv_transpose2d (kBackwardData:
 // y, weight -> x) and conv2d_weight_grad (kBackwardWeight: x, y -> weight), in order of preference:
 // Winograd where it wins, a loop for the first layer's weights, oneDNN, the definition.
-std::vector<Kernel> ConvKernels(ConvPass pass);
+std::vector<Kernel> ConvKernels(ConvPass pass, int dims);
 
 }  // namespace firn::cpu
 

@@ -89,8 +89,10 @@ void RowOf(const F& f, Out* out, std::tuple<const In*...> in, unsigned moving, i
    ...);
 }
 
+// One copy of it serves every way to a row, so that all give the same bits, signs of NaN included.
 template <class F, class Out, class... In>
-void AnyRow(const void* functor, void* to, const void* const* from, unsigned moving, int64_t n) {
+FIRN_ONE_COPY void AnyRow(const void* functor, void* to, const void* const* from, unsigned moving,
+                          int64_t n) {
   const auto in = [&]<size_t... I>(std::index_sequence<I...>) {
     return std::tuple<const In*...>(static_cast<const In*>(from[I])...);
   }

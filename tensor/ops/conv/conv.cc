@@ -61,7 +61,7 @@ void GradConv(GradContext& g) {
 
 // The definition of the convolution, then the activation where the result lies.
 absl::Status RunActivated(KernelContext& k) {
-  static const Kernel convolution = cpu::ConvKernels(ConvPass::kForward).back();
+  static const Kernel convolution = cpu::ConvKernels(ConvPass::kForward, 2).back();
   const auto& a = k.attrs<ConvActAttrs>();
   KernelContext inner(k.operands_in(), k.operands_out(), a.conv, nullptr);
   FIRN_RETURN_IF_ERROR(convolution.run(inner));
@@ -94,7 +94,7 @@ OpDef ConvOp(int dims, std::string_view doc) {
       .infer = InferConv,
       .grad = GradConv,
       .saves = {Saved::Input(0), Saved::Input(1)},
-      .kernels = cpu::ConvKernels(ConvPass::kForward),
+      .kernels = cpu::ConvKernels(ConvPass::kForward, dims),
   };
 }
 
@@ -152,7 +152,7 @@ OpDef WeightGradOp(int dims, std::string_view doc) {
       .infer = InferWeightGrad,
       .grad = GradWeightGrad,
       .saves = {Saved::Input(0), Saved::Input(1)},
-      .kernels = cpu::ConvKernels(ConvPass::kBackwardWeight),
+      .kernels = cpu::ConvKernels(ConvPass::kBackwardWeight, dims),
   };
 }
 

@@ -45,7 +45,7 @@ OpDef TransposeOp(int dims, std::string_view doc) {
       .infer = Infer,
       .grad = Grad,
       .saves = {Saved::Input(0), Saved::Input(1)},
-      .kernels = cpu::ConvKernels(ConvPass::kBackwardData),
+      .kernels = cpu::ConvKernels(ConvPass::kBackwardData, dims),
   };
 }
 
