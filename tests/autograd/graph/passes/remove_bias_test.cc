@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "autograd/graph/passes/channel_source.h"
-#include "autograd/graph/passes/channel_source.h"
 #include "nn/batch_norm.h"
 #include "nn/conv.h"
 #include "nn/linear.h"
