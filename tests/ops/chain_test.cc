@@ -15,7 +15,7 @@ namespace {
 
 // Elementwise kernels that join no chain, and why.
 const std::set<std::string> kWithoutSource = {
-    "clone",  // a copy of bytes, which no functor does
+    "add_n",  // takes any number of inputs, a functor a fixed one
 };
 
 class ChainTest : public ::testing::Test {
@@ -43,7 +43,8 @@ TEST_F(ChainTest, NvrtcCompilesEveryOperation) {
       failure = internal::CompileCuda(source->source, 90, 12, &code);
     }
     if (failure.starts_with("no NVRTC")) GTEST_SKIP() << failure;
-    ASSERT_EQ(failure, "") << source->source.text;
+    EXPECT_EQ(failure, "") << source->source.text;
+    if (!failure.empty()) continue;
     EXPECT_TRUE(code.starts_with("\177ELF"));
     for (const auto& step : chain.program->steps) compiled.emplace(step.op->name);
   }

@@ -18,9 +18,12 @@ struct IsinfFn : IsinfAttrs {
   using Attrs = IsinfAttrs;
   template <class T>
   FIRN_HOST_DEVICE bool operator()(T x) const {
-    if constexpr (std::is_integral_v<T>) return false;
-    constexpr T kInfinity = std::numeric_limits<T>::infinity();
-    return (positive & (x == kInfinity)) | (negative & (x == -kInfinity));
+    if constexpr (std::is_integral_v<T>) {
+      return false;
+    } else {
+      constexpr T kInfinity = std::numeric_limits<T>::infinity();
+      return (positive & (x == kInfinity)) | (negative & (x == -kInfinity));
+    }
   }
 };
 

@@ -13,9 +13,17 @@
 namespace firn::max_unpool_cuda {
 namespace {
 
-constexpr cuda::IndexSite kGradSite = {"max_pool_grad", "indices"};
-constexpr cuda::IndexSite kGatherSite = {"max_pool_gather", "indices"};
+// By the number of spatial dimensions.
+constexpr cuda::IndexSite kGradSites[] = {
+    {"max_pool1d_grad", "indices"}, {"max_pool2d_grad", "indices"}, {"max_pool3d_grad", "indices"}};
+constexpr cuda::IndexSite kGatherSites[] = {{"max_pool1d_gather", "indices"},
+                                            {"max_pool2d_gather", "indices"},
+                                            {"max_pool3d_gather", "indices"}};
 constexpr cuda::IndexSite kPutSite = {"max_unpool2d", "indices"};
+
+const cuda::IndexSite& SiteOf(const cuda::IndexSite (&sites)[3], const KernelContext& k) {
+  return sites[k.in_spec(0).shape.rank() - 3];
+}
 
 int64_t PixelsOf(const TensorSpec& s) { return ImageOf(s.shape).volume(); }
 
@@ -107,7 +115,7 @@ absl::Status Scatter(KernelContext& k, const cuda::IndexFaults& faults) {
 }
 
 absl::Status RunAdd(KernelContext& k) {
-  const cuda::IndexFaults faults(k, kGradSite);
+  const cuda::IndexFaults faults(k, SiteOf(kGradSites, k));
   const PoolAttrs& a = k.attrs<PoolAttrs>();
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) -> absl::Status {
@@ -156,9 +164,9 @@ absl::Status RunGather(KernelContext& k) {
   const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
-      const GatherBody<T, I> body = {k.in<T>(0), k.in<I>(1),
-                                     k.out<T>(), pixels,
-                                     lanes,      {cuda::IndexFaults(k, kGatherSite), 0, image}};
+      const GatherBody<T, I> body = {
+          k.in<T>(0), k.in<I>(1), k.out<T>(),
+          pixels,     lanes,      {cuda::IndexFaults(k, SiteOf(kGatherSites, k)), 0, image}};
       return cuda::ForEach(k, k.out_spec().num_elements(), body);
     });
   });

@@ -87,7 +87,8 @@ FIRN_REGISTER_SAMPLES(max_pool3d_grad) {
   s.Reference(Added);
   s.Add("scatter", {Normal({2, 2, 2, 1, 3}), Integers({2, 2, 2, 1, 3}, 0, 24)},
         PoolAttrs{.kernel = 0, .image = {2, 3, 4}});
-  s.Add("windows", {Normal({1, 1, 1, 2, 2}), Indices32({13, 3, 20, 23}, {1, 1, 1, 2, 2})},
+  s.Add("windows",
+        {Normal({2, 1, 1, 2, 2}), Indices32({13, 3, 20, 23, 13, 3, 20, 23}, {2, 1, 1, 2, 2})},
         PoolAttrs{.kernel = {2, 2, 2}, .stride = {2, 1, 2}, .image = {2, 3, 4}});
   s.AddError("index", {Normal({1, 1, 1, 1, 1}), Indices32({24}, {1, 1, 1, 1, 1})},
              PoolAttrs{.kernel = 0, .image = {2, 3, 4}},

@@ -168,6 +168,25 @@ constexpr T&& move(T& x) {
   return static_cast<T&&>(x);
 }
 
+// --- Of <vector> and <optional>, what declarations need ---
+
+template <class T>
+class vector;
+
+template <class T>
+class optional {
+ public:
+  constexpr optional() = default;
+  constexpr optional(const T& value) : value_(value), there_(true) {}
+  constexpr bool has_value() const { return there_; }
+  constexpr const T& operator*() const { return value_; }
+  constexpr T value_or(T other) const { return there_ ? value_ : other; }
+
+ private:
+  T value_{};
+  bool there_ = false;
+};
+
 }  // namespace std
 
 // What operations' headers name beside their attributes.
