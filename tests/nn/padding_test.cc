@@ -23,8 +23,9 @@ TEST(PaddingTest, RefusesWhatIsNeitherOneNumberNorAPairForEachDimension) {
 TEST(PaddingTest, RefusesTensorsOfFewerDimensions) {
   ReflectionPad3d layer({.padding = {1}});
   const Tensor x = Ones({3, 3});
-  EXPECT_EQ(testing::ErrorOf([&] { layer(x); }),
-            "nn::ReflectionPad3d at reflection_pad3d: x must have at least 3 dimensions, got [3, 3]");
+  EXPECT_EQ(
+      testing::ErrorOf([&] { layer(x); }),
+      "nn::ReflectionPad3d at reflection_pad3d: x must have at least 3 dimensions, got [3, 3]");
 }
 
 TEST(PaddingTest, WorksOnAnyNumberOfDimensionsBeforeThosePadded) {
