@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "autograd/tape/node.h"
 #include "device/status_macros.h"
@@ -17,6 +18,8 @@ namespace firn {
 using autograd::Edge;
 using autograd::RaiseInBackward;
 using autograd::SavedTensor;
+
+void FunctionContext::Save(std::vector<Tensor> tensors) { to_save_ = std::move(tensors); }
 
 const Tensor& FunctionContext::saved(size_t i) const {
   if (i >= saved_.size()) {

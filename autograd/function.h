@@ -40,7 +40,7 @@ class FunctionContext {
   // for changes in place. Others are values: Backward may read them, but asking for derivatives of
   // it (create_graph) throws, because the path from them to the arguments is not recorded.
   // In Forward only; a second call replaces the first.
-  void Save(std::vector<Tensor> tensors) { to_save_ = std::move(tensors); }
+  void Save(std::vector<Tensor> tensors);
   // The i-th of them. Throws when there is none, or when it was changed or freed since.
   const Tensor& saved(size_t i) const;
 

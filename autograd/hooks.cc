@@ -3,6 +3,7 @@
 #include "autograd/hooks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "device/inner.h"
 #include "device/status_macros.h"
@@ -10,6 +11,12 @@
 #include "tensor/grad_meta.h"
 
 namespace firn {
+
+HookHandle::HookHandle(std::weak_ptr<bool> active) : active_(std::move(active)) {}
+
+void HookHandle::Remove() {
+  if (const std::shared_ptr<bool> active = active_.lock()) *active = false;
+}
 
 HookHandle RegisterHook(const Tensor& tensor, GradHook hook) {
   if (!tensor.requires_grad()) {

@@ -2,7 +2,6 @@
 #define FIRN_AUTOGRAD_HOOKS_H_
 
 #include <memory>
-#include <utility>
 
 #include "tensor/tensor.h"
 
@@ -14,11 +13,9 @@ class HookHandle {
  public:
   HookHandle() = default;
   // `active` is the flag that whoever runs the hook looks at.
-  explicit HookHandle(std::weak_ptr<bool> active) : active_(std::move(active)) {}
+  explicit HookHandle(std::weak_ptr<bool> active);
   // The hook is not called again. Does nothing the second time. A hook may remove itself.
-  void Remove() {
-    if (const std::shared_ptr<bool> active = active_.lock()) *active = false;
-  }
+  void Remove();
 
  private:
   std::weak_ptr<bool> active_;

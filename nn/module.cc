@@ -93,12 +93,12 @@ const std::string* Module::MakePath() const {
     path = absl::StrCat(m->name(), ".", path);
   }
   const std::string* interned = PathScope::Intern(path);
-  path_.store(interned, std::memory_order_release);
+  __atomic_store_n(&path_, interned, __ATOMIC_RELEASE);
   return interned;
 }
 
 void Module::ForgetPaths() {
-  VisitModules([](Module& m) { m.path_.store(nullptr, std::memory_order_release); });
+  VisitModules([](Module& m) { __atomic_store_n(&m.path_, nullptr, __ATOMIC_RELEASE); });
 }
 
 void Module::SetName(std::string name) {
@@ -352,6 +352,18 @@ void Module::To(DType dtype) {
     RaiseStatus(InvalidArgument("parameters must be floating, not ", DTypeName(dtype)), "to");
   }
   ConvertAll(Slots(), std::nullopt, dtype);
+}
+
+HookHandle Module::RegisterForwardPreHook(ForwardPreHook hook) {
+  return hooks().pre.Add(std::move(hook));
+}
+
+HookHandle Module::RegisterForwardHook(ForwardHook hook) {
+  return hooks().post.Add(std::move(hook));
+}
+
+HookHandle Module::RegisterBackwardHook(BackwardHook hook) {
+  return hooks().backward.Add(std::move(hook));
 }
 
 Hooks& Module::hooks() {

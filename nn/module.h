@@ -1,7 +1,6 @@
 #ifndef FIRN_NN_MODULE_H_
 #define FIRN_NN_MODULE_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -163,13 +162,9 @@ class Module {
   // --- Hooks
 
   // They run at every call of a Layer; see nn/hooks.h.
-  HookHandle RegisterForwardPreHook(ForwardPreHook hook) {
-    return hooks().pre.Add(std::move(hook));
-  }
-  HookHandle RegisterForwardHook(ForwardHook hook) { return hooks().post.Add(std::move(hook)); }
-  HookHandle RegisterBackwardHook(BackwardHook hook) {
-    return hooks().backward.Add(std::move(hook));
-  }
+  HookHandle RegisterForwardPreHook(ForwardPreHook hook);
+  HookHandle RegisterForwardHook(ForwardHook hook);
+  HookHandle RegisterBackwardHook(BackwardHook hook);
 
   // Multiply-adds of one call with these shapes, for nn::Summary; 0 where the work is no product of
   // matrices.
@@ -226,7 +221,7 @@ class Module {
 
   bool has_hooks() const { return hooks_ != nullptr && !hooks_->empty(); }
   const std::string* interned_path() const {
-    const std::string* p = path_.load(std::memory_order_acquire);
+    const std::string* p = __atomic_load_n(&path_, __ATOMIC_ACQUIRE);
     return p != nullptr ? p : MakePath();
   }
   Hooks& hooks();
@@ -295,7 +290,7 @@ class Module {
   std::vector<std::unique_ptr<Module>> children_;
   std::vector<std::unique_ptr<TensorSlot>> slots_;  // references to them are handed out
   std::unique_ptr<Hooks> hooks_;
-  mutable std::atomic<const std::string*> path_{nullptr};
+  mutable const std::string* path_ = nullptr;  // read and written as one word by several threads
 };
 
 // While a layer computes: its path stands in error messages, and the modules that it calls must

@@ -3,6 +3,8 @@
 
 #include "nn/sequential.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
@@ -32,6 +34,9 @@ LayerSpec::LayerSpec(ModuleFactory factory) {
     return made;
   };
 }
+
+LayerSpec::LayerSpec(std::string name, LayerSpec unnamed)
+    : name_(std::move(name)), factory_(std::move(unnamed.factory_)) {}
 
 ModuleFactory LayerSpec::OfFunction(std::function<Tensor(const Tensor&)> function) {
   if (!function) RaiseStatus(InvalidArgument("the function of a layer is empty"), "LayerSpec");

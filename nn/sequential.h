@@ -33,8 +33,7 @@ class LayerSpec {
                   "a Sequential makes its layers itself: "
                   "write nn::New<nn::Linear>({.out = 10}), not nn::Linear({.out = 10})");
   }
-  LayerSpec(std::string name, LayerSpec unnamed)
-      : name_(std::move(name)), factory_(std::move(unnamed.factory_)) {}
+  LayerSpec(std::string name, LayerSpec unnamed);
 
   const std::string& name() const { return name_; }  // "" for the position
   const ModuleFactory& factory() const { return factory_; }

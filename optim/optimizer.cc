@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
@@ -23,6 +24,7 @@
 
 namespace firn::optim {
 
+ParameterList::ParameterList(std::vector<NamedTensor> named) : named_(std::move(named)) {}
 ParameterList::ParameterList(const std::vector<Tensor>& tensors) : numbered_(true) {
   for (const Tensor& t : tensors) named_.push_back({absl::StrCat(named_.size()), t});
 }

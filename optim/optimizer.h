@@ -21,8 +21,8 @@ namespace firn::optim {
 class ParameterList {
  public:
   ParameterList() = default;
-  ParameterList(std::vector<NamedTensor> named) : named_(std::move(named)) {}  // NOLINT: implicit
-  ParameterList(const std::vector<Tensor>& tensors);                           // NOLINT: implicit
+  ParameterList(std::vector<NamedTensor> named);      // NOLINT: implicit
+  ParameterList(const std::vector<Tensor>& tensors);  // NOLINT: implicit
   ParameterList(std::initializer_list<NamedTensor> named);
   ParameterList(std::initializer_list<Tensor> tensors);
 

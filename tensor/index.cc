@@ -224,6 +224,9 @@ IndexedTensor Tensor::operator[](std::initializer_list<TensorIndex> indices) con
 }
 IndexedTensor Tensor::operator[](const TensorIndex& index) const { return (*this)[{index}]; }
 
+IndexedTensor::IndexedTensor(Tensor value, std::shared_ptr<const internal::IndexTarget> target)
+    : Tensor(std::move(value)), target_(std::move(target)) {}
+
 void IndexedTensor::operator=(const Tensor& value) && { target_->Set(value); }
 void IndexedTensor::operator+=(const Tensor& value) && { target_->Set(Add(*this, value)); }
 void IndexedTensor::operator-=(const Tensor& value) && { target_->Set(Add(*this, value, -1)); }

@@ -106,8 +106,7 @@ class IndexedTensor : public Tensor {
 
  private:
   friend class Tensor;
-  IndexedTensor(Tensor value, std::shared_ptr<const inner::internal::IndexTarget> target)
-      : Tensor(std::move(value)), target_(std::move(target)) {}
+  IndexedTensor(Tensor value, std::shared_ptr<const inner::internal::IndexTarget> target);
 
   std::shared_ptr<const inner::internal::IndexTarget> target_;  // shared by copies, which is rare
 };

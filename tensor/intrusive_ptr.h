@@ -1,33 +1,34 @@
 #ifndef FIRN_TENSOR_INTRUSIVE_PTR_H_
 #define FIRN_TENSOR_INTRUSIVE_PTR_H_
 
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace firn::inner {
 
 // Base of objects that count their own references. Counting is atomic, so handles may be copied and
-// dropped on any thread; the object itself is as thread-safe as its class says.
+// dropped on any thread; the object itself is as thread-safe as its class says. By the compiler's
+// builtins: <atomic> is long, and every source that includes firn.h would read it.
 class RefCounted {
  public:
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
-  void AddRef() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void AddRef() const noexcept { __atomic_fetch_add(&count_, 1, __ATOMIC_RELAXED); }
   // True when this was the last reference. The sole owner skips the locked decrement: nobody else
   // can be copying a handle that only we hold.
   bool DropRef() const noexcept {
-    return count_.load(std::memory_order_acquire) == 1 ||
-           count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    return __atomic_load_n(&count_, __ATOMIC_ACQUIRE) == 1 ||
+           __atomic_fetch_sub(&count_, 1, __ATOMIC_ACQ_REL) == 1;
   }
-  uint32_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  uint32_t use_count() const noexcept { return __atomic_load_n(&count_, __ATOMIC_RELAXED); }
 
  protected:
   ~RefCounted() = default;
 
  private:
-  mutable std::atomic<uint32_t> count_{1};
+  mutable uint32_t count_ = 1;
 };
 
 // How the last reference is disposed of; a class specialises it by a static `Destroy(T*)`.

@@ -1,11 +1,49 @@
-// The errors of the template, so that its header needs none of what makes a message.
+// What of the template does not depend on its values: the look-up by name, and the errors.
 
 #include "tensor/state_dict.h"
+
+#include <unordered_map>
 
 #include "device/status_macros.h"
 #include "tensor/error.h"
 
 namespace firn::inner::internal {
+namespace {
+
+struct Hash {
+  using is_transparent = void;
+  size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+};
+
+}  // namespace
+
+struct NameIndex::Map : std::unordered_map<std::string, size_t, Hash, std::equal_to<>> {};
+
+NameIndex::NameIndex() = default;
+NameIndex::NameIndex(const NameIndex& other)
+    : map_(other.map_ == nullptr ? nullptr : std::make_unique<Map>(*other.map_)) {}
+NameIndex::NameIndex(NameIndex&&) noexcept = default;
+NameIndex& NameIndex::operator=(NameIndex other) noexcept {
+  map_.swap(other.map_);
+  return *this;
+}
+NameIndex::~NameIndex() = default;
+
+size_t NameIndex::Find(std::string_view name) const {
+  if (map_ == nullptr) return kNone;
+  const auto it = map_->find(name);
+  return it == map_->end() ? kNone : it->second;
+}
+
+bool NameIndex::Insert(const std::string& name, size_t at) {
+  if (map_ == nullptr) map_ = std::make_unique<Map>();
+  return map_->emplace(name, at).second;
+}
+
+void NameIndex::Erase(std::string_view name, size_t at) {
+  map_->erase(map_->find(name));
+  for (auto& [unused, position] : *map_) position -= position > at ? 1 : 0;
+}
 
 void RaiseNoEntry(std::string_view name) {
   RaiseStatus(NotFound("no entry named ", name), "look-up");

@@ -4,10 +4,10 @@
 // Named tensors in a fixed order: what modules and optimizers give out to be saved, and take back.
 
 #include <cstddef>
-#include <functional>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +18,29 @@ namespace firn {
 namespace inner::internal {
 [[noreturn]] void RaiseNoEntry(std::string_view name);
 [[noreturn]] void RaiseNameTaken(std::string_view name);
+
+// Where the entries of a map stand, by their names. One that was moved from is empty.
+class NameIndex {
+ public:
+  static constexpr size_t kNone = ~size_t{0};
+
+  NameIndex();
+  NameIndex(const NameIndex& other);
+  NameIndex(NameIndex&& other) noexcept;
+  NameIndex& operator=(NameIndex other) noexcept;
+  ~NameIndex();
+
+  // kNone when there is no such name.
+  size_t Find(std::string_view name) const;
+  // Whether the name was not there, and now is.
+  bool Insert(const std::string& name, size_t at);
+  // Entries behind the one at `at`, which is `name`, move up.
+  void Erase(std::string_view name, size_t at);
+
+ private:
+  struct Map;
+  std::unique_ptr<Map> map_;  // null: empty. Kept out of what every program compiles
+};
 }  // namespace inner::internal
 
 // A map from names to values that is walked in the order of insertion. Look-up is by hash. Values
@@ -42,11 +65,13 @@ class OrderedMap {
   const_iterator begin() const { return entries_.begin(); }
   const_iterator end() const { return entries_.end(); }
 
-  bool Contains(std::string_view name) const { return index_.find(name) != index_.end(); }
+  bool Contains(std::string_view name) const {
+    return index_.Find(name) != inner::internal::NameIndex::kNone;
+  }
   // Null when there is no such name.
   const Value* Find(std::string_view name) const {
-    const auto it = index_.find(name);
-    return it == index_.end() ? nullptr : &entries_[it->second].second;
+    const size_t at = index_.Find(name);
+    return at == inner::internal::NameIndex::kNone ? nullptr : &entries_[at].second;
   }
   Value* Find(std::string_view name) {
     return const_cast<Value*>(static_cast<const OrderedMap*>(this)->Find(name));
@@ -60,7 +85,7 @@ class OrderedMap {
 
   // Appends an entry. Throws when the name is taken.
   void Insert(std::string name, Value value) {
-    if (!index_.emplace(name, entries_.size()).second) {
+    if (!index_.Insert(name, entries_.size())) {
       inner::internal::RaiseNameTaken(name);
     }
     entries_.emplace_back(std::move(name), std::move(value));
@@ -94,12 +119,10 @@ class OrderedMap {
   }
   // Returns whether there was such an entry. Linear in size().
   bool Erase(std::string_view name) {
-    const auto it = index_.find(name);
-    if (it == index_.end()) return false;
-    const size_t at = it->second;
-    index_.erase(it);
+    const size_t at = index_.Find(name);
+    if (at == inner::internal::NameIndex::kNone) return false;
+    index_.Erase(name, at);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(at));
-    for (auto& [unused, position] : index_) position -= position > at ? 1 : 0;
     return true;
   }
 
@@ -109,12 +132,8 @@ class OrderedMap {
     return prefix.empty() ? std::string() : std::string(prefix) + ".";
   }
 
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
-  };
   std::vector<Entry> entries_;
-  std::unordered_map<std::string, size_t, Hash, std::equal_to<>> index_;
+  inner::internal::NameIndex index_;
 };
 
 // "layer1.conv1.weight" -> tensor.
