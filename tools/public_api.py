@@ -68,7 +68,7 @@ def includes(root, path, own=True):
     """Firn's headers that `path` includes itself, in order; those of others unless `own`."""
     if path == OPS_H:
         return own * [p for p in public_headers(root)
-                      if p.startswith(FAMILIES + "/") and not p.endswith("_fn.h")
+                      if p.startswith(FAMILIES + "/") and not p.endswith(("_fn.h", "_body.h"))
                       and AUTHORS.isdisjoint(_INCLUDE.findall(read(root, p)))]
     found = _INCLUDE.findall(read(root, path))
     return [p for p in found if (p == OPS_H or os.path.isfile(os.path.join(root, p))) == own]

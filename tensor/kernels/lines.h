@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "device/macros.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/shape.h"
 
 namespace firn {
@@ -21,6 +23,18 @@ inline Lines LinesAlong(const Shape& shape, int64_t dim) {
     (d < at ? l.outer : d > at ? l.inner : l.length) *= shape[d];
   return l;
 }
+
+// Element i of a line lies at offset(line) + i * stride.
+struct LineShape {
+  int64_t length, stride;
+
+  explicit LineShape(const Lines& l) : length(l.length), stride(l.inner) {}
+  FIRN_HOST_DEVICE int64_t offset(int64_t line) const {
+    if (stride == 1) return line * length;
+    const int64_t column = TakeDigit(line, stride);
+    return line * length * stride + column;
+  }
+};
 
 }  // namespace firn
 

@@ -2,6 +2,7 @@
 
     family/page.h             attributes, the functions and their documentation
     family/page_fn.h          optional: scalar functors, for the host and for devices
+    family/page_body.h        optional: bodies of kernels, for the host and for devices
     family/page.cc            OpDefs and their CPU kernels     -> :family/page (alwayslink: they
                                                                   register themselves)
     family/page_samples.cc    testonly: samples                -> :samples, all of them (alwayslink)
@@ -46,13 +47,14 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
             "//tensor:sizes",
             "//device:inner",
             "//tensor:rng",
+            "//tensor/kernels:for_each",
             "//tensor/kernels:math",
             "//tensor/kernels:numbers",
         ],
     )
     native.filegroup(
         name = "public_headers",
-        srcs = [f for f in headers if not f.endswith("_fn.h")],
+        srcs = [f for f in headers if not f.endswith("_fn.h") and not f.endswith("_body.h")],
         visibility = visibility,
     )
 

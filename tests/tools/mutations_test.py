@@ -174,8 +174,9 @@ class FilesTest(unittest.TestCase):
         self.assertEqual(mutate.stages(self.root, "tensor/kernels/cpu/gemm.cc")[0][0],
                          ["//tests/tensor:all"], "the nearest folder with tests")
         self.write("tensor/ops/f/page.cc", "FIRN_REGISTER_OP(add) {}\nFIRN_REGISTER_OP(mul) {}\n")
-        self.assertEqual(mutate.stages(self.root, "tensor/ops/f/page_fn.h")[0],
-                         (["//tests/ops:conformance_test"], ["--test_filter=*.add:*.mul"]))
+        for name in ("page_fn.h", "page_body.h"):
+            self.assertEqual(mutate.stages(self.root, "tensor/ops/f/" + name)[0],
+                             (["//tests/ops:conformance_test"], ["--test_filter=*.add:*.mul"]))
         self.assertEqual(mutate.stages(self.root, "tensor/ops/f/rules.h")[0][0],
                          ["//tests/ops:all", "//tests/tensor:all"])
 

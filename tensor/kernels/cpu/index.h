@@ -44,31 +44,6 @@ void SelectRows(const IndexPlan& p, const T* x, const I* index, T* y) {
               });
 }
 
-// y[b, o, index[b, k], :] += alpha * source[b, o, k, :]; skips where the index is p.ignored. The
-// work is divided by columns (b, o, inner), so that every sum is formed in order of k, whatever the
-// number of threads.
-template <class Acc, class T, class I>
-void AddRows(const IndexPlan& p, Acc alpha, const I* index, const T* source, Acc* y) {
-  const int64_t columns = p.batch * p.outer * p.inner;
-  ParallelFor(columns, std::max<int64_t>(64, 16384 / std::max<int64_t>(p.count, 1)),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t at = begin; at < end;) {
-                  const int64_t line = at / p.inner, first = at % p.inner;
-                  const int64_t last = std::min(p.inner, first + (end - at));
-                  const I* indices = index + line / p.outer * p.count;
-                  for (int64_t k = 0; k < p.count; ++k) {
-                    const int64_t i = indices[k];
-                    if (i == p.ignored) continue;
-                    const T* from = source + (line * p.count + k) * p.inner;
-                    Acc* to = y + (line * p.n + (i < 0 ? i + p.n : i)) * p.inner;
-                    for (int64_t c = first; c < last; ++c)
-                      to[c] = static_cast<Acc>(to[c] + alpha * static_cast<Acc>(from[c]));
-                  }
-                  at += last - first;
-                }
-              });
-}
-
 // --- Along one dimension, element by element ----------------------------------------------------
 
 // A region of `lines` x `count` x `columns` elements, the dimensions before, at and after the

@@ -2,8 +2,8 @@
 // channel, or of NHWC's channels, is a multiple of them.
 #include "tensor/dtype.h"
 #include "tensor/kernels/cuda/channel_bias.h"
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/fused_activation.h"
 
 namespace firn::cuda {

@@ -3,9 +3,9 @@
 
 // What the loops of the three convolution passes share.
 
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/layouts.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/ops/conv/conv_problem.h"
 
 namespace firn::cuda {

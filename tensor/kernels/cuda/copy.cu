@@ -1,7 +1,7 @@
 // Strided copies on a CUDA device: what CopyElements (tensor/reorder.h) does there.
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/tiles.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/reorder.h"
 
 namespace firn::cuda {

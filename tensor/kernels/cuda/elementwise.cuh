@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/kernels/loop_plan.h"
 #include "tensor/op.h"

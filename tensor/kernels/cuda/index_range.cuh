@@ -10,19 +10,20 @@
 #include "device/macros.h"
 #include "tensor/kernels/cuda/atomic.cuh"
 #include "tensor/kernels/cuda/launch.h"
+#include "tensor/kernels/index_range.h"
 
 namespace firn::cuda {
 
-// An argument that holds indices, as a static object: {"embedding", "indices"}.
-using IndexSite = firn::inner::internal::CudaIndexSite;
+using firn::IndexSite;
 
 // Where indices of one call's argument outside their bounds are noted.
 class IndexFaults {
  public:
   IndexFaults() = default;
   // `site` must live on.
-  IndexFaults(const KernelContext& k, const IndexSite& site)
-      : record_(IndexFaultOf(k)), site_(&site) {}
+  IndexFaults(firn::inner::internal::CudaIndexFault* record, const IndexSite& site)
+      : record_(record), site_(&site) {}
+  IndexFaults(const KernelContext& k, const IndexSite& site) : IndexFaults(IndexFaultOf(k), site) {}
 
   FIRN_HOST_DEVICE void Report(int64_t index, int64_t low, int64_t high) const {
     if (!AtomicClaim(&record_->claimed)) return;
@@ -42,7 +43,7 @@ class IndexFaults {
 struct IndexRange {
   IndexFaults faults;
   int64_t low, high;
-  int64_t ignored = INT64_MIN;  // none
+  int64_t ignored = kNoneIgnored;
 
   // What an index means, counted from `high` when negative; -1 for the ignored one and for one
   // outside, which is noted.

@@ -4,23 +4,10 @@
 // Work on lines along one dimension of a row-major tensor. A body has two operators: (team, line)
 // and, for a thread of its own, (line).
 
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/lines.h"
 
 namespace firn::cuda {
-
-// Element i of a line lies at offset(line) + i * stride.
-struct LineShape {
-  int64_t length, stride;
-
-  explicit LineShape(const Lines& l) : length(l.length), stride(l.inner) {}
-  FIRN_HOST_DEVICE int64_t offset(int64_t line) const {
-    if (stride == 1) return line * length;
-    const int64_t column = TakeDigit(line, stride);
-    return line * length * stride + column;
-  }
-};
 
 // A thread takes a line where lines are short, or lie side by side and are many.
 template <class Body>

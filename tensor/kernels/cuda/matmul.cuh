@@ -4,8 +4,8 @@
 // Matrix products as their definition, for every dtype and any strides: what runs where cuBLAS does
 // not. An element of the result is a thread's, or a team's where there are few with long sums.
 
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/matmul_plan.h"
 #include "tensor/op.h"
 

@@ -19,12 +19,12 @@
 #include <tuple>
 #include <utility>
 
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/layouts.h"
 #include "tensor/kernels/cuda/lines.cuh"
 #include "tensor/kernels/cuda/runs.cuh"
 #include "tensor/kernels/cuda/steps.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/reduce_plan.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce/reduction.h"

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/inner.h"
 #include "device/macros.h"
-#include "tensor/kernels/cuda/divide.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/shape.h"
 
 namespace firn::cuda {

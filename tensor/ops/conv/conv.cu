@@ -20,7 +20,7 @@ struct ForwardBody {
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t n = i;
     const cuda::ConvPlace at = cuda::TakePlace(n, s.d.out, s.h.out, s.w.out);
-    const int64_t o = cuda::TakeDigit(n, s.out);
+    const int64_t o = TakeDigit(n, s.out);
     Acc sum = bias != nullptr ? static_cast<Acc>(bias[o]) : Acc(0);
     for (int64_t t = 0; t < s.d.kernel; ++t) {
       const int64_t id = s.d.Input(at.d, t);
@@ -86,7 +86,7 @@ struct WeightBody {
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t line) const {
     int64_t o = line;
     const cuda::ConvPlace tap = cuda::TakePlace(o, s.d.kernel, s.h.kernel, s.w.kernel);
-    const int64_t c = cuda::TakeDigit(o, s.in_per_group);
+    const int64_t c = TakeDigit(o, s.in_per_group);
     const int64_t channel = o / s.out_per_group * s.in_per_group + c;
     Acc sum = 0;
     for (int64_t i = team.rank(); i < s.batch * s.pixels(); i += team.size()) {

@@ -37,7 +37,7 @@ struct ReadBody {
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t b = i;
-    const int64_t a = cuda::TakeDigit(b, num_after), position = cuda::TakeDigit(b, positions);
+    const int64_t a = TakeDigit(b, num_after), position = TakeDigit(b, positions);
     const int64_t p = places[position];
     y[i] = p < 0 ? W{0} : x[before(b) + place(p) + after(a)];
   }

@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "device/parallel.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/kernels/cpu/for_each.h"
 #include "tensor/kernels/cpu/index.h"
 #include "tensor/op.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/index/embedding_body.h"
 #include "tensor/ops/index/index_rules.h"
 #include "tensor/ops/index/select.h"
 #include "tensor/ops/shape/convert.h"
@@ -95,26 +96,6 @@ absl::StatusOr<IndexBounds> BoundsOneHot(const KernelQuery& q, int) {
   return IndexBounds{0, q.attrs<OneHotAttrs>().num_classes};
 }
 
-template <class T, class I>
-void Fill(KernelContext& k) {
-  const int64_t classes = k.attrs<OneHotAttrs>().num_classes;
-  const I* indices = k.in<I>(0);
-  T* out = k.out<T>();
-  const int64_t rows = k.in_spec(0).num_elements();
-  ParallelFor(rows, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(classes, 1)),
-              [&](int64_t begin, int64_t end) {
-                std::fill(out + begin * classes, out + end * classes, T(0));
-                for (int64_t r = begin; r < end; ++r) out[r * classes + indices[r]] = T(1);
-              });
-}
-
-absl::Status RunOneHot(KernelContext& k) {
-  VisitDType(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
-    VisitIndex(k.in_spec(0).dtype, [&]<class I>(TypeTag<I>) { Fill<T, I>(k); });
-  });
-  return absl::OkStatus();
-}
-
 FIRN_REGISTER_OP(one_hot) {
   return {
       .doc = "1 at the index along a new last dimension, 0 elsewhere. Not differentiable.",
@@ -124,7 +105,7 @@ FIRN_REGISTER_OP(one_hot) {
       .infer = InferOneHot,
       .index_bounds = BoundsOneHot,
       .index_inputs = {0},
-      .kernels = {{.name = "loop", .run = RunOneHot}},
+      .kernels = cpu::Portable<OneHotKernel>(),
   };
 }
 

@@ -1,16 +1,13 @@
 // embedding: rows of a table are copied in the widest words that their size and places allow. An
 // index outside the table gives zeros and is noted. The gradient is index_add's.
-//
-// one_hot on CUDA: a thread an element of the result. A row whose index is outside stays 0,
-// and that is noted.
 
-#include <cstring>
-
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index_range.cuh"
+#include "tensor/kernels/cuda/portable.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/width.h"
 #include "tensor/ops/index/embedding.h"
+#include "tensor/ops/index/embedding_body.h"
 
 namespace firn::embedding_cuda {
 namespace {
@@ -31,7 +28,7 @@ struct LookUpBody {
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t line = i;
-    const int64_t at = cuda::TakeDigit(line, width), row = rows(index[line]);
+    const int64_t at = TakeDigit(line, width), row = rows(index[line]);
     out[i] = row >= 0 ? table[row * width + at] : Word{};
   }
 };
@@ -61,52 +58,11 @@ absl::Status RunEmbedding(KernelContext& k) {
                     [&]<class Word>(TypeTag<Word>) { return LookUp<Word>(k, row_bytes); });
 }
 
-constexpr cuda::IndexSite kSiteOneHot = {"one_hot", "indices"};
-
-template <class W, class I>
-struct OneHotBody {
-  const I* indices;
-  W* y;
-  cuda::IndexRange classes;
-  W one;  // the bits of a 1
-
-  FIRN_HOST_DEVICE void operator()(int64_t i) const {
-    int64_t row = i;
-    const int64_t label = cuda::TakeDigit(row, classes.high);
-    y[i] = classes(indices[row]) == label ? one : W{0};
-  }
-};
-
-template <class W>
-W BitsOfOne(DType d) {
-  W bits = 0;
-  VisitDType(d, [&]<class T>(TypeTag<T>) {
-    const T one = T(1);
-    std::memcpy(&bits, &one, std::min(sizeof(one), sizeof(bits)));
-  });
-  return bits;
-}
-
-absl::Status RunOneHot(KernelContext& k) {
-  const DType d = k.out_spec().dtype;
-  const cuda::IndexRange classes = {cuda::IndexFaults(k, kSiteOneHot), 0,
-                                    k.attrs<OneHotAttrs>().num_classes};
-  return VisitWidth(d, [&]<class W>(TypeTag<W>) {
-    return VisitIndex(k.in_spec(0).dtype, [&]<class I>(TypeTag<I>) {
-      return cuda::ForEach(k, k.out_spec().num_elements(),
-                           OneHotBody<W, I>{k.in<I>(0), k.out<W>(), classes, BitsOfOne<W>(d)});
-    });
-  });
-}
-
-FIRN_REGISTER_KERNELS(one_hot) {
-  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunOneHot}};
-}
-
 }  // namespace
 
 FIRN_REGISTER_KERNELS(embedding) {
   return {{.name = "loop", .device = DeviceType::kCuda, .run = RunEmbedding}};
 }
+FIRN_REGISTER_KERNELS(one_hot) { return cuda::Portable<OneHotKernel>(); }
 
 }  // namespace firn::embedding_cuda

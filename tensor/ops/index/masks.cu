@@ -96,7 +96,7 @@ struct WriteBody {
 
   FIRN_HOST_DEVICE void WriteRow(int64_t row, int64_t i) const {
     for (int64_t d = rank; d-- > 0;) {
-      out[row * rank + d] = cuda::TakeDigit(i, sizes[d]);
+      out[row * rank + d] = TakeDigit(i, sizes[d]);
     }
   }
 };

@@ -1,18 +1,16 @@
 // index_select: copies whole runs behind the indexed dimension. Its gradient is index_add.
 //
-// index_add: the adjoint of index_select, and of embedding. Half types accumulate in float, in
-// scratch memory of the result's size.
+// index_add: the adjoint of index_select, and of embedding.
 
 #include "tensor/ops/index/select.h"
 
-#include <algorithm>
-
 #include "tensor/apply.h"
+#include "tensor/kernels/cpu/for_each.h"
 #include "tensor/kernels/cpu/index.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/index/index_rules.h"
+#include "tensor/ops/index/select_body.h"
 #include "tensor/ops/shape/view.h"
-#include "tensor/reorder.h"
 
 namespace firn {
 namespace {
@@ -90,40 +88,6 @@ absl::StatusOr<IndexBounds> BoundsIndexAdd(const KernelQuery& q, int) {
   return bounds;
 }
 
-bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
-
-size_t Workspace(const KernelQuery& q) {
-  return IsHalf(q.out().dtype) ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
-}
-
-template <class T, class I>
-void Add(KernelContext& k, const IndexPlan& p) {
-  using Acc = std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>;
-  const auto alpha = ConvertTo<Acc>(k.attrs<IndexAddAttrs>().alpha);
-  const I* indices = k.in<I>(1);
-  const T* source = k.in<T>(2);
-  T* y = k.out<T>();
-  CopyElementsOnCpu(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
-  if constexpr (std::is_same_v<T, Acc>) {
-    cpu::AddRows<Acc>(p, alpha, indices, source, y);
-  } else {
-    const int64_t n = k.out_spec().num_elements();
-    Acc* sums = k.workspace<Acc>();
-    std::copy(y, y + n, sums);
-    cpu::AddRows<Acc>(p, alpha, indices, source, sums);
-    std::transform(sums, sums + n, y, [](Acc v) { return static_cast<T>(v); });
-  }
-}
-
-absl::Status RunIndexAdd(KernelContext& k) {
-  FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
-                        PlanIndexAdd(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs_ref()));
-  VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) { Add<T, I>(k, p); });
-  });
-  return absl::OkStatus();
-}
-
 void GradIndexAdd(GradContext& g) {
   const OpDef& select = TheOp<"index_select">();
   const IndexAddAttrs& a = g.attrs<IndexAddAttrs>();
@@ -146,12 +110,10 @@ FIRN_REGISTER_OP(index_add) {
       .saves = {Saved::Input(1)},
       .index_bounds = BoundsIndexAdd,
       .index_inputs = {1},
-      .kernels = {{.name = "strided",
-                   .supports = OthersContiguous,
-                   .workspace = Workspace,
-                   .run = RunIndexAdd,
-                   .takes = Takes::kStrided},
-                  {.name = "loop", .workspace = Workspace, .run = RunIndexAdd}},
+      .kernels = cpu::Portable<IndexAddKernel>(
+          {.name = "loop"},
+          cpu::Portable<IndexAddKernel>(
+              {.name = "strided", .supports = OthersContiguous, .takes = Takes::kStrided})),
   };
 }
 

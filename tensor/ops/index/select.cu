@@ -1,16 +1,18 @@
 // index_select on CUDA: a thread for as many bytes of a run as it can copy at once, up to 16. An
 // index outside x's dimension gives zeros and is noted.
 //
-// index_add on CUDA: see kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing
-// and is noted.
+// index_add: many indices are sorted first (kernels/cuda/scatter.cuh), for a thread that walks all
+// of them is long at it. A few are added as on the CPU.
 
 #include "tensor/kernels/convert.h"
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index_range.cuh"
+#include "tensor/kernels/cuda/portable.cuh"
 #include "tensor/kernels/cuda/scatter.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/ops/index/index_rules.h"
 #include "tensor/ops/index/select.h"
+#include "tensor/ops/index/select_body.h"
 #include "tensor/reorder.h"
 
 namespace firn::select_cuda {
@@ -33,9 +35,9 @@ struct SelectBody {
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t line = i;
-    const int64_t at = cuda::TakeDigit(line, inner), position = cuda::TakeDigit(line, count);
+    const int64_t at = TakeDigit(line, inner), position = TakeDigit(line, count);
     int64_t batch = line;
-    cuda::TakeDigit(batch, outer);
+    TakeDigit(batch, outer);
     const int64_t place = range(indices[batch * count + position]);
     y[i] = place < 0 ? W{} : x[(line * n + place) * inner + at];
   }
@@ -78,8 +80,6 @@ FIRN_REGISTER_KERNELS(index_select) {
   return {{.name = "loop", .device = DeviceType::kCuda, .run = RunIndexSelect}};
 }
 
-constexpr cuda::IndexSite kSiteIndexAdd = {"index_add", "indices"};
-
 // Position [b, k] goes to the place that its index says in the lines [b, o].
 cuda::Scatter ScatterOf(const IndexPlan& p) {
   cuda::Scatter s = {.lists = p.batch,
@@ -95,12 +95,23 @@ cuda::Scatter ScatterOf(const IndexPlan& p) {
   return s;
 }
 
-size_t Workspace(const KernelQuery& q) {
-  return ScatterOf(*PlanIndex(q.in(0).shape, q.in(1).shape, q.attrs<IndexAddAttrs>().where))
-      .workspace();
+IndexPlan PlanOf(const KernelQuery& q) {
+  return *PlanIndex(q.in(0).shape, q.in(1).shape, q.attrs<IndexAddAttrs>().where);
+}
+size_t Workspace(const KernelQuery& q) { return ScatterOf(PlanOf(q)).workspace(); }
+
+absl::Status ManyIndices(const KernelQuery& q) {
+  constexpr int64_t kFew = 16;  // as long as sorting takes launches
+  const int64_t count = PlanOf(q).count;
+  FIRN_RETURN_IF(count <= kFew, Unimplemented(count, " indices need no sorting"));
+  return absl::OkStatus();
+}
+absl::Status ManyIndicesStrided(const KernelQuery& q) {
+  FIRN_RETURN_IF_ERROR(ManyIndices(q));
+  return OthersContiguous(q);
 }
 
-absl::Status RunIndexAdd(KernelContext& k) {
+absl::Status RunSorted(KernelContext& k) {
   const IndexAddAttrs& a = k.attrs<IndexAddAttrs>();
   FIRN_RETURN_IF_ERROR(
       CopyElements(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>(), k.stream()));
@@ -111,27 +122,29 @@ absl::Status RunIndexAdd(KernelContext& k) {
   cuda::Steps list;
   list.Add(s.lists, s.count);
   FIRN_RETURN_IF_ERROR(VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
-    return cuda::ForEach(
-        k, s.lists * s.count,
-        cuda::ListItemsBody<I>{k.in<I>(1),
-                               items,
-                               cuda::Packing(s.count),
-                               list,
-                               s.count,
-                               1,
-                               {cuda::IndexFaults(k, kSiteIndexAdd), -p.n, p.n, p.ignored}});
+    return cuda::ForEach(k, s.lists * s.count,
+                         cuda::ListItemsBody<I>{
+                             k.in<I>(1),
+                             items,
+                             cuda::Packing(s.count),
+                             list,
+                             s.count,
+                             1,
+                             {cuda::IndexFaults(k, IndexAddKernel::kSite), -p.n, p.n, p.ignored}});
   }));
   FIRN_ASSIGN_OR_RETURN(const cuda::SortedScatter sorted, cuda::SortScatter(k, s, items));
   return VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
-    using Alpha = std::conditional_t<std::is_integral_v<T>, T, Acc>;
-    const auto alpha = static_cast<Acc>(ConvertTo<Alpha>(a.alpha));
+    const auto alpha = static_cast<AccumulatorOf<T>>(ConvertTo<SumOfIndexed<T>>(a.alpha));
     return cuda::AddSorted<T>(k, sorted, alpha, k.in<T>(2), k.out<T>());
   });
 }
 
 FIRN_REGISTER_KERNELS(index_add) {
-  return cuda::StridedAndDenseKernels(OthersContiguous, Workspace, RunIndexAdd);
+  std::vector<Kernel> kernels =
+      cuda::StridedAndDenseKernels(ManyIndicesStrided, Workspace, RunSorted);
+  kernels.back().name = "sorted";
+  kernels.back().supports = ManyIndices;
+  return cuda::Portable<IndexAddKernel>({.name = "loop"}, kernels);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ struct LossBody {
 
   const T* x;
   cuda::Targets<T> targets;
-  cuda::LineShape shape;
+  LineShape shape;
   Smoothing<Acc> smooth;
   Acc *logsumexp, *losses;
 
@@ -109,18 +109,15 @@ absl::Status Run(KernelContext& k) {
     using Acc = AccumulatorOf<T>;
     const cuda::Targets<T> targets(k, kSite, 1, lines.length, a.ignore_index);
     const LossOf<T> loss = {targets, k.workspace<Acc>()};
-    const LossBody<T> body = {k.in<T>(0),
-                              targets,
-                              cuda::LineShape(lines),
-                              Smoothing<Acc>(a.label_smoothing, lines.length),
-                              k.out<Acc>(1),
-                              k.workspace<Acc>()};
+    const LossBody<T> body = {k.in<T>(0),       targets,
+                              LineShape(lines), Smoothing<Acc>(a.label_smoothing, lines.length),
+                              k.out<Acc>(1),    k.workspace<Acc>()};
     FIRN_RETURN_IF_ERROR(cuda::ForEachLineAlong(k, lines, body));
     T* out = k.out<T>(0);
     if (a.reduction == Reduction::kNone) {
       return cuda::ForEach(k, targets.count, EachBody<T>{loss, out});
     }
-    const cuda::MeanFold<LossOf<T>, T> fold = {loss, a.reduction == Reduction::kMean, out};
+    const MeanFold<LossOf<T>, T> fold = {loss, a.reduction == Reduction::kMean, out};
     return cuda::ReduceWith<false>(k, fold, cuda::PlanSamples(label),
                                    k.workspace<char>() + LossBytes(label));
   });
@@ -133,7 +130,7 @@ struct GradBody {
 
   const T *dy, *x;
   cuda::Targets<T> targets;
-  cuda::LineShape shape;
+  LineShape shape;
   Smoothing<Acc> smooth;
   const Acc* logsumexp;
   bool each;              // dy has an element for every sample
@@ -174,7 +171,7 @@ absl::Status RunGrad(KernelContext& k) {
     const GradBody<T> body = {k.in<T>(0),
                               k.in<T>(1),
                               targets,
-                              cuda::LineShape(lines),
+                              LineShape(lines),
                               Smoothing<Acc>(a.label_smoothing, lines.length),
                               k.in<Acc>(4),
                               a.reduction == Reduction::kNone,

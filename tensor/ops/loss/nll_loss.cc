@@ -5,10 +5,10 @@
 #include "tensor/ops/loss/nll_loss.h"
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/class_loss.h"
-#include "tensor/kernels/cpu/lines.h"
+#include "tensor/kernels/cpu/for_each.h"
 #include "tensor/op.h"
 #include "tensor/ops/loss/loss_rules.h"
+#include "tensor/ops/loss/nll_loss_body.h"
 
 namespace firn {
 namespace {
@@ -41,59 +41,6 @@ absl::StatusOr<IndexBounds> Bounds(const KernelQuery& q, int) {
 absl::StatusOr<IndexBounds> GradBounds(const KernelQuery& q, int) {
   const NllLossAttrs& a = q.attrs<NllLossAttrs>();
   return IndexBounds{0, a.classes, a.ignore_index};
-}
-
-size_t Workspace(const KernelQuery& q) {
-  return cpu::LossWorkspace(q.in(1).num_elements(), q.attrs<NllLossAttrs>().reduction);
-}
-
-// The offset of class `t` of sample `i`.
-int64_t OffsetOf(const Lines& l, int64_t i, int64_t t) {
-  return (i / l.inner * l.length + t) * l.inner + i % l.inner;
-}
-
-absl::Status Run(KernelContext& k) {
-  const NllLossAttrs& a = k.attrs<NllLossAttrs>();
-  const Shape& shape = k.in_spec(0).shape;
-  const Lines lines = LinesAlong(shape, ClassDim(shape));
-  cpu::VisitTargets(k, 0, 1, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
-    using Acc = AccumulatorOf<T>;
-    const T* x = k.in<T>(0);
-    const auto loss = [&](int64_t i) {
-      if (targets.ignores(i)) return Acc{0};
-      return -targets.weight(i) * static_cast<Acc>(x[OffsetOf(lines, i, targets[i])]);
-    };
-    T* out = k.out<T>();
-    if (a.reduction == Reduction::kNone) {
-      for (int64_t i = 0; i < targets.count; ++i) out[i] = static_cast<T>(loss(i));
-      return;
-    }
-    Acc* losses = k.workspace<Acc>();
-    for (int64_t i = 0; i < targets.count; ++i) losses[i] = loss(i);
-    const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
-    *out = static_cast<T>(cpu::ReduceLosses(losses, targets.count, divisor));
-  });
-  return absl::OkStatus();
-}
-
-absl::Status RunGrad(KernelContext& k) {
-  const NllLossAttrs& a = k.attrs<NllLossAttrs>();
-  const Shape& shape = k.out_spec().shape;
-  const Lines lines = LinesAlong(shape, ClassDim(shape));
-  cpu::VisitTargets(k, 0, 1, a.ignore_index, [&]<class T>(TypeTag<T>, const auto& targets) {
-    using Acc = AccumulatorOf<T>;
-    const T* dy = k.in<T>(0);
-    T* dx = k.out<T>();
-    std::fill_n(dx, shape.num_elements(), T(0));
-    const bool each = a.reduction == Reduction::kNone;
-    const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
-    for (int64_t i = 0; i < targets.count; ++i) {
-      if (targets.ignores(i)) continue;
-      const Acc scale = static_cast<Acc>(static_cast<double>(dy[each ? i : 0]) / divisor);
-      dx[OffsetOf(lines, i, targets[i])] = static_cast<T>(-targets.weight(i) * scale);
-    }
-  });
-  return absl::OkStatus();
 }
 
 void Grad(GradContext& g) {
@@ -132,7 +79,7 @@ FIRN_REGISTER_OP(nll_loss) {
   op.infer = Infer;
   op.grad = Grad;
   op.index_bounds = Bounds;
-  op.kernels = {{.name = "loop", .workspace = Workspace, .run = Run}};
+  op.kernels = cpu::Portable<NllLossKernel>();
   op.autocast = Autocast::kFull;
   return op;
 }
@@ -143,7 +90,7 @@ FIRN_REGISTER_OP(nll_loss_grad) {
   op.infer = InferGrad;
   op.grad = GradOfGrad;
   op.index_bounds = GradBounds;
-  op.kernels = {{.name = "loop", .run = RunGrad}};
+  op.kernels = cpu::Portable<NllLossGradKernel>();
   return op;
 }
 

@@ -7,9 +7,11 @@
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/kernels/cpu/for_each.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/images.h"
+#include "tensor/ops/pool/avg_pool_body.h"
 #include "tensor/ops/pool/pool_window.h"
 
 namespace firn {
@@ -47,87 +49,44 @@ absl::Status InferGrad(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Calls f(output pixel, rows, columns, 1 / divisor) for every window.
-template <class F>
-void ForEachWindow(const Sizes& image, const Sizes& out, const PoolAttrs& a, F&& f) {
-  for (int64_t i = 0; i < out[0]; ++i) {
-    const PoolSpan rows =
-        PoolWindow(i, image[0], a.kernel[0], a.stride[0], a.padding[0], 1, a.adaptive[0]);
-    for (int64_t j = 0; j < out[1]; ++j) {
-      const PoolSpan cols =
-          PoolWindow(j, image[1], a.kernel[1], a.stride[1], a.padding[1], 1, a.adaptive[1]);
-      int64_t divisor = a.divisor_override;
-      if (divisor == 0) {
-        divisor = a.count_include_pad ? rows.padded * cols.padded
-                                      : (rows.end - rows.begin) * (cols.end - cols.begin);
-      }
-      f(i * out[1] + j, rows, cols, divisor);
-    }
-  }
-}
-
-absl::Status Run(KernelContext& k) {
-  const PoolAttrs& a = k.attrs<PoolAttrs>();
-  const Sizes in = ImageOf(k.in_spec(0).shape), out = ImageOf(k.out_spec().shape);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
-    const T* x = k.in<T>(0);
-    T* y = k.out<T>();
-    cpu::ForEachPlane(k.in_spec(0), in[0] * in[1], [&](int64_t plane, auto block) {
-      constexpr int kBlock = decltype(block)::value;
-      const T* from = x + plane * in[0] * in[1] * kBlock;
-      T* to = y + plane * out[0] * out[1] * kBlock;
-      ForEachWindow(in, out, a, [&](int64_t pixel, PoolSpan rows, PoolSpan cols, int64_t divisor) {
-        Acc sum[kBlock] = {};
-        for (int64_t i = rows.begin; i < rows.end; ++i) {
-          for (int64_t j = cols.begin; j < cols.end; ++j) {
-            for (int b = 0; b < kBlock; ++b) {
-              sum[b] += static_cast<Acc>(from[(i * in[1] + j) * kBlock + b]);
-            }
-          }
-        }
-        for (int b = 0; b < kBlock; ++b) {
-          to[pixel * kBlock + b] = static_cast<T>(sum[b] / static_cast<Acc>(divisor));
-        }
-      });
-    });
-  });
-  return absl::OkStatus();
-}
-
 // In blocks wherever the channels allow: windows are then worked on for many channels at once, what
 // comes next is usually a convolution's gradient, and `grad` is the smaller one to reorder.
 void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
   want.in[0] = want.out[0] = cpu::KernelBlock(q.in(0).shape);
 }
 
-absl::Status RunGrad(KernelContext& k) {
-  const PoolAttrs& a = k.attrs<PoolAttrs>();
-  const Sizes in = ImageOf(k.out_spec().shape), out = ImageOf(k.in_spec(0).shape);
+// Adds its share to all elements of a window. The portable gather asks for every element which
+// windows hold it, and takes 2 to 10 times as long.
+absl::Status RunWindows(KernelContext& k) {
+  const AvgPoolWindows s(k.out_spec(), k.in_spec(0), k.attrs<PoolAttrs>());
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     constexpr bool kDirect = std::is_same_v<T, Acc>;
     const T* g = k.in<T>(0);
     T* x = k.out<T>();
     Acc* sums = kDirect ? reinterpret_cast<Acc*>(x) : k.workspace<Acc>();
-    cpu::ForEachPlane(k.out_spec(), in[0] * in[1], [&](int64_t plane, auto block) {
+    cpu::ForEachPlane(k.out_spec(), s.image(), [&](int64_t plane, auto block) {
       constexpr int kBlock = decltype(block)::value;
-      const int64_t begin = plane * in[0] * in[1] * kBlock, n = in[0] * in[1] * kBlock;
+      const int64_t begin = plane * s.image() * kBlock, n = s.image() * kBlock;
       Acc* to = sums + begin;
-      const T* from = g + plane * out[0] * out[1] * kBlock;
+      const T* from = g + plane * s.pixels() * kBlock;
       std::fill(to, to + n, Acc(0));
-      ForEachWindow(in, out, a, [&](int64_t pixel, PoolSpan rows, PoolSpan cols, int64_t divisor) {
-        Acc share[kBlock];
-        for (int b = 0; b < kBlock; ++b) {
-          share[b] = static_cast<Acc>(from[pixel * kBlock + b]) / static_cast<Acc>(divisor);
-        }
-        for (int64_t i = rows.begin; i < rows.end; ++i) {
-          for (int64_t j = cols.begin; j < cols.end; ++j) {
-            Acc* at = to + (i * in[1] + j) * kBlock;
-            for (int b = 0; b < kBlock; ++b) at[b] += share[b];
+      const PoolSpan slices = s.Span(s.d, 0);
+      for (int64_t r = 0; r < s.h.out; ++r) {
+        const PoolSpan rows = s.Span(s.h, r);
+        for (int64_t c = 0; c < s.w.out; ++c, from += kBlock) {
+          const PoolSpan cols = s.Span(s.w, c);
+          const Acc divisor = static_cast<Acc>(s.Divisor(slices, rows, cols));
+          Acc share[kBlock];
+          for (int b = 0; b < kBlock; ++b) share[b] = static_cast<Acc>(from[b]) / divisor;
+          for (int64_t i = rows.begin; i < rows.end; ++i) {
+            for (int64_t j = cols.begin; j < cols.end; ++j) {
+              Acc* at = to + (i * s.w.in + j) * kBlock;
+              for (int b = 0; b < kBlock; ++b) at[b] += share[b];
+            }
           }
         }
-      });
+      }
       if constexpr (!kDirect) {
         for (int64_t i = 0; i < n; ++i) x[begin + i] = static_cast<T>(to[i]);
       }
@@ -154,7 +113,7 @@ FIRN_REGISTER_OP(avg_pool2d) {
       .attrs = AttrsOf<PoolAttrs>(),
       .infer = Infer,
       .grad = Grad,
-      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = Run}},
+      .kernels = cpu::Portable<AvgPoolKernel>({.name = "loop", .layouts = cpu::ChannelLayouts}),
   };
 }
 
@@ -166,10 +125,11 @@ FIRN_REGISTER_OP(avg_pool2d_grad) {
       .attrs = AttrsOf<PoolAttrs>(),
       .infer = InferGrad,
       .grad = GradOfGrad,
-      .kernels = {{.name = "loop",
-                   .workspace = internal::PoolSumsBytes,
-                   .layouts = GradLayouts,
-                   .run = RunGrad}},
+      .kernels = cpu::Portable<AvgPoolGradKernel>({.name = "loop", .layouts = GradLayouts},
+                                                  {{.name = "windows",
+                                                    .workspace = internal::PoolSumsBytes,
+                                                    .layouts = GradLayouts,
+                                                    .run = RunWindows}}),
   };
 }
 

@@ -3,7 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "tensor/kernels/cuda/pool.cuh"
+#include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/cuda/layouts.h"
+#include "tensor/ops/pool/pool_body.h"
 
 namespace firn::max_pool_cuda {
 namespace {
@@ -19,7 +21,7 @@ struct PoolBody {
   int32_t* index;
 
   FIRN_HOST_DEVICE void operator()(int64_t o) const {
-    const cuda::PoolPlace to = cuda::PlaceOf(o, s.d.out, s.h.out, s.w.out, lanes);
+    const PoolPlace to = PoolPlaceOf(o, s.d.out, s.h.out, s.w.out, lanes);
     const PoolSpan cols = s.w.Window(to.col), rows = s.h.Window(to.row);
     const PoolSpan slices = s.d.Window(to.slice);
     const T* from = x + to.plane * s.image() * lanes + to.lane;
@@ -45,7 +47,7 @@ struct PoolBody {
 absl::Status Run(KernelContext& k) {
   const PoolAxes axes(ImageOf(k.in_spec(0).shape), ImageOf(k.out_spec().shape),
                       k.attrs<PoolAttrs>());
-  const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
+  const int64_t lanes = PoolLanesOf(k.in_spec(0), k.out_spec());
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const PoolBody<T> body = {axes, lanes, k.in<T>(0), k.out<T>(0), k.out<int32_t>(1)};
     return cuda::ForEach(k, k.out_spec().num_elements(), body);

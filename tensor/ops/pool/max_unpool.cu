@@ -7,8 +7,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/kernels/cuda/pool.cuh"
+#include "tensor/kernels/cuda/layouts.h"
+#include "tensor/ops/pool/pool_body.h"
 
 namespace firn::max_unpool_cuda {
 namespace {
@@ -43,7 +45,7 @@ struct GradBody {
   cuda::IndexFaults faults;
 
   FIRN_HOST_DEVICE void operator()(int64_t element) const {
-    const cuda::PoolPlace at = cuda::PlaceOf(element, s.d.in, s.h.in, s.w.in, lanes);
+    const PoolPlace at = PoolPlaceOf(element, s.d.in, s.h.in, s.w.in, lanes);
     const PoolAxis::Windows across = s.w.Holding(at.col), down = s.h.Holding(at.row);
     const PoolAxis::Windows inward = s.d.Holding(at.slice);
     const int64_t first = at.plane * s.pixels() * lanes + at.lane;
@@ -121,7 +123,7 @@ absl::Status RunAdd(KernelContext& k) {
     return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) -> absl::Status {
       if (!a.knows_windows()) return Scatter<T, I, true>(k, faults);
       const PoolAxes axes(ImageOf(k.out_spec().shape), ImageOf(k.in_spec(0).shape), a);
-      const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
+      const int64_t lanes = PoolLanesOf(k.in_spec(0), k.out_spec());
       const GradBody<T, I> body = {axes, lanes, k.in<T>(0), k.in<I>(1), k.out<T>(), faults};
       return cuda::ForEach(k, k.out_spec().num_elements(), body);
     });
@@ -154,14 +156,14 @@ struct GatherBody {
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t at = image(static_cast<int64_t>(index[i]));
-    const cuda::PoolPlace to = cuda::PlaceOf(i, 1, 1, pixels, lanes);
+    const PoolPlace to = PoolPlaceOf(i, 1, 1, pixels, lanes);
     y[i] = at >= 0 ? x[(to.plane * image.high + at) * lanes + to.lane] : T(0);
   }
 };
 
 absl::Status RunGather(KernelContext& k) {
   const int64_t image = PixelsOf(k.in_spec(0)), pixels = PixelsOf(k.out_spec());
-  const int64_t lanes = cuda::LanesOf(k.in_spec(0), k.out_spec());
+  const int64_t lanes = PoolLanesOf(k.in_spec(0), k.out_spec());
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     return VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
       const GatherBody<T, I> body = {

@@ -56,9 +56,9 @@ struct GradBody {
   FIRN_HOST_DEVICE void operator()(int64_t task) const {
     int64_t j = task, i = task;
     if (by_result) {
-      j = cuda::TakeDigit(i, results);
+      j = TakeDigit(i, results);
     } else {
-      i = cuda::TakeDigit(j, length);
+      i = TakeDigit(j, length);
     }
     const int64_t at = kept(j) + reduced(i);
     const Acc v = static_cast<Acc>(x[at]);

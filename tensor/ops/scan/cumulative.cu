@@ -52,7 +52,7 @@ struct CumulativeBody {
 
   const T* x;
   Out* y;
-  cuda::LineShape shape;
+  LineShape shape;
   Cut cut;
   S* sums;       // [lines, parts]
   bool summing;  // the parts' sums, else the result
@@ -125,8 +125,8 @@ absl::Status Run(KernelContext& k) {
   return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
     CumulativeBody<kProducts, T, Out> body = {
-        k.in<T>(0),  k.out<Out>(), cuda::LineShape(lines), cut, k.workspace<SumOf<T>>(), false,
-        a.exclusive, a.reverse};
+        k.in<T>(0), k.out<Out>(), LineShape(lines), cut, k.workspace<SumOf<T>>(),
+        false,      a.exclusive,  a.reverse};
     if (cut.parts == 1) return cuda::ForEachLineAlong(k, lines, body);
     const int64_t tasks = lines.outer * lines.inner * cut.parts;
     body.summing = true;
@@ -140,7 +140,7 @@ template <class T>
 struct LinearScanBody {
   const T *a, *b;
   T* y;
-  cuda::LineShape shape;
+  LineShape shape;
   bool reverse, previous;
 
   FIRN_HOST_DEVICE void operator()(int64_t line) const {
@@ -161,8 +161,8 @@ absl::Status RunLinearScan(KernelContext& k) {
   const LinearScanAttrs& s = k.attrs<LinearScanAttrs>();
   const Lines lines = LinesAlong(k.in_spec(0).shape, s.dim);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const LinearScanBody<T> body = {k.in<T>(0), k.in<T>(1), k.out<T>(), cuda::LineShape(lines),
-                                    s.reverse,  s.previous};
+    const LinearScanBody<T> body = {k.in<T>(0),       k.in<T>(1), k.out<T>(),
+                                    LineShape(lines), s.reverse,  s.previous};
     return cuda::ForEach(k, lines.outer * lines.inner, body);
   });
 }

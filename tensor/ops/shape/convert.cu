@@ -1,9 +1,9 @@
 // cast: a kernel for each dtype that is read. What it is converted to is a number of the call, the
 // same for all threads.
 
-#include "tensor/kernels/cuda/divide.cuh"
 #include "tensor/kernels/cuda/elements.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/kernels/loop_plan.h"
 #include "tensor/op.h"
@@ -40,7 +40,7 @@ struct CastBody {
 
   FIRN_HOST_DEVICE int64_t Offset(int64_t element) const {
     int64_t offset = 0;
-    for (int d = rank - 1; d > 0; --d) offset += cuda::TakeDigit(element, sizes[d]) * strides[d];
+    for (int d = rank - 1; d > 0; --d) offset += TakeDigit(element, sizes[d]) * strides[d];
     return offset + element * strides[0];
   }
 };

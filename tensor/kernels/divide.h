@@ -1,11 +1,11 @@
-#ifndef FIRN_TENSOR_KERNELS_CUDA_DIVIDE_CUH_
-#define FIRN_TENSOR_KERNELS_CUDA_DIVIDE_CUH_
+#ifndef FIRN_TENSOR_KERNELS_DIVIDE_H_
+#define FIRN_TENSOR_KERNELS_DIVIDE_H_
 
 #include <cstdint>
 
 #include "device/macros.h"
 
-namespace firn::cuda {
+namespace firn {
 
 // The last digit of `i` to the base `size`, which `i` loses: i % size, and i becomes i / size. A
 // 64-bit division takes several times as long as the check for a 32-bit one.
@@ -21,6 +21,6 @@ FIRN_HOST_DEVICE inline int64_t TakeDigit(int64_t& i, int64_t size) {
   return digit;
 }
 
-}  // namespace firn::cuda
+}  // namespace firn
 
-#endif  // FIRN_TENSOR_KERNELS_CUDA_DIVIDE_CUH_
+#endif  // FIRN_TENSOR_KERNELS_DIVIDE_H_

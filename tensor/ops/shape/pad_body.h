@@ -1,0 +1,210 @@
+#ifndef FIRN_TENSOR_OPS_SHAPE_PAD_BODY_H_
+#define FIRN_TENSOR_OPS_SHAPE_PAD_BODY_H_
+
+// pad: each element of the result finds where it comes from; elements move as words of their size.
+// pad_grad: each element of dx adds up its copies. On the CPU the part of a row that is x itself is
+// moved as a block.
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "device/status_macros.h"
+#include "tensor/kernels/convert.h"
+#include "tensor/kernels/divide.h"
+#include "tensor/kernels/for_each.h"
+#include "tensor/kernels/width.h"
+#include "tensor/ops/shape/padding.h"
+
+namespace firn {
+
+// The dimensions of a padded tensor; `row` is the last of them.
+struct PaddedRows {
+  int outer = 0;
+  PadDim dims[kMaxRank] = {}, row = {.size = 1};  // a scalar is a row of one
+
+  explicit PaddedRows(const PadDims& d) {
+    if (d.empty()) return;
+    outer = static_cast<int>(d.size()) - 1;
+    std::copy_n(d.begin(), outer, dims);
+    row = d.back();
+  }
+};
+
+template <class Word>
+struct PadBody {
+  PaddedRows rows;
+  int64_t strides[kMaxRank] = {}, step;  // of x: `step` along the last dimension
+  const Word* x;
+  Word* y;
+  Word value;
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t r = i;
+    const int64_t at = TakeDigit(r, rows.row.padded());
+    y[i] = Value(RowOf(r), at);
+  }
+  void operator()(int64_t begin, int64_t end) const {
+    const PadDim& d = rows.row;
+    ForEachRowOf(begin, end, d.padded(), [&](int64_t r, int64_t first, int64_t last) {
+      const Row row = RowOf(r);
+      Word* const to = y + r * d.padded();
+      if (row.constant) return std::fill(to + first, to + last, value);
+      const int64_t from = std::clamp(d.left, first, last);  // the part that is x itself
+      const int64_t until = std::clamp(d.left + d.size, from, last);
+      for (int64_t i = first; i < from; ++i) to[i] = Value(row, i);
+      const Word* const source = x + row.at + (from - d.left) * step;
+      if (step == 1) {
+        std::copy_n(source, until - from, to + from);
+      } else {
+        for (int64_t i = from; i < until; ++i) to[i] = source[(i - from) * step];
+      }
+      for (int64_t i = until; i < last; ++i) to[i] = Value(row, i);
+    });
+  }
+
+ private:
+  struct Row {
+    int64_t at = 0;  // in x
+    bool constant = false;
+  };
+  FIRN_HOST_DEVICE Row RowOf(int64_t r) const {
+    Row row;
+    for (int d = rows.outer - 1; d >= 0; --d) {
+      const int64_t source = rows.dims[d].Source(TakeDigit(r, rows.dims[d].padded()));
+      row.constant |= source < 0;
+      row.at += source * strides[d];
+    }
+    return row;
+  }
+  FIRN_HOST_DEVICE Word Value(const Row& row, int64_t i) const {
+    const int64_t source = rows.row.Source(i);
+    return row.constant || source < 0 ? value : x[row.at + source * step];
+  }
+};
+
+template <class T>
+struct UnpadBody {
+  using Acc = AccumulatorOf<T>;
+  PaddedRows rows;
+  const T* dy;
+  T* dx;
+  Acc* sums;  // of ranges: dx itself, but for half types
+
+  FIRN_HOST_DEVICE void operator()(int64_t i) const {
+    int64_t r = i;
+    const int64_t at = TakeDigit(r, rows.row.size);
+    dx[i] = Sum(RowOf(r), at);
+  }
+  void operator()(int64_t begin, int64_t end) const {
+    ForEachRowOf(begin, end, rows.row.size, [&](int64_t r, int64_t first, int64_t last) {
+      const Row row = RowOf(r);
+      Acc* const to = sums + r * rows.row.size;
+      std::fill(to + first, to + last, Acc{0});
+      for (int64_t c = 0; c < row.count; ++c) AddCopy(dy + CopyOf(row, c), first, last, to);
+      if constexpr (!std::is_same_v<T, Acc>) {
+        T* const rounded = dx + r * rows.row.size;
+        for (int64_t i = first; i < last; ++i) rounded[i] = static_cast<T>(to[i]);
+      }
+    });
+  }
+
+ private:
+  struct Row {
+    PadDim::Ranges copies[kMaxRank];
+    int64_t count = 1;
+  };
+  FIRN_HOST_DEVICE Row RowOf(int64_t r) const {
+    Row row;
+    for (int d = rows.outer - 1; d >= 0; --d) {
+      row.copies[d] = rows.dims[d].CopiesOf(TakeDigit(r, rows.dims[d].size));
+      row.count *= row.copies[d].count();
+    }
+    return row;
+  }
+  // Where copy `which` of the row begins in dy.
+  FIRN_HOST_DEVICE int64_t CopyOf(const Row& row, int64_t which) const {
+    int64_t at = 0, stride = rows.row.padded();
+    for (int d = rows.outer - 1; d >= 0; --d) {
+      at += row.copies[d][TakeDigit(which, row.copies[d].count())] * stride;
+      stride *= rows.dims[d].padded();
+    }
+    return at;
+  }
+  // Adds what elements [first, last) of a row have in one of its copies.
+  void AddCopy(const T* copy, int64_t first, int64_t last, Acc* to) const {
+    const PadDim& d = rows.row;
+    const auto fold = [&](int64_t from, int64_t until) {  // the border
+      for (int64_t at = from; at < until; ++at) {
+        const int64_t i = d.Source(at);
+        if (i >= first && i < last) to[i] += static_cast<Acc>(copy[at]);
+      }
+    };
+    const int64_t begin = std::clamp<int64_t>(d.left, 0, d.padded());
+    const int64_t end = std::clamp<int64_t>(d.left + d.size, begin, d.padded());
+    fold(0, begin);
+    const int64_t from = std::max(first, begin - d.left), until = std::min(last, end - d.left);
+    for (int64_t i = from; i < until; ++i) to[i] += static_cast<Acc>(copy[d.left + i]);
+    fold(end, d.padded());
+  }
+  FIRN_HOST_DEVICE T Sum(const Row& row, int64_t i) const {
+    const PadDim::Ranges along = rows.row.CopiesOf(i);
+    Acc sum = 0;
+    for (int64_t c = 0; c < row.count; ++c) {
+      const T* const copy = dy + CopyOf(row, c);
+      for (int64_t j = 0; j < along.count(); ++j) sum += static_cast<Acc>(copy[along[j]]);
+    }
+    return static_cast<T>(sum);
+  }
+};
+
+struct PadKernel {
+  static constexpr Takes kTakes = Takes::kStrided;
+
+  template <class On>
+  static absl::Status Run(const On& on, KernelContext& k) {
+    const TensorSpec& x = k.in_spec(0);
+    const PadAttrs& a = k.attrs<PadAttrs>();
+    FIRN_ASSIGN_OR_RETURN(const PadDims dims, ResolvePadding(x.shape, a));
+    uint64_t bits = 0;  // of the constant
+    VisitDType(x.dtype, [&]<class T>(TypeTag<T>) {
+      const T value = ConvertTo<T>(a.value);
+      std::memcpy(&bits, &value, sizeof(T));
+    });
+    return VisitWidth(x.dtype, [&]<class Word>(TypeTag<Word>) {
+      PadBody<Word> body = {.rows = PaddedRows(dims),
+                            .step = dims.empty() ? 1 : x.layout.strides[x.shape.rank() - 1],
+                            .x = k.in<Word>(0),
+                            .y = k.out<Word>(),
+                            .value = static_cast<Word>(bits)};
+      std::copy_n(x.layout.strides.d, body.rows.outer, body.strides);
+      return on.ForEach(k.out_spec().num_elements(), body);
+    });
+  }
+};
+
+struct PadGradKernel {
+  template <class On>
+  static size_t Workspace(const KernelQuery& q) {
+    const bool rounds = SizeOf(q.out().dtype) < static_cast<int64_t>(sizeof(float));
+    const bool sums = rounds && On::kDevice == DeviceType::kCpu;
+    return sums ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
+  }
+
+  template <class On>
+  static absl::Status Run(const On& on, KernelContext& k) {
+    FIRN_ASSIGN_OR_RETURN(const PadDims dims,
+                          ResolveUnpadding(k.in_spec(0).shape, k.attrs<PadAttrs>()));
+    return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+      using Acc = AccumulatorOf<T>;
+      Acc* sums = k.workspace<Acc>();
+      if constexpr (std::is_same_v<T, Acc>) sums = k.out<T>();
+      return on.ForEach(k.out_spec().num_elements(),
+                        UnpadBody<T>{PaddedRows(dims), k.in<T>(0), k.out<T>(), sums});
+    });
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_SHAPE_PAD_BODY_H_
