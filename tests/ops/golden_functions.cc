@@ -128,9 +128,30 @@ StateDict CallAdaptiveMaxPool(Args& a) {
 StateDict CallMaxUnpool2d(Args& a) {
   std::optional<Sizes> output_size;
   if (a.Has("output_size")) output_size = Size(a, "output_size", 1);
-  return Y(MaxUnpool2d(
-      a["x"], a["indices"],
-      {.kernel = Size(a, "kernel", 1), .stride = Stride(a), .output_size = output_size}));
+  return Y(MaxUnpool2d(a["x"], a["indices"],
+                       {.kernel = Size(a, "kernel", 1),
+                        .stride = Stride(a),
+                        .padding = Size(a, "padding", 0),
+                        .output_size = output_size}));
+}
+
+using AvgPoolFunction = Tensor(const Tensor&, const AvgPoolOptions&);
+template <AvgPoolFunction* kFunction>
+StateDict CallAvgPool(Args& a) {
+  return Y(kFunction(a["x"], {.kernel = Size(a, "kernel", 1),
+                              .stride = Stride(a),
+                              .padding = Size(a, "padding", 0),
+                              .ceil_mode = a.Flag("ceil_mode", false),
+                              .count_include_pad = a.Flag("count_include_pad", true),
+                              .divisor_override = a.Int("divisor_override", 0)}));
+}
+
+template <Tensor (*kFunction)(const Tensor&, double, const LpPoolOptions&)>
+StateDict CallLpPool(Args& a) {
+  return Y(kFunction(a["x"], a.Number("p", 2),
+                     {.kernel = Size(a, "kernel", 1),
+                      .stride = Stride(a),
+                      .ceil_mode = a.Flag("ceil_mode", false)}));
 }
 
 StateDict CallBatchNorm(Args& a) {
@@ -377,17 +398,17 @@ std::map<std::string, GoldenFunction> Images() {
       {"adaptive_max_pool2d", CallAdaptiveMaxPool<AdaptiveMaxPool2d, AdaptiveMaxPool2dWithIndices>},
       {"adaptive_max_pool3d", CallAdaptiveMaxPool<AdaptiveMaxPool3d, AdaptiveMaxPool3dWithIndices>},
       {"max_unpool2d", CallMaxUnpool2d},
-      {"avg_pool2d",
-       [](Args& a) {
-         return Y(AvgPool2d(a["x"], {.kernel = Size(a, "kernel", 1),
-                                     .stride = Stride(a),
-                                     .padding = Size(a, "padding", 0),
-                                     .ceil_mode = a.Flag("ceil_mode", false),
-                                     .count_include_pad = a.Flag("count_include_pad", true),
-                                     .divisor_override = a.Int("divisor_override", 0)}));
-       }},
+      {"avg_pool1d", CallAvgPool<AvgPool1d>},
+      {"avg_pool2d", CallAvgPool<AvgPool2d>},
+      {"avg_pool3d", CallAvgPool<AvgPool3d>},
+      {"adaptive_avg_pool1d",
+       [](Args& a) { return Y(AdaptiveAvgPool1d(a["x"], Size(a, "output_size", 1))); }},
       {"adaptive_avg_pool2d",
        [](Args& a) { return Y(AdaptiveAvgPool2d(a["x"], Size(a, "output_size", 1))); }},
+      {"adaptive_avg_pool3d",
+       [](Args& a) { return Y(AdaptiveAvgPool3d(a["x"], Size(a, "output_size", 1))); }},
+      {"lp_pool1d", CallLpPool<LpPool1d>},
+      {"lp_pool2d", CallLpPool<LpPool2d>},
       {"batch_norm", CallBatchNorm},
       {"layer_norm",
        [](Args& a) {

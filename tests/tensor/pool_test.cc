@@ -2,18 +2,29 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "autograd/backward.h"
 #include "tensor/from.h"
 #include "tensor/index.h"
+#include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tensor/ops/pool/pool_window.h"
+#include "tensor/rng.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
 
 using Doubles = std::vector<double>;
+
+template <class F>
+::testing::AssertionResult Says(F f, const std::string& part) {
+  const std::string error = testing::ErrorOf(f);
+  if (error.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "\"" << error << "\" does not say \"" << part << "\"";
+}
 
 // 3 pixels, windows of 2 every 2: the second one hangs over the end.
 TEST(PoolTest, CeilModeKeepsAWindowThatHangsOverTheEnd) {
@@ -114,6 +125,87 @@ TEST(PoolTest, UnpoolingPutsMaximaBack) {
   const Tensor wide =
       MaxUnpool2d(pooled.values, pooled.indices, {.kernel = 2, .output_size = Sizes(2, 5)});
   EXPECT_EQ(wide.ToVector<double>(), (Doubles{0, 5, 0, 0, 0, 0, 7, 0, 0, 0}));
+}
+
+// Of images by themselves and as a batch of one: the result, and the gradient of its squares.
+template <class F>
+void ExpectTheSameWithoutABatch(const Shape& shape, F f) {
+  Tensor alone = Randn(shape), batch = Unsqueeze(alone, 0).Detach();
+  alone.SetRequiresGrad();
+  batch.SetRequiresGrad();
+  const Tensor y = f(alone), many = f(batch);
+  ASSERT_EQ(Unsqueeze(y, 0).shape(), many.shape());
+  EXPECT_EQ(y.ToVector<float>(), many.ToVector<float>());
+  EXPECT_EQ(Grad(Sum(y * y), alone).ToVector<float>(),
+            Grad(Sum(many * many), batch).ToVector<float>());
+}
+
+TEST(PoolTest, ImagesWithoutABatchAreBatchesOfOne) {
+  ExpectTheSameWithoutABatch({2, 7}, [](const Tensor& x) { return MaxPool1d(x, 2); });
+  ExpectTheSameWithoutABatch({2, 7, 4}, [](const Tensor& x) { return MaxPool2d(x, 2); });
+  ExpectTheSameWithoutABatch({2, 4, 4, 6}, [](const Tensor& x) { return MaxPool3d(x, 2); });
+  ExpectTheSameWithoutABatch({2, 7}, [](const Tensor& x) { return AvgPool1d(x, 2); });
+  ExpectTheSameWithoutABatch({2, 7, 4}, [](const Tensor& x) { return AvgPool2d(x, 2); });
+  ExpectTheSameWithoutABatch({2, 4, 4, 6}, [](const Tensor& x) { return AvgPool3d(x, 2); });
+  ExpectTheSameWithoutABatch({2, 7}, [](const Tensor& x) { return AdaptiveMaxPool1d(x, 3); });
+  ExpectTheSameWithoutABatch({2, 7, 4}, [](const Tensor& x) { return AdaptiveAvgPool2d(x, 3); });
+  ExpectTheSameWithoutABatch({2, 4, 7, 5}, [](const Tensor& x) {
+    return AdaptiveMaxPool3d(x, {2, 3, 1});
+  });
+  ExpectTheSameWithoutABatch({2, 7, 4},
+                             [](const Tensor& x) { return LpPool2d(x, 2, {.kernel = 2}); });
+}
+
+TEST(PoolTest, RefusesRanksThatFitNeitherWithNorWithoutABatch) {
+  const Tensor five = Zeros({1, 1, 2, 4, 4}), two = Zeros({4, 4});
+  EXPECT_TRUE(Says([&] { MaxPool2d(five, 2); },
+                   "max_pool2d: x must have 4 dimensions, or 3 without a batch; got f32 [1, 1, "));
+  EXPECT_TRUE(Says([&] { MaxPool3d(two, 2); }, "max_pool3d: x must have 5 dimensions, or 4"));
+  EXPECT_TRUE(Says([&] { AvgPool1d(five, 2); }, "avg_pool1d: x must have 3 dimensions, or 2"));
+  EXPECT_TRUE(Says([&] { AdaptiveAvgPool2d(two, 2); }, "avg_pool2d: x must have 4 dimensions"));
+  EXPECT_TRUE(Says([&] { MaxUnpool2d(two, two, {}); }, "max_unpool2d: x must have 4 dimensions"));
+}
+
+TEST(PoolTest, RefusesSizesOfOtherCountsAndBeyondTheBounds) {
+  const Tensor x = Zeros({1, 1, 6, 6});
+  EXPECT_TRUE(Says(
+      [&] {
+        MaxPool2d(x, {.kernel = {2, 2, 2}});
+      },
+      "max_pool2d: kernel (2, 2, 2) has 3 numbers (want 1 or 2)"));
+  EXPECT_TRUE(Says(
+      [&] {
+        AvgPool2d(x, {.kernel = 2, .stride = Sizes{1, -1}});
+      },
+      "avg_pool2d: stride width -1 (want 1 to 16777216)"));
+  EXPECT_TRUE(Says(
+      [&] {
+        AdaptiveMaxPool2d(x, {1, 0});
+      },
+      "adaptive_max_pool2d: output_size (1, 0) (want 1 to 16777216)"));
+  EXPECT_TRUE(Says(
+      [&] {
+        AdaptiveAvgPool1d(Zeros({1, 2}), {1, 2});
+      },
+      "adaptive_avg_pool1d: output_size (1, 2) has 2 numbers (want 1)"));
+  EXPECT_TRUE(Says([&] { LpPool2d(x, 0, {}); }, "lp_pool2d: p is 0 (want a positive number)"));
+  EXPECT_TRUE(Says(
+      [&] {
+        LpPool1d(Zeros({1, 2}), 2, {.kernel = -1});
+      },
+      "lp_pool1d: kernel -1 (want 1 to 16777216)"));
+  EXPECT_TRUE(Says([&] { MaxUnpool2d(x, x.To(DType::kI64), {.stride = 0}); },
+                   "max_unpool2d: stride (0, 0) (want 1 to 16777216)"));
+}
+
+// An index of 2^32 + 1 is not 1.
+TEST(MaxUnpoolTest, RefusesIndicesThatOnlyFitCutTo32Bits) {
+  const Tensor index = FromVector<int64_t>({(int64_t{1} << 32) + 1}, {1, 1, 1, 1});
+  EXPECT_TRUE(Says(
+      [&] {
+        MaxUnpool2d(Ones({1, 1, 1, 1}), index, {.kernel = 2});
+      },
+      "indices 4294967297 at index 0 is outside [0, 4)"));
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// avg_pool2d (fixed and adaptive windows) and its gradient. Both are linear, and each is the
-// other's gradient.
-//
-// adaptive_avg_pool2d: avg_pool2d with adaptive windows.
+// avg_pool1d, 2d, 3d (fixed and adaptive windows) and their gradients. Both are linear, and each is
+// the other's gradient.
 
 #include "tensor/ops/pool/avg_pool.h"
+
+#include <algorithm>
+#include <type_traits>
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
@@ -13,16 +14,18 @@
 #include "tensor/ops/conv/images.h"
 #include "tensor/ops/pool/avg_pool_body.h"
 #include "tensor/ops/pool/pool_window.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
 
-Tensor AvgPool2dGrad(const Tensor& grad, const PoolAttrs& attrs);
+Tensor AvgPoolGrad(const Tensor& grad, const PoolAttrs& attrs);
+Tensor AvgPoolWith(const Tensor& x, const PoolAttrs& attrs);
 
 absl::Status CheckAttrs(const PoolAttrs& a) {
   FIRN_RETURN_IF(a.divisor_override < 0,
                  InvalidArgument("divisor_override ", a.divisor_override, " (want >= 0)"));
-  FIRN_RETURN_IF(a.dilation.Are(1) == false, InvalidArgument("averages have no dilation"));
+  FIRN_RETURN_IF(!a.dilation.Are(1), InvalidArgument("averages have no dilation"));
   return absl::OkStatus();
 }
 
@@ -55,6 +58,18 @@ void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
   want.in[0] = want.out[0] = cpu::KernelBlock(q.in(0).shape);
 }
 
+// Calls f(slices, rows, columns) for every window, in the order of the pixels.
+template <class F>
+void ForEachWindow(const AvgPoolWindows& s, F&& f) {
+  for (int64_t d = 0; d < s.d.out; ++d) {
+    const PoolSpan slices = s.Span(s.d, d);
+    for (int64_t r = 0; r < s.h.out; ++r) {
+      const PoolSpan rows = s.Span(s.h, r);
+      for (int64_t c = 0; c < s.w.out; ++c) f(slices, rows, s.Span(s.w, c));
+    }
+  }
+}
+
 // Adds its share to all elements of a window. The portable gather asks for every element which
 // windows hold it, and takes 2 to 10 times as long.
 absl::Status RunWindows(KernelContext& k) {
@@ -71,22 +86,20 @@ absl::Status RunWindows(KernelContext& k) {
       Acc* to = sums + begin;
       const T* from = g + plane * s.pixels() * kBlock;
       std::fill(to, to + n, Acc(0));
-      const PoolSpan slices = s.Span(s.d, 0);
-      for (int64_t r = 0; r < s.h.out; ++r) {
-        const PoolSpan rows = s.Span(s.h, r);
-        for (int64_t c = 0; c < s.w.out; ++c, from += kBlock) {
-          const PoolSpan cols = s.Span(s.w, c);
-          const Acc divisor = static_cast<Acc>(s.Divisor(slices, rows, cols));
-          Acc share[kBlock];
-          for (int b = 0; b < kBlock; ++b) share[b] = static_cast<Acc>(from[b]) / divisor;
+      ForEachWindow(s, [&](const PoolSpan& slices, const PoolSpan& rows, const PoolSpan& cols) {
+        const Acc divisor = static_cast<Acc>(s.Divisor(slices, rows, cols));
+        Acc share[kBlock];
+        for (int b = 0; b < kBlock; ++b) share[b] = static_cast<Acc>(from[b]) / divisor;
+        from += kBlock;
+        for (int64_t d = slices.begin; d < slices.end; ++d) {
           for (int64_t i = rows.begin; i < rows.end; ++i) {
             for (int64_t j = cols.begin; j < cols.end; ++j) {
-              Acc* at = to + (i * s.w.in + j) * kBlock;
+              Acc* at = to + ((d * s.h.in + i) * s.w.in + j) * kBlock;
               for (int b = 0; b < kBlock; ++b) at[b] += share[b];
             }
           }
         }
-      }
+      });
       if constexpr (!kDirect) {
         for (int64_t i = 0; i < n; ++i) x[begin + i] = static_cast<T>(to[i]);
       }
@@ -98,17 +111,17 @@ absl::Status RunWindows(KernelContext& k) {
 void Grad(GradContext& g) {
   PoolAttrs a = g.attrs<PoolAttrs>();
   a.image = ImageOf(g.input_shape(0));
-  g.set_grad_input(0, AvgPool2dGrad(g.grad_output(), a));
+  g.set_grad_input(0, AvgPoolGrad(g.grad_output(), a));
 }
 
 void GradOfGrad(GradContext& g) {
-  g.set_grad_input(0, AvgPool2dWith(g.grad_output(), g.attrs<PoolAttrs>()));
+  g.set_grad_input(0, AvgPoolWith(g.grad_output(), g.attrs<PoolAttrs>()));
 }
 
-FIRN_REGISTER_OP(avg_pool2d) {
+OpDef AvgPoolOp(int dims) {
   return {
       .doc = "The average of each window.",
-      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4}},
+      .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = dims + 2, .max_rank = dims + 2}},
       .outputs = {{.name = "y"}},
       .attrs = AttrsOf<PoolAttrs>(),
       .infer = Infer,
@@ -117,10 +130,14 @@ FIRN_REGISTER_OP(avg_pool2d) {
   };
 }
 
-FIRN_REGISTER_OP(avg_pool2d_grad) {
+FIRN_REGISTER_OP(avg_pool1d) { return AvgPoolOp(1); }
+FIRN_REGISTER_OP(avg_pool2d) { return AvgPoolOp(2); }
+FIRN_REGISTER_OP(avg_pool3d) { return AvgPoolOp(3); }
+
+OpDef AvgPoolGradOp(int dims) {
   return {
       .doc = "Spreads each average's gradient over its window.",
-      .inputs = {{.name = "grad", .dtypes = kFloating, .min_rank = 4, .max_rank = 4}},
+      .inputs = {{.name = "grad", .dtypes = kFloating, .min_rank = dims + 2, .max_rank = dims + 2}},
       .outputs = {{.name = "image_grad"}},
       .attrs = AttrsOf<PoolAttrs>(),
       .infer = InferGrad,
@@ -133,30 +150,53 @@ FIRN_REGISTER_OP(avg_pool2d_grad) {
   };
 }
 
-Tensor AvgPool2dGrad(const Tensor& grad, const PoolAttrs& attrs) {
-  return Apply1(TheOp<"avg_pool2d_grad">(), {grad}, attrs);
+FIRN_REGISTER_OP(avg_pool1d_grad) { return AvgPoolGradOp(1); }
+FIRN_REGISTER_OP(avg_pool2d_grad) { return AvgPoolGradOp(2); }
+FIRN_REGISTER_OP(avg_pool3d_grad) { return AvgPoolGradOp(3); }
+
+Tensor AvgPoolGrad(const Tensor& grad, const PoolAttrs& attrs) {
+  return Apply1(OpOfDims<"avg_pool1d_grad", "avg_pool2d_grad", "avg_pool3d_grad">(grad.rank() - 2),
+                {grad}, attrs);
+}
+
+const OpDef& OpOf(int dims) { return OpOfDims<"avg_pool1d", "avg_pool2d", "avg_pool3d">(dims); }
+
+Tensor AvgPoolWith(const Tensor& x, const PoolAttrs& attrs) {
+  return Apply1(OpOf(x.rank() - 2), {x}, attrs);
+}
+
+Tensor Pool(int dims, const Tensor& x, const PoolAttrs& a) {
+  const OpDef& op = OpOf(dims);
+  if (LacksBatch(x, dims, op.name)) return Squeeze(Pool(dims, Unsqueeze(x, 0), a), 0);
+  return Apply1(op, {x}, a);
+}
+
+PoolAttrs AttrsFrom(const AvgPoolOptions& o) {
+  return {.kernel = o.kernel,
+          .stride = o.stride.value_or(o.kernel),
+          .padding = o.padding,
+          .ceil_mode = o.ceil_mode,
+          .count_include_pad = o.count_include_pad,
+          .divisor_override = o.divisor_override};
+}
+
+Tensor AdaptivePool(int dims, const Tensor& x, const Sizes& output_size) {
+  constexpr const char* kNames[] = {"adaptive_avg_pool1d", "adaptive_avg_pool2d",
+                                    "adaptive_avg_pool3d"};
+  // Size 0 would mean windows that are not adaptive.
+  RaiseIfError(internal::CheckedOption("output_size", output_size, 1, dims).status(),
+               kNames[dims - 1]);
+  return Pool(dims, x, PoolAttrs{.adaptive = output_size});
 }
 
 }  // namespace
 
-Tensor inner::AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs) {
-  return Apply1(TheOp<"avg_pool2d">(), {x}, attrs);
-}
+Tensor AvgPool1d(const Tensor& x, const AvgPoolOptions& o) { return Pool(1, x, AttrsFrom(o)); }
+Tensor AvgPool2d(const Tensor& x, const AvgPoolOptions& o) { return Pool(2, x, AttrsFrom(o)); }
+Tensor AvgPool3d(const Tensor& x, const AvgPoolOptions& o) { return Pool(3, x, AttrsFrom(o)); }
 
-Tensor AvgPool2d(const Tensor& x, const AvgPool2dOptions& o) {
-  return AvgPool2dWith(x, PoolAttrs{.kernel = o.kernel,
-                                    .stride = o.stride.value_or(o.kernel),
-                                    .padding = o.padding,
-                                    .ceil_mode = o.ceil_mode,
-                                    .count_include_pad = o.count_include_pad,
-                                    .divisor_override = o.divisor_override});
-}
-
-Tensor AdaptiveAvgPool2d(const Tensor& x, const Sizes& output_size) {
-  // Size 0 would mean windows that are not adaptive.
-  RaiseIfError(internal::CheckedOption("output_size", output_size, 1, 2).status(),
-               "adaptive_avg_pool2d");
-  return AvgPool2dWith(x, PoolAttrs{.adaptive = output_size});
-}
+Tensor AdaptiveAvgPool1d(const Tensor& x, const Sizes& size) { return AdaptivePool(1, x, size); }
+Tensor AdaptiveAvgPool2d(const Tensor& x, const Sizes& size) { return AdaptivePool(2, x, size); }
+Tensor AdaptiveAvgPool3d(const Tensor& x, const Sizes& size) { return AdaptivePool(3, x, size); }
 
 }  // namespace firn

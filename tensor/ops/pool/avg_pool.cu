@@ -15,13 +15,20 @@ void GradLayouts(const KernelQuery& q, LayoutRequest& want) {
   want.out[0] = ChannelsLastBlock(q.out().shape);
 }
 
-}  // namespace
-
-FIRN_REGISTER_KERNELS(avg_pool2d) {
+std::vector<Kernel> Forward() {
   return cuda::Portable<AvgPoolKernel>({.name = "loop", .layouts = cuda::ChannelLayouts});
 }
-FIRN_REGISTER_KERNELS(avg_pool2d_grad) {
+std::vector<Kernel> Gradient() {
   return cuda::Portable<AvgPoolGradKernel>({.name = "loop", .layouts = GradLayouts});
 }
+
+}  // namespace
+
+FIRN_REGISTER_KERNELS(avg_pool1d) { return Forward(); }
+FIRN_REGISTER_KERNELS(avg_pool2d) { return Forward(); }
+FIRN_REGISTER_KERNELS(avg_pool3d) { return Forward(); }
+FIRN_REGISTER_KERNELS(avg_pool1d_grad) { return Gradient(); }
+FIRN_REGISTER_KERNELS(avg_pool2d_grad) { return Gradient(); }
+FIRN_REGISTER_KERNELS(avg_pool3d_grad) { return Gradient(); }
 
 }  // namespace firn::avg_pool_cuda

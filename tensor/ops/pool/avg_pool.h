@@ -8,11 +8,7 @@
 
 namespace firn {
 
-namespace inner {
-struct PoolAttrs;
-}  // namespace inner
-
-struct AvgPool2dOptions {
+struct AvgPoolOptions {
   Sizes kernel = 2;
   std::optional<Sizes> stride = {};  // default: the kernel
   Sizes padding = 0;
@@ -20,23 +16,39 @@ struct AvgPool2dOptions {
   bool count_include_pad = true;  // padding counts as zeros in the average
   int64_t divisor_override = 0;   // not 0: the sum is divided by this (1: sum pooling)
 };
+using AvgPool1dOptions = AvgPoolOptions;
+using AvgPool2dOptions = AvgPoolOptions;
+using AvgPool3dOptions = AvgPoolOptions;
 
 // The average of each window.
 // x: [n, c, h, w]      y: [n, c, (h + 2p - k) / s + 1, ...], rounded up with ceil_mode
+// x may lack its batch, as y then does: [c, h, w]. Throws firn::Error for any other rank, options
+// of more than two numbers, and padding of more than half the kernel.
 Tensor AvgPool2d(const Tensor& x, const AvgPool2dOptions& options);
 inline Tensor AvgPool2d(const Tensor& x, int64_t kernel) {
   return AvgPool2d(x, AvgPool2dOptions{.kernel = kernel});
 }
 
-namespace inner {
-// The operation itself, for pooling functions built on it.
-Tensor AvgPool2dWith(const Tensor& x, const PoolAttrs& attrs);
-}  // namespace inner
+// The same along one dimension. x: [n, c, w] or [c, w]
+Tensor AvgPool1d(const Tensor& x, const AvgPool1dOptions& options);
+inline Tensor AvgPool1d(const Tensor& x, int64_t kernel) {
+  return AvgPool1d(x, AvgPool1dOptions{.kernel = kernel});
+}
+
+// The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
+Tensor AvgPool3d(const Tensor& x, const AvgPool3dOptions& options);
+inline Tensor AvgPool3d(const Tensor& x, int64_t kernel) {
+  return AvgPool3d(x, AvgPool3dOptions{.kernel = kernel});
+}
 
 // Averages over windows chosen to give `output_size`: window i of n covers
 // [floor(i in / n), ceil((i + 1) in / n)). Size 1 is global average pooling.
-// x: [n, c, h, w]      y: [n, c, output_size]
+// x: [n, c, h, w]      y: [n, c, output_size]; both may lack the batch
 Tensor AdaptiveAvgPool2d(const Tensor& x, const Sizes& output_size);
+// x: [n, c, w] or [c, w]
+Tensor AdaptiveAvgPool1d(const Tensor& x, const Sizes& output_size);
+// x: [n, c, d, h, w] or [c, d, h, w]
+Tensor AdaptiveAvgPool3d(const Tensor& x, const Sizes& output_size);
 
 }  // namespace firn
 

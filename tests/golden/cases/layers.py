@@ -167,6 +167,42 @@ def add_pooling(v):
         v.case("adaptive_avg_pool2d", name,
                lambda x, output_size: F.adaptive_avg_pool2d(x, output_size),
                {"output_size": size}, x=v.values(*shape))
+    add_averages_of_other_ranks(v)
+
+
+def add_averages_of_other_ranks(v):
+    def case(op, name, shape, **attrs):
+        function = getattr(F, op)
+
+        def call(x, kernel=None, p=None, output_size=None, **options):
+            return function(x, *[a for a in (p, output_size, kernel) if a is not None], **options)
+
+        v.case(op, name, call, attrs, x=v.values(*shape))
+
+    case("avg_pool1d", "two", (2, 2, 5), kernel=[2])
+    case("avg_pool1d", "options", (1, 2, 8), kernel=[3], stride=[2], padding=[1], ceil_mode=True,
+         count_include_pad=False)
+    case("avg_pool1d", "unbatched", (2, 6), kernel=[3], stride=[1])
+    case("avg_pool2d", "unbatched", (2, 4, 5), kernel=[2, 2])
+    case("avg_pool3d", "two", (1, 2, 4, 5, 4), kernel=[2, 2, 2])
+    case("avg_pool3d", "options", (1, 1, 5, 6, 7), kernel=[2, 3, 2], stride=[2, 1, 3],
+         padding=[1, 1, 0], ceil_mode=True)
+    case("avg_pool3d", "padding_not_counted", (1, 1, 4, 4, 5), kernel=[3, 3, 2], stride=[2, 2, 2],
+         padding=[1, 1, 1], count_include_pad=False, ceil_mode=True)
+    case("avg_pool3d", "divisor", (1, 1, 2, 4, 4), kernel=[2, 2, 2], divisor_override=3)
+    case("avg_pool3d", "unbatched", (2, 4, 3, 4), kernel=[2, 2, 2])
+    case("adaptive_avg_pool1d", "overlapping", (2, 2, 7), output_size=[3])
+    case("adaptive_avg_pool1d", "unbatched", (2, 5), output_size=[2])
+    case("adaptive_avg_pool2d", "unbatched", (3, 4, 5), output_size=[2, 3])
+    case("adaptive_avg_pool3d", "one", (2, 2, 2, 3, 2), output_size=[1, 1, 1])
+    case("adaptive_avg_pool3d", "overlapping", (1, 2, 3, 5, 4), output_size=[2, 3, 4])
+    case("adaptive_avg_pool3d", "unbatched", (2, 3, 4, 3), output_size=[1, 2, 2])
+    case("lp_pool1d", "two", (2, 2, 6), p=2.0, kernel=3)
+    case("lp_pool1d", "unbatched", (2, 7), p=4.0, kernel=2, stride=3, ceil_mode=True)
+    case("lp_pool2d", "two", (1, 2, 4, 5), p=2.0, kernel=[2, 3])
+    case("lp_pool2d", "ceil_mode", (1, 2, 5, 5), p=4.0, kernel=[2, 2], ceil_mode=True)
+    case("lp_pool2d", "one", (1, 1, 4, 4), p=1.0, kernel=[2, 2], stride=[1, 2])
+    case("lp_pool2d", "unbatched", (2, 4, 4), p=2.0, kernel=[2, 2])
 
 
 def add_normalisation(v):

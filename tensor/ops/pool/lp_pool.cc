@@ -1,0 +1,37 @@
+// lp_pool1d, lp_pool2d: powers of averages of powers. A window that hangs over the end (ceil_mode)
+// counts as a whole one with its average, as in PyTorch.
+
+#include "tensor/ops/pool/lp_pool.h"
+
+#include "device/inner.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/ops/conv/images.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/power.h"
+#include "tensor/ops/pool/avg_pool.h"
+
+namespace firn {
+namespace {
+
+Tensor LpPool(int dims, const Tensor& x, double p, const LpPoolOptions& o, const char* name) {
+  if (!(p > 0)) RaiseStatus(InvalidArgument("p is ", p, " (want a positive number)"), name);
+  const absl::StatusOr<Sizes> kernel = internal::CheckedOption("kernel", o.kernel, 1, dims);
+  RaiseIfError(kernel.status(), name);
+  const AvgPoolOptions windows = {.kernel = *kernel, .stride = o.stride, .ceil_mode = o.ceil_mode};
+  const Tensor powers = Pow(x, p);
+  const Tensor means = dims == 1 ? AvgPool1d(powers, windows) : AvgPool2d(powers, windows);
+  return Pow(Mul(means, kernel->volume()), 1 / p);
+}
+
+}  // namespace
+
+Tensor LpPool1d(const Tensor& x, double p, const LpPoolOptions& o) {
+  return LpPool(1, x, p, o, "lp_pool1d");
+}
+
+Tensor LpPool2d(const Tensor& x, double p, const LpPoolOptions& o) {
+  return LpPool(2, x, p, o, "lp_pool2d");
+}
+
+}  // namespace firn

@@ -1,0 +1,29 @@
+#ifndef FIRN_TENSOR_OPS_POOL_LP_POOL_H_
+#define FIRN_TENSOR_OPS_POOL_LP_POOL_H_
+
+#include <optional>
+
+#include "tensor/sizes.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+
+struct LpPoolOptions {
+  Sizes kernel = 2;
+  std::optional<Sizes> stride = {};  // default: the kernel
+  bool ceil_mode = false;
+};
+
+// The power mean of each window, times the size of the kernel (PyTorch's lp_pool2d):
+//   y = (k mean_window(x^p))^(1 / p), k the number of taps, which is the p-norm of a whole window
+// of numbers that are not negative. x^p has no absolute value, so negative x want an even p.
+// x: [n, c, h, w]      y: [n, c, (h - k) / s + 1, ...], rounded up with ceil_mode
+// x may lack its batch, as y then does. Throws for p that is not positive, and as AvgPool2d does.
+Tensor LpPool2d(const Tensor& x, double p, const LpPoolOptions& options);
+
+// The same along one dimension. x: [n, c, w] or [c, w]
+Tensor LpPool1d(const Tensor& x, double p, const LpPoolOptions& options);
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_POOL_LP_POOL_H_
