@@ -154,6 +154,22 @@ StateDict CallLpPool(Args& a) {
                       .ceil_mode = a.Flag("ceil_mode", false)}));
 }
 
+template <class Options>
+Options UnfoldingOptions(Args& a) {
+  Options o;
+  o.kernel = Size(a, "kernel", 1);
+  o.dilation = Size(a, "dilation", 1);
+  o.padding = Size(a, "padding", 0);
+  o.stride = Size(a, "stride", 1);
+  return o;
+}
+
+StateDict CallFold(Args& a) {
+  auto options = UnfoldingOptions<FoldOptions>(a);
+  options.output_size = Size(a, "output_size", 1);
+  return Y(Fold(a["x"], options));
+}
+
 StateDict CallBatchNorm(Args& a) {
   return Y(BatchNorm(a["x"], a["running_mean"], a["running_var"], a["weight"], a["bias"],
                      {.training = a.Flag("training", false),
@@ -409,6 +425,8 @@ std::map<std::string, GoldenFunction> Images() {
        [](Args& a) { return Y(AdaptiveAvgPool3d(a["x"], Size(a, "output_size", 1))); }},
       {"lp_pool1d", CallLpPool<LpPool1d>},
       {"lp_pool2d", CallLpPool<LpPool2d>},
+      {"unfold", [](Args& a) { return Y(Unfold(a["x"], UnfoldingOptions<UnfoldOptions>(a))); }},
+      {"fold", CallFold},
       {"batch_norm", CallBatchNorm},
       {"layer_norm",
        [](Args& a) {

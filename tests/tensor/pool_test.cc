@@ -154,6 +154,12 @@ TEST(PoolTest, ImagesWithoutABatchAreBatchesOfOne) {
   });
   ExpectTheSameWithoutABatch({2, 7, 4},
                              [](const Tensor& x) { return LpPool2d(x, 2, {.kernel = 2}); });
+  ExpectTheSameWithoutABatch({2, 7, 4}, [](const Tensor& x) {
+    return Unfold(x, {.kernel = {2, 3}});
+  });
+  ExpectTheSameWithoutABatch({8, 12}, [](const Tensor& x) {
+    return Fold(x, {.output_size = {4, 5}, .kernel = 2});
+  });
 }
 
 TEST(PoolTest, RefusesRanksThatFitNeitherWithNorWithoutABatch) {
@@ -163,6 +169,8 @@ TEST(PoolTest, RefusesRanksThatFitNeitherWithNorWithoutABatch) {
   EXPECT_TRUE(Says([&] { MaxPool3d(two, 2); }, "max_pool3d: x must have 5 dimensions, or 4"));
   EXPECT_TRUE(Says([&] { AvgPool1d(five, 2); }, "avg_pool1d: x must have 3 dimensions, or 2"));
   EXPECT_TRUE(Says([&] { AdaptiveAvgPool2d(two, 2); }, "avg_pool2d: x must have 4 dimensions"));
+  EXPECT_TRUE(Says([&] { Unfold(two, {}); }, "unfold: x must have 4 dimensions, or 3 without"));
+  EXPECT_TRUE(Says([&] { Fold(five, {}); }, "fold: x must have 3 dimensions, or 2 without"));
   EXPECT_TRUE(Says([&] { MaxUnpool2d(two, two, {}); }, "max_unpool2d: x must have 4 dimensions"));
 }
 
@@ -194,6 +202,18 @@ TEST(PoolTest, RefusesSizesOfOtherCountsAndBeyondTheBounds) {
         LpPool1d(Zeros({1, 2}), 2, {.kernel = -1});
       },
       "lp_pool1d: kernel -1 (want 1 to 16777216)"));
+  EXPECT_TRUE(
+      Says([&] { Unfold(x, {.kernel = 2, .dims = 4}); }, "unfold: dims 4 (want 1 to 3, or 0)"));
+  EXPECT_TRUE(Says(
+      [&] {
+        Unfold(x, {.kernel = {1, 2, 3}, .dims = 2});
+      },
+      "unfold: kernel (1, 2, 3) has 3 numbers (want 1 or 2)"));
+  EXPECT_TRUE(Says(
+      [&] {
+        Fold(Zeros({1, 4, 4}), {.output_size = {3, 0}, .kernel = 2});
+      },
+      "fold: output_size (3, 0) (want 1 to 16777216)"));
   EXPECT_TRUE(Says([&] { MaxUnpool2d(x, x.To(DType::kI64), {.stride = 0}); },
                    "max_unpool2d: stride (0, 0) (want 1 to 16777216)"));
 }
@@ -206,6 +226,20 @@ TEST(MaxUnpoolTest, RefusesIndicesThatOnlyFitCutTo32Bits) {
         MaxUnpool2d(Ones({1, 1, 1, 1}), index, {.kernel = 2});
       },
       "indices 4294967297 at index 0 is outside [0, 4)"));
+}
+
+TEST(UnfoldTest, TakesSequencesAndVolumesWhereAsked) {
+  const Tensor line = FromVector<double>({1, 2, 3, 4}, {1, 1, 4});
+  EXPECT_EQ(Unfold(line, {.kernel = 2, .dims = 1}).ToVector<double>(), (Doubles{1, 2, 3, 2, 3, 4}));
+  EXPECT_EQ(Unfold(Zeros({2, 3, 3, 4, 5}), {.kernel = {2, 2, 3}}).shape(), Shape({2, 36, 18}));
+  EXPECT_EQ(Unfold(Zeros({3, 3, 4, 5}), {.kernel = 2, .dims = 3}).shape(), Shape({24, 24}));
+}
+
+// Each element is counted as often as windows hold it.
+TEST(UnfoldTest, FoldAddsWhatOverlaps) {
+  const Tensor columns = Unfold(Ones({1, 1, 3, 3}), {.kernel = 2});
+  EXPECT_EQ(Fold(columns, {.output_size = 3, .kernel = 2}).ToVector<float>(),
+            (std::vector<float>{1, 2, 1, 2, 4, 2, 1, 2, 1}));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct ForwardBody {
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t n = i;
-    const cuda::ConvPlace at = cuda::TakePlace(n, s.d.out, s.h.out, s.w.out);
+    const ConvPlace at = TakePlace(n, s.d.out, s.h.out, s.w.out);
     const int64_t o = TakeDigit(n, s.out);
     Acc sum = bias != nullptr ? static_cast<Acc>(bias[o]) : Acc(0);
     for (int64_t t = 0; t < s.d.kernel; ++t) {
@@ -38,8 +38,8 @@ struct ForwardBody {
   }
 
   // Over the input channels of output channel o.
-  FIRN_HOST_DEVICE Acc Products(int64_t n, int64_t o, const cuda::ConvPlace& pixel,
-                                const cuda::ConvPlace& at) const {
+  FIRN_HOST_DEVICE Acc Products(int64_t n, int64_t o, const ConvPlace& pixel,
+                                const ConvPlace& at) const {
     const T* from = x.at(n, o / s.out_per_group * s.in_per_group, pixel);
     const T* tap = weight.at(o, 0, at);
     Acc sum = 0;
@@ -85,15 +85,15 @@ struct WeightBody {
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t line) const {
     int64_t o = line;
-    const cuda::ConvPlace tap = cuda::TakePlace(o, s.d.kernel, s.h.kernel, s.w.kernel);
+    const ConvPlace tap = TakePlace(o, s.d.kernel, s.h.kernel, s.w.kernel);
     const int64_t c = TakeDigit(o, s.in_per_group);
     const int64_t channel = o / s.out_per_group * s.in_per_group + c;
     Acc sum = 0;
     for (int64_t i = team.rank(); i < s.batch * s.pixels(); i += team.size()) {
       int64_t n = i;
-      const cuda::ConvPlace at = cuda::TakePlace(n, s.d.out, s.h.out, s.w.out);
-      const cuda::ConvPlace from = {s.d.Input(at.d, tap.d), s.h.Input(at.h, tap.h),
-                                    s.w.Input(at.w, tap.w)};
+      const ConvPlace at = TakePlace(n, s.d.out, s.h.out, s.w.out);
+      const ConvPlace from = {s.d.Input(at.d, tap.d), s.h.Input(at.h, tap.h),
+                              s.w.Input(at.w, tap.w)};
       if (from.d < 0 || from.h < 0 || from.w < 0) continue;
       sum += static_cast<Acc>(*y.at(n, o, at)) * static_cast<Acc>(*x.at(n, channel, from));
     }

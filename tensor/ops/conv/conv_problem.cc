@@ -6,8 +6,6 @@
 namespace firn {
 namespace {
 
-using internal::kMaxImage;
-
 // `a` with a number for each dimension, but for the result.
 absl::StatusOr<ConvAttrs> CheckedOptions(const ConvAttrs& a, int dims) {
   ConvAttrs checked = a;
@@ -18,30 +16,9 @@ absl::StatusOr<ConvAttrs> CheckedOptions(const ConvAttrs& a, int dims) {
   return checked;
 }
 
-absl::StatusOr<int64_t> OutputSize(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
-                                   int64_t dilation, const char* axis) {
-  FIRN_RETURN_IF_ERROR(internal::CheckOption("kernel", axis, kernel, 1));
-  FIRN_RETURN_IF(in < 0 || in > kMaxImage,
-                 InvalidArgument("image ", axis, " ", in, " (want 0 to ", kMaxImage, ")"));
-  const int64_t reach = dilation * (kernel - 1) + 1;
-  FIRN_RETURN_IF(in + 2 * padding < reach,
-                 InvalidArgument("the kernel covers ", reach, " in ", axis, ", x with padding has ",
-                                 in + 2 * padding));
-  return (in + 2 * padding - reach) / stride + 1;
-}
-
-// floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 in every dimension, or an error
-// that says which size does not work.
-absl::Status FindOutputSize(ConvProblem& p) {
+absl::StatusOr<Sizes> WindowsOf(const ConvProblem& p) {
   const ConvAttrs& a = p.attrs;
-  p.out_size = p.in_size;
-  for (int i = 0; i < p.dims(); ++i) {
-    FIRN_ASSIGN_OR_RETURN(const int64_t out,
-                          OutputSize(p.in_size[i], p.kernel[i], a.stride[i], a.padding[i],
-                                     a.dilation[i], internal::AxisName(i, p.dims())));
-    p.out_size.set(i, out);
-  }
-  return absl::OkStatus();
+  return internal::CountWindows(p.in_size, p.kernel, a.stride, a.padding, a.dilation);
 }
 
 absl::Status CheckGroups(const ConvProblem& p) {
@@ -71,7 +48,7 @@ absl::StatusOr<ConvProblem> inner::ConvForward(const Shape& x, const Shape& weig
                                                const ConvAttrs& a) {
   ConvProblem p{x[0], x[1], weight[0], ImageOf(x), {}, ImageOf(weight), {}};
   FIRN_ASSIGN_OR_RETURN(p.attrs, CheckedOptions(a, p.dims()));
-  FIRN_RETURN_IF_ERROR(FindOutputSize(p));
+  FIRN_ASSIGN_OR_RETURN(p.out_size, WindowsOf(p));
   FIRN_RETURN_IF_ERROR(CheckGroups(p));
   FIRN_RETURN_IF(weight[1] != p.in_per_group(),
                  InvalidArgument("weight ", weight.ToString(), " wants ", weight[1] * a.groups,
@@ -89,7 +66,7 @@ absl::StatusOr<ConvProblem> inner::ConvBackwardData(const Shape& y, const Shape&
   p.in = weight[1] * a.groups;
   FIRN_ASSIGN_OR_RETURN(p.in_size, internal::FittedOption("result", a.result, p.dims()));
   FIRN_RETURN_IF_ERROR(CheckGroups(p));
-  FIRN_RETURN_IF_ERROR(FindOutputSize(p));
+  FIRN_ASSIGN_OR_RETURN(p.out_size, WindowsOf(p));
   FIRN_RETURN_IF(p.out_size != ImageOf(y),
                  InvalidArgument("a convolution of ", p.in_size.ToString(), " gives ",
                                  p.out_size.ToString(), ", not the image of x ", y.ToString()));
@@ -103,7 +80,7 @@ absl::StatusOr<ConvProblem> inner::ConvBackwardWeight(const Shape& x, const Shap
   ConvProblem p{x[0], x[1], y[1], ImageOf(x), {}, {}, {}};
   FIRN_ASSIGN_OR_RETURN(p.kernel, internal::FittedOption("result", a.result, p.in_size.count()));
   FIRN_ASSIGN_OR_RETURN(p.attrs, CheckedOptions(a, p.dims()));
-  FIRN_RETURN_IF_ERROR(FindOutputSize(p));
+  FIRN_ASSIGN_OR_RETURN(p.out_size, WindowsOf(p));
   FIRN_RETURN_IF_ERROR(CheckGroups(p));
   FIRN_RETURN_IF(p.out_size != ImageOf(y),
                  InvalidArgument("x ", x.ToString(), " gives images ", p.out_size.ToString(),

@@ -15,7 +15,7 @@ struct DataBody {
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t n = i;
-    const cuda::ConvPlace at = cuda::TakePlace(n, s.d.in, s.h.in, s.w.in);
+    const ConvPlace at = TakePlace(n, s.d.in, s.h.in, s.w.in);
     const int64_t channel = TakeDigit(n, s.in);
     Acc sum = 0;
     for (int64_t t = 0; t < s.d.kernel; ++t) {
@@ -34,8 +34,8 @@ struct DataBody {
   }
 
   // Over the output channels of the group of input channel `channel`.
-  FIRN_HOST_DEVICE Acc Products(int64_t n, int64_t channel, const cuda::ConvPlace& pixel,
-                                const cuda::ConvPlace& at) const {
+  FIRN_HOST_DEVICE Acc Products(int64_t n, int64_t channel, const ConvPlace& pixel,
+                                const ConvPlace& at) const {
     int64_t group = channel;
     const int64_t c = TakeDigit(group, s.in_per_group), first = group * s.out_per_group;
     const T *from = y.at(n, first, pixel), *tap = weight.at(first, c, at);

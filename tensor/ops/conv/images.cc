@@ -13,6 +13,19 @@ std::string Bounds(int64_t low) {
   return absl::StrCat(" (want ", low, " to ", internal::kMaxOption, ")");
 }
 
+absl::StatusOr<int64_t> CountAlong(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
+                                   int64_t dilation, const char* axis) {
+  FIRN_RETURN_IF_ERROR(internal::CheckOption("kernel", axis, kernel, 1));
+  FIRN_RETURN_IF(
+      in < 0 || in > internal::kMaxImage,
+      InvalidArgument("image ", axis, " ", in, " (want 0 to ", internal::kMaxImage, ")"));
+  const int64_t reach = dilation * (kernel - 1) + 1;
+  FIRN_RETURN_IF(in + 2 * padding < reach,
+                 InvalidArgument("the kernel covers ", reach, " in ", axis, ", x with padding has ",
+                                 in + 2 * padding));
+  return (in + 2 * padding - reach) / stride + 1;
+}
+
 }  // namespace
 
 absl::Status inner::internal::CheckOption(std::string_view name, std::string_view axis,
@@ -39,6 +52,20 @@ absl::StatusOr<Sizes> inner::internal::CheckedOption(std::string_view name, cons
                    InvalidArgument(name, " ", all.ToString(), Bounds(low)));
   }
   return all;
+}
+
+absl::StatusOr<Sizes> inner::internal::CountWindows(const Sizes& image, const Sizes& kernel,
+                                                    const Sizes& stride, const Sizes& padding,
+                                                    const Sizes& dilation) {
+  const int dims = image.count();
+  Sizes counts = image;
+  for (int i = 0; i < dims; ++i) {
+    FIRN_ASSIGN_OR_RETURN(
+        const int64_t count,
+        CountAlong(image[i], kernel[i], stride[i], padding[i], dilation[i], AxisName(i, dims)));
+    counts.set(i, count);
+  }
+  return counts;
 }
 
 const char* inner::internal::AxisName(int i, int dims) {

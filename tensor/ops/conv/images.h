@@ -46,6 +46,12 @@ absl::StatusOr<Sizes> CheckedOption(std::string_view name, const Sizes& value, i
                                     int dims);
 // The largest side of an image: an attribute may say anything, and options are added to it.
 inline constexpr int64_t kMaxImage = int64_t{1} << 62;
+// How many windows lie in each dimension,
+//   floor((image + 2 padding - dilation (kernel - 1) - 1) / stride) + 1,
+// or an error that says which size does not work. Requires: as many numbers in all, options within
+// their bounds but for the kernel.
+absl::StatusOr<Sizes> CountWindows(const Sizes& image, const Sizes& kernel, const Sizes& stride,
+                                   const Sizes& padding, const Sizes& dilation);
 // What dimension `i` of `dims` is called: "depth", "height", "width".
 const char* AxisName(int i, int dims);
 

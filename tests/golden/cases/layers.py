@@ -117,6 +117,26 @@ def add_convolutions_of_other_ranks(v):
     case("conv_transpose3d", "options", (1, 2, 2, 2, 3), (2, 1, 2, 1, 2), stride=[2, 1, 2],
          padding=[1, 0, 0], output_padding=[1, 0, 1], groups=2, dilation=[1, 2, 1])
     case("conv_transpose3d", "unbatched", (1, 2, 2, 2), (1, 2, 2, 2, 2), bias=False)
+    add_unfolding(v)
+
+
+def add_unfolding(v):
+    def unfold(x, kernel, **options):
+        return F.unfold(x, kernel, **options)
+
+    def fold(x, output_size, kernel, **options):
+        return F.fold(x, output_size, kernel, **options)
+
+    options = {"kernel": [3, 2], "dilation": [2, 1], "padding": [1, 2], "stride": [1, 2]}
+    v.case("unfold", "plain", unfold, {"kernel": [2, 3]}, x=v.values(1, 2, 3, 4))
+    v.case("unfold", "square", unfold, {"kernel": 2}, x=v.values(2, 1, 3, 3))
+    v.case("unfold", "options", unfold, options, x=v.values(1, 1, 7, 5))
+    v.case("unfold", "unbatched", unfold, {"kernel": [2, 2]}, x=v.values(2, 3, 3))
+    v.case("fold", "plain", fold, {"output_size": [3, 4], "kernel": [2, 3]}, x=v.values(1, 12, 4))
+    v.case("fold", "square", fold, {"output_size": 3, "kernel": 2}, x=v.values(2, 4, 4))
+    v.case("fold", "options", fold, {"output_size": [7, 5], **options}, x=v.values(1, 6, 20))
+    v.case("fold", "unbatched", fold, {"output_size": [3, 3], "kernel": [2, 2]},
+           x=v.values(8, 4))
 
 
 def add_pooling(v):

@@ -1,0 +1,9 @@
+#include "tensor/kernels/cuda/portable.cuh"
+#include "tensor/ops/conv/unfold_body.h"
+
+namespace firn {
+
+FIRN_REGISTER_KERNELS(unfold) { return cuda::Portable<UnfoldKernel>(); }
+FIRN_REGISTER_KERNELS(fold) { return cuda::Portable<FoldKernel>(); }
+
+}  // namespace firn
