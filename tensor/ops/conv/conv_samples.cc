@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,31 +20,33 @@ Shape ShapeWith(int64_t first, int64_t second, const At& image) {
   return Shape(absl::MakeConstSpan(sizes));
 }
 
-// Where the kernel's tap `k` ([channel, spatial...]) at the output `at` ([n, out, spatial...])
-// meets x, in the channel `c`; nothing for padding.
-std::optional<At> Meets(const RefTensor& x, absl::Span<const int64_t> at, int64_t c,
-                        absl::Span<const int64_t> k, const ConvAttrs& a) {
-  At where = {at[0], c};
+// Sets `where` to where the kernel's tap `k` ([channel, spatial...]) at the output `at`
+// ([n, out, spatial...]) meets x, in the channel `c`; false for padding.
+bool Meets(const RefTensor& x, absl::Span<const int64_t> at, int64_t c, absl::Span<const int64_t> k,
+           const ConvAttrs& a, At& where) {
+  where[0] = at[0];
+  where[1] = c;
   for (int i = 0; i < DimsOf(x); ++i) {
     const auto j = static_cast<size_t>(i);
     const int64_t p = at[j + 2] * a.stride[i] - a.padding[i] + k[j + 1] * a.dilation[i];
-    if (p < 0 || p >= x.shape[i + 2]) return std::nullopt;
-    where.push_back(p);
+    if (p < 0 || p >= x.shape[i + 2]) return false;
+    where[j + 2] = p;
   }
-  return where;
+  return true;
 }
 
 // Calls f(y's position, x's position, weight's position) for every product of a convolution.
 template <class F>
 void ForEachProduct(const RefTensor& x, const Shape& w, const Shape& y, const ConvAttrs& a, F&& f) {
   const Shape taps(w.span().subspan(1));
+  At from(static_cast<size_t>(x.shape.rank())), tap(from.size());
   ForEachIndex(y, [&](absl::Span<const int64_t> at) {
+    const int64_t group = at[1] / (w[0] / a.groups);
+    tap[0] = at[1];
     ForEachIndex(taps, [&](absl::Span<const int64_t> k) {
-      const int64_t group = at[1] / (w[0] / a.groups);
-      const std::optional<At> from = Meets(x, at, group * w[1] + k[0], k, a);
-      At tap = {at[1]};
-      tap.insert(tap.end(), k.begin(), k.end());
-      if (from) f(at, absl::MakeConstSpan(*from), absl::MakeConstSpan(tap));
+      if (!Meets(x, at, group * w[1] + k[0], k, a, from)) return;
+      std::copy(k.begin(), k.end(), tap.begin() + 1);
+      f(at, absl::MakeConstSpan(from), absl::MakeConstSpan(tap));
     });
   });
 }
