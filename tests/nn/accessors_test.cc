@@ -37,6 +37,7 @@ TEST(AccessorsTest, LayersTellTheirOptions) {
   EXPECT_EQ(Prelu({.count = 3}).options().count, 3);
   EXPECT_EQ(ResUnit({.in = 4, .out = 8, .stride = 2}).options().stride, 2);
   EXPECT_EQ(MaxPool2d({.kernel = 3}).options().kernel, Sizes(3));
+  EXPECT_EQ(AvgPool2d({.kernel = 3}).options().kernel, Sizes(3));
   EXPECT_TRUE(
       ModuleList<Linear>({{.in = 1, .out = 2}}).options().empty());  // a clone's copies follow
 }

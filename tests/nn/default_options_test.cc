@@ -10,6 +10,7 @@
 #include "nn/conv.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
+#include "nn/fold.h"
 #include "nn/linear.h"
 #include "nn/loss.h"
 #include "nn/norm.h"

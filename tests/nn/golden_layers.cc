@@ -10,6 +10,7 @@
 #include "nn/conv.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
+#include "nn/fold.h"
 #include "nn/linear.h"
 #include "nn/loss.h"
 #include "nn/norm.h"
@@ -76,13 +77,33 @@ Made MakePool(const GoldenCase& c, bool) {
   typename Pool::Options o;
   o.kernel = SizeOf(c, "kernel", 1);
   if (c.Has("stride")) o.stride = SizeOf(c, "stride", 1);
-  o.padding = SizeOf(c, "padding", 0);
-  o.ceil_mode = c.Flag("ceil_mode", false);
+  if constexpr (requires { o.padding; }) o.padding = SizeOf(c, "padding", 0);
+  if constexpr (requires { o.ceil_mode; }) o.ceil_mode = c.Flag("ceil_mode", false);
+  if constexpr (requires { o.p; }) o.p = c.Number("p", 2);
+  if constexpr (requires { o.divisor_override; }) {
+    o.divisor_override = c.Int("divisor_override", 0);
+  }
   if constexpr (requires { o.dilation; }) o.dilation = SizeOf(c, "dilation", 1);
   if constexpr (requires { o.count_include_pad; }) {
     o.count_include_pad = c.Flag("count_include_pad", true);
   }
   return Make<Pool>(o);
+}
+
+template <class Pool>
+Made MakeAdaptivePool(const GoldenCase& c, bool) {
+  return Make<Pool>({.output_size = SizeOf(c, "output_size", 1)});
+}
+
+template <class Layer>
+Made MakeUnfolding(const GoldenCase& c, bool) {
+  typename Layer::Options o;
+  o.kernel = SizeOf(c, "kernel", 1);
+  o.dilation = SizeOf(c, "dilation", 1);
+  o.padding = SizeOf(c, "padding", 0);
+  o.stride = SizeOf(c, "stride", 1);
+  if constexpr (requires { o.output_size; }) o.output_size = SizeOf(c, "output_size", 1);
+  return Make<Layer>(o);
 }
 
 template <class Norm>
@@ -190,11 +211,15 @@ Made MakeLoss(const GoldenCase& c, bool) {
 
 const std::map<std::string, Factory>& Factories() {
   static const auto* factories = new std::map<std::string, Factory>{
-      {"adaptive_avg_pool2d",
-       [](const GoldenCase& c, bool) {
-         return Make<AdaptiveAvgPool2d>({.output_size = SizeOf(c, "output_size", 1)});
-       }},
+      {"adaptive_avg_pool1d", MakeAdaptivePool<AdaptiveAvgPool1d>},
+      {"adaptive_avg_pool2d", MakeAdaptivePool<AdaptiveAvgPool2d>},
+      {"adaptive_avg_pool3d", MakeAdaptivePool<AdaptiveAvgPool3d>},
+      {"adaptive_max_pool1d", MakeAdaptivePool<AdaptiveMaxPool1d>},
+      {"adaptive_max_pool2d", MakeAdaptivePool<AdaptiveMaxPool2d>},
+      {"adaptive_max_pool3d", MakeAdaptivePool<AdaptiveMaxPool3d>},
+      {"avg_pool1d", MakePool<AvgPool1d>},
       {"avg_pool2d", MakePool<AvgPool2d>},
+      {"avg_pool3d", MakePool<AvgPool3d>},
       {"batch_norm1d", MakeBatchNorm<BatchNorm1d>},
       {"batch_norm2d", MakeBatchNorm<BatchNorm2d>},
       {"batch_norm3d", MakeBatchNorm<BatchNorm3d>},
@@ -221,6 +246,7 @@ const std::map<std::string, Factory>& Factories() {
        [](const GoldenCase& c, bool) {
          return Make<Flatten>({.start_dim = static_cast<int>(c.Int("start_dim", 1))});
        }},
+      {"fold", MakeUnfolding<Fold>},
       {"gelu", MakePlain<Gelu>},
       {"glu", MakePlain<Glu>},
       {"group_norm", MakeGroupNorm},
@@ -237,7 +263,12 @@ const std::map<std::string, Factory>& Factories() {
       {"linear", MakeLinear},
       {"log_sigmoid", MakePlain<LogSigmoid>},
       {"log_softmax", MakePlain<LogSoftmax>},
+      {"lp_pool1d", MakePool<LpPool1d>},
+      {"lp_pool2d", MakePool<LpPool2d>},
+      {"max_pool1d", MakePool<MaxPool1d>},
       {"max_pool2d", MakePool<MaxPool2d>},
+      {"max_pool3d", MakePool<MaxPool3d>},
+      {"max_unpool2d", MakePool<MaxUnpool2d>},
       {"mish", MakePlain<Mish>},
       {"mse_loss", MakeLoss<MseLoss>},
       {"nll_loss", MakeNllLoss},
@@ -263,6 +294,7 @@ const std::map<std::string, Factory>& Factories() {
       {"tanh", MakePlain<Tanh>},
       {"tanhshrink", MakePlain<Tanhshrink>},
       {"threshold", MakePlain<Threshold>},
+      {"unfold", MakeUnfolding<Unfold>},
       {"zero_pad1d", MakePlain<ZeroPad1d>},
       {"zero_pad2d", MakePlain<ZeroPad2d>},
       {"zero_pad3d", MakePlain<ZeroPad3d>},

@@ -336,6 +336,61 @@ def add_padding(v):
                 v.case(f"{kind.lower()}_pad{dims}d", name, run, {"padding": padding, **extra}, x=x)
 
 
+def add_pooling_layers(v):
+    def run(kind):
+        def call(x, kernel=None, p=None, output_size=None, **options):
+            given = [a for a in (p, output_size, kernel) if a is not None]
+            return kind(*given, **options)(x)
+        return call
+
+    def case(op, kind, name, shape, **attrs):
+        v.case(op, name, run(kind), attrs, x=v.values(*shape))
+
+    case("max_pool1d", nn.MaxPool1d, "default", (2, 2, 5), kernel=2)
+    case("max_pool1d", nn.MaxPool1d, "options", (2, 8), kernel=3, stride=2, padding=1, dilation=2,
+         ceil_mode=True)
+    case("max_pool3d", nn.MaxPool3d, "default", (1, 2, 4, 4, 3), kernel=2)
+    case("max_pool3d", nn.MaxPool3d, "options", (1, 5, 6, 7), kernel=[2, 3, 2], stride=[2, 1, 3],
+         padding=[1, 1, 0], dilation=[1, 2, 2], ceil_mode=True)
+    case("avg_pool1d", nn.AvgPool1d, "default", (2, 2, 5), kernel=2)
+    case("avg_pool1d", nn.AvgPool1d, "options", (2, 8), kernel=3, stride=2, padding=1,
+         ceil_mode=True, count_include_pad=False)
+    case("avg_pool3d", nn.AvgPool3d, "default", (1, 2, 4, 4, 3), kernel=2)
+    case("avg_pool3d", nn.AvgPool3d, "options", (1, 5, 6, 7), kernel=[2, 3, 2], stride=[2, 1, 3],
+         padding=[1, 1, 0], ceil_mode=True, count_include_pad=False)
+    case("avg_pool3d", nn.AvgPool3d, "divisor", (1, 2, 4, 4), kernel=2, divisor_override=3)
+    case("lp_pool1d", nn.LPPool1d, "default", (2, 2, 6), p=2.0, kernel=3)
+    case("lp_pool2d", nn.LPPool2d, "default", (1, 2, 4, 5), p=2.0, kernel=[2, 3])
+    case("lp_pool2d", nn.LPPool2d, "options", (2, 5, 5), p=4.0, kernel=[2, 2], stride=[1, 2],
+         ceil_mode=True)
+    for pool, image, size in (("1d", (2, 2, 7), 3), ("2d", (1, 2, 5, 7), [3, 4]),
+                              ("3d", (1, 2, 3, 5, 4), [2, 3, 4])):
+        for kind in ("Avg", "Max"):
+            name = "adaptive_" + kind.lower() + "_pool" + pool
+            layer = getattr(nn, "Adaptive" + kind + "Pool" + pool)
+            case(name, layer, "to_a_size", image, output_size=size)
+            case(name, layer, "unbatched", image[1:], output_size=1)
+
+    case("unfold", nn.Unfold, "default", (1, 2, 3, 4), kernel=[2, 3])
+    case("unfold", nn.Unfold, "options", (1, 7, 5), kernel=[3, 2], dilation=[2, 1], padding=[1, 2],
+         stride=[1, 2])
+    case("fold", nn.Fold, "default", (1, 12, 4), output_size=[3, 4], kernel=[2, 3])
+    case("fold", nn.Fold, "options", (6, 20), output_size=[7, 5], kernel=[3, 2], dilation=[2, 1],
+         padding=[1, 2], stride=[1, 2])
+
+    def unpool(x, target, kernel, **options):
+        return nn.MaxUnpool2d(kernel, **options)(x, target)
+
+    for name, shape, attrs in (("default", (1, 2, 4, 6), {"kernel": [2, 2]}),
+                               ("options", (2, 4, 4), {"kernel": [3, 3], "stride": [3, 3],
+                                                       "padding": [1, 1]})):
+        pooled = dict(attrs)
+        _, indices = nn.MaxPool2d(pooled.pop("kernel"), return_indices=True, **pooled)(
+            v.values(*shape))
+        v.case("max_unpool2d", name, unpool, attrs, ["x"], x=v.values(*indices.shape),
+               target=indices)
+
+
 PARTS = (add_stateless, add_with_parameters, add_batch_norm, add_losses, add_activations,
          add_more_convolutions, add_norms, add_more_losses, add_window_options,
-         add_more_activations, add_padding)
+         add_more_activations, add_padding, add_pooling_layers)

@@ -1,0 +1,66 @@
+// What layers of pooling, of convolutions of other ranks and of windows do beside calling a
+// function.
+
+#include "nn/pooling.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "nn/conv.h"
+#include "nn/fold.h"
+#include "tensor/ops.h"
+#include "tests/error_of.h"
+
+namespace firn::nn {
+namespace {
+
+TEST(PoolingTest, MaximaGoBackToTheirPlaces) {
+  const Tensor x = Randn({2, 3, 4, 6});
+  MaxPool2d pool({.kernel = 2});
+  MaxUnpool2d unpool({.kernel = 2});
+  const ValuesAndIndices maxima = pool.WithIndices(x);
+  EXPECT_TRUE(maxima.values.Equals(pool(x)));
+  const Tensor y = unpool(maxima.values, maxima.indices);
+  EXPECT_EQ(y.shape(), x.shape());
+  EXPECT_TRUE(pool(y.Abs()).Equals(maxima.values.Abs()));
+}
+
+TEST(PoolingTest, LayersPrintWhatDiffersFromTheDefaults) {
+  EXPECT_EQ(MaxPool1d({.kernel = 3}).ToString(), "MaxPool1d(kernel=3)");
+  EXPECT_EQ(MaxPool3d({.kernel = {1, 2, 2}, .padding = {0, 1, 1}}).ToString(),
+            "MaxPool3d(kernel=[1, 2, 2], padding=[0, 1, 1])");
+  EXPECT_EQ(AvgPool3d({.kernel = 2, .divisor_override = 3}).ToString(),
+            "AvgPool3d(kernel=2, divisor_override=3)");
+  EXPECT_EQ(AdaptiveMaxPool1d({.output_size = 4}).ToString(), "AdaptiveMaxPool1d(output_size=4)");
+  EXPECT_EQ(MaxUnpool2d({.kernel = 2, .output_size = Sizes(5, 5)}).ToString(),
+            "MaxUnpool2d(kernel=2, output_size=5)");
+  EXPECT_EQ(Unfold({.kernel = {2, 3}, .stride = 2}).ToString(), "Unfold(kernel=[2, 3], stride=2)");
+  EXPECT_EQ(Fold({.output_size = {4, 5}, .kernel = 2}).ToString(),
+            "Fold(output_size=[4, 5], kernel=2)");
+  EXPECT_EQ(Conv3d({.in = 2, .out = 3, .kernel = {1, 2, 2}, .padding = 1}).ToString(),
+            "Conv3d(2 -> 3, kernel=[1, 2, 2], padding=1)");
+  EXPECT_EQ(ConvTranspose1d({.in = 2, .out = 3, .kernel = 2, .stride = 2}).ToString(),
+            "ConvTranspose1d(2 -> 3, kernel=2, stride=2)");
+}
+
+TEST(ConvolutionTest, DeferredChannelsComeFromAnImageWithoutABatch) {
+  Conv2d conv({.out = 4, .kernel = 3});
+  EXPECT_EQ(conv(Randn({2, 5, 5})).shape(), Shape({4, 3, 3}));
+  EXPECT_EQ(conv.weight().shape(), Shape({4, 2, 3, 3}));
+  EXPECT_EQ(conv(Randn({3, 2, 5, 5})).shape(), Shape({3, 4, 3, 3}));
+}
+
+TEST(ConvolutionTest, RefusesSizesOfOtherCounts) {
+  EXPECT_EQ(testing::ErrorOf([] {
+              Conv1d({.in = 1, .out = 1, .kernel = {3, 3}});
+            }),
+            "nn::Conv1d: kernel (3, 3) has 2 numbers (want 1)");
+  EXPECT_EQ(testing::ErrorOf([] {
+              ConvTranspose3d({.in = 1, .out = 1, .kernel = 3, .output_padding = {0, 0}});
+            }),
+            "nn::ConvTranspose3d: output_padding (0, 0) has 2 numbers (want 1 or 3)");
+}
+
+}  // namespace
+}  // namespace firn::nn
