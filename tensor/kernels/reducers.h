@@ -1,6 +1,19 @@
 #ifndef FIRN_TENSOR_KERNELS_REDUCERS_H_
 #define FIRN_TENSOR_KERNELS_REDUCERS_H_
 
+// Reducers: what a reduction computes, as scalars and for every device.
+//
+//   using Element = T;                      // what elements are converted to first
+//   using Acc = ...;                        // of what partial results are made
+//   Acc identity() const;                   // the result of no elements
+//   Acc map(Element v) const;
+//   Acc combine(Acc a, Acc b) const;        // associative and commutative
+//   Element finish(Acc a, int64_t n) const; // of n elements; converted to the result's dtype
+//   static constexpr Reduces kReduces;      // for what tensors, if it is all that an operation is
+//
+// A reducer is a template, to be compiled for the few types that elements are computed in.
+
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -11,36 +24,54 @@
 
 namespace firn {
 
-// The reducers that operations share. See cpu/reduce.h for what a reducer is.
+// The tensors that an operation with a reducer takes, and what it makes of them.
+enum class Reduces : uint8_t {
+  kFloats,    // floating tensors; results have their dtype
+  kNumbers,   // any tensors; the results of integers and bool are i64
+  kExtremes,  // any tensors of at least one element; results have their dtype
+  kTruth,     // any tensors, of which it sees what is not zero; bool
+};
 
-template <class AccT>
+// What elements of T are converted to before they are reduced, and what the results are. For
+// kTruth they are not converted but looked at as something of the same width.
+template <class T>
+using WidthOf = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, Half, std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>>;
+template <Reduces kWhat, class T>
+using ElementOf = std::conditional_t<
+    kWhat == Reduces::kTruth, WidthOf<T>,
+    std::conditional_t<kWhat == Reduces::kExtremes && std::is_integral_v<T> && sizeof(T) <= 4,
+                       int32_t, AccumulatorOf<T>>>;
+template <Reduces kWhat, class T>
+using ReducedOf = std::conditional_t<
+    kWhat == Reduces::kTruth, bool,
+    std::conditional_t<kWhat == Reduces::kNumbers && std::is_integral_v<T>, int64_t, T>>;
+
+template <class T>
 struct SumReducer {
-  using Acc = AccT;
+  using Element = T;
+  using Acc = T;
+  static constexpr Reduces kReduces = Reduces::kNumbers;
   FIRN_HOST_DEVICE Acc identity() const { return 0; }
   template <class In>
   FIRN_HOST_DEVICE Acc map(In v) const {
     return static_cast<Acc>(v);
   }
   FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const { return a + b; }
-  template <class Out>
-  FIRN_HOST_DEVICE Out finish(Acc a) const {
-    return static_cast<Out>(a);
-  }
+  FIRN_HOST_DEVICE T finish(Acc a, int64_t) const { return a; }
 };
 
-template <class AccT>
-struct ProdReducer {
-  using Acc = AccT;
-  FIRN_HOST_DEVICE Acc identity() const { return 1; }
-  template <class In>
-  FIRN_HOST_DEVICE Acc map(In v) const {
-    return static_cast<Acc>(v);
-  }
-  FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const { return a * b; }
-  template <class Out>
-  FIRN_HOST_DEVICE Out finish(Acc a) const {
-    return static_cast<Out>(a);
-  }
+template <class T>
+struct MeanReducer : SumReducer<T> {
+  static constexpr Reduces kReduces = Reduces::kFloats;
+  FIRN_HOST_DEVICE T finish(T a, int64_t n) const { return a / static_cast<T>(n); }
+};
+
+template <class T>
+struct ProdReducer : SumReducer<T> {
+  FIRN_HOST_DEVICE T identity() const { return 1; }
+  FIRN_HOST_DEVICE T combine(T a, T b) const { return a * b; }
 };
 
 // In what elements of T are compared: float for the half types, u8 for bool, else T.
@@ -50,26 +81,23 @@ using ComparedAs =
                        std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>>;
 
 // The largest or the smallest element, NaN where there is one.
-template <class AccT, bool kLargest>
-struct ExtremeReducer {
-  using Acc = AccT;
-  using Limits = std::numeric_limits<Acc>;
-  FIRN_HOST_DEVICE Acc identity() const {
+template <class T, bool kLargest>
+struct ExtremeReducer : SumReducer<T> {
+  using Limits = std::numeric_limits<T>;
+  static constexpr Reduces kReduces = Reduces::kExtremes;
+  FIRN_HOST_DEVICE T identity() const {
     if (Limits::has_infinity) return kLargest ? -Limits::infinity() : Limits::infinity();
     return kLargest ? Limits::lowest() : Limits::max();
   }
-  template <class In>
-  FIRN_HOST_DEVICE Acc map(In v) const {
-    return static_cast<Acc>(v);
-  }
-  FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const {
-    return (kLargest ? a >= b : a <= b) || a != a ? a : b;
-  }
-  template <class Out>
-  FIRN_HOST_DEVICE Out finish(Acc a) const {
-    return static_cast<Out>(a);
+  FIRN_HOST_DEVICE T combine(T a, T b) const {  // selections, for vectors: no || and no branch
+    const T extreme = (kLargest ? b > a : b < a) ? b : a;
+    return b != b ? b : extreme;
   }
 };
+template <class T>
+using MaxReducer = ExtremeReducer<T, true>;
+template <class T>
+using MinReducer = ExtremeReducer<T, false>;
 
 // Whether v takes the place of `best`, which stands before it: what argmax and argmin compare.
 template <bool kLargest, class C>
@@ -83,25 +111,37 @@ struct Place {
   int64_t index;
 };
 
-// Whether any element, or every one, is not zero.
-template <bool kAny>
+// Whether any element, or every one, is not 0: whether some of its bits are set.
+template <class T, bool kAny>
 struct TruthReducer {
-  using Acc = uint8_t;
-  FIRN_HOST_DEVICE Acc identity() const { return kAny ? 0 : 1; }
-  template <class In>
-  FIRN_HOST_DEVICE Acc map(In v) const {
-    return v != static_cast<In>(0) ? 1 : 0;
-  }
+  using Element = T;
+  using Acc = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<sizeof(T) == 2, uint16_t,
+                         std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  static constexpr Reduces kReduces = Reduces::kTruth;
+  Acc mask = static_cast<Acc>(-1);  // of what counts: not the sign of -0.0
+  FIRN_HOST_DEVICE Acc identity() const { return kAny ? Acc{0} : static_cast<Acc>(-1); }
+  FIRN_HOST_DEVICE Acc map(T v) const { return std::bit_cast<Acc>(v) & mask; }
   FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const {
-    return static_cast<Acc>(kAny ? a | b : a & b);
+    return kAny ? static_cast<Acc>(a | b) : b < a ? b : a;
   }
-  template <class Out>
-  FIRN_HOST_DEVICE Out finish(Acc a) const {
-    return a != 0;
-  }
+  FIRN_HOST_DEVICE bool finish(Acc a, int64_t) const { return a != 0; }
 };
-using AnyReducer = TruthReducer<true>;
-using AllReducer = TruthReducer<false>;
+template <class T>
+using AnyReducer = TruthReducer<T, true>;
+template <class T>
+using AllReducer = TruthReducer<T, false>;
+
+// The reducer R for elements of T.
+template <template <class> class R, class T>
+FIRN_HOST_DEVICE auto ReducerFor() {
+  constexpr Reduces kWhat = R<float>::kReduces;
+  R<ElementOf<kWhat, T>> r;
+  if constexpr (kWhat == Reduces::kTruth && !std::is_integral_v<T>)
+    r.mask = static_cast<decltype(r.mask)>(r.mask / 2);
+  return r;
+}
 
 }  // namespace firn
 

@@ -6,9 +6,9 @@
 #include "tensor/kernels/cpu/elementwise.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "device/parallel.h"
+#include "tensor/kernels/cpu/tiles.h"
 
 namespace firn::cpu {
 namespace {
@@ -17,36 +17,6 @@ constexpr int kMostInputs = kMaxOperands - 1;
 constexpr int64_t kTile = 512;  // elements: with 8 bytes each, five operands fill 20 KiB
 
 bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
-
-template <class T>
-void Gather(const T* from, int64_t step, int64_t n, T* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
-}
-template <class T>
-void GatherAsFloat(const T* from, int64_t step, int64_t n, float* to) {
-  if (step == 1) {
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
-  } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i * step]);
-  }
-}
-
-// n elements, `step` apart, side by side.
-void Fetch(DType dtype, const void* from, int64_t step, int64_t n, void* to) {
-  VisitDType(dtype, [&]<class T>(TypeTag<T>) {
-    Gather(static_cast<const T*>(from), step, n, static_cast<T*>(to));
-  });
-}
-void FetchAsFloat(DType dtype, const void* from, int64_t step, int64_t n, float* to) {
-  if (dtype == DType::kF16) return GatherAsFloat(static_cast<const Half*>(from), step, n, to);
-  GatherAsFloat(static_cast<const BFloat16*>(from), step, n, to);
-}
-
-template <class T>
-void Round(const float* from, int64_t n, void* to) {
-  T* const out = static_cast<T*>(to);
-  for (int64_t i = 0; i < n; ++i) out[i] = T(from[i]);
-}
 
 // The rows of one call.
 class Rows {
@@ -64,7 +34,10 @@ class Rows {
     given_ = takes_still_ ? moving_ : (1u << loop.inputs) - 1u;
     for (int i = 0; i < loop.inputs; ++i) {
       const bool as_it_is = steps[i] == 1 || (steps[i] == 0 && takes_still_);
-      if ((loop.converts && IsHalf(loop.in[i])) || !as_it_is) fetched_ |= 1u << i;
+      const bool converted = loop.converts && IsHalf(loop.in[i]);
+      if (as_it_is && !converted) continue;
+      fetched_ |= 1u << i;
+      fetch_[i] = Fetcher(loop.in[i], converted ? DType::kF32 : loop.in[i]);
     }
     direct_ = fetched_ == 0 && !half_out_;
   }
@@ -91,15 +64,14 @@ class Rows {
       const int64_t count = std::min(n - at, kTile);
       for (int i = 0; i < loop_.inputs; ++i) {
         if ((moving_ >> i & 1u) == 0) continue;
-        const char* const first = in[i] + at * StepBytes(i);
-        from[i] = first;
+        from[i] = in[i] + at * StepBytes(i);
         if ((fetched_ >> i & 1u) == 0) continue;
-        FetchInput(i, first, steps_[i], count, tiles[i]);
+        fetch_[i](&from[i], 1, count, steps_[i], tiles[i]);
         from[i] = tiles[i];
       }
       char* const to = out + at * out_size_;
       loop_.run(functor_, half_out_ ? tiles[kMostInputs] : to, from, given_, count);
-      if (half_out_) RoundTo(to, reinterpret_cast<const float*>(tiles[kMostInputs]), count);
+      if (half_out_) Put(tiles[kMostInputs], count, loop_.out, to);
     }
   }
 
@@ -107,24 +79,8 @@ class Rows {
   void FetchStill(int i, const char* in, int64_t n, char* tile, const void** from) const {
     *from = in;
     if ((fetched_ >> i & 1u) == 0) return;
-    FetchInput(i, in, 0, takes_still_ ? 1 : n, tile);
+    fetch_[i](from, 1, takes_still_ ? 1 : n, 0, tile);
     *from = tile;
-  }
-
-  void FetchInput(int i, const void* from, int64_t step, int64_t n, char* tile) const {
-    if (loop_.converts && IsHalf(loop_.in[i])) {
-      FetchAsFloat(loop_.in[i], from, step, n, reinterpret_cast<float*>(tile));
-    } else {
-      Fetch(loop_.in[i], from, step, n, tile);
-    }
-  }
-
-  void RoundTo(void* to, const float* from, int64_t n) const {
-    if (loop_.out == DType::kF16) {
-      Round<Half>(from, n, to);
-    } else {
-      Round<BFloat16>(from, n, to);
-    }
   }
 
   const RowLoop& loop_;
@@ -134,6 +90,7 @@ class Rows {
   bool half_out_, direct_, takes_still_;
   int64_t out_size_;
   int64_t steps_[kMostInputs], sizes_[kMostInputs];
+  FetchFn fetch_[kMostInputs];  // of those that are fetched
 };
 
 // All operands are dense in one layout: a single row, cut among the threads.

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reduce_loop.h"
 #include "tensor/kernels/math.h"
 #include "tensor/kernels/reducers.h"
 
@@ -20,12 +20,13 @@ struct ScaledSum {
   T largest, sum;
 };
 
-// See reduce.h for what a reducer is.
 template <class T>
 struct LogsumexpReducer {
+  using Element = T;
   using Acc = ScaledSum<T>;
+  static constexpr Reduces kReduces = Reduces::kFloats;
   static constexpr T kInf = std::numeric_limits<T>::infinity();
-  static constexpr ExtremeReducer<T, true> kLargest = {};
+  static constexpr MaxReducer<T> kLargest = {};
 
   // Infinities stay unshifted: inf - inf is no number.
   static T Shift(T largest) { return math::Abs(largest) == kInf ? T{0} : largest; }
@@ -33,18 +34,11 @@ struct LogsumexpReducer {
   struct ExpSum : SumReducer<T> {
     T shift;
     explicit ExpSum(T s) : shift(s) {}
-    template <class In>
-    T map(In v) const {
-      return math::Exp(static_cast<T>(v) - shift);
-    }
+    T map(T v) const { return math::Exp(v - shift); }
   };
 
   Acc identity() const { return {-kInf, 0}; }
-  template <class In>
-  Acc map(In v) const {
-    const T x = static_cast<T>(v);
-    return {x, math::Exp(x - Shift(x))};
-  }
+  Acc map(T x) const { return {x, math::Exp(x - Shift(x))}; }
   Acc combine(const Acc& a, const Acc& b) const {
     if (a.largest == -kInf) return b;
     if (b.largest == -kInf) return a;
@@ -52,30 +46,22 @@ struct LogsumexpReducer {
     return {top, a.sum * math::Exp(Shift(a.largest) - shift) +
                      b.sum * math::Exp(Shift(b.largest) - shift)};
   }
-  template <class Out>
-  Out finish(const Acc& a) const {
-    return static_cast<Out>(Shift(a.largest) + math::Log(a.sum));
-  }
+  T finish(const Acc& a, int64_t) const { return Shift(a.largest) + math::Log(a.sum); }
 
-  template <class In>
-  Acc run(const In* x, int64_t n, int64_t stride) const {
-    const T top = internal::Leaf(kLargest, x, n, stride);
-    return {top, internal::Leaf(ExpSum(Shift(top)), x, n, stride)};
+  Acc run(const T* x, int64_t n) const {
+    const T top = internal::CombineRun(kLargest, x, n, 1);
+    return {top, internal::CombineRun(ExpSum(Shift(top)), x, n, 1)};
   }
-  template <class In>
-  void rows(const In* const* x, int64_t num_rows, int64_t cols, int64_t stride, Acc* acc) const {
-    T top[internal::kColumns], shift[internal::kColumns], sum[internal::kColumns] = {};
+  void rows(const T* const* x, int64_t num_rows, int64_t cols, Acc* acc) const {
+    T top[internal::kColumns], shift[internal::kColumns], sum[internal::kColumns];
     std::fill_n(top, cols, -kInf);
+    std::fill_n(sum, cols, T{0});
     for (int64_t i = 0; i < num_rows; ++i) {
-      for (int64_t c = 0; c < cols; ++c) {
-        top[c] = kLargest.combine(top[c], static_cast<T>(x[i][c * stride]));
-      }
+      for (int64_t c = 0; c < cols; ++c) top[c] = kLargest.combine(top[c], x[i][c]);
     }
     for (int64_t c = 0; c < cols; ++c) shift[c] = Shift(top[c]);
     for (int64_t i = 0; i < num_rows; ++i) {
-      for (int64_t c = 0; c < cols; ++c) {
-        sum[c] += math::Exp(static_cast<T>(x[i][c * stride]) - shift[c]);
-      }
+      for (int64_t c = 0; c < cols; ++c) sum[c] += math::Exp(x[i][c] - shift[c]);
     }
     for (int64_t c = 0; c < cols; ++c) acc[c] = combine(acc[c], {top[c], sum[c]});
   }

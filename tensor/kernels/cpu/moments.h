@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reduce_loop.h"
 #include "tensor/kernels/moments.h"
 #include "tensor/kernels/reducers.h"
 
@@ -20,10 +20,7 @@ template <class T>
 struct ResidualReducer : SumReducer<T> {
   T mean;
   explicit ResidualReducer(T m) : mean(m) {}
-  template <class In>
-  T map(In v) const {
-    return static_cast<T>(v) - mean;
-  }
+  T map(T v) const { return v - mean; }
 };
 
 // The sum of (x - mean)^2.
@@ -31,44 +28,37 @@ template <class T>
 struct DeviationReducer : SumReducer<T> {
   T mean;
   explicit DeviationReducer(T m) : mean(m) {}
-  template <class In>
-  T map(In v) const {
-    const T d = static_cast<T>(v) - mean;
-    return d * d;
-  }
+  T map(T v) const { return (v - mean) * (v - mean); }
 };
 
-// See reduce.h for what a reducer is.
 template <class T>
 struct MomentsReducer {
+  using Element = T;
   using Acc = Moments<T>;
   Acc identity() const { return {0, 0, 0}; }
-  template <class In>
-  Acc map(In v) const {
-    return {static_cast<T>(v), 0, 1};
-  }
+  Acc map(T v) const { return {v, 0, 1}; }
   Acc combine(const Acc& a, const Acc& b) const { return JoinMoments(a, b); }
-  template <class In>
-  Acc run(const In* x, int64_t n, int64_t stride) const {
+  Acc run(const T* x, int64_t n) const {
     const T count = static_cast<T>(n);
-    T mean = internal::Leaf(SumReducer<T>(), x, n, stride) / count;
-    mean += internal::Leaf(ResidualReducer<T>(mean), x, n, stride) / count;
-    return {mean, internal::Leaf(DeviationReducer<T>(mean), x, n, stride), n};
+    T mean = internal::CombineRun(SumReducer<T>(), x, n, 1) / count;
+    mean += internal::CombineRun(ResidualReducer<T>(mean), x, n, 1) / count;
+    return {mean, internal::CombineRun(DeviationReducer<T>(mean), x, n, 1), n};
   }
-  template <class In>
-  void rows(const In* const* x, int64_t num_rows, int64_t cols, int64_t stride, Acc* acc) const {
-    T mean[internal::kColumns] = {}, sum[internal::kColumns], squares[internal::kColumns] = {};
+  void rows(const T* const* x, int64_t num_rows, int64_t cols, Acc* acc) const {
+    T mean[internal::kColumns], sum[internal::kColumns], squares[internal::kColumns];
+    std::fill_n(mean, cols, T{0});
+    std::fill_n(squares, cols, T{0});
     const T count = static_cast<T>(num_rows);
     for (int pass = 0; pass < 2; ++pass) {  // the second adds what the first lacks
       std::fill_n(sum, cols, T{0});
       for (int64_t i = 0; i < num_rows; ++i) {
-        for (int64_t c = 0; c < cols; ++c) sum[c] += static_cast<T>(x[i][c * stride]) - mean[c];
+        for (int64_t c = 0; c < cols; ++c) sum[c] += x[i][c] - mean[c];
       }
       for (int64_t c = 0; c < cols; ++c) mean[c] += sum[c] / count;
     }
     for (int64_t i = 0; i < num_rows; ++i) {
       for (int64_t c = 0; c < cols; ++c) {
-        const T d = static_cast<T>(x[i][c * stride]) - mean[c];
+        const T d = x[i][c] - mean[c];
         squares[c] += d * d;
       }
     }

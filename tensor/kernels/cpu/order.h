@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "device/parallel.h"
-#include "tensor/kernels/cpu/extreme.h"
 #include "tensor/kernels/cpu/lines.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 
 namespace firn::cpu {

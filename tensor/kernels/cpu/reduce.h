@@ -1,51 +1,26 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_REDUCE_H_
 #define FIRN_TENSOR_KERNELS_CPU_REDUCE_H_
 
-// The loops behind every reduction with ReduceAttrs. What is computed is a reducer, a small struct:
-//
-//   using Acc = ...;                        // of what partial results are made
-//   Acc identity() const;                   // the result of no elements
-//   template <class In> Acc map(In v) const;
-//   Acc combine(Acc a, Acc b) const;        // associative and commutative
-//   template <class Out> Out finish(Acc a) const;
-//
-// and, where two passes over a piece that lies in the cache do better than one element at a time,
-//
-//   template <class In> Acc run(const In* x, int64_t n, int64_t stride) const;
-//   template <class In> void rows(const In* const* x, int64_t num_rows, int64_t cols,
-//                                 int64_t stride, Acc* acc) const;
-//
-// Elements are combined in blocks and blocks in pairs, so that the error of a sum grows with the
-// logarithm of the number of elements; how blocks are cut depends on shapes and strides only, so
-// results do not depend on the number of threads.
+// What loops over many numbers are made of: how they are combined so that the error of a sum grows
+// with the logarithm of their number. See reducers.h for what a reducer is, reduce_loop.h for
+// reductions over dimensions.
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 #include "device/macros.h"
 #include "device/parallel.h"
 #include "device/simd.h"
-#include "tensor/kernels/reduce_plan.h"
-#include "tensor/op.h"
-#include "tensor/ops/reduce/reduction.h"
+#include "tensor/kernels/reducers.h"
+#include "tensor/shape.h"
 
 namespace firn::cpu {
 
-// Bytes of workspace for Reduce with partial results of `acc_size` bytes.
-inline size_t ReduceWorkspace(const ReducePlan& p, size_t acc_size) {
-  return p.blocks == 1 ? 0 : static_cast<size_t>(p.blocks * p.kept) * acc_size;
-}
-// As the `workspace` of a Kernel with ReduceAttrs.
-template <size_t kAccSize = 8>
-size_t ReduceWorkspaceOf(const KernelQuery& q) {
-  return ReduceWorkspace(PlanReduction(q.in(0), q.attrs<ReduceAttrs>().dims), kAccSize);
-}
-
 namespace internal {
 
-inline constexpr int64_t kLeaf = 4096;    // elements added in lanes before lanes are combined
-inline constexpr int64_t kRowGroup = 64;  // rows combined before they join the others
-inline constexpr int64_t kColumns = kReduceColumns;
+inline constexpr int64_t kLeaf = 4096;          // elements added in lanes before lanes are combined
+inline constexpr int64_t kReduceGrain = 32768;  // work worth a thread, in elements
 
 // Counts through the row-major indices of `sizes`, keeping the element offset.
 class Odometer {
@@ -158,195 +133,7 @@ FIRN_ALWAYS_INLINE typename R::Acc CombineRun(const R& r, const In* x, int64_t n
   return lanes.Total();
 }
 
-template <class R, class In>
-typename R::Acc Leaf(const R& r, const In* x, int64_t n, int64_t stride) {
-  if constexpr (requires { r.run(x, n, stride); }) {
-    return r.run(x, n, stride);
-  } else {
-    return stride == 1 ? CombineRun(r, x, n, 1) : CombineRun(r, x, n, stride);
-  }
-}
-
-// Sums up the runs of one result: long ones by themselves, short ones together in the same lanes.
-template <class R>
-class RunTotal {
- public:
-  explicit RunTotal(const R& r) : lanes_(r), total_(r) {}
-  template <class In>
-  void Add(const R& r, const In* x, int64_t n, int64_t stride) {
-    if constexpr (requires { r.run(x, n, stride); }) {
-      total_.Add(r.run(x, n, stride));
-    } else {
-      if (in_lanes_ + n > kLeaf) Flush();
-      stride == 1 ? lanes_.Add(x, n, 1) : lanes_.Add(x, n, stride);
-      in_lanes_ += n;
-    }
-  }
-  typename R::Acc Total() {
-    if (in_lanes_ > 0) Flush();
-    return total_.Total();
-  }
-
- private:
-  void Flush() {
-    if (in_lanes_ == 0) return;
-    total_.Add(lanes_.Total());
-    lanes_.Clear();
-    in_lanes_ = 0;
-  }
-  Lanes<R> lanes_;
-  Cascade<R> total_;
-  int64_t in_lanes_ = 0;
-};
-
-// The reduced elements [begin, end) of the result whose first element is `x`.
-template <class R, class In>
-typename R::Acc ReduceBlock(const R& r, const ReducePlan& p, const In* x, int64_t begin,
-                            int64_t end) {
-  if (begin >= end) return r.identity();
-  const int last = p.reduced_sizes.rank - 1;
-  if (last < 0) return Leaf(r, x, 1, 1);
-  const int64_t length = p.reduced_sizes[last], stride = p.reduced_strides[last];
-  if (last == 0 && end - begin <= kLeaf) return Leaf(r, x + begin * stride, end - begin, stride);
-  Odometer outer(p.reduced_sizes, p.reduced_strides, last, begin / length);
-  RunTotal<R> total(r);
-  for (int64_t at = begin % length, left = end - begin; left > 0; at = 0, outer.Next()) {
-    const int64_t stop = std::min(length, at + left);
-    left -= stop - at;
-    for (; at < stop; at += kLeaf) {
-      total.Add(r, x + outer.offset() + at * stride, std::min(kLeaf, stop - at), stride);
-    }
-  }
-  return total.Total();
-}
-
-// Four rows at a time, so that results are not loaded and stored for each.
-template <class R, class In>
-FIRN_ALWAYS_INLINE void CombineRows(const R& r, const In* const* x, int64_t num_rows, int64_t cols,
-                                    int64_t stride, typename R::Acc* acc) {
-  typename R::Acc group[kColumns];
-  std::fill_n(group, cols, r.identity());
-  int64_t i = 0;
-  for (; i + 4 <= num_rows; i += 4) {
-    const In *x0 = x[i], *x1 = x[i + 1], *x2 = x[i + 2], *x3 = x[i + 3];
-    for (int64_t c = 0; c < cols; ++c) {
-      const auto a = r.combine(r.map(x0[c * stride]), r.map(x1[c * stride]));
-      const auto b = r.combine(r.map(x2[c * stride]), r.map(x3[c * stride]));
-      group[c] = r.combine(group[c], r.combine(a, b));
-    }
-  }
-  for (; i < num_rows; ++i) {
-    const In* row = x[i];
-    for (int64_t c = 0; c < cols; ++c) group[c] = r.combine(group[c], r.map(row[c * stride]));
-  }
-  for (int64_t c = 0; c < cols; ++c) acc[c] = r.combine(acc[c], group[c]);
-}
-
-// `cols` results next to each other: their reduced elements [begin, end), into acc.
-template <class R, class In>
-void ReduceColumns(const R& r, const ReducePlan& p, const In* x, int64_t cols, int64_t begin,
-                   int64_t end, typename R::Acc* acc) {
-  std::fill_n(acc, cols, r.identity());
-  if (begin >= end) return;
-  const int64_t stride = p.kept_strides[p.kept_strides.rank - 1];
-  Odometer row(p.reduced_sizes, p.reduced_strides, p.reduced_sizes.rank, begin);
-  const In* rows[kRowGroup];
-  while (begin < end) {
-    const int64_t n = std::min(kRowGroup, end - begin);
-    for (int64_t i = 0; i < n; ++i, row.Next()) rows[i] = x + row.offset();
-    begin += n;
-    if constexpr (requires { r.rows(rows, n, cols, stride, acc); }) {
-      r.rows(rows, n, cols, stride, acc);
-    } else if (stride == 1) {
-      CombineRows(r, rows, n, cols, 1, acc);
-    } else {
-      CombineRows(r, rows, n, cols, stride, acc);
-    }
-  }
-}
-
-// Work worth a thread, in elements.
-inline constexpr int64_t kReduceGrain = 32768;
-
-template <class R, class In, class Store>
-void ReduceByRows(const R& r, const ReducePlan& p, const In* in, const Store& store) {
-  ParallelFor(p.blocks * p.kept, std::max<int64_t>(1, kReduceGrain / std::max<int64_t>(p.block, 1)),
-              [&](int64_t begin, int64_t end) {
-                Odometer result(p.kept_sizes, p.kept_strides, p.kept_sizes.rank, begin % p.kept);
-                for (int64_t i = begin; i < end; ++i, result.Next()) {
-                  const int64_t from = i / p.kept * p.block;
-                  store(i, ReduceBlock(r, p, in + result.offset(), from,
-                                       std::min(from + p.block, p.reduced)));
-                }
-              });
-}
-
-template <class R, class In, class Store>
-void ReduceByColumns(const R& r, const ReducePlan& p, const In* in, const Store& store) {
-  const int64_t length = p.last_kept(), strips = (length - 1) / kColumns + 1;
-  const int64_t outer = p.kept / length;  // of the kept dimensions
-  const int64_t stride = p.kept_strides[p.kept_strides.rank - 1];
-  const int64_t work = p.block * std::min(length, kColumns);
-  ParallelFor(
-      p.blocks * outer * strips, std::max<int64_t>(1, kReduceGrain / std::max<int64_t>(work, 1)),
-      [&](int64_t begin, int64_t end) {
-        typename R::Acc acc[kColumns];
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t first = task % strips * kColumns, from = task / (strips * outer) * p.block;
-          const int64_t at = task / strips % outer;
-          const Odometer base(p.kept_sizes, p.kept_strides, p.kept_sizes.rank - 1, at);
-          const int64_t cols = std::min(kColumns, length - first);
-          ReduceColumns(r, p, in + base.offset() + first * stride, cols, from,
-                        std::min(from + p.block, p.reduced), acc);
-          const int64_t j = task / (strips * outer) * p.kept + at * length + first;
-          for (int64_t c = 0; c < cols; ++c) store(j + c, acc[c]);
-        }
-      });
-}
-
 }  // namespace internal
-
-// store(j, acc) for every result j: what `r` makes of the reduced elements of `in`.
-// `workspace` holds ReduceWorkspace(p, sizeof(Acc)) bytes.
-template <class R, class In, class Store>
-void ReduceWith(const R& r, const ReducePlan& p, const In* in, void* workspace,
-                const Store& store) {
-  using Acc = typename R::Acc;
-  const auto run = [&](const auto& to) {
-    p.columns ? internal::ReduceByColumns(r, p, in, to) : internal::ReduceByRows(r, p, in, to);
-  };
-  if (p.blocks == 1) return run(store);
-  Acc* partial = static_cast<Acc*>(workspace);
-  run([&](int64_t i, Acc a) { partial[i] = a; });
-  ParallelFor(p.kept, std::max<int64_t>(1, internal::kReduceGrain / p.blocks),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t j = begin; j < end; ++j) {
-                  internal::Cascade<R> total(r);
-                  for (int64_t b = 0; b < p.blocks; ++b) total.Add(partial[b * p.kept + j]);
-                  store(j, total.Total());
-                }
-              });
-}
-
-// The kernel of an operation with ReduceAttrs: output 0 from input 0. Its `workspace` is
-// ReduceWorkspaceOf<sizeof(Acc) or more>.
-template <class Out, class In, class R>
-void Reduce(KernelContext& k, const R& r) {
-  const ReducePlan p = PlanReduction(k.in_spec(0), k.attrs<ReduceAttrs>().dims);
-  Out* out = k.out<Out>();
-  ReduceWith(r, p, k.in<In>(0), k.workspace(),
-             [&](int64_t j, typename R::Acc a) { out[j] = r.template finish<Out>(a); });
-}
-
-// The entry of such an operation in its list of kernels.
-template <size_t kAccSize = 8>
-constexpr Kernel ReductionKernel(absl::Status (*run)(KernelContext&)) {
-  return Kernel{.name = "loop",
-                .device = DeviceType::kCpu,
-                .workspace = ReduceWorkspaceOf<kAccSize>,
-                .run = run,
-                .takes = Takes::kStrided};
-}
 
 }  // namespace firn::cpu
 

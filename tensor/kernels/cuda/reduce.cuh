@@ -16,9 +16,11 @@
 // into parts, whose Accs a second launch combines. All of that depends on shapes and strides only.
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 #include <utility>
 
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/layouts.h"
 #include "tensor/kernels/cuda/lines.cuh"
@@ -26,6 +28,7 @@
 #include "tensor/kernels/cuda/steps.cuh"
 #include "tensor/kernels/divide.h"
 #include "tensor/kernels/reduce_plan.h"
+#include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce/reduction.h"
 
@@ -210,7 +213,7 @@ absl::Status ReduceWith(const Queue& queue, const R& r, const ReduceWork& w, voi
   return ForEachBlock(queue, w.results, w.parts <= 1024 ? kThreads : 4 * kThreads, combine);
 }
 
-// The fold of a reducer of cpu/reduce.h into an array of results.
+// The fold of a reducer (kernels/reducers.h) into an array of results of `length` elements each.
 template <class R, class Out>
 struct ReducerFold {
   using Acc = typename R::Acc;
@@ -218,30 +221,50 @@ struct ReducerFold {
 
   R r;
   Out* out;
+  int64_t length;
 
   FIRN_HOST_DEVICE State start() const { return r.identity(); }
   template <class In>
   FIRN_HOST_DEVICE void add(State& s, int64_t, int64_t, In v) const {
-    s = r.combine(s, r.map(v));
+    if constexpr (R::kReduces == Reduces::kTruth) {
+      s = r.combine(s, r.map(std::bit_cast<typename R::Element>(v)));
+    } else {
+      s = r.combine(s, r.map(ConvertTo<typename R::Element>(v)));
+    }
   }
   FIRN_HOST_DEVICE Acc total(const State& s) const { return s; }
   FIRN_HOST_DEVICE Acc combine(const Acc& a, const Acc& b) const { return r.combine(a, b); }
-  FIRN_HOST_DEVICE void store(int64_t j, const Acc& a) const { out[j] = r.template finish<Out>(a); }
+  FIRN_HOST_DEVICE void store(int64_t j, const Acc& a) const {
+    out[j] = ConvertTo<Out>(r.finish(a, length));
+  }
 };
 
-// The kernel of an operation with ReduceAttrs: output 0 from input 0.
-template <class Out, class In, class R>
-absl::Status RunReduction(KernelContext& k, const R& r) {
-  return ReduceWith(k, ReducerFold<R, Out>{r, k.out<Out>()},
-                    PlanWork(k.in_spec(0), k.attrs<ReduceAttrs>().dims), k.workspace(),
-                    k.in<In>(0));
+namespace internal {
+
+template <template <class> class R>
+absl::Status RunReduction(KernelContext& k) {
+  constexpr Reduces kWhat = R<float>::kReduces;
+  const ReduceWork work = PlanWork(k.in_spec(0), k.attrs<ReduceAttrs>().dims);
+  const auto run = [&]<class T>(TypeTag<T>) {
+    using Out = ReducedOf<kWhat, T>;
+    const ReducerFold<decltype(ReducerFor<R, T>()), Out> fold = {ReducerFor<R, T>(), k.out<Out>(),
+                                                                 work.length};
+    return ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
+  };
+  if constexpr (kWhat == Reduces::kFloats) {
+    return VisitFloat(k.in_spec(0).dtype, run);
+  } else {
+    return VisitDType(k.in_spec(0).dtype, run);
+  }
 }
 
+}  // namespace internal
+
+// The kernels of an operation with ReduceAttrs; kAccSize: the size of the largest Acc.
 template <size_t kAccSize>
 size_t ReduceWorkspaceOf(const KernelQuery& q) {
   return PlanWork(q.in(0), q.attrs<ReduceAttrs>().dims).Bytes(kAccSize);
 }
-// The kernels of such an operation. kAccSize: the size of the largest Acc.
 template <size_t kAccSize = 8>
 std::vector<Kernel> ReductionKernels(absl::Status (*run)(KernelContext&)) {
   return {{.name = "loop",
@@ -250,6 +273,12 @@ std::vector<Kernel> ReductionKernels(absl::Status (*run)(KernelContext&)) {
            .layouts = StridedLayouts,
            .run = run,
            .takes = Takes::kStrided}};
+}
+
+// The kernels of cpu::ReductionOp<R>.
+template <template <class> class R>
+std::vector<Kernel> ReductionKernels() {
+  return ReductionKernels<sizeof(typename R<double>::Acc)>(internal::RunReduction<R>);
 }
 
 }  // namespace firn::cuda

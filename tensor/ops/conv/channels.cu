@@ -32,7 +32,7 @@ size_t Workspace(const KernelQuery& q) { return cuda::PlanChannels(q.in(0)).Byte
 absl::Status RunChannelSum(KernelContext& k) {
   const cuda::ReduceWork work = cuda::PlanChannels(k.in_spec(0));
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const cuda::ReducerFold<SumReducer<AccumulatorOf<T>>, T> fold = {{}, k.out<T>()};
+    const cuda::ReducerFold<SumReducer<AccumulatorOf<T>>, T> fold = {{}, k.out<T>(), 0};
     return cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
   });
 }

@@ -1,16 +1,12 @@
-// amax: the largest element over dimensions. See reduction.h for how ties share the gradient.
+// amax and amin: the largest and the smallest element over dimensions. See reduction.h for how ties
+// share the gradient.
 //
-// amin: the smallest element over dimensions. See reduction.h for how ties share the gradient.
-//
-// max along a dimension: argmax, and the elements gathered there.
-//
-// min along a dimension: argmin, and the elements gathered there.
+// max and min along a dimension: argmax or argmin, and the elements gathered there.
 
 #include "tensor/ops/reduce/extreme.h"
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/extreme.h"
-#include "tensor/op.h"
+#include "tensor/kernels/cpu/reduction_ops.h"
 #include "tensor/ops/reduce/position.h"
 #include "tensor/ops/reduce/reduction.h"
 
@@ -18,29 +14,13 @@ namespace firn {
 namespace {
 
 FIRN_REGISTER_OP(amax) {
-  return {
-      .doc = "The largest element over dims (empty: all).",
-      .inputs = {{.name = "x"}},
-      .outputs = {{.name = "max"}},
-      .attrs = AttrsOf<ReduceAttrs>(),
-      .infer = InferExtreme,
-      .grad = GradOfExtreme,
-      .saves = {Saved::Input(0), Saved::Output(0)},
-      .kernels = {cpu::ReductionKernel(cpu::RunExtreme<true>)},
-  };
+  return cpu::ReductionOp<MaxReducer>("The largest element over dims (empty: all).", GradOfExtreme,
+                                      {Saved::Input(0), Saved::Output(0)});
 }
 
 FIRN_REGISTER_OP(amin) {
-  return {
-      .doc = "The smallest element over dims (empty: all).",
-      .inputs = {{.name = "x"}},
-      .outputs = {{.name = "min"}},
-      .attrs = AttrsOf<ReduceAttrs>(),
-      .infer = InferExtreme,
-      .grad = GradOfExtreme,
-      .saves = {Saved::Input(0), Saved::Output(0)},
-      .kernels = {cpu::ReductionKernel(cpu::RunExtreme<false>)},
-  };
+  return cpu::ReductionOp<MinReducer>("The smallest element over dims (empty: all).", GradOfExtreme,
+                                      {Saved::Input(0), Saved::Output(0)});
 }
 
 }  // namespace

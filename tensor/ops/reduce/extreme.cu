@@ -1,9 +1,8 @@
-#include "tensor/kernels/cuda/extreme.cuh"
+#include "tensor/kernels/cuda/reduce.cuh"
 
 namespace firn::extreme_cuda {
 
-FIRN_REGISTER_KERNELS(amax) { return cuda::ReductionKernels(cuda::RunExtreme<true>); }
-
-FIRN_REGISTER_KERNELS(amin) { return cuda::ReductionKernels(cuda::RunExtreme<false>); }
+FIRN_REGISTER_KERNELS(amax) { return cuda::ReductionKernels<MaxReducer>(); }
+FIRN_REGISTER_KERNELS(amin) { return cuda::ReductionKernels<MinReducer>(); }
 
 }  // namespace firn::extreme_cuda

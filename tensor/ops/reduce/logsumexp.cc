@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tensor/kernels/cpu/logsumexp.h"
-#include "tensor/op.h"
+#include "tensor/kernels/cpu/reduction_ops.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -19,15 +19,6 @@
 
 namespace firn {
 namespace {
-
-absl::Status Infer(InferContext& c) { return InferReduction(c, c.dtype(0)); }
-
-absl::Status Run(KernelContext& k) {
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    cpu::Reduce<T, T>(k, cpu::LogsumexpReducer<AccumulatorOf<T>>());
-  });
-  return absl::OkStatus();
-}
 
 // The softmax is computed anew: y lacks the digits for exp(x - y) where it is large. It does not
 // depend on the shift, which is a constant therefore; where all is -inf it is 0.
@@ -44,17 +35,8 @@ void Grad(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(logsumexp) {
-  return {
-      .doc = "log(sum(exp(x))) over dims (empty: all).",
-      .autocast = Autocast::kFull,
-      .inputs = {{.name = "x", .dtypes = kFloating}},
-      .outputs = {{.name = "y"}},
-      .attrs = AttrsOf<ReduceAttrs>(),
-      .infer = Infer,
-      .grad = Grad,
-      .saves = {Saved::Input(0)},
-      .kernels = {cpu::ReductionKernel<sizeof(cpu::ScaledSum<double>)>(Run)},
-  };
+  return InFullPrecision(cpu::ReductionOp<cpu::LogsumexpReducer>(
+      "log(sum(exp(x))) over dims (empty: all).", Grad, {Saved::Input(0)}));
 }
 
 }  // namespace

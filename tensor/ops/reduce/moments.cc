@@ -11,7 +11,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/moments.h"
-#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reduce_loop.h"
 #include "tensor/op.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -43,14 +43,12 @@ template <bool kRoot>
 absl::Status Run(KernelContext& k) {
   const VarAttrs& a = k.attrs<VarAttrs>();
   const TensorSpec& spec = k.in_spec(0);
-  const ReducePlan plan = PlanReduction(spec, a.over.dims);
   const double divisor = Divisor(spec.shape, a);
   VisitFloat(spec.dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     T *var = k.out<T>(0), *mean = k.out<T>(1);
     cpu::ReduceWith(
-        cpu::MomentsReducer<Acc>(), plan, k.in<T>(0), k.workspace(),
-        [&](int64_t j, const Moments<Acc>& m) {
+        k, a.over.dims, cpu::MomentsReducer<Acc>(), [&](int64_t j, const Moments<Acc>& m) {
           const Acc v = m.squares / static_cast<Acc>(divisor);
           var[j] = static_cast<T>(kRoot ? std::sqrt(v) : v);
           mean[j] = static_cast<T>(m.count == 0 ? std::numeric_limits<Acc>::quiet_NaN() : m.mean);

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reduce_loop.h"
 #include "tensor/op.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/create/constant.h"
@@ -39,14 +39,12 @@ size_t Workspace(const KernelQuery& q) {
 
 absl::Status Run(KernelContext& k) {
   const NormAttrs& a = k.attrs<NormAttrs>();
-  const ReducePlan plan = PlanReduction(k.in_spec(0), a.over.dims);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    T* out = k.out<T>();
-    VisitNorm<AccumulatorOf<T>>(a.p, [&](const auto& r) {
-      cpu::ReduceWith(r, plan, k.in<T>(0), k.workspace(),
-                      [&](int64_t j, AccumulatorOf<T> acc) { out[j] = r.template finish<T>(acc); });
-    });
-  });
+  const auto reduce = [&](const auto& reducer) { cpu::Reduce(k, a.over.dims, reducer); };
+  if (k.in_spec(0).dtype == DType::kF64) {
+    VisitNorm<double>(a.p, reduce);
+  } else {
+    VisitNorm<float>(a.p, reduce);
+  }
   return absl::OkStatus();
 }
 

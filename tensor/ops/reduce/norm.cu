@@ -8,22 +8,22 @@ namespace {
 // Which of the reducers is known when the kernel runs only, so that one kernel serves all p.
 template <class T>
 struct NormReducer {
+  using Element = T;
   using Acc = T;
+  static constexpr Reduces kReduces = Reduces::kFloats;
   double p;
 
   FIRN_HOST_DEVICE Acc identity() const {
     return VisitNorm<T>(p, [](const auto& r) { return r.identity(); });
   }
-  template <class In>
-  FIRN_HOST_DEVICE Acc map(In v) const {
+  FIRN_HOST_DEVICE Acc map(T v) const {
     return VisitNorm<T>(p, [v](const auto& r) { return r.map(v); });
   }
   FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const {
     return VisitNorm<T>(p, [a, b](const auto& r) { return r.combine(a, b); });
   }
-  template <class Out>
-  FIRN_HOST_DEVICE Out finish(Acc a) const {
-    return VisitNorm<T>(p, [a](const auto& r) { return r.template finish<Out>(a); });
+  FIRN_HOST_DEVICE T finish(Acc a, int64_t n) const {
+    return VisitNorm<T>(p, [a, n](const auto& r) { return r.finish(a, n); });
   }
 };
 
@@ -40,7 +40,7 @@ absl::Status Run(KernelContext& k) {
   const cuda::ReduceWork work = Plan(k.in_spec(0), a);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Reducer = NormReducer<AccumulatorOf<T>>;
-    const cuda::ReducerFold<Reducer, T> fold = {Reducer{a.p}, k.out<T>()};
+    const cuda::ReducerFold<Reducer, T> fold = {Reducer{a.p}, k.out<T>(), work.length};
     return cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
   });
 }

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_NORM_FN_H_
 #define FIRN_TENSOR_OPS_REDUCE_NORM_FN_H_
 
-// The reducers of norms: |x|^p summed, and the root of the sum. See kernels/cpu/reduce.h for what
-// a reducer is.
+// The reducers of norms: |x|^p summed, and the root of the sum. See kernels/reducers.h for what a
+// reducer is.
 
 #include <cmath>
 
@@ -13,48 +13,27 @@ namespace firn {
 
 template <class T>
 struct AbsSum : SumReducer<T> {
-  template <class In>
-  FIRN_HOST_DEVICE T map(In v) const {
-    return std::abs(static_cast<T>(v));
-  }
+  FIRN_HOST_DEVICE T map(T v) const { return std::abs(v); }
 };
 template <class T>
 struct SquareSum : SumReducer<T> {
-  template <class In>
-  FIRN_HOST_DEVICE T map(In v) const {
-    return static_cast<T>(v) * static_cast<T>(v);
-  }
-  template <class Out>
-  FIRN_HOST_DEVICE Out finish(T a) const {
-    return static_cast<Out>(std::sqrt(a));
-  }
+  FIRN_HOST_DEVICE T map(T v) const { return v * v; }
+  FIRN_HOST_DEVICE T finish(T a, int64_t) const { return std::sqrt(a); }
 };
 template <class T>
 struct NonzeroCount : SumReducer<T> {
-  template <class In>
-  FIRN_HOST_DEVICE T map(In v) const {
-    return static_cast<T>(v) != 0 ? T{1} : T{0};
-  }
+  FIRN_HOST_DEVICE T map(T v) const { return v != 0 ? T{1} : T{0}; }
 };
 template <class T>
 struct PowerSum : SumReducer<T> {
   T p;
   FIRN_HOST_DEVICE explicit PowerSum(double power) : p(static_cast<T>(power)) {}
-  template <class In>
-  FIRN_HOST_DEVICE T map(In v) const {
-    return std::pow(std::abs(static_cast<T>(v)), p);
-  }
-  template <class Out>
-  FIRN_HOST_DEVICE Out finish(T a) const {
-    return static_cast<Out>(std::pow(a, 1 / p));
-  }
+  FIRN_HOST_DEVICE T map(T v) const { return std::pow(std::abs(v), p); }
+  FIRN_HOST_DEVICE T finish(T a, int64_t) const { return std::pow(a, 1 / p); }
 };
 template <class T, bool kLargest>
 struct AbsExtreme : ExtremeReducer<T, kLargest> {
-  template <class In>
-  FIRN_HOST_DEVICE T map(In v) const {
-    return std::abs(static_cast<T>(v));
-  }
+  FIRN_HOST_DEVICE T map(T v) const { return std::abs(v); }
 };
 
 // f(r) with the reducer of the p-norm.

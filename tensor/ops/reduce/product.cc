@@ -10,9 +10,7 @@
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
-#include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/op.h"
+#include "tensor/kernels/cpu/reduction_ops.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/create/range.h"
@@ -24,19 +22,6 @@
 
 namespace firn {
 namespace {
-
-absl::Status Infer(InferContext& c) {
-  const DType in = c.dtype(0);
-  return InferReduction(c, IsFloating(in) ? in : DType::kI64);
-}
-
-absl::Status Run(KernelContext& k) {
-  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    cpu::Reduce<Out, T>(k, ProdReducer<AccumulatorOf<T>>());
-  });
-  return absl::OkStatus();
-}
 
 absl::Status InferGrad(InferContext& c) {
   const ReduceAttrs& a = c.attrs<ReduceAttrs>();
@@ -147,17 +132,8 @@ void GradOfGrad(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(prod) {
-  return {
-      .doc = "The product over dims (empty: all).",
-      .autocast = Autocast::kFull,
-      .inputs = {{.name = "x"}},
-      .outputs = {{.name = "prod"}},
-      .attrs = AttrsOf<ReduceAttrs>(),
-      .infer = Infer,
-      .grad = Grad,
-      .saves = {Saved::Input(0)},
-      .kernels = {cpu::ReductionKernel(Run)},
-  };
+  return cpu::ReductionOp<ProdReducer>("The product over dims (empty: all).", Grad,
+                                       {Saved::Input(0)});
 }
 
 FIRN_REGISTER_OP(prod_grad) {

@@ -2,18 +2,10 @@
 // how many are 0, and then every element takes what the others give it.
 
 #include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/kernels/reducers.h"
 #include "tensor/ops/reduce/product.h"
 
 namespace firn::product_cuda {
 namespace {
-
-absl::Status Run(KernelContext& k) {
-  return VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    return cuda::RunReduction<Out, T>(k, ProdReducer<AccumulatorOf<T>>());
-  });
-}
 
 template <class T>
 struct Product {
@@ -93,7 +85,7 @@ absl::Status RunGrad(KernelContext& k) {
 
 }  // namespace
 
-FIRN_REGISTER_KERNELS(prod) { return cuda::ReductionKernels(Run); }
+FIRN_REGISTER_KERNELS(prod) { return cuda::ReductionKernels<ProdReducer>(); }
 FIRN_REGISTER_KERNELS(prod_grad) {
   return {
       {.name = "loop", .device = DeviceType::kCuda, .workspace = GradWorkspace, .run = RunGrad}};

@@ -1,6 +1,4 @@
-// sum over dimensions.
-//
-// mean: the sum over dimensions, divided by how many elements make one result.
+// sum and mean over dimensions.
 //
 // sum_to: composed of sum and reshape; not an operation of its own.
 
@@ -9,56 +7,21 @@
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
-#include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/op.h"
+#include "tensor/kernels/cpu/reduction_ops.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/reduce/reduction.h"
-#include "tensor/ops/reduce/sum_fn.h"
 #include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
 
-absl::Status InferSum(InferContext& c) {
-  const DType in = c.dtype(0);
-  return InferReduction(c, IsFloating(in) ? in : DType::kI64);
-}
-
-absl::Status RunSum(KernelContext& k) {
-  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    cpu::Reduce<Out, T>(k, SumReducer<AccumulatorOf<T>>());
-  });
-  return absl::OkStatus();
-}
-
 void GradSum(GradContext& g) {
   g.set_grad_input(0, SpreadReduced(g.grad_output(), g.attrs<ReduceAttrs>(), g.input_shape(0)));
 }
 
 FIRN_REGISTER_OP(sum) {
-  return {
-      .doc = "The sum over dims (empty: all).",
-      .autocast = Autocast::kFull,
-      .inputs = {{.name = "x"}},
-      .outputs = {{.name = "sum"}},
-      .attrs = AttrsOf<ReduceAttrs>(),
-      .infer = InferSum,
-      .grad = GradSum,
-      .kernels = {cpu::ReductionKernel(RunSum)},
-  };
-}
-
-absl::Status InferMean(InferContext& c) { return InferReduction(c, c.dtype(0)); }
-
-absl::Status RunMean(KernelContext& k) {
-  const int64_t count = ReducedCount(k.in_spec(0).shape, k.attrs<ReduceAttrs>());
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    cpu::Reduce<T, T>(k, MeanReducer<AccumulatorOf<T>>(count));
-  });
-  return absl::OkStatus();
+  return cpu::ReductionOp<SumReducer>("The sum over dims (empty: all).", GradSum);
 }
 
 void GradMean(GradContext& g) {
@@ -68,15 +31,7 @@ void GradMean(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(mean) {
-  return {
-      .doc = "The mean over dims (empty: all).",
-      .inputs = {{.name = "x", .dtypes = kFloating}},
-      .outputs = {{.name = "mean"}},
-      .attrs = AttrsOf<ReduceAttrs>(),
-      .infer = InferMean,
-      .grad = GradMean,
-      .kernels = {cpu::ReductionKernel(RunMean)},
-  };
+  return cpu::ReductionOp<MeanReducer>("The mean over dims (empty: all).", GradMean);
 }
 
 }  // namespace
