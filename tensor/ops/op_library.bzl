@@ -50,6 +50,7 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
             "//tensor/kernels:for_each",
             "//tensor/kernels:math",
             "//tensor/kernels:numbers",
+            "//tensor/kernels:optimizer_rule",
         ],
     )
     native.filegroup(

@@ -183,10 +183,10 @@ StateDict CallAdamStep(Args& a) {
   // `amsgrad` is an option of the class; the operation is given max_var.
   AdamStep(a["param"], a["grad"], a["mean"], a["var"],
            a.Flag("amsgrad", false) ? a["max_var"] : Tensor(), a["step"], a["lr"],
-           {.beta1 = a.Number("beta1", standard.beta1),
-            .beta2 = a.Number("beta2", standard.beta2),
-            .eps = a.Number("eps", standard.eps),
-            .weight_decay = a.Number("weight_decay", 0)});
+           {{.beta1 = a.Number("beta1", standard.beta1),
+             .beta2 = a.Number("beta2", standard.beta2),
+             .eps = a.Number("eps", standard.eps),
+             .weight_decay = a.Number("weight_decay", 0)}});
   return {};
 }
 

@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "optim/adam.h"
 #include "optim/sgd.h"
+#include "tensor/attrs.h"
 #include "tensor/ops/shape/copies.h"
 #include "tests/golden/vectors.h"
 
@@ -19,32 +21,36 @@ namespace {
 using testing::GoldenCase;
 using Made = std::unique_ptr<Optimizer>;
 
-Made MakeSgd(const std::vector<Tensor>& p, const GoldenCase& c) {
-  const SgdOptions standard;
-  return std::make_unique<Sgd>(p, SgdOptions{.lr = c.Number("lr", standard.lr),
-                                             .momentum = c.Number("momentum", 0),
-                                             .dampening = c.Number("dampening", 0),
-                                             .weight_decay = c.Number("weight_decay", 0),
-                                             .nesterov = c.Flag("nesterov", false)});
+// Options by the case's attributes; what a case does not say is the default.
+class OptionsOf final : public inner::AttrVisitor {
+ public:
+  explicit OptionsOf(const GoldenCase& c) : case_(c) {}
+  using inner::AttrVisitor::Field;
+  void Field(const char* name, double& v) override { v = case_.Number(name, v); }
+  void Field(const char* name, bool& v) override { v = case_.Flag(name, v); }
+  void Field(const char*, int64_t&) override { FAIL(); }
+  void Field(const char*, std::string&) override { FAIL(); }
+  void Field(const char*, std::vector<int64_t>&) override { FAIL(); }
+
+ private:
+  const GoldenCase& case_;
+};
+
+template <class O>
+Made Make(const std::vector<Tensor>& parameters, const GoldenCase& c) {
+  typename O::Options options;
+  OptionsOf visitor(c);
+  options.Visit(visitor);
+  options.lr = c.Number("lr", options.lr);
+  return std::make_unique<O>(parameters, options);
 }
 
-template <class A>
-Made MakeAdam(const std::vector<Tensor>& p, const GoldenCase& c) {
-  const typename A::Options standard;
-  return std::make_unique<A>(
-      p, typename A::Options{.lr = c.Number("lr", standard.lr),
-                             .beta1 = c.Number("beta1", standard.beta1),
-                             .beta2 = c.Number("beta2", standard.beta2),
-                             .eps = c.Number("eps", standard.eps),
-                             .weight_decay = c.Number("weight_decay", standard.weight_decay),
-                             .amsgrad = c.Flag("amsgrad", false)});
-}
-
-const std::map<std::string, std::function<Made(const std::vector<Tensor>&, const GoldenCase&)>>&
-Factories() {
+const std::map<std::string, Made (*)(const std::vector<Tensor>&, const GoldenCase&)>& Factories() {
   static const auto* factories =
-      new std::map<std::string, std::function<Made(const std::vector<Tensor>&, const GoldenCase&)>>{
-          {"adam", MakeAdam<Adam>}, {"adamw", MakeAdam<AdamW>}, {"sgd", MakeSgd}};
+      new std::map<std::string, Made (*)(const std::vector<Tensor>&, const GoldenCase&)>{
+          {"adam", Make<Adam>},
+          {"adamw", Make<AdamW>},
+          {"sgd", Make<Sgd>}};
   return *factories;
 }
 

@@ -1,59 +1,131 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_OPTIMIZER_STEP_H_
 #define FIRN_TENSOR_KERNELS_CPU_OPTIMIZER_STEP_H_
 
-// What the operations that move parameters in place have in common. Their inputs are the learning
-// rate, whether to skip the step, and then, for each parameter, the parameter, its gradient, state
-// and count of steps: one call moves all parameters of a network.
+// The operation of a rule (kernels/optimizer_rule.h), which moves all parameters of a network in
+// one call: one pass that reads parameter, gradient and state once and writes what changed. Work
+// is shared out by blocks of elements, so that hundreds of small parameters beside a few large ones
+// keep all threads busy.
 
-#include <initializer_list>
+#include <string_view>
 #include <utility>
 
-#include "tensor/kernels/cpu/elementwise.h"
+#include "absl/types/span.h"
+#include "device/status_macros.h"
 #include "tensor/kernels/cpu/multi_tensor.h"
-#include "tensor/kernels/optimizer_inputs.h"
+#include "tensor/kernels/functor.h"
+#include "tensor/kernels/optimizer_rule.h"
 #include "tensor/op.h"
 
-namespace firn {
+namespace firn::cpu {
 
-// Refuses tensors (position and name in a parameter's `cycle` of inputs) whose shape is not that of
-// the parameter, the first of the cycle.
-inline absl::Status InferOptimizerStep(
-    InferContext& c, int cycle, std::initializer_list<std::pair<int, const char*>> like_param) {
-  for (int p = kFirstParam; p < c.num_inputs(); p += cycle) {
-    for (const auto& [offset, name] : like_param) {
-      const int i = p + offset;
-      FIRN_RETURN_IF(c.has(i) && c.shape(i) != c.shape(p),
-                     InvalidArgument(name, " ", c.shape(i).ToString(), " and param ",
-                                     c.shape(p).ToString(), " differ"));
+// The value of a 0-d floating input.
+double ScalarOf(const KernelContext& k, int i);
+// Whether the input kSkip says so.
+bool SkipsStep(const KernelContext& k);
+// Adds 1 to the counts of steps (i64, may be absent), `offset` after each parameter.
+void CountSteps(const KernelContext& k, int cycle, int offset);
+
+namespace internal {
+
+// All but what is computed.
+OpDef OptimizerOp(std::string_view doc, absl::Span<const StateTensor> state, bool step_optional,
+                  const AttrsType* attrs, InferFn infer, absl::Status (*run)(KernelContext&));
+// Refuses tensors whose shape is not that of the parameter before them.
+absl::Status InferStep(InferContext& c, absl::Span<const StateTensor> state);
+
+template <class Rule>
+constexpr bool StepOptional() {
+  if constexpr (requires { Rule::kStepOptional; }) return Rule::kStepOptional;
+  return false;
+}
+
+template <class Rule>
+absl::Status InferOptimizer(InferContext& c) {
+  using Inputs = StepInputs<Rule>;
+  const auto& a = c.attrs<typename Rule::Attrs>();
+  FIRN_RETURN_IF_ERROR(Rule::Check(a));
+  FIRN_RETURN_IF_ERROR(InferStep(c, Rule::kState));
+  for (size_t s = 0; s < Inputs::kStates; ++s) {
+    if (!Rule::kState[s].optional || !Rule::Needs(a, s)) continue;
+    for (int p = kFirstParam; p < c.num_inputs(); p += Inputs::kCycle) {
+      FIRN_RETURN_IF(!c.has(p + Inputs::kState + static_cast<int>(s)),
+                     InvalidArgument("these options need a ", Rule::kState[s].name));
     }
   }
   return absl::OkStatus();
 }
 
-namespace cpu {
-
-// The value of a 0-d floating input.
-inline double ScalarOf(const KernelContext& k, int i) {
-  double value = 0;
-  VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
-    value = static_cast<double>(static_cast<ComputeOf<T>>(*k.in<T>(i)));
-  });
-  return value;
-}
-
-inline bool SkipsStep(const KernelContext& k) {
-  const bool* const skip = k.in<bool>(kSkip);
-  return skip != nullptr && *skip;
-}
-
-// Adds 1 to the counts of steps (i64, may be absent), `offset` after each parameter.
-inline void CountSteps(const KernelContext& k, int cycle, int offset) {
-  for (int i = kFirstParam + offset; i < k.num_inputs(); i += cycle) {
-    if (int64_t* step = k.inout<int64_t>(i)) ++*step;
+// Elements [begin, end) of a parameter, the first of its inputs being input `at` of the call.
+template <class Rule, unsigned kGiven, class T, size_t... S>
+void MovePiece(const KernelContext& k, int at, int64_t begin, int64_t end,
+               const typename Rule::template Element<double>& numbers, std::index_sequence<S...>) {
+  using C = ComputeOf<T>;
+  const auto move = ElementAs<Rule, C>(numbers);
+  T* const p = k.inout<T>(at);
+  const T* const g = k.in<T>(at + StepInputs<Rule>::kGrad);
+  T* const state[] = {k.inout<T>(at + StepInputs<Rule>::kState + static_cast<int>(S))...};
+#pragma GCC ivdep
+  for (int64_t i = begin; i < end; ++i) {
+    C x = static_cast<C>(p[i]);
+    C s[] = {(kGiven >> S & 1u) != 0 ? static_cast<C>(state[S][i]) : C{0}...};
+    move(x, static_cast<C>(g[i]), s, kGiven);
+    (..., ((kGiven >> S & 1u) != 0 ? void(state[S][i] = static_cast<T>(s[S])) : void()));
+    p[i] = static_cast<T>(x);
   }
 }
 
-}  // namespace cpu
-}  // namespace firn
+// One loop for each choice of optional state.
+template <class Rule, class T, size_t... G>
+void MoveGiven(const KernelContext& k, int at, int64_t begin, int64_t end, unsigned given,
+               const typename Rule::template Element<double>& numbers, std::index_sequence<G...>) {
+  constexpr auto kStates = std::make_index_sequence<StepInputs<Rule>::kStates>();
+  constexpr auto kPossible = [](size_t choice) {
+    for (size_t s = 0; s < StepInputs<Rule>::kStates; ++s) {
+      if (!Rule::kState[s].optional && (choice >> s & 1u) == 0) return false;
+    }
+    return true;
+  };
+  const auto move = [&]<unsigned kGiven>() {
+    if constexpr (kPossible(kGiven)) {
+      if (given == kGiven) MovePiece<Rule, kGiven, T>(k, at, begin, end, numbers, kStates);
+    }
+  };
+  (move.template operator()<static_cast<unsigned>(G)>(), ...);
+}
+
+template <class Rule>
+absl::Status RunOptimizer(KernelContext& k) {
+  using Inputs = StepInputs<Rule>;
+  if (SkipsStep(k)) return absl::OkStatus();
+  const auto& attrs = k.attrs<typename Rule::Attrs>();
+  const double lr = ScalarOf(k, kLearningRate);
+  TensorSeries(k, kFirstParam, Inputs::kCycle)
+      .ForEachPiece([&](int at, int64_t begin, int64_t end) {
+        const int64_t* const step = k.in<int64_t>(at + Inputs::kStep);
+        const auto numbers = Rule::At(attrs, lr, step == nullptr ? -1 : *step);
+        unsigned given = 0;
+        for (size_t s = 0; s < Inputs::kStates; ++s) {
+          if (k.has(at + Inputs::kState + static_cast<int>(s))) given |= 1u << s;
+        }
+        VisitFloat(k.in_spec(at).dtype, [&]<class T>(TypeTag<T>) {
+          MoveGiven<Rule, T>(k, at, begin, end, given, numbers,
+                             std::make_index_sequence<size_t{1} << Inputs::kStates>());
+        });
+      });
+  CountSteps(k, Inputs::kCycle, Inputs::kStep);
+  return absl::OkStatus();
+}
+
+}  // namespace internal
+
+// The declaration of a rule's operation and its CPU kernel.
+template <class Rule>
+OpDef OptimizerOp(std::string_view doc) {
+  return internal::OptimizerOp(doc, Rule::kState, internal::StepOptional<Rule>(),
+                               AttrsOf<typename Rule::Attrs>(), internal::InferOptimizer<Rule>,
+                               internal::RunOptimizer<Rule>);
+}
+
+}  // namespace firn::cpu
 
 #endif  // FIRN_TENSOR_KERNELS_CPU_OPTIMIZER_STEP_H_

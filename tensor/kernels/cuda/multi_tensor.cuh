@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "device/status_macros.h"
 #include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/optimizer_inputs.h"
 #include "tensor/op.h"
 
 namespace firn::cuda {
@@ -113,51 +112,6 @@ FIRN_HOST_DEVICE inline double ScalarAt(const void* data, DType d) {
     default:
       return *static_cast<const float*>(data);
   }
-}
-
-// --- Optimizer steps -----------------------------------------------------------------------------
-
-// What an optimizer's step computes once for each parameter: F(lr, steps taken or -1) gives the
-// numbers for its elements. Counts the steps as well.
-template <class F>
-struct StepScalarsBody {
-  static constexpr int kMost = 400;
-  using Scalars = decltype(std::declval<F>()(0.0, int64_t{0}));
-
-  F f;
-  const void* lr;
-  DType lr_dtype;
-  const bool* skip;  // may be null
-  Scalars* to;
-  int64_t* steps[kMost];  // null: not counted
-
-  FIRN_HOST_DEVICE void operator()(int64_t i) const {
-    int64_t* const step = steps[i];
-    const int64_t taken = step == nullptr ? -1 : *step;
-    to[i] = f(ScalarAt(lr, lr_dtype), taken);
-    if (step != nullptr && (skip == nullptr || !*skip)) *step = taken + 1;
-  }
-};
-
-// To the workspace, a Scalars for each parameter. Parameters have `cycle` inputs each, the count of
-// steps `offset` after the first; before them see optimizer_inputs.h.
-template <class F>
-absl::Status MakeStepScalars(const KernelContext& k, int cycle, int offset, const F& f) {
-  using Body = StepScalarsBody<F>;
-  Body body = {f, k.in<void>(kLearningRate), k.in_spec(kLearningRate).dtype, k.in<bool>(kSkip),
-               k.workspace<typename Body::Scalars>()};
-  int count = 0;
-  const auto flush = [&]() -> absl::Status {
-    FIRN_RETURN_IF_ERROR(ForEach(k, count, body));
-    body.to += count;
-    count = 0;
-    return absl::OkStatus();
-  };
-  for (int i = kFirstParam; i < k.num_inputs(); i += cycle) {
-    if (count == Body::kMost) FIRN_RETURN_IF_ERROR(flush());
-    body.steps[count++] = k.inout<int64_t>(i + offset);
-  }
-  return flush();
 }
 
 }  // namespace firn::cuda

@@ -1,59 +1,79 @@
 #ifndef FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FN_H_
 #define FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FN_H_
 
+#include <bit>
 #include <cmath>
-#include <cstdint>
 
 #include "device/inner.h"
-#include "device/macros.h"
+#include "device/status_macros.h"
+#include "tensor/kernels/optimizer_rule.h"
 #include "tensor/ops/optimizer/adam.h"
 
 namespace firn {
 
-// What a step comes down to, see adam_step.cc.
-struct AdamScalars {
-  double l2, shrink, beta1, beta2, rate, root_scale, eps;
+namespace inner {
+
+struct AdamRule {
+  static constexpr const char* kName = "Adam";
+  static constexpr OpName kOp = "adam_step";
+  using Options = AdamOptionsOf<false>;
+  using Attrs = AdamStepAttrs;
+  static constexpr StateTensor kState[] = {
+      {"exp_avg"}, {"exp_avg_sq"}, {"max_exp_avg_sq", /*optional=*/true}};
+  static Attrs AttrsOf(const Options& o) { return {o}; }
+  static bool Needs(const Attrs& a, size_t) { return a.amsgrad; }
+  static absl::Status Check(const Attrs& a) {
+    FIRN_RETURN_IF(!(a.lr >= 0 && a.eps >= 0 && a.weight_decay >= 0),
+                   InvalidArgument("lr ", a.lr, ", eps ", a.eps, " and weight_decay ",
+                                   a.weight_decay, " must not be negative"));
+    FIRN_RETURN_IF(
+        !(a.beta1 >= 0 && a.beta1 < 1 && a.beta2 >= 0 && a.beta2 < 1),
+        InvalidArgument("beta1 ", a.beta1, " and beta2 ", a.beta2, " must be in [0, 1)"));
+    return absl::OkStatus();
+  }
+
+  // Bias corrections are folded into two numbers,
+  //   param = shrink param - rate exp_avg / (sqrt(u) root_scale + eps).
+  // What remains is memory traffic: the root and the division hide behind it.
+  template <class C>
+  struct Element {
+    C l2, shrink, beta1, take1, beta2, take2, rate, root_scale, eps;
+    FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void operator()(C& p, C grad, C* state,
+                                                        unsigned given) const {
+      C &mean = state[0], &var = state[1], &top = state[2];
+      const C g = grad + l2 * p;
+      mean = beta1 * mean + take1 * g;
+      var = beta2 * var + take2 * (g * g);
+      if ((given & 4u) != 0) top = top > var ? top : var;
+      const C u = (given & 4u) != 0 ? top : var;
+      p = shrink * p - rate * mean / (std::sqrt(u) * root_scale + eps);
+    }
+  };
+  FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {
+    const double t = static_cast<double>(taken + 1);
+    const double root_scale = 1 / std::sqrt(1 - std::pow(a.beta2, t));
+    return {.l2 = a.decoupled ? 0 : a.weight_decay,
+            .shrink = a.decoupled ? 1 - lr * a.weight_decay : 1,
+            .beta1 = a.beta1,
+            .take1 = 1 - a.beta1,
+            .beta2 = a.beta2,
+            .take2 = 1 - a.beta2,
+            .rate = lr / (1 - std::pow(a.beta1, t)),
+            .root_scale = root_scale,
+            .eps = a.eps_uncorrected ? a.eps * root_scale : a.eps};
+  }
 };
 
-// Of step t, counted from 1.
-FIRN_HOST_DEVICE inline AdamScalars AdamScalarsOf(const AdamStepAttrs& a, double lr, int64_t t) {
-  const double correction1 = 1 - std::pow(a.beta1, static_cast<double>(t));
-  const double correction2 = 1 - std::pow(a.beta2, static_cast<double>(t));
-  AdamScalars s;
-  s.l2 = a.decoupled ? 0 : a.weight_decay;
-  s.shrink = a.decoupled ? 1 - lr * a.weight_decay : 1;
-  s.beta1 = a.beta1;
-  s.beta2 = a.beta2;
-  s.rate = lr / correction1;
-  s.root_scale = 1 / std::sqrt(correction2);
-  s.eps = a.eps_uncorrected ? a.eps * s.root_scale : a.eps;
-  return s;
-}
-
-// One element, in two parts: the moments, and then the parameter with u, the second moment or its
-// maximum.
-template <class C>
-struct AdamFn {
-  C l2, shrink, b1, b2, take1, take2, rate, root_scale, eps;
-  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE explicit AdamFn(const AdamScalars& s)
-      : l2(static_cast<C>(s.l2)),
-        shrink(static_cast<C>(s.shrink)),
-        b1(static_cast<C>(s.beta1)),
-        b2(static_cast<C>(s.beta2)),
-        take1(static_cast<C>(1 - s.beta1)),
-        take2(static_cast<C>(1 - s.beta2)),
-        rate(static_cast<C>(s.rate)),
-        root_scale(static_cast<C>(s.root_scale)),
-        eps(static_cast<C>(s.eps)) {}
-  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void Moments(C p, C grad, C& mean, C& var) const {
-    const C g = grad + l2 * p;
-    mean = b1 * mean + take1 * g;
-    var = b2 * var + take2 * (g * g);
-  }
-  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE C Param(C p, C mean, C u) const {
-    return shrink * p - rate * mean / (std::sqrt(u) * root_scale + eps);
+// The same operation, with the decay that shrinks parameters.
+struct AdamWRule : AdamRule {
+  static constexpr const char* kName = "AdamW";
+  using Options = AdamOptionsOf<true>;
+  static Attrs AttrsOf(const Options& o) {
+    return {std::bit_cast<AdamRule::Options>(o), /*decoupled=*/true};
   }
 };
+
+}  // namespace inner
 
 }  // namespace firn
 

@@ -1,57 +1,66 @@
 #ifndef FIRN_TENSOR_OPS_OPTIMIZER_SGD_FN_H_
 #define FIRN_TENSOR_OPS_OPTIMIZER_SGD_FN_H_
 
+#include <cmath>
+
 #include "device/inner.h"
-#include "device/macros.h"
+#include "device/status_macros.h"
+#include "tensor/kernels/optimizer_rule.h"
 #include "tensor/ops/optimizer/sgd.h"
 
 namespace firn {
 
-// What the options come down to.
-struct SgdCoefficients {
-  double l2;          // g += l2 p
-  double keep, take;  // v = keep v + take g
-  double by_v, by_g;  // p -= by_v v + by_g g
-};
+namespace inner {
 
-FIRN_HOST_DEVICE inline SgdCoefficients SgdCoefficientsOf(const SgdStepAttrs& a, double lr,
-                                                          bool first) {
-  SgdCoefficients c;
-  c.l2 = a.weight_decay;
-  c.keep = first ? 0 : a.momentum;
-  c.take = first ? 1 : 1 - a.dampening;
-  const double unit = a.lr_in_velocity ? 1 : lr;
-  c.by_v = a.nesterov ? unit * a.momentum : unit;
-  c.by_g = a.nesterov ? lr : 0;
-  if (a.lr_in_velocity) c.take *= lr;
-  return c;
-}
+struct SgdRule {
+  static constexpr const char* kName = "Sgd";
+  static constexpr OpName kOp = "sgd_step";
+  using Options = SgdOptions;
+  using Attrs = SgdStepAttrs;
+  static constexpr StateTensor kState[] = {{"momentum_buffer", /*optional=*/true}};
+  static constexpr bool kStepOptional = true;
+  static Attrs AttrsOf(const Options& o) { return {o}; }
+  static bool Needs(const Attrs& a, size_t) { return a.momentum != 0; }
+  static absl::Status Check(const Attrs& a) {
+    FIRN_RETURN_IF(!(a.lr >= 0 && a.momentum >= 0 && a.weight_decay >= 0),
+                   InvalidArgument("lr ", a.lr, ", momentum ", a.momentum, " and weight_decay ",
+                                   a.weight_decay, " must not be negative"));
+    FIRN_RETURN_IF(std::isnan(a.dampening), InvalidArgument("dampening is NaN"));
+    FIRN_RETURN_IF(a.nesterov && (a.momentum <= 0 || a.dampening != 0),
+                   InvalidArgument("nesterov needs a positive momentum and no dampening, got ",
+                                   a.momentum, " and ", a.dampening));
+    return absl::OkStatus();
+  }
 
-// One element without momentum.
-template <class C>
-struct SgdPlainFn {
-  C rate, l2;
-  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE C operator()(C p, C g) const {
-    return p - rate * (g + l2 * p);
+  // All options come down to g += l2 p, v = keep v + take g and p -= by_v v + by_g g.
+  template <class C>
+  struct Element {
+    C l2, keep, take, by_v, by_g;
+    FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void operator()(C& p, C grad, C* state,
+                                                        unsigned given) const {
+      const C g = grad + l2 * p;
+      if (given == 0) {
+        p = p - by_v * g;
+      } else {
+        C& v = state[0];
+        v = keep * v + take * g;
+        p = p - (by_v * v + by_g * g);
+      }
+    }
+  };
+  FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {
+    const bool anew = taken == 0 || a.momentum == 0;
+    const bool in_velocity = a.lr_in_velocity && a.momentum != 0;
+    const double unit = in_velocity ? 1 : lr, take = anew ? 1 : 1 - a.dampening;
+    return {.l2 = a.weight_decay,
+            .keep = anew ? 0 : a.momentum,
+            .take = in_velocity ? take * lr : take,
+            .by_v = a.nesterov ? unit * a.momentum : unit,
+            .by_g = a.nesterov ? lr : 0};
   }
 };
 
-// One element with momentum: returns the parameter and changes the velocity.
-template <class C>
-struct SgdVelocityFn {
-  C l2, keep, take, by_v, by_g;
-  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE explicit SgdVelocityFn(const SgdCoefficients& c)
-      : l2(static_cast<C>(c.l2)),
-        keep(static_cast<C>(c.keep)),
-        take(static_cast<C>(c.take)),
-        by_v(static_cast<C>(c.by_v)),
-        by_g(static_cast<C>(c.by_g)) {}
-  FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE C operator()(C p, C g, C& v) const {
-    const C slope = g + l2 * p;
-    v = keep * v + take * slope;
-    return p - (by_v * v + by_g * slope);
-  }
-};
+}  // namespace inner
 
 }  // namespace firn
 

@@ -1,0 +1,77 @@
+#ifndef FIRN_OPTIM_BY_RULE_IMPL_H_
+#define FIRN_OPTIM_BY_RULE_IMPL_H_
+
+// Members of OptimizerByRule: options are checked, state is named and gathered as the rule says;
+// the work is done by its operation.
+
+#include <string>
+#include <vector>
+
+#include "device/inner.h"
+#include "optim/by_rule.h"
+#include "tensor/apply.h"
+#include "tensor/error.h"
+#include "tensor/kernels/optimizer_rule.h"
+
+namespace firn::optim {
+
+namespace internal {
+
+// The attributes of the rule's operation.
+template <class Rule>
+typename Rule::Attrs AttrsOf(const typename Rule::Options& options) {
+  if constexpr (requires { Rule::AttrsOf(options); }) {
+    return Rule::AttrsOf(options);
+  } else {
+    return options;
+  }
+}
+
+template <class Rule>
+bool Has(const typename Rule::Attrs& attrs, size_t state) {
+  return !Rule::kState[state].optional || Rule::Needs(attrs, state);
+}
+
+}  // namespace internal
+
+template <class Rule, class OptionsType>
+const char* OptimizerByRule<Rule, OptionsType>::name() const {
+  return Rule::kName;
+}
+
+template <class Rule, class OptionsType>
+void OptimizerByRule<Rule, OptionsType>::Check(const OptionsType& o) const {
+  RaiseIfError(Rule::Check(internal::AttrsOf<Rule>(o)), Rule::kName);
+}
+
+template <class Rule, class OptionsType>
+std::vector<std::string> OptimizerByRule<Rule, OptionsType>::state_names(size_t group) const {
+  const auto attrs = internal::AttrsOf<Rule>(this->options(group));
+  std::vector<std::string> names;
+  for (size_t s = 0; s < StepInputs<Rule>::kStates; ++s) {
+    if (internal::Has<Rule>(attrs, s)) names.push_back(Rule::kState[s].name);
+  }
+  return names;
+}
+
+template <class Rule, class OptionsType>
+void OptimizerByRule<Rule, OptionsType>::Update(size_t group, const Tensor& lr, const Tensor& skip,
+                                                absl::Span<Slot* const> slots) {
+  const auto attrs = internal::AttrsOf<Rule>(this->options(group));
+  const Tensor none;
+  std::vector<TensorRef> in = {lr, skip};
+  in.reserve(kFirstParam + slots.size() * StepInputs<Rule>::kCycle);
+  for (const Slot* slot : slots) {
+    in.push_back(slot->param);
+    in.push_back(slot->param.grad());
+    for (size_t s = 0, at = 0; s < StepInputs<Rule>::kStates; ++s) {
+      in.push_back(internal::Has<Rule>(attrs, s) ? slot->state[at++] : none);
+    }
+    in.push_back(slot->step);
+  }
+  Apply(TheOp<Rule::kOp>(), in, attrs);
+}
+
+}  // namespace firn::optim
+
+#endif  // FIRN_OPTIM_BY_RULE_IMPL_H_

@@ -1,0 +1,80 @@
+#ifndef FIRN_TENSOR_KERNELS_OPTIMIZER_RULE_H_
+#define FIRN_TENSOR_KERNELS_OPTIMIZER_RULE_H_
+
+// An optimizer is a rule, a struct of which the operation (cpu/optimizer_step.h), its CUDA kernels
+// (cuda/optimizer_step.cuh) and the class (optim/by_rule.h) are made:
+//
+//   static constexpr const char* kName = "Sgd";       // of the class
+//   static constexpr OpName kOp = "sgd_step";         // of the operation
+//   using Options = SgdOptions;                       // of the class: lr, and Visit for the others
+//   using Attrs = SgdStepAttrs;                       // of the operation; made from Options
+//   // What is kept for each parameter, of its shape and dtype, by the names that files have.
+//   static constexpr StateTensor kState[] = {{"momentum_buffer", .optional = true}};
+//   // Whether these attributes ask for an optional one.
+//   static bool Needs(const Attrs& a, size_t state);
+//   // An error where the attributes, their lr among them, make no sense.
+//   static absl::Status Check(const Attrs& a);
+//   // One element: C is float or double, and every member a C. state[i] is that of kState[i]; bit
+//   i
+//   // of `given` is 0 where the call has none. Free of branches but for those on `given`.
+//   template <class C>
+//   struct Element {
+//     C l2, keep, ...;
+//     void operator()(C& param, C grad, C* state, unsigned given) const;
+//   };
+//   // The numbers of a step, computed once for each parameter. `taken`: the steps before this one.
+//   static Element<double> At(const Attrs& a, double lr, int64_t taken);
+//
+// At and operator() are FIRN_HOST_DEVICE; options, attributes and Element are plain numbers.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "device/inner.h"
+#include "device/macros.h"
+#include "tensor/op.h"
+
+namespace firn {
+
+struct StateTensor {
+  const char* name;
+  bool optional = false;
+};
+
+// The inputs of an operation that moves parameters: these two, and then, for each parameter, the
+// parameter itself, its gradient, its state in order and the count of steps.
+enum OptimizerInput {
+  kLearningRate,
+  kSkip,  // bool, may be absent: where it is true, nothing changes
+  kFirstParam
+};
+
+// Where a rule's inputs stand behind the parameter.
+template <class Rule>
+struct StepInputs {
+  static constexpr size_t kStates = std::size(Rule::kState);
+  static constexpr int kGrad = 1, kState = 2;
+  static constexpr int kStep = kState + static_cast<int>(kStates), kCycle = kStep + 1;
+};
+
+// Numbers computed in double as a loop uses them.
+template <class Rule, class C>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE typename Rule::template Element<C> ElementAs(
+    const typename Rule::template Element<double>& numbers) {
+  constexpr size_t kCount = sizeof(numbers) / sizeof(double);
+  struct From {
+    double at[kCount];
+  };
+  struct To {
+    C at[kCount];
+  };
+  const From from = std::bit_cast<From>(numbers);
+  To to;
+  for (size_t i = 0; i < kCount; ++i) to.at[i] = static_cast<C>(from.at[i]);
+  return std::bit_cast<typename Rule::template Element<C>>(to);
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_OPTIMIZER_RULE_H_
