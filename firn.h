@@ -43,6 +43,7 @@
 #include "optim/adam.h"
 #include "optim/clip.h"
 #include "optim/loss_scaler.h"
+#include "optim/rmsprop.h"
 #include "optim/sgd.h"
 #include "optim/unless.h"
 #include "tensor/autocast.h"

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "optim/adam.h"
+#include "optim/rmsprop.h"
 #include "optim/sgd.h"
 #include "tensor/attrs.h"
 #include "tensor/ops/shape/copies.h"
@@ -50,6 +51,7 @@ const std::map<std::string, Made (*)(const std::vector<Tensor>&, const GoldenCas
       new std::map<std::string, Made (*)(const std::vector<Tensor>&, const GoldenCase&)>{
           {"adam", Make<Adam>},
           {"adamw", Make<AdamW>},
+          {"rmsprop", Make<RmsProp>},
           {"sgd", Make<Sgd>}};
   return *factories;
 }

@@ -20,6 +20,15 @@ ADAM = {
     "amsgrad": {"lr": 0.05, "beta2": 0.8, "amsgrad": True},
     "amsgrad_weight_decay": {"lr": 0.05, "beta2": 0.8, "weight_decay": 0.1, "amsgrad": True},
 }
+RMSPROP = {
+    "default": {"lr": 0.01},
+    "alpha": {"lr": 0.05, "alpha": 0.8},
+    "eps": {"lr": 0.05, "alpha": 0.9, "eps": 0.1},
+    "weight_decay": {"lr": 0.05, "weight_decay": 0.1},
+    "momentum": {"lr": 0.05, "alpha": 0.9, "momentum": 0.7},
+    "centered": {"lr": 0.05, "alpha": 0.9, "centered": True},
+    "all": {"lr": 0.05, "alpha": 0.9, "weight_decay": 0.1, "momentum": 0.5, "centered": True},
+}
 
 
 def torch_options(options):
@@ -51,7 +60,8 @@ def trajectory(kind):
 def add_trajectories(v):
     kinds = {"sgd": (torch.optim.SGD, SGD), "adam": (torch.optim.Adam, ADAM),
              "adamw": (torch.optim.AdamW, {name: {"weight_decay": 0.01, **options}
-                                           for name, options in ADAM.items()})}
+                                           for name, options in ADAM.items()}),
+             "rmsprop": (torch.optim.RMSprop, RMSPROP)}
     for op, (kind, variants) in kinds.items():
         for name, options in variants.items():
             gradients = [v.values(5) for _ in range(10)]
@@ -89,14 +99,16 @@ def add_steps(v):
     """`step` counts the steps taken before; max_var is given with amsgrad only."""
     velocity = {"momentum_buffer": "momentum_buffer"}
     moments = {"mean": "exp_avg", "var": "exp_avg_sq", "max_var": "max_exp_avg_sq"}
+    squares = {name: name for name in ("square_avg", "grad_avg", "momentum_buffer")}
     for op, kind, names, variants in (("sgd_step", torch.optim.SGD, velocity, SGD),
-                                      ("adam_step", torch.optim.Adam, moments, ADAM)):
+                                      ("adam_step", torch.optim.Adam, moments, ADAM),
+                                      ("rmsprop_step", torch.optim.RMSprop, squares, RMSPROP)):
         for name, options in variants.items():
             param, gradients = v.values(5), [v.values(5) for _ in range(4)]
             reached, state = after_steps(kind, options, param, gradients, 3)
             given = {key: state[names[key]].float() for key in names if names[key] in state
                      and state[names[key]] is not None}
-            attrs = {**options, "step": 3} if op == "adam_step" else options
+            attrs = options if op == "sgd_step" else {**options, "step": 3}
             v.case(op, name, single_step(kind, names), attrs, [], param=reached.float(),
                    grad=gradients[3], **given)
 

@@ -1,0 +1,13 @@
+// rmsprop_step: see rmsprop_fn.h.
+
+#include "tensor/kernels/cpu/optimizer_step.h"
+#include "tensor/ops/optimizer/rmsprop_fn.h"
+
+namespace firn {
+
+FIRN_REGISTER_OP(rmsprop_step) {
+  return cpu::OptimizerOp<RmsPropRule>(
+      "One step of RMSprop for all parameters, in place. Not differentiable.");
+}
+
+}  // namespace firn

@@ -1,0 +1,53 @@
+#ifndef FIRN_TENSOR_OPS_OPTIMIZER_RMSPROP_FN_H_
+#define FIRN_TENSOR_OPS_OPTIMIZER_RMSPROP_FN_H_
+
+#include <cmath>
+
+#include "device/status_macros.h"
+#include "tensor/kernels/optimizer_rule.h"
+#include "tensor/ops/optimizer/rmsprop.h"
+
+namespace firn::inner {
+
+struct RmsPropRule {
+  static constexpr const char* kName = "RmsProp";
+  static constexpr OpName kOp = "rmsprop_step";
+  using Options = RmsPropOptions;
+  using Attrs = RmsPropOptions;
+  static constexpr StateTensor kState[] = {
+      {"square_avg"}, {"grad_avg", /*optional=*/true}, {"momentum_buffer", /*optional=*/true}};
+  static bool Needs(const Attrs& a, size_t state) {
+    return state == 1 ? a.centered : a.momentum != 0;
+  }
+  static absl::Status Check(const Attrs& a) {
+    FIRN_RETURN_IF(!(a.lr >= 0 && a.eps >= 0 && a.weight_decay >= 0 && a.momentum >= 0),
+                   InvalidArgument("lr ", a.lr, ", eps ", a.eps, ", weight_decay ", a.weight_decay,
+                                   " and momentum ", a.momentum, " must not be negative"));
+    FIRN_RETURN_IF(!(a.alpha >= 0 && a.alpha <= 1),
+                   InvalidArgument("alpha ", a.alpha, " must be in [0, 1]"));
+    return absl::OkStatus();
+  }
+
+  template <class C>
+  struct Element {
+    C rate, l2, keep, take, eps, momentum;
+    FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void operator()(C& p, C grad, C* state,
+                                                        unsigned given) const {
+      C &square = state[0], &mean = state[1], &buffer = state[2];
+      const C g = grad + l2 * p;
+      square = keep * square + take * (g * g);
+      if ((given & 2u) != 0) mean = keep * mean + take * g;
+      const C spread = (given & 2u) != 0 ? square - mean * mean : square;
+      const C d = g / (std::sqrt(spread) + eps);
+      if ((given & 4u) != 0) buffer = momentum * buffer + d;
+      p = p - rate * ((given & 4u) != 0 ? buffer : d);
+    }
+  };
+  FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t) {
+    return {lr, a.weight_decay, a.alpha, 1 - a.alpha, a.eps, a.momentum};
+  }
+};
+
+}  // namespace firn::inner
+
+#endif  // FIRN_TENSOR_OPS_OPTIMIZER_RMSPROP_FN_H_

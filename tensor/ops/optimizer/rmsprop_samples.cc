@@ -1,0 +1,33 @@
+#include <cmath>
+
+#include "tensor/ops/optimizer/rmsprop.h"
+#include "tensor/ops/optimizer/step_samples.h"
+
+namespace firn::testing {
+namespace {
+
+// The loop of torch.optim.RMSprop.
+void Reference(const RmsPropOptions& a, double lr, double, double& p, double grad,
+               double* const* state) {
+  const double g = grad + a.weight_decay * p;
+  double step = *state[0] = a.alpha * *state[0] + (1 - a.alpha) * g * g;
+  if (state[1] != nullptr) {
+    *state[1] += (1 - a.alpha) * (g - *state[1]);
+    step -= *state[1] * *state[1];
+  }
+  step = g / (std::sqrt(step) + a.eps);
+  if (state[2] != nullptr) step = *state[2] = a.momentum * *state[2] + step;
+  p -= lr * step;
+}
+
+FIRN_REGISTER_SAMPLES(rmsprop_step) {
+  s.Reference(StepReference<RmsPropOptions>(3, Reference));
+  AddStepSamples(s, 3, 1, RmsPropOptions{.eps = 0.1, .weight_decay = 0.1}, 10);
+  AddStepSamples(s, 3, 7, RmsPropOptions{.alpha = 0.5, .momentum = 0.9, .centered = true}, 16);
+  const std::vector<Tensor> call = StepCall(0.1, {StepInputsOf({3, 5}, 3, 1, Step(3))});
+  s.AddError("no mean", call, RmsPropOptions{.centered = true}, "these options need a grad_avg");
+  s.AddError("alpha", call, RmsPropOptions{.alpha = 2}, "alpha 2 must be in [0, 1]");
+}
+
+}  // namespace
+}  // namespace firn::testing
