@@ -15,6 +15,7 @@
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/advanced_index.h"
 #include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cpu/scatter.h"
 #include "tensor/ops/index/advanced_index.h"
 #include "tensor/ops/index/index_rules.h"
 #include "tensor/ops/index/select.h"
@@ -27,29 +28,49 @@
 namespace firn {
 namespace {
 
+// Of a call whose attributes are A and whose index tensors are the inputs from kFirst on.
+template <class A, int kFirst, class Context>
+absl::StatusOr<AdvancedIndex> Resolved(const Shape& x, const Context& c) {
+  return ResolveAdvancedIndex(x, c, kFirst, c.template attrs<A>().dims);
+}
+
+template <class A, int kFirst>
+absl::StatusOr<IndexBounds> Bounds(const KernelQuery& q, int i) {
+  return AdvancedIndexBounds(q, i, kFirst, q.attrs<A>().dims);
+}
+
+size_t TableBytes(const AdvancedIndex& a, const Shape& x) {
+  return static_cast<size_t>(cpu::IndexedRunsSize(a, x)) * sizeof(int64_t);
+}
+
+template <class A, int kFirst>
+size_t Workspace(const KernelQuery& q) {
+  const Shape& x = q.in(0).shape;
+  return TableBytes(*Resolved<A, kFirst>(x, q), x);
+}
+
+// That values have the shape of what they replace.
+template <class A>
+absl::Status InferWrite(InferContext& c, const char* target) {
+  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, (Resolved<A, 2>(c.shape(0), c)));
+  FIRN_RETURN_IF(c.shape(1) != a.result,
+                 InvalidArgument("values ", c.shape(1).ToString(), " must have the shape ",
+                                 a.result.ToString(), " of ", target, " ", c.shape(0).ToString(),
+                                 " at the indices"));
+  return absl::OkStatus();
+}
+
 constexpr int kFirstIndex = 1;  // index tensor
 
 absl::Status InferIndex(InferContext& c) {
-  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, ResolveAdvancedIndex(c.shape(0), c, kFirstIndex,
-                                                                    c.attrs<IndexAttrs>().dims));
+  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, (Resolved<IndexAttrs, kFirstIndex>(c.shape(0), c)));
   c.set_out(0, c.dtype(0), a.result);
   return absl::OkStatus();
 }
 
-absl::StatusOr<IndexBounds> BoundsIndex(const KernelQuery& q, int i) {
-  return AdvancedIndexBounds(q, i, kFirstIndex, q.attrs<IndexAttrs>().dims);
-}
-
-size_t WorkspaceIndex(const KernelQuery& q) {
-  const AdvancedIndex a =
-      *ResolveAdvancedIndex(q.in(0).shape, q, kFirstIndex, q.attrs<IndexAttrs>().dims);
-  return static_cast<size_t>(cpu::IndexedRunsSize(a, q.in(0).shape)) * sizeof(int64_t);
-}
-
 absl::Status RunIndex(KernelContext& k) {
   const TensorSpec& x = k.in_spec(0);
-  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a,
-                        ResolveAdvancedIndex(x.shape, k, kFirstIndex, k.attrs<IndexAttrs>().dims));
+  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, (Resolved<IndexAttrs, kFirstIndex>(x.shape, k)));
   const cpu::IndexedRuns r = cpu::MakeIndexedRuns(a, x, k, kFirstIndex, k.workspace<int64_t>());
   VisitWidth(x.dtype, [&]<class T>(TypeTag<T>) { cpu::ReadRuns(r, k.in<T>(0), k.out<T>()); });
   return absl::OkStatus();
@@ -64,7 +85,7 @@ void GradIndex(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(index) {
-  return {
+  OpDef op = {
       .doc = "The elements of x at the positions that several index tensors name together.",
       .inputs = {{.name = "x", .min_rank = 1},
                  {.name = "indices", .dtypes = kIndex, .variadic = true}},
@@ -72,72 +93,45 @@ FIRN_REGISTER_OP(index) {
       .attrs = AttrsOf<IndexAttrs>(),
       .infer = InferIndex,
       .grad = GradIndex,
-      .saves = {Saved::Input(1)},
-      .index_bounds = BoundsIndex,
-      .index_inputs = {1},
-      .kernels = {{.name = "strided",
-                   .supports = OthersContiguous,
-                   .workspace = WorkspaceIndex,
-                   .run = RunIndex,
-                   .takes = Takes::kStrided},
-                  {.name = "loop", .workspace = WorkspaceIndex, .run = RunIndex}},
+      .index_bounds = Bounds<IndexAttrs, kFirstIndex>,
   };
+  return cpu::ScatterOp(std::move(op), kFirstIndex, Workspace<IndexAttrs, kFirstIndex>, RunIndex);
 }
 
-constexpr int kFirstIndexPut = 2;  // index tensor
+constexpr int kFirstWritten = 2;  // index tensor of index_put and index_write
 
 absl::Status InferIndexPut(InferContext& c) {
-  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, ResolveAdvancedIndex(c.shape(0), c, kFirstIndexPut,
-                                                                    c.attrs<IndexPutAttrs>().dims));
-  FIRN_RETURN_IF(
-      c.shape(1) != a.result,
-      InvalidArgument("values ", c.shape(1).ToString(), " must have the shape ",
-                      a.result.ToString(), " of x ", c.shape(0).ToString(), " at the indices"));
   c.set_out_like(0, 0);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<IndexBounds> BoundsIndexPut(const KernelQuery& q, int i) {
-  return AdvancedIndexBounds(q, i, kFirstIndexPut, q.attrs<IndexPutAttrs>().dims);
-}
-
-size_t TableBytes(const AdvancedIndex& a, const Shape& x) {
-  return static_cast<size_t>(cpu::IndexedRunsSize(a, x)) * sizeof(int64_t);
+  return InferWrite<IndexPutAttrs>(c, "x");
 }
 
 size_t WorkspaceIndexPut(const KernelQuery& q) {
-  const Shape& x = q.in(0).shape;
-  const AdvancedIndex a =
-      *ResolveAdvancedIndex(x, q, kFirstIndexPut, q.attrs<IndexPutAttrs>().dims);
-  const DType d = q.out().dtype;
-  const bool sums = q.attrs<IndexPutAttrs>().accumulate && (d == DType::kF16 || d == DType::kBF16);
-  return TableBytes(a, x) + (sums ? static_cast<size_t>(x.num_elements()) * sizeof(float) : 0);
+  const size_t tables = Workspace<IndexPutAttrs, kFirstWritten>(q);
+  return tables + (q.attrs<IndexPutAttrs>().accumulate ? cpu::SumsBytes(q.out()) : 0);
 }
 
 template <class T>
-void Put(const cpu::IndexedRuns& r, KernelContext& k, float* sums) {
+void PutRuns(const cpu::IndexedRuns& r, KernelContext& k, void* sums) {
   T* y = k.out<T>();
   const T* values = k.in<T>(1);
   if (!k.attrs<IndexPutAttrs>().accumulate) {
     cpu::WriteRuns(r, values, y, [](T& to, T v) { to = v; });
-  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    const int64_t n = k.out_spec().num_elements();
-    std::copy(y, y + n, sums);
-    cpu::WriteRuns(r, values, sums, [](float& to, T v) { to += static_cast<float>(v); });
-    std::transform(sums, sums + n, y, [](float v) { return static_cast<T>(v); });
   } else {
-    cpu::WriteRuns(r, values, y, [](T& to, T v) { to = static_cast<T>(to + v); });
+    cpu::AddUp(y, k.out_spec().num_elements(), sums, [&]<class Acc>(Acc* to_all) {
+      cpu::WriteRuns(r, values, to_all,
+                     [](Acc& to, T v) { to = static_cast<Acc>(to + static_cast<Acc>(v)); });
+    });
   }
 }
 
 absl::Status RunIndexPut(KernelContext& k) {
   const TensorSpec& y = k.out_spec();
-  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, ResolveAdvancedIndex(y.shape, k, kFirstIndexPut,
-                                                                    k.attrs<IndexPutAttrs>().dims));
+  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a,
+                        (Resolved<IndexPutAttrs, kFirstWritten>(y.shape, k)));
   CopyElementsOnCpu(k.in_spec(0), k.in<void>(0), y, k.out<void>());
-  const cpu::IndexedRuns r = cpu::MakeIndexedRuns(a, y, k, kFirstIndexPut, k.workspace<int64_t>());
-  float* sums = reinterpret_cast<float*>(k.workspace<char>() + TableBytes(a, y.shape));
-  VisitDType(y.dtype, [&]<class T>(TypeTag<T>) { Put<T>(r, k, sums); });
+  const cpu::IndexedRuns r = cpu::MakeIndexedRuns(a, y, k, kFirstWritten, k.workspace<int64_t>());
+  void* const sums = k.workspace<char>() + TableBytes(a, y.shape);
+  VisitDType(y.dtype, [&]<class T>(TypeTag<T>) { PutRuns<T>(r, k, sums); });
   return absl::OkStatus();
 }
 
@@ -146,7 +140,7 @@ void GradIndexPut(GradContext& g) {
   const IndexPutAttrs& a = g.attrs<IndexPutAttrs>();
   const Tensor& dy = g.grad_output();
   IndexArrays where{a.dims, {}};
-  for (int i = kFirstIndexPut; i < g.num_inputs(); ++i) where.arrays.push_back(g.input(i));
+  for (int i = kFirstWritten; i < g.num_inputs(); ++i) where.arrays.push_back(g.input(i));
   if (g.needs(0)) {
     g.set_grad_input(
         0, a.accumulate ? dy : IndexPut(dy, where, ExpandedZeros({}, dy.dtype(), dy.device())));
@@ -158,7 +152,7 @@ void GradIndexPut(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(index_put) {
-  return {
+  OpDef op = {
       .doc = "A copy of x with values written (or added) where index tensors say.",
       .inputs = {{.name = "x", .min_rank = 1},
                  {.name = "values", .same_dtype_as = "x"},
@@ -167,46 +161,17 @@ FIRN_REGISTER_OP(index_put) {
       .attrs = AttrsOf<IndexPutAttrs>(),
       .infer = InferIndexPut,
       .grad = GradIndexPut,
-      .saves = {Saved::Input(2)},
-      .index_bounds = BoundsIndexPut,
-      .index_inputs = {2},
-      .kernels = {{.name = "strided",
-                   .supports = OthersContiguous,
-                   .workspace = WorkspaceIndexPut,
-                   .run = RunIndexPut,
-                   .takes = Takes::kStrided},
-                  {.name = "loop", .workspace = WorkspaceIndexPut, .run = RunIndexPut}},
+      .index_bounds = Bounds<IndexPutAttrs, kFirstWritten>,
   };
+  return cpu::ScatterOp(std::move(op), kFirstWritten, WorkspaceIndexPut, RunIndexPut);
 }
 
-constexpr int kFirstIndexWrite = 2;  // index tensor
-
-absl::Status InferIndexWrite(InferContext& c) {
-  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, ResolveAdvancedIndex(c.shape(0), c, kFirstIndexWrite,
-                                                                    c.attrs<IndexAttrs>().dims));
-  FIRN_RETURN_IF(c.shape(1) != a.result,
-                 InvalidArgument("values ", c.shape(1).ToString(), " must have the shape ",
-                                 a.result.ToString(), " of target ", c.shape(0).ToString(),
-                                 " at the indices"));
-  return absl::OkStatus();
-}
-
-absl::StatusOr<IndexBounds> BoundsIndexWrite(const KernelQuery& q, int i) {
-  return AdvancedIndexBounds(q, i, kFirstIndexWrite, q.attrs<IndexAttrs>().dims);
-}
-
-size_t WorkspaceIndexWrite(const KernelQuery& q) {
-  const Shape& x = q.in(0).shape;
-  const AdvancedIndex a = *ResolveAdvancedIndex(x, q, kFirstIndexWrite, q.attrs<IndexAttrs>().dims);
-  return static_cast<size_t>(cpu::IndexedRunsSize(a, x)) * sizeof(int64_t);
-}
+absl::Status InferIndexWrite(InferContext& c) { return InferWrite<IndexAttrs>(c, "target"); }
 
 absl::Status RunIndexWrite(KernelContext& k) {
   const TensorSpec& y = k.in_spec(0);
-  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, ResolveAdvancedIndex(y.shape, k, kFirstIndexWrite,
-                                                                    k.attrs<IndexAttrs>().dims));
-  const cpu::IndexedRuns r =
-      cpu::MakeIndexedRuns(a, y, k, kFirstIndexWrite, k.workspace<int64_t>());
+  FIRN_ASSIGN_OR_RETURN(const AdvancedIndex a, (Resolved<IndexAttrs, kFirstWritten>(y.shape, k)));
+  const cpu::IndexedRuns r = cpu::MakeIndexedRuns(a, y, k, kFirstWritten, k.workspace<int64_t>());
   VisitWidth(y.dtype, [&]<class T>(TypeTag<T>) {
     cpu::WriteRuns(r, k.in<T>(1), k.inout<T>(0), [](T& to, T v) { to = v; });
   });
@@ -214,22 +179,17 @@ absl::Status RunIndexWrite(KernelContext& k) {
 }
 
 FIRN_REGISTER_OP(index_write) {
-  return {
+  OpDef op = {
       .doc = "target[indices] = values in place. Not differentiable.",
       .inputs = {{.name = "target", .min_rank = 1, .inout = true},
                  {.name = "values", .same_dtype_as = "target"},
                  {.name = "indices", .dtypes = kIndex, .variadic = true}},
       .attrs = AttrsOf<IndexAttrs>(),
       .infer = InferIndexWrite,
-      .index_bounds = BoundsIndexWrite,
-      .index_inputs = {2},
-      .kernels = {{.name = "strided",
-                   .supports = OthersContiguous,
-                   .workspace = WorkspaceIndexWrite,
-                   .run = RunIndexWrite,
-                   .takes = Takes::kStrided},
-                  {.name = "loop", .workspace = WorkspaceIndexWrite, .run = RunIndexWrite}},
+      .index_bounds = Bounds<IndexAttrs, kFirstWritten>,
   };
+  return cpu::ScatterOp(std::move(op), kFirstWritten, Workspace<IndexAttrs, kFirstWritten>,
+                        RunIndexWrite);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cpu/scatter.h"
 #include "tensor/ops/index/index_rules.h"
 #include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/pad.h"
@@ -25,7 +26,7 @@ absl::Status InferGather(InferContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<IndexBounds> BoundsGather(const KernelQuery& q, int) {
+absl::StatusOr<IndexBounds> Bounds(const KernelQuery& q, int) {
   const Shape& x = q.in(0).shape;
   return WrappingBounds(x[*NormalizeDim(q.attrs<DimAttrs>().dim, x)]);
 }
@@ -65,7 +66,7 @@ FIRN_REGISTER_OP(gather) {
       .infer = InferGather,
       .grad = GradGather,
       .saves = {Saved::Input(1)},
-      .index_bounds = BoundsGather,
+      .index_bounds = Bounds,
       .index_inputs = {1},
       .kernels = {{.name = "loop", .workspace = WorkspaceGather, .run = RunGather}},
   };
@@ -82,23 +83,14 @@ absl::Status InferScatterAdd(InferContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<IndexBounds> BoundsScatterAdd(const KernelQuery& q, int) {
-  const Shape& x = q.in(0).shape;
-  return WrappingBounds(x[*NormalizeDim(q.attrs<DimAttrs>().dim, x)]);
-}
-
-bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
-
 size_t WorkspaceScatterAdd(const KernelQuery& q) {
   const Shape& region = q.in(1).shape;
   const cpu::Region r(region, *NormalizeDim(q.attrs<DimAttrs>().dim, region));
-  const size_t sums = IsHalf(q.out().dtype) ? static_cast<size_t>(q.out().num_elements()) : 0;
-  return static_cast<size_t>(2 * r.table_size()) * sizeof(int64_t) + sums * sizeof(float);
+  return static_cast<size_t>(2 * r.table_size()) * sizeof(int64_t) + cpu::SumsBytes(q.out());
 }
 
 template <class T, class I>
 void Add(KernelContext& k) {
-  using Acc = std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>;
   const Shape& x = k.in_spec(0).shape;
   const Shape& region = k.in_spec(1).shape;
   const int dim = *NormalizeDim(k.attrs<DimAttrs>().dim, region);
@@ -108,18 +100,9 @@ void Add(KernelContext& k) {
   const cpu::Places in_source(region, k.in_spec(2).shape, dim, tables + r.table_size());
   T* y = k.out<T>();
   CopyElementsOnCpu(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
-  const auto add_to = [&](Acc* sums) {
+  cpu::AddUp(y, k.out_spec().num_elements(), tables + 2 * r.table_size(), [&](auto* sums) {
     cpu::ScatterAddElements(r, in_y, in_source, x[dim], k.in<I>(1), k.in<T>(2), sums);
-  };
-  if constexpr (std::is_same_v<T, Acc>) {
-    add_to(y);
-  } else {
-    const int64_t n = k.out_spec().num_elements();
-    Acc* sums = reinterpret_cast<Acc*>(tables + 2 * r.table_size());
-    std::copy(y, y + n, sums);
-    add_to(sums);
-    std::transform(sums, sums + n, y, [](Acc v) { return static_cast<T>(v); });
-  }
+  });
 }
 
 absl::Status RunScatterAdd(KernelContext& k) {
@@ -144,7 +127,7 @@ void GradScatterAdd(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(scatter_add) {
-  return {
+  OpDef op = {
       .doc = "A copy of x with y[a.., indices[a.., i, b..], b..] += source[a.., i, b..].",
       .inputs = {{.name = "x", .dtypes = kNumeric, .min_rank = 1},
                  {.name = "indices", .dtypes = kIndex},
@@ -153,16 +136,9 @@ FIRN_REGISTER_OP(scatter_add) {
       .attrs = AttrsOf<DimAttrs>(),
       .infer = InferScatterAdd,
       .grad = GradScatterAdd,
-      .saves = {Saved::Input(1)},
-      .index_bounds = BoundsScatterAdd,
-      .index_inputs = {1},
-      .kernels = {{.name = "strided",
-                   .supports = OthersContiguous,
-                   .workspace = WorkspaceScatterAdd,
-                   .run = RunScatterAdd,
-                   .takes = Takes::kStrided},
-                  {.name = "loop", .workspace = WorkspaceScatterAdd, .run = RunScatterAdd}},
+      .index_bounds = Bounds,
   };
+  return cpu::ScatterOp(std::move(op), 1, WorkspaceScatterAdd, RunScatterAdd);
 }
 
 }  // namespace

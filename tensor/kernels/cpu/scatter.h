@@ -1,0 +1,53 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_SCATTER_H_
+#define FIRN_TENSOR_KERNELS_CPU_SCATTER_H_
+
+// What operations share that read, write or add where index tensors say.
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "tensor/op.h"
+#include "tensor/ops/index/index_rules.h"
+
+namespace firn::cpu {
+
+// Bytes in which the sums of a result are formed: floats of a half type, which others do not need.
+inline size_t SumsBytes(const TensorSpec& y) {
+  const bool half = y.dtype == DType::kF16 || y.dtype == DType::kBF16;
+  return half ? static_cast<size_t>(y.num_elements()) * sizeof(float) : 0;
+}
+
+// Calls add(sums) with the n elements of y to add to: y itself or, of a half type, floats in
+// `memory`, SumsBytes long, from which y is rounded then.
+template <class T, class Add>
+void AddUp(T* y, int64_t n, void* memory, const Add& add) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    float* const sums = static_cast<float*>(memory);
+    std::copy(y, y + n, sums);
+    add(sums);
+    std::transform(sums, sums + n, y, [](float v) { return static_cast<T>(v); });
+  } else {
+    add(y);
+  }
+}
+
+// `op`, whose input `indices` and those after it are checked against op.index_bounds, and all that
+// its gradient saves. The kernel walks input 0 by its strides, as zeros that a gradient is added to
+// have them, when the others are contiguous.
+inline OpDef ScatterOp(OpDef op, int indices, size_t (*workspace)(const KernelQuery&),
+                       absl::Status (*run)(KernelContext&)) {
+  if (op.grad != nullptr) op.saves = {Saved::Input(indices)};
+  op.index_inputs = {indices};
+  op.kernels = {{.name = "strided",
+                 .supports = OthersContiguous,
+                 .workspace = workspace,
+                 .run = run,
+                 .takes = Takes::kStrided},
+                {.name = "loop", .workspace = workspace, .run = run}};
+  return op;
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_SCATTER_H_
