@@ -3,13 +3,14 @@
 
 // Reducers: what a reduction computes, as scalars and for every device.
 //
-//   using Element = T;                      // what elements are converted to first
+//   using Element = T;                      // what elements are seen as
 //   using Acc = ...;                        // of what partial results are made
 //   Acc identity() const;                   // the result of no elements
 //   Acc map(Element v) const;
 //   Acc combine(Acc a, Acc b) const;        // associative and commutative
 //   Element finish(Acc a, int64_t n) const; // of n elements; converted to the result's dtype
 //   static constexpr Reduces kReduces;      // for what tensors, if it is all that an operation is
+//   static constexpr bool kRare = true;     // optional: loops for the half types do not pay
 //
 // A reducer is a template, to be compiled for the few types that elements are computed in.
 
@@ -32,17 +33,23 @@ enum class Reduces : uint8_t {
   kTruth,     // any tensors, of which it sees what is not zero; bool
 };
 
-// What elements of T are converted to before they are reduced, and what the results are. For
-// kTruth they are not converted but looked at as something of the same width.
+// The unsigned integer of T's width.
 template <class T>
-using WidthOf = std::conditional_t<
-    sizeof(T) == 1, uint8_t,
-    std::conditional_t<sizeof(T) == 2, Half, std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>>;
+using BitsOf =
+    std::conditional_t<sizeof(T) == 1, uint8_t,
+                       std::conditional_t<sizeof(T) == 2, uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+// In what elements of T are compared: float for the half types, u8 for bool, else T.
+template <class T>
+using ComparedAs =
+    std::conditional_t<std::is_same_v<T, bool>, uint8_t,
+                       std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>>;
+
+// What elements of T are seen as, and what the results are.
 template <Reduces kWhat, class T>
 using ElementOf = std::conditional_t<
-    kWhat == Reduces::kTruth, WidthOf<T>,
-    std::conditional_t<kWhat == Reduces::kExtremes && std::is_integral_v<T> && sizeof(T) <= 4,
-                       int32_t, AccumulatorOf<T>>>;
+    kWhat == Reduces::kTruth, BitsOf<T>,
+    std::conditional_t<kWhat == Reduces::kExtremes, ComparedAs<T>, AccumulatorOf<T>>>;
 template <Reduces kWhat, class T>
 using ReducedOf = std::conditional_t<
     kWhat == Reduces::kTruth, bool,
@@ -74,12 +81,6 @@ struct ProdReducer : SumReducer<T> {
   FIRN_HOST_DEVICE T combine(T a, T b) const { return a * b; }
 };
 
-// In what elements of T are compared: float for the half types, u8 for bool, else T.
-template <class T>
-using ComparedAs =
-    std::conditional_t<std::is_same_v<T, bool>, uint8_t,
-                       std::conditional_t<std::is_integral_v<T>, T, AccumulatorOf<T>>>;
-
 // The largest or the smallest element, NaN where there is one.
 template <class T, bool kLargest>
 struct ExtremeReducer : SumReducer<T> {
@@ -89,9 +90,13 @@ struct ExtremeReducer : SumReducer<T> {
     if (Limits::has_infinity) return kLargest ? -Limits::infinity() : Limits::infinity();
     return kLargest ? Limits::lowest() : Limits::max();
   }
-  FIRN_HOST_DEVICE T combine(T a, T b) const {  // selections, for vectors: no || and no branch
-    const T extreme = (kLargest ? b > a : b < a) ? b : a;
-    return b != b ? b : extreme;
+  FIRN_HOST_DEVICE T combine(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return (kLargest ? a >= b : a <= b) ? a : b;
+    } else {  // selections, for vectors: no || and no branch
+      const T extreme = (kLargest ? b > a : b < a) ? b : a;
+      return b != b ? b : extreme;
+    }
   }
 };
 template <class T>
@@ -111,22 +116,19 @@ struct Place {
   int64_t index;
 };
 
-// Whether any element, or every one, is not 0: whether some of its bits are set.
+// Whether any element, or every one, is not 0: whether some of its bits, T, are set.
 template <class T, bool kAny>
 struct TruthReducer {
   using Element = T;
-  using Acc = std::conditional_t<
-      sizeof(T) == 1, uint8_t,
-      std::conditional_t<sizeof(T) == 2, uint16_t,
-                         std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  using Acc = T;
   static constexpr Reduces kReduces = Reduces::kTruth;
-  Acc mask = static_cast<Acc>(-1);  // of what counts: not the sign of -0.0
-  FIRN_HOST_DEVICE Acc identity() const { return kAny ? Acc{0} : static_cast<Acc>(-1); }
-  FIRN_HOST_DEVICE Acc map(T v) const { return std::bit_cast<Acc>(v) & mask; }
-  FIRN_HOST_DEVICE Acc combine(Acc a, Acc b) const {
-    return kAny ? static_cast<Acc>(a | b) : b < a ? b : a;
+  T mask = static_cast<T>(-1);  // of what counts: not the sign of -0.0
+  FIRN_HOST_DEVICE T identity() const { return kAny ? T{0} : static_cast<T>(-1); }
+  FIRN_HOST_DEVICE T map(T v) const { return static_cast<T>(v & mask); }
+  FIRN_HOST_DEVICE T combine(T a, T b) const {
+    return kAny ? static_cast<T>(a | b) : a <= b ? a : b;
   }
-  FIRN_HOST_DEVICE bool finish(Acc a, int64_t) const { return a != 0; }
+  FIRN_HOST_DEVICE bool finish(T a, int64_t) const { return a != 0; }
 };
 template <class T>
 using AnyReducer = TruthReducer<T, true>;

@@ -3,15 +3,14 @@
 
 // argmax and argmin of row-major tensors. Along the last dimension the extreme of a piece that lies
 // in the cache is found first, and then its place, only when it beats the pieces before; both loops
-// vectorise. Along others, many lines are walked together. Half types and narrow integers are
-// compared as f32 and i32, in tiles.
+// vectorise. Along others, many lines are walked together.
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "tensor/kernels/cpu/lines.h"
 #include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/tiles.h"
 #include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce/position.h"
@@ -28,58 +27,33 @@ inline Lines LinesOf(const Shape& x, const ArgReduceAttrs& a) {
   return LinesAlong(x, a.dim);
 }
 
-// Elements as the loops compare them, C.
-template <class C>
-class ArgSource {
- public:
-  ArgSource(DType dtype, const void* x)
-      : x_(static_cast<const char*>(x)),
-        size_(SizeOf(dtype)),
-        fetch_(dtype == DTypeOf<C>() ? nullptr : Fetcher(dtype, DTypeOf<C>())) {}
-
-  // n elements from `offset` on, in `tile` where they are not C.
-  const C* Piece(int64_t offset, int64_t n, C* tile) const {
-    const void* const from = x_ + offset * size_;
-    if (fetch_ == nullptr) return static_cast<const C*>(from);
-    fetch_(&from, 1, n, 1, tile);
-    return tile;
-  }
-
- private:
-  const char* x_;
-  int64_t size_;
-  FetchFn fetch_;
-};
-
-template <bool kLargest, class C>
-Place<C> PlaceInRun(const ArgSource<C>& source, int64_t offset, int64_t n, C* tile) {
+template <bool kLargest, class T>
+Place<ComparedAs<T>> PlaceInRun(const T* x, int64_t n) {
+  using C = ComparedAs<T>;
   const ExtremeReducer<C, kLargest> reducer;
-  Place<C> best{};
+  Place<C> best{static_cast<C>(x[0]), 0};
   for (int64_t i = 0; i < n; i += kLeaf) {
-    const int64_t count = std::min(kLeaf, n - i);
-    const C* const x = source.Piece(offset + i, count, tile);
-    if (i == 0) best.value = x[0];
-    const C extreme = CombineRun(reducer, x, count, 1);
+    const int64_t piece = std::min(kLeaf, n - i);
+    const C extreme = CombineRun(reducer, x + i, piece, 1);
     if (!Beats<kLargest>(extreme, best.value)) continue;
+    best = {extreme, i};
     const auto found = [&](C v) { return v == extreme || (v != v && extreme != extreme); };
-    best = {extreme, 0};
-    while (!found(x[best.index])) ++best.index;
-    best.index += i;
+    while (!found(static_cast<C>(x[best.index]))) ++best.index;
   }
   return best;
 }
 
-template <bool kLargest, class C>
-void ArgReduceRows(const Lines& l, const ArgSource<C>& source, int64_t* out, void* workspace) {
+template <bool kLargest, class T>
+void ArgReduceRows(const Lines& l, const T* x, int64_t* out, void* workspace) {
+  using C = ComparedAs<T>;
   const int64_t blocks = (l.length - 1) / kArgBlock + 1;
   auto* partial = static_cast<Place<C>*>(workspace);
   const int64_t grain = std::max<int64_t>(1, kReduceGrain / std::min(l.length, kArgBlock));
   ParallelFor(l.outer * blocks, grain, [&](int64_t begin, int64_t end) {
-    alignas(64) C tile[kLeaf];
     for (int64_t i = begin; i < end; ++i) {
       const int64_t from = i % blocks * kArgBlock;
-      Place<C> place = PlaceInRun<kLargest>(source, i / blocks * l.length + from,
-                                            std::min(kArgBlock, l.length - from), tile);
+      Place<C> place = PlaceInRun<kLargest>(x + i / blocks * l.length + from,
+                                            std::min(kArgBlock, l.length - from));
       place.index += from;
       if (blocks == 1) {
         out[i] = place.index;
@@ -98,22 +72,32 @@ void ArgReduceRows(const Lines& l, const ArgSource<C>& source, int64_t* out, voi
   }
 }
 
-template <bool kLargest, class C>
-void ArgReduceStrip(const Strip& s, const ArgSource<C>& source, int64_t* out) {
-  alignas(64) C tile[kStripWidth];
+// Rows are counted in 32 bits, in which vectors of most types count as many lines as they compare;
+// should there be more rows, they are taken in parts.
+template <bool kLargest, class T>
+void ArgReduceStrip(const Strip& s, const T* x, int64_t* out) {
+  using C = ComparedAs<T>;
+  constexpr int64_t kMostRows = std::numeric_limits<int32_t>::max();
   C best[kStripWidth];
-  int64_t index[kStripWidth];
-  std::copy_n(source.Piece(s.offset, s.width, tile), s.width, best);
-  std::fill_n(index, s.width, 0);
-  for (int64_t i = 1; i < s.length; ++i) {
-    const C* const row = source.Piece(s.offset + i * s.stride, s.width, tile);
+  int32_t index[kStripWidth];
+  for (int64_t c = 0; c < s.width; ++c) best[c] = static_cast<C>(x[s.offset + c]);
+  std::fill_n(out + s.first, s.width, 0);
+  for (int64_t first = 1; first < s.length; first += kMostRows) {
+    const auto rows = static_cast<int32_t>(std::min(kMostRows, s.length - first));
+    std::fill_n(index, s.width, -1);
+    for (int32_t i = 0; i < rows; ++i) {
+      const T* row = x + s.offset + (first + i) * s.stride;
+      for (int64_t c = 0; c < s.width; ++c) {
+        const C v = static_cast<C>(row[c]);
+        const bool beats = Beats<kLargest>(v, best[c]);
+        best[c] = beats ? v : best[c];
+        index[c] = beats ? i : index[c];
+      }
+    }
     for (int64_t c = 0; c < s.width; ++c) {
-      const bool beats = Beats<kLargest>(row[c], best[c]);
-      best[c] = beats ? row[c] : best[c];
-      index[c] = beats ? i : index[c];
+      if (index[c] >= 0) out[s.first + c] = first + index[c];
     }
   }
-  std::copy_n(index, s.width, out + s.first);
 }
 
 }  // namespace internal
@@ -129,13 +113,12 @@ template <bool kLargest>
 absl::Status RunArgReduce(KernelContext& k) {
   const Lines l = internal::LinesOf(k.in_spec(0).shape, k.attrs<ArgReduceAttrs>());
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using C = ElementOf<Reduces::kExtremes, T>;
-    const internal::ArgSource<C> source(k.in_spec(0).dtype, k.in<T>(0));
+    const T* x = k.in<T>(0);
     int64_t* out = k.out<int64_t>();
     if (l.inner == 1) {
-      internal::ArgReduceRows<kLargest>(l, source, out, k.workspace());
+      internal::ArgReduceRows<kLargest>(l, x, out, k.workspace());
     } else {
-      ForEachStrip(l, [&](const Strip& s) { internal::ArgReduceStrip<kLargest>(s, source, out); });
+      ForEachStrip(l, [&](const Strip& s) { internal::ArgReduceStrip<kLargest>(s, x, out); });
     }
   });
   return absl::OkStatus();

@@ -71,7 +71,8 @@ class Rows {
       }
       char* const to = out + at * out_size_;
       loop_.run(functor_, half_out_ ? tiles[kMostInputs] : to, from, given_, count);
-      if (half_out_) Put(tiles[kMostInputs], count, loop_.out, to);
+      if (half_out_)
+        Round(reinterpret_cast<const float*>(tiles[kMostInputs]), count, loop_.out, to);
     }
   }
 

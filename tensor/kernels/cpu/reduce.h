@@ -78,13 +78,13 @@ class Cascade {
   Acc levels_[64];
 };
 
-// Partial results of one reduction side by side, as many as four registers hold.
-template <class R>
+// Partial results of one reduction side by side, as many as some registers hold.
+template <class R, int64_t kRegisters = 4>
 class Lanes {
  public:
   using Acc = typename R::Acc;
   static constexpr int64_t kCount =
-      std::max<int64_t>(1, 4 * static_cast<int64_t>(kSimdBytes / sizeof(Acc)));
+      std::max<int64_t>(1, kRegisters* static_cast<int64_t>(kSimdBytes / sizeof(Acc)));
 
   explicit Lanes(const R& r) : r_(r) { Clear(); }
   void Clear() { std::fill_n(lanes_, kCount, r_.identity()); }
@@ -120,17 +120,22 @@ class Lanes {
   Acc lanes_[kCount];
 };
 
+template <class R, int64_t kRegisters, class In>
+FIRN_ALWAYS_INLINE typename R::Acc CombineInLanes(const R& r, const In* x, int64_t n,
+                                                  int64_t stride) {
+  Lanes<R, kRegisters> lanes(r);
+  lanes.Add(x, n, stride);
+  return lanes.Total();
+}
+
 // Up to kLeaf elements.
 template <class R, class In>
 FIRN_ALWAYS_INLINE typename R::Acc CombineRun(const R& r, const In* x, int64_t n, int64_t stride) {
-  if (n < 2 * Lanes<R>::kCount) {
-    typename R::Acc a = n == 0 ? r.identity() : r.map(x[0]);
-    for (int64_t i = 1; i < n; ++i) a = r.combine(a, r.map(x[i * stride]));
-    return a;
-  }
-  Lanes<R> lanes(r);
-  lanes.Add(x, n, stride);
-  return lanes.Total();
+  if (n >= 2 * Lanes<R, 4>::kCount) return CombineInLanes<R, 4>(r, x, n, stride);
+  if (n >= 2 * Lanes<R, 1>::kCount) return CombineInLanes<R, 1>(r, x, n, stride);
+  typename R::Acc a = n == 0 ? r.identity() : r.map(x[0]);
+  for (int64_t i = 1; i < n; ++i) a = r.combine(a, r.map(x[i * stride]));
+  return a;
 }
 
 }  // namespace internal

@@ -6,8 +6,9 @@
 // which are walked row by row. Where there are several blocks their partial results lie in the
 // workspace, and are combined in pairs as well.
 //
-// Elements that are not of the loops' type, or have gaps between them, are fetched into a tile, a
-// piece (of several runs) at a time; of strips, as many columns as a group of rows leaves room for.
+// Elements with gaps between them, and those of another type than a loop of several passes has, are
+// fetched into a tile, a piece (of several runs) at a time; of strips, as many columns as a group
+// of rows leaves room for.
 
 #include "tensor/kernels/cpu/reduce_loop.h"
 
@@ -45,29 +46,29 @@ void CombinePieces(const ReduceLoop& loop, const void* reducer, char* acc, int64
 // What the loops read: elements as they lie in memory, or tiles of them.
 class Source {
  public:
-  // Elements are `step` apart.
-  Source(const ReduceLoop& loop, DType dtype, const void* in, int64_t step)
+  // Elements are `step` apart; `loop` is their dtype in the loops.
+  Source(DType dtype, const void* in, int64_t step, DType loop)
       : in_(static_cast<const char*>(in)),
         size_(SizeOf(dtype)),
         step_(step),
-        tile_elements_(kTileBytes / SizeOf(loop.element)),
+        tile_elements_(kTileBytes / SizeOf(loop)),
         dtype_(dtype),
-        element_(loop.element) {}
+        loop_(loop) {}
 
-  bool converted() const { return dtype_ != element_; }
+  bool converted() const { return dtype_ != loop_; }
   int64_t size() const { return size_; }
   int64_t step() const { return step_; }
   int64_t tile_elements() const { return tile_elements_; }
   const char* At(int64_t offset) const { return in_ + offset * size_; }
   int64_t Bytes(int64_t elements) const { return elements * step_ * size_; }
   void Fetch(const void* const* rows, int64_t num_rows, int64_t n, void* tile) const {
-    Fetcher(dtype_, element_)(rows, num_rows, n, step_, tile);
+    Fetcher(dtype_, loop_)(rows, num_rows, n, step_, tile);
   }
 
  private:
   const char* in_;
   int64_t size_, step_, tile_elements_;
-  DType dtype_, element_;
+  DType dtype_, loop_;
 };
 
 class ByRows {
@@ -79,7 +80,7 @@ class ByRows {
         p_(p),
         last_(p.reduced_sizes.rank - 1),
         length_(last_ < 0 ? 1 : p.reduced_sizes[last_]),
-        source_(loop, dtype, in, last_ < 0 ? 1 : p.reduced_strides[last_]) {
+        source_(dtype, in, last_ < 0 ? 1 : p.reduced_strides[last_], loop.along_in) {
     const int64_t runs = p.reduced / length_;
     tiled_ = source_.converted() || source_.step() != 1 || (loop.whole && runs > 1);
     leaf_ = tiled_ ? source_.tile_elements() : kLeaf;
@@ -157,7 +158,7 @@ class ByRows {
     alignas(64) char tile[kTileBytes];
     source_.Fetch(rows, results * runs, n, tile);
     const void* whole[kMostRows];
-    for (int64_t j = 0; j < results; ++j) whole[j] = tile + j * runs * n * SizeOf(loop_.element);
+    for (int64_t j = 0; j < results; ++j) whole[j] = tile + j * runs * n * SizeOf(loop_.along_in);
     loop_.along(reducer_, whole, results, 1, runs * n, acc);
   }
 
@@ -180,7 +181,7 @@ class ByColumns {
         p_(p),
         strips_((p.last_kept() - 1) / kColumns + 1),
         outer_(p.kept / p.last_kept()),
-        source_(loop, dtype, in, p.kept_strides[p.kept_strides.rank - 1]),
+        source_(dtype, in, p.kept_strides[p.kept_strides.rank - 1], loop.across_in),
         tiled_(source_.converted() || (loop.whole && source_.step() != 1)) {}
 
   // Block after block, all strips of each.
@@ -227,7 +228,7 @@ class ByColumns {
       const int64_t n = std::min(most, cols - c);
       for (int64_t i = 0; i < num_rows; ++i) {
         from[i] = static_cast<const char*>(rows[i]) + source_.Bytes(c);
-        to[i] = tile + i * n * SizeOf(loop_.element);
+        to[i] = tile + i * n * SizeOf(loop_.across_in);
       }
       source_.Fetch(from, num_rows, n, tile);
       loop_.across(reducer_, to, num_rows, n, 1, first, acc + c * loop_.acc_size);
@@ -252,6 +253,12 @@ void StoreNothing(const ReduceLoop& loop, const void* reducer, int64_t results,
   }
 }
 
+// Whether there is one result, of elements that lie side by side and are no more than a leaf.
+bool OneRun(const ReducePlan& p) {
+  return p.kept == 1 && p.reduced > 0 && p.reduced <= kLeaf &&
+         (p.reduced == 1 || (p.reduced_sizes.rank == 1 && p.reduced_strides[0] == 1));
+}
+
 // All tasks; the results of block b come b * p.kept later.
 void RunTasks(const ReduceLoop& loop, const void* reducer, const ReducePlan& p, DType dtype,
               const void* in, StoreReduced store) {
@@ -271,6 +278,11 @@ void RunTasks(const ReduceLoop& loop, const void* reducer, const ReducePlan& p, 
 void ReduceWith(const ReduceLoop& loop, const void* reducer, const ReducePlan& p, DType dtype,
                 const void* in, void* workspace, StoreReduced store) {
   FIRN_DCHECK(loop.acc_size <= kMostAccBytes);
+  if (OneRun(p) && dtype == loop.along_in) {  // the usual sum of a small tensor
+    alignas(64) char acc[kMostAccBytes];
+    loop.along(reducer, &in, 1, 1, p.reduced, acc);
+    return store(0, acc, 1);
+  }
   if (p.reduced == 0) return StoreNothing(loop, reducer, p.kept, store);
   if (p.kept == 0) return;
   if (p.blocks == 1) return RunTasks(loop, reducer, p, dtype, in, store);
@@ -292,13 +304,15 @@ void Reduce(KernelContext& k, absl::Span<const int64_t> dims, const ReduceLoop& 
   const DType out = k.out_spec().dtype;
   const auto store = [&](int64_t j, const void* from, int64_t n) {
     char* const to = k.out<char>() + j * SizeOf(out);
-    if (out == loop.result) return loop.finish(reducer, from, n, p.reduced, to);
-    alignas(64) char tile[kFinishedAtOnce * 8];
+    // Only results of half types are computed in another.
+    if (out != DType::kF16 && out != DType::kBF16)
+      return loop.finish(reducer, from, n, p.reduced, to);
+    float tile[kFinishedAtOnce];
     for (int64_t i = 0; i < n; i += kFinishedAtOnce) {
       const int64_t some = std::min(kFinishedAtOnce, n - i);
       loop.finish(reducer, static_cast<const char*>(from) + i * loop.acc_size, some, p.reduced,
                   tile);
-      Put(tile, some, out, to + i * SizeOf(out));
+      Round(tile, some, out, to + i * SizeOf(out));
     }
   };
   ReduceWith(loop, reducer, p, dtype, k.in<void>(0), k.workspace(), store);

@@ -8,16 +8,16 @@
 //   Acc run(const Element* x, int64_t n) const;
 //   void rows(const Element* const* x, int64_t num_rows, int64_t cols, Acc* acc) const;
 //
-// A reducer is compiled into a ReduceLoop for each Element and nothing else: loops over elements
-// that lie side by side. All around it - walking, blocks, threads, and elements of other dtypes or
-// strides, which go through it as tiles - is compiled once, in reduce_loop.cc.
+// A reducer is compiled into a ReduceLoop for each type of elements and nothing else: loops over a
+// row of them. All around it - walking, blocks, threads, and rows with gaps, which go through it as
+// tiles - is compiled once, in reduce_loop.cc.
 //
 // Elements are combined in blocks and blocks in pairs; how blocks are cut depends on shapes and
 // strides only, so results do not depend on the number of threads.
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <type_traits>
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
@@ -30,8 +30,8 @@ namespace firn::cpu {
 // A reducer as functions that know its types; the rest sees bytes.
 struct ReduceLoop {
   int64_t acc_size;
-  DType element, result;
-  bool whole;  // elements have to lie side by side
+  DType along_in, across_in;  // of what elements the loops are
+  bool whole;                 // elements have to lie side by side
   // acc[j], j < results: of n elements at each of rows[j * runs], ... rows[j * runs + runs - 1], up
   // to kLeaf together. Where `whole`, runs is 1.
   void (*along)(const void* reducer, const void* const* rows, int64_t results, int64_t runs,
@@ -44,7 +44,7 @@ struct ReduceLoop {
   void (*combine)(const void* reducer, void* a, const void* b, int64_t n);
   // acc[i], i < n: of no elements.
   void (*clear)(const void* reducer, int64_t n, void* acc);
-  // out[i], i < n, of the dtype `result`: from acc[i], which is of `count` elements.
+  // out[i], i < n: what comes of acc[i], which is of `count` elements; floats for the half types.
   void (*finish)(const void* reducer, const void* acc, int64_t n, int64_t count, void* out);
 };
 
@@ -53,15 +53,26 @@ namespace internal {
 inline constexpr int64_t kRowGroup = 64;  // rows combined before they join the others
 inline constexpr int64_t kColumns = kReduceColumns;
 
-// The loops of a ReduceLoop.
-template <class R>
+// Elements of these types lie in memory alike, and one loop serves both: those of bool, and bits of
+// the half types.
+template <class T>
+constexpr DType LoopTypeOf() {
+  if constexpr (std::is_same_v<T, uint16_t>) {
+    return DType::kF16;
+  } else {
+    return DTypeOf<T>();
+  }
+}
+constexpr DType LoopTypeOf(DType d) { return d == DType::kBool ? DType::kU8 : d; }
+
+// The loops of a ReduceLoop over elements of In.
+template <class R, class In>
 struct LoopsOf {
   using Acc = typename R::Acc;
-  using Element = typename R::Element;
-  static constexpr bool kWhole = requires(const R& r, const Element* x) { r.run(x, 1); };
+  static constexpr bool kWhole = requires(const R& r, const In* x) { r.run(x, 1); };
 
   static const R& Of(const void* reducer) { return *static_cast<const R*>(reducer); }
-  static const Element* Row(const void* row) { return static_cast<const Element*>(row); }
+  static const In* Row(const void* row) { return static_cast<const In*>(row); }
 
   static Acc Runs(const R& r, const void* const* rows, int64_t runs, int64_t n) {
     if (runs == 1) return CombineRun(r, Row(rows[0]), n, 1);
@@ -89,7 +100,7 @@ struct LoopsOf {
     std::fill_n(group, n, r.identity());
     int64_t i = 0;
     for (; i + 4 <= num_rows; i += 4) {
-      const Element *x0 = Row(x[i]), *x1 = Row(x[i + 1]), *x2 = Row(x[i + 2]), *x3 = Row(x[i + 3]);
+      const In *x0 = Row(x[i]), *x1 = Row(x[i + 1]), *x2 = Row(x[i + 2]), *x3 = Row(x[i + 3]);
       for (int64_t c = 0; c < n; ++c) {
         const Acc a = r.combine(r.map(x0[c * step]), r.map(x1[c * step]));
         const Acc b = r.combine(r.map(x2[c * step]), r.map(x3[c * step]));
@@ -97,7 +108,7 @@ struct LoopsOf {
       }
     }
     for (; i < num_rows; ++i) {
-      const Element* const row = Row(x[i]);
+      const In* const row = Row(x[i]);
       for (int64_t c = 0; c < n; ++c) group[c] = r.combine(group[c], r.map(row[c * step]));
     }
   }
@@ -108,7 +119,7 @@ struct LoopsOf {
     Acc* const acc = static_cast<Acc*>(to);
     if constexpr (kWhole) {
       if (first) std::fill_n(acc, n, r.identity());
-      const Element* rows[kRowGroup];
+      const In* rows[kRowGroup];
       for (int64_t i = 0; i < num_rows; ++i) rows[i] = Row(x[i]);
       r.rows(rows, num_rows, n, acc);
     } else {
@@ -138,17 +149,22 @@ struct LoopsOf {
       for (int64_t i = 0; i < n; ++i) out[i] = r.finish(acc[i], count);
     }
   }
-  static constexpr DType Result() {
-    if constexpr (requires(const R& r, const Acc& acc) { r.finish(acc, 1); }) {
-      return DTypeOf<decltype(std::declval<R>().finish(Acc(), 1))>();
-    } else {
-      return DTypeOf<Element>();
-    }
-  }
-
-  static constexpr ReduceLoop kLoop = {
-      sizeof(Acc), DTypeOf<Element>(), Result(), kWhole, Along, Across, Combine, Clear, Finish};
 };
+
+// f16 is converted faster in a loop of its own than in one along a row.
+template <class In>
+using AlongInOf = std::conditional_t<std::is_same_v<In, Half>, float, In>;
+
+template <class R, class In>
+inline constexpr ReduceLoop kLoopOf = {sizeof(typename R::Acc),
+                                       LoopTypeOf<AlongInOf<In>>(),
+                                       LoopTypeOf<In>(),
+                                       LoopsOf<R, In>::kWhole,
+                                       LoopsOf<R, AlongInOf<In>>::Along,
+                                       LoopsOf<R, In>::Across,
+                                       LoopsOf<R, In>::Combine,
+                                       LoopsOf<R, In>::Clear,
+                                       LoopsOf<R, In>::Finish};
 
 }  // namespace internal
 
@@ -161,28 +177,37 @@ inline size_t ReduceWorkspace(const ReducePlan& p, size_t acc_size) {
 using StoreReduced = absl::FunctionRef<void(int64_t j, const void* acc, int64_t n)>;
 
 // Gives every result to `store`, several threads at once: what the reducer makes of the reduced
-// elements of `in`, which have the spec that `p` was made for and the dtype `dtype`. `workspace`
-// holds ReduceWorkspace(p, loop.acc_size) bytes.
+// elements of `in`, which have the spec that `p` was made for and the dtype `dtype`, that of the
+// loops or one that Fetcher makes that of. `workspace` holds
+// ReduceWorkspace(p, loop.acc_size) bytes.
 void ReduceWith(const ReduceLoop& loop, const void* reducer, const ReducePlan& p, DType dtype,
                 const void* in, void* workspace, StoreReduced store);
 
-// store(j, acc) for every result j of input 0, reduced over `dims`.
+// store(j, acc) for every result j of input 0, reduced over `dims`. R has loops of its own.
 template <class R, class Store>
 void ReduceWith(KernelContext& k, absl::Span<const int64_t> dims, const R& r, const Store& store) {
-  ReduceWith(internal::LoopsOf<R>::kLoop, &r, PlanReduction(k.in_spec(0), dims), k.in_spec(0).dtype,
-             k.in<void>(0), k.workspace(), [&](int64_t j, const void* to, int64_t n) {
+  ReduceWith(internal::kLoopOf<R, typename R::Element>, &r, PlanReduction(k.in_spec(0), dims),
+             k.in_spec(0).dtype, k.in<void>(0), k.workspace(),
+             [&](int64_t j, const void* to, int64_t n) {
                const auto* const acc = static_cast<const typename R::Acc*>(to);
                for (int64_t i = 0; i < n; ++i) store(j + i, acc[i]);
              });
 }
 
-// Output 0 from input 0, whose elements are looked at as those of `dtype`, reduced over `dims`.
+// Output 0 from input 0, whose elements are seen as those of `dtype`, reduced over `dims`.
 void Reduce(KernelContext& k, absl::Span<const int64_t> dims, const ReduceLoop& loop,
             const void* reducer, DType dtype);
-template <class R>
+// With elements of T.
+template <class T, class R>
 void Reduce(KernelContext& k, absl::Span<const int64_t> dims, const R& r) {
-  constexpr const ReduceLoop& kLoop = internal::LoopsOf<R>::kLoop;
-  Reduce(k, dims, kLoop, &r, R::kReduces == Reduces::kTruth ? kLoop.element : k.in_spec(0).dtype);
+  constexpr bool kConverted = internal::LoopsOf<R, typename R::Element>::kWhole || requires {
+    R::kRare;
+  };
+  constexpr bool kBits = R::kReduces == Reduces::kTruth;
+  using Lying = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+  using In = std::conditional_t<kConverted || kBits, typename R::Element, Lying>;
+  constexpr const ReduceLoop& kLoop = internal::kLoopOf<R, In>;
+  Reduce(k, dims, kLoop, &r, kBits ? kLoop.across_in : internal::LoopTypeOf(DTypeOf<T>()));
 }
 
 }  // namespace firn::cpu

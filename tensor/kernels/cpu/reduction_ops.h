@@ -30,7 +30,7 @@ template <template <class> class R>
 absl::Status RunReduction(KernelContext& k) {
   constexpr Reduces kWhat = R<float>::kReduces;
   const auto run = [&]<class T>(TypeTag<T>) {
-    Reduce(k, k.attrs<ReduceAttrs>().dims, ReducerFor<R, T>());
+    Reduce<T>(k, k.attrs<ReduceAttrs>().dims, ReducerFor<R, T>());
   };
   if constexpr (kWhat == Reduces::kFloats) {
     VisitFloat(k.in_spec(0).dtype, run);

@@ -24,7 +24,7 @@ absl::Status InferUnscaleGradients(InferContext& c) {
 
 template <class T>
 bool Unscale(T* x, int64_t n, double factor) {
-  using C = cpu::ComputeOf<T>;
+  using C = ComputeOf<T>;
   const C by = static_cast<C>(factor);
   int found = 0;
 #pragma omp simd reduction(| : found)

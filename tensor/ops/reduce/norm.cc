@@ -39,12 +39,10 @@ size_t Workspace(const KernelQuery& q) {
 
 absl::Status Run(KernelContext& k) {
   const NormAttrs& a = k.attrs<NormAttrs>();
-  const auto reduce = [&](const auto& reducer) { cpu::Reduce(k, a.over.dims, reducer); };
-  if (k.in_spec(0).dtype == DType::kF64) {
-    VisitNorm<double>(a.p, reduce);
-  } else {
-    VisitNorm<float>(a.p, reduce);
-  }
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    VisitNorm<AccumulatorOf<T>>(
+        a.p, [&](const auto& reducer) { cpu::Reduce<T>(k, a.over.dims, reducer); });
+  });
   return absl::OkStatus();
 }
 

@@ -22,10 +22,12 @@ struct SquareSum : SumReducer<T> {
 };
 template <class T>
 struct NonzeroCount : SumReducer<T> {
+  static constexpr bool kRare = true;
   FIRN_HOST_DEVICE T map(T v) const { return v != 0 ? T{1} : T{0}; }
 };
 template <class T>
 struct PowerSum : SumReducer<T> {
+  static constexpr bool kRare = true;
   T p;
   FIRN_HOST_DEVICE explicit PowerSum(double power) : p(static_cast<T>(power)) {}
   FIRN_HOST_DEVICE T map(T v) const { return std::pow(std::abs(v), p); }
@@ -33,6 +35,7 @@ struct PowerSum : SumReducer<T> {
 };
 template <class T, bool kLargest>
 struct AbsExtreme : ExtremeReducer<T, kLargest> {
+  static constexpr bool kRare = true;
   FIRN_HOST_DEVICE T map(T v) const { return std::abs(v); }
 };
 
