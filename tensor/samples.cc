@@ -17,8 +17,13 @@
 namespace firn::testing {
 namespace {
 
-std::map<std::string, SamplesFn, std::less<>>& Registry() {
-  static auto* registry = new std::map<std::string, SamplesFn, std::less<>>;
+struct Entry {
+  SamplesFn fn;
+  bool composite;
+};
+
+std::map<std::string, Entry, std::less<>>& Registry() {
+  static auto* registry = new std::map<std::string, Entry, std::less<>>;
   return *registry;
 }
 
@@ -66,8 +71,9 @@ std::unique_ptr<Samples> Build(std::string_view op, bool with_large) {
   auto it = Registry().find(op);
   if (it == Registry().end()) return nullptr;
   auto samples = std::make_unique<Samples>();
+  samples->declaration.name = it->first;
   making_large = with_large;
-  it->second(*samples);
+  it->second.fn(*samples);
   making_large = false;
   return samples;
 }
@@ -103,6 +109,15 @@ void ForEachIndex(const Shape& shape, const std::function<void(absl::Span<const 
       if (++index[d] < shape[static_cast<int>(d)]) break;
       index[d] = 0;
     }
+  }
+}
+
+void Samples::Declare(std::vector<ArgDecl> inputs, std::vector<ArgDecl> outputs) {
+  declaration.inputs = std::move(inputs);
+  declaration.outputs = std::move(outputs);
+  for (const ArgDecl& decl : declaration.inputs) {  // as of an operation that is registered
+    declaration.cycle += decl.variadic ? 1u : 0u;
+    declaration.any_inout |= decl.inout;
   }
 }
 
@@ -145,9 +160,9 @@ void Samples::Reference(double (*f)(double, double)) {
   };
 }
 
-SamplesRegistration::SamplesRegistration(std::string_view op, SamplesFn fn) {
-  const bool inserted = Registry().emplace(std::string(op), fn).second;
-  FIRN_CHECK(inserted, "samples registered twice: ", std::string(op));
+SamplesRegistration::SamplesRegistration(std::string_view name, SamplesFn fn, bool composite) {
+  const bool inserted = Registry().emplace(std::string(name), Entry{fn, composite}).second;
+  FIRN_CHECK(inserted, "samples registered twice: ", std::string(name));
 }
 
 std::unique_ptr<Samples> SamplesOf(std::string_view op, bool with_large) {
@@ -165,6 +180,14 @@ std::vector<std::string> LargeSampleNames(std::string_view op) {
 }
 
 bool HasSamples(std::string_view op) { return Registry().contains(op); }
+
+std::vector<std::string> Composites() {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : Registry()) {
+    if (entry.composite) names.push_back(name);
+  }
+  return names;
+}
 
 Tensor Normal(const Shape& shape, uint64_t seed) {
   return Make<double>(shape, [&](int64_t i) {  // Box-Muller

@@ -5,9 +5,21 @@
 // benchmarks time it. Test code only. A samples file is
 //
 //   FIRN_REGISTER_SAMPLES(exp) {
+//     s.Function<Exp>();                                  // what users call
 //     s.Reference([](double x) { return std::exp(x); });  // independent of the kernel, in f64
 //     s.Add("matrix", {Normal({3, 5})});
 //     s.AddError("int input", {Integers({3}, 0, 5)}, {}, "x must be f32, f64, f16 or bf16");
+//   }
+//
+// A function that is made of operations has samples too. There is no OpDef, so they declare what it
+// takes; its options are a struct with Visit, as an operation's attributes:
+//
+//   FIRN_REGISTER_COMPOSITE(huber_loss) {
+//     s.Declare({{.name = "x", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "x"}});
+//     s.Function([](In in, const HuberAttrs& a) {
+//       return HuberLoss(in[0], in[1], {.reduction = a.reduction, .delta = a.delta});
+//     });
+//     ...
 //   }
 
 #include <functional>
@@ -19,6 +31,8 @@
 #include "absl/types/span.h"
 #include "device/inner.h"
 #include "tensor/attrs.h"
+#include "tensor/function_samples.h"
+#include "tensor/op.h"
 #include "tensor/tensor.h"
 
 namespace firn::testing {
@@ -56,6 +70,7 @@ struct Sample {
   Attrs attrs;
   bool check_gradient = true;  // false where the function has a kink or the gradient is not wanted
   bool check_values = true;    // false where several answers are right (order of equal elements)
+  bool check_function = true;  // false where the functions have no words for the attributes
   std::vector<int> constant_inputs = {};  // floating inputs that get no gradient by definition
   double flops = 0, bytes = 0;            // of one call, for benchmarks; 0: not counted
 };
@@ -67,9 +82,39 @@ struct ErrorSample {
   std::string message;  // a part of what() that must appear
 };
 
-// Everything the suite knows about one operation.
+// Everything the suite knows about one operation, or about a function made of operations.
 class Samples {
  public:
+  // The function that users call, or, of an operation that they do not call, the one that stands
+  // before it in the library. Those that have several, for several calls, name them all. It takes
+  // (In in) or (In in, const FooAttrs& a); one of tensors alone is named as Function<Foo>().
+  template <class F>
+  void Function(F f) {
+    functions.push_back(TestedFunctionOf(std::move(f)));
+    declaration.attrs = AttrsTypeTakenBy<F>();
+  }
+  template <Tensor (*kFunction)(const Tensor&)>
+  void Function() {
+    Function([](In in) { return kFunction(in[0]); });
+  }
+  template <Tensor (*kFunction)(const Tensor&, const Tensor&)>
+  void Function() {
+    Function([](In in) { return kFunction(in[0], in[1]); });
+  }
+  template <Tensor (*kFunction)(const Tensor&, const Tensor&, const Tensor&)>
+  void Function() {
+    Function([](In in) { return kFunction(in[0], in[1], in[2]); });
+  }
+  // No function stands before the operation. Says what it is: "the gradient of relu".
+  void Internal(std::string what) { internal = std::move(what); }
+  // There are no results of another framework to compare with. Says why.
+  void WithoutVectors(std::string why) { without_vectors = std::move(why); }
+  // Of a composite: names, dtypes and more of what it takes and gives. A variadic input is a list,
+  // and so is a variadic result. A result has the dtype of the input that it names, or one of those
+  // given; one that is `constant` has no gradient.
+  void Declare(std::vector<ArgDecl> inputs,
+               std::vector<ArgDecl> outputs = {{.name = "y", .same_dtype_as = "x"}});
+
   // A call that must work. Returns the sample for further settings.
   Sample& Add(std::string name, std::vector<Tensor> inputs, AttrsRef attrs = {});
   // A large call for benchmarks only.
@@ -83,6 +128,9 @@ class Samples {
   void Reference(double (*f)(double));
   void Reference(double (*f)(double, double));
 
+  std::vector<TestedFunction> functions;
+  std::string internal, without_vectors;
+  OpDef declaration;  // of a composite: name, inputs, outputs and attributes; never run
   std::vector<Sample> samples, large;
   std::vector<ErrorSample> errors;
   ReferenceFn reference;
@@ -91,15 +139,19 @@ class Samples {
   double rtol_f32 = 0, atol_f32 = 0;
   bool random = false;          // results are random: shapes and dtypes only
   bool second_gradient = true;  // gradients of gradients are checked too
+  bool captured = true;         // false: reads values on the host, which a capture refuses
 };
 
 using SamplesFn = void (*)(Samples&);
 struct SamplesRegistration {
-  SamplesRegistration(std::string_view op, SamplesFn fn);
+  SamplesRegistration(std::string_view name, SamplesFn fn, bool composite = false);
 };
-// The samples of `op`, or null. Built anew at each call. `large` is filled only when asked for.
+// The samples of the operation or composite, or null. Built anew at each call. `large` is filled
+// only when asked for.
 std::unique_ptr<Samples> SamplesOf(std::string_view op, bool with_large = false);
 bool HasSamples(std::string_view op);
+// The names of the composites that have samples, sorted.
+std::vector<std::string> Composites();
 // Names of the large samples, which this does not make.
 std::vector<std::string> LargeSampleNames(std::string_view op);
 
@@ -118,10 +170,12 @@ Tensor Values(std::vector<double> values, const Shape& shape);
 Tensor Indices(std::vector<int64_t> values);  // i64, 1-D
 Tensor Indices(std::vector<int64_t> values, const Shape& shape);
 
-#define FIRN_REGISTER_SAMPLES(stem)                                                          \
-  static void FirnSamples_##stem(::firn::testing::Samples& s);                               \
-  static const ::firn::testing::SamplesRegistration firn_samples_##stem{#stem,               \
-                                                                        FirnSamples_##stem}; \
+#define FIRN_REGISTER_SAMPLES(stem) FIRN_SAMPLES_OF(stem, false)
+#define FIRN_REGISTER_COMPOSITE(stem) FIRN_SAMPLES_OF(stem, true)
+#define FIRN_SAMPLES_OF(stem, composite)                                                           \
+  static void FirnSamples_##stem(::firn::testing::Samples& s);                                     \
+  static const ::firn::testing::SamplesRegistration firn_samples_##stem(#stem, FirnSamples_##stem, \
+                                                                        composite);                \
   static void FirnSamples_##stem(::firn::testing::Samples& s)
 
 }  // namespace firn::testing

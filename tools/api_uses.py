@@ -1,7 +1,8 @@
 """Which public functions and methods are called, and which are defined, judged by the text.
 
-A *call* counts where it stands in tests/, in examples/ or in a code block of a page that
-tests/docs/BUILD compiles; comments and strings do not count.
+A *call* counts where it stands in tests/, in examples/, in the samples of operations, which the
+conformance suite calls, or in a code block of a page that tests/docs/BUILD compiles; comments and
+strings do not count.
 
 A free function is called by its name before ( or <...>(, not after . or ->, and qualified by nothing
 but its own namespaces. A declaration (`Tensor Mean(`) is no call; a name that is handed over
@@ -145,10 +146,12 @@ class Text:
 def texts(root):
     """Every Text of `root` that may call things."""
     found = []
-    for top in ("tests", "examples"):
+    for top, endings in (("tests", (".cc", ".h", ".cu", ".cuh")),
+                         ("examples", (".cc", ".h", ".cu", ".cuh")),
+                         ("tensor/ops", ("_samples.cc", "_samples.h"))):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
-                if name.endswith((".cc", ".h", ".cu", ".cuh")):
+                if name.endswith(endings):
                     path = os.path.relpath(os.path.join(folder, name), root)
                     found.append(Text(path, read(root, path)))
     for folder, page in sorted(set(_PAGE.findall(read(root, "tests/docs/BUILD")))):
@@ -272,7 +275,8 @@ class Uses:
             if text.get(i - 1) in (".", "->") or \
                     qualifiers != scope[len(scope) - len(qualifiers):]:
                 continue
-            if text.is_handed_over(i) and (qualifiers or name not in self.classes):
+            of_samples = text.get(i - 2) == "Function"  # s.Function<Relu>(), not a layer
+            if text.is_handed_over(i) and (qualifiers or of_samples or name not in self.classes):
                 return True
             if text.is_call(i) and not text.declares(begin, i):
                 return True

@@ -92,22 +92,22 @@ constexpr size_t kMostWays = 5 + std::size(kIntegers) * kMaxRank;
 
 }  // namespace
 
-void CheckAttributes(const OpDef& op, const Samples& samples) {
-  if (op.attrs == nullptr) return;
+void CheckAttributes(const Subject& subject, const Samples& samples) {
+  if (subject->attrs == nullptr) return;
   MemoryLimit limit;
   for (const Sample& sample : samples.samples) {
-    ASSERT_EQ(sample.attrs.ref().type(), op.attrs) << "the sample has other attributes";
+    ASSERT_EQ(sample.attrs.ref().type(), subject->attrs) << "the sample has other attributes";
     Mutator count(0, kMostWays);
     Attrs copy = sample.attrs;
-    op.attrs->visit(copy.mutable_data(), count);
+    subject->attrs->visit(copy.mutable_data(), count);
     for (size_t field = 0; field < count.fields(); ++field) {
       for (size_t way = 0; way < kMostWays; ++way) {
         Call call{sample.name, sample.inputs, sample.attrs};
         Mutator mutator(field, way);
-        op.attrs->visit(call.attrs.mutable_data(), mutator);
+        subject->attrs->visit(call.attrs.mutable_data(), mutator);
         if (mutator.description().empty()) continue;
         call.name = absl::StrCat(sample.name, ", ", mutator.description());
-        ExpectRefusedOrRight(op, call);
+        ExpectRefusedOrRight(subject, call);
       }
     }
   }

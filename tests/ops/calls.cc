@@ -89,6 +89,28 @@ bool Changed(const Call& a, const Call& b) {
 
 }  // namespace
 
+Subject Subject::Composite(const Samples& samples) {
+  Subject subject(samples.declaration);
+  subject.function_ = &samples.functions.at(0);
+  return subject;
+}
+
+bool Subject::differentiable() const {
+  if (!composite()) return declaration_->grad != nullptr;
+  return std::any_of(declaration_->outputs.begin(), declaration_->outputs.end(),
+                     [](const ArgDecl& d) { return !d.constant; });
+}
+
+const ArgDecl& Subject::output(size_t i) const {
+  return declaration_->outputs[std::min(i, declaration_->outputs.size() - 1)];
+}
+
+TensorList Subject::operator()(const std::vector<Tensor>& inputs, AttrsRef attrs) const {
+  if (!composite()) return Apply(*declaration_, RefsOf(inputs), attrs);
+  const std::vector<Tensor> results = (*function_)(In(inputs), attrs);
+  return {results.begin(), results.end()};
+}
+
 // A call with too many inputs has some that nothing declares: the last declaration stands for them.
 const ArgDecl& DeclOf(const OpDef& op, size_t i) {
   return op.variadic() ? op.input(i) : op.inputs[std::min(i, op.inputs.size() - 1)];
@@ -217,18 +239,18 @@ std::vector<Tensor> Outcome::outputs() const {
   return {results.begin() + static_cast<std::ptrdiff_t>(num_inout), results.end()};
 }
 
-Outcome Run(const OpDef& op, const Call& call) {
+Outcome Run(const Subject& subject, const Call& call) {
   NoGradScope no_grad;
   std::vector<Tensor> inputs = call.inputs;
   Outcome outcome;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!DeclOf(op, i).inout || !inputs[i].defined()) continue;
+    if (!DeclOf(subject, i).inout || !inputs[i].defined()) continue;
     inputs[i] = CopyOf(inputs[i]);
     outcome.results.push_back(inputs[i]);
   }
   outcome.num_inout = outcome.results.size();
   try {
-    for (Tensor& t : Apply(op, RefsOf(inputs), call.attrs.ref())) {
+    for (Tensor& t : subject(inputs, call.attrs.ref())) {
       outcome.results.push_back(std::move(t));
     }
   } catch (const Error& e) {

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_OPS_CALLS_H_
 #define FIRN_TESTS_OPS_CALLS_H_
 
-// Concrete calls of one operation, derived from its samples, and ways to run them.
+// What the suite checks, concrete calls of it, derived from its samples, and ways to run them.
 
 #include <optional>
 #include <string>
@@ -13,6 +13,29 @@
 #include "tensor/tensor.h"
 
 namespace firn::testing {
+
+// What is checked: a declaration, and a way to call what it declares. An operation is called by
+// Apply, a composite by the function that its samples name. The checks of what a function does take
+// either; the declaration stands for it wherever it will do. Outlived by what it is made of.
+class Subject {
+ public:
+  Subject(const OpDef& op) : declaration_(&op) {}  // NOLINT: implicit
+  static Subject Composite(const Samples& samples);
+
+  bool composite() const { return function_ != nullptr; }
+  const OpDef* operator->() const { return declaration_; }
+  operator const OpDef&() const { return *declaration_; }  // NOLINT: implicit
+  // Whether gradients flow through it.
+  bool differentiable() const;
+  // The declaration of result i, also of one in a list.
+  const ArgDecl& output(size_t i) const;
+
+  TensorList operator()(const std::vector<Tensor>& inputs, AttrsRef attrs) const;
+
+ private:
+  const OpDef* declaration_;
+  const TestedFunction* function_ = nullptr;
+};
 
 struct Call {
   std::string name;  // "a scalar, f16, transposed": for messages
@@ -31,7 +54,7 @@ std::vector<Call> DTypeVariants(const OpDef& op, const Sample& sample);
 // The call as it stands when its floating inputs may be f64 (what gradient checks need).
 std::optional<Call> InF64(const OpDef& op, const Sample& sample);
 
-// Which inputs' gradients the operation owes.
+// Which inputs' gradients are owed.
 std::vector<size_t> WantedGradients(const OpDef& op, const Sample& sample);
 
 struct LayoutVariant {
@@ -59,7 +82,7 @@ struct Outcome {
   size_t num_inout = 0;
 };
 // Runs the call without recording, on copies of the inputs that are written in place.
-Outcome Run(const OpDef& op, const Call& call);
+Outcome Run(const Subject& subject, const Call& call);
 
 // The operation with one of its kernels only.
 OpDef WithKernel(const OpDef& op, const Kernel& kernel);

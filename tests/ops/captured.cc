@@ -12,8 +12,8 @@
 #include "autograd/backward.h"
 #include "autograd/graph/capture.h"
 #include "autograd/graph/static_graph.h"
-#include "tensor/apply.h"
 #include "tensor/dispatch.h"
+#include "tensor/error.h"
 #include "tensor/operators.h"
 #include "tensor/ops/shape/copies.h"
 #include "tensor/ops/shape/join.h"
@@ -30,8 +30,8 @@ namespace {
 // What is captured, on the inputs of a call.
 using Body = std::function<TensorList(const std::vector<Tensor>&)>;
 
-bool IsWritten(const OpDef& op, const Tensor& t, size_t i) {
-  return t.defined() && DeclOf(op, i).inout;
+bool IsWritten(const Subject& subject, const Tensor& t, size_t i) {
+  return t.defined() && DeclOf(subject, i).inout;
 }
 
 // Writes the elements of `from`, whatever the layouts. (Tensors that are expanded take, for each
@@ -62,10 +62,11 @@ Tensor Others(const Tensor& t) {
 // finds other elements.
 class Arguments {
  public:
-  Arguments(const OpDef& op, const Call& call, bool as_inputs) : op_(op), in_(call.inputs) {
+  Arguments(const Subject& subject, const Call& call, bool as_inputs)
+      : op_(subject), in_(call.inputs) {
     for (size_t i = 0; i < in_.size(); ++i) {
       if (!in_[i].defined()) continue;
-      if (IsWritten(op, in_[i], i)) {
+      if (IsWritten(subject, in_[i], i)) {
         in_[i] = CopyOf(in_[i]);
       } else if (as_inputs) {
         places_.push_back(i);
@@ -117,9 +118,9 @@ void ExpectSame(const std::vector<Tensor>& got, const std::vector<Tensor>& want,
   }
 }
 
-void ExpectAgreement(const OpDef& op, const Call& call, const Body& body, bool as_inputs) {
+void ExpectAgreement(const Subject& subject, const Call& call, const Body& body, bool as_inputs) {
   SCOPED_TRACE(absl::StrCat(call.name, as_inputs ? ", inputs" : ", states"));
-  Arguments eager(op, call, as_inputs), frozen(op, call, as_inputs);
+  Arguments eager(subject, call, as_inputs), frozen(subject, call, as_inputs);
   const std::vector<Tensor> values = CopiesOf(call.inputs);
   std::vector<Tensor> others;
   for (const Tensor& t : values) others.push_back(Others(t));
@@ -142,30 +143,28 @@ void ExpectAgreement(const OpDef& op, const Call& call, const Body& body, bool a
   eager.Set(values);  // the call's tensors are used again
 }
 
-void CheckCalls(const OpDef& op, const Call& call) {
+void CheckCalls(const Subject& subject, const Call& call) {
   NoGradScope no_grad;
-  const Body body = [&](const std::vector<Tensor>& in) {
-    return Apply(op, RefsOf(in), call.attrs.ref());
-  };
-  ExpectAgreement(op, call, body, true);
+  const Body body = [&](const std::vector<Tensor>& in) { return subject(in, call.attrs.ref()); };
+  ExpectAgreement(subject, call, body, true);
   const Body on_temporaries = [&](const std::vector<Tensor>& in) {
     std::vector<Tensor> copies = in;
     for (size_t i = 0; i < in.size(); ++i) {
-      if (in[i].defined() && !DeclOf(op, i).inout) copies[i] = Clone(in[i]);
+      if (in[i].defined() && !DeclOf(subject, i).inout) copies[i] = Clone(in[i]);
     }
     return body(copies);
   };
-  ExpectAgreement(op, call, on_temporaries, true);
-  for (const LayoutVariant& v : LayoutVariants(op, call)) {
+  ExpectAgreement(subject, call, on_temporaries, true);
+  for (const LayoutVariant& v : LayoutVariants(subject, call)) {
     // Some layouts cannot be viewed as asked, and expanding changes the values.
-    if (Run(op, v.call).status.ok()) ExpectAgreement(op, v.call, body, false);
+    if (Run(subject, v.call).status.ok()) ExpectAgreement(subject, v.call, body, false);
   }
 }
 
 // The gradient of the sum of the outputs' halved squares by all floating inputs, in the graph.
-void CheckGradients(const OpDef& op, const Sample& sample) {
-  const std::vector<size_t> wanted = WantedGradients(op, sample);
-  if (op.grad == nullptr || wanted.empty()) return;
+void CheckGradients(const Subject& subject, const Sample& sample) {
+  const std::vector<size_t> wanted = WantedGradients(subject, sample);
+  if (!subject.differentiable() || wanted.empty()) return;
   const Call call{sample.name, CopiesOf(sample.inputs), sample.attrs};
   const Body body = [&](const std::vector<Tensor>& in) {
     std::vector<Tensor> inputs = in, leaves, roots;
@@ -173,11 +172,11 @@ void CheckGradients(const OpDef& op, const Sample& sample) {
       inputs[i] = inputs[i].Detach();
       leaves.push_back(inputs[i].SetRequiresGrad());
     }
-    TensorList results = Apply(op, RefsOf(inputs), call.attrs.ref());
+    TensorList results = subject(inputs, call.attrs.ref());
     GradOptions options{.allow_unused = true};
     for (size_t i = 0; i < results.size(); ++i) {
       const Tensor& y = results[i];
-      const bool constant = op.outputs[i].constant || !IsFloating(y.dtype());
+      const bool constant = subject.output(i).constant || !IsFloating(y.dtype());
       EXPECT_EQ(y.requires_grad(), !constant) << call.name << ", output " << i;
       if (constant) continue;
       roots.push_back(y);
@@ -191,15 +190,28 @@ void CheckGradients(const OpDef& op, const Sample& sample) {
     EXPECT_FALSE(gradients.empty()) << call.name << ": no gradient to compare";
     return gradients;
   };
-  ExpectAgreement(op, call, body, true);
+  ExpectAgreement(subject, call, body, true);
+}
+
+// A graph would hold for ever what was read while it was captured.
+void ExpectNoCapture(const Subject& subject, const Sample& sample) {
+  const std::vector<Tensor> inputs = CopiesOf(sample.inputs);
+  const auto body = [&](absl::Span<const Tensor> in) {
+    return subject({in.begin(), in.end()}, sample.attrs.ref());
+  };
+  EXPECT_THROW(Capture(body, inputs), Error) << sample.name;
 }
 
 }  // namespace
 
-void CheckCaptured(const OpDef& op, const Samples& samples) {
+void CheckCaptured(const Subject& subject, const Samples& samples) {
   for (const Sample& sample : samples.samples) {
-    for (const Call& call : DTypeVariants(op, sample)) CheckCalls(op, call);
-    CheckGradients(op, sample);
+    if (!samples.captured) {
+      ExpectNoCapture(subject, sample);
+      continue;
+    }
+    for (const Call& call : DTypeVariants(subject, sample)) CheckCalls(subject, call);
+    CheckGradients(subject, sample);
   }
 }
 

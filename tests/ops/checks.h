@@ -1,44 +1,48 @@
 #ifndef FIRN_TESTS_OPS_CHECKS_H_
 #define FIRN_TESTS_OPS_CHECKS_H_
 
-#include "tensor/op.h"
 #include "tensor/samples.h"
+#include "tests/ops/calls.h"
 
 namespace firn::testing {
 
-// What the suite checks of an operation, each as GoogleTest expectations. A check passes silently
-// where it does not apply (no gradient, no kernels).
+// What the suite checks of an operation or a composite, each as GoogleTest expectations. A check
+// passes silently where it does not apply (no gradient, no kernels).
 
+// The functions that users call give what the operation gives, to the bit: results, what they write
+// in place, and gradients.
+void CheckFunction(const Subject& subject, const Samples& samples);
 // Every kernel in every declared dtype and several layouts gives what the reference says, and the
 // specs that the shape rule announced.
-void CheckForward(const OpDef& op, const Samples& samples);
+void CheckForward(const Subject& subject, const Samples& samples);
 // Kernels called by hand write all of their outputs, nothing beside them, and read nothing
 // uninitialised.
-void CheckBuffers(const OpDef& op, const Samples& samples);
+void CheckBuffers(const Subject& subject, const Samples& samples);
 // Gradients against central differences, in every dtype, for one wanted input at a time, and for
 // incoming gradients of other layouts.
-void CheckGradient(const OpDef& op, const Samples& samples);
-void CheckSecondGradient(const OpDef& op, const Samples& samples);
+void CheckGradient(const Subject& subject, const Samples& samples);
+void CheckSecondGradient(const Subject& subject, const Samples& samples);
 // `saves` names all that the gradient rule reads and nothing else.
-void CheckSaves(const OpDef& op, const Samples& samples);
+void CheckSaves(const Subject& subject, const Samples& samples);
 // Error samples throw what they promise and change nothing.
-void CheckErrors(const OpDef& op, const Samples& samples);
+void CheckErrors(const Subject& subject, const Samples& samples);
 // Calls with one input made wrong throw firn::Error or give what the shape rule says.
-void CheckArguments(const OpDef& op, const Samples& samples);
+void CheckArguments(const Subject& subject, const Samples& samples);
 // The same for attributes.
-void CheckAttributes(const OpDef& op, const Samples& samples);
+void CheckAttributes(const Subject& subject, const Samples& samples);
 // Equal calls give equal bits, also on large inputs; other numbers of threads nearly so.
-void CheckDeterminism(const OpDef& op, const Samples& samples);
+void CheckDeterminism(const Subject& subject, const Samples& samples);
 // Captured and frozen, a call and its gradient give what they give outside, to the bit.
-void CheckCaptured(const OpDef& op, const Samples& samples);
+void CheckCaptured(const Subject& subject, const Samples& samples);
 // Where each of many tensors is changed, one call for all does what one call each does.
-void CheckRepetitions(const OpDef& op, const Samples& samples);
+void CheckRepetitions(const Subject& subject, const Samples& samples);
 
 struct Check {
   const char* name;
-  void (*run)(const OpDef&, const Samples&);
+  void (*run)(const Subject&, const Samples&);
 };
 inline constexpr Check kChecks[] = {
+    {"function", CheckFunction},
     {"forward", CheckForward},
     {"buffers", CheckBuffers},
     {"gradient", CheckGradient},

@@ -107,6 +107,14 @@ Tolerance ToleranceFor(const Samples& samples, DType result, const std::vector<T
   return t;
 }
 
+Tolerance OfSeveral(const Tolerance& one, const std::vector<double>& want) {
+  double largest = 0;
+  for (double v : want) {
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  }
+  return {10 * one.rtol, 10 * one.atol + one.rtol * largest};
+}
+
 ::testing::AssertionResult Near(const Tensor& got, const RefTensor& want, Tolerance t) {
   return NearValues(got, want.shape, want.values, t);
 }

@@ -1,4 +1,5 @@
-// Every check on every registered operation, as tests named Conformance/<check>.<operation>:
+// Every check on every registered operation and every composite, as tests named
+// Conformance/<check>.<operation>:
 //   conformance_test --gtest_filter='*.softmax'
 //   conformance_test --gtest_filter='Conformance/gradient.*'
 // After each test as much tensor memory is live as before it.
@@ -18,33 +19,43 @@ namespace {
 
 class ConformanceTest : public ::testing::Test {
  public:
-  ConformanceTest(const Check& check, const OpDef& op) : check_(check), op_(op) {}
+  // An operation, or null and a composite.
+  ConformanceTest(const Check& check, const OpDef* op, std::string name)
+      : check_(check), op_(op), name_(std::move(name)) {}
 
   void TestBody() override {
     const int64_t before = CpuAllocator().stats().live_bytes;
     {
-      const std::unique_ptr<Samples> samples = SamplesOf(op_.name, check_.run == CheckDeterminism);
+      const std::unique_ptr<Samples> samples = SamplesOf(name_, check_.run == CheckDeterminism);
       ASSERT_NE(samples, nullptr);
-      check_.run(op_, *samples);
+      ASSERT_TRUE(op_ != nullptr || !samples->functions.empty())
+          << "a composite without a function";
+      check_.run(op_ != nullptr ? Subject(*op_) : Subject::Composite(*samples), *samples);
     }
     EXPECT_EQ(CpuAllocator().stats().live_bytes, before) << "tensors are still alive";
   }
 
  private:
   const Check& check_;
-  const OpDef& op_;
+  const OpDef* op_;
+  std::string name_;
 };
+
+void RegisterChecks(const OpDef* op, const std::string& name) {
+  for (const Check& check : kChecks) {
+    ::testing::RegisterTest(absl::StrCat("Conformance/", check.name).c_str(), name.c_str(), nullptr,
+                            nullptr, __FILE__, __LINE__, [=, &check]() -> ConformanceTest* {
+                              return new ConformanceTest(check, op, name);
+                            });
+  }
+}
 
 void RegisterAll() {
   for (const OpDef* op : AllOps()) {
-    if (!HasSamples(op->name)) continue;  // registry_test says which may go without
-    for (const Check& check : kChecks) {
-      ::testing::RegisterTest(
-          absl::StrCat("Conformance/", check.name).c_str(), std::string(op->name).c_str(), nullptr,
-          nullptr, __FILE__, __LINE__,
-          [&check, op]() -> ConformanceTest* { return new ConformanceTest(check, *op); });
-    }
+    // registry_test says which may go without.
+    if (HasSamples(op->name)) RegisterChecks(op, std::string(op->name));
   }
+  for (const std::string& name : Composites()) RegisterChecks(nullptr, name);
 }
 
 }  // namespace

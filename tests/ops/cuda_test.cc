@@ -121,7 +121,8 @@ void ExpectRefused(const OpDef& op, const Samples& samples) {
   }
 }
 
-void CheckAgainstCpu(const OpDef& op, const Samples& samples) {
+void CheckAgainstCpu(const Subject& subject, const Samples& samples) {
+  const OpDef& op = subject;
   if (!HasCudaKernel(op) && !op.is_view) return ExpectRefused(op, samples);
   EXPECT_FALSE(kRefused.contains(op.name)) << "it has a CUDA kernel now";
   std::vector<OpDef> alone;  // one kernel each
@@ -171,7 +172,8 @@ std::vector<Tensor> Gradients(const OpDef& op, const Call& call,
   return grads;
 }
 
-void CheckGradientAgainstCpu(const OpDef& op, const Samples& samples) {
+void CheckGradientAgainstCpu(const Subject& subject, const Samples& samples) {
+  const OpDef& op = subject;
   if (op.grad == nullptr || op.any_inout || kRefused.contains(op.name)) return;
   for (const Sample& sample : samples.samples) {
     const std::optional<Call> call = InF64(op, sample);
@@ -218,7 +220,8 @@ void CheckBadIndex(const OpDef& op, Call call, size_t input, int64_t bad) {
   EXPECT_EQ(ErrorOf([&] { result.To(Device::Cpu()); }), "");
 }
 
-void CheckIndices(const OpDef& op, const Samples& samples) {
+void CheckIndices(const Subject& subject, const Samples& samples) {
+  const OpDef& op = subject;
   int calls = 0;
   for (const Sample& sample : samples.samples) {
     for (const Call& call : DTypeVariants(op, sample)) {
@@ -252,7 +255,7 @@ void CheckIndices(const OpDef& op, const Samples& samples) {
 
 struct NamedCheck {
   const char* name;
-  void (*run)(const OpDef&, const Samples&);
+  void (*run)(const Subject&, const Samples&);
   bool on_device;  // on samples that lie there: a check of the suite, which needs no CPU
 };
 constexpr NamedCheck kCudaChecks[] = {

@@ -25,15 +25,15 @@ class Threads {
   int before_;
 };
 
-Outcome RunWith(int threads, const OpDef& op, const Call& call) {
+Outcome RunWith(int threads, const Subject& subject, const Call& call) {
   Threads t(threads);
-  return Run(op, call);
+  return Run(subject, call);
 }
 
-void ExpectReproducible(const OpDef& op, const Samples& samples, const Call& call) {
+void ExpectReproducible(const Subject& subject, const Samples& samples, const Call& call) {
   SCOPED_TRACE(call.name);
-  const Outcome one = RunWith(1, op, call), two = RunWith(2, op, call),
-                again = RunWith(2, op, call);
+  const Outcome one = RunWith(1, subject, call), two = RunWith(2, subject, call),
+                again = RunWith(2, subject, call);
   ASSERT_TRUE(one.status.ok()) << one.error;
   ASSERT_EQ(two.results.size(), again.results.size());
   for (size_t i = 0; i < two.results.size(); ++i) {
@@ -56,13 +56,13 @@ Call InF32(const Sample& s) {
 
 }  // namespace
 
-void CheckDeterminism(const OpDef& op, const Samples& samples) {
+void CheckDeterminism(const Subject& subject, const Samples& samples) {
   if (samples.random) return;
   for (const Sample& sample : samples.samples) {
-    ExpectReproducible(op, samples, {sample.name, CopiesOf(sample.inputs), sample.attrs});
+    ExpectReproducible(subject, samples, {sample.name, CopiesOf(sample.inputs), sample.attrs});
   }
   for (const Sample& sample : samples.large) {
-    if (sample.flops <= kMaxFlops) ExpectReproducible(op, samples, InF32(sample));
+    if (sample.flops <= kMaxFlops) ExpectReproducible(subject, samples, InF32(sample));
   }
 }
 

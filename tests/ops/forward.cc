@@ -41,22 +41,54 @@ void ExpectInferred(const OpDef& op, const Call& call, const std::vector<Tensor>
   }
 }
 
-void ExpectReference(const Samples& samples, const Call& call, const Outcome& got) {
+// A composite's shapes are the reference's; its dtypes are declared.
+void ExpectDeclared(const Subject& subject, const Call& call, const std::vector<Tensor>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ArgDecl& d = subject.output(i);
+    const DType got = outputs[i].dtype();
+    EXPECT_TRUE(Contains(d.dtypes, got)) << "output " << i << " is " << DTypeName(got);
+    for (size_t j = 0; j < call.inputs.size(); ++j) {
+      if (d.same_dtype_as != DeclOf(subject, j).name || !call.inputs[j].defined()) continue;
+      EXPECT_EQ(got, call.inputs[j].dtype()) << "output " << i;
+    }
+    EXPECT_FALSE(outputs[i].requires_grad());
+  }
+}
+
+void ExpectSpecs(const Subject& subject, const Call& call, const std::vector<Tensor>& outputs) {
+  if (subject.composite()) {
+    ExpectDeclared(subject, call, outputs);
+  } else {
+    ExpectInferred(subject, call, outputs);
+  }
+}
+
+// For a result whose values should be `want`.
+Tolerance Allowed(const Subject& subject, const Samples& samples, const Call& call, DType result,
+                  const std::vector<double>& want) {
+  const Tolerance one = ToleranceFor(samples, result, call.inputs);
+  return subject.composite() ? OfSeveral(one, want) : one;
+}
+
+void ExpectReference(const Subject& subject, const Samples& samples, const Call& call,
+                     const Outcome& got) {
   const std::vector<RefTensor> want =
       samples.reference(ReferenceInputs(call.inputs), call.attrs.ref());
   ASSERT_EQ(want.size(), got.results.size()) << "the reference gives another number of results";
   for (size_t i = 0; i < want.size(); ++i) {
     const Tensor& t = got.results[i];
-    EXPECT_TRUE(Near(t, want[i], ToleranceFor(samples, t.dtype(), call.inputs))) << "result " << i;
+    EXPECT_TRUE(Near(t, want[i], Allowed(subject, samples, call, t.dtype(), want[i].values)))
+        << "result " << i;
   }
 }
 
-void ExpectSameValues(const Samples& samples, const Call& call, const Outcome& got,
-                      const Outcome& want) {
+void ExpectSameValues(const Subject& subject, const Samples& samples, const Call& call,
+                      const Outcome& got, const Outcome& want) {
   ASSERT_EQ(want.results.size(), got.results.size());
   for (size_t i = 0; i < want.results.size(); ++i) {
     const Tensor& t = want.results[i];
-    EXPECT_TRUE(Near(got.results[i], t, ToleranceFor(samples, t.dtype(), call.inputs)))
+    EXPECT_TRUE(
+        Near(got.results[i], t, Allowed(subject, samples, call, t.dtype(), t.ToVector<double>())))
         << "result " << i;
   }
 }
@@ -64,43 +96,45 @@ void ExpectSameValues(const Samples& samples, const Call& call, const Outcome& g
 // Whether this operation takes the call at all; the last kernel of a device has to.
 bool Refused(const Outcome& o) { return o.status.code() == absl::StatusCode::kUnimplemented; }
 
-void CheckLayouts(const OpDef& op, const Samples& samples, const Call& call, bool must_take) {
-  for (const LayoutVariant& v : LayoutVariants(op, call)) {
+void CheckLayouts(const Subject& subject, const Samples& samples, const Call& call,
+                  bool must_take) {
+  for (const LayoutVariant& v : LayoutVariants(subject, call)) {
     SCOPED_TRACE(v.call.name);
-    const Outcome got = Run(op, v.call), want = Run(op, v.plain);
-    if (op.is_view && !got.status.ok()) continue;  // some strides allow no view
+    const Outcome got = Run(subject, v.call), want = Run(subject, v.plain);
+    if (subject->is_view && !got.status.ok()) continue;  // some strides allow no view
     if (!must_take && Refused(got)) continue;
     EXPECT_EQ(got.status.ok(), want.status.ok()) << got.error << want.error;
     if (!got.status.ok() || !want.status.ok()) continue;
-    ExpectInferred(op, v.call, got.outputs());
-    if (!samples.random) ExpectSameValues(samples, v.call, got, want);
+    ExpectSpecs(subject, v.call, got.outputs());
+    if (!samples.random) ExpectSameValues(subject, samples, v.call, got, want);
   }
 }
 
 // Returns whether the operation took the call.
-bool CheckCall(const OpDef& op, const Samples& samples, const Call& call, bool values,
+bool CheckCall(const Subject& subject, const Samples& samples, const Call& call, bool values,
                bool must_take) {
-  const Outcome got = Run(op, call);
+  const Outcome got = Run(subject, call);
   if (!must_take && Refused(got)) return false;
   EXPECT_TRUE(got.status.ok()) << got.error;
   if (!got.status.ok()) return true;
-  ExpectInferred(op, call, got.outputs());
-  if (values) ExpectReference(samples, call, got);
-  if (values || samples.random) CheckLayouts(op, samples, call, must_take);
+  ExpectSpecs(subject, call, got.outputs());
+  if (values) ExpectReference(subject, samples, call, got);
+  if (values || samples.random) CheckLayouts(subject, samples, call, must_take);
   return true;
 }
 
 }  // namespace
 
-void CheckForward(const OpDef& op, const Samples& samples) {
+void CheckForward(const Subject& subject, const Samples& samples) {
+  const OpDef& op = subject;
   ASSERT_FALSE(samples.samples.empty()) << "no samples";
   ASSERT_TRUE(samples.random || samples.reference) << "no reference";
   std::vector<bool> reached(op.kernels.size(), false);
   for (const Sample& sample : samples.samples) {
     const bool values = sample.check_values && !samples.random;
-    for (const Call& call : DTypeVariants(op, sample)) {
+    for (const Call& call : DTypeVariants(subject, sample)) {
       SCOPED_TRACE(call.name);
-      if (op.kernels.empty()) CheckCall(op, samples, call, values, true);
+      if (op.kernels.empty()) CheckCall(subject, samples, call, values, true);
       for (size_t k = 0; k < op.kernels.size(); ++k) {
         if (op.kernels[k].device != DeviceType::kCpu) continue;
         SCOPED_TRACE(absl::StrCat("kernel ", std::string(op.kernels[k].name)));

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "autograd/backward.h"
 #include "autograd/gradcheck.h"
-#include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/ops/shape/convert.h"
 #include "tests/ops/calls.h"
@@ -25,29 +24,29 @@ namespace {
 constexpr GradCheckOptions kFirst{.eps = 1e-6, .atol = 1e-7, .rtol = 1e-6, .max_elements = 64};
 constexpr GradCheckOptions kSecond{.eps = 1e-6, .atol = 1e-6, .rtol = 1e-5, .max_elements = 24};
 
-// The operation as a function, without the results that have no gradient; inputs that it writes
-// are copied for each call.
-std::vector<Tensor> Outputs(const OpDef& op, std::vector<Tensor> inputs, AttrsRef attrs) {
+// As a function, without the results that have no gradient; inputs that it writes are copied for
+// each call.
+std::vector<Tensor> Outputs(const Subject& subject, std::vector<Tensor> inputs, AttrsRef attrs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (DeclOf(op, i).inout) inputs[i] = CopyOf(inputs[i]);
+    if (DeclOf(subject, i).inout) inputs[i] = CopyOf(inputs[i]);
   }
-  const TensorList out = Apply(op, RefsOf(inputs), attrs);
+  const TensorList out = subject(inputs, attrs);
   std::vector<Tensor> differentiable;
   for (size_t i = 0; i < out.size(); ++i) {
-    if (!op.outputs[i].constant) differentiable.push_back(out[i]);
+    if (!subject.output(i).constant) differentiable.push_back(out[i]);
   }
   return differentiable;
 }
 
 // The calls whose gradient can be checked: f64, with the wanted inputs marked.
 template <class F>
-void ForEachCall(const OpDef& op, const Samples& samples, F f) {
-  if (op.grad == nullptr || samples.random) return;
+void ForEachCall(const Subject& subject, const Samples& samples, F f) {
+  if (!subject.differentiable() || samples.random) return;
   int checked = 0;
   for (const Sample& sample : samples.samples) {
     if (!sample.check_gradient) continue;
-    const std::vector<size_t> wanted = WantedGradients(op, sample);
-    std::optional<Call> call = InF64(op, sample);
+    const std::vector<size_t> wanted = WantedGradients(subject, sample);
+    std::optional<Call> call = InF64(subject, sample);
     if (wanted.empty() || !call) continue;
     SCOPED_TRACE(sample.name);
     for (size_t i : wanted) call->inputs[i].SetRequiresGrad();
@@ -70,13 +69,14 @@ Tensor SeedFor(const Tensor& output) {
 using SeedLayout = Tensor (*)(const Tensor&);
 
 // Gradients of the wanted inputs, recorded anew; the incoming ones in the given layout.
-std::vector<Tensor> Gradients(const OpDef& op, const Call& call, const std::vector<size_t>& wanted,
-                              SeedLayout layout, bool create_graph = false) {
+std::vector<Tensor> Gradients(const Subject& subject, const Call& call,
+                              const std::vector<size_t>& wanted, SeedLayout layout,
+                              bool create_graph = false) {
   std::vector<Tensor> inputs, leaves, roots;
   for (const Tensor& t : call.inputs) inputs.push_back(t.defined() ? t.Detach() : t);
   for (size_t i : wanted) leaves.push_back(inputs[i].SetRequiresGrad());
   GradOptions options{.create_graph = create_graph, .allow_unused = true};
-  for (const Tensor& y : Outputs(op, inputs, call.attrs.ref())) {
+  for (const Tensor& y : Outputs(subject, inputs, call.attrs.ref())) {
     if (!y.requires_grad()) continue;
     roots.push_back(y);
     options.seeds.push_back(layout(SeedFor(y)));
@@ -92,26 +92,26 @@ void ExpectNear(const std::vector<Tensor>& got, const std::vector<Tensor>& want,
   }
 }
 
-void CheckOneAtATime(const OpDef& op, const Call& call, const std::vector<size_t>& wanted,
+void CheckOneAtATime(const Subject& subject, const Call& call, const std::vector<size_t>& wanted,
                      const std::vector<Tensor>& all) {
   for (size_t k = 0; k < wanted.size(); ++k) {
     SCOPED_TRACE(absl::StrCat("only input ", wanted[k], " wants a gradient"));
-    ExpectNear(Gradients(op, call, {wanted[k]}, CopyOf), {all[k]}, {1e-12, 1e-14});
+    ExpectNear(Gradients(subject, call, {wanted[k]}, CopyOf), {all[k]}, {1e-12, 1e-14});
   }
 }
 
-void CheckSeedLayouts(const OpDef& op, const Call& call, const std::vector<size_t>& wanted,
+void CheckSeedLayouts(const Subject& subject, const Call& call, const std::vector<size_t>& wanted,
                       const std::vector<Tensor>& all) {
   SCOPED_TRACE("incoming gradients in another layout");
-  ExpectNear(Gradients(op, call, wanted, Transposed), all, {1e-12, 1e-13});
-  ExpectNear(Gradients(op, call, wanted, WithGaps), all, {1e-12, 1e-13});
+  ExpectNear(Gradients(subject, call, wanted, Transposed), all, {1e-12, 1e-13});
+  ExpectNear(Gradients(subject, call, wanted, WithGaps), all, {1e-12, 1e-13});
   const SeedLayout expanded_plain = [](const Tensor& t) { return CopyOf(Expanded(t)); };
-  ExpectNear(Gradients(op, call, wanted, Expanded), Gradients(op, call, wanted, expanded_plain),
-             {1e-12, 1e-13});
+  ExpectNear(Gradients(subject, call, wanted, Expanded),
+             Gradients(subject, call, wanted, expanded_plain), {1e-12, 1e-13});
 }
 
 // In a dtype, against f64 on the same rounded inputs.
-void CheckDType(const OpDef& op, const Samples& samples, const Call& call,
+void CheckDType(const Subject& subject, const Samples& samples, const Call& call,
                 const std::vector<size_t>& wanted) {
   SCOPED_TRACE(call.name);
   Call wide = call;
@@ -120,17 +120,15 @@ void CheckDType(const OpDef& op, const Samples& samples, const Call& call,
     if (t.defined() && IsFloating(t.dtype())) t = Cast(t, DType::kF64);
   }
   GradScope record;
-  const std::vector<Tensor> got = Gradients(op, call, wanted, CopyOf);
-  const std::vector<Tensor> want = Gradients(op, wide, wanted, CopyOf);
+  const std::vector<Tensor> got = Gradients(subject, call, wanted, CopyOf);
+  const std::vector<Tensor> want = Gradients(subject, wide, wanted, CopyOf);
   for (size_t i = 0; i < want.size(); ++i) {
     ASSERT_EQ(got[i].defined(), want[i].defined());
     if (!want[i].defined()) continue;
     EXPECT_EQ(got[i].dtype(), call.inputs[wanted[i]].dtype());
-    // A rule rounds after each of its operations, a dozen at most.
-    Tolerance t = ToleranceFor(samples, got[i].dtype(), call.inputs);
-    double largest = 0;
-    for (double v : want[i].ToVector<double>()) largest = std::max(largest, std::abs(v));
-    t = {10 * t.rtol, 10 * t.atol + t.rtol * largest};
+    // A rule is made of operations.
+    const Tolerance one = ToleranceFor(samples, got[i].dtype(), call.inputs);
+    const Tolerance t = OfSeveral(one, want[i].ToVector<double>());
     RefTensor reference(want[i].shape());
     reference.values = want[i].ToVector<double>();
     EXPECT_TRUE(Near(got[i], reference, t)) << "gradient " << i;
@@ -139,35 +137,36 @@ void CheckDType(const OpDef& op, const Samples& samples, const Call& call,
 
 }  // namespace
 
-void CheckGradient(const OpDef& op, const Samples& samples) {
-  ForEachCall(op, samples, [&](const Call& call, const std::vector<size_t>& wanted) {
+void CheckGradient(const Subject& subject, const Samples& samples) {
+  ForEachCall(subject, samples, [&](const Call& call, const std::vector<size_t>& wanted) {
     const auto fn = [&](const std::vector<Tensor>& in) {
-      return Outputs(op, in, call.attrs.ref());
+      return Outputs(subject, in, call.attrs.ref());
     };
     const absl::Status status = GradCheck(fn, call.inputs, kFirst);
     EXPECT_TRUE(status.ok()) << status;
-    const std::vector<Tensor> all = Gradients(op, call, wanted, CopyOf);
+    const std::vector<Tensor> all = Gradients(subject, call, wanted, CopyOf);
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!all[k].defined()) continue;
       EXPECT_EQ(all[k].shape(), call.inputs[wanted[k]].shape());
     }
-    CheckOneAtATime(op, call, wanted, all);
-    CheckSeedLayouts(op, call, wanted, all);
+    CheckOneAtATime(subject, call, wanted, all);
+    CheckSeedLayouts(subject, call, wanted, all);
     const Sample sample{call.name, CopiesOf(call.inputs), call.attrs};
-    for (const Call& typed : DTypeVariants(op, sample)) {
-      if (typed.inputs[wanted[0]].dtype() != DType::kF64) CheckDType(op, samples, typed, wanted);
+    for (const Call& typed : DTypeVariants(subject, sample)) {
+      if (typed.inputs[wanted[0]].dtype() != DType::kF64)
+        CheckDType(subject, samples, typed, wanted);
     }
   });
 }
 
-void CheckSecondGradient(const OpDef& op, const Samples& samples) {
+void CheckSecondGradient(const Subject& subject, const Samples& samples) {
   if (!samples.second_gradient) return;
-  ForEachCall(op, samples, [&](const Call& call, const std::vector<size_t>& wanted) {
+  ForEachCall(subject, samples, [&](const Call& call, const std::vector<size_t>& wanted) {
     // A rule may compute in another way where its own gradient is recorded.
-    ExpectNear(Gradients(op, call, wanted, CopyOf, /*create_graph=*/true),
-               Gradients(op, call, wanted, CopyOf), {1e-11, 1e-12});
+    ExpectNear(Gradients(subject, call, wanted, CopyOf, /*create_graph=*/true),
+               Gradients(subject, call, wanted, CopyOf), {1e-11, 1e-12});
     const auto fn = [&](const std::vector<Tensor>& in) {
-      return Outputs(op, in, call.attrs.ref());
+      return Outputs(subject, in, call.attrs.ref());
     };
     const absl::Status status = GradGradCheck(fn, call.inputs, kSecond);
     EXPECT_TRUE(status.ok()) << status;

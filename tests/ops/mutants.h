@@ -5,10 +5,10 @@
 
 namespace firn::testing {
 
-// Runs a call that may well be wrong: it must throw firn::Error or give results of the inferred
-// spec, recorded and not, and leave inputs that are not inout as they were. Memory is limited
-// meanwhile, so that a mutant asking for terabytes is refused and not served.
-void ExpectRefusedOrRight(const OpDef& op, const Call& call);
+// Runs a call that may well be wrong: it must throw firn::Error or give results (of an operation:
+// of the inferred spec), recorded and not, and leave inputs that are not inout as they were. Memory
+// is limited meanwhile, so that a mutant asking for terabytes is refused and not served.
+void ExpectRefusedOrRight(const Subject& subject, const Call& call);
 
 // Holds the memory limit for the length of a check.
 class MemoryLimit {

@@ -1,5 +1,5 @@
-// The registry against the sources: nothing dropped by the linker, nothing without samples, and
-// declarations that make sense.
+// The registry against the sources: nothing dropped by the linker, nothing without samples, a
+// function and a documentation, and declarations that make sense.
 
 #include <gtest/gtest.h>
 
@@ -26,6 +26,25 @@ TEST(RegistryTest, HoldsEveryOperationThatTheSourcesDefine) {
 
 TEST(RegistryTest, HasSamplesOfEveryOperation) {
   for (const OpDef* op : AllOps()) EXPECT_TRUE(HasSamples(op->name)) << op->name;
+}
+
+// What users call, or why they do not.
+TEST(RegistryTest, NamesAFunctionOfEveryOperation) {
+  for (const OpDef* op : AllOps()) {
+    const auto samples = SamplesOf(op->name);
+    if (samples == nullptr) continue;
+    EXPECT_NE(samples->functions.empty(), samples->internal.empty())
+        << op->name << ": its samples name s.Function or, of one without, s.Internal";
+  }
+}
+
+TEST(RegistryTest, HasAFunctionAndADeclarationOfEveryComposite) {
+  for (const std::string& name : Composites()) {
+    const auto samples = SamplesOf(name);
+    EXPECT_EQ(FindOp(name), nullptr) << name << " is an operation";
+    EXPECT_FALSE(samples->functions.empty()) << name;
+    EXPECT_FALSE(samples->declaration.outputs.empty()) << name;
+  }
 }
 
 TEST(RegistryTest, HasADocumentationForEveryOperation) {
@@ -60,19 +79,26 @@ bool Sampled(const OpDef& op, const Samples& samples, size_t i, DTypeSet kind) {
 
 // The conformance suite runs a floating sample in every floating dtype and an integer one in every
 // integer dtype, so one of each kind covers the declaration.
+void ExpectEveryKind(const OpDef& op, const Samples& samples) {
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const ArgDecl& d = op.inputs[i];
+    if (!d.same_dtype_as.empty()) continue;
+    for (DTypeSet kind : {kFloating, kIntegral, kBoolean}) {
+      if ((d.dtypes & kind) == 0) continue;
+      EXPECT_TRUE(Sampled(op, samples, i, kind))
+          << op.name << ": no sample has " << DTypeNames(d.dtypes & kind) << " as " << d.name;
+    }
+  }
+}
+
 TEST(RegistryTest, SamplesEveryKindOfDTypeThatIsDeclared) {
   for (const OpDef* op : AllOps()) {
     const auto samples = SamplesOf(op->name);
-    if (samples == nullptr || op->is_view) continue;
-    for (size_t i = 0; i < op->inputs.size(); ++i) {
-      const ArgDecl& d = op->inputs[i];
-      if (!d.same_dtype_as.empty()) continue;
-      for (DTypeSet kind : {kFloating, kIntegral, kBoolean}) {
-        if ((d.dtypes & kind) == 0) continue;
-        EXPECT_TRUE(Sampled(*op, *samples, i, kind))
-            << op->name << ": no sample has " << DTypeNames(d.dtypes & kind) << " as " << d.name;
-      }
-    }
+    if (samples != nullptr && !op->is_view) ExpectEveryKind(*op, *samples);
+  }
+  for (const std::string& name : Composites()) {
+    const auto samples = SamplesOf(name);
+    ExpectEveryKind(samples->declaration, *samples);
   }
 }
 

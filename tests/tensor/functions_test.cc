@@ -1,6 +1,6 @@
-// Functions as a user calls them, with numbers worked out by hand. The conformance suite runs the
-// registered operations and not the functions before them: a function bound to its neighbour's
-// operation, a swapped default or a missing promotion shows here.
+// Functions as a user calls them, with numbers worked out by hand. The conformance suite compares
+// them with the registered operations, on inputs of one dtype and with every option given: a
+// swapped default or a missing promotion shows here.
 
 #include <gtest/gtest.h>
 

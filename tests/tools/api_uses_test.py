@@ -71,6 +71,11 @@ class CallsTest(unittest.TestCase):
         for call in ("Freeze(Ceil, x)", "f(&Ceil)", "Unary<Ceil>(x)", "{.f = Ceil}"):
             self.assert_called("Ceil", f"{call};")
 
+    def test_samples_name_functions_and_not_layers(self):
+        header = HEADER + "namespace firn { Tensor Conv(const Tensor& x); }"
+        self.assertNotIn("Conv", not_called("s.Function<Conv>();", of=header))
+        self.assertIn("Conv", not_called("Make<Conv>();", of=header))
+
     def test_what_only_looks_like_a_call_is_none(self):
         for text in ("// Ceil(x)", '"Ceil(x)"', "x.Ceil(1)", "p->Ceil(1)", "std::Ceil(x)",
                      "Tensor Ceil(const Tensor& x);", "Tensor& Ceil(int);", "Ceiling(x)",

@@ -16,6 +16,7 @@ void AddShrink(Samples& s) {
 }
 
 FIRN_REGISTER_SAMPLES(hardshrink) {
+  s.Function([](In in, const ShrinkAttrs& a) { return Hardshrink(in[0], a.lambda); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     return std::abs(in[0]) <= attrs.get<ShrinkAttrs>().lambda ? 0.0 : in[0];
   });
@@ -24,6 +25,7 @@ FIRN_REGISTER_SAMPLES(hardshrink) {
 }
 
 FIRN_REGISTER_SAMPLES(softshrink) {
+  s.Function([](In in, const ShrinkAttrs& a) { return Softshrink(in[0], a.lambda); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const double size = std::abs(in[0]) - attrs.get<ShrinkAttrs>().lambda;
     return size <= 0 ? 0.0 : std::copysign(size, in[0]);

@@ -2,39 +2,47 @@
 
 #include "tensor/ops/activation/sigmoids.h"
 #include "tensor/ops/elementwise/elementwise_samples.h"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(sigmoid) {
+  s.Function<Sigmoid>();
   AddFloatUnary(s, [](double x) { return 1 / (1 + std::exp(-x)); }, Normal, {30, -30, -95});
 }
 
 FIRN_REGISTER_SAMPLES(sigmoid_grad) {
+  s.Internal("the gradient of sigmoid");
   s.Reference([](double dy, double y) { return dy * y * (1 - y); });
   AddGradient(s, Positive);
 }
 
 FIRN_REGISTER_SAMPLES(log_sigmoid) {
+  s.Function<LogSigmoid>();
   AddFloatUnary(
       s, [](double x) { return x < 0 ? x - std::log1p(std::exp(x)) : -std::log1p(std::exp(-x)); },
       Normal, {30, -30, 95, -95, 6e4, -6e4});
 }
 
 FIRN_REGISTER_SAMPLES(tanh) {
+  s.Function<Tanh>();
   AddFloatUnary(s, [](double x) { return std::tanh(x); }, Normal, {30, -30, 1e-4});
 }
 
 FIRN_REGISTER_SAMPLES(tanh_grad) {
+  s.Internal("the gradient of tanh");
   s.Reference([](double dy, double y) { return dy * (1 - y * y); });
   AddGradient(s, Grid);
 }
 
 FIRN_REGISTER_SAMPLES(softsign) {
+  s.Function<Softsign>();
   AddFloatUnary(s, [](double x) { return x / (1 + std::abs(x)); }, Grid, {1, -1, 6e4, 1e-4});
 }
 
 FIRN_REGISTER_SAMPLES(silu) {
+  s.Function<Silu>();
   s.Reference([](double x) { return x / (1 + std::exp(-x)); });
   AddUnary(s, Normal);
   s.Add("edges", {Values({0.0, -0.0, INFINITY, NAN, 30, -30, -95})}).check_gradient = false;
@@ -42,6 +50,7 @@ FIRN_REGISTER_SAMPLES(silu) {
 }
 
 FIRN_REGISTER_SAMPLES(silu_grad) {
+  s.Internal("the gradient of silu");
   s.Reference([](double dy, double x) {
     const double y = 1 / (1 + std::exp(-x));
     return dy * (y + x * y * (1 - y));
@@ -66,6 +75,7 @@ double SlopeOf(double x, GeluApproximate approximate) {
 }
 
 FIRN_REGISTER_SAMPLES(gelu) {
+  s.Function([](In in, const GeluAttrs& a) { return Gelu(in[0], a.approximate); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     return GeluOf(in[0], attrs.get<GeluAttrs>().approximate);
   });
@@ -79,6 +89,7 @@ FIRN_REGISTER_SAMPLES(gelu) {
 }
 
 FIRN_REGISTER_SAMPLES(gelu_grad) {
+  s.Internal("the gradient of gelu");
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     return in[0] * SlopeOf(in[1], attrs.get<GeluAttrs>().approximate);
   });
@@ -91,6 +102,7 @@ FIRN_REGISTER_SAMPLES(gelu_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(softplus) {
+  s.Function([](In in, const SoftplusAttrs& a) { return Softplus(in[0], a.beta, a.threshold); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const SoftplusAttrs& a = attrs.get<SoftplusAttrs>();
     const double u = in[0] * a.beta;
@@ -108,6 +120,7 @@ FIRN_REGISTER_SAMPLES(softplus) {
 }
 
 FIRN_REGISTER_SAMPLES(softplus_grad) {
+  s.Internal("the gradient of softplus");
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const SoftplusAttrs& a = attrs.get<SoftplusAttrs>();
     const double u = in[1] * a.beta;
@@ -120,6 +133,7 @@ FIRN_REGISTER_SAMPLES(softplus_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(mish) {
+  s.Function<Mish>();
   AddFloatUnary(s, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, Normal,
                 {19.5, 20.5, 30, -30, 95, -95, 1e-4, 6e4});
 }

@@ -39,6 +39,7 @@ std::vector<RefTensor> GradReferenceSoftmax(absl::Span<const RefTensor> in, Attr
 }
 
 FIRN_REGISTER_SAMPLES(softmax) {
+  s.Function([](In in, const DimAttrs& a) { return Softmax(in[0], a.dim); });
   s.Reference(ReferenceSoftmax);
   s.Add("a vector", {Normal({5})}, DimAttrs{0});
   s.Add("rows", {Normal({3, 5})}, DimAttrs{1});
@@ -61,6 +62,7 @@ FIRN_REGISTER_SAMPLES(softmax) {
 }
 
 FIRN_REGISTER_SAMPLES(softmax_grad) {
+  s.Internal("the gradient of softmax");
   s.Reference(GradReferenceSoftmax);
   s.atol_f32 = 2e-6;  // dy - dot cancels
   s.Add("a vector", {Normal({5}), Uniform({5}, 0, 1, 2)}, DimAttrs{0});
@@ -100,6 +102,7 @@ std::vector<RefTensor> GradReferenceLogSoftmax(absl::Span<const RefTensor> in, A
 }
 
 FIRN_REGISTER_SAMPLES(log_softmax) {
+  s.Function([](In in, const DimAttrs& a) { return LogSoftmax(in[0], a.dim); });
   s.Reference(ReferenceLogSoftmax);
   s.Add("a vector", {Normal({5})}, DimAttrs{0});
   s.Add("rows", {Normal({3, 5})}, DimAttrs{1});
@@ -118,6 +121,7 @@ FIRN_REGISTER_SAMPLES(log_softmax) {
 }
 
 FIRN_REGISTER_SAMPLES(log_softmax_grad) {
+  s.Internal("the gradient of log_softmax");
   s.Reference(GradReferenceLogSoftmax);
   s.atol_f32 = 2e-6;  // the difference cancels
   s.Add("a vector", {Normal({5}), Uniform({5}, -3, 0, 2)}, DimAttrs{0});

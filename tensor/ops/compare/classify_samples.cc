@@ -14,11 +14,13 @@ void AddKinds(Samples& s, AttrsRef attrs = {}) {
 }
 
 FIRN_REGISTER_SAMPLES(isnan) {
+  s.Function<Isnan>();
   s.Reference([](double x) { return std::isnan(x) ? 1.0 : 0.0; });
   AddKinds(s);
 }
 
 FIRN_REGISTER_SAMPLES(isinf) {
+  s.Function([](In in, const IsinfAttrs& a) { return Isinf(in[0], a); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const IsinfAttrs& a = attrs.get<IsinfAttrs>();
     return std::isinf(in[0]) && (in[0] > 0 ? a.positive : a.negative) ? 1.0 : 0.0;
@@ -31,6 +33,7 @@ FIRN_REGISTER_SAMPLES(isinf) {
 }
 
 FIRN_REGISTER_SAMPLES(isfinite) {
+  s.Function<Isfinite>();
   s.Reference([](double x) { return std::isfinite(x) ? 1.0 : 0.0; });
   AddKinds(s);
 }

@@ -1,11 +1,13 @@
 #include <cmath>
 
+#include "tensor/ops/compare/compare.h"
 #include "tensor/ops/elementwise/elementwise_samples.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(eq) {
+  s.Function<Eq>();
   s.Reference([](double x, double y) { return x == y ? 1.0 : 0.0; });
   AddBinary(s, Grid, Grid);
   s.Add("integers", {Integers({9}, -2, 2), Integers({9}, -2, 2, 2)});
@@ -15,6 +17,7 @@ FIRN_REGISTER_SAMPLES(eq) {
 }
 
 FIRN_REGISTER_SAMPLES(ne) {
+  s.Function<Ne>();
   s.Reference([](double x, double y) { return x != y ? 1.0 : 0.0; });
   AddBinary(s, Grid, Grid);
   s.Add("integers", {Integers({9}, -2, 2), Integers({9}, -2, 2, 2)});
@@ -24,6 +27,7 @@ FIRN_REGISTER_SAMPLES(ne) {
 }
 
 FIRN_REGISTER_SAMPLES(lt) {
+  s.Function<Lt>();
   s.Reference([](double x, double y) { return x < y ? 1.0 : 0.0; });
   AddBinary(s, Grid, Grid);
   s.Add("integers", {Integers({9}, -2, 2), Integers({9}, -2, 2, 2)});
@@ -33,6 +37,7 @@ FIRN_REGISTER_SAMPLES(lt) {
 }
 
 FIRN_REGISTER_SAMPLES(le) {
+  s.Function<Le>();
   s.Reference([](double x, double y) { return x <= y ? 1.0 : 0.0; });
   AddBinary(s, Grid, Grid);
   s.Add("integers", {Integers({9}, -2, 2), Integers({9}, -2, 2, 2)});
@@ -42,6 +47,7 @@ FIRN_REGISTER_SAMPLES(le) {
 }
 
 FIRN_REGISTER_SAMPLES(gt) {
+  s.Function<Gt>();
   s.Reference([](double x, double y) { return x > y ? 1.0 : 0.0; });
   AddBinary(s, Grid, Grid);
   s.Add("integers", {Integers({9}, -2, 2), Integers({9}, -2, 2, 2)});
@@ -51,6 +57,7 @@ FIRN_REGISTER_SAMPLES(gt) {
 }
 
 FIRN_REGISTER_SAMPLES(ge) {
+  s.Function<Ge>();
   s.Reference([](double x, double y) { return x >= y ? 1.0 : 0.0; });
   AddBinary(s, Grid, Grid);
   s.Add("integers", {Integers({9}, -2, 2), Integers({9}, -2, 2, 2)});

@@ -1,11 +1,13 @@
 #include <cmath>
 
+#include "tensor/ops/compare/logical.h"
 #include "tensor/ops/elementwise/elementwise_samples.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(logical_and) {
+  s.Function<LogicalAnd>();
   s.Reference([](double x, double y) { return x != 0 && y != 0 ? 1.0 : 0.0; });
   AddBinary(s, Normal, Normal);
   s.Add("bool", {Booleans({9}), Booleans({9}, 2)});
@@ -14,6 +16,7 @@ FIRN_REGISTER_SAMPLES(logical_and) {
 }
 
 FIRN_REGISTER_SAMPLES(logical_or) {
+  s.Function<LogicalOr>();
   s.Reference([](double x, double y) { return x != 0 || y != 0 ? 1.0 : 0.0; });
   AddBinary(s, Normal, Normal);
   s.Add("bool", {Booleans({9}), Booleans({9}, 2)});
@@ -22,6 +25,7 @@ FIRN_REGISTER_SAMPLES(logical_or) {
 }
 
 FIRN_REGISTER_SAMPLES(logical_xor) {
+  s.Function<LogicalXor>();
   s.Reference([](double x, double y) { return (x != 0) != (y != 0) ? 1.0 : 0.0; });
   AddBinary(s, Normal, Normal);
   s.Add("bool", {Booleans({9}), Booleans({9}, 2)});
@@ -30,6 +34,7 @@ FIRN_REGISTER_SAMPLES(logical_xor) {
 }
 
 FIRN_REGISTER_SAMPLES(logical_not) {
+  s.Function<LogicalNot>();
   s.Reference([](double x) { return x == 0 ? 1.0 : 0.0; });
   AddUnary(s, Normal);
   s.Add("bool", {Booleans({9})});

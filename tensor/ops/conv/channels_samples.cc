@@ -1,9 +1,11 @@
+#include "tensor/ops/conv/channels.h"
 #include "tensor/samples.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(channel_affine) {
+  s.Function<ChannelAffine>();
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
     RefTensor y(in[0].shape);
     ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
@@ -25,6 +27,7 @@ FIRN_REGISTER_SAMPLES(channel_affine) {
 }
 
 FIRN_REGISTER_SAMPLES(channel_sum) {
+  s.Function<ChannelSum>();
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
     RefTensor sum(Shape({in[0].shape[1]}));
     ForEachIndex(in[0].shape, [&](absl::Span<const int64_t> at) { sum[at[1]] += in[0].at(at); });

@@ -1,3 +1,5 @@
+#include "tensor/ops/conv/conv_samples.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -101,6 +103,7 @@ void WithTolerances(Samples& s) {
 }
 
 FIRN_REGISTER_SAMPLES(conv1d) {
+  s.Function(CallConv<Conv1d>);
   s.Reference(Forward);
   WithTolerances(s);
   const Tensor none;
@@ -132,6 +135,7 @@ FIRN_REGISTER_SAMPLES(conv1d) {
 }
 
 FIRN_REGISTER_SAMPLES(conv3d) {
+  s.Function(CallConv<Conv3d>);
   s.Reference(Forward);
   WithTolerances(s);
   const Tensor none;
@@ -164,6 +168,7 @@ FIRN_REGISTER_SAMPLES(conv3d) {
 }
 
 FIRN_REGISTER_SAMPLES(conv2d) {
+  s.Function(CallConv<Conv2d>);
   s.Reference(Forward);
   WithTolerances(s);
   const Tensor none;
@@ -211,6 +216,7 @@ FIRN_REGISTER_SAMPLES(conv2d) {
 }
 
 FIRN_REGISTER_SAMPLES(conv2d_act) {
+  s.Internal("conv2d and an activation, which graphs join");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const auto& a = attrs.get<ConvActAttrs>();
     RefTensor y = Convolve(in[0], in[1], in[2].defined() ? &in[2] : nullptr, a.conv);
@@ -243,6 +249,7 @@ FIRN_REGISTER_SAMPLES(conv2d_act) {
 }
 
 FIRN_REGISTER_SAMPLES(conv_transpose1d) {
+  s.Function(CallTransposed<ConvTranspose1d>);
   s.Reference(Transposed);
   WithTolerances(s);
   s.Add("a kernel of 3", {Normal({2, 3, 5}), Normal({3, 2, 3}, 2)},
@@ -260,6 +267,7 @@ FIRN_REGISTER_SAMPLES(conv_transpose1d) {
 }
 
 FIRN_REGISTER_SAMPLES(conv_transpose3d) {
+  s.Function(CallTransposed<ConvTranspose3d>);
   s.Reference(Transposed);
   WithTolerances(s);
   s.Add("a kernel of 2", {Normal({2, 3, 2, 3, 2}), Normal({3, 2, 2, 2, 2}, 2)},
@@ -281,6 +289,7 @@ FIRN_REGISTER_SAMPLES(conv_transpose3d) {
 }
 
 FIRN_REGISTER_SAMPLES(conv_transpose2d) {
+  s.Function(CallTransposed<ConvTranspose2d>);
   s.Reference(Transposed);
   WithTolerances(s);
   s.Add("3x3", {Normal({2, 3, 4, 5}), Normal({3, 2, 3, 3}, 2)},
@@ -307,6 +316,7 @@ FIRN_REGISTER_SAMPLES(conv_transpose2d) {
 }
 
 FIRN_REGISTER_SAMPLES(conv1d_weight_grad) {
+  s.Internal("conv1d's gradient by its weight");
   s.Reference(WeightGrad);
   WithTolerances(s);
   s.Add("a kernel of 3", {Normal({2, 2, 6}), Normal({2, 3, 6}, 2)},
@@ -325,6 +335,7 @@ FIRN_REGISTER_SAMPLES(conv1d_weight_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(conv3d_weight_grad) {
+  s.Internal("conv3d's gradient by its weight");
   s.Reference(WeightGrad);
   WithTolerances(s);
   s.Add("a kernel of 2", {Normal({2, 2, 3, 4, 3}), Normal({2, 3, 2, 3, 2}, 2)},
@@ -345,6 +356,7 @@ FIRN_REGISTER_SAMPLES(conv3d_weight_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(conv2d_weight_grad) {
+  s.Internal("conv2d's gradient by its weight");
   s.Reference(WeightGrad);
   WithTolerances(s);
   s.Add("3x3", {Normal({2, 2, 4, 5}), Normal({2, 3, 4, 5}, 2)},

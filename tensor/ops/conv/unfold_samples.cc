@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "tensor/ops/conv/images.h"
+#include "tensor/ops/conv/unfold.h"
 #include "tensor/ops/conv/unfold_body.h"
 #include "tensor/samples.h"
 
@@ -46,6 +47,13 @@ At InBatch(int64_t n, const At& at) {
 }
 
 FIRN_REGISTER_SAMPLES(unfold) {
+  s.Function([](In in, const UnfoldAttrs& a) {
+    return Unfold(in[0], {.kernel = a.kernel,
+                          .dilation = a.dilation,
+                          .padding = a.padding,
+                          .stride = a.stride,
+                          .dims = in[0].rank() - 2});
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const UnfoldAttrs& a = attrs.get<UnfoldAttrs>();
     const Shape& x = in[0].shape;
@@ -81,6 +89,14 @@ FIRN_REGISTER_SAMPLES(unfold) {
 }
 
 FIRN_REGISTER_SAMPLES(fold) {
+  s.Function([](In in, const UnfoldAttrs& a) {
+    return Fold(in[0], {.output_size = a.output_size,
+                        .kernel = a.kernel,
+                        .dilation = a.dilation,
+                        .padding = a.padding,
+                        .stride = a.stride,
+                        .dims = a.output_size.count()});
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const UnfoldAttrs& a = attrs.get<UnfoldAttrs>();
     const Shape& x = in[0].shape;

@@ -7,6 +7,9 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(full) {
+  s.Function([](In, const FullAttrs& a) {
+    return Full(Shape(a.shape.span()), a.value, a.dtype, {a.device_type, a.device_index});
+  });
   s.Reference([](absl::Span<const RefTensor>, AttrsRef attrs) {
     const FullAttrs& a = attrs.get<FullAttrs>();
     const double value = a.dtype == DType::kBool ? a.value != 0

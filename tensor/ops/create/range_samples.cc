@@ -7,6 +7,15 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(arange) {
+  s.Function([](In, const ArangeAttrs& a) {
+    const ArangeOptions options{.dtype = a.dtype, .device = {a.device_type, a.device_index}};
+    if (!IsFloating(a.dtype)) {
+      return Arange(a.first, a.first + a.size * a.stride, a.stride, options);
+    }
+    // Half a step short, whatever the rounding.
+    const double end = a.start + (static_cast<double>(a.size) - 0.5) * a.step;
+    return Arange(a.start, end, a.step, options);
+  });
   s.Reference([](absl::Span<const RefTensor>, AttrsRef attrs) {
     const ArangeAttrs& a = attrs.get<ArangeAttrs>();
     RefTensor out({a.size});
@@ -29,6 +38,9 @@ FIRN_REGISTER_SAMPLES(arange) {
 }
 
 FIRN_REGISTER_SAMPLES(linspace) {
+  s.Function([](In, const LinspaceAttrs& a) {
+    return Linspace(a.start, a.end, a.steps, a.dtype, {a.device_type, a.device_index});
+  });
   s.Reference([](absl::Span<const RefTensor>, AttrsRef attrs) {
     const LinspaceAttrs& a = attrs.get<LinspaceAttrs>();
     RefTensor out({a.steps});

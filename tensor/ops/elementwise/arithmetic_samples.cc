@@ -9,6 +9,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(add) {
+  s.Function([](In in, const AddAttrs& a) { return Add(in[0], in[1], a.alpha); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     Samples broadcast;
     broadcast.Reference([](double x, double y) { return x + y; });
@@ -33,6 +34,7 @@ FIRN_REGISTER_SAMPLES(add) {
 }
 
 FIRN_REGISTER_SAMPLES(add_n) {
+  s.Function([](In in) { return AddN(in.all()); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     Samples pair;
     pair.Reference([](double x, double y) { return x + y; });
@@ -65,6 +67,7 @@ FIRN_REGISTER_SAMPLES(add_n) {
 }
 
 FIRN_REGISTER_SAMPLES(sub) {
+  s.Function([](In in, const SubAttrs& a) { return Sub(in[0], in[1], a.alpha); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     return in[0] - attrs.get<SubAttrs>().alpha * in[1];
   });
@@ -79,6 +82,7 @@ FIRN_REGISTER_SAMPLES(sub) {
 }
 
 FIRN_REGISTER_SAMPLES(mul) {
+  s.Function<Mul>();
   s.Reference([](double x, double y) { return x * y; });
   s.Add("vectors", {Normal({7}), Normal({7}, 2)});
   s.Add("a scalar", {Normal({3, 5}), Normal({}, 2)});
@@ -93,6 +97,7 @@ FIRN_REGISTER_SAMPLES(mul) {
 }
 
 FIRN_REGISTER_SAMPLES(div) {
+  s.Function([](In in, const DivAttrs& a) { return Div(in[0], in[1], a.rounding); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const double q = in[0] / in[1];
     switch (attrs.get<DivAttrs>().rounding) {

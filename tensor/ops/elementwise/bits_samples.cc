@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "tensor/ops/elementwise/bits.h"
 #include "tensor/ops/elementwise/elementwise_samples.h"
 
 namespace firn::testing {
@@ -33,6 +34,7 @@ double BitByBit(double x, double y, bool (*f)(bool, bool)) {
 }
 
 FIRN_REGISTER_SAMPLES(bitwise_not) {
+  s.Function<BitwiseNot>();
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
     RefTensor y = in[0];
     const double top = y.dtype == DType::kBool ? 1 : y.dtype == DType::kU8 ? 255 : -1;
@@ -46,6 +48,7 @@ FIRN_REGISTER_SAMPLES(bitwise_not) {
 }
 
 FIRN_REGISTER_SAMPLES(bitwise_and) {
+  s.Function<BitwiseAnd>();
   s.Reference(
       [](double x, double y) { return BitByBit(x, y, [](bool a, bool b) { return a && b; }); });
   AddIntegers(s, Whole, Whole, true);
@@ -53,6 +56,7 @@ FIRN_REGISTER_SAMPLES(bitwise_and) {
 }
 
 FIRN_REGISTER_SAMPLES(bitwise_or) {
+  s.Function<BitwiseOr>();
   s.Reference(
       [](double x, double y) { return BitByBit(x, y, [](bool a, bool b) { return a || b; }); });
   AddIntegers(s, Whole, Whole, true);
@@ -60,6 +64,7 @@ FIRN_REGISTER_SAMPLES(bitwise_or) {
 }
 
 FIRN_REGISTER_SAMPLES(bitwise_xor) {
+  s.Function<BitwiseXor>();
   s.Reference(
       [](double x, double y) { return BitByBit(x, y, [](bool a, bool b) { return a != b; }); });
   AddIntegers(s, Whole, Whole, true);
@@ -71,6 +76,7 @@ Tensor Few(const Shape& shape, uint64_t seed) { return Integers(shape, -3, 4, se
 Tensor Places(const Shape& shape, uint64_t seed) { return Integers(shape, 0, 5, seed); }
 
 FIRN_REGISTER_SAMPLES(bitwise_left_shift) {
+  s.Function<BitwiseLeftShift>();
   s.Reference(
       [](double x, double y) { return y >= 0 && y < 64 ? std::ldexp(x, static_cast<int>(y)) : 0; });
   AddIntegers(s, Few, Places, false);
@@ -81,6 +87,7 @@ FIRN_REGISTER_SAMPLES(bitwise_left_shift) {
 }
 
 FIRN_REGISTER_SAMPLES(bitwise_right_shift) {
+  s.Function<BitwiseRightShift>();
   s.Reference([](double x, double y) {
     return y >= 0 && y < 64 ? std::floor(std::ldexp(x, -static_cast<int>(y))) : x < 0 ? -1 : 0;
   });

@@ -7,6 +7,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(where) {
+  s.Function<Where>();
   ElementReference(s, [](const double* in, AttrsRef) { return in[0] != 0 ? in[1] : in[2]; });
   s.Add("vectors", {Booleans({7}), Normal({7}, 2), Normal({7}, 3)});
   s.Add("a matrix and scalars", {Booleans({3, 5}), Normal({}, 2), Normal({}, 3)});
@@ -30,6 +31,9 @@ FIRN_REGISTER_SAMPLES(where) {
 }
 
 FIRN_REGISTER_SAMPLES(nan_to_num) {
+  s.Function([](In in, const NanToNumAttrs& a) {
+    return NanToNum(in[0], {.nan = a.nan, .posinf = a.posinf, .neginf = a.neginf});
+  });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const NanToNumAttrs& a = attrs.get<NanToNumAttrs>();
     return std::isnan(in[0])      ? a.nan
@@ -48,6 +52,7 @@ FIRN_REGISTER_SAMPLES(nan_to_num) {
 }
 
 FIRN_REGISTER_SAMPLES(lerp) {
+  s.Function<Lerp>();
   ElementReference(s, [](const double* in, AttrsRef) {
     return in[2] == 1 ? in[1] : in[0] + in[2] * (in[1] - in[0]);
   });

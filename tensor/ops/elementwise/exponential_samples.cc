@@ -2,35 +2,43 @@
 #include <cmath>
 
 #include "tensor/ops/elementwise/elementwise_samples.h"
+#include "tensor/ops/elementwise/exponential.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(exp) {
+  s.Function<Exp>();
   AddFloatUnary(s, [](double x) { return std::exp(x); }, Normal, {100, -110, 88.5, -87.5});
 }
 
 FIRN_REGISTER_SAMPLES(expm1) {
+  s.Function<Expm1>();
   AddFloatUnary(s, [](double x) { return std::expm1(x); }, Normal, {100, -110, 1e-4});
 }
 
 FIRN_REGISTER_SAMPLES(log) {
+  s.Function<Log>();
   AddFloatUnary(s, [](double x) { return std::log(x); }, Positive, {-1, 1, 1e-6, 6e4});
 }
 
 FIRN_REGISTER_SAMPLES(log1p) {
+  s.Function<Log1p>();
   AddFloatUnary(s, [](double x) { return std::log1p(x); }, Positive, {-1, -2, -0.75, 1e-4, 6e4});
 }
 
 FIRN_REGISTER_SAMPLES(log2) {
+  s.Function<Log2>();
   AddFloatUnary(s, [](double x) { return std::log2(x); }, Positive, {-1, 1, 8, 1e-6, 6e4});
 }
 
 FIRN_REGISTER_SAMPLES(log10) {
+  s.Function<Log10>();
   AddFloatUnary(s, [](double x) { return std::log10(x); }, Positive, {-1, 1, 100, 1e-6, 6e4});
 }
 
 FIRN_REGISTER_SAMPLES(logaddexp) {
+  s.Function<Logaddexp>();
   s.Reference([](double x, double y) {
     return x == y ? x + std::log(2) : std::max(x, y) + std::log1p(std::exp(-std::abs(x - y)));
   });

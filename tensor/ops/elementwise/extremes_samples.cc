@@ -2,11 +2,13 @@
 #include <cmath>
 
 #include "tensor/ops/elementwise/elementwise_samples.h"
+#include "tensor/ops/elementwise/extremes.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(maximum) {
+  s.Function<Maximum>();
   s.Reference(
       [](double x, double y) { return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y); });
   AddBinary(s, Normal, Normal);
@@ -17,6 +19,7 @@ FIRN_REGISTER_SAMPLES(maximum) {
 }
 
 FIRN_REGISTER_SAMPLES(maximum_grad) {
+  s.Internal("the gradient of maximum");
   ElementReference(s, [](const double* in, AttrsRef) {
     return in[1] < in[2] ? 0.0 : in[1] == in[2] ? in[0] / 2 : in[0];
   });
@@ -32,6 +35,7 @@ FIRN_REGISTER_SAMPLES(maximum_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(minimum) {
+  s.Function<Minimum>();
   s.Reference(
       [](double x, double y) { return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y); });
   AddBinary(s, Normal, Normal);
@@ -42,6 +46,7 @@ FIRN_REGISTER_SAMPLES(minimum) {
 }
 
 FIRN_REGISTER_SAMPLES(clamp) {
+  s.Function<Clamp>();
   ElementReference(s, [](const double* in, AttrsRef) {
     double y = in[0];
     if (in[1] > y) y = in[1];
@@ -70,6 +75,7 @@ FIRN_REGISTER_SAMPLES(clamp) {
 }
 
 FIRN_REGISTER_SAMPLES(clamp_grad) {
+  s.Internal("the gradient of clamp");
   ElementReference(s, [](const double* in, AttrsRef) {
     return in[1] < in[2] || in[1] > in[3] || std::isnan(in[1]) ? 0.0 : in[0];
   });

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "tensor/ops/elementwise/elementwise_samples.h"
+#include "tensor/ops/elementwise/modulo.h"
 
 namespace firn::testing {
 namespace {
@@ -33,9 +34,15 @@ void AddModulo(Samples& s, double (*f)(double, double)) {
              "x must be f32, f64, f16, bf16, i8, i32, i64 or u8");
 }
 
-FIRN_REGISTER_SAMPLES(remainder) { AddModulo(s, Floored); }
+FIRN_REGISTER_SAMPLES(remainder) {
+  s.Function<Remainder>();
+  AddModulo(s, Floored);
+}
 
-FIRN_REGISTER_SAMPLES(fmod) { AddModulo(s, Truncated); }
+FIRN_REGISTER_SAMPLES(fmod) {
+  s.Function<Fmod>();
+  AddModulo(s, Truncated);
+}
 
 }  // namespace
 }  // namespace firn::testing

@@ -7,6 +7,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(pow) {
+  s.Function<Pow>();
   s.Reference([](double x, double y) { return std::pow(x, y); });
   AddBinary(s, Positive, Normal);
   s.Add("integers", {Integers({9}, -3, 3), Indices({0, 1, 2, 3, 4, 0, 1, 2, 3})});
@@ -18,6 +19,7 @@ FIRN_REGISTER_SAMPLES(pow) {
 }
 
 FIRN_REGISTER_SAMPLES(pow_number) {
+  s.Function([](In in, const PowNumberAttrs& a) { return PowNumber(in[0], a.exponent); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     return std::pow(in[0], attrs.get<PowNumberAttrs>().exponent);
   });
@@ -31,6 +33,7 @@ FIRN_REGISTER_SAMPLES(pow_number) {
 }
 
 FIRN_REGISTER_SAMPLES(square) {
+  s.Function<Square>();
   s.Reference([](double x) { return x * x; });
   AddUnary(s, Normal);
   s.Add("integers", {Integers({9}, -9, 9)});
@@ -39,6 +42,7 @@ FIRN_REGISTER_SAMPLES(square) {
 }
 
 FIRN_REGISTER_SAMPLES(sqrt) {
+  s.Function<Sqrt>();
   s.Reference([](double x) { return std::sqrt(x); });
   AddUnary(s, Positive);
   s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, -1, 1, 1e-6})}).check_gradient =
@@ -47,6 +51,7 @@ FIRN_REGISTER_SAMPLES(sqrt) {
 }
 
 FIRN_REGISTER_SAMPLES(rsqrt) {
+  s.Function<Rsqrt>();
   s.Reference([](double x) { return 1 / std::sqrt(x); });
   AddUnary(s, Positive);
   s.Add("edges", {Values({0.0, INFINITY, -INFINITY, NAN, -1, 1, 1e-4})}).check_gradient = false;
@@ -54,6 +59,7 @@ FIRN_REGISTER_SAMPLES(rsqrt) {
 }
 
 FIRN_REGISTER_SAMPLES(reciprocal) {
+  s.Function<Reciprocal>();
   s.Reference([](double x) { return 1 / x; });
   AddUnary(s, Positive);
   s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, -4, 8})}).check_gradient = false;

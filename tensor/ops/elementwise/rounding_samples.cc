@@ -7,6 +7,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(ceil) {
+  s.Function<Ceil>();
   s.Reference([](double x) { return std::ceil(x); });
   AddUnary(s, [](const Shape& shape, uint64_t seed) { return Distinct(shape, 0.2, seed); });
   s.Add("integers", {Integers({9}, -9, 9)});
@@ -16,6 +17,7 @@ FIRN_REGISTER_SAMPLES(ceil) {
 }
 
 FIRN_REGISTER_SAMPLES(floor) {
+  s.Function<Floor>();
   s.Reference([](double x) { return std::floor(x); });
   AddUnary(s, [](const Shape& shape, uint64_t seed) { return Distinct(shape, 0.2, seed); });
   s.Add("integers", {Integers({9}, -9, 9)});
@@ -25,6 +27,7 @@ FIRN_REGISTER_SAMPLES(floor) {
 }
 
 FIRN_REGISTER_SAMPLES(round) {
+  s.Function([](In in, const RoundAttrs& a) { return Round(in[0], a); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
     const RoundAttrs& a = attrs.get<RoundAttrs>();
     const double scale = std::pow(10.0, static_cast<double>(a.decimals)), x = in[0] * scale;
@@ -48,6 +51,7 @@ FIRN_REGISTER_SAMPLES(round) {
 }
 
 FIRN_REGISTER_SAMPLES(trunc) {
+  s.Function<Trunc>();
   s.Reference([](double x) { return std::trunc(x); });
   AddUnary(s, [](const Shape& shape, uint64_t seed) { return Distinct(shape, 0.2, seed); });
   s.Add("integers", {Integers({9}, -9, 9)});

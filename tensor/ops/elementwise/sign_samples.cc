@@ -1,11 +1,13 @@
 #include <cmath>
 
 #include "tensor/ops/elementwise/elementwise_samples.h"
+#include "tensor/ops/elementwise/sign.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(abs) {
+  s.Function<Abs>();
   s.Reference([](double x) { return std::abs(x); });
   AddUnary(s, Grid);
   s.Add("integers", {Integers({9}, -9, 9)});
@@ -14,6 +16,7 @@ FIRN_REGISTER_SAMPLES(abs) {
 }
 
 FIRN_REGISTER_SAMPLES(neg) {
+  s.Function<Neg>();
   s.Reference([](double x) { return -x; });
   AddUnary(s, [](const Shape& shape, uint64_t seed) { return Normal(shape, seed); });
   s.Add("integers", {Integers({9}, -9, 9)});
@@ -22,6 +25,7 @@ FIRN_REGISTER_SAMPLES(neg) {
 }
 
 FIRN_REGISTER_SAMPLES(sign) {
+  s.Function<Sign>();
   s.Reference([](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; });
   AddUnary(s, Grid);
   s.Add("integers", {Integers({9}, -9, 9)});

@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "tensor/ops/elementwise/elementwise_samples.h"
+#include "tensor/ops/elementwise/special.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(erf) {
+  s.Function<Erf>();
   AddFloatUnary(s, [](double x) { return std::erf(x); }, Normal, {0.5, -3, 6, 1e-4});
 }
 
@@ -19,6 +21,7 @@ double SincReference(double x) {
 }
 
 FIRN_REGISTER_SAMPLES(sinc) {
+  s.Function<Sinc>();
   AddFloatUnary(s, SincReference, Normal, {0.5, 0.125, 1e-4, 1000});
   s.Add("around 0", {Values({0.0, 1e-3, -0.01, 0.1, 0.124, 0.126, -0.2, 1.5})});
   s.Add("whole numbers", {Values({1, -2, 3})});
@@ -33,6 +36,7 @@ Tensor BetweenPoles(const Shape& shape, uint64_t seed) {
 }
 
 FIRN_REGISTER_SAMPLES(lgamma) {
+  s.Function<Lgamma>();
   AddFloatUnary(s, [](double x) { return std::lgamma(x); }, BetweenPoles,
                 {1, 2, 0.5, 10, 100, -1, -2, 1e-4, 6e4});
 }
@@ -58,11 +62,13 @@ double TrigammaReference(double x) {
 }
 
 FIRN_REGISTER_SAMPLES(digamma) {
+  s.Function<Digamma>();
   AddFloatUnary(s, DigammaReference, BetweenPoles, {1, 2, 0.5, 10, 100, -1, -2, 1e-4});
   s.second_gradient = false;
 }
 
 FIRN_REGISTER_SAMPLES(digamma_grad) {
+  s.Internal("the gradient of digamma");
   s.Reference([](double dy, double x) { return dy * TrigammaReference(x); });
   AddGradient(s, BetweenPoles);
 }

@@ -2,6 +2,7 @@
 
 #include "absl/status/statusor.h"
 #include "tensor/ops/index/advanced.h"
+#include "tensor/ops/index/advanced_index.h"
 #include "tensor/samples.h"
 
 namespace firn::testing {
@@ -17,7 +18,22 @@ int64_t At(const RefTensor& t, absl::Span<const int64_t> position) {
   return static_cast<int64_t>(t.at(own));
 }
 
+// The index tensors of `dims`, by default the first ones, as a subscript: undefined between them.
+std::vector<Tensor> Subscript(const DimList& dims, std::vector<Tensor> arrays, int64_t rank) {
+  if (dims.empty()) return arrays;
+  std::vector<Tensor> subscript;
+  size_t k = 0;
+  for (int64_t d : dims) {
+    subscript.resize(static_cast<size_t>(d < 0 ? d + rank : d));
+    subscript.push_back(std::move(arrays[k++]));
+  }
+  return subscript;
+}
+
 FIRN_REGISTER_SAMPLES(index) {
+  s.Function([](In in, const IndexAttrs& a) {
+    return Index(in[0], Subscript(a.dims, in.From(1), in[0].rank()));
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const RefTensor& x = in[0];
     DimList dims = attrs.get<IndexAttrs>().dims;
@@ -83,6 +99,9 @@ FIRN_REGISTER_SAMPLES(index) {
 }
 
 FIRN_REGISTER_SAMPLES(index_put) {
+  s.Function([](In in, const IndexPutAttrs& a) {
+    return IndexPut(in[0], Subscript(a.dims, in.From(2), in[0].rank()), in[1], a.accumulate);
+  });
   // What index reads from the numbers 0, 1, 2, ... in place of x is where each value goes.
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const IndexPutAttrs& a = attrs.get<IndexPutAttrs>();
@@ -136,6 +155,9 @@ FIRN_REGISTER_SAMPLES(index_put) {
 }
 
 FIRN_REGISTER_SAMPLES(index_write) {
+  s.Function([](In in, const IndexAttrs& a) {
+    IndexWrite(in[0], IndexArrays{a.dims, in.From(2)}, in[1]);
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const IndexPutAttrs put{attrs.get<IndexAttrs>().dims};
     return SamplesOf("index_put")->reference(in, put);

@@ -1,10 +1,16 @@
 #include "tensor/ops/index/embedding.h"
+#include "tensor/ops/index/select.h"
 #include "tensor/samples.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(embedding) {
+  s.Function([](In in, const EmbeddingAttrs& a) {
+    EmbeddingOptions options{.scale_grad_by_freq = a.scale_grad_by_freq};
+    if (a.padding_idx != kNoIndex) options.padding_idx = a.padding_idx;
+    return Embedding(in[0], in[1], options);
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
     const RefTensor &indices = in[0], &weight = in[1];
     std::vector<int64_t> sizes(indices.shape.begin(), indices.shape.end());
@@ -42,6 +48,7 @@ FIRN_REGISTER_SAMPLES(embedding) {
 }
 
 FIRN_REGISTER_SAMPLES(one_hot) {
+  s.Function([](In in, const OneHotAttrs& a) { return OneHot(in[0], a.num_classes, a.dtype); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const int64_t classes = attrs.get<OneHotAttrs>().num_classes;
     std::vector<int64_t> sizes(in[0].shape.begin(), in[0].shape.end());

@@ -7,6 +7,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(gather) {
+  s.Function([](In in, const DimAttrs& a) { return Gather(in[0], a.dim, in[1]); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const RefTensor &x = in[0], &indices = in[1];
     const int64_t given = attrs.get<DimAttrs>().dim;
@@ -39,6 +40,7 @@ FIRN_REGISTER_SAMPLES(gather) {
 }
 
 FIRN_REGISTER_SAMPLES(scatter_add) {
+  s.Function([](In in, const DimAttrs& a) { return ScatterAdd(in[0], a.dim, in[1], in[2]); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const int64_t given = attrs.get<DimAttrs>().dim;
     const size_t dim = static_cast<size_t>(given < 0 ? given + in[0].shape.rank() : given);

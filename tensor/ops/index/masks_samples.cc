@@ -8,6 +8,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(nonzero) {
+  s.Function<Nonzero>();
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
     std::vector<double> found;
     ForEachIndex(in[0].shape, [&](absl::Span<const int64_t> at) {

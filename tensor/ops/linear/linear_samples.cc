@@ -5,6 +5,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(linear) {
+  s.Function<Linear>();
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
     const int64_t width = in[1].shape[1], units = in[1].shape[0];
     Dims shape = in[0].shape.dims();

@@ -56,6 +56,9 @@ std::vector<RefTensor> Reference(absl::Span<const RefTensor> in, AttrsRef attrs)
 }
 
 FIRN_REGISTER_SAMPLES(matmul) {
+  s.Function([](In in, const MatmulAttrs& a) {
+    return Matmul(in[0], in[1], a.transpose_a, a.transpose_b);
+  });
   s.Reference(Reference);
   const MatmulAttrs nn{}, tn{true, false}, nt{false, true}, tt{true, true};
   s.Add("dot product", {Normal({7}), Normal({7}, 2)}, nn);

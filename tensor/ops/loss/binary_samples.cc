@@ -8,6 +8,9 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(binary_cross_entropy) {
+  s.Function([](In in, const LossAttrs& a) {
+    return BinaryCrossEntropy(in[0], in[1], {.reduction = a.reduction});
+  });
   s.Reference(LossReference<LossAttrs>([](double p, double t, const LossAttrs&) {
     return -(t * std::max(std::log(p), -100.0) + (1 - t) * std::max(std::log(1 - p), -100.0));
   }));
@@ -21,6 +24,9 @@ FIRN_REGISTER_SAMPLES(binary_cross_entropy) {
 }
 
 FIRN_REGISTER_SAMPLES(binary_cross_entropy_with_logits) {
+  s.Function([](In in, const LossAttrs& a) {
+    return BinaryCrossEntropyWithLogits(in[0], in[1], {.reduction = a.reduction});
+  });
   s.Reference(LossReference<LossAttrs>([](double x, double t, const LossAttrs&) {
     const double away = std::log1p(std::exp(-std::abs(x)));  // the rest is max(x, 0)
     return t * (away + std::max(-x, 0.0)) + (1 - t) * (away + std::max(x, 0.0));

@@ -79,7 +79,16 @@ CrossEntropyAttrs With(Reduction reduction, double smoothing = 0, int64_t ignore
   return {ignored, reduction, smoothing};
 }
 
+Tensor Called(In in, const CrossEntropyAttrs& a) {
+  return CrossEntropy(in[0], in[1],
+                      {.weight = in[2],
+                       .ignore_index = a.ignore_index,
+                       .reduction = a.reduction,
+                       .label_smoothing = a.label_smoothing});
+}
+
 FIRN_REGISTER_SAMPLES(cross_entropy) {
+  s.Function(Called);
   s.Reference(Reference);
   const auto add = [&](const char* name, std::vector<Tensor> in, const CrossEntropyAttrs& a) {
     Sample& sample = s.Add(name, std::move(in), a);
@@ -127,6 +136,7 @@ FIRN_REGISTER_SAMPLES(cross_entropy) {
 }
 
 FIRN_REGISTER_SAMPLES(cross_entropy_grad) {
+  s.Internal("the gradient of cross_entropy");
   s.Reference(GradReference);
   const Tensor x = Normal({4, 5}), t = Indices({0, 4, -100, 2}), w = Uniform({5}, 0.5, 2, 3);
   const Tensor dy = Normal({4}, 4), one = Values({1.5}, {}), top = Uniform({4}, 2, 3);

@@ -55,7 +55,13 @@ std::vector<RefTensor> GradReference(absl::Span<const RefTensor> in, AttrsRef at
   return {dx};
 }
 
+Tensor Called(In in, const NllLossAttrs& a) {
+  return NllLoss(in[0], in[1],
+                 {.weight = in[2], .ignore_index = a.ignore_index, .reduction = a.reduction});
+}
+
 FIRN_REGISTER_SAMPLES(nll_loss) {
+  s.Function(Called);
   s.Reference(Reference);
   const Tensor x = Uniform({4, 5}, -3, 0), t = Indices({0, 4, -100, 2});
   const Tensor w = Uniform({5}, 0.5, 2, 3);
@@ -81,6 +87,7 @@ FIRN_REGISTER_SAMPLES(nll_loss) {
 }
 
 FIRN_REGISTER_SAMPLES(nll_loss_grad) {
+  s.Internal("the gradient of nll_loss");
   s.Reference(GradReference);
   const Tensor t = Indices({0, 4, -100, 2}), w = Uniform({5}, 0.5, 2, 3), one = Values({1.5}, {});
   const auto add = [&](const char* name, std::vector<Tensor> in, const NllLossAttrs& a) {

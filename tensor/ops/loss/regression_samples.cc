@@ -7,6 +7,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(l1_loss) {
+  s.Function([](In in, const LossAttrs& a) { return L1Loss(in[0], in[1], a.reduction); });
   s.Reference(LossReference<LossAttrs>(
       [](double x, double t, const LossAttrs&) { return std::abs(x - t); }));
   AddLossSamples(s, LossAttrs{}, [](const Shape& shape, int which) {
@@ -17,6 +18,7 @@ FIRN_REGISTER_SAMPLES(l1_loss) {
 }
 
 FIRN_REGISTER_SAMPLES(mse_loss) {
+  s.Function([](In in, const LossAttrs& a) { return MseLoss(in[0], in[1], a.reduction); });
   s.Reference(LossReference<LossAttrs>(
       [](double x, double t, const LossAttrs&) { return (x - t) * (x - t); }));
   AddLossSamples(s, LossAttrs{}, [](const Shape& shape, int which) {
@@ -25,6 +27,7 @@ FIRN_REGISTER_SAMPLES(mse_loss) {
 }
 
 FIRN_REGISTER_SAMPLES(smooth_l1_loss) {
+  s.Function([](In in, const SmoothL1LossAttrs& a) { return SmoothL1Loss(in[0], in[1], a); });
   s.Reference(LossReference<SmoothL1LossAttrs>([](double x, double t, const SmoothL1LossAttrs& a) {
     const double d = std::abs(x - t);
     return d < a.beta ? d * d / (2 * a.beta) : d - a.beta / 2;
@@ -42,6 +45,7 @@ FIRN_REGISTER_SAMPLES(smooth_l1_loss) {
 }
 
 FIRN_REGISTER_SAMPLES(kl_div) {
+  s.Function([](In in, const KlDivAttrs& a) { return KlDiv(in[0], in[1], a); });
   s.Reference(LossReference<KlDivAttrs>([](double log_q, double p, const KlDivAttrs& a) {
     if (a.log_target) return std::exp(p) * (p - log_q);
     return p == 0 ? 0.0 : p * (std::log(p) - log_q);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "tensor/ops/norm/batch_norm.h"
 #include "tensor/ops/norm/norm_options.h"
 #include "tensor/samples.h"
 
@@ -88,6 +90,12 @@ std::vector<RefTensor> Gradients(absl::Span<const RefTensor> in, AttrsRef attrs)
   return {dx, dweight, dbias};
 }
 
+Tensor InTraining(In in, const BatchNormAttrs& a) {
+  return BatchNorm(
+      in[0], in[3], in[4], in[1], in[2],
+      {.training = true, .momentum = a.momentum, .eps = a.eps, .activation = a.activation});
+}
+
 void AddCalls(Samples& s, FusedActivation activation) {
   const Tensor none;
   const BatchNormAttrs attrs{.activation = activation};
@@ -120,6 +128,8 @@ void AddCalls(Samples& s, FusedActivation activation) {
 }
 
 FIRN_REGISTER_SAMPLES(batch_norm_train) {
+  s.WithoutVectors("they are among those of batch_norm");
+  s.Function(InTraining);
   s.Reference(Normalized);
   AddCalls(s, FusedActivation::kNone);
   s.AddError("activation", {Normal({2, 3}), Tensor(), Tensor(), Tensor(), Tensor()},
@@ -128,6 +138,8 @@ FIRN_REGISTER_SAMPLES(batch_norm_train) {
 }
 
 FIRN_REGISTER_SAMPLES(batch_norm_act_train) {
+  s.WithoutVectors("they are among those of batch_norm");
+  s.Function(InTraining);
   s.Reference(Normalized);
   AddCalls(s, FusedActivation::kTanh);
   // Normal values: none within a millionth of the kink.
@@ -137,6 +149,7 @@ FIRN_REGISTER_SAMPLES(batch_norm_act_train) {
 }
 
 FIRN_REGISTER_SAMPLES(batch_norm_grad) {
+  s.Internal("the gradient of batch_norm_train");
   s.Reference(Gradients);
   const Tensor none;
   s.Add("matrix",

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "tensor/ops/norm/layer_norm.h"
 #include "tensor/ops/norm/norm_options.h"
 #include "tensor/samples.h"
 
@@ -51,6 +52,9 @@ std::vector<RefTensor> Gradients(absl::Span<const RefTensor> in, AttrsRef) {
 }
 
 FIRN_REGISTER_SAMPLES(layer_norm) {
+  s.Function([](In in, const LayerNormAttrs& a) {
+    return LayerNorm(in[0], {in[0].size(1)}, in[1], in[2], a.eps);
+  });
   s.Reference(Normalized);
   const Tensor none;
   s.Add("matrix", {Normal({3, 5}), Normal({5}, 2), Normal({5}, 3)}, LayerNormAttrs{});
@@ -64,6 +68,7 @@ FIRN_REGISTER_SAMPLES(layer_norm) {
 }
 
 FIRN_REGISTER_SAMPLES(layer_norm_grad) {
+  s.Internal("the gradient of layer_norm");
   s.Reference(Gradients);
   const Tensor none;
   s.Add("matrix", {Normal({3, 5}), Normal({3, 5}, 2), Normal({5}, 3), Normal({3}, 4),
@@ -116,6 +121,8 @@ std::vector<RefTensor> ScaledGradients(absl::Span<const RefTensor> in, AttrsRef)
 }
 
 FIRN_REGISTER_SAMPLES(rms_norm) {
+  s.Function(
+      [](In in, const LayerNormAttrs& a) { return RmsNorm(in[0], {in[0].size(1)}, in[1], a.eps); });
   s.Reference(Scaled);
   const Tensor none;
   s.Add("matrix", {Normal({3, 5}), Normal({5}, 2)}, LayerNormAttrs{});
@@ -128,6 +135,7 @@ FIRN_REGISTER_SAMPLES(rms_norm) {
 }
 
 FIRN_REGISTER_SAMPLES(rms_norm_grad) {
+  s.Internal("the gradient of rms_norm");
   s.Reference(ScaledGradients);
   const Tensor none;
   s.Add("matrix", {Normal({3, 5}), Normal({3, 5}, 2), Normal({5}, 3), Uniform({3}, 0.5, 2, 5)});

@@ -27,6 +27,11 @@ void Reference(const AdamStepAttrs& a, double lr, double t, double& p, double gr
 }
 
 FIRN_REGISTER_SAMPLES(adam_step) {
+  s.Function([](In in, const AdamStepAttrs& a) {
+    for (size_t i = 2; i < in.size(); i += 6) {
+      AdamStep(in[i], in[i + 1], in[i + 2], in[i + 3], in[i + 4], in[i + 5], in[0], a);
+    }
+  });
   s.Reference(StepReference<AdamStepAttrs>(3, Reference));
   const auto call = [](double lr, int64_t taken, unsigned given = 3) {
     return StepCall(lr, {StepInputsOf({3, 5}, 3, given, Step(taken))});

@@ -26,6 +26,8 @@ std::vector<RefTensor> ReferenceClipGradNorm(absl::Span<const RefTensor> in, Att
 }
 
 FIRN_REGISTER_SAMPLES(clip_grad_norm) {
+  s.Function(
+      [](In in, const ClipGradNormAttrs& a) { return ClipGradNorm(in.all(), a.max_norm, a.p); });
   s.Reference(ReferenceClipGradNorm);
   const Tensor a = Normal({3, 5}), b = Normal({4}, 2), c = Normal({}, 3);
   const double infinity = std::numeric_limits<double>::infinity();
@@ -56,6 +58,7 @@ std::vector<RefTensor> ReferenceClipGradValue(absl::Span<const RefTensor> in, At
 }
 
 FIRN_REGISTER_SAMPLES(clip_grad_value) {
+  s.Function([](In in, const ClipGradValueAttrs& a) { ClipGradValue(in.all(), a.limit); });
   s.Reference(ReferenceClipGradValue);
   const Tensor a = Normal({3, 5}), b = Normal({4}, 2);
   s.Add("default", {a}, ClipGradValueAttrs{});

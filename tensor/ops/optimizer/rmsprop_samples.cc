@@ -21,6 +21,7 @@ void Reference(const RmsPropOptions& a, double lr, double, double& p, double gra
 }
 
 FIRN_REGISTER_SAMPLES(rmsprop_step) {
+  s.Internal("optim::RmsProp calls it for all parameters");
   s.Reference(StepReference<RmsPropOptions>(3, Reference));
   AddStepSamples(s, 3, 1, RmsPropOptions{.eps = 0.1, .weight_decay = 0.1}, 10);
   AddStepSamples(s, 3, 7, RmsPropOptions{.alpha = 0.5, .momentum = 0.9, .centered = true}, 16);

@@ -24,6 +24,8 @@ std::vector<RefTensor> ReferenceUnscaleGradients(absl::Span<const RefTensor> in,
 Tensor ScaleUnscaleGradients(double scale) { return Values({scale}, Shape()); }
 
 FIRN_REGISTER_SAMPLES(unscale_gradients) {
+  s.WithoutVectors("changes a list in place");
+  s.Function([](In in) { return UnscaleGradients(in.From(1), in[0]); });
   s.Reference(ReferenceUnscaleGradients);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -59,6 +61,9 @@ Tensor Good(int64_t steps) { return Indices({steps}, Shape()); }
 Tensor Flag(bool flag) { return Cast(Indices({flag ? 1 : 0}, Shape()), DType::kBool); }
 
 FIRN_REGISTER_SAMPLES(update_loss_scale) {
+  s.WithoutVectors("its rule is a few numbers");
+  s.Function(
+      [](In in, const UpdateLossScaleAttrs& a) { UpdateLossScale(in[0], in[1], in[2], in[3], a); });
   s.Reference(ReferenceUpdateLossScale);
   const Tensor yes = Flag(true), no = Flag(false);
   const UpdateLossScaleAttrs three{

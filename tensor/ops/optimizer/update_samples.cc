@@ -5,6 +5,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(assign) {
+  s.Function([](In in) { Assign(in[0], in[1]); });
   s.Reference(
       [](absl::Span<const RefTensor> in, AttrsRef) { return std::vector<RefTensor>{in[1]}; });
   s.Add("vectors", {Normal({7}), Normal({7}, 2)});
@@ -19,6 +20,7 @@ FIRN_REGISTER_SAMPLES(assign) {
 }
 
 FIRN_REGISTER_SAMPLES(accumulate) {
+  s.Function([](In in) { Accumulate(in[0], in[1]); });
   s.Reference([](double x, double y) { return x + y; });
   s.Add("vectors", {Normal({7}), Normal({7}, 2)});
   s.Add("matrices", {Normal({3, 5}), Normal({3, 5}, 2)});

@@ -1,11 +1,25 @@
 #include <cmath>
 #include <vector>
 
+#include "tensor/ops/pool/avg_pool.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/samples.h"
 
 namespace firn::testing {
 namespace {
+
+// The functions that users call, on the attributes of the operations.
+template <Tensor (*kPool)(const Tensor&, const AvgPoolOptions&),
+          Tensor (*kAdaptive)(const Tensor&, const Sizes&)>
+Tensor CallPool(In in, const PoolAttrs& a) {
+  if (a.is_adaptive()) return kAdaptive(in[0], a.adaptive);
+  return kPool(in[0], {.kernel = a.kernel,
+                       .stride = a.stride,
+                       .padding = a.padding,
+                       .ceil_mode = a.ceil_mode,
+                       .count_include_pad = a.count_include_pad,
+                       .divisor_override = a.divisor_override});
+}
 
 // Whether position p of dimension `i`, of `in` positions, lies in window o.
 bool Inside(int64_t o, int64_t p, int64_t in, const PoolAttrs& a, int i) {
@@ -70,6 +84,7 @@ std::vector<RefTensor> Spread(absl::Span<const RefTensor> in, AttrsRef attrs) {
 }
 
 FIRN_REGISTER_SAMPLES(avg_pool1d) {
+  s.Function(CallPool<AvgPool1d, AdaptiveAvgPool1d>);
   s.Reference(Averages);
   s.Add("2", {Normal({2, 3, 7})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("padding not counted, ceil mode", {Normal({1, 2, 8})},
@@ -88,6 +103,7 @@ FIRN_REGISTER_SAMPLES(avg_pool1d) {
 }
 
 FIRN_REGISTER_SAMPLES(avg_pool2d) {
+  s.Function(CallPool<AvgPool2d, AdaptiveAvgPool2d>);
   s.Reference(Averages);
   s.Add("2x2", {Normal({2, 3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("overlapping with padding", {Normal({1, 2, 5, 7})},
@@ -108,6 +124,7 @@ FIRN_REGISTER_SAMPLES(avg_pool2d) {
 }
 
 FIRN_REGISTER_SAMPLES(avg_pool3d) {
+  s.Function(CallPool<AvgPool3d, AdaptiveAvgPool3d>);
   s.Reference(Averages);
   s.Add("2x2x2", {Normal({2, 2, 4, 3, 4})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add(
@@ -124,6 +141,7 @@ FIRN_REGISTER_SAMPLES(avg_pool3d) {
 }
 
 FIRN_REGISTER_SAMPLES(avg_pool1d_grad) {
+  s.Internal("the gradient of avg_pool1d");
   s.Reference(Spread);
   s.Add("3", {Normal({1, 2, 3})}, PoolAttrs{.kernel = 3, .stride = 2, .padding = 1, .image = 5});
   s.Add("adaptive", {Normal({2, 2, 3})}, PoolAttrs{.adaptive = 3, .image = 7});
@@ -132,6 +150,7 @@ FIRN_REGISTER_SAMPLES(avg_pool1d_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(avg_pool2d_grad) {
+  s.Internal("the gradient of avg_pool2d");
   s.Reference(Spread);
   s.Add("3x3", {Normal({1, 2, 3, 4})},
         PoolAttrs{.kernel = 3, .stride = 2, .padding = 1, .image = {5, 7}});
@@ -141,6 +160,7 @@ FIRN_REGISTER_SAMPLES(avg_pool2d_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(avg_pool3d_grad) {
+  s.Internal("the gradient of avg_pool3d");
   s.Reference(Spread);
   s.Add("3x1x2", {Normal({1, 2, 3, 4, 3})},
         PoolAttrs{

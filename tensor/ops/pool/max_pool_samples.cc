@@ -2,13 +2,38 @@
 #include <limits>
 #include <vector>
 
+#include "tensor/ops/pool/max_pool.h"
 #include "tensor/ops/pool/pool_window.h"
+#include "tensor/ops/shape/convert.h"
 #include "tensor/samples.h"
 
 namespace firn::testing {
 namespace {
 
 using At = std::vector<int64_t>;
+
+MaxPoolOptions OptionsOf(const PoolAttrs& a) {
+  return {.kernel = a.kernel,
+          .stride = a.stride,
+          .padding = a.padding,
+          .dilation = a.dilation,
+          .ceil_mode = a.ceil_mode};
+}
+
+// The functions that users call, on the attributes of the operations.
+template <Tensor (*kPool)(const Tensor&, const MaxPoolOptions&),
+          Tensor (*kAdaptive)(const Tensor&, const Sizes&)>
+Tensor CallPool(In in, const PoolAttrs& a) {
+  return a.is_adaptive() ? kAdaptive(in[0], a.adaptive) : kPool(in[0], OptionsOf(a));
+}
+
+template <ValuesAndIndices (*kPool)(const Tensor&, const MaxPoolOptions&),
+          ValuesAndIndices (*kAdaptive)(const Tensor&, const Sizes&)>
+ValuesAndIndices CallPoolWithIndices(In in, const PoolAttrs& a) {
+  const ValuesAndIndices y =
+      a.is_adaptive() ? kAdaptive(in[0], a.adaptive) : kPool(in[0], OptionsOf(a));
+  return {y.values, Cast(y.indices, DType::kI32)};  // they say i64, as PyTorch
+}
 
 // The positions of window `o` along dimension `i` that lie inside [0, in).
 At Taps(int64_t o, int64_t in, int i, const PoolAttrs& a) {
@@ -63,6 +88,8 @@ std::vector<RefTensor> Pool(absl::Span<const RefTensor> in, AttrsRef attrs) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool1d) {
+  s.Function(CallPool<MaxPool1d, AdaptiveMaxPool1d>);
+  s.Function(CallPoolWithIndices<MaxPool1dWithIndices, AdaptiveMaxPool1dWithIndices>);
   s.Reference(Pool);
   s.Add("2", {Distinct({2, 3, 7})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("overlapping with padding and dilation", {Distinct({1, 2, 9})},
@@ -79,6 +106,8 @@ FIRN_REGISTER_SAMPLES(max_pool1d) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool2d) {
+  s.Function(CallPool<MaxPool2d, AdaptiveMaxPool2d>);
+  s.Function(CallPoolWithIndices<MaxPool2dWithIndices, AdaptiveMaxPool2dWithIndices>);
   s.Reference(Pool);
   s.Add("2x2", {Distinct({2, 3, 4, 6})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("overlapping with padding", {Distinct({1, 2, 5, 7})},
@@ -113,6 +142,8 @@ FIRN_REGISTER_SAMPLES(max_pool2d) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool3d) {
+  s.Function(CallPool<MaxPool3d, AdaptiveMaxPool3d>);
+  s.Function(CallPoolWithIndices<MaxPool3dWithIndices, AdaptiveMaxPool3dWithIndices>);
   s.Reference(Pool);
   s.Add("2x2x2", {Distinct({2, 2, 4, 3, 4})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("unequal sides", {Distinct({1, 2, 5, 4, 6})},

@@ -44,6 +44,7 @@ Tensor Indices32(std::vector<int64_t> values, const Shape& shape) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool1d_grad) {
+  s.Internal("the gradient of max_pool1d");
   s.Reference(Added);
   s.Add("scatter", {Normal({2, 3, 4}), Integers({2, 3, 4}, 0, 7)},
         PoolAttrs{.kernel = 0, .image = 7});
@@ -54,6 +55,7 @@ FIRN_REGISTER_SAMPLES(max_pool1d_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
+  s.Internal("the gradient of max_pool2d");
   s.Reference(Added);
   const Tensor indices = Integers({2, 3, 2, 2}, 0, 20).To(DType::kI32);
   s.Add("scatter", {Normal({2, 3, 2, 2}), indices}, PoolAttrs{.kernel = 0, .image = {4, 5}});
@@ -84,6 +86,7 @@ FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool3d_grad) {
+  s.Internal("the gradient of max_pool3d");
   s.Reference(Added);
   s.Add("scatter", {Normal({2, 2, 2, 1, 3}), Integers({2, 2, 2, 1, 3}, 0, 24)},
         PoolAttrs{.kernel = 0, .image = {2, 3, 4}});
@@ -96,6 +99,7 @@ FIRN_REGISTER_SAMPLES(max_pool3d_grad) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool1d_gather) {
+  s.Internal("the gradient of max_pool1d_grad");
   s.Reference(Gathered);
   s.Add("gather", {Normal({2, 3, 5}), Integers({2, 3, 2}, 0, 5)});
   s.Add("gather by i32", {Normal({2, 3, 5}), Integers({2, 3, 2}, 0, 5).To(DType::kI32)});
@@ -104,6 +108,7 @@ FIRN_REGISTER_SAMPLES(max_pool1d_gather) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool2d_gather) {
+  s.Internal("the gradient of max_pool2d_grad");
   s.Reference(Gathered);
   s.Add("gather", {Normal({2, 3, 4, 5}), Integers({2, 3, 2, 2}, 0, 20).To(DType::kI32)});
   s.Add("gather by i64", {Normal({2, 3, 4, 5}), Integers({2, 3, 2, 2}, 0, 20)});
@@ -112,6 +117,7 @@ FIRN_REGISTER_SAMPLES(max_pool2d_gather) {
 }
 
 FIRN_REGISTER_SAMPLES(max_pool3d_gather) {
+  s.Internal("the gradient of max_pool3d_grad");
   s.Reference(Gathered);
   s.Add("gather", {Normal({1, 2, 2, 3, 2}), Integers({1, 2, 2, 1, 2}, 0, 12)});
   s.Add("gather by i32",
@@ -121,6 +127,9 @@ FIRN_REGISTER_SAMPLES(max_pool3d_gather) {
 }
 
 FIRN_REGISTER_SAMPLES(max_unpool2d) {
+  s.Function([](In in, const UnpoolAttrs& a) {
+    return MaxUnpool2d(in[0], in[1], {.output_size = a.output_size});
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     RefTensor y(ImageShape(in[0].shape, attrs.get<UnpoolAttrs>().output_size));
     ForEachIndex(in[0].shape, [&](absl::Span<const int64_t> at) {

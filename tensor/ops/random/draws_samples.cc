@@ -3,6 +3,7 @@
 
 #include "device/philox.h"
 #include "tensor/ops/random/draws.h"
+#include "tensor/ops/random/random_samples.h"
 #include "tensor/samples.h"
 
 namespace firn::testing {
@@ -35,6 +36,11 @@ std::vector<RefTensor> ReferenceRand(absl::Span<const RefTensor> in, AttrsRef at
 }
 
 FIRN_REGISTER_SAMPLES(rand) {
+  s.Function([](In in, const RandAttrs& a) {
+    return DrawFrom(in[0], [&](RandomGenerator* g) {
+      return Rand(Shape(a.shape.span()), a.low, a.high, a.dtype, {.generator = g});
+    });
+  });
   s.Reference(ReferenceRand);
   const Tensor state = Indices({7, 100});
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
@@ -82,6 +88,11 @@ std::vector<RefTensor> ReferenceRandn(absl::Span<const RefTensor> in, AttrsRef a
 }
 
 FIRN_REGISTER_SAMPLES(randn) {
+  s.Function([](In in, const RandnAttrs& a) {
+    return DrawFrom(in[0], [&](RandomGenerator* g) {
+      return Randn(Shape(a.shape.span()), a.mean, a.std, a.dtype, {.generator = g});
+    });
+  });
   s.Reference(ReferenceRandn);
   s.atol_f32 = 3e-6;  // the angle is a float of up to 2 pi, its sine is off by the rounding of that
   const Tensor state = Indices({7, 100});
@@ -117,6 +128,11 @@ std::vector<RefTensor> ReferenceRandint(absl::Span<const RefTensor> in, AttrsRef
 }
 
 FIRN_REGISTER_SAMPLES(randint) {
+  s.Function([](In in, const RandintAttrs& a) {
+    return DrawFrom(in[0], [&](RandomGenerator* g) {
+      return Randint(a.low, a.high, Shape(a.shape.span()), a.dtype, {.generator = g});
+    });
+  });
   s.Reference(ReferenceRandint);
   const Tensor state = Indices({7, 100});
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI32,
@@ -135,6 +151,9 @@ FIRN_REGISTER_SAMPLES(randint) {
 }
 
 FIRN_REGISTER_SAMPLES(bernoulli) {
+  s.Function([](In in) {
+    return DrawFrom(in[0], [&](RandomGenerator* g) { return Bernoulli(in[1], g); });
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
     RefTensor state = in[0];
     const PhiloxState at{static_cast<uint64_t>(state[0]), static_cast<uint64_t>(state[1])};

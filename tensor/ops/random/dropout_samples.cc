@@ -1,11 +1,15 @@
 #include "device/philox.h"
 #include "tensor/ops/random/dropout.h"
+#include "tensor/ops/random/random_samples.h"
 #include "tensor/samples.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(dropout) {
+  s.Function([](In in, const DropoutAttrs& a) {
+    return DrawFrom(in[1], [&](RandomGenerator* g) { return Dropout(in[0], a.p, true, g); });
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     RefTensor state = in[1];
     const RefTensor dropped[] = {in[0], state};
@@ -17,7 +21,7 @@ FIRN_REGISTER_SAMPLES(dropout) {
   s.Add("vector", {Normal({37}), state}, DropoutAttrs{});
   s.Add("channels", {Normal({2, 8, 3, 3}), state}, DropoutAttrs{0.2});
   s.Add("all", {Normal({5}), state}, DropoutAttrs{1});
-  s.Add("none", {Normal({5}), state}, DropoutAttrs{0});
+  s.Add("none", {Normal({5}), state}, DropoutAttrs{0}).check_function = false;  // draws nothing
   s.Add("a number", {Normal({}), state}, DropoutAttrs{0.9});
   s.Add("nothing", {Normal({0, 3}), state}, DropoutAttrs{});
   s.AddLarge("4M", {Normal({2048, 2048}), state}, DropoutAttrs{}, 4.2e6, 33.6e6);
@@ -28,6 +32,7 @@ FIRN_REGISTER_SAMPLES(dropout) {
 }
 
 FIRN_REGISTER_SAMPLES(dropout_grad) {
+  s.Internal("the gradient of dropout");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const double p = attrs.get<DropoutAttrs>().p;
     const PhiloxState at{static_cast<uint64_t>(in[1][0]), static_cast<uint64_t>(in[1][1])};

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "device/philox.h"
+#include "tensor/ops/random/random_samples.h"
 #include "tensor/ops/random/sampling.h"
 #include "tensor/samples.h"
 
@@ -24,6 +25,9 @@ std::vector<RefTensor> ReferenceRandperm(absl::Span<const RefTensor> in, AttrsRe
 }
 
 FIRN_REGISTER_SAMPLES(randperm) {
+  s.Function([](In in, const RandpermAttrs& a) {
+    return DrawFrom(in[0], [&](RandomGenerator* g) { return Randperm(a.n, {.generator = g}); });
+  });
   s.Reference(ReferenceRandperm);
   const Tensor state = Indices({7, 100});
   s.Add("ten", {state}, RandpermAttrs{10});
@@ -71,6 +75,11 @@ std::vector<RefTensor> ReferenceMultinomial(absl::Span<const RefTensor> in, Attr
 }
 
 FIRN_REGISTER_SAMPLES(multinomial) {
+  s.Function([](In in, const MultinomialAttrs& a) {
+    return DrawFrom(in[0], [&](RandomGenerator* g) {
+      return Multinomial(in[1], a.n, {.replacement = a.replacement, .generator = g});
+    });
+  });
   s.Reference(ReferenceMultinomial);
   const Tensor state = Indices({7, 100});
   const Tensor dice = Values({1, 2, 3, 4, 0, 2});

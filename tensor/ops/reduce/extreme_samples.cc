@@ -8,6 +8,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(amax) {
+  s.Function([](In in, const ReduceAttrs& a) { return Amax(in[0], a.dims, a.keepdim); });
   s.Reference(ReductionReference([](const std::vector<double>& elements) {
     for (double v : elements) {
       if (std::isnan(v)) return v;
@@ -29,6 +30,7 @@ FIRN_REGISTER_SAMPLES(amax) {
 }
 
 FIRN_REGISTER_SAMPLES(amin) {
+  s.Function([](In in, const ReduceAttrs& a) { return Amin(in[0], a.dims, a.keepdim); });
   s.Reference(ReductionReference([](const std::vector<double>& elements) {
     for (double v : elements) {
       if (std::isnan(v)) return v;

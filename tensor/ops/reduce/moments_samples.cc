@@ -45,11 +45,17 @@ void AddSamples(Samples& s) {
 }
 
 FIRN_REGISTER_SAMPLES(var) {
+  s.Function([](In in, const VarAttrs& a) {
+    return Var(in[0], a.over.dims, a.correction, a.over.keepdim);
+  });
   s.Reference(Reference<false>);
   AddSamples(s);
 }
 
 FIRN_REGISTER_SAMPLES(std) {
+  s.Function([](In in, const VarAttrs& a) {
+    return Std(in[0], a.over.dims, a.correction, a.over.keepdim);
+  });
   s.Reference(Reference<true>);
   AddSamples(s);
 }

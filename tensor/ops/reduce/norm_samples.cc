@@ -19,6 +19,8 @@ double NormOf(const std::vector<double>& elements, double p) {
 }
 
 FIRN_REGISTER_SAMPLES(norm) {
+  s.Function(
+      [](In in, const NormAttrs& a) { return Norm(in[0], a.p, a.over.dims, a.over.keepdim); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const NormAttrs& a = attrs.get<NormAttrs>();
     return std::vector<RefTensor>{ReduceReference(

@@ -31,6 +31,7 @@ std::vector<RefTensor> GradReference(absl::Span<const RefTensor> in, AttrsRef at
 }
 
 FIRN_REGISTER_SAMPLES(prod) {
+  s.Function([](In in, const ReduceAttrs& a) { return Prod(in[0], a.dims, a.keepdim); });
   s.Reference(ReductionReference(Product));
   const auto add = [&](const char* name, Tensor x, ReduceAttrs a) { s.Add(name, {x}, a); };
   add("all", Uniform({3, 5}, 0.5, 1.5), {});
@@ -49,6 +50,7 @@ FIRN_REGISTER_SAMPLES(prod) {
 }
 
 FIRN_REGISTER_SAMPLES(prod_grad) {
+  s.Internal("the gradient of prod");
   s.Reference(GradReference);
   s.Add("all", {Values({1.5}, {}), Uniform({2, 3}, 0.5, 1.5)}, ReduceAttrs{});
   s.Add("rows", {Normal({2, 1}), Uniform({2, 4}, 0.5, 1.5)}, ReduceAttrs{{1}, true});

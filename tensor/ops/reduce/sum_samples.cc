@@ -2,11 +2,13 @@
 
 #include "tensor/ops/reduce/reduction_samples.h"
 #include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/expand.h"
 
 namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(sum) {
+  s.Function([](In in, const ReduceAttrs& a) { return Sum(in[0], a.dims, a.keepdim); });
   s.Reference(ReductionReference([](const std::vector<double>& elements) {
     return std::accumulate(elements.begin(), elements.end(), 0.0);
   }));
@@ -24,6 +26,7 @@ FIRN_REGISTER_SAMPLES(sum) {
 }
 
 FIRN_REGISTER_SAMPLES(mean) {
+  s.Function([](In in, const ReduceAttrs& a) { return Mean(in[0], a.dims, a.keepdim); });
   s.Reference(ReductionReference([](const std::vector<double>& elements) {
     return std::accumulate(elements.begin(), elements.end(), 0.0) /
            static_cast<double>(elements.size());

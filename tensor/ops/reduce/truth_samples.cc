@@ -15,6 +15,7 @@ std::vector<double> OneOtherAll(size_t n, size_t at, double v) {
 }
 
 FIRN_REGISTER_SAMPLES(all) {
+  s.Function([](In in, const ReduceAttrs& a) { return All(in[0], a.dims, a.keepdim); });
   s.Reference(ReductionReference([](const std::vector<double>& elements) {
     return std::all_of(elements.begin(), elements.end(), [](double v) { return v != 0; }) ? 1.0
                                                                                           : 0.0;
@@ -39,6 +40,7 @@ std::vector<double> OneOtherAny(size_t n, size_t at, double v) {
 }
 
 FIRN_REGISTER_SAMPLES(any) {
+  s.Function([](In in, const ReduceAttrs& a) { return Any(in[0], a.dims, a.keepdim); });
   s.Reference(ReductionReference([](const std::vector<double>& elements) {
     return std::any_of(elements.begin(), elements.end(), [](double v) { return v != 0; }) ? 1.0
                                                                                           : 0.0;

@@ -7,6 +7,9 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(cumsum) {
+  s.Function([](In in, const CumsumAttrs& a) {
+    return Cumsum(in[0], a.dim, {.exclusive = a.exclusive, .reverse = a.reverse});
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const CumsumAttrs& a = attrs.get<CumsumAttrs>();
     RefTensor y(in[0].shape);
@@ -38,6 +41,9 @@ FIRN_REGISTER_SAMPLES(cumsum) {
 }
 
 FIRN_REGISTER_SAMPLES(cumprod) {
+  s.Function([](In in, const CumsumAttrs& a) {
+    return Cumprod(in[0], a.dim, {.exclusive = a.exclusive, .reverse = a.reverse});
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const CumsumAttrs& a = attrs.get<CumsumAttrs>();
     RefTensor y(in[0].shape, 1);
@@ -75,6 +81,8 @@ FIRN_REGISTER_SAMPLES(cumprod) {
 }
 
 FIRN_REGISTER_SAMPLES(linear_scan) {
+  s.Function([](In in, const LinearScanAttrs& a) { return LinearScan(in[0], in[1], a); });
+  s.WithoutVectors("the gradient of cumprod");
   // The sum over all elements on the way, each times the factors of the steps that follow it.
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const LinearScanAttrs& a = attrs.get<LinearScanAttrs>();

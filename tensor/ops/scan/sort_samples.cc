@@ -31,6 +31,9 @@ std::vector<RefTensor> ReferenceSort(absl::Span<const RefTensor> in, AttrsRef at
 }
 
 FIRN_REGISTER_SAMPLES(sort) {
+  s.Function([](In in, const SortAttrs& a) {
+    return Sort(in[0], a.dim, {.descending = a.descending, .stable = a.stable});
+  });
   s.Reference(ReferenceSort);
   const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   s.Add("a vector", {Distinct({9})}, SortAttrs{});
@@ -81,6 +84,9 @@ std::vector<RefTensor> ReferenceTopk(absl::Span<const RefTensor> in, AttrsRef at
 }
 
 FIRN_REGISTER_SAMPLES(topk) {
+  s.Function([](In in, const TopkAttrs& a) {
+    return Topk(in[0], a.k, a.dim, {.largest = a.largest, .sorted = a.sorted});
+  });
   s.Reference(ReferenceTopk);
   const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   s.Add("a vector", {Distinct({9})}, TopkAttrs{3});

@@ -32,6 +32,7 @@ double Converted(double v, DType to) {
 }
 
 FIRN_REGISTER_SAMPLES(cast) {
+  s.Function([](In in, const CastAttrs& a) { return Cast(in[0], a.dtype); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     RefTensor out = in[0];
     for (double& v : out.values) v = Converted(v, attrs.get<CastAttrs>().dtype);
@@ -53,6 +54,10 @@ FIRN_REGISTER_SAMPLES(cast) {
 }
 
 FIRN_REGISTER_SAMPLES(to_device) {
+  s.WithoutVectors("there is one device in the test");
+  s.Function([](In in, const ToDeviceAttrs& a) {
+    return ToDevice(in[0], {a.device_type, a.device_index});
+  });
   s.Reference([](double x) { return x; });
   s.Add("a matrix", {Normal({3, 5})}, ToDeviceAttrs());
   s.Add("a scalar", {Normal({})}, ToDeviceAttrs());
@@ -69,6 +74,7 @@ FIRN_REGISTER_SAMPLES(to_device) {
 }
 
 FIRN_REGISTER_SAMPLES(reorder) {
+  s.Internal("changes the layout that a kernel does not take");
   s.Reference([](double x) { return x; });
   s.Add("to row-major", {Normal({2, 16, 3})}, ReorderAttrs{});
   s.Add("to blocks", {Normal({2, 32, 3, 5})}, ReorderAttrs{.channel_block = kChannelBlock});

@@ -5,6 +5,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(clone) {
+  s.Function<Clone>();
   s.Reference([](double x) { return x; });
   s.Add("a vector", {Normal({7})});
   s.Add("a matrix", {Normal({3, 5})});
@@ -18,6 +19,7 @@ FIRN_REGISTER_SAMPLES(clone) {
 }
 
 FIRN_REGISTER_SAMPLES(contiguous) {
+  s.Function<Contiguous>();
   s.Reference([](double x) { return x; });
   s.Add("a vector", {Normal({7})});
   s.Add("a matrix", {Normal({3, 5})});
@@ -31,6 +33,7 @@ FIRN_REGISTER_SAMPLES(contiguous) {
 }
 
 FIRN_REGISTER_SAMPLES(identity) {
+  s.Function<Identity>();
   s.Reference([](double x) { return x; });
   s.Add("matrix", {Normal({3, 5})});
   s.Add("channels", {Normal({2, 8, 3})});

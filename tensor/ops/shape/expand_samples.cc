@@ -5,6 +5,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(expand) {
+  s.Function([](In in, const ShapeAttrs& a) { return Expand(in[0], a.shape.span()); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     Samples broadcast;
     broadcast.Reference([](double x, double) { return x; });

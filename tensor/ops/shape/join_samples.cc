@@ -1,3 +1,4 @@
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/join.h"
 #include "tensor/samples.h"
 
@@ -5,6 +6,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(concat) {
+  s.Function([](In in, const ConcatAttrs& a) { return Concat(in.all(), a.dim); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const int64_t given = attrs.get<ConcatAttrs>().dim;
     const size_t dim = static_cast<size_t>(given < 0 ? given + in[0].shape.rank() : given);

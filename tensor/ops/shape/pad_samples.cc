@@ -28,6 +28,9 @@ int64_t Source(int64_t i, int64_t n, PadMode mode) {
 }
 
 FIRN_REGISTER_SAMPLES(pad) {
+  s.Function([](In in, const PadAttrs& a) {
+    return Pad(in[0], a.pad, {.mode = a.mode, .value = a.value});
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const PadAttrs& a = attrs.get<PadAttrs>();
     const RefTensor& x = in[0];
@@ -81,6 +84,7 @@ FIRN_REGISTER_SAMPLES(pad) {
 }
 
 FIRN_REGISTER_SAMPLES(pad_grad) {
+  s.Internal("the gradient of pad");
   // The adjoint of a linear map, column by column: dx_i = <pad(e_i), dy>, e_i counted from 1 so
   // that one padding of the numbers 1, 2, ... tells where everything came from.
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {

@@ -7,6 +7,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(permute) {
+  s.Function([](In in, const PermuteAttrs& a) { return Permute(in[0], a.dims); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     DimList dims = attrs.get<PermuteAttrs>().dims;
     const RefTensor& x = in[0];
@@ -35,6 +36,7 @@ FIRN_REGISTER_SAMPLES(permute) {
 }
 
 FIRN_REGISTER_SAMPLES(transpose) {
+  s.Function([](In in, const TransposeAttrs& a) { return Transpose(in[0], a.dim0, a.dim1); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const TransposeAttrs& a = attrs.get<TransposeAttrs>();
     const RefTensor& x = in[0];
@@ -63,6 +65,7 @@ FIRN_REGISTER_SAMPLES(transpose) {
 }
 
 FIRN_REGISTER_SAMPLES(flip) {
+  s.Function([](In in, const FlipAttrs& a) { return Flip(in[0], a.dims); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const RefTensor& x = in[0];
     RefTensor out(x.shape);

@@ -5,6 +5,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(select) {
+  s.Function([](In in, const SelectAttrs& a) { return Select(in[0], a.dim, a.index); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const SelectAttrs& a = attrs.get<SelectAttrs>();
     const RefTensor& x = in[0];
@@ -44,6 +45,8 @@ std::vector<int64_t> Positions(int64_t n, const SliceAttrs& a) {
 }
 
 FIRN_REGISTER_SAMPLES(slice) {
+  s.Function(
+      [](In in, const SliceAttrs& a) { return Slice(in[0], a.dim, a.start, a.end, a.step); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const SliceAttrs& a = attrs.get<SliceAttrs>();
     const RefTensor& x = in[0];
@@ -76,6 +79,9 @@ FIRN_REGISTER_SAMPLES(slice) {
 }
 
 FIRN_REGISTER_SAMPLES(slice_scatter) {
+  s.Function([](In in, const SliceAttrs& a) {
+    return SliceScatter(in[0], in[1], a.dim, a.start, a.end, a.step);
+  });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const SliceAttrs& a = attrs.get<SliceAttrs>();
     const int rank = in[0].shape.rank();

@@ -9,6 +9,7 @@ namespace firn::testing {
 namespace {
 
 FIRN_REGISTER_SAMPLES(reshape) {
+  s.Function([](In in, const ShapeAttrs& a) { return Reshape(in[0], a.shape.span()); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     RefTensor out = in[0];
     out.shape = Shape(attrs.get<ShapeAttrs>().shape.span());
@@ -28,6 +29,7 @@ FIRN_REGISTER_SAMPLES(reshape) {
 }
 
 FIRN_REGISTER_SAMPLES(flatten) {
+  s.Function([](In in, const FlattenAttrs& a) { return Flatten(in[0], a.start_dim, a.end_dim); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const FlattenAttrs& a = attrs.get<FlattenAttrs>();
     const int rank = in[0].shape.rank();
@@ -57,6 +59,7 @@ FIRN_REGISTER_SAMPLES(flatten) {
 }
 
 FIRN_REGISTER_SAMPLES(squeeze) {
+  s.Function([](In in, const SqueezeAttrs& a) { return Squeeze(in[0], a.dims); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const DimList& dims = attrs.get<SqueezeAttrs>().dims;
     const int rank = in[0].shape.rank();
@@ -83,6 +86,7 @@ FIRN_REGISTER_SAMPLES(squeeze) {
 }
 
 FIRN_REGISTER_SAMPLES(unsqueeze) {
+  s.Function([](In in, const DimAttrs& a) { return Unsqueeze(in[0], a.dim); });
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
     std::vector<int64_t> sizes(in[0].shape.begin(), in[0].shape.end());
     const int64_t dim = attrs.get<DimAttrs>().dim;
