@@ -151,5 +151,42 @@ FIRN_REGISTER_SAMPLES(elu_grad) {
       .check_gradient = false;
 }
 
+FIRN_REGISTER_COMPOSITE(selu) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function<Selu>();
+  s.Reference([](double x) {
+    return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x));
+  });
+  AddUnary(s, Grid);
+}
+
+FIRN_REGISTER_COMPOSITE(relu6) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function<Relu6>();
+  s.Reference([](double x) { return std::clamp(x, 0.0, 6.0); });
+  AddUnary(s, Grid);
+  s.Add("both sides", {Grid({3, 96}, 7)});
+}
+
+struct CeluAttrs {
+  double alpha = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("alpha", alpha);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(celu) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function([](In in, const CeluAttrs& a) { return Celu(in[0], a.alpha); });
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const double alpha = attrs.get<CeluAttrs>().alpha;
+    return std::max(in[0], 0.0) + std::min(alpha * std::expm1(in[0] / alpha), 0.0);
+  });
+  AddUnary(s, Grid, CeluAttrs{});
+  s.Add("alpha", {Grid({3, 4}, 7)}, CeluAttrs{2});
+  s.AddError("alpha", {Normal({3})}, CeluAttrs{0}, "alpha must not be 0");
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -35,5 +35,13 @@ FIRN_REGISTER_SAMPLES(softshrink) {
              "lambda must not be negative, got -1");
 }
 
+FIRN_REGISTER_COMPOSITE(tanhshrink) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function<Tanhshrink>();
+  s.Reference([](double x) { return x - std::tanh(x); });
+  // Not near 0, where half types cancel to nothing.
+  AddUnary(s, [](const Shape& shape, uint64_t seed) { return Uniform(shape, 1, 3, seed); });
+}
+
 }  // namespace
 }  // namespace firn::testing

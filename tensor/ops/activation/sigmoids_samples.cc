@@ -138,5 +138,29 @@ FIRN_REGISTER_SAMPLES(mish) {
                 {19.5, 20.5, 30, -30, 95, -95, 1e-4, 6e4});
 }
 
+FIRN_REGISTER_COMPOSITE(glu) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function([](In in, const DimAttrs& a) { return Glu(in[0], a.dim); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const int64_t given = attrs.get<DimAttrs>().dim;
+    const auto dim = static_cast<size_t>(given < 0 ? given + in[0].shape.rank() : given);
+    std::vector<int64_t> sizes(in[0].shape.begin(), in[0].shape.end());
+    sizes[dim] /= 2;
+    RefTensor y{Shape(sizes)};
+    ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
+      std::vector<int64_t> gate(at.begin(), at.end());
+      gate[dim] += sizes[dim];
+      y.at(at) = in[0].at(at) / (1 + std::exp(-in[0].at(gate)));
+    });
+    return std::vector<RefTensor>{y};
+  });
+  s.Add("a vector", {Normal({6})}, DimAttrs{0});
+  s.Add("rows", {Normal({3, 4})}, DimAttrs{});
+  s.Add("channels", {Normal({2, 16, 3, 2})}, DimAttrs{1});
+  s.Add("nothing", {Normal({0, 4})}, DimAttrs{});
+  s.AddError("odd", {Normal({3, 5})}, DimAttrs{1}, "x [3, 5] must have an even size in dim 1");
+  s.AddError("dim", {Normal({4})}, DimAttrs{1}, "dim 1 is outside");
+}
+
 }  // namespace
 }  // namespace firn::testing

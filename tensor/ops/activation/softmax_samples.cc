@@ -133,5 +133,20 @@ FIRN_REGISTER_SAMPLES(log_softmax_grad) {
              "dy [3, 5] and y [5, 3] differ");
 }
 
+FIRN_REGISTER_COMPOSITE(softmin) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function([](In in, const DimAttrs& a) { return Softmin(in[0], a.dim); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    RefTensor negative = in[0];
+    for (double& v : negative.values) v = -v;
+    return ReferenceSoftmax({&negative, 1}, attrs);
+  });
+  s.Add("rows", {Normal({3, 5})}, DimAttrs{1});
+  s.Add("columns", {Normal({3, 5})}, DimAttrs{0});
+  s.Add("channels", {Normal({2, 8, 4, 5})}, DimAttrs{-3});
+  s.Add("a scalar", {Normal({})}, DimAttrs{-1});
+  s.AddError("dim", {Normal({3, 5})}, DimAttrs{2}, "dim 2 is outside [3, 5]");
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -74,5 +74,23 @@ FIRN_REGISTER_SAMPLES(lerp) {
              "weight is an undefined tensor");
 }
 
+FIRN_REGISTER_COMPOSITE(masked_fill) {
+  s.Declare({{.name = "x"},
+             {.name = "mask", .dtypes = kBoolean},
+             {.name = "value", .same_dtype_as = "x"}});
+  s.Function<MaskedFill>();
+  ElementReference(s, [](const double* in, AttrsRef) { return in[1] != 0 ? in[2] : in[0]; });
+  s.Add("a matrix", {Normal({3, 5}), Booleans({3, 5}), Normal({}, 2)});
+  s.Add("rows", {Normal({2, 3, 4}), Booleans({3, 1}), Normal({}, 2)});
+  s.Add("channels", {Normal({2, 8, 3, 3}), Booleans({2, 8, 3, 3}), Normal({}, 2)});
+  s.Add("a larger mask", {Normal({3}), Booleans({2, 3}), Normal({}, 2)});
+  s.Add("nothing", {Normal({0, 3}), Booleans({3}), Normal({}, 2)});
+  s.Add("integers", {Integers({7}, -9, 9), Booleans({7}), Indices({5}, {})});
+  s.Add("bool", {Booleans({7}), Booleans({7}, 2), Booleans({}, 3)});
+  s.AddError("mask", {Normal({3}), Normal({3}), Normal({})}, {}, "condition must be bool");
+  s.AddError("value", {Normal({3}), Booleans({3}), Normal({3})}, {},
+             "value must be a number or a 0-d tensor, got f64 [3]");
+}
+
 }  // namespace
 }  // namespace firn::testing

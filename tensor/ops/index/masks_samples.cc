@@ -32,5 +32,31 @@ FIRN_REGISTER_SAMPLES(nonzero) {
   s.AddError("too many", {Values({0, 1, 2})}, NonzeroAttrs{4}, "cannot have 4 elements");
 }
 
+FIRN_REGISTER_COMPOSITE(masked_select) {
+  s.Declare({{.name = "x"}, {.name = "mask", .dtypes = kBoolean}});
+  s.Function<MaskedSelect>();
+  s.captured = false;
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef) {
+    Samples all;
+    all.Reference([](double x, double mask) { return mask != 0 ? x : NAN; });
+    const RefTensor marked = all.reference(in, {})[0];
+    RefTensor y;
+    for (double v : marked.values) {
+      if (!std::isnan(v)) y.values.push_back(v);
+    }
+    y.shape = Shape({y.size()});
+    return std::vector<RefTensor>{y};
+  });
+  s.Add("vector", {Normal({7}), Booleans({7})});
+  s.Add("matrix", {Normal({3, 5}), Booleans({3, 5})});
+  s.Add("rows", {Normal({3, 5}), Booleans({3, 1})});
+  s.Add("channels", {Normal({2, 8, 3}), Booleans({2, 8, 3})});
+  s.Add("none", {Normal({3}), Values({0, 0, 0}).To(DType::kBool)});
+  s.Add("integers", {Integers({7}, -9, 9), Booleans({7})});
+  s.Add("bool", {Booleans({7}), Booleans({7}, 2)});
+  s.AddError("mask", {Normal({3}), Normal({3})}, {}, "mask must be bool, got f64 [3]");
+  s.AddError("shapes", {Normal({3}), Booleans({2})}, {}, "shapes [3] and [2] do not broadcast");
+}
+
 }  // namespace
 }  // namespace firn::testing

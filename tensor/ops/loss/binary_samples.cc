@@ -39,5 +39,69 @@ FIRN_REGISTER_SAMPLES(binary_cross_entropy_with_logits) {
       .check_gradient = false;
 }
 
+// The elements' losses times weights that broadcast, reduced.
+ReferenceFn Weighted(const char* op, bool positive) {
+  return [op, positive](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const LossAttrs each{Reduction::kNone};
+    Samples times;
+    times.Reference([](double x, double y) { return x * y; });
+    RefTensor losses;
+    if (positive) {  // the part of positive targets is that of target 1, and so on
+      RefTensor ones(in[0].shape, 1), zeros(in[0].shape, 0), flipped = in[1];
+      for (double& v : flipped.values) v = 1 - v;
+      const auto part = [&](const RefTensor& target, const RefTensor& share) {
+        const RefTensor loss = SamplesOf(op)->reference({{in[0], target}}, each)[0];
+        return times.reference({{loss, share}}, {})[0];
+      };
+      losses = part(zeros, flipped);
+      const RefTensor weighted = times.reference({{part(ones, in[1]), in[3]}}, {})[0];
+      for (int64_t i = 0; i < losses.size(); ++i) losses[i] += weighted[i];
+    } else {
+      losses = SamplesOf(op)->reference(in.subspan(0, 2), each)[0];
+    }
+    losses = times.reference({{losses, in[2]}}, {})[0];
+    return LossReference<LossAttrs>([](double x, double, const LossAttrs&) { return x; })(
+        {{losses, losses}}, attrs);
+  };
+}
+
+FIRN_REGISTER_COMPOSITE(weighted_binary_cross_entropy) {
+  s.Declare({{.name = "p", .dtypes = kFloating},
+             {.name = "target", .same_dtype_as = "p"},
+             {.name = "weight", .same_dtype_as = "p"}},
+            {{.name = "y", .same_dtype_as = "p"}});
+  s.Function([](In in, const LossAttrs& a) {
+    return BinaryCrossEntropy(in[0], in[1], {.weight = in[2], .reduction = a.reduction});
+  });
+  s.WithoutVectors("they are among those of binary_cross_entropy");
+  s.Reference(Weighted("binary_cross_entropy", false));
+  const Tensor p = Uniform({3, 4}, 0.1, 0.9), target = Uniform({3, 4}, 0.1, 0.9, 2);
+  s.Add("none", {p, target, Uniform({3, 4}, 0.5, 2, 3)}, LossAttrs{Reduction::kNone});
+  s.Add("mean", {p, target, Uniform({4}, 0.5, 2, 3)}, LossAttrs{});
+  s.Add("sum", {p, target, Uniform({3, 1}, 0.5, 2, 3)}, LossAttrs{Reduction::kSum});
+  s.AddError("weight", {p, target, Normal({5})}, LossAttrs{},
+             "weight [5] does not broadcast to [3, 4]");
+}
+
+FIRN_REGISTER_COMPOSITE(weighted_binary_cross_entropy_with_logits) {
+  s.Declare({{.name = "x", .dtypes = kFloating},
+             {.name = "target", .same_dtype_as = "x"},
+             {.name = "weight", .same_dtype_as = "x"},
+             {.name = "pos_weight", .same_dtype_as = "x"}});
+  s.Function([](In in, const LossAttrs& a) {
+    return BinaryCrossEntropyWithLogits(
+        in[0], in[1], {.weight = in[2], .pos_weight = in[3], .reduction = a.reduction});
+  });
+  s.WithoutVectors("they are among those of binary_cross_entropy_with_logits");
+  s.Reference(Weighted("binary_cross_entropy_with_logits", true));
+  const Tensor x = Normal({3, 4}), target = Uniform({3, 4}, 0.1, 0.9, 2);
+  const Tensor weight = Uniform({3, 4}, 0.5, 2, 3), positive = Uniform({4}, 0.5, 2, 4);
+  s.Add("none", {x, target, weight, positive}, LossAttrs{Reduction::kNone});
+  s.Add("mean", {x, target, Uniform({4}, 0.5, 2, 3), positive}, LossAttrs{});
+  s.Add("sum", {x, target, Uniform({3, 1}, 0.5, 2, 3), positive}, LossAttrs{Reduction::kSum});
+  s.AddError("weight", {x, target, Normal({5}), positive}, LossAttrs{},
+             "weight [5] does not broadcast to [3, 4]");
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -159,5 +159,47 @@ FIRN_REGISTER_SAMPLES(cross_entropy_grad) {
              "logsumexp must be f64 [4], got f64 [5]");
 }
 
+FIRN_REGISTER_COMPOSITE(cross_entropy_of_probabilities) {
+  s.Declare({{.name = "logits", .dtypes = kFloating, .min_rank = 1},
+             {.name = "target", .same_dtype_as = "logits"},
+             {.name = "weight", .same_dtype_as = "logits", .optional = true}},
+            {{.name = "y", .same_dtype_as = "logits"}});
+  s.Function(Called);
+  s.WithoutVectors("they are among those of cross_entropy");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const CrossEntropyAttrs& a = attrs.get<CrossEntropyAttrs>();
+    std::vector<double> losses;
+    ForEachLine(
+        in[0].shape, in[0].shape.rank() == 1 ? 0 : 1, [&](int64_t n, int64_t first, int64_t step) {
+          double sum = 0, loss = 0;
+          for (int64_t j = 0; j < n; ++j) sum += std::exp(in[0][first + j * step]);
+          for (int64_t j = 0; j < n; ++j) {
+            const double p = (1 - a.label_smoothing) * in[1][first + j * step] +
+                             a.label_smoothing / static_cast<double>(n);
+            loss +=
+                (in[2].defined() ? in[2][j] : 1) * p * (std::log(sum) - in[0][first + j * step]);
+          }
+          losses.push_back(loss);
+        });
+    Dims shape;
+    for (int d = 0; d < in[0].shape.rank(); ++d) {
+      if (d != (in[0].shape.rank() == 1 ? 0 : 1)) shape.push_back(in[0].shape[d]);
+    }
+    RefTensor each{Shape(shape.span())}, total{Shape()};
+    each.values = losses;
+    for (double v : losses) total[0] += v;
+    if (a.reduction == Reduction::kMean) total[0] /= static_cast<double>(losses.size());
+    return std::vector<RefTensor>{a.reduction == Reduction::kNone ? each : total};
+  });
+  const Tensor x = Normal({4, 5}), p = Uniform({4, 5}, 0, 0.4, 2), w = Uniform({5}, 0.5, 2, 3);
+  s.Add("mean", {x, p, Tensor()}, CrossEntropyAttrs{});
+  s.Add("sum", {x, p, w}, With(Reduction::kSum));
+  s.Add("none, smoothing", {x, p, w}, With(Reduction::kNone, 0.2));
+  s.Add("one sample", {Normal({5}), Uniform({5}, 0, 0.4, 2), Tensor()}, CrossEntropyAttrs{});
+  s.Add("pixels", {Normal({2, 8, 3, 2}), Uniform({2, 8, 3, 2}, 0, 0.3, 2), Tensor()},
+        With(Reduction::kMean, 0.1));
+  s.AddError("shapes", {x, Uniform({4, 4}, 0, 1), Tensor()}, CrossEntropyAttrs{}, "[4, 4]");
+}
+
 }  // namespace
 }  // namespace firn::testing

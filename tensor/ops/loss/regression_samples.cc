@@ -66,5 +66,35 @@ FIRN_REGISTER_SAMPLES(kl_div) {
       false;
 }
 
+struct HuberAttrs {
+  Reduction reduction = Reduction::kMean;
+  double delta = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reduction", reduction);
+    v.Field("delta", delta);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(huber_loss) {
+  s.Declare({{.name = "x", .dtypes = kFloating}, {.name = "y", .same_dtype_as = "x"}});
+  s.Function([](In in, const HuberAttrs& a) {
+    return HuberLoss(in[0], in[1], {.reduction = a.reduction, .delta = a.delta});
+  });
+  s.Reference(LossReference<HuberAttrs>([](double x, double t, const HuberAttrs& a) {
+    const double d = std::abs(x - t);
+    return d < a.delta ? d * d / 2 : a.delta * (d - a.delta / 2);
+  }));
+  const auto make = [](const Shape& shape, int which) {
+    return Normal(shape, static_cast<uint64_t>(which) + 1);
+  };
+  AddLossSamples(s, HuberAttrs{}, make);
+  for (double delta : {0.5, 2.0, 50.0}) {
+    s.Add("delta", {make({7}, 0), make({7}, 1)}, HuberAttrs{Reduction::kNone, delta});
+  }
+  s.AddError("delta", {make({7}, 0), make({7}, 1)}, HuberAttrs{Reduction::kNone, 0},
+             "delta must be above 0 and finite, got 0");
+}
+
 }  // namespace
 }  // namespace firn::testing

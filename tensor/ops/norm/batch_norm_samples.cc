@@ -179,5 +179,70 @@ FIRN_REGISTER_SAMPLES(batch_norm_grad) {
              BatchNormAttrs{}, "y belongs to an activation");
 }
 
+struct EitherAttrs {
+  bool training = false;
+  BatchNormAttrs rest = {};
+  template <class V>
+  void Visit(V& v) {
+    v.Field("training", training);
+    rest.Visit(v);
+  }
+};
+
+// What training leaves in them, or running statistics that are only read; then y.
+FIRN_REGISTER_COMPOSITE(batch_norm) {
+  const auto of_channels = [](const char* name, bool inout, bool optional) {
+    return ArgDecl{.name = name,
+                   .same_dtype_as = "x",
+                   .min_rank = 1,
+                   .max_rank = 1,
+                   .optional = optional,
+                   .inout = inout};
+  };
+  s.Declare({{.name = "x", .dtypes = kFloating, .min_rank = 2},
+             of_channels("running_mean", true, false),
+             of_channels("running_var", true, false),
+             of_channels("weight", false, true),
+             of_channels("bias", false, true)});
+  s.Function([](In in, const EitherAttrs& a) {
+    return BatchNorm(in[0], in[1], in[2], in[3], in[4],
+                     {.training = a.training,
+                      .momentum = a.rest.momentum,
+                      .eps = a.rest.eps,
+                      .activation = a.rest.activation});
+  });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const EitherAttrs& a = attrs.get<EitherAttrs>();
+    if (a.training) {
+      std::vector<RefTensor> all = Normalized({{in[0], in[3], in[4], in[1], in[2]}}, a.rest);
+      all.resize(3);
+      return all;
+    }
+    RefTensor y(in[0].shape);
+    ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
+      const double xhat = (in[0].at(at) - in[1][at[1]]) / std::sqrt(in[2][at[1]] + a.rest.eps);
+      const double weight = in[3].defined() ? in[3][at[1]] : 1;
+      y.at(at) = Activated(xhat * weight + (in[4].defined() ? in[4][at[1]] : 0), a.rest.activation);
+    });
+    return std::vector<RefTensor>{in[1], in[2], y};
+  });
+  for (const bool training : {false, true}) {
+    const std::string mode = training ? ", training" : ", evaluation";
+    const Tensor mean = Normal({3}, 4), var = Uniform({3}, 0.5, 2, 5), none;
+    s.Add("matrix" + mode, {Normal({5, 3}), mean, var, Normal({3}, 2), Normal({3}, 3)},
+          EitherAttrs{training});
+    s.Add("images, other options" + mode, {Normal({2, 3, 4, 2}), mean, var, none, Normal({3}, 3)},
+          EitherAttrs{training, {.momentum = 0.3, .eps = 1e-2}});
+    s.Add("tanh" + mode, {Normal({4, 3, 2}), mean, var, Normal({3}, 2), none},
+          EitherAttrs{training, {.activation = FusedActivation::kTanh}});
+    s.Add("blocked channels, relu" + mode,
+          {Normal({2, 16, 3, 3}), Normal({16}, 4), Uniform({16}, 0.5, 2, 5), Normal({16}, 2),
+           Normal({16}, 3)},
+          EitherAttrs{training, {.activation = FusedActivation::kRelu}});
+  }
+  s.AddError("channels", {Normal({5, 3}), Normal({2}), Uniform({2}, 1, 2), Tensor(), Tensor()},
+             EitherAttrs{}, "does not fit the channels of x [5, 3]");
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -114,6 +114,7 @@ FIRN_REGISTER_SAMPLES(avg_pool2d) {
         PoolAttrs{.kernel = {3, 2}, .stride = {2, 3}, .padding = {1, 1}, .ceil_mode = true});
   s.Add("sum", {Normal({1, 2, 4, 4})}, PoolAttrs{.kernel = 2, .stride = 2, .divisor_override = 1});
   s.Add("adaptive", {Normal({2, 3, 7, 5})}, PoolAttrs{.adaptive = {3, 2}});
+  s.Add("adaptive, grows", {Normal({1, 2, 2, 3})}, PoolAttrs{.adaptive = {4, 5}});
   s.Add("global, blocked channels", {Normal({2, 16, 4, 3})}, PoolAttrs{.adaptive = 1});
   s.AddLarge("64x512x8x8", {Normal({64, 512, 8, 8})}, PoolAttrs{.kernel = 2, .stride = 2}, 2.1e6,
              1e7);

@@ -51,5 +51,62 @@ FIRN_REGISTER_SAMPLES(amin) {
   s.AddError("dim", {Normal({3, 5})}, ReduceAttrs{{2}}, "dim 2 is outside [3, 5]");
 }
 
+struct AlongAttrs {
+  int64_t dim = 0;
+  bool keepdim = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("dim", dim);
+    v.Field("keepdim", keepdim);
+  }
+};
+
+// Where the first of the elements that win is; NaN beats all.
+template <bool kLargest>
+double FirstExtreme(const std::vector<double>& elements) {
+  size_t best = 0;
+  for (size_t i = 1; i < elements.size() && !std::isnan(elements[best]); ++i) {
+    const double v = elements[i];
+    if (std::isnan(v) || (kLargest ? v > elements[best] : v < elements[best])) best = i;
+  }
+  return static_cast<double>(best);
+}
+
+template <bool kLargest>
+void AddAlong(Samples& s) {
+  s.Declare({{.name = "x"}}, {{.name = "values", .same_dtype_as = "x"},
+                              {.name = "indices", .dtypes = SetOf(DType::kI64), .constant = true}});
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const AlongAttrs& a = attrs.get<AlongAttrs>();
+    const ReduceAttrs over{{a.dim}, a.keepdim};
+    const auto value = [](const std::vector<double>& elements) {
+      return elements[static_cast<size_t>(FirstExtreme<kLargest>(elements))];
+    };
+    return std::vector<RefTensor>{ReduceReference(in[0], over, value),
+                                  ReduceReference(in[0], over, FirstExtreme<kLargest>)};
+  });
+  s.Add("rows", {Distinct({3, 5})}, AlongAttrs{1});
+  s.Add("columns, kept", {Distinct({4, 3})}, AlongAttrs{0, true});
+  s.Add("channels", {Distinct({2, 8, 3, 2})}, AlongAttrs{-3});
+  s.Add("a scalar", {Normal({})}, AlongAttrs{});
+  s.Add("no lines", {Normal({0, 3})}, AlongAttrs{1});
+  s.Add("ties and NaN", {Values({3, 1, 3, 1, NAN, 2, 1, NAN}, {2, 4})}, AlongAttrs{1})
+      .check_gradient = false;
+  s.Add("integers", {Integers({4, 30}, -5, 5)}, AlongAttrs{1});
+  s.Add("bool", {Booleans({3, 4})}, AlongAttrs{0});
+  s.AddError("dim", {Normal({3, 5})}, AlongAttrs{2}, "dim 2 is outside [3, 5]");
+  s.AddError("nothing", {Normal({3, 0})}, AlongAttrs{1}, "has no elements");
+}
+
+FIRN_REGISTER_COMPOSITE(max) {
+  s.Function([](In in, const AlongAttrs& a) { return Max(in[0], a.dim, a.keepdim); });
+  AddAlong<true>(s);
+}
+
+FIRN_REGISTER_COMPOSITE(min) {
+  s.Function([](In in, const AlongAttrs& a) { return Min(in[0], a.dim, a.keepdim); });
+  AddAlong<false>(s);
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -60,5 +60,16 @@ FIRN_REGISTER_SAMPLES(std) {
   AddSamples(s);
 }
 
+FIRN_REGISTER_COMPOSITE(var_mean) {
+  s.Declare({{.name = "x", .dtypes = kFloating}},
+            {{.name = "var", .same_dtype_as = "x"}, {.name = "mean", .same_dtype_as = "x"}});
+  s.Function([](In in, const VarAttrs& a) -> std::vector<Tensor> {
+    const VarMeanResult r = VarMean(in[0], a.over.dims, a.correction, a.over.keepdim);
+    return {r.var, r.mean};
+  });
+  s.Reference(Reference<false>);
+  AddSamples(s);
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -39,5 +39,32 @@ FIRN_REGISTER_SAMPLES(mean) {
   s.AddError("dim", {Normal({3, 5})}, ReduceAttrs{{-3}}, "dim -3 is outside [3, 5]");
 }
 
+FIRN_REGISTER_COMPOSITE(sum_to) {
+  s.Declare({{.name = "x", .dtypes = kFloating}});
+  s.Function([](In in, const ShapeAttrs& a) { return SumTo(in[0], Shape(a.shape.span())); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    RefTensor y(Shape(attrs.get<ShapeAttrs>().shape.span()));
+    const int lead = in[0].shape.rank() - y.shape.rank();
+    ForEachIndex(in[0].shape, [&](absl::Span<const int64_t> at) {
+      std::vector<int64_t> to(at.begin() + lead, at.end());
+      for (int d = 0; d < y.shape.rank(); ++d) {
+        if (y.shape[d] == 1) to[static_cast<size_t>(d)] = 0;
+      }
+      y.at(to) += in[0].at(at);
+    });
+    return std::vector<RefTensor>{y};
+  });
+  const auto to = [](std::initializer_list<int64_t> shape) {
+    return ShapeAttrs{Shape(shape).dims()};
+  };
+  s.Add("rows", {Normal({4, 3})}, to({3}));
+  s.Add("columns", {Normal({4, 3})}, to({4, 1}));
+  s.Add("one of each channel", {Normal({2, 8, 3, 3})}, to({8, 1, 1}));
+  s.Add("all", {Normal({2, 3})}, to({}));
+  s.Add("as it is", {Normal({2, 3})}, to({2, 3}));
+  s.Add("nothing", {Normal({0, 3})}, to({3}));
+  s.AddError("shape", {Normal({4, 3})}, to({4}), "x [4, 3] was not broadcast from [4]");
+}
+
 }  // namespace
 }  // namespace firn::testing

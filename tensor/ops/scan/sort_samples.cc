@@ -108,5 +108,21 @@ FIRN_REGISTER_SAMPLES(topk) {
   s.AddError("dim", {Normal({3, 5})}, TopkAttrs{1, 2}, "dim 2 is outside [3, 5]");
 }
 
+FIRN_REGISTER_COMPOSITE(argsort) {
+  s.Declare({{.name = "x"}}, {{.name = "y", .dtypes = SetOf(DType::kI64), .constant = true}});
+  s.Function([](In in, const SortAttrs& a) {
+    return Argsort(in[0], a.dim, {.descending = a.descending, .stable = a.stable});
+  });
+  s.WithoutVectors("they are among those of sort");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    return std::vector<RefTensor>{ReferenceSort(in, attrs)[1]};
+  });
+  s.Add("rows", {Distinct({3, 5})}, SortAttrs{1});
+  s.Add("columns, descending", {Distinct({5, 3})}, SortAttrs{0, true});
+  s.Add("ties", {Integers({4, 30}, 0, 4)}, SortAttrs{1, false, true});
+  s.Add("bool", {Booleans({2, 9})}, SortAttrs{1, false, true});
+  s.AddError("dim", {Normal({3, 5})}, SortAttrs{2}, "dim 2 is outside [3, 5]");
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -42,5 +42,14 @@ FIRN_REGISTER_SAMPLES(identity) {
   s.Add("integers", {Integers({3}, -9, 9)});
 }
 
+FIRN_REGISTER_COMPOSITE(detach) {
+  s.Declare({{.name = "x"}}, {{.name = "y", .same_dtype_as = "x", .constant = true}});
+  s.Function<Detach>();
+  s.Reference([](double x) { return x; });
+  s.Add("a matrix", {Normal({3, 5})});
+  s.Add("integers", {Integers({5}, -9, 9)});
+  s.Add("bool", {Booleans({5})});
+}
+
 }  // namespace
 }  // namespace firn::testing

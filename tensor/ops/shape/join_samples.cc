@@ -45,5 +45,33 @@ FIRN_REGISTER_SAMPLES(concat) {
   s.AddError("no tensors", {}, ConcatAttrs{}, "takes at least 1 tensors, got 0");
 }
 
+FIRN_REGISTER_COMPOSITE(stack) {
+  s.Declare({{.name = "tensors", .variadic = true}}, {{.name = "y", .same_dtype_as = "tensors"}});
+  s.Function([](In in, const DimAttrs& a) { return Stack(in.all(), a.dim); });
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    std::vector<int64_t> sizes(in[0].shape.begin(), in[0].shape.end());
+    const int64_t given = attrs.get<DimAttrs>().dim;
+    const int64_t dim = given < 0 ? given + in[0].shape.rank() + 1 : given;
+    sizes.insert(sizes.begin() + dim, static_cast<int64_t>(in.size()));
+    RefTensor y{Shape(sizes)};
+    ForEachIndex(y.shape, [&](absl::Span<const int64_t> at) {
+      std::vector<int64_t> from(at.begin(), at.end());
+      from.erase(from.begin() + dim);
+      y.at(at) = in[static_cast<size_t>(at[static_cast<size_t>(dim)])].at(from);
+    });
+    return std::vector<RefTensor>{y};
+  });
+  s.Add("rows", {Normal({3}), Normal({3}, 2)}, DimAttrs{0});
+  s.Add("the last dimension", {Normal({2, 3}), Normal({2, 3}, 2), Normal({2, 3}, 3)}, DimAttrs{-1});
+  s.Add("between", {Normal({2, 8, 3}), Normal({2, 8, 3}, 2)}, DimAttrs{1});
+  s.Add("scalars", {Normal({}), Normal({}, 2)}, DimAttrs{0});
+  s.Add("one", {Normal({2, 3})}, DimAttrs{1});
+  s.Add("integers", {Integers({3}, -9, 9), Integers({3}, -9, 9, 2)}, DimAttrs{0});
+  s.Add("bool", {Booleans({3}), Booleans({3}, 2)}, DimAttrs{0});
+  s.AddError("shapes", {Normal({2}), Normal({3})}, DimAttrs{},
+             "tensor 1 [3] and tensor 0 [2] differ");
+  s.AddError("none", {}, DimAttrs{}, "takes at least 1 tensors, got 0");
+}
+
 }  // namespace
 }  // namespace firn::testing

@@ -94,5 +94,47 @@ FIRN_REGISTER_SAMPLES(flip) {
   s.AddError("twice", {Normal({3, 5})}, FlipAttrs{{0, -2}}, "dim");
 }
 
+struct MovedimAttrs {
+  DimList source, destination;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("source", source);
+    v.Field("destination", destination);
+  }
+};
+
+FIRN_REGISTER_COMPOSITE(movedim) {
+  s.Declare({{.name = "x"}});
+  s.declaration.is_view = true;
+  s.Function([](In in, const MovedimAttrs& a) { return Movedim(in[0], a.source, a.destination); });
+  // The dimensions that stay keep their order.
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
+    const MovedimAttrs& a = attrs.get<MovedimAttrs>();
+    const int rank = in[0].shape.rank();
+    const auto index = [rank](int64_t d) { return static_cast<size_t>(d < 0 ? d + rank : d); };
+    std::vector<int64_t> order(static_cast<size_t>(rank), -1), rest;
+    for (int64_t d = 0; d < rank; ++d) rest.push_back(d);
+    for (size_t i = 0; i < a.source.size(); ++i) {
+      order[index(a.destination.data()[i])] = static_cast<int64_t>(index(a.source.data()[i]));
+      std::erase(rest, static_cast<int64_t>(index(a.source.data()[i])));
+    }
+    size_t next = 0;
+    for (int64_t& d : order) {
+      if (d < 0) d = rest[next++];
+    }
+    const PermuteAttrs permuted{DimList(absl::MakeConstSpan(order))};
+    return SamplesOf("permute")->reference(in, permuted);
+  });
+  s.Add("one", {Normal({2, 3, 4})}, MovedimAttrs{{0}, {-1}});
+  s.Add("two", {Normal({2, 8, 4, 3})}, MovedimAttrs{{0, 3}, {2, 1}});
+  s.Add("nowhere", {Normal({2, 3})}, MovedimAttrs{{1}, {1}});
+  s.Add("no dims", {Normal({2, 3})}, MovedimAttrs{});
+  s.Add("nothing", {Normal({0, 3})}, MovedimAttrs{{0}, {1}});
+  s.Add("integers", {Integers({2, 3}, -9, 9)}, MovedimAttrs{{0}, {1}});
+  s.Add("bool", {Booleans({2, 3})}, MovedimAttrs{{0}, {1}});
+  s.AddError("dim", {Normal({2, 3})}, MovedimAttrs{{2}, {0}}, "dim 2 is outside");
+  s.AddError("twice", {Normal({2, 3})}, MovedimAttrs{{0, 0}, {0, 1}}, "dim");
+}
+
 }  // namespace
 }  // namespace firn::testing

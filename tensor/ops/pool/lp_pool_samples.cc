@@ -1,0 +1,70 @@
+#include <cmath>
+#include <vector>
+
+#include "tensor/ops/conv/images.h"
+#include "tensor/ops/pool/lp_pool.h"
+#include "tensor/ops/pool/pool_window.h"
+#include "tensor/samples.h"
+
+namespace firn::testing {
+namespace {
+
+struct LpPoolAttrs {
+  double p = 2;
+  Sizes kernel = 2, stride = 2;
+  bool ceil_mode = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("p", p);
+    v.Field("kernel", kernel);
+    v.Field("stride", stride);
+    v.Field("ceil_mode", ceil_mode);
+  }
+};
+
+template <Tensor (*kPool)(const Tensor&, double, const LpPoolOptions&)>
+Tensor Call(In in, const LpPoolAttrs& a) {
+  return kPool(in[0], a.p, {.kernel = a.kernel, .stride = a.stride, .ceil_mode = a.ceil_mode});
+}
+
+// The averages of powers, of which avg_pool's samples have the slow way.
+template <int kDims>
+std::vector<RefTensor> PowerMeans(absl::Span<const RefTensor> in, AttrsRef attrs) {
+  const LpPoolAttrs& a = attrs.get<LpPoolAttrs>();
+  RefTensor powers = in[0];
+  for (double& v : powers.values) v = std::pow(v, a.p);
+  const PoolAttrs windows{.kernel = a.kernel, .stride = a.stride, .ceil_mode = a.ceil_mode};
+  std::vector<RefTensor> y = SamplesOf(kDims == 1 ? "avg_pool1d" : "avg_pool2d")
+                                 ->reference(absl::MakeConstSpan(&powers, 1), windows);
+  const auto taps = static_cast<double>(a.kernel.Over(kDims).volume());
+  for (double& v : y[0].values) v = std::pow(v * taps, 1 / a.p);
+  return y;
+}
+
+FIRN_REGISTER_COMPOSITE(lp_pool1d) {
+  s.Declare({{.name = "x", .dtypes = kFloating, .min_rank = 3, .max_rank = 3}});
+  s.Function(Call<LpPool1d>);
+  s.Reference(PowerMeans<1>);
+  s.Add("2", {Uniform({2, 3, 8}, 0.5, 2)}, LpPoolAttrs{});
+  s.Add("overlapping, p = 3, ceil mode", {Uniform({1, 2, 8}, 0.5, 2)},
+        LpPoolAttrs{.p = 3, .kernel = 3, .ceil_mode = true});
+  s.AddError("p", {Uniform({1, 2, 8}, 0.5, 2)}, LpPoolAttrs{.p = 0},
+             "p is 0 (want a positive number)");
+  s.AddError("kernel", {Uniform({1, 2, 8}, 0.5, 2)}, LpPoolAttrs{.kernel = {2, 2}},
+             "kernel (2, 2) has 2 numbers (want 1)");
+}
+
+FIRN_REGISTER_COMPOSITE(lp_pool2d) {
+  s.Declare({{.name = "x", .dtypes = kFloating, .min_rank = 4, .max_rank = 4}});
+  s.Function(Call<LpPool2d>);
+  s.Reference(PowerMeans<2>);
+  s.Add("2x2", {Uniform({2, 3, 4, 6}, 0.5, 2)}, LpPoolAttrs{});
+  s.Add("unequal sides, p = 3", {Uniform({1, 2, 7, 5}, 0.5, 2)},
+        LpPoolAttrs{.p = 3, .kernel = {3, 2}, .stride = {2, 1}});
+  s.Add("even p of negative numbers", {Distinct({1, 2, 4, 4}, 0.25)}, LpPoolAttrs{});
+  s.AddError("p", {Uniform({1, 2, 4, 4}, 0.5, 2)}, LpPoolAttrs{.p = -1},
+             "p is -1 (want a positive number)");
+}
+
+}  // namespace
+}  // namespace firn::testing
