@@ -21,6 +21,8 @@
 //     });
 //     ...
 //   }
+//
+// golden_samples.h has the other half: results of another framework.
 
 #include <functional>
 #include <memory>

@@ -87,28 +87,6 @@ void ReadLine(const std::string& text, std::vector<GoldenCase>* cases) {
 
 }  // namespace
 
-double GoldenCase::Number(const std::string& attr, double otherwise) const {
-  asked.insert(attr);
-  const auto it = attrs.find(attr);
-  return it == attrs.end() || it->second.empty() ? otherwise : std::stod(it->second[0]);
-}
-
-std::string GoldenCase::Text(const std::string& attr, const std::string& otherwise) const {
-  asked.insert(attr);
-  const auto it = attrs.find(attr);
-  return it == attrs.end() || it->second.empty() ? otherwise : it->second[0];
-}
-
-std::vector<int64_t> GoldenCase::Ints(const std::string& attr,
-                                      std::vector<int64_t> otherwise) const {
-  asked.insert(attr);
-  const auto it = attrs.find(attr);
-  if (it == attrs.end()) return otherwise;
-  std::vector<int64_t> values;
-  for (const std::string& w : it->second) values.push_back(std::stoll(w));
-  return values;
-}
-
 std::vector<GoldenCase> ReadGolden(const std::string& file) {
   std::ifstream in("tests/golden/" + file);
   FIRN_CHECK(in.good(), "no file tests/golden/", file, "; run from the root of the repository");

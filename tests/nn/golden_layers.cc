@@ -18,7 +18,7 @@
 #include "nn/pooling.h"
 #include "nn/prelu.h"
 #include "nn/shape_layers.h"
-#include "tests/golden/arguments.h"
+#include "tensor/golden_samples.h"
 
 namespace firn::nn {
 namespace {

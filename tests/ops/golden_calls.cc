@@ -1,13 +1,15 @@
-// A case's words become arguments by name alone: an operation declares the names of its inputs, and
-// Visit tells those of its attributes. So a new operation with vectors needs no code here.
+// A case's words become arguments by name alone: a declaration has the names of inputs, and Visit
+// tells those of attributes. So a new operation with vectors needs no code here.
 
 #include "tests/ops/golden_calls.h"
 
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "device/check.h"
-#include "tensor/apply.h"
+#include "tensor/op.h"
+#include "tensor/samples.h"
 
 namespace firn::testing {
 namespace {
@@ -24,11 +26,11 @@ Attrs AttrsFrom(const AttrsType* type, GoldenArgs& args) {
 }
 
 // One tensor for each declared input, and a list or a single one for a variadic input.
-std::vector<Tensor> InputsFrom(const OpDef& op, GoldenArgs& args) {
+std::vector<Tensor> InputsFrom(const OpDef& declaration, GoldenArgs& args) {
   std::vector<Tensor> in;
   std::vector<std::vector<Tensor>> lists;
   size_t repetitions = 0;
-  for (const ArgDecl& d : op.inputs) {
+  for (const ArgDecl& d : declaration.inputs) {
     const std::string name(d.name);
     if (!d.variadic) {
       in.push_back(args[name]);
@@ -46,19 +48,33 @@ std::vector<Tensor> InputsFrom(const OpDef& op, GoldenArgs& args) {
   return in;
 }
 
+StateDict Named(const OpDef& declaration, std::vector<Tensor> results) {
+  StateDict named;
+  const std::vector<ArgDecl>& outputs = declaration.outputs;
+  const bool list = !outputs.empty() && outputs[0].variadic;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string name = list ? absl::StrCat("y.", i) : std::string(outputs[i].name);
+    if (i == 0 && !list) named.Set("y", results[i]);
+    named.Set(name, std::move(results[i]));
+  }
+  return named;
+}
+
 }  // namespace
 
-StateDict CallOp(const OpDef& op, GoldenArgs& args) {
-  const Attrs attrs = AttrsFrom(op.attrs, args);
-  const std::vector<Tensor> in = InputsFrom(op, args);
-  const std::vector<TensorRef> refs(in.begin(), in.end());
-  const TensorList out = Apply(op, refs, attrs.ref());
-  StateDict results;
-  for (size_t i = 0; i < op.outputs.size(); ++i) {
-    results.Set(std::string(op.outputs[i].name), out[i]);
-    if (i == 0) results.Set("y", out[i]);
-  }
-  return results;
+bool IsCallable(const std::string& name) {
+  const auto samples = SamplesOf(name);
+  return FindGolden(name) != nullptr || (samples != nullptr && !samples->functions.empty());
+}
+
+StateDict Call(const std::string& name, GoldenArgs& args) {
+  if (const GoldenFn adapter = FindGolden(name)) return adapter(args).named;
+  const auto samples = SamplesOf(name);
+  const OpDef* op = FindOp(name);
+  const OpDef& declaration = op != nullptr ? *op : samples->declaration;
+  const Attrs attrs = AttrsFrom(declaration.attrs, args);
+  const std::vector<Tensor> in = InputsFrom(declaration, args);
+  return Named(declaration, samples->functions.at(0)(In(in), attrs.ref()));
 }
 
 }  // namespace firn::testing

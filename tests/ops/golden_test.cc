@@ -1,6 +1,6 @@
-// Every operation against PyTorch: results, dtypes and gradients. A file of tests/golden/ops is
-// named after a registered operation, whose declaration then tells how to call it, or after a
-// function of golden_functions.cc.
+// Every function against PyTorch: results, dtypes and gradients. A file of tests/golden/ops is
+// named after an operation or a composite, whose declaration tells how to call its function, or
+// after an adapter beside the samples.
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,9 @@
 #include "absl/strings/str_join.h"
 #include "autograd/backward.h"
 #include "tensor/error.h"
+#include "tensor/op.h"
+#include "tensor/samples.h"
+#include "tests/golden/vectors.h"
 #include "tests/ops/golden_calls.h"
 
 namespace firn::testing {
@@ -26,25 +29,6 @@ const std::map<std::string, std::string>& KnownDifferences() {
       {"clamp/both_numbers_gradient_one_at_bounds", "grad x: element 1 "},
   };
   return *cases;
-}
-
-// Registered operations whose vectors stand in the file of the function that runs them, or which
-// have none because of what they are.
-const std::map<std::string, std::string>& WithoutAFile() {
-  static const auto* ops = new std::map<std::string, std::string>{
-      {"batch_norm_act_train", "batch_norm"},
-      {"batch_norm_train", "batch_norm"},
-      {"conv2d_act", "conv2d"},
-      {"linear_scan", "the gradient of cumprod"},
-      {"max_pool1d_gather", "the gradient of max_pool1d's gradient"},
-      {"max_pool2d_gather", "the gradient of max_pool2d's gradient"},
-      {"max_pool3d_gather", "the gradient of max_pool3d's gradient"},
-      {"reorder", "layouts are Firn's own"},
-      {"to_device", "there is one device in this test"},
-      {"unscale_gradients", "checked by its samples alone"},
-      {"update_loss_scale", "checked by its samples alone"},
-  };
-  return *ops;
 }
 
 // What PyTorch's `want` calls y may be an argument that was changed in place.
@@ -110,14 +94,11 @@ class OpGoldenTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(OpGoldenTest, AgreesWithPyTorch) {
   const std::string& file = GetParam();
-  const auto function = GoldenFunctions().find(file);
-  const OpDef* op = FindOp(file);
-  ASSERT_TRUE(function != GoldenFunctions().end() || op != nullptr)
-      << "neither a registered operation nor in golden_functions.cc";
+  ASSERT_TRUE(IsCallable(file))
+      << "neither an operation or composite with a function nor an adapter";
   for (const GoldenCase& c : ReadGolden(absl::StrCat("ops/", file, ".txt"))) {
-    const std::vector<std::string> differences = Differences(c, [&](GoldenArgs& args) {
-      return function != GoldenFunctions().end() ? function->second(args) : CallOp(*op, args);
-    });
+    const std::vector<std::string> differences =
+        Differences(c, [&](GoldenArgs& args) { return Call(file, args); });
     const std::string all = absl::StrJoin(differences, "; ");
     const auto known = KnownDifferences().find(absl::StrCat(file, "/", c.name));
     if (known == KnownDifferences().end()) {
@@ -131,23 +112,26 @@ TEST_P(OpGoldenTest, AgreesWithPyTorch) {
 INSTANTIATE_TEST_SUITE_P(Ops, OpGoldenTest, ::testing::ValuesIn(GoldenFiles("ops")),
                          [](const auto& file) { return file.param; });
 
-TEST(OpGoldenFilesTest, EveryFunctionHasAFile) {
+TEST(OpGoldenFilesTest, EveryAdapterHasAFile) {
   const std::vector<std::string> files = GoldenFiles("ops");
-  for (const auto& [name, function] : GoldenFunctions()) {
+  for (const std::string& name : GoldenNames()) {
     EXPECT_TRUE(std::binary_search(files.begin(), files.end(), name)) << name;
   }
 }
 
-// Random operations cannot be compared, and an operation that computes a gradient (by its name) is
-// compared as the gradient of another.
-TEST(OpGoldenFilesTest, EveryOperationHasVectors) {
+// Random numbers cannot be compared, internal operations have no counterpart, and samples may say
+// why there is none.
+TEST(OpGoldenFilesTest, EveryFunctionHasVectors) {
   const std::vector<std::string> files = GoldenFiles("ops");
-  for (const OpDef* op : AllOps()) {
-    const std::string name(op->name);
-    const bool needless = op->random || absl::EndsWith(name, "_grad");
-    const bool present = std::binary_search(files.begin(), files.end(), name);
-    const bool elsewhere = WithoutAFile().contains(name);
-    EXPECT_EQ(present, !needless && !elsewhere)
+  std::vector<std::string> names = Composites();
+  for (const OpDef* op : AllOps()) names.push_back(std::string(op->name));
+  for (const std::string& name : names) {
+    const auto samples = SamplesOf(name);
+    if (samples == nullptr) continue;  // registry_test says so
+    const OpDef* op = FindOp(name);
+    const bool needless = (op != nullptr && op->random) || samples->functions.empty() ||
+                          !samples->without_vectors.empty();
+    EXPECT_EQ(std::binary_search(files.begin(), files.end(), name), !needless)
         << name << ": add cases to tests/golden/cases and run make_vectors.py";
   }
 }

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "tensor/ops/conv/images.h"
+#include "tensor/ops/conv/images_samples.h"
 #include "tensor/ops/conv/unfold.h"
 #include "tensor/ops/conv/unfold_body.h"
 #include "tensor/samples.h"
@@ -133,6 +134,23 @@ FIRN_REGISTER_SAMPLES(fold) {
              "x [1, 4, 5] has 5 windows, an image of (3, 3) has (2, 2)");
   s.AddError("image", {Normal({1, 4, 5})}, UnfoldAttrs{.kernel = 2, .output_size = {3, -3}},
              "image width -3 (want 0 to");
+}
+
+template <class Options>
+Options OptionsFrom(GoldenArgs& args) {
+  Options o;
+  o.kernel = SizesFrom(args, "kernel", 1);
+  o.dilation = SizesFrom(args, "dilation", 1);
+  o.padding = SizesFrom(args, "padding", 0);
+  o.stride = SizesFrom(args, "stride", 1);
+  return o;
+}
+
+FIRN_REGISTER_GOLDEN(unfold) { return Unfold(args["x"], OptionsFrom<UnfoldOptions>(args)); }
+FIRN_REGISTER_GOLDEN(fold) {
+  FoldOptions options = OptionsFrom<FoldOptions>(args);
+  options.output_size = SizesFrom(args, "output_size", 1);
+  return Fold(args["x"], options);
 }
 
 }  // namespace

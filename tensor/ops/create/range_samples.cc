@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "tensor/golden_samples.h"
 #include "tensor/ops/create/range.h"
 #include "tensor/samples.h"
 
@@ -62,6 +63,15 @@ FIRN_REGISTER_SAMPLES(linspace) {
   s.Add("none", {}, LinspaceAttrs{3, 5, 0});
   s.AddLarge("4M", {}, LinspaceAttrs{0, 1, 1 << 22}, 0, 16.8e6);
   s.AddError("steps", {}, LinspaceAttrs{0, 1, -1}, "-1");
+}
+
+FIRN_REGISTER_GOLDEN(arange) {
+  const Tensor start = args["start"], end = args["end"];
+  const Tensor step = args.Has("step") ? args["step"] : Tensor(1);
+  if (start.dtype() == DType::kI64) {
+    return Arange(start.Item<int64_t>(), end.Item<int64_t>(), step.Item<int64_t>());
+  }
+  return Arange(start.Item<double>(), end.Item<double>(), step.Item<double>());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "tensor/golden_samples.h"
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/elementwise_samples.h"
 
@@ -90,6 +91,13 @@ FIRN_REGISTER_COMPOSITE(masked_fill) {
   s.AddError("mask", {Normal({3}), Normal({3}), Normal({})}, {}, "condition must be bool");
   s.AddError("value", {Normal({3}), Booleans({3}), Normal({3})}, {},
              "value must be a number or a 0-d tensor, got f64 [3]");
+}
+
+FIRN_REGISTER_GOLDEN(nan_to_num) {
+  NanToNumOptions options{.nan = args.Number("nan", 0)};
+  if (args.Has("posinf")) options.posinf = args.Number("posinf", 0);
+  if (args.Has("neginf")) options.neginf = args.Number("neginf", 0);
+  return NanToNum(args["x"], options);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tensor/golden_samples.h"
 #include "tensor/ops/index/embedding.h"
 #include "tensor/ops/index/select.h"
 #include "tensor/samples.h"
@@ -75,6 +76,8 @@ FIRN_REGISTER_SAMPLES(one_hot) {
   s.AddError("floats", {Normal({3})}, OneHotAttrs{3}, "indices must be i32 or i64");
   s.AddError("classes", {Indices({0})}, OneHotAttrs{-1}, "num_classes -1 is negative");
 }
+
+FIRN_REGISTER_GOLDEN(one_hot) { return OneHot(args["indices"], args.Int("num_classes", -1)); }
 
 }  // namespace
 }  // namespace firn::testing

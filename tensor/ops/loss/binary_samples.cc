@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tensor/golden_samples.h"
 #include "tensor/ops/loss/binary.h"
 #include "tensor/ops/loss/loss_samples.h"
 
@@ -101,6 +102,19 @@ FIRN_REGISTER_COMPOSITE(weighted_binary_cross_entropy_with_logits) {
   s.Add("sum", {x, target, Uniform({3, 1}, 0.5, 2, 3), positive}, LossAttrs{Reduction::kSum});
   s.AddError("weight", {x, target, Normal({5}), positive}, LossAttrs{},
              "weight [5] does not broadcast to [3, 4]");
+}
+
+FIRN_REGISTER_GOLDEN(binary_cross_entropy) {
+  return BinaryCrossEntropy(
+      args["p"], args["target"],
+      {.weight = args["weight"], .reduction = AttrsFrom<LossAttrs>(args).reduction});
+}
+
+FIRN_REGISTER_GOLDEN(binary_cross_entropy_with_logits) {
+  return BinaryCrossEntropyWithLogits(args["x"], args["target"],
+                                      {.weight = args["weight"],
+                                       .pos_weight = args["pos_weight"],
+                                       .reduction = AttrsFrom<LossAttrs>(args).reduction});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tensor/golden_samples.h"
 #include "tensor/ops/loss/cross_entropy.h"
 #include "tensor/ops/scan/line_samples.h"
 
@@ -199,6 +200,11 @@ FIRN_REGISTER_COMPOSITE(cross_entropy_of_probabilities) {
   s.Add("pixels", {Normal({2, 8, 3, 2}), Uniform({2, 8, 3, 2}, 0, 0.3, 2), Tensor()},
         With(Reduction::kMean, 0.1));
   s.AddError("shapes", {x, Uniform({4, 4}, 0, 1), Tensor()}, CrossEntropyAttrs{}, "[4, 4]");
+}
+
+FIRN_REGISTER_GOLDEN(cross_entropy) {
+  const std::vector<Tensor> in = {args["logits"], args["target"], args["weight"]};
+  return Called(In(in), AttrsFrom<CrossEntropyAttrs>(args));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tensor/golden_samples.h"
 #include "tensor/ops/loss/nll_loss.h"
 #include "tensor/ops/scan/line_samples.h"
 
@@ -101,6 +102,11 @@ FIRN_REGISTER_SAMPLES(nll_loss_grad) {
              NllLossAttrs{-100, Reduction::kMean, 1000}, 512, 2.05e6);
   s.AddError("dy", {Normal({4}), t, Tensor()}, NllLossAttrs{-100, Reduction::kSum, 5},
              "dy must have shape [], got [4]");
+}
+
+FIRN_REGISTER_GOLDEN(nll_loss) {
+  const std::vector<Tensor> in = {args["log_probs"], args["target"], args["weight"]};
+  return Called(In(in), AttrsFrom<NllLossAttrs>(args));
 }
 
 }  // namespace

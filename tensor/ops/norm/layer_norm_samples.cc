@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "tensor/golden_samples.h"
 #include "tensor/ops/norm/layer_norm.h"
 #include "tensor/ops/norm/norm_options.h"
 #include "tensor/samples.h"
@@ -194,6 +195,18 @@ FIRN_REGISTER_COMPOSITE(group_norm) {
              "num_groups 3 must divide the 4 channels of x [2, 4, 3]");
   s.AddError("rank", {Normal({4}), none, none}, GroupNormAttrs{2},
              "x must have at least 2 dimensions, got f64 [4]");
+}
+
+FIRN_REGISTER_GOLDEN(layer_norm) {
+  const std::vector<int64_t> shape = args.Ints("normalized_shape");
+  return LayerNorm(args["x"], Shape(absl::MakeConstSpan(shape)), args["weight"], args["bias"],
+                   args.Number("eps", 1e-5));
+}
+
+FIRN_REGISTER_GOLDEN(rms_norm) {
+  const std::vector<int64_t> shape = args.Ints("normalized_shape");
+  return RmsNorm(args["x"], Shape(absl::MakeConstSpan(shape)), args["weight"],
+                 args.Number("eps", 0));
 }
 
 }  // namespace

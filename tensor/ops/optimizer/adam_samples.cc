@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tensor/golden_samples.h"
 #include "tensor/ops/optimizer/adam.h"
 #include "tensor/ops/optimizer/step_samples.h"
 
@@ -61,6 +62,14 @@ FIRN_REGISTER_SAMPLES(adam_step) {
              "exp_avg [5] and param [3, 5] differ");
   s.AddError("no step", StepCall(0.1, {StepInputsOf({3, 5}, 3, 3, Tensor())}), AdamStepAttrs{},
              "step is an undefined tensor");
+}
+
+// `amsgrad` is an option of the class; the operation is given max_var.
+FIRN_REGISTER_GOLDEN(adam_step) {
+  AdamStep(args["param"], args["grad"], args["mean"], args["var"],
+           args.Flag("amsgrad", false) ? args["max_var"] : Tensor(), args["step"], args["lr"],
+           AttrsFrom<AdamStepAttrs>(args));
+  return {};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tensor/ops/conv/images_samples.h"
 #include "tensor/ops/pool/avg_pool.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/samples.h"
@@ -171,6 +172,30 @@ FIRN_REGISTER_SAMPLES(avg_pool3d_grad) {
   s.AddError("image", {Normal({1, 1, 2, 2, 2})},
              PoolAttrs{.kernel = 2, .stride = 2, .image = {4, 4}},
              "image (4, 4) has 2 numbers (want 1 or 3)");
+}
+
+template <Tensor (*kPool)(const Tensor&, const AvgPoolOptions&)>
+Tensor GoldenPool(GoldenArgs& args) {
+  const Sizes kernel = SizesFrom(args, "kernel", 1);
+  return kPool(args["x"], {.kernel = kernel,
+                           .stride = args.Has("stride") ? SizesFrom(args, "stride", 1) : kernel,
+                           .padding = SizesFrom(args, "padding", 0),
+                           .ceil_mode = args.Flag("ceil_mode", false),
+                           .count_include_pad = args.Flag("count_include_pad", true),
+                           .divisor_override = args.Int("divisor_override", 0)});
+}
+
+FIRN_REGISTER_GOLDEN(avg_pool1d) { return GoldenPool<AvgPool1d>(args); }
+FIRN_REGISTER_GOLDEN(avg_pool2d) { return GoldenPool<AvgPool2d>(args); }
+FIRN_REGISTER_GOLDEN(avg_pool3d) { return GoldenPool<AvgPool3d>(args); }
+FIRN_REGISTER_GOLDEN(adaptive_avg_pool1d) {
+  return AdaptiveAvgPool1d(args["x"], SizesFrom(args, "output_size", 1));
+}
+FIRN_REGISTER_GOLDEN(adaptive_avg_pool2d) {
+  return AdaptiveAvgPool2d(args["x"], SizesFrom(args, "output_size", 1));
+}
+FIRN_REGISTER_GOLDEN(adaptive_avg_pool3d) {
+  return AdaptiveAvgPool3d(args["x"], SizesFrom(args, "output_size", 1));
 }
 
 }  // namespace

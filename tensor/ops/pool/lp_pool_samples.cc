@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "tensor/ops/conv/images.h"
+#include "tensor/ops/conv/images_samples.h"
 #include "tensor/ops/pool/lp_pool.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/samples.h"
@@ -65,6 +66,18 @@ FIRN_REGISTER_COMPOSITE(lp_pool2d) {
   s.AddError("p", {Uniform({1, 2, 4, 4}, 0.5, 2)}, LpPoolAttrs{.p = -1},
              "p is -1 (want a positive number)");
 }
+
+template <Tensor (*kPool)(const Tensor&, double, const LpPoolOptions&)>
+Tensor GoldenPool(GoldenArgs& args) {
+  const Sizes kernel = SizesFrom(args, "kernel", 1);
+  return kPool(args["x"], args.Number("p", 2),
+               {.kernel = kernel,
+                .stride = args.Has("stride") ? SizesFrom(args, "stride", 1) : kernel,
+                .ceil_mode = args.Flag("ceil_mode", false)});
+}
+
+FIRN_REGISTER_GOLDEN(lp_pool1d) { return GoldenPool<LpPool1d>(args); }
+FIRN_REGISTER_GOLDEN(lp_pool2d) { return GoldenPool<LpPool2d>(args); }
 
 }  // namespace
 }  // namespace firn::testing

@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "tensor/ops/conv/images_samples.h"
 #include "tensor/ops/pool/max_pool.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/ops/shape/convert.h"
@@ -158,6 +159,47 @@ FIRN_REGISTER_SAMPLES(max_pool3d) {
              "x must have 5 dimensions");
   s.AddError("two sides", {Normal({1, 1, 4, 4, 4})}, PoolAttrs{.kernel = {2, 2}, .stride = 2},
              "kernel (2, 2) has 2 numbers (want 1 or 3)");
+}
+
+template <class Options, class Pool, class PoolWithIndices>
+GoldenResults EitherOf(GoldenArgs& args, const Options& options, Pool pool,
+                       PoolWithIndices with_indices) {
+  if (!args.Flag("return_indices", false)) return pool(args["x"], options);
+  const ValuesAndIndices both = with_indices(args["x"], options);
+  return {{"y", both.values}, {"indices", both.indices}};
+}
+
+MaxPoolOptions OptionsFrom(GoldenArgs& args) {
+  const Sizes kernel = SizesFrom(args, "kernel", 1);
+  return {.kernel = kernel,
+          .stride = args.Has("stride") ? SizesFrom(args, "stride", 1) : kernel,
+          .padding = SizesFrom(args, "padding", 0),
+          .dilation = SizesFrom(args, "dilation", 1),
+          .ceil_mode = args.Flag("ceil_mode", false)};
+}
+
+using Maxima = Tensor (*)(const Tensor&, const MaxPoolOptions&);
+
+FIRN_REGISTER_GOLDEN(max_pool1d) {
+  return EitherOf(args, OptionsFrom(args), Maxima(MaxPool1d), MaxPool1dWithIndices);
+}
+FIRN_REGISTER_GOLDEN(max_pool2d) {
+  return EitherOf(args, OptionsFrom(args), Maxima(MaxPool2d), MaxPool2dWithIndices);
+}
+FIRN_REGISTER_GOLDEN(max_pool3d) {
+  return EitherOf(args, OptionsFrom(args), Maxima(MaxPool3d), MaxPool3dWithIndices);
+}
+FIRN_REGISTER_GOLDEN(adaptive_max_pool1d) {
+  return EitherOf(args, SizesFrom(args, "output_size", 1), AdaptiveMaxPool1d,
+                  AdaptiveMaxPool1dWithIndices);
+}
+FIRN_REGISTER_GOLDEN(adaptive_max_pool2d) {
+  return EitherOf(args, SizesFrom(args, "output_size", 1), AdaptiveMaxPool2d,
+                  AdaptiveMaxPool2dWithIndices);
+}
+FIRN_REGISTER_GOLDEN(adaptive_max_pool3d) {
+  return EitherOf(args, SizesFrom(args, "output_size", 1), AdaptiveMaxPool3d,
+                  AdaptiveMaxPool3dWithIndices);
 }
 
 }  // namespace

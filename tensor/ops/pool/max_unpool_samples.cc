@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "tensor/ops/conv/images_samples.h"
 #include "tensor/ops/pool/max_unpool.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/samples.h"
@@ -153,6 +154,14 @@ FIRN_REGISTER_SAMPLES(max_unpool2d) {
              "output_size (1, 2, 3) has 3 numbers (want 1 or 2)");
   s.AddError("negative size", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1})}, UnpoolAttrs{-1},
              "negative size in shape");
+}
+
+FIRN_REGISTER_GOLDEN(max_unpool2d) {
+  MaxUnpool2dOptions options{.kernel = SizesFrom(args, "kernel", 1),
+                             .padding = SizesFrom(args, "padding", 0)};
+  if (args.Has("stride")) options.stride = SizesFrom(args, "stride", 1);
+  if (args.Has("output_size")) options.output_size = SizesFrom(args, "output_size", 1);
+  return MaxUnpool2d(args["x"], args["indices"], options);
 }
 
 }  // namespace

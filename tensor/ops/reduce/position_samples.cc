@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include "tensor/apply.h"
+#include "tensor/golden_samples.h"
 #include "tensor/ops/reduce/position.h"
 #include "tensor/ops/reduce/reduction_samples.h"
 
@@ -95,6 +97,18 @@ FIRN_REGISTER_SAMPLES(argmin) {
   s.AddError("dim", {Normal({3, 5})}, along(2), "dim 2 is outside [3, 5]");
   s.AddError("nothing", {Normal({3, 0})}, along(1), "x [3, 0] has no elements to take an index of");
 }
+
+using Along = Tensor (*)(const Tensor&, int64_t, bool);
+
+Tensor GoldenPosition(GoldenArgs& args, const OpDef& op, Along along) {
+  const bool keepdim = args.Flag("keepdim", false);
+  if (args.Has("dim")) return along(args["x"], args.Int("dim", 0), keepdim);
+  // The functions that look at all elements keep no dimensions.
+  return Apply1(op, {args["x"]}, ArgReduceAttrs{.keepdim = keepdim});
+}
+
+FIRN_REGISTER_GOLDEN(argmax) { return GoldenPosition(args, TheOp<"argmax">(), Argmax); }
+FIRN_REGISTER_GOLDEN(argmin) { return GoldenPosition(args, TheOp<"argmin">(), Argmin); }
 
 }  // namespace
 }  // namespace firn::testing

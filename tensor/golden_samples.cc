@@ -1,9 +1,10 @@
 // A case's words are found by the names of arguments; Visit tells those of attributes.
 
-#include "tests/golden/arguments.h"
+#include "tensor/golden_samples.h"
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "device/check.h"
@@ -59,7 +60,34 @@ class AttrSetter final : public AttrVisitor {
   GoldenArgs& args_;
 };
 
+std::map<std::string, GoldenFn, std::less<>>& Adapters() {
+  static auto* adapters = new std::map<std::string, GoldenFn, std::less<>>;
+  return *adapters;
+}
+
 }  // namespace
+
+double GoldenCase::Number(const std::string& attr, double otherwise) const {
+  asked.insert(attr);
+  const auto it = attrs.find(attr);
+  return it == attrs.end() || it->second.empty() ? otherwise : std::stod(it->second[0]);
+}
+
+std::string GoldenCase::Text(const std::string& attr, const std::string& otherwise) const {
+  asked.insert(attr);
+  const auto it = attrs.find(attr);
+  return it == attrs.end() || it->second.empty() ? otherwise : it->second[0];
+}
+
+std::vector<int64_t> GoldenCase::Ints(const std::string& attr,
+                                      std::vector<int64_t> otherwise) const {
+  asked.insert(attr);
+  const auto it = attrs.find(attr);
+  if (it == attrs.end()) return otherwise;
+  std::vector<int64_t> values;
+  for (const std::string& w : it->second) values.push_back(std::stoll(w));
+  return values;
+}
 
 GoldenArgs::GoldenArgs(const GoldenCase& golden) : case_(golden) {
   for (const auto& [name, tensor] : golden.inputs) {
@@ -131,6 +159,26 @@ std::vector<std::string> GoldenArgs::Unused() const {
 void SetAttrs(GoldenArgs& args, const AttrsType* type, void* attrs) {
   AttrSetter setter(&args);
   type->visit(attrs, setter);
+}
+
+GoldenResults::GoldenResults(std::initializer_list<std::pair<std::string, Tensor>> list) {
+  for (const auto& [name, tensor] : list) named.Insert(name, tensor);
+}
+
+GoldenRegistration::GoldenRegistration(std::string_view name, GoldenFn fn) {
+  const bool inserted = Adapters().emplace(std::string(name), fn).second;
+  FIRN_CHECK(inserted, "golden adapter registered twice: ", std::string(name));
+}
+
+GoldenFn FindGolden(std::string_view name) {
+  const auto it = Adapters().find(name);
+  return it == Adapters().end() ? nullptr : it->second;
+}
+
+std::vector<std::string> GoldenNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, fn] : Adapters()) names.push_back(name);
+  return names;
 }
 
 }  // namespace firn::testing
