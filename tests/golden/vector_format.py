@@ -20,22 +20,37 @@ DTYPES = {torch.float32: "f32", torch.float64: "f32", torch.int64: "i64", torch.
 
 
 class Vectors:
-    """Collects the cases of many operations and writes one file for each."""
+    """Collects the cases of many operations and writes one file for each.
+
+    Inputs are hashed from the operation, the case and how many that case has drawn before, so a case
+    added anywhere leaves the numbers of all others. They are drawn before the case is named, which
+    is why add() runs each part twice.
+    """
 
     def __init__(self):
         self.texts = {}
-        self._salt = 0
+        self._names = []      # of the cases of the part that is being added
+        self._case = None     # how many of them are done; None while names are collected
+        self._drawn = 0       # numbers drawn for the next case
 
     def add(self, part):
-        """Adds the cases of a function part(vectors). Its inputs depend on its name alone."""
-        name = f"{part.__module__}.{part.__name__}"
-        self._salt = zlib.crc32(name.encode()) % 2**20 * 2**12
+        """Adds the cases of a function part(vectors)."""
+        self._names, self._case = [], None
         part(self)
+        self._case, self._drawn = 0, 0
+        part(self)
+        assert self._case == len(self._names), f"{part} is not the same twice"
+
+    def _salt(self):
+        if self._case is None:
+            return 0
+        name = self._names[self._case] if self._case < len(self._names) else ""
+        self._drawn += 1
+        return zlib.crc32(f"{name}/{self._drawn}".encode())
 
     def values(self, *shape, scale=4.0):
         """Fresh float32 numbers in [-scale/2, scale/2) with three decimals."""
-        self._salt += 1
-        rounded = np.round(hash_values.values(shape, self._salt, scale), 3)
+        rounded = np.round(hash_values.values(shape, self._salt(), scale), 3)
         return torch.from_numpy(np.asarray(rounded))
 
     def positive(self, *shape, low=0.1, high=3.0):
@@ -43,9 +58,8 @@ class Vectors:
         return (numbers * (high - low) + low).mul(1000).round().div(1000).float()
 
     def integers(self, *shape, low=0, high=10):
-        self._salt += 1
         count = int(np.prod(shape, dtype=np.int64))
-        drawn = hash_values.hashes(count, self._salt) % np.uint64(high - low)
+        drawn = hash_values.hashes(count, self._salt()) % np.uint64(high - low)
         return torch.from_numpy(np.asarray(drawn.astype(np.int64).reshape(shape) + low))
 
     def mask(self, *shape):
@@ -58,6 +72,10 @@ class Vectors:
         attrs:  options, by Firn's names; an absent one has Firn's default.
         wrt:    names of the inputs to differentiate; default all float32 ones, [] for none.
         """
+        if self._case is None:
+            self._names.append(f"{op}/{name}")
+            return
+        assert self._names[self._case] == f"{op}/{name}", f"{op}/{name} is not the same twice"
         attrs = attrs or {}
         lines = [f"case {name}"]
         lines += [f"attr {key} {attribute_text(value)}" for key, value in attrs.items()]
@@ -70,6 +88,7 @@ class Vectors:
         lines += [f"output {key} {tensor_text(value)}" for key, value in outputs]
         lines += self._gradient_lines(outputs, dict(flat_items(exact)), wanted)
         self.texts.setdefault(op, []).append("\n".join(lines + ["end"]))
+        self._case, self._drawn = self._case + 1, 0
 
     def _gradient_lines(self, outputs, leaves, wanted):
         roots = [(i, value) for i, (_, value) in enumerate(outputs) if value.requires_grad]
