@@ -45,7 +45,9 @@ std::vector<Tensor> StepInputsOf(const Shape& shape, size_t states, unsigned giv
                                  uint64_t seed) {
   std::vector<Tensor> inputs = {Normal(shape, seed), Normal(shape, seed + 1)};
   for (size_t s = 0; s < states; ++s) {
-    inputs.push_back((given >> s & 1u) != 0 ? Uniform(shape, 0.25, 4, seed + 2 + s) : Tensor());
+    // The first is a mean of squares where a later one is a mean, and no less than its square.
+    const double low = s == 0 ? 4 : 0.25, high = s == 0 ? 8 : 1;
+    inputs.push_back((given >> s & 1u) != 0 ? Uniform(shape, low, high, seed + 2 + s) : Tensor());
   }
   inputs.push_back(std::move(step));
   return inputs;

@@ -99,10 +99,8 @@ def add_steps(v):
     """`step` counts the steps taken before; max_var is given with amsgrad only."""
     velocity = {"momentum_buffer": "momentum_buffer"}
     moments = {"mean": "exp_avg", "var": "exp_avg_sq", "max_var": "max_exp_avg_sq"}
-    squares = {name: name for name in ("square_avg", "grad_avg", "momentum_buffer")}
     for op, kind, names, variants in (("sgd_step", torch.optim.SGD, velocity, SGD),
-                                      ("adam_step", torch.optim.Adam, moments, ADAM),
-                                      ("rmsprop_step", torch.optim.RMSprop, squares, RMSPROP)):
+                                      ("adam_step", torch.optim.Adam, moments, ADAM)):
         for name, options in variants.items():
             param, gradients = v.values(5), [v.values(5) for _ in range(4)]
             reached, state = after_steps(kind, options, param, gradients, 3)
