@@ -27,7 +27,7 @@ struct SmoothL1LossAttrs {
 }  // namespace inner
 using SmoothL1LossOptions = inner::SmoothL1LossAttrs;
 
-// With d = |x - y|: d^2 / (2 beta) below beta, d - beta / 2 from there on; its mean or its sum.
+// With d = |x - y|, d^2 / (2 beta) below beta, d - beta / 2 from there on; its mean or its sum.
 // It is HuberLoss divided by its delta; beta 0 is L1Loss. Two floating tensors of one shape and
 // dtype: shapes that would broadcast are an error. Throws on a negative or infinite beta.
 Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const SmoothL1LossOptions& options = {});
@@ -37,7 +37,7 @@ struct HuberLossOptions {
   double delta = 1;
 };
 
-// With d = |x - y|: d^2 / 2 below delta, delta (d - delta / 2) from there on (Huber, 1964); its
+// With d = |x - y|, d^2 / 2 below delta, delta (d - delta / 2) from there on (Huber, 1964); its
 // mean or its sum. It is delta times SmoothL1Loss with beta = delta. Two floating tensors of one
 // shape and dtype: shapes that would broadcast are an error. Throws unless delta is above 0 and
 // finite.

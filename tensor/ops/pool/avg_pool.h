@@ -45,9 +45,9 @@ inline Tensor AvgPool3d(const Tensor& x, int64_t kernel) {
 // [floor(i in / n), ceil((i + 1) in / n)). Size 1 is global average pooling.
 // x: [n, c, h, w]      y: [n, c, output_size]; both may lack the batch
 Tensor AdaptiveAvgPool2d(const Tensor& x, const Sizes& output_size);
-// x: [n, c, w] or [c, w]
+// The same along one dimension. x: [n, c, w] or [c, w]
 Tensor AdaptiveAvgPool1d(const Tensor& x, const Sizes& output_size);
-// x: [n, c, d, h, w] or [c, d, h, w]
+// The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
 Tensor AdaptiveAvgPool3d(const Tensor& x, const Sizes& output_size);
 
 }  // namespace firn

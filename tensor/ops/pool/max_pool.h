@@ -51,9 +51,9 @@ ValuesAndIndices MaxPool3dWithIndices(const Tensor& x, const MaxPool3dOptions& o
 // [floor(i in / n), ceil((i + 1) in / n)). Size 1 is global max pooling.
 // x: [n, c, h, w]      y: [n, c, output_size]; both may lack the batch
 Tensor AdaptiveMaxPool2d(const Tensor& x, const Sizes& output_size);
-// x: [n, c, w] or [c, w]
+// The same along one dimension. x: [n, c, w] or [c, w]
 Tensor AdaptiveMaxPool1d(const Tensor& x, const Sizes& output_size);
-// x: [n, c, d, h, w] or [c, d, h, w]
+// The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
 Tensor AdaptiveMaxPool3d(const Tensor& x, const Sizes& output_size);
 // Also where the maxima were, as above.
 ValuesAndIndices AdaptiveMaxPool1dWithIndices(const Tensor& x, const Sizes& output_size);

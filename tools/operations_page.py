@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""docs/operations.md: what functions on tensors there are.
+
+    tools/operations_page.py LIST             prints the page
+    tools/operations_page.py LIST --write     writes it
+
+LIST is what `bazel run //tests/docs:list_operations` prints of the registry. What a function is
+called and does comes from its header; of the page as it is, only the last two columns are read: the
+names in NNabla and ONNX, which stand nowhere else. A function that the page does not have gets "?"
+there, and the test of the page asks for a name, or "-" where there is no counterpart.
+"""
+
+import argparse
+import glob
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from public_api import FAMILIES, OPS_H, declarations, includes, read  # noqa: E402
+
+PAGE = "docs/operations.md"
+UNNAMED = "?"
+
+INTRO = """\
+# Operations
+
+Every function on tensors, by the folder below `tensor/ops/` that its code stands in. A test holds this page to the
+headers and the registry; after a change, print it anew:
+
+    bazel run //tests/docs:list_operations > /tmp/operations && tools/operations_page.py /tmp/operations --write
+
+An argument without a type is a `const Tensor&`, and what gives no type gives a `Tensor`. *Dtypes* are those of the first
+tensor, *devices* those with a kernel of its own (views need none), *gradient* says whether it is differentiable. A
+function with `composed` is made of other operations, and takes and gives what they do. The last two columns are the names
+in NNabla (`nnabla.functions`) and ONNX, `-` where there is no counterpart.
+"""
+
+
+def stem(function):
+    """The operation that a function is named for: "LogSigmoid" and "Conv2d" are log_sigmoid, conv2d."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", function).lower()
+
+
+def sentence(comment):
+    """The first sentence of a comment above a declaration."""
+    lines = [line.strip()[2:].strip() for line in comment]
+    shapes = next((i for i, line in enumerate(lines) if i and re.match(r"\w+: +\[", line)), None)
+    text, depth = "", 0
+    for character in " ".join(lines[:shapes]):
+        if text.endswith((".", ":")) and character == " " and depth == 0 and \
+                not text.endswith(("al.", "i.e.", "e.g.", "..")):
+            break
+        depth += (character == "(") - (character == ")")
+        text += character
+    return text.rstrip(".: ").replace("|", "\\|")
+
+
+def declared_at(lines, line):
+    """The text of the declaration that starts at `line`, from 1, up to its body or semicolon."""
+    text, depth = "", 0
+    for character in "\n".join(lines[line - 1:]):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and (character == ";" or character == "{" and ")" in text):
+            break
+        text += character
+    return " ".join(text.split())
+
+
+def signature(text):
+    """As the page shows it: `Sum(x, int64_t dim)`."""
+    text = re.sub(r"^(inline|template <[^>]*>) ", "", text)
+    text = re.sub(r"^requires\(.*?\) (?=Tensor )", "", text)
+    found = re.match(r"(?:(.+?) )?(\w+)\((.*)\)$", text)
+    if not found:
+        raise ValueError(f"no declaration of a function: {text}")
+    result, name, parameters = found.groups("Tensor")
+    parameters = re.sub(r"const Tensor& (\w+)", r"\1", parameters)
+    parameters = re.sub(r"const ([\w:<>]+)& ", r"\1 ", parameters)
+    parameters = re.sub(r"inner::|absl::", "", parameters)
+    arrow = "" if result == "Tensor" else f" -> {result}"
+    return f"`{name}({parameters}){arrow}`"
+
+
+def comment_above(lines, line):
+    """The comment that belongs to the declaration at `line`: its own or, in a group, the first's."""
+    at = line - 2
+    while at >= 0 and lines[at].strip() and not lines[at].startswith("//"):
+        at -= 1
+    end = at + 1
+    while at >= 0 and lines[at].startswith("//"):
+        at -= 1
+    return lines[at + 1:end]
+
+
+def functions(root):
+    """{family: {function: ([signatures], what it does)}}, in the order of the headers."""
+    found = {}
+    for path in includes(root, OPS_H):
+        lines = read(root, path).splitlines()
+        for d in declarations("\n".join(lines), path):
+            scope, _, name = d.name.rpartition("::")
+            if d.kind != "function" or scope != "firn" or not name[0].isupper():
+                continue
+            family = found.setdefault(path.split("/")[2], {})
+            signatures, does = family.get(name, ([], ""))
+            signatures.append(signature(declared_at(lines, d.line)))
+            family[name] = (signatures, does or sentence(comment_above(lines, d.line)))
+    return found
+
+
+def on_cuda(root):
+    """The operations with kernels for CUDA."""
+    found = set()
+    for path in glob.glob(os.path.join(root, FAMILIES, "*", "*")):
+        if path.endswith((".cu", "_cuda.cc")):
+            found.update(re.findall(r"^FIRN_REGISTER_KERNELS\((\w+)\)", read(root, path), re.M))
+    return found
+
+
+def registered(text):
+    """{operation: (gradient, view, dtypes)} of the registry's list."""
+    rows = [line.split("\t") for line in text.splitlines()]
+    return {name: (gradient, view, dtypes) for name, gradient, view, dtypes in rows}
+
+
+def names_elsewhere(page):
+    """{function: (NNabla's name, ONNX's name)} that the page says."""
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            for line in page.splitlines() if line.startswith("| `")]
+    return {re.match(r"`(\w+)\(", cells[0]).group(1): tuple(cells[-2:]) for cells in rows}
+
+
+def printed(root, registry, page):
+    """The page that should be, given the one that is."""
+    ops, cuda, elsewhere = registered(registry), on_cuda(root), names_elsewhere(page)
+    text = INTRO
+    for family, declared in sorted(functions(root).items()):
+        text += (f"\n## {family}\n\n| function | what it gives | dtypes | devices | gradient | NNabla "
+                 "| ONNX |\n|---|---|---|---|---|---|---|\n")
+        for name, (signatures, does) in declared.items():
+            op = ops.get(stem(name))
+            facts = ("composed", "", "")
+            if op:
+                gradient, view, dtypes = op
+                devices = "all" if view == "view" else "cpu, cuda" if stem(name) in cuda else "cpu"
+                facts = (dtypes, devices, gradient)
+            cells = ("<br>".join(signatures), does, *facts, *elsewhere.get(name, (UNNAMED, UNNAMED)))
+            text += "| " + " | ".join(cells) + " |\n"
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The page of all operations.")
+    parser.add_argument("list", help="what //tests/docs:list_operations printed")
+    parser.add_argument("--write", action="store_true", help=f"into {PAGE}")
+    arguments = parser.parse_args()
+    root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..")
+    with open(arguments.list, encoding="utf-8") as file:
+        registry = file.read()
+    path = os.path.join(root, PAGE)
+    page = printed(root, registry, read(root, PAGE) if os.path.exists(path) else "")
+    if arguments.write:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+    else:
+        sys.stdout.write(page)
+
+
+if __name__ == "__main__":
+    main()
