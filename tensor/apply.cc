@@ -29,9 +29,7 @@
 namespace firn {
 namespace {
 
-using internal::AskLayouts;
 using internal::CheckIndices;
-using internal::SelectKernel;
 using internal::Validate;
 
 constexpr size_t kFewInputs = 6;
@@ -78,11 +76,11 @@ class Written {
 };
 
 absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> in, size_t i,
-                                  bool reorder, int32_t block, const Kernel& kernel,
-                                  const Written& written) {
+                                  const Prepared& p, const Written& written) {
   const ArgDecl& decl = op.input(i);
   const TensorSpec& spec = in[i].spec();
-  const bool fits = !reorder || internal::Fits(kernel, spec, block);
+  const int32_t block = p.as_is ? 0 : p.layouts.in[i];
+  const bool fits = p.as_is || internal::Fits(*p.kernel, spec, block);
   if (decl.inout) {
     FIRN_RETURN_IF(!fits, InvalidArgument(decl.name,
                                           " is written in place and must be contiguous, "
@@ -104,11 +102,11 @@ absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> i
   return Tensor();
 }
 
-absl::Status Arrange(const OpDef& op, const Kernel& k, absl::Span<const TensorRef> in,
-                     bool has_request, const LayoutRequest& want, bool any_inout, Arranged* a) {
-  const bool untouched = !has_request && !any_inout;
+absl::Status Arrange(const OpDef& op, const Prepared& p, absl::Span<const TensorRef> in,
+                     Arranged* a) {
+  const bool untouched = p.as_is && !op.any_inout;
   if (!untouched) a->owned.resize(in.size());
-  const Written written(op, any_inout ? in : absl::Span<const TensorRef>());
+  const Written written(op, op.any_inout ? in : absl::Span<const TensorRef>());
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in[i].defined()) {
       a->operands.push_back({});
@@ -116,8 +114,7 @@ absl::Status Arrange(const OpDef& op, const Kernel& k, absl::Span<const TensorRe
     }
     const Tensor* t = &*in[i];
     if (!untouched) {
-      FIRN_ASSIGN_OR_RETURN(a->owned[i], ArrangeOne(op, in, i, has_request,
-                                                    has_request ? want.in[i] : 0, k, written));
+      FIRN_ASSIGN_OR_RETURN(a->owned[i], ArrangeOne(op, in, i, p, written));
       if (a->owned[i].defined()) t = &a->owned[i];
     }
     a->operands.push_back({t->impl()->data, &t->spec()});
@@ -165,12 +162,12 @@ absl::Status MakeView(const TensorRef& in, const TensorSpec& spec, int64_t offse
   return absl::OkStatus();
 }
 
-absl::Status AllocateOutputs(absl::Span<TensorSpec> specs, bool has_request,
-                             const LayoutRequest& want, absl::Span<Tensor> out) {
+absl::Status AllocateOutputs(absl::Span<TensorSpec> specs, const Prepared& p,
+                             absl::Span<Tensor> out) {
   for (size_t i = 0; i < out.size(); ++i) {
     TensorSpec& s = specs[i];
-    if (has_request && want.out[i] != 0) {
-      s = TensorSpec::Blocked(s.dtype, s.shape, s.device, want.out[i]);
+    if (!p.as_is && p.layouts.out[i] != 0) {
+      s = TensorSpec::Blocked(s.dtype, s.shape, s.device, p.layouts.out[i]);
     }
     FIRN_ASSIGN_OR_RETURN(out[i], AllocateTensor(s));
   }
@@ -207,27 +204,22 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
     }
     FIRN_RETURN_IF_ERROR(CheckIndices(op, query, operands));
   }
-  FIRN_ASSIGN_OR_RETURN(const Kernel* k, SelectKernel(op, query, device));
+  Prepared p;
+  FIRN_RETURN_IF_ERROR(internal::Prepare(op, query, device, &p));
   const bool any_inout = op.any_inout;
   if (any_inout) FIRN_RETURN_IF_ERROR(AnnounceWrites(op, in));
-  LayoutRequest want;
-  const bool has_request = AskLayouts(*k, query, out.size(), &want);
   Arranged arranged;
-  FIRN_RETURN_IF_ERROR(Arrange(op, *k, in, has_request, want, any_inout, &arranged));
-  FIRN_RETURN_IF_ERROR(AllocateOutputs(specs, has_request, want, out));
+  FIRN_RETURN_IF_ERROR(Arrange(op, p, in, &arranged));
+  FIRN_RETURN_IF_ERROR(AllocateOutputs(specs, p, out));
   if (!HasWork(out, any_inout)) return absl::OkStatus();
   absl::InlinedVector<Operand, 4> results;
   for (const Tensor& t : out) results.push_back({t.impl()->data, &t.spec()});
 
   Workspace workspace;
-  if (k->workspace != nullptr) {
-    SpecPointers ready;
-    for (const Operand& o : arranged.operands) ready.push_back(o.spec);
-    const size_t bytes = k->workspace(KernelQuery(ready, specs, attrs));
-    if (bytes != 0) FIRN_RETURN_IF_ERROR(workspace.Allocate(bytes, device));
-  }
+  if (p.workspace != 0) FIRN_RETURN_IF_ERROR(workspace.Allocate(p.workspace, device));
   KernelContext context(arranged.operands, results, attrs, workspace.data());
-  FIRN_RETURN_IF_ERROR(k->run(context));
+  context.set_state(p.state.get());
+  FIRN_RETURN_IF_ERROR(p.run(context));
   if (any_inout) {
     for (size_t i = 0; i < in.size(); ++i) {
       if (op.input(i).inout && in[i].defined()) in[i]->impl()->storage->BumpVersion();
@@ -241,7 +233,8 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
 const Kernel* PlainKernel(const OpDef& op, Device device) {
   for (const Kernel& k : op.kernels) {
     if (k.device != device.type) continue;
-    const bool plain = k.supports == nullptr && k.workspace == nullptr && k.layouts == nullptr;
+    const bool plain = k.supports == nullptr && k.workspace == nullptr && k.layouts == nullptr &&
+                       k.prepare == nullptr;
     return plain ? &k : nullptr;
   }
   return nullptr;

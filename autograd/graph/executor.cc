@@ -132,7 +132,7 @@ absl::Status Executor::RunStep(Step& step) {
     FIRN_RETURN_IF_ERROR(
         internal::CheckIndices(*step.instr->op, call.query(), step.context.operands_in()));
   }
-  return step.kernel->run(step.context);
+  return step.run(step.context);
 }
 
 absl::Status Executor::RunSteps() {

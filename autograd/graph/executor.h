@@ -77,7 +77,7 @@ class Executor {
  private:
   // One kernel call.
   struct Step {
-    const Kernel* kernel;
+    absl::Status (*run)(KernelContext&);
     const Instr* instr;
     KernelContext context;
     bool check_indices;
@@ -96,10 +96,10 @@ class Executor {
   };
 
   Executor(Graph graph, const ExecutorOptions& options);
-  absl::Status CheckKernels() const;
   // Everything that follows from the graph, its kernels and the number of threads.
   absl::Status Bind();
-  void MeasureWorkspaces();
+  // Asks every kernel about its call.
+  absl::Status PrepareKernels();
   absl::Status PlanArena();
   void FindPeak(absl::Span<const ArenaPiece> pieces, size_t first_workspace);
   // The CUDA device that does all of the work, if there is one.
@@ -142,7 +142,7 @@ class Executor {
   const internal::Precision precision_ = internal::Precision::Now();
   std::vector<int64_t> input_of_buffer_;
   int threads_ = 0;                        // NumThreads() when bound: workspaces depend on it
-  std::vector<size_t> workspaces_;         // bytes, by instruction
+  std::vector<Prepared> prepared_;         // by instruction; views have none
   std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none
   std::vector<int64_t> workspace_pieces_;  // by instruction
   Arenas arenas_;

@@ -43,21 +43,19 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Make(Graph graph,
                                                          const ExecutorOptions& options) {
   FIRN_RETURN_IF_ERROR(graph.Verify());
   auto executor = std::unique_ptr<Executor>(new Executor(std::move(graph), options));
-  FIRN_RETURN_IF_ERROR(executor->CheckKernels());
   FIRN_RETURN_IF_ERROR(executor->Bind());
   executor->FindLeftGradients();
   return executor;
 }
 
 absl::Status Executor::Bind() {
-  workspaces_.clear();
   operands_.clear();
   steps_.clear();
   patches_.clear();
   states_.clear();
   recordings_.reset();
   threads_ = 0;  // until all of it has worked: the next run tries again
-  MeasureWorkspaces();
+  FIRN_RETURN_IF_ERROR(PrepareKernels());
   const std::optional<Device> cuda = CudaDevice();
   side_ = cuda && options_.side_stream ? MakeSideStream(*cuda) : nullptr;
   absl::Status planned = PlanArena();
@@ -73,22 +71,19 @@ absl::Status Executor::Bind() {
   return absl::OkStatus();
 }
 
-absl::Status Executor::CheckKernels() const {
-  for (const Instr& instr : graph_.instrs) {
+absl::Status Executor::PrepareKernels() {
+  const TuningScope tuning(options_.autotune);
+  prepared_.assign(graph_.instrs.size(), Prepared());
+  for (size_t i = 0; i < prepared_.size(); ++i) {
+    const Instr& instr = graph_.instrs[i];
     if (instr.op->is_view) continue;
     FIRN_RETURN_IF(instr.kernel == nullptr,
                    Internal(Describe(instr), " has no kernel: the graph is not lowered"));
-    FIRN_RETURN_IF_ERROR(KernelCall(graph_, instr).CheckLayouts(*instr.kernel));
+    const KernelCall call(graph_, instr);
+    FIRN_ASSIGN_OR_RETURN(prepared_[i], call.Ask(*instr.kernel));
+    FIRN_RETURN_IF_ERROR(call.CheckLayouts(prepared_[i]));
   }
   return absl::OkStatus();
-}
-
-void Executor::MeasureWorkspaces() {
-  const TuningScope tuning(options_.autotune);
-  for (const Instr& instr : graph_.instrs) {
-    const bool any = instr.kernel != nullptr && instr.kernel->workspace != nullptr;
-    workspaces_.push_back(any ? instr.kernel->workspace(KernelCall(graph_, instr).query()) : 0);
-  }
 }
 
 std::optional<Device> Executor::CudaDevice() const {
@@ -130,7 +125,7 @@ std::string Executor::WhyNotRecorded() const {
     return absl::StrCat("not all of it runs on ", device->ToString(), ": ", Some(elsewhere));
   }
   for (const Step& step : steps_) {
-    if (!step.kernel->graph_capturable) unrecordable.push_back(Describe(*step.instr));
+    if (!step.instr->kernel->graph_capturable) unrecordable.push_back(Describe(*step.instr));
   }
   if (!unrecordable.empty()) {
     return absl::StrCat("the device waits for the host in ", Some(unrecordable));
@@ -159,7 +154,7 @@ absl::Status Executor::PlanArena() {
   }
   const size_t first_workspace = pieces.size();
   for (int64_t step = 0; step < count; ++step) {
-    const auto bytes = static_cast<int64_t>(workspaces_[static_cast<size_t>(step)]);
+    const auto bytes = static_cast<int64_t>(prepared_[static_cast<size_t>(step)].workspace);
     workspace_pieces_.push_back(bytes == 0 ? -1 : static_cast<int64_t>(pieces.size()));
     if (bytes == 0) continue;
     const KernelCall call(graph_, graph_.instrs[static_cast<size_t>(step)]);
@@ -244,11 +239,12 @@ void Executor::BindOperands() {
                           ? nullptr
                           : arenas_.place(static_cast<size_t>(workspace_pieces_[i]));
     steps_.push_back(
-        {instr.kernel, &instr,
+        {prepared_[i].run, &instr,
          KernelContext({operands_.data() + first, results - first},
                        {operands_.data() + results, operands_.size() - results}, instr.attrs.ref(),
                        workspace),
          instr.op->index_bounds != nullptr && instr.kernel->device == DeviceType::kCpu});
+    steps_.back().context.set_state(prepared_[i].state.get());
   }
 }
 

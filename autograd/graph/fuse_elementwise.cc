@@ -36,7 +36,7 @@ int64_t SmallestChain(Device device) { return device.type == DeviceType::kCpu ? 
 
 bool FitsChain(const OpDef& op, const Kernel& k) {
   return k.takes == Takes::kElementwise && k.layouts == nullptr && k.workspace == nullptr &&
-         (k.device == DeviceType::kCpu || cuda::HasSource(op));
+         k.prepare == nullptr && (k.device == DeviceType::kCpu || cuda::HasSource(op));
 }
 
 class Fuser {
@@ -183,7 +183,8 @@ class Fuser {
                              fused.path == nullptr ? "" : absl::StrCat(" at ", *fused.path)));
     fused.op = &internal::ElementwiseProgramOp(fused.out.size());
     fused.attrs = Attrs(internal::ElementwiseProgramAttrs{std::move(program)});
-    FIRN_ASSIGN_OR_RETURN(fused.kernel, KernelCall(g_, fused).Select());
+    FIRN_ASSIGN_OR_RETURN(const Prepared p, KernelCall(g_, fused).Prepare());
+    fused.kernel = p.kernel;
     return std::optional<Instr>(std::move(fused));
   }
 

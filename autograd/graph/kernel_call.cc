@@ -26,13 +26,22 @@ Device KernelCall::device() const {
   return out_.empty() ? device : out_[0].device;
 }
 
-absl::StatusOr<const Kernel*> KernelCall::Select() const {
-  return internal::SelectKernel(*instr_.op, query(), device());
+absl::StatusOr<Prepared> KernelCall::Prepare() const {
+  Prepared answer;
+  FIRN_RETURN_IF_ERROR(internal::Prepare(*instr_.op, query(), device(), &answer));
+  return answer;
 }
 
-absl::Status KernelCall::CheckLayouts(const Kernel& kernel) const {
-  LayoutRequest want;
-  if (!internal::AskLayouts(kernel, query(), out_.size(), &want)) return absl::OkStatus();
+absl::StatusOr<Prepared> KernelCall::Ask(const Kernel& kernel) const {
+  Prepared answer;
+  FIRN_RETURN_IF_ERROR(internal::Ask(kernel, query(), &answer));
+  return answer;
+}
+
+absl::Status KernelCall::CheckLayouts(const Prepared& answer) const {
+  if (answer.as_is) return absl::OkStatus();
+  const Kernel& kernel = *answer.kernel;
+  const LayoutRequest& want = answer.layouts;
   const auto problem = [&](const char* what, size_t i, const TensorSpec& spec, int32_t block) {
     return Internal(std::string(instr_.op->name), ": kernel ", std::string(kernel.name), " takes ",
                     what, " ", i, " with channels in blocks of ", block, " (0: row-major), it is ",

@@ -21,11 +21,13 @@ class KernelCall {
 
   KernelQuery query() const { return {in_, out_, instr_.attrs.ref()}; }
   Device device() const;
-  // The kernel that Apply would choose. Errors: none takes this call.
-  absl::StatusOr<const Kernel*> Select() const;
-  // Whether the arguments and results have the layouts that `kernel`, which takes this call, reads
-  // and writes. Errors: Internal, naming the one that has another.
-  absl::Status CheckLayouts(const Kernel& kernel) const;
+  // The answer of the kernel that Apply would choose. Errors: none takes this call.
+  absl::StatusOr<Prepared> Prepare() const;
+  // What `kernel`, which was chosen for this call before, needs for it now.
+  absl::StatusOr<Prepared> Ask(const Kernel& kernel) const;
+  // Whether the arguments and results have the layouts that the kernel reads and writes. Errors:
+  // Internal, naming the one that has another.
+  absl::Status CheckLayouts(const Prepared& answer) const;
 
  private:
   const Instr& instr_;

@@ -52,7 +52,8 @@ class Lowering {
     copy.out = {to};
     copy.path = on_behalf_of.path;
     copy.phase = on_behalf_of.phase;
-    FIRN_ASSIGN_OR_RETURN(copy.kernel, KernelCall(to_, copy).Select());
+    FIRN_ASSIGN_OR_RETURN(const Prepared p, KernelCall(to_, copy).Prepare());
+    copy.kernel = p.kernel;
     to_.instrs.push_back(std::move(copy));
     return absl::OkStatus();
   }
@@ -100,11 +101,10 @@ class Lowering {
 
   absl::Status Call(Instr instr) {
     FIRN_ASSIGN_OR_RETURN(Inferred inferred, InferSpecs(to_, instr));
-    const KernelCall call(to_, instr, inferred.specs);
-    const KernelQuery query = call.query();
-    FIRN_ASSIGN_OR_RETURN(instr.kernel, call.Select());
-    LayoutRequest want;
-    const bool asks = internal::AskLayouts(*instr.kernel, query, instr.out.size(), &want);
+    FIRN_ASSIGN_OR_RETURN(const Prepared p, KernelCall(to_, instr, inferred.specs).Prepare());
+    instr.kernel = p.kernel;
+    const bool asks = !p.as_is;
+    const LayoutRequest& want = p.layouts;
     for (size_t i = 0; i < instr.in.size(); ++i) {
       if (instr.in[i] == kNoValue) continue;
       FIRN_RETURN_IF_ERROR(Arrange(instr, i, asks, asks ? want.in[i] : 0));

@@ -28,7 +28,8 @@ absl::StatusOr<PassReport> PackParameters(Graph& graph) {
     instr.op = packed->op;
     instr.attrs = std::move(packed->attrs);
     instr.in[1] = AddConstant(graph, packed->weights);
-    FIRN_ASSIGN_OR_RETURN(instr.kernel, KernelCall(graph, instr).Select());
+    FIRN_ASSIGN_OR_RETURN(const Prepared p, KernelCall(graph, instr).Prepare());
+    instr.kernel = p.kernel;
   }
   if (report.changes != 0) DropUnusedValues(graph);
   return report;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "device/context.h"
 #include "device/status_macros.h"
@@ -11,14 +12,76 @@
 namespace firn::inner::internal {
 namespace {
 
+// What `takes` asks for. Returns false when everything may stay as it is (the usual case) and the
+// results are as inferred.
+bool LayoutsTaken(Takes takes, const KernelQuery& q, LayoutRequest* want) {
+  if (takes == Takes::kAny) return false;
+  bool all_contiguous = true, same_shape = true;
+  int32_t block = 0;                  // of the first blocked input
+  const TensorSpec* first = nullptr;  // one element (`x * 2`) fits every layout and is not counted
+  for (int i = 0; i < q.num_inputs(); ++i) {
+    if (!q.has(i)) continue;
+    const TensorSpec& s = q.in(i);
+    all_contiguous &= s.layout.contiguous;
+    if (block == 0) block = s.layout.channel_block;
+    if (s.num_elements() == 1) continue;
+    if (first == nullptr) first = &s;
+    same_shape &= s.shape == first->shape;
+  }
+  if (all_contiguous || (takes != Takes::kContiguous && block == 0)) return false;
+  // Where layouts are mixed the row-major side changes: what comes next is usually a convolution.
+  const bool keep = takes == Takes::kElementwise && same_shape && first != nullptr &&
+                    (q.num_outputs() == 0 || q.out().shape == first->shape);
+  if (!keep) block = 0;
+  want->out.assign(static_cast<size_t>(q.num_outputs()), block);
+  want->in.clear();
+  for (int i = 0; i < q.num_inputs(); ++i) {
+    want->in.push_back(q.has(i) && q.in(i).num_elements() != 1 ? block : 0);
+  }
+  return true;
+}
+
+void MakeRoom(const KernelQuery& q, LayoutRequest* want) {
+  want->in.assign(static_cast<size_t>(q.num_inputs()), 0);
+  want->out.assign(static_cast<size_t>(q.num_outputs()), 0);
+}
+
+TensorSpec InBlocks(const TensorSpec& s, int32_t block) {
+  return TensorSpec::Blocked(s.dtype, s.shape, s.device, block);
+}
+
+// `k` asked with the specs that operands have once they are arranged.
+size_t WorkspaceOfArranged(const Kernel& k, const KernelQuery& q, const LayoutRequest& want) {
+  absl::InlinedVector<TensorSpec, 6> arranged(static_cast<size_t>(q.num_inputs()));
+  absl::InlinedVector<const TensorSpec*, 6> in;
+  for (int i = 0; i < q.num_inputs(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    const bool stays = !q.has(i) || Fits(k, q.in(i), want.in[at]);
+    if (!stays) arranged[at] = InBlocks(q.in(i), want.in[at]);
+    in.push_back(!q.has(i) ? nullptr : stays ? &q.in(i) : &arranged[at]);
+  }
+  absl::InlinedVector<TensorSpec, 2> out;
+  for (int i = 0; i < q.num_outputs(); ++i) {
+    const int32_t block = want.out[static_cast<size_t>(i)];
+    out.push_back(block == 0 ? q.out(i) : InBlocks(q.out(i), block));
+  }
+  return k.workspace(KernelQuery(in, out, q.attrs_ref()));
+}
+
+// Errors: why it does not take the call.
+absl::Status TryKernel(const Kernel& k, const KernelQuery& q, Prepared* answer) {
+  if (k.supports != nullptr) FIRN_RETURN_IF_ERROR(k.supports(q));
+  return Ask(k, q, answer);
+}
+
 absl::Status NoKernel(const OpDef& op, const KernelQuery& q, Device device) {
   FIRN_RETURN_IF_ERROR(GetDeviceContext(device).status());
   std::string why;
   for (const Kernel& k : op.kernels) {
     if (k.device != device.type) continue;
-    const absl::Status s = k.supports == nullptr ? absl::OkStatus() : k.supports(q);
+    Prepared answer;
     absl::StrAppend(&why, why.empty() ? "" : "; ", std::string(k.name), ": ",
-                    std::string(s.message()));
+                    std::string(TryKernel(k, q, &answer).message()));
   }
   return Unimplemented("no kernel for ", device.ToString(), " takes this call (",
                        why.empty() ? "none is registered" : why, ")");
@@ -26,45 +89,34 @@ absl::Status NoKernel(const OpDef& op, const KernelQuery& q, Device device) {
 
 }  // namespace
 
-absl::StatusOr<const Kernel*> SelectKernel(const OpDef& op, const KernelQuery& q, Device device) {
-  for (const Kernel& k : op.kernels) {
-    if (k.device == device.type && (k.supports == nullptr || k.supports(q).ok())) return &k;
+absl::Status Ask(const Kernel& k, const KernelQuery& q, Prepared* answer) {
+  answer->kernel = &k;
+  answer->run = k.run;
+  answer->workspace = 0;
+  answer->state = nullptr;
+  if (k.prepare != nullptr) {
+    answer->as_is = false;
+    MakeRoom(q, &answer->layouts);
+    return k.prepare(q, *answer);
   }
-  return NoKernel(op, q, device);
+  if (k.layouts != nullptr) {
+    answer->as_is = false;
+    MakeRoom(q, &answer->layouts);
+    k.layouts(q, answer->layouts);
+  } else {
+    answer->as_is = !LayoutsTaken(k.takes, q, &answer->layouts);
+  }
+  if (k.workspace != nullptr) {
+    answer->workspace = answer->as_is ? k.workspace(q) : WorkspaceOfArranged(k, q, answer->layouts);
+  }
+  return absl::OkStatus();
 }
 
-bool AskLayouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, LayoutRequest* want) {
-  const size_t n = static_cast<size_t>(q.num_inputs());
-  if (k.layouts != nullptr) {
-    want->in.assign(n, 0);
-    want->out.assign(num_outputs, 0);
-    k.layouts(q, *want);
-    return true;
+absl::Status Prepare(const OpDef& op, const KernelQuery& q, Device device, Prepared* answer) {
+  for (const Kernel& k : op.kernels) {
+    if (k.device == device.type && TryKernel(k, q, answer).ok()) return absl::OkStatus();
   }
-  if (k.takes == Takes::kAny) return false;
-  bool all_contiguous = true, same_shape = true;
-  int32_t block = 0;                  // of the first blocked input
-  const TensorSpec* first = nullptr;  // one element (`x * 2`) fits every layout and is not counted
-  for (size_t i = 0; i < n; ++i) {
-    if (!q.has(static_cast<int>(i))) continue;
-    const TensorSpec& s = q.in(static_cast<int>(i));
-    all_contiguous &= s.layout.contiguous;
-    if (block == 0) block = s.layout.channel_block;
-    if (s.num_elements() == 1) continue;
-    if (first == nullptr) first = &s;
-    same_shape &= s.shape == first->shape;
-  }
-  if (all_contiguous || (k.takes != Takes::kContiguous && block == 0)) return false;
-  // Where layouts are mixed the row-major side changes: what comes next is usually a convolution.
-  const bool keep = k.takes == Takes::kElementwise && same_shape && first != nullptr &&
-                    (num_outputs == 0 || q.out().shape == first->shape);
-  if (!keep) block = 0;
-  want->out.assign(num_outputs, block);
-  for (size_t i = 0; i < n; ++i) {
-    const int at = static_cast<int>(i);
-    want->in.push_back(q.has(at) && q.in(at).num_elements() != 1 ? block : 0);
-  }
-  return true;
+  return NoKernel(op, q, device);
 }
 
 bool Fits(const Kernel& k, const TensorSpec& spec, int32_t block) {

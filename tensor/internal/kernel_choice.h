@@ -3,19 +3,19 @@
 
 // The part of Apply that chooses a kernel and the layouts of its operands; graphs choose the same.
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "tensor/op.h"
 
 namespace firn::inner::internal {
 
-// The first kernel of `device` that supports the call, or Unimplemented with why each refused.
-absl::StatusOr<const Kernel*> SelectKernel(const OpDef& op, const KernelQuery& q, Device device);
+// What `k` needs for a call that it takes: `supports` is not asked. Errors: those of `prepare`.
+absl::Status Ask(const Kernel& k, const KernelQuery& q, Prepared* answer);
 
-// The layouts that `k` wants for this call. Returns false when everything may stay as it is (the
-// usual case) and the outputs are as inferred.
-bool AskLayouts(const Kernel& k, const KernelQuery& q, size_t num_outputs, LayoutRequest* want);
+// The answer of the first kernel of `device` that takes the call. Errors: Unimplemented, with why
+// each refused.
+absl::Status Prepare(const OpDef& op, const KernelQuery& q, Device device, Prepared* answer);
 
-// Whether an input that AskLayouts wants with `block` may stay as `spec` is.
+// Whether an input that `k` wants with `block` may stay as `spec` is.
 bool Fits(const Kernel& k, const TensorSpec& spec, int32_t block);
 
 }  // namespace firn::inner::internal

@@ -120,6 +120,13 @@ std::string WhatIsWrong(absl::Span<const Kernel> kernels) {
     if (kernels[i].run == nullptr) {
       return absl::StrCat("kernel ", Str(kernels[i].name), " has no function (Kernel::run)");
     }
+    const bool parts = kernels[i].supports != nullptr || kernels[i].workspace != nullptr ||
+                       kernels[i].layouts != nullptr;
+    if (kernels[i].prepare != nullptr && parts) {
+      return absl::StrCat(
+          "kernel ", Str(kernels[i].name),
+          " answers twice: Kernel::prepare stands for supports, workspace and layouts");
+    }
   }
   return "";
 }

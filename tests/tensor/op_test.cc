@@ -194,6 +194,12 @@ TEST(OpTest, KernelsMustBeThereAndComplete) {
   EXPECT_EQ(After([](OpDef& d) { d.kernels[0].run = nullptr; }),
             "kernel loop has no function (Kernel::run)");
   EXPECT_EQ(After([](OpDef& d) { d.kernels[0].name = ""; }), "kernel 0 has no name (Kernel::name)");
+  EXPECT_EQ(
+      After([](OpDef& d) {
+        d.kernels[0].prepare = [](const KernelQuery&, Prepared&) { return absl::OkStatus(); };
+        d.kernels[0].workspace = [](const KernelQuery&) { return size_t{8}; };
+      }),
+      "kernel loop answers twice: Kernel::prepare stands for supports, workspace and layouts");
 }
 
 TEST(OpTest, ViewsHaveAnInputAResultAndNoKernels) {

@@ -3,7 +3,11 @@
 
 #include "tensor/kernels/cpu/conv_kernels.h"
 
+#include <memory>
+#include <utility>
+
 #include "device/simd.h"
+#include "device/status_macros.h"
 #include "tensor/kernels/cpu/conv_first_layer.h"
 #include "tensor/kernels/cpu/conv_onednn.h"
 #include "tensor/kernels/cpu/conv_reference.h"
@@ -17,20 +21,21 @@ constexpr ConvPass kForward = ConvPass::kForward;
 constexpr ConvPass kData = ConvPass::kBackwardData;
 constexpr ConvPass kWeight = ConvPass::kBackwardWeight;
 
+// Which of the specs (a, b -> out) is what depends on the pass.
 template <ConvPass kPass>
-ConvProblem Problem(const Shape& a, const Shape& b, const ConvAttrs& attrs) {
-  // The shape rule accepted them.
-  if constexpr (kPass == kForward) return *ConvForward(a, b, attrs);
-  if constexpr (kPass == kData) return *ConvBackwardData(a, b, attrs);
-  if constexpr (kPass == kWeight) return *ConvBackwardWeight(a, b, attrs);
+ConvProblem Problem(const TensorSpec& a, const TensorSpec& b, const TensorSpec& out,
+                    const ConvAttrs& attrs) {
+  if constexpr (kPass == kForward) return ConvProblemOf(a.shape, b.shape, out.shape, attrs);
+  if constexpr (kPass == kData) return ConvProblemOf(out.shape, b.shape, a.shape, attrs);
+  if constexpr (kPass == kWeight) return ConvProblemOf(a.shape, out.shape, b.shape, attrs);
 }
 template <ConvPass kPass>
 ConvProblem ProblemOf(const KernelQuery& q) {
-  return Problem<kPass>(q.in(0).shape, q.in(1).shape, q.attrs<ConvAttrs>());
+  return Problem<kPass>(q.in(0), q.in(1), q.out(), q.attrs<ConvAttrs>());
 }
 template <ConvPass kPass>
 ConvProblem ProblemOf(const KernelContext& k) {
-  return Problem<kPass>(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs<ConvAttrs>());
+  return Problem<kPass>(k.in_spec(0), k.in_spec(1), k.out_spec(), k.attrs<ConvAttrs>());
 }
 
 // The tensors of a call by their role in the problem.
@@ -63,12 +68,8 @@ absl::Status WantsF32(const KernelQuery& q) {
 
 // --- Winograd ------------------------------------------------------------------------------------
 
-WinogradShape WinogradShapeOf(const ConvProblem& p) {
-  return {p.batch, p.in, p.out, p.in_size[0], p.in_size[1], static_cast<int>(p.kernel[0])};
-}
-
 template <ConvPass kPass>
-absl::Status WinogradTakes(const KernelQuery& q) {
+absl::Status PrepareWinograd(const KernelQuery& q, Prepared& answer) {
   FIRN_RETURN_IF_ERROR(WantsF32(q));
   FIRN_RETURN_IF(!WinogradAllowed(), Unimplemented("is switched off"));
   const ConvProblem p = ProblemOf<kPass>(q);
@@ -76,16 +77,20 @@ absl::Status WinogradTakes(const KernelQuery& q) {
   const bool fits = p.dims() == 2 && (p.kernel.Are(3) || p.kernel.Are(5)) && a.stride.Are(1) &&
                     a.padding.Are(p.kernel[0] / 2) && a.dilation.Are(1) && a.groups == 1;
   FIRN_RETURN_IF(!fits, Unimplemented("wants a 3x3 or 5x5 kernel with stride 1 and its padding"));
-  FIRN_RETURN_IF(!WinogradSupports(WinogradShapeOf(p)),
+  const WinogradShape s = {p.batch,      p.in,         p.out,
+                           p.in_size[0], p.in_size[1], static_cast<int>(p.kernel[0])};
+  FIRN_RETURN_IF(!WinogradSupports(s),
                  Unimplemented("wants channels in multiples of ", kChannelBlock));
-  FIRN_RETURN_IF(!WinogradIsFaster(WinogradShapeOf(p), kPass),
-                 Unimplemented("slower for this shape"));
+  FIRN_RETURN_IF(!WinogradIsFaster(s, kPass), Unimplemented("slower for this shape"));
+  Request<kPass>(kChannelBlock, kChannelBlock, answer.layouts);
+  answer.workspace = WinogradWorkspace(s, kPass);
+  answer.state = std::make_shared<const WinogradShape>(s);
   return absl::OkStatus();
 }
 
 template <ConvPass kPass>
 absl::Status RunWinograd(KernelContext& k) {
-  const WinogradShape s = WinogradShapeOf(ProblemOf<kPass>(k));
+  const WinogradShape& s = k.state<WinogradShape>();
   const Roles<float> r = RolesOf<kPass, float>(k);
   if constexpr (kPass == kForward) {
     WinogradForward(s, r.x, r.weight, r.bias, r.y, k.workspace());
@@ -97,77 +102,44 @@ absl::Status RunWinograd(KernelContext& k) {
   return absl::OkStatus();
 }
 
-template <ConvPass kPass>
-Kernel WinogradKernel() {
-  return {
-      .name = "winograd",
-      .supports = WinogradTakes<kPass>,
-      .workspace =
-          [](const KernelQuery& q) {
-            return WinogradWorkspace(WinogradShapeOf(ProblemOf<kPass>(q)), kPass);
-          },
-      .layouts = [](const KernelQuery&,
-                    LayoutRequest& want) { Request<kPass>(kChannelBlock, kChannelBlock, want); },
-      .run = RunWinograd<kPass>};
-}
-
 // --- The first layer's weights -------------------------------------------------------------------
 
-// Sequences are images of height 1.
-ConvProblem AsImages(const ConvProblem& p) { return p.dims() == 1 ? p.Lifted(2) : p; }
+absl::Status PrepareFirstLayer(const KernelQuery& q, Prepared& answer) {
+  FIRN_RETURN_IF_ERROR(WantsF32(q));
+  ConvProblem p = ProblemOf<kWeight>(q);
+  if (p.dims() == 1) p = p.Lifted(2);  // sequences are images of height 1
+  FIRN_RETURN_IF_ERROR(FirstLayerTakes(p));
+  Request<kWeight>(0, kChannelBlock, answer.layouts);
+  answer.workspace = FirstLayerWorkspace(p);
+  answer.state = std::make_shared<const ConvProblem>(p);
+  return absl::OkStatus();
+}
 
-Kernel FirstLayerKernel() {
-  return {
-      .name = "first_layer",
-      .supports =
-          [](const KernelQuery& q) {
-            FIRN_RETURN_IF_ERROR(WantsF32(q));
-            return FirstLayerTakes(AsImages(ProblemOf<kWeight>(q)));
-          },
-      .workspace =
-          [](const KernelQuery& q) { return FirstLayerWorkspace(AsImages(ProblemOf<kWeight>(q))); },
-      .layouts = [](const KernelQuery&,
-                    LayoutRequest& want) { Request<kWeight>(0, kChannelBlock, want); },
-      .run =
-          [](KernelContext& k) {
-            const Roles<float> r = RolesOf<kWeight, float>(k);
-            FirstLayerWeightGrad(AsImages(ProblemOf<kWeight>(k)), r.x, r.y, r.weight,
-                                 k.workspace<float>());
-            return absl::OkStatus();
-          }};
+absl::Status RunFirstLayer(KernelContext& k) {
+  const Roles<float> r = RolesOf<kWeight, float>(k);
+  FirstLayerWeightGrad(k.state<ConvProblem>(), r.x, r.y, r.weight, k.workspace<float>());
+  return absl::OkStatus();
 }
 
 // --- oneDNN --------------------------------------------------------------------------------------
 
 template <ConvPass kPass>
-bool HasBias(const KernelQuery& q) {
-  return kPass == kForward && q.has(2);
+absl::Status PrepareOneDnn(const KernelQuery& q, Prepared& answer) {
+  FIRN_RETURN_IF_ERROR(WantsF32(q));
+  const bool bias = kPass == kForward && q.has(2);
+  FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnConv> conv,
+                        OneDnnConvFor(ProblemOf<kPass>(q), kPass, bias));
+  const ConvLayouts l = OneDnnConvLayouts(*conv);
+  Request<kPass>(l.x, l.y, answer.layouts);
+  answer.workspace = OneDnnConvWorkspace(*conv);
+  answer.state = std::move(conv);
+  return absl::OkStatus();
 }
 
 template <ConvPass kPass>
-Kernel OneDnnKernel() {
-  return {.name = "onednn",
-          .supports =
-              [](const KernelQuery& q) {
-                FIRN_RETURN_IF_ERROR(WantsF32(q));
-                return OneDnnConvSupports(ProblemOf<kPass>(q), kPass, HasBias<kPass>(q));
-              },
-          .workspace =
-              [](const KernelQuery& q) {
-                return OneDnnConvWorkspace(ProblemOf<kPass>(q), kPass, HasBias<kPass>(q));
-              },
-          .layouts =
-              [](const KernelQuery& q, LayoutRequest& want) {
-                const ConvLayouts l =
-                    OneDnnConvLayouts(ProblemOf<kPass>(q), kPass, HasBias<kPass>(q));
-                Request<kPass>(l.x, l.y, want);
-              },
-          .run =
-              [](KernelContext& k) {
-                const Roles<float> r = RolesOf<kPass, float>(k);
-                return OneDnnConvRun(ProblemOf<kPass>(k), kPass, r.x, r.weight, r.bias, r.y,
-                                     k.workspace());
-              }};
+absl::Status RunOneDnn(KernelContext& k) {
+  const Roles<float> r = RolesOf<kPass, float>(k);
+  return OneDnnConvRun(k.state<OneDnnConv>(), r.x, r.weight, r.bias, r.y, k.workspace());
 }
 
 // --- The definition ------------------------------------------------------------------------------
@@ -203,9 +175,14 @@ Kernel LoopKernel() {
 template <ConvPass kPass>
 std::vector<Kernel> KernelsOf(int dims) {
   std::vector<Kernel> kernels;
-  if (dims == 2) kernels.push_back(WinogradKernel<kPass>());
-  if (dims == 2 && kPass == kWeight) kernels.push_back(FirstLayerKernel());
-  kernels.push_back(OneDnnKernel<kPass>());
+  if (dims == 2) {
+    kernels.push_back(
+        {.name = "winograd", .run = RunWinograd<kPass>, .prepare = PrepareWinograd<kPass>});
+  }
+  if (dims == 2 && kPass == kWeight) {
+    kernels.push_back({.name = "first_layer", .run = RunFirstLayer, .prepare = PrepareFirstLayer});
+  }
+  kernels.push_back({.name = "onednn", .run = RunOneDnn<kPass>, .prepare = PrepareOneDnn<kPass>});
   kernels.push_back(LoopKernel<kPass>());
   return kernels;
 }

@@ -1,7 +1,7 @@
 // Convolution primitives of oneDNN, made once per problem and thread count and kept in a
-// thread-local table: making one costs far more than running a small one, and a table per thread
-// needs no lock. Weights are packed into the primitive's layout in workspace at each run; oneDNN's
-// own scratchpad lies behind them.
+// thread-local table and by frozen graphs: making one costs far more than running a small one, and
+// a table per thread needs no lock. Weights are packed into the primitive's layout in workspace at
+// each run; oneDNN's own scratchpad lies behind them.
 
 #include "tensor/kernels/cpu/conv_onednn.h"
 
@@ -28,7 +28,10 @@ dnnl::engine& Engine() {
 // Everything a primitive depends on.
 using Key = std::array<int64_t, 8 + 6 * Sizes::kMost>;
 
-struct Primitive {
+}  // namespace
+
+struct OneDnnConv {
+  ConvPass pass = ConvPass::kForward;
   absl::Status status;  // not OK: oneDNN cannot do it, or only slowly
   dnnl::primitive primitive;
   ConvLayouts layouts;
@@ -37,6 +40,8 @@ struct Primitive {
   dnnl::reorder reorder;  // plain to packed, or back for the weight gradient
   size_t scratch = 0, packed_bytes = 0;
 };
+
+namespace {
 
 size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
@@ -101,7 +106,7 @@ Descs Describe(const ConvProblem& p, const ConvLayouts& layouts, bool bias) {
 
 template <class PrimitiveDesc, class Prim>
 void Finish(const PrimitiveDesc& pd, const memory::desc& packed, const Descs& d, bool from_packed,
-            Primitive* out) {
+            OneDnnConv* out) {
   const std::string name = pd.impl_info_str();
   if (name.rfind("ref", 0) == 0) {
     out->status = Unimplemented("oneDNN has only its reference kernel");
@@ -119,8 +124,9 @@ void Finish(const PrimitiveDesc& pd, const memory::desc& packed, const Descs& d,
 }
 
 void Make(const ConvProblem& p, ConvPass pass, bool bias, const ConvLayouts& layouts,
-          Primitive* out) {
+          OneDnnConv* out) {
   const Descs d = Describe(p, layouts, bias);
+  out->pass = pass;
   out->layouts = layouts;
   out->x = d.x;
   out->y = d.y;
@@ -170,9 +176,9 @@ ConvLayouts PreferredLayouts(const ConvProblem& p, ConvPass pass) {
 }
 
 // A primitive on these layouts, or the reason why there is none.
-std::unique_ptr<Primitive> TryMake(const ConvProblem& p, ConvPass pass, bool bias,
-                                   const ConvLayouts& layouts) {
-  auto made = std::make_unique<Primitive>();
+std::shared_ptr<const OneDnnConv> TryMake(const ConvProblem& p, ConvPass pass, bool bias,
+                                          const ConvLayouts& layouts) {
+  auto made = std::make_shared<OneDnnConv>();
   try {
     Make(p, pass, bias, layouts, made.get());
   } catch (const dnnl::error& e) {
@@ -184,7 +190,7 @@ std::unique_ptr<Primitive> TryMake(const ConvProblem& p, ConvPass pass, bool bia
 // What a thread keeps between calls. It goes when the thread ends; destructors of other
 // thread-local objects may still compute after that, and get a new one.
 struct ThreadState {
-  absl::flat_hash_map<Key, std::unique_ptr<Primitive>> primitives;
+  absl::flat_hash_map<Key, std::shared_ptr<const OneDnnConv>> primitives;
   dnnl::stream stream{Engine()};
 };
 
@@ -203,60 +209,56 @@ ThreadState& StateOfThread() {
   return *state;
 }
 
-const Primitive& Get(const ConvProblem& p, ConvPass pass, bool bias) {
-  auto& table = StateOfThread().primitives;
-  std::unique_ptr<Primitive>& slot = table[KeyOf(p, pass, bias)];
-  if (slot == nullptr) {
-    if (table.size() > 4096) table.clear();  // a program that never repeats a shape
-    SyncOpenMpThreads();                     // the library fixes its number of threads now
-    const ConvLayouts preferred = PreferredLayouts(p, pass);
-    std::unique_ptr<Primitive> made = TryMake(p, pass, bias, preferred);
-    // Its blocked kernels have limits (images smaller than the kernel) that its gemm has not.
-    if (!made->status.ok() && preferred.y != 0) made = TryMake(p, pass, bias, {0, 0});
-    return *(table[KeyOf(p, pass, bias)] = std::move(made));
-  }
-  return *slot;
+std::shared_ptr<const OneDnnConv> Make(const ConvProblem& p, ConvPass pass, bool bias) {
+  SyncOpenMpThreads();  // the library fixes its number of threads now
+  const ConvLayouts preferred = PreferredLayouts(p, pass);
+  std::shared_ptr<const OneDnnConv> made = TryMake(p, pass, bias, preferred);
+  // Its blocked kernels have limits (images smaller than the kernel) that its gemm has not.
+  if (!made->status.ok() && preferred.y != 0) made = TryMake(p, pass, bias, {0, 0});
+  return made;
 }
 
 }  // namespace
 
-ConvLayouts OneDnnConvLayouts(const ConvProblem& p, ConvPass pass, bool bias) {
-  return Get(p, pass, bias).layouts;
-}
-
-absl::Status OneDnnConvSupports(const ConvProblem& p, ConvPass pass, bool bias) {
+absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvFor(const ConvProblem& p, ConvPass pass,
+                                                                bool bias) {
   FIRN_RETURN_IF(p.batch == 0 || p.in == 0 || p.out == 0, Unimplemented("empty tensors"));
-  return Get(p, pass, bias).status;
+  auto& table = StateOfThread().primitives;
+  if (table.size() > 4096) table.clear();  // a program that never repeats a shape
+  std::shared_ptr<const OneDnnConv>& slot = table[KeyOf(p, pass, bias)];
+  if (slot == nullptr) slot = Make(p, pass, bias);
+  FIRN_RETURN_IF_ERROR(slot->status);
+  return slot;
 }
 
-size_t OneDnnConvWorkspace(const ConvProblem& p, ConvPass pass, bool bias) {
-  const Primitive& prim = Get(p, pass, bias);
-  return AlignUp(prim.packed_bytes) + AlignUp(prim.scratch);
+ConvLayouts OneDnnConvLayouts(const OneDnnConv& conv) { return conv.layouts; }
+
+size_t OneDnnConvWorkspace(const OneDnnConv& conv) {
+  return AlignUp(conv.packed_bytes) + AlignUp(conv.scratch);
 }
 
-absl::Status OneDnnConvRun(const ConvProblem& p, ConvPass pass, float* x, float* weight,
-                           float* bias, float* y, void* workspace) {
-  const Primitive& prim = Get(p, pass, bias != nullptr);
-  FIRN_RETURN_IF_ERROR(prim.status);
+absl::Status OneDnnConvRun(const OneDnnConv& conv, float* x, float* weight, float* bias, float* y,
+                           void* workspace) {
+  const ConvPass pass = conv.pass;
   SyncOpenMpThreads();
   try {
     dnnl::stream& stream = StateOfThread().stream;
-    char* scratch = static_cast<char*>(workspace) + AlignUp(prim.packed_bytes);
-    memory mx(prim.x, Engine(), x), my(prim.y, Engine(), y), plain(prim.plain, Engine(), weight);
-    memory packed = prim.pack ? memory(prim.packed, Engine(), workspace) : plain;
-    memory pad({{static_cast<int64_t>(prim.scratch)}, memory::data_type::u8, memory::format_tag::x},
+    char* scratch = static_cast<char*>(workspace) + AlignUp(conv.packed_bytes);
+    memory mx(conv.x, Engine(), x), my(conv.y, Engine(), y), plain(conv.plain, Engine(), weight);
+    memory packed = conv.pack ? memory(conv.packed, Engine(), workspace) : plain;
+    memory pad({{static_cast<int64_t>(conv.scratch)}, memory::data_type::u8, memory::format_tag::x},
                Engine(), scratch);
     if (pass == ConvPass::kBackwardWeight) {
-      prim.primitive.execute(stream, {{DNNL_ARG_SRC, mx},
+      conv.primitive.execute(stream, {{DNNL_ARG_SRC, mx},
                                       {DNNL_ARG_DIFF_DST, my},
                                       {DNNL_ARG_DIFF_WEIGHTS, packed},
                                       {DNNL_ARG_SCRATCHPAD, pad}});
-      if (prim.pack) prim.reorder.execute(stream, packed, plain);
+      if (conv.pack) conv.reorder.execute(stream, packed, plain);
       return absl::OkStatus();
     }
-    if (prim.pack) prim.reorder.execute(stream, plain, packed);
+    if (conv.pack) conv.reorder.execute(stream, plain, packed);
     if (pass == ConvPass::kBackwardData) {
-      prim.primitive.execute(stream, {{DNNL_ARG_DIFF_SRC, mx},
+      conv.primitive.execute(stream, {{DNNL_ARG_DIFF_SRC, mx},
                                       {DNNL_ARG_DIFF_DST, my},
                                       {DNNL_ARG_WEIGHTS, packed},
                                       {DNNL_ARG_SCRATCHPAD, pad}});
@@ -266,8 +268,8 @@ absl::Status OneDnnConvRun(const ConvProblem& p, ConvPass pass, float* x, float*
                                             {DNNL_ARG_DST, my},
                                             {DNNL_ARG_WEIGHTS, packed},
                                             {DNNL_ARG_SCRATCHPAD, pad}};
-    if (bias != nullptr) args.emplace(DNNL_ARG_BIAS, memory(prim.bias, Engine(), bias));
-    prim.primitive.execute(stream, args);
+    if (bias != nullptr) args.emplace(DNNL_ARG_BIAS, memory(conv.bias, Engine(), bias));
+    conv.primitive.execute(stream, args);
   } catch (const dnnl::error& e) {
     return Internal("oneDNN: ", std::string(e.what()));
   }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,18 +19,26 @@ namespace firn::cpu {
 struct ConvLayouts {
   uint8_t x = 0, y = 0;
 };
-ConvLayouts OneDnnConvLayouts(const ConvProblem& p, ConvPass pass, bool bias);
 
-// OK if oneDNN has more than its reference kernel for this pass; else why not.
-absl::Status OneDnnConvSupports(const ConvProblem& p, ConvPass pass, bool bias);
+// A pass of one problem, as the library computes it with the threads that there were when it was
+// made; any thread may run it.
+struct OneDnnConv;
 
-// Scratch bytes: packed weights and the library's scratchpad. Requires: OneDnnConvSupports.
-size_t OneDnnConvWorkspace(const ConvProblem& p, ConvPass pass, bool bias);
+// Errors: Unimplemented, the library has no more than its reference kernel. Kept by each thread, so
+// that asking for a problem again costs a look-up.
+absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvFor(const ConvProblem& p, ConvPass pass,
+                                                                bool bias);
 
-// Runs one pass; x and y in OneDnnConvLayouts, weight row-major [out, in / groups, kernel].
-// Forward: y from x, weight, bias (may be null). Data: x from y, weight. Weight: weight from x, y.
-absl::Status OneDnnConvRun(const ConvProblem& p, ConvPass pass, float* x, float* weight,
-                           float* bias, float* y, void* workspace);
+ConvLayouts OneDnnConvLayouts(const OneDnnConv& conv);
+
+// Scratch bytes: packed weights and the library's scratchpad.
+size_t OneDnnConvWorkspace(const OneDnnConv& conv);
+
+// Runs the pass; x and y in OneDnnConvLayouts, weight row-major [out, in / groups, kernel].
+// Forward: y from x, weight, bias (null: made without). Data: x from y, weight. Weight: weight from
+// x, y.
+absl::Status OneDnnConvRun(const OneDnnConv& conv, float* x, float* weight, float* bias, float* y,
+                           void* workspace);
 
 }  // namespace firn::cpu
 

@@ -9,7 +9,9 @@
 
 #include "tensor/kernels/cuda/dnn.h"
 
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "device/status_macros.h"
 #include "tensor/kernels/cuda/dnn_plans.h"
@@ -36,41 +38,40 @@ constexpr ConvPass PassOf(DnnConv conv) {
 }
 
 template <DnnConv kConv>
-absl::StatusOr<ConvProblem> ProblemOf(const Shape& a, const Shape& b, AttrsRef attrs) {
+ConvProblem ProblemOf(const KernelQuery& q) {
+  const Shape &a = q.in(0).shape, &b = q.in(1).shape, &out = q.out().shape;
   if constexpr (kConv == DnnConv::kForwardActivation) {
-    return ConvForward(a, b, attrs.get<ConvActAttrs>().conv);
+    return ConvProblemOf(a, b, out, q.attrs<ConvActAttrs>().conv);
   }
-  if constexpr (kConv == DnnConv::kForward) return ConvForward(a, b, attrs.get<ConvAttrs>());
+  if constexpr (kConv == DnnConv::kForward) return ConvProblemOf(a, b, out, q.attrs<ConvAttrs>());
   if constexpr (kConv == DnnConv::kBackwardData) {
-    return ConvBackwardData(a, b, attrs.get<ConvAttrs>());
+    return ConvProblemOf(out, b, a, q.attrs<ConvAttrs>());
   }
   if constexpr (kConv == DnnConv::kBackwardWeight) {
-    return ConvBackwardWeight(a, b, attrs.get<ConvAttrs>());
+    return ConvProblemOf(a, out, b, q.attrs<ConvAttrs>());
   }
 }
 
-// Of a query or of a run's context.
 template <DnnConv kConv, DnnF32 kF32>
-absl::StatusOr<DnnConvCall> CallOf(const TensorSpec& a, const TensorSpec& b, bool bias,
-                                   AttrsRef attrs) {
-  FIRN_ASSIGN_OR_RETURN(ConvProblem p, ProblemOf<kConv>(a.shape, b.shape, attrs));
+DnnConvCall CallOf(const KernelQuery& q) {
+  ConvProblem p = ProblemOf<kConv>(q);
+  const DType dtype = q.in(0).dtype;
   if (p.dims() == 1) p = p.Lifted(2);  // cuDNN has no sequences
   const int64_t elements = p.batch * p.in * p.in_size.volume() +
                            p.batch * p.out * p.out_size.volume() +
                            p.out * p.in_per_group() * p.kernel.volume();
   // Room for all of it in another layout, and for partial sums.
-  const auto room = static_cast<size_t>(2 * elements * SizeOf(a.dtype)) + (size_t{64} << 20);
-  DnnConvCall call{PassOf(kConv), a.dtype, kAlignment, room, kF32, p};
-  call.bias = IsForward(kConv) && bias;
+  const auto room = static_cast<size_t>(2 * elements * SizeOf(dtype)) + (size_t{64} << 20);
+  DnnConvCall call{PassOf(kConv), dtype, kAlignment, room, kF32, p};
+  call.bias = IsForward(kConv) && q.has(2);
   if constexpr (kConv == DnnConv::kForwardActivation) {
-    call.activation = attrs.get<ConvActAttrs>().activation;
+    call.activation = q.attrs<ConvActAttrs>().activation;
   }
   return call;
 }
 
-// A call and its plan, the same whenever it is asked for.
+// A call and its plan: what a run keeps of the question.
 struct Planned {
-  DnnPlans* plans;
   DnnConvCall call;
   DnnPlans::Plan plan;
 };
@@ -84,7 +85,7 @@ absl::StatusOr<Planned> PlanOf(Device device, DnnConvCall call) {
     plan = plans->Find(call, kTimed);
   }
   FIRN_RETURN_IF_ERROR(plan.status());
-  return Planned{plans, call, *std::move(plan)};
+  return Planned{call, *std::move(plan)};
 }
 
 // Of a query, or why cuDNN does not take it.
@@ -92,13 +93,11 @@ template <DnnConv kConv, DnnF32 kF32, bool kTimed>
 absl::StatusOr<Planned> PlanOf(const KernelQuery& q) {
   const Device device = q.out().device;
   FIRN_RETURN_IF(!HasLibraries(device), Unavailable("there is no cuDNN here"));
-  FIRN_ASSIGN_OR_RETURN(const DnnConvCall call,
-                        (CallOf<kConv, kF32>(q.in(0), q.in(1), q.has(2), q.attrs_ref())));
   for (int i = 0; i < 2; ++i) {
     FIRN_RETURN_IF(q.in(i).num_elements() == 0, Unimplemented("takes no empty tensors"));
   }
   FIRN_RETURN_IF(q.out().num_elements() == 0, Unimplemented("takes no empty tensors"));
-  return PlanOf<kF32, kTimed>(device, call);
+  return PlanOf<kF32, kTimed>(device, CallOf<kConv, kF32>(q));
 }
 
 // Memory for a gradient that comes in another order than it is wanted in.
@@ -109,27 +108,19 @@ size_t TurnedBytes(const DnnConvCall& call, const TensorSpec& out) {
 }
 
 template <DnnConv kConv, DnnF32 kF32, bool kTimed>
-absl::Status Supports(const KernelQuery& q) {
+absl::Status Prepare(const KernelQuery& q, Prepared& answer) {
   FIRN_RETURN_IF(kTimed && !TuningScope::Wanted(), Unimplemented("is for compiled graphs"));
   if constexpr (kF32 != DnnF32::kExact) {
     const bool allowed = kF32 == DnnF32::kTf32 ? ConvMath() == F32Math::kTf32 : WinogradAllowed();
     FIRN_RETURN_IF(!allowed, Unimplemented("is switched off"));
     FIRN_RETURN_IF(q.in(0).dtype != DType::kF32, Unimplemented("takes f32 only"));
   }
-  return PlanOf<kConv, kF32, kTimed>(q).status();
-}
-template <DnnConv kConv, DnnF32 kF32, bool kTimed>
-void Layouts(const KernelQuery& q, LayoutRequest& want) {
-  const absl::StatusOr<Planned> planned = PlanOf<kConv, kF32, kTimed>(q);
-  if (!planned.ok() || !planned->call.nhwc) return;
-  RequestNhwc(q, kConv == DnnConv::kBackwardWeight, want);
-}
-template <DnnConv kConv, DnnF32 kF32, bool kTimed>
-size_t Workspace(const KernelQuery& q) {
-  const absl::StatusOr<Planned> planned = PlanOf<kConv, kF32, kTimed>(q);
-  if (!planned.ok()) return 0;
-  const size_t bytes = planned->plan->workspace() + TurnedBytes(planned->call, q.out());
-  return bytes == 0 ? 0 : bytes + kWorkspaceAlignment;
+  FIRN_ASSIGN_OR_RETURN(Planned planned, (PlanOf<kConv, kF32, kTimed>(q)));
+  if (planned.call.nhwc) RequestNhwc(q, kConv == DnnConv::kBackwardWeight, answer.layouts);
+  const size_t bytes = planned.plan->workspace() + TurnedBytes(planned.call, q.out());
+  answer.workspace = bytes == 0 ? 0 : bytes + kWorkspaceAlignment;
+  answer.state = std::make_shared<const Planned>(std::move(planned));
+  return absl::OkStatus();
 }
 
 template <DnnConv kConv>
@@ -140,13 +131,11 @@ DnnOperands OperandsOf(const KernelContext& k) {
   if constexpr (kConv == DnnConv::kBackwardWeight) return {a, out, b, nullptr};
 }
 
-template <DnnConv kConv, DnnF32 kF32, bool kTimed>
+template <DnnConv kConv>
 absl::Status Run(KernelContext& k) {
   const TensorSpec& out = k.out_spec();
-  FIRN_ASSIGN_OR_RETURN(const DnnConvCall asked,
-                        (CallOf<kConv, kF32>(k.in_spec(0), k.in_spec(1), k.has(2), k.attrs_ref())));
-  FIRN_ASSIGN_OR_RETURN(Planned planned, (PlanOf<kF32, kTimed>(out.device, asked)));
-  auto& [plans, call, plan] = planned;
+  auto [call, plan] = k.state<Planned>();
+  FIRN_ASSIGN_OR_RETURN(DnnPlans* const plans, DnnPlans::Of(out.device));
   DnnOperands on = OperandsOf<kConv>(k);
   char* workspace = static_cast<char*>(AlignedWorkspace(k));
   const size_t turned = TurnedBytes(call, out);
@@ -174,10 +163,8 @@ template <DnnConv kConv, DnnF32 kF32, bool kTimed>
 Kernel KernelOf(std::string_view name) {
   return {.name = name,
           .device = DeviceType::kCuda,
-          .supports = Supports<kConv, kF32, kTimed>,
-          .workspace = Workspace<kConv, kF32, kTimed>,
-          .layouts = Layouts<kConv, kF32, kTimed>,
-          .run = Run<kConv, kF32, kTimed>};
+          .run = Run<kConv>,
+          .prepare = Prepare<kConv, kF32, kTimed>};
 }
 
 template <DnnConv kConv>

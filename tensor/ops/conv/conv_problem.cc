@@ -88,4 +88,11 @@ absl::StatusOr<ConvProblem> inner::ConvBackwardWeight(const Shape& x, const Shap
   return p;
 }
 
+ConvProblem inner::ConvProblemOf(const Shape& x, const Shape& weight, const Shape& y,
+                                 const ConvAttrs& a) {
+  ConvProblem p{x[0], x[1], y[1], ImageOf(x), ImageOf(y), ImageOf(weight), a};
+  for (Sizes* s : {&p.attrs.stride, &p.attrs.padding, &p.attrs.dilation}) *s = s->Over(p.dims());
+  return p;
+}
+
 }  // namespace firn

@@ -70,6 +70,8 @@ absl::StatusOr<ConvProblem> ConvBackwardData(const Shape& y, const Shape& weight
                                              const ConvAttrs& a);
 // The problem whose weight is the result of conv_weight_grad(x, y) with kernel a.result.
 absl::StatusOr<ConvProblem> ConvBackwardWeight(const Shape& x, const Shape& y, const ConvAttrs& a);
+// The problem of tensors whose shapes one of these accepted: read off, not solved again.
+ConvProblem ConvProblemOf(const Shape& x, const Shape& weight, const Shape& y, const ConvAttrs& a);
 }  // namespace inner
 
 }  // namespace firn

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,10 +18,12 @@
 #include "tensor/infer.h"
 #include "tensor/precision.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
+#include "tests/error_of.h"
 
 namespace firn {
 namespace {
 
+using testing::ErrorOf;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
 
@@ -70,6 +73,49 @@ TEST(ExecutorTest, KernelsSeeTheSettingsOfTheCompilation) {
   const Elsewhere elsewhere;
   EXPECT_EQ(asks(x).Item(), 0);
   EXPECT_EQ(graph(x).Item(), 1);
+}
+
+int asked = 0;
+
+// y: how often the kernel had been asked when it answered for this call, and 8 bytes of workspace.
+FIRN_REGISTER_OP(executor_test_prepares) {
+  const auto prepare = [](const KernelQuery& q, Prepared& answer) -> absl::Status {
+    if (q.in(0).shape.num_elements() != 1) return Unimplemented("wants one element");
+    answer.workspace = 8;
+    answer.state = std::make_shared<const int>(++asked);
+    return absl::OkStatus();
+  };
+  const auto run = [](KernelContext& k) {
+    *k.workspace<double>() = k.state<int>();
+    k.out<float>()[0] = static_cast<float>(*k.workspace<double>());
+    return absl::OkStatus();
+  };
+  return {.doc = "How often its kernel was asked.",
+          .inputs = {{.name = "x", .dtypes = SetOf(DType::kF32)}},
+          .outputs = {{.name = "y"}},
+          .infer = InferLikeInput,
+          .kernels = {{.name = "asked", .run = run, .prepare = prepare}}};
+}
+
+Tensor Prepares(const Tensor& x) { return Apply1(Op("executor_test_prepares"), {x}); }
+
+TEST(ExecutorTest, AKernelIsAskedOnceForACallAndNotInRuns) {
+  const Tensor x = Zeros({1});
+  asked = 0;
+  EXPECT_EQ(Prepares(x).Item(), 1);
+  EXPECT_EQ(Prepares(x).Item(), 2);
+  StaticGraph graph = Freeze(Prepares, x);  // runs it, lowers it and binds it
+  const int after = asked;
+  EXPECT_LE(after, 5);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(graph(x).Item(), after);
+  EXPECT_EQ(asked, after);
+}
+
+TEST(ExecutorTest, AKernelThatRefusesSaysWhy) {
+  EXPECT_THAT(
+      ErrorOf([] { Prepares(Zeros({2})); }),
+      HasSubstr("executor_test_prepares: no kernel for cpu takes this call (asked: wants one "
+                "element)"));
 }
 
 bool blocked_allowed = true;
