@@ -4,7 +4,6 @@
 // Pooling as layers; options, formulas and shapes are those of the operations. Of each there is one
 // for sequences, images and volumes, and inputs may lack their batch.
 
-#include <optional>
 #include <string>
 
 #include "nn/describe.h"
@@ -41,7 +40,7 @@ class MaxPool final : public Layer {
   std::string Describe() const override {
     const Options& o = options_;
     Describer d;
-    d.Field("kernel", o.kernel).Field("stride", o.stride.value_or(o.kernel), o.kernel);
+    d.Field("kernel", o.kernel).Field("stride", o.stride.Or(o.kernel), o.kernel);
     d.Field("padding", o.padding, 0).Field("dilation", o.dilation, 1);
     d.Field("ceil_mode", o.ceil_mode, false);
     return d.text();
@@ -77,9 +76,9 @@ struct MaxUnpool2dFunction {
     return firn::MaxUnpool2d(x, indices, o);
   }
   static void Describe(const Options& o, Describer& d) {
-    d.Field("kernel", o.kernel).Field("stride", o.stride.value_or(o.kernel), o.kernel);
+    d.Field("kernel", o.kernel).Field("stride", o.stride.Or(o.kernel), o.kernel);
     d.Field("padding", o.padding, 0);
-    if (o.output_size) d.Field("output_size", *o.output_size);
+    if (o.output_size.given()) d.Field("output_size", o.output_size);
   }
 };
 using MaxUnpool2d = FunctionLayerOf<MaxUnpool2dFunction, Tensor, Tensor>;
@@ -95,7 +94,7 @@ struct AvgPoolFunction {
                                                     firn::AvgPool3d)(x, o);
   }
   static void Describe(const Options& o, Describer& d) {
-    d.Field("kernel", o.kernel).Field("stride", o.stride.value_or(o.kernel), o.kernel);
+    d.Field("kernel", o.kernel).Field("stride", o.stride.Or(o.kernel), o.kernel);
     d.Field("padding", o.padding, 0).Field("ceil_mode", o.ceil_mode, false);
     d.Field("count_include_pad", o.count_include_pad, true);
     d.Field("divisor_override", o.divisor_override, 0);
@@ -111,7 +110,7 @@ struct LpPoolFunction {
   struct Options {
     double p = 2;
     Sizes kernel = 2;
-    std::optional<Sizes> stride = {};  // default: the kernel
+    Sizes stride = {};  // default: the kernel
     bool ceil_mode = false;
   };
   static Tensor Call(const Tensor& x, const Options& o) {
@@ -121,7 +120,7 @@ struct LpPoolFunction {
   }
   static void Describe(const Options& o, Describer& d) {
     d.Field("p", o.p).Field("kernel", o.kernel);
-    d.Field("stride", o.stride.value_or(o.kernel), o.kernel).Field("ceil_mode", o.ceil_mode, false);
+    d.Field("stride", o.stride.Or(o.kernel), o.kernel).Field("ceil_mode", o.ceil_mode, false);
   }
 };
 using LpPool1d = FunctionLayer<LpPoolFunction<1>>;

@@ -161,7 +161,7 @@ class Finder {
 
 Tensor Read(const Tensor& x, const Place& p) {
   const Tensor view = p.flips.empty() ? p.view : Flip(p.view, p.flips);
-  if (!p.indices.arrays.empty()) return Index(view, p.indices);
+  if (!p.indices.arrays.empty()) return IndexAt(view, p.indices);
   return view.Is(x) ? Identity(x) : view;
 }
 

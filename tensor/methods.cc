@@ -1,19 +1,28 @@
 // Tensor's methods that are functions, too: each calls the one of its name.
 
 #include "tensor/ops/activation/rectifiers.h"
+#include "tensor/ops/activation/shrink.h"
 #include "tensor/ops/activation/sigmoids.h"
 #include "tensor/ops/activation/softmax.h"
+#include "tensor/ops/compare/classify.h"
+#include "tensor/ops/compare/logical.h"
+#include "tensor/ops/elementwise/bits.h"
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/extremes.h"
+#include "tensor/ops/elementwise/modulo.h"
 #include "tensor/ops/elementwise/power.h"
 #include "tensor/ops/elementwise/rounding.h"
 #include "tensor/ops/elementwise/sign.h"
+#include "tensor/ops/elementwise/special.h"
 #include "tensor/ops/elementwise/trigonometry.h"
+#include "tensor/ops/index/advanced.h"
 #include "tensor/ops/index/gather.h"
 #include "tensor/ops/index/masks.h"
 #include "tensor/ops/index/select.h"
 #include "tensor/ops/linear/matmul.h"
+#include "tensor/ops/random/draws.h"
+#include "tensor/ops/random/sampling.h"
 #include "tensor/ops/reduce/extreme.h"
 #include "tensor/ops/reduce/logsumexp.h"
 #include "tensor/ops/reduce/moments.h"
@@ -84,11 +93,19 @@ Tensor Tensor::IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source
                         double alpha) const {
   return firn::IndexAdd(*this, dim, indices, source, alpha);
 }
+Tensor Tensor::IndexPut(const std::vector<Tensor>& indices, const Tensor& values,
+                        bool accumulate) const {
+  return firn::IndexPut(*this, indices, values, accumulate);
+}
 Tensor Tensor::Gather(int64_t dim, const Tensor& indices) const {
   return firn::Gather(*this, dim, indices);
 }
 Tensor Tensor::ScatterAdd(int64_t dim, const Tensor& indices, const Tensor& source) const {
   return firn::ScatterAdd(*this, dim, indices, source);
+}
+Tensor Tensor::SliceScatter(const Tensor& source, int64_t dim, int64_t start, int64_t end,
+                            int64_t step) const {
+  return firn::SliceScatter(*this, source, dim, start, end, step);
 }
 Tensor Tensor::MaskedSelect(const Tensor& mask) const { return firn::MaskedSelect(*this, mask); }
 Tensor Tensor::MaskedFill(const Tensor& mask, const Tensor& value) const {
@@ -106,6 +123,9 @@ Tensor Tensor::Exp() const { return firn::Exp(*this); }
 Tensor Tensor::Expm1() const { return firn::Expm1(*this); }
 Tensor Tensor::Log() const { return firn::Log(*this); }
 Tensor Tensor::Log1p() const { return firn::Log1p(*this); }
+Tensor Tensor::Log2() const { return firn::Log2(*this); }
+Tensor Tensor::Log10() const { return firn::Log10(*this); }
+Tensor Tensor::Logaddexp(const Tensor& other) const { return firn::Logaddexp(*this, other); }
 Tensor Tensor::Sqrt() const { return firn::Sqrt(*this); }
 Tensor Tensor::Rsqrt() const { return firn::Rsqrt(*this); }
 Tensor Tensor::Square() const { return firn::Square(*this); }
@@ -113,18 +133,61 @@ Tensor Tensor::Reciprocal() const { return firn::Reciprocal(*this); }
 Tensor Tensor::Pow(const Tensor& exponent) const { return firn::Pow(*this, exponent); }
 Tensor Tensor::Sin() const { return firn::Sin(*this); }
 Tensor Tensor::Cos() const { return firn::Cos(*this); }
+Tensor Tensor::Tan() const { return firn::Tan(*this); }
+Tensor Tensor::Asin() const { return firn::Asin(*this); }
+Tensor Tensor::Acos() const { return firn::Acos(*this); }
+Tensor Tensor::Atan() const { return firn::Atan(*this); }
+Tensor Tensor::Atan2(const Tensor& x) const { return firn::Atan2(*this, x); }
+Tensor Tensor::Sinh() const { return firn::Sinh(*this); }
+Tensor Tensor::Cosh() const { return firn::Cosh(*this); }
 Tensor Tensor::Tanh() const { return firn::Tanh(*this); }
+Tensor Tensor::Asinh() const { return firn::Asinh(*this); }
+Tensor Tensor::Acosh() const { return firn::Acosh(*this); }
+Tensor Tensor::Atanh() const { return firn::Atanh(*this); }
+Tensor Tensor::Erf() const { return firn::Erf(*this); }
+Tensor Tensor::Sinc() const { return firn::Sinc(*this); }
+Tensor Tensor::Lgamma() const { return firn::Lgamma(*this); }
+Tensor Tensor::Digamma() const { return firn::Digamma(*this); }
 Tensor Tensor::Sigmoid() const { return firn::Sigmoid(*this); }
 Tensor Tensor::Relu() const { return firn::Relu(*this); }
+Tensor Tensor::Hardshrink(double lambda) const { return firn::Hardshrink(*this, lambda); }
 Tensor Tensor::Floor() const { return firn::Floor(*this); }
 Tensor Tensor::Ceil() const { return firn::Ceil(*this); }
 Tensor Tensor::Round() const { return firn::Round(*this); }
+Tensor Tensor::Round(const RoundOptions& options) const { return firn::Round(*this, options); }
 Tensor Tensor::Trunc() const { return firn::Trunc(*this); }
 Tensor Tensor::Clamp(const Tensor& min, const Tensor& max) const {
   return firn::Clamp(*this, min, max);
 }
 Tensor Tensor::Maximum(const Tensor& other) const { return firn::Maximum(*this, other); }
 Tensor Tensor::Minimum(const Tensor& other) const { return firn::Minimum(*this, other); }
+Tensor Tensor::Fmod(const Tensor& other) const { return firn::Fmod(*this, other); }
+Tensor Tensor::Remainder(const Tensor& other) const { return firn::Remainder(*this, other); }
+Tensor Tensor::Lerp(const Tensor& end, const Tensor& weight) const {
+  return firn::Lerp(*this, end, weight);
+}
+Tensor Tensor::NanToNum() const { return firn::NanToNum(*this); }
+Tensor Tensor::NanToNum(const NanToNumOptions& options) const {
+  return firn::NanToNum(*this, options);
+}
+Tensor Tensor::Isnan() const { return firn::Isnan(*this); }
+Tensor Tensor::Isinf() const { return firn::Isinf(*this); }
+Tensor Tensor::Isinf(const IsinfOptions& options) const { return firn::Isinf(*this, options); }
+Tensor Tensor::Isfinite() const { return firn::Isfinite(*this); }
+Tensor Tensor::LogicalAnd(const Tensor& other) const { return firn::LogicalAnd(*this, other); }
+Tensor Tensor::LogicalOr(const Tensor& other) const { return firn::LogicalOr(*this, other); }
+Tensor Tensor::LogicalXor(const Tensor& other) const { return firn::LogicalXor(*this, other); }
+Tensor Tensor::LogicalNot() const { return firn::LogicalNot(*this); }
+Tensor Tensor::BitwiseAnd(const Tensor& other) const { return firn::BitwiseAnd(*this, other); }
+Tensor Tensor::BitwiseOr(const Tensor& other) const { return firn::BitwiseOr(*this, other); }
+Tensor Tensor::BitwiseXor(const Tensor& other) const { return firn::BitwiseXor(*this, other); }
+Tensor Tensor::BitwiseNot() const { return firn::BitwiseNot(*this); }
+Tensor Tensor::BitwiseLeftShift(const Tensor& places) const {
+  return firn::BitwiseLeftShift(*this, places);
+}
+Tensor Tensor::BitwiseRightShift(const Tensor& places) const {
+  return firn::BitwiseRightShift(*this, places);
+}
 
 Tensor Tensor::Sum(const DimList& dims, bool keepdim) const {
   return firn::Sum(*this, dims, keepdim);
@@ -175,6 +238,13 @@ Tensor Tensor::Argmin(int64_t dim, bool keepdim) const { return firn::Argmin(*th
 Tensor Tensor::Softmax(int64_t dim) const { return firn::Softmax(*this, dim); }
 Tensor Tensor::LogSoftmax(int64_t dim) const { return firn::LogSoftmax(*this, dim); }
 Tensor Tensor::Cumsum(int64_t dim) const { return firn::Cumsum(*this, dim); }
+Tensor Tensor::Cumsum(int64_t dim, const CumsumOptions& options) const {
+  return firn::Cumsum(*this, dim, options);
+}
+Tensor Tensor::Cumprod(int64_t dim) const { return firn::Cumprod(*this, dim); }
+Tensor Tensor::Cumprod(int64_t dim, const CumprodOptions& options) const {
+  return firn::Cumprod(*this, dim, options);
+}
 ValuesAndIndices Tensor::Sort(int64_t dim) const { return firn::Sort(*this, dim); }
 ValuesAndIndices Tensor::Sort(int64_t dim, const SortOptions& options) const {
   return firn::Sort(*this, dim, options);
@@ -189,5 +259,13 @@ ValuesAndIndices Tensor::Topk(int64_t k, int64_t dim, const TopkOptions& options
 }
 
 Tensor Tensor::Matmul(const Tensor& other) const { return firn::Matmul(*this, other); }
+
+Tensor Tensor::Bernoulli(RandomGenerator* generator) const {
+  return firn::Bernoulli(*this, generator);
+}
+Tensor Tensor::Multinomial(int64_t n) const { return firn::Multinomial(*this, n); }
+Tensor Tensor::Multinomial(int64_t n, const MultinomialOptions& options) const {
+  return firn::Multinomial(*this, n, options);
+}
 
 }  // namespace firn

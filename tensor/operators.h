@@ -1,13 +1,16 @@
 #ifndef FIRN_TENSOR_OPERATORS_H_
 #define FIRN_TENSOR_OPERATORS_H_
 
-// Arithmetic and comparison operators on tensors, element by element with broadcasting. Either
-// operand may be a number: `2 * x - 1`, `x > 0`. && and || are not overloaded, because they would
-// evaluate both sides: use LogicalAnd and LogicalOr. To compare whole tensors, Tensor::Equals.
+// Operators on tensors, element by element with broadcasting. Either operand may be a number:
+// `2 * x - 1`, `x > 0`. && and || are not overloaded, because they would evaluate both sides: of
+// bool tensors & | ^ ~ are and, or, either and not, as in `(x > 0) & (x < 1)`, whose parentheses
+// C++ asks for. To compare whole tensors, Tensor::Equals.
 
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/compare/logical.h"
 #include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/bits.h"
+#include "tensor/ops/elementwise/modulo.h"
 #include "tensor/ops/elementwise/sign.h"
 #include "tensor/tensor.h"
 
@@ -18,6 +21,8 @@ inline Tensor operator-(const Tensor& x, const Tensor& y) { return Sub(x, y); }
 inline Tensor operator*(const Tensor& x, const Tensor& y) { return Mul(x, y); }
 inline Tensor operator/(const Tensor& x, const Tensor& y) { return Div(x, y); }
 inline Tensor operator-(const Tensor& x) { return Neg(x); }
+// As Python's: the result has the sign of y. C's is Fmod.
+inline Tensor operator%(const Tensor& x, const Tensor& y) { return Remainder(x, y); }
 
 inline Tensor operator==(const Tensor& x, const Tensor& y) { return Eq(x, y); }
 inline Tensor operator!=(const Tensor& x, const Tensor& y) { return Ne(x, y); }
@@ -26,6 +31,13 @@ inline Tensor operator<=(const Tensor& x, const Tensor& y) { return Le(x, y); }
 inline Tensor operator>(const Tensor& x, const Tensor& y) { return Gt(x, y); }
 inline Tensor operator>=(const Tensor& x, const Tensor& y) { return Ge(x, y); }
 inline Tensor operator!(const Tensor& x) { return LogicalNot(x); }
+
+inline Tensor operator&(const Tensor& x, const Tensor& y) { return BitwiseAnd(x, y); }
+inline Tensor operator|(const Tensor& x, const Tensor& y) { return BitwiseOr(x, y); }
+inline Tensor operator^(const Tensor& x, const Tensor& y) { return BitwiseXor(x, y); }
+inline Tensor operator~(const Tensor& x) { return BitwiseNot(x); }
+inline Tensor operator<<(const Tensor& x, const Tensor& y) { return BitwiseLeftShift(x, y); }
+inline Tensor operator>>(const Tensor& x, const Tensor& y) { return BitwiseRightShift(x, y); }
 
 }  // namespace firn
 

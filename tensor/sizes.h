@@ -10,7 +10,7 @@ namespace firn {
 
 // What an operation on images has for each spatial dimension: a kernel, a stride, a padding. One to
 // three numbers, that of the outermost dimension first (depth, height, width); a single number
-// holds for every dimension. Without numbers: not given. A value type: thread-compatible.
+// holds for every dimension. Without numbers ({}): not given. A value type: thread-compatible.
 //
 //   MaxPool2d(x, {.kernel = 3, .stride = {2, 1}});
 class Sizes {
@@ -37,6 +37,11 @@ class Sizes {
   int64_t operator[](int i) const { return numbers_[count_ == 1 ? 0 : i]; }
   // Requires: i < count().
   void set(int i, int64_t value) { numbers_[i] = value; }
+
+  // Whether there are numbers; those of `standard` where there are none, as in options whose
+  // default is another option.
+  bool given() const { return count_ > 0; }
+  Sizes Or(const Sizes& standard) const { return given() ? *this : standard; }
 
   // Whether there is a number for each of `dims` dimensions.
   bool Fits(int dims) const { return count_ == 1 || (count_ == dims && dims > 0); }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <memory>
 #include <ostream>
 #include <string>
 #include <type_traits>
@@ -12,46 +11,28 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "device/object_pool.h"
 #include "tensor/dim_list.h"
 #include "tensor/intrusive_ptr.h"
 #include "tensor/spec.h"
+#include "tensor/tensor_impl.h"
 
 namespace firn {
 
 class Tensor;
 
 namespace inner {
-struct GradMeta;
-class GradNode;
-class Storage;
+struct IsinfAttrs;
+struct RoundAttrs;
 }  // namespace inner
-class TensorIndex;
 class IndexedTensor;
+class RandomGenerator;
+class TensorIndex;
+struct CumsumOptions;
+struct MultinomialOptions;
+struct NanToNumOptions;
 struct SortOptions;
 struct TopkOptions;
 struct ValuesAndIndices;
-
-namespace inner {
-// What a Tensor points to. Library code only.
-struct TensorImpl final : RefCounted, Pooled<TensorImpl> {
-  IntrusivePtr<Storage> storage;
-  char* data = nullptr;  // first element; inside storage
-  TensorSpec spec;
-  bool weak_number = false;    // made from a C++ number: takes part in promotion by its kind only
-  uint32_t born_in;            // the number of the capture that it was made in; 0: in none
-  double number = 0;           // the exact value of a floating weak_number
-  bool requires_grad = false;  // a leaf that wants a gradient, or computed from one
-  bool owned = false;          // somebody keeps it under a name, see tensor/owner.h
-  uint32_t grad_slot = 0;      // which of grad_node's outputs
-  IntrusivePtr<GradNode> grad_node;  // who computed this tensor; null for leaves
-  std::unique_ptr<GradMeta> grad_meta;
-
-  TensorImpl();
-  TensorImpl(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec);
-  ~TensorImpl();
-};
-}  // namespace inner
 
 namespace inner::internal {
 
@@ -207,8 +188,12 @@ class Tensor {
   Tensor Select(int64_t dim, int64_t index) const;
   Tensor IndexSelect(int64_t dim, const Tensor& indices) const;
   Tensor IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source, double alpha = 1) const;
+  Tensor IndexPut(const std::vector<Tensor>& indices, const Tensor& values,
+                  bool accumulate = false) const;
   Tensor Gather(int64_t dim, const Tensor& indices) const;
   Tensor ScatterAdd(int64_t dim, const Tensor& indices, const Tensor& source) const;
+  Tensor SliceScatter(const Tensor& source, int64_t dim, int64_t start = 0, int64_t end = INT64_MAX,
+                      int64_t step = 1) const;
   Tensor MaskedSelect(const Tensor& mask) const;
   Tensor MaskedFill(const Tensor& mask, const Tensor& value) const;
   Tensor Where(const Tensor& condition,
@@ -222,6 +207,9 @@ class Tensor {
   Tensor Expm1() const;
   Tensor Log() const;
   Tensor Log1p() const;
+  Tensor Log2() const;
+  Tensor Log10() const;
+  Tensor Logaddexp(const Tensor& other) const;
   Tensor Sqrt() const;
   Tensor Rsqrt() const;
   Tensor Square() const;
@@ -229,16 +217,51 @@ class Tensor {
   Tensor Pow(const Tensor& exponent) const;
   Tensor Sin() const;
   Tensor Cos() const;
+  Tensor Tan() const;
+  Tensor Asin() const;
+  Tensor Acos() const;
+  Tensor Atan() const;
+  Tensor Atan2(const Tensor& x) const;  // Atan2(*this, x): this is the y
+  Tensor Sinh() const;
+  Tensor Cosh() const;
   Tensor Tanh() const;
+  Tensor Asinh() const;
+  Tensor Acosh() const;
+  Tensor Atanh() const;
+  Tensor Erf() const;
+  Tensor Sinc() const;
+  Tensor Lgamma() const;
+  Tensor Digamma() const;
   Tensor Sigmoid() const;
   Tensor Relu() const;
+  Tensor Hardshrink(double lambda = 0.5) const;
   Tensor Floor() const;
   Tensor Ceil() const;
   Tensor Round() const;
+  Tensor Round(const inner::RoundAttrs& options) const;  // RoundOptions
   Tensor Trunc() const;
   Tensor Clamp(const Tensor& min, const Tensor& max = {}) const;
   Tensor Maximum(const Tensor& other) const;
   Tensor Minimum(const Tensor& other) const;
+  Tensor Fmod(const Tensor& other) const;
+  Tensor Remainder(const Tensor& other) const;
+  Tensor Lerp(const Tensor& end, const Tensor& weight) const;
+  Tensor NanToNum() const;
+  Tensor NanToNum(const NanToNumOptions& options) const;
+  Tensor Isnan() const;
+  Tensor Isinf() const;
+  Tensor Isinf(const inner::IsinfAttrs& options) const;  // IsinfOptions
+  Tensor Isfinite() const;
+  Tensor LogicalAnd(const Tensor& other) const;
+  Tensor LogicalOr(const Tensor& other) const;
+  Tensor LogicalXor(const Tensor& other) const;
+  Tensor LogicalNot() const;
+  Tensor BitwiseAnd(const Tensor& other) const;
+  Tensor BitwiseOr(const Tensor& other) const;
+  Tensor BitwiseXor(const Tensor& other) const;
+  Tensor BitwiseNot() const;
+  Tensor BitwiseLeftShift(const Tensor& places) const;
+  Tensor BitwiseRightShift(const Tensor& places) const;
   // Over dimensions, all of them where none is given.
   Tensor Sum(const DimList& dims = {}, bool keepdim = false) const;
   Tensor Mean(const DimList& dims = {}, bool keepdim = false) const;
@@ -263,6 +286,9 @@ class Tensor {
   Tensor Softmax(int64_t dim) const;
   Tensor LogSoftmax(int64_t dim) const;
   Tensor Cumsum(int64_t dim) const;
+  Tensor Cumsum(int64_t dim, const CumsumOptions& options) const;
+  Tensor Cumprod(int64_t dim) const;
+  Tensor Cumprod(int64_t dim, const CumsumOptions& options) const;  // CumprodOptions
   ValuesAndIndices Sort(int64_t dim = -1) const;
   ValuesAndIndices Sort(int64_t dim, const SortOptions& options) const;
   Tensor Argsort(int64_t dim = -1) const;
@@ -271,6 +297,10 @@ class Tensor {
   ValuesAndIndices Topk(int64_t k, int64_t dim, const TopkOptions& options) const;
   // Of matrices.
   Tensor Matmul(const Tensor& other) const;
+  // Draws, of which this says the probabilities.
+  Tensor Bernoulli(RandomGenerator* generator = nullptr) const;
+  Tensor Multinomial(int64_t n) const;
+  Tensor Multinomial(int64_t n, const MultinomialOptions& options) const;
 
   // x[2], x[{Range(0, 8), kAll, -1}], x[mask], x[indices]: see tensor/index.h. The result can be
   // assigned to: x[...] = y writes into x.

@@ -26,6 +26,20 @@ TEST(PoolingTest, MaximaGoBackToTheirPlaces) {
   EXPECT_TRUE(pool(y.Abs()).Equals(maxima.values.Abs()));
 }
 
+TEST(PoolingTest, StridesAreOneNumberOrOneADimensionAndElseTheKernel) {
+  EXPECT_EQ(MaxPool2d({.kernel = 3, .stride = {1, 2}}).ToString(),
+            "MaxPool2d(kernel=3, stride=[1, 2])");
+  EXPECT_EQ(AvgPool3d({.kernel = 3, .stride = {1, 2, 3}}).ToString(),
+            "AvgPool3d(kernel=3, stride=[1, 2, 3])");
+  EXPECT_EQ(LpPool2d({.p = 3, .kernel = 3, .stride = {1, 2}}).ToString(),
+            "LpPool2d(p=3, kernel=3, stride=[1, 2])");
+  EXPECT_EQ(MaxUnpool2d({.kernel = 3, .stride = {1, 2}}).ToString(),
+            "MaxUnpool2d(kernel=3, stride=[1, 2])");
+  EXPECT_EQ(MaxPool2d({.kernel = 3, .stride = 2}).ToString(), "MaxPool2d(kernel=3, stride=2)");
+  EXPECT_EQ(MaxPool2d({.kernel = 3}).ToString(), "MaxPool2d(kernel=3)");
+  EXPECT_EQ(MaxPool2d({.kernel = 3, .stride = {1, 2}})(Randn({1, 7, 9})).shape(), Shape({1, 5, 4}));
+}
+
 TEST(PoolingTest, LayersPrintWhatDiffersFromTheDefaults) {
   EXPECT_EQ(MaxPool1d({.kernel = 3}).ToString(), "MaxPool1d(kernel=3)");
   EXPECT_EQ(MaxPool3d({.kernel = {1, 2, 2}, .padding = {0, 1, 1}}).ToString(),
@@ -33,8 +47,8 @@ TEST(PoolingTest, LayersPrintWhatDiffersFromTheDefaults) {
   EXPECT_EQ(AvgPool3d({.kernel = 2, .divisor_override = 3}).ToString(),
             "AvgPool3d(kernel=2, divisor_override=3)");
   EXPECT_EQ(AdaptiveMaxPool1d({.output_size = 4}).ToString(), "AdaptiveMaxPool1d(output_size=4)");
-  EXPECT_EQ(MaxUnpool2d({.kernel = 2, .output_size = Sizes(5, 5)}).ToString(),
-            "MaxUnpool2d(kernel=2, output_size=5)");
+  EXPECT_EQ(MaxUnpool2d({.kernel = 2, .output_size = {5, 6}}).ToString(),
+            "MaxUnpool2d(kernel=2, output_size=[5, 6])");
   EXPECT_EQ(Unfold({.kernel = {2, 3}, .stride = 2}).ToString(), "Unfold(kernel=[2, 3], stride=2)");
   EXPECT_EQ(Fold({.output_size = {4, 5}, .kernel = 2}).ToString(),
             "Fold(output_size=[4, 5], kernel=2)");

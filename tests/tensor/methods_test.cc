@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "tensor/from.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
+#include "tensor/rng.h"
 #include "tests/error_of.h"
 
 namespace firn {
@@ -50,6 +52,9 @@ TEST(MethodsTest, ElementByElement) {
       FIRN_PAIR(x.Expm1(), Expm1(x)),
       FIRN_PAIR((y * 2).Log(), Log(y * 2)),
       FIRN_PAIR(y.Log1p(), Log1p(y)),
+      FIRN_PAIR(y.Log2(), Log2(y)),
+      FIRN_PAIR(y.Log10(), Log10(y)),
+      FIRN_PAIR(x.Logaddexp(z), Logaddexp(x, z)),
       FIRN_PAIR(y.Sqrt(), Sqrt(y)),
       FIRN_PAIR(y.Rsqrt(), Rsqrt(y)),
       FIRN_PAIR(x.Square(), Square(x)),
@@ -60,17 +65,84 @@ TEST(MethodsTest, ElementByElement) {
       FIRN_PAIR(x.Tanh(), Tanh(x)),
       FIRN_PAIR(x.Sigmoid(), Sigmoid(x)),
       FIRN_PAIR(x.Relu(), Relu(x)),
+      FIRN_PAIR(x.Hardshrink(), Hardshrink(x)),
+      FIRN_PAIR(x.Hardshrink(2), Hardshrink(x, 2)),
       FIRN_PAIR(x.Floor(), Floor(x)),
       FIRN_PAIR(x.Ceil(), Ceil(x)),
       FIRN_PAIR(x.Round(), Round(x)),
+      FIRN_PAIR(x.Round({.decimals = 1}), Round(x, {.decimals = 1})),
       FIRN_PAIR(x.Trunc(), Trunc(x)),
       FIRN_PAIR(x.Clamp(-1), Clamp(x, -1)),
       FIRN_PAIR(x.Clamp(-1, 2), Clamp(x, -1, 2)),
       FIRN_PAIR(x.Maximum(z), Maximum(x, z)),
       FIRN_PAIR(x.Minimum(z), Minimum(x, z)),
+      FIRN_PAIR(x.Fmod(z), Fmod(x, z)),
+      FIRN_PAIR(x.Remainder(z), Remainder(x, z)),
+      FIRN_PAIR(x.Lerp(z, y), Lerp(x, z, y)),
       FIRN_PAIR(x.MaskedFill(positive, 7), MaskedFill(x, positive, 7)),
       FIRN_PAIR(x.Where(positive, y), Where(positive, x, y)),
   });
+}
+
+TEST(MethodsTest, Trigonometry) {
+  const Tensor x = Mixed(), z = Flip(x, {0, 1, 2}) * 2;
+  const Tensor sine = x * 0.4, above_one = Positive() + 1;
+  ExpectAlike({
+      FIRN_PAIR(x.Tan(), Tan(x)),
+      FIRN_PAIR(sine.Asin(), Asin(sine)),
+      FIRN_PAIR(sine.Acos(), Acos(sine)),
+      FIRN_PAIR(x.Atan(), Atan(x)),
+      FIRN_PAIR(x.Atan2(z), Atan2(x, z)),
+      FIRN_PAIR(x.Sinh(), Sinh(x)),
+      FIRN_PAIR(x.Cosh(), Cosh(x)),
+      FIRN_PAIR(x.Asinh(), Asinh(x)),
+      FIRN_PAIR(above_one.Acosh(), Acosh(above_one)),
+      FIRN_PAIR(sine.Atanh(), Atanh(sine)),
+      FIRN_PAIR(x.Erf(), Erf(x)),
+      FIRN_PAIR(x.Sinc(), Sinc(x)),
+      FIRN_PAIR(x.Lgamma(), Lgamma(x)),
+      FIRN_PAIR(x.Digamma(), Digamma(x)),
+  });
+}
+
+TEST(MethodsTest, KindsOfNumbers) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Tensor x = FromVector<double>({0.5, kInfinity, -kInfinity, kInfinity - kInfinity});
+  ExpectAlike({
+      FIRN_PAIR(x.Isnan(), Isnan(x)),
+      FIRN_PAIR(x.Isinf(), Isinf(x)),
+      FIRN_PAIR(x.Isinf({.negative = false}), Isinf(x, {.negative = false})),
+      FIRN_PAIR(x.Isfinite(), Isfinite(x)),
+      FIRN_PAIR(x.NanToNum(), NanToNum(x)),
+      FIRN_PAIR(x.NanToNum({.nan = 2, .neginf = -1}), NanToNum(x, {.nan = 2, .neginf = -1})),
+  });
+}
+
+TEST(MethodsTest, LogicAndBits) {
+  const Tensor x = Arange(24), y = Flip(x, {0}) % 7;
+  const Tensor some = x % 3 == 0, others = x % 4 == 0;
+  ExpectAlike({
+      FIRN_PAIR(some.LogicalAnd(others), LogicalAnd(some, others)),
+      FIRN_PAIR(some.LogicalOr(others), LogicalOr(some, others)),
+      FIRN_PAIR(some.LogicalXor(others), LogicalXor(some, others)),
+      FIRN_PAIR(some.LogicalNot(), LogicalNot(some)),
+      FIRN_PAIR(x.BitwiseAnd(y), BitwiseAnd(x, y)),
+      FIRN_PAIR(x.BitwiseOr(y), BitwiseOr(x, y)),
+      FIRN_PAIR(x.BitwiseXor(y), BitwiseXor(x, y)),
+      FIRN_PAIR(x.BitwiseNot(), BitwiseNot(x)),
+      FIRN_PAIR(x.BitwiseLeftShift(y), BitwiseLeftShift(x, y)),
+      FIRN_PAIR(x.BitwiseRightShift(y), BitwiseRightShift(x, y)),
+  });
+}
+
+TEST(MethodsTest, Draws) {
+  const Tensor p = Positive() / 13;
+  EXPECT_EQ(p.Bernoulli().shape(), p.shape());
+  EXPECT_EQ(p.Multinomial(2).shape(), Shape({2, 3, 2}));
+  RandomGenerator one(5), same(5);
+  EXPECT_TRUE(p.Bernoulli(&one).Equals(Bernoulli(p, &same)));
+  EXPECT_TRUE(p.Multinomial(9, {.replacement = true, .generator = &one})
+                  .Equals(Multinomial(p, 9, {.replacement = true, .generator = &same})));
 }
 
 TEST(MethodsTest, Shape) {
@@ -105,6 +177,7 @@ TEST(MethodsTest, Shape) {
 
 TEST(MethodsTest, ChoiceOfElements) {
   const Tensor x = Mixed(), two = FromVector(std::vector<int64_t>{2, 0});
+  const Tensor first = FromVector(std::vector<int64_t>{0});
   const Tensor at = Zeros({2, 2, 4}, DType::kI64) + 1, source = Positive();
   const Tensor positive = x > 0;
   ExpectAlike({
@@ -114,8 +187,13 @@ TEST(MethodsTest, ChoiceOfElements) {
                 IndexAdd(x, 1, two, Split(source, {2, 1}, 1)[0])),
       FIRN_PAIR(x.IndexAdd(1, two, source.Split({2, 1}, 1)[0], 3),
                 IndexAdd(x, 1, two, Split(source, {2, 1}, 1)[0], 3)),
+      FIRN_PAIR(x.IndexPut({first}, 7), IndexPut(x, {first}, 7)),
+      FIRN_PAIR(x.IndexPut({{}, two}, 7, true), IndexPut(x, {{}, two}, 7, true)),
       FIRN_PAIR(x.Gather(1, at), Gather(x, 1, at)),
       FIRN_PAIR(x.ScatterAdd(1, at, source), ScatterAdd(x, 1, at, source)),
+      FIRN_PAIR(x.SliceScatter(source, 2), SliceScatter(x, source, 2)),
+      FIRN_PAIR(x.SliceScatter(source.Chunk(2, 2)[0], 2, 1, 4, 2),
+                SliceScatter(x, Chunk(source, 2, 2)[0], 2, 1, 4, 2)),
       FIRN_PAIR(x.MaskedSelect(positive), MaskedSelect(x, positive)),
       FIRN_PAIR(positive.Nonzero(), Nonzero(positive)),
   });
@@ -180,6 +258,9 @@ TEST(MethodsTest, AlongADimension) {
       FIRN_PAIR(x.Softmax(-1), Softmax(x, -1)),
       FIRN_PAIR(x.LogSoftmax(1), LogSoftmax(x, 1)),
       FIRN_PAIR(x.Cumsum(0), Cumsum(x, 0)),
+      FIRN_PAIR(x.Cumsum(0, {.reverse = true}), Cumsum(x, 0, {.reverse = true})),
+      FIRN_PAIR(x.Cumprod(1), Cumprod(x, 1)),
+      FIRN_PAIR(x.Cumprod(1, {.exclusive = true}), Cumprod(x, 1, {.exclusive = true})),
       FIRN_PAIR(x.Sort().values, Sort(x).values),
       FIRN_PAIR(x.Sort().indices, Sort(x).indices),
       FIRN_PAIR(x.Sort(1, {.descending = true}).values, Sort(x, 1, {.descending = true}).values),

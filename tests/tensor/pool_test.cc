@@ -69,9 +69,8 @@ TEST(PoolTest, WindowsOfOnePixelHaveGradients) {
 TEST(PoolTest, SequencesAndVolumesArePooledAsImages) {
   const Tensor x = Randn({2, 3, 9});
   const Tensor y = MaxPool1d(x, {.kernel = 3, .stride = 2, .padding = 1, .dilation = 2});
-  const Tensor image =
-      MaxPool2d(x.Unsqueeze(2),
-                {.kernel = {1, 3}, .stride = Sizes(1, 2), .padding = {0, 1}, .dilation = {1, 2}});
+  const Tensor image = MaxPool2d(
+      x.Unsqueeze(2), {.kernel = {1, 3}, .stride = {1, 2}, .padding = {0, 1}, .dilation = {1, 2}});
   EXPECT_TRUE(y.Equals(image.Squeeze(2)));
   EXPECT_TRUE(MaxPool1d(x, 3).Equals(MaxPool1d(x, {.kernel = 3})));
 
@@ -80,6 +79,20 @@ TEST(PoolTest, SequencesAndVolumesArePooledAsImages) {
   const Tensor pairs = planes.Reshape({2, 3, 2, 2, 3, 3}).Amax({3});
   EXPECT_TRUE(MaxPool3d(volume, 2).Equals(pairs));
   EXPECT_TRUE(MaxPool3d(volume, {.kernel = {1, 2, 2}}).Equals(planes));
+}
+
+TEST(PoolTest, StridesAreOneNumberOrOneADimensionAndElseTheKernel) {
+  const Tensor x = Randn({1, 2, 7, 9});
+  EXPECT_EQ(AvgPool2d(x, {.kernel = 3, .stride = {1, 2}}).shape(), Shape({1, 2, 5, 4}));
+  EXPECT_EQ(LpPool2d(x, 2, {.kernel = 3, .stride = {1, 2}}).shape(), Shape({1, 2, 5, 4}));
+  EXPECT_EQ(MaxPool2d(x, {.kernel = 3, .stride = {1, 2}}).shape(), Shape({1, 2, 5, 4}));
+  EXPECT_EQ(MaxPool2d(x, {.kernel = 3, .stride = 2}).shape(), Shape({1, 2, 3, 4}));
+  EXPECT_EQ(MaxPool2d(x, {.kernel = 3, .stride = {}}).shape(), Shape({1, 2, 2, 3}));
+  EXPECT_EQ(MaxPool2d(x, {.kernel = 3}).shape(), Shape({1, 2, 2, 3}));
+
+  const ValuesAndIndices maxima = MaxPool2dWithIndices(x, {.kernel = 3, .stride = {1, 2}});
+  EXPECT_EQ(MaxUnpool2d(maxima.values, maxima.indices, {.kernel = 3, .stride = {1, 2}}).shape(),
+            x.shape());
 }
 
 TEST(PoolTest, IndicesSayWhereTheMaximaWere) {
@@ -123,7 +136,7 @@ TEST(PoolTest, UnpoolingPutsMaximaBack) {
   EXPECT_EQ(y.shape(), x.shape());
   EXPECT_EQ(y.ToVector<double>(), (Doubles{0, 5, 0, 0, 0, 0, 7, 0}));
   const Tensor wide =
-      MaxUnpool2d(pooled.values, pooled.indices, {.kernel = 2, .output_size = Sizes(2, 5)});
+      MaxUnpool2d(pooled.values, pooled.indices, {.kernel = 2, .output_size = {2, 5}});
   EXPECT_EQ(wide.ToVector<double>(), (Doubles{0, 5, 0, 0, 0, 0, 7, 0, 0, 0}));
 }
 

@@ -43,6 +43,13 @@ TEST(SizesTest, NoNumbersFitNothing) {
   EXPECT_EQ(none.ToString(), "()");
 }
 
+TEST(SizesTest, WhatIsNotGivenIsTheStandard) {
+  EXPECT_FALSE(Sizes().given());
+  EXPECT_TRUE(Sizes(0).given());
+  EXPECT_EQ(Sizes().Or({3, 4}), Sizes(3, 4));
+  EXPECT_EQ(Sizes(2).Or({3, 4}), Sizes(2));
+}
+
 TEST(SizesTest, AreComparesEveryNumber) {
   EXPECT_TRUE(Sizes(2, 2).Are(2));
   EXPECT_FALSE(Sizes(2, 3).Are(2));

@@ -7,24 +7,24 @@
 
 namespace firn {
 
-// Every bit turned over; bool: true where x is false.
+// Every bit turned over; bool: true where x is false. Operator `~`.
 Tensor BitwiseNot(const Tensor& x);
 
-// The bits that are set in both, broadcast; bool: true where both are.
+// The bits that are set in both, broadcast; bool: true where both are. Operator `&`.
 Tensor BitwiseAnd(const Tensor& x, const Tensor& y);
 
-// The bits that are set in either, broadcast; bool: true where one is.
+// The bits that are set in either, broadcast; bool: true where one is. Operator `|`.
 Tensor BitwiseOr(const Tensor& x, const Tensor& y);
 
-// The bits that are set in just one, broadcast; bool: true where they differ.
+// The bits that are set in just one, broadcast; bool: true where they differ. Operator `^`.
 Tensor BitwiseXor(const Tensor& x, const Tensor& y);
 
 // x with its bits moved up by y places, broadcast: x * 2^y, modulo 2^bits. 0 where y is negative or
-// not below the number of bits. Bool is refused.
+// not below the number of bits. Bool is refused. Operator `<<`.
 Tensor BitwiseLeftShift(const Tensor& x, const Tensor& y);
 
 // x with its bits moved down by y places, broadcast: floor(x / 2^y). 0, or -1 for negative x, where
-// y is negative or not below the number of bits. Bool is refused.
+// y is negative or not below the number of bits. Bool is refused. Operator `>>`.
 Tensor BitwiseRightShift(const Tensor& x, const Tensor& y);
 
 }  // namespace firn

@@ -8,7 +8,8 @@
 
 namespace firn {
 
-// x - y * floor(x / y), broadcast: what is left of x with the sign of y, as Python's %.
+// x - y * floor(x / y), broadcast: what is left of x with the sign of y, as Python's %. Operator
+// `%`.
 Tensor Remainder(const Tensor& x, const Tensor& y);
 
 // x - y * trunc(x / y), broadcast: what is left of x with the sign of x, as C's % and fmod.

@@ -80,8 +80,8 @@ void GradIndex(GradContext& g) {
   const TensorSpec& x = g.input_spec(0);
   IndexArrays where{g.attrs<IndexAttrs>().dims, {}};
   for (int i = kFirstIndex; i < g.num_inputs(); ++i) where.arrays.push_back(g.input(i));
-  g.set_grad_input(0, IndexPut(ExpandedZeros(x.shape, x.dtype, x.device), where, g.grad_output(),
-                               /*accumulate=*/true));
+  g.set_grad_input(0, IndexPutAt(ExpandedZeros(x.shape, x.dtype, x.device), where, g.grad_output(),
+                                 /*accumulate=*/true));
 }
 
 FIRN_REGISTER_OP(index) {
@@ -143,7 +143,7 @@ void GradIndexPut(GradContext& g) {
   for (int i = kFirstWritten; i < g.num_inputs(); ++i) where.arrays.push_back(g.input(i));
   if (g.needs(0)) {
     g.set_grad_input(
-        0, a.accumulate ? dy : IndexPut(dy, where, ExpandedZeros({}, dy.dtype(), dy.device())));
+        0, a.accumulate ? dy : IndexPutAt(dy, where, ExpandedZeros({}, dy.dtype(), dy.device())));
   }
   if (!g.needs(1)) return;
   absl::InlinedVector<TensorRef, 8> in = {dy};
@@ -194,7 +194,7 @@ FIRN_REGISTER_OP(index_write) {
 
 }  // namespace
 
-Tensor Index(const Tensor& x, const IndexArrays& indices) {
+Tensor inner::IndexAt(const Tensor& x, const IndexArrays& indices) {
   if (indices.arrays.empty()) return Identity(x);
   if (indices.arrays.size() == 1) {
     return IndexSelect(x, indices.dims[0], indices.arrays[0]);
@@ -205,11 +205,11 @@ Tensor Index(const Tensor& x, const IndexArrays& indices) {
 }
 
 Tensor Index(const Tensor& x, const std::vector<Tensor>& indices) {
-  return Index(x, ResolveIndices(x, indices, "index"));
+  return IndexAt(x, ResolveIndices(x, indices, "index"));
 }
 
-Tensor IndexPut(const Tensor& x, const IndexArrays& indices, const Tensor& values,
-                bool accumulate) {
+Tensor inner::IndexPutAt(const Tensor& x, const IndexArrays& indices, const Tensor& values,
+                         bool accumulate) {
   const OpDef& op = TheOp<"index_put">();
   const std::vector<Tensor> inputs = WriteInputs(x, indices, values, op.name);
   return Apply1(op, absl::InlinedVector<TensorRef, 8>(inputs.begin(), inputs.end()),
@@ -218,7 +218,7 @@ Tensor IndexPut(const Tensor& x, const IndexArrays& indices, const Tensor& value
 
 Tensor IndexPut(const Tensor& x, const std::vector<Tensor>& indices, const Tensor& values,
                 bool accumulate) {
-  return IndexPut(x, ResolveIndices(x, indices, "index_put"), values, accumulate);
+  return IndexPutAt(x, ResolveIndices(x, indices, "index_put"), values, accumulate);
 }
 
 void inner::IndexWrite(const Tensor& target, const IndexArrays& indices, const Tensor& values) {

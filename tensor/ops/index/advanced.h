@@ -8,7 +8,7 @@
 namespace firn {
 
 namespace inner {
-struct IndexArrays;
+struct IndexArrays;  // index tensors and the dimensions they stand for, see advanced_index.h
 
 struct IndexAttrs {
   DimList dims;  // of x, one for each index tensor, ascending
@@ -28,10 +28,10 @@ struct IndexAttrs {
 // neighbours, else comes first. A copy. A bool tensor is read on the host: an error during capture.
 // Throws on an index outside its dimension.
 Tensor Index(const Tensor& x, const std::vector<Tensor>& indices);
-Tensor Index(const Tensor& x, const inner::IndexArrays& indices);
 
 namespace inner {
-struct IndexArrays;
+// As Index, by index tensors that say their dimensions.
+Tensor IndexAt(const Tensor& x, const IndexArrays& indices);
 
 struct IndexPutAttrs {
   DimList dims;  // of x, one for each index tensor, ascending
@@ -50,10 +50,12 @@ struct IndexPutAttrs {
 // them).
 Tensor IndexPut(const Tensor& x, const std::vector<Tensor>& indices, const Tensor& values,
                 bool accumulate = false);
-Tensor IndexPut(const Tensor& x, const inner::IndexArrays& indices, const Tensor& values,
-                bool accumulate = false);
 
 namespace inner {
+// As IndexPut, by index tensors that say their dimensions.
+Tensor IndexPutAt(const Tensor& x, const IndexArrays& indices, const Tensor& values,
+                  bool accumulate = false);
+
 // Overwrites target's elements at `indices`, in place, with `values`, which broadcast to the shape
 // of Index(target, indices) and are converted to its dtype: what x[indices] = values does. Throws
 // while the gradient of either is being recorded; IndexPut is the operation with a gradient.

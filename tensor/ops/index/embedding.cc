@@ -64,7 +64,8 @@ void Grad(GradContext& g) {
   const IndexAddAttrs attrs{{.ignored = a.padding_idx}};
   const Tensor& dy = g.grad_output();
   const Tensor rows = a.scale_grad_by_freq ? Div(dy, Frequencies(g.input(0), w)) : dy;
-  g.set_grad_input(1, IndexAdd(ExpandedZeros(w.shape, w.dtype, w.device), g.input(0), rows, attrs));
+  g.set_grad_input(
+      1, IndexAddWith(ExpandedZeros(w.shape, w.dtype, w.device), g.input(0), rows, attrs));
 }
 
 FIRN_REGISTER_OP(embedding) {

@@ -47,8 +47,8 @@ absl::Status RunIndexSelect(KernelContext& k) {
 void GradIndexSelect(GradContext& g) {
   const IndexSelectAttrs& a = g.attrs<IndexSelectAttrs>();
   const TensorSpec& x = g.input_spec(0);
-  g.set_grad_input(0, IndexAdd(ExpandedZeros(x.shape, x.dtype, x.device), g.input(1),
-                               g.grad_output(), IndexAddAttrs{a}));
+  g.set_grad_input(0, IndexAddWith(ExpandedZeros(x.shape, x.dtype, x.device), g.input(1),
+                                   g.grad_output(), IndexAddAttrs{a}));
 }
 
 FIRN_REGISTER_OP(index_select) {
@@ -123,14 +123,14 @@ Tensor IndexSelect(const Tensor& x, int64_t dim, const Tensor& indices, int64_t 
   return Apply1(TheOp<"index_select">(), {x, indices}, IndexSelectAttrs{dim, batch_dims});
 }
 
-Tensor IndexAdd(const Tensor& x, const Tensor& indices, const Tensor& source,
-                const IndexAddAttrs& attrs) {
+Tensor inner::IndexAddWith(const Tensor& x, const Tensor& indices, const Tensor& source,
+                           const IndexAddAttrs& attrs) {
   return Apply1(TheOp<"index_add">(), {x, indices, source}, attrs);
 }
 
 Tensor IndexAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source,
                 double alpha, int64_t batch_dims) {
-  return IndexAdd(x, indices, source, IndexAddAttrs{{dim, batch_dims}, alpha});
+  return IndexAddWith(x, indices, source, IndexAddAttrs{{dim, batch_dims}, alpha});
 }
 
 }  // namespace firn

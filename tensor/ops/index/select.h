@@ -50,8 +50,12 @@ struct IndexAddAttrs {
 // the end. Throws on an index outside x's dimension.
 Tensor IndexAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source,
                 double alpha = 1, int64_t batch_dims = 0);
-Tensor IndexAdd(const Tensor& x, const Tensor& indices, const Tensor& source,
-                const inner::IndexAddAttrs& attrs);
+
+namespace inner {
+// As IndexAdd, with all attributes: an index may be one that adds nothing.
+Tensor IndexAddWith(const Tensor& x, const Tensor& indices, const Tensor& source,
+                    const IndexAddAttrs& attrs);
+}  // namespace inner
 
 }  // namespace firn
 

@@ -173,7 +173,7 @@ Tensor Pool(int dims, const Tensor& x, const PoolAttrs& a) {
 
 PoolAttrs AttrsFrom(const AvgPoolOptions& o) {
   return {.kernel = o.kernel,
-          .stride = o.stride.value_or(o.kernel),
+          .stride = o.stride.Or(o.kernel),
           .padding = o.padding,
           .ceil_mode = o.ceil_mode,
           .count_include_pad = o.count_include_pad,

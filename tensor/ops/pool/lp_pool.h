@@ -1,8 +1,6 @@
 #ifndef FIRN_TENSOR_OPS_POOL_LP_POOL_H_
 #define FIRN_TENSOR_OPS_POOL_LP_POOL_H_
 
-#include <optional>
-
 #include "tensor/sizes.h"
 #include "tensor/tensor.h"
 
@@ -10,7 +8,7 @@ namespace firn {
 
 struct LpPoolOptions {
   Sizes kernel = 2;
-  std::optional<Sizes> stride = {};  // default: the kernel
+  Sizes stride = {};  // default: the kernel
   bool ceil_mode = false;
 };
 

@@ -146,7 +146,7 @@ FIRN_REGISTER_OP(max_pool3d) { return MaxPoolOp(3); }
 
 PoolAttrs AttrsOf(const MaxPoolOptions& o) {
   return {.kernel = o.kernel,
-          .stride = o.stride.value_or(o.kernel),
+          .stride = o.stride.Or(o.kernel),
           .padding = o.padding,
           .dilation = o.dilation,
           .ceil_mode = o.ceil_mode};

@@ -1,8 +1,6 @@
 #ifndef FIRN_TENSOR_OPS_POOL_MAX_POOL_H_
 #define FIRN_TENSOR_OPS_POOL_MAX_POOL_H_
 
-#include <optional>
-
 #include "tensor/ops/reduce/values_and_indices.h"
 #include "tensor/sizes.h"
 #include "tensor/tensor.h"
@@ -11,7 +9,7 @@ namespace firn {
 
 struct MaxPoolOptions {
   Sizes kernel = 2;
-  std::optional<Sizes> stride = {};  // default: the kernel
+  Sizes stride = {};  // default: the kernel
   Sizes padding = 0, dilation = 1;
   bool ceil_mode = false;
 };

@@ -236,10 +236,12 @@ FIRN_REGISTER_OP(max_unpool2d) {
 // The image that pooling with these windows makes `pooled` of, if nothing else is said.
 absl::StatusOr<Sizes> UnpooledSize(const Sizes& pooled, const MaxUnpool2dOptions& o) {
   const int dims = pooled.count();
-  if (o.output_size) return internal::CheckedOption("output_size", *o.output_size, 0, dims);
+  if (o.output_size.given()) {
+    return internal::CheckedOption("output_size", o.output_size, 0, dims);
+  }
   FIRN_ASSIGN_OR_RETURN(const Sizes kernel, internal::CheckedOption("kernel", o.kernel, 1, dims));
   FIRN_ASSIGN_OR_RETURN(const Sizes stride,
-                        internal::CheckedOption("stride", o.stride.value_or(o.kernel), 1, dims));
+                        internal::CheckedOption("stride", o.stride.Or(o.kernel), 1, dims));
   FIRN_ASSIGN_OR_RETURN(const Sizes padding,
                         internal::CheckedOption("padding", o.padding, 0, dims));
   Sizes image = pooled;

@@ -1,8 +1,6 @@
 #ifndef FIRN_TENSOR_OPS_POOL_MAX_UNPOOL_H_
 #define FIRN_TENSOR_OPS_POOL_MAX_UNPOOL_H_
 
-#include <optional>
-
 #include "tensor/sizes.h"
 #include "tensor/tensor.h"
 
@@ -10,11 +8,11 @@ namespace firn {
 
 struct MaxUnpool2dOptions {
   Sizes kernel = 2;
-  std::optional<Sizes> stride = {};  // default: the kernel
+  Sizes stride = {};  // default: the kernel
   Sizes padding = 0;
   // Height and width of the result. Default: (size - 1) stride - 2 padding + kernel, the smallest
   // image that pooling makes `size` of.
-  std::optional<Sizes> output_size = {};
+  Sizes output_size = {};
 };
 
 // Puts each element of x where its index says, in an image of zeros: what max pooling took, back in
