@@ -25,6 +25,7 @@
 namespace firn::inner {
 
 struct OpDef;
+struct GraphTraits;
 
 // One argument or result in an operation's declaration. Apply checks calls against it, so a kernel
 // sees only what was declared.
@@ -184,6 +185,7 @@ struct OpDef {
   std::vector<int> index_inputs = {};  // inputs that index_bounds speaks of
   std::vector<Kernel> kernels = {};    // preference order; a device's reference "loop" comes last
   Elementwise elementwise = {};
+  const GraphTraits* graph = nullptr;  // tensor/graph_traits.h; null: nothing to say
 
   // Filled in at registration.
   bool any_inout = false;

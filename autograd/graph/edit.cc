@@ -199,7 +199,7 @@ absl::StatusOr<Graph> ExtractGraph(const Graph& graph, absl::Span<const ValueId>
     ValueId now = given.back();
     if (uses.changed(graph.value(id).buffer) || old.layout.blocked()) {  // inputs are never written
       const ReorderAttrs attrs{old.layout.channel_block};
-      FIRN_ASSIGN_OR_RETURN(Instr copy, MakeInstr(next, Op("reorder"), {now}, attrs));
+      FIRN_ASSIGN_OR_RETURN(Instr copy, MakeInstr(next, TheOp<"reorder">(), {now}, attrs));
       now = copy.out[0];
       copies.push_back(std::move(copy));
     }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "autograd/graph/executor.h"
@@ -16,6 +17,7 @@
 #include "device/status_macros.h"
 #include "tensor/allocate.h"
 #include "tensor/grad_meta.h"
+#include "tensor/graph_traits.h"
 #include "tensor/owner.h"
 #include "tensor/reorder.h"
 
@@ -82,12 +84,13 @@ bool Executor::IsMadeAnew(ValueId id) const {
 bool Executor::IsOnlySummed(ValueId id) const {
   if (id == kNoValue) return false;
   const auto lies_there = IsIn(graph_, graph_.value(id).buffer);
-  return std::none_of(
-             graph_.instrs.begin(), graph_.instrs.end(),
-             [&](const Instr& instr) {
-               const auto reads = std::count_if(instr.in.begin(), instr.in.end(), lies_there);
-               return reads > (instr.op->name == "accumulate" && lies_there(instr.in[0]) ? 1 : 0);
-             }) &&
+  return std::none_of(graph_.instrs.begin(), graph_.instrs.end(),
+                      [&](const Instr& instr) {
+                        const auto reads =
+                            std::count_if(instr.in.begin(), instr.in.end(), lies_there);
+                        const std::optional<size_t> target = TraitsOf(*instr.op).adds_to;
+                        return reads > (target && lies_there(instr.in[*target]) ? 1 : 0);
+                      }) &&
          std::none_of(graph_.outputs.begin(), graph_.outputs.end(), lies_there);
 }
 

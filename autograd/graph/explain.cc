@@ -17,11 +17,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "autograd/graph/analysis.h"
+#include "tensor/graph_traits.h"
 
 namespace firn {
 namespace {
 
-bool IsReorder(const Instr& instr) { return instr.op->name == "reorder"; }
+bool IsReorder(const Instr& instr) { return TraitsOf(*instr.op).reorders; }
 
 // Operations that compute: views only name what is there.
 size_t CountComputing(const Graph& graph) {

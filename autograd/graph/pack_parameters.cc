@@ -10,24 +10,27 @@
 #include "autograd/graph/passes/dead_code.h"
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
-#include "tensor/internal/packed_conv.h"
-#include "tensor/op.h"
+#include "tensor/graph_traits.h"
 
 namespace firn {
+
 absl::StatusOr<PassReport> PackParameters(Graph& graph) {
   PassReport report{.pass = "pack_parameters"};
   for (Instr& instr : graph.instrs) {
-    if (instr.op->name != "conv2d") continue;
-    const bool constant = graph.buffer_of(instr.in[1]).kind == Buffer::Kind::kConstant;
-    if (!constant || !graph.value(instr.in[1]).bound.defined()) continue;
-    FIRN_ASSIGN_OR_RETURN(std::optional<internal::PackedConv> packed,
-                          internal::PackConv2d(KernelCall(graph, instr).query(), *instr.kernel,
-                                               graph.value(instr.in[1]).bound));
+    const std::optional<Packing>& packing = TraitsOf(*instr.op).packing;
+    if (!packing) continue;
+    const ValueId plain = instr.in[packing->input];
+    const bool constant =
+        plain != kNoValue && graph.buffer_of(plain).kind == Buffer::Kind::kConstant;
+    if (!constant || !graph.value(plain).bound.defined()) continue;
+    FIRN_ASSIGN_OR_RETURN(
+        std::optional<PackedCall> packed,
+        packing->pack(KernelCall(graph, instr).query(), *instr.kernel, graph.value(plain).bound));
     if (!packed) continue;
-    report.Add(absl::StrCat(Describe(instr), ": ", graph.value(instr.in[1]).spec.ToString()));
-    instr.op = packed->op;
-    instr.attrs = std::move(packed->attrs);
-    instr.in[1] = AddConstant(graph, packed->weights);
+    report.Add(absl::StrCat(Describe(instr), ": ", graph.value(plain).spec.ToString()));
+    instr.in[packing->input] = AddConstant(graph, packed->packed);
+    instr.op = packed->call.op;
+    instr.attrs = std::move(packed->call.attrs);
     FIRN_ASSIGN_OR_RETURN(const Prepared p, KernelCall(graph, instr).Prepare());
     instr.kernel = p.kernel;
   }

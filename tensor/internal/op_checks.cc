@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tensor/graph_traits.h"
 #include "tensor/infer.h"
 
 namespace firn::inner::internal {
@@ -75,6 +76,12 @@ std::string WrongOutputs(const OpDef& op) {
                                : "";
 }
 
+std::string FirstOf(const std::vector<std::string>& wrong) {
+  const auto first =
+      std::find_if(wrong.begin(), wrong.end(), [](const auto& w) { return !w.empty(); });
+  return first == wrong.end() ? "" : *first;
+}
+
 std::string OutOfRange(const char* what, int index, const char* kind, size_t count) {
   if (index >= 0 && static_cast<size_t>(index) < count) return "";
   return absl::StrCat(what, " speaks of ", kind, " ", index, " of ", count);
@@ -98,9 +105,42 @@ std::string WrongPositions(const OpDef& op) {
   if (op.index_inputs.empty() != (op.index_bounds == nullptr)) {
     wrong.push_back("index_inputs and index_bounds are given together or not at all");
   }
-  const auto first =
-      std::find_if(wrong.begin(), wrong.end(), [](const auto& w) { return !w.empty(); });
-  return first == wrong.end() ? "" : *first;
+  return FirstOf(wrong);
+}
+
+// Positions that traits speak of.
+std::string WrongTraits(const OpDef& op) {
+  const GraphTraits& t = TraitsOf(op);
+  std::vector<std::string> wrong;
+  const auto input = [&](const char* what, size_t at) {
+    wrong.push_back(OutOfRange(what, static_cast<int>(at), "input", op.inputs.size()));
+  };
+  const auto result = [&](const char* what, size_t at) {
+    wrong.push_back(OutOfRange(what, static_cast<int>(at), "result", op.outputs.size()));
+  };
+  if (t.channel_map) {
+    for (size_t at : {t.channel_map->x, t.channel_map->weight, t.channel_map->bias}) {
+      input("channel_map", at);
+    }
+  }
+  if (t.centring) {
+    input("centring", t.centring->x);
+    input("centring", t.centring->running_mean);
+    result("centring", t.centring->mean);
+  }
+  if (t.centring_gradient) {
+    input("centring_gradient", t.centring_gradient->x);
+    input("centring_gradient", t.centring_gradient->mean);
+    result("centring_gradient", t.centring_gradient->dx);
+  }
+  if (t.adds_to) input("adds_to", *t.adds_to);
+  if (t.packing) input("packing", t.packing->input);
+  for (const ArgDecl& decl : op.inputs) {
+    if (!t.cheap_again || !decl.inout || decl.optional) continue;
+    wrong.push_back(absl::StrCat("it is cheap_again but cannot do without input ", Str(decl.name),
+                                 ", which it writes into"));
+  }
+  return FirstOf(wrong);
 }
 
 std::string WrongView(const OpDef& op) {
@@ -133,7 +173,8 @@ std::string WhatIsWrong(absl::Span<const Kernel> kernels) {
 
 std::string WhatIsWrong(const OpDef& op, std::string_view stem) {
   const std::string wrong[] = {WrongName(op, stem), WrongInputs(op),         WrongOutputs(op),
-                               WrongPositions(op),  WhatIsWrong(op.kernels), WrongView(op)};
+                               WrongPositions(op),  WhatIsWrong(op.kernels), WrongView(op),
+                               WrongTraits(op)};
   const auto* first = std::find_if(std::begin(wrong), std::end(wrong),
                                    [](const std::string& w) { return !w.empty(); });
   return first == std::end(wrong) ? "" : *first;

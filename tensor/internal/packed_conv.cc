@@ -63,7 +63,7 @@ const OpDef& PackedConvOp() {
 
 }  // namespace
 
-absl::StatusOr<std::optional<PackedConv>> PackConv2d(const KernelQuery& call, const Kernel& kernel,
+absl::StatusOr<std::optional<PackedCall>> PackConv2d(const KernelQuery& call, const Kernel& kernel,
                                                      const Tensor& weight) {
   if (kernel.name != "winograd" || !weight.is_contiguous()) return std::nullopt;
   const Shape& w = weight.shape();
@@ -71,10 +71,10 @@ absl::StatusOr<std::optional<PackedConv>> PackConv2d(const KernelQuery& call, co
   const WinogradShape shape = ShapeOf(call.in(0).shape, attrs);
   const TensorSpec spec =
       TensorSpec::Contiguous(DType::kF32, Shape({WinogradFilterFloats(shape)}), Device());
-  PackedConv packed{&PackedConvOp(), Attrs(attrs), {}};
-  FIRN_ASSIGN_OR_RETURN(packed.weights, AllocateTensor(spec));
+  PackedCall packed{{&PackedConvOp(), Attrs(attrs)}, {}};
+  FIRN_ASSIGN_OR_RETURN(packed.packed, AllocateTensor(spec));
   WinogradTransformFilters(shape, reinterpret_cast<const float*>(weight.impl()->data),
-                           reinterpret_cast<float*>(packed.weights.impl()->data));
+                           reinterpret_cast<float*>(packed.packed.impl()->data));
   return packed;
 }
 

@@ -23,7 +23,7 @@ namespace {
 absl::StatusOr<ValueId> Reordered(Graph& graph, ValueId id, int64_t block,
                                   std::vector<Instr>* instrs) {
   const ReorderAttrs attrs{block};
-  FIRN_ASSIGN_OR_RETURN(Instr instr, MakeInstr(graph, Op("reorder"), {id}, attrs));
+  FIRN_ASSIGN_OR_RETURN(Instr instr, MakeInstr(graph, TheOp<"reorder">(), {id}, attrs));
   instrs->push_back(std::move(instr));
   return instrs->back().out[0];
 }
@@ -217,7 +217,7 @@ absl::Status Replacing::KeepHeld(Graph& graph) const {
   const Uses uses(graph);
   for (const auto& [from, to] : now_) {
     if (!graph.value(from).bound.defined() || uses.maker(from) == Uses::kNone) continue;
-    FIRN_ASSIGN_OR_RETURN(Instr copy, MakeInstr(graph, Op("assign"), {from, Now(from)}));
+    FIRN_ASSIGN_OR_RETURN(Instr copy, MakeInstr(graph, TheOp<"assign">(), {from, Now(from)}));
     graph.instrs.push_back(std::move(copy));
   }
   return absl::OkStatus();

@@ -4,7 +4,6 @@
 #include "autograd/graph/passes/channel_source.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "tensor/op.h"
 
@@ -44,9 +43,11 @@ std::optional<ChannelSource> FindChannelSource(const Graph& graph, const Uses& u
   return {};
 }
 
-bool IsConvolution(const Instr& instr) {
-  const std::string_view name = instr.op->name;
-  return name == "conv1d" || name == "conv2d" || name == "conv3d";
+const ChannelMap* ChannelMapOf(const Graph& graph, const Instr& instr) {
+  const std::optional<ChannelMap>& map = TraitsOf(*instr.op).channel_map;
+  if (!map) return nullptr;
+  const int rank = graph.value(instr.out[0]).spec.shape.rank();
+  return map->channels == 1 || map->channels + rank == 1 ? &*map : nullptr;
 }
 
 bool UnchangedBetween(const Graph& graph, const Uses& uses, ValueId id, size_t before, size_t at) {

@@ -7,6 +7,7 @@
 
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/graph.h"
+#include "tensor/graph_traits.h"
 
 namespace firn {
 
@@ -24,8 +25,8 @@ struct ChannelSource {
 std::optional<ChannelSource> FindChannelSource(const Graph& graph, const Uses& uses, ValueId id,
                                                bool alone);
 
-// True for a convolution, whose arguments are x, weight and bias.
-bool IsConvolution(const Instr& instr);
+// How `instr` makes its result by channels, or null where it does not, or not by dimension 1.
+const ChannelMap* ChannelMapOf(const Graph& graph, const Instr& instr);
 
 // True if operation `at` would read of `id` what operation `before` read.
 bool UnchangedBetween(const Graph& graph, const Uses& uses, ValueId id, size_t before, size_t at);

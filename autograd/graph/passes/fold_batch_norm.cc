@@ -1,6 +1,5 @@
 // The producer moves to where the scale and shift stood, because these are often computed between
-// the two. So its arguments must not change in between. All producers take x, a factor and a
-// summand, in this order.
+// the two. So its arguments must not change in between.
 
 #include "autograd/graph/passes/fold_batch_norm.h"
 
@@ -52,24 +51,19 @@ class Folding {
   // What operation `at` can be folded into.
   std::optional<ChannelSource> SourceOf(size_t at) const {
     const Instr& affine = graph_.instrs[at];
-    if (affine.op->name != "channel_affine") return {};
-    const ValueId x = affine.in[0], y = affine.out[0];
+    const ChannelMap* map = ChannelMapOf(graph_, affine);
+    if (map == nullptr || !map->scales_alone) return {};
+    const ValueId x = affine.in[map->x], y = affine.out[0];
     if (uses_.readers(x).size() != 1 || uses_.leaves(x)) return {};
     auto source = FindChannelSource(graph_, uses_, x, /*alone=*/true);
     // What something is folded into in this round may take more in the next.
-    if (!source || !IsProducer(source->maker) || sources_[source->maker]) return {};
+    if (!source || sources_[source->maker]) return {};
     const Instr& producer = graph_.instrs[source->maker];
+    if (ChannelMapOf(graph_, producer) == nullptr) return {};
     const bool movable = graph_.buffer_of(y).kind == Buffer::Kind::kTemp &&
                          Renaming::CanReplace(graph_, y, x) &&
                          UnchangedUntil(at, source->maker, producer);
     return movable && Pays(affine, producer) ? source : std::nullopt;
-  }
-
-  bool IsProducer(size_t at) const {
-    const Instr& instr = graph_.instrs[at];
-    const std::string_view name = instr.op->name;
-    if (name == "linear") return graph_.value(instr.out[0]).spec.shape.rank() == 2;
-    return IsConvolution(instr) || name == "channel_affine";
   }
 
   bool UnchangedUntil(size_t at, size_t maker, const Instr& producer) const {
@@ -84,7 +78,8 @@ class Folding {
   }
 
   bool Pays(const Instr& affine, const Instr& producer) const {
-    const ValueId weight = producer.in[1], scale = affine.in[1];
+    const ValueId weight = producer.in[ChannelMapOf(graph_, producer)->weight];
+    const ValueId scale = affine.in[ChannelMapOf(graph_, affine)->weight];
     if (weight == kNoValue || scale == kNoValue) return true;
     if (IsConstant(weight) && IsConstant(scale)) return true;
     return graph_.value(weight).spec.num_elements() <=
@@ -94,22 +89,25 @@ class Folding {
   absl::Status Emit(const std::vector<Instr>& old, size_t at, const ChannelSource& source) {
     const Instr& affine = old[at];
     Instr producer = old[source.maker];
+    const ChannelMap &outer = *ChannelMapOf(graph_, affine),
+                     &inner = *ChannelMapOf(graph_, producer);
+    const ValueId scale = affine.in[outer.weight], shift = affine.in[outer.bias];
+    ValueId &weight = producer.in[inner.weight], &bias = producer.in[inner.bias];
     Emitter emit(graph_, affine, &instrs_);
-    if (producer.in[1] == kNoValue) {
-      producer.in[1] = affine.in[1];
+    if (weight == kNoValue) {
+      weight = scale;
     } else {
-      FIRN_ASSIGN_OR_RETURN(producer.in[1], Scaled(emit, producer.in[1], affine.in[1]));
+      FIRN_ASSIGN_OR_RETURN(weight, Scaled(emit, weight, scale));
     }
-    FIRN_ASSIGN_OR_RETURN(producer.in[2], Scaled(emit, producer.in[2], affine.in[1]));
-    if (producer.in[2] == kNoValue) {
-      producer.in[2] = affine.in[2];
-    } else if (affine.in[2] != kNoValue) {
-      FIRN_ASSIGN_OR_RETURN(producer.in[2],
-                            emit.Call(Op("add"), {producer.in[2], affine.in[2]}, AddAttrs{}));
+    FIRN_ASSIGN_OR_RETURN(bias, Scaled(emit, bias, scale));
+    if (bias == kNoValue) {
+      bias = shift;
+    } else if (shift != kNoValue) {
+      FIRN_ASSIGN_OR_RETURN(bias, emit.Call(TheOp<"add">(), {bias, shift}, AddAttrs{}));
     }
     instrs_.push_back(std::move(producer));
     for (size_t view : source.views) instrs_.push_back(old[view]);
-    renaming_.Replace(graph_, affine.out[0], affine.in[0]);
+    renaming_.Replace(graph_, affine.out[0], affine.in[outer.x]);
     return absl::OkStatus();
   }
 
@@ -120,9 +118,9 @@ class Folding {
     if (shape.rank() > 1) {
       Dims dims(shape.rank(), 1);
       dims[0] = shape[0];
-      FIRN_ASSIGN_OR_RETURN(scale, emit.Call(Op("reshape"), {scale}, ShapeAttrs{dims}));
+      FIRN_ASSIGN_OR_RETURN(scale, emit.Call(TheOp<"reshape">(), {scale}, ShapeAttrs{dims}));
     }
-    return emit.Call(Op("mul"), {what, scale});
+    return emit.Call(TheOp<"mul">(), {what, scale});
   }
 
   Graph& graph_;

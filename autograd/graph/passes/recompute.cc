@@ -15,6 +15,7 @@
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/passes/channel_source.h"
 #include "autograd/graph/passes/rewrite.h"
+#include "tensor/graph_traits.h"
 
 namespace firn {
 namespace {
@@ -25,13 +26,16 @@ constexpr int64_t kLargeBytes = int64_t{1} << 16;
 // Each takes a walk over the curve.
 constexpr size_t kMostCandidates = 1024;
 
-// What computes the results of `instr` again and changes no state, from the same arguments.
+// What computes the results of `instr` again and changes no state, from the same arguments but
+// those that it wrote into.
 std::optional<Instr> Again(const Instr& instr) {
   const OpDef& op = *instr.op;
   Instr again = instr;
   again.phase = Phase::kBackward;
-  if (op.name == "batch_norm_train" || op.name == "batch_norm_act_train") {
-    again.in[3] = again.in[4] = kNoValue;  // the running statistics move once
+  if (TraitsOf(op).cheap_again) {
+    for (size_t i = 0; i < again.in.size(); ++i) {
+      if (op.writes(i)) again.in[i] = kNoValue;
+    }
     return again;
   }
   if (!op.elementwise || op.random || op.any_inout || op.outputs.size() != 1) return {};

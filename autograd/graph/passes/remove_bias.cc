@@ -17,21 +17,18 @@
 #include "autograd/graph/passes/rewrite.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
+#include "tensor/graph_traits.h"
 #include "tensor/ops/create/constant.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/ops/reduce/reduce_attrs.h"
 
 namespace firn {
 namespace {
 
-bool IsBatchNorm(const Instr& instr) {
-  return instr.op->name == "batch_norm_train" || instr.op->name == "batch_norm_act_train";
+const std::optional<Centring>& CentringOf(const Instr& instr) {
+  return TraitsOf(*instr.op).centring;
 }
-
-// Positions among the arguments of batch_norm_grad, and of batch_norm_train.
-constexpr size_t kGradX = 1, kGradMean = 4, kRunningMean = 3;
-// Of the bias of convolutions and linear.
-constexpr size_t kBias = 2;
+const std::optional<CentringGradient>& CentringGradientOf(const Instr& instr) {
+  return TraitsOf(*instr.op).centring_gradient;
+}
 
 class BiasRemoval {
  public:
@@ -46,7 +43,7 @@ class BiasRemoval {
       const std::optional<size_t> source = SourceOf(at);
       if (!source) continue;
       report.Add(absl::StrCat("the bias of ", Describe(graph_.instrs[*source])));
-      removed[at] = std::exchange(graph_.instrs[*source].in[kBias], kNoValue);
+      removed[at] = std::exchange(BiasOf(graph_.instrs[*source]), kNoValue);
     }
     std::vector<Instr> old = std::move(graph_.instrs);
     std::vector<Instr> instrs;
@@ -67,24 +64,29 @@ class BiasRemoval {
   }
 
  private:
-  // The operation whose bias batch norm `at` makes needless.
+  // Requires: a ChannelMapOf the operation.
+  ValueId& BiasOf(Instr& instr) const { return instr.in[ChannelMapOf(graph_, instr)->bias]; }
+
+  // The operation whose bias batch norm `at` makes needless. Shifts of what scales alone are left
+  // to FoldBatchNorm.
   std::optional<size_t> SourceOf(size_t at) const {
     const Instr& norm = graph_.instrs[at];
-    if (!IsBatchNorm(norm) || !OnlyDifferencesSeen(at)) return {};
-    const auto source = FindChannelSource(graph_, uses_, norm.in[0], /*alone=*/true);
+    const std::optional<Centring>& centring = CentringOf(norm);
+    if (!centring || !OnlyDifferencesSeen(at, *centring)) return {};
+    const auto source = FindChannelSource(graph_, uses_, norm.in[centring->x], /*alone=*/true);
     if (!source) return {};
     const Instr& maker = graph_.instrs[source->maker];
-    const bool linear =
-        maker.op->name == "linear" && graph_.value(maker.out[0]).spec.shape.rank() == 2;
-    if ((!IsConvolution(maker) && !linear) || maker.in[kBias] == kNoValue) return {};
-    if (!UnchangedBetween(graph_, uses_, maker.in[kBias], source->maker, at)) return {};
+    const ChannelMap* map = ChannelMapOf(graph_, maker);
+    if (map == nullptr || map->scales_alone || maker.in[map->bias] == kNoValue) return {};
+    if (!UnchangedBetween(graph_, uses_, maker.in[map->bias], source->maker, at)) return {};
     return source->maker;
   }
 
   // True if nothing reads what batch norm `at` normalises, nor its mean, but itself and gradients
   // that read both.
-  bool OnlyDifferencesSeen(size_t at) const {
-    const ValueId x = graph_.instrs[at].in[0], mean = graph_.instrs[at].out[1];
+  bool OnlyDifferencesSeen(size_t at, const Centring& centring) const {
+    const Instr& norm = graph_.instrs[at];
+    const ValueId x = norm.in[centring.x], mean = norm.out[centring.mean];
     if (uses_.leaves(x) || uses_.leaves(mean)) return false;
     if (graph_.buffer_of(mean).kind != Buffer::Kind::kTemp) return false;
     if (uses_.changed(graph_.value(mean).buffer)) return false;
@@ -97,8 +99,8 @@ class BiasRemoval {
   }
 
   static bool IsGradient(const Instr& instr, ValueId x, ValueId mean) {
-    return instr.op->name == "batch_norm_grad" && instr.in[kGradX] == x &&
-           instr.in[kGradMean] == mean;
+    const std::optional<CentringGradient>& grad = CentringGradientOf(instr);
+    return grad && instr.in[grad->x] == x && instr.in[grad->mean] == mean;
   }
 
   // True for a sum over each channel of a batch norm's dx.
@@ -106,18 +108,20 @@ class BiasRemoval {
     if (!SumsChannels(instr)) return false;
     const auto source = FindChannelSource(graph_, uses_, instr.in[0], /*alone=*/false);
     if (!source) return false;
-    const Instr& grad = graph_.instrs[source->maker];
-    if (grad.op->name != "batch_norm_grad" || source->result != grad.out[0]) return false;
-    const size_t norm = uses_.maker(grad.in[kGradMean]);
-    return norm != Uses::kNone && IsBatchNorm(graph_.instrs[norm]) &&
-           graph_.instrs[norm].in[0] == grad.in[kGradX];
+    const Instr& maker = graph_.instrs[source->maker];
+    const std::optional<CentringGradient>& grad = CentringGradientOf(maker);
+    if (!grad || source->result != maker.out[grad->dx]) return false;
+    const size_t at = uses_.maker(maker.in[grad->mean]);
+    if (at == Uses::kNone) return false;
+    const Instr& norm = graph_.instrs[at];
+    const std::optional<Centring>& centring = CentringOf(norm);
+    return centring && norm.in[centring->x] == maker.in[grad->x] &&
+           norm.out[centring->mean] == maker.in[grad->mean];
   }
 
   bool SumsChannels(const Instr& instr) const {
-    if (instr.op->name == "channel_sum") return true;
-    if (instr.op->name != "sum" || graph_.value(instr.in[0]).spec.shape.rank() != 2) return false;
-    const DimList& dims = instr.attrs.ref().get<ReduceAttrs>().dims;
-    return dims.size() == 1 && (dims[0] == 0 || dims[0] == -2);
+    const auto sums = TraitsOf(*instr.op).sums_channels;
+    return sums != nullptr && sums(instr.attrs.ref(), graph_.value(instr.in[0]).spec.shape);
   }
 
   Instr ZerosFor(const Instr& sum) const {
@@ -132,16 +136,17 @@ class BiasRemoval {
   }
 
   absl::Status AddToRunningMean(const Instr& norm, ValueId bias, std::vector<Instr>* instrs) {
-    const ValueId running = norm.in[kRunningMean];
+    const Centring& centring = *CentringOf(norm);
+    const ValueId running = norm.in[centring.running_mean];
     if (running == kNoValue) return absl::OkStatus();
     const NoGradScope no_grad;
     const NoCaptureScope no_capture;
     const TensorSpec& spec = graph_.value(bias).spec;
-    const double momentum = norm.attrs.ref().get<BatchNormAttrs>().momentum;
+    const double momentum = centring.momentum(norm.attrs.ref());
     const ValueId factor = AddConstant(graph_, Full(Shape(), momentum, spec.dtype, spec.device));
     Emitter emit(graph_, norm, instrs);
-    FIRN_ASSIGN_OR_RETURN(const ValueId shift, emit.Call(Op("mul"), {bias, factor}));
-    return emit.Call(Op("accumulate"), {running, shift}).status();
+    FIRN_ASSIGN_OR_RETURN(const ValueId shift, emit.Call(TheOp<"mul">(), {bias, factor}));
+    return emit.Call(TheOp<"accumulate">(), {running, shift}).status();
   }
 
   Graph& graph_;

@@ -17,6 +17,7 @@
 #include "device/inner.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/graph_traits.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
 #include "tensor/ops/activation/rectifiers_fn.h"
 #include "tensor/ops/compare/compare.h"
@@ -24,12 +25,16 @@
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/extremes.h"
+#include "tensor/ops/norm/norm_options.h"
 #include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
 
-FIRN_REGISTER_OP(relu) { return cpu::NumericOp<ReluFn>("max(x, 0).", cpu::FromOutput<ReluGrad>()); }
+constexpr GraphTraits kRelu = {.activation = FusedActivation::kRelu};
+FIRN_REGISTER_OP(relu) {
+  return WithTraits(kRelu, cpu::NumericOp<ReluFn>("max(x, 0).", cpu::FromOutput<ReluGrad>()));
+}
 FIRN_REGISTER_OP(relu_grad) {
   return cpu::GradOp<ReluGradFn>("dy where y > 0, else 0: the gradient of relu.", "y",
                                  cpu::OfGradient<ReluGrad>());

@@ -14,6 +14,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/graph_traits.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
 #include "tensor/ops/activation/sigmoids_fn.h"
 #include "tensor/ops/compare/compare.h"
@@ -22,6 +23,7 @@
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/power.h"
 #include "tensor/ops/elementwise/sign.h"
+#include "tensor/ops/norm/norm_options.h"
 #include "tensor/ops/shape/split.h"
 
 namespace firn {
@@ -45,8 +47,10 @@ FIRN_REGISTER_OP(log_sigmoid) {
 
 // d(1 - y^2) = -2 y dy.
 Tensor CurveOfTanh(const Tensor& y) { return Mul(y, -2); }
+constexpr GraphTraits kTanh = {.activation = FusedActivation::kTanh};
 FIRN_REGISTER_OP(tanh) {
-  return cpu::FloatOp<TanhFn>("The hyperbolic tangent.", cpu::FromOutput<TanhGrad>());
+  return WithTraits(kTanh,
+                    cpu::FloatOp<TanhFn>("The hyperbolic tangent.", cpu::FromOutput<TanhGrad>()));
 }
 FIRN_REGISTER_OP(tanh_grad) {
   return cpu::GradOp<TanhGradFn>("dy * (1 - y * y): the gradient of tanh.", "y",

@@ -7,6 +7,7 @@
 
 #include "device/parallel.h"
 #include "tensor/apply.h"
+#include "tensor/graph_traits.h"
 #include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/channels.h"
 #include "tensor/op.h"
@@ -17,21 +18,23 @@
 namespace firn {
 namespace {
 
+using In = ChannelAffineIn;
+
 absl::Status InferChannelAffine(InferContext& c) {
-  for (int i : {1, 2}) {
-    FIRN_RETURN_IF(c.has(i) && c.shape(i)[0] != c.shape(0)[1],
-                   InvalidArgument(i == 1 ? "scale " : "shift ", c.shape(i).ToString(),
-                                   " does not fit the channels of x ", c.shape(0).ToString()));
+  for (int i : {In::kScale, In::kShift}) {
+    FIRN_RETURN_IF(c.has(i) && c.shape(i)[0] != c.shape(In::kX)[1],
+                   InvalidArgument(i == In::kScale ? "scale " : "shift ", c.shape(i).ToString(),
+                                   " does not fit the channels of x ", c.shape(In::kX).ToString()));
   }
-  c.set_out_like(0, 0);
+  c.set_out_like(0, In::kX);
   return absl::OkStatus();
 }
 
 absl::Status RunChannelAffine(KernelContext& k) {
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+  VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
-    const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(0));
-    const T *x = k.in<T>(0), *scale = k.in<T>(1), *shift = k.in<T>(2);
+    const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(In::kX));
+    const T *x = k.in<T>(In::kX), *scale = k.in<T>(In::kScale), *shift = k.in<T>(In::kShift);
     T* y = k.out<T>();
     ParallelFor(v.batch * v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.run)),
                 [&](int64_t begin, int64_t end) {
@@ -52,10 +55,15 @@ absl::Status RunChannelAffine(KernelContext& k) {
 
 void GradChannelAffine(GradContext& g) {
   const Tensor& dy = g.grad_output();
-  if (g.needs(0)) g.set_grad_input(0, ChannelAffine(dy, g.input(1), {}));
-  if (g.needs(1)) g.set_grad_input(1, ChannelSum(Mul(dy, g.input(0))));
-  if (g.needs(2)) g.set_grad_input(2, ChannelSum(dy));
+  if (g.needs(In::kX)) g.set_grad_input(In::kX, ChannelAffine(dy, g.input(In::kScale), {}));
+  if (g.needs(In::kScale)) g.set_grad_input(In::kScale, ChannelSum(Mul(dy, g.input(In::kX))));
+  if (g.needs(In::kShift)) g.set_grad_input(In::kShift, ChannelSum(dy));
 }
+
+constexpr GraphTraits kAffineTraits = {
+    .channel_map =
+        ChannelMap{.x = In::kX, .weight = In::kScale, .bias = In::kShift, .scales_alone = true},
+};
 
 FIRN_REGISTER_OP(channel_affine) {
   const ArgDecl per_channel = {
@@ -69,9 +77,10 @@ FIRN_REGISTER_OP(channel_affine) {
       .outputs = {{.name = "y"}},
       .infer = InferChannelAffine,
       .grad = GradChannelAffine,
-      .saves = {Saved::Input(0), Saved::Input(1)},
-      .may_reuse = {{0, 0}},
+      .saves = {Saved::Input(In::kX), Saved::Input(In::kScale)},
+      .may_reuse = {{0, In::kX}},
       .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = RunChannelAffine}},
+      .graph = &kAffineTraits,
   };
 }
 
@@ -116,6 +125,8 @@ void GradChannelSum(GradContext& g) {
   g.set_grad_input(0, Expand(Reshape(g.grad_output(), dims.span()), x));
 }
 
+constexpr GraphTraits kSumTraits = {.sums_channels = [](AttrsRef, const Shape&) { return true; }};
+
 FIRN_REGISTER_OP(channel_sum) {
   return {
       .doc = "The sum over every dimension but the second.",
@@ -124,6 +135,7 @@ FIRN_REGISTER_OP(channel_sum) {
       .infer = InferChannelSum,
       .grad = GradChannelSum,
       .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = RunChannelSum}},
+      .graph = &kSumTraits,
   };
 }
 

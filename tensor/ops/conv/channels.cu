@@ -1,5 +1,6 @@
 #include "tensor/kernels/cuda/channels.cuh"
 #include "tensor/kernels/reducers.h"
+#include "tensor/ops/conv/channels.h"
 
 namespace firn::channels_cuda {
 namespace {
@@ -21,9 +22,11 @@ struct Affine {
 };
 
 absl::Status RunChannelAffine(KernelContext& k) {
-  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    return cuda::MapChannels(k, k.in_spec(0), Affine<T>{k.in<T>(1), k.in<T>(2)}, k.out<T>(),
-                             k.in<T>(0));
+  using In = ChannelAffineIn;
+  const TensorSpec& x = k.in_spec(In::kX);
+  return VisitFloat(x.dtype, [&]<class T>(TypeTag<T>) {
+    return cuda::MapChannels(k, x, Affine<T>{k.in<T>(In::kScale), k.in<T>(In::kShift)}, k.out<T>(),
+                             k.in<T>(In::kX));
   });
 }
 

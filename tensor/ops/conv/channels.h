@@ -10,6 +10,11 @@ namespace firn {
 Tensor ChannelAffine(const Tensor& x, const Tensor& scale, const Tensor& shift);
 
 namespace inner {
+// Inputs of channel_affine, by position.
+struct ChannelAffineIn {
+  enum : int { kX, kScale, kShift };
+};
+
 // The sum over every dimension but the second: [n, c, ...] -> [c]. The gradient of a per-channel
 // bias; unlike Sum it reads blocked tensors as they are.
 Tensor ChannelSum(const Tensor& x);

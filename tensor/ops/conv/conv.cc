@@ -13,6 +13,8 @@
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/graph_traits.h"
+#include "tensor/internal/packed_conv.h"
 #include "tensor/kernels/cpu/batch_norm.h"
 #include "tensor/kernels/cpu/conv_kernels.h"
 #include "tensor/op.h"
@@ -25,13 +27,17 @@
 namespace firn {
 namespace {
 
+using In = ConvIn;
+
 absl::Status InferWith(InferContext& c, const ConvAttrs& attrs) {
-  FIRN_ASSIGN_OR_RETURN(const ConvProblem p, ConvForward(c.shape(0), c.shape(1), attrs));
-  FIRN_RETURN_IF(c.has(2) && c.shape(2)[0] != p.out,
-                 InvalidArgument("bias ", c.shape(2).ToString(), " does not fit the ", p.out,
-                                 " output channels of weight ", c.shape(1).ToString()));
+  FIRN_ASSIGN_OR_RETURN(const ConvProblem p,
+                        ConvForward(c.shape(In::kX), c.shape(In::kWeight), attrs));
+  FIRN_RETURN_IF(
+      c.has(In::kBias) && c.shape(In::kBias)[0] != p.out,
+      InvalidArgument("bias ", c.shape(In::kBias).ToString(), " does not fit the ", p.out,
+                      " output channels of weight ", c.shape(In::kWeight).ToString()));
   FIRN_ASSIGN_OR_RETURN(const Shape y, ShapeOfImages(p.batch, p.out, p.out_size));
-  c.set_out(0, c.dtype(0), y);
+  c.set_out(0, c.dtype(In::kX), y);
   return absl::OkStatus();
 }
 
@@ -48,15 +54,15 @@ absl::Status InferActivated(InferContext& c) {
 void GradConv(GradContext& g) {
   ConvAttrs a = g.attrs<ConvAttrs>();
   const Tensor& dy = g.grad_output();
-  if (g.needs(0)) {
-    a.result = ImageOf(g.input_shape(0));
-    g.set_grad_input(0, ConvTransposeTo(dy, g.input(1), a));
+  if (g.needs(In::kX)) {
+    a.result = ImageOf(g.input_shape(In::kX));
+    g.set_grad_input(In::kX, ConvTransposeTo(dy, g.input(In::kWeight), a));
   }
-  if (g.needs(1)) {
-    a.result = ImageOf(g.input_shape(1));
-    g.set_grad_input(1, ConvWeightGrad(g.input(0), dy, a));
+  if (g.needs(In::kWeight)) {
+    a.result = ImageOf(g.input_shape(In::kWeight));
+    g.set_grad_input(In::kWeight, ConvWeightGrad(g.input(In::kX), dy, a));
   }
-  if (g.needs(2)) g.set_grad_input(2, ChannelSum(dy));
+  if (g.needs(In::kBias)) g.set_grad_input(In::kBias, ChannelSum(dy));
 }
 
 // The definition of the convolution, then the activation where the result lies.
@@ -84,6 +90,24 @@ std::vector<ArgDecl> Inputs(int dims) {
           {.name = "bias", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true}};
 }
 
+// On a CUDA device; the CPU's own kernels are faster without. In the half types the convolution
+// would no longer be rounded before the activation: all the same to relu, whose result is then what
+// is rounded of relu.
+std::optional<OpCall> WithActivation(AttrsRef attrs, const TensorSpec& y, FusedActivation f) {
+  const bool half = y.dtype != DType::kF32 && y.dtype != DType::kF64;
+  if (y.device.is_cpu() || (half && f != FusedActivation::kRelu)) return {};
+  return OpCall{&TheOp<"conv2d_act">(), Attrs(ConvActAttrs{attrs.get<ConvAttrs>(), f})};
+}
+
+constexpr GraphTraits kTraits = {
+    .channel_map = ChannelMap{.x = In::kX, .weight = In::kWeight, .bias = In::kBias},
+};
+constexpr GraphTraits kConv2dTraits = {
+    .with_activation = WithActivation,
+    .channel_map = kTraits.channel_map,
+    .packing = Packing{.input = In::kWeight, .pack = internal::PackConv2d},
+};
+
 OpDef ConvOp(int dims, std::string_view doc) {
   return {
       .doc = doc,
@@ -93,8 +117,9 @@ OpDef ConvOp(int dims, std::string_view doc) {
       .attrs = AttrsOf<ConvAttrs>(),
       .infer = InferConv,
       .grad = GradConv,
-      .saves = {Saved::Input(0), Saved::Input(1)},
+      .saves = {Saved::Input(In::kX), Saved::Input(In::kWeight)},
       .kernels = cpu::ConvKernels(ConvPass::kForward, dims),
+      .graph = &kTraits,
   };
 }
 
@@ -102,7 +127,9 @@ FIRN_REGISTER_OP(conv1d) {
   return ConvOp(1, "Cross-correlation of sequences with a set of kernels.");
 }
 
-FIRN_REGISTER_OP(conv2d) { return ConvOp(2, "Cross-correlation of images with a set of kernels."); }
+FIRN_REGISTER_OP(conv2d) {
+  return WithTraits(kConv2dTraits, ConvOp(2, "Cross-correlation of images with a set of kernels."));
+}
 
 FIRN_REGISTER_OP(conv3d) {
   return ConvOp(3, "Cross-correlation of volumes with a set of kernels.");

@@ -9,6 +9,8 @@
 namespace firn::conv_cuda {
 namespace {
 
+using In = ConvIn;
+
 template <class T>
 struct ForwardBody {
   using Acc = AccumulatorOf<T>;
@@ -52,12 +54,12 @@ struct ForwardBody {
 
 absl::Status Convolve(KernelContext& k, const ConvAttrs& attrs, bool with_bias) {
   FIRN_ASSIGN_OR_RETURN(const ConvProblem p,
-                        ConvForward(k.in_spec(0).shape, k.in_spec(1).shape, attrs));
-  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+                        ConvForward(k.in_spec(In::kX).shape, k.in_spec(In::kWeight).shape, attrs));
+  return VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
     const ForwardBody<T> body = {cuda::ConvSizes(p),
-                                 {k.in_spec(0), k.in<T>(0)},
-                                 {k.in_spec(1), k.in<T>(1)},
-                                 with_bias ? k.in<T>(2) : nullptr,
+                                 {k.in_spec(In::kX), k.in<T>(In::kX)},
+                                 {k.in_spec(In::kWeight), k.in<T>(In::kWeight)},
+                                 with_bias ? k.in<T>(In::kBias) : nullptr,
                                  {k.out_spec(), k.out<T>()}};
     return cuda::ForEach(k, k.out_spec().num_elements(), body);
   });
@@ -71,7 +73,7 @@ absl::Status RunActivated(KernelContext& k) {
   const auto& a = k.attrs<ConvActAttrs>();
   const bool half = SizeOf(k.out_spec().dtype) < 4;
   FIRN_RETURN_IF_ERROR(Convolve(k, a.conv, half));
-  return cuda::AddChannelBias(k, k.out_spec(), half ? nullptr : k.in<void>(2), a.activation,
+  return cuda::AddChannelBias(k, k.out_spec(), half ? nullptr : k.in<void>(In::kBias), a.activation,
                               k.out<void>());
 }
 

@@ -14,6 +14,11 @@
 namespace firn {
 
 namespace inner {
+// Inputs of a convolution, by position.
+struct ConvIn {
+  enum : int { kX, kWeight, kBias };
+};
+
 // The attributes of a convolution and its two gradient operations.
 struct ConvAttrs {
   Sizes stride = 1, padding = 0, dilation = 1;

@@ -7,6 +7,7 @@
 
 #include "device/parallel.h"
 #include "tensor/apply.h"
+#include "tensor/graph_traits.h"
 #include "tensor/kernels/cpu/matmul.h"
 #include "tensor/op.h"
 #include "tensor/ops/linear/matmul.h"
@@ -16,30 +17,34 @@
 namespace firn {
 namespace {
 
+using In = LinearIn;
+
 absl::Status Infer(InferContext& c) {
-  const Shape &x = c.shape(0), &weight = c.shape(1);
-  FIRN_RETURN_IF(x.dim(-1) != weight[1],
-                 InvalidArgument("weight ", weight.ToString(), " wants ", weight[1],
-                                 " features in the last dimension, x is ", c.in(0).ToString()));
-  FIRN_RETURN_IF(c.has(2) && c.shape(2)[0] != weight[0],
-                 InvalidArgument("bias ", c.shape(2).ToString(), " does not fit weight ",
+  const Shape &x = c.shape(In::kX), &weight = c.shape(In::kWeight);
+  FIRN_RETURN_IF(
+      x.dim(-1) != weight[1],
+      InvalidArgument("weight ", weight.ToString(), " wants ", weight[1],
+                      " features in the last dimension, x is ", c.in(In::kX).ToString()));
+  FIRN_RETURN_IF(c.has(In::kBias) && c.shape(In::kBias)[0] != weight[0],
+                 InvalidArgument("bias ", c.shape(In::kBias).ToString(), " does not fit weight ",
                                  weight.ToString(), " (want [", weight[0], "])"));
   Dims out = x.dims();
   out[out.rank - 1] = weight[0];
   FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(out.span()));
-  c.set_out(0, c.dtype(0), shape);
+  c.set_out(0, c.dtype(In::kX), shape);
   return absl::OkStatus();
 }
 
 size_t Workspace(const KernelQuery& q) {
-  return cpu::MatmulWorkspace(q.in(0).dtype, PlanMatmul(q.in(0), false, q.in(1), true));
+  const TensorSpec& x = q.in(In::kX);
+  return cpu::MatmulWorkspace(x.dtype, PlanMatmul(x, false, q.in(In::kWeight), true));
 }
 
 // Every row of y becomes the bias.
 template <class T>
 void FillRows(const KernelContext& k) {
-  const T* bias = k.in<T>(2);
-  const int64_t step = k.in_spec(2).layout.strides[0];
+  const T* bias = k.in<T>(In::kBias);
+  const int64_t step = k.in_spec(In::kBias).layout.strides[0];
   const int64_t n = k.out_spec().shape.dim(-1);
   T* y = k.out<T>();
   ParallelFor(k.out_spec().num_elements() / n, std::max<int64_t>(1, 65536 / n),
@@ -51,10 +56,11 @@ void FillRows(const KernelContext& k) {
 }
 
 absl::Status Run(KernelContext& k) {
-  const MatmulPlan plan = PlanMatmul(k.in_spec(0), false, k.in_spec(1), true);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    if (k.has(2)) FillRows<T>(k);
-    cpu::RunMatmul(plan, k.in<T>(0), k.in<T>(1), k.out<T>(), k.has(2), k.workspace());
+  const MatmulPlan plan = PlanMatmul(k.in_spec(In::kX), false, k.in_spec(In::kWeight), true);
+  VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
+    const bool biased = k.has(In::kBias);
+    if (biased) FillRows<T>(k);
+    cpu::RunMatmul(plan, k.in<T>(In::kX), k.in<T>(In::kWeight), k.out<T>(), biased, k.workspace());
   });
   return absl::OkStatus();
 }
@@ -68,12 +74,19 @@ Tensor Rows(const Tensor& x) {
 
 void Grad(GradContext& g) {
   const Tensor& dy = g.grad_output();
-  if (g.needs(0)) g.set_grad_input(0, Matmul(dy, g.input(1)));
-  if (!g.needs(1) && !g.needs(2)) return;
+  if (g.needs(In::kX)) g.set_grad_input(In::kX, Matmul(dy, g.input(In::kWeight)));
+  if (!g.needs(In::kWeight) && !g.needs(In::kBias)) return;
   const Tensor rows = Rows(dy);
-  if (g.needs(1)) g.set_grad_input(1, Matmul(rows, Rows(g.input(0)), true, false));
-  if (g.needs(2)) g.set_grad_input(2, Sum(rows, 0));
+  if (g.needs(In::kWeight)) {
+    g.set_grad_input(In::kWeight, Matmul(rows, Rows(g.input(In::kX)), true, false));
+  }
+  if (g.needs(In::kBias)) g.set_grad_input(In::kBias, Sum(rows, 0));
 }
+
+constexpr GraphTraits kTraits = {
+    .channel_map =
+        ChannelMap{.x = In::kX, .weight = In::kWeight, .bias = In::kBias, .channels = -1},
+};
 
 FIRN_REGISTER_OP(linear) {
   return {
@@ -86,8 +99,9 @@ FIRN_REGISTER_OP(linear) {
       .outputs = {{.name = "y"}},
       .infer = Infer,
       .grad = Grad,
-      .saves = {Saved::Input(0), Saved::Input(1)},
+      .saves = {Saved::Input(In::kX), Saved::Input(In::kWeight)},
       .kernels = {{.name = "gemm", .workspace = Workspace, .run = Run, .takes = Takes::kStrided}},
+      .graph = &kTraits,
   };
 }
 

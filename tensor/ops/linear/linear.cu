@@ -1,14 +1,16 @@
 // linear as its definition, for what cuBLAS does not take (linear_cuda.cc).
 
 #include "tensor/kernels/cuda/matmul.cuh"
+#include "tensor/ops/linear/linear.h"
 
 namespace firn::linear_cuda {
 namespace {
 
 absl::Status Run(KernelContext& k) {
-  const MatmulPlan plan = PlanMatmul(k.in_spec(0), false, k.in_spec(1), true);
-  return VisitFloat(k.in_spec(0).dtype,
-                    [&]<class T>(TypeTag<T>) { return cuda::Multiply<T>(k, plan, 2); });
+  using In = LinearIn;
+  const MatmulPlan plan = PlanMatmul(k.in_spec(In::kX), false, k.in_spec(In::kWeight), true);
+  return VisitFloat(k.in_spec(In::kX).dtype,
+                    [&]<class T>(TypeTag<T>) { return cuda::Multiply<T>(k, plan, In::kBias); });
 }
 
 }  // namespace

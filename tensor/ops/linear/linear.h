@@ -10,6 +10,13 @@ namespace firn {
 // All of one floating dtype; half types accumulate in float. Throws when the sizes differ.
 Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
+namespace inner {
+// Inputs of linear, by position.
+struct LinearIn {
+  enum : int { kX, kWeight, kBias };
+};
+}  // namespace inner
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_LINEAR_LINEAR_H_

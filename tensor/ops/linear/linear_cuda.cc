@@ -1,12 +1,13 @@
 // linear by cuBLASLt, which adds the bias as it writes the product.
 
 #include "tensor/kernels/cuda/blas.h"
+#include "tensor/ops/linear/linear.h"
 
 namespace firn {
 namespace {
 
 struct Product {
-  static constexpr int kBias = 2;
+  static constexpr int kBias = LinearIn::kBias;
   static MatmulPlan Plan(const TensorSpec& x, const TensorSpec& weight, AttrsRef) {
     return PlanMatmul(x, false, weight, true);
   }

@@ -14,6 +14,11 @@
 namespace firn::batch_norm_cuda {
 namespace {
 
+using In = BatchNormIn;
+using Out = BatchNormOut;
+using GradIn = BatchNormGradIn;
+using GradOut = BatchNormGradOut;
+
 template <class Acc>
 FIRN_HOST_DEVICE Acc Activate(FusedActivation a, Acc z) {
   if (a == FusedActivation::kRelu) return firn::Activate<FusedActivation::kRelu>(z);
@@ -72,24 +77,26 @@ struct Normalize {
 };
 
 size_t Workspace(const KernelQuery& q) {
-  return cuda::PlanChannels(q.in(0)).Bytes(sizeof(Moments<double>));
+  return cuda::PlanChannels(q.in(In::kX)).Bytes(sizeof(Moments<double>));
 }
 
 absl::Status Run(KernelContext& k) {
   const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
-  const cuda::ReduceWork work = cuda::PlanChannels(k.in_spec(0));
-  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+  const cuda::ReduceWork work = cuda::PlanChannels(k.in_spec(In::kX));
+  return VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
     StatisticsFold<T> fold;
     fold.eps = a.eps;
     fold.momentum = a.momentum;
-    fold.mean = k.out<Acc>(1);
-    fold.invstd = k.out<Acc>(2);
-    fold.running_mean = k.inout<T>(3);
-    fold.running_var = k.inout<T>(4);
-    FIRN_RETURN_IF_ERROR(cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0)));
-    const Normalize<T> f = {k.in<T>(1), k.in<T>(2), fold.mean, fold.invstd, a.activation};
-    return cuda::MapChannels(k, k.in_spec(0), f, k.out<T>(0), k.in<T>(0));
+    fold.mean = k.out<Acc>(Out::kMean);
+    fold.invstd = k.out<Acc>(Out::kInvstd);
+    fold.running_mean = k.inout<T>(In::kRunningMean);
+    fold.running_var = k.inout<T>(In::kRunningVar);
+    const T* x = k.in<T>(In::kX);
+    FIRN_RETURN_IF_ERROR(cuda::ReduceWith(k, fold, work, k.workspace(), x));
+    const Normalize<T> f = {k.in<T>(In::kWeight), k.in<T>(In::kBias), fold.mean, fold.invstd,
+                            a.activation};
+    return cuda::MapChannels(k, k.in_spec(In::kX), f, k.out<T>(Out::kY), x);
   });
 }
 
@@ -155,26 +162,33 @@ size_t MeansBytes(const cuda::ReduceWork& w) {
 }
 
 size_t GradWorkspace(const KernelQuery& q) {
-  const cuda::ReduceWork w = cuda::PlanChannels(q.in(0));
+  const cuda::ReduceWork w = cuda::PlanChannels(q.in(GradIn::kDy));
   return MeansBytes(w) + w.Bytes(sizeof(ChannelSums<double>));
 }
 
 absl::Status RunGrad(KernelContext& k) {
   const FusedActivation activation = k.attrs<BatchNormAttrs>().activation;
-  const TensorSpec& spec = k.in_spec(0);
+  const TensorSpec& spec = k.in_spec(GradIn::kDy);
   const cuda::ReduceWork w = cuda::PlanChannels(spec);
   return VisitFloat(spec.dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
-    const T *dy = k.in<T>(0), *x = k.in<T>(1);
-    const T* y = k.has(2) ? k.in<T>(2) : dy;  // not looked at without an activation
-    const Acc *mean = k.in<Acc>(4), *invstd = k.in<Acc>(5);
+    const T *dy = k.in<T>(GradIn::kDy), *x = k.in<T>(GradIn::kX);
+    const T* y =
+        k.has(GradIn::kY) ? k.in<T>(GradIn::kY) : dy;  // not looked at without an activation
+    const Acc *mean = k.in<Acc>(GradIn::kMean), *invstd = k.in<Acc>(GradIn::kInvstd);
     auto* means = k.workspace<ChannelSums<Acc>>();
     const auto count = static_cast<Acc>(w.length);
-    const GradFold<T> fold = {activation, mean, invstd, count, means, k.out<T>(1), k.out<T>(2)};
+    const GradFold<T> fold = {activation,
+                              mean,
+                              invstd,
+                              count,
+                              means,
+                              k.out<T>(GradOut::kDweight),
+                              k.out<T>(GradOut::kDbias)};
     FIRN_RETURN_IF_ERROR(
         cuda::ReduceWith(k, fold, w, k.workspace<char>() + MeansBytes(w), dy, x, y));
-    const GradMap<T> f = {activation, k.in<T>(3), mean, invstd, means};
-    return cuda::MapChannels(k, spec, f, k.out<T>(0), dy, x, y);
+    const GradMap<T> f = {activation, k.in<T>(GradIn::kWeight), mean, invstd, means};
+    return cuda::MapChannels(k, spec, f, k.out<T>(GradOut::kDx), dy, x, y);
   });
 }
 

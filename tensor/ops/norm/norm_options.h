@@ -16,6 +16,21 @@ inline constexpr DTypeSet kStatistics = SetOf(DType::kF32) | SetOf(DType::kF64);
 // The dtype of statistics of data of type `d`: f32 for the half types.
 constexpr DType StatisticsType(DType d) { return d == DType::kF64 ? DType::kF64 : DType::kF32; }
 
+// Inputs and results of batch_norm_train and batch_norm_act_train, by position.
+struct BatchNormIn {
+  enum : int { kX, kWeight, kBias, kRunningMean, kRunningVar };
+};
+struct BatchNormOut {
+  enum : int { kY, kMean, kInvstd };
+};
+// Those of batch_norm_grad.
+struct BatchNormGradIn {
+  enum : int { kDy, kX, kY, kWeight, kMean, kInvstd };
+};
+struct BatchNormGradOut {
+  enum : int { kDx, kDweight, kDbias };
+};
+
 struct BatchNormAttrs {
   double momentum = 0.1, eps = 1e-5;
   FusedActivation activation = FusedActivation::kNone;

@@ -8,6 +8,7 @@
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/graph_traits.h"
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/op.h"
 #include "tensor/ops/elementwise/arithmetic_fn.h"
@@ -59,12 +60,15 @@ absl::Status RunAccumulate(KernelContext& k) {
   return absl::OkStatus();
 }
 
+constexpr GraphTraits kAddsToTarget = {.adds_to = 0};
+
 FIRN_REGISTER_OP(accumulate) {
   return {
       .doc = "target += source in place. Not differentiable.",
       .inputs = {{.name = "target", .inout = true}, {.name = "source", .same_dtype_as = "target"}},
       .infer = InferAccumulate,
       .kernels = {{.name = "loop", .run = RunAccumulate, .takes = Takes::kStrided}},
+      .graph = &kAddsToTarget,
   };
 }
 

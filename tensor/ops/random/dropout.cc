@@ -8,6 +8,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/graph_traits.h"
 #include "tensor/kernels/cpu/dropout.h"
 #include "tensor/kernels/cpu/random.h"
 #include "tensor/ops/random/random_rules.h"
@@ -38,6 +39,11 @@ void GradDropout(GradContext& g) {
   g.set_grad_input(0, DropoutGrad(g.grad_output(), g.output(1), g.attrs<DropoutAttrs>().p));
 }
 
+constexpr GraphTraits kTraits = {
+    .evaluate = [](absl::Span<const Tensor> in, AttrsRef) -> absl::StatusOr<TensorList> {
+      return TensorList{in[0]};
+    }};
+
 FIRN_REGISTER_OP(dropout) {
   return {
       .doc = "Sets elements to 0 with probability p and scales the others by 1 / (1 - p).",
@@ -50,6 +56,7 @@ FIRN_REGISTER_OP(dropout) {
       .may_reuse = {{0, 0}},
       .random = true,
       .kernels = {{.name = "loop", .run = RunDropout}},
+      .graph = &kTraits,
   };
 }
 

@@ -7,6 +7,7 @@
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/graph_traits.h"
 #include "tensor/kernels/cpu/reduction_ops.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/reduce/reduction.h"
@@ -20,8 +21,16 @@ void GradSum(GradContext& g) {
   g.set_grad_input(0, SpreadReduced(g.grad_output(), g.attrs<ReduceAttrs>(), g.input_shape(0)));
 }
 
+// Of matrices; other sums over all dimensions but the channels' are channel_sum's.
+bool SumsChannels(AttrsRef attrs, const Shape& x) {
+  const DimList& dims = attrs.get<ReduceAttrs>().dims;
+  return x.rank() == 2 && dims.size() == 1 && (dims[0] == 0 || dims[0] == -2);
+}
+constexpr GraphTraits kSumTraits = {.sums_channels = SumsChannels};
+
 FIRN_REGISTER_OP(sum) {
-  return cpu::ReductionOp<SumReducer>("The sum over dims (empty: all).", GradSum);
+  return WithTraits(kSumTraits,
+                    cpu::ReductionOp<SumReducer>("The sum over dims (empty: all).", GradSum));
 }
 
 void GradMean(GradContext& g) {

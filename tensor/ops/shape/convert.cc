@@ -11,6 +11,7 @@
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/graph_traits.h"
 #include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/op.h"
@@ -133,6 +134,8 @@ absl::Status RunReorder(KernelContext& k) {
 
 void GradReorder(GradContext& g) { g.set_grad_input(0, g.grad_output()); }
 
+constexpr GraphTraits kReorderTraits = {.reorders = true};
+
 FIRN_REGISTER_OP(reorder) {
   return {
       .doc = "A copy of x in another layout.",
@@ -142,6 +145,7 @@ FIRN_REGISTER_OP(reorder) {
       .infer = InferReorder,
       .grad = GradReorder,
       .kernels = OnEveryDevice({.name = "copy", .run = RunReorder, .takes = Takes::kAny}),
+      .graph = &kReorderTraits,
   };
 }
 

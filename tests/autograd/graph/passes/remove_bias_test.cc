@@ -54,8 +54,8 @@ TEST(RemoveBiasTest, ATrainingStepGoesOnAsBefore) {
   const PassReport report = RunPass(RemoveBiasBeforeBatchNorm, graph);
   EXPECT_EQ(report.what.size(), 6u) << graph.DebugString();  // three biases and their gradients
   for (const Instr& instr : graph.instrs) {
-    const bool biased = IsConvolution(instr) || instr.op->name == "linear";
-    EXPECT_TRUE(!biased || instr.in[2] == kNoValue) << Describe(instr);
+    const ChannelMap* map = ChannelMapOf(graph, instr);
+    EXPECT_TRUE(map == nullptr || instr.in[map->bias] == kNoValue) << Describe(instr);
   }
   for (size_t i = 1; i < batches.size(); ++i) {
     const Tensor in[] = {batches[i].x, batches[i].labels};

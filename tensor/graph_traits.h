@@ -1,0 +1,115 @@
+#ifndef FIRN_TENSOR_GRAPH_TRAITS_H_
+#define FIRN_TENSOR_GRAPH_TRAITS_H_
+
+// What changes to graphs (autograd/graph) know of an operation beyond its declaration. An
+// operation's page says it, in constants that OpDef::graph points to:
+//
+//   constexpr GraphTraits kRelu = {.activation = FusedActivation::kRelu};
+//   FIRN_REGISTER_OP(relu) { return WithTraits(kRelu, cpu::NumericOp<ReluFn>(...)); }
+//
+// Passes ask for these and never for names, so whichever operation says the same is treated alike.
+// Each trait is a statement that a pass relies on; what is not said is never assumed.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "tensor/op.h"
+
+namespace firn {
+enum class FusedActivation : uint8_t;  // tensor/ops/norm/norm_options.h
+}  // namespace firn
+
+namespace firn::inner {
+
+// A call that takes another's place, on the same arguments.
+struct OpCall {
+  const OpDef* op = nullptr;
+  Attrs attrs;
+};
+
+// In the traits below, inputs and results are given by their positions; channels are dimension 1.
+
+// Result 0 is f(x, weight) + bias: linear in weight, whose first dimension is the channels of the
+// result, with a number of bias for each of them. No bias: 0.
+struct ChannelMap {
+  size_t x = 0, weight, bias;
+  int channels = 1;           // their dimension in the result; negative: from the end
+  bool scales_alone = false;  // f(x, weight) is weight * x, with one number for each channel;
+                              // no weight: x
+};
+
+// Input x loses its mean over each channel: the results depend on differences from it alone. Only
+// result `mean` is the mean itself, towards which input `running_mean`, where there is one, moves
+// by `momentum` times the difference.
+struct Centring {
+  size_t x, mean, running_mean;
+  double (*momentum)(AttrsRef);
+};
+
+// The gradient of such an operation: inputs x and mean are seen as x - mean alone, and result dx
+// adds up to 0 over each channel where mean is that of x.
+struct CentringGradient {
+  size_t x, mean, dx;
+};
+
+// Input `input` laid out once for the kernel that was chosen, if it never changes: a call that
+// takes `packed` there and gives the same bits. Nothing where the kernel takes it as it is.
+struct PackedCall {
+  OpCall call;
+  Tensor packed;
+};
+struct Packing {
+  size_t input;
+  absl::StatusOr<std::optional<PackedCall>> (*pack)(const KernelQuery& call, const Kernel& kernel,
+                                                    const Tensor& input);
+};
+
+struct GraphTraits {
+  // Result 0 is this function of input 0.
+  FusedActivation activation = {};
+  // The call that gives the same results, but applies an activation to result 0 in the same pass.
+  // Nothing where a bit would differ from two calls, or where it does not pay. `y`: result 0.
+  std::optional<OpCall> (*with_activation)(AttrsRef attrs, const TensorSpec& y,
+                                           FusedActivation activation) = nullptr;
+
+  std::optional<ChannelMap> channel_map = {};
+  std::optional<Centring> centring = {};
+  std::optional<CentringGradient> centring_gradient = {};
+  // Whether result 0 is the sum of input 0, of this shape, over each channel.
+  bool (*sums_channels)(AttrsRef attrs, const Shape& x) = nullptr;
+
+  // A call without the inputs that it writes into, which all are optional, gives the same results
+  // and costs little more than reading the others: states move once, results come as often as it
+  // takes. Elementwise operations without such inputs need not say so.
+  bool cheap_again = false;
+  // All that a call does with this input is to add to it.
+  std::optional<size_t> adds_to = {};
+  // Result 0 is input 0 in another layout.
+  bool reorders = false;
+  std::optional<Packing> packing = {};
+  // The results in evaluation mode, those that are read; null: the same. FailedPrecondition, with
+  // a text that goes on from the operation's name, where there are none.
+  absl::StatusOr<TensorList> (*evaluate)(absl::Span<const Tensor> in, AttrsRef attrs) = nullptr;
+};
+
+// Of an operation that says nothing.
+inline constexpr GraphTraits kNoTraits = {};
+
+inline const GraphTraits& TraitsOf(const OpDef& op) {
+  return op.graph == nullptr ? kNoTraits : *op.graph;
+}
+
+// `traits` must outlive the program's use of operations: a constant.
+inline OpDef WithTraits(const GraphTraits& traits, OpDef op) {
+  op.graph = &traits;
+  return op;
+}
+OpDef WithTraits(GraphTraits&& traits, OpDef op) = delete;
+
+}  // namespace firn::inner
+
+#endif  // FIRN_TENSOR_GRAPH_TRAITS_H_
