@@ -91,8 +91,8 @@ struct GraphTraits {
   // Result 0 is input 0 in another layout.
   bool reorders = false;
   std::optional<Packing> packing = {};
-  // The results in evaluation mode, those that are read; null: the same. FailedPrecondition, with
-  // a text that goes on from the operation's name, where there are none.
+  // The results in evaluation mode, at least up to the last one that is read; null: as in training.
+  // Errors: with a text that goes on from the operation's name, "has no running statistics".
   absl::StatusOr<TensorList> (*evaluate)(absl::Span<const Tensor> in, AttrsRef attrs) = nullptr;
 };
 

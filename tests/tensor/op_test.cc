@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tensor/apply.h"
+#include "tensor/graph_traits.h"
 #include "tensor/infer.h"
 #include "tensor/ops/create/constant.h"
 #include "tests/error_of.h"
@@ -186,6 +187,37 @@ TEST(OpTest, PositionsMustExist) {
             "index_inputs speaks of input 1 of 1");
   EXPECT_EQ(After([](OpDef& d) { d.index_inputs = {0}; }),
             "index_inputs and index_bounds are given together or not at all");
+}
+
+TEST(OpTest, PositionsOfTraitsMustExist) {
+  static auto* const kept = new std::deque<GraphTraits>;  // the registry keeps what is sound
+  const auto said = [](const GraphTraits& traits) {
+    kept->push_back(traits);
+    return After([&](OpDef& d) { d.graph = &kept->back(); });
+  };
+  EXPECT_THAT(said({.adds_to = 0}), IsEmpty());
+  EXPECT_EQ(said({.adds_to = 1}), "adds_to speaks of input 1 of 1");
+  EXPECT_EQ(said({.channel_map = ChannelMap{.x = 0, .weight = 1, .bias = 0}}),
+            "channel_map speaks of input 1 of 1");
+  EXPECT_EQ(said({.centring = Centring{.x = 0, .mean = 1, .running_mean = 0, .momentum = nullptr}}),
+            "centring speaks of result 1 of 1");
+  EXPECT_EQ(said({.centring_gradient = CentringGradient{.x = 0, .mean = 2, .dx = 0}}),
+            "centring_gradient speaks of input 2 of 1");
+  EXPECT_EQ(said({.packing = Packing{.input = 3, .pack = nullptr}}),
+            "packing speaks of input 3 of 1");
+}
+
+TEST(OpTest, WhatIsCheapAgainCanDoWithoutItsStates) {
+  static constexpr GraphTraits kCheap = {.cheap_again = true};
+  const auto said = [](bool optional) {
+    return After([&](OpDef& d) {
+      d.inputs.push_back({.name = "state", .optional = optional, .inout = true});
+      d.graph = &kCheap;
+    });
+  };
+  EXPECT_THAT(said(true), IsEmpty());
+  EXPECT_EQ(said(false),
+            "it is cheap_again but cannot do without input state, which it writes into");
 }
 
 TEST(OpTest, KernelsMustBeThereAndComplete) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "nn/module.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
+#include "tensor/graph_traits.h"
+#include "tensor/infer.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/error_of.h"
 
@@ -102,6 +105,39 @@ TEST(PackParametersTest, APackedConvolutionRefusesWeightsOfAnotherSize) {
               Apply1(*instr->op, {x, half, bias}, attrs);
             }).find("packed weights ["),
             std::string::npos);
+}
+
+absl::Status DoNothing(KernelContext&) { return absl::OkStatus(); }
+
+// Less is more of the negative.
+absl::StatusOr<std::optional<PackedCall>> PackMinus(const KernelQuery&, const Kernel& kernel,
+                                                    const Tensor& less) {
+  if (kernel.run != DoNothing) return std::nullopt;
+  const NoCaptureScope no_capture;
+  return PackedCall{{&TheOp<"add">(), Attrs(AddAttrs{})}, -less};
+}
+
+constexpr GraphTraits kMinusTraits = {.packing = Packing{.input = 1, .pack = PackMinus}};
+
+FIRN_REGISTER_OP(pack_test_minus) {
+  return {.doc = "x - less, once it is packed.",
+          .inputs = {{.name = "x"}, {.name = "less", .same_dtype_as = "x"}},
+          .outputs = {{.name = "y"}},
+          .infer = InferLikeInput,
+          .kernels = {{.name = "loop", .run = DoNothing}},
+          .graph = &kMinusTraits};
+}
+
+TEST(PackParametersTest, AnyOperationMaySayHowItsConstantsArePacked) {
+  testing::GraphBuilder b;
+  const ValueId x = b.Input({2, 3}), less = b.Constant(Full({2, 3}, 1.5));
+  absl::StatusOr<Graph> graph = Lower(b.Build({b.Call("pack_test_minus", {x, less})}));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const PassReport report = testing::RunPass(PackParameters, *graph);
+  EXPECT_EQ(report.changes, 1);
+  EXPECT_EQ(testing::OpsOf(*graph), "add");
+  const Tensor in = Randn({2, 3});
+  EXPECT_TRUE(testing::RunGraph(*graph, {&in, 1})[0].Equals(in - 1.5));
 }
 
 }  // namespace
