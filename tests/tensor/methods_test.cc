@@ -43,7 +43,7 @@ Tensor Positive() { return Exp(Mixed()); }
 
 TEST(MethodsTest, ElementByElement) {
   const Tensor x = Mixed(), y = Positive(), z = x.T().Contiguous().Reshape({2, 3, 4});
-  const Tensor positive = x > 0;
+  const Tensor positive = x > 0, opposite = Flip(x, {0});  // each of the other sign
   ExpectAlike({
       FIRN_PAIR(x.Abs(), Abs(x)),
       FIRN_PAIR(x.Neg(), Neg(x)),
@@ -76,8 +76,8 @@ TEST(MethodsTest, ElementByElement) {
       FIRN_PAIR(x.Clamp(-1, 2), Clamp(x, -1, 2)),
       FIRN_PAIR(x.Maximum(z), Maximum(x, z)),
       FIRN_PAIR(x.Minimum(z), Minimum(x, z)),
-      FIRN_PAIR(x.Fmod(z), Fmod(x, z)),
-      FIRN_PAIR(x.Remainder(z), Remainder(x, z)),
+      FIRN_PAIR(x.Fmod(opposite), Fmod(x, opposite)),
+      FIRN_PAIR(x.Remainder(opposite), Remainder(x, opposite)),
       FIRN_PAIR(x.Lerp(z, y), Lerp(x, z, y)),
       FIRN_PAIR(x.MaskedFill(positive, 7), MaskedFill(x, positive, 7)),
       FIRN_PAIR(x.Where(positive, y), Where(positive, x, y)),
