@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tensor/allocate.h"
+#include "tensor/internal/kernel_choice.h"
 #include "tensor/reorder.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
@@ -63,33 +64,30 @@ struct HandRun {
 };
 
 // The call as Apply would hand it to the kernel: specs inferred, inputs in the layouts asked for.
-class Prepared {
+class HandCall {
  public:
-  Prepared(const OpDef& op, const Kernel& kernel, const Call& call)
-      : op_(op),
-        kernel_(kernel),
+  HandCall(const OpDef& op, const Kernel& kernel, const Call& call)
+      : op_(WithKernel(op, kernel)),
         call_(call),
         device_(DeviceOf(call)),
         out_specs_(op.outputs.size()) {
     const std::vector<TensorRef> refs = RefsOf(call.inputs);
     InferContext c(refs, call.attrs.ref(), absl::MakeSpan(out_specs_));
     c.device = device_;
-    ok_ = op.infer(c).ok();
-    std::vector<const TensorSpec*> specs = Pointers(call.inputs);
+    if (!op.infer(c).ok()) return;
+    std::vector<const TensorSpec*> specs;
+    for (const Tensor& t : call.inputs) specs.push_back(t.defined() ? &t.spec() : nullptr);
     const KernelQuery query(specs, out_specs_, call.attrs.ref());
-    ok_ = ok_ && (kernel.supports == nullptr || kernel.supports(query).ok());
+    ok_ = internal::Prepare(op_, query, device_, &answer_).ok();
     arranged_ = call.inputs;
-    if (!ok_ || kernel.layouts == nullptr) return;
-    LayoutRequest want;
-    want.in.assign(arranged_.size(), 0);
-    want.out.assign(out_specs_.size(), 0);
-    kernel.layouts(query, want);
+    if (!ok_ || answer_.as_is) return;
     for (size_t i = 0; i < arranged_.size(); ++i) {
-      if (arranged_[i].defined()) arranged_[i] = *Reordered(arranged_[i], want.in[i]);
+      if (!arranged_[i].defined()) continue;
+      arranged_[i] = *Reordered(arranged_[i], answer_.layouts.in[i]);
     }
     for (size_t i = 0; i < out_specs_.size(); ++i) {
       TensorSpec& s = out_specs_[i];
-      s = TensorSpec::Blocked(s.dtype, s.shape, s.device, want.out[i]);
+      s = TensorSpec::Blocked(s.dtype, s.shape, s.device, answer_.layouts.out[i]);
     }
   }
 
@@ -113,12 +111,10 @@ class Prepared {
       r.out.push_back(std::make_unique<Guarded>(device_, s.bytes(), fill));
       out.push_back({r.out.back()->data(), &s});
     }
-    const std::vector<const TensorSpec*> specs = Pointers(arranged_);
-    const KernelQuery query(specs, out_specs_, call_.attrs.ref());
-    r.workspace = std::make_unique<Guarded>(
-        device_, kernel_.workspace == nullptr ? 0 : kernel_.workspace(query), fill);
+    r.workspace = std::make_unique<Guarded>(device_, answer_.workspace, fill);
     KernelContext context(in, out, call_.attrs.ref(), r.workspace->data());
-    const absl::Status status = kernel_.run(context);
+    context.set_state(answer_.state.get());
+    const absl::Status status = answer_.run(context);
     EXPECT_TRUE(status.ok()) << status;
     return r;
   }
@@ -131,14 +127,8 @@ class Prepared {
   }
 
  private:
-  static std::vector<const TensorSpec*> Pointers(const std::vector<Tensor>& tensors) {
-    std::vector<const TensorSpec*> p;
-    for (const Tensor& t : tensors) p.push_back(t.defined() ? &t.spec() : nullptr);
-    return p;
-  }
-
-  const OpDef& op_;
-  const Kernel& kernel_;
+  const OpDef op_;  // with the one kernel
+  Prepared answer_;
   const Call& call_;
   const Device device_;
   std::vector<Tensor> arranged_;
@@ -147,7 +137,7 @@ class Prepared {
 };
 
 void CheckKernel(const OpDef& op, const Kernel& kernel, const Call& call, bool random) {
-  const Prepared prepared(op, kernel, call);
+  const HandCall prepared(op, kernel, call);
   if (!prepared.runnable()) return;
   // 0xff is NaN in every floating dtype; 0x01 is a small number in all of them.
   HandRun a = prepared.Run(0xff), b = prepared.Run(0x01);

@@ -68,8 +68,9 @@ Call Mapped(const OpDef& op, const Call& call, const char* name, F f) {
 // Kernels that reorder for themselves know the blocks of 8 and 16 channels; element by element any
 // block is as good as another, and small samples have few channels. Blocks are the CPU's.
 Tensor Blocked(const OpDef& op, const Tensor& t) {
-  const bool any = std::all_of(op.kernels.begin(), op.kernels.end(),
-                               [](const Kernel& k) { return k.layouts == nullptr; });
+  const bool any = std::all_of(op.kernels.begin(), op.kernels.end(), [](const Kernel& k) {
+    return k.layouts == nullptr && k.prepare == nullptr;
+  });
   if (t.rank() < 3 || t.num_elements() == 0 || !t.device().is_cpu()) return t;
   for (int block : {16, 8, 4, 2}) {
     if (block < 8 && !any) break;
