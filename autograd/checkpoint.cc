@@ -71,8 +71,10 @@ bool SameTarget(const Edge& a, const Edge& b) {
 
 class CheckpointNode final : public Node {
  public:
-  CheckpointNode(CheckpointFn fn, const std::vector<Tensor>& inputs, Tensor random)
-      : fn_(std::move(fn)), random_(std::move(random)) {
+  CheckpointNode(CheckpointFn fn, const std::vector<Tensor>& inputs, Tensor random,
+                 const std::vector<Edge>& edges)
+      : Node(edges.size()), fn_(std::move(fn)), random_(std::move(random)) {
+    for (size_t i = 0; i < edges.size(); ++i) SetEdge(i, edges[i]);
     for (const Tensor& t : inputs) inputs_.push_back(SavedTensor::Input(t));
   }
   std::string_view name() const override { return "checkpoint"; }
@@ -142,12 +144,12 @@ class CheckpointNode final : public Node {
 std::vector<Tensor> Checkpoint(CheckpointFn fn, const std::vector<Tensor>& inputs) {
   if (!GradEnabled()) return fn(inputs);
   Tensor random = autograd::RandomStateScope::Position();
-  const uint64_t start = autograd::LastSeq();
+  const uint64_t start = autograd::Node::LastSeq();
   std::vector<Tensor> results = fn(inputs);
   const std::vector<autograd::Edge> crossing = autograd::CrossingEdges(results, start);
   if (crossing.empty()) return results;
-  const auto node = MakeIntrusive<autograd::CheckpointNode>(std::move(fn), inputs, random);
-  for (const autograd::Edge& e : crossing) node->AddEdge(e);
+  const auto node =
+      MakeIntrusive<autograd::CheckpointNode>(std::move(fn), inputs, random, crossing);
   for (Tensor& y : results) {
     if (!y.defined()) {
       RaiseStatus(InvalidArgument("the function returned an undefined tensor"), "checkpoint");

@@ -49,8 +49,15 @@ static std::string ShortName(const std::type_info& type) {
 
 class FunctionNode final : public autograd::Node {
  public:
-  FunctionNode(const std::type_info& type, internal::FunctionBackward backward, FunctionContext ctx)
-      : type_(type), name_(ShortName(type)), backward_(backward), context_(std::move(ctx)) {}
+  FunctionNode(const std::type_info& type, internal::FunctionBackward backward, FunctionContext ctx,
+               const std::vector<Tensor>& inputs)
+      : Node(inputs.size()),
+        type_(type),
+        name_(ShortName(type)),
+        backward_(backward),
+        context_(std::move(ctx)) {
+    for (size_t i = 0; i < inputs.size(); ++i) SetEdge(i, inputs[i]);
+  }
 
   // After the edges and outputs are there.
   void TakeSaved(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
@@ -161,8 +168,7 @@ void RecordFunction(const std::type_info& type, FunctionBackward backward, Funct
     }
     own.push_back(y.Detach());
   }
-  const auto node = MakeIntrusive<FunctionNode>(type, backward, std::move(ctx));
-  for (const Tensor& t : inputs) node->AddEdge(t);
+  const auto node = MakeIntrusive<FunctionNode>(type, backward, std::move(ctx), inputs);
   node->Attach(absl::MakeSpan(own));
   node->TakeSaved(inputs, outputs);
   outputs = std::move(own);

@@ -2,8 +2,7 @@
 // for a block out and back), else a batch from the heap for that magazine, else the heap's pools of
 // large blocks. A refused request empties the caches and tries once more.
 //
-// The quick ways are in Allocate and Free and everything else is kept out of line, so that they
-// need no stack frame.
+// The quick ways are inline in the header.
 #include "device/cpu_allocator.h"
 
 #include <algorithm>
@@ -92,9 +91,6 @@ FIRN_NOINLINE absl::StatusOr<Block> AllocateSlow(size_t asked, AllocTag tag) {
   return block;
 }
 
-// The end of Allocate and Free when it is also time to publish.
-FIRN_NOINLINE void Publish(ThreadCache& cache) noexcept { CpuHeap::Get().Publish(cache); }
-
 // Makes room in a full magazine: the colder half goes to the heap.
 void HalveMagazine(Magazine& magazine, uint32_t size_class) {
   const uint32_t half = magazine.count() / 2;
@@ -103,7 +99,13 @@ void HalveMagazine(Magazine& magazine, uint32_t size_class) {
   magazine.set_count(magazine.count() - half);
 }
 
-FIRN_NOINLINE void FreeSlow(const Block& block) noexcept {
+}  // namespace
+
+constinit CpuCachingAllocator internal::cpu_allocator;
+
+void CpuCachingAllocator::Publish(ThreadCache& cache) noexcept { CpuHeap::Get().Publish(cache); }
+
+void CpuCachingAllocator::FreeSlow(const Block& block) noexcept {
   if (!block) return;
   internal::OnFree(block.data, block.bytes);
   if (block.size_class >= internal::kNumSizeClasses) {
@@ -122,40 +124,11 @@ FIRN_NOINLINE void FreeSlow(const Block& block) noexcept {
   if (cache->book(block.tag).Freed(static_cast<uint32_t>(block.bytes))) Publish(*cache);
 }
 
-}  // namespace
-
-constinit CpuCachingAllocator internal::cpu_allocator;
-
-bool CpuCachingAllocator::TakeCached(size_t bytes, AllocTag tag, Block* block) noexcept {
-  if (bytes > internal::kMaxSmallBytes - internal::kRedzoneBytes) return false;
-  const uint32_t size_class = internal::SizeClassOf(bytes + internal::kRedzoneBytes);
-  ThreadCache& cache = *internal::this_thread_cache;
-  void* const data = cache.magazines[size_class].Pop();
-  if (data == nullptr) [[unlikely]]
-    return false;
-  const uint32_t block_bytes = internal::kSizeClassBytes[size_class];
-  internal::OnAllocate(data, bytes, block_bytes);
-  *block = SmallBlock(data, size_class, tag);
-  if (cache.book(tag).Allocated(block_bytes)) [[unlikely]]
-    Publish(cache);
-  return true;
-}
-
 absl::StatusOr<Block> CpuCachingAllocator::Allocate(size_t bytes, AllocTag tag) {
   Block block;
   if (TakeCached(bytes, tag, &block)) [[likely]]
     return block;
   return AllocateSlow(bytes, tag);
-}
-
-void CpuCachingAllocator::Free(const Block& block) noexcept {
-  if (block.size_class >= internal::kNumSizeClasses) return FreeSlow(block);
-  ThreadCache& cache = *internal::this_thread_cache;
-  if (!cache.magazines[block.size_class].Push(block.data)) [[unlikely]]
-    return FreeSlow(block);
-  internal::OnFree(block.data, block.bytes);
-  if (cache.book(block.tag).Freed(static_cast<uint32_t>(block.bytes))) [[unlikely]]
-    Publish(cache);
 }
 
 AllocatorStats CpuCachingAllocator::stats() const { return CpuHeap::Get().stats(); }

@@ -6,6 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "device/allocator.h"
+#include "device/internal/poison.h"
+#include "device/internal/size_classes.h"
+#include "device/internal/thread_cache.h"
 
 namespace firn {
 
@@ -37,6 +40,11 @@ class CpuCachingAllocator final : public Allocator {
   void ResetPeak() override;
   void EmptyCache() override;
   void SetLimit(std::optional<size_t> bytes) override;
+
+ private:
+  static void FreeSlow(const Block& block) noexcept;
+  // The end of TakeCached and Free when it is also time to publish.
+  static void Publish(inner::internal::ThreadCache& cache) noexcept;
 };
 
 namespace inner::internal {
@@ -46,6 +54,37 @@ extern constinit CpuCachingAllocator
 
 // The allocator of host memory, the only one in the process.
 inline CpuCachingAllocator& CpuAllocator() { return inner::internal::cpu_allocator; }
+
+// The quick ways are inline, for every tensor takes both; everything else is out of line, so that
+// they need no stack frame.
+inline bool CpuCachingAllocator::TakeCached(size_t bytes, AllocTag tag, Block* block) noexcept {
+  namespace internal = inner::internal;
+  if (bytes > internal::kMaxSmallBytes - internal::kRedzoneBytes) [[unlikely]]
+    return false;
+  const uint32_t size_class = internal::SizeClassOf(bytes + internal::kRedzoneBytes);
+  internal::ThreadCache& cache = *internal::this_thread_cache;
+  void* const data = cache.magazines[size_class].Pop();
+  if (data == nullptr) [[unlikely]]
+    return false;
+  const uint32_t block_bytes = internal::kSizeClassBytes[size_class];
+  internal::OnAllocate(data, bytes, block_bytes);
+  *block = Block{data, block_bytes, tag, static_cast<uint8_t>(size_class)};
+  if (cache.book(tag).Allocated(block_bytes)) [[unlikely]]
+    Publish(cache);
+  return true;
+}
+
+inline void CpuCachingAllocator::Free(const Block& block) noexcept {
+  namespace internal = inner::internal;
+  if (block.size_class >= internal::kNumSizeClasses) [[unlikely]]
+    return FreeSlow(block);
+  internal::ThreadCache& cache = *internal::this_thread_cache;
+  if (!cache.magazines[block.size_class].Push(block.data)) [[unlikely]]
+    return FreeSlow(block);
+  internal::OnFree(block.data, block.bytes);
+  if (cache.book(block.tag).Freed(static_cast<uint32_t>(block.bytes))) [[unlikely]]
+    Publish(cache);
+}
 
 }  // namespace firn
 

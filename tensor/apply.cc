@@ -249,10 +249,9 @@ const Kernel* Shortcut(const OpDef& op, absl::Span<const TensorRef> in, Device d
 }
 
 // Runs a plain kernel where it stands. `specs`: of the results.
-template <size_t kMostInputs, size_t kMostOutputs>
 absl::Status RunPlain(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef attrs,
-                      absl::Span<const TensorSpec> specs, absl::Span<Tensor> out, bool alike) {
-  Operand operands[kMostInputs + kMostOutputs];
+                      absl::Span<const TensorSpec> specs, absl::Span<Tensor> out) {
+  Operand operands[kFewInputs + kMaxOutputs];
   for (size_t i = 0; i < in.size(); ++i) operands[i] = {in[i]->impl()->data, &in[i].spec()};
   Operand* results = operands + in.size();
   for (size_t i = 0; i < out.size(); ++i) {
@@ -260,25 +259,40 @@ absl::Status RunPlain(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef 
     results[i] = {out[i].impl()->data, &out[i].spec()};
   }
   if (!HasWork(out, false)) return absl::OkStatus();
-  KernelContext context({operands, in.size()}, {results, out.size()}, attrs, nullptr, alike);
+  KernelContext context({operands, in.size()}, {results, out.size()}, attrs, nullptr);
   return k.run(context);
 }
 
-// The shortest way, see OpDef::alike. Null: another way.
-const Kernel* AlikeKernel(const OpDef& op, absl::Span<const TensorRef> in) {
-  if (op.alike == 0 || in.size() != op.inputs.size() || in.size() > kFewAlike) return nullptr;
+// The shortest way, see OpDef::alike: runs the call and says whether it may go that way. Throws
+// what the kernel refuses. Its arguments fit into registers.
+FIRN_NOINLINE bool RunAlike(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
+                            Tensor* out) {
+  if (op.alike == 0 || in.size() != op.inputs.size() || in.size() > kFewAlike) return false;
+  Operand operands[kFewAlike];
+  Operand* next = operands;
   const TensorSpec* first = nullptr;
   for (const TensorRef& t : in) {
-    if (!t.defined() || IsPending(*t)) return nullptr;
+    if (!t.defined() || IsPending(*t)) return false;
     const TensorSpec& s = t.spec();
-    if (!s.layout.contiguous) return nullptr;
+    if (!s.layout.contiguous) return false;
     if (first == nullptr) {
       first = &s;
     } else if (s.dtype != first->dtype || s.device != first->device || s.shape != first->shape) {
-      return nullptr;
+      return false;
     }
+    *next++ = {t->impl()->data, &s};
   }
-  return Contains(op.alike, first->dtype) ? PlainKernel(op, first->device) : nullptr;
+  if (first == nullptr) return false;
+  const TensorSpec& spec = *first;
+  if (!Contains(op.alike, spec.dtype)) return false;
+  const Kernel* const k = PlainKernel(op, spec.device);
+  if (k == nullptr) return false;
+  RaiseIfError(AllocateInto(spec, AllocTag::kActivation, out), op.name);
+  if (spec.num_elements() == 0) return true;
+  const Operand result = {out->impl()->data, &out->impl()->spec};
+  KernelContext context({operands, in.size()}, {&result, 1}, attrs, nullptr, /*alike=*/true);
+  RaiseIfError(k->run(context), op.name);
+  return true;
 }
 
 // Room for the specs of a call's results; only those used are made.
@@ -312,7 +326,7 @@ FIRN_NOINLINE absl::Status Compute(const OpDef& op, absl::Span<const TensorRef> 
   if (op.is_view) return MakeView(in[0], out_specs[0], infer.view_offset, out.data());
   const Device device = out.empty() ? infer.device : out_specs[0].device;
   if (const Kernel* k = Shortcut(op, in, device)) {
-    return RunPlain<kFewInputs, kMaxOutputs>(*k, in, attrs, out_specs, out, false);
+    return RunPlain(*k, in, attrs, out_specs, out);
   }
   return RunKernel(op, in, attrs, out_specs, device, out);
 }
@@ -326,11 +340,7 @@ bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
 
 FIRN_ALWAYS_INLINE void Run(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                             absl::Span<Tensor> out) {
-  const Kernel* alike = AlikeKernel(op, in);
-  RaiseIfError(alike != nullptr
-                   ? RunPlain<kFewAlike, 1>(*alike, in, attrs, {&in[0].spec(), 1}, out, true)
-                   : Compute(op, in, attrs, out),
-               op.name);
+  if (!RunAlike(op, in, attrs, out.data())) RaiseIfError(Compute(op, in, attrs, out), op.name);
   const DispatchState& s = ThisThread();
   if (s.grad_enabled && op.grad != nullptr && internal::grad_recorder != nullptr &&
       AnyRequiresGrad(in)) {

@@ -63,10 +63,10 @@ inline constexpr DTypeSet kAnyDType = kNumeric | kBoolean;
 constexpr bool IsFloating(DType d) { return inner::Contains(inner::kFloating, d); }
 constexpr bool IsIntegral(DType d) { return inner::Contains(inner::kIntegral, d); }
 
-constexpr int64_t SizeOf(DType d) {
-  constexpr int8_t kSizes[inner::kNumDTypes] = {4, 8, 2, 2, 1, 4, 8, 1, 1};
-  return kSizes[static_cast<int>(d)];
-}
+namespace inner {
+inline constexpr int8_t kDTypeSizes[kNumDTypes] = {4, 8, 2, 2, 1, 4, 8, 1, 1};
+}  // namespace inner
+constexpr int64_t SizeOf(DType d) { return inner::kDTypeSizes[static_cast<int>(d)]; }
 
 // "f32", "bool", ...
 const char* DTypeName(DType d);

@@ -38,11 +38,15 @@ const std::string* PathScope::Intern(const std::string& path) {
 }
 
 const std::string* PathScope::Interned() {
-  if (innermost_ == nullptr) return nullptr;
-  if (innermost_->interned_ == nullptr && !innermost_->resumed_) {
-    innermost_->interned_ = Intern(Current());
+  // Out of line, so that the usual way needs no stack frame: every recorded operation comes here.
+  static constexpr auto intern = [](PathScope * scope) __attribute__((noinline)) {
+    return scope->interned_ = Intern(Current());
+  };
+  PathScope* const scope = innermost_;
+  if (scope == nullptr || scope->interned_ != nullptr || scope->resumed_) {
+    return scope == nullptr ? nullptr : scope->interned_;
   }
-  return innermost_->interned_;
+  return intern(scope);
 }
 
 void RaiseStatus(const absl::Status& status, std::string_view op) {

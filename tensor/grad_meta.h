@@ -30,6 +30,9 @@ class GradNode : public RefCounted {
   virtual void AddHook(uint32_t slot, std::shared_ptr<GradHookEntry> hook) = 0;
   // Puts the gradient of output `slot` into `cell` as well.
   virtual void Retain(uint32_t slot, std::shared_ptr<Tensor> cell) = 0;
+
+ private:
+  GradNode* next_pending_ = nullptr;  // while it waits for Destroy
 };
 
 class TensorOwner;
@@ -43,6 +46,8 @@ struct GradMeta : Pooled<GradMeta> {
   GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
   std::shared_ptr<Tensor> retained;  // RetainGrad: shared with the node, which fills it
   absl::InlinedVector<const TensorOwner*, 1> owners;  // see tensor/owner.h
+
+  ~GradMeta();  // not inline: every dropped tensor passes by, and few have one
 };
 
 // The metadata of `t`, made on first use. Requires: t.defined().

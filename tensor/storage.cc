@@ -20,13 +20,6 @@ absl::StatusOr<Allocator*> AllocatorOf(Device device) {
 
 }  // namespace
 
-IntrusivePtr<Storage> Storage::TakeCached(size_t bytes, Device device, AllocTag tag) {
-  Block block;
-  if (device.type != DeviceType::kCpu || !CpuAllocator().TakeCached(bytes, tag, &block)) return {};
-  return IntrusivePtr<Storage>::Adopt(
-      new Storage(block.data, bytes, device, &CpuAllocator(), block));
-}
-
 absl::StatusOr<IntrusivePtr<Storage>> Storage::Allocate(size_t bytes, Device device, AllocTag tag) {
   FIRN_ASSIGN_OR_RETURN(Allocator * allocator, AllocatorOf(device));
   FIRN_ASSIGN_OR_RETURN(const Block block, allocator->Allocate(bytes, tag));
@@ -40,7 +33,7 @@ IntrusivePtr<Storage> Storage::Borrow(void* data, size_t bytes, Device device,
   return storage;
 }
 
-Storage::~Storage() {
+void Storage::GiveBack() noexcept {
   if (allocator_ != nullptr) {
     allocator_->Free(block_);
   } else if (release_) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "device/allocator.h"
+#include "device/cpu_allocator.h"
 #include "device/device.h"
 #include "device/object_pool.h"
 #include "tensor/intrusive_ptr.h"
@@ -40,7 +41,14 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   friend void DestroyRefCounted<Storage>(Storage*) noexcept;
   Storage(void* data, size_t bytes, Device device, Allocator* allocator, const Block& block)
       : data_(data), bytes_(bytes), allocator_(allocator), block_(block), device_(device) {}
-  ~Storage();
+  ~Storage() {
+    if (allocator_ == &CpuAllocator()) [[likely]] {
+      CpuAllocator().Free(block_);
+    } else {
+      GiveBack();
+    }
+  }
+  void GiveBack() noexcept;
 
   void* data_;
   size_t bytes_;
@@ -50,6 +58,14 @@ class Storage final : public RefCounted, public Pooled<Storage> {
   std::atomic<uint32_t> version_ = 0;
   std::function<void(void*)> release_;
 };
+
+inline IntrusivePtr<Storage> Storage::TakeCached(size_t bytes, Device device, AllocTag tag) {
+  Block block;
+  if (!device.is_cpu() || !CpuAllocator().TakeCached(bytes, tag, &block)) [[unlikely]]
+    return {};
+  return IntrusivePtr<Storage>::Adopt(
+      new Storage(block.data, bytes, device, &CpuAllocator(), block));
+}
 
 }  // namespace firn::inner
 

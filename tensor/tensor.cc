@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/check.h"
+#include "device/macros.h"
 #include "device/status_macros.h"
 #include "tensor/allocate.h"
 #include "tensor/dispatch.h"
@@ -13,31 +14,36 @@
 #include "tensor/grad_meta.h"
 #include "tensor/owner.h"
 
+// Every tensor is made and dropped here, so the calls within count (benchmarks/README.md tells how
+// to count instructions).
+#define FIRN_FLATTEN __attribute__((flatten))
+
 namespace firn {
 
 TensorImpl::TensorImpl() : born_in(0) {}
 TensorImpl::TensorImpl(IntrusivePtr<Storage> s, void* d, const TensorSpec& sp)
     : storage(std::move(s)), data(static_cast<char*>(d)), spec(sp), born_in(0) {}
-TensorImpl::~TensorImpl() = default;
+FIRN_FLATTEN TensorImpl::~TensorImpl() = default;
 
 void GradNode::Destroy(GradNode* node) noexcept {
-  // Deleting a node drops the nodes it holds, which may be their last references: a list on the
-  // side turns that recursion, as deep as the network, into a loop.
-  static thread_local constinit std::vector<GradNode*>* pending = nullptr;
-  if (pending != nullptr) {
-    pending->push_back(node);
+  // Deleting a node drops the nodes it holds, which may be their last references: a list of those
+  // turns that recursion, as deep as the network, into a loop.
+  static thread_local constinit bool destroying = false;
+  static thread_local constinit GradNode* pending = nullptr;
+  if (destroying) {
+    node->next_pending_ = std::exchange(pending, node);
     return;
   }
-  std::vector<GradNode*> list;
-  pending = &list;
+  destroying = true;
   delete node;
-  while (!list.empty()) {
-    GradNode* next = list.back();
-    list.pop_back();
+  while (pending != nullptr) {
+    GradNode* const next = std::exchange(pending, pending->next_pending_);
     delete next;
   }
-  pending = nullptr;
+  destroying = false;
 }
+
+FIRN_NOINLINE GradMeta::~GradMeta() = default;
 
 GradMeta& inner::EnsureGradMeta(const Tensor& t) {
   auto& meta = t.impl()->grad_meta;
@@ -45,13 +51,30 @@ GradMeta& inner::EnsureGradMeta(const Tensor& t) {
   return *meta;
 }
 
-absl::Status inner::AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out) {
+namespace {
+
+FIRN_ALWAYS_INLINE Tensor Wrap(IntrusivePtr<Storage> storage, void* data, const TensorSpec& spec) {
+  IntrusivePtr<TensorImpl> impl = MakeIntrusive<TensorImpl>(std::move(storage), data, spec);
+  impl->born_in = internal::dispatch_state.running_capture();
+  return Tensor(std::move(impl));
+}
+
+FIRN_NOINLINE absl::Status AllocateSlow(const TensorSpec& spec, AllocTag tag, Tensor* out) {
+  FIRN_ASSIGN_OR_RETURN(IntrusivePtr<Storage> storage,
+                        Storage::Allocate(spec.bytes(), spec.device, tag));
+  void* const data = storage->data();
+  *out = Wrap(std::move(storage), data, spec);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+FIRN_FLATTEN absl::Status inner::AllocateInto(const TensorSpec& spec, AllocTag tag, Tensor* out) {
   IntrusivePtr<Storage> storage = Storage::TakeCached(spec.bytes(), spec.device, tag);
-  if (!storage) [[unlikely]] {
-    FIRN_ASSIGN_OR_RETURN(storage, Storage::Allocate(spec.bytes(), spec.device, tag));
-  }
-  void* data = storage->data();
-  *out = WrapStorage(std::move(storage), data, spec);
+  if (!storage) [[unlikely]]
+    return AllocateSlow(spec, tag, out);
+  void* const data = storage->data();
+  *out = Wrap(std::move(storage), data, spec);
   return absl::OkStatus();
 }
 
@@ -61,13 +84,9 @@ absl::StatusOr<Tensor> inner::AllocateTensor(const TensorSpec& spec, AllocTag ta
   return t;
 }
 
-// Every tensor is made here, so the calls within count (benchmarks/dispatch_benchmark.cc tells how
-// to count instructions).
-__attribute__((flatten)) Tensor inner::WrapStorage(IntrusivePtr<Storage> storage, void* data,
-                                                   const TensorSpec& spec) {
-  IntrusivePtr<TensorImpl> impl = MakeIntrusive<TensorImpl>(std::move(storage), data, spec);
-  impl->born_in = internal::dispatch_state.running_capture();
-  return Tensor(std::move(impl));
+FIRN_FLATTEN Tensor inner::WrapStorage(IntrusivePtr<Storage> storage, void* data,
+                                       const TensorSpec& spec) {
+  return Wrap(std::move(storage), data, spec);
 }
 
 // --- Numbers -------------------------------------------------------------------------------------

@@ -13,34 +13,10 @@
 #include "tensor/error.h"
 
 namespace firn::autograd {
-namespace {
-
-thread_local constinit uint64_t last_seq = 0;
-
-}  // namespace
-
-uint64_t LastSeq() { return last_seq; }
 
 const TensorSpec& Edge::spec() const { return node ? node->output_specs()[slot] : leaf.spec(); }
 
-Node::Node() : seq_(++last_seq), path_(PathScope::Interned()) {}
-
-void Node::Renumber(uint64_t after) { seq_ = last_seq = std::max(after, last_seq) + 1; }
-
-void Node::Attach(absl::Span<Tensor> out, absl::Span<const ArgDecl> results) {
-  for (size_t i = 0; i < out.size(); ++i) {
-    outputs_.push_back(out[i].spec());
-    if (!IsFloating(out[i].dtype()) || (i < results.size() && results[i].constant)) continue;
-    SetHistory(out[i], static_cast<uint32_t>(i));
-  }
-}
-
-void Node::SetHistory(const Tensor& output, uint32_t slot) {
-  TensorImpl& impl = *output.impl();
-  impl.requires_grad = true;
-  impl.grad_slot = slot;
-  impl.grad_node = IntrusivePtr<GradNode>::Share(this);
-}
+void Node::Renumber(uint64_t after) { seq_ = last_seq_ = std::max(after, last_seq_) + 1; }
 
 Node::Observers& Node::observers() {
   if (observers_ == nullptr) observers_ = std::make_unique<Observers>();

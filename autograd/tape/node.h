@@ -1,6 +1,7 @@
 #ifndef FIRN_AUTOGRAD_TAPE_NODE_H_
 #define FIRN_AUTOGRAD_TAPE_NODE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/fixed_array.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "tensor/error.h"
 #include "tensor/grad_meta.h"
 #include "tensor/op.h"
 #include "tensor/spec.h"
@@ -38,7 +41,9 @@ void RunHook(const GradHookEntry& hook, Tensor& grad);
 // dies with its last result. Not thread-safe: a graph belongs to one thread at a time.
 class Node : public GradNode {
  public:
-  Node();
+  // Of an operation with so many inputs; none has an edge yet.
+  explicit Node(size_t num_inputs)
+      : seq_(++last_seq_), path_(PathScope::Interned()), edges_(num_inputs) {}
   // Gradients of the inputs from those of the outputs (undefined where nothing flowed). `wanted`
   // says which inputs somebody asked for; empty: all with a wanted edge. Other entries of
   // `grad_inputs` are left alone. Throws firn::Error.
@@ -55,6 +60,8 @@ class Node : public GradNode {
   // Lets hooks see and replace the gradients of this node's outputs, then notes the retained ones.
   void RunHooks(absl::Span<Tensor> grad_outputs, RetainedGradients& retained) const;
 
+  // The number of the last node made on this thread.
+  static uint64_t LastSeq() { return last_seq_; }
   // Larger than that of every node this one uses, so descending order is a topological order.
   uint64_t seq() const { return seq_; }
   absl::Span<const Edge> edges() const { return edges_; }
@@ -66,13 +73,27 @@ class Node : public GradNode {
   const std::string* interned_path() const { return path_; }
 
   // Makes `out` the outputs of this node: sets their history, save that of results declared
-  // constant. `results` may be shorter than `out`.
-  void Attach(absl::Span<Tensor> out, absl::Span<const ArgDecl> results = {});
+  // constant. `results`: the declarations of as many; null: none is constant.
+  void Attach(absl::Span<Tensor> out, const ArgDecl* results = nullptr) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      const TensorSpec& spec = outputs_.emplace_back(out[i].impl()->spec);
+      if (!IsFloating(spec.dtype) || (results != nullptr && results[i].constant)) continue;
+      SetHistory(out[i], static_cast<uint32_t>(i));
+    }
+  }
   // Makes `output` this node's output number `slot`.
-  void SetHistory(const Tensor& output, uint32_t slot);
-  void AddEdge(const Tensor& input);
-  void AddEdge(Edge edge) { Order(edges_.emplace_back(std::move(edge))); }
-  void AddNoEdge() { edges_.emplace_back(); }
+  void SetHistory(const Tensor& output, uint32_t slot) {
+    TensorImpl& impl = *output.impl();
+    impl.requires_grad = true;
+    impl.grad_slot = slot;
+    impl.grad_node = IntrusivePtr<GradNode>::Share(this);
+  }
+  // Makes the edge of input `i`, once: to where the gradient of `input` goes now.
+  void SetEdge(size_t i, const Tensor& input);
+  void SetEdge(size_t i, const Edge& edge) {
+    edges_[i] = edge;
+    Order(edge);
+  }
 
  private:
   struct Observers {
@@ -88,9 +109,10 @@ class Node : public GradNode {
   }
   void Renumber(uint64_t after);
 
+  static inline thread_local constinit uint64_t last_seq_ = 0;
   uint64_t seq_;
   const std::string* path_;
-  absl::InlinedVector<Edge, 2> edges_;
+  absl::FixedArray<Edge, 2> edges_;
   absl::InlinedVector<TensorSpec, 1> outputs_;
   std::unique_ptr<Observers> observers_;
 };
@@ -104,8 +126,8 @@ inline Edge EdgeTo(const Tensor& input) {
 }
 
 // Made where it stays: moving one costs looks at its leaf.
-inline void Node::AddEdge(const Tensor& input) {
-  Edge& edge = edges_.emplace_back();
+inline void Node::SetEdge(size_t i, const Tensor& input) {
+  Edge& edge = edges_.data()[i];
   if (!input.requires_grad()) return;
   const TensorImpl& impl = *input.impl();
   if (impl.grad_node) {
@@ -119,9 +141,6 @@ inline void Node::AddEdge(const Tensor& input) {
 
 // Throws "backward: <operation> at <path> <message>".
 [[noreturn]] void RaiseInBackward(const Node& node, const absl::Status& status);
-
-// The number of the last node made on this thread.
-uint64_t LastSeq();
 
 // A value kept for backward, with the version it had. An output of the owner is kept without its
 // history, which would be a cycle, and gets it back when unpacked while gradients are recorded.

@@ -79,9 +79,9 @@ class OpGradContext final : public GradContext {
 
 OpNode::OpNode(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                absl::Span<Tensor> out)
-    : op_(op), attrs_(attrs) {
-  for (const TensorRef& t : in) AddEdge(*t);
-  Attach(out, op.outputs);
+    : Node(in.size()), op_(op), attrs_(attrs) {
+  for (size_t i = 0; i < in.size(); ++i) SetEdge(i, *in.data()[i]);
+  Attach(out, op.outputs.data());
   for (const Saved& s : op.saves) {
     const size_t i = static_cast<size_t>(s.index);
     saved_.push_back(s.kind == Saved::kInput
@@ -113,8 +113,9 @@ void OpNode::ReleaseSaved() {
   for (SavedTensor& s : saved_) s.Release();
 }
 
-void TapeRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
-                          absl::Span<Tensor> out) {
+// In one piece, for every recorded operation comes here.
+__attribute__((flatten)) void TapeRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in,
+                                                   AttrsRef attrs, absl::Span<Tensor> out) {
   // The tensors hold the references from here on.
   IntrusivePtr<OpNode> node = MakeIntrusive<OpNode>(op, in, attrs, out);
 }

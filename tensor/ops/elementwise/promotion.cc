@@ -119,12 +119,8 @@ Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op, 
   return p;
 }
 
-Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs,
-                     bool to_float) {
-  if (x.defined() && y.defined() && x.dtype() == y.dtype() && x.device() == y.device() &&
-      (!to_float || IsFloating(x.dtype()))) [[likely]] {
-    return Apply1(op, {x, y}, attrs);
-  }
+Tensor ApplyConverted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs,
+                      bool to_float) {
   const Promoted p = PromoteOperands(x, y, op.name, to_float);
   return Apply1(op, {p.x(), p.y()}, attrs);
 }

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "tensor/apply.h"
 #include "tensor/infer.h"
 #include "tensor/op.h"
 
@@ -31,10 +32,19 @@ DType ResultType(const Tensor& x, const Tensor& y);
 // `op` names the caller in errors. With `to_float`, integers and bools become f32.
 Promoted PromoteOperands(const Tensor& x, const Tensor& y, std::string_view op,
                          bool to_float = false);
+// ApplyPromoted for operands that are not of one dtype and device.
+Tensor ApplyConverted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs,
+                      bool to_float);
 // One tensor of the result's dtype for each operand, as above, for two-operand front functions:
 //   Tensor Add(const Tensor& x, const Tensor& y) { return ApplyPromoted(op, x, y); }
-Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs = {},
-                     bool to_float = false);
+inline Tensor ApplyPromoted(const OpDef& op, const Tensor& x, const Tensor& y, AttrsRef attrs = {},
+                            bool to_float = false) {
+  if (x.defined() && y.defined() && x.dtype() == y.dtype() && x.device() == y.device() &&
+      (!to_float || IsFloating(x.dtype()))) [[likely]] {
+    return Apply1(op, {x, y}, attrs);
+  }
+  return ApplyConverted(op, x, y, attrs, to_float);
+}
 // As ApplyPromoted, for comparisons. An integer that does not fit an integer tensor's dtype (u8
 // tensor < 300) is compared in i64 and not cut to size.
 Tensor ApplyCompared(const OpDef& op, const Tensor& x, const Tensor& y);
