@@ -33,7 +33,6 @@ using internal::CheckIndices;
 using internal::Validate;
 
 constexpr size_t kFewInputs = 6;
-constexpr size_t kFewAlike = 3;
 
 using SpecPointers = absl::InlinedVector<const TensorSpec*, 6>;
 
@@ -267,8 +266,8 @@ absl::Status RunPlain(const Kernel& k, absl::Span<const TensorRef> in, AttrsRef 
 // what the kernel refuses. Its arguments fit into registers.
 FIRN_NOINLINE bool RunAlike(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                             Tensor* out) {
-  if (op.alike == 0 || in.size() != op.inputs.size() || in.size() > kFewAlike) return false;
-  Operand operands[kFewAlike];
+  if (in.size() != op.alike_inputs || in.empty()) return false;
+  Operand operands[kMaxAlike];
   Operand* next = operands;
   const TensorSpec* first = nullptr;
   for (const TensorRef& t : in) {
@@ -282,7 +281,6 @@ FIRN_NOINLINE bool RunAlike(const OpDef& op, absl::Span<const TensorRef> in, Att
     }
     *next++ = {t->impl()->data, &s};
   }
-  if (first == nullptr) return false;
   const TensorSpec& spec = *first;
   if (!Contains(op.alike, spec.dtype)) return false;
   const Kernel* const k = PlainKernel(op, spec.device);

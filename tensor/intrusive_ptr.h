@@ -66,7 +66,8 @@ class IntrusivePtr {
     return *this;
   }
   ~IntrusivePtr() {
-    if (p_ != nullptr && p_->DropRef()) DestroyRefCounted(p_);
+    // Read once: counting would have the compiler read it again.
+    if (T* const p = p_; p != nullptr && p->DropRef()) DestroyRefCounted(p);
   }
 
   T* get() const noexcept { return p_; }

@@ -63,6 +63,8 @@ DTypeSet DTypesOfAlike(const OpDef& op) {
 // What Apply would otherwise look up at every call. Requires: nothing is wrong with `op`.
 void Resolve(OpDef& op) {
   op.alike = DTypesOfAlike(op);
+  const bool few = op.alike != 0 && op.inputs.size() <= kMaxAlike;
+  op.alike_inputs = few ? static_cast<uint32_t>(op.inputs.size()) : 0;
   for (ArgDecl& decl : op.inputs) {
     op.cycle += decl.variadic ? 1u : 0u;
     op.any_inout |= decl.inout;

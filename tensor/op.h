@@ -193,6 +193,7 @@ struct OpDef {
   // Inputs of one contiguous spec with one of these dtypes need no further look, and the result has
   // that spec too: the usual call of an elementwise operation. 0: never.
   DTypeSet alike = 0;
+  uint32_t alike_inputs = 0;  // how many inputs such a call has; 0: there are none, or too many
 
   bool variadic() const { return cycle != 0; }
   // The declaration of input i of a call. Requires: i < inputs.size(), or variadic().
@@ -209,6 +210,8 @@ struct OpDef {
 
 // Results that an operation may have.
 inline constexpr size_t kMaxOutputs = 8;
+// Inputs that a call may have for OpDef::alike to count.
+inline constexpr size_t kMaxAlike = 3;
 
 inline OpDef InFullPrecision(OpDef op) {
   op.autocast = Autocast::kFull;
