@@ -229,7 +229,7 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
 
 // The shortcut of most calls: a device's first kernel that takes everything dense as it is. Null:
 // the long way.
-const Kernel* PlainKernel(const OpDef& op, Device device) {
+FIRN_ALWAYS_INLINE const Kernel* PlainKernel(const OpDef& op, Device device) {
   for (const Kernel& k : op.kernels) {
     if (k.device != device.type) continue;
     const bool plain = k.supports == nullptr && k.workspace == nullptr && k.layouts == nullptr &&

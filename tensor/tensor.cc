@@ -24,6 +24,7 @@ TensorImpl::TensorImpl() : born_in(0) {}
 TensorImpl::TensorImpl(IntrusivePtr<Storage> s, void* d, const TensorSpec& sp)
     : storage(std::move(s)), data(static_cast<char*>(d)), spec(sp), born_in(0) {}
 FIRN_FLATTEN TensorImpl::~TensorImpl() = default;
+FIRN_FLATTEN void TensorImpl::Destroy(TensorImpl* p) noexcept { delete p; }
 
 void GradNode::Destroy(GradNode* node) noexcept {
   // Deleting a node drops the nodes it holds, which may be their last references: a list of those
