@@ -66,6 +66,7 @@ TEST(SliceTest, GoesBackwards) {
 TEST(MovedimTest, KeepsTheOrderOfTheOthers) {
   const Tensor x = Zeros({2, 3, 4, 5});
   EXPECT_EQ(Movedim(x, 1, -1).shape(), Shape({2, 4, 5, 3}));
+  EXPECT_EQ(Movedim(Tensor(3.0), 0, -1).shape(), Shape());
   EXPECT_EQ(Movedim(x, {3, 0}, {0, 1}).shape(), Shape({5, 2, 3, 4}));
   EXPECT_EQ(ErrorOf([&] {
               Movedim(x, {0, 1}, {2});

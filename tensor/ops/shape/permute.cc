@@ -69,6 +69,7 @@ absl::StatusOr<DimList> Moved(const Shape& x, absl::Span<const int64_t> source,
       InvalidArgument(source.size(), " dims in source, ", destination.size(), " in destination"));
   FIRN_ASSIGN_OR_RETURN(const Dims from, Distinct(source, x));
   FIRN_ASSIGN_OR_RETURN(const Dims to, Distinct(destination, x));
+  if (x.rank() == 0) return DimList();  // accepts a dim but has none
   DimList dims(Dims(x.rank(), -1));
   Dims is_moved(x.rank(), 0);
   for (int i = 0; i < from.rank; ++i) {
