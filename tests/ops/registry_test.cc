@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "tensor/op.h"
 #include "tensor/samples.h"
@@ -26,6 +27,19 @@ TEST(RegistryTest, HoldsEveryOperationThatTheSourcesDefine) {
 
 TEST(RegistryTest, HasSamplesOfEveryOperation) {
   for (const OpDef* op : AllOps()) EXPECT_TRUE(HasSamples(op->name)) << op->name;
+}
+
+// Benchmarks and failures name samples.
+TEST(RegistryTest, NamesNoSampleTwice) {
+  for (const OpDef* op : AllOps()) {
+    const auto samples = SamplesOf(op->name, /*with_large=*/true);
+    std::vector<std::string> names;
+    for (const Sample& s : samples->samples) names.push_back(s.name);
+    for (const Sample& s : samples->large) names.push_back("large " + s.name);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    EXPECT_EQ(twice, names.end()) << op->name << ": " << *twice;
+  }
 }
 
 // What users call, or why they do not.

@@ -56,6 +56,8 @@ FIRN_REGISTER_SAMPLES(prelu) {
   s.Add("edges", {Values({0.0, -0.0, INFINITY, -INFINITY, NAN, -1}), Values({1, 2, -1, 2, 3, NAN})})
       .check_gradient = false;
   for (Sample& any : s.samples) any.check_function = false;  // which takes no other shapes
+  s.large.clear();
+  s.AddLarge("64x64x32x32", {Normal({64, 64, 32, 32}), Normal({64, 1, 1}, 2)}, {}, 4.2e6, 33.6e6);
   s.Add("a slope for each channel", {Grid({2, 8, 3, 3}, 7), Normal({8, 1, 1}, 8)});
 }
 

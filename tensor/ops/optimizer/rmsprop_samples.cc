@@ -24,7 +24,12 @@ FIRN_REGISTER_SAMPLES(rmsprop_step) {
   s.Internal("optim::RmsProp calls it for all parameters");
   s.Reference(StepReference<RmsPropOptions>(3, Reference));
   AddStepSamples(s, 3, 1, RmsPropOptions{.eps = 0.1, .weight_decay = 0.1}, 10);
-  AddStepSamples(s, 3, 7, RmsPropOptions{.alpha = 0.5, .momentum = 0.9, .centered = true}, 16);
+  const RmsPropOptions all{.alpha = 0.5, .momentum = 0.9, .centered = true};
+  s.Add("centred, with momentum", StepCall(0.1, {StepInputsOf({3, 5}, 3, 7, Step(3))}), all);
+  s.Add("centred, with momentum, several",
+        StepCall(0.1, {StepInputsOf({300, 300}, 3, 7, Step(0)),
+                       StepInputsOf({50000}, 3, 7, Step(7), 9)}),
+        all);
   const std::vector<Tensor> call = StepCall(0.1, {StepInputsOf({3, 5}, 3, 1, Step(3))});
   s.AddError("no mean", call, RmsPropOptions{.centered = true}, "these options need a grad_avg");
   s.AddError("alpha", call, RmsPropOptions{.alpha = 2}, "alpha 2 must be in [0, 1]");
