@@ -11,6 +11,7 @@
 
 #define FIRN_ALWAYS_INLINE inline __attribute__((always_inline))
 #define FIRN_NOINLINE __attribute__((noinline))
+#define FIRN_FLATTEN __attribute__((flatten))  // all calls within are inlined
 // ... nor copied for calls with constant arguments: every call runs the same instructions.
 #if defined(__clang__)
 #define FIRN_ONE_COPY __attribute__((noinline))

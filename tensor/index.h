@@ -6,10 +6,9 @@
 //   x[{Range(0, 8), kAll, -1}] one entry a dimension; what is left out at the end is whole
 //   x[{kEllipsis, 0}]          as many whole dimensions as it takes
 //   x[{kNewAxis, kAll}]        a dimension of size 1
-//   x[mask], x[indices]        bool and integer tensors: advanced indexing, see
-//   tensor/ops/index/advanced.h x[...] = y                 writes into x; y (a tensor or a number)
-//   broadcasts and is converted x[...] += y                likewise, and -=, *=, /=; a position
-//   that occurs twice is changed once
+//   x[mask], x[indices]        bool and integer tensors: tensor/ops/index/advanced.h
+//   x[...] = y                 writes into x; y (a tensor or a number) is broadcast and converted
+//   x[...] += y                likewise, and -=, *=, /=; what occurs twice is changed once
 // Numbers and ranges make views; negative steps and tensors make copies. A number beside a tensor
 // is an index tensor of its own, as in NumPy.
 

@@ -16,7 +16,6 @@
 
 // Every tensor is made and dropped here, so the calls within count (benchmarks/README.md tells how
 // to count instructions).
-#define FIRN_FLATTEN __attribute__((flatten))
 
 namespace firn {
 

@@ -6,6 +6,7 @@
 #include "autograd/tape/op_node.h"
 
 #include "autograd/backward.h"
+#include "device/macros.h"
 #include "device/status_macros.h"
 #include "tensor/error.h"
 #include "tensor/ops/create/constant.h"
@@ -114,8 +115,8 @@ void OpNode::ReleaseSaved() {
 }
 
 // In one piece, for every recorded operation comes here.
-__attribute__((flatten)) void TapeRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in,
-                                                   AttrsRef attrs, absl::Span<Tensor> out) {
+FIRN_FLATTEN void TapeRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in,
+                                       AttrsRef attrs, absl::Span<Tensor> out) {
   // The tensors hold the references from here on.
   IntrusivePtr<OpNode> node = MakeIntrusive<OpNode>(op, in, attrs, out);
 }

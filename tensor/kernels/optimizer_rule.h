@@ -14,9 +14,8 @@
 //   static bool Needs(const Attrs& a, size_t state);
 //   // An error where the attributes, their lr among them, make no sense.
 //   static absl::Status Check(const Attrs& a);
-//   // One element: C is float or double, and every member a C. state[i] is that of kState[i]; bit
-//   i
-//   // of `given` is 0 where the call has none. Free of branches but for those on `given`.
+//   // One element: C is float or double, and every member a C. state[i] is that of kState[i];
+//   // bit i of `given` is 0 where the call has none. No branches but those on `given`.
 //   template <class C>
 //   struct Element {
 //     C l2, keep, ...;

@@ -8,6 +8,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/internal/graph_archive.h"
+#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/ops/pool/pool_window.h"
 
 namespace firn::io::internal {
 namespace {
@@ -137,6 +139,38 @@ TEST(StoredAttrsTest, ReadsWhatWasRenamed) {
   EXPECT_EQ(now[0].name, "stride");
   EXPECT_EQ(std::get<std::vector<int64_t>>(now[0].value), (std::vector<int64_t>{3, 4}));
   EXPECT_TRUE(Equal(RestoreAttrs(AttrsOf<RenamedAttrs>(), now)->ref(), attrs->ref()));
+}
+
+// As the first version of the format had them: a number for height and one for width.
+TEST(StoredAttrsTest, ReadsImagesOptionsOfTheFirstFiles) {
+  const std::vector<StoredAttr> conv = {
+      {"stride_h", int64_t{2}},  {"stride_w", int64_t{1}},   {"padding_h", int64_t{0}},
+      {"padding_w", int64_t{3}}, {"dilation_h", int64_t{1}}, {"dilation_w", int64_t{4}},
+      {"groups", int64_t{5}},    {"result_h", int64_t{6}},   {"result_w", int64_t{7}}};
+  const absl::StatusOr<Attrs> c = RestoreAttrs(AttrsOf<ConvAttrs>(), conv);
+  ASSERT_TRUE(c.ok()) << c.status();
+  EXPECT_TRUE(Equal(c->ref(), Attrs(ConvAttrs{.stride = {2, 1},
+                                              .padding = {0, 3},
+                                              .dilation = {1, 4},
+                                              .groups = 5,
+                                              .result = {6, 7}})
+                                  .ref()));
+  const std::vector<StoredAttr> pool = {
+      {"kernel_h", int64_t{3}},   {"kernel_w", int64_t{2}},   {"stride_h", int64_t{2}},
+      {"stride_w", int64_t{1}},   {"padding_h", int64_t{1}},  {"padding_w", int64_t{0}},
+      {"dilation_h", int64_t{1}}, {"dilation_w", int64_t{2}}, {"ceil_mode", true},
+      {"adaptive_h", int64_t{4}}, {"adaptive_w", int64_t{5}}, {"image_h", int64_t{8}},
+      {"image_w", int64_t{9}}};
+  const absl::StatusOr<Attrs> p = RestoreAttrs(AttrsOf<PoolAttrs>(), pool);
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_TRUE(Equal(p->ref(), Attrs(PoolAttrs{.kernel = {3, 2},
+                                              .stride = {2, 1},
+                                              .padding = {1, 0},
+                                              .dilation = {1, 2},
+                                              .ceil_mode = true,
+                                              .adaptive = {4, 5},
+                                              .image = {8, 9}})
+                                  .ref()));
 }
 
 TEST(StoredAttrsTest, RefusesFormerNamesThatSayTooLittleOrTooMuch) {

@@ -35,8 +35,8 @@ using Conv2dOptions = ConvOptions;
 using Conv3dOptions = ConvOptions;
 
 // Cross-correlation (LeCun et al., 1998; PyTorch's conv2d):
-//   y[n, o, i, j] = bias[o] + sum_{c, u, v} weight[o, c, u, v] x[n, c, i s - p + u d, j s - p + v
-//   d]
+//   y[n, o, i, j] = bias[o] +
+//                   sum_{c, u, v} weight[o, c, u, v] x[n, c, i s - p + u d, j s - p + v d]
 // x: [n, in, h, w]      weight: [out, in / groups, kh, kw]      bias: [out] or undefined
 // y: [n, out, (h + 2p - d (kh - 1) - 1) / s + 1, ...]
 // x may lack its batch, as y then does: [in, h, w]. Throws firn::Error for any other rank, and for

@@ -1,8 +1,6 @@
 #ifndef FIRN_TENSOR_OPS_OPTIMIZER_ADAM_H_
 #define FIRN_TENSOR_OPS_OPTIMIZER_ADAM_H_
 
-#include "tensor/tensor.h"
-
 namespace firn {
 
 namespace inner {
@@ -42,13 +40,6 @@ struct AdamStepAttrs : AdamOptionsOf<false> {
     v.Field("eps_uncorrected", eps_uncorrected);
   }
 };
-
-// One step for one parameter, in place. max_exp_avg_sq is undefined without AMSGrad. `lr`, and
-// `step` (i64, the steps taken before this one; incremented), are 0-d; the rest has param's shape
-// and dtype. Requires NoGradScope when param needs a gradient.
-void AdamStep(const Tensor& param, const Tensor& grad, const Tensor& exp_avg,
-              const Tensor& exp_avg_sq, const Tensor& max_exp_avg_sq, const Tensor& step,
-              const Tensor& lr, const AdamStepAttrs& attrs = {});
 
 }  // namespace inner
 

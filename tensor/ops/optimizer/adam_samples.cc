@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/golden_samples.h"
 #include "tensor/ops/optimizer/adam.h"
 #include "tensor/ops/optimizer/step_samples.h"
 
@@ -28,11 +27,7 @@ void Reference(const AdamStepAttrs& a, double lr, double t, double& p, double gr
 }
 
 FIRN_REGISTER_SAMPLES(adam_step) {
-  s.Function([](In in, const AdamStepAttrs& a) {
-    for (size_t i = 2; i < in.size(); i += 6) {
-      AdamStep(in[i], in[i + 1], in[i + 2], in[i + 3], in[i + 4], in[i + 5], in[0], a);
-    }
-  });
+  s.Internal("optim::Adam calls it for all parameters");
   s.Reference(StepReference<AdamStepAttrs>(3, Reference));
   const auto call = [](double lr, int64_t taken, unsigned given = 3) {
     return StepCall(lr, {StepInputsOf({3, 5}, 3, given, Step(taken))});
@@ -62,14 +57,6 @@ FIRN_REGISTER_SAMPLES(adam_step) {
              "exp_avg [5] and param [3, 5] differ");
   s.AddError("no step", StepCall(0.1, {StepInputsOf({3, 5}, 3, 3, Tensor())}), AdamStepAttrs{},
              "step is an undefined tensor");
-}
-
-// `amsgrad` is an option of the class; the operation is given max_var.
-FIRN_REGISTER_GOLDEN(adam_step) {
-  AdamStep(args["param"], args["grad"], args["mean"], args["var"],
-           args.Flag("amsgrad", false) ? args["max_var"] : Tensor(), args["step"], args["lr"],
-           AttrsFrom<AdamStepAttrs>(args));
-  return {};
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #ifndef FIRN_TENSOR_OPS_OPTIMIZER_SGD_H_
 #define FIRN_TENSOR_OPS_OPTIMIZER_SGD_H_
 
-#include "tensor/tensor.h"
-
 namespace firn {
 
 namespace inner {
@@ -35,12 +33,6 @@ struct SgdStepAttrs : SgdOptions {
     v.Field("lr_in_velocity", lr_in_velocity);
   }
 };
-
-// One step for one parameter, in place. `momentum_buffer` is undefined without momentum. `lr`, and
-// `step` (i64, the steps taken so far, which this one increments; may be undefined: not the first),
-// are 0-d; the rest has param's shape and dtype. Requires NoGradScope when param needs a gradient.
-void SgdStep(const Tensor& param, const Tensor& grad, const Tensor& momentum_buffer,
-             const Tensor& lr, const Tensor& step = {}, const SgdStepAttrs& attrs = {});
 
 }  // namespace inner
 

@@ -20,11 +20,7 @@ void Reference(const SgdStepAttrs& a, double lr, double t, double& p, double gra
 }
 
 FIRN_REGISTER_SAMPLES(sgd_step) {
-  s.Function([](In in, const SgdStepAttrs& a) {
-    for (size_t i = 2; i < in.size(); i += 4) {
-      SgdStep(in[i], in[i + 1], in[i + 2], in[0], in[i + 3], a);
-    }
-  });
+  s.Internal("optim::Sgd calls it for all parameters");
   s.Reference(StepReference<SgdStepAttrs>(1, Reference));
   const auto call = [](double lr, Tensor step, unsigned given = 1, Tensor skip = Tensor()) {
     return StepCall(lr, {StepInputsOf({3, 5}, 1, given, step)}, skip);

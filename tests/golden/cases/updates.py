@@ -1,4 +1,4 @@
-"""Optimizer trajectories, single optimizer steps and gradient clipping."""
+"""Optimizer trajectories and gradient clipping."""
 
 import torch
 
@@ -69,48 +69,6 @@ def add_trajectories(v):
             v.case(op, name, trajectory(kind), options, [], param=v.values(5), grad=gradients)
 
 
-def after_steps(kind, options, param, gradients, steps):
-    """The parameter and its optimizer state after `steps` steps, in float64."""
-    parameter, optimizer = start(kind, param.double(), options)
-    for gradient in gradients[:steps]:
-        parameter.grad = gradient.double()
-        optimizer.step()
-    return parameter.detach(), optimizer.state.get(parameter, {})
-
-
-def single_step(kind, names):
-    """One step from a given state. Outputs are the in-place arguments afterwards."""
-    def run(param, grad, step=None, **rest):
-        state = {key: value for key, value in rest.items() if isinstance(value, torch.Tensor)}
-        options = {key: value for key, value in rest.items() if key not in state}
-        parameter, optimizer = start(kind, param, options)
-        for key, value in state.items():
-            optimizer.state[parameter][names[key]] = value.detach().clone()
-        if step is not None:
-            optimizer.state[parameter]["step"] = torch.tensor(float(step))
-        parameter.grad = grad.detach().clone()
-        optimizer.step()
-        return {"param": parameter.detach(),
-                **{key: optimizer.state[parameter][names[key]] for key in state}}
-    return run
-
-
-def add_steps(v):
-    """`step` counts the steps taken before; max_var is given with amsgrad only."""
-    velocity = {"momentum_buffer": "momentum_buffer"}
-    moments = {"mean": "exp_avg", "var": "exp_avg_sq", "max_var": "max_exp_avg_sq"}
-    for op, kind, names, variants in (("sgd_step", torch.optim.SGD, velocity, SGD),
-                                      ("adam_step", torch.optim.Adam, moments, ADAM)):
-        for name, options in variants.items():
-            param, gradients = v.values(5), [v.values(5) for _ in range(4)]
-            reached, state = after_steps(kind, options, param, gradients, 3)
-            given = {key: state[names[key]].float() for key in names if names[key] in state
-                     and state[names[key]] is not None}
-            attrs = options if op == "sgd_step" else {**options, "step": 3}
-            v.case(op, name, single_step(kind, names), attrs, [], param=reached.float(),
-                   grad=gradients[3], **given)
-
-
 def add_clipping(v):
     def clip(grads, max_norm, p=2.0):
         parameters = [torch.nn.Parameter(torch.zeros_like(grad)) for grad in grads]
@@ -136,5 +94,5 @@ def add_value_clipping(v):
                grads=[v.values(3), v.values(2, 2)])
 
 
-STEPS = (add_steps, add_clipping, add_value_clipping)
+STEPS = (add_clipping, add_value_clipping)
 TRAJECTORIES = (add_trajectories,)
