@@ -1,4 +1,5 @@
 #include <cmath>
+#include <string>
 
 #include "tensor/ops/activation/sigmoids.h"
 #include "tensor/ops/elementwise/elementwise_samples.h"
@@ -81,9 +82,10 @@ FIRN_REGISTER_SAMPLES(gelu) {
   });
   AddUnary(s, Normal, GeluAttrs{});
   for (GeluApproximate a : {GeluApproximate::kNone, GeluApproximate::kTanh}) {
-    s.Add("approximate", {Normal({3, 4}, 7)}, GeluAttrs{a});
-    s.Add("edges", {Values({0.0, -0.0, INFINITY, NAN, 30, -30, -5})}, GeluAttrs{a}).check_gradient =
-        false;
+    const std::string form = a == GeluApproximate::kTanh ? "by tanh" : "exact";
+    s.Add(form, {Normal({3, 4}, 7)}, GeluAttrs{a});
+    s.Add("edges, " + form, {Values({0.0, -0.0, INFINITY, NAN, 30, -30, -5})}, GeluAttrs{a})
+        .check_gradient = false;
   }
   s.AddError("integers", {Integers({3}, 0, 9)}, GeluAttrs{}, "x must be f32, f64, f16 or bf16");
 }
@@ -95,8 +97,10 @@ FIRN_REGISTER_SAMPLES(gelu_grad) {
   });
   AddGradient(s, Normal, GeluAttrs{});
   for (GeluApproximate a : {GeluApproximate::kNone, GeluApproximate::kTanh}) {
-    s.Add("approximate", {Normal({3, 4}), Normal({3, 4}, 7)}, GeluAttrs{a});
-    s.Add("edges", {Values({1, 1, 1, 1, 1}), Values({0.0, 1000, NAN, 30, -30})}, GeluAttrs{a})
+    const std::string form = a == GeluApproximate::kTanh ? "by tanh" : "exact";
+    s.Add(form, {Normal({3, 4}), Normal({3, 4}, 7)}, GeluAttrs{a});
+    s.Add("edges, " + form, {Values({1, 1, 1, 1, 1}), Values({0.0, 1000, NAN, 30, -30})},
+          GeluAttrs{a})
         .check_gradient = false;
   }
 }

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "tensor/ops/elementwise/elementwise_samples.h"
 #include "tensor/ops/elementwise/power.h"
 
@@ -25,7 +26,7 @@ FIRN_REGISTER_SAMPLES(pow_number) {
   });
   AddUnary(s, Positive, PowNumberAttrs{2.5});
   for (double p : {0.0, 1.0, 2.0, 3.0, 0.5, -0.5, -1.0, -2.0, -1.75}) {
-    s.Add("one of the powers", {Positive({3, 4}, 7)}, PowNumberAttrs{p});
+    s.Add(absl::StrCat("to the power ", p), {Positive({3, 4}, 7)}, PowNumberAttrs{p});
   }
   s.Add("negative bases", {Values({-2, -0.5, 0.0, 3})}, PowNumberAttrs{3});
   s.AddError("integers", {Integers({3}, 1, 9)}, PowNumberAttrs{},

@@ -1,5 +1,7 @@
 #include <cmath>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "tensor/ops/scan/cumulative.h"
 #include "tensor/ops/scan/line_samples.h"
 
@@ -103,8 +105,10 @@ FIRN_REGISTER_SAMPLES(linear_scan) {
   for (bool reverse : {false, true}) {
     for (bool previous : {false, true}) {
       const LinearScanAttrs rows{1, reverse, previous}, columns{0, reverse, previous};
-      s.Add("rows", {a({3, 5}), Uniform({3, 5}, 0.5, 1.5)}, rows);
-      s.Add("columns", {a({4, 3}), Uniform({4, 3}, 0.5, 1.5)}, columns);
+      const std::string way =
+          absl::StrCat(reverse ? ", reverse" : "", previous ? ", previous" : "");
+      s.Add("rows" + way, {a({3, 5}), Uniform({3, 5}, 0.5, 1.5)}, rows);
+      s.Add("columns" + way, {a({4, 3}), Uniform({4, 3}, 0.5, 1.5)}, columns);
     }
   }
   s.Add("middle", {a({2, 4, 3}), Uniform({2, 4, 3}, 0.5, 1.5)}, LinearScanAttrs{-2});
