@@ -3,6 +3,8 @@
 The flags stand here and not in .bazelrc, so that they hold in consumer workspaces too.
 """
 
+load("//tools:pch.bzl", "precompiled_header", "reads_first")
+
 def _label(name):
     # Resolved against Firn's repository, also when another workspace calls the macros.
     return str(Label("//tools:" + name))
@@ -82,16 +84,57 @@ firn_headers = rule(
     attrs = {"deps": attr.label_list(providers = [CcInfo])},
 )
 
-def firn_library(name, copts = [], deps = [], features = [], **kwargs):
+def firn_precompiled_header(name, headers, deps, copts = [], **kwargs):
+    """Headers that take longer to read than most sources that read them to compile.
+
+    Args:
+      headers: as sources include them.
+      deps: their libraries, which the targets that read them depend on too.
+      copts: those of the targets that read them: others would compile the headers once more.
+    """
+    precompiled_header(
+        name = name,
+        copts = _copts(copts),
+        headers = headers,
+        deps = deps + _OPENMP,
+        tags = ["manual"],  # built where a target reads it
+        **kwargs
+    )
+
+def _reads_first(deps):
+    # What a library of the calling package reads precompiled: what it would read most of anyway.
+    layer = native.package_name().split("/")[0]
+    known = deps if type(deps) == "list" else []  # those in a select() are not
+    if layer not in ["device", "tensor"] or "//tensor:core" in known or ":core" in known:
+        return "//tensor:core_headers"
+    return "//device:common_headers"
+
+def _precompiled(label):
+    # (copts, deps) of a target that reads `label` first, "//package:name" or None.
+    if not label:
+        return [], []
+    off = _label("not_precompiled")
+    return (
+        select({off: [], "//conditions:default": reads_first(label)}),
+        select({off: [], "//conditions:default": [label]}),
+    )
+
+def firn_library(name, copts = [], deps = [], features = [], precompiled = None, **kwargs):
     """cc_library whose headers other workspaces include as "firn/<folder>/<file>.h".
 
     Inside the repository they are included from its root: "<folder>/<file>.h". Static linking
     only, so every source is compiled once and not a second time for a shared object.
+
+    Args:
+      precompiled: the firn_precompiled_header that its sources read first. With `copts` none by
+        default, for it would have to be compiled with them.
     """
+    sources = kwargs.get("srcs") and not copts
+    first, header = _precompiled(precompiled or (_reads_first(deps) if sources else None))
     native.cc_library(
         name = name,
-        copts = _copts(copts),
-        deps = deps + _OPENMP,
+        copts = _copts(copts) + first,
+        deps = deps + header + _OPENMP,
         features = _FEATURES + features,
         include_prefix = "firn/" + native.package_name(),
         linkstatic = True,
@@ -127,18 +170,28 @@ def firn_binary(name, copts = [], deps = [], features = [], **kwargs):
         **kwargs
     )
 
-def firn_test(name, copts = [], deps = [], features = [], size = "small", gtest_main = True, **kwargs):
+def firn_test(
+        name,
+        copts = [],
+        deps = [],
+        features = [],
+        size = "small",
+        gtest_main = True,
+        precompiled = "//tests:test_headers",
+        **kwargs):
     """cc_test with Firn's flags and GoogleTest.
 
     Args:
       gtest_main: False for a test that brings its own main.
+      precompiled: as of firn_library; None for a test that reads what a user's program would.
       tags: "fast" marks tests that CI repeats under the sanitizers, "gpu" those that need one.
     """
     googletest = "gtest_main" if gtest_main else "gtest"
+    first, header = _precompiled(None if copts else precompiled)
     native.cc_test(
         name = name,
-        copts = _copts(copts),
-        deps = deps + _OPENMP + ["@com_google_googletest//:" + googletest],
+        copts = _copts(copts) + first,
+        deps = deps + header + _OPENMP + ["@com_google_googletest//:" + googletest],
         features = _FEATURES + features,
         linkstatic = True,
         size = size,

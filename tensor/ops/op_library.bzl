@@ -17,7 +17,7 @@ gradient expands and an expansion's gradient sums, and only headers keep Bazel a
 """
 
 load("//tools:cuda.bzl", "firn_cuda_objects")
-load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only")
+load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only", "firn_precompiled_header")
 
 def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
     """Defines :op_headers, a target for every page, :ops with them all, :samples and lists.
@@ -65,11 +65,22 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
         srcs = [f for f in headers if f.endswith("_fn.h") or f[:-2] + "_fn.h" in headers],
         visibility = ["//tensor:__subpackages__"],
     )
+    firn_precompiled_header(
+        name = "page_headers",
+        copts = FIRN_KERNEL_COPTS,
+        headers = [
+            "tensor/apply.h",
+            "tensor/error.h",
+            "tensor/kernels/cpu/elementwise_ops.h",
+        ],
+        deps = [":op_headers"] + deps + cpu_deps,
+    )
     for page in pages:
         firn_library(
             name = page,
             srcs = [page + ".cc"],
             copts = FIRN_KERNEL_COPTS,
+            precompiled = "//tensor/ops:page_headers",
             alwayslink = True,
             deps = [":op_headers"] + deps + cpu_deps,
         )

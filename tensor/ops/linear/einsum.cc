@@ -142,7 +142,7 @@ Equation Parse(const std::string& equation, const std::vector<Tensor>& tensors) 
 
 // --- Contraction ---------------------------------------------------------------------------------
 
-struct Operand {
+struct Term {
   Tensor tensor;
   std::string labels;
 
@@ -160,7 +160,7 @@ void CheckRank(size_t rank) {
 }
 
 // With its labels in the order of `labels`. Requires: the same ones.
-Operand Arranged(const Operand& x, const std::string& labels) {
+Term Arranged(const Term& x, const std::string& labels) {
   DimList dims;
   for (char c : labels) dims.push_back(static_cast<int64_t>(x.labels.find(c)));
   return {labels == x.labels ? x.tensor : Permute(x.tensor, dims), labels};
@@ -168,7 +168,7 @@ Operand Arranged(const Operand& x, const std::string& labels) {
 
 // Takes the diagonal of every label that stands twice: its two dimensions become one of n * n
 // elements, of which every (n + 1)-st is on the diagonal.
-Operand WithoutRepeats(Operand x) {
+Term WithoutRepeats(Term x) {
   for (size_t i = 0; i < x.labels.size(); ++i) {
     const char c = x.labels[i];
     const size_t j = x.labels.find(c, i + 1);
@@ -198,7 +198,7 @@ Operand WithoutRepeats(Operand x) {
 }
 
 // Sums over the labels that `keep` does not have.
-Operand SumTo(const Operand& x, const std::string& keep) {
+Term SumTo(const Term& x, const std::string& keep) {
   DimList dims;
   for (size_t d = 0; d < x.labels.size(); ++d) {
     if (!Has(keep, x.labels[d])) dims.push_back(static_cast<int64_t>(d));
@@ -208,7 +208,7 @@ Operand SumTo(const Operand& x, const std::string& keep) {
           Filter(x.labels, [&](char c) { return Has(keep, c); })};
 }
 
-int64_t CommonSize(const Operand& a, const Operand& b, char label) {
+int64_t CommonSize(const Term& a, const Term& b, char label) {
   const int64_t m = a.size(label), n = b.size(label);
   if (m != n && m != 1 && n != 1) {
     Fail("'", std::string(1, label), "' names dimensions of sizes ", m, " and ", n);
@@ -217,10 +217,10 @@ int64_t CommonSize(const Operand& a, const Operand& b, char label) {
 }
 
 // x as [batch..., product of first, product of second], its sizes of 1 broadcast to the other's.
-Tensor AsMatrices(const Operand& x, const Operand& other, const std::string& batch,
+Tensor AsMatrices(const Term& x, const Term& other, const std::string& batch,
                   const std::string& first, const std::string& second) {
   CheckRank(batch.size() + 2);
-  const Operand ordered = Arranged(x, batch + first + second);
+  const Term ordered = Arranged(x, batch + first + second);
   Dims full, merged;
   for (char c : ordered.labels) full.push_back(CommonSize(x, other, c));
   int64_t rows = 1, cols = 1;
@@ -232,7 +232,7 @@ Tensor AsMatrices(const Operand& x, const Operand& other, const std::string& bat
   return Reshape(Expand(ordered.tensor, Shape(full.span())), merged.span());
 }
 
-Operand Multiply(const Operand& a, const Operand& b, const std::string& batch,
+Term Multiply(const Term& a, const Term& b, const std::string& batch,
                  const std::string& left, const std::string& contracted, const std::string& right) {
   for (char c : batch + contracted) CommonSize(a, b, c);  // in this order in errors
   const Tensor product =
@@ -245,10 +245,10 @@ Operand Multiply(const Operand& a, const Operand& b, const std::string& batch,
 }
 
 // The product by elements: each operand with sizes of 1 for the labels it does not have.
-Operand MultiplyElements(const Operand& a, const Operand& b, const std::string& labels) {
+Term MultiplyElements(const Term& a, const Term& b, const std::string& labels) {
   CheckRank(labels.size());
-  const auto spread = [&](const Operand& x) {
-    const Operand ordered = Arranged(x, Filter(labels, [&](char c) { return Has(x.labels, c); }));
+  const auto spread = [&](const Term& x) {
+    const Term ordered = Arranged(x, Filter(labels, [&](char c) { return Has(x.labels, c); }));
     Dims sizes;
     for (char c : labels) sizes.push_back(x.size(c));
     return Reshape(ordered.tensor, sizes.span());
@@ -257,9 +257,9 @@ Operand MultiplyElements(const Operand& a, const Operand& b, const std::string& 
   return {Mul(spread(a), spread(b)), labels};
 }
 
-Operand Contract(const Operand& given_a, const Operand& given_b, const std::string& needed) {
-  const Operand a = SumTo(given_a, needed + given_b.labels);
-  const Operand b = SumTo(given_b, needed + given_a.labels);
+Term Contract(const Term& given_a, const Term& given_b, const std::string& needed) {
+  const Term a = SumTo(given_a, needed + given_b.labels);
+  const Term b = SumTo(given_b, needed + given_a.labels);
   const auto shared = [&](char c) { return Has(b.labels, c); };
   const std::string batch = Filter(a.labels, [&](char c) { return shared(c) && Has(needed, c); });
   const std::string contracted =
@@ -274,7 +274,7 @@ Operand Contract(const Operand& given_a, const Operand& given_b, const std::stri
 
 Tensor Einsum(const std::string& equation, const std::vector<Tensor>& tensors) {
   const Equation e = Parse(equation, tensors);
-  Operand result = WithoutRepeats({tensors[0], e.inputs[0]});
+  Term result = WithoutRepeats({tensors[0], e.inputs[0]});
   for (size_t i = 1; i < tensors.size(); ++i) {
     std::string needed = e.output;
     for (size_t later = i + 1; later < tensors.size(); ++later) needed += e.inputs[later];

@@ -1,0 +1,85 @@
+"""precompiled_header: headers that many sources read first, compiled once.
+
+Sources that are compiled with the same flags have it in `deps` and reads_first(...) in their copts. To a
+compiler that refuses what another set of flags precompiled it is an ordinary header.
+"""
+
+load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+
+def _impl(ctx):
+    toolchain = find_cpp_toolchain(ctx)
+    features = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    context = cc_common.merge_cc_infos(cc_infos = [d[CcInfo] for d in ctx.attr.deps]).compilation_context
+    cpp = ctx.fragments.cpp
+    variables = cc_common.create_compile_variables(
+        feature_configuration = features,
+        cc_toolchain = toolchain,
+        user_compile_flags = ctx.attr.copts + cpp.copts + cpp.cxxopts,
+        include_directories = context.includes,
+        quote_include_directories = context.quote_includes,
+        system_include_directories = context.system_includes,
+        preprocessor_defines = context.defines,
+    )
+    flags = cc_common.get_memory_inefficient_command_line(
+        feature_configuration = features,
+        action_name = CPP_COMPILE_ACTION_NAME,
+        variables = variables,
+    )
+    header = ctx.actions.declare_file(ctx.label.name + ".h")
+    ctx.actions.write(header, "".join(["#include \"%s\"\n" % h for h in ctx.attr.headers]))
+    compiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
+    ctx.actions.run(
+        executable = cc_common.get_tool_for_action(
+            feature_configuration = features,
+            action_name = CPP_COMPILE_ACTION_NAME,
+        ),
+        arguments = flags + ["-x", "c++-header", header.path, "-o", compiled.path],
+        inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
+        outputs = [compiled],
+        env = cc_common.get_environment_variables(
+            feature_configuration = features,
+            action_name = CPP_COMPILE_ACTION_NAME,
+            variables = variables,
+        ),
+        mnemonic = "CppPrecompile",
+    )
+    return [
+        DefaultInfo(files = depset([header, compiled])),
+        CcInfo(compilation_context = cc_common.create_compilation_context(
+            headers = depset([header, compiled]),
+        )),
+    ]
+
+precompiled_header = rule(
+    implementation = _impl,
+    attrs = {
+        "headers": attr.string_list(doc = "As sources include them."),
+        "deps": attr.label_list(providers = [CcInfo]),
+        "copts": attr.string_list(doc = "Those of the sources."),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+    },
+    fragments = ["cpp"],
+    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+)
+
+# What g++ 12 draws from code of std and Abseil once it is inlined into ours: out of a precompiled
+# header it no longer knows it to be a system header's. Clang knows not all of them.
+_FALSE_WARNINGS = [
+    "-Wno-array-bounds",
+    "-Wno-restrict",
+    "-Wno-stringop-overflow",
+    "-Wno-stringop-overread",
+    "-Wno-unknown-warning-option",
+]
+
+def reads_first(label):
+    """Compiler options that read the precompiled header `label`, as "//package:name", first."""
+    repository = native.repository_name()[1:]
+    root = "$(BINDIR)/" + ("external/" + repository + "/" if repository else "")
+    return ["-include", root + label[2:].replace(":", "/") + ".h"] + _FALSE_WARNINGS
