@@ -52,7 +52,7 @@ def _impl(ctx):
     return [
         DefaultInfo(files = depset([header, compiled])),
         CcInfo(compilation_context = cc_common.create_compilation_context(
-            headers = depset([header, compiled]),
+            headers = depset([header, compiled], transitive = [context.headers]),
         )),
     ]
 
