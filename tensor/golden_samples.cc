@@ -2,28 +2,15 @@
 
 #include "tensor/golden_samples.h"
 
-#include <algorithm>
 #include <cctype>
 #include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "device/check.h"
+#include "tensor/golden_words.h"
 
 namespace firn::testing {
 namespace {
-
-// Enumerators of each attribute, in the order of its enum.
-const std::map<std::string, std::vector<std::string>>& Words() {
-  static const auto* words = new std::map<std::string, std::vector<std::string>>{
-      {"activation", {"none", "relu", "tanh"}},
-      {"approximate", {"none", "tanh"}},
-      {"mode", {"constant", "reflect", "replicate", "circular", "symmetric"}},
-      {"reduction", {"none", "mean", "sum", "batchmean"}},
-      {"rounding", {"none", "trunc", "floor"}},
-      {"ties", {"even", "away"}},
-  };
-  return *words;
-}
 
 bool IsWord(const std::string& text) {
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) && text != "inf" &&
@@ -31,16 +18,9 @@ bool IsWord(const std::string& text) {
 }
 
 int64_t EnumeratorNamed(const std::string& attr, const std::string& word) {
-  if (attr == "dtype") {
-    for (int d = 0; d < kNumDTypes; ++d) {
-      if (DTypeName(static_cast<DType>(d)) == word) return d;
-    }
-  } else if (const auto it = Words().find(attr); it != Words().end()) {
-    const auto at = std::find(it->second.begin(), it->second.end(), word);
-    if (at != it->second.end()) return at - it->second.begin();
-  }
-  FIRN_CHECK(false, "the word ", word, " of ", attr, " is not known");
-  return 0;
+  const int64_t enumerator = EnumeratorOf(attr, word);
+  FIRN_CHECK(enumerator >= 0, "the word ", word, " of ", attr, " is not known");
+  return enumerator;
 }
 
 // Sets the attributes that a case gives.
