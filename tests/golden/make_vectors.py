@@ -44,10 +44,14 @@ def declared_operations():
                          "".join(map(str.capitalize, name.split("_"))) in functions)
 
 
-def write_ops():
+def operation_parts():
+    """The functions part(vectors) with the cases of all operations."""
     families = (elementwise, reduction, layers, losses, shape)
-    parts = [part for family in families for part in family.PARTS]
-    return write_cases("ops", parts + list(updates.STEPS), declared_operations())
+    return [part for family in families for part in family.PARTS] + list(updates.STEPS)
+
+
+def write_ops():
+    return write_cases("ops", operation_parts(), declared_operations())
 
 
 def write_losses():
