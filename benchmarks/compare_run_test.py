@@ -162,6 +162,13 @@ class FakeWorkerTest(unittest.TestCase):
         with self.assertRaisesRegex(WorkerError, "no answer"):
             worker.request({"cmd": "setup"}, timeout_s=0)
 
+    def test_worker_that_took_nothing_is_closed(self):
+        worker = Worker(["true"], threads=1)
+        worker._process.wait()  # pylint: disable=protected-access
+        with self.assertRaisesRegex(WorkerError, "the worker ended"):
+            worker.request({"cmd": "setup"})
+        worker.close()
+
 
 class TrainWorkerTest(unittest.TestCase):
     """Against the real worker, which Bazel puts beside this file."""

@@ -1,5 +1,6 @@
 """A worker process that times training steps, spoken to in JSON lines (see peers/README.md)."""
 
+import contextlib
 import json
 import os
 import selectors
@@ -9,7 +10,11 @@ import time
 
 
 class WorkerError(Exception):
-    """The worker is missing, died, was silent for too long, or refused a command."""
+    """The worker is missing, died, was silent for too long, or refused a command (`refused`)."""
+
+    def __init__(self, message, refused=False):
+        super().__init__(message)
+        self.refused = refused
 
 
 class Worker:
@@ -48,14 +53,15 @@ class Worker:
             if reply is None:
                 continue  # a library wrote a line of its own
             if "error" in reply:
-                raise WorkerError(str(reply["error"]))
+                raise WorkerError(str(reply["error"]), refused=True)
             return reply
 
     def close(self):
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        self._process.stdin.close()
+        with contextlib.suppress(OSError):  # it died before it took all that was written
+            self._process.stdin.close()
         self._process.stdout.close()
         self._selector.close()
         self._stderr.close()
