@@ -11,7 +11,7 @@ with the reason. Examples:
   bazel run //benchmarks:op_compare -- --operations=matmul,softmax --dtypes=f32,bf16 \\
       --python=/path/to/venv/bin/python --json=/tmp/ops.json --plot=/tmp/ops.svg
 
-"ratio" is PyTorch's median time over Firn's: above 1, Firn is faster. The worst come first. Claim
+"ratio" is Firn's median time over PyTorch's: below 1, Firn is faster. The worst come first. Claim
 nothing when the interval contains 1, or when others keep the machine busy.
 
 A backward pass is the gradient of sum(y * g) with respect to all floating inputs, timed alone.
@@ -195,7 +195,7 @@ class Run:
                 compare_machine.wait_until_quiet(self.args.patience)
                 blocks[side].append(side.request(cmd="block", calls=calls)["ms"])
         ours, theirs = blocks[self.firn], blocks[self.peer]
-        ratio, low, high = ratio_interval(theirs, ours, resamples=500)
+        ratio, low, high = ratio_interval(ours, theirs, resamples=500)
         return {"firn_ms": summarize(ours)["median_ms"], "peer_ms": summarize(theirs)["median_ms"],
                 "ratio": ratio, "_interval": (low, high)}
 
@@ -281,7 +281,7 @@ def main(argv):
             print(error)
             return 1
     about["versions"] = {"torch": version}
-    rows = sorted(run.rows, key=lambda row: row["ratio"])
+    rows = sorted(run.rows, key=lambda row: -row["ratio"])
     print(report.format_report(rows, run.skipped.reasons))
     if args.json:
         report.write_json(args.json, rows, run.skipped.reasons, about)

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 
 COLORS = {"f32": "#3a76b0", "f64": "#222222", "bf16": "#e0803a", "f16": "#b03a6a"}
 OTHER_COLOR = "#5a9a4a"
+MOST = 1.2  # ratios above are counted: what docs/performance.md has to explain
 NAMED = 30  # reasons that concern more are cut
 
 
@@ -19,10 +20,6 @@ def label(row):
 
 def group_of(row):
     return row["dtype"], row["pass"], row["layout"], row["threads"]
-
-
-def geometric_mean(numbers):
-    return math.exp(statistics.fmean(math.log(number) for number in numbers))
 
 
 def format_report(rows, reasons):
@@ -47,8 +44,8 @@ def format_groups(rows):
     groups = {}
     for row in rows:
         groups.setdefault(group_of(row), []).append(row["ratio"])
-    return [f"{' '.join(map(str, group[:3]))}, {group[3]} threads: {len(ratios)} rows, geometric "
-            f"mean ratio {geometric_mean(ratios):.2f}, {sum(r < 1 for r in ratios)} below 1"
+    return [f"{' '.join(map(str, group[:3]))}, {group[3]} threads: {len(ratios)} rows, median ratio "
+            f"{statistics.median(ratios):.2f}, {sum(r > MOST for r in ratios)} above {MOST}"
             for group, ratios in sorted(groups.items(), key=str)]
 
 
@@ -80,9 +77,9 @@ def format_plot(rows, about):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
              'font-family="sans-serif" font-size="12">',
              '<rect width="100%" height="100%" fill="white"/>',
-             text_at(20, 26, 'font-size="17"', "Time of PyTorch over time of Firn, by operation"),
+             text_at(20, 26, 'font-size="17"', "Time of Firn over time of PyTorch, by operation"),
              text_at(20, 46, "",
-                     f"{about['cpu']}, {about['cores']} cores. Above 1, Firn is faster.")]
+                     f"{about['cpu']}, {about['cores']} cores. Below 1, Firn is faster.")]
     for power in range(-top, top + 1):
         y, name = y_of(2.0**power), f"{2**power}" if power >= 0 else f"1/{2**-power}"
         parts.append(f'<path d="M{LEFT} {y:.1f} H{LEFT + PLOT_WIDTH}" '

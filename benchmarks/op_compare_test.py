@@ -97,15 +97,15 @@ class FakeWorkerTest(unittest.TestCase):
         self.assertEqual(document["rows"], [
             {"operation": op, "case": "big", "dtype": "f32", "pass": direction,
              "layout": "contiguous", "threads": 1, "firn_ms": ours, "peer_ms": theirs,
-             "ratio": theirs / ours}
+             "ratio": ours / theirs}
             for op, ours, theirs in (("sort", 4.0, 1.0), ("exp", 2.0, 3.0))
             for direction in ("forward", "backward")])
         self.assertEqual((document["skipped"], document["machine"]["versions"]),
                          ([], {"torch": "fake"}))
-        self.assertIn("0.25 (0.25..0.25)", text)
-        # The geometric mean of 1/4 and 3/2 is 0.612.
-        self.assertIn("f32 forward contiguous, 1 threads: 2 rows, geometric mean ratio 0.61, "
-                      "1 below 1", text)
+        self.assertIn("4.00 (4.00..4.00)", text)
+        # The median of 4 and 2/3 is 2.333.
+        self.assertIn("f32 forward contiguous, 1 threads: 2 rows, median ratio 2.33, "
+                      "1 above 1.2", text)
 
     def test_choices_multiply(self):
         _, _, document = self.compare(
