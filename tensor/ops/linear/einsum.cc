@@ -232,8 +232,8 @@ Tensor AsMatrices(const Term& x, const Term& other, const std::string& batch,
   return Reshape(Expand(ordered.tensor, Shape(full.span())), merged.span());
 }
 
-Term Multiply(const Term& a, const Term& b, const std::string& batch,
-                 const std::string& left, const std::string& contracted, const std::string& right) {
+Term Multiply(const Term& a, const Term& b, const std::string& batch, const std::string& left,
+              const std::string& contracted, const std::string& right) {
   for (char c : batch + contracted) CommonSize(a, b, c);  // in this order in errors
   const Tensor product =
       Matmul(AsMatrices(a, b, batch, left, contracted), AsMatrices(b, a, batch, contracted, right));
