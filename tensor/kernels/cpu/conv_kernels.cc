@@ -11,6 +11,7 @@
 #include "tensor/kernels/cpu/conv_first_layer.h"
 #include "tensor/kernels/cpu/conv_onednn.h"
 #include "tensor/kernels/cpu/conv_reference.h"
+#include "tensor/kernels/cpu/in_f32.h"
 #include "tensor/ops/conv/conv_problem.h"
 #include "tensor/precision.h"
 
@@ -172,19 +173,36 @@ Kernel LoopKernel() {
           .run = RunLoop<kPass>};
 }
 
-template <ConvPass kPass>
-std::vector<Kernel> KernelsOf(int dims) {
-  std::vector<Kernel> kernels;
-  if (dims == 2) {
-    kernels.push_back(
-        {.name = "winograd", .run = RunWinograd<kPass>, .prepare = PrepareWinograd<kPass>});
-  }
-  if (dims == 2 && kPass == kWeight) {
-    kernels.push_back({.name = "first_layer", .run = RunFirstLayer, .prepare = PrepareFirstLayer});
-  }
-  kernels.push_back({.name = "onednn", .run = RunOneDnn<kPass>, .prepare = PrepareOneDnn<kPass>});
+// For f32.
+template <ConvPass kPass, int kDims>
+const std::vector<Kernel>& FastKernels() {
+  static const auto* const kernels = [] {
+    auto* made = new std::vector<Kernel>;
+    if (kDims == 2) {
+      made->push_back(
+          {.name = "winograd", .run = RunWinograd<kPass>, .prepare = PrepareWinograd<kPass>});
+    }
+    if (kDims <= 2 && kPass == kWeight) {
+      made->push_back({.name = "first_layer", .run = RunFirstLayer, .prepare = PrepareFirstLayer});
+    }
+    made->push_back({.name = "onednn", .run = RunOneDnn<kPass>, .prepare = PrepareOneDnn<kPass>});
+    return made;
+  }();
+  return *kernels;
+}
+
+template <ConvPass kPass, int kDims>
+std::vector<Kernel> KernelsOf() {
+  std::vector<Kernel> kernels = FastKernels<kPass, kDims>();
+  kernels.push_back(InF32<FastKernels<kPass, kDims>>());
   kernels.push_back(LoopKernel<kPass>());
   return kernels;
+}
+
+template <ConvPass kPass>
+std::vector<Kernel> KernelsOf(int dims) {
+  if (dims == 1) return KernelsOf<kPass, 1>();
+  return dims == 2 ? KernelsOf<kPass, 2>() : KernelsOf<kPass, 3>();
 }
 
 }  // namespace

@@ -8,9 +8,10 @@
 
 namespace firn::cpu {
 
-// The CPU kernels of conv2d (kForward: x, weight, bias -> y), conv_transpose2d (kBackwardData:
-// y, weight -> x) and conv2d_weight_grad (kBackwardWeight: x, y -> weight), in order of preference:
-// Winograd where it wins, a loop for the first layer's weights, oneDNN, the definition.
+// The CPU kernels of convolutions (kForward: x, weight, bias -> y), transposed ones
+// (kBackwardData: y, weight -> x) and weight gradients (kBackwardWeight: x, y -> weight) of 1 to 3
+// dimensions, in order of preference: Winograd where it wins, a loop for the first layer's weights,
+// oneDNN, these in f32 for half types, the definition.
 std::vector<Kernel> ConvKernels(ConvPass pass, int dims);
 
 }  // namespace firn::cpu

@@ -1,0 +1,122 @@
+#include "tensor/kernels/cpu/in_f32.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/container/inlined_vector.h"
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "tensor/internal/kernel_choice.h"
+#include "tensor/kernels/cpu/half.h"
+
+namespace firn::cpu::internal {
+namespace {
+
+using inner::internal::Ask;
+
+bool IsHalf(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+
+TensorSpec InFloat(TensorSpec spec) {
+  if (IsHalf(spec.dtype)) spec.dtype = DType::kF32;
+  return spec;
+}
+
+size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+
+// Of the workspace that holds an operand as f32.
+size_t FloatBytes(const TensorSpec& spec) {
+  return IsHalf(spec.dtype) ? AlignUp(static_cast<size_t>(spec.num_elements()) * sizeof(float)) : 0;
+}
+
+// Elements worth a thread.
+constexpr int64_t kGrain = 32768;
+
+template <class T>
+void Widen(const void* from, int64_t n, float* to) {
+  ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
+    ToFloats(static_cast<const T*>(from) + begin, end - begin, to + begin);
+  });
+}
+
+template <class T>
+void Round(const float* from, int64_t n, void* to) {
+  ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
+    FromFloats(from + begin, end - begin, static_cast<T*>(to) + begin);
+  });
+}
+
+// The operands of the call in f32. Their memory is cut from `room`, in order.
+struct Operands {
+  absl::InlinedVector<TensorSpec, 4> specs;
+  absl::InlinedVector<Operand, 4> operands;
+
+  Operands(absl::Span<const Operand> given, char** room) : specs(given.size()) {
+    for (size_t i = 0; i < given.size(); ++i) {
+      operands.push_back(given[i]);
+      if (given[i].spec == nullptr || !IsHalf(given[i].spec->dtype)) continue;
+      specs[i] = InFloat(*given[i].spec);
+      operands[i] = {*room, &specs[i]};
+      *room += FloatBytes(*given[i].spec);
+    }
+  }
+};
+
+}  // namespace
+
+absl::Status PrepareInF32(const std::vector<Kernel>& kernels, const KernelQuery& q,
+                          Prepared& answer) {
+  FIRN_RETURN_IF(!IsHalf(q.in(0).dtype), Unimplemented("takes half types only"));
+  absl::InlinedVector<TensorSpec, 4> specs(static_cast<size_t>(q.num_inputs()));
+  absl::InlinedVector<const TensorSpec*, 4> in(specs.size());
+  absl::InlinedVector<TensorSpec, 2> out;
+  size_t converted = 0;
+  for (int i = 0; i < q.num_inputs(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (!q.has(i)) continue;
+    specs[at] = InFloat(q.in(i));
+    in[at] = &specs[at];
+    converted += FloatBytes(q.in(i));
+  }
+  for (int i = 0; i < q.num_outputs(); ++i) {
+    out.push_back(InFloat(q.out(i)));
+    converted += FloatBytes(q.out(i));
+  }
+  const KernelQuery query(in, out, q.attrs_ref());
+  auto call = std::make_shared<Prepared>();
+  const auto takes = [&](const Kernel& k) {
+    return (k.supports == nullptr || k.supports(query).ok()) && Ask(k, query, call.get()).ok();
+  };
+  FIRN_RETURN_IF(std::none_of(kernels.begin(), kernels.end(), takes),
+                 Unimplemented("no kernel takes the call in f32"));
+  if (!call->as_is) answer.layouts = call->layouts;
+  answer.workspace = AlignUp(call->workspace) + converted;
+  answer.state = std::move(call);
+  return absl::OkStatus();
+}
+
+absl::Status RunInF32(KernelContext& k) {
+  const auto& call = k.state<Prepared>();
+  char* room = k.workspace<char>() + AlignUp(call.workspace);
+  const Operands in(k.operands_in(), &room), out(k.operands_out(), &room);
+  const auto each = [](absl::Span<const Operand> given, const Operands& converted, auto convert) {
+    for (size_t i = 0; i < given.size(); ++i) {
+      void* const floats = converted.operands[i].data;
+      if (given[i].data != floats) convert(given[i], static_cast<float*>(floats));
+    }
+  };
+  each(k.operands_in(), in, [](const Operand& from, float* to) {
+    const auto widen = from.spec->dtype == DType::kF16 ? Widen<Half> : Widen<BFloat16>;
+    widen(from.data, from.spec->num_elements(), to);
+  });
+  KernelContext inner(in.operands, out.operands, k.attrs_ref(), k.workspace());
+  inner.set_state(call.state.get());
+  inner.set_stream(k.stream());
+  FIRN_RETURN_IF_ERROR(call.run(inner));
+  each(k.operands_out(), out, [](const Operand& to, float* from) {
+    const auto round = to.spec->dtype == DType::kF16 ? Round<Half> : Round<BFloat16>;
+    round(from, to.spec->num_elements(), to.data);
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace firn::cpu::internal

@@ -1,0 +1,87 @@
+// Rows of half types to float and back: what the elements do one by one, bit for bit.
+
+#include "tensor/kernels/cpu/half.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace firn {
+namespace {
+
+// Every value of a half type.
+template <class T>
+std::vector<T> All() {
+  std::vector<T> all(1 << 16);
+  for (size_t i = 0; i < all.size(); ++i) all[i].bits = static_cast<uint16_t>(i);
+  return all;
+}
+
+// Floats of all sizes, and those around where rounding changes.
+std::vector<float> ManyFloats() {
+  std::vector<float> v;
+  for (uint64_t bits = 0; bits <= 0xffffffffu; bits += 65521) {
+    v.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  for (uint32_t half = 0; half < 1 << 16; half += 7) {
+    for (const uint32_t low : {0x0fffu, 0x1000u, 0x1001u, 0x7fffu, 0x8000u, 0x8001u}) {
+      v.push_back(std::bit_cast<float>((half << 16) | low));
+      v.push_back(std::bit_cast<float>((half << 13) | low));
+    }
+  }
+  return v;
+}
+
+template <class T>
+class HalfRows : public testing::Test {};
+using HalfTypes = testing::Types<Half, BFloat16>;
+TYPED_TEST_SUITE(HalfRows, HalfTypes);
+
+TYPED_TEST(HalfRows, WidenAsElementsDo) {
+  const std::vector<TypeParam> from = All<TypeParam>();
+  std::vector<float> to(from.size());
+  cpu::ToFloats(from.data(), static_cast<int64_t>(from.size()), to.data());
+  for (size_t i = 0; i < from.size(); ++i) {
+    const float want = static_cast<float>(from[i]);
+    if (std::isnan(want)) {
+      EXPECT_TRUE(std::isnan(to[i])) << i;
+    } else {
+      EXPECT_EQ(std::bit_cast<uint32_t>(to[i]), std::bit_cast<uint32_t>(want)) << i;
+    }
+  }
+}
+
+TYPED_TEST(HalfRows, RoundAsElementsDo) {
+  const std::vector<float> from = ManyFloats();
+  std::vector<TypeParam> to(from.size());
+  cpu::FromFloats(from.data(), static_cast<int64_t>(from.size()), to.data());
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto want = TypeParam(from[i]);
+    if (std::isnan(from[i])) {
+      EXPECT_TRUE(std::isnan(static_cast<float>(to[i]))) << i;
+    } else {
+      EXPECT_EQ(to[i].bits, want.bits) << from[i];
+    }
+  }
+}
+
+TYPED_TEST(HalfRows, TouchNothingBehindTheEnd) {
+  for (int64_t n = 0; n < 40; ++n) {
+    const auto size = static_cast<size_t>(n);
+    const std::vector<TypeParam> from(size, TypeParam(1.5f));
+    std::vector<float> floats(size + 1, 7);
+    cpu::ToFloats(from.data(), n, floats.data());
+    EXPECT_EQ(std::vector<float>(floats.begin(), floats.end() - 1), std::vector<float>(size, 1.5f));
+    EXPECT_EQ(floats.back(), 7);
+    std::vector<TypeParam> back(size + 1, TypeParam(7.0f));
+    cpu::FromFloats(floats.data(), n, back.data());
+    for (size_t i = 0; i < size; ++i) EXPECT_EQ(static_cast<float>(back[i]), 1.5f);
+    EXPECT_EQ(static_cast<float>(back.back()), 7);
+  }
+}
+
+}  // namespace
+}  // namespace firn
