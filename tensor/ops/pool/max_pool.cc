@@ -6,12 +6,15 @@
 
 #include "tensor/ops/pool/max_pool.h"
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/planes.h"
+#include "tensor/kernels/random_words.h"
 #include "tensor/op.h"
 #include "tensor/ops/pool/max_unpool.h"
 #include "tensor/ops/pool/pool_window.h"
@@ -96,6 +99,72 @@ void Window(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const 
   }
 }
 
+// The outputs [begin, end) of a row whose windows have all their columns, of one row-major channel:
+// side by side, tap by tap, so that the compiler makes vectors of outputs. `kStride` 0: any.
+template <int kStride, class T>
+void WholeWindows(const T* plane, const PoolAxes& axes, const PoolSpan& slices,
+                  const PoolSpan& rows, int64_t begin, int64_t end, T* y, int32_t* index) {
+  using C = AccumulatorOf<T>;
+  constexpr int64_t kChunk = 128;
+  const int64_t width = axes.w.in, stride = kStride == 0 ? axes.w.stride : kStride;
+  C best[kChunk];
+  int32_t at[kChunk];
+  for (int64_t from = begin; from < end; from += kChunk) {
+    const int64_t n = std::min(kChunk, end - from), start = from * stride - axes.w.padding;
+    const int64_t first = (slices.begin * axes.h.in + rows.begin) * width + start;
+    for (int64_t j = 0; j < n; ++j) {
+      best[j] = -std::numeric_limits<C>::infinity();
+      at[j] = static_cast<int32_t>(first + j * stride);
+    }
+    for (int64_t s = slices.begin; s < slices.end; s += axes.d.dilation) {
+      for (int64_t i = rows.begin; i < rows.end; i += axes.h.dilation) {
+        for (int64_t tap = 0; tap < axes.w.kernel; ++tap) {
+          const int64_t place = (s * axes.h.in + i) * width + start + tap * axes.w.dilation;
+          const T* x = plane + place;
+          for (int64_t j = 0; j < n; ++j) {
+            const auto v = static_cast<C>(x[j * stride]);
+            const bool wins = (v > best[j]) | ((v != v) & (best[j] == best[j]));
+            best[j] = wins ? v : best[j];
+            at[j] = wins ? static_cast<int32_t>(place + j * stride) : at[j];
+          }
+        }
+      }
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      y[from + j] = static_cast<T>(best[j]);
+      index[from + j] = at[j];
+    }
+  }
+}
+
+// The windows of an axis that lie in the image as a whole: from the first up to the second.
+std::pair<int64_t, int64_t> WholeWindowsOf(const PoolAxis& axis) {
+  if (axis.adaptive != 0) return {0, 0};
+  const int64_t room = axis.in + axis.padding - axis.dilation * (axis.kernel - 1);
+  const int64_t end = room <= 0 ? 0 : std::min(axis.out, CeilDiv(room, axis.stride));
+  return {std::min(CeilDiv(axis.padding, axis.stride), end), end};
+}
+
+// One row of outputs, of `kBlock` channels.
+template <int kBlock, class T>
+void Row(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const PoolSpan& rows, T* y,
+         int32_t* index) {
+  const auto one = [&](int64_t j) {
+    Window<kBlock>(plane, axes, slices, rows, axes.w.Window(j), y + j * kBlock, index + j * kBlock);
+  };
+  int64_t j = 0;
+  if constexpr (kBlock == 1) {
+    const auto [begin, end] = WholeWindowsOf(axes.w);
+    for (; j < begin; ++j) one(j);
+    const auto whole = axes.w.stride == 1   ? WholeWindows<1, T>
+                       : axes.w.stride == 2 ? WholeWindows<2, T>
+                                            : WholeWindows<0, T>;
+    whole(plane, axes, slices, rows, begin, end, y, index);
+    j = end;
+  }
+  for (; j < axes.w.out; ++j) one(j);
+}
+
 absl::Status Run(KernelContext& k) {
   const PoolAxes axes(ImageOf(k.in_spec(0).shape), ImageOf(k.out_spec().shape),
                       k.attrs<PoolAttrs>());
@@ -110,10 +179,8 @@ absl::Status Run(KernelContext& k) {
       for (int64_t s = 0; s < axes.d.out; ++s) {
         const PoolSpan slices = axes.d.Window(s);
         for (int64_t i = 0; i < axes.h.out; ++i) {
-          const PoolSpan rows = axes.h.Window(i);
-          for (int64_t j = 0; j < axes.w.out; ++j, to += kBlock) {
-            Window<kBlock>(from, axes, slices, rows, axes.w.Window(j), y + to, index + to);
-          }
+          Row<kBlock>(from, axes, slices, axes.h.Window(i), y + to, index + to);
+          to += axes.w.out * kBlock;
         }
       }
     });
