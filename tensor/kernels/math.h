@@ -277,6 +277,31 @@ FIRN_HOST_DEVICE inline NormalValue<double> Normal(double x) {
   return {0.39894228040143268 * std::exp(-0.5 * x * x), 0.5 * std::erfc(-0.70710678118654752 * x)};
 }
 
+// c ? a : b without a branch: where a loop makes no vectors, the compiler would jump, and signs at
+// random mispredict every other jump.
+template <class T>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Select(bool c, T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+    const Bits mask = Bits{0} - static_cast<Bits>(c);
+    return std::bit_cast<T>((std::bit_cast<Bits>(a) & mask) | (std::bit_cast<Bits>(b) & ~mask));
+  } else {
+    return c ? a : b;
+  }
+}
+
+// The remainder of x / y rounded towards 0, with x's sign; exact, as C's fmod. In double a quotient
+// below 2^29 times a float is exact, and one that the division rounded up to a whole number shows
+// by the sign of what remains.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Fmod(float x, float y) {
+  const double a = std::fabs(x), b = std::fabs(y);
+  const double quotient = a / b;
+  if (!(quotient < 0x1p29) || b == std::numeric_limits<double>::infinity()) return std::fmod(x, y);
+  const double rest = a - b * static_cast<double>(static_cast<int32_t>(quotient));
+  return std::copysign(static_cast<float>(rest < 0 ? rest + b : rest), x);
+}
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Fmod(double x, double y) { return std::fmod(x, y); }
+
 }  // namespace firn::math
 
 #endif  // FIRN_TENSOR_KERNELS_MATH_H_

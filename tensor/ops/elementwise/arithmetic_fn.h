@@ -7,6 +7,7 @@
 
 #include "device/inner.h"
 #include "device/macros.h"
+#include "tensor/kernels/math.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 
 namespace firn {
@@ -103,13 +104,13 @@ struct DivFloorFn {
     } else {
       // Python's rule, by the remainder: floor(x / y) is off by one where x / y rounds up to a
       // whole number.
-      const T remainder = std::fmod(x, y);
+      const T remainder = math::Fmod(x, y);
       const T q = (x - remainder) / y;
-      const T lower = remainder != T(0) && (y < T(0)) != (remainder < T(0)) ? q - T(1) : q;
-      const T whole = std::floor(lower);
-      const T nearest = lower - whole > T(0.5) ? whole + T(1) : whole;
-      const T result = lower == T(0) ? std::copysign(T(0), x / y) : nearest;
-      return y == T(0) ? x / y : result;
+      const bool apart = (remainder != T(0)) & ((y < T(0)) != (remainder < T(0)));
+      const T lower = math::Select(apart, q - T(1), q), whole = std::floor(lower);
+      const T nearest = math::Select(lower - whole > T(0.5), whole + T(1), whole);
+      const T result = math::Select(lower == T(0), std::copysign(T(0), x / y), nearest);
+      return math::Select(y == T(0), x / y, result);
     }
   }
 };

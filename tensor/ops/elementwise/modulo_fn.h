@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_MODULO_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_MODULO_FN_H_
 
-#include <cmath>
 #include <type_traits>
 
 #include "device/macros.h"
+#include "tensor/kernels/math.h"
 
 namespace firn {
 
@@ -17,7 +17,7 @@ struct FmodFn {
       const bool whole = y == T{0} || (std::is_signed_v<T> && y == static_cast<T>(-1));
       return whole ? T{0} : static_cast<T>(x % y);
     } else {
-      return std::fmod(x, y);
+      return math::Fmod(x, y);
     }
   }
 };
@@ -26,7 +26,8 @@ struct RemainderFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     const T r = FmodFn()(x, y);
-    return r != T{0} && (r < T{0}) != (y < T{0}) ? static_cast<T>(r + y) : r;
+    const bool apart = (r != T{0}) & ((r < T{0}) != (y < T{0}));
+    return math::Select(apart, static_cast<T>(r + y), r);
   }
 };
 

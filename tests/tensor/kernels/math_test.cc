@@ -232,6 +232,32 @@ double WorstPower(const std::vector<float>& x, const std::vector<float>& y) {
   return worst;
 }
 
+TEST(MathTest, RemaindersAreThoseOfTheStandardLibrary) {
+  std::vector<float> values = AllKindsOfFloats();
+  std::mt19937 random(1);
+  const auto any = [&] { return values[random() % values.size()]; };
+  const auto expect = [](float x, float y) {
+    const float want = std::fmod(x, y), got = Fmod(x, y);
+    ASSERT_TRUE(std::isnan(want) ? std::isnan(got)
+                                 : std::bit_cast<uint32_t>(want) == std::bit_cast<uint32_t>(got))
+        << x << " % " << y << ": " << got << ", want " << want;
+  };
+  for (int i = 0; i < 200000; ++i) {
+    const float y = any(), steps = static_cast<float>(random() % 4096);
+    expect(any(), y);
+    // Around whole multiples, where the quotient may be rounded up to one.
+    const float x = y * steps;
+    for (const float near : {x, std::nextafter(x, 0.0f), std::nextafter(x, kInf * x)})
+      expect(near, y);
+    // Quotients around the largest that is divided at once.
+    expect(y * 0x1p29f, y);
+    expect(std::nextafter(y * 0x1p29f, 0.0f), std::nextafter(y, kInf));
+  }
+  for (const float x : {0.0f, -0.0f, 1.0f, -6.0f, kInf, -kInf, kNan, 0x1p-149f}) {
+    for (const float y : {0.0f, -0.0f, 3.0f, -3.0f, kInf, -kInf, kNan, 0x1p-149f}) expect(x, y);
+  }
+}
+
 TEST(MathTest, PowersOfSpecialValuesAreThoseOfTheStandardLibrary) {
   const float values[] = {0.0f,  -0.0f, 1.0f,   -1.0f,  kInf,        -kInf,       kNan,
                           0.5f,  -0.5f, 2.0f,   -2.0f,  3.0f,        -3.0f,       1e-40f,
