@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "device/simd.h"
+
 namespace firn::cpu {
 
 PhiloxState TakeCounters(KernelContext& k, int i, int64_t counters) {
@@ -14,31 +16,38 @@ PhiloxState TakeCounters(KernelContext& k, int i, int64_t counters) {
 }
 
 void PhiloxBlock(const PhiloxState& state, uint64_t first, PhiloxLanes* out) {
-  alignas(64) uint32_t c0[kPhiloxLanes], c1[kPhiloxLanes], c2[kPhiloxLanes], c3[kPhiloxLanes];
-  for (int i = 0; i < kPhiloxLanes; ++i) {
-    const uint64_t n = state.offset + first + static_cast<uint64_t>(i);
-    c0[i] = static_cast<uint32_t>(n);
-    c1[i] = static_cast<uint32_t>(n >> 32);
-    c2[i] = c3[i] = 0;
+  // A word in the lower half of each lane; what the upper halves hold nobody looks at.
+  using Words = Vec<uint64_t>;
+  constexpr int kLanes = static_cast<int>(kSimdLanes<uint64_t>);
+  constexpr int kParts = kPhiloxLanes / kLanes;
+  Words c0[kParts], c1[kParts], c2[kParts], c3[kParts];
+  for (int part = 0; part < kParts; ++part) {
+    for (int i = 0; i < kLanes; ++i) {
+      c0[part][i] = state.offset + first + static_cast<uint64_t>(part * kLanes + i);
+    }
+    c1[part] = c0[part] >> 32;
+    c2[part] = c3[part] = Words{};
   }
   uint32_t key0 = static_cast<uint32_t>(state.seed), key1 = static_cast<uint32_t>(state.seed >> 32);
   for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < kPhiloxLanes; ++i) {
-      const uint64_t p0 = uint64_t{0xD2511F53} * c0[i];
-      const uint64_t p1 = uint64_t{0xCD9E8D57} * c2[i];
-      c0[i] = static_cast<uint32_t>(p1 >> 32) ^ c1[i] ^ key0;
-      c1[i] = static_cast<uint32_t>(p1);
-      c2[i] = static_cast<uint32_t>(p0 >> 32) ^ c3[i] ^ key1;
-      c3[i] = static_cast<uint32_t>(p0);
+    for (int part = 0; part < kParts; ++part) {
+      const Words p0 = MultiplyLow32(c0[part], Words{} + 0xD2511F53u);
+      const Words p1 = MultiplyLow32(c2[part], Words{} + 0xCD9E8D57u);
+      c0[part] = (p1 >> 32) ^ c1[part] ^ (Words{} + key0);
+      c1[part] = p1;
+      c2[part] = (p0 >> 32) ^ c3[part] ^ (Words{} + key1);
+      c3[part] = p0;
     }
     key0 += 0x9E3779B9;
     key1 += 0xBB67AE85;
   }
-  for (int i = 0; i < kPhiloxLanes; ++i) {
-    out->v[0][i] = c0[i];
-    out->v[1][i] = c1[i];
-    out->v[2][i] = c2[i];
-    out->v[3][i] = c3[i];
+  for (int part = 0; part < kParts; ++part) {
+    for (int i = 0; i < kLanes; ++i) {
+      out->v[0][part * kLanes + i] = static_cast<uint32_t>(c0[part][i]);
+      out->v[1][part * kLanes + i] = static_cast<uint32_t>(c1[part][i]);
+      out->v[2][part * kLanes + i] = static_cast<uint32_t>(c2[part][i]);
+      out->v[3][part * kLanes + i] = static_cast<uint32_t>(c3[part][i]);
+    }
   }
 }
 

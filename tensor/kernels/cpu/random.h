@@ -43,18 +43,22 @@ inline constexpr int64_t kCounterGrain = 4096;
 // f(e, word) for every element e < n, in parallel; takes CeilDiv(n, 4) counters.
 template <class F>
 void ForEachWord(const PhiloxState& state, int64_t n, F&& f) {
-  const int64_t whole = n / 4;
   ParallelFor(CeilDiv(n, 4), kCounterGrain, [&](int64_t begin, int64_t end) {
-    ForEachCounter(state, begin, std::min(end, whole),
-                   [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
-                     f(4 * c, w0);
-                     f(4 * c + 1, w1);
-                     f(4 * c + 2, w2);
-                     f(4 * c + 3, w3);
-                   });
-    if (end <= whole) return;
-    const PhiloxResult last = PhiloxAt(state, static_cast<uint64_t>(whole));
-    for (int64_t e = 4 * whole; e < n; ++e) f(e, last.v[e - 4 * whole]);
+    PhiloxLanes words;
+    for (int64_t c = begin; c < end; c += kPhiloxLanes) {
+      PhiloxBlock(state, static_cast<uint64_t>(c), &words);
+      // In the elements' order first, so that the compiler makes vectors of what f does.
+      alignas(64) uint32_t row[4 * kPhiloxLanes];
+      for (int i = 0; i < kPhiloxLanes; ++i) {
+        for (int w = 0; w < 4; ++w) row[4 * i + w] = words.v[w][i];
+      }
+      const int64_t first = 4 * c, left = std::min(n, 4 * end) - first;
+      if (left >= 4 * kPhiloxLanes) {
+        for (int i = 0; i < 4 * kPhiloxLanes; ++i) f(first + i, row[i]);
+      } else {
+        for (int64_t i = 0; i < left; ++i) f(first + i, row[i]);
+      }
+    }
   });
 }
 
@@ -62,11 +66,23 @@ void ForEachWord(const PhiloxState& state, int64_t n, F&& f) {
 template <class F>
 void ForEachWordPair(const PhiloxState& state, int64_t n, F&& f) {
   ParallelFor(CeilDiv(n, 2), kCounterGrain, [&](int64_t begin, int64_t end) {
-    ForEachCounter(state, begin, end,
-                   [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
-                     f(2 * c, w0, w1);
-                     if (2 * c + 1 < n) f(2 * c + 1, w2, w3);
-                   });
+    PhiloxLanes words;
+    for (int64_t c = begin; c < end; c += kPhiloxLanes) {
+      PhiloxBlock(state, static_cast<uint64_t>(c), &words);
+      alignas(64) uint32_t high[2 * kPhiloxLanes], low[2 * kPhiloxLanes];
+      for (int i = 0; i < kPhiloxLanes; ++i) {
+        for (int w = 0; w < 2; ++w) {
+          high[2 * i + w] = words.v[2 * w][i];
+          low[2 * i + w] = words.v[2 * w + 1][i];
+        }
+      }
+      const int64_t first = 2 * c, left = std::min(n, 2 * end) - first;
+      if (left >= 2 * kPhiloxLanes) {
+        for (int i = 0; i < 2 * kPhiloxLanes; ++i) f(first + i, high[i], low[i]);
+      } else {
+        for (int64_t i = 0; i < left; ++i) f(first + i, high[i], low[i]);
+      }
+    }
   });
 }
 
