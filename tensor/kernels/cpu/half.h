@@ -15,7 +15,7 @@ namespace firn::cpu {
 template <class T>
 void ToFloats(const T* from, int64_t n, float* to) {
   if constexpr (std::is_same_v<T, Half>) {
-    inner::internal::FloatsOfHalfBits(&from->bits, n, to);
+    inner::internal::FloatsOfHalfBits(reinterpret_cast<const uint16_t*>(from), n, to);
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
   }
@@ -25,7 +25,7 @@ void ToFloats(const T* from, int64_t n, float* to) {
 template <class T>
 void FromFloats(const float* from, int64_t n, T* to) {
   if constexpr (std::is_same_v<T, Half>) {
-    inner::internal::HalfBitsOfFloats(from, n, &to->bits);
+    inner::internal::HalfBitsOfFloats(from, n, reinterpret_cast<uint16_t*>(to));
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = T(from[i]);
   }
