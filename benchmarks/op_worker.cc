@@ -16,6 +16,7 @@
 #include "autograd/backward.h"
 #include "benchmarks/json_line.h"
 #include "benchmarks/op_case.h"
+#include "benchmarks/worker_loop.h"
 #include "device/escape.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
@@ -192,31 +193,10 @@ class Worker {
   std::function<std::vector<Tensor>()> call_;  // null until set up
 };
 
-absl::StatusOr<std::string> AnswerLine(Worker& worker, const std::string& line, bool* quit) {
-  FIRN_ASSIGN_OR_RETURN(const JsonLine command, JsonLine::Parse(line));
-  FIRN_ASSIGN_OR_RETURN(const std::string name, command.Text("cmd"));
-  *quit = name == "quit";
-  if (*quit) return std::string();
-  try {  // eager functions throw
-    return worker.Answer(command);
-  } catch (const Error& e) {
-    return absl::Status(e.code(), e.what());
-  }
-}
-
 int Main() {
   SetFlushDenormals(true);
   Worker worker;
-  bool quit = false;
-  for (std::string line; !quit && std::getline(std::cin, line);) {
-    const absl::StatusOr<std::string> reply = AnswerLine(worker, line, &quit);
-    if (quit) break;
-    std::cout << (reply.ok()
-                      ? *reply
-                      : absl::StrCat(
-                            "{\"error\": ", JsonString(std::string(reply.status().message())), "}"))
-              << std::endl;
-  }
+  AnswerCommands([&](const JsonLine& command) { return worker.Answer(command); });
   return 0;
 }
 

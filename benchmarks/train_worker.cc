@@ -21,6 +21,7 @@
 #include "benchmarks/precision.h"
 #include "benchmarks/step_timer.h"
 #include "benchmarks/trainer.h"
+#include "benchmarks/worker_loop.h"
 #include "device/context.h"
 #include "device/cuda.h"
 #include "device/escape.h"
@@ -165,18 +166,6 @@ class Worker {
   double base_mb_ = 0;
 };
 
-absl::StatusOr<std::string> AnswerLine(Worker& worker, const std::string& line, bool* quit) {
-  FIRN_ASSIGN_OR_RETURN(const JsonLine command, JsonLine::Parse(line));
-  FIRN_ASSIGN_OR_RETURN(const std::string name, command.Text("cmd"));
-  *quit = name == "quit";
-  if (*quit) return std::string();
-  try {  // eager functions throw
-    return worker.Answer(command);
-  } catch (const Error& e) {
-    return absl::Status(e.code(), e.what());
-  }
-}
-
 int Main() {
   SetFlushDenormals(true);
   if (const absl::Status primed = Prime(); !primed.ok()) {
@@ -184,16 +173,7 @@ int Main() {
     return 1;
   }
   Worker worker;
-  bool quit = false;
-  for (std::string line; !quit && std::getline(std::cin, line);) {
-    const absl::StatusOr<std::string> reply = AnswerLine(worker, line, &quit);
-    if (quit) break;
-    std::cout << (reply.ok()
-                      ? *reply
-                      : absl::StrCat(
-                            "{\"error\": ", JsonString(std::string(reply.status().message())), "}"))
-              << std::endl;
-  }
+  AnswerCommands([&](const JsonLine& command) { return worker.Answer(command); });
   return 0;
 }
 

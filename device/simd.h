@@ -4,10 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include "device/own_flags.h"
 
 // What the compiler was told about the processor, in one place, so that no other folder needs an
@@ -44,19 +40,6 @@ using Vec = typename inner::internal::VecOf<T>::type;
 // Lanes of a Vec<T>.
 template <class T>
 inline constexpr int64_t kSimdLanes = static_cast<int64_t>(kSimdBytes / sizeof(T));
-
-// The whole products of the lower halves of each lane, whatever lies in the upper halves: one
-// instruction, where the compiler knows only products of whole lanes, which are slow.
-inline Vec<uint64_t> MultiplyLow32(Vec<uint64_t> a, Vec<uint64_t> b) {
-#if defined(__AVX512F__)
-  // With a mask of all lanes: g++ 12 warns of its own code without (GCC bug 105593).
-  return (Vec<uint64_t>)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-  return (Vec<uint64_t>)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-#else
-  return (a & 0xffffffffu) * (b & 0xffffffffu);
-#endif
-}
 
 }  // namespace firn
 

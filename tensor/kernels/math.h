@@ -4,8 +4,9 @@
 // Scalar mathematics for kernels, on every device. The float functions are straight-line code
 // (selects, no branches, no calls), so that a plain loop over them vectorises with -O3
 // -fno-math-errno -fno-trapping-math at any vector width; the double versions call the standard
-// library. Special values are those of IEEE and C: Exp(-inf) = 0, Log(0) = -inf, Log(-1) = NaN, and
-// NaN gives NaN. Subnormal arguments and results count.
+// library, and so does Fmod where the quotient is huge. Special values are those of IEEE and C:
+// Exp(-inf) = 0, Log(0) = -inf, Log(-1) = NaN, and NaN gives NaN. Subnormal arguments and results
+// count.
 //
 // Greatest errors in units of the last place, over all floats, with or without fused multiply-adds
 // (tests/tensor/kernels/math_test.cc holds the functions to them):

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "device/simd.h"
+#include "device/multiply_low.h"
 
 namespace firn::cpu {
 

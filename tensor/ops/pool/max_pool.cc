@@ -66,8 +66,14 @@ struct LanesOf {
   typedef Integer Places __attribute__((vector_size(kBlock * sizeof(C))));
 };
 
-// One output pixel of `kBlock` channels, whose window lies in these slices, rows and columns. The
-// first NaN wins, else the first of the largest.
+// Whether v comes in place of the best so far, for a number or for lanes of them: the first NaN
+// wins, else the first of the largest.
+template <class V>
+FIRN_ALWAYS_INLINE auto Beats(const V& v, const V& best) {
+  return (v > best) | ((v != v) & (best == best));
+}
+
+// One output pixel of `kBlock` channels, whose window lies in these slices, rows and columns.
 template <int kBlock, class T>
 void Window(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const PoolSpan& rows,
             const PoolSpan& cols, T* y, int32_t* index) {
@@ -87,7 +93,7 @@ void Window(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const 
         const T* x = plane + (line + j) * kBlock;
         Values v;
         for (int b = 0; b < kBlock; ++b) v[b] = static_cast<C>(x[b]);
-        const Places wins = (v > best) | ((v != v) & (best == best));
+        const Places wins = Beats(v, best);
         best = wins ? v : best;
         at = wins ? Places{} + static_cast<Integer>(line + j) : at;
       }
@@ -123,7 +129,7 @@ void WholeWindows(const T* plane, const PoolAxes& axes, const PoolSpan& slices,
           const T* x = plane + place;
           for (int64_t j = 0; j < n; ++j) {
             const auto v = static_cast<C>(x[j * stride]);
-            const bool wins = (v > best[j]) | ((v != v) & (best[j] == best[j]));
+            const bool wins = Beats(v, best[j]);
             best[j] = wins ? v : best[j];
             at[j] = wins ? static_cast<int32_t>(place + j * stride) : at[j];
           }

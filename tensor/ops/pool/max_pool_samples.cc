@@ -95,6 +95,16 @@ FIRN_REGISTER_SAMPLES(max_pool1d) {
   s.Add("2", {Distinct({2, 3, 7})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("overlapping with padding and dilation", {Distinct({1, 2, 9})},
         PoolAttrs{.kernel = 3, .stride = 2, .padding = 1, .dilation = 2, .ceil_mode = true});
+  s.Add("stride 1 with padding", {Distinct({1, 2, 40})},
+        PoolAttrs{.kernel = 3, .stride = 1, .padding = 1});
+  s.Add("stride 3 with dilation", {Distinct({1, 1, 61})},
+        PoolAttrs{.kernel = 3, .stride = 3, .padding = 1, .dilation = 2});
+  // More outputs than are worked on at once.
+  s.Add("wide", {Distinct({1, 1, 300})}, PoolAttrs{.kernel = 2, .stride = 1}).check_gradient =
+      false;
+  s.Add("ties and NaN, stride 1", {Values({1, 1, NAN, 2, NAN, 3, 3, 0}, {1, 1, 8})},
+        PoolAttrs{.kernel = 3, .stride = 1})
+      .check_gradient = false;
   s.Add("adaptive", {Distinct({2, 1, 7})}, PoolAttrs{.adaptive = 3});
   s.Add("blocked channels", {Distinct({2, 16, 5})}, PoolAttrs{.kernel = 2, .stride = 2});
   s.Add("no sequences", {Distinct({0, 2, 5})}, PoolAttrs{.kernel = 2, .stride = 2});

@@ -5,8 +5,14 @@
 
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "autograd/backward.h"
+#include "tensor/dispatch.h"
+#include "tensor/internal/kernel_choice.h"
+#include "tensor/op.h"
 #include "tensor/ops.h"
+#include "tensor/ops/conv/conv_problem.h"
 #include "tensor/rng.h"
 #include "tensor/tensor.h"
 
@@ -19,7 +25,7 @@ struct Case {
   ConvOptions options;
 };
 
-class InF32Test : public testing::TestWithParam<std::tuple<Case, DType>> {};
+class InF32ConvTest : public testing::TestWithParam<std::tuple<Case, DType>> {};
 
 // Elements that both types have.
 Tensor Drawn(const Shape& shape, DType dtype) {
@@ -31,18 +37,63 @@ void ExpectSame(const Tensor& half, const Tensor& f32) {
   EXPECT_TRUE(All(Eq(half, Cast(f32, half.dtype()))).Item<bool>());
 }
 
-TEST_P(InF32Test, RoundsWhatF32Computes) {
+// A convolution and the gradients of x, weight and bias for grad_y.
+std::vector<Tensor> AllPasses(const std::vector<Tensor>& inputs, const Tensor& grad_y,
+                              const ConvOptions& options) {
+  std::vector<Tensor> leaves;
+  for (const Tensor& t : inputs) leaves.push_back(t.Detach().SetRequiresGrad());
+  const int rank = leaves[0].rank();
+  const auto conv = rank == 3 ? Conv1d : rank == 4 ? Conv2d : Conv3d;
+  const Tensor y = conv(leaves[0], leaves[1], leaves[2], options);
+  std::vector<Tensor> results = Grad({y}, leaves, {.seeds = {grad_y}});
+  results.push_back(y);
+  return results;
+}
+
+TEST_P(InF32ConvTest, RoundsWhatF32Computes) {
   const auto& [c, dtype] = GetParam();
   ManualSeed(1);
-  const Tensor x = Drawn(c.x, dtype), weight = Drawn(c.weight, dtype);
-  const Tensor bias = Drawn({c.weight[0]}, dtype);
-  const auto conv = c.x.rank() == 3 ? Conv1d : c.x.rank() == 4 ? Conv2d : Conv3d;
-  const Tensor want = conv(x, weight, bias, c.options);
-  ExpectSame(conv(Cast(x, dtype), Cast(weight, dtype), Cast(bias, dtype), c.options), want);
+  std::vector<Tensor> inputs = {Drawn(c.x, dtype), Drawn(c.weight, dtype),
+                                Drawn({c.weight[0]}, dtype)};
+  Tensor grad_y;
+  {
+    const NoGradScope no_grad;
+    const auto conv = c.x.rank() == 3 ? Conv1d : c.x.rank() == 4 ? Conv2d : Conv3d;
+    grad_y = Drawn(conv(inputs[0], inputs[1], Tensor(), c.options).shape(), dtype);
+  }
+  const std::vector<Tensor> want = AllPasses(inputs, grad_y, c.options);
+  for (Tensor& t : inputs) t = Cast(t, dtype);
+  const std::vector<Tensor> got = AllPasses(inputs, Cast(grad_y, dtype), c.options);
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (i != 2) ExpectSame(got[i], want[i]);  // the bias's is a sum of its own
+  }
+}
+
+// The definition might round to the same numbers, so it is asked who takes the call.
+TEST(InF32Test, TakesHalfTypesOnly) {
+  const inner::OpDef& op = *inner::FindOp("conv2d");
+  inner::ConvAttrs options;
+  options.padding = 1;
+  const inner::Attrs attrs(options);
+  const auto kernel_for = [&](DType dtype) {
+    const auto spec = [&](const Shape& s) { return TensorSpec::Contiguous(dtype, s, Device()); };
+    const TensorSpec x = spec({2, 32, 12, 12}), weight = spec({32, 32, 3, 3}), y = x;
+    const TensorSpec* const in[] = {&x, &weight, nullptr};
+    inner::Prepared answer;
+    const absl::Status status = inner::internal::Prepare(
+        op, inner::KernelQuery(in, {&y, 1}, attrs.ref()), Device(), &answer);
+    EXPECT_TRUE(status.ok()) << status;
+    return answer.kernel->name;
+  };
+  EXPECT_EQ(kernel_for(DType::kF16), "in_f32");
+  EXPECT_EQ(kernel_for(DType::kBF16), "in_f32");
+  EXPECT_NE(kernel_for(DType::kF32), "in_f32");
+  EXPECT_NE(kernel_for(DType::kF64), "in_f32");
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Convolutions, InF32Test,
+    Convolutions, InF32ConvTest,
     testing::Combine(
         testing::Values(Case{"winograd", {2, 32, 12, 12}, {32, 32, 3, 3}, {.padding = 1}},
                         Case{"onednn", {2, 32, 9, 9}, {16, 32, 3, 3}, {.stride = 2}},

@@ -1,0 +1,19 @@
+#ifndef FIRN_BENCHMARKS_WORKER_LOOP_H_
+#define FIRN_BENCHMARKS_WORKER_LOOP_H_
+
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "benchmarks/json_line.h"
+
+namespace firn::benchmarks {
+
+// What a worker of compare.py or op_compare.py does (peers/README.md): reads a command a line and
+// writes the answer, a JSON object; for an error, or a firn::Error that was thrown,
+// {"error": "..."}. Until the command "quit" or the end of the input.
+void AnswerCommands(absl::FunctionRef<absl::StatusOr<std::string>(const JsonLine&)> answer);
+
+}  // namespace firn::benchmarks
+
+#endif  // FIRN_BENCHMARKS_WORKER_LOOP_H_
