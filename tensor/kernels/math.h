@@ -295,7 +295,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Select(bool c, T a, T b) {
 // below 2^29 times a float is exact, and one that the division rounded up to a whole number shows
 // by the sign of what remains.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Fmod(float x, float y) {
-  const double a = std::fabs(x), b = std::fabs(y);
+  const double a = Abs(double{x}), b = Abs(double{y});
   const double quotient = a / b;
   if (!(quotient < 0x1p29) || b == std::numeric_limits<double>::infinity()) return std::fmod(x, y);
   const double rest = a - b * static_cast<double>(static_cast<int32_t>(quotient));
