@@ -11,6 +11,8 @@
 // elements that lie side by side. All around it - broadcasting, strides, threads, and half types,
 // which go through the row as tiles of floats - is compiled once, in elementwise.cc.
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <tuple>
 #include <type_traits>
@@ -18,6 +20,8 @@
 
 #include "device/macros.h"
 #include "device/own_flags.h"
+#include "device/parallel.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/kernels/loop_plan.h"
 #include "tensor/op.h"
@@ -159,18 +163,42 @@ void MovedLoop(KernelContext& k, const F& f) {
   RunRows(k, internal::LoopOn<F, false, Out, In...>::kLoop, &f);
 }
 
-// Whether some element of input i satisfies the predicate; any strides.
+// Whether some element of input i satisfies the predicate, which gets it in its compute type; any
+// strides.
 template <class T, class P>
 bool AnyElement(const KernelContext& k, int i, const P& predicate) {
+  constexpr int64_t kPiece = 1024;
   const TensorSpec* spec = &k.in_spec(i);
   const LoopPlan p = PlanLoop(spec->shape, {&spec, 1});
   const int64_t step = p.strides[0][p.rank - 1], n = p.inner();
-  bool any = false;
-  ForEachRow(p, 0, p.rows(), [&](const int64_t* offset) {
-    const T* row = k.in<T>(i) + offset[0];
-    for (int64_t j = 0; j < n; ++j) any |= predicate(row[j * step]);
-  });
-  return any;
+  std::atomic<bool> any = false;
+  const auto look = [&](const T* row, int64_t count) {
+    Piece<T, kPiece> piece;
+    for (int64_t at = 0; at < count && !any.load(std::memory_order_relaxed); at += kPiece) {
+      const int64_t m = std::min(kPiece, count - at);
+      int found = 0;  // not bool, of which the compiler makes no vectors
+      if (step == 1) {
+        const auto* const elements = piece.Read(row + at, m);
+        for (int64_t j = 0; j < m; ++j) found |= predicate(elements[j]) ? 1 : 0;
+      } else {
+        for (int64_t j = 0; j < m; ++j) {
+          found |= predicate(static_cast<ComputeOf<T>>(row[(at + j) * step])) ? 1 : 0;
+        }
+      }
+      if (found != 0) any.store(true, std::memory_order_relaxed);
+    }
+  };
+  const T* const x = k.in<T>(i);
+  if (p.rank == 1) {
+    ParallelFor(n, kElementGrain,
+                [&](int64_t begin, int64_t end) { look(x + begin * step, end - begin); });
+  } else {
+    ParallelFor(p.rows(), std::max<int64_t>(1, kElementGrain / std::max<int64_t>(1, n)),
+                [&](int64_t begin, int64_t end) {
+                  ForEachRow(p, begin, end, [&](const int64_t* offset) { look(x + offset[0], n); });
+                });
+  }
+  return any.load();
 }
 
 namespace internal {

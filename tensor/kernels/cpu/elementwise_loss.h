@@ -9,6 +9,7 @@
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/class_loss.h"
 #include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/reducers.h"
 #include "tensor/ops/loss/loss_rules.h"
@@ -24,12 +25,12 @@ template <class T, class F>
 ComputeOf<T> SumLosses(const T* x, const T* y, int64_t n, const F& f) {
   using Acc = ComputeOf<T>;
   const SumReducer<Acc> r;
+  Piece<T, kLossPiece> of_x, of_y;
   Acc total = 0, piece[kLossPiece];
   for (int64_t i = 0; i < n; i += kLossPiece) {
     const int64_t m = std::min(kLossPiece, n - i);
-    for (int64_t j = 0; j < m; ++j) {
-      piece[j] = f(static_cast<Acc>(x[i + j]), static_cast<Acc>(y[i + j]));
-    }
+    const Acc *a = of_x.Read(x + i, m), *b = of_y.Read(y + i, m);
+    for (int64_t j = 0; j < m; ++j) piece[j] = f(a[j], b[j]);
     total += CombineRun(r, piece, m, 1);
   }
   return total;

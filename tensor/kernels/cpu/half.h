@@ -6,30 +6,56 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/half_rows.h"
+#include "device/own_flags.h"
 #include "tensor/dtype.h"
+#include "tensor/kernels/functor.h"
 
 namespace firn::cpu {
 
 // to[i] = from[i] for i < n. The two do not overlap.
-template <class T>
-void ToFloats(const T* from, int64_t n, float* to) {
-  if constexpr (std::is_same_v<T, Half>) {
-    inner::internal::FloatsOfHalfBits(reinterpret_cast<const uint16_t*>(from), n, to);
-  } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
-  }
-}
+void ToFloats(const Half* from, int64_t n, float* to);
+void ToFloats(const BFloat16* from, int64_t n, float* to);
 
 // to[i] = from[i], rounded to nearest even.
-template <class T>
-void FromFloats(const float* from, int64_t n, T* to) {
-  if constexpr (std::is_same_v<T, Half>) {
-    inner::internal::HalfBitsOfFloats(from, n, reinterpret_cast<uint16_t*>(to));
-  } else {
-    for (int64_t i = 0; i < n; ++i) to[i] = T(from[i]);
+void FromFloats(const float* from, int64_t n, Half* to);
+void FromFloats(const float* from, int64_t n, BFloat16* to);
+
+// A piece of a row, of at most kMost elements, in the type that is computed in: elements of half
+// types go through a buffer of floats, others are where they are.
+//   Piece<T, 512> in, out;
+//   const auto* from = in.Read(x, n);
+//   auto* to = out.Room(y);
+//   for (i < n) to[i] = f(from[i]);
+//   out.Write(y, n);
+template <class T, int64_t kMost>
+class Piece {
+ public:
+  using Computed = ComputeOf<T>;
+  // x[0..n), valid until the next call.
+  const Computed* Read(const T* x, int64_t n) {
+    if constexpr (kConverts) {
+      ToFloats(x, n, buffer_);
+      return buffer_;
+    } else {
+      return x;
+    }
   }
-}
+  // Where to write what Write(y, n) puts into y.
+  Computed* Room(T* y) {
+    if constexpr (kConverts) {
+      return buffer_;
+    } else {
+      return y;
+    }
+  }
+  void Write(T* y, int64_t n) const {
+    if constexpr (kConverts) FromFloats(buffer_, n, y);
+  }
+
+ private:
+  static constexpr bool kConverts = !std::is_same_v<T, Computed>;
+  alignas(64) Computed buffer_[kConverts ? kMost : 1];
+};
 
 }  // namespace firn::cpu
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tensor/apply.h"
 #include "tensor/op.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -20,6 +21,13 @@ struct OpGrad {
   GradFn rule = nullptr;
   std::vector<Saved> saves = {};
 };
+
+// The operation `kName` as such a function, with options A or none:
+//   cpu::FromInput<cpu::GradBy<"foo_grad", FooAttrs>>()
+template <OpName kName, class... A>
+Tensor GradBy(const Tensor& dy, const Tensor& saved, const A&... attrs) {
+  return Apply1(TheOp<kName>(), {dy, saved}, attrs...);
+}
 
 namespace internal {
 

@@ -2,42 +2,60 @@
 
 #include "tensor/kernels/cpu/tiles.h"
 
+#include <algorithm>
+
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/width.h"
 
 namespace firn::cpu {
 namespace {
 
-template <class From, class To>
-void FetchRow(const From* from, int64_t step, int64_t n, To* to) {
+template <class T>
+void GatherRow(const T* from, int64_t step, int64_t n, T* to) {
   if (step == 1) {
-    for (int64_t j = 0; j < n; ++j) to[j] = static_cast<To>(from[j]);
+    std::copy_n(from, n, to);
   } else {
-    for (int64_t j = 0; j < n; ++j) to[j] = static_cast<To>(from[j * step]);
-  }
-}
-
-template <class From, class To>
-void FetchAs(const void* const* rows, int64_t num_rows, int64_t n, int64_t step, void* to) {
-  for (int64_t i = 0; i < num_rows; ++i) {
-    FetchRow(static_cast<const From*>(rows[i]), step, n, static_cast<To*>(to) + i * n);
+    for (int64_t j = 0; j < n; ++j) to[j] = from[j * step];
   }
 }
 
 template <class T>
-void RoundTo(const float* from, int64_t n, void* to) {
-  T* const out = static_cast<T*>(to);
-  for (int64_t i = 0; i < n; ++i) out[i] = T(from[i]);
+void Gather(const void* const* rows, int64_t num_rows, int64_t n, int64_t step, void* to) {
+  for (int64_t i = 0; i < num_rows; ++i) {
+    GatherRow(static_cast<const T*>(rows[i]), step, n, static_cast<T*>(to) + i * n);
+  }
+}
+
+// Elements that lie apart are brought together first: conversions are fast only side by side.
+template <class T>
+void Widen(const void* const* rows, int64_t num_rows, int64_t n, int64_t step, void* to) {
+  constexpr int64_t kPiece = 256;
+  T piece[kPiece];
+  float* floats = static_cast<float*>(to);
+  for (int64_t i = 0; i < num_rows; ++i, floats += n) {
+    const T* const row = static_cast<const T*>(rows[i]);
+    if (step == 1) {
+      ToFloats(row, n, floats);
+      continue;
+    }
+    for (int64_t at = 0; at < n; at += kPiece) {
+      const int64_t count = std::min(kPiece, n - at);
+      GatherRow(row + at * step, step, count, piece);
+      ToFloats(piece, count, floats + at);
+    }
+  }
 }
 
 }  // namespace
 
 FetchFn Fetcher(DType from, DType to) {
-  if (from != to) return from == DType::kF16 ? FetchAs<Half, float> : FetchAs<BFloat16, float>;
-  return VisitWidth(from, []<class T>(TypeTag<T>) -> FetchFn { return FetchAs<T, T>; });
+  if (from != to) return from == DType::kF16 ? Widen<Half> : Widen<BFloat16>;
+  return VisitWidth(from, []<class T>(TypeTag<T>) -> FetchFn { return Gather<T>; });
 }
 
 void Round(const float* tile, int64_t n, DType to, void* out) {
-  to == DType::kF16 ? RoundTo<Half>(tile, n, out) : RoundTo<BFloat16>(tile, n, out);
+  to == DType::kF16 ? FromFloats(tile, n, static_cast<Half*>(out))
+                    : FromFloats(tile, n, static_cast<BFloat16*>(out));
 }
 
 }  // namespace firn::cpu

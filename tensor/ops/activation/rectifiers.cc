@@ -6,8 +6,7 @@
 // prelu: the same with slopes that are learnt. The operation broadcasts; the function lays the
 // slopes along dimension 1.
 //
-// hardtanh: x between two bounds. hardsigmoid and hardswish borrow its gradient, which is 0 at the
-// ends.
+// hardtanh: x between two bounds. Its gradient and hardsigmoid's are 0 at the ends.
 //
 // elu and its scaled forms (selu, celu), one pass each way. The input is kept: the result does not
 // tell the sides apart when alpha is negative.
@@ -25,6 +24,7 @@
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/extremes.h"
+#include "tensor/ops/elementwise/sign.h"
 #include "tensor/ops/norm/norm_options.h"
 #include "tensor/ops/shape/views.h"
 
@@ -33,21 +33,23 @@ namespace {
 
 constexpr GraphTraits kRelu = {.activation = FusedActivation::kRelu};
 FIRN_REGISTER_OP(relu) {
-  return WithTraits(kRelu, cpu::NumericOp<ReluFn>("max(x, 0).", cpu::FromOutput<ReluGrad>()));
+  return WithTraits(
+      kRelu, cpu::NumericOp<ReluFn>("max(x, 0).", cpu::FromOutput<cpu::GradBy<"relu_grad">>()));
 }
 FIRN_REGISTER_OP(relu_grad) {
   return cpu::GradOp<ReluGradFn>("dy where y > 0, else 0: the gradient of relu.", "y",
-                                 cpu::OfGradient<ReluGrad>());
+                                 cpu::OfGradient<cpu::GradBy<"relu_grad">>());
 }
 
 FIRN_REGISTER_OP(leaky_relu) {
-  return cpu::FloatOp<LeakyReluFn>("x where x > 0, else alpha * x.",
-                                   cpu::FromInput<LeakyReluGrad>());
+  return cpu::FloatOp<LeakyReluFn>(
+      "x where x > 0, else alpha * x.",
+      cpu::FromInput<cpu::GradBy<"leaky_relu_grad", LeakyReluAttrs>>());
 }
 FIRN_REGISTER_OP(leaky_relu_grad) {
   return cpu::GradOp<LeakyReluGradFn>(
       "dy where x > 0, else alpha * dy: the gradient of leaky_relu.", "x",
-      cpu::OfGradient<LeakyReluGrad>());
+      cpu::OfGradient<cpu::GradBy<"leaky_relu_grad", LeakyReluAttrs>>());
 }
 
 void GradPrelu(GradContext& g) {
@@ -63,12 +65,14 @@ FIRN_REGISTER_OP(prelu) {
   return op;
 }
 
-Tensor GradThreshold(const Tensor& dy, const Tensor& x, const ThresholdAttrs& a) {
-  return Where(Le(x, a.threshold), 0.0, dy);
-}
 FIRN_REGISTER_OP(threshold) {
   return cpu::FloatOp<ThresholdFn>("x where x > threshold, else value.",
-                                   cpu::FromInput<GradThreshold>());
+                                   cpu::FromInput<cpu::GradBy<"threshold_grad", ThresholdAttrs>>());
+}
+FIRN_REGISTER_OP(threshold_grad) {
+  return cpu::GradOp<ThresholdGradFn>(
+      "dy where x > threshold, else 0: the gradient of threshold.", "x",
+      cpu::OfGradient<cpu::GradBy<"threshold_grad", ThresholdAttrs>>());
 }
 
 absl::Status InferHardtanh(InferContext& c) {
@@ -78,28 +82,38 @@ absl::Status InferHardtanh(InferContext& c) {
   return InferLikeInput(c);
 }
 FIRN_REGISTER_OP(hardtanh) {
-  OpDef op = cpu::FloatOp<HardtanhFn>("x cut off at min and max.", cpu::FromInput<HardtanhGrad>());
+  OpDef op = cpu::FloatOp<HardtanhFn>(
+      "x cut off at min and max.", cpu::FromInput<cpu::GradBy<"hardtanh_grad", HardtanhAttrs>>());
   op.infer = InferHardtanh;
   return op;
 }
 FIRN_REGISTER_OP(hardtanh_grad) {
-  return cpu::GradOp<HardtanhGradFn>("dy where min < x < max, else 0: the gradient of hardtanh.",
-                                     "x", cpu::OfGradient<HardtanhGrad>());
+  return cpu::GradOp<HardtanhGradFn>(
+      "dy where min < x < max, else 0: the gradient of hardtanh.", "x",
+      cpu::OfGradient<cpu::GradBy<"hardtanh_grad", HardtanhAttrs>>());
 }
 
-Tensor GradHardsigmoid(const Tensor& dy, const Tensor& x, const HardsigmoidAttrs& a) {
-  return Mul(HardtanhGrad(dy, Add(Mul(x, a.alpha), a.beta), {0, 1}), a.alpha);
-}
 FIRN_REGISTER_OP(hardsigmoid) {
-  return cpu::FloatOp<HardsigmoidFn>("alpha * x + beta, cut off at 0 and 1.",
-                                     cpu::FromInput<GradHardsigmoid>());
+  return cpu::FloatOp<HardsigmoidFn>(
+      "alpha * x + beta, cut off at 0 and 1.",
+      cpu::FromInput<cpu::GradBy<"hardsigmoid_grad", HardsigmoidAttrs>>());
+}
+FIRN_REGISTER_OP(hardsigmoid_grad) {
+  return cpu::GradOp<HardsigmoidGradFn>(
+      "alpha * dy where 0 < alpha * x + beta < 1, else 0: the gradient of hardsigmoid.", "x",
+      cpu::OfGradient<cpu::GradBy<"hardsigmoid_grad", HardsigmoidAttrs>>());
 }
 
-Tensor GradHardswish(const Tensor& dy, const Tensor& x) {
-  return Add(Mul(dy, Hardsigmoid(x)), Mul(HardtanhGrad(dy, x, {-3, 3}), Div(x, 6)));
-}
+// The slope (2 x + 3) / 6 between -3 and 3 is 0 and 1 beyond.
+Tensor CurveOfHardswish(const Tensor& x) { return Where(Lt(Abs(x), 3), 1.0 / 3, ZerosLike(x)); }
 FIRN_REGISTER_OP(hardswish) {
-  return cpu::FloatOp<HardswishFn>("x * hardsigmoid(x).", cpu::FromInput<GradHardswish>());
+  return cpu::FloatOp<HardswishFn>("x * hardsigmoid(x).",
+                                   cpu::FromInput<cpu::GradBy<"hardswish_grad">>());
+}
+FIRN_REGISTER_OP(hardswish_grad) {
+  return cpu::GradOp<HardswishGradFn>(
+      "dy * (2 x + 3) / 6 where -3 < x < 3, 0 below, dy above: the gradient of hardswish.", "x",
+      cpu::OfGradient<cpu::GradBy<"hardswish_grad">, CurveOfHardswish>());
 }
 
 // On the left e^(c x) has the derivative c e^(c x), on the right the slope is constant. The clamp
@@ -110,25 +124,19 @@ Tensor CurveOfElu(const Tensor& x, const EluAttrs& a) {
 }
 FIRN_REGISTER_OP(elu) {
   return cpu::FloatOp<EluFn>("scale * (x where x > 0, else alpha * (e^(x * input_scale) - 1)).",
-                             cpu::FromInput<EluGrad>());
+                             cpu::FromInput<cpu::GradBy<"elu_grad", EluAttrs>>());
 }
 FIRN_REGISTER_OP(elu_grad) {
   return cpu::GradOp<EluGradFn>("The gradient of elu.", "x",
-                                cpu::OfGradient<EluGrad, CurveOfElu>());
+                                cpu::OfGradient<cpu::GradBy<"elu_grad", EluAttrs>, CurveOfElu>());
 }
 
 }  // namespace
 
 Tensor Relu(const Tensor& x) { return Apply1(TheOp<"relu">(), {x}); }
-Tensor inner::ReluGrad(const Tensor& dy, const Tensor& y) {
-  return Apply1(TheOp<"relu_grad">(), {dy, y});
-}
 
 Tensor LeakyRelu(const Tensor& x, double alpha) {
   return FloatUnary<"leaky_relu">(x, LeakyReluAttrs{alpha});
-}
-Tensor inner::LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs) {
-  return Apply1(TheOp<"leaky_relu_grad">(), {dy, x}, attrs);
 }
 
 Tensor Prelu(const Tensor& x, const Tensor& weight) {
@@ -152,9 +160,6 @@ Tensor Threshold(const Tensor& x, double threshold, double value) {
 Tensor Hardtanh(const Tensor& x, double min, double max) {
   return FloatUnary<"hardtanh">(x, HardtanhAttrs{min, max});
 }
-Tensor inner::HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs) {
-  return Apply1(TheOp<"hardtanh_grad">(), {dy, x}, attrs);
-}
 
 Tensor Relu6(const Tensor& x) { return Hardtanh(x, 0, 6); }
 
@@ -167,9 +172,6 @@ Tensor Hardswish(const Tensor& x) { return FloatUnary<"hardswish">(x); }
 Tensor Elu(const Tensor& x, double alpha) { return ScaledElu(x, {.alpha = alpha}); }
 Tensor inner::ScaledElu(const Tensor& x, const EluAttrs& attrs) {
   return FloatUnary<"elu">(x, attrs);
-}
-Tensor inner::EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs) {
-  return Apply1(TheOp<"elu_grad">(), {dy, x}, attrs);
 }
 
 Tensor Selu(const Tensor& x) {

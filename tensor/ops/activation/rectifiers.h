@@ -9,9 +9,6 @@ namespace firn {
 Tensor Relu(const Tensor& x);
 
 namespace inner {
-// Its gradient from the result: dy where y > 0, else 0.
-Tensor ReluGrad(const Tensor& dy, const Tensor& y);
-
 struct LeakyReluAttrs {
   double alpha = 0.01;  // PyTorch's negative_slope
   template <class V>
@@ -25,9 +22,6 @@ struct LeakyReluAttrs {
 Tensor LeakyRelu(const Tensor& x, double alpha = 0.01);
 
 namespace inner {
-// Its gradient: dy where x > 0, else alpha * dy.
-Tensor LeakyReluGrad(const Tensor& dy, const Tensor& x, const LeakyReluAttrs& attrs);
-
 struct ThresholdAttrs {
   double threshold = 0;
   double value = 0;
@@ -64,9 +58,6 @@ struct HardtanhAttrs {
 Tensor Hardtanh(const Tensor& x, double min = -1, double max = 1);
 
 namespace inner {
-// Its gradient: dy where min < x < max, else 0.
-Tensor HardtanhGrad(const Tensor& dy, const Tensor& x, const HardtanhAttrs& attrs);
-
 struct HardsigmoidAttrs {
   double alpha = 1.0 / 6;
   double beta = 0.5;
@@ -108,8 +99,6 @@ Tensor Elu(const Tensor& x, double alpha = 1);
 namespace inner {
 // scale * (x where x > 0, else alpha * (e^(x * input_scale) - 1)): what elu, selu and celu are.
 Tensor ScaledElu(const Tensor& x, const EluAttrs& attrs);
-// The gradient of ScaledElu.
-Tensor EluGrad(const Tensor& dy, const Tensor& x, const EluAttrs& attrs);
 }  // namespace inner
 
 // 1.0507 * (x where x > 0, else 1.6733 * (e^x - 1)), the self-normalising constants of Klambauer et

@@ -50,6 +50,14 @@ struct ThresholdFn : ThresholdAttrs {
   }
 };
 
+struct ThresholdGradFn : ThresholdAttrs {
+  using Attrs = ThresholdAttrs;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    return x <= static_cast<T>(threshold) ? T(0) : dy;
+  }
+};
+
 struct HardtanhFn : HardtanhAttrs {
   using Attrs = HardtanhAttrs;
   template <class T>
@@ -79,11 +87,29 @@ struct HardsigmoidFn : HardsigmoidAttrs {
   }
 };
 
+struct HardsigmoidGradFn : HardsigmoidAttrs {
+  using Attrs = HardsigmoidAttrs;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T y = static_cast<T>(alpha) * x + static_cast<T>(beta);
+    return (y <= T(0)) | (y >= T(1)) ? T(0) : static_cast<T>(alpha) * dy;
+  }
+};
+
 struct HardswishFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     const T raised = x < T(-3) ? T(0) : x + T(3);
     return x * ((raised > T(6) ? T(6) : raised) / T(6));
+  }
+};
+
+struct HardswishGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T inside = dy * (x * T(1.0 / 3) + T(0.5));
+    const T above = x >= T(3) ? dy : inside;
+    return x <= T(-3) ? T(0) : above;
   }
 };
 

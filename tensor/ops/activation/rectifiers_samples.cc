@@ -75,6 +75,17 @@ FIRN_REGISTER_SAMPLES(threshold) {
              "x must be f32, f64, f16 or bf16");
 }
 
+FIRN_REGISTER_SAMPLES(threshold_grad) {
+  s.Internal("the gradient of threshold");
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    return in[1] <= attrs.get<ThresholdAttrs>().threshold ? 0.0 : in[0];
+  });
+  AddGradient(s, Grid, ThresholdAttrs{0.5, -20});
+  s.Add("edges", {Values({1, 2, 3, 4, INFINITY}), Values({1, INFINITY, -INFINITY, NAN, 0.5})},
+        ThresholdAttrs{1, 2})
+      .check_gradient = false;
+}
+
 FIRN_REGISTER_SAMPLES(hardtanh) {
   s.Function([](In in, const HardtanhAttrs& a) { return Hardtanh(in[0], a.min, a.max); });
   ElementReference(s, [](const double* in, AttrsRef attrs) {
@@ -113,10 +124,34 @@ FIRN_REGISTER_SAMPLES(hardsigmoid) {
              "x must be f32, f64, f16 or bf16");
 }
 
+FIRN_REGISTER_SAMPLES(hardsigmoid_grad) {
+  s.Internal("the gradient of hardsigmoid");
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    const HardsigmoidAttrs& a = attrs.get<HardsigmoidAttrs>();
+    const double y = a.alpha * in[1] + a.beta;
+    return y <= 0 || y >= 1 ? 0.0 : a.alpha * in[0];
+  });
+  AddGradient(s, Grid, HardsigmoidAttrs{0.25, 0.5});
+  s.Add("edges", {Values({1, 2, 3, 4, 5}), Values({-2, 2, INFINITY, -INFINITY, NAN})},
+        HardsigmoidAttrs{0.25, 0.5})
+      .check_gradient = false;
+}
+
 FIRN_REGISTER_SAMPLES(hardswish) {
   s.Function<Hardswish>();
   AddFloatUnary(s, [](double x) { return x * std::max(std::min(x + 3, 6.0), 0.0) / 6; }, Grid,
                 {3, -3, 2.5});
+}
+
+FIRN_REGISTER_SAMPLES(hardswish_grad) {
+  s.Internal("the gradient of hardswish");
+  ElementReference(s, [](const double* in, AttrsRef) {
+    if (in[1] <= -3) return 0.0;
+    return in[1] >= 3 ? in[0] : in[0] * (2 * in[1] + 3) / 6;
+  });
+  AddGradient(s, Grid);
+  s.Add("edges", {Values({1, 2, 3, 4, 5, 6}), Values({-3, 3, INFINITY, -INFINITY, NAN, 2.5})})
+      .check_gradient = false;
 }
 
 FIRN_REGISTER_SAMPLES(elu) {

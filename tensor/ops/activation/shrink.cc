@@ -9,20 +9,19 @@
 #include "tensor/kernels/cpu/elementwise_ops.h"
 #include "tensor/ops/activation/shrink_fn.h"
 #include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/compare/compare.h"
 #include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/sign.h"
 
 namespace firn {
 namespace {
 
-Tensor GradShrink(const Tensor& dy, const Tensor& x, const ShrinkAttrs& a) {
-  return Where(Le(Abs(x), a.lambda), 0.0, dy);
+FIRN_REGISTER_OP(shrink_grad) {
+  return cpu::GradOp<ShrinkGradFn>("dy where |x| > lambda, else 0: the gradient of both.", "x",
+                                   cpu::OfGradient<cpu::GradBy<"shrink_grad", ShrinkAttrs>>());
 }
 
 FIRN_REGISTER_OP(hardshrink) {
-  return cpu::FloatOp<HardshrinkFn>("x where |x| > lambda, else 0.", cpu::FromInput<GradShrink>());
+  return cpu::FloatOp<HardshrinkFn>("x where |x| > lambda, else 0.",
+                                    cpu::FromInput<cpu::GradBy<"shrink_grad", ShrinkAttrs>>());
 }
 
 absl::Status InferSoftshrink(InferContext& c) {
@@ -31,8 +30,8 @@ absl::Status InferSoftshrink(InferContext& c) {
   return InferLikeInput(c);
 }
 FIRN_REGISTER_OP(softshrink) {
-  OpDef op =
-      cpu::FloatOp<SoftshrinkFn>("x moved towards 0 by lambda.", cpu::FromInput<GradShrink>());
+  OpDef op = cpu::FloatOp<SoftshrinkFn>("x moved towards 0 by lambda.",
+                                        cpu::FromInput<cpu::GradBy<"shrink_grad", ShrinkAttrs>>());
   op.infer = InferSoftshrink;
   return op;
 }

@@ -3,6 +3,7 @@
 
 namespace firn::shrink_cuda {
 
+FIRN_REGISTER_KERNELS(shrink_grad) { return cuda::FloatKernels<ShrinkGradFn, 2>(); }
 FIRN_REGISTER_KERNELS(hardshrink) { return cuda::FloatKernels<HardshrinkFn>(); }
 FIRN_REGISTER_KERNELS(softshrink) { return cuda::FloatKernels<SoftshrinkFn>(); }
 

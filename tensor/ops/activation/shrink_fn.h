@@ -26,6 +26,15 @@ struct SoftshrinkFn : ShrinkAttrs {
   }
 };
 
+struct ShrinkGradFn : ShrinkAttrs {
+  using Attrs = ShrinkAttrs;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T limit = static_cast<T>(lambda);
+    return (x >= -limit) & (x <= limit) ? T(0) : dy;
+  }
+};
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ACTIVATION_SHRINK_FN_H_

@@ -35,6 +35,19 @@ FIRN_REGISTER_SAMPLES(softshrink) {
              "lambda must not be negative, got -1");
 }
 
+FIRN_REGISTER_SAMPLES(shrink_grad) {
+  s.Internal("the gradient of hardshrink and softshrink");
+  ElementReference(s, [](const double* in, AttrsRef attrs) {
+    return std::abs(in[1]) <= attrs.get<ShrinkAttrs>().lambda ? 0.0 : in[0];
+  });
+  AddGradient(s, Grid, ShrinkAttrs{});
+  s.Add(
+       "edges",
+       {Values({1, 2, 3, 4, 5, 6, INFINITY}), Values({0.5, -0.5, 0.75, -INFINITY, NAN, -0.0, 0.0})},
+       ShrinkAttrs{})
+      .check_gradient = false;
+}
+
 FIRN_REGISTER_COMPOSITE(tanhshrink) {
   s.Declare({{.name = "x", .dtypes = kFloating}});
   s.Function<Tanhshrink>();

@@ -32,29 +32,38 @@ namespace {
 // d(y (1 - y)) = (1 - 2 y) dy.
 Tensor CurveOfSigmoid(const Tensor& y) { return Sub(1, Mul(y, 2)); }
 FIRN_REGISTER_OP(sigmoid) {
-  return cpu::FloatOp<SigmoidFn>("1 / (1 + e^-x).", cpu::FromOutput<SigmoidGrad>());
+  return cpu::FloatOp<SigmoidFn>("1 / (1 + e^-x).", cpu::FromOutput<cpu::GradBy<"sigmoid_grad">>());
 }
 FIRN_REGISTER_OP(sigmoid_grad) {
   return cpu::GradOp<SigmoidGradFn>("dy * y * (1 - y): the gradient of sigmoid.", "y",
-                                    cpu::OfGradient<SigmoidGrad, CurveOfSigmoid>());
+                                    cpu::OfGradient<cpu::GradBy<"sigmoid_grad">, CurveOfSigmoid>());
 }
 
-Tensor GradLogSigmoid(const Tensor& dy, const Tensor& x) { return Mul(dy, Sigmoid(Neg(x))); }
+// The slope is sigmoid(-x).
+Tensor CurveOfLogSigmoid(const Tensor& x) {
+  const Tensor s = Sigmoid(x);
+  return Mul(s, Sub(s, 1));
+}
 FIRN_REGISTER_OP(log_sigmoid) {
-  return InFullPrecision(
-      cpu::FloatOp<LogSigmoidFn>("log(sigmoid(x)).", cpu::FromInput<GradLogSigmoid>()));
+  return InFullPrecision(cpu::FloatOp<LogSigmoidFn>(
+      "log(sigmoid(x)).", cpu::FromInput<cpu::GradBy<"log_sigmoid_grad">>()));
+}
+FIRN_REGISTER_OP(log_sigmoid_grad) {
+  return cpu::GradOp<LogSigmoidGradFn>(
+      "dy * sigmoid(-x): the gradient of log_sigmoid.", "x",
+      cpu::OfGradient<cpu::GradBy<"log_sigmoid_grad">, CurveOfLogSigmoid>());
 }
 
 // d(1 - y^2) = -2 y dy.
 Tensor CurveOfTanh(const Tensor& y) { return Mul(y, -2); }
 constexpr GraphTraits kTanh = {.activation = FusedActivation::kTanh};
 FIRN_REGISTER_OP(tanh) {
-  return WithTraits(kTanh,
-                    cpu::FloatOp<TanhFn>("The hyperbolic tangent.", cpu::FromOutput<TanhGrad>()));
+  return WithTraits(kTanh, cpu::FloatOp<TanhFn>("The hyperbolic tangent.",
+                                                cpu::FromOutput<cpu::GradBy<"tanh_grad">>()));
 }
 FIRN_REGISTER_OP(tanh_grad) {
   return cpu::GradOp<TanhGradFn>("dy * (1 - y * y): the gradient of tanh.", "y",
-                                 cpu::OfGradient<TanhGrad, CurveOfTanh>());
+                                 cpu::OfGradient<cpu::GradBy<"tanh_grad">, CurveOfTanh>());
 }
 
 Tensor GradSoftsign(const Tensor& dy, const Tensor& x) { return Div(dy, Square(Add(Abs(x), 1))); }
@@ -68,11 +77,11 @@ Tensor CurveOfSilu(const Tensor& x) {
   return Mul(Mul(s, Sub(1, s)), Add(Mul(x, Sub(1, Mul(s, 2))), 2));
 }
 FIRN_REGISTER_OP(silu) {
-  return cpu::FloatOp<SiluFn>("x * sigmoid(x).", cpu::FromInput<SiluGrad>());
+  return cpu::FloatOp<SiluFn>("x * sigmoid(x).", cpu::FromInput<cpu::GradBy<"silu_grad">>());
 }
 FIRN_REGISTER_OP(silu_grad) {
   return cpu::GradOp<SiluGradFn>("The gradient of silu.", "x",
-                                 cpu::OfGradient<SiluGrad, CurveOfSilu>());
+                                 cpu::OfGradient<cpu::GradBy<"silu_grad">, CurveOfSilu>());
 }
 
 bool IsTanh(const GeluAttrs& a) { return a.approximate == GeluApproximate::kTanh; }
@@ -106,16 +115,17 @@ Tensor CurveOfGelu(const Tensor& x, const GeluAttrs& a) {
   return IsTanh(a) ? TanhSecondDerivative(x) : SecondDerivative(x);
 }
 FIRN_REGISTER_OP(gelu) {
-  OpDef op =
-      cpu::FloatOp<GeluFn>("x * P(X <= x) for standard normal X.", cpu::FromInput<GeluGrad>());
+  OpDef op = cpu::FloatOp<GeluFn>("x * P(X <= x) for standard normal X.",
+                                  cpu::FromInput<cpu::GradBy<"gelu_grad", GeluAttrs>>());
   op.attrs = AttrsOf<GeluAttrs>();
   op.kernels = {cpu::ElementwiseKernel(Run)};
   op.elementwise = cpu::ElementwiseOf<EitherGelu<GeluFn, GeluTanhFn>>();
   return op;
 }
 FIRN_REGISTER_OP(gelu_grad) {
-  OpDef op = cpu::GradOp<GeluGradFn>("The gradient of gelu.", "x",
-                                     cpu::OfGradient<GeluGrad, CurveOfGelu>());
+  OpDef op =
+      cpu::GradOp<GeluGradFn>("The gradient of gelu.", "x",
+                              cpu::OfGradient<cpu::GradBy<"gelu_grad", GeluAttrs>, CurveOfGelu>());
   op.attrs = AttrsOf<GeluAttrs>();
   op.kernels = {cpu::ElementwiseKernel(RunGrad)};
   op.elementwise = cpu::ElementwiseOf<EitherGelu<GeluGradFn, GeluTanhGradFn>>();
@@ -128,12 +138,14 @@ Tensor CurveOfSoftplus(const Tensor& x, const SoftplusAttrs& a) {
   return Where(Gt(u, a.threshold), 0.0, Mul(Mul(s, Sub(1, s)), a.beta));
 }
 FIRN_REGISTER_OP(softplus) {
-  return InFullPrecision(cpu::FloatOp<SoftplusFn>(
-      "log(1 + e^(beta x)) / beta, linear beyond threshold.", cpu::FromInput<SoftplusGrad>()));
+  return InFullPrecision(
+      cpu::FloatOp<SoftplusFn>("log(1 + e^(beta x)) / beta, linear beyond threshold.",
+                               cpu::FromInput<cpu::GradBy<"softplus_grad", SoftplusAttrs>>()));
 }
 FIRN_REGISTER_OP(softplus_grad) {
-  return cpu::GradOp<SoftplusGradFn>("The gradient of softplus.", "x",
-                                     cpu::OfGradient<SoftplusGrad, CurveOfSoftplus>());
+  return cpu::GradOp<SoftplusGradFn>(
+      "The gradient of softplus.", "x",
+      cpu::OfGradient<cpu::GradBy<"softplus_grad", SoftplusAttrs>, CurveOfSoftplus>());
 }
 
 Tensor GradMish(const Tensor& dy, const Tensor& x) {
@@ -147,9 +159,6 @@ FIRN_REGISTER_OP(mish) {
 }  // namespace
 
 Tensor Sigmoid(const Tensor& x) { return FloatUnary<"sigmoid">(x); }
-Tensor inner::SigmoidGrad(const Tensor& dy, const Tensor& y) {
-  return Apply1(TheOp<"sigmoid_grad">(), {dy, y});
-}
 
 Tensor LogSigmoid(const Tensor& x) { return FloatUnary<"log_sigmoid">(x); }
 
@@ -167,29 +176,17 @@ Tensor Glu(const Tensor& x, int64_t dim) {
 }
 
 Tensor Tanh(const Tensor& x) { return FloatUnary<"tanh">(x); }
-Tensor inner::TanhGrad(const Tensor& dy, const Tensor& y) {
-  return Apply1(TheOp<"tanh_grad">(), {dy, y});
-}
 
 Tensor Softsign(const Tensor& x) { return FloatUnary<"softsign">(x); }
 
 Tensor Silu(const Tensor& x) { return FloatUnary<"silu">(x); }
-Tensor inner::SiluGrad(const Tensor& dy, const Tensor& x) {
-  return Apply1(TheOp<"silu_grad">(), {dy, x});
-}
 
 Tensor Gelu(const Tensor& x, GeluApproximate approximate) {
   return FloatUnary<"gelu">(x, GeluAttrs{approximate});
 }
-Tensor inner::GeluGrad(const Tensor& dy, const Tensor& x, const GeluAttrs& attrs) {
-  return Apply1(TheOp<"gelu_grad">(), {dy, x}, attrs);
-}
 
 Tensor Softplus(const Tensor& x, double beta, double threshold) {
   return FloatUnary<"softplus">(x, SoftplusAttrs{beta, threshold});
-}
-Tensor inner::SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs) {
-  return Apply1(TheOp<"softplus_grad">(), {dy, x}, attrs);
 }
 
 Tensor Mish(const Tensor& x) { return FloatUnary<"mish">(x); }

@@ -7,6 +7,7 @@ FIRN_REGISTER_KERNELS(sigmoid) { return cuda::FloatKernels<SigmoidFn>(); }
 FIRN_REGISTER_KERNELS(sigmoid_grad) { return cuda::FloatKernels<SigmoidGradFn, 2>(); }
 
 FIRN_REGISTER_KERNELS(log_sigmoid) { return cuda::FloatKernels<LogSigmoidFn>(); }
+FIRN_REGISTER_KERNELS(log_sigmoid_grad) { return cuda::FloatKernels<LogSigmoidGradFn, 2>(); }
 
 FIRN_REGISTER_KERNELS(tanh) { return cuda::FloatKernels<TanhFn>(); }
 FIRN_REGISTER_KERNELS(tanh_grad) { return cuda::FloatKernels<TanhGradFn, 2>(); }

@@ -8,11 +8,6 @@ namespace firn {
 // 1 / (1 + e^-x). Integers and bools become f32.
 Tensor Sigmoid(const Tensor& x);
 
-namespace inner {
-// Its gradient from the result: dy * y * (1 - y).
-Tensor SigmoidGrad(const Tensor& dy, const Tensor& y);
-}  // namespace inner
-
 // log(Sigmoid(x)) = -Softplus(-x), finite for every finite x. Integers and bools become f32.
 Tensor LogSigmoid(const Tensor& x);
 
@@ -23,21 +18,11 @@ Tensor Glu(const Tensor& x, int64_t dim = -1);
 // The hyperbolic tangent. Integers and bools become f32.
 Tensor Tanh(const Tensor& x);
 
-namespace inner {
-// Its gradient from the result: dy * (1 - y * y).
-Tensor TanhGrad(const Tensor& dy, const Tensor& y);
-}  // namespace inner
-
 // x / (1 + |x|). Integers and bools become f32.
 Tensor Softsign(const Tensor& x);
 
 // x * sigmoid(x), also called swish. Integers and bools become f32.
 Tensor Silu(const Tensor& x);
-
-namespace inner {
-// Its gradient: dy * s * (1 + x * (1 - s)) with s = sigmoid(x).
-Tensor SiluGrad(const Tensor& dy, const Tensor& x);
-}  // namespace inner
 
 enum class GeluApproximate : int8_t {
   kNone,  // with the normal distribution function
@@ -58,9 +43,6 @@ struct GeluAttrs {
 Tensor Gelu(const Tensor& x, GeluApproximate approximate = GeluApproximate::kNone);
 
 namespace inner {
-// Its gradient.
-Tensor GeluGrad(const Tensor& dy, const Tensor& x, const GeluAttrs& attrs);
-
 struct SoftplusAttrs {
   double beta = 1;
   double threshold = 20;
@@ -75,11 +57,6 @@ struct SoftplusAttrs {
 // log(1 + e^(beta x)) / beta, and x itself where beta * x > threshold. Finite for finite x whatever
 // the threshold. Integers and bools become f32.
 Tensor Softplus(const Tensor& x, double beta = 1, double threshold = 20);
-
-namespace inner {
-// Its gradient: dy * sigmoid(beta x), and dy beyond the threshold.
-Tensor SoftplusGrad(const Tensor& dy, const Tensor& x, const SoftplusAttrs& attrs);
-}  // namespace inner
 
 // x * Tanh(Softplus(x)) (Misra, 2019). Integers and bools become f32.
 Tensor Mish(const Tensor& x);

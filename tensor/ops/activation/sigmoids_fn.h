@@ -27,6 +27,13 @@ struct LogSigmoidFn {
   }
 };
 
+struct LogSigmoidGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    return dy * math::Sigmoid(-x);
+  }
+};
+
 struct TanhFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {

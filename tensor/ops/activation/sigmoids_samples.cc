@@ -50,6 +50,14 @@ FIRN_REGISTER_SAMPLES(silu) {
   s.AddError("integers", {Integers({3}, 0, 9)}, {}, "x must be f32, f64, f16 or bf16");
 }
 
+FIRN_REGISTER_SAMPLES(log_sigmoid_grad) {
+  s.Internal("the gradient of log_sigmoid");
+  ElementReference(s, [](const double* in, AttrsRef) { return in[0] / (1 + std::exp(in[1])); });
+  AddGradient(s, Grid);
+  s.Add("edges", {Values({1, 2, 3, 4, 5}), Values({0.0, 90, -90, -INFINITY, NAN})}).check_gradient =
+      false;
+}
+
 FIRN_REGISTER_SAMPLES(silu_grad) {
   s.Internal("the gradient of silu");
   s.Reference([](double dy, double x) {

@@ -25,24 +25,18 @@ namespace firn {
 namespace {
 
 template <class T>
-absl::Status CheckProbabilities(const T* p, int64_t n) {
-  using Acc = AccumulatorOf<T>;
-  const auto bad = [p](int64_t i) {
-    const Acc v = static_cast<Acc>(p[i]);
-    return !(v >= 0) | !(v <= 1);
-  };
-  bool any = false;
-  for (int64_t i = 0; i < n; ++i) any |= bad(i);
-  if (!any) return absl::OkStatus();
+absl::Status CheckProbabilities(const KernelContext& k) {
+  const auto bad = [](auto p) { return !(p >= 0) | !(p <= 1); };
+  if (!cpu::AnyElement<T>(k, 0, bad)) return absl::OkStatus();
+  const T* const p = k.in<T>(0);
   int64_t at = 0;
-  while (!bad(at)) ++at;
+  while (!bad(static_cast<double>(p[at]))) ++at;
   return OutOfRange("p ", static_cast<double>(p[at]), " at index ", at, " is outside [0, 1]");
 }
 
 absl::Status Run(KernelContext& k) {
-  FIRN_RETURN_IF_ERROR(VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    return CheckProbabilities(k.in<T>(0), k.in_spec(0).num_elements());
-  }));
+  FIRN_RETURN_IF_ERROR(VisitFloat(k.in_spec(0).dtype,
+                                  [&]<class T>(TypeTag<T>) { return CheckProbabilities<T>(k); }));
   return cpu::RunElementwiseLoss<BinaryCrossEntropyFn>(k);
 }
 

@@ -83,5 +83,32 @@ TYPED_TEST(HalfRows, TouchNothingBehindTheEnd) {
   }
 }
 
+// Elements that are computed in as they are, and those that go through a buffer.
+template <class T>
+void DoublePieces() {
+  std::vector<T> x;
+  for (int i = 0; i < 100; ++i) x.push_back(static_cast<T>(static_cast<float>(i)));
+  std::vector<T> y(x.size() + 1, T(7));
+  cpu::Piece<T, 64> in, out;
+  for (size_t at = 0; at < x.size(); at += 64) {
+    const size_t n = std::min<size_t>(64, x.size() - at);
+    const auto* const from = in.Read(x.data() + at, static_cast<int64_t>(n));
+    auto* const to = out.Room(y.data() + at);
+    for (size_t i = 0; i < n; ++i) to[i] = from[i] * 2;
+    out.Write(y.data() + at, static_cast<int64_t>(n));
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(static_cast<float>(y[i]), 2 * static_cast<float>(i));
+  }
+  EXPECT_EQ(static_cast<float>(y.back()), 7);
+}
+
+TEST(Piece, HasElementsInTheirComputeType) {
+  DoublePieces<float>();
+  DoublePieces<double>();
+  DoublePieces<Half>();
+  DoublePieces<BFloat16>();
+}
+
 }  // namespace
 }  // namespace firn
