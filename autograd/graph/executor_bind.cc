@@ -29,6 +29,14 @@ std::string Some(const std::vector<std::string>& texts) {
                                : absl::StrCat(first, " and ", texts.size() - shown, " more");
 }
 
+// What KernelContext::alike promises.
+bool OfOneSpec(absl::Span<const Operand> operands) {
+  return std::all_of(operands.begin(), operands.end(), [&](const Operand& o) {
+    return o.spec != nullptr && o.spec->dtype == operands[0].spec->dtype &&
+           inner::SameDenseLayout(*o.spec, *operands[0].spec);
+  });
+}
+
 }  // namespace
 
 Executor::Executor(Graph graph, const ExecutorOptions& options)
@@ -242,7 +250,7 @@ void Executor::BindOperands() {
         {prepared_[i].run, &instr,
          KernelContext({operands_.data() + first, results - first},
                        {operands_.data() + results, operands_.size() - results}, instr.attrs.ref(),
-                       workspace),
+                       workspace, OfOneSpec(absl::MakeConstSpan(operands_).subspan(first))),
          instr.op->index_bounds != nullptr && instr.kernel->device == DeviceType::kCpu});
     steps_.back().context.set_state(prepared_[i].state.get());
   }

@@ -14,8 +14,6 @@
 
 namespace firn::autograd {
 
-const TensorSpec& Edge::spec() const { return node ? node->output_specs()[slot] : leaf.spec(); }
-
 void Node::Renumber(uint64_t after) { seq_ = last_seq_ = std::max(after, last_seq_) + 1; }
 
 Node::Observers& Node::observers() {
@@ -44,8 +42,7 @@ void RunHook(const GradHookEntry& hook, Tensor& grad) {
   grad = std::move(replaced);
 }
 
-void Node::RunHooks(absl::Span<Tensor> grads, RetainedGradients& retained) const {
-  if (observers_ == nullptr) return;
+void Node::RunObservers(absl::Span<Tensor> grads, RetainedGradients& retained) const {
   const auto hooks = observers_->hooks;  // a hook may add hooks
   for (const auto& [slot, hook] : hooks) RunHook(*hook, grads[slot]);
   for (const auto& [slot, cell] : observers_->retained) {

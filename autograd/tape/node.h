@@ -37,6 +37,12 @@ struct Edge {
 // Calls an active hook and takes over what it returns. Throws when that does not fit.
 void RunHook(const GradHookEntry& hook, Tensor& grad);
 
+// Which sweep has gradients that wait for a node, and where. sweep 0: none.
+struct SweepMark {
+  uint32_t sweep = 0;
+  uint32_t place = 0;
+};
+
 // One recorded operation. Nodes point from results back to arguments, never forward, so a chain
 // dies with its last result. Not thread-safe: a graph belongs to one thread at a time.
 class Node : public GradNode {
@@ -58,7 +64,10 @@ class Node : public GradNode {
   // Cells of RetainGrad with the gradients for them.
   using RetainedGradients = std::vector<std::pair<std::shared_ptr<Tensor>, Tensor>>;
   // Lets hooks see and replace the gradients of this node's outputs, then notes the retained ones.
-  void RunHooks(absl::Span<Tensor> grad_outputs, RetainedGradients& retained) const;
+  void RunHooks(absl::Span<Tensor> grad_outputs, RetainedGradients& retained) const {
+    if (observers_ != nullptr) [[unlikely]]
+      RunObservers(grad_outputs, retained);
+  }
 
   // The number of the last node made on this thread.
   static uint64_t LastSeq() { return last_seq_; }
@@ -71,6 +80,8 @@ class Node : public GradNode {
     return path_ == nullptr ? std::string_view() : std::string_view(*path_);
   }
   const std::string* interned_path() const { return path_; }
+  // Of the innermost sweep that waits with gradients for this node.
+  SweepMark& sweep_mark() { return sweep_mark_; }
 
   // Makes `out` the outputs of this node: sets their history, save that of results declared
   // constant. `results`: the declarations of as many; null: none is constant.
@@ -101,6 +112,7 @@ class Node : public GradNode {
     std::vector<std::pair<uint32_t, std::shared_ptr<Tensor>>> retained;
   };
   Observers& observers();
+  void RunObservers(absl::Span<Tensor> grad_outputs, RetainedGradients& retained) const;
   // Numbers this node after the one that `edge` leads to.
   void Order(const Edge& edge) {
     // Numbers are per thread: a value from another thread may carry a larger one.
@@ -111,6 +123,7 @@ class Node : public GradNode {
 
   static inline thread_local constinit uint64_t last_seq_ = 0;
   uint64_t seq_;
+  SweepMark sweep_mark_;
   const std::string* path_;
   absl::FixedArray<Edge, 2> edges_;
   absl::InlinedVector<TensorSpec, 1> outputs_;
@@ -137,6 +150,10 @@ inline void Node::SetEdge(size_t i, const Tensor& input) {
   } else {
     edge.leaf = input;
   }
+}
+
+inline const TensorSpec& Edge::spec() const {
+  return node ? node->output_specs()[slot] : leaf.spec();
 }
 
 // Throws "backward: <operation> at <path> <message>".

@@ -40,11 +40,13 @@ class OpGradContext final : public GradContext {
   const TensorSpec& input_spec(int i) const override { return node_.edges()[At(i)].spec(); }
 
   void set_grad_input(int i, Tensor grad) override {
-    if (!needs(i) || !grad.defined()) return;
-    const TensorSpec& want = input_spec(i);
-    if (grad.shape() != want.shape) grad = SumTo(grad, want.shape);
-    if (grad.dtype() != want.dtype) grad = Cast(grad, want.dtype);
-    grad_inputs_[At(i)] = std::move(grad);
+    if (!OpGradContext::needs(i) || !grad.defined()) return;
+    const TensorSpec& want = node_.edges()[At(i)].spec();
+    if (grad.shape() != want.shape) [[unlikely]]
+      grad = SumTo(grad, want.shape);
+    if (grad.dtype() != want.dtype) [[unlikely]]
+      grad = Cast(grad, want.dtype);
+    grad_inputs_.data()[At(i)] = std::move(grad);
   }
 
  private:

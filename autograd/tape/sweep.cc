@@ -2,14 +2,17 @@
 //
 // Every user of a value has a larger number than the node that made it: taking the largest waiting
 // number from a heap visits each node after all of its users, with no recursion and no counting
-// pass. Gradients wait in a map beside the heap. Those of leaves are added to grad() at the end, so
+// pass. Gradients wait in places that the nodes themselves know: a map would cost more than all the
+// rest. Those of leaves are added to grad() at the end, so
 // an error on the way changes nothing.
 
 #include "autograd/tape/sweep.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
+#include "device/macros.h"
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
@@ -79,14 +82,20 @@ bool CanAddIntoLeaf(const Tensor& slot) {
   return (found && !GradEnabled()) || CanAddInto(slot);
 }
 
-// slot += grad, in place when nobody else can see the slot's tensor.
-void AddInto(Tensor& slot, Tensor grad) {
-  if (!slot.defined()) {
-    slot = std::move(grad);
-  } else if (CanAddInto(slot)) {
+FIRN_NOINLINE void AddTo(Tensor& slot, const Tensor& grad) {
+  if (CanAddInto(slot)) {
     Accumulate(slot, grad);
   } else {
     slot = Add(slot, grad);
+  }
+}
+
+// slot += grad, in place when nobody else can see the slot's tensor.
+void AddInto(Tensor& slot, Tensor&& grad) {
+  if (!slot.defined()) [[likely]] {
+    slot = std::move(grad);
+  } else {
+    AddTo(slot, grad);
   }
 }
 
@@ -98,16 +107,30 @@ Tensor Settled(Tensor grad) {
 
 }  // namespace
 
+Sweep::Sweep(const SweepOptions& options) : options_(options) {
+  static std::atomic<uint32_t> last_id = 0;
+  do {
+    id_ = ++last_id;
+  } while (id_ == 0);
+}
+
+// After an error some nodes still wait.
+Sweep::~Sweep() {
+  for (const Waiting& w : waiting_) {
+    if (w.node) w.node->sweep_mark() = {};
+  }
+  for (const auto& [node, mark] : covered_marks_) node->sweep_mark() = mark;
+}
+
 const Node* NodeInBackward() { return node_in_backward; }
 bool InBackward() { return in_backward; }
 
-bool Sweep::Wanted(const Edge& e) const {
-  if (!restricted_) return e.wanted();
+bool Sweep::LeadsToTarget(const Edge& e) const {
   return e.node ? useful_.contains(e.node.get()) || captured_.contains(e.node.get())
                 : e.leaf.defined() && wanted_leaves_.contains(e.leaf.impl());
 }
 
-void Sweep::Deliver(const Edge& e, Tensor grad) {
+void Sweep::Deliver(const Edge& e, Tensor&& grad) {
   if (!grad.defined() || !Wanted(e)) return;
   if (!e.node) {
     const auto [it, inserted] = leaf_at_.try_emplace(e.leaf.impl(), leaves_.size());
@@ -115,48 +138,87 @@ void Sweep::Deliver(const Edge& e, Tensor grad) {
     AddInto(leaves_[it->second].grad, std::move(grad));
     return;
   }
-  auto [it, inserted] = waiting_.try_emplace(e.node.get());
-  if (inserted) {
-    it->second.resize(e.node->output_specs().size());
-    heap_.push({e.node});
-  }
-  AddInto(it->second[e.slot], std::move(grad));
+  const uint32_t place = PlaceOf(*e.node);
+  AddInto(waiting_[place].grads[e.slot], std::move(grad));
 }
 
-void Sweep::RunNode(Node& node, Gradients grads) {
+uint32_t Sweep::PlaceOf(Node& node) {
+  SweepMark& mark = node.sweep_mark();
+  if (mark.sweep == id_) return mark.place;
+  if (mark.sweep != 0) covered_marks_.emplace_back(IntrusivePtr<Node>::Share(&node), mark);
+  uint32_t place = static_cast<uint32_t>(waiting_.size());
+  if (free_places_.empty()) {
+    waiting_.emplace_back();
+  } else {
+    place = free_places_.back();
+    free_places_.pop_back();
+  }
+  Waiting& waiting = waiting_[place];
+  waiting.node = IntrusivePtr<Node>::Share(&node);
+  const size_t outputs = node.output_specs().size();
+  if (waiting.grads.size() != outputs) waiting.grads.resize(outputs);
+  Push({node.seq(), place});
+  mark = {id_, place};
+  return place;
+}
+
+void Sweep::Push(Turn turn) {
+  if (next_.place != kNobody) {
+    if (next_ < turn) std::swap(next_, turn);
+    others_.push(turn);
+  } else {
+    next_ = turn;
+  }
+}
+
+bool Sweep::Pop(uint32_t* place) {
+  *place = std::exchange(next_.place, kNobody);
+  if (!others_.empty()) {
+    next_ = others_.top();
+    others_.pop();
+  }
+  return *place != kNobody;
+}
+
+bool Sweep::EndsAt(Node& node, Gradients& grads) {
   const auto target = captured_.find(&node);
-  if (options_.stop_at_targets && target != captured_.end()) {
-    target->second = std::move(grads);  // its hooks are for the sweep that goes on from here
-    return;
-  }
-  node.RunHooks(absl::MakeSpan(grads), retained_);
-  if (target != captured_.end()) {
-    target->second = grads;
-    if (!useful_.contains(&node)) return;
-  }
-  const absl::Span<const Edge> edges = node.edges();
-  Gradients inputs(edges.size());
+  if (target == captured_.end()) return false;
+  target->second = grads;
+  return options_.stop_at_targets || !useful_.contains(&node);
+}
+
+// In one piece, for every node comes here.
+FIRN_FLATTEN void Sweep::RunNode(uint32_t place) {
+  const IntrusivePtr<Node> node = std::move(waiting_[place].node);
+  node->sweep_mark() = {};
+  Gradients& grads = waiting_[place].grads;  // until something is delivered
+  const auto done = [&] {
+    for (Tensor& grad : grads) grad = Tensor();
+    free_places_.push_back(place);
+  };
+  // The hooks of a target at which the sweep stops are for the sweep that goes on from there.
+  const bool hooks_later = options_.stop_at_targets && captured_.contains(node.get());
+  if (!hooks_later) node->RunHooks(absl::MakeSpan(grads), retained_);
+  if (!captured_.empty() && EndsAt(*node, grads)) return done();
+  const absl::Span<const Edge> edges = node->edges();
+  absl::FixedArray<Tensor, 4> inputs(edges.size());
   absl::InlinedVector<bool, 4> wanted;
   if (restricted_) {
     for (const Edge& e : edges) wanted.push_back(Wanted(e));
   }
-  const BackwardOf scope(node);
-  node.Backward(grads, wanted, absl::MakeSpan(inputs));
-  grads.clear();
-  for (size_t i = 0; i < inputs.size(); ++i) Deliver(edges[i], std::move(inputs[i]));
-  if (!options_.retain) node.ReleaseSaved();
+  const BackwardOf scope(*node);
+  node->Backward(grads, wanted, absl::MakeSpan(inputs));
+  done();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Deliver(edges.data()[i], std::move(inputs.data()[i]));
+  }
+  if (!options_.retain) node->ReleaseSaved();
 }
 
 void Sweep::Run() {
   const BackwardScope scope;
-  while (!heap_.empty()) {
-    const IntrusivePtr<Node> node = heap_.top().node;
-    heap_.pop();
-    const auto it = waiting_.find(node.get());
-    Gradients grads = std::move(it->second);
-    waiting_.erase(it);
-    RunNode(*node, std::move(grads));
-  }
+  uint32_t place;
+  while (Pop(&place)) RunNode(place);
   if (!options_.stop_at_targets) RunLeafHooks();
 }
 

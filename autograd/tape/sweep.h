@@ -44,7 +44,10 @@ struct SweepOptions {
 // saved tensors were freed and hooks were called. For one thread; used once.
 class Sweep {
  public:
-  explicit Sweep(const SweepOptions& options) : options_(options) {}
+  explicit Sweep(const SweepOptions& options);
+  ~Sweep();
+  Sweep(const Sweep&) = delete;
+  Sweep& operator=(const Sweep&) = delete;
 
   // Only nodes on a path from a root to a target are visited, and only targets get gradients. Call
   // before seeding.
@@ -64,23 +67,41 @@ class Sweep {
   using Gradients = absl::InlinedVector<Tensor, 1>;
   struct Waiting {
     IntrusivePtr<Node> node;
-    friend bool operator<(const Waiting& a, const Waiting& b) {
-      return a.node->seq() < b.node->seq();
-    }
+    Gradients grads;  // of its outputs
   };
+  struct Turn {
+    uint64_t seq;
+    uint32_t place;  // in waiting_
+    friend bool operator<(const Turn& a, const Turn& b) { return a.seq < b.seq; }
+  };
+  static constexpr uint32_t kNobody = ~uint32_t{0};
   struct Leaf {
     Tensor tensor, grad;
   };
 
-  bool Wanted(const Edge& e) const;
-  void Deliver(const Edge& e, Tensor grad);
-  void RunNode(Node& node, Gradients grads);
+  bool Wanted(const Edge& e) const { return restricted_ ? LeadsToTarget(e) : e.wanted(); }
+  bool LeadsToTarget(const Edge& e) const;
+  void Deliver(const Edge& e, Tensor&& grad);
+  // The place of a node that gradients arrive for.
+  uint32_t PlaceOf(Node& node);
+  void RunNode(uint32_t place);
+  // Whether nothing beyond the node is asked for. Keeps `grads` for Result where they are.
+  bool EndsAt(Node& node, Gradients& grads);
   void RunLeafHooks();
 
   SweepOptions options_;
   bool restricted_ = false;
-  std::priority_queue<Waiting> heap_;
-  absl::flat_hash_map<Node*, Gradients> waiting_;
+  // The largest of the turns, beside the others: along a chain there is only one.
+  void Push(Turn turn);
+  bool Pop(uint32_t* place);
+
+  uint32_t id_;
+  Turn next_ = {0, kNobody};
+  std::priority_queue<Turn> others_;
+  std::vector<Waiting> waiting_;  // nodes know their places by their marks
+  std::vector<uint32_t> free_places_;
+  // Marks of the sweeps around this one, whose rules or hooks called it.
+  std::vector<std::pair<IntrusivePtr<Node>, SweepMark>> covered_marks_;
   absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
   std::vector<Leaf> leaves_;  // in order of arrival, so that additions happen in a fixed order
   Node::RetainedGradients retained_;

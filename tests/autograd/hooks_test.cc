@@ -91,6 +91,37 @@ TEST(HooksTest, AllowsAHookToAddAndRemoveHooks) {
   EXPECT_EQ(x.grad().ToVector<float>(), (Floats{2}));
 }
 
+// While gradients wait for the product, a hook differentiates through it.
+TEST(HooksTest, MayDifferentiateWhatTheSweepAroundItWaitsFor) {
+  Tensor x = Leaf({1, 2});
+  const Tensor product = Mul(x, 3), total = Sum(product);
+  const Tensor y = Mul(product, 5);
+  Floats inner;
+  RegisterHook(y, [&](const Tensor&) {
+    inner = Grad(total, x, {.retain_graph = true}).ToVector<float>();
+    return Tensor();
+  });
+  const Tensor z = Mul(product, 7);  // comes before y in the sweep
+  Sum(Add(y, z)).Backward();
+  EXPECT_EQ(inner, (Floats{3, 3}));
+  EXPECT_EQ(x.grad().ToVector<float>(), (Floats{36, 36}));
+}
+
+// What waited when a sweep failed is forgotten.
+TEST(HooksTest, LetsASweepThatFailedBeRepeated) {
+  Tensor x = Leaf({1, 2});
+  const Tensor product = Mul(x, 3);
+  const Tensor y = Mul(product, 5);
+  HookHandle handle =
+      RegisterHook(y, [](const Tensor&) -> Tensor { throw std::runtime_error("not today"); });
+  const Tensor z = Mul(product, 7);
+  const Tensor loss = Sum(Add(y, z));
+  EXPECT_THROW(loss.Backward({}, true), std::runtime_error);
+  handle.Remove();
+  loss.Backward();
+  EXPECT_EQ(x.grad().ToVector<float>(), (Floats{36, 36}));
+}
+
 TEST(HooksTest, RefusesAGradientOfAnotherShape) {
   Tensor x = Leaf({1, 2});
   RegisterHook(x, [](const Tensor& g) { return Sum(g); });

@@ -1,0 +1,51 @@
+#include "tests/count_instructions.h"
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <sys/user.h>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace firn::testing {
+namespace {
+
+FILE* Hist() { static FILE* f = fopen(getenv("HIST"), "w"); return f; }
+constexpr int kForbidden = 126;
+
+// Runs f between two stops.
+[[noreturn]] void RunAsChild(absl::FunctionRef<void()> f) {
+  if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(kForbidden);
+  raise(SIGSTOP);
+  f();
+  raise(SIGSTOP);
+  _exit(0);
+}
+
+}  // namespace
+
+std::optional<int64_t> InstructionsIn(absl::FunctionRef<void()> f) {
+  const pid_t child = fork();
+  if (child < 0) return std::nullopt;
+  if (child == 0) RunAsChild(f);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kForbidden) return std::nullopt;
+  int64_t steps = 0;
+  do {
+    if (!WIFSTOPPED(status) || ptrace(PTRACE_SINGLESTEP, child, nullptr, 0) != 0) {
+      throw std::runtime_error("what was counted ended its process");
+    }
+    ++steps;
+    if (getenv("HIST")) { struct user_regs_struct r; ptrace(PTRACE_GETREGS, child, nullptr, &r); fprintf(Hist(), "%llx\n", r.rip); }
+    waitpid(child, &status, 0);
+  } while (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP);
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return steps;
+}
+
+}  // namespace firn::testing

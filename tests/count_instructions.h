@@ -1,0 +1,18 @@
+#ifndef FIRN_TESTS_COUNT_INSTRUCTIONS_H_
+#define FIRN_TESTS_COUNT_INSTRUCTIONS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/functional/function_ref.h"
+
+namespace firn::testing {
+
+// How many instructions f executes, libraries included, in a copy of this process that has one
+// thread and sees nothing of what f changes. Repeatable; a few hundred more than f itself.
+// Nothing where the machine forbids tracing. Throws where f ended the copy.
+std::optional<int64_t> InstructionsIn(absl::FunctionRef<void()> f);
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_COUNT_INSTRUCTIONS_H_
