@@ -3,6 +3,7 @@
 
 // Rows of half types to float and back, at the speed of vectors.
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -40,7 +41,7 @@ class Piece {
       return x;
     }
   }
-  // Where to write what Write(y, n) puts into y.
+  // Where to write what Write(y, n) puts into y; of half types, over what was read.
   Computed* Room(T* y) {
     if constexpr (kConverts) {
       return buffer_;
@@ -56,6 +57,31 @@ class Piece {
   static constexpr bool kConverts = !std::is_same_v<T, Computed>;
   alignas(64) Computed buffer_[kConverts ? kMost : 1];
 };
+
+// Calls f(elements, count) with x[0..n) in its compute type, piece by piece.
+template <class T, class F>
+void ForEachPiece(const T* x, int64_t n, const F& f) {
+  constexpr int64_t kMost = 1024;
+  Piece<T, kMost> piece;
+  for (int64_t at = 0; at < n; at += kMost) {
+    const int64_t count = std::min(kMost, n - at);
+    f(piece.Read(x + at, count), count);
+  }
+}
+
+// x[i] = f(x[i]) for i < n, in its compute type.
+template <class T, class F>
+void MapElements(T* x, int64_t n, const F& f) {
+  constexpr int64_t kMost = 1024;
+  Piece<T, kMost> piece;
+  for (int64_t at = 0; at < n; at += kMost) {
+    const int64_t count = std::min(kMost, n - at);
+    piece.Read(x + at, count);
+    auto* const v = piece.Room(x + at);
+    for (int64_t i = 0; i < count; ++i) v[i] = f(v[i]);
+    piece.Write(x + at, count);
+  }
+}
 
 }  // namespace firn::cpu
 

@@ -6,11 +6,13 @@
 // is shared out by blocks of elements, so that hundreds of small parameters beside a few large ones
 // keep all threads busy.
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "absl/types/span.h"
 #include "device/status_macros.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/multi_tensor.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/kernels/optimizer_rule.h"
@@ -60,17 +62,31 @@ template <class Rule, unsigned kGiven, class T, size_t... S>
 void MovePiece(const KernelContext& k, int at, int64_t begin, int64_t end,
                const typename Rule::template Element<double>& numbers, std::index_sequence<S...>) {
   using C = ComputeOf<T>;
+  constexpr int64_t kMost = 512;
   const auto move = ElementAs<Rule, C>(numbers);
-  T* const p = k.inout<T>(at);
-  const T* const g = k.in<T>(at + StepInputs<Rule>::kGrad);
+  T* const param = k.inout<T>(at);
+  const T* const grad = k.in<T>(at + StepInputs<Rule>::kGrad);
   T* const state[] = {k.inout<T>(at + StepInputs<Rule>::kState + static_cast<int>(S))...};
+  Piece<T, kMost> of_param, of_grad, of_state[sizeof...(S) + 1];
+  for (int64_t from = begin; from < end; from += kMost) {
+    const int64_t n = std::min(kMost, end - from);
+    of_param.Read(param + from, n);
+    C* const p = of_param.Room(param + from);
+    const C* const g = of_grad.Read(grad + from, n);
+    C* v[sizeof...(S) + 1] = {};
+    (..., ((kGiven >> S & 1u) != 0 ? void((of_state[S].Read(state[S] + from, n),
+                                           v[S] = of_state[S].Room(state[S] + from)))
+                                   : void()));
 #pragma GCC ivdep
-  for (int64_t i = begin; i < end; ++i) {
-    C x = static_cast<C>(p[i]);
-    C s[] = {(kGiven >> S & 1u) != 0 ? static_cast<C>(state[S][i]) : C{0}...};
-    move(x, static_cast<C>(g[i]), s, kGiven);
-    (..., ((kGiven >> S & 1u) != 0 ? void(state[S][i] = static_cast<T>(s[S])) : void()));
-    p[i] = static_cast<T>(x);
+    for (int64_t i = 0; i < n; ++i) {
+      C x = p[i];
+      C s[] = {(kGiven >> S & 1u) != 0 ? v[S][i] : C{0}...};
+      move(x, g[i], s, kGiven);
+      (..., ((kGiven >> S & 1u) != 0 ? void(v[S][i] = s[S]) : void()));
+      p[i] = x;
+    }
+    of_param.Write(param + from, n);
+    (..., ((kGiven >> S & 1u) != 0 ? of_state[S].Write(state[S] + from, n) : void()));
   }
 }
 

@@ -10,10 +10,13 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/elementwise_loss.h"
+#include "tensor/kernels/cpu/elementwise_ops.h"
 #include "tensor/op.h"
 #include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/compare/compare.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/elementwise/extremes.h"
 #include "tensor/ops/elementwise/sign.h"
@@ -43,17 +46,47 @@ absl::Status Run(KernelContext& k) {
 // 1e-12 is 0 in f16.
 Tensor Wide(const Tensor& x) { return SizeOf(x.dtype()) == 2 ? Cast(x, DType::kF32) : x; }
 
+// flow: of the losses, one number for all where they were reduced.
+Tensor ToProbability(const Tensor& p, const Tensor& target, const Tensor& flow) {
+  return Apply1(TheOp<"binary_cross_entropy_grad">(), {p, target, flow});
+}
+
 void GradBinaryCrossEntropy(GradContext& g) {
   const Tensor flow = LossFlow(g, g.attrs<LossAttrs>().reduction);
-  const Tensor p = Wide(g.input(0));
-  if (g.needs(0)) {
-    g.set_grad_input(0,
-                     Mul(flow, Div(Sub(p, Wide(g.input(1))), Maximum(Mul(p, Sub(1, p)), 1e-12))));
-  }
+  if (g.needs(0)) g.set_grad_input(0, ToProbability(g.input(0), g.input(1), flow));
   if (g.needs(1)) {
+    const Tensor p = Wide(g.input(0));
     const Tensor logit = Sub(Maximum(Log(p), -100), Maximum(Log1p(Neg(p)), -100));
     g.set_grad_input(1, Neg(Mul(flow, logit)));
   }
+}
+
+// With s = p (1 - p): the derivatives of (p - target) / s are -1 / s to the target and
+// (1 - (p - target) (1 - 2 p) / s) / s to p, where s itself does not change once it is cut off.
+void GradBinaryCrossEntropyGrad(GradContext& g) {
+  const Tensor p = Wide(g.input(0)), target = Wide(g.input(1)), &dy = g.grad_output();
+  if (g.needs(2)) g.set_grad_input(2, ToProbability(g.input(0), g.input(1), dy));
+  const Tensor spread = Mul(p, Sub(1, p)), cut = Maximum(spread, 1e-12);
+  const Tensor slope = Div(Mul(dy, g.input(2)), cut);
+  if (g.needs(1)) g.set_grad_input(1, Neg(slope));
+  if (!g.needs(0)) return;
+  const Tensor bend = Div(Mul(Sub(p, target), Sub(1, Mul(p, 2))), cut);
+  g.set_grad_input(0, Mul(slope, Sub(1, Where(Gt(spread, 1e-12), bend, 0.0))));
+}
+FIRN_REGISTER_OP(binary_cross_entropy_grad) {
+  return {
+      .doc = "flow * (p - target) / (p * (1 - p)): the gradient of binary_cross_entropy.",
+      .inputs = {{.name = "p", .dtypes = kFloating},
+                 {.name = "target", .same_dtype_as = "p"},
+                 {.name = "flow", .same_dtype_as = "p"}},
+      .outputs = {{.name = "dp"}},
+      .infer = InferBroadcast,
+      .grad = GradBinaryCrossEntropyGrad,
+      .saves = {Saved::Input(0), Saved::Input(1), Saved::Input(2)},
+      .may_reuse = {{0, 0}, {0, 1}},
+      .kernels = {cpu::ElementwiseKernel(cpu::RunFloat<BinaryCrossEntropyGradFn, 3>)},
+      .elementwise = cpu::ElementwiseOf<BinaryCrossEntropyGradFn>(),
+  };
 }
 
 FIRN_REGISTER_OP(binary_cross_entropy) {

@@ -1,6 +1,7 @@
 // Probabilities outside [0, 1] are an error on the CPU only: here nobody looks at them before the
 // loss is there. They give NaN, or any number.
 
+#include "tensor/kernels/cuda/elementwise.cuh"
 #include "tensor/kernels/cuda/elementwise_loss.cuh"
 #include "tensor/ops/loss/binary_fn.h"
 
@@ -8,6 +9,10 @@ namespace firn::binary_cuda {
 
 FIRN_REGISTER_KERNELS(binary_cross_entropy) {
   return cuda::ElementwiseLossKernels<BinaryCrossEntropyFn>();
+}
+
+FIRN_REGISTER_KERNELS(binary_cross_entropy_grad) {
+  return cuda::FloatKernels<BinaryCrossEntropyGradFn, 3>();
 }
 
 FIRN_REGISTER_KERNELS(binary_cross_entropy_with_logits) {

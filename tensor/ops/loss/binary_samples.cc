@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tensor/golden_samples.h"
+#include "tensor/ops/elementwise/elementwise_samples.h"
 #include "tensor/ops/loss/binary.h"
 #include "tensor/ops/loss/loss_samples.h"
 
@@ -22,6 +23,23 @@ FIRN_REGISTER_SAMPLES(binary_cross_entropy) {
       .check_gradient = false;
   s.AddError("no probability", {Values({0.5, 1.5, 2}), Values({0, 1, 1})}, LossAttrs{},
              "p 1.5 at index 1 is outside [0, 1]");
+}
+
+FIRN_REGISTER_SAMPLES(binary_cross_entropy_grad) {
+  s.Internal("the gradient of binary_cross_entropy");
+  ElementReference(s, [](const double* in, AttrsRef) {
+    return in[2] * (in[0] - in[1]) / std::max(in[0] * (1 - in[0]), 1e-12);
+  });
+  const auto inside = [](const Shape& shape, uint64_t seed) {
+    return Uniform(shape, 0.1, 0.9, seed);
+  };
+  s.Add("one flow", {inside({3, 5}, 1), inside({3, 5}, 2), Normal({}, 3)});
+  s.Add("flows", {inside({2, 8, 3, 3}, 1), inside({2, 8, 3, 3}, 2), Normal({2, 8, 3, 3}, 3)});
+  s.Add("nothing", {inside({0, 3}, 1), inside({0, 3}, 2), Normal({}, 3)});
+  s.Add("hard", {Values({0, 1, 0, 1}), Values({0, 1, 0.5, 0.5}), Values({1, 2, 1e-12, 1e-12})})
+      .check_gradient = false;
+  s.AddLarge("4M", {inside({2048, 2048}, 1), inside({2048, 2048}, 2), Normal({}, 3)}, {}, 5 * 4.2e6,
+             50.3e6);
 }
 
 FIRN_REGISTER_SAMPLES(binary_cross_entropy_with_logits) {

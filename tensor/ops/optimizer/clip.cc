@@ -11,7 +11,7 @@
 #include <cmath>
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/multi_tensor.h"
 #include "tensor/op.h"
 #include "tensor/ops/optimizer/clip_fn.h"
@@ -40,26 +40,30 @@ size_t WorkspaceBytes(const KernelQuery& q) {
 }
 
 // sum |x|^p, or, for p = infinity, max |x|.
-template <class T>
-double PartialNorm(const T* x, int64_t begin, int64_t end, double p) {
-  using C = cpu::ComputeOf<T>;
+template <class C>
+double PartialNorm(const C* x, int64_t n, double p) {
   double sum = 0;
   if (p == 2) {
 #pragma omp simd reduction(+ : sum)
-    for (int64_t i = begin; i < end; ++i) {
-      const double v = static_cast<double>(static_cast<C>(x[i]));
+    for (int64_t i = 0; i < n; ++i) {
+      const double v = static_cast<double>(x[i]);
       sum += v * v;
     }
     return sum;
   }
+  if (p == 1) {
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; ++i) sum += std::abs(static_cast<double>(x[i]));
+    return sum;
+  }
   const bool largest = std::isinf(p);
-  for (int64_t i = begin; i < end; ++i) {
-    const double v = std::abs(static_cast<double>(static_cast<C>(x[i])));
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = std::abs(static_cast<double>(x[i]));
     if (largest) {
       sum = v > sum || std::isnan(v) ? v : sum;
       if (std::isnan(v)) break;  // no later element may win over it
     } else {
-      sum += p == 1 ? v : std::pow(v, p);
+      sum += std::pow(v, p);
     }
   }
   return sum;
@@ -73,7 +77,9 @@ double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double
       partial[b] = 0;
       series.VisitBlock(b, [&](int i, int64_t from, int64_t to) {
         VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
-          partial[b] = norm(partial[b], PartialNorm(k.in<T>(i), from, to, p));
+          cpu::ForEachPiece(k.in<T>(i) + from, to - from, [&](const auto* x, int64_t n) {
+            partial[b] = norm(partial[b], PartialNorm(x, n, p));
+          });
         });
       });
     }
@@ -96,10 +102,9 @@ absl::Status RunClipGradNorm(KernelContext& k) {
   if (factor >= 1) return absl::OkStatus();  // not for NaN, which everything becomes
   series.ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
-      using C = cpu::ComputeOf<T>;
-      T* x = k.inout<T>(i);
+      using C = ComputeOf<T>;
       const C scale = static_cast<C>(factor);
-      for (int64_t j = begin; j < end; ++j) x[j] = static_cast<T>(static_cast<C>(x[j]) * scale);
+      cpu::MapElements(k.inout<T>(i) + begin, end - begin, [scale](C v) { return v * scale; });
     });
   });
   return absl::OkStatus();
@@ -127,14 +132,12 @@ absl::Status RunClipGradValue(KernelContext& k) {
   const double limit = k.attrs<ClipGradValueAttrs>().limit;
   cpu::TensorSeries(k, 0, 1).ForEachPiece([&](int i, int64_t begin, int64_t end) {
     VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
-      using C = cpu::ComputeOf<T>;
-      T* x = k.inout<T>(i);
+      using C = ComputeOf<T>;
       const C high = static_cast<C>(limit), low = -high;
-      for (int64_t j = begin; j < end; ++j) {
-        const C v = static_cast<C>(x[j]);
+      cpu::MapElements(k.inout<T>(i) + begin, end - begin, [=](C v) {
         const C above = v > high ? high : v;
-        x[j] = static_cast<T>(above < low ? low : above);
-      }
+        return above < low ? low : above;
+      });
     });
   });
   return absl::OkStatus();

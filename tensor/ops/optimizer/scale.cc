@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "tensor/apply.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/optimizer_step.h"
 #include "tensor/op.h"
 #include "tensor/ops/optimizer/scale_fn.h"
@@ -27,12 +28,10 @@ bool Unscale(T* x, int64_t n, double factor) {
   using C = ComputeOf<T>;
   const C by = static_cast<C>(factor);
   int found = 0;
-#pragma omp simd reduction(| : found)
-  for (int64_t i = 0; i < n; ++i) {
-    const C v = static_cast<C>(x[i]);
+  cpu::MapElements(x, n, [&found, by](C v) {
     found |= IsNotFinite(v) ? 1 : 0;
-    x[i] = static_cast<T>(v * by);
-  }
+    return v * by;
+  });
   return found != 0;
 }
 
