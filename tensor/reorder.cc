@@ -1,7 +1,7 @@
 // Moving elements between layouts. An NHWC tensor is a strided one, and one in other blocks the
 // strided view [n, c / b, b, h, w] of its memory, so every reorder is one strided copy of at most
-// kMaxRank + 1 dimensions: merge the dimensions that can be walked as one, then copy rows, the
-// destination's fastest dimension innermost.
+// kMaxRank + 1 dimensions: those that can be walked as one are merged, and strided_copy.cc
+// walks the rest, the destination's fastest dimension innermost.
 
 #include "tensor/reorder.h"
 
@@ -13,11 +13,13 @@
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "tensor/allocate.h"
+#include "tensor/strided_copy.h"
 
 namespace firn {
 namespace {
 
 using internal::CopyDim;
+using internal::CopyStrided;
 using CopyDims = absl::InlinedVector<CopyDim, kMaxRank + 1>;
 
 struct Strides {
@@ -91,66 +93,21 @@ CopyDims Plan(const Strides& src, const Strides& dst) {
   return merged;
 }
 
-template <class T>
-void CopyRow(const CopyDim& d, const T* src, T* dst) {
-  if (d.src == 1 && d.dst == 1) {
-    std::memcpy(dst, src, static_cast<size_t>(d.size) * sizeof(T));
-    return;
-  }
-  if (d.dst == 1) {
-    for (int64_t i = 0; i < d.size; ++i) dst[i] = src[i * d.src];
-    return;
-  }
-  for (int64_t i = 0; i < d.size; ++i) dst[i * d.dst] = src[i * d.src];
-}
-
-template <class T>
-void CopyAll(const CopyDims& dims, const T* src, T* dst) {
-  const CopyDim inner = dims.back();
-  const size_t outer_rank = dims.size() - 1;
-  int64_t rows = 1;
-  for (size_t i = 0; i < outer_rank; ++i) rows *= dims[i].size;
-  ParallelFor(rows, std::max<int64_t>(1, 16384 / inner.size), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t rest = row, s = 0, d = 0;
-      for (size_t i = outer_rank; i-- > 0;) {
-        const int64_t at = rest % dims[i].size;
-        rest /= dims[i].size;
-        s += at * dims[i].src;
-        d += at * dims[i].dst;
-      }
-      CopyRow(inner, src + s, dst + d);
-    }
-  });
-}
-
 // From one size of blocks to another: channel by channel, since the two need not divide.
-template <class T>
-void CopyChannels(const TensorSpec& spec, int64_t src_block, const T* src, int64_t dst_block,
-                  T* dst) {
+void CopyChannels(const TensorSpec& spec, int64_t src_block, const char* src, int64_t dst_block,
+                  char* dst) {
   const int64_t channels = spec.shape[1], planes = spec.shape[0] * channels;
-  const int64_t spatial = spec.num_elements() / planes;
+  const int64_t spatial = spec.num_elements() / planes, width = SizeOf(spec.dtype);
   const auto start = [&](int64_t plane, int64_t block) {
     const int64_t channel = plane % channels;
-    return (plane - channel % block) * spatial + channel % block;
+    return ((plane - channel % block) * spatial + channel % block) * width;
   };
   ParallelFor(planes, std::max<int64_t>(1, 16384 / spatial), [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
-      CopyRow({spatial, src_block, dst_block}, src + start(p, src_block),
-              dst + start(p, dst_block));
+      CopyStrided({{spatial, src_block, dst_block}}, width, src + start(p, src_block),
+                  dst + start(p, dst_block));
     }
   });
-}
-
-template <class T>
-void CopyAs(const TensorSpec& src_spec, const void* src, const TensorSpec& dst_spec, void* dst) {
-  const T* from = static_cast<const T*>(src);
-  T* to = static_cast<T*>(dst);
-  if (CutDifferently(src_spec, dst_spec)) {
-    return CopyChannels(src_spec, CutOf(src_spec), from, CutOf(dst_spec), to);
-  }
-  const int split = CutOf(src_spec, dst_spec);
-  CopyAll(Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)), from, to);
 }
 
 }  // namespace
@@ -165,16 +122,13 @@ void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const Tensor
     });
     return;
   }
-  switch (SizeOf(src_spec.dtype)) {
-    case 1:
-      return CopyAs<uint8_t>(src_spec, src, dst_spec, dst);
-    case 2:
-      return CopyAs<uint16_t>(src_spec, src, dst_spec, dst);
-    case 4:
-      return CopyAs<uint32_t>(src_spec, src, dst_spec, dst);
-    default:
-      return CopyAs<uint64_t>(src_spec, src, dst_spec, dst);
+  if (CutDifferently(src_spec, dst_spec)) {
+    return CopyChannels(src_spec, CutOf(src_spec), static_cast<const char*>(src), CutOf(dst_spec),
+                        static_cast<char*>(dst));
   }
+  const int split = CutOf(src_spec, dst_spec);
+  CopyStrided(Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)), SizeOf(src_spec.dtype), src,
+              dst);
 }
 
 constinit internal::CudaCopyFn internal::copy_on_cuda = nullptr;

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "device/device.h"
+#include "tensor/strided_copy.h"
 #include "tensor/tensor.h"
 
 namespace firn {
@@ -33,10 +34,6 @@ absl::Status LayOutRowMajor(const Tensor& t);
 
 namespace inner::internal {
 
-// One dimension of a strided copy; strides are in elements.
-struct CopyDim {
-  int64_t size, src, dst;
-};
 // How elements of 1, 2, 4 or 8 bytes are copied on a CUDA device, dimensions outermost first.
 using CudaCopyFn = absl::Status (*)(Device device, Stream* stream, absl::Span<const CopyDim> dims,
                                     int64_t size, const void* src, void* dst);

@@ -40,9 +40,11 @@ def add_views(v):
     v.case("expand", "rows", expand, {"shape": [4, 3]}, x=v.values(1, 3))
     v.case("expand", "new_dims_and_kept", expand, {"shape": [2, -1, 3]}, x=v.values(2, 1))
     v.case("expand", "from_scalar", expand, {"shape": [2, 2]}, x=v.values())
-    for op in ("contiguous", "clone", "identity"):
-        v.case(op, "matrix", lambda x: x.clone(), x=v.values(2, 3))
-        v.case(op, "int64", lambda x: x.clone(), x=v.integers(3))
+    copies = {"contiguous": lambda x: x.contiguous(), "clone": lambda x: x.clone(),
+              "identity": lambda x: x.clone()}
+    for op, copy in copies.items():
+        v.case(op, "matrix", copy, x=v.values(2, 3))
+        v.case(op, "int64", copy, x=v.integers(3))
     v.case("detach", "matrix", lambda x: x.detach(), x=v.values(2, 3))
 
 

@@ -1,0 +1,239 @@
+// A copy is rows along the dimension that is innermost in the destination. Where that dimension is
+// far apart in the source and another one lies side by side there, the two make a matrix to be
+// transposed: in blocks of a few cache lines and pages, and these in squares that fit the vector
+// registers, so that both sides are read and written by whole lines.
+
+#include "tensor/strided_copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "device/macros.h"
+#include "device/own_flags.h"
+#include "device/parallel.h"
+#include "device/simd.h"
+
+namespace firn::inner::internal {
+namespace {
+
+constexpr int64_t kGrain = 16384;  // elements worth a thread
+
+// A square of elements, a row a vector: as many as fill a register, at most 16.
+template <class T>
+struct Square {
+  static constexpr int kSide = kSimdLanes<T> < 16 ? static_cast<int>(kSimdLanes<T>) : 16;
+  typedef T Row __attribute__((vector_size(kSide * sizeof(T))));
+};
+
+// The first or second half of a's and b's elements by turns.
+template <int kHalf, class Row, size_t... I>
+FIRN_ALWAYS_INLINE Row Interleave(const Row& a, const Row& b, std::index_sequence<I...>) {
+  constexpr int kSide = sizeof...(I), kFirst = kHalf * kSide / 2;
+  return __builtin_shufflevector(a, b, (kFirst + static_cast<int>(I) / 2 + I % 2 * kSide)...);
+}
+
+// Interleaving row i with the one half a square further down, for all i, moves each bit of an
+// element's place in the square up by one: as often as a row's number has bits, and rows and
+// columns have changed places.
+template <class T>
+FIRN_ALWAYS_INLINE void TransposeSquare(const T* from, int64_t from_step, T* to, int64_t to_step) {
+  constexpr int kSide = Square<T>::kSide;
+  using Row = typename Square<T>::Row;
+  constexpr std::make_index_sequence<kSide> kLanes;
+  Row a[kSide], b[kSide];
+#pragma GCC unroll 16
+  for (int i = 0; i < kSide; ++i) std::memcpy(&a[i], from + i * from_step, sizeof(Row));
+#pragma GCC unroll 4
+  for (int bit = 1; bit < kSide; bit *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kSide / 2; ++i) {
+      b[2 * i] = Interleave<0>(a[i], a[i + kSide / 2], kLanes);
+      b[2 * i + 1] = Interleave<1>(a[i], a[i + kSide / 2], kLanes);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kSide; ++i) a[i] = b[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kSide; ++i) std::memcpy(to + i * to_step, &a[i], sizeof(Row));
+}
+
+// What is left beside the squares.
+template <class T>
+FIRN_ONE_COPY void TransposeEdge(int64_t rows, int64_t cols, const T* from, int64_t from_step,
+                                 T* to, int64_t to_step) {
+  for (int64_t c = 0; c < cols; ++c) {
+    for (int64_t r = 0; r < rows; ++r) to[c * to_step + r] = from[r * from_step + c];
+  }
+}
+
+template <class T>
+void Transpose(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
+               int64_t to_step) {
+  constexpr int64_t kSide = Square<T>::kSide;
+  const int64_t down = rows / kSide * kSide, along = cols / kSide * kSide;
+  for (int64_t r = 0; r < down; r += kSide) {
+    for (int64_t c = 0; c < along; c += kSide) {
+      TransposeSquare(from + r * from_step + c, from_step, to + c * to_step + r, to_step);
+    }
+  }
+  TransposeEdge(down, cols - along, from + along, from_step, to + along * to_step, to_step);
+  TransposeEdge(rows - down, cols, from + down * from_step, from_step, to + down, to_step);
+}
+
+template <class T>
+void CopyRow(const CopyDim& d, const T* src, T* dst) {
+  const int64_t n = d.size;
+  if (d.dst != 1) {
+    for (int64_t i = 0; i < n; ++i) dst[i * d.dst] = src[i * d.src];
+  } else if (d.src == 1) {
+    std::memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+  } else if (d.src == 0) {
+    std::fill(dst, dst + n, *src);
+  } else if (d.src == -1) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) dst[i] = src[-i];
+  } else if (d.src == 2) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) dst[i] = src[2 * i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) dst[i] = src[i * d.src];
+  }
+}
+
+// Calls f(source, destination) for the elements [begin, end) of `dims`, counted row-major.
+template <class T, class F>
+void ForEachPlace(absl::Span<const CopyDim> dims, int64_t begin, int64_t end, const T* src, T* dst,
+                  const F& f) {
+  constexpr size_t kMost = 16;
+  int64_t at[kMost] = {}, rest = begin;
+  for (size_t i = dims.size(); i-- > 0;) {
+    at[i] = rest % dims[i].size;
+    rest /= dims[i].size;
+    src += at[i] * dims[i].src;
+    dst += at[i] * dims[i].dst;
+  }
+  for (int64_t n = begin; n < end; ++n) {
+    f(src, dst);
+    for (size_t i = dims.size(); i-- > 0;) {  // the odometer
+      src += dims[i].src;
+      dst += dims[i].dst;
+      if (++at[i] < dims[i].size) break;
+      src -= at[i] * dims[i].src;
+      dst -= at[i] * dims[i].dst;
+      at[i] = 0;
+    }
+  }
+}
+
+int64_t Volume(absl::Span<const CopyDim> dims) {
+  int64_t n = 1;
+  for (const CopyDim& d : dims) n *= d.size;
+  return n;
+}
+
+template <class T>
+void CopyRows(absl::Span<const CopyDim> dims, const T* src, T* dst) {
+  const CopyDim inner = dims.back();
+  const absl::Span<const CopyDim> outer = dims.first(dims.size() - 1);
+  ParallelFor(Volume(outer), std::max<int64_t>(1, kGrain / inner.size),
+              [&](int64_t begin, int64_t end) {
+                ForEachPlace(outer, begin, end, src, dst,
+                             [&](const T* from, T* to) { CopyRow(inner, from, to); });
+              });
+}
+
+// A block of a matrix touches so many lines, and pages, of either side.
+constexpr int64_t kBlock = 64;
+
+// Through a block of its own, which is then written line by line: where the rows of `to` are powers
+// of two apart, their lines have few places in a cache, and a part of one would not stay there
+// until the rest comes.
+template <class T>
+void TransposeBlock(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
+                    int64_t to_step) {
+  alignas(64) T block[kBlock * kBlock];
+  Transpose(rows, cols, from, from_step, block, kBlock);
+  for (int64_t c = 0; c < cols; ++c) {
+    std::memcpy(to + c * to_step, block + c * kBlock, static_cast<size_t>(rows) * sizeof(T));
+  }
+}
+
+// `across`: the dimension that lies side by side in the source.
+template <class T>
+void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T* dst) {
+  const CopyDim r = dims.back(), c = dims[across];
+  const int64_t down = (r.size - 1) / kBlock + 1, along = (c.size - 1) / kBlock + 1;
+  CopyDim blocks[16];  // the other dimensions, and then blocks of the matrix
+  size_t rank = 0;
+  for (size_t i = 0; i + 1 < dims.size(); ++i) {
+    if (i != across) blocks[rank++] = dims[i];
+  }
+  const absl::Span<const CopyDim> outer(blocks, rank);
+  const int64_t each = down * along;
+  const int64_t work = std::min(kBlock, r.size) * std::min(kBlock, c.size);
+  ParallelFor(Volume(outer) * each, std::max<int64_t>(1, kGrain / work),
+              [&](int64_t begin, int64_t end) {
+                for (int64_t at = begin; at < end;) {
+                  const int64_t matrix = at / each, until = std::min(end, (matrix + 1) * each);
+                  ForEachPlace(outer, matrix, matrix + 1, src, dst, [&](const T* from, T* to) {
+                    for (; at < until; ++at) {
+                      const int64_t block = at - matrix * each;
+                      const int64_t i = block / along * kBlock, j = block % along * kBlock;
+                      TransposeBlock(std::min(kBlock, r.size - i), std::min(kBlock, c.size - j),
+                                     from + i * r.src + j, r.src, to + j * c.dst + i, c.dst);
+                    }
+                  });
+                }
+              });
+}
+
+template <class T>
+void CopyAs(absl::Span<const CopyDim> dims, const void* src, void* dst) {
+  const CopyDim inner = dims.back();
+  const T* const from = static_cast<const T*>(src);
+  T* const to = static_cast<T*>(dst);
+  if (inner.dst == 1 && inner.src != 0 && inner.src != 1 && inner.src != -1 &&
+      inner.size >= Square<T>::kSide) {
+    for (size_t i = 0; i + 1 < dims.size(); ++i) {
+      if (dims[i].src == 1 && dims[i].size >= Square<T>::kSide) {
+        return CopyMatrices(dims, i, from, to);
+      }
+    }
+  }
+  CopyRows(dims, from, to);
+}
+
+}  // namespace
+
+void CopyStrided(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst) {
+  switch (width) {
+    case 1:
+      return CopyAs<uint8_t>(dims, src, dst);
+    case 2:
+      return CopyAs<uint16_t>(dims, src, dst);
+    case 4:
+      return CopyAs<uint32_t>(dims, src, dst);
+    default:
+      return CopyAs<uint64_t>(dims, src, dst);
+  }
+}
+
+void CopyTransposed(int64_t rows, int64_t cols, int64_t width, const void* from, int64_t from_step,
+                    void* to, int64_t to_step) {
+  const auto as = [&]<class T>(T*) {
+    Transpose(rows, cols, static_cast<const T*>(from), from_step, static_cast<T*>(to), to_step);
+  };
+  switch (width) {
+    case 1:
+      return as(static_cast<uint8_t*>(nullptr));
+    case 2:
+      return as(static_cast<uint16_t*>(nullptr));
+    case 4:
+      return as(static_cast<uint32_t*>(nullptr));
+    default:
+      return as(static_cast<uint64_t*>(nullptr));
+  }
+}
+
+}  // namespace firn::inner::internal

@@ -1,0 +1,29 @@
+#ifndef FIRN_TENSOR_STRIDED_COPY_H_
+#define FIRN_TENSOR_STRIDED_COPY_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+
+// Copies between arrays of any strides, compiled as kernels are and for widths of elements alone.
+
+namespace firn::inner::internal {
+
+// One dimension of a strided copy; strides are in elements.
+struct CopyDim {
+  int64_t size, src, dst;
+};
+
+// to[i * to.. + j * ..] = from[..] over all `dims`, which are given outermost first, the one with
+// the smallest step in `dst` last, none empty. Elements have 1, 2, 4 or 8 bytes; the arrays do not
+// overlap, and no two elements have one place in `dst`.
+void CopyStrided(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst);
+
+// to[c * to_step + r] = from[r * from_step + c] for r < rows, c < cols: a matrix transposed, as
+// loops do that need a tile of an operand whose rows lie across theirs. On the calling thread.
+void CopyTransposed(int64_t rows, int64_t cols, int64_t width, const void* from, int64_t from_step,
+                    void* to, int64_t to_step);
+
+}  // namespace firn::inner::internal
+
+#endif  // FIRN_TENSOR_STRIDED_COPY_H_

@@ -1,0 +1,94 @@
+// Copies between strides against the definition, element by element.
+
+#include "tensor/strided_copy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+namespace firn {
+namespace {
+
+using inner::internal::CopyDim;
+using inner::internal::CopyStrided;
+using inner::internal::CopyTransposed;
+
+template <class T>
+class StridedCopy : public testing::Test {};
+using Widths = testing::Types<uint8_t, uint16_t, uint32_t, uint64_t>;
+TYPED_TEST_SUITE(StridedCopy, Widths);
+
+template <class T>
+std::vector<T> Numbers(int64_t n) {
+  std::vector<T> v(static_cast<size_t>(n));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>(i * 2654435761u >> 3);
+  return v;
+}
+
+// The destination's elements after a copy from `at` on, and what they should be; it has a margin
+// that must stay as it is.
+template <class T>
+void Check(const std::vector<CopyDim>& dims, int64_t src_size, int64_t src_at, int64_t dst_size) {
+  const std::vector<T> src = Numbers<T>(src_size);
+  std::vector<T> got(static_cast<size_t>(dst_size), T{77}), want = got;
+  CopyStrided(dims, sizeof(T), src.data() + src_at, got.data());
+  int64_t n = 1;
+  for (const CopyDim& d : dims) n *= d.size;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t rest = i, from = src_at, to = 0;
+    for (size_t d = dims.size(); d-- > 0; rest /= dims[d].size) {
+      from += rest % dims[d].size * dims[d].src;
+      to += rest % dims[d].size * dims[d].dst;
+    }
+    want[static_cast<size_t>(to)] = src[static_cast<size_t>(from)];
+  }
+  EXPECT_EQ(got, want);
+}
+
+TYPED_TEST(StridedCopy, TransposesMatricesOfAnySize) {
+  for (const int64_t rows : {1, 7, 8, 16, 17, 63, 64, 65, 150}) {
+    for (const int64_t cols : {1, 8, 15, 16, 33, 64, 129}) {
+      SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+      const int64_t step = cols + 3, to_step = rows + 2;  // with gaps
+      Check<TypeParam>({{cols, 1, to_step}, {rows, step, 1}}, rows * step, 0, cols * to_step + 1);
+      // The matrices of a stack, the other dimensions around and between.
+      Check<TypeParam>({{2, rows * cols, rows * cols * 3},
+                        {cols, 1, rows * 3},
+                        {3, 2 * rows * cols, rows},
+                        {rows, cols, 1}},
+                       6 * rows * cols, 0, 6 * rows * cols);
+    }
+  }
+}
+
+TYPED_TEST(StridedCopy, CopiesRowsOfAnyStep) {
+  const int64_t n = 1000;
+  for (const int64_t step : {-3, -2, -1, 0, 1, 2, 3, 40}) {
+    SCOPED_TRACE(step);
+    const int64_t at = step < 0 ? (1 - n) * step : 0,
+                  size = n * std::max<int64_t>(1, std::abs(step));
+    Check<TypeParam>({{n, step, 1}}, size, at, n + 1);
+    Check<TypeParam>({{n, step, 3}}, size, at, 3 * n + 1);
+    Check<TypeParam>({{4, 0, n}, {n, step, 1}}, size, at, 4 * n + 1);
+  }
+  Check<TypeParam>({{70000, 0, 1}}, 1, 0, 70001);  // enough for several threads
+  Check<TypeParam>({{70000, -1, 1}}, 70000, 69999, 70001);
+}
+
+TYPED_TEST(StridedCopy, TransposesIntoATile) {
+  const std::vector<TypeParam> from = Numbers<TypeParam>(40 * 50);
+  std::vector<TypeParam> to(50 * 64, TypeParam{7});
+  CopyTransposed(33, 47, sizeof(TypeParam), from.data(), 50, to.data(), 64);
+  for (size_t c = 0; c < 50; ++c) {
+    for (size_t r = 0; r < 64; ++r) {
+      const bool inside = r < 33 && c < 47;
+      EXPECT_EQ(to[c * 64 + r], inside ? from[r * 50 + c] : TypeParam{7}) << r << ", " << c;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace firn
