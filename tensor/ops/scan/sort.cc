@@ -7,9 +7,10 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/order.h"
+#include "tensor/kernels/lines.h"
 #include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
 #include "tensor/ops/index/gather.h"
+#include "tensor/ops/shape/view.h"
 
 namespace firn {
 namespace {
@@ -21,29 +22,39 @@ absl::Status InferSort(InferContext& c) {
   return absl::OkStatus();
 }
 
-size_t WorkspaceSort(const KernelQuery& q) {
-  return cpu::OrderWorkspace(LinesAlong(q.in(0).shape, q.attrs<SortAttrs>().dim));
+// Of the shape and the attributes of a call.
+struct Ordering {
+  Lines lines;
+  cpu::LineOrder order;
+};
+Ordering OrderingOf(const Shape& x, const SortAttrs& a) {
+  const Lines lines = LinesAlong(x, a.dim);
+  return {lines, {.descending = a.descending, .keep = lines.length}};
+}
+Ordering OrderingOf(const Shape& x, const TopkAttrs& a) {
+  return {LinesAlong(x, a.dim), {.descending = a.largest, .keep = a.k, .sorted = a.sorted}};
 }
 
-template <bool kDescending>
-void RunOrdered(KernelContext& k) {
-  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<SortAttrs>().dim);
-  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    cpu::OrderLines(
-        lines, lines.length, k.in<T>(0), k.out<T>(0), k.out<int64_t>(1), k.workspace(),
-        [](auto* begin, auto* end) { std::sort(begin, end, cpu::Before<kDescending>()); });
-  });
+template <class Attrs>
+size_t Workspace(const KernelQuery& q) {
+  const auto [lines, order] = OrderingOf(q.in(0).shape, q.attrs<Attrs>());
+  return cpu::OrderWorkspace(lines, order, q.in(0).dtype);
 }
 
-absl::Status RunSort(KernelContext& k) {
-  k.attrs<SortAttrs>().descending ? RunOrdered<true>(k) : RunOrdered<false>(k);
+template <class Attrs>
+absl::Status Run(KernelContext& k) {
+  const auto [lines, order] = OrderingOf(k.in_spec(0).shape, k.attrs<Attrs>());
+  cpu::OrderLines(lines, order, k.in_spec(0).dtype, k.in<void>(0), k.out<void>(0),
+                  k.out<int64_t>(1), k.workspace());
   return absl::OkStatus();
 }
 
-void GradSort(GradContext& g) {
+// Back to where the values came from.
+template <class Attrs>
+void Grad(GradContext& g) {
   const TensorSpec& x = g.input_spec(0);
   if (x.shape.rank() == 0) return g.set_grad_input(0, g.grad_output(0));
-  g.set_grad_input(0, ScatterAdd(Zeros(x.shape, x.dtype, x.device), g.attrs<SortAttrs>().dim,
+  g.set_grad_input(0, ScatterAdd(ExpandedZeros(x.shape, x.dtype, x.device), g.attrs<Attrs>().dim,
                                  g.output(1), g.grad_output(0)));
 }
 
@@ -54,9 +65,9 @@ FIRN_REGISTER_OP(sort) {
       .outputs = {{.name = "values"}, {.name = "indices"}},
       .attrs = AttrsOf<SortAttrs>(),
       .infer = InferSort,
-      .grad = GradSort,
+      .grad = Grad<SortAttrs>,
       .saves = {Saved::Output(1)},
-      .kernels = {{.name = "loop", .workspace = WorkspaceSort, .run = RunSort}},
+      .kernels = {{.name = "loop", .workspace = Workspace<SortAttrs>, .run = Run<SortAttrs>}},
   };
 }
 
@@ -79,36 +90,6 @@ absl::Status InferTopk(InferContext& c) {
   return absl::OkStatus();
 }
 
-size_t WorkspaceTopk(const KernelQuery& q) {
-  return cpu::OrderWorkspace(LinesAlong(q.in(0).shape, q.attrs<TopkAttrs>().dim));
-}
-
-template <bool kLargest>
-void RunSelected(KernelContext& k) {
-  const TopkAttrs& a = k.attrs<TopkAttrs>();
-  const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
-  const auto select = [&](auto* begin, auto* end) {
-    const cpu::Before<kLargest> before;
-    if (a.k < end - begin) std::nth_element(begin, begin + a.k, end, before);
-    if (a.sorted) std::sort(begin, begin + a.k, before);
-  };
-  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    cpu::OrderLines(lines, a.k, k.in<T>(0), k.out<T>(0), k.out<int64_t>(1), k.workspace(), select);
-  });
-}
-
-absl::Status RunTopk(KernelContext& k) {
-  k.attrs<TopkAttrs>().largest ? RunSelected<true>(k) : RunSelected<false>(k);
-  return absl::OkStatus();
-}
-
-void GradTopk(GradContext& g) {
-  const TensorSpec& x = g.input_spec(0);
-  if (x.shape.rank() == 0) return g.set_grad_input(0, g.grad_output(0));
-  g.set_grad_input(0, ScatterAdd(Zeros(x.shape, x.dtype, x.device), g.attrs<TopkAttrs>().dim,
-                                 g.output(1), g.grad_output(0)));
-}
-
 FIRN_REGISTER_OP(topk) {
   return {
       .doc = "The k largest or smallest elements along dim, and their indices.",
@@ -116,9 +97,9 @@ FIRN_REGISTER_OP(topk) {
       .outputs = {{.name = "values"}, {.name = "indices"}},
       .attrs = AttrsOf<TopkAttrs>(),
       .infer = InferTopk,
-      .grad = GradTopk,
+      .grad = Grad<TopkAttrs>,
       .saves = {Saved::Output(1)},
-      .kernels = {{.name = "loop", .workspace = WorkspaceTopk, .run = RunTopk}},
+      .kernels = {{.name = "loop", .workspace = Workspace<TopkAttrs>, .run = Run<TopkAttrs>}},
   };
 }
 
