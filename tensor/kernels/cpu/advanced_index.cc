@@ -28,6 +28,11 @@ const int64_t* FillTable(const TensorSpec& x, const Dims& dims, int skip, int64_
 template <class I>
 void AddIndices(const I* index, const Shape& shape, const Shape& positions, int64_t n,
                 int64_t stride, int64_t* out) {
+  if (shape == positions) {
+    const int64_t count = positions.num_elements();
+    for (int64_t p = 0; p < count; ++p) out[p] += Wrapped(index[p], n) * stride;
+    return;
+  }
   const int lead = positions.rank() - shape.rank();
   const Dims own = ContiguousStrides(shape);
   Dims steps(positions.rank());
@@ -35,8 +40,7 @@ void AddIndices(const I* index, const Shape& shape, const Shape& positions, int6
   Dims at(positions.rank());
   int64_t from = 0;
   for (int64_t p = 0; p < positions.num_elements(); ++p) {
-    const int64_t i = index[from];
-    out[p] += (i < 0 ? i + n : i) * stride;
+    out[p] += Wrapped(index[from], n) * stride;
     for (int d = positions.rank() - 1; d >= 0; --d) {
       from += steps[d];
       if (++at[d] < positions[d]) break;

@@ -5,6 +5,9 @@
 
 #include "device/own_flags.h"
 #include "device/parallel.h"
+#include "tensor/kernels/cpu/half.h"
+#include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/for_each.h"
 #include "tensor/ops/index/advanced_index.h"
 
 namespace firn::cpu {
@@ -15,6 +18,9 @@ struct IndexedRuns {
   int64_t num_before = 1, num_positions = 1, num_after = 1, inner = 1, step = 1;
   // Null when the result is empty.
   const int64_t *before = nullptr, *position = nullptr, *after = nullptr;
+
+  // Whether there is but one element at a position.
+  bool points() const { return num_after * inner == 1; }
 };
 
 // Elements of scratch memory that the tables take.
@@ -26,26 +32,28 @@ IndexedRuns MakeIndexedRuns(const AdvancedIndex& a, const TensorSpec& x, const K
 template <class T>
 void ReadRuns(const IndexedRuns& r, const T* x, T* out) {
   if (r.before == nullptr) return;
-  const int64_t rows = r.num_before * r.num_positions * r.num_after;
-  ParallelFor(rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(r.inner, 1)),
-              [&](int64_t begin, int64_t end) {
-                int64_t a = begin % r.num_after, p = begin / r.num_after % r.num_positions,
-                        b = begin / r.num_after / r.num_positions;
-                for (int64_t row = begin; row < end; ++row) {
-                  const T* from = x + r.before[b] + r.position[p] + r.after[a];
-                  T* to = out + row * r.inner;
-                  if (r.step == 1) {
-                    std::copy(from, from + r.inner, to);
-                  } else {
-                    for (int64_t i = 0; i < r.inner; ++i) to[i] = from[i * r.step];
-                  }
-                  if (++a < r.num_after) continue;
-                  a = 0;
-                  if (++p < r.num_positions) continue;
-                  p = 0;
-                  ++b;
-                }
-              });
+  const auto run = [&](const T* from, T* to) {
+    if (r.step == 1) return CopyRun(from, r.inner, to);
+    for (int64_t i = 0; i < r.inner; ++i) to[i] = from[i * r.step];
+  };
+  const auto runs = [&](int64_t b, int64_t p) {
+    const T* const from = x + r.before[b] + r.position[p];
+    T* const to = out + (b * r.num_positions + p) * r.num_after * r.inner;
+    for (int64_t a = 0; a < r.num_after; ++a) run(from + r.after[a], to + a * r.inner);
+  };
+  const auto points = [&](int64_t b, int64_t begin, int64_t end) {
+    const T* const from = x + r.before[b] + r.after[0];
+    T* const to = out + b * r.num_positions;
+    for (int64_t p = begin; p < end; ++p) to[p] = from[r.position[p]];
+  };
+  const int64_t rows = r.num_before * r.num_positions;
+  const int64_t work = r.num_after * r.inner;
+  ParallelFor(rows, std::max<int64_t>(1, 16384 / work), [&](int64_t begin, int64_t end) {
+    ForEachRowOf(begin, end, r.num_positions, [&](int64_t b, int64_t first, int64_t last) {
+      if (r.points()) return points(b, first, last);
+      for (int64_t p = first; p < last; ++p) runs(b, p);
+    });
+  });
 }
 
 // combine(y at the place, value) for every value, positions in order: a place that occurs several
@@ -54,21 +62,37 @@ template <class Y, class T, class F>
 void WriteRuns(const IndexedRuns& r, const T* values, Y* y, const F& combine) {
   if (r.before == nullptr) return;
   const int64_t columns = r.num_before * r.num_after * r.inner;
+  // Elements [first, last) of the runs of all positions.
+  const auto column = [&](int64_t b, int64_t a, int64_t first, int64_t last) {
+    Y* const base = y + r.before[b] + r.after[a];
+    for (int64_t p = 0; p < r.num_positions; ++p) {
+      Y* const to = base + r.position[p];
+      const T* const from = values + ((b * r.num_positions + p) * r.num_after + a) * r.inner;
+      ForEachStripAs<Y>(from + first, last - first, [&](const Y* v, int64_t at, int64_t n) {
+        Y* const run = to + (first + at) * r.step;
+        if (r.step == 1) {
+#pragma GCC ivdep
+          for (int64_t i = 0; i < n; ++i) combine(run[i], v[i]);
+        } else {
+          for (int64_t i = 0; i < n; ++i) combine(run[i * r.step], v[i]);
+        }
+      });
+    }
+  };
+  const auto points = [&](int64_t b) {
+    Y* const base = y + r.before[b] + r.after[0];
+    const int64_t* const position = r.position;
+    ForEachStripAs<Y>(values + b * r.num_positions, r.num_positions,
+                      [&](const Y* v, int64_t at, int64_t n) {
+                        for (int64_t p = 0; p < n; ++p) combine(base[position[at + p]], v[p]);
+                      });
+  };
   ParallelFor(columns, std::max<int64_t>(64, 16384 / std::max<int64_t>(r.num_positions, 1)),
               [&](int64_t begin, int64_t end) {
-                for (int64_t at = begin; at < end;) {
-                  const int64_t line = at / r.inner, first = at % r.inner;
-                  const int64_t last = std::min(r.inner, first + (end - at));
-                  const int64_t a = line % r.num_after, b = line / r.num_after;
-                  Y* base = y + r.before[b] + r.after[a];
-                  for (int64_t p = 0; p < r.num_positions; ++p) {
-                    Y* to = base + r.position[p];
-                    const T* from =
-                        values + ((b * r.num_positions + p) * r.num_after + a) * r.inner;
-                    for (int64_t i = first; i < last; ++i) combine(to[i * r.step], from[i]);
-                  }
-                  at += last - first;
-                }
+                ForEachRowOf(begin, end, r.inner, [&](int64_t line, int64_t first, int64_t last) {
+                  if (r.points()) return points(line);
+                  column(line / r.num_after, line % r.num_after, first, last);
+                });
               });
 }
 

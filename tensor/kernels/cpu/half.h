@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "device/macros.h"
 #include "device/own_flags.h"
 #include "tensor/dtype.h"
 #include "tensor/kernels/functor.h"
@@ -80,6 +81,51 @@ void MapElements(T* x, int64_t n, const F& f) {
     auto* const v = piece.Room(x + at);
     for (int64_t i = 0; i < count; ++i) v[i] = f(v[i]);
     piece.Write(x + at, count);
+  }
+}
+
+// The same for what is computed in Acc: T itself or, for a half type, float.
+template <class T, class Acc>
+FIRN_ALWAYS_INLINE void LoadAs(const T* from, int64_t n, Acc* to) {
+  if constexpr (std::is_same_v<T, Acc>) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+  } else {
+    ToFloats(from, n, to);
+  }
+}
+template <class T, class Acc>
+FIRN_ALWAYS_INLINE void StoreFrom(const Acc* from, int64_t n, T* to) {
+  if constexpr (std::is_same_v<T, Acc>) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+  } else {
+    FromFloats(from, n, to);
+  }
+}
+// n elements to read as Acc: where they lie or, of a half type, in `strip`.
+template <class T, class Acc>
+FIRN_ALWAYS_INLINE const Acc* ViewAs(const T* from, int64_t n, Acc* strip) {
+  if constexpr (std::is_same_v<T, Acc>) {
+    return from;
+  } else {
+    ToFloats(from, n, strip);
+    return strip;
+  }
+}
+
+// Calls f(values, first, count) for pieces that make up x[0, n): `values` are elements first,
+// first + 1, ... as Acc, which is T itself or, for a half type, float.
+template <class Acc, class T, class F>
+void ForEachStripAs(const T* x, int64_t n, const F& f) {
+  if constexpr (std::is_same_v<Acc, T>) {
+    f(x, int64_t{0}, n);
+  } else {
+    constexpr int64_t kStrip = 256;
+    float strip[kStrip];
+    for (int64_t at = 0; at < n; at += kStrip) {
+      const int64_t count = n - at < kStrip ? n - at : kStrip;
+      ToFloats(x + at, count, strip);
+      f(static_cast<const Acc*>(strip), at, count);
+    }
   }
 }
 

@@ -10,6 +10,8 @@
 #include "device/own_flags.h"
 #include "device/parallel.h"
 #include "tensor/kernels/convert.h"
+#include "tensor/kernels/cpu/half.h"
+#include "tensor/kernels/for_each.h"
 #include "tensor/kernels/width.h"
 #include "tensor/op.h"
 #include "tensor/ops/index/index_rules.h"
@@ -20,27 +22,95 @@ namespace firn::cpu {
 // Requires: no size is 0.
 void FillOffsets(const Dims& sizes, const Dims& strides, int64_t* out);
 
+// What an index says that has been checked.
+template <class I>
+int64_t Wrapped(I index, int64_t n) {
+  const auto i = static_cast<int64_t>(index);
+  return i < 0 ? i + n : i;
+}
+
+// A row of elements moved; without a call for a few registers' worth.
+template <class T>
+void CopyRun(const T* from, int64_t n, T* to) {
+  constexpr int64_t kPiece = 64 / static_cast<int64_t>(sizeof(T));
+  if (n > 16 * kPiece) {
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
+  int64_t i = 0;
+  for (; i + kPiece <= n; i += kPiece) std::memcpy(to + i, from + i, 64);
+  for (; i < n; ++i) to[i] = from[i];
+}
+
+// Asks for the cache lines of a run that will soon be read, or written.
+template <bool kWrite, class T>
+void Prefetch(const T* run, int64_t n) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMost = 8;
+  for (int64_t i = 0; i < std::min(n, kMost * kLine); i += kLine) {
+    __builtin_prefetch(run + i, kWrite ? 1 : 0);
+  }
+}
+// So many runs before they are needed.
+inline constexpr int64_t kRunsAhead = 8;
+
 // y[b, o, k, :] = x[b, o, index[b, k], :], zeros where the index is p.ignored.
 template <class T, class I>
 void SelectRows(const IndexPlan& p, const T* x, const I* index, T* y) {
   const int64_t rows = p.batch * p.outer * p.count;
   ParallelFor(rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(p.inner, 1)),
               [&](int64_t begin, int64_t end) {
-                for (int64_t r = begin; r < end; ++r) {
-                  const int64_t line = r / p.count;  // of b and o
-                  const int64_t i = index[line / p.outer * p.count + r % p.count];
-                  T* to = y + r * p.inner;
-                  if (i == p.ignored) {
-                    std::fill(to, to + p.inner, T{0});
-                    continue;
+                ForEachRowOf(begin, end, p.count, [&](int64_t line, int64_t first, int64_t last) {
+                  const I* const indices = index + line / p.outer * p.count;
+                  const T* const from = x + line * p.n * p.inner;
+                  T* const to = y + line * p.count * p.inner;
+                  if (p.inner == 1 && p.ignored == kNoIndex) {
+                    for (int64_t k = first; k < last; ++k) to[k] = from[Wrapped(indices[k], p.n)];
+                    return;
                   }
-                  const T* from = x + (line * p.n + (i < 0 ? i + p.n : i)) * p.inner;
-                  if (p.inner == 1) {
-                    *to = *from;
-                  } else {
-                    std::memcpy(to, from, static_cast<size_t>(p.inner) * sizeof(T));
+                  for (int64_t k = first; k < last; ++k) {
+                    if (k + kRunsAhead < last && indices[k + kRunsAhead] != p.ignored) {
+                      Prefetch<false>(from + Wrapped(indices[k + kRunsAhead], p.n) * p.inner,
+                                      p.inner);
+                    }
+                    T* const run = to + k * p.inner;
+                    if (indices[k] == p.ignored) {
+                      std::fill(run, run + p.inner, T{0});
+                    } else {
+                      CopyRun(from + Wrapped(indices[k], p.n) * p.inner, p.inner, run);
+                    }
                   }
-                }
+                });
+              });
+}
+
+// y[b, o, index[b, k], :] += alpha * source[b, o, k, :] but where the index is p.ignored, in order
+// of k whatever the number of threads.
+template <class Acc, class T, class I>
+void AddRows(const IndexPlan& p, const I* index, Acc alpha, const T* source, Acc* y) {
+  if (p.count == 0) return;
+  ParallelFor(p.batch * p.outer * p.inner, std::max<int64_t>(64, 16384 / p.count),
+              [&](int64_t begin, int64_t end) {
+                ForEachRowOf(begin, end, p.inner, [&](int64_t line, int64_t first, int64_t last) {
+                  const I* const indices = index + line / p.outer * p.count;
+                  const T* const from = source + line * p.count * p.inner + first;
+                  Acc* const to = y + line * p.n * p.inner + first;
+                  for (int64_t k = 0; k < p.count; ++k) {
+                    if (k + kRunsAhead < p.count && indices[k + kRunsAhead] != p.ignored) {
+                      Prefetch<true>(to + Wrapped(indices[k + kRunsAhead], p.n) * p.inner,
+                                     last - first);
+                    }
+                    if (indices[k] == p.ignored) continue;
+                    Acc* const sums = to + Wrapped(indices[k], p.n) * p.inner;
+                    ForEachStripAs<Acc>(from + k * p.inner, last - first,
+                                        [&](const Acc* v, int64_t at, int64_t n) {
+                                          Acc* const sum = sums + at;
+#pragma GCC ivdep
+                                          for (int64_t c = 0; c < n; ++c) {
+                                            sum[c] = static_cast<Acc>(sum[c] + alpha * v[c]);
+                                          }
+                                        });
+                  }
+                });
               });
 }
 
@@ -60,28 +130,47 @@ struct Places {
   Places(const Shape& region, const Shape& whole, int dim, int64_t* memory);
   const int64_t* line;
   const int64_t* column;
-  int64_t step;  // along the indexed dimension
+  int64_t step;       // along the indexed dimension
+  bool side_by_side;  // the columns: column c lies at c
 };
+
+// Calls f(place), where place(c) is the column's place.
+template <class F>
+void VisitColumns(const Places& p, const F& f) {
+  if (p.side_by_side) {
+    f([](int64_t c) { return c; });
+  } else {
+    f([column = p.column](int64_t c) { return column[c]; });
+  }
+}
 
 // y[l, k, c] = x[l, index[l, k, c], c]
 template <class T, class I>
 void GatherElements(const Region& r, const Places& in_x, int64_t n, const T* x, const I* index,
                     T* y) {
-  const int64_t rows = r.lines * r.count;
-  ParallelFor(rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(r.columns, 1)),
+  if (r.lines * r.count * r.columns == 0) return;
+  const int64_t step = in_x.step;
+  const auto line_of_one_column = [&](int64_t line, int64_t first, int64_t last) {
+    const T* const from = x + in_x.line[line] + in_x.column[0];
+    const I* const indices = index + line * r.count;
+    T* const to = y + line * r.count;
+    for (int64_t k = first; k < last; ++k) to[k] = from[Wrapped(indices[k], n) * step];
+  };
+  const auto row = [&](int64_t line, int64_t k) {
+    const T* const from = x + in_x.line[line];
+    const I* const indices = index + (line * r.count + k) * r.columns;
+    T* const to = y + (line * r.count + k) * r.columns;
+    VisitColumns(in_x, [&](const auto& place) {
+      for (int64_t c = 0; c < r.columns; ++c)
+        to[c] = from[place(c) + Wrapped(indices[c], n) * step];
+    });
+  };
+  ParallelFor(r.lines * r.count, std::max<int64_t>(1, 16384 / r.columns),
               [&](int64_t begin, int64_t end) {
-                int64_t line = begin / r.count, k = begin % r.count;
-                for (int64_t row = begin; row < end; ++row) {
-                  const T* from = x + in_x.line[line];
-                  for (int64_t c = 0; c < r.columns; ++c) {
-                    const int64_t i = index[row * r.columns + c];
-                    y[row * r.columns + c] = from[in_x.column[c] + (i < 0 ? i + n : i) * in_x.step];
-                  }
-                  if (++k == r.count) {
-                    k = 0;
-                    ++line;
-                  }
-                }
+                ForEachRowOf(begin, end, r.count, [&](int64_t line, int64_t first, int64_t last) {
+                  if (r.columns == 1) return line_of_one_column(line, first, last);
+                  for (int64_t k = first; k < last; ++k) row(line, k);
+                });
               });
 }
 
@@ -89,25 +178,49 @@ void GatherElements(const Region& r, const Places& in_x, int64_t n, const T* x, 
 template <class Acc, class T, class I>
 void ScatterAddElements(const Region& r, const Places& in_y, const Places& in_source, int64_t n,
                         const I* index, const T* source, Acc* y) {
-  if (r.count == 0) return;  // the tables of an empty region are not filled
-  ParallelFor(r.lines * r.columns, std::max<int64_t>(64, 16384 / std::max<int64_t>(r.count, 1)),
+  if (r.lines * r.count * r.columns == 0) return;  // the tables are not filled
+  const int64_t step = in_y.step;
+  const auto add = [](Acc& sum, Acc v) { sum = static_cast<Acc>(sum + v); };
+  const auto line_of_one_column = [&](int64_t line) {
+    const I* const indices = index + line * r.count;
+    Acc* const to = y + in_y.line[line] + in_y.column[0];
+    const T* const from = source + in_source.line[line] + in_source.column[0];
+    if (in_source.step != 1) {
+      for (int64_t k = 0; k < r.count; ++k) {
+        add(to[Wrapped(indices[k], n) * step], static_cast<Acc>(from[k * in_source.step]));
+      }
+      return;
+    }
+    ForEachStripAs<Acc>(from, r.count, [&](const Acc* v, int64_t at, int64_t count) {
+      for (int64_t k = 0; k < count; ++k) add(to[Wrapped(indices[at + k], n) * step], v[k]);
+    });
+  };
+  const auto part_of_row = [&](int64_t line, int64_t k, int64_t first, int64_t last) {
+    const I* const indices = index + (line * r.count + k) * r.columns;
+    Acc* const to = y + in_y.line[line];
+    const T* const from = source + in_source.line[line] + k * in_source.step;
+    VisitColumns(in_y, [&](const auto& place) {
+      if (!in_source.side_by_side) {
+        for (int64_t c = first; c < last; ++c) {
+          add(to[place(c) + Wrapped(indices[c], n) * step],
+              static_cast<Acc>(from[in_source.column[c]]));
+        }
+        return;
+      }
+      ForEachStripAs<Acc>(from + first, last - first, [&](const Acc* v, int64_t at, int64_t count) {
+        for (int64_t c = 0; c < count; ++c) {
+          const int64_t column = first + at + c;
+          add(to[place(column) + Wrapped(indices[column], n) * step], v[c]);
+        }
+      });
+    });
+  };
+  ParallelFor(r.lines * r.columns, std::max<int64_t>(64, 16384 / r.count),
               [&](int64_t begin, int64_t end) {
-                for (int64_t at = begin; at < end;) {
-                  const int64_t line = at / r.columns, first = at % r.columns;
-                  const int64_t last = std::min(r.columns, first + (end - at));
-                  Acc* to = y + in_y.line[line];
-                  const T* from = source + in_source.line[line];
-                  for (int64_t k = 0; k < r.count; ++k) {
-                    const I* indices = index + (line * r.count + k) * r.columns;
-                    for (int64_t c = first; c < last; ++c) {
-                      const int64_t i = indices[c];
-                      Acc& sum = to[in_y.column[c] + (i < 0 ? i + n : i) * in_y.step];
-                      const T v = from[in_source.column[c] + k * in_source.step];
-                      sum = static_cast<Acc>(sum + static_cast<Acc>(v));
-                    }
-                  }
-                  at += last - first;
-                }
+                ForEachRowOf(begin, end, r.columns, [&](int64_t line, int64_t first, int64_t last) {
+                  if (r.columns == 1) return line_of_one_column(line);
+                  for (int64_t k = 0; k < r.count; ++k) part_of_row(line, k, first, last);
+                });
               });
 }
 

@@ -3,10 +3,12 @@
 
 // What operations share that read, write or add where index tensors say.
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 
+#include "device/own_flags.h"
+#include "device/parallel.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/op.h"
 #include "tensor/ops/index/index_rules.h"
 
@@ -23,10 +25,15 @@ inline size_t SumsBytes(const TensorSpec& y) {
 template <class T, class Add>
 void AddUp(T* y, int64_t n, void* memory, const Add& add) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    constexpr int64_t kGrain = 32768;
     float* const sums = static_cast<float*>(memory);
-    std::copy(y, y + n, sums);
+    ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
+      ToFloats(y + begin, end - begin, sums + begin);
+    });
     add(sums);
-    std::transform(sums, sums + n, y, [](float v) { return static_cast<T>(v); });
+    ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
+      FromFloats(sums + begin, end - begin, y + begin);
+    });
   } else {
     add(y);
   }

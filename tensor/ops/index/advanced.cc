@@ -118,8 +118,7 @@ void PutRuns(const cpu::IndexedRuns& r, KernelContext& k, void* sums) {
     cpu::WriteRuns(r, values, y, [](T& to, T v) { to = v; });
   } else {
     cpu::AddUp(y, k.out_spec().num_elements(), sums, [&]<class Acc>(Acc* to_all) {
-      cpu::WriteRuns(r, values, to_all,
-                     [](Acc& to, T v) { to = static_cast<Acc>(to + static_cast<Acc>(v)); });
+      cpu::WriteRuns(r, values, to_all, [](Acc& to, Acc v) { to = static_cast<Acc>(to + v); });
     });
   }
 }

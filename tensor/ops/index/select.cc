@@ -4,13 +4,16 @@
 
 #include "tensor/ops/index/select.h"
 
+#include <utility>
+
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/for_each.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cpu/scatter.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/index/select_body.h"
 #include "tensor/ops/shape/view.h"
+#include "tensor/reorder.h"
 
 namespace firn {
 namespace {
@@ -88,6 +91,23 @@ absl::StatusOr<IndexBounds> BoundsIndexAdd(const KernelQuery& q, int) {
   return bounds;
 }
 
+size_t WorkspaceIndexAdd(const KernelQuery& q) { return cpu::SumsBytes(q.out()); }
+
+absl::Status RunIndexAdd(KernelContext& k) {
+  FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
+                        PlanIndexAdd(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs_ref()));
+  CopyElementsOnCpu(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>());
+  VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
+      cpu::AddUp(k.out<T>(), k.out_spec().num_elements(), k.workspace(), [&]<class Acc>(Acc* sums) {
+        cpu::AddRows(p, k.in<I>(1), ConvertTo<Acc>(k.attrs<IndexAddAttrs>().alpha), k.in<T>(2),
+                     sums);
+      });
+    });
+  });
+  return absl::OkStatus();
+}
+
 void GradIndexAdd(GradContext& g) {
   const OpDef& select = TheOp<"index_select">();
   const IndexAddAttrs& a = g.attrs<IndexAddAttrs>();
@@ -98,7 +118,7 @@ void GradIndexAdd(GradContext& g) {
 }
 
 FIRN_REGISTER_OP(index_add) {
-  return {
+  OpDef op = {
       .doc = "A copy of x with alpha * source added along dim at indices.",
       .inputs = {{.name = "x", .dtypes = kNumeric},
                  {.name = "indices", .dtypes = kIndex},
@@ -107,14 +127,9 @@ FIRN_REGISTER_OP(index_add) {
       .attrs = AttrsOf<IndexAddAttrs>(),
       .infer = InferIndexAdd,
       .grad = GradIndexAdd,
-      .saves = {Saved::Input(1)},
       .index_bounds = BoundsIndexAdd,
-      .index_inputs = {1},
-      .kernels = cpu::Portable<IndexAddKernel>(
-          {.name = "loop"},
-          cpu::Portable<IndexAddKernel>(
-              {.name = "strided", .supports = OthersContiguous, .takes = Takes::kStrided})),
   };
+  return cpu::ScatterOp(std::move(op), 1, WorkspaceIndexAdd, RunIndexAdd);
 }
 
 }  // namespace

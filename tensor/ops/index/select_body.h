@@ -35,28 +35,18 @@ struct IndexAddBody {
   Acc* y;
 
   FIRN_HOST_DEVICE void operator()(int64_t column) const {
-    const int64_t c = TakeDigit(column, inner);
-    Add(column, c, c + 1);
-  }
-  void operator()(int64_t begin, int64_t end) const {
-    ForEachRowOf(begin, end, inner,
-                 [&](int64_t line, int64_t first, int64_t last) { Add(line, first, last); });
-  }
-  int64_t cost() const { return count; }
-
- private:
-  FIRN_HOST_DEVICE void Add(int64_t line, int64_t first, int64_t last) const {
+    int64_t line = column;
+    const int64_t c = TakeDigit(line, inner);
     const I* const indices = index + line / outer * count;
     for (int64_t j = 0; j < count; ++j) {
       const int64_t place = places(indices[j]);
       if (place < 0) continue;
-      const T* const from = source + (line * count + j) * inner;
-      Acc* const to = y + (line * places.high + place) * inner;
-      for (int64_t c = first; c < last; ++c) {
-        to[c] = static_cast<Acc>(to[c] + alpha * static_cast<Acc>(from[c]));
-      }
+      const T v = source[(line * count + j) * inner + c];
+      Acc& sum = y[(line * places.high + place) * inner + c];
+      sum = static_cast<Acc>(sum + alpha * static_cast<Acc>(v));
     }
   }
+  int64_t cost() const { return count; }
 };
 
 struct IndexAddKernel {
