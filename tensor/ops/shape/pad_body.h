@@ -18,7 +18,8 @@
 
 namespace firn {
 
-// The dimensions of a padded tensor; `row` is the last of them.
+// The dimensions of a padded tensor; `row` is the last of them. Neighbours that are not padded may
+// be one.
 struct PaddedRows {
   int outer = 0;
   PadDim dims[kMaxRank] = {}, row = {.size = 1};  // a scalar is a row of one
@@ -45,21 +46,23 @@ struct PadBody {
     y[i] = Value(RowOf(r), at);
   }
   void operator()(int64_t begin, int64_t end) const {
-    const PadDim& d = rows.row;
-    ForEachRowOf(begin, end, d.padded(), [&](int64_t r, int64_t first, int64_t last) {
-      const Row row = RowOf(r);
-      Word* const to = y + r * d.padded();
-      if (row.constant) return std::fill(to + first, to + last, value);
-      const int64_t from = std::clamp(d.left, first, last);  // the part that is x itself
-      const int64_t until = std::clamp(d.left + d.size, from, last);
-      for (int64_t i = first; i < from; ++i) to[i] = Value(row, i);
-      const Word* const source = x + row.at + (from - d.left) * step;
-      if (step == 1) {
-        std::copy_n(source, until - from, to + from);
-      } else {
-        for (int64_t i = from; i < until; ++i) to[i] = source[(i - from) * step];
+    const int64_t length = rows.row.padded();
+    const int64_t height = rows.outer == 0 ? 1 : rows.dims[rows.outer - 1].padded();
+    ForEachRowOf(begin, end, length * height, [&](int64_t p, int64_t first, int64_t last) {
+      const Row plane = PlaneOf(p);
+      Word* const to = y + p * length * height;
+      for (int64_t at = first; at < last;) {
+        const int64_t r = at / length, column = at - r * length;
+        const int64_t whole = column == 0 ? (last - at) / length : 0;
+        if (whole > 0) {
+          FillRows(plane, r, r + whole, to);
+          at += whole * length;
+        } else {
+          const int64_t until = std::min(length, column + (last - at));
+          FillRow(RowIn(plane, r), column, until, to + r * length);
+          at += until - column;
+        }
       }
-      for (int64_t i = until; i < last; ++i) to[i] = Value(row, i);
     });
   }
 
@@ -68,14 +71,79 @@ struct PadBody {
     int64_t at = 0;  // in x
     bool constant = false;
   };
+  FIRN_HOST_DEVICE void Enter(int d, int64_t at, Row* row) const {
+    const int64_t source = rows.dims[d].Source(at);
+    row->constant |= source < 0;
+    row->at += source * strides[d];
+  }
   FIRN_HOST_DEVICE Row RowOf(int64_t r) const {
     Row row;
-    for (int d = rows.outer - 1; d >= 0; --d) {
-      const int64_t source = rows.dims[d].Source(TakeDigit(r, rows.dims[d].padded()));
-      row.constant |= source < 0;
-      row.at += source * strides[d];
-    }
+    for (int d = rows.outer - 1; d >= 0; --d) Enter(d, TakeDigit(r, rows.dims[d].padded()), &row);
     return row;
+  }
+  // What rows have in common that differ in the last dimension before theirs.
+  Row PlaneOf(int64_t p) const {
+    Row row;
+    for (int d = rows.outer - 2; d >= 0; --d) Enter(d, TakeDigit(p, rows.dims[d].padded()), &row);
+    return row;
+  }
+  Row RowIn(Row plane, int64_t r) const {
+    if (rows.outer > 0) Enter(rows.outer - 1, r, &plane);
+    return plane;
+  }
+  // Elements [first, last) of a row of the result.
+  void FillRow(const Row& row, int64_t first, int64_t last, Word* to) const {
+    const PadDim& d = rows.row;
+    if (row.constant) return std::fill(to + first, to + last, value);
+    const int64_t from = std::clamp(d.left, first, last);  // the part that is x itself
+    const int64_t until = std::clamp(d.left + d.size, from, last);
+    for (int64_t i = first; i < from; ++i) to[i] = Value(row, i);
+    const Word* const source = x + row.at + (from - d.left) * step;
+    if (step == 1) {
+      Move(source, until - from, to + from);
+    } else {
+      for (int64_t i = from; i < until; ++i) to[i] = source[(i - from) * step];
+    }
+    for (int64_t i = until; i < last; ++i) to[i] = Value(row, i);
+  }
+  // Rows [first, last) of a plane. They are often short: what they share is found out once.
+  void FillRows(const Row& plane, int64_t first, int64_t last, Word* to) const {
+    const PadDim d = rows.row;
+    const int64_t length = d.padded();
+    const int64_t from = std::clamp<int64_t>(d.left, 0, length);
+    const int64_t until = std::clamp(d.left + d.size, from, length), cut = from - d.left;
+    const bool plain = step == 1 && d.mode == PadMode::kConstant;
+    const Word border = value;
+    for (int64_t r = first; r < last; ++r) {
+      const Row row = RowIn(plane, r);
+      Word* const line = to + r * length;
+      if (!plain || row.constant) {
+        FillRow(row, 0, length, line);
+        continue;
+      }
+      Fill(border, from, line);
+      Move(x + row.at + cut, until - from, line + from);
+      Fill(border, length - until, line + until);
+    }
+  }
+  // Borders are often one element wide, for which a vector loop is long to start.
+  static void Fill(Word v, int64_t n, Word* to) {
+    if (n == 1) {
+      *to = v;
+    } else {
+      std::fill(to, to + n, v);
+    }
+  }
+  // Rows are often so short that a call would take longer than the move.
+  static void Move(const Word* from, int64_t n, Word* to) {
+    constexpr int64_t kPiece = 32 / static_cast<int64_t>(sizeof(Word));
+    if (n > 16 * kPiece) {
+      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(Word));
+      return;
+    }
+    int64_t i = 0;
+    for (; i + kPiece <= n; i += kPiece) std::memcpy(to + i, from + i, 32);
+    for (; i < n; ++i) to[i] = from[i];
   }
   FIRN_HOST_DEVICE Word Value(const Row& row, int64_t i) const {
     const int64_t source = rows.row.Source(i);
@@ -172,14 +240,37 @@ struct PadKernel {
       std::memcpy(&bits, &value, sizeof(T));
     });
     return VisitWidth(x.dtype, [&]<class Word>(TypeTag<Word>) {
-      PadBody<Word> body = {.rows = PaddedRows(dims),
+      PadBody<Word> body = {.rows = PaddedRows(PadDims()),
                             .step = dims.empty() ? 1 : x.layout.strides[x.shape.rank() - 1],
                             .x = k.in<Word>(0),
                             .y = k.out<Word>(),
                             .value = static_cast<Word>(bits)};
-      std::copy_n(x.layout.strides.d, body.rows.outer, body.strides);
+      Merge(dims, x.layout.strides, &body);
       return on.ForEach(k.out_spec().num_elements(), body);
     });
+  }
+
+ private:
+  // The body's dimensions: those of x, but that neighbours become one which are not padded, the row
+  // aside, and can be walked as one.
+  template <class Word>
+  static void Merge(const PadDims& dims, const Dims& strides, PadBody<Word>* body) {
+    if (dims.empty()) return;
+    PadDims merged;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const int64_t stride = strides[static_cast<int>(i)];
+      const auto plain = [](const PadDim& d) { return d.left == 0 && d.right == 0; };
+      const size_t at = merged.size();
+      if (at > 0 && i + 1 < dims.size() && plain(merged[at - 1]) && plain(dims[i]) &&
+          body->strides[at - 1] == stride * dims[i].size) {
+        merged[at - 1].size *= dims[i].size;
+        body->strides[at - 1] = stride;
+      } else {
+        body->strides[at] = stride;
+        merged.push_back(dims[i]);
+      }
+    }
+    body->rows = PaddedRows(merged);
   }
 };
 
