@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -127,6 +129,76 @@ TEST(PoolTest, AdaptiveMaximaOfSizeOneAreGlobalAndOfTheInputsSizeNone) {
   const Tensor second = AdaptiveMaxPool1d(rows, 7)[{0, 0, 1}];
   EXPECT_EQ(second.Item(), Tensor(rows[{0, 0, Range(17, 35)}]).Amax().Item());
   EXPECT_EQ(AdaptiveMaxPool1d(rows[0], 7).shape(), Shape({3, 7}));  // without a batch
+}
+
+// A row of a pooled image by the definition; `f(elements, divisor)` makes a window's result.
+template <class F>
+Doubles PooledRow(const Doubles& x, int64_t height, int64_t width, const MaxPoolOptions& o,
+                  const F& f) {
+  Doubles y;
+  for (int64_t start = -o.padding[1]; start + o.kernel[1] <= width + o.padding[1];
+       start += o.stride[1]) {
+    Doubles window;
+    for (int64_t i = 0; i < height; ++i) {
+      for (int64_t j = std::max<int64_t>(start, 0); j < std::min(start + o.kernel[1], width); ++j) {
+        window.push_back(x[static_cast<size_t>(i * width + j)]);
+      }
+    }
+    y.push_back(f(window, height * o.kernel[1]));
+  }
+  return y;
+}
+
+// Rows that are worked on as vectors, with and without borders, in pieces, and too long for that;
+// small integers, whose sums are exact.
+TEST(PoolTest, RowsOfAnyLengthFollowTheDefinition) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    for (const int64_t width : {5, 8, 64, 513, 1030, 2100}) {
+      const Tensor whole = Randint(-9, 9, {3, width});
+      const Doubles x = whole.To(DType::kF64).ToVector<double>();
+      const Tensor image = whole.To(dtype).Reshape({1, 1, 3, width});
+      for (const MaxPoolOptions& o :
+           {MaxPoolOptions{.kernel = {3, 2}, .stride = {3, 2}},
+            MaxPoolOptions{.kernel = {3, 4}, .stride = {3, 4}},
+            MaxPoolOptions{.kernel = {3, 4}, .stride = {3, 1}},
+            MaxPoolOptions{.kernel = {3, 4}, .stride = {3, 2}, .padding = {0, 2}},
+            MaxPoolOptions{.kernel = {3, 2}, .stride = {3, 3}, .padding = {0, 1}}}) {
+        SCOPED_TRACE(::testing::Message() << DTypeName(dtype) << " " << width << " "
+                                          << o.kernel.ToString() << o.stride.ToString());
+        const Tensor largest = MaxPool2d(image, o);
+        EXPECT_EQ(largest.To(DType::kF64).ToVector<double>(),
+                  PooledRow(x, 3, width, o, [](const Doubles& window, int64_t) {
+                    return *std::max_element(window.begin(), window.end());
+                  }));
+        const Tensor mean =
+            AvgPool2d(image, {.kernel = o.kernel, .stride = o.stride, .padding = o.padding});
+        const Doubles want = PooledRow(x, 3, width, o, [&](const Doubles& window, int64_t divisor) {
+          const double sum = std::accumulate(window.begin(), window.end(), 0.0);
+          // As the kernel divides: in float, but for f64.
+          return dtype == DType::kF64
+                     ? sum / static_cast<double>(divisor)
+                     : static_cast<double>(static_cast<float>(sum) / static_cast<float>(divisor));
+        });
+        EXPECT_TRUE(mean.Flatten().Equals(FromVector<double>(want).To(dtype)));
+      }
+    }
+  }
+}
+
+// Of planes of rows that are put together, with divisors of their own at the borders.
+TEST(PoolTest, AveragesOfImagesAreThoseOfTheirRowsAndColumns) {
+  const Tensor x = Randint(-9, 9, {2, 3, 11, 40}).To(DType::kF32);
+  for (const bool count : {true, false}) {
+    const Tensor y = AvgPool2d(
+        x, {.kernel = {4, 2}, .stride = {3, 2}, .padding = {2, 0}, .count_include_pad = count});
+    for (int64_t i = 0; i < y.size(2); ++i) {
+      const int64_t begin = std::max<int64_t>(3 * i - 2, 0), end = std::min<int64_t>(3 * i + 2, 11);
+      const Tensor rows = Sum(Slice(x, 2, begin, end), {2});
+      const Tensor pairs = Sum(Reshape(rows, {2, 3, 20, 2}), {3});
+      EXPECT_TRUE(Select(y, 2, i).Equals(Div(pairs, count ? 8 : 2 * (end - begin)))) << i;
+    }
+  }
+  EXPECT_TRUE(AdaptiveAvgPool2d(x, 1).Equals(Mean(x, {2, 3}, true)));
 }
 
 TEST(PoolTest, UnpoolingPutsMaximaBack) {

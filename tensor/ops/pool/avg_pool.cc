@@ -9,10 +9,12 @@
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/for_each.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/images.h"
 #include "tensor/ops/pool/avg_pool_body.h"
+#include "tensor/ops/pool/avg_pool_rows.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/ops/shape/views.h"
 
@@ -89,7 +91,8 @@ absl::Status RunWindows(KernelContext& k) {
       ForEachWindow(s, [&](const PoolSpan& slices, const PoolSpan& rows, const PoolSpan& cols) {
         const Acc divisor = static_cast<Acc>(s.Divisor(slices, rows, cols));
         Acc share[kBlock];
-        for (int b = 0; b < kBlock; ++b) share[b] = static_cast<Acc>(from[b]) / divisor;
+        cpu::LoadAs(from, kBlock, share);
+        for (int b = 0; b < kBlock; ++b) share[b] /= divisor;
         from += kBlock;
         for (int64_t d = slices.begin; d < slices.end; ++d) {
           for (int64_t i = rows.begin; i < rows.end; ++i) {
@@ -100,8 +103,26 @@ absl::Status RunWindows(KernelContext& k) {
           }
         }
       });
-      if constexpr (!kDirect) {
-        for (int64_t i = 0; i < n; ++i) x[begin + i] = static_cast<T>(to[i]);
+      if constexpr (!kDirect) cpu::FromFloats(to, n, x + begin);
+    });
+  });
+  return absl::OkStatus();
+}
+
+// By whole rows where they fit into the first-level cache, else window by window.
+absl::Status RunRows(KernelContext& k) {
+  const AvgPoolWindows s(k.in_spec(0), k.out_spec(), k.attrs<PoolAttrs>());
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const T* x = k.in<T>(0);
+    T* y = k.out<T>();
+    cpu::ForEachPlane(k.in_spec(0), s.image(), [&](int64_t plane, auto block) {
+      constexpr int kBlock = decltype(block)::value;
+      if (cpu::AverageRows<kBlock, T>::Fits(s)) {
+        cpu::AverageRows<kBlock, T> rows(s);
+        rows.Plane(x + plane * s.image() * kBlock, y + plane * s.pixels() * kBlock);
+      } else {
+        const AvgPoolBody<T, kBlock> windows = {s, 1, x, y};
+        windows(plane * s.pixels(), (plane + 1) * s.pixels());
       }
     });
   });
@@ -126,7 +147,9 @@ OpDef AvgPoolOp(int dims) {
       .attrs = AttrsOf<PoolAttrs>(),
       .infer = Infer,
       .grad = Grad,
-      .kernels = cpu::Portable<AvgPoolKernel>({.name = "loop", .layouts = cpu::ChannelLayouts}),
+      .kernels = cpu::Portable<AvgPoolKernel>(
+          {.name = "loop", .layouts = cpu::ChannelLayouts},
+          {{.name = "rows", .layouts = cpu::ChannelLayouts, .run = RunRows}}),
   };
 }
 

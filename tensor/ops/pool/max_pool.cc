@@ -13,6 +13,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/kernels/random_words.h"
 #include "tensor/op.h"
@@ -90,18 +91,35 @@ void Window(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const 
     for (int64_t i = rows.begin; i < rows.end; i += row_step) {
       const int64_t line = (s * axes.h.in + i) * width;
       for (int64_t j = cols.begin; j < cols.end; j += col_step) {
-        const T* x = plane + (line + j) * kBlock;
         Values v;
-        for (int b = 0; b < kBlock; ++b) v[b] = static_cast<C>(x[b]);
+        cpu::LoadAs(plane + (line + j) * kBlock, kBlock, reinterpret_cast<C*>(&v));
         const Places wins = Beats(v, best);
         best = wins ? v : best;
         at = wins ? Places{} + static_cast<Integer>(line + j) : at;
       }
     }
   }
-  for (int b = 0; b < kBlock; ++b) {
-    y[b] = static_cast<T>(best[b]);
-    index[b] = static_cast<int32_t>(at[b]);
+  cpu::StoreFrom(reinterpret_cast<const C*>(&best), kBlock, y);
+  for (int b = 0; b < kBlock; ++b) index[b] = static_cast<int32_t>(at[b]);
+}
+
+// Columns of an image that WholeWindows reads at once: of half types, so many floats.
+constexpr int64_t kStrip = 1024;
+
+// One tap of n neighbouring windows, whose elements begin at x; the first lies at `place`. The best
+// so far comes from earlier taps, if there were any.
+template <int kStride, bool kFirst, class C, class Integer>
+FIRN_ALWAYS_INLINE void Tap(const C* x, int64_t any_stride, int64_t n, int64_t place, C* best,
+                            Integer* at) {
+  const int64_t stride = kStride == 0 ? any_stride : kStride;
+  const auto from = static_cast<Integer>(place), step = static_cast<Integer>(stride);
+#pragma GCC ivdep
+  for (int64_t j = 0; j < n; ++j) {
+    const C v = x[j * stride];
+    const auto here = static_cast<Integer>(from + static_cast<Integer>(j) * step);
+    const bool wins = kFirst || Beats(v, best[j]);
+    best[j] = wins ? v : best[j];
+    at[j] = wins ? here : at[j];
   }
 }
 
@@ -111,42 +129,41 @@ template <int kStride, class T>
 void WholeWindows(const T* plane, const PoolAxes& axes, const PoolSpan& slices,
                   const PoolSpan& rows, int64_t begin, int64_t end, T* y, int32_t* index) {
   using C = AccumulatorOf<T>;
-  constexpr int64_t kChunk = 128;
+  using Integer = typename LanesOf<C, 1>::Integer;  // as wide as C: one mask serves both
+  constexpr int64_t kChunk = 256;
   const int64_t width = axes.w.in, stride = kStride == 0 ? axes.w.stride : kStride;
-  C best[kChunk];
-  int32_t at[kChunk];
-  for (int64_t from = begin; from < end; from += kChunk) {
-    const int64_t n = std::min(kChunk, end - from), start = from * stride - axes.w.padding;
-    const int64_t first = (slices.begin * axes.h.in + rows.begin) * width + start;
-    for (int64_t j = 0; j < n; ++j) {
-      best[j] = -std::numeric_limits<C>::infinity();
-      at[j] = static_cast<int32_t>(first + j * stride);
-    }
+  const int64_t reach = axes.w.dilation * (axes.w.kernel - 1) + 1;  // of a window
+  const int64_t chunk = std::min(kChunk, (kStrip - reach) / stride + 1);
+  C best[kChunk], strip[kStrip];
+  Integer at[kChunk];
+  for (int64_t from = begin; from < end; from += chunk) {
+    const int64_t n = std::min(chunk, end - from), start = from * stride - axes.w.padding;
+    bool first = true;
     for (int64_t s = slices.begin; s < slices.end; s += axes.d.dilation) {
       for (int64_t i = rows.begin; i < rows.end; i += axes.h.dilation) {
-        for (int64_t tap = 0; tap < axes.w.kernel; ++tap) {
-          const int64_t place = (s * axes.h.in + i) * width + start + tap * axes.w.dilation;
-          const T* x = plane + place;
-          for (int64_t j = 0; j < n; ++j) {
-            const auto v = static_cast<C>(x[j * stride]);
-            const bool wins = Beats(v, best[j]);
-            best[j] = wins ? v : best[j];
-            at[j] = wins ? static_cast<int32_t>(place + j * stride) : at[j];
+        const int64_t place = (s * axes.h.in + i) * width + start;
+        const C* const x = cpu::ViewAs(plane + place, (n - 1) * stride + reach, strip);
+        for (int64_t tap = 0; tap < reach; tap += axes.w.dilation) {
+          if (first) {
+            Tap<kStride, true>(x + tap, stride, n, place + tap, best, at);
+          } else {
+            Tap<kStride, false>(x + tap, stride, n, place + tap, best, at);
           }
+          first = false;
         }
       }
     }
-    for (int64_t j = 0; j < n; ++j) {
-      y[from + j] = static_cast<T>(best[j]);
-      index[from + j] = at[j];
-    }
+    cpu::StoreFrom(best, n, y + from);
+    for (int64_t j = 0; j < n; ++j) index[from + j] = static_cast<int32_t>(at[j]);
   }
 }
 
-// The windows of an axis that lie in the image as a whole: from the first up to the second.
+// The windows of an axis that lie in the image as a whole and can be worked on side by side: from
+// the first up to the second.
 std::pair<int64_t, int64_t> WholeWindowsOf(const PoolAxis& axis) {
-  if (axis.adaptive != 0) return {0, 0};
-  const int64_t room = axis.in + axis.padding - axis.dilation * (axis.kernel - 1);
+  const int64_t reach = axis.dilation * (axis.kernel - 1) + 1;
+  if (axis.adaptive != 0 || reach > kStrip) return {0, 0};
+  const int64_t room = axis.in + axis.padding - (reach - 1);
   const int64_t end = room <= 0 ? 0 : std::min(axis.out, CeilDiv(room, axis.stride));
   return {std::min(CeilDiv(axis.padding, axis.stride), end), end};
 }
@@ -165,7 +182,7 @@ void Row(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const Poo
     const auto whole = axes.w.stride == 1   ? WholeWindows<1, T>
                        : axes.w.stride == 2 ? WholeWindows<2, T>
                                             : WholeWindows<0, T>;
-    whole(plane, axes, slices, rows, begin, end, y, index);
+    if (begin < end) whole(plane, axes, slices, rows, begin, end, y, index);
     j = end;
   }
   for (; j < axes.w.out; ++j) one(j);

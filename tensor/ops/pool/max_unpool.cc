@@ -8,6 +8,7 @@
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
 #include "tensor/ops/pool/pool_window.h"
@@ -69,12 +70,14 @@ void Add(KernelContext& k) {
     Acc* to = sums + begin;
     const int64_t from = plane * pixels * kBlock;
     std::fill(to, to + n, Acc(0));
-    for (int64_t i = 0; i < pixels * kBlock; ++i) {
-      to[int64_t{index[from + i]} * kBlock + i % kBlock] += static_cast<Acc>(g[from + i]);
-    }
-    if constexpr (!kDirect) {
-      for (int64_t i = 0; i < n; ++i) x[begin + i] = static_cast<T>(to[i]);
-    }
+    cpu::ForEachStripAs<Acc>(g + from, pixels * kBlock,  // by whole blocks
+                             [&](const Acc* v, int64_t at, int64_t count) {
+                               const I* const places = index + from + at;
+                               for (int64_t i = 0; i < count; ++i) {
+                                 to[int64_t{places[i]} * kBlock + i % kBlock] += v[i];
+                               }
+                             });
+    if constexpr (!kDirect) cpu::FromFloats(to, n, x + begin);
   });
 }
 
