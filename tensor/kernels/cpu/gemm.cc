@@ -6,13 +6,12 @@
 // and each thread multiplies its piece alone: the partition depends on the shape and the number of
 // threads only, no thread waits for another one's packing, and k is never split, so results are
 // reproducible. f32 goes to oneDNN: on 64 x 8192 x 1024 its single-thread kernel does 76 to 83
-// GFLOP/s in all transpositions where Eigen's does 45 to 55 (AMD Milan, AVX2). f64 goes to Eigen in
-// tiles so small that Eigen packs them on the stack.
+// GFLOP/s in all transpositions where Eigen's does 45 to 55 (AMD Milan, AVX2). So do the half
+// types: bf16 as it is where the processor multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x
+// 512: 490, f32 250), else as f32. f64 goes to Eigen in tiles so small that Eigen packs them on the
+// stack.
 
 #include "tensor/kernels/cpu/gemm.h"
-
-#include <dnnl.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,6 +20,8 @@
 
 #include "device/check.h"
 #include "device/parallel.h"
+#include "tensor/kernels/cpu/half.h"
+#include "tensor/kernels/cpu/onednn_gemm.h"
 
 // Eigen would abort a debug build before it allocates; the tiles below never make it.
 #define EIGEN_NO_MALLOC
@@ -36,8 +37,7 @@ namespace {
 constexpr double kParallelFlops = 2e6;
 
 template <class T>
-using GemmTypeOf =
-    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+inline constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 // Bytes of a dense copy; too many for any allocator when the product overflows (views with a stride
 // of 0 are larger than memory).
@@ -72,32 +72,48 @@ MatrixStrides Canonical(MatrixStrides s, int64_t rows, int64_t cols) {
   return s;
 }
 
+// to[j] = from[j * step] in another type, in strips where the conversion is one of rows.
+template <class To, class From>
+void CopyLine(const From* from, int64_t step, int64_t length, To* to) {
+  if constexpr (std::is_same_v<From, To>) {
+    for (int64_t j = 0; j < length; ++j) to[j] = from[j * step];
+  } else if (step == 1) {
+    ToFloats(from, length, to);
+  } else {
+    constexpr int64_t kStrip = 128;
+    From strip[kStrip];
+    for (int64_t j = 0; j < length; j += kStrip) {
+      const int64_t n = std::min(kStrip, length - j);
+      for (int64_t l = 0; l < n; ++l) strip[l] = from[(j + l) * step];
+      ToFloats(strip, n, to + j);
+    }
+  }
+}
+
+// A line's worth of work for a thread.
+int64_t LineGrain(int64_t length) {
+  return std::max<int64_t>(1, 32768 / std::max<int64_t>(length, 1));
+}
+
 template <class To, class From>
 void CopyMatrix(const From* from, const MatrixStrides& s, int64_t rows, int64_t cols, To* to) {
   const bool by_rows = CopyStrides(s, rows, cols).col == 1;
   const int64_t lines = by_rows ? rows : cols, length = by_rows ? cols : rows;
   const int64_t line_step = by_rows ? s.row : s.col, step = by_rows ? s.col : s.row;
-  ParallelFor(lines, std::max<int64_t>(1, 32768 / std::max<int64_t>(length, 1)),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t i = begin; i < end; ++i) {
-                  const From* x = from + i * line_step;
-                  To* y = to + i * length;
-                  for (int64_t j = 0; j < length; ++j) y[j] = static_cast<To>(x[j * step]);
-                }
-              });
+  ParallelFor(lines, LineGrain(length), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      CopyLine(from + i * line_step, step, length, to + i * length);
+    }
+  });
 }
 
 // One piece of C: its own product, on the calling thread.
 void MultiplyPiece(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate) {
-  const bool ta = s.a.col != 1, tb = s.b.col != 1;
-  const int64_t lda = std::max<int64_t>(ta ? s.a.col : s.a.row, 1);
-  const int64_t ldb = std::max<int64_t>(tb ? s.b.col : s.b.row, 1);
-  const int threads = omp_get_max_threads();  // oneDNN would take them all
-  omp_set_num_threads(1);
-  const dnnl_status_t status = dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', s.m, s.n, s.k, 1, a, lda,
-                                          b, ldb, accumulate ? 1.f : 0.f, c, s.c_row);
-  omp_set_num_threads(threads);
-  FIRN_CHECK(status == dnnl_success, "oneDNN refuses a product: status ", static_cast<int>(status));
+  MultiplyOneDnn(s, a, b, c, accumulate);
+}
+void MultiplyPiece(const GemmShape& s, const BFloat16* a, const BFloat16* b, float* c,
+                   bool accumulate) {
+  MultiplyOneDnn(s, a, b, c, accumulate);
 }
 
 // A double product in tiles whose packed blocks fit Eigen's share of the stack.
@@ -191,8 +207,8 @@ int64_t PieceBegin(int64_t i, int64_t pieces, int64_t size, int64_t unit) {
   return std::min(size, units * i / pieces * unit);
 }
 
-template <class T>
-void MultiplyParallel(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate) {
+template <class T, class Result>
+void MultiplyParallel(const GemmShape& s, const T* a, const T* b, Result* c, bool accumulate) {
   const Grid g = PlanGrid(s);
   ParallelFor(g.down * g.across, 1, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
@@ -249,45 +265,55 @@ size_t GemmWorkspace(DType dtype, const GemmShape& shape) {
   const MatrixStrides a = Canonical(shape.a, shape.m, shape.k);
   const MatrixStrides b = Canonical(shape.b, shape.k, shape.n);
   const bool half = SizeOf(dtype) == 2;
-  const int64_t size = half ? SizeOf(DType::kF32) : SizeOf(dtype);
+  const bool convert = half && !(dtype == DType::kBF16 && MultipliesBf16());
+  const int64_t size = convert ? SizeOf(DType::kF32) : SizeOf(dtype);
   size_t bytes = 0;
-  if (half || !InPlace(a, shape.m, shape.k)) bytes += CopyBytes(size, shape.m, shape.k);
-  if (half || !InPlace(b, shape.k, shape.n)) bytes += CopyBytes(size, shape.k, shape.n);
-  if (half) bytes += CopyBytes(size, shape.m, shape.n);
+  if (convert || !InPlace(a, shape.m, shape.k)) bytes += CopyBytes(size, shape.m, shape.k);
+  if (convert || !InPlace(b, shape.k, shape.n)) bytes += CopyBytes(size, shape.k, shape.n);
+  if (half) bytes += CopyBytes(SizeOf(DType::kF32), shape.m, shape.n);
   return bytes;
 }
 
+namespace {
+
+// The product in type Factor, into a result of f32 for half types and of the operands' type else.
+template <class Factor, class T>
+void GemmAs(GemmShape s, const T* a, const T* b, T* c, bool accumulate, void* workspace) {
+  s.a = Canonical(s.a, s.m, s.k);
+  s.b = Canonical(s.b, s.k, s.n);
+  if (s.m == 1) s.c_row = std::max(s.c_row, s.n);
+  Scratch scratch(workspace);
+  const Factor* ready_a = Prepare<Factor>(a, s.m, s.k, &s.a, &scratch);
+  const Factor* ready_b = Prepare<Factor>(b, s.k, s.n, &s.b, &scratch);
+  if constexpr (kIsHalf<T>) {
+    float* wide = scratch.Take<float>(s.m, s.n);
+    const int64_t c_row = std::exchange(s.c_row, s.n);
+    if (accumulate) CopyMatrix(c, {c_row, 1}, s.m, s.n, wide);
+    MultiplyParallel(s, ready_a, ready_b, wide, accumulate);
+    ParallelFor(s.m, LineGrain(s.n), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) FromFloats(wide + i * s.n, s.n, c + i * c_row);
+    });
+  } else {
+    MultiplyParallel(s, ready_a, ready_b, c, accumulate);
+  }
+}
+
+}  // namespace
+
 template <class T>
-void Gemm(const GemmShape& shape, const T* a, const T* b, T* c, bool accumulate, void* workspace) {
-  using Compute = GemmTypeOf<T>;
-  if (shape.m == 0 || shape.n == 0) return;
-  if (shape.k == 0) {
-    if (!accumulate) FillZero(shape, c);
+void Gemm(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate, void* workspace) {
+  if (s.m == 0 || s.n == 0) return;
+  if (s.k == 0) {
+    if (!accumulate) FillZero(s, c);
     return;
   }
   if constexpr (std::is_integral_v<T>) {
-    MultiplyParallel(shape, a, b, c, accumulate);
+    MultiplyParallel(s, a, b, c, accumulate);
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    MultipliesBf16() ? GemmAs<BFloat16>(s, a, b, c, accumulate, workspace)
+                     : GemmAs<float>(s, a, b, c, accumulate, workspace);
   } else {
-    GemmShape s = shape;
-    s.a = Canonical(s.a, s.m, s.k);
-    s.b = Canonical(s.b, s.k, s.n);
-    if (s.m == 1) s.c_row = std::max(s.c_row, s.n);
-    Scratch scratch(workspace);
-    const Compute* ready_a = Prepare<Compute>(a, s.m, s.k, &s.a, &scratch);
-    const Compute* ready_b = Prepare<Compute>(b, s.k, s.n, &s.b, &scratch);
-    if constexpr (std::is_same_v<T, Compute>) {
-      MultiplyParallel(s, ready_a, ready_b, c, accumulate);
-    } else {
-      Compute* wide = scratch.Take<Compute>(s.m, s.n);
-      const int64_t c_row = std::exchange(s.c_row, s.n);
-      if (accumulate) CopyMatrix(c, {c_row, 1}, s.m, s.n, wide);
-      MultiplyParallel(s, ready_a, ready_b, wide, accumulate);
-      ParallelFor(s.m, std::max<int64_t>(1, 32768 / s.n), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          for (int64_t j = 0; j < s.n; ++j) c[i * c_row + j] = static_cast<T>(wide[i * s.n + j]);
-        }
-      });
-    }
+    GemmAs<std::conditional_t<kIsHalf<T>, float, T>>(s, a, b, c, accumulate, workspace);
   }
 }
 

@@ -1,0 +1,59 @@
+// dnnl_sgemm, and its like for bf16, which oneDNN exports without mentioning it in a header (its
+// own tests declare it as is done here). Neither needs a primitive, so that shapes cost nothing the
+// first time they come. The reference is weak: with a library that has no such product any more,
+// bf16 is multiplied in f32.
+
+#include "tensor/kernels/cpu/onednn_gemm.h"
+
+#include <dnnl.h>
+#include <omp.h>
+
+#include <algorithm>
+
+#include "device/check.h"
+
+extern "C" __attribute__((weak)) dnnl_status_t dnnl_gemm_bf16bf16f32(
+    char transpose_a, char transpose_b, dnnl_dim_t m, dnnl_dim_t n, dnnl_dim_t k, float alpha,
+    const uint16_t* a, dnnl_dim_t lda, const uint16_t* b, dnnl_dim_t ldb, float beta, float* c,
+    dnnl_dim_t ldc);
+
+namespace firn::cpu {
+namespace {
+
+template <class T>
+void Multiply(dnnl_status_t (*gemm)(char, char, dnnl_dim_t, dnnl_dim_t, dnnl_dim_t, float, const T*,
+                                    dnnl_dim_t, const T*, dnnl_dim_t, float, float*, dnnl_dim_t),
+              const GemmShape& s, const T* a, const T* b, float* c, bool accumulate) {
+  const bool ta = s.a.col != 1, tb = s.b.col != 1;
+  const int64_t lda = std::max<int64_t>(ta ? s.a.col : s.a.row, 1);
+  const int64_t ldb = std::max<int64_t>(tb ? s.b.col : s.b.row, 1);
+  const int threads = omp_get_max_threads();  // oneDNN would take them all
+  omp_set_num_threads(1);
+  const dnnl_status_t status = gemm(ta ? 'T' : 'N', tb ? 'T' : 'N', s.m, s.n, s.k, 1, a, lda, b,
+                                    ldb, accumulate ? 1.f : 0.f, c, s.c_row);
+  omp_set_num_threads(threads);
+  FIRN_CHECK(status == dnnl_success, "oneDNN refuses a product: status ", static_cast<int>(status));
+}
+
+}  // namespace
+
+bool MultipliesBf16() {
+  static const bool does = [] {
+    constexpr unsigned kNeeds = dnnl_cpu_isa_avx512_core_bf16;  // a set of bits
+    return (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & kNeeds) == kNeeds &&
+           dnnl_gemm_bf16bf16f32 != nullptr;
+  }();
+  return does;
+}
+
+void MultiplyOneDnn(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate) {
+  Multiply<float>(dnnl_sgemm, s, a, b, c, accumulate);
+}
+
+void MultiplyOneDnn(const GemmShape& s, const BFloat16* a, const BFloat16* b, float* c,
+                    bool accumulate) {
+  Multiply<uint16_t>(dnnl_gemm_bf16bf16f32, s, reinterpret_cast<const uint16_t*>(a),
+                     reinterpret_cast<const uint16_t*>(b), c, accumulate);
+}
+
+}  // namespace firn::cpu

@@ -1,0 +1,27 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_ONEDNN_GEMM_H_
+#define FIRN_TENSOR_KERNELS_CPU_ONEDNN_GEMM_H_
+
+// oneDNN's products of matrices, on the calling thread.
+
+#include "tensor/dtype.h"
+#include "tensor/kernels/matmul_plan.h"
+
+namespace firn::cpu {
+
+// Whether oneDNN multiplies bf16 by instructions made for it, and so about twice as fast as f32: on
+// processors with AVX512-BF16 or AMX. Elsewhere it imitates them, slower than f32. The answer is
+// the same throughout a process.
+bool MultipliesBf16();
+
+// C = A B, or C += A B. Factors of bf16 are multiplied as the processor's instructions do it:
+// denormal numbers count as zeros.
+//
+// Requires: sizes above 0; each operand has a stride of 1 in one direction and at least the extent
+// of that direction in the other; for bf16, MultipliesBf16().
+void MultiplyOneDnn(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate);
+void MultiplyOneDnn(const GemmShape& s, const BFloat16* a, const BFloat16* b, float* c,
+                    bool accumulate);
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_ONEDNN_GEMM_H_

@@ -1,0 +1,164 @@
+// Products in every floating type, with operands that a library reads in place and others, against
+// sums in double of the same numbers.
+
+#include "tensor/kernels/cpu/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "device/parallel.h"
+#include "tensor/kernels/cpu/onednn_gemm.h"
+
+namespace firn::cpu {
+namespace {
+
+// Numbers from -1 to 1 that every type has, the same at every call.
+template <class T>
+std::vector<T> Numbers(int64_t n, uint64_t seed) {
+  std::vector<T> numbers;
+  for (int64_t i = 0; i < n; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    numbers.push_back(T(static_cast<float>(static_cast<int64_t>(seed >> 57) - 64) / 64));
+  }
+  return numbers;
+}
+
+// How far a sum of k products of such numbers may be from `want`: it is added up in float, or in
+// double, and rounded once.
+template <class T>
+double Allowed(int64_t k, double want) {
+  const double sum = static_cast<double>(k) * static_cast<double>(k) *
+                     (std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24);
+  const double unit = std::is_same_v<T, BFloat16> ? 0x1p-8 : std::is_same_v<T, Half> ? 0x1p-11 : 0;
+  return sum + unit * std::abs(want);
+}
+
+enum class Lie { kRows, kColumns, kApart, kBackwards, kRepeated };
+
+// A matrix of that size in some place of a vector of numbers.
+template <class T>
+struct Matrix {
+  Matrix(int64_t rows, int64_t cols, Lie lie, uint64_t seed)
+      : numbers(Numbers<T>(6 * (rows + 1) * (cols + 1), seed)), at(numbers.data()) {
+    switch (lie) {
+      case Lie::kRows:
+        strides = {cols + 1, 1};
+        break;
+      case Lie::kColumns:
+        strides = {1, rows};
+        break;
+      case Lie::kApart:
+        strides = {3 * cols + 1, 2};
+        break;
+      case Lie::kBackwards:
+        strides = {-cols, -1};
+        at += rows * cols;
+        break;
+      case Lie::kRepeated:
+        strides = {0, 1};
+        break;
+    }
+  }
+  double operator()(int64_t i, int64_t j) const {
+    return static_cast<double>(at[i * strides.row + j * strides.col]);
+  }
+
+  std::vector<T> numbers;
+  const T* at;
+  MatrixStrides strides;
+};
+
+template <class T>
+void Compare(int64_t m, int64_t n, int64_t k, Lie a_lie, Lie b_lie, bool accumulate) {
+  const Matrix<T> a(m, k, a_lie, 1), b(k, n, b_lie, 2);
+  const GemmShape s = {.m = m, .n = n, .k = k, .a = a.strides, .b = b.strides, .c_row = n + 3};
+  std::vector<T> c = Numbers<T>(m * (n + 3), 3);
+  const std::vector<T> before = c;
+  const size_t bytes = GemmWorkspace(DTypeOf<T>(), s);
+  void* const workspace = bytes == 0 ? nullptr : std::aligned_alloc(64, bytes);
+  Gemm(s, a.at, b.at, c.data(), accumulate, workspace);
+  std::free(workspace);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n + 3; ++j) {
+      const auto at = static_cast<size_t>(i * (n + 3) + j);
+      const auto old = static_cast<double>(before[at]), got = static_cast<double>(c[at]);
+      double want = accumulate || j >= n ? old : 0;
+      for (int64_t p = 0; p < k && j < n; ++p) want += a(i, p) * b(p, j);
+      ASSERT_NEAR(got, want, j < n ? Allowed<T>(k + 1, want) : 0)
+          << m << " " << n << " " << k << " at " << i << ", " << j << " of lies "
+          << static_cast<int>(a_lie) << static_cast<int>(b_lie) << accumulate;
+    }
+  }
+}
+
+template <class T>
+class GemmTest : public testing::Test {};
+
+using Types = testing::Types<float, double, Half, BFloat16>;
+TYPED_TEST_SUITE(GemmTest, Types);
+
+TYPED_TEST(GemmTest, IsTheSumOfProductsHoweverOperandsLie) {
+  constexpr Lie kLies[] = {Lie::kRows, Lie::kColumns, Lie::kApart, Lie::kBackwards, Lie::kRepeated};
+  for (const Lie a : kLies) {
+    for (const Lie b : kLies) {
+      for (const bool accumulate : {false, true}) Compare<TypeParam>(7, 21, 35, a, b, accumulate);
+    }
+  }
+}
+
+TYPED_TEST(GemmTest, TakesSizesOfEveryKind) {
+  for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
+           {1, 1, 1}, {1, 40, 3}, {40, 1, 3}, {3, 5, 1}, {130, 17, 300}, {1, 70, 200}, {5, 6, 0}}) {
+    for (const Lie lie : {Lie::kRows, Lie::kColumns, Lie::kApart}) {
+      Compare<TypeParam>(m, n, k, lie, lie, false);
+      Compare<TypeParam>(m, n, k, lie, Lie::kRows, true);
+    }
+  }
+}
+
+TYPED_TEST(GemmTest, GivesEveryThreadAPiece) {
+  const int threads = NumThreads();
+  SetNumThreads(3);
+  Compare<TypeParam>(90, 130, 100, Lie::kRows, Lie::kColumns, false);
+  SetNumThreads(threads);
+}
+
+TYPED_TEST(GemmTest, CarriesWhatIsNotFinite) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<TypeParam> a = {TypeParam(nan),  TypeParam(1.f), TypeParam(inf),
+                                    TypeParam(1.f),  TypeParam(inf), TypeParam(0.f),
+                                    TypeParam(-0.f), TypeParam(0.f)};
+  const std::vector<TypeParam> b = {TypeParam(0.f), TypeParam(1.f)};
+  const GemmShape s = {.m = 4, .n = 1, .k = 2, .a = {2, 1}, .b = {1, 1}, .c_row = 1};
+  std::vector<TypeParam> c(4);
+  alignas(64) char workspace[1024];
+  ASSERT_LE(GemmWorkspace(DTypeOf<TypeParam>(), s), sizeof(workspace));
+  Gemm(s, a.data(), b.data(), c.data(), false, workspace);
+  EXPECT_TRUE(std::isnan(static_cast<double>(c[0])));
+  EXPECT_TRUE(std::isnan(static_cast<double>(c[1])));  // inf * 0
+  EXPECT_TRUE(std::isnan(static_cast<double>(c[2])));
+  EXPECT_EQ(static_cast<double>(c[3]), 0);
+}
+
+TEST(OneDnnGemmTest, AddsProductsOfBF16InF32) {
+  if (!MultipliesBf16()) GTEST_SKIP() << "this processor does not multiply bf16";
+  // 256 + 1 is no bf16: the sum must not have been one in between.
+  const std::vector<BFloat16> a = {256.f, 1.f, 1.f}, b = {1.f, 1.f, -1.f};
+  const GemmShape s = {.m = 1, .n = 1, .k = 3, .a = {3, 1}, .b = {1, 3}, .c_row = 1};
+  float c = 0.25;
+  MultiplyOneDnn(s, a.data(), b.data(), &c, true);
+  EXPECT_EQ(c, 256.25f);
+  const std::vector<float> wide_a = {256.f, 1.f, 1.f}, wide_b = {1.f, 1.f, -1.f};
+  MultiplyOneDnn(s, wide_a.data(), wide_b.data(), &c, false);
+  EXPECT_EQ(c, 256.f);
+}
+
+}  // namespace
+}  // namespace firn::cpu
