@@ -69,11 +69,11 @@ absl::Status WantsF32(const KernelQuery& q) {
 
 // --- Winograd ------------------------------------------------------------------------------------
 
+// The problem as Winograd computes it where that beats a direct convolution so many times as fast
+// as one of f32, or why it does not.
 template <ConvPass kPass>
-absl::Status PrepareWinograd(const KernelQuery& q, Prepared& answer) {
-  FIRN_RETURN_IF_ERROR(WantsF32(q));
+absl::StatusOr<WinogradShape> WinogradShapeOf(const ConvProblem& p, double direct_speed) {
   FIRN_RETURN_IF(!WinogradAllowed(), Unimplemented("is switched off"));
-  const ConvProblem p = ProblemOf<kPass>(q);
   const ConvAttrs& a = p.attrs;
   const bool fits = p.dims() == 2 && (p.kernel.Are(3) || p.kernel.Are(5)) && a.stride.Are(1) &&
                     a.padding.Are(p.kernel[0] / 2) && a.dilation.Are(1) && a.groups == 1;
@@ -82,7 +82,14 @@ absl::Status PrepareWinograd(const KernelQuery& q, Prepared& answer) {
                            p.in_size[0], p.in_size[1], static_cast<int>(p.kernel[0])};
   FIRN_RETURN_IF(!WinogradSupports(s),
                  Unimplemented("wants channels in multiples of ", kChannelBlock));
-  FIRN_RETURN_IF(!WinogradIsFaster(s, kPass), Unimplemented("slower for this shape"));
+  FIRN_RETURN_IF(!WinogradIsFaster(s, kPass, direct_speed), Unimplemented("slower for this shape"));
+  return s;
+}
+
+template <ConvPass kPass>
+absl::Status PrepareWinograd(const KernelQuery& q, Prepared& answer) {
+  FIRN_RETURN_IF_ERROR(WantsF32(q));
+  FIRN_ASSIGN_OR_RETURN(const WinogradShape s, WinogradShapeOf<kPass>(ProblemOf<kPass>(q), 1));
   Request<kPass>(kChannelBlock, kChannelBlock, answer.layouts);
   answer.workspace = WinogradWorkspace(s, kPass);
   answer.state = std::make_shared<const WinogradShape>(s);
@@ -126,10 +133,14 @@ absl::Status RunFirstLayer(KernelContext& k) {
 
 template <ConvPass kPass>
 absl::Status PrepareOneDnn(const KernelQuery& q, Prepared& answer) {
-  FIRN_RETURN_IF_ERROR(WantsF32(q));
+  const ConvProblem p = ProblemOf<kPass>(q);
+  // Where bf16 is twice as fast as f32, Winograd in f32 may still be faster than both.
+  constexpr double kBF16Speed = 2;
+  FIRN_RETURN_IF(q.in(0).dtype == DType::kBF16 && WinogradShapeOf<kPass>(p, kBF16Speed).ok(),
+                 Unimplemented("slower than Winograd in f32"));
   const bool bias = kPass == kForward && q.has(2);
   FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnConv> conv,
-                        OneDnnConvFor(ProblemOf<kPass>(q), kPass, bias));
+                        OneDnnConvFor(p, kPass, q.in(0).dtype, bias));
   const ConvLayouts l = OneDnnConvLayouts(*conv);
   Request<kPass>(l.x, l.y, answer.layouts);
   answer.workspace = OneDnnConvWorkspace(*conv);
@@ -139,7 +150,7 @@ absl::Status PrepareOneDnn(const KernelQuery& q, Prepared& answer) {
 
 template <ConvPass kPass>
 absl::Status RunOneDnn(KernelContext& k) {
-  const Roles<float> r = RolesOf<kPass, float>(k);
+  const Roles<void> r = RolesOf<kPass, void>(k);
   return OneDnnConvRun(k.state<OneDnnConv>(), r.x, r.weight, r.bias, r.y, k.workspace());
 }
 

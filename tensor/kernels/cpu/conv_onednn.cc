@@ -14,6 +14,7 @@
 #include "device/parallel.h"
 #include "device/simd.h"
 #include "device/status_macros.h"
+#include "tensor/kernels/cpu/onednn_gemm.h"
 
 namespace firn::cpu {
 namespace {
@@ -26,7 +27,7 @@ dnnl::engine& Engine() {
 }
 
 // Everything a primitive depends on.
-using Key = std::array<int64_t, 8 + 6 * Sizes::kMost>;
+using Key = std::array<int64_t, 9 + 6 * Sizes::kMost>;
 
 }  // namespace
 
@@ -43,13 +44,31 @@ struct OneDnnConv {
 
 namespace {
 
+// A pass over tensors of one type.
+struct Pass {
+  ConvPass pass;
+  DType dtype;
+  bool bias;
+
+  memory::data_type type() const {
+    return dtype == DType::kBF16 ? memory::data_type::bf16 : memory::data_type::f32;
+  }
+};
+
 size_t AlignUp(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
-Key KeyOf(const ConvProblem& p, ConvPass pass, bool bias) {
+Key KeyOf(const ConvProblem& p, const Pass& pass) {
   const ConvAttrs& a = p.attrs;
-  Key key = {
-      static_cast<int64_t>(pass), bias, NumThreads(), p.dims(), p.batch, p.in, p.out, a.groups};
-  size_t at = 8;
+  Key key = {static_cast<int64_t>(pass.pass),
+             static_cast<int64_t>(pass.dtype),
+             pass.bias,
+             NumThreads(),
+             p.dims(),
+             p.batch,
+             p.in,
+             p.out,
+             a.groups};
+  size_t at = 9;
   for (const Sizes* s : {&p.in_size, &p.out_size, &p.kernel, &a.stride, &a.padding, &a.dilation}) {
     for (const int64_t size : s->span()) key[at++] = size;
   }
@@ -60,14 +79,15 @@ using Tag = memory::format_tag;
 
 memory::dims DimsOf(const Sizes& s) { return {s.span().begin(), s.span().end()}; }
 
-memory::desc ImageDesc(int64_t n, int64_t c, const Sizes& s, int32_t block) {
+memory::desc ImageDesc(int64_t n, int64_t c, const Sizes& s, int32_t block,
+                       memory::data_type type) {
   constexpr Tag kPlain[] = {Tag::ncw, Tag::nchw, Tag::ncdhw};
   constexpr Tag kOf8[] = {Tag::nCw8c, Tag::nChw8c, Tag::nCdhw8c};
   constexpr Tag kOf16[] = {Tag::nCw16c, Tag::nChw16c, Tag::nCdhw16c};
   const auto& tags = block == 0 ? kPlain : block == 16 ? kOf16 : kOf8;
   memory::dims dims = DimsOf(s);
   dims.insert(dims.begin(), {n, c});
-  return {dims, memory::data_type::f32, tags[s.count() - 1]};
+  return {dims, type, tags[s.count() - 1]};
 }
 
 Tag PlainWeightTag(int dims, bool groups) {
@@ -82,17 +102,18 @@ struct Descs {
   memory::dims stride, dilation, low, high;
 };
 
-Descs Describe(const ConvProblem& p, const ConvLayouts& layouts, bool bias) {
+Descs Describe(const ConvProblem& p, const Pass& pass, const ConvLayouts& layouts) {
+  const memory::data_type type = pass.type();
   const ConvAttrs& a = p.attrs;
   memory::dims w = DimsOf(p.kernel);
   w.insert(w.begin(), {p.out_per_group(), p.in_per_group()});
   if (a.groups > 1) w.insert(w.begin(), a.groups);
   Descs d;
-  d.x = ImageDesc(p.batch, p.in, p.in_size, layouts.x);
-  d.y = ImageDesc(p.batch, p.out, p.out_size, layouts.y);
-  d.any_weight = {w, memory::data_type::f32, Tag::any};
-  d.plain_weight = {w, memory::data_type::f32, PlainWeightTag(p.dims(), a.groups > 1)};
-  if (bias) d.bias = {{p.out}, memory::data_type::f32, Tag::x};
+  d.x = ImageDesc(p.batch, p.in, p.in_size, layouts.x, type);
+  d.y = ImageDesc(p.batch, p.out, p.out_size, layouts.y, type);
+  d.any_weight = {w, type, Tag::any};
+  d.plain_weight = {w, type, PlainWeightTag(p.dims(), a.groups > 1)};
+  if (pass.bias) d.bias = {{p.out}, type, Tag::x};
   d.stride = DimsOf(a.stride);
   d.low = DimsOf(a.padding);
   for (int i = 0; i < p.dims(); ++i) {
@@ -123,9 +144,9 @@ void Finish(const PrimitiveDesc& pd, const memory::desc& packed, const Descs& d,
   out->reorder = dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), from, Engine(), to));
 }
 
-void Make(const ConvProblem& p, ConvPass pass, bool bias, const ConvLayouts& layouts,
-          OneDnnConv* out) {
-  const Descs d = Describe(p, layouts, bias);
+void Make(const ConvProblem& p, const Pass& of, const ConvLayouts& layouts, OneDnnConv* out) {
+  const Descs d = Describe(p, of, layouts);
+  const ConvPass pass = of.pass;
   out->pass = pass;
   out->layouts = layouts;
   out->x = d.x;
@@ -138,10 +159,10 @@ void Make(const ConvProblem& p, ConvPass pass, bool bias, const ConvLayouts& lay
   const auto forward = [&] {
     using F = dnnl::convolution_forward;
     const F::desc desc =
-        bias ? F::desc(dnnl::prop_kind::forward_training, kDirect, d.x, d.any_weight, d.bias, d.y,
-                       d.stride, d.dilation, d.low, d.high)
-             : F::desc(dnnl::prop_kind::forward_training, kDirect, d.x, d.any_weight, d.y, d.stride,
-                       d.dilation, d.low, d.high);
+        of.bias ? F::desc(dnnl::prop_kind::forward_training, kDirect, d.x, d.any_weight, d.bias,
+                          d.y, d.stride, d.dilation, d.low, d.high)
+                : F::desc(dnnl::prop_kind::forward_training, kDirect, d.x, d.any_weight, d.y,
+                          d.stride, d.dilation, d.low, d.high);
     return F::primitive_desc(desc, attr, Engine());
   };
   if (pass == ConvPass::kForward) {
@@ -163,7 +184,7 @@ void Make(const ConvProblem& p, ConvPass pass, bool bias, const ConvLayouts& lay
 }
 
 // Channel blocks where the channels come in whole ones.
-ConvLayouts PreferredLayouts(const ConvProblem& p, ConvPass pass) {
+ConvLayouts PreferredLayouts(const ConvProblem& p, const Pass& pass) {
   constexpr auto kB = static_cast<int32_t>(kChannelBlock);
   const bool depthwise = p.attrs.groups == p.in && p.in == p.out;
   const bool x_fits = p.in % kB == 0 && (depthwise || p.in_per_group() % kB == 0);
@@ -171,16 +192,19 @@ ConvLayouts PreferredLayouts(const ConvProblem& p, ConvPass pass) {
   if (!y_fits) return {0, 0};
   if (x_fits) return {kB, kB};
   // The first layer of a network: a few row-major channels in, blocked channels out.
-  const bool first = pass == ConvPass::kForward && p.attrs.groups == 1 && p.in < kB;
+  // For the weights of f32 its AVX2 kernels want blocks, and Firn has a loop.
+  const bool has_first = pass.pass == ConvPass::kForward ||
+                         (pass.pass == ConvPass::kBackwardWeight && pass.dtype == DType::kBF16);
+  const bool first = has_first && p.attrs.groups == 1 && p.in < kB;
   return first ? ConvLayouts{0, kB} : ConvLayouts{0, 0};
 }
 
 // A primitive on these layouts, or the reason why there is none.
-std::shared_ptr<const OneDnnConv> TryMake(const ConvProblem& p, ConvPass pass, bool bias,
+std::shared_ptr<const OneDnnConv> TryMake(const ConvProblem& p, const Pass& pass,
                                           const ConvLayouts& layouts) {
   auto made = std::make_shared<OneDnnConv>();
   try {
-    Make(p, pass, bias, layouts, made.get());
+    Make(p, pass, layouts, made.get());
   } catch (const dnnl::error& e) {
     made->status = Unimplemented("oneDNN: ", std::string(e.what()));
   }
@@ -209,24 +233,28 @@ ThreadState& StateOfThread() {
   return *state;
 }
 
-std::shared_ptr<const OneDnnConv> Make(const ConvProblem& p, ConvPass pass, bool bias) {
+std::shared_ptr<const OneDnnConv> Make(const ConvProblem& p, const Pass& pass) {
   SyncOpenMpThreads();  // the library fixes its number of threads now
   const ConvLayouts preferred = PreferredLayouts(p, pass);
-  std::shared_ptr<const OneDnnConv> made = TryMake(p, pass, bias, preferred);
+  std::shared_ptr<const OneDnnConv> made = TryMake(p, pass, preferred);
   // Its blocked kernels have limits (images smaller than the kernel) that its gemm has not.
-  if (!made->status.ok() && preferred.y != 0) made = TryMake(p, pass, bias, {0, 0});
+  if (!made->status.ok() && preferred.y != 0) made = TryMake(p, pass, {0, 0});
   return made;
 }
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvFor(const ConvProblem& p, ConvPass pass,
-                                                                bool bias) {
+                                                                DType dtype, bool bias) {
+  // oneDNN's blocked kernels for bf16 want blocks of 16.
+  const bool bf16 = dtype == DType::kBF16 && kChannelBlock == 16 && MultipliesBf16();
+  FIRN_RETURN_IF(dtype != DType::kF32 && !bf16,
+                 Unimplemented("takes f32", bf16 ? " and bf16" : "", " only"));
   FIRN_RETURN_IF(p.batch == 0 || p.in == 0 || p.out == 0, Unimplemented("empty tensors"));
   auto& table = StateOfThread().primitives;
   if (table.size() > 4096) table.clear();  // a program that never repeats a shape
-  std::shared_ptr<const OneDnnConv>& slot = table[KeyOf(p, pass, bias)];
-  if (slot == nullptr) slot = Make(p, pass, bias);
+  std::shared_ptr<const OneDnnConv>& slot = table[KeyOf(p, {pass, dtype, bias})];
+  if (slot == nullptr) slot = Make(p, {pass, dtype, bias});
   FIRN_RETURN_IF_ERROR(slot->status);
   return slot;
 }
@@ -237,7 +265,7 @@ size_t OneDnnConvWorkspace(const OneDnnConv& conv) {
   return AlignUp(conv.packed_bytes) + AlignUp(conv.scratch);
 }
 
-absl::Status OneDnnConvRun(const OneDnnConv& conv, float* x, float* weight, float* bias, float* y,
+absl::Status OneDnnConvRun(const OneDnnConv& conv, void* x, void* weight, void* bias, void* y,
                            void* workspace) {
   const ConvPass pass = conv.pass;
   SyncOpenMpThreads();

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_CONV_ONEDNN_H_
 #define FIRN_TENSOR_KERNELS_CPU_CONV_ONEDNN_H_
 
-// f32 convolutions through oneDNN, for images of one to three dimensions that are row-major or
-// channel-blocked.
+// Convolutions through oneDNN in f32, and in bf16 where the processor multiplies that, for images
+// of one to three dimensions that are row-major or channel-blocked.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,20 +24,22 @@ struct ConvLayouts {
 // made; any thread may run it.
 struct OneDnnConv;
 
-// Errors: Unimplemented, the library has no more than its reference kernel. Kept by each thread, so
-// that asking for a problem again costs a look-up.
+// Errors: Unimplemented, `dtype` is neither f32 nor a bf16 that the processor multiplies, or the
+// library has no more than its reference kernel. Kept by each thread, so that asking for a problem
+// again costs a look-up.
 absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvFor(const ConvProblem& p, ConvPass pass,
-                                                                bool bias);
+                                                                DType dtype, bool bias);
 
 ConvLayouts OneDnnConvLayouts(const OneDnnConv& conv);
 
 // Scratch bytes: packed weights and the library's scratchpad.
 size_t OneDnnConvWorkspace(const OneDnnConv& conv);
 
-// Runs the pass; x and y in OneDnnConvLayouts, weight row-major [out, in / groups, kernel].
+// Runs the pass on tensors of its dtype; x and y in OneDnnConvLayouts, weight row-major
+// [out, in / groups, kernel].
 // Forward: y from x, weight, bias (null: made without). Data: x from y, weight. Weight: weight from
 // x, y.
-absl::Status OneDnnConvRun(const OneDnnConv& conv, float* x, float* weight, float* bias, float* y,
+absl::Status OneDnnConvRun(const OneDnnConv& conv, void* x, void* weight, void* bias, void* y,
                            void* workspace);
 
 }  // namespace firn::cpu

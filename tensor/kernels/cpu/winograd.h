@@ -34,9 +34,9 @@ struct WinogradShape {
 /// 5, channels multiples of kChannelBlock.
 bool WinogradSupports(const WinogradShape& shape);
 
-/// Whether they beat a direct convolution for this shape (measured; see winograd_choice.cc).
-/// Requires: WinogradSupports(shape).
-bool WinogradIsFaster(const WinogradShape& shape, ConvPass pass);
+/// Whether they beat a direct convolution for this shape (measured; see winograd_choice.cc) that
+/// is `direct_speed` times as fast as one of f32. Requires: WinogradSupports(shape).
+bool WinogradIsFaster(const WinogradShape& shape, ConvPass pass, double direct_speed = 1);
 
 /// Bytes of scratch memory a pass needs, 64-byte aligned. It depends on the number of threads:
 /// ask again when that changes. Huge pages help: the scratch is read in 36 strided streams.

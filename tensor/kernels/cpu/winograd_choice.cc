@@ -22,7 +22,7 @@
 
 namespace firn {
 
-bool WinogradIsFaster(const WinogradShape& shape, ConvPass pass) {
+bool WinogradIsFaster(const WinogradShape& shape, ConvPass pass, double direct_speed) {
   const double pairs = static_cast<double>(shape.in_channels * shape.out_channels);
   const double channels = static_cast<double>(shape.in_channels + shape.out_channels);
   const bool in_cache = pairs < 100'000;  // 14 MB of transformed filters
@@ -43,7 +43,7 @@ bool WinogradIsFaster(const WinogradShape& shape, ConvPass pass) {
   const double products = static_cast<double>(shape.batch * rows * taps * shape.width);
   const double direct_ns = (2 * products / direct_gflops + reorder_ns) * pairs;
 
-  return winograd_ns < direct_ns;
+  return winograd_ns < direct_ns / direct_speed;
 }
 
 }  // namespace firn

@@ -1,15 +1,20 @@
 // Convolutions of half types are those of f32, rounded once: whatever kernel of f32 takes the call,
-// in whatever layout it wants.
+// in whatever layout it wants. Where the processor multiplies bf16, the sums are made in f32 too,
+// but in another order.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "autograd/backward.h"
+#include "device/simd.h"
 #include "tensor/dispatch.h"
 #include "tensor/internal/kernel_choice.h"
+#include "tensor/kernels/cpu/onednn_gemm.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
 #include "tensor/ops/conv/conv_problem.h"
@@ -35,6 +40,17 @@ Tensor Drawn(const Shape& shape, DType dtype) {
 void ExpectSame(const Tensor& half, const Tensor& f32) {
   ASSERT_EQ(half.shape(), f32.shape());
   EXPECT_TRUE(All(Eq(half, Cast(f32, half.dtype()))).Item<bool>());
+}
+
+// What f32 computes, whose sums may err by 1e-5 of the largest, rounded to a number of 8 bits.
+void ExpectRounded(const Tensor& bf16, const Tensor& f32) {
+  ASSERT_EQ(bf16.shape(), f32.shape());
+  const std::vector<double> got = bf16.ToVector<double>(), want = f32.ToVector<double>();
+  double largest = 0;
+  for (const double v : want) largest = std::max(largest, std::abs(v));
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i], want[i], std::abs(want[i]) / 256 + 1e-5 * largest) << i;
+  }
 }
 
 // A convolution and the gradients of x, weight and bias for grad_y.
@@ -66,30 +82,42 @@ TEST_P(InF32ConvTest, RoundsWhatF32Computes) {
   const std::vector<Tensor> got = AllPasses(inputs, Cast(grad_y, dtype), c.options);
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
-    if (i != 2) ExpectSame(got[i], want[i]);  // the bias's is a sum of its own
+    if (i == 2) continue;  // the bias's is a sum of its own
+    dtype == DType::kBF16 ? ExpectRounded(got[i], want[i]) : ExpectSame(got[i], want[i]);
   }
+}
+
+// Which kernel takes a convolution of 32 channels to 32.
+std::string KernelFor(DType dtype, int64_t stride) {
+  const inner::OpDef& op = *inner::FindOp("conv2d");
+  inner::ConvAttrs options;
+  options.padding = 1;
+  options.stride = stride;
+  const inner::Attrs attrs(options);
+  const auto spec = [&](const Shape& s) { return TensorSpec::Contiguous(dtype, s, Device()); };
+  const TensorSpec x = spec({2, 32, 12, 12}), weight = spec({32, 32, 3, 3});
+  const TensorSpec y = spec({2, 32, 12 / stride, 12 / stride});
+  const TensorSpec* const in[] = {&x, &weight, nullptr};
+  inner::Prepared answer;
+  const absl::Status status =
+      inner::internal::Prepare(op, inner::KernelQuery(in, {&y, 1}, attrs.ref()), Device(), &answer);
+  EXPECT_TRUE(status.ok()) << status;
+  return std::string(answer.kernel->name);
 }
 
 // The definition might round to the same numbers, so it is asked who takes the call.
 TEST(InF32Test, TakesHalfTypesOnly) {
-  const inner::OpDef& op = *inner::FindOp("conv2d");
-  inner::ConvAttrs options;
-  options.padding = 1;
-  const inner::Attrs attrs(options);
-  const auto kernel_for = [&](DType dtype) {
-    const auto spec = [&](const Shape& s) { return TensorSpec::Contiguous(dtype, s, Device()); };
-    const TensorSpec x = spec({2, 32, 12, 12}), weight = spec({32, 32, 3, 3}), y = x;
-    const TensorSpec* const in[] = {&x, &weight, nullptr};
-    inner::Prepared answer;
-    const absl::Status status = inner::internal::Prepare(
-        op, inner::KernelQuery(in, {&y, 1}, attrs.ref()), Device(), &answer);
-    EXPECT_TRUE(status.ok()) << status;
-    return answer.kernel->name;
-  };
-  EXPECT_EQ(kernel_for(DType::kF16), "in_f32");
-  EXPECT_EQ(kernel_for(DType::kBF16), "in_f32");
-  EXPECT_NE(kernel_for(DType::kF32), "in_f32");
-  EXPECT_NE(kernel_for(DType::kF64), "in_f32");
+  EXPECT_EQ(KernelFor(DType::kF16, 1), "in_f32");
+  EXPECT_EQ(KernelFor(DType::kF16, 2), "in_f32");
+  EXPECT_NE(KernelFor(DType::kF32, 1), "in_f32");
+  EXPECT_NE(KernelFor(DType::kF64, 1), "in_f32");
+}
+
+// Winograd in f32 is faster than bf16 is, what else f32 has is not.
+TEST(InF32Test, LeavesBF16ToProcessorsThatMultiplyIt) {
+  EXPECT_EQ(KernelFor(DType::kBF16, 1), "in_f32");
+  const bool own = cpu::MultipliesBf16() && kChannelBlock == 16;
+  EXPECT_EQ(KernelFor(DType::kBF16, 2), own ? "onednn" : "in_f32");
 }
 
 INSTANTIATE_TEST_SUITE_P(

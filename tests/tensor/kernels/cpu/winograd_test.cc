@@ -245,5 +245,11 @@ TEST(WinogradIsFasterTest, WantsTilesEnoughToPayForTheFilters) {
   }
 }
 
+TEST(WinogradIsFasterTest, WantsMoreAgainstFasterConvolutions) {
+  constexpr ConvPass kForward = ConvPass::kForward;
+  EXPECT_TRUE(WinogradIsFaster({64, 128, 128, 8, 8}, kForward, 2));
+  EXPECT_FALSE(WinogradIsFaster({64, 16, 32, 14, 14, 5}, kForward, 2));
+}
+
 }  // namespace
 }  // namespace firn
