@@ -8,6 +8,7 @@
 
 #include "device/simd.h"
 #include "device/status_macros.h"
+#include "tensor/kernels/cpu/conv_columns.h"
 #include "tensor/kernels/cpu/conv_first_layer.h"
 #include "tensor/kernels/cpu/conv_onednn.h"
 #include "tensor/kernels/cpu/conv_reference.h"
@@ -154,6 +155,26 @@ absl::Status RunOneDnn(KernelContext& k) {
   return OneDnnConvRun(k.state<OneDnnConv>(), r.x, r.weight, r.bias, r.y, k.workspace());
 }
 
+// --- Products of columns, for f64
+// ------------------------------------------------------------------
+
+template <ConvPass kPass>
+absl::Status PrepareColumns(const KernelQuery& q, Prepared& answer) {
+  FIRN_RETURN_IF(q.in(0).dtype != DType::kF64, Unimplemented("takes f64 only"));
+  auto p = std::make_shared<const ConvProblem>(ProblemOf<kPass>(q).Lifted(Sizes::kMost));
+  FIRN_RETURN_IF(p->flops() == 0, Unimplemented("empty tensors"));
+  answer.workspace = ConvOfColumnsWorkspace(*p, kPass);
+  answer.state = std::move(p);
+  return absl::OkStatus();
+}
+
+template <ConvPass kPass>
+absl::Status RunColumns(KernelContext& k) {
+  const Roles<double> r = RolesOf<kPass, double>(k);
+  ConvOfColumns(k.state<ConvProblem>(), kPass, r.x, r.weight, r.bias, r.y, k.workspace());
+  return absl::OkStatus();
+}
+
 // --- The definition ------------------------------------------------------------------------------
 
 template <ConvPass kPass>
@@ -206,6 +227,8 @@ template <ConvPass kPass, int kDims>
 std::vector<Kernel> KernelsOf() {
   std::vector<Kernel> kernels = FastKernels<kPass, kDims>();
   kernels.push_back(InF32<FastKernels<kPass, kDims>>());
+  kernels.push_back(
+      {.name = "columns", .run = RunColumns<kPass>, .prepare = PrepareColumns<kPass>});
   kernels.push_back(LoopKernel<kPass>());
   return kernels;
 }

@@ -1,0 +1,26 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_CONV_COLUMNS_H_
+#define FIRN_TENSOR_KERNELS_CPU_CONV_COLUMNS_H_
+
+// Convolutions of f64 as products of matrices, for no library has them.
+
+#include <cstddef>
+
+#include "tensor/kernels/conv_pass.h"
+#include "tensor/ops/conv/conv_problem.h"
+
+namespace firn::cpu {
+
+// Scratch bytes of ConvOfColumns: some megabytes, however large the problem is. Does not depend on
+// the threads. Requires: `p` is of three dimensions (ConvProblem::Lifted).
+size_t ConvOfColumnsWorkspace(const ConvProblem& p, ConvPass pass);
+
+// One pass of the problem on row-major tensors. Forward: y from x, weight, bias (may be null).
+// Data: x from y, weight. Weight: weight from x, y. The results do not depend on the threads.
+// Requires: `p` is of three dimensions and nothing in it is empty; `workspace` is aligned to 64
+// bytes.
+void ConvOfColumns(const ConvProblem& p, ConvPass pass, double* x, double* weight,
+                   const double* bias, double* y, void* workspace);
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_CONV_COLUMNS_H_

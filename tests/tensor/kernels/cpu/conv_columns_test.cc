@@ -1,0 +1,138 @@
+// Convolutions of f64 are cut into tiles of columns: problems larger than a tile in every direction
+// are compared with products of whole unfolded images.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autograd/backward.h"
+#include "device/parallel.h"
+#include "tensor/dispatch.h"
+#include "tensor/internal/kernel_choice.h"
+#include "tensor/op.h"
+#include "tensor/ops.h"
+#include "tensor/ops/conv/conv_problem.h"
+#include "tensor/rng.h"
+#include "tensor/tensor.h"
+
+namespace firn {
+namespace {
+
+struct Case {
+  const char* name;
+  Shape x, weight;
+  ConvOptions options;
+};
+
+Tensor Convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& o) {
+  const auto conv = x.rank() == 3 ? Conv1d : x.rank() == 4 ? Conv2d : Conv3d;
+  return conv(x, weight, bias, o);
+}
+
+// The same by Unfold and Matmul, a group at a time.
+Tensor Unfolded(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& o,
+                const Shape& y) {
+  const int64_t in = weight.shape()[1], out = weight.shape()[0] / o.groups;
+  std::vector<Tensor> groups;
+  for (int64_t g = 0; g < o.groups; ++g) {
+    const Tensor columns = Unfold(Slice(x, 1, g * in, (g + 1) * in),
+                                  {.kernel = Sizes(weight.shape().span().subspan(2)),
+                                   .dilation = o.dilation,
+                                   .padding = o.padding.size,
+                                   .stride = o.stride,
+                                   .dims = x.rank() - 2});
+    const Tensor rows = Reshape(Slice(weight, 0, g * out, (g + 1) * out), {out, -1});
+    groups.push_back(Matmul(rows, columns));
+  }
+  const Tensor sum = Add(Concat(groups, 1), Reshape(bias, {-1, 1}));
+  return Reshape(sum, y);
+}
+
+void ExpectClose(const Tensor& got, const Tensor& want) {
+  ASSERT_EQ(got.shape(), want.shape());
+  const std::vector<double> a = got.ToVector<double>(), b = want.ToVector<double>();
+  double largest = 0;
+  for (const double v : b) largest = std::max(largest, std::abs(v));
+  // Sums of at most 10^4 products in another order.
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-12 * largest) << i;
+}
+
+class ConvColumnsTest : public testing::TestWithParam<Case> {};
+
+// y and the gradients of x, weight and bias.
+std::vector<Tensor> AllPasses(const std::vector<Tensor>& inputs, const Tensor& grad_y,
+                              const std::function<Tensor(const std::vector<Tensor>&)>& f) {
+  std::vector<Tensor> leaves;
+  for (const Tensor& t : inputs) leaves.push_back(t.Detach().SetRequiresGrad());
+  const Tensor y = f(leaves);
+  std::vector<Tensor> results = Grad({y}, leaves, {.seeds = {grad_y}});
+  results.push_back(y);
+  return results;
+}
+
+TEST_P(ConvColumnsTest, IsTheProductOfUnfoldedImages) {
+  const Case& c = GetParam();
+  ManualSeed(1);
+  const auto drawn = [](const Shape& s) { return Cast(Randn(s), DType::kF64); };
+  const std::vector<Tensor> inputs = {drawn(c.x), drawn(c.weight), drawn({c.weight[0]})};
+  Tensor grad_y;
+  {
+    const NoGradScope no_grad;
+    grad_y = drawn(Convolved(inputs[0], inputs[1], inputs[2], c.options).shape());
+  }
+  const auto conv = [&](const std::vector<Tensor>& in) {
+    return Convolved(in[0], in[1], in[2], c.options);
+  };
+  const std::vector<Tensor> want = AllPasses(inputs, grad_y, [&](const std::vector<Tensor>& in) {
+    return Unfolded(in[0], in[1], in[2], c.options, grad_y.shape());
+  });
+  const int threads = NumThreads();
+  std::vector<std::vector<Tensor>> got;
+  for (const int n : {1, 3}) {
+    SetNumThreads(n);
+    got.push_back(AllPasses(inputs, grad_y, conv));
+  }
+  SetNumThreads(threads);
+  for (size_t i = 0; i < want.size(); ++i) {
+    ExpectClose(got[0][i], want[i]);
+    if (i == 2) continue;  // the bias's is a sum of its own
+    EXPECT_TRUE(All(Eq(got[0][i], got[1][i])).Item<bool>());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Problems, ConvColumnsTest,
+    testing::Values(
+        Case{"tiles", {2, 40, 41, 29}, {35, 40, 3, 3}, {.padding = 1}},
+        Case{"strided", {3, 30, 33, 47}, {20, 30, 3, 5}, {.stride = {2, 3}, .padding = {3, 2}}},
+        Case{"dilated", {1, 7, 50, 40}, {9, 7, 5, 3}, {.padding = {9, 0}, .dilation = {4, 2}}},
+        Case{"groups", {2, 12, 20, 20}, {18, 4, 3, 3}, {.padding = 2, .groups = 3}},
+        Case{"depthwise", {2, 20, 40, 30}, {20, 1, 3, 3}, {.padding = 1, .groups = 20}},
+        Case{"pixels", {2, 300, 37, 31}, {70, 300, 1, 1}, {}},
+        Case{"strided_pixels", {2, 30, 37, 31}, {20, 30, 1, 1}, {.stride = 2}},
+        Case{"padding_beyond_kernel", {1, 3, 5, 4}, {6, 3, 2, 2}, {.padding = 3}},
+        Case{"sequence", {3, 90, 1500}, {33, 90, 7}, {.padding = 3}},
+        Case{"volume", {2, 6, 9, 12, 13}, {10, 6, 7, 7, 7}, {.padding = 3}}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(ConvColumnsTest, TakesF64) {
+  const inner::OpDef& op = *inner::FindOp("conv2d");
+  const inner::Attrs attrs{inner::ConvAttrs()};
+  const auto spec = [&](const Shape& s) {
+    return TensorSpec::Contiguous(DType::kF64, s, Device());
+  };
+  const TensorSpec x = spec({2, 3, 12, 12}), weight = spec({4, 3, 3, 3}), y = spec({2, 4, 10, 10});
+  const TensorSpec* const in[] = {&x, &weight, nullptr};
+  inner::Prepared answer;
+  ASSERT_TRUE(
+      inner::internal::Prepare(op, inner::KernelQuery(in, {&y, 1}, attrs.ref()), Device(), &answer)
+          .ok());
+  EXPECT_EQ(answer.kernel->name, "columns");
+}
+
+}  // namespace
+}  // namespace firn
