@@ -5,11 +5,15 @@
 
 #include "tensor/ops/conv/channels.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "device/parallel.h"
 #include "tensor/apply.h"
 #include "tensor/graph_traits.h"
 #include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/channels.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/op.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/shape/expand.h"
@@ -30,6 +34,43 @@ absl::Status InferChannelAffine(InferContext& c) {
   return absl::OkStatus();
 }
 
+// Elements of a half type that are converted at once, in whole chunks of lanes.
+constexpr int64_t kStrip = 8 * cpu::kLanes;
+
+// Calls f(at, n, row) for a run of elements in the type that is computed with: of all n of them,
+// or, of a half type, of strips in float.
+template <class T, class F>
+void ForEachStrip(const T* run, int64_t n, F&& f) {
+  if constexpr (sizeof(T) == 2) {
+    float strip[kStrip];
+    for (int64_t at = 0; at < n; at += kStrip) {
+      const int64_t some = std::min(kStrip, n - at);
+      cpu::ToFloats(run + at, some, strip);
+      f(at, some, strip);
+    }
+  } else {
+    f(int64_t{0}, n, run);
+  }
+}
+
+// One number per lane from one per channel of a group; row-major, the only one for the first lane.
+template <class Acc, class T>
+void SpreadLanes(const T* v, int64_t group, int64_t block, Acc missing, Acc* lanes) {
+  if (block != 1) return cpu::SpreadLanes(v, group, block, missing, lanes);
+  lanes[0] = v == nullptr ? missing : static_cast<Acc>(v[group]);
+}
+
+// to[i] = from[i] * a + b with one number of each for all, or one a lane. May be done in place.
+template <class Acc>
+void ScaleRun(const Acc* from, int64_t n, Acc a, Acc b, Acc* to) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) to[i] = from[i] * a + b;
+}
+template <class Acc>
+void ScaleLanes(const Acc* from, int64_t n, const Acc* a, const Acc* b, Acc* to) {
+  cpu::ForEachLane(n, [&](int64_t i, int64_t j) { to[i] = from[i] * a[j] + b[j]; });
+}
+
 absl::Status RunChannelAffine(KernelContext& k) {
   VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
@@ -40,12 +81,19 @@ absl::Status RunChannelAffine(KernelContext& k) {
                 [&](int64_t begin, int64_t end) {
                   for (int64_t r = begin; r < end; ++r) {
                     Acc a[cpu::kLanes], b[cpu::kLanes];
-                    cpu::SpreadLanes(scale, r % v.groups, v.block, Acc{1}, a);
-                    cpu::SpreadLanes(shift, r % v.groups, v.block, Acc{0}, b);
-                    const T* from = x + r * v.run;
-                    T* to = y + r * v.run;
-                    cpu::ForEachLane(v.run, [&](int64_t i, int64_t j) {
-                      to[i] = static_cast<T>(static_cast<Acc>(from[i]) * a[j] + b[j]);
+                    SpreadLanes(scale, r % v.groups, v.block, Acc{1}, a);
+                    SpreadLanes(shift, r % v.groups, v.block, Acc{0}, b);
+                    ForEachStrip(x + r * v.run, v.run, [&](int64_t at, int64_t n, auto* from) {
+                      T* to = y + r * v.run + at;
+                      Acc* out;
+                      if constexpr (sizeof(T) == 2) {
+                        out = from;  // the strip
+                      } else {
+                        out = to;
+                      }
+                      v.block == 1 ? ScaleRun<Acc>(from, n, a[0], b[0], out)
+                                   : ScaleLanes<Acc>(from, n, a, b, out);
+                      if constexpr (sizeof(T) == 2) cpu::FromFloats(out, n, to);
                     });
                   }
                 });
@@ -89,6 +137,21 @@ absl::Status InferChannelSum(InferContext& c) {
   return absl::OkStatus();
 }
 
+// Adds up the lanes of each channel, in halves; the sums are the first `block`.
+template <class Acc>
+void FoldLanes(int64_t block, Acc* lanes) {
+  const auto halve = [&](auto to) {
+    if (block > to) return;
+    for (int64_t j = 0; j < to; ++j) lanes[j] += lanes[j + to];
+  };
+  static_assert(cpu::kLanes == 32);
+  halve(std::integral_constant<int64_t, 16>());
+  halve(std::integral_constant<int64_t, 8>());
+  halve(std::integral_constant<int64_t, 4>());
+  halve(std::integral_constant<int64_t, 2>());
+  halve(std::integral_constant<int64_t, 1>());
+}
+
 absl::Status RunChannelSum(KernelContext& k) {
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
@@ -101,13 +164,14 @@ absl::Status RunChannelSum(KernelContext& k) {
                     double sums[kChannelBlock] = {};
                     for (int64_t n = 0; n < v.batch; ++n) {
                       const T* run = x + v.offset(n, g);
-                      Acc lanes[cpu::kLanes] = {}, folded[kChannelBlock];
-                      cpu::ForEachLane(v.run, [&](int64_t i, int64_t j) {
-                        lanes[j] += static_cast<Acc>(run[i]);
+                      Acc lanes[cpu::kLanes] = {};
+                      ForEachStrip(run, v.run, [&](int64_t, int64_t some, const Acc* from) {
+                        cpu::ForEachLane(some, [&](int64_t i, int64_t j) { lanes[j] += from[i]; });
                       });
-                      cpu::FoldLanes(lanes, v.block, folded);
-                      for (int64_t b = 0; b < v.block; ++b)
-                        sums[b] += static_cast<double>(folded[b]);
+                      FoldLanes(v.block, lanes);
+                      for (int64_t b = 0; b < v.block; ++b) {
+                        sums[b] += static_cast<double>(lanes[b]);
+                      }
                     }
                     for (int64_t b = 0; b < v.block; ++b) {
                       out[g * v.block + b] = ConvertTo<T>(sums[b]);

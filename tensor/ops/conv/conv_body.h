@@ -26,6 +26,24 @@ struct ConvAxis {
     if (o < 0 || TakeDigit(o, stride) != 0) return -1;
     return o < out ? o : -1;
   }
+  // The outputs that meet inputs [first, last) at tap k: `begin` up to `end`.
+  struct Outputs {
+    int64_t begin, end;
+  };
+  FIRN_HOST_DEVICE Outputs OutputsOf(int64_t first, int64_t last, int64_t k) const {
+    const int64_t begin = OutputFrom(first, k), end = OutputFrom(last, k);
+    return {begin, end < out ? end : out};
+  }
+
+ private:
+  // The first output that meets inputs from i on at tap k.
+  FIRN_HOST_DEVICE int64_t OutputFrom(int64_t i, int64_t k) const {
+    const int64_t o = i + padding - k * dilation;
+    if (o <= 0 || stride == 1) return o > 0 ? o : 0;
+    int64_t rounded_up = o + stride - 1;
+    TakeDigit(rounded_up, stride);
+    return rounded_up;
+  }
 };
 
 // A place in an image of three dimensions.

@@ -1,4 +1,7 @@
 // unfold and fold, of one to three dimensions. Both are linear, and each is the other's gradient.
+//
+// fold adds up a strip of a row of the image at a time, tap by tap: the windows that a tap gives to
+// the strip lie side by side.
 
 #include "tensor/ops/conv/unfold.h"
 
@@ -7,7 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/for_each.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/images.h"
 #include "tensor/ops/conv/unfold_body.h"
@@ -83,6 +88,86 @@ void GradFold(GradContext& g) {
   g.set_grad_input(0, Call(TheOp<"unfold">(), g.grad_output(), a));
 }
 
+// The sums of elements [first, last) of a row of the image, in order of the taps. A half type is
+// added up in f32.
+template <class T>
+struct FoldRows {
+  static constexpr int64_t kStrip = 256;
+  using Acc = AccumulatorOf<T>;
+
+  UnfoldAxes s;
+  const T* x;
+  T* y;
+
+  void operator()(int64_t begin, int64_t end) const {
+    ForEachRowOf(begin, end, s.w.in, [&](int64_t row, int64_t first, int64_t last) {
+      for (int64_t at = first; at < last; at += kStrip) {
+        const int64_t n = std::min(kStrip, last - at);
+        Acc sums[kStrip];
+        std::fill_n(sums, n, Acc{0});
+        AddStrip(row, at, at + n, sums);
+        T* const to = y + row * s.w.in + at;
+        if constexpr (sizeof(T) == 2) {
+          cpu::FromFloats(sums, n, to);
+        } else {
+          std::copy_n(sums, n, to);
+        }
+      }
+    });
+  }
+  int64_t cost() const { return s.taps() + 1; }
+
+ private:
+  void AddStrip(int64_t row, int64_t first, int64_t last, Acc* sums) const {
+    int64_t plane = row;
+    const int64_t ih = TakeDigit(plane, s.h.in), id = TakeDigit(plane, s.d.in);
+    const T* const planes = x + plane * s.taps() * s.windows();
+    for (int64_t t = 0; t < s.d.kernel; ++t) {
+      const int64_t od = s.d.Output(id, t);
+      for (int64_t u = 0; od >= 0 && u < s.h.kernel; ++u) {
+        const int64_t oh = s.h.Output(ih, u);
+        for (int64_t v = 0; oh >= 0 && v < s.w.kernel; ++v) {
+          const auto [low, high] = s.w.OutputsOf(first, last, v);
+          const int64_t tap = (t * s.h.kernel + u) * s.w.kernel + v;
+          const T* const windows = planes + tap * s.windows() + (od * s.h.out + oh) * s.w.out;
+          const int64_t to = low * s.w.stride - s.w.padding + v * s.w.dilation - first;
+          if (low < high) AddEvery(windows + low, high - low, sums + to);
+        }
+      }
+    }
+  }
+  // sums[i * stride] += from[i]
+  void AddEvery(const T* from, int64_t n, Acc* sums) const {
+    if constexpr (sizeof(T) == 2) {
+      Acc wide[kStrip];
+      cpu::ToFloats(from, n, wide);
+      AddEvery<Acc>(wide, n, s.w.stride, sums);
+    } else {
+      AddEvery<Acc>(from, n, s.w.stride, sums);
+    }
+  }
+  template <class Of>
+  static void AddEvery(const Of* from, int64_t n, int64_t stride, Of* sums) {
+    if (stride == 1) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) sums[i] += from[i];
+    } else {
+      for (int64_t i = 0; i < n; ++i) sums[i * stride] += from[i];
+    }
+  }
+};
+
+absl::Status RunFold(KernelContext& k) {
+  const Sizes image = ImageOf(k.out_spec().shape);
+  const UnfoldAttrs& a = k.attrs<UnfoldAttrs>();
+  FIRN_ASSIGN_OR_RETURN(const Sizes windows, UnfoldedWindows(image, a));
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const FoldRows<T> rows{UnfoldAxes(image, windows, a), k.in<T>(0), k.out<T>()};
+    cpu::ForEach(k.out_spec().num_elements(), rows);
+  });
+  return absl::OkStatus();
+}
+
 FIRN_REGISTER_OP(fold) {
   return {
       .doc = "The sum of columns, each in its place in the image.",
@@ -91,7 +176,7 @@ FIRN_REGISTER_OP(fold) {
       .attrs = AttrsOf<UnfoldAttrs>(),
       .infer = InferFold,
       .grad = GradFold,
-      .kernels = cpu::Portable<FoldKernel>(),
+      .kernels = {{.name = "rows", .run = RunFold}},
   };
 }
 

@@ -6,6 +6,8 @@
 //
 // Columns are [planes][taps][windows], images [planes][d][h][w], a plane a channel.
 
+#include <algorithm>
+
 #include "tensor/kernels/for_each.h"
 #include "tensor/ops/conv/conv_body.h"
 #include "tensor/ops/conv/images.h"
@@ -52,10 +54,17 @@ struct UnfoldBody {
     ForEachRowOf(begin, end, s.w.out, [&](int64_t row, int64_t first, int64_t last) {
       int64_t column = 0;
       const T* from = Row(row, column);
-      T* to = y + row * s.w.out;
-      for (int64_t o = first; o < last; ++o) {
-        const int64_t at = s.w.Input(o, column);
-        to[o] = from != nullptr && at >= 0 ? from[at] : T(0);
+      const ConvAxis::Outputs met =
+          from == nullptr ? ConvAxis::Outputs{0, 0} : s.w.OutputsOf(0, s.w.in, column);
+      const int64_t low = std::clamp(met.begin, first, last), high = std::clamp(met.end, low, last);
+      T* const to = y + row * s.w.out;
+      std::fill(to + first, to + low, T(0));
+      std::fill(to + high, to + last, T(0));
+      const int64_t start = column * s.w.dilation - s.w.padding;
+      if (s.w.stride == 1) {
+        for (int64_t o = low; o < high; ++o) to[o] = from[start + o];
+      } else {
+        for (int64_t o = low; o < high; ++o) to[o] = from[start + o * s.w.stride];
       }
     });
   }
