@@ -1,7 +1,7 @@
 // A call becomes rows: the fewest runs in which every operand steps by one stride (LoopPlan). Rows
 // whose elements lie as the functor's loop wants them are given to it as they are. Others go
-// through tiles in the first-level cache: an input's elements are gathered, converted or repeated
-// into one, and half results rounded from one.
+// through tiles in the first-level cache: an input's elements are gathered, transposed, converted
+// or repeated into one, and half results rounded from one.
 
 #include "tensor/kernels/cpu/elementwise.h"
 
@@ -9,6 +9,7 @@
 
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/tiles.h"
+#include "tensor/strided_copy.h"
 
 namespace firn::cpu {
 namespace {
@@ -118,6 +119,86 @@ bool AllAlike(const KernelContext& k, int inputs) {
   return true;
 }
 
+// Blocks of an input whose rows lie across those of the result, as a transposed matrix does.
+constexpr int64_t kAcrossRows = 16, kAcrossCols = 128;
+
+// Whether a row's elements lie apart in operand o, while those of neighbouring rows along
+// dimension d lie side by side.
+bool LiesAcross(const LoopPlan& p, int o, int d) {
+  const int64_t step = p.strides[o][p.rank - 1];
+  return step != 0 && step != 1 && p.strides[o][d] == 1;
+}
+
+// A dimension in which some input lies across, or -1. Less than a few rows do not pay.
+int DimAcross(const LoopPlan& p, int inputs) {
+  for (int d = p.rank - 2; d >= 0; --d) {
+    for (int o = 1; o <= inputs; ++o) {
+      if (p.sizes[d] >= 4 && LiesAcross(p, o, d)) return d;
+    }
+  }
+  return -1;
+}
+
+// The walk over strips of kAcrossCols columns, each through all rows along dimension d.
+LoopPlan StripsOf(const LoopPlan& p, int d) {
+  LoopPlan strips;
+  strips.operands = p.operands;
+  strips.rank = 0;
+  const auto add = [&](int dim, int64_t size, int64_t step) {
+    strips.sizes[strips.rank] = size;
+    for (int o = 0; o < p.operands; ++o) {
+      strips.strides[o][strips.rank] = p.strides[o][dim] * step;
+    }
+    ++strips.rank;
+  };
+  for (int i = 0; i < p.rank - 1; ++i) {
+    if (i != d) add(i, p.sizes[i], 1);
+  }
+  add(p.rank - 1, (p.inner() - 1) / kAcrossCols + 1, kAcrossCols);
+  add(d, p.sizes[d], 1);  // what is walked inside
+  return strips;
+}
+
+// What lies across is transposed, block by block, before rows read it.
+void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const LoopPlan& p,
+               int d) {
+  int64_t steps[kMostInputs];
+  for (int i = 0; i < loop.inputs; ++i) {
+    steps[i] = LiesAcross(p, i + 1, d) ? 1 : p.strides[i + 1][p.rank - 1];
+  }
+  const Rows rows(loop, functor, steps);
+  const LoopPlan strips = StripsOf(p, d);
+  const int64_t down = p.sizes[d], blocks = strips.sizes[strips.rank - 2];
+  const auto run = [&](int64_t strip, const int64_t* offset) {
+    alignas(64) char tiles[kMostInputs][kAcrossRows * kAcrossCols * 8];
+    const int64_t cols = std::min(kAcrossCols, p.inner() - strip % blocks * kAcrossCols);
+    for (int64_t first = 0; first < down; first += kAcrossRows) {
+      const int64_t count = std::min(kAcrossRows, down - first);
+      const char* from[kMostInputs];
+      int64_t row_bytes[kMostInputs];
+      for (int i = 0; i < loop.inputs; ++i) {
+        const int64_t size = SizeOf(loop.in[i]), step = p.strides[i + 1][d];
+        from[i] = k.in<char>(i) + (offset[i + 1] + first * step) * size;
+        row_bytes[i] = step * size;
+        if (!LiesAcross(p, i + 1, d)) continue;
+        inner::internal::CopyTransposed(cols, count, size, from[i], p.strides[i + 1][p.rank - 1],
+                                        tiles[i], kAcrossCols);
+        from[i] = tiles[i];
+        row_bytes[i] = kAcrossCols * size;
+      }
+      for (int64_t row = first; row < first + count; ++row) {
+        rows.Run(k.out<char>() + (offset[0] + row * p.strides[0][d]) * rows.out_size(), from, cols);
+        for (int i = 0; i < loop.inputs; ++i) from[i] += row_bytes[i];
+      }
+    }
+  };
+  const int64_t grain = kElementGrain / (down * kAcrossCols) + 1;
+  ParallelFor(strips.rows(), grain, [&](int64_t begin, int64_t end) {
+    int64_t strip = begin;
+    ForEachRow(strips, begin, end, [&](const int64_t* offset) { run(strip++, offset); });
+  });
+}
+
 }  // namespace
 
 void RunRows(KernelContext& k, const RowLoop& loop, const void* functor) {
@@ -129,6 +210,8 @@ void RunRows(KernelContext& k, const RowLoop& loop, const void* functor) {
   for (int i = 0; i < loop.inputs; ++i) specs[i + 1] = &k.in_spec(i);
   const LoopPlan p = PlanLoop(k.out_spec().shape,
                               absl::MakeConstSpan(specs, static_cast<size_t>(loop.inputs) + 1));
+  const int across = DimAcross(p, loop.inputs);
+  if (across >= 0) return RunAcross(k, loop, functor, p, across);
   int64_t steps[kMostInputs];
   for (int i = 0; i < loop.inputs; ++i) steps[i] = p.strides[i + 1][p.rank - 1];
   const Rows rows(loop, functor, steps);
