@@ -2,13 +2,16 @@
 #define FIRN_TENSOR_KERNELS_CPU_SOFTMAX_H_
 
 // Sums and maxima along lines (see lines.h), as softmax and its relatives need them. Elements are
-// named by their offset i in the tensor: a term is f(i, c) with c the line's place in its strip, or
-// f(i, c, j) with j also the element's place in its line.
+// numbers, float or double, whatever lies in memory (see rows.h): a term is f(c, j, v...) with c
+// the line's place in its strip, j the element's place in its line, and an element of each input.
+//
+// Short lines side by side are turned into a strip, so that vectors work on many lines at a time.
 
 #include <algorithm>
 
 #include "tensor/kernels/cpu/lines.h"
 #include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/rows.h"
 #include "tensor/kernels/math.h"
 #include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
@@ -19,113 +22,219 @@ namespace internal {
 
 // Elements of a line that are computed before they are added.
 inline constexpr int64_t kPiece = 512;
-
-template <class F>
-FIRN_ALWAYS_INLINE auto Term(const F& f, int64_t i, int64_t c, int64_t j) {
-  if constexpr (requires { f(i, c, j); }) {
-    return f(i, c, j);
-  } else {
-    return f(i, c);
-  }
-}
+static_assert(kPiece >= kStripWidth);
 
 inline constexpr auto kSame = [](auto v) { return v; };
-inline constexpr auto kNoSink = [](int64_t, auto) {};
 
-// Reduces g(f) over every line of the strip into out and shows each value to sink(i, value).
-// g is costly and f is not: along a line g runs on whole registers, beyond the end too.
-template <class R, class F, class G, class Sink>
-FIRN_ALWAYS_INLINE void ReduceStrip(const R& r, const Strip& s, const F& f, const G& g,
-                                    const Sink& sink, typename R::Acc* out) {
-  using Acc = typename R::Acc;
+// to[i] = f(c, j, p[i]...): along a line, whose element j is the first one, and across lines.
+template <class Acc, class F, class... P>
+FIRN_ALWAYS_INLINE void TermsAlong(const F& f, int64_t j, int64_t n, Acc* to, const P*... p) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) to[i] = f(0, j + i, p[i]...);
+}
+template <class Acc, class F, class... P>
+FIRN_ALWAYS_INLINE void TermsAcross(const F& f, int64_t j, int64_t n, Acc* to, const P*... p) {
+#pragma GCC ivdep
+  for (int64_t c = 0; c < n; ++c) to[c] = f(c, j, p[c]...);
+}
+
+// x[i] = g(x[i]), in whole registers: g is costly.
+template <class G, class Acc>
+FIRN_ALWAYS_INLINE void MapWhole(const G& g, Acc* x, int64_t n) {
+  constexpr int64_t kLanes = kSimdLanes<Acc>;
+  const int64_t whole = n - n % kLanes;
+  for (int64_t i = 0; i < whole; ++i) x[i] = g(x[i]);
+  if (whole == n) return;
+  Acc rest[kLanes] = {};
+  std::copy_n(x + whole, n - whole, rest);
+  for (int64_t i = 0; i < kLanes; ++i) rest[i] = g(rest[i]);
+  std::copy_n(rest, n - whole, x + whole);
+}
+
+// An input with a tile of its own.
+template <class Acc, int64_t kTile>
+class Tiled {
+ public:
+  explicit Tiled(const RowsIn<Acc>& x) : x_(x) {}
+  FIRN_ALWAYS_INLINE const Acc* At(int64_t i, int64_t n) { return x_.At(i, n, tile_); }
+  Acc* tile() { return tile_; }
+  const RowsIn<Acc>& rows() const { return x_; }
+
+ private:
+  const RowsIn<Acc>& x_;
+  alignas(64) Acc tile_[kTile];
+};
+
+// Reduces g(f) over every line of the strip into out; the values go to y as well if it is given,
+// the strip's first one to y[0]. g is costly and f is not.
+template <class R, class F, class G, class Acc, class... In>
+FIRN_ALWAYS_INLINE void ReduceStrip(const R& r, const Strip& s, const F& f, const G& g, Acc* y,
+                                    Acc* out, Tiled<In, kPiece>&&... in) {
+  Acc piece[kPiece];
   if (s.line()) {
     Cascade<R> total(r);
-    Acc piece[kPiece];
-    constexpr int64_t kMask = static_cast<int64_t>(kSimdBytes / sizeof(Acc)) - 1;
     for (int64_t at = 0; at < s.length; at += kPiece) {
-      const int64_t n = std::min(kPiece, s.length - at), padded = (n + kMask) & ~kMask;
-      const int64_t base = s.offset + at;
-      for (int64_t j = 0; j < n; ++j) piece[j] = Term(f, base + j, 0, at + j);
-      for (int64_t j = n; j < padded; ++j) piece[j] = 0;
-      for (int64_t j = 0; j < padded; ++j) piece[j] = g(piece[j]);
-      for (int64_t j = 0; j < n; ++j) sink(base + j, piece[j]);
-      total.Add(CombineRun(r, piece, n, 1));
+      const int64_t n = std::min(kPiece, s.length - at), base = s.offset + at;
+      Acc* const to = y != nullptr ? y + at : piece;
+      TermsAlong(f, at, n, to, in.At(base, n)...);
+      MapWhole(g, to, n);
+      total.Add(CombineRun(r, to, n, 1));
     }
     *out = total.Total();
     return;
   }
   std::fill_n(out, s.width, r.identity());
-  for (int64_t i = 0; i < s.length; ++i) {
-    const int64_t base = s.offset + i * s.stride;
+  for (int64_t j = 0; j < s.length; ++j) {
+    const int64_t base = s.offset + j * s.stride;
+    Acc* const to = y != nullptr ? y + j * s.stride : piece;
+    TermsAcross([&](auto... v) { return g(f(v...)); }, j, s.width, to, in.At(base, s.width)...);
 #pragma GCC ivdep
-    for (int64_t c = 0; c < s.width; ++c) {
-      const Acc v = g(Term(f, base + c, c, i));
-      sink(base + c, v);
-      out[c] = r.combine(out[c], v);
-    }
+    for (int64_t c = 0; c < s.width; ++c) out[c] = r.combine(out[c], to[c]);
   }
 }
 
 }  // namespace internal
 
-// The sum of f over every line.
-template <class Acc, class F>
-void SumStrip(const Strip& s, const F& f, Acc* out) {
-  internal::ReduceStrip(SumReducer<Acc>(), s, f, internal::kSame, internal::kNoSink, out);
+// What the reducer r makes of f over every line.
+template <class R, class Acc, class F, class... In>
+void CombineStrip(const R& r, const Strip& s, const F& f, Acc* out, const RowsIn<In>&... in) {
+  Acc* const none = nullptr;
+  internal::ReduceStrip(r, s, f, internal::kSame, none, out,
+                        internal::Tiled<In, internal::kPiece>(in)...);
 }
 
-// The sum of exp(f) over every line; the exponentials themselves go to y unless it is null.
-template <class Acc, class F>
-void SumExpStrip(const Strip& s, const F& f, Acc* y, Acc* out) {
-  const SumReducer<Acc> r;
+// The sum of f over every line.
+template <class Acc, class F, class... In>
+void SumStrip(const Strip& s, const F& f, Acc* out, const RowsIn<In>&... in) {
+  CombineStrip(SumReducer<Acc>(), s, f, out, in...);
+}
+
+// The sum of exp(x - shift) over every line, `shift` having a number for each; the exponentials
+// themselves go to y unless it is null, that of the strip's first element to y[0].
+template <class Acc>
+void SumExpStrip(const Strip& s, const RowsIn<Acc>& x, const Acc* shift, Acc* y, Acc* out) {
+  const auto centred = [shift](int64_t c, int64_t, Acc v) { return v - shift[c]; };
   const auto exp = [](Acc v) { return math::Exp(v); };
-  if (y == nullptr) return internal::ReduceStrip(r, s, f, exp, internal::kNoSink, out);
-  internal::ReduceStrip(
-      r, s, f, exp, [y](int64_t i, Acc v) { y[i] = v; }, out);
+  internal::ReduceStrip(SumReducer<Acc>(), s, centred, exp, y, out,
+                        internal::Tiled<Acc, internal::kPiece>(x));
 }
 
 // The largest element of every line; NaN where there is one.
-template <class Acc, class T>
-void MaxStrip(const Strip& s, const T* x, Acc* out) {
-  const ExtremeReducer<Acc, true> r;
+template <class Acc>
+void MaxStrip(const Strip& s, const RowsIn<Acc>& x, Acc* out) {
+  const MaxReducer<Acc> r;
+  Acc tile[internal::kPiece];
   if (s.line()) {
-    internal::Cascade<ExtremeReducer<Acc, true>> total(r);
-    for (int64_t at = 0; at < s.length; at += internal::kLeaf) {
-      const int64_t n = std::min(internal::kLeaf, s.length - at);
-      total.Add(internal::CombineRun(r, x + s.offset + at, n, 1));
+    internal::Cascade<MaxReducer<Acc>> total(r);
+    const int64_t most = x.converted() ? internal::kPiece : internal::kLeaf;
+    for (int64_t at = 0; at < s.length; at += most) {
+      const int64_t n = std::min(most, s.length - at);
+      total.Add(internal::CombineRun(r, x.At(s.offset + at, n, tile), n, 1));
     }
     *out = total.Total();
-  } else {
-    const auto element = [x](int64_t i, int64_t) { return static_cast<Acc>(x[i]); };
-    internal::ReduceStrip(r, s, element, internal::kSame, internal::kNoSink, out);
-  }
-}
-
-// y[i] = f. y may be what f reads at i.
-template <class T, class F>
-void MapStrip(const Strip& s, T* y, const F& f) {
-  if (s.line()) {
-#pragma GCC ivdep
-    for (int64_t j = 0; j < s.length; ++j) {
-      y[s.offset + j] = static_cast<T>(internal::Term(f, s.offset + j, 0, j));
-    }
     return;
   }
-  for (int64_t i = 0; i < s.length; ++i) {
-    const int64_t base = s.offset + i * s.stride;
+  std::fill_n(out, s.width, r.identity());
+  for (int64_t j = 0; j < s.length; ++j) {
+    const Acc* const row = x.At(s.offset + j * s.stride, s.width, tile);
 #pragma GCC ivdep
-    for (int64_t c = 0; c < s.width; ++c)
-      y[base + c] = static_cast<T>(internal::Term(f, base + c, c, i));
+    for (int64_t c = 0; c < s.width; ++c) out[c] = r.combine(out[c], row[c]);
   }
 }
 
-// Calls f(TypeTag<T>(), strip), T being the type of input 0, for strips that make up all lines
-// along `dim` of input 0, in parallel.
-template <class F>
+namespace internal {
+
+template <class Acc, class F, class... In>
+FIRN_ALWAYS_INLINE void MapTiled(const Strip& s, const RowsOut<Acc>& y, const F& f,
+                                 Tiled<In, kPiece>&&... in) {
+  Acc result[kPiece];
+  for (int64_t at = 0; s.line() && at < s.length; at += kPiece) {
+    const int64_t n = std::min(kPiece, s.length - at), base = s.offset + at;
+    Acc* const to = y.At(base, result);
+    TermsAlong(f, at, n, to, in.At(base, n)...);
+    y.Done(base, n, to);
+  }
+  for (int64_t j = 0; !s.line() && j < s.length; ++j) {
+    const int64_t base = s.offset + j * s.stride;
+    Acc* const to = y.At(base, result);
+    TermsAcross(f, j, s.width, to, in.At(base, s.width)...);
+    y.Done(base, s.width, to);
+  }
+}
+
+}  // namespace internal
+
+// y = f. y may be one of the inputs.
+template <class Acc, class F, class... In>
+void MapStrip(const Strip& s, const RowsOut<Acc>& y, const F& f, const RowsIn<In>&... in) {
+  internal::MapTiled(s, y, f, internal::Tiled<In, internal::kPiece>(in)...);
+}
+
+namespace internal {
+
+// Lines shorter than this are turned, as many at a time as a tile has columns.
+inline constexpr int64_t kShortLine = 24, kTurned = 64;
+
+// to[j][c] = from[c][j], of which there are `lines` x `length`; kTurned columns in `turned`.
+template <class Acc>
+void Turn(const Acc* from, int64_t lines, int64_t length, Acc* turned) {
+  for (int64_t j = 0; j < length; ++j) {
+    for (int64_t c = 0; c < lines; ++c) turned[j * kTurned + c] = from[c * length + j];
+  }
+}
+template <class Acc>
+void TurnBack(const Acc* turned, int64_t lines, int64_t length, Acc* to) {
+  for (int64_t c = 0; c < lines; ++c) {
+    for (int64_t j = 0; j < length; ++j) to[c * length + j] = turned[j * kTurned + c];
+  }
+}
+
+inline constexpr int64_t kTurnedTile = kShortLine * kTurned;
+
+template <class Acc, class F, class... In>
+void TurnStrips(const Lines& l, int64_t begin, int64_t end, const RowsOut<Acc>& y, const F& f,
+                Tiled<In, kTurnedTile>&&... in) {
+  alignas(64) Acc result[kTurnedTile], flat[kTurnedTile];
+  for (int64_t first = begin * kTurned; first < std::min(end * kTurned, l.outer);
+       first += kTurned) {
+    const int64_t lines = std::min(kTurned, l.outer - first);
+    const int64_t base = first * l.length, n = lines * l.length;
+    (Turn(in.rows().At(base, n, flat), lines, l.length, in.tile()), ...);
+    f(Strip{first, 0, l.length, kTurned, lines}, RowsOut<Acc>(result), RowsIn<In>(in.tile())...);
+    if (!y.given()) continue;
+    Acc* const to = y.At(base, flat);
+    TurnBack(result, lines, l.length, to);
+    y.Done(base, n, to);
+  }
+}
+
+}  // namespace internal
+
+// Calls f(strip, y, in...) for strips that make up all lines, in parallel, with what stands for y,
+// which may be missing, and the inputs: strips name their elements by the offset in these.
+template <class Acc, class F, class... In>
+void ForEachStrip(const Lines& l, const RowsOut<Acc>& y, const F& f, const RowsIn<In>&... in) {
+  if (l.inner == 1 && l.length > 0 && l.length < internal::kShortLine && l.outer > 1) {
+    const int64_t grain = std::max<int64_t>(1, 8192 / (l.length * internal::kTurned));
+    return ParallelFor((l.outer - 1) / internal::kTurned + 1, grain,
+                       [&](int64_t begin, int64_t end) {
+                         internal::TurnStrips(l, begin, end, y, f,
+                                              internal::Tiled<In, internal::kTurnedTile>(in)...);
+                       });
+  }
+  ForEachStrip(l, [&](const Strip& s) { f(s, y, in...); });
+}
+
+// The same for lines along `dim` of the first kInputs inputs of a kernel, which have the shape of
+// its output 0.
+template <int kInputs, class F>
 absl::Status RunAlong(KernelContext& k, int64_t dim, const F& f) {
   const Lines lines = LinesAlong(k.in_spec(0).shape, dim);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T> tag) {
-    ForEachStrip(lines, [&](const Strip& s) { f(tag, s); });
+  VisitComputed(k.in_spec(0).dtype, [&]<class Acc>(TypeTag<Acc>) {
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      ForEachStrip(lines, RowsOut<Acc>(k, 0), f, RowsIn<Acc>(k, I)...);
+    }
+    (std::make_integer_sequence<int, kInputs>());
   });
   return absl::OkStatus();
 }

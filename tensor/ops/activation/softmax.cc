@@ -7,8 +7,6 @@
 
 #include "tensor/ops/activation/softmax.h"
 
-#include <type_traits>
-
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/softmax.h"
 #include "tensor/op.h"
@@ -21,43 +19,50 @@
 namespace firn {
 namespace {
 
-template <class T>
-void RunStripSoftmax(const cpu::Strip& s, const T* x, T* y) {
-  using Acc = AccumulatorOf<T>;
-  Acc top[cpu::kStripWidth], scale[cpu::kStripWidth];
+// Elements of a line of a half type whose exponentials are kept.
+constexpr int64_t kKept = 4096;
+
+template <class Acc>
+void SoftmaxStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& y, const cpu::RowsIn<Acc>& x) {
+  Acc top[cpu::kStripWidth], scale[cpu::kStripWidth], kept[kKept];
   cpu::MaxStrip(s, x, top);
-  const auto centered = [&](int64_t i, int64_t c) { return static_cast<Acc>(x[i]) - top[c]; };
-  const auto invert = [&] {
-    for (int64_t c = 0; c < s.width; ++c) scale[c] = 1 / scale[c];
-  };
-  if constexpr (std::is_same_v<T, Acc>) {
-    cpu::SumExpStrip(s, centered, y, scale);
-    invert();
-    cpu::MapStrip(s, y, [&](int64_t i, int64_t c) { return y[i] * scale[c]; });
+  const bool keeps = y.converted() && s.line() && s.length <= kKept;
+  Acc* const exps = keeps ? kept : y.converted() ? nullptr : y.At(s.offset, nullptr);
+  cpu::SumExpStrip(s, x, top, exps, scale);
+  for (int64_t c = 0; c < s.width; ++c) scale[c] = 1 / scale[c];
+  if (exps != nullptr) {
+    cpu::Strip from_start = s;
+    from_start.offset = 0;
+    const auto share = [&](int64_t c, int64_t, Acc e) { return e * scale[c]; };
+    cpu::MapStrip(from_start, cpu::RowsOut<Acc>(exps), share, cpu::RowsIn<Acc>(exps));
+    if (keeps) y.Store(s.offset, s.length, kept);
   } else {  // rounding the exponentials already would cost a bit
-    cpu::SumExpStrip<Acc>(s, centered, nullptr, scale);
-    invert();
-    cpu::MapStrip(s, y, [&](int64_t i, int64_t c) { return math::Exp(centered(i, c)) * scale[c]; });
+    const auto share = [&](int64_t c, int64_t, Acc v) { return math::Exp(v - top[c]) * scale[c]; };
+    cpu::MapStrip(s, y, share, x);
   }
 }
 
 absl::Status RunSoftmax(KernelContext& k) {
-  return cpu::RunAlong(k, k.attrs<DimAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
-    RunStripSoftmax(s, k.in<T>(0), k.out<T>());
-  });
+  return cpu::RunAlong<1>(
+      k, k.attrs<DimAttrs>().dim,
+      [](const cpu::Strip& s, const auto& y, const auto& x) { SoftmaxStrip(s, y, x); });
+}
+
+template <class Acc>
+void SoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::RowsIn<Acc>& dy,
+                      const cpu::RowsIn<Acc>& y) {
+  Acc sum[cpu::kStripWidth];
+  cpu::SumStrip(
+      s, [](int64_t, int64_t, Acc g, Acc v) { return g * v; }, sum, dy, y);
+  cpu::MapStrip(
+      s, dx, [&](int64_t c, int64_t, Acc g, Acc v) { return v * (g - sum[c]); }, dy, y);
 }
 
 absl::Status RunGradientSoftmax(KernelContext& k) {
-  return cpu::RunAlong(k, k.attrs<DimAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
-    using Acc = AccumulatorOf<T>;
-    const T *dy = k.in<T>(0), *y = k.in<T>(1);
-    Acc sum[cpu::kStripWidth];
-    const auto at = [](const T* p, int64_t i) { return static_cast<Acc>(p[i]); };
-    cpu::SumStrip(
-        s, [&](int64_t i, int64_t) { return at(dy, i) * at(y, i); }, sum);
-    cpu::MapStrip(s, k.out<T>(),
-                  [&](int64_t i, int64_t c) { return at(y, i) * (at(dy, i) - sum[c]); });
-  });
+  return cpu::RunAlong<2>(k, k.attrs<DimAttrs>().dim,
+                          [](const cpu::Strip& s, const auto& dx, const auto&... in) {
+                            SoftmaxGradStrip(s, dx, in...);
+                          });
 }
 
 void GradSoftmax(GradContext& g) {
@@ -106,34 +111,38 @@ FIRN_REGISTER_OP(softmax_grad) {
   };
 }
 
-template <class T>
-void RunStripLogSoftmax(const cpu::Strip& s, const T* x, T* y) {
-  using Acc = AccumulatorOf<T>;
+template <class Acc>
+void LogSoftmaxStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& y, const cpu::RowsIn<Acc>& x) {
   Acc top[cpu::kStripWidth], log_sum[cpu::kStripWidth];
+  Acc* const none = nullptr;
   cpu::MaxStrip(s, x, top);
-  const auto centered = [&](int64_t i, int64_t c) { return static_cast<Acc>(x[i]) - top[c]; };
-  cpu::SumExpStrip<Acc>(s, centered, nullptr, log_sum);
+  cpu::SumExpStrip(s, x, top, none, log_sum);
   for (int64_t c = 0; c < s.width; ++c) log_sum[c] = math::Log(log_sum[c]);
-  cpu::MapStrip(s, y, [&](int64_t i, int64_t c) { return centered(i, c) - log_sum[c]; });
+  cpu::MapStrip(
+      s, y, [&](int64_t c, int64_t, Acc v) { return (v - top[c]) - log_sum[c]; }, x);
 }
 
 absl::Status RunLogSoftmax(KernelContext& k) {
-  return cpu::RunAlong(k, k.attrs<DimAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
-    RunStripLogSoftmax(s, k.in<T>(0), k.out<T>());
-  });
+  return cpu::RunAlong<1>(
+      k, k.attrs<DimAttrs>().dim,
+      [](const cpu::Strip& s, const auto& y, const auto& x) { LogSoftmaxStrip(s, y, x); });
+}
+
+template <class Acc>
+void LogSoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
+                         const cpu::RowsIn<Acc>& dy, const cpu::RowsIn<Acc>& y) {
+  Acc sum[cpu::kStripWidth];
+  cpu::SumStrip(
+      s, [](int64_t, int64_t, Acc g) { return g; }, sum, dy);
+  const auto term = [&](int64_t c, int64_t, Acc g, Acc v) { return g - math::Exp(v) * sum[c]; };
+  cpu::MapStrip(s, dx, term, dy, y);
 }
 
 absl::Status RunGradientLogSoftmax(KernelContext& k) {
-  return cpu::RunAlong(k, k.attrs<DimAttrs>().dim, [&]<class T>(TypeTag<T>, const cpu::Strip& s) {
-    using Acc = AccumulatorOf<T>;
-    const T *dy = k.in<T>(0), *y = k.in<T>(1);
-    Acc sum[cpu::kStripWidth];
-    const auto at = [](const T* p, int64_t i) { return static_cast<Acc>(p[i]); };
-    cpu::SumStrip(
-        s, [&](int64_t i, int64_t) { return at(dy, i); }, sum);
-    cpu::MapStrip(s, k.out<T>(),
-                  [&](int64_t i, int64_t c) { return at(dy, i) - math::Exp(at(y, i)) * sum[c]; });
-  });
+  return cpu::RunAlong<2>(k, k.attrs<DimAttrs>().dim,
+                          [](const cpu::Strip& s, const auto& dx, const auto&... in) {
+                            LogSoftmaxGradStrip(s, dx, in...);
+                          });
 }
 
 void GradLogSoftmax(GradContext& g) {

@@ -87,17 +87,15 @@ struct Smoothing {
 };
 
 template <class T, class I, class Acc>
-void LossOfStrip(const cpu::Strip& s, const T* x, const cpu::Targets<T, I>& targets,
+void LossOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targets<T, I>& targets,
                  const Smoothing<T>& smooth, Acc* losses, Acc* logsumexp) {
   Acc top[cpu::kStripWidth], log_sum[cpu::kStripWidth], smoothed[cpu::kStripWidth];
+  Acc* const none = nullptr;
   cpu::MaxStrip(s, x, top);
-  const auto centered = [&](int64_t i, int64_t c) { return static_cast<Acc>(x[i]) - top[c]; };
-  cpu::SumExpStrip<Acc>(s, centered, nullptr, log_sum);
+  cpu::SumExpStrip(s, x, top, none, log_sum);
   if (smooth.share != 0) {
-    const auto term = [&](int64_t i, int64_t c, int64_t j) {
-      return smooth.at(j) * centered(i, c);
-    };
-    cpu::SumStrip(s, term, smoothed);
+    const auto term = [&](int64_t c, int64_t j, Acc v) { return smooth.at(j) * (v - top[c]); };
+    cpu::SumStrip(s, term, smoothed, x);
   }
   for (int64_t c = 0; c < s.width; ++c) {
     const int64_t sample = s.first + c;
@@ -105,8 +103,8 @@ void LossOfStrip(const cpu::Strip& s, const T* x, const cpu::Targets<T, I>& targ
     logsumexp[sample] = top[c] + log_sum[c];
     losses[sample] = 0;
     if (targets.ignores(sample)) continue;
-    const int64_t at = s.offset + targets[sample] * s.stride + c;
-    losses[sample] = smooth.rest * targets.weight(sample) * (log_sum[c] - centered(at, c));
+    const Acc picked = x[s.offset + targets[sample] * s.stride + c] - top[c];
+    losses[sample] = smooth.rest * targets.weight(sample) * (log_sum[c] - picked);
     if (smooth.share != 0) losses[sample] += smooth.total * log_sum[c] - smoothed[c];
   }
 }
@@ -123,9 +121,10 @@ absl::Status Run(KernelContext& k) {
     using Acc = AccumulatorOf<T>;
     const Smoothing<T> smooth(a.label_smoothing, lines.length, targets.weights);
     Acc* losses = k.workspace<Acc>();
-    cpu::ForEachStrip(lines, [&](const cpu::Strip& s) {
-      LossOfStrip(s, k.in<T>(0), targets, smooth, losses, k.out<Acc>(1));
-    });
+    const auto strip = [&](const cpu::Strip& s, const auto&, const cpu::RowsIn<Acc>& x) {
+      LossOfStrip(s, x, targets, smooth, losses, k.out<Acc>(1));
+    };
+    cpu::ForEachStrip(lines, cpu::RowsOut<Acc>(nullptr), strip, cpu::RowsIn<Acc>(k, 0));
     T* loss = k.out<T>(0);
     if (a.reduction == Reduction::kNone) {
       for (int64_t i = 0; i < targets.count; ++i) loss[i] = static_cast<T>(losses[i]);
@@ -139,28 +138,31 @@ absl::Status Run(KernelContext& k) {
 
 // dx_j = scale (A p_j - q_j).
 template <class T, class I, class Acc>
-void GradOfStrip(const cpu::Strip& s, const T* x, const cpu::Targets<T, I>& targets,
-                 const Smoothing<T>& smooth, const Acc* logsumexp, const Acc* scales, T* dx) {
+void GradOfStrip(const cpu::Strip& s, const cpu::RowsIn<Acc>& x, const cpu::Targets<T, I>& targets,
+                 const Smoothing<T>& smooth, const Acc* logsumexp, const Acc* scales,
+                 const cpu::RowsOut<Acc>& dx) {
   Acc factor[cpu::kStripWidth];
   for (int64_t c = 0; c < s.width; ++c) {
     factor[c] = scales[c] * (smooth.rest * targets.weight(s.first + c) + smooth.total);
   }
-  const auto from_p = [&](int64_t i, int64_t c) {
-    return factor[c] * math::Exp(static_cast<Acc>(x[i]) - logsumexp[s.first + c]);
+  const auto from_p = [&](int64_t c, int64_t, Acc v) {
+    return factor[c] * math::Exp(v - logsumexp[s.first + c]);
   };
-  const auto from_smoothing = [&](int64_t i, int64_t c, int64_t j) {
-    return from_p(i, c) - scales[c] * smooth.at(j);
+  const auto from_smoothing = [&](int64_t c, int64_t j, Acc v) {
+    return from_p(c, j, v) - scales[c] * smooth.at(j);
   };
-  smooth.share == 0 ? cpu::MapStrip(s, dx, from_p) : cpu::MapStrip(s, dx, from_smoothing);
+  smooth.share == 0 ? cpu::MapStrip(s, dx, from_p, x) : cpu::MapStrip(s, dx, from_smoothing, x);
+  const Acc zero = 0;
   for (int64_t c = 0; c < s.width; ++c) {
     const int64_t sample = s.first + c;
     if (targets.ignores(sample)) {  // also where x is NaN
-      for (int64_t j = 0; j < s.length; ++j) dx[s.offset + j * s.stride + c] = T(0);
+      for (int64_t j = 0; j < s.length; ++j) dx.Store(s.offset + j * s.stride + c, 1, &zero);
       continue;
     }
     const int64_t t = targets[sample], at = s.offset + t * s.stride + c;
     const Acc q = smooth.rest * targets.weight(sample) + smooth.at(t);
-    dx[at] = static_cast<T>(from_p(at, c) - scales[c] * q);
+    const Acc picked = from_p(c, t, x[at]) - scales[c] * q;
+    dx.Store(at, 1, &picked);
   }
 }
 
@@ -174,14 +176,16 @@ absl::Status RunGrad(KernelContext& k) {
     const T* dy = k.in<T>(0);
     const bool each = a.reduction == Reduction::kNone;
     const double divisor = a.reduction == Reduction::kMean ? targets.total_weight() : 1.0;
-    cpu::ForEachStrip(lines, [&](const cpu::Strip& s) {
+    const auto strip = [&](const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
+                           const cpu::RowsIn<Acc>& x) {
       Acc scales[cpu::kStripWidth];
       for (int64_t c = 0; c < s.width; ++c) {
         const double v = static_cast<double>(dy[each ? s.first + c : 0]);
         scales[c] = static_cast<Acc>(v / divisor);
       }
-      GradOfStrip(s, k.in<T>(1), targets, smooth, k.in<Acc>(4), scales, k.out<T>());
-    });
+      GradOfStrip(s, x, targets, smooth, k.in<Acc>(4), scales, dx);
+    };
+    cpu::ForEachStrip(lines, cpu::RowsOut<Acc>(k, 0), strip, cpu::RowsIn<Acc>(k, 1));
   });
   return absl::OkStatus();
 }

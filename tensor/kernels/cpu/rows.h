@@ -1,0 +1,107 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_ROWS_H_
+#define FIRN_TENSOR_KERNELS_CPU_ROWS_H_
+
+// The elements of floating tensors as the numbers that kernels compute: those of f32 and f64 where
+// they lie, those of the half types as floats, a row at a time in a tile of the kernel's. So a
+// kernel is compiled for float and for double, and not for every type that tensors have.
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "tensor/dtype.h"
+#include "tensor/op.h"
+
+namespace firn::cpu {
+
+namespace internal {
+
+// n elements of a half type side by side, to float and back.
+void LoadHalves(DType from, const void* in, int64_t n, float* to);
+void StoreHalves(const float* from, int64_t n, DType to, void* out);
+
+}  // namespace internal
+
+// Calls f(TypeTag<Acc>()) with the type that elements of `dtype` are computed in, float or double.
+template <class F>
+decltype(auto) VisitComputed(DType dtype, const F& f) {
+  if (dtype == DType::kF64) return f(TypeTag<double>());
+  return f(TypeTag<float>());
+}
+
+template <class Acc>
+class RowsIn {
+ public:
+  explicit RowsIn(const Acc* data) : data_(data), dtype_(DTypeOf<Acc>()) {}
+  RowsIn(DType dtype, const void* data) : data_(data), dtype_(dtype) {}
+  // Input i of a kernel, which may be missing.
+  RowsIn(const KernelContext& k, int i)
+      : RowsIn(k.has(i) ? k.in_spec(i).dtype : DTypeOf<Acc>(), k.in<void>(i)) {}
+
+  bool given() const { return data_ != nullptr; }
+  // Whether rows go through tiles.
+  bool converted() const { return dtype_ != DTypeOf<Acc>(); }
+  // Elements [i, i + n): in `tile`, which has room for them, or where they lie.
+  FIRN_ALWAYS_INLINE const Acc* At(int64_t i, int64_t n, Acc* tile) const {
+    if (!converted()) return static_cast<const Acc*>(data_) + i;
+    Load(i, n, tile);
+    return tile;
+  }
+  // Copies them in any case.
+  void Load(int64_t i, int64_t n, Acc* tile) const {
+    if constexpr (std::is_same_v<Acc, float>) {
+      if (converted()) {
+        internal::LoadHalves(dtype_, static_cast<const uint16_t*>(data_) + i, n, tile);
+        return;
+      }
+    }
+    std::copy_n(static_cast<const Acc*>(data_) + i, n, tile);
+  }
+  Acc operator[](int64_t i) const {
+    Acc one;
+    Load(i, 1, &one);
+    return one;
+  }
+
+ private:
+  const void* data_;
+  DType dtype_;
+};
+
+template <class Acc>
+class RowsOut {
+ public:
+  explicit RowsOut(Acc* data) : data_(data), dtype_(DTypeOf<Acc>()) {}
+  RowsOut(DType dtype, void* data) : data_(data), dtype_(dtype) {}
+  // Output i of a kernel.
+  RowsOut(KernelContext& k, int i) : RowsOut(k.out_spec(i).dtype, k.out<void>(i)) {}
+
+  bool given() const { return data_ != nullptr; }
+  bool converted() const { return dtype_ != DTypeOf<Acc>(); }
+  // Where to put elements from i on: `tile`, or where they belong.
+  FIRN_ALWAYS_INLINE Acc* At(int64_t i, Acc* tile) const {
+    return converted() ? tile : static_cast<Acc*>(data_) + i;
+  }
+  // Elements [i, i + n) stand where At said.
+  FIRN_ALWAYS_INLINE void Done(int64_t i, int64_t n, const Acc* tile) const {
+    if (converted()) Store(i, n, tile);
+  }
+  // Copies them in any case.
+  void Store(int64_t i, int64_t n, const Acc* from) const {
+    if constexpr (std::is_same_v<Acc, float>) {
+      if (converted()) {
+        internal::StoreHalves(from, n, dtype_, static_cast<uint16_t*>(data_) + i);
+        return;
+      }
+    }
+    std::copy_n(from, n, static_cast<Acc*>(data_) + i);
+  }
+
+ private:
+  void* data_;
+  DType dtype_;
+};
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_ROWS_H_
