@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "tensor/kernels/cpu/reduce_loop.h"
 #include "tensor/kernels/moments.h"
@@ -65,6 +66,49 @@ struct MomentsReducer {
     for (int64_t c = 0; c < cols; ++c) acc[c] = combine(acc[c], {mean[c], squares[c], num_rows});
   }
 };
+
+// The sums of the two numbers that f(i) gives for i < n, in lanes. f may change what only its i
+// names.
+template <class Acc, class F>
+FIRN_ALWAYS_INLINE std::pair<Acc, Acc> SumPairs(int64_t n, const F& f) {
+  // g++ unrolls shorter loops before it makes vectors, and then makes none.
+  constexpr int64_t kCount = std::max<int64_t>(32, 2 * kSimdLanes<Acc>);
+  Acc a[kCount] = {}, b[kCount] = {};
+  int64_t i = 0;
+  for (; i + kCount <= n; i += kCount) {
+#pragma GCC ivdep
+    for (int64_t l = 0; l < kCount; ++l) {
+      const auto [v, w] = f(i + l);
+      a[l] += v;
+      b[l] += w;
+    }
+  }
+  for (int64_t l = 0; i + l < n; ++l) {
+    const auto [v, w] = f(i + l);
+    a[l] += v;
+    b[l] += w;
+  }
+#pragma GCC unroll 8
+  for (int64_t width = kCount / 2; width > 0; width /= 2) {
+    for (int64_t l = 0; l < width; ++l) a[l] += a[l + width], b[l] += b[l + width];
+  }
+  return {a[0], b[0]};
+}
+
+// The moments of n > 0 numbers that lie in the cache: the second pass adds what the rounded mean
+// lacks, and takes it out of the squares (Chan, Golub and LeVeque, "Algorithms for Computing the
+// Sample Variance", 1983: the corrected two-pass algorithm).
+template <class T>
+Moments<T> MomentsOfPiece(const T* x, int64_t n) {
+  const T count = static_cast<T>(n);
+  const T mean = internal::CombineRun(SumReducer<T>(), x, n, 1) / count;
+  const auto [sum, squares] = SumPairs<T>(n, [x, mean](int64_t i) {
+    const T d = x[i] - mean;
+    return std::pair<T, T>(d, d * d);
+  });
+  const T rest = squares - sum * (sum / count);
+  return {mean + sum / count, rest > 0 ? rest : rest * 0, n};  // NaN stays
+}
 
 }  // namespace firn::cpu
 
