@@ -14,6 +14,7 @@
 #include "tensor/apply.h"
 #include "tensor/infer.h"
 #include "tensor/kernels/cpu/lines.h"
+#include "tensor/kernels/cpu/rows.h"
 #include "tensor/op.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -28,37 +29,131 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-// A sum of many floats loses digits in float.
-template <class T>
-using SumOf = std::conditional_t<
-    std::is_integral_v<T>, int64_t,
-    std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, double>, double, float>>;
+// Lines along the last dimension are walked several at a time, so that an addition need not wait
+// for the one before it, and in pieces, which may have to be converted.
+constexpr int kTogether = 4;
+constexpr int64_t kPiece = 256;
+static_assert(kPiece >= cpu::kStripWidth);
 
-// Sums, or products.
-template <bool kProducts, class T, class Out>
-void RunStrip(const cpu::Strip& s, const CumsumAttrs& a, const T* x, Out* y) {
-  SumOf<T> total[cpu::kStripWidth];
-  std::fill_n(total, s.width, SumOf<T>(kProducts ? 1 : 0));
-  for (int64_t i = 0; i < s.length; ++i) {
-    const int64_t row = s.offset + (a.reverse ? s.length - 1 - i : i) * s.stride;
-    for (int64_t c = 0; c < s.width; ++c) {
-      const SumOf<T> before = total[c], v = static_cast<SumOf<T>>(x[row + c]);
-      total[c] = kProducts ? before * v : before + v;
-      y[row + c] = static_cast<Out>(a.exclusive ? before : total[c]);
+// Calls f(integral_constant<int, lines>, first) for groups of `outer` lines, in parallel.
+template <class F>
+void ForEachGroup(int64_t outer, int64_t length, const F& f) {
+  const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, kTogether * length));
+  ParallelFor((outer + kTogether - 1) / kTogether, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t group = begin; group < end; ++group) {
+      int64_t line = group * kTogether;
+      const int64_t last = std::min(outer, line + kTogether);
+      if (last - line == kTogether) {
+        f(std::integral_constant<int, kTogether>(), line);
+      } else {
+        for (; line < last; ++line) f(std::integral_constant<int, 1>(), line);
+      }
+    }
+  });
+}
+
+// Calls f(at, n) for the pieces of a line, from one end to the other.
+template <class F>
+void ForEachPiece(int64_t length, bool reverse, const F& f) {
+  for (int64_t done = 0; done < length; done += kPiece) {
+    const int64_t n = std::min(kPiece, length - done);
+    f(reverse ? length - done - n : done, n);
+  }
+}
+
+template <bool kProducts, class Sum>
+FIRN_ALWAYS_INLINE Sum Step(Sum before, Sum v) {
+  return kProducts ? before * v : before + v;
+}
+
+template <bool kProducts, int kLines, class Sum, class T, class Out>
+void RunPieces(const CumsumAttrs& a, int64_t n, const T* const (&from)[kLines],
+               Out* const (&to)[kLines], Sum (&total)[kLines]) {
+  Sum sum[kLines];  // nothing else has its address
+  std::copy_n(total, kLines, sum);
+  const bool exclusive = a.exclusive;
+  const int64_t step = a.reverse ? -1 : 1;
+  for (int64_t m = 0, i = a.reverse ? n - 1 : 0; m < n; ++m, i += step) {
+#pragma GCC unroll 4
+    for (int l = 0; l < kLines; ++l) {
+      const Sum before = sum[l];
+      sum[l] = Step<kProducts>(before, static_cast<Sum>(from[l][i]));
+      to[l][i] = static_cast<Out>(exclusive ? before : sum[l]);
     }
   }
+  std::copy_n(sum, kLines, total);
+}
+
+template <bool kProducts, int kLines, class Sum, class T, class Out>
+void RunLines(const CumsumAttrs& a, int64_t first, int64_t length, const cpu::RowsIn<T>& x,
+              const cpu::RowsOut<Out>& y) {
+  Sum total[kLines];
+  std::fill_n(total, kLines, Sum(kProducts ? 1 : 0));
+  T elements[kLines][kPiece];
+  Out results[kLines][kPiece];
+  ForEachPiece(length, a.reverse, [&](int64_t at, int64_t n) {
+    const T* from[kLines];
+    Out* to[kLines];
+    for (int l = 0; l < kLines; ++l) {
+      const int64_t i = (first + l) * length + at;
+      from[l] = x.At(i, n, elements[l]);
+      to[l] = y.At(i, results[l]);
+    }
+    RunPieces<kProducts>(a, n, from, to, total);
+    for (int l = 0; l < kLines; ++l) y.Done((first + l) * length + at, n, results[l]);
+  });
+}
+
+template <bool kProducts, class Sum, class T, class Out>
+void RunStrip(const cpu::Strip& s, const CumsumAttrs& a, const cpu::RowsIn<T>& x,
+              const cpu::RowsOut<Out>& y) {
+  Sum total[cpu::kStripWidth];
+  std::fill_n(total, s.width, Sum(kProducts ? 1 : 0));
+  T elements[cpu::kStripWidth];
+  Out results[cpu::kStripWidth];
+  for (int64_t i = 0; i < s.length; ++i) {
+    const int64_t row = s.offset + (a.reverse ? s.length - 1 - i : i) * s.stride;
+    const T* const from = x.At(row, s.width, elements);
+    Out* const to = y.At(row, results);
+#pragma GCC ivdep
+    for (int64_t c = 0; c < s.width; ++c) {
+      const Sum before = total[c];
+      total[c] = Step<kProducts>(before, static_cast<Sum>(from[c]));
+      to[c] = static_cast<Out>(a.exclusive ? before : total[c]);
+    }
+    y.Done(row, s.width, results);
+  }
+}
+
+// Sums, or products, in the type Sum, of elements that are read as T and written as Out.
+template <bool kProducts, class Sum, class T, class Out>
+void RunAs(KernelContext& k) {
+  const CumsumAttrs& a = k.attrs<CumsumAttrs>();
+  const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
+  const cpu::RowsIn<T> x(k, 0);
+  const cpu::RowsOut<Out> y(k, 0);
+  if (lines.inner == 1) {
+    return ForEachGroup(lines.outer, lines.length, [&](auto together, int64_t first) {
+      RunLines<kProducts, together(), Sum>(a, first, lines.length, x, y);
+    });
+  }
+  cpu::ForEachStrip(lines, [&](const cpu::Strip& s) { RunStrip<kProducts, Sum>(s, a, x, y); });
 }
 
 template <bool kProducts>
 absl::Status Run(KernelContext& k) {
-  const CumsumAttrs& a = k.attrs<CumsumAttrs>();
-  const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
-  VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Out = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
-    const T* x = k.in<T>(0);
-    Out* y = k.out<Out>();
-    cpu::ForEachStrip(lines, [&](const cpu::Strip& s) { RunStrip<kProducts>(s, a, x, y); });
-  });
+  const DType dtype = k.in_spec(0).dtype;
+  if (dtype == DType::kF16 || dtype == DType::kBF16) {
+    RunAs<kProducts, float, float, float>(k);
+  } else {
+    VisitDType(dtype, [&]<class T>(TypeTag<T>) {
+      if constexpr (std::is_integral_v<T>) {
+        RunAs<kProducts, int64_t, T, int64_t>(k);
+      } else if constexpr (std::is_floating_point_v<T>) {
+        RunAs<kProducts, double, T, T>(k);  // a sum of many floats loses digits in float
+      }
+    });
+  }
   return absl::OkStatus();
 }
 
@@ -111,30 +206,103 @@ absl::Status InferLinearScan(InferContext& c) {
   return InferLikeInput(c);
 }
 
-template <class T>
-void RunScanStrip(const cpu::Strip& s, const LinearScanAttrs& attrs, const T* a, const T* b, T* y) {
-  SumOf<T> sum[cpu::kStripWidth] = {};
+// The state of a scan along one line: s_i, and the factor at i.
+template <class Sum>
+struct ScanState {
+  Sum sum = 0, factor = 0;
+};
+
+template <bool kPrevious, int kLines, class Sum, class T>
+void ScanPieces(int64_t n, int64_t step, const T* const (&a)[kLines], const T* const (&b)[kLines],
+                T* const (&y)[kLines], ScanState<Sum> (&state)[kLines]) {
+  ScanState<Sum> s[kLines];  // nothing else has its address
+  std::copy_n(state, kLines, s);
+  for (int64_t m = 0, i = 0; m < n; ++m, i += step) {
+#pragma GCC unroll 4
+    for (int l = 0; l < kLines; ++l) {
+      const Sum factor = static_cast<Sum>(a[l][i]), before = kPrevious ? s[l].factor : factor;
+      s[l] = {static_cast<Sum>(b[l][i]) + before * s[l].sum, factor};
+      y[l][i] = static_cast<T>(s[l].sum);
+    }
+  }
+  std::copy_n(s, kLines, state);
+}
+
+// The scan of lines from `first` on.
+template <int kLines, class Sum, class T>
+void ScanLines(const LinearScanAttrs& attrs, int64_t first, int64_t length, const cpu::RowsIn<T>& a,
+               const cpu::RowsIn<T>& b, const cpu::RowsOut<T>& y) {
+  ScanState<Sum> state[kLines];
+  T tile_a[kLines][kPiece], tile_b[kLines][kPiece], tile_y[kLines][kPiece];
+  bool begun = false;
+  ForEachPiece(length, attrs.reverse, [&](int64_t at, int64_t n) {
+    const T *pa[kLines], *pb[kLines];
+    T* py[kLines];
+    const int64_t end = attrs.reverse ? n - 1 : 0, step = attrs.reverse ? -1 : 1;
+    int64_t skip = 0;
+    for (int l = 0; l < kLines; ++l) {
+      const int64_t i = (first + l) * length + at;
+      pa[l] = a.At(i, n, tile_a[l]) + end;
+      pb[l] = b.At(i, n, tile_b[l]) + end;
+      py[l] = y.At(i, tile_y[l]) + end;
+      if (begun) continue;  // there is nothing before the first, whatever its factor
+      state[l] = {static_cast<Sum>(*pb[l]), static_cast<Sum>(*pa[l])};
+      *py[l] = *pb[l];
+      pa[l] += step, pb[l] += step, py[l] += step;
+      skip = 1;
+    }
+    begun = true;
+    attrs.previous ? ScanPieces<true>(n - skip, step, pa, pb, py, state)
+                   : ScanPieces<false>(n - skip, step, pa, pb, py, state);
+    for (int l = 0; l < kLines; ++l) y.Done((first + l) * length + at, n, tile_y[l]);
+  });
+}
+
+template <class Sum, class T>
+void ScanStrip(const cpu::Strip& s, const LinearScanAttrs& attrs, const cpu::RowsIn<T>& a,
+               const cpu::RowsIn<T>& b, const cpu::RowsOut<T>& y) {
+  Sum sum[cpu::kStripWidth] = {};
+  T tile_a[cpu::kStripWidth], tile_b[cpu::kStripWidth], tile_y[cpu::kStripWidth];
   int64_t last = 0;
   for (int64_t i = 0; i < s.length; ++i) {
     const int64_t row = s.offset + (attrs.reverse ? s.length - 1 - i : i) * s.stride;
-    const T* const factors = a + (attrs.previous && i > 0 ? last : row);
+    const T* const factors = a.At(attrs.previous && i > 0 ? last : row, s.width, tile_a);
+    const T* const terms = b.At(row, s.width, tile_b);
+    T* const to = y.At(row, tile_y);
+#pragma GCC ivdep
     for (int64_t c = 0; c < s.width; ++c) {
-      // There is nothing before the first, whatever its factor.
-      const SumOf<T> before = i == 0 ? 0 : static_cast<SumOf<T>>(factors[c]) * sum[c];
-      sum[c] = static_cast<SumOf<T>>(b[row + c]) + before;
-      y[row + c] = static_cast<T>(sum[c]);
+      const Sum before = i == 0 ? 0 : static_cast<Sum>(factors[c]) * sum[c];
+      sum[c] = static_cast<Sum>(terms[c]) + before;
+      to[c] = static_cast<T>(sum[c]);
     }
+    y.Done(row, s.width, tile_y);
     last = row;
   }
 }
-absl::Status RunLinearScan(KernelContext& k) {
+
+template <class Sum, class T>
+void ScanAs(KernelContext& k) {
   const LinearScanAttrs& attrs = k.attrs<LinearScanAttrs>();
   const Lines lines = LinesAlong(k.in_spec(0).shape, attrs.dim);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    cpu::ForEachStrip(lines, [&](const cpu::Strip& s) {
-      RunScanStrip(s, attrs, k.in<T>(0), k.in<T>(1), k.out<T>());
+  const cpu::RowsIn<T> a(k, 0), b(k, 1);
+  const cpu::RowsOut<T> y(k, 0);
+  if (lines.inner == 1) {
+    return ForEachGroup(lines.outer, lines.length, [&](auto together, int64_t first) {
+      ScanLines<together(), Sum>(attrs, first, lines.length, a, b, y);
     });
-  });
+  }
+  cpu::ForEachStrip(lines, [&](const cpu::Strip& s) { ScanStrip<Sum>(s, attrs, a, b, y); });
+}
+
+absl::Status RunLinearScan(KernelContext& k) {
+  const DType dtype = k.in_spec(0).dtype;
+  if (dtype == DType::kF64) {
+    ScanAs<double, double>(k);
+  } else if (dtype == DType::kF32) {
+    ScanAs<double, float>(k);
+  } else {
+    ScanAs<float, float>(k);
+  }
   return absl::OkStatus();
 }
 
