@@ -11,6 +11,7 @@
 
 #include "tensor/kernels/cpu/lines.h"
 #include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/rows.h"
 #include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce/position.h"
@@ -27,32 +28,34 @@ inline Lines LinesOf(const Shape& x, const ArgReduceAttrs& a) {
   return LinesAlong(x, a.dim);
 }
 
-template <bool kLargest, class T>
-Place<ComparedAs<T>> PlaceInRun(const T* x, int64_t n) {
-  using C = ComparedAs<T>;
+// Among elements [from, from + n), counted from there.
+template <bool kLargest, class C>
+Place<C> PlaceInRun(const RowsIn<C>& x, int64_t from, int64_t n) {
   const ExtremeReducer<C, kLargest> reducer;
-  Place<C> best{static_cast<C>(x[0]), 0};
+  Place<C> best{x[from], 0};
+  C tile[kLeaf];
   for (int64_t i = 0; i < n; i += kLeaf) {
-    const int64_t piece = std::min(kLeaf, n - i);
-    const C extreme = CombineRun(reducer, x + i, piece, 1);
+    const int64_t some = std::min(kLeaf, n - i);
+    const C* const piece = x.At(from + i, some, tile);
+    const C extreme = CombineRun(reducer, piece, some, 1);
     if (!Beats<kLargest>(extreme, best.value)) continue;
-    best = {extreme, i};
     const auto found = [&](C v) { return v == extreme || (v != v && extreme != extreme); };
-    while (!found(static_cast<C>(x[best.index]))) ++best.index;
+    int64_t at = 0;
+    while (!found(piece[at])) ++at;
+    best = {extreme, i + at};
   }
   return best;
 }
 
-template <bool kLargest, class T>
-void ArgReduceRows(const Lines& l, const T* x, int64_t* out, void* workspace) {
-  using C = ComparedAs<T>;
+template <bool kLargest, class C>
+void ArgReduceRows(const Lines& l, const RowsIn<C>& x, int64_t* out, void* workspace) {
   const int64_t blocks = (l.length - 1) / kArgBlock + 1;
   auto* partial = static_cast<Place<C>*>(workspace);
   const int64_t grain = std::max<int64_t>(1, kReduceGrain / std::min(l.length, kArgBlock));
   ParallelFor(l.outer * blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t from = i % blocks * kArgBlock;
-      Place<C> place = PlaceInRun<kLargest>(x + i / blocks * l.length + from,
+      Place<C> place = PlaceInRun<kLargest>(x, i / blocks * l.length + from,
                                             std::min(kArgBlock, l.length - from));
       place.index += from;
       if (blocks == 1) {
@@ -74,21 +77,20 @@ void ArgReduceRows(const Lines& l, const T* x, int64_t* out, void* workspace) {
 
 // Rows are counted in 32 bits, in which vectors of most types count as many lines as they compare;
 // should there be more rows, they are taken in parts.
-template <bool kLargest, class T>
-void ArgReduceStrip(const Strip& s, const T* x, int64_t* out) {
-  using C = ComparedAs<T>;
+template <bool kLargest, class C>
+void ArgReduceStrip(const Strip& s, const RowsIn<C>& x, int64_t* out) {
   constexpr int64_t kMostRows = std::numeric_limits<int32_t>::max();
-  C best[kStripWidth];
+  C best[kStripWidth], tile[kStripWidth];
   int32_t index[kStripWidth];
-  for (int64_t c = 0; c < s.width; ++c) best[c] = static_cast<C>(x[s.offset + c]);
+  x.Load(s.offset, s.width, best);
   std::fill_n(out + s.first, s.width, 0);
   for (int64_t first = 1; first < s.length; first += kMostRows) {
     const auto rows = static_cast<int32_t>(std::min(kMostRows, s.length - first));
     std::fill_n(index, s.width, -1);
     for (int32_t i = 0; i < rows; ++i) {
-      const T* row = x + s.offset + (first + i) * s.stride;
+      const C* const row = x.At(s.offset + (first + i) * s.stride, s.width, tile);
       for (int64_t c = 0; c < s.width; ++c) {
-        const C v = static_cast<C>(row[c]);
+        const C v = row[c];
         const bool beats = Beats<kLargest>(v, best[c]);
         best[c] = beats ? v : best[c];
         index[c] = beats ? i : index[c];
@@ -113,7 +115,9 @@ template <bool kLargest>
 absl::Status RunArgReduce(KernelContext& k) {
   const Lines l = internal::LinesOf(k.in_spec(0).shape, k.attrs<ArgReduceAttrs>());
   VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const T* x = k.in<T>(0);
+    using C = ComparedAs<T>;
+    // bool lies as u8 does.
+    const RowsIn<C> x(std::is_same_v<C, float> ? DTypeOf<T>() : DTypeOf<C>(), k.in<void>(0));
     int64_t* out = k.out<int64_t>();
     if (l.inner == 1) {
       internal::ArgReduceRows<kLargest>(l, x, out, k.workspace());

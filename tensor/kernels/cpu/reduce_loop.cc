@@ -219,8 +219,21 @@ class ByColumns {
       }
     }
   }
+  // Loops of several passes want all rows at once, others whole rows, as many as a tile holds; the
+  // rows come together before they join the others.
   FIRN_NOINLINE void AcrossTiles(const void* const* rows, int64_t num_rows, int64_t cols,
                                  bool first, char* acc) const {
+    if (loop_.whole) return AcrossTile(rows, num_rows, cols, first, acc);
+    alignas(64) char later[kColumns * kMostAccBytes];
+    char* const group = first ? acc : later;
+    const int64_t at_once = std::clamp<int64_t>(source_.tile_elements() / cols, 1, num_rows);
+    for (int64_t i = 0; i < num_rows; i += at_once) {
+      AcrossTile(rows + i, std::min(at_once, num_rows - i), cols, i == 0, group);
+    }
+    if (!first) loop_.combine(reducer_, acc, group, cols);
+  }
+  void AcrossTile(const void* const* rows, int64_t num_rows, int64_t cols, bool first,
+                  char* acc) const {
     alignas(64) char tile[kTileBytes];
     const void *from[kRowGroup], *to[kRowGroup];
     const int64_t most = source_.tile_elements() / num_rows;

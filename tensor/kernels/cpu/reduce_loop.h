@@ -151,20 +151,17 @@ struct LoopsOf {
   }
 };
 
-// f16 is converted faster in a loop of its own than in one along a row.
+// f16 is converted by vectors in a loop of its own alone.
 template <class In>
-using AlongInOf = std::conditional_t<std::is_same_v<In, Half>, float, In>;
+using LoopedAs = std::conditional_t<std::is_same_v<In, Half>, float, In>;
 
 template <class R, class In>
-inline constexpr ReduceLoop kLoopOf = {sizeof(typename R::Acc),
-                                       LoopTypeOf<AlongInOf<In>>(),
-                                       LoopTypeOf<In>(),
-                                       LoopsOf<R, In>::kWhole,
-                                       LoopsOf<R, AlongInOf<In>>::Along,
-                                       LoopsOf<R, In>::Across,
-                                       LoopsOf<R, In>::Combine,
-                                       LoopsOf<R, In>::Clear,
-                                       LoopsOf<R, In>::Finish};
+inline constexpr ReduceLoop kLoopOf = {
+    sizeof(typename R::Acc),           LoopTypeOf<LoopedAs<In>>(),
+    LoopTypeOf<LoopedAs<In>>(),        LoopsOf<R, LoopedAs<In>>::kWhole,
+    LoopsOf<R, LoopedAs<In>>::Along,   LoopsOf<R, LoopedAs<In>>::Across,
+    LoopsOf<R, LoopedAs<In>>::Combine, LoopsOf<R, LoopedAs<In>>::Clear,
+    LoopsOf<R, LoopedAs<In>>::Finish};
 
 }  // namespace internal
 
