@@ -6,11 +6,16 @@
 
 #include "tensor/ops/reduce/product.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "device/parallel.h"
 #include "device/status_macros.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/reduction_ops.h"
+#include "tensor/kernels/cpu/rows.h"
+#include "tensor/kernels/cpu/softmax.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/create/range.h"
@@ -33,35 +38,82 @@ absl::Status InferGrad(InferContext& c) {
   return absl::OkStatus();
 }
 
-// One result's elements: what dx_i is dy times.
-template <class T>
-void GradOfOne(const ReducePlan& p, const T* x, AccumulatorOf<T> dy, T* dx) {
-  using Acc = AccumulatorOf<T>;
-  Acc product = 1;  // of the elements that are not 0
-  int64_t zeros = 0;
+// What is known of the elements of a result: the product of those that are not 0, and how many are.
+template <class Acc>
+struct Factors {
+  Acc product = 1, zeros = 0;
+
+  static Acc Factor(Acc v) { return v == 0 ? Acc{1} : v; }
+  static Acc Zero(Acc v) { return v == 0 ? Acc{1} : Acc{0}; }
+  // The product of the elements other than v.
+  static FIRN_ALWAYS_INLINE Acc Others(Acc product, Acc zeros, Acc v) {
+    const Acc alone = zeros == 1 ? product : Acc{0};
+    return zeros == 0 ? product / v : v == 0 ? alone : Acc{0};
+  }
+};
+
+template <class Acc>
+void GradOfStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::RowsIn<Acc>& x,
+                 const cpu::RowsIn<Acc>& dy) {
+  using F = Factors<Acc>;
+  Acc product[cpu::kStripWidth], zeros[cpu::kStripWidth], flow[cpu::kStripWidth];
+  dy.Load(s.first, s.width, flow);
+  const auto factor = [](int64_t, int64_t, Acc v) { return F::Factor(v); };
+  cpu::CombineStrip(ProdReducer<Acc>(), s, factor, product, x);
+  cpu::SumStrip(
+      s, [](int64_t, int64_t, Acc v) { return F::Zero(v); }, zeros, x);
+  cpu::MapStrip(
+      s, dx,
+      [&](int64_t c, int64_t, Acc v) { return flow[c] * F::Others(product[c], zeros[c], v); }, x);
+}
+
+// One result's elements, which lie anywhere.
+template <class Acc>
+void GradOfOne(const ReducePlan& p, int64_t first, const cpu::RowsIn<Acc>& x, Acc dy,
+               const cpu::RowsOut<Acc>& dx) {
+  Factors<Acc> f;
   cpu::internal::Odometer at(p.reduced_sizes, p.reduced_strides, p.reduced_sizes.rank, 0);
   for (int64_t i = 0; i < p.reduced; ++i, at.Next()) {
-    const Acc v = static_cast<Acc>(x[at.offset()]);
-    product *= v == 0 ? Acc{1} : v;
-    zeros += v == 0 ? 1 : 0;
+    const Acc v = x[first + at.offset()];
+    f.product *= f.Factor(v);
+    f.zeros += f.Zero(v);
   }
   for (int64_t i = 0; i < p.reduced; ++i, at.Next()) {  // the odometer is back at the first
-    const Acc v = static_cast<Acc>(x[at.offset()]);
-    const Acc others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : Acc{0};
-    dx[at.offset()] = static_cast<T>(dy * others);
+    const Acc d = dy * f.Others(f.product, f.zeros, x[first + at.offset()]);
+    dx.Store(first + at.offset(), 1, &d);
   }
 }
 
+// The lines over which `dims`, normalised and in order, go; none if others lie between them.
+std::optional<Lines> LinesOver(const Shape& shape, const Dims& dims) {
+  if (dims.rank > 0 && dims[dims.rank - 1] - dims[0] != dims.rank - 1) return {};
+  Lines l;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const bool outer = dims.rank > 0 && d < dims[0];
+    const bool inner = dims.rank == 0 || d > dims[dims.rank - 1];
+    (outer ? l.outer : inner ? l.inner : l.length) *= shape[d];
+  }
+  return l;
+}
+
 absl::Status RunGrad(KernelContext& k) {
-  const ReducePlan p = PlanReduction(k.in_spec(1), k.attrs<ReduceAttrs>().dims);
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const T *dy = k.in<T>(0), *x = k.in<T>(1);
-    T* dx = k.out<T>();
-    ParallelFor(p.kept, std::max<int64_t>(1, 8192 / p.reduced), [&](int64_t begin, int64_t end) {
+  const Shape& shape = k.in_spec(1).shape;
+  FIRN_ASSIGN_OR_RETURN(const Dims dims, NormalizeDims(k.attrs<ReduceAttrs>().dims, shape));
+  const std::optional<Lines> lines = LinesOver(shape, dims);
+  cpu::VisitComputed(k.in_spec(0).dtype, [&]<class Acc>(TypeTag<Acc>) {
+    const cpu::RowsIn<Acc> dy(k, 0), x(k, 1);
+    const cpu::RowsOut<Acc> dx(k, 0);
+    if (lines) {
+      const auto strip = [&](const cpu::Strip& s, const auto& to, const auto& from) {
+        GradOfStrip(s, to, from, dy);
+      };
+      return cpu::ForEachStrip(*lines, dx, strip, x);
+    }
+    const ReducePlan p = PlanReduction(k.in_spec(1), k.attrs<ReduceAttrs>().dims);
+    const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, p.reduced));
+    ParallelFor(p.kept, grain, [&](int64_t begin, int64_t end) {
       cpu::internal::Odometer at(p.kept_sizes, p.kept_strides, p.kept_sizes.rank, begin);
-      for (int64_t j = begin; j < end; ++j, at.Next()) {
-        GradOfOne(p, x + at.offset(), static_cast<AccumulatorOf<T>>(dy[j]), dx + at.offset());
-      }
+      for (int64_t j = begin; j < end; ++j, at.Next()) GradOfOne(p, at.offset(), x, dy[j], dx);
     });
   });
   return absl::OkStatus();
