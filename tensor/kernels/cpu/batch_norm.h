@@ -1,63 +1,248 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_H_
 #define FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_H_
 
-// Batch normalisation over a ChannelView: one parallel loop over groups of channels, both passes
-// over a group back to back while it is in cache.
+// Batch normalisation: one parallel loop over groups of channels, both passes over a group back to
+// back while it is in cache. Groups are those of a ChannelView, and of matrices, whose channels lie
+// side by side, as many channels as there are lanes.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/channels.h"
+#include "tensor/kernels/cpu/rows.h"
 #include "tensor/kernels/fused_activation.h"
 
 namespace firn::cpu {
 
-// Mean and biased variance of the `block` channels of group g, in double. Sums are of differences
-// to the channel's first value, so that a mean far from 0 costs no digits.
-template <class T, class Acc>
-void GroupStatistics(const ChannelView& v, const T* x, int64_t g, double* mean, double* var) {
-  Acc shift[kLanes];
-  SpreadLanes(x + v.offset(0, g), 0, v.block, Acc{0}, shift);
-  double sum[kChannelBlock] = {}, squares[kChannelBlock] = {};
-  for (int64_t n = 0; n < v.batch; ++n) {
-    const T* run = x + v.offset(n, g);
-    Acc s[kLanes] = {}, q[kLanes] = {}, folded[kChannelBlock];
-    ForEachLane(v.run, [&](int64_t i, int64_t j) {
-      const Acc d = static_cast<Acc>(run[i]) - shift[j];
-      s[j] += d;
-      q[j] += d * d;
-    });
-    FoldLanes(s, v.block, folded);
-    for (int64_t b = 0; b < v.block; ++b) sum[b] += static_cast<double>(folded[b]);
-    FoldLanes(q, v.block, folded);
-    for (int64_t b = 0; b < v.block; ++b) squares[b] += static_cast<double>(folded[b]);
+// Elements of a piece that goes through a tile: whole sets of lanes.
+inline constexpr int64_t kLanePiece = 128 * kLanes;
+
+// Runs of a group: `length` elements each, the first of which belongs to lane 0. They lie `stride`
+// apart, the first one at element `first` of the tensor; what is read of them lies `step` apart.
+struct LanePiece {
+  int64_t first, runs, length, stride, step;
+
+  bool gathered() const { return step != stride; }
+  // Calls f(i, j) for every element i of what was read and its lane j.
+  template <class F>
+  FIRN_ALWAYS_INLINE void ForEach(const F& f) const {
+    if (gathered()) return ForEachLane(runs * step, f);
+    if (length % kLanes != 0) {
+      for (int64_t q = 0; q < runs; ++q) {
+        const int64_t at = q * step;
+        ForEachLane(length, [&](int64_t i, int64_t j) { f(at + i, j); });
+      }
+      return;
+    }
+    for (int64_t q = 0; q < runs; ++q) {  // without a rest what is summed stays in registers
+      for (int64_t i = q * step; i < q * step + length; i += kLanes) {
+#pragma GCC ivdep
+        for (int64_t j = 0; j < kLanes; ++j) f(i + j, j);
+      }
+    }
   }
+  // Where to put what Write then takes to y.
+  template <class Acc>
+  Acc* Room(const RowsOut<Acc>& y, Acc* tile) const {
+    return gathered() ? tile : y.At(first, tile);
+  }
+  template <class Acc>
+  void Write(const RowsOut<Acc>& y, const Acc* tile) const {
+    if (!gathered()) return y.Done(first, length, tile);
+    for (int64_t q = 0; q < runs; ++q) y.Store(first + q * stride, length, tile + q * step);
+  }
+};
+
+// Pieces of an input, each fetched once for all that is done to it in a row.
+template <class Acc>
+class PieceReader {
+ public:
+  explicit PieceReader(const RowsIn<Acc>& x) : x_(x) {}
+  bool given() const { return x_.given(); }
+  const RowsIn<Acc>& rows() const { return x_; }
+  const Acc* Read(const LanePiece& p) {
+    if (p.first == first_) return piece_;
+    first_ = p.first;
+    if (!p.gathered()) return piece_ = x_.At(p.first, p.length, tile_);
+    for (int64_t q = 0; q < p.runs; ++q) {
+      x_.Load(p.first + q * p.stride, p.length, tile_ + q * p.step);
+      // Lanes without a channel.
+      if (p.length < p.step)
+        std::fill(tile_ + q * p.step + p.length, tile_ + (q + 1) * p.step, Acc{0});
+    }
+    return piece_ = tile_;
+  }
+
+ private:
+  const RowsIn<Acc> x_;
+  int64_t first_ = -1;
+  const Acc* piece_ = nullptr;
+  alignas(64) Acc tile_[kLanePiece];
+};
+
+struct ChannelGroups {
+  int64_t batch, channels, groups;
+  int64_t block;  // channels of a group that lie side by side; the last group may have fewer
+  int64_t run;    // elements of a group in one sample
+  int64_t per_sample;
+  bool converted;
+
+  // Requires: rank >= 2, dense.
+  explicit ChannelGroups(const TensorSpec& spec) {
+    const ChannelView v = ViewChannels(spec);
+    batch = v.batch, channels = spec.shape[1], groups = v.groups;
+    block = v.block, run = v.run, per_sample = v.groups * v.run;
+    converted = spec.dtype == DType::kF16 || spec.dtype == DType::kBF16;
+    if (v.run != 1 || v.block != 1) return;
+    block = run = kLanes;
+    groups = (channels + kLanes - 1) / kLanes;
+  }
+  int64_t width(int64_t group) const { return std::min(block, channels - group * block); }
+  // Elements of one channel.
+  int64_t per_channel() const { return block == 0 ? 0 : batch * (run / block); }
+
+  // Calls f(piece) for pieces that make up the group. Short runs are gathered into tiles where that
+  // makes fewer loops of more elements, or has to be done anyhow.
+  template <class F>
+  FIRN_ALWAYS_INLINE void ForEachPiece(int64_t group, const F& f) const {
+    const int64_t length = run == block ? width(group) : run;
+    if (2 * run > kLanePiece) {
+      for (int64_t n = 0; n < batch; ++n) {
+        const int64_t first = n * per_sample + group * run;
+        for (int64_t at = 0; at < length; at += kLanePiece) {
+          f(LanePiece{first + at, 1, std::min(kLanePiece, length - at), 0, 0});
+        }
+      }
+      return;
+    }
+    if (length == 0) return;
+    const int64_t most = kLanePiece / run;
+    const bool gather = converted || length % kLanes != 0;
+    for (int64_t n = 0; n < batch; n += most) {
+      const int64_t first = n * per_sample + group * run, runs = std::min(most, batch - n);
+      if (per_sample == run) {  // there is nothing between them
+        f(LanePiece{first, 1, runs * length, 0, 0});
+      } else {
+        f(LanePiece{first, runs, length, per_sample, gather ? run : per_sample});
+      }
+    }
+  }
+};
+
+// Two sums for each channel of a group, in lanes, and in double before these lose digits.
+template <class Acc>
+class ChannelSums {
+ public:
+  explicit ChannelSums(int64_t block) : block_(block) {}
+
+  // Adds both numbers of f(i, j) for every element i of the piece and its lane j.
+  template <class F>
+  FIRN_ALWAYS_INLINE void Add(const LanePiece& piece, const F& f) {
+    Acc a[kLanes], b[kLanes];  // nothing else has their address
+    std::copy_n(a_, kLanes, a);
+    std::copy_n(b_, kLanes, b);
+    piece.ForEach([&](int64_t i, int64_t j) {
+      const auto [v, w] = f(i, j);
+      a[j] += v;
+      b[j] += w;
+    });
+    std::copy_n(a, kLanes, a_);
+    std::copy_n(b, kLanes, b_);
+    added_ += (piece.runs * piece.length + kLanes - 1) / kLanes;
+    if (added_ >= kMost) Fold();
+  }
+  // Requires: channel < block.
+  double first(int64_t channel) {
+    Fold();
+    return sums_[channel];
+  }
+  double second(int64_t channel) {
+    Fold();
+    return sums_[kLanes + channel];
+  }
+
+ private:
+  static constexpr int64_t kMost = 128;  // added to a lane before it is folded
+
+  void Fold() {
+    if (added_ == 0) return;
+    added_ = 0;
+    for (int64_t j = 0; j < kLanes; ++j) {
+      sums_[j & (block_ - 1)] += static_cast<double>(a_[j]);
+      sums_[kLanes + (j & (block_ - 1))] += static_cast<double>(b_[j]);
+    }
+    std::fill_n(a_, kLanes, Acc{0});
+    std::fill_n(b_, kLanes, Acc{0});
+  }
+
+  const int64_t block_;
+  int64_t added_ = 0;
+  Acc a_[kLanes] = {}, b_[kLanes] = {};
+  double sums_[2 * kLanes] = {};
+};
+
+// Mean and biased variance of the channels of group g, in double. Sums are of differences to the
+// channel's first value, so that a mean far from 0 costs no digits.
+template <class Acc>
+void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, double* mean,
+                     double* var) {
+  Acc first[kLanes] = {}, shift[kLanes];
+  x.rows().Load(g * v.run, v.width(g), first);
+  SpreadLanes(first, 0, v.block, Acc{0}, shift);
+  ChannelSums<Acc> sums(v.block);
+  v.ForEachPiece(g, [&](const LanePiece& piece) {
+    const Acc* const from = x.Read(piece);
+    sums.Add(piece, [&](int64_t i, int64_t j) {
+      const Acc d = from[i] - shift[j];
+      return std::pair(d, d * d);
+    });
+  });
   const auto count = static_cast<double>(v.per_channel());
-  for (int64_t b = 0; b < v.block; ++b) {
-    const double m = sum[b] / count;
+  for (int64_t b = 0; b < v.width(g); ++b) {
+    const double m = sums.first(b) / count;
     mean[b] = static_cast<double>(shift[b]) + m;
-    var[b] = std::max(0.0, squares[b] / count - m * m);
+    var[b] = std::max(0.0, sums.second(b) / count - m * m);
   }
 }
 
-// Sums over a group of dz and of dz * (x - mean), per channel.
-template <FusedActivation kActivation, class T, class Acc>
-void GroupGradSums(const ChannelView& v, const T* x, const T* y, const T* dy, int64_t g,
-                   const Acc* mean, double* sum_dz, double* sum_dz_x) {
-  std::fill(sum_dz, sum_dz + v.block, 0.0);
-  std::fill(sum_dz_x, sum_dz_x + v.block, 0.0);
-  for (int64_t n = 0; n < v.batch; ++n) {
-    const int64_t at = v.offset(n, g);
-    Acc s[kLanes] = {}, q[kLanes] = {}, folded[kChannelBlock];
-    ForEachLane(v.run, [&](int64_t i, int64_t j) {
-      const Acc out = kActivation == FusedActivation::kNone ? Acc{0} : static_cast<Acc>(y[at + i]);
-      const Acc dz = ActivationGrad<kActivation>(static_cast<Acc>(dy[at + i]), out);
-      s[j] += dz;
-      q[j] += dz * (static_cast<Acc>(x[at + i]) - mean[j]);
-    });
-    FoldLanes(s, v.block, folded);
-    for (int64_t b = 0; b < v.block; ++b) sum_dz[b] += static_cast<double>(folded[b]);
-    FoldLanes(q, v.block, folded);
-    for (int64_t b = 0; b < v.block; ++b) sum_dz_x[b] += static_cast<double>(folded[b]);
+// dz of n elements: what flows through the activation with the results y, null if there is none.
+template <FusedActivation kActivation, class Acc>
+FIRN_ALWAYS_INLINE Acc FlowAt(const Acc* dy, const Acc* y, int64_t i) {
+  return ActivationGrad<kActivation>(dy[i], kActivation == FusedActivation::kNone ? Acc{0} : y[i]);
+}
+
+// Pieces of dy, x and, if it is given, y.
+template <class Acc>
+class GradPieces {
+ public:
+  GradPieces(const RowsIn<Acc>& dy_rows, const RowsIn<Acc>& x_rows, const RowsIn<Acc>& y_rows)
+      : dy_(dy_rows), x_(x_rows), y_(y_rows) {}
+  void Go(const LanePiece& piece) {
+    dy = dy_.Read(piece);
+    x = x_.Read(piece);
+    if (y_.given()) y = y_.Read(piece);
   }
+  const Acc *dy = nullptr, *x = nullptr, *y = nullptr;
+
+ private:
+  PieceReader<Acc> dy_, x_, y_;
+};
+
+// Calls f(activation, TypeTag<Acc>(), groups, g) for every group of channels of tensors of `spec`,
+// in parallel.
+template <class F>
+void ForEachGroup(const TensorSpec& spec, FusedActivation which, const F& f) {
+  const ChannelGroups v(spec);
+  const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, v.batch * v.run));
+  VisitComputed(spec.dtype, [&]<class Acc>(TypeTag<Acc> tag) {
+    VisitActivation(which, [&](auto activation) {
+      ParallelFor(v.groups, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t g = begin; g < end; ++g) f(activation, tag, v, g);
+      });
+    });
+  });
 }
 
 }  // namespace firn::cpu

@@ -11,7 +11,6 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/graph_traits.h"
-#include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/batch_norm.h"
 #include "tensor/op.h"
 #include "tensor/ops/activation/rectifiers.h"
@@ -67,65 +66,70 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-template <class T>
-void MoveTowards(T* running, double batch, double momentum) {
-  if (running == nullptr) return;
-  *running = ConvertTo<T>((1 - momentum) * static_cast<double>(*running) + momentum * batch);
+// Moves element c of inout input i, if it is given.
+template <class Acc>
+void MoveTowards(KernelContext& k, int i, int64_t c, double batch, double momentum) {
+  if (!k.has(i)) return;
+  const double old = static_cast<double>(cpu::RowsIn<Acc>(k, i)[c]);
+  const Acc moved = static_cast<Acc>((1 - momentum) * old + momentum * batch);
+  cpu::RowsOut<Acc>(k.in_spec(i).dtype, k.inout<void>(i)).Store(c, 1, &moved);
 }
 
-// Statistics and normalisation of group g.
-template <FusedActivation kActivation, class T, class Acc>
-void NormalizeGroup(KernelContext& k, const cpu::ChannelView& v, int64_t g) {
-  const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
-  double mean[kChannelBlock], var[kChannelBlock];
-  const T* x = k.in<T>(In::kX);
-  cpu::GroupStatistics<T, Acc>(v, x, g, mean, var);
-  const auto count = static_cast<double>(v.per_channel());
-  Acc scale[kChannelBlock], shift[kChannelBlock];
-  for (int64_t b = 0; b < v.block; ++b) {
-    const int64_t c = g * v.block + b;
-    const double invstd = 1 / std::sqrt(var[b] + a.eps);
-    const double w = k.has(In::kWeight) ? static_cast<double>(k.in<T>(In::kWeight)[c]) : 1;
-    scale[b] = static_cast<Acc>(w * invstd);
-    shift[b] = static_cast<Acc>(k.has(In::kBias) ? static_cast<double>(k.in<T>(In::kBias)[c]) : 0);
-    k.out<Acc>(Out::kMean)[c] = static_cast<Acc>(mean[b]);
-    k.out<Acc>(Out::kInvstd)[c] = static_cast<Acc>(invstd);
-    if (k.has(In::kRunningMean)) {
-      MoveTowards(k.inout<T>(In::kRunningMean) + c, mean[b], a.momentum);
-    }
-    if (k.has(In::kRunningVar)) {
-      MoveTowards(k.inout<T>(In::kRunningVar) + c, var[b] * count / (count - 1), a.momentum);
-    }
-  }
+// Element c of optional input i.
+template <class Acc>
+double ChannelNumber(const KernelContext& k, int i, int64_t c, double missing) {
+  return k.has(i) ? static_cast<double>(cpu::RowsIn<Acc>(k, i)[c]) : missing;
+}
+
+// y = f((x - m) s + t) on the channels of group g; one number of m, s and t for each.
+template <FusedActivation kActivation, class Acc>
+void NormalizeLanes(KernelContext& k, const cpu::ChannelGroups& v, int64_t g,
+                    cpu::PieceReader<Acc>& x, const Acc* mean, const Acc* scale, const Acc* shift) {
   Acc m[cpu::kLanes], s[cpu::kLanes], t[cpu::kLanes];
   cpu::SpreadLanes(mean, 0, v.block, Acc{0}, m);
   cpu::SpreadLanes(scale, 0, v.block, Acc{0}, s);
   cpu::SpreadLanes(shift, 0, v.block, Acc{0}, t);
-  for (int64_t n = 0; n < v.batch; ++n) {
-    const T* from = x + v.offset(n, g);
-    T* to = k.out<T>(Out::kY) + v.offset(n, g);
-    cpu::ForEachLane(v.run, [&](int64_t i, int64_t j) {
-      const Acc z = (static_cast<Acc>(from[i]) - m[j]) * s[j] + t[j];
-      to[i] = static_cast<T>(Activate<kActivation>(z));
+  const cpu::RowsOut<Acc> y(k, Out::kY);
+  alignas(64) Acc results[cpu::kLanePiece];
+  v.ForEachPiece(g, [&](const cpu::LanePiece& piece) {
+    const Acc* const from = x.Read(piece);
+    Acc* const to = piece.Room(y, results);
+    piece.ForEach([&](int64_t i, int64_t j) {
+      to[i] = Activate<kActivation>((from[i] - m[j]) * s[j] + t[j]);
     });
-  }
+    piece.Write(y, to);
+  });
 }
 
-int64_t GroupGrain(const cpu::ChannelView& v) {
-  return std::max<int64_t>(1, 8192 / std::max<int64_t>(1, v.batch * v.run));
+// Statistics and normalisation of group g.
+template <FusedActivation kActivation, class Acc>
+void NormalizeGroup(KernelContext& k, const cpu::ChannelGroups& v, int64_t g) {
+  const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
+  double mean[cpu::kLanes], var[cpu::kLanes];
+  cpu::PieceReader<Acc> x({k, In::kX});
+  cpu::GroupStatistics(v, x, g, mean, var);
+  const auto count = static_cast<double>(v.per_channel());
+  Acc m[cpu::kLanes] = {}, scale[cpu::kLanes] = {}, shift[cpu::kLanes] = {};
+  for (int64_t b = 0; b < v.width(g); ++b) {
+    const int64_t c = g * v.block + b;
+    const double invstd = 1 / std::sqrt(var[b] + a.eps);
+    m[b] = static_cast<Acc>(mean[b]);
+    scale[b] = static_cast<Acc>(ChannelNumber<Acc>(k, In::kWeight, c, 1) * invstd);
+    shift[b] = static_cast<Acc>(ChannelNumber<Acc>(k, In::kBias, c, 0));
+    k.out<Acc>(Out::kMean)[c] = m[b];
+    k.out<Acc>(Out::kInvstd)[c] = static_cast<Acc>(invstd);
+    MoveTowards<Acc>(k, In::kRunningMean, c, mean[b], a.momentum);
+    MoveTowards<Acc>(k, In::kRunningVar, c, var[b] * count / (count - 1), a.momentum);
+  }
+  NormalizeLanes<kActivation>(k, v, g, x, m, scale, shift);
 }
 
 absl::Status Run(KernelContext& k) {
-  const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(In::kX));
-  VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
-    VisitActivation(k.attrs<BatchNormAttrs>().activation, [&](auto activation) {
-      ParallelFor(v.groups, GroupGrain(v), [&](int64_t begin, int64_t end) {
-        for (int64_t g = begin; g < end; ++g) {
-          NormalizeGroup<decltype(activation)::value, T, AccumulatorOf<T>>(k, v, g);
-        }
-      });
-    });
-  });
+  const FusedActivation f = k.attrs<BatchNormAttrs>().activation;
+  cpu::ForEachGroup(k.in_spec(0), f,
+                    [&]<class Acc>(auto activation, TypeTag<Acc>, const auto&... g) {
+                      NormalizeGroup<activation(), Acc>(k, g...);
+                    });
   return absl::OkStatus();
 }
 
@@ -155,53 +159,68 @@ absl::Status InferGrad(InferContext& c) {
   return absl::OkStatus();
 }
 
-template <FusedActivation kActivation, class T, class Acc>
-void GroupGradient(KernelContext& k, const cpu::ChannelView& v, int64_t g) {
-  const T *dy = k.in<T>(GradIn::kDy), *x = k.in<T>(GradIn::kX), *y = k.in<T>(GradIn::kY);
-  Acc mean[cpu::kLanes];
-  cpu::SpreadLanes(k.in<Acc>(GradIn::kMean), g, v.block, Acc{0}, mean);
-  double sum_dz[kChannelBlock], sum_dz_x[kChannelBlock];
-  cpu::GroupGradSums<kActivation, T, Acc>(v, x, y, dy, g, mean, sum_dz, sum_dz_x);
-  const auto count = static_cast<double>(v.per_channel());
-  // dx = a dz + b (x - mean) + c
-  Acc a[kChannelBlock], b[kChannelBlock], c[kChannelBlock];
-  for (int64_t i = 0; i < v.block; ++i) {
-    const int64_t channel = g * v.block + i;
-    const double invstd = static_cast<double>(k.in<Acc>(GradIn::kInvstd)[channel]);
-    const T* weight = k.in<T>(GradIn::kWeight);
-    const double w = weight != nullptr ? static_cast<double>(weight[channel]) : 1;
-    a[i] = static_cast<Acc>(w * invstd);
-    b[i] = static_cast<Acc>(-w * invstd * invstd * invstd * sum_dz_x[i] / count);
-    c[i] = static_cast<Acc>(-w * invstd * sum_dz[i] / count);
-    k.out<T>(GradOut::kDweight)[channel] = ConvertTo<T>(sum_dz_x[i] * invstd);
-    k.out<T>(GradOut::kDbias)[channel] = ConvertTo<T>(sum_dz[i]);
-  }
-  Acc la[cpu::kLanes], lb[cpu::kLanes], lc[cpu::kLanes];
+// dx = a dz + b (x - mean) + c on the channels of group g.
+template <FusedActivation kActivation, class Acc>
+void GradLanes(KernelContext& k, const cpu::ChannelGroups& v, int64_t g, cpu::GradPieces<Acc>& p,
+               const Acc* mean, const Acc* a, const Acc* b, const Acc* c) {
+  Acc m[cpu::kLanes], la[cpu::kLanes], lb[cpu::kLanes], lc[cpu::kLanes];
+  cpu::SpreadLanes(mean, 0, v.block, Acc{0}, m);
   cpu::SpreadLanes(a, 0, v.block, Acc{0}, la);
   cpu::SpreadLanes(b, 0, v.block, Acc{0}, lb);
   cpu::SpreadLanes(c, 0, v.block, Acc{0}, lc);
-  for (int64_t n = 0; n < v.batch; ++n) {
-    const int64_t at = v.offset(n, g);
-    T* dx = k.out<T>(GradOut::kDx) + at;
-    cpu::ForEachLane(v.run, [&](int64_t i, int64_t j) {
-      const Acc out = kActivation == FusedActivation::kNone ? Acc{0} : static_cast<Acc>(y[at + i]);
-      const Acc dz = ActivationGrad<kActivation>(static_cast<Acc>(dy[at + i]), out);
-      dx[i] = static_cast<T>(la[j] * dz + lb[j] * (static_cast<Acc>(x[at + i]) - mean[j]) + lc[j]);
+  const cpu::RowsOut<Acc> dx(k, GradOut::kDx);
+  alignas(64) Acc results[cpu::kLanePiece];
+  v.ForEachPiece(g, [&](const cpu::LanePiece& piece) {
+    p.Go(piece);
+    const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
+    Acc* const to = piece.Room(dx, results);
+    piece.ForEach([&](int64_t i, int64_t j) {
+      const Acc dz = cpu::FlowAt<kActivation>(dy, y, i);
+      to[i] = la[j] * dz + lb[j] * (x[i] - m[j]) + lc[j];
     });
+    piece.Write(dx, to);
+  });
+}
+
+template <FusedActivation kActivation, class Acc>
+void GroupGradient(KernelContext& k, const cpu::ChannelGroups& v, int64_t g) {
+  Acc mean[cpu::kLanes] = {}, m[cpu::kLanes];
+  std::copy_n(k.in<Acc>(GradIn::kMean) + g * v.block, v.width(g), mean);
+  cpu::SpreadLanes(mean, 0, v.block, Acc{0}, m);
+  cpu::GradPieces<Acc> p({k, GradIn::kDy}, {k, GradIn::kX}, {k, GradIn::kY});
+  cpu::ChannelSums<Acc> sums(v.block);  // of dz and of dz (x - mean)
+  v.ForEachPiece(g, [&](const cpu::LanePiece& piece) {
+    p.Go(piece);
+    const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
+    sums.Add(piece, [&](int64_t i, int64_t j) {
+      const Acc dz = cpu::FlowAt<kActivation>(dy, y, i);
+      return std::pair(dz, dz * (x[i] - m[j]));
+    });
+  });
+  const auto count = static_cast<double>(v.per_channel());
+  const cpu::RowsOut<Acc> dweight(k, GradOut::kDweight), dbias(k, GradOut::kDbias);
+  Acc a[cpu::kLanes] = {}, b[cpu::kLanes] = {}, c[cpu::kLanes] = {};
+  for (int64_t i = 0; i < v.width(g); ++i) {
+    const int64_t channel = g * v.block + i;
+    const double invstd = static_cast<double>(k.in<Acc>(GradIn::kInvstd)[channel]);
+    const double w = ChannelNumber<Acc>(k, GradIn::kWeight, channel, 1);
+    const double sum_dz = sums.first(i), sum_dz_x = sums.second(i);
+    a[i] = static_cast<Acc>(w * invstd);
+    b[i] = static_cast<Acc>(-w * invstd * invstd * invstd * sum_dz_x / count);
+    c[i] = static_cast<Acc>(-w * invstd * sum_dz / count);
+    const Acc to_weight = static_cast<Acc>(sum_dz_x * invstd), to_bias = static_cast<Acc>(sum_dz);
+    dweight.Store(channel, 1, &to_weight);
+    dbias.Store(channel, 1, &to_bias);
   }
+  GradLanes<kActivation>(k, v, g, p, mean, a, b, c);
 }
 
 absl::Status RunGrad(KernelContext& k) {
-  const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(GradIn::kDy));
-  VisitFloat(k.in_spec(GradIn::kDy).dtype, [&]<class T>(TypeTag<T>) {
-    VisitActivation(k.attrs<BatchNormAttrs>().activation, [&](auto activation) {
-      ParallelFor(v.groups, GroupGrain(v), [&](int64_t begin, int64_t end) {
-        for (int64_t g = begin; g < end; ++g) {
-          GroupGradient<decltype(activation)::value, T, AccumulatorOf<T>>(k, v, g);
-        }
-      });
-    });
-  });
+  const FusedActivation f = k.attrs<BatchNormAttrs>().activation;
+  cpu::ForEachGroup(k.in_spec(0), f,
+                    [&]<class Acc>(auto activation, TypeTag<Acc>, const auto&... g) {
+                      GroupGradient<activation(), Acc>(k, g...);
+                    });
   return absl::OkStatus();
 }
 
