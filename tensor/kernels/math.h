@@ -3,15 +3,18 @@
 
 // Scalar mathematics for kernels, on every device. The float functions are straight-line code
 // (selects, no branches, no calls), so that a plain loop over them vectorises with -O3
-// -fno-math-errno -fno-trapping-math at any vector width; the double versions call the standard
-// library, and so does Fmod where the quotient is huge. Special values are those of IEEE and C:
-// Exp(-inf) = 0, Log(0) = -inf, Log(-1) = NaN, and NaN gives NaN. Subnormal arguments and results
-// count.
+// -fno-math-errno -fno-trapping-math at any vector width; Fmod calls the standard library where the
+// quotient is huge, and so do the sine and its like for doubles of many turns. Special values are
+// those of IEEE and C: Exp(-inf) = 0, Log(0) = -inf, Log(-1) = NaN, and NaN gives NaN. Subnormal
+// arguments and results count.
+//
+// The functions of doubles are the same in math_*_f64.h, off by at most 1.0; but Erfc and Normal by
+// 6.0, and Erf by 1.2 without fused multiply-adds (math_f64_test.cc).
 //
 // Greatest errors in units of the last place, over all floats, with or without fused multiply-adds
 // (tests/tensor/kernels/math_test.cc holds the functions to them):
-//   Exp 1.0   Expm1 1.5   Tanh 2.4   Sigmoid 2.4   Sinh 1.7   Cosh 1.5   Log 0.9   Log1p 1.5
-//   Erf 2.2   Erfc 5.5   Normal 2.2 (density) and 6.2 (integral)
+//   Exp 1.0   Expm1 1.5   Tanh 1.5   Sigmoid 2.4   Sinh 1.7   Cosh 1.5   Log 0.9   Log1p 1.5
+//   Erf 1.6   Erfc 5.5   Normal 2.2 (density) and 6.2 (integral)
 //   math_trig.h: Sin, Cos 1.6   Tan 0.53   Sinc 2.5     math_arc.h: Asin 1.8   Acos 1.2   Atan 1.5
 //   Atan2 1.5     math_log.h, math_pow.h: 0.52     math_gamma.h: 0.51
 //
@@ -19,30 +22,12 @@
 // reductions are the usual ones (Cody and Waite, Software Manual for the Elementary Functions,
 // 1980).
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-
-#include "device/inner.h"
-#include "device/macros.h"
+#include "tensor/kernels/math_base.h"
+#include "tensor/kernels/math_erf_f64.h"
+#include "tensor/kernels/math_exp_f64.h"
+#include "tensor/kernels/math_log_f64.h"
 
 namespace firn::math {
-
-inline constexpr float kInf = std::numeric_limits<float>::infinity();
-inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-// c0 + x * (c1 + x * (c2 + ...)).
-template <class T>
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE constexpr T Polynomial(T, T c0) {
-  return c0;
-}
-template <class T, class... Rest>
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE constexpr T Polynomial(T x, T c0, Rest... rest) {
-  return c0 + x * Polynomial(x, rest...);
-}
-
 namespace internal {
 
 // Adding 1.5 * 2^23 rounds a float below 2^22 to an integer, which then stands in the low bits.
@@ -122,10 +107,10 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ScaledErfc(float z) {
                         0.000251860591f, 5.70420270e-05f);
 }
 
-// The error function for |x| <= 0.7.
+// The error function for |x| <= 0.9.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SmallErf(float x) {
-  return x + x * Polynomial(x * x, 0.128379166f, -0.376126286f, 0.112835471f, -0.0268448447f,
-                            0.00513905774f, -0.000695678742f);
+  return x + x * Polynomial(x * x, 0.128379167f, -0.376126353f, 0.112837193f, -0.0268607303f,
+                            0.00520437639f, -0.000818120606f, 8.53559713e-05f);
 }
 
 // e^(-scale x^2): squaring the upper half of x's digits is exact, the rest is a correction.
@@ -137,29 +122,12 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ExpMinusSquare(float x, float scale) {
 
 }  // namespace internal
 
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Abs(float x) {
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7fffffffu);
-}
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Abs(double x) { return std::abs(x); }
-
-// `size` with the sign of `sign`. Requires: size >= 0 or NaN.
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float WithSign(float size, float sign) {
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(size) |
-                              (std::bit_cast<uint32_t>(sign) & 0x80000000u));
-}
-
-template <class T>
-requires std::is_integral_v<T> FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Abs(T x) {
-  return x < T{0} ? static_cast<T>(-x) : x;
-}
-
 // --- Exponentials -------------------------------------------------------------------------------
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Exp(float x) {
   const float y = internal::ExpOfNegative(x);
   return x > 88.8f ? kInf : y;
 }
-FIRN_HOST_DEVICE inline double Exp(double x) { return std::exp(x); }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Expm1(float x) {
   const internal::ExpReduction e = internal::ReduceExp(x);
@@ -170,19 +138,20 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Expm1(float x) {
   y = x < -20.0f ? -1.0f : y;
   return x > 88.8f ? kInf : y;
 }
-FIRN_HOST_DEVICE inline double Expm1(double x) { return std::expm1(x); }
 
-// (e^2x - 1) / (e^2x + 1), from e^2|x| - 1 to keep the digits near 0. Exactly +-1 from |x| = 9.1
+// 1 - 2 / (e^2|x| + 1), and an odd polynomial where that is below 1/2. Exactly +-1 from |x| = 9.1
 // on.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Tanh(float x) {
-  const float size = Abs(x);
+  const float size = Abs(x), z = x * x;
+  const float near = size + size * z *
+                                Polynomial(z, -0.333333320f, 0.133331135f, -0.0539093878f,
+                                           0.0213091213f, -0.00660970344f);
   const internal::ExpReduction e = internal::ReduceExp(2.0f * size);
   const float s = internal::PowerOf2(e.n);
-  const float t = s * internal::Expm1OfReduced(e.r) + (s - 1.0f);
-  const float y = t / (t + 2.0f);
-  return WithSign(size > 9.1f ? 1.0f : y, x);
+  const float y = 1.0f - 2.0f / ((s + s * internal::Expm1OfReduced(e.r)) + 1.0f);
+  const float far = size > 9.1f ? 1.0f : y;
+  return WithSign(size < 0.55f ? near : far, x);
 }
-FIRN_HOST_DEVICE inline double Tanh(double x) { return std::tanh(x); }
 
 namespace internal {
 
@@ -203,19 +172,16 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Sinh(float x) {
   const float h = internal::HalfExp(size);
   return size < 1.0f ? near : WithSign(h - 0.25f / h, x);
 }
-FIRN_HOST_DEVICE inline double Sinh(double x) { return std::sinh(x); }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Cosh(float x) {
   const float h = internal::HalfExp(Abs(x));
   return h + 0.25f / h;
 }
-FIRN_HOST_DEVICE inline double Cosh(double x) { return std::cosh(x); }
 
 // 1 / (1 + e^-x).
-template <class T>
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Sigmoid(T x) {
-  const T e = Exp(-Abs(x));
-  return (x < T(0) ? e : T(1)) / (T(1) + e);
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Sigmoid(float x) {
+  const float e = Exp(-Abs(x));
+  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
 // --- Logarithms ---------------------------------------------------------------------------------
@@ -227,7 +193,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log(float x) {
   const float y = internal::LogOfReduced(l.m - 1.0f, k);
   return internal::LogSpecial(x, 0.0f, y);
 }
-FIRN_HOST_DEVICE inline double Log(double x) { return std::log(x); }
 
 // log(1 + x), keeping what 1 + x rounds off.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log1p(float x) {
@@ -239,7 +204,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log1p(float x) {
   const float y = internal::LogOfReduced(f, static_cast<float>(l.k));
   return internal::LogSpecial(x, -1.0f, Abs(x) < 0x1p-25f ? x : y);
 }
-FIRN_HOST_DEVICE inline double Log1p(double x) { return std::log1p(x); }
 
 // --- The error function and the normal distribution ---------------------------------------------
 
@@ -250,21 +214,13 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Erfc(float x) {
   const float far = x < 0.0f ? 2.0f - tail : tail;
   return z < 0.5f ? 1.0f - internal::SmallErf(x) : far;
 }
-FIRN_HOST_DEVICE inline double Erfc(double x) { return std::erfc(x); }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Erf(float x) {
   const float z = Abs(x);
   const float tail = 1.0f - internal::ScaledErfc(z) * internal::ExpMinusSquare(z, 1.0f);
-  return z < 0.7f ? internal::SmallErf(x) : WithSign(tail, x);
+  return z < 0.9f ? internal::SmallErf(x) : WithSign(tail, x);
 }
-FIRN_HOST_DEVICE inline double Erf(double x) { return std::erf(x); }
 
-// The standard normal density and distribution function, which share an exponential.
-template <class T>
-struct NormalValue {
-  T density;   // e^(-x^2 / 2) / sqrt(2 pi)
-  T integral;  // of the density from -infinity to x; in (0, 1), accurate in both tails
-};
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE NormalValue<float> Normal(float x) {
   const float z = Abs(x);
   const float e = internal::ExpMinusSquare(z, 0.5f);
@@ -274,34 +230,36 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE NormalValue<float> Normal(float x) {
                                            -0.00116546010f, 9.25138738e-05f);
   return {0.398942280f * e, z < 1.0f ? near : far};
 }
-FIRN_HOST_DEVICE inline NormalValue<double> Normal(double x) {
-  return {0.39894228040143268 * std::exp(-0.5 * x * x), 0.5 * std::erfc(-0.70710678118654752 * x)};
+namespace internal {
+
+// Whether a quotient is for the standard library's fmod; so are those by 0 and infinity, and NaN.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool HasLongQuotient(double x, double y) {
+  const double b = Abs(y);
+  return !(Abs(x) / b < 0x1p52) | !(b < 0x1p960);
 }
 
-// c ? a : b without a branch: where a loop makes no vectors, the compiler would jump, and signs at
-// random mispredict every other jump.
+// The remainder otherwise. The quotient times y, as a sum of two doubles, is exact, and so is what
+// it leaves of x. A quotient that the division rounded up to a whole number shows by its sign.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double FmodOfShortQuotient(double x, double y) {
+  const double a = Abs(x), b = Abs(y), n = std::trunc(a / b), back = n * b;
+  const double rest = (a - back) - inner::ProductRest(n, b, back);
+  return WithSign(Abs(rest < 0.0 ? rest + b : rest), x);
+}
+// Floats too: the double nearest to their quotient is as good.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool HasLongQuotient(float x, float y) {
+  return HasLongQuotient(double{x}, double{y});
+}
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float FmodOfShortQuotient(float x, float y) {
+  return static_cast<float>(FmodOfShortQuotient(double{x}, double{y}));
+}
+
+}  // namespace internal
+
+// The remainder of x / y rounded towards 0, with x's sign; exact, as C's fmod.
 template <class T>
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Select(bool c, T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
-    const Bits mask = Bits{0} - static_cast<Bits>(c);
-    return std::bit_cast<T>((std::bit_cast<Bits>(a) & mask) | (std::bit_cast<Bits>(b) & ~mask));
-  } else {
-    return c ? a : b;
-  }
+requires std::is_floating_point_v<T> FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Fmod(T x, T y) {
+  return internal::HasLongQuotient(x, y) ? std::fmod(x, y) : internal::FmodOfShortQuotient(x, y);
 }
-
-// The remainder of x / y rounded towards 0, with x's sign; exact, as C's fmod. In double a quotient
-// below 2^29 times a float is exact, and one that the division rounded up to a whole number shows
-// by the sign of what remains.
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Fmod(float x, float y) {
-  const double a = Abs(double{x}), b = Abs(double{y});
-  const double quotient = a / b;
-  if (!(quotient < 0x1p29) || b == std::numeric_limits<double>::infinity()) return std::fmod(x, y);
-  const double rest = a - b * static_cast<double>(static_cast<int32_t>(quotient));
-  return std::copysign(static_cast<float>(rest < 0 ? rest + b : rest), x);
-}
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Fmod(double x, double y) { return std::fmod(x, y); }
 
 }  // namespace firn::math
 

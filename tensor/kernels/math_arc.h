@@ -4,6 +4,7 @@
 // The inverse trigonometric functions for kernels: straight-line code as in math.h.
 
 #include "tensor/kernels/math.h"
+#include "tensor/kernels/math_arc_f64.h"
 
 namespace firn::math {
 namespace internal {
@@ -43,7 +44,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Asin(float x) {
   const float wide = internal::kHalfPi - (2.0f * s + (2.0f * rest - internal::kHalfPiRest));
   return WithSign(far ? wide : s + rest, x);
 }
-FIRN_HOST_DEVICE inline double Asin(double x) { return std::asin(x); }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Acos(float x) {
   const float size = Abs(x);
@@ -57,7 +57,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Acos(float x) {
   const float wide = x < 0.0f ? below : above;
   return far ? wide : near;
 }
-FIRN_HOST_DEVICE inline double Acos(double x) { return std::acos(x); }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Atan(float x) {
   const float size = Abs(x);
@@ -65,7 +64,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Atan(float x) {
   const float a = internal::SmallAtan(far ? 1.0f / size : size);
   return WithSign(far ? internal::FromHalfPi(a) : a, x);
 }
-FIRN_HOST_DEVICE inline double Atan(double x) { return std::atan(x); }
 
 // The angle of the point (x, y), with C's special values.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Atan2(float y, float x) {
@@ -80,7 +78,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Atan2(float y, float x) {
   const bool minus = (std::bit_cast<uint32_t>(x) >> 31) != 0;
   return WithSign(minus ? left : right, y);
 }
-FIRN_HOST_DEVICE inline double Atan2(double y, double x) { return std::atan2(y, x); }
 
 }  // namespace firn::math
 

@@ -5,7 +5,9 @@
 // Floats are computed in double (math_double.h), where neither squares overflow nor digits get
 // lost, and are off by at most 0.52 units of the last place.
 
+#include "tensor/kernels/math_arc_f64.h"
 #include "tensor/kernels/math_double.h"
+#include "tensor/kernels/math_pow_f64.h"
 
 namespace firn::math {
 namespace internal {
@@ -19,13 +21,11 @@ inline constexpr float kSmallArea = 0x1p-10f;
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log2(float x) {
   return internal::LogSpecial(x, 0.0f, static_cast<float>(internal::Log2InDouble(x)));
 }
-FIRN_HOST_DEVICE inline double Log2(double x) { return std::log2(x); }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Log10(float x) {
   const double y = internal::Log2InDouble(x) * 0.301029995663981195;
   return internal::LogSpecial(x, 0.0f, static_cast<float>(y));
 }
-FIRN_HOST_DEVICE inline double Log10(double x) { return std::log10(x); }
 
 // log(x + sqrt(x^2 + 1)).
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Asinh(float x) {
@@ -36,7 +36,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Asinh(float x) {
   const float near = size - size * (size * size) * 0.166666667f;
   return WithSign(size < internal::kSmallArea ? near : far, x);
 }
-FIRN_HOST_DEVICE inline double Asinh(double x) { return std::asinh(x); }
 
 // log(x + sqrt(x^2 - 1)); NaN below 1.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Acosh(float x) {
@@ -46,7 +45,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Acosh(float x) {
   const float finite = x < kInf ? y : x;
   return x >= 1.0f ? finite : kNan;
 }
-FIRN_HOST_DEVICE inline double Acosh(double x) { return std::acosh(x); }
 
 // log((1 + x) / (1 - x)) / 2; infinite at 1 and -1, NaN beyond.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Atanh(float x) {
@@ -58,7 +56,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Atanh(float x) {
   const float outside = size == 1.0f ? kInf : kNan;
   return WithSign(size < 1.0f ? inside : outside, x);
 }
-FIRN_HOST_DEVICE inline double Atanh(double x) { return std::atanh(x); }
 
 }  // namespace firn::math
 

@@ -6,26 +6,29 @@
 // repeated squaring, modulo 2^bits.
 
 #include "tensor/kernels/math_double.h"
+#include "tensor/kernels/math_pow_f64.h"
 
 namespace firn::math {
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Pow(float x, float y) {
   const float size = Abs(x);
-  const double log = internal::Log2InDouble(size);
-  const float power = internal::Exp2InDouble(static_cast<double>(y) * log);
+  const double exponent = static_cast<double>(y) * internal::Log2InDouble(size);
+  const float number = internal::Exp2InDouble(exponent);
+  const float power = exponent == exponent ? number : kNan;
   // |x| = 1 with y = +-inf would be 0 * inf.
   const float positive = size == 1.0f ? 1.0f : power;
+  // A negative number has whole powers only; -0 and -inf have signs but no such limit. What depends
+  // on y alone is a number here: g++ 12 makes no vectors of a choice by what a loop does not
+  // change.
   const float half = y * 0.5f;
   const bool whole = std::trunc(y) == y;
   const bool odd = whole & (std::trunc(half) != half);
-  const float negative = odd ? -positive : positive;
-  // A negative number has whole powers only; -0 and -inf have signs but no such limit.
-  const float below = whole | (size == 0.0f) | (size == kInf) ? negative : kNan;
+  const float signed_power = positive * Select(odd, -1.0f, 1.0f);
+  const float partial = signed_power + Select(whole, -0.0f, kNan);
+  const float below = (size == 0.0f) | (size == kInf) ? signed_power : partial;
   const bool minus = (std::bit_cast<uint32_t>(x) >> 31) != 0;
   const float result = minus ? below : positive;
-  const float checked = x != x ? x : (y != y ? y : result);
-  return (x == 1.0f) | (y == 0.0f) ? 1.0f : checked;
+  return Select(y == 0.0f, 1.0f, x == 1.0f ? 1.0f : result);
 }
-FIRN_HOST_DEVICE inline double Pow(double x, double y) { return std::pow(x, y); }
 
 // Negative powers of integers are 0 but for those of 1 and -1 (0 has none: 0 too).
 template <class T>

@@ -9,6 +9,7 @@
 // in two doubles such that m times the first is exact; the result is off by less than 2^-51.
 
 #include "tensor/kernels/math.h"
+#include "tensor/kernels/math_trig_f64.h"
 
 namespace firn::math {
 namespace internal {
@@ -189,13 +190,11 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Sin(float x) {
   const internal::TrigReduction<float> t = internal::ReduceTrig(x);
   return internal::SineOf(t.r, t.quadrant);
 }
-FIRN_HOST_DEVICE inline double Sin(double x) { return std::sin(x); }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Cos(float x) {
   const internal::TrigReduction<float> t = internal::ReduceTrig(x);
   return internal::SineOf(t.r, t.quadrant + 1u);
 }
-FIRN_HOST_DEVICE inline double Cos(double x) { return std::cos(x); }
 
 // In double, so that neither the reduction's rounding nor the division shows.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Tan(float x) {
@@ -208,7 +207,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Tan(float x) {
                            0.0043764078325898214);
   return static_cast<float>((t.quadrant & 1u) != 0 ? -1.0 / tangent : tangent);
 }
-FIRN_HOST_DEVICE inline double Tan(double x) { return std::tan(x); }
 
 // sin(pi x) / (pi x), 1 at 0. With n the integer next to x and r = x - n, which is exact, it is
 // that of r times r / x, negated for an odd n; so it is 0 at every other integer.
@@ -222,7 +220,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T Sinc(T x) {
     s = 1.0f +
         z * Polynomial(z, -1.64493406f, 0.811742008f, -0.190745384f, 0.0261047427f, -0.0022154809f);
   } else {
-    s = r == 0 ? 1 : std::sin(r * 3.14159265358979324) / (r * 3.14159265358979324);
+    const double angle = r * 3.14159265358979324;
+    s = r == 0 ? 1 : internal::SinOfFewTurns(angle) / angle;
   }
   const T half = n * T(0.5);
   const T scaled = (std::nearbyint(half) != half ? -r : r) / x * s;

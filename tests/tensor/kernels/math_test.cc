@@ -39,8 +39,9 @@ std::vector<float> AllKindsOfFloats() {
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 15013) {
     x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
   }
-  for (float special : {-104.0f, -103.9f, -88.0f, -87.3f, 88.72f, 89.0f, 9.1f, -9.1f, 0.7f, 0.5f,
-                        1.0f, -1.0f, 1.41421356f, 0.70710678f, 20.0f, 17.3f, 3.14159265f, 10.05f}) {
+  for (float special : {-104.0f,     -103.9f,     -88.0f, -87.3f, 88.72f,      89.0f, 9.1f,
+                        -9.1f,       0.9f,        0.55f,  0.7f,   0.5f,        1.0f,  -1.0f,
+                        1.41421356f, 0.70710678f, 20.0f,  17.3f,  3.14159265f, 10.05f}) {
     float up = special, down = special;
     for (int i = 0; i < 50; ++i) {
       x.push_back(up = std::nextafter(up, kInf));
@@ -79,7 +80,7 @@ void ExpectAccurate(const char* name, double ulps, double (*exact)(double), F f)
 TEST(MathTest, ExponentialsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Exp(x), 1.0, std::exp(x));
   EXPECT_ACCURATE(Expm1(x), 1.5, std::expm1(x));
-  EXPECT_ACCURATE(Tanh(x), 2.4, std::tanh(x));
+  EXPECT_ACCURATE(Tanh(x), 1.5, std::tanh(x));
   EXPECT_ACCURATE(Sigmoid(x), 2.4, 1 / (1 + std::exp(-x)));
 }
 
@@ -91,7 +92,7 @@ TEST(MathTest, LogarithmsAreAccurateEverywhere) {
 }
 
 TEST(MathTest, ErrorFunctionsAreAccurateEverywhere) {
-  EXPECT_ACCURATE(Erf(x), 2.2, std::erf(x));
+  EXPECT_ACCURATE(Erf(x), 1.6, std::erf(x));
   EXPECT_ACCURATE(Erfc(x), 5.5, std::erfc(x));
   EXPECT_ACCURATE(Normal(x).density, 2.2, Normal(x).density);
   EXPECT_ACCURATE(Normal(x).integral, 6.2, Normal(x).integral);
@@ -250,8 +251,8 @@ TEST(MathTest, RemaindersAreThoseOfTheStandardLibrary) {
     for (const float near : {x, std::nextafter(x, 0.0f), std::nextafter(x, kInf * x)})
       expect(near, y);
     // Quotients around the largest that is divided at once.
-    expect(y * 0x1p29f, y);
-    expect(std::nextafter(y * 0x1p29f, 0.0f), std::nextafter(y, kInf));
+    expect(y * 0x1p52f, y);
+    expect(std::nextafter(y * 0x1p52f, 0.0f), std::nextafter(y, kInf));
   }
   for (const float x : {0.0f, -0.0f, 1.0f, -6.0f, kInf, -kInf, kNan, 0x1p-149f}) {
     for (const float y : {0.0f, -0.0f, 3.0f, -3.0f, kInf, -kInf, kNan, 0x1p-149f}) expect(x, y);

@@ -1,0 +1,77 @@
+#ifndef FIRN_TENSOR_KERNELS_MATH_LOG_F64_H_
+#define FIRN_TENSOR_KERNELS_MATH_LOG_F64_H_
+
+// Logarithms of doubles in straight-line code, right to one unit of the last place. With m the
+// argument without its power of two, f = m - 1 and s = f / (2 + f), log(m) is 2 artanh(s), whose
+// leading terms f - f^2 / 2 stand apart so that their roundings do not show (the form of Sun's
+// fdlibm, 1993).
+
+#include "tensor/kernels/math_exp_f64.h"
+
+namespace firn::math {
+namespace internal {
+
+// x = m * 2^k with m in [sqrt(1/2), sqrt(2)). Requires: x is positive, finite and normal.
+struct LogReductionF64 {
+  double m, k;
+  uint64_t biased;  // k + 1024
+};
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE LogReductionF64 ReduceLog(double x) {
+  constexpr uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd, kMantissa = 0xfffffffffffff;
+  const uint64_t bits = std::bit_cast<uint64_t>(x) - kSqrtHalf;
+  const double m = std::bit_cast<double>((bits & kMantissa) + kSqrtHalf);
+  // Biased so that the shift is one of an unsigned number, which more machines have.
+  const uint64_t k = (bits + (uint64_t{1024} << 52)) >> 52;
+  const double whole = std::bit_cast<double>(k | std::bit_cast<uint64_t>(kShiftF64));
+  return {m, whole - (kShiftF64 + 1024.0), k};
+}
+
+// A positive number as a normal one with another exponent, which is `down` too large.
+struct NormalF64 {
+  double x, down;
+};
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE NormalF64 MakeNormal(double x) {
+  const bool subnormal = x < 0x1p-1022;
+  return {subnormal ? x * 0x1p54 : x, subnormal ? 54.0 : 0.0};
+}
+
+// log(1 + f) + k ln 2 + rest for 1 + f in [sqrt(1/2), sqrt(2)] and a small rest.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogOfReduced(double f, double k, double rest) {
+  const double s = f / (2.0 + f), z = s * s;
+  const double series =
+      z * Polynomial(z, 6.666666666666735130e-01, 3.999999999940941908e-01,
+                     2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
+                     1.531383769920937332e-01, 1.479819860511658591e-01);
+  const double half = 0.5 * f * f;
+  return k * kLn2High - ((half - (s * (half + series) + (k * kLn2Low + rest))) - f);
+}
+
+// y, or the value of a logarithm with its pole at `pole` where x is no number above it.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LogSpecial(double x, double pole, double y) {
+  y = x < kInfF64 ? y : x;
+  y = x < pole ? kNanF64 : y;
+  return x == pole ? -kInfF64 : y;
+}
+
+}  // namespace internal
+
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log(double x) {
+  const internal::NormalF64 normal = internal::MakeNormal(x);
+  const internal::LogReductionF64 l = internal::ReduceLog(normal.x);
+  const double y = internal::LogOfReduced(l.m - 1.0, l.k - normal.down, 0.0);
+  return internal::LogSpecial(x, 0.0, y);
+}
+
+// log(1 + x), keeping what 1 + x rounds off: the logarithm grows by that over 1 + x.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log1p(double x) {
+  const double u = 1.0 + x;
+  // The larger of the summands comes first in the exact difference.
+  const double lost = x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x);
+  const internal::LogReductionF64 l = internal::ReduceLog(u);
+  const double y = internal::LogOfReduced(l.m - 1.0, l.k, lost / u);
+  return internal::LogSpecial(x, -1.0, Abs(x) < 0x1p-54 ? x : y);
+}
+
+}  // namespace firn::math
+
+#endif  // FIRN_TENSOR_KERNELS_MATH_LOG_F64_H_
