@@ -10,6 +10,10 @@
 // A functor is compiled into a row for each of its compute types and nothing else: one loop over
 // elements that lie side by side. All around it - broadcasting, strides, threads, and half types,
 // which go through the row as tiles of floats - is compiled once, in elementwise.cc.
+//
+// A functor whose straight-line code holds for usual arguments only has it as Usual(x, ...) and
+// says by `bool IsRare(x, ...) const` which arguments take operator() instead: a pass over the few
+// elements that have them, apart from the loop that becomes vectors.
 
 #include <algorithm>
 #include <atomic>
@@ -55,13 +59,57 @@ void RunRows(KernelContext& k, const RowLoop& loop, const void* functor);
 
 namespace internal {
 
+// As the row below for a functor with rare arguments, a tile at a time. The result may lie where an
+// argument did, so that what they give is computed first and written last.
+template <unsigned kMoving, class F, class Out, class... In, size_t... I>
+FIRN_ALWAYS_INLINE void RareRow(const F& f, Out* out, std::tuple<const In*...> in, int64_t n,
+                                std::index_sequence<I...>) {
+  constexpr int64_t kTile = 256;
+  const F fn = f;
+  const std::tuple<In...> still(*std::get<I>(in)...);
+  for (int64_t begin = 0; begin < n; begin += kTile) {
+    const int64_t count = n - begin < kTile ? n - begin : kTile;
+    const auto with = [&](int64_t i, const auto& call) __attribute__((always_inline)) {
+      return call(((kMoving >> I & 1u) != 0 ? std::get<I>(in)[begin + i] : std::get<I>(still))...);
+    };
+    const auto is_rare = [&](auto... x) __attribute__((always_inline)) { return fn.IsRare(x...); };
+    const auto usual = [&](auto... x) __attribute__((always_inline)) { return fn.Usual(x...); };
+    int64_t rare = 0;
+    for (int64_t i = 0; i < count; ++i) rare |= with(i, is_rare) ? 1 : 0;
+    Out kept[kTile];
+    bool keep[kTile];
+    if (rare != 0) [[unlikely]] {
+      for (int64_t i = 0; i < count; ++i) {
+        keep[i] = with(i, is_rare);
+        if (keep[i]) kept[i] = static_cast<Out>(with(i, fn));
+      }
+    }
+    Out* const to = out + begin;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Out>(with(i, usual));
+    if (rare == 0) [[likely]]
+      continue;
+    for (int64_t i = 0; i < count; ++i) {
+      if (keep[i]) to[i] = kept[i];
+    }
+  }
+}
+
 // Constant strides are what the compiler needs to vectorise: bit I of kMoving says whether input I
 // steps by 1 or stands still.
 template <unsigned kMoving, class F, class Out, class... In, size_t... I>
 FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, int64_t n,
-                            std::index_sequence<I...>) {
+                            std::index_sequence<I...> inputs) {
+  if constexpr (requires(In... x) { f.IsRare(x...); }) {
+    return RareRow<kMoving>(f, out, in, n, inputs);
+  }
   const F fn = f;  // a copy that stores to `out` cannot change
   const std::tuple<In...> still(*std::get<I>(in)...);
+  if constexpr (kMoving == 0) {  // no loop with a choice for all, which the compiler would multiply
+    const Out one = static_cast<Out>(fn(std::get<I>(still)...));
+    for (int64_t i = 0; i < n; ++i) out[i] = one;
+    return;
+  }
   // Output and moving inputs either coincide or do not overlap, so iterations are independent.
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
@@ -86,9 +134,10 @@ constexpr unsigned BitsOf(std::integer_sequence<unsigned, kMoving...>) {
   return ((1u << kMoving) | ...);
 }
 
+// Flattened, for a functor too long for the compiler's taste would be called for each element.
 template <class F, class Out, class... In, unsigned... kMoving>
-void RowOf(const F& f, Out* out, std::tuple<const In*...> in, unsigned moving, int64_t n,
-           std::integer_sequence<unsigned, kMoving...>) {
+FIRN_FLATTEN void RowOf(const F& f, Out* out, std::tuple<const In*...> in, unsigned moving,
+                        int64_t n, std::integer_sequence<unsigned, kMoving...>) {
   ((moving == kMoving && (Row<kMoving>(f, out, in, n, std::index_sequence_for<In...>()), true)) ||
    ...);
 }

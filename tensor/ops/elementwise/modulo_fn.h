@@ -20,12 +20,28 @@ struct FmodFn {
       return math::Fmod(x, y);
     }
   }
+  // Of floats, those that the standard library divides.
+  template <class T>
+  requires std::is_floating_point_v<T> FIRN_HOST_DEVICE bool IsRare(T x, T y) const {
+    return math::internal::HasLongQuotient(x, y);
+  }
+  template <class T>
+  FIRN_HOST_DEVICE T Usual(T x, T y) const {
+    return math::internal::FmodOfShortQuotient(x, y);
+  }
 };
 
-struct RemainderFn {
+struct RemainderFn : FmodFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
-    const T r = FmodFn()(x, y);
+    return OfFmod(FmodFn::operator()(x, y), y);
+  }
+  template <class T>
+  FIRN_HOST_DEVICE T Usual(T x, T y) const {
+    return OfFmod(FmodFn::Usual(x, y), y);
+  }
+  template <class T>
+  FIRN_HOST_DEVICE static T OfFmod(T r, T y) {
     const bool apart = (r != T{0}) & ((r < T{0}) != (y < T{0}));
     return math::Select(apart, static_cast<T>(r + y), r);
   }
