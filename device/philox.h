@@ -57,15 +57,9 @@ struct NormalPair {
 };
 
 // Two independent standard normal numbers by Box and Muller, "A note on the generation of random
-// normal deviates", 1958. The logarithm's argument is in (0, 1], so results are finite: at
-// most 5.77 in absolute value for float, 8.57 for double.
-FIRN_HOST_DEVICE inline NormalPair<float> NormalFloats(uint32_t a, uint32_t b) {
-  const float radius = std::sqrt(-2.0f * std::log(1.0f - UniformFloat(a)));
-  const float angle = 6.283185307179586f * UniformFloat(b);
-  return {radius * std::cos(angle), radius * std::sin(angle)};
-}
-
-// The same with 53 bits from each pair of words of one Philox result.
+// normal deviates", 1958, with 53 bits from each pair of words of one Philox result. The
+// logarithm's argument is in (0, 1], so results are finite: at most 8.57 in absolute value. For a
+// number here and there; kernels make many by tensor/kernels/random_normal.h.
 FIRN_HOST_DEVICE inline NormalPair<double> NormalDoubles(const PhiloxResult& r) {
   const double radius = std::sqrt(-2.0 * std::log(1.0 - UniformDouble(r.v[0], r.v[1])));
   const double angle = 6.283185307179586476925 * UniformDouble(r.v[2], r.v[3]);

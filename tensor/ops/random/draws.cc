@@ -1,8 +1,8 @@
 // rand: uniform numbers, multiples of 2^-24 (f32), 2^-53 (f64), 2^-11 (f16) or 2^-8 (bf16) scaled
 // to [low, high). Where rounding would give `high`, the result is `low`.
 //
-// randn: normal numbers by Box and Muller's method (device/philox.h), two from each pair of uniform
-// ones. A counter gives four f32 or two f64.
+// randn: normal numbers by Box and Muller's method (kernels/random_normal.h), two from each pair of
+// uniform ones. A counter gives four f32 or two f64.
 //
 // randint: 64 random bits a number, scaled to the range by a 128-bit product.
 //
@@ -10,11 +10,14 @@
 
 #include "tensor/ops/random/draws.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tensor/apply.h"
 #include "tensor/kernels/convert.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/random.h"
+#include "tensor/kernels/random_normal.h"
 #include "tensor/ops/random/draws_fn.h"
 #include "tensor/ops/random/random_rules.h"
 
@@ -64,38 +67,65 @@ absl::Status InferRandn(InferContext& c) {
   return InferRandom(c, a.shape, a.dtype, kFloating);
 }
 
+constexpr int kLanes = cpu::kPhiloxLanes;
+
+// Standard normal numbers of kLanes counters, in the elements' order: four of each, two of f64. In
+// two loops, so that both become vectors.
+void NormalRow(const cpu::PhiloxLanes& words, float* row) {
+  alignas(64) float parts[4][kLanes];
+#pragma GCC ivdep
+  for (int i = 0; i < kLanes; ++i) {
+    const auto [u, v] = NormalFloatsFrom(words.v[0][i], words.v[1][i]);
+    const auto [x, y] = NormalFloatsFrom(words.v[2][i], words.v[3][i]);
+    parts[0][i] = u;
+    parts[1][i] = v;
+    parts[2][i] = x;
+    parts[3][i] = y;
+  }
+  for (int i = 0; i < kLanes; ++i) {
+    for (int j = 0; j < 4; ++j) row[4 * i + j] = parts[j][i];
+  }
+}
+void NormalRow(const cpu::PhiloxLanes& words, double* row) {
+  alignas(64) double parts[2][kLanes];
+#pragma GCC ivdep
+  for (int i = 0; i < kLanes; ++i) {
+    const auto [u, v] =
+        NormalDoublesFrom(words.v[0][i], words.v[1][i], words.v[2][i], words.v[3][i]);
+    parts[0][i] = u;
+    parts[1][i] = v;
+  }
+  for (int i = 0; i < kLanes; ++i) {
+    for (int j = 0; j < 2; ++j) row[2 * i + j] = parts[j][i];
+  }
+}
+
 absl::Status RunRandn(KernelContext& k) {
   const RandnAttrs& a = k.attrs<RandnAttrs>();
   const int64_t n = k.out_spec().num_elements();
   VisitFloat(a.dtype, [&]<class T>(TypeTag<T>) {
     using Acc = AccumulatorOf<T>;
+    constexpr int64_t kEach = std::is_same_v<T, double> ? 2 : 4;
     T* out = k.out<T>();
     const Acc mean = static_cast<Acc>(a.mean), std = static_cast<Acc>(a.std);
-    const auto put = [&](int64_t e, Acc v) {
-      if (e < n) out[e] = static_cast<T>(mean + std * v);
-    };
-    const auto for_each_counter = [&](int64_t elements, const auto& f) {
-      const int64_t counters = CeilDiv(n, elements);
-      const PhiloxState at = cpu::TakeCounters(k, 0, counters);
-      ParallelFor(counters, cpu::kCounterGrain / 4,
-                  [&](int64_t begin, int64_t end) { cpu::ForEachCounter(at, begin, end, f); });
-    };
-    if constexpr (std::is_same_v<T, double>) {
-      for_each_counter(2, [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
-        const auto [u, v] = NormalDoubles({{w0, w1, w2, w3}});
-        put(2 * c, u);
-        put(2 * c + 1, v);
-      });
-    } else {
-      for_each_counter(4, [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
-        const auto [u, v] = NormalFloats(w0, w1);
-        const auto [x, y] = NormalFloats(w2, w3);
-        put(4 * c, u);
-        put(4 * c + 1, v);
-        put(4 * c + 2, x);
-        put(4 * c + 3, y);
-      });
-    }
+    const int64_t counters = CeilDiv(n, kEach);
+    const PhiloxState at = cpu::TakeCounters(k, 0, counters);
+    ParallelFor(counters, cpu::kCounterGrain / 4, [&](int64_t begin, int64_t end) {
+      cpu::PhiloxLanes words;
+      alignas(64) Acc row[kEach * kLanes];
+      for (int64_t c = begin; c < end; c += kLanes) {
+        cpu::PhiloxBlock(at, static_cast<uint64_t>(c), &words);
+        NormalRow(words, row);
+        for (Acc& v : row) v = mean + std * v;
+        const int64_t first = kEach * c;
+        const int64_t count = std::min({kEach * kLanes, n - first, kEach * end - first});
+        if constexpr (std::is_same_v<T, Acc>) {
+          std::copy_n(row, count, out + first);
+        } else {
+          cpu::FromFloats(row, count, out + first);
+        }
+      }
+    });
   });
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 // for the host would have to wait: below is as 0, NaN too, and above as 1.
 
 #include "tensor/kernels/cuda/random.cuh"
+#include "tensor/kernels/random_normal.h"
 #include "tensor/ops/random/draws.h"
 #include "tensor/ops/random/draws_fn.h"
 
@@ -53,11 +54,11 @@ struct NormalFn {
 
   FIRN_HOST_DEVICE cuda::Elements<T, kEach> operator()(int64_t, const PhiloxResult& words) const {
     if constexpr (kEach == 2) {
-      const auto [u, v] = NormalDoubles(words);
+      const auto [u, v] = NormalDoublesFrom(words.v[0], words.v[1], words.v[2], words.v[3]);
       return {{Scale(u), Scale(v)}};
     } else {
-      const auto [u, v] = NormalFloats(words.v[0], words.v[1]);
-      const auto [x, y] = NormalFloats(words.v[2], words.v[3]);
+      const auto [u, v] = NormalFloatsFrom(words.v[0], words.v[1]);
+      const auto [x, y] = NormalFloatsFrom(words.v[2], words.v[3]);
       return {{Scale(u), Scale(v), Scale(x), Scale(y)}};
     }
   }
