@@ -18,6 +18,7 @@ namespace firn::inner::internal {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements worth a thread
+constexpr size_t kMostDims = 16;
 
 // A square of elements, a row a vector: as many as fill a register, at most 16.
 template <class T>
@@ -105,8 +106,7 @@ void CopyRow(const CopyDim& d, const T* src, T* dst) {
 template <class T, class F>
 void ForEachPlace(absl::Span<const CopyDim> dims, int64_t begin, int64_t end, const T* src, T* dst,
                   const F& f) {
-  constexpr size_t kMost = 16;
-  int64_t at[kMost] = {}, rest = begin;
+  int64_t at[kMostDims] = {}, rest = begin;
   for (size_t i = dims.size(); i-- > 0;) {
     at[i] = rest % dims[i].size;
     rest /= dims[i].size;
@@ -164,7 +164,7 @@ template <class T>
 void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T* dst) {
   const CopyDim r = dims.back(), c = dims[across];
   const int64_t down = (r.size - 1) / kBlock + 1, along = (c.size - 1) / kBlock + 1;
-  CopyDim blocks[16];  // the other dimensions, and then blocks of the matrix
+  CopyDim blocks[kMostDims];  // the other dimensions, and then blocks of the matrix
   size_t rank = 0;
   for (size_t i = 0; i + 1 < dims.size(); ++i) {
     if (i != across) blocks[rank++] = dims[i];
@@ -189,33 +189,35 @@ void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T
 }
 
 template <class T>
-void CopyAs(absl::Span<const CopyDim> dims, const void* src, void* dst) {
+void CopyAs(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   const CopyDim inner = dims.back();
-  const T* const from = static_cast<const T*>(src);
-  T* const to = static_cast<T*>(dst);
-  if (inner.dst == 1 && inner.src != 0 && inner.src != 1 && inner.src != -1 &&
-      inner.size >= Square<T>::kSide) {
-    for (size_t i = 0; i + 1 < dims.size(); ++i) {
-      if (dims[i].src == 1 && dims[i].size >= Square<T>::kSide) {
-        return CopyMatrices(dims, i, from, to);
-      }
-    }
+  const bool apart = inner.src != 0 && inner.src != 1 && inner.src != -1;
+  if (inner.dst != 1 || !apart || inner.size < Square<T>::kSide) return CopyRows(dims, src, dst);
+  for (size_t i = 0; i + 1 < dims.size(); ++i) {
+    const CopyDim d = dims[i];
+    if ((d.src != 1 && d.src != -1) || d.size < Square<T>::kSide) continue;
+    if (d.src == 1) return CopyMatrices(dims, i, src, dst);
+    CopyDim turned[kMostDims];  // the same walked from its other end
+    std::copy(dims.begin(), dims.end(), turned);
+    turned[i] = {d.size, 1, -d.dst};
+    return CopyMatrices({turned, dims.size()}, i, src - (d.size - 1), dst + (d.size - 1) * d.dst);
   }
-  CopyRows(dims, from, to);
+  CopyRows(dims, src, dst);
 }
 
 }  // namespace
 
 void CopyStrided(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst) {
+  const auto as = [&]<class T>(T* to) { CopyAs(dims, static_cast<const T*>(src), to); };
   switch (width) {
     case 1:
-      return CopyAs<uint8_t>(dims, src, dst);
+      return as(static_cast<uint8_t*>(dst));
     case 2:
-      return CopyAs<uint16_t>(dims, src, dst);
+      return as(static_cast<uint16_t*>(dst));
     case 4:
-      return CopyAs<uint32_t>(dims, src, dst);
+      return as(static_cast<uint32_t*>(dst));
     default:
-      return CopyAs<uint64_t>(dims, src, dst);
+      return as(static_cast<uint64_t*>(dst));
   }
 }
 

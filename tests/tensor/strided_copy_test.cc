@@ -54,6 +54,10 @@ TYPED_TEST(StridedCopy, TransposesMatricesOfAnySize) {
       SCOPED_TRACE(testing::Message() << rows << " x " << cols);
       const int64_t step = cols + 3, to_step = rows + 2;  // with gaps
       Check<TypeParam>({{cols, 1, to_step}, {rows, step, 1}}, rows * step, 0, cols * to_step + 1);
+      // With either order turned around.
+      const int64_t all = rows * step;
+      Check<TypeParam>({{cols, -1, to_step}, {rows, step, 1}}, all, cols - 1, cols * to_step + 1);
+      Check<TypeParam>({{cols, 1, to_step}, {rows, -step, 1}}, all, all - step, cols * to_step + 1);
       // The matrices of a stack, the other dimensions around and between.
       Check<TypeParam>({{2, rows * cols, rows * cols * 3},
                         {cols, 1, rows * 3},
