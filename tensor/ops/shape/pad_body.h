@@ -112,7 +112,14 @@ struct PadBody {
     const int64_t length = d.padded();
     const int64_t from = std::clamp<int64_t>(d.left, 0, length);
     const int64_t until = std::clamp(d.left + d.size, from, length), cut = from - d.left;
-    const bool plain = step == 1 && d.mode == PadMode::kConstant;
+    const bool constant = d.mode == PadMode::kConstant;
+    constexpr int64_t kFew = 16;
+    const int64_t borders = from + (length - until);
+    const bool plain = step == 1 && (constant || borders <= kFew);
+    int64_t sources[kFew];  // of the borders' elements
+    for (int64_t i = 0; !constant && plain && i < borders; ++i) {
+      sources[i] = d.Source(i < from ? i : until + (i - from));
+    }
     const Word border = value;
     for (int64_t r = first; r < last; ++r) {
       const Row row = RowIn(plane, r);
@@ -121,9 +128,15 @@ struct PadBody {
         FillRow(row, 0, length, line);
         continue;
       }
-      Fill(border, from, line);
-      Move(x + row.at + cut, until - from, line + from);
-      Fill(border, length - until, line + until);
+      const Word* const source = x + row.at;
+      Move(source + cut, until - from, line + from);
+      if (constant) {
+        Fill(border, from, line);
+        Fill(border, length - until, line + until);
+      } else {
+        for (int64_t i = 0; i < from; ++i) line[i] = source[sources[i]];
+        for (int64_t i = from; i < borders; ++i) line[until + (i - from)] = source[sources[i]];
+      }
     }
   }
   // Borders are often one element wide, for which a vector loop is long to start.
