@@ -136,11 +136,17 @@ template <class T>
 void CopyRows(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   const CopyDim inner = dims.back();
   const absl::Span<const CopyDim> outer = dims.first(dims.size() - 1);
-  ParallelFor(Volume(outer), std::max<int64_t>(1, kGrain / inner.size),
-              [&](int64_t begin, int64_t end) {
-                ForEachPlace(outer, begin, end, src, dst,
-                             [&](const T* from, T* to) { CopyRow(inner, from, to); });
-              });
+  const int64_t rows = Volume(outer);
+  if (rows == 1) {
+    return ParallelFor(inner.size, kGrain, [&](int64_t begin, int64_t end) {
+      const CopyDim part = {end - begin, inner.src, inner.dst};
+      CopyRow(part, src + begin * inner.src, dst + begin * inner.dst);
+    });
+  }
+  ParallelFor(rows, std::max<int64_t>(1, kGrain / inner.size), [&](int64_t begin, int64_t end) {
+    ForEachPlace(outer, begin, end, src, dst,
+                 [&](const T* from, T* to) { CopyRow(inner, from, to); });
+  });
 }
 
 // A block of a matrix touches so many lines, and pages, of either side.

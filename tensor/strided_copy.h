@@ -14,9 +14,10 @@ struct CopyDim {
   int64_t size, src, dst;
 };
 
-// to[i * to.. + j * ..] = from[..] over all `dims`, which are given outermost first, the one with
-// the smallest step in `dst` last, none empty. Elements have 1, 2, 4 or 8 bytes; the arrays do not
-// overlap, and no two elements have one place in `dst`.
+// Copies the elements of an array with dimensions `dims` from `src` to `dst`, both given where the
+// first element lies. Outermost first, the dimension with the smallest step in `dst` last, none
+// empty, at most 16. Elements have 1, 2, 4 or 8 bytes; the arrays do not overlap, and no two
+// elements have one place in `dst`. Uses several threads.
 void CopyStrided(absl::Span<const CopyDim> dims, int64_t width, const void* src, void* dst);
 
 // to[c * to_step + r] = from[r * from_step + c] for r < rows, c < cols: a matrix transposed, as

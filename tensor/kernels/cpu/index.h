@@ -88,28 +88,39 @@ void SelectRows(const IndexPlan& p, const T* x, const I* index, T* y) {
 template <class Acc, class T, class I>
 void AddRows(const IndexPlan& p, const I* index, Acc alpha, const T* source, Acc* y) {
   if (p.count == 0) return;
+  const auto add = [alpha](Acc& sum, Acc v) { sum = static_cast<Acc>(sum + alpha * v); };
+  // Elements [first, last) of all rows of a line.
+  const auto part = [&](const I* indices, const T* from, Acc* to, int64_t first, int64_t last) {
+    for (int64_t k = 0; k < p.count; ++k) {
+      if (k + kRunsAhead < p.count && indices[k + kRunsAhead] != p.ignored) {
+        Prefetch<true>(to + Wrapped(indices[k + kRunsAhead], p.n) * p.inner + first, last - first);
+      }
+      if (indices[k] == p.ignored) continue;
+      Acc* const sums = to + Wrapped(indices[k], p.n) * p.inner + first;
+      ForEachStripAs<Acc>(from + k * p.inner + first, last - first,
+                          [&](const Acc* v, int64_t at, int64_t n) {
+                            Acc* const sum = sums + at;
+#pragma GCC ivdep
+                            for (int64_t c = 0; c < n; ++c) add(sum[c], v[c]);
+                          });
+    }
+  };
+  const auto single = [&](const I* indices, const T* from, Acc* to) {  // rows of one element
+    ForEachStripAs<Acc>(from, p.count, [&](const Acc* v, int64_t at, int64_t n) {
+      for (int64_t k = 0; k < n; ++k) {
+        const I i = indices[at + k];
+        if (i != p.ignored) add(to[Wrapped(i, p.n)], v[k]);
+      }
+    });
+  };
   ParallelFor(p.batch * p.outer * p.inner, std::max<int64_t>(64, 16384 / p.count),
               [&](int64_t begin, int64_t end) {
                 ForEachRowOf(begin, end, p.inner, [&](int64_t line, int64_t first, int64_t last) {
                   const I* const indices = index + line / p.outer * p.count;
-                  const T* const from = source + line * p.count * p.inner + first;
-                  Acc* const to = y + line * p.n * p.inner + first;
-                  for (int64_t k = 0; k < p.count; ++k) {
-                    if (k + kRunsAhead < p.count && indices[k + kRunsAhead] != p.ignored) {
-                      Prefetch<true>(to + Wrapped(indices[k + kRunsAhead], p.n) * p.inner,
-                                     last - first);
-                    }
-                    if (indices[k] == p.ignored) continue;
-                    Acc* const sums = to + Wrapped(indices[k], p.n) * p.inner;
-                    ForEachStripAs<Acc>(from + k * p.inner, last - first,
-                                        [&](const Acc* v, int64_t at, int64_t n) {
-                                          Acc* const sum = sums + at;
-#pragma GCC ivdep
-                                          for (int64_t c = 0; c < n; ++c) {
-                                            sum[c] = static_cast<Acc>(sum[c] + alpha * v[c]);
-                                          }
-                                        });
-                  }
+                  const T* const from = source + line * p.count * p.inner;
+                  Acc* const to = y + line * p.n * p.inner;
+                  if (p.inner == 1) return single(indices, from, to);
+                  part(indices, from, to, first, last);
                 });
               });
 }
