@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <type_traits>
-#include <utility>
 
 #include "device/check.h"
 #include "device/parallel.h"
@@ -32,6 +31,10 @@
 
 namespace firn::cpu {
 namespace {
+
+// Elements of both operands of a half type that are converted at once, as many as stay in cache,
+// but this much of the inner direction at least.
+constexpr int64_t kConverted = 1 << 19, kLeastInner = 256;
 
 // Products below this run on the calling thread: 20 us of one core.
 constexpr double kParallelFlops = 2e6;
@@ -258,62 +261,76 @@ const Compute* Prepare(const T* x, int64_t rows, int64_t cols, MatrixStrides* st
   return copy;
 }
 
+// Whether operands are converted to f32.
+bool Converts(DType dtype) {
+  return dtype == DType::kF16 || (dtype == DType::kBF16 && !MultipliesBf16());
+}
+
+// How much of the inner direction is multiplied at once.
+int64_t InnerStep(DType dtype, const GemmShape& s) {
+  return Converts(dtype) ? std::min(s.k, std::max(kLeastInner, kConverted / (s.m + s.n))) : s.k;
+}
+
+// A product of operands in type Factor; the result is f32 where T is a half type.
+template <class Factor, class T, class Result>
+void MultiplyAs(GemmShape s, const T* a, const T* b, Result* c, bool accumulate, void* workspace) {
+  s.a = Canonical(s.a, s.m, s.k);
+  s.b = Canonical(s.b, s.k, s.n);
+  Scratch scratch(workspace);
+  const Factor* ready_a = Prepare<Factor>(a, s.m, s.k, &s.a, &scratch);
+  const Factor* ready_b = Prepare<Factor>(b, s.k, s.n, &s.b, &scratch);
+  MultiplyParallel(s, ready_a, ready_b, c, accumulate);
+}
+
+template <class Factor, class T>
+void GemmOfHalf(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate,
+                void* workspace) {
+  float* const wide = static_cast<float*>(workspace);
+  void* const rest = static_cast<char*>(workspace) + CopyBytes(sizeof(float), s.m, s.n);
+  if (accumulate) CopyMatrix(c, {s.c_row, 1}, s.m, s.n, wide);
+  GemmShape part = s;
+  part.c_row = s.n;
+  const int64_t step = InnerStep(DTypeOf<T>(), s);
+  for (int64_t p = 0; p < s.k; p += step) {
+    part.k = std::min(step, s.k - p);
+    MultiplyAs<Factor>(part, a + p * s.a.col, b + p * s.b.row, wide, accumulate || p > 0, rest);
+  }
+  ParallelFor(s.m, LineGrain(s.n), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) FromFloats(wide + i * s.n, s.n, c + i * s.c_row);
+  });
+}
+
 }  // namespace
 
 size_t GemmWorkspace(DType dtype, const GemmShape& shape) {
   if (IsIntegral(dtype)) return 0;
-  const MatrixStrides a = Canonical(shape.a, shape.m, shape.k);
-  const MatrixStrides b = Canonical(shape.b, shape.k, shape.n);
-  const bool half = SizeOf(dtype) == 2;
-  const bool convert = half && !(dtype == DType::kBF16 && MultipliesBf16());
+  const bool half = SizeOf(dtype) == 2, convert = Converts(dtype);
+  const int64_t k = InnerStep(dtype, shape);
   const int64_t size = convert ? SizeOf(DType::kF32) : SizeOf(dtype);
+  const MatrixStrides a = Canonical(shape.a, shape.m, k), b = Canonical(shape.b, k, shape.n);
   size_t bytes = 0;
-  if (convert || !InPlace(a, shape.m, shape.k)) bytes += CopyBytes(size, shape.m, shape.k);
-  if (convert || !InPlace(b, shape.k, shape.n)) bytes += CopyBytes(size, shape.k, shape.n);
+  if (convert || !InPlace(a, shape.m, k)) bytes += CopyBytes(size, shape.m, k);
+  if (convert || !InPlace(b, k, shape.n)) bytes += CopyBytes(size, k, shape.n);
   if (half) bytes += CopyBytes(SizeOf(DType::kF32), shape.m, shape.n);
   return bytes;
 }
 
-namespace {
-
-// The product in type Factor, into a result of f32 for half types and of the operands' type else.
-template <class Factor, class T>
-void GemmAs(GemmShape s, const T* a, const T* b, T* c, bool accumulate, void* workspace) {
-  s.a = Canonical(s.a, s.m, s.k);
-  s.b = Canonical(s.b, s.k, s.n);
-  if (s.m == 1) s.c_row = std::max(s.c_row, s.n);
-  Scratch scratch(workspace);
-  const Factor* ready_a = Prepare<Factor>(a, s.m, s.k, &s.a, &scratch);
-  const Factor* ready_b = Prepare<Factor>(b, s.k, s.n, &s.b, &scratch);
-  if constexpr (kIsHalf<T>) {
-    float* wide = scratch.Take<float>(s.m, s.n);
-    const int64_t c_row = std::exchange(s.c_row, s.n);
-    if (accumulate) CopyMatrix(c, {c_row, 1}, s.m, s.n, wide);
-    MultiplyParallel(s, ready_a, ready_b, wide, accumulate);
-    ParallelFor(s.m, LineGrain(s.n), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) FromFloats(wide + i * s.n, s.n, c + i * c_row);
-    });
-  } else {
-    MultiplyParallel(s, ready_a, ready_b, c, accumulate);
-  }
-}
-
-}  // namespace
-
 template <class T>
-void Gemm(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate, void* workspace) {
-  if (s.m == 0 || s.n == 0) return;
+void Gemm(const GemmShape& shape, const T* a, const T* b, T* c, bool accumulate, void* workspace) {
+  if (shape.m == 0 || shape.n == 0) return;
+  GemmShape s = shape;
+  if (s.m == 1) s.c_row = std::max(s.c_row, s.n);
   if (s.k == 0) {
     if (!accumulate) FillZero(s, c);
-    return;
-  }
-  if constexpr (std::is_integral_v<T>) {
+  } else if constexpr (std::is_integral_v<T>) {
     MultiplyParallel(s, a, b, c, accumulate);
+  } else if constexpr (!kIsHalf<T>) {
+    MultiplyAs<T>(s, a, b, c, accumulate, workspace);
   } else if constexpr (std::is_same_v<T, BFloat16>) {
-    MultipliesBf16() ? GemmAs<BFloat16>(s, a, b, c, accumulate, workspace)
-                     : GemmAs<float>(s, a, b, c, accumulate, workspace);
+    Converts(DType::kBF16) ? GemmOfHalf<float>(s, a, b, c, accumulate, workspace)
+                           : GemmOfHalf<BFloat16>(s, a, b, c, accumulate, workspace);
   } else {
-    GemmAs<std::conditional_t<kIsHalf<T>, float, T>>(s, a, b, c, accumulate, workspace);
+    GemmOfHalf<float>(s, a, b, c, accumulate, workspace);
   }
 }
 

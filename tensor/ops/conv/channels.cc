@@ -37,66 +37,65 @@ absl::Status InferChannelAffine(InferContext& c) {
 // Elements of a half type that are converted at once, in whole chunks of lanes.
 constexpr int64_t kStrip = 8 * cpu::kLanes;
 
-// Calls f(at, n, row) for a run of elements in the type that is computed with: of all n of them,
-// or, of a half type, of strips in float.
-template <class T, class F>
-void ForEachStrip(const T* run, int64_t n, F&& f) {
-  if constexpr (sizeof(T) == 2) {
-    float strip[kStrip];
-    for (int64_t at = 0; at < n; at += kStrip) {
-      const int64_t some = std::min(kStrip, n - at);
-      cpu::ToFloats(run + at, some, strip);
-      f(at, some, strip);
+// x * scale + shift for runs of a tensor.
+template <class T>
+struct Affine {
+  using Acc = AccumulatorOf<T>;
+
+  cpu::ChannelView v;
+  const T *x, *scale, *shift;
+  T* y;
+
+  // Runs [begin, end). Those of half types are converted some at once, or in strips.
+  void operator()(int64_t begin, int64_t end) const {
+    if constexpr (sizeof(T) != 2) {
+      for (int64_t r = begin; r < end; ++r) Scale(r, x + r * v.run, v.run, y + r * v.run);
+    } else if (v.run > kStrip) {
+      for (int64_t r = begin; r < end; ++r) {
+        for (int64_t at = 0; at < v.run; at += kStrip) {
+          ScaleHalf(r, 1, r * v.run + at, std::min(kStrip, v.run - at));
+        }
+      }
+    } else {
+      const int64_t at_once = kStrip / std::max<int64_t>(1, v.run);
+      for (int64_t r = begin; r < end; r += at_once) {
+        ScaleHalf(r, std::min(at_once, end - r), r * v.run, v.run);
+      }
     }
-  } else {
-    f(int64_t{0}, n, run);
   }
-}
 
-// One number per lane from one per channel of a group; row-major, the only one for the first lane.
-template <class Acc, class T>
-void SpreadLanes(const T* v, int64_t group, int64_t block, Acc missing, Acc* lanes) {
-  if (block != 1) return cpu::SpreadLanes(v, group, block, missing, lanes);
-  lanes[0] = v == nullptr ? missing : static_cast<Acc>(v[group]);
-}
-
-// to[i] = from[i] * a + b with one number of each for all, or one a lane. May be done in place.
-template <class Acc>
-void ScaleRun(const Acc* from, int64_t n, Acc a, Acc b, Acc* to) {
+ private:
+  // n elements of each of some runs, which lie side by side from `at` on.
+  void ScaleHalf(int64_t r, int64_t runs, int64_t at, int64_t n) const {
+    float strip[kStrip];
+    cpu::ToFloats(x + at, runs * n, strip);
+    for (int64_t i = 0; i < runs; ++i) Scale(r + i, strip + i * n, n, strip + i * n);
+    cpu::FromFloats(strip, runs * n, y + at);
+  }
+  // Some of run r, from a first lane on; may be done in place.
+  void Scale(int64_t r, const Acc* from, int64_t n, Acc* to) const {
+    const int64_t group = r % v.groups;
+    if (v.block == 1) {
+      const Acc a = scale == nullptr ? Acc{1} : static_cast<Acc>(scale[group]);
+      const Acc b = shift == nullptr ? Acc{0} : static_cast<Acc>(shift[group]);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) to[i] = from[i] * a + b;
-}
-template <class Acc>
-void ScaleLanes(const Acc* from, int64_t n, const Acc* a, const Acc* b, Acc* to) {
-  cpu::ForEachLane(n, [&](int64_t i, int64_t j) { to[i] = from[i] * a[j] + b[j]; });
-}
+      for (int64_t i = 0; i < n; ++i) to[i] = from[i] * a + b;
+      return;
+    }
+    Acc a[cpu::kLanes], b[cpu::kLanes];
+    cpu::SpreadLanes(scale, group, v.block, Acc{1}, a);
+    cpu::SpreadLanes(shift, group, v.block, Acc{0}, b);
+    cpu::ForEachLane(n, [&](int64_t i, int64_t j) { to[i] = from[i] * a[j] + b[j]; });
+  }
+};
 
 absl::Status RunChannelAffine(KernelContext& k) {
   VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
     const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(In::kX));
-    const T *x = k.in<T>(In::kX), *scale = k.in<T>(In::kScale), *shift = k.in<T>(In::kShift);
-    T* y = k.out<T>();
+    const Affine<T> affine{v, k.in<T>(In::kX), k.in<T>(In::kScale), k.in<T>(In::kShift),
+                           k.out<T>()};
     ParallelFor(v.batch * v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.run)),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t r = begin; r < end; ++r) {
-                    Acc a[cpu::kLanes], b[cpu::kLanes];
-                    SpreadLanes(scale, r % v.groups, v.block, Acc{1}, a);
-                    SpreadLanes(shift, r % v.groups, v.block, Acc{0}, b);
-                    ForEachStrip(x + r * v.run, v.run, [&](int64_t at, int64_t n, auto* from) {
-                      T* to = y + r * v.run + at;
-                      Acc* out;
-                      if constexpr (sizeof(T) == 2) {
-                        out = from;  // the strip
-                      } else {
-                        out = to;
-                      }
-                      v.block == 1 ? ScaleRun<Acc>(from, n, a[0], b[0], out)
-                                   : ScaleLanes<Acc>(from, n, a, b, out);
-                      if constexpr (sizeof(T) == 2) cpu::FromFloats(out, n, to);
-                    });
-                  }
-                });
+                affine);
   });
   return absl::OkStatus();
 }
@@ -137,6 +136,22 @@ absl::Status InferChannelSum(InferContext& c) {
   return absl::OkStatus();
 }
 
+// Calls f(n, row) for a run of elements in the type that is computed with: for all n of them, or,
+// of a half type, for strips in float.
+template <class T, class F>
+void ForEachStrip(const T* run, int64_t n, F&& f) {
+  if constexpr (sizeof(T) == 2) {
+    float strip[kStrip];
+    for (int64_t at = 0; at < n; at += kStrip) {
+      const int64_t some = std::min(kStrip, n - at);
+      cpu::ToFloats(run + at, some, strip);
+      f(some, strip);
+    }
+  } else {
+    f(n, run);
+  }
+}
+
 // Adds up the lanes of each channel, in halves; the sums are the first `block`.
 template <class Acc>
 void FoldLanes(int64_t block, Acc* lanes) {
@@ -165,7 +180,7 @@ absl::Status RunChannelSum(KernelContext& k) {
                     for (int64_t n = 0; n < v.batch; ++n) {
                       const T* run = x + v.offset(n, g);
                       Acc lanes[cpu::kLanes] = {};
-                      ForEachStrip(run, v.run, [&](int64_t, int64_t some, const Acc* from) {
+                      ForEachStrip(run, v.run, [&](int64_t some, const Acc* from) {
                         cpu::ForEachLane(some, [&](int64_t i, int64_t j) { lanes[j] += from[i]; });
                       });
                       FoldLanes(v.block, lanes);

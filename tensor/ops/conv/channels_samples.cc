@@ -19,6 +19,10 @@ FIRN_REGISTER_SAMPLES(channel_affine) {
   s.Add("images", {Normal({2, 3, 4, 5}), Normal({3}, 2), Normal({3}, 3)});
   s.Add("scale only", {Normal({2, 3, 4}), Normal({3}, 2), Tensor()});
   s.Add("shift only, blocked channels", {Normal({2, 16, 3, 3}), Tensor(), Normal({16}, 3)});
+  s.Add("longer than a strip", {Normal({2, 3, 300}), Normal({3}, 2), Normal({3}, 3)})
+      .check_gradient = false;
+  s.Add("blocks longer than a strip", {Normal({1, 16, 5, 7}), Normal({16}, 2), Normal({16}, 3)})
+      .check_gradient = false;
   s.AddLarge("64x128x8x8", {Normal({64, 128, 8, 8}), Normal({128}, 2), Normal({128}, 3)}, {}, 1e6,
              4.2e6);
   s.AddError("scale", {Normal({2, 3}), Normal({2}), Tensor()}, {},
@@ -36,6 +40,8 @@ FIRN_REGISTER_SAMPLES(channel_sum) {
   s.Add("matrix", {Normal({3, 5})});
   s.Add("images", {Normal({2, 3, 4, 5})});
   s.Add("blocked channels", {Normal({2, 16, 5, 3})});
+  s.Add("longer than a strip", {Uniform({2, 3, 300}, 0.1, 1)}).check_gradient = false;
+  s.Add("blocks longer than a strip", {Uniform({1, 16, 5, 7}, 0.1, 1)}).check_gradient = false;
   s.AddLarge("64x128x8x8", {Normal({64, 128, 8, 8})}, {}, 5e5, 2.1e6);
   s.AddError("rank", {Normal({3})}, {}, "x must have 2 to 8 dimensions");
 }

@@ -1,7 +1,7 @@
 // unfold and fold, of one to three dimensions. Both are linear, and each is the other's gradient.
 //
-// fold adds up a strip of a row of the image at a time, tap by tap: the windows that a tap gives to
-// the strip lie side by side.
+// fold adds up some rows of an image at a time, which stay in cache, tap by tap: what a tap gives
+// to them is read in the order in which it lies.
 
 #include "tensor/ops/conv/unfold.h"
 
@@ -88,71 +88,94 @@ void GradFold(GradContext& g) {
   g.set_grad_input(0, Call(TheOp<"unfold">(), g.grad_output(), a));
 }
 
-// The sums of elements [first, last) of a row of the image, in order of the taps. A half type is
-// added up in f32.
+// Band i of all the images' rows, which lie in as many bands as kSums asks for. Every element's sum
+// is in the order of the taps; half types are added up in f32.
 template <class T>
-struct FoldRows {
-  static constexpr int64_t kStrip = 256;
+struct FoldBands {
+  static constexpr int64_t kSums = 2048;
   using Acc = AccumulatorOf<T>;
+
+  FoldBands(const UnfoldAxes& axes, const T* from, T* to)
+      : s(axes),
+        x(from),
+        y(to),
+        columns(std::min(s.w.in, kSums)),
+        rows(std::clamp<int64_t>(kSums / columns, 1, s.h.in)),
+        bands((s.h.in - 1) / rows + 1) {}
+
+  void operator()(int64_t i) const {
+    const int64_t first = TakeDigit(i, bands) * rows, last = std::min(s.h.in, first + rows);
+    const int64_t d = TakeDigit(i, s.d.in);
+    T* const to = y + ((i * s.d.in + d) * s.h.in + first) * s.w.in;
+    for (int64_t left = 0; left < s.w.in; left += columns) {
+      const int64_t right = std::min(s.w.in, left + columns);
+      Acc sums[kSums];
+      std::fill_n(sums, (last - first) * columns, Acc{0});
+      AddPart(i, d, first, last, left, right, sums);
+      for (int64_t h = 0; h < last - first; ++h) {
+        Store(sums + h * columns, right - left, to + h * s.w.in + left);
+      }
+    }
+  }
+  int64_t cost() const { return rows * s.w.in * (s.taps() + 1); }
 
   UnfoldAxes s;
   const T* x;
   T* y;
-
-  void operator()(int64_t begin, int64_t end) const {
-    ForEachRowOf(begin, end, s.w.in, [&](int64_t row, int64_t first, int64_t last) {
-      for (int64_t at = first; at < last; at += kStrip) {
-        const int64_t n = std::min(kStrip, last - at);
-        Acc sums[kStrip];
-        std::fill_n(sums, n, Acc{0});
-        AddStrip(row, at, at + n, sums);
-        T* const to = y + row * s.w.in + at;
-        if constexpr (sizeof(T) == 2) {
-          cpu::FromFloats(sums, n, to);
-        } else {
-          std::copy_n(sums, n, to);
-        }
-      }
-    });
-  }
-  int64_t cost() const { return s.taps() + 1; }
+  int64_t columns, rows, bands;  // of a part, of a band, of an image
 
  private:
-  void AddStrip(int64_t row, int64_t first, int64_t last, Acc* sums) const {
-    int64_t plane = row;
-    const int64_t ih = TakeDigit(plane, s.h.in), id = TakeDigit(plane, s.d.in);
-    const T* const planes = x + plane * s.taps() * s.windows();
+  // Adds what rows [first, last) of a plane at depth d get between two columns.
+  void AddPart(int64_t plane, int64_t d, int64_t first, int64_t last, int64_t left, int64_t right,
+               Acc* sums) const {
+    const T* tap = x + plane * s.taps() * s.windows();
     for (int64_t t = 0; t < s.d.kernel; ++t) {
-      const int64_t od = s.d.Output(id, t);
-      for (int64_t u = 0; od >= 0 && u < s.h.kernel; ++u) {
-        const int64_t oh = s.h.Output(ih, u);
-        for (int64_t v = 0; oh >= 0 && v < s.w.kernel; ++v) {
-          const auto [low, high] = s.w.OutputsOf(first, last, v);
-          const int64_t tap = (t * s.h.kernel + u) * s.w.kernel + v;
-          const T* const windows = planes + tap * s.windows() + (od * s.h.out + oh) * s.w.out;
-          const int64_t to = low * s.w.stride - s.w.padding + v * s.w.dilation - first;
-          if (low < high) AddEvery(windows + low, high - low, sums + to);
+      const int64_t od = s.d.Output(d, t);
+      for (int64_t u = 0; u < s.h.kernel; ++u) {
+        const auto [top, bottom] = s.h.OutputsOf(first, last, u);
+        for (int64_t v = 0; v < s.w.kernel; ++v, tap += s.windows()) {
+          const auto [low, high] = s.w.OutputsOf(left, right, v);
+          if (od < 0 || low >= high) continue;
+          const int64_t column = low * s.w.stride - s.w.padding + v * s.w.dilation - left;
+          const int64_t n = high - low, at_once = 1 + (kSums - n) / s.w.out;
+          for (int64_t oh = top; oh < bottom; oh += at_once) {
+            const int64_t some = std::min(at_once, bottom - oh);
+            Acc wide[kSums];
+            const Acc* from =
+                Wide(tap + (od * s.h.out + oh) * s.w.out + low, (some - 1) * s.w.out + n, wide);
+            const int64_t row = oh * s.h.stride - s.h.padding + u * s.h.dilation - first;
+            for (int64_t i = 0; i < some; ++i) {
+              AddEvery(from + i * s.w.out, n, s.w.stride,
+                       sums + (row + i * s.h.stride) * columns + column);
+            }
+          }
         }
       }
+    }
+  }
+  // The elements in the type of the sums: where they are, or in `room`.
+  static const Acc* Wide(const T* from, int64_t n, Acc* room) {
+    if constexpr (sizeof(T) == 2) {
+      cpu::ToFloats(from, n, room);
+      return room;
+    } else {
+      return from;
     }
   }
   // sums[i * stride] += from[i]
-  void AddEvery(const T* from, int64_t n, Acc* sums) const {
-    if constexpr (sizeof(T) == 2) {
-      Acc wide[kStrip];
-      cpu::ToFloats(from, n, wide);
-      AddEvery<Acc>(wide, n, s.w.stride, sums);
-    } else {
-      AddEvery<Acc>(from, n, s.w.stride, sums);
-    }
-  }
-  template <class Of>
-  static void AddEvery(const Of* from, int64_t n, int64_t stride, Of* sums) {
+  static void AddEvery(const Acc* from, int64_t n, int64_t stride, Acc* sums) {
     if (stride == 1) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) sums[i] += from[i];
     } else {
       for (int64_t i = 0; i < n; ++i) sums[i * stride] += from[i];
+    }
+  }
+  static void Store(const Acc* sums, int64_t n, T* to) {
+    if constexpr (sizeof(T) == 2) {
+      cpu::FromFloats(sums, n, to);
+    } else {
+      std::copy_n(sums, n, to);
     }
   }
 };
@@ -162,8 +185,8 @@ absl::Status RunFold(KernelContext& k) {
   const UnfoldAttrs& a = k.attrs<UnfoldAttrs>();
   FIRN_ASSIGN_OR_RETURN(const Sizes windows, UnfoldedWindows(image, a));
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    const FoldRows<T> rows{UnfoldAxes(image, windows, a), k.in<T>(0), k.out<T>()};
-    cpu::ForEach(k.out_spec().num_elements(), rows);
+    const FoldBands<T> body(UnfoldAxes(image, windows, a), k.in<T>(0), k.out<T>());
+    cpu::ForEach(k.out_spec().shape[0] * k.out_spec().shape[1] * body.s.d.in * body.bands, body);
   });
   return absl::OkStatus();
 }
@@ -176,7 +199,7 @@ FIRN_REGISTER_OP(fold) {
       .attrs = AttrsOf<UnfoldAttrs>(),
       .infer = InferFold,
       .grad = GradFold,
-      .kernels = {{.name = "rows", .run = RunFold}},
+      .kernels = {{.name = "bands", .run = RunFold}},
   };
 }
 

@@ -76,6 +76,8 @@ FIRN_REGISTER_SAMPLES(unfold) {
         UnfoldAttrs{.kernel = {2, 2, 3}, .padding = {1, 0, 0}, .stride = {2, 1, 1}});
   s.Add("8 channels", {Normal({1, 8, 3, 3})}, UnfoldAttrs{.kernel = 2});
   s.Add("no images", {Normal({0, 2, 3, 3})}, UnfoldAttrs{.kernel = 2});
+  s.Add("padding beyond the image", {Normal({1, 1, 2, 3})},
+        UnfoldAttrs{.kernel = 2, .padding = {3, 4}, .stride = {2, 3}});
   s.AddLarge("64x16x28x28, 3x3", {Normal({64, 16, 28, 28})}, UnfoldAttrs{.kernel = 3, .padding = 1},
              0, 4.0 * 64 * 16 * 28 * 28 * 10);
   s.AddError("rank", {Normal({3, 4})}, UnfoldAttrs{.kernel = 2}, "x must have 3 to 5 dimensions");
@@ -123,6 +125,18 @@ FIRN_REGISTER_SAMPLES(fold) {
                     .stride = {2, 1, 1},
                     .output_size = {3, 4, 3}});
   s.Add("no images", {Normal({0, 8, 4})}, UnfoldAttrs{.kernel = 2, .output_size = {3, 3}});
+  s.Add("padding beyond the image", {Normal({1, 4, 16})},
+        UnfoldAttrs{.kernel = 2, .padding = {3, 4}, .stride = {2, 3}, .output_size = {2, 3}});
+  s.Add("rows of several parts", {Normal({1, 3, 4102})},
+        UnfoldAttrs{.kernel = 3, .dilation = 2, .padding = 3, .output_size = 4100})
+      .check_gradient = false;
+  s.Add("strided rows of several parts", {Normal({1, 3, 1250})},
+        UnfoldAttrs{.kernel = 3, .padding = 1, .stride = 2, .output_size = 2499})
+      .check_gradient = false;
+  s.Add(
+       "several bands", {Normal({1, 6, 41 * 121})},
+       UnfoldAttrs{.kernel = {3, 2}, .padding = {2, 1}, .stride = {2, 1}, .output_size = {79, 120}})
+      .check_gradient = false;
   s.AddLarge("64x16x28x28, 3x3", {Normal({64, 144, 784})},
              UnfoldAttrs{.kernel = 3, .padding = 1, .output_size = {28, 28}}, 7.2e6,
              4.0 * 64 * 16 * 28 * 28 * 10);

@@ -122,6 +122,13 @@ TYPED_TEST(GemmTest, TakesSizesOfEveryKind) {
   }
 }
 
+// Half types are converted so much of the inner direction at a time.
+TYPED_TEST(GemmTest, AddsUpPartsOfALongInnerDirection) {
+  for (const Lie lie : {Lie::kRows, Lie::kColumns, Lie::kApart}) {
+    Compare<TypeParam>(2, 2000, 657, lie, lie, lie == Lie::kRows);
+  }
+}
+
 TYPED_TEST(GemmTest, GivesEveryThreadAPiece) {
   const int threads = NumThreads();
   SetNumThreads(3);
