@@ -29,16 +29,29 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LgammaFrom2(double z) {
                         9.1562730296416173e-07, -5.8125048142899942e-07, 2.8290601099357729e-07);
 }
 
+// Up to kSteps steps of gamma's shift, written out: a loop within a loop would make no vectors.
+// product * (v - 1) (v - 2) ... while v is above 2.5, to (1.5, 2.5].
+template <int kSteps>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void MultiplyDown(double& v, double& product) {
+  const bool step = v > 2.5;
+  v = step ? v - 1 : v;
+  product = step ? product * v : product;
+  if constexpr (kSteps > 1) MultiplyDown<kSteps - 1>(v, product);
+}
+// sum + 1 / v^kPower + 1 / (v + 1)^kPower + ... while v is below 10.
+template <int kSteps, int kPower>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void AddUp(double& v, double& sum) {
+  const bool step = v < 10;
+  sum = step ? sum + 1 / (kPower == 1 ? v : v * v) : sum;
+  v = step ? v + 1 : v;
+  if constexpr (kSteps > 1) AddUp<kSteps - 1, kPower>(v, sum);
+}
+
 // For x >= 1/2. One logarithm serves all: of x below 1.5 and from 10 on; between, of the product
 // that shifting gives.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double LgammaFromHalf(double x) {
   double product = 1, v = x;
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; ++i) {  // to (1.5, 2.5]
-    const bool step = v > 2.5;
-    v = step ? v - 1 : v;
-    product = step ? product * v : product;
-  }
+  MultiplyDown<8>(v, product);
   const bool low = x < 1.5, high = !(x < 10);
   const double log = Log(low | high ? x : product);
   const double near = LgammaFrom2(low ? x - 1 : v - 2) + (low ? -log : log);
@@ -73,17 +86,13 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Lgamma(float x) {
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Digamma(double x) {
   const bool reflect = x <= 0;
   const double turn = internal::kPi * internal::FromInteger(x);
-  double y = reflect ? -internal::kPi / internal::TanOfFewTurns(turn) : 0, v = reflect ? 1 - x : x;
-#pragma GCC unroll 10
-  for (int i = 0; i < 10; ++i) {
-    const bool step = v < 10;
-    y = step ? y - 1 / v : y;
-    v = step ? v + 1 : v;
-  }
+  const double y = reflect ? -internal::kPi / internal::TanOfFewTurns(turn) : 0;
+  double sum = 0, v = reflect ? 1 - x : x;
+  internal::AddUp<10, 1>(v, sum);
   const double r = 1 / v, r2 = r * r;
   const double series = r2 * Polynomial(r2, 1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132,
                                         -691.0 / 32760, 1.0 / 12);
-  const double value = y + (Log(v) - 0.5 * r - series);
+  const double value = (y - sum) + (Log(v) - 0.5 * r - series);
   const double checked = reflect & !(turn != 0) ? internal::kNanF64 : value;
   return x == 0 ? -1 / x : checked;
 }
@@ -97,12 +106,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Trigamma(double x) {
   const double sine = internal::SinPi(internal::FromInteger(x));
   const double y = internal::kPi * internal::kPi / (sine * sine);
   double sum = 0, v = reflect ? 1 - x : x;
-#pragma GCC unroll 10
-  for (int i = 0; i < 10; ++i) {
-    const bool step = v < 10;
-    sum = step ? sum + 1 / (v * v) : sum;
-    v = step ? v + 1 : v;
-  }
+  internal::AddUp<10, 2>(v, sum);
   const double r = 1 / v, r2 = r * r;
   const double series =
       r2 * r *
