@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "device/parallel.h"
+#include "device/philox.h"
 #include "tensor/error.h"
+#include "tensor/kernels/random_words.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/random/draws.h"
 #include "tensor/ops/random/dropout.h"
@@ -156,6 +158,25 @@ TEST(RandomTest, DrawsUniformNumbersBelowTheUpperEndInEveryDType) {
     const std::vector<double> v = Rand({50000}, 1, 1.5, d, {.generator = &g}).ToVector<double>();
     EXPECT_GE(*std::min_element(v.begin(), v.end()), 1) << DTypeName(d);
     EXPECT_LT(*std::max_element(v.begin(), v.end()), 1.5) << DTypeName(d);
+  }
+}
+
+// Step i of the shuffle swaps element i with one of i .. n - 1, by words 2 i and 2 i + 1.
+TEST(RandomTest, PermutesByTheShuffleThatItsWordsTell) {
+  for (int64_t n : {0, 1, 2, 31, 32, 33, 65, 1000}) {
+    RandomGenerator generator(11);
+    generator.Reserve(3);
+    const PhiloxState at = generator.position();
+    const Tensor got = Randperm(n, {.generator = &generator});
+    std::vector<int64_t> want(static_cast<size_t>(n));
+    for (size_t i = 0; i < want.size(); ++i) want[i] = static_cast<int64_t>(i);
+    for (size_t i = 0; i < want.size(); ++i) {
+      const PhiloxResult words = PhiloxAt(at, i / 2);
+      const uint64_t left = want.size() - i;
+      const size_t ahead = BelowFrom(left, words.v[i % 2 * 2], words.v[i % 2 * 2 + 1]);
+      std::swap(want[i], want[i + ahead]);
+    }
+    EXPECT_EQ(got.ToVector<int64_t>(), want) << n;
   }
 }
 

@@ -29,21 +29,34 @@ absl::Status InferRandperm(InferContext& c) {
   return InferRandom(c, sizes, DType::kI64, SetOf(DType::kI64));
 }
 
+// Which elements are swapped depends on the words alone, so that those of a block are asked of the
+// memory while the block before it is swapped.
 absl::Status RunRandperm(KernelContext& k) {
+  constexpr int64_t kBlock = 2 * cpu::kPhiloxLanes;
   const int64_t n = k.attrs<RandpermAttrs>().n;
   const PhiloxState at = cpu::TakeCounters(k, 0, CeilDiv(n, 2));
   int64_t* out = k.out<int64_t>();
   std::iota(out, out + n, int64_t{0});
-  const auto step = [&](int64_t i, uint32_t high, uint32_t low) {
-    if (i >= n) return;
-    const uint64_t ahead = BelowFrom(static_cast<uint64_t>(n - i), high, low);
-    std::swap(out[i], out[i + static_cast<int64_t>(ahead)]);
+  int64_t partners[2][kBlock];
+  const auto choose = [&](int64_t first, int64_t* with) {
+    if (first >= n) return;
+    cpu::PhiloxLanes words;
+    cpu::PhiloxBlock(at, static_cast<uint64_t>(first / 2), &words);
+    for (int64_t j = 0; j < std::min(kBlock, n - first); ++j) {
+      const int64_t i = first + j, lane = j / 2, word = j % 2 * 2;
+      const uint64_t ahead =
+          BelowFrom(static_cast<uint64_t>(n - i), words.v[word][lane], words.v[word + 1][lane]);
+      with[j] = i + static_cast<int64_t>(ahead);
+      __builtin_prefetch(out + with[j], 1);
+    }
   };
-  cpu::ForEachCounter(at, 0, CeilDiv(n, 2),
-                      [&](int64_t c, uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
-                        step(2 * c, w0, w1);
-                        step(2 * c + 1, w2, w3);
-                      });
+  choose(0, partners[0]);
+  for (int64_t first = 0, side = 0; first < n; first += kBlock, side = 1 - side) {
+    choose(first + kBlock, partners[1 - side]);
+    for (int64_t j = 0; j < std::min(kBlock, n - first); ++j) {
+      std::swap(out[first + j], out[partners[side][j]]);
+    }
+  }
   return absl::OkStatus();
 }
 
