@@ -32,9 +32,10 @@
 namespace firn::cpu {
 namespace {
 
-// Elements of both operands of a half type that are converted at once, as many as stay in cache,
-// but this much of the inner direction at least.
-constexpr int64_t kConverted = 1 << 19, kLeastInner = 256;
+// Elements of both operands of a half type that are converted at once, to stay in cache.
+constexpr int64_t kConverted = 1 << 18;
+// For products with fewer columns or rows than kFew: enough to be worth several threads.
+constexpr int64_t kConvertedOfFew = 1 << 20, kFew = 16;
 
 // Products below this run on the calling thread: 20 us of one core.
 constexpr double kParallelFlops = 2e6;
@@ -266,9 +267,19 @@ bool Converts(DType dtype) {
   return dtype == DType::kF16 || (dtype == DType::kBF16 && !MultipliesBf16());
 }
 
-// How much of the inner direction is multiplied at once.
-int64_t InnerStep(DType dtype, const GemmShape& s) {
-  return Converts(dtype) ? std::min(s.k, std::max(kLeastInner, kConverted / (s.m + s.n))) : s.k;
+// The largest part of a product that is converted and multiplied at once: some of the inner
+// direction, so much that walking C every time costs little beside it, or, where C is a vector or
+// little more, some of the longer operand.
+GemmShape PartOf(DType dtype, const GemmShape& s) {
+  GemmShape part = s;
+  if (!Converts(dtype) || s.m == 0 || s.n == 0 || s.k == 0) return part;
+  if (std::min(s.m, s.n) < kFew) {
+    int64_t& longer = s.m > s.n ? part.m : part.n;
+    longer = std::min(longer, std::max(kFew, kConvertedOfFew / s.k));
+  } else {
+    part.k = std::min(s.k, std::max<int64_t>(256, kConverted / (s.m + s.n)));
+  }
+  return part;
 }
 
 // A product of operands in type Factor; the result is f32 where T is a half type.
@@ -288,12 +299,19 @@ void GemmOfHalf(const GemmShape& s, const T* a, const T* b, T* c, bool accumulat
   float* const wide = static_cast<float*>(workspace);
   void* const rest = static_cast<char*>(workspace) + CopyBytes(sizeof(float), s.m, s.n);
   if (accumulate) CopyMatrix(c, {s.c_row, 1}, s.m, s.n, wide);
+  const GemmShape most = PartOf(DTypeOf<T>(), s);
   GemmShape part = s;
   part.c_row = s.n;
-  const int64_t step = InnerStep(DTypeOf<T>(), s);
-  for (int64_t p = 0; p < s.k; p += step) {
-    part.k = std::min(step, s.k - p);
-    MultiplyAs<Factor>(part, a + p * s.a.col, b + p * s.b.row, wide, accumulate || p > 0, rest);
+  for (int64_t i = 0; i < s.m; i += most.m) {
+    for (int64_t j = 0; j < s.n; j += most.n) {
+      for (int64_t p = 0; p < s.k; p += most.k) {
+        part.m = std::min(most.m, s.m - i);
+        part.n = std::min(most.n, s.n - j);
+        part.k = std::min(most.k, s.k - p);
+        MultiplyAs<Factor>(part, a + i * s.a.row + p * s.a.col, b + p * s.b.row + j * s.b.col,
+                           wide + i * s.n + j, accumulate || p > 0, rest);
+      }
+    }
   }
   ParallelFor(s.m, LineGrain(s.n), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) FromFloats(wide + i * s.n, s.n, c + i * s.c_row);
@@ -305,12 +323,13 @@ void GemmOfHalf(const GemmShape& s, const T* a, const T* b, T* c, bool accumulat
 size_t GemmWorkspace(DType dtype, const GemmShape& shape) {
   if (IsIntegral(dtype)) return 0;
   const bool half = SizeOf(dtype) == 2, convert = Converts(dtype);
-  const int64_t k = InnerStep(dtype, shape);
+  const GemmShape part = PartOf(dtype, shape);
   const int64_t size = convert ? SizeOf(DType::kF32) : SizeOf(dtype);
-  const MatrixStrides a = Canonical(shape.a, shape.m, k), b = Canonical(shape.b, k, shape.n);
+  const MatrixStrides a = Canonical(shape.a, part.m, part.k);
+  const MatrixStrides b = Canonical(shape.b, part.k, part.n);
   size_t bytes = 0;
-  if (convert || !InPlace(a, shape.m, k)) bytes += CopyBytes(size, shape.m, k);
-  if (convert || !InPlace(b, k, shape.n)) bytes += CopyBytes(size, k, shape.n);
+  if (convert || !InPlace(a, part.m, part.k)) bytes += CopyBytes(size, part.m, part.k);
+  if (convert || !InPlace(b, part.k, part.n)) bytes += CopyBytes(size, part.k, part.n);
   if (half) bytes += CopyBytes(SizeOf(DType::kF32), shape.m, shape.n);
   return bytes;
 }

@@ -62,7 +62,7 @@ struct UnfoldBody {
       std::fill(to + high, to + last, T(0));
       const int64_t start = column * s.w.dilation - s.w.padding;
       if (s.w.stride == 1) {
-        for (int64_t o = low; o < high; ++o) to[o] = from[start + o];
+        if (low < high) std::copy_n(from + (start + low), high - low, to + low);
       } else {
         for (int64_t o = low; o < high; ++o) to[o] = from[start + o * s.w.stride];
       }
