@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_DROPOUT_H_
 #define FIRN_TENSOR_KERNELS_CPU_DROPOUT_H_
 
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/random.h"
 
 namespace firn::cpu {
@@ -12,7 +13,7 @@ inline void DropElements(KernelContext& k, const PhiloxState& at, double p) {
   // Below 2^32 - 1, so that it fits: p = 1 is a case of its own.
   const auto first_kept = static_cast<uint32_t>(std::min(p * 0x1p32, 0x1p32 - 1));
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
+    using Acc = ComputeOf<T>;
     const T* x = k.in<T>(0);
     T* y = k.out<T>();
     if (p == 1) {  // also where x is infinite
@@ -20,9 +21,12 @@ inline void DropElements(KernelContext& k, const PhiloxState& at, double p) {
       return;
     }
     const Acc scale = static_cast<Acc>(1 / (1 - p));
-    ForEachWord(at, n, [&](int64_t e, uint32_t word) {
-      const Acc v = static_cast<Acc>(x[e]) * scale;
-      y[e] = static_cast<T>(word >= first_kept ? v : Acc{0});
+    ForEachWordRow(at, n, [&](int64_t first, const uint32_t* words, int64_t count) {
+      Piece<T, kWordRow> in, out;
+      const Acc* const from = in.Read(x + first, count);
+      Acc* const to = out.Room(y + first);
+      for (int64_t i = 0; i < count; ++i) to[i] = words[i] >= first_kept ? from[i] * scale : Acc{0};
+      out.Write(y + first, count);
     });
   });
 }

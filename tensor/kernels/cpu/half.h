@@ -22,69 +22,8 @@ void ToFloats(const BFloat16* from, int64_t n, float* to);
 void FromFloats(const float* from, int64_t n, Half* to);
 void FromFloats(const float* from, int64_t n, BFloat16* to);
 
-// A piece of a row, of at most kMost elements, in the type that is computed in: elements of half
-// types go through a buffer of floats, others are where they are.
-//   Piece<T, 512> in, out;
-//   const auto* from = in.Read(x, n);
-//   auto* to = out.Room(y);
-//   for (i < n) to[i] = f(from[i]);
-//   out.Write(y, n);
-template <class T, int64_t kMost>
-class Piece {
- public:
-  using Computed = ComputeOf<T>;
-  // x[0..n), valid until the next call.
-  const Computed* Read(const T* x, int64_t n) {
-    if constexpr (kConverts) {
-      ToFloats(x, n, buffer_);
-      return buffer_;
-    } else {
-      return x;
-    }
-  }
-  // Where to write what Write(y, n) puts into y; of half types, over what was read.
-  Computed* Room(T* y) {
-    if constexpr (kConverts) {
-      return buffer_;
-    } else {
-      return y;
-    }
-  }
-  void Write(T* y, int64_t n) const {
-    if constexpr (kConverts) FromFloats(buffer_, n, y);
-  }
-
- private:
-  static constexpr bool kConverts = !std::is_same_v<T, Computed>;
-  alignas(64) Computed buffer_[kConverts ? kMost : 1];
-};
-
-// Calls f(elements, count) with x[0..n) in its compute type, piece by piece.
-template <class T, class F>
-void ForEachPiece(const T* x, int64_t n, const F& f) {
-  constexpr int64_t kMost = 1024;
-  Piece<T, kMost> piece;
-  for (int64_t at = 0; at < n; at += kMost) {
-    const int64_t count = std::min(kMost, n - at);
-    f(piece.Read(x + at, count), count);
-  }
-}
-
-// x[i] = f(x[i]) for i < n, in its compute type.
-template <class T, class F>
-void MapElements(T* x, int64_t n, const F& f) {
-  constexpr int64_t kMost = 1024;
-  Piece<T, kMost> piece;
-  for (int64_t at = 0; at < n; at += kMost) {
-    const int64_t count = std::min(kMost, n - at);
-    piece.Read(x + at, count);
-    auto* const v = piece.Room(x + at);
-    for (int64_t i = 0; i < count; ++i) v[i] = f(v[i]);
-    piece.Write(x + at, count);
-  }
-}
-
-// The same for what is computed in Acc: T itself or, for a half type, float.
+// to[i] = from[i] for elements of T and what they are computed in: T itself or, for a half type,
+// float.
 template <class T, class Acc>
 FIRN_ALWAYS_INLINE void LoadAs(const T* from, int64_t n, Acc* to) {
   if constexpr (std::is_same_v<T, Acc>) {
@@ -109,6 +48,50 @@ FIRN_ALWAYS_INLINE const Acc* ViewAs(const T* from, int64_t n, Acc* strip) {
   } else {
     ToFloats(from, n, strip);
     return strip;
+  }
+}
+
+// A piece of a row, of at most kMost elements, in the type that is computed in: elements of half
+// types go through a buffer of floats, others are where they are.
+//   Piece<T, 512> in, out;
+//   const auto* from = in.Read(x, n);
+//   auto* to = out.Room(y);
+//   for (i < n) to[i] = f(from[i]);
+//   out.Write(y, n);
+template <class T, int64_t kMost>
+class Piece {
+ public:
+  using Computed = ComputeOf<T>;
+  // x[0..n), valid until the next call.
+  const Computed* Read(const T* x, int64_t n) { return ViewAs(x, n, buffer_); }
+  // Where to write what Write(y, n) puts into y; of half types, over what was read.
+  Computed* Room(T* y) {
+    if constexpr (kConverts) {
+      return buffer_;
+    } else {
+      return y;
+    }
+  }
+  void Write(T* y, int64_t n) const {
+    if constexpr (kConverts) FromFloats(buffer_, n, y);
+  }
+
+ private:
+  static constexpr bool kConverts = !std::is_same_v<T, Computed>;
+  alignas(64) Computed buffer_[kConverts ? kMost : 1];
+};
+
+// x[i] = f(x[i]) for i < n, in its compute type.
+template <class T, class F>
+void MapElements(T* x, int64_t n, const F& f) {
+  constexpr int64_t kMost = 1024;
+  Piece<T, kMost> piece;
+  for (int64_t at = 0; at < n; at += kMost) {
+    const int64_t count = std::min(kMost, n - at);
+    piece.Read(x + at, count);
+    auto* const v = piece.Room(x + at);
+    for (int64_t i = 0; i < count; ++i) v[i] = f(v[i]);
+    piece.Write(x + at, count);
   }
 }
 

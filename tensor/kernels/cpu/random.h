@@ -40,25 +40,37 @@ FIRN_ALWAYS_INLINE void ForEachCounter(const PhiloxState& state, int64_t begin, 
 
 inline constexpr int64_t kCounterGrain = 4096;
 
-// f(e, word) for every element e < n, in parallel; takes CeilDiv(n, 4) counters.
+// The words of a block, one for each element.
+inline constexpr int64_t kWordRow = 4 * kPhiloxLanes;
+
+// f(first, words, count) for pieces of at most kWordRow elements that make up [0, n), in parallel;
+// takes CeilDiv(n, 4) counters.
 template <class F>
-void ForEachWord(const PhiloxState& state, int64_t n, F&& f) {
+void ForEachWordRow(const PhiloxState& state, int64_t n, F&& f) {
   ParallelFor(CeilDiv(n, 4), kCounterGrain, [&](int64_t begin, int64_t end) {
     PhiloxLanes words;
     for (int64_t c = begin; c < end; c += kPhiloxLanes) {
       PhiloxBlock(state, static_cast<uint64_t>(c), &words);
       // In the elements' order first, so that the compiler makes vectors of what f does.
-      alignas(64) uint32_t row[4 * kPhiloxLanes];
+      alignas(64) uint32_t row[kWordRow];
       for (int i = 0; i < kPhiloxLanes; ++i) {
         for (int w = 0; w < 4; ++w) row[4 * i + w] = words.v[w][i];
       }
       const int64_t first = 4 * c, left = std::min(n, 4 * end) - first;
-      if (left >= 4 * kPhiloxLanes) {
-        for (int i = 0; i < 4 * kPhiloxLanes; ++i) f(first + i, row[i]);
+      if (left >= kWordRow) {
+        f(first, row, kWordRow);
       } else {
-        for (int64_t i = 0; i < left; ++i) f(first + i, row[i]);
+        f(first, row, left);
       }
     }
+  });
+}
+
+// f(e, word) for every element e < n.
+template <class F>
+void ForEachWord(const PhiloxState& state, int64_t n, F&& f) {
+  ForEachWordRow(state, n, [&](int64_t first, const uint32_t* words, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) f(first + i, words[i]);
   });
 }
 

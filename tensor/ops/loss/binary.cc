@@ -11,6 +11,7 @@
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/elementwise_loss.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/kernels/cpu/probabilities.h"
 #include "tensor/op.h"
 #include "tensor/ops/activation/sigmoids.h"
 #include "tensor/ops/compare/compare.h"
@@ -27,19 +28,9 @@
 namespace firn {
 namespace {
 
-template <class T>
-absl::Status CheckProbabilities(const KernelContext& k) {
-  const auto bad = [](auto p) { return !(p >= 0) | !(p <= 1); };
-  if (!cpu::AnyElement<T>(k, 0, bad)) return absl::OkStatus();
-  const T* const p = k.in<T>(0);
-  int64_t at = 0;
-  while (!bad(static_cast<double>(p[at]))) ++at;
-  return OutOfRange("p ", static_cast<double>(p[at]), " at index ", at, " is outside [0, 1]");
-}
-
 absl::Status Run(KernelContext& k) {
-  FIRN_RETURN_IF_ERROR(VisitFloat(k.in_spec(0).dtype,
-                                  [&]<class T>(TypeTag<T>) { return CheckProbabilities<T>(k); }));
+  FIRN_RETURN_IF_ERROR(VisitFloat(
+      k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) { return cpu::CheckProbabilities<T>(k, 0); }));
   return cpu::RunElementwiseLoss<BinaryCrossEntropyFn>(k);
 }
 

@@ -1,7 +1,7 @@
-// layer_norm on rows: x as [rows, columns], statistics per row. The fused gradient makes dx row by
-// row and the column sums dweight and dbias in a fixed number of parts, added in order, so the
-// result does not depend on the number of threads. Recorded gradients (create_graph) are written
-// with operations:
+// layer_norm on rows (kernels/cpu/normalize_rows.h): x as [rows, columns], statistics per row. The
+// fused gradient makes dx row by row and the column sums dweight and dbias in a fixed number of
+// parts, added in order, so the result does not depend on the number of threads. Recorded gradients
+// (create_graph) are written with operations:
 //   dx = invstd (dxhat - mean(dxhat) - xhat mean(dxhat xhat)),  dxhat = dy weight
 //
 // rms_norm: the same with a mean of 0 (kCentred is false), so without mean(dxhat) and a bias.
@@ -19,10 +19,9 @@
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
-#include "tensor/kernels/cpu/moments.h"
+#include "tensor/kernels/cpu/normalize_rows.h"
 #include "tensor/kernels/cpu/parts.h"
 #include "tensor/kernels/cpu/rows.h"
-#include "tensor/kernels/moments.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/channels.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -33,10 +32,6 @@
 
 namespace firn {
 namespace {
-
-// Elements of a row that are worked on while they lie in the first-level cache. Statistics are of a
-// piece in its own type, and of pieces in double.
-constexpr int64_t kPiece = 2048;
 
 template <bool kCentred>
 absl::Status Infer(InferContext& c) {
@@ -52,108 +47,19 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-int64_t RowGrain(int64_t cols) { return std::max<int64_t>(1, 8192 / std::max<int64_t>(1, cols)); }
-
-// Pieces of rows of one tensor. A row that is one piece is fetched once for all that is done to it.
-template <class Acc>
-class Pieces {
- public:
-  explicit Pieces(const cpu::RowsIn<Acc>& x) : x_(x) {}
-  const Acc* At(int64_t i, int64_t n) {
-    if (i != at_) piece_ = x_.At(i, n, tile_);
-    at_ = i;
-    return piece_;
-  }
-
- private:
-  const cpu::RowsIn<Acc> x_;
-  int64_t at_ = -1;
-  const Acc* piece_ = nullptr;
-  alignas(64) Acc tile_[kPiece];
-};
-
-// Pieces of one row for all: `missing` where it is not given.
-template <class Acc>
-class RowForAll {
- public:
-  RowForAll(const cpu::RowsIn<Acc>& x, Acc missing) : given_(x.given()), pieces_(x) {
-    if (!given_) std::fill_n(missing_, kPiece, missing);
-  }
-  const Acc* At(int64_t i, int64_t n) { return given_ ? pieces_.At(i, n) : missing_; }
-
- private:
-  bool given_;
-  Pieces<Acc> pieces_;
-  alignas(64) Acc missing_[kPiece];
-};
-
-// Calls f(i, n) for the pieces of a row: n elements from its element i on.
-template <class F>
-void ForEachPiece(int64_t cols, const F& f) {
-  for (int64_t i = 0; i < cols; i += kPiece) f(i, std::min(kPiece, cols - i));
-}
-
-// Mean and biased variance of the row at `row`; around 0 where not kCentred.
-template <bool kCentred, class Acc>
-std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols) {
-  Moments<double> all{0, 0, 0};
-  ForEachPiece(cols, [&](int64_t i, int64_t n) {
-    const Acc* const piece = x.At(row + i, n);
-    if (kCentred) {
-      const Moments<Acc> m = cpu::MomentsOfPiece(piece, n);
-      all = JoinMoments(all, {static_cast<double>(m.mean), static_cast<double>(m.squares), n});
-    } else {
-      const auto [sum, squares] = cpu::SumPairs<Acc>(
-          n, [piece](int64_t j) { return std::pair(Acc{0}, piece[j] * piece[j]); });
-      all.squares += static_cast<double>(squares + sum);
-    }
-  });
-  return {all.mean, all.squares / static_cast<double>(cols)};
-}
-
-// y = (x - mean) invstd w + b, n elements.
-template <class Acc>
-void NormalizePiece(const Acc* x, Acc mean, Acc invstd, const Acc* w, const Acc* b, int64_t n,
-                    Acc* y) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * invstd * w[i] + b[i];
-}
-
-template <bool kCentred, class Acc>
-void NormalizeRows(KernelContext& k, int64_t begin, int64_t end) {
-  const int64_t cols = k.in_spec(0).shape[1];
-  const double eps = k.attrs<LayerNormAttrs>().eps;
-  Pieces<Acc> x(cpu::RowsIn<Acc>(k, 0));
-  RowForAll<Acc> weight(cpu::RowsIn<Acc>(k, 1), 1);
-  RowForAll<Acc> bias(kCentred ? cpu::RowsIn<Acc>(k, 2) : cpu::RowsIn<Acc>(nullptr), 0);
-  const cpu::RowsOut<Acc> y(k, 0);
-  alignas(64) Acc result[kPiece];
-  for (int64_t r = begin; r < end; ++r) {
-    const auto [mean, var] = RowStatistics<kCentred>(x, r * cols, cols);
-    const Acc invstd = static_cast<Acc>(1 / std::sqrt(var + eps)), m = static_cast<Acc>(mean);
-    if (kCentred) k.out<Acc>(1)[r] = m;
-    k.out<Acc>(kCentred ? 2 : 1)[r] = invstd;
-    ForEachPiece(cols, [&](int64_t i, int64_t n) {
-      const int64_t at = r * cols + i;
-      Acc* const to = y.At(at, result);
-      NormalizePiece(x.At(at, n), m, invstd, weight.At(i, n), bias.At(i, n), n, to);
-      y.Done(at, n, to);
-    });
-  }
-}
-
 template <bool kCentred>
 absl::Status Run(KernelContext& k) {
   const int64_t rows = k.in_spec(0).shape[0], cols = k.in_spec(0).shape[1];
   cpu::VisitComputed(k.in_spec(0).dtype, [&]<class Acc>(TypeTag<Acc>) {
-    ParallelFor(rows, RowGrain(cols),
-                [&](int64_t begin, int64_t end) { NormalizeRows<kCentred, Acc>(k, begin, end); });
+    ParallelFor(rows, cpu::RowGrain(cols), [&](int64_t begin, int64_t end) {
+      cpu::NormalizeRows<kCentred, Acc>(k, begin, end);
+    });
   });
   return absl::OkStatus();
 }
 
 // --- The fused gradient: dy, x, weight, mean, invstd -> dx, dweight, dbias
-// ------------------------
+// ---------------------------
 
 template <bool kCentred>
 absl::Status InferGrad(InferContext& c) {
@@ -172,71 +78,12 @@ absl::Status InferGrad(InferContext& c) {
 
 // Rows are cut into parts, each with column sums of its own.
 int64_t NumParts(const Shape& x) {
-  return std::max<int64_t>(1, cpu::NumParts(x[0], RowGrain(x[1])));
+  return std::max<int64_t>(1, cpu::NumParts(x[0], cpu::RowGrain(x[1])));
 }
 
 size_t GradWorkspace(const KernelQuery& q) {
   const size_t size = q.in(0).dtype == DType::kF64 ? sizeof(double) : sizeof(float);
   return static_cast<size_t>(2 * NumParts(q.in(0).shape) * q.in(0).shape[1]) * size;
-}
-
-// A row's statistics.
-template <class Acc>
-struct RowNumbers {
-  Acc mean, invstd;
-};
-
-// The sums of dxhat and dxhat xhat; adds what the piece gives to the column sums.
-template <bool kCentred, class Acc>
-std::pair<Acc, Acc> GradSums(const Acc* dy, const Acc* x, const Acc* w, RowNumbers<Acc> row,
-                             int64_t n, Acc* dweight, Acc* dbias) {
-  return cpu::SumPairs<Acc>(n, [=](int64_t i) {
-    const Acc g = dy[i], xhat = (x[i] - row.mean) * row.invstd, dxhat = g * w[i];
-    dweight[i] += g * xhat;
-    if (kCentred) dbias[i] += g;
-    return std::pair(kCentred ? dxhat : Acc{0}, dxhat * xhat);
-  });
-}
-
-// dx = invstd (dxhat - m - xhat mx).
-template <class Acc>
-void GradPiece(const Acc* dy, const Acc* x, const Acc* w, RowNumbers<Acc> row, Acc m, Acc mx,
-               int64_t n, Acc* dx) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    const Acc xhat = (x[i] - row.mean) * row.invstd;
-    dx[i] = row.invstd * (dy[i] * w[i] - m - xhat * mx);
-  }
-}
-
-// dx of rows [begin, end), and their column sums: dweight, and behind it dbias.
-template <bool kCentred, class Acc>
-void GradRows(KernelContext& k, int64_t begin, int64_t end, Acc* sums) {
-  const int64_t cols = k.in_spec(0).shape[1];
-  Pieces<Acc> dy(cpu::RowsIn<Acc>(k, 0)), x(cpu::RowsIn<Acc>(k, 1));
-  RowForAll<Acc> weight(cpu::RowsIn<Acc>(k, 2), 1);
-  const cpu::RowsOut<Acc> dx(k, 0);
-  alignas(64) Acc result[kPiece];
-  std::fill_n(sums, 2 * cols, Acc{0});
-  for (int64_t r = begin; r < end; ++r) {
-    const RowNumbers<Acc> row{kCentred ? k.in<Acc>(3)[r] : Acc{0}, k.in<Acc>(kCentred ? 4 : 3)[r]};
-    double sum = 0, sum_xhat = 0;
-    ForEachPiece(cols, [&](int64_t i, int64_t n) {
-      const int64_t at = r * cols + i;
-      const auto [a, b] = GradSums<kCentred>(dy.At(at, n), x.At(at, n), weight.At(i, n), row, n,
-                                             sums + i, sums + cols + i);
-      sum += static_cast<double>(a);
-      sum_xhat += static_cast<double>(b);
-    });
-    const Acc m = static_cast<Acc>(sum / static_cast<double>(cols));
-    const Acc mx = static_cast<Acc>(sum_xhat / static_cast<double>(cols));
-    ForEachPiece(cols, [&](int64_t i, int64_t n) {
-      const int64_t at = r * cols + i;
-      Acc* const to = dx.At(at, result);
-      GradPiece(dy.At(at, n), x.At(at, n), weight.At(i, n), row, m, mx, n, to);
-      dx.Done(at, n, to);
-    });
-  }
 }
 
 template <bool kCentred>
@@ -246,8 +93,8 @@ absl::Status RunGrad(KernelContext& k) {
   cpu::VisitComputed(k.in_spec(0).dtype, [&]<class Acc>(TypeTag<Acc>) {
     Acc* const sums = k.workspace<Acc>();
     if (rows == 0) std::fill_n(sums, 2 * cols, Acc{0});
-    cpu::ForEachPart(rows, RowGrain(cols), [&](int64_t part, int64_t begin, int64_t end) {
-      GradRows<kCentred, Acc>(k, begin, end, sums + 2 * part * cols);
+    cpu::ForEachPart(rows, cpu::RowGrain(cols), [&](int64_t part, int64_t begin, int64_t end) {
+      cpu::NormalizeRowsGrad<kCentred, Acc>(k, begin, end, sums + 2 * part * cols);
     });
     for (int64_t part = 1; part < parts; ++part) {
       const Acc* const next = sums + 2 * part * cols;

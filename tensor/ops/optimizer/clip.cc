@@ -77,9 +77,10 @@ double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double
       partial[b] = 0;
       series.VisitBlock(b, [&](int i, int64_t from, int64_t to) {
         VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
-          cpu::ForEachPiece(k.in<T>(i) + from, to - from, [&](const auto* x, int64_t n) {
-            partial[b] = norm(partial[b], PartialNorm(x, n, p));
-          });
+          cpu::ForEachStripAs<ComputeOf<T>>(k.in<T>(i) + from, to - from,
+                                            [&](const auto* x, int64_t, int64_t n) {
+                                              partial[b] = norm(partial[b], PartialNorm(x, n, p));
+                                            });
         });
       });
     }

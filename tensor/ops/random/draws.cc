@@ -16,6 +16,7 @@
 #include "tensor/apply.h"
 #include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/half.h"
+#include "tensor/kernels/cpu/probabilities.h"
 #include "tensor/kernels/cpu/random.h"
 #include "tensor/kernels/random_normal.h"
 #include "tensor/ops/random/draws_fn.h"
@@ -189,25 +190,21 @@ absl::Status InferBernoulli(InferContext& c) {
   return absl::OkStatus();
 }
 
-template <class T>
-absl::Status CheckProbabilities(const T* p, int64_t n) {
-  bool good = true;
-  for (int64_t i = 0; i < n; ++i) good &= p[i] >= T(0) && p[i] <= T(1);
-  if (good) return absl::OkStatus();
-  int64_t at = 0;
-  while (p[at] >= T(0) && p[at] <= T(1)) ++at;
-  return InvalidArgument("p ", static_cast<double>(p[at]), " at index ", at, " is outside [0, 1]");
-}
-
 absl::Status RunBernoulli(KernelContext& k) {
   const int64_t n = k.out_spec().num_elements();
   return VisitFloat(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
     const T* p = k.in<T>(1);
     T* out = k.out<T>();
-    FIRN_RETURN_IF_ERROR(CheckProbabilities(p, n));
+    FIRN_RETURN_IF_ERROR(cpu::CheckProbabilities<T>(k, 1));
     const PhiloxState at = cpu::TakeCounters(k, 0, CeilDiv(n, 4));
-    cpu::ForEachWord(at, n, [&](int64_t e, uint32_t word) {
-      out[e] = static_cast<T>(word < static_cast<double>(p[e]) * 0x1p32 ? 1.0f : 0.0f);
+    cpu::ForEachWordRow(at, n, [&](int64_t first, const uint32_t* words, int64_t count) {
+      cpu::Piece<T, cpu::kWordRow> in, drawn;
+      const auto* const chance = in.Read(p + first, count);
+      auto* const y = drawn.Room(out + first);
+      for (int64_t i = 0; i < count; ++i) {
+        y[i] = words[i] < static_cast<double>(chance[i]) * 0x1p32 ? 1.0f : 0.0f;
+      }
+      drawn.Write(out + first, count);
     });
     return absl::OkStatus();
   });
