@@ -173,6 +173,16 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE TrigReduction<T> ReduceTrig(float x) {
   return {static_cast<T>(r), static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted))};
 }
 
+// The same without the table, for the arguments of its first entry.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool HasManyTurns(float x) { return Abs(x) >= 0x1p25f; }
+template <class T = float>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE TrigReduction<T> ReduceFewTurns(float x) {
+  const auto wide = static_cast<double>(x);
+  const double shifted = wide * 0.63661977236758134 + 0x1.8p52, n = shifted - 0x1.8p52;
+  const double r = (wide - n * 0x1.921fb5p+0) - n * 0x1.110b4611a6263p-26;
+  return {static_cast<T>(r), static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted))};
+}
+
 // sin(r) for an even quadrant, cos(r) for an odd one, negated in the upper two.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SineOf(float r, uint32_t quadrant) {
   const float z = r * r;
@@ -182,6 +192,30 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SineOf(float r, uint32_t quadrant) {
       1.0f + z * (z * Polynomial(z, 0.0416666468f, -0.00138873657f, 2.44382119e-05f) - 0.5f);
   const float y = (quadrant & 1u) != 0 ? cosine : sine;
   return std::bit_cast<float>(std::bit_cast<uint32_t>(y) ^ ((quadrant & 2u) << 30));
+}
+
+// In double, so that neither the reduction's rounding nor the division shows.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float TangentOf(const TrigReduction<double>& t) {
+  const double z = t.r * t.r;
+  const double tangent =
+      t.r + t.r * z *
+                Polynomial(z, 0.33333349757484121, 0.13332663246688656, 0.054059929030097258,
+                           0.021282113583763397, 0.010836018172232936, 8.9268046046956992e-05,
+                           0.0043764078325898214);
+  return static_cast<float>((t.quadrant & 1u) != 0 ? -1.0 / tangent : tangent);
+}
+
+// For |x| < 2^25: what Sin and its like give, and faster.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SinOfFewTurns(float x) {
+  const TrigReduction<float> t = ReduceFewTurns(x);
+  return SineOf(t.r, t.quadrant);
+}
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float CosOfFewTurns(float x) {
+  const TrigReduction<float> t = ReduceFewTurns(x);
+  return SineOf(t.r, t.quadrant + 1u);
+}
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float TanOfFewTurns(float x) {
+  return TangentOf(ReduceFewTurns<double>(x));
 }
 
 }  // namespace internal
@@ -196,16 +230,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Cos(float x) {
   return internal::SineOf(t.r, t.quadrant + 1u);
 }
 
-// In double, so that neither the reduction's rounding nor the division shows.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Tan(float x) {
-  const internal::TrigReduction<double> t = internal::ReduceTrig<double>(x);
-  const double z = t.r * t.r;
-  const double tangent =
-      t.r + t.r * z *
-                Polynomial(z, 0.33333349757484121, 0.13332663246688656, 0.054059929030097258,
-                           0.021282113583763397, 0.010836018172232936, 8.9268046046956992e-05,
-                           0.0043764078325898214);
-  return static_cast<float>((t.quadrant & 1u) != 0 ? -1.0 / tangent : tangent);
+  return internal::TangentOf(internal::ReduceTrig<double>(x));
 }
 
 // sin(pi x) / (pi x), 1 at 0. With n the integer next to x and r = x - n, which is exact, it is

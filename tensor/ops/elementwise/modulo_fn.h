@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_MODULO_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_MODULO_FN_H_
 
+#include <limits>
 #include <type_traits>
 
 #include "device/macros.h"
@@ -20,14 +21,23 @@ struct FmodFn {
       return math::Fmod(x, y);
     }
   }
-  // Of floats, those that the standard library divides.
+  // Of floats, those that the standard library divides: not zeros, infinities and NaN, of which a
+  // tensor may be full.
   template <class T>
   requires std::is_floating_point_v<T> FIRN_HOST_DEVICE bool IsRare(T x, T y) const {
-    return math::internal::HasLongQuotient(x, y);
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    const double a = math::Abs(static_cast<double>(x)), b = math::Abs(static_cast<double>(y));
+    const double by_number = b > 0 ? a / b : 0;
+    const double quotient = a < kInf ? by_number : 0;
+    const double divisor = b < kInf ? b : 0;
+    // One comparison for "from 2^52 or 2^960 on, or near both", of which g++ 12 makes vectors.
+    return quotient + divisor * 0x1p-908 >= 0x1p52;
   }
   template <class T>
   FIRN_HOST_DEVICE T Usual(T x, T y) const {
-    return math::internal::FmodOfShortQuotient(x, y);
+    const T inf = std::numeric_limits<T>::infinity();
+    const T r = math::internal::FmodOfShortQuotient(x, y);
+    return (math::Abs(y) == inf) & (math::Abs(x) < inf) ? x : r;
   }
 };
 

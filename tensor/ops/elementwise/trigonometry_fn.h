@@ -7,27 +7,27 @@
 
 namespace firn {
 
-// Doubles of so many turns are not for the loop that becomes vectors.
+// So many turns are not for the loop that becomes vectors.
 struct RareTurns {
   template <class T>
-  requires std::is_same_v<T, double> FIRN_HOST_DEVICE bool IsRare(T x) const {
+  FIRN_HOST_DEVICE bool IsRare(T x) const {
     return math::internal::HasManyTurns(x);
   }
 };
 
 struct SinFn : RareTurns {
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Sin(x); }
-  FIRN_HOST_DEVICE double Usual(double x) const { return math::internal::SinOfFewTurns(x); }
+  FIRN_HOST_DEVICE auto Usual(auto x) const { return math::internal::SinOfFewTurns(x); }
 };
 
 struct CosFn : RareTurns {
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Cos(x); }
-  FIRN_HOST_DEVICE double Usual(double x) const { return math::internal::CosOfFewTurns(x); }
+  FIRN_HOST_DEVICE auto Usual(auto x) const { return math::internal::CosOfFewTurns(x); }
 };
 
 struct TanFn : RareTurns {
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Tan(x); }
-  FIRN_HOST_DEVICE double Usual(double x) const { return math::internal::TanOfFewTurns(x); }
+  FIRN_HOST_DEVICE auto Usual(auto x) const { return math::internal::TanOfFewTurns(x); }
 };
 
 struct AsinFn {

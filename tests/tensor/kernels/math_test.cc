@@ -105,6 +105,19 @@ TEST(MathTest, SinesOfHugeArgumentsAreAccurateToo) {
   EXPECT_ACCURATE(Sinc(x), 2.5, Sinc(x));
 }
 
+// The same bits with and without the table, below the bound where loops do without.
+TEST(MathTest, SinesOfFewTurnsAreThoseOfTheTable) {
+  for (float x : AllKindsOfFloats()) {
+    if (internal::HasManyTurns(x) || std::isnan(x)) continue;
+    ASSERT_EQ(internal::SinOfFewTurns(x), Sin(x)) << x;
+    ASSERT_EQ(internal::CosOfFewTurns(x), Cos(x)) << x;
+    ASSERT_EQ(internal::TanOfFewTurns(x), Tan(x)) << x;
+  }
+  EXPECT_TRUE(internal::HasManyTurns(0x1p25f));
+  EXPECT_TRUE(internal::HasManyTurns(-kInf));
+  EXPECT_TRUE(std::isnan(internal::SinOfFewTurns(kNan)));
+}
+
 TEST(MathTest, InverseTrigonometricFunctionsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Asin(x), 1.8, std::asin(x));
   EXPECT_ACCURATE(Acos(x), 1.2, std::acos(x));
