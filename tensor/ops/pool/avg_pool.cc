@@ -8,13 +8,13 @@
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/kernels/cpu/average_rows.h"
 #include "tensor/kernels/cpu/for_each.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/images.h"
 #include "tensor/ops/pool/avg_pool_body.h"
-#include "tensor/ops/pool/avg_pool_rows.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/ops/shape/views.h"
 

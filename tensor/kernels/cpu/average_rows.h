@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_POOL_AVG_POOL_ROWS_H_
-#define FIRN_TENSOR_OPS_POOL_AVG_POOL_ROWS_H_
+#ifndef FIRN_TENSOR_KERNELS_CPU_AVERAGE_ROWS_H_
+#define FIRN_TENSOR_KERNELS_CPU_AVERAGE_ROWS_H_
 
 // Averages on the CPU, whole rows of outputs at a time: what windows hold of each column is added
 // first, and then the columns of each window.
@@ -148,4 +148,4 @@ class AverageRows {
 
 }  // namespace firn::cpu
 
-#endif  // FIRN_TENSOR_OPS_POOL_AVG_POOL_ROWS_H_
+#endif  // FIRN_TENSOR_KERNELS_CPU_AVERAGE_ROWS_H_
