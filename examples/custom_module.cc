@@ -44,7 +44,9 @@ int main() {
   io::DataLoader train(io::Digits({.part = io::DigitsOptions::Part::kTrain}),
                        {.batch = 50, .shuffle = true});
   io::DataLoader test(io::Digits({.part = io::DigitsOptions::Part::kTest}), {.batch = 100});
-  for (int epoch = 1; epoch <= 8; ++epoch) {
+  constexpr int kEpochs = 8;
+  for (int epoch = 1; epoch <= kEpochs; ++epoch) {
+    adam.SetLr(3e-3 * (kEpochs + 1 - epoch) / kEpochs);  // ends with small steps
     double sum = 0;
     for (auto [images, labels] : train) {
       adam.ZeroGrad();

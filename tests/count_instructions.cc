@@ -5,15 +5,11 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <sys/user.h>
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 
 namespace firn::testing {
 namespace {
 
-FILE* Hist() { static FILE* f = fopen(getenv("HIST"), "w"); return f; }
 constexpr int kForbidden = 126;
 
 // Runs f between two stops.
@@ -40,7 +36,6 @@ std::optional<int64_t> InstructionsIn(absl::FunctionRef<void()> f) {
       throw std::runtime_error("what was counted ended its process");
     }
     ++steps;
-    if (getenv("HIST")) { struct user_regs_struct r; ptrace(PTRACE_GETREGS, child, nullptr, &r); fprintf(Hist(), "%llx\n", r.rip); }
     waitpid(child, &status, 0);
   } while (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP);
   kill(child, SIGKILL);

@@ -22,6 +22,7 @@
 #include "tensor/ops/elementwise/extremes.h"
 #include "tensor/ops/elementwise/sign.h"
 #include "tensor/ops/loss/binary_fn.h"
+#include "tensor/ops/loss/binary_grad_fn.h"
 #include "tensor/ops/loss/loss_rules.h"
 #include "tensor/ops/shape/convert.h"
 

@@ -4,6 +4,7 @@
 #include "tensor/kernels/cuda/elementwise.cuh"
 #include "tensor/kernels/cuda/elementwise_loss.cuh"
 #include "tensor/ops/loss/binary_fn.h"
+#include "tensor/ops/loss/binary_grad_fn.h"
 
 namespace firn::binary_cuda {
 

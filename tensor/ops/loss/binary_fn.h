@@ -20,14 +20,6 @@ struct BinaryCrossEntropyFn {
   }
 };
 
-struct BinaryCrossEntropyGradFn {
-  template <class T>
-  FIRN_HOST_DEVICE T operator()(T p, T target, T flow) const {
-    const T spread = p * (T(1) - p), least = static_cast<T>(1e-12);
-    return flow * (p - target) / (spread < least ? least : spread);
-  }
-};
-
 // max(x, 0) - x target + log(1 + exp(-|x|)).
 struct BinaryCrossEntropyWithLogitsFn {
   using Attrs = LossAttrs;

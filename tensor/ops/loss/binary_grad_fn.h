@@ -1,0 +1,21 @@
+#ifndef FIRN_TENSOR_OPS_LOSS_BINARY_GRAD_FN_H_
+#define FIRN_TENSOR_OPS_LOSS_BINARY_GRAD_FN_H_
+
+// Apart from binary_fn.h, whose functors have options of losses: this one is also compiled into
+// chains of elementwise operations, for which only options of elementwise operations are declared.
+
+#include "device/macros.h"
+
+namespace firn {
+
+struct BinaryCrossEntropyGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T p, T target, T flow) const {
+    const T spread = p * (T(1) - p), least = static_cast<T>(1e-12);
+    return flow * (p - target) / (spread < least ? least : spread);
+  }
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_OPS_LOSS_BINARY_GRAD_FN_H_
