@@ -12,7 +12,18 @@ inline constexpr bool kHasFusedMultiplyAdd = true;
 inline constexpr bool kHasFusedMultiplyAdd = false;
 #endif
 
-// What rounding the product of two numbers lost: a * b - p for p = a * b in double, exactly. One
+// a * b, rounded by itself. Device compilers merge a product with a sum that it is used in, also
+// where its rest is taken, which would then be counted twice.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double RoundedProduct(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dmul_rn(a, b);
+#else
+  return a * b;  // host compilers merge it into all of its uses or none
+#endif
+}
+
+// What rounding the product of two numbers lost: a * b - p for p = RoundedProduct(a, b), exactly
+// unless that lies below the smallest double. One
 // instruction where the processor multiplies and adds in one; elsewhere T. J. Dekker's, "A
 // floating-point technique for extending the available precision", 1971, for factors below 2^995.
 // In straight-line code, so that loops over it become vectors.

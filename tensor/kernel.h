@@ -64,7 +64,8 @@ class KernelContext {
   T* workspace() const {
     return static_cast<T*>(workspace_);
   }
-  // True if all operands are known to be of one contiguous spec; false says nothing.
+  // True if all operands are known to be of one shape and dtype, dense in one layout; false says
+  // nothing.
   bool alike() const { return alike_; }
   // What `prepare` left in Prepared::state. Requires: a kernel whose `prepare` leaves a T there.
   template <class T>

@@ -31,15 +31,17 @@ std::optional<int64_t> InstructionsIn(absl::FunctionRef<void()> f) {
   waitpid(child, &status, 0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kForbidden) return std::nullopt;
   int64_t steps = 0;
+  bool ended = false;  // by a signal of its own, which a step would only repeat
   do {
-    if (!WIFSTOPPED(status) || ptrace(PTRACE_SINGLESTEP, child, nullptr, 0) != 0) {
-      throw std::runtime_error("what was counted ended its process");
-    }
+    ended = !WIFSTOPPED(status) || ptrace(PTRACE_SINGLESTEP, child, nullptr, 0) != 0;
+    if (ended) break;
     ++steps;
     waitpid(child, &status, 0);
-  } while (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP);
+    ended = !WIFSTOPPED(status) || (WSTOPSIG(status) != SIGTRAP && WSTOPSIG(status) != SIGSTOP);
+  } while (!ended && WSTOPSIG(status) != SIGSTOP);
   kill(child, SIGKILL);
   waitpid(child, &status, 0);
+  if (ended) throw std::runtime_error("what was counted ended its process");
   return steps;
 }
 

@@ -40,7 +40,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE HalfArcF64 HalfArc(double x) {
   const double size = Abs(x);
   const bool far = size > 0.5;
   const double z = far ? 0.5 * (1.0 - size) : size * size;
-  const double root = std::sqrt(z), square = root * root;
+  const double root = std::sqrt(z), square = inner::RoundedProduct(root, root);
   const double lost = ((z - square) - inner::ProductRest(root, root, square)) * 0.5 / root;
   const double s = far ? root : x;
   const double more = far & (root > 0.0) ? lost : -0.0;  // keeps -0
@@ -54,7 +54,7 @@ struct SlopeF64 {
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfSlope(double small, double large) {
   const double equal = large == 0.0 ? 0.0 : 1.0;  // two zeros, two infinities
   const double q = small == large ? equal : small / large;
-  const double back = q * large;
+  const double back = inner::RoundedProduct(q, large);
   const double left = ((small - back) - inner::ProductRest(q, large, back)) / large;
   const double z = q * q;
   double lost = left * (1.0 - 0.5 * z);

@@ -38,7 +38,7 @@ struct ScaledF64 {
   uint64_t n;
 };
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE ScaledF64 ExpMinusSquare(double x, double scale) {
-  const double square = x * x, lost = inner::ProductRest(x, x, square);
+  const double square = inner::RoundedProduct(x, x), lost = inner::ProductRest(x, x, square);
   const ExpReductionF64 e = ReduceExp(-scale * square);
   const double low = e.rest - scale * lost, r = e.r + low;
   return {ExpOfReduced({r, (e.r - r) + low, e.n}), e.n};
@@ -56,7 +56,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Erfc(double x) {
 }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Erf(double x) {
-  const double z = Abs(x), square = x * x, lost = inner::ProductRest(x, x, square);
+  const double z = Abs(x), square = inner::RoundedProduct(x, x),
+               lost = inner::ProductRest(x, x, square);
   // Around 3/4, where the polynomial's terms are smaller than around 0. Its slope is about -0.2.
   const double w = square - 0.75;
   const double slope = Polynomial(

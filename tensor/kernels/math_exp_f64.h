@@ -153,7 +153,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Sigmoid(double x) {
   const double rest = (e - (sum - 1.0)) + e_rest;
   // The quotient, and one step of Newton's from what it leaves of the numerator.
   const double top = x < 0.0 ? e : 1.0, top_rest = x < 0.0 ? e_rest : 0.0;
-  const double y = top * over, back = y * sum;
+  const double y = top * over, back = inner::RoundedProduct(y, sum);
   const double left = ((top - back) - inner::ProductRest(y, sum, back)) + (top_rest - y * rest);
   return y + left * over;
 }

@@ -15,20 +15,21 @@ namespace internal {
 // k log(2) + 2 s + 2 s^3 (1/3 + s^2 (1/5 + ...)).
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SumF64 LogAsSum(double x) {
   using inner::ProductRest;
+  using inner::RoundedProduct;
   const NormalF64 normal = MakeNormal(x);
   const LogReductionF64 l = ReduceLog(normal.x);
   const double f = l.m - 1.0, d = f + 2.0, d_rest = f - (d - 2.0);
-  const double over = 1.0 / d, s = f * over, back = s * d;
+  const double over = 1.0 / d, s = f * over, back = RoundedProduct(s, d);
   const double s_rest = (((f - back) - ProductRest(s, d, back)) - s * d_rest) * over;
-  const double z = s * s, z_rest = ProductRest(s, s, z) + 2.0 * s * s_rest;
+  const double z = RoundedProduct(s, s), z_rest = ProductRest(s, s, z) + 2.0 * s * s_rest;
   // 1/3 + z P(z), times z, times s.
   constexpr double kThird = 1.0 / 3, kThirdRest = 1.850371707708594e-17;
   const double p = z * Polynomial(z, 0.20000000000000001, 0.14285714285714282, 0.11111111111114221,
                                   0.090909090898267916, 0.076923078808095277, 0.066666482508887404,
                                   0.058834072175607453, 0.05228149879968385, 0.053813291192360474);
   const double t = kThird + p, t_rest = ((kThird - t) + p) + kThirdRest;
-  const double u = z * t, u_rest = ProductRest(z, t, u) + (z * t_rest + z_rest * t);
-  const double v = s * u, v_rest = ProductRest(s, u, v) + (s * u_rest + s_rest * u);
+  const double u = RoundedProduct(z, t), u_rest = ProductRest(z, t, u) + (z * t_rest + z_rest * t);
+  const double v = RoundedProduct(s, u), v_rest = ProductRest(s, u, v) + (s * u_rest + s_rest * u);
   const double a = s + v, a_rest = ((s - a) + v) + (s_rest + v_rest);
   // ln 2, of which 11 binary places of the first part are 0.
   constexpr double kHigh = 0x1.62e42fefa3800p-1, kLow = 0x1.ef35793c76730p-45;
@@ -44,14 +45,14 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SumF64 LogAsSum(double x) {
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log2(double x) {
   const internal::SumF64 l = internal::LogAsSum(x);
   constexpr double kHigh = 0x1.71547652b82fep+0, kLow = 0x1.777d0ffda0d24p-56;
-  const double y = l.high * kHigh;
+  const double y = inner::RoundedProduct(l.high, kHigh);
   const double rest = inner::ProductRest(l.high, kHigh, y) + (l.high * kLow + l.low * kHigh);
   return internal::LogSpecial(x, 0.0, y + rest);
 }
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log10(double x) {
   const internal::SumF64 l = internal::LogAsSum(x);
   constexpr double kHigh = 0x1.bcb7b1526e50ep-2, kLow = 0x1.95355baaafad3p-57;
-  const double y = l.high * kHigh;
+  const double y = inner::RoundedProduct(l.high, kHigh);
   const double rest = inner::ProductRest(l.high, kHigh, y) + (l.high * kLow + l.low * kHigh);
   return internal::LogSpecial(x, 0.0, y + rest);
 }
@@ -62,7 +63,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Pow(double x, double y) {
   const internal::SumF64 l = internal::LogAsSum(size);
   const double log_finite = size == 0.0 ? -internal::kInfF64 : l.high;
   const double log = size < internal::kInfF64 ? log_finite : size;
-  const double exponent = y * log;
+  const double exponent = inner::RoundedProduct(y, log);
   const double rest = inner::ProductRest(y, log, exponent) + y * l.low;
   const internal::ExpReductionF64 e = internal::ReduceExp(exponent);
   const double low = e.rest + rest, r = e.r + low;

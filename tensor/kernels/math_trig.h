@@ -205,7 +205,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float TangentOf(const TrigReduction<double>&
   return static_cast<float>((t.quadrant & 1u) != 0 ? -1.0 / tangent : tangent);
 }
 
-// For |x| < 2^25: what Sin and its like give, and faster.
+// For |x| < 2^25: what Sin and its like give, but for a last bit now and then, and faster.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SinOfFewTurns(float x) {
   const TrigReduction<float> t = ReduceFewTurns(x);
   return SineOf(t.r, t.quadrant);

@@ -77,7 +77,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double TanOfFewTurns(double x) {
   const bool odd = (t.quadrant & 1u) != 0;
   const double top = odd ? -cosine.high : sine.high, bottom = odd ? sine.high : cosine.high;
   const double top_rest = odd ? -cosine.low : sine.low, bottom_rest = odd ? sine.low : cosine.low;
-  const double over = 1.0 / bottom, q = top * over, back = q * bottom;
+  const double over = 1.0 / bottom, q = top * over, back = inner::RoundedProduct(q, bottom);
   const double left =
       ((top - back) - inner::ProductRest(q, bottom, back)) + (top_rest - q * bottom_rest);
   const double y = q + left * over;

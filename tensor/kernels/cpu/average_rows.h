@@ -31,18 +31,17 @@ class AverageRows {
     begin_ = std::min(CeilDiv(w.padding, w.stride), end_);
   }
 
-  // All outputs y of image x.
-  void Plane(const T* x, T* y) {
-    for (int64_t d = 0; d < s_.d.out; ++d) {
-      const PoolSpan slices = s_.Span(s_.d, d);
-      for (int64_t i = 0; i < s_.h.out; ++i) {
-        const PoolSpan lines = s_.Span(s_.h, i);
-        const int64_t height = s_.Divisor(slices, lines, PoolSpan{0, 1, 1});
-        if (rows_ > 0 && (height != height_ || !HasRoom())) y = Finish(y);
-        height_ = height;
-        AddColumns(x, slices, lines, columns_ + rows_ * s_.w.in * kBlock);
-        ++rows_;
-      }
+  // Rows [first, last) of the outputs y of image x, counted through all its slices.
+  void Rows(const T* x, int64_t first, int64_t last, T* y) {
+    y += first * s_.w.out * kBlock;
+    for (int64_t row = first; row < last; ++row) {
+      const PoolSpan slices = s_.Span(s_.d, row / s_.h.out);
+      const PoolSpan lines = s_.Span(s_.h, row % s_.h.out);
+      const int64_t height = s_.Divisor(slices, lines, PoolSpan{0, 1, 1});
+      if (rows_ > 0 && (height != height_ || !HasRoom())) y = Finish(y);
+      height_ = height;
+      AddColumns(x, slices, lines, columns_ + rows_ * s_.w.in * kBlock);
+      ++rows_;
     }
     Finish(y);
   }

@@ -150,7 +150,8 @@ class ChannelSums {
     });
     std::copy_n(a, kLanes, a_);
     std::copy_n(b, kLanes, b_);
-    added_ += (piece.runs * piece.length + kLanes - 1) / kLanes;
+    const int64_t in_a_run = piece.gathered() ? piece.step : piece.length;
+    added_ += (piece.runs * in_a_run + kLanes - 1) / kLanes;
     if (added_ >= kMost) Fold();
   }
   // Requires: channel < block.
@@ -203,7 +204,8 @@ void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, dou
   for (int64_t b = 0; b < v.width(g); ++b) {
     const double m = sums.first(b) / count;
     mean[b] = static_cast<double>(shift[b]) + m;
-    var[b] = std::max(0.0, sums.second(b) / count - m * m);
+    const double around = sums.second(b) / count - m * m;
+    var[b] = around > 0 ? around : around * 0;  // NaN stays
   }
 }
 

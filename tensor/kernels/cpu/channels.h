@@ -54,16 +54,6 @@ void SpreadLanes(const T* v, int64_t group, int64_t block, Acc missing, Acc* lan
   }
 }
 
-// The sum of each channel's lanes.
-template <class Acc>
-void FoldLanes(const Acc* lanes, int64_t block, Acc* sums) {
-  for (int64_t b = 0; b < block; ++b) {
-    Acc sum = 0;
-    for (int64_t j = b; j < kLanes; j += block) sum += lanes[j];
-    sums[b] = sum;
-  }
-}
-
 // Calls f(i, j) for every element i of a run and its lane j; the inner loop has kLanes iterations,
 // so that it vectorises with the lanes' numbers in registers.
 template <class F>

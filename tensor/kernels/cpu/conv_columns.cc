@@ -6,7 +6,8 @@
 // Columns are made a tile at a time, small enough for the second cache, and never all. The work is
 // cut into items that write to places of their own: windows of y, channels of x, columns of the
 // weight. The items are given out in a fixed number of slots, each with a tile's room, so that
-// neither workspace nor results depend on the threads.
+// the workspace does not depend on the threads. Nor do results, unless there is one item alone,
+// whose products all threads share.
 
 #include "tensor/kernels/cpu/conv_columns.h"
 

@@ -15,7 +15,8 @@ namespace firn::cpu {
 size_t ConvOfColumnsWorkspace(const ConvProblem& p, ConvPass pass);
 
 // One pass of the problem on row-major tensors. Forward: y from x, weight, bias (may be null).
-// Data: x from y, weight. Weight: weight from x, y. The results do not depend on the threads.
+// Data: x from y, weight. Weight: weight from x, y. The results are
+// the same at every run with the same number of threads (gemm.h).
 // Requires: `p` is of three dimensions and nothing in it is empty; `workspace` is aligned to 64
 // bytes.
 void ConvOfColumns(const ConvProblem& p, ConvPass pass, double* x, double* weight,

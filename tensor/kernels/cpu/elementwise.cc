@@ -121,6 +121,7 @@ bool AllAlike(const KernelContext& k, int inputs) {
 
 // Blocks of an input whose rows lie across those of the result, as a transposed matrix does.
 constexpr int64_t kAcrossRows = 16, kAcrossCols = 128;
+constexpr int64_t kAcrossBand = 256;  // rows that one thread walks down
 
 // Whether a row's elements lie apart in operand o, while those of neighbouring rows along
 // dimension d lie side by side.
@@ -139,7 +140,7 @@ int DimAcross(const LoopPlan& p, int inputs) {
   return -1;
 }
 
-// The walk over strips of kAcrossCols columns, each through all rows along dimension d.
+// The walk over strips: kAcrossCols columns of kAcrossBand rows along dimension d.
 LoopPlan StripsOf(const LoopPlan& p, int d) {
   LoopPlan strips;
   strips.operands = p.operands;
@@ -155,7 +156,8 @@ LoopPlan StripsOf(const LoopPlan& p, int d) {
     if (i != d) add(i, p.sizes[i], 1);
   }
   add(p.rank - 1, (p.inner() - 1) / kAcrossCols + 1, kAcrossCols);
-  add(d, p.sizes[d], 1);  // what is walked inside
+  add(d, (p.sizes[d] - 1) / kAcrossBand + 1, kAcrossBand);
+  ++strips.rank;  // what is walked inside
   return strips;
 }
 
@@ -168,10 +170,12 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
   }
   const Rows rows(loop, functor, steps);
   const LoopPlan strips = StripsOf(p, d);
-  const int64_t down = p.sizes[d], blocks = strips.sizes[strips.rank - 2];
+  const int64_t bands = strips.sizes[strips.rank - 2], blocks = strips.sizes[strips.rank - 3];
   const auto run = [&](int64_t strip, const int64_t* offset) {
     alignas(64) char tiles[kMostInputs][kAcrossRows * kAcrossCols * 8];
-    const int64_t cols = std::min(kAcrossCols, p.inner() - strip % blocks * kAcrossCols);
+    const int64_t down = std::min(kAcrossBand, p.sizes[d] - strip % bands * kAcrossBand);
+    const int64_t left = p.inner() - strip / bands % blocks * kAcrossCols;
+    const int64_t cols = std::min(kAcrossCols, left);
     for (int64_t first = 0; first < down; first += kAcrossRows) {
       const int64_t count = std::min(kAcrossRows, down - first);
       const char* from[kMostInputs];
@@ -192,7 +196,7 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
       }
     }
   };
-  const int64_t grain = kElementGrain / (down * kAcrossCols) + 1;
+  const int64_t grain = kElementGrain / (std::min(kAcrossBand, p.sizes[d]) * kAcrossCols) + 1;
   ParallelFor(strips.rows(), grain, [&](int64_t begin, int64_t end) {
     int64_t strip = begin;
     ForEachRow(strips, begin, end, [&](const int64_t* offset) { run(strip++, offset); });

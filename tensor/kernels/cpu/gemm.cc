@@ -4,12 +4,12 @@
 // one direction and the compute type, else it is copied to workspace (in the order in which it
 // lies, so that reading and writing are both sequential). Then C is cut into one piece a thread,
 // and each thread multiplies its piece alone: the partition depends on the shape and the number of
-// threads only, no thread waits for another one's packing, and k is never split, so results are
-// reproducible. f32 goes to oneDNN: on 64 x 8192 x 1024 its single-thread kernel does 76 to 83
-// GFLOP/s in all transpositions where Eigen's does 45 to 55 (AMD Milan, AVX2). So do the half
-// types: bf16 as it is where the processor multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x
-// 512: 490, f32 250), else as f32. f64 goes to Eigen in tiles so small that Eigen packs them on the
-// stack.
+// threads only, no thread waits for another one's packing, and k is split, for half types, by
+// the shape only, one part after the other, so results are reproducible. f32 goes to oneDNN: on 64
+// x 8192 x 1024 its single-thread kernel does 76 to 83 GFLOP/s in all transpositions where Eigen's
+// does 45 to 55 (AMD Milan, AVX2). So do the half types: bf16 as it is where the processor
+// multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x 512: 490, f32 250), else as f32. f64 goes
+// to Eigen in tiles so small that Eigen packs them on the stack.
 
 #include "tensor/kernels/cpu/gemm.h"
 
@@ -189,7 +189,7 @@ struct Grid {
 Grid PlanGrid(const GemmShape& s) {
   Grid best;
   if (s.n >= 384) best.col_unit = 48;
-  const int64_t threads = s.flops() < kParallelFlops || InParallelRegion() ? 1 : NumThreads();
+  const int64_t threads = s.flops() < kParallelFlops ? 1 : NumChunks(NumThreads(), 1);
   const int64_t rows = (s.m - 1) / best.row_unit + 1, cols = (s.n - 1) / best.col_unit + 1;
   int64_t best_pieces = 0, least = 0;
   for (int64_t down = 1; down <= std::min(threads, rows); ++down) {

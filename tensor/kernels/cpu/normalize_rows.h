@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "tensor/kernels/cpu/moments.h"
@@ -65,6 +66,25 @@ void ForEachPiece(int64_t cols, const F& f) {
   for (int64_t i = 0; i < cols; i += kNormPiece) f(i, std::min(kNormPiece, cols - i));
 }
 
+// The same for rows whose squares leave Acc.
+template <bool kCentred, class Acc>
+std::pair<double, double> LargeRowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols) {
+  const auto count = static_cast<double>(cols);
+  double mean = 0, squares = 0;
+  ForEachPiece(kCentred ? cols : 0, [&](int64_t i, int64_t n) {
+    const Acc* const piece = x.At(row + i, n);
+    for (int64_t j = 0; j < n; ++j) mean += static_cast<double>(piece[j]) / count;
+  });
+  ForEachPiece(cols, [&](int64_t i, int64_t n) {
+    const Acc* const piece = x.At(row + i, n);
+    for (int64_t j = 0; j < n; ++j) {
+      const double d = static_cast<double>(piece[j]) - mean;
+      squares += d * d;
+    }
+  });
+  return {mean, squares / count};
+}
+
 // Mean and biased variance of the row at `row`; around 0 where not kCentred.
 template <bool kCentred, class Acc>
 std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols) {
@@ -80,6 +100,9 @@ std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t col
       all.squares += static_cast<double>(squares + sum);
     }
   });
+  if (std::is_same_v<Acc, float> && !std::isfinite(all.squares)) [[unlikely]] {
+    return LargeRowStatistics<kCentred>(x, row, cols);
+  }
   return {all.mean, all.squares / static_cast<double>(cols)};
 }
 

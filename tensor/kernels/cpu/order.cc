@@ -159,8 +159,13 @@ Rank* OrderRanks(Rank* ranks, Rank* spare, int64_t n, const LineOrder& o, int by
   return ranks;
 }
 
-// Lines are shared by so many pieces of workspace, however many threads there are.
-constexpr int64_t kSlots = 16;
+// Lines are shared by so many pieces of workspace, however many threads there are: fewer where
+// ranks would take much memory.
+int64_t NumSlots(const Lines& l) {
+  const int64_t most =
+      std::clamp<int64_t>((int64_t{1} << 26) / std::max<int64_t>(l.length, 1), 1, 16);
+  return std::min(most, l.outer * l.inner);
+}
 
 // Of one of these pieces, in ranks.
 int64_t RoomFor(const Lines& l, const LineOrder& o) {
@@ -174,7 +179,7 @@ bool NeedsWideRanks(const Lines& l, DType d) {
 template <class T, class Rank>
 void OrderAs(const Lines& l, const LineOrder& o, const T* x, T* values, int64_t* indices,
              Rank* workspace) {
-  const int64_t lines = l.outer * l.inner, slots = std::min(kSlots, lines);
+  const int64_t lines = l.outer * l.inner, slots = NumSlots(l);
   const int64_t room = RoomFor(l, o);
   const int64_t grain = std::max<int64_t>(1, 2048 * slots / std::max<int64_t>(lines * l.length, 1));
   ParallelFor(slots, grain, [&](int64_t begin, int64_t end) {
@@ -199,7 +204,7 @@ void OrderAs(const Lines& l, const LineOrder& o, const T* x, T* values, int64_t*
 }  // namespace
 
 size_t OrderWorkspace(const Lines& l, const LineOrder& o, DType d) {
-  const int64_t slots = std::min(kSlots, l.outer * l.inner);
+  const int64_t slots = NumSlots(l);
   const size_t rank = NeedsWideRanks(l, d) ? sizeof(WideRank) : sizeof(NarrowRank);
   return static_cast<size_t>(slots * RoomFor(l, o)) * rank;
 }

@@ -136,22 +136,6 @@ absl::Status InferChannelSum(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Calls f(n, row) for a run of elements in the type that is computed with: for all n of them, or,
-// of a half type, for strips in float.
-template <class T, class F>
-void ForEachStrip(const T* run, int64_t n, F&& f) {
-  if constexpr (sizeof(T) == 2) {
-    float strip[kStrip];
-    for (int64_t at = 0; at < n; at += kStrip) {
-      const int64_t some = std::min(kStrip, n - at);
-      cpu::ToFloats(run + at, some, strip);
-      f(some, strip);
-    }
-  } else {
-    f(n, run);
-  }
-}
-
 // Adds up the lanes of each channel, in halves; the sums are the first `block`.
 template <class Acc>
 void FoldLanes(int64_t block, Acc* lanes) {
@@ -173,26 +157,27 @@ absl::Status RunChannelSum(KernelContext& k) {
     const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(0));
     const T* x = k.in<T>(0);
     T* out = k.out<T>();
-    ParallelFor(v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.batch * v.run)),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t g = begin; g < end; ++g) {
-                    double sums[kChannelBlock] = {};
-                    for (int64_t n = 0; n < v.batch; ++n) {
-                      const T* run = x + v.offset(n, g);
-                      Acc lanes[cpu::kLanes] = {};
-                      ForEachStrip(run, v.run, [&](int64_t some, const Acc* from) {
-                        cpu::ForEachLane(some, [&](int64_t i, int64_t j) { lanes[j] += from[i]; });
-                      });
-                      FoldLanes(v.block, lanes);
-                      for (int64_t b = 0; b < v.block; ++b) {
-                        sums[b] += static_cast<double>(lanes[b]);
-                      }
-                    }
-                    for (int64_t b = 0; b < v.block; ++b) {
-                      out[g * v.block + b] = ConvertTo<T>(sums[b]);
-                    }
-                  }
-                });
+    ParallelFor(
+        v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.batch * v.run)),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t g = begin; g < end; ++g) {
+            double sums[kChannelBlock] = {};
+            for (int64_t n = 0; n < v.batch; ++n) {
+              const T* run = x + v.offset(n, g);
+              Acc lanes[cpu::kLanes] = {};
+              cpu::ForEachStripAs<Acc>(run, v.run, [&](const Acc* from, int64_t, int64_t some) {
+                cpu::ForEachLane(some, [&](int64_t i, int64_t j) { lanes[j] += from[i]; });
+              });
+              FoldLanes(v.block, lanes);
+              for (int64_t b = 0; b < v.block; ++b) {
+                sums[b] += static_cast<double>(lanes[b]);
+              }
+            }
+            for (int64_t b = 0; b < v.block; ++b) {
+              out[g * v.block + b] = ConvertTo<T>(sums[b]);
+            }
+          }
+        });
   });
   return absl::OkStatus();
 }

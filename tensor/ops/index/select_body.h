@@ -2,9 +2,9 @@
 #define FIRN_TENSOR_OPS_INDEX_SELECT_BODY_H_
 
 // index_add by columns (b, o, c) of the result, so that every sum is formed in order of the
-// indices, whoever does which: y[b, o, index[b, j], c] += alpha * source[b, o, j, c]. Half types
-// accumulate in float, in scratch memory of the result's size. An index outside x's dimension adds
-// nothing.
+// indices, whoever does which (on CUDA devices; the CPU's is cpu::AddRows, with the same sums):
+// y[b, o, index[b, j], c] += alpha * source[b, o, j, c]. Half types accumulate in float, in scratch
+// memory of the result's size. An index outside x's dimension adds nothing.
 
 #include <algorithm>
 #include <type_traits>

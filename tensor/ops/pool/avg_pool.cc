@@ -115,16 +115,22 @@ absl::Status RunRows(KernelContext& k) {
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const T* x = k.in<T>(0);
     T* y = k.out<T>();
-    cpu::ForEachPlane(k.in_spec(0), s.image(), [&](int64_t plane, auto block) {
+    const auto by_rows = [&](int64_t plane, int64_t first, int64_t last, auto block) {
       constexpr int kBlock = decltype(block)::value;
-      if (cpu::AverageRows<kBlock, T>::Fits(s)) {
-        cpu::AverageRows<kBlock, T> rows(s);
-        rows.Plane(x + plane * s.image() * kBlock, y + plane * s.pixels() * kBlock);
-      } else {
-        const AvgPoolBody<T, kBlock> windows = {s, 1, x, y};
-        windows(plane * s.pixels(), (plane + 1) * s.pixels());
-      }
-    });
+      cpu::AverageRows<kBlock, T>(s).Rows(x + plane * s.image() * kBlock, first, last,
+                                          y + plane * s.pixels() * kBlock);
+    };
+    const auto by_windows = [&](int64_t plane, int64_t first, int64_t last, auto block) {
+      const AvgPoolBody<T, decltype(block)::value> windows = {s, 1, x, y};
+      windows(plane * s.pixels() + first, plane * s.pixels() + last);
+    };
+    const bool blocked = k.in_spec(0).layout.blocked();
+    const bool fits =
+        blocked ? cpu::AverageRows<kChannelBlock, T>::Fits(s) : cpu::AverageRows<1, T>::Fits(s);
+    const auto per = [&](int64_t n) { return s.image() / std::max<int64_t>(1, n); };
+    const int64_t rows = s.d.out * s.h.out, pixels = s.pixels();
+    fits ? cpu::ForEachBand(k.in_spec(0), rows, per(rows), by_rows)
+         : cpu::ForEachBand(k.in_spec(0), pixels, per(pixels), by_windows);
   });
   return absl::OkStatus();
 }

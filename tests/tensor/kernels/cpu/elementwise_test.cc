@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "tensor/from.h"
 #include "tensor/ops.h"
 #include "tensor/tensor.h"
 
@@ -35,7 +38,7 @@ class ElementwiseTest : public ::testing::TestWithParam<DType> {};
 TEST_P(ElementwiseTest, ReadsTransposedMatrices) {
   // Beside whole blocks of 16 x 128: parts of them, and too few rows for any.
   for (const std::vector<int64_t>& shape :
-       {std::vector<int64_t>{33, 300}, {16, 128}, {130, 7}, {3, 200}, {200, 3}, {1, 50}}) {
+       {std::vector<int64_t>{33, 300}, {16, 128}, {130, 7}, {3, 200}, {600, 3}, {1, 50}}) {
     const Tensor x = InOrder(shape, {1, 0}, GetParam(), 1),
                  y = InOrder(shape, {1, 0}, GetParam(), 2);
     const Tensor straight = InOrder(shape, {0, 1}, GetParam(), 3);
@@ -65,6 +68,38 @@ TEST_P(ElementwiseTest, BroadcastsBesideTransposed) {
                column = InOrder({40, 1}, {0, 1}, GetParam(), 8);
   ExpectSame(Sub(x, row), Sub(Contiguous(x), row));
   ExpectSame(Sub(column, x), Sub(column, Contiguous(x)));
+}
+
+// Arguments that a row's vectors leave to slower code, among others and at the ends of what is
+// computed at once.
+TEST_P(ElementwiseTest, ComputesRareArgumentsAmongOthers) {
+  const DType dtype = GetParam();
+  const bool f64 = dtype == DType::kF64;
+  const auto rare = [&](int64_t i) { return i % 97 == 0 || i == 255 || i == 256 || i == 999; };
+  std::vector<double> x, y;
+  for (int64_t i = 0; i < 1000; ++i) {
+    const double usual = 0.25 * static_cast<double>(i % 120) - 15;
+    const double large = dtype == DType::kF16 ? 6e4 : (i % 2 == 0 ? 1e30 : 1e12);
+    x.push_back(rare(i) ? large : usual);
+    y.push_back(rare(i) ? 0.75 : 2.5);
+  }
+  const Tensor a = FromVector(x).To(dtype), b = FromVector(y).To(dtype);
+  const auto wide = a.To(DType::kF64).ToVector<double>(), by = b.To(DType::kF64).ToVector<double>();
+  const auto expect = [&](const Tensor& got, double (*f)(double, double)) {
+    const auto result = got.To(DType::kF64).ToVector<double>();
+    const double step = f64                    ? 1e-15
+                        : dtype == DType::kF32 ? 3e-7
+                        : dtype == DType::kF16 ? 1e-3
+                                               : 8e-3;
+    for (size_t i = 0; i < result.size(); ++i) {
+      const double want = f(wide[i], by[i]);
+      ASSERT_NEAR(result[i], want, step * std::max(1.0, std::abs(want))) << i;
+    }
+  };
+  expect(Sin(a), [](double v, double) { return std::sin(v); });
+  expect(Cos(a), [](double v, double) { return std::cos(v); });
+  expect(Fmod(a, b), [](double v, double w) { return std::fmod(v, w); });
+  expect(Fmod(a, 2.5), [](double v, double) { return std::fmod(v, 2.5); });
 }
 
 INSTANTIATE_TEST_SUITE_P(DTypes, ElementwiseTest,

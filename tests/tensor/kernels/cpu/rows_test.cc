@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "autograd/backward.h"
 #include "tensor/dispatch.h"
+#include "tensor/from.h"
 #include "tensor/ops.h"
 #include "tensor/rng.h"
 #include "tensor/tensor.h"
@@ -129,6 +131,21 @@ TEST(RowsTest, PositionsInHalfTypes) {
       EXPECT_TRUE(All(Eq(Argmax(x, 1), Argmax(Cast(x, DType::kF64), 1))).Item<bool>());
       EXPECT_TRUE(All(Eq(Argmin(x, 1), Argmin(Cast(x, DType::kF64), 1))).Item<bool>());
     }
+  }
+}
+
+// Their squares are beyond float.
+TEST(RowsTest, NormalisesLargeNumbers) {
+  const Tensor x = Mul(FromValues({1.f, -1.f, 3.f, -3.f}), 1e19);
+  const Tensor row = Reshape(x, {1, 4});
+  const float s = std::sqrt(5.0f);
+  EXPECT_EQ(LayerNorm(row, {4}).shape(), row.shape());
+  const std::vector<float> y = LayerNorm(row, {4}).ToVector<float>();
+  const std::vector<float> z = RmsNorm(row, {4}).ToVector<float>();
+  const float want[] = {1 / s, -1 / s, 3 / s, -3 / s};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(y[i], want[i], 1e-6);
+    EXPECT_NEAR(z[i], want[i], 1e-6);
   }
 }
 
