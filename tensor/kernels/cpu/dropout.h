@@ -21,11 +21,16 @@ inline void DropElements(KernelContext& k, const PhiloxState& at, double p) {
       return;
     }
     const Acc scale = static_cast<Acc>(1 / (1 - p));
-    ForEachWordRow(at, n, [&](int64_t first, const uint32_t* words, int64_t count) {
+    // Copies: a number that a store of a result might change keeps the loop from being vectors.
+    ForEachWordRow(at, n, [=](int64_t first, const uint32_t* words, int64_t count) {
       Piece<T, kWordRow> in, out;
       const Acc* const from = in.Read(x + first, count);
       Acc* const to = out.Room(y + first);
-      for (int64_t i = 0; i < count; ++i) to[i] = words[i] >= first_kept ? from[i] * scale : Acc{0};
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) {
+        const Acc v = from[i] * scale;
+        to[i] = words[i] >= first_kept ? v : Acc{0};
+      }
       out.Write(y + first, count);
     });
   });

@@ -5,12 +5,14 @@
 #include "tensor/ops/create/constant.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "device/parallel.h"
 #include "tensor/allocate.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/convert.h"
+#include "tensor/kernels/width.h"
 #include "tensor/op.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/create/range.h"
@@ -28,13 +30,19 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
+// As numbers of their width: compilers make no vectors of half types, which are structs.
 absl::Status Run(KernelContext& k) {
   const double value = k.attrs<FullAttrs>().value;
+  const int64_t n = k.out_spec().num_elements();
   VisitDType(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
-    const T v = ConvertTo<T>(value);
-    T* out = k.out<T>();
-    ParallelFor(k.out_spec().num_elements(), 1 << 16,
-                [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, v); });
+    VisitWidth(k.out_spec().dtype, [&]<class Bits>(TypeTag<Bits>) {
+      if constexpr (sizeof(Bits) == sizeof(T)) {
+        const Bits bits = std::bit_cast<Bits>(ConvertTo<T>(value));
+        Bits* const out = k.out<Bits>();
+        ParallelFor(n, 1 << 16,
+                    [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, bits); });
+      }
+    });
   });
   return absl::OkStatus();
 }
