@@ -5,13 +5,6 @@
 
 namespace firn::inner {
 
-// Whether the processor multiplies and adds in one, with one rounding.
-#if defined(__FMA__)
-inline constexpr bool kHasFusedMultiplyAdd = true;
-#else
-inline constexpr bool kHasFusedMultiplyAdd = false;
-#endif
-
 // a * b, rounded by itself. Device compilers merge a product with a sum that it is used in, also
 // where its rest is taken, which would then be counted twice.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double RoundedProduct(double a, double b) {

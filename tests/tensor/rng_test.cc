@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/inner.h"
 #include "device/parallel.h"
 #include "device/philox.h"
 #include "tensor/error.h"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/inner.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
 #include "tensor/rng.h"
