@@ -16,10 +16,10 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double RoundedProduct(double a, double b) {
 }
 
 // What rounding the product of two numbers lost: a * b - p for p = RoundedProduct(a, b), exactly
-// unless that lies below the smallest double. One
-// instruction where the processor multiplies and adds in one; elsewhere T. J. Dekker's, "A
-// floating-point technique for extending the available precision", 1971, for factors below 2^995.
-// In straight-line code, so that loops over it become vectors.
+// unless that lies below the smallest double. One instruction where the processor multiplies and
+// adds in one; elsewhere T. J. Dekker's, "A floating-point technique for extending the available
+// precision", 1971, for factors below 2^995. In straight-line code, so that loops over it become
+// vectors.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ProductRest(double a, double b, double p) {
 #if defined(__CUDA_ARCH__)
   return fma(a, b, -p);

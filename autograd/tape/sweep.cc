@@ -3,8 +3,7 @@
 // Every user of a value has a larger number than the node that made it: taking the largest waiting
 // number from a heap visits each node after all of its users, with no recursion and no counting
 // pass. Gradients wait in places that the nodes themselves know: a map would cost more than all the
-// rest. Those of leaves are added to grad() at the end, so
-// an error on the way changes nothing.
+// rest. Those of leaves are added to grad() at the end, so an error on the way changes nothing.
 
 #include "autograd/tape/sweep.h"
 

@@ -84,6 +84,9 @@ class Sweep {
   void Deliver(const Edge& e, Tensor&& grad);
   // The place of a node that gradients arrive for.
   uint32_t PlaceOf(Node& node);
+  void Push(Turn turn);
+  // The place whose turn it is; false when nobody waits.
+  bool Pop(uint32_t* place);
   void RunNode(uint32_t place);
   // Whether nothing beyond the node is asked for. Keeps `grads` for Result where they are.
   bool EndsAt(Node& node, Gradients& grads);
@@ -91,12 +94,8 @@ class Sweep {
 
   SweepOptions options_;
   bool restricted_ = false;
-  // The largest of the turns, beside the others: along a chain there is only one.
-  void Push(Turn turn);
-  bool Pop(uint32_t* place);
-
   uint32_t id_;
-  Turn next_ = {0, kNobody};
+  Turn next_ = {0, kNobody};  // the largest of all turns: along a chain there is no other
   std::priority_queue<Turn> others_;
   std::vector<Waiting> waiting_;  // nodes know their places by their marks
   std::vector<uint32_t> free_places_;

@@ -9,9 +9,6 @@
 
 namespace firn {
 
-// How many counters of `by` words, or elements, make n.
-inline int64_t CeilDiv(int64_t n, int64_t by) { return n / by + (n % by != 0 ? 1 : 0); }
-
 // A number in [0, range) from 64 random bits; the bias is below range / 2^64.
 FIRN_HOST_DEVICE inline uint64_t BelowFrom(uint64_t range, uint32_t high, uint32_t low) {
   const uint64_t word = (uint64_t{high} << 32) | low;

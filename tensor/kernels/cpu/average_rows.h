@@ -8,7 +8,7 @@
 
 #include "device/own_flags.h"
 #include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/random_words.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/ops/pool/avg_pool_body.h"
 
 namespace firn::cpu {

@@ -94,7 +94,7 @@ struct ChannelGroups {
     const ChannelView v = ViewChannels(spec);
     batch = v.batch, channels = spec.shape[1], groups = v.groups;
     block = v.block, run = v.run, per_sample = v.groups * v.run;
-    converted = spec.dtype == DType::kF16 || spec.dtype == DType::kBF16;
+    converted = IsHalf(spec.dtype);
     if (v.run != 1 || v.block != 1) return;
     block = run = kLanes;
     groups = (channels + kLanes - 1) / kLanes;

@@ -15,6 +15,7 @@
 
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/gemm.h"
+#include "tensor/kernels/divide.h"
 
 namespace firn::cpu {
 namespace {
@@ -25,8 +26,6 @@ constexpr int64_t kMostRows = 256;          // of a tile, unless one channel has
 constexpr int64_t kMostWindows = 1024;      // of a tile
 constexpr int64_t kFewOutputs = 32;         // channels of y that are worth making columns for
 constexpr double kThreadFlops = 1e6;        // worth a thread
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 struct Range {
   int64_t begin, end;

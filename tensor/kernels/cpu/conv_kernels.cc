@@ -155,8 +155,7 @@ absl::Status RunOneDnn(KernelContext& k) {
   return OneDnnConvRun(k.state<OneDnnConv>(), r.x, r.weight, r.bias, r.y, k.workspace());
 }
 
-// --- Products of columns, for f64
-// ------------------------------------------------------------------
+// --- Products of columns, for f64 ----------------------------------------------------------------
 
 template <ConvPass kPass>
 absl::Status PrepareColumns(const KernelQuery& q, Prepared& answer) {

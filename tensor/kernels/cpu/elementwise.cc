@@ -17,8 +17,6 @@ namespace {
 constexpr int kMostInputs = kMaxOperands - 1;
 constexpr int64_t kTile = 512;  // elements: with 8 bytes each, five operands fill 20 KiB
 
-bool IsHalf(DType d) { return d == DType::kF16 || d == DType::kBF16; }
-
 // The rows of one call.
 class Rows {
  public:
@@ -73,7 +71,7 @@ class Rows {
       char* const to = out + at * out_size_;
       loop_.run(functor_, half_out_ ? tiles[kMostInputs] : to, from, given_, count);
       if (half_out_)
-        Round(reinterpret_cast<const float*>(tiles[kMostInputs]), count, loop_.out, to);
+        FromFloats(reinterpret_cast<const float*>(tiles[kMostInputs]), count, loop_.out, to);
     }
   }
 

@@ -18,4 +18,13 @@ void FromFloats(const float* from, int64_t n, BFloat16* to) {
   for (int64_t i = 0; i < n; ++i) to[i] = BFloat16(from[i]);
 }
 
+void ToFloats(DType dtype, const void* from, int64_t n, float* to) {
+  dtype == DType::kF16 ? ToFloats(static_cast<const Half*>(from), n, to)
+                       : ToFloats(static_cast<const BFloat16*>(from), n, to);
+}
+void FromFloats(const float* from, int64_t n, DType dtype, void* to) {
+  dtype == DType::kF16 ? FromFloats(from, n, static_cast<Half*>(to))
+                       : FromFloats(from, n, static_cast<BFloat16*>(to));
+}
+
 }  // namespace firn::cpu

@@ -22,6 +22,11 @@ void ToFloats(const BFloat16* from, int64_t n, float* to);
 void FromFloats(const float* from, int64_t n, Half* to);
 void FromFloats(const float* from, int64_t n, BFloat16* to);
 
+// The same for elements of the half type that `dtype` says.
+inline bool IsHalf(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+void ToFloats(DType dtype, const void* from, int64_t n, float* to);
+void FromFloats(const float* from, int64_t n, DType dtype, void* to);
+
 // to[i] = from[i] for elements of T and what they are computed in: T itself or, for a half type,
 // float.
 template <class T, class Acc>

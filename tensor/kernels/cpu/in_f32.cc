@@ -14,8 +14,6 @@ namespace {
 
 using inner::internal::Ask;
 
-bool IsHalf(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
-
 TensorSpec InFloat(TensorSpec spec) {
   if (IsHalf(spec.dtype)) spec.dtype = DType::kF32;
   return spec;
@@ -31,17 +29,19 @@ size_t FloatBytes(const TensorSpec& spec) {
 // Elements worth a thread.
 constexpr int64_t kGrain = 32768;
 
-template <class T>
-void Widen(const void* from, int64_t n, float* to) {
-  ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
-    ToFloats(static_cast<const T*>(from) + begin, end - begin, to + begin);
+void Widen(const Operand& from, float* to) {
+  const DType dtype = from.spec->dtype;
+  const auto* const x = static_cast<const uint16_t*>(from.data);
+  ParallelFor(from.spec->num_elements(), kGrain, [&](int64_t begin, int64_t end) {
+    ToFloats(dtype, x + begin, end - begin, to + begin);
   });
 }
 
-template <class T>
-void Round(const float* from, int64_t n, void* to) {
-  ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
-    FromFloats(from + begin, end - begin, static_cast<T*>(to) + begin);
+void Round(const Operand& to, const float* from) {
+  const DType dtype = to.spec->dtype;
+  auto* const y = static_cast<uint16_t*>(to.data);
+  ParallelFor(to.spec->num_elements(), kGrain, [&](int64_t begin, int64_t end) {
+    FromFloats(from + begin, end - begin, dtype, y + begin);
   });
 }
 
@@ -104,18 +104,12 @@ absl::Status RunInF32(KernelContext& k) {
       if (given[i].data != floats) convert(given[i], static_cast<float*>(floats));
     }
   };
-  each(k.operands_in(), in, [](const Operand& from, float* to) {
-    const auto widen = from.spec->dtype == DType::kF16 ? Widen<Half> : Widen<BFloat16>;
-    widen(from.data, from.spec->num_elements(), to);
-  });
+  each(k.operands_in(), in, Widen);
   KernelContext inner(in.operands, out.operands, k.attrs_ref(), k.workspace());
   inner.set_state(call.state.get());
   inner.set_stream(k.stream());
   FIRN_RETURN_IF_ERROR(call.run(inner));
-  each(k.operands_out(), out, [](const Operand& to, float* from) {
-    const auto round = to.spec->dtype == DType::kF16 ? Round<Half> : Round<BFloat16>;
-    round(from, to.spec->num_elements(), to.data);
-  });
+  each(k.operands_out(), out, Round);
   return absl::OkStatus();
 }
 

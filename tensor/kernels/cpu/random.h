@@ -9,6 +9,7 @@
 #include "device/own_flags.h"
 #include "device/parallel.h"
 #include "device/philox.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/random_words.h"
 #include "tensor/op.h"
 

@@ -17,6 +17,7 @@
 
 #include "device/check.h"
 #include "device/parallel.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/tiles.h"
 
 namespace firn::cpu {
@@ -318,14 +319,13 @@ void Reduce(KernelContext& k, absl::Span<const int64_t> dims, const ReduceLoop& 
   const auto store = [&](int64_t j, const void* from, int64_t n) {
     char* const to = k.out<char>() + j * SizeOf(out);
     // Only results of half types are computed in another.
-    if (out != DType::kF16 && out != DType::kBF16)
-      return loop.finish(reducer, from, n, p.reduced, to);
+    if (!IsHalf(out)) return loop.finish(reducer, from, n, p.reduced, to);
     float tile[kFinishedAtOnce];
     for (int64_t i = 0; i < n; i += kFinishedAtOnce) {
       const int64_t some = std::min(kFinishedAtOnce, n - i);
       loop.finish(reducer, static_cast<const char*>(from) + i * loop.acc_size, some, p.reduced,
                   tile);
-      Round(tile, some, out, to + i * SizeOf(out));
+      FromFloats(tile, some, out, to + i * SizeOf(out));
     }
   };
   ReduceWith(loop, reducer, p, dtype, k.in<void>(0), k.workspace(), store);

@@ -10,17 +10,10 @@
 #include <type_traits>
 
 #include "tensor/dtype.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/op.h"
 
 namespace firn::cpu {
-
-namespace internal {
-
-// n elements of a half type side by side, to float and back.
-void LoadHalves(DType from, const void* in, int64_t n, float* to);
-void StoreHalves(const float* from, int64_t n, DType to, void* out);
-
-}  // namespace internal
 
 // Calls f(TypeTag<Acc>()) with the type that elements of `dtype` are computed in, float or double.
 template <class F>
@@ -51,7 +44,7 @@ class RowsIn {
   void Load(int64_t i, int64_t n, Acc* tile) const {
     if constexpr (std::is_same_v<Acc, float>) {
       if (converted()) {
-        internal::LoadHalves(dtype_, static_cast<const uint16_t*>(data_) + i, n, tile);
+        ToFloats(dtype_, static_cast<const uint16_t*>(data_) + i, n, tile);
         return;
       }
     }
@@ -90,7 +83,7 @@ class RowsOut {
   void Store(int64_t i, int64_t n, const Acc* from) const {
     if constexpr (std::is_same_v<Acc, float>) {
       if (converted()) {
-        internal::StoreHalves(from, n, dtype_, static_cast<uint16_t*>(data_) + i);
+        FromFloats(from, n, dtype_, static_cast<uint16_t*>(data_) + i);
         return;
       }
     }

@@ -1,4 +1,4 @@
-// Moves and conversions into and out of tiles, compiled here for all loops.
+// Moves and conversions into tiles, compiled here for all loops.
 
 #include "tensor/kernels/cpu/tiles.h"
 
@@ -51,11 +51,6 @@ void Widen(const void* const* rows, int64_t num_rows, int64_t n, int64_t step, v
 FetchFn Fetcher(DType from, DType to) {
   if (from != to) return from == DType::kF16 ? Widen<Half> : Widen<BFloat16>;
   return VisitWidth(from, []<class T>(TypeTag<T>) -> FetchFn { return Gather<T>; });
-}
-
-void Round(const float* tile, int64_t n, DType to, void* out) {
-  to == DType::kF16 ? FromFloats(tile, n, static_cast<Half*>(out))
-                    : FromFloats(tile, n, static_cast<BFloat16*>(out));
 }
 
 }  // namespace firn::cpu

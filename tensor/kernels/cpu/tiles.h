@@ -17,9 +17,6 @@ using FetchFn = void (*)(const void* const* rows, int64_t num_rows, int64_t n, i
 // For tiles of the same dtype, and of f32 from the half types.
 FetchFn Fetcher(DType from, DType to);
 
-// n floats side by side become elements of a half type.
-void Round(const float* tile, int64_t n, DType to, void* out);
-
 }  // namespace firn::cpu
 
 #endif  // FIRN_TENSOR_KERNELS_CPU_TILES_H_

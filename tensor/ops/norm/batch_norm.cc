@@ -133,8 +133,7 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// --- The fused gradient: dy, x, y, weight, mean, invstd -> dx, dweight, dbias
-// ---------------------
+// --- The fused gradient: dy, x, y, weight, mean, invstd -> dx, dweight, dbias --------------------
 
 absl::Status InferGrad(InferContext& c) {
   FIRN_RETURN_IF_ERROR(CheckAttrs(c.attrs<BatchNormAttrs>()));

@@ -58,8 +58,7 @@ absl::Status Run(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// --- The fused gradient: dy, x, weight, mean, invstd -> dx, dweight, dbias
-// ---------------------------
+// --- The fused gradient: dy, x, weight, mean, invstd -> dx, dweight, dbias -----------------------
 
 template <bool kCentred>
 absl::Status InferGrad(InferContext& c) {

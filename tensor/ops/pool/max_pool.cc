@@ -15,7 +15,7 @@
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
-#include "tensor/kernels/random_words.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/op.h"
 #include "tensor/ops/pool/max_unpool.h"
 #include "tensor/ops/pool/pool_window.h"
