@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -122,11 +123,14 @@ TEST(RandomTest, DoesNotDependOnThreads) {
     RandomGenerator g(5);
     const RandomOptions from{.generator = &g};
     const Tensor weights = Rand({100, 50}, DType::kF64, from);
+    Tensor x = Ones({99999}).SetRequiresGrad();
+    Sum(Dropout(x, 0.4, true, &g)).Backward();
     return std::vector<Tensor>{weights,
                                Randn({100001}, DType::kF32, from),
                                Randint(-5, 17, {70001}, DType::kI32, from),
                                Bernoulli(Full({99999}, 0.3), &g),
                                Dropout(Ones({99999}), 0.4, true, &g),
+                               x.grad(),
                                Multinomial(weights, 20, {.generator = &g}),
                                Multinomial(weights, 90, {.replacement = true, .generator = &g})};
   };
@@ -209,6 +213,19 @@ TEST(DropoutTest, ScalesWhatItKeepsAndDropsTheSameInTheGradient) {
   for (float v : values) EXPECT_TRUE(v == 0 || v == 1.25f);
   Sum(y).Backward();
   EXPECT_TRUE(x.grad().Equals(y));
+}
+
+TEST(DropoutTest, DropsWhatIsNotFinite) {
+  for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    RandomGenerator g(4);
+    Tensor x = Full({100}, std::numeric_limits<double>::infinity(), d).SetRequiresGrad();
+    const Tensor y = Dropout(x, 0.5, true, &g);
+    y.Backward(Full({100}, std::numeric_limits<double>::infinity(), d));
+    const std::vector<double> values = y.ToVector<double>();
+    EXPECT_GT(std::count(values.begin(), values.end(), 0.0), 20) << DTypeName(d);
+    for (double v : values) EXPECT_TRUE(v == 0 || std::isinf(v)) << DTypeName(d);
+    EXPECT_TRUE(x.grad().Equals(y)) << DTypeName(d);
+  }
 }
 
 TEST(DropoutTest, IsTheIdentityOutsideTrainingAndWithoutProbability) {

@@ -44,20 +44,20 @@ inline constexpr int64_t kCounterGrain = 4096;
 // The words of a block, one for each element.
 inline constexpr int64_t kWordRow = 4 * kPhiloxLanes;
 
-// f(first, words, count) for pieces of at most kWordRow elements that make up [0, n), in parallel;
-// takes CeilDiv(n, 4) counters.
+// f(first, words, count) for rows of kWordRow elements, the last one shorter, that make up [0, n),
+// in parallel; takes CeilDiv(n, 4) counters.
 template <class F>
 void ForEachWordRow(const PhiloxState& state, int64_t n, F&& f) {
-  ParallelFor(CeilDiv(n, 4), kCounterGrain, [&](int64_t begin, int64_t end) {
+  ParallelFor(CeilDiv(n, kWordRow), kCounterGrain / kPhiloxLanes, [&](int64_t begin, int64_t end) {
     PhiloxLanes words;
-    for (int64_t c = begin; c < end; c += kPhiloxLanes) {
-      PhiloxBlock(state, static_cast<uint64_t>(c), &words);
+    for (int64_t at = begin; at < end; ++at) {
+      PhiloxBlock(state, static_cast<uint64_t>(at * kPhiloxLanes), &words);
       // In the elements' order first, so that the compiler makes vectors of what f does.
       alignas(64) uint32_t row[kWordRow];
       for (int i = 0; i < kPhiloxLanes; ++i) {
         for (int w = 0; w < 4; ++w) row[4 * i + w] = words.v[w][i];
       }
-      const int64_t first = 4 * c, left = std::min(n, 4 * end) - first;
+      const int64_t first = at * kWordRow, left = n - first;
       if (left >= kWordRow) {
         f(first, row, kWordRow);
       } else {

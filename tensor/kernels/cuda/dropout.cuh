@@ -4,37 +4,88 @@
 #include <algorithm>
 
 #include "tensor/kernels/cuda/random.cuh"
+#include "tensor/kernels/divide.h"
 
 namespace firn::cuda {
 
+// The eight elements of a byte of the choice, which cpu::DropElements describes.
 template <class T>
-struct DropFn {
+struct DropBody {
+  using Acc = AccumulatorOf<T>;
   const T* x;
+  T* y;
   int64_t n;
+  const int64_t* state;
   uint32_t first_kept;
   bool all;  // are dropped
-  AccumulatorOf<T> scale;
+  Acc scale;
+  uint8_t* kept;
 
-  FIRN_HOST_DEVICE Elements<T, 4> operator()(int64_t e, const PhiloxResult& words) const {
-    Elements<T, 4> y = LoadElements<4>(x, e, n);
+  FIRN_HOST_DEVICE void operator()(int64_t byte) const {
+    const int64_t first = 8 * byte;
+    Elements<T, 8> y8 = LoadElements<8>(x, first, n);
+    uint32_t bits = 0;
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const AccumulatorOf<T> v = static_cast<AccumulatorOf<T>>(y.v[j]) * scale;
-      y.v[j] = static_cast<T>(words.v[j] >= first_kept && !all ? v : AccumulatorOf<T>{0});
+    for (int half = 0; half < 2; ++half) {
+      const PhiloxResult words = PhiloxAt(StateAt(state), static_cast<uint64_t>(2 * byte + half));
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int i = 4 * half + j;
+        const bool keep = words.v[j] >= first_kept && !all && first + i < n;
+        bits |= keep ? 1u << i : 0u;
+      }
     }
-    return y;
+    StoreElements(y, first, n, Chosen(y8, bits, scale));
+    kept[byte] = static_cast<uint8_t>(bits);
+  }
+
+  FIRN_HOST_DEVICE static Elements<T, 8> Chosen(Elements<T, 8> x, uint32_t bits, Acc scale) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const Acc v = static_cast<Acc>(x.v[i]) * scale;
+      x.v[i] = static_cast<T>((bits >> i & 1) != 0 ? v : Acc{0});
+    }
+    return x;
   }
 };
 
-// Output 0 = input 0 as cpu::DropElements makes it from the random words behind `state`.
+template <class T>
+struct DropAgainBody {
+  const T* x;
+  T* y;
+  int64_t n;
+  bool all;  // are dropped
+  AccumulatorOf<T> scale;
+  const uint8_t* kept;
+
+  FIRN_HOST_DEVICE void operator()(int64_t byte) const {
+    const Elements<T, 8> y8 = LoadElements<8>(x, 8 * byte, n);
+    const uint32_t bits = all ? 0u : kept[byte];
+    StoreElements(y, 8 * byte, n, DropBody<T>::Chosen(y8, bits, scale));
+  }
+};
+
+// Outputs 0 and 1 from input 0 as cpu::DropElements makes them from the random words behind
+// `state`.
 inline absl::Status DropElements(KernelContext& k, const int64_t* state, double p) {
   const int64_t n = k.in_spec(0).num_elements();
   // Below 2^32 - 1, so that it fits: p = 1 is a case of its own, also where x is infinite.
   const auto first_kept = static_cast<uint32_t>(std::min(p * 0x1p32, 0x1p32 - 1));
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const auto scale = static_cast<AccumulatorOf<T>>(1 / (1 - p));
-    return DrawFrom<T, 4>(state, k, k.out<T>(), n,
-                          DropFn<T>{k.in<T>(0), n, first_kept, p == 1, scale});
+    return ForEach(k, CeilDiv(n, 8),
+                   DropBody<T>{k.in<T>(0), k.out<T>(), n, state, first_kept, p == 1, scale,
+                               k.out<uint8_t>(1)});
+  });
+}
+
+// Output 0 = input 0 as cpu::DropAgain makes it by the choice in input 1.
+inline absl::Status DropAgain(KernelContext& k, double p) {
+  const int64_t n = k.in_spec(0).num_elements();
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const auto scale = static_cast<AccumulatorOf<T>>(1 / (1 - p));
+    return ForEach(k, CeilDiv(n, 8),
+                   DropAgainBody<T>{k.in<T>(0), k.out<T>(), n, p == 1, scale, k.in<uint8_t>(1)});
   });
 }
 

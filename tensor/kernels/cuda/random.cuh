@@ -10,6 +10,7 @@
 #include "device/status_macros.h"
 #include "tensor/kernels/cuda/elements.cuh"
 #include "tensor/kernels/cuda/for_each.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/random_words.h"
 
 namespace firn::cuda {
@@ -21,23 +22,15 @@ FIRN_HOST_DEVICE inline PhiloxState StateAt(const int64_t* state) {
 
 struct TakeCountersBody {
   int64_t* state;
-  int64_t* position;  // may be null
   int64_t counters;
 
-  FIRN_HOST_DEVICE void operator()(int64_t) const {
-    if (position != nullptr) {
-      position[0] = state[0];
-      position[1] = state[1];
-    }
-    state[1] += counters;
-  }
+  FIRN_HOST_DEVICE void operator()(int64_t) const { state[1] += counters; }
 };
 
-// Queues: moves the generator's state in input `i` on by `counters` and writes where it was to
-// `position`. Comes after the kernels that draw from there.
-inline absl::Status TakeCounters(KernelContext& k, int i, int64_t counters,
-                                 int64_t* position = nullptr) {
-  return ForEach(k, 1, TakeCountersBody{k.inout<int64_t>(i), position, counters});
+// Queues: moves the generator's state in input `i` on by `counters`. Comes after the kernels that
+// draw from there.
+inline absl::Status TakeCounters(KernelContext& k, int i, int64_t counters) {
+  return ForEach(k, 1, TakeCountersBody{k.inout<int64_t>(i), counters});
 }
 
 template <class T, int kEach, class F>

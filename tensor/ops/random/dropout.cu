@@ -1,8 +1,7 @@
-// dropout: the words that choose are behind the state; where that was is the second result.
-//
-// dropout_grad: dropout behind a position that an input holds.
+// dropout, whose words are behind the state, and its gradient, which reads the choice.
 
 #include "tensor/kernels/cuda/dropout.cuh"
+#include "tensor/kernels/divide.h"
 #include "tensor/ops/random/dropout.h"
 
 namespace firn::dropout_cuda {
@@ -10,7 +9,7 @@ namespace {
 
 absl::Status RunDropout(KernelContext& k) {
   FIRN_RETURN_IF_ERROR(cuda::DropElements(k, k.in<int64_t>(1), k.attrs<DropoutAttrs>().p));
-  return cuda::TakeCounters(k, 1, CeilDiv(k.in_spec(0).num_elements(), 4), k.out<int64_t>(1));
+  return cuda::TakeCounters(k, 1, CeilDiv(k.in_spec(0).num_elements(), 4));
 }
 
 FIRN_REGISTER_KERNELS(dropout) {
@@ -18,7 +17,7 @@ FIRN_REGISTER_KERNELS(dropout) {
 }
 
 absl::Status RunDropoutGrad(KernelContext& k) {
-  return cuda::DropElements(k, k.in<int64_t>(1), k.attrs<DropoutAttrs>().p);
+  return cuda::DropAgain(k, k.attrs<DropoutAttrs>().p);
 }
 
 FIRN_REGISTER_KERNELS(dropout_grad) {
