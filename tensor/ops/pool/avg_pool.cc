@@ -10,8 +10,8 @@
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/average_rows.h"
 #include "tensor/kernels/cpu/for_each.h"
-#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
+#include "tensor/kernels/cpu/spread_planes.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/images.h"
 #include "tensor/ops/pool/avg_pool_body.h"
@@ -72,39 +72,86 @@ void ForEachWindow(const AvgPoolWindows& s, F&& f) {
   }
 }
 
-// Adds its share to all elements of a window. The portable gather asks for every element which
-// windows hold it, and takes 2 to 10 times as long.
+// Whether windows share out the image, up to what is left behind the last one.
+bool AreTiles(const PoolAxis& axis) {
+  return axis.adaptive == 0 && axis.padding == 0 && axis.kernel == axis.stride &&
+         axis.out * axis.stride <= axis.in;
+}
+
+// A row of tiles that are `side` elements wide: each of n averages' gradients is shared out.
+template <int kBlock, class Acc>
+void SpreadRow(const Acc* from, int64_t n, int64_t side, Acc divisor, Acc* to) {
+  if (kBlock == 1 && side == 2) {
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) {
+      const Acc share = from[j] / divisor + Acc{0};  // no negative 0
+      to[2 * j] = share;
+      to[2 * j + 1] = share;
+    }
+    return;
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    Acc share[kBlock];
+    for (int b = 0; b < kBlock; ++b) share[b] = from[j * kBlock + b] / divisor + Acc{0};
+    for (int64_t i = 0; i < side; ++i) {
+      for (int b = 0; b < kBlock; ++b) to[(j * side + i) * kBlock + b] = share[b];
+    }
+  }
+}
+
+// Gives each element of a tile its share, row by row.
+template <int kBlock, class Acc>
+void SpreadTiles(const AvgPoolWindows& s, const Acc* from, Acc* to) {
+  const int64_t line = s.w.in * kBlock, side = s.w.kernel, tile = s.d.kernel * s.h.kernel * side;
+  const Acc divisor = static_cast<Acc>(s.divisor_override != 0 ? s.divisor_override : tile);
+  for (int64_t d = 0; d < s.d.out * s.d.kernel; d += s.d.kernel) {
+    for (int64_t r = 0; r < s.h.out * s.h.kernel; r += s.h.kernel) {
+      Acc* const row = to + (d * s.h.in + r) * line;
+      SpreadRow<kBlock>(from, s.w.out, side, divisor, row);
+      from += s.w.out * kBlock;
+      for (int64_t i = 0; i < s.d.kernel; ++i) {
+        for (int64_t j = i == 0 ? 1 : 0; j < s.h.kernel; ++j) {
+          std::copy_n(row, s.w.out * side * kBlock, row + (i * s.h.in + j) * line);
+        }
+      }
+    }
+  }
+}
+
+// Adds its share to all elements of a window.
+template <int kBlock, class Acc>
+void SpreadWindows(const AvgPoolWindows& s, const Acc* from, Acc* to) {
+  ForEachWindow(s, [&](const PoolSpan& slices, const PoolSpan& rows, const PoolSpan& cols) {
+    const Acc divisor = static_cast<Acc>(s.Divisor(slices, rows, cols));
+    Acc share[kBlock];
+    for (int b = 0; b < kBlock; ++b) share[b] = from[b] / divisor;
+    from += kBlock;
+    for (int64_t d = slices.begin; d < slices.end; ++d) {
+      for (int64_t i = rows.begin; i < rows.end; ++i) {
+        for (int64_t j = cols.begin; j < cols.end; ++j) {
+          Acc* at = to + ((d * s.h.in + i) * s.w.in + j) * kBlock;
+          for (int b = 0; b < kBlock; ++b) at[b] += share[b];
+        }
+      }
+    }
+  });
+}
+
+// The portable gather asks for every element which windows hold it, and takes 2 to 10 times as
+// long.
 absl::Status RunWindows(KernelContext& k) {
   const AvgPoolWindows s(k.out_spec(), k.in_spec(0), k.attrs<PoolAttrs>());
+  const bool tiles = AreTiles(s.d) && AreTiles(s.h) && AreTiles(s.w);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
-    constexpr bool kDirect = std::is_same_v<T, Acc>;
-    const T* g = k.in<T>(0);
-    T* x = k.out<T>();
-    Acc* sums = kDirect ? reinterpret_cast<Acc*>(x) : k.workspace<Acc>();
-    cpu::ForEachPlane(k.out_spec(), s.image(), [&](int64_t plane, auto block) {
-      constexpr int kBlock = decltype(block)::value;
-      const int64_t begin = plane * s.image() * kBlock, n = s.image() * kBlock;
-      Acc* to = sums + begin;
-      const T* from = g + plane * s.pixels() * kBlock;
-      std::fill(to, to + n, Acc(0));
-      ForEachWindow(s, [&](const PoolSpan& slices, const PoolSpan& rows, const PoolSpan& cols) {
-        const Acc divisor = static_cast<Acc>(s.Divisor(slices, rows, cols));
-        Acc share[kBlock];
-        cpu::LoadAs(from, kBlock, share);
-        for (int b = 0; b < kBlock; ++b) share[b] /= divisor;
-        from += kBlock;
-        for (int64_t d = slices.begin; d < slices.end; ++d) {
-          for (int64_t i = rows.begin; i < rows.end; ++i) {
-            for (int64_t j = cols.begin; j < cols.end; ++j) {
-              Acc* at = to + ((d * s.h.in + i) * s.w.in + j) * kBlock;
-              for (int b = 0; b < kBlock; ++b) at[b] += share[b];
-            }
+    cpu::SpreadPlanes<T>(
+        k, [&](int64_t, int64_t planes, const auto* values, auto* sums, auto block) {
+          constexpr int kBlock = decltype(block)::value;
+          for (int64_t plane = 0; plane < planes; ++plane) {
+            const auto* const from = values + plane * s.pixels() * kBlock;
+            auto* const to = sums + plane * s.image() * kBlock;
+            tiles ? SpreadTiles<kBlock>(s, from, to) : SpreadWindows<kBlock>(s, from, to);
           }
-        }
-      });
-      if constexpr (!kDirect) cpu::FromFloats(to, n, x + begin);
-    });
+        });
   });
   return absl::OkStatus();
 }
@@ -173,7 +220,7 @@ OpDef AvgPoolGradOp(int dims) {
       .grad = GradOfGrad,
       .kernels = cpu::Portable<AvgPoolGradKernel>({.name = "loop", .layouts = GradLayouts},
                                                   {{.name = "windows",
-                                                    .workspace = internal::PoolSumsBytes,
+                                                    .workspace = cpu::SpreadPlanesBytes,
                                                     .layouts = GradLayouts,
                                                     .run = RunWindows}}),
   };

@@ -4,12 +4,11 @@
 #include "tensor/ops/pool/max_unpool.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "tensor/apply.h"
 #include "tensor/error.h"
-#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
+#include "tensor/kernels/cpu/spread_planes.h"
 #include "tensor/op.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/ops/shape/views.h"
@@ -57,28 +56,19 @@ absl::Status InferAdd(InferContext& c) {
 
 template <class T, class I>
 void Add(KernelContext& k) {
-  using Acc = AccumulatorOf<T>;
-  constexpr bool kDirect = std::is_same_v<T, Acc>;
   const int64_t pixels = PixelsOf(k.in_spec(0)), image = PixelsOf(k.out_spec());
-  const T* g = k.in<T>(0);
-  const I* index = k.in<I>(1);
-  T* x = k.out<T>();
-  Acc* sums = kDirect ? reinterpret_cast<Acc*>(x) : k.workspace<Acc>();
-  cpu::ForEachPlane(k.out_spec(), image, [&](int64_t plane, auto block) {
-    constexpr int kBlock = decltype(block)::value;
-    const int64_t begin = plane * image * kBlock, n = image * kBlock;
-    Acc* to = sums + begin;
-    const int64_t from = plane * pixels * kBlock;
-    std::fill(to, to + n, Acc(0));
-    cpu::ForEachStripAs<Acc>(g + from, pixels * kBlock,  // by whole blocks
-                             [&](const Acc* v, int64_t at, int64_t count) {
-                               const I* const places = index + from + at;
-                               for (int64_t i = 0; i < count; ++i) {
-                                 to[int64_t{places[i]} * kBlock + i % kBlock] += v[i];
-                               }
-                             });
-    if constexpr (!kDirect) cpu::FromFloats(to, n, x + begin);
-  });
+  const I* const index = k.in<I>(1);
+  cpu::SpreadPlanes<T>(
+      k, [=](int64_t first, int64_t planes, const auto* values, auto* sums, auto block) {
+        constexpr int kBlock = decltype(block)::value;
+        const int64_t n = pixels * kBlock;
+        for (int64_t plane = 0; plane < planes; ++plane) {
+          const I* const places = index + (first + plane) * n;
+          const auto* const v = values + plane * n;
+          auto* const to = sums + plane * image * kBlock;
+          for (int64_t i = 0; i < n; ++i) to[int64_t{places[i]} * kBlock + i % kBlock] += v[i];
+        }
+      });
 }
 
 absl::Status RunAdd(KernelContext& k) {
@@ -110,7 +100,7 @@ OpDef AddOp(int dims) {
       .index_bounds = AddBounds,
       .index_inputs = {1},
       .kernels = {{.name = "loop",
-                   .workspace = internal::PoolSumsBytes,
+                   .workspace = cpu::SpreadPlanesBytes,
                    .layouts = PairedLayouts,
                    .run = RunAdd}},
   };
