@@ -9,7 +9,8 @@
 // x 8192 x 1024 its single-thread kernel does 76 to 83 GFLOP/s in all transpositions where Eigen's
 // does 45 to 55 (AMD Milan, AVX2). So do the half types: bf16 as it is where the processor
 // multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x 512: 490, f32 250), else as f32. f64 goes
-// to Eigen in tiles so small that Eigen packs them on the stack.
+// to Eigen in tiles so small that Eigen packs them on the stack. Small products and products of a
+// column and a row, for which a call of a library takes longer than the work, are Firn's own loops.
 
 #include "tensor/kernels/cpu/gemm.h"
 
@@ -19,6 +20,7 @@
 
 #include "device/check.h"
 #include "device/parallel.h"
+#include "tensor/kernels/cpu/gemm_small.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/onednn_gemm.h"
 
@@ -343,6 +345,10 @@ void Gemm(const GemmShape& shape, const T* a, const T* b, T* c, bool accumulate,
     if (!accumulate) FillZero(s, c);
   } else if constexpr (std::is_integral_v<T>) {
     MultiplyParallel(s, a, b, c, accumulate);
+  } else if (s.k == 1) {
+    MultiplyOuter(s, a, b, c, accumulate);
+  } else if (IsSmall(s)) {
+    MultiplySmall(s, a, b, c, accumulate);
   } else if constexpr (!kIsHalf<T>) {
     MultiplyAs<T>(s, a, b, c, accumulate, workspace);
   } else if constexpr (std::is_same_v<T, BFloat16>) {

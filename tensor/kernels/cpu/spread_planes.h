@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "tensor/kernels/cpu/channels.h"
+#include "device/parallel.h"
+#include "device/simd.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/parts.h"
 #include "tensor/kernels/divide.h"
@@ -43,11 +44,14 @@ template <class T, class F>
 void SpreadPlanes(KernelContext& k, const F& add) {
   using Acc = ComputeOf<T>;
   constexpr bool kDirect = std::is_same_v<T, Acc>;
-  const ChannelView to = ViewChannels(k.out_spec());
-  const int64_t from_run = ImageOf(k.in_spec(0).shape).volume() * to.block;
+  const TensorSpec& out = k.out_spec();
+  const int64_t lanes = out.layout.blocked() ? out.layout.channel_block : 1;
+  const int64_t from_run = ImageOf(k.in_spec(0).shape).volume() * lanes;
+  const int64_t to_run = ImageOf(out.shape).volume() * lanes;
   const T* const x = k.in<T>(0);
   T* const y = k.out<T>();
-  const int64_t planes = to.batch * to.groups, largest = std::max<int64_t>({1, from_run, to.run});
+  const int64_t planes = out.shape[0] * out.shape[1] / lanes,
+                largest = std::max<int64_t>({1, from_run, to_run});
   const int64_t together = std::max<int64_t>(1, internal::kPlaneGroup / largest);
   const int64_t groups = CeilDiv(planes, together);
   const int64_t grain = std::max<int64_t>(1, 16384 / (largest * together));
@@ -55,10 +59,10 @@ void SpreadPlanes(KernelContext& k, const F& add) {
     for (int64_t first = begin * together; first < std::min(planes, end * together);
          first += together) {
       const int64_t count = std::min(together, planes - first);
-      if constexpr (kDirect) sums = y + first * to.run;
-      std::fill(sums, sums + count * to.run, Acc{0});
+      if constexpr (kDirect) sums = y + first * to_run;
+      std::fill(sums, sums + count * to_run, Acc{0});
       add(first, count, ViewAs(x + first * from_run, count * from_run, values), sums, block);
-      if constexpr (!kDirect) FromFloats(sums, count * to.run, y + first * to.run);
+      if constexpr (!kDirect) FromFloats(sums, count * to_run, y + first * to_run);
     }
   };
   const auto all = [&](auto block) {
@@ -66,15 +70,15 @@ void SpreadPlanes(KernelContext& k, const F& add) {
       ParallelFor(groups, grain,
                   [&](int64_t begin, int64_t end) { run(block, begin, end, nullptr, nullptr); });
     } else {
-      const int64_t room = together * (from_run + to.run);
+      const int64_t room = together * (from_run + to_run);
       ForEachPart(groups, grain, [&](int64_t part, int64_t begin, int64_t end) {
         Acc* const sums = k.workspace<Acc>() + part * room;
-        run(block, begin, end, sums + together * to.run, sums);
+        run(block, begin, end, sums + together * to_run, sums);
       });
     }
   };
-  to.block == 1 ? all(std::integral_constant<int, 1>())
-                : all(std::integral_constant<int, static_cast<int>(kChannelBlock)>());
+  lanes == 1 ? all(std::integral_constant<int, 1>())
+             : all(std::integral_constant<int, static_cast<int>(kChannelBlock)>());
 }
 
 }  // namespace firn::cpu

@@ -75,18 +75,19 @@ struct Matrix {
 };
 
 template <class T>
-void Compare(int64_t m, int64_t n, int64_t k, Lie a_lie, Lie b_lie, bool accumulate) {
+void Compare(int64_t m, int64_t n, int64_t k, Lie a_lie, Lie b_lie, bool accumulate,
+             int64_t gap = 3) {
   const Matrix<T> a(m, k, a_lie, 1), b(k, n, b_lie, 2);
-  const GemmShape s = {.m = m, .n = n, .k = k, .a = a.strides, .b = b.strides, .c_row = n + 3};
-  std::vector<T> c = Numbers<T>(m * (n + 3), 3);
+  const GemmShape s = {.m = m, .n = n, .k = k, .a = a.strides, .b = b.strides, .c_row = n + gap};
+  std::vector<T> c = Numbers<T>(m * (n + gap), 3);
   const std::vector<T> before = c;
   const size_t bytes = GemmWorkspace(DTypeOf<T>(), s);
   void* const workspace = bytes == 0 ? nullptr : std::aligned_alloc(64, bytes);
   Gemm(s, a.at, b.at, c.data(), accumulate, workspace);
   std::free(workspace);
   for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n + 3; ++j) {
-      const auto at = static_cast<size_t>(i * (n + 3) + j);
+    for (int64_t j = 0; j < n + gap; ++j) {
+      const auto at = static_cast<size_t>(i * (n + gap) + j);
       const auto old = static_cast<double>(before[at]), got = static_cast<double>(c[at]);
       double want = accumulate || j >= n ? old : 0;
       for (int64_t p = 0; p < k && j < n; ++p) want += a(i, p) * b(p, j);
@@ -118,6 +119,24 @@ TYPED_TEST(GemmTest, TakesSizesOfEveryKind) {
     for (const Lie lie : {Lie::kRows, Lie::kColumns, Lie::kApart}) {
       Compare<TypeParam>(m, n, k, lie, lie, false);
       Compare<TypeParam>(m, n, k, lie, Lie::kRows, true);
+    }
+  }
+}
+
+TYPED_TEST(GemmTest, TakesSmallAndOuterProducts) {
+  for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{4, 4, 4},
+                                                                   {16, 16, 16},
+                                                                   {5, 16, 9},
+                                                                   {16, 3, 16},
+                                                                   {17, 16, 16},
+                                                                   {70, 1030, 1},
+                                                                   {2100, 1, 1},
+                                                                   {1, 2100, 1}}) {
+    for (const Lie lie : {Lie::kRows, Lie::kColumns, Lie::kApart, Lie::kBackwards}) {
+      for (const int64_t gap : {0, 3}) {
+        Compare<TypeParam>(m, n, k, lie, lie, false, gap);
+        Compare<TypeParam>(m, n, k, lie, Lie::kRows, true, gap);
+      }
     }
   }
 }
