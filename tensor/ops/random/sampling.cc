@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "tensor/apply.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/parts.h"
 #include "tensor/kernels/cpu/random.h"
 #include "tensor/ops/random/random_rules.h"
@@ -105,19 +106,32 @@ size_t Workspace(const KernelQuery& q) {
          sizeof(Category);
 }
 
+// f(i, weight i) in order. Inlined, so that sums stay in registers.
+template <class T, class F>
+FIRN_ALWAYS_INLINE void ForEachWeight(const T* p, int64_t n, const F& f) {
+  constexpr int64_t kStrip = 256;
+  ComputeOf<T> strip[kStrip];
+  for (int64_t at = 0; at < n; at += kStrip) {
+    const int64_t count = std::min(kStrip, n - at);
+    const auto* const v = cpu::ViewAs(p + at, count, strip);
+    for (int64_t i = 0; i < count; ++i) f(at + i, static_cast<double>(v[i]));
+  }
+}
+
 template <class T>
 absl::Status CheckWeights(const T* p, const Rows& rows, const MultinomialAttrs& a) {
   for (int64_t r = 0; r < rows.count; ++r) {
     double sum = 0;
-    int64_t positive = 0;
-    for (int64_t i = 0; i < rows.categories; ++i) {
-      const double v = static_cast<double>(p[r * rows.categories + i]);
-      FIRN_RETURN_IF(!(v >= 0) || !std::isfinite(v),
-                     InvalidArgument("weight ", v, " of category ", i, " in row ", r,
-                                     " is negative or not finite"));
+    int64_t positive = 0, wrong = rows.categories;  // the first
+    const T* const weights = p + r * rows.categories;
+    ForEachWeight(weights, rows.categories, [&](int64_t i, double v) {
+      if (!(v >= 0) || !std::isfinite(v)) wrong = std::min(wrong, i);
       positive += v > 0 ? 1 : 0;
       sum += v;
-    }
+    });
+    FIRN_RETURN_IF(wrong < rows.categories,
+                   InvalidArgument("weight ", static_cast<double>(weights[wrong]), " of category ",
+                                   wrong, " in row ", r, " is negative or not finite"));
     FIRN_RETURN_IF(positive == 0 || !std::isfinite(sum),
                    InvalidArgument("the weights of row ", r, " add up to ", sum));
     FIRN_RETURN_IF(!a.replacement && positive < a.n,
@@ -132,11 +146,10 @@ void DrawWithReplacement(const T* p, const PhiloxState& at, int64_t first, int64
                          int64_t categories, Category* sums, int64_t* out) {
   double sum = 0;
   int64_t last = 0;  // the last category that can be drawn
-  for (int64_t i = 0; i < categories; ++i) {
-    const double v = static_cast<double>(p[i]);
+  ForEachWeight(p, categories, [&](int64_t i, double v) {
     if (v > 0) last = i;
     sums[i].key = sum += v;
-  }
+  });
   for (int64_t j = 0; j < n; ++j) {
     const double u = UniformAt(at, first + j) * sum;
     const Category* found = std::upper_bound(sums, sums + categories, u,
@@ -148,10 +161,9 @@ void DrawWithReplacement(const T* p, const PhiloxState& at, int64_t first, int64
 template <class T>
 void DrawWithoutReplacement(const T* p, const PhiloxState& at, int64_t first, int64_t n,
                             int64_t categories, Category* clocks, int64_t* out) {
-  for (int64_t i = 0; i < categories; ++i) {
-    const double v = static_cast<double>(p[i]);
+  ForEachWeight(p, categories, [&](int64_t i, double v) {
     clocks[i] = {RingingTime(v, UniformAt(at, first + i)), i};
-  }
+  });
   std::partial_sort(clocks, clocks + n, clocks + categories,
                     [](const Category& a, const Category& b) {
                       return a.key != b.key ? a.key < b.key : a.index < b.index;
