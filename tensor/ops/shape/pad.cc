@@ -2,8 +2,11 @@
 
 #include "tensor/ops/shape/pad.h"
 
+#include <vector>
+
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/for_each.h"
+#include "tensor/kernels/cpu/in_f32.h"
 #include "tensor/op.h"
 #include "tensor/ops/shape/pad_body.h"
 #include "tensor/ops/shape/padding.h"
@@ -57,6 +60,11 @@ void GradPadGrad(GradContext& g) {
   g.set_grad_input(0, Pad(g.grad_output(), a.pad, {.mode = a.mode}));
 }
 
+const std::vector<Kernel>& PadGradKernels() {
+  static const std::vector<Kernel> kernels = cpu::Portable<PadGradKernel>();
+  return kernels;
+}
+
 FIRN_REGISTER_OP(pad_grad) {
   return {
       .doc = "The adjoint of pad.",
@@ -65,7 +73,7 @@ FIRN_REGISTER_OP(pad_grad) {
       .attrs = AttrsOf<PadAttrs>(),
       .infer = InferPadGrad,
       .grad = GradPadGrad,
-      .kernels = cpu::Portable<PadGradKernel>(),
+      .kernels = cpu::Portable<PadGradKernel>({.name = "loop"}, {cpu::InF32<PadGradKernels>()}),
   };
 }
 

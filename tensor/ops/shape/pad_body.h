@@ -116,11 +116,13 @@ struct PadBody {
     constexpr int64_t kFew = 16;
     const int64_t borders = from + (length - until);
     const bool plain = step == 1 && (constant || borders <= kFew);
+    if (plain && constant && rows.outer > 0 && !plane.constant) {
+      return FillAround(plane, first, last, from, until, to);
+    }
     int64_t sources[kFew];  // of the borders' elements
     for (int64_t i = 0; !constant && plain && i < borders; ++i) {
       sources[i] = d.Source(i < from ? i : until + (i - from));
     }
-    const Word border = value;
     for (int64_t r = first; r < last; ++r) {
       const Row row = RowIn(plane, r);
       Word* const line = to + r * length;
@@ -130,14 +132,33 @@ struct PadBody {
       }
       const Word* const source = x + row.at;
       Move(source + cut, until - from, line + from);
-      if (constant) {
-        Fill(border, from, line);
-        Fill(border, length - until, line + until);
+      if (constant) {  // of a scalar or a row alone
+        Fill(value, from, line);
+        Fill(value, length - until, line + until);
       } else {
         for (int64_t i = 0; i < from; ++i) line[i] = source[sources[i]];
         for (int64_t i = from; i < borders; ++i) line[until + (i - from)] = source[sources[i]];
       }
     }
+  }
+  // The same where only the constant is added, and columns [from, until) are x itself: what it
+  // takes to find a row is longer than the row.
+  void FillAround(const Row& plane, int64_t first, int64_t last, int64_t from, int64_t until,
+                  Word* to) const {
+    const PadDim down = rows.dims[rows.outer - 1];
+    const int64_t length = rows.row.padded(), stride = strides[rows.outer - 1];
+    const int64_t top = std::clamp(down.left, first, last);
+    const int64_t bottom = std::clamp(down.left + down.size, top, last);
+    const Word border = value;
+    std::fill(to + first * length, to + top * length, border);
+    const Word* source = x + plane.at + (top - down.left) * stride + from - rows.row.left;
+    for (int64_t r = top; r < bottom; ++r, source += stride) {
+      Word* const line = to + r * length;
+      Fill(border, from, line);
+      Move(source, until - from, line + from);
+      Fill(border, length - until, line + until);
+    }
+    std::fill(to + bottom * length, to + last * length, border);
   }
   // Borders are often one element wide, for which a vector loop is long to start.
   static void Fill(Word v, int64_t n, Word* to) {
@@ -154,9 +175,12 @@ struct PadBody {
       std::memcpy(to, from, static_cast<size_t>(n) * sizeof(Word));
       return;
     }
-    int64_t i = 0;
-    for (; i + kPiece <= n; i += kPiece) std::memcpy(to + i, from + i, 32);
-    for (; i < n; ++i) to[i] = from[i];
+    if (n < kPiece) {
+      for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+      return;
+    }
+    for (int64_t i = 0; i + kPiece < n; i += kPiece) std::memcpy(to + i, from + i, 32);
+    std::memcpy(to + n - kPiece, from + n - kPiece, 32);  // may repeat some
   }
   FIRN_HOST_DEVICE Word Value(const Row& row, int64_t i) const {
     const int64_t source = rows.row.Source(i);
