@@ -186,6 +186,46 @@ TEST(PoolTest, RowsOfAnyLengthFollowTheDefinition) {
 }
 
 // Of planes of rows that are put together, with divisors of their own at the borders.
+// Small planes are pooled together, and so are their gradients.
+TEST(PoolTest, PlanesKnowNothingOfEachOther) {
+  struct Case {
+    int64_t kernel, stride, padding, dilation;
+  };
+  constexpr Case kCases[] = {{2, 2, 0, 1}, {3, 1, 1, 1}, {3, 2, 1, 1}, {5, 5, 0, 1},
+                             {2, 1, 0, 3}, {1, 3, 0, 1}, {3, 3, 1, 1}};
+  RandomGenerator generator(3);
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    const Tensor all = Randn({5, 61, 5, 9}, DType::kF32, {.generator = &generator}).To(dtype);
+    for (const Case& c : kCases) {
+      const MaxPoolOptions most = {
+          .kernel = c.kernel, .stride = c.stride, .padding = c.padding, .dilation = c.dilation};
+      const AvgPoolOptions mean = {.kernel = c.kernel, .stride = c.stride, .padding = c.padding};
+      const auto pool = [&](Tensor x, bool maxima) {
+        x = x.Clone().SetRequiresGrad();
+        const Tensor y = maxima ? MaxPool2d(x, most) : AvgPool2d(x, mean);
+        y.Backward(y.Detach());
+        return std::vector<Tensor>{y, x.grad()};
+      };
+      for (const bool maxima : {true, false}) {
+        const std::vector<Tensor> together = pool(all, maxima);
+        for (int64_t i : {0, 1, 4}) {
+          for (int64_t j : {0, 30, 60}) {
+            const auto plane = [&](const Tensor& t) {
+              return Slice(Slice(t, 0, i, i + 1), 1, j, j + 1);
+            };
+            const std::vector<Tensor> alone = pool(plane(all), maxima);
+            for (size_t r : {0, 1}) {
+              EXPECT_TRUE(plane(together[r]).Clone().Equals(alone[r]))
+                  << DTypeName(dtype) << " " << c.kernel << c.stride << c.padding << c.dilation
+                  << maxima << " plane " << i << " " << j << " result " << r;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(PoolTest, AveragesOfImagesAreThoseOfTheirRowsAndColumns) {
   const Tensor x = Randint(-9, 9, {2, 3, 11, 40}).To(DType::kF32);
   for (const bool count : {true, false}) {

@@ -11,8 +11,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "device/parallel.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
+#include "tensor/kernels/cpu/channels.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/kernels/divide.h"
@@ -103,98 +105,178 @@ void Window(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const 
   for (int b = 0; b < kBlock; ++b) index[b] = static_cast<int32_t>(at[b]);
 }
 
-// Columns of an image that WholeWindows reads at once: of half types, so many floats.
-constexpr int64_t kStrip = 1024;
+// Columns of images that WholeWindows reads at once, and windows that it finds the largest of.
+constexpr int64_t kStrip = 1024, kWindows = 256;
 
-// One tap of n neighbouring windows, whose elements begin at x; the first lies at `place`. The best
-// so far comes from earlier taps, if there were any.
+// One tap of n neighbouring windows, whose elements begin at x. `place`: the tap's, from where each
+// window begins. The best so far comes from earlier taps, if there were any.
 template <int kStride, bool kFirst, class C, class Integer>
-FIRN_ALWAYS_INLINE void Tap(const C* x, int64_t any_stride, int64_t n, int64_t place, C* best,
+FIRN_ALWAYS_INLINE void Tap(const C* x, int64_t any_stride, int64_t n, Integer place, C* best,
                             Integer* at) {
   const int64_t stride = kStride == 0 ? any_stride : kStride;
-  const auto from = static_cast<Integer>(place), step = static_cast<Integer>(stride);
 #pragma GCC ivdep
   for (int64_t j = 0; j < n; ++j) {
     const C v = x[j * stride];
-    const auto here = static_cast<Integer>(from + static_cast<Integer>(j) * step);
     const bool wins = kFirst || Beats(v, best[j]);
     best[j] = wins ? v : best[j];
-    at[j] = wins ? here : at[j];
+    at[j] = wins ? place : at[j];
   }
 }
 
-// The outputs [begin, end) of a row whose windows have all their columns, of one row-major channel:
-// side by side, tap by tap, so that the compiler makes vectors of outputs. `kStride` 0: any.
-template <int kStride, class T>
-void WholeWindows(const T* plane, const PoolAxes& axes, const PoolSpan& slices,
-                  const PoolSpan& rows, int64_t begin, int64_t end, T* y, int32_t* index) {
-  using C = AccumulatorOf<T>;
-  using Integer = typename LanesOf<C, 1>::Integer;  // as wide as C: one mask serves both
-  constexpr int64_t kChunk = 256;
-  const int64_t width = axes.w.in, stride = kStride == 0 ? axes.w.stride : kStride;
-  const int64_t reach = axes.w.dilation * (axes.w.kernel - 1) + 1;  // of a window
-  const int64_t chunk = std::min(kChunk, (kStrip - reach) / stride + 1);
-  C best[kChunk], strip[kStrip];
-  Integer at[kChunk];
-  for (int64_t from = begin; from < end; from += chunk) {
-    const int64_t n = std::min(chunk, end - from), start = from * stride - axes.w.padding;
-    bool first = true;
-    for (int64_t s = slices.begin; s < slices.end; s += axes.d.dilation) {
-      for (int64_t i = rows.begin; i < rows.end; i += axes.h.dilation) {
-        const int64_t place = (s * axes.h.in + i) * width + start;
-        const C* const x = cpu::ViewAs(plane + place, (n - 1) * stride + reach, strip);
-        for (int64_t tap = 0; tap < reach; tap += axes.w.dilation) {
-          if (first) {
-            Tap<kStride, true>(x + tap, stride, n, place + tap, best, at);
-          } else {
-            Tap<kStride, false>(x + tap, stride, n, place + tap, best, at);
-          }
-          first = false;
-        }
-      }
-    }
-    cpu::StoreFrom(best, n, y + from);
-    for (int64_t j = 0; j < n; ++j) index[from + j] = static_cast<int32_t>(at[j]);
-  }
-}
-
-// The windows of an axis that lie in the image as a whole and can be worked on side by side: from
-// the first up to the second.
-std::pair<int64_t, int64_t> WholeWindowsOf(const PoolAxis& axis) {
+// Windows of an axis that lie in the image as a whole, one beside the other.
+struct WholeSpan {
+  int64_t begin = 0, end = 0;
+};
+WholeSpan WholeWindowsOf(const PoolAxis& axis) {
   const int64_t reach = axis.dilation * (axis.kernel - 1) + 1;
-  if (axis.adaptive != 0 || reach > kStrip) return {0, 0};
+  if (axis.adaptive != 0 || reach > kStrip / 4) return {};
   const int64_t room = axis.in + axis.padding - (reach - 1);
   const int64_t end = room <= 0 ? 0 : std::min(axis.out, CeilDiv(room, axis.stride));
   return {std::min(CeilDiv(axis.padding, axis.stride), end), end};
 }
 
-// One row of outputs, of `kBlock` channels.
-template <int kBlock, class T>
-void Row(const T* plane, const PoolAxes& axes, const PoolSpan& slices, const PoolSpan& rows, T* y,
-         int32_t* index) {
-  const auto one = [&](int64_t j) {
-    Window<kBlock>(plane, axes, slices, rows, axes.w.Window(j), y + j * kBlock, index + j * kBlock);
-  };
-  int64_t j = 0;
-  if constexpr (kBlock == 1) {
-    const auto [begin, end] = WholeWindowsOf(axes.w);
-    for (; j < begin; ++j) one(j);
-    const auto whole = axes.w.stride == 1   ? WholeWindows<1, T>
-                       : axes.w.stride == 2 ? WholeWindows<2, T>
-                                            : WholeWindows<0, T>;
-    if (begin < end) whole(plane, axes, slices, rows, begin, end, y, index);
-    j = end;
+// Row-major planes, one behind the other, of which the same row of outputs is found at once: rows
+// of one plane alone may be too short for vectors.
+template <class T>
+class PlaneRows {
+ public:
+  explicit PlaneRows(const PoolAxes& axes)
+      : axes_(axes),
+        whole_(WholeWindowsOf(axes.w)),
+        reach_(axes.w.dilation * (axes.w.kernel - 1) + 1) {
+    const int64_t n = whole_.end - whole_.begin, stride = axes.w.stride;
+    if (n == 0) return;  // then the stride may be anything
+    // Behind each plane's windows come some that mean nothing, so that the strip has the taps of
+    // the last one.
+    lanes_ = n + CeilDiv(std::max<int64_t>(0, reach_ - stride), stride);
+    together_ = std::min(kWindows / lanes_, kStrip / (lanes_ * stride));
+    together_ = std::max<int64_t>(1, together_);
   }
-  for (; j < axes.w.out; ++j) one(j);
-}
+
+  // Planes that Rows takes at most.
+  int64_t together() const { return together_; }
+
+  // All rows of outputs of `planes` planes from x on.
+  void Rows(const T* x, int64_t planes, T* y, int32_t* index) {
+    int64_t to = 0;
+    for (int64_t s = 0; s < axes_.d.out; ++s) {
+      const PoolSpan slices = axes_.d.Window(s);
+      for (int64_t i = 0; i < axes_.h.out; ++i, to += axes_.w.out) {
+        const PoolSpan rows = axes_.h.Window(i);
+        for (int64_t p = 0; p < planes; ++p) Borders(x, p, slices, rows, y + to, index + to);
+        if (whole_.begin == whole_.end) continue;
+        if (planes > 1) {
+          Whole(x, planes, slices, rows, whole_.begin, whole_.end, y + to, index + to);
+          continue;
+        }
+        const int64_t most = std::min(kWindows, (kStrip - reach_) / axes_.w.stride + 1);
+        for (int64_t from = whole_.begin; from < whole_.end; from += most) {
+          Whole(x, 1, slices, rows, from, std::min(whole_.end, from + most), y + to, index + to);
+        }
+      }
+    }
+  }
+
+ private:
+  using C = AccumulatorOf<T>;
+  using Integer = typename LanesOf<C, 1>::Integer;  // as wide as C: one mask serves both
+
+  void Borders(const T* x, int64_t plane, const PoolSpan& slices, const PoolSpan& rows, T* y,
+               int32_t* index) const {
+    for (int64_t j = 0; j < axes_.w.out; ++j) {
+      if (j == whole_.begin) j = whole_.end;
+      if (j >= axes_.w.out) break;
+      const int64_t to = plane * axes_.pixels() + j;
+      Window<1>(x + plane * axes_.image(), axes_, slices, rows, axes_.w.Window(j), y + to,
+                index + to);
+    }
+  }
+
+  // Windows [begin, end) of a row of each plane: side by side, tap by tap, so that the compiler
+  // makes vectors of windows.
+  void Whole(const T* x, int64_t planes, const PoolSpan& slices, const PoolSpan& rows,
+             int64_t begin, int64_t end, T* y, int32_t* index) {
+    const int64_t windows = end - begin, stride = axes_.w.stride;
+    const int64_t lanes = planes == 1 ? windows : lanes_, n = (planes - 1) * lanes + windows;
+    const int64_t origin =
+        (slices.begin * axes_.h.in + rows.begin) * axes_.w.in + begin * stride - axes_.w.padding;
+    bool first = true;
+    for (int64_t s = slices.begin; s < slices.end; s += axes_.d.dilation) {
+      for (int64_t i = rows.begin; i < rows.end; i += axes_.h.dilation) {
+        const int64_t line = ((s - slices.begin) * axes_.h.in + i - rows.begin) * axes_.w.in;
+        const C* const from = Strip(x + origin + line, planes, windows, lanes);
+        for (int64_t tap = 0; tap < reach_; tap += axes_.w.dilation) {
+          const auto place = static_cast<Integer>(line + tap);
+          stride == 1   ? AnyTap<1>(first, from + tap, n, place)
+          : stride == 2 ? AnyTap<2>(first, from + tap, n, place)
+                        : AnyTap<0>(first, from + tap, n, place);
+          first = false;
+        }
+      }
+    }
+    for (int64_t p = 0; p < planes; ++p) {
+      const int64_t to = p * axes_.pixels() + begin;
+      const auto from = static_cast<int32_t>(origin), step = static_cast<int32_t>(stride);
+      cpu::StoreFrom(best_ + p * lanes, windows, y + to);
+      for (int64_t j = 0; j < windows; ++j) {
+        index[to + j] =
+            from + static_cast<int32_t>(j) * step + static_cast<int32_t>(at_[p * lanes + j]);
+      }
+    }
+  }
+  template <int kStride>
+  void AnyTap(bool first, const C* x, int64_t n, Integer place) {
+    first ? Tap<kStride, true>(x, axes_.w.stride, n, place, best_, at_)
+          : Tap<kStride, false>(x, axes_.w.stride, n, place, best_, at_);
+  }
+
+  // What the windows of a row of each plane hold in one line of the image, from x on.
+  const C* Strip(const T* x, int64_t planes, int64_t windows, int64_t lanes) {
+    const int64_t length = (windows - 1) * axes_.w.stride + reach_, pitch = lanes * axes_.w.stride;
+    if (planes == 1) return cpu::ViewAs(x, length, strip_);
+    T* const to = Raw();
+    for (int64_t p = 0; p < planes; ++p) {
+      const T* const from = x + p * axes_.image();
+      for (int64_t j = 0; j < length; ++j) to[p * pitch + j] = from[j];
+    }
+    return cpu::ViewAs(to, planes * pitch, strip_);
+  }
+  T* Raw() {
+    if constexpr (std::is_same_v<T, C>) {
+      return strip_;
+    } else {
+      return raw_;
+    }
+  }
+
+  const PoolAxes& axes_;
+  WholeSpan whole_;
+  int64_t reach_;  // of a window
+  int64_t lanes_ = 0, together_ = 1;
+  C best_[kWindows], strip_[kStrip] = {};  // taps of lanes that mean nothing read it too
+  Integer at_[kWindows];
+  T raw_[std::is_same_v<T, C> ? 1 : kStrip] = {};
+};
 
 absl::Status Run(KernelContext& k) {
   const PoolAxes axes(ImageOf(k.in_spec(0).shape), ImageOf(k.out_spec().shape),
                       k.attrs<PoolAttrs>());
+  const cpu::ChannelView view = cpu::ViewChannels(k.in_spec(0));
+  const int64_t planes = view.batch * view.groups, image = std::max<int64_t>(1, axes.image());
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const T* x = k.in<T>(0);
     T* y = k.out<T>(0);
     int32_t* index = k.out<int32_t>(1);
+    if (view.block == 1) {
+      ParallelFor(planes, std::max<int64_t>(1, 16384 / image), [&](int64_t begin, int64_t end) {
+        PlaneRows<T> rows(axes);
+        for (int64_t plane = begin; plane < end; plane += rows.together()) {
+          rows.Rows(x + plane * axes.image(), std::min(rows.together(), end - plane),
+                    y + plane * axes.pixels(), index + plane * axes.pixels());
+        }
+      });
+      return;
+    }
     cpu::ForEachPlane(k.in_spec(0), axes.image(), [&](int64_t plane, auto block) {
       constexpr int kBlock = decltype(block)::value;
       const T* from = x + plane * axes.image() * kBlock;
@@ -202,8 +284,10 @@ absl::Status Run(KernelContext& k) {
       for (int64_t s = 0; s < axes.d.out; ++s) {
         const PoolSpan slices = axes.d.Window(s);
         for (int64_t i = 0; i < axes.h.out; ++i) {
-          Row<kBlock>(from, axes, slices, axes.h.Window(i), y + to, index + to);
-          to += axes.w.out * kBlock;
+          const PoolSpan rows = axes.h.Window(i);
+          for (int64_t j = 0; j < axes.w.out; ++j, to += kBlock) {
+            Window<kBlock>(from, axes, slices, rows, axes.w.Window(j), y + to, index + to);
+          }
         }
       }
     });
