@@ -4,14 +4,19 @@
 #include "tensor/ops/pool/avg_pool.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
+#include "device/parallel.h"
+#include "device/simd.h"
 #include "tensor/apply.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/average_rows.h"
 #include "tensor/kernels/cpu/for_each.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/kernels/cpu/spread_planes.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/images.h"
 #include "tensor/ops/pool/avg_pool_body.h"
@@ -156,6 +161,59 @@ absl::Status RunWindows(KernelContext& k) {
   return absl::OkStatus();
 }
 
+// Whether the only window of an axis is all of it.
+bool IsWhole(const PoolAxis& axis) {
+  const PoolSpan span = axis.Window(0);
+  return axis.out == 1 && span.begin == 0 && span.end == axis.in && span.padded == axis.in;
+}
+
+// The sum of x[0..n), of which every lane of a register adds its share.
+template <class Acc>
+Acc SumOf(const Acc* x, int64_t n) {
+  constexpr int64_t kLanes = kSimdLanes<Acc>;
+  Vec<Acc> lanes = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    Vec<Acc> more;
+    std::memcpy(&more, x + i, sizeof(more));
+    lanes += more;
+  }
+  alignas(64) Acc sums[kLanes];
+  std::memcpy(sums, &lanes, sizeof(sums));
+  for (int64_t l = 0; i + l < n; ++l) sums[l] += x[i + l];
+  for (int64_t width = kLanes / 2; width > 0; width /= 2) {
+    for (int64_t l = 0; l < width; ++l) sums[l] += sums[l + width];
+  }
+  return sums[0];
+}
+
+// Row-major images that are one window each; as many as fit into the strip at once.
+template <class T>
+void AveragePlanes(const T* x, int64_t planes, int64_t image, int64_t divisor, T* y) {
+  using Acc = AccumulatorOf<T>;
+  constexpr int64_t kStrip = 2048;
+  const int64_t together = std::max<int64_t>(1, kStrip / image);
+  const int64_t grain = std::max<int64_t>(1, 16384 / (together * image));
+  ParallelFor(CeilDiv(planes, together), grain, [&](int64_t begin, int64_t end) {
+    Acc strip[kStrip], means[kStrip];
+    for (int64_t at = begin * together; at < std::min(planes, end * together); at += together) {
+      const int64_t count = std::min(together, planes - at);
+      if (image > kStrip) {
+        means[0] = 0;
+        cpu::ForEachStripAs<Acc>(x + at * image, image, [&](const Acc* v, int64_t, int64_t n) {
+          means[0] += SumOf(v, n);
+        });
+      } else {
+        const Acc* const v = cpu::ViewAs(x + at * image, count * image, strip);
+        for (int64_t p = 0; p < count; ++p) means[p] = SumOf(v + p * image, image);
+      }
+      const Acc by = static_cast<Acc>(divisor);
+      for (int64_t p = 0; p < count; ++p) means[p] = (means[p] + Acc{0}) / by;
+      cpu::StoreFrom(means, count, y + at);
+    }
+  });
+}
+
 // By whole rows where they fit into the first-level cache, else window by window.
 absl::Status RunRows(KernelContext& k) {
   const AvgPoolWindows s(k.in_spec(0), k.out_spec(), k.attrs<PoolAttrs>());
@@ -172,6 +230,10 @@ absl::Status RunRows(KernelContext& k) {
       windows(plane * s.pixels() + first, plane * s.pixels() + last);
     };
     const bool blocked = k.in_spec(0).layout.blocked();
+    if (!blocked && IsWhole(s.d) && IsWhole(s.h) && IsWhole(s.w) && s.image() > 0) {
+      const int64_t divisor = s.divisor_override != 0 ? s.divisor_override : s.image();
+      return AveragePlanes(x, k.out_spec().num_elements(), s.image(), divisor, y);
+    }
     const bool fits =
         blocked ? cpu::AverageRows<kChannelBlock, T>::Fits(s) : cpu::AverageRows<1, T>::Fits(s);
     const auto per = [&](int64_t n) { return s.image() / std::max<int64_t>(1, n); };
