@@ -21,18 +21,18 @@ struct Strip {
 // The most lines in a strip.
 inline constexpr int64_t kStripWidth = 256;
 
-// Calls f(strip) for strips that make up all lines, in parallel; along the last dimension each line
-// is a strip of its own.
+// Calls f(strip) for strips of up to `width` lines that make up all lines, in parallel; along the
+// last dimension each line is a strip of its own.
 template <class F>
-void ForEachStrip(const Lines& l, const F& f) {
-  const int64_t strips = l.inner == 0 ? 0 : (l.inner - 1) / kStripWidth + 1;
-  const int64_t work = l.length * std::min(l.inner, kStripWidth);
+void ForEachStrip(const Lines& l, const F& f, int64_t width = kStripWidth) {
+  const int64_t strips = l.inner == 0 ? 0 : (l.inner - 1) / width + 1;
+  const int64_t work = l.length * std::min(l.inner, width);
   ParallelFor(l.outer * strips, std::max<int64_t>(1, 8192 / std::max<int64_t>(work, 1)),
               [&](int64_t begin, int64_t end) {
                 for (int64_t i = begin; i < end; ++i) {
-                  const int64_t block = i / strips, at = i % strips * kStripWidth;
+                  const int64_t block = i / strips, at = i % strips * width;
                   f(Strip{block * l.inner + at, block * l.length * l.inner + at, l.length, l.inner,
-                          std::min(kStripWidth, l.inner - at)});
+                          std::min(width, l.inner - at)});
                 }
               });
 }

@@ -6,6 +6,7 @@
 // the line's place in its strip, j the element's place in its line, and an element of each input.
 //
 // Short lines side by side are turned into a strip, so that vectors work on many lines at a time.
+// Half types are converted a strip at a time, once for all that is done to it.
 
 #include <algorithm>
 
@@ -64,6 +65,14 @@ class Tiled {
   const RowsIn<Acc>& x_;
   alignas(64) Acc tile_[kTile];
 };
+
+// Calls move(i, n, at) for the rows of a strip, of n elements from element i on, which stand at
+// `at` in a tile.
+template <class F>
+void ForEachRow(const Strip& s, const F& move) {
+  if (s.line()) return move(s.offset, s.length, 0);
+  for (int64_t j = 0; j < s.length; ++j) move(s.offset + j * s.stride, s.width, j * s.width);
+}
 
 // Reduces g(f) over every line of the strip into out; the values go to y as well if it is given,
 // the strip's first one to y[0]. g is costly and f is not.
@@ -208,6 +217,33 @@ void TurnStrips(const Lines& l, int64_t begin, int64_t end, const RowsOut<Acc>& 
   }
 }
 
+// Elements of a strip that is converted as a whole, and the fewest lines next to each other that
+// are worth it.
+inline constexpr int64_t kConvertedTile = 4096, kLeastWidth = 32;
+
+// How many lines are converted at once: 0 where they are too long.
+inline int64_t ConvertedWidth(const Lines& l) {
+  if (l.length == 0 || l.length > kConvertedTile) return 0;
+  if (l.inner == 1) return 1;
+  const int64_t width = std::min(kStripWidth, kConvertedTile / l.length);
+  return width < kLeastWidth ? 0 : width - width % kLeastWidth;
+}
+
+template <class Acc, class F, class... In>
+void ConvertStrip(const Strip& s, const RowsOut<Acc>& y, const F& f,
+                  Tiled<In, kConvertedTile>&&... in) {
+  alignas(64) Acc result[kConvertedTile];
+  const auto load = [&s](auto& from) {
+    ForEachRow(s,
+               [&](int64_t i, int64_t n, int64_t at) { from.rows().Load(i, n, from.tile() + at); });
+  };
+  (load(in), ...);
+  f(Strip{s.first, 0, s.length, s.line() ? 1 : s.width, s.width}, RowsOut<Acc>(result),
+    RowsIn<In>(in.tile())...);
+  if (!y.given()) return;
+  ForEachRow(s, [&](int64_t i, int64_t n, int64_t at) { y.Store(i, n, result + at); });
+}
+
 }  // namespace internal
 
 // Calls f(strip, y, in...) for strips that make up all lines, in parallel, with what stands for y,
@@ -222,7 +258,12 @@ void ForEachStrip(const Lines& l, const RowsOut<Acc>& y, const F& f, const RowsI
                                               internal::Tiled<In, internal::kTurnedTile>(in)...);
                        });
   }
-  ForEachStrip(l, [&](const Strip& s) { f(s, y, in...); });
+  const int64_t width = (in.converted() || ...) ? internal::ConvertedWidth(l) : 0;
+  if (width == 0) return ForEachStrip(l, [&](const Strip& s) { f(s, y, in...); });
+  const auto convert = [&](const Strip& s) {
+    internal::ConvertStrip(s, y, f, internal::Tiled<In, internal::kConvertedTile>(in)...);
+  };
+  ForEachStrip(l, convert, width);
 }
 
 // The same for lines along `dim` of the first kInputs inputs of a kernel, which have the shape of

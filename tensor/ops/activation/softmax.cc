@@ -19,15 +19,11 @@
 namespace firn {
 namespace {
 
-// Elements of a line of a half type whose exponentials are kept.
-constexpr int64_t kKept = 4096;
-
 template <class Acc>
 void SoftmaxStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& y, const cpu::RowsIn<Acc>& x) {
-  Acc top[cpu::kStripWidth], scale[cpu::kStripWidth], kept[kKept];
+  Acc top[cpu::kStripWidth], scale[cpu::kStripWidth];
   cpu::MaxStrip(s, x, top);
-  const bool keeps = y.converted() && s.line() && s.length <= kKept;
-  Acc* const exps = keeps ? kept : y.converted() ? nullptr : y.At(s.offset, nullptr);
+  Acc* const exps = y.converted() ? nullptr : y.At(s.offset, nullptr);
   cpu::SumExpStrip(s, x, top, exps, scale);
   for (int64_t c = 0; c < s.width; ++c) scale[c] = 1 / scale[c];
   if (exps != nullptr) {
@@ -35,7 +31,6 @@ void SoftmaxStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& y, const cpu::Ro
     from_start.offset = 0;
     const auto share = [&](int64_t c, int64_t, Acc e) { return e * scale[c]; };
     cpu::MapStrip(from_start, cpu::RowsOut<Acc>(exps), share, cpu::RowsIn<Acc>(exps));
-    if (keeps) y.Store(s.offset, s.length, kept);
   } else {  // rounding the exponentials already would cost a bit
     const auto share = [&](int64_t c, int64_t, Acc v) { return math::Exp(v - top[c]) * scale[c]; };
     cpu::MapStrip(s, y, share, x);
@@ -132,10 +127,13 @@ template <class Acc>
 void LogSoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
                          const cpu::RowsIn<Acc>& dy, const cpu::RowsIn<Acc>& y) {
   Acc sum[cpu::kStripWidth];
+  // The second pass finds y not in the cache yet, and a processor does not look ahead in walks as
+  // short as a line.
+  const cpu::RowsIn<Acc> from_dy = s.line() ? dy.Ahead() : dy, from_y = s.line() ? y.Ahead() : y;
   cpu::SumStrip(
-      s, [](int64_t, int64_t, Acc g) { return g; }, sum, dy);
+      s, [](int64_t, int64_t, Acc g) { return g; }, sum, from_dy);
   const auto term = [&](int64_t c, int64_t, Acc g, Acc v) { return g - math::Exp(v) * sum[c]; };
-  cpu::MapStrip(s, dx, term, dy, y);
+  cpu::MapStrip(s, dx, term, from_dy, from_y);
 }
 
 absl::Status RunGradientLogSoftmax(KernelContext& k) {

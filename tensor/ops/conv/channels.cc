@@ -151,33 +151,76 @@ void FoldLanes(int64_t block, Acc* lanes) {
   halve(std::integral_constant<int64_t, 1>());
 }
 
+// Sums of the channels of groups side by side: each image's runs of these groups lie one behind the
+// other.
+template <class T>
+class SumOfGroups {
+ public:
+  // Elements of a half type that are converted at once, and channels.
+  static constexpr int64_t kAtOnce = 1024, kChannels = 64;
+
+  SumOfGroups(const cpu::ChannelView& v, const T* x) : v_(v), x_(x) {}
+
+  // Requires: so many groups have no more than kChannels channels.
+  void operator()(int64_t first, int64_t groups, T* out) {
+    std::fill_n(sums_, groups * v_.block, 0.0);
+    const int64_t at_once = std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, v_.run));
+    for (int64_t n = 0; n < v_.batch; ++n) {
+      for (int64_t g = 0; g < groups; g += at_once) {
+        AddRuns(x_ + v_.offset(n, first + g), std::min(at_once, groups - g), sums_ + g * v_.block);
+      }
+    }
+    for (int64_t i = 0; i < groups * v_.block; ++i) out[i] = ConvertTo<T>(sums_[i]);
+  }
+
+ private:
+  using Acc = AccumulatorOf<T>;
+
+  void AddRuns(const T* run, int64_t runs, double* sums) {
+    const int64_t n = v_.run;
+    if (runs == 1) {
+      Acc lanes[cpu::kLanes] = {};
+      for (int64_t at = 0; at < n; at += kAtOnce) {
+        const int64_t some = std::min(kAtOnce, n - at);
+        AddTo(lanes, cpu::ViewAs<T, Acc>(run + at, some, strip_), some);
+      }
+      return Fold(lanes, sums);
+    }
+    const Acc* const from = cpu::ViewAs<T, Acc>(run, runs * n, strip_);
+    for (int64_t r = 0; r < runs; ++r) {
+      Acc lanes[cpu::kLanes] = {};
+      AddTo(lanes, from + r * n, n);
+      Fold(lanes, sums + r * v_.block);
+    }
+  }
+  static FIRN_ALWAYS_INLINE void AddTo(Acc (&lanes)[cpu::kLanes], const Acc* from, int64_t n) {
+    Acc own[cpu::kLanes];  // nothing else has its address
+    std::copy_n(lanes, cpu::kLanes, own);
+    cpu::ForEachLane(n, [&](int64_t i, int64_t j) { own[j] += from[i]; });
+    std::copy_n(own, cpu::kLanes, lanes);
+  }
+  FIRN_ALWAYS_INLINE void Fold(Acc (&lanes)[cpu::kLanes], double* sums) const {
+    FoldLanes(v_.block, lanes);
+    for (int64_t b = 0; b < v_.block; ++b) sums[b] += static_cast<double>(lanes[b]);
+  }
+
+  const cpu::ChannelView v_;
+  const T* const x_;
+  double sums_[kChannels];
+  alignas(64) Acc strip_[kAtOnce];
+};
+
 absl::Status RunChannelSum(KernelContext& k) {
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
     const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(0));
-    const T* x = k.in<T>(0);
-    T* out = k.out<T>();
-    ParallelFor(
-        v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.batch * v.run)),
-        [&](int64_t begin, int64_t end) {
-          for (int64_t g = begin; g < end; ++g) {
-            double sums[kChannelBlock] = {};
-            for (int64_t n = 0; n < v.batch; ++n) {
-              const T* run = x + v.offset(n, g);
-              Acc lanes[cpu::kLanes] = {};
-              cpu::ForEachStripAs<Acc>(run, v.run, [&](const Acc* from, int64_t, int64_t some) {
-                cpu::ForEachLane(some, [&](int64_t i, int64_t j) { lanes[j] += from[i]; });
-              });
-              FoldLanes(v.block, lanes);
-              for (int64_t b = 0; b < v.block; ++b) {
-                sums[b] += static_cast<double>(lanes[b]);
-              }
-            }
-            for (int64_t b = 0; b < v.block; ++b) {
-              out[g * v.block + b] = ConvertTo<T>(sums[b]);
-            }
-          }
-        });
+    const int64_t most = SumOfGroups<T>::kChannels / v.block;
+    ParallelFor(v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.batch * v.run)),
+                [&](int64_t begin, int64_t end) {
+                  SumOfGroups<T> sum(v, k.in<T>(0));
+                  for (int64_t g = begin; g < end; g += most) {
+                    sum(g, std::min(most, end - g), k.out<T>() + g * v.block);
+                  }
+                });
   });
   return absl::OkStatus();
 }

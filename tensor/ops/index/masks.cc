@@ -6,6 +6,8 @@
 #include "tensor/ops/index/masks.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include "device/status_macros.h"
 #include "tensor/apply.h"
@@ -37,30 +39,65 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
+// Of half types and bool, from their bits: elements are converted by rows only.
 template <class T>
-bool IsNonzero(T v) {
-  return !(v == T(0));
+FIRN_ALWAYS_INLINE int IsNonzero(T v) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return (v.bits & 0x7fff) != 0 ? 1 : 0;
+  } else {
+    return v == T(0) ? 0 : 1;
+  }
 }
 
 template <class T>
 int64_t CountNonzero(const T* x, int64_t begin, int64_t end) {
+  constexpr int64_t kPiece =
+      8192;  // their number fits 32 bits, of which vectors count more at once
   int64_t count = 0;
-  for (int64_t i = begin; i < end; ++i) count += IsNonzero(x[i]) ? 1 : 0;
+  for (int64_t i = begin; i < end; i += kPiece) {
+    int32_t some = 0;
+    for (int64_t j = i; j < std::min(i + kPiece, end); ++j) some += IsNonzero(x[j]);
+    count += some;
+  }
   return count;
+}
+
+// Where elements of x[0, n) are that are not zero, n <= 256, and how many: without jumps, which
+// would be guessed wrongly.
+template <class T>
+int64_t FindNonzero(const T* x, int64_t n, uint8_t* places) {
+  int64_t found = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    places[found] = static_cast<uint8_t>(i);
+    found += IsNonzero(x[i]);
+  }
+  return found;
 }
 
 template <class T>
 void WriteIndices(const T* x, int64_t begin, int64_t end, const Shape& shape, int64_t* out) {
+  constexpr int64_t kPiece = 256;
   const int rank = shape.rank();
+  const int64_t columns = rank == 0 ? 1 : shape[rank - 1];
   Dims at(rank);
   int64_t rest = begin;
   for (int d = rank - 1; d >= 0; --d) {
     at[d] = rest % shape[d];
     rest /= shape[d];
   }
-  for (int64_t i = begin; i < end; ++i) {
-    if (IsNonzero(x[i])) out = std::copy(at.d, at.d + rank, out);
-    for (int d = rank - 1; d >= 0 && ++at[d] == shape[d]; --d) at[d] = 0;
+  for (int64_t i = begin; i < end;) {
+    const int64_t first = rank == 0 ? 0 : at[rank - 1];
+    const int64_t n = std::min({kPiece, end - i, columns - first});
+    uint8_t places[kPiece];
+    const int64_t found = FindNonzero(x + i, n, places);
+    for (int64_t j = 0; j < found; ++j) {
+      for (int d = 0; d + 1 < rank; ++d) *out++ = at[d];
+      if (rank > 0) *out++ = first + places[j];
+    }
+    i += n;
+    if (rank == 0) return;
+    at[rank - 1] += n;
+    for (int d = rank - 1; d > 0 && at[d] == shape[d]; --d) at[d] = 0, ++at[d - 1];
   }
 }
 

@@ -12,13 +12,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/half.h"
+#include "tensor/kernels/cpu/moments.h"
 #include "tensor/kernels/cpu/parts.h"
 #include "tensor/kernels/cpu/random.h"
+#include "tensor/kernels/cpu/rows.h"
 #include "tensor/ops/random/random_rules.h"
 #include "tensor/ops/random/sampling_fn.h"
 
@@ -106,65 +108,84 @@ size_t Workspace(const KernelQuery& q) {
          sizeof(Category);
 }
 
-// f(i, weight i) in order. Inlined, so that sums stay in registers.
-template <class T, class F>
-FIRN_ALWAYS_INLINE void ForEachWeight(const T* p, int64_t n, const F& f) {
-  constexpr int64_t kStrip = 256;
-  ComputeOf<T> strip[kStrip];
-  for (int64_t at = 0; at < n; at += kStrip) {
-    const int64_t count = std::min(kStrip, n - at);
-    const auto* const v = cpu::ViewAs(p + at, count, strip);
-    for (int64_t i = 0; i < count; ++i) f(at + i, static_cast<double>(v[i]));
+// Calls f(weights, at, n) for pieces of row r: its elements from `at` on.
+template <class Acc, class F>
+void ForEachPiece(const cpu::RowsIn<Acc>& p, const Rows& rows, int64_t r, const F& f) {
+  constexpr int64_t kPiece = 1024;
+  Acc tile[kPiece];
+  for (int64_t at = 0; at < rows.categories; at += kPiece) {
+    const int64_t n = std::min(kPiece, rows.categories - at);
+    f(p.At(r * rows.categories + at, n, tile), at, n);
   }
 }
 
-template <class T>
-absl::Status CheckWeights(const T* p, const Rows& rows, const MultinomialAttrs& a) {
+template <class Acc>
+bool IsWeight(Acc v) {
+  return v >= 0 && v <= std::numeric_limits<Acc>::max();
+}
+
+template <class Acc>
+absl::Status CheckWeights(const cpu::RowsIn<Acc>& p, const Rows& rows, const MultinomialAttrs& a) {
   for (int64_t r = 0; r < rows.count; ++r) {
-    double sum = 0;
-    int64_t positive = 0, wrong = rows.categories;  // the first
-    const T* const weights = p + r * rows.categories;
-    ForEachWeight(weights, rows.categories, [&](int64_t i, double v) {
-      if (!(v >= 0) || !std::isfinite(v)) wrong = std::min(wrong, i);
-      positive += v > 0 ? 1 : 0;
-      sum += v;
+    double sum = 0, positive = 0, weights = 0;
+    ForEachPiece(p, rows, r, [&](const Acc* v, int64_t, int64_t n) {
+      const auto [added, above] = cpu::SumPairs<double>(
+          n, [v](int64_t i) { return std::pair(static_cast<double>(v[i]), v[i] > 0 ? 1.0 : 0.0); });
+      int64_t good = 0;
+      for (int64_t i = 0; i < n; ++i) good += IsWeight(v[i]) ? 1 : 0;
+      sum += added, positive += above, weights += static_cast<double>(good);
     });
-    FIRN_RETURN_IF(wrong < rows.categories,
-                   InvalidArgument("weight ", static_cast<double>(weights[wrong]), " of category ",
-                                   wrong, " in row ", r, " is negative or not finite"));
+    if (weights < static_cast<double>(rows.categories)) [[unlikely]] {
+      int64_t i = r * rows.categories;
+      while (IsWeight(p[i])) ++i;
+      return InvalidArgument("weight ", p[i], " of category ", i % rows.categories, " in row ", r,
+                             " is negative or not finite");
+    }
     FIRN_RETURN_IF(positive == 0 || !std::isfinite(sum),
                    InvalidArgument("the weights of row ", r, " add up to ", sum));
-    FIRN_RETURN_IF(!a.replacement && positive < a.n,
+    FIRN_RETURN_IF(!a.replacement && positive < static_cast<double>(a.n),
                    InvalidArgument("row ", r, " has ", positive, " categories to draw ", a.n,
                                    " from without replacement"));
   }
   return absl::OkStatus();
 }
 
-template <class T>
-void DrawWithReplacement(const T* p, const PhiloxState& at, int64_t first, int64_t n,
-                         int64_t categories, Category* sums, int64_t* out) {
+// What is drawn of row r; the random numbers are those from `first` on.
+template <class Acc>
+void DrawWithReplacement(const cpu::RowsIn<Acc>& p, const Rows& rows, int64_t r,
+                         const PhiloxState& at, int64_t first, int64_t n, Category* sums,
+                         int64_t* out) {
   double sum = 0;
   int64_t last = 0;  // the last category that can be drawn
-  ForEachWeight(p, categories, [&](int64_t i, double v) {
-    if (v > 0) last = i;
-    sums[i].key = sum += v;
+  ForEachPiece(p, rows, r, [&](const Acc* w, int64_t begin, int64_t count) {
+    double own = sum;  // nothing else has its address
+    int64_t drawn = last;
+    for (int64_t i = 0; i < count; ++i) {
+      const double v = static_cast<double>(w[i]);
+      drawn = v > 0 ? begin + i : drawn;
+      sums[begin + i].key = own += v;
+    }
+    sum = own, last = drawn;
   });
   for (int64_t j = 0; j < n; ++j) {
     const double u = UniformAt(at, first + j) * sum;
-    const Category* found = std::upper_bound(sums, sums + categories, u,
+    const Category* found = std::upper_bound(sums, sums + rows.categories, u,
                                              [](double v, const Category& c) { return v < c.key; });
     out[j] = std::min<int64_t>(found - sums, last);
   }
 }
 
-template <class T>
-void DrawWithoutReplacement(const T* p, const PhiloxState& at, int64_t first, int64_t n,
-                            int64_t categories, Category* clocks, int64_t* out) {
-  ForEachWeight(p, categories, [&](int64_t i, double v) {
-    clocks[i] = {RingingTime(v, UniformAt(at, first + i)), i};
+template <class Acc>
+void DrawWithoutReplacement(const cpu::RowsIn<Acc>& p, const Rows& rows, int64_t r,
+                            const PhiloxState& at, int64_t first, int64_t n, Category* clocks,
+                            int64_t* out) {
+  ForEachPiece(p, rows, r, [&](const Acc* w, int64_t begin, int64_t count) {
+    for (int64_t i = begin; i < begin + count; ++i) {
+      const double v = static_cast<double>(w[i - begin]);
+      clocks[i] = {RingingTime(v, UniformAt(at, first + i)), i};
+    }
   });
-  std::partial_sort(clocks, clocks + n, clocks + categories,
+  std::partial_sort(clocks, clocks + n, clocks + rows.categories,
                     [](const Category& a, const Category& b) {
                       return a.key != b.key ? a.key < b.key : a.index < b.index;
                     });
@@ -175,8 +196,8 @@ absl::Status RunMultinomial(KernelContext& k) {
   const MultinomialAttrs& a = k.attrs<MultinomialAttrs>();
   const Rows rows(k.in_spec(1).shape);
   int64_t* out = k.out<int64_t>();
-  return VisitFloat(k.in_spec(1).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
-    const T* p = k.in<T>(1);
+  return cpu::VisitComputed(k.in_spec(1).dtype, [&]<class Acc>(TypeTag<Acc>) -> absl::Status {
+    const cpu::RowsIn<Acc> p(k, 1);
     FIRN_RETURN_IF(rows.categories == 0 && k.out_spec().num_elements() != 0,
                    InvalidArgument("there are no categories to draw from"));
     FIRN_RETURN_IF_ERROR(CheckWeights(p, rows, a));
@@ -185,9 +206,9 @@ absl::Status RunMultinomial(KernelContext& k) {
     cpu::ForEachPart(rows.count, rows.grain, [&](int64_t part, int64_t begin, int64_t end) {
       Category* memory = k.workspace<Category>() + part * rows.categories;
       for (int64_t r = begin; r < end; ++r) {
-        (a.replacement ? DrawWithReplacement<T>
-                       : DrawWithoutReplacement<T>)(p + r * rows.categories, at, r * numbers, a.n,
-                                                    rows.categories, memory, out + r * a.n);
+        (a.replacement ? DrawWithReplacement<Acc>
+                       : DrawWithoutReplacement<Acc>)(p, rows, r, at, r * numbers, a.n, memory,
+                                                      out + r * a.n);
       }
     });
     return absl::OkStatus();
