@@ -15,6 +15,7 @@
 #include "tensor/infer.h"
 #include "tensor/kernels/cpu/lines.h"
 #include "tensor/kernels/cpu/rows.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/op.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -69,8 +70,9 @@ FIRN_ALWAYS_INLINE Sum Step(Sum before, Sum v) {
 template <bool kProducts, int kLines, class Sum, class T, class Out>
 void RunPieces(const CumsumAttrs& a, int64_t n, const T* const (&from)[kLines],
                Out* const (&to)[kLines], Sum (&total)[kLines]) {
-  Sum sum[kLines];  // nothing else has its address
-  std::copy_n(total, kLines, sum);
+  Sum sum[kLines];  // nothing has its address: so it stays in registers
+#pragma GCC unroll 4
+  for (int l = 0; l < kLines; ++l) sum[l] = total[l];
   const bool exclusive = a.exclusive;
   const int64_t step = a.reverse ? -1 : 1;
   for (int64_t m = 0, i = a.reverse ? n - 1 : 0; m < n; ++m, i += step) {
@@ -81,7 +83,8 @@ void RunPieces(const CumsumAttrs& a, int64_t n, const T* const (&from)[kLines],
       to[l][i] = static_cast<Out>(exclusive ? before : sum[l]);
     }
   }
-  std::copy_n(sum, kLines, total);
+#pragma GCC unroll 4
+  for (int l = 0; l < kLines; ++l) total[l] = sum[l];
 }
 
 template <bool kProducts, int kLines, class Sum, class T, class Out>
@@ -104,24 +107,58 @@ void RunLines(const CumsumAttrs& a, int64_t first, int64_t length, const cpu::Ro
   });
 }
 
+// Lines this short are not worth pieces of their own: a processor works on several by itself.
+constexpr int64_t kShortLine = 16;
+
+// Lines from `first` on, kPiece elements at most.
+template <bool kProducts, class Sum, class T, class Out>
+void RunShortLines(const CumsumAttrs& a, int64_t first, int64_t lines, int64_t length,
+                   const cpu::RowsIn<T>& x, const cpu::RowsOut<Out>& y) {
+  T elements[kPiece];
+  Out results[kPiece];
+  const int64_t at = first * length, n = lines * length;
+  const T* const from = x.At(at, n, elements);
+  Out* const to = y.At(at, results);
+  const bool exclusive = a.exclusive;
+  const int64_t step = a.reverse ? -1 : 1;
+  for (int64_t begin = 0; begin < n; begin += length) {
+    Sum sum = kProducts ? 1 : 0;
+    for (int64_t m = 0, i = a.reverse ? begin + length - 1 : begin; m < length; ++m, i += step) {
+      const Sum before = sum;
+      sum = Step<kProducts>(before, static_cast<Sum>(from[i]));
+      to[i] = static_cast<Out>(exclusive ? before : sum);
+    }
+  }
+  y.Done(at, n, to);
+}
+
 template <bool kProducts, class Sum, class T, class Out>
 void RunStrip(const cpu::Strip& s, const CumsumAttrs& a, const cpu::RowsIn<T>& x,
               const cpu::RowsOut<Out>& y) {
   Sum total[cpu::kStripWidth];
   std::fill_n(total, s.width, Sum(kProducts ? 1 : 0));
-  T elements[cpu::kStripWidth];
-  Out results[cpu::kStripWidth];
-  for (int64_t i = 0; i < s.length; ++i) {
-    const int64_t row = s.offset + (a.reverse ? s.length - 1 - i : i) * s.stride;
-    const T* const from = x.At(row, s.width, elements);
-    Out* const to = y.At(row, results);
+  T elements[kPiece];
+  Out results[kPiece];
+  // Narrow rows with nothing between them are fetched several at a time.
+  const int64_t most = s.width == s.stride ? kPiece / s.width : 1;
+  for (int64_t done = 0; done < s.length; done += most) {
+    const int64_t rows = std::min(most, s.length - done);
+    const int64_t first = a.reverse ? s.length - done - rows : done;
+    const int64_t at = s.offset + first * s.stride, n = (rows - 1) * s.stride + s.width;
+    const T* const tile = x.At(at, n, elements);
+    Out* const to_tile = y.At(at, results);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t row = (a.reverse ? rows - 1 - i : i) * s.stride;
+      const T* const from = tile + row;
+      Out* const to = to_tile + row;
 #pragma GCC ivdep
-    for (int64_t c = 0; c < s.width; ++c) {
-      const Sum before = total[c];
-      total[c] = Step<kProducts>(before, static_cast<Sum>(from[c]));
-      to[c] = static_cast<Out>(a.exclusive ? before : total[c]);
+      for (int64_t c = 0; c < s.width; ++c) {
+        const Sum before = total[c];
+        total[c] = Step<kProducts>(before, static_cast<Sum>(from[c]));
+        to[c] = static_cast<Out>(a.exclusive ? before : total[c]);
+      }
     }
-    y.Done(row, s.width, results);
+    y.Done(at, n, results);
   }
 }
 
@@ -132,6 +169,15 @@ void RunAs(KernelContext& k) {
   const Lines lines = LinesAlong(k.in_spec(0).shape, a.dim);
   const cpu::RowsIn<T> x(k, 0);
   const cpu::RowsOut<Out> y(k, 0);
+  if (lines.inner == 1 && lines.length > 0 && lines.length <= kShortLine) {
+    const int64_t most = kPiece / lines.length;
+    return ParallelFor(CeilDiv(lines.outer, most), 32, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin * most; line < std::min(lines.outer, end * most); line += most) {
+        RunShortLines<kProducts, Sum>(a, line, std::min(most, lines.outer - line), lines.length, x,
+                                      y);
+      }
+    });
+  }
   if (lines.inner == 1) {
     return ForEachGroup(lines.outer, lines.length, [&](auto together, int64_t first) {
       RunLines<kProducts, together(), Sum>(a, first, lines.length, x, y);
@@ -215,8 +261,9 @@ struct ScanState {
 template <bool kPrevious, int kLines, class Sum, class T>
 void ScanPieces(int64_t n, int64_t step, const T* const (&a)[kLines], const T* const (&b)[kLines],
                 T* const (&y)[kLines], ScanState<Sum> (&state)[kLines]) {
-  ScanState<Sum> s[kLines];  // nothing else has its address
-  std::copy_n(state, kLines, s);
+  ScanState<Sum> s[kLines];  // nothing has its address: so it stays in registers
+#pragma GCC unroll 4
+  for (int l = 0; l < kLines; ++l) s[l] = state[l];
   for (int64_t m = 0, i = 0; m < n; ++m, i += step) {
 #pragma GCC unroll 4
     for (int l = 0; l < kLines; ++l) {
@@ -225,7 +272,8 @@ void ScanPieces(int64_t n, int64_t step, const T* const (&a)[kLines], const T* c
       y[l][i] = static_cast<T>(s[l].sum);
     }
   }
-  std::copy_n(s, kLines, state);
+#pragma GCC unroll 4
+  for (int l = 0; l < kLines; ++l) state[l] = s[l];
 }
 
 // The scan of lines from `first` on.
