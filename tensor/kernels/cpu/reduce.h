@@ -117,7 +117,8 @@ class Lanes {
   }
 
   const R& r_;
-  Acc lanes_[kCount];
+  // Vectors that cross lines of the cache are slow to read where they have just been written.
+  alignas(std::max(kSimdBytes, alignof(Acc))) Acc lanes_[kCount];
 };
 
 template <class R, int64_t kRegisters, class In>

@@ -16,6 +16,7 @@
 #include "tensor/kernels/math.h"
 #include "tensor/kernels/reducers.h"
 #include "tensor/op.h"
+#include "tensor/strided_copy.h"
 
 namespace firn::cpu {
 
@@ -66,20 +67,19 @@ class Tiled {
   alignas(64) Acc tile_[kTile];
 };
 
-// Calls move(i, n, at) for the rows of a strip, of n elements from element i on, which stand at
-// `at` in a tile.
-template <class F>
-void ForEachRow(const Strip& s, const F& move) {
-  if (s.line()) return move(s.offset, s.length, 0);
-  for (int64_t j = 0; j < s.length; ++j) move(s.offset + j * s.stride, s.width, j * s.width);
-}
-
 // Reduces g(f) over every line of the strip into out; the values go to y as well if it is given,
 // the strip's first one to y[0]. g is costly and f is not.
 template <class R, class F, class G, class Acc, class... In>
 FIRN_ALWAYS_INLINE void ReduceStrip(const R& r, const Strip& s, const F& f, const G& g, Acc* y,
                                     Acc* out, Tiled<In, kPiece>&&... in) {
   Acc piece[kPiece];
+  if (s.line() && s.length <= kPiece) {
+    Acc* const to = y != nullptr ? y : piece;
+    TermsAlong(f, 0, s.length, to, in.At(s.offset, s.length)...);
+    MapWhole(g, to, s.length);
+    *out = CombineRun(r, to, s.length, 1);
+    return;
+  }
   if (s.line()) {
     Cascade<R> total(r);
     for (int64_t at = 0; at < s.length; at += kPiece) {
@@ -133,6 +133,10 @@ template <class Acc>
 void MaxStrip(const Strip& s, const RowsIn<Acc>& x, Acc* out) {
   const MaxReducer<Acc> r;
   Acc tile[internal::kPiece];
+  if (s.line() && s.length <= internal::kPiece) {
+    *out = internal::CombineRun(r, x.At(s.offset, s.length, tile), s.length, 1);
+    return;
+  }
   if (s.line()) {
     internal::Cascade<MaxReducer<Acc>> total(r);
     const int64_t most = x.converted() ? internal::kPiece : internal::kLeaf;
@@ -181,38 +185,40 @@ void MapStrip(const Strip& s, const RowsOut<Acc>& y, const F& f, const RowsIn<In
 
 namespace internal {
 
-// Lines shorter than this are turned, as many at a time as a tile has columns.
-inline constexpr int64_t kShortLine = 24, kTurned = 64;
+// Lines of up to so many elements are turned, some at a time, where there is one input, and where
+// there are more: each has to be turned.
+inline constexpr int64_t kShortLine = 112, kShortLines = 24, kTurnedTile = 4096;
 
-// to[j][c] = from[c][j], of which there are `lines` x `length`; kTurned columns in `turned`.
-template <class Acc>
-void Turn(const Acc* from, int64_t lines, int64_t length, Acc* turned) {
-  for (int64_t j = 0; j < length; ++j) {
-    for (int64_t c = 0; c < lines; ++c) turned[j * kTurned + c] = from[c * length + j];
-  }
-}
-template <class Acc>
-void TurnBack(const Acc* turned, int64_t lines, int64_t length, Acc* to) {
-  for (int64_t c = 0; c < lines; ++c) {
-    for (int64_t j = 0; j < length; ++j) to[c * length + j] = turned[j * kTurned + c];
-  }
+// How many lines at a time.
+inline int64_t TurnedLines(int64_t length) {
+  return std::min<int64_t>(64, kTurnedTile / length / 16 * 16);
 }
 
-inline constexpr int64_t kTurnedTile = kShortLine * kTurned;
+// to[c * to_step + r] = from[r * from_step + c] for r < rows, c < cols.
+template <class Acc>
+void Turn(int64_t rows, int64_t cols, const Acc* from, int64_t from_step, Acc* to,
+          int64_t to_step) {
+  if (std::min(rows, cols) >= kSimdLanes<Acc>) {
+    return inner::internal::CopyTransposed(rows, cols, sizeof(Acc), from, from_step, to, to_step);
+  }
+  for (int64_t c = 0; c < cols; ++c) {
+    for (int64_t r = 0; r < rows; ++r) to[c * to_step + r] = from[r * from_step + c];
+  }
+}
 
 template <class Acc, class F, class... In>
 void TurnStrips(const Lines& l, int64_t begin, int64_t end, const RowsOut<Acc>& y, const F& f,
                 Tiled<In, kTurnedTile>&&... in) {
   alignas(64) Acc result[kTurnedTile], flat[kTurnedTile];
-  for (int64_t first = begin * kTurned; first < std::min(end * kTurned, l.outer);
-       first += kTurned) {
-    const int64_t lines = std::min(kTurned, l.outer - first);
+  const int64_t most = TurnedLines(l.length);
+  for (int64_t first = begin * most; first < std::min(end * most, l.outer); first += most) {
+    const int64_t lines = std::min(most, l.outer - first);
     const int64_t base = first * l.length, n = lines * l.length;
-    (Turn(in.rows().At(base, n, flat), lines, l.length, in.tile()), ...);
-    f(Strip{first, 0, l.length, kTurned, lines}, RowsOut<Acc>(result), RowsIn<In>(in.tile())...);
+    (Turn(lines, l.length, in.rows().At(base, n, flat), l.length, in.tile(), most), ...);
+    f(Strip{first, 0, l.length, most, lines}, RowsOut<Acc>(result), RowsIn<In>(in.tile())...);
     if (!y.given()) continue;
     Acc* const to = y.At(base, flat);
-    TurnBack(result, lines, l.length, to);
+    Turn(l.length, lines, result, most, to, l.length);
     y.Done(base, n, to);
   }
 }
@@ -234,14 +240,31 @@ void ConvertStrip(const Strip& s, const RowsOut<Acc>& y, const F& f,
                   Tiled<In, kConvertedTile>&&... in) {
   alignas(64) Acc result[kConvertedTile];
   const auto load = [&s](auto& from) {
-    ForEachRow(s,
-               [&](int64_t i, int64_t n, int64_t at) { from.rows().Load(i, n, from.tile() + at); });
+    for (int64_t j = 0; j < s.length; ++j) {
+      from.rows().Load(s.offset + j * s.stride, s.width, from.tile() + j * s.width);
+    }
   };
   (load(in), ...);
-  f(Strip{s.first, 0, s.length, s.line() ? 1 : s.width, s.width}, RowsOut<Acc>(result),
-    RowsIn<In>(in.tile())...);
-  if (!y.given()) return;
-  ForEachRow(s, [&](int64_t i, int64_t n, int64_t at) { y.Store(i, n, result + at); });
+  f(Strip{s.first, 0, s.length, s.width, s.width}, RowsOut<Acc>(result), RowsIn<In>(in.tile())...);
+  for (int64_t j = 0; y.given() && j < s.length; ++j) {
+    y.Store(s.offset + j * s.stride, s.width, result + j * s.width);
+  }
+}
+
+// The same for lines [begin, end) of `length` elements side by side.
+template <class Acc, class F, class... In>
+void ConvertLines(int64_t begin, int64_t end, int64_t length, const RowsOut<Acc>& y, const F& f,
+                  Tiled<In, kConvertedTile>&&... in) {
+  alignas(64) Acc result[kConvertedTile];
+  const int64_t most = kConvertedTile / length;
+  for (int64_t first = begin; first < end; first += most) {
+    const int64_t lines = std::min(most, end - first), base = first * length, n = lines * length;
+    (in.rows().Load(base, n, in.tile()), ...);
+    for (int64_t i = 0; i < lines; ++i) {
+      f(Strip{first + i, i * length, length, 1, 1}, RowsOut<Acc>(result), RowsIn<In>(in.tile())...);
+    }
+    if (y.given()) y.Store(base, n, result);
+  }
 }
 
 }  // namespace internal
@@ -250,18 +273,25 @@ void ConvertStrip(const Strip& s, const RowsOut<Acc>& y, const F& f,
 // which may be missing, and the inputs: strips name their elements by the offset in these.
 template <class Acc, class F, class... In>
 void ForEachStrip(const Lines& l, const RowsOut<Acc>& y, const F& f, const RowsIn<In>&... in) {
-  if (l.inner == 1 && l.length > 0 && l.length < internal::kShortLine && l.outer > 1) {
-    const int64_t grain = std::max<int64_t>(1, 8192 / (l.length * internal::kTurned));
-    return ParallelFor((l.outer - 1) / internal::kTurned + 1, grain,
-                       [&](int64_t begin, int64_t end) {
-                         internal::TurnStrips(l, begin, end, y, f,
-                                              internal::Tiled<In, internal::kTurnedTile>(in)...);
-                       });
+  constexpr int64_t kShort = sizeof...(In) == 1 ? internal::kShortLine : internal::kShortLines;
+  if (l.inner == 1 && l.length > 0 && l.length <= kShort && l.outer > 1) {
+    const int64_t most = internal::TurnedLines(l.length);
+    const int64_t grain = std::max<int64_t>(1, 8192 / (l.length * most));
+    return ParallelFor((l.outer - 1) / most + 1, grain, [&](int64_t begin, int64_t end) {
+      internal::TurnStrips(l, begin, end, y, f, internal::Tiled<In, internal::kTurnedTile>(in)...);
+    });
   }
   const int64_t width = (in.converted() || ...) ? internal::ConvertedWidth(l) : 0;
   if (width == 0) return ForEachStrip(l, [&](const Strip& s) { f(s, y, in...); });
+  using internal::kConvertedTile, internal::Tiled;
+  if (l.inner == 1) {
+    return ParallelFor(
+        l.outer, std::max<int64_t>(1, 8192 / l.length), [&](int64_t begin, int64_t end) {
+          internal::ConvertLines(begin, end, l.length, y, f, Tiled<In, kConvertedTile>(in)...);
+        });
+  }
   const auto convert = [&](const Strip& s) {
-    internal::ConvertStrip(s, y, f, internal::Tiled<In, internal::kConvertedTile>(in)...);
+    internal::ConvertStrip(s, y, f, Tiled<In, kConvertedTile>(in)...);
   };
   ForEachStrip(l, convert, width);
 }
