@@ -125,6 +125,17 @@ void AddRows(const IndexPlan& p, const I* index, Acc alpha, const T* source, Acc
               });
 }
 
+// Calls f(at) with where each row that AddRows adds to starts in y, in order.
+template <class I, class F>
+void ForEachAddedRow(const IndexPlan& p, const I* index, const F& f) {
+  for (int64_t line = 0; line < p.batch * p.outer; ++line) {
+    const I* const indices = index + line / p.outer * p.count;
+    for (int64_t k = 0; k < p.count; ++k) {
+      if (indices[k] != p.ignored) f((line * p.n + Wrapped(indices[k], p.n)) * p.inner);
+    }
+  }
+}
+
 // --- Along one dimension, element by element ----------------------------------------------------
 
 // A region of `lines` x `count` x `columns` elements, the dimensions before, at and after the
@@ -233,6 +244,20 @@ void ScatterAddElements(const Region& r, const Places& in_y, const Places& in_so
                   for (int64_t k = 0; k < r.count; ++k) part_of_row(line, k, first, last);
                 });
               });
+}
+
+// Calls f(at) with the place of each element that ScatterAddElements adds to, in order.
+template <class I, class F>
+void ForEachAddedElement(const Region& r, const Places& in_y, int64_t n, const I* index,
+                         const F& f) {
+  for (int64_t line = 0; line < r.lines; ++line) {
+    for (int64_t k = 0; k < r.count; ++k) {
+      const I* const indices = index + (line * r.count + k) * r.columns;
+      for (int64_t c = 0; c < r.columns; ++c) {
+        f(in_y.line[line] + in_y.column[c] + Wrapped(indices[c], n) * in_y.step);
+      }
+    }
+  }
 }
 
 }  // namespace firn::cpu

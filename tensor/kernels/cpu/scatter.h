@@ -39,6 +39,23 @@ void AddUp(T* y, int64_t n, void* memory, const Add& add) {
   }
 }
 
+// AddUp where `count` runs of `length` elements each are added to, all or few of y: `runs` calls
+// its argument f(at) with where each starts. Of a half type and few runs, only these become floats.
+template <class T, class Add, class Runs>
+void AddUpRuns(T* y, int64_t n, void* memory, int64_t count, int64_t length, const Runs& runs,
+               const Add& add) {
+  constexpr int64_t kCost = 64;  // of a run more than of its elements
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    if (count * (length + kCost) < n) {
+      float* const sums = static_cast<float*>(memory);
+      runs([=](int64_t at) { ToFloats(y + at, length, sums + at); });
+      add(sums);
+      return runs([=](int64_t at) { FromFloats(sums + at, length, y + at); });
+    }
+  }
+  AddUp(y, n, memory, add);
+}
+
 // `op`, whose input `indices` and those after it are checked against op.index_bounds, and all that
 // its gradient saves. The kernel walks input 0 by its strides, as zeros that a gradient is added to
 // have them, when the others are contiguous.

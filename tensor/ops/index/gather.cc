@@ -100,9 +100,14 @@ void Add(KernelContext& k) {
   const cpu::Places in_source(region, k.in_spec(2).shape, dim, tables + r.table_size());
   T* y = k.out<T>();
   CopyElementsOnCpu(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
-  cpu::AddUp(y, k.out_spec().num_elements(), tables + 2 * r.table_size(), [&](auto* sums) {
-    cpu::ScatterAddElements(r, in_y, in_source, x[dim], k.in<I>(1), k.in<T>(2), sums);
-  });
+  const auto elements = [&](const auto& f) {
+    cpu::ForEachAddedElement(r, in_y, x[dim], k.in<I>(1), f);
+  };
+  cpu::AddUpRuns(y, k.out_spec().num_elements(), tables + 2 * r.table_size(),
+                 r.lines * r.count * r.columns, 1, elements, [&](auto* sums) {
+                   cpu::ScatterAddElements(r, in_y, in_source, x[dim], k.in<I>(1), k.in<T>(2),
+                                           sums);
+                 });
 }
 
 absl::Status RunScatterAdd(KernelContext& k) {

@@ -99,10 +99,12 @@ absl::Status RunIndexAdd(KernelContext& k) {
   CopyElementsOnCpu(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>());
   VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
-      cpu::AddUp(k.out<T>(), k.out_spec().num_elements(), k.workspace(), [&]<class Acc>(Acc* sums) {
-        cpu::AddRows(p, k.in<I>(1), ConvertTo<Acc>(k.attrs<IndexAddAttrs>().alpha), k.in<T>(2),
-                     sums);
-      });
+      const auto rows = [&](const auto& f) { cpu::ForEachAddedRow(p, k.in<I>(1), f); };
+      cpu::AddUpRuns(k.out<T>(), k.out_spec().num_elements(), k.workspace(),
+                     p.batch * p.outer * p.count, p.inner, rows, [&]<class Acc>(Acc* sums) {
+                       cpu::AddRows(p, k.in<I>(1), ConvertTo<Acc>(k.attrs<IndexAddAttrs>().alpha),
+                                    k.in<T>(2), sums);
+                     });
     });
   });
   return absl::OkStatus();

@@ -46,6 +46,44 @@ TEST(IndexKernels, AddHalvesByStrips) {
   }
 }
 
+// So few that only these become floats; some occur several times.
+TEST(IndexKernels, AddHalvesToFewOfMany) {
+  const Tensor x = Numbers({2000, 5}), values = Numbers({9, 5});
+  const Tensor rows = Randint(-3, 3, {9}), at = Randint(-3, 3, {9, 5});
+  CheckHalves(x, values,
+              [&](const Tensor& to, const Tensor& v) { return IndexAdd(to, 0, rows, v, 2); });
+  CheckHalves(x, values,
+              [&](const Tensor& to, const Tensor& v) { return ScatterAdd(to, 0, at, v); });
+  CheckHalves(x.Transpose(0, 1), values.Transpose(0, 1), [&](const Tensor& to, const Tensor& v) {
+    return ScatterAdd(to, 1, at.Transpose(0, 1), v);
+  });
+  const Tensor batch = Numbers({2, 3000, 4}), rows_of_each = Randint(-3, 3, {2, 9});
+  CheckHalves(batch, Numbers({2, 9, 4}), [&](const Tensor& to, const Tensor& v) {
+    return IndexAdd(to, 1, rows_of_each, v, 1, 1);
+  });
+}
+
+// Rows of several pieces, in parts that begin anywhere.
+TEST(IndexKernels, FindWhatIsNotZero) {
+  for (const Shape& shape : {Shape{100000}, Shape{3, 50, 300}, Shape{200, 5, 1}, Shape{}}) {
+    const Tensor x = Randint(-1, 2, shape).To(DType::kF32);
+    const auto v = x.ToVector<float>();
+    std::vector<int64_t> want;
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      if (v[static_cast<size_t>(i)] == 0) continue;
+      int64_t inner = x.num_elements(), rest = i;
+      for (int d = 0; d < shape.rank(); ++d) {
+        inner /= shape[d];
+        want.push_back(rest / inner);
+        rest %= inner;
+      }
+    }
+    for (const DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8}) {
+      EXPECT_EQ(Nonzero(Mul(x, -1).To(d)).ToVector<int64_t>(), want) << DTypeName(d);
+    }
+  }
+}
+
 // The columns lie side by side in the larger tensors, or not.
 TEST(IndexKernels, WalkTensorsLargerThanTheIndices) {
   for (const int64_t inner : {4, 6}) {

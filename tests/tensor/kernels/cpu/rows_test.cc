@@ -66,9 +66,11 @@ void ExpectAsInF64(const Case& c) {
 
 TEST(RowsTest, GiveWhatF64Gives) {
   std::vector<Case> cases;
-  // Short lines turned, 64 and then 6 at a time; lines of one piece, of several; others beside.
-  const std::pair<Shape, int64_t> lines[] = {{{70, 10}, 1}, {{5, 70}, 1},   {{3, 5000}, 1},
-                                             {{1, 9}, 1},   {{30, 300}, 0}, {{2, 7, 3}, 1}};
+  // Short lines turned, 64 and then 6 at a time, and 32 and then 28; lines of one piece, of
+  // several; others beside, few and many, and so many that only some are converted at once.
+  const std::pair<Shape, int64_t> lines[] = {{{70, 10}, 1},  {{5, 70}, 1},      {{3, 5000}, 1},
+                                             {{1, 9}, 1},    {{30, 300}, 0},    {{2, 7, 3}, 1},
+                                             {{60, 100}, 1}, {{2, 90, 200}, 1}, {{200, 3}, 0}};
   for (const auto& [shape, dim] : lines) {
     const int64_t d = dim;
     const auto add = [&](std::string name, Function f, double worse = 1) {
@@ -113,7 +115,7 @@ TEST(RowsTest, GiveWhatF64Gives) {
 // A line by itself is not turned.
 TEST(RowsTest, ShortLinesAreAsLinesAlone) {
   const NoGradScope no_grad;
-  for (const int64_t length : {1, 2, 10, 23, 24}) {
+  for (const int64_t length : {1, 2, 10, 23, 24, 50, 112, 113}) {
     const Tensor x = Cast(Randn({67, length}), DType::kF64);
     const Tensor y = Softmax(x, 1);
     for (int64_t i = 0; i < x.size(0); ++i) {
