@@ -19,7 +19,7 @@ namespace {
 // Reduced runs this short are not worth an inner loop of their own.
 constexpr int64_t kShortRun = 16;
 // Elements of a block by rows, and rows of a block by columns.
-constexpr int64_t kBlock = 16384, kMostRows = 4096, kLeastRows = 256;
+constexpr int64_t kBlock = 16384, kMostRows = 4096;
 // Tasks enough for any number of threads.
 constexpr int64_t kManyTasks = 64;
 
@@ -78,7 +78,7 @@ ReducePlan PlanReduction(const TensorSpec& in, absl::Span<const int64_t> given) 
   if (p.columns) {
     const int64_t tasks = p.kept / p.last_kept() * ((p.last_kept() - 1) / kReduceColumns + 1);
     const int64_t blocks = std::max<int64_t>(1, kManyTasks / tasks);
-    p.block = std::clamp(p.reduced / blocks, kLeastRows, kMostRows);
+    p.block = std::clamp(p.reduced / blocks, kLeastReduceBlock, kMostRows);
   }
   p.block = std::min(p.block, p.reduced);
   p.blocks = (p.reduced - 1) / p.block + 1;

@@ -10,6 +10,8 @@ namespace firn {
 
 // Results at a time, where the inner loop runs over results.
 inline constexpr int64_t kReduceColumns = 1024;
+// The fewest elements of a block, where there are several.
+inline constexpr int64_t kLeastReduceBlock = 256;
 
 // How to walk a reduction: the dimensions that stay and those that go, the latter in order of
 // stride, neighbours merged where strides allow. Strides are in elements.

@@ -170,6 +170,14 @@ inline size_t ReduceWorkspace(const ReducePlan& p, size_t acc_size) {
   return p.blocks == 1 ? 0 : static_cast<size_t>(p.blocks * p.kept) * acc_size;
 }
 
+// The same for elements of `in` over `dims`. Small tensors, whose time is that of planning, are not
+// planned a second time for it.
+inline size_t ReduceWorkspace(const TensorSpec& in, absl::Span<const int64_t> dims,
+                              size_t acc_size) {
+  if (in.shape.num_elements() <= kLeastReduceBlock) return 0;
+  return ReduceWorkspace(PlanReduction(in, dims), acc_size);
+}
+
 // What happens to the results j, ..., j + n - 1: Accs, one behind the other.
 using StoreReduced = absl::FunctionRef<void(int64_t j, const void* acc, int64_t n)>;
 

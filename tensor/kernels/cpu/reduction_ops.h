@@ -42,7 +42,7 @@ absl::Status RunReduction(KernelContext& k) {
 
 template <size_t kAccSize>
 size_t ReductionWorkspace(const KernelQuery& q) {
-  return ReduceWorkspace(PlanReduction(q.in(0), q.attrs<ReduceAttrs>().dims), kAccSize);
+  return ReduceWorkspace(q.in(0), q.attrs<ReduceAttrs>().dims, kAccSize);
 }
 
 }  // namespace internal

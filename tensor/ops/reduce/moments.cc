@@ -29,8 +29,7 @@ absl::Status Infer(InferContext& c) {
 }
 
 size_t Workspace(const KernelQuery& q) {
-  return cpu::ReduceWorkspace(PlanReduction(q.in(0), q.attrs<VarAttrs>().over.dims),
-                              sizeof(Moments<double>));
+  return cpu::ReduceWorkspace(q.in(0), q.attrs<VarAttrs>().over.dims, sizeof(Moments<double>));
 }
 
 // What the sum of squares is divided by.

@@ -33,8 +33,7 @@ absl::Status Infer(InferContext& c) {
 }
 
 size_t Workspace(const KernelQuery& q) {
-  return cpu::ReduceWorkspace(PlanReduction(q.in(0), q.attrs<NormAttrs>().over.dims),
-                              sizeof(double));
+  return cpu::ReduceWorkspace(q.in(0), q.attrs<NormAttrs>().over.dims, sizeof(double));
 }
 
 absl::Status Run(KernelContext& k) {
