@@ -254,6 +254,27 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float FmodOfShortQuotient(float x, float y) 
   return static_cast<float>(FmodOfShortQuotient(double{x}, double{y}));
 }
 
+// Of arguments with a long quotient, those that the standard library divides: not zeros, infinities
+// and NaN, of which a tensor may be full.
+template <class T>
+requires std::is_floating_point_v<T> FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE bool HasRareQuotient(T x,
+                                                                                              T y) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double a = Abs(static_cast<double>(x)), b = Abs(static_cast<double>(y));
+  const double by_number = b > 0 ? a / b : 0;
+  const double quotient = a < kInfinity ? by_number : 0;
+  const double divisor = b < kInfinity ? b : 0;
+  // One comparison for "from 2^52 or 2^960 on, or near both", of which g++ 12 makes vectors.
+  return quotient + divisor * 0x1p-908 >= 0x1p52;
+}
+// The remainder of all others.
+template <class T>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T FmodOfUsualQuotient(T x, T y) {
+  const T inf = std::numeric_limits<T>::infinity();
+  const T r = FmodOfShortQuotient(x, y);
+  return (Abs(y) == inf) & (Abs(x) < inf) ? x : r;
+}
+
 }  // namespace internal
 
 // The remainder of x / y rounded towards 0, with x's sign; exact, as C's fmod.

@@ -1,7 +1,8 @@
 // A call becomes rows: the fewest runs in which every operand steps by one stride (LoopPlan). Rows
 // whose elements lie as the functor's loop wants them are given to it as they are. Others go
 // through tiles in the first-level cache: an input's elements are gathered, transposed, converted
-// or repeated into one, and half results rounded from one.
+// or repeated into one, and half results rounded from one. So does what is left of a row that takes
+// whole blocks.
 
 #include "tensor/kernels/cpu/elementwise.h"
 
@@ -9,6 +10,7 @@
 
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/tiles.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/strided_copy.h"
 
 namespace firn::cpu {
@@ -34,19 +36,24 @@ class Rows {
     for (int i = 0; i < loop.inputs; ++i) {
       const bool as_it_is = steps[i] == 1 || (steps[i] == 0 && takes_still_);
       const bool converted = loop.converts && IsHalf(loop.in[i]);
-      if (as_it_is && !converted) continue;
-      fetched_ |= 1u << i;
+      const bool fetched = !as_it_is || converted;
+      if (fetched) fetched_ |= 1u << i;
+      if (!fetched && loop.block == 1) continue;
       fetch_[i] = Fetcher(loop.in[i], converted ? DType::kF32 : loop.in[i]);
     }
     direct_ = fetched_ == 0 && !half_out_;
   }
 
   void Run(char* out, const char* const* in, int64_t n) const {
-    if (direct_) [[likely]] {
-      loop_.run(functor_, out, reinterpret_cast<const void* const*>(in), moving_, n);
-    } else {
-      RunTiles(out, in, n);
+    if (!direct_) return RunTiles(out, in, n);
+    const int64_t rest = loop_.block == 1 ? 0 : n % loop_.block, whole = n - rest;
+    if (whole > 0) [[likely]] {
+      loop_.run(functor_, out, reinterpret_cast<const void* const*>(in), moving_, whole);
     }
+    if (rest == 0) return;
+    const char* from[kMostInputs];
+    for (int i = 0; i < loop_.inputs; ++i) from[i] = in[i] + whole * StepBytes(i);
+    RunTiles(out + whole * out_size_, from, rest);
   }
 
   int64_t StepBytes(int i) const { return steps_[i] * sizes_[i]; }
@@ -60,18 +67,24 @@ class Rows {
       if ((moving_ >> i & 1u) == 0) FetchStill(i, in[i], std::min(n, kTile), tiles[i], &from[i]);
     }
     for (int64_t at = 0; at < n; at += kTile) {
-      const int64_t count = std::min(n - at, kTile);
+      const int64_t count = std::min(n - at, kTile),
+                    whole = CeilDiv(count, loop_.block) * loop_.block;
       for (int i = 0; i < loop_.inputs; ++i) {
         if ((moving_ >> i & 1u) == 0) continue;
         from[i] = in[i] + at * StepBytes(i);
-        if ((fetched_ >> i & 1u) == 0) continue;
+        if ((fetched_ >> i & 1u) == 0 && whole == count) continue;
         fetch_[i](&from[i], 1, count, steps_[i], tiles[i]);
+        std::fill_n(tiles[i] + count * sizes_[i], (whole - count) * sizes_[i], char{0});
         from[i] = tiles[i];
       }
       char* const to = out + at * out_size_;
-      loop_.run(functor_, half_out_ ? tiles[kMostInputs] : to, from, given_, count);
-      if (half_out_)
-        FromFloats(reinterpret_cast<const float*>(tiles[kMostInputs]), count, loop_.out, to);
+      char* const tile = tiles[kMostInputs];
+      loop_.run(functor_, half_out_ || whole > count ? tile : to, from, given_, whole);
+      if (half_out_) {
+        FromFloats(reinterpret_cast<const float*>(tile), count, loop_.out, to);
+      } else if (whole > count) {
+        std::copy_n(tile, count * out_size_, to);
+      }
     }
   }
 
@@ -79,7 +92,7 @@ class Rows {
   void FetchStill(int i, const char* in, int64_t n, char* tile, const void** from) const {
     *from = in;
     if ((fetched_ >> i & 1u) == 0) return;
-    fetch_[i](from, 1, takes_still_ ? 1 : n, 0, tile);
+    fetch_[i](from, 1, takes_still_ ? 1 : CeilDiv(n, loop_.block) * loop_.block, 0, tile);
     *from = tile;
   }
 
@@ -90,7 +103,7 @@ class Rows {
   bool half_out_, direct_, takes_still_;
   int64_t out_size_;
   int64_t steps_[kMostInputs], sizes_[kMostInputs];
-  FetchFn fetch_[kMostInputs];  // of those that are fetched
+  FetchFn fetch_[kMostInputs];  // of those that are fetched, of all for a row of blocks
 };
 
 // All operands are dense in one layout: a single row, cut among the threads.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "device/half_rows.h"
 #include "device/macros.h"
 #include "device/own_flags.h"
 #include "tensor/dtype.h"
@@ -21,6 +22,20 @@ void ToFloats(const BFloat16* from, int64_t n, float* to);
 // to[i] = from[i], rounded to nearest even.
 void FromFloats(const float* from, int64_t n, Half* to);
 void FromFloats(const float* from, int64_t n, BFloat16* to);
+
+// The same inlined, for few elements whose number the compiler knows: it keeps them in registers.
+FIRN_ALWAYS_INLINE void FloatsOfBlock(const Half* from, int64_t n, float* to) {
+  inner::internal::FloatsOfHalfBits(reinterpret_cast<const uint16_t*>(from), n, to);
+}
+FIRN_ALWAYS_INLINE void FloatsOfBlock(const BFloat16* from, int64_t n, float* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+}
+FIRN_ALWAYS_INLINE void BlockOfFloats(const float* from, int64_t n, Half* to) {
+  inner::internal::HalfBitsOfFloats(from, n, reinterpret_cast<uint16_t*>(to));
+}
+FIRN_ALWAYS_INLINE void BlockOfFloats(const float* from, int64_t n, BFloat16* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = BFloat16(from[i]);
+}
 
 // The same for elements of the half type that `dtype` says.
 inline bool IsHalf(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }

@@ -9,6 +9,7 @@
 namespace firn {
 
 struct ReluFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return x < T{0} ? T{0} : x;
@@ -16,6 +17,7 @@ struct ReluFn {
 };
 
 struct ReluGradFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T y) const {
     return y <= T{0} ? T{0} : dy;
@@ -23,6 +25,7 @@ struct ReluGradFn {
 };
 
 struct LeakyReluFn : LeakyReluAttrs {
+  using Brief = void;
   using Attrs = LeakyReluAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
@@ -31,18 +34,22 @@ struct LeakyReluFn : LeakyReluAttrs {
 };
 
 struct LeakyReluGradFn : LeakyReluAttrs {
+  using Brief = void;
   using Attrs = LeakyReluAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
-    return x > T(0) ? dy : static_cast<T>(alpha) * dy;
+    const T below = static_cast<T>(alpha) * dy;
+    return x > T(0) ? dy : below;
   }
 };
 
 struct PreluFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x, auto weight) const { return x > 0 ? x : weight * x; }
 };
 
 struct ThresholdFn : ThresholdAttrs {
+  using Brief = void;
   using Attrs = ThresholdAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
@@ -51,6 +58,7 @@ struct ThresholdFn : ThresholdAttrs {
 };
 
 struct ThresholdGradFn : ThresholdAttrs {
+  using Brief = void;
   using Attrs = ThresholdAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
@@ -59,6 +67,7 @@ struct ThresholdGradFn : ThresholdAttrs {
 };
 
 struct HardtanhFn : HardtanhAttrs {
+  using Brief = void;
   using Attrs = HardtanhAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
@@ -69,6 +78,7 @@ struct HardtanhFn : HardtanhAttrs {
 };
 
 struct HardtanhGradFn : HardtanhAttrs {
+  using Brief = void;
   using Attrs = HardtanhAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
@@ -78,6 +88,7 @@ struct HardtanhGradFn : HardtanhAttrs {
 };
 
 struct HardsigmoidFn : HardsigmoidAttrs {
+  using Brief = void;
   using Attrs = HardsigmoidAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
@@ -88,15 +99,18 @@ struct HardsigmoidFn : HardsigmoidAttrs {
 };
 
 struct HardsigmoidGradFn : HardsigmoidAttrs {
+  using Brief = void;
   using Attrs = HardsigmoidAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const T y = static_cast<T>(alpha) * x + static_cast<T>(beta);
-    return (y <= T(0)) | (y >= T(1)) ? T(0) : static_cast<T>(alpha) * dy;
+    const T inside = static_cast<T>(alpha) * dy;
+    return (y <= T(0)) | (y >= T(1)) ? T(0) : inside;
   }
 };
 
 struct HardswishFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     const T raised = x < T(-3) ? T(0) : x + T(3);
@@ -105,6 +119,7 @@ struct HardswishFn {
 };
 
 struct HardswishGradFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const T inside = dy * (x * T(1.0 / 3) + T(0.5));

@@ -8,6 +8,7 @@
 namespace firn {
 
 struct HardshrinkFn : ShrinkAttrs {
+  using Brief = void;
   using Attrs = ShrinkAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
@@ -17,6 +18,7 @@ struct HardshrinkFn : ShrinkAttrs {
 };
 
 struct SoftshrinkFn : ShrinkAttrs {
+  using Brief = void;
   using Attrs = ShrinkAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
@@ -27,6 +29,7 @@ struct SoftshrinkFn : ShrinkAttrs {
 };
 
 struct ShrinkGradFn : ShrinkAttrs {
+  using Brief = void;
   using Attrs = ShrinkAttrs;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {

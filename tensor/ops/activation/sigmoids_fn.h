@@ -14,6 +14,7 @@ struct SigmoidFn {
 };
 
 struct SigmoidGradFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T y) const {
     return dy * (y * (T(1) - y));
@@ -42,6 +43,7 @@ struct TanhFn {
 };
 
 struct TanhGradFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T y) const {
     return dy * (T(1) - y * y);
@@ -49,6 +51,7 @@ struct TanhGradFn {
 };
 
 struct SoftsignFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return x / (T(1) + math::Abs(x));

@@ -6,6 +6,7 @@
 namespace firn {
 
 struct MaximumFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     return (x > y) | (x != x) ? x : y;
@@ -13,6 +14,7 @@ struct MaximumFn {
 };
 
 struct MaximumGradFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dz, T x, T y) const {
     const T share = x == y ? dz * T(0.5) : dz;
@@ -21,6 +23,7 @@ struct MaximumGradFn {
 };
 
 struct MinimumFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     return (x < y) | (x != x) ? x : y;
@@ -29,18 +32,21 @@ struct MinimumFn {
 
 // A NaN bound makes the result NaN.
 struct ClampMinFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T min) const {
     return (x < min) | (min != min) ? min : x;
   }
 };
 struct ClampMaxFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T max) const {
     return (x > max) | (max != max) ? max : x;
   }
 };
 struct ClampFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T min, T max) const {
     return ClampMaxFn()(ClampMinFn()(x, min), max);
@@ -58,18 +64,21 @@ struct ClampAnyFn {
 };
 
 struct ClampMinGradFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x, T min) const {
     return x >= min ? dy : T(0);
   }
 };
 struct ClampMaxGradFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x, T max) const {
     return x <= max ? dy : T(0);
   }
 };
 struct ClampGradFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x, T min, T max) const {
     return (x >= min) & (x <= max) ? dy : T(0);

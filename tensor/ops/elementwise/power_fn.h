@@ -89,6 +89,7 @@ struct PowAnyNumberFn {
 };
 
 struct SquareFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return static_cast<T>(x * x);
@@ -96,6 +97,7 @@ struct SquareFn {
 };
 
 struct SqrtFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return std::sqrt(x);
@@ -103,6 +105,7 @@ struct SqrtFn {
 };
 
 struct RsqrtFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return T(1) / std::sqrt(x);
@@ -110,6 +113,7 @@ struct RsqrtFn {
 };
 
 struct ReciprocalFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return T(1) / x;

@@ -13,6 +13,7 @@
 namespace firn {
 
 struct CeilFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>) {
@@ -24,6 +25,7 @@ struct CeilFn {
 };
 
 struct FloorFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>) {
@@ -35,6 +37,7 @@ struct FloorFn {
 };
 
 struct RoundFn {
+  using Brief = void;
   using Attrs = RoundAttrs;
   // 10^400 is infinite in every dtype already.
   explicit RoundFn(const RoundAttrs& a)
@@ -63,6 +66,7 @@ struct RoundFn {
 };
 
 struct TruncFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>) {

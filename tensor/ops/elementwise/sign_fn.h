@@ -7,6 +7,7 @@
 namespace firn {
 
 struct AbsFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return math::Abs(x);
@@ -14,6 +15,7 @@ struct AbsFn {
 };
 
 struct NegFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return static_cast<T>(-x);
@@ -21,6 +23,7 @@ struct NegFn {
 };
 
 struct SignFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return static_cast<T>((x > T{0} ? 1 : 0) - (x < T{0} ? 1 : 0));
