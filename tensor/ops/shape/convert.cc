@@ -14,6 +14,7 @@
 #include "tensor/graph_traits.h"
 #include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/op.h"
 #include "tensor/reorder.h"
 
@@ -23,13 +24,19 @@ namespace {
 template <class T>
 constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
-// Between float and a half type, as they lie in memory.
-template <class To>
-struct RoundFn {
-  template <class From>
-  To operator()(From v) const {
-    return To(static_cast<float>(v));
+// Between float and a half type, by rows: compilers make no vectors of single conversions.
+template <class To, class From>
+void RoundRow(const void*, void* to, const void* const* from, unsigned, int64_t n) {
+  if constexpr (kIsHalf<From>) {
+    cpu::ToFloats(static_cast<const From*>(*from), n, static_cast<float*>(to));
+  } else {
+    cpu::FromFloats(static_cast<const float*>(*from), n, static_cast<To*>(to));
   }
+}
+template <class To, class From>
+struct RoundLoop {
+  static constexpr DType kIn[] = {DTypeOf<From>()};
+  static constexpr cpu::RowLoop kLoop = {RoundRow<To, From>, 1, 0b10u, false, DTypeOf<To>(), kIn};
 };
 
 template <class To>
@@ -55,7 +62,7 @@ absl::Status RunCast(KernelContext& k) {
       constexpr bool kRounds = (kIsHalf<From> && std::is_same_v<To, float>) ||
                                (std::is_same_v<From, float> && kIsHalf<To>);
       if constexpr (kRounds) {
-        cpu::MovedLoop<To, From>(k, RoundFn<To>());
+        cpu::RunRows(k, RoundLoop<To, From>::kLoop, nullptr);
       } else {
         cpu::ElementwiseLoop<To, From>(k, ConvertFn<To>());
       }
