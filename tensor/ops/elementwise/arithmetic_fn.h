@@ -13,6 +13,7 @@
 namespace firn {
 
 struct AddFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     return static_cast<T>(x + y);
@@ -20,6 +21,7 @@ struct AddFn {
 };
 
 struct AddScaledFn {
+  using Brief = void;
   double alpha;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
@@ -46,6 +48,7 @@ struct AddSomeFn {
 };
 
 struct SubFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     return static_cast<T>(x - y);
@@ -53,6 +56,7 @@ struct SubFn {
 };
 
 struct SubScaledFn {
+  using Brief = void;
   using Attrs = SubAttrs;
   explicit SubScaledFn(const SubAttrs& a) : alpha(a.alpha) {}
   template <class T>
@@ -67,6 +71,7 @@ struct SubScaledFn {
 };
 
 struct MulFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     return static_cast<T>(x * y);
@@ -74,6 +79,7 @@ struct MulFn {
 };
 
 struct DivFn {
+  using Brief = void;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     return x / y;
@@ -102,16 +108,27 @@ struct DivFloorFn {
       const bool inexact = static_cast<T>(q * y) != x;
       return static_cast<T>(q - (inexact && (x < T{0}) != (y < T{0}) ? 1 : 0));
     } else {
-      // Python's rule, by the remainder: floor(x / y) is off by one where x / y rounds up to a
-      // whole number.
-      const T remainder = math::Fmod(x, y);
-      const T q = (x - remainder) / y;
-      const bool apart = (remainder != T(0)) & ((y < T(0)) != (remainder < T(0)));
-      const T lower = math::Select(apart, q - T(1), q), whole = std::floor(lower);
-      const T nearest = math::Select(lower - whole > T(0.5), whole + T(1), whole);
-      const T result = math::Select(lower == T(0), std::copysign(T(0), x / y), nearest);
-      return math::Select(y == T(0), x / y, result);
+      return OfFmod(x, y, math::Fmod(x, y));
     }
+  }
+  template <class T>
+  requires std::is_floating_point_v<T> FIRN_HOST_DEVICE bool IsRare(T x, T y) const {
+    return math::internal::HasRareQuotient(x, y);
+  }
+  template <class T>
+  FIRN_HOST_DEVICE T Usual(T x, T y) const {
+    return OfFmod(x, y, math::internal::FmodOfUsualQuotient(x, y));
+  }
+  // Python's rule, by the remainder: floor(x / y) is off by one where x / y rounds up to a whole
+  // number.
+  template <class T>
+  FIRN_HOST_DEVICE static T OfFmod(T x, T y, T remainder) {
+    const T q = (x - remainder) / y;
+    const bool apart = (remainder != T(0)) & ((y < T(0)) != (remainder < T(0)));
+    const T lower = math::Select(apart, q - T(1), q), whole = std::floor(lower);
+    const T nearest = math::Select(lower - whole > T(0.5), whole + T(1), whole);
+    const T result = math::Select(lower == T(0), std::copysign(T(0), x / y), nearest);
+    return math::Select(y == T(0), x / y, result);
   }
 };
 

@@ -1,11 +1,11 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_MODULO_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_MODULO_FN_H_
 
-#include <limits>
 #include <type_traits>
 
 #include "device/macros.h"
 #include "tensor/kernels/math.h"
+#include "tensor/ops/elementwise/arithmetic_fn.h"
 
 namespace firn {
 
@@ -21,23 +21,13 @@ struct FmodFn {
       return math::Fmod(x, y);
     }
   }
-  // Of floats, those that the standard library divides: not zeros, infinities and NaN, of which a
-  // tensor may be full.
   template <class T>
   requires std::is_floating_point_v<T> FIRN_HOST_DEVICE bool IsRare(T x, T y) const {
-    constexpr double kInf = std::numeric_limits<double>::infinity();
-    const double a = math::Abs(static_cast<double>(x)), b = math::Abs(static_cast<double>(y));
-    const double by_number = b > 0 ? a / b : 0;
-    const double quotient = a < kInf ? by_number : 0;
-    const double divisor = b < kInf ? b : 0;
-    // One comparison for "from 2^52 or 2^960 on, or near both", of which g++ 12 makes vectors.
-    return quotient + divisor * 0x1p-908 >= 0x1p52;
+    return math::internal::HasRareQuotient(x, y);
   }
   template <class T>
   FIRN_HOST_DEVICE T Usual(T x, T y) const {
-    const T inf = std::numeric_limits<T>::infinity();
-    const T r = math::internal::FmodOfShortQuotient(x, y);
-    return (math::Abs(y) == inf) & (math::Abs(x) < inf) ? x : r;
+    return math::internal::FmodOfUsualQuotient(x, y);
   }
 };
 
@@ -54,6 +44,30 @@ struct RemainderFn : FmodFn {
   FIRN_HOST_DEVICE static T OfFmod(T r, T y) {
     const bool apart = (r != T{0}) & ((r < T{0}) != (y < T{0}));
     return math::Select(apart, static_cast<T>(r + y), r);
+  }
+};
+
+// The gradients to y: a remainder falls by the rounded quotient for each unit of it.
+struct FmodGradFn {
+  using Brief = void;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dz, T x, T y) const {
+    return -(dz * DivTruncFn()(x, y));
+  }
+};
+
+struct RemainderGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dz, T x, T y) const {
+    return -(dz * DivFloorFn()(x, y));
+  }
+  template <class T>
+  FIRN_HOST_DEVICE bool IsRare(T, T x, T y) const {
+    return DivFloorFn().IsRare(x, y);
+  }
+  template <class T>
+  FIRN_HOST_DEVICE T Usual(T dz, T x, T y) const {
+    return -(dz * DivFloorFn().Usual(x, y));
   }
 };
 

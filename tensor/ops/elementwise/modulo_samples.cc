@@ -44,5 +44,30 @@ FIRN_REGISTER_SAMPLES(fmod) {
   AddModulo(s, Truncated);
 }
 
+void AddModuloGrad(Samples& s) {
+  s.Internal("the gradient of a remainder");
+  s.Add("grid", {Normal({3, 40}), Grid({3, 40}, 1), Divisors({3, 40}, 2)});
+  s.Add("a scalar", {Normal({3, 5}), Grid({3, 5}, 1), Divisors({}, 2)});
+  s.Add("rows and columns", {Normal({2, 3}), Grid({2, 1}, 1), Divisors({3}, 2)});
+  s.Add("signs", {Values({1, 1, -2, -2, 3, 3}), Values({7, -7, 7, -7, 5.5, -0.25}),
+                  Values({2, 2, -2, -2, 1.5, 3})});
+  s.Add("edges", {Values({1, 1, 1, 1, 1, 1, 1}), Values({1, 0.0, NAN, 1, 2, -6, 6}),
+                  Values({0.0, 2, 1, NAN, INFINITY, 3, -3})})
+      .check_gradient = false;
+  s.AddError("undefined", {Normal({3}), Normal({3}), Tensor()}, {}, "y is an undefined tensor");
+}
+
+FIRN_REGISTER_SAMPLES(remainder_grad) {
+  ElementReference(s,
+                   [](const double* in, AttrsRef) { return -in[0] * std::floor(in[1] / in[2]); });
+  AddModuloGrad(s);
+}
+
+FIRN_REGISTER_SAMPLES(fmod_grad) {
+  ElementReference(s,
+                   [](const double* in, AttrsRef) { return -in[0] * std::trunc(in[1] / in[2]); });
+  AddModuloGrad(s);
+}
+
 }  // namespace
 }  // namespace firn::testing
