@@ -47,31 +47,33 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE HalfArcF64 HalfArc(double x) {
   return {far, s, AsinRest(s, z) + more};
 }
 
-// The arc tangent of small / large, 0 <= small <= large, as a quotient and a rest.
+// The arc tangent of small / large, 0 <= small <= large: an eighth of a turn or none, and that of
+// a quotient below tan(pi / 8) with its rest.
 struct SlopeF64 {
-  double q, rest;
+  double quarters, q, rest;
 };
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SlopeF64 AtanOfSlope(double small, double large) {
-  const double equal = large == 0.0 ? 0.0 : 1.0;  // two zeros, two infinities
-  const double q = small == large ? equal : small / large;
-  const double back = inner::RoundedProduct(q, large);
-  const double left = ((small - back) - inner::ProductRest(q, large, back)) / large;
+  const double down = large > 1e290 ? 0x1p-60 : 1.0;  // sums and products stay in the range
+  const double scale = large < 1e-290 ? 0x1p200 : down;
+  const double b = large * scale, a = small * scale;
+  const bool equal = a == b;  // also two zeros, two infinities
+  const bool steep = (a > 0.41421356237309505 * b) | (equal & (b > 0.0));
+  const double top = steep ? a - b : a, bottom = steep ? a + b : b;
+  const double top_low = steep ? a - (top + b) : 0.0, bottom_low = steep ? a - (bottom - b) : 0.0;
+  const double q = equal ? 0.0 : top / bottom;
+  const double back = inner::RoundedProduct(q, bottom);
+  const double left =
+      ((top - back) - inner::ProductRest(q, bottom, back)) + (top_low - q * bottom_low);
   const double z = q * q;
-  double lost = left * (1.0 - 0.5 * z);
-  // Where products leave the range there is no rest to be had.
-  lost = large < 1e290 ? lost : 0.0;
-  lost = large > 1e-290 ? lost : 0.0;
-  lost = q > 1e-290 ? lost : 0.0;
-  return {q,
-          lost + q * z *
-                     Polynomial(z, -0.33333333333333331, 0.19999999999999593, -0.14285714285653522,
-                                0.11111111107499971, -0.090909089768375084, 0.076923054770091204,
-                                -0.066666378063508502, 0.058820857799201834, -0.052613283056456885,
-                                0.047523585997422811, -0.04309023235275105, 0.038749652759768285,
-                                -0.033796730762781634, 0.027640759193741406, -0.020327032138264631,
-                                0.012838428595761137, -0.006633340347964335, 0.0026523918513472796,
-                                -0.00076215098727379349, 0.00013908790128857573,
-                                -1.2052878925395991e-05)};
+  const double lost = left / bottom * (1.0 - z);
+  // The rest of a product this small is not to be had.
+  return {steep ? 0.5 : 0.0, q,
+          (Abs(q) > 1e-290 ? lost : 0.0) +
+              q * z *
+                  Polynomial(z, -0.33333333333333331, 0.19999999999995516, -0.14285714284665682,
+                             0.11111111015187018, -0.090909045753064896, 0.076921831253768919,
+                             -0.066645105255089362, 0.058581409048663283, -0.050854078345894844,
+                             0.039230447784793093, -0.019175404711104935)};
 }
 
 }  // namespace internal
@@ -94,8 +96,8 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Atan(double x) {
   const double size = Abs(x);
   const bool far = size > 1.0;
   const internal::SlopeF64 a = internal::AtanOfSlope(far ? 1.0 : size, far ? size : 1.0);
-  const double sign = far ? -1.0 : 1.0;
-  return WithSign(internal::AngleOf(far ? 1.0 : 0.0, sign * a.q, sign * a.rest), x);
+  const double sign = far ? -1.0 : 1.0, base = far ? 1.0 : 0.0;
+  return WithSign(internal::AngleOf(base + sign * a.quarters, sign * a.q, sign * a.rest), x);
 }
 
 // The angle of the point (x, y), with C's special values.
@@ -105,40 +107,66 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Atan2(double y, double x) {
   const internal::SlopeF64 a = internal::AtanOfSlope(steep ? side : up, steep ? up : side);
   const bool minus = (std::bit_cast<uint64_t>(x) >> 63) != 0;
   const double flat = minus ? 2.0 : 0.0, toward = minus ? -1.0 : 1.0;
-  const double quarters = steep ? 1.0 : flat, sign = steep ? -toward : toward;
-  return WithSign(internal::AngleOf(quarters, sign * a.q, sign * a.rest), y);
+  const double base = steep ? 1.0 : flat, sign = steep ? -toward : toward;
+  return WithSign(internal::AngleOf(base + sign * a.quarters, sign * a.q, sign * a.rest), y);
 }
 
 namespace internal {
 
 // From here on the square of a number adds nothing to it, nor 1 to its logarithm's argument.
 inline constexpr double kLargeArea = 1e100;
-inline constexpr double kLn2F64 = 0.693147180559945309;
+// Below, a number's third power adds nothing to it.
+inline constexpr double kSmallAreaF64 = 0x1p-28;
+
+// sqrt(square + low) as a sum of two; 0 of 0.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE SumF64 RootOf(double square, double low) {
+  const double root = std::sqrt(square), back = inner::RoundedProduct(root, root);
+  const double left = ((square - back) - inner::ProductRest(root, root, back)) + low;
+  return {root, root > 0.0 ? left * 0.5 / root : 0.0};
+}
 
 }  // namespace internal
 
-// log(x + sqrt(x^2 + 1)).
+// log(x + sqrt(x^2 + 1)) = log(1 + x + x^2 / (1 + sqrt(1 + x^2))).
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Asinh(double x) {
-  const double size = Abs(x), z = x * x;
+  const double size = Abs(x);
   const bool large = size > internal::kLargeArea;
-  const double y = Log1p(large ? size : size + z / (1.0 + std::sqrt(1.0 + z)));
-  return WithSign(large ? y + internal::kLn2F64 : y, x);
+  const double s = large ? 1.0 : size;
+  const double z = inner::RoundedProduct(s, s), z_low = inner::ProductRest(s, s, z);
+  const double square = 1.0 + z;
+  const double lost = z < 1.0 ? z - (square - 1.0) : 1.0 - (square - z);
+  const internal::SumF64 root = internal::RootOf(square, lost + z_low);
+  const double d = 1.0 + root.high, d_low = (1.0 - (d - root.high)) + root.low;
+  const double over = 1.0 / d, q = z * over, back = inner::RoundedProduct(q, d);
+  const double left = ((z - back) - inner::ProductRest(q, d, back)) + (z_low - q * d_low);
+  const double sum = s + q;
+  const double low = (s > q ? q - (sum - s) : s - (sum - q)) + left * over;
+  const double y = internal::Log1pOfSum(large ? size : sum, large ? 0.0 : low, large ? 1.0 : 0.0);
+  return WithSign(size < internal::kSmallAreaF64 ? size : y, x);
 }
 
 // log(x + sqrt(x^2 - 1)); NaN below 1.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Acosh(double x) {
-  const double t = x - 1.0;
   const bool large = x > internal::kLargeArea;
-  const double y = Log1p(large ? x : t + std::sqrt(t * (2.0 + t)));
-  const double above = large ? y + internal::kLn2F64 : y;
-  return x < 1.0 ? internal::kNanF64 : above;
+  const double t = large ? 1.0 : x - 1.0;
+  const double up = 2.0 + t, up_low = t < 2.0 ? t - (up - 2.0) : 2.0 - (up - t);
+  const double square = inner::RoundedProduct(t, up);
+  const internal::SumF64 root =
+      internal::RootOf(square, inner::ProductRest(t, up, square) + t * up_low);
+  const double sum = t + root.high;  // the root is the larger
+  const double low = (t - (sum - root.high)) + root.low;
+  const double y = internal::Log1pOfSum(large ? x : sum, large ? 0.0 : low, large ? 1.0 : 0.0);
+  return x < 1.0 ? internal::kNanF64 : y;
 }
 
 // log((1 + x) / (1 - x)) / 2; infinite at 1 and -1, NaN beyond.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Atanh(double x) {
-  const double size = Abs(x);
-  const double y = 0.5 * Log1p(2.0 * size / (1.0 - size));
-  const double inside = size == 1.0 ? internal::kInfF64 : y;
+  const double size = Abs(x), d = 1.0 - size, d_low = (1.0 - d) - size;
+  const double q = 2.0 * size / d, back = inner::RoundedProduct(q, d);
+  const double left = ((2.0 * size - back) - inner::ProductRest(q, d, back)) - q * d_low;
+  const double y = 0.5 * internal::Log1pOfSum(q, size < 1.0 ? left / d : 0.0, 0.0);
+  const double usual = size < internal::kSmallAreaF64 ? size : y;
+  const double inside = size == 1.0 ? internal::kInfF64 : usual;
   return WithSign(size > 1.0 ? internal::kNanF64 : inside, x);
 }
 

@@ -47,15 +47,16 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE ExpReductionF64 ReduceExp(double x) {
           std::bit_cast<uint64_t>(shifted) - std::bit_cast<uint64_t>(kShiftF64)};
 }
 
-// e^r - 1 - r for |r| <= ln 2 / 2, off by 2^-58 of e^r.
+// e^r - 1 - r for |r| <= ln 2 / 2, off by 2^-58 of e^r. In pairs of terms: one after the other,
+// they would wait for each other longer than they take.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ExpTail(double r) {
-  const double square = r * r;
-  return 0.5 * square + square * r *
-                            Polynomial(r, 0.16666666666666671, 0.041666666666666616,
-                                       0.0083333333333261376, 0.0013888888888918015,
-                                       0.00019841269874823275, 2.4801587245705418e-05,
-                                       2.7557255384497667e-06, 2.755734956044821e-07,
-                                       2.5105227535487415e-08, 2.0889425176257498e-09);
+  const double z = r * r;
+  const double low = (0.16666666666666671 + r * 0.041666666666666616) +
+                     z * (0.0083333333333261376 + r * 0.0013888888888918015);
+  const double high = (0.00019841269874823275 + r * 2.4801587245705418e-05) +
+                      z * ((2.7557255384497667e-06 + r * 2.755734956044821e-07) +
+                           z * (2.5105227535487415e-08 + r * 2.0889425176257498e-09));
+  return 0.5 * z + z * r * (low + z * z * high);
 }
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ExpOfReduced(const ExpReductionF64& e) {
@@ -140,22 +141,25 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Cosh(double x) {
   return size > 710.5 ? internal::kInfF64 : y;
 }
 
-// 1 / (1 + e^-x).
+// s = 1 / (1 + e^|x|), or 1 - s where x is positive. The sum is one of two doubles, and a step of
+// Newton's mends its inverse. Everything is 2^-128 of itself at first, so that the sum stays in the
+// range and a subnormal result is rounded once.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Sigmoid(double x) {
-  const double size = Abs(x);
-  const internal::ExpReductionF64 r = internal::ReduceExp(-size);
-  const double part = 1.0 + r.r;
-  const double tail = (r.r - (part - 1.0)) + (internal::ExpTail(r.r) + r.rest);
-  const double m = part + tail, m_rest = (part - m) + tail;
-  const double e = size > 746.0 ? 0.0 : internal::ScaleF64(m, r.n);
-  const double e_rest = size > 700.0 ? 0.0 : internal::ScaleF64(m_rest, r.n);
-  const double sum = 1.0 + e, over = 1.0 / sum;
-  const double rest = (e - (sum - 1.0)) + e_rest;
-  // The quotient, and one step of Newton's from what it leaves of the numerator.
-  const double top = x < 0.0 ? e : 1.0, top_rest = x < 0.0 ? e_rest : 0.0;
-  const double y = top * over, back = inner::RoundedProduct(y, sum);
-  const double left = ((top - back) - inner::ProductRest(y, sum, back)) + (top_rest - y * rest);
-  return y + left * over;
+  constexpr double kScale = 0x1p-128;
+  const double size = Abs(x), in_range = size > 746.0 ? 746.0 : size;
+  const double shifted = in_range * 1.44269504088896341 + internal::kShiftF64;
+  const double n = shifted - internal::kShiftF64;
+  const double r = (in_range - n * internal::kLn2High) - n * internal::kLn2Low;
+  const double power =
+      std::bit_cast<double>((std::bit_cast<uint64_t>(shifted) + (1023u - 128u)) << 52);
+  const double one = power + kScale, part = power * r, sum = one + part;
+  const double low = ((one - sum) + part) + (kScale - (one - power));
+  const double rest = low + power * internal::ExpTail(r);
+  const double all = sum + rest, all_rest = (sum - all) + rest;
+  const double over = 1.0 / all, back = inner::RoundedProduct(over, all);
+  const double left = ((1.0 - back) - inner::ProductRest(over, all, back)) - over * all_rest;
+  const double y = (over + left * over) * kScale;
+  return x < 0.0 ? y : 1.0 - y;
 }
 
 }  // namespace firn::math

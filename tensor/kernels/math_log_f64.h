@@ -62,14 +62,23 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log(double x) {
   return internal::LogSpecial(x, 0.0, y);
 }
 
-// log(1 + x), keeping what 1 + x rounds off: the logarithm grows by that over 1 + x.
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log1p(double x) {
+namespace internal {
+
+// log(1 + x + low) + more ln 2, keeping what 1 + x rounds off: the logarithm grows by that over
+// 1 + x.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log1pOfSum(double x, double low, double more) {
   const double u = 1.0 + x;
   // The larger of the summands comes first in the exact difference.
   const double lost = x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x);
-  const internal::LogReductionF64 l = internal::ReduceLog(u);
-  const double y = internal::LogOfReduced(l.m - 1.0, l.k, lost / u);
-  return internal::LogSpecial(x, -1.0, Abs(x) < 0x1p-54 ? x : y);
+  const LogReductionF64 l = ReduceLog(u);
+  return LogSpecial(x, -1.0, LogOfReduced(l.m - 1.0, l.k + more, (lost + low) / u));
+}
+
+}  // namespace internal
+
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log1p(double x) {
+  const double y = internal::Log1pOfSum(x, 0.0, 0.0);
+  return Abs(x) < 0x1p-54 ? x : y;
 }
 
 }  // namespace firn::math

@@ -70,6 +70,18 @@ TEST_P(ElementwiseTest, BroadcastsBesideTransposed) {
   ExpectSame(Sub(column, x), Sub(column, Contiguous(x)));
 }
 
+// Rows of half types take whole blocks; what is left of a row gives the same results.
+TEST_P(ElementwiseTest, ComputesRowsOfAnyLength) {
+  const DType wide = GetParam() == DType::kF64 ? DType::kF64 : DType::kF32;
+  for (int64_t n = 1; n <= 100; ++n) {
+    const Tensor x = InOrder({n}, {0}, GetParam(), 1), y = InOrder({n}, {0}, GetParam(), 2);
+    const Tensor a = x.To(wide), b = y.To(wide), half = Full({1}, 0.5, GetParam());
+    ExpectSame(Mul(x, y), Mul(a, b).To(GetParam()));
+    ExpectSame(Sub(half, y), Sub(0.5, b).To(GetParam()));
+    ExpectSame(Neg(x), Neg(a).To(GetParam()));
+  }
+}
+
 // Arguments that a row's vectors leave to slower code, among others and at the ends of what is
 // computed at once.
 TEST_P(ElementwiseTest, ComputesRareArgumentsAmongOthers) {
@@ -100,6 +112,8 @@ TEST_P(ElementwiseTest, ComputesRareArgumentsAmongOthers) {
   expect(Cos(a), [](double v, double) { return std::cos(v); });
   expect(Fmod(a, b), [](double v, double w) { return std::fmod(v, w); });
   expect(Fmod(a, 2.5), [](double v, double) { return std::fmod(v, 2.5); });
+  if (dtype == DType::kF16) return;  // the quotients are no numbers there
+  expect(Div(a, b, DivRounding::kFloor), [](double v, double w) { return std::floor(v / w); });
 }
 
 INSTANTIATE_TEST_SUITE_P(DTypes, ElementwiseTest,
