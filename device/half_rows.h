@@ -10,8 +10,8 @@
 #include "device/half_bits.h"
 #include "device/own_flags.h"
 
-// IEEE binary16 as bits, to and from float, many at a time: g++ 12 makes no vectors of the
-// conversions of single ones.
+// Half types as bits, to and from float, many at a time: of conversions of single ones, g++ 12
+// makes no vectors for IEEE binary16 and slow ones for bfloat16.
 namespace firn::inner::internal {
 
 // to[i] = FloatOfHalfBits(from[i]) for i < n. The two do not overlap.
@@ -50,6 +50,55 @@ inline void HalfBitsOfFloats(const float* from, int64_t n, uint16_t* to) {
   }
 #endif
   for (; i < n; ++i) to[i] = HalfBits(from[i]);
+}
+
+// The same for bfloat16, of whole vectors only: returns how many elements those were.
+inline int64_t FloatsOfBfloatVectors([[maybe_unused]] const uint16_t* from,
+                                     [[maybe_unused]] int64_t n, [[maybe_unused]] float* to) {
+  int64_t i = 0;
+#if defined(__AVX512BW__)
+  constexpr __mmask32 kUpper = 0xaaaaaaaa;  // of each float, the half that the bits are
+  alignas(64) constexpr uint16_t kWords[32] = {0, 0,  0, 1,  0, 2,  0, 3,  0, 4, 0,
+                                               5, 0,  6, 0,  7, 0,  8, 0,  9, 0, 10,
+                                               0, 11, 0, 12, 0, 13, 0, 14, 0, 15};
+  const __m512i low = _mm512_load_si512(kWords);
+  const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(16));
+  for (; i + 32 <= n; i += 32) {
+    const __m512i bits = _mm512_loadu_si512(from + i);
+    _mm512_storeu_si512(to + i, _mm512_maskz_permutexvar_epi16(kUpper, low, bits));
+    _mm512_storeu_si512(to + i + 16, _mm512_maskz_permutexvar_epi16(kUpper, high, bits));
+  }
+#endif
+  return i;
+}
+
+#if defined(__AVX512BW__)
+// The bfloat16 nearest to each float, in its upper half. A NaN stays one: a carry out of its digits
+// would make it infinite.
+inline __m512i NearestBfloats(__m512 v) {
+  const __m512i bits = _mm512_castps_si512(v);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i up = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+  const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+  return _mm512_mask_or_epi32(up, nan, bits, _mm512_set1_epi32(0x400000));
+}
+#endif
+
+inline int64_t BfloatVectorsOfFloats([[maybe_unused]] const float* from, [[maybe_unused]] int64_t n,
+                                     [[maybe_unused]] uint16_t* to) {
+  int64_t i = 0;
+#if defined(__AVX512BW__)
+  alignas(64) constexpr uint16_t kWords[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
+                                               23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
+                                               45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+  const __m512i words = _mm512_load_si512(kWords);
+  for (; i + 32 <= n; i += 32) {
+    const __m512i low = NearestBfloats(_mm512_loadu_ps(from + i));
+    const __m512i high = NearestBfloats(_mm512_loadu_ps(from + i + 16));
+    _mm512_storeu_si512(to + i, _mm512_permutex2var_epi16(low, words, high));
+  }
+#endif
+  return i;
 }
 
 }  // namespace firn::inner::internal

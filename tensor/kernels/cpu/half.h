@@ -28,13 +28,16 @@ FIRN_ALWAYS_INLINE void FloatsOfBlock(const Half* from, int64_t n, float* to) {
   inner::internal::FloatsOfHalfBits(reinterpret_cast<const uint16_t*>(from), n, to);
 }
 FIRN_ALWAYS_INLINE void FloatsOfBlock(const BFloat16* from, int64_t n, float* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+  int64_t i =
+      inner::internal::FloatsOfBfloatVectors(reinterpret_cast<const uint16_t*>(from), n, to);
+  for (; i < n; ++i) to[i] = static_cast<float>(from[i]);
 }
 FIRN_ALWAYS_INLINE void BlockOfFloats(const float* from, int64_t n, Half* to) {
   inner::internal::HalfBitsOfFloats(from, n, reinterpret_cast<uint16_t*>(to));
 }
 FIRN_ALWAYS_INLINE void BlockOfFloats(const float* from, int64_t n, BFloat16* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = BFloat16(from[i]);
+  int64_t i = inner::internal::BfloatVectorsOfFloats(from, n, reinterpret_cast<uint16_t*>(to));
+  for (; i < n; ++i) to[i] = BFloat16(from[i]);
 }
 
 // The same for elements of the half type that `dtype` says.
