@@ -7,6 +7,7 @@
 #include "tensor/kernels/cpu/elementwise.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/tiles.h"
@@ -131,7 +132,9 @@ bool AllAlike(const KernelContext& k, int inputs) {
 }
 
 // Blocks of an input whose rows lie across those of the result, as a transposed matrix does.
-constexpr int64_t kAcrossRows = 16, kAcrossCols = 128;
+// A block is a line of the cache high, which is read once and whole, however many of its columns
+// share a place there.
+constexpr int64_t kAcrossBytes = 64, kAcrossCols = 256;
 constexpr int64_t kAcrossBand = 256;  // rows that one thread walks down
 
 // Whether a row's elements lie apart in operand o, while those of neighbouring rows along
@@ -180,15 +183,23 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
     steps[i] = LiesAcross(p, i + 1, d) ? 1 : p.strides[i + 1][p.rank - 1];
   }
   const Rows rows(loop, functor, steps);
+  int64_t widest = rows.out_size();
+  bool whole = true;  // a block is a single row, and is computed beside the result
+  for (int i = 0; i < loop.inputs; ++i) {
+    const bool across = LiesAcross(p, i + 1, d);
+    if (across) widest = std::max(widest, SizeOf(loop.in[i]));
+    whole &= across || (p.strides[i + 1][p.rank - 1] == 0 && p.strides[i + 1][d] == 0);
+  }
+  const int64_t high = kAcrossBytes / widest;
   const LoopPlan strips = StripsOf(p, d);
   const int64_t bands = strips.sizes[strips.rank - 2], blocks = strips.sizes[strips.rank - 3];
   const auto run = [&](int64_t strip, const int64_t* offset) {
-    alignas(64) char tiles[kMostInputs][kAcrossRows * kAcrossCols * 8];
+    alignas(64) char tiles[kMostInputs + 1][kAcrossBytes * kAcrossCols];
     const int64_t down = std::min(kAcrossBand, p.sizes[d] - strip % bands * kAcrossBand);
     const int64_t left = p.inner() - strip / bands % blocks * kAcrossCols;
     const int64_t cols = std::min(kAcrossCols, left);
-    for (int64_t first = 0; first < down; first += kAcrossRows) {
-      const int64_t count = std::min(kAcrossRows, down - first);
+    for (int64_t first = 0; first < down; first += high) {
+      const int64_t count = std::min(high, down - first);
       const char* from[kMostInputs];
       int64_t row_bytes[kMostInputs];
       for (int i = 0; i < loop.inputs; ++i) {
@@ -197,12 +208,24 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
         row_bytes[i] = step * size;
         if (!LiesAcross(p, i + 1, d)) continue;
         inner::internal::CopyTransposed(cols, count, size, from[i], p.strides[i + 1][p.rank - 1],
-                                        tiles[i], kAcrossCols);
+                                        tiles[i], cols);
         from[i] = tiles[i];
-        row_bytes[i] = kAcrossCols * size;
+        row_bytes[i] = cols * size;
+      }
+      const auto out_row = [&](int64_t row) {
+        return k.out<char>() + (offset[0] + row * p.strides[0][d]) * rows.out_size();
+      };
+      if (whole) {
+        char* const results = tiles[kMostInputs];
+        const int64_t bytes = cols * rows.out_size();
+        rows.Run(results, from, count * cols);
+        for (int64_t row = 0; row < count; ++row) {
+          std::memcpy(out_row(first + row), results + row * bytes, static_cast<size_t>(bytes));
+        }
+        continue;
       }
       for (int64_t row = first; row < first + count; ++row) {
-        rows.Run(k.out<char>() + (offset[0] + row * p.strides[0][d]) * rows.out_size(), from, cols);
+        rows.Run(out_row(row), from, cols);
         for (int i = 0; i < loop.inputs; ++i) from[i] += row_bytes[i];
       }
     }
