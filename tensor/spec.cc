@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "device/check.h"
 #include "device/inner.h"
+#include "tensor/order.h"
 
 namespace firn {
 
@@ -77,6 +78,30 @@ bool inner::IsContiguous(const Shape& shape, const Dims& strides) {
     step *= shape[i];
   }
   return true;
+}
+
+int32_t inner::OrderOf(const TensorSpec& spec) {
+  if (spec.layout.contiguous || spec.layout.blocked()) return 0;
+  constexpr int kBits = 3;  // of a dimension's number
+  static_assert(kMaxRank <= 1 << kBits && kMaxRank * kBits < 31);
+  const Shape& shape = spec.shape;
+  const Dims& strides = spec.layout.strides;
+  int order[kMaxRank], placed = 0;
+  for (int d = 0; d < shape.rank(); ++d) {  // the largest stride first
+    if (shape[d] == 1) continue;
+    int at = placed++;
+    for (; at > 0 && strides[order[at - 1]] < strides[d]; --at) order[at] = order[at - 1];
+    order[at] = d;
+  }
+  int64_t step = 1;
+  int32_t digits = 0;
+  for (int place = placed - 1; place >= 0; --place) {
+    const int d = order[place];
+    if (strides[d] != step) return 0;
+    step *= shape[d];
+    digits |= d << (place * kBits);
+  }
+  return -digits - 1;
 }
 
 OffsetRange inner::ReachOf(const Shape& shape, const Dims& strides) {

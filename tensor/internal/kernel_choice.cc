@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/context.h"
 #include "device/status_macros.h"
+#include "tensor/order.h"
 
 namespace firn::inner::internal {
 namespace {
@@ -120,6 +121,7 @@ absl::Status Prepare(const OpDef& op, const KernelQuery& q, Device device, Prepa
 }
 
 bool Fits(const Kernel& k, const TensorSpec& spec, int32_t block) {
+  if (block < 0) return OrderOf(spec) == block;
   const bool strided_ok = k.takes != Takes::kContiguous;
   return (strided_ok && block == 0 && !spec.layout.blocked()) ||
          (spec.dense() && spec.layout.channel_block == block);

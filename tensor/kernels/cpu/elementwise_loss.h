@@ -13,6 +13,7 @@
 #include "tensor/kernels/cpu/reduce.h"
 #include "tensor/kernels/reducers.h"
 #include "tensor/ops/loss/loss_rules.h"
+#include "tensor/order.h"
 
 namespace firn::cpu {
 
@@ -45,6 +46,14 @@ size_t ElementwiseLossWorkspace(const KernelQuery& q) {
   return LossWorkspace(blocks, q.attrs<A>().reduction);
 }
 
+// Sums take the elements as they lie in memory, if those of both inputs lie alike.
+template <class A>
+void ElementwiseLossLayouts(const KernelQuery& q, LayoutRequest& want) {
+  if (q.attrs<A>().reduction == Reduction::kNone) return;
+  const int32_t order = OrderOf(q.in(0));
+  if (order == OrderOf(q.in(1))) want.in[0] = want.in[1] = order;
+}
+
 // out = the losses f(x, y), or their sum or mean. F is a functor of elementwise.h with `Attrs`.
 template <class F>
 absl::Status RunElementwiseLoss(KernelContext& k) {
@@ -74,6 +83,7 @@ template <class F>
 Kernel ElementwiseLossKernel() {
   return {.name = "loop",
           .workspace = ElementwiseLossWorkspace<typename F::Attrs>,
+          .layouts = ElementwiseLossLayouts<typename F::Attrs>,
           .run = RunElementwiseLoss<F>};
 }
 

@@ -90,6 +90,7 @@ FIRN_REGISTER_OP(binary_cross_entropy) {
   op.saves = {Saved::Input(0), Saved::Input(1)};
   op.kernels = {cpu::ElementwiseLossKernel<BinaryCrossEntropyFn>()};
   op.kernels[0].run = Run;
+  op.kernels[0].layouts = nullptr;  // the error names an element by its row-major index
   op.autocast = Autocast::kFull;
   return op;
 }
