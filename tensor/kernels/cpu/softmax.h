@@ -256,7 +256,8 @@ template <class Acc, class F, class... In>
 void ConvertLines(int64_t begin, int64_t end, int64_t length, const RowsOut<Acc>& y, const F& f,
                   Tiled<In, kConvertedTile>&&... in) {
   alignas(64) Acc result[kConvertedTile];
-  const int64_t most = kConvertedTile / length;
+  constexpr int64_t kAtOnce = 1024;  // what was converted is to be read from the first-level cache
+  const int64_t most = std::max<int64_t>(1, kAtOnce / length);
   for (int64_t first = begin; first < end; first += most) {
     const int64_t lines = std::min(most, end - first), base = first * length, n = lines * length;
     (in.rows().Load(base, n, in.tile()), ...);
