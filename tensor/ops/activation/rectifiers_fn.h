@@ -105,7 +105,8 @@ struct HardsigmoidGradFn : HardsigmoidAttrs {
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const T y = static_cast<T>(alpha) * x + static_cast<T>(beta);
     const T inside = static_cast<T>(alpha) * dy;
-    return (y <= T(0)) | (y >= T(1)) ? T(0) : inside;
+    const T above = y <= T(0) ? T(0) : inside;  // apart: g++ 12 joins comparisons by detours
+    return y >= T(1) ? T(0) : above;
   }
 };
 
