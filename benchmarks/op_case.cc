@@ -117,7 +117,8 @@ absl::StatusOr<std::vector<Tensor>> OpCase::Inputs(DType dtype, const std::strin
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < sample().inputs.size(); ++i) {
     Tensor t = sample().inputs[i];
-    if (t.defined()) t = IsFloating(t.dtype()) && t.dtype() != dtype ? t.To(dtype) : t.Clone();
+    const DType own = DeclOf(i).wide ? ComputeDType(dtype) : dtype;
+    if (t.defined()) t = IsFloating(t.dtype()) && t.dtype() != own ? t.To(own) : t.Clone();
     if (layout == "transposed" && HasTwoDimensions(t) && !DeclOf(i).inout) {
       t = t.Transpose(-2, -1).Contiguous().Transpose(-2, -1);
     }

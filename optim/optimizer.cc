@@ -166,24 +166,31 @@ void Optimizer::CheckAnyKnown() const {
   if (pending != nullptr) RaiseStatus(PendingError(pending->param), name());
 }
 
+Shape Optimizer::StateShape(size_t, size_t, const Shape& param) const { return param; }
+
 void Optimizer::Prepare(size_t group, Slot& slot) const {
   const Tensor& p = slot.param;
-  const bool ready = slot.step.defined() && slot.step.device() == p.device() &&
-                     (slot.state.empty() || slot.state[0].dtype() == p.dtype());
+  const bool ready =
+      slot.step.defined() && slot.step.device() == p.device() &&
+      (slot.state.empty() || slot.state[0].dtype() == inner::ComputeDType(p.dtype()));
   if (ready) [[likely]]
     return;
   const NoCaptureScope no_capture;
   if (!slot.step.defined()) {
     // All or nothing, should memory run out on the way.
     absl::InlinedVector<Tensor, 3> state;
-    for (size_t i = 0; i < state_names(group).size(); ++i) state.push_back(ZerosLike(p));
+    for (size_t i = 0; i < state_names(group).size(); ++i) {
+      state.push_back(
+          Zeros(StateShape(group, i, p.shape()), inner::ComputeDType(p.dtype()), p.device()));
+    }
     slot.step = Zeros(Shape(), DType::kI64, p.device());
     slot.state = std::move(state);
     return;
   }
   // The parameter was moved or converted since.
   absl::InlinedVector<Tensor, 3> state;
-  for (const Tensor& s : slot.state) state.push_back(Cast(s.To(p.device()), p.dtype()));
+  for (const Tensor& s : slot.state)
+    state.push_back(Cast(s.To(p.device()), inner::ComputeDType(p.dtype())));
   slot.step = slot.step.To(p.device());
   slot.state = std::move(state);
 }

@@ -94,8 +94,11 @@ class Optimizer {
     absl::InlinedVector<Tensor, 3> state;  // by state_names()
   };
   virtual const char* name() const = 0;
-  // What a parameter's state consists of beside `step`: zeros of the parameter's shape at first.
+  // What a parameter's state consists of beside `step`: zeros at first, f32 where the parameter is
+  // of a half type, of its dtype otherwise.
   virtual std::vector<std::string> state_names(size_t group) const = 0;
+  // The shape of state number `state` for a parameter of that shape: the same, unless overridden.
+  virtual Shape StateShape(size_t group, size_t state, const Shape& param) const;
   // Moves the parameters of these slots of a group, all of which have gradients and state, by one
   // operation, unless `skip` (bool, 0-d) is defined and true. It and `lr` are on their device. Runs
   // inside NoGradScope.
@@ -131,7 +134,9 @@ class Optimizer {
 };
 
 // An optimizer whose groups have options of this kind: an aggregate with a field `double lr` and
-// `template <class V> void Visit(V& v)` (as an operation's attributes) for all others.
+// `template <class V> void Visit(V& v)` (as an operation's attributes) for all others. If it has a
+// member `void Complete()`, that is called with a new group's options, to fill in what depends on
+// other options.
 template <class OptionsType>
 class OptimizerOf : public Optimizer {
  public:
@@ -139,9 +144,11 @@ class OptimizerOf : public Optimizer {
 
   // Adds parameters with options of their own.
   void AddGroup(const ParameterList& parameters, const Options& options) {
-    Check(options);
-    AddParameters(parameters, options.lr);
-    options_.push_back(options);
+    Options complete = options;
+    if constexpr (requires { complete.Complete(); }) complete.Complete();
+    Check(complete);
+    AddParameters(parameters, complete.lr);
+    options_.push_back(complete);
   }
 
  protected:

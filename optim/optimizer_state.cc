@@ -144,9 +144,10 @@ StateDict Optimizer::state_dict() const {
 
 namespace {
 
-// One parameter's state, or nothing when it has none.
-template <class Slot>
-void ReadSlot(StateReader& reader, const std::vector<std::string>& names, Slot* slot) {
+// One parameter's state, or nothing when it has none. shape_of(i): the shape of state i.
+template <class Slot, class ShapeOf>
+void ReadSlot(StateReader& reader, const std::vector<std::string>& names, const ShapeOf& shape_of,
+              Slot* slot) {
   const std::string prefix = absl::StrCat("state.", slot->name, ".");
   const Tensor& p = slot->param;
   slot->state.clear();
@@ -156,14 +157,15 @@ void ReadSlot(StateReader& reader, const std::vector<std::string>& names, Slot* 
     reader.Problem(absl::StrCat(prefix, "step is ", slot->step.shape().ToString()));
   }
   slot->step = Clone(Cast(slot->step.To(p.device()), DType::kI64));
-  for (const std::string& name : names) {
-    const Tensor t = reader.Need(prefix + name);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Tensor t = reader.Need(prefix + names[i]);
     if (!t.defined()) continue;
-    if (!IsPending(p) && t.shape() != p.shape()) {
-      reader.Problem(absl::StrCat(prefix, name, " is ", t.shape().ToString(), ", the parameter ",
-                                  p.shape().ToString()));
+    if (!IsPending(p) && t.shape() != shape_of(i)) {
+      reader.Problem(absl::StrCat(prefix, names[i], " is ", t.shape().ToString(),
+                                  shape_of(i) == p.shape() ? ", the parameter " : ", not ",
+                                  shape_of(i).ToString()));
     }
-    slot->state.push_back(Clone(Cast(t.To(p.device()), p.dtype())));
+    slot->state.push_back(Clone(Cast(t.To(p.device()), inner::ComputeDType(p.dtype()))));
   }
 }
 
@@ -205,7 +207,10 @@ std::vector<std::vector<Optimizer::Slot>> Optimizer::ReadState(const StateDict& 
   std::vector<std::vector<Slot>> loaded;
   for (size_t g = 0; g < groups_.size(); ++g) {
     loaded.push_back(groups_[g].slots);
-    for (Slot& s : loaded.back()) ReadSlot(reader, state_names(g), &s);
+    for (Slot& s : loaded.back()) {
+      const auto shape_of = [&](size_t i) { return StateShape(g, i, s.param.shape()); };
+      ReadSlot(reader, state_names(g), shape_of, &s);
+    }
   }
   if (const std::string problems = reader.Problems(); !problems.empty()) {
     RaiseStatus(InvalidArgument("the state dict does not fit: ", problems), name());

@@ -1,8 +1,13 @@
-// RmsProp is a rule: tensor/ops/optimizer/rmsprop_fn.h.
+// Each is a rule: tensor/ops/optimizer/rmsprop_fn.h.
 
 #include "optim/rmsprop.h"
 
 #include "optim/by_rule_impl.h"
 #include "tensor/ops/optimizer/rmsprop_fn.h"
 
-template class firn::optim::OptimizerByRule<firn::inner::RmsPropRule, firn::optim::RmsPropOptions>;
+namespace firn::optim {
+
+template class OptimizerByRule<inner::RmspropRule, RmspropOptions>;
+template class OptimizerByRule<inner::RmspropGravesRule, RmspropGravesOptions>;
+
+}  // namespace firn::optim

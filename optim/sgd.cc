@@ -1,4 +1,4 @@
-// Sgd is a rule: tensor/ops/optimizer/sgd_fn.h.
+// Each is a rule: tensor/ops/optimizer/sgd_fn.h.
 
 #include "optim/sgd.h"
 
@@ -8,5 +8,6 @@
 namespace firn::optim {
 
 template class OptimizerByRule<inner::SgdRule, SgdOptions>;
+template class OptimizerByRule<inner::SgdWRule, SgdWOptions>;
 
 }  // namespace firn::optim

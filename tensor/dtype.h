@@ -66,6 +66,12 @@ constexpr bool IsIntegral(DType d) { return inner::Contains(inner::kIntegral, d)
 namespace inner {
 inline constexpr int8_t kDTypeSizes[kNumDTypes] = {4, 8, 2, 2, 1, 4, 8, 1, 1};
 }  // namespace inner
+// In what elements of a floating dtype are computed: f32 for the half types, itself otherwise.
+namespace inner {
+constexpr DType ComputeDType(DType d) {
+  return d == DType::kF16 || d == DType::kBF16 ? DType::kF32 : d;
+}
+}  // namespace inner
 constexpr int64_t SizeOf(DType d) { return inner::kDTypeSizes[static_cast<int>(d)]; }
 
 // "f32", "bool", ...

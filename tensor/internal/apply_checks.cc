@@ -25,11 +25,21 @@ absl::Status BadDType(const ArgDecl& decl, const TensorSpec& spec) {
                          spec.ToString());
 }
 
+// The dtype that goes with that of decl.same_dtype_as.
+DType Wanted(const ArgDecl& decl, const TensorSpec& other) {
+  return decl.wide ? ComputeDType(other.dtype) : other.dtype;
+}
+
 // Blames neither: the one that is checked second is as often right as the first.
 absl::Status BadSameDType(const ArgDecl& decl, const TensorSpec& spec, const TensorSpec& other) {
   constexpr const char* kRemedy = ": convert one with To(...)";
   if (decl.name == decl.same_dtype_as) {  // of a list
     return InvalidArgument(decl.name, " are both ", DTypeName(other.dtype), " and ",
+                           DTypeName(spec.dtype), kRemedy);
+  }
+  if (decl.wide) {
+    return InvalidArgument(decl.name, " must be ", DTypeName(Wanted(decl, other)), " where ",
+                           decl.same_dtype_as, " is ", DTypeName(other.dtype), ", got ",
                            DTypeName(spec.dtype), kRemedy);
   }
   return InvalidArgument(decl.same_dtype_as, " is ", DTypeName(other.dtype), " but ", decl.name,
@@ -95,7 +105,7 @@ absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* d
     have_device = true;
     if (decl.same_as >= 0) {
       const TensorRef& other = in[SameAs(op, decl, i)];
-      if (other.defined() && other.spec().dtype != spec.dtype) {
+      if (other.defined() && spec.dtype != Wanted(decl, other.spec())) {
         return BadSameDType(decl, spec, other.spec());
       }
     }

@@ -8,7 +8,8 @@
 //   static constexpr OpName kOp = "sgd_step";         // of the operation
 //   using Options = SgdOptions;                       // of the class: lr, and Visit for the others
 //   using Attrs = SgdStepAttrs;                       // of the operation; made from Options
-//   // What is kept for each parameter, of its shape and dtype, by the names that files have.
+//   // What is kept for each parameter, of its shape, by the names that files have: f32 where the
+//   // parameter is of a half type, of its dtype otherwise.
 //   static constexpr StateTensor kState[] = {{"momentum_buffer", .optional = true}};
 //   // Whether these attributes ask for an optional one.
 //   static bool Needs(const Attrs& a, size_t state);
@@ -24,14 +25,25 @@
 //   // The numbers of a step, computed once for each parameter. `taken`: the steps before this one.
 //   static Element<double> At(const Attrs& a, double lr, int64_t taken);
 //
-// At and operator() are FIRN_HOST_DEVICE; options, attributes and Element are plain numbers.
+// Where an element's step depends on all elements of its parameter, as on their norm, also:
+//
+//   static constexpr size_t kSums = 2;
+//   // In Element: an element's terms of the sums. May change state; no branches either.
+//   void Gather(C param, C grad, C* state, unsigned given, C* terms) const;
+//   // In Element<double>: changes its numbers by the sums of the terms of all elements.
+//   void Use(const double* sums);
+//
+// At, operator(), Gather and Use are FIRN_HOST_DEVICE; options, attributes and Element are plain
+// numbers.
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "device/inner.h"
 #include "device/macros.h"
+#include "device/status_macros.h"
 #include "tensor/op.h"
 
 namespace firn {
@@ -55,6 +67,31 @@ struct StepInputs {
   static constexpr size_t kStates = std::size(Rule::kState);
   static constexpr int kGrad = 1, kState = 2;
   static constexpr int kStep = kState + static_cast<int>(kStates), kCycle = kStep + 1;
+};
+
+// Of a rule's Check: an error that names the first of these numbers which is negative or NaN.
+struct NamedNumber {
+  const char* name;
+  double value;
+};
+inline absl::Status NotNegative(std::initializer_list<NamedNumber> numbers) {
+  for (const NamedNumber& n : numbers) {
+    FIRN_RETURN_IF(!(n.value >= 0), InvalidArgument(n.name, " ", n.value, " must not be negative"));
+  }
+  return absl::OkStatus();
+}
+// And which is not in [0, 1).
+inline absl::Status BelowOne(std::initializer_list<NamedNumber> numbers) {
+  for (const NamedNumber& n : numbers) {
+    FIRN_RETURN_IF(!(n.value >= 0 && n.value < 1),
+                   InvalidArgument(n.name, " ", n.value, " must be in [0, 1)"));
+  }
+  return absl::OkStatus();
+}
+
+template <class Rule>
+concept HasSums = requires {
+  Rule::kSums;
 };
 
 // Numbers computed in double as a loop uses them.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the reference vectors of this folder with PyTorch: see README.md.
 
-  python3 tests/golden/make_vectors.py [ops] [layers] [optim] [losses]     (default: all)
+  python3 tests/golden/make_vectors.py [ops] [layers] [optim] [schedules] [losses]    (default: all)
 
 Rerun it after adding a case and commit what changed. Cases of operations that Firn does not have
 yet wait until one is defined in tensor/ops. The inputs are hashed, not drawn, so the same
@@ -15,7 +15,7 @@ import sys
 
 import torch
 
-from cases import elementwise, layer_classes, layers, losses, reduction, shape, updates
+from cases import elementwise, layer_classes, layers, losses, reduction, schedules, shape, updates
 import training_losses
 import vector_format
 
@@ -62,6 +62,7 @@ PARTS = {
     "ops": write_ops,
     "layers": lambda: write_cases("layers", layer_classes.PARTS),
     "optim": lambda: write_cases("optim", updates.TRAJECTORIES),
+    "schedules": lambda: write_cases("schedules", schedules.PARTS),
     "losses": write_losses,
 }
 

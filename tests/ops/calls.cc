@@ -33,12 +33,13 @@ bool HasAny(const Sample& s, DTypeSet kind) {
 }
 
 // Converts the inputs of `kind`; nothing when an integer does not fit.
-std::optional<Call> Converted(const Call& call, DTypeSet kind, DType to) {
+std::optional<Call> Converted(const OpDef& op, const Call& call, DTypeSet kind, DType to) {
   NoGradScope no_grad;
   Call c{absl::StrCat(call.name, ", ", DTypeName(to)), CopiesOf(call.inputs), call.attrs};
-  for (Tensor& t : c.inputs) {
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    Tensor& t = c.inputs[i];
     if (!t.defined() || !Contains(kind, t.dtype())) continue;
-    const Tensor converted = Cast(t, to);
+    const Tensor converted = Cast(t, DeclOf(op, i).wide ? ComputeDType(to) : to);
     if (IsIntegral(to) && converted.ToVector<int64_t>() != t.ToVector<int64_t>()) return {};
     t = converted;
   }
@@ -192,7 +193,7 @@ std::vector<Call> DTypeVariants(const OpDef& op, const Sample& s) {
     const DTypeSet allowed = Allowed(op, s, kind);
     for (DType d : kAll) {
       if (!Contains(allowed, d)) continue;
-      if (std::optional<Call> c = Converted(base, kind, d)) calls.push_back(*std::move(c));
+      if (std::optional<Call> c = Converted(op, base, kind, d)) calls.push_back(*std::move(c));
     }
   }
   if (!found) calls.push_back({s.name, CopiesOf(s.inputs), s.attrs});

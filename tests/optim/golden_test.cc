@@ -9,9 +9,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "optim/adafactor.h"
+#include "optim/adagrad.h"
 #include "optim/adam.h"
+#include "optim/adam_family.h"
+#include "optim/muon.h"
 #include "optim/rmsprop.h"
 #include "optim/sgd.h"
+#include "optim/sign_steps.h"
 #include "tensor/attrs.h"
 #include "tensor/ops/shape/copies.h"
 #include "tests/golden/vectors.h"
@@ -29,7 +34,7 @@ class OptionsOf final : public inner::AttrVisitor {
   using inner::AttrVisitor::Field;
   void Field(const char* name, double& v) override { v = case_.Number(name, v); }
   void Field(const char* name, bool& v) override { v = case_.Flag(name, v); }
-  void Field(const char*, int64_t&) override { FAIL(); }
+  void Field(const char* name, int64_t& v) override { v = case_.Int(name, v); }
   void Field(const char*, std::string&) override { FAIL(); }
   void Field(const char*, std::vector<int64_t>&) override { FAIL(); }
 
@@ -49,10 +54,10 @@ Made Make(const std::vector<Tensor>& parameters, const GoldenCase& c) {
 const std::map<std::string, Made (*)(const std::vector<Tensor>&, const GoldenCase&)>& Factories() {
   static const auto* factories =
       new std::map<std::string, Made (*)(const std::vector<Tensor>&, const GoldenCase&)>{
-          {"adam", Make<Adam>},
-          {"adamw", Make<AdamW>},
-          {"rmsprop", Make<RmsProp>},
-          {"sgd", Make<Sgd>}};
+          {"adafactor", Make<Adafactor>}, {"muon", Make<Muon>},   {"adadelta", Make<Adadelta>},
+          {"adagrad", Make<Adagrad>},     {"adam", Make<Adam>},   {"adamax", Make<Adamax>},
+          {"adamw", Make<AdamW>},         {"nadam", Make<Nadam>}, {"radam", Make<Radam>},
+          {"rmsprop", Make<Rmsprop>},     {"rprop", Make<Rprop>}, {"sgd", Make<Sgd>}};
   return *factories;
 }
 

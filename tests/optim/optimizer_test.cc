@@ -168,11 +168,14 @@ TEST(OptimizerTest, StateHasEveryOption) {
     return names;
   };
   EXPECT_THAT(options_of(Sgd({Param({1})})),
-              UnorderedElementsAre("lr", "momentum", "dampening", "weight_decay", "nesterov"));
+              UnorderedElementsAre("lr", "momentum", "dampening", "weight_decay", "nesterov",
+                                   "lr_in_velocity", "semantics"));
   EXPECT_THAT(options_of(Adam({Param({1})})),
-              UnorderedElementsAre("lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad"));
+              UnorderedElementsAre("lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad",
+                                   "eps_uncorrected", "semantics", "base_lr"));
   EXPECT_THAT(options_of(AdamW({Param({1})})),
-              UnorderedElementsAre("lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad"));
+              UnorderedElementsAre("lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad",
+                                   "eps_uncorrected", "semantics", "base_lr"));
 }
 
 TEST(OptimizerTest, LoadsAllOrNothing) {

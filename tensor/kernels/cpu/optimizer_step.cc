@@ -26,7 +26,7 @@ void CountSteps(const KernelContext& k, int cycle, int offset) {
 namespace internal {
 
 OpDef OptimizerOp(std::string_view doc, absl::Span<const StateTensor> state, bool step_optional,
-                  const AttrsType* attrs, InferFn infer, absl::Status (*run)(KernelContext&)) {
+                  const AttrsType* attrs, InferFn infer, const Kernel& kernel) {
   OpDef op = {
       .doc = doc,
       .inputs = {{.name = "lr", .dtypes = kFloating, .max_rank = 0},
@@ -35,10 +35,11 @@ OpDef OptimizerOp(std::string_view doc, absl::Span<const StateTensor> state, boo
                  {.name = "grad", .same_dtype_as = "param", .variadic = true}},
       .attrs = attrs,
       .infer = infer,
-      .kernels = {{.name = "loop", .run = run}}};
+      .kernels = {kernel}};
   for (const StateTensor& s : state) {
     op.inputs.push_back({.name = s.name,
                          .same_dtype_as = "param",
+                         .wide = true,
                          .optional = s.optional,
                          .inout = true,
                          .variadic = true});

@@ -31,7 +31,7 @@ namespace internal {
 
 // All but what is computed.
 OpDef OptimizerOp(std::string_view doc, absl::Span<const StateTensor> state, bool step_optional,
-                  const AttrsType* attrs, InferFn infer, absl::Status (*run)(KernelContext&));
+                  const AttrsType* attrs, InferFn infer, const Kernel& kernel);
 // Refuses tensors whose shape is not that of the parameter before them.
 absl::Status InferStep(InferContext& c, absl::Span<const StateTensor> state);
 
@@ -57,79 +57,244 @@ absl::Status InferOptimizer(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Elements [begin, end) of a parameter, the first of its inputs being input `at` of the call.
-template <class Rule, unsigned kGiven, class T, size_t... S>
-void MovePiece(const KernelContext& k, int at, int64_t begin, int64_t end,
-               const typename Rule::template Element<double>& numbers, std::index_sequence<S...>) {
+// Elements of a parameter, the first of whose inputs is input `at` of the call.
+struct StepPiece {
+  const KernelContext& k;
+  int at;
+  int64_t begin, end;
+};
+
+// Runs are computed in whole vectors, so that no element's result depends on where it stands: the
+// compiler merges products and sums otherwise in what is left over of a loop.
+inline constexpr int64_t kRun = 512, kLanes = 64;
+constexpr int64_t WholeLanes(int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+
+// x[0, n) in its compute type: x itself where that will do, otherwise a copy in `room`, with zeros
+// up to whole lanes.
+template <class C, class T>
+C* RunOf(T* x, int64_t n, C* room) {
+  if constexpr (std::is_same_v<std::remove_const_t<T>, C>) {
+    if (n % kLanes == 0) return const_cast<C*>(x);
+    std::copy_n(x, n, room);
+  } else {
+    ToFloats(x, n, room);
+  }
+  std::fill(room + n, room + WholeLanes(n), C{0});
+  return room;
+}
+
+// Writes back what RunOf gave.
+template <class C, class T>
+void PutRun(const C* run, int64_t n, T* x) {
+  if constexpr (std::is_same_v<T, C>) {
+    if (run != x) std::copy_n(run, n, x);
+  } else {
+    FromFloats(run, n, x);
+  }
+}
+
+// Calls f(param, grad, state, count) for runs of elements of T in their compute type, of which the
+// first `count` count; what it changes is written back, of parameters only where kMoves.
+template <class Rule, unsigned kGiven, bool kMoves, class T, class F, size_t... S>
+void ForEachRun(const StepPiece& piece, const F& f, std::index_sequence<S...>) {
   using C = ComputeOf<T>;
-  constexpr int64_t kMost = 512;
-  const auto move = ElementAs<Rule, C>(numbers);
+  const auto& [k, at, begin, end] = piece;
   T* const param = k.inout<T>(at);
   const T* const grad = k.in<T>(at + StepInputs<Rule>::kGrad);
-  T* const state[] = {k.inout<T>(at + StepInputs<Rule>::kState + static_cast<int>(S))...};
-  Piece<T, kMost> of_param, of_grad, of_state[sizeof...(S) + 1];
-  for (int64_t from = begin; from < end; from += kMost) {
-    const int64_t n = std::min(kMost, end - from);
-    of_param.Read(param + from, n);
-    C* const p = of_param.Room(param + from);
-    const C* const g = of_grad.Read(grad + from, n);
-    C* v[sizeof...(S) + 1] = {};
-    (..., ((kGiven >> S & 1u) != 0 ? void((of_state[S].Read(state[S] + from, n),
-                                           v[S] = of_state[S].Room(state[S] + from)))
-                                   : void()));
+  C* const state[] = {k.inout<C>(at + StepInputs<Rule>::kState + static_cast<int>(S))..., nullptr};
+  alignas(64) C room[2 + sizeof...(S)][kRun];
+  for (int64_t from = begin; from < end; from += kRun) {
+    const int64_t n = std::min(kRun, end - from);
+    C* const p = RunOf(param + from, n, room[0]);
+    const C* const g = RunOf(grad + from, n, room[1]);
+    C* const v[] = {(kGiven >> S & 1u) != 0 ? RunOf(state[S] + from, n, room[2 + S]) : nullptr...,
+                    nullptr};
+    f(p, g, v, n);
+    if constexpr (kMoves) PutRun(p, n, param + from);
+    (..., ((kGiven >> S & 1u) != 0 ? PutRun(v[S], n, state[S] + from) : void()));
+  }
+}
+
+template <class Rule, unsigned kGiven, class T, size_t... S>
+void MovePiece(const StepPiece& piece, const typename Rule::template Element<double>& numbers,
+               std::index_sequence<S...> states) {
+  using C = ComputeOf<T>;
+  const auto move = ElementAs<Rule, C>(numbers);
+  const auto run = [move](C* p, const C* g, C* const* v, int64_t n) {
+    const int64_t lanes = WholeLanes(n);
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = 0; i < lanes; ++i) {
       C x = p[i];
-      C s[] = {(kGiven >> S & 1u) != 0 ? v[S][i] : C{0}...};
+      C s[] = {(kGiven >> S & 1u) != 0 ? v[S][i] : C{0}..., C{0}};
       move(x, g[i], s, kGiven);
       (..., ((kGiven >> S & 1u) != 0 ? void(v[S][i] = s[S]) : void()));
       p[i] = x;
     }
-    of_param.Write(param + from, n);
-    (..., ((kGiven >> S & 1u) != 0 ? of_state[S].Write(state[S] + from, n) : void()));
-  }
+  };
+  ForEachRun<Rule, kGiven, true, T>(piece, run, states);
 }
 
-// One loop for each choice of optional state.
-template <class Rule, class T, size_t... G>
-void MoveGiven(const KernelContext& k, int at, int64_t begin, int64_t end, unsigned given,
-               const typename Rule::template Element<double>& numbers, std::index_sequence<G...>) {
-  constexpr auto kStates = std::make_index_sequence<StepInputs<Rule>::kStates>();
+// The sums of a piece's terms (Rule::kSums) to `sums`.
+template <class Rule, unsigned kGiven, class T, size_t... S>
+void GatherPiece(const StepPiece& piece, const typename Rule::template Element<double>& numbers,
+                 double* sums, std::index_sequence<S...> states) {
+  using C = ComputeOf<T>;
+  constexpr size_t kSums = Rule::kSums;
+  const auto move = ElementAs<Rule, C>(numbers);
+  std::fill(sums, sums + kSums, 0.0);
+  const auto run = [move, sums](const C* p, const C* g, C* const* v, int64_t n) {
+    C terms[kSums][kRun];
+    const int64_t lanes = WholeLanes(n);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < lanes; ++i) {
+      C s[] = {(kGiven >> S & 1u) != 0 ? v[S][i] : C{0}..., C{0}};
+      C t[kSums];
+      move.Gather(p[i], g[i], s, kGiven, t);
+      (..., ((kGiven >> S & 1u) != 0 ? void(v[S][i] = s[S]) : void()));
+      for (size_t j = 0; j < kSums; ++j) terms[j][i] = t[j];
+    }
+    for (size_t j = 0; j < kSums; ++j) {
+      double sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(terms[j][i]);
+      sums[j] += sum;
+    }
+  };
+  ForEachRun<Rule, kGiven, false, T>(piece, run, states);
+}
+
+// Calls f.operator()<T, kGiven>() for the parameter's dtype and the optional state that it has: one
+// loop for each choice.
+template <class Rule, class F>
+void VisitGiven(const KernelContext& k, int at, const F& f) {
+  using Inputs = StepInputs<Rule>;
   constexpr auto kPossible = [](size_t choice) {
-    for (size_t s = 0; s < StepInputs<Rule>::kStates; ++s) {
+    for (size_t s = 0; s < Inputs::kStates; ++s) {
       if (!Rule::kState[s].optional && (choice >> s & 1u) == 0) return false;
     }
     return true;
   };
-  const auto move = [&]<unsigned kGiven>() {
+  unsigned given = 0;
+  for (size_t s = 0; s < Inputs::kStates; ++s) {
+    if (k.has(at + Inputs::kState + static_cast<int>(s))) given |= 1u << s;
+  }
+  const auto visit = [&]<class T, size_t kGiven>() {
     if constexpr (kPossible(kGiven)) {
-      if (given == kGiven) MovePiece<Rule, kGiven, T>(k, at, begin, end, numbers, kStates);
+      if (given == kGiven) f.template operator()<T, static_cast<unsigned>(kGiven)>();
     }
   };
-  (move.template operator()<static_cast<unsigned>(G)>(), ...);
+  VisitFloat(k.in_spec(at).dtype, [&]<class T>(TypeTag<T>) {
+    [&]<size_t... G>(std::index_sequence<G...>) { (visit.template operator()<T, G>(), ...); }
+    (std::make_index_sequence<size_t{1} << Inputs::kStates>());
+  });
+}
+
+template <class Rule>
+typename Rule::template Element<double> NumbersOf(const KernelContext& k, int at) {
+  const int64_t* const step = k.in<int64_t>(at + StepInputs<Rule>::kStep);
+  return Rule::At(k.attrs<typename Rule::Attrs>(), ScalarOf(k, kLearningRate),
+                  step == nullptr ? -1 : *step);
+}
+
+// Sums are added up by parts of a parameter, which are cut from its beginning and counted through
+// all parameters: so they depend neither on timing nor on threads nor on what other parameters
+// there are.
+inline int64_t NumParts(int64_t elements) {
+  return (elements + kMultiTensorBlock - 1) / kMultiTensorBlock;
+}
+
+// Calls f(part, input, begin, end) for parts [first, last).
+template <class Rule, class F>
+void VisitParts(const KernelContext& k, int64_t first, int64_t last, const F& f) {
+  int64_t part = 0;
+  for (int at = kFirstParam; at < k.num_inputs() && part < last; at += StepInputs<Rule>::kCycle) {
+    const int64_t n = k.in_spec(at).num_elements(), parts = NumParts(n);
+    for (int64_t i = std::max<int64_t>(first - part, 0); i < parts && part + i < last; ++i) {
+      f(part + i, at, i * kMultiTensorBlock, std::min(n, (i + 1) * kMultiTensorBlock));
+    }
+    part += parts;
+  }
+}
+
+template <class Rule, class Query>
+int64_t NumParts(const Query& q) {
+  int64_t parts = 0;
+  for (int i = kFirstParam; i < q.num_inputs(); i += StepInputs<Rule>::kCycle) {
+    if constexpr (requires { q.in_spec(i); }) {
+      parts += NumParts(q.in_spec(i).num_elements());
+    } else {
+      parts += NumParts(q.in(i).num_elements());
+    }
+  }
+  return parts;
+}
+
+template <class Rule>
+size_t ParamOf(int at) {
+  return static_cast<size_t>((at - kFirstParam) / StepInputs<Rule>::kCycle);
+}
+
+// For each part, and behind them for each parameter.
+template <class Rule>
+size_t SumsWorkspace(const KernelQuery& q) {
+  return (static_cast<size_t>(NumParts<Rule>(q)) + ParamOf<Rule>(q.num_inputs())) * Rule::kSums *
+         sizeof(double);
+}
+
+// The sums of all parameters.
+template <class Rule>
+const double* GatherSums(const KernelContext& k) {
+  constexpr size_t kSums = Rule::kSums;
+  const int64_t parts = NumParts<Rule>(k);
+  double* const of_parts = k.workspace<double>();
+  double* const of_params = of_parts + static_cast<size_t>(parts) * kSums;
+  ParallelFor(parts, 1, [&](int64_t first, int64_t last) {
+    VisitParts<Rule>(k, first, last, [&](int64_t part, int at, int64_t begin, int64_t end) {
+      const auto numbers = NumbersOf<Rule>(k, at);
+      VisitGiven<Rule>(k, at, [&]<class T, unsigned kGiven>() {
+        GatherPiece<Rule, kGiven, T>({k, at, begin, end}, numbers,
+                                     of_parts + static_cast<size_t>(part) * kSums,
+                                     std::make_index_sequence<StepInputs<Rule>::kStates>());
+      });
+    });
+  });
+  std::fill(of_params, of_params + ParamOf<Rule>(k.num_inputs()) * kSums, 0.0);
+  VisitParts<Rule>(k, 0, parts, [&](int64_t part, int at, int64_t, int64_t) {
+    for (size_t j = 0; j < kSums; ++j) {
+      of_params[ParamOf<Rule>(at) * kSums + j] += of_parts[static_cast<size_t>(part) * kSums + j];
+    }
+  });
+  return of_params;
 }
 
 template <class Rule>
 absl::Status RunOptimizer(KernelContext& k) {
   using Inputs = StepInputs<Rule>;
   if (SkipsStep(k)) return absl::OkStatus();
-  const auto& attrs = k.attrs<typename Rule::Attrs>();
-  const double lr = ScalarOf(k, kLearningRate);
-  TensorSeries(k, kFirstParam, Inputs::kCycle)
-      .ForEachPiece([&](int at, int64_t begin, int64_t end) {
-        const int64_t* const step = k.in<int64_t>(at + Inputs::kStep);
-        const auto numbers = Rule::At(attrs, lr, step == nullptr ? -1 : *step);
-        unsigned given = 0;
-        for (size_t s = 0; s < Inputs::kStates; ++s) {
-          if (k.has(at + Inputs::kState + static_cast<int>(s))) given |= 1u << s;
-        }
-        VisitFloat(k.in_spec(at).dtype, [&]<class T>(TypeTag<T>) {
-          MoveGiven<Rule, T>(k, at, begin, end, given, numbers,
-                             std::make_index_sequence<size_t{1} << Inputs::kStates>());
-        });
-      });
+  const TensorSeries series(k, kFirstParam, Inputs::kCycle);
+  const double* sums = nullptr;
+  if constexpr (HasSums<Rule>) sums = GatherSums<Rule>(k);
+  series.ForEachPiece([&](int at, int64_t begin, int64_t end) {
+    auto numbers = NumbersOf<Rule>(k, at);
+    if constexpr (HasSums<Rule>) {
+      numbers.Use(sums + ParamOf<Rule>(at) * Rule::kSums);
+    }
+    VisitGiven<Rule>(k, at, [&]<class T, unsigned kGiven>() {
+      MovePiece<Rule, kGiven, T>({k, at, begin, end}, numbers,
+                                 std::make_index_sequence<Inputs::kStates>());
+    });
+  });
   CountSteps(k, Inputs::kCycle, Inputs::kStep);
   return absl::OkStatus();
+}
+
+template <class Rule>
+constexpr auto WorkspaceOf() -> decltype(Kernel::workspace) {
+  if constexpr (HasSums<Rule>) {
+    return SumsWorkspace<Rule>;
+  } else {
+    return nullptr;
+  }
 }
 
 }  // namespace internal
@@ -139,7 +304,9 @@ template <class Rule>
 OpDef OptimizerOp(std::string_view doc) {
   return internal::OptimizerOp(doc, Rule::kState, internal::StepOptional<Rule>(),
                                AttrsOf<typename Rule::Attrs>(), internal::InferOptimizer<Rule>,
-                               internal::RunOptimizer<Rule>);
+                               {.name = "loop",
+                                .workspace = internal::WorkspaceOf<Rule>(),
+                                .run = internal::RunOptimizer<Rule>});
 }
 
 }  // namespace firn::cpu

@@ -62,14 +62,69 @@ absl::Status MakeStepNumbers(const KernelContext& k) {
   return flush();
 }
 
+// One element of a parameter and its state, in registers.
+template <class Rule, class T>
+struct StepElement {
+  using C = ComputeOf<T>;
+  static constexpr size_t kStates = StepInputs<Rule>::kStates;
+
+  // Parameter, gradient, state (null: not given).
+  FIRN_HOST_DEVICE StepElement(void* const* arrays, int64_t i)
+      : param(static_cast<C>(static_cast<const T*>(arrays[0])[i])),
+        grad(static_cast<C>(static_cast<const T*>(arrays[1])[i])) {
+#pragma unroll
+    for (size_t s = 0; s < kStates; ++s) {
+      if (arrays[2 + s] == nullptr) continue;
+      state[s] = static_cast<const C*>(arrays[2 + s])[i];
+      given |= 1u << s;
+    }
+  }
+  FIRN_HOST_DEVICE void WriteState(void* const* arrays, int64_t i) const {
+#pragma unroll
+    for (size_t s = 0; s < kStates; ++s) {
+      if ((given >> s & 1u) != 0) static_cast<C*>(arrays[2 + s])[i] = state[s];
+    }
+  }
+
+  C param, grad, state[kStates + 1] = {};
+  unsigned given = 0;
+};
+
+template <class Rule>
+using StepTable = TensorTable<StepInputs<Rule>::kStates + 2>;
+
 template <class Rule, class T>
 struct StepBody {
-  static constexpr size_t kStates = StepInputs<Rule>::kStates;
-  static constexpr int kState = StepInputs<Rule>::kState;
-
-  TensorTable<kStates + 2> table;  // parameters, gradients, state (null: not given)
+  StepTable<Rule> table;
   const typename Rule::template Element<double>* numbers;
   const bool* skip;  // may be null
+
+  template <class Team>
+  FIRN_HOST_DEVICE void operator()(const Team& team, int64_t chunk) const {
+    if (skip != nullptr && *skip) return;
+    const Piece piece = table.PieceOf(chunk);
+    void* const* const arrays = table.arrays[piece.entry];
+    const auto move = ElementAs<Rule, ComputeOf<T>>(numbers[table.id[piece.entry]]);
+    for (int64_t i = piece.begin + team.rank(); i < piece.end; i += team.size()) {
+      StepElement<Rule, T> e(arrays, i);
+      move(e.param, e.grad, e.state, e.given);
+      e.WriteState(arrays, i);
+      static_cast<T*>(arrays[0])[i] = static_cast<T>(e.param);
+    }
+  }
+};
+
+struct AddSums {
+  FIRN_HOST_DEVICE double operator()(double a, double b) const { return a + b; }
+};
+
+// The sums of each chunk's terms, of a rule that has some.
+template <class Rule, class T>
+struct GatherBody {
+  StepTable<Rule> table;
+  const typename Rule::template Element<double>* numbers;
+  const bool* skip;  // may be null
+  double* to;        // kSums for each chunk of all tables
 
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t chunk) const {
@@ -77,48 +132,83 @@ struct StepBody {
     if (skip != nullptr && *skip) return;
     const Piece piece = table.PieceOf(chunk);
     void* const* const arrays = table.arrays[piece.entry];
-    T* const p = static_cast<T*>(arrays[0]);
-    const T* const g = static_cast<const T*>(arrays[1]);
-    unsigned given = 0;
-    for (size_t s = 0; s < kStates; ++s) given |= arrays[kState + s] != nullptr ? 1u << s : 0u;
     const auto move = ElementAs<Rule, C>(numbers[table.id[piece.entry]]);
+    double sums[Rule::kSums] = {};
     for (int64_t i = piece.begin + team.rank(); i < piece.end; i += team.size()) {
-      C x = static_cast<C>(p[i]), state[kStates] = {};
-#pragma unroll
-      for (size_t s = 0; s < kStates; ++s) {
-        if ((given >> s & 1u) != 0) state[s] = static_cast<C>(At(arrays, s)[i]);
-      }
-      move(x, static_cast<C>(g[i]), state, given);
-#pragma unroll
-      for (size_t s = 0; s < kStates; ++s) {
-        if ((given >> s & 1u) != 0) At(arrays, s)[i] = static_cast<T>(state[s]);
-      }
-      p[i] = static_cast<T>(x);
+      StepElement<Rule, T> e(arrays, i);
+      C terms[Rule::kSums];
+      move.Gather(e.param, e.grad, e.state, e.given, terms);
+      e.WriteState(arrays, i);
+      for (size_t j = 0; j < Rule::kSums; ++j) sums[j] += static_cast<double>(terms[j]);
     }
-  }
-
- private:
-  FIRN_HOST_DEVICE static T* At(void* const* arrays, size_t state) {
-    return static_cast<T*>(arrays[kState + state]);
+    for (size_t j = 0; j < Rule::kSums; ++j) {
+      const double sum = team.Reduce(sums[j], AddSums());
+      if (team.rank() == 0) {
+        to[static_cast<size_t>(table.past + chunk) * Rule::kSums + j] = sum;
+      }
+    }
   }
 };
 
+// Gives each parameter's numbers its sums.
+template <class Rule>
+struct UseSumsBody {
+  StepTable<Rule> table;
+  typename Rule::template Element<double>* numbers;
+  const bool* skip;  // may be null
+  const double* of_chunks;
+
+  template <class Team>
+  FIRN_HOST_DEVICE void operator()(const Team& team, int64_t entry) const {
+    if (skip != nullptr && *skip) return;
+    const int64_t begin = table.past + (entry == 0 ? 0 : table.last_chunk[entry - 1]);
+    const int64_t end = table.past + table.last_chunk[entry];
+    double sums[Rule::kSums] = {};
+    for (size_t j = 0; j < Rule::kSums; ++j) {
+      for (int64_t c = begin + team.rank(); c < end; c += team.size()) {
+        sums[j] += of_chunks[static_cast<size_t>(c) * Rule::kSums + j];
+      }
+      sums[j] = team.Reduce(sums[j], AddSums());
+    }
+    if (team.rank() == 0) numbers[table.id[entry]].Use(sums);
+  }
+};
+
+// Numbers of each parameter's step; behind them, the sums of each chunk.
 template <class Rule>
 size_t StepWorkspace(const KernelQuery& q) {
-  return static_cast<size_t>(q.num_inputs() / StepInputs<Rule>::kCycle) *
-         sizeof(typename Rule::template Element<double>);
+  size_t bytes = static_cast<size_t>(q.num_inputs() / StepInputs<Rule>::kCycle) *
+                 sizeof(typename Rule::template Element<double>);
+  if constexpr (HasSums<Rule>) {
+    int64_t chunks = 0;
+    for (int i = kFirstParam; i < q.num_inputs(); i += StepInputs<Rule>::kCycle) {
+      chunks += NumChunks(q.in(i).num_elements());
+    }
+    bytes += static_cast<size_t>(chunks) * Rule::kSums * sizeof(double);
+  }
+  return bytes;
 }
 
 template <class Rule, size_t... A>
 absl::Status RunOptimizer(KernelContext& k, std::index_sequence<A...>) {
+  using Inputs = StepInputs<Rule>;
+  auto* const numbers = k.workspace<typename Rule::template Element<double>>();
+  const bool* const skip = k.in<bool>(kSkip);
   FIRN_RETURN_IF_ERROR(MakeStepNumbers<Rule>(k));
-  return VisitTables<sizeof...(A)>(
-      k, kFirstParam, StepInputs<Rule>::kCycle, {static_cast<int>(A)...},
-      [&]<class T>(TypeTag<T>, const auto& table) {
-        const StepBody<Rule, T> body = {
-            table, k.workspace<typename Rule::template Element<double>>(), k.in<bool>(kSkip)};
-        return ForEachChunk(k, table, body);
-      });
+  const auto visit = [&](const auto& f) {
+    return VisitTables<sizeof...(A)>(k, kFirstParam, Inputs::kCycle, {static_cast<int>(A)...}, f);
+  };
+  if constexpr (HasSums<Rule>) {
+    double* const sums =
+        reinterpret_cast<double*>(numbers + (k.num_inputs() - kFirstParam) / Inputs::kCycle);
+    FIRN_RETURN_IF_ERROR(visit([&]<class T>(TypeTag<T>, const auto& table) -> absl::Status {
+      FIRN_RETURN_IF_ERROR(ForEachChunk(k, table, GatherBody<Rule, T>{table, numbers, skip, sums}));
+      return ForEachLine(k, table.count, kChunk, UseSumsBody<Rule>{table, numbers, skip, sums});
+    }));
+  }
+  return visit([&]<class T>(TypeTag<T>, const auto& table) {
+    return ForEachChunk(k, table, StepBody<Rule, T>{table, numbers, skip});
+  });
 }
 
 }  // namespace internal

@@ -13,16 +13,18 @@ void Reference(const AdamStepAttrs& a, double lr, double t, double& p, double gr
   const double correction1 = 1 - std::pow(a.beta1, t), correction2 = 1 - std::pow(a.beta2, t);
   double g = grad, &m = *state[0], &v = *state[1];
   if (a.decoupled) {
-    p *= 1 - lr * a.weight_decay;
+    p *= 1 - (a.semantics == optim::Semantics::kNNabla ? lr / a.base_lr : lr) * a.weight_decay;
   } else {
     g += a.weight_decay * p;
   }
   m = a.beta1 * m + (1 - a.beta1) * g;
   v = a.beta2 * v + (1 - a.beta2) * g * g;
+  const bool nnabla = a.semantics == optim::Semantics::kNNabla;
   double u = v;
   if (state[2] != nullptr) u = *state[2] = std::max(*state[2], u);
-  const double denominator = a.eps_uncorrected ? (std::sqrt(u) + a.eps) / std::sqrt(correction2)
-                                               : std::sqrt(u) / std::sqrt(correction2) + a.eps;
+  const double denominator = nnabla || a.eps_uncorrected
+                                 ? (std::sqrt(u) + a.eps) / std::sqrt(correction2)
+                                 : std::sqrt(u) / std::sqrt(correction2) + a.eps;
   p -= lr / correction1 * m / denominator;
 }
 
@@ -38,7 +40,14 @@ FIRN_REGISTER_SAMPLES(adam_step) {
   s.Add("no momentum", call(0.1, 5), AdamStepAttrs{{.beta1 = 0}});
   s.Add("large eps", call(0.1, 3), AdamStepAttrs{{.eps = 0.5}});
   s.Add("eps before the correction", call(0.1, 3),
-        AdamStepAttrs{{.beta2 = 0.75, .eps = 0.5}, false, true});
+        AdamStepAttrs{{.beta2 = 0.75, .eps = 0.5, .eps_uncorrected = true}});
+  s.Add("as NNabla's AdamW", call(0.1, 3),
+        AdamStepAttrs{{.beta2 = 0.75,
+                       .eps = 0.5,
+                       .weight_decay = 0.1,
+                       .semantics = optim::Semantics::kNNabla,
+                       .base_lr = 0.2},
+                      true});
   s.Add("weight decay", call(0.1, 3), AdamStepAttrs{{.weight_decay = 0.5}});
   s.Add("decoupled weight decay", call(0.1, 3), AdamStepAttrs{{.weight_decay = 0.5}, true});
   s.Add("amsgrad", call(0.1, 3, 7), AdamStepAttrs{{.beta2 = 0.75, .amsgrad = true}});

@@ -6,7 +6,7 @@
 namespace firn {
 
 FIRN_REGISTER_OP(rmsprop_step) {
-  return cpu::OptimizerOp<RmsPropRule>(
+  return cpu::OptimizerOp<RmspropRule>(
       "One step of RMSprop for all parameters, in place. Not differentiable.");
 }
 

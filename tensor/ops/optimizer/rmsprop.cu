@@ -3,6 +3,6 @@
 
 namespace firn::rmsprop_cuda {
 
-FIRN_REGISTER_KERNELS(rmsprop_step) { return cuda::OptimizerKernels<RmsPropRule>(); }
+FIRN_REGISTER_KERNELS(rmsprop_step) { return cuda::OptimizerKernels<RmspropRule>(); }
 
 }  // namespace firn::rmsprop_cuda

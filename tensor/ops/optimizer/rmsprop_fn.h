@@ -9,15 +9,16 @@
 
 namespace firn::inner {
 
-struct RmsPropRule {
-  static constexpr const char* kName = "RmsProp";
+struct RmspropRule {
+  static constexpr const char* kName = "Rmsprop";
   static constexpr OpName kOp = "rmsprop_step";
-  using Options = RmsPropOptions;
-  using Attrs = RmsPropOptions;
+  using Options = RmspropOptions;
+  using Attrs = RmspropStepAttrs;
   static constexpr StateTensor kState[] = {
       {"square_avg"}, {"grad_avg", /*optional=*/true}, {"momentum_buffer", /*optional=*/true}};
+  static Attrs AttrsOf(const Options& o) { return {o}; }
   static bool Needs(const Attrs& a, size_t state) {
-    return state == 1 ? a.centered : a.momentum != 0;
+    return state == 1 ? a.centered : a.momentum != 0 || a.lr_in_velocity;
   }
   static absl::Status Check(const Attrs& a) {
     FIRN_RETURN_IF(!(a.lr >= 0 && a.eps >= 0 && a.weight_decay >= 0 && a.momentum >= 0),
@@ -30,7 +31,7 @@ struct RmsPropRule {
 
   template <class C>
   struct Element {
-    C rate, l2, keep, take, eps, momentum;
+    C l2, keep, take, inside, outside, momentum, in_step, rate;
     FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void operator()(C& p, C grad, C* state,
                                                         unsigned given) const {
       C &square = state[0], &mean = state[1], &buffer = state[2];
@@ -38,13 +39,36 @@ struct RmsPropRule {
       square = keep * square + take * (g * g);
       if ((given & 2u) != 0) mean = keep * mean + take * g;
       const C spread = (given & 2u) != 0 ? square - mean * mean : square;
-      const C d = g / (std::sqrt(spread) + eps);
+      const C d = in_step * g / (std::sqrt(spread + inside) + outside);
       if ((given & 4u) != 0) buffer = momentum * buffer + d;
       p = p - rate * ((given & 4u) != 0 ? buffer : d);
     }
   };
   FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t) {
-    return {lr, a.weight_decay, a.alpha, 1 - a.alpha, a.eps, a.momentum};
+    return {.l2 = a.weight_decay,
+            .keep = a.alpha,
+            .take = 1 - a.alpha,
+            .inside = a.eps_inside ? a.eps : 0,
+            .outside = a.eps_inside ? 0 : a.eps,
+            .momentum = a.momentum,
+            .in_step = a.lr_in_velocity ? lr : 1,
+            .rate = a.lr_in_velocity ? 1 : lr};
+  }
+};
+
+// The same operation, with all its state.
+struct RmspropGravesRule : RmspropRule {
+  static constexpr const char* kName = "RmspropGraves";
+  using Options = RmspropGravesOptions;
+  static Attrs AttrsOf(const Options& o) {
+    return {{.lr = o.lr,
+             .alpha = o.alpha,
+             .eps = o.eps,
+             .weight_decay = o.weight_decay,
+             .momentum = o.momentum,
+             .centered = true},
+            /*eps_inside=*/true,
+            /*lr_in_velocity=*/true};
   }
 };
 

@@ -25,6 +25,7 @@ struct SgdRule {
     FIRN_RETURN_IF(!(a.lr >= 0 && a.momentum >= 0 && a.weight_decay >= 0),
                    InvalidArgument("lr ", a.lr, ", momentum ", a.momentum, " and weight_decay ",
                                    a.weight_decay, " must not be negative"));
+    FIRN_RETURN_IF(!(a.shrink_per_lr >= 0), InvalidArgument("weight_decay must not be negative"));
     FIRN_RETURN_IF(std::isnan(a.dampening), InvalidArgument("dampening is NaN"));
     FIRN_RETURN_IF(a.nesterov && (a.momentum <= 0 || a.dampening != 0),
                    InvalidArgument("nesterov needs a positive momentum and no dampening, got ",
@@ -32,31 +33,44 @@ struct SgdRule {
     return absl::OkStatus();
   }
 
-  // All options come down to g += l2 p, v = keep v + take g and p -= by_v v + by_g g.
+  // All options come down to g += l2 p, v = keep v + take g and
+  // p = shrink p - (by_v v + by_g g).
   template <class C>
   struct Element {
-    C l2, keep, take, by_v, by_g;
+    C l2, shrink, keep, take, by_v, by_g;
     FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void operator()(C& p, C grad, C* state,
                                                         unsigned given) const {
       const C g = grad + l2 * p;
       if (given == 0) {
-        p = p - by_v * g;
+        p = shrink * p - by_v * g;
       } else {
         C& v = state[0];
         v = keep * v + take * g;
-        p = p - (by_v * v + by_g * g);
+        p = shrink * p - (by_v * v + by_g * g);
       }
     }
   };
   FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {
     const bool anew = taken == 0 || a.momentum == 0;
-    const bool in_velocity = a.lr_in_velocity && a.momentum != 0;
+    const bool in_velocity =
+        a.momentum != 0 && (a.lr_in_velocity || a.semantics == optim::Semantics::kNNabla);
     const double unit = in_velocity ? 1 : lr, take = anew ? 1 : 1 - a.dampening;
     return {.l2 = a.weight_decay,
+            .shrink = 1 - lr * a.shrink_per_lr,
             .keep = anew ? 0 : a.momentum,
             .take = in_velocity ? take * lr : take,
             .by_v = a.nesterov ? unit * a.momentum : unit,
             .by_g = a.nesterov ? lr : 0};
+  }
+};
+
+// The same operation, with the decay that shrinks parameters.
+struct SgdWRule : SgdRule {
+  static constexpr const char* kName = "SgdW";
+  using Options = SgdWOptions;
+  static Attrs AttrsOf(const Options& o) {
+    return {{.lr = o.lr, .momentum = o.momentum, .lr_in_velocity = true},
+            o.base_lr > 0 ? o.weight_decay / o.base_lr : o.weight_decay};
   }
 };
 

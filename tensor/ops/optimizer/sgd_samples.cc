@@ -8,13 +8,15 @@ namespace {
 void Reference(const SgdStepAttrs& a, double lr, double t, double& p, double grad,
                double* const* state) {
   const double g = grad + a.weight_decay * p;
+  p *= 1 - lr * a.shrink_per_lr;
   if (state[0] == nullptr || a.momentum == 0) {
     if (state[0] != nullptr) *state[0] = g;
     p -= lr * g;
     return;
   }
+  const bool in_velocity = a.lr_in_velocity || a.semantics == optim::Semantics::kNNabla;
   double& v = *state[0];
-  const double scale = a.lr_in_velocity ? lr : 1, unit = a.lr_in_velocity ? 1 : lr;
+  const double scale = in_velocity ? lr : 1, unit = in_velocity ? 1 : lr;
   v = t == 1 ? scale * g : a.momentum * v + scale * (1 - a.dampening) * g;
   p -= a.nesterov ? lr * g + unit * a.momentum * v : unit * v;
 }
@@ -40,8 +42,11 @@ FIRN_REGISTER_SAMPLES(sgd_step) {
   s.Add("nesterov", call(0.1, Step(1)),
         SgdStepAttrs{{.momentum = 0.75, .weight_decay = 0.2, .nesterov = true}});
   s.Add("learning rate in the velocity", call(0.5, Step(1)),
-        SgdStepAttrs{{.momentum = 0.75, .nesterov = true}, true});
-  s.Add("only the velocity moves", call(0, Step(1)), SgdStepAttrs{{.momentum = 0.75}, true});
+        SgdStepAttrs{{.momentum = 0.75, .nesterov = true, .lr_in_velocity = true}});
+  s.Add("only the velocity moves", call(0, Step(1)),
+        SgdStepAttrs{{.momentum = 0.75, .semantics = optim::Semantics::kNNabla}});
+  s.Add("shrinking", call(0.1, Step(1)), SgdStepAttrs{{.momentum = 0.75}, 0.5});
+  s.Add("shrinking, plain", call(0.1, Tensor(), 0), SgdStepAttrs{{}, 0.5});
   s.AddError("no buffer", call(0.1, Tensor(), 0), SgdStepAttrs{{.momentum = 0.9}},
              "these options need a momentum_buffer");
   s.AddError("nesterov without momentum", call(0.1, Tensor(), 0), SgdStepAttrs{{.nesterov = true}},

@@ -13,10 +13,10 @@ Tensor Lr(double lr) { return Values({lr}, Shape()); }
 Tensor Skip(bool skip) { return Cast(Indices({skip ? 1 : 0}, Shape()), DType::kBool); }
 Tensor Step(int64_t taken) { return Indices({taken}, Shape()); }
 
-ReferenceFn StepReference(size_t states,
-                          std::function<void(AttrsRef attrs, double lr, double t, double& param,
-                                             double grad, double* const* state)>
-                              f) {
+ReferenceFn StepReference(
+    size_t states, std::function<void(AttrsRef attrs, double lr, double t, RefTensor& param,
+                                      const RefTensor& grad, const std::vector<RefTensor*>& state)>
+                       f) {
   return [states, f = std::move(f)](absl::Span<const RefTensor> in, AttrsRef attrs) {
     const double lr = in[0][0];
     const bool skip = in[1].defined() && in[1][0] != 0;
@@ -24,21 +24,37 @@ ReferenceFn StepReference(size_t states,
     for (size_t at = 2; at < in.size(); at += states + 3) {
       std::vector<RefTensor> moved(in.begin() + static_cast<std::ptrdiff_t>(at),
                                    in.begin() + static_cast<std::ptrdiff_t>(at + states + 3));
-      RefTensor &param = moved[0], &grad = moved[1], &step = moved.back();
+      RefTensor& step = moved.back();
       if (step.defined() && !skip) step[0] += 1;
       const double t = step.defined() ? step[0] : std::numeric_limits<double>::infinity();
-      std::vector<double*> state(states);
-      for (int64_t i = 0; i < param.size() && !skip; ++i) {
-        for (size_t s = 0; s < states; ++s)
-          state[s] = moved[2 + s].defined() ? &moved[2 + s][i] : nullptr;
-        f(attrs, lr, t, param[i], grad[i], state.data());
+      std::vector<RefTensor*> state(states);
+      for (size_t s = 0; s < states; ++s) {
+        state[s] = moved[2 + s].defined() ? &moved[2 + s] : nullptr;
       }
+      if (!skip) f(attrs, lr, t, moved[0], moved[1], state);
       for (size_t i = 0; i < moved.size(); ++i) {
         if (i != 1 && moved[i].defined()) result.push_back(moved[i]);
       }
     }
     return result;
   };
+}
+
+ReferenceFn StepReference(size_t states,
+                          std::function<void(AttrsRef attrs, double lr, double t, double& param,
+                                             double grad, double* const* state)>
+                              f) {
+  return StepReference(
+      states, [f = std::move(f)](AttrsRef attrs, double lr, double t, RefTensor& param,
+                                 const RefTensor& grad, const std::vector<RefTensor*>& state) {
+        std::vector<double*> of_element(state.size());
+        for (int64_t i = 0; i < param.size(); ++i) {
+          for (size_t s = 0; s < state.size(); ++s) {
+            of_element[s] = state[s] != nullptr ? &(*state[s])[i] : nullptr;
+          }
+          f(attrs, lr, t, param[i], grad[i], of_element.data());
+        }
+      });
 }
 
 std::vector<Tensor> StepInputsOf(const Shape& shape, size_t states, unsigned given, Tensor step,

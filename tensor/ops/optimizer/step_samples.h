@@ -18,7 +18,23 @@ template <class Attrs>
 using StepOfElement = void (*)(const Attrs& a, double lr, double t, double& param, double grad,
                                double* const* state);
 
+// One parameter's step, the slow way; as above.
+template <class Attrs>
+using StepOfParam = void (*)(const Attrs& a, double lr, double t, RefTensor& param,
+                             const RefTensor& grad, const std::vector<RefTensor*>& state);
+
 // The reference of an operation that is made of a rule (kernels/optimizer_rule.h).
+ReferenceFn StepReference(
+    size_t states, std::function<void(AttrsRef attrs, double lr, double t, RefTensor& param,
+                                      const RefTensor& grad, const std::vector<RefTensor*>& state)>
+                       f);
+template <class Attrs>
+ReferenceFn StepReference(size_t states, StepOfParam<Attrs> f) {
+  return StepReference(states, [f](AttrsRef attrs, double lr, double t, RefTensor& param,
+                                   const RefTensor& grad, const std::vector<RefTensor*>& state) {
+    f(attrs.get<Attrs>(), lr, t, param, grad, state);
+  });
+}
 ReferenceFn StepReference(size_t states,
                           std::function<void(AttrsRef attrs, double lr, double t, double& param,
                                              double grad, double* const* state)>

@@ -29,13 +29,57 @@ RMSPROP = {
     "centered": {"lr": 0.05, "alpha": 0.9, "centered": True},
     "all": {"lr": 0.05, "alpha": 0.9, "weight_decay": 0.1, "momentum": 0.5, "centered": True},
 }
+ADAGRAD = {
+    "default": {"lr": 0.01},
+    "all": {"lr": 0.1, "lr_decay": 0.2, "weight_decay": 0.1, "initial_accumulator_value": 0.5,
+            "eps": 0.01},
+}
+ADADELTA = {
+    "default": {"lr": 1.0},
+    "all": {"lr": 0.5, "rho": 0.7, "eps": 0.01, "weight_decay": 0.1},
+}
+ADAMAX = {
+    "default": {"lr": 0.002},
+    "all": {"lr": 0.05, "beta1": 0.8, "beta2": 0.95, "eps": 0.01, "weight_decay": 0.1},
+}
+NADAM = {
+    "default": {"lr": 0.002},
+    "all": {"lr": 0.05, "beta1": 0.8, "beta2": 0.95, "eps": 0.01, "weight_decay": 0.1,
+            "momentum_decay": 0.05},
+    "decoupled": {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True},
+    "momentum_stays": {"lr": 0.05, "momentum_decay": 0.0},
+}
+RADAM = {
+    "default": {"lr": 0.001},
+    "all": {"lr": 0.05, "beta1": 0.8, "beta2": 0.95, "eps": 0.01, "weight_decay": 0.1},
+    "decoupled": {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True},
+}
+RPROP = {
+    "default": {"lr": 0.01},
+    "all": {"lr": 0.1, "eta_minus": 0.4, "eta_plus": 1.5, "min_step": 0.05, "max_step": 0.3},
+}
+ADAFACTOR = {
+    "default": {"lr": 0.01},
+    "all": {"lr": 0.5, "beta2_decay": -0.5, "eps1": 0.01, "eps2": 0.1, "d": 1.25,
+            "weight_decay": 0.1},
+}
+MUON = {
+    "default": {},
+    "all": {"lr": 0.05, "weight_decay": 0.2, "momentum": 0.8, "nesterov": False, "ns_steps": 3,
+            "eps": 0.01},
+    "as_long_as_adamw": {"lr": 0.05, "scale": 1},
+}
+# torch's tuples, by Firn's names.
+PAIRS = {"betas": ("beta1", 0.9, "beta2", 0.999), "etas": ("eta_minus", 0.5, "eta_plus", 1.2),
+         "step_sizes": ("min_step", 1e-6, "max_step", 50)}
 
 
 def torch_options(options):
-    """Firn's beta1 and beta2 are torch's pair of betas."""
+    """Firn's beta1 and beta2 are torch's pair of betas, and so on."""
     options = dict(options)
-    if "beta1" in options or "beta2" in options:
-        options["betas"] = (options.pop("beta1", 0.9), options.pop("beta2", 0.999))
+    for name, (first, otherwise, second, or_else) in PAIRS.items():
+        if first in options or second in options:
+            options[name] = (options.pop(first, otherwise), options.pop(second, or_else))
     return options
 
 
@@ -57,16 +101,51 @@ def trajectory(kind):
     return run
 
 
+def adafactor(parameters, eps1=None, eps2=1e-3, **options):
+    # As Firn's tests compute: in f32, whose epsilon is the default.
+    eps1 = torch.finfo(torch.float32).eps if eps1 is None else eps1
+    return torch.optim.Adafactor(parameters, eps=(eps1, eps2), **options)
+
+
+def muon(param, grad, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, eps=1e-7,
+         ns_steps=5, scale=0):
+    """torch.optim.Muon's step, whose iteration runs in bf16, in the parameter's dtype."""
+    x, velocity, path = param.detach().clone(), torch.zeros_like(param), {}
+    rows, columns = x.shape
+    length = 0.2 * max(rows, columns) ** 0.5 if scale else max(1, rows / columns) ** 0.5
+    for step, g in enumerate(grad):
+        velocity.lerp_(g, 1 - momentum)
+        update = g.lerp(velocity, momentum) if nesterov else velocity
+        u = update / update.norm().clamp(min=eps)
+        for _ in range(ns_steps):
+            gram = u @ u.T
+            u = 3.4445 * u + (-4.775 * gram + 2.0315 * gram @ gram) @ u
+        x = x * (1 - lr * weight_decay) - lr * length * u
+        path[f"param.{step}"] = x.clone()
+    return path
+
+
 def add_trajectories(v):
     kinds = {"sgd": (torch.optim.SGD, SGD), "adam": (torch.optim.Adam, ADAM),
              "adamw": (torch.optim.AdamW, {name: {"weight_decay": 0.01, **options}
                                            for name, options in ADAM.items()}),
-             "rmsprop": (torch.optim.RMSprop, RMSPROP)}
+             "rmsprop": (torch.optim.RMSprop, RMSPROP), "adagrad": (torch.optim.Adagrad, ADAGRAD),
+             "adadelta": (torch.optim.Adadelta, ADADELTA), "adamax": (torch.optim.Adamax, ADAMAX),
+             "nadam": (torch.optim.NAdam, NADAM), "radam": (torch.optim.RAdam, RADAM),
+             "rprop": (torch.optim.Rprop, RPROP)}
     for op, (kind, variants) in kinds.items():
         for name, options in variants.items():
             gradients = [v.values(5) for _ in range(10)]
             gradients[3][1] = 0.0
             v.case(op, name, trajectory(kind), options, [], param=v.values(5), grad=gradients)
+    for name, options in ADAFACTOR.items():
+        for shape in ((5,), (4, 3), (2, 3, 4)):
+            v.case("adafactor", f"{name}_{len(shape)}d", trajectory(adafactor), options, [],
+                   param=v.values(*shape), grad=[v.values(*shape) for _ in range(5)])
+    for name, options in MUON.items():
+        for shape in ((4, 4), (3, 5), (5, 2)):
+            v.case("muon", f"{name}_{shape[0]}x{shape[1]}", muon, options, [],
+                   param=v.values(*shape), grad=[v.values(*shape) for _ in range(5)])
 
 
 def add_clipping(v):

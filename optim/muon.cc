@@ -1,0 +1,81 @@
+// Muon, written with operations: what takes its time are the products of matrices.
+
+#include "optim/muon.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "device/status_macros.h"
+#include "optim/unless.h"
+#include "tensor/error.h"
+#include "tensor/kernels/optimizer_rule.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/elementwise/extremes.h"
+#include "tensor/ops/linear/matmul.h"
+#include "tensor/ops/reduce/norm.h"
+#include "tensor/ops/shape/convert.h"
+
+namespace firn::optim {
+namespace {
+
+// Nearly U V^T, where u = U S V^T: the iteration draws singular values to about 1.
+Tensor Orthogonal(const MuonOptions& o, const Tensor& u) {
+  Tensor x = Div(u, Clamp(Norm(u), o.eps));
+  const bool tall = x.shape()[0] > x.shape()[1];
+  for (int64_t i = 0; i < o.ns_steps; ++i) {
+    // The smaller of the two products of x with itself.
+    const Tensor gram = Matmul(x, x, tall, !tall);
+    const Tensor factor = Add(Mul(gram, o.ns_b), Matmul(gram, gram), o.ns_c);
+    x = Add(Mul(x, o.ns_a), tall ? Matmul(x, factor) : Matmul(factor, x));
+  }
+  return x;
+}
+
+double ScaleOf(MuonScale scale, const Shape& shape) {
+  const double rows = static_cast<double>(shape[0]), columns = static_cast<double>(shape[1]);
+  switch (scale) {
+    case MuonScale::kOriginal:
+      return std::sqrt(std::max(1.0, rows / columns));
+    case MuonScale::kMatchRmsAdamW:
+      return 0.2 * std::sqrt(std::max(rows, columns));
+    case MuonScale::kSpectralUnclamped:
+      return std::sqrt(rows / columns);
+  }
+  return 1;
+}
+
+}  // namespace
+
+void Muon::Check(const MuonOptions& o) const {
+  RaiseIfError(NotNegative({{"lr", o.lr},
+                            {"weight_decay", o.weight_decay},
+                            {"momentum", o.momentum},
+                            {"eps", o.eps},
+                            {"ns_steps", static_cast<double>(o.ns_steps)}}),
+               name());
+}
+
+void Muon::Update(size_t group, const Tensor& lr, const Tensor& skip,
+                  absl::Span<Slot* const> slots) {
+  const MuonOptions& o = options(group);
+  for (const Slot* slot : slots) {
+    const Shape& shape = slot->param.shape();
+    if (shape.rank() == 2 && shape.num_elements() > 0) continue;
+    RaiseStatus(InvalidArgument("parameter ", slot->name, " is ", shape.ToString(),
+                                "; only matrices can be moved"),
+                name());
+  }
+  for (Slot* slot : slots) {
+    const Tensor &x = slot->param, &buffer = slot->state[0];
+    const Tensor grad = Cast(x.grad(), buffer.dtype()), rate = Cast(lr, buffer.dtype());
+    const Tensor v = Lerp(buffer, grad, 1 - o.momentum);
+    const Tensor step = Orthogonal(o, o.nesterov ? Lerp(grad, v, o.momentum) : v);
+    const Tensor kept = Sub(Cast(x, buffer.dtype()), Mul(Mul(x, rate), o.weight_decay));
+    AssignUnless(skip, x, Sub(kept, Mul(step, rate), ScaleOf(o.scale, x.shape())));
+    AssignUnless(skip, buffer, v);
+    CountUnless(skip, slot->step);
+  }
+}
+
+}  // namespace firn::optim

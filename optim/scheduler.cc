@@ -1,0 +1,171 @@
+#include "optim/scheduler.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/ops/shape/convert.h"
+
+namespace firn::optim {
+namespace {
+
+Tensor Number(double value) { return FromVector(std::vector<double>{value}, Shape()); }
+Tensor Count(int64_t value) { return FromVector(std::vector<int64_t>{value}, Shape()); }
+
+// An entry with that many numbers. Throws when there is none.
+std::vector<double> Entry(const StateDict& state, const char* name, size_t count,
+                          const char* whose) {
+  const Tensor* t = state.Find(name);
+  if (t == nullptr || !t->defined()) {
+    RaiseStatus(InvalidArgument("the state dict does not fit: no ", name), whose);
+  }
+  if (static_cast<size_t>(t->num_elements()) != count) {
+    RaiseStatus(InvalidArgument("the state dict does not fit: ", name, " is ",
+                                t->shape().ToString(), ", not ", count, " numbers"),
+                whose);
+  }
+  return Cast(t->To(Device::Cpu()), DType::kF64).ToVector<double>();
+}
+
+int64_t CountEntry(const StateDict& state, const char* name, const char* whose) {
+  const double value = Entry(state, name, 1, whose)[0];
+  if (!(value >= 0 && value <= 0x1p53)) {
+    RaiseStatus(InvalidArgument("the state dict does not fit: ", name, " is ", value), whose);
+  }
+  return static_cast<int64_t>(value);
+}
+
+std::vector<double> RatesOf(const Optimizer& optimizer) {
+  std::vector<double> rates;
+  for (size_t g = 0; g < optimizer.num_groups(); ++g) rates.push_back(optimizer.lr(g));
+  return rates;
+}
+
+// All or none.
+void SetRates(Optimizer& optimizer, const std::vector<double>& rates) {
+  const std::vector<double> before = RatesOf(optimizer);
+  size_t g = 0;
+  try {
+    for (; g < rates.size(); ++g) optimizer.SetLr(g, rates[g]);
+  } catch (...) {
+    while (g-- > 0) optimizer.SetLr(g, before[g]);
+    throw;
+  }
+}
+
+}  // namespace
+
+Scheduler::Scheduler(Optimizer& optimizer, Schedule schedule)
+    : Scheduler(optimizer, std::vector<Schedule>(optimizer.num_groups(), std::move(schedule))) {}
+
+Scheduler::Scheduler(Optimizer& optimizer, std::vector<Schedule> schedules)
+    : optimizer_(optimizer), schedules_(std::move(schedules)), base_(RatesOf(optimizer)) {
+  if (schedules_.size() != optimizer.num_groups()) {
+    RaiseStatus(InvalidArgument("there are ", schedules_.size(), " schedules for ",
+                                optimizer.num_groups(), " groups"),
+                "Scheduler");
+  }
+  for (const Schedule& s : schedules_) {
+    if (s == nullptr) RaiseStatus(InvalidArgument("a schedule is empty"), "Scheduler");
+  }
+  Apply(0, base_);
+}
+
+void Scheduler::Apply(int64_t step, const std::vector<double>& base) {
+  std::vector<double> rates;
+  for (size_t g = 0; g < base.size(); ++g) rates.push_back(schedules_[g](step, base[g]));
+  SetRates(optimizer_, rates);
+}
+
+void Scheduler::Step() { SetStep(step_ + 1); }
+
+void Scheduler::SetStep(int64_t step) {
+  if (step < 0) {
+    RaiseStatus(InvalidArgument("step ", step, " must not be negative"), "Scheduler");
+  }
+  Apply(step, base_);
+  step_ = step;
+}
+
+StateDict Scheduler::state_dict() const {
+  StateDict state;
+  state.Insert("step", Count(step_));
+  state.Insert("base_lr", FromVector(base_, Shape({static_cast<int64_t>(base_.size())})));
+  return state;
+}
+
+void Scheduler::LoadStateDict(const StateDict& state) {
+  std::vector<double> base = Entry(state, "base_lr", base_.size(), "Scheduler");
+  const int64_t step = CountEntry(state, "step", "Scheduler");
+  Apply(step, base);
+  base_ = std::move(base);
+  step_ = step;
+}
+
+ReduceOnPlateau::ReduceOnPlateau(Optimizer& optimizer, const ReduceOnPlateauOptions& o)
+    : optimizer_(optimizer),
+      options_(o),
+      best_(o.maximize ? -std::numeric_limits<double>::infinity()
+                       : std::numeric_limits<double>::infinity()) {
+  if (!(o.factor > 0 && o.factor < 1)) {
+    RaiseStatus(InvalidArgument("factor ", o.factor, " must be in (0, 1)"), "ReduceOnPlateau");
+  }
+  if (!(o.patience >= 0 && o.threshold >= 0 && o.cooldown >= 0 && o.min_lr >= 0 && o.eps >= 0)) {
+    RaiseStatus(InvalidArgument("patience, threshold, cooldown, min_lr and eps must not be"
+                                " negative"),
+                "ReduceOnPlateau");
+  }
+}
+
+bool ReduceOnPlateau::Better(double metric) const {
+  if (std::isinf(best_)) return options_.maximize ? metric > best_ : metric < best_;
+  const double margin =
+      options_.absolute ? options_.threshold : std::abs(best_) * options_.threshold;
+  return options_.maximize ? metric > best_ + margin : metric < best_ - margin;
+}
+
+bool ReduceOnPlateau::Step(double metric) {
+  if (Better(metric)) {
+    best_ = metric;
+    bad_steps_ = 0;
+  } else {
+    ++bad_steps_;
+  }
+  if (cooldown_ > 0) {
+    --cooldown_;
+    bad_steps_ = 0;
+  }
+  if (bad_steps_ <= options_.patience) return false;
+  std::vector<double> rates = RatesOf(optimizer_);
+  for (double& rate : rates) {
+    const double reduced = std::max(rate * options_.factor, options_.min_lr);
+    if (rate - reduced > options_.eps) rate = reduced;
+  }
+  SetRates(optimizer_, rates);
+  cooldown_ = options_.cooldown;
+  bad_steps_ = 0;
+  return true;
+}
+
+StateDict ReduceOnPlateau::state_dict() const {
+  StateDict state;
+  state.Insert("best", Number(best_));
+  state.Insert("bad_steps", Count(bad_steps_));
+  state.Insert("cooldown", Count(cooldown_));
+  return state;
+}
+
+void ReduceOnPlateau::LoadStateDict(const StateDict& state) {
+  const double best = Entry(state, "best", 1, "ReduceOnPlateau")[0];
+  const int64_t bad_steps = CountEntry(state, "bad_steps", "ReduceOnPlateau");
+  const int64_t cooldown = CountEntry(state, "cooldown", "ReduceOnPlateau");
+  best_ = best;
+  bad_steps_ = bad_steps;
+  cooldown_ = cooldown;
+}
+
+}  // namespace firn::optim

@@ -1,0 +1,82 @@
+#ifndef FIRN_OPTIM_SCHEDULER_H_
+#define FIRN_OPTIM_SCHEDULER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "tensor/state_dict.h"
+
+namespace firn::optim {
+
+// Sets an optimizer's learning rates by a schedule (optim/schedule.h). The rates are tensors that
+// steps read, so frozen steps follow. The optimizer must live longer.
+class Scheduler {
+ public:
+  // The rates that the groups have now are the base rates; sets those of step 0. One schedule for
+  // all groups, or one for each; throws kInvalidArgument for another number.
+  Scheduler(Optimizer& optimizer, Schedule schedule);
+  Scheduler(Optimizer& optimizer, std::vector<Schedule> schedules);
+
+  // After each step of the optimizer, or each epoch: the rates of the next one.
+  void Step();
+  // Steps so far.
+  int64_t step() const { return step_; }
+  // Goes to a step, backwards as well. Throws when it is negative.
+  void SetStep(int64_t step);
+
+  // "step" (i64, 0-d) and "base_lr" (f64, one for each group).
+  StateDict state_dict() const;
+  // Sets the rates of the saved step. Throws, and changes nothing, unless the groups agree.
+  void LoadStateDict(const StateDict& state);
+
+ private:
+  // Throws, and changes nothing, when a rate makes no sense to the optimizer.
+  void Apply(int64_t step, const std::vector<double>& base);
+
+  Optimizer& optimizer_;
+  std::vector<Schedule> schedules_;
+  std::vector<double> base_;
+  int64_t step_ = 0;
+};
+
+struct ReduceOnPlateauOptions {
+  bool maximize = false;  // the metric: an accuracy and not a loss
+  double factor = 0.1;    // of the rate
+  int64_t patience = 10;  // steps without an improvement that are tolerated
+  double threshold = 1e-4;
+  bool absolute = false;  // threshold: a difference, not a share of the best so far
+  int64_t cooldown = 0;   // steps after a reduction in which none counts
+  double min_lr = 0;
+  double eps = 1e-8;  // smaller changes of a rate are left out
+};
+
+// Multiplies an optimizer's rates by `factor` when a metric has stopped improving
+// (torch.optim.lr_scheduler.ReduceLROnPlateau). The optimizer must live longer.
+class ReduceOnPlateau {
+ public:
+  // Throws kInvalidArgument unless 0 < factor < 1 and nothing is negative.
+  explicit ReduceOnPlateau(Optimizer& optimizer, const ReduceOnPlateauOptions& options = {});
+
+  // After each validation. Returns whether the rates were reduced. A NaN is no improvement.
+  bool Step(double metric);
+  double best() const { return best_; }
+
+  // "best" (f64), "bad_steps" and "cooldown" (i64), all 0-d.
+  StateDict state_dict() const;
+  // Throws, and changes nothing, unless all is there. The rates are the optimizer's to load.
+  void LoadStateDict(const StateDict& state);
+
+ private:
+  bool Better(double metric) const;
+
+  Optimizer& optimizer_;
+  ReduceOnPlateauOptions options_;
+  double best_;
+  int64_t bad_steps_ = 0, cooldown_ = 0;
+};
+
+}  // namespace firn::optim
+
+#endif  // FIRN_OPTIM_SCHEDULER_H_

@@ -1,0 +1,13 @@
+// Each is a rule: tensor/ops/optimizer/sign_steps_fn.h.
+
+#include "optim/sign_steps.h"
+
+#include "optim/by_rule_impl.h"
+#include "tensor/ops/optimizer/sign_steps_fn.h"
+
+namespace firn::optim {
+
+template class OptimizerByRule<inner::LionRule, LionOptions>;
+template class OptimizerByRule<inner::RpropRule, RpropOptions>;
+
+}  // namespace firn::optim

@@ -1,0 +1,9 @@
+#include "tensor/kernels/cuda/optimizer_step.cuh"
+#include "tensor/ops/optimizer/adagrad_fn.h"
+
+namespace firn::adagrad_cuda {
+
+FIRN_REGISTER_KERNELS(adagrad_step) { return cuda::OptimizerKernels<AdagradRule>(); }
+FIRN_REGISTER_KERNELS(adadelta_step) { return cuda::OptimizerKernels<AdadeltaRule>(); }
+
+}  // namespace firn::adagrad_cuda
