@@ -4,15 +4,12 @@
 #include "optim/loss_scaler.h"
 
 #include <cmath>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "device/status_macros.h"
 #include "optim/own_gradients.h"
+#include "optim/state_reader.h"
 #include "tensor/apply.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
@@ -145,30 +142,12 @@ StateDict LossScaler::state_dict() const {
 
 void LossScaler::LoadStateDict(const StateDict& state) {
   CheckDefined(scale_, kName, "the scale of a scaler that was moved from");
-  std::vector<std::string> problems;
-  std::set<std::string> wanted;
-  const auto number = [&](const std::string& name) {
-    wanted.insert(name);
-    const Tensor* const t = state.Find(name);
-    if (t == nullptr || !t->defined()) {
-      problems.push_back(absl::StrCat("no ", name));
-    } else if (t->num_elements() != 1) {
-      problems.push_back(absl::StrCat(name, " is ", t->shape().ToString()));
-    } else {
-      return t->Item();
-    }
-    return 0.0;
-  };
-  const double scale = number("scale"), growth = number("growth_factor"),
-               backoff = number("backoff_factor"), interval = number("growth_interval"),
-               good_steps = number("_growth_tracker");
-  for (const auto& [name, tensor] : state) {
-    if (!wanted.contains(name)) problems.push_back(absl::StrCat("unexpected ", name));
-  }
-  if (!problems.empty()) {
-    RaiseStatus(InvalidArgument("the state dict does not fit: ", absl::StrJoin(problems, ", ")),
-                kName);
-  }
+  StateReader reader(state);
+  const double scale = reader.NeedNumber("scale"), growth = reader.NeedNumber("growth_factor"),
+               backoff = reader.NeedNumber("backoff_factor"),
+               interval = reader.NeedNumber("growth_interval"),
+               good_steps = reader.NeedNumber("_growth_tracker");
+  reader.Finish(kName);
   const LossScalerOptions options = {.init_scale = scale,
                                      .growth_factor = growth,
                                      .backoff_factor = backoff,

@@ -118,6 +118,29 @@ void Optimizer::SetParameters(const ParameterList& parameters,
   group.slots = std::move(slots);
 }
 
+void Optimizer::RemoveParameters(const std::vector<std::string>& names) {
+  std::set<std::string> wanted(names.begin(), names.end());
+  for (const ParameterGroup& g : groups_) {
+    for (const Slot& s : g.slots) wanted.erase(s.name);
+  }
+  if (!wanted.empty()) {
+    RaiseStatus(InvalidArgument("there is no parameter ", *wanted.begin(), " to remove"), name());
+  }
+  wanted.insert(names.begin(), names.end());
+  for (ParameterGroup& g : groups_) {
+    std::erase_if(g.slots, [&](const Slot& s) { return wanted.contains(s.name); });
+  }
+}
+
+void Optimizer::ClearParameters() {
+  for (ParameterGroup& g : groups_) g.slots.clear();
+}
+
+void Optimizer::AddHooks(std::function<void()> before, std::function<void()> after) {
+  if (before != nullptr) before_.push_back(std::move(before));
+  if (after != nullptr) after_.push_back(std::move(after));
+}
+
 std::vector<Tensor> Optimizer::parameters() const {
   std::vector<Tensor> all;
   for (const ParameterGroup& g : groups_) {
@@ -224,7 +247,9 @@ void Optimizer::Step(const Tensor& skip) {
   CheckAnyKnown();
   ReportLeftOut();
   const NoGradScope no_grad;
+  for (const auto& hook : before_) hook();
   for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g, skip);
+  for (const auto& hook : after_) hook();
 }
 
 void Optimizer::ZeroGrad() {

@@ -76,6 +76,16 @@ class Optimizer {
   // a leaf.
   void SetParameters(const ParameterList& parameters, const SetParametersOptions& options = {});
 
+  // Takes these parameters out, and forgets their state. Throws, and changes nothing, when one is
+  // not here.
+  void RemoveParameters(const std::vector<std::string>& names);
+  // Takes all parameters out of all groups, which stay with their options. Step then does nothing.
+  void ClearParameters();
+
+  // Adds functions to be called before and after every Step, in the order in which they were added;
+  // either may be empty. A captured step records what they compute. If one throws, so does Step.
+  void AddHooks(std::function<void()> before, std::function<void()> after);
+
   // "groups.0.lr", ... and "state.fc.weight.exp_avg", ... of the parameters that have been moved.
   // Shares their elements.
   StateDict state_dict() const;
@@ -131,6 +141,7 @@ class Optimizer {
   void StepGroup(size_t group, const Tensor& skip);
 
   std::vector<ParameterGroup> groups_;
+  std::vector<std::function<void()>> before_, after_;
 };
 
 // An optimizer whose groups have options of this kind: an aggregate with a field `double lr` and

@@ -10,12 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "device/status_macros.h"
 #include "optim/optimizer.h"
+#include "optim/state_reader.h"
 #include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
 #include "tensor/ops/optimizer/update.h"
 #include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/copies.h"
@@ -23,8 +20,6 @@
 
 namespace firn::optim {
 namespace {
-
-Tensor Scalar(double value) { return FromVector(std::vector<double>{value}, Shape()); }
 
 // Visits the options of a group one number at a time.
 class OptionVisitor : public AttrVisitor {
@@ -54,54 +49,11 @@ class OptionWriter final : public OptionVisitor {
 
  private:
   double Exchange(const std::string& name, double value) override {
-    state_->Insert(name, Scalar(value));
+    state_->Insert(name, StateNumber(value));
     return value;
   }
   StateDict* state_;
 };
-
-}  // namespace
-
-// Takes entries out of a state dict, counting what it used and what it missed.
-class StateReader {
- public:
-  explicit StateReader(const StateDict& state) : state_(state) {}
-
-  // Undefined when absent.
-  Tensor Take(const std::string& name) {
-    const Tensor* t = state_.Find(name);
-    if (t == nullptr || !t->defined()) return {};
-    used_.Set(name, true);
-    return *t;
-  }
-  Tensor Need(const std::string& name) {
-    Tensor t = Take(name);
-    if (!t.defined()) problems_.push_back(absl::StrCat("no ", name));
-    return t;
-  }
-  double NeedNumber(const std::string& name, double otherwise) {
-    const Tensor t = Need(name);
-    if (t.defined() && t.num_elements() == 1) return t.Item();
-    if (t.defined()) problems_.push_back(absl::StrCat(name, " is ", t.shape().ToString()));
-    return otherwise;
-  }
-  void Problem(std::string text) { problems_.push_back(std::move(text)); }
-
-  // What was missing or is left over; "" when all fits.
-  std::string Problems() {
-    for (const auto& [name, tensor] : state_) {
-      if (!used_.Contains(name)) problems_.push_back(absl::StrCat("unexpected ", name));
-    }
-    return absl::StrJoin(problems_, ", ");
-  }
-
- private:
-  const StateDict& state_;
-  OrderedMap<bool> used_;
-  std::vector<std::string> problems_;
-};
-
-namespace {
 
 class OptionReader final : public OptionVisitor {
  public:
@@ -119,7 +71,7 @@ class OptionReader final : public OptionVisitor {
 StateDict Optimizer::OptionDict() const {
   StateDict state;
   for (size_t g = 0; g < groups_.size(); ++g) {
-    state.Insert(absl::StrCat("groups.", g, ".lr"), Scalar(lr(g)));
+    state.Insert(absl::StrCat("groups.", g, ".lr"), StateNumber(lr(g)));
     OptionWriter writer(g, &state);
     const_cast<Optimizer*>(this)->VisitOptions(g, writer);
   }
@@ -212,9 +164,7 @@ std::vector<std::vector<Optimizer::Slot>> Optimizer::ReadState(const StateDict& 
       ReadSlot(reader, state_names(g), shape_of, &s);
     }
   }
-  if (const std::string problems = reader.Problems(); !problems.empty()) {
-    RaiseStatus(InvalidArgument("the state dict does not fit: ", problems), name());
-  }
+  reader.Finish(name());
   for (size_t g = 0; g < groups_.size(); ++g) CheckOptions(g, (*rates)[g]);
   return loaded;
 }

@@ -1,43 +1,17 @@
 #include "optim/scheduler.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "device/status_macros.h"
+#include "optim/state_reader.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
-#include "tensor/ops/shape/convert.h"
 
 namespace firn::optim {
 namespace {
-
-Tensor Number(double value) { return FromVector(std::vector<double>{value}, Shape()); }
-Tensor Count(int64_t value) { return FromVector(std::vector<int64_t>{value}, Shape()); }
-
-// An entry with that many numbers. Throws when there is none.
-std::vector<double> Entry(const StateDict& state, const char* name, size_t count,
-                          const char* whose) {
-  const Tensor* t = state.Find(name);
-  if (t == nullptr || !t->defined()) {
-    RaiseStatus(InvalidArgument("the state dict does not fit: no ", name), whose);
-  }
-  if (static_cast<size_t>(t->num_elements()) != count) {
-    RaiseStatus(InvalidArgument("the state dict does not fit: ", name, " is ",
-                                t->shape().ToString(), ", not ", count, " numbers"),
-                whose);
-  }
-  return Cast(t->To(Device::Cpu()), DType::kF64).ToVector<double>();
-}
-
-int64_t CountEntry(const StateDict& state, const char* name, const char* whose) {
-  const double value = Entry(state, name, 1, whose)[0];
-  if (!(value >= 0 && value <= 0x1p53)) {
-    RaiseStatus(InvalidArgument("the state dict does not fit: ", name, " is ", value), whose);
-  }
-  return static_cast<int64_t>(value);
-}
 
 std::vector<double> RatesOf(const Optimizer& optimizer) {
   std::vector<double> rates;
@@ -93,14 +67,16 @@ void Scheduler::SetStep(int64_t step) {
 
 StateDict Scheduler::state_dict() const {
   StateDict state;
-  state.Insert("step", Count(step_));
+  state.Insert("step", StateCount(step_));
   state.Insert("base_lr", FromVector(base_, Shape({static_cast<int64_t>(base_.size())})));
   return state;
 }
 
 void Scheduler::LoadStateDict(const StateDict& state) {
-  std::vector<double> base = Entry(state, "base_lr", base_.size(), "Scheduler");
-  const int64_t step = CountEntry(state, "step", "Scheduler");
+  StateReader reader(state);
+  std::vector<double> base = reader.NeedNumbers("base_lr", base_.size());
+  const int64_t step = reader.NeedCount("step");
+  reader.Finish("Scheduler");
   Apply(step, base);
   base_ = std::move(base);
   step_ = step;
@@ -153,16 +129,18 @@ bool ReduceOnPlateau::Step(double metric) {
 
 StateDict ReduceOnPlateau::state_dict() const {
   StateDict state;
-  state.Insert("best", Number(best_));
-  state.Insert("bad_steps", Count(bad_steps_));
-  state.Insert("cooldown", Count(cooldown_));
+  state.Insert("best", StateNumber(best_));
+  state.Insert("bad_steps", StateCount(bad_steps_));
+  state.Insert("cooldown", StateCount(cooldown_));
   return state;
 }
 
 void ReduceOnPlateau::LoadStateDict(const StateDict& state) {
-  const double best = Entry(state, "best", 1, "ReduceOnPlateau")[0];
-  const int64_t bad_steps = CountEntry(state, "bad_steps", "ReduceOnPlateau");
-  const int64_t cooldown = CountEntry(state, "cooldown", "ReduceOnPlateau");
+  StateReader reader(state);
+  const double best = reader.NeedNumber("best");
+  const int64_t bad_steps = reader.NeedCount("bad_steps");
+  const int64_t cooldown = reader.NeedCount("cooldown");
+  reader.Finish("ReduceOnPlateau");
   best_ = best;
   bad_steps_ = bad_steps;
   cooldown_ = cooldown;

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "device/inner.h"
 #include "device/testing.h"
 #include "optim/adam.h"
+#include "optim/adam_family.h"
 #include "optim/sgd.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
@@ -318,6 +320,94 @@ TEST(OptimizerTest, FollowsAParameterToAnotherDtype) {
   Train(adam, 1, 1);
   EXPECT_EQ(adam.state_dict()["state.0.exp_avg"].dtype(), DType::kF64);
   EXPECT_EQ(adam.state_dict()["state.0.step"].Item(), 2);
+}
+
+TEST(OptimizerTest, RemovesParametersByName) {
+  Tensor a = Param({1}), b = Param({1});
+  Adam adam({{"a", a}, {"b", b}}, {.lr = 0.1});
+  Train(adam, 0, 1);
+  EXPECT_EQ(ErrorOf([&] {
+              adam.RemoveParameters({"a", "c"});
+            }),
+            "Adam: there is no parameter c to remove");
+  EXPECT_EQ(adam.parameters().size(), 2u);
+  adam.RemoveParameters({"a"});
+  EXPECT_EQ(adam.parameters().size(), 1u);
+  EXPECT_FALSE(adam.state_dict().Contains("state.a.step"));
+  EXPECT_TRUE(adam.state_dict().Contains("state.b.step"));
+  adam.ClearParameters();
+  adam.Step();
+  EXPECT_EQ(adam.parameters().size(), 0u);
+  EXPECT_EQ(adam.num_groups(), 1u);
+}
+
+TEST(OptimizerTest, HooksRunBeforeAndAfterEveryStep) {
+  Tensor a = Param({1});
+  Sgd sgd({a}, {.lr = 1});
+  std::vector<float> seen;
+  sgd.AddHooks([&] { seen.push_back(a.ToVector<float>()[0]); },
+               [&] { seen.push_back(a.ToVector<float>()[0]); });
+  sgd.AddHooks(nullptr, [&] { seen.push_back(100); });
+  a.SetGrad(Ones({1}));
+  sgd.Step();
+  EXPECT_EQ(seen, (Values{1, 0, 100}));
+}
+
+// The squares of gradients below 2^-12 are 0 in f16, and steps divided by them infinite.
+TEST(OptimizerTest, StateOfHalfTypesIsInF32) {
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    Tensor half = Param({1}).To(dtype).Detach().SetRequiresGrad();
+    Tensor whole = Param({1}).To(DType::kF64).Detach().SetRequiresGrad();
+    Adam adam({{"half", half}, {"whole", whole}}, {.lr = 0.25, .eps = 1e-12});
+    for (Tensor* p : {&half, &whole}) {
+      p->SetGrad(FullLike(*p, 0x1p-14));
+      adam.Step();
+    }
+    EXPECT_EQ(adam.state_dict()["state.half.exp_avg_sq"].dtype(), DType::kF32);
+    EXPECT_EQ(adam.state_dict()["state.whole.exp_avg_sq"].dtype(), DType::kF64);
+    EXPECT_NEAR(half.ToVector<float>()[0], 0.5f, 0.01f);  // two steps of lr
+  }
+}
+
+// w -= alpha_t m / (sqrt(v) + eps) and, for AdamW, (alpha / alpha0) wd w: NNabla's solvers.
+TEST(OptimizerTest, FollowsNNablaWhereItDiffers) {
+  Tensor w = FromVector(std::vector<double>{2}).SetRequiresGrad();
+  AdamW adam({w}, {.lr = 0.1,
+                   .beta1 = 0.5,
+                   .beta2 = 0.75,
+                   .eps = 0.25,
+                   .weight_decay = 0.5,
+                   .semantics = Semantics::kNNabla});
+  adam.SetLr(0.05);
+  w.SetGrad(Full({1}, 3.0, DType::kF64));
+  adam.Step();
+  const double m = 0.5 * 3, v = 0.25 * 9, rate = 0.05 * std::sqrt(1 - 0.75) / (1 - 0.5);
+  EXPECT_NEAR(w.ToVector<double>()[0], 2 - rate * m / (std::sqrt(v) + 0.25) - 0.5 * 0.5 * 2, 1e-12);
+
+  w = FromVector(std::vector<double>{2}).SetRequiresGrad();
+  SgdW sgd({w}, {.lr = 0.5, .momentum = 0.5, .weight_decay = 0.25});
+  for (double lr : {0.5, 0.25}) {
+    sgd.SetLr(lr);
+    w.SetGrad(Full({1}, 1.0, DType::kF64));
+    sgd.Step();
+  }
+  const double first = 2 - 0.5 - 0.25 * 2;
+  EXPECT_NEAR(w.ToVector<double>()[0], first - (0.25 + 0.25) - 0.5 * 0.25 * first, 1e-12);
+}
+
+// The bounds' rate belongs to the rate that the group began with, also after a load.
+TEST(OptimizerTest, BoundsBelongToTheFirstRate) {
+  Tensor a = Param({1}), b = Param({1});
+  Adabound whole({{"a", a}}, {.lr = 0.5, .final_lr = 0.125, .gamma = 1e9});
+  whole.SetLr(0.25);
+  Adabound resumed({{"a", b}}, {.lr = 8});
+  resumed.LoadStateDict(whole.state_dict());
+  for (Tensor* p : {&a, &b}) p->SetGrad(Ones({1}));
+  whole.Step();
+  resumed.Step();
+  // The moving average is 0.1 after a step, the rate 0.125 * 0.25 / 0.5.
+  EXPECT_NEAR(a.ToVector<float>()[0], 1 - 0.0625 * 0.1, 1e-6);
+  EXPECT_TRUE(a.Equals(b));
 }
 
 }  // namespace

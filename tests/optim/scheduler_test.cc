@@ -83,10 +83,13 @@ TEST(SchedulerTest, LoadsAllOrNothing) {
   StateDict state = scheduler.state_dict();
   state.Set("base_lr", FromVector(std::vector<double>{1, 2}));
   EXPECT_EQ(ErrorOf([&] { scheduler.LoadStateDict(state); }),
-            "Scheduler: the state dict does not fit: base_lr is [2], not 1 numbers");
+            "Scheduler: the state dict does not fit: base_lr is [2]");
   state.Erase("base_lr");
   EXPECT_EQ(ErrorOf([&] { scheduler.LoadStateDict(state); }),
             "Scheduler: the state dict does not fit: no base_lr");
+  state.Set("rate", Ones({1}));
+  EXPECT_EQ(ErrorOf([&] { scheduler.LoadStateDict(state); }),
+            "Scheduler: the state dict does not fit: no base_lr, unexpected rate");
   state = scheduler.state_dict();
   state.Set("step", FromVector(std::vector<int64_t>{-1}, Shape()));
   EXPECT_NE(ErrorOf([&] { scheduler.LoadStateDict(state); }), "");

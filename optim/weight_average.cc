@@ -1,0 +1,120 @@
+// Averages stay where they are, and how much a parameter counts is computed on the device from the
+// number of updates, so that a captured update goes on as an ordinary one does.
+
+#include "optim/weight_average.h"
+
+#include <utility>
+
+#include "device/status_macros.h"
+#include "optim/state_reader.h"
+#include "tensor/dispatch.h"
+#include "tensor/error.h"
+#include "tensor/ops/compare/compare.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/elementwise/choose.h"
+#include "tensor/ops/elementwise/power.h"
+#include "tensor/ops/optimizer/update.h"
+#include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/copies.h"
+
+namespace firn::optim {
+namespace {
+constexpr const char* kName = "WeightAverage";
+}  // namespace
+
+WeightAverage::WeightAverage(const ParameterList& parameters, const WeightAverageOptions& options)
+    : options_(options), parameters_(parameters.named()) {
+  if (!(options.decay >= 0 && options.decay < 1)) {
+    RaiseStatus(InvalidArgument("decay ", options.decay, " must be in [0, 1)"), kName);
+  }
+  for (const NamedTensor& p : parameters_) {
+    if (p.tensor.defined() && IsFloating(p.tensor.dtype())) continue;
+    RaiseStatus(InvalidArgument("parameter ", p.name,
+                                p.tensor.defined() ? " is not floating" : " is undefined"),
+                kName);
+  }
+}
+
+void WeightAverage::Prepare() {
+  if (!averages_.empty()) return;
+  const NoCaptureScope no_capture;  // a captured update finds them where they stay
+  std::vector<Tensor> averages;
+  for (const auto& [name, p] : parameters_) {
+    averages.push_back(Zeros(p.shape(), inner::ComputeDType(p.dtype()), p.device()));
+  }
+  const Device device = parameters_.empty() ? Device::Cpu() : parameters_[0].tensor.device();
+  updates_ = Zeros(Shape(), DType::kI64, device);
+  averages_ = std::move(averages);
+}
+
+void WeightAverage::Update() {
+  const NoGradScope no_grad;
+  Prepare();
+  const Tensor taken = Cast(updates_, DType::kF64);
+  const Tensor share = options_.decay == 0 ? Reciprocal(Add(taken, 1))
+                                           : Where(Eq(taken, 0), OnesLike(taken),
+                                                   FullLike(taken, 1 - options_.decay));
+  for (size_t i = 0; i < averages_.size(); ++i) {
+    const Tensor &average = averages_[i], &p = parameters_[i].tensor;
+    const Tensor weight = Cast(share.To(average.device()), average.dtype());
+    Assign(average, Lerp(average, Cast(p.To(average.device()), average.dtype()), weight));
+  }
+  Assign(updates_, Add(updates_, 1));
+}
+
+void WeightAverage::Swap() {
+  if (averages_.empty()) {
+    RaiseStatus(FailedPrecondition("there is no average before the first Update"), kName);
+  }
+  if (ThisThread().capture != nullptr) {
+    RaiseStatus(FailedPrecondition("Swap would run once, while the step is captured; call it"
+                                   " between steps"),
+                kName);
+  }
+  const NoGradScope no_grad;
+  for (size_t i = 0; i < averages_.size(); ++i) {
+    const Tensor &average = averages_[i], &p = parameters_[i].tensor;
+    const Tensor kept = Clone(average);
+    Assign(average, p.To(average.device()));
+    Assign(p, kept.To(p.device()));
+  }
+}
+
+WeightAverage::Scope::~Scope() {
+  try {
+    average_.Swap();
+  } catch (...) {  // out of memory: destructors must not throw
+  }
+}
+
+StateDict WeightAverage::state_dict() const {
+  StateDict state;
+  if (averages_.empty()) return state;
+  state.Insert("updates", updates_.Detach());
+  for (size_t i = 0; i < averages_.size(); ++i) {
+    state.Insert("average." + parameters_[i].name, averages_[i].Detach());
+  }
+  return state;
+}
+
+void WeightAverage::LoadStateDict(const StateDict& state) {
+  const NoGradScope no_grad;
+  StateReader reader(state);
+  const int64_t updates = reader.NeedCount("updates");
+  std::vector<Tensor> loaded;
+  for (const auto& [name, p] : parameters_) {
+    loaded.push_back(reader.Need("average." + name));
+    if (!loaded.back().defined() || loaded.back().shape() == p.shape()) continue;
+    reader.Problem("average." + name + " is " + loaded.back().shape().ToString() + ", not " +
+                   p.shape().ToString());
+  }
+  reader.Finish(kName);
+  Prepare();
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    Assign(averages_[i], loaded[i].To(averages_[i].device()));
+  }
+  Assign(updates_, StateCount(updates).To(updates_.device()));
+}
+
+}  // namespace firn::optim

@@ -1,0 +1,70 @@
+#ifndef FIRN_OPTIM_WEIGHT_AVERAGE_H_
+#define FIRN_OPTIM_WEIGHT_AVERAGE_H_
+
+#include <vector>
+
+#include "optim/optimizer.h"
+#include "tensor/state_dict.h"
+#include "tensor/tensor.h"
+
+namespace firn::optim {
+
+struct WeightAverageOptions {
+  // Of the average that is kept at an update: average = decay average + (1 - decay) parameter (an
+  // exponential moving average). 0: the mean of all updates (stochastic weight averaging, Izmailov
+  // et al., 2018).
+  double decay = 0.999;
+};
+
+// A running average of parameters, which often does better than where training stands.
+//
+//   optim::WeightAverage average(net.named_parameters());
+//   ... sgd.Step(); average.Update(); ...
+//   {
+//     const optim::WeightAverage::Scope averaged(average);   // the network has the averages here
+//     Validate(net);
+//   }
+//
+// The first update takes the parameters as they are. Update can be captured behind the optimizer's
+// step. Running statistics of batch norms are no parameters: run some batches in training mode
+// within a Scope before validating what a mean of weights does. Thread-compatible.
+class WeightAverage {
+ public:
+  // Throws kInvalidArgument unless 0 <= decay < 1, and as Optimizer does for what cannot be moved.
+  explicit WeightAverage(const ParameterList& parameters, const WeightAverageOptions& options = {});
+
+  // After a step of the optimizer.
+  void Update();
+  // Exchanges parameters and averages where they lie. Throws kFailedPrecondition before the first
+  // update, and inside a captured function.
+  void Swap();
+
+  // Swaps, and swaps back.
+  class Scope {
+   public:
+    explicit Scope(WeightAverage& average) : average_(average) { average_.Swap(); }
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    WeightAverage& average_;
+  };
+
+  // "updates" (i64, 0-d) and the averages by the parameters' names; shares their elements.
+  StateDict state_dict() const;
+  // Written in place. Throws, and changes nothing, unless names and shapes agree.
+  void LoadStateDict(const StateDict& state);
+
+ private:
+  void Prepare();
+
+  WeightAverageOptions options_;
+  std::vector<NamedTensor> parameters_;
+  std::vector<Tensor> averages_;  // f32, or f64 for parameters in f64
+  Tensor updates_;                // i64, 0-d
+};
+
+}  // namespace firn::optim
+
+#endif  // FIRN_OPTIM_WEIGHT_AVERAGE_H_

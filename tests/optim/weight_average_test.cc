@@ -1,0 +1,104 @@
+#include "optim/weight_average.h"
+
+#include <gtest/gtest.h>
+
+#include "autograd/graph/static_graph.h"
+#include "device/inner.h"
+#include "tensor/dispatch.h"
+#include "tensor/from.h"
+#include "tensor/ops/create/constant.h"
+#include "tensor/ops/shape/copies.h"
+#include "tests/error_of.h"
+
+namespace firn::optim {
+namespace {
+
+using testing::ErrorOf;
+using Values = std::vector<float>;
+
+Tensor Param(Values values, DType dtype = DType::kF32) {
+  return FromVector(std::move(values)).To(dtype).Detach().SetRequiresGrad();
+}
+
+void SetTo(Tensor& p, double value) {
+  const NoGradScope no_grad;
+  p.Fill(value);
+}
+
+Values AverageOf(WeightAverage& average, const Tensor& p) {
+  const WeightAverage::Scope averaged(average);
+  return p.ToVector<float>();
+}
+
+TEST(WeightAverageTest, MovesByOneMinusDecay) {
+  Tensor p = Param({8});
+  WeightAverage average({p}, {.decay = 0.75});
+  average.Update();
+  EXPECT_EQ(AverageOf(average, p), Values({8}));
+  SetTo(p, 4);
+  average.Update();
+  EXPECT_EQ(AverageOf(average, p), Values({7}));
+  EXPECT_EQ(p.ToVector<float>(), Values({4}));
+}
+
+TEST(WeightAverageTest, WithoutDecayIsTheMean) {
+  Tensor p = Param({3, 3}), q = Param({1}, DType::kBF16);
+  WeightAverage average({{"p", p}, {"q", q}}, {.decay = 0});
+  for (double v : {1, 2, 6}) {
+    SetTo(p, v);
+    SetTo(q, 2 * v);
+    average.Update();
+  }
+  EXPECT_EQ(AverageOf(average, p), Values({3, 3}));
+  EXPECT_EQ(AverageOf(average, q), Values({6}));
+  EXPECT_EQ(average.state_dict()["average.q"].dtype(), DType::kF32);
+}
+
+TEST(WeightAverageTest, FrozenUpdatesGoOn) {
+  Tensor p = Param({0});
+  WeightAverage average({p}, {.decay = 0});
+  SetTo(p, 2);
+  StaticGraph step = Freeze(
+      [&](const Tensor& x) {
+        const NoGradScope no_grad;
+        p.CopyFrom(x);
+        average.Update();
+        return x;
+      },
+      Full({1}, 2.0));
+  step(Full({1}, 5.0));
+  step(Full({1}, 8.0));
+  EXPECT_EQ(average.state_dict()["updates"].Item(), 3);
+  EXPECT_EQ(AverageOf(average, p), Values({5}));
+}
+
+TEST(WeightAverageTest, Resumes) {
+  Tensor p = Param({8});
+  WeightAverage average({{"p", p}}, {.decay = 0.5});
+  average.Update();
+  SetTo(p, 4);
+  WeightAverage resumed({{"p", p}}, {.decay = 0.5});
+  resumed.LoadStateDict(average.state_dict());
+  resumed.Update();
+  EXPECT_EQ(AverageOf(resumed, p), Values({6}));
+  StateDict wrong = average.state_dict();
+  wrong.Set("average.p", Ones({2}));
+  wrong.Insert("average.q", Ones({2}));
+  EXPECT_EQ(ErrorOf([&] { resumed.LoadStateDict(wrong); }),
+            "WeightAverage: the state dict does not fit: average.p is [2], not [1], unexpected "
+            "average.q");
+}
+
+TEST(WeightAverageTest, RefusesWhatMakesNoSense) {
+  Tensor p = Param({8});
+  EXPECT_EQ(ErrorOf([&] { WeightAverage({p}, {.decay = 1}); }),
+            "WeightAverage: decay 1 must be in [0, 1)");
+  EXPECT_EQ(ErrorOf([&] { WeightAverage({Zeros({1}, DType::kI64)}); }),
+            "WeightAverage: parameter 0 is not floating");
+  WeightAverage average({p});
+  EXPECT_EQ(ErrorOf([&] { average.Swap(); }),
+            "WeightAverage: there is no average before the first Update");
+}
+
+}  // namespace
+}  // namespace firn::optim
