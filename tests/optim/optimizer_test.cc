@@ -174,10 +174,10 @@ TEST(OptimizerTest, StateHasEveryOption) {
                                    "lr_in_velocity", "semantics"));
   EXPECT_THAT(options_of(Adam({Param({1})})),
               UnorderedElementsAre("lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad",
-                                   "eps_uncorrected", "semantics", "base_lr"));
+                                   "bias_correction", "eps_uncorrected", "semantics", "base_lr"));
   EXPECT_THAT(options_of(AdamW({Param({1})})),
               UnorderedElementsAre("lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad",
-                                   "eps_uncorrected", "semantics", "base_lr"));
+                                   "bias_correction", "eps_uncorrected", "semantics", "base_lr"));
 }
 
 TEST(OptimizerTest, LoadsAllOrNothing) {

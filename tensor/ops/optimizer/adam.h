@@ -23,6 +23,7 @@ struct AdamOptionsOf {
   double eps = 1e-8;
   double weight_decay = kDecoupled ? 1e-2 : 0;
   bool amsgrad = false;
+  bool bias_correction = true;  // false: without the divisions by 1 - beta^t (NNabla's AMSGRAD)
   bool eps_uncorrected = false;
   optim::Semantics semantics = optim::Semantics::kPyTorch;
   double base_lr = 0;  // of NNabla's decay; 0: the lr that the group begins with
@@ -33,6 +34,7 @@ struct AdamOptionsOf {
     v.Field("eps", eps);
     v.Field("weight_decay", weight_decay);
     v.Field("amsgrad", amsgrad);
+    v.Field("bias_correction", bias_correction);
     v.Field("eps_uncorrected", eps_uncorrected);
     v.Field("semantics", semantics);
     v.Field("base_lr", base_lr);

@@ -51,7 +51,7 @@ struct AdamRule {
   };
   FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {
     const double t = static_cast<double>(taken + 1);
-    const double root_scale = 1 / std::sqrt(1 - std::pow(a.beta2, t));
+    const double root_scale = a.bias_correction ? 1 / std::sqrt(1 - std::pow(a.beta2, t)) : 1;
     const bool nnabla = a.semantics == optim::Semantics::kNNabla;
     const double decay = (nnabla && a.base_lr > 0 ? lr / a.base_lr : lr) * a.weight_decay;
     return {.l2 = a.decoupled ? 0 : a.weight_decay,
@@ -60,7 +60,7 @@ struct AdamRule {
             .take1 = 1 - a.beta1,
             .beta2 = a.beta2,
             .take2 = 1 - a.beta2,
-            .rate = lr / (1 - std::pow(a.beta1, t)),
+            .rate = a.bias_correction ? lr / (1 - std::pow(a.beta1, t)) : lr,
             .root_scale = root_scale,
             .eps = nnabla || a.eps_uncorrected ? a.eps * root_scale : a.eps};
   }

@@ -10,7 +10,8 @@ namespace {
 // torch.optim.Adam and AdamW, and NNabla's eps.
 void Reference(const AdamStepAttrs& a, double lr, double t, double& p, double grad,
                double* const* state) {
-  const double correction1 = 1 - std::pow(a.beta1, t), correction2 = 1 - std::pow(a.beta2, t);
+  const double correction1 = a.bias_correction ? 1 - std::pow(a.beta1, t) : 1;
+  const double correction2 = a.bias_correction ? 1 - std::pow(a.beta2, t) : 1;
   double g = grad, &m = *state[0], &v = *state[1];
   if (a.decoupled) {
     p *= 1 - (a.semantics == optim::Semantics::kNNabla ? lr / a.base_lr : lr) * a.weight_decay;
@@ -41,6 +42,8 @@ FIRN_REGISTER_SAMPLES(adam_step) {
   s.Add("large eps", call(0.1, 3), AdamStepAttrs{{.eps = 0.5}});
   s.Add("eps before the correction", call(0.1, 3),
         AdamStepAttrs{{.beta2 = 0.75, .eps = 0.5, .eps_uncorrected = true}});
+  s.Add("without corrections", call(0.1, 3, 7),
+        AdamStepAttrs{{.amsgrad = true, .bias_correction = false}});
   s.Add("as NNabla's AdamW", call(0.1, 3),
         AdamStepAttrs{{.beta2 = 0.75,
                        .eps = 0.5,
