@@ -7,7 +7,7 @@
 
 #include "firn/autograd/gradcheck.h"
 #include "firn/firn.h"
-#include "own/lion.h"
+#include "own/signum.h"
 #include "own/scale.h"
 #include "own/squares.h"
 #include "own/swish.h"
@@ -50,22 +50,22 @@ void AnOperation() {
 void Training() {
   nn::Sequential net;
   net.Append<Scale>({.channels = 1});
-  Lion lion(net.named_parameters(), {.lr = 0.05});
+  Signum signum(net.named_parameters(), {.lr = 0.05});
   io::DataLoader train(std::make_shared<Squares>(3), {.batch = 3});
   double first = 0, last = 0;
   for (int epoch = 0; epoch < 30; ++epoch) {
     for (auto [x, square] : train) {
-      lion.ZeroGrad();
+      signum.ZeroGrad();
       const Tensor loss = MseLoss(net(x), square);
       loss.Backward();
-      lion.Step();
+      signum.Step();
       last = loss.Item();
       if (epoch == 0) first = last;
     }
   }
   Expect(last < first, "a layer, an optimizer and a data set of one's own learn");
   const std::vector<float> before = net.parameters()[0].ToVector<float>();
-  lion.Step(Full(Shape(), 1, DType::kBool));
+  signum.Step(Full(Shape(), 1, DType::kBool));
   Expect(net.parameters()[0].ToVector<float>() == before, "a step that is to be left out is");
 }
 
