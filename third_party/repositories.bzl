@@ -17,10 +17,12 @@ load("//third_party:cuda.bzl", "cuda_toolkit")
 # is not on the compiler's own path, seen as include/ by that file.
 _SYSTEM_LIBRARIES = {
     "cereal": "",
+    "cli11": "",
     "com_google_benchmark": "",
     "com_google_googletest": "",
     "eigen": "/usr/include/eigen3",
     "hdf5": "/usr/include/hdf5/serial",
+    "nlohmann_json": "",
     "onednn": "",
     "openmp": "",
     "zlib": "",

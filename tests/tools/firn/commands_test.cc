@@ -1,0 +1,172 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "autograd/graph/static_graph.h"
+#include "io/graph_file.h"
+#include "io/parameters.h"
+#include "tensor/from.h"
+#include "tensor/ops.h"
+#include "tools/firn/command.h"
+
+namespace firn::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Outcome {
+  int status;
+  std::string out, err;
+};
+Outcome Firn(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  const int status = RunCommandLine(arguments, out, err);
+  return {status, out.str(), err.str()};
+}
+nlohmann::json Json(std::vector<std::string> arguments) {
+  arguments.push_back("--json");
+  const Outcome o = Firn(arguments);
+  EXPECT_EQ(o.err, "");
+  return nlohmann::json::parse(o.out);
+}
+
+std::string Path(const std::string& name) { return ::testing::TempDir() + "/" + name; }
+
+std::string Weights(const std::string& name, float last) {
+  StateDict state;
+  state.Insert("fc.weight", FromVector(std::vector<float>{1, 2, 3, last}, {2, 2}));
+  state.Insert("fc.bias", Zeros({2}));
+  io::Save(Path(name), state);
+  return Path(name);
+}
+
+std::string Graph() {
+  const Tensor w = FromVector(std::vector<float>{1, 2});
+  const StaticGraph graph = Freeze([&](const Tensor& x) { return Mul(Relu(x), w); }, Zeros({3, 2}));
+  io::SaveGraph(Path("net.firn"), graph, {.names = {{"w", w}}});
+  return Path("net.firn");
+}
+
+TEST(CommandsTest, HelpAndMistakesOfTheCommandLine) {
+  const Outcome help = Firn({"--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const Command& c : Commands()) EXPECT_THAT(help.out, HasSubstr(c.name + " "));
+  EXPECT_EQ(Firn({}).status, 2);
+  EXPECT_EQ(Firn({"inspekt"}).status, 2);
+  EXPECT_EQ(Firn({"inspect"}).status, 2);
+  EXPECT_THAT(Firn({"inspect"}).err, HasSubstr("FILE is required"));
+  EXPECT_EQ(Firn({"inspect", "--wrong", "x"}).status, 2);
+  for (const Command& c : Commands()) {
+    EXPECT_EQ(Firn({c.name, "--help"}).status, 0);
+    EXPECT_THAT(Firn({c.name, "--help"}).out, HasSubstr(c.summary));
+  }
+}
+
+TEST(CommandsTest, VersionAndInfo) {
+  EXPECT_EQ(Firn({"version"}).out,
+            "firn " + Json({"version"})["version"].get<std::string>() + "\n");
+  const nlohmann::json info = Json({"info"});
+  EXPECT_GT(info["operations"], 200);
+  EXPECT_GT(info["threads"], 0);
+  EXPECT_THAT(Firn({"info"}).out, HasSubstr("operations"));
+}
+
+TEST(CommandsTest, InspectsTensors) {
+  const std::string path = Weights("a.h5", std::nanf(""));
+  const Outcome text = Firn({"inspect", path});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_THAT(text.out, HasSubstr("1 NaN"));
+  EXPECT_THAT(text.out, HasSubstr("2 tensors, 6 elements, 24 B"));
+  const nlohmann::json weight = Json({"inspect", path})["tensors"][0];
+  EXPECT_EQ(weight["name"], "fc.weight");
+  EXPECT_EQ(weight["shape"], nlohmann::json({2, 2}));
+  EXPECT_EQ(weight["mean"], 2);
+  EXPECT_EQ(weight["nan"], 1);
+}
+
+TEST(CommandsTest, InspectsGraphs) {
+  const nlohmann::json graph = Json({"inspect", Graph()});
+  EXPECT_EQ(graph["inputs"][0]["shape"], nlohmann::json({3, 2}));
+  EXPECT_EQ(graph["operations"]["relu"], 1);
+  EXPECT_EQ(graph["tensors"][0]["name"], "w");
+  EXPECT_THAT(Firn({"inspect", Graph()}).out, HasSubstr("1 relu"));
+}
+
+TEST(CommandsTest, FilesThatCannotBeRead) {
+  const Outcome none = Firn({"inspect", Path("nothing.h5")});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_EQ(none.out, "");
+  EXPECT_THAT(none.err, HasSubstr("nothing.h5"));
+  std::ofstream(Path("text.h5")) << "not a file of tensors";
+  EXPECT_EQ(Firn({"inspect", Path("text.h5")}).status, 1);
+  std::ofstream(Path("cut.firn"), std::ios::binary) << "\x89"
+                                                       "FIRN\r\n\x1a";
+  EXPECT_EQ(Firn({"inspect", Path("cut.firn")}).status, 1);
+  EXPECT_EQ(Firn({"inspect", ::testing::TempDir()}).status, 1);
+}
+
+TEST(CommandsTest, Compares) {
+  const std::string a = Weights("a.h5", 4), b = Weights("b.h5", 4.5);
+  EXPECT_EQ(Firn({"compare", a, a}).status, 0);
+  const Outcome differ = Firn({"compare", a, b});
+  EXPECT_EQ(differ.status, 1);
+  EXPECT_EQ(differ.out, "fc.weight: 1 of 4 elements differ, by 0.5 at most\n1 the same, 1 not\n");
+  EXPECT_EQ(Firn({"compare", a, b, "--atol", "0.6"}).status, 0);
+  StateDict other;
+  other.Insert("fc.weight", Zeros({4}));
+  other.Insert("fc.scale", Zeros({4}));
+  io::Save(Path("c.h5"), other);
+  EXPECT_THAT(
+      Firn({"compare", a, Path("c.h5")}).out,
+      HasSubstr("fc.weight: f32 [2, 2] and f32 [4]\nfc.bias: only in A\nfc.scale: only in B"));
+}
+
+TEST(CommandsTest, Infers) {
+  const std::string graph = Graph();
+  const nlohmann::json run = Json({"infer", graph, "--input", "2"});
+  EXPECT_EQ(run["outputs"][0]["elements"], nlohmann::json({2, 4, 2, 4, 2, 4}));
+  StateDict batch;
+  batch.Insert("x", FromVector(std::vector<float>{-1, 1, 1, 1, 1, -1}, {3, 2}));
+  io::Save(Path("batch.h5"), batch);
+  EXPECT_EQ(
+      Firn({"infer", graph, "--input", Path("batch.h5") + ":x", "--output", Path("y.h5")}).status,
+      0);
+  EXPECT_EQ(io::Load(Path("y.h5"))["output.0"].ToVector<float>(),
+            (std::vector<float>{0, 2, 1, 2, 1, 0}));
+  EXPECT_THAT(Firn({"infer", graph, "--input", Path("batch.h5") + ":z"}).err,
+              HasSubstr("has no tensor z"));
+  EXPECT_THAT(Firn({"infer", graph, "--input", "one"}).err, HasSubstr("'one' is no number"));
+  EXPECT_THAT(Firn({"infer", graph, "--input", "1", "2"}).err,
+              HasSubstr("2 are given, the graph has 1"));
+}
+
+TEST(CommandsTest, Profiles) {
+  const nlohmann::json profile = Json({"profile", Graph(), "--runs", "3"});
+  EXPECT_EQ(profile["runs"], 3);
+  EXPECT_FALSE(profile["rows"].empty());
+  EXPECT_THAT(Firn({"profile", Graph()}).out, HasSubstr("calls"));
+  EXPECT_EQ(Firn({"profile", Graph(), "--runs", "0"}).status, 2);
+}
+
+TEST(CommandsTest, Operations) {
+  EXPECT_THAT(Firn({"operations"}).out, HasSubstr("conv2d"));
+  EXPECT_THAT(Firn({"operations", "softmax"}).out, HasSubstr("differentiable"));
+  const Outcome typo = Firn({"operations", "sofmax"});
+  EXPECT_EQ(typo.status, 1);
+  EXPECT_THAT(typo.err, HasSubstr("softmax"));
+  EXPECT_EQ(Json({"operations", "adam_step"})["inputs"][2]["changed_in_place"], true);
+}
+
+TEST(CommandsTest, CompletesAllCommands) {
+  const std::string script = Firn({"completion"}).out;
+  for (const Command& c : Commands()) EXPECT_THAT(script, HasSubstr(c.name));
+  EXPECT_THAT(script, Not(HasSubstr("completion completion")));
+}
+
+}  // namespace
+}  // namespace firn::cli

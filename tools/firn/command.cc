@@ -1,0 +1,66 @@
+#include "tools/firn/command.h"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+
+namespace firn::cli {
+namespace {
+
+std::map<std::string, Command>& Registry() {
+  static auto* registry = new std::map<std::string, Command>();
+  return *registry;
+}
+
+}  // namespace
+
+Registration::Registration(const char* name, const char* summary, Declare declare) {
+  // C++ names have no dashes.
+  std::string dashed = name;
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  Registry()[dashed] = {dashed, summary, declare};
+}
+
+std::vector<Command> Commands() {
+  std::vector<Command> all;
+  for (const auto& [name, command] : Registry()) all.push_back(command);
+  return all;
+}
+
+void Terminal::Print(const std::string& text, const nlohmann::json& value) {
+  // Names in files are bytes that need not be UTF-8.
+  using Handler = nlohmann::json::error_handler_t;
+  out << (json ? value.dump(2, ' ', false, Handler::replace) + "\n" : text) << std::flush;
+}
+
+int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
+                   std::ostream& err) {
+  CLI::App app("Firn: deep learning in C++", "firn");
+  app.require_subcommand(1);
+  app.footer(
+      "`firn COMMAND --help` tells more. Exit status: 0 for success, 1 where something is"
+      " wrong, 2 for a command line that makes no sense.");
+  Terminal terminal{out, err};
+  Run chosen;
+  for (const Command& command : Commands()) {
+    CLI::App* const sub = app.add_subcommand(command.name, command.summary);
+    sub->add_flag("--json", terminal.json, "print one JSON value, for programs");
+    const Run run = command.declare(*sub);
+    sub->callback([&chosen, run] { chosen = run; });
+  }
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e, out, err) == 0 ? 0 : 2;
+  }
+  try {
+    return chosen(terminal);
+  } catch (const std::exception& e) {
+    err << "firn: " << e.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace firn::cli

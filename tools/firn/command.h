@@ -1,0 +1,67 @@
+#ifndef FIRN_TOOLS_FIRN_COMMAND_H_
+#define FIRN_TOOLS_FIRN_COMMAND_H_
+
+// A command of the command line `firn` is a file that registers itself:
+//
+//   FIRN_COMMAND(count, "Counts the tensors of a file") {
+//     auto file = std::make_shared<std::string>();
+//     app.add_option("FILE", *file, "a file of tensors")->required();
+//     app.footer("Example: firn count net.h5");
+//     return [file](Terminal& terminal) {
+//       terminal.Print(...);
+//       return 0;
+//     };
+//   }
+//
+// What it runs throws firn::Error or another std::exception when something is wrong, which becomes
+// a line on stderr and exit status 1; 2 is for command lines that make no sense.
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace firn::cli {
+
+// Where a command writes. Results go to `out`, as text or, with --json, as one JSON value; progress
+// to `err`.
+struct Terminal {
+  std::ostream& out;
+  std::ostream& err;
+  bool json = false;
+
+  // The one that is asked for.
+  void Print(const std::string& text, const nlohmann::json& value);
+};
+
+// Returns the exit status.
+using Run = std::function<int(Terminal& terminal)>;
+
+// Declares options and gives what runs with them.
+using Declare = Run (*)(CLI::App& app);
+
+struct Command {
+  std::string name, summary;
+  Declare declare;
+};
+// All that are linked in, by name.
+std::vector<Command> Commands();
+
+struct Registration {
+  Registration(const char* name, const char* summary, Declare declare);
+};
+
+#define FIRN_COMMAND(name, summary)                                                               \
+  static ::firn::cli::Run FirnCommand_##name(CLI::App& app);                                      \
+  static const ::firn::cli::Registration firn_command_##name(#name, summary, FirnCommand_##name); \
+  static ::firn::cli::Run FirnCommand_##name(CLI::App& app)
+
+// Runs a command line without the program's name. Nothing ends the process. Returns the exit
+// status: 0 for success, 1 where something is wrong, 2 for a command line that makes no sense.
+int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_COMMAND_H_

@@ -1,0 +1,110 @@
+// firn operations, firn completion.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "device/inner.h"
+#include "device/text_table.h"
+#include "tensor/error.h"
+#include "tensor/op.h"
+#include "tools/firn/command.h"
+
+namespace firn::cli {
+namespace {
+
+// Abseil before 2023 does not take std::string_view.
+std::string Str(std::string_view text) { return std::string(text); }
+
+std::string DTypesOf(const ArgDecl& a) {
+  return a.same_dtype_as.empty() ? DTypeNames(a.dtypes) : "as " + Str(a.same_dtype_as);
+}
+
+nlohmann::json JsonOf(const ArgDecl& a) {
+  return {{"name", a.name},
+          {"dtypes", DTypesOf(a)},
+          {"optional", a.optional},
+          {"changed_in_place", a.inout},
+          {"repeated", a.variadic}};
+}
+
+std::string LineOf(const ArgDecl& a) {
+  return absl::StrCat("  ", Str(a.name), a.variadic ? " ..." : "", ": ", DTypesOf(a),
+                      a.optional ? ", optional" : "", a.inout ? ", changed in place" : "", "\n");
+}
+
+int Describe(Terminal& terminal, const std::string& name) {
+  const OpDef* const op = FindOp(name);
+  if (op == nullptr) {
+    RaiseIfError(WhyNoOp(name), "operations");
+    return 1;
+  }
+  nlohmann::json inputs = nlohmann::json::array(), outputs = nlohmann::json::array();
+  std::string text = absl::StrCat(Str(op->name), "\n", Str(op->doc), "\n\ninputs\n");
+  for (const ArgDecl& a : op->inputs) {
+    inputs.push_back(JsonOf(a));
+    text += LineOf(a);
+  }
+  text += "outputs\n";
+  for (const ArgDecl& a : op->outputs) {
+    outputs.push_back({{"name", a.name}});
+    absl::StrAppend(&text, "  ", Str(a.name), "\n");
+  }
+  absl::StrAppend(&text, op->is_view ? "a view" : "computed",
+                  op->grad != nullptr ? ", differentiable\n" : ", without gradient\n");
+  terminal.Print(text, {{"name", op->name},
+                        {"doc", op->doc},
+                        {"inputs", inputs},
+                        {"outputs", outputs},
+                        {"view", op->is_view},
+                        {"differentiable", op->grad != nullptr}});
+  return 0;
+}
+
+}  // namespace
+
+FIRN_COMMAND(operations, "Lists all operations, or tells what one takes and gives") {
+  auto name = std::make_shared<std::string>();
+  app.add_option("NAME", *name, "an operation: conv2d");
+  app.footer(
+      "docs/operations.md has the functions that call them. Example:\n"
+      "  firn operations conv2d");
+  return [name](Terminal& terminal) {
+    if (!name->empty()) return Describe(terminal, *name);
+    std::vector<std::vector<std::string>> lines;
+    nlohmann::json names = nlohmann::json::array();
+    for (const OpDef* op : AllOps()) {
+      names.push_back(op->name);
+      lines.push_back({std::string(op->name), std::string(op->doc)});
+    }
+    terminal.Print(inner::internal::AlignedText(lines, 2), names);
+    return 0;
+  };
+}
+
+FIRN_COMMAND(completion, "Prints completions for bash: source <(firn completion)") {
+  (void)app;
+  return [](Terminal& terminal) {
+    std::string words;
+    for (const Command& c : Commands()) absl::StrAppend(&words, words.empty() ? "" : " ", c.name);
+    const std::string script = absl::StrCat(
+        "_firn() {\n"
+        "  if ((COMP_CWORD == 1)); then\n"
+        "    COMPREPLY=($(compgen -W '",
+        words,
+        "' -- \"${COMP_WORDS[1]}\"))\n"
+        "  elif [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then\n"
+        "    COMPREPLY=($(compgen -W \"$(\"$1\" \"${COMP_WORDS[1]}\" --help 2>/dev/null |"
+        " grep -oE -- '--[a-z-]+')\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+        "  else\n"
+        "    COMPREPLY=($(compgen -f -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+        "  fi\n"
+        "}\n"
+        "complete -F _firn firn\n");
+    terminal.Print(script, {{"bash", script}});
+    return 0;
+  };
+}
+
+}  // namespace firn::cli

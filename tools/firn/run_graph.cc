@@ -1,0 +1,137 @@
+// firn infer, firn profile: a saved graph, run.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "autograd/graph/static_graph.h"
+#include "autograd/profile.h"
+#include "device/status_macros.h"
+#include "io/graph_file.h"
+#include "io/parameters.h"
+#include "tensor/error.h"
+#include "tensor/format.h"
+#include "tensor/ops.h"
+#include "tools/firn/command.h"
+#include "tools/firn/files.h"
+
+namespace firn::cli {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& what) { RaiseStatus(InvalidArgument(what), "input"); }
+
+// "0.5", "random" or "FILE:NAME", a tensor of a file, as an input of that spec.
+Tensor InputFrom(const std::string& text, const TensorSpec& spec) {
+  double number = 0;
+  if (absl::SimpleAtod(text, &number)) return Full(spec.shape, number, spec.dtype);
+  if (text == "random") {
+    return IsFloating(spec.dtype) ? Randn(spec.shape, spec.dtype) : Zeros(spec.shape, spec.dtype);
+  }
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    Refuse(absl::StrCat("'", text, "' is no number, not 'random' and no FILE:NAME"));
+  }
+  const std::string path = text.substr(0, colon), name = text.substr(colon + 1);
+  const StateDict tensors = ReadTensors(path);
+  const Tensor* const t = tensors.Find(name);
+  if (t == nullptr) Refuse(absl::StrCat(path, " has no tensor ", name));
+  if (t->shape() != spec.shape) {
+    Refuse(
+        absl::StrCat(text, " is ", t->shape().ToString(), ", the graph wants ", spec.ToString()));
+  }
+  return t->To(spec.dtype).Detach();
+}
+
+TensorList InputsOf(const StaticGraph& graph, std::vector<std::string> texts) {
+  const std::vector<ValueId>& wanted = graph.captured().inputs;
+  if (texts.empty()) texts.assign(wanted.size(), "random");
+  if (texts.size() != wanted.size()) {
+    Refuse(absl::StrCat(texts.size(), " are given, the graph has ", wanted.size()));
+  }
+  TensorList inputs;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    inputs.push_back(InputFrom(texts[i], graph.captured().value(wanted[i]).spec));
+  }
+  return inputs;
+}
+
+struct Options {
+  std::string graph, output;
+  std::vector<std::string> inputs;
+  int64_t runs = 10;
+  bool by_module = false;
+};
+
+void AddGraph(CLI::App& app, Options& o) {
+  app.add_option("GRAPH", o.graph, "a file of io::SaveGraph")->required();
+  app.add_option(
+         "--input", o.inputs,
+         "one for each input of the graph, in order: a number for all elements, `random`, or"
+         " FILE:NAME, a tensor of a file; random when there is none")
+      ->expected(1, CLI::detail::expected_max_vector_size);
+}
+
+}  // namespace
+
+FIRN_COMMAND(infer, "Runs a saved graph and prints its results") {
+  auto o = std::make_shared<Options>();
+  AddGraph(app, *o);
+  app.add_option("--output", o->output,
+                 "write the results there (.h5) and print their shapes only");
+  app.footer("Example: firn infer net.firn --input batch.h5:images --output scores.h5");
+  return [o](Terminal& terminal) {
+    StaticGraph graph = io::LoadGraph(o->graph);
+    const TensorList results = graph.Call(InputsOf(graph, o->inputs));
+    std::string text;
+    nlohmann::json value = nlohmann::json::array();
+    StateDict written;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Tensor& r = results[i];
+      const std::string name = absl::StrCat("output.", i);
+      const absl::Span<const int64_t> sizes = r.shape().span();
+      nlohmann::json j = {{"name", name},
+                          {"dtype", DTypeName(r.dtype())},
+                          {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())}};
+      if (o->output.empty()) j["elements"] = r.ToVector<double>();
+      value.push_back(std::move(j));
+      absl::StrAppend(&text, name, " ", r.spec().ToString(), "\n",
+                      o->output.empty() ? Format(r) + "\n" : "");
+      written.Insert(name, r);
+    }
+    if (!o->output.empty()) io::Save(o->output, written);
+    terminal.Print(text, {{"outputs", value}});
+    return 0;
+  };
+}
+
+FIRN_COMMAND(profile, "Times the operations of a saved graph") {
+  auto o = std::make_shared<Options>();
+  AddGraph(app, *o);
+  app.add_option("--runs", o->runs, "how often it runs; 10")->check(CLI::PositiveNumber);
+  app.add_flag("--by-module", o->by_module, "a tree of modules in place of a list of operations");
+  app.footer("Example: firn profile net.firn --runs 100");
+  return [o](Terminal& terminal) {
+    StaticGraph graph = io::LoadGraph(o->graph);
+    const Profile profile = ProfileGraph(graph, InputsOf(graph, o->inputs), o->runs);
+    nlohmann::json rows = nlohmann::json::array();
+    for (const Profile::Row& r : profile.rows) {
+      rows.push_back({{"operation", r.operation},
+                      {"path", r.path},
+                      {"calls", r.calls},
+                      {"seconds", r.seconds},
+                      {"median_seconds", r.median_seconds},
+                      {"bytes", r.bytes},
+                      {"share", r.share}});
+    }
+    terminal.Print(o->by_module ? profile.ByModule() : profile.ByOperation(),
+                   {{"runs", profile.runs},
+                    {"median_run_seconds", profile.median_run_seconds},
+                    {"rows", rows}});
+    return 0;
+  };
+}
+
+}  // namespace firn::cli
