@@ -56,7 +56,7 @@ FIRN_REGISTER_SAMPLES(rprop_step) {
                            Values({0.5, 0.25, 2, 8}), Step(taken)}});
   };
   s.Add("agreeing, turning and neither", call(3), RpropOptions{});
-  s.Add("first step", call(0), RpropOptions{});
+  s.Add("the first of these", call(0), RpropOptions{});
   s.Add("limits", call(3), RpropOptions{.min_step = 0.4, .max_step = 0.5});
   s.AddError("eta_plus", call(3), RpropOptions{.eta_plus = 0.5}, "eta_plus 0.5 above 1");
   s.AddError("limits", call(3), RpropOptions{.min_step = 2, .max_step = 1},
