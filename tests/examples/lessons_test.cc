@@ -1,4 +1,7 @@
 // What each lesson claims, checked in what it prints.
+#include <fstream>
+#include <iterator>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/examples/run_program.h"
@@ -35,6 +38,47 @@ TEST(LessonsTest, RnnLearnsWithAndWithoutCutting) {
 TEST(LessonsTest, SiameseBringsEqualDigitsTogether) {
   const std::string output = OutputOf("examples/siamese");
   EXPECT_LT(2 * NumberAfter(output, "equal digits "), NumberAfter(output, "different ones "));
+}
+
+TEST(LessonsTest, FinetuneLearnsFromFewImages) {
+  const std::string path = ::testing::TempDir() + "/finetune.h5";
+  const ProgramResult run = RunProgram("examples/finetune", {path});
+  ASSERT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_GT(NumberAfter(run.output, "digits 0 to 4: test accuracy "), 0.9);
+  EXPECT_GT(NumberAfter(run.output, "images: test accuracy "), 0.75);
+  EXPECT_THAT(run.output, HasSubstr("the frozen layer is as it was"));
+}
+
+TEST(LessonsTest, MixedPrecisionLearnsAsWell) {
+  const std::string output = OutputOf("examples/mixed_precision");
+  const double whole = NumberAfter(output, "f32: test accuracy ");
+  EXPECT_GT(whole, 0.85);
+  EXPECT_GT(NumberAfter(output, "bf16: test accuracy "), whole - 0.05);
+  EXPECT_GT(NumberAfter(output, "\nf16: test accuracy "), whole - 0.05);
+}
+
+TEST(LessonsTest, VaeCodesImagesInFewerNats) {
+  const std::string output = OutputOf("examples/vae");
+  const double first = NumberAfter(output, "epoch 1: pixels ");
+  const double last = NumberAfter(output, "epoch 30: pixels ");
+  EXPECT_LT(last, first - 5);
+  EXPECT_GT(NumberAfter(output.substr(output.find("epoch 30")), "distance "), 2);
+}
+
+TEST(LessonsTest, GanDrawsWhatLooksWritten) {
+  const std::string output = OutputOf("examples/gan");
+  EXPECT_LT(NumberAfter(output, "mean difference of mean pixels "), 0.1);
+}
+
+TEST(LessonsTest, VectorLengthLearnsAndDraws) {
+  const std::string path = ::testing::TempDir() + "/length.svg";
+  const ProgramResult run = RunProgram("examples/vector_length", {path});
+  ASSERT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_LT(NumberAfter(run.output, "greatest error "), 0.1);
+  std::ifstream file(path);
+  const std::string svg{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(svg, HasSubstr("<rect"));
+  EXPECT_THAT(svg, HasSubstr("</svg>"));
 }
 
 TEST(LessonsTest, TensorsSharesViewsAndBlobs) {
