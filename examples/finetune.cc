@@ -48,10 +48,10 @@ int main(int argc, char** argv) {
   ManualSeed(1);
   {
     Net first;
-    const Images train = Five(0, 0, 1500);
+    const Images train = Five(0, 0, 600);
     first(train.x);  // deferred sizes become known
     optim::Adam adam(first.parameters(), {.lr = 3e-3});
-    Train(first, adam, train, 60);
+    Train(first, adam, train, 40);
     std::cout << "digits 0 to 4: test accuracy " << Accuracy(first, Five(0, 1500, 1797)) << "\n";
     io::Save(path, first.state_dict());
   }
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   optim::Adam adam(net.head.parameters(), {.lr = 1e-2});
   adam.AddGroup(net.conv2.parameters(), {.lr = 1e-3});  // a tenth of the head's rate
   const std::vector<float> frozen = net.conv1.parameters()[0].ToVector<float>();
-  Train(net, adam, train, 60);
+  Train(net, adam, train, 40);
   const bool same = net.conv1.parameters()[0].ToVector<float>() == frozen;
   std::cout << "digits 5 to 9 from " << train.x.shape()[0] << " images: test accuracy "
             << Accuracy(net, test) << ", the frozen layer is " << (same ? "as it was" : "changed")

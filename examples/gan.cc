@@ -43,7 +43,7 @@ int main() {
   optim::Adam tell(discriminator.parameters(), {.lr = 5e-4, .beta1 = 0.5});
   io::DataLoader data(io::Digits(), {.batch = 64, .shuffle = true, .drop_last = true});
   const Tensor yes = Full({64, 1}, 0.9), no = Zeros({64, 1});
-  for (int epoch = 1; epoch <= 15; ++epoch) {
+  for (int epoch = 1; epoch <= 10; ++epoch) {
     double right = 0, fooled = 0;
     for (auto [images, labels] : data) {
       const Tensor drawn = generator(Randn({64, 16}));

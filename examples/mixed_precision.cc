@@ -10,10 +10,10 @@
 using namespace firn;  // NOLINT: an example
 
 struct Net : nn::Layer {
-  nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.out = 32, .kernel = 3, .padding = 1});
-  nn::BatchNorm2d& norm1 = Add<nn::BatchNorm2d>("norm1", {.channels = 32});
-  nn::Conv2d& conv2 = Add<nn::Conv2d>("conv2", {.out = 64, .kernel = 3, .padding = 1});
-  nn::BatchNorm2d& norm2 = Add<nn::BatchNorm2d>("norm2", {.channels = 64});
+  nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.out = 16, .kernel = 3, .padding = 1});
+  nn::BatchNorm2d& norm1 = Add<nn::BatchNorm2d>("norm1", {.channels = 16});
+  nn::Conv2d& conv2 = Add<nn::Conv2d>("conv2", {.out = 32, .kernel = 3, .padding = 1});
+  nn::BatchNorm2d& norm2 = Add<nn::BatchNorm2d>("norm2", {.channels = 32});
   nn::Linear& head = Add<nn::Linear>("head", {.out = 10});
 
   Tensor Forward(const Tensor& x) override {
@@ -29,7 +29,7 @@ struct Training {
 Training Train(DType dtype) {
   ManualSeed(1);
   Net net;
-  optim::Adam adam(net.parameters(), {.lr = 3e-3});
+  optim::Adam adam(net.parameters(), {.lr = 1e-2});
   optim::LossScaler scaler;
   const auto precision = [&] {
     return dtype == DType::kF32 ? nullptr : std::make_unique<AutocastScope>(dtype);
@@ -37,7 +37,7 @@ Training Train(DType dtype) {
   io::DataLoader train(io::Digits({.part = io::DigitsOptions::Part::kTrain}),
                        {.batch = 64, .shuffle = true});
   const auto begin = std::chrono::steady_clock::now();
-  for (int epoch = 0; epoch < 6; ++epoch) {
+  for (int epoch = 0; epoch < 4; ++epoch) {
     for (auto [images, labels] : train) {
       adam.ZeroGrad();
       Tensor loss;

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   optim::Adam adam(net.parameters(), {.lr = 1e-2});
   optim::Scheduler schedule(adam, optim::WarmupLr({.steps = 20}, optim::CosineLr({.steps = 600})));
   for (int step = 1; step <= 600; ++step) {
-    const Tensor x = Rand({256, 2}) * 2 - 1;
+    const Tensor x = Rand({128, 2}) * 2 - 1;
     adam.ZeroGrad();
     const Tensor loss = MseLoss(net(x), LengthOf(x));
     loss.Backward();
@@ -55,6 +55,6 @@ int main(int argc, char** argv) {
                              line.Unsqueeze(1).Expand({side, side}).Reshape({-1})},
                             1);
   const Tensor learned = net(grid);
-  std::cout << "greatest error " << Amax(Abs(learned - LengthOf(grid))).Item() << "\n";
+  std::cout << "mean error " << Mean(Abs(learned - LengthOf(grid))).Item() << "\n";
   if (argc > 1) Draw(argv[1], learned, side);
 }

@@ -119,7 +119,7 @@ void Lbfgs::NextDirection(const Tensor& gradient) {
   const Tensor change = Sub(gradient, gradient_), step = Mul(direction_, length_);
   // Otherwise the guess of the Hessian would not stay positive.
   if (const double curvature = Dot(change, step); curvature > 1e-10) {
-    if (static_cast<int64_t>(steps_.size()) == options_.history) {
+    while (static_cast<int64_t>(steps_.size()) >= options_.history) {
       steps_.erase(steps_.begin());
       changes_.erase(changes_.begin());
     }
@@ -290,6 +290,9 @@ void Lbfgs::LoadStateDict(const StateDict& state) {
   Tensor gradient = vector("gradient"), direction = vector("direction");
   std::vector<Tensor> steps = rows("steps"), changes = rows("changes");
   const double length = reader.NeedNumber("length"), scale = reader.NeedNumber("scale");
+  if (!(length >= 0 && scale > 0 && std::isfinite(length) && std::isfinite(scale))) {
+    reader.Problem("length or scale makes no sense");
+  }
   if (gradient.defined() != direction.defined()) reader.Problem("direction without gradient");
   if (steps.size() != changes.size()) reader.Problem("as many changes as steps are wanted");
   reader.Finish(kName);

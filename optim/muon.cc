@@ -54,18 +54,25 @@ void Muon::Check(const MuonOptions& o) const {
                             {"eps", o.eps},
                             {"ns_steps", static_cast<double>(o.ns_steps)}}),
                name());
+  const int64_t scale = static_cast<int64_t>(o.scale);
+  if (o.ns_steps >= 100 || scale < 0 || scale > 2) {
+    RaiseStatus(InvalidArgument("ns_steps ", o.ns_steps, " must be below 100, scale ", scale,
+                                " one of 0, 1 and 2"),
+                name());
+  }
+}
+
+void Muon::CheckSlot(const Slot& slot) const {
+  const Shape& shape = slot.param.shape();
+  if (shape.rank() == 2 && shape.num_elements() > 0) return;
+  RaiseStatus(InvalidArgument("parameter ", slot.name, " is ", shape.ToString(),
+                              "; only matrices can be moved"),
+              name());
 }
 
 void Muon::Update(size_t group, const Tensor& lr, const Tensor& skip,
                   absl::Span<Slot* const> slots) {
   const MuonOptions& o = options(group);
-  for (const Slot* slot : slots) {
-    const Shape& shape = slot->param.shape();
-    if (shape.rank() == 2 && shape.num_elements() > 0) continue;
-    RaiseStatus(InvalidArgument("parameter ", slot->name, " is ", shape.ToString(),
-                                "; only matrices can be moved"),
-                name());
-  }
   for (Slot* slot : slots) {
     const Tensor &x = slot->param, &buffer = slot->state[0];
     const Tensor grad = Cast(x.grad(), buffer.dtype()), rate = Cast(lr, buffer.dtype());

@@ -247,6 +247,11 @@ void Optimizer::Step(const Tensor& skip) {
   CheckAnyKnown();
   ReportLeftOut();
   const NoGradScope no_grad;
+  for (const ParameterGroup& g : groups_) {
+    for (const Slot& s : g.slots) {
+      if (s.param.grad().defined()) CheckSlot(s);
+    }
+  }
   for (const auto& hook : before_) hook();
   for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g, skip);
   for (const auto& hook : after_) hook();

@@ -109,6 +109,9 @@ class Optimizer {
   virtual std::vector<std::string> state_names(size_t group) const = 0;
   // The shape of state number `state` for a parameter of that shape: the same, unless overridden.
   virtual Shape StateShape(size_t group, size_t state, const Shape& param) const;
+  // Throws when this parameter cannot be moved. Asked for all that have gradients before a step
+  // moves the first.
+  virtual void CheckSlot(const Slot&) const {}
   // Moves the parameters of these slots of a group, all of which have gradients and state, by one
   // operation, unless `skip` (bool, 0-d) is defined and true. It and `lr` are on their device. Runs
   // inside NoGradScope.

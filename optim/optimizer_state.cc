@@ -6,6 +6,7 @@
 // writes them only when no name was left over. Writes go into the present memory, whose address
 // captured steps rely on.
 
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -26,7 +27,10 @@ class OptionVisitor : public AttrVisitor {
  public:
   explicit OptionVisitor(size_t group) : prefix_(absl::StrCat("groups.", group, ".")) {}
   void Field(const char* name, int64_t& value) override {
-    value = static_cast<int64_t>(Exchange(prefix_ + name, static_cast<double>(value)));
+    const double number = Exchange(prefix_ + name, static_cast<double>(value));
+    // What a file has may be anything; -1 makes no sense to any option, and is refused as such.
+    const bool whole = number >= 0 && number <= 0x1p53 && std::floor(number) == number;
+    value = whole ? static_cast<int64_t>(number) : -1;
   }
   void Field(const char* name, double& value) override { value = Exchange(prefix_ + name, value); }
   void Field(const char* name, bool& value) override {
@@ -107,6 +111,9 @@ void ReadSlot(StateReader& reader, const std::vector<std::string>& names, const 
   if (!slot->step.defined()) return;
   if (slot->step.rank() != 0) {
     reader.Problem(absl::StrCat(prefix, "step is ", slot->step.shape().ToString()));
+  }
+  if (slot->step.num_elements() == 1 && !(slot->step.Item() >= 0)) {
+    reader.Problem(absl::StrCat(prefix, "step is ", slot->step.Item()));
   }
   slot->step = Clone(Cast(slot->step.To(p.device()), DType::kI64));
   for (size_t i = 0; i < names.size(); ++i) {

@@ -12,8 +12,8 @@ namespace firn::optim {
 // optimizer or an epoch. Any function will do (torch's LambdaLR: return base_lr times a factor);
 // those below are torch.optim.lr_scheduler's in closed form, and NNabla's.
 //
-//   optim::Scheduler scheduler(sgd, optim::WarmupLr({.steps = 500}, optim::CosineLr({.steps =
-//   1e4})));
+//   optim::Scheduler scheduler(
+//       sgd, optim::WarmupLr({.steps = 500}, optim::CosineLr({.steps = 10000})));
 //
 // All of them throw firn::Error on options that make no sense.
 using Schedule = std::function<double(int64_t step, double base_lr)>;

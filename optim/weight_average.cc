@@ -3,6 +3,8 @@
 
 #include "optim/weight_average.h"
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include "device/status_macros.h"
@@ -28,7 +30,11 @@ WeightAverage::WeightAverage(const ParameterList& parameters, const WeightAverag
   if (!(options.decay >= 0 && options.decay < 1)) {
     RaiseStatus(InvalidArgument("decay ", options.decay, " must be in [0, 1)"), kName);
   }
+  std::set<std::string> names;
   for (const NamedTensor& p : parameters_) {
+    if (!names.insert(p.name).second) {
+      RaiseStatus(InvalidArgument("two parameters are named ", p.name), kName);
+    }
     if (p.tensor.defined() && IsFloating(p.tensor.dtype())) continue;
     RaiseStatus(InvalidArgument("parameter ", p.name,
                                 p.tensor.defined() ? " is not floating" : " is undefined"),
@@ -49,6 +55,10 @@ void WeightAverage::Prepare() {
 }
 
 void WeightAverage::Update() {
+  if (!own_.empty()) {
+    RaiseStatus(FailedPrecondition("the averages stand where the parameters lie; swap first"),
+                kName);
+  }
   const NoGradScope no_grad;
   Prepare();
   const Tensor taken = Cast(updates_, DType::kF64);
@@ -73,12 +83,16 @@ void WeightAverage::Swap() {
                 kName);
   }
   const NoGradScope no_grad;
-  for (size_t i = 0; i < averages_.size(); ++i) {
-    const Tensor &average = averages_[i], &p = parameters_[i].tensor;
-    const Tensor kept = Clone(average);
-    Assign(average, p.To(average.device()));
-    Assign(p, kept.To(p.device()));
+  const bool back = !own_.empty();
+  std::vector<Tensor> own;
+  for (const auto& [name, p] : parameters_) {
+    if (!back) own.push_back(Clone(p));
   }
+  for (size_t i = 0; i < averages_.size(); ++i) {
+    const Tensor& p = parameters_[i].tensor;
+    Assign(p, (back ? own_[i] : averages_[i]).To(p.device()));
+  }
+  own_ = std::move(own);
 }
 
 WeightAverage::Scope::~Scope() {
@@ -100,6 +114,11 @@ StateDict WeightAverage::state_dict() const {
 
 void WeightAverage::LoadStateDict(const StateDict& state) {
   const NoGradScope no_grad;
+  if (state.empty()) {
+    for (const Tensor& average : averages_) Assign(average, ZerosLike(average));
+    if (updates_.defined()) Assign(updates_, ZerosLike(updates_));
+    return;
+  }
   StateReader reader(state);
   const int64_t updates = reader.NeedCount("updates");
   std::vector<Tensor> loaded;

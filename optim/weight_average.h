@@ -30,13 +30,14 @@ struct WeightAverageOptions {
 // within a Scope before validating what a mean of weights does. Thread-compatible.
 class WeightAverage {
  public:
-  // Throws kInvalidArgument unless 0 <= decay < 1, and as Optimizer does for what cannot be moved.
+  // Throws kInvalidArgument unless 0 <= decay < 1, for parameters that are undefined or not
+  // floating, and for a name that occurs twice.
   explicit WeightAverage(const ParameterList& parameters, const WeightAverageOptions& options = {});
 
   // After a step of the optimizer.
   void Update();
-  // Exchanges parameters and averages where they lie. Throws kFailedPrecondition before the first
-  // update, and inside a captured function.
+  // Puts the averages where the parameters lie, or the parameters back. Throws kFailedPrecondition
+  // before the first update, and inside a captured function.
   void Swap();
 
   // Swaps, and swaps back.
@@ -53,7 +54,8 @@ class WeightAverage {
 
   // "updates" (i64, 0-d) and the averages by the parameters' names; shares their elements.
   StateDict state_dict() const;
-  // Written in place. Throws, and changes nothing, unless names and shapes agree.
+  // Written in place; an empty one, as before the first update, starts anew. Throws, and changes
+  // nothing, unless names and shapes agree.
   void LoadStateDict(const StateDict& state);
 
  private:
@@ -62,6 +64,7 @@ class WeightAverage {
   WeightAverageOptions options_;
   std::vector<NamedTensor> parameters_;
   std::vector<Tensor> averages_;  // f32, or f64 for parameters in f64
+  std::vector<Tensor> own_;       // the parameters' own values, while the averages stand there
   Tensor updates_;                // i64, 0-d
 };
 

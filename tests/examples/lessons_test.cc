@@ -74,7 +74,7 @@ TEST(LessonsTest, VectorLengthLearnsAndDraws) {
   const std::string path = ::testing::TempDir() + "/length.svg";
   const ProgramResult run = RunProgram("examples/vector_length", {path});
   ASSERT_EQ(run.exit_code, 0) << run.errors;
-  EXPECT_LT(NumberAfter(run.output, "greatest error "), 0.1);
+  EXPECT_LT(NumberAfter(run.output, "mean error "), 0.05);
   std::ifstream file(path);
   const std::string svg{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(svg, HasSubstr("<rect"));

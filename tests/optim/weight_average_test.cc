@@ -100,5 +100,37 @@ TEST(WeightAverageTest, RefusesWhatMakesNoSense) {
             "WeightAverage: there is no average before the first Update");
 }
 
+// What a half type cannot hold stays in the average.
+TEST(WeightAverageTest, ScopesLeaveTheAveragesOfHalfTypes) {
+  Tensor p = Param({1}, DType::kBF16);
+  WeightAverage average({{"p", p}}, {.decay = 0.999});
+  average.Update();
+  SetTo(p, 1.0078125);
+  average.Update();
+  const double before = average.state_dict()["average.p"].Item();
+  EXPECT_NE(before, 1);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(AverageOf(average, p), Values({1}));
+  EXPECT_EQ(average.state_dict()["average.p"].Item(), before);
+  EXPECT_EQ(p.ToVector<float>(), Values({1.0078125f}));
+  const WeightAverage::Scope averaged(average);
+  EXPECT_EQ(ErrorOf([&] { average.Update(); }),
+            "WeightAverage: the averages stand where the parameters lie; swap first");
+}
+
+TEST(WeightAverageTest, AnEmptyStateStartsAnew) {
+  Tensor p = Param({8});
+  WeightAverage average({{"p", p}}, {.decay = 0.5});
+  average.LoadStateDict(average.state_dict());
+  average.Update();
+  SetTo(p, 4);
+  average.LoadStateDict({});
+  average.Update();
+  EXPECT_EQ(AverageOf(average, p), Values({4}));
+  EXPECT_EQ(ErrorOf([&] {
+              WeightAverage({{"p", p}, {"p", p}});
+            }),
+            "WeightAverage: two parameters are named p");
+}
+
 }  // namespace
 }  // namespace firn::optim

@@ -4,6 +4,8 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <stdexcept>
+#include <utility>
 
 namespace firn::cli {
 namespace {
@@ -32,6 +34,21 @@ void Terminal::Print(const std::string& text, const nlohmann::json& value) {
   // Names in files are bytes that need not be UTF-8.
   using Handler = nlohmann::json::error_handler_t;
   out << (json ? value.dump(2, ' ', false, Handler::replace) + "\n" : text) << std::flush;
+  if (!out) throw std::runtime_error("the results could not be written");
+}
+
+std::string Printable(const std::string& text) {
+  std::string printable;
+  for (const char c : text) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    if (byte >= 32 && byte != 127) {
+      printable += c;
+    } else {
+      constexpr char kDigits[] = "0123456789abcdef";
+      printable += {'\\', 'x', kDigits[byte / 16], kDigits[byte % 16]};
+    }
+  }
+  return printable;
 }
 
 int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,

@@ -36,6 +36,9 @@ struct Terminal {
   void Print(const std::string& text, const nlohmann::json& value);
 };
 
+// Text of a file for a terminal: control characters as \x1b and the like.
+std::string Printable(const std::string& text);
+
 // Returns the exit status.
 using Run = std::function<int(Terminal& terminal)>;
 

@@ -1,5 +1,6 @@
 // firn compare: whether two files hold the same tensors.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -17,24 +18,35 @@ struct Options {
   double rtol = 0, atol = 0;
 };
 
+// How many elements differ by more than is allowed, as T, which holds them exactly.
+template <class T>
+int64_t CountApart(const Tensor& a, const Tensor& b, const Options& o, double* most) {
+  const std::vector<T> x = a.ToVector<T>(), y = b.ToVector<T>();
+  int64_t count = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double u = static_cast<double>(x[i]), v = static_cast<double>(y[i]);
+    if (x[i] == y[i] || (std::isnan(u) && std::isnan(v))) continue;
+    const double apart = std::abs(u - v);
+    // Infinities are near to nothing.
+    if (std::isfinite(apart) && apart > 0 && apart <= o.atol + o.rtol * std::abs(v)) continue;
+    ++count;
+    *most = std::isnan(apart) ? std::numeric_limits<double>::infinity() : std::max(*most, apart);
+  }
+  return count;
+}
+
 // What differs, or "". `most`: the largest difference of two elements.
 std::string Difference(const Tensor& a, const Tensor& b, const Options& o, double* most) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype()) {
     return absl::StrCat(DTypeName(a.dtype()), " ", a.shape().ToString(), " and ",
                         DTypeName(b.dtype()), " ", b.shape().ToString());
   }
-  const std::vector<double> x = a.ToVector<double>(), y = b.ToVector<double>();
-  int64_t count = 0;
   *most = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
-    const double apart = std::abs(x[i] - y[i]);
-    if (apart <= o.atol + o.rtol * std::abs(y[i])) continue;
-    ++count;
-    *most = std::isnan(apart) ? std::numeric_limits<double>::infinity() : std::max(*most, apart);
-  }
+  const int64_t count = IsIntegral(a.dtype()) ? CountApart<int64_t>(a, b, o, most)
+                                              : CountApart<double>(a, b, o, most);
   if (count == 0) return "";
-  return absl::StrFormat("%d of %d elements differ, by %.4g at most", count, x.size(), *most);
+  return absl::StrFormat("%d of %d elements differ, by %.4g at most", count, a.num_elements(),
+                         *most);
 }
 
 }  // namespace
@@ -54,7 +66,7 @@ FIRN_COMMAND(compare, "Tells how the tensors of two files differ") {
     std::string text;
     const auto differ = [&](const std::string& name, const std::string& how) {
       differences.push_back({{"name", name}, {"difference", how}});
-      absl::StrAppend(&text, name, ": ", how, "\n");
+      absl::StrAppend(&text, Printable(name), ": ", how, "\n");
     };
     size_t same = 0;
     for (const auto& [name, t] : a) {

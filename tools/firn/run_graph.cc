@@ -70,7 +70,7 @@ void AddGraph(CLI::App& app, Options& o) {
   app.add_option(
          "--input", o.inputs,
          "one for each input of the graph, in order: a number for all elements, `random`, or"
-         " FILE:NAME, a tensor of a file; random when there is none")
+         " FILE:NAME, a tensor of a file; random when there is none, zeros for integers")
       ->expected(1, CLI::detail::expected_max_vector_size);
 }
 
@@ -95,7 +95,8 @@ FIRN_COMMAND(infer, "Runs a saved graph and prints its results") {
       nlohmann::json j = {{"name", name},
                           {"dtype", DTypeName(r.dtype())},
                           {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())}};
-      if (o->output.empty()) j["elements"] = r.ToVector<double>();
+      if (o->output.empty() && IsFloating(r.dtype())) j["elements"] = r.ToVector<double>();
+      if (o->output.empty() && !IsFloating(r.dtype())) j["elements"] = r.ToVector<int64_t>();
       value.push_back(std::move(j));
       absl::StrAppend(&text, name, " ", r.spec().ToString(), "\n",
                       o->output.empty() ? Format(r) + "\n" : "");

@@ -14,6 +14,7 @@
 #include "device/status_macros.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/multi_tensor.h"
+#include "tensor/kernels/divide.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/kernels/optimizer_rule.h"
 #include "tensor/op.h"
@@ -67,7 +68,7 @@ struct StepPiece {
 // Runs are computed in whole vectors, so that no element's result depends on where it stands: the
 // compiler merges products and sums otherwise in what is left over of a loop.
 inline constexpr int64_t kRun = 512, kLanes = 64;
-constexpr int64_t WholeLanes(int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+constexpr int64_t WholeLanes(int64_t n) { return CeilDiv(n, kLanes) * kLanes; }
 
 // x[0, n) in its compute type: x itself where that will do, otherwise a copy in `room`, with zeros
 // up to whole lanes.
@@ -199,16 +200,14 @@ typename Rule::template Element<double> NumbersOf(const KernelContext& k, int at
 // Sums are added up by parts of a parameter, which are cut from its beginning and counted through
 // all parameters: so they depend neither on timing nor on threads nor on what other parameters
 // there are.
-inline int64_t NumParts(int64_t elements) {
-  return (elements + kMultiTensorBlock - 1) / kMultiTensorBlock;
-}
+inline int64_t NumSumParts(int64_t elements) { return CeilDiv(elements, kMultiTensorBlock); }
 
 // Calls f(part, input, begin, end) for parts [first, last).
 template <class Rule, class F>
 void VisitParts(const KernelContext& k, int64_t first, int64_t last, const F& f) {
   int64_t part = 0;
   for (int at = kFirstParam; at < k.num_inputs() && part < last; at += StepInputs<Rule>::kCycle) {
-    const int64_t n = k.in_spec(at).num_elements(), parts = NumParts(n);
+    const int64_t n = k.in_spec(at).num_elements(), parts = NumSumParts(n);
     for (int64_t i = std::max<int64_t>(first - part, 0); i < parts && part + i < last; ++i) {
       f(part + i, at, i * kMultiTensorBlock, std::min(n, (i + 1) * kMultiTensorBlock));
     }
@@ -217,13 +216,13 @@ void VisitParts(const KernelContext& k, int64_t first, int64_t last, const F& f)
 }
 
 template <class Rule, class Query>
-int64_t NumParts(const Query& q) {
+int64_t NumSumParts(const Query& q) {
   int64_t parts = 0;
   for (int i = kFirstParam; i < q.num_inputs(); i += StepInputs<Rule>::kCycle) {
     if constexpr (requires { q.in_spec(i); }) {
-      parts += NumParts(q.in_spec(i).num_elements());
+      parts += NumSumParts(q.in_spec(i).num_elements());
     } else {
-      parts += NumParts(q.in(i).num_elements());
+      parts += NumSumParts(q.in(i).num_elements());
     }
   }
   return parts;
@@ -237,7 +236,7 @@ size_t ParamOf(int at) {
 // For each part, and behind them for each parameter.
 template <class Rule>
 size_t SumsWorkspace(const KernelQuery& q) {
-  return (static_cast<size_t>(NumParts<Rule>(q)) + ParamOf<Rule>(q.num_inputs())) * Rule::kSums *
+  return (static_cast<size_t>(NumSumParts<Rule>(q)) + ParamOf<Rule>(q.num_inputs())) * Rule::kSums *
          sizeof(double);
 }
 
@@ -245,7 +244,7 @@ size_t SumsWorkspace(const KernelQuery& q) {
 template <class Rule>
 const double* GatherSums(const KernelContext& k) {
   constexpr size_t kSums = Rule::kSums;
-  const int64_t parts = NumParts<Rule>(k);
+  const int64_t parts = NumSumParts<Rule>(k);
   double* const of_parts = k.workspace<double>();
   double* const of_params = of_parts + static_cast<size_t>(parts) * kSums;
   ParallelFor(parts, 1, [&](int64_t first, int64_t last) {

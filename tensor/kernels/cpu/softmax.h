@@ -239,15 +239,17 @@ template <class Acc, class F, class... In>
 void ConvertStrip(const Strip& s, const RowsOut<Acc>& y, const F& f,
                   Tiled<In, kConvertedTile>&&... in) {
   alignas(64) Acc result[kConvertedTile];
-  const auto load = [&s](auto& from) {
+  // A last column alone is no line, whose sums would be added in another order than other columns'.
+  const int64_t pitch = std::max<int64_t>(2, s.width);
+  const auto load = [&s, pitch](auto& from) {
     for (int64_t j = 0; j < s.length; ++j) {
-      from.rows().Load(s.offset + j * s.stride, s.width, from.tile() + j * s.width);
+      from.rows().Load(s.offset + j * s.stride, s.width, from.tile() + j * pitch);
     }
   };
   (load(in), ...);
-  f(Strip{s.first, 0, s.length, s.width, s.width}, RowsOut<Acc>(result), RowsIn<In>(in.tile())...);
+  f(Strip{s.first, 0, s.length, pitch, s.width}, RowsOut<Acc>(result), RowsIn<In>(in.tile())...);
   for (int64_t j = 0; y.given() && j < s.length; ++j) {
-    y.Store(s.offset + j * s.stride, s.width, result + j * s.width);
+    y.Store(s.offset + j * s.stride, s.width, result + j * pitch);
   }
 }
 

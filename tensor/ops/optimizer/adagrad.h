@@ -3,9 +3,10 @@
 
 namespace firn::inner {
 
-// Options of optim::Adagrad: Adagrad (Duchi et al., 2011) as torch.optim.Adagrad. With t = step +
-// 1:
-//   g = grad + weight_decay param       sum += g^2        (initial_accumulator_value at first)
+// Options of optim::Adagrad: Adagrad (Duchi et al., 2011) as torch.optim.Adagrad. With
+// t = step + 1:
+//   g = grad + weight_decay param
+//   sum += g^2       (initial_accumulator_value at first)
 //   param -= lr / (1 + (t - 1) lr_decay) g / (sqrt(sum) + eps)
 struct AdagradOptions {
   double lr = 1e-2;

@@ -151,8 +151,9 @@ struct RadamRule {
     C plain, rectified, eps;
     FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void operator()(C& p, C grad, C* state, unsigned) const {
       moments(p, grad, state);
-      const C rate = plain + rectified / (std::sqrt(state[1]) + eps);
-      p = moments.first.shrink * p - rate * state[0];
+      // Without second moments they may be 0, and eps too.
+      const C adapted = rectified / (std::sqrt(state[1]) + eps);
+      p = moments.first.shrink * p - (rectified == 0 ? plain : adapted) * state[0];
     }
   };
   FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {
@@ -186,7 +187,8 @@ struct AdabeliefRule {
       var = beta2 * var + take2 * (surprise * surprise) + eps;
       if ((given & 4u) != 0) top = top > var ? top : var;
       const C u = (given & 4u) != 0 ? top : var;
-      p = first.shrink * p - (plain + rate / (std::sqrt(u) * root_scale + eps)) * mean;
+      const C adapted = rate / (std::sqrt(u) * root_scale + eps);
+      p = first.shrink * p - (rate == 0 ? plain : adapted) * mean;
     }
   };
   FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {

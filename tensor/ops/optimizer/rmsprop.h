@@ -38,8 +38,9 @@ struct RmspropStepAttrs : RmspropOptions {
 };
 
 // Options of optim::RmspropGraves: RMSprop as Graves (2013) has it, with NNabla's defaults:
-//   square_avg = alpha square_avg + (1 - alpha) grad^2     grad_avg = alpha grad_avg + (1 - alpha)
-//   grad momentum_buffer = momentum momentum_buffer + lr grad / sqrt(square_avg - grad_avg^2 + eps)
+//   square_avg = alpha square_avg + (1 - alpha) grad^2
+//   grad_avg = alpha grad_avg + (1 - alpha) grad
+//   momentum_buffer = momentum momentum_buffer + lr grad / sqrt(square_avg - grad_avg^2 + eps)
 //   param -= momentum_buffer
 struct RmspropGravesOptions {
   double lr = 1e-4;

@@ -31,7 +31,8 @@ struct LambOptions {
 };
 
 // Options of optim::Lars: LARS (You et al., 2017), momentum with a rate for each parameter:
-//   rate = lr coefficient |param| / (|grad| + weight_decay |param|)       (lr where |param| < eps)
+//   rate = lr coefficient |param| / (|grad| + weight_decay |param|)
+// or lr where |param| < eps; a denominator below eps grows by eps. Then
 //   v = momentum v + rate (grad + weight_decay param)       param -= v
 // where v is momentum_buffer. Formula and defaults are NNabla's.
 struct LarsOptions {

@@ -92,7 +92,9 @@ struct LarsRule {
     }
     FIRN_HOST_DEVICE void Use(const double* sums) {
       const double length = std::sqrt(sums[0]);
-      if (!(length < eps)) rate *= coefficient * length / (std::sqrt(sums[1]) + decay * length);
+      if (length < eps) return;
+      const double step = std::sqrt(sums[1]) + decay * length;
+      rate *= coefficient * length / (step < eps ? step + eps : step);
     }
     FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void operator()(C& p, C grad, C* state, unsigned) const {
       C& v = state[0];

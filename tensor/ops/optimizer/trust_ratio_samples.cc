@@ -48,7 +48,9 @@ void Lars(const LarsOptions& a, double lr, double, RefTensor& p, const RefTensor
           const std::vector<RefTensor*>& state) {
   const double length = LengthOf(p);
   if (length >= a.eps) {
-    lr *= a.coefficient * length / (LengthOf(grad) + a.weight_decay * length);
+    double step = LengthOf(grad) + a.weight_decay * length;
+    if (step < a.eps) step += a.eps;
+    lr *= a.coefficient * length / step;
   }
   RefTensor& v = *state[0];
   for (int64_t i = 0; i < p.size(); ++i) {
@@ -66,6 +68,9 @@ FIRN_REGISTER_SAMPLES(lars_step) {
   };
   s.Add("not counted", call(Tensor()), LarsOptions{.coefficient = 0.5});
   s.Add("a short parameter", call(Step(3)), LarsOptions{.eps = 1e6});
+  std::vector<Tensor> still = call(Step(3));
+  still[3] = Values(std::vector<double>(15), {3, 5});
+  s.Add("a gradient of zeros", std::move(still), LarsOptions{});
   s.AddError("momentum", call(Step(3)), LarsOptions{.momentum = -1},
              "momentum -1 must not be negative");
 }

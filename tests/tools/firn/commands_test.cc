@@ -126,6 +126,24 @@ TEST(CommandsTest, Compares) {
       HasSubstr("fc.weight: f32 [2, 2] and f32 [4]\nfc.bias: only in A\nfc.scale: only in B"));
 }
 
+TEST(CommandsTest, ComparesWhatDoublesCannotHoldAndInfinities) {
+  const auto save = [](const char* name, float x, int64_t n) {
+    StateDict state;
+    state.Insert("x", FromVector(std::vector<float>{x}));
+    state.Insert("n", FromVector(std::vector<int64_t>{n}));
+    io::Save(Path(name), state);
+    return Path(name);
+  };
+  const int64_t large = int64_t{1} << 53;
+  const std::string a = save("a.h5", 1, large), b = save("b.h5", HUGE_VALF, large + 1);
+  EXPECT_THAT(Firn({"compare", a, b, "--rtol", "1e-5"}).out, HasSubstr("0 the same, 2 not"));
+}
+
+// Names in files are anybody's.
+TEST(CommandsTest, NamesCannotWriteToTheTerminal) {
+  EXPECT_EQ(Printable("a\x1b]0;x\x07\nb"), "a\\x1b]0;x\\x07\\x0ab");
+}
+
 TEST(CommandsTest, Infers) {
   const std::string graph = Graph();
   const nlohmann::json run = Json({"infer", graph, "--input", "2"});
