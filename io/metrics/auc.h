@@ -1,0 +1,32 @@
+#ifndef FIRN_IO_METRICS_AUC_H_
+#define FIRN_IO_METRICS_AUC_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace firn::io {
+
+// The area under the ROC curve of a classifier of two classes, exactly: the probability that a
+// positive sample has a larger score than a negative one, ties counting half (Mann and Whitney).
+// Keeps every score, 8 bytes a sample. Thread-compatible.
+class Auc {
+ public:
+  // Scores: [N] or [N, 1] of any floating type. Labels: integers or bool of the same number, 1 or
+  // true for a positive sample, else 0. Any device. Throws kInvalidArgument, and changes nothing,
+  // for anything else and for a NaN score.
+  void Update(const Tensor& predictions, const Tensor& labels);
+  // 0 to 1; NaN until there are samples of both classes.
+  double Value() const;
+  void Reset();
+  // As if what `other` saw had come here.
+  void Merge(const Auc& other);
+
+ private:
+  std::vector<double> positives_, negatives_;
+};
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_METRICS_AUC_H_

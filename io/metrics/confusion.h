@@ -1,0 +1,115 @@
+#ifndef FIRN_IO_METRICS_CONFUSION_H_
+#define FIRN_IO_METRICS_CONFUSION_H_
+
+// What is counted by pairs of true and predicted class: the confusion matrix, and precision,
+// recall, F1 and intersection over union, which are made of it.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace firn::io {
+
+struct ConfusionMatrixOptions {
+  int64_t classes = 0;                       // at least 1
+  std::optional<int64_t> ignore_label = {};  // places with this label do not count
+};
+
+// How often each class was taken for each. Thread-compatible.
+class ConfusionMatrix {
+ public:
+  // Throws kInvalidArgument unless there is a class, and at most 46340 (a matrix of 16 GiB).
+  explicit ConfusionMatrix(const ConfusionMatrixOptions& options);
+  // Labels: integers [N, ...], each a class. Predictions: scores [N, classes, ...] of a floating
+  // type, of which the largest wins (the first of several), or classes like the labels. Any device.
+  // Throws kInvalidArgument, and changes nothing, for other shapes and types, a class that there is
+  // not, and a NaN score.
+  void Update(const Tensor& predictions, const Tensor& labels);
+  // i64 [classes, classes] on the CPU; rows are labels, columns predictions.
+  Tensor Value() const;
+  int64_t at(int64_t label, int64_t prediction) const {
+    return counts_[static_cast<size_t>(label * options_.classes + prediction)];
+  }
+  int64_t classes() const { return options_.classes; }
+  void Reset();
+  // As if what `other` saw had come here. Throws kInvalidArgument for another number of classes.
+  void Merge(const ConfusionMatrix& other);
+
+ private:
+  ConfusionMatrixOptions options_;
+  std::vector<int64_t> counts_;
+};
+
+enum class Average {
+  kMicro,  // of all decisions together, each alike
+  kMacro,  // the mean of the classes' values, over the classes that occur among labels or
+           // predictions
+};
+
+struct PrecisionRecallOptions {
+  int64_t classes = 0;  // at least 1
+  Average average = Average::kMacro;
+  std::optional<int64_t> ignore_label = {};
+};
+
+// Precision: of what was predicted as a class, the share that is. Recall: of what is of a class,
+// the share that was predicted so. F1: their harmonic mean. 0 / 0 is 0, as scikit-learn has it
+// (zero_division=0). The mean F1 is that of the classes' F1, not of the mean precision and recall.
+struct PrecisionRecallF1 {
+  double precision = 0, recall = 0, f1 = 0;
+};
+
+// Thread-compatible.
+class PrecisionRecall {
+ public:
+  // Throws as ConfusionMatrix.
+  explicit PrecisionRecall(const PrecisionRecallOptions& options);
+  // As ConfusionMatrix::Update.
+  void Update(const Tensor& predictions, const Tensor& labels) {
+    matrix_.Update(predictions, labels);
+  }
+  // The average; NaN before anything counted.
+  PrecisionRecallF1 Value() const;
+  // Of each class.
+  std::vector<PrecisionRecallF1> PerClass() const;
+  void Reset() { matrix_.Reset(); }
+  // As ConfusionMatrix::Merge.
+  void Merge(const PrecisionRecall& other) { matrix_.Merge(other.matrix_); }
+
+ private:
+  Average average_;
+  ConfusionMatrix matrix_;
+};
+
+struct MeanIouOptions {
+  int64_t classes = 0;                       // at least 1
+  std::optional<int64_t> ignore_label = {};  // 255 in many segmentation data sets
+};
+
+// Mean intersection over union: of a class, the places where both label and prediction are it by
+// those where either is; the mean over the classes that occur at all. Thread-compatible.
+class MeanIou {
+ public:
+  // Throws as ConfusionMatrix.
+  explicit MeanIou(const MeanIouOptions& options);
+  // As ConfusionMatrix::Update: masks [N, H, W], and scores [N, classes, H, W] or masks for them.
+  void Update(const Tensor& predictions, const Tensor& labels) {
+    matrix_.Update(predictions, labels);
+  }
+  // 0 to 1; NaN before anything counted.
+  double Value() const;
+  // Of each class; NaN for one that did not occur.
+  std::vector<double> PerClass() const;
+  void Reset() { matrix_.Reset(); }
+  // As ConfusionMatrix::Merge.
+  void Merge(const MeanIou& other) { matrix_.Merge(other.matrix_); }
+
+ private:
+  ConfusionMatrix matrix_;
+};
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_METRICS_CONFUSION_H_

@@ -1,0 +1,55 @@
+#ifndef FIRN_IO_METRICS_EARLY_STOPPING_H_
+#define FIRN_IO_METRICS_EARLY_STOPPING_H_
+
+#include <cstdint>
+
+#include "tensor/state_dict.h"
+
+namespace firn::io {
+
+struct EarlyStoppingOptions {
+  bool maximize = false;  // the metric: an accuracy and not a loss
+  int64_t patience = 10;  // updates in a row without an improvement after which to stop, >= 1
+  double min_delta = 0;   // an improvement is more than this, >= 0
+  bool stop_on_nan = true;
+};
+
+// Says when a metric has stopped improving. Thread-compatible.
+//
+//   io::EarlyStopping stopping({.patience = 5});
+//   for (int epoch = 0; epoch < 100; ++epoch) {
+//     ... train, validate ...
+//     if (stopping.Update(loss)) break;
+//     if (stopping.improved()) io::Save("best.h5", net.state_dict());
+//   }
+class EarlyStopping {
+ public:
+  // Throws kInvalidArgument for a patience or min_delta that makes no sense.
+  explicit EarlyStopping(const EarlyStoppingOptions& options = {});
+
+  // After each validation. Returns whether to stop, which stays so. A NaN is no improvement.
+  bool Update(double metric);
+  bool should_stop() const { return stopped_; }
+  // Whether the last Update was the best so far.
+  bool improved() const { return updates_ > 0 && best_update_ == updates_ - 1; }
+  // The best metric so far; infinite (of the worst sign) before there was one.
+  double best() const { return best_; }
+  // Which update that was, counted from 0; -1 before there was one.
+  int64_t best_update() const { return best_update_; }
+  void Reset();
+
+  // "best" (f64), "best_update", "updates" (i64) and "stopped" (bool), all 0-d.
+  StateDict state_dict() const;
+  // Throws, and changes nothing, unless all is there and makes sense.
+  void LoadStateDict(const StateDict& state);
+
+ private:
+  EarlyStoppingOptions options_;
+  double best_;
+  int64_t best_update_ = -1, updates_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_METRICS_EARLY_STOPPING_H_

@@ -1,0 +1,31 @@
+#ifndef FIRN_IO_METRICS_RUNNING_MEAN_H_
+#define FIRN_IO_METRICS_RUNNING_MEAN_H_
+
+#include "tensor/tensor.h"
+
+namespace firn::io {
+
+// The mean of numbers that come one after the other, such as the losses of an epoch's batches.
+// Sums are f64. Thread-compatible.
+class RunningMean {
+ public:
+  // One number that counts as `weight` numbers: a batch's mean loss as its number of samples.
+  // Throws kInvalidArgument unless the weight is finite and >= 0.
+  void Update(double value, double weight = 1);
+  // All elements of a tensor of any shape, type and device, equally. A loss is Update(loss).
+  void Update(const Tensor& values);
+  // NaN before the first Update.
+  double Value() const;
+  // The sum of the weights so far.
+  double weight() const { return weight_; }
+  void Reset() { *this = RunningMean(); }
+  // As if what `other` saw had come here.
+  void Merge(const RunningMean& other);
+
+ private:
+  double sum_ = 0, weight_ = 0;
+};
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_METRICS_RUNNING_MEAN_H_

@@ -1,0 +1,78 @@
+#include "io/metrics/auc.h"
+
+#include <cmath>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tensor/from.h"
+#include "tensor/index.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tests/error_of.h"
+
+namespace firn::io {
+namespace {
+
+using ::firn::testing::ErrorOf;
+using ::testing::HasSubstr;
+
+TEST(AucTest, IsTheShareOfPairsInOrderAndTiesCountHalf) {
+  Auc auc;
+  EXPECT_TRUE(std::isnan(auc.Value()));
+  // scikit-learn's example of roc_auc_score.
+  auc.Update(FromVector<float>({.1f, .4f, .35f, .8f}), FromVector<int64_t>({0, 0, 1, 1}));
+  EXPECT_EQ(auc.Value(), 0.75);
+  auc.Reset();
+  auc.Update(FromVector<double>({1, 1, 1}, {3, 1}),
+             FromVector(std::vector<bool>{true, false, true}));
+  EXPECT_EQ(auc.Value(), 0.5);
+  auc.Reset();
+  auc.Update(FromVector<double>({1, 2}), FromVector<int64_t>({1, 1}));
+  EXPECT_TRUE(std::isnan(auc.Value()));  // no negative one
+}
+
+TEST(AucTest, AgreesWithAllPairsAndMergesToTheSame) {
+  const Tensor scores = Round(Randn({300}) * 3);  // with many ties
+  const Tensor labels = Randint(0, 2, {300});
+  const std::vector<double> s = scores.ToVector<double>();
+  const std::vector<int64_t> y = labels.ToVector<int64_t>();
+  double sum = 0, pairs = 0;
+  for (size_t i = 0; i < s.size(); ++i) {
+    for (size_t j = 0; j < s.size(); ++j) {
+      if (y[i] != 1 || y[j] != 0) continue;
+      sum += s[i] > s[j] ? 1 : s[i] == s[j] ? 0.5 : 0;
+      ++pairs;
+    }
+  }
+  Auc whole, first, second;
+  whole.Update(scores, labels);
+  EXPECT_DOUBLE_EQ(whole.Value(), sum / pairs);
+  first.Update(scores[{Range(0, 100)}], labels[{Range(0, 100)}]);
+  second.Update(scores[{Range(100, 300)}], labels[{Range(100, 300)}]);
+  first.Merge(second);
+  EXPECT_EQ(first.Value(), whole.Value());
+  first.Merge(first);
+  EXPECT_DOUBLE_EQ(first.Value(), whole.Value());
+}
+
+TEST(AucTest, RefusesWhatDoesNotFitAndKeepsWhatItHas) {
+  Auc auc;
+  auc.Update(FromVector<float>({0, 1}), FromVector<int64_t>({0, 1}));
+  EXPECT_THAT(ErrorOf([&] {
+                auc.Update(Zeros({2, 2}), Zeros({2}, DType::kI64));
+              }),
+              HasSubstr("want scores [N] or [N, 1]"));
+  EXPECT_THAT(ErrorOf([&] { auc.Update(Zeros({2}), Zeros({3}, DType::kI64)); }),
+              HasSubstr("labels are [3] i64 (want 2 integers)"));
+  EXPECT_THAT(ErrorOf([&] {
+                auc.Update(Zeros({2}), FromVector<int64_t>({0, 2}));
+              }),
+              HasSubstr("a label is 2 (want 0 or 1)"));
+  EXPECT_THAT(ErrorOf([&] { auc.Update(Full({1}, std::nan("")), FromVector<int64_t>({0})); }),
+              HasSubstr("a score is NaN"));
+  EXPECT_EQ(auc.Value(), 1);
+}
+
+}  // namespace
+}  // namespace firn::io
