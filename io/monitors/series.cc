@@ -1,0 +1,108 @@
+// Lines of numbers with blanks between them; only whole lines are looked at.
+#include "io/monitors/series.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/escape.h"
+#include "device/status_macros.h"
+#include "io/internal/byte_source.h"
+#include "io/monitors/internal/line_file.h"
+#include "io/monitors/series_status.h"
+#include "tensor/error.h"
+
+namespace firn::io {
+namespace {
+
+constexpr char kWho[] = "series";
+constexpr size_t kMostFields = 4;
+using Fields = std::array<double, kMostFields>;
+
+// `count` numbers.
+absl::StatusOr<Fields> ParseLine(std::string_view line, size_t count) {
+  constexpr size_t kShown = 60;
+  Fields fields{};
+  std::string_view rest = line;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = rest.find(' ');
+    const std::optional<double> number = internal::ParseNumber(rest.substr(0, at));
+    const bool last = at == std::string_view::npos;
+    if (!number.has_value() || last != (i + 1 == count)) {
+      return DataLoss("expected ", count, " numbers with a blank between them, got ",
+                      inner::internal::JsonString(line.substr(0, kShown)));
+    }
+    fields[i] = *number;
+    if (!last) rest.remove_prefix(at + 1);
+  }
+  return fields;
+}
+
+// The file's name without its folder and what comes after the first dot of `suffix`.
+std::string NameOf(const std::string& path, std::string_view suffix) {
+  std::string name = std::filesystem::path(path).filename().string();
+  if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+  return name;
+}
+
+// `y` makes the number of a line's fields.
+template <class Y>
+absl::StatusOr<Series> Parse(std::string_view text, const std::string& name,
+                             std::string_view suffix, size_t count, Y y) {
+  Series series{.name = NameOf(name, suffix)};
+  int64_t line = 0;
+  for (size_t n; (n = internal::SplitLine(text)) != 0; text.remove_prefix(n)) {
+    ++line;
+    const bool crlf = n > 1 && text[n - 2] == '\r';
+    const absl::StatusOr<Fields> fields = ParseLine(text.substr(0, n - (crlf ? 2 : 1)), count);
+    if (!fields.ok()) {
+      return absl::Status(
+          fields.status().code(),
+          absl::StrCat(name, ": line ", line, ": ", std::string(fields.status().message())));
+    }
+    series.x.push_back((*fields)[0]);
+    series.y.push_back(y(*fields));
+  }
+  return series;
+}
+
+std::string Text(const std::string& path, const LoadLimits& limits) {
+  absl::StatusOr<std::unique_ptr<internal::ByteSource>> source = internal::ByteSource::Open(path);
+  RaiseIfError(source.status(), kWho);
+  absl::StatusOr<std::string> text = (*source)->ReadAll(limits.max_total_bytes);
+  RaiseIfError(text.status(), kWho);
+  return *std::move(text);
+}
+
+Series ValueOf(absl::StatusOr<Series> series) {
+  RaiseIfError(series.status(), kWho);
+  return *std::move(series);
+}
+
+}  // namespace
+
+absl::StatusOr<Series> ParseSeries(std::string_view text, const std::string& name) {
+  return Parse(text, name, ".series.txt", 2, [](const Fields& fields) { return fields[1]; });
+}
+
+absl::StatusOr<Series> ParseTimer(std::string_view text, const std::string& name,
+                                  TimerColumn column) {
+  return Parse(text, name, ".timer.txt", 4, [column](const Fields& fields) {
+    if (column == TimerColumn::kTotal) return fields[3];
+    return column == TimerColumn::kElapsed ? fields[1] : fields[1] / fields[2];
+  });
+}
+
+Series LoadSeries(const std::string& path, const LoadLimits& limits) {
+  return ValueOf(ParseSeries(Text(path, limits), path));
+}
+
+Series LoadTimer(const std::string& path, TimerColumn column, const LoadLimits& limits) {
+  return ValueOf(ParseTimer(Text(path, limits), path, column));
+}
+
+}  // namespace firn::io

@@ -1,0 +1,39 @@
+#ifndef FIRN_IO_MONITORS_SERIES_H_
+#define FIRN_IO_MONITORS_SERIES_H_
+
+// Series of numbers, as monitors and record writers leave them in files.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/load_limits.h"
+
+namespace firn::io {
+
+// Points of a curve; x and y are equally many.
+struct Series {
+  std::string name = {};
+  std::vector<double> x = {}, y = {};
+};
+
+// The points of a monitor's <name>.series.txt; the series has the name of the file without its
+// suffix. A partial last line, which a killed writer leaves behind, is left out. Throws
+// firn::Error: DataLoss names file and line, what was expected and what came; ResourceExhausted
+// beyond the limits; NotFound and the like for the path.
+Series LoadSeries(const std::string& path, const LoadLimits& limits = {});
+
+// What a monitor's <name>.timer.txt says of time, x being the index.
+enum class TimerColumn {
+  kTotal,    // seconds since the monitor was made
+  kElapsed,  // seconds from one line to the next
+  kPerStep,  // the same for one index
+};
+
+// Throws as LoadSeries.
+Series LoadTimer(const std::string& path, TimerColumn column = TimerColumn::kTotal,
+                 const LoadLimits& limits = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_MONITORS_SERIES_H_
