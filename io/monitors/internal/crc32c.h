@@ -1,0 +1,18 @@
+#ifndef FIRN_IO_MONITORS_INTERNAL_CRC32C_H_
+#define FIRN_IO_MONITORS_INTERNAL_CRC32C_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace firn::io::internal {
+
+// CRC-32C (Castagnoli's polynomial; RFC 3720, B.4) of some bytes.
+uint32_t Crc32c(std::string_view bytes);
+
+// The same as TFRecord files hold it: rotated and moved, so that the checksum of data which
+// contains checksums stays a good one.
+uint32_t MaskedCrc32c(std::string_view bytes);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_MONITORS_INTERNAL_CRC32C_H_
