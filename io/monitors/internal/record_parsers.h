@@ -1,0 +1,29 @@
+#ifndef FIRN_IO_MONITORS_INTERNAL_RECORD_PARSERS_H_
+#define FIRN_IO_MONITORS_INTERNAL_RECORD_PARSERS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "io/monitors/record_writer.h"
+
+namespace firn::io::internal {
+
+// The shortest text that reads back as the same number, or `nan` and `infinity` (with a sign).
+std::string NumberText(double value, std::string_view nan, std::string_view infinity);
+
+// What a CSV field without its quotes means: "true" and "false", a number, nothing, or text, which
+// is what all is that stood in quotes.
+RecordValue ParseCsvValue(std::string_view text, bool quoted);
+
+// One record with its line feed, RFC 4180. DataLoss says what was expected and what came.
+absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record);
+
+// One JSON object whose values are neither arrays nor objects (RFC 8259). DataLoss says what was
+// expected and what came.
+absl::StatusOr<JsonLinesWriter::Fields> ParseJsonRecord(std::string_view line);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_MONITORS_INTERNAL_RECORD_PARSERS_H_
