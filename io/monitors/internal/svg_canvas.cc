@@ -1,0 +1,68 @@
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "device/escape.h"
+#include "io/monitors/internal/canvas.h"
+
+namespace firn::io::internal {
+namespace {
+
+std::string Hex(const Color& c) { return absl::StrFormat("#%02x%02x%02x", c.red, c.green, c.blue); }
+
+// Text for XML: valid UTF-8, which JsonString makes of anything, without control characters.
+std::string Xml(std::string_view text) {
+  std::string plain;
+  for (char c : text) plain += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  const std::string json = inner::internal::JsonString(plain);
+  std::string valid = json.substr(1, json.size() - 2);
+  absl::StrReplaceAll({{"\\\"", "\""}, {"\\\\", "\\"}}, &valid);
+  return absl::StrReplaceAll(valid,
+                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+}
+
+class SvgCanvas final : public Canvas {
+ public:
+  SvgCanvas(int width, int height) {
+    absl::StrAppendFormat(&svg_,
+                          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+                          "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
+                          "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+                          width, height, width, height);
+  }
+
+  void Line(const std::vector<Point>& points, const Color& color, double width) override {
+    absl::StrAppendFormat(&svg_,
+                          "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%g\" "
+                          "stroke-linejoin=\"round\" stroke-linecap=\"round\" points=\"",
+                          Hex(color), width);
+    for (const Point& p : points) absl::StrAppendFormat(&svg_, "%.2f,%.2f ", p.x, p.y);
+    if (!points.empty()) svg_.pop_back();
+    svg_ += "\"/>\n";
+  }
+
+  void Text(Point at, std::string_view text, Align align, bool upright) override {
+    const char* anchor = align == Align::kLeft     ? "start"
+                         : align == Align::kCenter ? "middle"
+                                                   : "end";
+    const std::string turn =
+        upright ? absl::StrFormat(" transform=\"rotate(-90 %.2f %.2f)\"", at.x, at.y) : "";
+    absl::StrAppendFormat(
+        &svg_, "<text x=\"%.2f\" y=\"%.2f\" dy=\"0.35em\" text-anchor=\"%s\"%s>%s</text>\n", at.x,
+        at.y, anchor, turn, Xml(text));
+  }
+
+  absl::StatusOr<std::string> Finish() override { return svg_ + "</svg>\n"; }
+
+ private:
+  std::string svg_;
+};
+
+}  // namespace
+
+std::unique_ptr<Canvas> MakeSvgCanvas(int width, int height) {
+  return std::make_unique<SvgCanvas>(width, height);
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,254 @@
+// The picture is a frame with ticks, below it the curves; a curve is as many lines as it has
+// unbroken runs of points. Points that fall into one pixel's column are thinned out to the first,
+// the least, the largest and the last, which draw the same picture: a million points are no more
+// than a few thousand.
+#include "io/monitors/plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/atomic_file.h"
+#include "device/status_macros.h"
+#include "io/monitors/internal/axis.h"
+#include "io/monitors/internal/canvas.h"
+#include "tensor/error.h"
+
+namespace firn::io {
+namespace {
+
+using internal::Align;
+using internal::Axis;
+using internal::Canvas;
+using internal::Color;
+using internal::Point;
+
+constexpr char kWho[] = "plot";
+constexpr Color kFrame{90, 90, 90}, kGrid{225, 225, 225};
+// Okabe and Ito's colours, which colour-blind people can tell apart, without black and yellow.
+constexpr Color kColors[] = {{0, 114, 178},   {213, 94, 0},  {0, 158, 115},
+                             {204, 121, 167}, {230, 159, 0}, {86, 180, 233}};
+
+struct Frame {
+  double left, top, right, bottom;  // pixels
+  Axis x, y;
+
+  Point At(double x_value, double y_value) const {
+    return {left + (right - left) * x.Place(x_value), bottom - (bottom - top) * y.Place(y_value)};
+  }
+};
+
+absl::Status Check(const std::vector<Series>& series, const PlotOptions& o) {
+  FIRN_RETURN_IF(o.width < 200 || o.width > 10000 || o.height < 200 || o.height > 10000,
+                 InvalidArgument("a picture of ", o.width, " x ", o.height,
+                                 " pixels (want 200 to 10000 each way)"));
+  FIRN_RETURN_IF(!(o.smoothing >= 0 && o.smoothing < 1),
+                 InvalidArgument("smoothing is ", o.smoothing, " (want 0 to below 1)"));
+  for (const Series& one : series) {
+    FIRN_RETURN_IF(
+        one.x.size() != one.y.size(),
+        InvalidArgument("series ", one.name, " has ", one.x.size(), " x and ", one.y.size(), " y"));
+  }
+  return absl::OkStatus();
+}
+
+// Pixels for the longest name, at most a third of the picture; 0 without names.
+double LegendWidth(const std::vector<Series>& series, const PlotOptions& o) {
+  constexpr double kLetter = 7.5;
+  size_t longest = 0;
+  for (const Series& one : series) longest = std::max(longest, one.name.size());
+  if (!o.legend || longest == 0) return 0;
+  return std::min(static_cast<double>(longest) * kLetter + 20, o.width / 3.0);
+}
+
+Frame FrameOf(const std::vector<Series>& series, const PlotOptions& o) {
+  std::vector<double> x, y;
+  for (const Series& one : series) {
+    x.insert(x.end(), one.x.begin(), one.x.end());
+    y.insert(y.end(), one.y.begin(), one.y.end());
+  }
+  // Room for the labels, the title, and tick labels of up to ten letters.
+  const double left = o.y_label.empty() ? 80 : 100, top = o.title.empty() ? 20 : 45;
+  const double right = o.width - 25 - LegendWidth(series, o),
+               bottom = o.height - (o.x_label.empty() ? 35 : 55);
+  return {left,
+          top,
+          right,
+          bottom,
+          Axis(x, o.log_x, std::max(2, o.width / 100)),
+          Axis(y, o.log_y, std::max(2, o.height / 60))};
+}
+
+void DrawFrame(const Frame& f, const PlotOptions& o, Canvas* canvas) {
+  for (const internal::Tick& tick : f.x.ticks()) {
+    const double x = f.left + (f.right - f.left) * tick.at;
+    canvas->Line({{x, f.top}, {x, f.bottom}}, kGrid, 1);
+    canvas->Line({{x, f.bottom}, {x, f.bottom + 5}}, kFrame, 1);
+    canvas->Text({x, f.bottom + 15}, tick.label, Align::kCenter, false);
+  }
+  for (const internal::Tick& tick : f.y.ticks()) {
+    const double y = f.bottom - (f.bottom - f.top) * tick.at;
+    canvas->Line({{f.left, y}, {f.right, y}}, kGrid, 1);
+    canvas->Line({{f.left - 5, y}, {f.left, y}}, kFrame, 1);
+    canvas->Text({f.left - 9, y}, tick.label, Align::kRight, false);
+  }
+  canvas->Line({{f.left, f.top}, {f.left, f.bottom}, {f.right, f.bottom}}, kFrame, 1);
+  const double middle_x = (f.left + f.right) / 2, middle_y = (f.top + f.bottom) / 2;
+  canvas->Text({middle_x, 22}, o.title, Align::kCenter, false);
+  canvas->Text({middle_x, f.bottom + 38}, o.x_label, Align::kCenter, false);
+  canvas->Text({14, middle_y}, o.y_label, Align::kCenter, true);
+}
+
+// Adds points of one curve to a line, thinned out.
+class Thinner {
+ public:
+  void Add(Point p) {
+    if (!points_.empty() && std::floor(p.x) == std::floor(points_.back().x)) {
+      least_ = p.y < least_.y ? p : least_;
+      largest_ = p.y > largest_.y ? p : largest_;
+      last_ = p;
+      ++inside_;
+      return;
+    }
+    Flush();
+    points_.push_back(p);
+    least_ = largest_ = last_ = p;
+  }
+  std::vector<Point> Take() {
+    Flush();
+    return std::exchange(points_, {});
+  }
+
+ private:
+  void Flush() {
+    if (inside_ > 2) {
+      points_.push_back(least_);
+      points_.push_back(largest_);
+    } else if (inside_ == 2) {
+      points_.push_back(least_.x != last_.x || least_.y != last_.y ? least_ : largest_);
+    }
+    if (inside_ > 0) points_.push_back(last_);
+    inside_ = 0;
+  }
+
+  std::vector<Point> points_;
+  Point least_, largest_, last_;
+  int64_t inside_ = 0;  // points after the first one of a column
+};
+
+void DrawCurve(const Frame& f, const std::vector<double>& x, const std::vector<double>& y,
+               const Color& color, double width, Canvas* canvas) {
+  Thinner thinner;
+  const auto draw = [&] {
+    const std::vector<Point> line = thinner.Take();
+    if (!line.empty()) canvas->Line(line, color, line.size() == 1 ? width + 3 : width);
+  };
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (f.x.Shows(x[i]) && f.y.Shows(y[i])) {
+      thinner.Add(f.At(x[i], y[i]));
+    } else {
+      draw();
+    }
+  }
+  draw();
+}
+
+Color Paler(const Color& color) {
+  const auto pale = [](uint8_t c) { return static_cast<uint8_t>(255 - (255 - c) / 3); };
+  return {pale(color.red), pale(color.green), pale(color.blue)};
+}
+
+Color ColorOf(size_t i) { return kColors[i % std::size(kColors)]; }
+
+// Beside the plot, where it hides nothing.
+void DrawLegend(const Frame& f, const std::vector<Series>& series, Canvas* canvas) {
+  constexpr double kRow = 17;
+  const double left = f.right + 12;
+  for (size_t i = 0; i < series.size(); ++i) {
+    const double y = f.top + kRow * (static_cast<double>(i) + 0.5);
+    if (y + kRow / 2 > f.bottom) break;
+    canvas->Line({{left, y}, {left + 20, y}}, ColorOf(i), 2);
+    canvas->Text({left + 26, y}, series[i].name, Align::kLeft, false);
+  }
+}
+
+absl::StatusOr<std::string> Draw(const std::string& format, const std::vector<Series>& series,
+                                 const PlotOptions& o) {
+  FIRN_RETURN_IF_ERROR(Check(series, o));
+  FIRN_RETURN_IF(format != "svg" && format != "png",
+                 InvalidArgument("the format is \"", format, "\" (want svg or png)"));
+  const std::unique_ptr<Canvas> canvas = format == "svg"
+                                             ? internal::MakeSvgCanvas(o.width, o.height)
+                                             : internal::MakePngCanvas(o.width, o.height);
+  const Frame frame = FrameOf(series, o);
+  DrawFrame(frame, o, canvas.get());
+  for (size_t i = 0; i < series.size() && o.smoothing > 0; ++i) {
+    DrawCurve(frame, series[i].x, series[i].y, Paler(ColorOf(i)), 1, canvas.get());
+  }
+  for (size_t i = 0; i < series.size(); ++i) {
+    DrawCurve(frame, series[i].x, internal::Smoothed(series[i].y, o.smoothing), ColorOf(i), 1.6,
+              canvas.get());
+  }
+  if (LegendWidth(series, o) > 0) DrawLegend(frame, series, canvas.get());
+  return canvas->Finish();
+}
+
+double SecondsOf(char unit) {
+  switch (unit) {
+    case 's':
+      return 1;
+    case 'm':
+      return 60;
+    case 'h':
+      return 3600;
+    case 'd':
+      return 86400;
+    default:
+      break;
+  }
+  RaiseStatus(InvalidArgument("the unit is '", std::string(1, unit), "' (want s, m, h or d)"),
+              kWho);
+}
+
+}  // namespace
+
+std::string DrawSeries(const std::string& format, const std::vector<Series>& series,
+                       const PlotOptions& options) {
+  absl::StatusOr<std::string> picture = Draw(format, series, options);
+  RaiseIfError(picture.status(), kWho);
+  return *std::move(picture);
+}
+
+void PlotSeries(const std::string& path, const std::vector<Series>& series,
+                const PlotOptions& options) {
+  if (!path.ends_with(".svg") && !path.ends_with(".png")) {
+    RaiseStatus(InvalidArgument("the path is ", path, " (want one that ends in .svg or .png)"),
+                kWho);
+  }
+  const std::string picture = DrawSeries(path.substr(path.size() - 3), series, options);
+  RaiseIfError(inner::internal::ReplaceFile(path, picture), kWho);
+}
+
+void PlotTimer(const std::string& path, const std::vector<std::string>& timers,
+               const PlotTimerOptions& options) {
+  const double seconds = SecondsOf(options.unit);
+  std::vector<Series> series;
+  for (const std::string& timer : timers) {
+    series.push_back(LoadTimer(timer, options.column));
+    for (double& y : series.back().y) y /= seconds;
+  }
+  PlotOptions plot = options.plot;
+  const char* what = options.column == TimerColumn::kTotal     ? "total time"
+                     : options.column == TimerColumn::kElapsed ? "time elapsed"
+                                                               : "time per step";
+  if (plot.x_label.empty()) plot.x_label = "index";
+  if (plot.y_label.empty()) {
+    plot.y_label = absl::StrCat(what, " [", std::string(1, options.unit), "]");
+  }
+  PlotSeries(path, series, plot);
+}
+
+}  // namespace firn::io

@@ -1,0 +1,183 @@
+#include "io/monitors/plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/monitors/internal/axis.h"
+#include "io/monitors/internal/canvas.h"
+#include "io/monitors/internal/stroke_font.h"
+#include "tests/error_of.h"
+#include "tests/io/monitors/decoded_png.h"
+#include "tests/io/test_files.h"
+
+namespace firn::io {
+namespace {
+
+using ::firn::testing::ErrorOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const double kNan = std::nan("");
+
+std::vector<std::string> Labels(const internal::Axis& axis) {
+  std::vector<std::string> labels;
+  for (const internal::Tick& tick : axis.ticks()) labels.push_back(tick.label);
+  return labels;
+}
+
+TEST(AxisTest, HasRoundNumbersWithinItsRange) {
+  const internal::Axis axis({0.07, 0.93, kNan, -kInfinity}, false, 5);
+  EXPECT_THAT(Labels(axis), ElementsAre("0.2", "0.4", "0.6", "0.8"));
+  EXPECT_EQ(axis.Place(0.07), 0);
+  EXPECT_EQ(axis.Place(0.93), 1);
+  EXPECT_NEAR(axis.ticks()[0].at, (0.2 - 0.07) / 0.86, 1e-12);
+  EXPECT_FALSE(axis.Shows(kNan));
+  EXPECT_THAT(Labels(internal::Axis({-3, 3}, false, 4)), ElementsAre("-2", "0", "2"));
+  EXPECT_THAT(Labels(internal::Axis({1e6, 1e6 + 4}, false, 2)),
+              ElementsAre("1000000", "1000002", "1000004"));
+}
+
+TEST(AxisTest, IsLogarithmicWherePositive) {
+  const internal::Axis axis({0, -1, 1, 1e4}, true, 5);
+  EXPECT_FALSE(axis.Shows(0));
+  EXPECT_THAT(Labels(axis), ElementsAre("1", "10", "100", "1000", "10000"));
+  EXPECT_DOUBLE_EQ(axis.Place(100), 0.5);
+  EXPECT_THAT(Labels(internal::Axis({1, 30}, true, 5)), ElementsAre("1", "2", "5", "10", "20"));
+}
+
+// Whatever the numbers, there are ticks in order and finite places.
+TEST(AxisTest, CopesWithAnyRange) {
+  const double largest = std::numeric_limits<double>::max();
+  const std::vector<std::vector<double>> ranges = {{},
+                                                   {kNan},
+                                                   {0},
+                                                   {5, 5},
+                                                   {-largest, largest},
+                                                   {5e-324, 1e-323},
+                                                   {1, 1 + 1e-15},
+                                                   {1e300, 1e300},
+                                                   {5e-324, largest},
+                                                   {-1e-5}};
+  for (const std::vector<double>& range : ranges) {
+    for (bool logarithmic : {false, true}) {
+      const internal::Axis axis(range, logarithmic, 6);
+      EXPECT_LE(axis.ticks().size(), 20u);
+      for (const internal::Tick& tick : axis.ticks()) {
+        EXPECT_GE(tick.at, -1e-6);
+        EXPECT_LE(tick.at, 1 + 1e-6);
+      }
+      for (double value : range) {
+        EXPECT_TRUE(!axis.Shows(value) || std::isfinite(axis.Place(value))) << value;
+      }
+    }
+  }
+}
+
+TEST(SmoothedTest, IsTensorBoardsAverage) {
+  EXPECT_THAT(internal::Smoothed({1, 2, kNan, 4}, 0), ElementsAre(1, 2, ::testing::IsNan(), 4));
+  const std::vector<double> smooth = internal::Smoothed({1, 2, 4}, 0.5);
+  EXPECT_DOUBLE_EQ(smooth[0], 1);
+  EXPECT_DOUBLE_EQ(smooth[1], (0.25 * 1 + 0.5 * 2) / 0.75);
+  EXPECT_DOUBLE_EQ(smooth[2], (0.125 * 1 + 0.25 * 2 + 0.5 * 4) / 0.875);
+}
+
+TEST(StrokeFontTest, HasEveryLetterWithinItsBox) {
+  for (int c = 0; c < 256; ++c) {
+    const std::string_view strokes = internal::StrokesOf(static_cast<char>(c));
+    EXPECT_EQ(strokes.empty(), c == ' ');
+    size_t digits = 0;
+    for (char s : strokes) {
+      const bool is_digit = s >= '0' && s <= (digits % 2 == 0 ? '4' : '8');
+      EXPECT_TRUE(is_digit || (s == ' ' && digits % 2 == 0)) << c;
+      digits += is_digit ? 1 : 0;
+    }
+    EXPECT_EQ(digits % 2, 0u) << c;
+  }
+}
+
+TEST(PlotTest, DrawsAnSvg) {
+  const std::string svg =
+      DrawSeries("svg", {{.name = "a <&> \"b\"\n\xff", .x = {0, 1, 2, 3}, .y = {1, 3, kNan, 2}}},
+                 {.title = "Title", .x_label = "step", .y_label = "loss"});
+  EXPECT_TRUE(svg.starts_with("<svg xmlns="));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  for (const char* part : {">Title</text>", ">step</text>", ">loss</text>", "rotate(-90",
+                           ">1.5</text>", "a &lt;&amp;&gt; &quot;b&quot; \xef\xbf\xbd</text>"}) {
+    EXPECT_THAT(svg, HasSubstr(part));
+  }
+  // The curve breaks where a point is missing.
+  size_t curves = 0;
+  for (size_t at = 0; (at = svg.find("stroke=\"#0072b2\"", at)) != std::string::npos; ++at)
+    ++curves;
+  EXPECT_EQ(curves, 2u + 1);  // and one in the legend
+  EXPECT_THAT(DrawSeries("svg", {{.name = "hidden", .x = {1}, .y = {1}}}, {.legend = false}),
+              Not(HasSubstr("hidden")));
+}
+
+TEST(PlotTest, DrawsThePointsOfASeriesWhereTheAxesSay) {
+  // One point at the left end and one at the right end of the range, on a picture whose plot area
+  // is 80 to 175 by 20 to 165.
+  const std::string png =
+      DrawSeries("png", {{.x = {0, 1}, .y = {0, 1}}}, {.width = 200, .height = 200});
+  const internal::Picture picture = DecodedPng(png);
+  ASSERT_EQ(picture.width, 200);
+  ASSERT_EQ(picture.height, 200);
+  const auto is_blue = [&](int x, int y) {
+    const auto* pixel =
+        reinterpret_cast<const unsigned char*>(picture.pixels.data()) + (y * 200 + x) * 3;
+    return pixel[2] > pixel[0] + 60;
+  };
+  EXPECT_TRUE(is_blue(83, 160));
+  EXPECT_TRUE(is_blue(127, 92));  // the middle
+  EXPECT_TRUE(is_blue(172, 24));
+  EXPECT_FALSE(is_blue(90, 30));
+}
+
+TEST(PlotTest, WritesFilesAndTimers) {
+  const std::string timer = TempPath("t.timer.txt");
+  WriteFile(timer, "9 60 10 60\n19 120 10 180\n");
+  PlotTimer(TempPath("t.svg"), {timer}, {.unit = 'm'});
+  EXPECT_THAT(ReadFile(TempPath("t.svg")), HasSubstr("total time [m]"));
+  PlotTimer(TempPath("t.png"), {timer}, {.column = TimerColumn::kPerStep, .unit = 'h'});
+  EXPECT_EQ(DecodedPng(ReadFile(TempPath("t.png"))).width, 800);
+  PlotSeries(TempPath("s.png"),
+             {{.name = "loss", .x = {1, 10, 100}, .y = {1, 0.1, 0.01}}, {.name = "empty"}},
+             {.log_x = true, .log_y = true, .smoothing = 0.6});
+  EXPECT_EQ(DecodedPng(ReadFile(TempPath("s.png"))).height, 500);
+}
+
+TEST(PlotTest, ThinsOutAMillionPoints) {
+  Series series;
+  for (int i = 0; i < 1000000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(i % 1000 == 0 ? 1 : 0);
+  }
+  const std::string svg = DrawSeries("svg", {series});
+  EXPECT_LT(svg.size(), 100000u);
+  // The peaks are still there: the top of the plot is at 20.
+  EXPECT_GT(std::count(svg.begin(), svg.end(), '\n'), 10);
+  EXPECT_THAT(svg, HasSubstr(",20.00 "));
+}
+
+TEST(PlotTest, RefusesWhatMakesNoSense) {
+  EXPECT_THAT(ErrorOf([] { PlotSeries("a.gif", {}); }), HasSubstr(".svg or .png"));
+  EXPECT_THAT(ErrorOf([] { DrawSeries("gif", {}); }), HasSubstr("(want svg or png)"));
+  EXPECT_THAT(ErrorOf([] { DrawSeries("svg", {}, {.width = 20}); }), HasSubstr("20 x 500"));
+  EXPECT_THAT(ErrorOf([] { DrawSeries("svg", {}, {.smoothing = 1}); }),
+              HasSubstr("smoothing is 1"));
+  EXPECT_THAT(ErrorOf([] { DrawSeries("svg", {{.name = "a", .x = {1}}}); }),
+              HasSubstr("series a has 1 x and 0 y"));
+  EXPECT_THAT(ErrorOf([] { PlotTimer("a.svg", {}, {.unit = 'x'}); }), HasSubstr("the unit is 'x'"));
+  EXPECT_THAT(ErrorOf([] { PlotSeries(TempPath("none/a.svg"), {}); }), HasSubstr("none/a.svg"));
+}
+
+}  // namespace
+}  // namespace firn::io
