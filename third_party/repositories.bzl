@@ -21,10 +21,14 @@ _SYSTEM_LIBRARIES = {
     "com_google_benchmark": "",
     "com_google_googletest": "",
     "eigen": "/usr/include/eigen3",
+    "gif": "",
     "hdf5": "/usr/include/hdf5/serial",
     "nlohmann_json": "",
+    "jpeg": "",
     "onednn": "",
     "openmp": "",
+    "png": "",
+    "tiff": "",
     "zlib": "",
 }
 

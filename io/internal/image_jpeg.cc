@@ -1,0 +1,217 @@
+// libjpeg reports an error by a function that must not return. Ours jumps to Guarded, whose frame
+// and those between hold nothing that a destructor would have to clean up. What the library calls a
+// warning and mends (missing data, bad codes) is an error here, except where no pixel is at stake.
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "io/internal/encode_image.h"
+#include "io/internal/raster.h"
+
+// Last: they are C, and need <cstdio>.
+#include <jerror.h>
+#include <jpeglib.h>
+
+namespace firn::io::internal {
+namespace {
+
+constexpr int kMaxScans = 100;  // a progressive file of 1 MB can ask for thousands
+
+struct Session {
+  jpeg_error_mgr errors;  // first, so that its address is the session's
+  std::jmp_buf jump;
+  jpeg_decompress_struct in;
+  jpeg_compress_struct out;
+  jpeg_progress_mgr progress;
+  char message[JMSG_LENGTH_MAX];
+  const unsigned char* bytes;
+  size_t size;
+  unsigned char* rows;
+  size_t row_bytes;
+  unsigned char* cmyk_row;  // one row of four bytes a pixel, else null
+  unsigned char* written;
+  unsigned long written_bytes;  // the library's type
+  bool grey, opened;
+  EncodeJpegOptions options;
+  unsigned width, height;
+  int channels;
+};
+
+void OnError(j_common_ptr info) {
+  auto* s = reinterpret_cast<Session*>(info->err);
+  info->err->format_message(info, s->message);
+  std::longjmp(s->jump, 1);
+}
+
+void OnMessage(j_common_ptr info, int level) {
+  const int code = info->err->msg_code;
+  const bool harmless =
+      code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR;
+  if (level < 0 && !harmless) OnError(info);
+}
+
+void OnOutput(j_common_ptr) {}
+
+void OnProgress(j_common_ptr info) {
+  auto* s = reinterpret_cast<Session*>(info->err);
+  if (info->is_decompressor && s->in.input_scan_number > kMaxScans) {
+    std::snprintf(s->message, sizeof(s->message), "more than %d scans", kMaxScans);
+    std::longjmp(s->jump, 1);
+  }
+}
+
+void Init(Session* s) {
+  jpeg_std_error(&s->errors);
+  s->errors.error_exit = OnError;
+  s->errors.emit_message = OnMessage;
+  s->errors.output_message = OnOutput;
+  s->progress.progress_monitor = OnProgress;
+}
+
+// False when `work` ended by an error, with s->message set.
+bool Guarded(Session* s, void (*work)(Session*)) {
+  if (setjmp(s->jump) != 0) return false;
+  work(s);
+  return true;
+}
+
+void ReadHeader(Session* s) {
+  s->in.err = &s->errors;
+  jpeg_create_decompress(&s->in);
+  s->opened = true;
+  s->in.progress = &s->progress;
+  jpeg_mem_src(&s->in, s->bytes, static_cast<unsigned long>(s->size));
+  jpeg_save_markers(&s->in, JPEG_APP0 + 1, 0xffff);
+  jpeg_read_header(&s->in, TRUE);
+}
+
+// Adobe's files hold 255 minus the ink, others the ink.
+void CmykToRgb(const unsigned char* cmyk, int64_t width, bool inverted, unsigned char* rgb) {
+  for (int64_t x = 0; x < width; ++x, cmyk += 4, rgb += 3) {
+    const int k = inverted ? cmyk[3] : 255 - cmyk[3];
+    for (int c = 0; c < 3; ++c) {
+      const int v = inverted ? cmyk[c] : 255 - cmyk[c];
+      rgb[c] = static_cast<unsigned char>((v * k + 127) / 255);
+    }
+  }
+}
+
+void ReadRows(Session* s) {
+  s->in.out_color_space = s->cmyk_row != nullptr ? JCS_CMYK : s->grey ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_start_decompress(&s->in);
+  while (s->in.output_scanline < s->in.output_height) {
+    unsigned char* row = s->rows + s->in.output_scanline * s->row_bytes;
+    unsigned char* to = s->cmyk_row != nullptr ? s->cmyk_row : row;
+    jpeg_read_scanlines(&s->in, &to, 1);
+    if (s->cmyk_row != nullptr) CmykToRgb(to, s->in.output_width, s->in.saw_Adobe_marker, row);
+  }
+  jpeg_finish_decompress(&s->in);
+}
+
+void WriteAll(Session* s) {
+  s->out.err = &s->errors;
+  jpeg_create_compress(&s->out);
+  s->opened = true;
+  jpeg_mem_dest(&s->out, &s->written, &s->written_bytes);
+  s->out.image_width = s->width;
+  s->out.image_height = s->height;
+  s->out.input_components = s->channels;
+  s->out.in_color_space = s->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&s->out);
+  jpeg_set_quality(&s->out, s->options.quality, TRUE);
+  s->out.optimize_coding = TRUE;
+  if (!s->options.halve_chroma) {
+    s->out.comp_info[0].h_samp_factor = s->out.comp_info[0].v_samp_factor = 1;
+  }
+  if (s->options.progressive) jpeg_simple_progression(&s->out);
+  jpeg_start_compress(&s->out, TRUE);
+  while (s->out.next_scanline < s->out.image_height) {
+    unsigned char* row = s->rows + s->out.next_scanline * s->row_bytes;
+    jpeg_write_scanlines(&s->out, &row, 1);
+  }
+  jpeg_finish_compress(&s->out);
+}
+
+struct Reader {
+  Session s{};
+  Reader() { Init(&s); }
+  ~Reader() {
+    if (s.opened) jpeg_destroy_decompress(&s.in);
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+};
+
+struct Writer {
+  Session s{};
+  Writer() { Init(&s); }
+  ~Writer() {
+    if (s.opened) jpeg_destroy_compress(&s.out);
+    std::free(s.written);
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+};
+
+int Orientation(const jpeg_decompress_struct& in) {
+  for (jpeg_saved_marker_ptr m = in.marker_list; m != nullptr; m = m->next) {
+    const int found = ExifOrientation({reinterpret_cast<const char*>(m->data), m->data_length});
+    if (found != 1) return found;
+  }
+  return 1;
+}
+
+absl::Status Failed(const EncodedImage& file, const Session& s) {
+  const size_t left = s.opened && s.in.src != nullptr ? s.in.src->bytes_in_buffer : 0;
+  const size_t at = left <= file.bytes.size() ? file.bytes.size() - left : file.bytes.size();
+  return DamagedImage(file, "JPEG", absl::StrCat("before byte ", at, ": ", s.message));
+}
+
+}  // namespace
+
+absl::StatusOr<Raster> DecodeJpeg(const EncodedImage& file) {
+  Reader reader;
+  Session* s = &reader.s;
+  s->bytes = file.data();
+  s->size = file.bytes.size();
+  if (!Guarded(s, ReadHeader)) return Failed(file, *s);
+  FIRN_RETURN_IF(s->in.arith_code,
+                 Unimplemented(file.name, ": JPEG: arithmetic coding is not supported"));
+  const J_COLOR_SPACE space = s->in.jpeg_color_space;
+  const bool cmyk = space == JCS_CMYK || space == JCS_YCCK;
+  const bool color = space == JCS_YCbCr || space == JCS_RGB;
+  FIRN_RETURN_IF(!cmyk && !color && space != JCS_GRAYSCALE,
+                 Unimplemented(file.name, ": JPEG: ", s->in.num_components,
+                               " components of an unknown colour space"));
+  s->grey =
+      space == JCS_GRAYSCALE || (space == JCS_YCbCr && file.options.color == ImageColor::kGrey);
+  FIRN_ASSIGN_OR_RETURN(Raster raster, MakeRaster(file, s->in.image_width, s->in.image_height,
+                                                  s->grey ? 1 : 3, false, 8 * (cmyk ? 4 : 3)));
+  // Progressive files keep coefficients of 2 bytes for the whole image.
+  s->in.mem->max_memory_to_use = static_cast<long>(file.options.limits.max_bytes);
+  std::string cmyk_row(cmyk ? size_t{s->in.image_width} * 4 : 0, '\0');
+  if (cmyk) s->cmyk_row = reinterpret_cast<unsigned char*>(cmyk_row.data());
+  s->rows = raster.row(0);
+  s->row_bytes = static_cast<size_t>(raster.row_bytes());
+  raster.orientation = Orientation(s->in);
+  if (!Guarded(s, ReadRows)) return Failed(file, *s);
+  return raster;
+}
+
+absl::StatusOr<std::string> EncodeJpeg(const Raster& raster, const EncodeJpegOptions& options) {
+  Writer writer;
+  Session* s = &writer.s;
+  s->options = options;
+  s->width = static_cast<unsigned>(raster.width);
+  s->height = static_cast<unsigned>(raster.height);
+  s->channels = raster.channels;
+  s->rows = raster.row(0);
+  s->row_bytes = static_cast<size_t>(raster.row_bytes());
+  FIRN_RETURN_IF(!Guarded(s, WriteAll), ResourceExhausted("JPEG: ", std::string(s->message)));
+  return std::string(reinterpret_cast<const char*>(s->written), s->written_bytes);
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,35 @@
+#ifndef FIRN_IO_INTERNAL_NPY_ARRAY_H_
+#define FIRN_IO_INTERNAL_NPY_ARRAY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "io/internal/random_access.h"
+#include "io/internal/stored_elements.h"
+#include "io/npy.h"
+#include "tensor/shape.h"
+
+namespace firn::io::internal {
+
+// What stands before the elements of a .npy array.
+struct NpyHeader {
+  StoredType type;
+  bool fortran_order = false;
+  Shape shape;          // as NumPy shows it, whatever the order
+  int64_t data_at = 0;  // where the elements begin
+  int64_t data_bytes() const { return shape.num_elements() * type.bytes; }
+};
+
+absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptions& options);
+
+// The whole array; nothing may follow it.
+absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& options);
+
+// "\x93NUMPY..." up to the elements, a multiple of 64 bytes.
+absl::StatusOr<std::string> FormatNpyHeader(DType dtype, const Shape& shape);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_NPY_ARRAY_H_

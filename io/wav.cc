@@ -1,0 +1,220 @@
+// RIFF (Microsoft and IBM, "Multimedia Programming Interface and Data Specifications 1.0"),
+// little-endian: "RIFF", u32 size of the rest, "WAVE", then chunks of a name, a u32 size and that
+// many bytes, filled up to an even number.
+//   "fmt "  u16 encoding (1 PCM, 3 float, 65534: in the first two bytes of the GUID at 24), u16
+//           channels, u32 rate, u32 bytes a second, u16 bytes a frame, u16 bits a sample
+//   "data"  frames, the samples of each side by side; PCM of 8 bits is unsigned
+#include "io/wav.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "device/atomic_file.h"
+#include "device/status_macros.h"
+#include "io/internal/random_access.h"
+#include "io/wav_status.h"
+#include "tensor/allocate.h"
+#include "tensor/error.h"
+
+namespace firn::io {
+namespace {
+
+using internal::Damaged;
+using internal::RandomAccess;
+
+constexpr int kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
+
+struct Format {
+  int encoding = 0, channels = 0, bits = 0;
+  uint32_t rate = 0;
+  int bytes() const { return bits / 8; }
+  int frame_bytes() const { return channels * bytes(); }
+};
+
+uint32_t Number(const unsigned char* p, int n) {
+  uint32_t v = 0;
+  for (int i = n - 1; i >= 0; --i) v = v << 8 | p[i];
+  return v;
+}
+
+absl::StatusOr<Format> ReadFormat(const RandomAccess& file, int64_t at, int64_t size) {
+  unsigned char p[40] = {};
+  FIRN_RETURN_IF(size < 16, Damaged(file.name(), at, "fmt chunk",
+                                    absl::StrCat("expected 16 bytes or more, got ", size)));
+  FIRN_RETURN_IF_ERROR(file.ReadAt(at, p, std::min<int64_t>(size, 40), "fmt chunk"));
+  Format f{.encoding = static_cast<int>(Number(p, 2)),
+           .channels = static_cast<int>(Number(p + 2, 2)),
+           .bits = static_cast<int>(Number(p + 14, 2)),
+           .rate = Number(p + 4, 4)};
+  if (f.encoding == kExtensible && size >= 40) f.encoding = static_cast<int>(Number(p + 24, 2));
+  const bool pcm = f.encoding == kPcm && f.bits % 8 == 0 && f.bits >= 8 && f.bits <= 32;
+  const bool floating = f.encoding == kFloat && (f.bits == 32 || f.bits == 64);
+  FIRN_RETURN_IF(!pcm && !floating,
+                 Unimplemented(file.name(), ": offset ", at,
+                               ", encoding: expected PCM of 8, 16, 24 or 32 bits or float of 32 or "
+                               "64, got encoding ",
+                               f.encoding, " of ", f.bits, " bits"));
+  FIRN_RETURN_IF(
+      f.channels < 1 || f.rate < 1 || Number(p + 12, 2) != static_cast<uint32_t>(f.frame_bytes()),
+      Damaged(
+          file.name(), at, "fmt chunk",
+          absl::StrCat("expected channels, a rate and their frames, got ", f.channels,
+                       " channels at ", f.rate, " Hz in frames of ", Number(p + 12, 2), " bytes")));
+  return f;
+}
+
+float Sample(const Format& f, const unsigned char* p) {
+  if (f.encoding == kFloat && f.bits == 32) return std::bit_cast<float>(Number(p, 4));
+  if (f.encoding == kFloat) {
+    return static_cast<float>(
+        std::bit_cast<double>(uint64_t{Number(p + 4, 4)} << 32 | Number(p, 4)));
+  }
+  if (f.bits == 8) return static_cast<float>(p[0] - 128) / 128;
+  // Shifted to the top, so that the sign is where i32 has it.
+  const auto v = static_cast<int32_t>(Number(p, f.bytes()) << (32 - f.bits));
+  return static_cast<float>(std::ldexp(v, -31));
+}
+
+absl::StatusOr<Wave> ReadData(const RandomAccess& file, const Format& f, int64_t at, int64_t size,
+                              const LoadLimits& limits) {
+  FIRN_RETURN_IF(size % f.frame_bytes() != 0,
+                 Damaged(file.name(), at, "data chunk",
+                         absl::StrCat("expected whole frames of ", f.frame_bytes(), " bytes, got ",
+                                      size, " bytes")));
+  const int64_t frames = size / f.frame_bytes();
+  FIRN_RETURN_IF(
+      frames > limits.max_total_bytes / 4 / f.channels,
+      ResourceExhausted(file.name(), ": ", frames, " frames of ", f.channels,
+                        " channels are more than the ", limits.max_total_bytes, " bytes allowed"));
+  Wave wave{.samples = {}, .sample_rate = f.rate};
+  FIRN_ASSIGN_OR_RETURN(
+      wave.samples,
+      AllocateTensor(TensorSpec::Contiguous(DType::kF32, Shape{f.channels, frames}, Device::Cpu()),
+                     AllocTag::kOther));
+  auto* out = reinterpret_cast<float*>(wave.samples.impl()->data);
+  const int64_t most = std::max<int64_t>(1, 65536 / f.frame_bytes());  // frames at a time
+  std::vector<unsigned char> piece(static_cast<size_t>(std::min(most, frames) * f.frame_bytes()));
+  for (int64_t start = 0; start < frames; start += most) {
+    const int64_t n = std::min(most, frames - start);
+    FIRN_RETURN_IF_ERROR(
+        file.ReadAt(at + start * f.frame_bytes(), piece.data(), n * f.frame_bytes(), "data chunk"));
+    const unsigned char* p = piece.data();
+    for (int64_t i = 0; i < n; ++i) {
+      for (int c = 0; c < f.channels; ++c, p += f.bytes()) {
+        out[c * frames + start + i] = Sample(f, p);
+      }
+    }
+  }
+  return wave;
+}
+
+absl::StatusOr<Wave> Read(const RandomAccess& file, const LoadLimits& limits) {
+  FIRN_RETURN_IF_ERROR(internal::ExpectSignature(file, "RIFF", "a WAV file"));
+  unsigned char header[12] = {};
+  FIRN_RETURN_IF_ERROR(file.ReadAt(0, header, 12, "RIFF header"));
+  FIRN_RETURN_IF(std::memcmp(header + 8, "WAVE", 4) != 0,
+                 Damaged(file.name(), 8, "form", "expected WAVE: not a WAV file"));
+  Format format;
+  bool known = false;
+  for (int64_t at = 12;;) {
+    unsigned char chunk[8] = {};
+    FIRN_RETURN_IF_ERROR(file.ReadAt(at, chunk, 8, "chunk"));
+    const int64_t size = Number(chunk + 4, 4);
+    at += 8;
+    FIRN_RETURN_IF(size > file.size() - at,
+                   Damaged(file.name(), at, "chunk",
+                           absl::StrCat("expected ", size, " bytes, got ", file.size() - at,
+                                        ": the file ends early")));
+    if (std::memcmp(chunk, "fmt ", 4) == 0) {
+      FIRN_RETURN_IF(known, Damaged(file.name(), at, "fmt chunk", "expected one, got a second"));
+      FIRN_ASSIGN_OR_RETURN(format, ReadFormat(file, at, size));
+      known = true;
+    } else if (std::memcmp(chunk, "data", 4) == 0) {
+      FIRN_RETURN_IF(!known, Damaged(file.name(), at, "data chunk", "expected a fmt chunk before"));
+      return ReadData(file, format, at, size, limits);
+    }
+    at += size + size % 2;
+  }
+}
+
+void Put(std::string* s, uint32_t v, int bytes) {
+  for (int i = 0; i < bytes; ++i) s->push_back(static_cast<char>(v >> 8 * i & 255));
+}
+
+void PutSample(std::string* s, float v, int bits, bool floating) {
+  if (floating) return Put(s, std::bit_cast<uint32_t>(v), 4);
+  const double full = std::ldexp(1.0, bits - 1);
+  const double scaled = std::isnan(v) ? 0 : std::nearbyint(v * full);
+  const auto i = static_cast<int64_t>(std::clamp(scaled, -full, full - 1));
+  Put(s, static_cast<uint32_t>(i + (bits == 8 ? 128 : 0)), bits / 8);
+}
+
+absl::StatusOr<std::string> FileOf(const Wave& wave, WavFormat format) {
+  const Tensor& t = wave.samples;
+  FIRN_RETURN_IF(!t.defined() || t.dtype() != DType::kF32 || t.rank() < 1 || t.rank() > 2,
+                 InvalidArgument("expected samples f32 [channels, frames], got ",
+                                 t.defined() ? t.spec().ToString() : "an undefined tensor"));
+  const int64_t channels = t.rank() == 2 ? t.size(0) : 1, frames = t.size(-1);
+  FIRN_RETURN_IF(channels < 1 || channels > 65535,
+                 InvalidArgument("expected 1 to 65535 channels, got ", channels));
+  FIRN_RETURN_IF(
+      wave.sample_rate < 1 || wave.sample_rate > 0xffffffff,
+      InvalidArgument("expected a sample rate of 1 to 2^32 - 1, got ", wave.sample_rate));
+  const bool floating = format == WavFormat::kFloat32;
+  const int bits = floating ? 32 : 8 * (static_cast<int>(format) + 1);
+  const int64_t frame_bytes = channels * bits / 8;
+  FIRN_RETURN_IF(frame_bytes > 65535 || frames > (0xffffffff - 64) / frame_bytes,
+                 InvalidArgument("expected less than 4 GB in frames of at most 65535 bytes, got ",
+                                 frames, " frames of ", frame_bytes));
+  const auto data_bytes = static_cast<uint32_t>(frames * frame_bytes);
+  const auto rate = static_cast<uint32_t>(wave.sample_rate);
+  std::string s = "RIFF";
+  Put(&s, 36 + data_bytes + data_bytes % 2, 4);
+  s += "WAVEfmt ";
+  Put(&s, 16, 4);
+  Put(&s, floating ? kFloat : kPcm, 2);
+  Put(&s, static_cast<uint32_t>(channels), 2);
+  Put(&s, rate, 4);
+  Put(&s, static_cast<uint32_t>(rate * static_cast<uint64_t>(frame_bytes)), 4);
+  Put(&s, static_cast<uint32_t>(frame_bytes), 2);
+  Put(&s, static_cast<uint32_t>(bits), 2);
+  s += "data";
+  Put(&s, data_bytes, 4);
+  s.reserve(s.size() + data_bytes + 1);
+  const float* from = t.host_view<float>().data();
+  for (int64_t i = 0; i < frames; ++i) {
+    for (int64_t c = 0; c < channels; ++c) PutSample(&s, from[c * frames + i], bits, floating);
+  }
+  if (data_bytes % 2 != 0) s += '\0';
+  return s;
+}
+
+}  // namespace
+
+absl::StatusOr<Wave> ParseWav(std::string_view bytes, const std::string& name,
+                              const LoadLimits& limits) {
+  const auto file = RandomAccess::FromMemory(
+      name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+  return Read(*file, limits);
+}
+
+Wave ReadWav(const std::string& path, const LoadLimits& limits) {
+  const auto file = RandomAccess::Open(path);
+  RaiseIfError(file.status(), "read_wav");
+  absl::StatusOr<Wave> wave = Read(**file, limits);
+  RaiseIfError(wave.status(), "read_wav");
+  return *std::move(wave);
+}
+
+void WriteWav(const std::string& path, const Wave& wave, const WriteWavOptions& options) {
+  const absl::StatusOr<std::string> bytes = FileOf(wave, options.format);
+  RaiseIfError(bytes.status(), "write_wav");
+  RaiseIfError(inner::internal::ReplaceFile(path, *bytes), "write_wav");
+}
+
+}  // namespace firn::io
