@@ -19,7 +19,7 @@ constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr int64_t kMaxHeader = 10'000;  // NumPy's own limit
 
 struct Fields {
-  std::optional<std::string> descr;
+  std::string descr;  // empty: not seen yet
   std::optional<bool> fortran_order;
   std::optional<Dims> shape;
 };
@@ -40,7 +40,7 @@ class Parser {
     }
     SkipBlanks();
     if (at_ < text_.size()) return Bad("expected nothing after }");
-    if (!fields.descr || !fields.fortran_order || !fields.shape) {
+    if (fields.descr.empty() || !fields.fortran_order || !fields.shape) {
       return Bad("expected descr, fortran_order and shape");
     }
     return fields;
@@ -87,7 +87,7 @@ class Parser {
   }
 
   absl::Status Value(const std::string& key, Fields* fields) {
-    if (key == "descr" && !fields->descr) {
+    if (key == "descr" && fields->descr.empty()) {
       FIRN_ASSIGN_OR_RETURN(fields->descr, String());
     } else if (key == "fortran_order" && !fields->fortran_order) {
       const bool yes = TakeWord("True");
@@ -107,12 +107,12 @@ class Parser {
     FIRN_RETURN_IF_ERROR(Expect('('));
     while (!Take(')')) {
       FIRN_ASSIGN_OR_RETURN(const int64_t size, Number());
-      if (dims.size() == static_cast<size_t>(kMaxRank)) {
+      if (dims.rank == kMaxRank) {
         return Bad(absl::StrCat("expected a shape of at most ", kMaxRank, " dimensions"));
       }
       dims.push_back(size);
       const bool comma = Take(',');
-      if (!comma && (!Peek(')') || dims.size() == 1)) return Bad("expected ,");
+      if (!comma && (!Peek(')') || dims.rank == 1)) return Bad("expected ,");
     }
     return dims;
   }
@@ -191,7 +191,7 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptio
   NpyHeader header;
   header.data_at = 8 + n + length;
   header.fortran_order = *fields.fortran_order;
-  FIRN_ASSIGN_OR_RETURN(header.type, TypeOf(file, 8 + n, *fields.descr, options));
+  FIRN_ASSIGN_OR_RETURN(header.type, TypeOf(file, 8 + n, fields.descr, options));
   absl::StatusOr<Shape> shape = Shape::Make(fields.shape->span());
   FIRN_RETURN_IF(!shape.ok(),
                  Damaged(file.name(), 8 + n, "shape", std::string(shape.status().message())));

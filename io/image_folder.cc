@@ -1,0 +1,122 @@
+// A path takes some 50 bytes, so that a million images fit where their pixels would not. Names are
+// sorted by their bytes: the numbers of classes do not depend on the locale or the file system.
+#include "io/image_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+
+namespace firn::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void Raise(const absl::Status& status) { RaiseStatus(status, "image_folder"); }
+
+void Check(const std::error_code& error, const std::string& path) {
+  if (!error) return;
+  const std::string text = absl::StrCat(path, ": ", error.message());
+  Raise(error == std::errc::no_such_file_or_directory ? NotFound(text) : FailedPrecondition(text));
+}
+
+bool IsImage(std::string name) {
+  constexpr std::array<std::string_view, 10> kEnds = {".png", ".jpg", ".jpeg", ".bmp", ".gif",
+                                                      ".pbm", ".pgm", ".ppm",  ".tif", ".tiff"};
+  absl::AsciiStrToLower(&name);
+  return std::any_of(kEnds.begin(), kEnds.end(),
+                     [&](std::string_view end) { return std::string_view(name).ends_with(end); });
+}
+
+// Names in a folder that do not begin with a dot, for which `want` holds, sorted.
+template <class Want>
+std::vector<std::string> Names(const std::string& folder, Want want) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator it(folder, error);
+  Check(error, folder);
+  for (; it != fs::directory_iterator(); it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.front() != '.' && want(*it, name)) names.push_back(name);
+  }
+  Check(error, folder);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool IsFolder(const fs::directory_entry& entry) {
+  std::error_code error;
+  return entry.is_directory(error) && !entry.is_symlink(error);
+}
+
+// Images below `folder`, by their paths from there.
+std::vector<std::string> Images(const std::string& folder) {
+  std::vector<std::string> found =
+      Names(folder, [](const fs::directory_entry& entry, const std::string& name) {
+        std::error_code error;
+        return IsImage(name) && entry.is_regular_file(error);
+      });
+  const auto folders = Names(
+      folder, [](const fs::directory_entry& entry, const std::string&) { return IsFolder(entry); });
+  for (const std::string& inner : folders) {
+    for (const std::string& name : Images(absl::StrCat(folder, "/", inner))) {
+      found.push_back(absl::StrCat(inner, "/", name));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolderOptions options)
+    : directory_(directory), options_(std::move(options)) {
+  // Of classes a link may be the folder too: that is how people make subsets.
+  classes_ = Names(directory_, [](const fs::directory_entry& entry, const std::string&) {
+    std::error_code error;
+    return entry.is_directory(error);
+  });
+  if (classes_.empty()) Raise(NotFound(directory_, ": expected a folder for each class, got none"));
+  for (size_t k = 0; k < classes_.size(); ++k) {
+    std::vector<std::string> names = Images(absl::StrCat(directory_, "/", classes_[k]));
+    if (names.empty()) {
+      Raise(NotFound(directory_, "/", classes_[k], ": expected images of this class, got none"));
+    }
+    for (std::string& name : names) {
+      files_.push_back({std::move(name), static_cast<int64_t>(k)});
+    }
+  }
+}
+
+const ImageFolderDataset::File& ImageFolderDataset::At(int64_t i) const {
+  if (i < 0 || i >= size()) {
+    RaiseStatus(OutOfRange("index ", i, " is outside [0, ", size(), ")"), "dataset");
+  }
+  return files_[static_cast<size_t>(i)];
+}
+
+std::string ImageFolderDataset::path(int64_t i) const {
+  const File& file = At(i);
+  return absl::StrCat(directory_, "/", classes_[static_cast<size_t>(file.label)], "/", file.name);
+}
+
+Sample ImageFolderDataset::Get(int64_t i) const {
+  Tensor image = ReadImage(path(i), options_.image);
+  if (options_.transform) image = options_.transform(std::move(image));
+  return {std::move(image), FromVector(std::vector<int64_t>{At(i).label}, {})};
+}
+
+std::shared_ptr<const ImageFolderDataset> ImageFolder(const std::string& directory,
+                                                      ImageFolderOptions options) {
+  return std::make_shared<const ImageFolderDataset>(directory, std::move(options));
+}
+
+}  // namespace firn::io

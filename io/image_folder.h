@@ -1,0 +1,61 @@
+#ifndef FIRN_IO_IMAGE_FOLDER_H_
+#define FIRN_IO_IMAGE_FOLDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/dataset.h"
+#include "io/image.h"
+
+namespace firn::io {
+
+struct ImageFolderOptions {
+  DecodeImageOptions image = {.color = ImageColor::kRgb};
+  // Applied to each image, on the thread that decodes it: to make all the same size, for one, which
+  // batches need. It is called by several threads at once.
+  std::function<Tensor(Tensor image)> transform = {};
+};
+
+// Images in folders, one folder a class: directory/<class>/.../<image>. Samples: the image u8
+// [channels, height, width], or what `transform` makes of it, and the class's number i64 []. Only
+// paths are kept: an image is read and decoded when it is asked for. Thread-safe.
+class ImageFolderDataset final : public Dataset {
+ public:
+  // Throws as ImageFolder.
+  ImageFolderDataset(const std::string& directory, ImageFolderOptions options);
+
+  int64_t size() const override { return static_cast<int64_t>(files_.size()); }
+  // Throws OutOfRange for an index, else what ReadImage and `transform` throw, naming the file.
+  Sample Get(int64_t i) const override;
+
+  // Names of the folders, sorted by their bytes; class k is the k-th.
+  const std::vector<std::string>& classes() const { return classes_; }
+  // Where image `i` lies. Throws OutOfRange.
+  std::string path(int64_t i) const;
+
+ private:
+  struct File {
+    std::string name;  // below the class's folder
+    int64_t label;
+  };
+  const File& At(int64_t i) const;
+
+  const std::string directory_;
+  const ImageFolderOptions options_;
+  std::vector<std::string> classes_;
+  std::vector<File> files_;  // by class, then sorted by name
+};
+
+// The files below the folders of `directory` whose names end in .png, .jpg, .jpeg, .bmp, .gif,
+// .pbm, .pgm, .ppm, .tif or .tiff, in small or capital letters; names that begin with a dot are
+// passed over, and links are followed to files but not to folders. Throws firn::Error where the
+// directory cannot be read, has no folders, or one of those has no images.
+std::shared_ptr<const ImageFolderDataset> ImageFolder(const std::string& directory,
+                                                      ImageFolderOptions options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_IMAGE_FOLDER_H_
