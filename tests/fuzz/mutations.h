@@ -1,0 +1,31 @@
+#ifndef FIRN_TESTS_FUZZ_MUTATIONS_H_
+#define FIRN_TESTS_FUZZ_MUTATIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace firn::testing {
+
+// A file of the corpus after a few changes: flipped bits, telling bytes and numbers, pieces cut
+// out, repeated or taken from another file, ends cut off. Depends on its arguments alone.
+std::string Mutation(const std::vector<std::string>& corpus, uint64_t seed, uint64_t round);
+
+struct FuzzReport {
+  uint64_t runs = 0;
+  double seconds = 0;
+};
+
+// Calls `target` with each file of the corpus, each of their truncations and single flipped bits
+// (of large files some), then `rounds` mutations, and stops when the time is over. The environment
+// changes it for longer runs: FIRN_FUZZ_SECONDS is the time, with rounds without end,
+// FIRN_FUZZ_SEED the seed. Before each call the bytes are in the file FIRN_FUZZ_INPUT (8 bytes of
+// their number first), if that is given, so that a crash leaves them there.
+FuzzReport Fuzz(const std::vector<std::string>& corpus,
+                const std::function<int(const uint8_t*, size_t)>& target, uint64_t rounds = 20000,
+                double seconds = 3);
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_FUZZ_MUTATIONS_H_
