@@ -126,18 +126,26 @@ unsigned char Masked(uint32_t v, uint32_t mask) {
   return static_cast<unsigned char>((uint64_t{(v & mask) >> shift} * 255 + max / 2) / max);
 }
 
+int64_t Stride(const Header& h) { return (h.width * h.bits + 31) / 32 * 4; }
+
+// Whether the file has all rows; the last one may end without being filled up.
+absl::Status CheckRows(const EncodedImage& file, const Header& h) {
+  const __int128 needed =
+      static_cast<__int128>(Stride(h)) * (h.height - 1) + (h.width * h.bits + 7) / 8;
+  FIRN_RETURN_IF(h.width > 0 && h.height > 0 && needed > file.size() - h.pixels_at,
+                 Damaged(file.name, h.pixels_at, "pixels",
+                         absl::StrCat("expected those of ", h.width, " x ", h.height, ", got ",
+                                      file.size() - h.pixels_at, " bytes: the file ends early")));
+  return absl::OkStatus();
+}
+
 class Decoder {
  public:
   Decoder(const EncodedImage& file, const Header& h, const Raster& raster)
       : bytes_(file), h_(h), raster_(raster) {}
 
   absl::Status Rows() {
-    const int64_t stride = (h_.width * h_.bits + 31) / 32 * 4;
-    const int64_t last = (h_.width * h_.bits + 7) / 8;  // the last row may end without filling
-    FIRN_RETURN_IF(
-        !bytes_.Has(h_.pixels_at, stride * (h_.height - 1) + last),
-        bytes_.Bad(h_.pixels_at, "pixels",
-                   absl::StrCat("expected ", stride * h_.height, " bytes: the file ends early")));
+    const int64_t stride = Stride(h_);
     for (int64_t y = 0; y < h_.height; ++y) {
       const int64_t from = h_.pixels_at + y * stride;
       for (int64_t x = 0; x < h_.width; ++x) FIRN_RETURN_IF_ERROR(Pixel(from, x, y));
@@ -239,6 +247,7 @@ class Decoder {
 absl::StatusOr<Raster> DecodeBmp(const EncodedImage& file) {
   FIRN_ASSIGN_OR_RETURN(const Header h, ReadHeader(Bytes(file)));
   const bool runs = h.compression == 1 || h.compression == 2;
+  if (!runs) FIRN_RETURN_IF_ERROR(CheckRows(file, h));
   FIRN_ASSIGN_OR_RETURN(Raster raster, MakeRaster(file, h.width, h.height, h.masks[3] != 0 ? 4 : 3,
                                                   false, runs ? 1 : h.bits));
   Decoder decoder(file, h, raster);

@@ -114,16 +114,16 @@ absl::StatusOr<Raster> DecodePnm(const EncodedImage& file) {
     FIRN_ASSIGN_OR_RETURN(max, text.Number("largest value", 65535));
   }
   FIRN_RETURN_IF(max == 0, Damaged(file.name, text.at(), "largest value", "expected at least 1"));
-  FIRN_ASSIGN_OR_RETURN(Raster raster,
-                        MakeRaster(file, width, height, channels, max > 255,
-                                   text_pixels || bitmap ? 1 : channels * (max > 255 ? 16 : 8)));
-  // MakeRaster has bounded the sides, so nothing here overflows.
-  const int64_t row = bitmap ? (width + 7) / 8 : width * channels * (max > 255 ? 2 : 1);
-  // The shortest text has one character a sample, P2 and P3 another between.
-  const int64_t needed = !text_pixels ? 1 + row * height : width * height * channels;
-  FIRN_RETURN_IF(text.left() < needed, Damaged(file.name, text.at(), "pixels",
-                                               absl::StrCat("expected ", needed, " bytes, got ",
-                                                            text.left(), ": the file ends early")));
+  // Before memory is taken: the shortest text has one character a sample.
+  const int sample_bytes = !text_pixels && max > 255 ? 2 : 1;
+  const __int128 row = kind == '4' ? (width + 7) / 8 : width * channels * sample_bytes;
+  const __int128 needed = row * height + (text_pixels ? 0 : 1);
+  FIRN_RETURN_IF(needed > text.left(),
+                 Damaged(file.name, text.at(), "pixels",
+                         absl::StrCat("expected those of ", width, " x ", height, ", got ",
+                                      text.left(), " bytes: the file ends early")));
+  FIRN_ASSIGN_OR_RETURN(Raster raster, MakeRaster(file, width, height, channels, max > 255,
+                                                  bitmap ? 1 : channels * sample_bytes * 8));
   if (!text_pixels) text.Next();
   FIRN_RETURN_IF_ERROR(kind == '4' ? ReadBits(&text, raster)
                                    : ReadSamples(file, &text, kind, max, raster));

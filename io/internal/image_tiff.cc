@@ -60,12 +60,17 @@ struct Close {
 using Handle = std::unique_ptr<TIFF, Close>;
 
 // Null on an error.
-Handle Open(Input* input, const DecodeImageOptions& options) {
+Handle Open(Input* input, const ImageLimits& limits) {
   TIFFOpenOptions* open = TIFFOpenOptionsAlloc();
   if (open == nullptr) return nullptr;
   TIFFOpenOptionsSetErrorHandlerExtR(open, OnMessage, input);
   TIFFOpenOptionsSetWarningHandlerExtR(open, OnMessage, input);
-  TIFFOpenOptionsSetMaxSingleMemAlloc(open, static_cast<tmsize_t>(options.limits.max_bytes));
+  // A tile, of whatever size the file says, is one piece of memory.
+  const auto size = static_cast<int64_t>(input->size);
+  const int64_t most = size > limits.max_bytes / limits.max_expansion
+                           ? limits.max_bytes
+                           : std::max(size * limits.max_expansion, kFreeBytes);
+  TIFFOpenOptionsSetMaxSingleMemAlloc(open, static_cast<tmsize_t>(most));
   // "m": not mapped, so that the library writes into no memory of ours.
   Handle tiff(TIFFClientOpenExt("", "rm", input, OnRead, OnWrite, OnSeek, OnClose, OnSize, nullptr,
                                 nullptr, open));
@@ -175,7 +180,7 @@ absl::Status ReadConverted(const EncodedImage& file, Input* input, TIFF* tiff, c
 
 absl::StatusOr<Raster> DecodeTiff(const EncodedImage& file) {
   Input input{.data = file.data(), .size = file.bytes.size()};
-  const Handle tiff = Open(&input, file.options);
+  const Handle tiff = Open(&input, file.options.limits);
   if (tiff == nullptr) return Failed(file, input);
   input.message[0] = '\0';  // of tags that nobody asks for
   const Tags t = ReadTags(tiff.get());

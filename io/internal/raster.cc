@@ -12,8 +12,6 @@
 namespace firn::io::internal {
 namespace {
 
-constexpr int64_t kFreeBytes = int64_t{1} << 20;  // that any file may expand to
-
 int WantedChannels(const Raster& raster, ImageColor color) {
   switch (color) {
     case ImageColor::kGrey:

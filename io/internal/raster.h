@@ -11,6 +11,8 @@
 
 namespace firn::io::internal {
 
+constexpr int64_t kFreeBytes = int64_t{1} << 20;  // that any file may expand to
+
 // An image file in memory and what is wanted of it. Views: all outlive the decoding.
 struct EncodedImage {
   std::string_view bytes;

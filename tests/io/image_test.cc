@@ -158,8 +158,18 @@ TEST(ImageTest, ReadsRunsOfBmp) {
 TEST(ImageTest, ChecksSizesBeforeMemoryIsTaken) {
   CpuAllocator().ResetPeak();
   const int64_t before = CpuAllocator().stats().live_bytes;
-  EXPECT_THAT(Error("P5 2147483647 2147483647 255\n"), HasSubstr("pixels are more than"));
-  EXPECT_THAT(Error("P5 10000 10000 255\nx"), HasSubstr("cannot lie in a file of 20 bytes"));
+  EXPECT_THAT(
+      Error("P5 2147483647 2147483647 255\n"),
+      HasSubstr("offset 28, pixels: expected those of 2147483647 x 2147483647, got 1 byte"));
+  EXPECT_THAT(Error("P6 10000 10000 65535\nx"), HasSubstr("the file ends early"));
+  std::string bmp = Bmp(5, 4);
+  bmp[21] = bmp[25] = 0x7f;  // the sides
+  EXPECT_THAT(Error(bmp), HasSubstr("the file ends early"));
+  std::string gif = Gif(4, 4, 4, false);
+  gif[6] = gif[7] = gif[8] = '\xff';  // the canvas, 65535 x 255
+  EXPECT_THAT(Error(gif), HasSubstr("size: 65535 x 255 pixels of 8 bits cannot lie in a file of"));
+  gif[9] = '\xff';
+  EXPECT_THAT(Error(gif), HasSubstr("65535 x 65535 pixels are more than the 134217728 allowed"));
   std::string png = EncodePng(Ramp(1, 2, 2));
   png[18] = 0x40;  // a width of 16386
   EXPECT_NE(Error(png), "");
