@@ -1,5 +1,7 @@
 // Each reader on its corpus and some thousands of damaged files, the same in every run, in a few
-// seconds. mutations.h says how to let it run for longer.
+// seconds. mutations.h says how to let it run for longer; FIRN_FUZZ_SAVE names a folder into
+// which the corpora are written instead.
+#include <cstdlib>
 #include <iostream>
 #include <string>
 
@@ -8,11 +10,21 @@
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/mutations.h"
 #include "tests/fuzz/targets.h"
+#include "tests/io/test_files.h"
 
 namespace firn::io {
 namespace {
 
+// A corpus that libFuzzer may start from.
+void Save(const std::string& reader, const std::string& folder) {
+  int number = 0;
+  for (const std::string& file : Corpus(reader)) {
+    WriteFile(folder + "/" + reader + std::to_string(number++), file);
+  }
+}
+
 void FuzzReader(const std::string& reader, int (*target)(const uint8_t*, size_t)) {
+  if (const char* folder = std::getenv("FIRN_FUZZ_SAVE")) return Save(reader, folder);
   CpuAllocator().ResetPeak();
   const int64_t before = CpuAllocator().stats().live_bytes;
   const testing::FuzzReport report = testing::Fuzz(Corpus(reader), target);

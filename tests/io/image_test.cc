@@ -33,6 +33,28 @@ TEST(ImageTest, PngComesBackAsItWas) {
   }
 }
 
+TEST(ImageTest, ExpandsPalettesAndPasses) {
+  for (const bool interlaced : {false, true}) {
+    const Tensor image = DecodeImage(PalettePng(9, 5, interlaced));
+    ASSERT_EQ(image.shape(), (Shape{4, 5, 9}));
+    const auto v = Values(image);
+    for (size_t i = 0; i < 45; ++i) {
+      for (size_t c = 0; c < 3; ++c) EXPECT_EQ(v[c * 45 + i], i % 4 == c + 1 ? 255 : 0) << i;
+      EXPECT_EQ(v[3 * 45 + i], i % 4 == 3 ? 0 : 255) << i;
+    }
+  }
+}
+
+TEST(ImageTest, MixesInks) {
+  const Tensor image = DecodeImage(CmykJpeg(200, 100, 50, 128));
+  ASSERT_EQ(image.shape(), (Shape{3, 8, 8}));
+  const auto v = Values(image);
+  EXPECT_LE(std::abs(v[0] - 200 * 128 / 255), 2);  // each ink is off by one at quality 100
+  EXPECT_LE(std::abs(v[64] - 100 * 128 / 255), 2);
+  EXPECT_LE(std::abs(v[128] - 50 * 128 / 255), 2);
+  EXPECT_EQ(DecodeImage(CmykJpeg(9, 9, 9, 9), {.color = ImageColor::kGrey}).size(0), 1);
+}
+
 TEST(ImageTest, KeepsSixteenBitsWhenAsked) {
   const Tensor image = FromVector(std::vector<int32_t>{0, 128, 129, 256, 40000, 65535}, {1, 2, 3});
   const std::string png = EncodePng(image);

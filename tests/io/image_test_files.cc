@@ -1,7 +1,14 @@
 #include "tests/io/image_test_files.h"
 
 #include <gif_lib.h>
+#include <png.h>
 #include <tiffio.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+// After <cstdio>, which it needs.
+#include <jpeglib.h>
 
 #include "gtest/gtest.h"
 #include "io/image.h"
@@ -108,6 +115,66 @@ std::string Tiff(const std::string& name, uint32_t width, uint32_t height,
   return ReadFile(path);
 }
 
+std::string PalettePng(uint32_t width, uint32_t height, bool interlaced) {
+  std::string out;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(png);
+  png_set_write_fn(
+      png, &out,
+      [](png_structp p, png_bytep data, size_t n) {
+        static_cast<std::string*>(png_get_io_ptr(p))
+            ->append(reinterpret_cast<const char*>(data), n);
+      },
+      nullptr);
+  png_set_IHDR(png, info, width, height, 2, PNG_COLOR_TYPE_PALETTE,
+               interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
+  const png_color colors[4] = {{0, 0, 0}, {255, 0, 0}, {0, 255, 0}, {0, 0, 255}};
+  const png_byte alpha[4] = {255, 255, 255, 0};
+  png_set_PLTE(png, info, colors, 4);
+  png_set_tRNS(png, info, alpha, 4, nullptr);
+  png_write_info(png, info);
+  std::vector<std::vector<png_byte>> rows(height, std::vector<png_byte>((width + 3) / 4));
+  std::vector<png_bytep> pointers;
+  for (uint32_t y = 0; y < height; ++y) {
+    for (uint32_t x = 0; x < width; ++x) {
+      rows[y][x / 4] |= static_cast<png_byte>((y * width + x) % 4 << (6 - x % 4 * 2));
+    }
+    pointers.push_back(rows[y].data());
+  }
+  png_write_image(png, pointers.data());
+  png_write_end(png, nullptr);
+  png_destroy_write_struct(&png, &info);
+  return out;
+}
+
+std::string CmykJpeg(uint8_t c, uint8_t m, uint8_t y, uint8_t k) {
+  jpeg_compress_struct jpeg;
+  jpeg_error_mgr errors;
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&jpeg);
+  unsigned char* bytes = nullptr;
+  unsigned long n = 0;
+  jpeg_mem_dest(&jpeg, &bytes, &n);
+  jpeg.image_width = jpeg.image_height = 8;
+  jpeg.input_components = 4;
+  jpeg.in_color_space = JCS_CMYK;
+  jpeg_set_defaults(&jpeg);
+  jpeg_set_quality(&jpeg, 100, TRUE);
+  jpeg_start_compress(&jpeg, TRUE);
+  std::string row;
+  for (int x = 0; x < 8; ++x) {
+    for (const uint8_t v : {c, m, y, k}) row += static_cast<char>(v);
+  }
+  auto* p = reinterpret_cast<unsigned char*>(row.data());
+  for (int i = 0; i < 8; ++i) jpeg_write_scanlines(&jpeg, &p, 1);
+  jpeg_finish_compress(&jpeg);
+  jpeg_destroy_compress(&jpeg);
+  std::string out(reinterpret_cast<const char*>(bytes), n);
+  std::free(bytes);
+  return out;
+}
+
 std::string Bmp(int width, int height, int bits) {
   const int palette = bits == 8 ? 1024 : 0, row = (width * bits / 8 + 3) / 4 * 4;
   std::string s = "BM" + Le(static_cast<uint32_t>(54 + palette + row * height), 4) + Le(0, 4) +
@@ -138,6 +205,8 @@ std::vector<std::pair<std::string, std::string>> SmallImages() {
       {"rgb.png", EncodePng(Ramp(3, 9, 7))},
       {"grey_alpha.png", EncodePng(Ramp(2, 5, 6))},
       {"wide.png", EncodePng(wide)},
+      {"palette.png", PalettePng(9, 9, true)},
+      {"cmyk.jpg", CmykJpeg(200, 100, 50, 255)},
       {"grey.jpg", EncodeJpeg(Ramp(1, 17, 19))},
       {"rgb.jpg", WithOrientation(EncodeJpeg(Ramp(3, 17, 19)), 6)},
       {"progressive.jpg", EncodeJpeg(Ramp(3, 33, 18), {.progressive = true})},

@@ -28,6 +28,12 @@ struct TiffOptions {
 std::string Tiff(const std::string& name, uint32_t width, uint32_t height,
                  const TiffOptions& options = {});
 
+// A PNG of 2 bits, whose pixel i has colour i % 4 of black, red, green and a transparent blue.
+std::string PalettePng(uint32_t width, uint32_t height, bool interlaced);
+
+// A JPEG of 8 x 8 equal pixels of Adobe's CMYK, 255 minus the ink.
+std::string CmykJpeg(uint8_t c, uint8_t m, uint8_t y, uint8_t k);
+
 // A BMP of 24 bits, or, with `bits` 8, of a grey palette; sample of pixel i: i % 256.
 std::string Bmp(int width, int height, int bits = 24);
 
