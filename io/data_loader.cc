@@ -19,6 +19,7 @@
 #include "io/internal/ordered_prefetch.h"
 #include "io/internal/permutation.h"
 #include "tensor/error.h"
+#include "tensor/from.h"
 
 namespace firn::io {
 namespace {
@@ -46,15 +47,27 @@ struct Epoch {
   }
 };
 
+// What the order of an epoch follows from, beside its number.
+std::vector<std::pair<const char*, int64_t>> OrderFields(const Dataset& dataset,
+                                                         const DataLoaderOptions& options) {
+  return {{"batch_size", options.batch},
+          {"seed", static_cast<int64_t>(options.seed)},
+          {"shuffle", options.shuffle ? 1 : 0},
+          {"drop_last", options.drop_last ? 1 : 0},
+          {"samples", dataset.size()}};
+}
+
 }  // namespace
 
 class DataLoader::Iterator::Pass {
  public:
-  Pass(std::shared_ptr<const Epoch> epoch, int64_t batches)
-      : epoch_(std::move(epoch)), batches_(batches) {
-    if (epoch_->options.prefetch > 0 && batches > 0) {
+  // `given` follows how many batches of the epoch were given out.
+  Pass(std::shared_ptr<const Epoch> epoch, int64_t first, int64_t batches,
+       std::shared_ptr<int64_t> given)
+      : epoch_(std::move(epoch)), batches_(batches), at_(first), given_(std::move(given)) {
+    if (epoch_->options.prefetch > 0 && first < batches) {
       prefetch_ = std::make_unique<internal::OrderedPrefetch>(
-          0, batches, epoch_->options.prefetch, epoch_->options.ahead,
+          first, batches, epoch_->options.prefetch, epoch_->options.ahead,
           [epoch = epoch_](int64_t i) { return epoch->Make(i); });
     }
     if (epoch_->options.device.is_cuda()) {
@@ -62,10 +75,14 @@ class DataLoader::Iterator::Pass {
           internal::DeviceBatches::Make(epoch_->options.device);
       RaiseIfError(there.status(), "data loader");
       there_ = *std::move(there);
-      Fetch(0);
+      Fetch(first);
     }
     Load();
   }
+  // A loop that was left is over.
+  ~Pass() { *given_ = batches_; }
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
 
   bool at_end() const { return at_ == batches_; }
   Sample& current() {
@@ -92,6 +109,7 @@ class DataLoader::Iterator::Pass {
   Sample Make(int64_t batch) { return prefetch_ ? prefetch_->Next() : epoch_->Make(batch); }
 
   void Load() {
+    *given_ = std::min(at_ + 1, batches_);
     if (at_end()) return;
     if (there_ == nullptr) {
       current_ = Make(at_);
@@ -116,7 +134,8 @@ class DataLoader::Iterator::Pass {
 
   const std::shared_ptr<const Epoch> epoch_;
   const int64_t batches_;
-  int64_t at_ = 0;
+  int64_t at_;
+  const std::shared_ptr<int64_t> given_;
   bool made_ = false;  // whether current_ is batch at_
   Sample current_;
   Arriving arriving_;                               // the batch after it
@@ -146,14 +165,75 @@ const Dataset& DataLoader::dataset() const {
   return *dataset_;
 }
 
+DataLoader::Position DataLoader::position() const {
+  if (given_ == nullptr || *given_ >= batches_) return next_;
+  return {.epoch = next_.epoch - 1, .batch = *given_};
+}
+
+void DataLoader::SetPosition(const Position& position) {
+  if (position.epoch < 0) {
+    RaiseStatus(InvalidArgument("epoch is ", position.epoch, " (want >= 0)"), "data loader");
+  }
+  if (position.batch != 0 && (position.batch < 0 || position.batch >= batches_)) {
+    RaiseStatus(InvalidArgument("batch is ", position.batch, " (want 0 to ", batches_ - 1, ")"),
+                "data loader");
+  }
+  next_ = position;
+  given_ = nullptr;
+}
+
+StateDict DataLoader::state_dict() const {
+  const Position at = position();
+  StateDict state;
+  const auto insert = [&](const char* name, int64_t value) {
+    state.Insert(name, FromVector(std::vector<int64_t>{value}, Shape()));
+  };
+  insert("epoch", at.epoch);
+  insert("batch", at.batch);
+  for (const auto& [name, value] : OrderFields(dataset(), options_)) insert(name, value);
+  return state;
+}
+
+void DataLoader::LoadStateDict(const StateDict& state) {
+  const auto read = [&](const char* name) {
+    const Tensor* entry = state.Find(name);
+    if (entry == nullptr || !entry->defined()) {
+      RaiseStatus(InvalidArgument("the state dict has no ", name), "data loader");
+    }
+    if (entry->dtype() != DType::kI64 || entry->num_elements() != 1) {
+      RaiseStatus(InvalidArgument(name, " is ", DTypeName(entry->dtype()), " ",
+                                  entry->shape().ToString(), " (want one i64)"),
+                  "data loader");
+    }
+    return entry->Item<int64_t>();
+  };
+  const Position position = {.epoch = read("epoch"), .batch = read("batch")};
+  const std::vector<std::pair<const char*, int64_t>> fields = OrderFields(dataset(), options_);
+  for (const auto& [name, value] : fields) {
+    const int64_t saved = read(name);
+    if (position.batch == 0 || saved == value) continue;
+    RaiseStatus(InvalidArgument("cannot go on with batch ", position.batch, " of an epoch: ", name,
+                                " was ", saved, ", here it is ", value),
+                "data loader");
+  }
+  if (state.size() != fields.size() + 2) {
+    RaiseStatus(InvalidArgument("the state dict has ", state.size(), " entries (want ",
+                                fields.size() + 2, ")"),
+                "data loader");
+  }
+  SetPosition(position);
+}
+
 DataLoader::Iterator DataLoader::begin() {
-  const auto number = static_cast<uint64_t>(epoch_);
+  const auto number = static_cast<uint64_t>(next_.epoch);
   const int64_t n = dataset().size();
   auto epoch = std::make_shared<const Epoch>(Epoch{
       dataset_, options_, number,
       options_.shuffle ? internal::Permutation(n, options_.seed, number) : internal::InOrder(n)});
-  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), batches_);
-  ++epoch_;
+  auto given = std::make_shared<int64_t>(0);
+  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), next_.batch, batches_, given);
+  next_ = {.epoch = next_.epoch + 1};
+  given_ = std::move(given);
   return Iterator(std::move(pass));
 }
 

@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "io/dataset.h"
 #include "tensor/rng.h"
+#include "tensor/state_dict.h"
 
 namespace firn::io {
 
@@ -45,6 +46,12 @@ struct DataLoaderOptions {
 class DataLoader {
  public:
   class Iterator;
+  // The batch that a run goes on with: number `batch` of epoch `epoch`, both counted from 0.
+  struct Position {
+    int64_t epoch = 0;
+    int64_t batch = 0;
+    friend bool operator==(const Position&, const Position&) = default;
+  };
 
   // Throws when the dataset is null, an option makes no sense, or the device is not there.
   explicit DataLoader(DatasetPtr dataset, DataLoaderOptions options = {});
@@ -55,8 +62,23 @@ class DataLoader {
   const Dataset& dataset() const;
   const DataLoaderOptions& options() const { return options_; }
   // The epoch that the next loop goes through, counted from 0. Setting it resumes a training run.
-  int64_t epoch() const { return epoch_; }
-  void SetEpoch(int64_t epoch) { epoch_ = epoch; }
+  int64_t epoch() const { return next_.epoch; }
+  void SetEpoch(int64_t epoch) { SetPosition({.epoch = epoch}); }
+
+  // What comes after the batches that were given out, of which the present one of a loop is one.
+  // While several loops run, the one counts that began last; a loop that was left is over.
+  Position position() const;
+  // The next loop goes through the rest of that epoch, in the order that the whole has; the loops
+  // after it are whole. Throws unless there is such a batch, or it is the first one.
+  void SetPosition(const Position& position);
+
+  // "epoch" and "batch" of position(), and what the order follows from: "batch_size", "seed",
+  // "shuffle", "drop_last", "samples"; all i64, 0-d. In a loop, the run that loads this goes on
+  // with the batch after the present one, and sees what this one would see.
+  StateDict state_dict() const;
+  // Throws, and changes nothing, unless exactly these are there and make sense; in the middle of an
+  // epoch also when options or the dataset's size differ, so that the rest would be another one.
+  void LoadStateDict(const StateDict& state);
 
   // Makes the first batch. Throws, and the epoch is still to come, where that cannot be made.
   Iterator begin();
@@ -66,7 +88,10 @@ class DataLoader {
   DatasetPtr dataset_;
   DataLoaderOptions options_;
   int64_t batches_ = 0;
-  int64_t epoch_ = 0;
+  Position next_;  // where the next loop begins
+  // Of the loop that began last: how many batches of its epoch were given out; `batches_` once it
+  // is over. Null before the first loop.
+  std::shared_ptr<int64_t> given_;
 };
 
 // One pass; moves but does not copy, and one that was moved from is at the end. Outlives neither a

@@ -18,6 +18,7 @@
 #include "gtest/gtest.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tensor/ops.h"
 #include "tests/device/fake_cuda.h"
 #include "tests/error_of.h"
 
@@ -291,6 +292,109 @@ TEST(DataLoaderTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(error({.prefetch = -1}), HasSubstr("prefetch is -1"));
   EXPECT_THAT(error({.ahead = 0}), HasSubstr("ahead is 0"));
   EXPECT_THROW(DataLoader(nullptr), Error);
+}
+
+// --- Resuming in the middle of an epoch ----------------------------------------------------------
+
+DataLoader Shuffled(int threads = 0, uint64_t seed = 5) {
+  return DataLoader(Numbers(23), {.batch = 4, .shuffle = true, .seed = seed, .prefetch = threads});
+}
+
+// The state after `batches` batches of a second epoch, taken inside the loop.
+StateDict StateInside(DataLoader& loader, int64_t batches) {
+  Epoch(loader);
+  for ([[maybe_unused]] const Sample& batch : loader) {
+    if (--batches == 0) return loader.state_dict();
+  }
+  return {};
+}
+
+TEST(DataLoaderTest, GoesOnAfterAnyBatchOfAnEpoch) {
+  DataLoader undisturbed = Shuffled();
+  Epoch(undisturbed);
+  const std::vector<int64_t> second = Flat(Epoch(undisturbed)), third = Flat(Epoch(undisturbed));
+  for (const int threads : {0, 2}) {
+    for (int64_t given = 1; given <= 6; ++given) {
+      DataLoader saved = Shuffled(threads), resumed = Shuffled(threads);
+      resumed.LoadStateDict(StateInside(saved, given));
+      std::vector<int64_t> want = given == 6 ? third : second;
+      if (given < 6) want.erase(want.begin(), want.begin() + 4 * given);
+      EXPECT_EQ(Flat(Epoch(resumed)), want) << given << " batches, " << threads << " threads";
+      if (given == 6) continue;
+      EXPECT_EQ(Flat(Epoch(resumed)), third);
+    }
+  }
+}
+
+TEST(DataLoaderTest, PositionIsWhatComesNext) {
+  using Position = DataLoader::Position;
+  DataLoader loader = Shuffled();
+  EXPECT_EQ(loader.position(), (Position{0, 0}));
+  {
+    DataLoader::Iterator at = loader.begin();
+    EXPECT_EQ(loader.position(), (Position{0, 1}));
+    ++at;
+    EXPECT_EQ(loader.position(), (Position{0, 2}));
+    EXPECT_EQ(loader.epoch(), 1);
+  }
+  EXPECT_EQ(loader.position(), (Position{1, 0})) << "a loop that was left is over";
+  loader.SetPosition({.epoch = 3, .batch = 5});
+  EXPECT_EQ(loader.position(), (Position{3, 5}));
+  EXPECT_EQ(Epoch(loader).size(), 1u);
+  EXPECT_EQ(loader.position(), (Position{4, 0}));
+  EXPECT_EQ(Epoch(loader).size(), 6u);
+  loader.SetPosition({.epoch = 3, .batch = 5});
+  loader.SetEpoch(2);
+  EXPECT_EQ(loader.position(), (Position{2, 0}));
+}
+
+TEST(DataLoaderTest, MapDrawsTheSameNumbersAfterResuming) {
+  const auto draw = [](Sample batch, RandomGenerator& random) {
+    batch.target = Rand({2}, kDefaultFloat, {.generator = &random});
+    return batch;
+  };
+  const DataLoaderOptions options = {.batch = 4, .shuffle = true, .map = draw};
+  DataLoader all(Numbers(12), options), rest(Numbers(12), options);
+  rest.SetPosition({.epoch = 0, .batch = 2});
+  std::vector<float> last;
+  for (const Sample& batch : all) last = batch.target.ToVector<float>();
+  for (const Sample& batch : rest) EXPECT_EQ(batch.target.ToVector<float>(), last);
+}
+
+TEST(DataLoaderTest, ResumesOnADevice) {
+  FakeCuda cuda(1);
+  DataLoaderOptions options = {.batch = 4, .shuffle = true, .device = Device::Cuda()};
+  DataLoader there(Numbers(23), options), here = Shuffled(0, 0);
+  there.SetPosition({.epoch = 1, .batch = 3});
+  here.SetPosition({.epoch = 1, .batch = 3});
+  std::vector<int64_t> on_device;
+  for (const Sample& batch : there) {
+    for (const int64_t v : batch.input.To(Device::Cpu()).ToVector<int64_t>()) {
+      on_device.push_back(v);
+    }
+  }
+  EXPECT_EQ(on_device, Flat(Epoch(here)));
+}
+
+TEST(DataLoaderTest, RefusesStatesOfOtherOrders) {
+  DataLoader saved = Shuffled();
+  const StateDict middle = StateInside(saved, 2);
+  DataLoader other = Shuffled(0, 6);
+  EXPECT_THAT(testing::ErrorOf([&] { other.LoadStateDict(middle); }),
+              HasSubstr("batch 2 of an epoch: seed was 5, here it is 6"));
+  EXPECT_EQ(other.position(), DataLoader::Position());
+  other.LoadStateDict(Shuffled().state_dict());  // a whole epoch may be another one
+  EXPECT_THAT(testing::ErrorOf([&] { other.LoadStateDict({}); }), HasSubstr("no epoch"));
+  StateDict wrong = middle;
+  wrong.Set("batch", Ones({2}));
+  EXPECT_THAT(testing::ErrorOf([&] { saved.LoadStateDict(wrong); }),
+              HasSubstr("batch is f32 [2] (want one i64)"));
+  wrong.Set("batch", FromVector(std::vector<int64_t>{6}, Shape()));
+  EXPECT_THAT(testing::ErrorOf([&] { saved.LoadStateDict(wrong); }),
+              HasSubstr("batch is 6 (want 0 to 5)"));
+  wrong = middle;
+  wrong.Insert("more", Ones({}));
+  EXPECT_THAT(testing::ErrorOf([&] { saved.LoadStateDict(wrong); }), HasSubstr("has 8 entries"));
 }
 
 }  // namespace
