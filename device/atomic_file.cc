@@ -25,6 +25,7 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -93,13 +94,17 @@ std::string_view TakeWhile(int (*is)(int), std::string_view* text) {
   return piece;
 }
 
-// The <boot> of a temporary file of `target`, both without their folder; "" for all other names.
-std::string_view BootOf(std::string_view name, std::string_view target) {
+// What a temporary file's name says; both empty for all other names.
+struct TemporaryName {
+  std::string_view target;  // without the folder
+  std::string_view boot;
+};
+TemporaryName ParseTemporary(std::string_view name) {
   constexpr std::string_view kInfix = ".tmp.";
-  if (!name.starts_with(target)) return {};
-  name.remove_prefix(target.size());
-  if (!name.starts_with(kInfix)) return {};
-  name.remove_prefix(kInfix.size());
+  const size_t at = name.rfind(kInfix);
+  if (at == std::string_view::npos) return {};
+  const std::string_view target = name.substr(0, at);
+  name.remove_prefix(at + kInfix.size());
   const std::string_view boot = TakeWhile(std::isxdigit, &name);
   if (boot.size() != kUnknownBoot.size()) return {};
   for (int number = 0; number < 2; ++number) {
@@ -107,7 +112,7 @@ std::string_view BootOf(std::string_view name, std::string_view target) {
     name.remove_prefix(1);
     if (TakeWhile(std::isdigit, &name).empty()) return {};
   }
-  return name.empty() ? boot : std::string_view();
+  return name.empty() ? TemporaryName{target, boot} : TemporaryName{};
 }
 
 // See Note [Files of dead writers]. `now` is the file system's time. What cannot be removed stays.
@@ -122,21 +127,27 @@ void RemoveIfDead(const std::string& name, bool this_boot, int64_t now) {
   close(fd);
 }
 
+void RemoveDead(const std::string& folder, int64_t now,
+                absl::FunctionRef<bool(std::string_view target)> is_mine) {
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const TemporaryName temporary = ParseTemporary(name);
+    if (temporary.boot.empty() || !is_mine(temporary.target)) continue;
+    const bool this_boot = temporary.boot == Boot() && temporary.boot != kUnknownBoot;
+    RemoveIfDead(at->path().string(), this_boot, now);
+  }
+}
+
 // `own` is the temporary file that was made just now, with its time.
 void RemoveDeadBeside(const std::string& path, int own) {
   struct stat info;
   if (fstat(own, &info) != 0) return;
   const std::filesystem::path target(path);
-  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  std::error_code error;
-  std::filesystem::directory_iterator at(folder, error);
-  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    const std::string_view boot = BootOf(name, target.filename().native());
-    if (boot.empty()) continue;
-    const bool this_boot = boot == Boot() && boot != kUnknownBoot;
-    RemoveIfDead(at->path().string(), this_boot, info.st_mtim.tv_sec);
-  }
+  const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
+  RemoveDead(folder, info.st_mtim.tv_sec,
+             [&](std::string_view name) { return name == target.filename().native(); });
 }
 
 }  // namespace
@@ -231,6 +242,12 @@ absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
   FIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   FIRN_RETURN_IF_ERROR(file.Write(bytes.data(), bytes.size()));
   return file.Commit();
+}
+
+void RemoveLeftovers(const std::string& folder,
+                     absl::FunctionRef<bool(std::string_view name)> is_mine) {
+  // This machine's clock: a file server's is not a day off.
+  RemoveDead(folder, time(nullptr), is_mine);
 }
 
 }  // namespace firn::inner::internal

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 namespace firn::inner::internal {
@@ -51,6 +52,11 @@ class AtomicFile {
 
 // Create, Write and Commit: `path` holds `bytes` then, or what it held before.
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
+
+// Removes the temporary files that killed writers left in a folder, by the rules of AtomicFile, for
+// all paths in it whose last components `is_mine` accepts. What cannot be removed stays.
+void RemoveLeftovers(const std::string& folder,
+                     absl::FunctionRef<bool(std::string_view name)> is_mine);
 
 }  // namespace firn::inner::internal
 

@@ -297,5 +297,23 @@ TEST_F(AtomicFileTest, SaysWhenAllNamesAreTaken) {
   EXPECT_EQ(CountFiles(), 100);
 }
 
+TEST_F(AtomicFileTest, RemovesWhatKilledWritersOfOtherPathsLeft) {
+  const timespec long_ago[2] = {{0, 0}, {0, 0}};
+  for (const char* name : {"run_1.tmp.0123456789ab.1.0", "run_2.tmp.0123456789ab.1.0",
+                           "other.tmp.0123456789ab.1.0", "run_3"}) {
+    std::ofstream(Path(name)) << "half of";
+    ASSERT_EQ(utimensat(AT_FDCWD, Path(name).c_str(), long_ago, 0), 0);
+  }
+  absl::StatusOr<AtomicFile> alive = AtomicFile::Create(Path("run_4"));
+  ASSERT_TRUE(alive.ok());
+  RemoveLeftovers(folder_.string(), [](std::string_view name) { return name.starts_with("run_"); });
+  EXPECT_FALSE(fs::exists(Path("run_1.tmp.0123456789ab.1.0")));
+  EXPECT_FALSE(fs::exists(Path("run_2.tmp.0123456789ab.1.0")));
+  EXPECT_TRUE(fs::exists(Path("other.tmp.0123456789ab.1.0")));
+  EXPECT_TRUE(fs::exists(Path("run_3")));
+  EXPECT_TRUE(fs::exists(alive->temporary_path()));
+  RemoveLeftovers(Path("no such folder"), [](std::string_view) { return true; });
+}
+
 }  // namespace
 }  // namespace firn::inner::internal
