@@ -1,0 +1,46 @@
+#ifndef FIRN_IO_INTERNAL_CHECKPOINT_FILE_H_
+#define FIRN_IO_INTERNAL_CHECKPOINT_FILE_H_
+
+// Checkpoints in the pieces that io/checkpoint.h and io/checkpoint_manager.h need.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "io/checkpoint.h"
+#include "io/load_limits.h"
+#include "tensor/state_dict.h"
+
+namespace firn::io::internal {
+
+// What is in a file, or will be.
+struct CheckpointContents {
+  CheckpointInfo info;
+  StateDict state;  // "<part>.<entry>"
+};
+
+// The names of the parts. Throws kInvalidArgument when one cannot be.
+std::vector<std::string> PartNames(const CheckpointParts& parts);
+
+// What the parts have now, sharing their elements. Throws what they throw, and as PartNames.
+CheckpointContents CollectParts(const CheckpointParts& parts, const SaveCheckpointOptions& options);
+
+// The same elements in memory of their own, on the CPU: the parts may change from now on. Throws,
+// naming the entry, for a tensor that has no elements yet.
+void CopyElements(CheckpointContents* contents);
+
+absl::Status WriteCheckpoint(const std::string& path, const CheckpointContents& contents);
+
+// The entries of these parts; for no parts only the info. Errors: as LoadCheckpoint's.
+absl::StatusOr<CheckpointContents> ReadCheckpoint(const std::string& path,
+                                                  const std::vector<std::string>& parts,
+                                                  const LoadLimits& limits);
+
+// All parts or none, as LoadCheckpoint says; throws as it does. `path` is for messages.
+void LoadParts(const std::string& path, const CheckpointContents& contents,
+               const CheckpointParts& parts);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_CHECKPOINT_FILE_H_
