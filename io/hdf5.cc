@@ -3,8 +3,6 @@
 
 #include <memory>
 
-#include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
 #include "device/status_macros.h"
 #include "io/internal/h5_reader.h"
 #include "io/internal/h5_writer.h"
@@ -13,12 +11,7 @@
 namespace firn::io {
 
 absl::Status WriteHdf5(const std::string& path, const StateDict& state) {
-  const absl::Status status = internal::WriteH5(state, [&](const void* image, size_t bytes) {
-    return firn::inner::internal::ReplaceFile(path, {static_cast<const char*>(image), bytes});
-  });
-  if (status.ok()) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat("save ", path, ": ", std::string(status.message())));
+  return internal::WriteH5(path, state);
 }
 
 absl::StatusOr<StateDict> ReadHdf5(const std::string& path, const LoadOptions& options) {

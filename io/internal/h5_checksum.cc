@@ -2,16 +2,14 @@
 // 64-bit numbers, and the elements.
 #include "io/internal/h5_checksum.h"
 
-#include <zlib.h>
-
 #include <cstring>
+
+#include "io/internal/crc32.h"
 
 namespace firn::io::internal {
 namespace {
 
-uint32_t Extend(uint32_t crc, const void* data, size_t bytes) {
-  return static_cast<uint32_t>(crc32_z(crc, static_cast<const Bytef*>(data), bytes));
-}
+uint32_t Extend(uint32_t crc, const void* data, size_t bytes) { return Crc32(crc, data, bytes); }
 
 uint32_t Extend(uint32_t crc, int64_t number) { return Extend(crc, &number, sizeof(number)); }
 

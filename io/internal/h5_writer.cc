@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "device/atomic_file.h"
 #include "device/status_macros.h"
 #include "io/internal/h5_checksum.h"
 #include "io/internal/h5_names.h"
@@ -232,10 +233,19 @@ absl::Status WriteEntry(hid_t file, const StateDict& state, const std::string& n
   return absl::OkStatus();
 }
 
-}  // namespace
+absl::Status NumberGroups(hid_t file, absl::Span<const std::string> groups) {
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Id group(H5Gopen2(file, groups[i].c_str(), H5P_DEFAULT), H5Gclose);
+    const auto index = static_cast<int64_t>(i);
+    if (!group.ok() || !WriteAttribute(group.get(), "index", TypeOf(DType::kI64), &index)) {
+      return LibraryError("number the group " + groups[i]);
+    }
+  }
+  return absl::OkStatus();
+}
 
-absl::Status WriteH5(const StateDict& state,
-                     absl::FunctionRef<absl::Status(const void* image, size_t bytes)> write) {
+absl::Status Write(const std::string& path, const StateDict& state,
+                   absl::Span<const std::string> groups) {
   const std::lock_guard<std::mutex> lock(LibraryMutex());
   const SilentErrors silent;
   Image image;
@@ -248,6 +258,7 @@ absl::Status WriteH5(const StateDict& state,
         WriteEntry(file.get(), state, name, static_cast<int64_t>(checksums.size()), &checksum));
     checksums.push_back(checksum);
   }
+  FIRN_RETURN_IF_ERROR(NumberGroups(file.get(), groups));
   const Id root(H5Gopen2(file.get(), "/", H5P_DEFAULT), H5Gclose);
   if (!root.ok() || !WriteChecksum(root.get(), FileChecksum(checksums)) ||
       H5Fflush(file.get(), H5F_SCOPE_LOCAL) < 0) {
@@ -255,7 +266,18 @@ absl::Status WriteH5(const StateDict& state,
   }
   const ssize_t bytes = H5Fget_file_image(file.get(), nullptr, 0);
   if (bytes < 0 || image.data == nullptr) return LibraryError("give the file out");
-  return write(image.data, static_cast<size_t>(bytes));
+  return firn::inner::internal::ReplaceFile(
+      path, {static_cast<const char*>(image.data), static_cast<size_t>(bytes)});
+}
+
+}  // namespace
+
+absl::Status WriteH5(const std::string& path, const StateDict& state,
+                     absl::Span<const std::string> groups) {
+  const absl::Status status = Write(path, state, groups);
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat("save ", path, ": ", std::string(status.message())));
 }
 
 }  // namespace firn::io::internal

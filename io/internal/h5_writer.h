@@ -1,19 +1,20 @@
 #ifndef FIRN_IO_INTERNAL_H5_WRITER_H_
 #define FIRN_IO_INTERNAL_H5_WRITER_H_
 
-#include <cstddef>
+#include <string>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "tensor/state_dict.h"
 
 namespace firn::io::internal {
 
-// Makes the HDF5 file of a state dict in memory and hands it to `write`, whose status is returned.
-// Equal dicts give equal bytes. Errors: InvalidArgument for a tensor or a name that cannot be
-// stored; Internal for what the HDF5 library says.
-absl::Status WriteH5(const StateDict& state,
-                     absl::FunctionRef<absl::Status(const void* image, size_t bytes)> write);
+// Makes the HDF5 file of a state dict and puts it in place at `path` as a whole. Equal dicts give
+// equal bytes. `groups` are paths of groups that get an attribute `index` of their own, counting
+// from 0. Errors: InvalidArgument for a tensor or a name that cannot be stored; Internal for what
+// the HDF5 library says; those of AtomicFile. All begin with "save <path>".
+absl::Status WriteH5(const std::string& path, const StateDict& state,
+                     absl::Span<const std::string> groups = {});
 
 }  // namespace firn::io::internal
 
