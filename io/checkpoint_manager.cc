@@ -1,18 +1,19 @@
 // One job at a time is handed to one thread, which was started with the first. Save waits while the
 // thread is busy, so at most one copy of the tensors exists, beside the image of the file.
 //
-// The thread runs at the lowest priority: it takes what training leaves of the processors, instead
-// of keeping one of the threads waiting that a step shares its work among.
+// A step shares its work among as many threads as there are processors and waits for the last of
+// them, so a thread that took one of the processors would nearly double the step's time. The thread
+// therefore rests between pieces of its work, so that it takes a small share of one, until somebody
+// waits for it. A low priority instead would keep it from running at all where other programs take
+// what is left.
 #include "io/checkpoint_manager.h"
-
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -22,6 +23,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "device/atomic_file.h"
@@ -64,9 +66,13 @@ absl::Status SystemError(const std::error_code& error, const std::string& what) 
   return absl::ErrnoToStatus(error.value(), what);
 }
 
-void RunAtLowestPriority() {
-  // Threads have priorities of their own on Linux. Where it is not allowed, all else goes on.
-  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 19);
+// What the thread takes of a processor while it writes: one part of this many.
+constexpr int64_t kShare = 12;
+
+int64_t ThreadNanoseconds() {
+  timespec used = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
 }
 
 }  // namespace
@@ -88,13 +94,18 @@ class CheckpointManager::State {
  private:
   // Paths and steps of what is there now, by rising steps.
   absl::StatusOr<std::vector<File>> List() const;
-  absl::Status Write(const internal::CheckpointContents& contents);
+  absl::Status Write(const internal::CheckpointContents& contents, absl::FunctionRef<void()> pace);
   absl::Status Prune(int64_t written);
   std::vector<File> ByMetric() const;  // the best first; those without one left out
   void Start(internal::CheckpointContents contents);
   void Work();
+  // Rests for as long as the work since the last call deserves, unless somebody waits.
+  void Pace(int64_t* worked);
   void WaitUntilIdle(std::unique_lock<std::mutex>& lock) {
+    hurry_ = true;
+    changed_.notify_all();
     changed_.wait(lock, [this] { return !busy_; });
+    hurry_ = false;
   }
 
   const std::string folder_;
@@ -103,6 +114,7 @@ class CheckpointManager::State {
   std::condition_variable changed_;  // any of these, which mutex_ guards
   bool busy_ = false;                // job_ is to be written or being written
   bool stop_ = false;
+  bool hurry_ = false;  // somebody waits
   internal::CheckpointContents job_;
   absl::Status status_;      // of the last job
   std::vector<File> files_;  // by rising steps; the thread's own while busy_
@@ -160,7 +172,7 @@ void CheckpointManager::State::Save(const CheckpointParts& parts,
   }
   RaiseIfError(Wait(), "checkpoint manager");
   internal::CheckpointContents contents = internal::CollectParts(parts, options);
-  if (!options_.background) return RaiseIfError(Write(contents), "checkpoint manager");
+  if (!options_.background) return RaiseIfError(Write(contents, [] {}), "checkpoint manager");
   internal::CopyElements(&contents);
   Start(std::move(contents));
 }
@@ -181,8 +193,15 @@ void CheckpointManager::State::Start(internal::CheckpointContents contents) {
   changed_.notify_all();
 }
 
+void CheckpointManager::State::Pace(int64_t* worked) {
+  const int64_t now = ThreadNanoseconds();
+  const std::chrono::nanoseconds rest((now - *worked) * (kShare - 1));
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, rest, [this] { return hurry_ || stop_; });
+  *worked = now;
+}
+
 void CheckpointManager::State::Work() {
-  RunAtLowestPriority();
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return busy_ || stop_; });
@@ -191,7 +210,8 @@ void CheckpointManager::State::Work() {
     lock.unlock();
     absl::Status status;
     try {
-      status = Write(*contents);
+      int64_t worked = ThreadNanoseconds();
+      status = Write(*contents, [&] { Pace(&worked); });
     } catch (const std::exception& e) {
       status =
           Internal("cannot write the checkpoint of step ", contents->info.step, ": ", e.what());
@@ -204,10 +224,11 @@ void CheckpointManager::State::Work() {
   }
 }
 
-absl::Status CheckpointManager::State::Write(const internal::CheckpointContents& contents) {
+absl::Status CheckpointManager::State::Write(const internal::CheckpointContents& contents,
+                                             absl::FunctionRef<void()> pace) {
   const int64_t step = contents.info.step;
   const std::string path = (fs::path(folder_) / NameOf(step)).string();
-  FIRN_RETURN_IF_ERROR(internal::WriteCheckpoint(path, contents));
+  FIRN_RETURN_IF_ERROR(internal::WriteCheckpoint(path, contents, pace));
   std::erase_if(files_, [&](const File& f) { return f.step == step; });
   const auto after =
       std::find_if(files_.begin(), files_.end(), [&](const File& f) { return f.step > step; });

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "io/hdf5.h"
+#include "io/internal/h5_writer.h"
 #include "io/internal/struct_archive.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
@@ -198,7 +199,8 @@ void CopyElements(CheckpointContents* contents) {
   contents->state = std::move(copies);
 }
 
-absl::Status WriteCheckpoint(const std::string& path, const CheckpointContents& contents) {
+absl::Status WriteCheckpoint(const std::string& path, const CheckpointContents& contents,
+                             absl::FunctionRef<void()> pace) {
   const CheckpointInfo& info = contents.info;
   StoredHeader header;
   header.has_metric = info.metric.has_value();
@@ -214,7 +216,7 @@ absl::Status WriteCheckpoint(const std::string& path, const CheckpointContents& 
   file.Insert(kVersion, Integer(info.version));
   file.Insert(kStep, Integer(info.step));
   file.Insert(kHeader, FromVector(std::vector<uint8_t>(bytes.begin(), bytes.end())));
-  return WriteHdf5(path, file);
+  return WriteH5(path, file, {}, pace);
 }
 
 absl::StatusOr<CheckpointContents> ReadCheckpoint(const std::string& path,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "io/checkpoint.h"
@@ -30,7 +31,10 @@ CheckpointContents CollectParts(const CheckpointParts& parts, const SaveCheckpoi
 // naming the entry, for a tensor that has no elements yet.
 void CopyElements(CheckpointContents* contents);
 
-absl::Status WriteCheckpoint(const std::string& path, const CheckpointContents& contents);
+// `pace` is called between pieces of the work, for who wants to work slowly.
+absl::Status WriteCheckpoint(
+    const std::string& path, const CheckpointContents& contents,
+    absl::FunctionRef<void()> pace = [] {});
 
 // The entries of these parts; for no parts only the info. Errors: as LoadCheckpoint's.
 absl::StatusOr<CheckpointContents> ReadCheckpoint(const std::string& path,

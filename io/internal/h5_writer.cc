@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@ namespace firn::io::internal {
 namespace {
 
 constexpr size_t kImageIncrement = 1 << 20;  // by which the image grows
+constexpr size_t kPieceBytes = 2 << 20;      // that are written at once
 
 // The library may have been built without thread safety.
 std::mutex& LibraryMutex() {
@@ -244,8 +246,20 @@ absl::Status NumberGroups(hid_t file, absl::Span<const std::string> groups) {
   return absl::OkStatus();
 }
 
+absl::Status PutInPlace(const std::string& path, std::string_view bytes,
+                        absl::FunctionRef<void()> pace) {
+  using firn::inner::internal::AtomicFile;
+  FIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    const std::string_view piece = bytes.substr(at, kPieceBytes);
+    FIRN_RETURN_IF_ERROR(file.Write(piece.data(), piece.size()));
+    pace();
+  }
+  return file.Commit();
+}
+
 absl::Status Write(const std::string& path, const StateDict& state,
-                   absl::Span<const std::string> groups) {
+                   absl::Span<const std::string> groups, absl::FunctionRef<void()> pace) {
   const std::lock_guard<std::mutex> lock(LibraryMutex());
   const SilentErrors silent;
   Image image;
@@ -257,6 +271,7 @@ absl::Status Write(const std::string& path, const StateDict& state,
     FIRN_RETURN_IF_ERROR(
         WriteEntry(file.get(), state, name, static_cast<int64_t>(checksums.size()), &checksum));
     checksums.push_back(checksum);
+    pace();
   }
   FIRN_RETURN_IF_ERROR(NumberGroups(file.get(), groups));
   const Id root(H5Gopen2(file.get(), "/", H5P_DEFAULT), H5Gclose);
@@ -266,15 +281,14 @@ absl::Status Write(const std::string& path, const StateDict& state,
   }
   const ssize_t bytes = H5Fget_file_image(file.get(), nullptr, 0);
   if (bytes < 0 || image.data == nullptr) return LibraryError("give the file out");
-  return firn::inner::internal::ReplaceFile(
-      path, {static_cast<const char*>(image.data), static_cast<size_t>(bytes)});
+  return PutInPlace(path, {static_cast<const char*>(image.data), static_cast<size_t>(bytes)}, pace);
 }
 
 }  // namespace
 
 absl::Status WriteH5(const std::string& path, const StateDict& state,
-                     absl::Span<const std::string> groups) {
-  const absl::Status status = Write(path, state, groups);
+                     absl::Span<const std::string> groups, absl::FunctionRef<void()> pace) {
+  const absl::Status status = Write(path, state, groups, pace);
   if (status.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat("save ", path, ": ", std::string(status.message())));
