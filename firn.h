@@ -15,6 +15,8 @@
 #include "device/cuda.h"
 #include "device/parallel.h"
 #include "io/cifar.h"
+#include "io/checkpoint.h"
+#include "io/checkpoint_manager.h"
 #include "io/csv.h"
 #include "io/data_loader.h"
 #include "io/digits.h"

@@ -132,6 +132,9 @@ TEST(CheckpointTest, KeepsValuesOfAllKinds) {
   EXPECT_THAT(ErrorOf([&] { loaded.GetText("loss"); }),
               HasSubstr("value 'loss' is f64 [] on cpu (want text: u8, 1-D)"));
   EXPECT_EQ(StatusOf([&] { loaded.GetReal("nothing"); }).code(), absl::StatusCode::kNotFound);
+  CheckpointValues third;
+  third.LoadStateDict(loaded.state_dict());
+  EXPECT_EQ(third.GetReal("loss"), 0.25);
   EXPECT_EQ(StatusOf([&] { loaded.GetTensor("nothing"); }).code(), absl::StatusCode::kNotFound);
 }
 
