@@ -1,6 +1,8 @@
 // What a program sees of checkpoints; the file itself is internal/checkpoint_file.cc.
 #include "io/checkpoint.h"
 
+#include <initializer_list>
+
 #include "absl/status/statusor.h"
 #include "device/status_macros.h"
 #include "io/internal/checkpoint_file.h"

@@ -1,6 +1,7 @@
 // Everything of a run in one file: all of it comes back, or nothing changes.
 #include "io/checkpoint.h"
 
+#include <cstdio>
 #include <string>
 #include <vector>
 

@@ -33,7 +33,7 @@ struct Net : nn::Module {
   Tensor Forward(const Tensor& x) { return out(drop(Relu(norm(in(x))))); }
 };
 
-// One of the batch's rows in four is noise of its own, so that map's numbers matter.
+// So that the numbers matter which map draws.
 Sample Disturb(Sample batch, RandomGenerator& random) {
   batch.input = batch.input + Randn(batch.input.shape(), kDefaultFloat, {.generator = &random});
   return batch;
