@@ -8,7 +8,7 @@
 namespace firn {
 
 // How many pieces of `by` cover n. Requires: n >= 0, by > 0.
-FIRN_HOST_DEVICE inline int64_t CeilDiv(int64_t n, int64_t by) {
+FIRN_HOST_DEVICE constexpr int64_t CeilDiv(int64_t n, int64_t by) {
   return n / by + (n % by != 0 ? 1 : 0);
 }
 
