@@ -14,6 +14,13 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double RoundedProduct(double a, double b) {
   return a * b;  // host compilers merge it into all of its uses or none
 #endif
 }
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoundedProduct(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
 
 // What rounding the product of two numbers lost: a * b - p for p = RoundedProduct(a, b), exactly
 // unless that lies below the smallest double. One instruction where the processor multiplies and
@@ -31,6 +38,17 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ProductRest(double a, double b, doubl
   const double a_high = u - (u - a), b_high = v - (v - b);
   const double a_low = a - a_high, b_low = b - b_high;
   return ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low;
+#endif
+}
+// Of floats: elsewhere in double, which holds the product.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ProductRest(float a, float b, float p) {
+#if defined(__CUDA_ARCH__)
+  return fmaf(a, b, -p);
+#elif defined(__FMA__)
+  return __builtin_fmaf(a, b, -p);
+#else
+  return static_cast<float>(static_cast<double>(a) * static_cast<double>(b) -
+                            static_cast<double>(p));
 #endif
 }
 

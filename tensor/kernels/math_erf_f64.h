@@ -11,18 +11,6 @@
 namespace firn::math {
 namespace internal {
 
-// e^(z^2) erfc(z) for z >= 0.47, relative error 2^-54.
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ScaledErfc(double z) {
-  const double u = 1.0 / (2.5 + z);
-  return u * Polynomial((z - 2.5) * u, 1.054031820305718, -0.80465184943914703, 0.45391411664809239,
-                        -0.17125114524627519, 0.028361550132347629, 0.0083930443109756555,
-                        -0.0048187855353994356, -0.00043920840976212496, 0.00070269392686638779,
-                        5.8309085909920589e-05, -0.00011260671628680584, -1.9538880914360508e-05,
-                        1.8254820670240971e-05, 6.7750223815153917e-06, -2.3678898656416217e-06,
-                        -2.0001312090131499e-06, 6.7897963078925989e-08, 4.8258485567025363e-07,
-                        4.9756221896792473e-08, -7.8711115239429588e-08);
-}
-
 // The error function for |x| <= 0.48.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double SmallErf(double x) {
   return x + x * Polynomial(x * x, 0.12837916709551256, -0.37612638903183609, 0.11283791670938291,
@@ -45,15 +33,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE ScaledF64 ExpMinusSquare(double x, double sc
 }
 
 }  // namespace internal
-
-// 1 - Erf(x): 2 / sqrt(pi) times the integral of e^(-t^2) from x to infinity.
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Erfc(double x) {
-  const double size = Abs(x), z = size > 28.0 ? 28.0 : size;
-  const internal::ScaledF64 e = internal::ExpMinusSquare(z, 1.0);
-  const double tail = internal::ScaleF64(internal::ScaledErfc(z) * e.m, e.n);
-  const double far = x < 0.0 ? 2.0 - tail : tail;
-  return z < 0.47 ? 1.0 - internal::SmallErf(x) : far;
-}
 
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Erf(double x) {
   const double z = Abs(x), square = inner::RoundedProduct(x, x),

@@ -18,6 +18,9 @@
 // A functor of so few instructions that a tile in and a tile out would cost more than it does says
 // `using Brief = void;`. Where all its operands are of one half type, it has a row for that type,
 // which converts in registers.
+//
+// A functor of floating types that takes long over digits that rounding to a half type drops names
+// one that does not: `using ForHalf = OtherFn;` (RunFloat).
 
 #include <algorithm>
 #include <atomic>
@@ -294,6 +297,16 @@ bool AnyElement(const KernelContext& k, int i, const P& predicate) {
 
 namespace internal {
 
+// The functor that computes on elements of T.
+template <class F, class T>
+constexpr auto FunctorFor() {
+  if constexpr (requires { typename F::ForHalf; } && !std::is_same_v<T, ComputeOf<T>>) {
+    return std::type_identity<typename F::ForHalf>();
+  } else {
+    return std::type_identity<F>();
+  }
+}
+
 template <class Out, class T, class F, size_t... I>
 void LoopOf(KernelContext& k, const F& f, std::index_sequence<I...>) {
   ElementwiseLoop<Out, std::enable_if_t<(I >= 0), T>...>(k, f);
@@ -305,8 +318,8 @@ void LoopOf(KernelContext& k, const F& f, std::index_sequence<I...>) {
 // one, any number, anything, integers, integers and bool.
 template <class F, int kInputs = 1>
 absl::Status RunFloat(KernelContext& k) {
-  const F f = MakeFunctor<F>(k);
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    const auto f = MakeFunctor<typename decltype(internal::FunctorFor<F, T>())::type>(k);
     internal::LoopOf<T, T>(k, f, std::make_index_sequence<kInputs>());
   });
   return absl::OkStatus();

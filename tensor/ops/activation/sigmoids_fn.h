@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
 
-#include "tensor/kernels/math.h"
+#include "tensor/kernels/math_tail.h"
 #include "tensor/ops/activation/sigmoids.h"
 
 namespace firn {
@@ -73,10 +73,15 @@ struct SiluGradFn {
   }
 };
 
+struct GeluOfHalfFn {
+  using Brief = void;
+  FIRN_HOST_DEVICE float operator()(float x) const { return math::GeluOfHalf(x); }
+};
 struct GeluFn {
+  using ForHalf = GeluOfHalfFn;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
-    return x * math::Normal(x).integral;
+    return math::Gelu(x);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "tensor/kernels/math_gamma.h"
 #include "tensor/kernels/math_log.h"
 #include "tensor/kernels/math_pow.h"
+#include "tensor/kernels/math_tail.h"
 #include "tensor/kernels/math_trig.h"
 
 namespace firn::math {
@@ -93,9 +94,28 @@ TEST(MathTest, LogarithmsAreAccurateEverywhere) {
 
 TEST(MathTest, ErrorFunctionsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Erf(x), 1.6, std::erf(x));
-  EXPECT_ACCURATE(Erfc(x), 5.5, std::erfc(x));
+  EXPECT_ACCURATE(Erfc(x), 1.2, std::erfc(x));
+  EXPECT_ACCURATE(Gelu(x), 2.2, x * (std::erfc(-x * 0.70710678118654752440) / 2));
   EXPECT_ACCURATE(Normal(x).density, 2.2, Normal(x).density);
   EXPECT_ACCURATE(Normal(x).integral, 6.2, Normal(x).integral);
+}
+
+// All numbers of the half types and many more: a 32nd of f16's unit is left for the rounding.
+TEST(MathTest, GeluOfHalfIsRightForEveryHalf) {
+  std::vector<float> x;
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 1u << 13) {
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  for (float v : x) {
+    const double want =
+        static_cast<double>(v) * (std::erfc(static_cast<double>(v) * -0.70710678118654752440) / 2);
+    ASSERT_LE(Ulps(GeluOfHalf(v), want), 256) << v;
+  }
+  EXPECT_TRUE(std::signbit(GeluOfHalf(-0.0f)));
+  EXPECT_TRUE(std::signbit(GeluOfHalf(-100.0f)));
+  EXPECT_TRUE(std::signbit(Gelu(-100.0f)));
+  EXPECT_TRUE(std::isnan(Gelu(-kInf)));
+  EXPECT_EQ(Gelu(kInf), kInf);
 }
 
 TEST(MathTest, SinesOfHugeArgumentsAreAccurateToo) {
