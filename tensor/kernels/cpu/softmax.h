@@ -183,6 +183,28 @@ void MapStrip(const Strip& s, const RowsOut<Acc>& y, const F& f, const RowsIn<In
   internal::MapTiled(s, y, f, internal::Tiled<In, internal::kPiece>(in)...);
 }
 
+// y = exp(x - shift) * factor(c, sum), where the sum is that of the exponentials of line c, and
+// `shift` has a number for each line. y may be x.
+template <class Acc, class F>
+void ScaledExpStrip(const Strip& s, const RowsOut<Acc>& y, const RowsIn<Acc>& x, const Acc* shift,
+                    const F& factor) {
+  Acc scale[kStripWidth];
+  Acc* const exps = y.converted() ? nullptr : y.At(s.offset, nullptr);
+  SumExpStrip(s, x, shift, exps, scale);
+  for (int64_t c = 0; c < s.width; ++c) scale[c] = factor(c, scale[c]);
+  if (exps != nullptr) {
+    Strip from_start = s;
+    from_start.offset = 0;
+    const auto share = [&](int64_t c, int64_t, Acc e) { return e * scale[c]; };
+    MapStrip(from_start, RowsOut<Acc>(exps), share, RowsIn<Acc>(exps));
+  } else {  // rounding the exponentials already would cost a bit
+    const auto share = [&](int64_t c, int64_t, Acc v) {
+      return math::Exp(v - shift[c]) * scale[c];
+    };
+    MapStrip(s, y, share, x);
+  }
+}
+
 namespace internal {
 
 // Lines of up to so many elements are turned, some at a time, where there is one input, and where

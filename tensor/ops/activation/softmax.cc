@@ -21,20 +21,9 @@ namespace {
 
 template <class Acc>
 void SoftmaxStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& y, const cpu::RowsIn<Acc>& x) {
-  Acc top[cpu::kStripWidth], scale[cpu::kStripWidth];
+  Acc top[cpu::kStripWidth];
   cpu::MaxStrip(s, x, top);
-  Acc* const exps = y.converted() ? nullptr : y.At(s.offset, nullptr);
-  cpu::SumExpStrip(s, x, top, exps, scale);
-  for (int64_t c = 0; c < s.width; ++c) scale[c] = 1 / scale[c];
-  if (exps != nullptr) {
-    cpu::Strip from_start = s;
-    from_start.offset = 0;
-    const auto share = [&](int64_t c, int64_t, Acc e) { return e * scale[c]; };
-    cpu::MapStrip(from_start, cpu::RowsOut<Acc>(exps), share, cpu::RowsIn<Acc>(exps));
-  } else {  // rounding the exponentials already would cost a bit
-    const auto share = [&](int64_t c, int64_t, Acc v) { return math::Exp(v - top[c]) * scale[c]; };
-    cpu::MapStrip(s, y, share, x);
-  }
+  cpu::ScaledExpStrip(s, y, x, top, [](int64_t, Acc sum) { return 1 / sum; });
 }
 
 absl::Status RunSoftmax(KernelContext& k) {

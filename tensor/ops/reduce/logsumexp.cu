@@ -1,5 +1,9 @@
+#include <limits>
+
 #include "tensor/kernels/cuda/exp_sum.cuh"
+#include "tensor/kernels/cuda/lines.cuh"
 #include "tensor/kernels/cuda/reduce.cuh"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn::logsumexp_cuda {
 namespace {
@@ -28,7 +32,40 @@ absl::Status Run(KernelContext& k) {
   });
 }
 
+template <class T>
+struct GradBody {
+  using Acc = AccumulatorOf<T>;
+
+  const T *x, *dy;
+  T* dx;
+  LineShape shape;
+
+  FIRN_HOST_DEVICE void operator()(int64_t line) const { (*this)(cuda::HostTeam(), line); }
+  template <class Team>
+  FIRN_HOST_DEVICE void operator()(const Team& team, int64_t line) const {
+    constexpr Acc kNone = -std::numeric_limits<Acc>::infinity();
+    const int64_t at = shape.offset(line);
+    const auto [top, sum] = cuda::ExpSumOfLine<Acc>(team, shape.length, shape.stride, x + at);
+    const Acc shift = top == kNone ? Acc{0} : top;
+    const Acc scale = static_cast<Acc>(dy[line]) / (top == kNone ? Acc{1} : sum);
+    const auto f = [&](int64_t, T v) { return math::Exp(static_cast<Acc>(v) - shift) * scale; };
+    cuda::MapElements(team, shape.length, shape.stride, f, dx + at, x + at);
+  }
+};
+
+absl::Status RunGrad(KernelContext& k) {
+  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<DimAttrs>().dim);
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    return cuda::ForEachLineAlong(
+        k, lines, GradBody<T>{k.in<T>(0), k.in<T>(1), k.out<T>(), LineShape(lines)});
+  });
+}
+
 }  // namespace
+
+FIRN_REGISTER_KERNELS(logsumexp_grad) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunGrad}};
+}
 
 FIRN_REGISTER_KERNELS(logsumexp) {
   return cuda::ReductionKernels<sizeof(cuda::ExpSum<double>)>(Run);

@@ -7,17 +7,23 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/moments.h"
 #include "tensor/kernels/cpu/reduce_loop.h"
+#include "tensor/kernels/cpu/softmax.h"
 #include "tensor/op.h"
 #include "tensor/ops/compare/compare.h"
+#include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/reduce/reduction.h"
 #include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/copies.h"
+#include "tensor/ops/shape/dim_attrs.h"
+#include "tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -75,12 +81,25 @@ Tensor Centered(GradContext& g) {
   return Sub(d, Mean(d, over.dims, true));
 }
 
+// (x - mean) * factor, which has a number for each mean. Along lines that is one pass.
+Tensor ScaledCentered(GradContext& g, const Tensor& factor) {
+  const ReduceAttrs& over = g.attrs<VarAttrs>().over;
+  const Tensor& x = g.input(0);
+  if (const std::optional<Lines> l = ReducedLines(x.shape(), over)) {
+    const Tensor dx = Apply1(TheOp<"var_grad">(),
+                             {SeenAsLines(x, *l), SeenAsLineResults(Detach(g.output(1)), *l),
+                              SeenAsLineResults(factor, *l)},
+                             DimAttrs{1});
+    return Reshape(dx, x.shape());
+  }
+  return Mul(Centered(g), KeepReduced(factor, over, x.shape()));
+}
+
 void GradVar(GradContext& g) {
   const VarAttrs& a = g.attrs<VarAttrs>();
   Tensor dx;
   if (g.has_grad_output(0)) {
-    const Tensor scaled = Mul(g.grad_output(0), 2 / Divisor(g.input_shape(0), a));
-    dx = Mul(Centered(g), KeepReduced(scaled, a.over, g.input_shape(0)));
+    dx = ScaledCentered(g, Mul(g.grad_output(0), 2 / Divisor(g.input_shape(0), a)));
   }
   SetGradient(g, std::move(dx));
 }
@@ -93,9 +112,67 @@ void GradStd(GradContext& g) {
     const Tensor scaled = Mul(g.grad_output(0), 1 / Divisor(g.input_shape(0), a));
     const Tensor zero = Eq(std, 0);
     const Tensor factor = Where(zero, 0, Div(scaled, Where(zero, 1, std)));
-    dx = Mul(Centered(g), KeepReduced(factor, a.over, g.input_shape(0)));
+    dx = ScaledCentered(g, factor);
   }
   SetGradient(g, std::move(dx));
+}
+
+template <class Acc>
+void GradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::RowsIn<Acc>& x,
+               const cpu::RowsIn<Acc>& means, const cpu::RowsIn<Acc>& scales) {
+  Acc mean[cpu::kStripWidth], scale[cpu::kStripWidth], rest[cpu::kStripWidth];
+  means.Load(s.first, s.width, mean);
+  scales.Load(s.first, s.width, scale);
+  cpu::SumStrip(
+      s, [&](int64_t c, int64_t, Acc v) { return v - mean[c]; }, rest, x);
+  for (int64_t c = 0; c < s.width; ++c) rest[c] /= static_cast<Acc>(s.length);
+  const auto term = [&](int64_t c, int64_t, Acc v) { return ((v - mean[c]) - rest[c]) * scale[c]; };
+  cpu::MapStrip(s, dx, term, x);
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<DimAttrs>().dim);
+  cpu::VisitComputed(k.in_spec(0).dtype, [&]<class Acc>(TypeTag<Acc>) {
+    using Out = cpu::RowsOut<Acc>;
+    using In = cpu::RowsIn<Acc>;
+    const In mean(k, 1), scale(k, 2);
+    const auto strip = [&](const cpu::Strip& s, const Out& dx, const In& x) {
+      GradStrip(s, dx, x, mean, scale);
+    };
+    cpu::ForEachStrip(lines, Out(k, 0), strip, In(k, 0));
+  });
+  return absl::OkStatus();
+}
+
+// For u flowing into (x - mean(x)) s: (u - mean(u)) s to x, sum(u (x - mean(x))) to s. What is
+// given as the mean is a place to count from and changes nothing.
+void GradOfGrad(GradContext& g) {
+  const DimAttrs a = g.attrs<DimAttrs>();
+  const Tensor &u = g.grad_output(), &scale = g.input(2);
+  const auto apply = [&](const Tensor& x, const Tensor& mean, const Tensor& by) {
+    return Apply1(TheOp<"var_grad">(), {x, mean, by}, a);
+  };
+  if (g.needs(0)) g.set_grad_input(0, apply(u, Mean(Detach(u), {a.dim}, true), scale));
+  if (g.needs(2)) {
+    const Tensor centered = apply(g.input(0), Detach(g.input(1)), OnesLike(scale));
+    g.set_grad_input(2, Sum(Mul(u, centered), {a.dim}, true));
+  }
+}
+
+FIRN_REGISTER_OP(var_grad) {
+  return {
+      .doc = "(x - the mean of x along dim) * scale: the gradient of var. `mean` is near it.",
+      .inputs = {{.name = "x", .dtypes = kFloating},
+                 {.name = "mean", .same_dtype_as = "x"},
+                 {.name = "scale", .same_dtype_as = "x"}},
+      .outputs = {{.name = "dx"}},
+      .attrs = AttrsOf<DimAttrs>(),
+      .infer = InferWithLineNumbers,
+      .grad = GradOfGrad,
+      .saves = {Saved::Input(0), Saved::Input(1), Saved::Input(2)},
+      .may_reuse = {{0, 0}},
+      .kernels = {{.name = "loop", .run = RunGrad}},
+  };
 }
 
 OpDef Definition(std::string_view doc, std::string_view result) {

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/kernels/cuda/lines.cuh"
 #include "tensor/kernels/cuda/moments.cuh"
 #include "tensor/kernels/cuda/reduce.cuh"
 #include "tensor/ops/reduce/moments.h"
 #include "tensor/ops/reduce/reduction.h"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn::moments_cuda {
 namespace {
@@ -62,7 +64,43 @@ std::vector<Kernel> Kernels() {
            .takes = Takes::kStrided}};
 }
 
+template <class T>
+struct GradBody {
+  using Acc = AccumulatorOf<T>;
+
+  const T *x, *means, *scales;
+  T* dx;
+  LineShape shape;
+
+  FIRN_HOST_DEVICE void operator()(int64_t line) const { (*this)(cuda::HostTeam(), line); }
+  template <class Team>
+  FIRN_HOST_DEVICE void operator()(const Team& team, int64_t line) const {
+    const int64_t at = shape.offset(line);
+    const Acc mean = static_cast<Acc>(means[line]), scale = static_cast<Acc>(scales[line]);
+    Acc sum = 0;
+    cuda::ReadElements(
+        team, shape.length, shape.stride, [&](int64_t, T v) { sum += static_cast<Acc>(v) - mean; },
+        x + at);
+    const Acc rest =
+        team.Reduce(sum, [](Acc a, Acc b) { return a + b; }) / static_cast<Acc>(shape.length);
+    const auto f = [&](int64_t, T v) { return ((static_cast<Acc>(v) - mean) - rest) * scale; };
+    cuda::MapElements(team, shape.length, shape.stride, f, dx + at, x + at);
+  }
+};
+
+absl::Status RunGrad(KernelContext& k) {
+  const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<DimAttrs>().dim);
+  return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    return cuda::ForEachLineAlong(
+        k, lines, GradBody<T>{k.in<T>(0), k.in<T>(1), k.in<T>(2), k.out<T>(), LineShape(lines)});
+  });
+}
+
 }  // namespace
+
+FIRN_REGISTER_KERNELS(var_grad) {
+  return {{.name = "loop", .device = DeviceType::kCuda, .run = RunGrad}};
+}
 
 FIRN_REGISTER_KERNELS(var) { return Kernels<false>(); }
 FIRN_REGISTER_KERNELS(std) { return Kernels<true>(); }

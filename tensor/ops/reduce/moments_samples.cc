@@ -4,6 +4,8 @@
 
 #include "tensor/ops/reduce/moments.h"
 #include "tensor/ops/reduce/reduction_samples.h"
+#include "tensor/ops/scan/line_samples.h"
+#include "tensor/ops/shape/dim_attrs.h"
 
 namespace firn::testing {
 namespace {
@@ -34,6 +36,8 @@ void AddSamples(Samples& s) {
   s.Add("large correction", {Uniform({2, 6}, 1, 2)}, VarAttrs{{{1}}, 3});
   s.Add("long", {Uniform({40001}, 1, 2)}, VarAttrs{}).check_gradient = false;
   s.Add("long columns", {Uniform({700, 18}, 1, 2)}, VarAttrs{{{0}}}).check_gradient = false;
+  s.Add("columns side by side", {Uniform({3, 16}, 1, 2)}, VarAttrs{{{0}}});
+  s.Add("dims in the middle", {Uniform({2, 3, 2, 16}, 1, 2)}, VarAttrs{{{1, 2}}});
   s.Add("far from 0", {Uniform({300}, 1000, 1001)}, VarAttrs{}).check_gradient = false;
   s.Add("equal elements", {Values(std::vector<double>(300, 0.7), {100, 3})}, VarAttrs{{{0}}})
       .check_gradient = false;
@@ -58,6 +62,42 @@ FIRN_REGISTER_SAMPLES(std) {
   });
   s.Reference(Reference<true>);
   AddSamples(s);
+}
+
+FIRN_REGISTER_SAMPLES(var_grad) {
+  s.Internal("the gradient of var");
+  s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) -> std::vector<RefTensor> {
+    RefTensor dx(in[0].shape);
+    int64_t line = 0;
+    ForEachLine(dx.shape, attrs.get<DimAttrs>().dim, [&](int64_t n, int64_t first, int64_t step) {
+      std::vector<double> x;
+      for (int64_t j = 0; j < n; ++j) x.push_back(in[0][first + j * step]);
+      const double mean = MeanOf(x), scale = in[2][line++];
+      for (int64_t j = 0; j < n; ++j) dx[first + j * step] = (x[j] - mean) * scale;
+    });
+    return {dx};
+  });
+  s.atol_f32 = 2e-6;  // x - mean cancels
+  const auto add = [&](std::string name, const Shape& x, const Shape& lines,
+                       int64_t dim) -> Sample& {
+    return s.Add(std::move(name), {Uniform(x, 1, 2), Uniform(lines, 1, 2, 2), Normal(lines, 3)},
+                 DimAttrs{dim});
+  };
+  add("a scalar", {}, {}, -1);
+  add("a vector", {5}, {1}, 0);
+  add("rows", {3, 5}, {3, 1}, 1);
+  add("columns", {3, 5}, {1, 5}, 0);
+  add("channels", {2, 3, 4, 8}, {2, 1, 4, 8}, -3);
+  add("nothing", {3, 0}, {3, 1}, 1);
+  add("rows of 200", {9, 200}, {9, 1}, 1).check_gradient = false;
+  add("long rows", {2, 5000}, {2, 1}, 1).check_gradient = false;
+  add("wide columns", {70, 300}, {1, 300}, 0).check_gradient = false;
+  s.AddLarge(
+      "rows of 2048",
+      {Normal({2048, 2048}), Values(std::vector<double>(2048), {2048, 1}), Normal({2048, 1}, 2)},
+      DimAttrs{1}, 2 * 4.2e6, 33.6e6);
+  s.AddError("shapes", {Normal({3, 5}), Normal({3, 1}), Normal({1, 5})}, DimAttrs{1},
+             "expected [3, 1] beside x [3, 5], got [1, 5]");
 }
 
 FIRN_REGISTER_COMPOSITE(var_mean) {

@@ -9,6 +9,7 @@
 #include "tensor/ops/index/gather.h"
 #include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/convert.h"
+#include "tensor/ops/shape/dim_attrs.h"
 #include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/views.h"
 
@@ -85,6 +86,49 @@ Tensor SpreadToEqual(const Tensor& dy, const Tensor& x, const Tensor& y, const R
 void GradOfExtreme(GradContext& g) {
   g.set_grad_input(0,
                    SpreadToEqual(g.grad_output(), g.input(0), g.output(0), g.attrs<ReduceAttrs>()));
+}
+
+std::optional<Lines> ReducedLines(const Shape& x, const ReduceAttrs& attrs) {
+  const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x);
+  if (!dims.ok()) return std::nullopt;
+  bool reduced[kMaxRank] = {};
+  for (int64_t d : dims->span()) reduced[d] = true;
+  Lines l;
+  bool any = false, after = false;
+  for (int d = 0; d < x.rank(); ++d) {
+    if (x[d] == 1) continue;
+    if (reduced[d] && after) return std::nullopt;
+    (reduced[d] ? l.length : any ? l.inner : l.outer) *= x[d];
+    any = any || reduced[d];
+    after = any && !reduced[d];
+  }
+  constexpr int64_t kLeastWidth = 16, kLeastLines = 16, kOnOneThread = 65536;
+  if (l.inner > 1 && l.inner < kLeastWidth) return std::nullopt;
+  if (x.num_elements() > kOnOneThread && l.outer * l.inner < kLeastLines) return std::nullopt;
+  return l;
+}
+
+Tensor SeenAsLines(const Tensor& x, const Lines& l) {
+  return Reshape(x, {l.outer, l.length, l.inner});
+}
+
+Tensor SeenAsLineResults(const Tensor& reduced, const Lines& l) {
+  return Reshape(reduced, {l.outer, 1, l.inner});
+}
+
+absl::Status InferWithLineNumbers(InferContext& c) {
+  const Shape& x = c.shape(0);
+  FIRN_ASSIGN_OR_RETURN(const int dim, NormalizeDim(c.attrs<DimAttrs>().dim, x));
+  Dims kept;
+  for (int d = 0; d < x.rank(); ++d) kept.push_back(d == dim ? 1 : x[d]);
+  const Shape expected = Shape::Trusted(kept);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    FIRN_RETURN_IF(c.shape(i) != expected,
+                   InvalidArgument("expected ", expected.ToString(), " beside x ", x.ToString(),
+                                   ", got ", c.shape(i).ToString()));
+  }
+  c.set_out_like(0, 0);
+  return absl::OkStatus();
 }
 
 ValuesAndIndices PickedAlong(const Tensor& x, const Tensor& index, int64_t dim, bool keepdim) {

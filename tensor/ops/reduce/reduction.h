@@ -3,6 +3,9 @@
 
 // What reductions share on every device.
 
+#include <optional>
+
+#include "tensor/kernels/lines.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce/position.h"
 #include "tensor/ops/reduce/reduce_attrs.h"
@@ -35,6 +38,16 @@ void GradOfExtreme(GradContext& g);
 ValuesAndIndices PickedAlong(const Tensor& x, const Tensor& index, int64_t dim, bool keepdim);
 // A reduced tensor with its reduced dimensions back as size 1.
 Tensor KeepReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape);
+
+// The lines that a reduction goes along, where its dimensions are neighbours and where work on
+// lines pays: there are several to share out, and those side by side fill vectors.
+std::optional<Lines> ReducedLines(const Shape& x, const ReduceAttrs& attrs);
+// x, and what it was reduced to, seen in three dimensions, of which the second one is reduced.
+Tensor SeenAsLines(const Tensor& x, const Lines& lines);
+Tensor SeenAsLineResults(const Tensor& reduced, const Lines& lines);
+// The shape rule of operations with DimAttrs whose result is like their first input, x, and whose
+// other inputs have one number for each of its lines.
+absl::Status InferWithLineNumbers(InferContext& c);
 
 }  // namespace firn
 
