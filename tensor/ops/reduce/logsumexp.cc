@@ -33,7 +33,7 @@ void Grad(GradContext& g) {
   const ReduceAttrs& a = g.attrs<ReduceAttrs>();
   const Tensor& x = g.input(0);
   if (x.num_elements() == 0) return g.set_grad_input(0, ZerosLike(x));
-  if (const std::optional<Lines> l = ReducedLines(x.shape(), a)) {
+  if (const std::optional<Lines> l = ReducedLines(x, a)) {
     const Tensor dx =
         Apply1(TheOp<"logsumexp_grad">(),
                {SeenAsLines(x, *l), SeenAsLineResults(g.grad_output(), *l)}, DimAttrs{1});

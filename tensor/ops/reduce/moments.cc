@@ -85,7 +85,7 @@ Tensor Centered(GradContext& g) {
 Tensor ScaledCentered(GradContext& g, const Tensor& factor) {
   const ReduceAttrs& over = g.attrs<VarAttrs>().over;
   const Tensor& x = g.input(0);
-  if (const std::optional<Lines> l = ReducedLines(x.shape(), over)) {
+  if (const std::optional<Lines> l = ReducedLines(x, over)) {
     const Tensor dx = Apply1(TheOp<"var_grad">(),
                              {SeenAsLines(x, *l), SeenAsLineResults(Detach(g.output(1)), *l),
                               SeenAsLineResults(factor, *l)},
@@ -117,17 +117,39 @@ void GradStd(GradContext& g) {
   SetGradient(g, std::move(dx));
 }
 
+// Rows of few elements without gaps are taken several at a time.
 template <class Acc>
 void GradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::RowsIn<Acc>& x,
                const cpu::RowsIn<Acc>& means, const cpu::RowsIn<Acc>& scales) {
   Acc mean[cpu::kStripWidth], scale[cpu::kStripWidth], rest[cpu::kStripWidth];
   means.Load(s.first, s.width, mean);
   scales.Load(s.first, s.width, scale);
-  cpu::SumStrip(
-      s, [&](int64_t c, int64_t, Acc v) { return v - mean[c]; }, rest, x);
+  const int64_t rows = !s.line() && s.stride == s.width ? cpu::kStripWidth / s.width : 1;
+  const int64_t width = rows * s.width;
+  cpu::Strip most = s, last = s;
+  most.length /= rows;
+  most.stride *= rows;
+  most.width *= rows;
+  last.offset += most.length * most.stride;
+  last.length -= most.length * rows;
+  const auto repeat = [&](Acc* v) {
+    for (int64_t c = s.width; c < width; ++c) v[c] = v[c - s.width];
+  };
+  repeat(mean);
+  repeat(scale);
+  const auto centered = [&](int64_t c, int64_t, Acc v) { return v - mean[c]; };
+  cpu::SumStrip(most, centered, rest, x);
+  for (int64_t c = s.width; c < width; ++c) rest[c % s.width] += rest[c];
+  if (last.length > 0) {
+    Acc more[cpu::kStripWidth];
+    cpu::SumStrip(last, centered, more, x);
+    for (int64_t c = 0; c < s.width; ++c) rest[c] += more[c];
+  }
   for (int64_t c = 0; c < s.width; ++c) rest[c] /= static_cast<Acc>(s.length);
+  repeat(rest);
   const auto term = [&](int64_t c, int64_t, Acc v) { return ((v - mean[c]) - rest[c]) * scale[c]; };
-  cpu::MapStrip(s, dx, term, x);
+  cpu::MapStrip(most, dx, term, x);
+  cpu::MapStrip(last, dx, term, x);
 }
 
 absl::Status RunGrad(KernelContext& k) {

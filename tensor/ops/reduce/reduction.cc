@@ -88,7 +88,8 @@ void GradOfExtreme(GradContext& g) {
                    SpreadToEqual(g.grad_output(), g.input(0), g.output(0), g.attrs<ReduceAttrs>()));
 }
 
-std::optional<Lines> ReducedLines(const Shape& x, const ReduceAttrs& attrs) {
+std::optional<Lines> ReducedLines(const Tensor& of, const ReduceAttrs& attrs) {
+  const Shape& x = of.shape();
   const absl::StatusOr<Dims> dims = NormalizeDims(attrs.dims, x);
   if (!dims.ok()) return std::nullopt;
   bool reduced[kMaxRank] = {};
@@ -102,9 +103,11 @@ std::optional<Lines> ReducedLines(const Shape& x, const ReduceAttrs& attrs) {
     any = any || reduced[d];
     after = any && !reduced[d];
   }
-  constexpr int64_t kLeastWidth = 16, kLeastLines = 16, kOnOneThread = 65536;
-  if (l.inner > 1 && l.inner < kLeastWidth) return std::nullopt;
-  if (x.num_elements() > kOnOneThread && l.outer * l.inner < kLeastLines) return std::nullopt;
+  constexpr int64_t kLeastRows = 16, kOnOneThread = 65536;
+  if (l.inner == 1 && l.outer < kLeastRows && l.length > kOnOneThread) return std::nullopt;
+  constexpr int64_t kWide = 256, kConvertedLength = 512;
+  const bool half = of.dtype() == DType::kF16 || of.dtype() == DType::kBF16;
+  if (half && l.inner >= kWide && l.length > kConvertedLength) return std::nullopt;
   return l;
 }
 

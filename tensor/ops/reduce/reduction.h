@@ -39,9 +39,10 @@ ValuesAndIndices PickedAlong(const Tensor& x, const Tensor& index, int64_t dim, 
 // A reduced tensor with its reduced dimensions back as size 1.
 Tensor KeepReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape);
 
-// The lines that a reduction goes along, where its dimensions are neighbours and where work on
-// lines pays: there are several to share out, and those side by side fill vectors.
-std::optional<Lines> ReducedLines(const Shape& x, const ReduceAttrs& attrs);
+// The lines that a reduction of x goes along, where its dimensions are neighbours and where work on
+// lines pays: not along few and long rows, which several threads should share, nor down wide and
+// long columns of half types, which would leave the cache and be converted for each walk.
+std::optional<Lines> ReducedLines(const Tensor& x, const ReduceAttrs& attrs);
 // x, and what it was reduced to, seen in three dimensions, of which the second one is reduced.
 Tensor SeenAsLines(const Tensor& x, const Lines& lines);
 Tensor SeenAsLineResults(const Tensor& reduced, const Lines& lines);
