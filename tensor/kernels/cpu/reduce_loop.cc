@@ -2,9 +2,10 @@
 //
 // By rows, a task is a result, or a block of its elements: runs along the last reduced dimension,
 // short ones many at a time, in pieces that are combined in pairs. Results of few elements are
-// computed many at a time. By columns, a task is a strip of results and a block of their elements,
-// which are walked row by row. Where there are several blocks their partial results lie in the
-// workspace, and are combined in pairs as well.
+// computed many at a time: where their runs lie at equal distances they are turned, and rows of
+// them combined, so that no vector is left in part empty. By columns, a task is a strip of results
+// and a block of their elements, which are walked row by row. Where there are several blocks their
+// partial results lie in the workspace, and are combined in pairs as well.
 //
 // Elements with gaps between them, and those of another type than a loop of several passes has, are
 // fetched into a tile, a piece (of several runs) at a time; of strips, as many columns as a group
@@ -17,8 +18,10 @@
 
 #include "device/check.h"
 #include "device/parallel.h"
+#include "device/simd.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/tiles.h"
+#include "tensor/strided_copy.h"
 
 namespace firn::cpu {
 namespace {
@@ -26,7 +29,9 @@ namespace {
 using internal::kColumns, internal::kLeaf, internal::kReduceGrain, internal::kRowGroup,
     internal::Odometer;
 
-constexpr int64_t kMostRows = 256;        // given to a loop at once
+constexpr int64_t kMostRows = 256;                // given to a loop at once
+constexpr int64_t kTurnedBytes = 4 * kSimdBytes;  // runs of fewer are turned
+constexpr int64_t kTurnedResults = 128;
 constexpr int64_t kMostPieces = 64;       // of a block, see ByRows::Block
 constexpr int64_t kMostAccBytes = 32;     // of one Acc
 constexpr int64_t kTileBytes = 16384;     // half of a first-level cache, or less
@@ -86,10 +91,13 @@ class ByRows {
     tiled_ = source_.converted() || source_.step() != 1 || (loop.whole && runs > 1);
     leaf_ = tiled_ ? source_.tile_elements() : kLeaf;
     short_ = p.reduced <= leaf_ && runs <= kMostRows;
+    turned_ = runs == 1 && source_.step() == 1 && length_ > 1 &&
+              length_ * SizeOf(loop.along_in) < kTurnedBytes && p.kept_sizes.rank == 1;
   }
 
   // Tasks [begin, end): block after block, all results of each.
   void Run(int64_t begin, int64_t end, StoreReduced store) const {
+    if (turned_ && end - begin > 1) return Turned(begin, end, store);
     if (short_) return Short(begin, end, store);
     Odometer result(p_.kept_sizes, p_.kept_strides, p_.kept_sizes.rank, begin % p_.kept);
     for (int64_t i = begin; i < end; ++i, result.Next()) {
@@ -99,6 +107,37 @@ class ByRows {
   }
 
  private:
+  // Many results at a time, whose elements lie side by side.
+  FIRN_NOINLINE void Turned(int64_t begin, int64_t end, StoreReduced store) const {
+    alignas(64) char acc[kTurnedResults * kMostAccBytes];
+    const int64_t room = std::min(kTurnedResults, source_.tile_elements() / length_);
+    const int64_t most = room < 16 ? room : room - room % 16;
+    for (int64_t i = begin; i < end; i += most) {
+      const int64_t results = std::min(most, end - i);
+      TurnedTile(i, results, acc);
+      store(i, acc, results);
+    }
+  }
+  void TurnedTile(int64_t first, int64_t results, char* acc) const {
+    alignas(64) char tile[kTileBytes], fetched[kTileBytes];
+    const int64_t size = SizeOf(loop_.across_in);
+    int64_t step = p_.kept_strides[0];
+    const void* from = source_.At(first * step);
+    const void* rows[kTurnedResults];
+    if (source_.converted()) {
+      for (int64_t j = 0; j < results; ++j) rows[j] = source_.At((first + j) * step);
+      source_.Fetch(rows, results, length_, fetched);
+      from = fetched;
+      step = length_;
+    }
+    inner::internal::CopyTransposed(results, length_, size, from, step, tile, results);
+    for (int64_t at = 0; at < length_; at += kRowGroup) {
+      const int64_t n = std::min(kRowGroup, length_ - at);
+      for (int64_t i = 0; i < n; ++i) rows[i] = tile + (at + i) * results * size;
+      loop_.across(reducer_, rows, n, results, 1, at == 0, acc);
+    }
+  }
+
   // Many results at a time, of one block.
   void Short(int64_t begin, int64_t end, StoreReduced store) const {
     const int64_t runs = p_.reduced / length_;
@@ -169,7 +208,7 @@ class ByRows {
   int last_;
   int64_t length_;
   Source source_;
-  bool tiled_, short_;
+  bool tiled_, short_, turned_;
   int64_t leaf_;
 };
 

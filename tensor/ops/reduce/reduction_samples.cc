@@ -59,6 +59,8 @@ void AddReductionSamples(Samples& s, bool positive) {
   add("no results", {0, 3}, {{1}, false});
   add("long rows", {2, 700}, {{1}, false});
   add("short rows", {40, 3}, {{1}, false});
+  add("rows that fill no vector", {150, 17}, {{1}, false});
+  add("rows that fill few vectors", {150, 50}, {{1}, false});
   add("many blocks", {40001}, {});
   add("columns in strips", {7, 300}, {{0}, false});
   add("columns in blocks", {600, 20}, {{0}, false});
