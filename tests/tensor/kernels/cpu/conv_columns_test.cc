@@ -1,5 +1,6 @@
-// Convolutions of f64 are cut into tiles of columns: problems larger than a tile in every direction
-// are compared with products of whole unfolded images.
+// Convolutions of f64 are cut into tiles of columns or, of few channels a group, are sums of
+// shifted rows, as those of f32 are: problems larger than a tile in every direction are compared
+// with products of whole unfolded images.
 
 #include <gtest/gtest.h>
 
@@ -7,11 +8,13 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "autograd/backward.h"
 #include "device/parallel.h"
 #include "tensor/dispatch.h"
+#include "tensor/from.h"
 #include "tensor/internal/kernel_choice.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
@@ -116,22 +119,60 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"strided_pixels", {2, 30, 37, 31}, {20, 30, 1, 1}, {.stride = 2}},
         Case{"padding_beyond_kernel", {1, 3, 5, 4}, {6, 3, 2, 2}, {.padding = 3}},
         Case{"sequence", {3, 90, 1500}, {33, 90, 7}, {.padding = 3}},
+        Case{"one_to_one", {1, 1, 1000}, {1, 1, 3}, {.padding = 1}},
+        Case{"strided_depthwise",
+             {3, 20, 41, 37},
+             {20, 1, 3, 3},
+             {.stride = 2, .padding = 1, .groups = 20}},
+        Case{"wide_strides", {2, 6, 40, 50}, {9, 2, 5, 7}, {.stride = {2, 3}, .groups = 3}},
+        Case{"strides_beyond_kernel", {2, 3, 20, 21}, {5, 3, 2, 2}, {.stride = {2, 3}}},
+        Case{"strided_and_dilated",
+             {17, 5, 30, 45},
+             {7, 5, 3, 3},
+             {.stride = 2, .padding = {3, 4}, .dilation = {2, 3}}},
+        Case{"small_volume",
+             {2, 3, 9, 12, 13},
+             {8, 3, 3, 3, 3},
+             {.stride = {1, 2, 2}, .padding = 1}},
         Case{"volume", {2, 6, 9, 12, 13}, {10, 6, 7, 7, 7}, {.padding = 3}}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST(ConvColumnsTest, TakesF64) {
+// The first choice for a convolution of 12 x 12 images.
+std::string_view KernelFor(DType dtype, int64_t in, int64_t out, int64_t groups) {
   const inner::OpDef& op = *inner::FindOp("conv2d");
-  const inner::Attrs attrs{inner::ConvAttrs()};
-  const auto spec = [&](const Shape& s) {
-    return TensorSpec::Contiguous(DType::kF64, s, Device());
-  };
-  const TensorSpec x = spec({2, 3, 12, 12}), weight = spec({4, 3, 3, 3}), y = spec({2, 4, 10, 10});
-  const TensorSpec* const in[] = {&x, &weight, nullptr};
+  const inner::Attrs attrs{inner::ConvAttrs{.groups = groups}};
+  const auto spec = [&](const Shape& s) { return TensorSpec::Contiguous(dtype, s, Device()); };
+  const TensorSpec x = spec({2, in, 12, 12}), weight = spec({out, in / groups, 3, 3});
+  const TensorSpec y = spec({2, out, 10, 10});
+  const TensorSpec* const inputs[] = {&x, &weight, nullptr};
   inner::Prepared answer;
-  ASSERT_TRUE(
-      inner::internal::Prepare(op, inner::KernelQuery(in, {&y, 1}, attrs.ref()), Device(), &answer)
-          .ok());
-  EXPECT_EQ(answer.kernel->name, "columns");
+  const absl::Status status = inner::internal::Prepare(
+      op, inner::KernelQuery(inputs, {&y, 1}, attrs.ref()), Device(), &answer);
+  EXPECT_TRUE(status.ok()) << status;
+  return status.ok() ? answer.kernel->name : "";
+}
+
+TEST(ConvColumnsTest, TakesF64) { EXPECT_EQ(KernelFor(DType::kF64, 30, 40, 1), "columns"); }
+
+TEST(ConvColumnsTest, FewChannelsAGroupAreShifts) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    EXPECT_EQ(KernelFor(dtype, 3, 4, 1), "shifts");
+    EXPECT_EQ(KernelFor(dtype, 60, 60, 60), "shifts");
+    EXPECT_NE(KernelFor(dtype, 30, 40, 1), "shifts");
+  }
+  EXPECT_NE(KernelFor(DType::kF32, 64, 64, 64), "shifts");
+}
+
+// Rows of outputs have gaps between them, which are no outputs.
+TEST(ConvColumnsTest, OnlyTapsThatMeetAnInfinityHaveOne) {
+  std::vector<float> x(2 * 6 * 6, 1.0f);
+  x[5] = INFINITY;  // the last of a row, which only the last column of taps meets
+  const Tensor weight = FromVector(std::vector<float>(9, 1.0f), {1, 1, 3, 3}).SetRequiresGrad();
+  const Tensor y = Conv2d(FromVector(x, {2, 1, 6, 6}), weight, Tensor(), {});
+  const Tensor grad = Grad(y, weight, {.seeds = {Ones(y.shape())}});
+  std::vector<float> want(9, 32.0f);
+  want[2] = INFINITY;
+  EXPECT_EQ(grad.ToVector<float>(), want);
 }
 
 }  // namespace
