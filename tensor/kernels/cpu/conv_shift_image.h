@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "device/simd.h"
 #include "tensor/kernels/divide.h"

@@ -9,7 +9,9 @@
 
 #include "tensor/kernels/cpu/conv_shifts.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "tensor/dtype.h"
 #include "tensor/kernels/conv_pass.h"
 #include "tensor/ops/conv/conv_problem.h"
 
