@@ -33,7 +33,7 @@ struct ArgDecl {
   std::string_view name;
   DTypeSet dtypes = kAnyDType;
   std::string_view same_dtype_as = {};  // an earlier input
-  bool wide = false;  // has the ComputeDType of that one
+  bool wide = false;                    // has the ComputeDType of that one
   int min_rank = 0;
   int max_rank = kMaxRank;
   bool optional = false;  // an undefined tensor may stand here

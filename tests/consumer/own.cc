@@ -7,8 +7,8 @@
 
 #include "firn/autograd/gradcheck.h"
 #include "firn/firn.h"
-#include "own/signum.h"
 #include "own/scale.h"
+#include "own/signum.h"
 #include "own/squares.h"
 #include "own/swish.h"
 

@@ -33,6 +33,10 @@ TEST(ImageTest, PngComesBackAsItWas) {
   }
 }
 
+TEST(ImageTest, SaysWhenThereIsNoFile) {
+  EXPECT_EQ(ReadImageFile(TempPath("nothing.png")).status().code(), absl::StatusCode::kNotFound);
+}
+
 TEST(ImageTest, ExpandsPalettesAndPasses) {
   for (const bool interlaced : {false, true}) {
     const Tensor image = DecodeImage(PalettePng(9, 5, interlaced));

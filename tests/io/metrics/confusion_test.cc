@@ -29,6 +29,7 @@ TEST(ConfusionMatrixTest, HasLabelsAsRows) {
   EXPECT_THAT(matrix.Value().ToVector<int>(), ElementsAre(2, 1, 0, 1, 2, 1, 0, 0, 0));
   EXPECT_EQ(matrix.Value().shape(), Shape({3, 3}));
   EXPECT_EQ(matrix.at(1, 2), 1);
+  EXPECT_EQ(matrix.classes(), 3);
   ConfusionMatrix scores({.classes = 3});
   scores.Update(FromVector<float>({0, 1, 0, 0, 0, 1}, {2, 3}), Ids({0, 1}));
   matrix.Merge(scores);

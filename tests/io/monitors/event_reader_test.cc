@@ -63,6 +63,10 @@ TEST(EventReaderTest, ReadsTheNewerStyleOfOthers) {
   EXPECT_THAT(file.events[4].histograms.at(0).histogram.bucket_limits, ElementsAre(1, 2));
 }
 
+TEST(EventReaderTest, SaysWhenThereIsNoFile) {
+  EXPECT_EQ(ReadEvents(TempPath("nothing")).status().code(), absl::StatusCode::kNotFound);
+}
+
 TEST(EventReaderTest, LeavesOutAPartialLastRecord) {
   const std::string one = ScalarRecord(1, "a", 1), two = ScalarRecord(2, "a", 2);
   const EventFile whole = *ParseEvents(one + two, "f");

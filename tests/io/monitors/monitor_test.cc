@@ -22,6 +22,7 @@ using ::testing::HasSubstr;
 
 TEST(MonitorTest, MakesFoldersAndNames) {
   const Monitor monitor(TempPath("new/folder"));
+  EXPECT_EQ(monitor.save_path(), TempPath("new/folder"));
   EXPECT_EQ(monitor.PathOf("training loss", ".x"), TempPath("new/folder") + "/training-loss.x");
   for (const char* name : {"", "..", "a/b"}) {
     EXPECT_THAT(ErrorOf([&] { monitor.PathOf(name, ""); }), HasSubstr("the name of a monitor"));
