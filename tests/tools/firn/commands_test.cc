@@ -171,6 +171,25 @@ TEST(CommandsTest, Profiles) {
   EXPECT_EQ(Firn({"profile", Graph(), "--runs", "0"}).status, 2);
 }
 
+TEST(CommandsTest, Plots) {
+  std::ofstream(Path("loss.series.txt")) << "0 1\n1 0.5\n2 0.25\n";
+  std::ofstream(Path("time.timer.txt")) << "0 1.5 1.5 1.5\n1 3 1.5 1.5\n";
+  for (const char* end : {".svg", ".png"}) {
+    const std::string loss = Path("loss") + end, time = Path("time") + end;
+    EXPECT_EQ(Firn({"plot-series", Path("loss.series.txt"), "-o", loss, "--log-y"}).err, "");
+    EXPECT_EQ(Firn({"plot-timer", Path("time.timer.txt"), "-o", time, "--unit", "m"}).err, "");
+    for (const std::string& path : {loss, time}) {
+      std::ifstream file(path, std::ios::binary);
+      std::string head(4, '\0');
+      file.read(head.data(), 4);
+      EXPECT_EQ(head, end == std::string(".svg") ? "<svg" : "\x89PNG") << path;
+    }
+  }
+  EXPECT_EQ(Firn({"plot-series", Path("loss.series.txt"), "-o", Path("loss.gif")}).status, 1);
+  EXPECT_EQ(Firn({"plot-series", Path("none.series.txt"), "-o", Path("loss.svg")}).status, 1);
+  EXPECT_EQ(Firn({"plot-timer", Path("time.timer.txt"), "-o", "x.svg", "--unit", "y"}).status, 2);
+}
+
 TEST(CommandsTest, Operations) {
   EXPECT_THAT(Firn({"operations"}).out, HasSubstr("conv2d"));
   EXPECT_THAT(Firn({"operations", "softmax"}).out, HasSubstr("differentiable"));
