@@ -43,7 +43,7 @@ int main() {
   optim::Adam tell(discriminator.parameters(), {.lr = 5e-4, .beta1 = 0.5});
   io::DataLoader data(io::Digits(), {.batch = 64, .shuffle = true, .drop_last = true});
   const Tensor yes = Full({64, 1}, 0.9), no = Zeros({64, 1});
-  for (int epoch = 1; epoch <= 10; ++epoch) {
+  for (int epoch = 1; epoch <= 30; ++epoch) {
     double right = 0, fooled = 0;
     for (auto [images, labels] : data) {
       const Tensor drawn = generator(Randn({64, 16}));
@@ -60,7 +60,7 @@ int main() {
       right += Gt(of_written, 0).To(DType::kF32).Mean().Item();
       fooled += Gt(verdict, 0).To(DType::kF32).Mean().Item();
     }
-    if (epoch % 5 != 0) continue;
+    if (epoch % 10 != 0) continue;
     const double batches = static_cast<double>(data.size());
     std::cout << "epoch " << epoch << ": written ones recognised " << right / batches
               << ", drawn ones taken for written " << fooled / batches << "\n";

@@ -29,15 +29,17 @@ struct Training {
 Training Train(DType dtype) {
   ManualSeed(1);
   Net net;
-  optim::Adam adam(net.parameters(), {.lr = 1e-2});
+  optim::Adam adam(net.parameters(), {.lr = 5e-3});
   optim::LossScaler scaler;
   const auto precision = [&] {
     return dtype == DType::kF32 ? nullptr : std::make_unique<AutocastScope>(dtype);
   };
   io::DataLoader train(io::Digits({.part = io::DigitsOptions::Part::kTrain}),
                        {.batch = 64, .shuffle = true});
+  constexpr int kEpochs = 10;
+  optim::Scheduler schedule(adam, optim::CosineLr({.steps = kEpochs * train.size()}));
   const auto begin = std::chrono::steady_clock::now();
-  for (int epoch = 0; epoch < 4; ++epoch) {
+  for (int epoch = 0; epoch < kEpochs; ++epoch) {
     for (auto [images, labels] : train) {
       adam.ZeroGrad();
       Tensor loss;
@@ -53,6 +55,7 @@ Training Train(DType dtype) {
         loss.Backward();
         adam.Step();
       }
+      schedule.Step();
     }
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

@@ -289,7 +289,7 @@ void Lbfgs::LoadStateDict(const StateDict& state) {
   };
   Tensor gradient = vector("gradient"), direction = vector("direction");
   std::vector<Tensor> steps = rows("steps"), changes = rows("changes");
-  const double length = reader.NeedNumber("length"), scale = reader.NeedNumber("scale");
+  const double length = reader.NeedNumber("length"), scale = reader.NeedNumber("scale", 1);
   if (!(length >= 0 && scale > 0 && std::isfinite(length) && std::isfinite(scale))) {
     reader.Problem("length or scale makes no sense");
   }

@@ -53,8 +53,8 @@ TEST(LessonsTest, MixedPrecisionLearnsAsWell) {
   const std::string output = OutputOf("examples/mixed_precision");
   const double whole = NumberAfter(output, "f32: test accuracy ");
   EXPECT_GT(whole, 0.85);
-  EXPECT_GT(NumberAfter(output, "bf16: test accuracy "), whole - 0.05);
-  EXPECT_GT(NumberAfter(output, "\nf16: test accuracy "), whole - 0.05);
+  EXPECT_GT(NumberAfter(output, "bf16: test accuracy "), whole - 0.03);
+  EXPECT_GT(NumberAfter(output, "\nf16: test accuracy "), whole - 0.03);
 }
 
 TEST(LessonsTest, VaeCodesImagesInFewerNats) {
@@ -67,7 +67,8 @@ TEST(LessonsTest, VaeCodesImagesInFewerNats) {
 
 TEST(LessonsTest, GanDrawsWhatLooksWritten) {
   const std::string output = OutputOf("examples/gan");
-  EXPECT_LT(NumberAfter(output, "mean difference of mean pixels "), 0.1);
+  // Six seeds gave 0.076 to 0.119; noise is 0.3 away.
+  EXPECT_LT(NumberAfter(output, "mean difference of mean pixels "), 0.15);
 }
 
 TEST(LessonsTest, VectorLengthLearnsAndDraws) {
