@@ -67,7 +67,7 @@ TEST(LessonsTest, VaeCodesImagesInFewerNats) {
 
 TEST(LessonsTest, GanDrawsWhatLooksWritten) {
   const std::string output = OutputOf("examples/gan");
-  // Six seeds gave 0.076 to 0.119; noise is 0.3 away.
+  // Six seeds gave 0.076 to 0.119.
   EXPECT_LT(NumberAfter(output, "mean difference of mean pixels "), 0.15);
 }
 

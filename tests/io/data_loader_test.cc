@@ -361,9 +361,8 @@ TEST(DataLoaderTest, MapDrawsTheSameNumbersAfterResuming) {
   for (const Sample& batch : rest) EXPECT_EQ(batch.target.ToVector<float>(), last);
 }
 
-TEST(DataLoaderTest, ResumesOnADevice) {
-  FakeCuda cuda(1);
-  DataLoaderOptions options = {.batch = 4, .shuffle = true, .device = Device::Cuda()};
+TEST_F(CudaDataLoaderTest, ResumesInsideAnEpoch) {
+  DataLoaderOptions options = {.batch = 4, .shuffle = true, .device = device_};
   DataLoader there(Numbers(23), options), here = Shuffled(0, 0);
   there.SetPosition({.epoch = 1, .batch = 3});
   here.SetPosition({.epoch = 1, .batch = 3});
