@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/inner.h"
 #include "optim/optimizer.h"
 #include "optim/state_reader.h"
 #include "tensor/dispatch.h"
