@@ -12,7 +12,7 @@ constexpr uint64_t kOnes = 0xffffffff;
 constexpr uint64_t kDate = 1 << 5 | 1;  // 1 January 1980
 
 void Put(std::string* s, uint64_t v, int bytes) {
-  for (int i = 0; i < bytes; ++i) s->push_back(static_cast<char>(v >> 8 * i & 255));
+  for (int i = 0; i < bytes; ++i) s->push_back(i < 8 ? static_cast<char>(v >> 8 * i & 255) : '\0');
 }
 
 // What directory and local header have in common.
