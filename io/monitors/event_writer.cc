@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "device/status_macros.h"
+#include "io/image.h"
 #include "io/monitors/internal/append_file.h"
 #include "io/monitors/internal/pictures.h"
 #include "io/monitors/internal/records.h"
@@ -168,12 +169,10 @@ void EventWriter::AddImage(const std::string& tag, const Tensor& image, int64_t 
   }
   const Tensor one = image.rank() == 2 ? Unsqueeze(image.Detach(), 0) : image.Detach();
   const auto scale = [bytes](const Tensor& x) { return bytes ? x / 255 : x; };
-  const internal::Picture picture = internal::PicturesOf(one, 1, scale, kWho).front();
-  const absl::StatusOr<std::string> png = internal::PngBytes(picture);
-  RaiseIfError(png.status(), kWho);
+  const Tensor picture = internal::PicturesOf(one, 1, scale, kWho).front();
   WireWriter message;
-  message.Integer(1, picture.height).Integer(2, picture.width).Integer(3, picture.channels);
-  message.Bytes(4, *png);
+  message.Integer(1, picture.size(1)).Integer(2, picture.size(2)).Integer(3, picture.size(0));
+  message.Bytes(4, EncodePng(picture));
   impl_->WriteValue(tag, step, WireWriter().Message(4, message));
 }
 

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "device/atomic_file.h"
 #include "device/status_macros.h"
+#include "io/image.h"
 #include "io/monitors/internal/pictures.h"
-#include "io/monitors/internal/png_bytes.h"
 #include "tensor/error.h"
 
 namespace firn::io {
@@ -30,12 +29,6 @@ std::string FolderOf(const std::string& name, const Monitor& monitor,
 
 bool IsDue(int64_t index, int64_t interval) { return index == 0 || (index + 1) % interval == 0; }
 
-void WritePng(const std::string& path, const internal::Picture& picture) {
-  const absl::StatusOr<std::string> bytes = internal::PngBytes(picture);
-  RaiseIfError(bytes.status(), kWho);
-  RaiseIfError(inner::internal::ReplaceFile(path, *bytes), kWho);
-}
-
 void Say(std::ostream* verbose, const std::string& name, int64_t index, const std::string& what) {
   if (verbose == nullptr) return;
   *verbose << "iter=" << index << " {" << name << "} " << what << "\n" << std::flush;
@@ -49,10 +42,10 @@ MonitorImage::MonitorImage(const std::string& name, const Monitor& monitor,
 
 void MonitorImage::Add(int64_t index, const Tensor& images) {
   if (!IsDue(index, options_.interval)) return;
-  const std::vector<internal::Picture> pictures =
+  const std::vector<Tensor> pictures =
       internal::PicturesOf(images, options_.num_images, options_.normalize, kWho);
   for (size_t j = 0; j < pictures.size(); ++j) {
-    WritePng(absl::StrFormat("%s/%06d-%03d.png", folder_, index, j), pictures[j]);
+    WriteImage(absl::StrFormat("%s/%06d-%03d.png", folder_, index, j), pictures[j]);
   }
   Say(options_.verbose, name_, index,
       absl::StrFormat("are written to %s/%06d-*.png", folder_, index));
@@ -65,9 +58,9 @@ MonitorImageTile::MonitorImageTile(const std::string& name, const Monitor& monit
 void MonitorImageTile::Add(int64_t index, const Tensor& images) {
   if (!IsDue(index, options_.interval)) return;
   const std::string path = absl::StrFormat("%s/%06d.png", folder_, index);
-  WritePng(path,
-           internal::Tile(
-               internal::PicturesOf(images, options_.num_images, options_.normalize, kWho), 1));
+  WriteImage(path,
+             internal::Tile(
+                 internal::PicturesOf(images, options_.num_images, options_.normalize, kWho), 1));
   Say(options_.verbose, name_, index, "is written to " + path);
 }
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <string_view>
 
 namespace firn::testing {
 namespace {
@@ -33,6 +34,9 @@ constexpr uint64_t kTelling[] = {
     128,   255,        256,        1000,       1024,       4096,       32767, 32768, 65535,
     65536, 0x7fffffff, 0x80000000, 0xffffffff, 1ull << 40, 1ull << 62, ~0ull};
 
+// Characters that mean something to formats of text.
+constexpr std::string_view kSigns = "\"\n\r, \\u{}[]e-.9\t";
+
 void PutNumber(std::string* s, Random* r) {
   const size_t n = size_t{1} << r->Below(4);
   if (s->size() < n) return;
@@ -54,7 +58,8 @@ void Change(std::string* s, const std::vector<std::string>& corpus, Random* r) {
       (*s)[at] = static_cast<char>((*s)[at] ^ 1 << r->Below(8));
       break;
     case 1:
-      (*s)[at] = static_cast<char>(r->Number());
+      (*s)[at] =
+          r->Below(2) == 0 ? static_cast<char>(r->Number()) : kSigns[r->Below(kSigns.size())];
       break;
     case 2:
     case 3:
@@ -158,6 +163,15 @@ FuzzReport Fuzz(const std::vector<std::string>& corpus,
   }
   report.seconds = elapsed();
   return report;
+}
+
+FuzzReport FuzzText(const std::string& whole, uint64_t rounds,
+                    const std::function<void(const std::string&)>& reader) {
+  const auto target = [&](const uint8_t* data, size_t size) {
+    reader(std::string(reinterpret_cast<const char*>(data), size));
+    return 0;
+  };
+  return Fuzz({whole}, target, rounds);
 }
 
 }  // namespace firn::testing

@@ -26,6 +26,10 @@ FuzzReport Fuzz(const std::vector<std::string>& corpus,
                 const std::function<int(const uint8_t*, size_t)>& target, uint64_t rounds = 20000,
                 double seconds = 3);
 
+// The same for one file and a reader of strings.
+FuzzReport FuzzText(const std::string& whole, uint64_t rounds,
+                    const std::function<void(const std::string&)>& reader);
+
 }  // namespace firn::testing
 
 #endif  // FIRN_TESTS_FUZZ_MUTATIONS_H_

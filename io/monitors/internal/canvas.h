@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
-
 namespace firn::io::internal {
 
 struct Color {
@@ -31,7 +29,7 @@ class Canvas {
   // `upright`. Letters are about 7 pixels wide and 10 high.
   virtual void Text(Point at, std::string_view text, Align align, bool upright) = 0;
   // The file.
-  virtual absl::StatusOr<std::string> Finish() = 0;
+  virtual std::string Finish() = 0;
 };
 
 std::unique_ptr<Canvas> MakeSvgCanvas(int width, int height);

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
+#include <utility>
 
 #include "device/status_macros.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
+#include "tensor/from.h"
 #include "tensor/index.h"
 #include "tensor/ops.h"
 
@@ -27,29 +28,24 @@ void NormalizeByRange(std::vector<float>* values) {
   for (float& v : *values) v = half_width > 0 ? (v / 2 - least / 2) / half_width : 0;
 }
 
-char Byte(float value) {
+uint8_t Byte(float value) {
   if (!(value > 0)) return 0;  // NaN too
-  return static_cast<char>(static_cast<int>(std::min(value, 1.0f) * 255 + 0.5f));
+  return static_cast<uint8_t>(std::min(value, 1.0f) * 255 + 0.5f);
 }
 
 // One image's planes to pixels.
-Picture PictureOf(const float* planes, int64_t channels, int64_t height, int64_t width) {
-  Picture picture{width, height, channels == 1 ? 1 : 3, {}};
-  const int64_t area = height * width;
-  picture.pixels.reserve(static_cast<size_t>(area * picture.channels));
-  for (int64_t at = 0; at < area; ++at) {
-    for (int64_t c = 0; c < picture.channels; ++c) {
-      picture.pixels += c < channels ? Byte(planes[c * area + at]) : Byte(1);
-    }
-  }
-  return picture;
+Tensor PictureOf(const float* planes, int64_t channels, int64_t height, int64_t width) {
+  const int64_t area = height * width, shown = channels == 1 ? 1 : 3;
+  std::vector<uint8_t> pixels(static_cast<size_t>(shown * area), 255);
+  std::transform(planes, planes + std::min(channels, shown) * area, pixels.begin(), Byte);
+  return FromVector(std::move(pixels), {shown, height, width});
 }
 
 }  // namespace
 
-std::vector<Picture> PicturesOf(const Tensor& images, int64_t most,
-                                const std::function<Tensor(const Tensor&)>& normalize,
-                                std::string_view who) {
+std::vector<Tensor> PicturesOf(const Tensor& images, int64_t most,
+                               const std::function<Tensor(const Tensor&)>& normalize,
+                               std::string_view who) {
   if (images.rank() < 3 || images.num_elements() == 0) {
     RaiseStatus(InvalidArgument("images are ", images.shape().ToString(),
                                 " (want [N, ..., channels, height, width])"),
@@ -71,29 +67,23 @@ std::vector<Picture> PicturesOf(const Tensor& images, int64_t most,
   }
   std::vector<float> values = all.ToVector<float>();
   if (!normalize) NormalizeByRange(&values);
-  std::vector<Picture> pictures;
+  std::vector<Tensor> pictures;
   for (int64_t i = 0; i < n; ++i) {
     pictures.push_back(PictureOf(values.data() + i * c * h * w, c, h, w));
   }
   return pictures;
 }
 
-Picture Tile(const std::vector<Picture>& pictures, int64_t pad) {
-  const Picture& first = pictures.front();
+Tensor Tile(const std::vector<Tensor>& pictures, int64_t pad) {
+  const int64_t channels = pictures[0].size(0), height = pictures[0].size(1);
+  const int64_t width = pictures[0].size(2);
   int64_t side = 1;
   while (side * side < static_cast<int64_t>(pictures.size())) ++side;
-  const int64_t width = first.width + pad, height = first.height + pad;
-  Picture tile{side * width, side * height, first.channels, {}};
-  tile.pixels.assign(static_cast<size_t>(tile.width * tile.height * tile.channels), '\0');
-  const auto row_bytes = static_cast<size_t>(first.width * first.channels);
+  Tensor tile = Zeros({channels, side * (height + pad), side * (width + pad)}, DType::kU8);
   for (size_t i = 0; i < pictures.size(); ++i) {
-    const int64_t top = static_cast<int64_t>(i) / side * height;
-    const int64_t left = static_cast<int64_t>(i) % side * width;
-    for (int64_t y = 0; y < first.height; ++y) {
-      const int64_t to = ((top + y) * tile.width + left) * tile.channels;
-      tile.pixels.replace(static_cast<size_t>(to), row_bytes, pictures[i].pixels,
-                          static_cast<size_t>(y) * row_bytes, row_bytes);
-    }
+    const int64_t top = static_cast<int64_t>(i) / side * (height + pad);
+    const int64_t left = static_cast<int64_t>(i) % side * (width + pad);
+    tile[{kAll, Range(top, top + height), Range(left, left + width)}] = pictures[i];
   }
   return tile;
 }

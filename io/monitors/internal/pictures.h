@@ -6,23 +6,23 @@
 #include <string_view>
 #include <vector>
 
-#include "io/monitors/internal/png_bytes.h"
 #include "tensor/tensor.h"
 
 namespace firn::io::internal {
 
-// The first `most` images of a batch [N, ..., C, H, W] as pixels: normalised by `normalize`, which
-// gets f32 [n, C, H, W] and returns numbers from 0 to 1, or by their least and largest element of
-// all together where there is none. Of more than three channels the first three stay; a third one
-// of ones is added to two. What is no number becomes black. Throws kInvalidArgument, naming `who`,
-// for fewer than three dimensions, no elements, or another shape from `normalize`.
-std::vector<Picture> PicturesOf(const Tensor& images, int64_t most,
-                                const std::function<Tensor(const Tensor&)>& normalize,
-                                std::string_view who);
+// The first `most` images of a batch [N, ..., C, H, W] as pixels, u8 [1 or 3, H, W]: normalised by
+// `normalize`, which gets f32 [n, C, H, W] and returns numbers from 0 to 1, or by their least and
+// largest element of all together where there is none. Of more than three channels the first three
+// stay; a third one of ones is added to two. What is no number becomes black. Throws
+// kInvalidArgument, naming `who`, for fewer than three dimensions, no elements, or another shape
+// from `normalize`.
+std::vector<Tensor> PicturesOf(const Tensor& images, int64_t most,
+                               const std::function<Tensor(const Tensor&)>& normalize,
+                               std::string_view who);
 
 // Pictures of one size side by side, as many in a row as there are rows (rounded up), each with
 // `pad` black pixels at its right and below it.
-Picture Tile(const std::vector<Picture>& pictures, int64_t pad);
+Tensor Tile(const std::vector<Tensor>& pictures, int64_t pad);
 
 }  // namespace firn::io::internal
 

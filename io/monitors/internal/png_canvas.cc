@@ -4,9 +4,11 @@
 #include <cmath>
 #include <vector>
 
+#include "io/image.h"
 #include "io/monitors/internal/canvas.h"
-#include "io/monitors/internal/png_bytes.h"
 #include "io/monitors/internal/stroke_font.h"
+#include "tensor/from.h"
+#include "tensor/ops.h"
 
 namespace firn::io::internal {
 namespace {
@@ -26,7 +28,7 @@ double DistanceToSegment(Point p, Point a, Point b) {
 class PngCanvas final : public Canvas {
  public:
   PngCanvas(int width, int height)
-      : width_(width), height_(height), pixels_(Size() * 3, '\xff'), cover_(Size(), 0) {}
+      : width_(width), height_(height), pixels_(Size() * 3, 255), cover_(Size(), 0) {}
 
   void Line(const std::vector<Point>& points, const Color& color, double width) override {
     for (size_t i = 0; i + 1 < points.size(); ++i) Cover(points[i], points[i + 1], width / 2);
@@ -45,8 +47,9 @@ class PngCanvas final : public Canvas {
     Paint({50, 50, 50});
   }
 
-  absl::StatusOr<std::string> Finish() override {
-    return PngBytes({width_, height_, 3, std::move(pixels_)});
+  std::string Finish() override {
+    const Tensor rows = FromVector(std::move(pixels_), {height_, width_, 3});
+    return EncodePng(Permute(rows, {2, 0, 1}).Contiguous());
   }
 
  private:
@@ -122,14 +125,14 @@ class PngCanvas final : public Canvas {
   void Blend(size_t place, const Color& color, double share) {
     const uint8_t channels[] = {color.red, color.green, color.blue};
     for (size_t c = 0; c < 3; ++c) {
-      char& pixel = pixels_[place * 3 + c];
-      const double old = static_cast<unsigned char>(pixel);
-      pixel = static_cast<char>(static_cast<int>(old + (channels[c] - old) * share + 0.5));
+      uint8_t& pixel = pixels_[place * 3 + c];
+      const double old = pixel;
+      pixel = static_cast<uint8_t>(old + (channels[c] - old) * share + 0.5);
     }
   }
 
   const int width_, height_;
-  std::string pixels_;
+  std::vector<uint8_t> pixels_;
   std::vector<uint8_t> cover_;
   int left_ = width_, top_ = height_, right_ = 0, bottom_ = 0;  // where there may be cover
 };

@@ -53,7 +53,7 @@ class SvgCanvas final : public Canvas {
         at.y, anchor, turn, Xml(text));
   }
 
-  absl::StatusOr<std::string> Finish() override { return svg_ + "</svg>\n"; }
+  std::string Finish() override { return svg_ + "</svg>\n"; }
 
  private:
   std::string svg_;

@@ -8,7 +8,7 @@
 #include "io/monitors/internal/records.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
-#include "tests/fuzz/monitors/damage.h"
+#include "tests/fuzz/mutations.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
@@ -43,7 +43,7 @@ TEST(EventReaderFuzzTest, DamagedFilesGiveWholeRecordsOrAnError) {
   const size_t events = ParseEvents(whole, "f")->events.size();
   ASSERT_EQ(events, 7u);
   int64_t errors = 0;
-  ForEachDamage(whole, 3000, [&](const std::string& damaged) {
+  testing::FuzzText(whole, 3000, [&](const std::string& damaged) {
     const absl::StatusOr<EventFile> file = ParseEvents(damaged, "f");
     if (file.ok()) {
       EXPECT_LE(file->whole_bytes, static_cast<int64_t>(damaged.size()));
@@ -58,7 +58,7 @@ TEST(EventReaderFuzzTest, DamagedFilesGiveWholeRecordsOrAnError) {
 TEST(EventReaderFuzzTest, DamagedMessagesNeverCrash) {
   int64_t errors = 0, read = 0;
   for (const std::string& message : MessagesOf(WholeFile())) {
-    ForEachDamage(message, 5000, [&](const std::string& damaged) {
+    testing::FuzzText(message, 5000, [&](const std::string& damaged) {
       const absl::StatusOr<EventFile> file = ParseEvents(internal::RecordOf(damaged), "f");
       ++(file.ok() ? read : errors);
       for (const Event& event : file.ok() ? file->events : std::vector<Event>()) {

@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 #include "io/monitors/record_reader_status.h"
-#include "tests/fuzz/monitors/damage.h"
+#include "tests/fuzz/mutations.h"
 
 namespace firn::io {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 void Fuzz(const std::string& whole, const std::string& name) {
   ASSERT_TRUE(ParseRecords(whole, name).ok());
   int64_t errors = 0;
-  ForEachDamage(whole, 20000, [&](const std::string& damaged) {
+  testing::FuzzText(whole, 20000, [&](const std::string& damaged) {
     const absl::StatusOr<Records> records = ParseRecords(damaged, name);
     if (!records.ok()) {
       ++errors;

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "io/monitors/series_status.h"
-#include "tests/fuzz/monitors/damage.h"
+#include "tests/fuzz/mutations.h"
 
 namespace firn::io {
 namespace {
@@ -13,7 +13,7 @@ template <class Parse>
 void Fuzz(const std::string& whole, Parse parse) {
   ASSERT_TRUE(parse(whole).ok());
   int64_t errors = 0;
-  ForEachDamage(whole, 20000, [&](const std::string& damaged) {
+  testing::FuzzText(whole, 20000, [&](const std::string& damaged) {
     const absl::StatusOr<Series> series = parse(damaged);
     if (!series.ok()) {
       ++errors;

@@ -8,12 +8,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/internal/png_bytes.h"
+#include "io/image.h"
 #include "tensor/from.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tests/error_of.h"
-#include "tests/io/monitors/decoded_png.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
@@ -23,10 +22,9 @@ using ::firn::testing::ErrorOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// Row by row, the channels of a pixel together.
 std::vector<int> PixelsOf(const std::string& path) {
-  std::vector<int> pixels;
-  for (char c : DecodedPng(ReadFile(path)).pixels) pixels.push_back(static_cast<unsigned char>(c));
-  return pixels;
+  return Permute(ReadImage(path), {1, 2, 0}).ToVector<int>();
 }
 
 TEST(MonitorImageTest, WritesEachImageNormalised) {
@@ -69,7 +67,7 @@ TEST(MonitorImageTileTest, PutsImagesIntoASquare) {
                         {.normalize = [](const Tensor& x) { return x / 255; }});
   tile.Add(0, FromVector<float>({10, 20, 30, 40, 50, 60}, {3, 1, 1, 2}));
   const std::string path = TempPath("images") + "/tile/000000.png";
-  EXPECT_EQ(DecodedPng(ReadFile(path)).width, 6);
+  EXPECT_EQ(ReadImage(path).shape(), Shape({1, 4, 6}));
   EXPECT_THAT(PixelsOf(path), ElementsAre(10, 20, 0, 30, 40, 0, 0, 0, 0, 0, 0, 0,  //
                                           50, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
 }
@@ -86,15 +84,6 @@ TEST(MonitorImageTest, RefusesWhatItCannotWrite) {
   EXPECT_THAT(ErrorOf([&] { wrong.Add(0, Zeros({1, 4, 4})); }), HasSubstr("normalised images"));
   std::filesystem::remove_all(TempPath("images") + "/bad");
   EXPECT_THAT(ErrorOf([&] { images.Add(0, Zeros({1, 4, 4})); }), HasSubstr("000000-000.png"));
-}
-
-TEST(PngBytesTest, ChecksSizes) {
-  EXPECT_FALSE(internal::PngBytes({0, 1, 1, ""}).ok());
-  EXPECT_FALSE(internal::PngBytes({1, 1, 5, "12345"}).ok());
-  EXPECT_THAT(internal::PngBytes({2, 2, 1, "123"}).status().ToString(),
-              HasSubstr("3 bytes of pixels (want 4)"));
-  const internal::Picture tall{1, 3, 3, "abcabcxyz"};  // the second row is like the first
-  EXPECT_EQ(DecodedPng(*internal::PngBytes(tall)).pixels, tall.pixels);
 }
 
 }  // namespace

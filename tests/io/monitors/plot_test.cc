@@ -9,11 +9,12 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "io/image.h"
 #include "io/monitors/internal/axis.h"
 #include "io/monitors/internal/canvas.h"
 #include "io/monitors/internal/stroke_font.h"
+#include "tensor/index.h"
 #include "tests/error_of.h"
-#include "tests/io/monitors/decoded_png.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {
@@ -127,13 +128,10 @@ TEST(PlotTest, DrawsThePointsOfASeriesWhereTheAxesSay) {
   // is 80 to 175 by 20 to 165.
   const std::string png =
       DrawSeries("png", {{.x = {0, 1}, .y = {0, 1}}}, {.width = 200, .height = 200});
-  const internal::Picture picture = DecodedPng(png);
-  ASSERT_EQ(picture.width, 200);
-  ASSERT_EQ(picture.height, 200);
-  const auto is_blue = [&](int x, int y) {
-    const auto* pixel =
-        reinterpret_cast<const unsigned char*>(picture.pixels.data()) + (y * 200 + x) * 3;
-    return pixel[2] > pixel[0] + 60;
+  const Tensor picture = DecodeImage(png);
+  ASSERT_EQ(picture.shape(), Shape({3, 200, 200}));
+  const auto is_blue = [&](int64_t x, int64_t y) {
+    return picture[{2, y, x}].Item<int>() > picture[{0, y, x}].Item<int>() + 60;
   };
   EXPECT_TRUE(is_blue(83, 160));
   EXPECT_TRUE(is_blue(127, 92));  // the middle
@@ -147,11 +145,11 @@ TEST(PlotTest, WritesFilesAndTimers) {
   PlotTimer(TempPath("t.svg"), {timer}, {.unit = 'm'});
   EXPECT_THAT(ReadFile(TempPath("t.svg")), HasSubstr("total time [m]"));
   PlotTimer(TempPath("t.png"), {timer}, {.column = TimerColumn::kPerStep, .unit = 'h'});
-  EXPECT_EQ(DecodedPng(ReadFile(TempPath("t.png"))).width, 800);
+  EXPECT_EQ(ReadImage(TempPath("t.png")).size(2), 800);
   PlotSeries(TempPath("s.png"),
              {{.name = "loss", .x = {1, 10, 100}, .y = {1, 0.1, 0.01}}, {.name = "empty"}},
              {.log_x = true, .log_y = true, .smoothing = 0.6});
-  EXPECT_EQ(DecodedPng(ReadFile(TempPath("s.png"))).height, 500);
+  EXPECT_EQ(ReadImage(TempPath("s.png")).size(1), 500);
 }
 
 TEST(PlotTest, ThinsOutAMillionPoints) {
