@@ -62,10 +62,9 @@ void Muon::Check(const MuonOptions& o) const {
   }
 }
 
-void Muon::CheckSlot(const Slot& slot) const {
-  const Shape& shape = slot.param.shape();
+void Muon::CheckParameter(const std::string& parameter, const Shape& shape) const {
   if (shape.rank() == 2 && shape.num_elements() > 0) return;
-  RaiseStatus(InvalidArgument("parameter ", slot.name, " is ", shape.ToString(),
+  RaiseStatus(InvalidArgument("parameter ", parameter, " is ", shape.ToString(),
                               "; only matrices can be moved"),
               name());
 }

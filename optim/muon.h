@@ -56,7 +56,7 @@ class Muon final : public OptimizerOf<MuonOptions> {
  protected:
   const char* name() const override { return "Muon"; }
   std::vector<std::string> state_names(size_t) const override { return {"muon_momentum_buffer"}; }
-  void CheckSlot(const Slot& slot) const override;
+  void CheckParameter(const std::string& parameter, const Shape& shape) const override;
   void Update(size_t group, const Tensor& lr, const Tensor& skip,
               absl::Span<Slot* const> slots) override;
   void Check(const MuonOptions& options) const override;

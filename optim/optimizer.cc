@@ -34,7 +34,7 @@ ParameterList::ParameterList(std::initializer_list<Tensor> tensors)
 
 namespace {
 
-void CheckParameter(const NamedTensor& p) {
+void CheckLeaf(const NamedTensor& p) {
   const char* problem = !p.tensor.defined()             ? "is undefined"
                         : !IsFloating(p.tensor.dtype()) ? "is not floating"
                         : !p.tensor.is_leaf()           ? "was computed: only leaves can be moved"
@@ -65,7 +65,7 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
   }
   std::vector<Slot> slots;
   for (const NamedTensor& p : parameters.named()) {
-    CheckParameter(p);
+    CheckLeaf(p);
     if (!seen.insert(p.tensor.impl()).second) {
       RaiseStatus(InvalidArgument("parameter ", p.name, " is given twice, in one group or in two"),
                   "optimizer");
@@ -83,6 +83,7 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
                                   "; their state could not be told apart"),
                   this->name());
     }
+    if (!IsPending(p.tensor)) CheckParameter(name, p.tensor.shape());
     slots.push_back({std::move(name), p.tensor, {}, {}});
   }
   for (const Slot& s : slots) NoteOptimized(s.param);
@@ -171,9 +172,14 @@ void Optimizer::SetLr(size_t group, double lr) {
   }
 }
 
-void Optimizer::SetLr(double lr) {
-  for (size_t g = 0; g < groups_.size(); ++g) CheckOptions(g, lr);  // all or none
-  for (size_t g = 0; g < groups_.size(); ++g) SetLr(g, lr);
+void Optimizer::SetLr(double lr) { SetLr(std::vector<double>(groups_.size(), lr)); }
+
+void Optimizer::SetLr(const std::vector<double>& rates) {
+  if (rates.size() != groups_.size()) {
+    RaiseStatus(InvalidArgument(rates.size(), " rates for ", groups_.size(), " groups"), name());
+  }
+  for (size_t g = 0; g < groups_.size(); ++g) CheckOptions(g, rates[g]);
+  for (size_t g = 0; g < groups_.size(); ++g) SetLr(g, rates[g]);
 }
 
 // --- Steps --------------------------------------------------------------------------------------
@@ -200,6 +206,7 @@ void Optimizer::Prepare(size_t group, Slot& slot) const {
     return;
   const NoCaptureScope no_capture;
   if (!slot.step.defined()) {
+    CheckParameter(slot.name, p.shape());  // it may have been pending
     // All or nothing, should memory run out on the way.
     absl::InlinedVector<Tensor, 3> state;
     for (size_t i = 0; i < state_names(group).size(); ++i) {
@@ -247,11 +254,6 @@ void Optimizer::Step(const Tensor& skip) {
   CheckAnyKnown();
   ReportLeftOut();
   const NoGradScope no_grad;
-  for (const ParameterGroup& g : groups_) {
-    for (const Slot& s : g.slots) {
-      if (s.param.grad().defined()) CheckSlot(s);
-    }
-  }
   for (const auto& hook : before_) hook();
   for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g, skip);
   for (const auto& hook : after_) hook();

@@ -68,6 +68,8 @@ class Optimizer {
   // options, and inside a captured function, which would not see it.
   void SetLr(double lr);
   void SetLr(size_t group, double lr);
+  // One for each group: all or, when one of them makes no sense, none.
+  void SetLr(const std::vector<double>& rates);
 
   // All groups' parameters.
   std::vector<Tensor> parameters() const;
@@ -109,9 +111,9 @@ class Optimizer {
   virtual std::vector<std::string> state_names(size_t group) const = 0;
   // The shape of state number `state` for a parameter of that shape: the same, unless overridden.
   virtual Shape StateShape(size_t group, size_t state, const Shape& param) const;
-  // Throws when this parameter cannot be moved. Asked for all that have gradients before a step
-  // moves the first.
-  virtual void CheckSlot(const Slot&) const {}
+  // Throws when a parameter of that name and shape cannot be moved: when it is added or, where its
+  // shape was not known then, at its first step.
+  virtual void CheckParameter(const std::string&, const Shape&) const {}
   // Moves the parameters of these slots of a group, all of which have gradients and state, by one
   // operation, unless `skip` (bool, 0-d) is defined and true. It and `lr` are on their device. Runs
   // inside NoGradScope.

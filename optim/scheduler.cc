@@ -19,18 +19,6 @@ std::vector<double> RatesOf(const Optimizer& optimizer) {
   return rates;
 }
 
-// All or none.
-void SetRates(Optimizer& optimizer, const std::vector<double>& rates) {
-  const std::vector<double> before = RatesOf(optimizer);
-  size_t g = 0;
-  try {
-    for (; g < rates.size(); ++g) optimizer.SetLr(g, rates[g]);
-  } catch (...) {
-    while (g-- > 0) optimizer.SetLr(g, before[g]);
-    throw;
-  }
-}
-
 }  // namespace
 
 Scheduler::Scheduler(Optimizer& optimizer, Schedule schedule)
@@ -52,7 +40,7 @@ Scheduler::Scheduler(Optimizer& optimizer, std::vector<Schedule> schedules)
 void Scheduler::Apply(int64_t step, const std::vector<double>& base) {
   std::vector<double> rates;
   for (size_t g = 0; g < base.size(); ++g) rates.push_back(schedules_[g](step, base[g]));
-  SetRates(optimizer_, rates);
+  optimizer_.SetLr(rates);
 }
 
 void Scheduler::Step() { SetStep(step_ + 1); }
@@ -121,7 +109,7 @@ bool ReduceOnPlateau::Step(double metric) {
     const double reduced = std::max(rate * options_.factor, options_.min_lr);
     if (rate - reduced > options_.eps) rate = reduced;
   }
-  SetRates(optimizer_, rates);
+  optimizer_.SetLr(rates);
   cooldown_ = options_.cooldown;
   bad_steps_ = 0;
   return true;

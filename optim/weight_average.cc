@@ -65,9 +65,13 @@ void WeightAverage::Update() {
   const Tensor share = options_.decay == 0 ? Reciprocal(Add(taken, 1))
                                            : Where(Eq(taken, 0), OnesLike(taken),
                                                    FullLike(taken, 1 - options_.decay));
+  Tensor weight;  // nearly always one for all
   for (size_t i = 0; i < averages_.size(); ++i) {
     const Tensor &average = averages_[i], &p = parameters_[i].tensor;
-    const Tensor weight = Cast(share.To(average.device()), average.dtype());
+    if (!weight.defined() || weight.dtype() != average.dtype() ||
+        weight.device() != average.device()) {
+      weight = Cast(share.To(average.device()), average.dtype());
+    }
     Assign(average, Lerp(average, Cast(p.To(average.device()), average.dtype()), weight));
   }
   Assign(updates_, Add(updates_, 1));

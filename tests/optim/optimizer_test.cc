@@ -98,6 +98,17 @@ TEST(OptimizerTest, GroupsHaveTheirOwnOptions) {
   EXPECT_THROW(sgd.lr(2), Error);
 }
 
+TEST(OptimizerTest, SetsTheRatesOfAllGroupsOrOfNone) {
+  Sgd sgd({Param({1})}, {.lr = 1});
+  sgd.AddGroup({Param({1})}, {.lr = 2});
+  sgd.SetLr({3, 4});
+  EXPECT_EQ(sgd.lr(0), 3);
+  EXPECT_EQ(sgd.lr(1), 4);
+  EXPECT_NE(ErrorOf([&] { sgd.SetLr({5, -1}); }), "");
+  EXPECT_EQ(sgd.lr(0), 3);
+  EXPECT_EQ(ErrorOf([&] { sgd.SetLr({1, 2, 3}); }), "Sgd: 3 rates for 2 groups");
+}
+
 TEST(OptimizerTest, RefusesAParameterInTwoGroups) {
   Tensor a = Param({1}), b = Param({1});
   Sgd sgd({{"a", a}}, {});
