@@ -22,7 +22,7 @@
 //     C l2, keep, ...;
 //     void operator()(C& param, C grad, C* state, unsigned given) const;
 //   };
-//   // The numbers of a step, computed once for each parameter. `taken`: the steps before this one.
+//   // The numbers of a step, the same for all elements. `taken`: the steps before this one.
 //   static Element<double> At(const Attrs& a, double lr, int64_t taken);
 //
 // Where an element's step depends on all elements of its parameter, as on their norm, also:

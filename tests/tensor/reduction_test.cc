@@ -126,5 +126,23 @@ TEST(LinspaceTest, EndsAreExact) {
   EXPECT_EQ(v.back(), 0.7f);
 }
 
+// Equal lines have equal gradients to the bit, wherever they stand among the others.
+TEST(VarTest, GradientDoesNotDependOnWhereALineStands) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kBF16}) {
+    for (const auto& [shape, dim] : {std::pair(Shape({65, 16}), 1), std::pair(Shape({64, 100}), 0),
+                                     std::pair(Shape({300, 7}), 0)}) {
+      const int64_t length = shape[dim], lines = shape[1 - dim];
+      const Tensor line = Randn({length}).To(dtype);
+      Tensor x = (dim == 1 ? line.Unsqueeze(0) : line.Unsqueeze(1)).Expand(shape).Contiguous();
+      x.SetRequiresGrad();
+      Sum(Var(x, {dim})).Backward();
+      const Tensor first = Slice(x.grad(), 1 - dim, 0, 1);
+      for (int64_t i = 1; i < lines; ++i) {
+        ASSERT_TRUE(Slice(x.grad(), 1 - dim, i, i + 1).Equals(first)) << dtype << shape << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace firn

@@ -23,7 +23,7 @@ namespace firn::cpu {
 
 inline constexpr int64_t kShiftTile = 64;  // elements that rows are computed in
 
-inline int64_t WholeTiles(int64_t n) { return CeilDiv(n, kShiftTile) * kShiftTile; }
+inline int64_t WholeTiles(int64_t n) { return RoundUp(n, kShiftTile); }
 
 // Of a problem of three dimensions.
 struct ShiftLayout {

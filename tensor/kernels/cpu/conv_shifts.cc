@@ -106,13 +106,12 @@ void CopyOutputs(const ShiftConv& s, const T* from, bool to_row, T* to) {
 }
 
 template <class T>
-void SumOutputs(int64_t first, int64_t last, const T* in, const int64_t* terms, int64_t count,
-                const T* w, const T* init, int64_t n, T* out, int64_t out_stride) {
-  for (int64_t j = first; j < last;) {
-    const int64_t left = last - j;
+void SumOutputs(int64_t outputs, const T* in, const int64_t* terms, int64_t count, const T* w,
+                const T* init, int64_t n, T* out, int64_t out_stride) {
+  for (int64_t j = 0; j < outputs;) {
+    const int64_t left = outputs - j;
     const auto sum = left >= 4 ? SumTerms<T, 4> : left >= 2 ? SumTerms<T, 2> : SumTerms<T, 1>;
-    sum(in, terms, count, w + j * count, count, init + (j - first), n,
-        out + (j - first) * out_stride, out_stride);
+    sum(in, terms, count, w + j * count, count, init + j, n, out + j * out_stride, out_stride);
     j += left >= 4 ? 4 : left >= 2 ? 2 : 1;
   }
 }
@@ -137,7 +136,7 @@ void RunForward(const Pass<T>& pass, const Item& item, const Slot<T>& slot) {
     const int64_t channel = item.group * s.outputs + o;
     const int64_t n = std::min(kMostAtOnce, item.last - o);
     constexpr T kNone[kMostAtOnce] = {};
-    SumOutputs(0, n, slot.x, s.terms.data(), count, pass.weight + channel * count,
+    SumOutputs(n, slot.x, s.terms.data(), count, pass.weight + channel * count,
                pass.bias == nullptr ? kNone : pass.bias + channel, s.span, slot.y, s.y_size);
     for (int64_t j = 0; j < n; ++j) {
       const int64_t at = (item.part * s.p.out + channel + j) * size;
@@ -164,8 +163,8 @@ void RunData(const Pass<T>& pass, const Item& item, const Slot<T>& slot) {
       const int64_t begin = s.phase_begin[static_cast<size_t>(f)] * og;
       const int64_t count = s.phase_begin[static_cast<size_t>(f) + 1] * og - begin;
       constexpr T kNone[kMostAtOnce] = {};
-      SumOutputs(0, n, slot.y, s.terms.data() + begin, count, w + begin * s.outputs + c * count,
-                 kNone, s.phase_size, slot.x + f * s.phase_size, s.image_size());
+      SumOutputs(n, slot.y, s.terms.data() + begin, count, w + begin * s.outputs + c * count, kNone,
+                 s.phase_size, slot.x + f * s.phase_size, s.image_size());
     }
     for (int64_t j = 0; j < n; ++j) {
       const int64_t at = (item.part * s.p.in + item.group * s.outputs + c + j) * in;
@@ -292,6 +291,10 @@ ShiftConv::ShiftConv(const ConvProblem& problem, ConvPass which, DType type)
   const bool into_x = pass == ConvPass::kBackwardData;
   int64_t margin = 0;
   std::vector<std::pair<int64_t, int64_t>> spots;  // phase and shift of each tap
+  spots.reserve(static_cast<size_t>(taps));
+  terms.reserve(static_cast<size_t>((into_x ? og : cg) * taps));
+  phase_taps.reserve(static_cast<size_t>(into_x ? taps : 0));
+  phase_begin.reserve(static_cast<size_t>(into_x ? phases + 1 : 1));
   for (int64_t t = 0; t < taps; ++t) {
     const int64_t w = t % p.kernel[2], h = t / p.kernel[2] % p.kernel[1];
     const int64_t d = t / (p.kernel[1] * p.kernel[2]);
@@ -328,7 +331,7 @@ ShiftConv::ShiftConv(const ConvProblem& problem, ConvPass which, DType type)
   }
   const int64_t without = batch_parts * p.attrs.groups;
   const int64_t parts = std::min(CeilDiv(kSlots, without), CeilDiv(outputs, kMostAtOnce));
-  unit = CeilDiv(CeilDiv(outputs, parts), kMostAtOnce) * kMostAtOnce;
+  unit = RoundUp(CeilDiv(outputs, parts), kMostAtOnce);
   out_parts = CeilDiv(outputs, unit);
   items = without * out_parts;
   slots = std::min(items, kSlots);
@@ -340,7 +343,7 @@ absl::StatusOr<std::shared_ptr<const ShiftConv>> ShiftConvFor(const ConvProblem&
   FIRN_RETURN_IF(p.flops() == 0, Unimplemented("empty tensors"));
   const int64_t cg = p.in_per_group(), og = p.out_per_group(), taps = p.kernel.volume();
   FIRN_RETURN_IF(cg > kMostChannels || og > kMostChannels || cg * og * taps > kMostWeights,
-                 Unimplemented("wants at most ", kMostChannels, " channels a group"));
+                 Unimplemented("wants few channels a group"));
   // Strides far longer than kernels would make phases that nobody reads.
   FIRN_RETURN_IF(p.attrs.stride.volume() > 4 * taps, Unimplemented("long strides"));
   const double room = static_cast<double>(cg + og) * static_cast<double>(p.attrs.stride.volume()) *

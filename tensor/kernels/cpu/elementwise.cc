@@ -68,8 +68,7 @@ class Rows {
       if ((moving_ >> i & 1u) == 0) FetchStill(i, in[i], std::min(n, kTile), tiles[i], &from[i]);
     }
     for (int64_t at = 0; at < n; at += kTile) {
-      const int64_t count = std::min(n - at, kTile),
-                    whole = CeilDiv(count, loop_.block) * loop_.block;
+      const int64_t count = std::min(n - at, kTile), whole = RoundUp(count, loop_.block);
       for (int i = 0; i < loop_.inputs; ++i) {
         if ((moving_ >> i & 1u) == 0) continue;
         from[i] = in[i] + at * StepBytes(i);
@@ -93,7 +92,7 @@ class Rows {
   void FetchStill(int i, const char* in, int64_t n, char* tile, const void** from) const {
     *from = in;
     if ((fetched_ >> i & 1u) == 0) return;
-    fetch_[i](from, 1, takes_still_ ? 1 : CeilDiv(n, loop_.block) * loop_.block, 0, tile);
+    fetch_[i](from, 1, takes_still_ ? 1 : RoundUp(n, loop_.block), 0, tile);
     *from = tile;
   }
 

@@ -68,7 +68,7 @@ struct StepPiece {
 // Runs are computed in whole vectors, so that no element's result depends on where it stands: the
 // compiler merges products and sums otherwise in what is left over of a loop.
 inline constexpr int64_t kRun = 512, kLanes = 64;
-constexpr int64_t WholeLanes(int64_t n) { return CeilDiv(n, kLanes) * kLanes; }
+constexpr int64_t WholeLanes(int64_t n) { return RoundUp(n, kLanes); }
 
 // x[0, n) in its compute type: x itself where that will do, otherwise a copy in `room`, with zeros
 // up to whole lanes.
@@ -190,12 +190,27 @@ void VisitGiven(const KernelContext& k, int at, const F& f) {
   });
 }
 
+// The numbers of parameters' steps. Most have taken as many steps as the one before.
 template <class Rule>
-typename Rule::template Element<double> NumbersOf(const KernelContext& k, int at) {
-  const int64_t* const step = k.in<int64_t>(at + StepInputs<Rule>::kStep);
-  return Rule::At(k.attrs<typename Rule::Attrs>(), ScalarOf(k, kLearningRate),
-                  step == nullptr ? -1 : *step);
-}
+class StepNumbers {
+ public:
+  using Numbers = typename Rule::template Element<double>;
+  explicit StepNumbers(const KernelContext& k) : k_(k) {}
+  const Numbers& Of(int at) {
+    const int64_t* const step = k_.in<int64_t>(at + StepInputs<Rule>::kStep);
+    const int64_t taken = step == nullptr ? -1 : *step;
+    if (taken != taken_) {
+      numbers_ = Rule::At(k_.attrs<typename Rule::Attrs>(), ScalarOf(k_, kLearningRate), taken);
+      taken_ = taken;
+    }
+    return numbers_;
+  }
+
+ private:
+  const KernelContext& k_;
+  int64_t taken_ = -2;  // of no step
+  Numbers numbers_;
+};
 
 // Sums are added up by parts of a parameter, which are cut from its beginning and counted through
 // all parameters: so they depend neither on timing nor on threads nor on what other parameters
@@ -248,10 +263,10 @@ const double* GatherSums(const KernelContext& k) {
   double* const of_parts = k.workspace<double>();
   double* const of_params = of_parts + static_cast<size_t>(parts) * kSums;
   ParallelFor(parts, 1, [&](int64_t first, int64_t last) {
+    StepNumbers<Rule> numbers(k);
     VisitParts<Rule>(k, first, last, [&](int64_t part, int at, int64_t begin, int64_t end) {
-      const auto numbers = NumbersOf<Rule>(k, at);
       VisitGiven<Rule>(k, at, [&]<class T, unsigned kGiven>() {
-        GatherPiece<Rule, kGiven, T>({k, at, begin, end}, numbers,
+        GatherPiece<Rule, kGiven, T>({k, at, begin, end}, numbers.Of(at),
                                      of_parts + static_cast<size_t>(part) * kSums,
                                      std::make_index_sequence<StepInputs<Rule>::kStates>());
       });
@@ -273,15 +288,17 @@ absl::Status RunOptimizer(KernelContext& k) {
   const TensorSeries series(k, kFirstParam, Inputs::kCycle);
   const double* sums = nullptr;
   if constexpr (HasSums<Rule>) sums = GatherSums<Rule>(k);
-  series.ForEachPiece([&](int at, int64_t begin, int64_t end) {
-    auto numbers = NumbersOf<Rule>(k, at);
-    if constexpr (HasSums<Rule>) {
-      numbers.Use(sums + ParamOf<Rule>(at) * Rule::kSums);
-    }
-    VisitGiven<Rule>(k, at, [&]<class T, unsigned kGiven>() {
-      MovePiece<Rule, kGiven, T>({k, at, begin, end}, numbers,
-                                 std::make_index_sequence<Inputs::kStates>());
-    });
+  ParallelFor(series.num_blocks(), 1, [&](int64_t first, int64_t last) {
+    StepNumbers<Rule> of_step(k);
+    const auto move = [&](int at, int64_t begin, int64_t end) {
+      auto numbers = of_step.Of(at);
+      if constexpr (HasSums<Rule>) numbers.Use(sums + ParamOf<Rule>(at) * Rule::kSums);
+      VisitGiven<Rule>(k, at, [&]<class T, unsigned kGiven>() {
+        MovePiece<Rule, kGiven, T>({k, at, begin, end}, numbers,
+                                   std::make_index_sequence<Inputs::kStates>());
+      });
+    };
+    for (int64_t b = first; b < last; ++b) series.VisitBlock(b, move);
   });
   CountSteps(k, Inputs::kCycle, Inputs::kStep);
   return absl::OkStatus();

@@ -117,14 +117,17 @@ void GradStd(GradContext& g) {
   SetGradient(g, std::move(dx));
 }
 
-// Rows of few elements without gaps are taken several at a time.
+// Rows of few elements without gaps are taken several at a time. Only where a strip has all of the
+// `inner` lines side by side: a last strip of fewer would add up in another order than the others.
 template <class Acc>
-void GradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cpu::RowsIn<Acc>& x,
-               const cpu::RowsIn<Acc>& means, const cpu::RowsIn<Acc>& scales) {
+void GradStrip(int64_t inner, const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
+               const cpu::RowsIn<Acc>& x, const cpu::RowsIn<Acc>& means,
+               const cpu::RowsIn<Acc>& scales) {
   Acc mean[cpu::kStripWidth], scale[cpu::kStripWidth], rest[cpu::kStripWidth];
   means.Load(s.first, s.width, mean);
   scales.Load(s.first, s.width, scale);
-  const int64_t rows = !s.line() && s.stride == s.width ? cpu::kStripWidth / s.width : 1;
+  const bool whole = !s.line() && s.width == inner && s.stride == inner;
+  const int64_t rows = whole ? cpu::kStripWidth / s.width : 1;
   const int64_t width = rows * s.width;
   cpu::Strip most = s, last = s;
   most.length /= rows;
@@ -159,7 +162,7 @@ absl::Status RunGrad(KernelContext& k) {
     using In = cpu::RowsIn<Acc>;
     const In mean(k, 1), scale(k, 2);
     const auto strip = [&](const cpu::Strip& s, const Out& dx, const In& x) {
-      GradStrip(s, dx, x, mean, scale);
+      GradStrip(lines.inner, s, dx, x, mean, scale);
     };
     cpu::ForEachStrip(lines, Out(k, 0), strip, In(k, 0));
   });
