@@ -61,7 +61,10 @@ void CheckOptions(const LbfgsOptions& o) {
 
 Lbfgs::Lbfgs(const ParameterList& parameters, const LbfgsOptions& options) : options_(options) {
   CheckOptions(options);
-  if (options_.max_evaluations == 0) options_.max_evaluations = options.max_iterations * 5 / 4;
+  if (options_.max_evaluations == 0) {
+    const int64_t more = options.max_iterations / 4;
+    options_.max_evaluations = std::min(options.max_iterations, INT64_MAX - more) + more;
+  }
   for (const auto& [name, p] : parameters.named()) {
     if (!p.defined() || IsPending(p) || !IsFloating(p.dtype()) || !p.is_leaf()) {
       RaiseStatus(InvalidArgument("parameter ", name, " is no floating leaf of known shape"),

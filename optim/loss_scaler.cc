@@ -144,21 +144,21 @@ void LossScaler::LoadStateDict(const StateDict& state) {
   CheckDefined(scale_, kName, "the scale of a scaler that was moved from");
   StateReader reader(state);
   const double scale = reader.NeedNumber("scale"), growth = reader.NeedNumber("growth_factor"),
-               backoff = reader.NeedNumber("backoff_factor"),
-               interval = reader.NeedNumber("growth_interval"),
-               good_steps = reader.NeedNumber("_growth_tracker");
+               backoff = reader.NeedNumber("backoff_factor");
+  const int64_t interval = reader.NeedCount("growth_interval");
+  const int64_t good_steps = reader.NeedCount("_growth_tracker");
   reader.Finish(kName);
   const LossScalerOptions options = {.init_scale = scale,
                                      .growth_factor = growth,
                                      .backoff_factor = backoff,
-                                     .growth_interval = static_cast<int64_t>(interval)};
+                                     .growth_interval = interval};
   Check(options);
   options_ = options;
   // In place: captured steps read them where they lie.
   const NoCaptureScope no_capture;
   const NoGradScope no_grad;
   Assign(scale_, Scalar(static_cast<float>(scale)).To(scale_.device()));
-  Assign(good_steps_, Scalar(static_cast<int64_t>(good_steps)).To(good_steps_.device()));
+  Assign(good_steps_, Scalar(good_steps).To(good_steps_.device()));
 }
 
 }  // namespace firn::optim

@@ -175,11 +175,11 @@ void Optimizer::SetLr(size_t group, double lr) {
 void Optimizer::SetLr(double lr) { SetLr(std::vector<double>(groups_.size(), lr)); }
 
 void Optimizer::SetLr(const std::vector<double>& rates) {
-  if (rates.size() != groups_.size()) {
+  if (rates.size() > groups_.size()) {
     RaiseStatus(InvalidArgument(rates.size(), " rates for ", groups_.size(), " groups"), name());
   }
-  for (size_t g = 0; g < groups_.size(); ++g) CheckOptions(g, rates[g]);
-  for (size_t g = 0; g < groups_.size(); ++g) SetLr(g, rates[g]);
+  for (size_t g = 0; g < rates.size(); ++g) CheckOptions(g, rates[g]);
+  for (size_t g = 0; g < rates.size(); ++g) SetLr(g, rates[g]);
 }
 
 // --- Steps --------------------------------------------------------------------------------------
@@ -225,15 +225,19 @@ void Optimizer::Prepare(size_t group, Slot& slot) const {
   slot.state = std::move(state);
 }
 
-void Optimizer::StepGroup(size_t group, const Tensor& skip) {
-  ParameterGroup& g = groups_[group];
+std::vector<Optimizer::Slot*> Optimizer::Ready(size_t group) {
   std::vector<Slot*> slots;
-  slots.reserve(g.slots.size());
-  for (Slot& s : g.slots) {
+  slots.reserve(groups_[group].slots.size());
+  for (Slot& s : groups_[group].slots) {
     if (!s.param.grad().defined()) continue;
     Prepare(group, s);
     slots.push_back(&s);
   }
+  return slots;
+}
+
+void Optimizer::StepGroup(size_t group, std::vector<Slot*> slots, const Tensor& skip) {
+  ParameterGroup& g = groups_[group];
   // One call for each device, of which there is usually one.
   const auto device_of = [](const Slot* s) { return s->param.device(); };
   for (auto begin = slots.begin(); begin != slots.end();) {
@@ -255,7 +259,10 @@ void Optimizer::Step(const Tensor& skip) {
   ReportLeftOut();
   const NoGradScope no_grad;
   for (const auto& hook : before_) hook();
-  for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g, skip);
+  // All before the first moves: one that is refused leaves no half of a step.
+  std::vector<std::vector<Slot*>> ready;
+  for (size_t g = 0; g < groups_.size(); ++g) ready.push_back(Ready(g));
+  for (size_t g = 0; g < groups_.size(); ++g) StepGroup(g, std::move(ready[g]), skip);
   for (const auto& hook : after_) hook();
 }
 

@@ -68,7 +68,7 @@ class Optimizer {
   // options, and inside a captured function, which would not see it.
   void SetLr(double lr);
   void SetLr(size_t group, double lr);
-  // One for each group: all or, when one of them makes no sense, none.
+  // Of the first groups, as many as there are: all or, when one of them makes no sense, none.
   void SetLr(const std::vector<double>& rates);
 
   // All groups' parameters.
@@ -143,7 +143,9 @@ class Optimizer {
   // The slots that `state` describes; also sets the options. Throws when anything does not fit.
   std::vector<std::vector<Slot>> ReadState(const StateDict& state, std::vector<double>* rates);
   void Prepare(size_t group, Slot& slot) const;
-  void StepGroup(size_t group, const Tensor& skip);
+  // Those of a group that have gradients, with their state.
+  std::vector<Slot*> Ready(size_t group);
+  void StepGroup(size_t group, std::vector<Slot*> slots, const Tensor& skip);
 
   std::vector<ParameterGroup> groups_;
   std::vector<std::function<void()>> before_, after_;

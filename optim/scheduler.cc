@@ -105,14 +105,17 @@ bool ReduceOnPlateau::Step(double metric) {
   }
   if (bad_steps_ <= options_.patience) return false;
   std::vector<double> rates = RatesOf(optimizer_);
+  bool any = false;
   for (double& rate : rates) {
     const double reduced = std::max(rate * options_.factor, options_.min_lr);
-    if (rate - reduced > options_.eps) rate = reduced;
+    if (!(rate - reduced > options_.eps)) continue;
+    rate = reduced;
+    any = true;
   }
   optimizer_.SetLr(rates);
   cooldown_ = options_.cooldown;
   bad_steps_ = 0;
-  return true;
+  return any;
 }
 
 StateDict ReduceOnPlateau::state_dict() const {

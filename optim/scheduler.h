@@ -15,7 +15,8 @@ namespace firn::optim {
 class Scheduler {
  public:
   // The rates that the groups have now are the base rates; sets those of step 0. One schedule for
-  // all groups, or one for each; throws kInvalidArgument for another number.
+  // all groups, or one for each; throws kInvalidArgument for another number. Groups that are added
+  // later are left alone.
   Scheduler(Optimizer& optimizer, Schedule schedule);
   Scheduler(Optimizer& optimizer, std::vector<Schedule> schedules);
 

@@ -78,7 +78,7 @@ void WeightAverage::Update() {
 }
 
 void WeightAverage::Swap() {
-  if (averages_.empty()) {
+  if (averages_.empty() || (own_.empty() && updates_.Item() == 0)) {
     RaiseStatus(FailedPrecondition("there is no average before the first Update"), kName);
   }
   if (ThisThread().capture != nullptr) {

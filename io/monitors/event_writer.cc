@@ -70,7 +70,10 @@ WireWriter Histogram(std::vector<double> values) {
   const double half_width = largest / 2 - least / 2;  // in halves, so that it cannot overflow
   const int n = half_width > 0 ? kBuckets : 1;
   std::vector<double> limits, counts(static_cast<size_t>(n));
-  for (int i = 1; i < n; ++i) limits.push_back(least + 2 * (half_width * i / n));
+  for (int i = 1; i < n; ++i) {
+    const double part = half_width * (static_cast<double>(i) / n);
+    limits.push_back(least + part + part);
+  }
   limits.push_back(largest);
   for (double v : values) {
     sum += v;

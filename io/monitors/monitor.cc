@@ -32,7 +32,7 @@ T ValueOr(absl::StatusOr<T> value) {
 // What series and timers have in common: the file, and when a line is due.
 class Lines {
  public:
-  // Calls kept(fields) for each line that stays.
+  // Calls kept(fields) for each line, up to the first one that goes: whether it is one.
   template <class Kept>
   Lines(const std::string& name, const std::string& path, int64_t interval, std::ostream* verbose,
         std::optional<int64_t> resume_at, size_t fields, Kept kept)
@@ -41,21 +41,35 @@ class Lines {
       RaiseStatus(InvalidArgument(name, ": interval is ", interval, " (want >= 1)"), kWho);
     }
     std::function<bool(std::string_view)> keep;
+    absl::Status foreign;
+    int64_t number = 0;
     if (resume_at.has_value()) {
+      // What is no line of a monitor is kept, so that another program's file stays whole.
       keep = [&](std::string_view line) {
-        const std::vector<std::string> words =
-            absl::StrSplit(std::string(line.substr(0, line.size() - 1)), ' ');
+        ++number;
+        while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
+        const std::vector<std::string> words = absl::StrSplit(std::string(line), ' ');
         const std::optional<int64_t> index = internal::ParseInteger(words[0]);
-        if (words.size() != fields || !index.has_value() || *index >= *resume_at) return false;
-        if (!kept(words)) return false;
+        if (words.size() != fields || !index.has_value() || *index < 0 || !kept(words)) {
+          if (foreign.ok()) {
+            foreign = DataLoss(path, ": line ", number, ": expected an index and ", fields - 1,
+                               fields == 2 ? " number" : " numbers");
+          }
+          return true;
+        }
+        if (*index >= *resume_at) return false;
         last_ = *index;
         return true;
       };
     }
-    file_ = ValueOr(internal::OpenRecords(path, internal::SplitLine, keep));
+    file_ =
+        ValueOr(internal::OpenRecords(path, internal::SplitLine, keep, [&] { return foreign; }));
   }
 
-  bool IsDue(int64_t index) const { return index - last_ >= interval_; }
+  // Indices and intervals of any size: their difference may not fit.
+  bool IsDue(int64_t index) const {
+    return index > last_ && (last_ < 0 ? index >= interval_ - 1 : index - last_ >= interval_);
+  }
   int64_t last() const { return last_; }
   const std::string& path() const { return file_.path(); }
 

@@ -57,7 +57,8 @@ class MonitorSeries {
   // A NaN or infinite number is written as such. Throws kResourceExhausted for a full disk,
   // kNotFound when the file was removed; the numbers are then kept for the next line.
   void Add(int64_t index, double value);
-  // The only element of a tensor.
+  // The only element of a tensor, which is read here: waits for its device. Called between lines
+  // that are due as well, so add numbers that are there already, or only every `interval` steps.
   void Add(int64_t index, const Tensor& value) { Add(index, value.Item<double>()); }
   const std::string& path() const;
 

@@ -1,7 +1,7 @@
 // The picture is a frame with ticks, below it the curves; a curve is as many lines as it has
 // unbroken runs of points. Points that fall into one pixel's column are thinned out to the first,
-// the least, the largest and the last, which draw the same picture: a million points are no more
-// than a few thousand.
+// the least, the largest and the last, which draw the same picture: where x does not go back, a
+// million points are no more than a few thousand.
 #include "io/monitors/plot.h"
 
 #include <algorithm>
@@ -124,11 +124,9 @@ class Thinner {
 
  private:
   void Flush() {
-    if (inside_ > 2) {
+    if (inside_ > 1) {
       points_.push_back(least_);
       points_.push_back(largest_);
-    } else if (inside_ == 2) {
-      points_.push_back(least_.x != last_.x || least_.y != last_.y ? least_ : largest_);
     }
     if (inside_ > 0) points_.push_back(last_);
     inside_ = 0;

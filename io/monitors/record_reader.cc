@@ -20,9 +20,14 @@ absl::Status In(const std::string& name, int64_t record, const absl::Status& sta
                       absl::StrCat(name, ": record ", record, ": ", std::string(status.message())));
 }
 
+// As many as limits allow to be kept.
+size_t MostValues(const LoadLimits& limits) {
+  return static_cast<size_t>(limits.max_metadata_bytes) / sizeof(RecordValue);
+}
+
 // Room for `rows` rows of `columns` values.
 absl::Status Fits(size_t rows, size_t columns, const LoadLimits& limits) {
-  const auto most = static_cast<size_t>(limits.max_metadata_bytes) / sizeof(RecordValue);
+  const size_t most = MostValues(limits);
   FIRN_RETURN_IF(
       rows > most || (columns > 0 && rows > most / columns),
       ResourceExhausted(rows, " records of ", columns, " values (want at most ", most, " values)"));
@@ -34,7 +39,8 @@ absl::StatusOr<Records> ParseCsvText(std::string_view text, const std::string& n
   Records records;
   int64_t number = 0;
   for (size_t n; (n = internal::SplitCsvRecord(text)) != 0; text.remove_prefix(n)) {
-    absl::StatusOr<std::vector<RecordValue>> values = internal::ParseCsvRecord(text.substr(0, n));
+    absl::StatusOr<std::vector<RecordValue>> values =
+        internal::ParseCsvRecord(text.substr(0, n), MostValues(limits));
     if (!values.ok()) return In(name, number, values.status());
     if (number++ == 0) {
       for (const RecordValue& value : *values) records.columns.push_back(value.text());
@@ -56,17 +62,18 @@ absl::StatusOr<Records> ParseJsonText(std::string_view text, const std::string& 
   int64_t number = 0;
   for (size_t n; (n = internal::SplitLine(text)) != 0; text.remove_prefix(n)) {
     absl::StatusOr<JsonLinesWriter::Fields> fields =
-        internal::ParseJsonRecord(text.substr(0, n - 1));
+        internal::ParseJsonRecord(text.substr(0, n - 1), MostValues(limits));
     if (!fields.ok()) return In(name, number, fields.status());
     ++number;
     std::vector<RecordValue> row;
     for (auto& [column, value] : *fields) {
       const auto [place, added] = places.emplace(column, records.columns.size());
       if (added) records.columns.push_back(column);
-      FIRN_RETURN_IF_ERROR(Fits(records.rows.size() + 1, records.columns.size(), limits));
       if (row.size() <= place->second) row.resize(place->second + 1);
       row[place->second] = std::move(value);
     }
+    // All rows get all columns in the end.
+    FIRN_RETURN_IF_ERROR(Fits(records.rows.size() + 1, records.columns.size(), limits));
     records.rows.push_back(std::move(row));
   }
   for (std::vector<RecordValue>& row : records.rows) row.resize(records.columns.size());

@@ -2,12 +2,10 @@
 #include "io/monitors/record_writer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <string_view>
-#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "device/escape.h"
@@ -22,13 +20,6 @@ namespace {
 
 using inner::internal::CsvField;
 using inner::internal::JsonString;
-
-// The shortest text that reads back as the same number.
-std::string Shortest(double value) {
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), value);
-  return std::string(buffer, end);
-}
 
 // Text that reads as something else in a CSV file needs quotes, "" for one that is empty.
 std::string CsvText(const std::string& text) {
@@ -83,15 +74,6 @@ bool IsBefore(const RecordValue& index, int64_t resume_at) {
 }
 
 }  // namespace
-
-std::string internal::NumberText(double value, std::string_view nan, std::string_view infinity) {
-  if (std::isnan(value)) return std::string(nan);
-  if (std::isinf(value)) return (value < 0 ? "-" : "") + std::string(infinity);
-  std::string text = Shortest(value);
-  // So that it reads back as a number and not as a whole one.
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
 
 double RecordValue::number() const {
   switch (kind_) {
@@ -178,15 +160,24 @@ struct JsonLinesWriter::Impl {
 
 JsonLinesWriter::JsonLinesWriter(const std::string& path, const RecordWriterOptions& options) {
   std::function<bool(std::string_view)> keep;
+  absl::Status foreign;
   if (options.resume_at.has_value()) {
+    // What is no record is kept, so that another program's file stays whole.
     keep = [&](std::string_view line) {
       const absl::StatusOr<Fields> fields = internal::ParseJsonRecord(line);
-      return fields.ok() && !fields->empty() &&
-             IsBefore(fields->front().second, *options.resume_at);
+      if (fields.ok() && !fields->empty()) {
+        return IsBefore(fields->front().second, *options.resume_at);
+      }
+      if (foreign.ok()) {
+        foreign = fields.ok() ? DataLoss(path, ": expected a record, got an empty object")
+                              : DataLoss(path, ": ", std::string(fields.status().message()));
+      }
+      return true;
     };
   }
   impl_.reset(new Impl{
-      Opened(internal::OpenRecords(path, internal::SplitLine, keep), "json lines writer")});
+      Opened(internal::OpenRecords(path, internal::SplitLine, keep, [&] { return foreign; }),
+             "json lines writer")});
 }
 JsonLinesWriter::~JsonLinesWriter() = default;
 JsonLinesWriter::JsonLinesWriter(JsonLinesWriter&&) noexcept = default;

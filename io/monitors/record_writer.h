@@ -34,6 +34,11 @@ class RecordValue {
     } else if constexpr (std::is_integral_v<T>) {
       kind_ = Kind::kInteger;
       integer_ = static_cast<int64_t>(value);
+      if (std::is_unsigned_v<T> && integer_ < 0) {  // beyond what whole numbers here hold
+        kind_ = Kind::kNumber;
+        number_ = static_cast<double>(value);
+        integer_ = 0;
+      }
     } else {
       kind_ = Kind::kNumber;
       number_ = static_cast<double>(value);

@@ -33,6 +33,15 @@ TEST(SchedulerTest, SetsTheRatesOfAllGroups) {
   EXPECT_EQ(sgd.lr(0), 4);
 }
 
+TEST(SchedulerTest, LeavesLaterGroupsAlone) {
+  Sgd sgd({Param(1)}, {.lr = 8});
+  Scheduler scheduler(sgd, StepLr({.interval = 1, .gamma = 0.5}));
+  sgd.AddGroup({Param(1)}, {.lr = 3});
+  scheduler.Step();
+  EXPECT_EQ(sgd.lr(0), 4);
+  EXPECT_EQ(sgd.lr(1), 3);
+}
+
 TEST(SchedulerTest, AScheduleForEachGroup) {
   Sgd sgd({Param(1)}, {.lr = 8});
   sgd.AddGroup({Param(1)}, {.lr = 4});
@@ -127,6 +136,7 @@ TEST(ReduceOnPlateauTest, ReducesAfterPatience) {
   EXPECT_EQ(plateau.best(), 0.5);
   for (int i = 0; i < 20; ++i) plateau.Step(1);
   EXPECT_EQ(adam.lr(), 0.2);
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(plateau.Step(1)) << "nothing is left to reduce";
 }
 
 TEST(ReduceOnPlateauTest, MaximizesAndComparesDifferences) {

@@ -13,6 +13,7 @@
 #include "optim/sgd.h"
 #include "tensor/from.h"
 #include "tensor/ops/create/constant.h"
+#include "tensor/pending.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {
@@ -72,6 +73,16 @@ TEST(MuonTest, RefusesVectors) {
             "Muon: parameter vector is [2]; only matrices can be moved");
   EXPECT_EQ(muon.num_groups(), 1u);
   EXPECT_NE(ErrorOf([&] { Muon({matrix}, {.ns_steps = 100}); }), "");
+
+  // One whose shape was not known then: a step is taken whole or not at all.
+  Tensor later = MakePending(DType::kF32, Device());
+  muon.AddGroup({{"later", later}}, {});
+  Materialize(later, Ones({2}));
+  later.SetRequiresGrad();
+  for (Tensor* p : {&matrix, &later}) p->SetGrad(OnesLike(*p));
+  EXPECT_EQ(ErrorOf([&] { muon.Step(); }),
+            "Muon: parameter later is [2]; only matrices can be moved");
+  EXPECT_TRUE(matrix.Equals(Ones({2, 2})));
 }
 
 }  // namespace

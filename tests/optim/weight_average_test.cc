@@ -124,6 +124,8 @@ TEST(WeightAverageTest, AnEmptyStateStartsAnew) {
   average.Update();
   SetTo(p, 4);
   average.LoadStateDict({});
+  EXPECT_EQ(ErrorOf([&] { average.Swap(); }),
+            "WeightAverage: there is no average before the first Update");
   average.Update();
   EXPECT_EQ(AverageOf(average, p), Values({4}));
   EXPECT_EQ(ErrorOf([&] {

@@ -15,6 +15,22 @@ std::map<std::string, Command>& Registry() {
   return *registry;
 }
 
+std::string Printable(const std::string& text) {
+  std::string printable;
+  for (const char c : text) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    // In UTF-8, C2 80 to C2 9F are control characters too.
+    const bool after_c2 = !printable.empty() && printable.back() == '\xc2';
+    if (c == '\n' || (byte >= 32 && byte != 127 && !(after_c2 && byte >= 0x80 && byte < 0xa0))) {
+      printable += c;
+    } else {
+      constexpr char kDigits[] = "0123456789abcdef";
+      printable += {'\\', 'x', kDigits[byte / 16], kDigits[byte % 16]};
+    }
+  }
+  return printable;
+}
+
 }  // namespace
 
 Registration::Registration(const char* name, const char* summary, Declare declare) {
@@ -33,22 +49,9 @@ std::vector<Command> Commands() {
 void Terminal::Print(const std::string& text, const nlohmann::json& value) {
   // Names in files are bytes that need not be UTF-8.
   using Handler = nlohmann::json::error_handler_t;
-  out << (json ? value.dump(2, ' ', false, Handler::replace) + "\n" : text) << std::flush;
+  out << (json ? value.dump(2, ' ', false, Handler::replace) + "\n" : Printable(text))
+      << std::flush;
   if (!out) throw std::runtime_error("the results could not be written");
-}
-
-std::string Printable(const std::string& text) {
-  std::string printable;
-  for (const char c : text) {
-    const unsigned char byte = static_cast<unsigned char>(c);
-    if (byte >= 32 && byte != 127) {
-      printable += c;
-    } else {
-      constexpr char kDigits[] = "0123456789abcdef";
-      printable += {'\\', 'x', kDigits[byte / 16], kDigits[byte % 16]};
-    }
-  }
-  return printable;
 }
 
 int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,

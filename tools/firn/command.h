@@ -32,12 +32,10 @@ struct Terminal {
   std::ostream& err;
   bool json = false;
 
-  // The one that is asked for.
+  // The one that is asked for. Names in files are anybody's: control characters of the text but
+  // line feeds are written as \x1b and the like.
   void Print(const std::string& text, const nlohmann::json& value);
 };
-
-// Text of a file for a terminal: control characters as \x1b and the like.
-std::string Printable(const std::string& text);
 
 // Returns the exit status.
 using Run = std::function<int(Terminal& terminal)>;

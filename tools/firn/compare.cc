@@ -66,7 +66,7 @@ FIRN_COMMAND(compare, "Tells how the tensors of two files differ") {
     std::string text;
     const auto differ = [&](const std::string& name, const std::string& how) {
       differences.push_back({{"name", name}, {"difference", how}});
-      absl::StrAppend(&text, Printable(name), ": ", how, "\n");
+      absl::StrAppend(&text, name, ": ", how, "\n");
     };
     size_t same = 0;
     for (const auto& [name, t] : a) {

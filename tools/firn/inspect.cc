@@ -60,8 +60,8 @@ std::vector<std::string> LineOf(const std::string& name, const Tensor& t, const 
   std::string odd;
   if (s.nan > 0) odd = absl::StrCat(s.nan, " NaN");
   if (s.infinite > 0) absl::StrAppend(&odd, odd.empty() ? "" : ", ", s.infinite, " infinite");
-  return {Printable(name), DTypeName(t.dtype()), t.shape().ToString(), number(s.least),
-          number(s.most),  number(s.mean),       number(s.deviation),  odd};
+  return {name,           DTypeName(t.dtype()), t.shape().ToString(), number(s.least),
+          number(s.most), number(s.mean),       number(s.deviation),  odd};
 }
 
 nlohmann::json ValueJson(const Graph& graph, ValueId id) {

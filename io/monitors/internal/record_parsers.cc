@@ -1,10 +1,13 @@
 #include "io/monitors/internal/record_parsers.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "device/escape.h"
@@ -25,12 +28,23 @@ RecordValue NumberOf(std::string_view text, double number) {
   return integer.has_value() ? RecordValue(*integer) : RecordValue(number);
 }
 
+// The shortest text that reads back as the same number.
+std::string Shortest(double value) {
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  return std::string(buffer, end);
+}
+
+absl::Status TooMany(size_t most) {
+  return ResourceExhausted("more than ", most, " fields in a record");
+}
+
 // Goes through one line of JSON.
 class JsonParser {
  public:
   explicit JsonParser(std::string_view text) : text_(text) {}
 
-  absl::StatusOr<JsonLinesWriter::Fields> Object() {
+  absl::StatusOr<JsonLinesWriter::Fields> Object(size_t most) {
     JsonLinesWriter::Fields fields;
     std::set<std::string> names;
     FIRN_RETURN_IF_ERROR(Take('{'));
@@ -41,6 +55,7 @@ class JsonParser {
       FIRN_ASSIGN_OR_RETURN(RecordValue value, Value());
       FIRN_RETURN_IF(!names.insert(name).second,
                      DataLoss("expected different names, got ", Shown(name), " twice"));
+      FIRN_RETURN_IF(fields.size() == most, TooMany(most));
       fields.emplace_back(std::move(name), std::move(value));
     }
     SkipBlanks();
@@ -180,7 +195,16 @@ RecordValue ParseCsvValue(std::string_view text, bool quoted) {
   return number.has_value() ? NumberOf(text, *number) : RecordValue(std::string(text));
 }
 
-absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record) {
+std::string NumberText(double value, std::string_view nan, std::string_view infinity) {
+  if (std::isnan(value)) return std::string(nan);
+  if (std::isinf(value)) return (value < 0 ? "-" : "") + std::string(infinity);
+  std::string text = Shortest(value);
+  // So that it reads back as a number and not as a whole one.
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record, size_t most) {
   if (record.ends_with('\n')) record.remove_suffix(1);
   if (record.ends_with('\r')) record.remove_suffix(1);
   std::vector<RecordValue> values;
@@ -207,14 +231,15 @@ absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record)
     FIRN_RETURN_IF(more && record[at] != ',',
                    DataLoss("field ", values.size(), ": expected a comma after the quotes, got ",
                             Shown(record.substr(at))));
+    FIRN_RETURN_IF(values.size() == most, TooMany(most));
     values.push_back(ParseCsvValue(text, quoted));
     record.remove_prefix(more ? at + 1 : record.size());
   }
   return values;
 }
 
-absl::StatusOr<JsonLinesWriter::Fields> ParseJsonRecord(std::string_view line) {
-  return JsonParser(line).Object();
+absl::StatusOr<JsonLinesWriter::Fields> ParseJsonRecord(std::string_view line, size_t most) {
+  return JsonParser(line).Object(most);
 }
 
 }  // namespace firn::io::internal

@@ -1,6 +1,8 @@
 #ifndef FIRN_IO_MONITORS_INTERNAL_RECORD_PARSERS_H_
 #define FIRN_IO_MONITORS_INTERNAL_RECORD_PARSERS_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +19,14 @@ std::string NumberText(double value, std::string_view nan, std::string_view infi
 // is what all is that stood in quotes.
 RecordValue ParseCsvValue(std::string_view text, bool quoted);
 
-// One record with its line feed, RFC 4180. DataLoss says what was expected and what came.
-absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record);
+// One record with its line feed, RFC 4180. DataLoss says what was expected and what came;
+// ResourceExhausted for more than `most` fields.
+absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record,
+                                                        size_t most = SIZE_MAX);
 
-// One JSON object whose values are neither arrays nor objects (RFC 8259). DataLoss says what was
-// expected and what came.
-absl::StatusOr<JsonLinesWriter::Fields> ParseJsonRecord(std::string_view line);
+// One JSON object whose values are neither arrays nor objects (RFC 8259). Errors as above.
+absl::StatusOr<JsonLinesWriter::Fields> ParseJsonRecord(std::string_view line,
+                                                        size_t most = SIZE_MAX);
 
 }  // namespace firn::io::internal
 

@@ -69,6 +69,27 @@ TEST(MonitorSeriesTest, BeginsAnewOrGoesOn) {
   EXPECT_EQ(ReadFile(path), "");
 }
 
+TEST(MonitorSeriesTest, GoesOnWithLinesOfOtherSystemsAndLeavesOtherFilesAlone) {
+  const Monitor monitor(TempPath("series"));
+  const std::string path = monitor.PathOf("other", ".series.txt");
+  WriteFile(path, "0 0.5\r\n1 0.25\r\n");
+  { MonitorSeries("other", monitor, {.resume_at = 1}); }
+  EXPECT_EQ(ReadFile(path), "0 0.5\r\n");
+  for (const char* text : {"step loss\n0 1\n", "-9223372036854775808 1\n"}) {
+    WriteFile(path, text);
+    EXPECT_THAT(ErrorOf([&] { MonitorSeries("other", monitor, {.resume_at = 0}); }),
+                HasSubstr("line 1: expected an index and 1 number"));
+    EXPECT_EQ(ReadFile(path), text);
+  }
+}
+
+TEST(MonitorSeriesTest, TakesIndicesOfAnySize) {
+  MonitorSeries series("far", Monitor(TempPath("series")));
+  series.Add(INT64_MAX - 1, 1);
+  series.Add(INT64_MAX, 2);
+  EXPECT_EQ(ReadFile(series.path()), "9223372036854775806 1\n9223372036854775807 2\n");
+}
+
 TEST(MonitorSeriesTest, ARemovedFileIsAnErrorAndNothingIsLost) {
   MonitorSeries series("gone", Monitor(TempPath("series")), {.interval = 2});
   std::filesystem::rename(series.path(), series.path() + ".away");

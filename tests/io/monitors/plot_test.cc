@@ -152,6 +152,14 @@ TEST(PlotTest, WritesFilesAndTimers) {
   EXPECT_EQ(ReadImage(TempPath("s.png")).size(1), 500);
 }
 
+// The points of the only curve.
+std::string CurveOf(const std::string& svg) {
+  const size_t color = svg.find("stroke=\"#0072b2\"");
+  EXPECT_NE(color, std::string::npos);
+  const size_t begin = svg.rfind('<', color), end = svg.find("/>", color);
+  return svg.substr(begin, end - begin);
+}
+
 TEST(PlotTest, ThinsOutAMillionPoints) {
   Series series;
   for (int i = 0; i < 1000000; ++i) {
@@ -161,8 +169,12 @@ TEST(PlotTest, ThinsOutAMillionPoints) {
   const std::string svg = DrawSeries("svg", {series});
   EXPECT_LT(svg.size(), 100000u);
   // The peaks are still there: the top of the plot is at 20.
-  EXPECT_GT(std::count(svg.begin(), svg.end(), '\n'), 10);
-  EXPECT_THAT(svg, HasSubstr(",20.00 "));
+  EXPECT_THAT(CurveOf(svg), HasSubstr(",20.00 "));
+}
+
+TEST(PlotTest, ThinningKeepsTheMiddleOfThreePointsInAColumn) {
+  const Series series = {.x = {0, 0.0003, 0.0006, 1}, .y = {1, 0, 0.5, 1}};
+  EXPECT_THAT(CurveOf(DrawSeries("svg", {series})), HasSubstr(",465.00 "));
 }
 
 TEST(PlotTest, RefusesWhatMakesNoSense) {

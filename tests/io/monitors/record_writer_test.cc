@@ -118,6 +118,33 @@ TEST(RecordWriterTest, GoesOnAfterTheLastWholeRecordThatStays) {
   EXPECT_EQ(ReadFile(csv_path), "step,note\n");
 }
 
+TEST(RecordWriterTest, LeavesTheFileOfAnotherProgramAlone) {
+  const std::string path = TempPath("foreign.jsonl"), text = "{\"config\": {\"lr\": 0.1}}\n";
+  WriteFile(path, text);
+  EXPECT_THAT(ErrorOf([&] { JsonLinesWriter(path, {.resume_at = 0}); }),
+              HasSubstr("foreign.jsonl"));
+  EXPECT_EQ(ReadFile(path), text);
+}
+
+TEST(RecordWriterTest, NumbersBeyondWholeOnesStayPositive) {
+  CsvWriter csv(TempPath("large.csv"), {"n"});
+  csv.Write({uint64_t{1} << 63});
+  EXPECT_EQ(ReadFile(csv.path()), "n\n9223372036854775808.0\n");
+}
+
+// Small files whose rows would take gigabytes.
+TEST(RecordReaderTest, CountsValuesBeforeItKeepsThem) {
+  std::string names = "{\"a\": 1";
+  for (int i = 0; i < 100; ++i) names += ", \"" + std::to_string(i) + "\": 1";
+  std::string json = names + "}\n";
+  for (int i = 0; i < 1000; ++i) json += "{}\n";
+  const LoadLimits limits = {.max_metadata_bytes = 1 << 20};
+  EXPECT_EQ(ParseRecords(json, "x.jsonl", limits).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ParseRecords(std::string(100000, ',') + "\n", "x.csv", limits).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 TEST(RecordWriterTest, RefusesWhatDoesNotFitAndKeepsTheFile) {
   const std::string path = TempPath("other.csv");
   WriteFile(path, "a,b\n1,2\n");

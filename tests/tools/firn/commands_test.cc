@@ -141,7 +141,15 @@ TEST(CommandsTest, ComparesWhatDoublesCannotHoldAndInfinities) {
 
 // Names in files are anybody's.
 TEST(CommandsTest, NamesCannotWriteToTheTerminal) {
-  EXPECT_EQ(Printable("a\x1b]0;x\x07\nb"), "a\\x1b]0;x\\x07\\x0ab");
+  StateDict state;
+  state.Insert(
+      "a\x1b]0;x\x07 \xc2\x9b"
+      "31m \xc3\xa4",
+      Zeros({1}));
+  io::Save(Path("names.h5"), state);
+  const std::string out = Firn({"inspect", Path("names.h5")}).out;
+  EXPECT_THAT(out, HasSubstr("a\\x1b]0;x\\x07 \xc2\\x9b"
+                             "31m \xc3\xa4"));
 }
 
 TEST(CommandsTest, Infers) {
