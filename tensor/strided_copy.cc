@@ -13,6 +13,7 @@
 #include "device/own_flags.h"
 #include "device/parallel.h"
 #include "device/simd.h"
+#include "device/stream_copy.h"
 
 namespace firn::inner::internal {
 namespace {
@@ -20,10 +21,11 @@ namespace {
 constexpr int64_t kGrain = 16384;  // elements worth a thread
 constexpr size_t kMostDims = 16;
 
-// A square of elements, a row a vector: as many as fill a register, at most 16.
-template <class T>
+// A square of elements, a row a vector: as many as fill a register, at most kMost.
+constexpr int kUsualSide = 16, kSmallSide = 8;
+template <class T, int kMost>
 struct Square {
-  static constexpr int kSide = kSimdLanes<T> < 16 ? static_cast<int>(kSimdLanes<T>) : 16;
+  static constexpr int kSide = kSimdLanes<T> < kMost ? static_cast<int>(kSimdLanes<T>) : kMost;
   typedef T Row __attribute__((vector_size(kSide * sizeof(T))));
 };
 
@@ -37,10 +39,10 @@ FIRN_ALWAYS_INLINE Row Interleave(const Row& a, const Row& b, std::index_sequenc
 // Interleaving row i with the one half a square further down, for all i, moves each bit of an
 // element's place in the square up by one: as often as a row's number has bits, and rows and
 // columns have changed places.
-template <class T>
+template <int kMost, class T>
 FIRN_ALWAYS_INLINE void TransposeSquare(const T* from, int64_t from_step, T* to, int64_t to_step) {
-  constexpr int kSide = Square<T>::kSide;
-  using Row = typename Square<T>::Row;
+  constexpr int kSide = Square<T, kMost>::kSide;
+  using Row = typename Square<T, kMost>::Row;
   constexpr std::make_index_sequence<kSide> kLanes;
   Row a[kSide], b[kSide];
 #pragma GCC unroll 16
@@ -68,14 +70,14 @@ FIRN_ONE_COPY void TransposeEdge(int64_t rows, int64_t cols, const T* from, int6
   }
 }
 
-template <class T>
+template <int kMost = kUsualSide, class T>
 void Transpose(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
                int64_t to_step) {
-  constexpr int64_t kSide = Square<T>::kSide;
+  constexpr int64_t kSide = Square<T, kMost>::kSide;
   const int64_t down = rows / kSide * kSide, along = cols / kSide * kSide;
   for (int64_t r = 0; r < down; r += kSide) {
     for (int64_t c = 0; c < along; c += kSide) {
-      TransposeSquare(from + r * from_step + c, from_step, to + c * to_step + r, to_step);
+      TransposeSquare<kMost>(from + r * from_step + c, from_step, to + c * to_step + r, to_step);
     }
   }
   TransposeEdge(down, cols - along, from + along, from_step, to + along * to_step, to_step);
@@ -154,15 +156,38 @@ constexpr int64_t kBlock = 64;
 
 // Through a block of its own, which is then written line by line: where the rows of `to` are powers
 // of two apart, their lines have few places in a cache, and a part of one would not stay there
-// until the rest comes.
+// until the rest comes. The block beside it in `from` is most likely the next one.
 template <class T>
 void TransposeBlock(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
-                    int64_t to_step) {
+                    int64_t to_step, bool streamed) {
+  constexpr int64_t kSize = sizeof(T);
   alignas(64) T block[kBlock * kBlock];
+  PrefetchRows(reinterpret_cast<const char*>(from + cols), from_step * kSize, rows, cols * kSize);
   Transpose(rows, cols, from, from_step, block, kBlock);
   for (int64_t c = 0; c < cols; ++c) {
-    std::memcpy(to + c * to_step, block + c * kBlock, static_cast<size_t>(rows) * sizeof(T));
+    T* const row = to + c * to_step;
+    if (streamed) {
+      StreamCopy(row, block + c * kBlock, rows * kSize);
+    } else {
+      std::memcpy(row, block + c * kBlock, static_cast<size_t>(rows * kSize));
+    }
   }
+}
+
+// A matrix of a single block is small enough to be written where it goes.
+template <class T>
+void CopySmallMatrices(absl::Span<const CopyDim> outer, const CopyDim& r, const CopyDim& c,
+                       const T* src, T* dst) {
+  const auto each = [&](const T* from, T* to) {
+    constexpr int kSide = Square<T, kUsualSide>::kSide;
+    if (r.size < kSide || c.size < kSide) {
+      Transpose<kSmallSide>(r.size, c.size, from, r.src, to, c.dst);
+    } else {
+      Transpose(r.size, c.size, from, r.src, to, c.dst);
+    }
+  };
+  ParallelFor(Volume(outer), std::max<int64_t>(1, kGrain / (r.size * c.size)),
+              [&](int64_t begin, int64_t end) { ForEachPlace(outer, begin, end, src, dst, each); });
 }
 
 // `across`: the dimension that lies side by side in the source.
@@ -176,32 +201,36 @@ void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T
     if (i != across) blocks[rank++] = dims[i];
   }
   const absl::Span<const CopyDim> outer(blocks, rank);
+  if (r.size < kBlock && c.size < kBlock) return CopySmallMatrices(outer, r, c, src, dst);
   const int64_t each = down * along;
   const int64_t work = std::min(kBlock, r.size) * std::min(kBlock, c.size);
-  ParallelFor(Volume(outer) * each, std::max<int64_t>(1, kGrain / work),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t at = begin; at < end;) {
-                  const int64_t matrix = at / each, until = std::min(end, (matrix + 1) * each);
-                  ForEachPlace(outer, matrix, matrix + 1, src, dst, [&](const T* from, T* to) {
-                    for (; at < until; ++at) {
-                      const int64_t block = at - matrix * each;
-                      const int64_t i = block / along * kBlock, j = block % along * kBlock;
-                      TransposeBlock(std::min(kBlock, r.size - i), std::min(kBlock, c.size - j),
-                                     from + i * r.src + j, r.src, to + j * c.dst + i, c.dst);
-                    }
-                  });
-                }
-              });
+  const bool streamed = Volume(dims) * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes;
+  ParallelFor(
+      Volume(outer) * each, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+        for (int64_t at = begin; at < end;) {
+          const int64_t matrix = at / each, until = std::min(end, (matrix + 1) * each);
+          ForEachPlace(outer, matrix, matrix + 1, src, dst, [&](const T* from, T* to) {
+            for (; at < until; ++at) {
+              const int64_t block = at - matrix * each;
+              const int64_t i = block / along * kBlock, j = block % along * kBlock;
+              TransposeBlock(std::min(kBlock, r.size - i), std::min(kBlock, c.size - j),
+                             from + i * r.src + j, r.src, to + j * c.dst + i, c.dst, streamed);
+            }
+          });
+        }
+        if (streamed) FinishStream();
+      });
 }
 
 template <class T>
 void CopyAs(absl::Span<const CopyDim> dims, const T* src, T* dst) {
   const CopyDim inner = dims.back();
   const bool apart = inner.src != 0 && inner.src != 1 && inner.src != -1;
-  if (inner.dst != 1 || !apart || inner.size < Square<T>::kSide) return CopyRows(dims, src, dst);
+  constexpr int64_t kLeast = Square<T, kSmallSide>::kSide;
+  if (inner.dst != 1 || !apart || inner.size < kLeast) return CopyRows(dims, src, dst);
   for (size_t i = 0; i + 1 < dims.size(); ++i) {
     const CopyDim d = dims[i];
-    if ((d.src != 1 && d.src != -1) || d.size < Square<T>::kSide) continue;
+    if ((d.src != 1 && d.src != -1) || d.size < kLeast) continue;
     if (d.src == 1) return CopyMatrices(dims, i, src, dst);
     CopyDim turned[kMostDims];  // the same walked from its other end
     std::copy(dims.begin(), dims.end(), turned);

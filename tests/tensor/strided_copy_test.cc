@@ -68,6 +68,12 @@ TYPED_TEST(StridedCopy, TransposesMatricesOfAnySize) {
   }
 }
 
+// Results that are written past the caches, and rows that begin between their lines.
+TYPED_TEST(StridedCopy, TransposesLargeMatrices) {
+  const int64_t rows = 1021, cols = (int64_t{8} << 20) / (1021 * sizeof(TypeParam)) + 100;
+  Check<TypeParam>({{cols, 1, rows}, {rows, cols, 1}}, rows * cols, 0, rows * cols + 1);
+}
+
 TYPED_TEST(StridedCopy, CopiesRowsOfAnyStep) {
   const int64_t n = 1000;
   for (const int64_t step : {-3, -2, -1, 0, 1, 2, 3, 40}) {

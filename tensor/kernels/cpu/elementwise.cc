@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "device/parallel.h"
+#include "device/stream_copy.h"
 #include "tensor/kernels/cpu/tiles.h"
 #include "tensor/kernels/divide.h"
 #include "tensor/strided_copy.h"
@@ -130,10 +131,12 @@ bool AllAlike(const KernelContext& k, int inputs) {
   return true;
 }
 
-// Blocks of an input whose rows lie across those of the result, as a transposed matrix does.
-// A block is a line of the cache high, which is read once and whole, however many of its columns
-// share a place there.
-constexpr int64_t kAcrossBytes = 64, kAcrossCols = 256;
+// Blocks of an input whose rows lie across those of the result, as a transposed matrix does. A
+// block is as high as a line of the cache has elements of the narrowest such input, so that each
+// line is read once and whole, and so wide that a tile takes kAcrossBytes at most. Blocks that are
+// computed as single rows are narrow: lines of columns that are powers of two apart share few
+// places of a cache, and fewer are on their way at a time.
+constexpr int64_t kAcrossBytes = 16384, kNarrowBytes = 4096, kLineBytes = 64, kFewestCols = 16;
 constexpr int64_t kAcrossBand = 256;  // rows that one thread walks down
 
 // Whether a row's elements lie apart in operand o, while those of neighbouring rows along
@@ -153,8 +156,8 @@ int DimAcross(const LoopPlan& p, int inputs) {
   return -1;
 }
 
-// The walk over strips: kAcrossCols columns of kAcrossBand rows along dimension d.
-LoopPlan StripsOf(const LoopPlan& p, int d) {
+// The walk over strips: so many columns of kAcrossBand rows along dimension d.
+LoopPlan StripsOf(const LoopPlan& p, int d, int64_t cols) {
   LoopPlan strips;
   strips.operands = p.operands;
   strips.rank = 0;
@@ -168,10 +171,31 @@ LoopPlan StripsOf(const LoopPlan& p, int d) {
   for (int i = 0; i < p.rank - 1; ++i) {
     if (i != d) add(i, p.sizes[i], 1);
   }
-  add(p.rank - 1, (p.inner() - 1) / kAcrossCols + 1, kAcrossCols);
+  add(p.rank - 1, (p.inner() - 1) / cols + 1, cols);
   add(d, (p.sizes[d] - 1) / kAcrossBand + 1, kAcrossBand);
   ++strips.rank;  // what is walked inside
   return strips;
+}
+
+// How a call whose operands lie across is cut.
+struct Blocks {
+  int64_t high, cols;
+  bool whole = true;  // a block is a single row, and is computed beside the result
+};
+Blocks BlocksOf(const RowLoop& loop, const LoopPlan& p, int d) {
+  Blocks b;
+  int64_t widest = SizeOf(loop.out), narrowest = 8;
+  for (int i = 0; i < loop.inputs; ++i) {
+    const bool across = LiesAcross(p, i + 1, d);
+    if (across) {
+      widest = std::max(widest, SizeOf(loop.in[i]));
+      narrowest = std::min(narrowest, SizeOf(loop.in[i]));
+    }
+    b.whole &= across || (p.strides[i + 1][p.rank - 1] == 0 && p.strides[i + 1][d] == 0);
+  }
+  b.high = kLineBytes / narrowest;
+  b.cols = std::max(kFewestCols, (b.whole ? kNarrowBytes : kAcrossBytes) / (b.high * widest));
+  return b;
 }
 
 // What lies across is transposed, block by block, before rows read it.
@@ -182,23 +206,17 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
     steps[i] = LiesAcross(p, i + 1, d) ? 1 : p.strides[i + 1][p.rank - 1];
   }
   const Rows rows(loop, functor, steps);
-  int64_t widest = rows.out_size();
-  bool whole = true;  // a block is a single row, and is computed beside the result
-  for (int i = 0; i < loop.inputs; ++i) {
-    const bool across = LiesAcross(p, i + 1, d);
-    if (across) widest = std::max(widest, SizeOf(loop.in[i]));
-    whole &= across || (p.strides[i + 1][p.rank - 1] == 0 && p.strides[i + 1][d] == 0);
-  }
-  const int64_t high = kAcrossBytes / widest;
-  const LoopPlan strips = StripsOf(p, d);
+  const Blocks b = BlocksOf(loop, p, d);
+  const LoopPlan strips = StripsOf(p, d, b.cols);
   const int64_t bands = strips.sizes[strips.rank - 2], blocks = strips.sizes[strips.rank - 3];
+  const bool streamed = b.whole && k.out_spec().num_elements() * rows.out_size() >= kStreamedBytes;
   const auto run = [&](int64_t strip, const int64_t* offset) {
-    alignas(64) char tiles[kMostInputs + 1][kAcrossBytes * kAcrossCols];
+    alignas(64) char tiles[kMostInputs + 1][kAcrossBytes];
     const int64_t down = std::min(kAcrossBand, p.sizes[d] - strip % bands * kAcrossBand);
-    const int64_t left = p.inner() - strip / bands % blocks * kAcrossCols;
-    const int64_t cols = std::min(kAcrossCols, left);
-    for (int64_t first = 0; first < down; first += high) {
-      const int64_t count = std::min(high, down - first);
+    const int64_t left = p.inner() - strip / bands % blocks * b.cols;
+    const int64_t cols = std::min(b.cols, left);
+    for (int64_t first = 0; first < down; first += b.high) {
+      const int64_t count = std::min(b.high, down - first);
       const char* from[kMostInputs];
       int64_t row_bytes[kMostInputs];
       for (int i = 0; i < loop.inputs; ++i) {
@@ -206,20 +224,25 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
         from[i] = k.in<char>(i) + (offset[i + 1] + first * step) * size;
         row_bytes[i] = step * size;
         if (!LiesAcross(p, i + 1, d)) continue;
-        inner::internal::CopyTransposed(cols, count, size, from[i], p.strides[i + 1][p.rank - 1],
-                                        tiles[i], cols);
+        const int64_t apart = p.strides[i + 1][p.rank - 1];
+        PrefetchRows(from[i] + count * size, apart * size, cols, count * size);
+        inner::internal::CopyTransposed(cols, count, size, from[i], apart, tiles[i], cols);
         from[i] = tiles[i];
         row_bytes[i] = cols * size;
       }
       const auto out_row = [&](int64_t row) {
         return k.out<char>() + (offset[0] + row * p.strides[0][d]) * rows.out_size();
       };
-      if (whole) {
+      if (b.whole) {
         char* const results = tiles[kMostInputs];
         const int64_t bytes = cols * rows.out_size();
         rows.Run(results, from, count * cols);
         for (int64_t row = 0; row < count; ++row) {
-          std::memcpy(out_row(first + row), results + row * bytes, static_cast<size_t>(bytes));
+          if (streamed) {
+            StreamCopy(out_row(first + row), results + row * bytes, bytes);
+          } else {
+            std::memcpy(out_row(first + row), results + row * bytes, static_cast<size_t>(bytes));
+          }
         }
         continue;
       }
@@ -229,10 +252,11 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
       }
     }
   };
-  const int64_t grain = kElementGrain / (std::min(kAcrossBand, p.sizes[d]) * kAcrossCols) + 1;
+  const int64_t grain = kElementGrain / (std::min(kAcrossBand, p.sizes[d]) * b.cols) + 1;
   ParallelFor(strips.rows(), grain, [&](int64_t begin, int64_t end) {
     int64_t strip = begin;
     ForEachRow(strips, begin, end, [&](const int64_t* offset) { run(strip++, offset); });
+    if (streamed) FinishStream();
   });
 }
 

@@ -51,6 +51,28 @@ TEST_P(ElementwiseTest, ReadsTransposedMatrices) {
   }
 }
 
+// Results that are written past the caches, in rows that begin between their lines.
+TEST_P(ElementwiseTest, ReadsLargeTransposedMatrices) {
+  const int64_t rows = 1021, cols = (int64_t{8} << 20) / (rows * SizeOf(GetParam())) + 10;
+  const Tensor x = InOrder({rows, cols}, {1, 0}, GetParam(), 1),
+               y = InOrder({rows, cols}, {1, 0}, GetParam(), 2);
+  ExpectSame(Neg(x), Neg(Contiguous(x)));
+  ExpectSame(Add(x, y), Add(Contiguous(x), Contiguous(y)));
+}
+
+// Operands that lie across and have elements of other sizes.
+TEST_P(ElementwiseTest, ReadsTransposedConditions) {
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{33, 300}, {16, 128}, {130, 7}, {70, 200}, {600, 3}}) {
+    const Tensor x = InOrder(shape, {1, 0}, GetParam(), 1),
+                 y = InOrder(shape, {1, 0}, GetParam(), 2);
+    const Tensor condition = Gt(Transpose(x, 0, 1), 2);  // row-major, as a transposed one is below
+    ExpectSame(Where(Transpose(condition, 0, 1), x, y),
+               Where(Gt(Contiguous(x), 2), Contiguous(x), Contiguous(y)));
+    ExpectSame(Transpose(condition, 0, 1).To(GetParam()), Gt(Contiguous(x), 2).To(GetParam()));
+  }
+}
+
 TEST_P(ElementwiseTest, ReadsPermutedDimensions) {
   const std::vector<int64_t> shape = {5, 18, 140};
   const Tensor straight = InOrder(shape, {0, 1, 2}, GetParam(), 4);

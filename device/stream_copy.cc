@@ -1,0 +1,47 @@
+// Stores without a place in the caches are gathered by the processor until a line is full, so a
+// line is written by stores that follow each other, and what is less than a line by ordinary ones.
+// They are not ordered with other stores before a fence.
+
+#include "device/stream_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace firn {
+
+#if defined(__SSE2__)
+
+void StreamCopy(void* to, const void* from, int64_t bytes) {
+  constexpr int64_t kLine = 64, kStore = sizeof(__m128i);
+  char* out = static_cast<char*>(to);
+  const char* in = static_cast<const char*>(from);
+  const int64_t past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) % kLine);
+  const int64_t head = std::min(bytes, (kLine - past) % kLine);
+  std::memcpy(out, in, static_cast<size_t>(head));
+  int64_t at = head;
+  for (; at + kLine <= bytes; at += kLine) {
+    for (int64_t i = at; i < at + kLine; i += kStore) {
+      const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
+      _mm_stream_si128(reinterpret_cast<__m128i*>(out + i), part);
+    }
+  }
+  std::memcpy(out + at, in + at, static_cast<size_t>(bytes - at));
+}
+
+void FinishStream() { _mm_sfence(); }
+
+#else
+
+void StreamCopy(void* to, const void* from, int64_t bytes) {
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+void FinishStream() {}
+
+#endif
+
+}  // namespace firn
