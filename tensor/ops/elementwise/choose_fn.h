@@ -9,10 +9,17 @@
 
 namespace firn {
 
+// Elements that are moved come as unsigned numbers. A mask keeps the compiler from making jumps of
+// the choice, which random conditions would make it miss.
 struct WhereFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(bool condition, T x, T y) const {
-    return condition ? x : y;
+    if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) {
+      const T mask = static_cast<T>(T(0) - static_cast<T>(condition));
+      return static_cast<T>((x & mask) | (y & static_cast<T>(~mask)));
+    } else {
+      return condition ? x : y;
+    }
   }
 };
 
