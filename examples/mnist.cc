@@ -9,6 +9,7 @@
 
 #include "io/mnist.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -33,6 +34,9 @@
 #include "io/parameters.h"
 #include "io/progress.h"
 #include "nn/summary.h"
+#include "optim/schedule.h"
+#include "optim/scheduler.h"
+#include "tensor/autocast.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/ops/loss/cross_entropy.h"
@@ -50,6 +54,7 @@ ABSL_FLAG(double, lr, 0,
           "learning rate at first, 0 takes the optimizer's own: 0.05, 0.01, 0.001; it falls in a "
           "straight line to nothing at the end");
 ABSL_FLAG(std::string, optimizer, "adam", "sgd, momentum (sgd with momentum 0.9) or adam");
+ABSL_FLAG(std::string, precision, "f32", "f32, or bf16 for convolutions and products");
 ABSL_FLAG(uint64_t, seed, 0, "of the initial parameters and the order of images");
 ABSL_FLAG(std::string, device, "cpu",
           "cpu, cuda or cuda:N; a build with --config=cuda has the latter");
@@ -80,35 +85,26 @@ absl::StatusOr<Data> LoadData(const std::string& name, const std::string& folder
   return data;
 }
 
-// The learning rate of each step: from the first one in a straight line to 0.
-class Schedule {
- public:
-  Schedule(optim::Optimizer& optimizer, int64_t steps)
-      : optimizer_(optimizer), first_(optimizer.lr()), steps_(steps) {}
-  void Step() {
-    const int64_t left = steps_ - done_++;
-    optimizer_.SetLr(first_ * static_cast<double>(left) / static_cast<double>(steps_));
-  }
-
- private:
-  optim::Optimizer& optimizer_;
-  const double first_;
-  const int64_t steps_;
-  int64_t done_ = 0;
-};
+// Scores of a batch. In bf16 convolutions and products are, while sums, norms and parameters stay
+// f32 (AutocastScope); the backward pass follows.
+Tensor Scores(nn::Layer& net, const Tensor& images) {
+  if (absl::GetFlag(FLAGS_precision) != "bf16") return net(images);
+  const AutocastScope scope(DType::kBF16);
+  return net(images);
+}
 
 // One pass; returns the mean loss.
-double TrainEpoch(nn::Layer& net, optim::Optimizer& optimizer, Schedule& schedule,
+double TrainEpoch(nn::Layer& net, optim::Optimizer& optimizer, optim::Scheduler& schedule,
                   io::DataLoader& train, const io::ProgressOptions& progress) {
   net.Train();
   double sum = 0;
   auto bar = io::ProgressBar(train, progress);
   for (auto [images, labels] : bar) {
-    schedule.Step();
     optimizer.ZeroGrad();
-    const Tensor loss = CrossEntropy(net(images), labels);
+    const Tensor loss = CrossEntropy(Scores(net, images), labels);
     loss.Backward();
     optimizer.Step();
+    schedule.Step();
     const double value = loss.Item();  // waits for the device, once a step
     sum += value * static_cast<double>(labels.num_elements());
     bar.Note(absl::StrFormat("loss %.4f", value));
@@ -122,7 +118,7 @@ double Accuracy(nn::Layer& net, const io::DatasetPtr& dataset, Device device) {
   net.Eval();
   int64_t right = 0;
   for (auto [images, labels] : io::DataLoader(dataset, {.batch = kTestBatch})) {
-    const Tensor guesses = Argmax(net(images.To(device)), 1).To(Device::Cpu());
+    const Tensor guesses = Argmax(Scores(net, images.To(device)), 1).To(Device::Cpu());
     const auto guess = guesses.host_view<int64_t>(), label = labels.host_view<int64_t>();
     for (size_t i = 0; i < label.size(); ++i) right += guess[i] == label[i] ? 1 : 0;
   }
@@ -143,6 +139,9 @@ absl::Status CheckFlags() {
   const double lr = absl::GetFlag(FLAGS_lr);
   FIRN_RETURN_IF(!(lr >= 0 && std::isfinite(lr)),
                  InvalidArgument("--lr is ", lr, " (want a positive number)"));
+  const std::string precision = absl::GetFlag(FLAGS_precision);
+  FIRN_RETURN_IF(precision != "f32" && precision != "bf16",
+                 InvalidArgument("there is no precision '", precision, "' (want f32 or bf16)"));
   const int threads = absl::GetFlag(FLAGS_threads);
   FIRN_RETURN_IF(threads < 0, InvalidArgument("--threads is ", threads, " (want >= 0)"));
   return absl::OkStatus();
@@ -156,7 +155,8 @@ double Train(nn::Layer& net, optim::Optimizer& optimizer, const Data& data, Devi
                                     .shuffle = true,
                                     .seed = absl::GetFlag(FLAGS_seed),
                                     .device = device});
-  Schedule schedule(optimizer, epochs * static_cast<int64_t>(train.size()));
+  const int64_t steps = std::max<int64_t>(1, epochs * static_cast<int64_t>(train.size()));
+  optim::Scheduler schedule(optimizer, optim::PolynomialLr({.steps = steps}));  // a straight line
   for (int64_t epoch = 1; epoch <= epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     const std::string label = absl::StrFormat("epoch %d/%d", epoch, epochs);

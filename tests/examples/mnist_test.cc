@@ -86,6 +86,14 @@ TEST(MnistTest, EqualSeedsGiveEqualRuns) {
   EXPECT_FALSE(files[0] == files[2]);
 }
 
+TEST(MnistTest, LearnsInBf16) {
+  const ProgramResult f32 = Mnist({"--model=lenet", "--epochs=3"});
+  const ProgramResult bf16 = Mnist({"--model=lenet", "--epochs=3", "--precision=bf16"});
+  ASSERT_EQ(bf16.exit_code, 0) << bf16.errors;
+  EXPECT_GT(NumberAfter(bf16.output, "test accuracy: "), 0.8);
+  EXPECT_NE(Losses(bf16.output), Losses(f32.output));  // it did compute in another type
+}
+
 TEST(MnistTest, RefusesBadFlags) {
   struct Case {
     const char *flag, *message;
@@ -100,6 +108,7 @@ TEST(MnistTest, RefusesBadFlags) {
            {"--lr=nan", "--lr is nan"},
            {"--model=vgg", "there is no model 'vgg' (want lenet, mlp, resnet or deep_cnn)"},
            {"--optimizer=lion", "there is no optimizer 'lion' (want sgd, momentum or adam)"},
+           {"--precision=f16", "there is no precision 'f16' (want f32 or bf16)"},
            {"--dataset=cats", "there is no data set 'cats' (want fashion or digits)"},
            {"--load=/nowhere/net.h5", "/nowhere/net.h5"},
            {"stray", "unexpected argument 'stray'"},
