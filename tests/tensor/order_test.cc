@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "device/inner.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 
