@@ -1,67 +1,82 @@
 // firn inspect: what is in a file.
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "autograd/graph/visit.h"
 #include "device/text_table.h"
 #include "tools/firn/command.h"
 #include "tools/firn/files.h"
+#include "tools/firn/statistics.h"
 
 namespace firn::cli {
 namespace {
 
-struct Statistics {
-  double least = std::numeric_limits<double>::infinity();
-  double most = -std::numeric_limits<double>::infinity();
-  double mean = 0, deviation = 0;  // of the finite ones
-  int64_t finite = 0, nan = 0, infinite = 0;
-};
-
-Statistics StatisticsOf(const Tensor& t) {
-  Statistics s;
-  double squares = 0;
-  for (const double v : t.ToVector<double>()) {
-    if (std::isnan(v) || std::isinf(v)) {
-      ++(std::isnan(v) ? s.nan : s.infinite);
-      continue;
-    }
-    s.least = std::min(s.least, v);
-    s.most = std::max(s.most, v);
-    // Welford's: differences of large sums would lose the deviation.
-    const double step = v - s.mean;
-    s.mean += step / static_cast<double>(++s.finite);
-    squares += step * (v - s.mean);
-  }
-  if (s.finite > 0) s.deviation = std::sqrt(squares / static_cast<double>(s.finite));
-  return s;
-}
-
-nlohmann::json JsonOf(const std::string& name, const Tensor& t, const Statistics& s) {
-  const absl::Span<const int64_t> sizes = t.shape().span();
-  nlohmann::json j = {{"name", name},
-                      {"dtype", DTypeName(t.dtype())},
-                      {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())},
-                      {"nan", s.nan},
-                      {"infinite", s.infinite}};
-  if (s.finite > 0) {
-    j.update({{"min", s.least}, {"max", s.most}, {"mean", s.mean}, {"std", s.deviation}});
+nlohmann::json JsonOf(const Statistics& s) {
+  nlohmann::json j = {{"nan", s.nan()}, {"infinite", s.infinite()}};
+  if (s.finite() > 0) {
+    j.update({{"min", s.least()}, {"max", s.most()}, {"mean", s.mean()}, {"std", s.deviation()}});
   }
   return j;
 }
 
-std::vector<std::string> LineOf(const std::string& name, const Tensor& t, const Statistics& s) {
-  const auto number = [&](double v) { return s.finite > 0 ? absl::StrFormat("%.4g", v) : "-"; };
+// Least, largest, mean, deviation, and what is not finite.
+std::vector<std::string> CellsOf(const Statistics& s) {
+  const auto number = [&](double v) { return s.finite() > 0 ? absl::StrFormat("%.4g", v) : "-"; };
   std::string odd;
-  if (s.nan > 0) odd = absl::StrCat(s.nan, " NaN");
-  if (s.infinite > 0) absl::StrAppend(&odd, odd.empty() ? "" : ", ", s.infinite, " infinite");
-  return {name,           DTypeName(t.dtype()), t.shape().ToString(), number(s.least),
-          number(s.most), number(s.mean),       number(s.deviation),  odd};
+  if (s.nan() > 0) odd = absl::StrCat(s.nan(), " NaN");
+  if (s.infinite() > 0) absl::StrAppend(&odd, odd.empty() ? "" : ", ", s.infinite(), " infinite");
+  return {number(s.least()), number(s.most()), number(s.mean()), number(s.deviation()), odd};
+}
+
+using Lines = std::vector<std::vector<std::string>>;
+
+void AddLine(std::vector<std::string> line, const Statistics& s, Lines* lines) {
+  for (std::string& cell : CellsOf(s)) line.push_back(std::move(cell));
+  lines->push_back(std::move(line));
+}
+
+// A table of the tensors and what they have together; "" where there are none.
+std::string DescribeTensors(const StateDict& tensors, nlohmann::json* value) {
+  namespace table = inner::internal;
+  Lines lines = {{"name", "dtype", "shape", "min", "max", "mean", "std", ""}};
+  int64_t elements = 0, bytes = 0;
+  nlohmann::json& all = (*value)["tensors"] = nlohmann::json::array();
+  for (const auto& [name, t] : tensors) {
+    const Statistics s = StatisticsOf(t);
+    const absl::Span<const int64_t> sizes = t.shape().span();
+    all.push_back({{"name", name},
+                   {"dtype", DTypeName(t.dtype())},
+                   {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())}});
+    all.back().update(JsonOf(s));
+    AddLine({name, DTypeName(t.dtype()), t.shape().ToString()}, s, &lines);
+    elements += t.num_elements();
+    bytes += t.num_elements() * SizeOf(t.dtype());
+  }
+  value->update({{"elements", elements}, {"bytes", bytes}});
+  return absl::StrCat(lines.size() > 1 ? table::AlignedText(lines, 3) : "", tensors.size(),
+                      " tensors, ", table::GroupedDigits(elements), " elements, ",
+                      table::BytesText(bytes), "\n");
+}
+
+std::string DescribeColumns(const std::vector<Column>& columns, nlohmann::json* value) {
+  Lines lines = {{"name", "numbers", "others", "min", "max", "mean", "std", ""}};
+  nlohmann::json& all = (*value)["columns"] = nlohmann::json::array();
+  for (const Column& c : columns) {
+    const Statistics& s = c.statistics;
+    all.push_back({{"name", c.name}, {"numbers", s.count()}, {"others", c.others}});
+    all.back().update(JsonOf(s));
+    AddLine({c.name, absl::StrCat(s.count()), absl::StrCat(c.others)}, s, &lines);
+  }
+  return inner::internal::AlignedText(lines, 1);
 }
 
 nlohmann::json ValueJson(const Graph& graph, ValueId id) {
@@ -91,33 +106,39 @@ std::string DescribeGraph(const Graph& graph, nlohmann::json* value) {
 
 }  // namespace
 
-FIRN_COMMAND(inspect,
-             "Lists the tensors of a file, with statistics; of a graph, what it computes") {
-  auto path = std::make_shared<std::string>();
-  app.add_option("FILE", *path, "a file that Firn reads: HDF5, a saved graph")->required();
-  app.footer(
-      "Nothing of the file is run. Examples:\n  firn inspect net.h5\n"
-      "  firn inspect --json net.firn");
-  return [path](Terminal& terminal) {
-    const FileContents file = ReadFile(*path);
-    nlohmann::json value = {{"format", file.format}, {"tensors", nlohmann::json::array()}};
+FIRN_COMMAND(inspect, "Tells what is in a file: tensors with statistics, tables, graphs") {
+  struct Options {
+    std::string path;
+    double gib = 16;
+  };
+  auto o = std::make_shared<Options>();
+  app.add_option("FILE", o->path, "a file that Firn reads")->required();
+  app.add_option("--max-gib", o->gib, "refuse tensors that take more memory; 16")
+      ->check(CLI::PositiveNumber);
+  app.footer(absl::StrCat(
+      "The format is told by the first bytes, that of text by the end of the name: ",
+      absl::StrJoin(FormatNames(), ", "),
+      ".\nNothing of the file is run. Text and events are read a record at a time. Examples:\n"
+      "  firn inspect net.h5\n  firn inspect --json net.firn\n  firn inspect images.npz"));
+  return [o](Terminal& terminal) {
+    constexpr double kGib = 1 << 30;
+    io::LoadLimits limits;
+    limits.max_total_bytes =
+        static_cast<int64_t>(std::min(o->gib * kGib, static_cast<double>(limits.max_total_bytes)));
+    const FileContents file = ReadFile(o->path, limits);
+    nlohmann::json value = {{"format", file.format}};
     std::string text = absl::StrCat(file.format, "\n");
-    if (file.graph) absl::StrAppend(&text, DescribeGraph(*file.graph, &value));
-    std::vector<std::vector<std::string>> lines = {
-        {"name", "dtype", "shape", "min", "max", "mean", "std", ""}};
-    int64_t elements = 0, bytes = 0;
-    for (const auto& [name, t] : file.tensors) {
-      const Statistics s = StatisticsOf(t);
-      value["tensors"].push_back(JsonOf(name, t, s));
-      lines.push_back(LineOf(name, t, s));
-      elements += t.num_elements();
-      bytes += t.num_elements() * SizeOf(t.dtype());
+    for (const auto& [name, fact] : file.facts) {
+      value["facts"][name] = fact;
+      absl::StrAppend(&text, name, ": ", fact.is_string() ? fact.get<std::string>() : fact.dump(),
+                      "\n");
     }
-    value.update({{"elements", elements}, {"bytes", bytes}});
-    namespace table = inner::internal;
-    if (lines.size() > 1) absl::StrAppend(&text, table::AlignedText(lines, 3));
-    absl::StrAppend(&text, file.tensors.size(), " tensors, ", table::GroupedDigits(elements),
-                    " elements, ", table::BytesText(bytes), "\n");
+    if (file.graph) absl::StrAppend(&text, DescribeGraph(*file.graph, &value));
+    if (!file.columns.empty()) {
+      absl::StrAppend(&text, DescribeColumns(file.columns, &value));
+    } else if (!file.tensors.empty() || file.facts.empty()) {
+      absl::StrAppend(&text, DescribeTensors(file.tensors, &value));
+    }
     terminal.Print(text, value);
     return 0;
   };
