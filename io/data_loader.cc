@@ -61,10 +61,10 @@ std::vector<std::pair<const char*, int64_t>> OrderFields(const Dataset& dataset,
 
 class DataLoader::Iterator::Pass {
  public:
-  // `given` follows how many batches of the epoch were given out.
+  // `progress` follows how many batches of the epoch were given out.
   Pass(std::shared_ptr<const Epoch> epoch, int64_t first, int64_t batches,
-       std::shared_ptr<int64_t> given)
-      : epoch_(std::move(epoch)), batches_(batches), at_(first), given_(std::move(given)) {
+       std::shared_ptr<Progress> progress)
+      : epoch_(std::move(epoch)), batches_(batches), at_(first), progress_(std::move(progress)) {
     if (epoch_->options.prefetch > 0 && first < batches) {
       prefetch_ = std::make_unique<internal::OrderedPrefetch>(
           first, batches, epoch_->options.prefetch, epoch_->options.ahead,
@@ -80,11 +80,12 @@ class DataLoader::Iterator::Pass {
     Load();
   }
   // A loop that was left is over.
-  ~Pass() { *given_ = batches_; }
+  ~Pass() { progress_->over = true; }
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
   bool at_end() const { return at_ == batches_; }
+  int64_t batch() const { return at_; }
   Sample& current() {
     if (!made_) {
       RaiseStatus(FailedPrecondition("batch ", at_, " of ", batches_, " could not be made"),
@@ -109,7 +110,9 @@ class DataLoader::Iterator::Pass {
   Sample Make(int64_t batch) { return prefetch_ ? prefetch_->Next() : epoch_->Make(batch); }
 
   void Load() {
-    *given_ = std::min(at_ + 1, batches_);
+    progress_->next.batch = std::min(at_ + 1, batches_);
+    progress_->over = progress_->next.batch == batches_;
+    progress_->held = false;
     if (at_end()) return;
     if (there_ == nullptr) {
       current_ = Make(at_);
@@ -135,7 +138,7 @@ class DataLoader::Iterator::Pass {
   const std::shared_ptr<const Epoch> epoch_;
   const int64_t batches_;
   int64_t at_;
-  const std::shared_ptr<int64_t> given_;
+  const std::shared_ptr<Progress> progress_;
   bool made_ = false;  // whether current_ is batch at_
   Sample current_;
   Arriving arriving_;                               // the batch after it
@@ -166,8 +169,7 @@ const Dataset& DataLoader::dataset() const {
 }
 
 DataLoader::Position DataLoader::position() const {
-  if (given_ == nullptr || *given_ >= batches_) return next_;
-  return {.epoch = next_.epoch - 1, .batch = *given_};
+  return counts_ && (last_->held || !last_->over) ? last_->next : next_;
 }
 
 void DataLoader::SetPosition(const Position& position) {
@@ -178,8 +180,14 @@ void DataLoader::SetPosition(const Position& position) {
     RaiseStatus(InvalidArgument("batch is ", position.batch, " (want 0 to ", batches_ - 1, ")"),
                 "data loader");
   }
-  next_ = position;
-  given_ = nullptr;
+  // A loop on its last batch has nothing left to count.
+  counts_ = last_ != nullptr && !last_->over && position == last_->next;
+  if (counts_) {
+    last_->held = true;
+    next_ = {.epoch = position.epoch + 1};
+  } else {
+    next_ = position;
+  }
 }
 
 StateDict DataLoader::state_dict() const {
@@ -225,15 +233,17 @@ void DataLoader::LoadStateDict(const StateDict& state) {
 }
 
 DataLoader::Iterator DataLoader::begin() {
-  const auto number = static_cast<uint64_t>(next_.epoch);
+  const Position first = counts_ && last_->held ? last_->next : next_;
+  const auto number = static_cast<uint64_t>(first.epoch);
   const int64_t n = dataset().size();
   auto epoch = std::make_shared<const Epoch>(Epoch{
       dataset_, options_, number,
       options_.shuffle ? internal::Permutation(n, options_.seed, number) : internal::InOrder(n)});
-  auto given = std::make_shared<int64_t>(0);
-  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), next_.batch, batches_, given);
-  next_ = {.epoch = next_.epoch + 1};
-  given_ = std::move(given);
+  auto progress = std::make_shared<Progress>(Progress{.next = first});
+  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), first.batch, batches_, progress);
+  next_ = {.epoch = first.epoch + 1};
+  last_ = std::move(progress);
+  counts_ = true;
   return Iterator(std::move(pass));
 }
 
@@ -241,6 +251,8 @@ DataLoader::Iterator::Iterator(std::unique_ptr<Pass> pass) : pass_(std::move(pas
 DataLoader::Iterator::~Iterator() = default;
 DataLoader::Iterator::Iterator(Iterator&&) noexcept = default;
 DataLoader::Iterator& DataLoader::Iterator::operator=(Iterator&&) noexcept = default;
+
+int64_t DataLoader::Iterator::batch() const { return pass_ == nullptr ? 0 : pass_->batch(); }
 
 Sample& DataLoader::Iterator::operator*() const {
   RefuseEnd();
