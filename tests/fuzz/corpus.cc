@@ -1,6 +1,7 @@
 #include "tests/fuzz/corpus.h"
 
 #include "gtest/gtest.h"
+#include "io/checkpoint.h"
 #include "io/hdf5.h"
 #include "io/npy.h"
 #include "io/npy_status.h"
@@ -64,6 +65,23 @@ std::vector<std::string> Hdf5() {
           ReadFile("tests/io/data/sample_solver_states.h5")};
 }
 
+std::vector<std::string> Checkpoint() {
+  CheckpointValues a, b;
+  a.Set("x", 7);
+  a.Set("y", 8);
+  b.Set("note", "n");
+  std::vector<std::string> headers;
+  const auto add = [&](const CheckpointParts& parts, const SaveCheckpointOptions& options) {
+    SaveCheckpoint(TempPath("seed.h5"), parts, options);
+    const Tensor header = (*ReadHdf5(TempPath("seed.h5")))["firn_checkpoint.header"];
+    const auto bytes = header.ToVector<uint8_t>();
+    headers.emplace_back(bytes.begin(), bytes.end());
+  };
+  add({{"a", a}}, {});
+  add({{"b", b}, {"a", a}}, {.metric = 0.5, .metadata = {{"model", "lenet"}, {"by", ""}}});
+  return headers;
+}
+
 }  // namespace
 
 std::vector<std::string> Corpus(const std::string& reader) {
@@ -73,6 +91,7 @@ std::vector<std::string> Corpus(const std::string& reader) {
   if (reader == "wav") return Wav();
   if (reader == "hdf5") return Hdf5();
   if (reader == "graph") return {SmallFile()};
+  if (reader == "checkpoint") return Checkpoint();
   if (reader == "idx") {
     const std::string plain = Idx(8, {2, 3}, "abcdef");
     return {plain, Gzip(plain), Idx(11, {3}, "abcdef"), Idx(14, {1}, "12345678")};

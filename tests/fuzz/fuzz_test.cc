@@ -43,6 +43,7 @@ TEST(FuzzTest, Csv) { FuzzReader("csv", FuzzCsv); }
 TEST(FuzzTest, Hdf5) { FuzzReader("hdf5", FuzzHdf5); }
 TEST(FuzzTest, Cifar) { FuzzReader("cifar", FuzzCifar); }
 TEST(FuzzTest, Graph) { FuzzReader("graph", FuzzGraph); }
+TEST(FuzzTest, Checkpoint) { FuzzReader("checkpoint", FuzzCheckpoint); }
 
 TEST(FuzzTest, MutationsAreTheSameInEveryRun) {
   const std::vector<std::string> corpus = {"hello, world", "another file"};

@@ -19,6 +19,7 @@ int FuzzCsv(const uint8_t* data, size_t size);
 int FuzzHdf5(const uint8_t* data, size_t size);
 int FuzzCifar(const uint8_t* data, size_t size);
 int FuzzGraph(const uint8_t* data, size_t size);
+int FuzzCheckpoint(const uint8_t* data, size_t size);  // the header of one, in an intact file
 
 }  // namespace firn::io
 
