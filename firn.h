@@ -37,6 +37,7 @@
 #include "io/monitors/record_writer.h"
 #include "io/monitors/series.h"
 #include "io/npy.h"
+#include "io/npy_dataset.h"
 #include "io/parameters.h"
 #include "io/progress.h"
 #include "io/wav.h"
