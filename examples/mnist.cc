@@ -85,8 +85,8 @@ absl::StatusOr<Data> LoadData(const std::string& name, const std::string& folder
   return data;
 }
 
-// Scores of a batch. In bf16 convolutions and products are, while sums, norms and parameters stay
-// f32 (AutocastScope); the backward pass follows.
+// Scores of a batch. With --precision=bf16, convolutions and products compute in bf16, backwards
+// too; sums, norms and parameters stay f32 (AutocastScope).
 Tensor Scores(nn::Layer& net, const Tensor& images) {
   if (absl::GetFlag(FLAGS_precision) != "bf16") return net(images);
   const AutocastScope scope(DType::kBF16);

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "device/macros.h"
+#include "device/non_temporal_copy.h"
 #include "device/own_flags.h"
 #include "device/parallel.h"
 #include "device/simd.h"
-#include "device/stream_copy.h"
 
 namespace firn::inner::internal {
 namespace {
@@ -159,15 +159,15 @@ constexpr int64_t kBlock = 64;
 // until the rest comes. The block beside it in `from` is most likely the next one.
 template <class T>
 void TransposeBlock(int64_t rows, int64_t cols, const T* from, int64_t from_step, T* to,
-                    int64_t to_step, bool streamed) {
+                    int64_t to_step, bool non_temporal) {
   constexpr int64_t kSize = sizeof(T);
   alignas(64) T block[kBlock * kBlock];
   PrefetchRows(reinterpret_cast<const char*>(from + cols), from_step * kSize, rows, cols * kSize);
   Transpose(rows, cols, from, from_step, block, kBlock);
   for (int64_t c = 0; c < cols; ++c) {
     T* const row = to + c * to_step;
-    if (streamed) {
-      StreamCopy(row, block + c * kBlock, rows * kSize);
+    if (non_temporal) {
+      NonTemporalCopy(row, block + c * kBlock, rows * kSize);
     } else {
       std::memcpy(row, block + c * kBlock, static_cast<size_t>(rows * kSize));
     }
@@ -204,7 +204,7 @@ void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T
   if (r.size < kBlock && c.size < kBlock) return CopySmallMatrices(outer, r, c, src, dst);
   const int64_t each = down * along;
   const int64_t work = std::min(kBlock, r.size) * std::min(kBlock, c.size);
-  const bool streamed = Volume(dims) * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes;
+  const bool non_temporal = Volume(dims) * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes;
   ParallelFor(
       Volume(outer) * each, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
         for (int64_t at = begin; at < end;) {
@@ -214,11 +214,11 @@ void CopyMatrices(absl::Span<const CopyDim> dims, size_t across, const T* src, T
               const int64_t block = at - matrix * each;
               const int64_t i = block / along * kBlock, j = block % along * kBlock;
               TransposeBlock(std::min(kBlock, r.size - i), std::min(kBlock, c.size - j),
-                             from + i * r.src + j, r.src, to + j * c.dst + i, c.dst, streamed);
+                             from + i * r.src + j, r.src, to + j * c.dst + i, c.dst, non_temporal);
             }
           });
         }
-        if (streamed) FinishStream();
+        if (non_temporal) FinishNonTemporal();
       });
 }
 

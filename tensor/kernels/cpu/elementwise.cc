@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/non_temporal_copy.h"
 #include "device/parallel.h"
-#include "device/stream_copy.h"
 #include "tensor/kernels/cpu/tiles.h"
 #include "tensor/kernels/divide.h"
 #include "tensor/strided_copy.h"
@@ -136,7 +136,7 @@ bool AllAlike(const KernelContext& k, int inputs) {
 // line is read once and whole, and so wide that a tile takes kAcrossBytes at most. Blocks that are
 // computed as single rows are narrow: lines of columns that are powers of two apart share few
 // places of a cache, and fewer are on their way at a time.
-constexpr int64_t kAcrossBytes = 16384, kNarrowBytes = 4096, kLineBytes = 64, kFewestCols = 16;
+constexpr int64_t kAcrossBytes = 16384, kNarrowBytes = 4096, kFewestCols = 16;
 constexpr int64_t kAcrossBand = 256;  // rows that one thread walks down
 
 // Whether a row's elements lie apart in operand o, while those of neighbouring rows along
@@ -184,7 +184,7 @@ struct Blocks {
 };
 Blocks BlocksOf(const RowLoop& loop, const LoopPlan& p, int d) {
   Blocks b;
-  int64_t widest = SizeOf(loop.out), narrowest = 8;
+  int64_t widest = SizeOf(loop.out), narrowest = SizeOf(DType::kF64);
   for (int i = 0; i < loop.inputs; ++i) {
     const bool across = LiesAcross(p, i + 1, d);
     if (across) {
@@ -193,7 +193,7 @@ Blocks BlocksOf(const RowLoop& loop, const LoopPlan& p, int d) {
     }
     b.whole &= across || (p.strides[i + 1][p.rank - 1] == 0 && p.strides[i + 1][d] == 0);
   }
-  b.high = kLineBytes / narrowest;
+  b.high = kCacheLineBytes / narrowest;
   b.cols = std::max(kFewestCols, (b.whole ? kNarrowBytes : kAcrossBytes) / (b.high * widest));
   return b;
 }
@@ -209,7 +209,8 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
   const Blocks b = BlocksOf(loop, p, d);
   const LoopPlan strips = StripsOf(p, d, b.cols);
   const int64_t bands = strips.sizes[strips.rank - 2], blocks = strips.sizes[strips.rank - 3];
-  const bool streamed = b.whole && k.out_spec().num_elements() * rows.out_size() >= kStreamedBytes;
+  const bool non_temporal =
+      b.whole && k.out_spec().num_elements() * rows.out_size() >= kNonTemporalBytes;
   const auto run = [&](int64_t strip, const int64_t* offset) {
     alignas(64) char tiles[kMostInputs + 1][kAcrossBytes];
     const int64_t down = std::min(kAcrossBand, p.sizes[d] - strip % bands * kAcrossBand);
@@ -238,8 +239,8 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
         const int64_t bytes = cols * rows.out_size();
         rows.Run(results, from, count * cols);
         for (int64_t row = 0; row < count; ++row) {
-          if (streamed) {
-            StreamCopy(out_row(first + row), results + row * bytes, bytes);
+          if (non_temporal) {
+            NonTemporalCopy(out_row(first + row), results + row * bytes, bytes);
           } else {
             std::memcpy(out_row(first + row), results + row * bytes, static_cast<size_t>(bytes));
           }
@@ -256,7 +257,7 @@ void RunAcross(KernelContext& k, const RowLoop& loop, const void* functor, const
   ParallelFor(strips.rows(), grain, [&](int64_t begin, int64_t end) {
     int64_t strip = begin;
     ForEachRow(strips, begin, end, [&](const int64_t* offset) { run(strip++, offset); });
-    if (streamed) FinishStream();
+    if (non_temporal) FinishNonTemporal();
   });
 }
 

@@ -1,8 +1,8 @@
-// Stores without a place in the caches are gathered by the processor until a line is full, so a
-// line is written by stores that follow each other, and what is less than a line by ordinary ones.
-// They are not ordered with other stores before a fence.
+// Non-temporal stores, which take no place in the caches, are gathered by the processor until a
+// line is full, so a line is written by stores that follow each other, and what is less than a line
+// by ordinary ones. They are not ordered with other stores before a fence.
 
-#include "device/stream_copy.h"
+#include "device/non_temporal_copy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,8 +15,8 @@ namespace firn {
 
 #if defined(__SSE2__)
 
-void StreamCopy(void* to, const void* from, int64_t bytes) {
-  constexpr int64_t kLine = 64, kStore = sizeof(__m128i);
+void NonTemporalCopy(void* to, const void* from, int64_t bytes) {
+  constexpr int64_t kLine = kCacheLineBytes, kStore = sizeof(__m128i);
   char* out = static_cast<char*>(to);
   const char* in = static_cast<const char*>(from);
   const int64_t past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) % kLine);
@@ -32,15 +32,15 @@ void StreamCopy(void* to, const void* from, int64_t bytes) {
   std::memcpy(out + at, in + at, static_cast<size_t>(bytes - at));
 }
 
-void FinishStream() { _mm_sfence(); }
+void FinishNonTemporal() { _mm_sfence(); }
 
 #else
 
-void StreamCopy(void* to, const void* from, int64_t bytes) {
+void NonTemporalCopy(void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, static_cast<size_t>(bytes));
 }
 
-void FinishStream() {}
+void FinishNonTemporal() {}
 
 #endif
 
