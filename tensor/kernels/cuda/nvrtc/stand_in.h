@@ -70,9 +70,19 @@ inline constexpr bool is_integral_v =
     is_same_v<T, int> || is_same_v<T, unsigned int> || is_same_v<T, long> ||
     is_same_v<T, unsigned long> || is_same_v<T, long long> || is_same_v<T, unsigned long long>;
 template <class T>
-inline constexpr bool is_signed_v = T(-1) < T(0);
+inline constexpr bool is_arithmetic_v = is_integral_v<T> || is_floating_point_v<T>;
 template <class T>
-inline constexpr bool is_unsigned_v = !is_signed_v<T>;
+constexpr bool HasNegatives() {  // classes, such as half precision, count as neither
+  if constexpr (is_arithmetic_v<T>) {
+    return T(-1) < T(0);
+  } else {
+    return false;
+  }
+}
+template <class T>
+inline constexpr bool is_signed_v = HasNegatives<T>();
+template <class T>
+inline constexpr bool is_unsigned_v = is_arithmetic_v<T> && !is_signed_v<T>;
 
 template <class T>
 struct make_unsigned {
