@@ -41,7 +41,7 @@ int main() {
   Discriminator discriminator;
   optim::Adam draw(generator.parameters(), {.lr = 1e-3, .beta1 = 0.5});
   optim::Adam tell(discriminator.parameters(), {.lr = 5e-4, .beta1 = 0.5});
-  io::DataLoader data(io::Digits(), {.batch = 64, .shuffle = true, .drop_last = true});
+  io::DataLoader data(io::Digits(), {.batch = 64, .shuffle = true, .last = io::LastBatch::kDrop});
   const Tensor yes = Full({64, 1}, 0.9), no = Zeros({64, 1});
   for (int epoch = 1; epoch <= 30; ++epoch) {
     double right = 0, fooled = 0;

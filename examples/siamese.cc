@@ -27,7 +27,7 @@ int main() {
   Siamese net;
   optim::Adam adam(net.parameters(), {.lr = 2e-3});
   // A batch is two halves: image i of the first and image i of the second are a pair.
-  io::DataLoader pairs(io::Digits(), {.batch = 128, .shuffle = true, .drop_last = true});
+  io::DataLoader pairs(io::Digits(), {.batch = 128, .shuffle = true, .last = io::LastBatch::kDrop});
   for (int epoch = 1; epoch <= 40; ++epoch) {
     double sum = 0;
     for (auto [images, labels] : pairs) {

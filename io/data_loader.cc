@@ -52,8 +52,10 @@ std::vector<std::pair<const char*, int64_t>> OrderFields(const Dataset& dataset,
                                                          const DataLoaderOptions& options) {
   return {{"batch_size", options.batch},
           {"seed", static_cast<int64_t>(options.seed)},
-          {"shuffle", options.shuffle ? 1 : 0},
-          {"drop_last", options.drop_last ? 1 : 0},
+          {"shuffle", options.order     ? 2
+                      : options.shuffle ? 1
+                                        : 0},
+          {"drop_last", static_cast<int64_t>(options.last)},
           {"samples", dataset.size()}};
 }
 
@@ -110,7 +112,11 @@ class DataLoader::Iterator::Pass {
 
   void Load() {
     *given_ = std::min(at_ + 1, batches_);
-    if (at_end()) return;
+    if (at_end()) {
+      const auto& ended = epoch_->options.on_epoch_end;
+      if (ended) ended(static_cast<int64_t>(epoch_->number));
+      return;
+    }
     if (there_ == nullptr) {
       current_ = Make(at_);
     } else {
@@ -153,9 +159,62 @@ DataLoader::DataLoader(DatasetPtr dataset, DataLoaderOptions options)
   require(options_.prefetch >= 0, "prefetch", options_.prefetch, ">= 0");
   RaiseIfError(GetDeviceContext(options_.device).status(), "data loader");
   require(options_.ahead >= 1, "ahead", options_.ahead, ">= 1");
-  const int64_t n = dataset_->size();
-  require(n >= 0, "the dataset's size", n, ">= 0");
-  batches_ = n / options_.batch + (!options_.drop_last && n % options_.batch != 0 ? 1 : 0);
+  if (options_.shuffle && options_.order) {
+    RaiseStatus(InvalidArgument("shuffle and order: one of them tells the order"), "data loader");
+  }
+  samples_ = dataset_->size();
+  require(samples_ >= 0, "the dataset's size", samples_, ">= 0");
+}
+
+int64_t DataLoader::BatchesOf(int64_t epoch) const {
+  if (dataset_ == nullptr) return 0;
+  const int64_t n = std::max<int64_t>(samples_ - Wrapped(epoch), 0);
+  const bool partial = options_.last != LastBatch::kDrop && n % options_.batch != 0;
+  return n / options_.batch + (partial ? 1 : 0);
+}
+
+int64_t DataLoader::Wrapped(int64_t epoch) const {
+  if (options_.last != LastBatch::kWrap) return 0;
+  // Epochs lie one behind the other, cut into batches: what the cut before this epoch's beginning
+  // leaves of its batch. In 128 bits, as a state may have any number.
+  const auto batch = static_cast<unsigned __int128>(options_.batch);
+  const auto before = static_cast<unsigned __int128>(epoch) * static_cast<uint64_t>(samples_);
+  return static_cast<int64_t>((batch - before % batch) % batch);
+}
+
+std::vector<int64_t> DataLoader::OrderOf(int64_t epoch) const {
+  if (!options_.order) {
+    return options_.shuffle
+               ? internal::Permutation(samples_, options_.seed, static_cast<uint64_t>(epoch))
+               : internal::InOrder(samples_);
+  }
+  std::vector<int64_t> order = options_.order(epoch);
+  if (static_cast<int64_t>(order.size()) != samples_) {
+    RaiseStatus(InvalidArgument("the order of epoch ", epoch, " has ", order.size(),
+                                " indices (want ", samples_, ")"),
+                "data loader");
+  }
+  for (const int64_t i : order) {
+    if (i < 0 || i >= samples_) {
+      RaiseStatus(OutOfRange("the order of epoch ", epoch, " has the index ", i, ", outside [0, ",
+                             samples_, ")"),
+                  "data loader");
+    }
+  }
+  return order;
+}
+
+std::vector<int64_t> DataLoader::SamplesOf(int64_t epoch) const {
+  std::vector<int64_t> order = OrderOf(epoch);
+  if (options_.last != LastBatch::kWrap) return order;
+  order.erase(order.begin(), order.begin() + std::min(Wrapped(epoch), samples_));
+  const auto wanted = static_cast<size_t>(BatchesOf(epoch) * options_.batch);
+  while (order.size() < wanted) {
+    const std::vector<int64_t> next = OrderOf(++epoch);
+    const auto n = std::min<size_t>(next.size(), wanted - order.size());
+    order.insert(order.end(), next.begin(), next.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  return order;
 }
 
 const Dataset& DataLoader::dataset() const {
@@ -166,7 +225,7 @@ const Dataset& DataLoader::dataset() const {
 }
 
 DataLoader::Position DataLoader::position() const {
-  if (given_ == nullptr || *given_ >= batches_) return next_;
+  if (given_ == nullptr || *given_ >= BatchesOf(next_.epoch - 1)) return next_;
   return {.epoch = next_.epoch - 1, .batch = *given_};
 }
 
@@ -174,8 +233,9 @@ void DataLoader::SetPosition(const Position& position) {
   if (position.epoch < 0) {
     RaiseStatus(InvalidArgument("epoch is ", position.epoch, " (want >= 0)"), "data loader");
   }
-  if (position.batch != 0 && (position.batch < 0 || position.batch >= batches_)) {
-    RaiseStatus(InvalidArgument("batch is ", position.batch, " (want 0 to ", batches_ - 1, ")"),
+  const int64_t batches = BatchesOf(position.epoch);
+  if (position.batch != 0 && (position.batch < 0 || position.batch >= batches)) {
+    RaiseStatus(InvalidArgument("batch is ", position.batch, " (want 0 to ", batches - 1, ")"),
                 "data loader");
   }
   next_ = position;
@@ -225,16 +285,39 @@ void DataLoader::LoadStateDict(const StateDict& state) {
 }
 
 DataLoader::Iterator DataLoader::begin() {
-  const auto number = static_cast<uint64_t>(next_.epoch);
-  const int64_t n = dataset().size();
-  auto epoch = std::make_shared<const Epoch>(Epoch{
-      dataset_, options_, number,
-      options_.shuffle ? internal::Permutation(n, options_.seed, number) : internal::InOrder(n)});
+  dataset();  // which is an error where there is none
+  if (options_.on_epoch_begin) options_.on_epoch_begin(next_.epoch);
+  auto epoch = std::make_shared<const Epoch>(
+      Epoch{dataset_, options_, static_cast<uint64_t>(next_.epoch), SamplesOf(next_.epoch)});
   auto given = std::make_shared<int64_t>(0);
-  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), next_.batch, batches_, given);
+  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), next_.batch,
+                                               BatchesOf(next_.epoch), given);
   next_ = {.epoch = next_.epoch + 1};
   given_ = std::move(given);
   return Iterator(std::move(pass));
+}
+
+EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, uint64_t seed) {
+  for (const int64_t size : sizes) {
+    if (size < 0) RaiseStatus(InvalidArgument("a block of ", size, " samples"), "shuffle_blocks");
+  }
+  std::vector<int64_t> begins = {0};
+  for (const int64_t size : sizes) begins.push_back(begins.back() + size);
+  return [sizes = std::move(sizes), begins = std::move(begins), seed](int64_t epoch) {
+    const auto number = static_cast<uint64_t>(epoch);
+    std::vector<int64_t> order;
+    order.reserve(static_cast<size_t>(begins.back()));
+    for (const int64_t block :
+         internal::Permutation(static_cast<int64_t>(sizes.size()), seed, number)) {
+      const auto b = static_cast<size_t>(block);
+      // Blocks of the same size must not all be shuffled alike.
+      const uint64_t own_seed = seed ^ (static_cast<uint64_t>(block) + 1) * 0x9e3779b97f4a7c15;
+      for (const int64_t i : internal::Permutation(sizes[b], own_seed, number)) {
+        order.push_back(begins[b] + i);
+      }
+    }
+    return order;
+  };
 }
 
 DataLoader::Iterator::Iterator(std::unique_ptr<Pass> pass) : pass_(std::move(pass)) {}

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <vector>
 
 #include "device/device.h"
 #include "io/dataset.h"
@@ -13,11 +14,30 @@
 
 namespace firn::io {
 
+// What becomes of the samples at the end of an epoch that do not fill a batch.
+enum class LastBatch {
+  kKeep,  // they make a smaller one
+  kDrop,  // they are left out
+  // The first samples of the next epoch fill it up, and that epoch begins after them: all batches
+  // are full, and no sample is left out. An epoch's batches are those whose first sample is of it.
+  kWrap,
+};
+
+// The samples that an epoch goes through, in this order: as many indices as the dataset has
+// samples, which the epoch's number alone decides. An index may be repeated.
+using EpochOrder = std::function<std::vector<int64_t>(int64_t epoch)>;
+
+// An order for samples that lie in blocks of these sizes, the files of a cache for one: the blocks
+// in a new order each epoch, and the samples in each, so that who keeps the present block reads
+// each once an epoch. Throws where a size is negative.
+EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, uint64_t seed = 0);
+
 struct DataLoaderOptions {
   int64_t batch = 1;
-  bool shuffle = false;    // a new order each epoch
-  uint64_t seed = 0;       // of the orders and of map's generators
-  bool drop_last = false;  // leave out a last batch that is not full
+  bool shuffle = false;   // a new order each epoch
+  uint64_t seed = 0;      // of the orders and of map's generators
+  EpochOrder order = {};  // in place of `shuffle`
+  LastBatch last = LastBatch::kKeep;
   // Threads that make batches ahead; 0 makes each when it is asked for (see `device`). Data in
   // memory (Mnist, Digits) is gathered in microseconds and gains nothing from threads; decoding and
   // augmenting do.
@@ -30,6 +50,9 @@ struct DataLoaderOptions {
   // own, when the loop gets the one before: it travels while that is computed with, and neither
   // waits on the host. Up to three batches lie on the device beside those that the program keeps.
   Device device = Device::Cpu();
+  // Called with the epoch's number by the thread that loops: before its first batch is made, and
+  // after the last one was used. Not at the end where a loop is left early.
+  std::function<void(int64_t epoch)> on_epoch_begin = {}, on_epoch_end = {};
 };
 
 // Goes through a dataset in batches, once per loop:
@@ -39,7 +62,7 @@ struct DataLoaderOptions {
 //     for (auto [images, labels] : train) ...
 //   }
 //
-// Each loop is one epoch: every sample occurs in it once (but for drop_last), in an order that
+// Each loop is one epoch: every sample occurs in it once (but see `last`), in an order that
 // depends on the seed and the number of the epoch only. A loop may end early, loops may be nested.
 // What the dataset or map throws ahead of the loop is thrown by the loop at that batch.
 // A loader that was moved from has no batches; to loop through it is an error. Thread-compatible.
@@ -56,8 +79,8 @@ class DataLoader {
   // Throws when the dataset is null, an option makes no sense, or the device is not there.
   explicit DataLoader(DatasetPtr dataset, DataLoaderOptions options = {});
 
-  // Batches per epoch.
-  int64_t size() const { return dataset_ == nullptr ? 0 : batches_; }
+  // Batches of the epoch that the next loop goes through; only with kWrap they differ.
+  int64_t size() const { return BatchesOf(next_.epoch); }
   // Throws when the loader was moved from.
   const Dataset& dataset() const;
   const DataLoaderOptions& options() const { return options_; }
@@ -73,8 +96,8 @@ class DataLoader {
   void SetPosition(const Position& position);
 
   // "epoch" and "batch" of position(), and what the order follows from: "batch_size", "seed",
-  // "shuffle", "drop_last", "samples"; all i64, 0-d. In a loop, the run that loads this goes on
-  // with the batch after the present one, and sees what this one would see.
+  // "shuffle" (2: `order`), "drop_last" (2: kWrap), "samples"; all i64, 0-d. In a loop, the run
+  // that loads this goes on with the batch after the present one, and sees what this one would see.
   StateDict state_dict() const;
   // Throws, and changes nothing, unless exactly these are there and make sense; in the middle of an
   // epoch also when options or the dataset's size differ, so that the rest would be another one.
@@ -85,12 +108,20 @@ class DataLoader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
+  int64_t BatchesOf(int64_t epoch) const;
+  // How many of an epoch's samples are in batches of the epochs before; their number modulo a
+  // batch: where they are more than the epoch has, it has no batch.
+  int64_t Wrapped(int64_t epoch) const;
+  std::vector<int64_t> OrderOf(int64_t epoch) const;
+  // The samples of all batches of an epoch.
+  std::vector<int64_t> SamplesOf(int64_t epoch) const;
+
   DatasetPtr dataset_;
   DataLoaderOptions options_;
-  int64_t batches_ = 0;
+  int64_t samples_ = 0;
   Position next_;  // where the next loop begins
-  // Of the loop that began last: how many batches of its epoch were given out; `batches_` once it
-  // is over. Null before the first loop.
+  // Of the loop that began last: how many batches of its epoch were given out; all once it is
+  // over. Null before the first loop.
   std::shared_ptr<int64_t> given_;
 };
 

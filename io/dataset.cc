@@ -116,6 +116,20 @@ class TensorDataset final : public Dataset {
   const int64_t size_;
 };
 
+class FunctionDataset final : public Dataset {
+ public:
+  FunctionDataset(int64_t size, std::function<Sample(int64_t)> f) : size_(size), f_(std::move(f)) {}
+  int64_t size() const override { return size_; }
+  Sample Get(int64_t i) const override {
+    CheckIndex(i, size_);
+    return f_(i);
+  }
+
+ private:
+  const int64_t size_;
+  const std::function<Sample(int64_t)> f_;
+};
+
 class MapDataset final : public Dataset {
  public:
   MapDataset(DatasetPtr base, std::function<Sample(Sample)> f)
@@ -233,6 +247,12 @@ DatasetPtr FromTensors(const Tensor& input, const Tensor& target) {
   return std::make_shared<TensorDataset>(Dense(input), target.defined() ? Dense(target) : Tensor());
 }
 
+DatasetPtr FromFunction(int64_t size, std::function<Sample(int64_t)> f) {
+  if (!f) RaiseStatus(InvalidArgument("the function is empty"), "from_function");
+  if (size < 0) RaiseStatus(InvalidArgument("size is ", size, " (want >= 0)"), "from_function");
+  return std::make_shared<FunctionDataset>(size, std::move(f));
+}
+
 DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f) {
   CheckDefined(dataset, "map");
   if (!f) RaiseStatus(InvalidArgument("the function is empty"), "map");
@@ -253,6 +273,21 @@ DatasetPtr Subset(DatasetPtr dataset, int64_t begin, int64_t end) {
   std::vector<int64_t> indices;
   for (int64_t i = begin; i < end; ++i) indices.push_back(i);
   return Subset(std::move(dataset), std::move(indices));
+}
+
+DatasetPtr Slice(DatasetPtr dataset, const SliceOptions& options) {
+  CheckDefined(dataset, "slice");
+  const auto [count, index, drop_last] = options;
+  if (count < 1 || index < 0 || index >= count) {
+    RaiseStatus(InvalidArgument("slice ", index, " of ", count, " (want count >= 1 and an index ",
+                                "from 0 to count - 1)"),
+                "slice");
+  }
+  const int64_t n = dataset->size();
+  const int64_t size = n / count + (!drop_last && n % count != 0 ? 1 : 0);
+  const int64_t begin = size == 0 ? 0 : size * index % n;
+  const int64_t shifted = std::min(begin, n - size);
+  return Subset(std::move(dataset), shifted, shifted + size);
 }
 
 DatasetPtr Shuffle(DatasetPtr dataset, uint64_t seed) {

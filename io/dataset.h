@@ -49,6 +49,10 @@ using DatasetPtr = std::shared_ptr<const Dataset>;
 // when the sizes differ.
 DatasetPtr FromTensors(const Tensor& input, const Tensor& target = {});
 
+// Sample i is f(i), computed when it is asked for, on the thread that asks. Throws when `f` is
+// empty or size negative.
+DatasetPtr FromFunction(int64_t size, std::function<Sample(int64_t i)> f);
+
 // `f` of each sample, computed when it is asked for, on the thread that asks. Throws when `f` is
 // empty.
 DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f);
@@ -58,6 +62,18 @@ DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f);
 DatasetPtr Subset(DatasetPtr dataset, std::vector<int64_t> indices);
 // Samples begin to end - 1.
 DatasetPtr Subset(DatasetPtr dataset, int64_t begin, int64_t end);
+
+struct SliceOptions {
+  int64_t count = 1;  // of slices
+  int64_t index = 0;  // of this one, from 0
+  // Leave samples out where they do not come out even. Otherwise some are in two slices: one that
+  // would end beyond the last sample begins earlier, one that would begin there is the first again.
+  bool drop_last = false;
+};
+
+// One of `count` pieces of equal size, of samples that follow each other: what one of several
+// processes goes through. Throws unless 0 <= index < count.
+DatasetPtr Slice(DatasetPtr dataset, const SliceOptions& options);
 
 // All samples in an order that depends on `seed` alone.
 DatasetPtr Shuffle(DatasetPtr dataset, uint64_t seed);

@@ -58,7 +58,7 @@ TEST_P(EachIndexOnceTest, ForAnyCombination) {
   DataLoader loader(Numbers(n), {.batch = batch,
                                  .shuffle = true,
                                  .seed = 3,
-                                 .drop_last = drop_last,
+                                 .last = drop_last ? LastBatch::kDrop : LastBatch::kKeep,
                                  .prefetch = threads,
                                  .ahead = 2});
   for (int epoch = 0; epoch < 2; ++epoch) {
@@ -292,6 +292,122 @@ TEST(DataLoaderTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(error({.prefetch = -1}), HasSubstr("prefetch is -1"));
   EXPECT_THAT(error({.ahead = 0}), HasSubstr("ahead is 0"));
   EXPECT_THROW(DataLoader(nullptr), Error);
+}
+
+TEST(DataLoaderTest, WrapsIntoTheNextEpoch) {
+  DataLoader loader(Numbers(10), {.batch = 4, .last = LastBatch::kWrap});
+  EXPECT_EQ(loader.size(), 3);
+  EXPECT_THAT(Epoch(loader), ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7),
+                                         ElementsAre(8, 9, 0, 1)));
+  EXPECT_EQ(loader.size(), 2);
+  EXPECT_THAT(Epoch(loader), ElementsAre(ElementsAre(2, 3, 4, 5), ElementsAre(6, 7, 8, 9)));
+  EXPECT_THAT(Epoch(loader).back(), ElementsAre(8, 9, 0, 1));
+}
+
+TEST(DataLoaderTest, WrappingBatchesAreShuffledAndLeaveNothingOut) {
+  DataLoader plain(Numbers(10), {.batch = 10, .shuffle = true, .seed = 4});
+  std::vector<int64_t> one_by_one;
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    for (const int64_t i : Flat(Epoch(plain))) one_by_one.push_back(i);
+  }
+  for (const int threads : {0, 2}) {
+    DataLoader loader(
+        Numbers(10),
+        {.batch = 4, .shuffle = true, .seed = 4, .last = LastBatch::kWrap, .prefetch = threads});
+    std::vector<int64_t> seen;
+    for (int epoch = 0; epoch < 4; ++epoch) {
+      for (const int64_t i : Flat(Epoch(loader))) seen.push_back(i);
+    }
+    EXPECT_EQ(seen, one_by_one);
+  }
+}
+
+TEST(DataLoaderTest, ABatchMaySpanSeveralEpochs) {
+  DataLoader loader(Numbers(3), {.batch = 8, .last = LastBatch::kWrap});
+  EXPECT_THAT(Epoch(loader), ElementsAre(ElementsAre(0, 1, 2, 0, 1, 2, 0, 1)));
+  EXPECT_TRUE(Epoch(loader).empty());  // all of the second was in that batch
+  EXPECT_THAT(Epoch(loader), ElementsAre(ElementsAre(2, 0, 1, 2, 0, 1, 2, 0)));
+  DataLoader none(Numbers(0), {.batch = 8, .last = LastBatch::kWrap});
+  EXPECT_TRUE(Epoch(none).empty());
+  none.SetEpoch(INT64_MAX - 1);
+  EXPECT_EQ(none.size(), 0);
+}
+
+TEST(DataLoaderTest, GoesOnInsideAnEpochThatWraps) {
+  const DataLoaderOptions options = {.batch = 4, .shuffle = true, .last = LastBatch::kWrap};
+  DataLoader all(Numbers(10), options), rest(Numbers(10), options);
+  Epoch(all);
+  rest.SetPosition({.epoch = 1, .batch = 1});
+  EXPECT_THAT(testing::ErrorOf([&] { rest.SetPosition({.epoch = 1, .batch = 2}); }),
+              HasSubstr("batch is 2 (want 0 to 1)"));
+  EXPECT_EQ(Epoch(rest), std::vector(1, Epoch(all).back()));
+  EXPECT_EQ(Epoch(rest), Epoch(all));
+  DataLoader keeps(Numbers(10), {.batch = 4, .shuffle = true});
+  rest.SetPosition({.epoch = 1, .batch = 1});
+  EXPECT_THAT(testing::ErrorOf([&] { keeps.LoadStateDict(rest.state_dict()); }),
+              HasSubstr("drop_last was 2, here it is 0"));
+}
+
+TEST(DataLoaderTest, TakesAnOrderOfTheProgramsOwn) {
+  DataLoader loader(
+      Numbers(4),
+      {.batch = 2, .order = [](int64_t epoch) {
+         return epoch == 0 ? std::vector<int64_t>{3, 3, 1, 0} : std::vector<int64_t>{0, 1, 2, 4};
+       }});
+  EXPECT_THAT(Flat(Epoch(loader)), ElementsAre(3, 3, 1, 0));
+  EXPECT_THAT(testing::ErrorOf([&] { Epoch(loader); }), HasSubstr("index 4, outside [0, 4)"));
+  EXPECT_EQ(loader.epoch(), 1);
+  DataLoader wrong(Numbers(4), {.order = [](int64_t) { return std::vector<int64_t>{1}; }});
+  EXPECT_THAT(testing::ErrorOf([&] { Epoch(wrong); }), HasSubstr("has 1 indices (want 4)"));
+  EXPECT_THAT(testing::ErrorOf([&] {
+                DataLoader(Numbers(4), {.shuffle = true, .order = loader.options().order});
+              }),
+              HasSubstr("shuffle and order"));
+}
+
+TEST(DataLoaderTest, ShufflesBlocksAndWhatIsInThem) {
+  const std::vector<int64_t> sizes = {40, 0, 40, 5, 40};
+  const EpochOrder order = ShuffleBlocks(sizes, 1);
+  const auto first = order(0);
+  EXPECT_EQ(order(0), first);
+  EXPECT_NE(order(1), first);
+  EXPECT_NE(ShuffleBlocks(sizes, 2)(0), first);
+  std::vector<int64_t> sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i) ASSERT_EQ(sorted[i], static_cast<int64_t>(i));
+  const auto block = [](int64_t i) { return i < 40 ? 0 : i < 80 ? 2 : i < 85 ? 3 : 4; };
+  int64_t changes = 0, turns = 0;
+  for (size_t i = 1; i < first.size(); ++i) {
+    changes += block(first[i]) != block(first[i - 1]) ? 1 : 0;
+    turns += first[i] != first[i - 1] + 1 ? 1 : 0;
+  }
+  EXPECT_EQ(changes, 3);
+  EXPECT_GT(turns, 100);
+  // Blocks of one size are not shuffled alike.
+  std::vector<int64_t> inside[2];
+  for (const int64_t i : first) {
+    if (i < 40) inside[0].push_back(i);
+    if (i >= 40 && i < 80) inside[1].push_back(i - 40);
+  }
+  EXPECT_NE(inside[0], inside[1]);
+  EXPECT_THAT(testing::ErrorOf([] { ShuffleBlocks({3, -1}); }), HasSubstr("a block of -1"));
+}
+
+TEST(DataLoaderTest, TellsWhereEpochsBeginAndEnd) {
+  std::vector<std::string> seen;
+  DataLoader loader(
+      Numbers(4),
+      {.batch = 2,
+       .on_epoch_begin = [&](int64_t e) { seen.push_back("begin " + std::to_string(e)); },
+       .on_epoch_end = [&](int64_t e) { seen.push_back("end " + std::to_string(e)); }});
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for ([[maybe_unused]] const Sample& batch : loader) seen.push_back("batch");
+  }
+  EXPECT_THAT(seen, ElementsAre("begin 0", "batch", "batch", "end 0", "begin 1", "batch", "batch",
+                                "end 1"));
+  seen.clear();
+  for ([[maybe_unused]] const Sample& batch : loader) break;
+  EXPECT_THAT(seen, ElementsAre("begin 2"));
 }
 
 // --- Resuming in the middle of an epoch ----------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tensor/ops/create/constant.h"
 #include "tests/error_of.h"
 
 namespace firn::io {
@@ -52,6 +53,49 @@ TEST(DatasetTest, BatchesStackSamples) {
   EXPECT_EQ(b.input.shape(), (Shape{3, 2}));
   EXPECT_THAT(b.input.ToVector<float>(), ElementsAre(4, 40, 0, 0, 4, 40));
   EXPECT_THAT(b.target.ToVector<int64_t>(), ElementsAre(4, 0, 4));
+}
+
+TEST(DatasetTest, MakesSamplesByAFunction) {
+  const DatasetPtr squares = FromFunction(4, [](int64_t i) {
+    return Sample{Full({1}, static_cast<double>(i)), FromVector(std::vector<int64_t>{i * i}, {})};
+  });
+  EXPECT_THAT(Targets(*squares), ElementsAre(0, 1, 4, 9));
+  EXPECT_THAT(squares->GetBatch({3, 1}).target.ToVector<int64_t>(), ElementsAre(9, 1));
+  EXPECT_THAT(ErrorOf([&] { squares->Get(4); }), HasSubstr("outside [0, 4)"));
+  EXPECT_THAT(ErrorOf([] { FromFunction(4, {}); }), HasSubstr("the function is empty"));
+  EXPECT_THAT(ErrorOf([] { FromFunction(-1, [](int64_t) { return Sample(); }); }),
+              HasSubstr("size is -1"));
+}
+
+std::vector<std::vector<int64_t>> Slices(int64_t n, int64_t count, bool drop_last) {
+  std::vector<std::vector<int64_t>> all;
+  for (int64_t i = 0; i < count; ++i) {
+    all.push_back(
+        Targets(*Slice(Numbers(n), {.count = count, .index = i, .drop_last = drop_last})));
+  }
+  return all;
+}
+
+TEST(DatasetTest, SlicesAreOfOneSizeAndTheLastOnesOverlap) {
+  EXPECT_THAT(Slices(6, 3, false),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4, 5)));
+  EXPECT_THAT(Slices(7, 3, false),
+              ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4, 5), ElementsAre(4, 5, 6)));
+  EXPECT_THAT(Slices(5, 4, false), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3),
+                                               ElementsAre(3, 4), ElementsAre(1, 2)));
+  EXPECT_THAT(Slices(2, 3, false), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(0)));
+}
+
+TEST(DatasetTest, SlicesMayLeaveSamplesOut) {
+  EXPECT_THAT(Slices(7, 3, true),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4, 5)));
+  EXPECT_THAT(Slices(2, 3, true), ElementsAre(ElementsAre(), ElementsAre(), ElementsAre()));
+  const auto error = [](SliceOptions options) {
+    return ErrorOf([&] { Slice(Numbers(3), options); });
+  };
+  EXPECT_THAT(error({.count = 0}), HasSubstr("slice 0 of 0"));
+  EXPECT_THAT(error({.count = 2, .index = 2}), HasSubstr("slice 2 of 2"));
+  EXPECT_THAT(error({.count = 2, .index = -1}), HasSubstr("slice -1 of 2"));
 }
 
 TEST(DatasetTest, TheDefaultBatchEqualsTheFastOne) {
