@@ -12,97 +12,25 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "device/escape.h"
 #include "device/status_macros.h"
 #include "io/csv_status.h"
 #include "io/internal/byte_source.h"
+#include "io/internal/csv_line.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 
 namespace firn::io {
 namespace {
 
-struct Field {
-  std::string_view text;  // without the quotes around it
-  bool quoted = false;
-};
+using internal::Field;
+using internal::InColumn;
+using internal::IsBlank;
+using internal::Shown;
+using internal::TakeUpTo;
+using internal::Trim;
 
 // The place of each word that may stand in a column.
 using Words = absl::flat_hash_map<std::string, float>;
-
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-std::string_view Trim(std::string_view s) {
-  while (!s.empty() && IsBlank(s.front())) s.remove_prefix(1);
-  while (!s.empty() && IsBlank(s.back())) s.remove_suffix(1);
-  return s;
-}
-
-// Cuts the text up to `end` off the front of `rest`, without the end character.
-std::string_view Take(std::string_view* rest, char end) {
-  const size_t at = rest->find(end);
-  const std::string_view piece = rest->substr(0, at);
-  rest->remove_prefix(at == std::string_view::npos ? rest->size() : at + 1);
-  return piece;
-}
-
-// The beginning of a field in quotes, fit to be printed whatever it is.
-std::string Shown(std::string_view text) {
-  constexpr size_t kShown = 40;
-  return firn::inner::internal::JsonString(text.substr(0, kShown)) +
-         (text.size() > kShown ? "..." : "");
-}
-
-std::string InColumn(size_t column) {
-  return absl::StrCat("column ", column, " (counted from 0): ");
-}
-
-// What stands in the quotes that `line` begins with; cuts it off, quotes included. Empty, and
-// nothing is cut, when they are not closed.
-std::string_view TakeQuoted(std::string_view* line) {
-  size_t end = line->find('"', 1);
-  while (end != std::string_view::npos && line->substr(end, 2) == "\"\"") {
-    end = line->find('"', end + 2);
-  }
-  if (end == std::string_view::npos) return {};
-  const std::string_view text = line->substr(1, end - 1);
-  line->remove_prefix(end + 1);
-  return text;
-}
-
-// A separator at the very end of a line still starts a field, an empty one.
-absl::Status Split(std::string_view line, char separator, std::vector<Field>* fields) {
-  fields->clear();
-  for (bool more = true; more;) {
-    size_t first = 0;
-    while (first < line.size() && IsBlank(line[first]) && line[first] != separator) ++first;
-    Field field;
-    field.quoted = first < line.size() && line[first] == '"';
-    if (field.quoted) {
-      line.remove_prefix(first);
-      const size_t before = line.size();
-      field.text = TakeQuoted(&line);
-      FIRN_RETURN_IF(line.size() == before,
-                     DataLoss(InColumn(fields->size()), "expected a closing quote, got ",
-                              Shown(line), " up to the end of the line"));
-    }
-    more = line.find(separator) != std::string_view::npos;
-    const std::string_view rest = Trim(Take(&line, separator));
-    FIRN_RETURN_IF(field.quoted && !rest.empty(),
-                   DataLoss(InColumn(fields->size()), "expected a separator after the quotes, got ",
-                            Shown(rest)));
-    if (!field.quoted) field.text = rest;
-    fields->push_back(field);
-  }
-  return absl::OkStatus();
-}
-
-std::string Word(const Field& field) {
-  std::string word(field.text);
-  if (field.quoted) absl::StrReplaceAll({{"\"\"", "\""}}, &word);
-  return word;
-}
 
 absl::StatusOr<float> Number(const Field& field) {
   std::string_view text = Trim(field.text);
@@ -117,7 +45,7 @@ absl::StatusOr<float> Number(const Field& field) {
 absl::StatusOr<float> PlaceOf(const Field& field, const std::vector<std::string>& listed,
                               const Words& words) {
   constexpr size_t kShown = 8;
-  const auto found = words.find(Word(field));
+  const auto found = words.find(internal::WordOf(field));
   if (found != words.end()) return found->second;
   std::string expected;
   for (size_t i = 0; i < listed.size() && i < kShown; ++i) {
@@ -136,8 +64,7 @@ absl::Status ForEachRow(std::string_view text, const std::string& name, const Cs
                  InvalidArgument("csv: a line's end or a quote cannot be the separator"));
   FIRN_RETURN_IF(options.skip_lines < 0,
                  InvalidArgument("csv: skip_lines is ", options.skip_lines, " (want >= 0)"));
-  // Not of the first field: some programs begin every text with it.
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  using internal::kByteOrderMark;
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   // A tab or blank that separates makes a row, of empty fields.
   const auto is_empty = [s](std::string_view lines) {
@@ -148,13 +75,13 @@ absl::Status ForEachRow(std::string_view text, const std::string& name, const Cs
   size_t columns = 0;
   int64_t line_number = 0;
   while (!text.empty()) {
-    const std::string_view line = Take(&text, '\n');
+    const std::string_view line = TakeUpTo(&text, '\n');
     if (++line_number <= options.skip_lines) continue;
     if (is_empty(line)) {
       if (is_empty(text)) break;
       return DataLoss(name, ": line ", line_number, ": expected a row, got an empty line");
     }
-    absl::Status status = Split(line, s, &fields);
+    absl::Status status = internal::SplitLine(line, s, &fields);
     if (status.ok()) {
       if (columns == 0) columns = fields.size();
       FIRN_RETURN_IF(fields.size() != columns, DataLoss(name, ": line ", line_number, ": expected ",
@@ -264,7 +191,7 @@ absl::StatusOr<std::vector<std::string>> ReadWords(const std::string& path, int6
   std::set<std::string> words;
   const auto add = [&](const std::vector<Field>& fields) {
     absl::Status there = RequireColumn(column, fields.size(), "LoadCsvWords asks for");
-    if (there.ok()) words.insert(Word(fields[static_cast<size_t>(column)]));
+    if (there.ok()) words.insert(internal::WordOf(fields[static_cast<size_t>(column)]));
     return there;
   };
   FIRN_RETURN_IF_ERROR(ForEachRow(text, path, options, add));

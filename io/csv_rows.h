@@ -1,0 +1,61 @@
+#ifndef FIRN_IO_CSV_ROWS_H_
+#define FIRN_IO_CSV_ROWS_H_
+
+// NNabla's CSV data sets: a line an example, whose cells are numbers or name files.
+//
+//   x:image,y:label
+//   cat/1.png,0
+//   dog/7.png,1
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "io/image.h"
+#include "io/load_limits.h"
+#include "io/rows.h"
+
+namespace firn::io {
+
+struct CsvRowsOptions {
+  // The variables to read, in this order; empty: all that the file has. Cells of others may hold
+  // any text.
+  std::vector<std::string> variables = {};
+  // Images become f32 from 0 to 1 (u8 / 255, 16 bits / 65535); otherwise they are u8, or i32 where
+  // the file has 16 bits a sample.
+  bool normalize = true;
+  DecodeImageOptions image = {.keep_16_bits = true};
+  // Cells may name files outside of the CSV's folder, by a path that begins with "/" or has a ".."
+  // in it. Leave it false for files that come from anywhere: they could name any file there is.
+  bool allow_outside = false;
+  // Called with the path for cells that end in these, with the dot and in small letters (".mat"),
+  // before the formats below. By several threads at once.
+  std::unordered_map<std::string, std::function<Tensor(const std::string& path)>> readers = {};
+  LoadLimits limits = {};
+};
+
+// The rows of a CSV file. Only where its lines begin is kept, 8 bytes a row; a row is read when it
+// is asked for.
+//
+// The first line has a name for each column, `variable[__index][:label]`. Labels are for people. A
+// column without an index is a variable of its own, a number in it f32 [1]; columns x__0, x__1, ...
+// make one variable x, f32 [columns], in the order in which they stand. Columns whose name begins
+// with # are passed over.
+//
+// A cell that is no number is the path of a file, from the folder of the CSV, / or \ between its
+// parts, which the end of its name tells how to read: .bmp, .gif, .jpg, .jpeg, .png, .tif or .tiff
+// to [channels, height, width] (see the options); .csv to f32 [rows, columns]; .npy with the type
+// it has; .wav to f32 [channels, frames] from -1 to 1. Links are followed. Files on the web (http,
+// https, s3) are refused. Lines, quotes, CR LF and the byte order mark are as in LoadCsv; there is
+// no gzip.
+//
+// Throws firn::Error: DataLoss as "<file>: line <from 1>, column <from 0>: ..."; Unimplemented for
+// what is refused; PermissionDenied for files outside of the folder; ResourceExhausted beyond the
+// limits, of which max_metadata_bytes is for one line; NotFound and the like for a path. Rows throw
+// the same when they are asked for, with what is wrong with the file that a cell names.
+RowsPtr CsvRows(const std::string& path, const CsvRowsOptions& options = {});
+
+}  // namespace firn::io
+
+#endif  // FIRN_IO_CSV_ROWS_H_

@@ -1,0 +1,85 @@
+// Lines of CSV files (RFC 4180, but that a field ends on its line). Fields point into the line.
+#include "io/internal/csv_line.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "device/escape.h"
+#include "device/status_macros.h"
+
+namespace firn::io::internal {
+namespace {
+
+// What stands in the quotes that `line` begins with; cuts it off, quotes included. Empty, and
+// nothing is cut, when they are not closed.
+std::string_view TakeQuoted(std::string_view* line) {
+  size_t end = line->find('"', 1);
+  while (end != std::string_view::npos && line->substr(end, 2) == "\"\"") {
+    end = line->find('"', end + 2);
+  }
+  if (end == std::string_view::npos) return {};
+  const std::string_view text = line->substr(1, end - 1);
+  line->remove_prefix(end + 1);
+  return text;
+}
+
+}  // namespace
+
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+std::string_view Trim(std::string_view s) {
+  while (!s.empty() && IsBlank(s.front())) s.remove_prefix(1);
+  while (!s.empty() && IsBlank(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+std::string_view TakeUpTo(std::string_view* rest, char end) {
+  const size_t at = rest->find(end);
+  const std::string_view piece = rest->substr(0, at);
+  rest->remove_prefix(at == std::string_view::npos ? rest->size() : at + 1);
+  return piece;
+}
+
+std::string Shown(std::string_view text) {
+  constexpr size_t kShown = 40;
+  return firn::inner::internal::JsonString(text.substr(0, kShown)) +
+         (text.size() > kShown ? "..." : "");
+}
+
+std::string InColumn(size_t column) {
+  return absl::StrCat("column ", column, " (counted from 0): ");
+}
+
+// A separator at the very end of a line still starts a field, an empty one.
+absl::Status SplitLine(std::string_view line, char separator, std::vector<Field>* fields) {
+  fields->clear();
+  for (bool more = true; more;) {
+    size_t first = 0;
+    while (first < line.size() && IsBlank(line[first]) && line[first] != separator) ++first;
+    Field field;
+    field.quoted = first < line.size() && line[first] == '"';
+    if (field.quoted) {
+      line.remove_prefix(first);
+      const size_t before = line.size();
+      field.text = TakeQuoted(&line);
+      FIRN_RETURN_IF(line.size() == before,
+                     DataLoss(InColumn(fields->size()), "expected a closing quote, got ",
+                              Shown(line), " up to the end of the line"));
+    }
+    more = line.find(separator) != std::string_view::npos;
+    const std::string_view rest = Trim(TakeUpTo(&line, separator));
+    FIRN_RETURN_IF(field.quoted && !rest.empty(),
+                   DataLoss(InColumn(fields->size()), "expected a separator after the quotes, got ",
+                            Shown(rest)));
+    if (!field.quoted) field.text = rest;
+    fields->push_back(field);
+  }
+  return absl::OkStatus();
+}
+
+std::string WordOf(const Field& field) {
+  std::string word(field.text);
+  if (field.quoted) absl::StrReplaceAll({{"\"\"", "\""}}, &word);
+  return word;
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,42 @@
+#ifndef FIRN_IO_INTERNAL_CSV_LINE_H_
+#define FIRN_IO_INTERNAL_CSV_LINE_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace firn::io::internal {
+
+// Some programs begin every text with it; it is not of the first field.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+struct Field {
+  std::string_view text;  // without the quotes around it
+  bool quoted = false;
+};
+
+bool IsBlank(char c);
+std::string_view Trim(std::string_view s);
+
+// Cuts the text up to `end` off the front of `rest`, without the end character.
+std::string_view TakeUpTo(std::string_view* rest, char end);
+
+// The fields of a line, which they point into. DataLoss, naming the column, for quotes that are not
+// closed or have something behind them.
+absl::Status SplitLine(std::string_view line, char separator, std::vector<Field>* fields);
+
+// What a field says: two quotes in quotes are one.
+std::string WordOf(const Field& field);
+
+// The beginning of a field in quotes, fit to be printed whatever it is.
+std::string Shown(std::string_view text);
+
+// "column 3 (counted from 0): "
+std::string InColumn(size_t column);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_CSV_LINE_H_

@@ -1,0 +1,206 @@
+// Headers, cells of each kind, where messages point, and what hostile files get.
+#include "io/csv_rows.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/data_loader.h"
+#include "io/npy.h"
+#include "io/wav.h"
+#include "tensor/from.h"
+#include "tensor/ops.h"
+#include "tests/error_of.h"
+#include "tests/io/test_files.h"
+
+namespace firn::io {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::ErrorOf;
+using ::testing::HasSubstr;
+using testing::StatusOf;
+
+// In a folder of its own, with files that cells may name.
+class CsvRowsTest : public ::testing::Test {
+ protected:
+  CsvRowsTest() : folder_(TempPath("csv_rows")) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_ + "/in");
+    WriteFile(folder_ + "/in/a.png",
+              EncodePng(FromVector(std::vector<uint8_t>{0, 51, 255, 102}, {1, 2, 2})));
+    WriteFile(folder_ + "/in/deep.png",
+              EncodePng(FromVector(std::vector<int32_t>{65535, 13107}, {1, 1, 2})));
+    WriteNpy(folder_ + "/in/a.npy", FromValues<int64_t>({5, 6}));
+    WriteFile(folder_ + "/in/a.csv", "1,2\n3,4\n5,6\n");
+    WriteWav(folder_ + "/in/a.wav", {FromVector(std::vector<float>{0, 0.5, -0.5}, {1, 3}), 8000});
+  }
+  std::string Write(const std::string& text) const {
+    WriteFile(folder_ + "/t.csv", text);
+    return folder_ + "/t.csv";
+  }
+  RowsPtr Open(const std::string& text, const CsvRowsOptions& options = {}) const {
+    return CsvRows(Write(text), options);
+  }
+  // Of opening the file, or of its first row.
+  std::string Error(const std::string& text, const CsvRowsOptions& options = {}) const {
+    return ErrorOf([&] { Open(text, options)->Get(0); });
+  }
+
+  const std::string folder_;
+};
+
+TEST_F(CsvRowsTest, ReadsNumbersAndVectors) {
+  const RowsPtr rows = Open("x__0:a,y:label,#note,x__1\r\n1,7,hello,+2.5\r\n3e1, 8 ,,-nan\n\n");
+  EXPECT_EQ(rows->size(), 2);
+  EXPECT_THAT(rows->variables(), ElementsAre("x", "y"));
+  const std::vector<Tensor> row = rows->Get(0);
+  EXPECT_EQ(row[0].spec().ToString(), "f32 [2] on cpu");
+  EXPECT_THAT(row[0].ToVector<float>(), ElementsAre(1, 2.5));
+  EXPECT_EQ(row[1].spec().ToString(), "f32 [1] on cpu");
+  EXPECT_THAT(row[1].ToVector<float>(), ElementsAre(7));
+  EXPECT_THAT(rows->Get(1)[0].ToVector<float>(), ElementsAre(30, ::testing::IsNan()));
+  EXPECT_THAT(rows->Get(1)[1].ToVector<float>(), ElementsAre(8));
+  EXPECT_THAT(ErrorOf([&] { rows->Get(2); }), HasSubstr("row 2 is outside [0, 2)"));
+  // A vector of one element, and labels and indices of any kind.
+  EXPECT_THAT(Open("x__first:a:b\n4")->Get(0)[0].ToVector<float>(), ElementsAre(4));
+}
+
+TEST_F(CsvRowsTest, ReadsFilesFromItsFolder) {
+  const RowsPtr rows = Open(
+      "i:image,n,c,w,d\n"
+      "in/a.png,./in/a.npy,in\\a.csv,\"in/a.wav\",in/deep.png\n");
+  const std::vector<Tensor> row = rows->Get(0);
+  EXPECT_EQ(row[0].shape(), (Shape{1, 2, 2}));
+  EXPECT_THAT(row[0].ToVector<float>(), ElementsAre(0, 0.2f, 1, 0.4f));
+  EXPECT_TRUE(row[1].Equals(FromValues<int64_t>({5, 6})));
+  EXPECT_EQ(row[2].shape(), (Shape{3, 2}));
+  EXPECT_EQ(row[3].spec().ToString(), "f32 [1, 3] on cpu");
+  EXPECT_THAT(row[4].ToVector<float>(), ElementsAre(1, 0.2f));
+
+  const std::vector<Tensor> raw = Open("i,d\nin/a.png,in/deep.png\n", {.normalize = false})->Get(0);
+  EXPECT_TRUE(raw[0].Equals(FromVector(std::vector<uint8_t>{0, 51, 255, 102}, {1, 2, 2})));
+  EXPECT_TRUE(raw[1].Equals(FromVector(std::vector<int32_t>{65535, 13107}, {1, 1, 2})));
+}
+
+TEST_F(CsvRowsTest, FilesInColumnsOfOneVariableAreStacked) {
+  EXPECT_THAT(Open("x__0,x__1\nin/a.npy,in/a.npy\n")->Get(0)[0].ToVector<int64_t>(),
+              ElementsAre(5, 6, 5, 6));
+  EXPECT_THAT(Error("x__0,x__1\nin/a.npy,in/a.png\n"), HasSubstr("expected files of one shape"));
+  EXPECT_THAT(Error("x__0,x__1\n1,in/a.png\n"), HasSubstr("expected numbers or files, got both"));
+}
+
+TEST_F(CsvRowsTest, ReadsTheVariablesThatAreAskedFor) {
+  const RowsPtr rows = Open("x,y,z\n1,no number.xyz,3\n", {.variables = {"z", "x"}});
+  EXPECT_THAT(rows->variables(), ElementsAre("z", "x"));
+  EXPECT_THAT(rows->Get(0)[0].ToVector<float>(), ElementsAre(3));
+  EXPECT_THAT(Error("x,y\n1,2\n", {.variables = {"z"}}), HasSubstr("called z, got x, y"));
+  EXPECT_THAT(Error("x,y\n1,2\n", {.variables = {"x", "x"}}), HasSubstr("names x twice"));
+}
+
+TEST_F(CsvRowsTest, TakesReadersOfTheProgramsOwn) {
+  CsvRowsOptions options;
+  options.readers[".mat"] = [](const std::string& path) {
+    return FromValues({static_cast<float>(ReadFile(path).size())});
+  };
+  WriteFile(folder_ + "/in/a.MAT", "12345");
+  EXPECT_THAT(Open("x\nin/a.MAT\n", options)->Get(0)[0].ToVector<float>(), ElementsAre(5));
+}
+
+TEST_F(CsvRowsTest, NamesFileLineAndColumn) {
+  const std::string file = folder_ + "/t.csv";
+  const auto error = [&](const std::string& text) { return Error(text); };
+  EXPECT_EQ(error("x,y\n1,cat\n"),
+            "csv_rows: " + file +
+                ": line 2, column 1 (\"y\"): expected a number or the path of a .bmp, .csv, .gif, "
+                ".jpeg, .jpg, .npy, .png, .tif, .tiff or .wav file, got \"cat\"");
+  EXPECT_THAT(error("x,y\n1,in/none.png\n"), HasSubstr("none.png"));
+  EXPECT_THAT(error("x,y\n1\n"), HasSubstr("line 2, expected 2 columns, got 1"));
+  EXPECT_THAT(error("x,y\n1,\"2\n"), HasSubstr("line 2, column 1 (counted from 0): expected a cl"));
+  EXPECT_THAT(error("x,y\n1,\n"), HasSubstr("column 1 (\"y\"): expected a number"));
+  EXPECT_THAT(error("x\n1e50\n"), HasSubstr("expected a number that f32 can hold, got \"1e50\""));
+  EXPECT_THAT(error("x\n1e999\n"), HasSubstr("expected a number that f32 can hold"));
+  EXPECT_THAT(error("x,y\n1,2\n\n3,4\n"),
+              HasSubstr(file + ": line 3: expected a row, got an empty"));
+  WriteFile(folder_ + "/in/bad.png", "no picture");
+  EXPECT_THAT(error("x\nin/bad.png\n"), HasSubstr("t.csv: line 2, column 0 (\"x\"): "));
+  EXPECT_THAT(error("x\nin/bad.png\n"), HasSubstr("bad.png: offset 0, signature"));
+  WriteFile(folder_ + "/in/bad.csv", "1,2\n3,four\n");
+  EXPECT_THAT(error("x\nin/bad.csv\n"), HasSubstr("bad.csv: line 2, column 1"));
+}
+
+TEST_F(CsvRowsTest, RefusesHeadersThatMakeNoSense) {
+  EXPECT_THAT(Error(""), HasSubstr("t.csv: line 1: expected names of columns"));
+  EXPECT_THAT(Error("\nx\n1\n"), HasSubstr("line 1: expected a row, got an empty line"));
+  EXPECT_THAT(Error("x,\n1,2\n"),
+              HasSubstr("line 1, column 1 (counted from 0): expected the name"));
+  EXPECT_THAT(Error("__0\n1\n"), HasSubstr("expected the name of a variable, got \"__0\""));
+  EXPECT_THAT(Error("x,x:other\n1,2\n"), HasSubstr("expected each column once, got \"x\" again"));
+  EXPECT_THAT(Error("x__0,x__0\n1,2\n"), HasSubstr("got \"x__0\" again"));
+  EXPECT_THAT(Error("x__0,x\n1,2\n"), HasSubstr("always with an index or never"));
+  EXPECT_THAT(Error("#a\n1\n"), HasSubstr("got only columns to pass over"));
+  EXPECT_THAT(Error("\x1f\x8b zip"), HasSubstr("got gzip: unpack it"));
+  EXPECT_THAT(Error("x\n12345\n", {.limits = {.max_metadata_bytes = 4}}),
+              HasSubstr("line 2: more than the 4 bytes allowed"));
+}
+
+TEST_F(CsvRowsTest, HasNoFilesOutsideOfItsFolder) {
+  WriteFile(TempPath("secret.csv"), "42\n");
+  const std::string absolute = TempPath("secret.csv");
+  for (const std::string& path :
+       {absolute, std::string("../secret.csv"), std::string("in/../../secret.csv"),
+        std::string("in\\..\\..\\secret.csv")}) {
+    const absl::Status status = StatusOf([&] { Open("x\n" + path + "\n")->Get(0); });
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << path;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("inside the folder of this file"));
+    EXPECT_EQ(Open("x\n" + path + "\n", {.allow_outside = true})->Get(0)[0].Item(), 42);
+  }
+  EXPECT_THAT(Error("x\nin/..a.npy\n"), HasSubstr("..a.npy"));  // no step out, but not there
+  EXPECT_THAT(Error(std::string("x\nin/a.png\0.png\n", 17)), HasSubstr("zero byte"));
+}
+
+TEST_F(CsvRowsTest, ReadsNothingFromTheWeb) {
+  EXPECT_THAT(Error("x\nhttp://example.com/a.png\n"), HasSubstr("http is not read"));
+  EXPECT_THAT(Error("x\ns3://bucket/a.png\n"), HasSubstr("s3 is not read"));
+  EXPECT_THAT(ErrorOf([] { CsvRows("https://example.com/t.csv"); }),
+              HasSubstr("https is not read"));
+  EXPECT_EQ(StatusOf([&] { CsvRows(folder_ + "/none.csv"); }).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(ErrorOf([&] { CsvRows(folder_); }), HasSubstr("is not a regular file"));
+}
+
+TEST_F(CsvRowsTest, AFileThatBecomesShorterIsAnErrorOfItsRows) {
+  const RowsPtr rows = Open("x\n1\n2\n3\n");
+  std::filesystem::resize_file(folder_ + "/t.csv", 5);
+  EXPECT_EQ(rows->Get(0)[0].Item(), 1);
+  EXPECT_THAT(ErrorOf([&] { rows->Get(2); }), HasSubstr("line 4, "));
+}
+
+TEST_F(CsvRowsTest, LinesAreFoundAcrossBlocksOfTheFile) {
+  std::string text = "x,#filler\n";
+  const int64_t n = 700;
+  for (int64_t i = 0; i < n; ++i) {
+    text += std::to_string(i) + "," + std::string(static_cast<size_t>(5000 + i % 7), 'f') + "\n";
+  }
+  ASSERT_GT(text.size(), size_t{3} << 20);
+  const RowsPtr rows = Open(text);
+  ASSERT_EQ(rows->size(), n);
+  for (int64_t i = n - 1; i >= 0; --i) ASSERT_EQ(rows->Get(i)[0].Item<int64_t>(), i);
+}
+
+TEST_F(CsvRowsTest, TrainsFromThreads) {
+  const DatasetPtr data =
+      Pick(Open("x,y\nin/a.png,1\nin/a.png,0\nin/a.png,2\n"), {.target_is_class = true});
+  DataLoader loader(data, {.batch = 2, .prefetch = 2});
+  std::vector<int64_t> labels;
+  for (auto [x, y] : loader) {
+    EXPECT_EQ(x.size(1), 1);
+    for (const int64_t label : y.ToVector<int64_t>()) labels.push_back(label);
+  }
+  EXPECT_THAT(labels, ElementsAre(1, 0, 2));
+}
+
+}  // namespace
+}  // namespace firn::io
