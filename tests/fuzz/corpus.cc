@@ -2,10 +2,13 @@
 
 #include "gtest/gtest.h"
 #include "io/hdf5.h"
+#include "io/nnabla_cache.h"
 #include "io/npy.h"
 #include "io/npy_status.h"
+#include "io/rows.h"
 #include "io/wav.h"
 #include "tensor/from.h"
+#include "tests/fuzz/targets.h"
 #include "tests/io/changed_graph_file.h"
 #include "tests/io/image_test_files.h"
 #include "tests/io/test_files.h"
@@ -64,6 +67,17 @@ std::vector<std::string> Hdf5() {
           ReadFile("tests/io/data/sample_solver_states.h5")};
 }
 
+std::vector<std::string> Caches() {
+  const std::string folder = TempPath("seed_cache");
+  WriteNnablaCache(folder,
+                   NameSamples(FromTensors(FromVector(std::vector<float>{1, 2, 3}, {3, 1}),
+                                           FromValues<uint8_t>({7, 8, 9}))),
+                   {.rows_per_file = 2, .replace = true});
+  std::string joined;
+  for (const char* part : kCacheParts) joined += ReadFile(folder + "/" + part) + kCachePartEnd;
+  return {joined};
+}
+
 }  // namespace
 
 std::vector<std::string> Corpus(const std::string& reader) {
@@ -73,6 +87,11 @@ std::vector<std::string> Corpus(const std::string& reader) {
   if (reader == "wav") return Wav();
   if (reader == "hdf5") return Hdf5();
   if (reader == "graph") return {SmallFile()};
+  if (reader == "nnabla_cache") return Caches();
+  if (reader == "csv_rows") {
+    return {"x__0:a,x__1:b,y:label,#note\n1,2.5,-3e2,hello\n4,5,\"6\",\n",
+            "x:image,y\r\na.png,1\r\n", "x\n../a.npy\n"};
+  }
   if (reader == "idx") {
     const std::string plain = Idx(8, {2, 3}, "abcdef");
     return {plain, Gzip(plain), Idx(11, {3}, "abcdef"), Idx(14, {1}, "12345678")};

@@ -43,6 +43,8 @@ TEST(FuzzTest, Csv) { FuzzReader("csv", FuzzCsv); }
 TEST(FuzzTest, Hdf5) { FuzzReader("hdf5", FuzzHdf5); }
 TEST(FuzzTest, Cifar) { FuzzReader("cifar", FuzzCifar); }
 TEST(FuzzTest, Graph) { FuzzReader("graph", FuzzGraph); }
+TEST(FuzzTest, CsvRows) { FuzzReader("csv_rows", FuzzCsvRows); }
+TEST(FuzzTest, NnablaCache) { FuzzReader("nnabla_cache", FuzzNnablaCache); }
 
 TEST(FuzzTest, MutationsAreTheSameInEveryRun) {
   const std::vector<std::string> corpus = {"hello, world", "another file"};

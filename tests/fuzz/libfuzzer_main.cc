@@ -21,9 +21,17 @@ Target Chosen() {
     std::string_view name;
     Target target;
   };
-  constexpr Named kTargets[] = {{"image", FuzzImage}, {"npy", FuzzNpy},     {"npz", FuzzNpz},
-                                {"wav", FuzzWav},     {"idx", FuzzIdx},     {"csv", FuzzCsv},
-                                {"hdf5", FuzzHdf5},   {"cifar", FuzzCifar}, {"graph", FuzzGraph}};
+  constexpr Named kTargets[] = {{"image", FuzzImage},
+                                {"npy", FuzzNpy},
+                                {"npz", FuzzNpz},
+                                {"wav", FuzzWav},
+                                {"idx", FuzzIdx},
+                                {"csv", FuzzCsv},
+                                {"hdf5", FuzzHdf5},
+                                {"cifar", FuzzCifar},
+                                {"graph", FuzzGraph},
+                                {"csv_rows", FuzzCsvRows},
+                                {"nnabla_cache", FuzzNnablaCache}};
   const char* wanted = std::getenv("FIRN_FUZZ_READER");
   for (const Named& t : kTargets) {
     if (wanted == nullptr || t.name == wanted) return t.target;

@@ -19,6 +19,15 @@ int FuzzCsv(const uint8_t* data, size_t size);
 int FuzzHdf5(const uint8_t* data, size_t size);
 int FuzzCifar(const uint8_t* data, size_t size);
 int FuzzGraph(const uint8_t* data, size_t size);
+int FuzzCsvRows(const uint8_t* data, size_t size);  // the table; its folder is empty
+
+// A folder in one file: the contents of its files, in this order, each with the part's end behind
+// it.
+inline constexpr char kCachePartEnd[] = "\n====\n";
+inline constexpr const char* kCacheParts[] = {"cache_index.csv", "cache_info.csv",
+                                              "cache_00000000_00000001.npy",
+                                              "cache_00000002_00000002.npy"};
+int FuzzNnablaCache(const uint8_t* data, size_t size);
 
 }  // namespace firn::io
 

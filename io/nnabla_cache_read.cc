@@ -1,0 +1,284 @@
+// Of .npy files all headers are read when the cache is opened: where each array begins, and of what
+// it consists, stays in memory (some 100 bytes an array), so that a row is one read of its bytes.
+// HDF5 files are read whole by the one reader that there is, and the last ones are kept.
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/status_macros.h"
+#include "io/hdf5.h"
+#include "io/internal/csv_line.h"
+#include "io/internal/nnabla_cache_index.h"
+#include "io/internal/npy_array.h"
+#include "io/nnabla_cache.h"
+#include "tensor/allocate.h"
+#include "tensor/error.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+
+namespace firn::io {
+namespace {
+
+using internal::NnablaCacheIndex;
+using internal::RandomAccess;
+
+// A file from some offset on: the arrays of a .npy file that holds several.
+class Rest final : public RandomAccess {
+ public:
+  Rest(const RandomAccess& file, int64_t from, const std::string& variable)
+      : RandomAccess(absl::StrCat(file.name(), " (variable ", internal::Shown(variable),
+                                  " from byte ", from, " on)"),
+                     file.size() - from),
+        file_(file),
+        from_(from) {}
+
+ protected:
+  absl::StatusOr<int64_t> Read(int64_t offset, void* out, int64_t n) const override {
+    FIRN_RETURN_IF_ERROR(file_.ReadAt(from_ + offset, out, n, "array"));
+    return n;
+  }
+
+ private:
+  const RandomAccess& file_;
+  const int64_t from_;
+};
+
+Shape WithoutFirst(const Shape& shape) { return Shape(shape.span().subspan(1)); }
+
+// What both formats have in common.
+class CacheBase : public NnablaCache {
+ public:
+  int64_t size() const override { return index_.size(); }
+  const std::vector<std::string>& variables() const override { return variables_; }
+  const std::vector<int64_t>& file_rows() const override { return index_.rows; }
+  std::vector<Tensor> Get(int64_t i) const override {
+    if (i < 0 || i >= size()) {
+      RaiseStatus(OutOfRange("row ", i, " is outside [0, ", size(), ")"), "nnabla_cache");
+    }
+    const auto file = static_cast<size_t>(
+        std::upper_bound(index_.ends.begin(), index_.ends.end(), i) - index_.ends.begin());
+    absl::StatusOr<std::vector<Tensor>> row = Read(file, i - index_.ends[file] + index_.rows[file]);
+    RaiseIfError(row.status(), "nnabla_cache");
+    for (Tensor& t : *row) {
+      if (!options_.normalize) break;
+      if (t.dtype() == DType::kU8) t = t.To(DType::kF32) / 255;
+      if (t.dtype() == DType::kF64) t = t.To(DType::kF32);
+    }
+    return *std::move(row);
+  }
+
+ protected:
+  CacheBase(NnablaCacheIndex index, const OpenNnablaCacheOptions& options)
+      : index_(std::move(index)), options_(options) {}
+
+  // Row `row` of a file.
+  virtual absl::StatusOr<std::vector<Tensor>> Read(size_t file, int64_t row) const = 0;
+
+  // Of those that there are, the ones that are asked for.
+  absl::Status Choose(const std::string& where, const std::vector<std::string>& all) {
+    variables_ = options_.variables.empty() ? all : options_.variables;
+    for (const std::string& name : variables_) {
+      FIRN_RETURN_IF(std::count(all.begin(), all.end(), name) == 0,
+                     NotFound(where, ": expected a variable called ", name, ", got ",
+                              absl::StrJoin(all, ", ")));
+      FIRN_RETURN_IF(std::count(variables_.begin(), variables_.end(), name) > 1,
+                     InvalidArgument("OpenNnablaCacheOptions::variables names ", name, " twice"));
+    }
+    return absl::OkStatus();
+  }
+
+  const NnablaCacheIndex index_;
+  const OpenNnablaCacheOptions options_;
+  std::vector<std::string> variables_;
+};
+
+absl::Status CheckRows(const std::string& where, const Shape& shape, int64_t rows) {
+  if (shape.rank() > 0 && shape[0] == rows) return absl::OkStatus();
+  return DataLoss(where, ": expected an array of ", rows, " rows, as ", internal::kCacheIndex,
+                  " says, got shape ", shape.ToString());
+}
+
+class NpyCache final : public CacheBase {
+ public:
+  static absl::StatusOr<std::shared_ptr<const NnablaCache>> Open(
+      const std::string& folder, NnablaCacheIndex index, const OpenNnablaCacheOptions& options) {
+    auto cache = std::shared_ptr<NpyCache>(new NpyCache(std::move(index), options));
+    FIRN_RETURN_IF_ERROR(
+        cache->Choose(absl::StrCat(folder, "/", internal::kCacheInfo), cache->index_.variables));
+    for (size_t file = 0; file < cache->index_.files.size(); ++file) {
+      FIRN_RETURN_IF_ERROR(cache->AddFile(cache->index_.files[file], cache->index_.rows[file]));
+    }
+    return cache;
+  }
+
+ protected:
+  absl::StatusOr<std::vector<Tensor>> Read(size_t file, int64_t row) const override {
+    FIRN_ASSIGN_OR_RETURN(const auto source, RandomAccess::Open(index_.files[file]));
+    std::vector<Tensor> tensors;
+    for (size_t v = 0; v < variables_.size(); ++v) {
+      const Array& array = arrays_[file * variables_.size() + v];
+      const int64_t elements = array.row.num_elements(), bytes = elements * array.type.bytes;
+      FIRN_ASSIGN_OR_RETURN(
+          Tensor t,
+          AllocateTensor(TensorSpec::Contiguous(array.type.dtype, array.row, Device::Cpu()),
+                         AllocTag::kOther));
+      const int64_t at = array.begin + row * bytes;
+      FIRN_RETURN_IF_ERROR(source->ReadAt(at, t.impl()->data, bytes, variables_[v]));
+      const absl::Status converted = internal::ConvertStored(array.type, elements, t.impl()->data);
+      FIRN_RETURN_IF(!converted.ok(), internal::Damaged(source->name(), at, variables_[v],
+                                                        std::string(converted.message())));
+      tensors.push_back(std::move(t));
+    }
+    return tensors;
+  }
+
+ private:
+  struct Array {
+    int64_t begin = 0;  // of its elements in the file
+    internal::StoredType type;
+    Shape row;
+  };
+
+  NpyCache(NnablaCacheIndex index, const OpenNnablaCacheOptions& options)
+      : CacheBase(std::move(index), options) {}
+
+  absl::Status AddFile(const std::string& path, int64_t rows) {
+    FIRN_ASSIGN_OR_RETURN(const auto file, RandomAccess::Open(path));
+    // Rows without elements take no bytes: there could be any number of them.
+    FIRN_RETURN_IF(rows > file->size(), DataLoss(path, ": expected ", rows, " rows, got a file of ",
+                                                 file->size(), " bytes"));
+    const size_t first = arrays_.size();
+    arrays_.resize(first + variables_.size());
+    int64_t at = 0;
+    for (const std::string& name : index_.variables) {
+      const Rest rest(*file, at, name);
+      FIRN_ASSIGN_OR_RETURN(const internal::NpyHeader header,
+                            internal::ReadNpyHeader(rest, {.limits = options_.limits}));
+      FIRN_RETURN_IF_ERROR(CheckRows(rest.name(), header.shape, rows));
+      FIRN_RETURN_IF(header.fortran_order && header.shape.rank() > 1,
+                     Unimplemented(rest.name(),
+                                   ": expected rows one behind the other, got "
+                                   "fortran_order"));
+      FIRN_RETURN_IF(header.data_bytes() > rest.size() - header.data_at,
+                     internal::Damaged(rest.name(), header.data_at, "elements",
+                                       absl::StrCat("expected ", header.data_bytes(),
+                                                    " bytes for shape ", header.shape.ToString(),
+                                                    ", got ", rest.size() - header.data_at)));
+      const auto wanted = std::find(variables_.begin(), variables_.end(), name);
+      if (wanted != variables_.end()) {
+        arrays_[first + static_cast<size_t>(wanted - variables_.begin())] = {
+            at + header.data_at, header.type, WithoutFirst(header.shape)};
+      }
+      at += header.data_at + header.data_bytes();
+    }
+    FIRN_RETURN_IF(at != file->size(),
+                   internal::Damaged(path, at, "end", "expected no bytes after the arrays"));
+    return absl::OkStatus();
+  }
+
+  std::vector<Array> arrays_;  // of each file, for each of `variables_`
+};
+
+class Hdf5Cache final : public CacheBase {
+ public:
+  static absl::StatusOr<std::shared_ptr<const NnablaCache>> Open(
+      const std::string& folder, NnablaCacheIndex index, const OpenNnablaCacheOptions& options) {
+    auto cache = std::shared_ptr<Hdf5Cache>(new Hdf5Cache(std::move(index), options));
+    FIRN_RETURN_IF(cache->index_.files.empty(),
+                   DataLoss(folder, "/", internal::kCacheIndex, ": expected files, got none"));
+    for (size_t file = 0; file < cache->index_.files.size(); ++file) {
+      FIRN_RETURN_IF_ERROR(cache->CheckSize(file));
+    }
+    FIRN_ASSIGN_OR_RETURN(const StateDict first,
+                          ReadHdf5(cache->index_.files[0], {.limits = options.limits}));
+    std::vector<std::string> all;
+    for (const auto& [name, tensor] : first) all.push_back(name);
+    FIRN_RETURN_IF_ERROR(cache->Choose(cache->index_.files[0], all));
+    return cache;
+  }
+
+ protected:
+  absl::StatusOr<std::vector<Tensor>> Read(size_t file, int64_t row) const override {
+    FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const StateDict> arrays, Load(file));
+    std::vector<Tensor> tensors;
+    for (const std::string& name : variables_) {
+      tensors.push_back((*arrays)[name].Select(0, row).Clone());
+    }
+    return tensors;
+  }
+
+ private:
+  // A shuffled order goes from file to file, but threads are in several at once.
+  static constexpr size_t kKept = 4;
+  struct Kept {
+    size_t file;
+    std::shared_ptr<const StateDict> arrays;
+  };
+
+  Hdf5Cache(NnablaCacheIndex index, const OpenNnablaCacheOptions& options)
+      : CacheBase(std::move(index), options) {}
+
+  // A row has one element at least, which the file's bytes stand for.
+  absl::Status CheckSize(size_t file) const {
+    FIRN_ASSIGN_OR_RETURN(const auto source, RandomAccess::Open(index_.files[file]));
+    const int64_t rows = index_.rows[file];
+    FIRN_RETURN_IF(rows / options_.limits.max_expansion > source->size(),
+                   DataLoss(index_.files[file], ": expected ", rows, " rows, got a file of ",
+                            source->size(), " bytes"));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::shared_ptr<const StateDict>> Load(size_t file) const {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                      [file](const Kept& k) { return k.file == file; });
+      if (found != kept_.end()) {
+        std::rotate(kept_.begin(), found, found + 1);
+        return kept_.front().arrays;
+      }
+    }
+    const auto want = [this](std::string_view name) {
+      return std::find(variables_.begin(), variables_.end(), name) != variables_.end();
+    };
+    FIRN_ASSIGN_OR_RETURN(StateDict read,
+                          ReadHdf5(index_.files[file], {.limits = options_.limits, .want = want}));
+    for (const std::string& name : variables_) {
+      const Tensor* const array = read.Find(name);
+      FIRN_RETURN_IF(array == nullptr, DataLoss(index_.files[file], ": expected a dataset called ",
+                                                name, ", got none"));
+      FIRN_RETURN_IF_ERROR(CheckRows(absl::StrCat(index_.files[file], ", ", name), array->shape(),
+                                     index_.rows[file]));
+    }
+    auto arrays = std::make_shared<const StateDict>(std::move(read));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    kept_.push_front({file, arrays});
+    if (kept_.size() > kKept) kept_.pop_back();
+    return arrays;
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::deque<Kept> kept_;  // guarded by mutex_; the last used first
+};
+
+absl::StatusOr<std::shared_ptr<const NnablaCache>> Open(const std::string& folder,
+                                                        const OpenNnablaCacheOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(NnablaCacheIndex index,
+                        internal::ReadNnablaCacheIndex(folder, options.limits));
+  return index.has_info ? NpyCache::Open(folder, std::move(index), options)
+                        : Hdf5Cache::Open(folder, std::move(index), options);
+}
+
+}  // namespace
+
+std::shared_ptr<const NnablaCache> OpenNnablaCache(const std::string& folder,
+                                                   const OpenNnablaCacheOptions& options) {
+  auto cache = Open(folder, options);
+  RaiseIfError(cache.status(), "nnabla_cache");
+  return *std::move(cache);
+}
+
+}  // namespace firn::io
