@@ -33,8 +33,9 @@ class ImageFolderDataset final : public Dataset {
 
   // Names of the folders, sorted by their bytes; class k is the k-th.
   const std::vector<std::string>& classes() const { return classes_; }
-  // Where image `i` lies. Throws OutOfRange.
+  // Where image `i` lies, and of which class it is, without reading it. Throws OutOfRange.
   std::string path(int64_t i) const;
+  int64_t label(int64_t i) const { return At(i).label; }
 
  private:
   struct File {

@@ -50,6 +50,7 @@ TEST(ImageFolderTest, SortsClassesAndFiles) {
     EXPECT_EQ(s.input.shape(), (Shape{3, 2, 2}));
     EXPECT_EQ(s.input.ToVector<int64_t>()[0], i + 1);
     EXPECT_EQ(s.target.Item<int64_t>(), i == 2 ? 1 : 0);
+    EXPECT_EQ(images->label(i), i == 2 ? 1 : 0);
   }
   EXPECT_THAT(firn::testing::ErrorOf([&] { images->Get(3); }), HasSubstr("outside [0, 3)"));
 }

@@ -63,8 +63,18 @@ int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
       " wrong, 2 for a command line that makes no sense.");
   Terminal terminal{out, err};
   Run chosen;
+  std::map<std::string, CLI::App*> groups;
   for (const Command& command : Commands()) {
-    CLI::App* const sub = app.add_subcommand(command.name, command.summary);
+    const size_t blank = command.name.find(' ');
+    const bool inside = blank != std::string::npos;
+    CLI::App* const above = inside ? groups.at(command.name.substr(0, blank)) : &app;
+    CLI::App* const sub = above->add_subcommand(
+        inside ? command.name.substr(blank + 1) : command.name, command.summary);
+    if (command.declare == nullptr) {
+      sub->require_subcommand(1);
+      groups[command.name] = sub;
+      continue;
+    }
     sub->add_flag("--json", terminal.json, "print one JSON value, for programs");
     const Run run = command.declare(*sub);
     sub->callback([&chosen, run] { chosen = run; });
@@ -77,6 +87,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
   }
   try {
     return chosen(terminal);
+  } catch (const UsageError& e) {
+    err << "firn: " << e.what() << "\n";
+    return 2;
   } catch (const std::exception& e) {
     err << "firn: " << e.what() << "\n";
     return 1;

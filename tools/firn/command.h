@@ -13,6 +13,9 @@
 //     };
 //   }
 //
+// A group of commands is FIRN_COMMAND_GROUP(data, "..."), and one of the group
+// FIRN_SUBCOMMAND(data, count, "...") { ... }.
+//
 // What it runs throws firn::Error or another std::exception when something is wrong, which becomes
 // a line on stderr and exit status 1; 2 is for command lines that make no sense.
 
@@ -20,6 +23,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,6 +41,12 @@ struct Terminal {
   void Print(const std::string& text, const nlohmann::json& value);
 };
 
+// Options that make no sense together: exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // Returns the exit status.
 using Run = std::function<int(Terminal& terminal)>;
 
@@ -44,10 +54,11 @@ using Run = std::function<int(Terminal& terminal)>;
 using Declare = Run (*)(CLI::App& app);
 
 struct Command {
-  std::string name, summary;
-  Declare declare;
+  std::string name;  // of one in a group both names: "dataset split"
+  std::string summary;
+  Declare declare;  // null: a group
 };
-// All that are linked in, by name.
+// All that are linked in, by name: a group comes before its commands.
 std::vector<Command> Commands();
 
 struct Registration {
@@ -58,6 +69,15 @@ struct Registration {
   static ::firn::cli::Run FirnCommand_##name(CLI::App& app);                                      \
   static const ::firn::cli::Registration firn_command_##name(#name, summary, FirnCommand_##name); \
   static ::firn::cli::Run FirnCommand_##name(CLI::App& app)
+
+#define FIRN_COMMAND_GROUP(name, summary) \
+  static const ::firn::cli::Registration firn_command_##name(#name, summary, nullptr)
+
+#define FIRN_SUBCOMMAND(group, name, summary)                           \
+  static ::firn::cli::Run FirnCommand_##group##_##name(CLI::App& app);  \
+  static const ::firn::cli::Registration firn_command_##group##_##name( \
+      #group " " #name, summary, FirnCommand_##group##_##name);         \
+  static ::firn::cli::Run FirnCommand_##group##_##name(CLI::App& app)
 
 // Runs a command line without the program's name. Nothing ends the process. Returns the exit
 // status: 0 for success, 1 where something is wrong, 2 for a command line that makes no sense.

@@ -1,67 +1,31 @@
 // firn inspect: what is in a file.
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "autograd/graph/visit.h"
 #include "device/text_table.h"
 #include "tools/firn/command.h"
 #include "tools/firn/files.h"
+#include "tools/firn/statistics.h"
 
 namespace firn::cli {
 namespace {
-
-struct Statistics {
-  double least = std::numeric_limits<double>::infinity();
-  double most = -std::numeric_limits<double>::infinity();
-  double mean = 0, deviation = 0;  // of the finite ones
-  int64_t finite = 0, nan = 0, infinite = 0;
-};
-
-Statistics StatisticsOf(const Tensor& t) {
-  Statistics s;
-  double squares = 0;
-  for (const double v : t.ToVector<double>()) {
-    if (std::isnan(v) || std::isinf(v)) {
-      ++(std::isnan(v) ? s.nan : s.infinite);
-      continue;
-    }
-    s.least = std::min(s.least, v);
-    s.most = std::max(s.most, v);
-    // Welford's: differences of large sums would lose the deviation.
-    const double step = v - s.mean;
-    s.mean += step / static_cast<double>(++s.finite);
-    squares += step * (v - s.mean);
-  }
-  if (s.finite > 0) s.deviation = std::sqrt(squares / static_cast<double>(s.finite));
-  return s;
-}
 
 nlohmann::json JsonOf(const std::string& name, const Tensor& t, const Statistics& s) {
   const absl::Span<const int64_t> sizes = t.shape().span();
   nlohmann::json j = {{"name", name},
                       {"dtype", DTypeName(t.dtype())},
-                      {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())},
-                      {"nan", s.nan},
-                      {"infinite", s.infinite}};
-  if (s.finite > 0) {
-    j.update({{"min", s.least}, {"max", s.most}, {"mean", s.mean}, {"std", s.deviation}});
-  }
+                      {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())}};
+  s.AddTo(&j);
   return j;
 }
 
 std::vector<std::string> LineOf(const std::string& name, const Tensor& t, const Statistics& s) {
-  const auto number = [&](double v) { return s.finite > 0 ? absl::StrFormat("%.4g", v) : "-"; };
-  std::string odd;
-  if (s.nan > 0) odd = absl::StrCat(s.nan, " NaN");
-  if (s.infinite > 0) absl::StrAppend(&odd, odd.empty() ? "" : ", ", s.infinite, " infinite");
-  return {name,           DTypeName(t.dtype()), t.shape().ToString(), number(s.least),
-          number(s.most), number(s.mean),       number(s.deviation),  odd};
+  std::vector<std::string> line = {name, DTypeName(t.dtype()), t.shape().ToString()};
+  s.AddTo(&line);
+  return line;
 }
 
 nlohmann::json ValueJson(const Graph& graph, ValueId id) {
@@ -107,7 +71,8 @@ FIRN_COMMAND(inspect,
         {"name", "dtype", "shape", "min", "max", "mean", "std", ""}};
     int64_t elements = 0, bytes = 0;
     for (const auto& [name, t] : file.tensors) {
-      const Statistics s = StatisticsOf(t);
+      Statistics s;
+      s.Add(t);
       value["tensors"].push_back(JsonOf(name, t, s));
       lines.push_back(LineOf(name, t, s));
       elements += t.num_elements();

@@ -1,5 +1,6 @@
 // firn operations, firn completion.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -86,16 +87,26 @@ FIRN_COMMAND(operations, "Lists all operations, or tells what one takes and give
 FIRN_COMMAND(completion, "Prints completions for bash: source <(firn completion)") {
   (void)app;
   return [](Terminal& terminal) {
-    std::string words;
-    for (const Command& c : Commands()) absl::StrAppend(&words, words.empty() ? "" : " ", c.name);
+    std::string words, groups;
+    std::map<std::string, std::string> inside;  // words of a group by its name
+    for (const Command& c : Commands()) {
+      const size_t blank = c.name.find(' ');
+      std::string& list = blank == std::string::npos ? words : inside[c.name.substr(0, blank)];
+      absl::StrAppend(&list, list.empty() ? "" : " ", c.name.substr(blank + 1));
+    }
+    for (const auto& [group, list] : inside) {
+      absl::StrAppend(&groups, "  if [[ ${COMP_WORDS[1]} == ", group, " ]]; then\n",
+                      "    depth=2\n", "    ((COMP_CWORD == 2)) && words='", list, "'\n", "  fi\n");
+    }
     const std::string script = absl::StrCat(
         "_firn() {\n"
-        "  if ((COMP_CWORD == 1)); then\n"
-        "    COMPREPLY=($(compgen -W '",
-        words,
-        "' -- \"${COMP_WORDS[1]}\"))\n"
+        "  local depth=1 words=\n"
+        "  ((COMP_CWORD == 1)) && words='",
+        words, "'\n", groups,
+        "  if [[ $words ]]; then\n"
+        "    COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
         "  elif [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then\n"
-        "    COMPREPLY=($(compgen -W \"$(\"$1\" \"${COMP_WORDS[1]}\" --help 2>/dev/null |"
+        "    COMPREPLY=($(compgen -W \"$(\"$1\" \"${COMP_WORDS[@]:1:depth}\" --help 2>/dev/null |"
         " grep -oE -- '--[a-z-]+')\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
         "  else\n"
         "    COMPREPLY=($(compgen -f -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"

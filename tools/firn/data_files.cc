@@ -1,0 +1,187 @@
+#include "tools/firn/data_files.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/status_macros.h"
+#include "io/cifar.h"
+#include "io/csv_rows.h"
+#include "io/hdf5.h"
+#include "io/image_folder.h"
+#include "io/internal/permutation.h"
+#include "io/mnist.h"
+#include "io/nnabla_cache.h"
+#include "io/npy.h"
+#include "tensor/error.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+
+namespace firn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Arrays of a file, whose rows belong together.
+class ArrayRows final : public io::Rows {
+ public:
+  ArrayRows(const std::string& path, const StateDict& arrays) {
+    for (const auto& [name, array] : arrays) {
+      if (array.rank() == 0 || array.size(0) != (arrays_.empty() ? array : arrays_[0]).size(0)) {
+        RaiseStatus(DataLoss(path, ": expected arrays of as many rows each, got ", name,
+                             " of shape ", array.shape().ToString()),
+                    "dataset");
+      }
+      names_.push_back(name);
+      arrays_.push_back(array);
+    }
+    if (arrays_.empty()) RaiseStatus(DataLoss(path, ": expected arrays, got none"), "dataset");
+  }
+  int64_t size() const override { return arrays_[0].size(0); }
+  const std::vector<std::string>& variables() const override { return names_; }
+  std::vector<Tensor> Get(int64_t i) const override {
+    std::vector<Tensor> row;
+    for (const Tensor& array : arrays_) row.push_back(array.Select(0, i).Clone());
+    return row;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<Tensor> arrays_;
+};
+
+// Pictures of data sets that give them as f32 from 0 to 1.
+io::RowsPtr NamePictures(const io::DatasetPtr& dataset, bool normalize) {
+  if (normalize) return io::NameSamples(dataset);
+  return io::NameSamples(io::Map(dataset, [](io::Sample s) {
+    return io::Sample{Round(s.input * 255).To(DType::kU8), s.target};
+  }));
+}
+
+bool AnyOf(const std::string& folder, std::initializer_list<const char*> names) {
+  std::error_code error;
+  return std::any_of(names.begin(), names.end(), [&](const char* name) {
+    return fs::exists(absl::StrCat(folder, "/", name), error) ||
+           fs::exists(absl::StrCat(folder, "/", name, ".gz"), error);
+  });
+}
+bool IsFile(const std::string& path, std::initializer_list<const char*> ends) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) &&
+         std::any_of(ends.begin(), ends.end(),
+                     [&](const char* end) { return path.ends_with(end); });
+}
+
+struct Format {
+  const char* name;
+  bool (*recognises)(const std::string& path);
+  io::RowsPtr (*open)(const std::string& path, const DataOptions& options);
+};
+
+io::RowsPtr OpenImages(const std::string& path, const DataOptions& options) {
+  io::ImageFolderOptions folder;
+  if (options.normalize) {
+    folder.transform = [](const Tensor& image) { return image.To(DType::kF32) / 255; };
+  }
+  return io::NameSamples(io::ImageFolder(path, folder));
+}
+
+// The last one takes any folder.
+constexpr Format kFormats[] = {
+    {"csv", [](const std::string& path) { return IsFile(path, {".csv"}); },
+     [](const std::string& path, const DataOptions& o) {
+       return io::CsvRows(path, {.normalize = o.normalize});
+     }},
+    {"hdf5",
+     [](const std::string& path) {
+       return IsFile(path, {".h5", ".hdf5"});
+     },
+     [](const std::string& path, const DataOptions&) -> io::RowsPtr {
+       absl::StatusOr<StateDict> arrays = io::ReadHdf5(path);
+       RaiseIfError(arrays.status(), "dataset");
+       return std::make_shared<ArrayRows>(path, *arrays);
+     }},
+    {"npz", [](const std::string& path) { return IsFile(path, {".npz"}); },
+     [](const std::string& path, const DataOptions&) -> io::RowsPtr {
+       return std::make_shared<ArrayRows>(path, io::ReadNpz(path));
+     }},
+    {"nnabla-cache", [](const std::string& path) { return AnyOf(path, {"cache_index.csv"}); },
+     [](const std::string& path, const DataOptions& o) -> io::RowsPtr {
+       return io::OpenNnablaCache(path, {.normalize = o.normalize});
+     }},
+    {"mnist",
+     [](const std::string& path) {
+       return AnyOf(path, {"train-images-idx3-ubyte", "t10k-images-idx3-ubyte"});
+     },
+     [](const std::string& path, const DataOptions& o) {
+       return NamePictures(io::Mnist(path, {.train = !o.test}), o.normalize);
+     }},
+    {"cifar10",
+     [](const std::string& path) {
+       return AnyOf(path, {"data_batch_1.bin", "test_batch.bin"});
+     },
+     [](const std::string& path, const DataOptions& o) {
+       return NamePictures(io::Cifar10(path, {.train = !o.test}), o.normalize);
+     }},
+    {"cifar100",
+     [](const std::string& path) {
+       return AnyOf(path, {"train.bin", "test.bin"});
+     },
+     [](const std::string& path, const DataOptions& o) {
+       return NamePictures(io::Cifar100(path, {.train = !o.test}), o.normalize);
+     }},
+    {"images",
+     [](const std::string& path) {
+       std::error_code error;
+       return fs::is_directory(path, error);
+     },
+     OpenImages},
+};
+
+}  // namespace
+
+Data OpenData(const std::string& path, const DataOptions& options) {
+  for (const Format& format : kFormats) {
+    if (options.format.empty() ? format.recognises(path) : options.format == format.name) {
+      return {format.name, format.open(path, options)};
+    }
+  }
+  RaiseStatus(NotFound(path, ": expected a data set (", absl::StrJoin(DataFormats(), ", "), ")"),
+              "dataset");
+}
+
+std::vector<std::string> DataFormats() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  return names;
+}
+
+std::vector<int64_t> ShuffledNumbers(int64_t n, uint64_t seed) {
+  return io::internal::Permutation(n, seed, 0);
+}
+
+std::vector<int64_t> PartEnds(int64_t n, const std::vector<double>& ratios) {
+  for (const double ratio : ratios) {
+    if (!(ratio > 0) || !std::isfinite(ratio)) {
+      RaiseStatus(InvalidArgument("a ratio is ", ratio, " (want a positive number)"), "dataset");
+    }
+  }
+  const double all = std::accumulate(ratios.begin(), ratios.end(), 0.0);
+  std::vector<int64_t> ends;
+  double so_far = 0;
+  for (const double ratio : ratios) {
+    so_far += ratio;
+    // 0.8 + 0.2 may be a little less than what they add up to: no row is lost to that.
+    ends.push_back(
+        static_cast<int64_t>(std::floor(static_cast<double>(n) * (so_far / all) + 1e-6)));
+  }
+  ends.back() = n;
+  return ends;
+}
+
+}  // namespace firn::cli

@@ -1,0 +1,46 @@
+#ifndef FIRN_TOOLS_FIRN_DATA_FILES_H_
+#define FIRN_TOOLS_FIRN_DATA_FILES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "io/rows.h"
+
+namespace firn::cli {
+
+// A data set, of whichever kind that Firn reads.
+struct Data {
+  std::string format;  // "csv", "nnabla-cache", "mnist", ...
+  io::RowsPtr rows;
+};
+
+struct DataOptions {
+  std::string format = "";  // "": told by the path and what lies there
+  bool normalize = false;   // pictures as f32 from 0 to 1, else u8 from 0 to 255
+  bool test = false;        // of MNIST and CIFAR the test images
+};
+
+// Throws firn::Error where there is none, or it is not of that format.
+Data OpenData(const std::string& path, const DataOptions& options);
+
+// The formats' names.
+std::vector<std::string> DataFormats();
+
+// Writes rows as a CSV data set: numbers as cells, vectors of at most 1024 numbers as columns
+// x__0, x__1, ..., pictures as .png and other arrays as .npy, in the folder "<name>_files" beside
+// it. Pictures are u8, or f32 whose elements times 255 are whole numbers. Throws firn::Error.
+void WriteCsvData(const std::string& path, const io::Rows& rows,
+                  const std::function<void(int64_t rows)>& progress);
+
+// The numbers 0 to n - 1 in an order that `seed` decides.
+std::vector<int64_t> ShuffledNumbers(int64_t n, uint64_t seed);
+
+// n cut into parts as large as `ratios` (80 and 20, or 4 and 1), rounded down one after the other:
+// where each ends. Throws unless the ratios are positive.
+std::vector<int64_t> PartEnds(int64_t n, const std::vector<double>& ratios);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_DATA_FILES_H_

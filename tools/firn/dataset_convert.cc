@@ -1,0 +1,107 @@
+// firn dataset convert: NNabla's caches from whatever Firn reads, and CSV data sets.
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "io/nnabla_cache.h"
+#include "io/progress.h"
+#include "tensor/error.h"
+#include "tools/firn/command.h"
+#include "tools/firn/data_files.h"
+
+namespace firn::cli {
+namespace {
+
+struct Options {
+  std::string source, destination, to;
+  DataOptions data;
+  bool shuffle = false, replace = false;
+  uint64_t seed = 0;
+};
+
+// NNabla has labels as vectors of one element.
+class AsVectors final : public io::Rows {
+ public:
+  explicit AsVectors(io::RowsPtr rows) : rows_(std::move(rows)) {}
+  int64_t size() const override { return rows_->size(); }
+  const std::vector<std::string>& variables() const override { return rows_->variables(); }
+  std::vector<Tensor> Get(int64_t i) const override {
+    std::vector<Tensor> row = rows_->Get(i);
+    for (Tensor& t : row) {
+      if (t.rank() == 0) t = t.Reshape({1});
+    }
+    return row;
+  }
+
+ private:
+  const io::RowsPtr rows_;
+};
+
+void WriteCache(const Options& o, const Data& data, io::ProgressMeter& meter) {
+  int64_t written = 0;
+  io::WriteNnablaCache(
+      o.destination, std::make_shared<AsVectors>(data.rows),
+      {.format = o.to == "h5" ? io::NnablaCacheFormat::kHdf5 : io::NnablaCacheFormat::kNpy,
+       .shuffle = o.shuffle,
+       .seed = o.seed,
+       .threads = NumThreads(),
+       .original = data.format == "csv" ? o.source : "",
+       .replace = o.replace,
+       .progress = [&](int64_t rows) {
+         for (; written < rows; ++written) meter.Step();
+       }});
+}
+
+int Convert(Terminal& terminal, Options o) {
+  if (o.to.empty()) o.to = o.destination.ends_with(".csv") ? "csv" : "npy";
+  std::error_code error;
+  if (o.to == "csv" && !o.replace && std::filesystem::exists(o.destination, error)) {
+    RaiseStatus(
+        FailedPrecondition(o.destination, ": expected no file, got one (--force replaces it)"),
+        "dataset");
+  }
+  const Data data = OpenData(o.source, o.data);
+  const int64_t n = data.rows->size();
+  io::ProgressMeter meter(n, {.label = "rows", .out = &terminal.err, .log_lines = 10});
+  if (o.to == "csv") {
+    const io::RowsPtr rows =
+        o.shuffle ? io::Subset(data.rows, ShuffledNumbers(n, o.seed)) : data.rows;
+    WriteCsvData(o.destination, *rows, [&](int64_t) { meter.Step(); });
+  } else {
+    WriteCache(o, data, meter);
+  }
+  terminal.Print(absl::StrCat(o.destination, ": ", n, " rows of ", data.format, "\n"),
+                 {{"output", o.destination}, {"rows", n}, {"from", data.format}, {"to", o.to}});
+  return 0;
+}
+
+}  // namespace
+
+FIRN_SUBCOMMAND(dataset, convert, "Writes a data set as one of NNabla's caches, or as CSV") {
+  auto o = std::make_shared<Options>();
+  app.add_option("SOURCE", o->source, "a CSV file, a cache, MNIST, CIFAR, a folder of images, ...")
+      ->required();
+  app.add_option("DESTINATION", o->destination, "a folder for a cache, or a .csv file")->required();
+  app.add_option("--from", o->data.format, "what SOURCE is; told by the path otherwise")
+      ->check(CLI::IsMember(DataFormats()));
+  app.add_option("--to", o->to, "npy or h5, files of a cache, or csv; npy but for .csv")
+      ->check(CLI::IsMember({"npy", "h5", "csv"}));
+  app.add_flag("--shuffle", o->shuffle, "in another order");
+  app.add_option("--seed", o->seed, "of the order; 0");
+  app.add_flag("--normalize", o->data.normalize, "pictures as f32 from 0 to 1, not as bytes");
+  app.add_flag("--test", o->data.test, "of MNIST and CIFAR the test images");
+  app.add_flag("--force", o->replace, "replace what is there");
+  app.footer(
+      "Readers of a cache normalise bytes. Examples:\n"
+      "  firn dataset convert train.csv cache --shuffle --seed 1\n"
+      "  firn dataset convert cache again.csv\n"
+      "  firn dataset convert mnist/ mnist_cache --to h5");
+  return [o](Terminal& terminal) { return Convert(terminal, *o); };
+}
+
+}  // namespace firn::cli

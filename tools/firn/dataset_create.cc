@@ -1,0 +1,200 @@
+// firn dataset create: a CSV data set of a folder of images, a folder a class; what NNabla's
+// create_image_classification_dataset does. Images become .png files of one size.
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/atomic_file.h"
+#include "device/escape.h"
+#include "device/parallel.h"
+#include "device/status_macros.h"
+#include "io/image.h"
+#include "io/image_folder.h"
+#include "io/progress.h"
+#include "tensor/error.h"
+#include "tools/firn/command.h"
+#include "tools/firn/data_files.h"
+#include "tools/firn/resize_picture.h"
+
+namespace firn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string images, output;
+  int64_t width = 0, height = 0;
+  int channels = 3;
+  std::string mode = "trimming";
+  bool shuffle = false, skip_damaged = false, replace = false;
+  uint64_t seed = 0;
+  double validation = 0;  // percent
+  std::string train_file = "train.csv", validation_file = "validation.csv";
+};
+
+[[noreturn]] void Refuse(const absl::Status& status) { RaiseStatus(status, "dataset create"); }
+
+// Where image i goes, from the output folder: its own path, ending in .png. Of two that differ in
+// their ends only, the second keeps its own end too.
+std::vector<std::string> OutputNames(const io::ImageFolderDataset& images, const Options& o) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (int64_t i = 0; i < images.size(); ++i) {
+    const std::string inside = images.path(i).substr(o.images.size() + 1);
+    std::string name = fs::path(inside).replace_extension(".png").string();
+    if (!taken.insert(name).second) name = inside + ".png";
+    taken.insert(name);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+ResizeMode ModeOf(const std::string& name) {
+  return name == "padding"   ? ResizeMode::kPadding
+         : name == "stretch" ? ResizeMode::kStretch
+                             : ResizeMode::kTrimming;
+}
+
+void WriteImage(const std::string& path, const Tensor& image) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  // Not by io::WriteImage, which waits for the disk each time: the CSV files come last.
+  const std::string png = io::EncodePng(image);
+  std::ofstream out(path, std::ios::binary);
+  out.write(png.data(), static_cast<std::streamsize>(png.size()));
+  out.close();
+  if (!out) Refuse(ResourceExhausted(path, ": cannot be written"));
+}
+
+// Writes the images on threads. Returns which of them there are now.
+std::vector<bool> WriteImages(Terminal& terminal, const Options& o,
+                              const std::shared_ptr<const io::ImageFolderDataset>& images,
+                              const std::vector<std::string>& names) {
+  const io::DatasetPtr written = io::Prefetch(
+      io::FromFunction(images->size(),
+                       [&](int64_t i) {
+                         const Tensor image = images->Get(i).input;
+                         WriteImage(absl::StrCat(o.output, "/", names[static_cast<size_t>(i)]),
+                                    ResizePicture(image, o.height, o.width, ModeOf(o.mode)));
+                         return io::Sample();
+                       }),
+      {.threads = NumThreads(), .ahead = 2 * int64_t{NumThreads()}});
+  io::ProgressMeter meter(images->size(),
+                          {.label = "images", .out = &terminal.err, .log_lines = 10});
+  std::vector<bool> there(static_cast<size_t>(images->size()), true);
+  for (int64_t i = 0; i < images->size(); ++i) {
+    try {
+      written->Get(i);
+    } catch (const Error& e) {
+      if (!o.skip_damaged || e.code() == absl::StatusCode::kResourceExhausted) throw;
+      terminal.err << "left out: " << e.what() << "\n";
+      there[static_cast<size_t>(i)] = false;
+    }
+    meter.Step();
+  }
+  return there;
+}
+
+void WriteTable(const std::string& path, const std::vector<std::string>& lines) {
+  std::string text = "x:image,y:label\n";
+  for (const std::string& line : lines) text += line;
+  RaiseIfError(inner::internal::ReplaceFile(path, text), "dataset create");
+}
+
+// Throws unless the tables can be written.
+void CheckPlaces(const Options& o, const std::string& train, const std::string& validation) {
+  std::error_code error;
+  if (fs::equivalent(o.images, o.output, error)) {
+    throw UsageError("the images and the output are in one folder");
+  }
+  if (train == validation) throw UsageError("the two tables are one file");
+  for (const std::string& path : {train, validation}) {
+    const bool written = path == train || o.validation > 0;
+    if (written && !o.replace && fs::exists(path, error)) {
+      Refuse(FailedPrecondition(path, ": expected nothing there (--force replaces it)"));
+    }
+  }
+}
+
+int Create(Terminal& terminal, Options o) {
+  while (o.images.size() > 1 && o.images.ends_with('/')) o.images.pop_back();
+  const std::string train = absl::StrCat(o.output, "/", o.train_file);
+  const std::string validation = absl::StrCat(o.output, "/", o.validation_file);
+  CheckPlaces(o, train, validation);
+  const auto images = io::ImageFolder(
+      o.images,
+      {.image = {.color = o.channels == 1 ? io::ImageColor::kGrey : io::ImageColor::kRgb}});
+  const std::vector<std::string> names = OutputNames(*images, o);
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < images->size(); ++i) labels.push_back(images->label(i));
+  const std::vector<bool> there = WriteImages(terminal, o, images, names);
+
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!there[i]) continue;
+    lines.push_back(absl::StrCat(inner::internal::CsvField(names[i]), ",", labels[i], "\n"));
+  }
+  if (o.shuffle) {
+    std::vector<std::string> shuffled;
+    for (const int64_t i : ShuffledNumbers(static_cast<int64_t>(lines.size()), o.seed)) {
+      shuffled.push_back(lines[static_cast<size_t>(i)]);
+    }
+    lines = std::move(shuffled);
+  }
+  // As NNabla rounds: down for the first part.
+  const auto n = static_cast<int64_t>(lines.size());
+  const auto cut =
+      lines.begin() + (o.validation > 0 ? PartEnds(n, {100 - o.validation, o.validation})[0] : n);
+  WriteTable(train, {lines.begin(), cut});
+  if (o.validation > 0) WriteTable(validation, {cut, lines.end()});
+  nlohmann::json value = {{"train", train},
+                          {"train_rows", cut - lines.begin()},
+                          {"validation_rows", lines.end() - cut},
+                          {"left_out", images->size() - n},
+                          {"classes", images->classes()}};
+  std::string text = absl::StrCat(train, ": ", cut - lines.begin(), " rows\n");
+  if (o.validation > 0) {
+    value["validation"] = validation;
+    absl::StrAppend(&text, validation, ": ", lines.end() - cut, " rows\n");
+  }
+  for (size_t k = 0; k < images->classes().size(); ++k) {
+    absl::StrAppend(&text, k, " ", images->classes()[k], "\n");
+  }
+  terminal.Print(text, value);
+  return 0;
+}
+
+}  // namespace
+
+FIRN_SUBCOMMAND(dataset, create,
+                "Makes a CSV data set of a folder with a folder of images a class") {
+  auto o = std::make_shared<Options>();
+  app.add_option("IMAGES", o->images, "the folder")->required();
+  app.add_option("OUTPUT", o->output, "a folder for the tables and the images")->required();
+  app.add_option("--width", o->width, "pixels")->required()->check(CLI::Range(1, 65535));
+  app.add_option("--height", o->height, "pixels")->required()->check(CLI::Range(1, 65535));
+  app.add_option("--channels", o->channels, "3 for colours, 1 for grey; 3")
+      ->check(CLI::IsMember({1, 3}));
+  app.add_option("--mode", o->mode,
+                 "how proportions are made right: trimming, padding (black) or stretch; trimming")
+      ->check(CLI::IsMember({"trimming", "padding", "stretch"}));
+  app.add_flag("--shuffle", o->shuffle, "rows in another order; without it, they go by class");
+  app.add_option("--seed", o->seed, "of the order; 0");
+  app.add_option("--validation", o->validation, "percent of the rows for the second table; 0")
+      ->check(CLI::Range(0.0, 99.9));
+  app.add_option("--train-file", o->train_file, "name of the first table; train.csv");
+  app.add_option("--validation-file", o->validation_file, "name of the second; validation.csv");
+  app.add_flag("--skip-damaged", o->skip_damaged, "leave images out that cannot be read");
+  app.add_flag("--force", o->replace, "replace what is there");
+  app.footer(
+      "Columns are x:image and y:label, the class by its number. Example:\n"
+      "  firn dataset create photos data --width 64 --height 64 --shuffle --validation 20");
+  return [o](Terminal& terminal) { return Create(terminal, *o); };
+}
+
+}  // namespace firn::cli

@@ -1,0 +1,167 @@
+// A CSV data set of rows: what its header says follows from the first row, and the others must be
+// alike. Files go into folders of a thousand.
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "device/atomic_file.h"
+#include "device/escape.h"
+#include "device/status_macros.h"
+#include "io/image.h"
+#include "io/npy_status.h"
+#include "tensor/error.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tools/firn/data_files.h"
+
+namespace firn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kMostColumns = 1024;  // that one variable becomes
+
+[[noreturn]] void Raise(const absl::Status& status) { RaiseStatus(status, "dataset"); }
+
+// Rows' numbers are written as cells, and not into files.
+bool AreCells(const Tensor& t) {
+  return t.rank() <= 1 && t.num_elements() > 0 && t.num_elements() <= kMostColumns;
+}
+
+// The picture as u8, if it is one.
+std::optional<Tensor> PictureOf(const Tensor& t) {
+  if (t.rank() != 3 || t.size(0) < 1 || t.size(0) > 4 || t.num_elements() == 0) return std::nullopt;
+  if (t.dtype() == DType::kU8) return t;
+  if (t.dtype() != DType::kF32) return std::nullopt;
+  for (const float v : t.ToVector<float>()) {
+    // What is read again is k / 255 in f32; it came from there, or from k * (1 / 255).
+    if (!(v >= 0 && v <= 1) || std::abs(v * 255 - std::round(v * 255)) > 1e-4) return std::nullopt;
+  }
+  return Round(t * 255).To(DType::kU8);
+}
+
+void AppendNumber(double number, DType dtype, std::string* line) {
+  char text[32];
+  // The shortest text that reads as the same number.
+  const auto end = dtype == DType::kF64
+                       ? std::to_chars(text, text + sizeof(text), number).ptr
+                       : std::to_chars(text, text + sizeof(text), static_cast<float>(number)).ptr;
+  line->append(text, end);
+}
+
+class Writer {
+ public:
+  Writer(const std::string& path, const io::Rows& rows)
+      : rows_(rows),
+        folder_(fs::path(path).parent_path().string()),
+        files_(fs::path(path).stem().string() + "_files") {
+    for (const std::string& name : rows.variables()) {
+      if (!name.empty() && name[0] != '#' && name.find(':') == std::string::npos &&
+          name.find("__") == std::string::npos && name.find_first_of("\r\n") == std::string::npos) {
+        continue;
+      }
+      Raise(InvalidArgument("a variable is called ", inner::internal::JsonString(name),
+                            ": the header of a CSV data set has no such names"));
+    }
+  }
+
+  std::string Header(const std::vector<Tensor>& first) const {
+    std::string line;
+    for (size_t v = 0; v < first.size(); ++v) {
+      const std::string& name = rows_.variables()[v];
+      if (first[v].rank() == 1 && first[v].num_elements() > 1 && AreCells(first[v])) {
+        for (int64_t k = 0; k < first[v].num_elements(); ++k)
+          Cell(absl::StrCat(name, "__", k), &line);
+      } else {
+        Cell(name, &line);
+      }
+    }
+    return line + "\n";
+  }
+
+  std::string Line(int64_t i, const std::vector<Tensor>& row,
+                   const std::vector<Tensor>& first) const {
+    std::string line;
+    for (size_t v = 0; v < row.size(); ++v) {
+      const std::string& name = rows_.variables()[v];
+      if (AreCells(first[v]) && row[v].shape() != first[v].shape()) {
+        Raise(InvalidArgument("row ", i, ": expected ", name, " to be ",
+                              first[v].shape().ToString(), " as in row 0, got ",
+                              row[v].shape().ToString()));
+      }
+      if (AreCells(first[v])) {
+        for (const double number : row[v].ToVector<double>()) {
+          if (!line.empty()) line += ',';
+          AppendNumber(number, row[v].dtype(), &line);
+        }
+      } else {
+        Cell(WriteFile(i, name, row[v]), &line);
+      }
+    }
+    return line + "\n";
+  }
+
+ private:
+  static void Cell(const std::string& text, std::string* line) {
+    absl::StrAppend(line, line->empty() ? "" : ",", inner::internal::CsvField(text));
+  }
+
+  // Returns the path from the CSV.
+  std::string WriteFile(int64_t i, const std::string& name, const Tensor& t) const {
+    std::string kept;  // names become parts of paths
+    for (const char c : name) kept += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+    const std::optional<Tensor> picture = PictureOf(t);
+    const std::string folder = absl::StrFormat("%s/%s/%05d", files_, kept, i / 1000);
+    const std::string inside = absl::StrFormat("%s/%08d%s", folder, i, picture ? ".png" : ".npy");
+    std::error_code error;
+    fs::create_directories(fs::path(folder_) / folder, error);
+    if (error) Raise(absl::ErrnoToStatus(error.value(), folder));
+    std::string bytes;
+    if (picture) {
+      bytes = io::EncodePng(*picture);
+    } else {
+      absl::StatusOr<std::string> npy = io::FormatNpy(t);
+      if (!npy.ok()) Raise(npy.status());
+      bytes = *std::move(npy);
+    }
+    // Not by AtomicFile, which waits for the disk: there may be a million, and the CSV comes last.
+    const std::string path = (fs::path(folder_) / inside).string();
+    std::ofstream out(path, std::ios::binary);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.close();
+    if (!out) Raise(ResourceExhausted(path, ": cannot be written"));
+    return inside;
+  }
+
+  const io::Rows& rows_;
+  const std::string folder_, files_;
+};
+
+}  // namespace
+
+void WriteCsvData(const std::string& path, const io::Rows& rows,
+                  const std::function<void(int64_t rows)>& progress) {
+  if (rows.size() == 0) Raise(InvalidArgument(path, ": there are no rows to write"));
+  absl::StatusOr<inner::internal::AtomicFile> out = inner::internal::AtomicFile::Create(path);
+  if (!out.ok()) Raise(out.status());
+  const Writer writer(path, rows);
+  const std::vector<Tensor> first = rows.Get(0);
+  const auto write = [&](const std::string& text) {
+    RaiseIfError(out->Write(text.data(), text.size()), "dataset");
+  };
+  write(writer.Header(first));
+  for (int64_t i = 0; i < rows.size(); ++i) {
+    write(writer.Line(i, rows.Get(i), first));
+    progress(i + 1);
+  }
+  RaiseIfError(out->Commit(), "dataset");
+}
+
+}  // namespace firn::cli
