@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "io/data_loader.h"
 #include "io/hdf5.h"
+#include "io/internal/npy_array.h"
 #include "io/npy.h"
 #include "io/npy_status.h"
 #include "tensor/from.h"
@@ -264,6 +265,23 @@ TEST(NnablaCacheNpyTest, RefusesDamagedFiles) {
               HasSubstr("100000 rows, got a file of 128"));
   WriteFile(folder + "/cache_info.csv", "x\nx\n");
   EXPECT_THAT(ErrorOf([&] { OpenNnablaCache(folder); }), HasSubstr("got \"x\" twice"));
+}
+
+TEST(NnablaCacheNpyTest, ReadsRowsOf20GigabytesInTheMemoryOfOne) {
+  const std::string folder = Folder("large"), file = folder + "/cache_00000000_00199999.npy";
+  std::filesystem::create_directories(folder);
+  const std::string header = *internal::FormatNpyHeader(DType::kF32, {200'000, 25'000});
+  WriteFile(file, header);
+  // Sparse: without blocks on the disk.
+  std::filesystem::resize_file(file, header.size() + uintmax_t{20'000'000'000});
+  WriteFile(folder + "/cache_info.csv", "x\n");
+  WriteFile(folder + "/cache_index.csv", "cache_00000000_00199999.npy,200000\n");
+  const int64_t before = CpuAllocator().stats().live_bytes;
+  CpuAllocator().ResetPeak();
+  const auto cache = OpenNnablaCache(folder);
+  for (const int64_t i : {0, 199'999, 77'777}) EXPECT_EQ(cache->Get(i)[0].size(0), 25'000);
+  EXPECT_LE(CpuAllocator().stats().peak_bytes - before, 200'000);  // a row has 100,000
+  std::filesystem::remove(file);
 }
 
 TEST(NnablaCacheNpyTest, AFileThatGoesWhileTrainingIsAnErrorOfItsRows) {
