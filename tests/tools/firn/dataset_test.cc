@@ -178,6 +178,12 @@ TEST(DatasetCommandTest, ConvertsTablesToCachesAndBack) {
   EXPECT_EQ(Dataset({"convert", table, folder + "/npy"}).status, 1);
   EXPECT_EQ(Dataset({"convert", table, folder + "/npy", "--force"}).status, 0);
   EXPECT_EQ(Dataset({"convert", table, folder + "/npy.csv"}).status, 1);
+  // Nothing replaces what it is made of.
+  EXPECT_EQ(Dataset({"convert", folder + "/npy", folder + "/npy", "--force"}).status, 2);
+  EXPECT_EQ(Dataset({"convert", folder + "/npy/original.csv", folder + "/npy/", "--force"}).status,
+            2);
+  EXPECT_EQ(Dataset({"convert", table, table, "--force"}).status, 2);
+  EXPECT_EQ(io::OpenNnablaCache(folder + "/npy")->size(), 130);
   const Outcome shuffled = Dataset({"convert", table, folder + "/s.csv", "--shuffle"});
   EXPECT_THAT(shuffled.err, HasSubstr("130/130"));  // progress
   EXPECT_NE(Lines(folder + "/s.csv")[1], Lines(table)[1]);
