@@ -1,9 +1,14 @@
 // libjpeg reports an error by a function that must not return. Ours jumps to Guarded, whose frame
-// and those between hold nothing that a destructor would have to clean up. What the library calls a
-// warning and mends (missing data, bad codes) is an error here, except where no pixel is at stake.
+// and those between hold nothing that a destructor would have to clean up: what has one is made by
+// the callers of Guarded, before the jump's target is set. What the library calls a warning and
+// mends (missing data, bad codes) is an error here, except where no pixel is at stake.
+//
+// The file is written into a string of the caller's. The library's own jpeg_mem_dest would not do:
+// it says where its buffer is only when all has gone well, so that after an error in the middle the
+// caller has the address of one that was given back, and the present one is lost.
 #include <csetjmp>
 #include <cstdio>
-#include <cstdlib>
+#include <new>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -18,8 +23,10 @@
 namespace firn::io::internal {
 namespace {
 
-constexpr int kMaxScans = 100;  // a progressive file of 1 MB can ask for thousands
+constexpr int kMaxScans = 100;           // a progressive file of 1 MB can ask for thousands
+constexpr size_t kPieceBytes = 1 << 14;  // that the encoder hands over at a time
 
+// The library's structs are zero until it makes them, and may be destroyed then too.
 struct Session {
   jpeg_error_mgr errors;  // first, so that its address is the session's
   std::jmp_buf jump;
@@ -32,9 +39,10 @@ struct Session {
   unsigned char* rows;
   size_t row_bytes;
   unsigned char* cmyk_row;  // one row of four bytes a pixel, else null
-  unsigned char* written;
-  unsigned long written_bytes;  // the library's type
-  bool grey, opened;
+  jpeg_destination_mgr destination;
+  unsigned char* piece;  // of kPieceBytes
+  std::string* written;
+  bool grey;
   EncodeJpegOptions options;
   unsigned width, height;
   int channels;
@@ -81,7 +89,6 @@ bool Guarded(Session* s, void (*work)(Session*)) {
 void ReadHeader(Session* s) {
   s->in.err = &s->errors;
   jpeg_create_decompress(&s->in);
-  s->opened = true;
   s->in.progress = &s->progress;
   jpeg_mem_src(&s->in, s->bytes, static_cast<unsigned long>(s->size));
   jpeg_save_markers(&s->in, JPEG_APP0 + 1, 0xffff);
@@ -111,11 +118,40 @@ void ReadRows(Session* s) {
   jpeg_finish_decompress(&s->in);
 }
 
+void StartPiece(j_compress_ptr info) {
+  auto* s = reinterpret_cast<Session*>(info->err);
+  s->destination.next_output_byte = s->piece;
+  s->destination.free_in_buffer = kPieceBytes;
+}
+
+void TakePiece(Session* s, size_t bytes) {
+  bool done = true;
+  try {
+    s->written->append(reinterpret_cast<const char*>(s->piece), bytes);
+  } catch (const std::bad_alloc&) {
+    done = false;
+  }
+  if (!done) ERREXIT1(&s->out, JERR_OUT_OF_MEMORY, 0);  // not within the handler: it jumps
+}
+
+boolean OnFullPiece(j_compress_ptr info) {
+  TakePiece(reinterpret_cast<Session*>(info->err), kPieceBytes);
+  StartPiece(info);
+  return TRUE;
+}
+
+void OnEndOfFile(j_compress_ptr info) {
+  auto* s = reinterpret_cast<Session*>(info->err);
+  TakePiece(s, kPieceBytes - s->destination.free_in_buffer);
+}
+
 void WriteAll(Session* s) {
   s->out.err = &s->errors;
   jpeg_create_compress(&s->out);
-  s->opened = true;
-  jpeg_mem_dest(&s->out, &s->written, &s->written_bytes);
+  s->destination.init_destination = StartPiece;
+  s->destination.empty_output_buffer = OnFullPiece;
+  s->destination.term_destination = OnEndOfFile;
+  s->out.dest = &s->destination;
   s->out.image_width = s->width;
   s->out.image_height = s->height;
   s->out.input_components = s->channels;
@@ -138,20 +174,20 @@ void WriteAll(Session* s) {
 struct Reader {
   Session s{};
   Reader() { Init(&s); }
-  ~Reader() {
-    if (s.opened) jpeg_destroy_decompress(&s.in);
-  }
+  ~Reader() { jpeg_destroy_decompress(&s.in); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 };
 
 struct Writer {
   Session s{};
-  Writer() { Init(&s); }
-  ~Writer() {
-    if (s.opened) jpeg_destroy_compress(&s.out);
-    std::free(s.written);
+  unsigned char piece[kPieceBytes];
+  explicit Writer(std::string* written) {
+    Init(&s);
+    s.piece = piece;
+    s.written = written;
   }
+  ~Writer() { jpeg_destroy_compress(&s.out); }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 };
@@ -165,7 +201,7 @@ int Orientation(const jpeg_decompress_struct& in) {
 }
 
 absl::Status Failed(const EncodedImage& file, const Session& s) {
-  const size_t left = s.opened && s.in.src != nullptr ? s.in.src->bytes_in_buffer : 0;
+  const size_t left = s.in.src != nullptr ? s.in.src->bytes_in_buffer : 0;
   const size_t at = left <= file.bytes.size() ? file.bytes.size() - left : file.bytes.size();
   return DamagedImage(file, "JPEG", absl::StrCat("before byte ", at, ": ", s.message));
 }
@@ -202,7 +238,8 @@ absl::StatusOr<Raster> DecodeJpeg(const EncodedImage& file) {
 }
 
 absl::StatusOr<std::string> EncodeJpeg(const Raster& raster, const EncodeJpegOptions& options) {
-  Writer writer;
+  std::string bytes;
+  Writer writer(&bytes);
   Session* s = &writer.s;
   s->options = options;
   s->width = static_cast<unsigned>(raster.width);
@@ -211,7 +248,7 @@ absl::StatusOr<std::string> EncodeJpeg(const Raster& raster, const EncodeJpegOpt
   s->rows = raster.row(0);
   s->row_bytes = static_cast<size_t>(raster.row_bytes());
   FIRN_RETURN_IF(!Guarded(s, WriteAll), ResourceExhausted("JPEG: ", std::string(s->message)));
-  return std::string(reinterpret_cast<const char*>(s->written), s->written_bytes);
+  return bytes;
 }
 
 }  // namespace firn::io::internal

@@ -1,10 +1,17 @@
 // Each format against pixels known beforehand, what options do, limits, and damage.
 #include "io/image.h"
 
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <fstream>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "device/cpu_allocator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -92,6 +99,53 @@ TEST(ImageTest, JpegIsCloseAndGreyIsItsLuma) {
   const std::string color = EncodeJpeg(Ramp(3, 17, 9), {.halve_chroma = false});
   EXPECT_EQ(DecodeImage(color).shape(), (Shape{3, 17, 9}));
   EXPECT_EQ(DecodeImage(color, {.color = ImageColor::kGrey}).shape(), (Shape{1, 17, 9}));
+}
+
+Tensor Noise(int64_t side) {
+  std::mt19937 random(1);
+  std::vector<uint8_t> v(static_cast<size_t>(3 * side * side));
+  for (uint8_t& x : v) x = static_cast<uint8_t>(random());
+  return FromVector(std::move(v), {3, side, side});
+}
+
+// As long as the encoder hands over in several pieces.
+TEST(ImageTest, ALongJpegIsWhole) {
+  const std::string jpeg = EncodeJpeg(Noise(200), {.quality = 100, .halve_chroma = false});
+  EXPECT_GT(jpeg.size(), 100'000u);
+  EXPECT_TRUE(jpeg.ends_with("\xff\xd9"));
+  const auto a = Values(Noise(200)), b = Values(DecodeImage(jpeg));
+  int64_t apart = 0;
+  for (size_t i = 0; i < a.size(); ++i) apart += std::abs(a[i] - b[i]);
+  EXPECT_LT(apart, 3 * static_cast<int64_t>(a.size()));
+}
+
+rlim_t AddressSpace() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Memory may be missing at any moment: before the library is made, or when much is written.
+TEST(ImageTest, SaysWhenThereIsNoMemoryForAJpeg) {
+  for (const char* sanitizer : {"__asan_init", "__tsan_init"}) {
+    if (dlsym(RTLD_DEFAULT, sanitizer) != nullptr) GTEST_SKIP() << "it ends the program itself";
+  }
+  const Tensor image = Noise(700);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  int refused = 0;
+  absl::Status status = absl::UnknownError("never tried");
+  for (rlim_t more = 0; !status.ok() && more < (rlim_t{64} << 20); more += rlim_t{128} << 10) {
+    const rlimit limit = {AddressSpace() + more, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+    status = firn::testing::StatusOf([&] { EncodeJpeg(image, {.quality = 100}); });
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    if (status.ok()) break;
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    ++refused;
+  }
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GT(refused, 4);
 }
 
 TEST(ImageTest, TurnsAsExifAsks) {
