@@ -105,10 +105,13 @@ class Writer {
   Session s_;
 };
 
+// The limits are ours: the library's are a million pixels a side, when it writes as well.
+void LiftLimits(Session* s) { png_set_user_limits(s->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); }
+
 void ReadHeader(Session* s) {
   png_set_read_fn(s->png, s, OnRead);
-  // The limits are ours, and texts and colour profiles are not even unpacked.
-  png_set_user_limits(s->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+  LiftLimits(s);
+  // Texts and colour profiles are not even unpacked.
   png_set_keep_unknown_chunks(s->png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(s->png, s->info);
   s->has_transparency = png_get_valid(s->png, s->info, PNG_INFO_tRNS) != 0;
@@ -130,6 +133,7 @@ void ReadRows(Session* s) {
 
 void WriteAll(Session* s) {
   png_set_write_fn(s->png, s, OnWrite, OnFlush);
+  LiftLimits(s);
   png_set_compression_level(s->png, s->level);
   png_set_IHDR(s->png, s->info, s->width, s->height, s->depth, s->color_type, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);

@@ -40,6 +40,17 @@ TEST(ImageTest, PngComesBackAsItWas) {
   }
 }
 
+// libpng itself stops at a million pixels a side.
+TEST(ImageTest, PngKeepsLongSides) {
+  constexpr int64_t kLong = 1'000'001;
+  for (const Shape& shape : {Shape{1, 1, kLong}, Shape{1, kLong, 1}}) {
+    std::vector<uint8_t> v(static_cast<size_t>(kLong));
+    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<uint8_t>(i * i / 7);
+    const Tensor image = FromVector(std::move(v), shape);
+    EXPECT_TRUE(DecodeImage(EncodePng(image, {.level = 1})).Equals(image)) << shape;
+  }
+}
+
 TEST(ImageTest, SaysWhenThereIsNoFile) {
   EXPECT_EQ(ReadImageFile(TempPath("nothing.png")).status().code(), absl::StatusCode::kNotFound);
 }
