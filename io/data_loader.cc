@@ -63,10 +63,10 @@ std::vector<std::pair<const char*, int64_t>> OrderFields(const Dataset& dataset,
 
 class DataLoader::Iterator::Pass {
  public:
-  // `given` follows how many batches of the epoch were given out.
+  // `progress` follows how many batches of the epoch were given out.
   Pass(std::shared_ptr<const Epoch> epoch, int64_t first, int64_t batches,
-       std::shared_ptr<int64_t> given)
-      : epoch_(std::move(epoch)), batches_(batches), at_(first), given_(std::move(given)) {
+       std::shared_ptr<Progress> progress)
+      : epoch_(std::move(epoch)), batches_(batches), at_(first), progress_(std::move(progress)) {
     if (epoch_->options.prefetch > 0 && first < batches) {
       prefetch_ = std::make_unique<internal::OrderedPrefetch>(
           first, batches, epoch_->options.prefetch, epoch_->options.ahead,
@@ -82,11 +82,12 @@ class DataLoader::Iterator::Pass {
     Load();
   }
   // A loop that was left is over.
-  ~Pass() { *given_ = batches_; }
+  ~Pass() { progress_->over = true; }
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
   bool at_end() const { return at_ == batches_; }
+  int64_t batch() const { return at_; }
   Sample& current() {
     if (!made_) {
       RaiseStatus(FailedPrecondition("batch ", at_, " of ", batches_, " could not be made"),
@@ -111,7 +112,9 @@ class DataLoader::Iterator::Pass {
   Sample Make(int64_t batch) { return prefetch_ ? prefetch_->Next() : epoch_->Make(batch); }
 
   void Load() {
-    *given_ = std::min(at_ + 1, batches_);
+    progress_->next.batch = std::min(at_ + 1, batches_);
+    progress_->over = progress_->next.batch == batches_;
+    progress_->held = false;
     if (at_end()) {
       const auto& ended = epoch_->options.on_epoch_end;
       if (ended) ended(static_cast<int64_t>(epoch_->number));
@@ -141,7 +144,7 @@ class DataLoader::Iterator::Pass {
   const std::shared_ptr<const Epoch> epoch_;
   const int64_t batches_;
   int64_t at_;
-  const std::shared_ptr<int64_t> given_;
+  const std::shared_ptr<Progress> progress_;
   bool made_ = false;  // whether current_ is batch at_
   Sample current_;
   Arriving arriving_;                               // the batch after it
@@ -225,8 +228,7 @@ const Dataset& DataLoader::dataset() const {
 }
 
 DataLoader::Position DataLoader::position() const {
-  if (given_ == nullptr || *given_ >= BatchesOf(next_.epoch - 1)) return next_;
-  return {.epoch = next_.epoch - 1, .batch = *given_};
+  return counts_ && (last_->held || !last_->over) ? last_->next : next_;
 }
 
 void DataLoader::SetPosition(const Position& position) {
@@ -238,8 +240,14 @@ void DataLoader::SetPosition(const Position& position) {
     RaiseStatus(InvalidArgument("batch is ", position.batch, " (want 0 to ", batches - 1, ")"),
                 "data loader");
   }
-  next_ = position;
-  given_ = nullptr;
+  // A loop on its last batch has nothing left to count.
+  counts_ = last_ != nullptr && !last_->over && position == last_->next;
+  if (counts_) {
+    last_->held = true;
+    next_ = {.epoch = position.epoch + 1};
+  } else {
+    next_ = position;
+  }
 }
 
 StateDict DataLoader::state_dict() const {
@@ -286,14 +294,16 @@ void DataLoader::LoadStateDict(const StateDict& state) {
 
 DataLoader::Iterator DataLoader::begin() {
   dataset();  // which is an error where there is none
-  if (options_.on_epoch_begin) options_.on_epoch_begin(next_.epoch);
+  const Position first = counts_ && last_->held ? last_->next : next_;
+  if (options_.on_epoch_begin) options_.on_epoch_begin(first.epoch);
   auto epoch = std::make_shared<const Epoch>(
-      Epoch{dataset_, options_, static_cast<uint64_t>(next_.epoch), SamplesOf(next_.epoch)});
-  auto given = std::make_shared<int64_t>(0);
-  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), next_.batch,
-                                               BatchesOf(next_.epoch), given);
-  next_ = {.epoch = next_.epoch + 1};
-  given_ = std::move(given);
+      Epoch{dataset_, options_, static_cast<uint64_t>(first.epoch), SamplesOf(first.epoch)});
+  auto progress = std::make_shared<Progress>(Progress{.next = first});
+  auto pass = std::make_unique<Iterator::Pass>(std::move(epoch), first.batch,
+                                               BatchesOf(first.epoch), progress);
+  next_ = {.epoch = first.epoch + 1};
+  last_ = std::move(progress);
+  counts_ = true;
   return Iterator(std::move(pass));
 }
 
@@ -324,6 +334,8 @@ DataLoader::Iterator::Iterator(std::unique_ptr<Pass> pass) : pass_(std::move(pas
 DataLoader::Iterator::~Iterator() = default;
 DataLoader::Iterator::Iterator(Iterator&&) noexcept = default;
 DataLoader::Iterator& DataLoader::Iterator::operator=(Iterator&&) noexcept = default;
+
+int64_t DataLoader::Iterator::batch() const { return pass_ == nullptr ? 0 : pass_->batch(); }
 
 Sample& DataLoader::Iterator::operator*() const {
   RefuseEnd();

@@ -92,7 +92,9 @@ class DataLoader {
   // While several loops run, the one counts that began last; a loop that was left is over.
   Position position() const;
   // The next loop goes through the rest of that epoch, in the order that the whole has; the loops
-  // after it are whole. Throws unless there is such a batch, or it is the first one.
+  // after it are whole. A loop that runs goes its own way: its batches count no more, unless this
+  // is the very position that it has, to which a failed LoadCheckpoint puts the loader back. Throws
+  // unless there is such a batch, or it is the first one.
   void SetPosition(const Position& position);
 
   // "epoch" and "batch" of position(), and what the order follows from: "batch_size", "seed",
@@ -108,6 +110,13 @@ class DataLoader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
+  // What a loop tells its loader, which may be gone before it.
+  struct Progress {
+    Position next;      // after the batches that were given out; the number of batches at the end
+    bool over = false;  // left, or at its end
+    bool held = false;  // SetPosition gave this position, and no batch has come since
+  };
+
   int64_t BatchesOf(int64_t epoch) const;
   // How many of an epoch's samples are in batches of the epochs before; their number modulo a
   // batch: where they are more than the epoch has, it has no batch.
@@ -119,10 +128,9 @@ class DataLoader {
   DatasetPtr dataset_;
   DataLoaderOptions options_;
   int64_t samples_ = 0;
-  Position next_;  // where the next loop begins
-  // Of the loop that began last: how many batches of its epoch were given out; all once it is
-  // over. Null before the first loop.
-  std::shared_ptr<int64_t> given_;
+  Position next_;                   // where the next loop begins, unless last_ is held
+  std::shared_ptr<Progress> last_;  // of the loop that began last; null before the first
+  bool counts_ = false;             // whether the position is that of last_, while it runs
 };
 
 // One pass; moves but does not copy, and one that was moved from is at the end. Outlives neither a
@@ -137,6 +145,9 @@ class DataLoader::Iterator {
   Iterator(Iterator&&) noexcept;
   Iterator& operator=(Iterator&&) noexcept;
 
+  // The number of the present batch in its epoch, which is not 0 at the beginning of a loop that
+  // goes on with the rest of one; DataLoader::size() at the end, 0 once it was moved from.
+  int64_t batch() const;
   // The batch; it may be moved from. Throws at the end, and for a batch that could not be made.
   Sample& operator*() const;
   Sample* operator->() const { return &**this; }

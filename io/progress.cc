@@ -72,9 +72,9 @@ void ProgressMeter::EndLine() {
   printed_width_ = 0;
 }
 
-void ProgressMeter::Restart() {
+void ProgressMeter::Restart(int64_t done) {
   EndLine();
-  done_ = 0;
+  first_ = done_ = done;
   start_ = printed_at_ = Now(options_);
 }
 
@@ -99,7 +99,7 @@ bool ProgressMeter::EndsAPart() const {
 void ProgressMeter::Print(double now) {
   const double fraction = static_cast<double>(done_) / static_cast<double>(total_);
   const double seconds = std::max(now - start_, 1e-9);
-  const double rate = static_cast<double>(done_) / seconds;
+  const double rate = static_cast<double>(done_ - first_) / seconds;
   std::string line = options_.label.empty() ? "" : absl::StrCat(options_.label, " ");
   if (terminal_) absl::StrAppend(&line, "[", Bar(fraction, options_.width), "] ");
   absl::StrAppendFormat(&line, "%d/%d  %.1f%%  %.4g it/s", done_, total_, 100 * fraction, rate);

@@ -45,8 +45,8 @@ class ProgressMeter {
 
   // One more step is done.
   void Step();
-  // Begins again, with no step done.
-  void Restart();
+  // Begins again, with `done` steps done by an earlier loop, which rate and time leave out.
+  void Restart(int64_t done = 0);
   // Text shown at the end of the line from now on: "loss 0.3512".
   void Note(std::string text) { note_ = std::move(text); }
 
@@ -60,6 +60,7 @@ class ProgressMeter {
   const ProgressOptions options_;
   const bool terminal_;
   double start_;
+  int64_t first_ = 0;  // steps that were done at start_
   int64_t done_ = 0;
   double printed_at_ = 0;
   size_t printed_width_ = 0;  // of the line on the terminal; 0 when there is none
@@ -100,7 +101,11 @@ class ProgressRange {
 
   Iterator begin() {
     Inner inner = range_.begin();
-    meter_.Restart();
+    if constexpr (requires { static_cast<int64_t>(inner.batch()); }) {
+      meter_.Restart(inner.batch());
+    } else {
+      meter_.Restart();
+    }
     return Iterator(std::move(inner), meter_);
   }
   End end() { return {range_.end()}; }
@@ -113,8 +118,9 @@ class ProgressRange {
 };
 
 // `for (auto [images, labels] : ProgressBar(train))` goes through `range` (a DataLoader, a
-// container: anything with begin, end and size) and shows how far it is. The range outlives the
-// result, which serves one loop after the other.
+// container: anything with begin, end and size) and shows how far it is; a loader that goes on
+// inside an epoch is as far in it from the start. The range outlives the result, which serves one
+// loop after the other.
 template <class Range>
 ProgressRange<Range> ProgressBar(Range& range, ProgressOptions options = {}) {
   return ProgressRange<Range>(range, std::move(options));

@@ -203,6 +203,26 @@ TEST(CheckpointTest, ChangesNothingWhenAPartRefuses) {
   EXPECT_EQ(ReadFile(before), ReadFile(after));
 }
 
+TEST(CheckpointTest, ALoopGoesOnAfterACheckpointThatCouldNotBeLoaded) {
+  const std::string path = TempPath("refused.h5");
+  Training run;
+  Refuses refuses;
+  CheckpointParts all = run.Parts();
+  all.emplace_back("bad", refuses);
+  SaveCheckpoint(path, all);
+  int64_t batch = 0;
+  for ([[maybe_unused]] const Sample& sample : run.data) {
+    if (++batch == 2) {
+      EXPECT_NE(ErrorOf([&] { LoadCheckpoint(path, all); }), "");
+    }
+    const DataLoader::Position next =
+        batch < 3 ? DataLoader::Position{0, batch} : DataLoader::Position{1, 0};
+    EXPECT_EQ(run.data.position(), next);
+  }
+  EXPECT_EQ(batch, 3);
+  EXPECT_EQ(run.data.position(), (DataLoader::Position{1, 0}));
+}
+
 TEST(CheckpointTest, LoadsWhatWaitsForItsFirstForwardLast) {
   const std::string path = TempPath("pending.h5");
   Refuses refuses;

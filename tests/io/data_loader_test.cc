@@ -464,6 +464,66 @@ TEST(DataLoaderTest, PositionIsWhatComesNext) {
   EXPECT_EQ(loader.position(), (Position{2, 0}));
 }
 
+// As a checkpoint does when one of its parts refuses: the loader gets a state, then its own back.
+TEST(DataLoaderTest, ALoopCountsOnWhenItsPositionIsPutBack) {
+  using Position = DataLoader::Position;
+  for (const int threads : {0, 2}) {
+    DataLoader loader = Shuffled(threads), other = Shuffled(threads), resumed = Shuffled(threads);
+    const StateDict foreign = StateInside(other, 4);
+    Epoch(loader);
+    int64_t given = 0;
+    StateDict after_five;
+    for ([[maybe_unused]] const Sample& batch : loader) {
+      ++given;
+      EXPECT_EQ(loader.position(), given < 6 ? (Position{1, given}) : (Position{2, 0}));
+      if (given == 2) {
+        const StateDict own = loader.state_dict();
+        loader.LoadStateDict(foreign);
+        EXPECT_EQ(loader.position(), (Position{1, 4}));
+        loader.LoadStateDict(own);
+        EXPECT_EQ(loader.position(), (Position{1, 2}));
+      }
+      if (given == 5) after_five = loader.state_dict();
+    }
+    EXPECT_EQ(given, 6);
+    EXPECT_EQ(loader.position(), (Position{2, 0}));
+    resumed.LoadStateDict(after_five);
+    EXPECT_EQ(Epoch(resumed).size(), 1u);
+    EXPECT_EQ(Epoch(resumed), Epoch(loader)) << "both are in the third epoch";
+  }
+}
+
+TEST(DataLoaderTest, APositionHoldsUntilALoopGoesOn) {
+  using Position = DataLoader::Position;
+  DataLoader loader = Shuffled();
+  {
+    DataLoader::Iterator at = loader.begin();
+    ++at;
+    loader.SetPosition({0, 2});  // where this loop is
+  }
+  EXPECT_EQ(loader.position(), (Position{0, 2})) << "set, and the loop gave nothing since";
+  EXPECT_EQ(Epoch(loader).size(), 4u);
+  EXPECT_EQ(loader.position(), (Position{1, 0}));
+  DataLoader::Iterator at = loader.begin();
+  loader.SetPosition({0, 3});  // elsewhere: the loop goes its own way
+  ++at;
+  EXPECT_EQ(loader.position(), (Position{0, 3}));
+  EXPECT_EQ(Epoch(loader).size(), 3u);
+}
+
+TEST(DataLoaderTest, IteratorsSayWhichBatchOfTheEpochTheyHave) {
+  DataLoader loader = Shuffled();
+  loader.SetPosition({0, 4});
+  DataLoader::Iterator at = loader.begin();
+  EXPECT_EQ(at.batch(), 4);
+  ++at;
+  EXPECT_EQ(at.batch(), 5);
+  ++at;
+  EXPECT_EQ(at.batch(), loader.size());
+  const DataLoader::Iterator moved = std::move(at);
+  EXPECT_EQ(moved.batch(), loader.size());
+}
+
 TEST(DataLoaderTest, MapDrawsTheSameNumbersAfterResuming) {
   const auto draw = [](Sample batch, RandomGenerator& random) {
     batch.target = Rand({2}, kDefaultFloat, {.generator = &random});

@@ -149,6 +149,24 @@ TEST(ProgressTest, GoesThroughALoader) {
   EXPECT_THAT(f.out.str(), HasSubstr("  note\n"));
 }
 
+TEST(ProgressTest, ALoopThatGoesOnInsideAnEpochCountsFromThere) {
+  Fixture f;
+  const Tensor numbers = FromValues({1.f, 2.f, 3.f, 4.f});
+  DataLoader loader(FromTensors(numbers, numbers), {.batch = 1});
+  loader.SetPosition({.epoch = 0, .batch = 2});
+  for (const Sample& s : ProgressBar(loader, f.Options(true))) {
+    f.now += s.input.Item() > 0 ? 2 : 0;
+  }
+  EXPECT_EQ(f.out.str(),
+            "\repoch 1 [=======>  ] 3/4  75.0%  0.5 it/s  ETA 0:02"
+            "\repoch 1 [==========] 4/4  100.0%  0.5 it/s  in 0:04\n");
+  ProgressMeter meter(10, f.Options(true));
+  meter.Restart(9);
+  f.now += 1;
+  meter.Step();
+  EXPECT_THAT(f.out.str(), HasSubstr("10/10  100.0%  1 it/s  in 0:01"));
+}
+
 TEST(ProgressTest, SaysNothingAboutALoopThatBreaks) {
   Fixture f;
   std::vector<int> numbers(100);
