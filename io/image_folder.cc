@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -75,6 +76,17 @@ std::vector<std::string> Images(const std::string& folder) {
   return found;
 }
 
+// Throws what `transform` has thrown, with the image's path; within a handler.
+[[noreturn]] void RaiseOf(const std::string& path) {
+  try {
+    throw;
+  } catch (const Error& e) {
+    Raise(absl::Status(e.code(), absl::StrCat(path, ": transform: ", e.what())));
+  } catch (const std::exception& e) {
+    Raise(Internal(path, ": transform: ", e.what()));
+  }
+}
+
 }  // namespace
 
 ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolderOptions options)
@@ -110,7 +122,13 @@ std::string ImageFolderDataset::path(int64_t i) const {
 
 Sample ImageFolderDataset::Get(int64_t i) const {
   Tensor image = ReadImage(path(i), options_.image);
-  if (options_.transform) image = options_.transform(std::move(image));
+  if (options_.transform) {
+    try {
+      image = options_.transform(std::move(image));
+    } catch (const std::exception&) {
+      RaiseOf(path(i));
+    }
+  }
   return {std::move(image), FromVector(std::vector<int64_t>{At(i).label}, {})};
 }
 

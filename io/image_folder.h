@@ -28,7 +28,8 @@ class ImageFolderDataset final : public Dataset {
   ImageFolderDataset(const std::string& directory, ImageFolderOptions options);
 
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
-  // Throws OutOfRange for an index, else what ReadImage and `transform` throw, naming the file.
+  // Throws OutOfRange for an index, else what ReadImage and `transform` throw, naming the file;
+  // what `transform` throws that is no firn::Error becomes one, kInternal.
   Sample Get(int64_t i) const override;
 
   // Names of the folders, sorted by their bytes; class k is the k-th.

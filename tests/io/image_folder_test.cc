@@ -2,13 +2,16 @@
 #include "io/image_folder.h"
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/data_loader.h"
 #include "tensor/from.h"
+#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 
@@ -84,6 +87,21 @@ TEST(ImageFolderTest, NamesWhatIsWrong) {
               HasSubstr("expected a folder for each class"));
   EXPECT_THAT(firn::testing::ErrorOf([&] { ImageFolder(folder + "/nowhere"); }),
               HasSubstr("nowhere"));
+}
+
+TEST(ImageFolderTest, NamesTheFileThatTransformRefuses) {
+  const auto images = ImageFolder(Folder(), {.transform = [](const Tensor& t) -> Tensor {
+                                    if (t.ToVector<int64_t>()[0] == 2)
+                                      throw std::domain_error("not for me");
+                                    return Reshape(t, {5});
+                                  }});
+  DataLoader loader(images, {.batch = 3, .prefetch = 1});
+  EXPECT_THAT(firn::testing::ErrorOf([&] { images->Get(1); }),
+              HasSubstr("cat/x.PNG: transform: not for me"));
+  const absl::Status status = firn::testing::StatusOf([&] { images->Get(2); });
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("dog/b.png: transform: reshape"));
+  EXPECT_THAT(firn::testing::ErrorOf([&] { loader.begin(); }), HasSubstr("cat/deep/a.png"));
 }
 
 }  // namespace
