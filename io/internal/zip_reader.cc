@@ -1,19 +1,38 @@
-// ZIP (PKWARE's APPNOTE 6.3), little-endian. The directory at the end says what there is:
-//   end record      06054b50, u16 disk x 2, u16 entries x 2, u32 directory size, u32 its offset,
-//                   u16 comment length, which ends the file
-//   zip64 locator   07064b50, u32 disk, u64 offset of the zip64 end, u32 disks; before the end
-//   record zip64 end       06064b50, u64 size, u16 x 2 versions, u32 x 2 disks, u64 x 2 entries,
-//   u64
-//                   directory size, u64 offset
-//   entry           02014b50, u16 made by, needed, flags, method, time, date, u32 crc, stored,
-//   size,
-//                   u16 lengths of name, extra, comment, u16 disk, u16, u32, u32 offset; then those
-//   local header    04034b50, u16 needed, flags, method, time, date, u32 crc, stored, size, u16
-//                   lengths of name and extra; then those, then the data
-// A field of all ones stands in the extra field 1 (zip64), in the order size, stored, offset.
+// ZIP (PKWARE's APPNOTE 6.3), numbers little-endian. A file is, from front to back:
+//
+//   member          a local header, the data, and with bit 3 of the flags a data descriptor
+//   ...             more members, or bytes that nobody looks at
+//   directory       an entry for each member
+//   zip64 end       where one of the end record's fields is all ones
+//   zip64 locator   likewise; right before the end record
+//   end record      the last 22 bytes, or before a comment that ends the file
+//
+// and their fields, by offset:
+//
+//   local header    0 u32 04034b50, 4 u16 version, 6 u16 flags, 8 u16 method, 10 u16 time,
+//                   12 u16 date, 14 u32 crc, 18 u32 stored, 22 u32 size, 26 u16 bytes of the name,
+//                   28 u16 bytes of the extra fields, 30 name, extra fields
+//   descriptor      u32 08074b50, which may be missing; u32 crc, then stored and size as u32, or as
+//                   u64 where the local header has a zip64 field
+//   entry           0 u32 02014b50, 4 u16 made by, 6 u16 version, 8 u16 flags, 10 u16 method,
+//                   12 u16 time, 14 u16 date, 16 u32 crc, 20 u32 stored, 24 u32 size, 28 u16 bytes
+//                   of the name, 30 u16 of the extra fields, 32 u16 of the comment, 34 u16 disk,
+//                   36 u16, 38 u32 attributes, 42 u32 offset of the local header, 46 name, extra
+//                   fields, comment
+//   zip64 end       0 u32 06064b50, 4 u64 size, 12 u16 made by, 14 u16 version, 16 u32 disk,
+//                   20 u32 disk, 24 u64 entries here, 32 u64 entries, 40 u64 size of the directory,
+//                   48 u64 its offset
+//   zip64 locator   0 u32 07064b50, 4 u32 disk, 8 u64 offset of the zip64 end, 16 u32 disks
+//   end record      0 u32 06054b50, 4 u16 disk, 6 u16 disk, 8 u16 entries here, 10 u16 entries,
+//                   12 u32 size of the directory, 16 u32 its offset, 20 u16 bytes of the comment
+//
+// An extra field is u16 its kind, u16 its bytes, those. The one of kind 1 (zip64) has, as u64, what
+// is all ones in the header that it belongs to, in the order size, stored, offset. Writers that
+// learn crc, stored and size too late leave them 0 in the local header and set bit 3.
 #include <zlib.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -28,6 +47,9 @@ namespace {
 constexpr int64_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30, kLocatorBytes = 20;
 constexpr int64_t kMaxComment = 65535;
 constexpr uint32_t kOnes = 0xffffffff;
+// Bits of the flags.
+constexpr int64_t kEncrypted = 1 << 0 | 1 << 6 | 1 << 13;  // in several ways
+constexpr int64_t kHasDescriptor = 1 << 3;
 
 // Little-endian numbers of a piece of the file. Requires that they lie inside.
 class Numbers {
@@ -106,21 +128,29 @@ absl::StatusOr<Directory> FindDirectory(const RandomAccess& file) {
 struct Entry {
   ZipMember member;
   int64_t local_at = 0;
+  int64_t end = 0;    // of the data and what follows them
   int64_t bytes = 0;  // of the directory
 };
 
-// Replaces what is all ones by the zip64 field's numbers.
-absl::Status ApplyZip64(const std::string& where, std::string_view extra, uint64_t* size,
-                        uint64_t* stored, uint64_t* offset) {
+// The numbers of the zip64 field; none where there is no such field that lies in `extra`.
+std::optional<std::string_view> FindZip64(std::string_view extra) {
   const Numbers n(extra);
   const auto end = static_cast<int64_t>(extra.size());
   int64_t at = 0;
   while (at + 4 <= end && n.U16(at) != 1) at += 4 + n.U16(at + 2);
-  const int64_t field_end = at + 4 <= end ? at + 4 + n.U16(at + 2) : 0;
-  at += 4;
+  if (at + 4 > end || n.U16(at + 2) > end - at - 4) return std::nullopt;
+  return extra.substr(static_cast<size_t>(at + 4), static_cast<size_t>(n.U16(at + 2)));
+}
+
+// Replaces what is all ones by the zip64 field's numbers.
+absl::Status ApplyZip64(const std::string& where, std::string_view extra, uint64_t* size,
+                        uint64_t* stored, uint64_t* offset) {
+  const std::string_view field = FindZip64(extra).value_or(std::string_view());
+  const Numbers n(field);
+  int64_t at = 0;
   for (uint64_t* v : {size, stored, offset}) {
     if (*v != kOnes) continue;
-    FIRN_RETURN_IF(field_end > end || at + 8 > field_end,
+    FIRN_RETURN_IF(at + 8 > static_cast<int64_t>(field.size()),
                    DataLoss(where, ": expected a zip64 field with the large sizes"));
     *v = n.At(at, 8);
     at += 8;
@@ -142,8 +172,7 @@ absl::StatusOr<Entry> ParseEntry(const RandomAccess& file, const Directory& d,
       bytes.substr(static_cast<size_t>(at + kEntryBytes), static_cast<size_t>(n.U16(28)));
   const std::string where =
       absl::StrCat(file.name(), ": member ", firn::inner::internal::JsonString(entry.member.name));
-  constexpr int64_t kRefused = 1 << 0 | 1 << 6 | 1 << 13;  // encryption of several kinds
-  FIRN_RETURN_IF((n.U16(8) & kRefused) != 0, Unimplemented(where, " is encrypted"));
+  FIRN_RETURN_IF((n.U16(8) & kEncrypted) != 0, Unimplemented(where, " is encrypted"));
   FIRN_RETURN_IF(n.U16(10) != 0 && n.U16(10) != 8,
                  Unimplemented(where, ": expected compression 0 or 8, got ", n.U16(10)));
   entry.member.deflated = n.U16(10) == 8;
@@ -163,36 +192,103 @@ absl::StatusOr<Entry> ParseEntry(const RandomAccess& file, const Directory& d,
   return entry;
 }
 
-// Checks the local header and finds the data behind it.
+// What the local header or the descriptor says, which must be what the directory says.
+struct Claims {
+  uint64_t crc, stored, size;
+};
+
+absl::Status Compare(const RandomAccess& file, int64_t at, const char* field, uint64_t want,
+                     uint64_t got) {
+  if (got == want) return absl::OkStatus();
+  return Damaged(file.name(), at, field,
+                 absl::StrCat("expected ", want, " as in the directory, got ", got));
+}
+
+absl::Status CheckClaims(const RandomAccess& file, const ZipMember& m, const char* where,
+                         const Claims& c, const int64_t (&offsets)[3]) {
+  const auto field = [&](const char* name) { return absl::StrCat(where, "'s ", name); };
+  FIRN_RETURN_IF_ERROR(Compare(file, offsets[0], field("checksum").c_str(), m.crc, c.crc));
+  FIRN_RETURN_IF_ERROR(Compare(file, offsets[1], field("stored bytes").c_str(),
+                               static_cast<uint64_t>(m.stored), c.stored));
+  return Compare(file, offsets[2], field("size").c_str(), static_cast<uint64_t>(m.size), c.size);
+}
+
+// The descriptor at `at`, which `limit` bounds; `wide`: its sizes have 8 bytes. Returns its end.
+absl::StatusOr<int64_t> CheckDescriptor(const RandomAccess& file, const ZipMember& m, int64_t at,
+                                        int64_t limit, bool wide) {
+  const int width = wide ? 8 : 4;
+  const int64_t numbers = 4 + 2 * width;
+  FIRN_ASSIGN_OR_RETURN(
+      const std::string bytes,
+      ReadPiece(file, at, std::min<int64_t>(4 + numbers, limit - at), "data descriptor"));
+  const auto left = static_cast<int64_t>(bytes.size());
+  FIRN_RETURN_IF(left < numbers, Damaged(file.name(), at, "data descriptor",
+                                         absl::StrCat("expected ", numbers, " bytes, got ", left)));
+  const Numbers n(bytes);
+  // A checksum may look like the signature; the stored bytes then stand where the checksum would.
+  const bool is_signed =
+      n.U32(0) == 0x08074b50 && left == 4 + numbers && (n.U32(4) == m.crc || m.crc != 0x08074b50);
+  const int64_t i = is_signed ? 4 : 0;
+  FIRN_RETURN_IF_ERROR(CheckClaims(file, m, "data descriptor",
+                                   {n.U32(i), n.At(i + 4, width), n.At(i + 4 + width, width)},
+                                   {at + i, at + i + 4, at + i + 4 + width}));
+  return at + i + numbers;
+}
+
+// Checks the local header, and what follows the data, and finds these.
 absl::Status Locate(const RandomAccess& file, const Directory& d, Entry* entry) {
   ZipMember& m = entry->member;
-  FIRN_ASSIGN_OR_RETURN(const std::string fixed,
-                        ReadPiece(file, entry->local_at, kLocalBytes, "local header"));
+  const int64_t at = entry->local_at;
+  FIRN_ASSIGN_OR_RETURN(const std::string fixed, ReadPiece(file, at, kLocalBytes, "local header"));
   const Numbers n(fixed);
   const auto name_bytes = static_cast<int64_t>(m.name.size());
+  FIRN_RETURN_IF(n.U32(0) != 0x04034b50 || n.U16(26) != name_bytes,
+                 Damaged(file.name(), at, "local header", "expected what the directory says"));
+  FIRN_ASSIGN_OR_RETURN(
+      const std::string more,
+      ReadPiece(file, at + kLocalBytes, name_bytes + n.U16(28), "local header's name"));
+  const std::string_view extra = std::string_view(more).substr(m.name.size());
   FIRN_RETURN_IF(
-      n.U32(0) != 0x04034b50 || n.U16(26) != name_bytes || (n.U16(8) == 8) != m.deflated,
-      Damaged(file.name(), entry->local_at, "local header", "expected what the directory says"));
-  FIRN_ASSIGN_OR_RETURN(const std::string name, ReadPiece(file, entry->local_at + kLocalBytes,
-                                                          name_bytes, "local header's name"));
-  FIRN_RETURN_IF(name != m.name, Damaged(file.name(), entry->local_at, "local header's name",
-                                         "expected the directory's"));
-  m.data_at = entry->local_at + kLocalBytes + name_bytes + n.U16(28);
-  FIRN_RETURN_IF(
-      m.data_at > d.at || m.stored > d.at - m.data_at,
-      Damaged(file.name(), entry->local_at, "local header", "expected data before the directory"));
+      !more.starts_with(m.name),
+      Damaged(file.name(), at + kLocalBytes, "local header's name", "expected the directory's"));
+  FIRN_RETURN_IF_ERROR(Compare(file, at + 6, "local header's flags (encryption)", 0,
+                               static_cast<uint64_t>(n.U16(6) & kEncrypted)));
+  FIRN_RETURN_IF_ERROR(Compare(file, at + 8, "local header's method", m.deflated ? 8 : 0,
+                               static_cast<uint64_t>(n.U16(8))));
+  Claims c = {n.U32(14), n.U32(18), n.U32(22)};
+  uint64_t no_offset = 0;
+  const bool wide = FindZip64(extra).has_value();
+  FIRN_RETURN_IF_ERROR(ApplyZip64(absl::StrCat(file.name(), ": offset ", at, ", local header"),
+                                  extra, &c.size, &c.stored, &no_offset));
+  const bool has_descriptor = (n.U16(6) & kHasDescriptor) != 0;
+  if (has_descriptor) {
+    if (c.crc == 0) c.crc = m.crc;
+    if (c.stored == 0) c.stored = static_cast<uint64_t>(m.stored);
+    if (c.size == 0) c.size = static_cast<uint64_t>(m.size);
+  }
+  FIRN_RETURN_IF_ERROR(CheckClaims(file, m, "local header", c, {at + 14, at + 18, at + 22}));
+  m.data_at = at + kLocalBytes + static_cast<int64_t>(more.size());
+  FIRN_RETURN_IF(m.data_at > d.at || m.stored > d.at - m.data_at,
+                 Damaged(file.name(), at, "local header", "expected data before the directory"));
+  entry->end = m.data_at + m.stored;
+  if (has_descriptor) {
+    FIRN_ASSIGN_OR_RETURN(entry->end, CheckDescriptor(file, m, entry->end, d.at, wide));
+  }
   return absl::OkStatus();
 }
 
-absl::Status CheckOverlap(const RandomAccess& file, std::vector<Entry>* entries) {
-  std::vector<std::pair<int64_t, int64_t>> ranges;
-  for (const Entry& e : *entries) {
-    ranges.emplace_back(e.local_at, e.member.data_at + e.member.stored);
-  }
-  std::sort(ranges.begin(), ranges.end());
-  for (size_t i = 1; i < ranges.size(); ++i) {
-    FIRN_RETURN_IF(ranges[i].first < ranges[i - 1].second,
-                   Damaged(file.name(), ranges[i].first, "member", "two members overlap"));
+// Locates all, from front to back, so that no byte is read for two of them.
+absl::Status LocateAll(const RandomAccess& file, const Directory& d, std::vector<Entry>* entries) {
+  std::vector<Entry*> order;
+  for (Entry& e : *entries) order.push_back(&e);
+  std::sort(order.begin(), order.end(),
+            [](const Entry* a, const Entry* b) { return a->local_at < b->local_at; });
+  int64_t end = 0;
+  for (Entry* e : order) {
+    FIRN_RETURN_IF(e->local_at < end,
+                   Damaged(file.name(), e->local_at, "member", "two members overlap"));
+    FIRN_RETURN_IF_ERROR(Locate(file, d, e));
+    end = e->end;
   }
   return absl::OkStatus();
 }
@@ -218,13 +314,12 @@ absl::StatusOr<ZipReader> ZipReader::Open(const RandomAccess& file, const LoadLi
         Damaged(file.name(), d.at + at, "member's name",
                 absl::StrCat("expected a new one of 1 to ", limits.max_name_bytes, " bytes, got ",
                              firn::inner::internal::JsonString(name.substr(0, 80)))));
-    FIRN_RETURN_IF_ERROR(Locate(file, d, &entry));
     at += entry.bytes;
     entries.push_back(std::move(entry));
   }
   FIRN_RETURN_IF(at != d.bytes,
                  Damaged(file.name(), d.at + at, "directory", "expected no more entries"));
-  FIRN_RETURN_IF_ERROR(CheckOverlap(file, &entries));
+  FIRN_RETURN_IF_ERROR(LocateAll(file, d, &entries));
   ZipReader reader(file);
   for (Entry& e : entries) reader.members_.push_back(std::move(e.member));
   return reader;
