@@ -17,6 +17,7 @@ namespace firn::testing {
 namespace {
 
 constexpr size_t kMaxBytes = 1 << 20;  // no input is longer
+constexpr size_t kEveryByte = 2048;    // of files up to here each byte is changed
 
 class Random {
  public:
@@ -152,7 +153,10 @@ FuzzReport Fuzz(const std::vector<std::string>& corpus,
     run(whole);
     const size_t step = 1 + whole.size() / 200;
     for (size_t n = 0; n < whole.size(); n += step) run(whole.substr(0, n));
-    for (size_t bit = 0; bit < whole.size() * 8; bit += 1 + 2 * (whole.size() / 100)) {
+    // Odd, so that all places in a byte come up.
+    const size_t sparse = 1 + 2 * (whole.size() / 100);
+    const size_t stride = whole.size() <= kEveryByte ? std::min(sparse, size_t{7}) : sparse;
+    for (size_t bit = 0; bit < whole.size() * 8; bit += stride) {
       std::string flipped = whole;
       flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
       run(flipped);

@@ -17,9 +17,9 @@ struct FuzzReport {
   double seconds = 0;
 };
 
-// Calls `target` with each file of the corpus, each of their truncations and single flipped bits
-// (of large files some), then `rounds` mutations, and stops when the time is over. The environment
-// changes it for longer runs: FIRN_FUZZ_SECONDS is the time, with rounds without end,
+// Calls `target` with each file of the corpus, each of their truncations and a single flipped bit
+// of each byte (of large files some), then `rounds` mutations, and stops when the time is over. The
+// environment changes it for longer runs: FIRN_FUZZ_SECONDS is the time, with rounds without end,
 // FIRN_FUZZ_SEED the seed. Before each call the bytes are in the file FIRN_FUZZ_INPUT (8 bytes of
 // their number first), if that is given, so that a crash leaves them there.
 FuzzReport Fuzz(const std::vector<std::string>& corpus,

@@ -159,6 +159,13 @@ TEST(ImageTest, SaysWhenThereIsNoMemoryForAJpeg) {
   EXPECT_GT(refused, 4);
 }
 
+TEST(ImageTest, ReadsAHundredScansOfAJpegAndNoMore) {
+  const Tensor image = DecodeImage(JpegOfScans(100));
+  EXPECT_EQ(image.shape(), (Shape{1, 16, 16}));
+  EXPECT_THAT(Error(JpegOfScans(101)), HasSubstr("more than 100 scans"));
+  EXPECT_THAT(Error(JpegOfScans(127)), HasSubstr("more than 100 scans"));
+}
+
 TEST(ImageTest, TurnsAsExifAsks) {
   const std::string jpeg = EncodeJpeg(Ramp(1, 16, 8), {.quality = 95});
   const Tensor stored = DecodeImage(jpeg);

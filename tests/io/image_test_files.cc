@@ -175,6 +175,37 @@ std::string CmykJpeg(uint8_t c, uint8_t m, uint8_t y, uint8_t k) {
   return out;
 }
 
+std::string JpegOfScans(int scans) {
+  jpeg_compress_struct jpeg;
+  jpeg_error_mgr errors;
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&jpeg);
+  unsigned char* bytes = nullptr;
+  unsigned long n = 0;
+  jpeg_mem_dest(&jpeg, &bytes, &n);
+  jpeg.image_width = jpeg.image_height = 16;
+  jpeg.input_components = 1;
+  jpeg.in_color_space = JCS_GRAYSCALE;
+  jpeg_set_defaults(&jpeg);
+  std::vector<jpeg_scan_info> script = {{1, {0}, 0, 0, 0, 0}};
+  for (int k = 1; k < 64; ++k) script.push_back({1, {0}, k, k, 0, 1});
+  for (int k = 1; k < 64; ++k) script.push_back({1, {0}, k, k, 1, 0});
+  jpeg.scan_info = script.data();
+  jpeg.num_scans = scans;
+  jpeg_start_compress(&jpeg, TRUE);
+  for (int y = 0; y < 16; ++y) {
+    unsigned char row[16];
+    for (int x = 0; x < 16; ++x) row[x] = static_cast<unsigned char>(16 * x + y);
+    unsigned char* p = row;
+    jpeg_write_scanlines(&jpeg, &p, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  jpeg_destroy_compress(&jpeg);
+  std::string out(reinterpret_cast<const char*>(bytes), n);
+  std::free(bytes);
+  return out;
+}
+
 std::string Bmp(int width, int height, int bits) {
   const int palette = bits == 8 ? 1024 : 0, row = (width * bits / 8 + 3) / 4 * 4;
   std::string s = "BM" + Le(static_cast<uint32_t>(54 + palette + row * height), 4) + Le(0, 4) +

@@ -34,6 +34,10 @@ std::string PalettePng(uint32_t width, uint32_t height, bool interlaced);
 // A JPEG of 8 x 8 equal pixels of Adobe's CMYK, 255 minus the ink.
 std::string CmykJpeg(uint8_t c, uint8_t m, uint8_t y, uint8_t k);
 
+// A progressive JPEG of 16 x 16 grey pixels in 1 to 127 scans: one for the mean of the blocks, then
+// one a coefficient, then one a coefficient for its last bit.
+std::string JpegOfScans(int scans);
+
 // A BMP of 24 bits, or, with `bits` 8, of a grey palette; sample of pixel i: i % 256.
 std::string Bmp(int width, int height, int bits = 24);
 
