@@ -215,6 +215,47 @@ TEST_P(CheckpointManagerTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(ErrorOf([&] { manager.Save({}, {}); }), HasSubstr("there are no parts"));
 }
 
+// --- In the background ---------------------------------------------------------------------------
+
+class BackgroundTest : public CheckpointManagerTest {};
+INSTANTIATE_TEST_SUITE_P(Background, BackgroundTest, ::testing::Values(true));
+
+// The thread rests for eleven parts of twelve, so that some megabytes take it longer than the few
+// microseconds until the next line; unless the machine stops this thread, for which there are more
+// tries.
+TEST_P(BackgroundTest, SaveComesBackBeforeTheFileIsThere) {
+  CheckpointManager manager(folder_, Options());
+  values_.Set("large", Zeros({4 << 20}));
+  bool before = false;
+  for (int64_t step = 1; step <= 10 && !before; ++step) {
+    Save(manager, step);
+    before = !fs::exists(PathOf(step));
+    manager.Wait();
+    EXPECT_TRUE(fs::exists(PathOf(step)));
+  }
+  EXPECT_TRUE(before);
+}
+
+TEST_P(BackgroundTest, WhatGoesWrongWithAWriteIsSaidByTheNextCall) {
+  CheckpointManager manager(folder_, Options());
+  const auto break_folder = [&] {
+    fs::remove_all(folder_);
+    WriteFile(folder_, "a file where the folder was");
+  };
+  break_folder();
+  EXPECT_EQ(ErrorOf([&] { Save(manager, 1); }), "");
+  EXPECT_THAT(ErrorOf([&] { manager.Wait(); }), HasSubstr(PathOf(1)));
+  EXPECT_EQ(ErrorOf([&] { Save(manager, 2); }), "");
+  EXPECT_THAT(ErrorOf([&] { Save(manager, 3); }), HasSubstr(PathOf(2)));
+  EXPECT_EQ(ErrorOf([&] { manager.Wait(); }), "") << "nothing was saved by the call that threw";
+  EXPECT_EQ(ErrorOf([&] { Save(manager, 4); }), "");
+  EXPECT_THAT(ErrorOf([&] { manager.LoadLatest(Parts()); }), HasSubstr(PathOf(4)));
+  fs::remove(folder_);
+  fs::create_directory(folder_);
+  Save(manager, 5);
+  EXPECT_THAT(Steps(manager), ElementsAre(5));
+}
+
 // What is written is what the tensors held at the call, whatever training does meanwhile.
 TEST(CheckpointManagerCopyTest, WritesWhatWasThereAtTheCall) {
   const std::string folder = TempPath("copies");
