@@ -226,8 +226,14 @@ absl::StatusOr<CheckpointContents> ReadCheckpoint(const std::string& path,
     return IsOf(name, kReserved) || std::any_of(parts.begin(), parts.end(),
                                                 [&](const auto& part) { return IsOf(name, part); });
   };
+  FIRN_ASSIGN_OR_RETURN(StateDict file, ReadHdf5(path, {.limits = limits, .want = want}));
+  return CheckpointOf(path, std::move(file), parts);
+}
+
+absl::StatusOr<CheckpointContents> CheckpointOf(const std::string& path, StateDict file,
+                                                const std::vector<std::string>& parts) {
   CheckpointContents contents;
-  FIRN_ASSIGN_OR_RETURN(contents.state, ReadHdf5(path, {.limits = limits, .want = want}));
+  contents.state = std::move(file);
   FIRN_ASSIGN_OR_RETURN(const StoredHeader header,
                         TakeHeader(path, &contents.state, &contents.info));
   FIRN_RETURN_IF_ERROR(CheckParts(path, header, contents.state, parts));

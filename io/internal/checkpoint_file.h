@@ -41,6 +41,10 @@ absl::StatusOr<CheckpointContents> ReadCheckpoint(const std::string& path,
                                                   const std::vector<std::string>& parts,
                                                   const LoadLimits& limits);
 
+// The same of what a file holds; `path` is for messages.
+absl::StatusOr<CheckpointContents> CheckpointOf(const std::string& path, StateDict file,
+                                                const std::vector<std::string>& parts);
+
 // All parts or none, as LoadCheckpoint says; throws as it does. `path` is for messages.
 void LoadParts(const std::string& path, const CheckpointContents& contents,
                const CheckpointParts& parts);

@@ -1,6 +1,7 @@
 #include "tests/fuzz/corpus.h"
 
 #include "gtest/gtest.h"
+#include "io/checkpoint.h"
 #include "io/hdf5.h"
 #include "io/nnabla_cache.h"
 #include "io/npy.h"
@@ -78,6 +79,23 @@ std::vector<std::string> Caches() {
   return {joined};
 }
 
+std::vector<std::string> Checkpoint() {
+  CheckpointValues a, b;
+  a.Set("x", 7);
+  a.Set("y", 8);
+  b.Set("note", "n");
+  std::vector<std::string> headers;
+  const auto add = [&](const CheckpointParts& parts, const SaveCheckpointOptions& options) {
+    SaveCheckpoint(TempPath("seed.h5"), parts, options);
+    const Tensor header = (*ReadHdf5(TempPath("seed.h5")))["firn_checkpoint.header"];
+    const auto bytes = header.ToVector<uint8_t>();
+    headers.emplace_back(bytes.begin(), bytes.end());
+  };
+  add({{"a", a}}, {});
+  add({{"b", b}, {"a", a}}, {.metric = 0.5, .metadata = {{"model", "lenet"}, {"by", ""}}});
+  return headers;
+}
+
 }  // namespace
 
 std::vector<std::string> Corpus(const std::string& reader) {
@@ -92,6 +110,7 @@ std::vector<std::string> Corpus(const std::string& reader) {
     return {"x__0:a,x__1:b,y:label,#note\n1,2.5,-3e2,hello\n4,5,\"6\",\n",
             "x:image,y\r\na.png,1\r\n", "x\n../a.npy\n"};
   }
+  if (reader == "checkpoint") return Checkpoint();
   if (reader == "idx") {
     const std::string plain = Idx(8, {2, 3}, "abcdef");
     return {plain, Gzip(plain), Idx(11, {3}, "abcdef"), Idx(14, {1}, "12345678")};

@@ -7,8 +7,9 @@
 namespace firn::io {
 
 // Small valid files of a reader: "image", "npy", "npz", "wav", "idx", "csv", "hdf5", "cifar",
-// "graph", "csv_rows", "nnabla_cache". Made anew each time; equal on every machine but for what the
-// libraries' versions do. The last is a folder in one file: targets.h.
+// "graph", "csv_rows", "nnabla_cache", which is a folder in one file (targets.h), and headers of
+// checkpoints that have the part a with two entries: "checkpoint". Made anew each time; equal on
+// every machine but for what the libraries' versions do.
 std::vector<std::string> Corpus(const std::string& reader);
 
 }  // namespace firn::io

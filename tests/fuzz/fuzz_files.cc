@@ -5,11 +5,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "io/cifar_status.h"
 #include "io/csv_status.h"
 #include "io/graph_file_contents.h"
 #include "io/idx.h"
+#include "io/internal/checkpoint_file.h"
+#include "tensor/from.h"
 #include "tests/fuzz/targets.h"
 
 namespace firn::io {
@@ -63,6 +66,20 @@ int FuzzCifar(const uint8_t* data, size_t size) {
 
 int FuzzGraph(const uint8_t* data, size_t size) {
   static_cast<void>(ReadGraph(InMemory(data, size), {.limits = kLimits}));
+  return 0;
+}
+
+int FuzzCheckpoint(const uint8_t* data, size_t size) {
+  const auto number = [](int64_t n) { return FromVector(std::vector<int64_t>{n}, {}); };
+  const StateDict file = {
+      {"a.x", number(7)},
+      {"a.y", number(8)},
+      {"firn_checkpoint.version", number(kCheckpointVersion)},
+      {"firn_checkpoint.step", number(3)},
+      {"firn_checkpoint.header", FromVector(std::vector<uint8_t>(data, data + size))}};
+  const auto contents = internal::CheckpointOf("fuzz", file, {"a"});
+  // Who gets the part gets all of it.
+  if (contents.ok() && contents->state.Part("a").size() != 2) std::abort();
   return 0;
 }
 

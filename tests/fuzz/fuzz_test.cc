@@ -45,6 +45,7 @@ TEST(FuzzTest, Cifar) { FuzzReader("cifar", FuzzCifar); }
 TEST(FuzzTest, Graph) { FuzzReader("graph", FuzzGraph); }
 TEST(FuzzTest, CsvRows) { FuzzReader("csv_rows", FuzzCsvRows); }
 TEST(FuzzTest, NnablaCache) { FuzzReader("nnabla_cache", FuzzNnablaCache); }
+TEST(FuzzTest, Checkpoint) { FuzzReader("checkpoint", FuzzCheckpoint); }
 
 TEST(FuzzTest, MutationsAreTheSameInEveryRun) {
   const std::vector<std::string> corpus = {"hello, world", "another file"};

@@ -31,7 +31,8 @@ Target Chosen() {
                                 {"cifar", FuzzCifar},
                                 {"graph", FuzzGraph},
                                 {"csv_rows", FuzzCsvRows},
-                                {"nnabla_cache", FuzzNnablaCache}};
+                                {"nnabla_cache", FuzzNnablaCache},
+                                {"checkpoint", FuzzCheckpoint}};
   const char* wanted = std::getenv("FIRN_FUZZ_READER");
   for (const Named& t : kTargets) {
     if (wanted == nullptr || t.name == wanted) return t.target;

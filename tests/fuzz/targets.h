@@ -28,6 +28,7 @@ inline constexpr const char* kCacheParts[] = {"cache_index.csv", "cache_info.csv
                                               "cache_00000000_00000001.npy",
                                               "cache_00000002_00000002.npy"};
 int FuzzNnablaCache(const uint8_t* data, size_t size);
+int FuzzCheckpoint(const uint8_t* data, size_t size);  // the header of one, in an intact file
 
 }  // namespace firn::io
 
