@@ -1,7 +1,9 @@
 // What a checkpoint costs a training run: steps while one is written in the background against
 // steps without, interleaved; and the speed of a foreground save against a raw write with fsync.
 //
-//   bazel run //benchmarks:checkpoint_benchmark -- [MiB] [ROUNDS] [FOLDER]
+//   bazel run //benchmarks:checkpoint_benchmark -- [MiB] [ROUNDS] [FOLDER] [STEP_ROUNDS]
+//
+// STEP_ROUNDS, of those with steps, is ROUNDS unless given; 0 leaves them out.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -43,6 +45,13 @@ double Mean(const std::vector<double>& v) {
   return sum / static_cast<double>(v.size());
 }
 
+// Removes a file and waits until the disk has done what that asks of it (a journal, discarded
+// blocks), so that the next measurement does not pay for it.
+void Remove(const std::string& path) {
+  unlink(path.c_str());
+  sync();
+}
+
 // What dd does with conv=fsync; seconds.
 double RawWrite(const std::string& path, const std::vector<char>& bytes) {
   const double start = Now();
@@ -56,11 +65,11 @@ double RawWrite(const std::string& path, const std::vector<char>& bytes) {
   fsync(fd);
   close(fd);
   const double seconds = Now() - start;
-  unlink(path.c_str());
+  Remove(path);
   return seconds;
 }
 
-int Run(int64_t mib, int rounds, const std::string& folder) {
+int Run(int64_t mib, int rounds, const std::string& folder, int step_rounds) {
   const int64_t width = 1024;
   nn::Sequential net;
   for (int64_t i = 0; i < mib / 4; ++i) net.Append<nn::Linear>({.in = width, .out = width});
@@ -74,22 +83,26 @@ int Run(int64_t mib, int rounds, const std::string& folder) {
     return Now() - start;
   };
   const io::CheckpointParts parts = {{"model", net}, {"optimizer", sgd}};
-  std::vector<double> foreground, raw, copies, alone, beside, written;
+  std::vector<double> foreground, raw, ratios, copies, alone, beside, written;
   std::vector<char> bytes(static_cast<size_t>(mib) << 20, 'x');
   for (int i = 0; i < rounds; ++i) {
     raw.push_back(RawWrite(folder + "/raw", bytes));
     const double start = Now();
     io::SaveCheckpoint(folder + "/foreground.h5", parts);
     foreground.push_back(Now() - start);
+    ratios.push_back(raw.back() / foreground.back());
+    Remove(folder + "/foreground.h5");
   }
   const double megabytes = static_cast<double>(mib << 20) / 1e6;
-  std::printf("foreground save %.0f MB/s, raw write and fsync %.0f MB/s: %.2f\n",
-              megabytes / Median(foreground), megabytes / Median(raw),
-              Median(raw) / Median(foreground));
+  std::printf(
+      "foreground save %.0f MB/s, raw write and fsync %.0f MB/s: %.2f, median of rounds %.2f\n",
+      megabytes / Median(foreground), megabytes / Median(raw), Median(raw) / Median(foreground),
+      Median(ratios));
   std::fflush(stdout);
+  if (step_rounds == 0) return 0;
   io::CheckpointManager manager(folder, {.keep_last = 1});
   for (int i = 0; i < 3; ++i) step();
-  for (int i = 0; i < rounds; ++i) {
+  for (int i = 0; i < step_rounds; ++i) {
     for (int k = 0; k < 8; ++k) alone.push_back(step());
     const double start = Now();
     manager.Save(parts, {.step = i});
@@ -119,5 +132,5 @@ int main(int argc, char** argv) {
   const std::string folder =
       argc > 3 ? argv[3] : (std::filesystem::temp_directory_path() / "firn_checkpoints").string();
   std::filesystem::create_directories(folder);
-  return firn::Run(mib, rounds, folder);
+  return firn::Run(mib, rounds, folder, argc > 4 ? std::atoi(argv[4]) : rounds);
 }

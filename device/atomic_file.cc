@@ -200,6 +200,23 @@ absl::Status AtomicFile::Write(const void* data, size_t bytes) {
   return absl::OkStatus();
 }
 
+absl::Status AtomicFile::WriteAt(int64_t offset, const void* data, size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t done = pwrite(fd_, at, std::min<size_t>(bytes, 1 << 30), offset);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return SystemError("cannot write");
+    at += done;
+    offset += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Resize(int64_t bytes) {
+  return ftruncate(fd_, bytes) == 0 ? absl::OkStatus() : SystemError("cannot write");
+}
+
 absl::Status AtomicFile::SetPermissions(unsigned permissions) {
   return fchmod(fd_, permissions) == 0 ? absl::OkStatus()
                                        : SystemError("cannot set the permissions of");

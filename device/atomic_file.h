@@ -2,6 +2,7 @@
 #define FIRN_DEVICE_ATOMIC_FILE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,11 @@ class AtomicFile {
 
   // Appends. ResourceExhausted when the disk, a quota or a limit on file sizes is exhausted.
   absl::Status Write(const void* data, size_t bytes);
+  // The same at an offset from the start, which Write does not know of: use either. What nobody
+  // writes below the highest offset is zero.
+  absl::Status WriteAt(int64_t offset, const void* data, size_t bytes);
+  // Makes the file this long; what is added is zero.
+  absl::Status Resize(int64_t bytes);
   // Where the bytes are until Commit. Instead of Write, another program may fill this file; it must
   // not put another one in its place. This user may read and write it whatever the permissions that
   // the file gets with Commit.

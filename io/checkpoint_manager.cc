@@ -1,5 +1,5 @@
 // One job at a time is handed to one thread, which was started with the first. Save waits while the
-// thread is busy, so at most one copy of the tensors exists, beside the image of the file.
+// thread is busy, so at most one copy of the tensors exists.
 //
 // A step shares its work among as many threads as there are processors and waits for the last of
 // them, so a thread that took one of the processors would nearly double the step's time. The thread

@@ -62,10 +62,10 @@ class CheckpointManager {
 
   // Copies the parts' tensors and writes them to a file of their own; then older files go as the
   // options say, never the one just written. Only the copy is waited for, and a write that is still
-  // in progress; other HDF5 files that are saved meanwhile wait for it as well. Throws, and
-  // training may go on: kInvalidArgument for a step below 0; as SaveCheckpoint for what is seen at
-  // once; what went wrong with the write before, which is then forgotten, while nothing was saved
-  // now. NaN is no metric.
+  // in progress; other HDF5 files may be saved meanwhile. Throws, and training may go on:
+  // kInvalidArgument for a step below 0; as SaveCheckpoint for what is seen at once; what went
+  // wrong with the write before, which is then forgotten, while nothing was saved now. NaN is no
+  // metric.
   void Save(const CheckpointParts& parts, const SaveCheckpointOptions& options);
 
   // Waits for the write in progress. Throws what went wrong with it, once.

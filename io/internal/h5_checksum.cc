@@ -15,15 +15,21 @@ uint32_t Extend(uint32_t crc, int64_t number) { return Extend(crc, &number, size
 
 }  // namespace
 
-uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
-                       const Tensor& tensor) {
+uint32_t EntryChecksumStart(const std::string& name, int64_t index, bool need_grad,
+                            const TensorSpec& spec) {
   uint32_t crc = Extend(0, name.c_str(), name.size() + 1);
   crc = Extend(crc, index);
   crc = Extend(crc, need_grad ? 1 : 0);
   // By name: the numbers of the enumeration are no part of the format.
-  crc = Extend(crc, DTypeName(tensor.dtype()), std::strlen(DTypeName(tensor.dtype())));
-  crc = Extend(crc, tensor.rank());
-  for (const int64_t size : tensor.shape()) crc = Extend(crc, size);
+  crc = Extend(crc, DTypeName(spec.dtype), std::strlen(DTypeName(spec.dtype)));
+  crc = Extend(crc, spec.shape.rank());
+  for (const int64_t size : spec.shape) crc = Extend(crc, size);
+  return crc;
+}
+
+uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
+                       const Tensor& tensor) {
+  const uint32_t crc = EntryChecksumStart(name, index, need_grad, tensor.spec());
   return tensor.num_elements() == 0 ? crc : Extend(crc, tensor.impl()->data, tensor.spec().bytes());
 }
 

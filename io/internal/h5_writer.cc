@@ -1,6 +1,8 @@
-// The HDF5 library builds the file in memory (its "core" driver), and we write that to the disk: so
-// a full disk never meets the library, which cannot close a file that it could not write. The image
-// is read where the driver keeps it, by way of the driver's allocation callbacks, without a copy.
+// The HDF5 library describes: it makes groups, datasets and attributes in memory (h5_metadata.h),
+// and says where elements belong. Those we write there ourselves, from the tensors' own memory and
+// while we take their checksum, so that no image of the file is made, and without the library, so
+// that others may use it meanwhile. What the library has written in between comes last: it is not
+// settled before.
 //
 // What is written is NNabla's layout, as its Python side writes it: one contiguous dataset an
 // entry, with attributes need_grad (h5py's bool) and index (i64), in files of the oldest format and
@@ -9,8 +11,7 @@
 
 #include <hdf5.h>
 
-#include <cstdlib>
-#include <mutex>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,10 @@
 #include "absl/strings/str_cat.h"
 #include "device/atomic_file.h"
 #include "device/status_macros.h"
+#include "io/internal/crc32.h"
 #include "io/internal/h5_checksum.h"
+#include "io/internal/h5_library.h"
+#include "io/internal/h5_metadata.h"
 #include "io/internal/h5_names.h"
 #include "io/load_limits.h"
 #include "tensor/error.h"
@@ -28,103 +32,11 @@
 namespace firn::io::internal {
 namespace {
 
-constexpr size_t kImageIncrement = 1 << 20;  // by which the image grows
-constexpr size_t kPieceBytes = 2 << 20;      // that are written at once
+constexpr int64_t kPieceBytes = 2 << 20;   // that are summed and written at once
+constexpr int64_t kSmallBytes = 64 << 10;  // elements of fewer wait with what the library writes
 
-// The library may have been built without thread safety.
-std::mutex& LibraryMutex() {
-  static std::mutex* mutex = new std::mutex;
-  return *mutex;
-}
-
-// Keeps the library from printing its errors, for as long as one exists.
-class SilentErrors {
- public:
-  SilentErrors() {
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~SilentErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
-  SilentErrors(const SilentErrors&) = delete;
-  SilentErrors& operator=(const SilentErrors&) = delete;
-
- private:
-  H5E_auto2_t function_ = nullptr;
-  void* data_ = nullptr;
-};
-
-// What the library says about the call that has just failed.
-absl::Status LibraryError(const std::string& what) {
-  std::string reason;
-  const auto keep_last = [](unsigned, const H5E_error2_t* e, void* out) -> herr_t {
-    if (e->desc != nullptr) *static_cast<std::string*>(out) = e->desc;
-    return 0;
-  };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_last, &reason);
-  return Internal("HDF5 cannot ", what, ": ", reason);
-}
-
-// One of the library's identifiers; invalid ones are negative.
-class Id {
- public:
-  Id() = default;
-  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Id(Id&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
-  Id& operator=(Id&& other) noexcept {
-    std::swap(id_, other.id_);
-    std::swap(close_, other.close_);
-    return *this;
-  }
-  ~Id() {
-    if (ok()) close_(id_);
-  }
-  bool ok() const { return id_ >= 0; }
-  hid_t get() const { return id_; }
-
- private:
-  hid_t id_ = H5I_INVALID_HID;
-  herr_t (*close_)(hid_t) = nullptr;
-};
-
-// Where the core driver keeps the file.
-struct Image {
-  void* data = nullptr;
-};
-void* AllocateImage(size_t size, H5FD_file_image_op_t, void* image) {
-  return static_cast<Image*>(image)->data = std::malloc(size);
-}
-void* CopyImage(void* to, const void*, size_t, H5FD_file_image_op_t, void*) { return to; }
-void* ResizeImage(void* old, size_t size, H5FD_file_image_op_t, void* image) {
-  void* moved = std::realloc(old, size);
-  if (moved != nullptr) static_cast<Image*>(image)->data = moved;
-  return moved;
-}
-herr_t FreeImage(void* data, H5FD_file_image_op_t, void* image) {
-  std::free(data);
-  static_cast<Image*>(image)->data = nullptr;
-  return 0;
-}
-// The library copies and frees the pointer to the image with its property lists; ours is not owned.
-void* CopyPointer(void* image) { return image; }
-herr_t FreePointer(void*) { return 0; }
-
-Id CreateFile(Image* image) {
-  Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-  H5FD_file_image_callbacks_t callbacks = {AllocateImage, CopyImage,   ResizeImage, FreeImage,
-                                           CopyPointer,   FreePointer, image};
-  if (!access.ok() || !creation.ok() ||
-      H5Pset_fapl_core(access.get(), kImageIncrement, false) < 0 ||
-      H5Pset_file_image_callbacks(access.get(), &callbacks) < 0 ||
-      H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0 ||
-      H5Pset_obj_track_times(creation.get(), false) < 0) {
-    return {};
-  }
-  return Id(H5Fcreate("image", H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose);
-}
-
-Id Float(size_t bytes, size_t exponent_at, size_t exponent_bits, size_t bias) {
-  Id type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+H5Id Float(size_t bytes, size_t exponent_at, size_t exponent_bits, size_t bias) {
+  H5Id type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
   const size_t bits = bytes * 8;
   if (H5Tset_fields(type.get(), bits - 1, exponent_at, exponent_bits, 0, exponent_at) < 0 ||
       H5Tset_ebias(type.get(), bias) < 0 || H5Tset_size(type.get(), bytes) < 0) {
@@ -133,8 +45,8 @@ Id Float(size_t bytes, size_t exponent_at, size_t exponent_bits, size_t bias) {
   return type;
 }
 
-Id Bool() {
-  Id type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
+H5Id Bool() {
+  H5Id type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
   const int8_t no = 0, yes = 1;
   if (H5Tenum_insert(type.get(), "FALSE", &no) < 0 ||
       H5Tenum_insert(type.get(), "TRUE", &yes) < 0) {
@@ -143,51 +55,50 @@ Id Bool() {
   return type;
 }
 
-Id TypeOf(DType dtype) {
+H5Id TypeOf(DType dtype) {
   switch (dtype) {
     case DType::kF32:
-      return Id(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
+      return H5Id(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
     case DType::kF64:
-      return Id(H5Tcopy(H5T_IEEE_F64LE), H5Tclose);
+      return H5Id(H5Tcopy(H5T_IEEE_F64LE), H5Tclose);
     case DType::kF16:
       return Float(2, 10, 5, 15);
     case DType::kBF16:
       return Float(2, 7, 8, 127);
     case DType::kI8:
-      return Id(H5Tcopy(H5T_STD_I8LE), H5Tclose);
+      return H5Id(H5Tcopy(H5T_STD_I8LE), H5Tclose);
     case DType::kI32:
-      return Id(H5Tcopy(H5T_STD_I32LE), H5Tclose);
+      return H5Id(H5Tcopy(H5T_STD_I32LE), H5Tclose);
     case DType::kI64:
-      return Id(H5Tcopy(H5T_STD_I64LE), H5Tclose);
+      return H5Id(H5Tcopy(H5T_STD_I64LE), H5Tclose);
     case DType::kU8:
-      return Id(H5Tcopy(H5T_STD_U8LE), H5Tclose);
+      return H5Id(H5Tcopy(H5T_STD_U8LE), H5Tclose);
     case DType::kBool:
       break;
   }
   return Bool();
 }
 
-Id SpaceOf(const Shape& shape) {
-  if (shape.rank() == 0) return Id(H5Screate(H5S_SCALAR), H5Sclose);
+H5Id SpaceOf(const Shape& shape) {
+  if (shape.rank() == 0) return H5Id(H5Screate(H5S_SCALAR), H5Sclose);
   std::vector<hsize_t> sizes(shape.begin(), shape.end());
-  return Id(H5Screate_simple(shape.rank(), sizes.data(), nullptr), H5Sclose);
+  return H5Id(H5Screate_simple(shape.rank(), sizes.data(), nullptr), H5Sclose);
 }
 
-bool WriteAttribute(hid_t object, const char* name, const Id& type, const void* value) {
-  const Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
-  const Id attribute(H5Acreate2(object, name, type.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT),
-                     H5Aclose);
+bool WriteAttribute(hid_t object, const char* name, const H5Id& type, const void* value) {
+  const H5Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
+  const H5Id attribute(H5Acreate2(object, name, type.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT),
+                       H5Aclose);
   return attribute.ok() && H5Awrite(attribute.get(), type.get(), value) >= 0;
 }
 
 bool WriteChecksum(hid_t object, uint32_t checksum) {
-  return WriteAttribute(object, kChecksumAttribute, Id(H5Tcopy(H5T_STD_U32LE), H5Tclose),
+  return WriteAttribute(object, kChecksumAttribute, H5Id(H5Tcopy(H5T_STD_U32LE), H5Tclose),
                         &checksum);
 }
 
 // The tensor as it can be written: on the CPU, row-major, without history.
 absl::StatusOr<Tensor> Prepare(const std::string& name, const Tensor& tensor) {
-  FIRN_RETURN_IF(!tensor.defined(), InvalidArgument(name, " is an undefined tensor"));
   if (IsPending(tensor)) {
     const absl::Status status = PendingError(tensor);
     return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
@@ -199,89 +110,172 @@ absl::StatusOr<Tensor> Prepare(const std::string& name, const Tensor& tensor) {
   }
 }
 
-// Appends one entry; `checksum` is what is written with it.
-absl::Status WriteEntry(hid_t file, const StateDict& state, const std::string& name, int64_t index,
-                        uint32_t* checksum) {
-  const std::string path = H5Path(state, name);
-  const int64_t most = LoadLimits().max_name_bytes;
-  FIRN_RETURN_IF(static_cast<int64_t>(path.size()) > most,
-                 InvalidArgument("the name ", name.substr(0, 40), "... takes ", path.size(),
-                                 " bytes (want at most ", most, ")"));
-  const bool need_grad = state[name].requires_grad();
-  FIRN_ASSIGN_OR_RETURN(const Tensor tensor, Prepare(name, state[name]));
-  const Id type = TypeOf(tensor.dtype()), space = SpaceOf(tensor.shape());
-  const Id links(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
-      creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  if (!type.ok() || !space.ok() || H5Pset_create_intermediate_group(links.get(), 1) < 0 ||
-      H5Pset_obj_track_times(creation.get(), false) < 0 ||
-      H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER) < 0) {
-    return LibraryError("describe " + name);
-  }
-  const Id dataset(H5Dcreate2(file, path.c_str(), type.get(), space.get(), links.get(),
-                              creation.get(), H5P_DEFAULT),
-                   H5Dclose);
-  if (!dataset.ok()) return LibraryError("create " + name);
-  if (tensor.num_elements() > 0 &&
-      H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.impl()->data) < 0) {
-    return LibraryError("write " + name);
-  }
-  *checksum = EntryChecksum(name, index, need_grad, tensor);
-  const int8_t flag = need_grad ? 1 : 0;
-  if (!WriteAttribute(dataset.get(), "need_grad", Bool(), &flag) ||
-      !WriteAttribute(dataset.get(), "index", TypeOf(DType::kI64), &index) ||
-      !WriteChecksum(dataset.get(), *checksum)) {
-    return LibraryError("describe " + name);
-  }
-  return absl::OkStatus();
-}
-
 absl::Status NumberGroups(hid_t file, absl::Span<const std::string> groups) {
   for (size_t i = 0; i < groups.size(); ++i) {
-    const Id group(H5Gopen2(file, groups[i].c_str(), H5P_DEFAULT), H5Gclose);
+    const H5Id group(H5Gopen2(file, groups[i].c_str(), H5P_DEFAULT), H5Gclose);
     const auto index = static_cast<int64_t>(i);
     if (!group.ok() || !WriteAttribute(group.get(), "index", TypeOf(DType::kI64), &index)) {
-      return LibraryError("number the group " + groups[i]);
+      return H5Error("number the group " + groups[i]);
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status PutInPlace(const std::string& path, std::string_view bytes,
-                        absl::FunctionRef<void()> pace) {
-  using firn::inner::internal::AtomicFile;
-  FIRN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
-  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
-    const std::string_view piece = bytes.substr(at, kPieceBytes);
-    FIRN_RETURN_IF_ERROR(file.Write(piece.data(), piece.size()));
-    pace();
+// What can be said of all entries before the first is written.
+absl::Status Check(const StateDict& state) {
+  const int64_t most = LoadLimits().max_name_bytes;
+  for (const auto& [name, tensor] : state) {
+    FIRN_RETURN_IF(!tensor.defined(), InvalidArgument(name, " is an undefined tensor"));
+    const auto bytes = static_cast<int64_t>(H5Path(state, name).size());
+    FIRN_RETURN_IF(bytes > most, InvalidArgument("the name ", name.substr(0, 40), "... takes ",
+                                                 bytes, " bytes (want at most ", most, ")"));
   }
-  return file.Commit();
+  return absl::OkStatus();
 }
+
+// A new dataset, and where in the file its elements belong.
+struct Place {
+  H5Id dataset;
+  int64_t offset = 0;
+};
+
+absl::StatusOr<Place> CreateDataset(hid_t file, const std::string& path, const TensorSpec& spec) {
+  const H5Scope scope;
+  const H5Id type = TypeOf(spec.dtype), space = SpaceOf(spec.shape);
+  const H5Id links(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
+      creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  if (!type.ok() || !space.ok() || H5Pset_create_intermediate_group(links.get(), 1) < 0 ||
+      H5Pset_obj_track_times(creation.get(), false) < 0 ||
+      H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY) < 0 ||
+      H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER) < 0) {
+    return H5Error("describe " + path);
+  }
+  Place place;
+  place.dataset = H5Id(H5Dcreate2(file, path.c_str(), type.get(), space.get(), links.get(),
+                                  creation.get(), H5P_DEFAULT),
+                       H5Dclose);
+  if (!place.dataset.ok()) return H5Error("create " + path);
+  if (spec.num_elements() == 0) return place;  // has no place
+  const haddr_t offset = H5Dget_offset(place.dataset.get());
+  if (offset == HADDR_UNDEF) return H5Error("place " + path);
+  place.offset = static_cast<int64_t>(offset);
+  return place;
+}
+
+class FileWriter {
+ public:
+  FileWriter(const StateDict& state, firn::inner::internal::AtomicFile* out,
+             absl::FunctionRef<void()> pace)
+      : state_(state), out_(*out), pace_(pace) {}
+
+  absl::Status Write(absl::Span<const std::string> groups) {
+    FIRN_RETURN_IF_ERROR(Create());
+    for (const auto& [name, tensor] : state_) FIRN_RETURN_IF_ERROR(WriteEntry(name));
+    FIRN_RETURN_IF_ERROR(Finish(groups));
+    return WriteMetadata();
+  }
+
+ private:
+  // A part of the file that is written already.
+  struct Extent {
+    int64_t begin, end;
+  };
+
+  absl::Status Create() {
+    const H5Scope scope;
+    const H5Id access = metadata_.FileAccess(), creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    if (!access.ok() || !creation.ok() ||
+        H5Pset_libver_bounds(access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0 ||
+        H5Pset_obj_track_times(creation.get(), false) < 0) {
+      return H5Error("describe a file");
+    }
+    file_ = H5Id(H5Fcreate("memory", H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose);
+    return file_.ok() ? absl::OkStatus() : H5Error("create a file");
+  }
+
+  absl::Status WriteEntry(const std::string& name) {
+    const bool need_grad = state_[name].requires_grad();
+    const auto index = static_cast<int64_t>(checksums_.size());
+    FIRN_ASSIGN_OR_RETURN(const Tensor tensor, Prepare(name, state_[name]));
+    FIRN_ASSIGN_OR_RETURN(const Place place,
+                          CreateDataset(file_.get(), H5Path(state_, name), tensor.spec()));
+    uint32_t checksum = EntryChecksumStart(name, index, need_grad, tensor.spec());
+    FIRN_RETURN_IF_ERROR(WriteElements(tensor, place.offset, &checksum));
+    checksums_.push_back(checksum);
+    const H5Scope scope;
+    const int8_t flag = need_grad ? 1 : 0;
+    const hid_t dataset = place.dataset.get();
+    if (!WriteAttribute(dataset, "need_grad", Bool(), &flag) ||
+        !WriteAttribute(dataset, "index", TypeOf(DType::kI64), &index) ||
+        !WriteChecksum(dataset, checksum)) {
+      return H5Error("describe " + name);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteElements(const Tensor& tensor, int64_t offset, uint32_t* checksum) {
+    const auto bytes = static_cast<int64_t>(tensor.spec().bytes());
+    if (bytes >= kSmallBytes) extents_.push_back({offset, offset + bytes});
+    for (int64_t done = 0; done < bytes; done += kPieceBytes) {
+      const char* const piece = tensor.impl()->data + done;
+      const auto n = static_cast<size_t>(std::min(kPieceBytes, bytes - done));
+      *checksum = Crc32(*checksum, piece, n);
+      if (bytes < kSmallBytes) {
+        metadata_.Write(offset, piece, n);
+      } else {
+        FIRN_RETURN_IF_ERROR(out_.WriteAt(offset + done, piece, n));
+      }
+      pace_();
+    }
+    return absl::OkStatus();
+  }
+
+  // Afterwards metadata_ has all that the library will ever write.
+  absl::Status Finish(absl::Span<const std::string> groups) {
+    const H5Scope scope;
+    FIRN_RETURN_IF_ERROR(NumberGroups(file_.get(), groups));
+    H5Id root(H5Gopen2(file_.get(), "/", H5P_DEFAULT), H5Gclose);
+    if (!root.ok() || !WriteChecksum(root.get(), FileChecksum(checksums_)) || !root.Close() ||
+        !file_.Close()) {
+      return H5Error("finish the file");
+    }
+    return absl::OkStatus();
+  }
+
+  // What lies between the extents.
+  absl::Status WriteMetadata() {
+    const auto put = [&](int64_t offset, std::string_view bytes) {
+      const absl::Status status = out_.WriteAt(offset, bytes.data(), bytes.size());
+      pace_();
+      return status;
+    };
+    std::sort(extents_.begin(), extents_.end(),
+              [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+    int64_t at = 0;
+    for (const Extent& e : extents_) {
+      FIRN_RETURN_IF_ERROR(metadata_.ForEachPiece(at, e.begin, put));
+      at = e.end;
+    }
+    FIRN_RETURN_IF_ERROR(metadata_.ForEachPiece(at, metadata_.size(), put));
+    return out_.Resize(metadata_.size());  // should it end by room that nobody filled
+  }
+
+  const StateDict& state_;
+  firn::inner::internal::AtomicFile& out_;
+  const absl::FunctionRef<void()> pace_;
+  H5Metadata metadata_;
+  H5Id file_;  // closed before metadata_ goes
+  std::vector<uint32_t> checksums_;
+  std::vector<Extent> extents_;
+};
 
 absl::Status Write(const std::string& path, const StateDict& state,
                    absl::Span<const std::string> groups, absl::FunctionRef<void()> pace) {
-  const std::lock_guard<std::mutex> lock(LibraryMutex());
-  const SilentErrors silent;
-  Image image;
-  const Id file = CreateFile(&image);
-  if (!file.ok()) return LibraryError("create a file");
-  std::vector<uint32_t> checksums;
-  for (const auto& [name, tensor] : state) {
-    uint32_t checksum = 0;
-    FIRN_RETURN_IF_ERROR(
-        WriteEntry(file.get(), state, name, static_cast<int64_t>(checksums.size()), &checksum));
-    checksums.push_back(checksum);
-    pace();
-  }
-  FIRN_RETURN_IF_ERROR(NumberGroups(file.get(), groups));
-  const Id root(H5Gopen2(file.get(), "/", H5P_DEFAULT), H5Gclose);
-  if (!root.ok() || !WriteChecksum(root.get(), FileChecksum(checksums)) ||
-      H5Fflush(file.get(), H5F_SCOPE_LOCAL) < 0) {
-    return LibraryError("finish the file");
-  }
-  const ssize_t bytes = H5Fget_file_image(file.get(), nullptr, 0);
-  if (bytes < 0 || image.data == nullptr) return LibraryError("give the file out");
-  return PutInPlace(path, {static_cast<const char*>(image.data), static_cast<size_t>(bytes)}, pace);
+  FIRN_RETURN_IF_ERROR(Check(state));
+  using firn::inner::internal::AtomicFile;
+  FIRN_ASSIGN_OR_RETURN(AtomicFile out, AtomicFile::Create(path));
+  FIRN_RETURN_IF_ERROR(FileWriter(state, &out, pace).Write(groups));
+  return out.Commit();
 }
 
 }  // namespace

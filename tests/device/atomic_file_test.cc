@@ -77,6 +77,16 @@ TEST_F(AtomicFileTest, MayBeMoved) {
   EXPECT_EQ(Read("a"), "text");
 }
 
+TEST_F(AtomicFileTest, MayBeWrittenInAnyOrder) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->WriteAt(4, "end", 3).ok());
+  ASSERT_TRUE(file->WriteAt(0, "new", 3).ok());
+  ASSERT_TRUE(file->Resize(9).ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(Read("a"), std::string("new\0end\0\0", 9));
+}
+
 TEST_F(AtomicFileTest, AnotherProgramMayWriteTheTemporaryFile) {
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a"));
   ASSERT_TRUE(file.ok());
@@ -97,7 +107,12 @@ TEST_F(AtomicFileTest, AFullDiskKeepsTheOldFile) {
   const rlimit small = {4096, old.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
   const absl::Status status = ReplaceFile(Path("a"), std::string(5000, 'x'));
+  absl::Status elsewhere;
+  if (absl::StatusOr<AtomicFile> file = AtomicFile::Create(Path("a")); file.ok()) {
+    elsewhere = file->WriteAt(4090, "1234567", 7);
+  }
   setrlimit(RLIMIT_FSIZE, &old);
+  EXPECT_EQ(elsewhere.code(), absl::StatusCode::kResourceExhausted) << elsewhere;
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
   EXPECT_EQ(Read("a"), "old");

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "device/testing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "io/internal/h5_writer.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/tensor.h"
@@ -241,6 +243,51 @@ TEST(Hdf5Test, TheLibraryReadsEveryDType) {
     H5Dclose(dataset);
   }
   EXPECT_GE(H5Fclose(file), 0);
+}
+
+// Elements from those that wait for the library's own bytes to those that take several pieces, and
+// the lengths at which one becomes the other.
+TEST(Hdf5Test, KeepsElementsOfAnyLength) {
+  StateDict state;
+  for (const int64_t bytes :
+       {1, 4096, (64 << 10) - 1, 64 << 10, (64 << 10) + 1, 2 << 20, (2 << 20) + 1, 5'000'001}) {
+    std::vector<uint8_t> v(static_cast<size_t>(bytes));
+    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<uint8_t>(i % 251);
+    state.Insert("group.of_" + std::to_string(bytes), FromVector(std::move(v)));
+    state.Insert("small_" + std::to_string(bytes), Floats({3}));
+  }
+  ExpectSame(RoundTrip(state), state);
+  const hid_t file = H5Fopen(TempPath("state.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  const hid_t dataset = H5Dopen2(file, "/group/of_5000001", H5P_DEFAULT);
+  std::vector<uint8_t> read(5'000'001);
+  ASSERT_GE(H5Dread(dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()), 0);
+  EXPECT_EQ(read, state["group.of_5000001"].ToVector<uint8_t>());
+  H5Dclose(dataset);
+  EXPECT_GE(H5Fclose(file), 0);
+}
+
+// Who works slowly has nobody to wait for it.
+TEST(Hdf5Test, AnotherThreadMaySaveWhileOneRests) {
+  const StateDict state = {{"a", Floats({1 << 20})}, {"b", Floats({3})}, {"c", Floats({3})}};
+  int rests = 0;
+  bool free = true;
+  std::vector<std::future<void>> abandoned;
+  const auto rest = [&] {
+    ++rests;
+    if (!free) return;
+    auto saved = std::async(std::launch::async, [&] {
+      const absl::Status status = WriteHdf5(TempPath("other.h5"), {{"x", Floats({5})}});
+      EXPECT_TRUE(status.ok() && ReadHdf5(TempPath("other.h5")).ok()) << status;
+    });
+    free = saved.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    EXPECT_TRUE(free) << "at rest " << rests;
+    // Not to wait here for what waits for us.
+    if (!free) abandoned.push_back(std::move(saved));
+  };
+  ASSERT_TRUE(internal::WriteH5(TempPath("state.h5"), state, {}, rest).ok());
+  EXPECT_GE(rests, 4);
+  ExpectSame(*ReadHdf5(TempPath("state.h5")), state);
 }
 
 // --- Replacing a file ----------------------------------------------------------------------------
