@@ -16,6 +16,7 @@
 #include "device/context.h"
 #include "device/status_macros.h"
 #include "io/internal/device_batches.h"
+#include "io/internal/name_errors.h"
 #include "io/internal/ordered_prefetch.h"
 #include "io/internal/permutation.h"
 #include "tensor/error.h"
@@ -24,7 +25,9 @@
 namespace firn::io {
 namespace {
 
-constexpr uint64_t kMapKey = 0x6d61702067656e31;  // keeps map's numbers apart from other streams
+// These keep numbers apart from other streams of the same seed.
+constexpr uint64_t kMapKey = 0x6d61702067656e31;     // "map gen1"
+constexpr uint64_t kSampleKey = 0x73616d706c652031;  // "sample 1"
 
 // What threads share; lives until the last of them is done.
 struct Epoch {
@@ -37,13 +40,32 @@ struct Epoch {
     const auto all = static_cast<int64_t>(order.size());
     const int64_t begin = batch * options.batch;
     const int64_t n = std::min(options.batch, all - begin);
-    Sample made = dataset->GetBatch(
+    Sample made = Gather(
         absl::MakeConstSpan(order).subspan(static_cast<size_t>(begin), static_cast<size_t>(n)));
     if (!options.map) return made;
     RandomGenerator random;
-    random.SetPosition({options.seed ^ kMapKey ^ (number << 32 | number >> 32),
-                        static_cast<uint64_t>(batch) << 40});
+    random.SetPosition({KeyOf(kMapKey), static_cast<uint64_t>(batch) << 40});
     return options.map(std::move(made), random);
+  }
+
+ private:
+  uint64_t KeyOf(uint64_t stream) const {
+    return options.seed ^ stream ^ (number << 32 | number >> 32);
+  }
+
+  Sample Gather(absl::Span<const int64_t> indices) const {
+    if (!options.transform) return dataset->GetBatch(indices);
+    RandomGenerator random;
+    std::vector<Sample> samples;
+    samples.reserve(indices.size());
+    for (const int64_t i : indices) {
+      // 2^28 counters for each of 2^36 samples.
+      random.SetPosition({KeyOf(kSampleKey), static_cast<uint64_t>(i) << 28});
+      Sample sample = dataset->Get(i);
+      samples.push_back(internal::WithNameOf(
+          *dataset, i, "transform", [&] { return options.transform(std::move(sample), random); }));
+    }
+    return internal::StackOf(*dataset, indices, samples);
   }
 };
 

@@ -35,14 +35,20 @@ EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, uint64_t seed = 0);
 struct DataLoaderOptions {
   int64_t batch = 1;
   bool shuffle = false;   // a new order each epoch
-  uint64_t seed = 0;      // of the orders and of map's generators
+  uint64_t seed = 0;      // of the orders and of the generators below
   EpochOrder order = {};  // in place of `shuffle`
   LastBatch last = LastBatch::kKeep;
-  // Threads that make batches ahead; 0 makes each when it is asked for (see `device`). Data in
-  // memory (Mnist, Digits) is gathered in microseconds and gains nothing from threads; decoding and
-  // augmenting do.
+  // Worker threads, which make batches ahead; 0 makes each when it is asked for (see `device`).
+  // Data in memory (Mnist, Digits) is gathered in microseconds and gains nothing from threads;
+  // decoding and augmenting do.
   int prefetch = 0;
   int64_t ahead = 4;  // most batches that wait, made and not yet asked for
+  // Applied to each sample, on the thread that makes its batch: an io::Transform (io/transforms),
+  // or the program's own. The generator is the sample's own: what it draws depends on seed, epoch
+  // and the sample's index in the dataset, not on threads, batches, or where a run was resumed. A
+  // firn::Error gets the sample's name (Dataset::NameOf) in front. Samples are then taken one by
+  // one (Dataset::Get).
+  std::function<Sample(Sample sample, RandomGenerator& random)> transform = {};
   // Applied to each batch, on the thread that makes it. The generator is the batch's own: what it
   // draws depends on seed, epoch and the batch's number, not on threads.
   std::function<Sample(Sample batch, RandomGenerator& random)> map = {};
@@ -64,7 +70,7 @@ struct DataLoaderOptions {
 //
 // Each loop is one epoch: every sample occurs in it once (but see `last`), in an order that
 // depends on the seed and the number of the epoch only. A loop may end early, loops may be nested.
-// What the dataset or map throws ahead of the loop is thrown by the loop at that batch.
+// What the dataset, transform or map throws ahead of the loop is thrown by the loop at that batch.
 // A loader that was moved from has no batches; to loop through it is an error. Thread-compatible.
 class DataLoader {
  public:

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "io/internal/name_errors.h"
 #include "io/internal/permutation.h"
 #include "tensor/allocate.h"
 #include "tensor/error.h"
@@ -54,7 +58,9 @@ Shape WithFirst(int64_t first, const Shape& shape, int from) {
   return Shape(sizes);
 }
 
-Tensor StackField(absl::Span<const Sample> samples, Tensor Sample::*field) {
+using NameOfSample = absl::FunctionRef<std::string(size_t)>;
+
+Tensor StackField(absl::Span<const Sample> samples, Tensor Sample::*field, NameOfSample name) {
   const Tensor& first = samples[0].*field;
   for (size_t i = 0; i < samples.size(); ++i) {
     const Tensor& t = samples[i].*field;
@@ -66,9 +72,9 @@ Tensor StackField(absl::Span<const Sample> samples, Tensor Sample::*field) {
     const auto describe = [](const Tensor& x) {
       return x.defined() ? x.spec().ToString() : std::string("undefined");
     };
-    RaiseStatus(InvalidArgument("sample ", i, " of the batch is ", describe(t), ", sample 0 is ",
-                                describe(first)),
-                "stack");
+    RaiseStatus(
+        InvalidArgument(name(i), " is ", describe(t), ", ", name(0), " is ", describe(first)),
+        "stack");
   }
   if (!first.defined()) return {};
   Tensor out = NewTensor(
@@ -79,6 +85,11 @@ Tensor StackField(absl::Span<const Sample> samples, Tensor Sample::*field) {
     std::memcpy(out.impl()->data + i * bytes, BytesOf(dense), bytes);
   }
   return out;
+}
+
+Sample StackBy(absl::Span<const Sample> samples, NameOfSample name) {
+  if (samples.empty()) RaiseStatus(InvalidArgument("there is no sample"), "stack");
+  return {StackField(samples, &Sample::input, name), StackField(samples, &Sample::target, name)};
 }
 
 class TensorDataset final : public Dataset {
@@ -135,7 +146,11 @@ class MapDataset final : public Dataset {
   MapDataset(DatasetPtr base, std::function<Sample(Sample)> f)
       : base_(std::move(base)), f_(std::move(f)) {}
   int64_t size() const override { return base_->size(); }
-  Sample Get(int64_t i) const override { return f_(base_->Get(i)); }
+  Sample Get(int64_t i) const override {
+    Sample sample = base_->Get(i);
+    return internal::WithNameOf(*base_, i, "map", [&] { return f_(std::move(sample)); });
+  }
+  std::string NameOf(int64_t i) const override { return base_->NameOf(i); }
 
  private:
   const DatasetPtr base_;
@@ -156,6 +171,7 @@ class SubsetDataset final : public Dataset {
     for (const int64_t i : indices) translated.push_back(Translate(i));
     return base_->GetBatch(translated);
   }
+  std::string NameOf(int64_t i) const override { return base_->NameOf(Translate(i)); }
 
  private:
   int64_t Translate(int64_t i) const {
@@ -189,6 +205,10 @@ class ConcatDataset final : public Dataset {
     }
     return parts_[part]->GetBatch(inside);
   }
+  std::string NameOf(int64_t i) const override {
+    const size_t part = PartOf(i);
+    return parts_[part]->NameOf(i - BeginOf(part));
+  }
 
  private:
   size_t PartOf(int64_t i) const {
@@ -216,6 +236,7 @@ class BatchDataset final : public Dataset {
     }
     return base_->GetBatch(indices);
   }
+  std::string NameOf(int64_t i) const override { return absl::StrCat("batch ", i); }
 
  private:
   const DatasetPtr base_;
@@ -229,12 +250,24 @@ Sample Dataset::GetBatch(absl::Span<const int64_t> indices) const {
   std::vector<Sample> samples;
   samples.reserve(indices.size());
   for (const int64_t i : indices) samples.push_back(Get(i));
-  return Stack(samples);
+  return internal::StackOf(*this, indices, samples);
 }
 
+std::string Dataset::NameOf(int64_t i) const { return absl::StrCat("sample ", i); }
+
 Sample Stack(absl::Span<const Sample> samples) {
-  if (samples.empty()) RaiseStatus(InvalidArgument("there is no sample"), "stack");
-  return {StackField(samples, &Sample::input), StackField(samples, &Sample::target)};
+  return StackBy(samples, [](size_t i) {
+    return i == 0 ? std::string("sample 0") : absl::StrCat("sample ", i, " of the batch");
+  });
+}
+
+Sample internal::StackOf(const Dataset& dataset, absl::Span<const int64_t> indices,
+                         absl::Span<const Sample> samples) {
+  return StackBy(samples, [&](size_t i) { return dataset.NameOf(indices[i]); });
+}
+
+void internal::RaiseNamed(const std::string& name, const Error& error, const char* who) {
+  RaiseStatus(absl::Status(error.code(), absl::StrCat(name, ": ", error.what())), who);
 }
 
 DatasetPtr FromTensors(const Tensor& input, const Tensor& target) {

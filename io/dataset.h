@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -40,6 +41,9 @@ class Dataset {
   // dimension. The samples' shapes and dtypes must agree. Override it where a batch can be made
   // faster than one by one.
   virtual Sample GetBatch(absl::Span<const int64_t> indices) const;
+  // What errors call sample `i`: its file where it has one, else "sample <i>". Combinations give
+  // the name that the dataset below them gives.
+  virtual std::string NameOf(int64_t i) const;
 };
 
 // Datasets are shared and never change. The functions below throw where one is null.
@@ -54,7 +58,7 @@ DatasetPtr FromTensors(const Tensor& input, const Tensor& target = {});
 DatasetPtr FromFunction(int64_t size, std::function<Sample(int64_t i)> f);
 
 // `f` of each sample, computed when it is asked for, on the thread that asks. Throws when `f` is
-// empty.
+// empty. A firn::Error of f gets the sample's name in front.
 DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f);
 
 // The samples of these indices, in this order; an index may be repeated. Throws when one is out of

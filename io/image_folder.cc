@@ -13,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "io/internal/name_errors.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 
@@ -98,26 +99,36 @@ ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolder
   });
   if (classes_.empty()) Raise(NotFound(directory_, ": expected a folder for each class, got none"));
   for (size_t k = 0; k < classes_.size(); ++k) {
-    std::vector<std::string> names = Images(absl::StrCat(directory_, "/", classes_[k]));
+    const std::vector<std::string> names = Images(absl::StrCat(directory_, "/", classes_[k]));
     if (names.empty()) {
       Raise(NotFound(directory_, "/", classes_[k], ": expected images of this class, got none"));
     }
-    for (std::string& name : names) {
-      files_.push_back({std::move(name), static_cast<int64_t>(k)});
+    for (const std::string& name : names) {
+      names_ += name;
+      name_ends_.push_back(static_cast<int64_t>(names_.size()));
     }
+    class_ends_.push_back(size());
   }
+  names_.shrink_to_fit();
+  name_ends_.shrink_to_fit();
 }
 
-const ImageFolderDataset::File& ImageFolderDataset::At(int64_t i) const {
+ImageFolderDataset::File ImageFolderDataset::At(int64_t i) const {
   if (i < 0 || i >= size()) {
     RaiseStatus(OutOfRange("index ", i, " is outside [0, ", size(), ")"), "dataset");
   }
-  return files_[static_cast<size_t>(i)];
+  const auto k = static_cast<size_t>(i);
+  const int64_t begin = k == 0 ? 0 : name_ends_[k - 1];
+  const std::string_view name = std::string_view(names_).substr(
+      static_cast<size_t>(begin), static_cast<size_t>(name_ends_[k] - begin));
+  const auto found = std::upper_bound(class_ends_.begin(), class_ends_.end(), i);
+  return {name, found - class_ends_.begin()};
 }
 
 std::string ImageFolderDataset::path(int64_t i) const {
-  const File& file = At(i);
-  return absl::StrCat(directory_, "/", classes_[static_cast<size_t>(file.label)], "/", file.name);
+  const File file = At(i);
+  return absl::StrCat(directory_, "/", classes_[static_cast<size_t>(file.label)], "/",
+                      std::string(file.name));
 }
 
 Sample ImageFolderDataset::Get(int64_t i) const {

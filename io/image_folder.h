@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/dataset.h"
@@ -27,7 +28,7 @@ class ImageFolderDataset final : public Dataset {
   // Throws as ImageFolder.
   ImageFolderDataset(const std::string& directory, ImageFolderOptions options);
 
-  int64_t size() const override { return static_cast<int64_t>(files_.size()); }
+  int64_t size() const override { return static_cast<int64_t>(name_ends_.size()); }
   // Throws OutOfRange for an index, else what ReadImage and `transform` throw, naming the file;
   // what `transform` throws that is no firn::Error becomes one, kInternal.
   Sample Get(int64_t i) const override;
@@ -37,18 +38,23 @@ class ImageFolderDataset final : public Dataset {
   // Where image `i` lies, and of which class it is, without reading it. Throws OutOfRange.
   std::string path(int64_t i) const;
   int64_t label(int64_t i) const { return At(i).label; }
+  std::string NameOf(int64_t i) const override { return path(i); }
 
  private:
   struct File {
-    std::string name;  // below the class's folder
+    std::string_view name;  // below the class's folder
     int64_t label;
   };
-  const File& At(int64_t i) const;
+  File At(int64_t i) const;
 
   const std::string directory_;
   const ImageFolderOptions options_;
   std::vector<std::string> classes_;
-  std::vector<File> files_;  // by class, then sorted by name
+  // Of the files, by class, then sorted by name. A folder may have millions of them: their names
+  // lie in one string.
+  std::string names_;
+  std::vector<int64_t> name_ends_;   // where each name ends
+  std::vector<int64_t> class_ends_;  // the index after each class's last file
 };
 
 // The files below the folders of `directory` whose names end in .png, .jpg, .jpeg, .bmp, .gif,

@@ -2,6 +2,7 @@
 // threads take turns.
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "device/status_macros.h"
@@ -17,6 +18,7 @@ class PrefetchDataset final : public Dataset {
   PrefetchDataset(DatasetPtr base, const PrefetchOptions& options)
       : base_(std::move(base)), options_(options) {}
   int64_t size() const override { return base_->size(); }
+  std::string NameOf(int64_t i) const override { return base_->NameOf(i); }
   Sample Get(int64_t i) const override {
     if (i < 0 || i >= size()) return base_->Get(i);  // which knows what to throw
     const std::lock_guard<std::mutex> lock(mutex_);

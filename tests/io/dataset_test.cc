@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -11,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
+#include "tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn::io {
@@ -196,6 +198,31 @@ TEST(DatasetTest, RefusesWhatMakesNoSense) {
                 FromTensors(FromValues({1.f}), FromValues({1.f, 2.f}));
               }),
               HasSubstr("input has 1 rows, target 2"));
+}
+
+// Sample i is called after a file.
+class Files final : public Dataset {
+ public:
+  int64_t size() const override { return 4; }
+  Sample Get(int64_t i) const override { return {Zeros({i < 3 ? 2 : 5}), {}}; }
+  std::string NameOf(int64_t i) const override { return "file" + std::to_string(i); }
+};
+
+TEST(DatasetTest, ErrorsNameTheSampleThroughAnyCombination) {
+  const DatasetPtr files = std::make_shared<Files>();
+  EXPECT_EQ(Numbers(3)->NameOf(2), "sample 2");
+  EXPECT_EQ(Subset(files, {3, 1})->NameOf(0), "file3");
+  EXPECT_EQ(Concat({Numbers(2), Subset(files, 1, 4)})->NameOf(2), "file1");
+  EXPECT_EQ(Prefetch(files)->NameOf(2), "file2");
+  EXPECT_EQ(Batch(files, 2)->NameOf(1), "batch 1");
+  const DatasetPtr bad = Map(files, [](Sample s) { return Sample{s.input.Reshape({2}), {}}; });
+  EXPECT_EQ(bad->NameOf(1), "file1");
+  EXPECT_EQ(bad->Get(2).input.size(0), 2);
+  EXPECT_THAT(ErrorOf([&] { Subset(bad, {0, 3})->Get(1); }), HasSubstr("map: file3: reshape"));
+  EXPECT_THAT(ErrorOf([&] {
+                Subset(files, {2, 0, 3})->GetBatch({1, 2});
+              }),
+              HasSubstr("file3 is f32 [5] on cpu, file0 is f32 [2] on cpu"));
 }
 
 TEST(DatasetTest, StackNamesTheSampleThatDiffers) {
