@@ -40,6 +40,7 @@
 #include "io/monitors/series.h"
 #include "io/nnabla_cache.h"
 #include "io/npy.h"
+#include "io/npy_dataset.h"
 #include "io/parameters.h"
 #include "io/progress.h"
 #include "io/rows.h"
