@@ -1,0 +1,43 @@
+// Checks; internal/tone.cc computes.
+#include "io/transforms/tone.h"
+
+#include "device/status_macros.h"
+#include "io/transforms/internal/adjust.h"
+#include "io/transforms/internal/image.h"
+#include "tensor/error.h"
+
+namespace firn::io {
+
+Transform Posterize(int bits) {
+  const char* const who = "posterize";
+  if (bits < 0 || bits > 8) {
+    RaiseStatus(InvalidArgument("bits is ", bits, " (want 0 to 8)"), who);
+  }
+  return [=](const Tensor& image, RandomGenerator&) {
+    return internal::Posterized(internal::CheckedBytes(image, who), bits, who);
+  };
+}
+
+Transform Solarize(double threshold) {
+  const char* const who = "solarize";
+  internal::RequireFinite(threshold, "threshold", who);
+  return [=](const Tensor& image, RandomGenerator&) {
+    return internal::Solarized(internal::CheckedBytes(image, who), threshold, who);
+  };
+}
+
+Transform AutoContrast() {
+  return [](const Tensor& image, RandomGenerator&) {
+    const char* const who = "auto_contrast";
+    return internal::AutoContrasted(internal::CheckedBytes(image, who), who);
+  };
+}
+
+Transform Equalize() {
+  return [](const Tensor& image, RandomGenerator&) {
+    const char* const who = "equalize";
+    return internal::Equalized(internal::CheckedBytes(image, who), who);
+  };
+}
+
+}  // namespace firn::io
