@@ -14,6 +14,8 @@
 #include "autograd/profile.h"
 #include "device/cuda.h"
 #include "device/parallel.h"
+#include "evaluate.h"
+#include "fit.h"
 #include "io/cache.h"
 #include "io/checkpoint.h"
 #include "io/checkpoint_manager.h"

@@ -5,8 +5,8 @@
     tools/public_api.py --names         the names in namespace firn after #include "firn.h", as
                                         docs/names.txt holds them
 
-Public headers are those that a program can include: all of the library's folders that are not
-below internal/, kernels/, passes/ or tape/ and hold no samples.
+Public headers are those that a program can include: all at the root and in the library's folders that
+are not below internal/, kernels/, passes/ or tape/ and hold no samples.
 
 Limits: nothing is expanded, so what a macro declares is not seen, and both branches of an #if are.
 """
@@ -40,14 +40,15 @@ def folders(root):
 
 def public_headers(root):
     """Paths of the public headers, from the root of the repository, sorted."""
+    top = sorted(name for name in os.listdir(root) if name.endswith(".h"))
     return sorted(f"{folder}/{name}" for folder in folders(root)
                   for name in os.listdir(os.path.join(root, folder))
-                  if name.endswith(".h") and not re.search(r"(^|_)samples\.h$", name)) + ["firn.h"]
+                  if name.endswith(".h") and not re.search(r"(^|_)samples\.h$", name)) + top
 
 
 def sources(root):
     """Paths of everything that is compiled into the library and may define what headers declare."""
-    found = []
+    found = [name for name in os.listdir(root) if re.search(r"\.(cc|h)$", name)]
     for top in sorted({folder.split("/")[0] for folder in FOLDERS}):
         for folder, _, names in os.walk(os.path.join(root, top)):
             found += [os.path.relpath(os.path.join(folder, name), root) for name in names

@@ -1,0 +1,98 @@
+#ifndef FIRN_FIT_H_
+#define FIRN_FIT_H_
+
+// Training in one call, for a network of one input, one loss and one optimizer:
+//
+//   io::DataLoader train(io::Digits({.part = kTrain}), {.batch = 64, .shuffle = true});
+//   io::DataLoader test(io::Digits({.part = kTest}), {.batch = 500});
+//   Fit(net, adam, train, {.epochs = 20, .validation = &test, .folder = "run"});
+//
+// fit.cc is short and written to be read: it uses nothing but what firn.h offers to every program,
+// so that a loop of one's own may begin as a copy of it.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "evaluate.h"
+#include "io/checkpoint_manager.h"
+#include "io/data_loader.h"
+#include "io/progress.h"
+#include "nn/layer.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+
+namespace firn {
+
+// What a run has to say of an epoch.
+struct FitEpoch {
+  int64_t epoch = 0;    // counted from 0
+  int64_t step = 0;     // steps of the optimizer up to its end
+  int64_t samples = 0;  // that it trained with
+  double loss = 0;      // mean over them, each as the network was at its step
+  double lr = 0;        // of the first group, at the last step
+  Evaluation validation = {};
+
+  // "epoch 1: loss 0.5123, validation loss 0.4012, metric 0.8990", counted from 1 here; what is NaN
+  // is left out of the validation.
+  std::string ToString() const;
+  // What is watched: the loss of the validation or, without one, of the training.
+  double watched() const { return validation.samples > 0 ? validation.loss : loss; }
+};
+
+struct FitOptions {
+  int64_t epochs = 10;     // of the whole run, those before it was interrupted among them
+  LossFunction loss = {};  // what to make small; empty: CrossEntropy
+  // Of the learning rate, followed by steps of the optimizer. Empty: rates stay as they are.
+  optim::Schedule schedule = {};
+  bool frozen = false;  // the step runs as a graph (Freeze), one for each kind of batch that comes
+
+  // Gone through after each epoch, as by Evaluate; lives as long as the call. Null: none.
+  io::DataLoader* validation = nullptr;
+  MetricFunction metric = {};  // of the validation; empty: as for Evaluate
+  // Epochs in a row without a lower FitEpoch::watched() after which to stop; 0: none.
+  int64_t patience = 0;
+
+  // Where checkpoints, the series "training loss" (io/monitors/monitor.h) and the table
+  // "epochs.csv" go. A run that finds checkpoints there goes on with the newest whole one. Empty:
+  // none is kept.
+  std::string folder = {};
+  // Steps from one checkpoint to the next, beside those at the end of each epoch; 0: only these.
+  int64_t checkpoint_every = 0;
+
+  // Of the bar that each epoch has, whose label is the epoch. `quiet` also leaves out the line
+  // after it.
+  io::ProgressOptions progress = {};
+  // Called when an epoch is over, and on its way to the disk.
+  std::function<void(const FitEpoch& epoch)> on_epoch = {};
+};
+
+struct FitResult {
+  std::vector<FitEpoch> epochs;  // those of this call
+  int64_t resumed_at = 0;        // the step of the checkpoint that it went on from; 0: none
+  std::vector<io::CheckpointManager::Skipped> skipped;  // newer ones, which are damaged
+  bool stopped_early = false;                           // `patience` was over
+  // The file with the least FitEpoch::watched(); empty without a folder. Its parts are "model",
+  // "optimizer", "data", "random", "stopping", "epoch" and, where there is one, "schedule".
+  std::string best_checkpoint;
+};
+
+// Trains until `epochs` are over or nothing gets better.
+// An interruption (an exception, the end of the process) costs the steps since the last checkpoint:
+// the same call with the same folder goes on from there, and ends as an undisturbed run would to
+// the bit. Random numbers are those of the default generator of the training loader's device.
+// Throws firn::Error: InvalidArgument for options that make no sense, before anything has changed;
+// what the network, the losses, the loaders and io::CheckpointManager throw. Thread-compatible, as
+// what it is given.
+FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train,
+              const FitOptions& options = {});
+
+namespace inner::internal {
+// The options with what empty ones stand for. Throws as Fit.
+FitOptions CheckedOptions(FitOptions options, const io::DataLoader& train);
+}  // namespace inner::internal
+
+}  // namespace firn
+
+#endif  // FIRN_FIT_H_

@@ -1,0 +1,55 @@
+// What surrounds the loop of fit.cc: options that are checked and filled in, and a line of text.
+#include <limits>
+#include <ostream>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "fit.h"
+#include "tensor/error.h"
+#include "tensor/ops/loss/cross_entropy.h"
+
+namespace firn {
+
+std::string FitEpoch::ToString() const {
+  std::string text = absl::StrFormat("epoch %d: loss %.4f", epoch + 1, loss);
+  if (validation.samples > 0)
+    absl::StrAppendFormat(&text, ", validation loss %.4f", validation.loss);
+  const bool has_metric = validation.metric == validation.metric;
+  if (has_metric) absl::StrAppendFormat(&text, ", metric %.4f", validation.metric);
+  return text;
+}
+
+namespace inner::internal {
+
+FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
+  const auto want = [](bool ok, const auto&... what) {
+    if (!ok) RaiseStatus(absl::InvalidArgumentError(absl::StrCat(what...)), "fit");
+  };
+  want(o.epochs >= 0, "epochs is ", o.epochs, " (want >= 0)");
+  want(o.patience >= 0, "patience is ", o.patience, " (want >= 0)");
+  want(o.checkpoint_every >= 0, "checkpoint_every is ", o.checkpoint_every, " (want >= 0)");
+  want(o.checkpoint_every == 0 || !o.folder.empty(), "checkpoint_every is ", o.checkpoint_every,
+       ", but there is no folder for checkpoints");
+  want(train.size() > 0, "the training loader has no batches");
+  want(o.validation == nullptr || o.validation->size() > 0, "the validation loader has no batches");
+  want(o.validation != &train, "training and validation have one loader (want one for each)");
+  want(o.validation != nullptr || !o.metric,
+       "there is a metric, but no validation to compute it of");
+  want(o.progress.quiet || o.progress.out != nullptr, "progress.out is null");
+
+  if (!o.loss) o.loss = [](const Tensor& y, const Tensor& t) { return CrossEntropy(y, t); };
+  if (o.patience == 0) o.patience = std::numeric_limits<int64_t>::max();
+  if (!o.progress.quiet) {
+    o.on_epoch = [out = o.progress.out, then = std::move(o.on_epoch)](const FitEpoch& epoch) {
+      *out << epoch.ToString() << std::endl;
+      if (then) then(epoch);
+    };
+  }
+  return o;
+}
+
+}  // namespace inner::internal
+
+}  // namespace firn

@@ -1,0 +1,317 @@
+// Fit as programs call it: it learns, and what interrupts it leaves no trace in what comes out.
+#include "fit.h"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "firn.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/monitors/record_reader.h"
+#include "tests/error_of.h"
+#include "tests/io/test_files.h"
+
+namespace firn {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Part = io::DigitsOptions::Part;
+
+// Sizes of inputs are found in the first step; dropout draws from the default generator.
+struct Net final : nn::Layer {
+  nn::Linear& in = Add<nn::Linear>("in", {.out = 32});
+  nn::BatchNorm1d& norm = Add<nn::BatchNorm1d>("norm");
+  nn::Dropout& drop = Add<nn::Dropout>("drop", {.p = 0.2});
+  nn::Linear& out = Add<nn::Linear>("out", {.out = 10});
+
+ protected:
+  Tensor Forward(const Tensor& x) override { return out(drop(Relu(norm(in(Flatten(x, 1)))))); }
+};
+
+io::DatasetPtr Digits(int64_t size) {
+  return io::Subset(io::Digits({.part = Part::kTrain}), 0, size);
+}
+
+std::string Folder(const std::string& name) {
+  const std::string folder = ::testing::TempDir() + "/" + name;
+  fs::remove_all(folder);
+  return folder;
+}
+
+// A network, its optimizer and its data, alike in every instance.
+struct Training {
+  explicit Training(int64_t size = 200)
+      : train(Digits(size), {.batch = 32, .shuffle = true, .seed = 3}),
+        validation(io::Digits({.part = Part::kTest}), {.batch = 100}) {
+    ManualSeed(5);
+  }
+  FitResult Run(FitOptions options) {
+    options.progress.quiet = true;
+    return Fit(net, adam, train, options);
+  }
+  Net net;
+  optim::Adam adam{net.named_parameters(), {.lr = 1e-2}};
+  io::DataLoader train, validation;
+};
+
+// Whether two state dicts are the same to the bit.
+bool Same(const StateDict& a, const StateDict& b) {
+  if (a.size() != b.size()) return false;
+  for (const auto& [name, tensor] : a) {
+    if (!b.Contains(name) || !tensor.Equals(b[name])) return false;
+  }
+  return true;
+}
+
+TEST(FitTest, LearnsDigits) {
+  for (const bool frozen : {false, true}) {
+    Training t(1500);
+    const FitResult result = t.Run({.epochs = 4, .frozen = frozen, .validation = &t.validation});
+    ASSERT_EQ(result.epochs.size(), 4u);
+    const FitEpoch& last = result.epochs.back();
+    EXPECT_EQ(last.epoch, 3);
+    EXPECT_EQ(last.step, 4 * 47);
+    EXPECT_EQ(last.samples, 1500);
+    EXPECT_LT(last.loss, result.epochs.front().loss / 2);
+    EXPECT_EQ(last.validation.samples, 297);
+    EXPECT_GT(last.validation.metric, 0.85) << frozen;
+    EXPECT_FALSE(result.stopped_early);
+    EXPECT_EQ(result.best_checkpoint, "");
+    // What is told is what the network does.
+    const Evaluation again = Evaluate(t.net, t.validation);
+    EXPECT_EQ(again.loss, last.validation.loss);
+    EXPECT_EQ(again.metric, last.validation.metric);
+    EXPECT_TRUE(t.net.training());
+  }
+}
+
+TEST(FitTest, FrozenStepsAndOrdinaryOnesGiveTheSameBits) {
+  Training ordinary, frozen;  // 200 samples: the last batch of each epoch is smaller
+  ManualSeed(5);
+  ordinary.Run({.epochs = 3});
+  ManualSeed(5);
+  frozen.Run({.epochs = 3, .frozen = true});
+  EXPECT_TRUE(Same(ordinary.net.state_dict(), frozen.net.state_dict()));
+}
+
+// The loss of a program that fails after so many batches.
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("out of power") {}
+};
+LossFunction FailsAfter(int64_t calls) {
+  return [calls](const Tensor& y, const Tensor& target) mutable {
+    if (calls-- == 0) throw Interrupted();
+    return CrossEntropy(y, target);
+  };
+}
+
+FitOptions WholeRun(const std::string& folder, Training& t) {
+  return {.epochs = 4,
+          .schedule = optim::CosineLr({.steps = 28}),
+          .validation = &t.validation,
+          .folder = folder,
+          .checkpoint_every = 3};
+}
+
+TEST(FitTest, GoesOnAfterAnInterruptionToTheSameBits) {
+  const std::string alone = Folder("alone"), broken = Folder("broken");
+  Training undisturbed;
+  const FitResult whole = undisturbed.Run(WholeRun(alone, undisturbed));
+
+  // Seven steps an epoch. The first run fails at step 11 and leaves that of step 9, from which the
+  // second one gets to step 25 and leaves that of step 24: each is in the middle of an epoch.
+  for (const int64_t calls : {11, 16}) {
+    Training t;
+    FitOptions options = WholeRun(broken, t);
+    options.loss = FailsAfter(calls);
+    options.metric = [](const Tensor& y, const Tensor& target) {
+      io::Accuracy accuracy;
+      accuracy.Update(y, target);
+      return accuracy.Value();
+    };
+    EXPECT_THROW(t.Run(options), Interrupted);
+  }
+  Training t;
+  ManualSeed(77);  // the checkpoint's counts
+  const FitResult rest = t.Run(WholeRun(broken, t));
+  EXPECT_EQ(rest.resumed_at, 24);
+  ASSERT_EQ(rest.epochs.size(), 1u);
+  EXPECT_EQ(rest.epochs[0].loss, whole.epochs[3].loss);
+  EXPECT_EQ(rest.epochs[0].validation.loss, whole.epochs[3].validation.loss);
+  EXPECT_TRUE(Same(t.net.state_dict(), undisturbed.net.state_dict()));
+  EXPECT_TRUE(Same(t.adam.state_dict(), undisturbed.adam.state_dict()));
+  for (const char* file : {"/epochs.csv", "/training-loss.series.txt"}) {
+    EXPECT_EQ(io::ReadFile(broken + file), io::ReadFile(alone + file)) << file;
+  }
+}
+
+TEST(FitTest, AFrozenRunGoesOnToTheSameBits) {
+  const std::string folder = Folder("frozen");
+  Training undisturbed, before, after;
+  ManualSeed(5);
+  undisturbed.Run({.epochs = 3, .frozen = true});
+  ManualSeed(5);
+  before.Run({.epochs = 1, .frozen = true, .folder = folder});
+  EXPECT_EQ(after.Run({.epochs = 3, .frozen = true, .folder = folder}).resumed_at, 7);
+  EXPECT_TRUE(Same(after.net.state_dict(), undisturbed.net.state_dict()));
+}
+
+TEST(FitTest, ARunThatIsOverStaysAsItIs) {
+  const std::string folder = Folder("over");
+  Training first;
+  first.Run({.epochs = 2, .folder = folder});
+  Training second;
+  const FitResult result = second.Run({.epochs = 2, .folder = folder});
+  EXPECT_EQ(result.resumed_at, 14);
+  EXPECT_TRUE(result.epochs.empty());
+  EXPECT_TRUE(Same(first.net.state_dict(), second.net.state_dict()));
+}
+
+TEST(FitTest, SaysWhichCheckpointsAreDamaged) {
+  const std::string folder = Folder("damaged");
+  Training first;
+  first.Run({.epochs = 2, .folder = folder});
+  io::WriteFile(folder + "/checkpoint_000000000014.h5", "damaged");
+  Training second;
+  const FitResult result = second.Run({.epochs = 2, .folder = folder});
+  EXPECT_EQ(result.resumed_at, 7);
+  ASSERT_EQ(result.skipped.size(), 1u);
+  EXPECT_THAT(result.skipped[0].reason, HasSubstr("checkpoint_000000000014.h5"));
+  EXPECT_TRUE(Same(first.net.state_dict(), second.net.state_dict()));
+}
+
+// A network that learns nothing at rate 0.
+struct Stuck {
+  Stuck() { ManualSeed(1); }
+  nn::Sequential net{nn::New<nn::Flatten>(), nn::New<nn::Linear>({.in = 64, .out = 10})};
+  optim::Sgd sgd{net.named_parameters(), {.lr = 0}};
+  io::DataLoader train{Digits(100), {.batch = 50}}, validation{Digits(10), {.batch = 10}};
+  FitOptions options = {
+      .epochs = 50, .validation = &validation, .patience = 3, .progress = {.quiet = true}};
+};
+
+TEST(FitTest, StopsWhenNothingGetsBetter) {
+  Stuck s;
+  s.options.folder = Folder("early");
+  const FitResult result = Fit(s.net, s.sgd, s.train, s.options);
+  EXPECT_TRUE(result.stopped_early);
+  EXPECT_EQ(result.epochs.size(), 4u);  // the first is the best, three are no better
+  EXPECT_EQ(result.best_checkpoint, s.options.folder + "/checkpoint_000000000008.h5");
+  // It stays stopped.
+  Stuck again;
+  again.options.folder = s.options.folder;
+  const FitResult nothing = Fit(again.net, again.sgd, again.train, again.options);
+  EXPECT_TRUE(nothing.stopped_early);
+  EXPECT_TRUE(nothing.epochs.empty());
+}
+
+TEST(FitTest, WatchesTheTrainingLossWithoutValidation) {
+  Stuck s;
+  s.options.validation = nullptr;
+  s.options.patience = 2;
+  const FitResult result = Fit(s.net, s.sgd, s.train, s.options);
+  EXPECT_TRUE(result.stopped_early);
+  EXPECT_EQ(result.epochs.size(), 3u);
+  EXPECT_EQ(result.epochs[0].watched(), result.epochs[0].loss);
+  EXPECT_TRUE(std::isnan(result.epochs[0].validation.loss));
+}
+
+TEST(FitTest, FollowsALossAndAMetricOfOnesOwn) {
+  ManualSeed(2);
+  const Tensor x = Randn({64, 3});
+  nn::Sequential net{nn::New<nn::Linear>({.in = 3, .out = 1})};
+  optim::Adam adam(net.named_parameters(), {.lr = 0.1});
+  io::DataLoader train(io::FromTensors(x, Sum(x, {1}, true)), {.batch = 16, .shuffle = true});
+  io::DataLoader validation(io::FromTensors(x, Sum(x, {1}, true)), {.batch = 64});
+  const FitResult result =
+      Fit(net, adam, train,
+          {.epochs = 30,
+           .loss = [](const Tensor& y, const Tensor& target) { return MseLoss(y, target); },
+           .validation = &validation,
+           .metric = [](const Tensor& y, const Tensor& t) { return Amax(Abs(y - t)).Item(); },
+           .progress = {.quiet = true}});
+  EXPECT_LT(result.epochs.back().validation.loss, 1e-3);
+  EXPECT_LT(result.epochs.back().validation.metric, 0.1);
+  EXPECT_GE(result.epochs.back().validation.metric,
+            std::sqrt(result.epochs.back().validation.loss));
+}
+
+TEST(FitTest, TellsWhatItDoes) {
+  Training t;
+  std::ostringstream out;
+  std::vector<double> rates;
+  FitOptions options = {.epochs = 2,
+                        .schedule = optim::StepLr({.interval = 7, .gamma = 0.5}),
+                        .validation = &t.validation,
+                        .folder = Folder("told")};
+  options.progress.out = &out;
+  options.on_epoch = [&](const FitEpoch& epoch) { rates.push_back(epoch.lr); };
+  const FitResult result = Fit(t.net, t.adam, t.train, options);
+  EXPECT_EQ(rates, (std::vector<double>{1e-2, 5e-3}));
+  EXPECT_THAT(out.str(), HasSubstr("epoch 1 7/7  100.0%"));
+  EXPECT_THAT(out.str(), HasSubstr("\n" + result.epochs[1].ToString() + "\n"));
+  EXPECT_THAT(result.epochs[1].ToString(), HasSubstr("epoch 2: loss "));
+  EXPECT_THAT(result.epochs[1].ToString(), HasSubstr(", metric 0."));
+
+  const std::vector<io::Series> table =
+      io::SeriesOf(io::LoadRecords(options.folder + "/epochs.csv"));
+  ASSERT_EQ(table.size(), 5u);
+  EXPECT_EQ(table[0].name, "step");
+  EXPECT_EQ(table[0].y, (std::vector<double>{7, 14}));
+  EXPECT_EQ(table[1].y.back(), result.epochs[1].loss);
+  EXPECT_EQ(table[2].y, rates);
+  EXPECT_EQ(table[3].y.back(), result.epochs[1].validation.loss);
+  EXPECT_EQ(table[4].y.back(), result.epochs[1].validation.metric);
+  EXPECT_EQ(io::LoadSeries(options.folder + "/training-loss.series.txt").x.size(), 14u);
+  // The best one is what the file says.
+  const auto info = io::ReadCheckpointInfo(result.best_checkpoint);
+  EXPECT_EQ(info.metric, std::min(result.epochs[0].watched(), result.epochs[1].watched()));
+}
+
+TEST(FitTest, RefusesOptionsThatMakeNoSense) {
+  Training t;
+  io::DataLoader none(Digits(0), {.batch = 4});
+  const auto error = [&](const FitOptions& options) {
+    return testing::ErrorOf([&] { Fit(t.net, t.adam, t.train, options); });
+  };
+  EXPECT_EQ(error({.epochs = -1}), "fit: epochs is -1 (want >= 0)");
+  EXPECT_EQ(error({.patience = -2}), "fit: patience is -2 (want >= 0)");
+  EXPECT_THAT(error({.checkpoint_every = -1}), HasSubstr("checkpoint_every is -1 (want >= 0)"));
+  EXPECT_THAT(error({.checkpoint_every = 5}), HasSubstr("there is no folder for checkpoints"));
+  EXPECT_THAT(error({.validation = &none}), HasSubstr("the validation loader has no batches"));
+  EXPECT_THAT(error({.validation = &t.train}),
+              HasSubstr("training and validation have one loader"));
+  EXPECT_THAT(error({.metric = [](const Tensor&, const Tensor&) { return 0.0; }}),
+              HasSubstr("there is a metric, but no validation"));
+  EXPECT_THAT(error({.progress = {.out = nullptr}}), HasSubstr("progress.out is null"));
+  EXPECT_THAT(testing::ErrorOf([&] { Fit(t.net, t.adam, none, {}); }),
+              HasSubstr("the training loader has no batches"));
+  io::WriteFile(::testing::TempDir() + "/file", "in the way");
+  EXPECT_THAT(error({.folder = ::testing::TempDir() + "/file", .progress = {.quiet = true}}),
+              HasSubstr("/file"));
+  EXPECT_EQ(t.train.epoch(), 0);
+}
+
+// Another network's checkpoints, or another loader's, are nothing to go on from.
+TEST(FitTest, RefusesToGoOnFromAnotherRun) {
+  const std::string folder = Folder("another");
+  Training t;
+  FitOptions options = WholeRun(folder, t);
+  options.loss = FailsAfter(4);
+  EXPECT_THROW(t.Run(options), Interrupted);
+  Stuck s;
+  s.options.folder = folder;
+  EXPECT_THAT(testing::ErrorOf([&] { Fit(s.net, s.sgd, s.train, s.options); }), HasSubstr("model"));
+  Training other(100);
+  EXPECT_THAT(testing::ErrorOf([&] { other.Run(WholeRun(folder, other)); }),
+              HasSubstr("samples was 200, here it is 100"));
+}
+
+}  // namespace
+}  // namespace firn
