@@ -1,0 +1,98 @@
+// firn train: a training run that a JSON file describes. tools/firn/train/ does it.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "device/atomic_file.h"
+#include "device/status_macros.h"
+#include "tensor/error.h"
+#include "tools/firn/command.h"
+#include "tools/firn/train/run.h"
+
+namespace firn::cli {
+namespace {
+
+struct Options {
+  std::string config, output;
+  bool check = false, quiet = false;
+};
+
+// What may change when a run goes on.
+nlohmann::json Fixed(nlohmann::json config) {
+  for (const char* key : {"output", "epochs", "patience", "checkpoint_every", "keep", "threads"}) {
+    config.erase(key);
+  }
+  return config;
+}
+
+// Makes the output folder and leaves the configuration there. A run of another configuration is
+// nothing to go on with.
+void Claim(const std::string& output, const Config& config) {
+  std::error_code error;
+  std::filesystem::create_directories(output, error);
+  if (error) {
+    RaiseStatus(absl::ErrnoToStatus(error.value(), absl::StrCat("cannot make the folder ", output)),
+                "train");
+  }
+  const std::string path = output + "/config.json";
+  if (std::filesystem::exists(path)) {
+    const nlohmann::json before = Fixed(Config::Load(path).value());
+    const nlohmann::json changes = nlohmann::json::diff(before, Fixed(config.value()));
+    if (!changes.empty()) {
+      RaiseStatus(FailedPrecondition(output, " is the output of another configuration: ", path,
+                                     " differs at ", changes[0]["path"].get<std::string>(),
+                                     " (want another output, or the same configuration)"),
+                  "train");
+    }
+  }
+  RaiseIfError(firn::inner::internal::ReplaceFile(path, config.value().dump(2) + "\n"), "train");
+}
+
+std::string TextOf(const nlohmann::json& value) {
+  std::string text;
+  for (const auto& [key, entry] : value.items()) {
+    if (entry.is_null() || entry == "") continue;
+    absl::StrAppend(&text, key, ": ", entry.is_string() ? entry.get<std::string>() : entry.dump(),
+                    "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on with that") {
+  auto o = std::make_shared<Options>();
+  app.add_option("CONFIG", o->config, "the file; tools/firn/train/README.md lists its keys")
+      ->required();
+  app.add_option("--output", o->output, "the folder to write to, in place of the file's");
+  app.add_flag("--check", o->check, "only look at the file");
+  app.add_flag("--quiet", o->quiet,
+               "no progress on stderr; with --json it is a line for each epoch");
+  app.footer(
+      "Example: firn train digits.json, where digits.json is\n"
+      "  {\"data\": {\"kind\": \"digits\"}, \"model\": {\"name\": \"lenet\"},\n"
+      "   \"optimizer\": {\"name\": \"adam\", \"lr\": 0.003}, \"epochs\": 10, \"output\": "
+      "\"run\"}\n"
+      "Typed again after an interruption, it goes on from the last checkpoint.");
+  return [o](Terminal& terminal) {
+    const Config config = Config::Load(o->config);
+    TrainConfig c = ParseTrainConfig(config);
+    if (!o->output.empty()) c.output = o->output;
+    if (o->check) {
+      terminal.Print(o->config + ": all keys are known and make sense\n", {{"output", c.output}});
+      return 0;
+    }
+    Claim(c.output, config);
+    const Telling telling{terminal, o->quiet};
+    const nlohmann::json value =
+        c.graph.empty() ? TrainNetwork(c, telling) : TrainGraph(c, telling);
+    terminal.Print(TextOf(value), value);
+    return 0;
+  };
+}
+
+}  // namespace firn::cli

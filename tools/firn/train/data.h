@@ -1,0 +1,32 @@
+#ifndef FIRN_TOOLS_FIRN_TRAIN_DATA_H_
+#define FIRN_TOOLS_FIRN_TRAIN_DATA_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "io/dataset.h"
+#include "tools/firn/train/config.h"
+
+namespace firn::cli {
+
+// Inputs are f32. Targets are classes (i64, 0-d) or, for regression, f32 [outputs].
+struct TrainingData {
+  io::DatasetPtr samples;
+  int64_t outputs = 0;                  // numbers that a network has to give
+  bool classes = false;                 // they are scores of classes
+  std::vector<std::string> names = {};  // of the classes, where they have any
+};
+
+// What reads the data that `config` describes; nothing is read before it is called. Asks
+// for all keys of the description.
+struct DataSource {
+  std::function<TrainingData()> read;
+  bool decodes = false;  // samples take time to make, so that threads should make them
+};
+DataSource ParseData(const Config& config);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_TRAIN_DATA_H_

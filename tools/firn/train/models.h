@@ -1,0 +1,28 @@
+#ifndef FIRN_TOOLS_FIRN_TRAIN_MODELS_H_
+#define FIRN_TOOLS_FIRN_TRAIN_MODELS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "nn/layer.h"
+#include "tensor/shape.h"
+#include "tools/firn/train/config.h"
+
+namespace firn::cli {
+
+// Makes a network for samples of this shape that gives so many numbers for each. Throws firn::Error
+// where it takes no such samples.
+using ModelMaker = std::function<std::unique_ptr<nn::Layer>(const Shape& sample, int64_t outputs)>;
+
+// What makes the network that `config` describes:
+//   mlp       linear layers of the sizes "hidden" ([64]) with relu between them, on any samples
+//   lenet     two blocks of 5x5 convolution, batch norm, relu and max pooling, two linear layers
+//   resnet    a 3x3 convolution, three residual units of 16, 32 and 64 channels, a linear layer
+//   resnet18  ResNet-18 (He et al., 2015) with the stem for images of about 32x32 pixels
+// All but the first take images [channels, height, width] of any number of channels.
+ModelMaker ParseModel(const Config& config);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_TRAIN_MODELS_H_

@@ -1,0 +1,103 @@
+// An optimizer's options are read by the visitor that also writes them into state dicts, so an
+// option that an optimizer gets is an option here.
+#include "tools/firn/train/optimizers.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "device/inner.h"
+#include "optim/adafactor.h"
+#include "optim/adagrad.h"
+#include "optim/adam.h"
+#include "optim/adam_family.h"
+#include "optim/muon.h"
+#include "optim/rmsprop.h"
+#include "optim/sgd.h"
+#include "optim/sign_steps.h"
+#include "optim/trust_ratio.h"
+#include "tensor/attrs.h"
+#include "tensor/error.h"
+#include "tensor/ops.h"
+
+namespace firn::cli {
+namespace {
+
+class OptionReader final : public inner::AttrVisitor {
+ public:
+  explicit OptionReader(const Config& config) : config_(config) {}
+  void Field(const char* name, double& value) override { value = config_.Number(name, value); }
+  void Field(const char* name, bool& value) override { value = config_.Flag(name, value); }
+  void Field(const char* name, int64_t& value) override {
+    if (std::string(name) == "semantics") {  // an enum, which visitors see as a number
+      const bool nnabla = config_.Choice(name, {"pytorch", "nnabla"}, "pytorch") == "nnabla";
+      value = static_cast<int64_t>(nnabla ? optim::Semantics::kNNabla : optim::Semantics::kPyTorch);
+    } else {
+      value = config_.Integer(name, value, 0, int64_t{1} << 31);
+    }
+  }
+  // Options of optimizers are numbers.
+  void Field(const char*, std::string&) override {}
+  void Field(const char*, std::vector<int64_t>&) override {}
+
+ private:
+  const Config& config_;
+};
+
+template <class O>
+OptimizerMaker Make(const Config& config) {
+  typename O::Options options;
+  options.lr = config.Number("lr", options.lr);
+  OptionReader reader(config);
+  options.Visit(static_cast<inner::AttrVisitor&>(reader));
+  return [options](const optim::ParameterList& parameters) -> std::unique_ptr<optim::Optimizer> {
+    return std::make_unique<O>(parameters, options);
+  };
+}
+
+struct Kind {
+  const char* name;
+  OptimizerMaker (*parse)(const Config& config);
+};
+constexpr Kind kKinds[] = {
+    {"adabelief", Make<optim::Adabelief>},
+    {"adabound", Make<optim::Adabound>},
+    {"adadelta", Make<optim::Adadelta>},
+    {"adafactor", Make<optim::Adafactor>},
+    {"adagrad", Make<optim::Adagrad>},
+    {"adam", Make<optim::Adam>},
+    {"adamax", Make<optim::Adamax>},
+    {"adamw", Make<optim::AdamW>},
+    {"lamb", Make<optim::Lamb>},
+    {"lars", Make<optim::Lars>},
+    {"lion", Make<optim::Lion>},
+    {"nadam", Make<optim::Nadam>},
+    {"radam", Make<optim::Radam>},
+    {"rmsprop", Make<optim::Rmsprop>},
+    {"rmsprop_graves", Make<optim::RmspropGraves>},
+    {"rprop", Make<optim::Rprop>},
+    {"sgd", Make<optim::Sgd>},
+    {"sgdw", Make<optim::SgdW>},
+};
+
+}  // namespace
+
+OptimizerMaker ParseOptimizer(const Config& config) {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  const std::string name = config.Choice("name", names, "adam");
+  const OptimizerMaker make =
+      std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& kind) {
+        return name == kind.name;
+      })->parse(config);
+  try {
+    Tensor parameter = Zeros({1});
+    make({parameter.SetRequiresGrad()});
+  } catch (const Error& e) {
+    config.Refuse("", e.what());
+  }
+  return make;
+}
+
+}  // namespace firn::cli

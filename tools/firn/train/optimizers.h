@@ -1,0 +1,28 @@
+#ifndef FIRN_TOOLS_FIRN_TRAIN_OPTIMIZERS_H_
+#define FIRN_TOOLS_FIRN_TRAIN_OPTIMIZERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "tools/firn/train/config.h"
+
+namespace firn::cli {
+
+// What makes the optimizer that `config` describes: its "name", that of the class in optim/ with
+// small letters, and its options by their names there. Options that make no sense are refused here.
+using OptimizerMaker =
+    std::function<std::unique_ptr<optim::Optimizer>(const optim::ParameterList& parameters)>;
+OptimizerMaker ParseOptimizer(const Config& config);
+
+// What makes the schedule that `config` describes, empty without a "name": one of optim/schedule.h
+// and its options. Numbers of steps are epochs, or steps of the optimizer with "unit": "step";
+// where a schedule has a length it is the whole run's unless it is given.
+using ScheduleMaker = std::function<optim::Schedule(int64_t steps_per_epoch, int64_t epochs)>;
+ScheduleMaker ParseSchedule(const Config& config);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_TRAIN_OPTIMIZERS_H_

@@ -1,0 +1,169 @@
+#include "tools/firn/train/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "device/atomic_file.h"
+#include "device/status_macros.h"
+#include "device/usable_device.h"
+#include "firn.h"
+
+namespace firn::cli {
+
+using nlohmann::json;
+
+json JsonOf(const FitEpoch& epoch) {
+  const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(); };
+  return {{"epoch", epoch.epoch},
+          {"step", epoch.step},
+          {"loss", number(epoch.loss)},
+          {"lr", number(epoch.lr)},
+          {"validation_loss", number(epoch.validation.loss)},
+          {"metric", number(epoch.validation.metric)}};
+}
+
+void Telling::operator()(const FitEpoch& epoch) const {
+  if (quiet) return;
+  terminal.err << (terminal.json ? JsonOf(epoch).dump() : epoch.ToString()) << std::endl;
+}
+
+io::ProgressOptions Telling::Progress() const {
+  return {
+      .quiet = quiet || terminal.json, .out = &terminal.err, .log_lines = 0};  // no bars in logs
+}
+
+namespace {
+
+struct Data {
+  TrainingData train;
+  io::DatasetPtr validation;  // null: none
+};
+
+Data ReadData(const TrainConfig& config) {
+  Data data{config.data.read(), nullptr};
+  io::DatasetPtr& all = data.train.samples;
+  const auto refuse = [](const auto&... what) { RaiseStatus(InvalidArgument(what...), "data"); };
+  if (all->size() == 0) refuse("there are no samples");
+  if (config.validation.has_value()) {
+    const TrainingData other = config.validation->read();
+    if (other.classes != data.train.classes || other.outputs > data.train.outputs) {
+      refuse("the validation has ", other.outputs, other.classes ? " classes" : " numbers",
+             " as targets, the data ", data.train.outputs,
+             data.train.classes ? " classes" : " numbers");
+    }
+    if (other.names != data.train.names) refuse("data and validation have other classes");
+    data.validation = other.samples;
+  } else if (config.validation_share > 0) {
+    const int64_t n = all->size();
+    const int64_t kept =
+        std::max<int64_t>(1, std::llround(config.validation_share * static_cast<double>(n)));
+    if (kept >= n)
+      refuse("expected samples to train with beside the validation's, got ", n, " in all");
+    const io::DatasetPtr mixed = io::Shuffle(all, config.seed);
+    data.validation = io::Subset(mixed, 0, kept);
+    all = io::Subset(mixed, kept, n);
+  }
+  return data;
+}
+
+LossFunction LossOf(const std::string& name, bool classes) {
+  const bool fits = name.empty() || (name == "cross_entropy") == classes;
+  if (!fits) {
+    RaiseStatus(InvalidArgument("the loss '", name, "' is for ", classes ? "numbers" : "classes",
+                                ", the targets are ", classes ? "classes" : "numbers"),
+                "loss");
+  }
+  if (classes) return {};  // cross entropy, and accuracy as the metric
+  if (name == "l1") return [](const Tensor& x, const Tensor& y) { return L1Loss(x, y); };
+  if (name == "smooth_l1")
+    return [](const Tensor& x, const Tensor& y) { return SmoothL1Loss(x, y); };
+  return [](const Tensor& x, const Tensor& y) { return MseLoss(x, y); };
+}
+
+Tensor OneSample(const io::DatasetPtr& samples) {
+  const int64_t first = 0;
+  return samples->GetBatch({&first, 1}).input;
+}
+
+void WriteNames(const std::string& path, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  RaiseIfError(firn::inner::internal::ReplaceFile(path, text), "train");
+}
+
+// The network as a graph for one sample, for firn infer and for programs without nn.
+void WriteModel(nn::Layer& net, const Tensor& sample, const std::string& path) {
+  const NoGradScope no_grad;
+  net.Eval();
+  const StaticGraph graph = Freeze([&](const Tensor& x) { return net(x); }, sample);
+  io::SaveGraph(path, graph, {.names = net.state_dict()});
+}
+
+}  // namespace
+
+json TrainNetwork(const TrainConfig& config, const Telling& telling) {
+  absl::StatusOr<Device> device = UsableDevice(config.device);
+  RaiseIfError(device.status(), "train");
+  const Data data = ReadData(config);
+  const Tensor sample = OneSample(data.train.samples);
+  std::vector<int64_t> sizes(sample.shape().begin() + 1, sample.shape().end());
+
+  ManualSeed(config.seed);
+  const std::unique_ptr<nn::Layer> net = config.model(Shape(sizes), data.train.outputs);
+  {
+    const NoGradScope no_grad;  // a first batch tells the sizes that follow from it
+    net->Eval();
+    (*net)(sample);
+  }
+  net->To(*device);
+  const auto optimizer = config.optimizer(net->named_parameters());
+  io::DataLoader train(data.train.samples, {.batch = config.batch,
+                                            .shuffle = true,
+                                            .seed = config.seed,
+                                            .prefetch = config.threads,
+                                            .device = *device});
+  std::optional<io::DataLoader> validation;
+  if (data.validation != nullptr) {
+    validation.emplace(data.validation,
+                       io::DataLoaderOptions{
+                           .batch = config.batch, .prefetch = config.threads, .device = *device});
+  }
+  FitOptions options = {.epochs = config.epochs,
+                        .loss = LossOf(config.loss, data.train.classes),
+                        .schedule = config.schedule(train.size(), config.epochs),
+                        .frozen = config.frozen,
+                        .validation = validation ? &*validation : nullptr,
+                        .patience = config.patience,
+                        .folder = config.output,
+                        .checkpoint_every = config.checkpoint_every,
+                        .progress = telling.Progress(),
+                        .on_epoch = {}};
+  if (telling.terminal.json) options.on_epoch = telling;
+  const FitResult result = Fit(*net, *optimizer, train, options);
+  for (const auto& damaged : result.skipped) {
+    telling.terminal.err << "firn: passed over a damaged checkpoint: " << damaged.reason << "\n";
+  }
+
+  if (config.keep_best && !result.best_checkpoint.empty()) {
+    io::LoadCheckpoint(result.best_checkpoint, {{"model", *net}});
+  }
+  net->To(Device::Cpu());
+  io::Save(config.output + "/parameters.h5", net->state_dict());
+  WriteModel(*net, sample, config.output + "/model.firn");
+  if (!data.train.names.empty()) WriteNames(config.output + "/classes.txt", data.train.names);
+
+  json value = result.epochs.empty() ? json::object() : JsonOf(result.epochs.back());
+  value["output"] = config.output;
+  value["resumed_at"] = result.resumed_at;
+  value["stopped_early"] = result.stopped_early;
+  value["best_checkpoint"] = result.best_checkpoint;
+  value["parameters"] = config.output + "/parameters.h5";
+  value["graph"] = config.output + "/model.firn";
+  return value;
+}
+
+}  // namespace firn::cli

@@ -1,0 +1,36 @@
+#ifndef FIRN_TOOLS_FIRN_TRAIN_RUN_H_
+#define FIRN_TOOLS_FIRN_TRAIN_RUN_H_
+
+#include <nlohmann/json.hpp>
+
+#include "fit.h"
+#include "tools/firn/command.h"
+#include "tools/firn/train/train_config.h"
+
+namespace firn::cli {
+
+// How a run tells of itself while it goes on: bars and lines for people or, with --json, a line of
+// JSON for each epoch, to terminal.err.
+struct Telling {
+  Terminal& terminal;
+  bool quiet = false;
+
+  void operator()(const FitEpoch& epoch) const;
+  io::ProgressOptions Progress() const;
+};
+
+// Trains the network of a configuration, or goes on with it, and writes "parameters.h5" and
+// "model.firn", the network for one sample, into its output beside what Fit writes there. Returns
+// what came out.
+nlohmann::json TrainNetwork(const TrainConfig& config, const Telling& telling);
+
+// The same for a saved graph of a whole step: inputs a batch and its targets, result the loss.
+// Writes the graph with its states as "graph.firn".
+nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling);
+
+// An epoch as JSON: what is NaN is null.
+nlohmann::json JsonOf(const FitEpoch& epoch);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_TRAIN_RUN_H_

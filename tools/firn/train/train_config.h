@@ -1,0 +1,44 @@
+#ifndef FIRN_TOOLS_FIRN_TRAIN_TRAIN_CONFIG_H_
+#define FIRN_TOOLS_FIRN_TRAIN_TRAIN_CONFIG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tools/firn/train/config.h"
+#include "tools/firn/train/data.h"
+#include "tools/firn/train/models.h"
+#include "tools/firn/train/optimizers.h"
+
+namespace firn::cli {
+
+// A training run as a configuration describes it; tools/firn/train/README.md lists the keys.
+struct TrainConfig {
+  DataSource data;
+  std::optional<DataSource> validation;
+  double validation_share = 0;  // of the data, where there is no `validation`
+  int64_t epochs = 10;
+  int64_t batch = 64;
+  uint64_t seed = 0;
+  int64_t checkpoint_every = 0;
+  int threads = 0;
+  std::string output;
+
+  std::string graph;  // a saved training graph; all that follows is then without meaning
+  ModelMaker model;
+  OptimizerMaker optimizer;
+  ScheduleMaker schedule;
+  std::string loss;  // "" for what suits the data
+  int64_t patience = 0;
+  bool frozen = false;
+  bool keep_best = false;
+  std::string device;
+};
+
+// Reads all of it; only the configuration is looked at. Throws firn::Error for whatever does not
+// make sense, unknown keys among it.
+TrainConfig ParseTrainConfig(const Config& config);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_TRAIN_TRAIN_CONFIG_H_
