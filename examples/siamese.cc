@@ -1,7 +1,8 @@
 // One embedding, used twice: a siamese network (R. Hadsell, S. Chopra and Y. LeCun, 2006) learns to
 // place digits in the plane so that equal ones lie close together. Gradients of both uses add up in
-// the shared parameters.
+// the shared parameters. `siamese FILE.svg` draws where digits lie that it has not seen.
 
+#include <fstream>
 #include <iostream>
 
 #include "firn.h"
@@ -23,11 +24,29 @@ struct Siamese : nn::Module {
   }
 };
 
-int main() {
+// Each point as its digit, in the digit's colour.
+void Draw(const std::string& path, const Tensor& points, const Tensor& labels) {
+  const Tensor low = Amin(points, 0, true), high = Amax(points, 0, true);
+  const std::vector<double> at = ((points - low) / (high - low) * 460 + 20).ToVector<double>();
+  const std::vector<int64_t> digits = labels.ToVector<int64_t>();
+  std::ofstream svg(path);
+  svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 500 500' font-size='12'>\n";
+  for (size_t i = 0; i < digits.size(); ++i) {
+    svg << "<text x='" << at[2 * i] << "' y='" << at[2 * i + 1] << "' fill='hsl(" << 36 * digits[i]
+        << ",80%,40%)'>" << digits[i] << "</text>\n";
+  }
+  svg << "</svg>\n";
+  if (!svg.flush()) std::cerr << "siamese: cannot write " << path << "\n";
+}
+
+int main(int argc, char** argv) {
+  ManualSeed(1);
   Siamese net;
   optim::Adam adam(net.parameters(), {.lr = 2e-3});
   // A batch is two halves: image i of the first and image i of the second are a pair.
-  io::DataLoader pairs(io::Digits(), {.batch = 128, .shuffle = true, .last = io::LastBatch::kDrop});
+  using Part = io::DigitsOptions::Part;
+  io::DataLoader pairs(io::Digits({.part = Part::kTrain}),
+                       {.batch = 128, .shuffle = true, .last = io::LastBatch::kDrop});
   for (int epoch = 1; epoch <= 40; ++epoch) {
     double sum = 0;
     for (auto [images, labels] : pairs) {
@@ -45,11 +64,13 @@ int main() {
   }
   // How far apart two images of one digit are, and two of different ones.
   const NoGradScope no_grad;
-  auto [images, labels] = io::Digits()->GetBatch(Arange(200).ToVector<int64_t>());
+  const io::DatasetPtr test = io::Digits({.part = Part::kTest});
+  auto [images, labels] = test->GetBatch(Arange(test->size()).ToVector<int64_t>());
   const Tensor points = net.embed(images);
   const Tensor distances = Sqrt(Sum(Square(points.Unsqueeze(1) - points.Unsqueeze(0)), 2));
   const Tensor same = Eq(labels.Unsqueeze(1), labels.Unsqueeze(0)).To(DType::kF32);
   std::cout << "mean distance of equal digits " << (Sum(distances * same) / Sum(same)).Item()
             << ", of different ones " << (Sum(distances * (1 - same)) / Sum(1 - same)).Item()
             << "\n";
+  if (argc > 1) Draw(argv[1], points, labels);
 }

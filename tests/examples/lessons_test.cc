@@ -1,7 +1,11 @@
 // What each lesson claims, checked in what it prints.
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
+#include "firn.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/examples/run_program.h"
@@ -11,8 +15,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string OutputOf(const std::string& program) {
-  const ProgramResult run = RunProgram(program);
+// What a program prints when all is well.
+std::string OutputOf(const std::string& program, const std::vector<std::string>& arguments = {}) {
+  const ProgramResult run = RunProgram(program, arguments);
   EXPECT_EQ(run.exit_code, 0) << run.errors;
   return run.output;
 }
@@ -35,9 +40,93 @@ TEST(LessonsTest, RnnLearnsWithAndWithoutCutting) {
   EXPECT_GT(cut, 0.3);
 }
 
-TEST(LessonsTest, SiameseBringsEqualDigitsTogether) {
-  const std::string output = OutputOf("examples/siamese");
+std::string Contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int Count(const std::string& text, const std::string& what) {
+  int count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST(LessonsTest, SiameseBringsEqualDigitsTogetherAndDrawsThem) {
+  const std::string path = ::testing::TempDir() + "/embedding.svg";
+  const std::string output = OutputOf("examples/siamese", {path});
   EXPECT_LT(2 * NumberAfter(output, "equal digits "), NumberAfter(output, "different ones "));
+  const std::string svg = Contents(path);
+  EXPECT_EQ(Count(svg, "<text "), 297);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_THAT(svg, HasSubstr("hsl(324,80%,40%)'>9</text>"));
+  EXPECT_THAT(svg, HasSubstr("</svg>"));
+}
+
+std::string NewFolder(const std::string& name) {
+  const std::string folder = ::testing::TempDir() + "/" + name;
+  std::filesystem::remove_all(folder);
+  return folder;
+}
+
+TEST(LessonsTest, ResumeEndsAsIfItHadNotBeenKilled) {
+  const std::string alone = NewFolder("alone"), killed = NewFolder("killed");
+  const std::string undisturbed = OutputOf("examples/resume", {alone, "10"});
+  int kills = 0;
+  for (const char* step : {"000000000010", "000000000100", "000000000200"}) {
+    const std::string file = killed + "/checkpoint_" + step + ".h5";
+    // Older checkpoints than the last two are removed, so this one may be missed, hardly all three.
+    kills += KillProgram("examples/resume", {killed, "10"},
+                         [&] { return std::filesystem::exists(file); })
+                 ? 1
+                 : 0;
+  }
+  EXPECT_GT(kills, 0);
+  const std::string rest = OutputOf("examples/resume", {killed, "10"});
+  EXPECT_THAT(rest, HasSubstr("went on after step "));
+  const std::string end = "after step 290: sum of all parameters ";
+  ASSERT_THAT(undisturbed, HasSubstr(end));
+  EXPECT_EQ(rest.substr(rest.find(end)), undisturbed.substr(undisturbed.find(end)));
+  EXPECT_EQ(RunProgram("examples/resume").exit_code, 2);
+}
+
+TEST(LessonsTest, ClassifyFolderMakesAClassifierOfPhotos) {
+  // Digits as photos of several sizes.
+  const std::string photos = NewFolder("photos"), output = NewFolder("classifier");
+  const auto digits = io::Digits();
+  const std::vector<std::string> names = {"zero", "one", "two"};
+  int64_t at = 0;
+  for (int count = 0; count < 120; ++at) {
+    const io::Sample s = digits->Get(at);
+    const auto label = static_cast<size_t>(s.target.Item());
+    if (label >= names.size()) continue;
+    const int64_t side = 20 + count % 30;
+    const Tensor large = AdaptiveAvgPool2d(s.input.Unsqueeze(0), {side, side + 5}).Squeeze({0});
+    std::filesystem::create_directories(photos + "/" + names[label]);
+    io::WriteImage(photos + "/" + names[label] + "/" + std::to_string(count++) + ".png",
+                   (large * 255).To(DType::kU8));
+  }
+  const std::string text = OutputOf("examples/classify_folder", {photos, output, "10"});
+  EXPECT_GT(NumberAfter(text, "accuracy "), 0.85);
+  EXPECT_EQ(Contents(output + "/classes.txt"), "one\ntwo\nzero\n");
+
+  // A program of another kind uses it.
+  StaticGraph net = io::LoadGraph(output + "/net.firn");
+  int right = 0, all = 0;
+  for (; all < 30; ++at) {
+    const io::Sample s = digits->Get(at);
+    const auto label = static_cast<size_t>(s.target.Item());
+    if (label >= names.size()) continue;
+    const Tensor image = AdaptiveAvgPool2d(s.input.Unsqueeze(0), {32, 32}).Expand({1, 3, 32, 32});
+    const auto found = Argmax(net(image), 1).Item<int64_t>();
+    right +=
+        std::vector<std::string>{"one", "two", "zero"}[static_cast<size_t>(found)] == names[label];
+    ++all;
+  }
+  EXPECT_GT(right, 22);
+  // Nothing is left to do.
+  EXPECT_THAT(OutputOf("examples/classify_folder", {photos, output, "10"}),
+              HasSubstr("went on after step 60"));
+  EXPECT_EQ(RunProgram("examples/classify_folder", {"/nowhere", output}).exit_code, 1);
 }
 
 TEST(LessonsTest, FinetuneLearnsFromFewImages) {
@@ -76,8 +165,7 @@ TEST(LessonsTest, VectorLengthLearnsAndDraws) {
   const ProgramResult run = RunProgram("examples/vector_length", {path});
   ASSERT_EQ(run.exit_code, 0) << run.errors;
   EXPECT_LT(NumberAfter(run.output, "mean error "), 0.05);
-  std::ifstream file(path);
-  const std::string svg{std::istreambuf_iterator<char>(file), {}};
+  const std::string svg = Contents(path);
   EXPECT_THAT(svg, HasSubstr("<rect"));
   EXPECT_THAT(svg, HasSubstr("</svg>"));
 }

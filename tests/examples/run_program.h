@@ -1,6 +1,7 @@
 #ifndef FIRN_TESTS_EXAMPLES_RUN_PROGRAM_H_
 #define FIRN_TESTS_EXAMPLES_RUN_PROGRAM_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ struct ProgramResult {
 // Runs a program of this repository, "examples/mnist", to its end, with `input` as its stdin.
 ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& arguments = {},
                          const std::string& input = "");
+
+// Starts a program and kills it, as a power cut would, once `now` says so. Returns whether it was
+// running still.
+bool KillProgram(const std::string& program, const std::vector<std::string>& arguments,
+                 const std::function<bool()>& now);
 
 // The number that follows `text` where it occurs last; NaN when it does not occur.
 double NumberAfter(const std::string& output, const std::string& text);
