@@ -151,12 +151,17 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   if (config.keep_best && !result.best_checkpoint.empty()) {
     io::LoadCheckpoint(result.best_checkpoint, {{"model", *net}});
   }
+  json value = result.epochs.empty() ? json::object() : JsonOf(result.epochs.back());
+  if (validation && (config.keep_best || result.epochs.empty())) {  // what comes out counts
+    const FitEpoch out = {.validation =
+                              Evaluate(*net, *validation, {.loss = options.loss, .metric = {}})};
+    for (const char* key : {"validation_loss", "metric"}) value[key] = JsonOf(out)[key];
+  }
   net->To(Device::Cpu());
   io::Save(config.output + "/parameters.h5", net->state_dict());
   WriteModel(*net, sample, config.output + "/model.firn");
   if (!data.train.names.empty()) WriteNames(config.output + "/classes.txt", data.train.names);
 
-  json value = result.epochs.empty() ? json::object() : JsonOf(result.epochs.back());
   value["output"] = config.output;
   value["resumed_at"] = result.resumed_at;
   value["stopped_early"] = result.stopped_early;

@@ -104,9 +104,12 @@ TEST(TrainTest, GoesOnWhereItStopped) {
     Trained(broken);
     config["epochs"] = 3;
     io::WriteFile(broken, config.dump());
-    EXPECT_EQ(Trained(broken)["resumed_at"], 24);
+    const json rest = Trained(broken);
+    EXPECT_EQ(rest["resumed_at"], 24);
     EXPECT_TRUE(Parameters(alone) == Parameters(broken));
-    EXPECT_EQ(Trained(broken)["resumed_at"], 72);  // there is nothing left to do
+    const json nothing_left = Trained(broken);
+    EXPECT_EQ(nothing_left["resumed_at"], 72);
+    EXPECT_EQ(nothing_left["metric"], rest["metric"]);
     EXPECT_TRUE(Parameters(alone) == Parameters(broken));
   }
 }
