@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "firn.h"
@@ -160,6 +161,56 @@ TEST(FitTest, AFrozenRunGoesOnToTheSameBits) {
   before.Run({.epochs = 1, .frozen = true, .folder = folder});
   EXPECT_EQ(after.Run({.epochs = 3, .frozen = true, .folder = folder}).resumed_at, 7);
   EXPECT_TRUE(Same(after.net.state_dict(), undisturbed.net.state_dict()));
+}
+
+// What interrupts a validation does not cost it: the checkpoint of an epoch comes after it.
+TEST(FitTest, GoesOnAfterAnInterruptionOfTheValidation) {
+  const std::string alone = Folder("validated"), broken = Folder("not_validated");
+  const auto run = [](const std::string& folder, MetricFunction metric) {
+    Training t;
+    return t.Run({.epochs = 2,
+                  .validation = &t.validation,
+                  .metric = std::move(metric),
+                  .folder = folder,
+                  .checkpoint_every = 1});
+  };
+  const auto one = [](const Tensor&, const Tensor&) { return 1.0; };
+  run(alone, one);
+  EXPECT_THROW(run(broken, [](const Tensor&, const Tensor&) -> double { throw Interrupted(); }),
+               Interrupted);
+  EXPECT_EQ(run(broken, one).resumed_at, 6);
+  EXPECT_EQ(io::ReadFile(broken + "/epochs.csv"), io::ReadFile(alone + "/epochs.csv"));
+}
+
+TEST(FitTest, FrozenStepsRunTheProgramOnceForEachKindOfBatch) {
+  Training t;  // 200 samples in batches of 32: those of 32, and one of 8
+  int calls = 0;
+  t.Run({.epochs = 3,
+         .loss =
+             [&](const Tensor& y, const Tensor& target) {
+               ++calls;
+               return CrossEntropy(y, target);
+             },
+         .frozen = true});
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(EvaluateTest, SeesTheSameEachTime) {
+  Training t;
+  io::DataLoader disturbed(Digits(64), {.batch = 16, .map = [](io::Sample s, RandomGenerator& r) {
+                                          s.input = s.input + Rand(s.input.shape(), kDefaultFloat,
+                                                                   {.generator = &r});
+                                          return s;
+                                        }});
+  const Evaluation once = Evaluate(t.net, disturbed);
+  EXPECT_EQ(once.samples, 64);
+  EXPECT_EQ(Evaluate(t.net, disturbed).loss, once.loss);
+  // A metric of one's own, and a loss alone.
+  const MetricFunction sum = [](const Tensor&, const Tensor& target) { return Sum(target).Item(); };
+  const LossFunction zero = [](const Tensor&, const Tensor&) { return Zeros({}); };
+  EXPECT_GT(Evaluate(t.net, disturbed, {.metric = sum}).metric, 1);
+  EXPECT_EQ(Evaluate(t.net, disturbed, {.loss = zero}).loss, 0);
+  EXPECT_TRUE(std::isnan(Evaluate(t.net, disturbed, {.loss = zero}).metric));
 }
 
 TEST(FitTest, ARunThatIsOverStaysAsItIs) {
