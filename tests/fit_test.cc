@@ -1,6 +1,7 @@
 // Fit as programs call it: it learns, and what interrupts it leaves no trace in what comes out.
 #include "fit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -193,6 +194,13 @@ TEST(FitTest, FrozenStepsRunTheProgramOnceForEachKindOfBatch) {
              },
          .frozen = true});
   EXPECT_EQ(calls, 2);
+}
+
+// A newcomer reads it to write the next one.
+TEST(FitTest, IsShort) {
+  const std::string source = io::ReadFile("fit.cc");
+  EXPECT_THAT(source, HasSubstr("optimizer.Step();"));
+  EXPECT_LE(std::count(source.begin(), source.end(), '\n'), 100);
 }
 
 TEST(EvaluateTest, SeesTheSameEachTime) {
