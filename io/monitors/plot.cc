@@ -7,14 +7,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "device/atomic_file.h"
 #include "device/status_macros.h"
 #include "io/monitors/internal/axis.h"
 #include "io/monitors/internal/canvas.h"
+#include "io/monitors/internal/line_file.h"
 #include "tensor/error.h"
 
 namespace firn::io {
@@ -27,10 +31,12 @@ using internal::Color;
 using internal::Point;
 
 constexpr char kWho[] = "plot";
-constexpr Color kFrame{90, 90, 90}, kGrid{225, 225, 225};
+constexpr Color kFrame{90, 90, 90, "frame"}, kGrid{225, 225, 225, "grid"};
 // Okabe and Ito's colours, which colour-blind people can tell apart, without black and yellow.
-constexpr Color kColors[] = {{0, 114, 178},   {213, 94, 0},  {0, 158, 115},
-                             {204, 121, 167}, {230, 159, 0}, {86, 180, 233}};
+constexpr Color kColors[] = {{0, 114, 178, "c0"},   {213, 94, 0, "c1"},  {0, 158, 115, "c2"},
+                             {204, 121, 167, "c3"}, {230, 159, 0, "c4"}, {86, 180, 233, "c5"}};
+constexpr const char* kPaleRoles[] = {"c0 pale", "c1 pale", "c2 pale",
+                                      "c3 pale", "c4 pale", "c5 pale"};
 
 struct Frame {
   double left, top, right, bottom;  // pixels
@@ -154,12 +160,13 @@ void DrawCurve(const Frame& f, const std::vector<double>& x, const std::vector<d
   draw();
 }
 
-Color Paler(const Color& color) {
-  const auto pale = [](uint8_t c) { return static_cast<uint8_t>(255 - (255 - c) / 3); };
-  return {pale(color.red), pale(color.green), pale(color.blue)};
-}
-
 Color ColorOf(size_t i) { return kColors[i % std::size(kColors)]; }
+
+Color PaleColorOf(size_t i) {
+  const Color color = ColorOf(i);
+  const auto pale = [](uint8_t c) { return static_cast<uint8_t>(255 - (255 - c) / 3); };
+  return {pale(color.red), pale(color.green), pale(color.blue), kPaleRoles[i % std::size(kColors)]};
+}
 
 // Beside the plot, where it hides nothing.
 void DrawLegend(const Frame& f, const std::vector<Series>& series, Canvas* canvas) {
@@ -170,6 +177,35 @@ void DrawLegend(const Frame& f, const std::vector<Series>& series, Canvas* canva
     if (y + kRow / 2 > f.bottom) break;
     canvas->Line({{left, y}, {left + 20, y}}, ColorOf(i), 2);
     canvas->Text({left + 26, y}, series[i].name, Align::kLeft, false);
+  }
+}
+
+// Strips from top to bottom, each telling the first point of each series that lies in it.
+void DrawHints(const Frame& f, const std::vector<Series>& series, Canvas* canvas) {
+  constexpr double kStrip = 6;  // pixels
+  constexpr size_t kMostNames = 12, kMostLetters = 60;
+  struct Strip {
+    std::string text;
+    size_t names = 0, last = SIZE_MAX;
+  };
+  std::map<int64_t, Strip> strips;
+  for (size_t i = 0; i < series.size(); ++i) {
+    const Series& one = series[i];
+    for (size_t k = 0; k < one.x.size(); ++k) {
+      if (!f.x.Shows(one.x[k]) || !f.y.Shows(one.y[k])) continue;
+      const double left = f.At(one.x[k], one.y[k]).x - f.left;
+      Strip& strip = strips[static_cast<int64_t>(left / kStrip)];
+      if (strip.last == i || strip.names == kMostNames) continue;
+      strip.last = i;
+      ++strip.names;
+      absl::StrAppend(&strip.text, strip.text.empty() ? "" : "; ", one.name.substr(0, kMostLetters),
+                      one.name.empty() ? "" : " ", internal::FormatNumber(one.y[k], 6), " at ",
+                      internal::FormatNumber(one.x[k], 10));
+    }
+  }
+  for (const auto& [at, strip] : strips) {
+    const double left = f.left + static_cast<double>(at) * kStrip;
+    canvas->Hint({left, f.top}, {left + kStrip, f.bottom}, strip.text);
   }
 }
 
@@ -184,13 +220,14 @@ absl::StatusOr<std::string> Draw(const std::string& format, const std::vector<Se
   const Frame frame = FrameOf(series, o);
   DrawFrame(frame, o, canvas.get());
   for (size_t i = 0; i < series.size() && o.smoothing > 0; ++i) {
-    DrawCurve(frame, series[i].x, series[i].y, Paler(ColorOf(i)), 1, canvas.get());
+    DrawCurve(frame, series[i].x, series[i].y, PaleColorOf(i), 1, canvas.get());
   }
   for (size_t i = 0; i < series.size(); ++i) {
     DrawCurve(frame, series[i].x, internal::Smoothed(series[i].y, o.smoothing), ColorOf(i), 1.6,
               canvas.get());
   }
   if (LegendWidth(series, o) > 0) DrawLegend(frame, series, canvas.get());
+  if (o.hints) DrawHints(frame, series, canvas.get());
   return canvas->Finish();
 }
 

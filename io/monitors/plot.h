@@ -21,6 +21,8 @@ struct PlotOptions {
   // by the sum of the weights, as TensorBoard does. The raw curve stays in the background.
   double smoothing = 0;
   bool legend = true;  // names of the series
+  // SVG: a program that shows it tells the numbers where somebody points.
+  bool hints = false;
 };
 
 // Draws all series into one picture, SVG or PNG as the path ends in .svg or .png, which is replaced

@@ -11,6 +11,9 @@ namespace firn::io::internal {
 
 struct Color {
   uint8_t red = 0, green = 0, blue = 0;
+  // What it is for: the class of what an SVG draws with it, by which a page's style gives it
+  // another colour. Letters, digits, hyphens and blanks.
+  const char* role = "";
 };
 
 struct Point {
@@ -28,9 +31,17 @@ class Canvas {
   // One line of text, its middle at the height of `at`; turned by a quarter to the left when
   // `upright`. Letters are about 7 pixels wide and 10 high.
   virtual void Text(Point at, std::string_view text, Align align, bool upright) = 0;
+  // What is shown when somebody points into this rectangle; pictures of pixels have no such thing.
+  virtual void Hint(Point left_top, Point right_bottom, std::string_view text) {
+    (void)left_top, (void)right_bottom, (void)text;
+  }
   // The file.
   virtual std::string Finish() = 0;
 };
+
+// Text for XML and HTML, within attributes too: valid UTF-8, bytes that are none being U+FFFD, no
+// markup, and control characters as blanks.
+std::string XmlText(std::string_view text);
 
 std::unique_ptr<Canvas> MakeSvgCanvas(int width, int height);
 std::unique_ptr<Canvas> MakePngCanvas(int width, int height);

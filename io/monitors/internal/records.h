@@ -22,7 +22,9 @@ std::string RecordOf(std::string_view data);
 // Goes through the records of a file, which must outlive it. Thread-compatible.
 class RecordReader {
  public:
-  explicit RecordReader(const RandomAccess& file) : file_(file) {}
+  // Begins at `offset`, where a record begins.
+  explicit RecordReader(const RandomAccess& file, int64_t offset = 0)
+      : file_(file), offset_(offset) {}
   // The next record's data, or nothing at the end and before a partial last record. DataLoss names
   // file, offset and field where a checksum is wrong; ResourceExhausted for data of more than
   // `limit` bytes.
@@ -32,7 +34,7 @@ class RecordReader {
 
  private:
   const RandomAccess& file_;
-  int64_t offset_ = 0;
+  int64_t offset_;
 };
 
 }  // namespace firn::io::internal

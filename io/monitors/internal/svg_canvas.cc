@@ -7,20 +7,22 @@
 #include "io/monitors/internal/canvas.h"
 
 namespace firn::io::internal {
-namespace {
 
-std::string Hex(const Color& c) { return absl::StrFormat("#%02x%02x%02x", c.red, c.green, c.blue); }
-
-// Text for XML: valid UTF-8, which JsonString makes of anything, without control characters.
-std::string Xml(std::string_view text) {
+// JsonString makes valid UTF-8 of anything, and escapes quotes and backslashes alone once there are
+// no control characters.
+std::string XmlText(std::string_view text) {
   std::string plain;
   for (char c : text) plain += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   const std::string json = inner::internal::JsonString(plain);
   std::string valid = json.substr(1, json.size() - 2);
   absl::StrReplaceAll({{"\\\"", "\""}, {"\\\\", "\\"}}, &valid);
-  return absl::StrReplaceAll(valid,
-                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+  return absl::StrReplaceAll(
+      valid, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
+
+namespace {
+
+std::string Hex(const Color& c) { return absl::StrFormat("#%02x%02x%02x", c.red, c.green, c.blue); }
 
 class SvgCanvas final : public Canvas {
  public:
@@ -28,15 +30,17 @@ class SvgCanvas final : public Canvas {
     absl::StrAppendFormat(&svg_,
                           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
                           "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
-                          "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+                          "<rect class=\"paper\" width=\"100%%\" height=\"100%%\" "
+                          "fill=\"#ffffff\"/>\n",
                           width, height, width, height);
   }
 
   void Line(const std::vector<Point>& points, const Color& color, double width) override {
     absl::StrAppendFormat(&svg_,
-                          "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%g\" "
-                          "stroke-linejoin=\"round\" stroke-linecap=\"round\" points=\"",
-                          Hex(color), width);
+                          "<polyline class=\"%s\" fill=\"none\" stroke=\"%s\" "
+                          "stroke-width=\"%g\" stroke-linejoin=\"round\" "
+                          "stroke-linecap=\"round\" points=\"",
+                          color.role, Hex(color), width);
     for (const Point& p : points) absl::StrAppendFormat(&svg_, "%.2f,%.2f ", p.x, p.y);
     if (!points.empty()) svg_.pop_back();
     svg_ += "\"/>\n";
@@ -50,7 +54,17 @@ class SvgCanvas final : public Canvas {
         upright ? absl::StrFormat(" transform=\"rotate(-90 %.2f %.2f)\"", at.x, at.y) : "";
     absl::StrAppendFormat(
         &svg_, "<text x=\"%.2f\" y=\"%.2f\" dy=\"0.35em\" text-anchor=\"%s\"%s>%s</text>\n", at.x,
-        at.y, anchor, turn, Xml(text));
+        at.y, anchor, turn, XmlText(text));
+  }
+
+  // A rectangle that is not filled would not notice the pointer.
+  void Hint(Point left_top, Point right_bottom, std::string_view text) override {
+    absl::StrAppendFormat(&svg_,
+                          "<rect class=\"hint\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
+                          "height=\"%.2f\" fill=\"#000000\" fill-opacity=\"0\">"
+                          "<title>%s</title></rect>\n",
+                          left_top.x, left_top.y, right_bottom.x - left_top.x,
+                          right_bottom.y - left_top.y, XmlText(text));
   }
 
   std::string Finish() override { return svg_ + "</svg>\n"; }

@@ -123,6 +123,39 @@ TEST(PlotTest, DrawsAnSvg) {
               Not(HasSubstr("hidden")));
 }
 
+// A page's style finds the parts of a picture by their classes.
+TEST(PlotTest, SaysWhatPartsOfAnSvgAreFor) {
+  const std::string svg = DrawSeries(
+      "svg", {{.x = {0, 1}, .y = {1, 3}}, {.x = {0, 1}, .y = {1, 2}}}, {.smoothing = 0.5});
+  for (const char* part :
+       {"<rect class=\"paper\"", "<polyline class=\"grid\"", "<polyline class=\"frame\"",
+        "<polyline class=\"c0 pale\"", "<polyline class=\"c0\"", "<polyline class=\"c1\""}) {
+    EXPECT_THAT(svg, HasSubstr(part));
+  }
+  EXPECT_THAT(svg, Not(HasSubstr("<title>")));
+}
+
+TEST(PlotTest, TellsNumbersWhereSomebodyPoints) {
+  const std::string svg = DrawSeries(
+      "svg",
+      {{.name = "<a>", .x = {0, 100, 1e6}, .y = {1, 5, 3}}, {.name = "b", .x = {1e6}, .y = {kNan}}},
+      {.hints = true});
+  // The first two points lie in one strip, of which the first is told.
+  EXPECT_THAT(svg, HasSubstr("<title>&lt;a&gt; 1 at 0</title>"));
+  EXPECT_THAT(svg, Not(HasSubstr("5 at 100")));
+  EXPECT_THAT(svg, HasSubstr("<title>&lt;a&gt; 3 at 1000000</title>"));
+  const std::string both =
+      DrawSeries("svg", {{.name = "a", .x = {7}, .y = {1}}, {.x = {7}, .y = {2}}}, {.hints = true});
+  EXPECT_THAT(both, HasSubstr("<title>a 1 at 7; 2 at 7</title>"));
+  EXPECT_EQ(DrawSeries("png", {{.x = {0, 1}, .y = {1, 3}}}, {.hints = true}),
+            DrawSeries("png", {{.x = {0, 1}, .y = {1, 3}}}));
+}
+
+TEST(XmlTextTest, IsNoMarkupAndValidUtf8) {
+  EXPECT_EQ(internal::XmlText("<a b='c' d=\"e\">&\\\n\x01\xff\xc3\xa4"),
+            "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\\  \xef\xbf\xbd\xc3\xa4");
+}
+
 TEST(PlotTest, DrawsThePointsOfASeriesWhereTheAxesSay) {
   // One point at the left end and one at the right end of the range, on a picture whose plot area
   // is 80 to 175 by 20 to 165.
