@@ -36,11 +36,14 @@ struct Images {
   std::vector<int64_t> labels;
 };
 
-absl::Status ReadRecords(const std::string& directory, const std::string& name,
-                         const Records& records, Images* images) {
+// The file, or its packed version where only that one is there.
+std::string PathOf(const std::string& directory, const std::string& name) {
   std::string path = absl::StrCat(directory, "/", name);
   const std::string packed = absl::StrCat(path, ".gz");
-  if (access(path.c_str(), F_OK) != 0 && access(packed.c_str(), F_OK) == 0) path = packed;
+  return access(path.c_str(), F_OK) != 0 && access(packed.c_str(), F_OK) == 0 ? packed : path;
+}
+
+absl::Status ReadRecords(const std::string& path, const Records& records, Images* images) {
   FIRN_ASSIGN_OR_RETURN(const auto source, internal::ByteSource::Open(path));
   FIRN_ASSIGN_OR_RETURN(const std::string bytes, source->ReadAll(kMaxFile));
   const int64_t record = records.labels + kPixels, n = static_cast<int64_t>(bytes.size());
@@ -68,7 +71,7 @@ absl::StatusOr<DatasetPtr> ReadFiles(const std::string& directory,
                                      const CifarOptions& options) {
   Images images;
   for (const std::string& name : names) {
-    FIRN_RETURN_IF_ERROR(ReadRecords(directory, name, records, &images));
+    FIRN_RETURN_IF_ERROR(ReadRecords(PathOf(directory, name), records, &images));
   }
   const auto n = static_cast<int64_t>(images.labels.size());
   return MakeImageDataset(FromVector(std::move(images.pixels), {n, 3, 32, 32}),
@@ -98,6 +101,17 @@ absl::StatusOr<DatasetPtr> ReadCifar100(const std::string& directory, const Cifa
   const Records records = options.coarse_labels ? Records{.labels = 2, .which = 0, .classes = 20}
                                                 : Records{.labels = 2, .which = 1, .classes = 100};
   return ReadFiles(directory, {options.train ? "train.bin" : "test.bin"}, records, options);
+}
+
+absl::StatusOr<CifarRecords> ReadCifarRecords(const std::string& path, int labels) {
+  FIRN_RETURN_IF(labels != 1 && labels != 2,
+                 InvalidArgument("labels is ", labels, " (want 1 for CIFAR-10, 2 for CIFAR-100)"));
+  Images images;
+  FIRN_RETURN_IF_ERROR(ReadRecords(
+      path, {.labels = labels, .which = labels - 1, .classes = labels == 1 ? 10 : 100}, &images));
+  const auto n = static_cast<int64_t>(images.labels.size());
+  return CifarRecords{FromVector(std::move(images.labels)),
+                      FromVector(std::move(images.pixels), {n, 3, 32, 32})};
 }
 
 DatasetPtr Cifar10(const std::string& directory, const CifarOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -47,6 +48,17 @@ TEST(CifarTest, HasFineAndCoarseLabels) {
   WriteFile(Folder() + "/train.bin", Record("\x13\x63", 0, 0, 0));
   EXPECT_EQ(Cifar100(Folder())->Get(0).target.Item<int64_t>(), 99);
   EXPECT_EQ(Cifar100(Folder(), {.coarse_labels = true})->Get(0).target.Item<int64_t>(), 19);
+}
+
+TEST(CifarTest, ReadsTheRecordsOfAFile) {
+  WriteFile(Folder() + "/one.bin", Record("\x13\x63", 1, 2, 3) + Record("\x01\x02", 4, 5, 6));
+  const CifarRecords records = *ReadCifarRecords(Folder() + "/one.bin", 2);
+  EXPECT_EQ(records.labels.ToVector<int>(), (std::vector<int>{99, 2}));
+  EXPECT_EQ(records.images.shape(), (Shape{2, 3, 32, 32}));
+  EXPECT_EQ(records.images.ToVector<int>()[3 * 1024], 4);
+  EXPECT_THAT(std::string(ReadCifarRecords(Folder() + "/one.bin", 1).status().message()),
+              HasSubstr("expected records of 3073 bytes"));
+  EXPECT_FALSE(ReadCifarRecords(Folder() + "/one.bin", 3).ok());
 }
 
 TEST(CifarTest, NamesWhatIsWrong) {
