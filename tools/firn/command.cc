@@ -54,6 +54,8 @@ void Terminal::Print(const std::string& text, const nlohmann::json& value) {
   if (!out) throw std::runtime_error("the results could not be written");
 }
 
+void Terminal::Warn(const std::string& line) { err << Printable(line) << "\n" << std::flush; }
+
 int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
                    std::ostream& err) {
   CLI::App app("Firn: deep learning in C++", "firn");
@@ -91,7 +93,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
     err << "firn: " << e.what() << "\n";
     return 2;
   } catch (const std::exception& e) {
-    err << "firn: " << e.what() << "\n";
+    terminal.Warn(std::string("firn: ") + e.what());
     return 1;
   }
 }

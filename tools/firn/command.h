@@ -39,6 +39,8 @@ struct Terminal {
   // The one that is asked for. Names in files are anybody's: control characters of the text but
   // line feeds are written as \x1b and the like.
   void Print(const std::string& text, const nlohmann::json& value);
+  // A line to `err`, its control characters written in the same way.
+  void Warn(const std::string& line);
 };
 
 // Options that make no sense together: exit status 2.

@@ -1,31 +1,77 @@
 #include "tools/firn/files.h"
 
+#include <filesystem>
 #include <fstream>
-#include <string_view>
+#include <map>
 #include <utility>
 
-#include "io/graph_file_contents.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/status_macros.h"
 #include "io/hdf5.h"
-#include "io/parameters.h"
 #include "tensor/error.h"
 
 namespace firn::cli {
+namespace {
 
-FileContents ReadFile(const std::string& path) {
-  std::string head(8, '\0');
-  std::ifstream(path, std::ios::binary)
-      .read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (std::string_view(head).substr(1, 4) == "FIRN") {
-    absl::StatusOr<io::GraphFile> file = io::ReadGraph(path);
-    RaiseIfError(file.status(), "graph");
-    return {"Firn graph", std::move(file->states), std::move(file->graph)};
-  }
-  // Whatever it is: HDF5's reader says what is wrong with another file, or with none.
-  absl::StatusOr<StateDict> tensors = io::ReadHdf5(path);
-  RaiseIfError(tensors.status(), "file");
-  return {"HDF5", *std::move(tensors), {}};
+std::map<std::string, FileFormat>& Registry() {
+  static auto* registry = new std::map<std::string, FileFormat>();
+  return *registry;
 }
 
-StateDict ReadTensors(const std::string& path) { return ReadFile(path).tensors; }
+FileHead HeadOf(const std::string& path) {
+  constexpr std::streamsize kBytes = 16;
+  FileHead head{.name = std::filesystem::path(path).filename().string(),
+                .bytes = std::string(kBytes, '\0')};
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {  // a pipe would wait
+    head.bytes.clear();
+    return head;
+  }
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.bytes.data(), kBytes);
+  head.bytes.resize(static_cast<size_t>(file.gcount()));
+  return head;
+}
+
+}  // namespace
+
+FormatRegistration::FormatRegistration(const char* name, FileFormat format) {
+  Registry()[name] = format;
+}
+
+std::vector<std::string> FormatNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, format] : Registry()) names.push_back(name);
+  return names;
+}
+
+FileContents ReadFile(const std::string& path, const io::LoadLimits& limits) {
+  const FileHead head = HeadOf(path);
+  for (const auto& [name, format] : Registry()) {
+    if (!format.is(head)) continue;
+    FileContents contents = format.read(path, limits);
+    if (contents.format.empty()) contents.format = name;
+    return contents;
+  }
+  // Whatever it is: HDF5's reader says what is wrong with a path, and may find its signature later.
+  absl::StatusOr<StateDict> tensors = io::ReadHdf5(path, {.limits = limits});
+  if (tensors.ok()) return {.format = "HDF5", .tensors = *std::move(tensors)};
+  const std::string known = absl::StrCat(" (known are ", absl::StrJoin(FormatNames(), ", "), ")");
+  RaiseIfError(absl::Status(tensors.status().code(),
+                            absl::StrCat(std::string(tensors.status().message()),
+                                         absl::IsDataLoss(tensors.status()) ? known : "")),
+               "file");
+  return {};
+}
+
+StateDict ReadTensors(const std::string& path) {
+  FileContents contents = ReadFile(path);
+  if (contents.tensors.empty() && !contents.columns.empty()) {
+    RaiseStatus(InvalidArgument(path, ": expected a file of tensors, got ", contents.format),
+                "file");
+  }
+  return std::move(contents.tensors);
+}
 
 }  // namespace firn::cli

@@ -1,24 +1,77 @@
 #ifndef FIRN_TOOLS_FIRN_FILES_H_
 #define FIRN_TOOLS_FIRN_FILES_H_
 
+// Files of whichever format Firn reads. A format registers itself, in a file of formats/:
+//
+//   FIRN_FILE_FORMAT(npy, "NPY") {
+//     return {[](const FileHead& head) { return head.bytes.starts_with("\x93NUMPY"); },
+//             [](const std::string& path, const io::LoadLimits& limits) {
+//               FileContents contents;
+//               contents.tensors.Insert("array", io::ReadNpy(path, {.limits = limits}));
+//               return contents;
+//             }};
+//   }
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "autograd/graph/graph.h"
 #include "device/inner.h"
+#include "io/load_limits.h"
 #include "tensor/state_dict.h"
+#include "tools/firn/statistics.h"
 
 namespace firn::cli {
 
-// What a file holds, whichever of the formats that Firn reads it has, told by its first bytes.
-struct FileContents {
-  std::string format;          // "HDF5", "Firn graph"
-  StateDict tensors;           // of a graph, its states
-  std::optional<Graph> graph;  // of a graph
+// Numbers that were read one after the other and not kept: a column of a table, the scalars of a
+// tag.
+struct Column {
+  std::string name;
+  Statistics statistics = {};
+  int64_t others = 0;  // cells that are no numbers
 };
 
-// Reads it within the readers' limits; nothing of it is run. Throws firn::Error.
-FileContents ReadFile(const std::string& path);
+// What a file holds.
+struct FileContents {
+  std::string format;               // "HDF5", "Firn graph"
+  StateDict tensors = {};           // of a graph, its states
+  std::optional<Graph> graph = {};  // of a graph
+  std::vector<Column> columns = {};
+  std::vector<std::pair<std::string, nlohmann::json>> facts = {};  // {"sample rate", 16000}
+};
+
+// By what formats are told.
+struct FileHead {
+  std::string name;   // of the file, without its folder
+  std::string bytes;  // the first 16, or all
+};
+
+struct FileFormat {
+  bool (*is)(const FileHead& head);
+  // Throws firn::Error for what is damaged, refused, or beyond the limits; runs nothing of the
+  // file.
+  FileContents (*read)(const std::string& path, const io::LoadLimits& limits);
+};
+
+struct FormatRegistration {
+  FormatRegistration(const char* name, FileFormat format);
+};
+
+#define FIRN_FILE_FORMAT(id, name)                                                        \
+  static ::firn::cli::FileFormat FirnFormat_##id();                                       \
+  static const ::firn::cli::FormatRegistration firn_format_##id(name, FirnFormat_##id()); \
+  static ::firn::cli::FileFormat FirnFormat_##id()
+
+// The names of all formats, sorted.
+std::vector<std::string> FormatNames();
+
+// Reads a file within the limits; nothing of it is run. Throws firn::Error.
+FileContents ReadFile(const std::string& path, const io::LoadLimits& limits = {});
 
 // The tensors of a file. Throws as ReadFile.
 StateDict ReadTensors(const std::string& path);

@@ -11,6 +11,7 @@
 #include "device/parallel.h"
 #include "tensor/op.h"
 #include "tools/firn/command.h"
+#include "tools/firn/libraries.h"
 #include "tools/firn/version.h"
 
 namespace firn::cli {
@@ -56,7 +57,7 @@ std::vector<Level> Levels() {
 }  // namespace
 
 FIRN_COMMAND(version, "Prints the version") {
-  (void)app;
+  app.footer("Example: firn version --json");
   return [](Terminal& terminal) {
     terminal.Print(absl::StrCat("firn ", kVersion, "\n"), {{"version", kVersion}});
     return 0;
@@ -76,6 +77,12 @@ FIRN_COMMAND(info, "Tells build, processor, devices and what is linked in") {
     }
     const std::string cuda = CudaAvailable() ? absl::StrCat(CudaDeviceCount(), " devices")
                                              : absl::StrCat("none: ", CudaUnavailableReason());
+    nlohmann::json libraries = nlohmann::json::object();
+    std::vector<std::string> linked;
+    for (const auto& [name, version] : Libraries()) {
+      libraries[name] = version;
+      linked.push_back(absl::StrCat(name, " ", version));
+    }
     const size_t operations = AllOps().size();
     const nlohmann::json value = {{"version", kVersion},
                                   {"compiler", __VERSION__},
@@ -85,13 +92,14 @@ FIRN_COMMAND(info, "Tells build, processor, devices and what is linked in") {
                                   {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
                                   {"cuda_devices", CudaAvailable() ? CudaDeviceCount() : 0},
                                   {"cuda_unavailable_because", CudaUnavailableReason()},
+                                  {"libraries", libraries},
                                   {"operations", operations}};
     std::ostringstream text;
     text << "version     " << kVersion << "\ncompiler    " << __VERSION__
          << (kAssertions ? ", with assertions" : "") << "\nprocessor   "
          << absl::StrJoin(words, ", ") << "\nthreads     " << NumThreads() << " of "
-         << sysconf(_SC_NPROCESSORS_ONLN) << " processors\nCUDA        " << cuda << "\noperations  "
-         << operations << "\n";
+         << sysconf(_SC_NPROCESSORS_ONLN) << " processors\nCUDA        " << cuda << "\nlibraries   "
+         << absl::StrJoin(linked, ", ") << "\noperations  " << operations << "\n";
     terminal.Print(text.str(), value);
     return 0;
   };

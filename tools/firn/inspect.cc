@@ -1,9 +1,15 @@
 // firn inspect: what is in a file.
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "autograd/graph/visit.h"
 #include "device/text_table.h"
 #include "tools/firn/command.h"
@@ -13,19 +19,47 @@
 namespace firn::cli {
 namespace {
 
-nlohmann::json JsonOf(const std::string& name, const Tensor& t, const Statistics& s) {
-  const absl::Span<const int64_t> sizes = t.shape().span();
-  nlohmann::json j = {{"name", name},
-                      {"dtype", DTypeName(t.dtype())},
-                      {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())}};
-  s.AddTo(&j);
-  return j;
+using Lines = std::vector<std::vector<std::string>>;
+
+void AddLine(std::vector<std::string> line, const Statistics& s, Lines* lines) {
+  s.AddTo(&line);
+  lines->push_back(std::move(line));
 }
 
-std::vector<std::string> LineOf(const std::string& name, const Tensor& t, const Statistics& s) {
-  std::vector<std::string> line = {name, DTypeName(t.dtype()), t.shape().ToString()};
-  s.AddTo(&line);
-  return line;
+// A table of the tensors and what they have together; "" where there are none.
+std::string DescribeTensors(const StateDict& tensors, nlohmann::json* value) {
+  namespace table = inner::internal;
+  Lines lines = {{"name", "dtype", "shape", "min", "max", "mean", "std", ""}};
+  int64_t elements = 0, bytes = 0;
+  nlohmann::json& all = (*value)["tensors"] = nlohmann::json::array();
+  for (const auto& [name, t] : tensors) {
+    Statistics s;
+    s.Add(t);
+    const absl::Span<const int64_t> sizes = t.shape().span();
+    all.push_back({{"name", name},
+                   {"dtype", DTypeName(t.dtype())},
+                   {"shape", std::vector<int64_t>(sizes.begin(), sizes.end())}});
+    s.AddTo(&all.back());
+    AddLine({name, DTypeName(t.dtype()), t.shape().ToString()}, s, &lines);
+    elements += t.num_elements();
+    bytes += t.num_elements() * SizeOf(t.dtype());
+  }
+  value->update({{"elements", elements}, {"bytes", bytes}});
+  return absl::StrCat(lines.size() > 1 ? table::AlignedText(lines, 3) : "", tensors.size(),
+                      " tensors, ", table::GroupedDigits(elements), " elements, ",
+                      table::BytesText(bytes), "\n");
+}
+
+std::string DescribeColumns(const std::vector<Column>& columns, nlohmann::json* value) {
+  Lines lines = {{"name", "numbers", "others", "min", "max", "mean", "std", ""}};
+  nlohmann::json& all = (*value)["columns"] = nlohmann::json::array();
+  for (const Column& c : columns) {
+    const Statistics& s = c.statistics;
+    all.push_back({{"name", c.name}, {"numbers", s.count()}, {"others", c.others}});
+    s.AddTo(&all.back());
+    AddLine({c.name, absl::StrCat(s.count()), absl::StrCat(c.others)}, s, &lines);
+  }
+  return inner::internal::AlignedText(lines, 1);
 }
 
 nlohmann::json ValueJson(const Graph& graph, ValueId id) {
@@ -55,34 +89,39 @@ std::string DescribeGraph(const Graph& graph, nlohmann::json* value) {
 
 }  // namespace
 
-FIRN_COMMAND(inspect,
-             "Lists the tensors of a file, with statistics; of a graph, what it computes") {
-  auto path = std::make_shared<std::string>();
-  app.add_option("FILE", *path, "a file that Firn reads: HDF5, a saved graph")->required();
-  app.footer(
-      "Nothing of the file is run. Examples:\n  firn inspect net.h5\n"
-      "  firn inspect --json net.firn");
-  return [path](Terminal& terminal) {
-    const FileContents file = ReadFile(*path);
-    nlohmann::json value = {{"format", file.format}, {"tensors", nlohmann::json::array()}};
+FIRN_COMMAND(inspect, "Tells what is in a file: tensors with statistics, tables, graphs") {
+  struct Options {
+    std::string path;
+    double gib = 16;
+  };
+  auto o = std::make_shared<Options>();
+  app.add_option("FILE", o->path, "a file that Firn reads")->required();
+  app.add_option("--max-gib", o->gib, "refuse tensors that take more memory; 16")
+      ->check(CLI::PositiveNumber);
+  app.footer(absl::StrCat(
+      "The format is told by the first bytes, that of text by the end of the name: ",
+      absl::StrJoin(FormatNames(), ", "),
+      ".\nNothing of the file is run. Text and events are read a record at a time. Examples:\n"
+      "  firn inspect net.h5\n  firn inspect --json net.firn\n  firn inspect images.npz"));
+  return [o](Terminal& terminal) {
+    constexpr double kGib = 1 << 30;
+    io::LoadLimits limits;
+    limits.max_total_bytes =
+        static_cast<int64_t>(std::min(o->gib * kGib, static_cast<double>(limits.max_total_bytes)));
+    const FileContents file = ReadFile(o->path, limits);
+    nlohmann::json value = {{"format", file.format}};
     std::string text = absl::StrCat(file.format, "\n");
-    if (file.graph) absl::StrAppend(&text, DescribeGraph(*file.graph, &value));
-    std::vector<std::vector<std::string>> lines = {
-        {"name", "dtype", "shape", "min", "max", "mean", "std", ""}};
-    int64_t elements = 0, bytes = 0;
-    for (const auto& [name, t] : file.tensors) {
-      Statistics s;
-      s.Add(t);
-      value["tensors"].push_back(JsonOf(name, t, s));
-      lines.push_back(LineOf(name, t, s));
-      elements += t.num_elements();
-      bytes += t.num_elements() * SizeOf(t.dtype());
+    for (const auto& [name, fact] : file.facts) {
+      value["facts"][name] = fact;
+      absl::StrAppend(&text, name, ": ", fact.is_string() ? fact.get<std::string>() : fact.dump(),
+                      "\n");
     }
-    value.update({{"elements", elements}, {"bytes", bytes}});
-    namespace table = inner::internal;
-    if (lines.size() > 1) absl::StrAppend(&text, table::AlignedText(lines, 3));
-    absl::StrAppend(&text, file.tensors.size(), " tensors, ", table::GroupedDigits(elements),
-                    " elements, ", table::BytesText(bytes), "\n");
+    if (file.graph) absl::StrAppend(&text, DescribeGraph(*file.graph, &value));
+    if (!file.columns.empty()) {
+      absl::StrAppend(&text, DescribeColumns(file.columns, &value));
+    } else if (!file.tensors.empty() || file.facts.empty()) {
+      absl::StrAppend(&text, DescribeTensors(file.tensors, &value));
+    }
     terminal.Print(text, value);
     return 0;
   };

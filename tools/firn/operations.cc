@@ -84,8 +84,11 @@ FIRN_COMMAND(operations, "Lists all operations, or tells what one takes and give
   };
 }
 
-FIRN_COMMAND(completion, "Prints completions for bash: source <(firn completion)") {
-  (void)app;
+FIRN_COMMAND(completion, "Prints completions for bash, which zsh understands as well") {
+  app.footer(
+      "Examples, for a line of .bashrc or .zshrc:\n"
+      "  source <(firn completion)\n"
+      "  autoload -U bashcompinit && bashcompinit && source <(firn completion)");
   return [](Terminal& terminal) {
     std::string words, groups;
     std::map<std::string, std::string> inside;  // words of a group by its name

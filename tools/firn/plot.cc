@@ -24,6 +24,8 @@ std::shared_ptr<Options> AddPlot(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("-o,--output", o->output, "the picture: .svg or .png")->required();
   app.add_option("--title", o->plot.title, "what stands above it");
+  app.add_option("--x-label", o->plot.x_label, "what stands below the axis of indices");
+  app.add_option("--y-label", o->plot.y_label, "what stands beside the axis of values");
   app.add_option("--width", o->plot.width, "pixels; 800");
   app.add_option("--height", o->plot.height, "pixels; 500");
   app.add_flag("--log-x", o->plot.log_x, "a logarithmic axis");

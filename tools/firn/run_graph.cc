@@ -1,16 +1,20 @@
 // firn infer, firn profile: a saved graph, run.
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "autograd/graph/dot.h"
 #include "autograd/graph/static_graph.h"
 #include "autograd/profile.h"
 #include "device/status_macros.h"
 #include "io/graph_file.h"
+#include "io/graph_file_contents.h"
 #include "io/parameters.h"
 #include "tensor/error.h"
 #include "tensor/format.h"
@@ -23,21 +27,34 @@ namespace {
 
 [[noreturn]] void Refuse(const std::string& what) { RaiseStatus(InvalidArgument(what), "input"); }
 
-// "0.5", "random" or "FILE:NAME", a tensor of a file, as an input of that spec.
+// "FILE:NAME", a tensor of a file, or "FILE", its only one.
+Tensor FindTensor(const std::string& text) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(text, error)) {
+    const StateDict tensors = ReadTensors(text);
+    if (tensors.size() == 1) return tensors.begin()->second;
+    Refuse(absl::StrCat(text, " has ", tensors.size(), " tensors: say which by FILE:NAME"));
+  }
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    Refuse(absl::StrCat("'", text, "' is no number, not 'random', no file and no FILE:NAME"));
+  }
+  const std::string path = text.substr(0, colon), name = text.substr(colon + 1);
+  const StateDict tensors = ReadTensors(path);
+  const Tensor* const t = tensors.Find(name);
+  if (t == nullptr) Refuse(absl::StrCat(path, " has no tensor ", name));
+  return *t;
+}
+
+// "0.5", "random" or a tensor of a file, as an input of that spec.
 Tensor InputFrom(const std::string& text, const TensorSpec& spec) {
   double number = 0;
   if (absl::SimpleAtod(text, &number)) return Full(spec.shape, number, spec.dtype);
   if (text == "random") {
     return IsFloating(spec.dtype) ? Randn(spec.shape, spec.dtype) : Zeros(spec.shape, spec.dtype);
   }
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos) {
-    Refuse(absl::StrCat("'", text, "' is no number, not 'random' and no FILE:NAME"));
-  }
-  const std::string path = text.substr(0, colon), name = text.substr(colon + 1);
-  const StateDict tensors = ReadTensors(path);
-  const Tensor* const t = tensors.Find(name);
-  if (t == nullptr) Refuse(absl::StrCat(path, " has no tensor ", name));
+  const Tensor found = FindTensor(text);
+  const Tensor* const t = &found;
   if (t->shape() != spec.shape) {
     Refuse(
         absl::StrCat(text, " is ", t->shape().ToString(), ", the graph wants ", spec.ToString()));
@@ -70,7 +87,8 @@ void AddGraph(CLI::App& app, Options& o) {
   app.add_option(
          "--input", o.inputs,
          "one for each input of the graph, in order: a number for all elements, `random`, or"
-         " FILE:NAME, a tensor of a file; random when there is none, zeros for integers")
+         " FILE:NAME, a tensor of a file (FILE where it has one); random when there is none, zeros "
+         "for integers")
       ->expected(1, CLI::detail::expected_max_vector_size);
 }
 
@@ -131,6 +149,21 @@ FIRN_COMMAND(profile, "Times the operations of a saved graph") {
                    {{"runs", profile.runs},
                     {"median_run_seconds", profile.median_run_seconds},
                     {"rows", rows}});
+    return 0;
+  };
+}
+
+FIRN_COMMAND(draw_graph, "Draws a saved graph") {
+  auto o = std::make_shared<Options>();
+  app.add_option("GRAPH", o->graph, "a file of io::SaveGraph")->required();
+  app.add_option("-o,--output", o->output, "the picture: .svg or .png by GraphViz, or its .dot")
+      ->required();
+  app.footer("Example: firn draw-graph net.firn -o net.svg");
+  return [o](Terminal& terminal) {
+    const absl::StatusOr<io::GraphFile> file = io::ReadGraph(o->graph);
+    RaiseIfError(file.status(), "graph");
+    WriteGraphPicture(file->graph, o->output);
+    terminal.Print(absl::StrCat(o->output, "\n"), {{"output", o->output}});
     return 0;
   };
 }

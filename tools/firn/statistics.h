@@ -11,17 +11,23 @@
 
 namespace firn::cli {
 
-// Of the elements of one tensor, or of several.
+// Of numbers that come one after the other.
 class Statistics {
  public:
+  void Add(double value);
+  // All elements, in little memory beside the tensor's.
   void Add(const Tensor& t);
 
-  // "nan", "infinite" and, where an element is finite, "min", "max", "mean", "std".
+  int64_t count() const { return finite_ + nan_ + infinite_; }
+
+  // "nan", "infinite" and, where a number is finite, "min", "max", "mean", "std".
   void AddTo(nlohmann::json* j) const;
-  // Cells of a table: min, max, mean, std, and what is odd.
+  // Cells of a table: min, max, mean, std, and what is not finite.
   void AddTo(std::vector<std::string>* line) const;
 
  private:
+  double deviation() const;
+
   double least_ = std::numeric_limits<double>::infinity();
   double most_ = -std::numeric_limits<double>::infinity();
   double mean_ = 0, squares_ = 0;  // of the finite ones

@@ -71,6 +71,9 @@ TEST(CommandsTest, HelpAndMistakesOfTheCommandLine) {
     line.push_back("--help");
     EXPECT_EQ(Firn(line).status, 0);
     EXPECT_THAT(Firn(line).out, HasSubstr(c.summary));
+    if (c.declare == nullptr) continue;  // a group
+    EXPECT_THAT(Firn(line).out, HasSubstr("Example"));
+    EXPECT_THAT(Firn(line).out, HasSubstr("firn " + c.name));
   }
 }
 
@@ -81,6 +84,11 @@ TEST(CommandsTest, VersionAndInfo) {
   EXPECT_GT(info["operations"], 200);
   EXPECT_GT(info["threads"], 0);
   EXPECT_THAT(Firn({"info"}).out, HasSubstr("operations"));
+  // Versions begin with a digit, but for the one that says what it is.
+  EXPECT_EQ(info["libraries"].size(), 8u);
+  for (const auto& [name, version] : info["libraries"].items()) {
+    EXPECT_THAT(version.get<std::string>(), ::testing::MatchesRegex("(interface )?[0-9][0-9.]*"));
+  }
 }
 
 TEST(CommandsTest, InspectsTensors) {
@@ -171,6 +179,10 @@ TEST(CommandsTest, Infers) {
       0);
   EXPECT_EQ(io::Load(Path("y.h5"))["output.0"].ToVector<float>(),
             (std::vector<float>{0, 2, 1, 2, 1, 0}));
+  EXPECT_EQ(Json({"infer", graph, "--input", Path("batch.h5")})["outputs"][0]["elements"],
+            nlohmann::json({0, 2, 1, 2, 1, 0}));  // its only tensor
+  EXPECT_THAT(Firn({"infer", graph, "--input", Weights("a.h5", 4)}).err,
+              HasSubstr("has 2 tensors: say which"));
   EXPECT_THAT(Firn({"infer", graph, "--input", Path("batch.h5") + ":z"}).err,
               HasSubstr("has no tensor z"));
   EXPECT_THAT(Firn({"infer", graph, "--input", "one"}).err, HasSubstr("'one' is no number"));
@@ -191,7 +203,10 @@ TEST(CommandsTest, Plots) {
   std::ofstream(Path("time.timer.txt")) << "0 1.5 1.5 1.5\n1 3 1.5 1.5\n";
   for (const char* end : {".svg", ".png"}) {
     const std::string loss = Path("loss") + end, time = Path("time") + end;
-    EXPECT_EQ(Firn({"plot-series", Path("loss.series.txt"), "-o", loss, "--log-y"}).err, "");
+    EXPECT_EQ(Firn({"plot-series", Path("loss.series.txt"), "-o", loss, "--log-y", "--x-label",
+                    "steps", "--y-label", "cost"})
+                  .err,
+              "");
     EXPECT_EQ(Firn({"plot-timer", Path("time.timer.txt"), "-o", time, "--unit", "m"}).err, "");
     for (const std::string& path : {loss, time}) {
       std::ifstream file(path, std::ios::binary);
@@ -200,9 +215,24 @@ TEST(CommandsTest, Plots) {
       EXPECT_EQ(head, end == std::string(".svg") ? "<svg" : "\x89PNG") << path;
     }
   }
+  std::ostringstream svg;
+  svg << std::ifstream(Path("loss.svg")).rdbuf();
+  EXPECT_THAT(svg.str(), HasSubstr(">steps</text>"));
+  EXPECT_THAT(svg.str(), HasSubstr(">cost</text>"));
   EXPECT_EQ(Firn({"plot-series", Path("loss.series.txt"), "-o", Path("loss.gif")}).status, 1);
   EXPECT_EQ(Firn({"plot-series", Path("none.series.txt"), "-o", Path("loss.svg")}).status, 1);
   EXPECT_EQ(Firn({"plot-timer", Path("time.timer.txt"), "-o", "x.svg", "--unit", "y"}).status, 2);
+}
+
+// As a picture only where GraphViz is installed.
+TEST(CommandsTest, DrawsGraphs) {
+  EXPECT_EQ(Firn({"draw-graph", Graph(), "-o", Path("net.dot")}).status, 0);
+  std::ostringstream dot;
+  dot << std::ifstream(Path("net.dot")).rdbuf();
+  EXPECT_THAT(dot.str(), HasSubstr("relu"));
+  EXPECT_EQ(Firn({"draw-graph", Graph()}).status, 2);
+  EXPECT_EQ(Firn({"draw-graph", Graph(), "-o", Path("net.doc")}).status, 1);
+  EXPECT_EQ(Firn({"draw-graph", Weights("a.h5", 4), "-o", Path("net.dot")}).status, 1);
 }
 
 TEST(CommandsTest, Operations) {

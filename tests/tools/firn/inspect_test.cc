@@ -1,0 +1,196 @@
+// `firn inspect` on a file of each format.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "io/checkpoint.h"
+#include "io/image.h"
+#include "io/monitors/event_writer.h"
+#include "io/monitors/monitor.h"
+#include "io/monitors/record_writer.h"
+#include "io/npy.h"
+#include "io/parameters.h"
+#include "io/wav.h"
+#include "tensor/from.h"
+#include "tensor/ops.h"
+#include "tests/io/test_files.h"
+#include "tools/firn/command.h"
+#include "tools/firn/files.h"
+#include "tools/firn/statistics.h"
+
+namespace firn::cli {
+namespace {
+
+using ::firn::io::TempPath;
+using ::firn::io::WriteFile;
+using ::testing::HasSubstr;
+
+struct Outcome {
+  int status;
+  std::string out, err;
+};
+Outcome Firn(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  const int status = RunCommandLine(arguments, out, err);
+  return {status, out.str(), err.str()};
+}
+
+nlohmann::json Inspect(const std::string& path) {
+  const Outcome o = Firn({"inspect", path, "--json"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_EQ(Firn({"inspect", path}).status, 0);
+  return o.status == 0 ? nlohmann::json::parse(o.out) : nlohmann::json();
+}
+
+// Whether every truncation of a file and of what is in it is answered, and by 1.
+void ExpectTruncationsRefused(const std::string& path) {
+  const std::string bytes = io::ReadFile(path);
+  for (size_t n = 0; n < bytes.size(); n += 1 + bytes.size() / 40) {
+    WriteFile(path, bytes.substr(0, n));
+    EXPECT_EQ(Firn({"inspect", path}).status, 1) << path << ", " << n << " bytes";
+  }
+}
+
+TEST(InspectTest, Arrays) {
+  const std::string npy = TempPath("a.npy"), npz = TempPath("a.npz");
+  io::WriteNpy(npy, FromVector(std::vector<float>{1, 2, 3, 6}, {2, 2}));
+  io::WriteNpz(npz, {{"x", Ones({3})}, {"y", Zeros({2})}});
+  nlohmann::json j = Inspect(npy);
+  EXPECT_EQ(j["format"], "NPY");
+  EXPECT_EQ(j["tensors"][0]["shape"], nlohmann::json({2, 2}));
+  EXPECT_EQ(j["tensors"][0]["mean"], 3);
+  j = Inspect(npz);
+  EXPECT_EQ(j["format"], "NPZ");
+  EXPECT_EQ(j["tensors"][1]["name"], "y");
+  ExpectTruncationsRefused(npy);
+  ExpectTruncationsRefused(npz);
+}
+
+TEST(InspectTest, ImagesAndSound) {
+  const std::string png = TempPath("a.png"), jpeg = TempPath("a.jpg"), wav = TempPath("a.wav");
+  io::WriteImage(png, Full({3, 4, 5}, 200).To(DType::kU8));
+  io::WriteImage(jpeg, Full({3, 4, 5}, 200).To(DType::kU8));
+  io::WriteWav(wav, {Zeros({2, 800}), 16000});
+  EXPECT_EQ(Inspect(png)["tensors"][0]["max"], 200);
+  EXPECT_EQ(Inspect(jpeg)["tensors"][0]["shape"], nlohmann::json({3, 4, 5}));
+  WriteFile(TempPath("a.pgm"), "P2\n2 1\n9\n3 4\n");
+  EXPECT_EQ(Inspect(TempPath("a.pgm"))["format"], "image");
+  const nlohmann::json sound = Inspect(wav);
+  EXPECT_EQ(sound["format"], "WAV");
+  EXPECT_EQ(sound["facts"]["sample rate"], 16000);
+  EXPECT_EQ(sound["facts"]["seconds"], 0.05);
+  ExpectTruncationsRefused(png);
+  ExpectTruncationsRefused(wav);
+}
+
+TEST(InspectTest, DataSets) {
+  const std::string idx = io::Idx(8, {2, 3}, "\1\2\3\4\5\6");
+  WriteFile(TempPath("labels"), idx);
+  WriteFile(TempPath("labels.gz"), io::Gzip(idx));
+  EXPECT_EQ(Inspect(TempPath("labels"))["format"], "IDX");
+  EXPECT_EQ(Inspect(TempPath("labels.gz"))["tensors"][0]["mean"], 3.5);
+  WriteFile(TempPath("data_batch_1.bin"), std::string(2 * 3073, '\0'));
+  const nlohmann::json cifar = Inspect(TempPath("data_batch_1.bin"));
+  EXPECT_EQ(cifar["format"], "CIFAR");
+  EXPECT_EQ(cifar["tensors"][1]["shape"], nlohmann::json({2, 3, 32, 32}));
+  WriteFile(TempPath("train.bin.gz"), io::Gzip(std::string(3074, '\1')));
+  EXPECT_EQ(Inspect(TempPath("train.bin.gz"))["tensors"][0]["max"], 1);
+  ExpectTruncationsRefused(TempPath("labels"));
+}
+
+TEST(InspectTest, Checkpoints) {
+  io::CheckpointValues values;
+  values.Set("x", Ones({3}));
+  io::SaveCheckpoint(TempPath("run.h5"), {{"mine", values}},
+                     {.step = 7, .metric = 0.25, .metadata = {{"note", "third try"}}});
+  const nlohmann::json j = Inspect(TempPath("run.h5"));
+  EXPECT_EQ(j["format"], "Firn checkpoint");
+  EXPECT_EQ(j["facts"]["step"], 7);
+  EXPECT_EQ(j["facts"]["metric"], 0.25);
+  EXPECT_EQ(j["facts"]["note"], "third try");
+  ASSERT_EQ(j["tensors"].size(), 1u);
+  EXPECT_EQ(j["tensors"][0]["name"], "mine.x");
+}
+
+TEST(InspectTest, Tables) {
+  WriteFile(TempPath("a.csv"), "step,loss,note\n0,2,x\n1,nan,\n2,4,y\n3,");
+  nlohmann::json j = Inspect(TempPath("a.csv"));
+  EXPECT_EQ(j["facts"]["records"], 4);
+  EXPECT_EQ(j["facts"]["cut off"], true);
+  EXPECT_EQ(j["columns"][1]["name"], "loss");
+  EXPECT_EQ(j["columns"][1]["mean"], 3);
+  EXPECT_EQ(j["columns"][1]["nan"], 1);
+  EXPECT_EQ(j["columns"][2]["others"], 3);
+  WriteFile(TempPath("b.csv"), "1,2\n3,4\n");
+  EXPECT_EQ(Inspect(TempPath("b.csv"))["columns"][1]["mean"], 3);
+  WriteFile(TempPath("a.jsonl"), "{\"a\":1}\n{\"a\":3,\"b\":\"x\"}\n");
+  EXPECT_EQ(Inspect(TempPath("a.jsonl"))["columns"][0]["max"], 3);
+  WriteFile(TempPath("a.series.txt"), "0 1\n1 2\n");
+  EXPECT_EQ(Inspect(TempPath("a.series.txt"))["columns"][1]["mean"], 1.5);
+  WriteFile(TempPath("a.timer.txt"), "9 60 10 60\n");
+  EXPECT_EQ(Inspect(TempPath("a.timer.txt"))["columns"][1]["mean"], 6);
+  WriteFile(TempPath("bad.csv"), "a,b\n1\n");
+  EXPECT_THAT(Firn({"inspect", TempPath("bad.csv")}).err,
+              HasSubstr("bad.csv: offset 4: expected 2 fields, got 1"));
+  // A table has no tensors that could be compared.
+  EXPECT_EQ(Firn({"compare", TempPath("a.csv"), TempPath("b.csv")}).status, 1);
+}
+
+TEST(InspectTest, Events) {
+  std::string path;
+  {
+    io::EventWriter events(TempPath("events"), {.clock = [] { return 1.6e9; }});
+    path = events.path();
+    events.AddScalar("loss", 2, 3);
+    events.AddScalar("loss", 4, 8);
+    events.AddText("note", "x", 9);
+    events.AddScalar("cut off", 4, 10);
+  }
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  const nlohmann::json j = Inspect(path);
+  EXPECT_EQ(j["format"], "TensorBoard events");
+  EXPECT_EQ(j["facts"]["texts"], 1);
+  EXPECT_EQ(j["facts"]["last step"], 9);
+  EXPECT_EQ(j["facts"]["cut off"], true);
+  ASSERT_EQ(j["columns"].size(), 1u);
+  EXPECT_EQ(j["columns"][0]["mean"], 3);
+}
+
+TEST(InspectTest, RefusesMoreThanIsAllowedAndWhatNobodyKnows) {
+  io::WriteNpy(TempPath("a.npy"), Zeros({1000}));
+  EXPECT_THAT(Firn({"inspect", TempPath("a.npy"), "--max-gib", "0.000001"}).err,
+              HasSubstr("a.npy"));
+  EXPECT_EQ(Firn({"inspect", TempPath("a.npy"), "--max-gib", "0.000001"}).status, 1);
+  EXPECT_EQ(Firn({"inspect", TempPath("a.npy"), "--max-gib", "0"}).status, 2);
+  WriteFile(TempPath("unknown"), "what is this");
+  EXPECT_THAT(Firn({"inspect", TempPath("unknown")}).err, HasSubstr("known are"));
+  // An array of 2^40 elements that the file does not have.
+  WriteFile(TempPath("huge"), io::Idx(8, {1u << 20, 1u << 20}, "abc"));
+  EXPECT_EQ(Firn({"inspect", TempPath("huge")}).status, 1);
+  for (const std::string& name : FormatNames()) {
+    EXPECT_THAT(Firn({"inspect", "--help"}).out, HasSubstr(name));
+  }
+}
+
+TEST(StatisticsTest, OfLongTensorsAndOddNumbers) {
+  const Statistics s = StatisticsOf(Arange(0, 200'000));
+  EXPECT_EQ(s.count(), 200'000);
+  EXPECT_DOUBLE_EQ(s.mean(), 99'999.5);
+  EXPECT_NEAR(s.deviation(), 200'000 / std::sqrt(12.0), 0.1);
+  EXPECT_EQ(s.most(), 199'999);
+  const Statistics odd = StatisticsOf(FromValues({std::nan(""), HUGE_VAL, 2.0}));
+  EXPECT_EQ(odd.nan(), 1);
+  EXPECT_EQ(odd.infinite(), 1);
+  EXPECT_EQ(odd.mean(), 2);
+  EXPECT_EQ(StatisticsOf(Zeros({0})).finite(), 0);
+  EXPECT_EQ(StatisticsOf(Full({}, 3)).mean(), 3);
+}
+
+}  // namespace
+}  // namespace firn::cli

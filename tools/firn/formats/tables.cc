@@ -1,0 +1,228 @@
+// Text and events that grow: read a record at a time, of which only statistics are kept.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "io/internal/random_access.h"
+#include "io/monitors/internal/event_messages.h"
+#include "io/monitors/internal/line_file.h"
+#include "io/monitors/internal/record_parsers.h"
+#include "io/monitors/internal/record_pieces.h"
+#include "io/monitors/internal/records.h"
+#include "io/monitors/series_status.h"
+#include "tensor/error.h"
+#include "tools/firn/files.h"
+
+namespace firn::cli {
+namespace {
+
+using io::RecordValue;
+namespace internal = io::internal;
+
+constexpr int64_t kMostRecord = int64_t{64} << 20;  // bytes
+constexpr size_t kMostColumns = 10'000;
+
+// Columns by their names, in the order in which they come.
+class Columns {
+ public:
+  explicit Columns(FileContents* contents) : contents_(contents) {}
+  absl::StatusOr<Column*> Find(std::string_view name) {
+    const auto found = places_.find(name);
+    if (found != places_.end()) return &contents_->columns[found->second];
+    FIRN_RETURN_IF(places_.size() == kMostColumns,
+                   ResourceExhausted("more than ", kMostColumns, " columns"));
+    places_.emplace(name, contents_->columns.size());
+    contents_->columns.push_back({.name = std::string(name)});
+    return &contents_->columns.back();
+  }
+
+ private:
+  FileContents* const contents_;
+  std::map<std::string, size_t, std::less<>> places_;
+};
+
+void AddValue(const RecordValue& value, Column* column) {
+  const RecordValue::Kind kind = value.kind();
+  if (kind == RecordValue::Kind::kNone || kind == RecordValue::Kind::kText) {
+    ++column->others;
+  } else {
+    column->statistics.Add(value.number());
+  }
+}
+
+std::unique_ptr<internal::RandomAccess> OpenOrRaise(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<internal::RandomAccess>> file = internal::RandomAccess::Open(path);
+  RaiseIfError(file.status(), "file");
+  return *std::move(file);
+}
+
+// All whole records of a text, and how many there are.
+void ReadText(const std::string& path, absl::FunctionRef<size_t(std::string_view)> split,
+              absl::FunctionRef<absl::Status(std::string_view)> take, FileContents* contents) {
+  const auto file = OpenOrRaise(path);
+  int64_t offset = 0, records = 0;
+  const auto count = [&](std::string_view record) {
+    ++records;
+    return take(record);
+  };
+  RaiseIfError(internal::ForEachRecord(*file, kMostRecord, split, count, &offset), "file");
+  contents->facts = {{"records", records}, {"cut off", offset != file->size()}};
+}
+
+// Statistics of what a line of numbers becomes, which `parse` makes series of one point of.
+FileContents ReadLines(const std::string& path,
+                       absl::FunctionRef<absl::Status(std::string_view, Columns*)> parse) {
+  FileContents contents;
+  Columns columns(&contents);
+  ReadText(
+      path, internal::SplitLine, [&](std::string_view line) { return parse(line, &columns); },
+      &contents);
+  return contents;
+}
+
+absl::Status AddNumber(const char* name, double value, Columns* columns) {
+  FIRN_ASSIGN_OR_RETURN(Column* const column, columns->Find(name));
+  column->statistics.Add(value);
+  return absl::OkStatus();
+}
+
+absl::Status AddTimerLine(std::string_view line, Columns* columns) {
+  FIRN_ASSIGN_OR_RETURN(const io::Series total, io::ParseTimer(line, "line"));
+  FIRN_ASSIGN_OR_RETURN(const io::Series step,
+                        io::ParseTimer(line, "line", io::TimerColumn::kPerStep));
+  FIRN_RETURN_IF_ERROR(AddNumber("index", total.x[0], columns));
+  FIRN_RETURN_IF_ERROR(AddNumber("seconds a step", step.y[0], columns));
+  return AddNumber("seconds in total", total.y[0], columns);
+}
+
+absl::Status AddSeriesLine(std::string_view line, Columns* columns) {
+  FIRN_ASSIGN_OR_RETURN(const io::Series series, io::ParseSeries(line, "line"));
+  FIRN_RETURN_IF_ERROR(AddNumber("index", series.x[0], columns));
+  return AddNumber("value", series.y[0], columns);
+}
+
+absl::Status AddJsonLine(std::string_view line, Columns* columns) {
+  line.remove_suffix(1);
+  FIRN_ASSIGN_OR_RETURN(const io::JsonLinesWriter::Fields fields,
+                        internal::ParseJsonRecord(line, kMostColumns));
+  for (const auto& [name, value] : fields) {
+    FIRN_ASSIGN_OR_RETURN(Column* const column, columns->Find(name));
+    AddValue(value, column);
+  }
+  return absl::OkStatus();
+}
+
+// The first record names the columns, unless it has a number in it.
+FileContents ReadTable(const std::string& path) {
+  FileContents contents;
+  bool first = true;
+  const auto take = [&](std::string_view record) -> absl::Status {
+    FIRN_ASSIGN_OR_RETURN(const std::vector<RecordValue> values,
+                          internal::ParseCsvRecord(record, kMostColumns));
+    if (std::exchange(first, false)) {
+      const bool heading = std::all_of(values.begin(), values.end(), [](const RecordValue& v) {
+        return v.kind() == RecordValue::Kind::kText || v.kind() == RecordValue::Kind::kNone;
+      });
+      for (size_t i = 0; i < values.size(); ++i) {
+        contents.columns.push_back({.name = heading ? values[i].text() : absl::StrCat(i)});
+      }
+      if (heading) return absl::OkStatus();
+    }
+    FIRN_RETURN_IF(values.size() != contents.columns.size(),
+                   DataLoss("expected ", contents.columns.size(), " fields, got ", values.size()));
+    for (size_t i = 0; i < values.size(); ++i) AddValue(values[i], &contents.columns[i]);
+    return absl::OkStatus();
+  };
+  ReadText(path, internal::SplitCsvRecord, take, &contents);
+  return contents;
+}
+
+// How many of what an event file has.
+struct EventCounts {
+  int64_t events = 0, images = 0, histograms = 0, texts = 0, graph_nodes = 0;
+  int64_t first_step = 0, last_step = 0;
+};
+
+absl::Status CountEvent(const io::Event& event, EventCounts* counts, Columns* columns) {
+  if (counts->events++ == 0) counts->first_step = counts->last_step = event.step;
+  counts->first_step = std::min(counts->first_step, event.step);
+  counts->last_step = std::max(counts->last_step, event.step);
+  counts->images += static_cast<int64_t>(event.images.size());
+  counts->histograms += static_cast<int64_t>(event.histograms.size());
+  counts->texts += static_cast<int64_t>(event.texts.size());
+  counts->graph_nodes += static_cast<int64_t>(event.graph.size());
+  for (const io::EventScalar& scalar : event.scalars) {
+    FIRN_ASSIGN_OR_RETURN(Column* const column, columns->Find(scalar.tag));
+    column->statistics.Add(static_cast<double>(scalar.value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadEvents(const internal::RandomAccess& file, FileContents* contents) {
+  internal::RecordReader reader(file);
+  Columns columns(contents);
+  EventCounts counts;
+  for (;;) {
+    const int64_t offset = reader.offset();
+    FIRN_ASSIGN_OR_RETURN(const auto record, reader.Next(kMostRecord));
+    if (!record.has_value()) break;
+    io::Event event;
+    absl::Status status = internal::ReadEvent(*record, &event);
+    if (status.ok()) status = CountEvent(event, &counts, &columns);
+    if (!status.ok()) {
+      return internal::Damaged(file.name(), offset, "record", std::string(status.message()));
+    }
+  }
+  contents->facts = {
+      {"events", counts.events},           {"first step", counts.first_step},
+      {"last step", counts.last_step},     {"images", counts.images},
+      {"histograms", counts.histograms},   {"texts", counts.texts},
+      {"graph nodes", counts.graph_nodes}, {"cut off", reader.offset() != file.size()}};
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+FIRN_FILE_FORMAT(series, "series") {
+  return {[](const FileHead& head) { return absl::EndsWith(head.name, ".series.txt"); },
+          [](const std::string& path, const io::LoadLimits&) {
+            return ReadLines(path, AddSeriesLine);
+          }};
+}
+
+FIRN_FILE_FORMAT(timer, "timer") {
+  return {
+      [](const FileHead& head) { return absl::EndsWith(head.name, ".timer.txt"); },
+      [](const std::string& path, const io::LoadLimits&) { return ReadLines(path, AddTimerLine); }};
+}
+
+FIRN_FILE_FORMAT(jsonl, "JSON lines") {
+  return {
+      [](const FileHead& head) { return absl::EndsWith(head.name, ".jsonl"); },
+      [](const std::string& path, const io::LoadLimits&) { return ReadLines(path, AddJsonLine); }};
+}
+
+FIRN_FILE_FORMAT(csv, "CSV") {
+  return {[](const FileHead& head) { return absl::EndsWith(head.name, ".csv"); },
+          [](const std::string& path, const io::LoadLimits&) { return ReadTable(path); }};
+}
+
+FIRN_FILE_FORMAT(events, "TensorBoard events") {
+  return {[](const FileHead& head) { return absl::StrContains(head.name, "tfevents"); },
+          [](const std::string& path, const io::LoadLimits&) {
+            FileContents contents;
+            RaiseIfError(ReadEvents(*OpenOrRaise(path), &contents), "events");
+            return contents;
+          }};
+}
+
+}  // namespace firn::cli

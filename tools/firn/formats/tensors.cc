@@ -1,0 +1,126 @@
+// Files of tensors: HDF5 and checkpoints, graphs, NumPy's, IDX, CIFAR's.
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "io/checkpoint.h"
+#include "io/cifar_status.h"
+#include "io/graph_file_contents.h"
+#include "io/hdf5.h"
+#include "io/idx.h"
+#include "io/npy.h"
+#include "tensor/error.h"
+#include "tools/firn/files.h"
+
+namespace firn::cli {
+namespace {
+
+template <class T>
+T ValueOrRaise(absl::StatusOr<T> value, const char* who) {
+  RaiseIfError(value.status(), who);
+  return *std::move(value);
+}
+
+// A checkpoint's account of itself, in place of the tensors that hold it.
+void DescribeCheckpoint(const std::string& path, const io::LoadLimits& limits,
+                        FileContents* contents) {
+  const io::CheckpointInfo info = io::ReadCheckpointInfo(path, {.limits = limits});
+  contents->format = "Firn checkpoint";
+  contents->facts = {{"step", info.step}, {"parts", info.parts}};
+  if (info.metric.has_value()) contents->facts.emplace_back("metric", *info.metric);
+  for (const auto& [key, value] : info.metadata) contents->facts.emplace_back(key, value);
+  for (const char* name : {"version", "step", "header"}) {
+    contents->tensors.Erase(absl::StrCat("firn_checkpoint.", name));
+  }
+}
+
+// Only files with the names that CIFAR has: they have no signature. 0: none of them.
+int CifarLabels(const std::string& name) {
+  std::string plain = name;
+  if (absl::EndsWith(plain, ".gz")) plain.resize(plain.size() - 3);
+  if (plain == "train.bin" || plain == "test.bin") return 2;
+  const bool batch = absl::StartsWith(plain, "data_batch_") && absl::EndsWith(plain, ".bin");
+  return batch || plain == "test_batch.bin" ? 1 : 0;
+}
+
+bool IsGzip(const FileHead& head) { return head.bytes.starts_with("\x1f\x8b"); }
+
+}  // namespace
+
+FIRN_FILE_FORMAT(hdf5, "HDF5") {
+  return {[](const FileHead& head) { return head.bytes.starts_with("\x89HDF\r\n\x1a\n"); },
+          [](const std::string& path, const io::LoadLimits& limits) {
+            FileContents contents;
+            contents.tensors = ValueOrRaise(io::ReadHdf5(path, {.limits = limits}), "file");
+            if (contents.tensors.Contains("firn_checkpoint.header")) {
+              DescribeCheckpoint(path, limits, &contents);
+            }
+            return contents;
+          }};
+}
+
+FIRN_FILE_FORMAT(graph, "Firn graph") {
+  return {[](const FileHead& head) {
+            return head.bytes.substr(0, 5) ==
+                   "\x89"
+                   "FIRN";
+          },
+          [](const std::string& path, const io::LoadLimits& limits) {
+            io::GraphFile file = ValueOrRaise(io::ReadGraph(path, {.limits = limits}), "graph");
+            FileContents contents;
+            contents.tensors = std::move(file.states);
+            contents.graph = std::move(file.graph);
+            return contents;
+          }};
+}
+
+FIRN_FILE_FORMAT(npy, "NPY") {
+  return {[](const FileHead& head) { return head.bytes.starts_with("\x93NUMPY"); },
+          [](const std::string& path, const io::LoadLimits& limits) {
+            FileContents contents;
+            contents.tensors.Insert("array", io::ReadNpy(path, {.limits = limits}));
+            return contents;
+          }};
+}
+
+FIRN_FILE_FORMAT(npz, "NPZ") {
+  return {[](const FileHead& head) {
+            return head.bytes.starts_with("PK\x03\x04") || head.bytes.starts_with("PK\x05\x06");
+          },
+          [](const std::string& path, const io::LoadLimits& limits) {
+            FileContents contents;
+            contents.tensors = io::ReadNpz(path, {.limits = limits});
+            return contents;
+          }};
+}
+
+FIRN_FILE_FORMAT(cifar, "CIFAR") {
+  return {[](const FileHead& head) { return CifarLabels(head.name) > 0; },
+          [](const std::string& path, const io::LoadLimits&) {
+            const std::string name = path.substr(path.rfind('/') + 1);
+            io::CifarRecords records =
+                ValueOrRaise(io::ReadCifarRecords(path, CifarLabels(name)), "cifar");
+            FileContents contents;
+            contents.tensors.Insert("labels", records.labels);
+            contents.tensors.Insert("images", records.images);
+            return contents;
+          }};
+}
+
+// Two zeros, a type, how many dimensions. Packed ones are told from tables by the name.
+FIRN_FILE_FORMAT(idx, "IDX") {
+  return {[](const FileHead& head) {
+            if (CifarLabels(head.name) > 0) return false;
+            if (IsGzip(head)) return !absl::EndsWith(head.name, ".csv.gz");
+            return head.bytes.size() >= 4 && head.bytes[0] == 0 && head.bytes[1] == 0 &&
+                   head.bytes[2] >= 8 && head.bytes[2] <= 14;
+          },
+          [](const std::string& path, const io::LoadLimits& limits) {
+            FileContents contents;
+            contents.tensors.Insert("elements", ValueOrRaise(io::ReadIdx(path, limits), "idx"));
+            return contents;
+          }};
+}
+
+}  // namespace firn::cli
