@@ -1,0 +1,166 @@
+// Collector::Contents: what files have, put together by name. Files of one folder are one run; they
+// come by name, event files thus by time.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/firn/monitor/collector.h"
+
+namespace firn::cli {
+namespace {
+
+std::string FolderOf(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
+}
+
+// "runs/a/loss": what is not a curve, and so never one of several runs, has its run in its name.
+std::string InRun(const std::string& path, const std::string& name) {
+  const std::string run = FolderOf(path);
+  return run.empty() ? name : absl::StrCat(run, "/", name);
+}
+
+ChartKind KindOf(std::string_view name) {
+  std::string plain;  // words with blanks between them
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    plain += std::isalnum(byte) ? static_cast<char>(std::tolower(byte)) : ' ';
+  }
+  const std::string words = absl::StrCat(" ", plain, " ");
+  const auto has = [&](std::string_view part) { return words.find(part) != std::string::npos; };
+  if (name.ends_with(": seconds in total") || name.ends_with(": seconds a step")) {
+    return ChartKind::kTime;
+  }
+  if (has(" lr ") || has("learning rate") || has("learningrate")) return ChartKind::kLearningRate;
+  if (has("loss") || has("error") || has("cost") || has("perplexity")) return ChartKind::kLoss;
+  return ChartKind::kOther;
+}
+
+// kOther stands before kTime on the page.
+int OrderOf(ChartKind kind) {
+  return kind == ChartKind::kTime ? 4 : kind == ChartKind::kOther ? 3 : static_cast<int>(kind);
+}
+
+}  // namespace
+
+void Collector::AddCurves(RunContents* contents) const {
+  std::map<std::string, std::map<std::string, ThinCurve>> charts;  // by name, by run
+  // Event files of a folder go on with each other's curves.
+  for (const auto& [path, file] : files_) {
+    if (!file.follower->in_sessions()) continue;
+    const Findings& found = file.follower->found();
+    const std::string run = FolderOf(path);
+    for (auto& [name, runs] : charts) {
+      const auto earlier = runs.find(run);
+      if (!found.begins_at.has_value() || earlier == runs.end()) continue;
+      earlier->second.RemoveFrom(static_cast<double>(*found.begins_at));
+    }
+    for (const auto& [name, curve] : found.curves) charts[name][run].Append(curve.value);
+  }
+  for (const auto& [path, file] : files_) {
+    if (file.follower->in_sessions()) continue;
+    const std::string run = FolderOf(path);
+    for (const auto& [name, curve] : file.follower->found().curves) {
+      auto& runs = charts[name];
+      runs[runs.contains(run) ? path : run].Append(curve.value);
+    }
+  }
+  for (auto& [name, runs] : charts) {
+    Chart chart{.name = name, .kind = KindOf(name)};
+    for (auto& [run, points] : runs) chart.curves.push_back({run, std::move(points)});
+    contents->charts.push_back(std::move(chart));
+  }
+  std::stable_sort(
+      contents->charts.begin(), contents->charts.end(),
+      [](const Chart& a, const Chart& b) { return OrderOf(a.kind) < OrderOf(b.kind); });
+}
+
+// In turns: each name gets its newest picture before one gets its second.
+void Collector::AddPictures(RunContents* contents) {
+  struct Row {
+    PictureGroup group;
+    std::vector<std::function<absl::StatusOr<std::shared_ptr<const Picture>>()>> load;
+  };
+  std::vector<Row> rows;
+  for (auto& [path, file] : files_) {
+    for (auto& [name, row] : file.follower->found().pictures) {
+      Row& one = rows.emplace_back();
+      one.group.name = InRun(path, name);
+      one.group.left_out = row.count;
+      for (auto picture = row.newest.rbegin(); picture != row.newest.rend(); ++picture) {
+        one.load.push_back(
+            [this, p = &*picture]() -> absl::StatusOr<std::shared_ptr<const Picture>> {
+              if (p->checked == nullptr) {
+                auto checked =
+                    CheckPicture(p->encoded, absl::StrCat("step ", p->step), false, rooms_.limits);
+                if (!checked.ok()) return checked.status();
+                p->checked = *std::move(checked);
+              }
+              return p->checked;
+            });
+      }
+    }
+  }
+  for (const auto& [folder, row] : shelf_.rows()) {
+    Row& one = rows.emplace_back();
+    one.group.name = folder.empty() ? "pictures" : folder;
+    one.group.left_out = row.count;
+    for (const PictureFile& file : row.newest) {
+      one.load.push_back([this, &file] { return shelf_.Load(folder_, file); });
+    }
+  }
+  int64_t left = rooms_.limits.embedded_bytes;
+  for (size_t turn = 0; turn < static_cast<size_t>(rooms_.limits.max_pictures); ++turn) {
+    for (Row& row : rows) {
+      if (turn >= row.load.size() || left <= 0) continue;
+      const auto picture = row.load[turn]();
+      if (!picture.ok()) {
+        contents->problems.push_back({row.group.name, std::string(picture.status().message())});
+        continue;
+      }
+      const auto bytes = static_cast<int64_t>((*picture)->bytes.size());
+      if (bytes > left) continue;
+      left -= bytes;
+      row.group.pictures.push_back(*picture);
+      --row.group.left_out;
+    }
+  }
+  for (Row& row : rows) contents->pictures.push_back(std::move(row.group));
+}
+
+void Collector::AddOthers(RunContents* contents) const {
+  for (const auto& [path, file] : files_) {
+    const Findings& found = file.follower->found();
+    for (const auto& [name, row] : found.histograms) {
+      contents->histograms.push_back({InRun(path, name), row.value.Items()});
+    }
+    for (const auto& [name, text] : found.texts) {
+      contents->texts.push_back(text.value);
+      contents->texts.back().name = InRun(path, name);
+    }
+    if (!found.graph.empty()) contents->graphs.push_back({path, found.graph});
+    if (!file.status.ok()) {
+      contents->problems.push_back({path, std::string(file.status.message())});
+    }
+  }
+}
+
+RunContents Collector::Contents() {
+  RunContents contents;
+  contents.files = static_cast<int64_t>(files_.size());
+  for (const auto& [folder, row] : shelf_.rows()) contents.files += row.count;
+  AddCurves(&contents);
+  AddPictures(&contents);
+  AddOthers(&contents);
+  contents.passed_over = passed_over_;
+  contents.beyond_limits = rooms_.curves.refused() || rooms_.other.refused();
+  return contents;
+}
+
+}  // namespace firn::cli

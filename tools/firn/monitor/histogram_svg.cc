@@ -1,0 +1,115 @@
+#include "tools/firn/monitor/histogram_svg.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "io/monitors/internal/axis.h"
+#include "io/monitors/internal/canvas.h"
+#include "io/monitors/internal/line_file.h"
+
+namespace firn::cli {
+namespace {
+
+constexpr double kWidth = 640, kLeft = 20, kRight = 560, kTop = 16, kBottom = 264, kHeight = 300;
+constexpr double kHill = 90;  // pixels of the highest
+constexpr size_t kMostHills = 10;
+
+// Bars of a histogram side by side, from edges[i] to edges[i + 1].
+struct Bars {
+  int64_t step = 0;
+  double least = 0, largest = 0, count = 0;
+  std::vector<double> edges = {}, densities = {};
+};
+
+// The outer buckets of some writers end at the largest f64: edges are kept within the values.
+Bars BarsOf(const HistogramAt& at) {
+  const io::EventHistogram& h = at.histogram;
+  Bars bars{.step = at.step, .least = h.min, .largest = h.max, .count = h.num};
+  if (!std::isfinite(h.min) || !std::isfinite(h.max) || h.min > h.max) return bars;
+  const double width = h.max - h.min;
+  if (!std::isfinite(width)) return bars;
+  const double room = width > 0 ? 0 : std::max(std::abs(h.min) * 0.01, 1e-9);
+  double edge = h.min - room;
+  bars.edges.push_back(edge);
+  for (size_t i = 0; i < h.buckets.size(); ++i) {
+    const double next = std::clamp(h.bucket_limits[i], h.min - room, h.max + room);
+    if (!(next > edge) || !(h.buckets[i] >= 0) || !std::isfinite(h.buckets[i])) continue;
+    bars.edges.push_back(next);
+    bars.densities.push_back(h.buckets[i] / (next - edge));
+    edge = next;
+  }
+  return bars;
+}
+
+std::vector<Bars> ChosenBars(const HistogramRow& row) {
+  std::vector<Bars> all;
+  for (const HistogramAt& at : row.histograms) {
+    Bars bars = BarsOf(at);
+    if (!bars.densities.empty()) all.push_back(std::move(bars));
+  }
+  while (all.size() > kMostHills) {
+    std::vector<Bars> half;  // every second one, the last one among them
+    for (size_t i = (all.size() - 1) % 2; i < all.size(); i += 2) half.push_back(std::move(all[i]));
+    all = std::move(half);
+  }
+  return all;
+}
+
+std::string Number(double value) { return io::internal::FormatNumber(value, 4); }
+
+void DrawHill(const Bars& bars, double base, double highest, const io::internal::Axis& axis,
+              std::string* svg) {
+  const auto x = [&](double value) { return kLeft + (kRight - kLeft) * axis.Place(value); };
+  std::string path = absl::StrFormat("M%.1f,%.1f", x(bars.edges[0]), base);
+  for (size_t i = 0; i < bars.densities.size(); ++i) {
+    const double y = base - kHill * (highest > 0 ? bars.densities[i] / highest : 0);
+    absl::StrAppendFormat(&path, "L%.1f,%.1fL%.1f,%.1f", x(bars.edges[i]), y, x(bars.edges[i + 1]),
+                          y);
+  }
+  absl::StrAppendFormat(&path, "L%.1f,%.1fZ", x(bars.edges.back()), base);
+  absl::StrAppend(svg, "<path class=\"hill\" d=\"", path, "\"><title>step ", bars.step, ": ",
+                  Number(bars.count), " values from ", Number(bars.least), " to ",
+                  Number(bars.largest), "</title></path>\n");
+  absl::StrAppendFormat(svg, "<text x=\"%.1f\" y=\"%.1f\" dy=\"0.35em\">%d</text>\n", kRight + 10,
+                        base, bars.step);
+}
+
+}  // namespace
+
+std::string DrawHistograms(const HistogramRow& row) {
+  const std::vector<Bars> all = ChosenBars(row);
+  if (all.empty()) return "";
+  std::vector<double> values;
+  double highest = 0;
+  for (const Bars& bars : all) {
+    values.insert(values.end(), {bars.edges.front(), bars.edges.back()});
+    highest = std::max(highest, *std::max_element(bars.densities.begin(), bars.densities.end()));
+  }
+  const io::internal::Axis axis(values, false, 6);
+  std::string svg = absl::StrFormat(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
+      "aria-label=\"%s\" font-size=\"12\">\n",
+      kWidth, kHeight,
+      io::internal::XmlText(absl::StrCat("How the values of ", row.name, " are distributed at ",
+                                         all.size(), " steps")));
+  for (const io::internal::Tick& tick : axis.ticks()) {
+    const double x = kLeft + (kRight - kLeft) * tick.at;
+    absl::StrAppendFormat(&svg, "<path class=\"grid\" d=\"M%.1f,%.1fV%.1f\"/>\n", x, kTop, kBottom);
+    absl::StrAppendFormat(&svg, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
+                          kBottom + 18, tick.label);
+  }
+  const double first = kTop + kHill + 4;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const double part =
+        all.size() == 1 ? 1 : static_cast<double>(i) / static_cast<double>(all.size() - 1);
+    DrawHill(all[i], first + (kBottom - first) * part, highest, axis, &svg);
+  }
+  absl::StrAppendFormat(&svg, "<path class=\"frame\" d=\"M%.1f,%.1fH%.1f\"/>\n</svg>\n", kLeft,
+                        kBottom, kRight);
+  return svg;
+}
+
+}  // namespace firn::cli

@@ -1,0 +1,157 @@
+// Text, record by record: series, timers, CSV and JSON lines. A record that is not closed yet waits
+// for the next call.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+#include "io/monitors/internal/line_file.h"
+#include "io/monitors/internal/record_parsers.h"
+#include "io/monitors/internal/record_pieces.h"
+#include "io/monitors/series_status.h"
+#include "tools/firn/monitor/follower.h"
+
+namespace firn::cli {
+namespace {
+
+using io::RecordValue;
+
+class LineFollower : public Follower {
+ public:
+  using Follower::Follower;
+
+  absl::Status Read(const io::internal::RandomAccess& file) override {
+    return io::internal::ForEachRecord(
+        file, rooms_->limits.max_record_bytes,
+        [this](std::string_view text) { return Split(text); },
+        [this](std::string_view record) { return Take(record); }, &offset_);
+  }
+
+ protected:
+  // The length of the first whole record of a text, 0 when there is none.
+  virtual size_t Split(std::string_view text) const { return io::internal::SplitLine(text); }
+  virtual absl::Status Take(std::string_view record) = 0;
+};
+
+// The first two numbers of each line are a point.
+class SeriesFollower final : public LineFollower {
+ public:
+  SeriesFollower(Rooms* rooms, std::string name) : LineFollower(rooms), name_(std::move(name)) {}
+
+ protected:
+  absl::Status Take(std::string_view record) override {
+    FIRN_ASSIGN_OR_RETURN(const io::Series line, io::ParseSeries(record, "line"));
+    AddPoint(name_, line.x[0], line.y[0]);
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string name_;
+};
+
+class TimerFollower final : public LineFollower {
+ public:
+  TimerFollower(Rooms* rooms, std::string name) : LineFollower(rooms), name_(std::move(name)) {}
+
+ protected:
+  absl::Status Take(std::string_view record) override {
+    for (const auto& [column, what] : {std::pair{io::TimerColumn::kTotal, ": seconds in total"},
+                                       std::pair{io::TimerColumn::kPerStep, ": seconds a step"}}) {
+      FIRN_ASSIGN_OR_RETURN(const io::Series line, io::ParseTimer(record, "line", column));
+      AddPoint(absl::StrCat(name_, what), line.x[0], line.y[0]);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::string name_;
+};
+
+bool IsNumber(const RecordValue& value) {
+  return value.kind() != RecordValue::Kind::kNone && value.kind() != RecordValue::Kind::kText;
+}
+
+constexpr size_t kMostFields = 1000;
+
+// Of CSV and JSON lines, a number makes a point where the first one of the record does: its x.
+class CsvFollower final : public LineFollower {
+ public:
+  using LineFollower::LineFollower;
+
+ protected:
+  size_t Split(std::string_view text) const override { return io::internal::SplitCsvRecord(text); }
+
+  absl::Status Take(std::string_view record) override {
+    FIRN_ASSIGN_OR_RETURN(const std::vector<RecordValue> values,
+                          io::internal::ParseCsvRecord(record, kMostFields));
+    if (columns_.empty()) {
+      for (const RecordValue& value : values) columns_.push_back(Name(value.text()));
+      const size_t bytes = columns_.size() * static_cast<size_t>(rooms_->limits.max_name_bytes);
+      share_ = rooms_->other.Take(static_cast<int64_t>(bytes));
+      if (!share_) columns_.clear();
+      FIRN_RETURN_IF(!share_, ResourceExhausted("no room for ", values.size(), " more columns"));
+      return absl::OkStatus();
+    }
+    FIRN_RETURN_IF(values.size() != columns_.size(),
+                   DataLoss("expected ", columns_.size(), " fields, got ", values.size()));
+    for (size_t i = 1; i < values.size() && IsNumber(values[0]); ++i) {
+      if (IsNumber(values[i])) AddPoint(columns_[i], values[0].number(), values[i].number());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<std::string> columns_;
+  Room::Share share_;
+};
+
+class JsonFollower final : public LineFollower {
+ public:
+  using LineFollower::LineFollower;
+
+ protected:
+  absl::Status Take(std::string_view record) override {
+    record.remove_suffix(1);
+    FIRN_ASSIGN_OR_RETURN(const io::JsonLinesWriter::Fields fields,
+                          io::internal::ParseJsonRecord(record, kMostFields));
+    if (x_.empty() && !fields.empty()) x_ = fields[0].first;
+    const RecordValue* x = nullptr;
+    for (const auto& [name, value] : fields) {
+      if (name == x_) x = &value;
+    }
+    for (const auto& [name, value] : fields) {
+      if (x == nullptr || !IsNumber(*x) || name == x_ || !IsNumber(value)) continue;
+      AddPoint(name, x->number(), value.number());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string x_;  // the first name of the first record
+};
+
+// The name of a file without this end, if it has it.
+std::optional<std::string> Before(const std::string& name, std::string_view end) {
+  if (!name.ends_with(end)) return std::nullopt;
+  return name.substr(0, name.size() - end.size());
+}
+
+}  // namespace
+
+std::unique_ptr<Follower> FollowLines(const std::string& file_name, Rooms* rooms) {
+  if (const auto name = Before(file_name, ".series.txt")) {
+    return std::make_unique<SeriesFollower>(rooms, *name);
+  }
+  if (const auto name = Before(file_name, ".timer.txt")) {
+    return std::make_unique<TimerFollower>(rooms, *name);
+  }
+  if (file_name.ends_with(".csv")) return std::make_unique<CsvFollower>(rooms);
+  if (file_name.ends_with(".jsonl")) return std::make_unique<JsonFollower>(rooms);
+  return nullptr;
+}
+
+}  // namespace firn::cli
