@@ -13,12 +13,6 @@ using namespace firn;  // NOLINT: an example
 
 constexpr int64_t kSide = 32;
 
-// Images of all sizes become squares: each pixel is the mean of those that it covers.
-Tensor Resized(const Tensor& image) {
-  const Tensor batch = image.To(DType::kF32).Unsqueeze(0) / 255;
-  return AdaptiveAvgPool2d(batch, {kSide, kSide}).Squeeze({0});
-}
-
 struct Net : nn::Layer {
   explicit Net(int64_t classes) : fc(Add<nn::Linear>("fc", {.out = classes})) {}
   nn::Conv2d& conv = Add<nn::Conv2d>("conv", {.out = 16, .kernel = 3, .padding = 1});
@@ -30,7 +24,9 @@ struct Net : nn::Layer {
 };
 
 void Train(const std::string& photos, const std::string& output, int64_t epochs) {
-  const auto images = io::ImageFolder(photos, {.transform = Resized});
+  const io::Transform resize =
+      io::Compose({io::Resize({.height = kSide, .width = kSide}), io::ToFloat()});
+  const auto images = io::ImageFolder(photos, {.transform = resize});
   const auto classes = static_cast<int64_t>(images->classes().size());
   std::cout << images->size() << " images of " << classes << " classes\n";
   // Every fifth image or so is kept to see how good the network is.

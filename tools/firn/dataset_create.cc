@@ -1,6 +1,8 @@
 // firn dataset create: a CSV data set of a folder of images, a folder a class; what NNabla's
 // create_image_classification_dataset does. Images become .png files of one size.
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -16,10 +18,12 @@
 #include "io/image.h"
 #include "io/image_folder.h"
 #include "io/progress.h"
+#include "io/transforms/crop.h"
+#include "io/transforms/resize.h"
 #include "tensor/error.h"
+#include "tensor/ops.h"
 #include "tools/firn/command.h"
 #include "tools/firn/data_files.h"
-#include "tools/firn/resize_picture.h"
 
 namespace firn::cli {
 namespace {
@@ -54,10 +58,28 @@ std::vector<std::string> OutputNames(const io::ImageFolderDataset& images, const
   return names;
 }
 
-ResizeMode ModeOf(const std::string& name) {
-  return name == "padding"   ? ResizeMode::kPadding
-         : name == "stretch" ? ResizeMode::kStretch
-                             : ResizeMode::kTrimming;
+// `n` in the proportion numerator / denominator, from 1 to `most`.
+int64_t Scaled(int64_t n, int64_t numerator, int64_t denominator, int64_t most) {
+  const double exact =
+      static_cast<double>(n) * static_cast<double>(numerator) / static_cast<double>(denominator);
+  return static_cast<int64_t>(std::clamp(std::round(exact), 1.0, static_cast<double>(most)));
+}
+
+// The image in the size asked for. What its proportions are too long or too short by is cut off,
+// black, or stretched. Black comes after resizing: a line of pixels never becomes a large square.
+Tensor Fitted(Tensor image, const Options& o) {
+  const int64_t h = image.size(1), w = image.size(2);
+  int64_t height = o.height, width = o.width;
+  if (o.mode == "trimming") {
+    image = io::CenterCrop(
+        {.height = Scaled(w, height, width, h), .width = Scaled(h, width, height, w)})(image);
+  } else if (o.mode == "padding") {
+    height = Scaled(h, o.width, w, o.height);
+    width = Scaled(w, o.height, h, o.width);
+  }
+  image = io::Resize({.height = height, .width = width})(image);
+  const int64_t above = (o.height - height) / 2, left = (o.width - width) / 2;
+  return Pad(image, {left, o.width - width - left, above, o.height - height - above});
 }
 
 void WriteImage(const std::string& path, const Tensor& image) {
@@ -80,7 +102,7 @@ std::vector<bool> WriteImages(Terminal& terminal, const Options& o,
                        [&](int64_t i) {
                          const Tensor image = images->Get(i).input;
                          WriteImage(absl::StrCat(o.output, "/", names[static_cast<size_t>(i)]),
-                                    ResizePicture(image, o.height, o.width, ModeOf(o.mode)));
+                                    Fitted(image, o));
                          return io::Sample();
                        }),
       {.threads = NumThreads(), .ahead = 2 * int64_t{NumThreads()}});

@@ -17,7 +17,6 @@
 #include "tensor/ops.h"
 #include "tests/io/test_files.h"
 #include "tools/firn/command.h"
-#include "tools/firn/resize_picture.h"
 
 namespace firn::cli {
 namespace {
@@ -26,9 +25,13 @@ namespace fs = std::filesystem;
 using io::ReadFile;
 using io::TempPath;
 using io::WriteFile;
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Lt;
+using ::testing::SizeIs;
 
 struct Outcome {
   int status;
@@ -130,25 +133,26 @@ TEST(DatasetCommandTest, ImagesThatDifferInTheirEndsAreBothThere) {
   EXPECT_EQ(rows->Get(1)[0].ToVector<int>()[0], 20);
 }
 
-TEST(ResizePictureTest, MakesProportionsRight) {
+TEST(DatasetCommandTest, KeepsProportionsByCuttingOffOrByBlack) {
+  const std::string photos = Folder("modes"), out = Folder("modes_out");
   // A white picture with black edges on the left and right.
-  const Tensor wide = FromVector(std::vector<uint8_t>{0, 250, 250, 0, 0, 250, 250, 0}, {1, 2, 4});
-  const auto bytes = [&](int64_t h, int64_t w, ResizeMode mode) {
-    return ResizePicture(wide, h, w, mode).ToVector<int>();
+  fs::create_directories(photos + "/a");
+  io::WriteImage(photos + "/a/wide.png", FromVector(std::vector<uint8_t>{0, 250, 250, 0,  //
+                                                                         0, 250, 250, 0},
+                                                    {1, 2, 4}));
+  const auto bytes = [&](const char* h, const char* w, const char* mode) {
+    Json({"create", photos, out, "--height", h, "--width", w, "--mode", mode, "--channels", "1",
+          "--force"});
+    return io::ReadImage(out + "/a/wide.png").ToVector<int>();
   };
-  EXPECT_THAT(bytes(2, 2, ResizeMode::kTrimming), Each(250));
-  EXPECT_THAT(bytes(4, 4, ResizeMode::kPadding),
+  EXPECT_THAT(bytes("2", "2", "trimming"), Each(250));
+  EXPECT_THAT(bytes("8", "1", "trimming"), AllOf(SizeIs(8), Each(250)));
+  EXPECT_THAT(bytes("4", "4", "padding"),
               ElementsAre(0, 0, 0, 0, 0, 250, 250, 0, 0, 250, 250, 0, 0, 0, 0, 0));
-  EXPECT_EQ(bytes(3, 3, ResizeMode::kPadding)[1], bytes(3, 3, ResizeMode::kPadding)[7]);
-  EXPECT_THAT(bytes(2, 2, ResizeMode::kStretch)[0],
-              ::testing::AllOf(::testing::Gt(100), ::testing::Lt(200)));
-  EXPECT_EQ(bytes(2, 4, ResizeMode::kStretch), wide.ToVector<int>());
-  for (const int64_t size : {1, 3, 7, 50}) {
-    for (const auto mode : {ResizeMode::kTrimming, ResizeMode::kStretch}) {
-      EXPECT_THAT(ResizePicture(Full({2, 5, 9}, 77).To(DType::kU8), size, 4, mode).ToVector<int>(),
-                  Each(77));
-    }
-  }
+  EXPECT_THAT(bytes("2", "7", "padding"),
+              ElementsAre(0, 0, 250, 250, 0, 0, 0, 0, 0, 250, 250, 0, 0, 0));
+  EXPECT_THAT(bytes("2", "2", "stretch"), Each(AllOf(Gt(100), Lt(200))));
+  EXPECT_THAT(bytes("2", "4", "stretch"), ElementsAre(0, 250, 250, 0, 0, 250, 250, 0));
 }
 
 // --- convert, inspect, split --------------------------------------------------------------------

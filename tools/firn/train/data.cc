@@ -16,6 +16,8 @@
 #include "io/image.h"
 #include "io/image_folder.h"
 #include "io/mnist.h"
+#include "io/transforms/normalize.h"
+#include "io/transforms/resize.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/operators.h"
@@ -123,10 +125,8 @@ DataSource Images(const Config& config) {
   const bool grey = config.Choice("color", {"rgb", "grey"}, "rgb") == "grey";
   io::ImageFolderOptions options;
   options.image.color = grey ? io::ImageColor::kGrey : io::ImageColor::kRgb;
-  options.transform = [size](const Tensor& image) {
-    const Tensor batch = image.To(DType::kF32).Unsqueeze(0) / 255;
-    return AdaptiveAvgPool2d(batch, {size[0], size[1]}).Squeeze({0});
-  };
+  options.transform =
+      io::Compose({io::Resize({.height = size[0], .width = size[1]}), io::ToFloat()});
   return {[folder, options] {
             const auto images = io::ImageFolder(folder, options);
             TrainingData data = Classes(images, static_cast<int64_t>(images->classes().size()));

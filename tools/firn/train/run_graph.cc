@@ -76,7 +76,7 @@ nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling) {
   io::DataLoader train(data.samples, {.batch = BatchOf(run.graph(), config.graph, *data.samples),
                                       .shuffle = true,
                                       .seed = config.seed,
-                                      .drop_last = true,
+                                      .last = io::LastBatch::kDrop,
                                       .prefetch = config.threads});
   FitEpoch now;
   io::CheckpointValues epoch;
