@@ -15,7 +15,7 @@
 #include "io/cifar_status.h"
 #include "io/image_dataset.h"
 #include "io/internal/byte_source.h"
-#include "tensor/error.h"
+#include "io/internal/value_or_raise.h"
 #include "tensor/from.h"
 
 namespace firn::io {
@@ -79,11 +79,6 @@ absl::StatusOr<DatasetPtr> ReadFiles(const std::string& directory,
                           {.scale = 255, .mean = options.mean, .stddev = options.stddev});
 }
 
-DatasetPtr ValueOrRaise(absl::StatusOr<DatasetPtr> dataset) {
-  RaiseIfError(dataset.status(), "cifar");
-  return *std::move(dataset);
-}
-
 }  // namespace
 
 absl::StatusOr<DatasetPtr> ReadCifar10(const std::string& directory, const CifarOptions& options) {
@@ -115,11 +110,11 @@ absl::StatusOr<CifarRecords> ReadCifarRecords(const std::string& path, int label
 }
 
 DatasetPtr Cifar10(const std::string& directory, const CifarOptions& options) {
-  return ValueOrRaise(ReadCifar10(directory, options));
+  return internal::ValueOrRaise(ReadCifar10(directory, options), "cifar");
 }
 
 DatasetPtr Cifar100(const std::string& directory, const CifarOptions& options) {
-  return ValueOrRaise(ReadCifar100(directory, options));
+  return internal::ValueOrRaise(ReadCifar100(directory, options), "cifar");
 }
 
 }  // namespace firn::io

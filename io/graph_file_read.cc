@@ -1,8 +1,6 @@
 // Reading goes from the outside in: sizes, magic and version, the structure's checksum, the
 // structure, the limits, the graph with tensors that have no elements yet, CheckStorable. Only then
 // memory is taken, and elements are read into it; the checksum at the end is the last look.
-#include <zlib.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -17,6 +15,7 @@
 #include "io/graph_file_contents.h"
 #include "io/graph_file_format.h"
 #include "io/graph_file_status.h"
+#include "io/internal/crc32.h"
 #include "io/internal/graph_archive.h"
 #include "io/internal/random_access.h"
 #include "io/internal/stored_elements.h"
@@ -29,10 +28,6 @@ namespace {
 using internal::Damaged;
 using internal::RandomAccess;
 using internal::StoredGraph;
-
-uint32_t Crc(uint32_t crc, const void* data, size_t bytes) {
-  return static_cast<uint32_t>(crc32_z(crc, static_cast<const Bytef*>(data), bytes));
-}
 
 // --- From the outside in -------------------------------------------------------------------------
 
@@ -185,7 +180,7 @@ class Binder {
     std::vector<char> image(buffer.device.is_cpu() ? 0 : bytes);
     void* const data = buffer.device.is_cpu() ? places_[b]->data() : image.data();
     FIRN_RETURN_IF_ERROR(file_.ReadAt(*at, data, buffer.bytes, "elements"));
-    *crc = Crc(*crc, data, bytes);
+    *crc = internal::Crc32(*crc, data, bytes);
     if (bools_[b]) {
       const absl::Status bools = internal::ConvertStored({.dtype = DType::kBool, .bytes = 1},
                                                          buffer.bytes, static_cast<char*>(data));
@@ -251,7 +246,7 @@ absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOpti
   std::string structure(static_cast<size_t>(header.structure_bytes), '\0');
   FIRN_RETURN_IF_ERROR(
       file->ReadAt(begin, structure.data(), static_cast<int64_t>(structure.size()), "structure"));
-  FIRN_RETURN_IF(Crc(0, structure.data(), structure.size()) != header.structure_crc,
+  FIRN_RETURN_IF(internal::Crc32(0, structure.data(), structure.size()) != header.structure_crc,
                  Damaged(path, begin, "structure", "its checksum does not match: it is damaged"));
   FIRN_ASSIGN_OR_RETURN(const StoredGraph stored, internal::DecodeGraph(structure, path, begin));
   FIRN_RETURN_IF_ERROR(CheckLimits(stored, path, options));
@@ -275,7 +270,8 @@ absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOpti
     FIRN_RETURN_IF_ERROR(GetDeviceContext(options.device).status());
     MoveGraph(options.device, &*graph);
   }
-  const uint32_t crc = Crc(Crc(0, &header, sizeof(header)), structure.data(), structure.size());
+  const uint32_t crc = internal::Crc32(internal::Crc32(0, &header, sizeof(header)),
+                                       structure.data(), structure.size());
   Binder binder(*file, stored, options, &*graph);
   FIRN_ASSIGN_OR_RETURN(StateDict states,
                         binder.Run(begin + static_cast<int64_t>(structure.size()), crc));

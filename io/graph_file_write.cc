@@ -1,6 +1,4 @@
 // The structure is put together in memory; elements are streamed from the tensors where they are.
-#include <zlib.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,6 +10,7 @@
 #include "io/graph_file.h"
 #include "io/graph_file_format.h"
 #include "io/graph_file_status.h"
+#include "io/internal/crc32.h"
 #include "io/internal/graph_archive.h"
 #include "tensor/error.h"
 #include "tensor/op.h"
@@ -109,18 +108,17 @@ class Output {
  public:
   explicit Output(firn::inner::internal::AtomicFile& file) : file_(file) {}
   absl::Status Write(const void* data, int64_t bytes) {
-    crc_ = crc32_z(crc_, static_cast<const Bytef*>(data), static_cast<z_size_t>(bytes));
+    crc_ = internal::Crc32(crc_, data, static_cast<size_t>(bytes));
     return file_.Write(data, static_cast<size_t>(bytes));
   }
   absl::Status Finish() {
-    const auto crc = static_cast<uint32_t>(crc_);
-    FIRN_RETURN_IF_ERROR(file_.Write(&crc, sizeof(crc)));
+    FIRN_RETURN_IF_ERROR(file_.Write(&crc_, sizeof(crc_)));
     return file_.Commit();
   }
 
  private:
   firn::inner::internal::AtomicFile& file_;
-  uLong crc_ = 0;
+  uint32_t crc_ = 0;
 };
 
 // The bytes of a buffer, from the tensors that lie in it; what lies between them is zero.
@@ -178,8 +176,7 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
   }
   std::memcpy(header.magic, kGraphMagic, sizeof(header.magic));
   header.structure_bytes = structure.size();
-  header.structure_crc = static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(structure.data()), structure.size()));
+  header.structure_crc = internal::Crc32(0, structure.data(), structure.size());
 
   FIRN_ASSIGN_OR_RETURN(firn::inner::internal::AtomicFile file,
                         firn::inner::internal::AtomicFile::Create(path));

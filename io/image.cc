@@ -14,6 +14,7 @@
 #include "io/internal/encode_image.h"
 #include "io/internal/random_access.h"
 #include "io/internal/raster.h"
+#include "io/internal/value_or_raise.h"
 #include "tensor/allocate.h"
 #include "tensor/error.h"
 
@@ -22,6 +23,7 @@ namespace {
 
 using internal::EncodedImage;
 using internal::Raster;
+using internal::ValueOrRaise;
 
 struct Format {
   std::string_view signature;
@@ -120,12 +122,6 @@ absl::StatusOr<std::string> Jpeg(const Tensor& image, const EncodeJpegOptions& o
                  InvalidArgument("expected a quality of 1 to 100, got ", options.quality));
   FIRN_ASSIGN_OR_RETURN(const Raster raster, Interleave(image, true));
   return internal::EncodeJpeg(raster, options);
-}
-
-template <class T>
-T ValueOrRaise(absl::StatusOr<T> result, const char* who) {
-  RaiseIfError(result.status(), who);
-  return *std::move(result);
 }
 
 }  // namespace

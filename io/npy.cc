@@ -10,6 +10,7 @@
 #include "device/atomic_file.h"
 #include "device/status_macros.h"
 #include "io/internal/npy_array.h"
+#include "io/internal/value_or_raise.h"
 #include "io/internal/zip.h"
 #include "io/npy_status.h"
 #include "tensor/allocate.h"
@@ -69,18 +70,13 @@ absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& 
 namespace {
 
 using internal::RandomAccess;
+using internal::ValueOrRaise;
 
 constexpr std::string_view kEnd = ".npy";
 
 std::unique_ptr<RandomAccess> Memory(std::string_view bytes, const std::string& name) {
   return RandomAccess::FromMemory(
       name, {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
-}
-
-template <class T>
-T ValueOrRaise(absl::StatusOr<T> result, const char* who) {
-  RaiseIfError(result.status(), who);
-  return *std::move(result);
 }
 
 absl::StatusOr<StateDict> ReadArrays(const RandomAccess& file, const NpyOptions& options) {

@@ -10,13 +10,16 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "device/atomic_file.h"
 #include "device/status_macros.h"
+#include "io/internal/little_endian.h"
 #include "io/internal/random_access.h"
+#include "io/internal/value_or_raise.h"
 #include "io/wav_status.h"
 #include "tensor/allocate.h"
 #include "tensor/error.h"
@@ -25,21 +28,82 @@ namespace firn::io {
 namespace {
 
 using internal::Damaged;
+using internal::LittleEndian;
 using internal::RandomAccess;
 
-constexpr int kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
+constexpr uint32_t kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
+
+// --- Samples -------------------------------------------------------------------------------------
+
+// Shifted to the top, so that the sign is where i32 has it.
+template <int kBytes>
+float FromPcm(const unsigned char* p) {
+  const auto bits = static_cast<uint32_t>(LittleEndian(p, kBytes)) << (32 - 8 * kBytes);
+  return static_cast<float>(static_cast<int32_t>(bits)) * 0x1p-31F;
+}
+float FromPcm8(const unsigned char* p) { return static_cast<float>(*p - 128) / 128; }
+float FromF32(const unsigned char* p) {
+  return std::bit_cast<float>(static_cast<uint32_t>(LittleEndian(p, 4)));
+}
+float FromF64(const unsigned char* p) {
+  return static_cast<float>(std::bit_cast<double>(LittleEndian(p, 8)));
+}
+
+template <int kBytes>
+uint32_t ToPcm(float v) {
+  constexpr double kFull = int64_t{1} << (8 * kBytes - 1);
+  const double scaled = std::isnan(v) ? 0 : std::nearbyint(v * kFull);
+  const auto i = static_cast<int64_t>(std::clamp(scaled, -kFull, kFull - 1));
+  return static_cast<uint32_t>(i + (kBytes == 1 ? 128 : 0));
+}
+uint32_t ToF32(float v) { return std::bit_cast<uint32_t>(v); }
+
+// One channel: samples `step` bytes apart in the file, side by side in memory.
+using Decode = void (*)(const unsigned char* from, int64_t step, int64_t n, float* to);
+template <float (*kSample)(const unsigned char*)>
+void DecodeChannel(const unsigned char* from, int64_t step, int64_t n, float* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = kSample(from + i * step);
+}
+
+// And back.
+using Encode = void (*)(const float* from, int64_t n, char* to, int64_t step);
+template <uint32_t (*kNumber)(float), int kBytes>
+void EncodeChannel(const float* from, int64_t n, char* to, int64_t step) {
+  for (int64_t i = 0; i < n; ++i, to += step) {
+    const uint32_t number = kNumber(from[i]);
+    for (int b = 0; b < kBytes; ++b) to[b] = static_cast<char>(number >> 8 * b & 255);
+  }
+}
+
+struct Coding {
+  uint32_t encoding;
+  int bits;
+  Decode decode;
+  Encode encode;  // null: not written
+};
+
+// In the order of WavFormat, and what is only read.
+constexpr Coding kCodings[] = {
+    {kPcm, 8, DecodeChannel<FromPcm8>, EncodeChannel<ToPcm<1>, 1>},
+    {kPcm, 16, DecodeChannel<FromPcm<2>>, EncodeChannel<ToPcm<2>, 2>},
+    {kPcm, 24, DecodeChannel<FromPcm<3>>, EncodeChannel<ToPcm<3>, 3>},
+    {kPcm, 32, DecodeChannel<FromPcm<4>>, EncodeChannel<ToPcm<4>, 4>},
+    {kFloat, 32, DecodeChannel<FromF32>, EncodeChannel<ToF32, 4>},
+    {kFloat, 64, DecodeChannel<FromF64>, nullptr},
+};
+
+// --- Reading -------------------------------------------------------------------------------------
 
 struct Format {
-  int encoding = 0, channels = 0, bits = 0;
+  const Coding* coding = nullptr;
+  int channels = 0;
   uint32_t rate = 0;
-  int bytes() const { return bits / 8; }
+  int bytes() const { return coding->bits / 8; }
   int frame_bytes() const { return channels * bytes(); }
 };
 
-uint32_t Number(const unsigned char* p, int n) {
-  uint32_t v = 0;
-  for (int i = n - 1; i >= 0; --i) v = v << 8 | p[i];
-  return v;
+uint32_t Number(const unsigned char* p, size_t n) {
+  return static_cast<uint32_t>(LittleEndian(p, n));
 }
 
 absl::StatusOr<Format> ReadFormat(const RandomAccess& file, int64_t at, int64_t size) {
@@ -47,18 +111,19 @@ absl::StatusOr<Format> ReadFormat(const RandomAccess& file, int64_t at, int64_t 
   FIRN_RETURN_IF(size < 16, Damaged(file.name(), at, "fmt chunk",
                                     absl::StrCat("expected 16 bytes or more, got ", size)));
   FIRN_RETURN_IF_ERROR(file.ReadAt(at, p, std::min<int64_t>(size, 40), "fmt chunk"));
-  Format f{.encoding = static_cast<int>(Number(p, 2)),
-           .channels = static_cast<int>(Number(p + 2, 2)),
-           .bits = static_cast<int>(Number(p + 14, 2)),
-           .rate = Number(p + 4, 4)};
-  if (f.encoding == kExtensible && size >= 40) f.encoding = static_cast<int>(Number(p + 24, 2));
-  const bool pcm = f.encoding == kPcm && f.bits % 8 == 0 && f.bits >= 8 && f.bits <= 32;
-  const bool floating = f.encoding == kFloat && (f.bits == 32 || f.bits == 64);
-  FIRN_RETURN_IF(!pcm && !floating,
+  const bool extensible = Number(p, 2) == kExtensible && size >= 40;
+  const uint32_t encoding = Number(extensible ? p + 24 : p, 2);
+  const int bits = static_cast<int>(Number(p + 14, 2));
+  const auto* const coding =
+      std::find_if(std::begin(kCodings), std::end(kCodings),
+                   [&](const Coding& c) { return c.encoding == encoding && c.bits == bits; });
+  FIRN_RETURN_IF(coding == std::end(kCodings),
                  Unimplemented(file.name(), ": offset ", at,
                                ", encoding: expected PCM of 8, 16, 24 or 32 bits or float of 32 or "
                                "64, got encoding ",
-                               f.encoding, " of ", f.bits, " bits"));
+                               encoding, " of ", bits, " bits"));
+  const Format f{
+      .coding = coding, .channels = static_cast<int>(Number(p + 2, 2)), .rate = Number(p + 4, 4)};
   FIRN_RETURN_IF(
       f.channels < 1 || f.rate < 1 || Number(p + 12, 2) != static_cast<uint32_t>(f.frame_bytes()),
       Damaged(
@@ -66,18 +131,6 @@ absl::StatusOr<Format> ReadFormat(const RandomAccess& file, int64_t at, int64_t 
           absl::StrCat("expected channels, a rate and their frames, got ", f.channels,
                        " channels at ", f.rate, " Hz in frames of ", Number(p + 12, 2), " bytes")));
   return f;
-}
-
-float Sample(const Format& f, const unsigned char* p) {
-  if (f.encoding == kFloat && f.bits == 32) return std::bit_cast<float>(Number(p, 4));
-  if (f.encoding == kFloat) {
-    return static_cast<float>(
-        std::bit_cast<double>(uint64_t{Number(p + 4, 4)} << 32 | Number(p, 4)));
-  }
-  if (f.bits == 8) return static_cast<float>(p[0] - 128) / 128;
-  // Shifted to the top, so that the sign is where i32 has it.
-  const auto v = static_cast<int32_t>(Number(p, f.bytes()) << (32 - f.bits));
-  return static_cast<float>(std::ldexp(v, -31));
 }
 
 absl::StatusOr<Wave> ReadData(const RandomAccess& file, const Format& f, int64_t at, int64_t size,
@@ -103,11 +156,8 @@ absl::StatusOr<Wave> ReadData(const RandomAccess& file, const Format& f, int64_t
     const int64_t n = std::min(most, frames - start);
     FIRN_RETURN_IF_ERROR(
         file.ReadAt(at + start * f.frame_bytes(), piece.data(), n * f.frame_bytes(), "data chunk"));
-    const unsigned char* p = piece.data();
-    for (int64_t i = 0; i < n; ++i) {
-      for (int c = 0; c < f.channels; ++c, p += f.bytes()) {
-        out[c * frames + start + i] = Sample(f, p);
-      }
+    for (int64_t c = 0; c < f.channels; ++c) {
+      f.coding->decode(piece.data() + c * f.bytes(), f.frame_bytes(), n, out + c * frames + start);
     }
   }
   return wave;
@@ -142,17 +192,9 @@ absl::StatusOr<Wave> Read(const RandomAccess& file, const LoadLimits& limits) {
   }
 }
 
-void Put(std::string* s, uint32_t v, int bytes) {
-  for (int i = 0; i < bytes; ++i) s->push_back(static_cast<char>(v >> 8 * i & 255));
-}
+// --- Writing -------------------------------------------------------------------------------------
 
-void PutSample(std::string* s, float v, int bits, bool floating) {
-  if (floating) return Put(s, std::bit_cast<uint32_t>(v), 4);
-  const double full = std::ldexp(1.0, bits - 1);
-  const double scaled = std::isnan(v) ? 0 : std::nearbyint(v * full);
-  const auto i = static_cast<int64_t>(std::clamp(scaled, -full, full - 1));
-  Put(s, static_cast<uint32_t>(i + (bits == 8 ? 128 : 0)), bits / 8);
-}
+void Put(std::string* s, uint64_t v, size_t bytes) { internal::AppendLittleEndian(s, v, bytes); }
 
 absl::StatusOr<std::string> FileOf(const Wave& wave, WavFormat format) {
   const Tensor& t = wave.samples;
@@ -165,9 +207,8 @@ absl::StatusOr<std::string> FileOf(const Wave& wave, WavFormat format) {
   FIRN_RETURN_IF(
       wave.sample_rate < 1 || wave.sample_rate > 0xffffffff,
       InvalidArgument("expected a sample rate of 1 to 2^32 - 1, got ", wave.sample_rate));
-  const bool floating = format == WavFormat::kFloat32;
-  const int bits = floating ? 32 : 8 * (static_cast<int>(format) + 1);
-  const int64_t frame_bytes = channels * bits / 8;
+  const Coding& coding = kCodings[static_cast<size_t>(format)];
+  const int64_t sample_bytes = coding.bits / 8, frame_bytes = channels * sample_bytes;
   FIRN_RETURN_IF(frame_bytes > 65535 || frames > (0xffffffff - 64) / frame_bytes,
                  InvalidArgument("expected less than 4 GB in frames of at most 65535 bytes, got ",
                                  frames, " frames of ", frame_bytes));
@@ -177,20 +218,20 @@ absl::StatusOr<std::string> FileOf(const Wave& wave, WavFormat format) {
   Put(&s, 36 + data_bytes + data_bytes % 2, 4);
   s += "WAVEfmt ";
   Put(&s, 16, 4);
-  Put(&s, floating ? kFloat : kPcm, 2);
+  Put(&s, coding.encoding, 2);
   Put(&s, static_cast<uint32_t>(channels), 2);
   Put(&s, rate, 4);
   Put(&s, static_cast<uint32_t>(rate * static_cast<uint64_t>(frame_bytes)), 4);
   Put(&s, static_cast<uint32_t>(frame_bytes), 2);
-  Put(&s, static_cast<uint32_t>(bits), 2);
+  Put(&s, static_cast<uint32_t>(coding.bits), 2);
   s += "data";
   Put(&s, data_bytes, 4);
-  s.reserve(s.size() + data_bytes + 1);
+  const size_t start = s.size();
+  s.resize(start + data_bytes + data_bytes % 2);
   const float* from = t.host_view<float>().data();
-  for (int64_t i = 0; i < frames; ++i) {
-    for (int64_t c = 0; c < channels; ++c) PutSample(&s, from[c * frames + i], bits, floating);
+  for (int64_t c = 0; c < channels; ++c) {
+    coding.encode(from + c * frames, frames, s.data() + start + c * sample_bytes, frame_bytes);
   }
-  if (data_bytes % 2 != 0) s += '\0';
   return s;
 }
 
@@ -204,17 +245,13 @@ absl::StatusOr<Wave> ParseWav(std::string_view bytes, const std::string& name,
 }
 
 Wave ReadWav(const std::string& path, const LoadLimits& limits) {
-  const auto file = RandomAccess::Open(path);
-  RaiseIfError(file.status(), "read_wav");
-  absl::StatusOr<Wave> wave = Read(**file, limits);
-  RaiseIfError(wave.status(), "read_wav");
-  return *std::move(wave);
+  const auto file = internal::ValueOrRaise(RandomAccess::Open(path), "read_wav");
+  return internal::ValueOrRaise(Read(*file, limits), "read_wav");
 }
 
 void WriteWav(const std::string& path, const Wave& wave, const WriteWavOptions& options) {
-  const absl::StatusOr<std::string> bytes = FileOf(wave, options.format);
-  RaiseIfError(bytes.status(), "write_wav");
-  RaiseIfError(inner::internal::ReplaceFile(path, *bytes), "write_wav");
+  const std::string bytes = internal::ValueOrRaise(FileOf(wave, options.format), "write_wav");
+  RaiseIfError(inner::internal::ReplaceFile(path, bytes), "write_wav");
 }
 
 }  // namespace firn::io

@@ -19,15 +19,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "io/internal/little_endian.h"
 
 namespace firn::io::internal {
 
-uint64_t H5Cursor::Uint(size_t n) {
-  uint64_t value = 0;
-  const std::string_view bytes = Bytes(n);
-  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
+uint64_t H5Cursor::Uint(size_t n) { return LittleEndian(Bytes(n)); }
 
 std::string_view H5Cursor::Bytes(size_t n) {
   if (n > left()) {

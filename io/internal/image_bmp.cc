@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "io/internal/little_endian.h"
 #include "io/internal/random_access.h"
 #include "io/internal/raster.h"
 
@@ -35,9 +36,7 @@ class Bytes {
   bool Has(int64_t at, int64_t n) const { return at >= 0 && at <= file_.size() - n; }
   // Requires: Has(at, n), n <= 4.
   uint32_t Number(int64_t at, int n) const {
-    uint32_t v = 0;
-    for (int i = n - 1; i >= 0; --i) v = v << 8 | file_.data()[at + i];
-    return v;
+    return static_cast<uint32_t>(LittleEndian(file_.data() + at, static_cast<size_t>(n)));
   }
   absl::Status Bad(int64_t at, const char* field, const std::string& what) const {
     return Damaged(file_.name, at, field, what);

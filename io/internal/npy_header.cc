@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/escape.h"
 #include "device/status_macros.h"
+#include "io/internal/little_endian.h"
 #include "io/internal/npy_array.h"
 
 namespace firn::io::internal {
@@ -180,8 +181,7 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptio
   }
   const int n = fixed[0] == 1 ? 2 : 4;
   FIRN_RETURN_IF_ERROR(file.ReadAt(8, fixed + 2, n, "length of the header"));
-  int64_t length = 0;
-  for (int i = n - 1; i >= 0; --i) length = length << 8 | fixed[2 + i];
+  const auto length = static_cast<int64_t>(LittleEndian(fixed + 2, static_cast<size_t>(n)));
   FIRN_RETURN_IF(length > kMaxHeader,
                  Damaged(file.name(), 8, "length of the header",
                          absl::StrCat("expected at most ", kMaxHeader, ", got ", length)));

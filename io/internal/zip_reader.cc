@@ -39,6 +39,8 @@
 #include "absl/strings/str_cat.h"
 #include "device/escape.h"
 #include "device/status_macros.h"
+#include "io/internal/crc32.h"
+#include "io/internal/little_endian.h"
 #include "io/internal/zip.h"
 
 namespace firn::io::internal {
@@ -56,11 +58,7 @@ class Numbers {
  public:
   explicit Numbers(std::string_view bytes) : bytes_(bytes) {}
   uint64_t At(int64_t offset, int n) const {
-    uint64_t v = 0;
-    for (int i = n - 1; i >= 0; --i) {
-      v = v << 8 | static_cast<unsigned char>(bytes_[static_cast<size_t>(offset + i)]);
-    }
-    return v;
+    return LittleEndian(bytes_.data() + offset, static_cast<size_t>(n));
   }
   int64_t U16(int64_t offset) const { return static_cast<int64_t>(At(offset, 2)); }
   uint32_t U32(int64_t offset) const { return static_cast<uint32_t>(At(offset, 4)); }
@@ -351,8 +349,7 @@ absl::StatusOr<std::string> ZipReader::Read(const ZipMember& m) const {
   } else {
     bytes = std::move(stored);
   }
-  const auto crc =
-      static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  const uint32_t crc = Crc32(0, bytes.data(), bytes.size());
   FIRN_RETURN_IF(crc != m.crc,
                  Damaged(file_->name(), m.data_at, "member",
                          absl::StrCat("expected the checksum ", m.crc, ", got ", crc)));

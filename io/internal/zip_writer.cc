@@ -3,6 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "io/internal/crc32.h"
+#include "io/internal/little_endian.h"
 #include "io/internal/zip.h"
 
 namespace firn::io::internal {
@@ -11,9 +13,7 @@ namespace {
 constexpr uint64_t kOnes = 0xffffffff;
 constexpr uint64_t kDate = 1 << 5 | 1;  // 1 January 1980
 
-void Put(std::string* s, uint64_t v, int bytes) {
-  for (int i = 0; i < bytes; ++i) s->push_back(i < 8 ? static_cast<char>(v >> 8 * i & 255) : '\0');
-}
+void Put(std::string* s, uint64_t v, size_t bytes) { AppendLittleEndian(s, v, bytes); }
 
 // What directory and local header have in common.
 std::string Common(bool deflated, uint64_t crc, uint64_t stored, uint64_t size, uint64_t name) {
@@ -66,7 +66,7 @@ absl::Status ZipWriter::Add(const std::string& name, std::string_view bytes, boo
     FIRN_ASSIGN_OR_RETURN(packed, Deflated(bytes));
   }
   const std::string_view data = deflate ? std::string_view(packed) : bytes;
-  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  const uint32_t crc = Crc32(0, bytes.data(), bytes.size());
   const std::string common = Common(deflate, crc, data.size(), bytes.size(), name.size());
   Put(&directory_, 0x02014b50, 4);
   Put(&directory_, 20, 2);

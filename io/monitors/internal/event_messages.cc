@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "io/internal/little_endian.h"
 #include "io/monitors/internal/wire.h"
 
 namespace firn::io::internal {
@@ -127,9 +128,7 @@ struct WireTensor {
 
 float FloatOf(std::string_view bytes) {
   WireField number;
-  for (size_t i = bytes.size(); i-- > 0;) {
-    number.value = number.value << 8 | static_cast<unsigned char>(bytes[i]);
-  }
+  number.value = LittleEndian(bytes);
   return number.AsFloat();
 }
 

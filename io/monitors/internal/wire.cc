@@ -3,15 +3,10 @@
 #include <bit>
 
 #include "device/status_macros.h"
+#include "io/internal/little_endian.h"
 
 namespace firn::io::internal {
 namespace {
-
-uint64_t LittleEndian(std::string_view bytes) {
-  uint64_t value = 0;
-  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
 
 uint64_t Tag(int field, WireType type) {
   return static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(type);
@@ -25,7 +20,7 @@ void WireWriter::Varint(uint64_t value) {
 }
 
 void WireWriter::Fixed(uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) bytes_ += static_cast<char>(value >> 8 * i & 255);
+  AppendLittleEndian(&bytes_, value, static_cast<size_t>(bytes));
 }
 
 WireWriter& WireWriter::Integer(int field, int64_t value) {
