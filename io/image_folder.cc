@@ -13,7 +13,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
-#include "io/internal/name_errors.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 
