@@ -8,10 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/context.h"
-#include "device/cuda.h"
 #include "device/inner.h"
-#include "device/internal/cuda_context.h"
 #include "device/parallel.h"
 #include "device/philox.h"
 #include "gmock/gmock.h"
@@ -19,35 +16,14 @@
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
-#include "tests/device/fake_cuda.h"
 #include "tests/error_of.h"
+#include "tests/io/numbers.h"
 
 namespace firn::io {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-DatasetPtr Numbers(int64_t n) {
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < n; ++i) values.push_back(i);
-  return FromTensors(FromVector(values), FromVector(values));
-}
-
-std::vector<std::vector<int64_t>> Epoch(DataLoader& loader) {
-  std::vector<std::vector<int64_t>> batches;
-  for (auto [inputs, targets] : loader) {
-    EXPECT_TRUE(inputs.Equals(targets));
-    batches.push_back(inputs.ToVector<int64_t>());
-  }
-  return batches;
-}
-
-std::vector<int64_t> Flat(const std::vector<std::vector<int64_t>>& batches) {
-  std::vector<int64_t> all;
-  for (const auto& b : batches) all.insert(all.end(), b.begin(), b.end());
-  return all;
-}
 
 // (n, batch, threads, drop_last)
 class EachIndexOnceTest : public ::testing::TestWithParam<std::tuple<int64_t, int64_t, int, bool>> {
@@ -183,107 +159,6 @@ TEST(DataLoaderTest, ExceptionsReachTheLoopAtTheirBatch) {
   }
 }
 
-class CudaDataLoaderTest : public ::testing::Test {
- protected:
-  FakeCuda cuda_;
-  internal::ScopedCudaApi scope_{cuda_};
-  const Device device_ = Device::Cuda(0);
-  DeviceContext& context_ = **GetDeviceContext(device_);
-};
-
-TEST_F(CudaDataLoaderTest, BatchesArriveOnTheDevice) {
-  for (const int threads : {0, 2}) {
-    DataLoader here(Numbers(10), {.batch = 3, .shuffle = true, .seed = 2});
-    DataLoader there(
-        Numbers(10),
-        {.batch = 3, .shuffle = true, .seed = 2, .prefetch = threads, .device = device_});
-    for (int epoch = 0; epoch < 3; ++epoch) {
-      const auto want = Epoch(here);
-      std::vector<std::vector<int64_t>> got;
-      for (auto [inputs, targets] : there) {
-        EXPECT_EQ(inputs.device(), device_);
-        EXPECT_EQ(targets.ToVector<int64_t>(), inputs.ToVector<int64_t>());
-        got.push_back(inputs.ToVector<int64_t>());
-      }
-      EXPECT_EQ(got, want);
-    }
-  }
-  EXPECT_EQ(context_.allocator().stats().live_bytes, 0);
-}
-
-TEST_F(CudaDataLoaderTest, BatchesOutliveTheLoopAndTheirMemoryIsNotUsedAgain) {
-  std::vector<Sample> kept;
-  {
-    DataLoader loader(Numbers(12), {.batch = 2, .device = device_});
-    for (Sample& batch : loader) kept.push_back(std::move(batch));
-  }
-  for (size_t i = 0; i < kept.size(); ++i) {
-    const auto first = static_cast<int64_t>(2 * i);
-    EXPECT_THAT(kept[i].input.ToVector<int64_t>(), ElementsAre(first, first + 1));
-  }
-  kept.clear();
-  EXPECT_EQ(context_.allocator().stats().live_bytes, 0);
-}
-
-TEST_F(CudaDataLoaderTest, NeverWaitsAndUsesMemoryInTurn) {
-  DataLoader loader(Numbers(40), {.batch = 2, .device = device_});
-  const int64_t waited = CudaSynchronizations();
-  int64_t most = 0;
-  for (auto [inputs, targets] : loader) {
-    most = std::max(most, context_.allocator().stats().allocations);
-  }
-  EXPECT_EQ(CudaSynchronizations(), waited);
-  EXPECT_EQ(cuda_.calls("SynchronizeEvent"), 0);
-  EXPECT_EQ(most, 4) << "two batches of two tensors at a time";
-}
-
-TEST_F(CudaDataLoaderTest, ALoopMayEndEarly) {
-  for (int taken = 0; taken < 3; ++taken) {
-    DataLoader loader(Numbers(100), {.batch = 2, .prefetch = taken, .device = device_});
-    int batches = 0;
-    for (const Sample& batch : loader) {
-      EXPECT_EQ(batch.input.ToVector<int64_t>()[0], 2 * batches);
-      if (batches++ == taken) break;
-    }
-  }
-  EXPECT_EQ(context_.allocator().stats().live_bytes, 0);
-}
-
-TEST_F(CudaDataLoaderTest, ExceptionsReachTheLoopAtTheirBatchAndItGoesOn) {
-  const DatasetPtr bad = Map(Numbers(10), [](Sample s) {
-    if (s.input.Item<int64_t>() == 5) throw std::domain_error("five");
-    return s;
-  });
-  for (const int threads : {0, 2}) {
-    DataLoader loader(bad, {.batch = 2, .prefetch = threads, .device = device_});
-    DataLoader::Iterator i = loader.begin();
-    EXPECT_THAT(i->input.ToVector<int64_t>(), ElementsAre(0, 1));
-    ++i;
-    EXPECT_THAT(i->input.ToVector<int64_t>(), ElementsAre(2, 3));
-    EXPECT_THROW(++i, std::domain_error);
-    ++i;
-    EXPECT_THAT(i->input.ToVector<int64_t>(), ElementsAre(6, 7));
-  }
-}
-
-TEST_F(CudaDataLoaderTest, ADeviceThatIsFullIsAnErrorOfThatBatch) {
-  DataLoader loader(Numbers(10), {.batch = 2, .device = device_});
-  DataLoader::Iterator i = loader.begin();
-  const Sample kept = *i;  // its memory cannot be used again
-  context_.allocator().SetLimit(0);
-  ++i;  // this one was there
-  const std::string error = testing::ErrorOf([&] { ++i; });
-  EXPECT_THAT(error, HasSubstr("data loader: "));
-  EXPECT_THAT(error, HasSubstr("cuda:0"));
-}
-
-TEST(DataLoaderTest, RefusesADeviceThatIsNotThere) {
-  FakeCuda cuda(1);
-  const internal::ScopedCudaApi scope(cuda);
-  EXPECT_THAT(testing::ErrorOf([] { DataLoader(Numbers(3), {.device = Device::Cuda(4)}); }),
-              HasSubstr("data loader: device cuda:4 cannot be used"));
-}
-
 TEST(DataLoaderTest, RefusesOptionsThatMakeNoSense) {
   const auto error = [](DataLoaderOptions options) {
     return testing::ErrorOf([&] { DataLoader loader(Numbers(3), options); });
@@ -408,168 +283,6 @@ TEST(DataLoaderTest, TellsWhereEpochsBeginAndEnd) {
   seen.clear();
   for ([[maybe_unused]] const Sample& batch : loader) break;
   EXPECT_THAT(seen, ElementsAre("begin 2"));
-}
-
-// --- Resuming in the middle of an epoch ----------------------------------------------------------
-
-DataLoader Shuffled(int threads = 0, uint64_t seed = 5) {
-  return DataLoader(Numbers(23), {.batch = 4, .shuffle = true, .seed = seed, .prefetch = threads});
-}
-
-// The state after `batches` batches of a second epoch, taken inside the loop.
-StateDict StateInside(DataLoader& loader, int64_t batches) {
-  Epoch(loader);
-  for ([[maybe_unused]] const Sample& batch : loader) {
-    if (--batches == 0) return loader.state_dict();
-  }
-  return {};
-}
-
-TEST(DataLoaderTest, GoesOnAfterAnyBatchOfAnEpoch) {
-  DataLoader undisturbed = Shuffled();
-  Epoch(undisturbed);
-  const std::vector<int64_t> second = Flat(Epoch(undisturbed)), third = Flat(Epoch(undisturbed));
-  for (const int threads : {0, 2}) {
-    for (int64_t given = 1; given <= 6; ++given) {
-      DataLoader saved = Shuffled(threads), resumed = Shuffled(threads);
-      resumed.LoadStateDict(StateInside(saved, given));
-      std::vector<int64_t> want = given == 6 ? third : second;
-      if (given < 6) want.erase(want.begin(), want.begin() + 4 * given);
-      EXPECT_EQ(Flat(Epoch(resumed)), want) << given << " batches, " << threads << " threads";
-      if (given == 6) continue;
-      EXPECT_EQ(Flat(Epoch(resumed)), third);
-    }
-  }
-}
-
-TEST(DataLoaderTest, PositionIsWhatComesNext) {
-  using Position = DataLoader::Position;
-  DataLoader loader = Shuffled();
-  EXPECT_EQ(loader.position(), (Position{0, 0}));
-  {
-    DataLoader::Iterator at = loader.begin();
-    EXPECT_EQ(loader.position(), (Position{0, 1}));
-    ++at;
-    EXPECT_EQ(loader.position(), (Position{0, 2}));
-    EXPECT_EQ(loader.epoch(), 1);
-  }
-  EXPECT_EQ(loader.position(), (Position{1, 0})) << "a loop that was left is over";
-  loader.SetPosition({.epoch = 3, .batch = 5});
-  EXPECT_EQ(loader.position(), (Position{3, 5}));
-  EXPECT_EQ(Epoch(loader).size(), 1u);
-  EXPECT_EQ(loader.position(), (Position{4, 0}));
-  EXPECT_EQ(Epoch(loader).size(), 6u);
-  loader.SetPosition({.epoch = 3, .batch = 5});
-  loader.SetEpoch(2);
-  EXPECT_EQ(loader.position(), (Position{2, 0}));
-}
-
-// As a checkpoint does when one of its parts refuses: the loader gets a state, then its own back.
-TEST(DataLoaderTest, ALoopCountsOnWhenItsPositionIsPutBack) {
-  using Position = DataLoader::Position;
-  for (const int threads : {0, 2}) {
-    DataLoader loader = Shuffled(threads), other = Shuffled(threads), resumed = Shuffled(threads);
-    const StateDict foreign = StateInside(other, 4);
-    Epoch(loader);
-    int64_t given = 0;
-    StateDict after_five;
-    for ([[maybe_unused]] const Sample& batch : loader) {
-      ++given;
-      EXPECT_EQ(loader.position(), given < 6 ? (Position{1, given}) : (Position{2, 0}));
-      if (given == 2) {
-        const StateDict own = loader.state_dict();
-        loader.LoadStateDict(foreign);
-        EXPECT_EQ(loader.position(), (Position{1, 4}));
-        loader.LoadStateDict(own);
-        EXPECT_EQ(loader.position(), (Position{1, 2}));
-      }
-      if (given == 5) after_five = loader.state_dict();
-    }
-    EXPECT_EQ(given, 6);
-    EXPECT_EQ(loader.position(), (Position{2, 0}));
-    resumed.LoadStateDict(after_five);
-    EXPECT_EQ(Epoch(resumed).size(), 1u);
-    EXPECT_EQ(Epoch(resumed), Epoch(loader)) << "both are in the third epoch";
-  }
-}
-
-TEST(DataLoaderTest, APositionHoldsUntilALoopGoesOn) {
-  using Position = DataLoader::Position;
-  DataLoader loader = Shuffled();
-  {
-    DataLoader::Iterator at = loader.begin();
-    ++at;
-    loader.SetPosition({0, 2});  // where this loop is
-  }
-  EXPECT_EQ(loader.position(), (Position{0, 2})) << "set, and the loop gave nothing since";
-  EXPECT_EQ(Epoch(loader).size(), 4u);
-  EXPECT_EQ(loader.position(), (Position{1, 0}));
-  DataLoader::Iterator at = loader.begin();
-  loader.SetPosition({0, 3});  // elsewhere: the loop goes its own way
-  ++at;
-  EXPECT_EQ(loader.position(), (Position{0, 3}));
-  EXPECT_EQ(Epoch(loader).size(), 3u);
-}
-
-TEST(DataLoaderTest, IteratorsSayWhichBatchOfTheEpochTheyHave) {
-  DataLoader loader = Shuffled();
-  loader.SetPosition({0, 4});
-  DataLoader::Iterator at = loader.begin();
-  EXPECT_EQ(at.batch(), 4);
-  ++at;
-  EXPECT_EQ(at.batch(), 5);
-  ++at;
-  EXPECT_EQ(at.batch(), loader.size());
-  const DataLoader::Iterator moved = std::move(at);
-  EXPECT_EQ(moved.batch(), loader.size());
-}
-
-TEST(DataLoaderTest, MapDrawsTheSameNumbersAfterResuming) {
-  const auto draw = [](Sample batch, RandomGenerator& random) {
-    batch.target = Rand({2}, kDefaultFloat, {.generator = &random});
-    return batch;
-  };
-  const DataLoaderOptions options = {.batch = 4, .shuffle = true, .map = draw};
-  DataLoader all(Numbers(12), options), rest(Numbers(12), options);
-  rest.SetPosition({.epoch = 0, .batch = 2});
-  std::vector<float> last;
-  for (const Sample& batch : all) last = batch.target.ToVector<float>();
-  for (const Sample& batch : rest) EXPECT_EQ(batch.target.ToVector<float>(), last);
-}
-
-TEST_F(CudaDataLoaderTest, ResumesInsideAnEpoch) {
-  DataLoaderOptions options = {.batch = 4, .shuffle = true, .device = device_};
-  DataLoader there(Numbers(23), options), here = Shuffled(0, 0);
-  there.SetPosition({.epoch = 1, .batch = 3});
-  here.SetPosition({.epoch = 1, .batch = 3});
-  std::vector<int64_t> on_device;
-  for (const Sample& batch : there) {
-    for (const int64_t v : batch.input.To(Device::Cpu()).ToVector<int64_t>()) {
-      on_device.push_back(v);
-    }
-  }
-  EXPECT_EQ(on_device, Flat(Epoch(here)));
-}
-
-TEST(DataLoaderTest, RefusesStatesOfOtherOrders) {
-  DataLoader saved = Shuffled();
-  const StateDict middle = StateInside(saved, 2);
-  DataLoader other = Shuffled(0, 6);
-  EXPECT_THAT(testing::ErrorOf([&] { other.LoadStateDict(middle); }),
-              HasSubstr("batch 2 of an epoch: seed was 5, here it is 6"));
-  EXPECT_EQ(other.position(), DataLoader::Position());
-  other.LoadStateDict(Shuffled().state_dict());  // a whole epoch may be another one
-  EXPECT_THAT(testing::ErrorOf([&] { other.LoadStateDict({}); }), HasSubstr("no epoch"));
-  StateDict wrong = middle;
-  wrong.Set("batch", Ones({2}));
-  EXPECT_THAT(testing::ErrorOf([&] { saved.LoadStateDict(wrong); }),
-              HasSubstr("batch is f32 [2] (want one i64)"));
-  wrong.Set("batch", FromVector(std::vector<int64_t>{6}, Shape()));
-  EXPECT_THAT(testing::ErrorOf([&] { saved.LoadStateDict(wrong); }),
-              HasSubstr("batch is 6 (want 0 to 5)"));
-  wrong = middle;
-  wrong.Insert("more", Ones({}));
-  EXPECT_THAT(testing::ErrorOf([&] { saved.LoadStateDict(wrong); }), HasSubstr("has 8 entries"));
 }
 
 }  // namespace

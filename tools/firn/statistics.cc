@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tensor/dispatch.h"
 #include "tensor/ops.h"
 
 namespace firn::cli {
