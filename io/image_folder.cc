@@ -13,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "io/internal/name_errors.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 
@@ -76,17 +77,6 @@ std::vector<std::string> Images(const std::string& folder) {
   return found;
 }
 
-// Throws what `transform` has thrown, with the image's path; within a handler.
-[[noreturn]] void RaiseOf(const std::string& path) {
-  try {
-    throw;
-  } catch (const Error& e) {
-    Raise(absl::Status(e.code(), absl::StrCat(path, ": transform: ", e.what())));
-  } catch (const std::exception& e) {
-    Raise(Internal(path, ": transform: ", e.what()));
-  }
-}
-
 }  // namespace
 
 ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolderOptions options)
@@ -135,8 +125,10 @@ Sample ImageFolderDataset::Get(int64_t i) const {
   if (options_.transform) {
     try {
       image = options_.transform(std::move(image));
-    } catch (const std::exception&) {
-      RaiseOf(path(i));
+    } catch (const Error& e) {
+      internal::RaiseNamed(path(i), e, "image_folder");
+    } catch (const std::exception& e) {
+      Raise(Internal(path(i), ": transform: ", e.what()));
     }
   }
   return {std::move(image), FromVector(std::vector<int64_t>{At(i).label}, {})};

@@ -48,6 +48,7 @@ TEST(ImageFolderTest, SortsClassesAndFiles) {
   EXPECT_EQ(images->path(0), folder + "/cat/deep/a.png");
   EXPECT_EQ(images->path(1), folder + "/cat/x.PNG");
   EXPECT_EQ(images->path(2), folder + "/dog/b.png");
+  EXPECT_EQ(images->NameOf(2), images->path(2));
   for (int64_t i = 0; i < 3; ++i) {
     const Sample s = images->Get(i);
     EXPECT_EQ(s.input.shape(), (Shape{3, 2, 2}));
@@ -100,7 +101,7 @@ TEST(ImageFolderTest, NamesTheFileThatTransformRefuses) {
               HasSubstr("cat/x.PNG: transform: not for me"));
   const absl::Status status = firn::testing::StatusOf([&] { images->Get(2); });
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("dog/b.png: transform: reshape"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("dog/b.png: reshape"));
   EXPECT_THAT(firn::testing::ErrorOf([&] { loader.begin(); }), HasSubstr("cat/deep/a.png"));
 }
 
