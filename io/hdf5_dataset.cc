@@ -1,9 +1,14 @@
-// The parameters' reader, asked for two entries of the file.
+// In memory by the parameters' reader, asked for two entries of the file.
 #include "io/hdf5_dataset.h"
 
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "device/status_macros.h"
+#include "io/internal/h5_rows.h"
+#include "io/internal/row_source.h"
+#include "io/internal/value_or_raise.h"
 #include "io/parameters.h"
 #include "tensor/error.h"
 #include "tensor/state_dict.h"
@@ -11,14 +16,37 @@
 namespace firn::io {
 namespace {
 
+constexpr char kWho[] = "hdf5_dataset";
+
+void CheckSameRows(const std::string& path, const Hdf5DatasetOptions& options, int64_t inputs,
+                   int64_t targets) {
+  if (inputs == targets) return;
+  RaiseStatus(DataLoss(path, ": expected as many rows in ", options.target, " as in ",
+                       options.input, ", ", inputs, ", got ", targets),
+              kWho);
+}
+
+DatasetPtr RowsInFile(const std::string& path, const Hdf5DatasetOptions& options) {
+  const auto open = [&](const std::string& name) {
+    return internal::ValueOrRaise(
+        internal::OpenH5Rows(path, name, options.limits, options.max_row_bytes), kWho);
+  };
+  std::unique_ptr<internal::RowSource> input = open(options.input), target;
+  if (!options.target.empty()) {
+    target = open(options.target);
+    CheckSameRows(path, options, input->size(), target->size());
+  }
+  return internal::DatasetOfRows(path, std::move(input), std::move(target), kWho);
+}
+
 Tensor Rows(const StateDict& arrays, const std::string& path, const std::string& name) {
   const Tensor* found = arrays.Find(name);
   if (found == nullptr) {
-    RaiseStatus(NotFound(path, ": expected an array called ", name, ", got none"), "hdf5_dataset");
+    RaiseStatus(NotFound(path, ": expected an array called ", name, ", got none"), kWho);
   }
   if (found->rank() < 1) {
     RaiseStatus(DataLoss(path, ", ", name, ": expected an array of rows, got a single number"),
-                "hdf5_dataset");
+                kWho);
   }
   return *found;
 }
@@ -26,6 +54,7 @@ Tensor Rows(const StateDict& arrays, const std::string& path, const std::string&
 }  // namespace
 
 DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& options) {
+  if (!options.in_memory) return RowsInFile(path, options);
   const StateDict arrays =
       Load(path, {.limits = options.limits, .want = [&](std::string_view name) {
                     return name == options.input || name == options.target;
@@ -33,11 +62,7 @@ DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& option
   const Tensor input = Rows(arrays, path, options.input);
   if (options.target.empty()) return FromTensors(input);
   const Tensor target = Rows(arrays, path, options.target);
-  if (target.size(0) != input.size(0)) {
-    RaiseStatus(DataLoss(path, ": expected as many rows in ", options.target, " as in ",
-                         options.input, ", ", input.size(0), ", got ", target.size(0)),
-                "hdf5_dataset");
-  }
+  CheckSameRows(path, options, input.size(0), target.size(0));
   return FromTensors(input, target);
 }
 

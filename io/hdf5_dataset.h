@@ -11,13 +11,21 @@ namespace firn::io {
 struct Hdf5DatasetOptions {
   std::string input = "x";
   std::string target = "y";  // "": samples have no target
+  // false: a sample is read when it is asked for, and the arrays may be larger than memory.
+  bool in_memory = true;
+  int64_t max_row_bytes = int64_t{1} << 30;  // of one sample, unless in memory
   LoadLimits limits = {};
 };
 
 // Arrays of an HDF5 file, by the names that io::Load gives them ("group/x" is "group.x"), as a data
-// set: sample i is row i of each. Other content of the file is not read. The arrays are read into
-// memory. Throws firn::Error, as Load, and where one is missing, has no rows to number, or they
-// have different numbers of them.
+// set: sample i is row i of each. Other content of the file is not read. Throws firn::Error, as
+// Load, and where one is missing, has no rows to number, or they have different numbers of them.
+//
+// With `.in_memory = false` the file must stay as it is, rows must have elements, and checksums of
+// whole arrays are not looked at. Where the file keeps an array in chunks, those around the row
+// that was read last stay in memory, unpacked: rows in order, or in the order of ShuffleBlocks with
+// blocks of as many rows as a chunk has, unpack each chunk once, random ones once a sample. Then
+// `limits.max_total_bytes` bounds those chunks. Thread-safe.
 DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& options = {});
 
 }  // namespace firn::io

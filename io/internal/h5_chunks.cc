@@ -1,0 +1,189 @@
+#include "io/internal/h5_chunks.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
+
+namespace firn::io::internal {
+namespace {
+
+// Reads one node of the tree: chunks of a leaf, addresses of the nodes below otherwise.
+absl::Status ReadChunkNode(H5File& file, uint64_t address, int rank, int64_t expected_level,
+                           int64_t* level, std::vector<H5Chunk>* children) {
+  FIRN_ASSIGN_OR_RETURN(const std::string header, file.ReadMetadata(address, 24, "chunk tree"));
+  H5Cursor h(header, address);
+  const bool is_tree = h.Bytes(4) == "TREE" && h.Uint(1) == 1;
+  *level = static_cast<int64_t>(h.Uint(1));
+  const uint64_t n = h.Uint(2);
+  if (!is_tree || (expected_level >= 0 && *level != expected_level)) {
+    return file.DamagedAt(address, "chunk tree", "not the node that is expected");
+  }
+  // Each child: bytes in the file 4, skipped filters 4, position 8 per dimension and one more,
+  // which is 0, and the address.
+  const uint64_t entry = 8 + 8 * (static_cast<uint64_t>(rank) + 1) + 8;
+  FIRN_ASSIGN_OR_RETURN(const std::string bytes,
+                        file.ReadMetadata(address + 24, n * entry, "chunk tree"));
+  H5Cursor c(bytes, address + 24);
+  for (uint64_t i = 0; i < n; ++i) {
+    H5Chunk child;
+    child.stored_bytes = c.Uint(4);
+    child.skipped_filters = c.Uint(4);
+    for (int d = 0; d < rank; ++d) child.at.push_back(static_cast<int64_t>(c.Uint(8)));
+    c.Skip(8);
+    child.address = c.Uint(8);
+    children->push_back(std::move(child));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<H5Chunk>> WalkTree(H5File& file, const H5Plan& plan,
+                                              const H5Grid& grid) {
+  struct Node {
+    uint64_t address;
+    int64_t level;
+  };
+  std::vector<Node> todo = {{plan.layout.address, -1}};
+  std::set<uint64_t> seen;
+  std::vector<H5Chunk> chunks;
+  while (!todo.empty()) {
+    const Node node = todo.back();
+    todo.pop_back();
+    if (!seen.insert(node.address).second) {
+      return file.DamagedAt(node.address, "chunk tree", "a node is named twice");
+    }
+    int64_t level = 0;
+    std::vector<H5Chunk> children;
+    FIRN_RETURN_IF_ERROR(
+        ReadChunkNode(file, node.address, grid.rank(), node.level, &level, &children));
+    for (H5Chunk& child : children) {
+      if (level > 0) {
+        todo.push_back({child.address, level - 1});
+      } else {
+        chunks.push_back(std::move(child));
+      }
+    }
+  }
+  return chunks;
+}
+
+// All chunks of the grid are there, once, and can hold what they should.
+absl::Status CheckChunks(const H5File& file, const H5Plan& plan, const H5Grid& grid,
+                         const std::vector<H5Chunk>& chunks, H5Budget* budget) {
+  if (static_cast<int64_t>(chunks.size()) != grid.chunks) {
+    return file.DamagedAt(plan.offset, "chunks",
+                          absl::StrCat("expected ", grid.chunks, ", got ", chunks.size()));
+  }
+  std::set<std::vector<int64_t>> seen;
+  for (const H5Chunk& chunk : chunks) {
+    bool inside = seen.insert(chunk.at).second;
+    for (size_t d = 0; d < chunk.at.size(); ++d) {
+      inside = inside && chunk.at[d] >= 0 && chunk.at[d] < grid.array[d] &&
+               chunk.at[d] % grid.chunk[d] == 0;
+    }
+    if (!inside) return file.DamagedAt(chunk.address, "chunk", "it has no place in the array");
+    const bool deflated = plan.filters.deflate;
+    const auto stored = static_cast<int64_t>(chunk.stored_bytes);
+    if (deflated ? stored < grid.chunk_bytes / file.limits().max_expansion
+                 : stored != grid.chunk_bytes) {
+      return file.DamagedAt(chunk.address, "chunk",
+                            absl::StrCat("expected ", grid.chunk_bytes, " bytes",
+                                         deflated ? " deflated" : "", ", got ", stored));
+    }
+    FIRN_RETURN_IF_ERROR(ClaimH5Bytes(file, chunk.address, chunk.stored_bytes, budget));
+  }
+  return absl::OkStatus();
+}
+
+// Bytes 0 of all elements come first, then bytes 1 of all, ...
+void Unshuffle(const std::string& in, size_t element_bytes, std::string* out) {
+  const size_t n = in.size() / element_bytes;
+  for (size_t b = 0; b < element_bytes; ++b) {
+    for (size_t i = 0; i < n; ++i) (*out)[i * element_bytes + b] = in[b * n + i];
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<H5Grid> MakeH5Grid(const H5File& file, const H5Plan& plan) {
+  H5Grid grid;
+  const size_t rank = static_cast<size_t>(plan.shape.rank());
+  if (plan.layout.chunk.size() != rank + 1 ||
+      plan.layout.chunk.back() != static_cast<uint64_t>(plan.type.bytes)) {
+    return file.DamagedAt(plan.offset, "chunks", "they do not fit the dataset");
+  }
+  grid.chunk_bytes = plan.type.bytes;
+  for (size_t d = 0; d < rank; ++d) {
+    grid.array.push_back(plan.shape[static_cast<int>(d)]);
+    grid.chunk.push_back(static_cast<int64_t>(plan.layout.chunk[d]));
+    grid.chunk_bytes *= grid.chunk[d];                                   // at most 2^32
+    grid.chunks *= (grid.array[d] + grid.chunk[d] - 1) / grid.chunk[d];  // at most num_elements
+  }
+  return grid;
+}
+
+absl::StatusOr<std::vector<H5Chunk>> ListH5Chunks(H5File& file, const H5Plan& plan,
+                                                  const H5Grid& grid, H5Budget* budget) {
+  FIRN_ASSIGN_OR_RETURN(std::vector<H5Chunk> chunks, WalkTree(file, plan, grid));
+  FIRN_RETURN_IF_ERROR(CheckChunks(file, plan, grid, chunks, budget));
+  return chunks;
+}
+
+absl::StatusOr<const char*> H5ChunkReader::Read(const H5Chunk& chunk) {
+  const auto bytes = static_cast<size_t>(grid_.chunk_bytes);
+  const H5Filters& f = plan_.filters;
+  // Bit i of the mask: filter i was left out for this chunk.
+  const bool shuffle = f.shuffle && (chunk.skipped_filters & 1) == 0;
+  const bool deflate = f.deflate && (chunk.skipped_filters >> (f.shuffle ? 1 : 0) & 1) == 0;
+  std::string* const plain = shuffle ? &shuffled_ : &elements_;
+  std::string* const stored = deflate ? &packed_ : plain;
+  stored->resize(chunk.stored_bytes);
+  FIRN_RETURN_IF_ERROR(file_.file().ReadAt(static_cast<int64_t>(chunk.address), stored->data(),
+                                           static_cast<int64_t>(chunk.stored_bytes), "chunk"));
+  if (deflate) {
+    plain->resize(bytes);
+    uLongf got = bytes;
+    uLong used = packed_.size();
+    const int code = uncompress2(reinterpret_cast<Bytef*>(plain->data()), &got,
+                                 reinterpret_cast<const Bytef*>(packed_.data()), &used);
+    if (code != Z_OK || got != bytes || used != packed_.size()) {
+      return file_.DamagedAt(chunk.address, "chunk", "damaged deflate data");
+    }
+  }
+  if (plain->size() != bytes) {
+    return file_.DamagedAt(chunk.address, "chunk", "it has the wrong size");
+  }
+  if (shuffle) {
+    elements_.resize(bytes);
+    Unshuffle(shuffled_, static_cast<size_t>(plan_.type.bytes), &elements_);
+  }
+  return elements_.data();
+}
+
+void CopyH5Chunk(const H5Grid& grid, const H5Chunk& chunk, int64_t element_bytes, const char* from,
+                 char* to) {
+  const size_t rank = grid.array.size(), last = rank - 1;
+  std::vector<int64_t> extent(rank), row(rank, 0);
+  for (size_t d = 0; d < rank; ++d) {
+    extent[d] = std::min(grid.chunk[d], grid.array[d] - chunk.at[d]);
+  }
+  for (;;) {
+    int64_t source = 0, target = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      source = source * grid.chunk[d] + row[d];
+      target = target * grid.array[d] + chunk.at[d] + row[d];
+    }
+    std::memcpy(to + target * element_bytes, from + source * element_bytes,
+                static_cast<size_t>(extent[last] * element_bytes));
+    size_t d = last;
+    while (d-- > 0 && ++row[d] == extent[d]) row[d] = 0;
+    if (d == static_cast<size_t>(-1)) return;  // all rows above the last dimension are done
+  }
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,207 @@
+// A row of contiguous elements is one read at its place. Chunks that begin at the same row are a
+// band: it is unpacked as a whole, since the bytes before a row have to be unpacked for it anyway.
+#include "io/internal/h5_rows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "device/status_macros.h"
+#include "io/internal/h5_chunks.h"
+#include "io/internal/h5_file.h"
+#include "io/internal/h5_message.h"
+#include "io/internal/h5_plan.h"
+#include "io/internal/h5_walk.h"
+#include "io/internal/random_access.h"
+#include "io/internal/stored_elements.h"
+#include "tensor/allocate.h"
+#include "tensor/shape.h"
+#include "tensor/tensor.h"
+
+namespace firn::io::internal {
+
+namespace {
+
+class H5Rows final : public RowSource {
+ public:
+  absl::Status Open(const std::string& path, const std::string& name, const LoadLimits& limits,
+                    int64_t max_row_bytes);
+  int64_t size() const override { return plan_.shape[0]; }
+  absl::StatusOr<Tensor> Read(absl::Span<const int64_t> indices, bool batch) const override;
+
+ private:
+  using Band = std::vector<char>;  // rows as stored
+
+  absl::Status Find(const std::string& name);
+  absl::Status CheckRows(int64_t max_row_bytes);
+  absl::Status FindElements();
+  absl::Status CopyRow(int64_t i, char* to) const;
+  absl::StatusOr<std::shared_ptr<const Band>> BandOf(int64_t band) const;
+  absl::StatusOr<std::shared_ptr<const Band>> ReadBand(int64_t band) const;
+
+  std::unique_ptr<RandomAccess> source_;
+  std::optional<H5File> file_;
+  H5Plan plan_;
+  Shape row_;
+  int64_t stored_ = 0;           // bytes of a row
+  H5Grid grid_;                  // of chunks, as are those below
+  std::vector<H5Chunk> chunks_;  // by their places
+  mutable std::mutex mutex_;
+  mutable int64_t kept_band_ = -1;
+  mutable std::shared_ptr<const Band> kept_;
+};
+
+absl::Status H5Rows::Open(const std::string& path, const std::string& name,
+                          const LoadLimits& limits, int64_t max_row_bytes) {
+  FIRN_ASSIGN_OR_RETURN(source_, RandomAccess::Open(path));
+  FIRN_ASSIGN_OR_RETURN(file_, H5File::Open(*source_, limits));
+  FIRN_RETURN_IF_ERROR(Find(name));
+  FIRN_RETURN_IF_ERROR(CheckRows(max_row_bytes));
+  return FindElements();
+}
+
+absl::Status H5Rows::Find(const std::string& name) {
+  int found = 0;
+  const auto take = [&](const H5Found& dataset) -> absl::Status {
+    ++found;
+    FIRN_ASSIGN_OR_RETURN(plan_, MakeH5Plan(*file_, dataset.object));
+    return absl::OkStatus();
+  };
+  FIRN_RETURN_IF_ERROR(WalkH5(
+                           *file_, [&](std::string_view other) { return other == name; }, take)
+                           .status());
+  FIRN_RETURN_IF(found == 0,
+                 NotFound(source_->name(), ": expected an array called ", name, ", got none"));
+  FIRN_RETURN_IF(found > 1, DataLoss(source_->name(), ": two datasets are named ", name));
+  FIRN_RETURN_IF(
+      plan_.shape.rank() < 1,
+      DataLoss(source_->name(), ", ", name, ": expected an array of rows, got a single number"));
+  return absl::OkStatus();
+}
+
+absl::Status H5Rows::CheckRows(int64_t max_row_bytes) {
+  row_ = Shape(plan_.shape.span().subspan(1));
+  FIRN_RETURN_IF(size() > 0 && row_.num_elements() == 0,
+                 DataLoss(source_->name(), ": expected rows of at least one element, got shape ",
+                          plan_.shape.ToString()));
+  FIRN_RETURN_IF(row_.num_elements() > max_row_bytes / SizeOf(plan_.type.dtype),
+                 ResourceExhausted(source_->name(), ": a row of shape ", row_.ToString(),
+                                   " has more than the ", max_row_bytes, " bytes allowed"));
+  stored_ = row_.num_elements() * plan_.type.bytes;
+  return absl::OkStatus();
+}
+
+absl::Status H5Rows::FindElements() {
+  if (size() == 0) return absl::OkStatus();
+  H5Budget budget{file_->limits().max_total_bytes, file_->size()};
+  const H5Layout& layout = plan_.layout;
+  if (layout.kind == H5Layout::kCompact) {
+    return CheckH5StoredSize(*file_, plan_, layout.inside.size());
+  }
+  if (layout.kind == H5Layout::kContiguous) {
+    FIRN_RETURN_IF(layout.address == kH5Undefined,
+                   file_->DamagedAt(plan_.offset, "elements", "none were ever written"));
+    FIRN_RETURN_IF_ERROR(CheckH5StoredSize(*file_, plan_, layout.bytes));
+    return ClaimH5Bytes(*file_, layout.address, layout.bytes, &budget);
+  }
+  FIRN_ASSIGN_OR_RETURN(grid_, MakeH5Grid(*file_, plan_));
+  const int64_t band_rows = std::min(grid_.chunk[0], size());
+  FIRN_RETURN_IF(
+      std::max(grid_.chunk_bytes, stored_) > budget.element_bytes ||
+          band_rows > budget.element_bytes / stored_,
+      ResourceExhausted(source_->name(), ": chunks of ", grid_.chunk[0],
+                        " rows take more than the ", budget.element_bytes, " bytes allowed"));
+  FIRN_ASSIGN_OR_RETURN(chunks_, ListH5Chunks(*file_, plan_, grid_, &budget));
+  std::sort(chunks_.begin(), chunks_.end(),
+            [](const H5Chunk& a, const H5Chunk& b) { return a.at < b.at; });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const H5Rows::Band>> H5Rows::ReadBand(int64_t band) const {
+  const int64_t first = band * grid_.chunk[0];
+  H5Grid part = grid_;
+  part.array[0] = std::min(grid_.chunk[0], size() - first);
+  auto elements = std::make_shared<Band>(static_cast<size_t>(part.array[0] * stored_));
+  const auto bands = (size() + grid_.chunk[0] - 1) / grid_.chunk[0];
+  const size_t count = chunks_.size() / static_cast<size_t>(bands);
+  H5ChunkReader reader(*file_, plan_, grid_);
+  for (size_t k = 0; k < count; ++k) {
+    H5Chunk chunk = chunks_[static_cast<size_t>(band) * count + k];
+    FIRN_ASSIGN_OR_RETURN(const char* const from, reader.Read(chunk));
+    chunk.at[0] = 0;
+    CopyH5Chunk(part, chunk, plan_.type.bytes, from, elements->data());
+  }
+  return std::shared_ptr<const Band>(std::move(elements));
+}
+
+absl::StatusOr<std::shared_ptr<const H5Rows::Band>> H5Rows::BandOf(int64_t band) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept_band_ == band) return kept_;
+  }
+  FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Band> read, ReadBand(band));
+  const std::lock_guard lock(mutex_);
+  kept_band_ = band;
+  kept_ = read;
+  return read;
+}
+
+absl::Status H5Rows::CopyRow(int64_t i, char* to) const {
+  const auto bytes = static_cast<size_t>(stored_);
+  switch (plan_.layout.kind) {
+    case H5Layout::kCompact:
+      std::memcpy(to, plan_.layout.inside.data() + i * stored_, bytes);
+      return absl::OkStatus();
+    case H5Layout::kContiguous:
+      return source_->ReadAt(static_cast<int64_t>(plan_.layout.address) + i * stored_, to, stored_,
+                             absl::StrCat("row ", i));
+    case H5Layout::kChunked:
+      break;
+  }
+  FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Band> band, BandOf(i / grid_.chunk[0]));
+  std::memcpy(to, band->data() + i % grid_.chunk[0] * stored_, bytes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> H5Rows::Read(absl::Span<const int64_t> indices, bool batch) const {
+  std::vector<int64_t> sizes(row_.begin(), row_.end());
+  if (batch) sizes.insert(sizes.begin(), static_cast<int64_t>(indices.size()));
+  FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(sizes));
+  FIRN_ASSIGN_OR_RETURN(
+      Tensor out, AllocateTensor(TensorSpec::Contiguous(plan_.type.dtype, shape, Device::Cpu()),
+                                 AllocTag::kOther));
+  // In the file's order, so that each band is unpacked once.
+  std::vector<size_t> order(indices.size());
+  for (size_t k = 0; k < order.size(); ++k) order[k] = k;
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return indices[a] < indices[b]; });
+  const int64_t elements = row_.num_elements();
+  for (const size_t k : order) {
+    char* const to =
+        out.impl()->data + static_cast<int64_t>(k) * elements * SizeOf(plan_.type.dtype);
+    FIRN_RETURN_IF_ERROR(CopyRow(indices[k], to));
+    const absl::Status converted = ConvertStored(plan_.type, elements, to);
+    FIRN_RETURN_IF(!converted.ok(),
+                   file_->DamagedAt(plan_.offset, absl::StrCat("row ", indices[k]).c_str(),
+                                    std::string(converted.message())));
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RowSource>> OpenH5Rows(const std::string& path,
+                                                      const std::string& name,
+                                                      const LoadLimits& limits,
+                                                      int64_t max_row_bytes) {
+  auto rows = std::make_unique<H5Rows>();
+  FIRN_RETURN_IF_ERROR(rows->Open(path, name, limits, max_row_bytes));
+  return std::unique_ptr<RowSource>(std::move(rows));
+}
+
+}  // namespace firn::io::internal

@@ -1,0 +1,39 @@
+#ifndef FIRN_IO_INTERNAL_H5_WALK_H_
+#define FIRN_IO_INTERNAL_H5_WALK_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "io/internal/h5_file.h"
+#include "io/internal/h5_object.h"
+
+namespace firn::io::internal {
+
+// A dataset that a walk has come to.
+struct H5Found {
+  std::string name;              // as state dicts have it: "conv1.W"
+  std::vector<int64_t> order;    // the indices of the groups above
+  std::optional<int64_t> index;  // its attribute of that name
+  const H5Object& object;
+};
+
+struct H5Walked {
+  bool partial = false;                  // whether a dataset was left out
+  std::optional<int64_t> file_checksum;  // the root group's
+};
+
+// Calls `take` for each dataset of the file whose name `want` wants (empty: for all), in no order.
+// Stops at the first error, which then says where it was.
+absl::StatusOr<H5Walked> WalkH5(H5File& file, const std::function<bool(std::string_view)>& want,
+                                absl::FunctionRef<absl::Status(const H5Found&)> take);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_H5_WALK_H_
