@@ -29,6 +29,10 @@ namespace {
 constexpr uint64_t kMapKey = 0x6d61702067656e31;     // "map gen1"
 constexpr uint64_t kSampleKey = 0x73616d706c652031;  // "sample 1"
 
+// Epochs are counted on from where a state says; a number that nobody reaches by counting leaves
+// room for that.
+constexpr int64_t kLastEpoch = int64_t{1} << 62;
+
 // What threads share; lives until the last of them is done.
 struct Epoch {
   DatasetPtr dataset;
@@ -254,8 +258,8 @@ DataLoader::Position DataLoader::position() const {
 }
 
 void DataLoader::SetPosition(const Position& position) {
-  if (position.epoch < 0) {
-    RaiseStatus(InvalidArgument("epoch is ", position.epoch, " (want >= 0)"), "data loader");
+  if (position.epoch < 0 || position.epoch > kLastEpoch) {
+    RaiseStatus(InvalidArgument("epoch is ", position.epoch, " (want 0 to 2^62)"), "data loader");
   }
   const int64_t batches = BatchesOf(position.epoch);
   if (position.batch != 0 && (position.batch < 0 || position.batch >= batches)) {

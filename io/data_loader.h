@@ -100,7 +100,7 @@ class DataLoader {
   // The next loop goes through the rest of that epoch, in the order that the whole has; the loops
   // after it are whole. A loop that runs goes its own way: its batches count no more, unless this
   // is the very position that it has, to which a failed LoadCheckpoint puts the loader back. Throws
-  // unless there is such a batch, or it is the first one.
+  // unless there is such a batch, or it is the first one, and for epochs beyond 2^62.
   void SetPosition(const Position& position);
 
   // "epoch" and "batch" of position(), and what the order follows from: "batch_size", "seed",

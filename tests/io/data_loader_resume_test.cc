@@ -1,4 +1,6 @@
 // Going on in the middle of an epoch.
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -157,6 +159,17 @@ TEST(DataLoaderResumeTest, RefusesStatesOfOtherOrders) {
   wrong.Set("batch", FromVector(std::vector<int64_t>{6}, Shape()));
   EXPECT_THAT(testing::ErrorOf([&] { saved.LoadStateDict(wrong); }),
               HasSubstr("batch is 6 (want 0 to 5)"));
+  wrong = Shuffled().state_dict();
+  for (const int64_t epoch : {int64_t{-1}, (int64_t{1} << 62) + 1, INT64_MAX}) {
+    wrong.Set("epoch", FromVector(std::vector<int64_t>{epoch}, Shape()));
+    EXPECT_THAT(testing::ErrorOf([&] { other.LoadStateDict(wrong); }),
+                HasSubstr("epoch is " + std::to_string(epoch) + " (want 0 to 2^62)"));
+  }
+  wrong.Set("epoch", FromVector(std::vector<int64_t>{int64_t{1} << 62}, Shape()));
+  other.LoadStateDict(wrong);
+  EXPECT_EQ(Epoch(other).size(), 6u);
+  EXPECT_EQ(Epoch(other).size(), 6u);
+  EXPECT_EQ(other.epoch(), (int64_t{1} << 62) + 2);
   wrong = middle;
   wrong.Insert("more", Ones({}));
   EXPECT_THAT(testing::ErrorOf([&] { saved.LoadStateDict(wrong); }), HasSubstr("has 8 entries"));

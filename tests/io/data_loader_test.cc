@@ -204,7 +204,7 @@ TEST(DataLoaderTest, ABatchMaySpanSeveralEpochs) {
   EXPECT_THAT(Epoch(loader), ElementsAre(ElementsAre(2, 0, 1, 2, 0, 1, 2, 0)));
   DataLoader none(Numbers(0), {.batch = 8, .last = LastBatch::kWrap});
   EXPECT_TRUE(Epoch(none).empty());
-  none.SetEpoch(INT64_MAX - 1);
+  none.SetEpoch(int64_t{1} << 62);
   EXPECT_EQ(none.size(), 0);
 }
 
