@@ -9,13 +9,17 @@
 namespace firn::io::internal {
 
 // JsonString makes valid UTF-8 of anything, and escapes quotes and backslashes alone once there are
-// no control characters.
+// no control characters. Of valid UTF-8, XML 1.0 has no U+FFFE and U+FFFF.
 std::string XmlText(std::string_view text) {
   std::string plain;
   for (char c : text) plain += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   const std::string json = inner::internal::JsonString(plain);
   std::string valid = json.substr(1, json.size() - 2);
-  absl::StrReplaceAll({{"\\\"", "\""}, {"\\\\", "\\"}}, &valid);
+  absl::StrReplaceAll({{"\\\"", "\""},
+                       {"\\\\", "\\"},
+                       {"\xef\xbf\xbe", "\xef\xbf\xbd"},
+                       {"\xef\xbf\xbf", "\xef\xbf\xbd"}},
+                      &valid);
   return absl::StrReplaceAll(
       valid, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }

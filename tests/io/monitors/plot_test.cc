@@ -154,6 +154,9 @@ TEST(PlotTest, TellsNumbersWhereSomebodyPoints) {
 TEST(XmlTextTest, IsNoMarkupAndValidUtf8) {
   EXPECT_EQ(internal::XmlText("<a b='c' d=\"e\">&\\\n\x01\xff\xc3\xa4"),
             "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;\\  \xef\xbf\xbd\xc3\xa4");
+  // U+FFFE and U+FFFF are no characters of XML; the last two planes' ones are.
+  EXPECT_EQ(internal::XmlText("\xef\xbf\xbe,\xef\xbf\xbf,\xf0\x9f\xbf\xbe,\xef\xbf\xbd"),
+            "\xef\xbf\xbd,\xef\xbf\xbd,\xf0\x9f\xbf\xbe,\xef\xbf\xbd");
 }
 
 TEST(PlotTest, DrawsThePointsOfASeriesWhereTheAxesSay) {
