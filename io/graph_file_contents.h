@@ -10,6 +10,10 @@
 
 namespace firn::io {
 
+namespace internal {
+class RandomAccess;
+}
+
 // A graph and its states by name, in the order of the file.
 struct GraphFile {
   Graph graph;
@@ -19,6 +23,9 @@ struct GraphFile {
 // The graph before it is compiled, to be looked at or changed, and its states.
 // Errors as ReadStaticGraph.
 absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options = {});
+// The same of a file that is open already.
+absl::StatusOr<GraphFile> ReadGraph(const internal::RandomAccess& file,
+                                    const LoadGraphOptions& options = {});
 
 }  // namespace firn::io
 

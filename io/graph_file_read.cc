@@ -241,11 +241,16 @@ class Binder {
 
 absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file, RandomAccess::Open(path));
-  FIRN_ASSIGN_OR_RETURN(const GraphFileHeader header, ReadHeader(*file, options.limits));
+  return ReadGraph(*file, options);
+}
+
+absl::StatusOr<GraphFile> ReadGraph(const RandomAccess& file, const LoadGraphOptions& options) {
+  const std::string& path = file.name();
+  FIRN_ASSIGN_OR_RETURN(const GraphFileHeader header, ReadHeader(file, options.limits));
   const auto begin = static_cast<int64_t>(sizeof(header));
   std::string structure(static_cast<size_t>(header.structure_bytes), '\0');
   FIRN_RETURN_IF_ERROR(
-      file->ReadAt(begin, structure.data(), static_cast<int64_t>(structure.size()), "structure"));
+      file.ReadAt(begin, structure.data(), static_cast<int64_t>(structure.size()), "structure"));
   FIRN_RETURN_IF(internal::Crc32(0, structure.data(), structure.size()) != header.structure_crc,
                  Damaged(path, begin, "structure", "its checksum does not match: it is damaged"));
   FIRN_ASSIGN_OR_RETURN(const StoredGraph stored, internal::DecodeGraph(structure, path, begin));
@@ -272,7 +277,7 @@ absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOpti
   }
   const uint32_t crc = internal::Crc32(internal::Crc32(0, &header, sizeof(header)),
                                        structure.data(), structure.size());
-  Binder binder(*file, stored, options, &*graph);
+  Binder binder(file, stored, options, &*graph);
   FIRN_ASSIGN_OR_RETURN(StateDict states,
                         binder.Run(begin + static_cast<int64_t>(structure.size()), crc));
   return GraphFile{*std::move(graph), std::move(states)};

@@ -58,8 +58,13 @@ class Memory final : public RandomAccess {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RandomAccess>> RandomAccess::Open(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // not to wait for a FIFO
+absl::StatusOr<std::unique_ptr<RandomAccess>> RandomAccess::Open(const std::string& path,
+                                                                 Links links) {
+  const int no_link = links == Links::kRefuse ? O_NOFOLLOW : 0;
+  // O_NONBLOCK: not to wait for a FIFO.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | no_link);
+  FIRN_RETURN_IF(fd < 0 && errno == ELOOP && no_link != 0,
+                 InvalidArgument(path, " is a symbolic link, expected a regular file"));
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   struct stat info;
   if (fstat(fd, &info) != 0) {

@@ -11,13 +11,18 @@
 
 namespace firn::io::internal {
 
+// What becomes of a path whose last part is a symbolic link. kRefuse is for who looks at the
+// entries of a stranger's folder, who may put a link in place of a file after the look.
+enum class Links { kFollow, kRefuse };
+
 // A file of a size that is known and fixed, or memory that stands for one, read at any position.
 // Thread-safe.
 class RandomAccess {
  public:
   // Errors: NotFound, PermissionDenied and so on, naming the path; InvalidArgument when it is not a
-  // regular file.
-  static absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const std::string& path);
+  // regular file, or a link that is refused.
+  static absl::StatusOr<std::unique_ptr<RandomAccess>> Open(const std::string& path,
+                                                            Links links = Links::kFollow);
   // `bytes` must outlive the result; `name` stands for the path in messages.
   static std::unique_ptr<RandomAccess> FromMemory(const std::string& name,
                                                   absl::Span<const unsigned char> bytes);

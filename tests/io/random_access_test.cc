@@ -1,0 +1,39 @@
+#include "io/internal/random_access.h"
+
+#include <filesystem>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/io/test_files.h"
+
+namespace firn::io::internal {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(RandomAccessTest, RefusesALinkWhereOneIsNotWanted) {
+  const std::string folder = TempPath("folder"), link = TempPath("link");
+  std::filesystem::create_directories(folder);
+  WriteFile(folder + "/file", "bytes");
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink(folder + "/file", link);
+  EXPECT_EQ((*RandomAccess::Open(link))->size(), 5);
+  const absl::Status refused = RandomAccess::Open(link, Links::kRefuse).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(refused));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("link is a symbolic link, expected a regular file"));
+  // Only the last part of a path is looked at.
+  std::filesystem::remove(link);
+  std::filesystem::create_directory_symlink(folder, link);
+  EXPECT_EQ((*RandomAccess::Open(link + "/file", Links::kRefuse))->size(), 5);
+  EXPECT_TRUE(absl::IsNotFound(RandomAccess::Open(link + "/none", Links::kRefuse).status()));
+}
+
+TEST(RandomAccessTest, RefusesWhatIsNoFile) {
+  const absl::Status folder = RandomAccess::Open(::testing::TempDir()).status();
+  EXPECT_THAT(std::string(folder.message()), HasSubstr("is not a regular file"));
+}
+
+}  // namespace
+}  // namespace firn::io::internal
