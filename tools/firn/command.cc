@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -85,12 +86,15 @@ int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
-    return app.exit(e, out, err) == 0 ? 0 : 2;
+    std::ostringstream said;  // which repeats arguments
+    const int status = app.exit(e, out, said);
+    err << Printable(said.str());
+    return status == 0 ? 0 : 2;
   }
   try {
     return chosen(terminal);
   } catch (const UsageError& e) {
-    err << "firn: " << e.what() << "\n";
+    terminal.Warn(std::string("firn: ") + e.what());
     return 2;
   } catch (const std::exception& e) {
     terminal.Warn(std::string("firn: ") + e.what());

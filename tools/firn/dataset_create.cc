@@ -114,7 +114,7 @@ std::vector<bool> WriteImages(Terminal& terminal, const Options& o,
       written->Get(i);
     } catch (const Error& e) {
       if (!o.skip_damaged || e.code() == absl::StatusCode::kResourceExhausted) throw;
-      terminal.err << "left out: " << e.what() << "\n";
+      terminal.Warn(absl::StrCat("left out: ", e.what()));
       there[static_cast<size_t>(i)] = false;
     }
     meter.Step();

@@ -68,7 +68,7 @@ RunContents Follow(Collector* collector, const Options& o, Terminal& terminal) {
     if (first || (changed.ok() && *changed)) {
       contents = collector->Contents();
       WritePage(contents, o, true);
-      terminal.err << o.output << ": " << CountsOf(contents) << "\n" << std::flush;
+      terminal.Warn(absl::StrCat(o.output, ": ", CountsOf(contents)));
       last_change = Clock::now();
     }
     const std::chrono::duration<double> idle = Clock::now() - last_change;
@@ -108,9 +108,7 @@ nlohmann::json Summary(const RunContents& contents, const Options& o) {
 int Monitor(Options o, Terminal& terminal) {
   if (o.output.empty()) o.output = o.folder + "/monitor.html";
   o.limits.embedded_bytes = o.embedded_mib << 20;
-  Collector collector(o.folder, o.limits, [&](const std::string& line) {
-    terminal.err << line << "\n" << std::flush;
-  });
+  Collector collector(o.folder, o.limits, [&](const std::string& line) { terminal.Warn(line); });
   const RunContents contents = o.follow ? Follow(&collector, o, terminal) : Once(&collector);
   WritePage(contents, o, false);
   for (const Problem& p : contents.problems) {

@@ -77,6 +77,18 @@ TEST(CommandsTest, HelpAndMistakesOfTheCommandLine) {
   }
 }
 
+TEST(CommandsTest, MistakesOfTheCommandLineHaveNoControlCharacters) {
+  const Outcome parsed = Firn({"inspect", "a", "\x1b[1m"});
+  EXPECT_EQ(parsed.status, 2);
+  EXPECT_THAT(parsed.err, HasSubstr("\\x1b[1m"));
+  EXPECT_THAT(parsed.err, Not(HasSubstr("\x1b")));
+  const Outcome ran =
+      Firn({"dataset", "split", "a.csv", "--ratio", "50,50", "-o", "\x1b.csv", "\x1b.csv"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("two outputs are called \\x1b.csv"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("\x1b")));
+}
+
 TEST(CommandsTest, VersionAndInfo) {
   EXPECT_EQ(Firn({"version"}).out,
             "firn " + Json({"version"})["version"].get<std::string>() + "\n");

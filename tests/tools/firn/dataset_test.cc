@@ -31,6 +31,7 @@ using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::Lt;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 struct Outcome {
@@ -108,6 +109,7 @@ TEST(DatasetCommandTest, CreatesATableOfAFolderOfImages) {
 TEST(DatasetCommandTest, NamesImagesThatItCannotRead) {
   const std::string photos = Photos(), out = Folder("created_of_damaged");
   WriteFile(photos + "/dog/2.png", "no picture");
+  WriteFile(photos + "/dog/3\x1b.png", "no picture");
   std::vector<std::string> line = {"create", photos, out, "--width", "4", "--height", "4"};
   EXPECT_EQ(Dataset(line).status, 1);
   EXPECT_THAT(Dataset(line).err, HasSubstr("dog/2.png: offset 0, signature"));
@@ -116,6 +118,8 @@ TEST(DatasetCommandTest, NamesImagesThatItCannotRead) {
   const Outcome o = Dataset(line);
   EXPECT_EQ(o.status, 0);
   EXPECT_THAT(o.err, HasSubstr("left out: "));
+  EXPECT_THAT(o.err, HasSubstr("dog/3\\x1b.png"));
+  EXPECT_THAT(o.err, Not(HasSubstr("\x1b")));
   EXPECT_EQ(Lines(out + "/train.csv").size(), 1u + 9);
   line[2] = photos;
   EXPECT_EQ(Dataset(line).status, 2);

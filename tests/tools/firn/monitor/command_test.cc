@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -72,6 +73,20 @@ TEST(MonitorCommandTest, TellsWhatIsWrong) {
   EXPECT_EQ(nlohmann::json::parse(bad.out)["problems"].size(), 1u);
   EXPECT_THAT(ReadFile(folder + "/monitor.html"), HasSubstr(">Problems</h2>"));
   EXPECT_EQ(Firn({"monitor", folder, "-o", folder + "/no/page.html"}).status, 1);
+}
+
+TEST(MonitorCommandTest, PrintsNoControlCharactersOfNames) {
+  const std::string folder = NewFolder(), path = folder + "/a\x1b]0;b.series.txt";
+  WriteFile(path, "0 1\n");
+  std::filesystem::resize_file(path,
+                               int64_t{257} << 20);  // sparse; so long that a line tells of it
+  const Outcome run = Firn({"monitor", folder});
+  EXPECT_THAT(run.err, HasSubstr("reading a\\x1b]0;b.series.txt (257"));
+  EXPECT_THAT(run.err, Not(HasSubstr("\x1b")));
+  const Outcome follow = Firn({"monitor", folder, "--follow", "--until-idle", "0.01", "--interval",
+                               "0.01", "-o", folder + "/page\x1b.html"});
+  EXPECT_THAT(follow.err, HasSubstr("page\\x1b.html: 1 file"));
+  EXPECT_THAT(follow.err, Not(HasSubstr("\x1b")));
 }
 
 TEST(MonitorCommandTest, FollowsARunThatBeginsLater) {
