@@ -87,6 +87,12 @@ std::string DescribeGraph(const Graph& graph, nlohmann::json* value) {
   return text;
 }
 
+// Names in a file need not be UTF-8, which a strict dump throws at.
+std::string TextOf(const nlohmann::json& fact) {
+  if (fact.is_string()) return fact.get<std::string>();
+  return fact.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 FIRN_COMMAND(inspect, "Tells what is in a file: tensors with statistics, tables, graphs") {
@@ -113,8 +119,7 @@ FIRN_COMMAND(inspect, "Tells what is in a file: tensors with statistics, tables,
     std::string text = absl::StrCat(file.format, "\n");
     for (const auto& [name, fact] : file.facts) {
       value["facts"][name] = fact;
-      absl::StrAppend(&text, name, ": ", fact.is_string() ? fact.get<std::string>() : fact.dump(),
-                      "\n");
+      absl::StrAppend(&text, name, ": ", TextOf(fact), "\n");
     }
     if (file.graph) absl::StrAppend(&text, DescribeGraph(*file.graph, &value));
     if (!file.columns.empty()) {

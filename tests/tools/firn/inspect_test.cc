@@ -118,6 +118,15 @@ TEST(InspectTest, Checkpoints) {
   EXPECT_EQ(j["tensors"][0]["name"], "mine.x");
 }
 
+TEST(InspectTest, NamesOfACheckpointNeedNotBeUtf8) {
+  io::CheckpointValues values;
+  values.Set("x", Ones({3}));
+  io::SaveCheckpoint(TempPath("run.h5"), {{"mine\xff", values}});
+  const Outcome o = Firn({"inspect", TempPath("run.h5")});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("parts: [\"mine\xef\xbf\xbd\"]"));
+}
+
 TEST(InspectTest, Tables) {
   WriteFile(TempPath("a.csv"), "step,loss,note\n0,2,x\n1,nan,\n2,4,y\n3,");
   nlohmann::json j = Inspect(TempPath("a.csv"));
@@ -168,8 +177,11 @@ TEST(InspectTest, RefusesMoreThanIsAllowedAndWhatNobodyKnows) {
               HasSubstr("a.npy"));
   EXPECT_EQ(Firn({"inspect", TempPath("a.npy"), "--max-gib", "0.000001"}).status, 1);
   EXPECT_EQ(Firn({"inspect", TempPath("a.npy"), "--max-gib", "0"}).status, 2);
-  WriteFile(TempPath("unknown"), "what is this");
-  EXPECT_THAT(Firn({"inspect", TempPath("unknown")}).err, HasSubstr("known are"));
+  // The last ones are a signature that breaks off.
+  for (const char* bytes : {"what is this", "", "RIFF", "RIFF123", "RIFF1234WAV"}) {
+    WriteFile(TempPath("unknown"), bytes);
+    EXPECT_THAT(Firn({"inspect", TempPath("unknown")}).err, HasSubstr("known are"));
+  }
   // An array of 2^40 elements that the file does not have.
   WriteFile(TempPath("huge"), io::Idx(8, {1u << 20, 1u << 20}, "abc"));
   EXPECT_EQ(Firn({"inspect", TempPath("huge")}).status, 1);

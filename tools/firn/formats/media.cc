@@ -34,7 +34,8 @@ FIRN_FILE_FORMAT(image, "image") {
 FIRN_FILE_FORMAT(wav, "WAV") {
   return {
       [](const FileHead& head) {
-        return head.bytes.starts_with("RIFF") && head.bytes.substr(8, 4) == "WAVE";
+        return head.bytes.size() >= 12 && head.bytes.starts_with("RIFF") &&
+               head.bytes.substr(8, 4) == "WAVE";
       },
       [](const std::string& path, const io::LoadLimits& limits) {
         const io::Wave wave = io::ReadWav(path, limits);
