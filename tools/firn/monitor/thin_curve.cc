@@ -57,7 +57,10 @@ void ThinCurve::RemoveFrom(double x) {
   std::vector<Run> kept;
   for (Run& run : runs_) {
     if (!(run.first.x < x)) continue;
-    if (!(run.end.x < x)) {
+    if (!(run.end.x < x) && run.finite == 0) {
+      run.end = run.first;
+      run.not_finite = std::max<int64_t>(run.not_finite / 2, 1);  // nobody knows
+    } else if (!(run.end.x < x)) {
       for (Point* p : {&run.least, &run.largest}) {
         if (!(p->x < x)) *p = run.first;
       }

@@ -79,6 +79,19 @@ TEST(ThinCurveTest, LeavesOutWhatIsDoneAgain) {
   EXPECT_EQ(lengthy.Summarize().last_x, lengthy.Points("").x.back());
 }
 
+TEST(ThinCurveTest, LeavesOutAPartOfWhatIsNotFinite) {
+  ThinCurve curve;
+  for (int i = 0; i < 4096; ++i) curve.Add(i, std::nan(""));
+  curve.RemoveFrom(1001);  // in the middle of a run of eight
+  EXPECT_EQ(curve.Summarize().finite, 0);
+  EXPECT_EQ(curve.Summarize().not_finite, 1000 + 4);
+  EXPECT_EQ(curve.Summarize().last_x, 1000);
+  curve.Add(1001, 7);
+  EXPECT_EQ(curve.Summarize().finite, 1);
+  EXPECT_EQ(curve.Summarize().least, 7);
+  EXPECT_EQ(curve.Summarize().largest, 7);
+}
+
 TEST(ThinCurveTest, AppendedCurvesStayShort) {
   ThinCurve curve = Ramp(0, 100'000);
   curve.Append(Ramp(100'000, 100'400));
