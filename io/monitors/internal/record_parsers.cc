@@ -204,6 +204,12 @@ std::string NumberText(double value, std::string_view nan, std::string_view infi
   return text;
 }
 
+bool IsCsvHeading(const std::vector<RecordValue>& first) {
+  return std::all_of(first.begin(), first.end(), [](const RecordValue& v) {
+    return v.kind() == RecordValue::Kind::kText || v.kind() == RecordValue::Kind::kNone;
+  });
+}
+
 absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record, size_t most) {
   if (record.ends_with('\n')) record.remove_suffix(1);
   if (record.ends_with('\r')) record.remove_suffix(1);

@@ -24,6 +24,9 @@ RecordValue ParseCsvValue(std::string_view text, bool quoted);
 absl::StatusOr<std::vector<RecordValue>> ParseCsvRecord(std::string_view record,
                                                         size_t most = SIZE_MAX);
 
+// Whether the first record of a table names its columns: one with a number in it does not.
+bool IsCsvHeading(const std::vector<RecordValue>& first);
+
 // One JSON object whose values are neither arrays nor objects (RFC 8259). Errors as above.
 absl::StatusOr<JsonLinesWriter::Fields> ParseJsonRecord(std::string_view line,
                                                         size_t most = SIZE_MAX);

@@ -121,7 +121,7 @@ absl::Status AddJsonLine(std::string_view line, Columns* columns) {
   return absl::OkStatus();
 }
 
-// The first record names the columns, unless it has a number in it.
+// Columns without a heading are named by their numbers.
 FileContents ReadTable(const std::string& path) {
   FileContents contents;
   bool first = true;
@@ -129,9 +129,7 @@ FileContents ReadTable(const std::string& path) {
     FIRN_ASSIGN_OR_RETURN(const std::vector<RecordValue> values,
                           internal::ParseCsvRecord(record, kMostColumns));
     if (std::exchange(first, false)) {
-      const bool heading = std::all_of(values.begin(), values.end(), [](const RecordValue& v) {
-        return v.kind() == RecordValue::Kind::kText || v.kind() == RecordValue::Kind::kNone;
-      });
+      const bool heading = internal::IsCsvHeading(values);
       for (size_t i = 0; i < values.size(); ++i) {
         contents.columns.push_back({.name = heading ? values[i].text() : absl::StrCat(i)});
       }

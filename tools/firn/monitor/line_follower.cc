@@ -89,12 +89,15 @@ class CsvFollower final : public LineFollower {
     FIRN_ASSIGN_OR_RETURN(const std::vector<RecordValue> values,
                           io::internal::ParseCsvRecord(record, kMostFields));
     if (columns_.empty()) {
-      for (const RecordValue& value : values) columns_.push_back(Name(value.text()));
+      const bool heading = io::internal::IsCsvHeading(values);
+      for (size_t i = 0; i < values.size(); ++i) {
+        columns_.push_back(heading ? Name(values[i].text()) : absl::StrCat(i));
+      }
       const size_t bytes = columns_.size() * static_cast<size_t>(rooms_->limits.max_name_bytes);
       share_ = rooms_->other.Take(static_cast<int64_t>(bytes));
       if (!share_) columns_.clear();
       FIRN_RETURN_IF(!share_, ResourceExhausted("no room for ", values.size(), " more columns"));
-      return absl::OkStatus();
+      if (heading) return absl::OkStatus();
     }
     FIRN_RETURN_IF(values.size() != columns_.size(),
                    DataLoss("expected ", columns_.size(), " fields, got ", values.size()));

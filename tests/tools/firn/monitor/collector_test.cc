@@ -130,6 +130,16 @@ TEST(CollectorTest, LeavesOutWhatALaterSessionDoesAgain) {
   EXPECT_THAT(CurveOf(contents, "loss", "a.csv").Points("").y, ElementsAre(9));
 }
 
+TEST(CollectorTest, NumbersTheColumnsOfATableWithoutAHeading) {
+  const std::string folder = NewFolder();
+  WriteFile(folder + "/a.csv", "0,5,x\n1,6,\n");
+  Collector collector(folder);
+  const RunContents contents = Look(&collector);
+  EXPECT_THAT(NamesOf(contents), ElementsAre("1"));
+  EXPECT_THAT(CurveOf(contents, "1").Points("").x, ElementsAre(0, 1));
+  EXPECT_THAT(CurveOf(contents, "1").Points("").y, ElementsAre(5, 6));
+}
+
 TEST(CollectorTest, PutsRunsInFoldersIntoOneChart) {
   const std::string folder = NewFolder();
   for (const char* run : {"a", "b"}) {
