@@ -121,7 +121,14 @@ class JsonFollower final : public LineFollower {
     record.remove_suffix(1);
     FIRN_ASSIGN_OR_RETURN(const io::JsonLinesWriter::Fields fields,
                           io::internal::ParseJsonRecord(record, kMostFields));
-    if (x_.empty() && !fields.empty()) x_ = fields[0].first;
+    if (!x_.has_value() && !fields.empty()) {
+      // Names are not cut here, and a file may be one name: it is in no room.
+      const auto most = static_cast<size_t>(rooms_->limits.max_name_bytes);
+      FIRN_RETURN_IF(fields[0].first.size() > most,
+                     ResourceExhausted("the first name, that of x, has ", fields[0].first.size(),
+                                       " bytes (want at most ", most, ")"));
+      x_ = fields[0].first;
+    }
     const RecordValue* x = nullptr;
     for (const auto& [name, value] : fields) {
       if (name == x_) x = &value;
@@ -134,7 +141,7 @@ class JsonFollower final : public LineFollower {
   }
 
  private:
-  std::string x_;  // the first name of the first record
+  std::optional<std::string> x_;  // the first name of the first record that has one
 };
 
 // The name of a file without this end, if it has it.

@@ -1,0 +1,62 @@
+// Folders of which a stranger chose the names and the sizes.
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "autograd/graph/static_graph.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/graph_file.h"
+#include "io/image.h"
+#include "io/monitors/event_writer.h"
+#include "tensor/error.h"
+#include "tensor/ops.h"
+#include "tests/io/test_files.h"
+#include "tools/firn/monitor/collector.h"
+
+namespace firn::cli {
+namespace {
+
+using ::firn::io::TempPath;
+using ::firn::io::WriteFile;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+RunContents Look(Collector* collector) {
+  EXPECT_TRUE(collector->Update().ok());
+  return collector->Contents();
+}
+
+std::string NewFolder() {
+  const std::string folder = TempPath("run");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(HostileFolderTest, TheNameOfXIsNoText) {
+  const std::string folder = NewFolder();
+  const std::string name(1000, 'x');
+  WriteFile(folder + "/a.jsonl", "{\"" + name + "\": 1, \"loss\": 2}\n");
+  Collector collector(folder);
+  const RunContents contents = Look(&collector);
+  EXPECT_THAT(contents.charts, IsEmpty());
+  ASSERT_EQ(contents.problems.size(), 1u);
+  EXPECT_THAT(contents.problems[0].what,
+              HasSubstr("the first name, that of x, has 1000 bytes (want at most 256)"));
+}
+
+}  // namespace
+}  // namespace firn::cli
