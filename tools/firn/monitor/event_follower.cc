@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "io/monitors/internal/event_messages.h"
 #include "io/monitors/internal/records.h"
@@ -65,7 +64,7 @@ class EventFollower final : public Follower {
     for (io::TaggedHistogram& h : event.histograms) TakeHistogram(event.step, std::move(h));
     for (io::TaggedImage& i : event.images) TakePicture(event.step, std::move(i));
     for (const io::EventText& t : event.texts) TakeText(event.step, t);
-    if (!event.graph.empty()) TakeGraph(std::move(event.graph));
+    if (!event.graph.empty()) KeepGraph(std::move(event.graph));
   }
 
   void BeginAgain(int64_t step) {
@@ -125,26 +124,6 @@ class EventFollower final : public Follower {
     at->second.value = {name, t.text.substr(0, most), step, t.text.size() > most};
   }
 
-  void TakeGraph(std::vector<io::EventGraphNode> nodes) {
-    int64_t bytes = 0;
-    for (io::EventGraphNode& node : nodes) {
-      bytes += static_cast<int64_t>(sizeof(node) + node.name.size() + node.op.size());
-      for (const std::string& input : node.inputs) {
-        bytes += static_cast<int64_t>(sizeof(input) + input.size());
-      }
-      for (const auto& shape : node.output_shapes) {
-        bytes += static_cast<int64_t>(sizeof(shape) + shape.size() * sizeof(int64_t));
-      }
-      bytes += static_cast<int64_t>(node.device.size());
-    }
-    found_.graph.clear();
-    found_.graph_share = {};
-    Room::Share share = rooms_->other.Take(bytes);
-    if (!share) return;
-    found_.graph = std::move(nodes);
-    found_.graph_share = std::move(share);
-  }
-
   static constexpr size_t kMostPictureNames = 100;
 };
 
@@ -153,22 +132,6 @@ class EventFollower final : public Follower {
 std::unique_ptr<Follower> FollowEvents(const std::string& file_name, Rooms* rooms) {
   if (file_name.find("tfevents") == std::string::npos) return nullptr;
   return std::make_unique<EventFollower>(rooms);
-}
-
-void Follower::AddPoint(std::string_view name, double x, double y) {
-  const std::string kept = Name(name);
-  auto at = found_.curves.find(kept);
-  if (at == found_.curves.end()) {
-    Room::Share share = rooms_->curves.Take(ThinCurve::MaxBytes() + 512);
-    if (!share) return;
-    at = found_.curves.emplace(kept, Findings::Kept<ThinCurve>{}).first;
-    at->second.share = std::move(share);
-  }
-  at->second.value.Add(x, y);
-}
-
-std::string Follower::Name(std::string_view name) const {
-  return std::string(name.substr(0, static_cast<size_t>(rooms_->limits.max_name_bytes)));
 }
 
 }  // namespace firn::cli

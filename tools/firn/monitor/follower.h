@@ -23,7 +23,7 @@ struct MonitorLimits {
   int64_t max_files = 2000;                         // that are followed, beside pictures
   int max_depth = 8;                                // of folders in folders
   int64_t max_record_bytes = int64_t{16} << 20;     // of a line, of an event
-  int64_t curve_bytes = int64_t{16} << 20;          // about 290 curves
+  int64_t curve_bytes = int64_t{16} << 20;          // some 340 curves
   int64_t other_bytes = int64_t{16} << 20;          // histograms, texts, graphs
   int64_t event_picture_bytes = int64_t{32} << 20;  // as encoded
   int64_t max_name_bytes = 256;                     // longer names are cut
@@ -90,6 +90,11 @@ class Follower {
  protected:
   // Adds a point to the curve of this name, unless there is no room for another one.
   void AddPoint(std::string_view name, double x, double y);
+  // Takes this graph in place of the one before, unless there is no room for it.
+  void KeepGraph(std::vector<io::EventGraphNode> nodes);
+  // What a node takes of the room.
+  static int64_t BytesOf(const io::EventGraphNode& node);
+  // As much of a name as is kept.
   std::string Name(std::string_view name) const;
 
   Rooms* const rooms_;

@@ -1,4 +1,10 @@
 // A saved graph, as the nodes that event files have. It is read and checked, not compiled or run.
+//
+// A file's graph is small where its nodes are not: an operation names its inputs by numbers and its
+// module by one, which become names of up to some thousand bytes each. So nodes are made while
+// there is room for them, and one after another is counted.
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +16,7 @@
 #include "autograd/graph/visit.h"
 #include "device/status_macros.h"
 #include "io/graph_file_contents.h"
+#include "io/internal/random_access.h"
 #include "tools/firn/monitor/follower.h"
 
 namespace firn::cli {
@@ -20,35 +27,6 @@ std::vector<int64_t> SizesOf(const TensorSpec& spec) {
   return {sizes.begin(), sizes.end()};
 }
 
-// A node for each input and each operation, named by its module. Edges come from the operation that
-// made a value.
-std::vector<io::EventGraphNode> NodesOf(const Graph& graph) {
-  std::vector<io::EventGraphNode> nodes;
-  std::map<ValueId, std::string> made_by;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    const ValueId id = graph.inputs[i];
-    made_by[id] = absl::StrCat("input", i);
-    nodes.push_back(
-        {.name = made_by[id], .op = "input", .output_shapes = {SizesOf(graph.value(id).spec)}});
-  }
-  VisitOperations(graph, [&](const OpView& op) {
-    io::EventGraphNode node;
-    node.op = op.name;
-    const std::string path = absl::StrReplaceAll(std::string(op.module_path), {{".", "/"}});
-    node.name = absl::StrCat(path, path.empty() ? "" : "/", node.op, "_", op.index);
-    for (const ValueView& v : op.inputs) {
-      const auto from = made_by.find(v.id);
-      if (from != made_by.end()) node.inputs.push_back(from->second);
-    }
-    for (const ValueView& v : op.outputs) {
-      made_by[v.id] = node.name;
-      node.output_shapes.push_back(SizesOf(*v.spec));
-    }
-    nodes.push_back(std::move(node));
-  });
-  return nodes;
-}
-
 class GraphFollower final : public Follower {
  public:
   using Follower::Follower;
@@ -57,12 +35,57 @@ class GraphFollower final : public Follower {
     const int64_t most = rooms_->limits.max_graph_file_bytes;
     FIRN_RETURN_IF(file.size() > most, ResourceExhausted(file.name(), ": a graph of ", file.size(),
                                                          " bytes (want at most ", most, ")"));
-    FIRN_ASSIGN_OR_RETURN(const io::GraphFile read, io::ReadGraph(file.name()));
+    FIRN_ASSIGN_OR_RETURN(const io::GraphFile read, io::ReadGraph(file));
     offset_ = file.size();
-    std::vector<io::EventGraphNode> nodes = NodesOf(read.graph);
-    found_.graph_share = rooms_->other.Take(static_cast<int64_t>(nodes.size()) * 1024);
-    if (found_.graph_share) found_.graph = std::move(nodes);
+    KeepGraph(NodesOf(read.graph));
     return absl::OkStatus();
+  }
+
+ private:
+  static constexpr size_t kMostInputs = 64;  // of a node, that a picture can tell apart
+
+  // A node for each input and each operation, named by its module. Edges come from the operation
+  // that made a value, one from each. Where there are more than fit, it has one that does not.
+  std::vector<io::EventGraphNode> NodesOf(const Graph& graph) const {
+    std::vector<io::EventGraphNode> nodes;
+    std::map<ValueId, size_t> made_by;  // which of the nodes
+    const int64_t room = rooms_->limits.other_bytes;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < graph.inputs.size() && bytes <= room; ++i) {
+      const ValueId id = graph.inputs[i];
+      made_by[id] = nodes.size();
+      nodes.push_back({.name = absl::StrCat("input", i),
+                       .op = "input",
+                       .output_shapes = {SizesOf(graph.value(id).spec)}});
+      bytes += BytesOf(nodes.back());
+    }
+    VisitOperations(graph, [&](const OpView& op) {
+      if (bytes > room) return;
+      nodes.push_back(NodeOf(op, nodes, made_by));
+      for (const ValueView& v : op.outputs) made_by[v.id] = nodes.size() - 1;
+      bytes += BytesOf(nodes.back());
+    });
+    return nodes;
+  }
+
+  static io::EventGraphNode NodeOf(const OpView& op, const std::vector<io::EventGraphNode>& nodes,
+                                   const std::map<ValueId, size_t>& made_by) {
+    io::EventGraphNode node;
+    node.op = op.name;
+    const std::string path = absl::StrReplaceAll(std::string(op.module_path), {{".", "/"}});
+    node.name = absl::StrCat(path, path.empty() ? "" : "/", node.op, "_", op.index);
+    std::vector<size_t> from;
+    for (const ValueView& v : op.inputs) {
+      if (from.size() == kMostInputs) break;
+      const auto made = made_by.find(v.id);
+      if (made == made_by.end()) continue;
+      if (std::find(from.begin(), from.end(), made->second) == from.end()) {
+        from.push_back(made->second);
+      }
+    }
+    for (const size_t one : from) node.inputs.push_back(nodes[one].name);
+    for (const ValueView& v : op.outputs) node.output_shapes.push_back(SizesOf(*v.spec));
+    return node;
   }
 };
 

@@ -46,6 +46,41 @@ int64_t ResidentBytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
+// In the file an input is a number.
+TEST(HostileFolderTest, InputsOfAGraphAreNamedOnce) {
+  const std::string folder = NewFolder();
+  const StaticGraph graph = Freeze(
+      [](const Tensor& x) { return Concat(std::vector<Tensor>(1000, x), 0); }, Zeros({1, 2}));
+  io::SaveGraph(folder + "/net.firn", graph);
+  Collector collector(folder);
+  const RunContents contents = Look(&collector);
+  ASSERT_EQ(contents.graphs.size(), 1u);
+  EXPECT_THAT(contents.graphs[0].nodes.back().inputs, ElementsAre("input0"));
+}
+
+TEST(HostileFolderTest, NamesOfAGraphTakeRoom) {
+  const std::string folder = NewFolder();
+  const std::string name(3000, 'n');
+  const StaticGraph graph = Freeze(
+      [&](const Tensor& x) {
+        const PathScope scope(name);
+        Tensor y = x;
+        for (int i = 0; i < 10; ++i) y = Relu(y);
+        return y;
+      },
+      Zeros({2}));
+  io::SaveGraph(folder + "/net.firn", graph);
+  MonitorLimits limits;
+  limits.other_bytes = 80'000;
+  Collector enough(folder, limits);
+  EXPECT_EQ(Look(&enough).graphs.size(), 1u);
+  limits.other_bytes = 40'000;  // each has its own name and that of one input
+  Collector collector(folder, limits);
+  const RunContents contents = Look(&collector);
+  EXPECT_THAT(contents.graphs, IsEmpty());
+  EXPECT_TRUE(contents.beyond_limits);
+}
+
 TEST(HostileFolderTest, TheNameOfXIsNoText) {
   const std::string folder = NewFolder();
   const std::string name(1000, 'x');
