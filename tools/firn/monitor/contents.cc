@@ -3,22 +3,25 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <filesystem>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "tools/firn/monitor/collector.h"
 
 namespace firn::cli {
 namespace {
-
-std::string FolderOf(const std::string& path) {
-  return std::filesystem::path(path).parent_path().string();
-}
 
 // "runs/a/loss": what is not a curve, and so never one of several runs, has its run in its name.
 std::string InRun(const std::string& path, const std::string& name) {
@@ -81,11 +84,17 @@ void Collector::AddCurves(RunContents* contents) const {
       [](const Chart& a, const Chart& b) { return OrderOf(a.kind) < OrderOf(b.kind); });
 }
 
-// In turns: each name gets its newest picture before one gets its second.
+// In turns: each name gets its newest picture before one gets its second. What has no room on the
+// page is not kept in memory either: there may be thousands of pictures.
 void Collector::AddPictures(RunContents* contents) {
+  struct Candidate {
+    int64_t bytes;  // as far as they are known before it is looked at
+    std::function<absl::StatusOr<std::shared_ptr<const Picture>>()> load;
+    std::function<void()> forget;
+  };
   struct Row {
     PictureGroup group;
-    std::vector<std::function<absl::StatusOr<std::shared_ptr<const Picture>>()>> load;
+    std::vector<Candidate> candidates;
   };
   std::vector<Row> rows;
   for (auto& [path, file] : files_) {
@@ -94,16 +103,17 @@ void Collector::AddPictures(RunContents* contents) {
       one.group.name = InRun(path, name);
       one.group.left_out = row.count;
       for (auto picture = row.newest.rbegin(); picture != row.newest.rend(); ++picture) {
-        one.load.push_back(
-            [this, p = &*picture]() -> absl::StatusOr<std::shared_ptr<const Picture>> {
-              if (p->checked == nullptr) {
-                auto checked =
-                    CheckPicture(p->encoded, absl::StrCat("step ", p->step), false, rooms_.limits);
-                if (!checked.ok()) return checked.status();
-                p->checked = *std::move(checked);
-              }
-              return p->checked;
-            });
+        Findings::EventPicture* const p = &*picture;
+        const auto load = [this, p]() -> absl::StatusOr<std::shared_ptr<const Picture>> {
+          if (p->checked == nullptr) {
+            FIRN_ASSIGN_OR_RETURN(
+                p->checked,
+                CheckPicture(p->encoded, absl::StrCat("step ", p->step), false, rooms_.limits));
+          }
+          return p->checked;
+        };
+        one.candidates.push_back(
+            {static_cast<int64_t>(p->encoded.size()), load, [p] { p->checked.reset(); }});
       }
     }
   }
@@ -112,23 +122,33 @@ void Collector::AddPictures(RunContents* contents) {
     one.group.name = folder.empty() ? "pictures" : folder;
     one.group.left_out = row.count;
     for (const PictureFile& file : row.newest) {
-      one.load.push_back([this, &file] { return shelf_.Load(folder_, file); });
+      one.candidates.push_back({file.bytes, [this, &file] { return shelf_.Load(folder_, file); },
+                                [this, &file] { shelf_.Forget(file); }});
     }
   }
   int64_t left = rooms_.limits.embedded_bytes;
+  const auto embed = [&](const Candidate& candidate, PictureGroup* group) -> absl::Status {
+    const int64_t most = std::min(left, rooms_.limits.max_picture_bytes);
+    FIRN_RETURN_IF(candidate.bytes > most, ResourceExhausted("no room"));
+    FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Picture> picture, candidate.load());
+    const auto bytes = static_cast<int64_t>(picture->bytes.size());
+    // What became PNG may be larger than it was.
+    FIRN_RETURN_IF(bytes > left, ResourceExhausted("no room"));
+    left -= bytes;
+    group->pictures.push_back(picture);
+    --group->left_out;
+    return absl::OkStatus();
+  };
   for (size_t turn = 0; turn < static_cast<size_t>(rooms_.limits.max_pictures); ++turn) {
     for (Row& row : rows) {
-      if (turn >= row.load.size() || left <= 0) continue;
-      const auto picture = row.load[turn]();
-      if (!picture.ok()) {
-        contents->problems.push_back({row.group.name, std::string(picture.status().message())});
-        continue;
+      if (turn >= row.candidates.size()) continue;
+      const absl::Status status = embed(row.candidates[turn], &row.group);
+      if (absl::IsResourceExhausted(status)) {
+        row.candidates[turn].forget();
+        contents->beyond_limits = true;
+      } else if (!status.ok()) {
+        contents->problems.push_back({row.group.name, std::string(status.message())});
       }
-      const auto bytes = static_cast<int64_t>((*picture)->bytes.size());
-      if (bytes > left) continue;
-      left -= bytes;
-      row.group.pictures.push_back(*picture);
-      --row.group.left_out;
     }
   }
   for (Row& row : rows) contents->pictures.push_back(std::move(row.group));
@@ -159,7 +179,8 @@ RunContents Collector::Contents() {
   AddPictures(&contents);
   AddOthers(&contents);
   contents.passed_over = passed_over_;
-  contents.beyond_limits = rooms_.curves.refused() || rooms_.other.refused();
+  contents.beyond_limits |= rooms_.curves.refused() || rooms_.other.refused() ||
+                            rooms_.pictures.refused() || shelf_.refused();
   return contents;
 }
 

@@ -74,7 +74,12 @@ class EventFollower final : public Follower {
       row.value.Remove([step](const HistogramAt& h) { return h.step >= step; });
     }
     for (auto& [name, row] : found_.pictures) {
-      while (!row.newest.empty() && row.newest.back().step >= step) row.newest.pop_back();
+      while (!row.newest.empty() && row.newest.back().step >= step) {
+        row.newest.pop_back();
+        --row.count;
+      }
+      // Of those that made room for newer ones the steps are not known, but the first.
+      if (row.first_step >= step) row.count = 0;
     }
   }
 
@@ -94,14 +99,16 @@ class EventFollower final : public Follower {
 
   void TakePicture(int64_t step, io::TaggedImage i) {
     const std::string name = Name(i.tag);
-    if (!found_.pictures.contains(name) && found_.pictures.size() == kMostPictureNames) return;
+    if (!found_.pictures.contains(name) && found_.pictures.size() == kMostPictureNames) {
+      return rooms_->pictures.Refuse();
+    }
     Findings::EventPictures& row = found_.pictures[name];
-    ++row.count;
+    row.first_step = row.count++ == 0 ? step : std::min(row.first_step, step);
     if (static_cast<int64_t>(row.newest.size()) >= rooms_->limits.max_pictures) {
       row.newest.pop_front();
     }
     const auto bytes = static_cast<int64_t>(i.image.encoded.size());
-    if (bytes > rooms_->limits.max_picture_bytes) return;
+    if (bytes > rooms_->limits.max_picture_bytes) return rooms_->pictures.Refuse();
     Room::Share share = rooms_->pictures.Take(bytes + 512);
     // Newer ones are worth more.
     while (!share && !row.newest.empty()) {

@@ -57,7 +57,8 @@ struct Findings {
   };
   struct EventPictures {
     std::deque<EventPicture> newest;
-    int64_t count = 0;
+    int64_t count = 0;       // of all that there are
+    int64_t first_step = 0;  // the least of theirs
   };
 
   std::map<std::string, Kept<ThinCurve>> curves;

@@ -78,7 +78,7 @@ std::string ChartCards(const RunContents& contents, ChartKind kind, const PageOp
 std::string PictureCards(const RunContents& contents) {
   std::string cards;
   for (const PictureGroup& group : contents.pictures) {
-    if (group.pictures.empty()) continue;
+    if (group.pictures.empty() && group.left_out == 0) continue;
     absl::StrAppend(&cards, "<section class=\"card wide\"><h3>", Named(group.name),
                     "</h3><div class=\"pictures\">\n");
     for (const auto& picture : group.pictures) {
@@ -89,7 +89,9 @@ std::string PictureCards(const RunContents& contents) {
     }
     cards += "</div>";
     if (group.left_out > 0) {
-      absl::StrAppend(&cards, "<p class=\"dim\">and ", group.left_out, " more</p>");
+      const bool none = group.pictures.empty();
+      absl::StrAppend(&cards, "<p class=\"dim\">", none ? "" : "and ", group.left_out,
+                      none ? " left out" : " more", "</p>");
     }
     cards += "</section>\n";
   }

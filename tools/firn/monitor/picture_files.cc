@@ -34,11 +34,11 @@ int64_t TakeNumber(std::string_view* text) {
   return number;
 }
 
+}  // namespace
+
 std::string FolderOf(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
 }
-
-}  // namespace
 
 bool IsPictureName(std::string_view file_name) {
   static const std::set<std::string> ends = {".png", ".jpg", ".jpeg", ".gif",  ".bmp",
@@ -88,7 +88,10 @@ PictureFile MakePictureFile(const std::string& path, int64_t changed, int64_t by
 
 void PictureShelf::Add(const PictureFile& file) {
   const std::string folder = FolderOf(file.path);
-  if (!rows_.contains(folder) && rows_.size() == kMostRows) return;
+  if (!rows_.contains(folder) && rows_.size() == kMostRows) {
+    refused_ = true;
+    return;
+  }
   Row& row = rows_[folder];
   ++row.count;
   row.newest.insert(file);

@@ -14,6 +14,9 @@
 
 namespace firn::cli {
 
+// The folder of a path, "" for that which is looked at.
+std::string FolderOf(const std::string& path);
+
 // Whether a file of this name is a picture that a page can show: PNG, JPEG, GIF, BMP, PNM, TIFF or
 // SVG.
 bool IsPictureName(std::string_view file_name);
@@ -37,7 +40,8 @@ struct PictureFile {
 };
 PictureFile MakePictureFile(const std::string& path, int64_t changed, int64_t bytes);
 
-// The newest pictures of each folder; those that were looked at are kept while they stay so.
+// The newest pictures of each folder; those that were looked at are kept while they stay so, and
+// are not forgotten.
 // Thread-compatible.
 class PictureShelf {
  public:
@@ -50,10 +54,14 @@ class PictureShelf {
   void Begin() { rows_.clear(); }
   // Of at most 200 folders.
   void Add(const PictureFile& file);
+  // Whether there have been more.
+  bool refused() const { return refused_; }
   const std::map<std::string, Row>& rows() const { return rows_; }
-  // The picture in a file of `folder`. An error is kept like a picture.
+  // The picture in a file of `folder`, of what is no link. An error is kept like a picture.
   absl::StatusOr<std::shared_ptr<const Picture>> Load(const std::string& folder,
                                                       const PictureFile& file);
+  // Gives the memory of a picture back.
+  void Forget(const PictureFile& file) { loaded_.erase(file.path); }
   // Whether the rows differ from those of the last call.
   bool Changed();
 
@@ -64,6 +72,7 @@ class PictureShelf {
   };
   const MonitorLimits limits_;
   std::map<std::string, Row> rows_;
+  bool refused_ = false;
   std::map<std::string, Loaded> loaded_;  // by path
   std::vector<PictureFile> before_;
 };

@@ -43,6 +43,8 @@ class Room {
     share.bytes_ = bytes;
     return share;
   }
+  // For what is too large by another measure.
+  void Refuse() { refused_ = true; }
   // Whether something did not fit.
   bool refused() const { return refused_; }
 

@@ -73,7 +73,7 @@ struct RunContents {
   std::vector<Problem> problems;  // files that could not be read, or not to the end
   int64_t files = 0;              // that were read
   int64_t passed_over = 0;        // links, folders that are too deep, and files that are too many
-  bool beyond_limits = false;     // some curves, histograms, texts or graphs found no room
+  bool beyond_limits = false;     // some of these things found no room, or are too large
 };
 
 }  // namespace firn::cli

@@ -46,6 +46,72 @@ int64_t ResidentBytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
+TEST(HostileFolderTest, PicturesBeyondThePageTakeNoMemory) {
+  const std::string folder = NewFolder();
+  MonitorLimits limits;
+  limits.embedded_bytes = int64_t{10} << 20;
+  constexpr int64_t kBytes = int64_t{3} << 20;
+  for (int row = 0; row < 20; ++row) {
+    const std::string below = folder + "/" + std::to_string(row);
+    std::filesystem::create_directories(below);
+    for (int i = 0; i < 10; ++i) {
+      const std::string path = below + "/" + std::to_string(i) + ".svg";
+      WriteFile(path, "<svg/>");
+      std::filesystem::resize_file(path, kBytes);  // sparse
+    }
+  }
+  Collector collector(folder, limits);
+  ASSERT_TRUE(collector.Update().ok());
+  const int64_t before = ResidentBytes();
+  const RunContents contents = collector.Contents();
+  // All 200 of them have 600 MiB.
+  EXPECT_LT(ResidentBytes() - before, int64_t{200} << 20);
+  EXPECT_TRUE(contents.beyond_limits);
+  EXPECT_THAT(contents.problems, IsEmpty());
+  ASSERT_EQ(contents.pictures.size(), 20u);
+  size_t pictures = 0;
+  for (const PictureGroup& group : contents.pictures) {
+    pictures += group.pictures.size();
+    EXPECT_EQ(group.left_out, 10 - static_cast<int64_t>(group.pictures.size()));
+  }
+  EXPECT_EQ(pictures, 3u);
+}
+
+// Whether they are files or in event files.
+TEST(HostileFolderTest, PicturesThatAreTooLargeAreLeftOut) {
+  const std::string folder = NewFolder();
+  const Tensor noise = Mul(Rand({3, 20, 20}), 255).To(DType::kU8);
+  std::filesystem::create_directories(folder + "/files");
+  io::WriteImage(folder + "/files/1.png", noise);
+  io::EventWriter(folder).AddImage("events", noise, 1);
+  MonitorLimits limits;
+  Collector all(folder, limits);
+  EXPECT_FALSE(Look(&all).beyond_limits);
+  std::vector<MonitorLimits> smaller(2, limits);
+  smaller[0].max_picture_bytes = 100;
+  smaller[1].max_picture_pixels = 100;
+  for (const MonitorLimits& l : smaller) {
+    Collector collector(folder, l);
+    const RunContents contents = Look(&collector);
+    EXPECT_THAT(contents.problems, IsEmpty());
+    EXPECT_TRUE(contents.beyond_limits);
+    ASSERT_EQ(contents.pictures.size(), 2u);
+    for (const PictureGroup& group : contents.pictures) {
+      EXPECT_THAT(group.pictures, IsEmpty());
+      EXPECT_EQ(group.left_out, 1);
+    }
+  }
+}
+
+TEST(HostileFolderTest, PicturesOfEventsThatFindNoRoomAreTold) {
+  const std::string folder = NewFolder();
+  io::EventWriter(folder).AddImage("events", Full({1, 4, 4}, 0.5), 1);
+  MonitorLimits limits;
+  limits.event_picture_bytes = 100;
+  Collector collector(folder, limits);
+  EXPECT_TRUE(Look(&collector).beyond_limits);
+}
+
 // In the file an input is a number.
 TEST(HostileFolderTest, InputsOfAGraphAreNamedOnce) {
   const std::string folder = NewFolder();

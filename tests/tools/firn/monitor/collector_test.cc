@@ -130,6 +130,26 @@ TEST(CollectorTest, LeavesOutWhatALaterSessionDoesAgain) {
   EXPECT_THAT(CurveOf(contents, "loss", "a.csv").Points("").y, ElementsAre(9));
 }
 
+TEST(CollectorTest, CountsNoPicturesThatALaterSessionDoesAgain) {
+  const std::string folder = NewFolder();
+  const Tensor image = Full({1, 4, 4}, 0.5);
+  io::EventWriter first(TempPath("first")), second(TempPath("second"), {.purge_step = 3});
+  for (int step = 0; step < 6; ++step) first.AddImage("part", image, step);
+  for (int step = 3; step < 9; ++step) first.AddImage("whole", image, step);
+  second.AddImage("part", image, 3);
+  WriteFile(folder + "/events.out.tfevents.1",
+            io::ReadFile(first.path()) + io::ReadFile(second.path()));
+  MonitorLimits limits;
+  limits.max_pictures = 4;
+  Collector collector(folder, limits);
+  const RunContents contents = Look(&collector);
+  ASSERT_EQ(contents.pictures.size(), 2u);
+  EXPECT_EQ(contents.pictures[0].pictures.size(), 2u);
+  EXPECT_EQ(contents.pictures[0].left_out, 2);
+  EXPECT_THAT(contents.pictures[1].pictures, IsEmpty());
+  EXPECT_EQ(contents.pictures[1].left_out, 0);
+}
+
 TEST(CollectorTest, NumbersTheColumnsOfATableWithoutAHeading) {
   const std::string folder = NewFolder();
   WriteFile(folder + "/a.csv", "0,5,x\n1,6,\n");

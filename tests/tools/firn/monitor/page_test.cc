@@ -53,6 +53,16 @@ RunContents HostileContents() {
   return contents;
 }
 
+TEST(PageTest, TellsOfPicturesThatFoundNoRoom) {
+  RunContents contents;
+  contents.pictures.push_back({"name", {}, 3});
+  contents.pictures.push_back({"nothing", {}, 0});
+  const std::string page = RenderPage(contents, {.written = "now"});
+  EXPECT_THAT(page, HasSubstr("<bdi>name</bdi>"));
+  EXPECT_THAT(page, HasSubstr(">3 left out<"));
+  EXPECT_THAT(page, Not(HasSubstr("<bdi>nothing</bdi>")));
+}
+
 TEST(PageTest, NothingInFilesIsMarkup) {
   const std::string page = RenderPage(HostileContents(), {.title = kHostile, .written = "now"});
   EXPECT_THAT(page, Not(HasSubstr("<script")));
