@@ -4,6 +4,8 @@
 #include "tools/firn/monitor/collector.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -68,15 +70,19 @@ absl::StatusOr<bool> Collector::Update() {
 // By readdir and not by std::filesystem: names are bytes, and one stat for each tells all.
 absl::Status Collector::Walk(const std::string& below, int depth) {
   const std::string folder = below.empty() ? folder_ : folder_ + "/" + below;
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
-  if (open == nullptr) {
+  // A folder below may have become a link since lstat; the one that is asked for may be one.
+  const int no_link = depth == 0 ? 0 : O_NOFOLLOW;
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | no_link);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : fdopendir(fd), closedir);
+  if (entries == nullptr) {
     const int error = errno;
+    if (fd >= 0) close(fd);
     if (depth == 0) return absl::ErrnoToStatus(error, absl::StrCat("cannot read ", folder));
     ++passed_over_;
     return absl::OkStatus();
   }
   std::vector<std::string> names;
-  while (const dirent* entry = readdir(open.get())) {
+  while (const dirent* entry = readdir(entries.get())) {
     if (entry->d_name[0] == '.') continue;
     FIRN_RETURN_IF(++entries_ > kMostEntries,
                    ResourceExhausted(folder_, ": more than ", kMostEntries, " files"));
@@ -128,7 +134,8 @@ void Collector::Follow(const std::string& path, const std::string& name, const s
 }
 
 absl::Status Collector::ReadMore(const std::string& path, Followed* file) {
-  FIRN_ASSIGN_OR_RETURN(const auto source, io::internal::RandomAccess::Open(folder_ + "/" + path));
+  FIRN_ASSIGN_OR_RETURN(const auto source, io::internal::RandomAccess::Open(
+                                               folder_ + "/" + path, io::internal::Links::kRefuse));
   bool same = source->size() >= file->follower->offset();
   if (same) {
     FIRN_ASSIGN_OR_RETURN(const std::string tail, TailOf(*source, file->follower->offset()));

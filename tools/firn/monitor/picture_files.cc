@@ -108,8 +108,9 @@ absl::StatusOr<std::shared_ptr<const Picture>> PictureShelf::Load(const std::str
     return found->second.picture;
   }
   const auto load = [&]() -> absl::StatusOr<std::shared_ptr<const Picture>> {
-    FIRN_ASSIGN_OR_RETURN(const auto source,
-                          io::internal::RandomAccess::Open(folder + "/" + file.path));
+    FIRN_ASSIGN_OR_RETURN(
+        const auto source,
+        io::internal::RandomAccess::Open(folder + "/" + file.path, io::internal::Links::kRefuse));
     FIRN_RETURN_IF(source->size() > limits_.max_picture_bytes,
                    ResourceExhausted(file.path, ": a picture of ", source->size(),
                                      " bytes (want at most ", limits_.max_picture_bytes, ")"));

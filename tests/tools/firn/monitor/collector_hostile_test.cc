@@ -159,5 +159,20 @@ TEST(HostileFolderTest, TheNameOfXIsNoText) {
               HasSubstr("the first name, that of x, has 1000 bytes (want at most 256)"));
 }
 
+TEST(HostileFolderTest, ALinkThatComesAfterTheLookIsNotFollowed) {
+  const std::string folder = NewFolder(), outside = TempPath("outside.png");
+  io::WriteImage(outside, Full({3, 4, 4}, 200).To(DType::kU8));
+  std::filesystem::copy_file(outside, folder + "/1.png");
+  Collector collector(folder);
+  ASSERT_TRUE(collector.Update().ok());
+  std::filesystem::remove(folder + "/1.png");
+  std::filesystem::create_symlink(outside, folder + "/1.png");
+  const RunContents contents = collector.Contents();
+  ASSERT_EQ(contents.pictures.size(), 1u);
+  EXPECT_THAT(contents.pictures[0].pictures, IsEmpty());
+  ASSERT_EQ(contents.problems.size(), 1u);
+  EXPECT_THAT(contents.problems[0].what, HasSubstr("1.png is a symbolic link"));
+}
+
 }  // namespace
 }  // namespace firn::cli
