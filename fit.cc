@@ -1,5 +1,6 @@
 // A training loop with what a long run needs, in the order in which it happens. Copy it to begin
 // one of your own and leave out what you do not need: the lines of `step` are all that must stay.
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -15,14 +16,15 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
 
   // All that has to outlive the process, by name.
   io::EarlyStopping stopping({.patience = options.patience, .stop_on_nan = false});
-  io::CheckpointValues epoch;
   io::CheckpointParts parts = {{"model", net}, {"optimizer", optimizer}, {"data", train}};
   parts.emplace_back("random", DefaultGenerator(train.options().device));
   parts.emplace_back("stopping", stopping);
-  parts.emplace_back("epoch", epoch);
-  std::optional<optim::Scheduler> schedule;
-  if (options.schedule) schedule.emplace(optimizer, options.schedule);
-  if (schedule) parts.emplace_back("schedule", *schedule);
+  parts.emplace_back("epoch", now);
+  std::optional<optim::Scheduler> rates;
+  if (options.schedule) parts.emplace_back("schedule", rates.emplace(optimizer, options.schedule));
+  std::optional<optim::ReduceOnPlateau> plateau;
+  if (options.plateau) parts.emplace_back("plateau", plateau.emplace(optimizer, *options.plateau));
+  parts.insert(parts.end(), options.parts.begin(), options.parts.end());
 
   // Where it begins or goes on, and what it writes from there.
   std::optional<io::CheckpointManager> checkpoints;
@@ -31,10 +33,7 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
   if (!options.folder.empty()) {
     checkpoints.emplace(options.folder, io::CheckpointManagerOptions{.keep_best = 1});
     if (const auto found = checkpoints->LoadLatest(parts)) {
-      now = {.epoch = epoch.GetInteger("number"), .step = found->info.step};
-      now.samples = epoch.GetInteger("samples");
-      now.loss = epoch.GetReal("loss");
-      result.resumed_at = now.step;
+      result.resumed_at = now.step = found->info.step;
       result.skipped = found->skipped;
     }
     series =
@@ -43,23 +42,19 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
                           {"epoch", "step", "loss", "lr", "validation loss", "metric"},
                           {.resume_at = now.epoch});
   }
-  const auto save = [&](std::optional<double> metric) {
-    epoch.Set("number", now.epoch);
-    epoch.Set("samples", now.samples);
-    epoch.Set("loss", now.loss);
-    checkpoints->Save(parts, {.step = now.step, .metric = metric});
-  };
 
+  int64_t group = 1, done = 0;  // batches that make a step together, and how many of them are over
   const auto step = [&](const Tensor& input, const Tensor& target) {
-    optimizer.ZeroGrad();
+    if (done == 0) optimizer.ZeroGrad();
     const Tensor loss = options.loss(net(input), target);
-    loss.Backward();
-    optimizer.Step();
+    (group == 1 ? loss : loss / double(group)).Backward();  // gradients add up
+    if (done + 1 == group) optimizer.Step();
     return loss;
   };
   std::map<std::string, StaticGraph> graphs;  // of frozen steps
   const auto frozen_step = [&](const Tensor& input, const Tensor& target) {
-    const std::string kind = input.spec().ToString() + target.spec().ToString();
+    std::string kind = input.spec().ToString() + target.spec().ToString() + std::to_string(group);
+    kind += (done == 0 ? " first" : "") + std::string(done + 1 == group ? " last" : "");
     if (const auto g = graphs.find(kind); g != graphs.end()) return g->second(input, target);
     return graphs.emplace(kind, Freeze(step, input, target)).first->second.TakeFirst();
   };
@@ -67,27 +62,33 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
   while (now.epoch < options.epochs && !stopping.should_stop()) {
     net.Train();
     options.progress.label = "epoch " + std::to_string(now.epoch + 1);
+    int64_t left = train.size() - train.position().batch;  // batches of the epoch
+    double total = 0;                                      // of the losses of a group
     for (auto bar = io::ProgressBar(train, options.progress); auto [input, target] : bar) {
+      if (done == 0) group = std::clamp<int64_t>(left, 1, options.accumulate);
       const Tensor loss = options.frozen ? frozen_step(input, target) : step(input, target);
       now.samples += input.size(0);
-      now.loss += (loss.Item() - now.loss) * static_cast<double>(input.size(0)) /
-                  static_cast<double>(now.samples);
+      now.loss += (loss.Item() - now.loss) * double(input.size(0)) / double(now.samples);
       now.lr = optimizer.lr();
       bar.Note("loss " + std::to_string(now.loss));
-      if (series) series->Add(now.step, loss);
-      if (schedule) schedule->Step();
+      total += loss.Item();
+      if (++done < group) continue;
+      if (series) series->Add(now.step, std::exchange(total, 0) / double(group));
+      if (rates) rates->Step();
       ++now.step;
+      left -= std::exchange(done, 0);
       const bool due = options.checkpoint_every > 0 && now.step % options.checkpoint_every == 0;
-      if (due && train.position().batch > 0) save({});  // that of the last batch is written below
+      if (due && left > 0) checkpoints->Save(parts, {.step = now.step});  // the last one: below
     }
     Evaluation& v = now.validation;
     if (options.validation) v = Evaluate(net, *options.validation, {given.loss, given.metric});
     if (table) table->Write({now.epoch, now.step, now.loss, now.lr, v.loss, v.metric});
     stopping.Update(now.watched());
-    result.epochs.push_back(now);
-    now = {.epoch = now.epoch + 1, .step = now.step};
-    if (checkpoints) save(result.epochs.back().watched());
-    if (options.on_epoch) options.on_epoch(result.epochs.back());
+    if (plateau) plateau->Step(now.watched());
+    const FitEpoch& over =
+        result.epochs.emplace_back(std::exchange(now, {.epoch = now.epoch + 1, .step = now.step}));
+    if (checkpoints) checkpoints->Save(parts, {.step = now.step, .metric = over.watched()});
+    if (options.on_epoch) options.on_epoch(over);
   }
   if (checkpoints) checkpoints->Wait();
   if (checkpoints && checkpoints->best()) result.best_checkpoint = checkpoints->best()->path;

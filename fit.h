@@ -12,16 +12,20 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "evaluate.h"
+#include "io/checkpoint.h"
 #include "io/checkpoint_manager.h"
 #include "io/data_loader.h"
 #include "io/progress.h"
 #include "nn/layer.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "optim/scheduler.h"
+#include "tensor/state_dict.h"
 
 namespace firn {
 
@@ -39,6 +43,10 @@ struct FitEpoch {
   std::string ToString() const;
   // What is watched: the loss of the validation or, without one, of the training.
   double watched() const { return validation.samples > 0 ? validation.loss : loss; }
+
+  // What an epoch in progress goes on from: "number", "samples" and "loss", 0-d.
+  StateDict state_dict() const;
+  void LoadStateDict(const StateDict& state);
 };
 
 struct FitOptions {
@@ -46,6 +54,13 @@ struct FitOptions {
   LossFunction loss = {};  // what to make small; empty: CrossEntropy
   // Of the learning rate, followed by steps of the optimizer. Empty: rates stay as they are.
   optim::Schedule schedule = {};
+  // In place of a schedule: rates go down when FitEpoch::watched() has stopped falling, where steps
+  // are epochs.
+  std::optional<optim::ReduceOnPlateauOptions> plateau = {};
+  // Batches that make a step of the optimizer together, with the mean of their losses: as one batch
+  // so many times as large, in the memory of one. What is left at the end of an epoch makes a step
+  // too, so an epoch has ceil(train.size() / accumulate). Batch norms see each batch alone.
+  int64_t accumulate = 1;
   bool frozen = false;  // the step runs as a graph (Freeze), one for each kind of batch that comes
 
   // Gone through after each epoch, as by Evaluate; lives as long as the call. Null: none.
@@ -60,6 +75,9 @@ struct FitOptions {
   std::string folder = {};
   // Steps from one checkpoint to the next, beside those at the end of each epoch; 0: only these.
   int64_t checkpoint_every = 0;
+  // What else belongs into them, such as an optim::WeightAverage that a hook of the optimizer
+  // updates. Names are not those of FitResult::best_checkpoint.
+  io::CheckpointParts parts = {};
 
   // Of the bar that each epoch has, whose label is the epoch. `quiet` also leaves out the line
   // after it.
@@ -74,7 +92,8 @@ struct FitResult {
   std::vector<io::CheckpointManager::Skipped> skipped;  // newer ones, which are damaged
   bool stopped_early = false;                           // `patience` was over
   // The file with the least FitEpoch::watched(); empty without a folder. Its parts are "model",
-  // "optimizer", "data", "random", "stopping", "epoch" and, where there is one, "schedule".
+  // "optimizer", "data", "random", "stopping", "epoch", where there is one "schedule" or "plateau",
+  // and FitOptions::parts.
   std::string best_checkpoint;
 };
 

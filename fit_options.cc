@@ -7,8 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "fit.h"
+#include "io/checkpoint.h"
 #include "tensor/error.h"
 #include "tensor/ops/loss/cross_entropy.h"
+#include "tensor/state_dict.h"
 
 namespace firn {
 
@@ -21,6 +23,22 @@ std::string FitEpoch::ToString() const {
   return text;
 }
 
+StateDict FitEpoch::state_dict() const {
+  io::CheckpointValues values;
+  values.Set("number", epoch);
+  values.Set("samples", samples);
+  values.Set("loss", loss);
+  return values.state_dict();
+}
+
+void FitEpoch::LoadStateDict(const StateDict& state) {
+  io::CheckpointValues values;
+  values.LoadStateDict(state);
+  *this = {.epoch = values.GetInteger("number"),
+           .samples = values.GetInteger("samples"),
+           .loss = values.GetReal("loss")};
+}
+
 namespace inner::internal {
 
 FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
@@ -28,6 +46,10 @@ FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
     if (!ok) RaiseStatus(absl::InvalidArgumentError(absl::StrCat(what...)), "fit");
   };
   want(o.epochs >= 0, "epochs is ", o.epochs, " (want >= 0)");
+  want(!o.schedule || !o.plateau, "there are a schedule and a plateau (want one of them)");
+  want(!o.plateau || !o.plateau->maximize,
+       "plateau.maximize is set, but what is watched is a loss");
+  want(o.accumulate >= 1, "accumulate is ", o.accumulate, " (want >= 1)");
   want(o.patience >= 0, "patience is ", o.patience, " (want >= 0)");
   want(o.checkpoint_every >= 0, "checkpoint_every is ", o.checkpoint_every, " (want >= 0)");
   want(o.checkpoint_every == 0 || !o.folder.empty(), "checkpoint_every is ", o.checkpoint_every,
