@@ -27,11 +27,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void CheckVariables(const std::string& path, const std::vector<std::string>& all,
+                    const std::vector<std::string>& wanted) {
+  for (const std::string& name : wanted) {
+    if (std::count(all.begin(), all.end(), name) > 0) continue;
+    RaiseStatus(
+        NotFound(path, ": expected a variable called ", name, ", got ", absl::StrJoin(all, ", ")),
+        "dataset");
+  }
+}
+
 // Arrays of a file, whose rows belong together.
 class ArrayRows final : public io::Rows {
  public:
-  ArrayRows(const std::string& path, const StateDict& arrays) {
+  ArrayRows(const std::string& path, const StateDict& arrays,
+            const std::vector<std::string>& wanted) {
+    std::vector<std::string> all;
     for (const auto& [name, array] : arrays) {
+      all.push_back(name);
+      if (!wanted.empty() && std::count(wanted.begin(), wanted.end(), name) == 0) continue;
       if (array.rank() == 0 || array.size(0) != (arrays_.empty() ? array : arrays_[0]).size(0)) {
         RaiseStatus(DataLoss(path, ": expected arrays of as many rows each, got ", name,
                              " of shape ", array.shape().ToString()),
@@ -40,7 +54,8 @@ class ArrayRows final : public io::Rows {
       names_.push_back(name);
       arrays_.push_back(array);
     }
-    if (arrays_.empty()) RaiseStatus(DataLoss(path, ": expected arrays, got none"), "dataset");
+    if (arrays.empty()) RaiseStatus(DataLoss(path, ": expected arrays, got none"), "dataset");
+    CheckVariables(path, all, wanted);
   }
   int64_t size() const override { return arrays_[0].size(0); }
   const std::vector<std::string>& variables() const override { return names_; }
@@ -95,24 +110,24 @@ io::RowsPtr OpenImages(const std::string& path, const DataOptions& options) {
 constexpr Format kFormats[] = {
     {"csv", [](const std::string& path) { return IsFile(path, {".csv"}); },
      [](const std::string& path, const DataOptions& o) {
-       return io::CsvRows(path, {.normalize = o.normalize});
+       return io::CsvRows(path, {.variables = o.variables, .normalize = o.normalize});
      }},
     {"hdf5",
      [](const std::string& path) {
        return IsFile(path, {".h5", ".hdf5"});
      },
-     [](const std::string& path, const DataOptions&) -> io::RowsPtr {
+     [](const std::string& path, const DataOptions& o) -> io::RowsPtr {
        absl::StatusOr<StateDict> arrays = io::ReadHdf5(path);
        RaiseIfError(arrays.status(), "dataset");
-       return std::make_shared<ArrayRows>(path, *arrays);
+       return std::make_shared<ArrayRows>(path, *arrays, o.variables);
      }},
     {"npz", [](const std::string& path) { return IsFile(path, {".npz"}); },
-     [](const std::string& path, const DataOptions&) -> io::RowsPtr {
-       return std::make_shared<ArrayRows>(path, io::ReadNpz(path));
+     [](const std::string& path, const DataOptions& o) -> io::RowsPtr {
+       return std::make_shared<ArrayRows>(path, io::ReadNpz(path), o.variables);
      }},
     {"nnabla-cache", [](const std::string& path) { return AnyOf(path, {"cache_index.csv"}); },
      [](const std::string& path, const DataOptions& o) -> io::RowsPtr {
-       return io::OpenNnablaCache(path, {.normalize = o.normalize});
+       return io::OpenNnablaCache(path, {.variables = o.variables, .normalize = o.normalize});
      }},
     {"mnist",
      [](const std::string& path) {
@@ -148,7 +163,12 @@ constexpr Format kFormats[] = {
 Data OpenData(const std::string& path, const DataOptions& options) {
   for (const Format& format : kFormats) {
     if (options.format.empty() ? format.recognises(path) : options.format == format.name) {
-      return {format.name, format.open(path, options)};
+      Data data{format.name, format.open(path, options)};
+      CheckVariables(path, data.rows->variables(), options.variables);
+      const auto* cache = dynamic_cast<const io::NnablaCache*>(data.rows.get());
+      const bool whole_files = cache != nullptr && !AnyOf(path, {"cache_info.csv"});
+      if (whole_files) data.file_rows = cache->file_rows();
+      return data;
     }
   }
   RaiseStatus(NotFound(path, ": expected a data set (", absl::StrJoin(DataFormats(), ", "), ")"),

@@ -14,15 +14,20 @@ namespace firn::cli {
 struct Data {
   std::string format;  // "csv", "nnabla-cache", "mnist", ...
   io::RowsPtr rows;
+  // Of a cache whose files are read whole: how many rows each has (io::ShuffleBlocks).
+  std::vector<int64_t> file_rows = {};
 };
 
 struct DataOptions {
   std::string format = "";  // "": told by the path and what lies there
   bool normalize = false;   // pictures as f32 from 0 to 1, else u8 from 0 to 255
   bool test = false;        // of MNIST and CIFAR the test images
+  // Those that are wanted; others need not make sense. Empty: all.
+  std::vector<std::string> variables = {};
 };
 
-// Throws firn::Error where there is none, or it is not of that format.
+// Throws firn::Error where there is none, it is not of that format, or it has not these variables,
+// of which MNIST, CIFAR and folders of images have x and y.
 Data OpenData(const std::string& path, const DataOptions& options);
 
 // The formats' names.

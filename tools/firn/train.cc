@@ -77,7 +77,9 @@ FIRN_COMMAND(train, "Trains a network as a JSON file describes it, or goes on wi
       "  {\"data\": {\"kind\": \"digits\"}, \"model\": {\"name\": \"lenet\"},\n"
       "   \"optimizer\": {\"name\": \"adam\", \"lr\": 0.003}, \"epochs\": 10, \"output\": "
       "\"run\"}\n"
-      "Typed again after an interruption, it goes on from the last checkpoint.");
+      "Data may be digits, mnist, cifar10, cifar100, csv, images, hdf5, npy, or a dataset:\n"
+      "whatever firn dataset create and convert write. Typed again after an interruption,\n"
+      "it goes on from the last checkpoint.");
   return [o](Terminal& terminal) {
     const Config config = Config::Load(o->config);
     TrainConfig c = ParseTrainConfig(config);

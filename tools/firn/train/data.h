@@ -17,6 +17,9 @@ struct TrainingData {
   int64_t outputs = 0;                  // numbers that a network has to give
   bool classes = false;                 // they are scores of classes
   std::vector<std::string> names = {};  // of the classes, where they have any
+  // Where samples lie in files that are read whole: how many each has. They are then shuffled as
+  // io::ShuffleBlocks does.
+  std::vector<int64_t> file_rows = {};
 };
 
 // What reads the data that `config` describes; nothing is read before it is called. Asks

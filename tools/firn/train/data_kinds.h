@@ -1,0 +1,17 @@
+#ifndef FIRN_TOOLS_FIRN_TRAIN_DATA_KINDS_H_
+#define FIRN_TOOLS_FIRN_TRAIN_DATA_KINDS_H_
+
+#include "tools/firn/train/config.h"
+#include "tools/firn/train/data.h"
+
+namespace firn::cli {
+
+// The kinds of data that have a file of their own; each asks for all of its keys.
+DataSource ParseCsv(const Config& config);      // columns of a table
+DataSource ParseDataset(const Config& config);  // whatever firn dataset reads and writes
+DataSource ParseHdf5(const Config& config);     // two arrays in a file
+DataSource ParseNpy(const Config& config);      // two files with an array each
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_TRAIN_DATA_KINDS_H_
