@@ -47,7 +47,7 @@ struct MuonOptions {
 // where v is muon_momentum_buffer. The iteration runs in f32 (PyTorch's in bf16), or f64 for
 // parameters in f64. Parameters with another number of dimensions than two are refused: biases and
 // embeddings are better off with AdamW.
-class Muon final : public OptimizerOf<MuonOptions> {
+class Muon : public OptimizerOf<MuonOptions> {
  public:
   explicit Muon(const ParameterList& parameters, const MuonOptions& options = {}) {
     AddGroup(parameters, options);

@@ -227,17 +227,31 @@ std::string Config::Choice(const char* key, const std::vector<std::string>& name
   return name;
 }
 
-Config Config::Object(const char* key) const {
-  static const nlohmann::json* const kEmpty = new nlohmann::json(nlohmann::json::object());
-  const nlohmann::json* value = Find(key);
-  if (value == nullptr) value = kEmpty;
-  if (!value->is_object()) Expected(key, "an object", *value);
-  const std::string path = absl::StrCat(node_->path, ".", key);
+Config Config::ObjectAt(const std::string& place, const nlohmann::json& value) const {
+  if (!value.is_object()) Expected(place, "an object", value);
+  const std::string path = absl::StrCat(node_->path, ".", place);
   for (const std::shared_ptr<Node>& object : node_->objects) {
     if (object->path == path) return Config(object);
   }
-  node_->objects.push_back(std::make_shared<Node>(Node{node_->document, value, path}));
+  node_->objects.push_back(std::make_shared<Node>(Node{node_->document, &value, path}));
   return Config(node_->objects.back());
+}
+
+Config Config::Object(const char* key) const {
+  static const nlohmann::json* const kEmpty = new nlohmann::json(nlohmann::json::object());
+  const nlohmann::json* const value = Find(key);
+  return ObjectAt(key, value == nullptr ? *kEmpty : *value);
+}
+
+std::vector<Config> Config::Objects(const char* key) const {
+  const nlohmann::json* const value = Find(key);
+  std::vector<Config> objects;
+  if (value == nullptr) return objects;
+  if (!value->is_array()) Expected(key, "a list of objects", *value);
+  for (const nlohmann::json& item : *value) {
+    objects.push_back(ObjectAt(absl::StrCat(key, "[", objects.size(), "]"), item));
+  }
+  return objects;
 }
 
 std::string Config::RequiredText(const char* key) const {

@@ -41,6 +41,8 @@ class Config {
                      const std::string& otherwise) const;
   // An object in it; an empty one where there is none.
   Config Object(const char* key) const;
+  // Those of a list, none where there is no list.
+  std::vector<Config> Objects(const char* key) const;
 
   // The same where there has to be one.
   std::string RequiredText(const char* key) const;
@@ -64,6 +66,8 @@ class Config {
   explicit Config(std::shared_ptr<Node> node) : node_(std::move(node)) {}
   const nlohmann::json* Find(const char* key) const;
   void Require(const char* key, const char* what) const;
+  // What stands at a place in it, which has to be an object.
+  Config ObjectAt(const std::string& place, const nlohmann::json& value) const;
   [[noreturn]] void Expected(const std::string& key, const std::string& what,
                              const nlohmann::json& got) const;
 

@@ -12,7 +12,6 @@
 #include "optim/adagrad.h"
 #include "optim/adam.h"
 #include "optim/adam_family.h"
-#include "optim/muon.h"
 #include "optim/rmsprop.h"
 #include "optim/sgd.h"
 #include "optim/sign_steps.h"
@@ -20,6 +19,7 @@
 #include "tensor/attrs.h"
 #include "tensor/error.h"
 #include "tensor/ops.h"
+#include "tools/firn/train/muon.h"
 
 namespace firn::cli {
 namespace {
@@ -33,6 +33,10 @@ class OptionReader final : public inner::AttrVisitor {
     if (std::string(name) == "semantics") {  // an enum, which visitors see as a number
       const bool nnabla = config_.Choice(name, {"pytorch", "nnabla"}, "pytorch") == "nnabla";
       value = static_cast<int64_t>(nnabla ? optim::Semantics::kNNabla : optim::Semantics::kPyTorch);
+    } else if (std::string(name) == "scale") {
+      const std::vector<std::string> scales = {"original", "match_rms_adamw", "spectral_unclamped"};
+      const std::string scale = config_.Choice(name, scales, scales[static_cast<size_t>(value)]);
+      value = std::find(scales.begin(), scales.end(), scale) - scales.begin();
     } else {
       value = config_.Integer(name, value, 0, int64_t{1} << 31);
     }
@@ -61,23 +65,15 @@ struct Kind {
   OptimizerMaker (*parse)(const Config& config);
 };
 constexpr Kind kKinds[] = {
-    {"adabelief", Make<optim::Adabelief>},
-    {"adabound", Make<optim::Adabound>},
-    {"adadelta", Make<optim::Adadelta>},
-    {"adafactor", Make<optim::Adafactor>},
-    {"adagrad", Make<optim::Adagrad>},
-    {"adam", Make<optim::Adam>},
-    {"adamax", Make<optim::Adamax>},
-    {"adamw", Make<optim::AdamW>},
-    {"lamb", Make<optim::Lamb>},
-    {"lars", Make<optim::Lars>},
-    {"lion", Make<optim::Lion>},
-    {"nadam", Make<optim::Nadam>},
-    {"radam", Make<optim::Radam>},
-    {"rmsprop", Make<optim::Rmsprop>},
-    {"rmsprop_graves", Make<optim::RmspropGraves>},
-    {"rprop", Make<optim::Rprop>},
-    {"sgd", Make<optim::Sgd>},
+    {"adabelief", Make<optim::Adabelief>}, {"adabound", Make<optim::Adabound>},
+    {"adadelta", Make<optim::Adadelta>},   {"adafactor", Make<optim::Adafactor>},
+    {"adagrad", Make<optim::Adagrad>},     {"adam", Make<optim::Adam>},
+    {"adamax", Make<optim::Adamax>},       {"adamw", Make<optim::AdamW>},
+    {"lamb", Make<optim::Lamb>},           {"lars", Make<optim::Lars>},
+    {"lion", Make<optim::Lion>},           {"muon", Make<MuonAndAdamW>},
+    {"nadam", Make<optim::Nadam>},         {"radam", Make<optim::Radam>},
+    {"rmsprop", Make<optim::Rmsprop>},     {"rmsprop_graves", Make<optim::RmspropGraves>},
+    {"rprop", Make<optim::Rprop>},         {"sgd", Make<optim::Sgd>},
     {"sgdw", Make<optim::SgdW>},
 };
 
@@ -86,13 +82,18 @@ constexpr Kind kKinds[] = {
 OptimizerMaker ParseOptimizer(const Config& config) {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  if (config.Text("name", "") == "lbfgs") {
+    config.Refuse("name",
+                  "lbfgs computes the loss of all samples several times a step: use optim::Lbfgs "
+                  "in a program");
+  }
   const std::string name = config.Choice("name", names, "adam");
   const OptimizerMaker make =
       std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& kind) {
         return name == kind.name;
       })->parse(config);
   try {
-    Tensor parameter = Zeros({1});
+    Tensor parameter = Zeros({1, 1});  // muon wants a matrix
     make({parameter.SetRequiresGrad()});
   } catch (const Error& e) {
     config.Refuse("", e.what());

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "optim/scheduler.h"
 #include "tools/firn/train/config.h"
 
 namespace firn::cli {
@@ -17,11 +19,17 @@ using OptimizerMaker =
     std::function<std::unique_ptr<optim::Optimizer>(const optim::ParameterList& parameters)>;
 OptimizerMaker ParseOptimizer(const Config& config);
 
-// What makes the schedule that `config` describes, empty without a "name": one of optim/schedule.h
-// and its options. Numbers of steps are epochs, or steps of the optimizer with "unit": "step";
-// where a schedule has a length it is the whole run's unless it is given.
+// What makes the schedule that `config` describes, a constant one without a "name": one of
+// optim/schedule.h and its options. Numbers of steps are epochs, or steps of the optimizer with
+// "unit": "step"; where a schedule has a length it is the whole run's unless it is given.
 using ScheduleMaker = std::function<optim::Schedule(int64_t steps_per_epoch, int64_t epochs)>;
-ScheduleMaker ParseSchedule(const Config& config);
+
+// How rates change: by a schedule, or (the schedule is then empty) on a plateau.
+struct RateChanges {
+  ScheduleMaker schedule;
+  std::optional<optim::ReduceOnPlateauOptions> plateau;
+};
+RateChanges ParseSchedule(const Config& config);
 
 }  // namespace firn::cli
 

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "device/atomic_file.h"
 #include "device/status_macros.h"
 #include "device/usable_device.h"
@@ -50,6 +53,7 @@ Data ReadData(const TrainConfig& config) {
   if (all->size() == 0) refuse("there are no samples");
   if (config.validation.has_value()) {
     const TrainingData other = config.validation->read();
+    if (other.samples->size() == 0) refuse("the validation has no samples");
     if (other.classes != data.train.classes || other.outputs > data.train.outputs) {
       refuse("the validation has ", other.outputs, other.classes ? " classes" : " numbers",
              " as targets, the data ", data.train.outputs,
@@ -66,6 +70,7 @@ Data ReadData(const TrainConfig& config) {
     const io::DatasetPtr mixed = io::Shuffle(all, config.seed);
     data.validation = io::Subset(mixed, 0, kept);
     all = io::Subset(mixed, kept, n);
+    data.train.file_rows.clear();  // they lie in files no more
   }
   return data;
 }
@@ -82,6 +87,18 @@ LossFunction LossOf(const std::string& name, bool classes) {
   if (name == "smooth_l1")
     return [](const Tensor& x, const Tensor& y) { return SmoothL1Loss(x, y); };
   return [](const Tensor& x, const Tensor& y) { return MseLoss(x, y); };
+}
+
+// Has the network compute in bf16 wherever it is called: in training, validation and model.firn.
+// What it gives is f32 again, for losses and metrics.
+void ComputeInBf16(nn::Layer& net) {
+  const auto scope = std::make_shared<std::optional<AutocastScope>>();
+  net.RegisterForwardPreHook(
+      [scope](nn::Module&, absl::Span<Tensor>) { scope->emplace(DType::kBF16); });
+  net.RegisterForwardHook([scope](nn::Module&, absl::Span<const Tensor>, Tensor& output) {
+    scope->reset();
+    output = output.To(DType::kF32);
+  });
 }
 
 Tensor OneSample(const io::DatasetPtr& samples) {
@@ -120,28 +137,48 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
     (*net)(sample);
   }
   net->To(*device);
+  if (config.bf16) ComputeInBf16(*net);
   const auto optimizer = config.optimizer(net->named_parameters());
-  io::DataLoader train(data.train.samples, {.batch = config.batch,
-                                            .shuffle = true,
-                                            .seed = config.seed,
-                                            .prefetch = config.threads,
-                                            .device = *device});
+  if (config.clip_grad_norm > 0) {
+    optimizer->AddHooks([parameters = net->parameters(),
+                         most = config.clip_grad_norm] { optim::ClipGradNorm(parameters, most); },
+                        {});
+  }
+  std::optional<optim::WeightAverage> average;
+  if (config.ema > 0) {
+    average.emplace(net->named_parameters(), optim::WeightAverageOptions{.decay = config.ema});
+    optimizer->AddHooks({}, [&average] { average->Update(); });
+  }
+  const std::vector<int64_t>& files = data.train.file_rows;
+  io::DataLoader train(
+      data.train.samples,
+      {.batch = config.batch,
+       .shuffle = files.empty(),
+       .seed = config.seed,
+       .order = files.empty() ? io::EpochOrder() : io::ShuffleBlocks(files, config.seed),
+       .prefetch = config.threads,
+       .device = *device});
   std::optional<io::DataLoader> validation;
   if (data.validation != nullptr) {
     validation.emplace(data.validation,
                        io::DataLoaderOptions{
                            .batch = config.batch, .prefetch = config.threads, .device = *device});
   }
+  const int64_t steps = (train.size() + config.accumulate - 1) / config.accumulate;
   FitOptions options = {.epochs = config.epochs,
                         .loss = LossOf(config.loss, data.train.classes),
-                        .schedule = config.schedule(train.size(), config.epochs),
+                        .schedule = config.rates.schedule(steps, config.epochs),
+                        .plateau = config.rates.plateau,
+                        .accumulate = config.accumulate,
                         .frozen = config.frozen,
                         .validation = validation ? &*validation : nullptr,
                         .patience = config.patience,
                         .folder = config.output,
                         .checkpoint_every = config.checkpoint_every,
+                        .parts = {},
                         .progress = telling.Progress(),
                         .on_epoch = {}};
+  if (average) options.parts.emplace_back("average", *average);
   if (telling.terminal.json) options.on_epoch = telling;
   const FitResult result = Fit(*net, *optimizer, train, options);
   for (const auto& damaged : result.skipped) {
@@ -149,10 +186,14 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   }
 
   if (config.keep_best && !result.best_checkpoint.empty()) {
-    io::LoadCheckpoint(result.best_checkpoint, {{"model", *net}});
+    io::CheckpointParts parts = options.parts;
+    parts.emplace_back("model", *net);
+    io::LoadCheckpoint(result.best_checkpoint, parts);
   }
+  if (average && (!result.epochs.empty() || result.resumed_at > 0)) average->Swap();
   json value = result.epochs.empty() ? json::object() : JsonOf(result.epochs.back());
-  if (validation && (config.keep_best || result.epochs.empty())) {  // what comes out counts
+  if (validation &&
+      (config.keep_best || average || result.epochs.empty())) {  // what comes out counts
     const FitEpoch out = {.validation =
                               Evaluate(*net, *validation, {.loss = options.loss, .metric = {}})};
     for (const char* key : {"validation_loss", "metric"}) value[key] = JsonOf(out)[key];

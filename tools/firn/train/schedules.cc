@@ -1,12 +1,17 @@
 // Each schedule as a function from its description to what makes it once the length of an epoch is
 // known.
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "optim/scheduler.h"
+#include "optim/sgd.h"
 #include "tensor/error.h"
+#include "tensor/ops.h"
 #include "tools/firn/train/optimizers.h"
 
 namespace firn::cli {
@@ -35,12 +40,17 @@ Maker Step(const Config& c) {
   };
 }
 
-Maker MultiStep(const Config& c) {
-  const std::vector<int64_t> milestones = c.Integers("milestones", {});
-  const double gamma = c.Number("gamma", 0.1);
+std::vector<int64_t> Milestones(const Config& c) {
+  std::vector<int64_t> milestones = c.Integers("milestones", {});
   for (const int64_t m : milestones) {
     if (m < 1 || m > kMost) c.Refuse("milestones", "expected numbers above 0 that rise");
   }
+  return milestones;
+}
+
+Maker MultiStep(const Config& c) {
+  const std::vector<int64_t> milestones = Milestones(c);
+  const double gamma = c.Number("gamma", 0.1);
   return [=](const Lengths& steps) {
     std::vector<int64_t> at;
     for (const int64_t m : milestones) at.push_back(steps(m));
@@ -96,8 +106,64 @@ Maker OneCycle(const Config& c) {
   };
 }
 
-Maker Constant(const Config&) {
-  return [](const Lengths&) { return [](int64_t, double base_lr) { return base_lr; }; };
+Maker Constant(const Config& c) {
+  const double factor = c.Number("factor", 1);
+  const int64_t length = c.Integer("steps", 0, 1, kMost);
+  return [=](const Lengths& steps) {
+    return optim::ConstantLr({.factor = factor, .steps = steps(length)});
+  };
+}
+
+Maker Linear(const Config& c) {
+  optim::LinearLrOptions o;
+  o.start_factor = c.Number("start_factor", o.start_factor);
+  o.end_factor = c.Number("end_factor", o.end_factor);
+  const int64_t length = c.Integer("steps", 0, 1, kMost);
+  return [=](const Lengths& steps) {
+    optim::LinearLrOptions options = o;
+    options.steps = steps(length);
+    return optim::LinearLr(options);
+  };
+}
+
+Maker ParseOne(const Config& config);
+
+std::vector<Maker> ParseEach(const Config& c) {
+  std::vector<Maker> makers;
+  for (const Config& one : c.Objects("schedules")) makers.push_back(ParseOne(one));
+  if (makers.empty()) c.Refuse("schedules", "expected a list of schedules, at least one");
+  return makers;
+}
+
+// A schedule without a length has what is left of the run until the next one begins.
+Maker Sequential(const Config& c) {
+  const std::vector<Maker> makers = ParseEach(c);
+  const std::vector<int64_t> milestones = Milestones(c);
+  if (milestones.size() + 1 != makers.size()) {
+    c.Refuse("milestones", absl::StrCat("expected one number fewer than schedules, ",
+                                        makers.size() - 1, ", got ", milestones.size()));
+  }
+  return [=](const Lengths& steps) {
+    std::vector<optim::Schedule> schedules;
+    std::vector<int64_t> ends;
+    int64_t begin = 0;
+    for (size_t i = 0; i < makers.size(); ++i) {
+      const bool last = i == milestones.size();
+      const int64_t end = last ? steps.all : steps(milestones[i]);
+      schedules.push_back(makers[i]({.unit = steps.unit, .all = end - begin}));
+      if (!last) ends.push_back(begin = end);
+    }
+    return optim::SequentialLr(std::move(schedules), std::move(ends));
+  };
+}
+
+Maker Chained(const Config& c) {
+  const std::vector<Maker> makers = ParseEach(c);
+  return [=](const Lengths& steps) {
+    std::vector<optim::Schedule> schedules;
+    for (const Maker& make : makers) schedules.push_back(make(steps));
+    return optim::ChainedLr(std::move(schedules));
+  };
 }
 
 struct Kind {
@@ -105,38 +171,82 @@ struct Kind {
   Maker (*parse)(const Config& config);
 };
 constexpr Kind kKinds[] = {
+    {"chained", Chained},
     {"constant", Constant},
     {"cosine", Cosine},
     {"cosine_restarts", CosineRestarts},
     {"exponential", Exponential},
+    {"linear", Linear},
     {"multi_step", MultiStep},
     {"one_cycle", OneCycle},
     {"polynomial", Polynomial},
+    {"sequential", Sequential},
     {"step", Step},
 };
 
-}  // namespace
+constexpr char kPlateau[] = "reduce_on_plateau";
 
-ScheduleMaker ParseSchedule(const Config& config) {
+std::vector<std::string> Names() {
   std::vector<std::string> names;
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
-  const std::string name = config.Choice("name", names, "constant");
-  const bool by_step = config.Choice("unit", {"epoch", "step"}, "epoch") == "step";
+  return names;
+}
+
+// The schedule by its name, with its warm-up.
+Maker ParseOne(const Config& config) {
+  const std::string name = config.Choice("name", Names(), "constant");
   const int64_t warmup = config.Integer("warmup", 0, 0, kMost);
   const Maker inner = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& kind) {
                         return name == kind.name;
                       })->parse(config);
-  const auto make = [=](int64_t steps_per_epoch, int64_t epochs) {
-    const Lengths steps{by_step ? 1 : steps_per_epoch, steps_per_epoch * epochs};
-    optim::Schedule schedule = inner(steps);
-    return warmup == 0 ? schedule : optim::WarmupLr({.steps = steps(warmup)}, std::move(schedule));
-  };
+  if (warmup == 0) return inner;
+  return
+      [=](const Lengths& steps) { return optim::WarmupLr({.steps = steps(warmup)}, inner(steps)); };
+}
+
+// Refuses what a function throws for.
+template <class F>
+void Check(const Config& config, F make) {
   try {
-    make(1, 1);
+    make();
   } catch (const Error& e) {
     config.Refuse("", e.what());
   }
-  return make;
+}
+
+optim::ReduceOnPlateauOptions ParsePlateau(const Config& c) {
+  optim::ReduceOnPlateauOptions o;
+  o.factor = c.Number("factor", o.factor);
+  o.patience = c.Integer("patience", o.patience, 0, kMost);
+  o.threshold = c.Number("threshold", o.threshold);
+  o.absolute = c.Flag("absolute", o.absolute);
+  o.cooldown = c.Integer("cooldown", o.cooldown, 0, kMost);
+  o.min_lr = c.Number("min_lr", o.min_lr);
+  o.eps = c.Number("eps", o.eps);
+  Check(c, [&] {
+    Tensor parameter = Zeros({1});
+    optim::Sgd sgd({parameter.SetRequiresGrad()});
+    optim::ReduceOnPlateau reduce(sgd, o);
+  });
+  return o;
+}
+
+}  // namespace
+
+RateChanges ParseSchedule(const Config& config) {
+  std::vector<std::string> names = Names();
+  names.emplace_back(kPlateau);
+  if (config.Choice("name", names, "constant") == kPlateau) {
+    return {.schedule = [](int64_t, int64_t) { return optim::Schedule(); },
+            .plateau = ParsePlateau(config)};
+  }
+  const bool by_step = config.Choice("unit", {"epoch", "step"}, "epoch") == "step";
+  const Maker maker = ParseOne(config);
+  const ScheduleMaker make = [=](int64_t steps_per_epoch, int64_t epochs) {
+    return maker({by_step ? 1 : steps_per_epoch, steps_per_epoch * epochs});
+  };
+  Check(config, [&] { make(1, 1); });
+  return {.schedule = make, .plateau = {}};
 }
 
 }  // namespace firn::cli

@@ -12,7 +12,13 @@ constexpr int64_t kMost = int64_t{1} << 31;
 void ParseNetwork(const Config& config, const Config& model, TrainConfig* c) {
   c->model = ParseModel(model);
   c->optimizer = ParseOptimizer(config.Object("optimizer"));
-  c->schedule = ParseSchedule(config.Object("schedule"));
+  c->rates = ParseSchedule(config.Object("schedule"));
+  c->clip_grad_norm = config.Number("clip_grad_norm", 0);
+  if (!(c->clip_grad_norm >= 0)) config.Refuse("clip_grad_norm", "expected a number from 0");
+  c->accumulate = config.Integer("accumulate", 1, 1, kMost);
+  c->ema = config.Number("ema", 0);
+  if (!(c->ema >= 0 && c->ema < 1)) config.Refuse("ema", "expected a number from 0 to below 1");
+  c->bf16 = config.Choice("precision", {"f32", "bf16"}, "f32") == "bf16";
   c->loss = config.Choice("loss", {"cross_entropy", "mse", "l1", "smooth_l1"}, "");
   c->patience = config.Integer("patience", 0, 0);
   c->frozen = config.Flag("frozen", false);
@@ -47,8 +53,9 @@ TrainConfig ParseTrainConfig(const Config& config) {
   const Config model = config.RequiredObject("model");
   if (model.Has("graph")) {
     c.graph = model.Path(model.RequiredText("graph"));
-    for (const char* key : {"optimizer", "schedule", "loss", "patience", "frozen", "keep", "device",
-                            "validation", "validation_share"}) {
+    for (const char* key :
+         {"optimizer", "schedule", "loss", "patience", "frozen", "keep", "device", "validation",
+          "validation_share", "clip_grad_norm", "accumulate", "ema", "precision"}) {
       if (config.Has(key)) config.Refuse(key, "goes with no saved graph, which is a whole step");
     }
   } else {

@@ -27,8 +27,12 @@ struct TrainConfig {
   std::string graph;  // a saved training graph; all that follows is then without meaning
   ModelMaker model;
   OptimizerMaker optimizer;
-  ScheduleMaker schedule;
-  std::string loss;  // "" for what suits the data
+  RateChanges rates;
+  double clip_grad_norm = 0;  // 0: none
+  int64_t accumulate = 1;     // batches a step
+  double ema = 0;             // the decay of an average of weights, which comes out; 0: none
+  bool bf16 = false;          // the network computes in an AutocastScope
+  std::string loss;           // "" for what suits the data
   int64_t patience = 0;
   bool frozen = false;
   bool keep_best = false;

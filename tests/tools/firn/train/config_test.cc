@@ -134,6 +134,7 @@ constexpr char kImages[] = R"({
   "data": {"kind": "images", "folder": "photos", "size": [24, 32], "color": "grey"},
   "validation": {"kind": "images", "folder": "more", "size": [24, 32], "color": "grey"},
   "model": {"name": "resnet18"}, "optimizer": {"name": "sgd", "lr": 0.1, "momentum": 0.9},
+  "accumulate": 2, "clip_grad_norm": 0.5, "ema": 0.99, "precision": "bf16",
   "schedule": {"name": "multi_step", "milestones": [3, 4]}, "output": "run"})";
 constexpr char kGraph[] = R"({
   "data": {"kind": "hdf5", "file": "x.h5", "input": "a", "target": "b", "scale": 0.1},
@@ -151,10 +152,10 @@ TEST(TrainConfigTest, ReadsWhatTheReadmeLists) {
   EXPECT_EQ(c.epochs, 3);
   EXPECT_TRUE(c.frozen && c.keep_best);
   // The whole run has 6 steps, of which the first is warm-up: all of one_cycle's rate.
-  EXPECT_GT(c.schedule(2, 3)(2, 0.01), c.schedule(2, 3)(5, 0.01));
+  EXPECT_GT(c.rates.schedule(2, 3)(2, 0.01), c.rates.schedule(2, 3)(5, 0.01));
   EXPECT_EQ(ParseTrainConfig(Read(kGraph)).graph, "step.firn");
-  EXPECT_EQ(ParseTrainConfig(Read(kImages)).schedule(10, 5)(29, 0.1), 0.1);
-  EXPECT_NEAR(ParseTrainConfig(Read(kImages)).schedule(10, 5)(30, 0.1), 0.01, 1e-12);
+  EXPECT_EQ(ParseTrainConfig(Read(kImages)).rates.schedule(10, 5)(29, 0.1), 0.1);
+  EXPECT_NEAR(ParseTrainConfig(Read(kImages)).rates.schedule(10, 5)(30, 0.1), 0.01, 1e-12);
 }
 
 TEST(TrainConfigTest, ReadsTheBlocksOfTheReadme) {
@@ -166,7 +167,7 @@ TEST(TrainConfigTest, ReadsTheBlocksOfTheReadme) {
     EXPECT_EQ(ParseError(page.substr(text, page.find("```", text) - text)), "");
     ++blocks;
   }
-  EXPECT_EQ(blocks, 2);
+  EXPECT_EQ(blocks, 3);
 }
 
 std::string Replaced(std::string text, const std::string& what, const std::string& by) {
@@ -198,6 +199,13 @@ TEST(TrainConfigTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(error(kImages, "[24, 32]", "[24]"),
               HasSubstr("$.data.size: expected height and width"));
   EXPECT_THAT(error(kImages, "[3, 4]", "[4, 3]"), HasSubstr("$.schedule: "));
+  EXPECT_THAT(error(kImages, "\"accumulate\": 2", "\"accumulate\": 0"),
+              HasSubstr("$.accumulate: expected a whole number from 1"));
+  EXPECT_THAT(error(kImages, "0.99", "1"), HasSubstr("$.ema: expected a number from 0 to below 1"));
+  EXPECT_THAT(error(kImages, "0.5", "-1"), HasSubstr("$.clip_grad_norm: expected a number from 0"));
+  EXPECT_THAT(error(kImages, "bf16", "bf61"), HasSubstr("did you mean 'bf16'?"));
+  EXPECT_THAT(error(kGraph, "\"epochs\"", "\"ema\": 0.9, \"epochs\""),
+              HasSubstr("$.ema: goes with no saved graph"));
   EXPECT_THAT(error(kGraph, "\"epochs\"", "\"frozen\": true, \"epochs\""),
               HasSubstr("$.frozen: goes with no saved graph"));
   EXPECT_THAT(error(kGraph, "\"output\"", "\"outptu\""), HasSubstr("is it 'outptu'?"));

@@ -114,6 +114,52 @@ TEST(TrainTest, GoesOnWhereItStopped) {
   }
 }
 
+// Clipped, accumulated, in bf16, with an average of weights and a rate that follows the validation.
+TEST(TrainTest, GoesOnWithAllThatAStepMayHave) {
+  json config = DigitsConfig();
+  config["schedule"] = {{"name", "reduce_on_plateau"}, {"patience", 0}, {"threshold", 0.5}};
+  config.update({{"clip_grad_norm", 1}, {"accumulate", 3}, {"ema", 0.9}, {"precision", "bf16"}});
+  for (const bool frozen : {false, true}) {
+    config["frozen"] = frozen;
+    config["epochs"] = 3;
+    const std::string alone = WriteConfig("all_alone", config);
+    const json whole = Trained(alone);
+    EXPECT_EQ(whole["step"], 24);  // 1500 samples in batches of 64, three a step
+    EXPECT_LT(whole["lr"], 0.01);
+    EXPECT_GT(whole["metric"], 0.5);
+    config["epochs"] = 1;
+    const std::string broken = WriteConfig("all_broken", config);
+    Trained(broken);
+    config["epochs"] = 3;
+    io::WriteFile(broken, config.dump());
+    EXPECT_EQ(Trained(broken)["resumed_at"], 8);
+    EXPECT_TRUE(Parameters(alone) == Parameters(broken));
+    EXPECT_EQ(Trained(broken)["metric"], whole["metric"]);
+  }
+}
+
+TEST(TrainTest, EachKeyOfAStepChangesWhatComesOut) {
+  json config = DigitsConfig();
+  config["epochs"] = 1;
+  config["optimizer"] = {{"name", "sgd"}, {"lr", 0.05}};
+  const std::string plain = WriteConfig("plain", config);
+  Trained(plain);
+  const StateDict before =
+      io::Load(std::string(fs::path(plain).parent_path()) + "/run/parameters.h5");
+  for (const json& more : {json{{"clip_grad_norm", 0.1}}, json{{"accumulate", 2}},
+                           json{{"ema", 0.99}}, json{{"precision", "bf16"}}}) {
+    json other = config;
+    other.update(more);
+    const std::string path = WriteConfig("changed", other);
+    Trained(path);
+    const StateDict after =
+        io::Load(std::string(fs::path(path).parent_path()) + "/run/parameters.h5");
+    EXPECT_GT(Amax(Abs(after["1.weight"] - before["1.weight"])).Item(), 1e-5) << more;
+  }
+  config["optimizer"] = {{"name", "muon"}, {"lr", 0.02}};
+  EXPECT_GT(Trained(WriteConfig("muon", config))["metric"], 0.5);
+}
+
 TEST(TrainTest, RefusesToGoOnWithAnotherConfiguration) {
   json config = DigitsConfig();
   config["epochs"] = 1;

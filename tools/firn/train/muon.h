@@ -1,0 +1,34 @@
+#ifndef FIRN_TOOLS_FIRN_TRAIN_MUON_H_
+#define FIRN_TOOLS_FIRN_TRAIN_MUON_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "optim/muon.h"
+#include "optim/optimizer.h"
+#include "tensor/shape.h"
+#include "tensor/tensor.h"
+
+namespace firn::cli {
+
+// Muon for a whole network: it moves matrices only, so whatever else there is (biases, norms,
+// kernels of convolutions) is a group of its own, which AdamW moves with the same rate and weight
+// decay, betas 0.9 and 0.999 and eps 1e-8. With the scale kMatchRmsAdamW one rate suits both (Liu
+// et al., "Muon is scalable for LLM training", 2025).
+class MuonAndAdamW final : public optim::Muon {
+ public:
+  // Throws firn::Error where there are no matrices, and as optim::Muon.
+  explicit MuonAndAdamW(const optim::ParameterList& parameters,
+                        const optim::MuonOptions& options = {});
+
+ protected:
+  std::vector<std::string> state_names(size_t group) const override;
+  void CheckParameter(const std::string&, const Shape&) const override {}
+  void Update(size_t group, const Tensor& lr, const Tensor& skip,
+              absl::Span<Slot* const> slots) override;
+};
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_TRAIN_MUON_H_
