@@ -2,10 +2,14 @@
 // are never more rows in memory than threads times rows_per_file. The index is written last: a
 // folder without one is no cache.
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +21,7 @@
 #include "io/internal/nnabla_cache_index.h"
 #include "io/internal/ordered_prefetch.h"
 #include "io/internal/permutation.h"
+#include "io/internal/random_access.h"
 #include "io/nnabla_cache.h"
 #include "io/npy_status.h"
 #include "tensor/error.h"
@@ -66,12 +71,7 @@ class Writer {
     FIRN_RETURN_IF_ERROR(MakeRoom());
     WriteFiles();
     FIRN_RETURN_IF_ERROR(WriteOrder());
-    if (!options_.original.empty()) {
-      std::error_code error;
-      fs::copy_file(options_.original, Path("original.csv"), fs::copy_options::overwrite_existing,
-                    error);
-      FIRN_RETURN_IF_ERROR(SystemError(error, options_.original));
-    }
+    if (!options_.original.empty()) FIRN_RETURN_IF_ERROR(CopyOriginal());
     if (options_.format == NnablaCacheFormat::kNpy) {
       std::string info;
       for (const std::string& name : rows_->variables())
@@ -184,6 +184,19 @@ class Writer {
       FIRN_RETURN_IF_ERROR(out.Write(bytes.data(), bytes.size()));
     }
     return out.Commit();
+  }
+
+  // Not by the system's copy, which leaves half a file where the disk is full.
+  absl::Status CopyOriginal() const {
+    FIRN_ASSIGN_OR_RETURN(const auto original, internal::RandomAccess::Open(options_.original));
+    FIRN_ASSIGN_OR_RETURN(AtomicFile copy, AtomicFile::Create(Path("original.csv")));
+    std::vector<char> piece(1 << 20);
+    for (int64_t at = 0; at < original->size(); at += std::ssize(piece)) {
+      const int64_t n = std::min(original->size() - at, std::ssize(piece));
+      FIRN_RETURN_IF_ERROR(original->ReadAt(at, piece.data(), n, "lines"));
+      FIRN_RETURN_IF_ERROR(copy.Write(piece.data(), static_cast<size_t>(n)));
+    }
+    return copy.Commit();
   }
 
   absl::Status WriteOrder() const {

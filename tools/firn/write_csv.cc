@@ -136,8 +136,9 @@ class Writer {
     std::ofstream out(path, std::ios::binary);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.close();
-    if (!out) Raise(ResourceExhausted(path, ": cannot be written"));
-    return inside;
+    if (out) return inside;
+    fs::remove(path, error);  // half of it
+    Raise(ResourceExhausted(path, ": cannot be written"));
   }
 
   const io::Rows& rows_;

@@ -1,0 +1,272 @@
+// What every writer does where the disk is full, or something stands at the path that a file must
+// not replace: an error that names the path, no half file, and nothing lost that was there. A limit
+// on file sizes stands for a full disk: both make write() fail half way.
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "autograd/graph/static_graph.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "io/checkpoint.h"
+#include "io/graph_file.h"
+#include "io/image.h"
+#include "io/monitors/event_writer.h"
+#include "io/monitors/monitor.h"
+#include "io/monitors/monitor_image.h"
+#include "io/monitors/plot.h"
+#include "io/monitors/record_writer.h"
+#include "io/nnabla_cache.h"
+#include "io/nnabla_solver.h"
+#include "io/npy.h"
+#include "io/parameters.h"
+#include "io/rows.h"
+#include "io/wav.h"
+#include "tensor/error.h"
+#include "tensor/from.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tests/error_of.h"
+#include "tests/io/test_files.h"
+#include "tools/firn/data_files.h"
+
+namespace firn::io {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using testing::StatusOf;
+
+// No file grows beyond `bytes` as long as this lives. Nothing may be printed: the log is a file.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit small = {bytes, old_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit old_;
+  void (*handler_)(int);
+};
+
+absl::Status OnAFullDisk(rlim_t bytes, const std::function<void()>& write) {
+  const FullDisk full(bytes);
+  return StatusOf(write);
+}
+
+// --- Files that are replaced as a whole
+// ------------------------------------------------------------
+
+struct Writer {
+  const char* file;
+  std::function<void(const std::string& path)> write;  // more than a kilobyte
+};
+
+Tensor Pixels() { return Randint(0, 256, {3, 40, 40}).To(DType::kU8); }
+
+const std::vector<Writer>& Writers() {
+  static const auto* writers = new std::vector<Writer>{
+      {"a.h5",
+       [](const std::string& p) {
+         Save(p, {{"x", Ones({1000})}});
+       }},
+      {"checkpoint.h5",
+       [](const std::string& p) {
+         CheckpointValues values;
+         values.Set("x", Ones({1000}));
+         SaveCheckpoint(p, {{"a", values}});
+       }},
+      {"states.h5",
+       [](const std::string& p) {
+         const StateDict sgd = {{"groups.0.lr", Full({}, 0.1)}, {"state.w.step", Full({}, 3)}};
+         SaveNnablaSolver(p, sgd, {.solver = "Sgd"});
+       }},
+      {"a.npy", [](const std::string& p) { WriteNpy(p, Ones({1000})); }},
+      {"a.npz",
+       [](const std::string& p) {
+         WriteNpz(p, {{"x", Ones({1000})}});
+       }},
+      {"a.wav",
+       [](const std::string& p) {
+         WriteWav(p, {Zeros({1, 1000}), 8000});
+       }},
+      {"a.png", [](const std::string& p) { WriteImage(p, Pixels()); }},
+      {"a.jpg", [](const std::string& p) { WriteImage(p, Pixels()); }},
+      {"a.firn",
+       [](const std::string& p) {
+         const Tensor weight = Ones({1000});
+         SaveGraph(p, Freeze([&](const Tensor& x) { return x * weight; }, Ones({1000})));
+       }},
+      {"a.svg",
+       [](const std::string& p) {
+         PlotSeries(p, {{.x = {1, 2, 3}, .y = {1, 2, 3}}});
+       }},
+      {"plot.png",
+       [](const std::string& p) {
+         PlotSeries(p, {{.x = {1, 2, 3}, .y = {1, 2, 3}}});
+       }},
+      {"rows.csv",
+       [](const std::string& p) {
+         const RowsPtr rows = NameSamples(FromTensors(Ones({400, 2}), Zeros({400})));
+         cli::WriteCsvData(p, *rows, [](int64_t) {});
+       }},
+  };
+  return *writers;
+}
+
+TEST(FullDiskTest, FilesAreWrittenAsAWholeOrNotAtAll) {
+  for (const Writer& writer : Writers()) {
+    SCOPED_TRACE(writer.file);
+    const std::string folder = TempPath(std::string("in_") + writer.file);
+    const std::string path = folder + "/" + writer.file;
+    fs::create_directory(folder);
+    for (const rlim_t bytes : {0, 1, 200, 900}) {
+      fs::remove(path);
+      const absl::Status fresh = OnAFullDisk(bytes, [&] { writer.write(path); });
+      EXPECT_EQ(fresh.code(), absl::StatusCode::kResourceExhausted) << fresh;
+      EXPECT_THAT(std::string(fresh.message()), HasSubstr(path));
+      EXPECT_THAT(List(folder), ::testing::IsEmpty());
+      WriteFile(path, "what was there");
+      const absl::Status again = OnAFullDisk(bytes, [&] { writer.write(path); });
+      EXPECT_EQ(again.code(), absl::StatusCode::kResourceExhausted) << again;
+      EXPECT_EQ(ReadFile(path), "what was there");
+      EXPECT_THAT(List(folder), ::testing::ElementsAre(writer.file));
+    }
+    writer.write(path);
+    EXPECT_NE(ReadFile(path), "what was there");
+  }
+}
+
+TEST(FullDiskTest, WhatIsNoFileIsNotReplaced) {
+  for (const Writer& writer : Writers()) {
+    SCOPED_TRACE(writer.file);
+    const std::string folder = TempPath(std::string("in_") + writer.file);
+    const std::string path = folder + "/" + writer.file, device = folder + "/to_" + writer.file;
+    fs::create_directories(path);
+    fs::create_symlink("/dev/full", device);
+    EXPECT_THAT(testing::ErrorOf([&] { writer.write(path); }), HasSubstr(path));
+    EXPECT_THAT(testing::ErrorOf([&] { writer.write(device); }), HasSubstr(device));
+    EXPECT_THAT(testing::ErrorOf([&] { writer.write(folder + "/none/" + writer.file); }),
+                HasSubstr(folder + "/none/" + writer.file));
+    EXPECT_TRUE(fs::is_directory(path) && fs::is_character_file("/dev/full"));
+    EXPECT_EQ(List(folder).size(), 2u);
+  }
+}
+
+// --- Folders
+// ---------------------------------------------------------------------------------------
+
+TEST(FullDiskTest, ACacheThatWasNotWrittenIsNone) {
+  const RowsPtr rows = NameSamples(FromTensors(Ones({60, 100}), Zeros({60})));
+  const std::string original = TempPath("t.csv");
+  WriteFile(original, std::string(300, '1') + "\n");
+  for (const NnablaCacheFormat format : {NnablaCacheFormat::kNpy, NnablaCacheFormat::kHdf5}) {
+    // Room for nothing, for all but one of the small files, and for all but the rows.
+    for (const rlim_t bytes : {0, 3, 250, 2000}) {
+      const std::string folder = TempPath("cache");
+      fs::remove_all(folder);
+      const int64_t each = bytes == 2000 ? 60 : 1;
+      const absl::Status status = OnAFullDisk(bytes, [&] {
+        WriteNnablaCache(folder, rows,
+                         {.format = format, .rows_per_file = each, .original = original});
+      });
+      EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+      EXPECT_THAT(std::string(status.message()), HasSubstr(folder));
+      EXPECT_EQ(StatusOf([&] { OpenNnablaCache(folder); }).code(), absl::StatusCode::kNotFound);
+      for (const std::string& name : List(folder)) {
+        EXPECT_THAT(name, ::testing::Not(HasSubstr(".tmp."))) << "left behind";
+      }
+    }
+  }
+}
+
+TEST(FullDiskTest, TheCopyOfTheTableOfACacheIsWholeOrNotThere) {
+  const RowsPtr rows = NameSamples(FromTensors(Ones({2}), Zeros({2})));
+  const std::string original = TempPath("t.csv"), folder = TempPath("cache");
+  WriteFile(original, std::string(5000, '1') + "\n");
+  const absl::Status status =
+      OnAFullDisk(3000, [&] { WriteNnablaCache(folder, rows, {.original = original}); });
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(folder + "/original.csv"));
+  EXPECT_FALSE(fs::exists(folder + "/original.csv"));
+}
+
+TEST(FullDiskTest, FilesOfATable) {
+  const std::string path = TempPath("t.csv");
+  for (const Tensor& images : {Pixels().Reshape({1, 3, 40, 40}), Ones({1, 30, 30})}) {
+    const RowsPtr rows = NameSamples(FromTensors(images, Zeros({1})));
+    const absl::Status status =
+        OnAFullDisk(200, [&] { cli::WriteCsvData(path, *rows, [](int64_t) {}); });
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(TempPath("t_files")));
+    EXPECT_FALSE(fs::exists(path));
+    for (const auto& entry : fs::recursive_directory_iterator(TempPath("t_files"))) {
+      EXPECT_TRUE(entry.is_directory()) << entry.path();
+    }
+  }
+}
+
+TEST(FullDiskTest, PicturesOfAMonitor) {
+  const Monitor monitor(TempPath("run"));
+  const Tensor batch = Rand({2, 3, 30, 30});
+  MonitorImage image("image", monitor);
+  MonitorImageTile tile("tile", monitor);
+  const auto expect = [&](const std::string& folder, const std::function<void()>& add) {
+    const absl::Status status = OnAFullDisk(100, add);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(monitor.save_path() + "/" + folder));
+    EXPECT_THAT(List(monitor.save_path() + "/" + folder), ::testing::IsEmpty());
+    add();
+    EXPECT_FALSE(List(monitor.save_path() + "/" + folder).empty());
+  };
+  expect("image", [&] { image.Add(0, batch); });
+  expect("tile", [&] { tile.Add(0, batch); });
+}
+
+// --- Files that grow by records
+// --------------------------------------------------------------------
+
+TEST(FullDiskTest, FilesThatGrowKeepTheirWholeRecords) {
+  const Monitor monitor(TempPath("run"));
+  MonitorSeries series("series", monitor);
+  MonitorTimeElapsed timer("timer", monitor, {.interval = 1});
+  CsvWriter csv(TempPath("a.csv"), {"step", "loss"});
+  JsonLinesWriter json(TempPath("a.jsonl"));
+  EventWriter events(TempPath("events"));
+  const auto expect = [&](const std::string& path, const std::function<void(int)>& add) {
+    SCOPED_TRACE(path);
+    add(0);
+    const std::string before = ReadFile(path);
+    // Not a byte more, and a part of the record.
+    for (const rlim_t room : {0, 3}) {
+      const absl::Status status = OnAFullDisk(before.size() + room, [&] { add(1); });
+      EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+      EXPECT_THAT(std::string(status.message()), HasSubstr(path));
+      EXPECT_EQ(ReadFile(path), before);
+    }
+    add(2);  // there is room again
+    EXPECT_TRUE(ReadFile(path).starts_with(before));
+    EXPECT_GT(ReadFile(path).size(), before.size());
+  };
+  expect(series.path(), [&](int i) { series.Add(i, 0.5); });
+  expect(timer.path(), [&](int i) { timer.Add(i); });
+  expect(csv.path(), [&](int i) { csv.Write({i, 0.25}); });
+  expect(json.path(), [&](int i) { json.Write({{"step", i}}); });
+  expect(events.path(), [&](int i) { events.AddScalar("loss", 0.5, i); });
+}
+
+}  // namespace
+}  // namespace firn::io
