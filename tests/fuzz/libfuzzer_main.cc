@@ -2,10 +2,12 @@
 // FIRN_FUZZ_READER names the reader. g++ tells of coverage by a call per block, which libFuzzer
 // knows only to refuse it: the function here stands in for that, and counts by a hash of the
 // caller's address in counters as libFuzzer wants them.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
-#include <string_view>
 
-#include "tests/fuzz/targets.h"
+#include "tests/fuzz/reader.h"
 
 extern "C" void __sanitizer_cov_8bit_counters_init(uint8_t* start, uint8_t* stop);
 
@@ -13,31 +15,15 @@ namespace {
 
 uint8_t counters[1 << 16];
 
-using Target = int (*)(const uint8_t*, size_t);
-
-Target Chosen() {
-  using namespace firn::io;
-  struct Named {
-    std::string_view name;
-    Target target;
-  };
-  constexpr Named kTargets[] = {{"image", FuzzImage},
-                                {"npy", FuzzNpy},
-                                {"npz", FuzzNpz},
-                                {"wav", FuzzWav},
-                                {"idx", FuzzIdx},
-                                {"csv", FuzzCsv},
-                                {"hdf5", FuzzHdf5},
-                                {"cifar", FuzzCifar},
-                                {"graph", FuzzGraph},
-                                {"csv_rows", FuzzCsvRows},
-                                {"nnabla_cache", FuzzNnablaCache},
-                                {"checkpoint", FuzzCheckpoint}};
+firn::testing::FuzzTarget Chosen() {
+  const auto& readers = firn::testing::FuzzReaders();
   const char* wanted = std::getenv("FIRN_FUZZ_READER");
-  for (const Named& t : kTargets) {
-    if (wanted == nullptr || t.name == wanted) return t.target;
-  }
-  std::abort();
+  const auto found = readers.find(wanted != nullptr ? wanted : "");
+  if (found != readers.end()) return found->second.target;
+  std::fprintf(stderr, "FIRN_FUZZ_READER has to be one of:");
+  for (const auto& [name, reader] : readers) std::fprintf(stderr, " %s", name.c_str());
+  std::fprintf(stderr, "\n");
+  std::exit(1);
 }
 
 }  // namespace
@@ -57,6 +43,7 @@ extern "C" void __sanitizer_cov_trace_cmpf(float, float) {}
 extern "C" void __sanitizer_cov_trace_cmpd(double, double) {}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const Target target = Chosen();
-  return target(data, size);
+  static const firn::testing::FuzzTarget target = Chosen();
+  target({reinterpret_cast<const char*>(data), size});
+  return 0;
 }

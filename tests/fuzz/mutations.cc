@@ -124,7 +124,7 @@ std::string Mutation(const std::vector<std::string>& corpus, uint64_t seed, uint
 }
 
 FuzzReport Fuzz(const std::vector<std::string>& corpus,
-                const std::function<int(const uint8_t*, size_t)>& target, uint64_t rounds,
+                const std::function<void(std::string_view)>& target, uint64_t rounds,
                 double seconds) {
   const char* long_seconds = std::getenv("FIRN_FUZZ_SECONDS");
   const char* seed_text = std::getenv("FIRN_FUZZ_SEED");
@@ -139,43 +139,34 @@ FuzzReport Fuzz(const std::vector<std::string>& corpus,
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const auto run = [&](const std::string& s) {
-    if (elapsed() >= seconds) return false;
+  const auto run = [&](const std::string& s, double until) {
+    if (elapsed() >= until) return false;
     witness.Note(s);
     // A copy of exactly this size: AddressSanitizer sees what reads one byte beyond.
-    const auto copy = std::make_unique<uint8_t[]>(s.size());
+    const auto copy = std::make_unique<char[]>(s.size());
     if (!s.empty()) std::memcpy(copy.get(), s.data(), s.size());
-    target(copy.get(), s.size());
+    target({copy.get(), s.size()});
     ++report.runs;
     return true;
   };
+  for (const std::string& whole : corpus) run(whole, seconds);
   for (const std::string& whole : corpus) {
-    run(whole);
     const size_t step = 1 + whole.size() / 200;
-    for (size_t n = 0; n < whole.size(); n += step) run(whole.substr(0, n));
+    for (size_t n = 0; n < whole.size(); n += step) run(whole.substr(0, n), seconds / 2);
     // Odd, so that all places in a byte come up.
     const size_t sparse = 1 + 2 * (whole.size() / 100);
     const size_t stride = whole.size() <= kEveryByte ? std::min(sparse, size_t{7}) : sparse;
     for (size_t bit = 0; bit < whole.size() * 8; bit += stride) {
       std::string flipped = whole;
       flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
-      run(flipped);
+      run(flipped, seconds / 2);
     }
   }
   for (uint64_t round = 0; round < rounds; ++round) {
-    if (!run(Mutation(corpus, seed, round))) break;
+    if (!run(Mutation(corpus, seed, round), seconds)) break;
   }
   report.seconds = elapsed();
   return report;
-}
-
-FuzzReport FuzzText(const std::string& whole, uint64_t rounds,
-                    const std::function<void(const std::string&)>& reader) {
-  const auto target = [&](const uint8_t* data, size_t size) {
-    reader(std::string(reinterpret_cast<const char*>(data), size));
-    return 0;
-  };
-  return Fuzz({whole}, target, rounds);
 }
 
 }  // namespace firn::testing

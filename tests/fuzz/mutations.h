@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace firn::testing {
@@ -17,18 +18,15 @@ struct FuzzReport {
   double seconds = 0;
 };
 
-// Calls `target` with each file of the corpus, each of their truncations and a single flipped bit
-// of each byte (of large files some), then `rounds` mutations, and stops when the time is over. The
-// environment changes it for longer runs: FIRN_FUZZ_SECONDS is the time, with rounds without end,
-// FIRN_FUZZ_SEED the seed. Before each call the bytes are in the file FIRN_FUZZ_INPUT (8 bytes of
-// their number first), if that is given, so that a crash leaves them there.
+// Calls `target` with each file of the corpus, then, for at most half the time, their truncations
+// and a single flipped bit of each byte (of large files some), then `rounds` mutations, and stops
+// when the time is over. The environment changes it for longer runs: FIRN_FUZZ_SECONDS is the time,
+// with rounds without end, FIRN_FUZZ_SEED the seed. Before each call the bytes are in the file
+// FIRN_FUZZ_INPUT (8 bytes of their number first), if that is given, so that a crash leaves them
+// there.
 FuzzReport Fuzz(const std::vector<std::string>& corpus,
-                const std::function<int(const uint8_t*, size_t)>& target, uint64_t rounds = 20000,
+                const std::function<void(std::string_view)>& target, uint64_t rounds = 20000,
                 double seconds = 3);
-
-// The same for one file and a reader of strings.
-FuzzReport FuzzText(const std::string& whole, uint64_t rounds,
-                    const std::function<void(const std::string&)>& reader);
 
 }  // namespace firn::testing
 

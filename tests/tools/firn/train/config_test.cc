@@ -8,7 +8,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/error_of.h"
-#include "tests/fuzz/mutations.h"
 #include "tests/io/test_files.h"
 #include "tools/firn/train/train_config.h"
 
@@ -209,23 +208,6 @@ TEST(TrainConfigTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(error(kGraph, "\"epochs\"", "\"frozen\": true, \"epochs\""),
               HasSubstr("$.frozen: goes with no saved graph"));
   EXPECT_THAT(error(kGraph, "\"output\"", "\"outptu\""), HasSubstr("is it 'outptu'?"));
-}
-
-// Damaged configurations are refused or make sense; nothing else happens.
-TEST(TrainConfigTest, SurvivesDamagedText) {
-  const std::vector<std::string> corpus = {kNetwork, kImages, kGraph};
-  int refused = 0, taken = 0;
-  const firn::testing::FuzzReport report = firn::testing::Fuzz(
-      corpus,
-      [&](const uint8_t* data, size_t size) {
-        const std::string text(reinterpret_cast<const char*>(data), size);
-        (ParseError(text).empty() ? taken : refused) += 1;
-        return 0;
-      },
-      5000, 3);
-  EXPECT_GT(report.runs, 1000u);
-  EXPECT_GT(refused, 500);
-  EXPECT_GT(taken, 10);
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+// Tables, labelled images and graphs.
+#include <zlib.h>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "io/cifar_status.h"
+#include "io/csv_status.h"
+#include "io/graph_file_contents.h"
+#include "io/idx.h"
+#include "tests/fuzz/reader.h"
+#include "tests/fuzz/scratch.h"
+
+namespace firn::io {
+namespace {
+
+using testing::InMemory;
+using testing::kFuzzLimits;
+
+FIRN_FUZZ_READER(idx) { return ReadIdx(InMemory(bytes), kFuzzLimits).ok(); }
+
+FIRN_FUZZ_READER(csv) {
+  const std::string text(bytes);
+  const bool numbers = ParseCsv(text, "fuzz", {.limits = kFuzzLimits}).ok();
+  CsvOptions words = {.skip_lines = 1, .limits = kFuzzLimits};
+  words.categories[1] = {"setosa", "virginica"};
+  return ParseCsv(text, "fuzz", words).ok() || numbers;
+}
+
+FIRN_FUZZ_READER(cifar) {
+  const std::filesystem::path file = InMemory(bytes, "test.bin");
+  return ReadCifar100(file.parent_path().string(), {.train = false}).ok();
+}
+
+uint32_t Crc(const std::string& bytes, size_t at, size_t n) {
+  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + at, n));
+}
+
+// Note [Graph files]: the structure and the whole file have checksums, which stop nearly every
+// mutation, and so does the size of the structure.
+std::string WithRightChecksums(std::string_view bytes) {
+  constexpr size_t kHeader = 32, kCrc = 4;
+  std::string graph(bytes);
+  if (graph.size() < kHeader + kCrc) return graph;
+  uint64_t structure = graph.size() - kHeader - kCrc, elements = 0;
+  std::memcpy(&elements, graph.data() + 24, sizeof(elements));
+  if (elements <= structure) structure -= elements;
+  std::memcpy(graph.data() + 16, &structure, sizeof(structure));
+  uint32_t crc = Crc(graph, kHeader, structure);
+  std::memcpy(graph.data() + 12, &crc, kCrc);
+  crc = Crc(graph, 0, graph.size() - kCrc);
+  std::memcpy(graph.data() + graph.size() - kCrc, &crc, kCrc);
+  return graph;
+}
+
+FIRN_FUZZ_READER(graph) {
+  const bool read = ReadGraph(InMemory(bytes), {.limits = kFuzzLimits}).ok();
+  const std::string right = WithRightChecksums(bytes);
+  return ReadGraph(InMemory(right), {.limits = kFuzzLimits}).ok() || read;
+}
+
+}  // namespace
+}  // namespace firn::io
