@@ -1,9 +1,10 @@
 // What every writer does where the disk is full, or something stands at the path that a file must
-// not replace: an error that names the path, no half file, and nothing lost that was there. A limit
-// on file sizes stands for a full disk: both make write() fail half way.
+// not replace: an error that names the path, no half file, and nothing lost that was there. `firn
+// dataset` has a test of its own.
+#include "tests/io/full_disk.h"
+
 #include <sys/resource.h>
 
-#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -33,7 +34,6 @@
 #include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
-#include "tools/firn/data_files.h"
 
 namespace firn::io {
 namespace {
@@ -41,31 +41,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using testing::StatusOf;
-
-// No file grows beyond `bytes` as long as this lives. Nothing may be printed: the log is a file.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit small = {bytes, old_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit old_;
-  void (*handler_)(int);
-};
-
-absl::Status OnAFullDisk(rlim_t bytes, const std::function<void()>& write) {
-  const FullDisk full(bytes);
-  return StatusOf(write);
-}
 
 // --- Files that are replaced as a whole
 // ------------------------------------------------------------
@@ -117,11 +92,6 @@ const std::vector<Writer>& Writers() {
       {"plot.png",
        [](const std::string& p) {
          PlotSeries(p, {{.x = {1, 2, 3}, .y = {1, 2, 3}}});
-       }},
-      {"rows.csv",
-       [](const std::string& p) {
-         const RowsPtr rows = NameSamples(FromTensors(Ones({400, 2}), Zeros({400})));
-         cli::WriteCsvData(p, *rows, [](int64_t) {});
        }},
   };
   return *writers;
@@ -202,21 +172,6 @@ TEST(FullDiskTest, TheCopyOfTheTableOfACacheIsWholeOrNotThere) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr(folder + "/original.csv"));
   EXPECT_FALSE(fs::exists(folder + "/original.csv"));
-}
-
-TEST(FullDiskTest, FilesOfATable) {
-  const std::string path = TempPath("t.csv");
-  for (const Tensor& images : {Pixels().Reshape({1, 3, 40, 40}), Ones({1, 30, 30})}) {
-    const RowsPtr rows = NameSamples(FromTensors(images, Zeros({1})));
-    const absl::Status status =
-        OnAFullDisk(200, [&] { cli::WriteCsvData(path, *rows, [](int64_t) {}); });
-    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr(TempPath("t_files")));
-    EXPECT_FALSE(fs::exists(path));
-    for (const auto& entry : fs::recursive_directory_iterator(TempPath("t_files"))) {
-      EXPECT_TRUE(entry.is_directory()) << entry.path();
-    }
-  }
 }
 
 TEST(FullDiskTest, PicturesOfAMonitor) {

@@ -1,22 +1,30 @@
 // firn dataset: from folders of images to tables, caches and back.
+#include "io/dataset.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "io/csv_rows.h"
 #include "io/image.h"
 #include "io/nnabla_cache.h"
 #include "io/parameters.h"
+#include "io/rows.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
+#include "tests/io/full_disk.h"
 #include "tests/io/test_files.h"
 #include "tools/firn/command.h"
+#include "tools/firn/data_files.h"
 
 namespace firn::cli {
 namespace {
@@ -220,6 +228,31 @@ TEST(DatasetCommandTest, PicturesStayPictures) {
   EXPECT_EQ(io::OpenNnablaCache(folder + "/raw", {.normalize = false})->Get(0)[0].dtype(),
             DType::kU8);
   EXPECT_EQ(io::OpenNnablaCache(folder + "/raw")->Get(0)[1].shape(), Shape{1});
+}
+
+TEST(DatasetCommandTest, AFullDiskLeavesNoHalfFiles) {
+  const std::string folder = Folder("full"), path = folder + "/t.csv";
+  const auto write = [&](const Tensor& inputs, rlim_t bytes) {
+    const int64_t n = inputs.size(0);
+    const io::RowsPtr rows = io::NameSamples(io::FromTensors(inputs, Zeros({n})));
+    return io::OnAFullDisk(bytes, [&] { WriteCsvData(path, *rows, [](int64_t) {}); });
+  };
+  WriteFile(path, "what was there");
+  const absl::Status table = write(Ones({400, 2}), 900);
+  EXPECT_EQ(table.code(), absl::StatusCode::kResourceExhausted) << table;
+  EXPECT_THAT(std::string(table.message()), HasSubstr(path));
+  EXPECT_THAT(io::List(folder), ElementsAre("t.csv"));
+  // A picture that does not shrink much, and an array.
+  const Tensor noise = Randint(0, 256, {1, 3, 40, 40}).To(DType::kU8);
+  for (const Tensor& inputs : {noise, Ones({1, 30, 30})}) {
+    const absl::Status files = write(inputs, 200);
+    EXPECT_EQ(files.code(), absl::StatusCode::kResourceExhausted) << files;
+    EXPECT_THAT(std::string(files.message()), HasSubstr(folder + "/t_files/"));
+    for (const auto& entry : fs::recursive_directory_iterator(folder + "/t_files")) {
+      EXPECT_TRUE(entry.is_directory()) << entry.path();
+    }
+  }
+  EXPECT_EQ(ReadFile(path), "what was there");
 }
 
 TEST(DatasetCommandTest, ConvertsMnistAndCifar) {
