@@ -26,12 +26,13 @@ constexpr char kWho[] = "nnabla solver";
 constexpr std::string_view kStatePrefix = "state.";
 
 // How NNabla's state follows from ours.
-enum class Scale { kSame, kVelocity, kMinusVelocity };
+enum class Scale { kSame, kMinus, kVelocity, kMinusVelocity };
 
 struct StateName {
   const char* nnabla;
   const char* firn;
   Scale scale = Scale::kSame;
+  bool optional = false;  // there if an option of the solver asks for it
 };
 
 struct Solver {
@@ -54,6 +55,13 @@ const std::vector<Solver>& Solvers() {
       {"Adagrad", {{"v", "sum"}}},
       {"Adadelta", {{"e_sqr_grad", "square_avg"}, {"e_sqr_delta", "acc_delta"}}},
       {"RMSprop", {{"v", "square_avg"}}},
+      {"RMSpropGraves",
+       {{"n", "square_avg"}, {"g", "grad_avg"}, {"d", "momentum_buffer", Scale::kMinus}}},
+      {"AdaBelief",
+       {{"mean", "exp_avg"},
+        {"var", "exp_avg_var"},
+        {"s_max", "max_exp_avg_var", Scale::kSame, /*optional=*/true}}},
+      {"Lars", {{"v", "momentum_buffer"}}},  // both have the rate in it
       {"Lamb", {{"mean", "exp_avg"}, {"var", "exp_avg_sq"}}},
       {"Lion", {{"m", "exp_avg"}}},
   };
@@ -89,6 +97,7 @@ double RateInVelocity(const StateDict& optimizer) {
 
 double FactorOf(const StateName& state, const StateDict& optimizer) {
   if (state.scale == Scale::kSame) return 1;
+  if (state.scale == Scale::kMinus) return -1;
   const double rate = RateInVelocity(optimizer);
   return state.scale == Scale::kVelocity ? rate : -rate;
 }
@@ -141,6 +150,7 @@ void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,
     };
     insert("t", Cast(take("step"), DType::kI64));
     for (const StateName& s : solver.states) {
+      if (s.optional && !states.Contains(absl::StrCat(parameter, ".", s.firn))) continue;
       insert(s.nnabla, Scaled(Cast(take(s.firn), DType::kF32), FactorOf(s, optimizer)));
     }
   }
@@ -187,6 +197,7 @@ StateDict LoadNnablaSolver(const std::string& path, const StateDict& optimizer,
         absl::StrCat(std::string(kStatePrefix), Renamed(options, parameter), ".");
     result.Insert(prefix + "step", Cast(take("t", true), DType::kI64));
     for (const StateName& s : solver.states) {
+      if (s.optional && !file->Contains(absl::StrCat(parameter, ".", s.nnabla))) continue;
       result.Insert(prefix + s.firn, Scaled(take(s.nnabla, false), 1 / FactorOf(s, optimizer)));
     }
   }

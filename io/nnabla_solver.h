@@ -21,7 +21,7 @@ namespace firn::io {
 
 struct NnablaSolverOptions {
   // The solver's class there: Sgd, SgdW, Momentum, Nesterov, Adam, AdamW, Adamax, AMSGRAD,
-  // AdaBound, AMSBound, Adagrad, Adadelta, RMSprop, Lamb, Lion.
+  // AdaBound, AMSBound, AdaBelief, Adagrad, Adadelta, RMSprop, RMSpropGraves, Lamb, Lars, Lion.
   std::string solver;
   // Of a parameter's name, the slashes of NNabla's being dots: what it becomes on the way, from the
   // file's to the optimizer's in loading, the other way in saving. Empty: it stays.
@@ -32,7 +32,8 @@ struct NnablaSolverOptions {
 // Writes the states and counts of steps of an optimizer's state dict, as WriteHdf5 writes files.
 // Options are not written: such files have none. States change their names (exp_avg is mean, ...),
 // and a velocity its scale where NNabla's has the learning rate in it and the optimizer's has not;
-// NNabla's Nesterov keeps it with the other sign. Throws firn::Error: kInvalidArgument for an
+// NNabla's Nesterov and RMSpropGraves keep it with the other sign. AdaBelief's s_max is there with
+// amsgrad alone. Throws firn::Error: kInvalidArgument for an
 // unknown solver, for states that it does not have or that are missing, and for a velocity when
 // groups of the optimizer differ in the rate; what WriteHdf5 says.
 void SaveNnablaSolver(const std::string& path, const StateDict& optimizer,

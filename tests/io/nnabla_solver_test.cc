@@ -3,7 +3,9 @@
 
 #include <hdf5.h>
 
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,7 +13,10 @@
 #include "gtest/gtest.h"
 #include "io/hdf5.h"
 #include "optim/adam.h"
+#include "optim/adam_family.h"
+#include "optim/rmsprop.h"
 #include "optim/sgd.h"
+#include "optim/trust_ratio.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 #include "tensor/operators.h"
@@ -117,6 +122,112 @@ TEST(NnablaSolverTest, AVelocityKeepsItsMeaning) {
     Steps(with_rate, q, 2);
     EXPECT_TRUE(p.Equals(q)) << "powers of two: nothing is rounded differently";
   }
+}
+
+using Factors = std::vector<std::pair<std::string, double>>;
+
+// Saves an optimizer's states as the solver's, of which the file then has `want` and the count of
+// steps: NNabla's name, and by what ours is multiplied. An optimizer that goes on from the file
+// moves as the one that was saved.
+template <class Optimizer>
+void GoesOnFromItsFile(const std::string& solver, const typename Optimizer::Options& options,
+                       const std::vector<std::string>& states, const Factors& want) {
+  SCOPED_TRACE(solver);
+  const std::string path = TempPath(solver + ".h5");
+  const Tensor p = Parameter(), q = Parameter();
+  Optimizer saved({{"w", p}}, options);
+  Steps(saved, p, 3);
+  SaveNnablaSolver(path, saved.state_dict(), {.solver = solver});
+  const absl::StatusOr<StateDict> file = ReadHdf5(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->size(), want.size() + 1);
+  EXPECT_EQ((*file)["w.t"].Item<int64_t>(), 3);
+  for (size_t i = 0; i < want.size(); ++i) {
+    const Tensor ours = saved.state_dict()["state.w." + states[i]];
+    EXPECT_NE(Sum(Abs(ours)).Item(), 0) << states[i];
+    EXPECT_TRUE((*file)["w." + want[i].first].Equals(ours * want[i].second)) << want[i].first;
+  }
+  q.Detach().CopyFrom(p.Detach());
+  Optimizer resumed({{"w", q}}, options);
+  resumed.LoadStateDict(LoadNnablaSolver(path, resumed.state_dict(), {.solver = solver}));
+  Steps(saved, p, 2);
+  Steps(resumed, q, 2);
+  EXPECT_TRUE(p.Equals(q));
+}
+
+TEST(NnablaSolverTest, LarsRmspropGravesAndAdabeliefGoOnFromTheirFiles) {
+  GoesOnFromItsFile<optim::Lars>("Lars", {.lr = 0.25, .coefficient = 0.5}, {"momentum_buffer"},
+                                 {{"v", 1}});
+  GoesOnFromItsFile<optim::RmspropGraves>("RMSpropGraves", {.lr = 0.25},
+                                          {"square_avg", "grad_avg", "momentum_buffer"},
+                                          {{"n", 1}, {"g", 1}, {"d", -1}});
+  GoesOnFromItsFile<optim::Adabelief>("AdaBelief", {.lr = 0.25}, {"exp_avg", "exp_avg_var"},
+                                      {{"mean", 1}, {"var", 1}});
+  GoesOnFromItsFile<optim::Adabelief>("AdaBelief", {.lr = 0.25, .amsgrad = true},
+                                      {"exp_avg", "exp_avg_var", "max_exp_avg_var"},
+                                      {{"mean", 1}, {"var", 1}, {"s_max", 1}});
+}
+
+// Where a parameter of 2 goes with a gradient of 3, on from a file with these states of four steps.
+template <class Optimizer>
+double NextStep(const std::string& solver, const typename Optimizer::Options& options,
+                const std::vector<std::pair<std::string, float>>& states) {
+  StateDict file = {{"w.t", FromVector(std::vector<int64_t>{4}, Shape())}};
+  for (const auto& [name, value] : states) file.Insert("w." + name, FromValues({value}));
+  const std::string path = TempPath(solver + "_next.h5");
+  EXPECT_TRUE(WriteHdf5(path, file).ok());
+  Tensor w = FromValues({2.f}).SetRequiresGrad();
+  Optimizer optimizer({{"w", w}}, options);
+  optimizer.LoadStateDict(LoadNnablaSolver(path, optimizer.state_dict(), {.solver = solver}));
+  w.SetGrad(FromValues({3.f}));
+  optimizer.Step();
+  return static_cast<double>(w.ToVector<float>()[0]);
+}
+
+// What NNabla's solvers would do next: states have their signs and scales. (With amsgrad, NNabla
+// adds eps to the maximum and not to the variance.)
+TEST(NnablaSolverTest, StatesOfAFileMeanWhatTheyMeanThere) {
+  const double rate = 0.5 * 0.25 * 2 / 3;  // lr coefficient |w| / |grad|
+  EXPECT_NEAR(NextStep<optim::Lars>("Lars", {.lr = 0.5, .momentum = 0.75, .coefficient = 0.25},
+                                    {{"v", 0.4f}}),
+              2 - (0.75 * 0.4 + rate * 3), 1e-6);
+
+  const double n = 0.5 * 16 + 0.5 * 9, g = 0.5 * 1 + 0.5 * 3;
+  EXPECT_NEAR(NextStep<optim::RmspropGraves>(
+                  "RMSpropGraves", {.lr = 0.5, .alpha = 0.5, .momentum = 0.75, .eps = 0.25},
+                  {{"n", 16.f}, {"g", 1.f}, {"d", 0.4f}}),
+              2 + 0.75 * 0.4 - 0.5 * 3 / std::sqrt(n - g * g + 0.25), 1e-6);
+
+  const double mean = 0.5 * 1 + 0.5 * 3, var = 0.75 * 4 + 0.25 * (3 - mean) * (3 - mean) + 0.25;
+  const double correction = std::sqrt(1 - std::pow(0.75, 5)), alpha = 0.5 / (1 - std::pow(0.5, 5));
+  const optim::AdabeliefOptions options = {.lr = 0.5, .beta1 = 0.5, .beta2 = 0.75, .eps = 0.25};
+  EXPECT_NEAR(NextStep<optim::Adabelief>("AdaBelief", options, {{"mean", 1.f}, {"var", 4.f}}),
+              2 - alpha * mean / (std::sqrt(var) / correction + 0.25), 1e-6);
+  optim::AdabeliefOptions amsgrad = options;
+  amsgrad.amsgrad = true;
+  EXPECT_NEAR(NextStep<optim::Adabelief>("AdaBelief", amsgrad,
+                                         {{"mean", 1.f}, {"var", 4.f}, {"s_max", 9.f}}),
+              2 - alpha * mean / (std::sqrt(9.) / correction + 0.25), 1e-6);
+}
+
+TEST(NnablaSolverTest, MaximaOfAdabeliefAreThereWithAmsgradAlone) {
+  const std::string path = TempPath("maxima.h5");
+  const Tensor p = Parameter();
+  optim::Adabelief plain({{"w", p}}), amsgrad({{"w", p}}, {.amsgrad = true});
+  const auto load = [&](optim::Adabelief& optimizer) {
+    return ErrorOf([&] {
+      optimizer.LoadStateDict(
+          LoadNnablaSolver(path, optimizer.state_dict(), {.solver = "AdaBelief"}));
+    });
+  };
+  Steps(plain, p, 1);
+  SaveNnablaSolver(path, plain.state_dict(), {.solver = "AdaBelief"});
+  EXPECT_EQ(load(plain), "");
+  EXPECT_THAT(load(amsgrad), HasSubstr("no state.w.max_exp_avg_var"));
+  Steps(amsgrad, p, 1);
+  SaveNnablaSolver(path, amsgrad.state_dict(), {.solver = "AdaBelief"});
+  EXPECT_EQ(load(amsgrad), "");
+  EXPECT_THAT(load(plain), HasSubstr("unexpected state.w.max_exp_avg_var"));
 }
 
 TEST(NnablaSolverTest, SgdHasStepsAlone) {
