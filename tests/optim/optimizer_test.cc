@@ -1,6 +1,5 @@
 #include "optim/optimizer.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -24,7 +23,6 @@ namespace firn::optim {
 namespace {
 
 using testing::ErrorOf;
-using ::testing::UnorderedElementsAre;
 using Values = std::vector<float>;
 
 Tensor Param(Values values) { return FromVector(std::move(values)).SetRequiresGrad(); }
@@ -166,27 +164,6 @@ TEST(OptimizerTest, ResumesBitByBit) {
   Train(resumed, 3, 3);
   EXPECT_TRUE(a2.Equals(a));
   EXPECT_TRUE(b2.Equals(b));
-}
-
-// What a file lacks would be the default again after loading.
-TEST(OptimizerTest, StateHasEveryOption) {
-  const auto options_of = [](Optimizer&& optimizer) {
-    std::vector<std::string> names;
-    for (const auto& [name, t] : optimizer.state_dict()) {
-      const std::string prefix = "groups.0.";
-      if (name.substr(0, prefix.size()) == prefix) names.push_back(name.substr(prefix.size()));
-    }
-    return names;
-  };
-  EXPECT_THAT(options_of(Sgd({Param({1})})),
-              UnorderedElementsAre("lr", "momentum", "dampening", "weight_decay", "nesterov",
-                                   "lr_in_velocity", "semantics"));
-  EXPECT_THAT(options_of(Adam({Param({1})})),
-              UnorderedElementsAre("lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad",
-                                   "bias_correction", "eps_uncorrected", "semantics", "base_lr"));
-  EXPECT_THAT(options_of(AdamW({Param({1})})),
-              UnorderedElementsAre("lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad",
-                                   "bias_correction", "eps_uncorrected", "semantics", "base_lr"));
 }
 
 TEST(OptimizerTest, LoadsAllOrNothing) {

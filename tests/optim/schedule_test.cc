@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tensor/from.h"
@@ -97,6 +100,61 @@ std::vector<double> Rates(const Schedule& schedule, int64_t steps, double base =
   std::vector<double> rates;
   for (int64_t step = 0; step < steps; ++step) rates.push_back(schedule(step, base));
   return rates;
+}
+
+// nnabla.utils.learning_rate_scheduler, in its own words; iterations count from 0.
+TEST(ScheduleTest, SaysWhatNnablaSays) {
+  constexpr double kRate = 0.25, kGamma = 0.7;
+  constexpr int64_t kMax = 12;
+  const std::vector<int64_t> milestones = {3, 4, 9};
+  const auto polynomial = [](double power) {
+    return
+        [power](int64_t i) { return kRate * std::pow(1 - static_cast<double>(i) / kMax, power); };
+  };
+  const auto cosine = [](int64_t i) {
+    return kRate * ((std::cos(static_cast<double>(i) / kMax * M_PI) + 1) * 0.5);
+  };
+  const auto exponential = [](int64_t interval) {
+    return [interval](int64_t i) {
+      return kRate * std::pow(kGamma, static_cast<double>(i / interval));
+    };
+  };
+  const auto steps = [&](int64_t i) {
+    double lr = kRate;
+    for (const int64_t milestone : milestones) {
+      if (i >= milestone) lr *= kGamma;
+    }
+    return lr;
+  };
+  const auto warmup = [](std::function<double(int64_t)> inner, int64_t iterations) {
+    return [=](int64_t i) {
+      const double share = static_cast<double>(i + 1) / static_cast<double>(iterations);
+      return i < iterations ? inner(i) * share : inner(i);
+    };
+  };
+  struct Pair {
+    const char* name;
+    Schedule ours;
+    std::function<double(int64_t)> theirs;
+  };
+  const std::vector<Pair> pairs = {
+      {"Polynomial", PolynomialLr({.steps = kMax, .power = 2.5}), polynomial(2.5)},
+      {"Polynomial, a line", PolynomialLr({.steps = kMax, .power = 1}), polynomial(1)},
+      {"Cosine", CosineLr({.steps = kMax}), cosine},
+      {"Exponential", ExponentialLr({.gamma = kGamma}), exponential(1)},
+      {"Exponential, now and then", ExponentialLr({.gamma = kGamma, .interval = 5}),
+       exponential(5)},
+      {"Step", MultiStepLr({.milestones = milestones, .gamma = kGamma}), steps},
+      {"LinearWarmup of Cosine", WarmupLr({.steps = 5}, CosineLr({.steps = kMax})),
+       warmup(cosine, 5)},
+      {"LinearWarmup of Step",
+       WarmupLr({.steps = 4}, MultiStepLr({.milestones = milestones, .gamma = kGamma})),
+       warmup(steps, 4)}};
+  for (const Pair& p : pairs) {
+    for (int64_t i = 0; i <= kMax; ++i) {
+      EXPECT_NEAR(p.ours(i, kRate), p.theirs(i), 1e-15) << p.name << " at " << i;
+    }
+  }
 }
 
 TEST(ScheduleTest, WarmsUpToAnyOther) {
