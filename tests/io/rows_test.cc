@@ -1,14 +1,17 @@
 // Samples out of rows, and rows out of samples.
 #include "io/rows.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "io/data_loader.h"
 #include "tensor/from.h"
 #include "tensor/ops/create/constant.h"
+#include "tensor/ops/shape/join.h"
 #include "tests/error_of.h"
 
 namespace firn::io {
@@ -41,6 +44,23 @@ TEST(RowsTest, TwoVariablesMakeSamples) {
   EXPECT_FALSE(Pick(rows, {.input = "c", .target = ""})->Get(1).target.defined());
   EXPECT_THAT(ErrorOf([&] { Pick(rows); }), HasSubstr("a variable called x, got a, b, c"));
   EXPECT_THAT(ErrorOf([&] { Pick(nullptr); }), HasSubstr("null"));
+}
+
+// What docs/nnabla.md does with three variables.
+TEST(RowsTest, TwoInputsBecomeOne) {
+  const RowsPtr rows = std::make_shared<ThreeColumns>();
+  const DatasetPtr pairs = FromFunction(rows->size(), [rows](int64_t i) {
+    std::vector<Tensor> row = rows->Get(i);
+    return Sample{.input = firn::Stack({row[0], row[1]}), .target = row[2]};
+  });
+  std::vector<float> inputs, targets;
+  for (auto [input, target] : DataLoader(pairs, {.batch = 2})) {
+    EXPECT_EQ(input.shape(), Shape({2, 2, 1}));
+    for (const float v : input.ToVector<float>()) inputs.push_back(v);
+    for (const float v : target.ToVector<float>()) targets.push_back(v);
+  }
+  EXPECT_THAT(inputs, ElementsAre(0, 0, 1, 10, 2, 20, 3, 30));
+  EXPECT_THAT(targets, ElementsAre(0, 0.5f, 1, 1.5f));
 }
 
 TEST(RowsTest, ATargetMayBeAClass) {
