@@ -67,9 +67,12 @@ struct WriteNnablaCacheOptions {
 // cache_info.csv (.npy only), order.csv (lines of a row's number here and in `rows`) and, if given,
 // original.csv. Rows keep their types, but for bf16, which .npy does not have. Of one variable all
 // rows in a file must have one shape and type.
-// The index comes last, so that a folder whose writing ended early is no cache. Throws
-// firn::Error, FailedPrecondition where a cache is there and is not to be replaced, and what the
-// rows throw; a cache that was to be replaced is then gone.
+// The index comes last, so that a folder whose writing ended early is no cache. What such a writing
+// left is removed first, as is the cache that is to be replaced, which `rows` must not be read
+// from: the files of these names, and no others. Throws firn::Error: FailedPrecondition where a
+// cache is there and is not to be replaced, or files of these names belong to none; InvalidArgument
+// where `original` would be removed or the name of a variable is no line of UTF-8; and what the
+// rows throw: a cache that was to be replaced is then gone.
 void WriteNnablaCache(const std::string& folder, const RowsPtr& rows,
                       const WriteNnablaCacheOptions& options = {});
 

@@ -101,7 +101,8 @@ class Writer {
                            options_.format == NnablaCacheFormat::kNpy ? ".npy" : ".h5");
   }
 
-  // Removes the cache that is to be replaced, its index first.
+  // Removes the cache that is to be replaced, its index first, or what the writing of one left that
+  // ended early. In a folder that has neither, order.csv and the like are somebody's own.
   absl::Status MakeRoom() const {
     std::error_code error;
     fs::create_directories(folder_, error);
@@ -112,11 +113,22 @@ class Writer {
                                       "another in its place)"));
     std::vector<fs::path> old = {Path(internal::kCacheIndex), Path(internal::kCacheInfo),
                                  Path("order.csv"), Path("original.csv")};
+    const size_t named = old.size();
     for (fs::directory_iterator it(folder_, error); it != fs::directory_iterator();
          it.increment(error)) {
       if (IsCacheFile(it->path().filename().string())) old.push_back(it->path());
     }
     FIRN_RETURN_IF_ERROR(SystemError(error, folder_));
+    const bool ours = old.size() > named || internal::IsNnablaCache(folder_);
+    for (const fs::path& path : old) {
+      FIRN_RETURN_IF(!options_.original.empty() && fs::equivalent(path, options_.original, error),
+                     InvalidArgument(options_.original, " would be replaced by the cache of it"));
+      FIRN_RETURN_IF(!ours && fs::exists(path, error),
+                     FailedPrecondition(path.string(),
+                                        ": is no part of a cache, and would be "
+                                        "replaced by one (move it, or name "
+                                        "another folder)"));
+    }
     for (const fs::path& path : old) {
       fs::remove(path, error);
       FIRN_RETURN_IF_ERROR(SystemError(error, path.string()));

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "io/data_loader.h"
 #include "io/hdf5.h"
+#include "io/csv_rows.h"
 #include "io/internal/npy_array.h"
 #include "io/npy.h"
 #include "io/npy_status.h"
@@ -163,6 +164,28 @@ TEST_P(NnablaCacheTest, ACacheIsReplacedOnlyWhenAskedTo) {
 
 TEST_P(NnablaCacheTest, AnErrorOfARowLeavesNoCache) {
   const std::string folder = Folder("failed");
+TEST_P(NnablaCacheTest, FilesOfNoCacheStay) {
+  const std::string folder = Folder("of_mine"), original = folder + "/original.csv";
+  std::filesystem::create_directories(folder);
+  WriteFile(original, "x\n1\n");
+  for (const bool replace : {false, true}) {
+    const absl::Status status = StatusOf(
+        [&] { WriteNnablaCache(folder, Numbers(3), {.format = GetParam(), .replace = replace}); });
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("original.csv: is no part of a cache"));
+    EXPECT_THAT(List(folder), ElementsAre("original.csv"));
+  }
+  // Nor does a cache take the place of the table that it is of.
+  std::filesystem::rename(original, TempPath("t.csv"));
+  WriteNnablaCache(folder, Numbers(3), {.format = GetParam(), .original = TempPath("t.csv")});
+  const WriteNnablaCacheOptions again = {
+      .format = GetParam(), .original = original, .replace = true};
+  EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, CsvRows(original), again); }),
+              HasSubstr("original.csv would be replaced"));
+  EXPECT_EQ(ReadFile(original), "x\n1\n");
+  EXPECT_EQ(OpenNnablaCache(folder)->size(), 3);
+}
+
   const RowsPtr bad = NameSamples(FromFunction(250, [](int64_t i) {
     return Sample{i == 120 ? Ones({3}) : Ones({2}), {}};
   }));

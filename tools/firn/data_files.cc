@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -173,6 +174,12 @@ Data OpenData(const std::string& path, const DataOptions& options) {
   }
   RaiseStatus(NotFound(path, ": expected a data set (", absl::StrJoin(DataFormats(), ", "), ")"),
               "dataset");
+}
+
+bool IsOrHolds(const std::string& destination, const std::string& source) {
+  std::error_code error;
+  return fs::equivalent(source, destination, error) ||
+         fs::equivalent(fs::path(source).parent_path() / ".", destination, error);
 }
 
 std::vector<std::string> DataFormats() {

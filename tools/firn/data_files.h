@@ -30,6 +30,9 @@ struct DataOptions {
 // of which MNIST, CIFAR and folders of images have x and y.
 Data OpenData(const std::string& path, const DataOptions& options);
 
+// Whether a cache in `destination` could take the place of the data set or lie among its files.
+bool IsOrHolds(const std::string& destination, const std::string& source);
+
 // The formats' names.
 std::vector<std::string> DataFormats();
 

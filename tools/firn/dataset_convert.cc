@@ -60,12 +60,10 @@ void WriteCache(const Options& o, const Data& data, io::ProgressMeter& meter) {
 int Convert(Terminal& terminal, Options o) {
   if (o.to.empty()) o.to = o.destination.ends_with(".csv") ? "csv" : "npy";
   // What is replaced goes before it is read.
-  std::error_code error;
-  if (std::filesystem::equivalent(o.source, o.destination, error) ||
-      std::filesystem::equivalent(std::filesystem::path(o.source).parent_path() / ".",
-                                  o.destination, error)) {
+  if (IsOrHolds(o.destination, o.source)) {
     throw UsageError(absl::StrCat(o.source, " is, or lies in, what is to be written"));
   }
+  std::error_code error;
   if (o.to == "csv" && !o.replace && std::filesystem::exists(o.destination, error)) {
     RaiseStatus(
         FailedPrecondition(o.destination, ": expected no file, got one (--force replaces it)"),

@@ -102,7 +102,9 @@ int Split(Terminal& terminal, const Options& o) {
     if (!o.replace && fs::exists(path, error)) {
       Refuse(FailedPrecondition(path, ": expected nothing there (--force replaces it)"));
     }
-    if (fs::equivalent(path, o.source, error)) Refuse(InvalidArgument(path, " is the source"));
+    if (IsOrHolds(path, o.source)) {
+      Refuse(InvalidArgument(path, " is, or holds, the source"));
+    }
   }
   const Data data = OpenData(o.source, o.data);
   if (csv && data.format != "csv") {

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,7 @@
 #include "tensor/ops.h"
 #include "tests/io/full_disk.h"
 #include "tests/io/test_files.h"
-#include "tools/firn/command.h"
+#include "tests/tools/firn/dataset_command.h"
 #include "tools/firn/data_files.h"
 
 namespace firn::cli {
@@ -42,34 +41,6 @@ using ::testing::Lt;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-Outcome Dataset(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "dataset");
-  std::ostringstream out, err;
-  const int status = RunCommandLine(arguments, out, err);
-  return {status, out.str(), err.str()};
-}
-nlohmann::json Json(std::vector<std::string> arguments) {
-  arguments.push_back("--json");
-  const Outcome o = Dataset(arguments);
-  EXPECT_EQ(o.status, 0) << o.err;
-  return nlohmann::json::parse(o.out);
-}
-
-std::string Folder(const std::string& name) {
-  fs::remove_all(TempPath(name));
-  fs::create_directories(TempPath(name));
-  return TempPath(name);
-}
-
-void AddImage(const std::string& path, int value, const Shape& shape) {
-  fs::create_directories(fs::path(path).parent_path());
-  io::WriteImage(path, Full(shape, value).To(DType::kU8));
-}
-
 // Five cats and five dogs of different sizes.
 std::string Photos() {
   const std::string folder = Folder("photos");
@@ -78,13 +49,6 @@ std::string Photos() {
     AddImage(folder + "/dog/" + std::to_string(i) + ".png", 100 + i, {1, 8, 4 + i});
   }
   return folder;
-}
-
-std::vector<std::string> Lines(const std::string& path) {
-  std::istringstream in(ReadFile(path));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 TEST(DatasetCommandTest, CreatesATableOfAFolderOfImages) {
