@@ -38,7 +38,8 @@ std::vector<std::string> DataFormats();
 
 // Writes rows as a CSV data set: numbers as cells, vectors of at most 1024 numbers as columns
 // x__0, x__1, ..., pictures as .png and other arrays as .npy, in the folder "<name>_files" beside
-// it. Pictures are u8, or f32 whose elements times 255 are whole numbers. Throws firn::Error.
+// it, or "<name>_files_2" and so on where that is there: no other table's files are replaced.
+// Pictures are u8, or f32 whose elements times 255 are whole numbers. Throws firn::Error.
 void WriteCsvData(const std::string& path, const io::Rows& rows,
                   const std::function<void(int64_t rows)>& progress);
 

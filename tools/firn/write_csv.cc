@@ -6,9 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "device/atomic_file.h"
@@ -56,13 +59,25 @@ void AppendNumber(double number, DType dtype, std::string* line) {
   line->append(text, end);
 }
 
+// `name`, or the first of <name>_2, <name>_3, ... that is not taken.
+std::string Unused(const std::string& name, absl::FunctionRef<bool(const std::string&)> taken) {
+  std::string unused = name;
+  for (int k = 2; taken(unused); ++k) unused = absl::StrCat(name, "_", k);
+  return unused;
+}
+
 class Writer {
  public:
   Writer(const std::string& path, const io::Rows& rows)
       : rows_(rows),
         folder_(fs::path(path).parent_path().string()),
-        files_(fs::path(path).stem().string() + "_files") {
+        files_(NewFolder(fs::path(folder_), fs::path(path).stem().string() + "_files")) {
+    std::set<std::string> taken;
     for (const std::string& name : rows.variables()) {
+      std::string kept;  // names become parts of paths
+      for (const char c : name) kept += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+      folders_.push_back(Unused(kept, [&](const std::string& f) { return taken.contains(f); }));
+      taken.insert(folders_.back());
       if (!name.empty() && name[0] != '#' && name.find(':') == std::string::npos &&
           name.find("__") == std::string::npos && name.find_first_of("\r\n") == std::string::npos) {
         continue;
@@ -102,7 +117,7 @@ class Writer {
           AppendNumber(number, row[v].dtype(), &line);
         }
       } else {
-        Cell(WriteFile(i, name, row[v]), &line);
+        Cell(WriteFile(i, folders_[v], row[v]), &line);
       }
     }
     return line + "\n";
@@ -113,12 +128,18 @@ class Writer {
     absl::StrAppend(line, line->empty() ? "" : ",", inner::internal::CsvField(text));
   }
 
+  // The files of another table, of which the rows may be read, are not replaced.
+  static std::string NewFolder(const fs::path& beside, const std::string& name) {
+    return Unused(name, [&](const std::string& f) {
+      std::error_code error;
+      return fs::exists(fs::symlink_status(beside / f, error));
+    });
+  }
+
   // Returns the path from the CSV.
-  std::string WriteFile(int64_t i, const std::string& name, const Tensor& t) const {
-    std::string kept;  // names become parts of paths
-    for (const char c : name) kept += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  std::string WriteFile(int64_t i, const std::string& of, const Tensor& t) const {
     const std::optional<Tensor> picture = PictureOf(t);
-    const std::string folder = absl::StrFormat("%s/%s/%05d", files_, kept, i / 1000);
+    const std::string folder = absl::StrFormat("%s/%s/%05d", files_, of, i / 1000);
     const std::string inside = absl::StrFormat("%s/%08d%s", folder, i, picture ? ".png" : ".npy");
     std::error_code error;
     fs::create_directories(fs::path(folder_) / folder, error);
@@ -143,6 +164,7 @@ class Writer {
 
   const io::Rows& rows_;
   const std::string folder_, files_;
+  std::vector<std::string> folders_;  // of each variable, in files_
 };
 
 }  // namespace

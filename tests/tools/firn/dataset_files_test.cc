@@ -60,5 +60,47 @@ TEST(DatasetFilesTest, SplittingDoesNotReplaceTheSource) {
   }
 }
 
+// Two pictures of one channel.
+Tensor Pictures(int first, int second) {
+  return FromVector(std::vector<uint8_t>{static_cast<uint8_t>(first), static_cast<uint8_t>(second)},
+                    {2, 1, 1, 1});
+}
+
+TEST(DatasetFilesTest, VariablesOfSimilarNamesHaveFilesOfTheirOwn) {
+  const std::string folder = Folder("similar");
+  io::WriteNpz(folder + "/n.npz", {{"a_b", Pictures(1, 2)},
+                                   {"a-b", Pictures(3, 4)},
+                                   {"a_b_1", Pictures(5, 6)},
+                                   {"a b", Pictures(7, 8)}});
+  Json({"convert", folder + "/n.npz", folder + "/t.csv"});
+  const io::RowsPtr rows = io::CsvRows(folder + "/t.csv", {.normalize = false});
+  EXPECT_THAT(rows->variables(), ElementsAre("a_b", "a-b", "a_b_1", "a b"));
+  for (int v = 0; v < 4; ++v) {
+    EXPECT_EQ(rows->Get(0)[static_cast<size_t>(v)].Item<int>(), 2 * v + 1);
+    EXPECT_EQ(rows->Get(1)[static_cast<size_t>(v)].Item<int>(), 2 * v + 2);
+  }
+}
+
+TEST(DatasetFilesTest, FilesOfAnotherTableStay) {
+  const std::string folder = Folder("again");
+  io::WriteNpz(folder + "/n.npz", {{"x", Pictures(1, 2)}});
+  io::WriteNpz(folder + "/m.npz", {{"x", Pictures(3, 4)}});
+  Json({"convert", folder + "/n.npz", folder + "/again.csv"});
+  fs::rename(folder + "/again.csv", folder + "/train.csv");
+  const auto first = [&](const std::string& table) {
+    const io::RowsPtr rows = io::CsvRows(folder + table, {.normalize = false});
+    return std::pair(rows->Get(0)[0].Item<int>(), rows->Get(1)[0].Item<int>());
+  };
+  Json({"convert", folder + "/m.npz", folder + "/again.csv"});
+  EXPECT_EQ(first("/train.csv"), std::pair(1, 2));
+  EXPECT_EQ(first("/again.csv"), std::pair(3, 4));
+  // Rows of the source are read while those of the result are written.
+  Json({"convert", folder + "/train.csv", folder + "/again.csv", "--shuffle", "--seed", "1",
+        "--force"});
+  EXPECT_EQ(first("/train.csv"), std::pair(1, 2));
+  EXPECT_EQ(std::set<int>({first("/again.csv").first, first("/again.csv").second}),
+            std::set<int>({1, 2}));
+}
+
 }  // namespace
 }  // namespace firn::cli
