@@ -33,15 +33,16 @@ size_t SequenceLength(std::string_view text) {
   return overlong || surrogate || too_large ? 0 : length;
 }
 
-// Calls `ascii` for ASCII characters; copies what else is well-formed.
+// Calls `ascii` for ASCII characters; copies what else is well-formed, and puts `other` in place of
+// each other byte.
 template <class F>
-std::string Escaped(std::string_view text, F ascii) {
+std::string Escaped(std::string_view text, F ascii, const char* other = kReplacement) {
   std::string out;
   out.reserve(text.size() + 2);
   for (size_t i = 0; i < text.size();) {
     const size_t length = SequenceLength(text.substr(i));
     if (length == 0) {
-      out += kReplacement;
+      out += other;
     } else if (length == 1) {
       ascii(text[i], out);
     } else {
@@ -95,13 +96,24 @@ std::string DotString(std::string_view text) {
 }
 
 std::string CsvField(std::string_view text) {
-  bool quoted = false;
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  bool quoted = !text.empty() && (blank(text.front()) || blank(text.back()));
   std::string field = Escaped(text, [&quoted](char c, std::string& out) {
     quoted |= c == '"' || c == ',' || c == '\n' || c == '\r';
     if (c == '"') out += '"';
     out += c;
   });
   return quoted ? '"' + field + '"' : field;
+}
+
+bool IsOneLine(std::string_view text) {
+  return text.find_first_of("\r\n") == std::string_view::npos &&
+         Escaped(text, [](char c, std::string& out) { out += c; }) == text;
+}
+
+std::string PortablePath(std::string_view path) {
+  return Escaped(
+      path, [](char c, std::string& out) { out += IsControl(c) || c == '\\' ? '_' : c; }, "_");
 }
 
 }  // namespace firn::inner::internal

@@ -16,8 +16,15 @@ std::string JsonString(std::string_view text);
 // escapes (\N) nor entities (&lt;) in it mean anything.
 std::string DotString(std::string_view text);
 
-// A field of a CSV file (RFC 4180), in quotes only where it needs them.
+// A field of a CSV file (RFC 4180), in quotes only where it needs them, as for blanks at its ends.
 std::string CsvField(std::string_view text);
+
+// Whether a field gives the text back where fields end on their lines: UTF-8 without line ends.
+bool IsOneLine(std::string_view text);
+
+// A path that tables can name and all systems take for the same: control characters, backslashes
+// and bytes that are no UTF-8 become "_".
+std::string PortablePath(std::string_view path);
 
 }  // namespace firn::inner::internal
 

@@ -57,8 +57,8 @@ class Writer {
     FIRN_RETURN_IF(hdf5 && size() == 0,
                    InvalidArgument("no rows: files of .h5 tell what the variables are"));
     for (const std::string& name : rows_->variables()) {
-      FIRN_RETURN_IF(name.empty() || name.find_first_of("\r\n") != std::string::npos,
-                     InvalidArgument("the name of a variable is empty or has lines"));
+      FIRN_RETURN_IF(name.empty() || !inner::internal::IsOneLine(name),
+                     InvalidArgument("the name of a variable is empty, has lines or is no UTF-8"));
       // They would become groups, and NNabla looks for datasets.
       FIRN_RETURN_IF(hdf5 && name.find_first_of("./%") != std::string::npos,
                      InvalidArgument("variable ", name,

@@ -46,6 +46,15 @@ TEST(EscapeTest, CsvQuotesOnlyWhereItMust) {
   EXPECT_EQ(CsvField("a,b"), R"("a,b")");
   EXPECT_EQ(CsvField(R"(say "x")"), R"("say ""x""")");
   EXPECT_EQ(CsvField("a\nb"), "\"a\nb\"");
+  // Readers cut blanks off that are not in quotes.
+  EXPECT_EQ(CsvField(" a"), "\" a\"");
+  EXPECT_EQ(CsvField("a\t"), "\"a\t\"");
+  EXPECT_EQ(CsvField(""), "");
+}
+
+TEST(EscapeTest, PortablePathsHaveNoBytesThatReadersTakeForOthers) {
+  EXPECT_EQ(PortablePath("a b/c\xC3\xA4,\".png"), "a b/c\xC3\xA4,\".png");
+  EXPECT_EQ(PortablePath("a\nb\x7f\\c\xE9.png"), "a_b__c_.png");
 }
 
 }  // namespace

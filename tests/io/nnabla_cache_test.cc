@@ -208,6 +208,8 @@ TEST_P(NnablaCacheTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, lines); }), HasSubstr("has lines"));
 }
 
+  const RowsPtr latin = NameSamples(FromTensors(Ones({2, 3})), "caf\xE9");
+  EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, latin); }), HasSubstr("no UTF-8"));
 TEST_P(NnablaCacheTest, RefusesIndicesThatTheFilesDoNotMatch) {
   const std::string folder = Folder("index");
   WriteNnablaCache(folder, Numbers(30), {.format = GetParam()});

@@ -29,6 +29,7 @@ namespace firn::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using inner::internal::PortablePath;
 
 struct Options {
   std::string images, output;
@@ -43,16 +44,17 @@ struct Options {
 
 [[noreturn]] void Refuse(const absl::Status& status) { RaiseStatus(status, "dataset create"); }
 
-// Where image i goes, from the output folder: its own path, ending in .png. Of two that differ in
-// their ends only, the second keeps its own end too.
+// Where image i goes, from the output folder: its own path, ending in .png, as tables can name it.
+// Of two that differ in their ends only, the second keeps its own end too.
 std::vector<std::string> OutputNames(const io::ImageFolderDataset& images, const Options& o) {
   std::vector<std::string> names;
   std::set<std::string> taken;
   for (int64_t i = 0; i < images.size(); ++i) {
     const std::string inside = images.path(i).substr(o.images.size() + 1);
-    std::string name = fs::path(inside).replace_extension(".png").string();
-    if (!taken.insert(name).second) name = inside + ".png";
-    taken.insert(name);
+    std::string name = PortablePath(fs::path(inside).replace_extension(".png").string());
+    for (int k = 1; !taken.insert(name).second; ++k) {
+      name = absl::StrCat(PortablePath(inside), k == 1 ? "" : absl::StrCat("_", k), ".png");
+    }
     names.push_back(std::move(name));
   }
   return names;

@@ -79,7 +79,7 @@ class Writer {
       folders_.push_back(Unused(kept, [&](const std::string& f) { return taken.contains(f); }));
       taken.insert(folders_.back());
       if (!name.empty() && name[0] != '#' && name.find(':') == std::string::npos &&
-          name.find("__") == std::string::npos && name.find_first_of("\r\n") == std::string::npos) {
+          name.find("__") == std::string::npos && inner::internal::IsOneLine(name)) {
         continue;
       }
       Raise(InvalidArgument("a variable is called ", inner::internal::JsonString(name),

@@ -102,5 +102,39 @@ TEST(DatasetFilesTest, FilesOfAnotherTableStay) {
             std::set<int>({1, 2}));
 }
 
+TEST(DatasetFilesTest, PathsOfImagesAreReadAsTheyAreWritten) {
+  const std::string photos = Folder("odd"), out = Folder("odd_out");
+  const std::vector<std::string> classes = {" dog", "b,\"c", "cat\t", "d\ne", "x"};
+  for (size_t k = 0; k < classes.size(); ++k) {
+    AddImage(photos + "/" + classes[k] + "/1.png", static_cast<int>(k), {1, 2, 2});
+  }
+  AddImage(photos + "/x/caf\xE9.png", 10, {1, 2, 2});  // Latin-1
+  AddImage(photos + "/x/caf\xE8.png", 11, {1, 2, 2});
+  AddImage(photos + "/x/caf_.png", 12, {1, 2, 2});
+  AddImage(photos + "/x/y\\z.png", 13, {1, 2, 2});
+  Json({"create", photos, out, "--width", "2", "--height", "2", "--channels", "1"});
+  const io::RowsPtr rows = io::CsvRows(out + "/train.csv", {.normalize = false});
+  std::vector<int> labels;
+  std::set<int> pixels;
+  for (int64_t i = 0; i < rows->size(); ++i) {
+    const std::vector<Tensor> row = rows->Get(i);
+    labels.push_back(row[1].Item<int>());
+    pixels.insert(row[0].ToVector<int>()[0]);
+  }
+  EXPECT_THAT(labels, ElementsAre(0, 1, 2, 3, 4, 4, 4, 4, 4));
+  EXPECT_THAT(pixels, ElementsAre(0, 1, 2, 3, 4, 10, 11, 12, 13));
+}
+
+TEST(DatasetFilesTest, NamesOfVariablesAreReadAsTheyAreWritten) {
+  const std::string folder = Folder("names");
+  io::WriteNpz(folder + "/n.npz", {{"x", Ones({2})}, {"x ", Zeros({2})}});
+  for (const char* const to : {"/t.csv", "/cache"}) {
+    Json({"convert", folder + "/n.npz", folder + to});
+    const nlohmann::json there = Json({"inspect", folder + to})["variables"];
+    EXPECT_EQ(there[0]["name"], "x");
+    EXPECT_EQ(there[1]["name"], "x ");
+  }
+}
+
 }  // namespace
 }  // namespace firn::cli
