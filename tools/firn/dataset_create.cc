@@ -130,16 +130,19 @@ void WriteTable(const std::string& path, const std::vector<std::string>& lines) 
   RaiseIfError(inner::internal::ReplaceFile(path, text), "dataset create");
 }
 
-// Throws unless the tables can be written.
-void CheckPlaces(const Options& o, const std::string& train, const std::string& validation) {
+// Throws unless everything can be written.
+void CheckPlaces(const Options& o, const std::string& train, const std::string& validation,
+                 const std::vector<std::string>& names) {
   std::error_code error;
   if (fs::equivalent(o.images, o.output, error)) {
     throw UsageError("the images and the output are in one folder");
   }
   if (train == validation) throw UsageError("the two tables are one file");
-  for (const std::string& path : {train, validation}) {
-    const bool written = path == train || o.validation > 0;
-    if (written && !o.replace && fs::exists(path, error)) {
+  std::vector<std::string> paths = {train};
+  if (o.validation > 0) paths.push_back(validation);
+  for (const std::string& name : names) paths.push_back(absl::StrCat(o.output, "/", name));
+  for (const std::string& path : paths) {
+    if (!o.replace && fs::exists(path, error)) {
       Refuse(FailedPrecondition(path, ": expected nothing there (--force replaces it)"));
     }
   }
@@ -149,11 +152,11 @@ int Create(Terminal& terminal, Options o) {
   while (o.images.size() > 1 && o.images.ends_with('/')) o.images.pop_back();
   const std::string train = absl::StrCat(o.output, "/", o.train_file);
   const std::string validation = absl::StrCat(o.output, "/", o.validation_file);
-  CheckPlaces(o, train, validation);
   const auto images = io::ImageFolder(
       o.images,
       {.image = {.color = o.channels == 1 ? io::ImageColor::kGrey : io::ImageColor::kRgb}});
   const std::vector<std::string> names = OutputNames(*images, o);
+  CheckPlaces(o, train, validation, names);
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < images->size(); ++i) labels.push_back(images->label(i));
   const std::vector<bool> there = WriteImages(terminal, o, images, names);

@@ -136,5 +136,21 @@ TEST(DatasetFilesTest, NamesOfVariablesAreReadAsTheyAreWritten) {
   }
 }
 
+TEST(DatasetFilesTest, CreatingReplacesNoImages) {
+  const std::string photos = Folder("create_over"), out = Folder("create_over_out");
+  AddImage(photos + "/a/1.png", 7, {1, 2, 2});
+  WriteFile(photos + "/a/2.png", "no picture");
+  AddImage(out + "/a/1.png", 200, {1, 2, 2});
+  std::vector<std::string> line = {"create", photos,     out, "--width",
+                                   "2",      "--height", "2", "--skip-damaged"};
+  const Outcome o = Dataset(line);
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("a/1.png: expected nothing there (--force"));
+  EXPECT_EQ(io::ReadImage(out + "/a/1.png").ToVector<int>()[0], 200);
+  line.emplace_back("--force");
+  EXPECT_EQ(Dataset(line).status, 0);
+  EXPECT_EQ(io::ReadImage(out + "/a/1.png").ToVector<int>()[0], 7);
+}
+
 }  // namespace
 }  // namespace firn::cli

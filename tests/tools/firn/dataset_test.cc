@@ -82,7 +82,8 @@ TEST(DatasetCommandTest, NamesImagesThatItCannotRead) {
   const std::string photos = Photos(), out = Folder("created_of_damaged");
   WriteFile(photos + "/dog/2.png", "no picture");
   WriteFile(photos + "/dog/3\x1b.png", "no picture");
-  std::vector<std::string> line = {"create", photos, out, "--width", "4", "--height", "4"};
+  std::vector<std::string> line = {"create", photos,     out, "--width",
+                                   "4",      "--height", "4", "--force"};
   EXPECT_EQ(Dataset(line).status, 1);
   EXPECT_THAT(Dataset(line).err, HasSubstr("dog/2.png: offset 0, signature"));
   EXPECT_FALSE(fs::exists(out + "/train.csv"));
