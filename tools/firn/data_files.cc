@@ -199,6 +199,7 @@ std::vector<int64_t> PartEnds(int64_t n, const std::vector<double>& ratios) {
     }
   }
   const double all = std::accumulate(ratios.begin(), ratios.end(), 0.0);
+  if (!std::isfinite(all)) RaiseStatus(InvalidArgument("the ratios add up to inf"), "dataset");
   std::vector<int64_t> ends;
   double so_far = 0;
   for (const double ratio : ratios) {

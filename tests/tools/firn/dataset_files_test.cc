@@ -152,5 +152,14 @@ TEST(DatasetFilesTest, CreatingReplacesNoImages) {
   EXPECT_EQ(io::ReadImage(out + "/a/1.png").ToVector<int>()[0], 7);
 }
 
+TEST(DatasetFilesTest, RatiosThatAddUpToInfinityAreRefused) {
+  const std::string folder = Folder("ratios");
+  WriteFile(folder + "/t.csv", kTable);
+  const Outcome o = Dataset({"split", folder + "/t.csv", "--ratio", "1e308,1e308", "-o",
+                             folder + "/a.csv", folder + "/b.csv"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("the ratios add up to inf"));
+}
+
 }  // namespace
 }  // namespace firn::cli
