@@ -1,13 +1,13 @@
-// One pass over the text, line by line; std::from_chars reads the numbers, so the locale does not
-// matter. Fields point into the text, and only those that are wanted are looked at.
+// One pass over the text, line by line; numbers do not depend on the locale. Fields point into the
+// text, and only those that are wanted are looked at.
 #include "io/csv.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -27,17 +27,13 @@ using internal::InColumn;
 using internal::IsBlank;
 using internal::Shown;
 using internal::TakeUpTo;
-using internal::Trim;
 
 // The place of each word that may stand in a column.
 using Words = absl::flat_hash_map<std::string, float>;
 
 absl::StatusOr<float> Number(const Field& field) {
-  std::string_view text = Trim(field.text);
-  if (text.size() > 1 && text[0] == '+') text.remove_prefix(1);
   float value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
+  if (internal::ParseNumber(field.text, &value) == std::errc()) return value;
   return DataLoss("expected a number, got ", Shown(field.text),
                   " (CsvOptions::categories reads words, ::columns leaves columns out)");
 }

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -49,17 +49,14 @@ std::string_view Scheme(std::string_view text) {
 
 // None where the text is none. Python's float(), whose rules NNabla's are, rounds twice too.
 absl::StatusOr<std::optional<float>> NumberOf(std::string_view text) {
-  text = internal::Trim(text);
-  if (text.size() > 1 && text[0] == '+') text.remove_prefix(1);
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error == std::errc::invalid_argument || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
+  const std::errc error = internal::ParseNumber(text, &value);
+  if (error == std::errc::invalid_argument) return std::nullopt;
   const bool fits =
       error == std::errc() &&
       !(std::isfinite(value) && std::abs(value) > double{std::numeric_limits<float>::max()});
-  FIRN_RETURN_IF(!fits, DataLoss("expected a number that f32 can hold, got ", Shown(text)));
+  FIRN_RETURN_IF(
+      !fits, DataLoss("expected a number that f32 can hold, got ", Shown(internal::Trim(text))));
   return static_cast<float>(value);
 }
 

@@ -1,6 +1,10 @@
 // Lines of CSV files (RFC 4180, but that a field ends on its line). Fields point into the line.
 #include "io/internal/csv_line.h"
 
+#include <charconv>
+#include <cmath>
+
+#include "absl/strings/charconv.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "device/escape.h"
@@ -22,7 +26,25 @@ std::string_view TakeQuoted(std::string_view* line) {
   return text;
 }
 
+template <class T>
+std::errc Parse(std::string_view text, T* value) {
+  text = Trim(text);
+  const bool plus = text.starts_with('+');
+  if (plus) text.remove_prefix(1);
+  if (text.empty() || (plus && text[0] == '-')) return std::errc::invalid_argument;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, *value);
+  if (stop != end) return std::errc::invalid_argument;
+  if (error != std::errc::result_out_of_range) return error;
+  // std::from_chars does not tell too small from too large; this one gives what is nearest.
+  absl::from_chars(text.data(), end, *value);
+  return std::abs(*value) > 1 ? error : std::errc();
+}
+
 }  // namespace
+
+std::errc ParseNumber(std::string_view text, float* value) { return Parse(text, value); }
+std::errc ParseNumber(std::string_view text, double* value) { return Parse(text, value); }
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,6 +28,11 @@ std::string_view TakeUpTo(std::string_view* rest, char end);
 // The fields of a line, which they point into. DataLoss, naming the column, for quotes that are not
 // closed or have something behind them.
 absl::Status SplitLine(std::string_view line, char separator, std::vector<Field>* fields);
+
+// Reads all of `text`, blanks around it aside, as a number. invalid_argument where it is none;
+// result_out_of_range where it is too large. One that is too small is 0.
+std::errc ParseNumber(std::string_view text, float* value);
+std::errc ParseNumber(std::string_view text, double* value);
 
 // What a field says: two quotes in quotes are one.
 std::string WordOf(const Field& field);

@@ -57,6 +57,15 @@ TEST(CsvTest, AByteOrderMarkIsNoPartOfTheFirstField) {
   EXPECT_THAT(Error("1\n" + mark + "2\n"), HasSubstr("line 2, column 0"));
 }
 
+TEST(CsvTest, NumbersTooSmallAreZeroAndHaveOneSign) {
+  const auto number = [](const std::string& text) { return ParseCsv(text, "t.csv", {}); };
+  EXPECT_EQ(number("1e-400")->Item(), 0);
+  EXPECT_EQ(number("-1e-60,+2")->ToVector<float>(), (std::vector<float>{0, 2}));
+  for (const char* const text : {"1e400", "+-5", "++5", "+"}) {
+    EXPECT_EQ(number(text).status().code(), absl::StatusCode::kDataLoss) << text;
+  }
+}
+
 TEST(CsvTest, SkipsAHeadingAndTakesAnotherSeparator) {
   const Tensor t = *ParseCsv("a;b\n1;2\n", "t.csv", {.separator = ';', .skip_lines = 1});
   EXPECT_THAT(t.ToVector<float>(), ElementsAre(1, 2));
