@@ -14,13 +14,12 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "device/status_macros.h"
 #include "io/csv.h"
 #include "io/internal/csv_header.h"
 #include "io/internal/csv_line.h"
 #include "io/internal/line_index.h"
+#include "io/internal/variables.h"
 #include "io/npy.h"
 #include "io/wav.h"
 #include "tensor/error.h"
@@ -186,21 +185,13 @@ class CsvRowsOfFile final : public Rows {
 
   // From here on, columns tell their places in `variables_`.
   absl::Status Choose() {
-    for (const std::string& name : variables_) {
-      FIRN_RETURN_IF(std::count(variables_.begin(), variables_.end(), name) > 1,
-                     InvalidArgument("CsvRowsOptions::variables names ", name, " twice"));
-      FIRN_RETURN_IF(std::count(header_.variables.begin(), header_.variables.end(), name) == 0,
-                     NotFound(path_, ": expected a variable called ", name, ", got ",
-                              absl::StrJoin(header_.variables, ", ")));
-    }
-    std::vector<size_t> places;
-    for (const std::string& name : header_.variables) {
-      const auto at = std::find(variables_.begin(), variables_.end(), name);
-      places.push_back(at == variables_.end() ? CsvHeader::kPassedOver
-                                              : static_cast<size_t>(at - variables_.begin()));
-    }
+    FIRN_ASSIGN_OR_RETURN(
+        const internal::PlacesByName places,
+        internal::PlacesOf(variables_, header_.variables, path_, "CsvRowsOptions::variables"));
     for (CsvHeader::Column& column : header_.columns) {
-      if (column.variable != CsvHeader::kPassedOver) column.variable = places[column.variable];
+      if (column.variable == CsvHeader::kPassedOver) continue;
+      const auto at = places.find(header_.variables[column.variable]);
+      column.variable = at == places.end() ? CsvHeader::kPassedOver : at->second;
     }
     return absl::OkStatus();
   }
@@ -218,11 +209,13 @@ class CsvRowsOfFile final : public Rows {
                    DataLoss("expected ", header_.columns.size(), " columns, got ", fields.size()));
     std::vector<Cells> cells(variables_.size());
     std::vector<size_t> last(variables_.size());
+    int64_t left = options_.limits.max_total_bytes;
     for (size_t c = 0; c < fields.size(); ++c) {
       const size_t variable = header_.columns[c].variable;
       if (variable == CsvHeader::kPassedOver) continue;
       last[variable] = c;
-      const absl::Status read = ReadCell(fields[c], &cells[variable]);
+      const absl::Status read =
+          ReadCell(fields[c], header_.columns[c].indexed, &cells[variable], &left);
       if (!read.ok()) return InColumn(c, read);
     }
     std::vector<Tensor> row;
@@ -234,13 +227,17 @@ class CsvRowsOfFile final : public Rows {
     return row;
   }
 
-  absl::Status ReadCell(const Field& field, Cells* cells) const {
+  absl::Status ReadCell(const Field& field, bool indexed, Cells* cells, int64_t* left) const {
     FIRN_ASSIGN_OR_RETURN(const std::optional<float> number, NumberOf(field.text));
     if (number) {
       cells->numbers.push_back(*number);
       return absl::OkStatus();
     }
     FIRN_ASSIGN_OR_RETURN(Tensor read, ReadCellFile(folder_, internal::WordOf(field), options_));
+    // Those of several columns are copied into one.
+    *left -= read.defined() ? static_cast<int64_t>(read.spec().bytes()) * (indexed ? 2 : 1) : 0;
+    FIRN_RETURN_IF(*left < 0, ResourceExhausted("more than the ", options_.limits.max_total_bytes,
+                                                " bytes allowed for a row"));
     cells->files.push_back(std::move(read));
     return absl::OkStatus();
   }

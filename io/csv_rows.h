@@ -52,8 +52,9 @@ struct CsvRowsOptions {
 //
 // Throws firn::Error: DataLoss as "<file>: line <from 1>, column <from 0>: ..."; Unimplemented for
 // what is refused; PermissionDenied for files outside of the folder; ResourceExhausted beyond the
-// limits, of which max_metadata_bytes is for one line; NotFound and the like for a path. Rows throw
-// the same when they are asked for, with what is wrong with the file that a cell names.
+// limits, of which max_metadata_bytes is for one line and max_total_bytes for the tensors of the
+// files that it names (twice where they are copied into one); NotFound and the like for a path.
+// Rows throw the same when they are asked for, with what is wrong with the file that a cell names.
 RowsPtr CsvRows(const std::string& path, const CsvRowsOptions& options = {});
 
 }  // namespace firn::io

@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "device/status_macros.h"
 #include "io/hdf5.h"
 #include "io/internal/csv_line.h"
 #include "io/internal/nnabla_cache_index.h"
 #include "io/internal/npy_array.h"
 #include "io/nnabla_cache.h"
+#include "io/internal/variables.h"
 #include "tensor/allocate.h"
 #include "tensor/error.h"
 #include "tensor/operators.h"
@@ -80,13 +80,8 @@ class CacheBase : public NnablaCache {
   // Of those that there are, the ones that are asked for.
   absl::Status Choose(const std::string& where, const std::vector<std::string>& all) {
     variables_ = options_.variables.empty() ? all : options_.variables;
-    for (const std::string& name : variables_) {
-      FIRN_RETURN_IF(std::count(all.begin(), all.end(), name) == 0,
-                     NotFound(where, ": expected a variable called ", name, ", got ",
-                              absl::StrJoin(all, ", ")));
-      FIRN_RETURN_IF(std::count(variables_.begin(), variables_.end(), name) > 1,
-                     InvalidArgument("OpenNnablaCacheOptions::variables names ", name, " twice"));
-    }
+    FIRN_ASSIGN_OR_RETURN(
+        places_, internal::PlacesOf(variables_, all, where, "OpenNnablaCacheOptions::variables"));
     return absl::OkStatus();
   }
 
@@ -94,6 +89,7 @@ class CacheBase : public NnablaCache {
   const OpenNnablaCacheOptions options_;
   std::vector<std::string> variables_;
 };
+  internal::PlacesByName places_;  // in `variables_`
 
 absl::Status CheckRows(const std::string& where, const Shape& shape, int64_t rows) {
   if (shape.rank() > 0 && shape[0] == rows) return absl::OkStatus();
@@ -167,10 +163,10 @@ class NpyCache final : public CacheBase {
                                        absl::StrCat("expected ", header.data_bytes(),
                                                     " bytes for shape ", header.shape.ToString(),
                                                     ", got ", rest.size() - header.data_at)));
-      const auto wanted = std::find(variables_.begin(), variables_.end(), name);
-      if (wanted != variables_.end()) {
-        arrays_[first + static_cast<size_t>(wanted - variables_.begin())] = {
-            at + header.data_at, header.type, WithoutFirst(header.shape)};
+      const auto wanted = places_.find(name);
+      if (wanted != places_.end()) {
+        arrays_[first + wanted->second] = {at + header.data_at, header.type,
+                                           WithoutFirst(header.shape)};
       }
       at += header.data_at + header.data_bytes();
     }
@@ -241,9 +237,11 @@ class Hdf5Cache final : public CacheBase {
         return kept_.front().arrays;
       }
     }
-    const auto want = [this](std::string_view name) {
-      return std::find(variables_.begin(), variables_.end(), name) != variables_.end();
-    };
+    return kept_.front();
+  }
+
+  absl::StatusOr<std::shared_ptr<const StateDict>> ReadFile(size_t file) const {
+    const auto want = [this](std::string_view name) { return places_.contains(std::string(name)); };
     FIRN_ASSIGN_OR_RETURN(StateDict read,
                           ReadHdf5(index_.files[file], {.limits = options_.limits, .want = want}));
     for (const std::string& name : variables_) {

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "device/status_macros.h"
+#include "io/internal/variables.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
 
@@ -102,6 +105,21 @@ class SampleRows final : public Rows {
 };
 
 }  // namespace
+
+absl::StatusOr<internal::PlacesByName> internal::PlacesOf(const std::vector<std::string>& chosen,
+                                                          const std::vector<std::string>& all,
+                                                          const std::string& where,
+                                                          const char* option) {
+  const absl::flat_hash_set<absl::string_view> known(all.begin(), all.end());
+  PlacesByName places;
+  for (const std::string& name : chosen) {
+    FIRN_RETURN_IF(!known.contains(name), NotFound(where, ": expected a variable called ", name,
+                                                   ", got ", absl::StrJoin(all, ", ")));
+    FIRN_RETURN_IF(!places.emplace(name, places.size()).second,
+                   InvalidArgument(option, " names ", name, " twice"));
+  }
+  return places;
+}
 
 DatasetPtr Pick(RowsPtr rows, const PickOptions& options) {
   CheckDefined(rows.get(), "pick");

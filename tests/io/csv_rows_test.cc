@@ -1,11 +1,14 @@
 // Headers, cells of each kind, where messages point, and what hostile files get.
 #include "io/csv_rows.h"
 
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/data_loader.h"
@@ -99,6 +102,43 @@ TEST_F(CsvRowsTest, ReadsTheVariablesThatAreAskedFor) {
   EXPECT_THAT(rows->Get(0)[0].ToVector<float>(), ElementsAre(3));
   EXPECT_THAT(Error("x,y\n1,2\n", {.variables = {"z"}}), HasSubstr("called z, got x, y"));
   EXPECT_THAT(Error("x,y\n1,2\n", {.variables = {"x", "x"}}), HasSubstr("names x twice"));
+}
+
+TEST_F(CsvRowsTest, ChoosesAmongVeryManyVariables) {
+  std::string names, numbers;
+  for (int64_t c = 0; c < 30'000; ++c) {
+    absl::StrAppend(&names, c == 0 ? "" : ",", "v", c);
+    absl::StrAppend(&numbers, c == 0 ? "" : ",", c);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const RowsPtr rows = Open(names + "\n" + numbers + "\n");
+  // Comparing each name with each takes many times as long.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_EQ(rows->Get(0)[29'999].Item(), 29'999);
+}
+
+TEST_F(CsvRowsTest, ARowHasNoMoreThanTheBytesAllowed) {
+  const auto row = [&](const std::string& text, int64_t bytes) {
+    return Error(text, {.limits = {.max_total_bytes = bytes}});
+  };
+  // A picture has 16 bytes as f32, and those of one variable are copied once more.
+  EXPECT_EQ(row("x,y\nin/a.png,in/a.png\n", 32), "");
+  EXPECT_THAT(row("x,y\nin/a.png,in/a.png\n", 31),
+              HasSubstr("line 2, column 1 (\"y\"): more than the 31 bytes allowed for a row"));
+  EXPECT_EQ(row("x__0,x__1\nin/a.png,in/a.png\n", 64), "");
+  EXPECT_THAT(row("x__0,x__1\nin/a.png,in/a.png\n", 63), HasSubstr("more than the 63 bytes"));
+}
+
+TEST_F(CsvRowsTest, NumbersAreThoseOfPython) {
+  const auto number = [&](const std::string& text) {
+    return Open("x\n" + text + "\n")->Get(0)[0].Item<double>();
+  };
+  EXPECT_EQ(number("1e-400"), 0);
+  EXPECT_TRUE(std::signbit(number("-1e-400")));
+  EXPECT_EQ(number("+5"), 5);
+  for (const char* const text : {"+-5", "++5", "+", "-+5", "+ 5"}) {
+    EXPECT_THAT(Error(std::string("x\n") + text + "\n"), HasSubstr("expected a number")) << text;
+  }
 }
 
 TEST_F(CsvRowsTest, TakesReadersOfTheProgramsOwn) {
