@@ -3,6 +3,7 @@
 // HDF5 files are read whole by the one reader that there is, and the last ones are kept.
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -12,8 +13,8 @@
 #include "io/internal/csv_line.h"
 #include "io/internal/nnabla_cache_index.h"
 #include "io/internal/npy_array.h"
-#include "io/nnabla_cache.h"
 #include "io/internal/variables.h"
+#include "io/nnabla_cache.h"
 #include "tensor/allocate.h"
 #include "tensor/error.h"
 #include "tensor/operators.h"
@@ -88,8 +89,8 @@ class CacheBase : public NnablaCache {
   const NnablaCacheIndex index_;
   const OpenNnablaCacheOptions options_;
   std::vector<std::string> variables_;
-};
   internal::PlacesByName places_;  // in `variables_`
+};
 
 absl::Status CheckRows(const std::string& where, const Shape& shape, int64_t rows) {
   if (shape.rank() > 0 && shape[0] == rows) return absl::OkStatus();
@@ -210,8 +211,10 @@ class Hdf5Cache final : public CacheBase {
   // A shuffled order goes from file to file, but threads are in several at once.
   static constexpr size_t kKept = 4;
   struct Kept {
-    size_t file;
-    std::shared_ptr<const StateDict> arrays;
+    explicit Kept(size_t number) : file(number) {}
+    const size_t file;
+    std::mutex reading;
+    std::shared_ptr<const StateDict> arrays;  // guarded by `reading`; null: not read yet
   };
 
   Hdf5Cache(NnablaCacheIndex index, const OpenNnablaCacheOptions& options)
@@ -221,21 +224,31 @@ class Hdf5Cache final : public CacheBase {
   absl::Status CheckSize(size_t file) const {
     FIRN_ASSIGN_OR_RETURN(const auto source, RandomAccess::Open(index_.files[file]));
     const int64_t rows = index_.rows[file];
-    FIRN_RETURN_IF(rows / options_.limits.max_expansion > source->size(),
+    FIRN_RETURN_IF(rows / std::max<int64_t>(options_.limits.max_expansion, 1) > source->size(),
                    DataLoss(index_.files[file], ": expected ", rows, " rows, got a file of ",
                             source->size(), " bytes"));
     return absl::OkStatus();
   }
 
+  // Threads that want one file wait for the first of them, which reads it.
   absl::StatusOr<std::shared_ptr<const StateDict>> Load(size_t file) const {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                      [file](const Kept& k) { return k.file == file; });
-      if (found != kept_.end()) {
-        std::rotate(kept_.begin(), found, found + 1);
-        return kept_.front().arrays;
-      }
+    const std::shared_ptr<Kept> kept = Entry(file);
+    const std::lock_guard<std::mutex> lock(kept->reading);
+    if (kept->arrays == nullptr) {
+      FIRN_ASSIGN_OR_RETURN(kept->arrays, ReadFile(file));
+    }
+    return kept->arrays;
+  }
+
+  std::shared_ptr<Kept> Entry(size_t file) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found =
+        std::find_if(kept_.begin(), kept_.end(), [file](const auto& k) { return k->file == file; });
+    if (found != kept_.end()) {
+      std::rotate(kept_.begin(), found, found + 1);
+    } else {
+      kept_.push_front(std::make_shared<Kept>(file));
+      if (kept_.size() > kKept) kept_.pop_back();
     }
     return kept_.front();
   }
@@ -251,15 +264,11 @@ class Hdf5Cache final : public CacheBase {
       FIRN_RETURN_IF_ERROR(CheckRows(absl::StrCat(index_.files[file], ", ", name), array->shape(),
                                      index_.rows[file]));
     }
-    auto arrays = std::make_shared<const StateDict>(std::move(read));
-    const std::lock_guard<std::mutex> lock(mutex_);
-    kept_.push_front({file, arrays});
-    if (kept_.size() > kKept) kept_.pop_back();
-    return arrays;
+    return std::make_shared<const StateDict>(std::move(read));
   }
 
   mutable std::mutex mutex_;
-  mutable std::deque<Kept> kept_;  // guarded by mutex_; the last used first
+  mutable std::deque<std::shared_ptr<Kept>> kept_;  // guarded by mutex_; the last used first
 };
 
 absl::StatusOr<std::shared_ptr<const NnablaCache>> Open(const std::string& folder,

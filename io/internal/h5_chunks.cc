@@ -89,7 +89,7 @@ absl::Status CheckChunks(const H5File& file, const H5Plan& plan, const H5Grid& g
     if (!inside) return file.DamagedAt(chunk.address, "chunk", "it has no place in the array");
     const bool deflated = plan.filters.deflate;
     const auto stored = static_cast<int64_t>(chunk.stored_bytes);
-    if (deflated ? stored < grid.chunk_bytes / file.limits().max_expansion
+    if (deflated ? stored < grid.chunk_bytes / std::max<int64_t>(file.limits().max_expansion, 1)
                  : stored != grid.chunk_bytes) {
       return file.DamagedAt(chunk.address, "chunk",
                             absl::StrCat("expected ", grid.chunk_bytes, " bytes",

@@ -152,6 +152,7 @@ TEST_F(H5RefusalsTest, RefusesChunksThatSkipAllFiltersAndHaveTheWrongSize) {
     const absl::StatusOr<StateDict> state = Load(make(40));
     ASSERT_TRUE(state.ok()) << state.status();
     EXPECT_EQ((*state)["x"].ToVector<float>(), std::vector<float>(10, 1.f));
+    EXPECT_TRUE(Load(make(40), {.max_expansion = 0}).ok());  // it does not expand
     for (const size_t stored : {4, 39, 41, 80}) {
       EXPECT_THAT(Error(make(stored), absl::StatusCode::kDataLoss), HasSubstr("wrong size"))
           << stored;

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <filesystem>
+#include <latch>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,9 +15,9 @@
 #include "device/inner.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "io/csv_rows.h"
 #include "io/data_loader.h"
 #include "io/hdf5.h"
-#include "io/csv_rows.h"
 #include "io/internal/npy_array.h"
 #include "io/npy.h"
 #include "io/npy_status.h"
@@ -162,8 +164,6 @@ TEST_P(NnablaCacheTest, ACacheIsReplacedOnlyWhenAskedTo) {
   ExpectNumbers(*OpenNnablaCache(folder, {.normalize = false}), UpTo(3));
 }
 
-TEST_P(NnablaCacheTest, AnErrorOfARowLeavesNoCache) {
-  const std::string folder = Folder("failed");
 TEST_P(NnablaCacheTest, FilesOfNoCacheStay) {
   const std::string folder = Folder("of_mine"), original = folder + "/original.csv";
   std::filesystem::create_directories(folder);
@@ -186,6 +186,8 @@ TEST_P(NnablaCacheTest, FilesOfNoCacheStay) {
   EXPECT_EQ(OpenNnablaCache(folder)->size(), 3);
 }
 
+TEST_P(NnablaCacheTest, AnErrorOfARowLeavesNoCache) {
+  const std::string folder = Folder("failed");
   const RowsPtr bad = NameSamples(FromFunction(250, [](int64_t i) {
     return Sample{i == 120 ? Ones({3}) : Ones({2}), {}};
   }));
@@ -206,10 +208,10 @@ TEST_P(NnablaCacheTest, RefusesOptionsThatMakeNoSense) {
             GetParam() == NnablaCacheFormat::kNpy);
   const RowsPtr lines = NameSamples(FromTensors(Ones({2, 3})), "x\ny");
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, lines); }), HasSubstr("has lines"));
-}
-
   const RowsPtr latin = NameSamples(FromTensors(Ones({2, 3})), "caf\xE9");
   EXPECT_THAT(ErrorOf([&] { WriteNnablaCache(folder, latin); }), HasSubstr("no UTF-8"));
+}
+
 TEST_P(NnablaCacheTest, RefusesIndicesThatTheFilesDoNotMatch) {
   const std::string folder = Folder("index");
   WriteNnablaCache(folder, Numbers(30), {.format = GetParam()});
@@ -236,6 +238,35 @@ TEST_P(NnablaCacheTest, RefusesIndicesThatTheFilesDoNotMatch) {
                                   std::string(".."), std::string()}) {
     EXPECT_THAT(error(name + ",30\n"), HasSubstr("the name of a file in this folder"));
   }
+}
+
+TEST(NnablaCacheHdf5Test, ThreadsReadAFileOnce) {
+  const std::string folder = Folder("once");
+  const int64_t bytes = int64_t{1} << 24;
+  WriteNnablaCache(folder, NameSamples(FromTensors(Ones({16, bytes / 64}))),
+                   {.format = NnablaCacheFormat::kHdf5});
+  for (int round = 0; round < 5; ++round) {
+    const auto cache = OpenNnablaCache(folder);
+    const int64_t before = CpuAllocator().stats().live_bytes;
+    CpuAllocator().ResetPeak();
+    std::latch all(4);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        all.arrive_and_wait();
+        EXPECT_EQ(cache->Get(t)[0].size(0), bytes / 64);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    // The file, and a row of each thread.
+    EXPECT_LT(CpuAllocator().stats().peak_bytes - before, bytes * 7 / 4);
+  }
+}
+
+TEST(NnablaCacheHdf5Test, NothingMayExpandWhereNothingIsAllowedTo) {
+  const std::string folder = Folder("no_expansion");
+  WriteNnablaCache(folder, Numbers(3), {.format = NnablaCacheFormat::kHdf5});
+  EXPECT_EQ(OpenNnablaCache(folder, {.limits = {.max_expansion = 0}})->size(), 3);
 }
 
 // Made by NNabla 1.39's CreateCache(shuffle=True) of original.csv, whose picture i is [0, 20, 40,
