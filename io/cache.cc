@@ -5,10 +5,12 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "device/status_macros.h"
+#include "io/internal/name_errors.h"
 #include "io/internal/nnabla_cache_index.h"
 #include "io/rows.h"
 #include "tensor/error.h"
@@ -32,8 +34,9 @@ class MemoryCacheDataset final : public Dataset {
     std::vector<Sample> samples;
     samples.reserve(indices.size());
     for (const int64_t i : indices) samples.push_back(Shared(i));
-    return Stack(samples);
+    return internal::StackOf(*this, indices, samples);
   }
+  std::string NameOf(int64_t i) const override { return base_->NameOf(i); }
 
  private:
   Sample Shared(int64_t i) const {

@@ -32,9 +32,9 @@ struct FileCacheOptions {
 };
 
 // The same samples, written into a folder at once and read from there (io/nnabla_cache.h), with
-// the variables x and y; bf16 becomes f32. Without `reuse` a cache that is there is replaced. The
-// folder stays. Throws firn::Error: FailedPrecondition where a cache of another size is to be
-// reused, what the dataset throws, and what WriteNnablaCache and OpenNnablaCache do.
+// the variables x and y; in .npy files bf16 becomes f32. Without `reuse` a cache that is there is
+// replaced. The folder stays. Throws firn::Error: FailedPrecondition where a cache of another size
+// is to be reused, what the dataset throws, and what WriteNnablaCache and OpenNnablaCache do.
 DatasetPtr FileCache(DatasetPtr dataset, const std::string& folder,
                      const FileCacheOptions& options = {});
 

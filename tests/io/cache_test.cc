@@ -10,6 +10,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "io/image.h"
+#include "io/image_folder.h"
 #include "io/rows.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
@@ -72,6 +74,18 @@ TEST(MemoryCacheTest, WhoGetsASampleMayChangeIt) {
   EXPECT_FALSE(cached->Get(0).target.defined());
 }
 
+TEST(MemoryCacheTest, ErrorsNameSamplesAsTheDatasetDoes) {
+  const std::string folder = TempPath("named_cache");
+  std::filesystem::create_directories(folder + "/a");
+  WriteImage(folder + "/a/1.png", Ones({1, 2, 2}, DType::kU8));
+  WriteImage(folder + "/a/2.png", Ones({1, 3, 3}, DType::kU8));
+  const DatasetPtr images = ImageFolder(folder), cached = MemoryCache(images);
+  EXPECT_EQ(cached->NameOf(1), images->NameOf(1));
+  const std::string error = ErrorOf([&] { cached->GetBatch({0, 1}); });
+  EXPECT_THAT(error, HasSubstr("a/2.png is u8"));
+  EXPECT_EQ(error, ErrorOf([&] { images->GetBatch({0, 1}); }));
+}
+
 TEST(MemoryCacheTest, ServesThreads) {
   std::atomic<int> made = 0;
   const DatasetPtr cached = MemoryCache(Counted(200, &made));
@@ -107,6 +121,14 @@ TEST(FileCacheTest, KeepsTypesAndSamplesWithoutTargets) {
   const DatasetPtr cached = FileCache(FromTensors(pixels), TempPath("types"));
   EXPECT_TRUE(cached->GetBatch({0, 1}).input.Equals(pixels));
   EXPECT_FALSE(cached->Get(0).target.defined());
+}
+
+TEST(FileCacheTest, Bf16BecomesF32WhereTheFilesAreNpy) {
+  const DatasetPtr samples = FromTensors(Ones({2, 3}, DType::kBF16));
+  EXPECT_EQ(FileCache(samples, TempPath("bf16"))->Get(0).input.dtype(), DType::kF32);
+  const DatasetPtr kept =
+      FileCache(samples, TempPath("bf16_h5"), {.format = NnablaCacheFormat::kHdf5});
+  EXPECT_EQ(kept->Get(0).input.dtype(), DType::kBF16);
 }
 
 TEST(FileCacheTest, ReusesWhenAskedTo) {
