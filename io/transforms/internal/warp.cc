@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "device/status_macros.h"
 #include "io/transforms/internal/image.h"
+#include "tensor/error.h"
 
 namespace firn::io::internal {
 namespace {
@@ -198,6 +200,14 @@ Tensor WarpRotation(const Tensor& image, const RotateOptions& options, const cha
     const auto [x0, x1] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
     const auto [y0, y1] = std::minmax({corners[0].y, corners[1].y, corners[2].y, corners[3].y});
     const double nw = std::ceil(x1) - std::floor(x0), nh = std::ceil(y1) - std::floor(y0);
+    // A thin line becomes a square that is almost empty, as large as its length squared.
+    const double most = std::max(134217728.0, 4 * h * w);
+    if (nh * nw > most) {
+      RaiseStatus(InvalidArgument("expected at most ", static_cast<int64_t>(most), " pixels, got ",
+                                  nh, " x ", nw, " of an image of ", h, " x ", w, " turned by ",
+                                  options.degrees, " degrees"),
+                  who);
+    }
     const Point start = at(-(nw - w) / 2, -(nh - h) / 2);
     m[2] = start.x;
     m[5] = start.y;

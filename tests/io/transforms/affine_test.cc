@@ -58,6 +58,14 @@ TEST(RotateTest, ExpandMakesRoomForAllOfIt) {
   EXPECT_THAT(RowsOf(quarter, 0, 5), ElementsAre(210, 31, 108, 185, 6));
 }
 
+TEST(RotateTest, ExpandRefusesMoreThanAnyPictureNeeds) {
+  // 60,000 bytes would become 1.8 GB.
+  EXPECT_THAT(ErrorOf([] { Rotate({.degrees = 45, .expand = true})(Pattern(1, 1, 60000, 1)); }),
+              HasSubstr("rotate: expected at most 134217728 pixels, got 42429 x 42428 of an image "
+                        "of 1 x 60000 turned by 45 degrees"));
+  EXPECT_EQ(Rotate({.degrees = 45, .expand = true})(Pattern(1, 1, 10000, 1)).size(2), 7072);
+}
+
 TEST(RotateTest, AroundACenterOfOnesOwn) {
   // A quarter around the corner of the first pixel moves all beside the image but nothing.
   const Tensor made =
