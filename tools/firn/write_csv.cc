@@ -71,7 +71,8 @@ class Writer {
   Writer(const std::string& path, const io::Rows& rows)
       : rows_(rows),
         folder_(fs::path(path).parent_path().string()),
-        files_(NewFolder(fs::path(folder_), fs::path(path).stem().string() + "_files")) {
+        files_(NewFolder(
+            folder_, inner::internal::PortablePath(fs::path(path).stem().string()) + "_files")) {
     std::set<std::string> taken;
     for (const std::string& name : rows.variables()) {
       std::string kept;  // names become parts of paths

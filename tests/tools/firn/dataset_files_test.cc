@@ -125,6 +125,13 @@ TEST(DatasetFilesTest, PathsOfImagesAreReadAsTheyAreWritten) {
   EXPECT_THAT(pixels, ElementsAre(0, 1, 2, 3, 4, 10, 11, 12, 13));
 }
 
+TEST(DatasetFilesTest, FilesOfTablesOfAnyNameAreFound) {
+  const std::string folder = Folder("odd_table"), table = folder + "/a\\b\n.csv";
+  io::WriteNpz(folder + "/n.npz", {{"x", Pictures(1, 2)}});
+  Json({"convert", folder + "/n.npz", table});
+  EXPECT_EQ(io::CsvRows(table, {.normalize = false})->Get(1)[0].Item<int>(), 2);
+}
+
 TEST(DatasetFilesTest, NamesOfVariablesAreReadAsTheyAreWritten) {
   const std::string folder = Folder("names");
   io::WriteNpz(folder + "/n.npz", {{"x", Ones({2})}, {"x ", Zeros({2})}});
