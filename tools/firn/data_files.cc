@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <system_error>
@@ -186,6 +187,17 @@ std::vector<std::string> DataFormats() {
   std::vector<std::string> names;
   for (const Format& format : kFormats) names.emplace_back(format.name);
   return names;
+}
+
+void WriteOfMany(const std::string& path, const std::string& bytes) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  std::ofstream out(path, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (out) return;
+  fs::remove(path, error);  // half of it
+  RaiseStatus(ResourceExhausted(path, ": cannot be written"), "dataset");
 }
 
 std::vector<int64_t> ShuffledNumbers(int64_t n, uint64_t seed) {

@@ -43,6 +43,10 @@ std::vector<std::string> DataFormats();
 void WriteCsvData(const std::string& path, const io::Rows& rows,
                   const std::function<void(int64_t rows)>& progress);
 
+// Writes one of very many files, making its folder. Not by AtomicFile, which waits for the disk
+// each time: there may be a million, and the table that names them comes last. Throws firn::Error.
+void WriteOfMany(const std::string& path, const std::string& bytes);
+
 // The numbers 0 to n - 1 in an order that `seed` decides.
 std::vector<int64_t> ShuffledNumbers(int64_t n, uint64_t seed);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <system_error>
@@ -84,17 +83,6 @@ Tensor Fitted(Tensor image, const Options& o) {
   return Pad(image, {left, o.width - width - left, above, o.height - height - above});
 }
 
-void WriteImage(const std::string& path, const Tensor& image) {
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  // Not by io::WriteImage, which waits for the disk each time: the CSV files come last.
-  const std::string png = io::EncodePng(image);
-  std::ofstream out(path, std::ios::binary);
-  out.write(png.data(), static_cast<std::streamsize>(png.size()));
-  out.close();
-  if (!out) Refuse(ResourceExhausted(path, ": cannot be written"));
-}
-
 // Writes the images on threads. Returns which of them there are now.
 std::vector<bool> WriteImages(Terminal& terminal, const Options& o,
                               const std::shared_ptr<const io::ImageFolderDataset>& images,
@@ -103,8 +91,8 @@ std::vector<bool> WriteImages(Terminal& terminal, const Options& o,
       io::FromFunction(images->size(),
                        [&](int64_t i) {
                          const Tensor image = images->Get(i).input;
-                         WriteImage(absl::StrCat(o.output, "/", names[static_cast<size_t>(i)]),
-                                    Fitted(image, o));
+                         WriteOfMany(absl::StrCat(o.output, "/", names[static_cast<size_t>(i)]),
+                                     io::EncodePng(Fitted(image, o)));
                          return io::Sample();
                        }),
       {.threads = NumThreads(), .ahead = 2 * int64_t{NumThreads()}});

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -140,11 +139,8 @@ class Writer {
   // Returns the path from the CSV.
   std::string WriteFile(int64_t i, const std::string& of, const Tensor& t) const {
     const std::optional<Tensor> picture = PictureOf(t);
-    const std::string folder = absl::StrFormat("%s/%s/%05d", files_, of, i / 1000);
-    const std::string inside = absl::StrFormat("%s/%08d%s", folder, i, picture ? ".png" : ".npy");
-    std::error_code error;
-    fs::create_directories(fs::path(folder_) / folder, error);
-    if (error) Raise(absl::ErrnoToStatus(error.value(), folder));
+    const std::string inside =
+        absl::StrFormat("%s/%s/%05d/%08d%s", files_, of, i / 1000, i, picture ? ".png" : ".npy");
     std::string bytes;
     if (picture) {
       bytes = io::EncodePng(*picture);
@@ -153,14 +149,8 @@ class Writer {
       if (!npy.ok()) Raise(npy.status());
       bytes = *std::move(npy);
     }
-    // Not by AtomicFile, which waits for the disk: there may be a million, and the CSV comes last.
-    const std::string path = (fs::path(folder_) / inside).string();
-    std::ofstream out(path, std::ios::binary);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    if (out) return inside;
-    fs::remove(path, error);  // half of it
-    Raise(ResourceExhausted(path, ": cannot be written"));
+    WriteOfMany((fs::path(folder_) / inside).string(), bytes);
+    return inside;
   }
 
   const io::Rows& rows_;
