@@ -62,10 +62,6 @@ std::optional<double> AsMetric(const std::optional<double>& metric) {
   return metric.has_value() && !std::isnan(*metric) ? metric : std::nullopt;
 }
 
-absl::Status SystemError(const std::error_code& error, const std::string& what) {
-  return absl::ErrnoToStatus(error.value(), what);
-}
-
 // What the thread takes of a processor while it writes: one part of this many.
 constexpr int64_t kShare = 12;
 
@@ -139,7 +135,7 @@ absl::StatusOr<std::vector<File>> CheckpointManager::State::List() const {
       files.push_back({.path = at->path().string(), .step = *step, .metric = {}});
     }
   }
-  if (error) return SystemError(error, absl::StrCat("cannot list ", folder_));
+  if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot list ", folder_));
   std::sort(files.begin(), files.end(),
             [](const File& a, const File& b) { return a.step < b.step; });
   return files;
@@ -152,7 +148,8 @@ absl::Status CheckpointManager::State::Open() {
                  InvalidArgument("keep_best is ", options_.keep_best, " (want >= 0)"));
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return SystemError(error, absl::StrCat("cannot make the folder ", folder_));
+  if (error)
+    return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot make the folder ", folder_));
   firn::inner::internal::RemoveLeftovers(
       folder_, [](std::string_view name) { return StepOf(name).has_value(); });
   FIRN_ASSIGN_OR_RETURN(std::vector<File> found, List());
@@ -261,7 +258,8 @@ absl::Status CheckpointManager::State::Prune(int64_t written) {
     if (std::find(keep.begin(), keep.end(), f.step) != keep.end()) return false;
     std::error_code error;
     fs::remove(f.path, error);
-    if (error) status.Update(SystemError(error, absl::StrCat("cannot remove ", f.path)));
+    if (error)
+      status.Update(absl::ErrnoToStatus(error.value(), absl::StrCat("cannot remove ", f.path)));
     return !error;
   });
   return status;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -32,11 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 using inner::internal::AtomicFile;
 using inner::internal::CsvField;
-
-absl::Status SystemError(const std::error_code& error, const std::string& path) {
-  if (!error) return absl::OkStatus();
-  return absl::ErrnoToStatus(error.value(), path);
-}
 
 class Writer {
  public:
@@ -106,7 +102,7 @@ class Writer {
   absl::Status MakeRoom() const {
     std::error_code error;
     fs::create_directories(folder_, error);
-    FIRN_RETURN_IF_ERROR(SystemError(error, folder_));
+    FIRN_RETURN_IF_ERROR(absl::ErrnoToStatus(error.value(), folder_));
     FIRN_RETURN_IF(!options_.replace && internal::IsNnablaCache(folder_),
                    FailedPrecondition(folder_,
                                       ": expected no cache, got one (`replace` writes "
@@ -118,7 +114,7 @@ class Writer {
          it.increment(error)) {
       if (IsCacheFile(it->path().filename().string())) old.push_back(it->path());
     }
-    FIRN_RETURN_IF_ERROR(SystemError(error, folder_));
+    FIRN_RETURN_IF_ERROR(absl::ErrnoToStatus(error.value(), folder_));
     const bool ours = old.size() > named || internal::IsNnablaCache(folder_);
     for (const fs::path& path : old) {
       FIRN_RETURN_IF(!options_.original.empty() && fs::equivalent(path, options_.original, error),
@@ -131,7 +127,7 @@ class Writer {
     }
     for (const fs::path& path : old) {
       fs::remove(path, error);
-      FIRN_RETURN_IF_ERROR(SystemError(error, path.string()));
+      FIRN_RETURN_IF_ERROR(absl::ErrnoToStatus(error.value(), path.string()));
     }
     return absl::OkStatus();
   }
