@@ -19,6 +19,7 @@
 #include "io/internal/csv_header.h"
 #include "io/internal/csv_line.h"
 #include "io/internal/line_index.h"
+#include "io/internal/name_errors.h"
 #include "io/internal/variables.h"
 #include "io/npy.h"
 #include "io/wav.h"
@@ -165,9 +166,7 @@ class CsvRowsOfFile final : public Rows {
   int64_t size() const override { return lines_.size() - 1; }
   const std::vector<std::string>& variables() const override { return variables_; }
   std::vector<Tensor> Get(int64_t i) const override {
-    if (i < 0 || i >= size()) {
-      RaiseStatus(OutOfRange("row ", i, " is outside [0, ", size(), ")"), "csv_rows");
-    }
+    internal::CheckIndex(i, size(), "row", "csv_rows");
     absl::StatusOr<std::vector<Tensor>> row = Read(i + 1);
     if (!row.ok()) RaiseStatus(InLine(path_, i + 1, row.status()), "csv_rows");
     return *std::move(row);

@@ -21,11 +21,7 @@
 namespace firn::io {
 namespace {
 
-void CheckIndex(int64_t i, int64_t size) {
-  if (i < 0 || i >= size) {
-    RaiseStatus(OutOfRange("index ", i, " is outside [0, ", size, ")"), "dataset");
-  }
-}
+using internal::CheckIndex;
 
 void CheckDefined(const DatasetPtr& dataset, const char* who) {
   if (dataset == nullptr) RaiseStatus(InvalidArgument("the dataset is null"), who);
@@ -264,6 +260,11 @@ Sample Stack(absl::Span<const Sample> samples) {
 Sample internal::StackOf(const Dataset& dataset, absl::Span<const int64_t> indices,
                          absl::Span<const Sample> samples) {
   return StackBy(samples, [&](size_t i) { return dataset.NameOf(indices[i]); });
+}
+
+void internal::CheckIndex(int64_t i, int64_t size, const char* what, const char* who) {
+  if (i >= 0 && i < size) return;
+  RaiseStatus(OutOfRange(what, " ", i, " is outside [0, ", size, ")"), who);
 }
 
 void internal::RaiseNamed(const std::string& name, const Error& error, const char* who) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/status_macros.h"
+#include "io/internal/name_errors.h"
 #include "tensor/allocate.h"
 #include "tensor/error.h"
 
@@ -62,9 +63,7 @@ class ImageDataset final : public Dataset {
     float* to = batch.input.mutable_host_view<float>().data();
     int64_t* to_labels = batch.target.mutable_host_view<int64_t>().data();
     for (const int64_t i : indices) {
-      if (i < 0 || i >= size()) {
-        RaiseStatus(OutOfRange("index ", i, " is outside [0, ", size(), ")"), "dataset");
-      }
+      internal::CheckIndex(i, size());
       Convert(from + i * pixels, pixels, options_, to);
       to += pixels;
       *to_labels++ = from_labels[i];

@@ -103,9 +103,7 @@ ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolder
 }
 
 ImageFolderDataset::File ImageFolderDataset::At(int64_t i) const {
-  if (i < 0 || i >= size()) {
-    RaiseStatus(OutOfRange("index ", i, " is outside [0, ", size(), ")"), "dataset");
-  }
+  internal::CheckIndex(i, size());
   const auto k = static_cast<size_t>(i);
   const int64_t begin = k == 0 ? 0 : name_ends_[k - 1];
   const std::string_view name = std::string_view(names_).substr(

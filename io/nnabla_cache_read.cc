@@ -11,11 +11,12 @@
 #include "device/status_macros.h"
 #include "io/hdf5.h"
 #include "io/internal/csv_line.h"
+#include "io/internal/name_errors.h"
 #include "io/internal/nnabla_cache_index.h"
 #include "io/internal/npy_array.h"
+#include "io/internal/stored_elements.h"
 #include "io/internal/variables.h"
 #include "io/nnabla_cache.h"
-#include "tensor/allocate.h"
 #include "tensor/error.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
@@ -56,9 +57,7 @@ class CacheBase : public NnablaCache {
   const std::vector<std::string>& variables() const override { return variables_; }
   const std::vector<int64_t>& file_rows() const override { return index_.rows; }
   std::vector<Tensor> Get(int64_t i) const override {
-    if (i < 0 || i >= size()) {
-      RaiseStatus(OutOfRange("row ", i, " is outside [0, ", size(), ")"), "nnabla_cache");
-    }
+    internal::CheckIndex(i, size(), "row", "nnabla_cache");
     const auto file = static_cast<size_t>(
         std::upper_bound(index_.ends.begin(), index_.ends.end(), i) - index_.ends.begin());
     absl::StatusOr<std::vector<Tensor>> row = Read(file, i - index_.ends[file] + index_.rows[file]);
@@ -117,16 +116,11 @@ class NpyCache final : public CacheBase {
     std::vector<Tensor> tensors;
     for (size_t v = 0; v < variables_.size(); ++v) {
       const Array& array = arrays_[file * variables_.size() + v];
-      const int64_t elements = array.row.num_elements(), bytes = elements * array.type.bytes;
-      FIRN_ASSIGN_OR_RETURN(
-          Tensor t,
-          AllocateTensor(TensorSpec::Contiguous(array.type.dtype, array.row, Device::Cpu()),
-                         AllocTag::kOther));
-      const int64_t at = array.begin + row * bytes;
-      FIRN_RETURN_IF_ERROR(source->ReadAt(at, t.impl()->data, bytes, variables_[v]));
-      const absl::Status converted = internal::ConvertStored(array.type, elements, t.impl()->data);
-      FIRN_RETURN_IF(!converted.ok(), internal::Damaged(source->name(), at, variables_[v],
-                                                        std::string(converted.message())));
+      const int64_t elements = array.row.num_elements();
+      FIRN_ASSIGN_OR_RETURN(Tensor t, internal::NewArray(array.type.dtype, array.row));
+      FIRN_RETURN_IF_ERROR(
+          internal::ReadElements(*source, array.begin + row * elements * array.type.bytes,
+                                 array.type, elements, variables_[v], t.impl()->data));
       tensors.push_back(std::move(t));
     }
     return tensors;

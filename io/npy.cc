@@ -40,11 +40,20 @@ void FromFortran(const Shape& shape, int64_t bytes, const char* from, char* to) 
   }
 }
 
-absl::StatusOr<Tensor> NewTensor(DType dtype, const Shape& shape) {
+}  // namespace
+
+absl::StatusOr<Tensor> NewArray(DType dtype, const Shape& shape) {
   return AllocateTensor(TensorSpec::Contiguous(dtype, shape, Device::Cpu()), AllocTag::kOther);
 }
 
-}  // namespace
+absl::Status ReadElements(const RandomAccess& file, int64_t offset, const StoredType& type,
+                          int64_t n, const std::string& field, char* out) {
+  FIRN_RETURN_IF_ERROR(file.ReadAt(offset, out, n * type.bytes, field));
+  const absl::Status converted = ConvertStored(type, n, out);
+  FIRN_RETURN_IF(!converted.ok(),
+                 Damaged(file.name(), offset, field, std::string(converted.message())));
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const NpyHeader header, ReadNpyHeader(file, options));
@@ -53,14 +62,12 @@ absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& 
                  Damaged(file.name(), header.data_at, "elements",
                          absl::StrCat("expected ", header.data_bytes(), " bytes for shape ",
                                       header.shape.ToString(), ", got ", left)));
-  FIRN_ASSIGN_OR_RETURN(Tensor array, NewTensor(header.type.dtype, header.shape));
+  FIRN_ASSIGN_OR_RETURN(Tensor array, NewArray(header.type.dtype, header.shape));
   char* data = array.impl()->data;
-  FIRN_RETURN_IF_ERROR(file.ReadAt(header.data_at, data, header.data_bytes(), "elements"));
-  const absl::Status converted = ConvertStored(header.type, header.shape.num_elements(), data);
-  FIRN_RETURN_IF(!converted.ok(), Damaged(file.name(), header.data_at, "elements",
-                                          std::string(converted.message())));
+  FIRN_RETURN_IF_ERROR(ReadElements(file, header.data_at, header.type, header.shape.num_elements(),
+                                    "elements", data));
   if (!header.fortran_order || header.shape.rank() < 2) return array;
-  FIRN_ASSIGN_OR_RETURN(Tensor turned, NewTensor(header.type.dtype, header.shape));
+  FIRN_ASSIGN_OR_RETURN(Tensor turned, NewArray(header.type.dtype, header.shape));
   FromFortran(header.shape, SizeOf(header.type.dtype), data, turned.impl()->data);
   return turned;
 }

@@ -9,16 +9,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "io/internal/name_errors.h"
 #include "io/internal/npy_array.h"
 #include "io/internal/random_access.h"
-#include "io/internal/stored_elements.h"
-#include "tensor/allocate.h"
+#include "io/internal/value_or_raise.h"
 #include "tensor/error.h"
 
 namespace firn::io {
 namespace {
 
 using internal::RandomAccess;
+using internal::ValueOrRaise;
 
 constexpr char kWho[] = "npy_dataset";
 
@@ -62,18 +63,14 @@ class NpyRows {
     if (batch) sizes.push_back(static_cast<int64_t>(indices.size()));
     sizes.insert(sizes.end(), row_.begin(), row_.end());
     FIRN_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(sizes));
-    FIRN_ASSIGN_OR_RETURN(
-        Tensor out, AllocateTensor(TensorSpec::Contiguous(header_.type.dtype, shape, Device::Cpu()),
-                                   AllocTag::kOther));
+    FIRN_ASSIGN_OR_RETURN(Tensor out, internal::NewArray(header_.type.dtype, shape));
     const int64_t elements = row_.num_elements();
     const int64_t stored = elements * header_.type.bytes;
     char* to = out.impl()->data;
     for (const int64_t i : indices) {
       const int64_t at = header_.data_at + i * stored;
-      FIRN_RETURN_IF_ERROR(file_->ReadAt(at, to, stored, absl::StrCat("row ", i)));
-      const absl::Status converted = internal::ConvertStored(header_.type, elements, to);
-      FIRN_RETURN_IF(!converted.ok(), internal::Damaged(file_->name(), at, absl::StrCat("row ", i),
-                                                        std::string(converted.message())));
+      FIRN_RETURN_IF_ERROR(
+          internal::ReadElements(*file_, at, header_.type, elements, absl::StrCat("row ", i), to));
       to += elements * SizeOf(header_.type.dtype);
     }
     return out;
@@ -99,19 +96,9 @@ class NpyRowsDataset final : public Dataset {
 
  private:
   Sample Read(absl::Span<const int64_t> indices, bool batch) const {
-    for (const int64_t i : indices) {
-      if (i < 0 || i >= size()) {
-        RaiseStatus(OutOfRange("index ", i, " is outside [0, ", size(), ")"), "dataset");
-      }
-    }
-    return {Rows(input_, indices, batch),
-            target_ != nullptr ? Rows(*target_, indices, batch) : Tensor()};
-  }
-
-  static Tensor Rows(const NpyRows& rows, absl::Span<const int64_t> indices, bool batch) {
-    absl::StatusOr<Tensor> read = rows.Read(indices, batch);
-    RaiseIfError(read.status(), kWho);
-    return *std::move(read);
+    for (const int64_t i : indices) internal::CheckIndex(i, size());
+    return {ValueOrRaise(input_.Read(indices, batch), kWho),
+            target_ != nullptr ? ValueOrRaise(target_->Read(indices, batch), kWho) : Tensor()};
   }
 
   const std::string path_;
@@ -119,19 +106,13 @@ class NpyRowsDataset final : public Dataset {
   const std::unique_ptr<const NpyRows> target_;  // null: samples have none
 };
 
-NpyRows OpenOrRaise(const std::string& path, const NpyDatasetOptions& options) {
-  absl::StatusOr<NpyRows> rows = NpyRows::Open(path, options);
-  RaiseIfError(rows.status(), kWho);
-  return *std::move(rows);
-}
-
 }  // namespace
 
 DatasetPtr NpyDataset(const std::string& input, const NpyDatasetOptions& options) {
-  NpyRows rows = OpenOrRaise(input, options);
+  NpyRows rows = ValueOrRaise(NpyRows::Open(input, options), kWho);
   std::unique_ptr<NpyRows> targets;
   if (!options.target.empty()) {
-    targets = std::make_unique<NpyRows>(OpenOrRaise(options.target, options));
+    targets = std::make_unique<NpyRows>(ValueOrRaise(NpyRows::Open(options.target, options), kWho));
     if (targets->size() != rows.size()) {
       RaiseStatus(DataLoss(options.target, ": expected as many rows as ", input, " has, ",
                            rows.size(), ", got ", targets->size()),

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "device/status_macros.h"
+#include "io/internal/name_errors.h"
 #include "io/internal/variables.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
@@ -69,20 +70,16 @@ class SubsetRows final : public Rows {
  public:
   SubsetRows(RowsPtr rows, std::vector<int64_t> indices)
       : rows_(std::move(rows)), indices_(std::move(indices)) {
-    for (const int64_t i : indices_) Check(i, rows_->size());
+    for (const int64_t i : indices_) internal::CheckIndex(i, rows_->size(), "row", "rows");
   }
   int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
   const std::vector<std::string>& variables() const override { return rows_->variables(); }
   std::vector<Tensor> Get(int64_t i) const override {
-    Check(i, size());
+    internal::CheckIndex(i, size(), "row", "rows");
     return rows_->Get(indices_[static_cast<size_t>(i)]);
   }
 
  private:
-  static void Check(int64_t i, int64_t size) {
-    if (i >= 0 && i < size) return;
-    RaiseStatus(OutOfRange("row ", i, " is outside [0, ", size, ")"), "rows");
-  }
   const RowsPtr rows_;
   const std::vector<int64_t> indices_;
 };

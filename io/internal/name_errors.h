@@ -3,6 +3,7 @@
 
 // Errors about one of many samples say which one.
 
+#include <cstdint>
 #include <string>
 
 #include "absl/types/span.h"
@@ -13,6 +14,9 @@ namespace firn::io::internal {
 
 // Throws the error again: "<who>: <name>: <what it said>".
 [[noreturn]] void RaiseNamed(const std::string& name, const Error& error, const char* who);
+
+// Throws OutOfRange, "<who>: <what> 7 is outside [0, 5)", unless 0 <= i < size.
+void CheckIndex(int64_t i, int64_t size, const char* what = "index", const char* who = "dataset");
 
 // f(), its firn::Error with the name of sample `i` in front. What else it throws stays as it is.
 template <class F>

@@ -5,11 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "io/internal/random_access.h"
 #include "io/internal/stored_elements.h"
 #include "io/npy.h"
+#include "tensor/dtype.h"
 #include "tensor/shape.h"
+#include "tensor/tensor.h"
 
 namespace firn::io::internal {
 
@@ -23,6 +26,15 @@ struct NpyHeader {
 };
 
 absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptions& options);
+
+// Of the CPU, its elements not set. ResourceExhausted where memory runs out.
+absl::StatusOr<Tensor> NewArray(DType dtype, const Shape& shape);
+
+// `n` elements of the dtype of `type` from `offset` on, into `out`, which has room for them as they
+// are stored too. DataLoss, with `field` saying what they are, where the file ends early or has a
+// value that the dtype does not have.
+absl::Status ReadElements(const RandomAccess& file, int64_t offset, const StoredType& type,
+                          int64_t n, const std::string& field, char* out);
 
 // The whole array; nothing may follow it.
 absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& options);

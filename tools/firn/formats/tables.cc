@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "io/internal/random_access.h"
+#include "io/internal/value_or_raise.h"
 #include "io/monitors/internal/event_messages.h"
 #include "io/monitors/internal/line_file.h"
 #include "io/monitors/internal/record_parsers.h"
@@ -60,9 +61,7 @@ void AddValue(const RecordValue& value, Column* column) {
 }
 
 std::unique_ptr<internal::RandomAccess> OpenOrRaise(const std::string& path) {
-  absl::StatusOr<std::unique_ptr<internal::RandomAccess>> file = internal::RandomAccess::Open(path);
-  RaiseIfError(file.status(), "file");
-  return *std::move(file);
+  return internal::ValueOrRaise(internal::RandomAccess::Open(path), "file");
 }
 
 // All whole records of a text, and how many there are.

@@ -9,6 +9,7 @@
 #include "io/graph_file_contents.h"
 #include "io/hdf5.h"
 #include "io/idx.h"
+#include "io/internal/value_or_raise.h"
 #include "io/npy.h"
 #include "tensor/error.h"
 #include "tools/firn/files.h"
@@ -16,11 +17,7 @@
 namespace firn::cli {
 namespace {
 
-template <class T>
-T ValueOrRaise(absl::StatusOr<T> value, const char* who) {
-  RaiseIfError(value.status(), who);
-  return *std::move(value);
-}
+using io::internal::ValueOrRaise;
 
 // A checkpoint's account of itself, in place of the tensors that hold it.
 void DescribeCheckpoint(const std::string& path, const io::LoadLimits& limits,
