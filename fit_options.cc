@@ -55,6 +55,10 @@ FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
   want(o.checkpoint_every == 0 || !o.folder.empty(), "checkpoint_every is ", o.checkpoint_every,
        ", but there is no folder for checkpoints");
   want(train.size() > 0, "the training loader has no batches");
+  want(train.options().last != io::LastBatch::kWrap ||
+           train.options().batch <= train.dataset().size(),
+       "the training loader wraps batches of ", train.options().batch, " around ",
+       train.dataset().size(), " samples, so that epochs have none");
   want(o.validation == nullptr || o.validation->size() > 0, "the validation loader has no batches");
   want(o.validation != &train, "training and validation have one loader (want one for each)");
   want(o.validation != nullptr || !o.metric,

@@ -207,6 +207,13 @@ TEST(FitTest, StopsWhenNothingGetsBetter) {
   const FitResult nothing = Fit(again.net, again.sgd, again.train, again.options);
   EXPECT_TRUE(nothing.stopped_early);
   EXPECT_TRUE(nothing.epochs.empty());
+  // With more patience it goes on.
+  Stuck patient;
+  patient.options.folder = s.options.folder;
+  patient.options.patience += 2;
+  const FitResult more = Fit(patient.net, patient.sgd, patient.train, patient.options);
+  EXPECT_TRUE(more.stopped_early);
+  EXPECT_EQ(more.epochs.size(), 2u);
 }
 
 TEST(FitTest, WatchesTheTrainingLossWithoutValidation) {
@@ -297,6 +304,9 @@ TEST(FitTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(error({.progress = {.out = nullptr}}), HasSubstr("progress.out is null"));
   EXPECT_THAT(testing::ErrorOf([&] { Fit(t.net, t.adam, none, {}); }),
               HasSubstr("the training loader has no batches"));
+  io::DataLoader wraps(Digits(3), {.batch = 4, .last = io::LastBatch::kWrap});
+  EXPECT_THAT(testing::ErrorOf([&] { Fit(t.net, t.adam, wraps, {}); }),
+              HasSubstr("wraps batches of 4 around 3 samples"));
   io::WriteFile(::testing::TempDir() + "/file", "in the way");
   EXPECT_THAT(error({.folder = ::testing::TempDir() + "/file", .progress = {.quiet = true}}),
               HasSubstr("/file"));

@@ -3,9 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "io/internal/name_errors.h"
 #include "io/internal/value_or_raise.h"
-#include "tensor/error.h"
 
 namespace firn::io::internal {
 namespace {
@@ -23,11 +22,7 @@ class RowDataset final : public Dataset {
 
  private:
   Sample Read(absl::Span<const int64_t> indices, bool batch) const {
-    for (const int64_t i : indices) {
-      if (i < 0 || i >= size()) {
-        RaiseStatus(OutOfRange("index ", i, " is outside [0, ", size(), ")"), "dataset");
-      }
-    }
+    for (const int64_t i : indices) CheckIndex(i, size());
     return {ValueOrRaise(input_->Read(indices, batch), who_),
             target_ != nullptr ? ValueOrRaise(target_->Read(indices, batch), who_) : Tensor()};
   }

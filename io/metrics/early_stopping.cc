@@ -46,8 +46,8 @@ bool EarlyStopping::Update(double metric) {
     best_update_ = updates_;
   }
   ++updates_;
-  const int64_t without = updates_ - 1 - best_update_;
-  stopped_ = stopped_ || without >= options_.patience || (options_.stop_on_nan && metric != metric);
+  stopped_ =
+      stopped_ || without() >= options_.patience || (options_.stop_on_nan && metric != metric);
   return stopped_;
 }
 
@@ -71,7 +71,7 @@ void EarlyStopping::LoadStateDict(const StateDict& state) {
   best_ = best;
   best_update_ = best_update;
   updates_ = updates;
-  stopped_ = stopped;
+  stopped_ = (stopped && options_.stop_on_nan) || without() >= options_.patience;
 }
 
 }  // namespace firn::io

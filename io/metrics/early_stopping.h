@@ -40,10 +40,14 @@ class EarlyStopping {
 
   // "best" (f64), "best_update", "updates" (i64) and "stopped" (bool), all 0-d.
   StateDict state_dict() const;
-  // Throws, and changes nothing, unless all is there and makes sense.
+  // The patience stays this one's: what had stopped goes on with a larger one, unless `stop_on_nan`
+  // may have stopped it. Throws, and changes nothing, unless all is there and makes sense.
   void LoadStateDict(const StateDict& state);
 
  private:
+  // Updates since the best one, or since the beginning.
+  int64_t without() const { return updates_ - 1 - best_update_; }
+
   EarlyStoppingOptions options_;
   double best_;
   int64_t best_update_ = -1, updates_ = 0;

@@ -56,9 +56,20 @@ TEST(EarlyStoppingTest, GoesOnFromItsState) {
   second.LoadStateDict(EarlyStopping().state_dict());
   EXPECT_FALSE(second.should_stop());
 
+  // What has stopped goes on with more patience, unless a NaN may have stopped it.
+  ASSERT_TRUE(first.Update(2.0));
+  EarlyStopping patient({.patience = 4, .stop_on_nan = false});
+  patient.LoadStateDict(first.state_dict());
+  EXPECT_FALSE(patient.should_stop());
+  EXPECT_FALSE(patient.Update(2.0));
+  EXPECT_TRUE(patient.Update(2.0));
+  EarlyStopping wary({.patience = 4});
+  wary.LoadStateDict(first.state_dict());
+  EXPECT_TRUE(wary.should_stop());
+
   StateDict wrong = first.state_dict();
   Tensor(wrong["best_update"]).Fill(7);
-  EXPECT_THAT(ErrorOf([&] { first.LoadStateDict(wrong); }), HasSubstr("of update 7 of 2"));
+  EXPECT_THAT(ErrorOf([&] { first.LoadStateDict(wrong); }), HasSubstr("of update 7 of 3"));
   EXPECT_THAT(ErrorOf([&] { first.LoadStateDict({}); }), HasSubstr("best"));
   EXPECT_TRUE(first.Update(2.0));
 }

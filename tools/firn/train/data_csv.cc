@@ -1,4 +1,5 @@
 // The columns of a table that stands in memory.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,6 +33,9 @@ DataSource ParseCsv(const Config& config) {
   if (separator.size() != 1) config.Refuse("separator", "expected one character");
   options.separator = separator[0];
   const std::vector<int64_t> inputs = config.Integers("inputs", {});
+  if (std::count(inputs.begin(), inputs.end(), target) > 0) {
+    config.Refuse("inputs", "the target is one of them");
+  }
   return {[=] {
     TrainingData data;
     io::CsvOptions read = options;

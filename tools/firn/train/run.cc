@@ -54,7 +54,10 @@ Data ReadData(const TrainConfig& config) {
   if (config.validation.has_value()) {
     const TrainingData other = config.validation->read();
     if (other.samples->size() == 0) refuse("the validation has no samples");
-    if (other.classes != data.train.classes || other.outputs > data.train.outputs) {
+    // The validation may lack a class; a target of numbers has as many of them or does not fit.
+    const bool fits =
+        other.classes ? other.outputs <= data.train.outputs : other.outputs == data.train.outputs;
+    if (other.classes != data.train.classes || !fits) {
       refuse("the validation has ", other.outputs, other.classes ? " classes" : " numbers",
              " as targets, the data ", data.train.outputs,
              data.train.classes ? " classes" : " numbers");
@@ -182,7 +185,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   if (telling.terminal.json) options.on_epoch = telling;
   const FitResult result = Fit(*net, *optimizer, train, options);
   for (const auto& damaged : result.skipped) {
-    telling.terminal.err << "firn: passed over a damaged checkpoint: " << damaged.reason << "\n";
+    telling.terminal.Warn("firn: passed over a damaged checkpoint: " + damaged.reason);
   }
 
   if (config.keep_best && !result.best_checkpoint.empty()) {

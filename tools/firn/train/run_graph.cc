@@ -1,6 +1,7 @@
 // A saved training step knows its network, its optimizer and their states: what is left to a loop
 // is to give it batches, and to keep its states.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -112,6 +113,7 @@ nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling) {
       const bool due = config.checkpoint_every > 0 && now.step % config.checkpoint_every == 0;
       if (due && train.position().batch > 0) save({});
     }
+    now.lr = std::nan("");  // which the graph may have, or not
     table.Write({now.epoch, now.step, now.loss});
     last = std::exchange(now, {.epoch = now.epoch + 1, .step = now.step});
     save(last->loss);

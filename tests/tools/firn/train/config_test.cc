@@ -195,6 +195,8 @@ TEST(TrainConfigTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(error(kNetwork, "\"max_lr\"", "\"maxlr\""), HasSubstr("$.schedule: there is no key"));
   EXPECT_THAT(error(kNetwork, "\"batch\": 16", "\"batch\": 0"),
               HasSubstr("$.batch: expected a whole"));
+  EXPECT_THAT(error(kNetwork, "[0, 1]", "[0, 4]"),
+              HasSubstr("$.data.inputs: the target is one of them"));
   EXPECT_THAT(error(kImages, "[24, 32]", "[24]"),
               HasSubstr("$.data.size: expected height and width"));
   EXPECT_THAT(error(kImages, "[3, 4]", "[4, 3]"), HasSubstr("$.schedule: "));

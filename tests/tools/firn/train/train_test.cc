@@ -219,6 +219,16 @@ TEST(TrainTest, TrainsOnNumbers) {
   const json result = Trained(path);
   EXPECT_LT(result["loss"], 0.2);
   EXPECT_TRUE(result["metric"].is_null());
+  // Of targets with fewer numbers nothing can be said.
+  io::Save(std::string(fs::path(path).parent_path()) + "/two.h5",
+           {{"x", x}, {"y", Stack({Sum(x, 1), Sum(x, 1)}, 1)}});
+  config["validation"] = config["data"];
+  config["data"]["file"] = "two.h5";
+  config["output"] = "two";
+  io::WriteFile(path, config.dump());
+  EXPECT_THAT(Firn({"train", path}).err, HasSubstr("the validation has 1 numbers as targets"));
+  config["data"] = config["validation"];
+  config.erase("validation");
   // A loss for classes is refused before there is any file.
   config["loss"] = "cross_entropy";
   config["output"] = "other";
@@ -280,6 +290,7 @@ TEST(TrainTest, TrainsASavedStep) {
   io::WriteFile(path, config.dump());
   const json rest = Trained(path);
   EXPECT_EQ(rest["resumed_at"], 30);
+  EXPECT_TRUE(rest["lr"].is_null());
   EXPECT_LT(rest["loss"], 1);
   fs::remove_all(folder + "/run2");
   ASSERT_EQ(Firn({"train", path, "--quiet", "--output", folder + "/run2"}).status, 0);
