@@ -313,6 +313,16 @@ TEST(FitTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_EQ(t.train.epoch(), 0);
 }
 
+TEST(FitTest, AnEpochInProgressIsAPartOfACheckpoint) {
+  const FitEpoch half = {.epoch = 3, .step = 31, .samples = 40, .loss = 0.5};
+  FitEpoch other = {.epoch = 1, .lr = 7};
+  other.LoadStateDict(half.state_dict());
+  EXPECT_EQ(other.epoch, 3);
+  EXPECT_EQ(other.samples, 40);
+  EXPECT_EQ(other.loss, 0.5);
+  EXPECT_THAT(testing::ErrorOf([&] { other.LoadStateDict({}); }), HasSubstr("number"));
+}
+
 // Another network's checkpoints, or another loader's, are nothing to go on from.
 TEST(FitTest, RefusesToGoOnFromAnotherRun) {
   const std::string folder = Folder("another");

@@ -157,7 +157,7 @@ TYPED_TEST(OptionsTest, LoadsEveryOption) {
 // The classes that headers of optim/ have.
 TEST(AllOptimizersTest, HasEveryClass) {
   const std::regex is_class(
-      R"((?:using|class) (\w+) (?:=|final : public) Optimizer(?:ByRule|Of)<)");
+      R"((?:using|class) (\w+) (?:=|(?:final )?: public) Optimizer(?:ByRule|Of)<)");
   std::set<std::string> there, here;
   int headers = 0;
   for (const auto& entry : std::filesystem::directory_iterator("optim")) {

@@ -222,6 +222,7 @@ TEST(TrainTest, TrainsOnNumbers) {
   // Of targets with fewer numbers nothing can be said.
   io::Save(std::string(fs::path(path).parent_path()) + "/two.h5",
            {{"x", x}, {"y", Stack({Sum(x, 1), Sum(x, 1)}, 1)}});
+  config.erase("validation_share");
   config["validation"] = config["data"];
   config["data"]["file"] = "two.h5";
   config["output"] = "two";
