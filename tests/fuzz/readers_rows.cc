@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "io/csv_rows.h"
+#include "io/hdf5_dataset.h"
 #include "io/nnabla_cache.h"
 #include "io/npy_dataset.h"
 #include "tensor/error.h"
@@ -44,16 +45,28 @@ FIRN_FUZZ_READER(csv_rows) {
   return ReadSomeOf([&] { return CsvRows(path, {.limits = kFuzzLimits}); });
 }
 
+// Two rows at once; then it may have rows by themselves.
+DatasetPtr AfterABatch(DatasetPtr data) {
+  const std::vector<int64_t> batch = {data->size() - 1, 0};
+  try {
+    if (data->size() > 0) static_cast<void>(data->GetBatch(batch));
+  } catch (const Error&) {
+  }
+  return data;
+}
+
 FIRN_FUZZ_READER(npy_dataset) {
   const std::string path = testing::InMemory(bytes);
   return ReadSomeOf([&] {
-    const DatasetPtr data = NpyDataset(path, {.void_is_bf16 = true, .max_row_bytes = 1 << 20});
-    const std::vector<int64_t> batch = {data->size() - 1, 0};
-    try {
-      if (data->size() > 0) static_cast<void>(data->GetBatch(batch));
-    } catch (const Error&) {
-    }
-    return data;
+    return AfterABatch(NpyDataset(path, {.void_is_bf16 = true, .max_row_bytes = 1 << 20}));
+  });
+}
+
+FIRN_FUZZ_READER(hdf5_dataset) {
+  const std::string path = testing::InMemory(bytes);
+  return ReadSomeOf([&] {
+    return AfterABatch(Hdf5Dataset(
+        path, {.target = "", .in_memory = false, .max_row_bytes = 1 << 20, .limits = kFuzzLimits}));
   });
 }
 

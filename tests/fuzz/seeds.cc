@@ -73,6 +73,11 @@ FIRN_FUZZ_SEEDS(hdf5) {
           ReadFile("tests/io/data/sample_solver_states.h5")};
 }
 
+FIRN_FUZZ_SEEDS(hdf5_dataset) {
+  EXPECT_TRUE(WriteHdf5(TempPath("seed.h5"), {{"x", Numbers()}}).ok());
+  return {ReadFile(TempPath("seed.h5"))};
+}
+
 // Rows of a small cache, in the format that `joined` reads.
 std::vector<std::string> Cache(NnablaCacheFormat format, const std::vector<std::string>& names) {
   const std::string folder = TempPath("seed_cache");
