@@ -28,6 +28,7 @@ import tempfile
 import time
 
 import compare_machine
+import op_compare_profile
 import op_compare_report as report
 from compare_stats import ratio_interval, summarize
 from compare_worker import Worker, WorkerError
@@ -61,6 +62,10 @@ class Side:
             if not error.refused:  # it is dead, or busy with what nobody waits for any more
                 self.close()
             raise WorkerError(f"{self.name}: {error}", refused=error.refused) from error
+
+    @property
+    def pid(self):
+        return self._worker.pid
 
     def close(self):
         if self._worker is not None:
@@ -181,10 +186,18 @@ class Run:
                 self.skipped.add(f"PyTorch computes something else: {gap}", report.label(row))
                 return
             self.rows.append({**row, **self._race(max(ours["ms"], theirs["ms"]))})
+            if self.args.profile and self.rows[-1]["ratio"] > report.MOST:
+                self.rows[-1]["profile"] = self._profile(self.rows[-1]["firn_ms"])
         except WorkerError as error:
             if "no gradient flows" in str(error):
                 without.add(direction)
             self.skipped.add(str(error), report.label(row))
+
+    def _profile(self, ms):
+        """A second of the calls that were timed last."""
+        calls = min(max(round(1e3 / max(ms, 1e-6)), 1), MOST_CALLS)
+        return op_compare_profile.profile(
+            self.firn.pid, lambda: self.firn.request(cmd="block", calls=calls))
 
     def _race(self, slower_ms):
         """Blocks of both in turns; both make as many calls a block."""
@@ -235,6 +248,8 @@ def parse_args(argv):
         os.path.dirname(HERE), "bazel-bin", "benchmarks", "op_worker"))
     parser.add_argument("--python", default=sys.executable, help="one that has PyTorch")
     parser.add_argument("--peer-preload", metavar="LIB", help="LD_PRELOAD for PyTorch")
+    parser.add_argument("--profile", action="store_true",
+                        help=f"say where Firn's time goes in rows above {report.MOST} (needs perf)")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--plot", metavar="FILE", help="an SVG of the sorted ratios")
     args = parser.parse_args(argv)
@@ -248,6 +263,8 @@ def parse_args(argv):
             setattr(args, key, value)
     if min(args.rounds, *args.threads) < 1:
         parser.error("--rounds and --threads must be positive")
+    if args.profile and op_compare_profile.missing():
+        parser.error(f"--profile: {op_compare_profile.missing()}")
     return args
 
 

@@ -31,6 +31,8 @@ def format_report(rows, reasons):
         lines.append(f"{row['operation'] + '/' + row['case']:44} {row['dtype']:5} {row['pass']:8} "
                      f"{row['layout']:10} {row['threads']:7} {row['firn_ms']:9.4f} "
                      f"{row['peer_ms']:9.4f}  {row['ratio']:.2f} ({low:.2f}..{high:.2f})")
+        lines += [f"      {percent:3.0f} % {function}"
+                  for percent, function in row.get("profile", [])]
     lines += format_groups(rows)
     for reason, what in reasons.items():
         names = list(dict.fromkeys(what))

@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import op_compare  # noqa: E402
+import op_compare_profile  # noqa: E402
 import op_compare_report as report  # noqa: E402
 
 PEERS = os.path.join(os.path.dirname(os.path.realpath(op_compare.__file__)), "peers")
@@ -197,7 +199,41 @@ class FakeWorkerTest(unittest.TestCase):
                 op_compare.parse_args([wrong])
 
 
+class ProfileTest(unittest.TestCase):
+
+    def test_the_largest_come_first_by_short_names(self):
+        text = """# Overhead  Symbol
+# ........  ......
+    17.70%  [.] firn::winograd::(anonymous namespace)::TileKernel<11, 2>
+     3.00%  [k] clear_page_erms
+    40.25%  [.] void firn::cpu::internal::AnyRow<firn::TanhFn, float, float>(float const*, long)
+     2.00%  [.] firn::cpu::ParallelFor<long>(long)::{lambda(long, long)#1}::operator()(long) const
+"""
+        self.assertEqual(op_compare_profile.parse(text), [
+            (40.25, "AnyRow<TanhFn, float, float>"), (17.7, "winograd::TileKernel<11, 2>"),
+            (3.0, "kernel: clear_page_erms"), (2.0, "ParallelFor<long>")])
+
+    @unittest.skipIf(op_compare_profile.missing(), "there is no perf")
+    def test_a_process_is_seen_from_outside(self):
+        with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+            try:
+                found = op_compare_profile.profile(busy.pid, lambda: time.sleep(0.5))
+            finally:
+                busy.kill()
+        if not found:
+            self.skipTest("perf may not look at processes here")
+        self.assertLessEqual(sum(percent for percent, _ in found), 101)
+
+
 class ReportTest(unittest.TestCase):
+
+    def test_profiles_stand_below_their_rows(self):
+        row = {"operation": "add", "case": "4M", "dtype": "f32", "pass": "forward",
+               "layout": "contiguous", "threads": 1, "firn_ms": 2.0, "peer_ms": 1.0, "ratio": 2.0,
+               "_interval": (1.9, 2.1), "profile": [(43.2, "Transpose<16>")]}
+        lines = report.format_report([row], {}).splitlines()
+        self.assertIn("add/4M", lines[1])
+        self.assertEqual(lines[2], "       43 % Transpose<16>")
 
     def test_differences_are_relative_to_the_elements(self):
         def gap(dtype="f32", **other):
