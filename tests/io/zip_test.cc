@@ -21,7 +21,7 @@ constexpr uint32_t kOnes = 0xffffffff;
 
 std::string Le(uint64_t v, int bytes) {
   std::string s;
-  for (int i = 0; i < bytes; ++i) s += static_cast<char>(v >> 8 * i & 255);
+  for (int i = 0; i < bytes; ++i, v >>= 8) s += static_cast<char>(v & 255);
   return s;
 }
 
