@@ -17,7 +17,8 @@
 //
 // A functor of so few instructions that a tile in and a tile out would cost more than it does says
 // `using Brief = void;`. Where all its operands are of one half type, it has a row for that type,
-// which converts in registers.
+// which converts in registers, or, of one operand, does with its bits what `static uint16_t
+// OfHalfBits(uint16_t)` says for both types.
 //
 // A functor of floating types that takes long over digits that rounding to a half type drops names
 // one that does not: `using ForHalf = OtherFn;` (RunFloat).
@@ -180,8 +181,14 @@ FIRN_FLATTEN void BlocksOf(const F& f, T* out, const void* const* from, int64_t 
 template <class F, class T, int kInputs>
 FIRN_ONE_COPY void HalfRow(const void* functor, void* to, const void* const* from, unsigned,
                            int64_t n) {
-  BlocksOf(*static_cast<const F*>(functor), static_cast<T*>(to), from, n,
-           std::make_index_sequence<kInputs>());
+  if constexpr (requires { F::OfHalfBits(uint16_t{}); }) {
+    const auto* const x = static_cast<const uint16_t*>(from[0]);
+    auto* const y = static_cast<uint16_t*>(to);
+    for (int64_t i = 0; i < n; ++i) y[i] = F::OfHalfBits(x[i]);
+  } else {
+    BlocksOf(*static_cast<const F*>(functor), static_cast<T*>(to), from, n,
+             std::make_index_sequence<kInputs>());
+  }
 }
 
 template <class F, class Out, class... In>

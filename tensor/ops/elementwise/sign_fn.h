@@ -8,6 +8,7 @@ namespace firn {
 
 struct AbsFn {
   using Brief = void;
+  static constexpr uint16_t OfHalfBits(uint16_t x) { return static_cast<uint16_t>(x & 0x7fff); }
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return math::Abs(x);
@@ -16,6 +17,7 @@ struct AbsFn {
 
 struct NegFn {
   using Brief = void;
+  static constexpr uint16_t OfHalfBits(uint16_t x) { return static_cast<uint16_t>(x ^ 0x8000); }
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return static_cast<T>(-x);
