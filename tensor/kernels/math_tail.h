@@ -186,22 +186,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Gelu(double x) {
   return internal::GeluBy<internal::NormalFitF64>(x, 39.0);
 }
 
-// Gelu to about 2^-17 of itself, which is enough where the result is rounded to a half type. z^2 is
-// exact there, and 2^r for |r| <= 1/2 takes four products.
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float GeluOfHalf(float x) {
-  const float size = Abs(x), z = size > 14.6f ? 14.6f : size;
-  const float u = 1.0f / (4.0f + z);
-  const float exponent = -0.721347520f * (z * z), shifted = exponent + internal::kShift;
-  const float r = exponent - (shifted - internal::kShift);
-  const float scale = std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + (127u + 64u)) << 23);
-  const float power =
-      Polynomial(r, 0.999999262f, 0.693121816f, 0.240247440f, 0.0559178603f, 0.00957013778f);
-  const float scaled =
-      u * Polynomial(1.0f - 8.0f * u, 0.755287076f, -0.607887436f, 0.387036650f, -0.186663063f,
-                     0.0611080403f, -0.00672902569f, -0.00470539364f);
-  return internal::GeluOfTail(x, z * scaled * power * scale * internal::kUnlift<float>);
-}
-
 }  // namespace firn::math
 
 #endif  // FIRN_TENSOR_KERNELS_MATH_TAIL_H_

@@ -49,6 +49,7 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
             "//tensor:rng",
             "//tensor/kernels:for_each",
             "//tensor/kernels:math",
+            "//tensor/kernels:math_half",
             "//tensor/kernels:numbers",
             "//tensor/kernels:optimizer_rule",
         ],

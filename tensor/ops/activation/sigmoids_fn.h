@@ -1,12 +1,18 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
 
+#include "tensor/kernels/math_half.h"
 #include "tensor/kernels/math_tail.h"
 #include "tensor/ops/activation/sigmoids.h"
 
 namespace firn {
 
+struct SigmoidOfHalfFn {
+  using Brief = void;
+  FIRN_HOST_DEVICE float operator()(float x) const { return math::SigmoidOfHalf(x); }
+};
 struct SigmoidFn {
+  using ForHalf = SigmoidOfHalfFn;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return math::Sigmoid(x);
@@ -28,7 +34,14 @@ struct LogSigmoidFn {
   }
 };
 
+struct LogSigmoidGradOfHalfFn {
+  using Brief = void;
+  FIRN_HOST_DEVICE float operator()(float dy, float x) const {
+    return dy * math::SigmoidOfHalf(-x);
+  }
+};
 struct LogSigmoidGradFn {
+  using ForHalf = LogSigmoidGradOfHalfFn;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     return dy * math::Sigmoid(-x);
@@ -58,18 +71,34 @@ struct SoftsignFn {
   }
 };
 
+struct SiluOfHalfFn {
+  using Brief = void;
+  FIRN_HOST_DEVICE float operator()(float x) const { return x * math::SigmoidOfHalf(x); }
+};
 struct SiluFn {
+  using ForHalf = SiluOfHalfFn;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return x * math::Sigmoid(x);
   }
 };
 
+// s is sigmoid(x).
+template <class T>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T SiluGradBy(T dy, T x, T s) {
+  return dy * (s * (T(1) + x * (T(1) - s)));
+}
+struct SiluGradOfHalfFn {
+  using Brief = void;
+  FIRN_HOST_DEVICE float operator()(float dy, float x) const {
+    return SiluGradBy(dy, x, math::SigmoidOfHalf(x));
+  }
+};
 struct SiluGradFn {
+  using ForHalf = SiluGradOfHalfFn;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
-    const T s = math::Sigmoid(x);
-    return dy * (s * (T(1) + x * (T(1) - s)));
+    return SiluGradBy(dy, x, math::Sigmoid(x));
   }
 };
 
