@@ -22,10 +22,10 @@ struct Hdf5DatasetOptions {
 // Load, and where one is missing, has no rows to number, or they have different numbers of them.
 //
 // With `.in_memory = false` the file must stay as it is, rows must have elements, and checksums of
-// whole arrays are not looked at. Where the file keeps an array in chunks, those around the row
-// that was read last stay in memory, unpacked: rows in order, or in the order of ShuffleBlocks with
-// blocks of as many rows as a chunk has, unpack each chunk once, random ones once a sample. Then
-// `limits.max_total_bytes` bounds those chunks. Thread-safe.
+// whole arrays are not looked at. Where the file keeps an array in chunks, those around the rows
+// read last stay in memory, unpacked, for up to four places: rows in order, or in the order of
+// ShuffleBlocks with blocks of as many rows as a chunk has, unpack each chunk once, random ones
+// once a sample. Then `limits.max_total_bytes` bounds those chunks. Thread-safe.
 DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& options = {});
 
 }  // namespace firn::io

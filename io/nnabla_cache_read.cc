@@ -2,15 +2,14 @@
 // it consists, stays in memory (some 100 bytes an array), so that a row is one read of its bytes.
 // HDF5 files are read whole by the one reader that there is, and the last ones are kept.
 #include <algorithm>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "io/hdf5.h"
 #include "io/internal/csv_line.h"
+#include "io/internal/last_used.h"
 #include "io/internal/name_errors.h"
 #include "io/internal/nnabla_cache_index.h"
 #include "io/internal/npy_array.h"
@@ -193,7 +192,8 @@ class Hdf5Cache final : public CacheBase {
 
  protected:
   absl::StatusOr<std::vector<Tensor>> Read(size_t file, int64_t row) const override {
-    FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const StateDict> arrays, Load(file));
+    FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const StateDict> arrays,
+                          files_.Get(static_cast<int64_t>(file), [&] { return ReadFile(file); }));
     std::vector<Tensor> tensors;
     for (const std::string& name : variables_) {
       tensors.push_back((*arrays)[name].Select(0, row).Clone());
@@ -202,14 +202,7 @@ class Hdf5Cache final : public CacheBase {
   }
 
  private:
-  // A shuffled order goes from file to file, but threads are in several at once.
-  static constexpr size_t kKept = 4;
-  struct Kept {
-    explicit Kept(size_t number) : file(number) {}
-    const size_t file;
-    std::mutex reading;
-    std::shared_ptr<const StateDict> arrays;  // guarded by `reading`; null: not read yet
-  };
+  static constexpr size_t kKept = 4;  // files
 
   Hdf5Cache(NnablaCacheIndex index, const OpenNnablaCacheOptions& options)
       : CacheBase(std::move(index), options) {}
@@ -224,30 +217,7 @@ class Hdf5Cache final : public CacheBase {
     return absl::OkStatus();
   }
 
-  // Threads that want one file wait for the first of them, which reads it.
-  absl::StatusOr<std::shared_ptr<const StateDict>> Load(size_t file) const {
-    const std::shared_ptr<Kept> kept = Entry(file);
-    const std::lock_guard<std::mutex> lock(kept->reading);
-    if (kept->arrays == nullptr) {
-      FIRN_ASSIGN_OR_RETURN(kept->arrays, ReadFile(file));
-    }
-    return kept->arrays;
-  }
-
-  std::shared_ptr<Kept> Entry(size_t file) const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found =
-        std::find_if(kept_.begin(), kept_.end(), [file](const auto& k) { return k->file == file; });
-    if (found != kept_.end()) {
-      std::rotate(kept_.begin(), found, found + 1);
-    } else {
-      kept_.push_front(std::make_shared<Kept>(file));
-      if (kept_.size() > kKept) kept_.pop_back();
-    }
-    return kept_.front();
-  }
-
-  absl::StatusOr<std::shared_ptr<const StateDict>> ReadFile(size_t file) const {
+  absl::StatusOr<StateDict> ReadFile(size_t file) const {
     const auto want = [this](std::string_view name) { return places_.contains(std::string(name)); };
     FIRN_ASSIGN_OR_RETURN(StateDict read,
                           ReadHdf5(index_.files[file], {.limits = options_.limits, .want = want}));
@@ -258,11 +228,10 @@ class Hdf5Cache final : public CacheBase {
       FIRN_RETURN_IF_ERROR(CheckRows(absl::StrCat(index_.files[file], ", ", name), array->shape(),
                                      index_.rows[file]));
     }
-    return std::make_shared<const StateDict>(std::move(read));
+    return read;
   }
 
-  mutable std::mutex mutex_;
-  mutable std::deque<std::shared_ptr<Kept>> kept_;  // guarded by mutex_; the last used first
+  mutable internal::LastUsed<StateDict> files_{kKept};
 };
 
 absl::StatusOr<std::shared_ptr<const NnablaCache>> Open(const std::string& folder,

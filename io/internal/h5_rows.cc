@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "io/internal/h5_message.h"
 #include "io/internal/h5_plan.h"
 #include "io/internal/h5_walk.h"
+#include "io/internal/last_used.h"
 #include "io/internal/random_access.h"
 #include "io/internal/stored_elements.h"
 #include "tensor/allocate.h"
@@ -36,13 +37,13 @@ class H5Rows final : public RowSource {
 
  private:
   using Band = std::vector<char>;  // rows as stored
+  static constexpr int64_t kMostBands = 4;
 
   absl::Status Find(const std::string& name);
   absl::Status CheckRows(int64_t max_row_bytes);
   absl::Status FindElements();
   absl::Status CopyRow(int64_t i, char* to) const;
-  absl::StatusOr<std::shared_ptr<const Band>> BandOf(int64_t band) const;
-  absl::StatusOr<std::shared_ptr<const Band>> ReadBand(int64_t band) const;
+  absl::StatusOr<Band> ReadBand(int64_t band) const;
 
   std::unique_ptr<RandomAccess> source_;
   std::optional<H5File> file_;
@@ -51,9 +52,7 @@ class H5Rows final : public RowSource {
   int64_t stored_ = 0;           // bytes of a row
   H5Grid grid_;                  // of chunks, as are those below
   std::vector<H5Chunk> chunks_;  // by their places
-  mutable std::mutex mutex_;
-  mutable int64_t kept_band_ = -1;
-  mutable std::shared_ptr<const Band> kept_;
+  mutable std::optional<LastUsed<Band>> bands_;
 };
 
 absl::Status H5Rows::Open(const std::string& path, const std::string& name,
@@ -116,17 +115,19 @@ absl::Status H5Rows::FindElements() {
           band_rows > budget.element_bytes / stored_,
       ResourceExhausted(source_->name(), ": chunks of ", grid_.chunk[0],
                         " rows take more than the ", budget.element_bytes, " bytes allowed"));
+  const int64_t fit = budget.element_bytes / (band_rows * stored_);
+  bands_.emplace(static_cast<size_t>(std::min(fit, kMostBands)));
   FIRN_ASSIGN_OR_RETURN(chunks_, ListH5Chunks(*file_, plan_, grid_, &budget));
   std::sort(chunks_.begin(), chunks_.end(),
             [](const H5Chunk& a, const H5Chunk& b) { return a.at < b.at; });
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const H5Rows::Band>> H5Rows::ReadBand(int64_t band) const {
+absl::StatusOr<H5Rows::Band> H5Rows::ReadBand(int64_t band) const {
   const int64_t first = band * grid_.chunk[0];
   H5Grid part = grid_;
   part.array[0] = std::min(grid_.chunk[0], size() - first);
-  auto elements = std::make_shared<Band>(static_cast<size_t>(part.array[0] * stored_));
+  Band elements(static_cast<size_t>(part.array[0] * stored_));
   const auto bands = (size() + grid_.chunk[0] - 1) / grid_.chunk[0];
   const size_t count = chunks_.size() / static_cast<size_t>(bands);
   H5ChunkReader reader(*file_, plan_, grid_);
@@ -134,21 +135,9 @@ absl::StatusOr<std::shared_ptr<const H5Rows::Band>> H5Rows::ReadBand(int64_t ban
     H5Chunk chunk = chunks_[static_cast<size_t>(band) * count + k];
     FIRN_ASSIGN_OR_RETURN(const char* const from, reader.Read(chunk));
     chunk.at[0] = 0;
-    CopyH5Chunk(part, chunk, plan_.type.bytes, from, elements->data());
+    CopyH5Chunk(part, chunk, plan_.type.bytes, from, elements.data());
   }
-  return std::shared_ptr<const Band>(std::move(elements));
-}
-
-absl::StatusOr<std::shared_ptr<const H5Rows::Band>> H5Rows::BandOf(int64_t band) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (kept_band_ == band) return kept_;
-  }
-  FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Band> read, ReadBand(band));
-  const std::lock_guard lock(mutex_);
-  kept_band_ = band;
-  kept_ = read;
-  return read;
+  return elements;
 }
 
 absl::Status H5Rows::CopyRow(int64_t i, char* to) const {
@@ -163,7 +152,9 @@ absl::Status H5Rows::CopyRow(int64_t i, char* to) const {
     case H5Layout::kChunked:
       break;
   }
-  FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Band> band, BandOf(i / grid_.chunk[0]));
+  const int64_t number = i / grid_.chunk[0];
+  FIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Band> band,
+                        bands_->Get(number, [&] { return ReadBand(number); }));
   std::memcpy(to, band->data() + i % grid_.chunk[0] * stored_, bytes);
   return absl::OkStatus();
 }

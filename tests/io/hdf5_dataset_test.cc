@@ -115,16 +115,25 @@ TEST_F(Hdf5DatasetTest, RowsInTheFileAreBounded) {
   EXPECT_THAT(error("empty", 16, 16), HasSubstr("expected rows of at least one element"));
 }
 
-TEST_F(Hdf5DatasetTest, AFileThatChangesIsAnError) {
-  const std::string path = Make([](hid_t file) {
-    AddNumbers(file, "x", {100, 100}, {.chunk = {10, 100}, .deflate = true});
-  });
-  const DatasetPtr data = Hdf5Dataset(path, {.target = "", .in_memory = false});
-  EXPECT_EQ(data->Get(0).input.ToVector<float>()[99], 99);
-  const auto size = std::filesystem::file_size(path);
-  std::filesystem::resize_file(path, size / 2);
-  EXPECT_THAT(firn::testing::ErrorOf([&] { data->Get(99); }), HasSubstr("file.h5"));
-  EXPECT_EQ(data->Get(9).input.ToVector<float>()[99], 999) << "its chunk is in memory";
+// What is read after the file has lost its content comes from memory, or is an error.
+TEST_F(Hdf5DatasetTest, ChunksAroundTheLastRowsStayWithinTheLimit) {
+  for (const bool two_fit : {true, false}) {
+    const std::string path = Make([](hid_t file) {
+      AddNumbers(file, "x", {100, 100}, {.chunk = {10, 100}, .deflate = true});
+    });
+    const DatasetPtr data =
+        Hdf5Dataset(path, {.target = "",
+                           .in_memory = false,
+                           .limits = {.max_total_bytes = (two_fit ? 2 : 1) * 10 * 100 * 4}});
+    EXPECT_EQ(data->Get(0).input.ToVector<float>()[99], 99);
+    EXPECT_EQ(data->Get(15).input.ToVector<float>()[0], 1500);
+    std::filesystem::resize_file(path, 16);
+    EXPECT_EQ(data->Get(19).input.ToVector<float>()[99], 1999);
+    const std::string error =
+        firn::testing::ErrorOf([&] { EXPECT_EQ(data->Get(9).input.ToVector<float>()[99], 999); });
+    EXPECT_EQ(error.empty(), two_fit) << error;
+    EXPECT_THAT(firn::testing::ErrorOf([&] { data->Get(99); }), HasSubstr("file.h5"));
+  }
 }
 
 TEST_F(Hdf5DatasetTest, AFileOf20GigabytesIsReadRowByRow) {
