@@ -12,6 +12,7 @@
 #include "io/parameters.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
+#include "tests/tools/firn/firn_command.h"
 #include "tools/firn/command.h"
 
 namespace firn::cli {
@@ -20,15 +21,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-Outcome Firn(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  const int status = RunCommandLine(arguments, out, err);
-  return {status, out.str(), err.str()};
-}
 nlohmann::json Json(std::vector<std::string> arguments) {
   arguments.push_back("--json");
   const Outcome o = Firn(arguments);

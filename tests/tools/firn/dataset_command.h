@@ -13,19 +13,13 @@
 #include "nlohmann/json.hpp"
 #include "tensor/ops.h"
 #include "tests/io/test_files.h"
-#include "tools/firn/command.h"
+#include "tests/tools/firn/firn_command.h"
 
 namespace firn::cli {
 
-struct Outcome {
-  int status;
-  std::string out, err;
-};
 inline Outcome Dataset(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "dataset");
-  std::ostringstream out, err;
-  const int status = RunCommandLine(arguments, out, err);
-  return {status, out.str(), err.str()};
+  return Firn(arguments);
 }
 inline nlohmann::json Json(std::vector<std::string> arguments) {
   arguments.push_back("--json");

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "tensor/from.h"
 #include "tensor/ops.h"
 #include "tests/io/test_files.h"
+#include "tests/tools/firn/firn_command.h"
 #include "tools/firn/command.h"
 #include "tools/firn/files.h"
 #include "tools/firn/statistics.h"
@@ -30,16 +30,6 @@ namespace {
 using ::firn::io::TempPath;
 using ::firn::io::WriteFile;
 using ::testing::HasSubstr;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-Outcome Firn(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  const int status = RunCommandLine(arguments, out, err);
-  return {status, out.str(), err.str()};
-}
 
 nlohmann::json Inspect(const std::string& path) {
   const Outcome o = Firn({"inspect", path, "--json"});

@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "io/monitors/monitor.h"
 #include "tests/io/test_files.h"
+#include "tests/tools/firn/firn_command.h"
 
 namespace firn::cli {
 namespace {
@@ -24,16 +24,6 @@ using ::firn::io::TempPath;
 using ::firn::io::WriteFile;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-Outcome Firn(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  const int status = RunCommandLine(arguments, out, err);
-  return {status, out.str(), err.str()};
-}
 
 std::string NewFolder() {
   const std::string folder = TempPath("run");

@@ -1,7 +1,6 @@
 // Training with data of every kind of file: what firn dataset writes, and arrays.
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "tensor/ops.h"
 #include "tensor/rng.h"
 #include "tests/io/test_files.h"
+#include "tests/tools/firn/firn_command.h"
 #include "tools/firn/command.h"
 
 namespace firn::cli {
@@ -24,15 +24,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-Outcome Firn(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  const int status = RunCommandLine(arguments, out, err);
-  return {status, out.str(), err.str()};
-}
 void Done(const std::vector<std::string>& arguments) {
   const Outcome o = Firn(arguments);
   ASSERT_EQ(o.status, 0) << o.err;

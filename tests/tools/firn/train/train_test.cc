@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/test_files.h"
+#include "tests/tools/firn/firn_command.h"
 #include "tools/firn/command.h"
 
 namespace firn::cli {
@@ -18,16 +19,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-Outcome Firn(const std::vector<std::string>& arguments) {
-  std::ostringstream out, err;
-  const int status = RunCommandLine(arguments, out, err);
-  return {status, out.str(), err.str()};
-}
 
 // A folder of a test's own, with the configuration in it.
 std::string WriteConfig(const std::string& name, const json& config) {
