@@ -20,6 +20,13 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoughPowerOf2(float x, int lift) {
 
 }  // namespace internal
 
+// 0 where the result would be below 2^-125, and infinity above 2^127.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ExpOfHalf(float x) {
+  float y = internal::RoughPowerOf2(x * 1.44269504f, 0);
+  y = x < -87.0f ? 0.0f : y;
+  return x > 88.0f ? kInf : y;
+}
+
 // As Sigmoid: everything is 2^-64 of itself.
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SigmoidOfHalf(float x) {
   const float size = Abs(x), in_range = size > 104.0f ? 104.0f : size;
@@ -27,15 +34,44 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float SigmoidOfHalf(float x) {
   return x < 0.0f ? y : 1.0f - y;
 }
 
-// z^2 is exact for x of a half type.
+namespace internal {
+
+// Of standard normal X: e^(-z^2 / 2) for |x| = z, 2^64 times as large, and P(X > z) without it. z^2
+// is exact for x of a half type.
+struct NormalOfHalf {
+  float z, power, tail;
+};
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE NormalOfHalf ReduceNormal(float x) {
+  const float size = Abs(x), z = size > 14.6f ? 14.6f : size, u = 1.0f / (4.0f + z);
+  return {z, RoughPowerOf2(-0.721347520f * (z * z), 64),
+          u * Polynomial(1.0f - 8.0f * u, 0.755287076f, -0.607887436f, 0.387036650f, -0.186663063f,
+                         0.0611080403f, -0.00672902569f, -0.00470539364f)};
+}
+
+}  // namespace internal
+
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float GeluOfHalf(float x) {
-  const float size = Abs(x), z = size > 14.6f ? 14.6f : size;
-  const float u = 1.0f / (4.0f + z);
-  const float power = internal::RoughPowerOf2(-0.721347520f * (z * z), 64);
-  const float scaled =
-      u * Polynomial(1.0f - 8.0f * u, 0.755287076f, -0.607887436f, 0.387036650f, -0.186663063f,
-                     0.0611080403f, -0.00672902569f, -0.00470539364f);
-  return internal::GeluOfTail(x, z * scaled * power * internal::kUnlift<float>);
+  const internal::NormalOfHalf n = internal::ReduceNormal(x);
+  return internal::GeluOfTail(x, n.z * n.tail * n.power * internal::kUnlift<float>);
+}
+
+// The slope of gelu, P(X <= x) + x p(x). That it is off by relates to the larger of the summands,
+// which differ in their signs for negative x.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float GeluSlopeOfHalf(float x) {
+  const internal::NormalOfHalf n = internal::ReduceNormal(x);
+  const float below = (n.tail - 0.398942280f * n.z) * n.power * internal::kUnlift<float>;
+  const float y = x < 0.0f ? below : 1.0f - below;
+  return Abs(x) == kInf ? kNan : y;  // 0 times infinity
+}
+
+// x times a polynomial of x^2 up to 3.2, where it is 1 to 2^-17.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ErfOfHalf(float x) {
+  const float size = Abs(x), z = size > 3.2f ? 3.2f : size;
+  const float y =
+      z * Polynomial(0.1953125f * (z * z) - 1.0f, 0.441334575f, -0.217305765f, 0.154334098f,
+                     -0.113674589f, 0.0808037519f, -0.0546147525f, 0.0326668955f, -0.0153631102f,
+                     0.00856594276f, -0.00698080519f, 0.00273253932f);
+  return WithSign(size > 3.2f ? 1.0f : y, x);
 }
 
 }  // namespace firn::math

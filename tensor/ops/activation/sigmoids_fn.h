@@ -114,7 +114,14 @@ struct GeluFn {
   }
 };
 
+struct GeluGradOfHalfFn {
+  using Brief = void;
+  FIRN_HOST_DEVICE float operator()(float dy, float x) const {
+    return dy * math::GeluSlopeOfHalf(x);
+  }
+};
 struct GeluGradFn {
+  using ForHalf = GeluGradOfHalfFn;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const math::NormalValue<T> n = math::Normal(x);

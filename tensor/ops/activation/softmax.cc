@@ -7,8 +7,12 @@
 
 #include "tensor/ops/activation/softmax.h"
 
+#include <type_traits>
+
 #include "tensor/apply.h"
+#include "tensor/kernels/cpu/line_blocks.h"
 #include "tensor/kernels/cpu/softmax.h"
+#include "tensor/kernels/math_half.h"
 #include "tensor/op.h"
 #include "tensor/ops/activation/softmax_rules.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -43,6 +47,11 @@ void SoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cp
 }
 
 absl::Status RunGradientSoftmax(KernelContext& k) {
+  const auto product = [](auto g, auto v) { return g * v; };
+  const auto result = [](auto, auto sum, auto g, auto v) { return v * (g - sum); };
+  if (cpu::SumAndMapLines(k, k.attrs<DimAttrs>().dim, product, result)) {
+    return absl::OkStatus();
+  }
   return cpu::RunAlong<2>(k, k.attrs<DimAttrs>().dim,
                           [](const cpu::Strip& s, const auto& dx, const auto&... in) {
                             SoftmaxGradStrip(s, dx, in...);
@@ -116,7 +125,7 @@ template <class Acc>
 void LogSoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
                          const cpu::RowsIn<Acc>& dy, const cpu::RowsIn<Acc>& y) {
   Acc sum[cpu::kStripWidth];
-  // The second pass finds y not in the cache yet, and a processor does not look ahead in walks as
+
   // short as a line.
   const cpu::RowsIn<Acc> from_dy = s.line() ? dy.Ahead() : dy, from_y = s.line() ? y.Ahead() : y;
   cpu::SumStrip(
@@ -126,6 +135,14 @@ void LogSoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
 }
 
 absl::Status RunGradientLogSoftmax(KernelContext& k) {
+  const auto gradient = [](auto g, auto) { return g; };
+  const auto result = []<class T>(TypeTag<T>, auto sum, auto g, auto v) {
+    if constexpr (std::is_same_v<T, ComputeOf<T>>) return g - math::Exp(v) * sum;
+    return g - math::ExpOfHalf(static_cast<float>(v)) * sum;
+  };
+  if (cpu::SumAndMapLines(k, k.attrs<DimAttrs>().dim, gradient, result)) {
+    return absl::OkStatus();
+  }
   return cpu::RunAlong<2>(k, k.attrs<DimAttrs>().dim,
                           [](const cpu::Strip& s, const auto& dx, const auto&... in) {
                             LogSoftmaxGradStrip(s, dx, in...);

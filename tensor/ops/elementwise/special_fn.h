@@ -2,11 +2,17 @@
 #define FIRN_TENSOR_OPS_ELEMENTWISE_SPECIAL_FN_H_
 
 #include "tensor/kernels/math_gamma.h"
+#include "tensor/kernels/math_half.h"
 #include "tensor/kernels/math_trig.h"
 
 namespace firn {
 
+struct ErfOfHalfFn {
+  using Brief = void;
+  FIRN_HOST_DEVICE float operator()(float x) const { return math::ErfOfHalf(x); }
+};
 struct ErfFn {
+  using ForHalf = ErfOfHalfFn;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Erf(x); }
 };
 

@@ -1,0 +1,136 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_LINE_BLOCKS_H_
+#define FIRN_TENSOR_KERNELS_CPU_LINE_BLOCKS_H_
+
+// Lines of neighbouring elements in two passes, a sum and what is made with it, for terms that cost
+// less than a half type's way to float and back through memory: elements are converted in
+// registers, in either pass.
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "device/macros.h"
+#include "device/parallel.h"
+#include "tensor/kernels/cpu/half.h"
+#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/functor.h"
+#include "tensor/kernels/lines.h"
+#include "tensor/kernels/reducers.h"
+#include "tensor/op.h"
+
+namespace firn::cpu {
+namespace internal {
+
+// Two vectors of floats: g++ 12 unrolls loops of 16 steps before it makes vectors.
+inline constexpr int64_t kLineBlock = 32;
+
+// A block as what it is computed in, and back.
+template <class T>
+FIRN_ALWAYS_INLINE void LoadBlock(const T* from, ComputeOf<T>* to) {
+  if constexpr (std::is_same_v<T, ComputeOf<T>>) {
+    for (int64_t i = 0; i < kLineBlock; ++i) to[i] = from[i];
+  } else {
+    FloatsOfBlock(from, kLineBlock, to);
+  }
+}
+template <class T>
+FIRN_ALWAYS_INLINE void StoreBlock(const ComputeOf<T>* from, T* to) {
+  if constexpr (std::is_same_v<T, ComputeOf<T>>) {
+    for (int64_t i = 0; i < kLineBlock; ++i) to[i] = from[i];
+  } else {
+    BlockOfFloats(from, kLineBlock, to);
+  }
+}
+
+// Calls f(a, b, at, count) for blocks of the two lines as they are computed, of which `count`
+// elements from `at` on are theirs and the rest, in the last block, zeros.
+template <class T, class F>
+FIRN_ALWAYS_INLINE void ForEachBlock(const T* a, const T* b, int64_t begin, int64_t end,
+                                     const F& f) {
+  using Acc = ComputeOf<T>;
+  alignas(64) Acc from_a[kLineBlock], from_b[kLineBlock];
+  int64_t at = begin;
+  for (; at + kLineBlock <= end; at += kLineBlock) {
+    LoadBlock(a + at, from_a);
+    LoadBlock(b + at, from_b);
+    f(from_a, from_b, at, kLineBlock);
+  }
+  if (at == end) return;
+  T rest_a[kLineBlock] = {}, rest_b[kLineBlock] = {};
+  std::copy(a + at, a + end, rest_a);
+  std::copy(b + at, b + end, rest_b);
+  LoadBlock(rest_a, from_a);
+  LoadBlock(rest_b, from_b);
+  f(from_a, from_b, at, end - at);
+}
+
+}  // namespace internal
+
+// The sum of term(a[i], b[i]) for i < n. Requires: term(0, 0) is 0.
+template <class T, class Term>
+ComputeOf<T> SumOfLine(const T* a, const T* b, int64_t n, const Term& term) {
+  using Acc = ComputeOf<T>;
+  constexpr int64_t kPiece = 64 * internal::kLineBlock;  // added up one by one
+  const SumReducer<Acc> r;
+  internal::Cascade<SumReducer<Acc>> total(r);
+  for (int64_t begin = 0; begin < n; begin += kPiece) {
+    Acc sums[internal::kLineBlock] = {};
+    internal::ForEachBlock(
+        a, b, begin, std::min(n, begin + kPiece),
+        [&](const Acc* from_a, const Acc* from_b, int64_t, int64_t) __attribute__((always_inline)) {
+#pragma GCC ivdep
+          for (int64_t i = 0; i < internal::kLineBlock; ++i) {
+            sums[i] += term(from_a[i], from_b[i]);
+          }
+        });
+    for (int64_t half = internal::kLineBlock / 2; half > 0; half /= 2) {
+      for (int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+    }
+    total.Add(sums[0]);
+  }
+  return total.Total();
+}
+
+// y[i] = f(a[i], b[i]) for i < n. y may be a or b.
+template <class T, class F>
+void MapLine(const T* a, const T* b, int64_t n, T* y, const F& f) {
+  using Acc = ComputeOf<T>;
+  internal::ForEachBlock(
+      a, b, 0, n,
+      [&](const Acc* from_a, const Acc* from_b, int64_t at, int64_t count)
+          __attribute__((always_inline)) {
+            alignas(64) Acc to[internal::kLineBlock];
+#pragma GCC ivdep
+            for (int64_t i = 0; i < internal::kLineBlock; ++i) to[i] = f(from_a[i], from_b[i]);
+            if (count == internal::kLineBlock) return internal::StoreBlock(to, y + at);
+            T rest[internal::kLineBlock];
+            internal::StoreBlock(to, rest);
+            std::copy_n(rest, count, y + at);
+          });
+}
+
+// y = f(TypeTag<T>(), the sum of term(a, b) over the line, a, b) for the lines along `dim` of a
+// kernel's two inputs and its output, of elements of T, if the lines are of neighbouring elements
+// and not so short that lines side by side are faster (softmax.h). Returns whether they were.
+template <class Term, class F>
+bool SumAndMapLines(KernelContext& k, int64_t dim, const Term& term, const F& f) {
+  constexpr int64_t kLeast = 2 * internal::kLineBlock;
+  const Lines l = LinesAlong(k.in_spec(0).shape, dim);
+  if (l.inner != 1 || l.length < kLeast) return false;
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T> tag) {
+    using Acc = ComputeOf<T>;
+    const T *const a = k.in<T>(0), *const b = k.in<T>(1);
+    ParallelFor(l.outer, std::max<int64_t>(1, 8192 / l.length), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin * l.length; i < end * l.length; i += l.length) {
+        const Acc sum = SumOfLine(a + i, b + i, l.length, term);
+        MapLine(a + i, b + i, l.length, k.out<T>(0) + i,
+                [sum, tag, &f](Acc v, Acc w) { return f(tag, sum, v, w); });
+      }
+    });
+  });
+  return true;
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_LINE_BLOCKS_H_
