@@ -20,6 +20,7 @@
 
 #include "device/check.h"
 #include "device/parallel.h"
+#include "tensor/kernels/cpu/gemm_dots.h"
 #include "tensor/kernels/cpu/gemm_small.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/onednn_gemm.h"
@@ -115,11 +116,9 @@ void CopyMatrix(const From* from, const MatrixStrides& s, int64_t rows, int64_t 
 }
 
 // One piece of C: its own product, on the calling thread.
-void MultiplyPiece(const GemmShape& s, const float* a, const float* b, float* c, bool accumulate) {
-  MultiplyOneDnn(s, a, b, c, accumulate);
-}
-void MultiplyPiece(const GemmShape& s, const BFloat16* a, const BFloat16* b, float* c,
-                   bool accumulate) {
+template <class T>
+void MultiplyPiece(const GemmShape& s, const T* a, const T* b, float* c, bool accumulate) {
+  if (IsDots<T>(s)) return MultiplyDots(s, a, b, c, accumulate);
   MultiplyOneDnn(s, a, b, c, accumulate);
 }
 
@@ -152,6 +151,7 @@ void MultiplyTiles(const GemmShape& s, const double* a, const double* b, double*
 
 void MultiplyPiece(const GemmShape& s, const double* a, const double* b, double* c,
                    bool accumulate) {
+  if (IsDots<double>(s)) return MultiplyDots(s, a, b, c, accumulate);
   const bool ta = s.a.col != 1, tb = s.b.col != 1;
   if (ta) {
     tb ? MultiplyTiles<true, true>(s, a, b, c, accumulate)

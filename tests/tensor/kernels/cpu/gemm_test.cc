@@ -150,6 +150,22 @@ TYPED_TEST(GemmTest, AddsUpPartsOfALongDirection) {
   }
 }
 
+// Operands that lie along the inner direction: tiles of every size, blocks that are not whole.
+TYPED_TEST(GemmTest, AddsUpLanesOfVectors) {
+  for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{4, 17, 1025},
+                                                                   {5, 18, 1536},
+                                                                   {18, 19, 193},
+                                                                   {19, 20, 770},
+                                                                   {67, 21, 1600},
+                                                                   {128, 4, 64},
+                                                                   {17, 7, 200},
+                                                                   {66, 5, 1537}}) {
+    for (const bool accumulate : {false, true}) {
+      Compare<TypeParam>(m, n, k, Lie::kRows, Lie::kColumns, accumulate);
+    }
+  }
+}
+
 TYPED_TEST(GemmTest, GivesEveryThreadAPiece) {
   const int threads = NumThreads();
   SetNumThreads(3);
