@@ -19,7 +19,6 @@
 #include "tensor/op.h"
 
 namespace firn::cpu {
-namespace internal {
 
 // Two vectors of floats: g++ 12 unrolls loops of 16 steps before it makes vectors.
 inline constexpr int64_t kLineBlock = 32;
@@ -41,6 +40,8 @@ FIRN_ALWAYS_INLINE void StoreBlock(const ComputeOf<T>* from, T* to) {
     BlockOfFloats(from, kLineBlock, to);
   }
 }
+
+namespace internal {
 
 // Calls f(a, b, at, count) for blocks of the two lines as they are computed, of which `count`
 // elements from `at` on are theirs and the rest, in the last block, zeros.
@@ -70,20 +71,20 @@ FIRN_ALWAYS_INLINE void ForEachBlock(const T* a, const T* b, int64_t begin, int6
 template <class T, class Term>
 ComputeOf<T> SumOfLine(const T* a, const T* b, int64_t n, const Term& term) {
   using Acc = ComputeOf<T>;
-  constexpr int64_t kPiece = 64 * internal::kLineBlock;  // added up one by one
+  constexpr int64_t kPiece = 64 * kLineBlock;  // added up one by one
   const SumReducer<Acc> r;
   internal::Cascade<SumReducer<Acc>> total(r);
   for (int64_t begin = 0; begin < n; begin += kPiece) {
-    Acc sums[internal::kLineBlock] = {};
+    Acc sums[kLineBlock] = {};
     internal::ForEachBlock(
         a, b, begin, std::min(n, begin + kPiece),
         [&](const Acc* from_a, const Acc* from_b, int64_t, int64_t) __attribute__((always_inline)) {
 #pragma GCC ivdep
-          for (int64_t i = 0; i < internal::kLineBlock; ++i) {
+          for (int64_t i = 0; i < kLineBlock; ++i) {
             sums[i] += term(from_a[i], from_b[i]);
           }
         });
-    for (int64_t half = internal::kLineBlock / 2; half > 0; half /= 2) {
+    for (int64_t half = kLineBlock / 2; half > 0; half /= 2) {
       for (int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
     }
     total.Add(sums[0]);
@@ -99,12 +100,12 @@ void MapLine(const T* a, const T* b, int64_t n, T* y, const F& f) {
       a, b, 0, n,
       [&](const Acc* from_a, const Acc* from_b, int64_t at, int64_t count)
           __attribute__((always_inline)) {
-            alignas(64) Acc to[internal::kLineBlock];
+            alignas(64) Acc to[kLineBlock];
 #pragma GCC ivdep
-            for (int64_t i = 0; i < internal::kLineBlock; ++i) to[i] = f(from_a[i], from_b[i]);
-            if (count == internal::kLineBlock) return internal::StoreBlock(to, y + at);
-            T rest[internal::kLineBlock];
-            internal::StoreBlock(to, rest);
+            for (int64_t i = 0; i < kLineBlock; ++i) to[i] = f(from_a[i], from_b[i]);
+            if (count == kLineBlock) return StoreBlock(to, y + at);
+            T rest[kLineBlock];
+            StoreBlock(to, rest);
             std::copy_n(rest, count, y + at);
           });
 }
@@ -114,7 +115,7 @@ void MapLine(const T* a, const T* b, int64_t n, T* y, const F& f) {
 // and not so short that lines side by side are faster (softmax.h). Returns whether they were.
 template <class Term, class F>
 bool SumAndMapLines(KernelContext& k, int64_t dim, const Term& term, const F& f) {
-  constexpr int64_t kLeast = 2 * internal::kLineBlock;
+  constexpr int64_t kLeast = 2 * kLineBlock;
   const Lines l = LinesAlong(k.in_spec(0).shape, dim);
   if (l.inner != 1 || l.length < kLeast) return false;
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T> tag) {

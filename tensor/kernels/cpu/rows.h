@@ -34,22 +34,13 @@ class RowsIn {
   bool given() const { return data_ != nullptr; }
   // Whether rows go through tiles.
   bool converted() const { return dtype_ != DTypeOf<Acc>(); }
-  // The same, for rows whose elements behind those that are read are asked of the memory already.
-  RowsIn Ahead() const {
-    RowsIn ahead = *this;
-    ahead.ahead_ = true;
-    return ahead;
-  }
   // Elements [i, i + n): in `tile`, which has room for them, or where they lie.
   FIRN_ALWAYS_INLINE const Acc* At(int64_t i, int64_t n, Acc* tile) const {
     if (converted()) {
       Load(i, n, tile);
       return tile;
     }
-    const Acc* const row = static_cast<const Acc*>(data_) + i;
-    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(Acc));
-    for (int64_t j = 0; ahead_ && j < n; j += kLine) __builtin_prefetch(row + n + j);
-    return row;
+    return static_cast<const Acc*>(data_) + i;
   }
   // Copies them in any case.
   void Load(int64_t i, int64_t n, Acc* tile) const {
@@ -70,7 +61,6 @@ class RowsIn {
  private:
   const void* data_;
   DType dtype_;
-  bool ahead_ = false;
 };
 
 template <class Acc>

@@ -3,7 +3,7 @@
 
 #include "device/inner.h"
 #include "device/macros.h"
-#include "tensor/kernels/math.h"
+#include "tensor/kernels/math_half.h"
 #include "tensor/ops/activation/rectifiers.h"
 
 namespace firn {
@@ -130,6 +130,7 @@ struct HardswishGradFn {
 };
 
 struct EluFn {
+  using ForHalf = RoughFn<EluFn>;
   using Attrs = EluAttrs;
   explicit EluFn(const EluAttrs& a)
       : scale(a.scale), below(a.scale * a.alpha), input_scale(a.input_scale) {}
@@ -142,6 +143,7 @@ struct EluFn {
 };
 
 struct EluGradFn {
+  using ForHalf = RoughFn<EluGradFn>;
   using Attrs = EluAttrs;
   explicit EluGradFn(const EluAttrs& a)
       : scale(a.scale), below(a.scale * a.alpha * a.input_scale), input_scale(a.input_scale) {}

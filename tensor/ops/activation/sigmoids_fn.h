@@ -7,12 +7,8 @@
 
 namespace firn {
 
-struct SigmoidOfHalfFn {
-  using Brief = void;
-  FIRN_HOST_DEVICE float operator()(float x) const { return math::SigmoidOfHalf(x); }
-};
 struct SigmoidFn {
-  using ForHalf = SigmoidOfHalfFn;
+  using ForHalf = RoughFn<SigmoidFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return math::Sigmoid(x);
@@ -28,20 +24,15 @@ struct SigmoidGradFn {
 };
 
 struct LogSigmoidFn {
+  using ForHalf = RoughFn<LogSigmoidFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return (x < T(0) ? x : T(0)) - math::Log1p(math::Exp(-math::Abs(x)));
   }
 };
 
-struct LogSigmoidGradOfHalfFn {
-  using Brief = void;
-  FIRN_HOST_DEVICE float operator()(float dy, float x) const {
-    return dy * math::SigmoidOfHalf(-x);
-  }
-};
 struct LogSigmoidGradFn {
-  using ForHalf = LogSigmoidGradOfHalfFn;
+  using ForHalf = RoughFn<LogSigmoidGradFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     return dy * math::Sigmoid(-x);
@@ -49,6 +40,7 @@ struct LogSigmoidGradFn {
 };
 
 struct TanhFn {
+  using ForHalf = RoughFn<TanhFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return math::Tanh(x);
@@ -71,57 +63,33 @@ struct SoftsignFn {
   }
 };
 
-struct SiluOfHalfFn {
-  using Brief = void;
-  FIRN_HOST_DEVICE float operator()(float x) const { return x * math::SigmoidOfHalf(x); }
-};
 struct SiluFn {
-  using ForHalf = SiluOfHalfFn;
+  using ForHalf = RoughFn<SiluFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return x * math::Sigmoid(x);
   }
 };
 
-// s is sigmoid(x).
-template <class T>
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE T SiluGradBy(T dy, T x, T s) {
-  return dy * (s * (T(1) + x * (T(1) - s)));
-}
-struct SiluGradOfHalfFn {
-  using Brief = void;
-  FIRN_HOST_DEVICE float operator()(float dy, float x) const {
-    return SiluGradBy(dy, x, math::SigmoidOfHalf(x));
-  }
-};
 struct SiluGradFn {
-  using ForHalf = SiluGradOfHalfFn;
+  using ForHalf = RoughFn<SiluGradFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
-    return SiluGradBy(dy, x, math::Sigmoid(x));
+    const T s = math::Sigmoid(x);
+    return dy * (s * (T(1) + x * (T(1) - s)));
   }
 };
 
-struct GeluOfHalfFn {
-  using Brief = void;
-  FIRN_HOST_DEVICE float operator()(float x) const { return math::GeluOfHalf(x); }
-};
 struct GeluFn {
-  using ForHalf = GeluOfHalfFn;
+  using ForHalf = RoughFn<GeluFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return math::Gelu(x);
   }
 };
 
-struct GeluGradOfHalfFn {
-  using Brief = void;
-  FIRN_HOST_DEVICE float operator()(float dy, float x) const {
-    return dy * math::GeluSlopeOfHalf(x);
-  }
-};
 struct GeluGradFn {
-  using ForHalf = GeluGradOfHalfFn;
+  using ForHalf = RoughFn<GeluGradFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const math::NormalValue<T> n = math::Normal(x);
@@ -137,6 +105,7 @@ struct GeluCubic {
 };
 
 struct GeluTanhFn {
+  using ForHalf = RoughFn<GeluTanhFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     return x * math::Sigmoid(x * (T(GeluCubic::kC1) + T(GeluCubic::kC3) * (x * x)));
@@ -144,6 +113,7 @@ struct GeluTanhFn {
 };
 
 struct GeluTanhGradFn {
+  using ForHalf = RoughFn<GeluTanhGradFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T dy, T x) const {
     const T square = x * x > T(1000) ? T(1000) : x * x;  // the sigmoid is 0 or 1 long before
@@ -167,6 +137,7 @@ struct EitherGelu {
 
 // log(1 + e^u) = max(u, 0) + log(1 + e^-|u|).
 struct SoftplusFn {
+  using ForHalf = RoughFn<SoftplusFn>;
   using Attrs = SoftplusAttrs;
   explicit SoftplusFn(const SoftplusAttrs& a) : beta(a.beta), threshold(a.threshold) {}
   template <class T>
@@ -180,6 +151,7 @@ struct SoftplusFn {
 };
 
 struct SoftplusGradFn {
+  using ForHalf = RoughFn<SoftplusGradFn>;
   using Attrs = SoftplusAttrs;
   explicit SoftplusGradFn(const SoftplusAttrs& a) : beta(a.beta), threshold(a.threshold) {}
   template <class T>
@@ -194,6 +166,7 @@ struct SoftplusGradFn {
 // With n = e^x, tanh(log(1 + n)) = n (n + 2) / (n (n + 2) + 2), which is 1 long before n^2 leaves
 // the range.
 struct MishFn {
+  using ForHalf = RoughFn<MishFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     const T n = math::Exp(x > T(20) ? T(20) : x);

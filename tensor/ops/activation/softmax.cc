@@ -125,20 +125,17 @@ template <class Acc>
 void LogSoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
                          const cpu::RowsIn<Acc>& dy, const cpu::RowsIn<Acc>& y) {
   Acc sum[cpu::kStripWidth];
-
-  // short as a line.
-  const cpu::RowsIn<Acc> from_dy = s.line() ? dy.Ahead() : dy, from_y = s.line() ? y.Ahead() : y;
   cpu::SumStrip(
-      s, [](int64_t, int64_t, Acc g) { return g; }, sum, from_dy);
+      s, [](int64_t, int64_t, Acc g) { return g; }, sum, dy);
   const auto term = [&](int64_t c, int64_t, Acc g, Acc v) { return g - math::Exp(v) * sum[c]; };
-  cpu::MapStrip(s, dx, term, from_dy, from_y);
+  cpu::MapStrip(s, dx, term, dy, y);
 }
 
 absl::Status RunGradientLogSoftmax(KernelContext& k) {
   const auto gradient = [](auto g, auto) { return g; };
   const auto result = []<class T>(TypeTag<T>, auto sum, auto g, auto v) {
     if constexpr (std::is_same_v<T, ComputeOf<T>>) return g - math::Exp(v) * sum;
-    return g - math::ExpOfHalf(static_cast<float>(v)) * sum;
+    return g - math::Exp(math::Rough(v)).v * sum;
   };
   if (cpu::SumAndMapLines(k, k.attrs<DimAttrs>().dim, gradient, result)) {
     return absl::OkStatus();

@@ -7,12 +7,8 @@
 
 namespace firn {
 
-struct ErfOfHalfFn {
-  using Brief = void;
-  FIRN_HOST_DEVICE float operator()(float x) const { return math::ErfOfHalf(x); }
-};
 struct ErfFn {
-  using ForHalf = ErfOfHalfFn;
+  using ForHalf = RoughFn<ErfFn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Erf(x); }
 };
 

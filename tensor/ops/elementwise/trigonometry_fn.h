@@ -31,38 +31,47 @@ struct TanFn : RareTurns {
 };
 
 struct AsinFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Asin(x); }
 };
 
 struct AcosFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Acos(x); }
 };
 
 struct AtanFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Atan(x); }
 };
 
 struct SinhFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Sinh(x); }
 };
 
 struct CoshFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Cosh(x); }
 };
 
 struct AsinhFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Asinh(x); }
 };
 
 struct AcoshFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Acosh(x); }
 };
 
 struct AtanhFn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Atanh(x); }
 };
 
 struct Atan2Fn {
+  using Brief = void;
   FIRN_HOST_DEVICE auto operator()(auto y, auto x) const { return math::Atan2(y, x); }
 };
 

@@ -12,7 +12,6 @@
 
 #include "tensor/kernels/math_arc.h"
 #include "tensor/kernels/math_gamma.h"
-#include "tensor/kernels/math_half.h"
 #include "tensor/kernels/math_log.h"
 #include "tensor/kernels/math_pow.h"
 #include "tensor/kernels/math_tail.h"
@@ -101,38 +100,7 @@ TEST(MathTest, ErrorFunctionsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Normal(x).integral, 6.2, Normal(x).integral);
 }
 
-// All numbers of the half types and many more: a 32nd of f16's unit is left for the rounding.
-TEST(MathTest, FunctionsOfHalfAreRightForEveryHalf) {
-  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 1u << 13) {
-    const auto v = std::bit_cast<float>(static_cast<uint32_t>(bits));
-    const double x = v;
-    ASSERT_LE(Ulps(GeluOfHalf(v), x * (std::erfc(x * -0.70710678118654752440) / 2)), 256) << v;
-    ASSERT_LE(Ulps(SigmoidOfHalf(v), 1 / (1 + std::exp(-x))), 256) << v;
-    ASSERT_LE(Ulps(ErfOfHalf(v), std::erf(x)), 256) << v;
-    const bool in_range = !(v < -87.0f || v > 88.0f);
-    ASSERT_LE(in_range ? Ulps(ExpOfHalf(v), std::exp(x)) : 0.0, 256) << v;
-    if (std::abs(v) == kInf) continue;
-    // Off by 2^-16 of its greater summand.
-    const double integral = std::erfc(x * -0.70710678118654752440) / 2;
-    const double rest = x * std::exp(-x * x / 2) * 0.39894228040143267794;
-    if (std::isnan(v)) {
-      ASSERT_TRUE(std::isnan(GeluSlopeOfHalf(v)));
-    } else {
-      ASSERT_LE(std::abs(GeluSlopeOfHalf(v) - (integral + rest)),
-                std::max({0x1p-16 * integral, 0x1p-16 * std::abs(rest), 0x1p-149}))
-          << v;
-    }
-  }
-  EXPECT_EQ(ErfOfHalf(kInf), 1.0f);
-  EXPECT_EQ(ExpOfHalf(kInf), kInf);
-  EXPECT_EQ(ExpOfHalf(-kInf), 0.0f);
-  EXPECT_TRUE(std::signbit(ErfOfHalf(-0.0f)));
-  EXPECT_TRUE(std::isnan(GeluSlopeOfHalf(kInf)));
-  EXPECT_TRUE(std::isnan(GeluSlopeOfHalf(-kInf)));
-  EXPECT_EQ(SigmoidOfHalf(kInf), 1.0f);
-  EXPECT_EQ(SigmoidOfHalf(-kInf), 0.0f);
-  EXPECT_TRUE(std::signbit(GeluOfHalf(-0.0f)));
-  EXPECT_TRUE(std::signbit(GeluOfHalf(-100.0f)));
+TEST(MathTest, GeluKeepsSigns) {
   EXPECT_TRUE(std::signbit(Gelu(-100.0f)));
   EXPECT_TRUE(std::isnan(Gelu(-kInf)));
   EXPECT_EQ(Gelu(kInf), kInf);
