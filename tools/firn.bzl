@@ -57,8 +57,8 @@ FIRN_KERNEL_COPTS = select({
     "-Wno-maybe-uninitialized",
 ]
 
-# For the sources of tests, which run their own code once and Firn's, compiled as ever, most of the
-# time: without the passes that cost the compiler a third of its time on them.
+# For the sources of tests, which run their own code once and that of Firn's sources, compiled as
+# ever, most of the time: without the passes that cost the compiler a third of its time on them.
 FIRN_TEST_COPTS = select({
     _label("dbg"): [],
     _label("dbg_optimise_1"): [],

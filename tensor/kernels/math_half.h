@@ -3,7 +3,8 @@
 
 // Functions of floats to about 2^-17 of themselves, which is enough where the result is rounded to
 // a half type. A functor gets them by `using ForHalf = RoughFn<itself>;`: for elements of half
-// types it is called with math::Rough in place of float. Special values are those of math.h.
+// types it is called with math::Rough in place of float. One that subtracts loses more of a result
+// near zero, but less than its inputs' own rounding does. Special values are those of math.h.
 // math_half_test.cc holds the functions to 2^-16 for all numbers of both half types.
 //
 // The polynomials are minimax approximations for relative errors.
@@ -113,12 +114,40 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Log1p(Rough x) {
   return Rough(internal::LogSpecial(x.v, -1.0f, l.k == 0 ? near : far));
 }
 
+namespace internal {
+
+// e^x / 2 for x >= 0.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoughHalfExp(float x) {
+  const float in_range = x > 90.0f ? 90.0f : x;
+  return 2.0f * RoughPowerOf2(in_range * 1.44269504f, -2);
+}
+
+}  // namespace internal
+
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Sinh(Rough x) {
+  const float z = x.v * x.v;
+  const float near = x.v * Polynomial(z, 1.0f, 0.166667342f, 0.00832991209f, 0.000203939897f);
+  const float h = internal::RoughHalfExp(Abs(x.v));
+  return Rough(Abs(x.v) < 1.0f ? near : WithSign(h - 0.25f / h, x.v));
+}
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Cosh(Rough x) {
+  const float h = internal::RoughHalfExp(Abs(x.v));
+  return Rough(h + 0.25f / h);
+}
+
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Tanh(Rough x) {
   const float size = Abs(x.v), in_range = size > 9.1f ? 9.1f : size;
   const float near =
       size * Polynomial(size * size, 0.999997854f, -0.333140403f, 0.130578563f, -0.0409294218f);
   const float far = 1.0f - 2.0f / (internal::RoughPowerOf2(in_range * 2.88539008f, 0) + 1.0f);
   return Rough(WithSign(size < 0.6f ? near : far, x.v));
+}
+
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Atan(Rough x) {
+  const float size = Abs(x.v), t = size > 1.0f ? 1.0f / size : size;
+  const float y = t * Polynomial(t * t, 0.999999344f, -0.333265156f, 0.198814824f, -0.134871915f,
+                                 0.0838711932f, -0.0370130017f, 0.00786337722f);
+  return Rough(WithSign(size > 1.0f ? 1.57079633f - y : y, x.v));
 }
 
 // As Sigmoid of floats: everything is 2^-64 of itself.

@@ -20,8 +20,8 @@
 // which converts in registers, or, of one operand, does with its bits what `static uint16_t
 // OfHalfBits(uint16_t)` says for both types.
 //
-// A functor of floating types that takes long over digits that rounding to a half type drops names
-// one that does not: `using ForHalf = OtherFn;` (RunFloat).
+// A functor of floating types that takes long over digits that rounding to a half type drops says
+// `using ForHalf = RoughFn<itself>;` (math_half.h, RunFloat).
 
 #include <algorithm>
 #include <atomic>

@@ -10,7 +10,8 @@
 // does 45 to 55 (AMD Milan, AVX2). So do the half types: bf16 as it is where the processor
 // multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x 512: 490, f32 250), else as f32. f64 goes
 // to Eigen in tiles so small that Eigen packs them on the stack. Small products and products of a
-// column and a row, for which a call of a library takes longer than the work, are Firn's own loops.
+// column and a row, for which a call of a library takes longer than the work, are Firn's own loops,
+// and so are those of few rows with operands that lie along the inner direction (gemm_dots.h).
 
 #include "tensor/kernels/cpu/gemm.h"
 

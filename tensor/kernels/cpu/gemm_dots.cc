@@ -47,19 +47,19 @@ struct Dot<BFloat16> {
 template <class T>
 constexpr int64_t kBlock = kBlockBytes / static_cast<int64_t>(sizeof(T));
 template <class T>
-constexpr int64_t kMostRows = kBlocksBytes / kBlockBytes / kSide* kSide;
+constexpr int64_t kMostRows = (kBlocksBytes / kBlockBytes / kSide) * kSide;
 
+// Lane `to` of halved groups: from the first half of a group of x, or of y, whose lanes count on.
+constexpr int FromLane(int group, size_t to) {
+  const auto half = static_cast<size_t>(group / 2);
+  return static_cast<int>(to / half) * group + static_cast<int>(to % half);
+}
 // Sums of lanes. x and y hold groups of kGroup lanes that belong together; the result has the
 // groups of x and then those of y, of half as many lanes with the same sums.
 template <class T, int kGroup, size_t... I>
 FIRN_ALWAYS_INLINE Vec<T> HalveGroups(Vec<T> x, Vec<T> y, std::index_sequence<I...>) {
-  using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  constexpr auto kFrom = [](size_t to) {
-    const size_t half = kGroup / 2, group = to / half;  // y's lanes count on from x's
-    return static_cast<Index>(group * kGroup + to % half);
-  };
-  constexpr Vec<Index> kFirst = {kFrom(I)...}, kSecond = {(kFrom(I) + kGroup / 2)...};
-  return __builtin_shuffle(x, y, kFirst) + __builtin_shuffle(x, y, kSecond);
+  return __builtin_shufflevector(x, y, FromLane(kGroup, I)...) +
+         __builtin_shufflevector(x, y, (FromLane(kGroup, I) + kGroup / 2)...);
 }
 // The sum of the lanes of v[i] in lane i, for as many vectors as they have lanes.
 template <class T, int kGroup = static_cast<int>(kSimdLanes<T>)>
@@ -159,7 +159,10 @@ void AskForRows(const T* from, int64_t step, int64_t count, int64_t n, int64_t b
 template <class T>
 void MultiplyBlock(const GemmShape& s, const T* a, const T* b, typename Dot<T>::Sum* c,
                    bool accumulate) {
-  alignas(64) T rows[kMostRows<T> * kBlock<T>], cols[kSide * kBlock<T>];
+  // Bytes, for an array of BFloat16 would be cleared.
+  alignas(64) char memory[(kMostRows<T> + kSide) * kBlockBytes];
+  T* const rows = reinterpret_cast<T*>(memory);
+  T* const cols = rows + kMostRows<T> * kBlock<T>;
   const int64_t steps = (s.k + Dot<T>::kStep - 1) / Dot<T>::kStep, length = steps * Dot<T>::kStep;
   for (int64_t i = 0; i < s.m; i += kSide) {
     PackRows(a + i * s.a.row, s.a.row, std::min<int64_t>(kSide, s.m - i), s.k, rows + i * length);
@@ -167,8 +170,8 @@ void MultiplyBlock(const GemmShape& s, const T* a, const T* b, typename Dot<T>::
   for (int64_t j = 0; j < s.n; j += kSide) {
     const int64_t width = std::min<int64_t>(kSide, s.n - j);
     PackRows(b + j * s.b.col, s.b.col, width, s.k, cols);
-    const T* const next = b + (j + kSide) * s.b.col;
     const int64_t ahead = std::clamp<int64_t>(s.n - j - kSide, 0, kSide);
+    const T* const next = b + (ahead > 0 ? j + kSide : 0) * s.b.col;
     for (int64_t i = 0; i < s.m; i += kSide) {
       const int64_t height = std::min<int64_t>(kSide, s.m - i);
       AskForRows(next, s.b.col, ahead, s.k, i, i + height, s.m);
@@ -180,6 +183,7 @@ void MultiplyBlock(const GemmShape& s, const T* a, const T* b, typename Dot<T>::
 
 }  // namespace
 
+// oneDNN takes the widest vectors of the processor, whatever those are that this was compiled for.
 // Measured on a Zen 5 core with AVX-512 against oneDNN 2.6.3 and, for f64, Eigen: of their time,
 //   m     n     k        f32   bf16  f64         m     n     k        f32   bf16  f64
 //   8     1024  1024     1.7   0.64  0.74        64    64    64       0.92  2.0   0.97
@@ -192,6 +196,7 @@ template <class T>
 bool IsDots(const GemmShape& s) {
   if (s.a.col != 1 || s.b.row != 1) return false;
   if constexpr (std::is_same_v<T, double>) return s.m >= 4 && s.n >= 4 && s.k >= 64;
+  if (kSimdBytes < 64) return false;
   constexpr bool kHalf = std::is_same_v<T, BFloat16>;
   if (kHalf && !inner::internal::kHasBfloatDot) return false;
   constexpr int64_t kLeastRows = kHalf ? 4 : 16, kMost = 128, kFew = 16;

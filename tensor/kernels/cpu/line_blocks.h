@@ -110,22 +110,22 @@ void MapLine(const T* a, const T* b, int64_t n, T* y, const F& f) {
           });
 }
 
-// y = f(TypeTag<T>(), the sum of term(a, b) over the line, a, b) for the lines along `dim` of a
-// kernel's two inputs and its output, of elements of T, if the lines are of neighbouring elements
-// and not so short that lines side by side are faster (softmax.h). Returns whether they were.
+// y = f(the sum of term(a, b) over the line, a, b) for the lines along `dim` of a kernel's two
+// inputs and its output, if these are of neighbouring elements and not so short that lines side by
+// side are faster (softmax.h). Returns whether they were.
 template <class Term, class F>
 bool SumAndMapLines(KernelContext& k, int64_t dim, const Term& term, const F& f) {
   constexpr int64_t kLeast = 2 * kLineBlock;
   const Lines l = LinesAlong(k.in_spec(0).shape, dim);
   if (l.inner != 1 || l.length < kLeast) return false;
-  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T> tag) {
+  VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     using Acc = ComputeOf<T>;
     const T *const a = k.in<T>(0), *const b = k.in<T>(1);
     ParallelFor(l.outer, std::max<int64_t>(1, 8192 / l.length), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin * l.length; i < end * l.length; i += l.length) {
         const Acc sum = SumOfLine(a + i, b + i, l.length, term);
         MapLine(a + i, b + i, l.length, k.out<T>(0) + i,
-                [sum, tag, &f](Acc v, Acc w) { return f(tag, sum, v, w); });
+                [sum, &f](Acc v, Acc w) { return f(sum, v, w); });
       }
     });
   });

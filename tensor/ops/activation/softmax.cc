@@ -7,12 +7,9 @@
 
 #include "tensor/ops/activation/softmax.h"
 
-#include <type_traits>
-
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/line_blocks.h"
 #include "tensor/kernels/cpu/softmax.h"
-#include "tensor/kernels/math_half.h"
 #include "tensor/op.h"
 #include "tensor/ops/activation/softmax_rules.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -48,7 +45,7 @@ void SoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx, const cp
 
 absl::Status RunGradientSoftmax(KernelContext& k) {
   const auto product = [](auto g, auto v) { return g * v; };
-  const auto result = [](auto, auto sum, auto g, auto v) { return v * (g - sum); };
+  const auto result = [](auto sum, auto g, auto v) { return v * (g - sum); };
   if (cpu::SumAndMapLines(k, k.attrs<DimAttrs>().dim, product, result)) {
     return absl::OkStatus();
   }
@@ -133,10 +130,7 @@ void LogSoftmaxGradStrip(const cpu::Strip& s, const cpu::RowsOut<Acc>& dx,
 
 absl::Status RunGradientLogSoftmax(KernelContext& k) {
   const auto gradient = [](auto g, auto) { return g; };
-  const auto result = []<class T>(TypeTag<T>, auto sum, auto g, auto v) {
-    if constexpr (std::is_same_v<T, ComputeOf<T>>) return g - math::Exp(v) * sum;
-    return g - math::Exp(math::Rough(v)).v * sum;
-  };
+  const auto result = [](auto sum, auto g, auto v) { return g - math::Exp(v) * sum; };
   if (cpu::SumAndMapLines(k, k.attrs<DimAttrs>().dim, gradient, result)) {
     return absl::OkStatus();
   }

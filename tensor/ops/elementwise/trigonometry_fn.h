@@ -2,6 +2,7 @@
 #define FIRN_TENSOR_OPS_ELEMENTWISE_TRIGONOMETRY_FN_H_
 
 #include "tensor/kernels/math_arc.h"
+#include "tensor/kernels/math_half.h"
 #include "tensor/kernels/math_log.h"
 #include "tensor/kernels/math_trig.h"
 
@@ -41,17 +42,17 @@ struct AcosFn {
 };
 
 struct AtanFn {
-  using Brief = void;
+  using ForHalf = RoughFn<AtanFn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Atan(x); }
 };
 
 struct SinhFn {
-  using Brief = void;
+  using ForHalf = RoughFn<SinhFn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Sinh(x); }
 };
 
 struct CoshFn {
-  using Brief = void;
+  using ForHalf = RoughFn<CoshFn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Cosh(x); }
 };
 

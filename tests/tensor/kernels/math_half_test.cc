@@ -39,6 +39,12 @@ TEST(MathHalfTest, ExponentialsAreNear) {
   EXPECT_NEAR_EVERYWHERE(Sigmoid(x), 1 / (1 + std::exp(-y)));
 }
 
+TEST(MathHalfTest, HyperbolicFunctionsAndTheArcTangentAreNear) {
+  EXPECT_NEAR_EVERYWHERE(Sinh(x), std::sinh(y));
+  EXPECT_NEAR_EVERYWHERE(Cosh(x), std::cosh(y));
+  EXPECT_NEAR_EVERYWHERE(Atan(x), std::atan(y));
+}
+
 TEST(MathHalfTest, LogarithmsAreNear) {
   EXPECT_NEAR_EVERYWHERE(Log(x), std::log(y));
   EXPECT_NEAR_EVERYWHERE(Log2(x), std::log2(y));
