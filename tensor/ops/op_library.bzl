@@ -2,7 +2,8 @@
 
     family/page.h             attributes, the functions and their documentation
     family/page_fn.h          optional: scalar functors, for the host and for devices
-    family/page_body.h        optional: bodies of kernels, for the host and for devices
+    family/page_body.h        optional: bodies of kernels, for the host and for devices or for the
+                              CPU alone
     family/page.cc            OpDefs and their CPU kernels     -> :family/page (alwayslink: they
                                                                   register themselves)
     family/page_samples.cc    testonly: samples                -> :samples, all of them (alwayslink)

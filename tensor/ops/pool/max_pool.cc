@@ -15,7 +15,7 @@
 #include "tensor/kernels/cpu/channels.h"
 #include "tensor/kernels/cpu/planes.h"
 #include "tensor/op.h"
-#include "tensor/ops/pool/max_pool_windows.h"
+#include "tensor/ops/pool/max_pool_body.h"
 #include "tensor/ops/pool/max_unpool.h"
 #include "tensor/ops/pool/pool_window.h"
 #include "tensor/ops/shape/convert.h"

@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_POOL_MAX_POOL_WINDOWS_H_
-#define FIRN_TENSOR_OPS_POOL_MAX_POOL_WINDOWS_H_
+#ifndef FIRN_TENSOR_OPS_POOL_MAX_POOL_BODY_H_
+#define FIRN_TENSOR_OPS_POOL_MAX_POOL_BODY_H_
 
 // The largest elements of windows and their places, on the CPU: a window of neighbouring channels,
 // and rows of windows of single channels.
@@ -9,7 +9,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/inner.h"
 #include "device/macros.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/divide.h"
@@ -244,4 +243,4 @@ class MaxPlaneRows {
 
 }  // namespace firn::cpu
 
-#endif  // FIRN_TENSOR_OPS_POOL_MAX_POOL_WINDOWS_H_
+#endif  // FIRN_TENSOR_OPS_POOL_MAX_POOL_BODY_H_
