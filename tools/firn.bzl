@@ -15,6 +15,11 @@ FIRN_MARCH = select({
     _label("march_x86-64-v3"): ["-march=x86-64-v3"],
     _label("march_x86-64-v4"): ["-march=x86-64-v4"],
     "//conditions:default": ["-march=native"],
+}) + select({
+    # g++ would keep to half of AVX-512's vectors for Intel's processors: what is written for whole
+    # ones (device/simd.h, half_rows.h) then waits for the memory that its halves pass through.
+    _label("x86_64"): ["-mprefer-vector-width=512"],
+    "//conditions:default": [],
 })
 
 _OPTIMISE = select({

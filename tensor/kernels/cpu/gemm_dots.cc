@@ -16,6 +16,7 @@
 #include "device/bfloat_dot.h"
 #include "device/macros.h"
 #include "device/simd.h"
+#include "device/simd_sums.h"
 
 namespace firn::cpu {
 namespace {
@@ -48,33 +49,6 @@ template <class T>
 constexpr int64_t kBlock = kBlockBytes / static_cast<int64_t>(sizeof(T));
 template <class T>
 constexpr int64_t kMostRows = (kBlocksBytes / kBlockBytes / kSide) * kSide;
-
-// Lane `to` of halved groups: from the first half of a group of x, or of y, whose lanes count on.
-constexpr int FromLane(int group, size_t to) {
-  const auto half = static_cast<size_t>(group / 2);
-  return static_cast<int>(to / half) * group + static_cast<int>(to % half);
-}
-// Sums of lanes. x and y hold groups of kGroup lanes that belong together; the result has the
-// groups of x and then those of y, of half as many lanes with the same sums.
-template <class T, int kGroup, size_t... I>
-FIRN_ALWAYS_INLINE Vec<T> HalveGroups(Vec<T> x, Vec<T> y, std::index_sequence<I...>) {
-  return __builtin_shufflevector(x, y, FromLane(kGroup, I)...) +
-         __builtin_shufflevector(x, y, (FromLane(kGroup, I) + kGroup / 2)...);
-}
-// The sum of the lanes of v[i] in lane i, for as many vectors as they have lanes.
-template <class T, int kGroup = static_cast<int>(kSimdLanes<T>)>
-FIRN_ALWAYS_INLINE Vec<T> SumOfLanes(const Vec<T>* v) {
-  constexpr auto kLanes = std::make_index_sequence<static_cast<size_t>(kSimdLanes<T>)>();
-  if constexpr (kGroup == 1) {
-    return v[0];
-  } else {
-    Vec<T> half[kGroup / 2];
-    for (int i = 0; i < kGroup / 2; ++i) {
-      half[i] = HalveGroups<T, kGroup>(v[2 * i], v[2 * i + 1], kLanes);
-    }
-    return SumOfLanes<T, kGroup / 2>(half);
-  }
-}
 
 // Copies `count` rows of n elements, `step` apart, to lie together: a vector of each row and then
 // the next of each. The last vectors are filled up with zeros.
@@ -123,7 +97,7 @@ void Tile(const T* a, const T* b, int64_t steps, typename Dot<T>::Sum* c, int64_
   }
   Sum total[kSums];
   for (int i = 0; i < kSums; i += kLanes) {
-    const Vec<Sum> some = SumOfLanes<Sum>(sums + i);
+    const Vec<Sum> some = inner::internal::SumOfLanes<Sum>(sums + i);
     std::memcpy(total + i, &some, sizeof(some));
   }
   for (int r = 0; r < kRows; ++r) {

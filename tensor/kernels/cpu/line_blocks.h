@@ -23,25 +23,32 @@ namespace firn::cpu {
 // Two vectors of floats: g++ 12 unrolls loops of 16 steps before it makes vectors.
 inline constexpr int64_t kLineBlock = 32;
 
-// A block as what it is computed in, and back.
+// A block as what it is computed in: where it lies or, of a half type, in `buffer`. A copy of
+// others would be moved in smaller pieces than the vectors that are read of it, and these wait.
 template <class T>
-FIRN_ALWAYS_INLINE void LoadBlock(const T* from, ComputeOf<T>* to) {
+FIRN_ALWAYS_INLINE const ComputeOf<T>* ViewBlock(const T* from, ComputeOf<T>* buffer) {
   if constexpr (std::is_same_v<T, ComputeOf<T>>) {
-    for (int64_t i = 0; i < kLineBlock; ++i) to[i] = from[i];
+    return from;
   } else {
-    FloatsOfBlock(from, kLineBlock, to);
-  }
-}
-template <class T>
-FIRN_ALWAYS_INLINE void StoreBlock(const ComputeOf<T>* from, T* to) {
-  if constexpr (std::is_same_v<T, ComputeOf<T>>) {
-    for (int64_t i = 0; i < kLineBlock; ++i) to[i] = from[i];
-  } else {
-    BlockOfFloats(from, kLineBlock, to);
+    FloatsOfBlock(from, kLineBlock, buffer);
+    return buffer;
   }
 }
 
 namespace internal {
+
+// y[i] = f(a[i], b[i]) for a block.
+template <class T, class F>
+FIRN_ALWAYS_INLINE void MapBlock(const ComputeOf<T>* a, const ComputeOf<T>* b, T* y, const F& f) {
+  if constexpr (std::is_same_v<T, ComputeOf<T>>) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < kLineBlock; ++i) y[i] = f(a[i], b[i]);
+  } else {
+    alignas(64) ComputeOf<T> to[kLineBlock];
+    for (int64_t i = 0; i < kLineBlock; ++i) to[i] = f(a[i], b[i]);
+    BlockOfFloats(to, kLineBlock, y);
+  }
+}
 
 // Calls f(a, b, at, count) for blocks of the two lines as they are computed, of which `count`
 // elements from `at` on are theirs and the rest, in the last block, zeros.
@@ -52,17 +59,13 @@ FIRN_ALWAYS_INLINE void ForEachBlock(const T* a, const T* b, int64_t begin, int6
   alignas(64) Acc from_a[kLineBlock], from_b[kLineBlock];
   int64_t at = begin;
   for (; at + kLineBlock <= end; at += kLineBlock) {
-    LoadBlock(a + at, from_a);
-    LoadBlock(b + at, from_b);
-    f(from_a, from_b, at, kLineBlock);
+    f(ViewBlock(a + at, from_a), ViewBlock(b + at, from_b), at, kLineBlock);
   }
   if (at == end) return;
   T rest_a[kLineBlock] = {}, rest_b[kLineBlock] = {};
   std::copy(a + at, a + end, rest_a);
   std::copy(b + at, b + end, rest_b);
-  LoadBlock(rest_a, from_a);
-  LoadBlock(rest_b, from_b);
-  f(from_a, from_b, at, end - at);
+  f(ViewBlock(rest_a, from_a), ViewBlock(rest_b, from_b), at, end - at);
 }
 
 }  // namespace internal
@@ -100,12 +103,9 @@ void MapLine(const T* a, const T* b, int64_t n, T* y, const F& f) {
       a, b, 0, n,
       [&](const Acc* from_a, const Acc* from_b, int64_t at, int64_t count)
           __attribute__((always_inline)) {
-            alignas(64) Acc to[kLineBlock];
-#pragma GCC ivdep
-            for (int64_t i = 0; i < kLineBlock; ++i) to[i] = f(from_a[i], from_b[i]);
-            if (count == kLineBlock) return StoreBlock(to, y + at);
+            if (count == kLineBlock) return internal::MapBlock(from_a, from_b, y + at, f);
             T rest[kLineBlock];
-            StoreBlock(to, rest);
+            internal::MapBlock(from_a, from_b, rest, f);
             std::copy_n(rest, count, y + at);
           });
 }

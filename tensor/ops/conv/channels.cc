@@ -6,9 +6,12 @@
 #include "tensor/ops/conv/channels.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "device/parallel.h"
+#include "device/simd.h"
+#include "device/simd_sums.h"
 #include "tensor/apply.h"
 #include "tensor/graph_traits.h"
 #include "tensor/kernels/convert.h"
@@ -138,7 +141,7 @@ absl::Status InferChannelSum(InferContext& c) {
 
 // Adds up the lanes of each channel, in halves; the sums are the first `block`.
 template <class Acc>
-void FoldLanes(int64_t block, Acc* lanes) {
+FIRN_ALWAYS_INLINE void FoldLanes(int64_t block, Acc* lanes) {
   const auto halve = [&](auto to) {
     if (block > to) return;
     for (int64_t j = 0; j < to; ++j) lanes[j] += lanes[j + to];
@@ -179,7 +182,7 @@ class SumOfGroups {
   void AddRuns(const T* run, int64_t runs, double* sums) {
     const int64_t n = v_.run;
     if (runs == 1) {
-      Acc lanes[cpu::kLanes] = {};
+      alignas(64) Acc lanes[cpu::kLanes] = {};
       for (int64_t at = 0; at < n; at += kAtOnce) {
         const int64_t some = std::min(kAtOnce, n - at);
         AddTo(lanes, cpu::ViewAs<T, Acc>(run + at, some, strip_), some);
@@ -187,11 +190,46 @@ class SumOfGroups {
       return Fold(lanes, sums);
     }
     const Acc* const from = cpu::ViewAs<T, Acc>(run, runs * n, strip_);
-    for (int64_t r = 0; r < runs; ++r) {
-      Acc lanes[cpu::kLanes] = {};
+    int64_t r = 0;
+    for (; v_.block == 1 && r + kSimdLanes<Acc> <= runs; r += kSimdLanes<Acc>) {
+      AddRows(from + r * n, n, sums + r);
+    }
+    for (; r < runs; ++r) {
+      alignas(64) Acc lanes[cpu::kLanes] = {};
       AddTo(lanes, from + r * n, n);
       Fold(lanes, sums + r * v_.block);
     }
+  }
+  // As the above, of runs that are one channel each and as many as a vector has lanes.
+  static void AddRows(const Acc* from, int64_t n, double* sums) {
+    constexpr int64_t kRows = kSimdLanes<Acc>;
+    Vec<Acc> rows[kRows];
+    for (int64_t r = 0; r < kRows; ++r) rows[r] = FoldedRow(from + r * n, n);
+    const Vec<Acc> totals = inner::internal::SumOfLanes<Acc>(rows);
+    for (int64_t r = 0; r < kRows; ++r) sums[r] += static_cast<double>(totals[r]);
+  }
+  // The lanes of a run, folded to be one vector.
+  static FIRN_ALWAYS_INLINE Vec<Acc> FoldedRow(const Acc* from, int64_t n) {
+    constexpr int64_t kStep = kSimdLanes<Acc>;
+    Vec<Acc> parts[cpu::kLanes / kStep] = {};
+    const auto add = [&](const Acc* some) __attribute__((always_inline)) {
+      for (int64_t p = 0; p < cpu::kLanes / kStep; ++p) {
+        Vec<Acc> v;
+        std::memcpy(&v, some + p * kStep, sizeof(v));
+        parts[p] += v;
+      }
+    };
+    int64_t i = 0;
+    for (; i + cpu::kLanes <= n; i += cpu::kLanes) add(from + i);
+    if (i < n) {
+      alignas(64) Acc rest[cpu::kLanes] = {};
+      std::copy(from + i, from + n, rest);
+      add(rest);
+    }
+    for (int64_t half = cpu::kLanes / kStep / 2; half > 0; half /= 2) {
+      for (int64_t p = 0; p < half; ++p) parts[p] += parts[p + half];
+    }
+    return parts[0];
   }
   static FIRN_ALWAYS_INLINE void AddTo(Acc (&lanes)[cpu::kLanes], const Acc* from, int64_t n) {
     Acc own[cpu::kLanes];  // nothing else has its address
