@@ -26,13 +26,18 @@ struct OneDnnConv;
 
 // Errors: Unimplemented, `dtype` is neither f32 nor a bf16 that the processor multiplies, or the
 // library has no more than its reference kernel. Kept by each thread, so that asking for a problem
-// again costs a look-up.
+// again costs a look-up. `given` is where x and y lie, or had better: AMX, which needs an order of
+// its own, takes them from there.
 absl::StatusOr<std::shared_ptr<const OneDnnConv>> OneDnnConvFor(const ConvProblem& p, ConvPass pass,
-                                                                DType dtype, bool bias);
+                                                                DType dtype, bool bias,
+                                                                const ConvLayouts& given);
 
 ConvLayouts OneDnnConvLayouts(const OneDnnConv& conv);
 
-// Scratch bytes: packed weights and the library's scratchpad.
+// Whether the processor's instructions for tiles of matrices (AMX) multiply.
+bool OneDnnConvWithTiles(const OneDnnConv& conv);
+
+// Scratch bytes: packed operands and the library's scratchpad.
 size_t OneDnnConvWorkspace(const OneDnnConv& conv);
 
 // Runs the pass on tensors of its dtype; x and y in OneDnnConvLayouts, weight row-major

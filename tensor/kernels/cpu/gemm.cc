@@ -22,17 +22,13 @@
 #include "device/check.h"
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/gemm_dots.h"
+#include "tensor/kernels/cpu/gemm_eigen.h"
+#include "tensor/kernels/cpu/gemm_pieces.h"
 #include "tensor/kernels/cpu/gemm_small.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/onednn_gemm.h"
+#include "tensor/kernels/cpu/onednn_matmul.h"
 #include "tensor/strided_copy.h"
-
-// Eigen would abort a debug build before it allocates; the tiles below never make it.
-#define EIGEN_NO_MALLOC
-#define EIGEN_DONT_PARALLELIZE
-#define EIGEN_STACK_ALLOCATION_LIMIT (256 * 1024)
-#define eigen_assert(x) FIRN_DCHECK(x)
-#include <Eigen/Core>
 
 namespace firn::cpu {
 namespace {
@@ -41,9 +37,6 @@ namespace {
 constexpr int64_t kConverted = 1 << 18;
 // For products with fewer columns or rows than kFew: enough to be worth several threads.
 constexpr int64_t kConvertedOfFew = 1 << 20, kFew = 16;
-
-// Products below this run on the calling thread: 20 us of one core.
-constexpr double kParallelFlops = 2e6;
 
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
@@ -116,6 +109,18 @@ void CopyMatrix(const From* from, const MatrixStrides& s, int64_t rows, int64_t 
   });
 }
 
+// Rows of a half type, `step` apart, to f32 and back.
+template <class T>
+void WidenRows(const T* from, int64_t step, int64_t rows, int64_t n, float* to) {
+  if (step == n) return ToFloats(from, rows * n, to);
+  for (int64_t i = 0; i < rows; ++i) ToFloats(from + i * step, n, to + i * n);
+}
+template <class T>
+void RoundRows(const float* from, int64_t rows, int64_t n, T* to, int64_t step) {
+  if (step == n) return FromFloats(from, rows * n, to);
+  for (int64_t i = 0; i < rows; ++i) FromFloats(from + i * n, n, to + i * step);
+}
+
 // One piece of C: its own product, on the calling thread.
 template <class T>
 void MultiplyPiece(const GemmShape& s, const T* a, const T* b, float* c, bool accumulate) {
@@ -123,44 +128,10 @@ void MultiplyPiece(const GemmShape& s, const T* a, const T* b, float* c, bool ac
   MultiplyOneDnn(s, a, b, c, accumulate);
 }
 
-// A double product in tiles whose packed blocks fit Eigen's share of the stack.
-template <bool kTransposeA, bool kTransposeB>
-void MultiplyTiles(const GemmShape& s, const double* a, const double* b, double* c,
-                   bool accumulate) {
-  constexpr int64_t kTile = 128;
-  constexpr auto kOrder = [](bool transpose) {
-    return transpose ? Eigen::ColMajor : Eigen::RowMajor;
-  };
-  using Stride = Eigen::OuterStride<>;
-  using MapA = Eigen::Map<const Eigen::Matrix<double, -1, -1, kOrder(kTransposeA)>, 0, Stride>;
-  using MapB = Eigen::Map<const Eigen::Matrix<double, -1, -1, kOrder(kTransposeB)>, 0, Stride>;
-  using MapC = Eigen::Map<Eigen::Matrix<double, -1, -1, Eigen::RowMajor>, 0, Stride>;
-  const Stride lda(kTransposeA ? s.a.col : s.a.row), ldb(kTransposeB ? s.b.col : s.b.row);
-  for (int64_t i = 0; i < s.m; i += kTile) {
-    for (int64_t j = 0; j < s.n; j += kTile) {
-      const int64_t m = std::min(kTile, s.m - i), n = std::min(kTile, s.n - j);
-      MapC tile(c + i * s.c_row + j, m, n, Stride(s.c_row));
-      if (!accumulate) tile.setZero();
-      for (int64_t p = 0; p < s.k; p += kTile) {
-        const int64_t k = std::min(kTile, s.k - p);
-        tile.noalias() += MapA(a + i * s.a.row + p * s.a.col, m, k, lda) *
-                          MapB(b + p * s.b.row + j * s.b.col, k, n, ldb);
-      }
-    }
-  }
-}
-
 void MultiplyPiece(const GemmShape& s, const double* a, const double* b, double* c,
                    bool accumulate) {
   if (IsDots<double>(s)) return MultiplyDots(s, a, b, c, accumulate);
-  const bool ta = s.a.col != 1, tb = s.b.col != 1;
-  if (ta) {
-    tb ? MultiplyTiles<true, true>(s, a, b, c, accumulate)
-       : MultiplyTiles<true, false>(s, a, b, c, accumulate);
-  } else {
-    tb ? MultiplyTiles<false, true>(s, a, b, c, accumulate)
-       : MultiplyTiles<false, false>(s, a, b, c, accumulate);
-  }
+  MultiplyEigen(s, a, b, c, accumulate);
 }
 
 // Integers of any strides, a strip of a row of C at a time. Sums are kept unsigned: they wrap.
@@ -184,52 +155,29 @@ void MultiplyPiece(const GemmShape& s, const T* a, const T* b, T* c, bool accumu
   }
 }
 
-// How many pieces C is cut into, down and across: as many as there are threads, with the least to
-// read in all, and none thinner than what the inner kernels work on at once.
-struct Grid {
-  int64_t down = 1, across = 1, row_unit = 8, col_unit = 16;
-};
-
-Grid PlanGrid(const GemmShape& s) {
-  Grid best;
-  if (s.n >= 384) best.col_unit = 48;
-  const int64_t threads = s.flops() < kParallelFlops ? 1 : NumChunks(NumThreads(), 1);
-  const int64_t rows = (s.m - 1) / best.row_unit + 1, cols = (s.n - 1) / best.col_unit + 1;
-  int64_t best_pieces = 0, least = 0;
-  for (int64_t down = 1; down <= std::min(threads, rows); ++down) {
-    const int64_t across = std::min(threads / down, cols);
-    const int64_t reads = across * s.m + down * s.n;
-    if (down * across > best_pieces || (down * across == best_pieces && reads < least)) {
-      best.down = down;
-      best.across = across;
-      best_pieces = down * across;
-      least = reads;
-    }
-  }
-  return best;
-}
-
-// Where piece `i` of `pieces` begins along a direction of `size`, in whole units.
-int64_t PieceBegin(int64_t i, int64_t pieces, int64_t size, int64_t unit) {
-  const int64_t units = (size - 1) / unit + 1;
-  return std::min(size, units * i / pieces * unit);
-}
-
 template <class T, class Result>
 void MultiplyParallel(const GemmShape& s, const T* a, const T* b, Result* c, bool accumulate) {
-  const Grid g = PlanGrid(s);
-  ParallelFor(g.down * g.across, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t piece = begin; piece < end; ++piece) {
-      const int64_t down = piece / g.across, across = piece % g.across;
-      const int64_t i = PieceBegin(down, g.down, s.m, g.row_unit);
-      const int64_t j = PieceBegin(across, g.across, s.n, g.col_unit);
-      GemmShape part = s;
-      part.m = PieceBegin(down + 1, g.down, s.m, g.row_unit) - i;
-      part.n = PieceBegin(across + 1, g.across, s.n, g.col_unit) - j;
-      if (part.m == 0 || part.n == 0) continue;
-      MultiplyPiece(part, a + i * s.a.row, b + j * s.b.col, c + i * s.c_row + j, accumulate);
-    }
+  ForEachPiece(s, [&](const GemmShape& part, int64_t i, int64_t j) {
+    MultiplyPiece(part, a + i * s.a.row, b + j * s.b.col, c + i * s.c_row + j, accumulate);
   });
+}
+
+// A piece of C of a half type by way of f32, some rows at a time, which are rounded before they
+// leave the cache: with few products to an element, writing and reading all of them in f32 takes
+// several times as long as the products.
+template <class Factor, class T>
+void MultiplyRounded(const GemmShape& s, const Factor* a, const Factor* b, T* c, bool accumulate,
+                     float* wide) {
+  constexpr int64_t kLong = 128, kLeast = 64, kWide = 1 << 17;
+  const int64_t rows = s.k >= kLong ? s.m : std::max(kLeast, kWide / s.n);
+  GemmShape part = s;
+  part.c_row = s.n;
+  for (int64_t i = 0; i < s.m; i += rows) {
+    part.m = std::min(rows, s.m - i);
+    if (accumulate) WidenRows(c + i * s.c_row, s.c_row, part.m, s.n, wide);
+    MultiplyPiece(part, a + i * s.a.row, b, wide, accumulate);
+    RoundRows(wide, part.m, s.n, c + i * s.c_row, s.c_row);
+  }
 }
 
 // C = 0 where there is nothing to sum.
@@ -306,25 +254,33 @@ GemmShape PartOf(DType dtype, const GemmShape& s) {
   return part;
 }
 
-// A product of operands in type Factor; the result is f32 where T is a half type.
-template <class Factor, class T, class Result>
-void MultiplyAs(GemmShape s, const T* a, const T* b, Result* c, bool accumulate, void* workspace) {
-  s.a = Canonical(s.a, s.m, s.k);
-  s.b = Canonical(s.b, s.k, s.n);
-  const Turned turned = TurnedOf(DTypeOf<T>(), s);
+// The operands of a product as pieces of it take them: in type Factor, and with the strides in `s`.
+template <class Factor>
+struct Operands {
+  const Factor *a, *b;
+};
+template <class Factor, class T>
+Operands<Factor> PrepareBoth(GemmShape* s, const T* a, const T* b, void* workspace) {
+  s->a = Canonical(s->a, s->m, s->k);
+  s->b = Canonical(s->b, s->k, s->n);
+  const Turned turned = TurnedOf(DTypeOf<T>(), *s);
   Scratch scratch(workspace);
-  const Factor* ready_a = Prepare<Factor>(a, s.m, s.k, turned.a, &s.a, &scratch);
-  const Factor* ready_b = Prepare<Factor>(b, s.k, s.n, turned.b, &s.b, &scratch);
-  MultiplyParallel(s, ready_a, ready_b, c, accumulate);
+  const Factor* ready = Prepare<Factor>(a, s->m, s->k, turned.a, &s->a, &scratch);
+  return {ready, Prepare<Factor>(b, s->k, s->n, turned.b, &s->b, &scratch)};
 }
 
-template <class Factor, class T>
-void GemmOfHalf(const GemmShape& s, const T* a, const T* b, T* c, bool accumulate,
-                void* workspace) {
-  float* const wide = static_cast<float*>(workspace);
-  void* const rest = static_cast<char*>(workspace) + CopyBytes(sizeof(float), s.m, s.n);
+// The result is f32 where T is a half type.
+template <class Factor, class T, class Result>
+void MultiplyAs(GemmShape s, const T* a, const T* b, Result* c, bool accumulate, void* workspace) {
+  const auto of = PrepareBoth<Factor>(&s, a, b, workspace);
+  MultiplyParallel(s, of.a, of.b, c, accumulate);
+}
+
+// A product of which PartOf makes several parts.
+template <class T>
+void GemmInParts(const GemmShape& s, const GemmShape& most, const T* a, const T* b, T* c,
+                 bool accumulate, float* wide, void* rest) {
   if (accumulate) CopyMatrix(c, {s.c_row, 1}, s.m, s.n, wide);
-  const GemmShape most = PartOf(DTypeOf<T>(), s);
   GemmShape part = s;
   part.c_row = s.n;
   for (int64_t i = 0; i < s.m; i += most.m) {
@@ -333,13 +289,37 @@ void GemmOfHalf(const GemmShape& s, const T* a, const T* b, T* c, bool accumulat
         part.m = std::min(most.m, s.m - i);
         part.n = std::min(most.n, s.n - j);
         part.k = std::min(most.k, s.k - p);
-        MultiplyAs<Factor>(part, a + i * s.a.row + p * s.a.col, b + p * s.b.row + j * s.b.col,
-                           wide + i * s.n + j, accumulate || p > 0, rest);
+        MultiplyAs<float>(part, a + i * s.a.row + p * s.a.col, b + p * s.b.row + j * s.b.col,
+                          wide + i * s.n + j, accumulate || p > 0, rest);
       }
     }
   }
   ParallelFor(s.m, LineGrain(s.n), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) FromFloats(wide + i * s.n, s.n, c + i * s.c_row);
+    RoundRows(wide + begin * s.n, end - begin, s.n, c + begin * s.c_row, s.c_row);
+  });
+}
+
+// Requires: Factor is f32 if products of T are converted.
+template <class Factor, class T>
+void GemmOfHalf(GemmShape s, const T* a, const T* b, T* c, bool accumulate, void* workspace) {
+  float* const wide = static_cast<float*>(workspace);
+  void* const rest = static_cast<char*>(workspace) + CopyBytes(sizeof(float), s.m, s.n);
+  const GemmShape most = PartOf(DTypeOf<T>(), s);
+  if constexpr (std::is_same_v<Factor, float>) {
+    if (most.m < s.m || most.n < s.n || most.k < s.k) {
+      return GemmInParts(s, most, a, b, c, accumulate, wide, rest);
+    }
+  }
+  const auto of = PrepareBoth<Factor>(&s, a, b, rest);
+  ForEachPiece(s, [&](const GemmShape& part, int64_t i, int64_t j) {
+    if constexpr (std::is_same_v<Factor, BFloat16>) {
+      if (MultiplyPrimitive(part, of.a + i * s.a.row, of.b + j * s.b.col, c + i * s.c_row + j,
+                            accumulate)) {
+        return;
+      }
+    }
+    MultiplyRounded(part, of.a + i * s.a.row, of.b + j * s.b.col, c + i * s.c_row + j, accumulate,
+                    wide + i * s.n + j * part.m);
   });
 }
 

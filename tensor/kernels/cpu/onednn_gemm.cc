@@ -20,6 +20,11 @@ extern "C" __attribute__((weak)) dnnl_status_t dnnl_gemm_bf16bf16f32(
 namespace firn::cpu {
 namespace {
 
+// Whether oneDNN uses all of these instructions, each a bit.
+bool Has(unsigned isa) {
+  return (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & isa) == isa;
+}
+
 template <class T>
 void Multiply(dnnl_status_t (*gemm)(char, char, dnnl_dim_t, dnnl_dim_t, dnnl_dim_t, float, const T*,
                                     dnnl_dim_t, const T*, dnnl_dim_t, float, float*, dnnl_dim_t),
@@ -38,11 +43,12 @@ void Multiply(dnnl_status_t (*gemm)(char, char, dnnl_dim_t, dnnl_dim_t, dnnl_dim
 }  // namespace
 
 bool MultipliesBf16() {
-  static const bool does = [] {
-    constexpr unsigned kNeeds = dnnl_cpu_isa_avx512_core_bf16;  // a set of bits
-    return (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & kNeeds) == kNeeds &&
-           dnnl_gemm_bf16bf16f32 != nullptr;
-  }();
+  static const bool does = Has(dnnl_cpu_isa_avx512_core_bf16) && dnnl_gemm_bf16bf16f32 != nullptr;
+  return does;
+}
+
+bool MultipliesTiles() {
+  static const bool does = MultipliesBf16() && Has(dnnl_cpu_isa_avx512_core_amx);
   return does;
 }
 

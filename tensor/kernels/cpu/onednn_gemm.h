@@ -13,6 +13,9 @@ namespace firn::cpu {
 // the same throughout a process.
 bool MultipliesBf16();
 
+// Whether it does so by AMX, and about eight times as fast as f32.
+bool MultipliesTiles();
+
 // C = A B, or C += A B. Factors of bf16 are multiplied as the processor's instructions do it:
 // denormal numbers count as zeros.
 //

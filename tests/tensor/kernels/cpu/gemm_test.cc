@@ -123,6 +123,19 @@ TYPED_TEST(GemmTest, TakesSizesOfEveryKind) {
   }
 }
 
+// Large enough for whatever is made once a shape, and again of what was made.
+TYPED_TEST(GemmTest, TakesSizesThatPrimitivesAreFor) {
+  for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{
+           {64, 70, 130}, {260, 33, 300}, {9, 130, 1100}, {1100, 8, 66}}) {
+    for (const Lie a : {Lie::kRows, Lie::kColumns, Lie::kApart}) {
+      for (const Lie b : {Lie::kRows, Lie::kColumns}) {
+        for (const bool accumulate : {false, true, false})
+          Compare<TypeParam>(m, n, k, a, b, accumulate);
+      }
+    }
+  }
+}
+
 TYPED_TEST(GemmTest, TakesSmallAndOuterProducts) {
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{4, 4, 4},
                                                                    {16, 16, 16},

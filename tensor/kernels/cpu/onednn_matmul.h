@@ -1,0 +1,22 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_ONEDNN_MATMUL_H_
+#define FIRN_TENSOR_KERNELS_CPU_ONEDNN_MATMUL_H_
+
+// Products of bf16 by oneDNN's primitives for AMX. They need no f32 of the result, and what they do
+// once a shape pays where their function (onednn_gemm.h) would spend its time on moving numbers.
+
+#include "tensor/dtype.h"
+#include "tensor/kernels/matmul_plan.h"
+
+namespace firn::cpu {
+
+// C = A B, or C += A B, on the calling thread, rounded once; denormal numbers count as zeros.
+// False, and nothing is done, where this would not be the fastest way. The first product of a shape
+// in a thread takes about a millisecond longer, and its answer is the same in every thread.
+//
+// Requires: as MultiplyOneDnn.
+bool MultiplyPrimitive(const GemmShape& s, const BFloat16* a, const BFloat16* b, BFloat16* c,
+                       bool accumulate);
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_ONEDNN_MATMUL_H_
