@@ -16,7 +16,8 @@
 //   Exp 1.0   Expm1 1.5   Tanh 1.5   Sigmoid 1.6   Sinh 1.7   Cosh 1.5   Log 0.9   Log1p 1.5
 //   Erf 1.6   Normal 2.2 (density) and 6.2 (integral)
 //   math_trig.h: Sin, Cos 1.6   Tan 0.53   Sinc 2.5     math_arc.h: Asin 1.8   Acos 1.2   Atan 1.5
-//   Atan2 1.5     math_log.h, math_pow.h: 0.52     math_gamma.h: 0.51
+//   Atan2 1.5     math_log.h: Log2, Log10 2, others 0.52     math_pow.h: 0.52     math_gamma.h:
+//   0.51
 //
 // The polynomials are minimax approximations found by Remez exchange and rounded to float; the
 // reductions are the usual ones (Cody and Waite, Software Manual for the Elementary Functions,
@@ -73,13 +74,17 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ExpOfNegative(float x, float correctio
   return x < -104.0f ? 0.0f : y;
 }
 
-// log(1 + f) + k ln 2 for 1 + f in [sqrt(1/2), sqrt(2)].
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float LogOfReduced(float f, float k) {
+// log(1 + f) - f for 1 + f in [sqrt(1/2), sqrt(2)).
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float LogRest(float f) {
   const float p =
       Polynomial(f, 0.333333105f, -0.249999866f, 0.200022265f, -0.166692495f, 0.142186701f,
                  -0.123843774f, 0.118729211f, -0.117896527f, 0.0691531226f);
-  const float f2 = f * f;
-  return k * 0.693359375f + (f + (f2 * (f * p - 0.5f) - k * 2.12194440e-4f));
+  return f * f * (f * p - 0.5f);
+}
+
+// log(1 + f) + k ln 2 for 1 + f in [sqrt(1/2), sqrt(2)].
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float LogOfReduced(float f, float k) {
+  return k * 0.693359375f + (f + (LogRest(f) - k * 2.12194440e-4f));
 }
 
 // x = m * 2^k with m in [sqrt(1/2), sqrt(2)). Requires: x is positive and normal.

@@ -88,8 +88,16 @@ TEST(MathTest, ExponentialsAreAccurateEverywhere) {
 TEST(MathTest, LogarithmsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Log(x), 0.9, std::log(x));
   EXPECT_ACCURATE(Log1p(x), 1.5, std::log1p(x));
-  EXPECT_ACCURATE(Log2(x), 0.52, std::log2(x));
-  EXPECT_ACCURATE(Log10(x), 0.52, std::log10(x));
+  EXPECT_ACCURATE(Log2(x), 2.0, std::log2(x));
+  EXPECT_ACCURATE(Log10(x), 2.0, std::log10(x));
+}
+
+TEST(MathTest, LogarithmsOfPowersOfTheirBaseAreWhole) {
+  for (int i = -149; i < 128; ++i) EXPECT_EQ(Log2(std::ldexp(1.0f, i)), static_cast<float>(i));
+  double power = 1;
+  for (int i = 0; i <= 38; ++i, power *= 10) {
+    EXPECT_EQ(Log10(static_cast<float>(power)), static_cast<float>(i)) << i;
+  }
 }
 
 TEST(MathTest, ErrorFunctionsAreAccurateEverywhere) {
