@@ -154,6 +154,15 @@ TEST(FunctionsTest, EluBendsBelowZero) {
   EXPECT_DOUBLE_EQ(Elu(Numbers({-1}), 3).Item(), 3 * std::expm1(-1.0));
 }
 
+TEST(FunctionsTest, SlopesOfMishAreFiniteEverywhere) {
+  const std::vector<float> at = {std::numeric_limits<float>::lowest() / 2, -1e30f, 22, 1e30f};
+  const std::vector<float> slopes = {0, 0, 1, 1};
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    Tensor x = FromVector(at).To(dtype).SetRequiresGrad();
+    EXPECT_EQ(Grad(Sum(Mish(x)), x).To(DType::kF32).ToVector<float>(), slopes);
+  }
+}
+
 TEST(FunctionsTest, SoftplusIsLinearBeyondItsThreshold) {
   EXPECT_DOUBLE_EQ(Softplus(Numbers({0})).Item(), std::log(2.0));
   EXPECT_DOUBLE_EQ(Softplus(Numbers({1}), 2).Item(), std::log1p(std::exp(2.0)) / 2);

@@ -148,12 +148,20 @@ FIRN_REGISTER_OP(softplus_grad) {
       cpu::OfGradient<cpu::GradBy<"softplus_grad", SoftplusAttrs>, CurveOfSoftplus>());
 }
 
-Tensor GradMish(const Tensor& dy, const Tensor& x) {
-  const Tensor t = Tanh(Softplus(x));
-  return Mul(dy, Add(t, Mul(Mul(x, Sigmoid(x)), Sub(1, Square(t)))));
+// Of x t with t = tanh(softplus(x)): t' = s (1 - t^2) with s = sigmoid(x), and 2 t' + x t'' is
+// t' (2 + x (1 - s - 2 t s)).
+Tensor CurveOfMish(const Tensor& x) {
+  const Tensor s = Sigmoid(x), t = Tanh(Softplus(x));
+  const Tensor bend = Sub(Sub(1, s), Mul(Mul(t, s), 2));
+  return Mul(Mul(s, Sub(1, Square(t))), Add(Mul(x, bend), 2));
 }
 FIRN_REGISTER_OP(mish) {
-  return cpu::FloatOp<MishFn>("x * tanh(log(1 + e^x)).", cpu::FromInput<GradMish>());
+  return cpu::FloatOp<MishFn>("x * tanh(log(1 + e^x)).",
+                              cpu::FromInput<cpu::GradBy<"mish_grad">>());
+}
+FIRN_REGISTER_OP(mish_grad) {
+  return cpu::GradOp<MishGradFn>("The gradient of mish.", "x",
+                                 cpu::OfGradient<cpu::GradBy<"mish_grad">, CurveOfMish>());
 }
 
 }  // namespace

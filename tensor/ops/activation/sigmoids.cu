@@ -26,5 +26,6 @@ FIRN_REGISTER_KERNELS(softplus) { return cuda::FloatKernels<SoftplusFn>(); }
 FIRN_REGISTER_KERNELS(softplus_grad) { return cuda::FloatKernels<SoftplusGradFn, 2>(); }
 
 FIRN_REGISTER_KERNELS(mish) { return cuda::FloatKernels<MishFn>(); }
+FIRN_REGISTER_KERNELS(mish_grad) { return cuda::FloatKernels<MishGradFn, 2>(); }
 
 }  // namespace firn::sigmoids_cuda

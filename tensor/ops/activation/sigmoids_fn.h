@@ -175,6 +175,21 @@ struct MishFn {
   }
 };
 
+// With d = n (n + 2) + 2, that is (n (n + 2) d + 4 x n (n + 1)) / d^2, which is 1 from 22 on. n / d
+// comes first, so that no x overflows.
+struct MishGradFn {
+  using ForHalf = RoughFn<MishGradFn>;
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T dy, T x) const {
+    const T bounded = x > T(22) ? T(22) : x;
+    const T n = math::Exp(bounded);
+    const T w = n * (n + T(2));
+    const T share = T(1) / (w + T(2));
+    const T slope = w * share + (bounded * (n * share)) * (T(4) * ((n + T(1)) * share));
+    return dy * slope;
+  }
+};
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_

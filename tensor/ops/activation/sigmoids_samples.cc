@@ -68,6 +68,17 @@ FIRN_REGISTER_SAMPLES(silu_grad) {
   s.Add("edges", {Values({1, 1, 1, 1}), Values({0.0, 95, -30, NAN})}).check_gradient = false;
 }
 
+FIRN_REGISTER_SAMPLES(mish_grad) {
+  s.Internal("the gradient of mish");
+  s.Reference([](double dy, double x) {
+    const double t = std::tanh(std::log1p(std::exp(x))), y = 1 / (1 + std::exp(-x));
+    return dy * (t + x * y * (1 - t * t));
+  });
+  AddGradient(s, Normal);
+  s.Add("edges", {Values({1, 1, 1, 1, 1, 1}), Values({0.0, 95, 21, -30, -95, NAN})})
+      .check_gradient = false;
+}
+
 double Tanh(double x) { return std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
 
 double GeluOf(double x, GeluApproximate approximate) {
