@@ -14,6 +14,7 @@
 #include "tensor/kernels/cpu/conv_reference.h"
 #include "tensor/kernels/cpu/conv_shifts.h"
 #include "tensor/kernels/cpu/in_f32.h"
+#include "tensor/kernels/cpu/onednn_gemm.h"
 #include "tensor/ops/conv/conv_problem.h"
 #include "tensor/precision.h"
 
@@ -161,30 +162,34 @@ absl::Status RunShifts(KernelContext& k) {
 
 // --- oneDNN --------------------------------------------------------------------------------------
 
-// Where a tensor of the call lies: row-major or in kChannelBlock. Results, which lie nowhere yet,
-// and others are best in blocks.
-uint8_t LyingOf(const TensorSpec& s, bool result) {
+// The layout in which a tensor of the call is given: row-major or in kChannelBlock. Results, which
+// have none yet, are best in blocks.
+uint8_t GivenLayout(const TensorSpec& s, bool result) {
   const bool fits = s.shape[1] % kChannelBlock == 0;
   const bool rows = !result && !s.layout.blocked();
   return fits && !rows ? static_cast<uint8_t>(kChannelBlock) : 0;
 }
 template <ConvPass kPass>
-ConvLayouts LyingOf(const KernelQuery& q) {
-  if constexpr (kPass == kForward) return {LyingOf(q.in(0), false), LyingOf(q.out(), true)};
-  if constexpr (kPass == kData) return {LyingOf(q.out(), true), LyingOf(q.in(0), false)};
-  if constexpr (kPass == kWeight) return {LyingOf(q.in(0), false), LyingOf(q.in(1), false)};
+ConvLayouts GivenLayouts(const KernelQuery& q) {
+  if constexpr (kPass == kForward) return {GivenLayout(q.in(0), false), GivenLayout(q.out(), true)};
+  if constexpr (kPass == kData) return {GivenLayout(q.out(), true), GivenLayout(q.in(0), false)};
+  if constexpr (kPass == kWeight) return {GivenLayout(q.in(0), false), GivenLayout(q.in(1), false)};
 }
 
 template <ConvPass kPass>
 absl::Status PrepareOneDnn(const KernelQuery& q, Prepared& answer) {
   const ConvProblem p = ProblemOf<kPass>(q);
+  // Where bf16 is twice as fast as f32, Winograd in f32 may still be faster than both, but not
+  // where AMX multiplies: only there is a primitive made to find that out.
+  const auto is_slower = [&] {
+    constexpr double kBF16Speed = 2;
+    return q.in(0).dtype == DType::kBF16 && WinogradShapeOf<kPass>(p, kBF16Speed).ok();
+  };
+  FIRN_RETURN_IF(!MultipliesTiles() && is_slower(), Unimplemented("slower than Winograd in f32"));
   const bool bias = kPass == kForward && q.has(2);
   FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnConv> conv,
-                        OneDnnConvFor(p, kPass, q.in(0).dtype, bias, LyingOf<kPass>(q)));
-  // Where bf16 is twice as fast as f32, Winograd in f32 may still be faster than both.
-  constexpr double kBF16Speed = 2;
-  FIRN_RETURN_IF(q.in(0).dtype == DType::kBF16 && !OneDnnConvWithTiles(*conv) &&
-                     WinogradShapeOf<kPass>(p, kBF16Speed).ok(),
+                        OneDnnConvFor(p, kPass, q.in(0).dtype, bias, GivenLayouts<kPass>(q)));
+  FIRN_RETURN_IF(MultipliesTiles() && !OneDnnConvWithTiles(*conv) && is_slower(),
                  Unimplemented("slower than Winograd in f32"));
   const ConvLayouts l = OneDnnConvLayouts(*conv);
   Request<kPass>(l.x, l.y, answer.layouts);

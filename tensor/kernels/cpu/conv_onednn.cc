@@ -161,14 +161,14 @@ OneDnnTensor Packing(const memory::desc& given, const memory::desc& packed, bool
   return t;
 }
 
-// How a primitive is to lie about: `given` is where x and y lie, `inside` how it takes them.
-struct Lying {
+// The layouts of x and y: as they are given and as the primitive takes them.
+struct LayoutPair {
   ConvLayouts given, inside;
 };
 
 template <class Prim, class PrimitiveDesc>
 void Finish(const PrimitiveDesc& pd, const memory::desc& weight, const ConvProblem& p,
-            const Pass& of, const Lying& lying, const Descs& d, OneDnnConv* out) {
+            const Pass& of, const LayoutPair& layouts, const Descs& d, OneDnnConv* out) {
   const std::string name = pd.impl_info_str();
   if (name.rfind("ref", 0) == 0) {
     out->status = Unimplemented("oneDNN has only its reference kernel");
@@ -177,7 +177,7 @@ void Finish(const PrimitiveDesc& pd, const memory::desc& weight, const ConvProbl
   out->with_tiles = name.find("amx") != std::string::npos;
   out->primitive = Prim(pd);
   out->scratch = pd.scratchpad_desc().get_size();
-  const ConvLayouts& given = lying.given;
+  const ConvLayouts& given = layouts.given;
   out->layouts = given;
   out->bias = d.bias;
   out->x = Packing(ImageDesc(p.batch, p.in, p.in_size, given.x, of.type()), d.x,
@@ -187,8 +187,8 @@ void Finish(const PrimitiveDesc& pd, const memory::desc& weight, const ConvProbl
                    of.pass == ConvPass::kForward);
 }
 
-void Make(const ConvProblem& p, const Pass& of, const Lying& lying, OneDnnConv* out) {
-  const Descs d = Describe(p, of, lying.inside);
+void Make(const ConvProblem& p, const Pass& of, const LayoutPair& layouts, OneDnnConv* out) {
+  const Descs d = Describe(p, of, layouts.inside);
   const ConvPass pass = of.pass;
   out->pass = pass;
   out->threads = omp_get_max_threads();
@@ -206,19 +206,19 @@ void Make(const ConvProblem& p, const Pass& of, const Lying& lying, OneDnnConv* 
   };
   if (pass == ConvPass::kForward) {
     const auto pd = forward();
-    Finish<dnnl::convolution_forward>(pd, pd.weights_desc(), p, of, lying, d, out);
+    Finish<dnnl::convolution_forward>(pd, pd.weights_desc(), p, of, layouts, d, out);
   } else if (pass == ConvPass::kBackwardData) {
     using B = dnnl::convolution_backward_data;
     const B::primitive_desc pd(
         B::desc(kDirect, d.x, d.any_weight, d.y, d.stride, d.dilation, d.low, d.high), attr,
         OneDnnEngine(), forward());
-    Finish<B>(pd, pd.weights_desc(), p, of, lying, d, out);
+    Finish<B>(pd, pd.weights_desc(), p, of, layouts, d, out);
   } else {
     using B = dnnl::convolution_backward_weights;
     const B::primitive_desc pd(
         B::desc(kDirect, d.x, d.any_weight, d.y, d.stride, d.dilation, d.low, d.high), attr,
         OneDnnEngine(), forward());
-    Finish<B>(pd, pd.diff_weights_desc(), p, of, lying, d, out);
+    Finish<B>(pd, pd.diff_weights_desc(), p, of, layouts, d, out);
   }
 }
 
@@ -240,10 +240,10 @@ ConvLayouts PreferredLayouts(const ConvProblem& p, const Pass& pass) {
 
 // A primitive on these layouts, or the reason why there is none.
 std::shared_ptr<const OneDnnConv> TryMake(const ConvProblem& p, const Pass& pass,
-                                          const Lying& lying) {
+                                          const LayoutPair& layouts) {
   auto made = std::make_shared<OneDnnConv>();
   try {
-    Make(p, pass, lying, made.get());
+    Make(p, pass, layouts, made.get());
   } catch (const dnnl::error& e) {
     made->status = Unimplemented("oneDNN: ", std::string(e.what()));
   }

@@ -8,10 +8,11 @@
 // the shape only, one part after the other, so results are reproducible. f32 goes to oneDNN: on 64
 // x 8192 x 1024 its single-thread kernel does 76 to 83 GFLOP/s in all transpositions where Eigen's
 // does 45 to 55 (AMD Milan, AVX2). So do the half types: bf16 as it is where the processor
-// multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x 512: 490, f32 250), else as f32. f64 goes
-// to Eigen in tiles so small that Eigen packs them on the stack. Small products and products of a
-// column and a row, for which a call of a library takes longer than the work, are Firn's own loops,
-// and so are those of few rows with operands that lie along the inner direction (gemm_dots.h).
+// multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x 512: 490, f32 250; with AMX 1400, also by
+// primitives: onednn_matmul.h), else as f32. f64 goes to Eigen in tiles so small that Eigen packs
+// them on the stack. Small products and products of a column and a row, for which a call of a
+// library takes longer than the work, are Firn's own loops, and so are those of few rows with
+// operands that lie along the inner direction (gemm_dots.h).
 
 #include "tensor/kernels/cpu/gemm.h"
 

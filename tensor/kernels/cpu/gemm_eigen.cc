@@ -16,7 +16,7 @@ namespace {
 
 // A double product in tiles whose packed blocks fit Eigen's share of the stack.
 template <bool kTransposeA, bool kTransposeB>
-void MultiplyByEigen(const GemmShape& s, const double* a, const double* b, double* c,
+void MultiplyInTiles(const GemmShape& s, const double* a, const double* b, double* c,
                      bool accumulate) {
   constexpr int64_t kTile = 128;
   constexpr auto kOrder = [](bool transpose) {
@@ -47,11 +47,11 @@ void MultiplyEigen(const GemmShape& s, const double* a, const double* b, double*
                    bool accumulate) {
   const bool ta = s.a.col != 1, tb = s.b.col != 1;
   if (ta) {
-    tb ? MultiplyByEigen<true, true>(s, a, b, c, accumulate)
-       : MultiplyByEigen<true, false>(s, a, b, c, accumulate);
+    tb ? MultiplyInTiles<true, true>(s, a, b, c, accumulate)
+       : MultiplyInTiles<true, false>(s, a, b, c, accumulate);
   } else {
-    tb ? MultiplyByEigen<false, true>(s, a, b, c, accumulate)
-       : MultiplyByEigen<false, false>(s, a, b, c, accumulate);
+    tb ? MultiplyInTiles<false, true>(s, a, b, c, accumulate)
+       : MultiplyInTiles<false, false>(s, a, b, c, accumulate);
   }
 }
 

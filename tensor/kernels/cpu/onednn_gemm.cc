@@ -6,11 +6,11 @@
 #include "tensor/kernels/cpu/onednn_gemm.h"
 
 #include <dnnl.h>
-#include <omp.h>
 
 #include <algorithm>
 
 #include "device/check.h"
+#include "tensor/kernels/cpu/onednn_thread.h"
 
 extern "C" __attribute__((weak)) dnnl_status_t dnnl_gemm_bf16bf16f32(
     char transpose_a, char transpose_b, dnnl_dim_t m, dnnl_dim_t n, dnnl_dim_t k, float alpha,
@@ -32,11 +32,9 @@ void Multiply(dnnl_status_t (*gemm)(char, char, dnnl_dim_t, dnnl_dim_t, dnnl_dim
   const bool ta = s.a.col != 1, tb = s.b.col != 1;
   const int64_t lda = std::max<int64_t>(ta ? s.a.col : s.a.row, 1);
   const int64_t ldb = std::max<int64_t>(tb ? s.b.col : s.b.row, 1);
-  const int threads = omp_get_max_threads();  // oneDNN would take them all
-  omp_set_num_threads(1);
+  const OmpThreads one(1);  // oneDNN would take all
   const dnnl_status_t status = gemm(ta ? 'T' : 'N', tb ? 'T' : 'N', s.m, s.n, s.k, 1, a, lda, b,
                                     ldb, accumulate ? 1.f : 0.f, c, s.c_row);
-  omp_set_num_threads(threads);
   FIRN_CHECK(status == dnnl_success, "oneDNN refuses a product: status ", static_cast<int>(status));
 }
 

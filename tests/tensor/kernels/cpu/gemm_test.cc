@@ -129,8 +129,9 @@ TYPED_TEST(GemmTest, TakesSizesThatPrimitivesAreFor) {
            {64, 70, 130}, {260, 33, 300}, {9, 130, 1100}, {1100, 8, 66}}) {
     for (const Lie a : {Lie::kRows, Lie::kColumns, Lie::kApart}) {
       for (const Lie b : {Lie::kRows, Lie::kColumns}) {
-        for (const bool accumulate : {false, true, false})
+        for (const bool accumulate : {false, true, false}) {
           Compare<TypeParam>(m, n, k, a, b, accumulate);
+        }
       }
     }
   }

@@ -136,7 +136,6 @@ TEST(RowsTest, PositionsInHalfTypes) {
   }
 }
 
-// Their squares are beyond float.
 // A difference of equal numbers, of which a rough exponential would leave something.
 TEST(RowsTest, ACertainClassHasNoGradient) {
   for (const DType dtype : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16}) {
@@ -150,6 +149,7 @@ TEST(RowsTest, ACertainClassHasNoGradient) {
   }
 }
 
+// Their squares are beyond float.
 TEST(RowsTest, NormalisesLargeNumbers) {
   const Tensor x = Mul(FromValues({1.f, -1.f, 3.f, -3.f}), 1e19);
   const Tensor row = Reshape(x, {1, 4});
