@@ -69,6 +69,9 @@ std::optional<Matrix> MatrixOf(int64_t rows, int64_t cols, MatrixStrides s) {
   return std::nullopt;
 }
 
+constexpr uint32_t kAlignment = 16;                  // bytes: no load or store is wider
+constexpr size_t kMostWorkspace = size_t{32} << 20;  // what NVIDIA advises for its fastest devices
+
 // One call of cuBLASLt, as far as the choice of its algorithm depends on it.
 struct Problem {
   DType dtype;
@@ -76,15 +79,16 @@ struct Problem {
   int64_t m, n;  // of C
   Matrix a, b;
   int64_t batches, a_step, b_step, c_step;
-  uint32_t a_alignment, b_alignment, c_alignment, bias_alignment;
-  size_t workspace;
+  uint32_t a_alignment = kAlignment, b_alignment = kAlignment, c_alignment = kAlignment,
+           bias_alignment = kAlignment;
+  size_t workspace = kMostWorkspace;  // that an algorithm may use
   auto operator<=>(const Problem&) const = default;
 };
 
-// No load or store is wider than 16 bytes. More is not told apart, so that the choice, and with it
-// the rounding, does not depend on where a tensor happens to lie.
+// More than kAlignment is not told apart, so that the choice, and with it the rounding, does not
+// depend on where a tensor happens to lie.
 uint32_t AlignmentOf(const void* p) {
-  const auto at = reinterpret_cast<uintptr_t>(p) | 16u;
+  const auto at = reinterpret_cast<uintptr_t>(p) | kAlignment;
   return static_cast<uint32_t>(at & (~at + 1));
 }
 
@@ -94,6 +98,7 @@ struct Plan {
   cublasLtMatmulDescOpaque_t product;
   cublasLtMatrixLayoutOpaque_t left, right, c;
   cublasLtMatmulAlgo_t algorithm;
+  size_t workspace;  // bytes
 };
 
 absl::Status InitLayout(cudaDataType_t type, const Matrix& m, int64_t batches, int64_t step,
@@ -164,6 +169,7 @@ absl::Status ChooseAlgorithm(cublasLtHandle_t handle, const Problem& p, Plan* pl
   FIRN_RETURN_IF(found == 0, Internal("cublasLtMatmulAlgoGetHeuristic: nothing found"));
   FIRN_RETURN_IF_ERROR(BlasStatus(best.state, "cublasLtMatmulAlgoGetHeuristic"));
   plan->algorithm = best.algo;
+  plan->workspace = best.workspaceSize;
   return absl::OkStatus();
 }
 
@@ -193,6 +199,18 @@ absl::StatusOr<Context*> ContextOf(Device device) {
   });
 }
 
+// Another pointer takes its place before a call; without any, cuBLASLt proposes nothing.
+const void* const kSomeBias = reinterpret_cast<const void*>(uintptr_t{kAlignment});
+
+// The plan of a problem, made at its first time. Requires: the context's lock.
+absl::StatusOr<Plan*> PlanFor(Context& context, const Problem& p) {
+  auto it = context.plans.find(p);
+  if (it != context.plans.end()) return &it->second;
+  FIRN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(context.handle, p, kSomeBias));
+  if (context.plans.size() >= kMaxPlans) context.plans.clear();
+  return &context.plans.emplace(p, plan).first->second;
+}
+
 // --- Calls ---------------------------------------------------------------------------------------
 
 struct Operands {
@@ -202,9 +220,10 @@ struct Operands {
 
 struct Multiplication {
   Device device;
-  Problem problem;  // without the alignments
+  Problem problem;  // with the usual alignments
+  int64_t usual_batches;
   Operands operands;
-  void* workspace;
+  void* workspace;  // as large as the usual problem's plan wants it
 };
 
 absl::Status Multiply(const Multiplication& m, void* stream) {
@@ -212,22 +231,22 @@ absl::Status Multiply(const Multiplication& m, void* stream) {
                         ContextOf(m.device));  // also makes it the current one
   Context& context = *found;
   const Operands& x = m.operands;
-  Problem p = m.problem;
+  Problem usual = m.problem, p = m.problem;
+  usual.batches = m.usual_batches;
   p.a_alignment = AlignmentOf(x.a);
   p.b_alignment = AlignmentOf(x.b);
   p.c_alignment = AlignmentOf(x.c);
   p.bias_alignment = AlignmentOf(x.bias);
   std::lock_guard lock(context.mutex);
-  auto it = context.plans.find(p);
-  if (it == context.plans.end()) {
-    FIRN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(context.handle, p, x.bias));
-    if (context.plans.size() >= kMaxPlans) context.plans.clear();
-    it = context.plans.emplace(p, plan).first;
-  } else if (p.bias) {
-    FIRN_RETURN_IF_ERROR(
-        SetProduct(&it->second.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, x.bias));
+  if (p != usual) {  // another plan, in the memory of the usual one
+    FIRN_ASSIGN_OR_RETURN(Plan* const plan, PlanFor(context, usual));
+    p.workspace = plan->workspace;
   }
-  Plan& plan = it->second;
+  FIRN_ASSIGN_OR_RETURN(Plan* const found_plan, PlanFor(context, p));
+  Plan& plan = *found_plan;
+  if (p.bias) {
+    FIRN_RETURN_IF_ERROR(SetProduct(&plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, x.bias));
+  }
   const double one64 = 1, zero64 = 0;
   const float one32 = 1, zero32 = 0;
   const bool wide = p.dtype == DType::kF64;
@@ -235,7 +254,7 @@ absl::Status Multiply(const Multiplication& m, void* stream) {
       cublasLtMatmul(context.handle, &plan.product,
                      wide ? static_cast<const void*>(&one64) : &one32, x.b, &plan.left, x.a,
                      &plan.right, wide ? static_cast<const void*>(&zero64) : &zero32, x.c, &plan.c,
-                     x.c, &plan.c, &plan.algorithm, m.workspace, p.workspace,
+                     x.c, &plan.c, &plan.algorithm, m.workspace, plan.workspace,
                      static_cast<cudaStream_t>(stream)),
       "cublasLtMatmul");
 }
@@ -272,12 +291,28 @@ absl::InlinedVector<BatchLoop, kMaxRank> LoopsOf(const MatmulPlan& p) {
 
 constexpr int64_t kMaxBatch = 32768;  // products in one call
 
-// The part of the workspace that algorithms may use.
-size_t UsableWorkspace(const MatmulPlan& p) {
-  // Room for the partial sums of a result that is too small to fill the device.
-  const double partial_sums = 16.0 * sizeof(float) * static_cast<double>(p.one.m) *
-                              static_cast<double>(p.one.n) * static_cast<double>(p.batches);
-  return static_cast<size_t>(std::clamp(partial_sums, 1048576.0, 33554432.0));
+// One call for as many products of `inner` as fit.
+Problem UsualProblem(DType dtype, const MatmulPlan& plan, const BatchLoop& inner, bool bias,
+                     bool tf32) {
+  const GemmShape& g = plan.one;
+  return {.dtype = dtype,
+          .bias = bias,
+          .tf32 = tf32,
+          .m = g.m,
+          .n = g.n,
+          .a = *MatrixOf(g.m, g.k, g.a),  // BlasTakes saw to them
+          .b = *MatrixOf(g.k, g.n, g.b),
+          .batches = std::min(inner.size, kMaxBatch),
+          .a_step = inner.a,
+          .b_step = inner.b,
+          .c_step = inner.c};
+}
+
+absl::StatusOr<size_t> WorkspaceFor(Device device, const Problem& usual) {
+  FIRN_ASSIGN_OR_RETURN(Context* const context, ContextOf(device));
+  const std::lock_guard lock(context->mutex);
+  FIRN_ASSIGN_OR_RETURN(Plan* const plan, PlanFor(*context, usual));
+  return plan->workspace;
 }
 
 }  // namespace
@@ -292,30 +327,25 @@ absl::Status BlasTakes(DType dtype, const MatmulPlan& plan) {
   return absl::OkStatus();
 }
 
-size_t BlasWorkspace(const MatmulPlan& plan) { return UsableWorkspace(plan) + kWorkspaceAlignment; }
+// For TF32 and without: a graph is run as may be allowed then. What fails here fails when it runs.
+size_t BlasWorkspace(const TensorSpec& out, const MatmulPlan& plan, bool bias) {
+  size_t bytes = 0;
+  for (const bool tf32 : {false, true}) {
+    if (tf32 && out.dtype != DType::kF32) continue;
+    const Problem p = UsualProblem(out.dtype, plan, LoopsOf(plan).back(), bias, tf32);
+    bytes = std::max(bytes, WorkspaceFor(out.device, p).value_or(0));
+  }
+  return bytes + kWorkspaceAlignment;
+}
 
 absl::Status BlasMultiply(const KernelContext& k, const MatmulPlan& plan, const void* bias) {
-  const GemmShape& g = plan.one;
   const DType dtype = k.out_spec().dtype;
   const int64_t size = SizeOf(dtype);
   const absl::InlinedVector<BatchLoop, kMaxRank> loops = LoopsOf(plan);
   const BatchLoop inner = loops.back();
-  Problem p = {.dtype = dtype,
-               .bias = bias != nullptr,
-               .tf32 = MatmulMath() == F32Math::kTf32,
-               .m = g.m,
-               .n = g.n,
-               .a = *MatrixOf(g.m, g.k, g.a),  // BlasTakes saw to them
-               .b = *MatrixOf(g.k, g.n, g.b),
-               .batches = 1,
-               .a_step = inner.a,
-               .b_step = inner.b,
-               .c_step = inner.c,
-               .a_alignment = 0,
-               .b_alignment = 0,
-               .c_alignment = 0,
-               .bias_alignment = 0,
-               .workspace = UsableWorkspace(plan)};
+  const bool tf32 = dtype == DType::kF32 && MatmulMath() == F32Math::kTf32;
+  Problem p = UsualProblem(dtype, plan, inner, bias != nullptr, tf32);
+  const int64_t usual_batches = p.batches;
   for (int64_t done = 0; done < plan.batches; done += p.batches) {
     // `done` products, counted through the outer loops first and then through the inner one.
     int64_t rest = done / inner.size, i = done % inner.size;
@@ -331,7 +361,8 @@ absl::Status BlasMultiply(const KernelContext& k, const MatmulPlan& plan, const 
     const Operands x = {k.in<char>(0) + at_a * size, k.in<char>(1) + at_b * size,
                         static_cast<const char*>(bias), k.out<char>() + at_c * size};
     FIRN_RETURN_IF_ERROR(Call<Multiply>(
-        k, "cublasLtMatmul", Multiplication{k.out_spec().device, p, x, AlignedWorkspace(k)}));
+        k, "cublasLtMatmul",
+        Multiplication{k.out_spec().device, p, usual_batches, x, AlignedWorkspace(k)}));
   }
   return absl::OkStatus();
 }

@@ -17,31 +17,38 @@ namespace firn::cuda {
 // OK when BlasMultiply takes operands of that dtype and plan, else why not: integers, an operand
 // that is dense in neither direction, sums over nothing.
 absl::Status BlasTakes(DType dtype, const MatmulPlan& plan);
-// Bytes.
-size_t BlasWorkspace(const MatmulPlan& plan);
+// Bytes, for a result of that spec.
+size_t BlasWorkspace(const TensorSpec& out, const MatmulPlan& plan, bool bias);
 // Output 0 = input 0 times input 1 as `plan` says, plus `bias` (a number a column, or null) in each
 // row. Half types are summed in float.
 absl::Status BlasMultiply(const KernelContext& k, const MatmulPlan& plan, const void* bias);
 
 namespace internal {
 
+// Of the operands as the kernel will get them.
 template <class Operation, bool kPacked>
-absl::Status BlasSupports(const KernelQuery& q) {
-  FIRN_RETURN_IF(!HasLibraries(q.out().device), Unavailable("there is no cuBLAS here"));
+MatmulPlan PlanOf(const KernelQuery& q) {
   const auto arranged = [](const TensorSpec& s) {
     return kPacked ? TensorSpec::Contiguous(s.dtype, s.shape, s.device) : s;
   };
+  return Operation::Plan(arranged(q.in(0)), arranged(q.in(1)), q.attrs_ref());
+}
+
+template <class Operation, bool kPacked>
+absl::Status BlasSupports(const KernelQuery& q) {
+  FIRN_RETURN_IF(!HasLibraries(q.out().device), Unavailable("there is no cuBLAS here"));
   if constexpr (!kPacked && Operation::kBias >= 0) {
     const bool strided = q.has(Operation::kBias) && !q.in(Operation::kBias).layout.contiguous;
     FIRN_RETURN_IF(strided, Unimplemented("wants a dense bias"));
   }
-  return BlasTakes(q.in(0).dtype,
-                   Operation::Plan(arranged(q.in(0)), arranged(q.in(1)), q.attrs_ref()));
+  return BlasTakes(q.in(0).dtype, PlanOf<Operation, kPacked>(q));
 }
 
-template <class Operation>
+template <class Operation, bool kPacked>
 size_t WorkspaceOfBlas(const KernelQuery& q) {
-  return BlasWorkspace(Operation::Plan(q.in(0), q.in(1), q.attrs_ref()));
+  bool bias = false;
+  if constexpr (Operation::kBias >= 0) bias = q.has(Operation::kBias);
+  return BlasWorkspace(q.out(), PlanOf<Operation, kPacked>(q), bias);
 }
 
 template <class Operation>
@@ -62,13 +69,13 @@ std::vector<Kernel> BlasKernels() {
   return {{.name = "cublaslt",
            .device = DeviceType::kCuda,
            .supports = internal::BlasSupports<Operation, false>,
-           .workspace = internal::WorkspaceOfBlas<Operation>,
+           .workspace = internal::WorkspaceOfBlas<Operation, false>,
            .run = internal::RunBlas<Operation>,
            .takes = Takes::kStrided},
           {.name = "cublaslt_packed",
            .device = DeviceType::kCuda,
            .supports = internal::BlasSupports<Operation, true>,
-           .workspace = internal::WorkspaceOfBlas<Operation>,
+           .workspace = internal::WorkspaceOfBlas<Operation, true>,
            .run = internal::RunBlas<Operation>}};
 }
 
