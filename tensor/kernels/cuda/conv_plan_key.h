@@ -38,9 +38,13 @@ struct DnnConvCall {
   FusedActivation activation = FusedActivation::kNone;
 
   bool has_epilogue() const { return bias || activation != FusedActivation::kNone; }
+  // A kernel of ours would add the bias to what is already rounded to a half type.
+  bool should_fuse() const { return bias && SizeOf(dtype) == 2; }
   // Whether engines are asked to do the epilogue. cuDNN has engines made for a bias and relu; tanh
-  // costs nothing in the kernel of ours that adds the bias.
-  bool may_fuse() const { return has_epilogue() && activation != FusedActivation::kTanh; }
+  // is left to us, and costs nothing in the kernel of ours that adds a bias.
+  bool may_fuse() const {
+    return has_epilogue() && (activation != FusedActivation::kTanh || should_fuse());
+  }
 };
 
 using DnnConvKey = std::array<int64_t, 13 + 5 * Sizes::kMost>;
@@ -59,7 +63,7 @@ std::string PlanCacheKey(const DnnMachine& machine, const DnnConvCall& call, boo
 struct EngineChoice {
   int64_t engine = 0;                              // its global index
   std::vector<std::pair<int64_t, int64_t>> knobs;  // type and value
-  bool fused = false;  // it does bias and activation too; otherwise a kernel of ours adds them
+  bool fused = false;  // it does the bias and relu too; otherwise a kernel of ours does
 
   bool operator==(const EngineChoice&) const = default;
 };

@@ -186,15 +186,11 @@ class Builder {
 absl::StatusOr<Descriptor> ConvGraph(cudnnHandle_t handle, const DnnConvCall& call, bool fused,
                                      std::vector<Descriptor>* parts) {
   const bool bias = fused && call.bias;
-  const bool activation = fused && call.activation != FusedActivation::kNone;
+  const bool relu = fused && call.activation == FusedActivation::kRelu;
   Builder builder(call, parts);
-  FIRN_RETURN_IF_ERROR(builder.Convolve(bias || activation ? int64_t{kConvolved} : kY));
-  if (bias) FIRN_RETURN_IF_ERROR(builder.AddBias(activation ? int64_t{kBiased} : kY));
-  if (activation) {
-    const bool relu = call.activation == FusedActivation::kRelu;
-    FIRN_RETURN_IF_ERROR(
-        builder.Pointwise(relu ? CUDNN_POINTWISE_RELU_FWD : CUDNN_POINTWISE_TANH_FWD, nullptr, kY));
-  }
+  FIRN_RETURN_IF_ERROR(builder.Convolve(bias || relu ? int64_t{kConvolved} : kY));
+  if (bias) FIRN_RETURN_IF_ERROR(builder.AddBias(relu ? int64_t{kBiased} : kY));
+  if (relu) FIRN_RETURN_IF_ERROR(builder.Pointwise(CUDNN_POINTWISE_RELU_FWD, nullptr, kY));
   return builder.Finish(handle);
 }
 

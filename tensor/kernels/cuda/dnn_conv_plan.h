@@ -23,7 +23,7 @@ struct DnnOperands {
 class DnnConvPlan {
  public:
   // The first `most` engines in cuDNN's order of preference that fit, one at least. `fused`: they
-  // do the call's bias and activation too; the others leave them to the caller.
+  // do the call's bias and relu too; the others leave them to the caller, as all do with tanh.
   static absl::StatusOr<std::vector<DnnConvPlan>> Candidates(cudnnHandle_t handle,
                                                              const DnnConvCall& call, bool fused,
                                                              size_t most);

@@ -25,7 +25,7 @@ namespace firn::cuda {
 namespace {
 
 constexpr size_t kMaxPlans = 1024;  // more come from sizes that change all the time
-constexpr size_t kMaxTimed = 4;     // engines, fused ones and others each
+constexpr size_t kMaxTimed = 8;     // engines, fused ones and others each
 constexpr int kRepeats = 5;
 
 }  // namespace
@@ -114,7 +114,7 @@ absl::StatusOr<DnnConvPlan> DnnPlans::Choose(const DnnConvCall& call, bool timed
   absl::Status none;
   for (const bool fused : {true, false}) {
     if (fused && !call.may_fuse()) continue;
-    if (!timed && !plans.empty()) continue;
+    if (!plans.empty() && (!timed || call.should_fuse())) continue;
     const std::lock_guard lock(handle_mutex_);
     absl::StatusOr<std::vector<DnnConvPlan>> some =
         DnnConvPlan::Candidates(handle_, call, fused, timed ? kMaxTimed : 1);
@@ -160,12 +160,14 @@ absl::Status DnnPlans::Run(const DnnConvPlan& plan, const DnnConvCall& call, con
     FIRN_ASSIGN_OR_RETURN(void* const stream, StreamHandle(queue));
     FIRN_RETURN_IF_ERROR(Execute(execution, stream));
   }
-  if (!call.has_epilogue() || plan.choice().fused) return absl::OkStatus();
+  const bool fused = plan.choice().fused, tanh = call.activation == FusedActivation::kTanh;
+  if (!call.has_epilogue() || (fused && !tanh)) return absl::OkStatus();
   const ConvProblem& p = call.problem;
   FIRN_ASSIGN_OR_RETURN(const Shape shape, ShapeOfImages(p.batch, p.out, p.out_size));
   const TensorSpec y =
       TensorSpec::Blocked(call.dtype, shape, device_, call.nhwc ? ChannelsLastBlock(shape) : 0);
-  return AddChannelBias(queue, y, operands.bias, call.activation, const_cast<void*>(operands.y));
+  return AddChannelBias(queue, y, fused ? nullptr : operands.bias, call.activation,
+                        const_cast<void*>(operands.y));
 }
 
 }  // namespace firn::cuda
