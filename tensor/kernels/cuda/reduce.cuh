@@ -49,7 +49,7 @@ struct ReduceWork {
 // `dims`: as in ReduceAttrs.
 inline ReduceWork PlanWork(const TensorSpec& in, absl::Span<const int64_t> dims) {
   constexpr int64_t kTeams = 2048, kTeamPart = 4096;
-  constexpr int64_t kSoloPart = 64, kMostParts = 4096;
+  constexpr int64_t kSoloPart = 16, kMostParts = 4096;
   const ReducePlan p = PlanReduction(in, dims);
   ReduceWork w;
   w.kept = Steps(p.kept_sizes, p.kept_strides);

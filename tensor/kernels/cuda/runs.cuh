@@ -42,6 +42,34 @@ FIRN_HOST_DEVICE RunCut CutRun(int64_t n, const T* first, const Rest*... rest) {
   return {head, (n - head) / RunPack<T>::kCount * RunPack<T>::kCount};
 }
 
+// Reads of several elements are under way before the first is used: one after the other, each would
+// take a whole way to memory.
+inline constexpr int kBatch = 8;
+template <class T>
+struct ReadBatch {
+  T v[kBatch];
+
+  FIRN_HOST_DEVICE ReadBatch(const T* from, int64_t step) {
+#pragma unroll
+    for (int j = 0; j < kBatch; ++j) v[j] = from[j * step];
+  }
+};
+
+// f(i, x[i * stride], ...) for i = e, e + step, ... as long as there is a whole batch of them below
+// n; returns the first i that is left.
+template <class F, class... T>
+FIRN_HOST_DEVICE int64_t ReadBatches(int64_t e, int64_t n, int64_t step, int64_t stride, const F& f,
+                                     const T*... x) {
+  const auto each = [&](const ReadBatch<T>&... batch) {
+#pragma unroll
+    for (int j = 0; j < kBatch; ++j) f(e + j * step, batch.v[j]...);
+  };
+  for (; e + (kBatch - 1) * step < n; e += kBatch * step) {
+    each(ReadBatch<T>(x + e * stride, step * stride)...);
+  }
+  return e;
+}
+
 template <class T, class... Rest>
 inline constexpr bool kOneSize = ((sizeof(Rest) == sizeof(T)) && ...);
 
@@ -67,8 +95,9 @@ FIRN_HOST_DEVICE void ReadElements(const Team& team, int64_t n, int64_t stride, 
            *reinterpret_cast<const RunPack<Rest>*>(rest + at)...);
     }
   }
-#pragma unroll 4
-  for (int64_t e = rank; e < n - cut.packed; e += size) {
+  int64_t e = rank;
+  if (stride != 1) e = internal::ReadBatches(e, n, size, stride, f, x, rest...);
+  for (; e < n - cut.packed; e += size) {
     const int64_t i = cut.single(e);
     f(i, x[i * stride], rest[i * stride]...);
   }
