@@ -1,4 +1,8 @@
 // Strided copies on a CUDA device: what CopyElements (tensor/reorder.h) does there.
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/tiles.cuh"
 #include "tensor/kernels/divide.h"
@@ -101,12 +105,91 @@ struct TransposeBody {
   }
 };
 
+// The same with a dimension of a few elements only, which in the one of the two lies dense with the
+// long one, as the taps of a filter do in row-major order: runs of kLong.
+template <class T>
+struct ThinBody {
+  static constexpr int kLong = 64, kMostThin = 16;
+  struct Tile {
+    T v[kLong * kMostThin];  // as where they are dense: the thin dimension is the inner one
+  };
+
+  const T* src;
+  T* dst;
+  Walk outer;
+  bool from_dense;
+  int64_t thin, length;  // of the two dimensions
+  int64_t step;          // from one of the thin dimension to the next, where they are not dense
+  int64_t tiles;         // along the long one
+
+  template <class Team>
+  FIRN_HOST_DEVICE void Load(const Team& team, Tile& tile, int64_t i) const {
+    const Place p = Find(i);
+    for (int64_t e = team.rank(); e < (from_dense ? p.count : kLong) * thin; e += team.size()) {
+      if (from_dense) {
+        tile.v[e] = src[p.from + p.begin * thin + e];
+      } else if (e % kLong < p.count) {
+        tile.v[e % kLong * thin + e / kLong] = src[p.from + e / kLong * step + p.begin + e % kLong];
+      }
+    }
+  }
+
+  template <class Team>
+  FIRN_HOST_DEVICE void Store(const Team& team, const Tile& tile, int64_t i) const {
+    const Place p = Find(i);
+    for (int64_t e = team.rank(); e < (from_dense ? kLong : p.count) * thin; e += team.size()) {
+      if (!from_dense) {
+        dst[p.to + p.begin * thin + e] = tile.v[e];
+      } else if (e % kLong < p.count) {
+        dst[p.to + e / kLong * step + p.begin + e % kLong] = tile.v[e % kLong * thin + e / kLong];
+      }
+    }
+  }
+
+ private:
+  struct Place {
+    int64_t begin, count, from, to;
+  };
+
+  FIRN_HOST_DEVICE Place Find(int64_t i) const {
+    Place p;
+    p.begin = TakeDigit(i, tiles) * kLong;
+    p.count = length - p.begin < kLong ? length - p.begin : kLong;
+    outer.Find(i, &p.from, &p.to);
+    return p;
+  }
+};
+
 template <class T>
 absl::Status CopySingly(const Queue& queue, absl::Span<const CopyDim> dims, const void* src,
                         void* dst) {
   CopyBody<T> body = {static_cast<const T*>(src), static_cast<T*>(dst), {}};
   for (const CopyDim& d : dims) body.walk.Add(d);
   return ForEach(queue, body.walk.count, body);
+}
+
+// Whether a thin dimension and a long one are all that `body` needs; then it has them.
+template <class T>
+bool MakeThin(absl::Span<const CopyDim> dims, ThinBody<T>* body) {
+  const CopyDim& last = dims.back();
+  const auto is_thin = [](const CopyDim& d) { return d.size < ThinBody<T>::kMostThin; };
+  for (const CopyDim& d : dims.first(dims.size() - 1)) {
+    if (d.src != 1 || last.dst != 1) continue;
+    const bool from_dense = is_thin(d) && last.src == d.size;
+    if (!from_dense && !(is_thin(last) && d.dst == last.size)) continue;
+    const CopyDim &thin = from_dense ? d : last, &wide = from_dense ? last : d;
+    if (wide.size < ThinBody<T>::kLong / 2) continue;
+    body->from_dense = from_dense;
+    body->thin = thin.size;
+    body->length = wide.size;
+    body->step = from_dense ? thin.dst : thin.src;
+    body->tiles = (wide.size - 1) / ThinBody<T>::kLong + 1;
+    for (const CopyDim& other : dims) {
+      if (&other != &d && &other != &last) body->outer.Add(other);
+    }
+    return true;
+  }
+  return false;
 }
 
 template <class T>
@@ -119,6 +202,8 @@ absl::Status Copy(const Queue& queue, absl::Span<const CopyDim> dims, const void
     if (d.src == 1 && d.size >= kLeast) row = &d;
   }
   if (row == nullptr || column.dst != 1 || column.size < kLeast) {
+    ThinBody<T> thin = {static_cast<const T*>(src), static_cast<T*>(dst), {}};
+    if (MakeThin(dims, &thin)) return ForEachTile(queue, thin.outer.count * thin.tiles, thin);
     return CopySingly<T>(queue, dims, src, dst);
   }
   TransposeBody<T> body = {static_cast<const T*>(src), static_cast<T*>(dst), {}};
@@ -138,16 +223,29 @@ struct alignas(16) Bytes16 {
   uint64_t v[2];
 };
 
+// The copy in words of sixteen bytes, if runs that are dense on both sides consist of them.
+std::optional<absl::InlinedVector<CopyDim, kDims>> InWords(absl::Span<const CopyDim> dims,
+                                                           int64_t size, const void* src,
+                                                           const void* dst) {
+  constexpr int64_t kWord = sizeof(Bytes16);
+  const CopyDim& run = dims.back();
+  const auto whole = [&](int64_t elements) { return elements * size % kWord == 0; };
+  const uintptr_t places = reinterpret_cast<uintptr_t>(src) | reinterpret_cast<uintptr_t>(dst);
+  if (run.src != 1 || run.dst != 1 || !whole(run.size) || places % kWord != 0) return {};
+  absl::InlinedVector<CopyDim, kDims> words;
+  for (const CopyDim& d : dims.first(dims.size() - 1)) {
+    if (!whole(d.src) || !whole(d.dst)) return {};
+    words.push_back({d.size, d.src * size / kWord, d.dst * size / kWord});
+  }
+  words.push_back({run.size * size / kWord, 1, 1});
+  return words;
+}
+
 absl::Status CopyElements(Device device, Stream* stream, absl::Span<const CopyDim> dims,
                           int64_t size, const void* src, void* dst) {
   const Queue queue(device, stream);
-  // One dense run: sixteen bytes a thread as far as they go.
-  const CopyDim& run = dims[0];
-  const bool aligned =
-      (reinterpret_cast<uintptr_t>(src) | reinterpret_cast<uintptr_t>(dst)) % 16 == 0;
-  if (dims.size() == 1 && run.src == 1 && run.dst == 1 && aligned && run.size * size % 16 == 0) {
-    const CopyDim wide = {run.size * size / 16, 1, 1};
-    return CopySingly<Bytes16>(queue, {&wide, 1}, src, dst);
+  if (const auto wide = InWords(dims, size, src, dst)) {
+    return CopySingly<Bytes16>(queue, *wide, src, dst);
   }
   switch (size) {
     case 1:

@@ -110,6 +110,30 @@ TEST_F(LargeTest, CopiesTurnSquares) {
   }
 }
 
+// Of filters between row-major and NHWC, and the way back; and what has runs on both sides.
+TEST_F(LargeTest, CopiesTurnThinSidesAndMoveWords) {
+  for (const DType dtype : {DType::kU8, DType::kBF16, DType::kF32, DType::kF64}) {
+    for (const Shape& shape : {Shape({3, 70, 9}), Shape({2, 64, 2}), Shape({5, 33, 15})}) {
+      SCOPED_TRACE(::testing::Message() << dtype << " " << shape);
+      const Tensor x = Randint(0, 200, shape).To(dtype), turned = x.Transpose(1, 2);
+      const Tensor there = Contiguous(x.To(cuda_).Transpose(1, 2));
+      EXPECT_TRUE(LastLaunched("ThinBody"));
+      EXPECT_TRUE(there.To(Device::Cpu()).Equals(Contiguous(turned)));
+      const Tensor back = Contiguous(there.Transpose(1, 2));
+      EXPECT_TRUE(LastLaunched("ThinBody"));
+      EXPECT_TRUE(back.To(Device::Cpu()).Equals(x));
+    }
+    const Tensor x = Randint(0, 200, {6, 5, 64}).To(dtype);
+    for (const int64_t begin : {0, 16, 5}) {  // the last in no whole words
+      SCOPED_TRACE(begin);
+      const Tensor want = Contiguous(Slice(x, 2, begin, begin + 32));
+      const Tensor got = Contiguous(Slice(x.To(cuda_), 2, begin, begin + 32));
+      EXPECT_EQ(LastLaunched("Bytes16"), begin != 5);
+      EXPECT_TRUE(got.To(Device::Cpu()).Equals(want));
+    }
+  }
+}
+
 // NHWC, of more packs of channels than there are threads, and one of channels that are no packs.
 TEST_F(LargeTest, BatchNormOfManyPixels) {
   for (const Shape& shape : {Shape({15, 64, 49, 47}), Shape({16, 18, 48, 40})}) {
