@@ -1,13 +1,15 @@
 #ifndef FIRN_TENSOR_KERNELS_CUDA_SOFTMAX_CUH_
 #define FIRN_TENSOR_KERNELS_CUDA_SOFTMAX_CUH_
 
-// softmax, log_softmax and their gradients. A line is read twice, for a sum and for the result. A
-// rule is what they differ in, as static functions of accumulators:
+// softmax, log_softmax and their gradients. A line is read twice, for a sum and for the result,
+// unless it is short. A rule is what they differ in, as static functions of accumulators:
 //
 //   Acc OfSum(Acc sum);                     // of exp(x - largest), once a line
 //   Acc Result(Acc x, Acc of_sum);          // x: less the largest
 //   static constexpr bool kProducts;        // the gradient's sum is of dy * y, else of dy
 //   Acc Gradient(Acc dy, Acc y, Acc sum);
+
+#include <limits>
 
 #include "tensor/kernels/cuda/exp_sum.cuh"
 #include "tensor/kernels/cuda/lines.cuh"
@@ -35,6 +37,39 @@ struct SoftmaxBody {
       return Rule::Result(static_cast<Acc>(v) - largest, of_sum);
     };
     MapElements(team, shape.length, shape.stride, f, y + at, x + at);
+  }
+};
+
+// A line of neighbours in a warp's registers, so that it is read once: of up to kEach a lane.
+template <class Rule, class T, int kEach>
+struct SoftmaxShortBody {
+  using Acc = AccumulatorOf<T>;
+
+  SoftmaxBody<Rule, T> any;
+
+  FIRN_HOST_DEVICE void operator()(const HostTeam& team, int64_t line) const { any(team, line); }
+  __device__ void operator()(const WarpTeam& team, int64_t line) const {
+    constexpr Acc kInfinity = std::numeric_limits<Acc>::infinity();
+    const int length = static_cast<int>(any.shape.length), rank = static_cast<int>(team.rank());
+    const T* const x = any.x + line * length;
+    Acc v[kEach], largest = -kInfinity, sum = 0;
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      const int i = rank + j * static_cast<int>(kWarp);
+      v[j] = i < length ? static_cast<Acc>(x[i]) : -kInfinity;
+    }
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) largest = v[j] > largest ? v[j] : largest;
+    largest = team.Reduce(largest, [](Acc a, Acc b) { return a > b ? a : b; });
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) sum += math::Exp(v[j] - largest);  // NaN for one in the line
+    const Acc of_sum = Rule::OfSum(team.Reduce(sum, [](Acc a, Acc b) { return a + b; }));
+    T* const y = any.y + line * length;
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      const int i = rank + j * static_cast<int>(kWarp);
+      if (i < length) y[i] = static_cast<T>(Rule::Result(v[j] - largest, of_sum));
+    }
   }
 };
 
@@ -73,8 +108,15 @@ template <class Rule>
 absl::Status RunSoftmax(KernelContext& k) {
   const Lines lines = LinesAlong(k.in_spec(0).shape, k.attrs<DimAttrs>().dim);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Body = internal::SoftmaxBody<Rule, T>;
-    return ForEachLineAlong(k, lines, Body{k.in<T>(0), k.out<T>(), LineShape(lines)});
+    const internal::SoftmaxBody<Rule, T> body{k.in<T>(0), k.out<T>(), LineShape(lines)};
+    constexpr int kFew = 8, kMany = 32;  // elements a lane
+    if (lines.inner == 1 && lines.length > 16 && lines.length <= kMany * kWarp) {
+      if (lines.length <= kFew * kWarp) {
+        return ForEachWarp(k, lines.outer, internal::SoftmaxShortBody<Rule, T, kFew>{body});
+      }
+      return ForEachWarp(k, lines.outer, internal::SoftmaxShortBody<Rule, T, kMany>{body});
+    }
+    return ForEachLineAlong(k, lines, body);
   });
 }
 
