@@ -29,6 +29,12 @@ FIRN_HOST_DEVICE inline int64_t TakeDigit(int64_t& i, int64_t size) {
   return digit;
 }
 
+// i / size alone.
+FIRN_HOST_DEVICE inline int64_t Quotient(int64_t i, int64_t size) {
+  TakeDigit(i, size);
+  return i;
+}
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_KERNELS_DIVIDE_H_

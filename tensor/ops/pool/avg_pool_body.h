@@ -3,7 +3,8 @@
 
 // Averages, kN neighbouring channels of a pixel of the result at a time: one, but for the CPU's
 // blocks. In the gradient each element of the image gathers the windows that hold it, in their
-// order. Images have up to three dimensions.
+// order, and four channels that lie together find them together. Images have up to three
+// dimensions.
 
 #include <type_traits>
 
@@ -78,11 +79,11 @@ struct AvgPoolBody {
   }
 };
 
-template <class T>
+template <class T, int kN>
 struct AvgPoolGradBody {
   using Acc = AccumulatorOf<T>;
   AvgPoolWindows s;
-  int64_t lanes;
+  int64_t lanes;  // of kN
   const T* grad;
   T* x;
 
@@ -90,18 +91,19 @@ struct AvgPoolGradBody {
     const PoolPlace at = PoolPlaceOf(element, s.d.in, s.h.in, s.w.in, lanes);
     const PoolAxis::Windows inward = s.d.Holding(at.slice), down = s.h.Holding(at.row);
     const PoolAxis::Windows across = s.w.Holding(at.col);
-    const T* const from = grad + at.plane * s.pixels() * lanes + at.lane;
-    Acc sum = 0;
+    const T* const from = grad + (at.plane * s.pixels() * lanes + at.lane) * kN;
+    Acc sum[kN] = {};
     for (int64_t d = inward.begin; d < inward.end; ++d) {
       for (int64_t i = down.begin; i < down.end; ++i) {
         for (int64_t j = across.begin; j < across.end; ++j) {
-          const T flow = from[((d * s.h.out + i) * s.w.out + j) * lanes];
-          sum += static_cast<Acc>(flow) /
-                 static_cast<Acc>(s.Divisor(s.Span(s.d, d), s.Span(s.h, i), s.Span(s.w, j)));
+          const T* const flow = from + ((d * s.h.out + i) * s.w.out + j) * lanes * kN;
+          const Acc divisor =
+              static_cast<Acc>(s.Divisor(s.Span(s.d, d), s.Span(s.h, i), s.Span(s.w, j)));
+          for (int b = 0; b < kN; ++b) sum[b] += static_cast<Acc>(flow[b]) / divisor;
         }
       }
     }
-    x[element] = static_cast<T>(sum);
+    for (int b = 0; b < kN; ++b) x[element * kN + b] = static_cast<T>(sum[b]);
   }
 };
 
@@ -128,8 +130,12 @@ struct AvgPoolGradKernel {
     const AvgPoolWindows windows(image, pooled, k.attrs<PoolAttrs>());
     const int64_t lanes = PoolLanesOf(image, pooled);
     return VisitFloat(image.dtype, [&]<class T>(TypeTag<T>) {
-      return on.ForEach(image.num_elements(),
-                        AvgPoolGradBody<T>{windows, lanes, k.in<T>(0), k.out<T>()});
+      const auto run = [&]<int kN>(std::integral_constant<int, kN>) {
+        return on.ForEach(image.num_elements() / kN,
+                          AvgPoolGradBody<T, kN>{windows, lanes / kN, k.in<T>(0), k.out<T>()});
+      };
+      if (lanes % 4 == 0) return run(std::integral_constant<int, 4>());
+      return run(std::integral_constant<int, 1>());
     });
   }
 };

@@ -3,6 +3,7 @@
 
 // What the pooling operations share on every device.
 
+#include "tensor/kernels/divide.h"
 #include "tensor/op.h"
 #include "tensor/ops/conv/images.h"
 
@@ -61,13 +62,14 @@ struct PoolSpan {
 FIRN_HOST_DEVICE inline PoolSpan PoolWindow(int64_t o, int64_t in, int64_t kernel, int64_t stride,
                                             int64_t padding, int64_t dilation, int64_t adaptive) {
   if (adaptive != 0) {
-    const int64_t begin = o * in / adaptive, end = ((o + 1) * in + adaptive - 1) / adaptive;
+    const int64_t begin = Quotient(o * in, adaptive);
+    const int64_t end = Quotient((o + 1) * in + adaptive - 1, adaptive);
     return {begin, end, end - begin};
   }
   const int64_t start = o * stride - padding;
   const int64_t stop = start + dilation * (kernel - 1) + 1;
   const int64_t padded_stop = stop < in + padding ? stop : in + padding;
-  const int64_t skipped = start < 0 ? (-start + dilation - 1) / dilation * dilation : 0;
+  const int64_t skipped = start < 0 ? Quotient(-start + dilation - 1, dilation) * dilation : 0;
   return {start + skipped, stop < in ? stop : in, padded_stop - start};
 }
 
@@ -84,10 +86,12 @@ struct PoolAxis {
     int64_t begin, end;
   };
   FIRN_HOST_DEVICE Windows Holding(int64_t i) const {
-    if (adaptive != 0) return {i * adaptive / in, ((i + 1) * adaptive + in - 1) / in};
+    if (adaptive != 0) {
+      return {Quotient(i * adaptive, in), Quotient((i + 1) * adaptive + in - 1, in)};
+    }
     const int64_t skipped = i + padding - dilation * (kernel - 1);  // the first starts no earlier
-    const int64_t end = (i + padding) / stride + 1;
-    return {skipped <= 0 ? 0 : (skipped + stride - 1) / stride, end < out ? end : out};
+    const int64_t end = Quotient(i + padding, stride) + 1;
+    return {skipped <= 0 ? 0 : Quotient(skipped + stride - 1, stride), end < out ? end : out};
   }
 };
 
