@@ -70,6 +70,11 @@ absl::Status MovedFrom() { return FailedPrecondition("the graph is empty: it was
 // As runs take inputs; what is none at all is for the run to refuse.
 bool IsPlain(const Tensor& t) { return !t.defined() || IsPending(t) || t.is_contiguous(); }
 
+bool OnCpu(const Graph& graph) {
+  return std::all_of(graph.values.begin(), graph.values.end(),
+                     [](const Value& v) { return v.spec.device.is_cpu(); });
+}
+
 }  // namespace
 
 struct StaticGraph::Parts {
@@ -94,7 +99,7 @@ absl::StatusOr<StaticGraph> StaticGraph::Compile(Graph graph, const CompileOptio
   FIRN_ASSIGN_OR_RETURN(parts->reports,
                         RunPasses(graph, {.arithmetic = options.arithmetic,
                                           .constant_states = options.constant_states,
-                                          .recompute = options.recompute}));
+                                          .recompute = options.recompute.value_or(OnCpu(graph))}));
   const internal::Precision now = internal::Precision::Now();
   const internal::PrecisionScope precision(now);  // whatever other threads set meanwhile
   const TuningScope tuning(options.autotune);     // layouts are those of the kernels that will run

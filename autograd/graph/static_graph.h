@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -38,8 +39,8 @@ struct CompileOptions {
   bool keep_gradients = false;
   Arithmetic arithmetic = Arithmetic::kExact;
   // Whether runs compute cheap results a second time in the backward pass, rather than keeping
-  // them, where that lowers the peak of memory.
-  bool recompute = true;
+  // them, where that lowers the peak of memory. Not said: on the CPU, where it costs no time.
+  std::optional<bool> recompute = std::nullopt;
   // What temporaries may need together; more is an error.
   int64_t max_arena_bytes = INT64_MAX;
   // Whether states that no run changes are copied now and seen as constants: for a model whose

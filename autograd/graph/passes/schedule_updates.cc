@@ -17,8 +17,9 @@
 namespace firn {
 namespace {
 
-// Below this an operation of its own costs more than the memory is worth.
-constexpr size_t kLargeBytes = size_t{1} << 18;
+// Below this an operation of its own costs more than the memory is worth: on the CPU a call, on a
+// device a launch of what would be a small part of one for all.
+constexpr size_t kLargeBytes = size_t{1} << 18, kLargeThere = size_t{64} << 20;
 // How many times what it is computed from a gradient must be for it to be computed late.
 constexpr size_t kMuchLarger = 4;
 
@@ -75,7 +76,9 @@ class Mover {
 
   bool IsLarge(const Instr& call) const {
     return std::any_of(call.in.begin(), call.in.end(), [this](ValueId id) {
-      return id != kNoValue && g_.value(id).spec.bytes() >= kLargeBytes;
+      if (id == kNoValue) return false;
+      const TensorSpec& spec = g_.value(id).spec;
+      return spec.bytes() >= (spec.device.is_cpu() ? kLargeBytes : kLargeThere);
     });
   }
 
