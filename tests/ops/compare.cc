@@ -138,11 +138,17 @@ Tolerance OfSeveral(const Tolerance& one, const std::vector<double>& want) {
     return ::testing::AssertionSuccess();
   }
   const std::vector<double> u = x.ToVector<double>(), v = y.ToVector<double>();
-  const auto at = std::mismatch(u.begin(), u.end(), v.begin());
-  if (at.first == u.end()) return ::testing::AssertionFailure() << "bits differ, values do not";
-  return ::testing::AssertionFailure()
-         << "differ first at " << at.first - u.begin() << ": " << absl::StrFormat("%.9g", *at.first)
-         << " and " << absl::StrFormat("%.9g", *at.second);
+  const auto size = static_cast<size_t>(SizeOf(x.dtype()));
+  const auto *of_x = static_cast<const char*>(x.impl()->data),
+             *of_y = static_cast<const char*>(y.impl()->data);
+  for (size_t i = 0; i < u.size(); ++i) {
+    if (std::memcmp(of_x + i * size, of_y + i * size, size) == 0) continue;
+    if (std::isnan(u[i]) && std::isnan(v[i])) continue;
+    return ::testing::AssertionFailure()
+           << "differ first at " << i << ": " << absl::StrFormat("%.17g", u[i]) << " and "
+           << absl::StrFormat("%.17g", v[i]);
+  }
+  return ::testing::AssertionSuccess();
 }
 
 std::vector<unsigned char> BytesOf(const Tensor& t) {

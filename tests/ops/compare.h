@@ -26,7 +26,8 @@ Tolerance OfSeveral(const Tolerance& one, const std::vector<double>& want);
 ::testing::AssertionResult Near(const Tensor& got, const RefTensor& want, Tolerance tolerance);
 ::testing::AssertionResult Near(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
-// Same spec up to strides, and the same bits.
+// Same spec up to strides, and the same bits but of NaNs, whose sign and payload are nobody's
+// promise.
 ::testing::AssertionResult SameBits(const Tensor& a, const Tensor& b);
 
 // The bytes of the whole storage, for telling whether anything was written.
