@@ -177,11 +177,17 @@ class Entry:
         self.peak_mb = self.worker.request({"cmd": "peak"})["peak_mb"]
 
 
+def late(args):
+    return args.budget is not None and time.monotonic() - args.begin > args.budget
+
+
 def start_entries(workload, args, skipped):
     entries = []
     for contender in contenders(args):
         name = f"{contender['framework']}/{contender['mode']}"
         reason = reason_to_leave_out(contender)
+        if late(args):
+            reason = f"not reached within {args.budget:g} s"
         if reason is not None:
             skipped.append(f"{label(workload)}: {name} skipped: {reason}")
             continue
@@ -209,7 +215,10 @@ def run_rounds(entries, args, skipped, what):
             skipped.append(f"{what}: {entry.name} dropped: {error}")
             racing.remove(entry)
 
-    for _ in range(args.rounds):
+    for done in range(args.rounds):
+        if done > 0 and late(args):
+            skipped.append(f"{what}: {done} of {args.rounds} rounds within {args.budget:g} s")
+            break
         for entry in random.sample(racing, len(racing)):
             compare_machine.wait_until_quiet(args.patience)
             attempt(entry, lambda entry=entry: entry.run_block(steps))
@@ -306,6 +315,8 @@ def parse_args(argv):
     parser.add_argument("--rounds", type=int, help="blocks each (default 12, quick 3)")
     parser.add_argument("--warmup", type=int, help="steps before the first round (30, on a GPU 200; quick 3)")
     parser.add_argument("--block-seconds", type=float, help="length of a block (1.0, quick 0.2)")
+    parser.add_argument("--budget", type=float, metavar="S",
+                        help="start no mode and no second round after S seconds (never)")
     parser.add_argument("--patience", type=float, default=0.0, metavar="S",
                         help="wait up to S seconds for a quiet machine before each block")
     parser.add_argument("--firn", metavar="PATH", default=os.path.join(
@@ -314,6 +325,7 @@ def parse_args(argv):
     parser.add_argument("--peer-preload", metavar="LIB", help="LD_PRELOAD for peers, e.g. jemalloc")
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args(argv)
+    args.begin = time.monotonic()
     standard = {"rounds": 3, "warmup": 3, "block_seconds": 0.2} if args.quick else {
         "rounds": 12, "warmup": 30 if args.device == "cpu" else 200, "block_seconds": 1.0}
     for key, value in standard.items():

@@ -156,6 +156,14 @@ class FakeWorkerTest(unittest.TestCase):
         code, _, document = self.run_compare("/nowhere/a", "/nowhere/b")
         self.assertEqual((code, document["rows"]), (1, []))
 
+    def test_what_comes_after_the_budget_is_named(self):
+        with unittest.mock.patch.object(compare.time, "monotonic", side_effect=range(0, 10**6, 9)):
+            code, text, document = self.run_compare(self.fake("firn"), self.fake("peer"),
+                                                    "--budget=30")
+        self.assertEqual((code, len(document["rows"])), (0, 1))
+        self.assertIn("torch/eager skipped: not reached within 30 s", text)
+        self.assertIn("1 of 3 rounds within 30 s", text)
+
     def test_silent_worker_times_out(self):
         worker = Worker([self.fake("firn", die_on="never"), ], threads=1)
         self.addCleanup(worker.close)

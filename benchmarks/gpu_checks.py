@@ -84,6 +84,10 @@ def train_steps(args, out):
                                  f"--precision={precision}", f"--workloads={workloads}",
                                  f"--python={args.python}", f"--json={out}/{name}.json",
                                  "--firn=" + program("benchmarks", "train_worker")], 1500, "torch"))
+    steps.append(Step("op_compare", [
+        sys.executable, os.path.join(HERE, "op_compare.py"), "--device=cuda", "--quick",
+        "--budget=240", f"--python={args.python}", f"--json={out}/op_compare.json",
+        "--firn=" + program("benchmarks", "op_worker")], 300, "torch"))
     operations = program("benchmarks", "op_benchmark")
     steps.append(Step("op_benchmark", [operations, "--device=cuda", "--benchmark_min_time=0.05",
                                        f"--benchmark_out={out}/op_benchmark.json",
@@ -102,10 +106,15 @@ def sanitizer_steps(args):
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     suite = os.path.join(args.bin, "tests", "ops", "cuda_test")
     graph = os.path.join(args.bin, "tests", "autograd", "graph", "cuda_graph_test")
+    large = os.path.join(args.bin, "tests", "tensor", "kernels", "cuda", "large_test")
     common = [sanitizer, "--error-exitcode=1"]
+    # What comes after the kernels, graphs and repetitions, is slow there and runs the same kernels.
+    kernels = "--gtest_filter=Cuda/forward.*:Cuda/gradient.*:Cuda/index.*"
     return [
-        Step("memcheck.ops", [*common, "--tool=memcheck", suite], 1200, sanitizer),
-        Step("racecheck.ops", [*common, "--tool=racecheck", suite], 1800, sanitizer),
+        Step("memcheck.large", [*common, "--tool=memcheck", large], 300, sanitizer),
+        Step("racecheck.large", [*common, "--tool=racecheck", large], 300, sanitizer),
+        Step("memcheck.ops", [*common, "--tool=memcheck", suite, kernels], 1800, sanitizer),
+        Step("racecheck.ops", [*common, "--tool=racecheck", suite, kernels], 2400, sanitizer),
         Step("memcheck.graph", [*common, "--tool=memcheck", graph], 600, sanitizer),
     ]
 

@@ -177,7 +177,8 @@ class Run:
             self.skipped.add(f"not reached within {self.args.budget:g} s", report.label(row))
             return
         try:
-            same = {"dtype": dtype, "layout": layout, "pass": direction, "threads": threads}
+            same = {"dtype": dtype, "layout": layout, "pass": direction, "threads": threads,
+                    "device": self.args.device}
             ours = self.firn.request(cmd="setup", operation=call["operation"], case=call["case"],
                                      **same)
             theirs = self.peer.request(cmd="setup", call=call, **same)
@@ -234,6 +235,9 @@ def parse_args(argv):
     parser.add_argument("--layouts", type=list_of(LAYOUTS), help="(both; quick: contiguous)")
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")],
                         metavar="N,...", help="(1,2; quick: 1)")
+    parser.add_argument("--device", default="cpu",
+                        help="cpu or cuda: there the calls of a block are queued, and waited for "
+                             "together")
     parser.add_argument("--quick", action="store_true",
                         help="about a minute: the first case of each operation, few short rounds")
     parser.add_argument("--rounds", type=int, help="blocks each (7; quick: 3)")

@@ -301,7 +301,8 @@ class OpWorkerTest(unittest.TestCase):
             self.assertEqual(os.path.getsize(call["inputs"][0]["file"]), 65521 * 8)
 
     def test_times_both_passes(self):
-        setup = {"cmd": "setup", **self.CASE, "dtype": "f32", "layout": "transposed", "threads": 1}
+        setup = {"cmd": "setup", **self.CASE, "dtype": "f32", "layout": "transposed", "threads": 1,
+                 "device": "cpu"}
         block = {"cmd": "block", "calls": 5}
         forward, times, backward, back_times = self.answers(
             {**setup, "pass": "forward"}, block, {**setup, "pass": "backward"}, block)
@@ -318,7 +319,7 @@ class OpWorkerTest(unittest.TestCase):
 
     def test_answers_a_mistake_with_an_error(self):
         setup = {"cmd": "setup", **self.CASE, "dtype": "f32", "layout": "contiguous",
-                 "pass": "forward", "threads": 1}
+                 "pass": "forward", "threads": 1, "device": "cpu"}
         for command, words in (
                 ({"cmd": "dance"}, "unknown command 'dance'"),
                 ({"cmd": "block", "calls": 1}, "'block' comes before 'setup'"),
@@ -327,6 +328,7 @@ class OpWorkerTest(unittest.TestCase):
                 ({**setup, "dtype": "i64"}, "the case does not take i64"),
                 ({**setup, "layout": "round"}, "no layout 'round'"),
                 ({**setup, "pass": "up"}, "unknown pass 'up'"),
+                ({**setup, "device": "moon"}, "'moon'"),
         ):
             (reply,) = self.answers(command)
             self.assertIn(words, reply["error"])

@@ -17,9 +17,11 @@
 #include "benchmarks/json_line.h"
 #include "benchmarks/op_case.h"
 #include "benchmarks/worker_loop.h"
+#include "device/context.h"
 #include "device/escape.h"
 #include "device/parallel.h"
 #include "device/status_macros.h"
+#include "device/usable_device.h"
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/from.h"
@@ -54,7 +56,7 @@ Tensor SeedFor(const Tensor& y) {
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = (static_cast<float>(i % 7) - 3) / 4;
   }
-  return FromVector(std::move(values), y.shape()).To(y.dtype());
+  return FromVector(std::move(values), y.shape()).To(y.dtype()).To(y.device());
 }
 
 // Shape and the means of the finite elements and of their absolute values: enough to see whether
@@ -63,7 +65,7 @@ std::string Summary(const Tensor& t) {
   if (!t.defined()) return "null";
   double sum = 0, absolute = 0;
   int64_t count = 0;
-  for (const double v : t.ToVector<double>()) {
+  for (const double v : t.To(Device::Cpu()).ToVector<double>()) {
     if (!std::isfinite(v)) continue;
     sum += v;
     absolute += std::abs(v);
@@ -126,10 +128,16 @@ class Worker {
     FIRN_ASSIGN_OR_RETURN(const std::string layout, command.Text("layout"));
     FIRN_ASSIGN_OR_RETURN(const int64_t threads, command.Integer("threads"));
     SetNumThreads(static_cast<int>(std::clamp<int64_t>(threads, 1, 1024)));
+    FIRN_ASSIGN_OR_RETURN(const std::string place, command.Text("device"));
+    FIRN_ASSIGN_OR_RETURN(const Device device, UsableDevice(place));
+    FIRN_ASSIGN_OR_RETURN(context_, GetDeviceContext(device));
     call_ = nullptr;
     if (inputs_.empty() || dtype != dtype_ || layout != layout_ || !case_->Written().empty()) {
       inputs_.clear();
       FIRN_ASSIGN_OR_RETURN(inputs_, case_->Inputs(dtype, layout));
+      for (Tensor& t : inputs_) {
+        if (t.defined()) t = t.To(device);
+      }
       dtype_ = dtype;
       layout_ = layout;
     }
@@ -147,7 +155,8 @@ class Worker {
     }
     std::vector<std::string> results;
     for (const Tensor& t : given) results.push_back(Summary(t));
-    const double ms = TimeOfCall();
+    FIRN_RETURN_IF_ERROR(context_->Synchronize());
+    FIRN_ASSIGN_OR_RETURN(const double ms, TimeOfCalls(1));
     return absl::StrFormat("{\"ok\": true, \"ms\": %.9g, \"results\": [%s]}", ms,
                            absl::StrJoin(results, ", "));
   }
@@ -169,11 +178,13 @@ class Worker {
     return [roots, leaves, options] { return Grad(roots, leaves, options); };
   }
 
-  double TimeOfCall() {
+  // Milliseconds a call, of several that are waited for together.
+  absl::StatusOr<double> TimeOfCalls(int64_t calls) {
     const auto start = std::chrono::steady_clock::now();
-    call_();
+    for (int64_t i = 0; i < calls; ++i) call_();
+    FIRN_RETURN_IF_ERROR(context_->Synchronize());
     const auto time = std::chrono::steady_clock::now() - start;
-    return std::chrono::duration<double, std::milli>(time).count();
+    return std::chrono::duration<double, std::milli>(time).count() / static_cast<double>(calls);
   }
 
   absl::StatusOr<std::string> Block(const JsonLine& command) {
@@ -181,8 +192,12 @@ class Worker {
     FIRN_ASSIGN_OR_RETURN(const int64_t calls, command.Integer("calls"));
     FIRN_RETURN_IF(calls < 1 || calls > kMaxCalls,
                    InvalidArgument("calls is ", calls, " (want 1 to ", kMaxCalls, ")"));
+    const bool one_by_one = context_->device().is_cpu();  // a wait for a device takes its time
     std::vector<std::string> times;
-    for (int64_t i = 0; i < calls; ++i) times.push_back(absl::StrFormat("%.9g", TimeOfCall()));
+    for (int64_t i = 0; i < (one_by_one ? calls : 1); ++i) {
+      FIRN_ASSIGN_OR_RETURN(const double ms, TimeOfCalls(one_by_one ? 1 : calls));
+      times.push_back(absl::StrFormat("%.9g", ms));
+    }
     return absl::StrCat("{\"ms\": [", absl::StrJoin(times, ", "), "]}");
   }
 
@@ -190,6 +205,7 @@ class Worker {
   std::string operation_, name_, layout_;  // of case_, and of inputs_
   DType dtype_ = kDefaultFloat;
   std::vector<Tensor> inputs_;
+  DeviceContext* context_ = nullptr;           // set with call_
   std::function<std::vector<Tensor>()> call_;  // null until set up
 };
 
