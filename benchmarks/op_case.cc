@@ -105,7 +105,8 @@ std::vector<std::string> OpCase::Layouts() const {
   return layouts;
 }
 
-absl::StatusOr<std::vector<Tensor>> OpCase::Inputs(DType dtype, const std::string& layout) const {
+absl::StatusOr<std::vector<Tensor>> OpCase::Inputs(DType dtype, const std::string& layout,
+                                                   Device device) const {
   const std::vector<DType> dtypes = DTypes();
   FIRN_RETURN_IF(std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end(),
                  InvalidArgument("the case does not take ", DTypeName(dtype)));
@@ -119,6 +120,7 @@ absl::StatusOr<std::vector<Tensor>> OpCase::Inputs(DType dtype, const std::strin
     Tensor t = sample().inputs[i];
     const DType own = DeclOf(i).wide ? ComputeDType(dtype) : dtype;
     if (t.defined()) t = IsFloating(t.dtype()) && t.dtype() != own ? t.To(own) : t.Clone();
+    if (t.defined()) t = t.To(device);
     if (layout == "transposed" && HasTwoDimensions(t) && !DeclOf(i).inout) {
       t = t.Transpose(-2, -1).Contiguous().Transpose(-2, -1);
     }

@@ -31,10 +31,11 @@ class OpCase {
   // cannot be written.
   absl::StatusOr<std::string> Describe(const std::string& folder) const;
 
-  // The sample's inputs in that dtype, floating ones; each has its own memory. In layout
-  // "transposed" the last two dimensions of those that are only read are swapped in memory.
+  // The sample's inputs on the device, floating ones in that dtype; each has its own memory. In
+  // layout "transposed" the last two dimensions of those that are only read are swapped in memory.
   // InvalidArgument for a dtype or a layout that the case does not have.
-  absl::StatusOr<std::vector<Tensor>> Inputs(DType dtype, const std::string& layout) const;
+  absl::StatusOr<std::vector<Tensor>> Inputs(DType dtype, const std::string& layout,
+                                             Device device = Device::Cpu()) const;
   // Positions of the inputs that get a gradient.
   std::vector<size_t> Wanted() const;
   // Positions of the inputs that the call writes.

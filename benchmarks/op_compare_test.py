@@ -328,7 +328,7 @@ class OpWorkerTest(unittest.TestCase):
                 ({**setup, "dtype": "i64"}, "the case does not take i64"),
                 ({**setup, "layout": "round"}, "no layout 'round'"),
                 ({**setup, "pass": "up"}, "unknown pass 'up'"),
-                ({**setup, "device": "moon"}, "'moon'"),
+                ({**setup, "device": "moon"}, 'device: got "moon"'),
         ):
             (reply,) = self.answers(command)
             self.assertIn(words, reply["error"])

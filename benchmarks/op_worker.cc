@@ -132,12 +132,11 @@ class Worker {
     FIRN_ASSIGN_OR_RETURN(const Device device, UsableDevice(place));
     FIRN_ASSIGN_OR_RETURN(context_, GetDeviceContext(device));
     call_ = nullptr;
-    if (inputs_.empty() || dtype != dtype_ || layout != layout_ || !case_->Written().empty()) {
+    const bool kept = !inputs_.empty() && case_->Written().empty();
+    if (!kept || dtype != dtype_ || layout != layout_ || device != device_) {
       inputs_.clear();
-      FIRN_ASSIGN_OR_RETURN(inputs_, case_->Inputs(dtype, layout));
-      for (Tensor& t : inputs_) {
-        if (t.defined()) t = t.To(device);
-      }
+      FIRN_ASSIGN_OR_RETURN(inputs_, case_->Inputs(dtype, layout, device));
+      device_ = device;
       dtype_ = dtype;
       layout_ = layout;
     }
@@ -204,6 +203,7 @@ class Worker {
   std::optional<OpCase> case_;
   std::string operation_, name_, layout_;  // of case_, and of inputs_
   DType dtype_ = kDefaultFloat;
+  Device device_;
   std::vector<Tensor> inputs_;
   DeviceContext* context_ = nullptr;           // set with call_
   std::function<std::vector<Tensor>()> call_;  // null until set up

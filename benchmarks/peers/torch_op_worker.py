@@ -88,7 +88,8 @@ class Session:
         self._device = command["device"]
         torch.backends.cudnn.benchmark = True
         call, self._call = command["call"], None
-        key = (call["operation"], call["case"], command["dtype"], command["layout"])
+        key = (call["operation"], call["case"], command["dtype"], command["layout"],
+               command["device"])
         if key != self._key:
             self._key, self._inputs = None, {}
             self._inputs = {one["name"]: self._input(one, command) for one in call["inputs"]}

@@ -199,14 +199,14 @@ absl::StatusOr<Context*> ContextOf(Device device) {
   });
 }
 
-// Another pointer takes its place before a call; without any, cuBLASLt proposes nothing.
-const void* const kSomeBias = reinterpret_cast<const void*>(uintptr_t{kAlignment});
-
-// The plan of a problem, made at its first time. Requires: the context's lock.
+// The plan of a problem, made at its first time. For a bias that lies as the problem says: another
+// takes its place before a call, but without any, cuBLASLt proposes nothing. Requires: the
+// context's lock.
 absl::StatusOr<Plan*> PlanFor(Context& context, const Problem& p) {
   auto it = context.plans.find(p);
   if (it != context.plans.end()) return &it->second;
-  FIRN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(context.handle, p, kSomeBias));
+  const auto* const some_bias = reinterpret_cast<const void*>(uintptr_t{p.bias_alignment});
+  FIRN_ASSIGN_OR_RETURN(const Plan plan, MakePlan(context.handle, p, some_bias));
   if (context.plans.size() >= kMaxPlans) context.plans.clear();
   return &context.plans.emplace(p, plan).first->second;
 }
@@ -327,15 +327,16 @@ absl::Status BlasTakes(DType dtype, const MatmulPlan& plan) {
   return absl::OkStatus();
 }
 
-// For TF32 and without: a graph is run as may be allowed then. What fails here fails when it runs.
+// For TF32 and without: a graph is run as may be allowed then. Where nothing is proposed, running
+// says so, and whatever might be proposed then has room.
 size_t BlasWorkspace(const TensorSpec& out, const MatmulPlan& plan, bool bias) {
   size_t bytes = 0;
   for (const bool tf32 : {false, true}) {
     if (tf32 && out.dtype != DType::kF32) continue;
     const Problem p = UsualProblem(out.dtype, plan, LoopsOf(plan).back(), bias, tf32);
-    bytes = std::max(bytes, WorkspaceFor(out.device, p).value_or(0));
+    bytes = std::max(bytes, WorkspaceFor(out.device, p).value_or(kMostWorkspace));
   }
-  return bytes + kWorkspaceAlignment;
+  return bytes == 0 ? 0 : bytes + kWorkspaceAlignment;
 }
 
 absl::Status BlasMultiply(const KernelContext& k, const MatmulPlan& plan, const void* bias) {

@@ -23,7 +23,7 @@
 namespace firn::cuda {
 namespace {
 
-constexpr std::string_view kMagic = "firn plans 1\n";
+constexpr std::string_view kMagic = "firn plans 2\n";
 constexpr size_t kEntryBytes = PlanCache::kMaxKey + PlanCache::kMaxValue + 8;
 constexpr size_t kMaxFile = kMagic.size() + 8 + PlanCache::kMaxEntries * kEntryBytes;
 

@@ -96,7 +96,7 @@ FIRN_HOST_DEVICE void ReadElements(const Team& team, int64_t n, int64_t stride, 
     }
   }
   int64_t e = rank;
-  if (stride != 1) e = internal::ReadBatches(e, n, size, stride, f, x, rest...);
+  if (cut.packed == 0) e = internal::ReadBatches(e, n, size, stride, f, x, rest...);
   for (; e < n - cut.packed; e += size) {
     const int64_t i = cut.single(e);
     f(i, x[i * stride], rest[i * stride]...);

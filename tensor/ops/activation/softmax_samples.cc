@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tensor/ops/activation/softmax.h"
 #include "tensor/ops/scan/line_samples.h"
 #include "tensor/ops/shape/dim_attrs.h"
@@ -38,6 +42,17 @@ std::vector<RefTensor> GradReferenceSoftmax(absl::Span<const RefTensor> in, Attr
   return {dx};
 }
 
+// A row of numbers, and three more: with some -inf, with nothing else, and with one +inf.
+Tensor RowsWithInfinities(int64_t length) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  std::vector<double> values = Normal({4, length}).ToVector<double>();
+  const auto n = static_cast<size_t>(length);
+  for (size_t i = n; i < 2 * n; i += 3) values[i] = -kInf;
+  std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(2 * n), n, -kInf);
+  values[4 * n - 2] = kInf;
+  return Values(std::move(values), {4, length});
+}
+
 FIRN_REGISTER_SAMPLES(softmax) {
   s.Function([](In in, const DimAttrs& a) { return Softmax(in[0], a.dim); });
   s.Reference(ReferenceSoftmax);
@@ -53,6 +68,10 @@ FIRN_REGISTER_SAMPLES(softmax) {
       .check_gradient = false;
   s.Add("a scalar", {Normal({})}, DimAttrs{-1});
   s.Add("long rows", {Normal({2, 1300})}, DimAttrs{1}).check_gradient = false;
+  for (const int64_t length : {17, 32, 100, 256, 257, 1000, 1024}) {
+    s.Add(absl::StrCat("rows of ", length), {RowsWithInfinities(length)}, DimAttrs{1})
+        .check_gradient = false;
+  }
   s.Add("wide columns", {Normal({3, 300})}, DimAttrs{0}).check_gradient = false;
   s.Add("empty lines", {Normal({3, 0})}, DimAttrs{1});
   s.AddLarge("4096x1000", {Normal({4096, 1000})}, DimAttrs{1}, 5 * 4.1e6, 32.8e6);
@@ -114,6 +133,10 @@ FIRN_REGISTER_SAMPLES(log_softmax) {
       .check_gradient = false;
   s.Add("a scalar", {Normal({})}, DimAttrs{-1});
   s.Add("long rows", {Normal({2, 1300})}, DimAttrs{1}).check_gradient = false;
+  for (const int64_t length : {17, 32, 100, 256, 257, 1000, 1024}) {
+    s.Add(absl::StrCat("rows of ", length), {RowsWithInfinities(length)}, DimAttrs{1})
+        .check_gradient = false;
+  }
   s.Add("wide columns", {Normal({3, 300})}, DimAttrs{0}).check_gradient = false;
   s.AddLarge("4096x1000", {Normal({4096, 1000})}, DimAttrs{1}, 5 * 4.1e6, 32.8e6);
   s.AddError("dim", {Normal({3, 5})}, DimAttrs{-3}, "dim -3 is outside [3, 5]");

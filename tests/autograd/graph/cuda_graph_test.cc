@@ -1,12 +1,17 @@
 // Training on a CUDA device, step by step and frozen: on a GPU, or on the stand-in, where libraries
 // refuse and kernels run on the host.
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "autograd/graph/graph.h"
 #include "autograd/graph/static_graph.h"
 #include "device/context.h"
 #include "device/cuda.h"
 #include "gtest/gtest.h"
+#include "nn/batch_norm.h"
 #include "nn/conv.h"
 #include "nn/linear.h"
 #include "optim/adam.h"
@@ -104,6 +109,40 @@ TEST_F(CudaGraphTest, FrozenStepsAreQueuedAsOneAndTrainAlike) {
   for (int i = 1; i < kSteps; ++i) got.push_back(step(frozen.images, frozen.labels).Item());
   for (int i = 1; i < kSteps; ++i) EXPECT_NEAR(got[i - 1], want[i], 1e-6) << "step " << i;
   EXPECT_EQ(step.device_graph_runs(), kSteps - 2) << "all but the first run with these addresses";
+}
+
+// Both are for the CPU's memory and caches.
+struct Wide : nn::Module {
+  nn::Conv2d& conv1 = Add<nn::Conv2d>("conv1", {.in = 3, .out = 16, .kernel = 3, .padding = 1});
+  nn::BatchNorm2d& bn1 =
+      Add<nn::BatchNorm2d>("bn1", {.channels = 16, .activation = FusedActivation::kTanh});
+  nn::Conv2d& conv2 = Add<nn::Conv2d>("conv2", {.in = 16, .out = 16, .kernel = 3, .padding = 1});
+  nn::BatchNorm2d& bn2 = Add<nn::BatchNorm2d>("bn2", {.channels = 16});
+  nn::Conv2d& conv3 = Add<nn::Conv2d>("conv3", {.in = 16, .out = 4, .kernel = 3});
+  nn::Linear& last = Add<nn::Linear>("last", {.in = 4 * 14 * 14, .out = 100});
+  Tensor Forward(const Tensor& x) {
+    return last(Flatten(conv3(Relu(bn2(conv2(bn1(conv1(x)))))), 1));
+  }
+};
+
+TEST_F(CudaGraphTest, ADeviceNeitherComputesTwiceNorSplitsItsUpdatesUp) {
+  // Whether the one and the other.
+  const auto both = [](Device device) {
+    testing::Training<Wide, optim::Adam> t({.lr = 0.05}, device);
+    const Tensor x = Randn({8, 3, 16, 16}).To(device), y = Randint(0, 100, {8}).To(device);
+    const StaticGraph step = Freeze(
+        [&](const Tensor& images, const Tensor& labels) {
+          return t.Step({images, labels});
+        },
+        x, y);
+    const std::string text = step.Explain();
+    const auto updates =
+        std::count_if(step.graph().instrs.begin(), step.graph().instrs.end(),
+                      [](const Instr& instr) { return instr.op->name == "adam_step"; });
+    return std::pair(text.find("recompute") != std::string::npos, updates > 1);
+  };
+  EXPECT_EQ(both(Device::Cpu()), std::pair(true, true));
+  EXPECT_EQ(both(device_), std::pair(false, false));
 }
 
 TEST_F(CudaGraphTest, ARecordedStepFollowsInputsAndLearningRate) {

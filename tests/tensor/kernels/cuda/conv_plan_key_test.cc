@@ -64,6 +64,27 @@ TEST(ConvPlanKeyTest, EveryFieldTellsCallsApart) {
   }
 }
 
+TEST(ConvPlanKeyTest, EnginesAreAskedForRelusAndForBiasesOfHalfTypes) {
+  using A = FusedActivation;
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    const bool half = SizeOf(dtype) == 2;
+    for (const bool bias : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << dtype << (bias ? " with bias" : ""));
+      const auto call = [&](A activation) {
+        DnnConvCall c;
+        c.dtype = dtype;
+        c.bias = bias;
+        c.activation = activation;
+        return c;
+      };
+      EXPECT_EQ(call(A::kNone).may_fuse(), bias);
+      EXPECT_TRUE(call(A::kRelu).may_fuse());
+      EXPECT_EQ(call(A::kTanh).may_fuse(), half && bias);
+      EXPECT_EQ(call(A::kTanh).should_fuse(), half && bias);
+    }
+  }
+}
+
 TEST(ConvPlanKeyTest, EqualCallsHaveEqualKeys) {
   EXPECT_EQ(Case().Key(), Case().Key());
   EXPECT_EQ(KeyOf(Case().call), KeyOf(Case().call));

@@ -154,7 +154,7 @@ std::string Number(uint32_t n) {
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>(n >> shift));
   return bytes;
 }
-std::string FileOf(const std::string& body, const std::string& magic = "firn plans 1\n") {
+std::string FileOf(const std::string& body, const std::string& magic = "firn plans 2\n") {
   return magic + Number(Crc(body)) + body;
 }
 
@@ -174,7 +174,7 @@ TEST_F(PlanCacheTest, LengthsAreNotBelievedEvenWithARightChecksum) {
     EXPECT_EQ(FindA(&said), std::nullopt);
     EXPECT_EQ(said, Warning());
   }
-  Write(FileOf(Number(1) + entry, "firn plans 2\n"));
+  Write(FileOf(Number(1) + entry, "firn plans 1\n"));
   EXPECT_EQ(FindA(&said), std::nullopt) << "another version";
 }
 
