@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -34,9 +33,7 @@
 #include "tensor/from.h"
 #include "tensor/op.h"
 #include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/sign.h"
 #include "tensor/ops/index/advanced.h"
-#include "tensor/ops/reduce/extreme.h"
 #include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/slices.h"
 #include "tensor/precision.h"
@@ -47,6 +44,7 @@
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"
+#include "tests/ops/cuda_rounding.h"
 #include "tests/ops/on_device.h"
 
 namespace firn::testing {
@@ -92,34 +90,6 @@ bool RoundsToTf32(std::string_view kernel, DType dtype) {
 
 // Of the first input.
 DType FloatOf(const Call& call) { return call.inputs.at(0).dtype(); }
-
-// TF32 has 10 bits: where the others are cut off, a product of two numbers is off by 2^-9 of itself
-// at most. Errors of the products in a sum have nothing to do with each other, so they grow as the
-// sum does: in the norm over all results they stay below that share, and none is far beyond it.
-void ExpectNearInTf32(const Tensor& got, const Tensor& want) {
-  const std::vector<double> g = got.ToVector<double>(), w = want.ToVector<double>();
-  double error = 0, size = 0, largest = 0;
-  for (const double v : w) {
-    ASSERT_TRUE(std::isfinite(v)) << "samples of products are finite";
-    size += v * v;
-    largest = std::max(largest, std::abs(v));
-  }
-  for (size_t i = 0; i < w.size(); ++i) {
-    EXPECT_LE(std::abs(g[i] - w[i]), std::ldexp(largest, -8)) << i;
-    error += (g[i] - w[i]) * (g[i] - w[i]);
-  }
-  EXPECT_LE(std::sqrt(error), std::ldexp(std::sqrt(size), -9));
-}
-
-// Engines of cuDNN may round what they convolve to a half type before they add the bias: by half a
-// unit in the last place of the largest at most.
-double RoundingBeforeBias(std::string_view kernel, const Call& call, const Tensor& want) {
-  const bool half = IsFloating(want.dtype()) && SizeOf(want.dtype()) == 2;
-  const bool biased = call.inputs.size() > 2 && call.inputs[2].defined();
-  if (!half || !biased || !kernel.starts_with("cudnn")) return 0;
-  const double largest = Amax(Abs(want)).Item() + Amax(Abs(call.inputs[2])).Item();
-  return std::ldexp(largest, want.dtype() == DType::kBF16 ? -8 : -11);
-}
 
 void ExpectSame(const Samples& samples, const Call& call, const Outcome& got, const Outcome& want,
                 std::string_view kernel, bool values) {

@@ -189,6 +189,7 @@ struct Context {
   std::mutex mutex;
   cublasLtHandle_t handle = nullptr;
   std::map<Problem, Plan> plans;
+  std::map<Problem, size_t> workspaces;  // bytes, by the usual problem in strict f32
 };
 constexpr size_t kMaxPlans = 4096;  // more come from sizes that change all the time
 
@@ -308,11 +309,23 @@ Problem UsualProblem(DType dtype, const MatmulPlan& plan, const BatchLoop& inner
           .c_step = inner.c};
 }
 
-absl::StatusOr<size_t> WorkspaceFor(Device device, const Problem& usual) {
-  FIRN_ASSIGN_OR_RETURN(Context* const context, ContextOf(device));
-  const std::lock_guard lock(context->mutex);
-  FIRN_ASSIGN_OR_RETURN(Plan* const plan, PlanFor(*context, usual));
-  return plan->workspace;
+// For TF32 and without: a graph is run as may be allowed then. Where nothing is proposed, running
+// says so, and whatever might be proposed then has room.
+size_t WorkspaceFor(Context& context, const Problem& strict) {
+  const std::lock_guard lock(context.mutex);
+  if (const auto it = context.workspaces.find(strict); it != context.workspaces.end()) {
+    return it->second;
+  }
+  size_t bytes = 0;
+  for (const bool tf32 : {false, true}) {
+    if (tf32 && strict.dtype != DType::kF32) continue;
+    Problem p = strict;
+    p.tf32 = tf32;
+    const absl::StatusOr<Plan*> plan = PlanFor(context, p);
+    bytes = std::max(bytes, plan.ok() ? (*plan)->workspace : kMostWorkspace);
+  }
+  if (context.workspaces.size() >= kMaxPlans) context.workspaces.clear();
+  return context.workspaces.emplace(strict, bytes).first->second;
 }
 
 }  // namespace
@@ -327,15 +340,11 @@ absl::Status BlasTakes(DType dtype, const MatmulPlan& plan) {
   return absl::OkStatus();
 }
 
-// For TF32 and without: a graph is run as may be allowed then. Where nothing is proposed, running
-// says so, and whatever might be proposed then has room.
 size_t BlasWorkspace(const TensorSpec& out, const MatmulPlan& plan, bool bias) {
-  size_t bytes = 0;
-  for (const bool tf32 : {false, true}) {
-    if (tf32 && out.dtype != DType::kF32) continue;
-    const Problem p = UsualProblem(out.dtype, plan, LoopsOf(plan).back(), bias, tf32);
-    bytes = std::max(bytes, WorkspaceFor(out.device, p).value_or(kMostWorkspace));
-  }
+  const absl::StatusOr<Context*> context = ContextOf(out.device);
+  if (!context.ok()) return 0;  // running says why
+  const Problem strict = UsualProblem(out.dtype, plan, LoopsOf(plan).back(), bias, false);
+  const size_t bytes = WorkspaceFor(**context, strict);
   return bytes == 0 ? 0 : bytes + kWorkspaceAlignment;
 }
 

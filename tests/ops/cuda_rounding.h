@@ -1,0 +1,24 @@
+#ifndef FIRN_TESTS_OPS_CUDA_ROUNDING_H_
+#define FIRN_TESTS_OPS_CUDA_ROUNDING_H_
+
+// How far libraries on a GPU may be from the CPU's results, beyond what the suite allows everybody.
+
+#include <string_view>
+
+#include "tensor/tensor.h"
+#include "tests/ops/calls.h"
+
+namespace firn::testing {
+
+// TF32 has 10 bits: where the others are cut off, a product of two numbers is off by 2^-9 of itself
+// at most. Errors of the products in a sum have nothing to do with each other, so they grow as the
+// sum does: in the norm over all results they stay below that share, and none is far beyond it.
+void ExpectNearInTf32(const Tensor& got, const Tensor& want);
+
+// Engines of cuDNN may round what they convolve to a half type before they add the bias: by half a
+// unit in the last place of the largest at most. 0 for other kernels and calls.
+double RoundingBeforeBias(std::string_view kernel, const Call& call, const Tensor& want);
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TESTS_OPS_CUDA_ROUNDING_H_
