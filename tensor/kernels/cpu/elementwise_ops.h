@@ -65,16 +65,16 @@ OpDef Predicate(OpDef op);
 
 }  // namespace internal
 
-// y = F(x) for floating x.
-template <class F>
+// y = F(x) for floating x; on the CPU by OnCpu, which may have Vectors.
+template <class F, class OnCpu = F>
 OpDef FloatOp(std::string_view doc, GradFn grad, SavedList saves = {}) {
-  return internal::UnaryOp(doc, kFloating, internal::FunctorAttrs<F>(), grad, saves, RunFloat<F>,
-                           ElementwiseOf<F>());
+  return internal::UnaryOp(doc, kFloating, internal::FunctorAttrs<F>(), grad, saves,
+                           RunFloat<OnCpu>, ElementwiseOf<F>());
 }
 
-template <class F>
+template <class F, class OnCpu = F>
 OpDef FloatOp(std::string_view doc, OpGrad grad) {
-  OpDef op = FloatOp<F>(doc, grad.rule);
+  OpDef op = FloatOp<F, OnCpu>(doc, grad.rule);
   op.saves = std::move(grad.saves);
   return op;
 }
@@ -131,15 +131,15 @@ OpDef BinaryIntegerOp(std::string_view doc) {
 }
 
 // dx = F(dy, v): the gradient of an activation, from the value `saved` that it kept.
-template <class F>
+template <class F, class OnCpu = F>
 OpDef GradOp(std::string_view doc, std::string_view saved, GradFn grad, SavedList saves) {
-  return internal::GradOp(doc, saved, internal::FunctorAttrs<F>(), grad, saves, RunFloat<F, 2>,
+  return internal::GradOp(doc, saved, internal::FunctorAttrs<F>(), grad, saves, RunFloat<OnCpu, 2>,
                           ElementwiseOf<F>());
 }
 
-template <class F>
+template <class F, class OnCpu = F>
 OpDef GradOp(std::string_view doc, std::string_view saved, OpGrad grad) {
-  OpDef op = GradOp<F>(doc, saved, grad.rule, {});
+  OpDef op = GradOp<F, OnCpu>(doc, saved, grad.rule, {});
   op.saves = std::move(grad.saves);
   return op;
 }

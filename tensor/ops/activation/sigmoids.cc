@@ -16,6 +16,7 @@
 #include "tensor/error.h"
 #include "tensor/graph_traits.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/kernels/cpu/vec_math.h"
 #include "tensor/ops/activation/sigmoids_fn.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/elementwise/arithmetic.h"
@@ -86,13 +87,21 @@ FIRN_REGISTER_OP(silu_grad) {
 
 bool IsTanh(const GeluAttrs& a) { return a.approximate == GeluApproximate::kTanh; }
 
+struct GeluOnCpuFn : GeluFn {
+  using Vectors = cpu::GeluOfVec;
+};
+struct GeluGradOnCpuFn : GeluGradFn {
+  using Vectors = cpu::GeluGradOfVec;
+};
+
 absl::Status Run(KernelContext& k) {
-  return IsTanh(k.attrs<GeluAttrs>()) ? cpu::RunFloat<GeluTanhFn>(k) : cpu::RunFloat<GeluFn>(k);
+  return IsTanh(k.attrs<GeluAttrs>()) ? cpu::RunFloat<GeluTanhFn>(k)
+                                      : cpu::RunFloat<GeluOnCpuFn>(k);
 }
 
 absl::Status RunGrad(KernelContext& k) {
   return IsTanh(k.attrs<GeluAttrs>()) ? cpu::RunFloat<GeluTanhGradFn, 2>(k)
-                                      : cpu::RunFloat<GeluGradFn, 2>(k);
+                                      : cpu::RunFloat<GeluGradOnCpuFn, 2>(k);
 }
 
 // phi(x) (2 - x^2), phi the normal density.
@@ -115,17 +124,18 @@ Tensor CurveOfGelu(const Tensor& x, const GeluAttrs& a) {
   return IsTanh(a) ? TanhSecondDerivative(x) : SecondDerivative(x);
 }
 FIRN_REGISTER_OP(gelu) {
-  OpDef op = cpu::FloatOp<GeluFn>("x * P(X <= x) for standard normal X.",
-                                  cpu::FromInput<cpu::GradBy<"gelu_grad", GeluAttrs>>());
+  OpDef op =
+      cpu::FloatOp<GeluFn, GeluOnCpuFn>("x * P(X <= x) for standard normal X.",
+                                        cpu::FromInput<cpu::GradBy<"gelu_grad", GeluAttrs>>());
   op.attrs = AttrsOf<GeluAttrs>();
   op.kernels = {cpu::ElementwiseKernel(Run)};
   op.elementwise = cpu::ElementwiseOf<EitherGelu<GeluFn, GeluTanhFn>>();
   return op;
 }
 FIRN_REGISTER_OP(gelu_grad) {
-  OpDef op =
-      cpu::GradOp<GeluGradFn>("The gradient of gelu.", "x",
-                              cpu::OfGradient<cpu::GradBy<"gelu_grad", GeluAttrs>, CurveOfGelu>());
+  OpDef op = cpu::GradOp<GeluGradFn, GeluGradOnCpuFn>(
+      "The gradient of gelu.", "x",
+      cpu::OfGradient<cpu::GradBy<"gelu_grad", GeluAttrs>, CurveOfGelu>());
   op.attrs = AttrsOf<GeluAttrs>();
   op.kernels = {cpu::ElementwiseKernel(RunGrad)};
   op.elementwise = cpu::ElementwiseOf<EitherGelu<GeluGradFn, GeluTanhGradFn>>();

@@ -10,6 +10,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/elementwise_ops.h"
+#include "tensor/kernels/cpu/vec_math.h"
 #include "tensor/ops/compare/compare.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/choose.h"
@@ -22,11 +23,15 @@
 namespace firn {
 namespace {
 
+struct ErfOnCpuFn : ErfFn {
+  using Vectors = cpu::ErfOfVec;
+};
+
 Tensor GradErf(const Tensor& dy, const Tensor& x) {
   return Mul(dy, Mul(Exp(Neg(Square(x))), 1.12837916709551257));  // 2 / sqrt(pi)
 }
 FIRN_REGISTER_OP(erf) {
-  return cpu::FloatOp<ErfFn>("The error function.", cpu::FromInput<GradErf>());
+  return cpu::FloatOp<ErfFn, ErfOnCpuFn>("The error function.", cpu::FromInput<GradErf>());
 }
 
 // The sum over k > 0 of (-1)^k pi^(2k) 2k / (2k + 1)! x^(2k - 1), to 2^-53 for |x| <= 1/8.

@@ -16,41 +16,10 @@
 #include "tensor/kernels/math_pow.h"
 #include "tensor/kernels/math_tail.h"
 #include "tensor/kernels/math_trig.h"
+#include "tests/tensor/kernels/float_errors.h"
 
 namespace firn::math {
 namespace {
-
-// |got - want| in units of the last place of the float nearest to `want`.
-double Ulps(float got, double want) {
-  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) == std::isnan(got) ? 0 : 1e30;
-  const float nearest = static_cast<float>(want);
-  if (std::isinf(nearest) || std::isinf(got)) {
-    if (nearest == got) return 0;
-    const float size = std::abs(std::isinf(got) ? nearest : got);
-    return size > 3.40282e38f ? 1 : 1e30;  // at the edge of overflow
-  }
-  int exponent;
-  std::frexp(want, &exponent);
-  return std::abs(got - want) / std::ldexp(1.0, std::max(exponent, -125) - 24);
-}
-
-std::vector<float> AllKindsOfFloats() {
-  std::vector<float> x = {0.0f, -0.0f,     1.0f,       -1.0f,     kInf,          -kInf,
-                          kNan, 0x1p-149f, -0x1p-149f, 0x1p-126f, 3.4028235e38f, -3.4028235e38f};
-  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 15013) {
-    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  }
-  for (float special : {-104.0f,     -103.9f,     -88.0f, -87.3f, 88.72f,      89.0f, 9.1f,
-                        -9.1f,       0.9f,        0.55f,  0.7f,   0.5f,        1.0f,  -1.0f,
-                        1.41421356f, 0.70710678f, 20.0f,  17.3f,  3.14159265f, 10.05f}) {
-    float up = special, down = special;
-    for (int i = 0; i < 50; ++i) {
-      x.push_back(up = std::nextafter(up, kInf));
-      x.push_back(down = std::nextafter(down, -kInf));
-    }
-  }
-  return x;
-}
 
 template <class F>
 void ExpectAccurate(const char* name, double ulps, double (*exact)(double), F f) {
