@@ -114,6 +114,11 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Log1p(Rough x) {
   return Rough(internal::LogSpecial(x.v, -1.0f, l.k == 0 ? near : far));
 }
 
+// The two logarithms have opposite signs.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Atanh(Rough x) {
+  return Rough(0.5f * (Log1p(x).v - Log1p(-x).v));
+}
+
 namespace internal {
 
 // e^x / 2 for x >= 0.
@@ -148,6 +153,32 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Atan(Rough x) {
   const float y = t * Polynomial(t * t, 0.999999344f, -0.333265156f, 0.198814824f, -0.134871915f,
                                  0.0838711932f, -0.0370130017f, 0.00786337722f);
   return Rough(WithSign(size > 1.0f ? 1.57079633f - y : y, x.v));
+}
+
+namespace internal {
+
+// asin(s) for s^2 = z, 0 <= z <= 1/4.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoughAsin(float s, float z) {
+  return s * Polynomial(z, 0.999998493f, 0.166852104f, 0.0714844359f, 0.0650673119f);
+}
+
+}  // namespace internal
+
+// As of floats: beyond 1/2 by twice the angle of sqrt((1 - |x|) / 2).
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Asin(Rough x) {
+  const float size = Abs(x.v);
+  const bool far = size > 0.5f;
+  const float z = far ? 0.5f * (1.0f - size) : size * size;
+  const float a = internal::RoughAsin(far ? std::sqrt(z) : size, z);
+  return Rough(WithSign(far ? 1.57079633f - 2.0f * a : a, x.v));
+}
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Acos(Rough x) {
+  const float size = Abs(x.v);
+  const bool far = size > 0.5f;
+  const float z = far ? 0.5f * (1.0f - size) : size * size;
+  const float a = internal::RoughAsin(far ? std::sqrt(z) : x.v, z);
+  const float wide = x.v < 0.0f ? 3.14159265f - 2.0f * a : 2.0f * a;
+  return Rough(far ? wide : 1.57079633f - a);
 }
 
 // As Sigmoid of floats: everything is 2^-64 of itself.

@@ -23,7 +23,7 @@ void ToFloats(const BFloat16* from, int64_t n, float* to);
 void FromFloats(const float* from, int64_t n, Half* to);
 void FromFloats(const float* from, int64_t n, BFloat16* to);
 
-// The same inlined, for few elements whose number the compiler knows: it keeps them in registers.
+// The same inlined: where the compiler knows the number, a small one, it keeps them in registers.
 FIRN_ALWAYS_INLINE void FloatsOfBlock(const Half* from, int64_t n, float* to) {
   inner::internal::FloatsOfHalfBits(reinterpret_cast<const uint16_t*>(from), n, to);
 }
@@ -107,14 +107,19 @@ class Piece {
 // x[i] = f(x[i]) for i < n, in its compute type.
 template <class T, class F>
 void MapElements(T* x, int64_t n, const F& f) {
-  constexpr int64_t kMost = 1024;
-  Piece<T, kMost> piece;
-  for (int64_t at = 0; at < n; at += kMost) {
-    const int64_t count = std::min(kMost, n - at);
-    piece.Read(x + at, count);
-    auto* const v = piece.Room(x + at);
-    for (int64_t i = 0; i < count; ++i) v[i] = f(v[i]);
-    piece.Write(x + at, count);
+  if constexpr (std::is_same_v<T, ComputeOf<T>>) {
+    for (int64_t i = 0; i < n; ++i) x[i] = f(x[i]);
+  } else {
+    constexpr int64_t kBlock = 32;  // in registers
+    alignas(64) float v[kBlock];
+    const auto some = [&](int64_t at, int64_t count) __attribute__((always_inline)) {
+      FloatsOfBlock(x + at, count, v);
+      for (int64_t i = 0; i < count; ++i) v[i] = f(v[i]);
+      BlockOfFloats(v, count, x + at);
+    };
+    int64_t at = 0;
+    for (; at + kBlock <= n; at += kBlock) some(at, kBlock);
+    if (at < n) some(at, n - at);
   }
 }
 

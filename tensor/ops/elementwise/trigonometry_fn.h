@@ -32,12 +32,12 @@ struct TanFn : RareTurns {
 };
 
 struct AsinFn {
-  using Brief = void;
+  using ForHalf = RoughFn<AsinFn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Asin(x); }
 };
 
 struct AcosFn {
-  using Brief = void;
+  using ForHalf = RoughFn<AcosFn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Acos(x); }
 };
 
@@ -67,7 +67,7 @@ struct AcoshFn {
 };
 
 struct AtanhFn {
-  using Brief = void;
+  using ForHalf = RoughFn<AtanhFn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Atanh(x); }
 };
 

@@ -191,10 +191,11 @@ class MaxPlaneRows {
         }
       }
     }
+    const T* const best = Best(n);
     for (int64_t p = 0; p < planes; ++p) {
       const int64_t to = p * axes_.pixels() + begin;
       const auto from = static_cast<int32_t>(origin), step = static_cast<int32_t>(stride);
-      StoreFrom(best_ + p * lanes, windows, y + to);
+      for (int64_t j = 0; j < windows; ++j) y[to + j] = best[p * lanes + j];
       for (int64_t j = 0; j < windows; ++j) {
         index[to + j] =
             from + static_cast<int32_t>(j) * step + static_cast<int32_t>(at_[p * lanes + j]);
@@ -222,6 +223,16 @@ class MaxPlaneRows {
       for (int64_t j = 0; j < length; ++j) to[p * pitch + j] = from[j];
     }
     return ViewAs(to, planes * pitch, strip_);
+  }
+  // The first n windows' largest elements. Of half types they are rounded at once and not plane by
+  // plane: a row of one may be shorter than a vector.
+  const T* Best(int64_t n) {
+    if constexpr (std::is_same_v<T, C>) {
+      return best_;
+    } else {
+      FromFloats(best_, n, raw_);
+      return raw_;
+    }
   }
   T* Raw() {
     if constexpr (std::is_same_v<T, C>) {

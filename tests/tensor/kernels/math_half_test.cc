@@ -43,6 +43,13 @@ TEST(MathHalfTest, HyperbolicFunctionsAndTheArcTangentAreNear) {
   EXPECT_NEAR_EVERYWHERE(Sinh(x), std::sinh(y));
   EXPECT_NEAR_EVERYWHERE(Cosh(x), std::cosh(y));
   EXPECT_NEAR_EVERYWHERE(Atan(x), std::atan(y));
+  EXPECT_NEAR_EVERYWHERE(Atanh(x), std::atanh(y));
+}
+
+TEST(MathHalfTest, ArcSinesAndCosinesAreNear) {
+  EXPECT_NEAR_EVERYWHERE(Asin(x), std::asin(y));
+  EXPECT_NEAR_EVERYWHERE(Acos(x), std::acos(y));
+  EXPECT_EQ(Acos(Rough(1.0f)).v, 0.0f);
 }
 
 TEST(MathHalfTest, LogarithmsAreNear) {
