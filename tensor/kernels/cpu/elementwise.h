@@ -29,7 +29,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -37,9 +36,8 @@
 #include "device/macros.h"
 #include "device/own_flags.h"
 #include "device/parallel.h"
-#include "device/simd.h"
-#include "device/simd_lookup.h"
 #include "tensor/kernels/cpu/half.h"
+#include "tensor/kernels/cpu/vector_row.h"
 #include "tensor/kernels/functor.h"
 #include "tensor/kernels/loop_plan.h"
 #include "tensor/op.h"
@@ -109,47 +107,6 @@ FIRN_ALWAYS_INLINE void RareRow(const F& f, Out* out, std::tuple<const In*...> i
     }
   }
 }
-
-// The row of floats of a functor with Vectors. It asks for memory well before it gets there: so
-// many instructions lie between two registers that the processor does not see it coming, and a
-// third of the time went by.
-template <unsigned kMoving, class Vectors, class... In, size_t... I>
-FIRN_ALWAYS_INLINE void VectorRow(float* out, std::tuple<const In*...> in, int64_t n,
-                                  std::index_sequence<I...>) {
-  constexpr int64_t kLanes = kSimdLanes<float>;
-  const Vectors fn;
-  const std::tuple<In...> still(*std::get<I>(in)...);
-  const auto some = [&](int64_t at, int64_t count) __attribute__((always_inline)) {
-    const size_t bytes = static_cast<size_t>(count) * sizeof(float);
-    const auto read = [&](const float* x, float one, bool moves) __attribute__((always_inline)) {
-      Vec<float> v = {};
-      if (moves) {
-        std::memcpy(&v, x + at, bytes);
-      } else {
-        for (int64_t i = 0; i < kLanes; ++i) v[i] = one;
-      }
-      return v;
-    };
-    const Vec<float> y = fn(read(std::get<I>(in), std::get<I>(still), (kMoving >> I & 1u) != 0)...);
-    std::memcpy(out + at, &y, bytes);
-  };
-  constexpr int64_t kAhead = 32 * kLanes;
-  int64_t at = 0;
-  for (; at + kLanes <= n; at += kLanes) {
-    if (at + kAhead < n) {
-      (((kMoving >> I & 1u) != 0 ? __builtin_prefetch(std::get<I>(in) + at + kAhead) : void()),
-       ...);
-      __builtin_prefetch(out + at + kAhead, 1);
-    }
-    some(at, kLanes);
-  }
-  if (at < n) some(at, n - at);
-}
-template <class F, class Out, class... In>
-inline constexpr bool kHasVectors = requires {
-  typename F::Vectors;
-}
-&&inner::internal::kFastLookUp&& std::is_same_v<Out, float> && (std::is_same_v<In, float> && ...);
 
 // Constant strides are what the compiler needs to vectorise: bit I of kMoving says whether input I
 // steps by 1 or stands still.

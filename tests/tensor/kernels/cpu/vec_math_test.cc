@@ -6,6 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tensor/from.h"
+#include "tensor/ops/activation/sigmoids.h"
+#include "tensor/ops/elementwise/special.h"
+#include "tensor/tensor.h"
 #include "tests/tensor/kernels/float_errors.h"
 
 namespace firn::cpu {
@@ -84,6 +88,17 @@ TEST(VecMathTest, KeepsSignsAndInfinities) {
   EXPECT_EQ(erf[1], -1.0f);
   EXPECT_EQ(erf[2], 1.0f);
   EXPECT_TRUE(std::isnan(erf[5]));
+}
+
+// The scalar functions differ in last bits. Rows end within a register, and some are short.
+TEST(VecMathTest, IsWhatOperationsCompute) {
+  if (!inner::internal::kFastLookUp) GTEST_SKIP() << "no fast look-up";
+  std::vector<float> x;
+  for (int i = 0; i < 1003; ++i) x.push_back(-6.0f + 0.0117f * static_cast<float>(i));
+  const Tensor t = FromVector(x), columns = t.Reshape({17, 59}).Transpose(0, 1);
+  EXPECT_EQ(Gelu(t).ToVector<float>(), Map(x, GeluOfVec()));
+  EXPECT_EQ(Erf(t).ToVector<float>(), Map(x, ErfOfVec()));
+  EXPECT_EQ(Gelu(columns).ToVector<float>(), Map(columns.ToVector<float>(), GeluOfVec()));
 }
 
 }  // namespace
