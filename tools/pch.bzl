@@ -49,10 +49,21 @@ def _impl(ctx):
         ),
         mnemonic = "CppPrecompile",
     )
+
+    # Bazel compiles a source again only if a file has changed that its compiler said it read, and g++ names
+    # neither what it reads precompiled nor what that was made of. This it names.
+    version = ctx.actions.declare_file(ctx.label.name + "_version.h")
+    ctx.actions.run_shell(
+        command = "sha256sum < $1 | sed 's|^|// |' > $2",
+        arguments = [compiled.path, version.path],
+        inputs = [compiled],
+        outputs = [version],
+        mnemonic = "CppPrecompiledVersion",
+    )
     return [
-        DefaultInfo(files = depset([header, compiled])),
+        DefaultInfo(files = depset([header, compiled, version])),
         CcInfo(compilation_context = cc_common.create_compilation_context(
-            headers = depset([header, compiled], transitive = [context.headers]),
+            headers = depset([header, compiled, version], transitive = [context.headers]),
         )),
     ]
 
@@ -82,4 +93,5 @@ def reads_first(label):
     """Compiler options that read the precompiled header `label`, as "//package:name", first."""
     repository = native.repository_name()[1:]
     root = "$(BINDIR)/" + ("external/" + repository + "/" if repository else "")
-    return ["-include", root + label[2:].replace(":", "/") + ".h"] + _FALSE_WARNINGS
+    header = root + label[2:].replace(":", "/")
+    return ["-include", header + ".h", "-include", header + "_version.h"] + _FALSE_WARNINGS
