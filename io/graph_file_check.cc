@@ -11,8 +11,6 @@
 #include "autograd/graph/infer.h"
 #include "device/status_macros.h"
 #include "io/graph_file_format.h"
-#include "tensor/allocate.h"
-#include "tensor/internal/apply_checks.h"
 
 namespace firn::io {
 namespace {
@@ -42,8 +40,7 @@ class Checker {
       : g_(graph),
         defined_(graph.values.size(), false),
         touched_(graph.buffers.size(), false),
-        input_of_(graph.buffers.size(), kNoValue),
-        stand_in_(Storage::Borrow(nullptr, 0, Device(), nullptr)) {}
+        input_of_(graph.buffers.size(), kNoValue) {}
 
   absl::Status Run() {
     for (const Buffer& b : g_.buffers) {
@@ -143,15 +140,9 @@ class Checker {
   }
 
   absl::Status CheckCall(const Instr& instr) {
-    std::vector<Tensor> stand_ins(instr.in.size());
-    for (size_t i = 0; i < instr.in.size(); ++i) {
-      if (instr.in[i] == kNoValue) continue;
-      FIRN_RETURN_IF_ERROR(CheckDefined(instr.in[i], "an argument"));
-      stand_ins[i] = WrapStorage(stand_in_, nullptr, g_.value(instr.in[i]).spec);
+    for (ValueId id : instr.in) {
+      if (id != kNoValue) FIRN_RETURN_IF_ERROR(CheckDefined(id, "an argument"));
     }
-    Device device;
-    FIRN_RETURN_IF_ERROR(firn::inner::internal::Validate(
-        *instr.op, std::vector<TensorRef>(stand_ins.begin(), stand_ins.end()), &device));
     FIRN_ASSIGN_OR_RETURN(const Inferred inferred, InferSpecs(g_, instr));
     FIRN_RETURN_IF(instr.out.size() != inferred.specs.size(),
                    InvalidArgument("gives ", inferred.specs.size(), " results, the graph has ",
@@ -224,7 +215,6 @@ class Checker {
   std::vector<bool> touched_;      // buffers
   std::vector<ValueId> input_of_;  // buffers
   std::vector<DType> dtypes_;      // buffers
-  IntrusivePtr<Storage> stand_in_;
 };
 
 }  // namespace

@@ -192,6 +192,14 @@ template <class T>
 using AccumulatorOf =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
                        std::conditional_t<std::is_integral_v<T>, int64_t, T>>;
+
+// As VisitDType for an input that may be wide (ArgDecl::or_wide) beside one of T. Requires: d is
+// T's or AccumulatorOf<T>'s.
+template <class T, class F>
+decltype(auto) VisitOrWide(DType d, F&& f) {
+  if (d != DTypeOf<T>()) return f(TypeTag<AccumulatorOf<T>>{});
+  return f(TypeTag<T>{});
+}
 }  // namespace inner
 
 }  // namespace firn

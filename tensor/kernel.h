@@ -4,7 +4,9 @@
 // What a kernel is asked about a call, what it answers, and what it runs on. Its operation is
 // declared by tensor/op.h.
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -40,6 +42,11 @@ class KernelContext {
   bool has(int i) const { return i < num_inputs() && in_[static_cast<size_t>(i)].spec != nullptr; }
   const TensorSpec& in_spec(int i) const { return *in_[static_cast<size_t>(i)].spec; }
   const TensorSpec& out_spec(int i = 0) const { return *out_[static_cast<size_t>(i)].spec; }
+  // That of the first of these inputs that is given. Requires: one is.
+  DType dtype_of_first(std::initializer_list<int> inputs) const {
+    return in_spec(*std::find_if(inputs.begin(), inputs.end(), [&](int i) { return has(i); }))
+        .dtype;
+  }
   // Null for an absent optional input.
   template <class T>
   const T* in(int i) const {

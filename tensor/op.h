@@ -34,6 +34,7 @@ struct ArgDecl {
   DTypeSet dtypes = kAnyDType;
   std::string_view same_dtype_as = {};  // an earlier input
   bool wide = false;                    // has the ComputeDType of that one
+  bool or_wide = false;                 // has its dtype or its ComputeDType, as all such inputs
   int min_rank = 0;
   int max_rank = kMaxRank;
   bool optional = false;  // an undefined tensor may stand here

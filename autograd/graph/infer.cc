@@ -1,5 +1,5 @@
-// Shape rules take tensors; here there are only their descriptions, so tensors without elements
-// stand in.
+// Declarations and shape rules take tensors; here there are only their descriptions, so tensors
+// without elements stand in.
 
 #include "autograd/graph/infer.h"
 
@@ -7,24 +7,25 @@
 
 #include "device/status_macros.h"
 #include "tensor/allocate.h"
+#include "tensor/internal/apply_checks.h"
 #include "tensor/op.h"
+#include "tensor/storage.h"
 
 namespace firn {
 
 absl::StatusOr<Inferred> InferSpecs(const Graph& graph, const Instr& instr) {
   std::vector<Tensor> stand_ins(instr.in.size());
-  Device device;
+  const IntrusivePtr<Storage> storage = Storage::Borrow(nullptr, 0, Device(), nullptr);
   for (size_t i = 0; i < instr.in.size(); ++i) {
     if (instr.in[i] == kNoValue) continue;
     const TensorSpec& spec = graph.value(instr.in[i]).spec;
-    stand_ins[i] = WrapStorage(nullptr, nullptr, spec);
-    device = spec.device;
+    stand_ins[i] = WrapStorage(storage, nullptr, spec);
   }
   const std::vector<TensorRef> in(stand_ins.begin(), stand_ins.end());
   Inferred inferred;
   inferred.specs.resize(instr.op->outputs.size());
   InferContext context(in, instr.attrs.ref(), absl::MakeSpan(inferred.specs));
-  context.device = device;
+  FIRN_RETURN_IF_ERROR(inner::internal::Validate(*instr.op, in, &context.device));
   FIRN_RETURN_IF_ERROR(instr.op->infer(context));
   inferred.view_offset = context.view_offset;
   return inferred;

@@ -7,13 +7,14 @@
 
 namespace firn {
 
-// What an operation's shape rule says of a call.
+// What an operation's declaration and shape rule say of a call.
 struct Inferred {
   absl::InlinedVector<TensorSpec, 2> specs;
   int64_t view_offset = 0;  // in elements
 };
 
-// The shape rule of `instr` on inputs with the specs of the graph's values.
+// `instr` on inputs with the specs of the graph's values. Errors: those of a call that Apply
+// refuses before a kernel is chosen.
 absl::StatusOr<Inferred> InferSpecs(const Graph& graph, const Instr& instr);
 
 }  // namespace firn

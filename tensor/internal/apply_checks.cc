@@ -30,20 +30,32 @@ DType Wanted(const ArgDecl& decl, const TensorSpec& other) {
   return decl.wide ? ComputeDType(other.dtype) : other.dtype;
 }
 
+bool GoesWith(const ArgDecl& decl, DType dtype, const TensorSpec& other) {
+  return dtype == Wanted(decl, other) || (decl.or_wide && dtype == ComputeDType(other.dtype));
+}
+
+constexpr const char* kRemedy = ": convert one with To(...)";
+
 // Blames neither: the one that is checked second is as often right as the first.
+absl::Status Unequal(std::string_view a, const TensorSpec& of_a, std::string_view b,
+                     const TensorSpec& of_b) {
+  return InvalidArgument(a, " is ", DTypeName(of_a.dtype), " but ", b, " is ",
+                         DTypeName(of_b.dtype), kRemedy);
+}
+
 absl::Status BadSameDType(const ArgDecl& decl, const TensorSpec& spec, const TensorSpec& other) {
-  constexpr const char* kRemedy = ": convert one with To(...)";
   if (decl.name == decl.same_dtype_as) {  // of a list
     return InvalidArgument(decl.name, " are both ", DTypeName(other.dtype), " and ",
                            DTypeName(spec.dtype), kRemedy);
   }
-  if (decl.wide) {
-    return InvalidArgument(decl.name, " must be ", DTypeName(Wanted(decl, other)), " where ",
+  const DType wide = ComputeDType(other.dtype);
+  if (decl.wide || (decl.or_wide && wide != other.dtype)) {
+    const std::string narrow = decl.wide ? "" : absl::StrCat(DTypeName(other.dtype), " or ");
+    return InvalidArgument(decl.name, " must be ", narrow, DTypeName(wide), " where ",
                            decl.same_dtype_as, " is ", DTypeName(other.dtype), ", got ",
                            DTypeName(spec.dtype), kRemedy);
   }
-  return InvalidArgument(decl.same_dtype_as, " is ", DTypeName(other.dtype), " but ", decl.name,
-                         " is ", DTypeName(spec.dtype), kRemedy);
+  return Unequal(decl.same_dtype_as, other, decl.name, spec);
 }
 
 absl::Status CheckInout(const ArgDecl& decl, const Tensor& t) {
@@ -77,11 +89,30 @@ size_t SameAs(const OpDef& op, const ArgDecl& decl, size_t i) {
   return repeats ? at + op.Repetition(i) * op.cycle : at;
 }
 
+// Input i has the dtype that goes with another input's, and `chosen`'s: the first input's that had
+// a choice, -1 before there is one.
+absl::Status CheckSameDType(const OpDef& op, absl::Span<const TensorRef> in, size_t i,
+                            int* chosen) {
+  const ArgDecl& decl = op.input(i);
+  const TensorSpec& spec = in[i].spec();
+  const TensorRef& other = in[SameAs(op, decl, i)];
+  if (other.defined() && !GoesWith(decl, spec.dtype, other.spec())) {
+    return BadSameDType(decl, spec, other.spec());
+  }
+  if (!decl.or_wide) return absl::OkStatus();
+  if (*chosen < 0) *chosen = static_cast<int>(i);
+  const auto first = static_cast<size_t>(*chosen);
+  FIRN_RETURN_IF(in[first].spec().dtype != spec.dtype,
+                 Unequal(op.input(first).name, in[first].spec(), decl.name, spec));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* device) {
   if (in.size() != op.inputs.size()) FIRN_RETURN_IF_ERROR(CheckCount(op, in.size()));
   bool have_device = false;
+  int chosen = -1;
   for (size_t i = 0; i < in.size(); ++i) {
     const ArgDecl& decl = op.input(i);
     if (!in[i].defined()) {
@@ -103,12 +134,7 @@ absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* d
                                    spec.device.ToString(), ", others on ", device->ToString()));
     *device = spec.device;
     have_device = true;
-    if (decl.same_as >= 0) {
-      const TensorRef& other = in[SameAs(op, decl, i)];
-      if (other.defined() && spec.dtype != Wanted(decl, other.spec())) {
-        return BadSameDType(decl, spec, other.spec());
-      }
-    }
+    if (decl.same_as >= 0) FIRN_RETURN_IF_ERROR(CheckSameDType(op, in, i, &chosen));
     if (decl.inout) FIRN_RETURN_IF_ERROR(CheckInout(decl, *in[i]));
   }
   return absl::OkStatus();

@@ -8,11 +8,13 @@
 #include <set>
 #include <vector>
 
+#include "autograd/backward.h"
 #include "autograd/graph/graph.h"
 #include "autograd/graph/static_graph.h"
 #include "tensor/dispatch.h"
 #include "tensor/op.h"
 #include "tensor/ops/create/constant.h"
+#include "tensor/ops/random/draws.h"
 
 namespace firn::nn {
 namespace {
@@ -66,6 +68,33 @@ TEST(BatchNormTest, FrozenForwardsAreCountedAsOrdinaryOnes) {
   frozen(x);
   frozen(x);
   EXPECT_EQ(bn.state_dict()["num_batches_tracked"].Item<int64_t>(), 4);
+}
+
+// What both gradients compute has the digits of f32 until it is rounded to what it is a gradient
+// of.
+TEST(BatchNormTest, RecordedGradientsOfHalfImagesAreTheFusedOnes) {
+  for (DType parameters : {DType::kF32, DType::kBF16}) {
+    BatchNorm2d bn({.channels = 3, .activation = FusedActivation::kTanh});
+    bn.To(parameters);
+    const Tensor x = Randn({4, 3, 5, 5}).To(DType::kBF16).SetRequiresGrad();
+    const Tensor seed = Randn(x.shape()).To(DType::kBF16);
+    const auto gradients = [&](bool create_graph) {
+      return Grad({bn(x)}, {x, bn.weight(), bn.bias()},
+                  {.seeds = {seed}, .create_graph = create_graph});
+    };
+    const std::vector<Tensor> fused = gradients(false), recorded = gradients(true);
+    for (size_t i = 0; i < fused.size(); ++i) {
+      const DType dtype = i == 0 ? DType::kBF16 : parameters;
+      EXPECT_EQ(fused[i].dtype(), dtype) << i;
+      ASSERT_EQ(recorded[i].dtype(), dtype) << i;
+      const std::vector<double> got = recorded[i].ToVector<double>();
+      const std::vector<double> want = fused[i].ToVector<double>();
+      const double allowed = std::ldexp(1.0, dtype == DType::kF32 ? -16 : -7);
+      for (size_t j = 0; j < want.size(); ++j) {
+        EXPECT_NEAR(got[j], want[j], allowed * (1 + std::abs(want[j]))) << i << ", " << j;
+      }
+    }
+  }
 }
 
 // A relu of its own lets NaN through, and so does the one inside.

@@ -27,19 +27,28 @@ DTypeSet Allowed(const OpDef& op, const Sample& s, DTypeSet kind) {
   return set;
 }
 
+bool HasChoice(const OpDef& op) {
+  return std::any_of(op.inputs.begin(), op.inputs.end(),
+                     [](const ArgDecl& decl) { return decl.or_wide; });
+}
+
 bool HasAny(const Sample& s, DTypeSet kind) {
   return std::any_of(s.inputs.begin(), s.inputs.end(),
                      [&](const Tensor& t) { return t.defined() && Contains(kind, t.dtype()); });
 }
 
-// Converts the inputs of `kind`; nothing when an integer does not fit.
-std::optional<Call> Converted(const OpDef& op, const Call& call, DTypeSet kind, DType to) {
+// Converts the inputs of `kind`, `wide` where there is a choice; nothing when an integer does not
+// fit.
+std::optional<Call> Converted(const OpDef& op, const Call& call, DTypeSet kind, DType to,
+                              bool wide) {
   NoGradScope no_grad;
-  Call c{absl::StrCat(call.name, ", ", DTypeName(to)), CopiesOf(call.inputs), call.attrs};
+  Call c{absl::StrCat(call.name, ", ", DTypeName(to), wide ? " and its wider type" : ""),
+         CopiesOf(call.inputs), call.attrs};
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     Tensor& t = c.inputs[i];
     if (!t.defined() || !Contains(kind, t.dtype())) continue;
-    const Tensor converted = Cast(t, DeclOf(op, i).wide ? ComputeDType(to) : to);
+    const ArgDecl& decl = DeclOf(op, i);
+    const Tensor converted = Cast(t, decl.wide || (decl.or_wide && wide) ? ComputeDType(to) : to);
     if (IsIntegral(to) && converted.ToVector<int64_t>() != t.ToVector<int64_t>()) return {};
     t = converted;
   }
@@ -193,7 +202,11 @@ std::vector<Call> DTypeVariants(const OpDef& op, const Sample& s) {
     const DTypeSet allowed = Allowed(op, s, kind);
     for (DType d : kAll) {
       if (!Contains(allowed, d)) continue;
-      if (std::optional<Call> c = Converted(op, base, kind, d)) calls.push_back(*std::move(c));
+      for (bool wide : {false, true}) {
+        if (wide && !(HasChoice(op) && ComputeDType(d) != d)) continue;
+        std::optional<Call> c = Converted(op, base, kind, d, wide);
+        if (c) calls.push_back(*std::move(c));
+      }
     }
   }
   if (!found) calls.push_back({s.name, CopiesOf(s.inputs), s.attrs});

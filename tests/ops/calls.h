@@ -47,8 +47,8 @@ struct Call {
 const ArgDecl& DeclOf(const OpDef& op, size_t i);
 
 // The sample in every dtype that the operation declares: floating inputs in each floating dtype
-// that all of them allow, integer inputs in each integer dtype that holds their values. All inputs
-// are contiguous and own their memory.
+// that all of them allow, integer inputs in each integer dtype that holds their values, and half
+// types also beside wide inputs where they may be. All inputs are contiguous and own their memory.
 std::vector<Call> DTypeVariants(const OpDef& op, const Sample& sample);
 
 // The call as it stands when its floating inputs may be f64 (what gradient checks need).

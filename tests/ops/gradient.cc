@@ -110,6 +110,15 @@ void CheckSeedLayouts(const Subject& subject, const Call& call, const std::vecto
              Gradients(subject, call, wanted, expanded_plain), {1e-12, 1e-13});
 }
 
+// The half type among the dtypes, which results have and incoming gradients are rounded to; `dtype`
+// if there is none.
+DType Narrowest(const Call& call, DType dtype) {
+  for (const Tensor& t : call.inputs) {
+    if (t.defined() && ComputeDType(t.dtype()) != t.dtype()) return t.dtype();
+  }
+  return dtype;
+}
+
 // In a dtype, against f64 on the same rounded inputs.
 void CheckDType(const Subject& subject, const Samples& samples, const Call& call,
                 const std::vector<size_t>& wanted) {
@@ -127,7 +136,7 @@ void CheckDType(const Subject& subject, const Samples& samples, const Call& call
     if (!want[i].defined()) continue;
     EXPECT_EQ(got[i].dtype(), call.inputs[wanted[i]].dtype());
     // A rule is made of operations.
-    const Tolerance one = ToleranceFor(samples, got[i].dtype(), call.inputs);
+    const Tolerance one = ToleranceFor(samples, Narrowest(call, got[i].dtype()), call.inputs);
     const Tolerance t = OfSeveral(one, want[i].ToVector<double>());
     RefTensor reference(want[i].shape());
     reference.values = want[i].ToVector<double>();

@@ -9,12 +9,16 @@
 #include "tensor/ops/activation/rectifiers.h"
 #include "tensor/ops/activation/softmax.h"
 #include "tensor/ops/conv/conv.h"
+#include "tensor/ops/conv/conv_transpose.h"
 #include "tensor/ops/create/constant.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/exponential.h"
 #include "tensor/ops/linear/linear.h"
 #include "tensor/ops/linear/matmul.h"
 #include "tensor/ops/loss/regression.h"
+#include "tensor/ops/norm/batch_norm.h"
+#include "tensor/ops/random/draws.h"
+#include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/convert.h"
 #include "tests/error_of.h"
 
@@ -47,6 +51,24 @@ TEST(AutocastTest, LeavesTheRestAlone) {
   EXPECT_EQ(Add(half, Ones({3})).dtype(), DType::kF32) << "promoted as ever";
   const Tensor wide = Ones({3, 3}, DType::kF64);
   EXPECT_EQ(Matmul(wide, wide).dtype(), DType::kF64);
+}
+
+TEST(AutocastTest, NormalisesHalfImagesWithF32NumbersAsTheyAre) {
+  const Tensor x = Randn({4, 3, 5, 5}).To(DType::kBF16);
+  Tensor weight = Rand({3}).SetRequiresGrad(), bias = Randn({3}).SetRequiresGrad();
+  const Tensor mean = Zeros({3}), var = Ones({3});
+  const AutocastScope autocast(DType::kBF16);
+  for (const bool training : {false, true}) {
+    weight.ZeroGrad();
+    const Tensor y = BatchNorm(x, mean, var, weight, bias, {.training = training});
+    EXPECT_EQ(y.dtype(), DType::kBF16);
+    Sum(y).Backward();
+    EXPECT_EQ(weight.grad().dtype(), DType::kF32);
+  }
+  EXPECT_EQ(mean.dtype(), DType::kF32);
+  const Tensor image =
+      ConvTranspose2d(Ones({1, 2, 4, 4}), Ones({2, 3, 3, 3}), Ones({3}));  // the bias is f32
+  EXPECT_EQ(image.dtype(), DType::kBF16);
 }
 
 TEST(AutocastTest, GivesF32GradientsToF32Parameters) {

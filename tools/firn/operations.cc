@@ -19,7 +19,9 @@ namespace {
 std::string Str(std::string_view text) { return std::string(text); }
 
 std::string DTypesOf(const ArgDecl& a) {
-  return a.same_dtype_as.empty() ? DTypeNames(a.dtypes) : "as " + Str(a.same_dtype_as);
+  if (a.same_dtype_as.empty()) return DTypeNames(a.dtypes);
+  const char* const width = a.wide ? ", f32 for halves" : a.or_wide ? ", or f32 for halves" : "";
+  return absl::StrCat("as ", Str(a.same_dtype_as), width);
 }
 
 nlohmann::json JsonOf(const ArgDecl& a) {

@@ -4,6 +4,7 @@
 #include "autograd/graph/passes/fold_batch_norm.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -91,9 +92,12 @@ class Folding {
     Instr producer = old[source.maker];
     const ChannelMap &outer = *ChannelMapOf(graph_, affine),
                      &inner = *ChannelMapOf(graph_, producer);
-    const ValueId scale = affine.in[outer.weight], shift = affine.in[outer.bias];
+    ValueId scale = affine.in[outer.weight], shift = affine.in[outer.bias];
     ValueId &weight = producer.in[inner.weight], &bias = producer.in[inner.bias];
     Emitter emit(graph_, affine, &instrs_);
+    // Those of a half type may be f32 (ArgDecl::or_wide), which not every producer takes.
+    const DType dtype = graph_.value(producer.out[0]).spec.dtype;
+    FIRN_RETURN_IF_ERROR(Promote(emit, {&scale, &shift, &weight, &bias}));
     if (weight == kNoValue) {
       weight = scale;
     } else {
@@ -105,9 +109,26 @@ class Folding {
     } else if (shift != kNoValue) {
       FIRN_ASSIGN_OR_RETURN(bias, emit.Call(TheOp<"add">(), {bias, shift}, AddAttrs{}));
     }
+    FIRN_ASSIGN_OR_RETURN(weight, emit.As(dtype, weight));
+    FIRN_ASSIGN_OR_RETURN(bias, emit.As(dtype, bias));
     instrs_.push_back(std::move(producer));
     for (size_t view : source.views) instrs_.push_back(old[view]);
     renaming_.Replace(graph_, affine.out[0], affine.in[outer.x]);
+    return absl::OkStatus();
+  }
+
+  // Brings all to the widest of their dtypes.
+  absl::Status Promote(Emitter& emit, std::initializer_list<ValueId*> ids) {
+    std::optional<DType> dtype;
+    for (const ValueId* id : ids) {
+      if (*id == kNoValue) continue;
+      const DType own = graph_.value(*id).spec.dtype;
+      dtype = dtype ? firn::Promote(*dtype, own) : own;
+    }
+    for (ValueId* id : ids) {
+      if (*id == kNoValue) continue;
+      FIRN_ASSIGN_OR_RETURN(*id, emit.As(*dtype, *id));
+    }
     return absl::OkStatus();
   }
 

@@ -141,10 +141,11 @@ class BiasRemoval {
     if (running == kNoValue) return absl::OkStatus();
     const NoGradScope no_grad;
     const NoCaptureScope no_capture;
-    const TensorSpec& spec = graph_.value(bias).spec;
+    const TensorSpec spec = graph_.value(running).spec;
     const double momentum = centring.momentum(norm.attrs.ref());
     const ValueId factor = AddConstant(graph_, Full(Shape(), momentum, spec.dtype, spec.device));
     Emitter emit(graph_, norm, instrs);
+    FIRN_ASSIGN_OR_RETURN(bias, emit.As(spec.dtype, bias));
     FIRN_ASSIGN_OR_RETURN(const ValueId shift, emit.Call(TheOp<"mul">(), {bias, factor}));
     return emit.Call(TheOp<"accumulate">(), {running, shift}).status();
   }

@@ -8,6 +8,7 @@
 #include "autograd/graph/analysis.h"
 #include "autograd/graph/infer.h"
 #include "device/status_macros.h"
+#include "tensor/ops/shape/convert.h"
 #include "tensor/storage.h"
 
 namespace firn {
@@ -42,6 +43,11 @@ absl::StatusOr<ValueId> Emitter::Call(const OpDef& op, absl::Span<const ValueId>
   const ValueId result = instr.out.empty() ? kNoValue : instr.out[0];
   to_->push_back(std::move(instr));
   return result;
+}
+
+absl::StatusOr<ValueId> Emitter::As(DType dtype, ValueId id) {
+  if (id == kNoValue || graph_.value(id).spec.dtype == dtype) return id;
+  return Call(TheOp<"cast">(), {id}, CastAttrs{dtype});
 }
 
 void Rearrange(Graph& graph, const std::vector<bool>& gone, std::vector<Insertion> added) {

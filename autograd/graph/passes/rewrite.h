@@ -26,6 +26,8 @@ class Emitter {
 
   // Appends a call and gives its first result, kNoValue when it has none.
   absl::StatusOr<ValueId> Call(const OpDef& op, absl::Span<const ValueId> in, AttrsRef attrs = {});
+  // `id` (or kNoValue) itself, or a conversion of it.
+  absl::StatusOr<ValueId> As(DType dtype, ValueId id);
 
  private:
   Graph& graph_;

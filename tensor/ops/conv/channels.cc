@@ -19,6 +19,7 @@
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/op.h"
 #include "tensor/ops/elementwise/arithmetic.h"
+#include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/expand.h"
 #include "tensor/ops/shape/views.h"
 
@@ -41,12 +42,13 @@ absl::Status InferChannelAffine(InferContext& c) {
 constexpr int64_t kStrip = 8 * cpu::kLanes;
 
 // x * scale + shift for runs of a tensor.
-template <class T>
+template <class T, class Number>
 struct Affine {
   using Acc = AccumulatorOf<T>;
 
   cpu::ChannelView v;
-  const T *x, *scale, *shift;
+  const T* x;
+  const Number *scale, *shift;
   T* y;
 
   // Runs [begin, end). Those of half types are converted some at once, or in strips.
@@ -93,12 +95,15 @@ struct Affine {
 };
 
 absl::Status RunChannelAffine(KernelContext& k) {
+  const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(In::kX));
+  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.run));
   VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
-    const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(In::kX));
-    const Affine<T> affine{v, k.in<T>(In::kX), k.in<T>(In::kScale), k.in<T>(In::kShift),
-                           k.out<T>()};
-    ParallelFor(v.batch * v.groups, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.run)),
-                affine);
+    VisitOrWide<T>(k.dtype_of_first({In::kScale, In::kShift, In::kX}),
+                   [&]<class Number>(TypeTag<Number>) {
+                     const Affine<T, Number> affine{v, k.in<T>(In::kX), k.in<Number>(In::kScale),
+                                                    k.in<Number>(In::kShift), k.out<T>()};
+                     ParallelFor(v.batch * v.groups, grain, affine);
+                   });
   });
   return absl::OkStatus();
 }
@@ -106,8 +111,13 @@ absl::Status RunChannelAffine(KernelContext& k) {
 void GradChannelAffine(GradContext& g) {
   const Tensor& dy = g.grad_output();
   if (g.needs(In::kX)) g.set_grad_input(In::kX, ChannelAffine(dy, g.input(In::kScale), {}));
-  if (g.needs(In::kScale)) g.set_grad_input(In::kScale, ChannelSum(Mul(dy, g.input(In::kX))));
-  if (g.needs(In::kShift)) g.set_grad_input(In::kShift, ChannelSum(dy));
+  if (g.needs(In::kScale)) {
+    const DType dtype = g.input_spec(In::kScale).dtype;
+    g.set_grad_input(In::kScale, ChannelSum(Mul(Cast(dy, dtype), Cast(g.input(In::kX), dtype))));
+  }
+  if (g.needs(In::kShift)) {
+    g.set_grad_input(In::kShift, ChannelSum(Cast(dy, g.input_spec(In::kShift).dtype)));
+  }
 }
 
 constexpr GraphTraits kAffineTraits = {
@@ -116,13 +126,16 @@ constexpr GraphTraits kAffineTraits = {
 };
 
 FIRN_REGISTER_OP(channel_affine) {
-  const ArgDecl per_channel = {
-      .name = "scale", .same_dtype_as = "x", .min_rank = 1, .max_rank = 1, .optional = true};
+  const ArgDecl per_channel = {.name = "scale",
+                               .same_dtype_as = "x",
+                               .or_wide = true,
+                               .min_rank = 1,
+                               .max_rank = 1,
+                               .optional = true};
   ArgDecl shift = per_channel;
   shift.name = "shift";
   return {
       .doc = "x * scale + shift with one number per channel.",
-      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2}, per_channel, shift},
       .outputs = {{.name = "y"}},
       .infer = InferChannelAffine,

@@ -5,14 +5,14 @@
 namespace firn::channels_cuda {
 namespace {
 
-template <class T>
+template <class Number>
 struct Affine {
-  using Acc = AccumulatorOf<T>;
+  using Acc = AccumulatorOf<Number>;
   struct Numbers {
     Acc scale, shift;
   };
 
-  const T *scale, *shift;  // null: 1 and 0
+  const Number *scale, *shift;  // null: 1 and 0
 
   FIRN_HOST_DEVICE Numbers of(int64_t c) const {
     return {scale == nullptr ? Acc{1} : static_cast<Acc>(scale[c]),
@@ -24,9 +24,12 @@ struct Affine {
 absl::Status RunChannelAffine(KernelContext& k) {
   using In = ChannelAffineIn;
   const TensorSpec& x = k.in_spec(In::kX);
+  const DType numbers = k.dtype_of_first({In::kScale, In::kShift, In::kX});
   return VisitFloat(x.dtype, [&]<class T>(TypeTag<T>) {
-    return cuda::MapChannels(k, x, Affine<T>{k.in<T>(In::kScale), k.in<T>(In::kShift)}, k.out<T>(),
-                             k.in<T>(In::kX));
+    return VisitOrWide<T>(numbers, [&]<class Number>(TypeTag<Number>) {
+      const Affine<Number> affine = {k.in<Number>(In::kScale), k.in<Number>(In::kShift)};
+      return cuda::MapChannels(k, x, affine, k.out<T>(), k.in<T>(In::kX));
+    });
   });
 }
 

@@ -20,6 +20,7 @@
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/elementwise/choose.h"
 #include "tensor/ops/elementwise/power.h"
+#include "tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {
@@ -147,12 +148,8 @@ absl::Status InferGrad(InferContext& c) {
   for (int i = GradIn::kWeight; i <= GradIn::kInvstd; ++i) {
     FIRN_RETURN_IF_ERROR(CheckChannels(c, i, kNames[i]));
   }
-  const DType dtype = c.dtype(GradIn::kDy), statistics = StatisticsType(dtype);
-  for (int i : {GradIn::kMean, GradIn::kInvstd}) {
-    FIRN_RETURN_IF(c.dtype(i) != statistics,
-                   InvalidArgument(kNames[i], " must be ", DTypeName(statistics)));
-  }
   c.set_out_like(GradOut::kDx, GradIn::kDy);
+  const DType dtype = c.dtype(c.has(GradIn::kWeight) ? GradIn::kWeight : GradIn::kMean);
   c.set_out(GradOut::kDweight, dtype, Shape({dy[1]}));
   c.set_out(GradOut::kDbias, dtype, Shape({dy[1]}));
   return absl::OkStatus();
@@ -230,23 +227,30 @@ Tensor ThroughActivation(const Tensor& dy, const Tensor& y, FusedActivation acti
   return dy;
 }
 
+// The gradient of input i, in its dtype.
+void SetGradient(GradContext& g, int i, const Tensor& grad) {
+  if (g.needs(i)) g.set_grad_input(i, Cast(grad, g.input_spec(i).dtype));
+}
+
+// In the statistics' type throughout, as the fused gradient.
 void RecordedGrad(GradContext& g, const BatchNormAttrs& a) {
-  const Tensor &x = g.input(In::kX), &weight = g.input(In::kWeight);
+  const DType dtype = StatisticsType(g.input(In::kX).dtype());
+  const Tensor x = Cast(g.input(In::kX), dtype), &weight = g.input(In::kWeight);
   const auto count = static_cast<double>(x.num_elements() / x.size(1));
   const bool activated = a.activation != FusedActivation::kNone;
-  const Tensor& dy = g.grad_output(Out::kY);
-  const Tensor dz = activated ? ThroughActivation(dy, g.output(Out::kY), a.activation) : dy;
+  const Tensor dy = Cast(g.grad_output(Out::kY), dtype);
+  const Tensor dz =
+      activated ? ThroughActivation(dy, Cast(g.output(Out::kY), dtype), a.activation) : dy;
   const auto mean = [&](const Tensor& t) { return Mul(ChannelSum(t), 1 / count); };
   const Tensor centred = ChannelAffine(x, {}, Mul(mean(x), -1));
   const Tensor invstd = Rsqrt(Add(mean(Square(centred)), a.eps));
   const Tensor xhat = ChannelAffine(centred, invstd, {});
-  if (g.needs(In::kBias)) g.set_grad_input(In::kBias, ChannelSum(dz));
-  if (g.needs(In::kWeight)) g.set_grad_input(In::kWeight, ChannelSum(Mul(dz, xhat)));
+  SetGradient(g, In::kBias, ChannelSum(dz));
+  SetGradient(g, In::kWeight, ChannelSum(Mul(dz, xhat)));
   if (!g.needs(In::kX)) return;
   const Tensor inner =
       Sub(ChannelAffine(dz, {}, Mul(mean(dz), -1)), ChannelAffine(xhat, mean(Mul(dz, xhat)), {}));
-  g.set_grad_input(In::kX,
-                   ChannelAffine(inner, weight.defined() ? Mul(weight, invstd) : invstd, {}));
+  SetGradient(g, In::kX, ChannelAffine(inner, weight.defined() ? Mul(weight, invstd) : invstd, {}));
 }
 
 void Grad(GradContext& g) {
@@ -258,25 +262,32 @@ void Grad(GradContext& g) {
                        {g.grad_output(Out::kY), g.input(In::kX), y, g.input(In::kWeight),
                         g.output(Out::kMean), g.output(Out::kInvstd)},
                        a);
-  g.set_grad_input(In::kX, std::move(d[GradOut::kDx]));
-  g.set_grad_input(In::kWeight, std::move(d[GradOut::kDweight]));
-  g.set_grad_input(In::kBias, std::move(d[GradOut::kDbias]));
+  SetGradient(g, In::kX, d[GradOut::kDx]);
+  SetGradient(g, In::kWeight, d[GradOut::kDweight]);
+  SetGradient(g, In::kBias, d[GradOut::kDbias]);
 }
 
-ArgDecl PerChannel(std::string_view name, bool inout = false) {
+ArgDecl PerChannel(std::string_view name, std::string_view like, bool inout = false) {
   return {.name = name,
-          .same_dtype_as = "x",
+          .same_dtype_as = like,
+          .or_wide = true,
           .min_rank = 1,
           .max_rank = 1,
           .optional = true,
           .inout = inout};
 }
 
+ArgDecl OfStatistics(std::string_view name) {
+  return {.name = name, .same_dtype_as = "dy", .wide = true, .min_rank = 1, .max_rank = 1};
+}
+
 // --- What graphs know of it ----------------------------------------------------------------------
 
-// In the half types y would no longer be rounded before the activation.
+// In the half types y would no longer be rounded before the activation: all the same to relu, whose
+// result is then what is rounded of relu.
 std::optional<OpCall> WithActivation(AttrsRef attrs, const TensorSpec& y, FusedActivation f) {
-  if (y.dtype != DType::kF32 && y.dtype != DType::kF64) return {};
+  const bool half = y.dtype != DType::kF32 && y.dtype != DType::kF64;
+  if (half && f != FusedActivation::kRelu) return {};
   auto activated = attrs.get<BatchNormAttrs>();
   activated.activation = f;
   return OpCall{&TheOp<"batch_norm_act_train">(), Attrs(activated)};
@@ -313,12 +324,11 @@ constexpr GraphTraits kGradTraits = {
 OpDef TrainingOp(std::string_view doc, InferFn infer, const GraphTraits& traits) {
   return {
       .doc = doc,
-      .autocast = Autocast::kFull,
       .inputs = {{.name = "x", .dtypes = kFloating, .min_rank = 2},
-                 PerChannel("weight"),
-                 PerChannel("bias"),
-                 PerChannel("running_mean", true),
-                 PerChannel("running_var", true)},
+                 PerChannel("weight", "x"),
+                 PerChannel("bias", "x"),
+                 PerChannel("running_mean", "x", true),
+                 PerChannel("running_var", "x", true)},
       .outputs = {{.name = "y"},
                   {.name = "mean", .constant = true},
                   {.name = "invstd", .constant = true}},
@@ -352,13 +362,9 @@ FIRN_REGISTER_OP(batch_norm_grad) {
       .inputs = {{.name = "dy", .dtypes = kFloating, .min_rank = 2},
                  {.name = "x", .same_dtype_as = "dy"},
                  {.name = "y", .same_dtype_as = "dy", .optional = true},
-                 {.name = "weight",
-                  .same_dtype_as = "dy",
-                  .min_rank = 1,
-                  .max_rank = 1,
-                  .optional = true},
-                 {.name = "mean", .dtypes = kStatistics, .min_rank = 1, .max_rank = 1},
-                 {.name = "invstd", .dtypes = kStatistics, .min_rank = 1, .max_rank = 1}},
+                 PerChannel("weight", "dy"),
+                 OfStatistics("mean"),
+                 OfStatistics("invstd")},
       .outputs = {{.name = "dx"}, {.name = "dweight"}, {.name = "dbias"}},
       .attrs = AttrsOf<BatchNormAttrs>(),
       .infer = InferGrad,

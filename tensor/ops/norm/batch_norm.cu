@@ -33,13 +33,13 @@ FIRN_HOST_DEVICE Acc ActivationGrad(FusedActivation a, Acc dy, Acc y) {
 // --- Forward -------------------------------------------------------------------------------------
 
 // Statistics of every channel, and the running ones moved.
-template <class T>
-struct StatisticsFold : cuda::MomentsFold<AccumulatorOf<T>> {
-  using Real = AccumulatorOf<T>;
+template <class Number>
+struct StatisticsFold : cuda::MomentsFold<AccumulatorOf<Number>> {
+  using Real = AccumulatorOf<Number>;
 
   double eps, momentum;
   Real *mean, *invstd;
-  T *running_mean, *running_var;
+  Number *running_mean, *running_var;
 
   FIRN_HOST_DEVICE void store(int64_t c, const Moments<Real>& m) const {
     const auto count = static_cast<double>(m.count);
@@ -49,21 +49,21 @@ struct StatisticsFold : cuda::MomentsFold<AccumulatorOf<T>> {
     Move(running_mean, c, static_cast<double>(m.mean));
     Move(running_var, c, squares / (count - 1));
   }
-  FIRN_HOST_DEVICE void Move(T* running, int64_t c, double batch) const {
+  FIRN_HOST_DEVICE void Move(Number* running, int64_t c, double batch) const {
     if (running == nullptr) return;
     const double old = static_cast<double>(running[c]);
-    running[c] = ConvertTo<T>((1 - momentum) * old + momentum * batch);
+    running[c] = ConvertTo<Number>((1 - momentum) * old + momentum * batch);
   }
 };
 
-template <class T>
+template <class Number>
 struct Normalize {
-  using Acc = AccumulatorOf<T>;
+  using Acc = AccumulatorOf<Number>;
   struct Numbers {
     Acc mean, scale, shift;
   };
 
-  const T *weight, *bias;
+  const Number *weight, *bias;
   const Acc *mean, *invstd;
   FusedActivation activation;
 
@@ -80,23 +80,31 @@ size_t Workspace(const KernelQuery& q) {
   return cuda::PlanChannels(q.in(In::kX)).Bytes(sizeof(Moments<double>));
 }
 
-absl::Status Run(KernelContext& k) {
+template <class T, class Number>
+absl::Status RunAs(KernelContext& k) {
+  using Acc = AccumulatorOf<T>;
   const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
-  const cuda::ReduceWork work = cuda::PlanChannels(k.in_spec(In::kX));
+  const TensorSpec& spec = k.in_spec(In::kX);
+  StatisticsFold<Number> fold;
+  fold.eps = a.eps;
+  fold.momentum = a.momentum;
+  fold.mean = k.out<Acc>(Out::kMean);
+  fold.invstd = k.out<Acc>(Out::kInvstd);
+  fold.running_mean = k.inout<Number>(In::kRunningMean);
+  fold.running_var = k.inout<Number>(In::kRunningVar);
+  const T* x = k.in<T>(In::kX);
+  FIRN_RETURN_IF_ERROR(cuda::ReduceWith(k, fold, cuda::PlanChannels(spec), k.workspace(), x));
+  const Normalize<Number> f = {k.in<Number>(In::kWeight), k.in<Number>(In::kBias), fold.mean,
+                               fold.invstd, a.activation};
+  return cuda::MapChannels(k, spec, f, k.out<T>(Out::kY), x);
+}
+
+absl::Status Run(KernelContext& k) {
+  const DType numbers =
+      k.dtype_of_first({In::kWeight, In::kBias, In::kRunningMean, In::kRunningVar, In::kX});
   return VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
-    StatisticsFold<T> fold;
-    fold.eps = a.eps;
-    fold.momentum = a.momentum;
-    fold.mean = k.out<Acc>(Out::kMean);
-    fold.invstd = k.out<Acc>(Out::kInvstd);
-    fold.running_mean = k.inout<T>(In::kRunningMean);
-    fold.running_var = k.inout<T>(In::kRunningVar);
-    const T* x = k.in<T>(In::kX);
-    FIRN_RETURN_IF_ERROR(cuda::ReduceWith(k, fold, work, k.workspace(), x));
-    const Normalize<T> f = {k.in<T>(In::kWeight), k.in<T>(In::kBias), fold.mean, fold.invstd,
-                            a.activation};
-    return cuda::MapChannels(k, k.in_spec(In::kX), f, k.out<T>(Out::kY), x);
+    return VisitOrWide<T>(numbers,
+                          [&]<class Number>(TypeTag<Number>) { return RunAs<T, Number>(k); });
   });
 }
 
@@ -107,7 +115,7 @@ struct ChannelSums {
   T dz, dz_x;  // of dz and of dz * (x - mean); then their means
 };
 
-template <class T>
+template <class T, class Number>
 struct GradFold {
   using Real = AccumulatorOf<T>;
   using Acc = ChannelSums<Real>;
@@ -117,7 +125,7 @@ struct GradFold {
   const Real *mean, *invstd;
   Real count;
   Acc* means;
-  T *dweight, *dbias;
+  Number *dweight, *dbias;
 
   FIRN_HOST_DEVICE State start() const { return {0, 0}; }
   FIRN_HOST_DEVICE void add(State& s, int64_t c, int64_t, T dy, T x, T y) const {
@@ -131,20 +139,20 @@ struct GradFold {
   }
   FIRN_HOST_DEVICE void store(int64_t c, const Acc& a) const {
     means[c] = {a.dz / count, a.dz_x / count};
-    dweight[c] = static_cast<T>(a.dz_x * invstd[c]);
-    dbias[c] = static_cast<T>(a.dz);
+    dweight[c] = static_cast<Number>(a.dz_x * invstd[c]);
+    dbias[c] = static_cast<Number>(a.dz);
   }
 };
 
-template <class T>
+template <class Number>
 struct GradMap {
-  using Acc = AccumulatorOf<T>;
+  using Acc = AccumulatorOf<Number>;
   struct Numbers {
     Acc mean, a, b, c;
   };
 
   FusedActivation activation;
-  const T* weight;
+  const Number* weight;
   const Acc *mean, *invstd;
   const ChannelSums<Acc>* means;
 
@@ -166,29 +174,32 @@ size_t GradWorkspace(const KernelQuery& q) {
   return MeansBytes(w) + w.Bytes(sizeof(ChannelSums<double>));
 }
 
-absl::Status RunGrad(KernelContext& k) {
+template <class T, class Number>
+absl::Status RunGradAs(KernelContext& k) {
+  using Acc = AccumulatorOf<T>;
   const FusedActivation activation = k.attrs<BatchNormAttrs>().activation;
   const TensorSpec& spec = k.in_spec(GradIn::kDy);
   const cuda::ReduceWork w = cuda::PlanChannels(spec);
-  return VisitFloat(spec.dtype, [&]<class T>(TypeTag<T>) {
-    using Acc = AccumulatorOf<T>;
-    const T *dy = k.in<T>(GradIn::kDy), *x = k.in<T>(GradIn::kX);
-    const T* y =
-        k.has(GradIn::kY) ? k.in<T>(GradIn::kY) : dy;  // not looked at without an activation
-    const Acc *mean = k.in<Acc>(GradIn::kMean), *invstd = k.in<Acc>(GradIn::kInvstd);
-    auto* means = k.workspace<ChannelSums<Acc>>();
-    const auto count = static_cast<Acc>(w.length);
-    const GradFold<T> fold = {activation,
-                              mean,
-                              invstd,
-                              count,
-                              means,
-                              k.out<T>(GradOut::kDweight),
-                              k.out<T>(GradOut::kDbias)};
-    FIRN_RETURN_IF_ERROR(
-        cuda::ReduceWith(k, fold, w, k.workspace<char>() + MeansBytes(w), dy, x, y));
-    const GradMap<T> f = {activation, k.in<T>(GradIn::kWeight), mean, invstd, means};
-    return cuda::MapChannels(k, spec, f, k.out<T>(GradOut::kDx), dy, x, y);
+  const T *dy = k.in<T>(GradIn::kDy), *x = k.in<T>(GradIn::kX);
+  const T* y = k.has(GradIn::kY) ? k.in<T>(GradIn::kY) : dy;  // not looked at without an activation
+  const Acc *mean = k.in<Acc>(GradIn::kMean), *invstd = k.in<Acc>(GradIn::kInvstd);
+  auto* means = k.workspace<ChannelSums<Acc>>();
+  const GradFold<T, Number> fold = {activation,
+                                    mean,
+                                    invstd,
+                                    static_cast<Acc>(w.length),
+                                    means,
+                                    k.out<Number>(GradOut::kDweight),
+                                    k.out<Number>(GradOut::kDbias)};
+  FIRN_RETURN_IF_ERROR(cuda::ReduceWith(k, fold, w, k.workspace<char>() + MeansBytes(w), dy, x, y));
+  const GradMap<Number> f = {activation, k.in<Number>(GradIn::kWeight), mean, invstd, means};
+  return cuda::MapChannels(k, spec, f, k.out<T>(GradOut::kDx), dy, x, y);
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  return VisitFloat(k.in_spec(GradIn::kDy).dtype, [&]<class T>(TypeTag<T>) {
+    return VisitOrWide<T>(k.out_spec(GradOut::kDweight).dtype,
+                          [&]<class Number>(TypeTag<Number>) { return RunGradAs<T, Number>(k); });
   });
 }
 

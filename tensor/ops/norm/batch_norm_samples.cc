@@ -125,6 +125,12 @@ void AddCalls(Samples& s, FusedActivation activation) {
   s.AddError("one value per channel", {Normal({1, 3}), none, none, none, none}, attrs,
              "training wants more than one value per channel, x is [1, 3]");
   s.AddError("rank", {Normal({3}), none, none, none, none}, attrs, "x must have 2 to 8 dimensions");
+  const Tensor half = Normal({2, 3}).To(DType::kBF16);
+  s.AddError("another half type", {half, Normal({3}).To(DType::kF16), none, none, none}, attrs,
+             "weight must be bf16 or f32 where x is bf16, got f16");
+  s.AddError("a half bias beside f32",
+             {half, Normal({3}).To(DType::kF32), Normal({3}).To(DType::kBF16), none, none}, attrs,
+             "weight is f32 but bias is bf16: convert one");
 }
 
 FIRN_REGISTER_SAMPLES(batch_norm_train) {
@@ -174,6 +180,10 @@ FIRN_REGISTER_SAMPLES(batch_norm_grad) {
   s.AddError("shapes",
              {Normal({5, 3}), Normal({5, 2}, 2), none, none, Normal({3}, 4), Normal({3}, 5)},
              BatchNormAttrs{}, "dy, x and y must have one shape");
+  s.AddError("half statistics",
+             {Normal({5, 3}).To(DType::kF16), Normal({5, 3}).To(DType::kF16), none, none,
+              Normal({3}).To(DType::kF16), Normal({3}).To(DType::kF16)},
+             BatchNormAttrs{}, "mean must be f32 where dy is f16, got f16");
   s.AddError("y without activation",
              {Normal({5, 3}), Normal({5, 3}), Normal({5, 3}), none, Normal({3}, 4), Normal({3}, 5)},
              BatchNormAttrs{}, "y belongs to an activation");
@@ -194,6 +204,7 @@ FIRN_REGISTER_COMPOSITE(batch_norm) {
   const auto of_channels = [](const char* name, bool inout, bool optional) {
     return ArgDecl{.name = name,
                    .same_dtype_as = "x",
+                   .or_wide = true,
                    .min_rank = 1,
                    .max_rank = 1,
                    .optional = optional,

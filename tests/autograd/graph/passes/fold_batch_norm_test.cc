@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "autograd/graph/passes/fold_constants.h"
@@ -77,6 +78,24 @@ TEST(FoldBatchNormTest, IntoConv2dAndStaysRightWhenParametersChange) {
                  Tensor(conv.weight()).CopyFrom(Randn(conv.weight().shape()));
                  Tensor(conv.bias()).CopyFrom(Randn(conv.bias().shape()));
                });
+}
+
+// A half type's convolution takes no f32 weights, which a batch norm with f32 numbers would make.
+TEST(FoldBatchNormTest, F32NumbersIntoAConvolutionOfAHalfType) {
+  ManualSeed(1);
+  nn::Conv2d conv({.in = 3, .out = 16, .kernel = 3});
+  nn::BatchNorm2d norm({.channels = 16});
+  conv.To(DType::kBF16);
+  norm.Eval();
+  Shake(norm);
+  const Tensor x = Randn({4, 3, 8, 8}).To(DType::kBF16);
+  Graph graph = CaptureEval([&](const Tensor& t) { return norm(conv(t)); }, x);
+  EXPECT_EQ(RunPass(FoldBatchNorm, graph).changes, 1) << graph.DebugString();
+  EXPECT_EQ(CountOf(graph, "channel_affine"), 0) << graph.DebugString();
+  const NoGradScope no_grad;
+  const Tensor in[] = {x}, got = RunGraph(graph, in)[0], want = norm(conv(x));
+  EXPECT_EQ(got.dtype(), DType::kBF16);
+  EXPECT_LT(Difference(got, want), 4 * std::ldexp(1.0, -8));
 }
 
 TEST(FoldBatchNormTest, WithoutBiasAndWithoutAffineMap) {

@@ -28,9 +28,9 @@ Graph Captured(nn::BatchNorm2d& bn, const Tensor& x, F fn) {
 }
 
 template <class F>
-void ExpectFused(F fn, DType dtype) {
+void ExpectFused(F fn, DType dtype, DType parameters) {
   nn::BatchNorm2d bn({.channels = 16});
-  bn.To(dtype);
+  bn.To(parameters);
   const Tensor x = Randn({4, 16, 5, 5}).To(dtype);
   Graph graph = Captured(bn, x, fn);
   const TensorList want = RunGraph(graph, {&x, 1});
@@ -45,8 +45,8 @@ void ExpectFused(F fn, DType dtype) {
 
 TEST(FuseActivationTest, ReluAndTanhMoveIntoTheBatchNorm) {
   for (DType dtype : {DType::kF32, DType::kF64}) {
-    ExpectFused([](const Tensor& t) { return Relu(t); }, dtype);
-    ExpectFused([](const Tensor& t) { return Tanh(t); }, dtype);
+    ExpectFused([](const Tensor& t) { return Relu(t); }, dtype, dtype);
+    ExpectFused([](const Tensor& t) { return Tanh(t); }, dtype, dtype);
   }
 }
 
@@ -57,7 +57,15 @@ TEST(FuseActivationTest, WhatIsReadElsewhereStays) {
   EXPECT_EQ(RunPass(FuseActivation, graph).changes, 0);
 }
 
-TEST(FuseActivationTest, HalfTypesAndOtherActivationsStay) {
+TEST(FuseActivationTest, OfHalfTypesReluMovesIntoTheBatchNorm) {
+  for (DType dtype : {DType::kF16, DType::kBF16}) {
+    for (DType parameters : {dtype, DType::kF32}) {
+      ExpectFused([](const Tensor& t) { return Relu(t); }, dtype, parameters);
+    }
+  }
+}
+
+TEST(FuseActivationTest, TanhOfHalfTypesAndOtherActivationsStay) {
   nn::BatchNorm2d bn({.channels = 16});
   const Tensor x = Randn({4, 16, 5, 5});
   Graph graph = Captured(bn, x, [](const Tensor& t) { return Sigmoid(t); });

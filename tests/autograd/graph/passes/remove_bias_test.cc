@@ -101,6 +101,21 @@ TEST(RemoveBiasTest, TheRunningMeanStillSeesTheBias) {
   EXPECT_TRUE(mean.Equals(Full({4}, 18.75)));
 }
 
+TEST(RemoveBiasTest, AnF32RunningMeanSeesTheBiasOfAHalfType) {
+  const Tensor bias = Full({4}, 100.0).To(DType::kBF16), mean = Zeros({4}), var = Ones({4});
+  GraphBuilder b;
+  const ValueId x = b.Input({2, 3, 4, 4}, DType::kBF16);
+  const ValueId weight = b.State(Randn({4, 3, 1, 1}).To(DType::kBF16));
+  const ValueId y = b.Call("conv2d", {x, weight, b.State(bias)}, ConvAttrs{});
+  const ValueId z = b.Call("batch_norm_train", {y, kNoValue, kNoValue, b.State(mean), b.State(var)},
+                           BatchNormAttrs{.momentum = 0.1});
+  Graph graph = b.Build({z});
+  EXPECT_EQ(RunPass(RemoveBiasBeforeBatchNorm, graph).changes, 1);
+  const Tensor in[] = {Zeros({2, 3, 4, 4}, DType::kBF16)};
+  RunGraph(graph, in);
+  EXPECT_LT(Difference(mean, Full({4}, 10.0)), 1e-6);  // bf16 has no 0.1
+}
+
 // A convolution with bias and a batch norm after it.
 struct Normed {
   GraphBuilder b;
