@@ -2,6 +2,7 @@
 #define FIRN_DEVICE_SIMD_LOOKUP_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "device/macros.h"
 #include "device/own_flags.h"
@@ -14,31 +15,40 @@ namespace firn::inner::internal {
 // Whether it takes one instruction: AVX-512's registers hold half of a table each.
 inline constexpr bool kFastLookUp = kSimdBytes == 64;
 
-// Floats. Copies whose address nobody has stay in registers.
-inline constexpr int kTableSize = 32;
+// Of T, float or double: 32 or 16 of them. Copies whose address nobody has stay in registers.
+template <class T>
+inline constexpr int kTableSize = static_cast<int>(128 / sizeof(T));
+template <class T>
 struct Table {
-  Vec<float> lanes[kTableSize / kSimdLanes<float>];
+  Vec<T> lanes[kTableSize<T> / kSimdLanes<T>];
 };
 
-// Lane j is entry i[j], or that of its last five bits.
-FIRN_ALWAYS_INLINE Vec<float> LookUp(const Table& table, Vec<int32_t> i) {
+// The integer as wide as T.
+template <class T>
+using IntOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+
+// Lane j is entry i[j], or that of its last bits.
+template <class T>
+FIRN_ALWAYS_INLINE Vec<T> LookUp(const Table<T>& table, Vec<IntOf<T>> i) {
   if constexpr (kFastLookUp) {
     return __builtin_shuffle(table.lanes[0], table.lanes[1], i);
   } else {
-    constexpr int kLanes = static_cast<int>(kSimdLanes<float>);
-    Vec<float> y;
+    constexpr int kLanes = static_cast<int>(kSimdLanes<T>);
+    Vec<T> y;
     for (int j = 0; j < kLanes; ++j) {
-      const int at = i[j] & (kTableSize - 1);
+      const int at = static_cast<int>(i[j] & (kTableSize<T> - 1));
       y[j] = table.lanes[at / kLanes][at % kLanes];
     }
     return y;
   }
 }
 
-// As ProductRest of floats, by lane.
-FIRN_ALWAYS_INLINE Vec<float> ProductRest(Vec<float> a, Vec<float> b, Vec<float> p) {
-  Vec<float> rest;
-  for (int j = 0; j < kSimdLanes<float>; ++j) rest[j] = inner::ProductRest(a[j], b[j], p[j]);
+// As ProductRest of numbers, by lane.
+template <class V>
+FIRN_ALWAYS_INLINE V ProductRest(V a, V b, V p) {
+  constexpr int kLanes = static_cast<int>(sizeof(V) / sizeof(a[0]));
+  V rest;
+  for (int j = 0; j < kLanes; ++j) rest[j] = inner::ProductRest(a[j], b[j], p[j]);
   return rest;
 }
 

@@ -1,39 +1,47 @@
-// Lanes are looked up by their last five bits.
+// Lanes are looked up by their last bits.
 #include "device/simd_lookup.h"
+
+#include <limits>
 
 #include "gtest/gtest.h"
 
 namespace firn::inner::internal {
 namespace {
 
-constexpr int kLanes = static_cast<int>(kSimdLanes<float>);
+template <class T>
+class SimdLookupTest : public ::testing::Test {};
+using Numbers = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(SimdLookupTest, Numbers, );
 
-TEST(SimdLookupTest, FindsEntriesByLastBits) {
-  Table squares;
-  for (int i = 0; i < kTableSize; ++i) {
-    squares.lanes[i / kLanes][i % kLanes] = static_cast<float>(i * i);
-  }
+TYPED_TEST(SimdLookupTest, FindsEntriesByLastBits) {
+  using T = TypeParam;
+  constexpr int kLanes = static_cast<int>(kSimdLanes<T>), kSize = kTableSize<T>;
+  Table<T> squares;
+  for (int i = 0; i < kSize; ++i) squares.lanes[i / kLanes][i % kLanes] = static_cast<T>(i * i);
   for (const int base : {0, 7, 31, 1016, -64}) {
-    Vec<int32_t> at = {};
+    Vec<IntOf<T>> at = {};
     for (int j = 0; j < kLanes; ++j) at[j] = base + 5 * j;
-    const Vec<float> found = LookUp(squares, at);
+    const Vec<T> found = LookUp<T>(squares, at);
     for (int j = 0; j < kLanes; ++j) {
-      const int entry = (base + 5 * j) & 31;
-      EXPECT_EQ(found[j], static_cast<float>(entry * entry)) << base << " " << j;
+      const int entry = (base + 5 * j) & (kSize - 1);
+      EXPECT_EQ(found[j], static_cast<T>(entry * entry)) << base << " " << j;
     }
   }
 }
 
-TEST(SimdLookupTest, ProductsOfLanesHaveTheirRests) {
-  Vec<float> a = {}, b = {};
+TYPED_TEST(SimdLookupTest, ProductsOfLanesHaveTheirRests) {
+  using T = TypeParam;
+  constexpr int kLanes = static_cast<int>(kSimdLanes<T>);
+  constexpr T kUnit = std::numeric_limits<T>::epsilon();
+  Vec<T> a = {}, b = {};
   for (int j = 0; j < kLanes; ++j) {
-    a[j] = 1.0f + static_cast<float>(j) * 0x1p-23f;
-    b[j] = 1.0f + 0x1p-12f;
+    a[j] = T(1) + static_cast<T>(j) * kUnit;
+    b[j] = T(1) + T(0x1p-12);
   }
-  const Vec<float> product = a * b, rest = ProductRest(a, b, product);
+  const Vec<T> product = a * b, rest = ProductRest(a, b, product);
   for (int j = 0; j < kLanes; ++j) {
-    const double exact = static_cast<double>(a[j]) * static_cast<double>(b[j]);
-    EXPECT_EQ(static_cast<double>(product[j]) + static_cast<double>(rest[j]), exact) << j;
+    const long double exact = static_cast<long double>(a[j]) * static_cast<long double>(b[j]);
+    EXPECT_EQ(static_cast<long double>(product[j]) + static_cast<long double>(rest[j]), exact) << j;
   }
 }
 

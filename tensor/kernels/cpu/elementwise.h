@@ -20,8 +20,9 @@
 // which converts in registers, or, of one operand, does with its bits what `static uint16_t
 // OfHalfBits(uint16_t)` says for both types.
 //
-// A functor without options that has a way of its own for registers of floats, where tables can be
-// looked up fast (vec_math.h), derives from one that has not and says `using Vectors = GeluOfVec;`.
+// A functor without options that has a way of its own for registers of T, where tables can be
+// looked up fast (vec_math.h), derives from one that has not and says
+// `template <class T> using Vectors = GeluOfVec<T>;`.
 //
 // A functor of floating types that takes long over digits that rounding to a half type drops says
 // `using ForHalf = RoughFn<itself>;` (math_half.h, RunFloat).
@@ -118,7 +119,7 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
   }
   if constexpr (kHasVectors<F, Out, In...>) {
     static_assert(std::is_empty_v<F>, "Vectors know nothing of its options");
-    return VectorRow<kMoving, typename F::Vectors>(out, in, n, inputs);
+    return VectorRow<kMoving, typename F::template Vectors<Out>>(out, in, n, inputs);
   }
   const F fn = f;  // a copy that stores to `out` cannot change
   const std::tuple<In...> still(*std::get<I>(in)...);

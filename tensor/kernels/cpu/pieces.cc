@@ -6,14 +6,14 @@
 namespace firn::cpu {
 namespace {
 
-constexpr int kTerms = 6;
-
 // The polynomial in v with f's values at middle + v for the Chebyshev nodes v of [-half, half], by
 // divided differences.
-void Interpolate(double (*f)(double), double middle, double half, double* factors) {
-  double node[kTerms], difference[kTerms];
+template <int kTerms>
+void Interpolate(long double (*f)(long double), long double middle, long double half,
+                 long double* factors) {
+  long double node[kTerms], difference[kTerms];
   for (int i = 0; i < kTerms; ++i) {
-    node[i] = half * std::cos(std::numbers::pi * (i + 0.5) / kTerms);
+    node[i] = half * std::cos(std::numbers::pi_v<long double> * (i + 0.5L) / kTerms);
     difference[i] = f(middle + node[i]);
   }
   for (int j = 1; j < kTerms; ++j) {
@@ -28,14 +28,16 @@ void Interpolate(double (*f)(double), double middle, double half, double* factor
   }
 }
 
-// Of two hundred floats from `middle` on, that whose value is nearest to a float.
-float WhereNearlyAFloat(double (*f)(double), double middle) {
+// Of two hundred numbers of T from `middle` on, that whose value is nearest to one.
+template <class T>
+T WhereNearlyRound(long double (*f)(long double), long double middle) {
   constexpr int kTries = 200;
-  auto at = static_cast<float>(middle), best = at;
-  double least = 1;
+  auto at = static_cast<T>(middle), best = at;
+  long double least = 1;
   for (int i = 0; i < kTries; ++i, at = std::nextafter(at, 2 * at)) {
-    const double y = f(static_cast<double>(at));
-    const double lost = std::abs(static_cast<double>(static_cast<float>(y)) - y) / std::abs(y);
+    const long double y = f(static_cast<long double>(at));
+    const long double lost =
+        std::abs(static_cast<long double>(static_cast<T>(y)) - y) / std::abs(y);
     if (lost < least) {
       least = lost;
       best = at;
@@ -46,22 +48,29 @@ float WhereNearlyAFloat(double (*f)(double), double middle) {
 
 }  // namespace
 
-Pieces::Pieces(double (*f)(double), float scale) : scale_(scale) {
-  using inner::internal::kTableSize;
-  constexpr int kLanes = static_cast<int>(kSimdLanes<float>);
-  static_assert(kTerms == kDegree + 1);
-  for (int i = 0; i < kTableSize; ++i) {
-    const double first = std::ldexp(1 + i % 8 / 8.0, i / 8), length = std::ldexp(1 / 8.0, i / 8);
-    const double half = 0.5 * length / static_cast<double>(scale);
-    const float middle = WhereNearlyAFloat(f, (first - 1) / static_cast<double>(scale) + half);
-    double factors[kTerms];
-    Interpolate(f, static_cast<double>(middle), half, factors);
-    const int at = (i + (127 << 3)) % kTableSize;  // the exponent's bits come with their bias
+template <class T>
+Pieces<T>::Pieces(long double (*f)(long double), T scale) : scale_(scale) {
+  constexpr int kSize = inner::internal::kTableSize<T>, kLanes = static_cast<int>(kSimdLanes<T>);
+  constexpr int kAlike = 1 << kBits;                  // pieces of one length
+  constexpr int kBias = kFloats ? 127 : 1023;         // of exponents, from where the bits come
+  const auto unit = static_cast<long double>(scale);  // exact, and one division for both
+  for (int i = 0; i < kSize; ++i) {
+    const long double length = std::ldexp(1.0L / kAlike, i / kAlike);
+    const long double first =
+        std::ldexp(1.0L + i % kAlike / static_cast<long double>(kAlike), i / kAlike);
+    const long double half = 0.5L * length / unit;
+    const T middle = WhereNearlyRound<T>(f, (first - 1) / unit + half);
+    long double factors[kDegree + 1];
+    Interpolate<kDegree + 1>(f, static_cast<long double>(middle), half, factors);
+    const int at = (i + (kBias << kBits)) % kSize;
     middle_.lanes[at / kLanes][at % kLanes] = middle;
-    for (int j = 0; j < kTerms; ++j) {
-      factors_[j].lanes[at / kLanes][at % kLanes] = static_cast<float>(factors[j]);
+    for (int j = 0; j <= kDegree; ++j) {
+      factors_[j].lanes[at / kLanes][at % kLanes] = static_cast<T>(factors[j]);
     }
   }
 }
+
+template class Pieces<float>;
+template class Pieces<double>;
 
 }  // namespace firn::cpu

@@ -10,36 +10,67 @@
 
 namespace firn::cpu {
 
-// A smooth function of floats from 0 up to 15 / scale, as a polynomial of degree 5 for each of 32
-// pieces: eight as long as each other for 1 + scale z in [1, 2), eight twice as long up to 4, and
-// so on. It costs neither a division nor more terms the wider the range is. Each polynomial is
-// about the place near its piece's middle where the function's value is nearly a float, so that
-// rounding this coefficient costs nothing (S. Gal and B. Bachelis, "An accurate elementary
-// mathematical library for the IEEE floating point standard", 1991).
+// A smooth function of numbers from 0 up to 15 / scale (floats) or 255 / scale (doubles), as a
+// polynomial for each of some pieces: of floats eight as long as each other for 1 + scale z in
+// [1, 2), eight twice as long up to 4, and so on; of doubles two and two. It costs neither a
+// division nor more terms the wider the range is. Each polynomial is about the place near its
+// piece's middle where the function's value is nearly a T, so that rounding this coefficient costs
+// nothing (S. Gal and B. Bachelis, "An accurate elementary mathematical library for the IEEE
+// floating point standard", 1991).
+template <class T>
 class Pieces {
  public:
-  // Evaluates f, which must be right to about 2^-40, for arguments inside of the range.
-  Pieces(double (*f)(double), float scale);
+  // Evaluates f, which must be right to some bits more than T has, for arguments inside of the
+  // range.
+  Pieces(long double (*f)(long double), T scale);
 
   // Any numbers beyond the range, NaN for NaN.
-  FIRN_ALWAYS_INLINE Vec<float> operator()(Vec<float> z) const {
-    using inner::internal::LookUp;
-    const Vec<float> place = z * scale_ + 1.0f;
-    const auto piece = reinterpret_cast<Vec<int32_t>>(place) >> 20;  // by exponent and three bits
-    const Vec<float> v = z - LookUp(middle_, piece);
-    Vec<float> y = LookUp(factors_[kDegree], piece);
-#pragma GCC unroll 8
-    for (int i = kDegree - 1; i >= 0; --i) y = LookUp(factors_[i], piece) + v * y;
-    return y;
+  FIRN_ALWAYS_INLINE Vec<T> operator()(Vec<T> z) const {
+    const At at = Find(z);
+    return LookUp(factors_[0], at.piece) + at.v * Slope(at);
+  }
+  // The same, and what rounding the last sum lost.
+  struct Sum {
+    Vec<T> high, low;
+  };
+  FIRN_ALWAYS_INLINE Sum Unrounded(Vec<T> z) const {
+    const At at = Find(z);
+    const Vec<T> first = LookUp(factors_[0], at.piece), slope = Slope(at);
+    const Vec<T> high = first + at.v * slope;
+    return {high, (first - high) + at.v * slope};
   }
 
  private:
-  static constexpr int kDegree = 5;
-  using Table = inner::internal::Table;
+  static constexpr bool kFloats = sizeof(T) == 4;
+  static constexpr int kDegree = kFloats ? 5 : 17;
+  static constexpr int kBits = kFloats ? 3 : 1;  // of the significand, which tell pieces apart
+  static constexpr int kSignificand = kFloats ? 23 : 52;
+  using Bits = inner::internal::IntOf<T>;
+  using Table = inner::internal::Table<T>;
 
-  float scale_;
+  struct At {
+    Vec<Bits> piece;
+    Vec<T> v;  // from its middle
+  };
+  FIRN_ALWAYS_INLINE At Find(Vec<T> z) const {
+    const Vec<T> place = z * scale_ + T(1);
+    const auto piece = reinterpret_cast<Vec<Bits>>(place) >> (kSignificand - kBits);
+    return {piece, z - LookUp(middle_, piece)};
+  }
+  // The polynomial without its first term, over v.
+  FIRN_ALWAYS_INLINE Vec<T> Slope(const At& at) const {
+    Vec<T> y = LookUp(factors_[kDegree], at.piece);
+#pragma GCC unroll 32
+    for (int i = kDegree - 1; i > 0; --i) y = LookUp(factors_[i], at.piece) + at.v * y;
+    return y;
+  }
+
+  T scale_;
   Table middle_, factors_[kDegree + 1];
 };
+
+extern template class Pieces<float>;
+extern template class Pieces<double>;
 
 }  // namespace firn::cpu
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_VECTOR_ROW_H_
 #define FIRN_TENSOR_KERNELS_CPU_VECTOR_ROW_H_
 
-// The way through a row of a functor that has one of its own for registers of floats
+// The way through a row of a functor that has one of its own for registers of numbers
 // (elementwise.h).
 
 #include <cstddef>
@@ -18,19 +18,19 @@
 
 namespace firn::cpu::internal {
 
-// The row of floats of a functor with Vectors. It asks for memory well before it gets there: so
+// The row of a functor with Vectors. It asks for memory well before it gets there: so
 // many instructions lie between two registers that the processor does not see it coming, and a
 // third of the time went by.
-template <unsigned kMoving, class Vectors, class... In, size_t... I>
-FIRN_ALWAYS_INLINE void VectorRow(float* out, std::tuple<const In*...> in, int64_t n,
+template <unsigned kMoving, class Vectors, class T, class... In, size_t... I>
+FIRN_ALWAYS_INLINE void VectorRow(T* out, std::tuple<const In*...> in, int64_t n,
                                   std::index_sequence<I...>) {
-  constexpr int64_t kLanes = kSimdLanes<float>;
+  constexpr int64_t kLanes = kSimdLanes<T>;
   const Vectors fn;
   const std::tuple<In...> still(*std::get<I>(in)...);
   const auto some = [&](int64_t at, int64_t count) __attribute__((always_inline)) {
-    const size_t bytes = static_cast<size_t>(count) * sizeof(float);
-    const auto read = [&](const float* x, float one, bool moves) __attribute__((always_inline)) {
-      Vec<float> v = {};
+    const size_t bytes = static_cast<size_t>(count) * sizeof(T);
+    const auto read = [&](const T* x, T one, bool moves) __attribute__((always_inline)) {
+      Vec<T> v = {};
       if (moves) {
         std::memcpy(&v, x + at, bytes);
       } else {
@@ -38,7 +38,7 @@ FIRN_ALWAYS_INLINE void VectorRow(float* out, std::tuple<const In*...> in, int64
       }
       return v;
     };
-    const Vec<float> y = fn(read(std::get<I>(in), std::get<I>(still), (kMoving >> I & 1u) != 0)...);
+    const Vec<T> y = fn(read(std::get<I>(in), std::get<I>(still), (kMoving >> I & 1u) != 0)...);
     std::memcpy(out + at, &y, bytes);
   };
   constexpr int64_t kAhead = 32 * kLanes;
@@ -55,9 +55,9 @@ FIRN_ALWAYS_INLINE void VectorRow(float* out, std::tuple<const In*...> in, int64
 }
 template <class F, class Out, class... In>
 inline constexpr bool kHasVectors = requires {
-  typename F::Vectors;
+  typename F::template Vectors<Out>;
 }
-&&inner::internal::kFastLookUp&& std::is_same_v<Out, float> && (std::is_same_v<In, float> && ...);
+&&inner::internal::kFastLookUp && (std::is_same_v<In, Out> && ...);
 
 }  // namespace firn::cpu::internal
 

@@ -88,10 +88,12 @@ FIRN_REGISTER_OP(silu_grad) {
 bool IsTanh(const GeluAttrs& a) { return a.approximate == GeluApproximate::kTanh; }
 
 struct GeluOnCpuFn : GeluFn {
-  using Vectors = cpu::GeluOfVec;
+  template <class T>
+  using Vectors = cpu::GeluOfVec<T>;
 };
 struct GeluGradOnCpuFn : GeluGradFn {
-  using Vectors = cpu::GeluGradOfVec;
+  template <class T>
+  using Vectors = cpu::GeluGradOfVec<T>;
 };
 
 absl::Status Run(KernelContext& k) {

@@ -24,7 +24,8 @@ namespace firn {
 namespace {
 
 struct ErfOnCpuFn : ErfFn {
-  using Vectors = cpu::ErfOfVec;
+  template <class T>
+  using Vectors = cpu::ErfOfVec<T>;
 };
 
 Tensor GradErf(const Tensor& dy, const Tensor& x) {
