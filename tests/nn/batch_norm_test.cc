@@ -97,6 +97,29 @@ TEST(BatchNormTest, RecordedGradientsOfHalfImagesAreTheFusedOnes) {
   }
 }
 
+// Against f64 with the same numbers: sums over half images are not rounded to the half type.
+TEST(BatchNormTest, GradientsOfF32ParametersHaveTheDigitsOfF32) {
+  const auto seed = Randn({4, 3, 5, 5}).To(DType::kBF16), x = Randn({4, 3, 5, 5}).To(DType::kBF16);
+  const auto weight = Rand({3}), bias = Randn({3});
+  const auto gradients = [&](DType images, DType numbers, bool training) {
+    const Tensor w = weight.To(numbers).Detach().SetRequiresGrad();
+    const Tensor b = bias.To(numbers).Detach().SetRequiresGrad();
+    const Tensor none, mean = Zeros({3}).To(numbers), var = Ones({3}).To(numbers);
+    const Tensor y = training ? firn::BatchNorm(x.To(images), none, none, w, b, {.training = true})
+                              : firn::BatchNorm(x.To(images), mean, var, w, b);
+    return Grad({y}, {w, b}, {.seeds = {seed.To(images)}});
+  };
+  for (bool training : {true, false}) {
+    const auto got = gradients(DType::kBF16, DType::kF32, training);
+    const auto want = gradients(DType::kF64, DType::kF64, training);
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i].dtype(), DType::kF32);
+      const std::vector<double> g = got[i].ToVector<double>(), w = want[i].ToVector<double>();
+      for (size_t c = 0; c < w.size(); ++c) EXPECT_NEAR(g[c], w[c], 1e-4) << i << ", " << training;
+    }
+  }
+}
+
 // A relu of its own lets NaN through, and so does the one inside.
 TEST(BatchNormTest, TheActivationHidesNoNan) {
   for (FusedActivation activation : {FusedActivation::kRelu, FusedActivation::kTanh}) {

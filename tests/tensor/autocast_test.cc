@@ -17,6 +17,7 @@
 #include "tensor/ops/linear/matmul.h"
 #include "tensor/ops/loss/regression.h"
 #include "tensor/ops/norm/batch_norm.h"
+#include "tensor/ops/norm/layer_norm.h"
 #include "tensor/ops/random/draws.h"
 #include "tensor/ops/reduce/sum.h"
 #include "tensor/ops/shape/convert.h"
@@ -56,7 +57,8 @@ TEST(AutocastTest, LeavesTheRestAlone) {
 TEST(AutocastTest, NormalisesHalfImagesWithF32NumbersAsTheyAre) {
   const Tensor x = Randn({4, 3, 5, 5}).To(DType::kBF16);
   Tensor weight = Rand({3}).SetRequiresGrad(), bias = Randn({3}).SetRequiresGrad();
-  const Tensor mean = Zeros({3}), var = Ones({3});
+  const Tensor mean = Zeros({3}), var = Ones({3}), other_mean = mean.Clone(),
+               other_var = var.Clone();
   const AutocastScope autocast(DType::kBF16);
   for (const bool training : {false, true}) {
     weight.ZeroGrad();
@@ -65,10 +67,25 @@ TEST(AutocastTest, NormalisesHalfImagesWithF32NumbersAsTheyAre) {
     Sum(y).Backward();
     EXPECT_EQ(weight.grad().dtype(), DType::kF32);
   }
-  EXPECT_EQ(mean.dtype(), DType::kF32);
+  EXPECT_EQ(bias.grad().dtype(), DType::kF32);
+  BatchNorm(x.To(DType::kF32), other_mean, other_var, weight, bias, {.training = true});
+  for (int64_t c = 0; c < 3; ++c) {  // they have moved, and with the digits of f32
+    EXPECT_NEAR(mean.ToVector<float>()[c], other_mean.ToVector<float>()[c], 1e-6);
+    EXPECT_NEAR(var.ToVector<float>()[c], other_var.ToVector<float>()[c], 1e-6);
+    EXPECT_NE(mean.ToVector<float>()[c], 0.0f);
+  }
   const Tensor image =
       ConvTranspose2d(Ones({1, 2, 4, 4}), Ones({2, 3, 3, 3}), Ones({3}));  // the bias is f32
   EXPECT_EQ(image.dtype(), DType::kBF16);
+}
+
+TEST(AutocastTest, NormalisesGroupsInF32) {
+  const Tensor x = Randn({4, 4, 5, 5}).To(DType::kBF16), ones = Ones({4}), zeros = Zeros({4});
+  const AutocastScope autocast(DType::kBF16);
+  for (DType parameters : {DType::kF32, DType::kBF16}) {
+    const Tensor y = GroupNorm(x, 2, ones.To(parameters), zeros.To(parameters), 1e-5);
+    EXPECT_EQ(y.dtype(), DType::kF32);
+  }
 }
 
 TEST(AutocastTest, GivesF32GradientsToF32Parameters) {

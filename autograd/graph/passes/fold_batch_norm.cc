@@ -95,8 +95,6 @@ class Folding {
     ValueId scale = affine.in[outer.weight], shift = affine.in[outer.bias];
     ValueId &weight = producer.in[inner.weight], &bias = producer.in[inner.bias];
     Emitter emit(graph_, affine, &instrs_);
-    // Those of a half type may be f32 (ArgDecl::or_wide), which not every producer takes.
-    const DType dtype = graph_.value(producer.out[0]).spec.dtype;
     FIRN_RETURN_IF_ERROR(Promote(emit, {&scale, &shift, &weight, &bias}));
     if (weight == kNoValue) {
       weight = scale;
@@ -109,8 +107,12 @@ class Folding {
     } else if (shift != kNoValue) {
       FIRN_ASSIGN_OR_RETURN(bias, emit.Call(TheOp<"add">(), {bias, shift}, AddAttrs{}));
     }
-    FIRN_ASSIGN_OR_RETURN(weight, emit.As(dtype, weight));
-    FIRN_ASSIGN_OR_RETURN(bias, emit.As(dtype, bias));
+    // Those of a half type may be f32, which not every producer takes.
+    if (!producer.op->input(static_cast<size_t>(inner.weight)).or_wide) {
+      const DType dtype = graph_.value(producer.out[0]).spec.dtype;
+      FIRN_ASSIGN_OR_RETURN(weight, emit.As(dtype, weight));
+      FIRN_ASSIGN_OR_RETURN(bias, emit.As(dtype, bias));
+    }
     instrs_.push_back(std::move(producer));
     for (size_t view : source.views) instrs_.push_back(old[view]);
     renaming_.Replace(graph_, affine.out[0], affine.in[outer.x]);

@@ -6,8 +6,8 @@
 // NaN. Greatest errors in units of the last place, held by vec_math_test.cc:
 //   gelu 1.96, f64 0.88   its gradient 2.93, of the larger of its two terms   erf 1.5
 //
-// Each is an object that holds its tables: a loop makes a copy of its own first, which the compiler
-// keeps in registers.
+// Each is an object that holds its tables: a loop makes a copy of its own first. Those of floats
+// the compiler keeps in registers; those of doubles, 2.4 KB, are read from the nearest cache.
 
 #include <concepts>
 #include <cstdint>

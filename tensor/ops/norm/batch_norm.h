@@ -22,7 +22,7 @@ struct BatchNormOptions {
 // are used. Undefined running statistics mean: always the batch's. Undefined weight, bias: 1, 0.
 // x: [n, c, ...], more than one value per channel in training
 // others: [c], of x's dtype or all f32 where x is of a half type, as under AutocastScope
-// Throws kInvalidArgument for other shapes and dtypes.
+// Throws kInvalidArgument for other shapes and, in training, other dtypes.
 Tensor BatchNorm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                  const Tensor& weight = {}, const Tensor& bias = {},
                  const BatchNormOptions& options = {});

@@ -28,6 +28,7 @@
 #include "tensor/ops/elementwise/power.h"
 #include "tensor/ops/norm/norm_options.h"
 #include "tensor/ops/reduce/sum.h"
+#include "tensor/ops/shape/convert.h"
 #include "tensor/ops/shape/views.h"
 
 namespace firn {
@@ -285,7 +286,13 @@ Tensor GroupNorm(const Tensor& x, int64_t num_groups, const Tensor& weight, cons
   const int64_t rows = x.size(0) * num_groups;
   const Shape row{x.num_elements() / rows};
   const Tensor y = LayerNorm(Reshape(x, {rows, row[0]}), row, {}, {}, eps);
-  return ChannelAffine(Reshape(y, x.shape()), weight, bias);
+  // Autocast has brought y to f32, and channel_affine, which it leaves alone, takes no half
+  // numbers.
+  const bool autocast = ThisThread().autocast != nullptr;
+  const auto as_y = [&](const Tensor& t) {
+    return autocast && t.defined() ? Cast(t, y.dtype()) : t;
+  };
+  return ChannelAffine(Reshape(y, x.shape()), as_y(weight), as_y(bias));
 }
 
 }  // namespace firn

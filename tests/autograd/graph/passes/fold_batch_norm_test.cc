@@ -98,6 +98,23 @@ TEST(FoldBatchNormTest, F32NumbersIntoAConvolutionOfAHalfType) {
   EXPECT_LT(Difference(got, want), 4 * std::ldexp(1.0, -8));
 }
 
+// One scale and shift into another: both take f32 numbers beside half images, and keep them.
+TEST(FoldBatchNormTest, F32NumbersStayF32WhereTheyMay) {
+  nn::BatchNorm2d first({.channels = 3}), second({.channels = 3});
+  first.Eval();
+  second.Eval();
+  Shake(first);
+  Shake(second);
+  const Tensor x = Randn({4, 3, 8, 8}).To(DType::kF16);
+  Graph graph = CaptureEval([&](const Tensor& t) { return second(first(t)); }, x);
+  EXPECT_EQ(RunPass(FoldBatchNorm, graph).changes, 1) << graph.DebugString();
+  EXPECT_EQ(CountOf(graph, "channel_affine"), 1) << graph.DebugString();
+  EXPECT_EQ(CountOf(graph, "cast"), 0) << graph.DebugString();
+  const NoGradScope no_grad;
+  const Tensor in[] = {x}, got = RunGraph(graph, in)[0], want = second(first(x));
+  EXPECT_LT(Difference(got, want), 2 * std::ldexp(1.0, -11));
+}
+
 TEST(FoldBatchNormTest, WithoutBiasAndWithoutAffineMap) {
   ManualSeed(2);
   nn::Conv2d conv({.in = 4, .out = 8, .kernel = 3, .groups = 2, .bias = false});
