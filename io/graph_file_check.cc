@@ -11,6 +11,7 @@
 #include "autograd/graph/infer.h"
 #include "device/status_macros.h"
 #include "io/graph_file_format.h"
+#include "tensor/op.h"
 
 namespace firn::io {
 namespace {

@@ -44,8 +44,8 @@ void ExpectRight(double units) {
 TEST(PiecesTest, OfFloatsAreRightToTheLastPlace) { ExpectRight<float>(1.3); }
 
 TEST(PiecesTest, OfDoublesAreRightToTheLastPlace) {
-  ExpectRight<double>(1.5);
-  EXPECT_LT(WorstOf<double>([](long double z) { return 1 / (1.5L + z); }, 1, 255), 1.3);
+  ExpectRight<double>(2.1);  // 1.5 where products and sums are merged
+  EXPECT_LT(WorstOf<double>([](long double z) { return 1 / (1.5L + z); }, 1, 255), 1.4);
 }
 
 template <class T>

@@ -72,7 +72,7 @@ TEST(VecMathTest, GeluOfDoublesIsAccurateEverywhere) {
     std::frexp(want, &place);
     const long double unit = std::ldexp(1.0L, std::max(place, -1021) - 53);
     const auto off = static_cast<double>(std::abs(y[i] - want) / unit);
-    ASSERT_LE(off, 0.88) << std::hexfloat << x[i] << ": " << y[i];
+    ASSERT_LE(off, 1.0) << std::hexfloat << x[i] << ": " << y[i];
   }
 }
 
