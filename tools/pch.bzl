@@ -34,14 +34,15 @@ def _impl(ctx):
     header = ctx.actions.declare_file(ctx.label.name + ".h")
     ctx.actions.write(header, "".join(["#include \"%s\"\n" % h for h in ctx.attr.headers]))
     compiled = ctx.actions.declare_file(ctx.label.name + ".h.gch")
+    read = ctx.actions.declare_file(ctx.label.name + ".h.d")
     ctx.actions.run(
         executable = cc_common.get_tool_for_action(
             feature_configuration = features,
             action_name = CPP_COMPILE_ACTION_NAME,
         ),
-        arguments = flags + ["-x", "c++-header", header.path, "-o", compiled.path],
+        arguments = flags + ["-x", "c++-header", header.path, "-o", compiled.path, "-MD", "-MF", read.path],
         inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
-        outputs = [compiled],
+        outputs = [compiled, read],
         env = cc_common.get_environment_variables(
             feature_configuration = features,
             action_name = CPP_COMPILE_ACTION_NAME,
@@ -51,12 +52,13 @@ def _impl(ctx):
     )
 
     # Bazel compiles a source again only if a file has changed that its compiler said it read, and g++ names
-    # neither what it reads precompiled nor what that was made of. This it names.
+    # neither what it reads precompiled nor what that was made of. This it names: the sum of all that was read.
+    # That of `compiled` will not do, which is another each time.
     version = ctx.actions.declare_file(ctx.label.name + "_version.h")
     ctx.actions.run_shell(
-        command = "sha256sum < $1 | sed 's|^|// |' > $2",
-        arguments = [compiled.path, version.path],
-        inputs = [compiled],
+        command = "set -eu -o pipefail; sed 's/^[^:]*://; s/\\\\$//' \"$1\" | xargs cat | sha256sum | sed 's|^|// |' > \"$2\"",
+        arguments = [read.path, version.path],
+        inputs = depset([read, header], transitive = [context.headers, toolchain.all_files]),
         outputs = [version],
         mnemonic = "CppPrecompiledVersion",
     )
