@@ -6,12 +6,13 @@
 // NaN. Greatest errors in units of the last place, held by vec_math_test.cc:
 //   gelu 1.96, f64 1.0   its gradient 2.93, of the larger of its two terms   erf 1.5
 //
-// Each is an object that holds its tables: a loop makes a copy of its own first. Those of floats
-// the compiler keeps in registers; those of doubles, 2.4 KB, are read from the nearest cache.
+// Each is an object: a loop makes a copy of its own first. One of floats holds its tables, which
+// the compiler keeps in registers then; those of doubles, 2.4 KB, are read where they are.
 
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "device/macros.h"
 #include "device/own_flags.h"
@@ -125,7 +126,9 @@ class GeluOfVec {
     return internal::TimesBellCurve({high, low}, z);
   }
 
-  Pieces<T> tail_ = internal::NormalTail<T>();
+  // Where registers cannot hold the tables, a copy for each row would take longer than a short row.
+  std::conditional_t<std::same_as<T, float>, Pieces<T>, const Pieces<T>&> tail_ =
+      internal::NormalTail<T>();
 };
 
 // dy times the slope of that: P(X <= x) + x density(x).

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "device/own_flags.h"
 #include "device/simd.h"
 #include "device/simd_lookup.h"
+#include "device/simd_part.h"
 
 namespace firn::cpu::internal {
 
@@ -28,18 +28,14 @@ FIRN_ALWAYS_INLINE void VectorRow(T* out, std::tuple<const In*...> in, int64_t n
   const Vectors fn;
   const std::tuple<In...> still(*std::get<I>(in)...);
   const auto some = [&](int64_t at, int64_t count) __attribute__((always_inline)) {
-    const size_t bytes = static_cast<size_t>(count) * sizeof(T);
     const auto read = [&](const T* x, T one, bool moves) __attribute__((always_inline)) {
-      Vec<T> v = {};
-      if (moves) {
-        std::memcpy(&v, x + at, bytes);
-      } else {
-        for (int64_t i = 0; i < kLanes; ++i) v[i] = one;
-      }
+      if (moves) return inner::internal::LoadPart(x + at, count);
+      Vec<T> v;
+      for (int64_t i = 0; i < kLanes; ++i) v[i] = one;
       return v;
     };
     const Vec<T> y = fn(read(std::get<I>(in), std::get<I>(still), (kMoving >> I & 1u) != 0)...);
-    std::memcpy(out + at, &y, bytes);
+    inner::internal::StorePart<T>(y, count, out + at);
   };
   constexpr int64_t kAhead = 32 * kLanes;
   int64_t at = 0;

@@ -1,0 +1,52 @@
+#ifndef FIRN_DEVICE_SIMD_PART_H_
+#define FIRN_DEVICE_SIMD_PART_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "device/macros.h"
+#include "device/own_flags.h"
+#include "device/simd.h"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+// The first lanes of a register of T, float or double, from and to memory: where rows end.
+namespace firn::inner::internal {
+
+// from[0..n), then zeros. Requires: 0 < n <= kSimdLanes<T>.
+template <class T>
+FIRN_ALWAYS_INLINE Vec<T> LoadPart(const T* from, int64_t n) {
+#if defined(__AVX512F__)
+  const uint32_t lanes = (1u << n) - 1;
+  if constexpr (sizeof(T) == 4) {
+    return reinterpret_cast<Vec<T>>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from));
+  } else {
+    return reinterpret_cast<Vec<T>>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(lanes), from));
+  }
+#else
+  Vec<T> v = {};
+  std::memcpy(&v, from, static_cast<size_t>(n) * sizeof(T));
+  return v;
+#endif
+}
+
+// to[0..n) = the first lanes of v. Requires: as above.
+template <class T>
+FIRN_ALWAYS_INLINE void StorePart(Vec<T> v, int64_t n, T* to) {
+#if defined(__AVX512F__)
+  const uint32_t lanes = (1u << n) - 1;
+  if constexpr (sizeof(T) == 4) {
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>(lanes), reinterpret_cast<__m512>(v));
+  } else {
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>(lanes), reinterpret_cast<__m512d>(v));
+  }
+#else
+  std::memcpy(to, &v, static_cast<size_t>(n) * sizeof(T));
+#endif
+}
+
+}  // namespace firn::inner::internal
+
+#endif  // FIRN_DEVICE_SIMD_PART_H_

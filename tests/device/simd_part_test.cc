@@ -1,0 +1,31 @@
+// Parts of registers touch no memory beside them.
+#include "device/simd_part.h"
+
+#include <array>
+
+#include "gtest/gtest.h"
+
+namespace firn::inner::internal {
+namespace {
+
+template <class T>
+class SimdPartTest : public ::testing::Test {};
+using Numbers = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(SimdPartTest, Numbers, );
+
+TYPED_TEST(SimdPartTest, FirstLanesComeAndGo) {
+  using T = TypeParam;
+  constexpr auto kLanes = static_cast<size_t>(kSimdLanes<T>);
+  for (size_t n = 1; n <= kLanes; ++n) {
+    std::array<T, kLanes + 1> from, to;
+    for (size_t i = 0; i <= kLanes; ++i) from[i] = static_cast<T>(i + 1);
+    to.fill(T(-1));
+    const Vec<T> v = LoadPart(from.data(), static_cast<int64_t>(n));
+    for (size_t i = 0; i < kLanes; ++i) EXPECT_EQ(v[i], i < n ? from[i] : T(0)) << n;
+    StorePart<T>(v + T(10), static_cast<int64_t>(n), to.data());
+    for (size_t i = 0; i <= kLanes; ++i) EXPECT_EQ(to[i], i < n ? from[i] + 10 : T(-1)) << n;
+  }
+}
+
+}  // namespace
+}  // namespace firn::inner::internal
