@@ -63,6 +63,9 @@ inline bool SameDenseLayout(const TensorSpec& a, const TensorSpec& b) {
 // The block that makes a tensor of this shape NHWC, or 0 where that is its row-major order anyway:
 // for one channel, one pixel, and ranks below 3.
 int32_t ChannelsLastBlock(const Shape& shape);
+inline bool IsChannelsLast(const TensorSpec& spec) {
+  return spec.layout.blocked() && spec.layout.channel_block == ChannelsLastBlock(spec.shape);
+}
 
 // The strides, in elements, of a tensor that has them: strided or NHWC.
 Dims StridesOf(const TensorSpec& spec);

@@ -1,9 +1,8 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_H_
 #define FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_H_
 
-// Batch normalisation: one parallel loop over groups of channels, both passes over a group back to
-// back while it is in cache. Groups are those of a ChannelView, and of matrices, whose channels lie
-// side by side, as many channels as there are lanes.
+// Batch normalisation of the groups of a ChannelView: one parallel loop over them, both passes over
+// a group back to back while it is in cache.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,16 +18,17 @@ namespace firn::cpu {
 // Elements of a piece that goes through a tile: whole sets of lanes.
 inline constexpr int64_t kLanePiece = 128 * kLanes;
 
-// Runs of a group: `length` elements each, the first of which belongs to lane 0. They lie `stride`
-// apart, the first one at element `first` of the tensor; what is read of them lies `step` apart.
+// Runs of `length` elements, the first of which belongs to lane 0. They lie `stride` apart, the
+// first one at element `first` of the tensor; what is read of them lies `step` apart, in a tile if
+// they are gathered.
 struct LanePiece {
   int64_t first, runs, length, stride, step;
+  bool gathered;
 
-  bool gathered() const { return step != stride; }
   // Calls f(i, j) for every element i of what was read and its lane j.
   template <class F>
   FIRN_ALWAYS_INLINE void ForEach(const F& f) const {
-    if (gathered()) return ForEachLane(runs * step, f);
+    if (gathered) return ForEachLane(runs * step, f);
     if (length % kLanes != 0) {
       for (int64_t q = 0; q < runs; ++q) {
         const int64_t at = q * step;
@@ -46,12 +46,12 @@ struct LanePiece {
   // Where to put what Write then takes to y.
   template <class Acc>
   Acc* Room(const RowsOut<Acc>& y, Acc* tile) const {
-    return gathered() ? tile : y.At(first, tile);
+    return gathered ? tile : y.At(first, tile);
   }
   template <class Acc>
   void Write(const RowsOut<Acc>& y, const Acc* tile) const {
-    if (!gathered()) return y.Done(first, length, tile);
-    for (int64_t q = 0; q < runs; ++q) y.Store(first + q * stride, length, tile + q * step);
+    if (!gathered) return y.Done(first, length, tile);
+    y.Store(first, {runs, length, stride, step}, tile);
   }
 };
 
@@ -65,12 +65,10 @@ class PieceReader {
   const Acc* Read(const LanePiece& p) {
     if (p.first == first_) return piece_;
     first_ = p.first;
-    if (!p.gathered()) return piece_ = x_.At(p.first, p.length, tile_);
-    for (int64_t q = 0; q < p.runs; ++q) {
-      x_.Load(p.first + q * p.stride, p.length, tile_ + q * p.step);
-      // Lanes without a channel.
-      if (p.length < p.step)
-        std::fill(tile_ + q * p.step + p.length, tile_ + (q + 1) * p.step, Acc{0});
+    if (!p.gathered) return piece_ = x_.At(p.first, p.length, tile_);
+    x_.Load(p.first, {p.runs, p.length, p.stride, p.step}, tile_);
+    for (int64_t q = 0; q < p.runs && p.length < p.step; ++q) {  // lanes without a channel
+      std::fill(tile_ + q * p.step + p.length, tile_ + (q + 1) * p.step, Acc{0});
     }
     return piece_ = tile_;
   }
@@ -83,49 +81,44 @@ class PieceReader {
 };
 
 struct ChannelGroups {
-  int64_t batch, channels, groups;
-  int64_t block;  // channels of a group that lie side by side; the last group may have fewer
+  int64_t batch, groups;
+  int64_t block;  // channels of a group, one or those of a ChannelView
   int64_t run;    // elements of a group in one sample
   int64_t per_sample;
   bool converted;
 
-  // Requires: rank >= 2, dense.
+  // Requires: what ViewChannels does.
   explicit ChannelGroups(const TensorSpec& spec) {
     const ChannelView v = ViewChannels(spec);
-    batch = v.batch, channels = spec.shape[1], groups = v.groups;
-    block = v.block, run = v.run, per_sample = v.groups * v.run;
+    batch = v.batch, groups = v.groups, block = v.block, run = v.run;
+    per_sample = v.groups * v.run;
     converted = IsHalf(spec.dtype);
-    if (v.run != 1 || v.block != 1) return;
-    block = run = kLanes;
-    groups = (channels + kLanes - 1) / kLanes;
   }
-  int64_t width(int64_t group) const { return std::min(block, channels - group * block); }
   // Elements of one channel.
-  int64_t per_channel() const { return block == 0 ? 0 : batch * (run / block); }
+  int64_t per_channel() const { return batch * (run / block); }
 
   // Calls f(piece) for pieces that make up the group. Short runs are gathered into tiles where that
   // makes fewer loops of more elements, or has to be done anyhow.
   template <class F>
   FIRN_ALWAYS_INLINE void ForEachPiece(int64_t group, const F& f) const {
-    const int64_t length = run == block ? width(group) : run;
     if (2 * run > kLanePiece) {
       for (int64_t n = 0; n < batch; ++n) {
         const int64_t first = n * per_sample + group * run;
-        for (int64_t at = 0; at < length; at += kLanePiece) {
-          f(LanePiece{first + at, 1, std::min(kLanePiece, length - at), 0, 0});
+        for (int64_t at = 0; at < run; at += kLanePiece) {
+          f(LanePiece{first + at, 1, std::min(kLanePiece, run - at), 0, 0, false});
         }
       }
       return;
     }
-    if (length == 0) return;
+    if (run == 0) return;
     const int64_t most = kLanePiece / run;
-    const bool gather = converted || length % kLanes != 0;
+    const bool gather = converted || run % kLanes != 0;
     for (int64_t n = 0; n < batch; n += most) {
       const int64_t first = n * per_sample + group * run, runs = std::min(most, batch - n);
       if (per_sample == run) {  // there is nothing between them
-        f(LanePiece{first, 1, runs * length, 0, 0});
+        f(LanePiece{first, 1, runs * run, 0, 0, false});
       } else {
-        f(LanePiece{first, runs, length, per_sample, gather ? run : per_sample});
+        f(LanePiece{first, runs, run, per_sample, gather ? run : per_sample, gather});
       }
     }
   }
@@ -150,7 +143,7 @@ class ChannelSums {
     });
     std::copy_n(a, kLanes, a_);
     std::copy_n(b, kLanes, b_);
-    const int64_t in_a_run = piece.gathered() ? piece.step : piece.length;
+    const int64_t in_a_run = piece.gathered ? piece.step : piece.length;
     added_ += (piece.runs * in_a_run + kLanes - 1) / kLanes;
     if (added_ >= kMost) Fold();
   }
@@ -184,13 +177,23 @@ class ChannelSums {
   double sums_[2 * kLanes] = {};
 };
 
-// Mean and biased variance of the channels of group g, in double. Sums are of differences to the
-// channel's first value, so that a mean far from 0 costs no digits.
+// Of one channel, in double.
+struct Statistics {
+  double count = 0, mean = 0, var = 0;  // the biased variance
+
+  Statistics() = default;
+  // From sums of differences to one of the values, so that a mean far from 0 costs no digits, and
+  // of their squares.
+  Statistics(double n, double first, double sum, double squares) : count(n), mean(first + sum / n) {
+    const double around = squares / n - (sum / n) * (sum / n);
+    var = around > 0 ? around : around * 0;  // NaN stays
+  }
+};
+
 template <class Acc>
-void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, double* mean,
-                     double* var) {
+void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, Statistics* of) {
   Acc first[kLanes] = {}, shift[kLanes];
-  x.rows().Load(g * v.run, v.width(g), first);
+  x.rows().Load(g * v.run, v.block, first);
   SpreadLanes(first, 0, v.block, Acc{0}, shift);
   ChannelSums<Acc> sums(v.block);
   v.ForEachPiece(g, [&](const LanePiece& piece) {
@@ -200,12 +203,9 @@ void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, dou
       return std::pair(d, d * d);
     });
   });
-  const auto count = static_cast<double>(v.per_channel());
-  for (int64_t b = 0; b < v.width(g); ++b) {
-    const double m = sums.first(b) / count;
-    mean[b] = static_cast<double>(shift[b]) + m;
-    const double around = sums.second(b) / count - m * m;
-    var[b] = around > 0 ? around : around * 0;  // NaN stays
+  for (int64_t b = 0; b < v.block; ++b) {
+    of[b] = Statistics(static_cast<double>(v.per_channel()), static_cast<double>(first[b]),
+                       sums.first(b), sums.second(b));
   }
 }
 
@@ -232,18 +232,12 @@ class GradPieces {
   PieceReader<Acc> dy_, x_, y_;
 };
 
-// Calls f(activation, TypeTag<Acc>(), groups, g) for every group of channels of tensors of `spec`,
-// in parallel.
+// Calls f(g) for every group of channels, in parallel.
 template <class F>
-void ForEachGroup(const TensorSpec& spec, FusedActivation which, const F& f) {
-  const ChannelGroups v(spec);
+void ForEachGroup(const ChannelGroups& v, const F& f) {
   const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, v.batch * v.run));
-  VisitComputed(spec.dtype, [&]<class Acc>(TypeTag<Acc> tag) {
-    VisitActivation(which, [&](auto activation) {
-      ParallelFor(v.groups, grain, [&](int64_t begin, int64_t end) {
-        for (int64_t g = begin; g < end; ++g) f(activation, tag, v, g);
-      });
-    });
+  ParallelFor(v.groups, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t g = begin; g < end; ++g) f(g);
   });
 }
 

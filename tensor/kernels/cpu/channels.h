@@ -45,6 +45,9 @@ inline int32_t KernelBlock(const Shape& shape) {
 // The LayoutRequest of kernels written with ChannelView.
 void ChannelLayouts(const KernelQuery& q, LayoutRequest& want);
 
+// That of kernels which also take images channels-last: all are, when one of them comes so.
+void ChannelOrLastLayouts(const KernelQuery& q, LayoutRequest& want);
+
 // One number per lane from one per channel; `v` null gives `missing`. Requires: block is 1 or
 // kChannelBlock, powers of two.
 template <class Acc, class T>

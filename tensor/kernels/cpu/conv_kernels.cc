@@ -162,18 +162,29 @@ absl::Status RunShifts(KernelContext& k) {
 
 // --- oneDNN --------------------------------------------------------------------------------------
 
-// The layout in which a tensor of the call is given: row-major or in kChannelBlock. Results, which
-// have none yet, are best in blocks.
-uint8_t GivenLayout(const TensorSpec& s, bool result) {
-  const bool fits = s.shape[1] % kChannelBlock == 0;
-  const bool rows = !result && !s.layout.blocked();
-  return fits && !rows ? static_cast<uint8_t>(kChannelBlock) : 0;
+// The layout in which a tensor of the call is given.
+uint8_t GivenLayout(const TensorSpec& s) {
+  if (IsChannelsLast(s)) return kChannelsLast;
+  const bool blocks = s.layout.blocked() && s.shape[1] % kChannelBlock == 0;
+  return blocks ? static_cast<uint8_t>(kChannelBlock) : 0;
 }
+// Results have none yet and are best as AMX makes them.
 template <ConvPass kPass>
 ConvLayouts GivenLayouts(const KernelQuery& q) {
-  if constexpr (kPass == kForward) return {GivenLayout(q.in(0), false), GivenLayout(q.out(), true)};
-  if constexpr (kPass == kData) return {GivenLayout(q.out(), true), GivenLayout(q.in(0), false)};
-  if constexpr (kPass == kWeight) return {GivenLayout(q.in(0), false), GivenLayout(q.in(1), false)};
+  if constexpr (kPass == kForward) return {GivenLayout(q.in(0)), kChannelsLast};
+  if constexpr (kPass == kData) return {kChannelsLast, GivenLayout(q.in(0))};
+  if constexpr (kPass == kWeight) return {GivenLayout(q.in(0)), GivenLayout(q.in(1))};
+}
+
+// What Request is to ask for.
+int32_t BlockOf(uint8_t layout, const TensorSpec& s) {
+  return layout == kChannelsLast ? ChannelsLastBlock(s.shape) : layout;
+}
+template <ConvPass kPass>
+void RequestGiven(const ConvLayouts& l, const KernelQuery& q, LayoutRequest& want) {
+  const TensorSpec& x = kPass == kData ? q.out() : q.in(0);
+  const TensorSpec& y = kPass == kForward ? q.out() : q.in(kPass == kData ? 0 : 1);
+  Request<kPass>(BlockOf(l.x, x), BlockOf(l.y, y), want);
 }
 
 template <ConvPass kPass>
@@ -191,8 +202,7 @@ absl::Status PrepareOneDnn(const KernelQuery& q, Prepared& answer) {
                         OneDnnConvFor(p, kPass, q.in(0).dtype, bias, GivenLayouts<kPass>(q)));
   FIRN_RETURN_IF(MultipliesTiles() && !OneDnnConvWithTiles(*conv) && is_slower(),
                  Unimplemented("slower than Winograd in f32"));
-  const ConvLayouts l = OneDnnConvLayouts(*conv);
-  Request<kPass>(l.x, l.y, answer.layouts);
+  RequestGiven<kPass>(OneDnnConvLayouts(*conv), q, answer.layouts);
   answer.workspace = OneDnnConvWorkspace(*conv);
   answer.state = std::move(conv);
   return absl::OkStatus();

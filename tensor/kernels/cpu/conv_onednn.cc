@@ -96,8 +96,6 @@ using Tag = memory::format_tag;
 
 memory::dims DimsOf(const Sizes& s) { return {s.span().begin(), s.span().end()}; }
 
-constexpr int32_t kChannelsLast = 1;  // as a block: the channels of a pixel are neighbours
-
 memory::desc ImageDesc(int64_t n, int64_t c, const Sizes& s, int32_t block,
                        memory::data_type type) {
   constexpr Tag kPlain[] = {Tag::ncw, Tag::nchw, Tag::ncdhw};

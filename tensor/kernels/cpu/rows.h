@@ -52,6 +52,16 @@ class RowsIn {
     }
     std::copy_n(static_cast<const Acc*>(data_) + i, n, tile);
   }
+  // Copies runs, the first of which begins at element i.
+  void Load(int64_t i, const HalfRuns& r, Acc* tile) const {
+    if constexpr (std::is_same_v<Acc, float>) {
+      if (converted()) {
+        ToFloats(dtype_, static_cast<const uint16_t*>(data_) + i, r, tile);
+        return;
+      }
+    }
+    for (int64_t q = 0; q < r.runs; ++q) Load(i + q * r.stride, r.length, tile + q * r.step);
+  }
   Acc operator[](int64_t i) const {
     Acc one;
     Load(i, 1, &one);
@@ -90,6 +100,16 @@ class RowsOut {
       }
     }
     std::copy_n(from, n, static_cast<Acc*>(data_) + i);
+  }
+  // Copies runs, the first of which belongs at element i.
+  void Store(int64_t i, const HalfRuns& r, const Acc* from) const {
+    if constexpr (std::is_same_v<Acc, float>) {
+      if (converted()) {
+        FromFloats(from, r, dtype_, static_cast<uint16_t*>(data_) + i);
+        return;
+      }
+    }
+    for (int64_t q = 0; q < r.runs; ++q) Store(i + q * r.stride, r.length, from + q * r.step);
   }
 
  private:

@@ -15,6 +15,7 @@
 #include "tensor/apply.h"
 #include "tensor/graph_traits.h"
 #include "tensor/kernels/convert.h"
+#include "tensor/kernels/cpu/channel_rows.h"
 #include "tensor/kernels/cpu/channels.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/op.h"
@@ -94,7 +95,46 @@ struct Affine {
   }
 };
 
+// The same where channels lie side by side.
+template <class Acc>
+void ScaleRows(KernelContext& k, const cpu::ChannelRows& v) {
+  const cpu::RowsIn<Acc> x(k, In::kX), scale(k, In::kScale), shift(k, In::kShift);
+  const cpu::RowsOut<Acc> y(k, 0);
+  v.ForEachTile([&](const cpu::RowTile& tile) {
+    alignas(64) Acc a[cpu::ChannelRows::kWidth], b[cpu::ChannelRows::kWidth];
+    std::fill_n(a, cpu::ChannelRows::kWidth, Acc{1});
+    std::fill_n(b, cpu::ChannelRows::kWidth, Acc{0});
+    if (scale.given()) scale.Load(tile.first, tile.width, a);
+    if (shift.given()) shift.Load(tile.first, tile.width, b);
+    cpu::PieceReader<Acc> from(x);
+    alignas(64) Acc results[cpu::kLanePiece];
+    v.ForEachPiece(tile, [&](const cpu::LanePiece& piece) {
+      const Acc* const at = from.Read(piece);
+      Acc* const to = piece.Room(y, results);
+      Acc of_a[cpu::kLanes], of_b[cpu::kLanes];
+      const auto take = [&](int64_t strip) {
+        std::copy_n(a + strip, cpu::kLanes, of_a);
+        std::copy_n(b + strip, cpu::kLanes, of_b);
+      };
+      cpu::ForEachStrip(piece, take,
+                        [&](int64_t i, int64_t j) { to[i] = at[i] * of_a[j] + of_b[j]; });
+      piece.Write(y, to);
+    });
+  });
+}
+
+// Calls f(TypeTag<Acc>(), rows) if the channels of `x` lie side by side.
+template <class F>
+bool VisitRows(const TensorSpec& x, const F& f) {
+  if (!cpu::ChannelRows::Has(x)) return false;
+  cpu::VisitComputed(x.dtype, [&](auto tag) { f(tag, cpu::ChannelRows(x)); });
+  return true;
+}
+
 absl::Status RunChannelAffine(KernelContext& k) {
+  const bool done = VisitRows(
+      k.in_spec(In::kX), [&]<class Acc>(TypeTag<Acc>, const auto& v) { ScaleRows<Acc>(k, v); });
+  if (done) return absl::OkStatus();
   const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(In::kX));
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, v.run));
   VisitFloat(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) {
@@ -142,7 +182,7 @@ FIRN_REGISTER_OP(channel_affine) {
       .grad = GradChannelAffine,
       .saves = {Saved::Input(In::kX), Saved::Input(In::kScale)},
       .may_reuse = {{0, In::kX}},
-      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = RunChannelAffine}},
+      .kernels = {{.name = "loop", .layouts = cpu::ChannelOrLastLayouts, .run = RunChannelAffine}},
       .graph = &kAffineTraits,
   };
 }
@@ -261,7 +301,40 @@ class SumOfGroups {
   alignas(64) Acc strip_[kAtOnce];
 };
 
+// The same where channels lie side by side.
+template <class Acc>
+void SumRows(KernelContext& k, const cpu::ChannelRows& v) {
+  const cpu::RowScratch<Acc, 0> scratch(v, k.workspace<void>());
+  const cpu::RowsIn<Acc> x(k, 0);
+  v.ForEachTile([&](const cpu::RowTile& tile) {
+    constexpr Acc kNone[cpu::ChannelRows::kWidth] = {};
+    cpu::PieceReader<Acc> from(x);
+    cpu::TileSums<Acc> sums(tile.width);
+    v.ForEachPiece(tile, [&](const cpu::LanePiece& piece) {
+      const Acc* const at = from.Read(piece);
+      sums.Add(piece, kNone, [&](int64_t i, Acc none) { return std::pair(at[i], none); });
+    });
+    sums.Done(scratch.Sums(tile.part, 0) + tile.first, scratch.Sums(tile.part, 1) + tile.first);
+  });
+  const cpu::RowsOut<Acc> out(k, 0);
+  scratch.ForEachChannel([&](int64_t c, double sum, double /*of nothing*/) {
+    const Acc rounded = static_cast<Acc>(sum);
+    out.Store(c, 1, &rounded);
+  });
+}
+
+size_t ChannelSumWorkspace(const KernelQuery& q) {
+  size_t bytes = 0;
+  VisitRows(q.in(0), [&]<class Acc>(TypeTag<Acc>, const auto& v) {
+    bytes = cpu::RowScratch<Acc, 0>::Bytes(v);
+  });
+  return bytes;
+}
+
 absl::Status RunChannelSum(KernelContext& k) {
+  const bool done =
+      VisitRows(k.in_spec(0), [&]<class Acc>(TypeTag<Acc>, const auto& v) { SumRows<Acc>(k, v); });
+  if (done) return absl::OkStatus();
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     const cpu::ChannelView v = cpu::ViewChannels(k.in_spec(0));
     const int64_t most = SumOfGroups<T>::kChannels / v.block;
@@ -292,7 +365,10 @@ FIRN_REGISTER_OP(channel_sum) {
       .outputs = {{.name = "sum"}},
       .infer = InferChannelSum,
       .grad = GradChannelSum,
-      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = RunChannelSum}},
+      .kernels = {{.name = "loop",
+                   .workspace = ChannelSumWorkspace,
+                   .layouts = cpu::ChannelOrLastLayouts,
+                   .run = RunChannelSum}},
       .graph = &kSumTraits,
   };
 }

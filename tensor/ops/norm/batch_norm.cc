@@ -11,7 +11,7 @@
 #include "tensor/dispatch.h"
 #include "tensor/error.h"
 #include "tensor/graph_traits.h"
-#include "tensor/kernels/cpu/batch_norm.h"
+#include "tensor/kernels/cpu/batch_norm_kernels.h"
 #include "tensor/op.h"
 #include "tensor/ops/activation/rectifiers.h"
 #include "tensor/ops/activation/sigmoids.h"
@@ -67,73 +67,6 @@ absl::Status Infer(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Moves element c of inout input i, if it is given.
-template <class Acc>
-void MoveTowards(KernelContext& k, int i, int64_t c, double batch, double momentum) {
-  if (!k.has(i)) return;
-  const double old = static_cast<double>(cpu::RowsIn<Acc>(k, i)[c]);
-  const Acc moved = static_cast<Acc>((1 - momentum) * old + momentum * batch);
-  cpu::RowsOut<Acc>(k.in_spec(i).dtype, k.inout<void>(i)).Store(c, 1, &moved);
-}
-
-// Element c of optional input i.
-template <class Acc>
-double ChannelNumber(const KernelContext& k, int i, int64_t c, double missing) {
-  return k.has(i) ? static_cast<double>(cpu::RowsIn<Acc>(k, i)[c]) : missing;
-}
-
-// y = f((x - m) s + t) on the channels of group g; one number of m, s and t for each.
-template <FusedActivation kActivation, class Acc>
-void NormalizeLanes(KernelContext& k, const cpu::ChannelGroups& v, int64_t g,
-                    cpu::PieceReader<Acc>& x, const Acc* mean, const Acc* scale, const Acc* shift) {
-  Acc m[cpu::kLanes], s[cpu::kLanes], t[cpu::kLanes];
-  cpu::SpreadLanes(mean, 0, v.block, Acc{0}, m);
-  cpu::SpreadLanes(scale, 0, v.block, Acc{0}, s);
-  cpu::SpreadLanes(shift, 0, v.block, Acc{0}, t);
-  const cpu::RowsOut<Acc> y(k, Out::kY);
-  alignas(64) Acc results[cpu::kLanePiece];
-  v.ForEachPiece(g, [&](const cpu::LanePiece& piece) {
-    const Acc* const from = x.Read(piece);
-    Acc* const to = piece.Room(y, results);
-    piece.ForEach([&](int64_t i, int64_t j) {
-      to[i] = Activate<kActivation>((from[i] - m[j]) * s[j] + t[j]);
-    });
-    piece.Write(y, to);
-  });
-}
-
-// Statistics and normalisation of group g.
-template <FusedActivation kActivation, class Acc>
-void NormalizeGroup(KernelContext& k, const cpu::ChannelGroups& v, int64_t g) {
-  const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
-  double mean[cpu::kLanes], var[cpu::kLanes];
-  cpu::PieceReader<Acc> x({k, In::kX});
-  cpu::GroupStatistics(v, x, g, mean, var);
-  const auto count = static_cast<double>(v.per_channel());
-  Acc m[cpu::kLanes] = {}, scale[cpu::kLanes] = {}, shift[cpu::kLanes] = {};
-  for (int64_t b = 0; b < v.width(g); ++b) {
-    const int64_t c = g * v.block + b;
-    const double invstd = 1 / std::sqrt(var[b] + a.eps);
-    m[b] = static_cast<Acc>(mean[b]);
-    scale[b] = static_cast<Acc>(ChannelNumber<Acc>(k, In::kWeight, c, 1) * invstd);
-    shift[b] = static_cast<Acc>(ChannelNumber<Acc>(k, In::kBias, c, 0));
-    k.out<Acc>(Out::kMean)[c] = m[b];
-    k.out<Acc>(Out::kInvstd)[c] = static_cast<Acc>(invstd);
-    MoveTowards<Acc>(k, In::kRunningMean, c, mean[b], a.momentum);
-    MoveTowards<Acc>(k, In::kRunningVar, c, var[b] * count / (count - 1), a.momentum);
-  }
-  NormalizeLanes<kActivation>(k, v, g, x, m, scale, shift);
-}
-
-absl::Status Run(KernelContext& k) {
-  const FusedActivation f = k.attrs<BatchNormAttrs>().activation;
-  cpu::ForEachGroup(k.in_spec(0), f,
-                    [&]<class Acc>(auto activation, TypeTag<Acc>, const auto&... g) {
-                      NormalizeGroup<activation(), Acc>(k, g...);
-                    });
-  return absl::OkStatus();
-}
-
 // --- The fused gradient: dy, x, y, weight, mean, invstd -> dx, dweight, dbias --------------------
 
 absl::Status InferGrad(InferContext& c) {
@@ -152,71 +85,6 @@ absl::Status InferGrad(InferContext& c) {
   const DType dtype = c.dtype(c.has(GradIn::kWeight) ? GradIn::kWeight : GradIn::kMean);
   c.set_out(GradOut::kDweight, dtype, Shape({dy[1]}));
   c.set_out(GradOut::kDbias, dtype, Shape({dy[1]}));
-  return absl::OkStatus();
-}
-
-// dx = a dz + b (x - mean) + c on the channels of group g.
-template <FusedActivation kActivation, class Acc>
-void GradLanes(KernelContext& k, const cpu::ChannelGroups& v, int64_t g, cpu::GradPieces<Acc>& p,
-               const Acc* mean, const Acc* a, const Acc* b, const Acc* c) {
-  Acc m[cpu::kLanes], la[cpu::kLanes], lb[cpu::kLanes], lc[cpu::kLanes];
-  cpu::SpreadLanes(mean, 0, v.block, Acc{0}, m);
-  cpu::SpreadLanes(a, 0, v.block, Acc{0}, la);
-  cpu::SpreadLanes(b, 0, v.block, Acc{0}, lb);
-  cpu::SpreadLanes(c, 0, v.block, Acc{0}, lc);
-  const cpu::RowsOut<Acc> dx(k, GradOut::kDx);
-  alignas(64) Acc results[cpu::kLanePiece];
-  v.ForEachPiece(g, [&](const cpu::LanePiece& piece) {
-    p.Go(piece);
-    const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
-    Acc* const to = piece.Room(dx, results);
-    piece.ForEach([&](int64_t i, int64_t j) {
-      const Acc dz = cpu::FlowAt<kActivation>(dy, y, i);
-      to[i] = la[j] * dz + lb[j] * (x[i] - m[j]) + lc[j];
-    });
-    piece.Write(dx, to);
-  });
-}
-
-template <FusedActivation kActivation, class Acc>
-void GroupGradient(KernelContext& k, const cpu::ChannelGroups& v, int64_t g) {
-  Acc mean[cpu::kLanes] = {}, m[cpu::kLanes];
-  std::copy_n(k.in<Acc>(GradIn::kMean) + g * v.block, v.width(g), mean);
-  cpu::SpreadLanes(mean, 0, v.block, Acc{0}, m);
-  cpu::GradPieces<Acc> p({k, GradIn::kDy}, {k, GradIn::kX}, {k, GradIn::kY});
-  cpu::ChannelSums<Acc> sums(v.block);  // of dz and of dz (x - mean)
-  v.ForEachPiece(g, [&](const cpu::LanePiece& piece) {
-    p.Go(piece);
-    const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
-    sums.Add(piece, [&](int64_t i, int64_t j) {
-      const Acc dz = cpu::FlowAt<kActivation>(dy, y, i);
-      return std::pair(dz, dz * (x[i] - m[j]));
-    });
-  });
-  const auto count = static_cast<double>(v.per_channel());
-  const cpu::RowsOut<Acc> dweight(k, GradOut::kDweight), dbias(k, GradOut::kDbias);
-  Acc a[cpu::kLanes] = {}, b[cpu::kLanes] = {}, c[cpu::kLanes] = {};
-  for (int64_t i = 0; i < v.width(g); ++i) {
-    const int64_t channel = g * v.block + i;
-    const double invstd = static_cast<double>(k.in<Acc>(GradIn::kInvstd)[channel]);
-    const double w = ChannelNumber<Acc>(k, GradIn::kWeight, channel, 1);
-    const double sum_dz = sums.first(i), sum_dz_x = sums.second(i);
-    a[i] = static_cast<Acc>(w * invstd);
-    b[i] = static_cast<Acc>(-w * invstd * invstd * invstd * sum_dz_x / count);
-    c[i] = static_cast<Acc>(-w * invstd * sum_dz / count);
-    const Acc to_weight = static_cast<Acc>(sum_dz_x * invstd), to_bias = static_cast<Acc>(sum_dz);
-    dweight.Store(channel, 1, &to_weight);
-    dbias.Store(channel, 1, &to_bias);
-  }
-  GradLanes<kActivation>(k, v, g, p, mean, a, b, c);
-}
-
-absl::Status RunGrad(KernelContext& k) {
-  const FusedActivation f = k.attrs<BatchNormAttrs>().activation;
-  cpu::ForEachGroup(k.in_spec(0), f,
-                    [&]<class Acc>(auto activation, TypeTag<Acc>, const auto&... g) {
-                      GroupGradient<activation(), Acc>(k, g...);
-                    });
   return absl::OkStatus();
 }
 
@@ -337,7 +205,7 @@ OpDef TrainingOp(std::string_view doc, InferFn infer, const GraphTraits& traits)
       .grad = Grad,
       .saves = {Saved::Input(In::kX), Saved::Input(In::kWeight), Saved::Output(Out::kMean),
                 Saved::Output(Out::kInvstd)},
-      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = Run}},
+      .kernels = {cpu::BatchNormKernel()},
       .graph = &traits,
   };
 }
@@ -369,7 +237,7 @@ FIRN_REGISTER_OP(batch_norm_grad) {
       .attrs = AttrsOf<BatchNormAttrs>(),
       .infer = InferGrad,
       .may_reuse = {{GradOut::kDx, GradIn::kDy}},
-      .kernels = {{.name = "loop", .layouts = cpu::ChannelLayouts, .run = RunGrad}},
+      .kernels = {cpu::BatchNormGradKernel()},
       .graph = &kGradTraits,
   };
 }

@@ -1,0 +1,297 @@
+// Batch normalisation and its gradient: group by group where a group of channels can stay in cache
+// for both passes, and over tiles of rows where channels lie side by side.
+
+#include "tensor/kernels/cpu/batch_norm_kernels.h"
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/batch_norm.h"
+#include "tensor/kernels/cpu/channel_rows.h"
+#include "tensor/kernels/cpu/rows.h"
+#include "tensor/ops/norm/norm_options.h"
+
+namespace firn::cpu {
+namespace {
+
+using In = BatchNormIn;
+using Out = BatchNormOut;
+using GradIn = BatchNormGradIn;
+using GradOut = BatchNormGradOut;
+
+// Element c of optional input i.
+template <class Acc>
+double ChannelNumber(const KernelContext& k, int i, int64_t c, double missing) {
+  return k.has(i) ? static_cast<double>(RowsIn<Acc>(k, i)[c]) : missing;
+}
+
+// --- Forward -------------------------------------------------------------------------------------
+
+// y = f((x - mean) scale + shift), in lanes.
+template <FusedActivation kActivation, class Acc>
+struct Normalization {
+  Acc mean[kLanes], scale[kLanes], shift[kLanes];
+  FIRN_ALWAYS_INLINE Acc operator()(Acc x, int64_t j) const {
+    return Activate<kActivation>((x - mean[j]) * scale[j] + shift[j]);
+  }
+};
+
+// Moves element c of inout input i, if it is given.
+template <class Acc>
+void MoveTowards(KernelContext& k, int i, int64_t c, double batch, double momentum) {
+  if (!k.has(i)) return;
+  const double old = static_cast<double>(RowsIn<Acc>(k, i)[c]);
+  const Acc moved = static_cast<Acc>((1 - momentum) * old + momentum * batch);
+  RowsOut<Acc>(k.in_spec(i).dtype, k.inout<void>(i)).Store(c, 1, &moved);
+}
+
+// Writes the statistics of channel c, and says how to normalise it.
+template <class Acc>
+void TakeStatistics(KernelContext& k, int64_t c, const Statistics& of, Acc* mean, Acc* scale,
+                    Acc* shift) {
+  const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
+  const double invstd = 1 / std::sqrt(of.var + a.eps);
+  *mean = static_cast<Acc>(of.mean);
+  *scale = static_cast<Acc>(ChannelNumber<Acc>(k, In::kWeight, c, 1) * invstd);
+  *shift = static_cast<Acc>(ChannelNumber<Acc>(k, In::kBias, c, 0));
+  k.out<Acc>(Out::kMean)[c] = *mean;
+  k.out<Acc>(Out::kInvstd)[c] = static_cast<Acc>(invstd);
+  MoveTowards<Acc>(k, In::kRunningMean, c, of.mean, a.momentum);
+  MoveTowards<Acc>(k, In::kRunningVar, c, of.var * of.count / (of.count - 1), a.momentum);
+}
+
+template <FusedActivation kActivation, class Acc>
+void NormalizeGroup(KernelContext& k, const ChannelGroups& v, int64_t g) {
+  Statistics statistics[kLanes];
+  PieceReader<Acc> x({k, In::kX});
+  GroupStatistics(v, x, g, statistics);
+  Acc mean[kLanes], scale[kLanes], shift[kLanes];
+  for (int64_t b = 0; b < v.block; ++b) {
+    TakeStatistics(k, g * v.block + b, statistics[b], mean + b, scale + b, shift + b);
+  }
+  Normalization<kActivation, Acc> f;
+  SpreadLanes(mean, 0, v.block, Acc{0}, f.mean);
+  SpreadLanes(scale, 0, v.block, Acc{0}, f.scale);
+  SpreadLanes(shift, 0, v.block, Acc{0}, f.shift);
+  const RowsOut<Acc> y(k, Out::kY);
+  alignas(64) Acc results[kLanePiece];
+  v.ForEachPiece(g, [&](const LanePiece& piece) {
+    const Acc* const from = x.Read(piece);
+    Acc* const to = piece.Room(y, results);
+    piece.ForEach([&](int64_t i, int64_t j) { to[i] = f(from[i], j); });
+    piece.Write(y, to);
+  });
+}
+
+template <class Acc>
+using ForwardScratch = RowScratch<Acc, 3>;
+
+template <FusedActivation kActivation, class Acc>
+void NormalizeRows(KernelContext& k, const ChannelRows& v) {
+  const ForwardScratch<Acc> scratch(v, k.workspace<void>());
+  Acc *const mean = scratch.Numbers(0), *const scale = scratch.Numbers(1),
+             *const shift = scratch.Numbers(2);
+  const RowsIn<Acc> x(k, In::kX);
+  v.ForEachTile([&](const RowTile& tile) {
+    PieceReader<Acc> from(x);
+    // As in GroupStatistics, differences to a channel's first value.
+    Acc first[ChannelRows::kWidth] = {};
+    x.Load(tile.first, tile.width, first);
+    TileSums<Acc> sums(tile.width);
+    v.ForEachPiece(tile, [&](const LanePiece& piece) {
+      const Acc* const at = from.Read(piece);
+      sums.Add(piece, first, [&](int64_t i, Acc of_channel) {
+        const Acc d = at[i] - of_channel;
+        return std::pair(d, d * d);
+      });
+    });
+    sums.Done(scratch.Sums(tile.part, 0) + tile.first, scratch.Sums(tile.part, 1) + tile.first);
+  });
+  scratch.ForEachChannel([&](int64_t c, double sum, double squares) {
+    const Statistics of(static_cast<double>(v.rows), static_cast<double>(x[c]), sum, squares);
+    TakeStatistics(k, c, of, mean + c, scale + c, shift + c);
+  });
+  const RowsOut<Acc> y(k, Out::kY);
+  v.ForEachTile([&](const RowTile& tile) {
+    PieceReader<Acc> from(x);
+    alignas(64) Acc results[kLanePiece];
+    v.ForEachPiece(tile, [&](const LanePiece& piece) {
+      const Acc* const at = from.Read(piece);
+      Acc* const to = piece.Room(y, results);
+      Normalization<kActivation, Acc> f;
+      const auto take = [&](int64_t strip) {
+        std::copy_n(mean + tile.first + strip, kLanes, f.mean);
+        std::copy_n(scale + tile.first + strip, kLanes, f.scale);
+        std::copy_n(shift + tile.first + strip, kLanes, f.shift);
+      };
+      ForEachStrip(piece, take, [&](int64_t i, int64_t j) { to[i] = f(at[i], j); });
+      piece.Write(y, to);
+    });
+  });
+}
+
+// Calls f(activation, TypeTag<Acc>()).
+template <class F>
+void VisitCall(const KernelContext& k, const F& f) {
+  VisitComputed(k.in_spec(0).dtype, [&](auto tag) {
+    VisitActivation(k.attrs<BatchNormAttrs>().activation,
+                    [&](auto activation) { f(activation, tag); });
+  });
+}
+
+absl::Status Run(KernelContext& k) {
+  VisitCall(k, [&]<class Acc>(auto activation, TypeTag<Acc>) {
+    const TensorSpec& x = k.in_spec(In::kX);
+    if (ChannelRows::Has(x)) return NormalizeRows<activation(), Acc>(k, ChannelRows(x));
+    const ChannelGroups v(x);
+    ForEachGroup(v, [&](int64_t g) { NormalizeGroup<activation(), Acc>(k, v, g); });
+  });
+  return absl::OkStatus();
+}
+
+// --- Backward ------------------------------------------------------------------------------------
+
+// dx = a dz + b (x - mean) + c, in lanes.
+template <class Acc>
+struct Gradient {
+  Acc mean[kLanes], a[kLanes], b[kLanes], c[kLanes];
+  FIRN_ALWAYS_INLINE Acc operator()(Acc dz, Acc x, int64_t j) const {
+    return a[j] * dz + b[j] * (x - mean[j]) + c[j];
+  }
+};
+
+// Writes the gradients of channel c, whose sums of dz and of dz (x - mean) over `count` elements
+// these are, and says how to get dx.
+template <class Acc>
+void TakeGradients(KernelContext& k, int64_t channel, double count, double sum_dz, double sum_dz_x,
+                   Acc* a, Acc* b, Acc* c) {
+  const double invstd = static_cast<double>(k.in<Acc>(GradIn::kInvstd)[channel]);
+  const double w = ChannelNumber<Acc>(k, GradIn::kWeight, channel, 1);
+  *a = static_cast<Acc>(w * invstd);
+  *b = static_cast<Acc>(-w * invstd * invstd * invstd * sum_dz_x / count);
+  *c = static_cast<Acc>(-w * invstd * sum_dz / count);
+  const Acc to_weight = static_cast<Acc>(sum_dz_x * invstd), to_bias = static_cast<Acc>(sum_dz);
+  RowsOut<Acc>(k, GradOut::kDweight).Store(channel, 1, &to_weight);
+  RowsOut<Acc>(k, GradOut::kDbias).Store(channel, 1, &to_bias);
+}
+
+template <FusedActivation kActivation, class Acc>
+void GroupGradient(KernelContext& k, const ChannelGroups& v, int64_t g) {
+  Gradient<Acc> f;
+  SpreadLanes(k.in<Acc>(GradIn::kMean) + g * v.block, 0, v.block, Acc{0}, f.mean);
+  GradPieces<Acc> p({k, GradIn::kDy}, {k, GradIn::kX}, {k, GradIn::kY});
+  ChannelSums<Acc> sums(v.block);
+  v.ForEachPiece(g, [&](const LanePiece& piece) {
+    p.Go(piece);
+    const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
+    sums.Add(piece, [&](int64_t i, int64_t j) {
+      const Acc dz = FlowAt<kActivation>(dy, y, i);
+      return std::pair(dz, dz * (x[i] - f.mean[j]));
+    });
+  });
+  Acc a[kLanes], b[kLanes], c[kLanes];
+  for (int64_t i = 0; i < v.block; ++i) {
+    TakeGradients(k, g * v.block + i, static_cast<double>(v.per_channel()), sums.first(i),
+                  sums.second(i), a + i, b + i, c + i);
+  }
+  SpreadLanes(a, 0, v.block, Acc{0}, f.a);
+  SpreadLanes(b, 0, v.block, Acc{0}, f.b);
+  SpreadLanes(c, 0, v.block, Acc{0}, f.c);
+  const RowsOut<Acc> dx(k, GradOut::kDx);
+  alignas(64) Acc results[kLanePiece];
+  v.ForEachPiece(g, [&](const LanePiece& piece) {
+    p.Go(piece);
+    const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
+    Acc* const to = piece.Room(dx, results);
+    piece.ForEach([&](int64_t i, int64_t j) { to[i] = f(FlowAt<kActivation>(dy, y, i), x[i], j); });
+    piece.Write(dx, to);
+  });
+}
+
+template <class Acc>
+using BackwardScratch = RowScratch<Acc, 4>;
+
+template <FusedActivation kActivation, class Acc>
+void RowsGradient(KernelContext& k, const ChannelRows& v) {
+  const BackwardScratch<Acc> scratch(v, k.workspace<void>());
+  Acc *const mean = scratch.Numbers(0), *const a = scratch.Numbers(1),
+             *const b = scratch.Numbers(2), *const c = scratch.Numbers(3);
+  std::copy_n(k.in<Acc>(GradIn::kMean), v.channels, mean);
+  std::fill(mean + v.channels, mean + v.padded(), Acc{0});
+  const auto pieces = [&] {
+    return GradPieces<Acc>({k, GradIn::kDy}, {k, GradIn::kX}, {k, GradIn::kY});
+  };
+  v.ForEachTile([&](const RowTile& tile) {
+    GradPieces<Acc> p = pieces();
+    TileSums<Acc> sums(tile.width);
+    v.ForEachPiece(tile, [&](const LanePiece& piece) {
+      p.Go(piece);
+      const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
+      sums.Add(piece, mean + tile.first, [&](int64_t i, Acc of_channel) {
+        const Acc dz = FlowAt<kActivation>(dy, y, i);
+        return std::pair(dz, dz * (x[i] - of_channel));
+      });
+    });
+    sums.Done(scratch.Sums(tile.part, 0) + tile.first, scratch.Sums(tile.part, 1) + tile.first);
+  });
+  scratch.ForEachChannel([&](int64_t i, double sum_dz, double sum_dz_x) {
+    TakeGradients(k, i, static_cast<double>(v.rows), sum_dz, sum_dz_x, a + i, b + i, c + i);
+  });
+  const RowsOut<Acc> dx(k, GradOut::kDx);
+  v.ForEachTile([&](const RowTile& tile) {
+    GradPieces<Acc> p = pieces();
+    alignas(64) Acc results[kLanePiece];
+    v.ForEachPiece(tile, [&](const LanePiece& piece) {
+      p.Go(piece);
+      const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
+      Acc* const to = piece.Room(dx, results);
+      Gradient<Acc> f;
+      const auto take = [&](int64_t strip) {
+        std::copy_n(mean + tile.first + strip, kLanes, f.mean);
+        std::copy_n(a + tile.first + strip, kLanes, f.a);
+        std::copy_n(b + tile.first + strip, kLanes, f.b);
+        std::copy_n(c + tile.first + strip, kLanes, f.c);
+      };
+      ForEachStrip(piece, take, [&](int64_t i, int64_t j) {
+        to[i] = f(FlowAt<kActivation>(dy, y, i), x[i], j);
+      });
+      piece.Write(dx, to);
+    });
+  });
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  VisitCall(k, [&]<class Acc>(auto activation, TypeTag<Acc>) {
+    const TensorSpec& x = k.in_spec(GradIn::kX);
+    if (ChannelRows::Has(x)) return RowsGradient<activation(), Acc>(k, ChannelRows(x));
+    const ChannelGroups v(x);
+    ForEachGroup(v, [&](int64_t g) { GroupGradient<activation(), Acc>(k, v, g); });
+  });
+  return absl::OkStatus();
+}
+
+// What Scratch<Acc> wants for input `x`.
+template <template <class> class Scratch>
+size_t Workspace(const TensorSpec& x) {
+  if (!ChannelRows::Has(x)) return 0;
+  return VisitComputed(
+      x.dtype, [&]<class Acc>(TypeTag<Acc>) { return Scratch<Acc>::Bytes(ChannelRows(x)); });
+}
+
+}  // namespace
+
+Kernel BatchNormKernel() {
+  return {.name = "loop",
+          .workspace = [](const KernelQuery& q) { return Workspace<ForwardScratch>(q.in(In::kX)); },
+          .layouts = ChannelOrLastLayouts,
+          .run = Run};
+}
+
+Kernel BatchNormGradKernel() {
+  return {.name = "loop",
+          .workspace =
+              [](const KernelQuery& q) { return Workspace<BackwardScratch>(q.in(GradIn::kX)); },
+          .layouts = ChannelOrLastLayouts,
+          .run = RunGrad};
+}
+
+}  // namespace firn::cpu
