@@ -13,6 +13,7 @@
 #include "tensor/kernels/cpu/conv_onednn.h"
 #include "tensor/kernels/cpu/conv_reference.h"
 #include "tensor/kernels/cpu/conv_shifts.h"
+#include "tensor/kernels/cpu/conv_tiles.h"
 #include "tensor/kernels/cpu/in_f32.h"
 #include "tensor/kernels/cpu/onednn_gemm.h"
 #include "tensor/ops/conv/conv_problem.h"
@@ -214,6 +215,30 @@ absl::Status RunOneDnn(KernelContext& k) {
   return OneDnnConvRun(k.state<OneDnnConv>(), r.x, r.weight, r.bias, r.y, k.workspace());
 }
 
+// --- Weight gradients by AMX ---------------------------------------------------------------------
+
+// As it comes, or channels-last.
+int32_t BlockOfTiles(const TensorSpec& s) {
+  const bool blocks = s.layout.channel_block == kChannelBlock && kChannelBlock == 16;
+  return blocks ? s.layout.channel_block : ChannelsLastBlock(s.shape);
+}
+
+absl::Status PrepareTiles(const KernelQuery& q, Prepared& answer) {
+  const ConvProblem p = ProblemOf<kWeight>(q).Lifted(Sizes::kMost);
+  FIRN_ASSIGN_OR_RETURN(std::shared_ptr<const TileConv> conv, TileConvFor(p, q.in(0).dtype));
+  Request<kWeight>(BlockOfTiles(q.in(0)), BlockOfTiles(q.in(1)), answer.layouts);
+  answer.workspace = TileConvWorkspace(*conv);
+  answer.state = std::move(conv);
+  return absl::OkStatus();
+}
+
+absl::Status RunTiles(KernelContext& k) {
+  const Roles<void> r = RolesOf<kWeight, void>(k);
+  TileConvWeightGrad(k.state<TileConv>(), k.in_spec(0), r.x, k.in_spec(1), r.y, r.weight,
+                     k.workspace());
+  return absl::OkStatus();
+}
+
 // --- Products of columns, for f64 ----------------------------------------------------------------
 
 template <ConvPass kPass>
@@ -285,6 +310,9 @@ template <ConvPass kPass, int kDims>
 std::vector<Kernel> KernelsOf() {
   std::vector<Kernel> kernels;
   kernels.push_back({.name = "shifts", .run = RunShifts<kPass>, .prepare = PrepareShifts<kPass>});
+  if (kPass == kWeight) {
+    kernels.push_back({.name = "tiles", .run = RunTiles, .prepare = PrepareTiles});
+  }
   const std::vector<Kernel>& fast = FastKernels<kPass, kDims>();
   kernels.insert(kernels.end(), fast.begin(), fast.end());
   kernels.push_back(InF32<FastKernels<kPass, kDims>>());

@@ -1,0 +1,94 @@
+#ifndef FIRN_DEVICE_TILES_H_
+#define FIRN_DEVICE_TILES_H_
+
+#include <cstdint>
+
+#if defined(__AMX_TILE__) && defined(__AMX_BF16__)
+#include <immintrin.h>
+#endif
+
+#include "device/own_flags.h"
+
+// Products of bfloat16 by the processor's registers for tiles of matrices (Intel's AMX).
+namespace firn::inner::internal {
+
+#if defined(__AMX_TILE__) && defined(__AMX_BF16__)
+inline constexpr bool kHasTiles = true;
+#else
+inline constexpr bool kHasTiles = false;
+#endif
+
+// Tiles of a step: 16 rows of 32 bfloat16 on the left; on the right 16 rows, each of two rows of
+// the matrix, element by element in turn; sums of 16 rows of 16 floats. Each lies in one piece.
+inline constexpr int64_t kTileRows = 16, kTileDepth = 32;
+inline constexpr int64_t kTileBits = kTileRows * kTileDepth;  // of the operands
+inline constexpr int64_t kTileSums = kTileRows * kTileRows;
+
+// While one exists, the calling thread's registers are set up for MultiplyTiles. Requires:
+// kHasTiles, and an operating system that lets the process use them.
+class TileScope {
+ public:
+#if defined(__AMX_TILE__) && defined(__AMX_BF16__)
+  TileScope() {
+    struct alignas(64) Config {
+      uint8_t palette = 1, start_row = 0, reserved[14] = {};
+      uint16_t row_bytes[16] = {};
+      uint8_t rows[16] = {};
+    } config;
+    for (int i = 0; i < 8; ++i) config.row_bytes[i] = 64, config.rows[i] = kTileRows;
+    _tile_loadconfig(&config);
+  }
+  ~TileScope() { _tile_release(); }
+#else
+  TileScope() = default;
+#endif
+  TileScope(const TileScope&) = delete;
+  TileScope& operator=(const TileScope&) = delete;
+};
+
+// Adds to sums[i][j] the products of tiles a[i] + s * kTileBits and b[j] + s * kTileBits for every
+// s < steps; `fresh`: to nothing. Denormal numbers count as zeros. Requires: a TileScope.
+template <int kLeft, int kRight>
+void MultiplyTiles([[maybe_unused]] const uint16_t* const (&a)[kLeft],
+                   [[maybe_unused]] const uint16_t* const (&b)[kRight],
+                   [[maybe_unused]] int64_t steps, [[maybe_unused]] bool fresh,
+                   [[maybe_unused]] float* const (&sums)[kLeft][kRight]) {
+  static_assert(kLeft <= 2 && kRight <= 2);
+#if defined(__AMX_TILE__) && defined(__AMX_BF16__)
+  constexpr bool kTwoLeft = kLeft == 2, kTwoRight = kRight == 2, kFour = kTwoLeft && kTwoRight;
+  constexpr int kRow = 64;  // bytes
+  if (fresh) {
+    _tile_zero(0);
+    if constexpr (kTwoRight) _tile_zero(1);
+    if constexpr (kTwoLeft) _tile_zero(2);
+    if constexpr (kFour) _tile_zero(3);
+  } else {
+    _tile_loadd(0, sums[0][0], kRow);
+    if constexpr (kTwoRight) _tile_loadd(1, sums[0][1], kRow);
+    if constexpr (kTwoLeft) _tile_loadd(2, sums[1][0], kRow);
+    if constexpr (kFour) _tile_loadd(3, sums[1][1], kRow);
+  }
+  for (int64_t at = 0; at < steps * kTileBits; at += kTileBits) {
+    _tile_loadd(4, a[0] + at, kRow);
+    _tile_loadd(6, b[0] + at, kRow);
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (kTwoRight) {
+      _tile_loadd(7, b[1] + at, kRow);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    if constexpr (kTwoLeft) {
+      _tile_loadd(5, a[1] + at, kRow);
+      _tile_dpbf16ps(2, 5, 6);
+    }
+    if constexpr (kFour) _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_stored(0, sums[0][0], kRow);
+  if constexpr (kTwoRight) _tile_stored(1, sums[0][1], kRow);
+  if constexpr (kTwoLeft) _tile_stored(2, sums[1][0], kRow);
+  if constexpr (kFour) _tile_stored(3, sums[1][1], kRow);
+#endif
+}
+
+}  // namespace firn::inner::internal
+
+#endif  // FIRN_DEVICE_TILES_H_
