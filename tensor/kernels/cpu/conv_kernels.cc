@@ -310,7 +310,7 @@ template <ConvPass kPass, int kDims>
 std::vector<Kernel> KernelsOf() {
   std::vector<Kernel> kernels;
   kernels.push_back({.name = "shifts", .run = RunShifts<kPass>, .prepare = PrepareShifts<kPass>});
-  if (kPass == kWeight) {
+  if (kPass == kWeight && TileConvRuns()) {
     kernels.push_back({.name = "tiles", .run = RunTiles, .prepare = PrepareTiles});
   }
   const std::vector<Kernel>& fast = FastKernels<kPass, kDims>();

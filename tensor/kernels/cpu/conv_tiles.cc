@@ -235,8 +235,10 @@ void WriteWeight(const TileConv& c, const float* sums, BFloat16* weight) {
 
 }  // namespace
 
+bool TileConvRuns() { return inner::internal::kHasTiles && MultipliesTiles(); }
+
 absl::StatusOr<std::shared_ptr<const TileConv>> TileConvFor(const ConvProblem& p, DType dtype) {
-  FIRN_RETURN_IF(dtype != DType::kBF16 || !inner::internal::kHasTiles || !MultipliesTiles(),
+  FIRN_RETURN_IF(dtype != DType::kBF16 || !TileConvRuns(),
                  Unimplemented("takes bf16 where the processor multiplies tiles of it"));
   const ConvAttrs& a = p.attrs;
   FIRN_RETURN_IF(!a.stride.Are(1) || a.groups != 1 || p.in % kTileRows != 0 ||

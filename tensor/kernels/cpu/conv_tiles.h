@@ -16,6 +16,9 @@ namespace firn::cpu {
 
 struct TileConv;
 
+// Whether there are tiles on this processor, for any problem.
+bool TileConvRuns();
+
 // How to compute the weight gradient of the problem, or why not here. Requires: `p` is of three
 // dimensions (ConvProblem::Lifted).
 absl::StatusOr<std::shared_ptr<const TileConv>> TileConvFor(const ConvProblem& p, DType dtype);
