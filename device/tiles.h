@@ -29,21 +29,24 @@ inline constexpr int64_t kTileSums = kTileRows * kTileRows;
 class TileScope {
  public:
 #if defined(__AMX_TILE__) && defined(__AMX_BF16__)
-  TileScope() {
-    struct alignas(64) Config {
-      uint8_t palette = 1, start_row = 0, reserved[14] = {};
-      uint16_t row_bytes[16] = {};
-      uint8_t rows[16] = {};
-    } config;
-    for (int i = 0; i < 8; ++i) config.row_bytes[i] = 64, config.rows[i] = kTileRows;
-    _tile_loadconfig(&config);
-  }
+  TileScope() { _tile_loadconfig(&kConfig); }
   ~TileScope() { _tile_release(); }
 #else
   TileScope() = default;
 #endif
   TileScope(const TileScope&) = delete;
   TileScope& operator=(const TileScope&) = delete;
+
+ private:
+  struct alignas(64) Config {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+  };
+  // A constant: g++ 12 believes that the instruction reads 8 bytes, and may leave out stores of
+  // others.
+  static constexpr Config kConfig = {
+      1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
 };
 
 // Adds to sums[i][j] the products of tiles a[i] + s * kTileBits and b[j] + s * kTileBits for every
@@ -56,7 +59,8 @@ void MultiplyTiles([[maybe_unused]] const uint16_t* const (&a)[kLeft],
   static_assert(kLeft <= 2 && kRight <= 2);
 #if defined(__AMX_TILE__) && defined(__AMX_BF16__)
   constexpr bool kTwoLeft = kLeft == 2, kTwoRight = kRight == 2, kFour = kTwoLeft && kTwoRight;
-  constexpr int kRow = 64;  // bytes
+  constexpr int kRow = 64;        // bytes
+  asm volatile("" ::: "memory");  // g++ 12 does not know what loads of tiles read
   if (fresh) {
     _tile_zero(0);
     if constexpr (kTwoRight) _tile_zero(1);

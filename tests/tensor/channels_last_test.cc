@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "autograd/backward.h"
 #include "device/parallel.h"
+#include "tensor/dispatch.h"
+#include "tensor/op.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tensor/reorder.h"
@@ -93,6 +97,18 @@ TEST_P(ChannelsLastTest, DoesNotDependOnTheThreads) {
   }
 }
 
+// Gradients come in blocks of 16 channels from what knows no other.
+TEST_P(ChannelsLastTest, TakesGradientsInBlocks) {
+  const Tensor x = Reordered(Image(), ChannelsLastBlock(Image().shape())).value().SetRequiresGrad();
+  if (x.size(1) % 16 != 0) GTEST_SKIP() << "has no blocks";
+  const Tensor seed = Randn(x.shape()).To(x.dtype()), y = BatchNorm(x, {}, {}, {}, {}, {});
+  const auto gradient = [&](int block) {
+    return Grad(y, x, {.seeds = {Reordered(seed, block).value()}, .retain_graph = true});
+  };
+  EXPECT_EQ(gradient(16).ToVector<double>(),
+            gradient(ChannelsLastBlock(x.shape())).ToVector<double>());
+}
+
 // More channels than a tile has, rows for several parts and more than are added before they are
 // folded.
 INSTANTIATE_TEST_SUITE_P(All, ChannelsLastTest,
@@ -103,6 +119,21 @@ INSTANTIATE_TEST_SUITE_P(All, ChannelsLastTest,
                                            Case{{5, 7, 30, 40}, DType::kF64, 1e-12},
                                            Case{{5, 96, 13, 11}, DType::kBF16, 2e-2}),
                          NameOf);
+
+// With AMX, that is: nothing between convolutions turns an image.
+TEST(ChannelsLastTest, ConvolutionsOfBf16LeaveImagesChannelsLast) {
+  const inner::OpDef& gradient = *inner::FindOp("conv2d_weight_grad");
+  const bool tiles = std::any_of(gradient.kernels.begin(), gradient.kernels.end(),
+                                 [](const inner::Kernel& k) { return k.name == "tiles"; });
+  if (!tiles) GTEST_SKIP() << "this processor does not multiply tiles";
+  Tensor x = Randn({8, 64, 8, 8}).To(DType::kBF16);
+  for (int i = 0; i < 2; ++i) {
+    x = Conv2d(x, Randn({64, 64, 3, 3}).To(DType::kBF16), {}, {.padding = 1});
+    EXPECT_TRUE(inner::IsChannelsLast(x.spec())) << x.spec();
+    x = Relu(BatchNorm(x, {}, {}, {}, {}, {}));
+    EXPECT_TRUE(inner::IsChannelsLast(x.spec())) << x.spec();
+  }
+}
 
 }  // namespace
 }  // namespace firn

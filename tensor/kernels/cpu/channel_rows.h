@@ -1,11 +1,10 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_CHANNEL_ROWS_H_
 #define FIRN_TENSOR_KERNELS_CPU_CHANNEL_ROWS_H_
 
-// Batch normalisation of channels that lie side by side, [rows, channels]: of matrices, and of
-// images that are channels-last, with a row for each pixel. Tasks are tiles of some rows and some
-// channels. Each leaves its sums for the channels in workspace, where they are put together before
-// the tensor is gone over once more. The shape alone decides on the tiles, so sums do not depend on
-// the threads.
+// Per-channel work where channels lie side by side, [rows, channels]: in matrices, and in images
+// that are channels-last, with a row for each pixel. Tasks are tiles of some rows and some
+// channels. Sums are left in workspace by each tile and put together afterwards. The shape alone
+// decides on the tiles, so sums do not depend on the threads.
 
 #include <algorithm>
 #include <cstdint>
@@ -49,13 +48,15 @@ struct ChannelRows {
   template <class F>
   void ForEachTile(const F& f) const {
     const int64_t across = (channels + kWidth - 1) / kWidth;
-    ParallelFor(parts * across, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t part = i / across, first = i % across * kWidth;
-        f(RowTile{part, part * part_rows, std::min(rows, (part + 1) * part_rows), first,
-                  std::min(kWidth, channels - first)});
-      }
-    });
+    const int64_t elements = std::min(part_rows, rows) * std::min(channels, kWidth);
+    ParallelFor(parts * across, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, elements)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t part = i / across, first = i % across * kWidth;
+                    f(RowTile{part, part * part_rows, std::min(rows, (part + 1) * part_rows), first,
+                              std::min(kWidth, channels - first)});
+                  }
+                });
   }
   // Calls f(piece) for pieces that make up the tile. Rows are gathered where they are converted or
   // have no whole sets of lanes.
@@ -122,7 +123,7 @@ class TileSums {
   }
 
  private:
-  static constexpr int64_t kMost = 128;  // rows that are added before they are folded
+  static constexpr int64_t kMost = 128;  // rows after which sums are folded
 
   void Fold() {
     added_ = 0;

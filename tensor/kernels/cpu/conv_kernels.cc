@@ -8,6 +8,7 @@
 
 #include "device/simd.h"
 #include "device/status_macros.h"
+#include "device/tiles.h"
 #include "tensor/kernels/cpu/conv_columns.h"
 #include "tensor/kernels/cpu/conv_first_layer.h"
 #include "tensor/kernels/cpu/conv_onednn.h"
@@ -310,7 +311,7 @@ template <ConvPass kPass, int kDims>
 std::vector<Kernel> KernelsOf() {
   std::vector<Kernel> kernels;
   kernels.push_back({.name = "shifts", .run = RunShifts<kPass>, .prepare = PrepareShifts<kPass>});
-  if (kPass == kWeight && TileConvRuns()) {
+  if (kPass == kWeight && inner::internal::kHasTiles) {
     kernels.push_back({.name = "tiles", .run = RunTiles, .prepare = PrepareTiles});
   }
   const std::vector<Kernel>& fast = FastKernels<kPass, kDims>();

@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CPU_CONV_ONEDNN_H_
 
 // Convolutions through oneDNN in f32, and in bf16 where the processor multiplies that, for images
-// of one to three dimensions that are row-major or channel-blocked.
+// of one to three dimensions that are row-major, channel-blocked or channels-last.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace firn::cpu {
 // As a block of channels: those of a pixel are neighbours.
 inline constexpr uint8_t kChannelsLast = 1;
 
-// The channel blocks (0: row-major) in which oneDNN has a fast kernel for x and y.
+// The channel blocks (0: row-major) in which oneDNN has a fast kernel for x and y, or
+// kChannelsLast.
 struct ConvLayouts {
   uint8_t x = 0, y = 0;
 };

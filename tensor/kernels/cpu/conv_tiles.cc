@@ -235,10 +235,8 @@ void WriteWeight(const TileConv& c, const float* sums, BFloat16* weight) {
 
 }  // namespace
 
-bool TileConvRuns() { return inner::internal::kHasTiles && MultipliesTiles(); }
-
 absl::StatusOr<std::shared_ptr<const TileConv>> TileConvFor(const ConvProblem& p, DType dtype) {
-  FIRN_RETURN_IF(dtype != DType::kBF16 || !TileConvRuns(),
+  FIRN_RETURN_IF(dtype != DType::kBF16 || !inner::internal::kHasTiles || !MultipliesTiles(),
                  Unimplemented("takes bf16 where the processor multiplies tiles of it"));
   const ConvAttrs& a = p.attrs;
   FIRN_RETURN_IF(!a.stride.Are(1) || a.groups != 1 || p.in % kTileRows != 0 ||
@@ -262,6 +260,8 @@ absl::StatusOr<std::shared_ptr<const TileConv>> TileConvFor(const ConvProblem& p
   const int64_t chunks = (c->rows + rows_at_once - 1) / rows_at_once;
   c->chunk_rows = (c->rows + chunks - 1) / chunks;
   c->reach = c->distance(c->taps() - 1);
+  // So much of x is brought into tiles for every chunk besides its own.
+  FIRN_RETURN_IF(c->reach > c->pairs(), Unimplemented("wants taps that are near each other"));
   return c;
 }
 

@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_CPU_CONV_TILES_H_
 
 // Weight gradients in bf16 where the processor multiplies tiles of matrices (AMX). A NaN or an
-// infinity of x can make NaN of what belongs to other places of the kernel and the same channel.
+// infinity of x or y can make NaN of what belongs to its channel and other places of the kernel.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +15,6 @@
 namespace firn::cpu {
 
 struct TileConv;
-
-// Whether there are tiles on this processor, for any problem.
-bool TileConvRuns();
 
 // How to compute the weight gradient of the problem, or why not here. Requires: `p` is of three
 // dimensions (ConvProblem::Lifted).

@@ -4,9 +4,9 @@
 // Data and weight gradients are operations of their own (conv_transpose, conv_weight_grad), and
 // each of the three is made of the other two when differentiated again.
 //
-// conv_weight_grad: Winograd where it wins; for a first layer (a few row-major channels in, blocked
-// channels out) a loop of its own, because oneDNN has only its reference there; oneDNN; the
-// definition.
+// conv_weight_grad: tiles of matrices for bf16; Winograd where it wins; for a first layer (a few
+// row-major channels in, blocked channels out) a loop of its own, because oneDNN has only its
+// reference there; oneDNN; the definition.
 
 #include "tensor/ops/conv/conv.h"
 

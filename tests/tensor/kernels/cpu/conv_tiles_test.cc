@@ -70,7 +70,7 @@ TEST_P(ConvTilesTest, IsTheGradientInF64Rounded) {
   };
   const auto blocks = [](const Tensor& t) { return *Reordered(t, 16); };
   const Tensor orders[][2] = {
-      {x, y}, {last(x), last(y)}, {blocks(x), blocks(y)}, {last(x), blocks(y)}};
+      {x, y}, {last(x), last(y)}, {blocks(x), blocks(y)}, {last(x), blocks(y)}, {blocks(x), y}};
   for (const auto& [of_x, of_y] : orders) {
     const std::vector<double> got = Gradient(of_x, of_y).ToVector<double>();
     ASSERT_EQ(got.size(), want.size());
@@ -109,21 +109,22 @@ TEST_P(ConvTilesTest, IsChosen) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ConvTilesTest,
-    testing::Values(Case{"Image", {8, 32, 8, 8}, {8, 64, 8, 8}, 3, 1},
-                    Case{"OddBlocks", {5, 48, 9, 7}, {5, 80, 9, 7}, 3, 1},
-                    Case{"OneBlock", {16, 16, 10, 10}, {16, 16, 8, 8}, 3},
-                    Case{"SeveralChunks", {9, 80, 29, 23}, {9, 64, 29, 23}, 3, 1},
-                    Case{"ARowIsAChunk", {1, 128, 2, 7001}, {1, 128, 2, 6997}, {1, 5}},
-                    Case{"Pixels", {16, 32, 13, 5}, {16, 48, 13, 5}, 1},
-                    Case{"Wide", {4, 32, 11, 17}, {4, 32, 11, 17}, {3, 5}, {1, 2}},
-                    Case{
-                        "MorePaddingThanTheKernelNeeds", {6, 32, 8, 8}, {6, 32, 12, 14}, 3, {3, 4}},
-                    Case{"Dilated", {6, 32, 12, 12}, {6, 32, 8, 6}, {3, 3}, 0, {2, 3}},
-                    Case{"Sequence", {9, 64, 25}, {9, 32, 25}, 3, 1},
-                    Case{"Volume", {2, 32, 6, 9, 8}, {2, 32, 6, 9, 8}, 3, 1},
-                    Case{"LongRowsOfFewChannels", {2, 32, 301}, {2, 32, 301}, 3, 1, 1, "onednn"},
-                    Case{"Small", {1, 16, 4, 4}, {1, 16, 4, 4}, 3, 1, 1, "onednn"},
-                    Case{"MostlyPadding", {64, 32, 1, 1}, {64, 32, 1, 1}, 3, 1, 1, "onednn"}),
+    testing::Values(
+        Case{"Image", {8, 32, 8, 8}, {8, 64, 8, 8}, 3, 1},
+        Case{"OddBlocks", {5, 48, 9, 7}, {5, 80, 9, 7}, 3, 1},
+        Case{"OneBlock", {16, 16, 10, 10}, {16, 16, 8, 8}, 3},
+        Case{"SeveralChunks", {9, 80, 29, 23}, {9, 64, 29, 23}, 3, 1},
+        Case{"ARowIsAChunk", {1, 128, 2, 7001}, {1, 128, 2, 6997}, {1, 5}},
+        Case{"Pixels", {16, 32, 13, 5}, {16, 48, 13, 5}, 1},
+        Case{"Wide", {4, 32, 11, 17}, {4, 32, 11, 17}, {3, 5}, {1, 2}},
+        Case{"MorePaddingThanTheKernelNeeds", {6, 32, 8, 8}, {6, 32, 12, 14}, 3, {3, 4}},
+        Case{"Dilated", {6, 32, 12, 12}, {6, 32, 8, 6}, {3, 3}, 0, {2, 3}},
+        Case{"Sequence", {9, 64, 25}, {9, 32, 25}, 3, 1},
+        Case{"Volume", {2, 32, 6, 9, 8}, {2, 32, 6, 9, 8}, 3, 1},
+        Case{"LongRowsOfFewChannels", {2, 32, 301}, {2, 32, 301}, 3, 1, 1, "onednn"},
+        Case{"VolumeOfLargePlanes", {1, 32, 4, 40, 40}, {1, 32, 4, 40, 40}, 3, 1, 1, "onednn"},
+        Case{"Small", {1, 16, 4, 4}, {1, 16, 4, 4}, 3, 1, 1, "onednn"},
+        Case{"MostlyPadding", {64, 32, 1, 1}, {64, 32, 1, 1}, 3, 1, 1, "onednn"}),
     [](const testing::TestParamInfo<Case>& of) { return of.param.name; });
 
 }  // namespace
