@@ -43,14 +43,14 @@ Tensor ToProbability(const Tensor& p, const Tensor& target, const Tensor& flow) 
   return Apply1(TheOp<"binary_cross_entropy_grad">(), {p, target, flow});
 }
 
+Tensor ToTarget(const Tensor& p, const Tensor& flow) {
+  return Apply1(TheOp<"binary_cross_entropy_target_grad">(), {p, flow});
+}
+
 void GradBinaryCrossEntropy(GradContext& g) {
   const Tensor flow = LossFlow(g, g.attrs<LossAttrs>().reduction);
   if (g.needs(0)) g.set_grad_input(0, ToProbability(g.input(0), g.input(1), flow));
-  if (g.needs(1)) {
-    const Tensor p = Wide(g.input(0));
-    const Tensor logit = Sub(Maximum(Log(p), -100), Maximum(Log1p(Neg(p)), -100));
-    g.set_grad_input(1, Neg(Mul(flow, logit)));
-  }
+  if (g.needs(1)) g.set_grad_input(1, ToTarget(g.input(0), flow));
 }
 
 // With s = p (1 - p): the derivatives of (p - target) / s are -1 / s to the target and
@@ -78,6 +78,29 @@ FIRN_REGISTER_OP(binary_cross_entropy_grad) {
       .may_reuse = {{0, 0}, {0, 1}},
       .kernels = {cpu::ElementwiseKernel(cpu::RunFloat<BinaryCrossEntropyGradFn, 3>)},
       .elementwise = cpu::ElementwiseOf<BinaryCrossEntropyGradFn>(),
+  };
+}
+
+// The derivative to p is -flow / (p (1 - p)), or one summand of it where a logarithm is cut off.
+void GradBinaryCrossEntropyTargetGrad(GradContext& g) {
+  const Tensor p = Wide(g.input(0)), &dy = g.grad_output();
+  if (g.needs(1)) g.set_grad_input(1, ToTarget(g.input(0), dy));
+  if (!g.needs(0)) return;
+  const auto slope = [](const Tensor& x) { return Where(Gt(Log(x), -100), Div(1, x), 0.0); };
+  g.set_grad_input(0, Neg(Mul(Mul(dy, g.input(1)), Add(slope(p), slope(Sub(1, p))))));
+}
+
+FIRN_REGISTER_OP(binary_cross_entropy_target_grad) {
+  return {
+      .doc = "flow * (log(1 - p) - log p): the gradient of binary_cross_entropy by its target.",
+      .inputs = {{.name = "p", .dtypes = kFloating}, {.name = "flow", .same_dtype_as = "p"}},
+      .outputs = {{.name = "dtarget"}},
+      .infer = InferBroadcast,
+      .grad = GradBinaryCrossEntropyTargetGrad,
+      .saves = {Saved::Input(0), Saved::Input(1)},
+      .may_reuse = {{0, 0}},
+      .kernels = {cpu::ElementwiseKernel(cpu::RunFloat<BinaryCrossEntropyTargetGradFn, 2>)},
+      .elementwise = cpu::ElementwiseOf<BinaryCrossEntropyTargetGradFn>(),
   };
 }
 

@@ -16,6 +16,10 @@ FIRN_REGISTER_KERNELS(binary_cross_entropy_grad) {
   return cuda::FloatKernels<BinaryCrossEntropyGradFn, 3>();
 }
 
+FIRN_REGISTER_KERNELS(binary_cross_entropy_target_grad) {
+  return cuda::FloatKernels<BinaryCrossEntropyTargetGradFn, 2>();
+}
+
 FIRN_REGISTER_KERNELS(binary_cross_entropy_with_logits) {
   return cuda::ElementwiseLossKernels<BinaryCrossEntropyWithLogitsFn>();
 }

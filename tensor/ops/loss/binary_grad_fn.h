@@ -5,6 +5,7 @@
 // chains of elementwise operations, for which only options of elementwise operations are declared.
 
 #include "device/macros.h"
+#include "tensor/kernels/math.h"
 
 namespace firn {
 
@@ -13,6 +14,19 @@ struct BinaryCrossEntropyGradFn {
   FIRN_HOST_DEVICE T operator()(T p, T target, T flow) const {
     const T spread = p * (T(1) - p), least = static_cast<T>(1e-12);
     return flow * (p - target) / (spread < least ? least : spread);
+  }
+};
+
+// The gradient to the target: -flow * (log p - log(1 - p)), where logarithms are cut off as in the
+// loss.
+struct BinaryCrossEntropyTargetGradFn {
+  template <class T>
+  FIRN_HOST_DEVICE T operator()(T p, T flow) const {
+    return flow * (CutOff(math::Log1p(-p)) - CutOff(math::Log(p)));
+  }
+  template <class T>
+  FIRN_HOST_DEVICE static T CutOff(T log) {
+    return log < static_cast<T>(-100) ? static_cast<T>(-100) : log;
   }
 };
 

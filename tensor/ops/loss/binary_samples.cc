@@ -42,6 +42,21 @@ FIRN_REGISTER_SAMPLES(binary_cross_entropy_grad) {
              50.3e6);
 }
 
+FIRN_REGISTER_SAMPLES(binary_cross_entropy_target_grad) {
+  s.Internal("the gradient of binary_cross_entropy by its target");
+  ElementReference(s, [](const double* in, AttrsRef) {
+    return in[1] * (std::max(std::log1p(-in[0]), -100.0) - std::max(std::log(in[0]), -100.0));
+  });
+  const auto inside = [](const Shape& shape, uint64_t seed) {
+    return Uniform(shape, 0.1, 0.9, seed);
+  };
+  s.Add("one flow", {inside({3, 5}, 1), Normal({}, 3)});
+  s.Add("flows", {inside({2, 8, 3, 3}, 1), Normal({2, 8, 3, 3}, 3)});
+  s.Add("nothing", {inside({0, 3}, 1), Normal({}, 3)});
+  s.Add("hard", {Values({0, 1, 0, 1}), Values({1, 2, -0.5, 0.25})}).check_gradient = false;
+  s.AddLarge("4M", {inside({2048, 2048}, 1), Normal({}, 3)}, {}, 20 * 4.2e6, 33.6e6);
+}
+
 FIRN_REGISTER_SAMPLES(binary_cross_entropy_with_logits) {
   s.Function([](In in, const LossAttrs& a) {
     return BinaryCrossEntropyWithLogits(in[0], in[1], {.reduction = a.reduction});

@@ -114,7 +114,7 @@ TEST(MathTest, HyperbolicFunctionsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Cosh(x), 1.5, std::cosh(x));
   EXPECT_ACCURATE(Asinh(x), 0.52, std::asinh(x));
   EXPECT_ACCURATE(Acosh(x), 0.52, std::acosh(x));
-  EXPECT_ACCURATE(Atanh(x), 0.52, std::atanh(x));
+  EXPECT_ACCURATE(Atanh(x), 1.9, std::atanh(x));
 }
 
 TEST(MathTest, SpecialValuesAreThoseOfTheStandardLibrary) {
