@@ -5,9 +5,10 @@
 
 #include <cmath>
 
-#include "tensor/kernels/cpu/batch_norm.h"
+#include "tensor/kernels/cpu/channel_groups.h"
 #include "tensor/kernels/cpu/channel_rows.h"
 #include "tensor/kernels/cpu/rows.h"
+#include "tensor/kernels/fused_activation.h"
 #include "tensor/ops/norm/norm_options.h"
 
 namespace firn::cpu {
@@ -26,14 +27,45 @@ double ChannelNumber(const KernelContext& k, int i, int64_t c, double missing) {
 
 // --- Forward -------------------------------------------------------------------------------------
 
-// y = f((x - mean) scale + shift), in lanes.
-template <FusedActivation kActivation, class Acc>
-struct Normalization {
-  Acc mean[kLanes], scale[kLanes], shift[kLanes];
-  FIRN_ALWAYS_INLINE Acc operator()(Acc x, int64_t j) const {
-    return Activate<kActivation>((x - mean[j]) * scale[j] + shift[j]);
+// Of one channel, in double.
+struct ChannelStatistics {
+  double count = 0, mean = 0, var = 0;  // the biased variance
+
+  ChannelStatistics() = default;
+  // From sums of differences to one of the values, so that a mean far from 0 costs no digits, and
+  // of their squares.
+  ChannelStatistics(double n, double first, double sum, double squares)
+      : count(n), mean(first + sum / n) {
+    const double around = squares / n - (sum / n) * (sum / n);
+    var = around > 0 ? around : around * 0;  // NaN stays
   }
 };
+
+template <class Acc>
+void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g,
+                     ChannelStatistics* of) {
+  Acc first[kLanes] = {}, shift[kLanes];
+  x.rows().Load(g * v.run, v.block, first);
+  SpreadLanes(first, 0, v.block, Acc{0}, shift);
+  ChannelSums<Acc> sums(v.block);
+  v.ForEachPiece(g, [&](const LanePiece& piece) {
+    const Acc* const from = x.Read(piece);
+    sums.Add(piece, [&](int64_t i, int64_t j) {
+      const Acc d = from[i] - shift[j];
+      return std::pair(d, d * d);
+    });
+  });
+  for (int64_t b = 0; b < v.block; ++b) {
+    of[b] = ChannelStatistics(static_cast<double>(v.per_channel()), static_cast<double>(first[b]),
+                              sums.first(b), sums.second(b));
+  }
+}
+
+// f((x - mean) scale + shift) with the numbers of lane j, in this order.
+template <FusedActivation kActivation, class Acc>
+FIRN_ALWAYS_INLINE Acc Normalized(Acc x, const Acc (&lanes)[3][kLanes], int64_t j) {
+  return Activate<kActivation>((x - lanes[0][j]) * lanes[1][j] + lanes[2][j]);
+}
 
 // Moves element c of inout input i, if it is given.
 template <class Acc>
@@ -46,7 +78,7 @@ void MoveTowards(KernelContext& k, int i, int64_t c, double batch, double moment
 
 // Writes the statistics of channel c, and says how to normalise it.
 template <class Acc>
-void TakeStatistics(KernelContext& k, int64_t c, const Statistics& of, Acc* mean, Acc* scale,
+void TakeStatistics(KernelContext& k, int64_t c, const ChannelStatistics& of, Acc* mean, Acc* scale,
                     Acc* shift) {
   const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
   const double invstd = 1 / std::sqrt(of.var + a.eps);
@@ -61,23 +93,24 @@ void TakeStatistics(KernelContext& k, int64_t c, const Statistics& of, Acc* mean
 
 template <FusedActivation kActivation, class Acc>
 void NormalizeGroup(KernelContext& k, const ChannelGroups& v, int64_t g) {
-  Statistics statistics[kLanes];
+  ChannelStatistics statistics[kLanes];
   PieceReader<Acc> x({k, In::kX});
   GroupStatistics(v, x, g, statistics);
   Acc mean[kLanes], scale[kLanes], shift[kLanes];
   for (int64_t b = 0; b < v.block; ++b) {
     TakeStatistics(k, g * v.block + b, statistics[b], mean + b, scale + b, shift + b);
   }
-  Normalization<kActivation, Acc> f;
-  SpreadLanes(mean, 0, v.block, Acc{0}, f.mean);
-  SpreadLanes(scale, 0, v.block, Acc{0}, f.scale);
-  SpreadLanes(shift, 0, v.block, Acc{0}, f.shift);
+  Acc lanes[3][kLanes];
+  SpreadLanes(mean, 0, v.block, Acc{0}, lanes[0]);
+  SpreadLanes(scale, 0, v.block, Acc{0}, lanes[1]);
+  SpreadLanes(shift, 0, v.block, Acc{0}, lanes[2]);
   const RowsOut<Acc> y(k, Out::kY);
   alignas(64) Acc results[kLanePiece];
   v.ForEachPiece(g, [&](const LanePiece& piece) {
     const Acc* const from = x.Read(piece);
     Acc* const to = piece.Room(y, results);
-    piece.ForEach([&](int64_t i, int64_t j) { to[i] = f(from[i], j); });
+    piece.ForEach(
+        [&](int64_t i, int64_t j) { to[i] = Normalized<kActivation>(from[i], lanes, j); });
     piece.Write(y, to);
   });
 }
@@ -104,27 +137,22 @@ void NormalizeRows(KernelContext& k, const ChannelRows& v) {
         return std::pair(d, d * d);
       });
     });
-    sums.Done(scratch.Sums(tile.part, 0) + tile.first, scratch.Sums(tile.part, 1) + tile.first);
+    scratch.Keep(tile, sums);
   });
   scratch.ForEachChannel([&](int64_t c, double sum, double squares) {
-    const Statistics of(static_cast<double>(v.rows), static_cast<double>(x[c]), sum, squares);
+    const ChannelStatistics of(static_cast<double>(v.rows), static_cast<double>(x[c]), sum,
+                               squares);
     TakeStatistics(k, c, of, mean + c, scale + c, shift + c);
   });
   const RowsOut<Acc> y(k, Out::kY);
   v.ForEachTile([&](const RowTile& tile) {
     PieceReader<Acc> from(x);
-    alignas(64) Acc results[kLanePiece];
+    const Acc* const numbers[] = {mean + tile.first, scale + tile.first, shift + tile.first};
     v.ForEachPiece(tile, [&](const LanePiece& piece) {
       const Acc* const at = from.Read(piece);
-      Acc* const to = piece.Room(y, results);
-      Normalization<kActivation, Acc> f;
-      const auto take = [&](int64_t strip) {
-        std::copy_n(mean + tile.first + strip, kLanes, f.mean);
-        std::copy_n(scale + tile.first + strip, kLanes, f.scale);
-        std::copy_n(shift + tile.first + strip, kLanes, f.shift);
-      };
-      ForEachStrip(piece, take, [&](int64_t i, int64_t j) { to[i] = f(at[i], j); });
-      piece.Write(y, to);
+      WritePiece(piece, numbers, y, [&](int64_t i, const auto& lanes, int64_t j) {
+        return Normalized<kActivation>(at[i], lanes, j);
+      });
     });
   });
 }
@@ -150,14 +178,34 @@ absl::Status Run(KernelContext& k) {
 
 // --- Backward ------------------------------------------------------------------------------------
 
-// dx = a dz + b (x - mean) + c, in lanes.
+// dz of n elements: what flows through the activation with the results y, null if there is none.
+template <FusedActivation kActivation, class Acc>
+FIRN_ALWAYS_INLINE Acc FlowAt(const Acc* dy, const Acc* y, int64_t i) {
+  return ActivationGrad<kActivation>(dy[i], kActivation == FusedActivation::kNone ? Acc{0} : y[i]);
+}
+
+// Pieces of dy, x and, if it is given, y.
 template <class Acc>
-struct Gradient {
-  Acc mean[kLanes], a[kLanes], b[kLanes], c[kLanes];
-  FIRN_ALWAYS_INLINE Acc operator()(Acc dz, Acc x, int64_t j) const {
-    return a[j] * dz + b[j] * (x - mean[j]) + c[j];
+class GradPieces {
+ public:
+  GradPieces(const RowsIn<Acc>& dy_rows, const RowsIn<Acc>& x_rows, const RowsIn<Acc>& y_rows)
+      : dy_(dy_rows), x_(x_rows), y_(y_rows) {}
+  void Go(const LanePiece& piece) {
+    dy = dy_.Read(piece);
+    x = x_.Read(piece);
+    if (y_.given()) y = y_.Read(piece);
   }
+  const Acc *dy = nullptr, *x = nullptr, *y = nullptr;
+
+ private:
+  PieceReader<Acc> dy_, x_, y_;
 };
+
+// dx = a dz + b (x - mean) + c with the numbers mean, a, b and c of lane j.
+template <class Acc>
+FIRN_ALWAYS_INLINE Acc Gradient(Acc dz, Acc x, const Acc (&lanes)[4][kLanes], int64_t j) {
+  return lanes[1][j] * dz + lanes[2][j] * (x - lanes[0][j]) + lanes[3][j];
+}
 
 // Writes the gradients of channel c, whose sums of dz and of dz (x - mean) over `count` elements
 // these are, and says how to get dx.
@@ -176,8 +224,8 @@ void TakeGradients(KernelContext& k, int64_t channel, double count, double sum_d
 
 template <FusedActivation kActivation, class Acc>
 void GroupGradient(KernelContext& k, const ChannelGroups& v, int64_t g) {
-  Gradient<Acc> f;
-  SpreadLanes(k.in<Acc>(GradIn::kMean) + g * v.block, 0, v.block, Acc{0}, f.mean);
+  Acc lanes[4][kLanes];
+  SpreadLanes(k.in<Acc>(GradIn::kMean) + g * v.block, 0, v.block, Acc{0}, lanes[0]);
   GradPieces<Acc> p({k, GradIn::kDy}, {k, GradIn::kX}, {k, GradIn::kY});
   ChannelSums<Acc> sums(v.block);
   v.ForEachPiece(g, [&](const LanePiece& piece) {
@@ -185,7 +233,7 @@ void GroupGradient(KernelContext& k, const ChannelGroups& v, int64_t g) {
     const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
     sums.Add(piece, [&](int64_t i, int64_t j) {
       const Acc dz = FlowAt<kActivation>(dy, y, i);
-      return std::pair(dz, dz * (x[i] - f.mean[j]));
+      return std::pair(dz, dz * (x[i] - lanes[0][j]));
     });
   });
   Acc a[kLanes], b[kLanes], c[kLanes];
@@ -193,16 +241,18 @@ void GroupGradient(KernelContext& k, const ChannelGroups& v, int64_t g) {
     TakeGradients(k, g * v.block + i, static_cast<double>(v.per_channel()), sums.first(i),
                   sums.second(i), a + i, b + i, c + i);
   }
-  SpreadLanes(a, 0, v.block, Acc{0}, f.a);
-  SpreadLanes(b, 0, v.block, Acc{0}, f.b);
-  SpreadLanes(c, 0, v.block, Acc{0}, f.c);
+  SpreadLanes(a, 0, v.block, Acc{0}, lanes[1]);
+  SpreadLanes(b, 0, v.block, Acc{0}, lanes[2]);
+  SpreadLanes(c, 0, v.block, Acc{0}, lanes[3]);
   const RowsOut<Acc> dx(k, GradOut::kDx);
   alignas(64) Acc results[kLanePiece];
   v.ForEachPiece(g, [&](const LanePiece& piece) {
     p.Go(piece);
     const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
     Acc* const to = piece.Room(dx, results);
-    piece.ForEach([&](int64_t i, int64_t j) { to[i] = f(FlowAt<kActivation>(dy, y, i), x[i], j); });
+    piece.ForEach([&](int64_t i, int64_t j) {
+      to[i] = Gradient(FlowAt<kActivation>(dy, y, i), x[i], lanes, j);
+    });
     piece.Write(dx, to);
   });
 }
@@ -231,7 +281,7 @@ void RowsGradient(KernelContext& k, const ChannelRows& v) {
         return std::pair(dz, dz * (x[i] - of_channel));
       });
     });
-    sums.Done(scratch.Sums(tile.part, 0) + tile.first, scratch.Sums(tile.part, 1) + tile.first);
+    scratch.Keep(tile, sums);
   });
   scratch.ForEachChannel([&](int64_t i, double sum_dz, double sum_dz_x) {
     TakeGradients(k, i, static_cast<double>(v.rows), sum_dz, sum_dz_x, a + i, b + i, c + i);
@@ -239,22 +289,14 @@ void RowsGradient(KernelContext& k, const ChannelRows& v) {
   const RowsOut<Acc> dx(k, GradOut::kDx);
   v.ForEachTile([&](const RowTile& tile) {
     GradPieces<Acc> p = pieces();
-    alignas(64) Acc results[kLanePiece];
+    const Acc* const numbers[] = {mean + tile.first, a + tile.first, b + tile.first,
+                                  c + tile.first};
     v.ForEachPiece(tile, [&](const LanePiece& piece) {
       p.Go(piece);
       const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
-      Acc* const to = piece.Room(dx, results);
-      Gradient<Acc> f;
-      const auto take = [&](int64_t strip) {
-        std::copy_n(mean + tile.first + strip, kLanes, f.mean);
-        std::copy_n(a + tile.first + strip, kLanes, f.a);
-        std::copy_n(b + tile.first + strip, kLanes, f.b);
-        std::copy_n(c + tile.first + strip, kLanes, f.c);
-      };
-      ForEachStrip(piece, take, [&](int64_t i, int64_t j) {
-        to[i] = f(FlowAt<kActivation>(dy, y, i), x[i], j);
+      WritePiece(piece, numbers, dx, [&](int64_t i, const auto& lanes, int64_t j) {
+        return Gradient(FlowAt<kActivation>(dy, y, i), x[i], lanes, j);
       });
-      piece.Write(dx, to);
     });
   });
 }

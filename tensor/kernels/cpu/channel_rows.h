@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "device/parallel.h"
-#include "tensor/kernels/cpu/batch_norm.h"
+#include "tensor/kernels/cpu/channel_groups.h"
 
 namespace firn::cpu {
 
@@ -71,18 +71,23 @@ struct ChannelRows {
   }
 };
 
-// Calls take(at) for each kLanes channels of a piece from `at` on, and then f(i, j) for their
-// elements i in lanes j, row by row.
-template <class Take, class F>
-FIRN_ALWAYS_INLINE void ForEachStrip(const LanePiece& p, const Take& take, const F& f) {
+// Writes f(i, lanes, j) for every element i of the piece, whose channel's numbers are lanes[.][j].
+// `numbers`: for the channels of the tile, in whole sets of lanes.
+template <int kNumbers, class Acc, class F>
+FIRN_ALWAYS_INLINE void WritePiece(const LanePiece& p, const Acc* const (&numbers)[kNumbers],
+                                   const RowsOut<Acc>& out, const F& f) {
+  alignas(64) Acc results[kLanePiece];
+  Acc* const to = p.Room(out, results);
   for (int64_t at = 0; at < p.length; at += kLanes) {
-    take(at);
+    Acc lanes[kNumbers][kLanes];
+    for (int n = 0; n < kNumbers; ++n) std::copy_n(numbers[n] + at, kLanes, lanes[n]);
     for (int64_t q = 0; q < p.runs; ++q) {
       const int64_t i = q * p.step + at;
 #pragma GCC ivdep
-      for (int64_t j = 0; j < kLanes; ++j) f(i + j, j);
+      for (int64_t j = 0; j < kLanes; ++j) to[i + j] = f(i + j, lanes, j);
     }
   }
+  p.Write(out, to);
 }
 
 // Two sums for each channel of a tile, in double before they lose digits.
@@ -157,6 +162,9 @@ class RowScratch {
 
   // Where the sums of a part begin, of which there are two.
   double* Sums(int64_t part, int which) const { return sums_ + (2 * part + which) * v_.channels; }
+  void Keep(const RowTile& tile, TileSums<Acc>& sums) const {
+    sums.Done(Sums(tile.part, 0) + tile.first, Sums(tile.part, 1) + tile.first);
+  }
   Acc* Numbers(int which) const { return numbers_ + which * v_.padded(); }
 
   // Calls f(c, first, second) with the sums over all parts for every channel, in parallel.

@@ -45,14 +45,13 @@ inline bool IsHalf(DType dtype) { return dtype == DType::kF16 || dtype == DType:
 void ToFloats(DType dtype, const void* from, int64_t n, float* to);
 void FromFloats(const float* from, int64_t n, DType dtype, void* to);
 
-// Runs of `length` elements, which begin `stride` apart in a tensor and `step` apart as floats.
-// Those of kRunInRegisters elements are converted without a call for each.
-inline constexpr int64_t kRunInRegisters = 32;
-struct HalfRuns {
+// Runs of `length` elements, which begin `stride` apart in a tensor and `step` apart where they are
+// computed.
+struct Runs {
   int64_t runs, length, stride, step;
 };
-void ToFloats(DType dtype, const void* from, const HalfRuns& r, float* to);
-void FromFloats(const float* from, const HalfRuns& r, DType dtype, void* to);
+void ToFloats(DType dtype, const void* from, const Runs& r, float* to);
+void FromFloats(const float* from, const Runs& r, DType dtype, void* to);
 
 // to[i] = from[i] for elements of T and what they are computed in: T itself or, for a half type,
 // float.

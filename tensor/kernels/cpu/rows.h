@@ -53,7 +53,7 @@ class RowsIn {
     std::copy_n(static_cast<const Acc*>(data_) + i, n, tile);
   }
   // Copies runs, the first of which begins at element i.
-  void Load(int64_t i, const HalfRuns& r, Acc* tile) const {
+  void Load(int64_t i, const Runs& r, Acc* tile) const {
     if constexpr (std::is_same_v<Acc, float>) {
       if (converted()) {
         ToFloats(dtype_, static_cast<const uint16_t*>(data_) + i, r, tile);
@@ -102,7 +102,7 @@ class RowsOut {
     std::copy_n(from, n, static_cast<Acc*>(data_) + i);
   }
   // Copies runs, the first of which belongs at element i.
-  void Store(int64_t i, const HalfRuns& r, const Acc* from) const {
+  void Store(int64_t i, const Runs& r, const Acc* from) const {
     if constexpr (std::is_same_v<Acc, float>) {
       if (converted()) {
         FromFloats(from, r, dtype_, static_cast<uint16_t*>(data_) + i);

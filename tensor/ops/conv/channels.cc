@@ -106,19 +106,13 @@ void ScaleRows(KernelContext& k, const cpu::ChannelRows& v) {
     std::fill_n(b, cpu::ChannelRows::kWidth, Acc{0});
     if (scale.given()) scale.Load(tile.first, tile.width, a);
     if (shift.given()) shift.Load(tile.first, tile.width, b);
+    const Acc* const numbers[] = {a, b};
     cpu::PieceReader<Acc> from(x);
-    alignas(64) Acc results[cpu::kLanePiece];
     v.ForEachPiece(tile, [&](const cpu::LanePiece& piece) {
       const Acc* const at = from.Read(piece);
-      Acc* const to = piece.Room(y, results);
-      Acc of_a[cpu::kLanes], of_b[cpu::kLanes];
-      const auto take = [&](int64_t strip) {
-        std::copy_n(a + strip, cpu::kLanes, of_a);
-        std::copy_n(b + strip, cpu::kLanes, of_b);
-      };
-      cpu::ForEachStrip(piece, take,
-                        [&](int64_t i, int64_t j) { to[i] = at[i] * of_a[j] + of_b[j]; });
-      piece.Write(y, to);
+      cpu::WritePiece(piece, numbers, y, [&](int64_t i, const auto& lanes, int64_t j) {
+        return at[i] * lanes[0][j] + lanes[1][j];
+      });
     });
   });
 }
@@ -314,7 +308,7 @@ void SumRows(KernelContext& k, const cpu::ChannelRows& v) {
       const Acc* const at = from.Read(piece);
       sums.Add(piece, kNone, [&](int64_t i, Acc none) { return std::pair(at[i], none); });
     });
-    sums.Done(scratch.Sums(tile.part, 0) + tile.first, scratch.Sums(tile.part, 1) + tile.first);
+    scratch.Keep(tile, sums);
   });
   const cpu::RowsOut<Acc> out(k, 0);
   scratch.ForEachChannel([&](int64_t c, double sum, double /*of nothing*/) {

@@ -3,6 +3,7 @@
 
 #include "device/macros.h"
 #include "tensor/kernels/math.h"
+#include "tensor/ops/loss/binary_grad_fn.h"
 #include "tensor/ops/loss/reduction_mode.h"
 
 namespace firn {
@@ -12,11 +13,7 @@ struct BinaryCrossEntropyFn {
   explicit BinaryCrossEntropyFn(const Attrs&) {}
   template <class T>
   FIRN_HOST_DEVICE T operator()(T p, T target) const {
-    return (target - 1) * CutOff(math::Log1p(-p)) - target * CutOff(math::Log(p));
-  }
-  template <class T>
-  FIRN_HOST_DEVICE static T CutOff(T log) {
-    return log < static_cast<T>(-100) ? static_cast<T>(-100) : log;
+    return (target - 1) * CutOffLog(math::Log1p(-p)) - target * CutOffLog(math::Log(p));
   }
 };
 

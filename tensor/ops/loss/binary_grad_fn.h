@@ -17,16 +17,18 @@ struct BinaryCrossEntropyGradFn {
   }
 };
 
+// Logarithms of a loss end at -100.
+template <class T>
+FIRN_HOST_DEVICE T CutOffLog(T log) {
+  return log < static_cast<T>(-100) ? static_cast<T>(-100) : log;
+}
+
 // The gradient to the target: -flow * (log p - log(1 - p)), where logarithms are cut off as in the
 // loss.
 struct BinaryCrossEntropyTargetGradFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T p, T flow) const {
-    return flow * (CutOff(math::Log1p(-p)) - CutOff(math::Log(p)));
-  }
-  template <class T>
-  FIRN_HOST_DEVICE static T CutOff(T log) {
-    return log < static_cast<T>(-100) ? static_cast<T>(-100) : log;
+    return flow * (CutOffLog(math::Log1p(-p)) - CutOffLog(math::Log(p)));
   }
 };
 

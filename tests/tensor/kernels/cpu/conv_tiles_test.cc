@@ -12,6 +12,7 @@
 #include "device/parallel.h"
 #include "tensor/apply.h"
 #include "tensor/internal/kernel_choice.h"
+#include "tensor/kernels/cpu/onednn_gemm.h"
 #include "tensor/op.h"
 #include "tensor/ops.h"
 #include "tensor/ops/conv/conv_problem.h"
@@ -55,7 +56,8 @@ class ConvTilesTest : public testing::TestWithParam<Case> {
   }
   static bool HasTiles() {
     const std::vector<inner::Kernel>& kernels = OpOf(GetParam()).kernels;
-    return std::any_of(kernels.begin(), kernels.end(),
+    return cpu::MultipliesTiles() &&
+           std::any_of(kernels.begin(), kernels.end(),
                        [](const inner::Kernel& k) { return k.name == "tiles"; });
   }
   Tensor x, y;

@@ -1,8 +1,8 @@
-#ifndef FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_H_
-#define FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_H_
+#ifndef FIRN_TENSOR_KERNELS_CPU_CHANNEL_GROUPS_H_
+#define FIRN_TENSOR_KERNELS_CPU_CHANNEL_GROUPS_H_
 
-// Batch normalisation of the groups of a ChannelView: one parallel loop over them, both passes over
-// a group back to back while it is in cache.
+// Per-channel work that goes more than once over each group of a ChannelView: one parallel loop
+// over them, all passes over a group back to back while it is in cache.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/channels.h"
 #include "tensor/kernels/cpu/rows.h"
-#include "tensor/kernels/fused_activation.h"
 
 namespace firn::cpu {
 
@@ -177,61 +176,6 @@ class ChannelSums {
   double sums_[2 * kLanes] = {};
 };
 
-// Of one channel, in double.
-struct Statistics {
-  double count = 0, mean = 0, var = 0;  // the biased variance
-
-  Statistics() = default;
-  // From sums of differences to one of the values, so that a mean far from 0 costs no digits, and
-  // of their squares.
-  Statistics(double n, double first, double sum, double squares) : count(n), mean(first + sum / n) {
-    const double around = squares / n - (sum / n) * (sum / n);
-    var = around > 0 ? around : around * 0;  // NaN stays
-  }
-};
-
-template <class Acc>
-void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, Statistics* of) {
-  Acc first[kLanes] = {}, shift[kLanes];
-  x.rows().Load(g * v.run, v.block, first);
-  SpreadLanes(first, 0, v.block, Acc{0}, shift);
-  ChannelSums<Acc> sums(v.block);
-  v.ForEachPiece(g, [&](const LanePiece& piece) {
-    const Acc* const from = x.Read(piece);
-    sums.Add(piece, [&](int64_t i, int64_t j) {
-      const Acc d = from[i] - shift[j];
-      return std::pair(d, d * d);
-    });
-  });
-  for (int64_t b = 0; b < v.block; ++b) {
-    of[b] = Statistics(static_cast<double>(v.per_channel()), static_cast<double>(first[b]),
-                       sums.first(b), sums.second(b));
-  }
-}
-
-// dz of n elements: what flows through the activation with the results y, null if there is none.
-template <FusedActivation kActivation, class Acc>
-FIRN_ALWAYS_INLINE Acc FlowAt(const Acc* dy, const Acc* y, int64_t i) {
-  return ActivationGrad<kActivation>(dy[i], kActivation == FusedActivation::kNone ? Acc{0} : y[i]);
-}
-
-// Pieces of dy, x and, if it is given, y.
-template <class Acc>
-class GradPieces {
- public:
-  GradPieces(const RowsIn<Acc>& dy_rows, const RowsIn<Acc>& x_rows, const RowsIn<Acc>& y_rows)
-      : dy_(dy_rows), x_(x_rows), y_(y_rows) {}
-  void Go(const LanePiece& piece) {
-    dy = dy_.Read(piece);
-    x = x_.Read(piece);
-    if (y_.given()) y = y_.Read(piece);
-  }
-  const Acc *dy = nullptr, *x = nullptr, *y = nullptr;
-
- private:
-  PieceReader<Acc> dy_, x_, y_;
-};
-
 // Calls f(g) for every group of channels, in parallel.
 template <class F>
 void ForEachGroup(const ChannelGroups& v, const F& f) {
@@ -243,4 +187,4 @@ void ForEachGroup(const ChannelGroups& v, const F& f) {
 
 }  // namespace firn::cpu
 
-#endif  // FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_H_
+#endif  // FIRN_TENSOR_KERNELS_CPU_CHANNEL_GROUPS_H_

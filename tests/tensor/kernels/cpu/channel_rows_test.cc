@@ -10,8 +10,7 @@
 
 #include "autograd/backward.h"
 #include "device/parallel.h"
-#include "tensor/dispatch.h"
-#include "tensor/op.h"
+#include "tensor/kernels/cpu/onednn_gemm.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
 #include "tensor/reorder.h"
@@ -57,7 +56,7 @@ std::vector<Tensor> Results(const Tensor& image) {
           var};
 }
 
-class ChannelsLastTest : public ::testing::TestWithParam<Case> {
+class ChannelRowsTest : public ::testing::TestWithParam<Case> {
  protected:
   // Far from 0, so that squares without a shift would lose digits.
   Tensor Image() const {
@@ -66,7 +65,7 @@ class ChannelsLastTest : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(ChannelsLastTest, ComputesWhatItDoesOfRowMajorImages) {
+TEST_P(ChannelRowsTest, ComputesWhatItDoesOfRowMajorImages) {
   const Tensor rows = Image();
   const std::vector<Tensor> want = Results(rows.To(DType::kF64));
   const std::vector<Tensor> got = Results(Reordered(rows, ChannelsLastBlock(rows.shape())).value());
@@ -84,7 +83,7 @@ TEST_P(ChannelsLastTest, ComputesWhatItDoesOfRowMajorImages) {
   }
 }
 
-TEST_P(ChannelsLastTest, DoesNotDependOnTheThreads) {
+TEST_P(ChannelRowsTest, DoesNotDependOnTheThreads) {
   const Tensor image = Reordered(Image(), ChannelsLastBlock(Image().shape())).value();
   const int before = NumThreads();
   SetNumThreads(1);
@@ -98,7 +97,7 @@ TEST_P(ChannelsLastTest, DoesNotDependOnTheThreads) {
 }
 
 // Gradients come in blocks of 16 channels from what knows no other.
-TEST_P(ChannelsLastTest, TakesGradientsInBlocks) {
+TEST_P(ChannelRowsTest, TakesGradientsInBlocks) {
   const Tensor x = Reordered(Image(), ChannelsLastBlock(Image().shape())).value().SetRequiresGrad();
   if (x.size(1) % 16 != 0) GTEST_SKIP() << "has no blocks";
   const Tensor seed = Randn(x.shape()).To(x.dtype()), y = BatchNorm(x, {}, {}, {}, {}, {});
@@ -111,7 +110,7 @@ TEST_P(ChannelsLastTest, TakesGradientsInBlocks) {
 
 // More channels than a tile has, rows for several parts and more than are added before they are
 // folded.
-INSTANTIATE_TEST_SUITE_P(All, ChannelsLastTest,
+INSTANTIATE_TEST_SUITE_P(All, ChannelRowsTest,
                          ::testing::Values(Case{{3, 300, 9, 9}, DType::kF32, 2e-5},
                                            Case{{3, 300, 9, 9}, DType::kBF16, 2e-2},
                                            Case{{2, 64, 17, 5}, DType::kF16, 3e-3},
@@ -121,11 +120,8 @@ INSTANTIATE_TEST_SUITE_P(All, ChannelsLastTest,
                          NameOf);
 
 // With AMX, that is: nothing between convolutions turns an image.
-TEST(ChannelsLastTest, ConvolutionsOfBf16LeaveImagesChannelsLast) {
-  const inner::OpDef& gradient = *inner::FindOp("conv2d_weight_grad");
-  const bool tiles = std::any_of(gradient.kernels.begin(), gradient.kernels.end(),
-                                 [](const inner::Kernel& k) { return k.name == "tiles"; });
-  if (!tiles) GTEST_SKIP() << "this processor does not multiply tiles";
+TEST(ChannelRowsTest, ConvolutionsOfBf16LeaveImagesChannelsLast) {
+  if (!cpu::MultipliesTiles()) GTEST_SKIP() << "this processor does not multiply tiles";
   Tensor x = Randn({8, 64, 8, 8}).To(DType::kBF16);
   for (int i = 0; i < 2; ++i) {
     x = Conv2d(x, Randn({64, 64, 3, 3}).To(DType::kBF16), {}, {.padding = 1});
