@@ -9,10 +9,11 @@
 // x 8192 x 1024 its single-thread kernel does 76 to 83 GFLOP/s in all transpositions where Eigen's
 // does 45 to 55 (AMD Milan, AVX2). So do the half types: bf16 as it is where the processor
 // multiplies it (GFLOP/s of one Zen 5 core on 512 x 512 x 512: 490, f32 250; with AMX 1400, also by
-// primitives: onednn_matmul.h), else as f32. f64 goes to Eigen in tiles so small that Eigen packs
-// them on the stack. Small products and products of a column and a row, for which a call of a
-// library takes longer than the work, are Firn's own loops, and so are those of few rows with
-// operands that lie along the inner direction (gemm_dots.h).
+// primitives: onednn_matmul.h), else as f32. f64 is multiplied in Firn's own panels
+// (gemm_packed.h), or with few rows or columns by Eigen, in tiles so small that Eigen packs them on
+// the stack. Small products and products of a column and a row, for which a call of a library takes
+// longer than the work, are Firn's own loops, and so are those of few rows with operands that lie
+// along the inner direction (gemm_dots.h).
 
 #include "tensor/kernels/cpu/gemm.h"
 
@@ -24,6 +25,7 @@
 #include "device/parallel.h"
 #include "tensor/kernels/cpu/gemm_dots.h"
 #include "tensor/kernels/cpu/gemm_eigen.h"
+#include "tensor/kernels/cpu/gemm_packed.h"
 #include "tensor/kernels/cpu/gemm_pieces.h"
 #include "tensor/kernels/cpu/gemm_small.h"
 #include "tensor/kernels/cpu/half.h"
@@ -131,7 +133,7 @@ void MultiplyPiece(const GemmShape& s, const T* a, const T* b, float* c, bool ac
 
 void MultiplyPiece(const GemmShape& s, const double* a, const double* b, double* c,
                    bool accumulate) {
-  if (IsDots<double>(s)) return MultiplyDots(s, a, b, c, accumulate);
+  if (IsPacked(s)) return MultiplyPacked(s, a, b, c, accumulate);
   MultiplyEigen(s, a, b, c, accumulate);
 }
 

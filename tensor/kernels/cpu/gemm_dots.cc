@@ -159,18 +159,17 @@ void MultiplyBlock(const GemmShape& s, const T* a, const T* b, typename Dot<T>::
 }  // namespace
 
 // oneDNN takes the widest vectors of the processor, whatever those are that this was compiled for.
-// Measured on a Zen 5 core with AVX-512 against oneDNN 2.6.3 and, for f64, Eigen: of their time,
-//   m     n     k        f32   bf16  f64         m     n     k        f32   bf16  f64
-//   8     1024  1024     1.7   0.64  0.74        64    64    64       0.92  2.0   0.97
-//   16    1024  1024     0.47  0.70  0.82        64    64    256      0.70  1.14  0.79
-//   64    1024  1024     0.70  0.82  0.77        128   512   256      1.03  1.18  0.83
-//   128   1024  1024     0.68  0.93  0.69        64    10    200      0.55  0.67  0.78
-//   512   1024  1024     1.03  1.02  0.78        1024  10    1024     0.64  0.37  0.81
-//   64    1024  8192     0.78  0.74  0.69        1     1024  1024     3.8   3.8   3.4
+// Measured on a Zen 5 core with AVX-512 against oneDNN 2.6.3: of its time,
+//   m     n     k        f32   bf16         m     n     k        f32   bf16
+//   8     1024  1024     1.7   0.64         64    64    64       0.92  2.0
+//   16    1024  1024     0.47  0.70         64    64    256      0.70  1.14
+//   64    1024  1024     0.70  0.82         128   512   256      1.03  1.18
+//   128   1024  1024     0.68  0.93         64    10    200      0.55  0.67
+//   512   1024  1024     1.03  1.02         1024  10    1024     0.64  0.37
+//   64    1024  8192     0.78  0.74         1     1024  1024     3.8   3.8
 template <class T>
 bool IsDots(const GemmShape& s) {
   if (s.a.col != 1 || s.b.row != 1) return false;
-  if constexpr (std::is_same_v<T, double>) return s.m >= 4 && s.n >= 4 && s.k >= 64;
   if (kSimdBytes < 64) return false;
   constexpr bool kHalf = std::is_same_v<T, BFloat16>;
   // By tiles a library multiplies several times as fast, whatever it does before.
@@ -195,10 +194,8 @@ void MultiplyDots(const GemmShape& s, const T* a, const T* b, Result* c, bool ac
 }
 
 template bool IsDots<float>(const GemmShape&);
-template bool IsDots<double>(const GemmShape&);
 template bool IsDots<BFloat16>(const GemmShape&);
 template void MultiplyDots(const GemmShape&, const float*, const float*, float*, bool);
-template void MultiplyDots(const GemmShape&, const double*, const double*, double*, bool);
 template void MultiplyDots(const GemmShape&, const BFloat16*, const BFloat16*, float*, bool);
 
 }  // namespace firn::cpu

@@ -9,7 +9,7 @@
 namespace firn::cpu {
 
 // Whether MultiplyDots computes the product and is faster than a library: with few rows, a library
-// spends its time on bringing B into another order. T: float, double or BFloat16.
+// spends its time on bringing B into another order. T: float or BFloat16.
 template <class T>
 bool IsDots(const GemmShape& s);
 

@@ -180,6 +180,20 @@ TYPED_TEST(GemmTest, AddsUpLanesOfVectors) {
   }
 }
 
+// Doubles are multiplied in panels of so many rows and columns: of every size and with some lanes
+// of the last vector, and blocks of them that are not whole.
+TEST(GemmDoubleTest, TakesPanelsOfEverySize) {
+  for (int64_t m = 4; m < 20; ++m) {
+    for (int64_t n = 8; n < 58; n += m % 3 + 1) {
+      const Lie lie = (m + n) % 2 == 0 ? Lie::kRows : Lie::kColumns;
+      Compare<double>(m, n, 9 + n % 5, lie, lie, m % 2 == 0);
+    }
+  }
+  for (const Lie a : {Lie::kRows, Lie::kColumns}) {
+    for (const Lie b : {Lie::kRows, Lie::kColumns}) Compare<double>(401, 50, 270, a, b, true);
+  }
+}
+
 TYPED_TEST(GemmTest, GivesEveryThreadAPiece) {
   const int threads = NumThreads();
   SetNumThreads(3);
