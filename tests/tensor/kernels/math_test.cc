@@ -86,7 +86,7 @@ TEST(MathTest, GeluKeepsSigns) {
 TEST(MathTest, SinesOfHugeArgumentsAreAccurateToo) {
   EXPECT_ACCURATE(Sin(x), 1.6, std::sin(x));
   EXPECT_ACCURATE(Cos(x), 1.6, std::cos(x));
-  EXPECT_ACCURATE(Tan(x), 0.53, std::tan(x));
+  EXPECT_ACCURATE(Tan(x), 1.61, std::tan(x));
   EXPECT_ACCURATE(Sinc(x), 2.5, Sinc(x));
 }
 
