@@ -40,6 +40,9 @@ namespace {
 constexpr int64_t kConverted = 1 << 18;
 // For products with fewer columns or rows than kFew: enough to be worth several threads.
 constexpr int64_t kConvertedOfFew = 1 << 20, kFew = 16;
+// For products by primitives: of A, so that two threads may each read all of B, and of B and A, so
+// that bringing A into another order is little beside the product.
+constexpr int64_t kManyRows = 256, kManyColumns = 1024, kShort = 512;
 
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
@@ -195,10 +198,17 @@ struct Turned {
 };
 
 // oneDNN takes 2.7 times as long where both operands lie by columns (64 x 8192 x 1024, Zen 5), so
-// that the smaller one is turned, unless the product is small. Requires: canonical strides.
+// that the smaller one is turned, unless the product is small. Its primitives for bf16 take long
+// matrices only by rows, of which each thread can have some. Requires: canonical strides.
 Turned TurnedOf(DType dtype, const GemmShape& s) {
-  const bool by_columns = s.a.col != 1 && s.b.col != 1 && InPlace(s.a, s.m, s.k) &&
-                          InPlace(s.b, s.k, s.n) && std::min({s.m, s.n, s.k}) >= kFew;
+  if (s.a.col == 1 || !InPlace(s.a, s.m, s.k)) return {};
+  if (dtype == DType::kBF16) {
+    GemmShape by_rows = s;
+    by_rows.a = {s.k, 1};
+    return {.a = s.m >= kManyRows && s.n >= kManyColumns && s.k <= kShort && HasPrimitive(by_rows)};
+  }
+  const bool by_columns =
+      s.b.col != 1 && InPlace(s.b, s.k, s.n) && std::min({s.m, s.n, s.k}) >= kFew;
   if (dtype != DType::kF32 || !by_columns || s.flops() < kParallelFlops) return {};
   return {.a = s.m <= s.n, .b = s.m > s.n};
 }
@@ -314,7 +324,9 @@ void GemmOfHalf(GemmShape s, const T* a, const T* b, T* c, bool accumulate, void
     }
   }
   const auto of = PrepareBoth<Factor>(&s, a, b, rest);
-  ForEachPiece(s, [&](const GemmShape& part, int64_t i, int64_t j) {
+  const bool primitive = std::is_same_v<Factor, BFloat16> && s.a.col == 1 && HasPrimitive(s);
+  const Grid grid = primitive ? PlanRows(s, kManyRows / 2) : PlanGrid(s);
+  ForEachPiece(s, grid, [&](const GemmShape& part, int64_t i, int64_t j) {
     if constexpr (std::is_same_v<Factor, BFloat16>) {
       if (MultiplyPrimitive(part, of.a + i * s.a.row, of.b + j * s.b.col, c + i * s.c_row + j,
                             accumulate)) {

@@ -45,10 +45,16 @@ inline int64_t PieceBegin(int64_t i, int64_t pieces, int64_t size, int64_t unit)
   return std::min(size, units * i / pieces * unit);
 }
 
+// Pieces of whole rows, if C has enough of them for all threads; else as ever.
+inline Grid PlanRows(const GemmShape& s, int64_t least_rows) {
+  Grid g = PlanGrid(s);
+  if (g.down * g.across * least_rows <= s.m) g = {g.down * g.across, 1, g.row_unit, g.col_unit};
+  return g;
+}
+
 // Calls f(part, i, j) for the pieces of C, which begin at row i and column j, side by side.
 template <class F>
-void ForEachPiece(const GemmShape& s, const F& f) {
-  const Grid g = PlanGrid(s);
+void ForEachPiece(const GemmShape& s, const Grid& g, const F& f) {
   ParallelFor(g.down * g.across, 1, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t down = piece / g.across, across = piece % g.across;
@@ -60,6 +66,10 @@ void ForEachPiece(const GemmShape& s, const F& f) {
       if (part.m > 0 && part.n > 0) f(part, i, j);
     }
   });
+}
+template <class F>
+void ForEachPiece(const GemmShape& s, const F& f) {
+  ForEachPiece(s, PlanGrid(s), f);
 }
 
 }  // namespace firn::cpu

@@ -28,6 +28,11 @@ struct Products {
   dnnl::stream stream{OneDnnEngine()};
 };
 
+// oneDNN 2.6.3 has AMX for matrices without gaps alone.
+bool IsDense(const MatrixStrides& s, int64_t rows, int64_t cols) {
+  return s.col == 1 ? s.row == cols : s.col == rows;
+}
+
 // Times of one Sapphire Rapids core against those of oneDNN's function, which leaves C in f32, of
 // 2.6.3. nn: as they lie row-major; nt, tn: the second or first one lies by columns.
 //   m     n     k        nn    nt    tn          m     n     k        nn    nt    tn
@@ -69,9 +74,13 @@ Product Make(const GemmShape& s, bool accumulate) {
 
 }  // namespace
 
+bool HasPrimitive(const GemmShape& s) {
+  return IsFast(s) && IsDense(s.a, s.m, s.k) && IsDense(s.b, s.k, s.n) && s.c_row == s.n;
+}
+
 bool MultiplyPrimitive(const GemmShape& s, const BFloat16* a, const BFloat16* b, BFloat16* c,
                        bool accumulate) {
-  if (!IsFast(s)) return false;
+  if (!HasPrimitive(s)) return false;
   const OmpThreads one(1);
   try {
     Products& mine = OfThread<Products>();

@@ -9,9 +9,12 @@
 
 namespace firn::cpu {
 
+// Whether MultiplyPrimitive is there for the product and is the fastest way.
+bool HasPrimitive(const GemmShape& s);
+
 // C = A B, or C += A B, on the calling thread, rounded once; denormal numbers count as zeros.
-// False, and nothing is done, where this would not be the fastest way. The first product of a shape
-// in a thread takes about a millisecond longer, and its answer is the same in every thread.
+// False, and nothing is done, where there is no primitive. The first product of a shape in a thread
+// takes about a millisecond longer, and its answer is the same in every thread.
 //
 // Requires: as MultiplyOneDnn.
 bool MultiplyPrimitive(const GemmShape& s, const BFloat16* a, const BFloat16* b, BFloat16* c,

@@ -39,7 +39,7 @@ double Allowed(int64_t k, double want) {
   return sum + unit * std::abs(want);
 }
 
-enum class Lie { kRows, kColumns, kApart, kBackwards, kRepeated };
+enum class Lie { kRows, kColumns, kApart, kBackwards, kRepeated, kDense };
 
 // A matrix of that size in some place of a vector of numbers.
 template <class T>
@@ -62,6 +62,9 @@ struct Matrix {
         break;
       case Lie::kRepeated:
         strides = {0, 1};
+        break;
+      case Lie::kDense:
+        strides = {cols, 1};
         break;
     }
   }
@@ -198,6 +201,12 @@ TYPED_TEST(GemmTest, GivesEveryThreadAPiece) {
   const int threads = NumThreads();
   SetNumThreads(3);
   Compare<TypeParam>(90, 130, 100, Lie::kRows, Lie::kColumns, false);
+  // Without gaps, as primitives want them, by pieces of rows.
+  for (const Lie a : {Lie::kDense, Lie::kColumns}) {
+    for (const Lie b : {Lie::kDense, Lie::kColumns}) {
+      Compare<TypeParam>(403, 1030, 20, a, b, a == b, 0);
+    }
+  }
   SetNumThreads(threads);
 }
 
