@@ -101,6 +101,11 @@ def difference(ours, theirs, dtype):
     return ""
 
 
+def calls_in(seconds, ms):
+    """How many calls of `ms` each a block of so many seconds has."""
+    return min(max(round(seconds * 1e3 / max(ms, 1e-6)), 1), MOST_CALLS)
+
+
 class Run:
     """Measures cases one after another and collects rows."""
 
@@ -186,7 +191,7 @@ class Run:
             if gap and not call["random"]:
                 self.skipped.add(f"PyTorch computes something else: {gap}", report.label(row))
                 return
-            self.rows.append({**row, **self._race(max(ours["ms"], theirs["ms"]))})
+            self.rows.append({**row, **self._race({self.firn: ours["ms"], self.peer: theirs["ms"]})})
             if self.args.profile and self.rows[-1]["ratio"] > report.MOST:
                 self.rows[-1]["profile"] = self._profile(self.rows[-1]["firn_ms"])
         except WorkerError as error:
@@ -196,18 +201,18 @@ class Run:
 
     def _profile(self, ms):
         """A second of the calls that were timed last."""
-        calls = min(max(round(1e3 / max(ms, 1e-6)), 1), MOST_CALLS)
         return op_compare_profile.profile(
-            self.firn.pid, lambda: self.firn.request(cmd="block", calls=calls))
+            self.firn.pid, lambda: self.firn.request(cmd="block", calls=calls_in(1, ms)))
 
-    def _race(self, slower_ms):
-        """Blocks of both in turns; both make as many calls a block."""
-        calls = min(max(round(self.args.block_seconds * 1e3 / max(slower_ms, 1e-6)), 1), MOST_CALLS)
+    def _race(self, ms):
+        """Blocks of both in turns, which take as long: if the faster one made as few calls as the
+        slower one, they would be its first after a wait, with what it reads no longer in a cache."""
+        calls = {side: calls_in(self.args.block_seconds, ms[side]) for side in ms}
         blocks = {self.firn: [], self.peer: []}
         for _ in range(self.args.rounds):
             for side in random.sample(list(blocks), 2):
                 compare_machine.wait_until_quiet(self.args.patience)
-                blocks[side].append(side.request(cmd="block", calls=calls)["ms"])
+                blocks[side].append(side.request(cmd="block", calls=calls[side])["ms"])
         ours, theirs = blocks[self.firn], blocks[self.peer]
         ratio, low, high = ratio_interval(ours, theirs, resamples=500)
         return {"firn_ms": summarize(ours)["median_ms"], "peer_ms": summarize(theirs)["median_ms"],
