@@ -114,11 +114,6 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Log1p(Rough x) {
   return Rough(internal::LogSpecial(x.v, -1.0f, l.k == 0 ? near : far));
 }
 
-// The two logarithms have opposite signs.
-FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Atanh(Rough x) {
-  return Rough(0.5f * (Log1p(x).v - Log1p(-x).v));
-}
-
 namespace internal {
 
 // e^x / 2 for x >= 0.

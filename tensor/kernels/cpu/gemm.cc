@@ -44,9 +44,6 @@ constexpr int64_t kConvertedOfFew = 1 << 20, kFew = 16;
 // that bringing A into another order is little beside the product.
 constexpr int64_t kManyRows = 256, kManyColumns = 1024, kShort = 512;
 
-template <class T>
-inline constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-
 // Bytes of a dense copy; too many for any allocator when the product overflows (views with a stride
 // of 0 are larger than memory).
 size_t CopyBytes(int64_t size, int64_t rows, int64_t cols) {

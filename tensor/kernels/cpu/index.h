@@ -246,6 +246,29 @@ void ScatterAddElements(const Region& r, const Places& in_y, const Places& in_so
               });
 }
 
+// The same for lines of a half type along which elements lie side by side: floats of one line at a
+// time. `memory` has as many as y. Requires: one column, and steps of 1.
+template <class T, class I>
+void ScatterAddLines(const Region& r, const Places& in_y, const Places& in_source, int64_t n,
+                     const I* index, const T* source, T* y, float* memory) {
+  ParallelFor(r.lines, std::max<int64_t>(1, 16384 / std::max<int64_t>(r.count + n, 1)),
+              [&](int64_t begin, int64_t end) {
+                float* const sums = memory + in_y.line[begin] + in_y.column[0];
+                for (int64_t line = begin; line < end; ++line) {
+                  const I* const indices = index + line * r.count;
+                  T* const to = y + in_y.line[line] + in_y.column[0];
+                  ToFloats(to, n, sums);
+                  ForEachStripAs<float>(source + in_source.line[line] + in_source.column[0],
+                                        r.count, [&](const float* v, int64_t at, int64_t count) {
+                                          for (int64_t k = 0; k < count; ++k) {
+                                            sums[Wrapped(indices[at + k], n)] += v[k];
+                                          }
+                                        });
+                  FromFloats(sums, n, to);
+                }
+              });
+}
+
 // Calls f(at) with the place of each element that ScatterAddElements adds to, in order.
 template <class I, class F>
 void ForEachAddedElement(const Region& r, const Places& in_y, int64_t n, const I* index,

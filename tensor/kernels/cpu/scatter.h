@@ -3,7 +3,6 @@
 
 // What operations share that read, write or add where index tensors say.
 
-#include <type_traits>
 #include <utility>
 
 #include "device/own_flags.h"
@@ -16,15 +15,14 @@ namespace firn::cpu {
 
 // Bytes in which the sums of a result are formed: floats of a half type, which others do not need.
 inline size_t SumsBytes(const TensorSpec& y) {
-  const bool half = y.dtype == DType::kF16 || y.dtype == DType::kBF16;
-  return half ? static_cast<size_t>(y.num_elements()) * sizeof(float) : 0;
+  return IsHalf(y.dtype) ? static_cast<size_t>(y.num_elements()) * sizeof(float) : 0;
 }
 
 // Calls add(sums) with the n elements of y to add to: y itself or, of a half type, floats in
 // `memory`, SumsBytes long, from which y is rounded then.
 template <class T, class Add>
 void AddUp(T* y, int64_t n, void* memory, const Add& add) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+  if constexpr (kIsHalf<T>) {
     constexpr int64_t kGrain = 32768;
     float* const sums = static_cast<float*>(memory);
     ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
@@ -45,7 +43,7 @@ template <class T, class Add, class Runs>
 void AddUpRuns(T* y, int64_t n, void* memory, int64_t count, int64_t length, const Runs& runs,
                const Add& add) {
   constexpr int64_t kCost = 64;  // of a run more than of its elements
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+  if constexpr (kIsHalf<T>) {
     if (count * (length + kCost) < n) {
       float* const sums = static_cast<float*>(memory);
       runs([=](int64_t at) { ToFloats(y + at, length, sums + at); });

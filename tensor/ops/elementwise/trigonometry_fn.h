@@ -67,7 +67,6 @@ struct AcoshFn {
 };
 
 struct AtanhFn {
-  using ForHalf = RoughFn<AtanhFn>;
   FIRN_HOST_DEVICE auto operator()(auto x) const { return math::Atanh(x); }
 };
 

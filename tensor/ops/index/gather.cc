@@ -100,6 +100,14 @@ void Add(KernelContext& k) {
   const cpu::Places in_source(region, k.in_spec(2).shape, dim, tables + r.table_size());
   T* y = k.out<T>();
   CopyElementsOnCpu(k.in_spec(0), k.in<T>(0), k.out_spec(), y);
+  if constexpr (cpu::kIsHalf<T>) {
+    constexpr int64_t kFew = 64;  // elements of a line to an index
+    if (r.lines > 0 && r.columns == 1 && r.count > 0 && r.count * kFew >= x[dim] &&
+        in_y.step == 1 && in_source.step == 1) {
+      auto* const sums = reinterpret_cast<float*>(tables + 2 * r.table_size());
+      return cpu::ScatterAddLines(r, in_y, in_source, x[dim], k.in<I>(1), k.in<T>(2), y, sums);
+    }
+  }
   const auto elements = [&](const auto& f) {
     cpu::ForEachAddedElement(r, in_y, x[dim], k.in<I>(1), f);
   };

@@ -8,7 +8,9 @@
 
 #include "tensor/apply.h"
 #include "tensor/kernels/convert.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cpu/ordered_rows.h"
 #include "tensor/kernels/cpu/scatter.h"
 #include "tensor/ops/elementwise/arithmetic.h"
 #include "tensor/ops/index/index_rules.h"
@@ -91,19 +93,29 @@ absl::StatusOr<IndexBounds> BoundsIndexAdd(const KernelQuery& q, int) {
   return bounds;
 }
 
-size_t WorkspaceIndexAdd(const KernelQuery& q) { return cpu::SumsBytes(q.out()); }
+size_t WorkspaceIndexAdd(const KernelQuery& q) {
+  const auto p = PlanIndexAdd(q.in(0).shape, q.in(1).shape, q.attrs_ref());
+  const bool orders = p.ok() && cpu::IsHalf(q.out().dtype) && cpu::OrdersRows(*p);
+  return orders ? cpu::OrderBytes(*p) : cpu::SumsBytes(q.out());
+}
 
 absl::Status RunIndexAdd(KernelContext& k) {
   FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
                         PlanIndexAdd(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs_ref()));
   CopyElementsOnCpu(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>());
+  const double alpha = k.attrs<IndexAddAttrs>().alpha;
   VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
+      if constexpr (cpu::kIsHalf<T>) {
+        if (cpu::OrdersRows(p)) {
+          return cpu::AddOrderedRows(p, k.in<I>(1), static_cast<float>(alpha), k.in<T>(2),
+                                     k.out<T>(), k.workspace());
+        }
+      }
       const auto rows = [&](const auto& f) { cpu::ForEachAddedRow(p, k.in<I>(1), f); };
       cpu::AddUpRuns(k.out<T>(), k.out_spec().num_elements(), k.workspace(),
                      p.batch * p.outer * p.count, p.inner, rows, [&]<class Acc>(Acc* sums) {
-                       cpu::AddRows(p, k.in<I>(1), ConvertTo<Acc>(k.attrs<IndexAddAttrs>().alpha),
-                                    k.in<T>(2), sums);
+                       cpu::AddRows(p, k.in<I>(1), ConvertTo<Acc>(alpha), k.in<T>(2), sums);
                      });
     });
   });

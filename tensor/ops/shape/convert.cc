@@ -21,13 +21,10 @@
 namespace firn {
 namespace {
 
-template <class T>
-constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-
 // Between float and a half type, by rows: compilers make no vectors of single conversions.
 template <class To, class From>
 void RoundRow(const void*, void* to, const void* const* from, unsigned, int64_t n) {
-  if constexpr (kIsHalf<From>) {
+  if constexpr (cpu::kIsHalf<From>) {
     cpu::ToFloats(static_cast<const From*>(*from), n, static_cast<float*>(to));
   } else {
     cpu::FromFloats(static_cast<const float*>(*from), n, static_cast<To*>(to));
@@ -43,7 +40,7 @@ template <class To>
 struct ConvertFn {
   template <class From>
   auto operator()(From v) const {
-    if constexpr (kIsHalf<To>) {
+    if constexpr (cpu::kIsHalf<To>) {
       return static_cast<float>(v);
     } else {
       return ConvertTo<To>(v);
@@ -59,8 +56,8 @@ absl::Status InferCast(InferContext& c) {
 absl::Status RunCast(KernelContext& k) {
   VisitDType(k.in_spec(0).dtype, [&]<class From>(TypeTag<From>) {
     VisitDType(k.out_spec().dtype, [&]<class To>(TypeTag<To>) {
-      constexpr bool kRounds = (kIsHalf<From> && std::is_same_v<To, float>) ||
-                               (std::is_same_v<From, float> && kIsHalf<To>);
+      constexpr bool kRounds = (cpu::kIsHalf<From> && std::is_same_v<To, float>) ||
+                               (std::is_same_v<From, float> && cpu::kIsHalf<To>);
       if constexpr (kRounds) {
         cpu::RunRows(k, RoundLoop<To, From>::kLoop, nullptr);
       } else {

@@ -33,6 +33,10 @@ TEST(IndexKernels, AddHalvesByStrips) {
     const Tensor rows = Randint(-20, 20, {33}), at = Randint(-20, 20, {33, columns});
     CheckHalves(x, values,
                 [&](const Tensor& to, const Tensor& v) { return IndexAdd(to, 0, rows, v, 2); });
+    const Tensor rows_of_each = Randint(-20, 20, {2, 33});
+    CheckHalves(
+        Numbers({2, 20, columns}), Numbers({2, 33, columns}),
+        [&](const Tensor& to, const Tensor& v) { return IndexAdd(to, 1, rows_of_each, v, 1, 1); });
     CheckHalves(x, values,
                 [&](const Tensor& to, const Tensor& v) { return ScatterAdd(to, 0, at, v); });
     CheckHalves(x.Transpose(0, 1), values.Transpose(0, 1), [&](const Tensor& to, const Tensor& v) {
@@ -44,6 +48,16 @@ TEST(IndexKernels, AddHalvesByStrips) {
       return IndexPut(to, {at.Flatten()}, v, true);
     });
   }
+}
+
+// Index 3 is left out; the others come in any order, and some not at all.
+TEST(IndexKernels, AddHalvesButForAnIndex) {
+  const Tensor at = Randint(0, 40, {3, 200});
+  CheckHalves(Numbers({50, 24}), Numbers({3, 200, 24}), [&](const Tensor& x, const Tensor& v) {
+    const Tensor y = inner::IndexAddWith(x, at, v, {{.ignored = 3}});
+    EXPECT_TRUE(y.Select(0, 3).Equals(x.Select(0, 3)));
+    return y;
+  });
 }
 
 // So few that only these become floats; some occur several times.
