@@ -40,8 +40,9 @@ namespace {
 constexpr int64_t kConverted = 1 << 18;
 // For products with fewer columns or rows than kFew: enough to be worth several threads.
 constexpr int64_t kConvertedOfFew = 1 << 20, kFew = 16;
-// For products by primitives: of A, so that two threads may each read all of B, and of B and A, so
-// that bringing A into another order is little beside the product.
+// For products by primitives. With so many rows two threads may each read all of B; with as many
+// columns besides, bringing A into another order is little beside the product, and with an inner
+// direction no longer than this the primitives are faster for it.
 constexpr int64_t kManyRows = 256, kManyColumns = 1024, kShort = 512;
 
 // Bytes of a dense copy; too many for any allocator when the product overflows (views with a stride

@@ -22,8 +22,8 @@
 namespace firn::cpu {
 namespace {
 
-// Sides of a tile: 16 sums and 5 operands in 32 registers, 9 and 4 in 16.
-constexpr int kSide = kSimdBytes == 64 ? 4 : 3;
+// Sides of a tile: 16 sums and 5 operands in 32 registers. With fewer IsDots says no.
+constexpr int kSide = 4;
 // Bytes of a block of a row, of which 2 kSide fit the first-level cache, and of all blocks of A's
 // rows, which fit the second-level cache and the stack.
 constexpr int64_t kBlockBytes = 3072, kBlocksBytes = 192 << 10;

@@ -15,6 +15,9 @@
 
 namespace firn::cpu {
 
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
 // to[i] = from[i] for i < n. The two do not overlap.
 void ToFloats(const Half* from, int64_t n, float* to);
 void ToFloats(const BFloat16* from, int64_t n, float* to);
@@ -42,8 +45,6 @@ FIRN_ALWAYS_INLINE void BlockOfFloats(const float* from, int64_t n, BFloat16* to
 
 // The same for elements of the half type that `dtype` says.
 inline bool IsHalf(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
-template <class T>
-inline constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 void ToFloats(DType dtype, const void* from, int64_t n, float* to);
 void FromFloats(const float* from, int64_t n, DType dtype, void* to);
 

@@ -247,7 +247,8 @@ void ScatterAddElements(const Region& r, const Places& in_y, const Places& in_so
 }
 
 // The same for lines of a half type along which elements lie side by side: floats of one line at a
-// time. `memory` has as many as y. Requires: one column, and steps of 1.
+// time, which lie in `memory` where the first line of a thread's would be if it had all of y.
+// Requires: one column, and steps of 1.
 template <class T, class I>
 void ScatterAddLines(const Region& r, const Places& in_y, const Places& in_source, int64_t n,
                      const I* index, const T* source, T* y, float* memory) {

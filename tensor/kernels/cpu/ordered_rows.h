@@ -17,11 +17,15 @@
 
 namespace firn::cpu {
 
-// Whether AddOrderedRows is the fast way: rows long enough to be worth finding their order. In
-// places of 32 bits there are as many as this.
+// Whether AddOrderedRows is the fast way: for many rows, long enough to be worth finding their
+// order, of a result that has more than a few times as many elements as a core's nearest cache, and
+// of which a good part is added to. The order counts in 32 bits.
 inline bool OrdersRows(const IndexPlan& p) {
-  constexpr int64_t kLeast = 16, kMost = std::numeric_limits<int32_t>::max() - 1;
-  return p.inner >= kLeast && p.count <= kMost && p.n <= kMost;
+  constexpr int64_t kLeastRow = 16, kLeastRows = 64, kLeastElements = 1 << 15, kFew = 64;
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 1;
+  const int64_t rows = p.outer * p.n;
+  return p.inner >= kLeastRow && rows >= kLeastRows && rows * p.inner >= kLeastElements &&
+         p.n <= kMost && p.count <= kMost && p.count * kFew >= p.n;
 }
 
 // Bytes of its memory.
@@ -29,7 +33,7 @@ inline size_t OrderBytes(const IndexPlan& p) {
   return static_cast<size_t>(p.count + p.n + 1) * sizeof(int32_t);
 }
 
-// What comes to each of the rows of a line: numbers order[starts[i]], ..., order[starts[i + 1] - 1]
+// What comes to each of n rows: numbers order[starts[i]], ..., order[starts[i + 1] - 1]
 // come to row i, in order.
 struct RowOrder {
   int32_t *starts, *order;
@@ -56,36 +60,46 @@ struct RowOrder {
   }
 };
 
+// Adds to a row of y, of n elements, alpha times the rows of `from` that come to it, which are
+// numbers k to `behind` of the order.
+template <class T>
+void AddToRow(const RowOrder& rows, int32_t k, int32_t behind, float alpha, const T* from,
+              int64_t n, T* y) {
+  constexpr int64_t kStrip = 256;
+  float sums[kStrip], values[kStrip];
+  for (int64_t at = 0; at < n; at += kStrip) {
+    const int64_t some = std::min(kStrip, n - at);
+    ToFloats(y + at, some, sums);
+    for (int32_t i = k; i < behind; ++i) {
+      ToFloats(from + rows.order[i] * n + at, some, values);
+      for (int64_t c = 0; c < some; ++c) sums[c] += alpha * values[c];
+    }
+    FromFloats(sums, some, y + at);
+  }
+}
+
 // y[b, o, index[b, k], :] += alpha * source[b, o, k, :] but where the index is p.ignored, in order
 // of k, rounded once. Requires: OrdersRows(p), and OrderBytes(p) of memory.
 template <class T, class I>
 void AddOrderedRows(const IndexPlan& p, const I* index, float alpha, const T* source, T* y,
                     void* memory) {
-  constexpr int64_t kStrip = 256;
-  const int64_t lines = p.batch * p.outer, grain = std::max<int64_t>(1, 16384 / p.inner);
-  for (int64_t line = 0; line < lines; ++line) {
-    const RowOrder rows(p, index + line / p.outer * p.count, memory);
-    const T* const from = source + line * p.count * p.inner;
-    T* const to = y + line * p.n * p.inner;
-    ParallelFor(p.n, grain, [&](int64_t begin, int64_t end) {
-      const int32_t last = rows.starts[end];
-      float sums[kStrip], values[kStrip];
-      for (int64_t i = begin; i < end; ++i) {
-        const int32_t first = rows.starts[i], behind = rows.starts[i + 1];
-        for (int32_t k = first; k < behind && k + kRunsAhead < last; ++k) {
-          Prefetch<false>(from + rows.order[k + kRunsAhead] * p.inner, p.inner);
-        }
-        for (int64_t at = 0; first < behind && at < p.inner; at += kStrip) {
-          const int64_t n = std::min(kStrip, p.inner - at);
-          T* const row = to + i * p.inner + at;
-          ToFloats(row, n, sums);
-          for (int32_t k = first; k < behind; ++k) {
-            ToFloats(from + rows.order[k] * p.inner + at, n, values);
-            for (int64_t c = 0; c < n; ++c) sums[c] += alpha * values[c];
+  const int64_t cost = p.inner * (1 + p.count / p.n), grain = std::max<int64_t>(1, 16384 / cost);
+  for (int64_t batch = 0; batch < p.batch; ++batch) {
+    const RowOrder rows(p, index + batch * p.count, memory);
+    ParallelFor(p.outer * p.n, grain, [&](int64_t begin, int64_t end) {
+      ForEachRowOf(begin, end, p.n, [&](int64_t o, int64_t first, int64_t last) {
+        const int64_t line = batch * p.outer + o;
+        const T* const from = source + line * p.count * p.inner;
+        for (int64_t i = first; i < last; ++i) {
+          const int32_t k = rows.starts[i], behind = rows.starts[i + 1];
+          if (k == behind) continue;
+          for (int64_t ahead = k; ahead < behind; ++ahead) {
+            if (ahead + kRunsAhead >= rows.starts[last]) break;
+            Prefetch<false>(from + rows.order[ahead + kRunsAhead] * p.inner, p.inner);
           }
-          FromFloats(sums, n, row);
+          AddToRow(rows, k, behind, alpha, from, p.inner, y + (line * p.n + i) * p.inner);
         }
-      }
+      });
     });
   }
 }

@@ -192,9 +192,12 @@ TEST(GemmDoubleTest, TakesPanelsOfEverySize) {
       Compare<double>(m, n, 9 + n % 5, lie, lie, m % 2 == 0);
     }
   }
+  const int threads = NumThreads();
+  SetNumThreads(1);
   for (const Lie a : {Lie::kRows, Lie::kColumns}) {
     for (const Lie b : {Lie::kRows, Lie::kColumns}) Compare<double>(401, 50, 270, a, b, true);
   }
+  SetNumThreads(threads);
 }
 
 TYPED_TEST(GemmTest, GivesEveryThreadAPiece) {
@@ -205,6 +208,7 @@ TYPED_TEST(GemmTest, GivesEveryThreadAPiece) {
   for (const Lie a : {Lie::kDense, Lie::kColumns}) {
     for (const Lie b : {Lie::kDense, Lie::kColumns}) {
       Compare<TypeParam>(403, 1030, 20, a, b, a == b, 0);
+      Compare<TypeParam>(300, 1030, 20, a, b, a != b, 0);
     }
   }
   SetNumThreads(threads);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/inner.h"
+#include "device/parallel.h"
 #include "tensor/from.h"
 #include "tensor/ops.h"
 #include "tensor/rng.h"
@@ -33,10 +34,6 @@ TEST(IndexKernels, AddHalvesByStrips) {
     const Tensor rows = Randint(-20, 20, {33}), at = Randint(-20, 20, {33, columns});
     CheckHalves(x, values,
                 [&](const Tensor& to, const Tensor& v) { return IndexAdd(to, 0, rows, v, 2); });
-    const Tensor rows_of_each = Randint(-20, 20, {2, 33});
-    CheckHalves(
-        Numbers({2, 20, columns}), Numbers({2, 33, columns}),
-        [&](const Tensor& to, const Tensor& v) { return IndexAdd(to, 1, rows_of_each, v, 1, 1); });
     CheckHalves(x, values,
                 [&](const Tensor& to, const Tensor& v) { return ScatterAdd(to, 0, at, v); });
     CheckHalves(x.Transpose(0, 1), values.Transpose(0, 1), [&](const Tensor& to, const Tensor& v) {
@@ -50,14 +47,28 @@ TEST(IndexKernels, AddHalvesByStrips) {
   }
 }
 
-// Index 3 is left out; the others come in any order, and some not at all.
-TEST(IndexKernels, AddHalvesButForAnIndex) {
-  const Tensor at = Randint(0, 40, {3, 200});
-  CheckHalves(Numbers({50, 24}), Numbers({3, 200, 24}), [&](const Tensor& x, const Tensor& v) {
-    const Tensor y = inner::IndexAddWith(x, at, v, {{.ignored = 3}});
-    EXPECT_TRUE(y.Select(0, 3).Equals(x.Select(0, 3)));
-    return y;
-  });
+// Enough rows that what comes to each is found out first, by threads that have some rows each: some
+// get nothing, some much, index 3 is left out.
+TEST(IndexKernels, AddHalvesInTheOrderOfRows) {
+  const int threads = NumThreads();
+  SetNumThreads(3);
+  for (const int64_t columns : {16, 200, 700}) {
+    SCOPED_TRACE(columns);
+    const int64_t n = 2100;
+    const Tensor x = Numbers({n, columns}), v = Numbers({3, 400, columns});
+    const Tensor at = Concat({Randint(0, n, {3, 300}), Randint(0, 40, {3, 100})}, 1);
+    CheckHalves(x, v, [&](const Tensor& to, const Tensor& from) {
+      const Tensor y = inner::IndexAddWith(to, at, from, {{.ignored = 3}, 2});
+      EXPECT_TRUE(y.Select(0, 3).Equals(to.Select(0, 3)));
+      return y;
+    });
+    const Tensor rows_of_each = Randint(-n, n, {2, 400});
+    CheckHalves(Numbers({2, 3, n, columns}), Numbers({2, 3, 400, columns}),
+                [&](const Tensor& to, const Tensor& from) {
+                  return IndexAdd(to, 2, rows_of_each, from, 1, 1);
+                });
+  }
+  SetNumThreads(threads);
 }
 
 // So few that only these become floats; some occur several times.
