@@ -1,9 +1,10 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_ORDERED_ROWS_H_
 #define FIRN_TENSOR_KERNELS_CPU_ORDERED_ROWS_H_
 
-// Rows of half types added to rows of a result: what comes to one row is found out first, and added
-// up in floats while it is in registers or the nearest cache. Floats of the whole result, which the
-// rows would be added to in any order, would have to be cleared, read, written and rounded.
+// Rows added to rows of a result: what comes to one row is found out first, so that threads can
+// have some rows each. Half types are added up in floats while they are in the nearest cache;
+// floats of the whole result, which rows could be added to in any order, would have to be cleared,
+// read, written and rounded.
 
 #include <algorithm>
 #include <cstdint>
@@ -63,25 +64,27 @@ struct RowOrder {
 // Adds to a row of y, of n elements, alpha times the rows of `from` that come to it, which are
 // numbers k to `behind` of the order.
 template <class T>
-void AddToRow(const RowOrder& rows, int32_t k, int32_t behind, float alpha, const T* from,
+void AddToRow(const RowOrder& rows, int32_t k, int32_t behind, ComputeOf<T> alpha, const T* from,
               int64_t n, T* y) {
   constexpr int64_t kStrip = 256;
-  float sums[kStrip], values[kStrip];
+  Piece<T, kStrip> to, other;
   for (int64_t at = 0; at < n; at += kStrip) {
     const int64_t some = std::min(kStrip, n - at);
-    ToFloats(y + at, some, sums);
+    to.Read(y + at, some);
+    auto* const sums = to.Room(y + at);
     for (int32_t i = k; i < behind; ++i) {
-      ToFloats(from + rows.order[i] * n + at, some, values);
+      const auto* const values = other.Read(from + rows.order[i] * n + at, some);
+#pragma GCC ivdep
       for (int64_t c = 0; c < some; ++c) sums[c] += alpha * values[c];
     }
-    FromFloats(sums, some, y + at);
+    to.Write(y + at, some);
   }
 }
 
 // y[b, o, index[b, k], :] += alpha * source[b, o, k, :] but where the index is p.ignored, in order
 // of k, rounded once. Requires: OrdersRows(p), and OrderBytes(p) of memory.
 template <class T, class I>
-void AddOrderedRows(const IndexPlan& p, const I* index, float alpha, const T* source, T* y,
+void AddOrderedRows(const IndexPlan& p, const I* index, ComputeOf<T> alpha, const T* source, T* y,
                     void* memory) {
   const int64_t cost = p.inner * (1 + p.count / p.n), grain = std::max<int64_t>(1, 16384 / cost);
   for (int64_t batch = 0; batch < p.batch; ++batch) {

@@ -4,8 +4,10 @@
 
 #include "tensor/ops/index/select.h"
 
+#include <type_traits>
 #include <utility>
 
+#include "device/parallel.h"
 #include "tensor/apply.h"
 #include "tensor/kernels/convert.h"
 #include "tensor/kernels/cpu/half.h"
@@ -95,29 +97,36 @@ absl::StatusOr<IndexBounds> BoundsIndexAdd(const KernelQuery& q, int) {
 
 size_t WorkspaceIndexAdd(const KernelQuery& q) {
   const auto p = PlanIndexAdd(q.in(0).shape, q.in(1).shape, q.attrs_ref());
-  const bool orders = p.ok() && cpu::IsHalf(q.out().dtype) && cpu::OrdersRows(*p);
+  const bool orders = p.ok() && IsFloating(q.out().dtype) && cpu::OrdersRows(*p);
   return orders ? cpu::OrderBytes(*p) : cpu::SumsBytes(q.out());
+}
+
+template <class T, class I>
+void AddByIndex(const IndexPlan& p, KernelContext& k) {
+  const double alpha = k.attrs<IndexAddAttrs>().alpha;
+  const I* const index = k.in<I>(1);
+  if constexpr (!std::is_integral_v<T>) {
+    // One thread adds short rows that need no conversion faster in any order, to the same sums.
+    constexpr int64_t kLongRow = 512;  // bytes
+    const bool long_rows = p.inner * static_cast<int64_t>(sizeof(T)) >= kLongRow;
+    if (cpu::OrdersRows(p) && (cpu::kIsHalf<T> || long_rows || NumThreads() > 1)) {
+      return cpu::AddOrderedRows(p, index, ConvertTo<ComputeOf<T>>(alpha), k.in<T>(2), k.out<T>(),
+                                 k.workspace());
+    }
+  }
+  const auto rows = [&](const auto& f) { cpu::ForEachAddedRow(p, index, f); };
+  cpu::AddUpRuns(k.out<T>(), k.out_spec().num_elements(), k.workspace(),
+                 p.batch * p.outer * p.count, p.inner, rows, [&]<class Acc>(Acc* sums) {
+                   cpu::AddRows(p, index, ConvertTo<Acc>(alpha), k.in<T>(2), sums);
+                 });
 }
 
 absl::Status RunIndexAdd(KernelContext& k) {
   FIRN_ASSIGN_OR_RETURN(const IndexPlan p,
                         PlanIndexAdd(k.in_spec(0).shape, k.in_spec(1).shape, k.attrs_ref()));
   CopyElementsOnCpu(k.in_spec(0), k.in<void>(0), k.out_spec(), k.out<void>());
-  const double alpha = k.attrs<IndexAddAttrs>().alpha;
   VisitNumeric(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) {
-      if constexpr (cpu::kIsHalf<T>) {
-        if (cpu::OrdersRows(p)) {
-          return cpu::AddOrderedRows(p, k.in<I>(1), static_cast<float>(alpha), k.in<T>(2),
-                                     k.out<T>(), k.workspace());
-        }
-      }
-      const auto rows = [&](const auto& f) { cpu::ForEachAddedRow(p, k.in<I>(1), f); };
-      cpu::AddUpRuns(k.out<T>(), k.out_spec().num_elements(), k.workspace(),
-                     p.batch * p.outer * p.count, p.inner, rows, [&]<class Acc>(Acc* sums) {
-                       cpu::AddRows(p, k.in<I>(1), ConvertTo<Acc>(alpha), k.in<T>(2), sums);
-                     });
-    });
+    VisitIndex(k.in_spec(1).dtype, [&]<class I>(TypeTag<I>) { AddByIndex<T, I>(p, k); });
   });
   return absl::OkStatus();
 }

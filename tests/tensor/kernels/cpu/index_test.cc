@@ -62,6 +62,11 @@ TEST(IndexKernels, AddHalvesInTheOrderOfRows) {
       EXPECT_TRUE(y.Select(0, 3).Equals(to.Select(0, 3)));
       return y;
     });
+    const auto add = [&] { return inner::IndexAddWith(x, at, v, {{.ignored = 3}, 2}); };
+    const Tensor by_three = add();
+    SetNumThreads(1);
+    EXPECT_TRUE(by_three.Equals(add()));
+    SetNumThreads(3);
     const Tensor rows_of_each = Randint(-n, n, {2, 400});
     CheckHalves(Numbers({2, 3, n, columns}), Numbers({2, 3, 400, columns}),
                 [&](const Tensor& to, const Tensor& from) {
