@@ -9,7 +9,8 @@
 
 namespace firn::cpu {
 
-// Whether MultiplyPrimitive is worth asking for: it takes no gaps and is not the fastest way for all.
+// Whether MultiplyPrimitive is worth asking for: it takes no gaps and is not the fastest way for
+// all.
 bool HasPrimitive(const GemmShape& s);
 
 // C = A B, or C += A B, on the calling thread, rounded once; denormal numbers count as zeros.
