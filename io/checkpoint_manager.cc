@@ -63,7 +63,7 @@ std::optional<double> AsMetric(const std::optional<double>& metric) {
 }
 
 // What the thread takes of a processor while it writes: one part of this many.
-constexpr int64_t kShare = 12;
+constexpr int64_t kShare = 30;
 
 int64_t ThreadNanoseconds() {
   timespec used = {};
