@@ -6,6 +6,7 @@
 
 #include "tensor/error.h"
 #include "tensor/from.h"
+#include "tensor/operators.h"
 #include "tensor/ops/create/constant.h"
 #include "tests/golden/vectors.h"
 
@@ -40,6 +41,24 @@ TEST(ClipTest, TakesTheLargestElementAsTheInfinityNorm) {
   EXPECT_EQ(norm.Item(), 8);
   EXPECT_NEAR(a.grad().ToVector<float>()[1], -2, 1e-5);
   EXPECT_NEAR(b.grad().ToVector<float>()[0], 1, 1e-5);
+}
+
+// Factors so near 1 that no number changes, and such as change some, of all that f16 tells apart.
+TEST(ClipTest, RoundsWhatItScalesOnce) {
+  std::vector<float> values;
+  for (int i = 1; i < 2048; ++i) values.push_back(static_cast<float>(i) * 0x1p-24f);
+  for (int i = 1024; i <= 2048; ++i) values.push_back(static_cast<float>(-i) / 1024);
+  for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF32}) {
+    const Tensor grad = FromVector<float>(values).To(dtype);
+    for (const double less :
+         {0x1p-26, 0x1p-13, 0x1p-12, 0x1p-11, 0x1p-10, 0x1p-9, 0x1p-8, 0x1p-7}) {
+      const double factor = 1 - less;
+      Tensor a = WithGrad(grad);
+      ClipGradNorm({a}, factor * (2 + 1e-6), std::numeric_limits<double>::infinity());
+      const Tensor want = (grad.To(DType::kF32) * static_cast<float>(factor)).To(dtype);
+      EXPECT_TRUE(a.grad().Equals(want)) << DTypeName(dtype) << " " << less;
+    }
+  }
 }
 
 TEST(ClipTest, ScalesAGradientSharedByTwoParametersOnce) {

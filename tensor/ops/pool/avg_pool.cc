@@ -104,16 +104,33 @@ void SpreadRow(const Acc* from, int64_t n, int64_t side, Acc divisor, Acc* to) {
   }
 }
 
-// Gives each element of a tile its share, row by row.
-template <int kBlock, class Acc>
-void SpreadTiles(const AvgPoolWindows& s, const Acc* from, Acc* to) {
+// Elements of a row of tiles that are computed at once, of half types in floats.
+constexpr int64_t kRowStrip = 1024;
+
+// Gives each element of a plane's tiles its share, row by row. Requires: for half types, a tile no
+// wider than a strip.
+template <int kBlock, class T>
+void SpreadTiles(const AvgPoolWindows& s, const T* from, T* to) {
+  using Acc = ComputeOf<T>;
+  constexpr bool kDirect = std::is_same_v<T, Acc>;
   const int64_t line = s.w.in * kBlock, side = s.w.kernel, tile = s.d.kernel * s.h.kernel * side;
+  const int64_t most = kDirect ? s.w.out : kRowStrip / (side * kBlock);
   const Acc divisor = static_cast<Acc>(s.divisor_override != 0 ? s.divisor_override : tile);
+  Acc values[kDirect ? 1 : kRowStrip], shares[kDirect ? 1 : kRowStrip];
   for (int64_t d = 0; d < s.d.out * s.d.kernel; d += s.d.kernel) {
     for (int64_t r = 0; r < s.h.out * s.h.kernel; r += s.h.kernel) {
-      Acc* const row = to + (d * s.h.in + r) * line;
-      SpreadRow<kBlock>(from, s.w.out, side, divisor, row);
-      from += s.w.out * kBlock;
+      T* const row = to + (d * s.h.in + r) * line;
+      for (int64_t j = 0, n; j < s.w.out; j += n, from += n * kBlock) {
+        n = std::min(most, s.w.out - j);
+        const Acc* const some = cpu::ViewAs(from, n * kBlock, values);
+        T* const part = row + j * side * kBlock;
+        if constexpr (kDirect) {
+          SpreadRow<kBlock>(some, n, side, divisor, part);
+        } else {
+          SpreadRow<kBlock>(some, n, side, divisor, shares);
+          cpu::FromFloats(shares, n * side * kBlock, part);
+        }
+      }
       for (int64_t i = 0; i < s.d.kernel; ++i) {
         for (int64_t j = i == 0 ? 1 : 0; j < s.h.kernel; ++j) {
           std::copy_n(row, s.w.out * side * kBlock, row + (i * s.h.in + j) * line);
@@ -142,12 +159,37 @@ void SpreadWindows(const AvgPoolWindows& s, const Acc* from, Acc* to) {
   });
 }
 
+// Whether nothing is left behind the last tile.
+bool ShareOutAll(const PoolAxis& axis) { return axis.out * axis.stride == axis.in; }
+
+// Tiles that are written where they go. T: not of half types where a row is shorter than a vector.
+template <class T, int kBlock>
+void RunTiles(const AvgPoolWindows& s, int64_t planes, const T* from, T* to) {
+  const int64_t image = s.image() * kBlock, pooled = s.pixels() * kBlock;
+  const bool all = ShareOutAll(s.d) && ShareOutAll(s.h) && ShareOutAll(s.w);
+  ParallelFor(planes, std::max<int64_t>(1, 16384 / image), [&](int64_t begin, int64_t end) {
+    if (!all) std::fill(to + begin * image, to + end * image, T(0));
+    for (int64_t p = begin; p < end; ++p) {
+      SpreadTiles<kBlock>(s, from + p * pooled, to + p * image);
+    }
+  });
+}
+
 // The portable gather asks for every element which windows hold it, and takes 2 to 10 times as
 // long.
 absl::Status RunWindows(KernelContext& k) {
-  const AvgPoolWindows s(k.out_spec(), k.in_spec(0), k.attrs<PoolAttrs>());
+  const TensorSpec& out = k.out_spec();
+  const AvgPoolWindows s(out, k.in_spec(0), k.attrs<PoolAttrs>());
   const bool tiles = AreTiles(s.d) && AreTiles(s.h) && AreTiles(s.w);
+  const int64_t lanes = out.layout.blocked() ? out.layout.channel_block : 1;
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
+    constexpr int64_t kLeast = 16;
+    const bool rows = s.w.out * lanes >= kLeast && s.w.kernel * lanes <= kRowStrip;
+    if (tiles && (rows || !cpu::kIsHalf<T>)) {
+      const int64_t planes = out.shape[0] * out.shape[1] / lanes;
+      return lanes == 1 ? RunTiles<T, 1>(s, planes, k.in<T>(0), k.out<T>())
+                        : RunTiles<T, kChannelBlock>(s, planes, k.in<T>(0), k.out<T>());
+    }
     cpu::SpreadPlanes<T>(
         k, [&](int64_t, int64_t planes, const auto* values, auto* sums, auto block) {
           constexpr int kBlock = decltype(block)::value;

@@ -2,11 +2,12 @@
 
 #include "tensor/ops/shape/pad.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "tensor/apply.h"
 #include "tensor/kernels/cpu/for_each.h"
-#include "tensor/kernels/cpu/in_f32.h"
+#include "tensor/kernels/cpu/half.h"
 #include "tensor/op.h"
 #include "tensor/ops/shape/pad_body.h"
 #include "tensor/ops/shape/padding.h"
@@ -60,10 +61,52 @@ void GradPadGrad(GradContext& g) {
   g.set_grad_input(0, Pad(g.grad_output(), a.pad, {.mode = a.mode}));
 }
 
-const std::vector<Kernel>& PadGradKernels() {
-  static const std::vector<Kernel> kernels = cpu::Portable<PadGradKernel>();
-  return kernels;
-}
+// A range of elements of dx, added up by rows, of half types in floats.
+template <class T>
+struct UnpadRows : UnpadBody<T> {
+  using Acc = ComputeOf<T>;
+  using UnpadBody<T>::rows;
+  static constexpr int64_t kStrip = 1024;
+
+  void operator()(int64_t begin, int64_t end) const {
+    ForEachRowOf(begin, end, rows.row.size, [&](int64_t r, int64_t first, int64_t last) {
+      const auto row = this->RowOf(r);
+      cpu::Piece<T, kStrip> sums;
+      for (int64_t at = first; at < last; at += kStrip) {
+        const int64_t n = std::min(kStrip, last - at);
+        T* const part = this->dx + r * rows.row.size + at;
+        Acc* const to = sums.Room(part);
+        std::fill_n(to, n, Acc{0});
+        for (int64_t c = 0; c < row.count; ++c) {
+          AddCopy(this->dy + this->CopyOf(row, c), at, at + n, to);
+        }
+        sums.Write(part, n);
+      }
+    });
+  }
+
+ private:
+  // Adds what elements [first, last) of a row, no more than a strip, have in one of its copies.
+  void AddCopy(const T* copy, int64_t first, int64_t last, Acc* to) const {
+    const PadDim& d = rows.row;
+    const auto fold = [&](int64_t from, int64_t until) {  // the border
+      for (int64_t at = from; at < until; ++at) {
+        const int64_t i = d.Source(at);
+        if (i >= first && i < last) to[i - first] += static_cast<Acc>(copy[at]);
+      }
+    };
+    const int64_t begin = std::clamp<int64_t>(d.left, 0, d.padded());
+    const int64_t end = std::clamp<int64_t>(d.left + d.size, begin, d.padded());
+    fold(0, begin);
+    const int64_t from = std::max(first, begin - d.left), until = std::min(last, end - d.left);
+    if (from < until) {
+      cpu::Piece<T, kStrip> piece;
+      const Acc* const own = piece.Read(copy + d.left + from, until - from);
+      for (int64_t i = 0; i < until - from; ++i) to[from - first + i] += own[i];
+    }
+    fold(end, d.padded());
+  }
+};
 
 FIRN_REGISTER_OP(pad_grad) {
   return {
@@ -73,7 +116,7 @@ FIRN_REGISTER_OP(pad_grad) {
       .attrs = AttrsOf<PadAttrs>(),
       .infer = InferPadGrad,
       .grad = GradPadGrad,
-      .kernels = cpu::Portable<PadGradKernel>({.name = "loop"}, {cpu::InF32<PadGradKernels>()}),
+      .kernels = cpu::Portable<PadGradKernelOf<UnpadRows>>(),
   };
 }
 

@@ -4,6 +4,6 @@
 namespace firn::pad_cuda {
 
 FIRN_REGISTER_KERNELS(pad) { return cuda::Portable<PadKernel>(); }
-FIRN_REGISTER_KERNELS(pad_grad) { return cuda::Portable<PadGradKernel>(); }
+FIRN_REGISTER_KERNELS(pad_grad) { return cuda::Portable<PadGradKernelOf<UnpadBody>>(); }
 
 }  // namespace firn::pad_cuda

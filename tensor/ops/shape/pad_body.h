@@ -2,8 +2,9 @@
 #define FIRN_TENSOR_OPS_SHAPE_PAD_BODY_H_
 
 // pad: each element of the result finds where it comes from; elements move as words of their size.
-// pad_grad: each element of dx adds up its copies. On the CPU the part of a row that is x itself is
-// moved as a block.
+// pad_grad: each element of dx adds up its copies.
+//
+// On the CPU the part of a row that is x itself is moved, or added, as a block.
 
 #include <algorithm>
 #include <cstring>
@@ -194,27 +195,21 @@ struct UnpadBody {
   PaddedRows rows;
   const T* dy;
   T* dx;
-  Acc* sums;  // of ranges: dx itself, but for half types
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t r = i;
     const int64_t at = TakeDigit(r, rows.row.size);
-    dx[i] = Sum(RowOf(r), at);
-  }
-  void operator()(int64_t begin, int64_t end) const {
-    ForEachRowOf(begin, end, rows.row.size, [&](int64_t r, int64_t first, int64_t last) {
-      const Row row = RowOf(r);
-      Acc* const to = sums + r * rows.row.size;
-      std::fill(to + first, to + last, Acc{0});
-      for (int64_t c = 0; c < row.count; ++c) AddCopy(dy + CopyOf(row, c), first, last, to);
-      if constexpr (!std::is_same_v<T, Acc>) {
-        T* const rounded = dx + r * rows.row.size;
-        for (int64_t i = first; i < last; ++i) rounded[i] = static_cast<T>(to[i]);
-      }
-    });
+    const Row row = RowOf(r);
+    const PadDim::Ranges along = rows.row.CopiesOf(at);
+    Acc sum = 0;
+    for (int64_t c = 0; c < row.count; ++c) {
+      const T* const copy = dy + CopyOf(row, c);
+      for (int64_t j = 0; j < along.count(); ++j) sum += static_cast<Acc>(copy[along[j]]);
+    }
+    dx[i] = static_cast<T>(sum);
   }
 
- private:
+  // Where copies of a row are.
   struct Row {
     PadDim::Ranges copies[kMaxRank];
     int64_t count = 1;
@@ -235,31 +230,6 @@ struct UnpadBody {
       stride *= rows.dims[d].padded();
     }
     return at;
-  }
-  // Adds what elements [first, last) of a row have in one of its copies.
-  void AddCopy(const T* copy, int64_t first, int64_t last, Acc* to) const {
-    const PadDim& d = rows.row;
-    const auto fold = [&](int64_t from, int64_t until) {  // the border
-      for (int64_t at = from; at < until; ++at) {
-        const int64_t i = d.Source(at);
-        if (i >= first && i < last) to[i] += static_cast<Acc>(copy[at]);
-      }
-    };
-    const int64_t begin = std::clamp<int64_t>(d.left, 0, d.padded());
-    const int64_t end = std::clamp<int64_t>(d.left + d.size, begin, d.padded());
-    fold(0, begin);
-    const int64_t from = std::max(first, begin - d.left), until = std::min(last, end - d.left);
-    for (int64_t i = from; i < until; ++i) to[i] += static_cast<Acc>(copy[d.left + i]);
-    fold(end, d.padded());
-  }
-  FIRN_HOST_DEVICE T Sum(const Row& row, int64_t i) const {
-    const PadDim::Ranges along = rows.row.CopiesOf(i);
-    Acc sum = 0;
-    for (int64_t c = 0; c < row.count; ++c) {
-      const T* const copy = dy + CopyOf(row, c);
-      for (int64_t j = 0; j < along.count(); ++j) sum += static_cast<Acc>(copy[along[j]]);
-    }
-    return static_cast<T>(sum);
   }
 };
 
@@ -311,24 +281,16 @@ struct PadKernel {
   }
 };
 
-struct PadGradKernel {
-  template <class On>
-  static size_t Workspace(const KernelQuery& q) {
-    const bool rounds = SizeOf(q.out().dtype) < static_cast<int64_t>(sizeof(float));
-    const bool sums = rounds && On::kDevice == DeviceType::kCpu;
-    return sums ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
-  }
-
+// Body: UnpadBody, or what is made of one.
+template <template <class> class Body>
+struct PadGradKernelOf {
   template <class On>
   static absl::Status Run(const On& on, KernelContext& k) {
     FIRN_ASSIGN_OR_RETURN(const PadDims dims,
                           ResolveUnpadding(k.in_spec(0).shape, k.attrs<PadAttrs>()));
     return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-      using Acc = AccumulatorOf<T>;
-      Acc* sums = k.workspace<Acc>();
-      if constexpr (std::is_same_v<T, Acc>) sums = k.out<T>();
       return on.ForEach(k.out_spec().num_elements(),
-                        UnpadBody<T>{PaddedRows(dims), k.in<T>(0), k.out<T>(), sums});
+                        Body<T>{UnpadBody<T>{PaddedRows(dims), k.in<T>(0), k.out<T>()}});
     });
   }
 };
