@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +16,7 @@
 namespace firn {
 namespace {
 
-constexpr DType kNarrow[] = {DType::kF32, DType::kF16, DType::kBF16};
+constexpr DType kAll[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16};
 
 // Of a function of x of the shape, with `dy` at its result.
 template <class F>
@@ -37,8 +38,7 @@ TEST(HalfGradients, OfAveragesOfTiles) {
       const Tensor tiles = Expand(Reshape(share, {3, 5, h, 1, w, 1}), {3, 5, h, kernel, w, kernel});
       const Tensor want =
           Pad(Reshape(tiles, {3, 5, h * kernel, w * kernel}), {0, width % kernel, 0, 6 % kernel});
-      EXPECT_TRUE(GradOf(shape, dy, DType::kF64, average).Equals(want));
-      for (const DType dtype : kNarrow) {
+      for (const DType dtype : kAll) {
         EXPECT_TRUE(GradOf(shape, dy, dtype, average).Equals(want))
             << DTypeName(dtype) << " " << width << " " << kernel;
       }
@@ -46,15 +46,27 @@ TEST(HalfGradients, OfAveragesOfTiles) {
   }
 }
 
+// Of pad's results at positions of x: the gradient for dy adds up dy where the result is x's.
 TEST(HalfGradients, OfPadding) {
-  for (const PadMode mode : {PadMode::kReflect, PadMode::kReplicate, PadMode::kCircular}) {
-    for (const int64_t width : {5, 64, 2100}) {
-      const auto pad = [&](const Tensor& x) { return Pad(x, {3, 4, 2, 1}, {.mode = mode}); };
-      const Tensor dy = Randint(0, 4, {2, 7, width + 7});
-      const Tensor want = GradOf({2, 4, width}, dy, DType::kF64, pad);
-      for (const DType dtype : kNarrow) {
-        EXPECT_TRUE(GradOf({2, 4, width}, dy, dtype, pad).Equals(want))
-            << DTypeName(dtype) << " " << width;
+  for (const PadMode mode :
+       {PadMode::kReflect, PadMode::kSymmetric, PadMode::kReplicate, PadMode::kCircular}) {
+    for (const auto& [width, left, right] : std::vector<std::array<int64_t, 3>>{
+             {5, 3, 4}, {64, -3, 4}, {2100, 3, -4}, {2100, 1500, 2000}, {1100, -1030, 2}}) {
+      const Shape shape = {2, 4, width};
+      const auto pad = [&, left = left, right = right](const Tensor& x) {
+        return Pad(x, {left, right, 2, 1}, {.mode = mode});
+      };
+      const auto from = pad(Reshape(Arange(8 * width), shape).To(DType::kF64)).ToVector<double>();
+      const Tensor dy = Randint(0, 4, {2, 7, width + left + right});
+      const auto flow = dy.ToVector<int64_t>();
+      std::vector<double> want(static_cast<size_t>(8 * width));
+      for (size_t i = 0; i < from.size(); ++i) {
+        want[static_cast<size_t>(from[i])] += static_cast<double>(flow[i]);
+      }
+      const Tensor sums = Reshape(FromVector(want), shape);
+      for (const DType dtype : kAll) {
+        EXPECT_TRUE(GradOf(shape, dy, dtype, pad).Equals(sums.To(dtype).To(DType::kF64)))
+            << DTypeName(dtype) << " " << width << " " << left;
       }
     }
   }

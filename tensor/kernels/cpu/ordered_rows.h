@@ -19,8 +19,8 @@
 namespace firn::cpu {
 
 // Whether AddOrderedRows is the fast way: for many rows, long enough to be worth finding their
-// order, of a result that has more than a few times as many elements as a core's nearest cache, and
-// of which a good part is added to. The order counts in 32 bits.
+// order, of a result that the nearest cache does not hold, and an index at least to so many of its
+// rows. The order counts in 32 bits.
 inline bool OrdersRows(const IndexPlan& p) {
   constexpr int64_t kLeastRow = 16, kLeastRows = 64, kLeastElements = 1 << 15, kFew = 64;
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 1;
@@ -59,10 +59,22 @@ struct RowOrder {
       order[starts[Wrapped(indices[k], p.n) + 1]++] = static_cast<int32_t>(k);
     }
   }
+
+  // Where a part of all lines' rows begins, so that each has as much to add: some indices come up
+  // far more often than others.
+  int64_t Begin(const IndexPlan& p, int64_t part, int64_t parts) const {
+    const int64_t line = p.n + starts[p.n], before = line * p.outer * part / parts;
+    int64_t begin = 0, end = p.n;
+    while (begin < end) {
+      const int64_t middle = begin + (end - begin) / 2;
+      middle + starts[middle] < before % line ? begin = middle + 1 : end = middle;
+    }
+    return before / line * p.n + begin;
+  }
 };
 
 // Adds to a row of y, of n elements, alpha times the rows of `from` that come to it, which are
-// numbers k to `behind` of the order.
+// numbers k, k + 1, ... of the order, `behind` not included.
 template <class T>
 void AddToRow(const RowOrder& rows, int32_t k, int32_t behind, ComputeOf<T> alpha, const T* from,
               int64_t n, T* y) {
@@ -86,10 +98,12 @@ void AddToRow(const RowOrder& rows, int32_t k, int32_t behind, ComputeOf<T> alph
 template <class T, class I>
 void AddOrderedRows(const IndexPlan& p, const I* index, ComputeOf<T> alpha, const T* source, T* y,
                     void* memory) {
-  const int64_t cost = p.inner * (1 + p.count / p.n), grain = std::max<int64_t>(1, 16384 / cost);
+  constexpr int64_t kParts = 64;
   for (int64_t batch = 0; batch < p.batch; ++batch) {
     const RowOrder rows(p, index + batch * p.count, memory);
-    ParallelFor(p.outer * p.n, grain, [&](int64_t begin, int64_t end) {
+    ParallelFor(kParts, 1, [&](int64_t first_part, int64_t last_part) {
+      const int64_t begin = rows.Begin(p, first_part, kParts),
+                    end = rows.Begin(p, last_part, kParts);
       ForEachRowOf(begin, end, p.n, [&](int64_t o, int64_t first, int64_t last) {
         const int64_t line = batch * p.outer + o;
         const T* const from = source + line * p.count * p.inner;

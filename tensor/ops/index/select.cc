@@ -106,10 +106,12 @@ void AddByIndex(const IndexPlan& p, KernelContext& k) {
   const double alpha = k.attrs<IndexAddAttrs>().alpha;
   const I* const index = k.in<I>(1);
   if constexpr (!std::is_integral_v<T>) {
-    // One thread adds short rows that need no conversion faster in any order, to the same sums.
+    // Where nothing is converted, few rows, and short ones by one thread, are added faster in any
+    // order, to the same sums.
     constexpr int64_t kLongRow = 512;  // bytes
     const bool long_rows = p.inner * static_cast<int64_t>(sizeof(T)) >= kLongRow;
-    if (cpu::OrdersRows(p) && (cpu::kIsHalf<T> || long_rows || NumThreads() > 1)) {
+    const bool many = p.count >= p.n / 4 && (long_rows || NumThreads() > 1);
+    if (cpu::OrdersRows(p) && (cpu::kIsHalf<T> || many)) {
       return cpu::AddOrderedRows(p, index, ConvertTo<ComputeOf<T>>(alpha), k.in<T>(2), k.out<T>(),
                                  k.workspace());
     }

@@ -162,7 +162,8 @@ void SpreadWindows(const AvgPoolWindows& s, const Acc* from, Acc* to) {
 // Whether nothing is left behind the last tile.
 bool ShareOutAll(const PoolAxis& axis) { return axis.out * axis.stride == axis.in; }
 
-// Tiles that are written where they go. T: not of half types where a row is shorter than a vector.
+// Tiles that are written where they go. For half types that is slower where a row is shorter than a
+// vector. Requires: as SpreadTiles.
 template <class T, int kBlock>
 void RunTiles(const AvgPoolWindows& s, int64_t planes, const T* from, T* to) {
   const int64_t image = s.image() * kBlock, pooled = s.pixels() * kBlock;

@@ -89,8 +89,11 @@ struct UnpadRows : UnpadBody<T> {
   // Adds what elements [first, last) of a row, no more than a strip, have in one of its copies.
   void AddCopy(const T* copy, int64_t first, int64_t last, Acc* to) const {
     const PadDim& d = rows.row;
-    const auto fold = [&](int64_t from, int64_t until) {  // the border
-      for (int64_t at = from; at < until; ++at) {
+    const auto fold = [&](int64_t from, int64_t until) {  // a border
+      constexpr int64_t kFew = 16;                        // not worth a search
+      PadDim::Range some = {from, until};
+      if (until - from > kFew) some = d.CopiesIn(from, until, first, last);
+      for (int64_t at = some.begin; at < some.end; ++at) {
         const int64_t i = d.Source(at);
         if (i >= first && i < last) to[i - first] += static_cast<Acc>(copy[at]);
       }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "device/status_macros.h"
 #include "tensor/kernels/convert.h"

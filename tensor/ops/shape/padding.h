@@ -45,6 +45,22 @@ struct PadDim {
     int64_t begin = 0, end = 0;
     FIRN_HOST_DEVICE int64_t length() const { return end - begin; }
   };
+  // Those of positions [from, until), all in one border, that copy one of elements [first, last).
+  Range CopiesIn(int64_t from, int64_t until, int64_t first, int64_t last) const {
+    if (from >= until) return {};
+    // Along a border elements rise, fall or are the same.
+    const bool rise = Source(from) <= Source(until - 1);
+    const auto bisect = [&](int64_t begin, const auto& before) {
+      int64_t end = until;
+      while (begin < end) {
+        const int64_t middle = begin + (end - begin) / 2;
+        before(Source(middle)) ? begin = middle + 1 : end = middle;
+      }
+      return begin;
+    };
+    const int64_t begin = bisect(from, [&](int64_t i) { return rise ? i < first : i >= last; });
+    return {begin, bisect(begin, [&](int64_t i) { return rise ? i < last : i >= first; })};
+  }
   struct Ranges {
     Range r[3];
     FIRN_HOST_DEVICE int64_t count() const { return r[0].length() + r[1].length() + r[2].length(); }

@@ -62,11 +62,18 @@ TEST(IndexKernels, AddHalvesInTheOrderOfRows) {
       EXPECT_TRUE(y.Select(0, 3).Equals(to.Select(0, 3)));
       return y;
     });
-    const auto add = [&] { return inner::IndexAddWith(x, at, v, {{.ignored = 3}, 2}); };
-    const Tensor by_three = add();
-    SetNumThreads(1);
-    EXPECT_TRUE(by_three.Equals(add()));
-    SetNumThreads(3);
+    // Normal numbers, whose sums depend on the order, against a loop.
+    const Tensor normal = Randn({n, columns}, DType::kF64);
+    const Tensor added = Randn({3, 400, columns}, DType::kF64);
+    auto want = normal.ToVector<double>();
+    const auto values = added.ToVector<double>();
+    const auto rows = at.ToVector<int64_t>();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto row = static_cast<size_t>(rows[i / static_cast<size_t>(columns)]);
+      const size_t to = row * static_cast<size_t>(columns) + i % static_cast<size_t>(columns);
+      if (row != 3) want[to] += 2 * values[i];
+    }
+    EXPECT_EQ(inner::IndexAddWith(normal, at, added, {{.ignored = 3}, 2}).ToVector<double>(), want);
     const Tensor rows_of_each = Randint(-n, n, {2, 400});
     CheckHalves(Numbers({2, 3, n, columns}), Numbers({2, 3, 400, columns}),
                 [&](const Tensor& to, const Tensor& from) {
