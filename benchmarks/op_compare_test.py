@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of op_compare.py and its workers: python3 -m unittest op_compare_test"""
 
+import argparse
 import contextlib
 import io
 import json
@@ -197,6 +198,24 @@ class FakeWorkerTest(unittest.TestCase):
         for wrong in ("--dtypes=f8", "--passes=sideways", "--layouts=upside_down", "--threads=0"):
             with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
                 op_compare.parse_args([wrong])
+
+
+class RaceTest(unittest.TestCase):
+
+    def test_blocks_take_as_long_for_both(self):
+        """The faster side would be timed by its first calls after a wait otherwise."""
+        asked = []
+
+        class Side(float):  # of so many ms
+            def request(self, cmd, calls):
+                asked.append((cmd, self, calls))
+                return {"ms": [float(self)] * calls}
+
+        firn, peer = Side(2.0), Side(300.0)
+        args = argparse.Namespace(block_seconds=0.1, rounds=2, patience=0, budget=0)
+        row = op_compare.Run(args, firn, peer)._race({firn: 2.0, peer: 300.0})
+        self.assertEqual(sorted(asked), [("block", 2.0, 50)] * 2 + [("block", 300.0, 1)] * 2)
+        self.assertEqual((row["firn_ms"], row["peer_ms"]), (2.0, 300.0))
 
 
 class ProfileTest(unittest.TestCase):
