@@ -91,7 +91,7 @@ struct PositionItemsBody {
   uint64_t* items;
   Packing packing;
 
-  FIRN_HOST_DEVICE void operator()(int64_t i) const { items[i] = packing.Item(places(i), i); }
+  FIRN_HOST_DEVICE void operator()(int64_t i) const { items[i] = packing.Item(0, places(i), i); }
 };
 
 // Values [before, position, after] to the places in a tensor of this spec.
@@ -113,14 +113,17 @@ inline Scatter IndexedScatter(const IndexedPlan& p) {
 inline absl::StatusOr<SortedScatter> SortIndexed(const KernelContext& k, const IndexedPlan& p) {
   const Scatter s = IndexedScatter(p);
   uint64_t* const items = k.workspace<uint64_t>();
-  FIRN_RETURN_IF_ERROR(ForEach(k, s.count, PositionItemsBody{p.places, items, Packing(s.count)}));
+  FIRN_RETURN_IF_ERROR(ForEach(k, s.count, PositionItemsBody{p.places, items, s.packing()}));
   return SortScatter(k, s, items);
 }
 
 // The elements that SortIndexed sorts.
 inline size_t IndexedWorkspace(const KernelQuery& q, int first, const DimList& dims) {
-  const AdvancedIndex a = *ResolveAdvancedIndex(q.in(0).shape, q, first, dims);
-  return 2 * static_cast<size_t>(a.positions.num_elements()) * sizeof(uint64_t);
+  const Shape& x = q.in(0).shape;
+  const AdvancedIndex a = *ResolveAdvancedIndex(x, q, first, dims);
+  Scatter s = {.lists = 1, .count = a.positions.num_elements(), .places = 1};
+  for (const int64_t d : a.dims.span()) s.places *= x[static_cast<int>(d)];
+  return s.ordering(q.in(0).device).workspace();
 }
 
 }  // namespace firn::cuda

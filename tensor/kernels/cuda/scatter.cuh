@@ -18,22 +18,37 @@
 
 namespace firn::cuda {
 
-// A place with a position below it, in one number: the two counts come from tensors in memory, and
-// their product is far below 2^64. The place kNowhere is larger than all others.
+// A place with a position below it and its list above, in one number: the counts come from tensors
+// in memory, and places times positions is far below 2^64. The place nowhere() is larger than all
+// others.
 struct Packing {
-  unsigned shift;
+  unsigned shift, place_bits, list_bits;
 
-  explicit Packing(int64_t positions)
-      : shift(static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(positions)))) {}
+  Packing(int64_t lists, int64_t places, int64_t positions)
+      : shift(Bits(positions)), place_bits(Bits(places)), list_bits(lists == 1 ? 0 : Bits(lists)) {}
 
-  FIRN_HOST_DEVICE uint64_t Item(int64_t place, int64_t position) const {
-    return static_cast<uint64_t>(place) << shift | static_cast<uint64_t>(position);
+  // Whether the list is there: it can be left out where lists are ordered one by one.
+  FIRN_HOST_DEVICE bool has_list() const { return shift + place_bits + list_bits <= 64; }
+  FIRN_HOST_DEVICE uint64_t Item(int64_t list, int64_t place, int64_t position) const {
+    const uint64_t above =
+        list_bits == 0 || !has_list() ? 0 : static_cast<uint64_t>(list) << (shift + place_bits);
+    return above | (static_cast<uint64_t>(place) & nowhere()) << shift |
+           static_cast<uint64_t>(position);
   }
-  FIRN_HOST_DEVICE uint64_t Place(uint64_t item) const { return item >> shift; }
+  FIRN_HOST_DEVICE uint64_t Place(uint64_t item) const { return item >> shift & nowhere(); }
   FIRN_HOST_DEVICE int64_t Position(uint64_t item) const {
     return static_cast<int64_t>(item & ((uint64_t{1} << shift) - 1));
   }
-  FIRN_HOST_DEVICE uint64_t nowhere() const { return ~uint64_t{0} >> shift; }
+  FIRN_HOST_DEVICE uint64_t nowhere() const { return (uint64_t{1} << place_bits) - 1; }
+  RadixBits bits() const {
+    if (!has_list()) return {};
+    return {static_cast<int>(shift), static_cast<int>(shift + place_bits + list_bits)};
+  }
+
+ private:
+  static unsigned Bits(int64_t n) {
+    return static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n)));
+  }
 };
 
 // Source elements [line, position, column] go to elements [line, place, column] of y; the positions
@@ -46,7 +61,10 @@ struct Scatter {
   Steps line, place, column;  // of y
 
   int64_t lines() const { return lists * lines_a_list; }
-  size_t workspace() const { return static_cast<size_t>(2 * lists * count) * sizeof(uint64_t); }
+  Packing packing() const { return {lists, places, count}; }
+  Ordering<uint64_t> ordering(Device device) const {
+    return {device, lists, count, count, packing().bits()};
+  }
 };
 
 // The items of lists of indices, `step` apart.
@@ -62,7 +80,7 @@ struct ListItemsBody {
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t which = i;
     const int64_t position = TakeDigit(which, count);
-    items[i] = packing.Item(range(indices[list(which) + position * step]), position);
+    items[i] = packing.Item(which, range(indices[list(which) + position * step]), position);
   }
 };
 
@@ -192,10 +210,10 @@ struct WriteLastBody {
 
 // Sorts items of [list, position], which lie at the start of the workspace.
 inline absl::StatusOr<SortedScatter> SortScatter(const Queue& queue, const Scatter& s,
-                                                 uint64_t* items) {
-  FIRN_ASSIGN_OR_RETURN(const uint64_t* const sorted, OrderItems(queue, s.lists, s.count, s.count,
-                                                                 items, items + s.lists * s.count));
-  return SortedScatter{s, sorted, Packing(s.count)};
+                                                 void* workspace) {
+  FIRN_ASSIGN_OR_RETURN(const uint64_t* const sorted,
+                        OrderItems(queue, s.ordering(queue.device), workspace));
+  return SortedScatter{s, sorted, s.packing()};
 }
 
 // y += alpha * source, rounded once.

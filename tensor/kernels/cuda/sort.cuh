@@ -33,32 +33,61 @@ FIRN_HOST_DEVICE auto OrderedBits(T x) {
   }
 }
 
-FIRN_HOST_DEVICE inline uint64_t MakeItem(uint32_t key, int64_t index) {
-  return static_cast<uint64_t>(key) << 32 | static_cast<uint64_t>(index);
-}
-FIRN_HOST_DEVICE inline WideItem MakeItem(uint64_t key, int64_t index) {
-  return {key, static_cast<uint64_t>(index)};
-}
-FIRN_HOST_DEVICE inline int64_t IndexOf(uint64_t item) {
-  return static_cast<int64_t>(item & UINT32_MAX);
-}
-FIRN_HOST_DEVICE inline int64_t IndexOf(const WideItem& item) {
-  return static_cast<int64_t>(item.index);
+// How items are made of an element's key, its index and the number of its line, which is left out
+// where there is no room for it.
+struct ItemShape {
+  unsigned index_bits, line_bits;
+
+  ItemShape(int64_t lines, int64_t length)
+      : index_bits(BitsBelow(length)), line_bits(BitsBelow(lines)) {}
+
+  FIRN_HOST_DEVICE bool has_line() const { return index_bits + line_bits <= 32; }
+  FIRN_HOST_DEVICE uint64_t Make(int64_t line, uint32_t key, int64_t index) const {
+    const uint64_t item = static_cast<uint64_t>(key) << index_bits | static_cast<uint64_t>(index);
+    if (line_bits == 0 || !has_line()) return item;
+    return static_cast<uint64_t>(line) << (index_bits + 32) | item;
+  }
+  FIRN_HOST_DEVICE WideItem Make(int64_t, uint64_t key, int64_t index) const {
+    return {key, static_cast<uint64_t>(index)};
+  }
+  FIRN_HOST_DEVICE int64_t IndexOf(uint64_t item) const {
+    return static_cast<int64_t>(item & ((uint64_t{1} << index_bits) - 1));
+  }
+  FIRN_HOST_DEVICE int64_t IndexOf(const WideItem& item) const {
+    return static_cast<int64_t>(item.index);
+  }
+  // Of keys that are the same in their lowest `idle` bits.
+  RadixBits bits(int idle) const {
+    if (!has_line()) return {};
+    return {static_cast<int>(index_bits) + idle, static_cast<int>(index_bits + 32 + line_bits)};
+  }
+
+ private:
+  static unsigned BitsBelow(int64_t n) {
+    return n < 2 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n - 1)));
+  }
+};
+
+// Bits that the keys of all elements have in common but for their signs' sake: what floats have
+// more than a half type.
+inline int IdleKeyBits(DType dtype) {
+  return dtype == DType::kBF16 ? 16 : dtype == DType::kF16 ? 13 : 0;
 }
 
 template <class T, class Item>
 struct MakeItemsBody {
   const T* x;
   Item* items;
+  ItemShape shape;
   int64_t length, inner;
   bool descending;
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t block = i;
-    const int64_t at = TakeDigit(block, length), column = TakeDigit(block, inner);
+    const int64_t at = TakeDigit(block, length), line = block, column = TakeDigit(block, inner);
     const auto key = OrderedBits(x[(block * length + at) * inner + column]);
     using Key = std::remove_const_t<decltype(key)>;
-    items[i] = MakeItem(descending ? static_cast<Key>(~key) : key, at);
+    items[i] = shape.Make(line, descending ? static_cast<Key>(~key) : key, at);
   }
 };
 
@@ -68,34 +97,45 @@ struct FetchBody {
   const Item* items;
   W* values;
   int64_t* indices;
+  ItemShape shape;
   int64_t length, inner, keep;
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     int64_t block = i;
     const int64_t column = TakeDigit(block, inner), at = TakeDigit(block, keep);
-    const int64_t index = IndexOf(items[(block * inner + column) * length + at]);
+    const int64_t index = shape.IndexOf(items[(block * inner + column) * length + at]);
     values[i] = x[(block * length + index) * inner + column];
     indices[i] = index;
   }
 };
 
 template <class Item>
+Ordering<Item> SortOrdering(const TensorSpec& x, const Lines& l, int64_t keep) {
+  const int64_t lines = l.outer * l.inner;
+  if constexpr (std::is_same_v<Item, WideItem>) return {x.device, lines, l.length, keep};
+  const RadixBits bits = ItemShape(lines, l.length).bits(IdleKeyBits(x.dtype));
+  return {x.device, lines, l.length, keep, bits};
+}
+
+template <class Item>
 absl::Status SortAs(KernelContext& k, const Lines& l, int64_t keep, bool descending) {
   const int64_t lines = l.outer * l.inner;
+  const ItemShape shape(lines, l.length);
   Item* const items = k.workspace<Item>();
   FIRN_RETURN_IF_ERROR(VisitDType(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) -> absl::Status {
     if constexpr ((sizeof(T) == 8) == std::is_same_v<Item, WideItem>) {
-      return ForEach(k, lines * l.length,
-                     MakeItemsBody<T, Item>{k.in<T>(0), items, l.length, l.inner, descending});
+      return ForEach(
+          k, lines * l.length,
+          MakeItemsBody<T, Item>{k.in<T>(0), items, shape, l.length, l.inner, descending});
     }
     return absl::OkStatus();
   }));
   FIRN_ASSIGN_OR_RETURN(const Item* const ordered,
-                        OrderItems(k, lines, l.length, keep, items, items + lines * l.length));
+                        OrderItems(k, SortOrdering<Item>(k.in_spec(0), l, keep), items));
   return VisitWidth(k.in_spec(0).dtype, [&]<class W>(TypeTag<W>) -> absl::Status {
     if constexpr ((sizeof(W) == 8) == std::is_same_v<Item, WideItem>) {
       return ForEach(k, lines * keep,
-                     FetchBody<W, Item>{k.in<W>(0), ordered, k.out<W>(0), k.out<int64_t>(1),
+                     FetchBody<W, Item>{k.in<W>(0), ordered, k.out<W>(0), k.out<int64_t>(1), shape,
                                         l.length, l.inner, keep});
     }
     return absl::OkStatus();
@@ -108,9 +148,9 @@ inline absl::Status SortLines(KernelContext& k, const Lines& l, int64_t keep, bo
   return SortAs<uint64_t>(k, l, keep, descending);
 }
 
-inline size_t SortWorkspace(const TensorSpec& x) {
-  const size_t item = SizeOf(x.dtype) == 8 ? sizeof(WideItem) : sizeof(uint64_t);
-  return 2 * static_cast<size_t>(x.num_elements()) * item;
+inline size_t SortWorkspace(const TensorSpec& x, const Lines& l, int64_t keep) {
+  return SizeOf(x.dtype) == 8 ? SortOrdering<WideItem>(x, l, keep).workspace()
+                              : SortOrdering<uint64_t>(x, l, keep).workspace();
 }
 
 // Whether the index of an element of a line fits into an item.

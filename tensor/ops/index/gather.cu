@@ -55,8 +55,20 @@ FIRN_REGISTER_KERNELS(gather) {
 
 constexpr cuda::IndexSite kSiteScatterAdd = {"scatter_add", "indices"};
 
+// Without what says where lines lie. Requires: there are indices.
+cuda::Scatter ListsOf(const Shape& y, const Shape& region, int dim) {
+  return {.lists = region.num_elements() / region[dim],
+          .lines_a_list = 1,
+          .count = region[dim],
+          .columns = 1,
+          .places = y[dim]};
+}
+
 size_t Workspace(const KernelQuery& q) {
-  return 2 * static_cast<size_t>(q.in(1).num_elements()) * sizeof(uint64_t);
+  const Shape& region = q.in(1).shape;
+  if (region.num_elements() == 0) return 0;
+  const int dim = *NormalizeDim(q.attrs<DimAttrs>().dim, region);
+  return ListsOf(q.in(0).shape, region, dim).ordering(q.in(0).device).workspace();
 }
 
 absl::Status RunScatterAdd(KernelContext& k) {
@@ -67,12 +79,8 @@ absl::Status RunScatterAdd(KernelContext& k) {
   const int dim = *NormalizeDim(k.attrs<DimAttrs>().dim, region);
   const Dims in_y = ContiguousStrides(y), in_indices = ContiguousStrides(region),
              in_source = ContiguousStrides(k.in_spec(2).shape);
-  cuda::Scatter s = {.lists = region.num_elements() / region[dim],
-                     .lines_a_list = 1,
-                     .count = region[dim],
-                     .columns = 1,
-                     .places = y[dim],
-                     .source_step = in_source[dim]};
+  cuda::Scatter s = ListsOf(y, region, dim);
+  s.source_step = in_source[dim];
   cuda::Steps list;
   for (int d = 0; d < region.rank(); ++d) {
     if (d == dim) continue;
@@ -87,7 +95,7 @@ absl::Status RunScatterAdd(KernelContext& k) {
         k, s.lists * s.count,
         cuda::ListItemsBody<I>{k.in<I>(1),
                                items,
-                               cuda::Packing(s.count),
+                               s.packing(),
                                list,
                                s.count,
                                in_indices[dim],

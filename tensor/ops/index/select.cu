@@ -98,7 +98,9 @@ cuda::Scatter ScatterOf(const IndexPlan& p) {
 IndexPlan PlanOf(const KernelQuery& q) {
   return *PlanIndex(q.in(0).shape, q.in(1).shape, q.attrs<IndexAddAttrs>().where);
 }
-size_t Workspace(const KernelQuery& q) { return ScatterOf(PlanOf(q)).workspace(); }
+size_t Workspace(const KernelQuery& q) {
+  return ScatterOf(PlanOf(q)).ordering(q.in(0).device).workspace();
+}
 
 absl::Status ManyIndices(const KernelQuery& q) {
   constexpr int64_t kFew = 16;  // as long as sorting takes launches
@@ -126,7 +128,7 @@ absl::Status RunSorted(KernelContext& k) {
                          cuda::ListItemsBody<I>{
                              k.in<I>(1),
                              items,
-                             cuda::Packing(s.count),
+                             s.packing(),
                              list,
                              s.count,
                              1,

@@ -185,7 +185,9 @@ absl::Status RunMultinomial(KernelContext& k) {
     WideItem* const clocks = k.workspace<WideItem>();
     FIRN_ASSIGN_OR_RETURN(
         const WideItem* const ordered,
-        cuda::OrderItems(k, weights / categories, categories, a.n, clocks, clocks + weights));
+        cuda::OrderItems(
+            k, cuda::Ordering<WideItem>(k.in_spec(1).device, weights / categories, categories, a.n),
+            clocks));
     FIRN_RETURN_IF_ERROR(cuda::ForEach(k, indices, TakeFirstBody{ordered, out, categories, a.n}));
   }
   return cuda::TakeCounters(k, 0, CeilDiv(a.replacement ? indices : weights, 2));

@@ -12,7 +12,10 @@ namespace {
 absl::Status SupportsSort(const KernelQuery& q) {
   return cuda::SortSupports(q.in(0), q.attrs<SortAttrs>().dim);
 }
-size_t WorkspaceSort(const KernelQuery& q) { return cuda::SortWorkspace(q.in(0)); }
+size_t WorkspaceSort(const KernelQuery& q) {
+  const Lines lines = LinesAlong(q.in(0).shape, q.attrs<SortAttrs>().dim);
+  return cuda::SortWorkspace(q.in(0), lines, lines.length);
+}
 
 absl::Status RunSort(KernelContext& k) {
   const SortAttrs& a = k.attrs<SortAttrs>();
@@ -21,7 +24,7 @@ absl::Status RunSort(KernelContext& k) {
 }
 
 FIRN_REGISTER_KERNELS(sort) {
-  return {{.name = "merge",
+  return {{.name = "ordered",
            .device = DeviceType::kCuda,
            .supports = SupportsSort,
            .workspace = WorkspaceSort,
@@ -31,7 +34,10 @@ FIRN_REGISTER_KERNELS(sort) {
 absl::Status SupportsTopk(const KernelQuery& q) {
   return cuda::SortSupports(q.in(0), q.attrs<TopkAttrs>().dim);
 }
-size_t WorkspaceTopk(const KernelQuery& q) { return cuda::SortWorkspace(q.in(0)); }
+size_t WorkspaceTopk(const KernelQuery& q) {
+  const TopkAttrs& a = q.attrs<TopkAttrs>();
+  return cuda::SortWorkspace(q.in(0), LinesAlong(q.in(0).shape, a.dim), a.k);
+}
 
 absl::Status RunTopk(KernelContext& k) {
   const TopkAttrs& a = k.attrs<TopkAttrs>();
@@ -39,7 +45,7 @@ absl::Status RunTopk(KernelContext& k) {
 }
 
 FIRN_REGISTER_KERNELS(topk) {
-  return {{.name = "merge",
+  return {{.name = "ordered",
            .device = DeviceType::kCuda,
            .supports = SupportsTopk,
            .workspace = WorkspaceTopk,

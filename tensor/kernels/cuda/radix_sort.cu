@@ -1,0 +1,45 @@
+#include <cub/device/device_radix_sort.cuh>
+
+#include "device/status_macros.h"
+#include "tensor/kernels/cuda/radix_sort.h"
+
+namespace firn::cuda {
+namespace {
+
+struct Sorting {
+  const uint64_t* from;
+  uint64_t* to;
+  void* workspace;
+  size_t bytes;
+  int64_t n;
+  RadixBits bits;
+};
+
+// With a null workspace: sets s.bytes alone.
+cudaError_t SortKeys(Sorting& s, cudaStream_t stream) {
+  return cub::DeviceRadixSort::SortKeys(s.workspace, s.bytes, s.from, s.to, s.n, s.bits.begin,
+                                        s.bits.end, stream);
+}
+
+absl::Status Sort(const Sorting& sorting, void* stream) {
+  Sorting s = sorting;
+  const cudaError_t code = SortKeys(s, static_cast<cudaStream_t>(stream));
+  FIRN_RETURN_IF(code != cudaSuccess, Internal("cub::DeviceRadixSort: ", cudaGetErrorString(code)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+size_t RadixWorkspace(Device device, int64_t n) {
+  if (n == 0 || !HasLibraries(device)) return 0;
+  Sorting s = {.workspace = nullptr, .n = n, .bits = {0, 64}};
+  return SortKeys(s, nullptr) == cudaSuccess ? s.bytes : 0;
+}
+
+absl::Status RadixSort(const Queue& queue, const uint64_t* from, uint64_t* to, int64_t n,
+                       RadixBits bits, void* workspace) {
+  return Call<Sort>(queue, "cub::DeviceRadixSort",
+                    Sorting{from, to, workspace, RadixWorkspace(queue.device, n), n, bits});
+}
+
+}  // namespace firn::cuda

@@ -1,0 +1,31 @@
+#ifndef FIRN_TENSOR_KERNELS_CUDA_RADIX_SORT_H_
+#define FIRN_TENSOR_KERNELS_CUDA_RADIX_SORT_H_
+
+// Sorting by digits: CUB's radix sort, which ships with the CUDA toolkit, for real devices.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "tensor/kernels/cuda/launch.h"
+
+namespace firn::cuda {
+
+// Bits [begin, end) of a number, the lowest first.
+struct RadixBits {
+  int begin = 0, end = 0;
+
+  int digits() const { return (end - begin + 7) / 8; }  // as CUB takes them
+};
+
+// Bytes that RadixSort wants beside its two arrays; 0 without a device.
+size_t RadixWorkspace(Device device, int64_t n);
+
+// from[0..n) in the order of these bits to `to`; what they do not tell apart stays in its order.
+// Requires: HasLibraries(queue.device).
+absl::Status RadixSort(const Queue& queue, const uint64_t* from, uint64_t* to, int64_t n,
+                       RadixBits bits, void* workspace);
+
+}  // namespace firn::cuda
+
+#endif  // FIRN_TENSOR_KERNELS_CUDA_RADIX_SORT_H_
