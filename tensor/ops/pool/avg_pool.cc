@@ -77,12 +77,6 @@ void ForEachWindow(const AvgPoolWindows& s, F&& f) {
   }
 }
 
-// Whether windows share out the image, up to what is left behind the last one.
-bool AreTiles(const PoolAxis& axis) {
-  return axis.adaptive == 0 && axis.padding == 0 && axis.kernel == axis.stride &&
-         axis.out * axis.stride <= axis.in;
-}
-
 // A row of tiles that are `side` elements wide: each of n averages' gradients is shared out.
 template <int kBlock, class Acc>
 void SpreadRow(const Acc* from, int64_t n, int64_t side, Acc divisor, Acc* to) {
@@ -181,7 +175,7 @@ void RunTiles(const AvgPoolWindows& s, int64_t planes, const T* from, T* to) {
 absl::Status RunWindows(KernelContext& k) {
   const TensorSpec& out = k.out_spec();
   const AvgPoolWindows s(out, k.in_spec(0), k.attrs<PoolAttrs>());
-  const bool tiles = AreTiles(s.d) && AreTiles(s.h) && AreTiles(s.w);
+  const bool tiles = s.d.tiles() && s.h.tiles() && s.w.tiles();
   const int64_t lanes = out.layout.blocked() ? out.layout.channel_block : 1;
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     constexpr int64_t kLeast = 16;

@@ -10,6 +10,7 @@
 #include "tensor/kernels/cuda/for_each.cuh"
 #include "tensor/kernels/cuda/index_range.cuh"
 #include "tensor/kernels/cuda/layouts.h"
+#include "tensor/kernels/cuda/pool_tiles.cuh"
 #include "tensor/ops/pool/pool_body.h"
 
 namespace firn::max_unpool_cuda {
@@ -62,6 +63,23 @@ struct GradBody {
       }
     }
     x[element] = static_cast<T>(sum);
+  }
+};
+
+// Of windows side by side.
+template <class T, class I>
+struct WinnerFlow {
+  const T* grad;
+  const I* index;
+  int64_t image;
+  cuda::IndexFaults faults;
+
+  FIRN_HOST_DEVICE T operator()(int64_t window, int64_t pixel) const {
+    const auto winner = static_cast<int64_t>(index[window]);
+    if (winner < 0 || winner >= image) faults.Report(winner, 0, image);
+    using Acc = AccumulatorOf<T>;
+    const Acc flow = winner == pixel ? static_cast<Acc>(grad[window]) : Acc(0);
+    return static_cast<T>(flow + Acc(0));  // no negative 0
   }
 };
 
@@ -124,8 +142,14 @@ absl::Status RunAdd(KernelContext& k) {
       if (!a.knows_windows()) return Scatter<T, I, true>(k, faults);
       const PoolAxes axes(ImageOf(k.out_spec().shape), ImageOf(k.in_spec(0).shape), a);
       const int64_t lanes = PoolLanesOf(k.in_spec(0), k.out_spec());
+      const int64_t n = k.out_spec().num_elements();
+      if (cuda::ArePoolTiles<T>(axes, lanes)) {
+        using Body = cuda::PoolTilesBody<T, WinnerFlow<T, I>>;
+        const WinnerFlow<T, I> flow = {k.in<T>(0), k.in<I>(1), axes.image(), faults};
+        return cuda::ForEach(k, n / Body::kN, Body{axes, flow, k.out<T>(), n});
+      }
       const GradBody<T, I> body = {axes, lanes, k.in<T>(0), k.in<I>(1), k.out<T>(), faults};
-      return cuda::ForEach(k, k.out_spec().num_elements(), body);
+      return cuda::ForEach(k, n, body);
     });
   });
 }

@@ -80,6 +80,10 @@ struct PoolAxis {
   FIRN_HOST_DEVICE PoolSpan Window(int64_t o) const {
     return PoolWindow(o, in, kernel, stride, padding, dilation, adaptive);
   }
+  // Whether windows share out the axis, up to what is left behind the last one.
+  bool tiles() const {
+    return adaptive == 0 && padding == 0 && dilation == 1 && kernel == stride && out * stride <= in;
+  }
   // The windows from `begin` up to `end` of which one may hold position i, and no other: all of
   // them do without dilation.
   struct Windows {
