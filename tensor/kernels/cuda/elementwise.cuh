@@ -32,8 +32,8 @@ struct alignas(sizeof(T) * kN) Pack {
 
 }  // namespace internal
 
-// out[i] = f(in0[i], ...). Dense operands of one layout are read kPack elements at a time;
-// others element by element through a plan.
+// out[i] = f(in0[i], ...). Dense operands of one layout are read kPack elements at a time, of many
+// two such packs at once; others element by element through a plan.
 template <class F, class Out, class... In>
 struct ElementwiseBody {
   static constexpr int kIn = sizeof...(In);
@@ -45,6 +45,7 @@ struct ElementwiseBody {
   int64_t n = 0;
   bool dense = false;
   unsigned moving = 0;  // dense only: bit i is 0 where input i is one element for all
+  int64_t apart = 0;    // dense only: from a thread's first pack to its second; 0: it has one
   int rank = 0;         // strided only, outermost dimension first, as the plan
   int64_t sizes[kMaxRank] = {};
   int64_t strides[kIn + 1][kMaxRank] = {};
@@ -52,11 +53,28 @@ struct ElementwiseBody {
   ElementwiseBody(const F& fn, Out* to, const std::tuple<const In*...>& from)
       : f(fn), out(to), in(from) {}
 
-  int64_t threads() const { return dense ? (n + kPack - 1) / kPack : n; }
+  // Decides how many packs a thread has. Requires: all but `apart` is set.
+  int64_t ShareOut() {
+    if (!dense) return n;
+    const int64_t packs = CeilDiv(n, kPack);
+    if (packs < 2 * kBusyThreads) return packs;
+    const int64_t threads = CeilDiv(packs, 2);
+    apart = threads * kPack;
+    return threads;
+  }
 
   FIRN_HOST_DEVICE void operator()(int64_t i) const {
     if (dense) {
-      Dense(i * kPack, std::index_sequence_for<In...>());
+      constexpr std::index_sequence_for<In...> kInputs;
+      const int64_t at = i * kPack;
+      if (apart == 0) {
+        Dense(at, kInputs);
+      } else if (at + apart + kPack <= n) {
+        DenseTwice(at, kInputs);
+      } else {
+        Dense(at, kInputs);
+        if (at + apart < n) Dense(at + apart, kInputs);
+      }
     } else {
       Strided(i, std::index_sequence_for<In...>());
     }
@@ -72,12 +90,24 @@ struct ElementwiseBody {
       }
       return;
     }
+    Store(at, Load(std::get<I>(in), at, (moving >> I & 1u) != 0)...);
+  }
+
+  // Two packs, of which the second is read before the first is written.
+  template <size_t... I>
+  FIRN_HOST_DEVICE void DenseTwice(int64_t at, std::index_sequence<I...>) const {
     const std::tuple<internal::Pack<In, kPack>...> x(
-        Load(std::get<I>(in), at, (moving >> I & 1u) != 0)...);
+        Load(std::get<I>(in), at, (moving >> I & 1u) != 0)...),
+        later(Load(std::get<I>(in), at + apart, (moving >> I & 1u) != 0)...);
+    Store(at, std::get<I>(x)...);
+    Store(at + apart, std::get<I>(later)...);
+  }
+
+  FIRN_HOST_DEVICE void Store(int64_t at, const internal::Pack<In, kPack>&... x) const {
     internal::Pack<Out, kPack> y;
 #pragma unroll
     for (int j = 0; j < kPack; ++j) {
-      y.v[j] = static_cast<Out>(f(static_cast<ComputeOf<In>>(std::get<I>(x).v[j])...));
+      y.v[j] = static_cast<Out>(f(static_cast<ComputeOf<In>>(x.v[j])...));
     }
     *reinterpret_cast<internal::Pack<Out, kPack>*>(out + at) = y;
   }
@@ -130,7 +160,8 @@ absl::Status ElementwiseLoop(KernelContext& k, const F& f) {
       body.sizes[d] = p.sizes[d];
       for (int o = 0; o <= kIn; ++o) body.strides[o][d] = p.strides[o][d];
     }
-    return ForEach(k, body.threads(), body);
+    const int64_t threads = body.ShareOut();
+    return ForEach(k, threads, body);
   }
   (std::index_sequence_for<In...>());
 }

@@ -203,8 +203,10 @@ absl::Status ReduceWith(const Queue& queue, const R& r, const ReduceWork& w, voi
     }
   }
   if (!done) {
+    const int last = w.reduced.rank - 1;
+    const int64_t each = ReadsAtOnce<In...>(last < 0 ? 1 : w.reduced.strides[last]);
     unsigned threads = kWarp;
-    while (threads < 512 && threads * 8 < w.part) threads *= 2;
+    while (threads < 512 && threads * each < w.part) threads *= 2;
     FIRN_RETURN_IF_ERROR(ForEachBlock(queue, w.results * w.parts, threads, body));
   }
   if (w.parts == 1) return absl::OkStatus();

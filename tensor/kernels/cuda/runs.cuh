@@ -44,14 +44,14 @@ FIRN_HOST_DEVICE RunCut CutRun(int64_t n, const T* first, const Rest*... rest) {
 
 // Reads of several elements are under way before the first is used: one after the other, each would
 // take a whole way to memory.
-inline constexpr int kBatch = 8;
-template <class T>
+inline constexpr int kBatch = 8, kPackBatch = 4;
+template <class T, int kN = kBatch>
 struct ReadBatch {
-  T v[kBatch];
+  T v[kN];
 
   FIRN_HOST_DEVICE ReadBatch(const T* from, int64_t step) {
 #pragma unroll
-    for (int j = 0; j < kBatch; ++j) v[j] = from[j * step];
+    for (int j = 0; j < kN; ++j) v[j] = from[j * step];
   }
 };
 
@@ -70,10 +70,39 @@ FIRN_HOST_DEVICE int64_t ReadBatches(int64_t e, int64_t n, int64_t step, int64_t
   return e;
 }
 
+// f(i, x[i], ...) for the packs of elements from `at` on that are `step` packs apart, as long as
+// they begin before `end`.
+template <int kCount, class F, class... T>
+FIRN_HOST_DEVICE void ReadPacks(int64_t at, int64_t end, int64_t step, const F& f, const T*... x) {
+  const int64_t next = step * kCount;
+  const auto each = [&](int64_t from, const RunPack<T>&... pack) {
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) f(from + j, pack.v[j]...);
+  };
+  for (; at + (kPackBatch - 1) * next < end; at += kPackBatch * next) {
+    const auto all = [&](const ReadBatch<RunPack<T>, kPackBatch>&... batch) {
+#pragma unroll
+      for (int b = 0; b < kPackBatch; ++b) each(at + b * next, batch.v[b]...);
+    };
+    all(ReadBatch<RunPack<T>, kPackBatch>(reinterpret_cast<const RunPack<T>*>(x + at), step)...);
+  }
+  for (; at < end; at += next) {
+    each(at, *reinterpret_cast<const RunPack<T>*>(x + at)...);
+  }
+}
+
 template <class T, class... Rest>
 inline constexpr bool kOneSize = ((sizeof(Rest) == sizeof(T)) && ...);
 
 }  // namespace internal
+
+// How many elements a member has to have for its reads to be under way together.
+template <class... T>
+int64_t ReadsAtOnce(int64_t stride) {
+  int64_t n = internal::kBatch;
+  if (stride == 1) ((n = internal::kPackBatch * internal::RunPack<T>::kCount), ...);
+  return n;
+}
 
 // f(i, x[i * stride], ...) for the member's elements i < n of every array, in any order.
 template <class Team, class F, class T, class... Rest>
@@ -82,18 +111,10 @@ FIRN_HOST_DEVICE void ReadElements(const Team& team, int64_t n, int64_t stride, 
   const int64_t rank = team.rank(), size = team.size();
   internal::RunCut cut;
   if constexpr (internal::kOneSize<T, Rest...>) {
-    using internal::RunPack;
-    constexpr int kCount = RunPack<T>::kCount;
+    constexpr int kCount = internal::RunPack<T>::kCount;
     if (stride == 1) cut = internal::CutRun(n, x, rest...);
-    const int64_t end = cut.head + cut.packed;
-    for (int64_t at = cut.head + rank * kCount; at < end; at += size * kCount) {
-      const auto each = [&](const RunPack<T>& a, const RunPack<Rest>&... b) {
-#pragma unroll
-        for (int j = 0; j < kCount; ++j) f(at + j, a.v[j], b.v[j]...);
-      };
-      each(*reinterpret_cast<const RunPack<T>*>(x + at),
-           *reinterpret_cast<const RunPack<Rest>*>(rest + at)...);
-    }
+    internal::ReadPacks<kCount>(cut.head + rank * kCount, cut.head + cut.packed, size, f, x,
+                                rest...);
   }
   int64_t e = rank;
   if (cut.packed == 0) e = internal::ReadBatches(e, n, size, stride, f, x, rest...);
