@@ -45,7 +45,7 @@ def cuda_tests(folder):
                  ("ops/cuda_test", "autograd/graph/cuda_graph_test",
                   "autograd/graph/cuda_nhwc_test", "autograd/graph/cuda_chains_test",
                   "autograd/graph/cuda_streams_test", "tensor/cuda_tensor_test",
-                  "tensor/kernels/cuda/large_test",
+                  "tensor/kernels/cuda/large_test", "tensor/kernels/cuda/long_lines_test",
                   "optim/cuda_test", "io/checkpoint_cuda_test",
                   "benchmarks/cuda_trainer_test")}  # missing ones are told as skipped
     return sorted(programs, key=lambda path: (not path.endswith("/ops/cuda_test"), path))
@@ -106,15 +106,16 @@ def sanitizer_steps(args):
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     suite = os.path.join(args.bin, "tests", "ops", "cuda_test")
     graph = os.path.join(args.bin, "tests", "autograd", "graph", "cuda_graph_test")
-    large = os.path.join(args.bin, "tests", "tensor", "kernels", "cuda", "large_test")
+    kernels = os.path.join(args.bin, "tests", "tensor", "kernels", "cuda")
     common = [sanitizer, "--error-exitcode=1"]
     # What comes after the kernels, graphs and repetitions, is slow there and runs the same kernels.
-    kernels = "--gtest_filter=Cuda/forward.*:Cuda/gradient.*:Cuda/index.*"
+    values = "--gtest_filter=Cuda/forward.*:Cuda/gradient.*:Cuda/index.*"
     return [
-        Step("memcheck.large", [*common, "--tool=memcheck", large], 300, sanitizer),
-        Step("racecheck.large", [*common, "--tool=racecheck", large], 300, sanitizer),
-        Step("memcheck.ops", [*common, "--tool=memcheck", suite, kernels], 1800, sanitizer),
-        Step("racecheck.ops", [*common, "--tool=racecheck", suite, kernels], 2400, sanitizer),
+        *(Step(f"{tool}.{name}", [*common, f"--tool={tool}", os.path.join(kernels, name + "_test")],
+               300, sanitizer)
+          for name in ("large", "long_lines") for tool in ("memcheck", "racecheck")),
+        Step("memcheck.ops", [*common, "--tool=memcheck", suite, values], 1800, sanitizer),
+        Step("racecheck.ops", [*common, "--tool=racecheck", suite, values], 2400, sanitizer),
         Step("memcheck.graph", [*common, "--tool=memcheck", graph], 600, sanitizer),
     ]
 

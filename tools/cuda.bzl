@@ -17,8 +17,8 @@ _FLAGS = [
     "--extended-lambda",
     "-Werror=cross-execution-space-call",
     # 20012: __host__ __device__ on a defaulted function is ignored. 186: an unsigned number is compared
-    # with 0, in a template for all types. Neither does harm.
-    "-diag-suppress=20012,186",
+    # with 0, in a template for all types. 445: a template parameter that calls name. None does harm.
+    "-diag-suppress=20012,186,445",
     "-Xcompiler=-Wall,-Wno-unknown-pragmas,-fno-math-errno,-fno-trapping-math,-fwrapv",
     "-Xcompiler=-ffp-contract=off",
 ]

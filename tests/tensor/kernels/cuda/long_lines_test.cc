@@ -1,0 +1,160 @@
+// CUDA kernels on lines that are longer than those of samples: what is sorted by digits on a GPU,
+// added up and written in sorted order, and walked along by teams. Against the CPU; without a GPU
+// on the stand-in, where all is sorted by merging.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tensor/from.h"
+#include "tensor/operators.h"
+#include "tensor/ops.h"
+#include "tensor/rng.h"
+#include "tests/on_cuda.h"
+
+namespace firn {
+namespace {
+
+class LongLinesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
+    static auto* const one = new testing::CudaOrFake;
+    static_cast<void>(one);
+    ManualSeed(5);
+  }
+  const Device cuda_ = Device::Cuda(0);
+};
+
+Tensor Here(const Tensor& x) { return x.To(Device::Cpu()); }
+
+// Large numbers of both signs, 0 of both signs and, of floats, infinities and NaN; few of them, so
+// that equal ones have to keep their order.
+Tensor Keys(DType dtype, const Shape& shape) {
+  const Tensor whole = Randint(-90, 90, shape);
+  if (dtype == DType::kBool) return Gt(whole, 0);
+  if (dtype == DType::kU8) return Abs(whole).To(dtype);
+  if (!IsFloating(dtype)) return whole.To(dtype);
+  const Tensor x = whole.To(DType::kF64), is_nan_at_40 = Reciprocal(x - 40.0) * (x - 40.0);
+  return (Reciprocal(x) * (x * x - 100.0) * Abs(x - 20.0) * is_nan_at_40).To(dtype);
+}
+
+TEST_F(LongLinesTest, EveryDtypeIsSortedInStableOrder) {
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8,
+                            DType::kI32, DType::kI64, DType::kU8, DType::kBool}) {
+    for (const Shape& shape : {Shape({1, 3000}), Shape({5, 700}), Shape({3, 300, 7})}) {
+      const Tensor x = Keys(dtype, shape);
+      for (const bool descending : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << dtype << " " << shape << " " << descending);
+        const auto want = Sort(x, 1, {descending, true});
+        const auto got = Sort(x.To(cuda_), 1, {descending, true});
+        EXPECT_TRUE(Here(got.indices).Equals(want.indices));
+        const Tensor values = Here(got.values).To(DType::kF64),
+                     wanted = want.values.To(DType::kF64);
+        EXPECT_TRUE(Isnan(values).Equals(Isnan(wanted)));
+        EXPECT_TRUE(NanToNum(values).Equals(NanToNum(wanted)));
+      }
+    }
+  }
+}
+
+TEST_F(LongLinesTest, TheFirstOfALineAreThoseOfTheSortedLine) {
+  for (const int64_t k : {3, 100, 250, 999, 1000}) {
+    SCOPED_TRACE(k);
+    const Tensor x = Randn({4, 1000});
+    const auto want = Topk(x, k), got = Topk(x.To(cuda_), k);
+    EXPECT_TRUE(Here(got.values).Equals(want.values));
+    EXPECT_TRUE(Here(got.indices).Equals(want.indices));
+  }
+}
+
+// Lists of their own for each line, with many, few and no positions to a place.
+TEST_F(LongLinesTest, PositionsOfAPlaceAreAddedUp) {
+  for (const int64_t places : {2, 100, 5000}) {
+    for (const Shape& shape : {Shape({1, 2000}), Shape({6, 700}), Shape({3, 400, 5})}) {
+      SCOPED_TRACE(::testing::Message() << places << " " << shape);
+      const Shape of_x =
+          shape.rank() == 2 ? Shape({shape[0], places}) : Shape({shape[0], places, shape[2]});
+      const Tensor x = Randn(of_x), source = Randn(shape), at = Randint(-places, places, shape);
+      const Tensor want = ScatterAdd(x, 1, at, source);
+      const Tensor got = Here(ScatterAdd(x.To(cuda_), 1, at.To(cuda_), source.To(cuda_)));
+      EXPECT_LE(Amax(Abs(got - want)).Item(), 1e-3);
+      const Tensor again = Here(ScatterAdd(x.To(cuda_), 1, at.To(cuda_), source.To(cuda_)));
+      EXPECT_TRUE(again.Equals(got));  // in one order
+    }
+  }
+}
+
+TEST_F(LongLinesTest, TheLastOfAPlaceIsWritten) {
+  const Tensor x = Randn({40, 50, 3}), rows = Randint(0, 40, {3000}), cols = Randint(0, 50, {3000});
+  const Tensor values = Randn({3000, 3});
+  const Tensor want = IndexPut(x, {rows, cols}, values);
+  const Tensor got = IndexPut(x.To(cuda_), {rows.To(cuda_), cols.To(cuda_)}, values.To(cuda_));
+  EXPECT_TRUE(Here(got).Equals(want));
+}
+
+// Steps that grow beyond all numbers while the line is 0 still, infinite and NaN ones among others.
+TEST_F(LongLinesTest, LinearScansWalkAsOneByOne) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    for (const int64_t length : {40, 700, 3000}) {
+      std::vector<double> a(static_cast<size_t>(3 * length)), b(a.size());
+      for (size_t i = 0; i < a.size(); ++i) {
+        const size_t line = i / static_cast<size_t>(length), at = i % static_cast<size_t>(length);
+        a[i] = line == 0 ? 1e30 : 0.5 + 0.4 * std::sin(static_cast<double>(i));
+        b[i] = line == 0 && at + 3 < static_cast<size_t>(length) ? 0
+                                                                 : std::cos(static_cast<double>(i));
+        if (line == 2 && at == static_cast<size_t>(length) / 2) b[i] = kInfinity;
+        if (line == 2 && at == static_cast<size_t>(length) / 2 + 5) a[i] = 0;
+      }
+      const Tensor steps = FromVector(a, {3, length}).To(dtype);
+      const Tensor adds = FromVector(b, {3, length}).To(dtype);
+      for (const bool reverse : {false, true}) {
+        for (const bool previous : {false, true}) {
+          SCOPED_TRACE(::testing::Message() << dtype << " " << length << reverse << previous);
+          const LinearScanAttrs attrs = {.dim = 1, .reverse = reverse, .previous = previous};
+          const std::vector<double> want =
+              LinearScan(steps, adds, attrs).To(DType::kF64).ToVector<double>();
+          const std::vector<double> got =
+              Here(LinearScan(steps.To(cuda_), adds.To(cuda_), attrs).To(DType::kF64))
+                  .ToVector<double>();
+          for (size_t i = 0; i < want.size(); ++i) {
+            if (std::isfinite(want[i])) {
+              ASSERT_NEAR(got[i], want[i], 1e-5 * (1 + std::abs(want[i]))) << i;
+            } else {
+              ASSERT_TRUE(got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i])))
+                  << i << ": " << got[i] << ", not " << want[i];
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Windows side by side, with rows that are left behind the last one and without.
+TEST_F(LongLinesTest, WindowsSideBySideGiveTheirGradients) {
+  for (const int64_t kernel : {2, 3}) {
+    for (const Shape& shape : {Shape({2, 3, 6, 12, 24}), Shape({1, 2, 7, 8, 28})}) {
+      SCOPED_TRACE(::testing::Message() << kernel << " " << shape);
+      const Tensor x = Randn(shape);
+      TensorList gradients[2];
+      for (const Device device : {Device::Cpu(), cuda_}) {
+        for (const bool largest : {false, true}) {
+          Tensor image = x.To(device).Detach().SetRequiresGrad();
+          const Tensor y =
+              largest ? MaxPool3d(image, {.kernel = kernel}) : AvgPool3d(image, {.kernel = kernel});
+          Sum(y * y).Backward();
+          gradients[device.is_cuda()].push_back(Here(image.grad()));
+        }
+      }
+      for (size_t i = 0; i < 2; ++i) {
+        EXPECT_LE(Amax(Abs(gradients[1][i] - gradients[0][i])).Item(), 1e-6) << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace firn
