@@ -114,6 +114,11 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Log1p(Rough x) {
   return Rough(internal::LogSpecial(x.v, -1.0f, l.k == 0 ? near : far));
 }
 
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE Rough Log1pOfFraction(Rough t) {
+  const float z = t.v / (2.0f + t.v), w = z * z;
+  return Rough(t.v - z * (t.v - w * Polynomial(w, 0.666677654f, 0.398230702f, 0.326939553f)));
+}
+
 namespace internal {
 
 // e^x / 2 for x >= 0.

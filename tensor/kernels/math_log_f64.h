@@ -81,6 +81,16 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log1p(double x) {
   return Abs(x) < 0x1p-54 ? x : y;
 }
 
+// log(1 + t) for t in [0, 1]; see that of floats.
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double Log1pOfFraction(double t) {
+  const double z = t / (2.0 + t), w = z * z;
+  const double series =
+      Polynomial(w, 0.6666666666666666, 0.40000000000014585, 0.2857142856710872,
+                 0.22222222717431428, 0.18181789435953558, 0.15385570069992427, 0.13314144127093303,
+                 0.12001073595060778, 0.08800734473072677, 0.16164054123764937);
+  return t - z * (t - w * series);
+}
+
 }  // namespace firn::math
 
 #endif  // FIRN_TENSOR_KERNELS_MATH_LOG_F64_H_

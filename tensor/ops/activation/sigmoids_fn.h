@@ -27,7 +27,7 @@ struct LogSigmoidFn {
   using ForHalf = RoughFn<LogSigmoidFn>;
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
-    return (x < T(0) ? x : T(0)) - math::Log1p(math::Exp(-math::Abs(x)));
+    return (x < T(0) ? x : T(0)) - math::Log1pOfFraction(math::Exp(-math::Abs(x)));
   }
 };
 
@@ -143,8 +143,8 @@ struct SoftplusFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x) const {
     const T u = x * static_cast<T>(beta);
-    const T y =
-        ((u < T(0) ? T(0) : u) + math::Log1p(math::Exp(-math::Abs(u)))) / static_cast<T>(beta);
+    const T y = ((u < T(0) ? T(0) : u) + math::Log1pOfFraction(math::Exp(-math::Abs(u)))) /
+                static_cast<T>(beta);
     return u > static_cast<T>(threshold) ? x : y;
   }
   double beta, threshold;

@@ -42,7 +42,7 @@ struct LogaddexpFn {
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T y) const {
     const T larger = x > y ? x : y;
-    const T sum = larger + math::Log1p(math::Exp(-math::Abs(x - y)));
+    const T sum = larger + math::Log1pOfFraction(math::Exp(-math::Abs(x - y)));
     return x == y ? x + T(0.693147180559945309) : sum;
   }
 };

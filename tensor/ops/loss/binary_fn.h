@@ -23,7 +23,7 @@ struct BinaryCrossEntropyWithLogitsFn {
   explicit BinaryCrossEntropyWithLogitsFn(const Attrs&) {}
   template <class T>
   FIRN_HOST_DEVICE T operator()(T x, T target) const {
-    return (x < 0 ? T(0) : x) - x * target + math::Log1p(math::Exp(-math::Abs(x)));
+    return (x < 0 ? T(0) : x) - x * target + math::Log1pOfFraction(math::Exp(-math::Abs(x)));
   }
 };
 

@@ -144,6 +144,8 @@ TEST(MathF64Test, ExponentialsAreAccurateEverywhere) {
 TEST(MathF64Test, LogarithmsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Log(x), 1.0, 0.5, 2, std::log(x));
   EXPECT_ACCURATE(Log1p(x), 1.0, -0.9, 3, std::log1p(x));
+  EXPECT_ACCURATE(Log1pOfFraction(x < 0 || x > 1 ? 1 : x), 1.1, 0, 1,
+                  std::log1p(x < 0 || x > 1 ? 1 : x));
   EXPECT_ACCURATE(Log2(x), 0.6, 0.5, 2, std::log2(x));
   EXPECT_ACCURATE(Log10(x), 0.6, 0.5, 2, std::log10(x));
 }

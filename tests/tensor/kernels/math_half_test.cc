@@ -56,6 +56,8 @@ TEST(MathHalfTest, LogarithmsAreNear) {
   EXPECT_NEAR_EVERYWHERE(Log2(x), std::log2(y));
   EXPECT_NEAR_EVERYWHERE(Log10(x), std::log10(y));
   EXPECT_NEAR_EVERYWHERE(Log1p(x), std::log1p(y));
+  EXPECT_NEAR_EVERYWHERE(Log1pOfFraction(Rough(x.v < 0 || x.v > 1 ? 1 : x.v)),
+                         std::log1p(y < 0 || y > 1 ? 1 : y));
   // Of powers of two exactly.
   EXPECT_EQ(Log2(Rough(0x1p-24f)).v, -24.0f);
   EXPECT_EQ(Log2(Rough(1024.0f)).v, 10.0f);
