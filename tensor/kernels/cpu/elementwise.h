@@ -73,16 +73,35 @@ void RunRows(KernelContext& k, const RowLoop& loop, const void* functor);
 
 namespace internal {
 
+// Whether n results of a row are more than a core's cache holds. There a long functor's arguments
+// are asked for before it is their turn, as in VectorRow: tanh of 4M doubles took twice as long
+// without.
+template <class Out>
+constexpr bool IsFar(int64_t n) {
+  return n >= (int64_t{2} << 20) / static_cast<int64_t>(sizeof(Out));
+}
+// For in[at], ..., in[at + n - 1], which need not be memory of the program's.
+template <unsigned kMoving, class... In, size_t... I>
+FIRN_ALWAYS_INLINE void AskFor(const std::tuple<const In*...>& in, int64_t at, int64_t n,
+                               std::index_sequence<I...>) {
+  const auto ask = [&](const auto* x) __attribute__((always_inline)) {
+    constexpr int64_t kCacheLine = 64 / sizeof(*x);
+    for (int64_t i = 0; i < n; i += kCacheLine) __builtin_prefetch(x + at + i, 0, 2);
+  };
+  (((kMoving >> I & 1u) != 0 ? ask(std::get<I>(in)) : void()), ...);
+}
+
 // As the row below for a functor with rare arguments, a tile at a time. The result may lie where an
 // argument did, so that what they give is computed first and written last.
 template <unsigned kMoving, class F, class Out, class... In, size_t... I>
 FIRN_ALWAYS_INLINE void RareRow(const F& f, Out* out, std::tuple<const In*...> in, int64_t n,
-                                std::index_sequence<I...>) {
+                                std::index_sequence<I...> inputs) {
   constexpr int64_t kTile = 256;
   const F fn = f;
   const std::tuple<In...> still(*std::get<I>(in)...);
   for (int64_t begin = 0; begin < n; begin += kTile) {
     const int64_t count = n - begin < kTile ? n - begin : kTile;
+    if (IsFar<Out>(n)) AskFor<kMoving>(in, begin + 2 * kTile, kTile, inputs);
     const auto with = [&](int64_t i, const auto& call) __attribute__((always_inline)) {
       return call(((kMoving >> I & 1u) != 0 ? std::get<I>(in)[begin + i] : std::get<I>(still))...);
     };
@@ -128,11 +147,18 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
     for (int64_t i = 0; i < n; ++i) out[i] = one;
     return;
   }
-  // Output and moving inputs either coincide or do not overlap, so iterations are independent.
+  constexpr bool kLong = std::is_floating_point_v<Out> && !requires { typename F::Brief; };
+  constexpr int64_t kPiece = 1024 / sizeof(Out);
+  const int64_t piece = kLong && IsFar<Out>(n) ? kPiece : n;
+  for (int64_t begin = 0; begin < n; begin += piece) {
+    const int64_t end = n - begin < piece ? n : begin + piece;
+    if (kLong && piece != n) AskFor<kMoving>(in, begin + 2 * kPiece, kPiece, inputs);
+      // Output and moving inputs either coincide or do not overlap, so iterations are independent.
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = static_cast<Out>(
-        fn(((kMoving >> I & 1u) != 0 ? std::get<I>(in)[i] : std::get<I>(still))...));
+    for (int64_t i = begin; i < end; ++i) {
+      out[i] = static_cast<Out>(
+          fn(((kMoving >> I & 1u) != 0 ? std::get<I>(in)[i] : std::get<I>(still))...));
+    }
   }
 }
 
