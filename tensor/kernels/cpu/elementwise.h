@@ -20,9 +20,8 @@
 // which converts in registers, or, of one operand, does with its bits what `static uint16_t
 // OfHalfBits(uint16_t)` says for both types.
 //
-// A functor without options that has a way of its own for registers of T, where tables can be
-// looked up fast (vec_math.h), derives from one that has not and says
-// `template <class T> using Vectors = GeluOfVec<T>;`.
+// A functor without options that looks up tables in registers (vec_math.h) derives from one that
+// does not and says `template <class T> using Vectors = GeluOfVec<T>;`.
 //
 // A functor of floating types that takes long over digits that rounding to a half type drops says
 // `using ForHalf = RoughFn<itself>;` (math_half.h, RunFloat).
@@ -37,6 +36,7 @@
 #include "device/macros.h"
 #include "device/own_flags.h"
 #include "device/parallel.h"
+#include "tensor/kernels/cpu/ask_ahead.h"
 #include "tensor/kernels/cpu/half.h"
 #include "tensor/kernels/cpu/vector_row.h"
 #include "tensor/kernels/functor.h"
@@ -72,24 +72,6 @@ struct RowLoop {
 void RunRows(KernelContext& k, const RowLoop& loop, const void* functor);
 
 namespace internal {
-
-// Whether n results of a row are more than a core's cache holds. There a long functor's arguments
-// are asked for before it is their turn, as in VectorRow: tanh of 4M doubles took twice as long
-// without.
-template <class Out>
-constexpr bool IsFar(int64_t n) {
-  return n >= (int64_t{2} << 20) / static_cast<int64_t>(sizeof(Out));
-}
-// For in[at], ..., in[at + n - 1], which need not be memory of the program's.
-template <unsigned kMoving, class... In, size_t... I>
-FIRN_ALWAYS_INLINE void AskFor(const std::tuple<const In*...>& in, int64_t at, int64_t n,
-                               std::index_sequence<I...>) {
-  const auto ask = [&](const auto* x) __attribute__((always_inline)) {
-    constexpr int64_t kCacheLine = 64 / sizeof(*x);
-    for (int64_t i = 0; i < n; i += kCacheLine) __builtin_prefetch(x + at + i, 0, 2);
-  };
-  (((kMoving >> I & 1u) != 0 ? ask(std::get<I>(in)) : void()), ...);
-}
 
 // As the row below for a functor with rare arguments, a tile at a time. The result may lie where an
 // argument did, so that what they give is computed first and written last.
@@ -147,13 +129,12 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
     for (int64_t i = 0; i < n; ++i) out[i] = one;
     return;
   }
+  // Output and moving inputs either coincide or do not overlap, so iterations are independent.
   constexpr bool kLong = std::is_floating_point_v<Out> && !requires { typename F::Brief; };
-  constexpr int64_t kPiece = 1024 / sizeof(Out);
-  const int64_t piece = kLong && IsFar<Out>(n) ? kPiece : n;
+  const int64_t piece = kLong && IsFar<Out>(n) ? kAskedPiece<Out> : n;
   for (int64_t begin = 0; begin < n; begin += piece) {
     const int64_t end = n - begin < piece ? n : begin + piece;
-    if (kLong && piece != n) AskFor<kMoving>(in, begin + 2 * kPiece, kPiece, inputs);
-      // Output and moving inputs either coincide or do not overlap, so iterations are independent.
+    if (kLong && piece != n) AskFor<kMoving>(in, begin + 2 * piece, piece, inputs);
 #pragma GCC ivdep
     for (int64_t i = begin; i < end; ++i) {
       out[i] = static_cast<Out>(

@@ -217,12 +217,14 @@ class MaxPlaneRows {
   const C* Strip(const T* x, int64_t planes, int64_t windows, int64_t lanes) {
     const int64_t length = (windows - 1) * axes_.w.stride + reach_, pitch = lanes * axes_.w.stride;
     if (planes == 1) return ViewAs(x, length, strip_);
-    T* const to = Raw();
-    for (int64_t p = 0; p < planes; ++p) {
-      const T* const from = x + p * axes_.image();
-      for (int64_t j = 0; j < length; ++j) to[p * pitch + j] = from[j];
+    if constexpr (std::is_same_v<T, C>) {
+      for (int64_t p = 0; p < planes; ++p) {
+        LoadAs(x + p * axes_.image(), length, strip_ + p * pitch);
+      }
+    } else {
+      ToFloats(DTypeOf<T>(), x, Runs{planes, length, axes_.image(), pitch}, strip_);
     }
-    return ViewAs(to, planes * pitch, strip_);
+    return strip_;
   }
   // The first n windows' largest elements. Of half types they are rounded at once and not plane by
   // plane: a row of one may be shorter than a vector.

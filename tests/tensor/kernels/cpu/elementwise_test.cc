@@ -138,6 +138,21 @@ TEST_P(ElementwiseTest, ComputesRareArgumentsAmongOthers) {
   expect(Div(a, b, DivRounding::kFloor), [](double v, double w) { return std::floor(v / w); });
 }
 
+// A row that is longer than a core's cache is worked through in pieces.
+TEST_P(ElementwiseTest, LongRowsAreThoseOfTheirParts) {
+  constexpr int64_t kPart = 4096, kLength = (int64_t{1} << 20) + 4099;
+  const Tensor x = InOrder({kLength}, {0}, GetParam(), 1),
+               y = InOrder({kLength}, {0}, GetParam(), 2);
+  const Tensor of_one = Tanh(x), of_two = Pow(x, y), rare = Sin(x);
+  for (int64_t begin = 0; begin < kLength; begin += kPart) {
+    const int64_t end = std::min(kLength, begin + kPart);
+    const auto part = [&](const Tensor& t) { return Slice(t, 0, begin, end); };
+    ASSERT_TRUE(part(of_one).Equals(Tanh(part(x)))) << begin;
+    ASSERT_TRUE(part(of_two).Equals(Pow(part(x), part(y)))) << begin;
+    ASSERT_TRUE(part(rare).Equals(Sin(part(x)))) << begin;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(DTypes, ElementwiseTest,
                          ::testing::Values(DType::kF32, DType::kF64, DType::kF16, DType::kBF16),
                          [](const auto& of) { return std::string(DTypeName(of.param)); });
