@@ -33,13 +33,16 @@ absl::Status Sort(const Sorting& sorting, void* stream) {
 size_t RadixWorkspace(Device device, int64_t n) {
   if (n == 0 || !HasLibraries(device)) return 0;
   Sorting s = {.workspace = nullptr, .n = n, .bits = {0, 64}};
-  return SortKeys(s, nullptr) == cudaSuccess ? s.bytes : 0;
+  if (cudaSetDevice(device.index) == cudaSuccess && SortKeys(s, nullptr) == cudaSuccess) {
+    return s.bytes;
+  }
+  static_cast<void>(cudaGetLastError());  // nobody else's
+  return 0;
 }
 
 absl::Status RadixSort(const Queue& queue, const uint64_t* from, uint64_t* to, int64_t n,
-                       RadixBits bits, void* workspace) {
-  return Call<Sort>(queue, "cub::DeviceRadixSort",
-                    Sorting{from, to, workspace, RadixWorkspace(queue.device, n), n, bits});
+                       RadixBits bits, void* workspace, size_t bytes) {
+  return Call<Sort>(queue, "cub::DeviceRadixSort", Sorting{from, to, workspace, bytes, n, bits});
 }
 
 }  // namespace firn::cuda

@@ -18,13 +18,14 @@ struct RadixBits {
   int digits() const { return (end - begin + 7) / 8; }  // as CUB takes them
 };
 
-// Bytes that RadixSort wants beside its two arrays; 0 without a device.
+// Bytes that RadixSort wants beside its two arrays; 0 without a device. Makes the device the
+// thread's current one, as calls of the libraries do.
 size_t RadixWorkspace(Device device, int64_t n);
 
 // from[0..n) in the order of these bits to `to`; what they do not tell apart stays in its order.
-// Requires: HasLibraries(queue.device).
+// The workspace has the `bytes` that RadixWorkspace said. Requires: HasLibraries(queue.device).
 absl::Status RadixSort(const Queue& queue, const uint64_t* from, uint64_t* to, int64_t n,
-                       RadixBits bits, void* workspace);
+                       RadixBits bits, void* workspace, size_t bytes);
 
 }  // namespace firn::cuda
 

@@ -25,7 +25,7 @@ struct Packing {
   unsigned shift, place_bits, list_bits;
 
   Packing(int64_t lists, int64_t places, int64_t positions)
-      : shift(Bits(positions)), place_bits(Bits(places)), list_bits(lists == 1 ? 0 : Bits(lists)) {}
+      : shift(Bits(positions)), place_bits(Bits(places)), list_bits(Bits(lists - 1)) {}
 
   // Whether the list is there: it can be left out where lists are ordered one by one.
   FIRN_HOST_DEVICE bool has_list() const { return shift + place_bits + list_bits <= 64; }
@@ -46,8 +46,9 @@ struct Packing {
   }
 
  private:
+  // Of the numbers up to n; none of what is below 1.
   static unsigned Bits(int64_t n) {
-    return static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n)));
+    return n < 1 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n)));
   }
 };
 

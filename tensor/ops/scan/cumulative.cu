@@ -3,8 +3,9 @@
 // walk along a part begins with the sum of those before it.
 //
 // linear_scan: steps s -> m s + c are joined to one as sums are, so that a team walks in the same
-// way. Where a joined step leaves the numbers, one member goes through its elements one by one:
-// they may have begun at 0.
+// way. Where a joined step is infinite or NaN, one member goes through its elements one by one:
+// they may have begun at 0. Where a product of factors falls below all doubles, what came before it
+// is lost, though factors that follow might have brought it back.
 
 #include <type_traits>
 
@@ -155,7 +156,7 @@ struct LinearStep {
 
 template <class T>
 struct LinearScanBody {
-  using S = SumOf<T>;
+  using S = double;  // of any type: products of factors leave floats soon
   using Step = LinearStep<S>;
   static constexpr int kItems = 4;
 
