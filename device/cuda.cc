@@ -51,6 +51,12 @@ class Devices {
   int count() const { return count_; }
   bool compiled_in() const { return compiled_in_; }
   const std::string& reason() const { return reason_; }
+  std::string Describe(int index) const {
+    if (index < 0 || index >= count_) return "";
+    std::string description;
+    const int code = api_->DescribeDevice(index, &description);
+    return code == 0 ? description : api_->Explain(code);
+  }
 
   absl::StatusOr<CudaDeviceContext*> Context(int index) {
     if (index >= 0 && index < count_) {
@@ -98,6 +104,7 @@ bool CudaAvailable() { return Devices::Get().count() > 0; }
 std::string CudaUnavailableReason() { return Devices::Get().reason(); }
 
 int CudaDeviceCount() { return Devices::Get().count(); }
+std::string CudaDeviceDescription(int index) { return Devices::Get().Describe(index); }
 
 absl::StatusOr<DeviceContext*> CudaContext(int index) { return Devices::Get().Context(index); }
 

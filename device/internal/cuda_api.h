@@ -42,6 +42,8 @@ class CudaApi {
   virtual ~CudaApi() = default;
 
   virtual int CountDevices(int* count) = 0;
+  // "NVIDIA H100 80GB HBM3, 79.2 GiB, compute capability 9.0".
+  virtual int DescribeDevice(int device, std::string* description) = 0;
   virtual int Malloc(int device, size_t bytes, void** data) = 0;
   virtual int Free(int device, void* data) = 0;
   virtual int MallocPinned(size_t bytes, void** data) = 0;

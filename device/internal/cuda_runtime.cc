@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "device/internal/cuda_api.h"
 #include "device/internal/nvrtc.h"
 
@@ -15,6 +16,15 @@ cudaEvent_t Event(void* handle) { return static_cast<cudaEvent_t>(handle); }
 class Runtime final : public CudaApi {
  public:
   int CountDevices(int* count) override { return cudaGetDeviceCount(count); }
+  int DescribeDevice(int device, std::string* description) override {
+    cudaDeviceProp p;
+    const cudaError_t code = cudaGetDeviceProperties(&p, device);
+    if (code != cudaSuccess) return code;
+    const double memory = static_cast<double>(p.totalGlobalMem) / (1 << 30);
+    *description =
+        absl::StrFormat("%s, %.1f GiB, compute capability %d.%d", p.name, memory, p.major, p.minor);
+    return 0;
+  }
 
   int Malloc(int device, size_t bytes, void** data) override {
     return On(device, [&] { return cudaMalloc(data, bytes); });

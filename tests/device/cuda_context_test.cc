@@ -65,6 +65,9 @@ class CudaContextTest : public ::testing::Test {
 TEST_F(CudaContextTest, CountsTheDevicesOfTheRuntime) {
   EXPECT_TRUE(CudaAvailable());
   EXPECT_EQ(CudaDeviceCount(), 2);
+  EXPECT_EQ(CudaDeviceDescription(1), "a stand-in");
+  EXPECT_EQ(CudaDeviceDescription(2), "");
+  EXPECT_EQ(CudaDeviceDescription(-1), "");
   EXPECT_EQ(CudaUnavailableReason(), "");
   EXPECT_EQ(CudaContext(2).status().message(),
             "device cuda:2 cannot be used: there are 2 CUDA devices");

@@ -109,6 +109,12 @@ int FakeCuda::CountDevices(int* count) {
   return 0;
 }
 
+int FakeCuda::DescribeDevice(int, std::string* description) {
+  FIRN_FAKE_CALL_();
+  *description = "a stand-in";
+  return 0;
+}
+
 int FakeCuda::Malloc(int device, size_t bytes, void** data) {
   FIRN_FAKE_CALL_();
   auto& blocks = memory_[static_cast<size_t>(device)];

@@ -58,6 +58,7 @@ class FakeCuda final : public inner::internal::CudaApi {
   void SetCompiler(std::function<HostKernel(const inner::internal::CudaSource&)> compiler);
 
   int CountDevices(int* count) override;
+  int DescribeDevice(int device, std::string* description) override;
   int Malloc(int device, size_t bytes, void** data) override;
   int Free(int device, void* data) override;
   int MallocPinned(size_t bytes, void** data) override;

@@ -2,6 +2,10 @@
 
 #include <unistd.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +26,14 @@ struct Level {
   const char* name;
   bool compiled, present;
 };
+
+#if defined(__x86_64__)
+// Not __builtin_cpu_supports, which in clang 14 does not know the name.
+bool HasAmxBf16() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1u) != 0;
+}
+#endif
 
 std::vector<Level> Levels() {
   std::vector<Level> levels;
@@ -50,6 +62,11 @@ std::vector<Level> Levels() {
 #else
   level("AVX512-BF16", false, __builtin_cpu_supports("avx512bf16") != 0);
 #endif
+#if defined(__AMX_BF16__)
+  level("AMX-BF16", true, HasAmxBf16());
+#else
+  level("AMX-BF16", false, HasAmxBf16());
+#endif
 #endif
   return levels;
 }
@@ -75,8 +92,10 @@ FIRN_COMMAND(info, "Tells build, processor, devices and what is linked in") {
                                            : l.present ? " (not compiled for)"
                                                        : " (absent)"));
     }
-    const std::string cuda = CudaAvailable() ? absl::StrCat(CudaDeviceCount(), " devices")
-                                             : absl::StrCat("none: ", CudaUnavailableReason());
+    std::vector<std::string> devices;
+    for (int i = 0; i < CudaDeviceCount(); ++i) devices.push_back(CudaDeviceDescription(i));
+    const std::string cuda = devices.empty() ? absl::StrCat("none: ", CudaUnavailableReason())
+                                             : absl::StrJoin(devices, "\n            ");
     nlohmann::json libraries = nlohmann::json::object();
     std::vector<std::string> linked;
     for (const auto& [name, version] : Libraries()) {
@@ -84,16 +103,12 @@ FIRN_COMMAND(info, "Tells build, processor, devices and what is linked in") {
       linked.push_back(absl::StrCat(name, " ", version));
     }
     const size_t operations = AllOps().size();
-    const nlohmann::json value = {{"version", kVersion},
-                                  {"compiler", __VERSION__},
-                                  {"assertions", kAssertions},
-                                  {"cpu_levels", levels},
-                                  {"threads", NumThreads()},
-                                  {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
-                                  {"cuda_devices", CudaAvailable() ? CudaDeviceCount() : 0},
-                                  {"cuda_unavailable_because", CudaUnavailableReason()},
-                                  {"libraries", libraries},
-                                  {"operations", operations}};
+    const nlohmann::json value = {
+        {"version", kVersion},       {"compiler", __VERSION__},
+        {"assertions", kAssertions}, {"cpu_levels", levels},
+        {"threads", NumThreads()},   {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
+        {"cuda_devices", devices},   {"cuda_unavailable_because", CudaUnavailableReason()},
+        {"libraries", libraries},    {"operations", operations}};
     std::ostringstream text;
     text << "version     " << kVersion << "\ncompiler    " << __VERSION__
          << (kAssertions ? ", with assertions" : "") << "\nprocessor   "

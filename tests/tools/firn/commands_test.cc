@@ -87,6 +87,7 @@ TEST(CommandsTest, VersionAndInfo) {
   const nlohmann::json info = Json({"info"});
   EXPECT_GT(info["operations"], 200);
   EXPECT_GT(info["threads"], 0);
+  EXPECT_TRUE(info["cuda_devices"].is_array());
   EXPECT_THAT(Firn({"info"}).out, HasSubstr("operations"));
   // Versions begin with a digit, but for the one that says what it is.
   EXPECT_EQ(info["libraries"].size(), 8u);
