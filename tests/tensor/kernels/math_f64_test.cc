@@ -132,6 +132,13 @@ long double NormalIntegral(long double x) {
   return z > 1 && z < 100 ? y * (1 - 2 * z * lost) : y;
 }
 
+// Whether this build merges products and sums: without -O2 compilers leave them apart.
+bool Merges() {
+  volatile double above = 1 + 0x1p-30, below = 1 - 0x1p-30;
+  const double a = above, b = below;
+  return a * b - 1.0 != 0;  // 2^-60, lost where the product is rounded first
+}
+
 TEST(MathF64Test, ExponentialsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Exp(x), 1.0, -750, 712, std::exp(x));
   EXPECT_ACCURATE(Expm1(x), 1.0, -3, 3, std::expm1(x));
@@ -144,17 +151,10 @@ TEST(MathF64Test, ExponentialsAreAccurateEverywhere) {
 TEST(MathF64Test, LogarithmsAreAccurateEverywhere) {
   EXPECT_ACCURATE(Log(x), 1.0, 0.5, 2, std::log(x));
   EXPECT_ACCURATE(Log1p(x), 1.0, -0.9, 3, std::log1p(x));
-  EXPECT_ACCURATE(Log1pOfFraction(x < 0 || x > 1 ? 1 : x), 1.1, 0, 1,
+  EXPECT_ACCURATE(Log1pOfFraction(x < 0 || x > 1 ? 1 : x), Merges() ? 1.1 : 1.3, 0, 1,
                   std::log1p(x < 0 || x > 1 ? 1 : x));
   EXPECT_ACCURATE(Log2(x), 0.6, 0.5, 2, std::log2(x));
   EXPECT_ACCURATE(Log10(x), 0.6, 0.5, 2, std::log10(x));
-}
-
-// Whether this build merges products and sums: without -O2 compilers leave them apart.
-bool Merges() {
-  volatile double above = 1 + 0x1p-30, below = 1 - 0x1p-30;
-  const double a = above, b = below;
-  return a * b - 1.0 != 0;  // 2^-60, lost where the product is rounded first
 }
 
 TEST(MathF64Test, ErrorFunctionsAreAccurateEverywhere) {
