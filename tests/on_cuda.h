@@ -10,6 +10,7 @@
 #include "device/internal/cuda_context.h"
 #include "gtest/gtest.h"
 #include "tensor/op.h"
+#include "tensor/rng.h"
 #include "tests/device/fake_cuda.h"
 
 namespace firn::testing {
@@ -38,6 +39,21 @@ class CudaOrFake {
  private:
   std::optional<FakeCuda> fake_;
   std::optional<internal::ScopedCudaApi> scope_;
+};
+
+// Tests on a CUDA device that all of a program's share, as they do the generator, which begins
+// anew.
+class SharedCudaTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!BuiltWithCuda()) GTEST_SKIP() << kWithoutCuda;
+    static auto* const one = new CudaOrFake;
+    fake_ = one->fake();
+    ManualSeed(5);
+  }
+
+  FakeCuda* fake_ = nullptr;  // on a GPU
+  const Device device_ = Device::Cuda(0);
 };
 
 // Tests on a CUDA device, with a stand-in of its own for each.

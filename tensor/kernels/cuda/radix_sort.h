@@ -3,6 +3,7 @@
 
 // Sorting by digits: CUB's radix sort, which ships with the CUDA toolkit, for real devices.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,8 +18,12 @@ struct RadixBits {
 
   int digits() const { return (end - begin + 7) / 8; }  // as CUB takes them
 };
+// Of the numbers up to n: 0 for none but 0, and where n is negative.
+inline unsigned BitsUpTo(int64_t n) {
+  return n < 1 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n)));
+}
 
-// Bytes that RadixSort wants beside its two arrays; 0 without a device. Makes the device the
+// Bytes that RadixSort wants beside its two arrays; 0 without a device. May make the device the
 // thread's current one, as calls of the libraries do.
 size_t RadixWorkspace(Device device, int64_t n);
 

@@ -6,7 +6,6 @@
 // stand together in their own order. Their sum is formed in that order, and the last one is what a
 // plain write leaves, as on the CPU.
 
-#include <bit>
 #include <cstdint>
 
 #include "device/status_macros.h"
@@ -25,7 +24,7 @@ struct Packing {
   unsigned shift, place_bits, list_bits;
 
   Packing(int64_t lists, int64_t places, int64_t positions)
-      : shift(Bits(positions)), place_bits(Bits(places)), list_bits(Bits(lists - 1)) {}
+      : shift(BitsUpTo(positions)), place_bits(BitsUpTo(places)), list_bits(BitsUpTo(lists - 1)) {}
 
   // Whether the list is there: it can be left out where lists are ordered one by one.
   FIRN_HOST_DEVICE bool has_list() const { return shift + place_bits + list_bits <= 64; }
@@ -43,12 +42,6 @@ struct Packing {
   RadixBits bits() const {
     if (!has_list()) return {};
     return {static_cast<int>(shift), static_cast<int>(shift + place_bits + list_bits)};
-  }
-
- private:
-  // Of the numbers up to n; none of what is below 1.
-  static unsigned Bits(int64_t n) {
-    return n < 1 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n)));
   }
 };
 

@@ -39,7 +39,7 @@ struct ItemShape {
   unsigned index_bits, line_bits;
 
   ItemShape(int64_t lines, int64_t length)
-      : index_bits(BitsBelow(length)), line_bits(BitsBelow(lines)) {}
+      : index_bits(BitsUpTo(length - 1)), line_bits(BitsUpTo(lines - 1)) {}
 
   FIRN_HOST_DEVICE bool has_line() const { return index_bits + line_bits <= 32; }
   FIRN_HOST_DEVICE uint64_t Make(int64_t line, uint32_t key, int64_t index) const {
@@ -60,11 +60,6 @@ struct ItemShape {
   RadixBits bits(int idle) const {
     if (!has_line()) return {};
     return {static_cast<int>(index_bits) + idle, static_cast<int>(index_bits + 32 + line_bits)};
-  }
-
- private:
-  static unsigned BitsBelow(int64_t n) {
-    return n < 2 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n - 1)));
   }
 };
 

@@ -236,13 +236,6 @@ class MaxPlaneRows {
       return raw_;
     }
   }
-  T* Raw() {
-    if constexpr (std::is_same_v<T, C>) {
-      return strip_;
-    } else {
-      return raw_;
-    }
-  }
 
   const PoolAxes& axes_;
   internal::WholeSpan whole_;
@@ -251,7 +244,7 @@ class MaxPlaneRows {
   C best_[internal::kWindows],
       strip_[internal::kStrip] = {};  // taps of lanes that mean nothing read it too
   Integer at_[internal::kWindows];
-  T raw_[std::is_same_v<T, C> ? 1 : internal::kStrip] = {};
+  T raw_[std::is_same_v<T, C> ? 1 : internal::kWindows];
 };
 
 }  // namespace firn::cpu

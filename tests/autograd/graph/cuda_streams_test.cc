@@ -60,13 +60,10 @@ struct Trainer : testing::Training<Net, optim::Adam> {
   StaticGraph step;
 };
 
-class CudaStreamsTest : public ::testing::Test {
+class CudaStreamsTest : public testing::SharedCudaTest {
  protected:
   void SetUp() override {
-    if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
-    // One for all tests, as the generator that Dropout draws from is one of the process.
-    static auto* const one = new testing::CudaOrFake;
-    fake_ = one->fake();
+    SharedCudaTest::SetUp();
     if (fake_ != nullptr) fake_->set_others(FakeCuda::Others::kLate);
   }
   std::vector<double> OnOneStream(int steps) {
@@ -77,9 +74,6 @@ class CudaStreamsTest : public ::testing::Test {
     t.Step();
     return fake_->calls("WaitEvent") - before;
   }
-
-  FakeCuda* fake_ = nullptr;  // on a GPU
-  const Device device_ = Device::Cuda(0);
 };
 
 constexpr int kSteps = 4;

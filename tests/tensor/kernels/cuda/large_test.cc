@@ -15,7 +15,6 @@
 #include "tensor/ops.h"
 #include "tensor/ops/norm/norm_options.h"
 #include "tensor/reorder.h"
-#include "tensor/rng.h"
 #include "tests/on_cuda.h"
 
 namespace firn {
@@ -27,16 +26,7 @@ bool LastLaunched(const std::string& name) {
   return launches.substr(launches.rfind(' ') + 1).find(name) != std::string::npos;
 }
 
-class LargeTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
-    static auto* const one = new testing::CudaOrFake;
-    static_cast<void>(one);
-    ManualSeed(5);
-  }
-  const Device cuda_ = Device::Cuda(0);
-};
+using LargeTest = testing::SharedCudaTest;
 
 // A run is 256 items: one merge, two, and a last run that stands alone.
 TEST_F(LargeTest, LongLinesAreMergedInStableOrder) {
@@ -46,7 +36,7 @@ TEST_F(LargeTest, LongLinesAreMergedInStableOrder) {
     for (const Tensor& x : {few, Randn({2, length})}) {
       for (const bool descending : {false, true}) {
         const auto want = Sort(x, -1, {descending, true}),
-                   got = Sort(x.To(cuda_), -1, {descending, true});
+                   got = Sort(x.To(device_), -1, {descending, true});
         EXPECT_TRUE(got.values.To(Device::Cpu()).Equals(want.values));
         EXPECT_TRUE(got.indices.To(Device::Cpu()).Equals(want.indices));
       }
@@ -59,7 +49,7 @@ TEST_F(LargeTest, AnOptimizerMovesMoreTensorsThanOneLaunchHolds) {
   std::vector<Tensor> here, there;
   for (int i = 0; i < 450; ++i) {
     const Tensor p = Randn({i % 90 == 7 ? 5000 : 1 + i % 5}), grad = Randn(p.shape());
-    for (const Device device : {Device::Cpu(), cuda_}) {
+    for (const Device device : {Device::Cpu(), device_}) {
       Tensor copy = Clone(p.To(device)).Detach().SetRequiresGrad();
       copy.SetGrad(grad.To(device));
       (device.is_cpu() ? here : there).push_back(copy);
@@ -86,9 +76,10 @@ TEST_F(LargeTest, ManyPositionsOfOnePlaceAreAddedUp) {
     const Tensor x = Zeros({places}, DType::kF64), indices = Randint(0, places, {kCount});
     const Tensor source = Randn({kCount}).To(DType::kF64);
     const std::vector<double> want = IndexAdd(x, 0, indices, source).ToVector<double>();
-    const std::vector<double> got = IndexAdd(x.To(cuda_), 0, indices.To(cuda_), source.To(cuda_))
-                                        .To(Device::Cpu())
-                                        .ToVector<double>();
+    const std::vector<double> got =
+        IndexAdd(x.To(device_), 0, indices.To(device_), source.To(device_))
+            .To(Device::Cpu())
+            .ToVector<double>();
     for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-9) << i;
   }
 }
@@ -102,7 +93,7 @@ TEST_F(LargeTest, CopiesTurnSquares) {
       const int last = shape.rank() - 1;
       for (const int other : {0, last - 1}) {
         const Tensor want = Contiguous(x.Transpose(other, last));
-        const Tensor got = Contiguous(x.To(cuda_).Transpose(other, last));
+        const Tensor got = Contiguous(x.To(device_).Transpose(other, last));
         EXPECT_EQ(LastLaunched("TransposeBody"), x.shape()[other] >= 16) << other;
         EXPECT_TRUE(got.To(Device::Cpu()).Equals(want)) << other;
       }
@@ -116,7 +107,7 @@ TEST_F(LargeTest, CopiesTurnThinSidesAndMoveWords) {
     for (const Shape& shape : {Shape({3, 70, 9}), Shape({2, 64, 2}), Shape({5, 33, 15})}) {
       SCOPED_TRACE(::testing::Message() << dtype << " " << shape);
       const Tensor x = Randint(0, 200, shape).To(dtype), turned = x.Transpose(1, 2);
-      const Tensor there = Contiguous(x.To(cuda_).Transpose(1, 2));
+      const Tensor there = Contiguous(x.To(device_).Transpose(1, 2));
       EXPECT_TRUE(LastLaunched("ThinBody"));
       EXPECT_TRUE(there.To(Device::Cpu()).Equals(Contiguous(turned)));
       const Tensor back = Contiguous(there.Transpose(1, 2));
@@ -127,7 +118,7 @@ TEST_F(LargeTest, CopiesTurnThinSidesAndMoveWords) {
     for (const int64_t begin : {0, 16, 5}) {  // the last in no whole words
       SCOPED_TRACE(begin);
       const Tensor want = Contiguous(Slice(x, 2, begin, begin + 32));
-      const Tensor got = Contiguous(Slice(x.To(cuda_), 2, begin, begin + 32));
+      const Tensor got = Contiguous(Slice(x.To(device_), 2, begin, begin + 32));
       EXPECT_EQ(LastLaunched("Bytes16"), begin != 5);
       EXPECT_TRUE(got.To(Device::Cpu()).Equals(want));
     }
@@ -141,7 +132,7 @@ TEST_F(LargeTest, BatchNormOfManyPixels) {
     const Tensor x = Randn(shape), dy = Randn(shape), weight = Randn({shape[1]});
     const BatchNormAttrs attrs;
     TensorList results[2];
-    for (const Device device : {Device::Cpu(), cuda_}) {
+    for (const Device device : {Device::Cpu(), device_}) {
       const auto images = [&](const Tensor& t) {
         const Tensor there = t.To(device);
         return device.is_cuda() ? *Reordered(there, ChannelsLastBlock(shape)) : there;

@@ -10,22 +10,12 @@
 #include "tensor/from.h"
 #include "tensor/operators.h"
 #include "tensor/ops.h"
-#include "tensor/rng.h"
 #include "tests/on_cuda.h"
 
 namespace firn {
 namespace {
 
-class LongLinesTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!testing::BuiltWithCuda()) GTEST_SKIP() << testing::kWithoutCuda;
-    static auto* const one = new testing::CudaOrFake;
-    static_cast<void>(one);
-    ManualSeed(5);
-  }
-  const Device cuda_ = Device::Cuda(0);
-};
+using LongLinesTest = testing::SharedCudaTest;
 
 Tensor Here(const Tensor& x) { return x.To(Device::Cpu()); }
 
@@ -65,7 +55,7 @@ TEST_F(LongLinesTest, EveryDtypeIsSortedInStableOrder) {
       for (const bool descending : {false, true}) {
         SCOPED_TRACE(::testing::Message() << dtype << " " << shape << " " << descending);
         const auto want = Sort(x, 1, {descending, true});
-        const auto got = Sort(x.To(cuda_), 1, {descending, true});
+        const auto got = Sort(x.To(device_), 1, {descending, true});
         EXPECT_TRUE(Here(got.indices).Equals(want.indices));
         const Tensor values = Here(got.values).To(DType::kF64),
                      wanted = want.values.To(DType::kF64);
@@ -80,7 +70,7 @@ TEST_F(LongLinesTest, TheFirstOfALineAreThoseOfTheSortedLine) {
   for (const int64_t k : {3, 100, 2300, 8999, 9000}) {  // the latter by digits
     SCOPED_TRACE(k);
     const Tensor x = Randn({4, 9000});
-    const auto want = Topk(x, k), got = Topk(x.To(cuda_), k);
+    const auto want = Topk(x, k), got = Topk(x.To(device_), k);
     EXPECT_TRUE(Here(got.values).Equals(want.values));
     EXPECT_TRUE(Here(got.indices).Equals(want.indices));
   }
@@ -95,9 +85,9 @@ TEST_F(LongLinesTest, PositionsOfAPlaceAreAddedUp) {
           shape.rank() == 2 ? Shape({shape[0], places}) : Shape({shape[0], places, shape[2]});
       const Tensor x = Randn(of_x), source = Randn(shape), at = Randint(-places, places, shape);
       const Tensor want = ScatterAdd(x, 1, at, source);
-      const Tensor got = Here(ScatterAdd(x.To(cuda_), 1, at.To(cuda_), source.To(cuda_)));
+      const Tensor got = Here(ScatterAdd(x.To(device_), 1, at.To(device_), source.To(device_)));
       EXPECT_LE(Amax(Abs(got - want)).Item(), 1e-3);
-      const Tensor again = Here(ScatterAdd(x.To(cuda_), 1, at.To(cuda_), source.To(cuda_)));
+      const Tensor again = Here(ScatterAdd(x.To(device_), 1, at.To(device_), source.To(device_)));
       EXPECT_TRUE(again.Equals(got));  // in one order
     }
   }
@@ -107,7 +97,8 @@ TEST_F(LongLinesTest, TheLastOfAPlaceIsWritten) {
   const Tensor x = Randn({40, 50, 3}), rows = Randint(0, 40, {3000}), cols = Randint(0, 50, {3000});
   const Tensor values = Randn({3000, 3});
   const Tensor want = IndexPut(x, {rows, cols}, values);
-  const Tensor got = IndexPut(x.To(cuda_), {rows.To(cuda_), cols.To(cuda_)}, values.To(cuda_));
+  const Tensor got =
+      IndexPut(x.To(device_), {rows.To(device_), cols.To(device_)}, values.To(device_));
   EXPECT_TRUE(Here(got).Equals(want));
 }
 
@@ -139,7 +130,8 @@ TEST_F(LongLinesTest, LinearScansWalkAsOneByOne) {
               return dim == 1 ? t : Contiguous(t.Transpose(0, 1));
             };
             const Tensor want = LinearScan(turned(steps), turned(adds), attrs);
-            const Tensor got = LinearScan(turned(steps).To(cuda_), turned(adds).To(cuda_), attrs);
+            const Tensor got =
+                LinearScan(turned(steps).To(device_), turned(adds).To(device_), attrs);
             ExpectNear(Here(got), want, half ? 1e-2 : 1e-5);
           }
         }
@@ -157,7 +149,7 @@ TEST_F(LongLinesTest, WindowsSideBySideGiveTheirGradients) {
         const Tensor x = Randn(shape).To(dtype);
         for (const bool largest : {false, true}) {
           Tensor gradients[2];
-          for (const Device device : {Device::Cpu(), cuda_}) {
+          for (const Device device : {Device::Cpu(), device_}) {
             Tensor image = x.To(device).Detach().SetRequiresGrad();
             const Tensor y = largest ? MaxPool3d(image, {.kernel = kernel})
                                      : AvgPool3d(image, {.kernel = kernel});
@@ -175,8 +167,8 @@ TEST_F(LongLinesTest, WindowsSideBySideGiveTheirGradients) {
 TEST_F(LongLinesTest, ManyElementsAreComputedOnce) {
   for (const int64_t more : {0, 1, 4, 5}) {
     SCOPED_TRACE(more);
-    const Tensor x = Randn({(1 << 20) + more}), y = Randn(x.shape()), there = x.To(cuda_);
-    EXPECT_TRUE(Here(there + y.To(cuda_)).Equals(x + y));
+    const Tensor x = Randn({(1 << 20) + more}), y = Randn(x.shape()), there = x.To(device_);
+    EXPECT_TRUE(Here(there + y.To(device_)).Equals(x + y));
     EXPECT_TRUE(Here(there * 3.0).Equals(x * 3.0));
     EXPECT_TRUE(Here(Neg(there.To(DType::kF64))).Equals(Neg(x.To(DType::kF64))));
     EXPECT_TRUE(Here(there < 0.5).Equals(x < 0.5));
