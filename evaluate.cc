@@ -1,5 +1,5 @@
 // Batches count by their samples: the last one may be smaller.
-#include "firn.h"
+#include "firn/firn.h"
 
 namespace firn {
 namespace {

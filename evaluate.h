@@ -7,9 +7,9 @@
 #include <functional>
 #include <limits>
 
-#include "io/data_loader.h"
-#include "nn/layer.h"
-#include "tensor/tensor.h"
+#include "firn/io/data_loader.h"
+#include "firn/nn/layer.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "firn.h"
+#include "firn/firn.h"
 
 namespace firn {
 

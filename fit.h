@@ -16,16 +16,16 @@
 #include <string>
 #include <vector>
 
-#include "evaluate.h"
-#include "io/checkpoint.h"
-#include "io/checkpoint_manager.h"
-#include "io/data_loader.h"
-#include "io/progress.h"
-#include "nn/layer.h"
-#include "optim/optimizer.h"
-#include "optim/schedule.h"
-#include "optim/scheduler.h"
-#include "tensor/state_dict.h"
+#include "firn/evaluate.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/checkpoint_manager.h"
+#include "firn/io/data_loader.h"
+#include "firn/io/progress.h"
+#include "firn/nn/layer.h"
+#include "firn/optim/optimizer.h"
+#include "firn/optim/schedule.h"
+#include "firn/optim/scheduler.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn {
 

@@ -6,11 +6,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "fit.h"
-#include "io/checkpoint.h"
-#include "tensor/error.h"
-#include "tensor/ops/loss/cross_entropy.h"
-#include "tensor/state_dict.h"
+#include "firn/fit.h"
+#include "firn/io/checkpoint.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/loss/cross_entropy.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn {
 

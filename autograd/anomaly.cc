@@ -1,7 +1,7 @@
 // Counts NaN and infinities in what each operation wrote, and describes the call when there are
 // any. Inputs that a call overwrites are looked at before it.
 
-#include "autograd/anomaly.h"
+#include "firn/autograd/anomaly.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/graph.h"
-#include "autograd/observe.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
-#include "tensor/reorder.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/observe.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -1,12 +1,12 @@
 // Backward and Grad: arguments checked, then one sweep (tape/sweep.h).
 
-#include "autograd/backward.h"
+#include "firn/autograd/backward.h"
 
-#include "autograd/tape/sweep.h"
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/autograd/tape/sweep.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
 
 namespace firn {
 namespace autograd {

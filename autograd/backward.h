@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "tensor/dispatch.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

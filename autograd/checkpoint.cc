@@ -4,19 +4,19 @@
 // dropped as soon as the edges are known. Backward records the run anew and sweeps from its results
 // to the very same edges, no further; the outer sweep goes on from there.
 
-#include "autograd/checkpoint.h"
+#include "firn/autograd/checkpoint.h"
 
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
-#include "autograd/tape/sweep.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/rng.h"
+#include "firn/autograd/tape/sweep.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/rng.h"
 
 namespace firn {
 namespace autograd {

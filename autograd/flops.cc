@@ -1,13 +1,13 @@
 // The table of rules, and those of Firn's own products. They stand here, where FlopsOf links them
 // in, and not in OpDef: nothing but profiles asks for them.
 
-#include "autograd/flops.h"
+#include "firn/autograd/flops.h"
 
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/ops/linear/matmul.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/ops/linear/matmul.h"
 
 namespace firn {
 namespace {

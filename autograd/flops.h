@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

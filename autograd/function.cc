@@ -1,6 +1,6 @@
 // The node behind Call<F>: edges to the tensor arguments, and F's own backward.
 
-#include "autograd/function.h"
+#include "firn/autograd/function.h"
 
 #include <cxxabi.h>
 
@@ -8,10 +8,10 @@
 #include <memory>
 #include <utility>
 
-#include "autograd/tape/node.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/autograd/tape/node.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
 
 namespace firn {
 
@@ -52,7 +52,6 @@ class FunctionNode final : public autograd::Node {
   FunctionNode(const std::type_info& type, internal::FunctionBackward backward, FunctionContext ctx,
                const std::vector<Tensor>& inputs)
       : Node(inputs.size()),
-        type_(type),
         name_(ShortName(type)),
         backward_(backward),
         context_(std::move(ctx)) {
@@ -92,7 +91,6 @@ class FunctionNode final : public autograd::Node {
   void Unpack();
   void CheckGradients(const std::vector<Tensor>& grads);
 
-  const std::type_info& type_;
   std::string name_;
   internal::FunctionBackward backward_;
   FunctionContext context_;

@@ -27,9 +27,9 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/dispatch.h"
-#include "tensor/state_dict.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -5,19 +5,19 @@
 // Second derivatives are first derivatives of another function: inputs and incoming gradients to
 // the gradients that backward gives.
 
-#include "autograd/gradcheck.h"
+#include "firn/autograd/gradcheck.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/backward.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/copies.h"
+#include "firn/autograd/backward.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn {
 namespace {

@@ -1,14 +1,14 @@
 // Hooks of leaves stay with the leaf, those of computed tensors with the node that computed them.
 
-#include "autograd/hooks.h"
+#include "firn/autograd/hooks.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "device/inner.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/grad_meta.h"
+#include "firn/device/inner.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/grad_meta.h"
 
 namespace firn {
 

@@ -1,12 +1,12 @@
 // Brings the two places where operations run, Apply and the executor, under one interface.
 
-#include "autograd/observe.h"
+#include "firn/autograd/observe.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace {

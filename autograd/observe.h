@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "autograd/graph/execution_observer.h"
-#include "autograd/operation_call.h"
-#include "tensor/dispatch.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/execution_observer.h"
+#include "firn/autograd/operation_call.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -1,16 +1,16 @@
 // Tensors of a step are made when somebody asks for them: the executor has addresses only.
 
-#include "autograd/operation_call.h"
+#include "firn/autograd/operation_call.h"
 
 #include <utility>
 
-#include "autograd/graph/execution_observer.h"
-#include "autograd/graph/graph.h"
-#include "autograd/tape/sweep.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
-#include "tensor/storage.h"
+#include "firn/autograd/graph/execution_observer.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/tape/sweep.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 namespace {

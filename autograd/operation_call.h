@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "absl/types/span.h"
-#include "autograd/graph/phase.h"
-#include "tensor/attrs.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/graph/phase.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

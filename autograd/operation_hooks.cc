@@ -1,10 +1,10 @@
 // Chooses the hook by phase.
 
-#include "autograd/operation_hooks.h"
+#include "firn/autograd/operation_hooks.h"
 
 #include <utility>
 
-#include "autograd/observe.h"
+#include "firn/autograd/observe.h"
 
 namespace firn {
 

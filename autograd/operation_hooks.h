@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "autograd/operation_call.h"
+#include "firn/autograd/operation_call.h"
 
 namespace firn {
 

@@ -1,7 +1,7 @@
 // Takes the time as the last thing before an operation and the first thing after it. Rows are found
 // by the addresses of operation and path, which are one for each text.
 
-#include "autograd/profile.h"
+#include "firn/autograd/profile.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,11 +9,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "autograd/flops.h"
-#include "autograd/graph/static_graph.h"
-#include "autograd/observe.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/autograd/flops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/autograd/observe.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
-#include "autograd/graph/phase.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/graph/phase.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

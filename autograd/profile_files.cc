@@ -5,11 +5,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/profile.h"
-#include "device/atomic_file.h"
-#include "device/escape.h"
-#include "device/inner.h"
-#include "tensor/error.h"
+#include "firn/autograd/profile.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/escape.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace {

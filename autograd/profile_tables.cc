@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "autograd/profile.h"
-#include "device/text_table.h"
+#include "firn/autograd/profile.h"
+#include "firn/device/text_table.h"
 
 namespace firn {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "device/cpu_allocator.h"
+#include "firn/device/cpu_allocator.h"
 
 namespace firn {
 namespace {

@@ -3,9 +3,9 @@
 #include "benchmarks/changing_cnn.h"
 
 #include "examples/models.h"
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/pool/avg_pool.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/pool/avg_pool.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn::benchmarks {
 

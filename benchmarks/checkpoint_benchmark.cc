@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "io/checkpoint.h"
-#include "io/checkpoint_manager.h"
-#include "nn/linear.h"
-#include "nn/sequential.h"
-#include "optim/sgd.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/checkpoint_manager.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/sequential.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn {
 namespace {

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "autograd/backward.h"
-#include "autograd/graph/static_graph.h"
-#include "tensor/from.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 
 namespace firn {
 

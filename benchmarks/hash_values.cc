@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "nn/batch_norm.h"
-#include "tensor/dispatch.h"
-#include "tensor/from.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
 
 namespace firn::benchmarks {
 namespace {

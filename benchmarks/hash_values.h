@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "nn/module.h"
-#include "tensor/tensor.h"
+#include "firn/nn/module.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::benchmarks {
 

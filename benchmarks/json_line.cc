@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -18,12 +18,12 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "io/data_loader.h"
-#include "io/image.h"
-#include "io/image_folder.h"
-#include "io/npy_dataset.h"
-#include "tensor/error.h"
-#include "tensor/ops.h"
+#include "firn/io/data_loader.h"
+#include "firn/io/image.h"
+#include "firn/io/image_folder.h"
+#include "firn/io/npy_dataset.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops.h"
 
 namespace firn {
 namespace {

@@ -15,15 +15,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/context.h"
-#include "device/cuda.h"
-#include "device/usable_device.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
-#include "tensor/precision.h"
-#include "tensor/samples.h"
+#include "firn/device/context.h"
+#include "firn/device/cuda.h"
+#include "firn/device/usable_device.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/precision.h"
+#include "firn/tensor/samples.h"
 
 namespace firn {
 namespace {

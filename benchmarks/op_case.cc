@@ -9,10 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/op.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/op.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tensor/samples.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/samples.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::benchmarks {
 

@@ -16,10 +16,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "benchmarks/op_case.h"
-#include "device/check.h"
-#include "device/escape.h"
-#include "device/status_macros.h"
-#include "tensor/golden_words.h"
+#include "firn/device/check.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/golden_words.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "tensor/precision.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/precision.h"
 
 namespace firn::benchmarks {
 namespace {

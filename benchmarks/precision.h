@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "device/device.h"
-#include "tensor/dtype.h"
+#include "firn/device/device.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn::benchmarks {
 

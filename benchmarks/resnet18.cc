@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/reduce/sum.h"
 
 namespace firn::benchmarks {
 

@@ -1,12 +1,12 @@
 #ifndef FIRN_BENCHMARKS_RESNET18_H_
 #define FIRN_BENCHMARKS_RESNET18_H_
 
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/layer.h"
-#include "nn/linear.h"
-#include "nn/module_list.h"
-#include "nn/res_unit.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/layer.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module_list.h"
+#include "firn/nn/res_unit.h"
 
 namespace firn::benchmarks {
 

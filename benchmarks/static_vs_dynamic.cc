@@ -28,11 +28,11 @@
 #include "benchmarks/versus_config.h"
 #include "benchmarks/versus_report.h"
 #include "benchmarks/versus_run.h"
-#include "device/atomic_file.h"
-#include "device/cuda.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "device/usable_device.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/cuda.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/device/usable_device.h"
 
 ABSL_FLAG(std::string, workloads, firn::benchmarks::StandardConfigs(),
           "NAME[/dDEPTH][/bBATCH],...");

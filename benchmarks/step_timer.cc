@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include "device/cuda.h"
-#include "device/status_macros.h"
+#include "firn/device/cuda.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "benchmarks/trainer.h"
-#include "device/context.h"
+#include "firn/device/context.h"
 
 namespace firn::benchmarks {
 

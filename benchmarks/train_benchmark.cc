@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/trainer.h"
-#include "device/cpu_allocator.h"
-#include "device/parallel.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/parallel.h"
 
 namespace firn::benchmarks {
 namespace {

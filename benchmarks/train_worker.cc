@@ -22,13 +22,13 @@
 #include "benchmarks/step_timer.h"
 #include "benchmarks/trainer.h"
 #include "benchmarks/worker_loop.h"
-#include "device/context.h"
-#include "device/cuda.h"
-#include "device/escape.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "device/usable_device.h"
-#include "tensor/error.h"
+#include "firn/device/context.h"
+#include "firn/device/cuda.h"
+#include "firn/device/escape.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/device/usable_device.h"
+#include "firn/tensor/error.h"
 
 namespace firn::benchmarks {
 namespace {

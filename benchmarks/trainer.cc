@@ -5,18 +5,18 @@
 #include <chrono>
 #include <utility>
 
-#include "autograd/graph/capture.h"
 #include "benchmarks/changing_cnn.h"
 #include "benchmarks/resnet18.h"
-#include "device/status_macros.h"
 #include "examples/models.h"
 #include "examples/optimizers.h"
-#include "io/dataset.h"
-#include "io/digits.h"
-#include "nn/summary.h"
-#include "tensor/autocast.h"
-#include "tensor/error.h"
-#include "tensor/ops/loss/cross_entropy.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/dataset.h"
+#include "firn/io/digits.h"
+#include "firn/nn/summary.h"
+#include "firn/tensor/autocast.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/loss/cross_entropy.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "autograd/graph/static_graph.h"
 #include "benchmarks/hash_values.h"
-#include "device/device.h"
-#include "nn/layer.h"
-#include "optim/optimizer.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/device.h"
+#include "firn/nn/layer.h"
+#include "firn/optim/optimizer.h"
 
 namespace firn::benchmarks {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "benchmarks/versus_report.h"
-#include "device/escape.h"
+#include "firn/device/escape.h"
 
 namespace firn::benchmarks {
 namespace {

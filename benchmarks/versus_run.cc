@@ -11,8 +11,8 @@
 
 #include "benchmarks/step_timer.h"
 #include "benchmarks/versus_machine.h"
-#include "device/context.h"
-#include "device/status_macros.h"
+#include "firn/device/context.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -9,7 +9,7 @@
 #include "benchmarks/precision.h"
 #include "benchmarks/versus_config.h"
 #include "benchmarks/versus_stats.h"
-#include "device/device.h"
+#include "firn/device/device.h"
 
 namespace firn::benchmarks {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "device/check.h"
+#include "firn/device/check.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -10,7 +10,7 @@ namespace {
 
 // Three digits or more, whatever the size.
 std::string Milliseconds(double ms) {
-  return absl::StrFormat(ms < 1 ? "%.4f" : ms < 100 ? "%.3f" : "%.1f", ms);
+  return absl::StrFormat("%.*f", ms < 1 ? 4 : ms < 100 ? 3 : 1, ms);
 }
 
 std::string TimeOf(const VersusMode& mode) {

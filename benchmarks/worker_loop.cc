@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "device/escape.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -1,5 +1,5 @@
 // Allocator statistics as text.
-#include "device/allocator.h"
+#include "firn/device/allocator.h"
 
 #include <array>
 #include <string>

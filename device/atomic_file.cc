@@ -14,7 +14,7 @@
 // library does, may come between the rename and its end. Nameless files (O_TMPFILE) would leave
 // nothing, but linkat() gives them a name only where no file stands: to replace one they need a
 // second name that a kill leaves behind just so.
-#include "device/atomic_file.h"
+#include "firn/device/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -32,7 +32,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::inner::internal {
 namespace {

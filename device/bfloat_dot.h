@@ -3,32 +3,28 @@
 
 #include <cstdint>
 
-#if defined(__AVX512BF16__)
-#include <immintrin.h>
-#endif
+#include "firn/device/cpu.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/simd.h"
 
-#include "device/own_flags.h"
-#include "device/simd.h"
-
-// Products of bfloat16 by the processor's instructions for them.
+// Products of bfloat16 by the processor's instruction for them.
 namespace firn::inner::internal {
 
-#if defined(__AVX512BF16__)
-inline constexpr bool kHasBfloatDot = true;
-#else
-inline constexpr bool kHasBfloatDot = false;
-#endif
+// Whether AddBfloatDot may be called: code for it is part of level 4.
+inline bool HasBfloatDot() { return FIRN_LEVEL >= 4 && ThisCpu().bfloat_dot; }
 
 // Bits of as many bfloat16 as two registers hold as floats.
 using Bfloats = Vec<uint16_t>;
 
 // Adds to each lane of `sum` the products of two lanes: denormal numbers count as zeros. Requires:
-// kHasBfloatDot.
-inline Vec<float> AddBfloatDot(Vec<float> sum, [[maybe_unused]] Bfloats a,
-                               [[maybe_unused]] Bfloats b) {
-#if defined(__AVX512BF16__)
-  const __m512i left = reinterpret_cast<__m512i>(a), right = reinterpret_cast<__m512i>(b);
-  sum = _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(left), reinterpret_cast<__m512bh>(right));
+// HasBfloatDot().
+FIRN_ALWAYS_INLINE Vec<float> AddBfloatDot(Vec<float> sum, [[maybe_unused]] Bfloats a,
+                                           [[maybe_unused]] Bfloats b) {
+#if FIRN_LEVEL >= 4
+  // Not by the compiler's function: that is inlined only into functions for the same target, and
+  // those that call this one are templates for other types too.
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 #endif
   return sum;
 }

@@ -1,12 +1,12 @@
 // The end of a process that found one of its own invariants broken. Written with stdio, which works
 // during static construction and destruction too.
-#include "device/check.h"
+#include "firn/device/check.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
-#include "device/bare_check.h"
+#include "firn/device/bare_check.h"
 
 namespace firn::inner::internal {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "device/message.h"
+#include "firn/device/message.h"
 
 // FIRN_CHECK(condition, parts...) ends the process with file, line, the condition and the parts put
 // together when the condition is false. It guards invariants that only Firn's own code can break: a
@@ -23,6 +23,15 @@
 #else
 #define FIRN_DCHECK(condition, ...) static_cast<void>(false && static_cast<bool>(condition))
 #endif
+
+namespace firn::inner {
+// Whether this file was compiled as a debug build's are.
+#ifdef NDEBUG
+inline constexpr bool kAssertions = false;
+#else
+inline constexpr bool kAssertions = true;
+#endif
+}  // namespace firn::inner
 
 namespace firn::inner::internal {
 

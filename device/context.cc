@@ -1,15 +1,15 @@
 // The CPU's context, and the choice among devices. CPU work is done when it is queued: waiting is
 // trivial, and an event is a time.
-#include "device/context.h"
+#include "firn/device/context.h"
 
 #include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
 
-#include "device/cpu_allocator.h"
-#include "device/cuda.h"
-#include "device/status_macros.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/cuda.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 namespace {

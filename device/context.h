@@ -7,8 +7,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/allocator.h"
-#include "device/device.h"
+#include "firn/device/allocator.h"
+#include "firn/device/device.h"
 
 namespace firn {
 

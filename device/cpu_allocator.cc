@@ -3,19 +3,19 @@
 // large blocks. A refused request empties the caches and tries once more.
 //
 // The quick ways are inline in the header.
-#include "device/cpu_allocator.h"
+#include "firn/device/cpu_allocator.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
-#include "device/internal/books.h"
-#include "device/internal/cpu_heap.h"
-#include "device/internal/poison.h"
-#include "device/internal/size_classes.h"
-#include "device/internal/thread_cache.h"
-#include "device/macros.h"
-#include "device/status_macros.h"
+#include "firn/device/internal/books.h"
+#include "firn/device/internal/cpu_heap.h"
+#include "firn/device/internal/poison.h"
+#include "firn/device/internal/size_classes.h"
+#include "firn/device/internal/thread_cache.h"
+#include "firn/device/macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "device/allocator.h"
-#include "device/internal/poison.h"
-#include "device/internal/size_classes.h"
-#include "device/internal/thread_cache.h"
+#include "firn/device/allocator.h"
+#include "firn/device/internal/poison.h"
+#include "firn/device/internal/size_classes.h"
+#include "firn/device/internal/thread_cache.h"
 
 namespace firn {
 

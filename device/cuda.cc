@@ -1,6 +1,6 @@
 // The CUDA devices of the process: found at the first question, their contexts made at first use
 // and never destroyed (only a test's stand-in ends). The way to an existing context takes no lock.
-#include "device/cuda.h"
+#include "firn/device/cuda.h"
 
 #include <array>
 #include <atomic>
@@ -11,14 +11,14 @@
 #include <string_view>
 #include <utility>
 
-#include "device/check.h"
-#include "device/context.h"
-#include "device/internal/cuda_api.h"
-#include "device/internal/cuda_context.h"
-#include "device/internal/cuda_status.h"
-#include "device/parse_device.h"
-#include "device/status_macros.h"
-#include "device/usable_device.h"
+#include "firn/device/check.h"
+#include "firn/device/context.h"
+#include "firn/device/internal/cuda_api.h"
+#include "firn/device/internal/cuda_context.h"
+#include "firn/device/internal/cuda_status.h"
+#include "firn/device/parse_device.h"
+#include "firn/device/status_macros.h"
+#include "firn/device/usable_device.h"
 
 namespace firn {
 namespace {

@@ -1,13 +1,13 @@
 // Names of devices: "cpu" and "cuda:N", written by ToString and read by ParseDevice.
-#include "device/device.h"
+#include "firn/device/device.h"
 
 #include <ostream>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "device/parse_device.h"
-#include "device/status_macros.h"
+#include "firn/device/parse_device.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 

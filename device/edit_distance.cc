@@ -1,6 +1,6 @@
 // Wagner and Fischer's table, a row at a time: before round i, row[j] is the distance between the
 // first i - 1 characters of `a` and the first j of `b`.
-#include "device/edit_distance.h"
+#include "firn/device/edit_distance.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,14 +1,16 @@
 // Environment variables as typed values: a decimal number with nothing before or after it, for
 // sizes with one suffix letter.
-#include "device/environment.h"
+#include "firn/device/environment.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 
 namespace firn::env {
 namespace {
@@ -41,6 +43,21 @@ std::optional<int> NumThreads() {
   const auto number = ReadNumber("FIRN_NUM_THREADS", 1, 4096);
   if (!number) return std::nullopt;
   return static_cast<int>(*number);
+}
+
+int CpuLevel(int own, int processor) {
+  const char* const value = std::getenv("FIRN_CPU_LEVEL");
+  if (value == nullptr || *value == '\0') return processor;
+  const std::string_view text = value;
+  const bool is_level = text.size() == 2 && text[0] == 'v' && text[1] >= '2' && text[1] <= '4';
+  const int level = is_level ? text[1] - '0' : 0;
+  if (level >= own && level <= processor) return level;
+  std::string want = "v2, v3 or v4";
+  if (is_level && level > processor)
+    want = absl::StrCat("at most v", processor, ", the processor's");
+  if (is_level && level < own) want = absl::StrCat("at least v", own, ", the program's own");
+  std::fprintf(stderr, "firn: ignoring FIRN_CPU_LEVEL=%s: want %s\n", value, want.c_str());
+  return processor;
 }
 
 uint64_t Seed() {

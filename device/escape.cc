@@ -1,7 +1,7 @@
 // One walk over the text tells well-formed UTF-8 sequences from other bytes (RFC 3629: no overlong
 // forms, no surrogates, nothing above U+10FFFF); the rules of each format treat ASCII characters.
 
-#include "device/escape.h"
+#include "firn/device/escape.h"
 
 #include <cstddef>
 #include <cstdio>

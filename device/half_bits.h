@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 
 // IEEE binary16 as bits, to and from float: one instruction where the processor has it.
 namespace firn::inner::internal {

@@ -1,7 +1,7 @@
 #ifndef FIRN_DEVICE_MACROS_H_
 #define FIRN_DEVICE_MACROS_H_
 
-// What is said to the compiler about functions. Nothing here depends on its flags.
+// What is said to the compiler about functions and loops. Nothing here depends on its flags.
 
 #if defined(__CUDACC__)
 #define FIRN_HOST_DEVICE __host__ __device__
@@ -18,5 +18,26 @@
 #else
 #define FIRN_ONE_COPY __attribute__((noinline, noclone))
 #endif
+
+// Before a loop: no step of it needs what an earlier one wrote, whatever the pointers let the
+// compiler fear. Not before a loop that adds floats up in one variable: clang would do so in
+// any order.
+#if defined(__clang__)
+#define FIRN_INDEPENDENT_STEPS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define FIRN_INDEPENDENT_STEPS _Pragma("GCC ivdep")
+#endif
+
+// Before a loop that adds floats up in the variables named, in any order, so in vectors.
+#if defined(__clang__)
+#define FIRN_SUMS_IN_ANY_ORDER(...) _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define FIRN_PRAGMA_(...) _Pragma(#__VA_ARGS__)
+#define FIRN_SUMS_IN_ANY_ORDER(...) FIRN_PRAGMA_(omp simd reduction(+ : __VA_ARGS__))
+#endif
+
+// Registrations come before other global objects, which may hold tensors and modules and be made
+// by operations.
+#define FIRN_BEFORE_GLOBALS __attribute__((init_priority(500)))
 
 #endif  // FIRN_DEVICE_MACROS_H_

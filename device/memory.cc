@@ -1,10 +1,10 @@
 // Each function finds the device's allocator and passes the order on.
-#include "device/memory.h"
+#include "firn/device/memory.h"
 
 #include <optional>
 
-#include "device/context.h"
-#include "device/status_macros.h"
+#include "firn/device/context.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::memory {
 

@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/allocator.h"
-#include "device/device.h"
+#include "firn/device/allocator.h"
+#include "firn/device/device.h"
 
 // Questions and orders about a device's memory. Thread-safe. All of them return Unavailable, with
 // the reason, for a device this build or this machine does not have.

@@ -5,22 +5,22 @@
 
 #include <cstdint>
 
-#if defined(__AVX2__)
+#include "firn/device/macros.h"
+#include "firn/device/simd.h"
+
+#if FIRN_LEVEL >= 3
 #include <immintrin.h>
 #endif
-
-#include "device/macros.h"
-#include "device/simd.h"
 
 namespace firn {
 
 // The whole products of the lower halves of each lane, whatever lies in the upper halves: one
 // instruction, where the compiler knows only products of whole lanes, which are slow.
 FIRN_ALWAYS_INLINE Vec<uint64_t> MultiplyLow32(Vec<uint64_t> a, Vec<uint64_t> b) {
-#if defined(__AVX512F__)
+#if FIRN_LEVEL >= 4
   // With a mask of all lanes: g++ 12 warns of its own code without (GCC bug 105593).
   return (Vec<uint64_t>)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
+#elif FIRN_LEVEL >= 3
   return (Vec<uint64_t>)_mm256_mul_epu32((__m256i)a, (__m256i)b);
 #else
   return (a & 0xffffffffu) * (b & 0xffffffffu);

@@ -1,7 +1,7 @@
 // CUDA as a build without it sees it: absent, with a reason.
 #include <string>
 
-#include "device/internal/cuda_api.h"
+#include "firn/device/internal/cuda_api.h"
 
 namespace firn::inner::internal {
 

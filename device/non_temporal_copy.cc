@@ -2,18 +2,18 @@
 // line is full, so a line is written by stores that follow each other, and what is less than a line
 // by ordinary ones. They are not ordered with other stores before a fence.
 
-#include "device/non_temporal_copy.h"
+#include "firn/device/non_temporal_copy.h"
 
 #include <algorithm>
 #include <cstring>
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
 namespace firn {
 
-#if defined(__SSE2__)
+#if defined(__x86_64__)
 
 void NonTemporalCopy(void* to, const void* from, int64_t bytes) {
   constexpr int64_t kLine = kCacheLineBytes, kStore = sizeof(__m128i);

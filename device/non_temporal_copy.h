@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "device/own_flags.h"
+#include "firn/device/own_flags.h"
 
 namespace firn {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <new>
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 
 namespace firn::inner {
 
@@ -44,7 +44,7 @@ class Pooled {
       return;
     }
 #endif
-    ::operator delete(p, bytes);
+    ::operator delete(p);  // without the size, which clang takes from its version 19 on
   }
 
  private:
@@ -65,7 +65,7 @@ class Pooled {
       while (list_.head != nullptr) {
         Link* link = list_.head;
         list_.head = link->next;
-        ::operator delete(link, sizeof(T));
+        ::operator delete(link);
       }
       list_.count = 0;
     }

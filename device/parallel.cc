@@ -4,17 +4,16 @@
 // ends the surplus threads of a smaller team and has to start new ones for the next larger one
 // (tens of microseconds), and oneDNN's regions between ours use the full team too. OpenMP may still
 // give fewer threads than asked, so threads take chunks in turn and the chunks do not depend on it.
-#include "device/parallel.h"
-
-#include <omp.h>
+#include "firn/device/parallel.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 
-#include "device/environment.h"
-#include "device/internal/float_control.h"
-#include "device/internal/race_detector.h"
+#include "firn/device/environment.h"
+#include "firn/device/internal/float_control.h"
+#include "firn/device/internal/openmp.h"
+#include "firn/device/internal/race_detector.h"
 
 namespace firn {
 namespace {
@@ -79,24 +78,37 @@ int NumChunks(int64_t n, int64_t grain) {
 
 namespace inner::internal {
 
-FIRN_NO_TSAN void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
-  const uint64_t flush_bits = FlushBits();
-  const int64_t size = n / chunks;
-  const int64_t longer = n % chunks;  // chunks of size + 1, the first ones
-  char fork = 0, join = 0;            // only their addresses count
-  TsanRelease(&fork);
-#pragma omp parallel num_threads(NumThreads())
-  {
-    TsanAcquire(&fork);
-    SetFlushBits(flush_bits);
-    const int team = omp_get_num_threads();
-    for (int i = omp_get_thread_num(); i < chunks; i += team) {
-      const int64_t begin = size * i + std::min<int64_t>(i, longer);
-      fn(body, i, begin, begin + size + (i < longer ? 1 : 0));
-    }
-    TsanRelease(&join);
+namespace {
+
+struct Region {
+  uint64_t flush_bits;
+  int64_t size, longer;  // of the chunks, the first `longer` have size + 1 elements
+  int chunks;
+  ChunkFn fn;
+  void* body;
+  char fork = 0, join = 0;  // only their addresses count
+};
+
+// What one thread of the team does.
+FIRN_NO_TSAN void RunShare(void* data) {
+  auto& r = *static_cast<Region*>(data);
+  TsanAcquire(&r.fork);
+  SetFlushBits(r.flush_bits);
+  const int team = omp_get_num_threads();
+  for (int i = omp_get_thread_num(); i < r.chunks; i += team) {
+    const int64_t begin = r.size * i + std::min<int64_t>(i, r.longer);
+    r.fn(r.body, i, begin, begin + r.size + (i < r.longer ? 1 : 0));
   }
-  TsanAcquire(&join);
+  TsanRelease(&r.join);
+}
+
+}  // namespace
+
+FIRN_NO_TSAN void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
+  Region region{FlushBits(), n / chunks, n % chunks, chunks, fn, body};
+  TsanRelease(&region.fork);
+  GOMP_parallel(RunShare, &region, static_cast<unsigned>(NumThreads()), 0);
+  TsanAcquire(&region.join);
 }
 
 }  // namespace inner::internal

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "device/macros.h"
-#include "device/philox_state.h"
+#include "firn/device/macros.h"
+#include "firn/device/philox_state.h"
 
 namespace firn {
 

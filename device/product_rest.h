@@ -1,7 +1,11 @@
 #ifndef FIRN_DEVICE_PRODUCT_REST_H_
 #define FIRN_DEVICE_PRODUCT_REST_H_
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
+
+#if !defined(__CUDA_ARCH__)
+#include "firn/device/level.h"
+#endif
 
 namespace firn::inner {
 
@@ -30,7 +34,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float RoundedProduct(float a, float b) {
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ProductRest(double a, double b, double p) {
 #if defined(__CUDA_ARCH__)
   return fma(a, b, -p);
-#elif defined(__FMA__)
+#elif FIRN_HAS_FMA
   return __builtin_fma(a, b, -p);
 #else
   constexpr double kSplit = 134217729.0;  // 2^27 + 1
@@ -44,7 +48,7 @@ FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double ProductRest(double a, double b, doubl
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float ProductRest(float a, float b, float p) {
 #if defined(__CUDA_ARCH__)
   return fmaf(a, b, -p);
-#elif defined(__FMA__)
+#elif FIRN_HAS_FMA
   return __builtin_fmaf(a, b, -p);
 #else
   return static_cast<float>(static_cast<double>(a) * static_cast<double>(b) -

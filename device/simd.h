@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/own_flags.h"
+#include "firn/device/level.h"
+#include "firn/device/own_flags.h"
 
 // What the compiler was told about the processor, in one place, so that no other folder needs an
 // #ifdef. Everything here follows from the -m flags, and layouts follow from it: all of one program
@@ -13,12 +14,12 @@
 
 namespace firn {
 
-#if defined(__AVX512F__)
+#if FIRN_LEVEL >= 4
 inline constexpr size_t kSimdBytes = 64;  // of one vector register
-#elif defined(__AVX2__)
+#elif FIRN_LEVEL >= 3
 inline constexpr size_t kSimdBytes = 32;
 #else
-inline constexpr size_t kSimdBytes = 16;  // SSE2 and NEON
+inline constexpr size_t kSimdBytes = 16;  // SSE and NEON
 #endif
 
 // Channels of one block of the blocked f32 layouts (nChw16c, nChw8c): one register's worth, but 8

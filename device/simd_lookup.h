@@ -4,10 +4,15 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/macros.h"
-#include "device/own_flags.h"
-#include "device/product_rest.h"
-#include "device/simd.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/product_rest.h"
+#include "firn/device/simd.h"
+
+// Clang has no shuffle by lanes that are not constants, and knows the processor's as g++ does.
+#if FIRN_LEVEL >= 4
+#include <immintrin.h>
+#endif
 
 // Lanes out of small tables that stay in registers.
 namespace firn::inner::internal {
@@ -30,17 +35,24 @@ using IntOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 // Lane j is entry i[j], or that of its last bits.
 template <class T>
 FIRN_ALWAYS_INLINE Vec<T> LookUp(const Table<T>& table, Vec<IntOf<T>> i) {
-  if constexpr (kFastLookUp) {
-    return __builtin_shuffle(table.lanes[0], table.lanes[1], i);
+#if FIRN_LEVEL >= 4
+  const __m512i at = reinterpret_cast<__m512i>(i);
+  if constexpr (sizeof(T) == 4) {
+    return reinterpret_cast<Vec<T>>(_mm512_permutex2var_ps(
+        reinterpret_cast<__m512>(table.lanes[0]), at, reinterpret_cast<__m512>(table.lanes[1])));
   } else {
-    constexpr int kLanes = static_cast<int>(kSimdLanes<T>);
-    Vec<T> y;
-    for (int j = 0; j < kLanes; ++j) {
-      const int at = static_cast<int>(i[j] & (kTableSize<T> - 1));
-      y[j] = table.lanes[at / kLanes][at % kLanes];
-    }
-    return y;
+    return reinterpret_cast<Vec<T>>(_mm512_permutex2var_pd(
+        reinterpret_cast<__m512d>(table.lanes[0]), at, reinterpret_cast<__m512d>(table.lanes[1])));
   }
+#else
+  constexpr int kLanes = static_cast<int>(kSimdLanes<T>);
+  Vec<T> y;
+  for (int j = 0; j < kLanes; ++j) {
+    const int at = static_cast<int>(i[j] & (kTableSize<T> - 1));
+    y[j] = table.lanes[at / kLanes][at % kLanes];
+  }
+  return y;
+#endif
 }
 
 // As ProductRest of numbers, by lane.

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "device/macros.h"
-#include "device/own_flags.h"
-#include "device/simd.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/simd.h"
 
-#if defined(__AVX512F__)
+#if FIRN_LEVEL >= 4
 #include <immintrin.h>
 #endif
 
@@ -18,7 +18,7 @@ namespace firn::inner::internal {
 // from[0..n), then zeros. Requires: 0 < n <= kSimdLanes<T>.
 template <class T>
 FIRN_ALWAYS_INLINE Vec<T> LoadPart(const T* from, int64_t n) {
-#if defined(__AVX512F__)
+#if FIRN_LEVEL >= 4
   const uint32_t lanes = (1u << n) - 1;
   if constexpr (sizeof(T) == 4) {
     return reinterpret_cast<Vec<T>>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), from));
@@ -35,7 +35,7 @@ FIRN_ALWAYS_INLINE Vec<T> LoadPart(const T* from, int64_t n) {
 // to[0..n) = the first lanes of v. Requires: as above.
 template <class T>
 FIRN_ALWAYS_INLINE void StorePart(Vec<T> v, int64_t n, T* to) {
-#if defined(__AVX512F__)
+#if FIRN_LEVEL >= 4
   const uint32_t lanes = (1u << n) - 1;
   if constexpr (sizeof(T) == 4) {
     _mm512_mask_storeu_ps(to, static_cast<__mmask16>(lanes), reinterpret_cast<__m512>(v));

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "device/macros.h"
-#include "device/own_flags.h"
-#include "device/simd.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/simd.h"
 
 // Sums of the lanes of vectors, of several at once: as many additions as there are vectors, and not
 // as many as those have lanes.

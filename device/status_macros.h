@@ -5,8 +5,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/inner.h"
-#include "device/message.h"
+#include "firn/device/inner.h"
+#include "firn/device/message.h"
 
 // Leaves the function with the status of `expr` (an absl::Status) unless it is OK.
 #define FIRN_RETURN_IF_ERROR(...)                                     \

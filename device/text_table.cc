@@ -1,6 +1,6 @@
 // Two passes: the widths of columns, then the lines. Width is counted in characters of UTF-8.
 
-#include "device/text_table.h"
+#include "firn/device/text_table.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,20 +3,22 @@
 
 #include <cstdint>
 
-#if defined(__AMX_TILE__) && defined(__AMX_BF16__)
-#include <immintrin.h>
-#endif
+#include "firn/device/cpu.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
 
-#include "device/own_flags.h"
+#if FIRN_LEVEL >= 4
+#include <immintrin.h>
+#define FIRN_FOR_TILES __attribute__((target("amx-tile,amx-bf16")))
+#else
+#define FIRN_FOR_TILES
+#endif
 
 // Products of bfloat16 by the processor's registers for tiles of matrices (Intel's AMX).
 namespace firn::inner::internal {
 
-#if defined(__AMX_TILE__) && defined(__AMX_BF16__)
-inline constexpr bool kHasTiles = true;
-#else
-inline constexpr bool kHasTiles = false;
-#endif
+// Whether the processor has them: code for them is part of level 4.
+inline bool HasTiles() { return FIRN_LEVEL >= 4 && ThisCpu().bfloat_tiles; }
 
 // Tiles of a step: 16 rows of 32 bfloat16 on the left; on the right 16 rows, each of two rows of
 // the matrix, element by element in turn; sums of 16 rows of 16 floats. Each lies in one piece.
@@ -25,19 +27,22 @@ inline constexpr int64_t kTileBits = kTileRows * kTileDepth;  // of the operands
 inline constexpr int64_t kTileSums = kTileRows * kTileRows;
 
 // While one exists, the calling thread's registers are set up for MultiplyTiles. Requires:
-// kHasTiles, and an operating system that lets the process use them.
+// HasTiles(), and an operating system that lets the process use them.
 class TileScope {
  public:
-#if defined(__AMX_TILE__) && defined(__AMX_BF16__)
-  TileScope() { _tile_loadconfig(&kConfig); }
-  ~TileScope() { _tile_release(); }
-#else
-  TileScope() = default;
-#endif
+  TileScope() { Begin(); }
+  ~TileScope() { End(); }
   TileScope(const TileScope&) = delete;
   TileScope& operator=(const TileScope&) = delete;
 
  private:
+#if FIRN_LEVEL >= 4
+  FIRN_FOR_TILES static void Begin() { _tile_loadconfig(&kConfig); }
+  FIRN_FOR_TILES static void End() { _tile_release(); }
+#else
+  static void Begin() {}
+  static void End() {}
+#endif
   struct alignas(64) Config {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
@@ -52,12 +57,12 @@ class TileScope {
 // Adds to sums[i][j] the products of tiles a[i] + s * kTileBits and b[j] + s * kTileBits for every
 // s < steps; `fresh`: to nothing. Denormal numbers count as zeros. Requires: a TileScope.
 template <int kLeft, int kRight>
-void MultiplyTiles([[maybe_unused]] const uint16_t* const (&a)[kLeft],
-                   [[maybe_unused]] const uint16_t* const (&b)[kRight],
-                   [[maybe_unused]] int64_t steps, [[maybe_unused]] bool fresh,
-                   [[maybe_unused]] float* const (&sums)[kLeft][kRight]) {
+FIRN_FOR_TILES void MultiplyTiles([[maybe_unused]] const uint16_t* const (&a)[kLeft],
+                                  [[maybe_unused]] const uint16_t* const (&b)[kRight],
+                                  [[maybe_unused]] int64_t steps, [[maybe_unused]] bool fresh,
+                                  [[maybe_unused]] float* const (&sums)[kLeft][kRight]) {
   static_assert(kLeft <= 2 && kRight <= 2);
-#if defined(__AMX_TILE__) && defined(__AMX_BF16__)
+#if FIRN_LEVEL >= 4
   constexpr bool kTwoLeft = kLeft == 2, kTwoRight = kRight == 2, kFour = kTwoLeft && kTwoRight;
   constexpr int kRow = 64;        // bytes
   asm volatile("" ::: "memory");  // g++ 12 does not know what loads of tiles read

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "device/device.h"
+#include "firn/device/device.h"
 
 namespace firn {
 

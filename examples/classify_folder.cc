@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "firn.h"
+#include "firn/firn.h"
 
 using namespace firn;  // NOLINT: an example
 

@@ -3,8 +3,8 @@
 
 #include <iostream>
 
-#include "autograd/gradcheck.h"
-#include "firn.h"
+#include "firn/autograd/gradcheck.h"
+#include "firn/firn.h"
 
 using namespace firn;  // NOLINT: an example
 

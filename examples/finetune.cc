@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "firn.h"
+#include "firn/firn.h"
 
 using namespace firn;  // NOLINT: an example
 

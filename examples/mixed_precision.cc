@@ -5,7 +5,7 @@
 #include <iostream>
 #include <memory>
 
-#include "firn.h"
+#include "firn/firn.h"
 
 using namespace firn;  // NOLINT: an example
 

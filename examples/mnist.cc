@@ -7,7 +7,7 @@
 // The last line of the output is "test accuracy: 0.XXXX". Two runs with the same flags and the same
 // number of threads print the same losses and save the same file.
 
-#include "io/mnist.h"
+#include "firn/io/mnist.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,27 +21,27 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "absl/strings/str_format.h"
-#include "device/cuda.h"
-#include "device/device.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "device/usable_device.h"
-#include "examples/models.h"
-#include "examples/optimizers.h"
-#include "io/data_loader.h"
-#include "io/digits.h"
-#include "io/mnist_status.h"
-#include "io/parameters.h"
-#include "io/progress.h"
-#include "nn/summary.h"
-#include "optim/schedule.h"
-#include "optim/scheduler.h"
-#include "tensor/autocast.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/loss/cross_entropy.h"
-#include "tensor/ops/reduce/position.h"
-#include "tensor/rng.h"
+#include "firn/device/cuda.h"
+#include "firn/device/device.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/device/usable_device.h"
+#include "firn/io/data_loader.h"
+#include "firn/io/digits.h"
+#include "firn/io/mnist_status.h"
+#include "firn/io/parameters.h"
+#include "firn/io/progress.h"
+#include "firn/nn/summary.h"
+#include "firn/optim/schedule.h"
+#include "firn/optim/scheduler.h"
+#include "firn/tensor/autocast.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/loss/cross_entropy.h"
+#include "firn/tensor/ops/reduce/position.h"
+#include "firn/tensor/rng.h"
+#include "models.h"
+#include "optimizers.h"
 
 ABSL_FLAG(std::string, data_dir, "/usr/share/datasets/fashion-mnist",
           "folder of MNIST's four files, for --dataset=fashion");

@@ -1,15 +1,15 @@
 // Sizes of images are not written down anywhere: the first linear layer learns what it gets from
 // the first batch, so that each network takes Fashion-MNIST's 28x28 pixels and the digits' 8x8.
-#include "examples/models.h"
+#include "models.h"
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/ops/activation/rectifiers.h"
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/pool/avg_pool.h"
-#include "tensor/ops/pool/max_pool.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/pool/avg_pool.h"
+#include "firn/tensor/ops/pool/max_pool.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn::examples {
 

@@ -1,9 +1,9 @@
 // The learning rates are those of benchmarks/peers/torch_models.py.
-#include "examples/optimizers.h"
+#include "optimizers.h"
 
-#include "device/status_macros.h"
-#include "optim/adam.h"
-#include "optim/sgd.h"
+#include "firn/device/status_macros.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/sgd.h"
 
 namespace firn::examples {
 

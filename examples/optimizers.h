@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "optim/optimizer.h"
+#include "firn/optim/optimizer.h"
 
 namespace firn::examples {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "firn.h"
+#include "firn/firn.h"
 
 using namespace firn;  // NOLINT: an example
 

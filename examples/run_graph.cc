@@ -10,12 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
-#include "autograd/graph/static_graph.h"
-#include "io/graph_file.h"
-#include "io/graph_file_contents.h"
-#include "tensor/error.h"
-#include "tensor/format.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph_file.h"
+#include "firn/io/graph_file_contents.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/format.h"
+#include "firn/tensor/ops.h"
 
 using namespace firn;  // NOLINT: an example
 

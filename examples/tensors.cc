@@ -5,7 +5,7 @@
 #include <iostream>
 #include <vector>
 
-#include "firn.h"
+#include "firn/firn.h"
 
 using namespace firn;  // NOLINT: an example
 

@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "firn.h"
+#include "firn/firn.h"
 
 using namespace firn;  // NOLINT: an example
 

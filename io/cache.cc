@@ -1,7 +1,7 @@
 // The cache in memory is a vector of samples, filled as they are asked for. Two threads that ask
 // for the same one at the same time both make it, and one of them keeps it: no thread waits while
 // another decodes.
-#include "io/cache.h"
+#include "firn/io/cache.h"
 
 #include <mutex>
 #include <optional>
@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "io/internal/name_errors.h"
-#include "io/internal/nnabla_cache_index.h"
-#include "io/rows.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/io/internal/nnabla_cache_index.h"
+#include "firn/io/rows.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "io/dataset.h"
-#include "io/nnabla_cache.h"
+#include "firn/io/dataset.h"
+#include "firn/io/nnabla_cache.h"
 
 namespace firn::io {
 

@@ -1,13 +1,13 @@
 // What a program sees of checkpoints; the file itself is internal/checkpoint_file.cc.
-#include "io/checkpoint.h"
+#include "firn/io/checkpoint.h"
 
 #include <initializer_list>
 
 #include "absl/status/statusor.h"
-#include "device/status_macros.h"
-#include "io/internal/checkpoint_file.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/checkpoint_file.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 
 namespace firn::io {
 namespace {

@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/load_limits.h"
-#include "tensor/rng.h"
-#include "tensor/state_dict.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 

@@ -6,7 +6,7 @@
 // therefore rests between pieces of its work, so that it takes a small share of one, until somebody
 // waits for it. A low priority instead would keep it from running at all where other programs take
 // what is left.
-#include "io/checkpoint_manager.h"
+#include "firn/io/checkpoint_manager.h"
 
 #include <algorithm>
 #include <charconv>
@@ -26,10 +26,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "io/internal/checkpoint_file.h"
-#include "tensor/error.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/checkpoint_file.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "io/checkpoint.h"
-#include "io/load_limits.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io {
 

@@ -1,7 +1,7 @@
 // A. Krizhevsky's binary version: records without a header, each one label (CIFAR-10) or two, the
 // coarse one first (CIFAR-100), then 3 x 32 x 32 bytes, planes of red, green and blue. A file is as
 // long as it has records; any number will do, so that test files can be small.
-#include "io/cifar.h"
+#include "firn/io/cifar.h"
 
 #include <unistd.h>
 
@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/cifar_status.h"
-#include "io/image_dataset.h"
-#include "io/internal/byte_source.h"
-#include "io/internal/value_or_raise.h"
-#include "tensor/from.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/cifar_status.h"
+#include "firn/io/image_dataset.h"
+#include "firn/io/internal/byte_source.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/tensor/from.h"
 
 namespace firn::io {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "io/cifar.h"
-#include "tensor/tensor.h"
+#include "firn/io/cifar.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,6 +1,6 @@
 // One pass over the text, line by line; numbers do not depend on the locale. Fields point into the
 // text, and only those that are wanted are looked at.
-#include "io/csv.h"
+#include "firn/io/csv.h"
 
 #include <algorithm>
 #include <map>
@@ -12,12 +12,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/csv_status.h"
-#include "io/internal/byte_source.h"
-#include "io/internal/csv_line.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/csv_status.h"
+#include "firn/io/internal/byte_source.h"
+#include "firn/io/internal/csv_line.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 
 namespace firn::io {
 namespace {

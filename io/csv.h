@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "io/load_limits.h"
-#include "tensor/tensor.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,6 +1,6 @@
 // The header becomes a list of columns; a row is its line, cut into cells each time. Cells of one
 // variable are gathered: numbers in a vector, or the tensors of files, which are stacked.
-#include "io/csv_rows.h"
+#include "firn/io/csv_rows.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,19 +14,19 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/csv.h"
-#include "io/internal/csv_header.h"
-#include "io/internal/csv_line.h"
-#include "io/internal/line_index.h"
-#include "io/internal/name_errors.h"
-#include "io/internal/variables.h"
-#include "io/npy.h"
-#include "io/wav.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/csv.h"
+#include "firn/io/internal/csv_header.h"
+#include "firn/io/internal/csv_line.h"
+#include "firn/io/internal/line_index.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/io/internal/variables.h"
+#include "firn/io/npy.h"
+#include "firn/io/wav.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io {
 namespace {

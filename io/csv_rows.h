@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "io/image.h"
-#include "io/load_limits.h"
-#include "io/rows.h"
+#include "firn/io/image.h"
+#include "firn/io/load_limits.h"
+#include "firn/io/rows.h"
 
 namespace firn::io {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "io/csv.h"
-#include "tensor/tensor.h"
+#include "firn/io/csv.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

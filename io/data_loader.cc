@@ -4,7 +4,7 @@
 //
 // Batches for a CUDA device are copied by the loop's own thread: others must not touch the device's
 // stream, which may be recording.
-#include "io/data_loader.h"
+#include "firn/io/data_loader.h"
 
 #include <algorithm>
 #include <exception>
@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "device/context.h"
-#include "device/status_macros.h"
-#include "io/internal/device_batches.h"
-#include "io/internal/name_errors.h"
-#include "io/internal/ordered_prefetch.h"
-#include "io/internal/permutation.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/device/context.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/device_batches.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/io/internal/ordered_prefetch.h"
+#include "firn/io/internal/permutation.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 
 namespace firn::io {
 namespace {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "device/device.h"
-#include "io/dataset.h"
-#include "tensor/rng.h"
-#include "tensor/state_dict.h"
+#include "firn/device/device.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 

@@ -1,7 +1,7 @@
 // The combinators are small classes that forward to the dataset below them. Those that only choose
 // samples (Subset, Shuffle, Concat within one part, Batch) pass GetBatch on, so that the fast
 // gather of a dataset at the bottom is reached through any number of them.
-#include "io/dataset.h"
+#include "firn/io/dataset.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,12 +11,12 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/name_errors.h"
-#include "io/internal/permutation.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
-#include "tensor/pending.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/io/internal/permutation.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/pending.h"
 
 namespace firn::io {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,21 +1,21 @@
 // The compressed table lies in the program as an array that the build makes from
 // data/digits.csv.gz: 64 pixels 0 to 16, row by row, then the label, in each line.
-#include "io/digits.h"
+#include "firn/io/digits.h"
 
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "device/check.h"
-#include "device/status_macros.h"
-#include "io/csv.h"
-#include "io/csv_status.h"
-#include "io/image_dataset.h"
-#include "io/internal/byte_source.h"
-#include "io/internal/digits_data.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/device/check.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/csv.h"
+#include "firn/io/csv_status.h"
+#include "firn/io/image_dataset.h"
+#include "firn/io/internal/byte_source.h"
+#include "firn/io/internal/digits_data.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 
 namespace firn::io {
 namespace {

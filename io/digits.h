@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_DIGITS_H_
 #define FIRN_IO_DIGITS_H_
 
-#include "io/dataset.h"
+#include "firn/io/dataset.h"
 
 namespace firn::io {
 

@@ -17,10 +17,10 @@
 #include <cstdint>
 #include <string>
 
-#include "autograd/graph/static_graph.h"
-#include "device/device.h"
-#include "io/load_limits.h"
-#include "tensor/state_dict.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/device.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/infer.h"
-#include "device/status_macros.h"
-#include "io/graph_file_format.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/infer.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/graph_file_format.h"
+#include "firn/tensor/op.h"
 
 namespace firn::io {
 namespace {

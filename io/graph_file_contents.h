@@ -4,9 +4,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "autograd/graph/graph.h"
-#include "io/graph_file.h"
-#include "tensor/state_dict.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/io/graph_file.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 

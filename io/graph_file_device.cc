@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "io/graph_file_format.h"
-#include "tensor/attrs.h"
-#include "tensor/pending.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/graph_file_format.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/pending.h"
 
 namespace firn::io {
 namespace {

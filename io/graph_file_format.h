@@ -25,8 +25,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "autograd/graph/graph.h"
-#include "io/internal/graph_archive.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/io/internal/graph_archive.h"
 
 namespace firn::io {
 

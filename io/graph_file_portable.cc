@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "io/graph_file_format.h"
-#include "tensor/op.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/graph_file_format.h"
+#include "firn/tensor/op.h"
 
 namespace firn::io {
 namespace {

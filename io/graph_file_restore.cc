@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/parse_device.h"
-#include "device/status_macros.h"
-#include "io/graph_file_format.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
+#include "firn/device/parse_device.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/graph_file_format.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
 
 namespace firn::io {
 namespace {

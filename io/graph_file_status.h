@@ -5,8 +5,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "autograd/graph/static_graph.h"
-#include "io/graph_file.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph_file.h"
 
 namespace firn::io {
 

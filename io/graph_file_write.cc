@@ -5,18 +5,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "io/graph_file.h"
-#include "io/graph_file_format.h"
-#include "io/graph_file_status.h"
-#include "io/internal/crc32.h"
-#include "io/internal/graph_archive.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
-#include "tensor/owner.h"
-#include "tensor/pending.h"
-#include "tensor/reorder.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/graph_file.h"
+#include "firn/io/graph_file_format.h"
+#include "firn/io/graph_file_status.h"
+#include "firn/io/internal/crc32.h"
+#include "firn/io/internal/graph_archive.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/owner.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn::io {
 namespace {

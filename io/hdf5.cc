@@ -1,12 +1,12 @@
 // Written through the HDF5 library, read by our own reader; see Note [Reading HDF5].
-#include "io/hdf5.h"
+#include "firn/io/hdf5.h"
 
 #include <memory>
 
-#include "device/status_macros.h"
-#include "io/internal/h5_reader.h"
-#include "io/internal/h5_writer.h"
-#include "io/internal/random_access.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_reader.h"
+#include "firn/io/internal/h5_writer.h"
+#include "firn/io/internal/random_access.h"
 
 namespace firn::io {
 

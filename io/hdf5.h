@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "io/load_options.h"
-#include "tensor/state_dict.h"
+#include "firn/io/load_options.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 

@@ -1,17 +1,17 @@
 // In memory by the parameters' reader, asked for two entries of the file.
-#include "io/hdf5_dataset.h"
+#include "firn/io/hdf5_dataset.h"
 
 #include <memory>
 #include <string_view>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "io/internal/h5_rows.h"
-#include "io/internal/row_source.h"
-#include "io/internal/value_or_raise.h"
-#include "io/parameters.h"
-#include "tensor/error.h"
-#include "tensor/state_dict.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_rows.h"
+#include "firn/io/internal/row_source.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/parameters.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "io/dataset.h"
-#include "io/load_limits.h"
+#include "firn/io/dataset.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io {
 

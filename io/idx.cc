@@ -5,15 +5,15 @@
 //   offset 3   u8   number of dimensions
 //   offset 4   u32  size of each dimension
 //   then the elements, row-major, and nothing after them
-#include "io/idx.h"
+#include "firn/io/idx.h"
 
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/byte_source.h"
-#include "io/internal/stored_elements.h"
-#include "tensor/allocate.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/byte_source.h"
+#include "firn/io/internal/stored_elements.h"
+#include "firn/tensor/allocate.h"
 
 namespace firn::io {
 namespace {

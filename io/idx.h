@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "io/load_limits.h"
-#include "tensor/tensor.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,5 +1,5 @@
 // Formats are told by their first bytes, never by names.
-#include "io/image.h"
+#include "firn/io/image.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,15 +8,15 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "io/image_status.h"
-#include "io/internal/encode_image.h"
-#include "io/internal/random_access.h"
-#include "io/internal/raster.h"
-#include "io/internal/value_or_raise.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/image_status.h"
+#include "firn/io/internal/encode_image.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/internal/raster.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

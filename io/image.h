@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,16 +1,16 @@
 // Pixels stay bytes in memory, a quarter of their size as floats, and a batch is gathered and
 // converted at once. Dividing (not multiplying by a reciprocal) gives the very floats that
 // PyTorch's ToTensor gives.
-#include "io/image_dataset.h"
+#include "firn/io/image_dataset.h"
 
 #include <cmath>
 #include <cstring>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "io/internal/name_errors.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "io/dataset.h"
-#include "tensor/tensor.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,6 +1,6 @@
 // A path takes some 50 bytes, so that a million images fit where their pixels would not. Names are
 // sorted by their bytes: the numbers of classes do not depend on the locale or the file system.
-#include "io/image_folder.h"
+#include "firn/io/image_folder.h"
 
 #include <algorithm>
 #include <array>
@@ -12,10 +12,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/name_errors.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 
 namespace firn::io {
 namespace {

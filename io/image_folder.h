@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "io/dataset.h"
-#include "io/image.h"
+#include "firn/io/dataset.h"
+#include "firn/io/image.h"
 
 namespace firn::io {
 

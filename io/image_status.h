@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/image.h"
+#include "firn/io/image.h"
 
 namespace firn::io {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "io/load_limits.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io {
 

@@ -1,6 +1,6 @@
 // Two IDX files: images u8 [n, height, width] and labels u8 [n]. Any height and width will do, so
 // that test files can be small; labels must be digits.
-#include "io/mnist.h"
+#include "firn/io/mnist.h"
 
 #include <unistd.h>
 
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/idx.h"
-#include "io/image_dataset.h"
-#include "io/mnist_status.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/idx.h"
+#include "firn/io/image_dataset.h"
+#include "firn/io/mnist_status.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn::io {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "io/dataset.h"
+#include "firn/io/dataset.h"
 
 namespace firn::io {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "io/mnist.h"
+#include "firn/io/mnist.h"
 
 namespace firn::io {
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "io/load_limits.h"
-#include "io/rows.h"
+#include "firn/io/load_limits.h"
+#include "firn/io/rows.h"
 
 namespace firn::io {
 

@@ -6,19 +6,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/hdf5.h"
-#include "io/internal/csv_line.h"
-#include "io/internal/last_used.h"
-#include "io/internal/name_errors.h"
-#include "io/internal/nnabla_cache_index.h"
-#include "io/internal/npy_array.h"
-#include "io/internal/stored_elements.h"
-#include "io/internal/variables.h"
-#include "io/nnabla_cache.h"
-#include "tensor/error.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/hdf5.h"
+#include "firn/io/internal/csv_line.h"
+#include "firn/io/internal/last_used.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/io/internal/nnabla_cache_index.h"
+#include "firn/io/internal/npy_array.h"
+#include "firn/io/internal/stored_elements.h"
+#include "firn/io/internal/variables.h"
+#include "firn/io/nnabla_cache.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io {
 namespace {

@@ -1,6 +1,6 @@
 // Names of states by solver, from NNabla's sources and formulas of tensor/ops/optimizer. A velocity
 // v of NNabla has the rate in it, v = momentum v + lr g; ours has it if the group says so.
-#include "io/nnabla_solver.h"
+#include "firn/io/nnabla_solver.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/hdf5.h"
-#include "io/internal/h5_names.h"
-#include "io/internal/h5_writer.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/operators.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/hdf5.h"
+#include "firn/io/internal/h5_names.h"
+#include "firn/io/internal/h5_writer.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::io {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "io/load_limits.h"
-#include "tensor/state_dict.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 

@@ -1,20 +1,20 @@
 // Elements after the header, in the order of C or, reversed, of Fortran: that is read as an array
 // of the reversed sizes and transposed.
-#include "io/npy.h"
+#include "firn/io/npy.h"
 
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "io/internal/npy_array.h"
-#include "io/internal/value_or_raise.h"
-#include "io/internal/zip.h"
-#include "io/npy_status.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/npy_array.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/internal/zip.h"
+#include "firn/io/npy_status.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace internal {

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "io/load_limits.h"
-#include "tensor/state_dict.h"
-#include "tensor/tensor.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,5 +1,5 @@
 // A row is one read at its place in the file; a batch is read into its own memory.
-#include "io/npy_dataset.h"
+#include "firn/io/npy_dataset.h"
 
 #include <limits>
 #include <memory>
@@ -9,12 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "device/status_macros.h"
-#include "io/internal/npy_array.h"
-#include "io/internal/random_access.h"
-#include "io/internal/row_source.h"
-#include "io/internal/value_or_raise.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/npy_array.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/internal/row_source.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "io/dataset.h"
-#include "io/npy.h"
+#include "firn/io/dataset.h"
+#include "firn/io/npy.h"
 
 namespace firn::io {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/npy.h"
+#include "firn/io/npy.h"
 
 namespace firn::io {
 

@@ -1,12 +1,12 @@
 // The formats by the end of the file's name; a new one is a row of kFormats.
-#include "io/parameters.h"
+#include "firn/io/parameters.h"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "device/status_macros.h"
-#include "io/hdf5.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/hdf5.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

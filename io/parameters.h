@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "io/load_options.h"
-#include "tensor/state_dict.h"
+#include "firn/io/load_options.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 

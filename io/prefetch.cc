@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "io/dataset.h"
-#include "io/internal/ordered_prefetch.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/dataset.h"
+#include "firn/io/internal/ordered_prefetch.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -1,6 +1,6 @@
 // The rate is that of the whole loop so far, which is steady, and ETA = steps left / rate. A line
 // that got shorter is padded with blanks, so that nothing of the longer one stays on the terminal.
-#include "io/progress.h"
+#include "firn/io/progress.h"
 
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -1,5 +1,5 @@
 // Small classes that forward to the rows below them.
-#include "io/rows.h"
+#include "firn/io/rows.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,11 +7,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "device/status_macros.h"
-#include "io/internal/name_errors.h"
-#include "io/internal/variables.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/io/internal/variables.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 
 namespace firn::io {
 namespace {

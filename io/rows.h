@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "io/dataset.h"
-#include "tensor/tensor.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -4,7 +4,7 @@
 //   "fmt "  u16 encoding (1 PCM, 3 float, 65534: in the first two bytes of the GUID at 24), u16
 //           channels, u32 rate, u32 bytes a second, u16 bytes a frame, u16 bits a sample
 //   "data"  frames, the samples of each side by side; PCM of 8 bits is unsigned
-#include "io/wav.h"
+#include "firn/io/wav.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "io/internal/little_endian.h"
-#include "io/internal/random_access.h"
-#include "io/internal/value_or_raise.h"
-#include "io/wav_status.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/little_endian.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/wav_status.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

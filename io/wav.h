@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "io/load_limits.h"
-#include "tensor/tensor.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/wav.h"
+#include "firn/io/wav.h"
 
 namespace firn::io {
 

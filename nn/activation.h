@@ -4,12 +4,12 @@
 // Activation functions as layers: each is the operation of its name with its options. Prelu, which
 // has a parameter, is in nn/prelu.h.
 
-#include "nn/function_layer.h"
-#include "tensor/ops/activation/rectifiers.h"
-#include "tensor/ops/activation/shrink.h"
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/activation/softmax.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/nn/function_layer.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/activation/shrink.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/activation/softmax.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn::nn {
 

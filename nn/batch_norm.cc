@@ -1,13 +1,13 @@
 // BatchNorm: parameters and running statistics of firn::BatchNorm; the mode picks which are used.
 
-#include "nn/batch_norm.h"
+#include "firn/nn/batch_norm.h"
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "nn/describe.h"
-#include "nn/sizes.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/optimizer/update.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/optimizer/update.h"
 
 namespace firn::nn {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "nn/layer.h"
-#include "tensor/ops/norm/batch_norm.h"
+#include "firn/nn/layer.h"
+#include "firn/tensor/ops/norm/batch_norm.h"
 
 namespace firn::nn {
 

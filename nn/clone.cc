@@ -1,17 +1,17 @@
 // Cloning: the classes' own constructors build the tree again, then state is copied pair by pair.
 // One map from tensors of the original to tensors of the copy keeps ties.
 
-#include "nn/clone.h"
+#include "firn/nn/clone.h"
 
 #include <map>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/rng.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/rng.h"
 
 namespace firn::nn {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "device/philox_state.h"
-#include "nn/module.h"
+#include "firn/device/philox_state.h"
+#include "firn/nn/module.h"
 
 namespace firn::nn {
 

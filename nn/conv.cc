@@ -1,15 +1,15 @@
 // Convolution layers: options for the operations, whose parameters ConvBase holds. Padding other
 // than zeros is an operation of its own before the convolution.
 
-#include "nn/conv.h"
+#include "firn/nn/conv.h"
 
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "nn/describe.h"
-#include "nn/sizes.h"
-#include "tensor/ops/conv/conv.h"
-#include "tensor/ops/conv/conv_transpose.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/ops/conv/conv.h"
+#include "firn/tensor/ops/conv/conv_transpose.h"
 
 namespace firn::nn {
 namespace {

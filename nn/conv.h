@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "nn/conv_base.h"
-#include "tensor/ops/conv/conv.h"
-#include "tensor/ops/shape/pad.h"
-#include "tensor/sizes.h"
+#include "firn/nn/conv_base.h"
+#include "firn/tensor/ops/conv/conv.h"
+#include "firn/tensor/ops/shape/pad.h"
+#include "firn/tensor/sizes.h"
 
 namespace firn::nn {
 

@@ -1,12 +1,12 @@
 // ConvBase: shapes and first values of weight and bias. fan_in is counted as PyTorch does, from the
 // shape of the weight: for a transposed convolution it is out / groups * kernel.
 
-#include "nn/conv_base.h"
+#include "firn/nn/conv_base.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "nn/sizes.h"
+#include "firn/nn/sizes.h"
 
 namespace firn::nn {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "nn/layer.h"
-#include "tensor/sizes.h"
+#include "firn/nn/layer.h"
+#include "firn/tensor/sizes.h"
 
 namespace firn::nn {
 

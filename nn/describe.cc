@@ -1,13 +1,13 @@
 // Options as text, and the attributes of operations field by field.
 
-#include "nn/describe.h"
+#include "firn/nn/describe.h"
 
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn::nn {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <type_traits>
 
-#include "tensor/attrs.h"
-#include "tensor/shape.h"
-#include "tensor/sizes.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/shape.h"
+#include "firn/tensor/sizes.h"
 
 namespace firn::nn {
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_NN_DROPOUT_H_
 #define FIRN_NN_DROPOUT_H_
 
-#include "nn/function_layer.h"
-#include "tensor/ops/random/dropout.h"
+#include "firn/nn/function_layer.h"
+#include "firn/tensor/ops/random/dropout.h"
 
 namespace firn::nn {
 

@@ -1,14 +1,14 @@
 // Embedding: the table of firn::Embedding.
 
-#include "nn/embedding.h"
+#include "firn/nn/embedding.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "nn/describe.h"
-#include "nn/sizes.h"
-#include "tensor/ops/index/embedding.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/ops/index/embedding.h"
 
 namespace firn::nn {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "nn/layer.h"
+#include "firn/nn/layer.h"
 
 namespace firn::nn {
 

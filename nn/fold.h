@@ -3,8 +3,8 @@
 
 // Windows as columns and back, as layers; options, formulas and shapes are those of the operations.
 
-#include "nn/function_layer.h"
-#include "tensor/ops/conv/unfold.h"
+#include "firn/nn/function_layer.h"
+#include "firn/tensor/ops/conv/unfold.h"
 
 namespace firn::nn {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/describe.h"
-#include "nn/layer.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/layer.h"
 
 namespace firn::nn {
 

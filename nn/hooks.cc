@@ -3,12 +3,12 @@
 // outside; the output's node receives the gradient of the output first. State shared by the two
 // carries grad_output from the one to the other.
 
-#include "nn/hooks.h"
+#include "firn/nn/hooks.h"
 
 #include <utility>
 
-#include "tensor/dispatch.h"
-#include "tensor/ops/shape/copies.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn::nn {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "autograd/hooks.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/hooks.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::nn {
 

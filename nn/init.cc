@@ -2,18 +2,18 @@
 // the fill reserved, so loops may run on any number of threads. Elements are made on the host:
 // every device starts from the same numbers.
 
-#include "nn/init.h"
+#include "firn/nn/init.h"
 
 #include <cmath>
 #include <utility>
 #include <vector>
 
-#include "device/parallel.h"
-#include "device/philox.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/pending.h"
-#include "tensor/rng.h"
+#include "firn/device/parallel.h"
+#include "firn/device/philox.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/rng.h"
 
 namespace firn::nn::init {
 namespace {

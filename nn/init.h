@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::nn::init {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "nn/module.h"
+#include "firn/nn/module.h"
 
 namespace firn::nn {
 

@@ -1,11 +1,11 @@
 // Linear: parameters of firn::Linear, started as PyTorch does (Kaiming uniform with a = sqrt(5),
 // which is uniform within 1 / sqrt(fan_in)).
 
-#include "nn/linear.h"
+#include "firn/nn/linear.h"
 
-#include "nn/describe.h"
-#include "nn/sizes.h"
-#include "tensor/ops/linear/linear.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/ops/linear/linear.h"
 
 namespace firn::nn {
 

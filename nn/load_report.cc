@@ -3,7 +3,7 @@
 // last components, then the one spelt most alike, is proposed as "fc.*". A name that stands alone
 // is compared by spelling only.
 
-#include "nn/load_report.h"
+#include "firn/nn/load_report.h"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/edit_distance.h"
+#include "firn/device/edit_distance.h"
 
 namespace firn::nn {
 namespace {

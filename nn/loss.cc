@@ -1,6 +1,6 @@
 // Losses as layers: what their descriptions share.
 
-#include "nn/loss.h"
+#include "firn/nn/loss.h"
 
 namespace firn::nn {
 

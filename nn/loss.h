@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <string>
 
-#include "nn/function_layer.h"
-#include "tensor/ops/loss/binary.h"
-#include "tensor/ops/loss/cross_entropy.h"
-#include "tensor/ops/loss/nll_loss.h"
-#include "tensor/ops/loss/regression.h"
+#include "firn/nn/function_layer.h"
+#include "firn/tensor/ops/loss/binary.h"
+#include "firn/tensor/ops/loss/cross_entropy.h"
+#include "firn/tensor/ops/loss/nll_loss.h"
+#include "firn/tensor/ops/loss/regression.h"
 
 namespace firn::nn {
 

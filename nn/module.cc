@@ -4,7 +4,7 @@
 // Paths are made at first use, when the whole tree stands, and forgotten when a name above changes;
 // they are interned, so a call costs one pointer and records may keep them.
 
-#include "nn/module.h"
+#include "firn/nn/module.h"
 
 #include <cctype>
 #include <cstdio>
@@ -13,12 +13,12 @@
 #include <typeinfo>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "nn/type_names.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/grad_meta.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/type_names.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/grad_meta.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::nn {
 namespace {

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "nn/hooks.h"
-#include "nn/init.h"
-#include "nn/load_report.h"
-#include "tensor/error.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/owner.h"
-#include "tensor/pending.h"
-#include "tensor/state_dict.h"
-#include "tensor/tensor.h"
+#include "firn/nn/hooks.h"
+#include "firn/nn/init.h"
+#include "firn/nn/load_report.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/owner.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::nn {
 

@@ -1,9 +1,9 @@
 // The errors of the templates, so that their header needs none of what makes a message.
 
-#include "nn/module_list.h"
+#include "firn/nn/module_list.h"
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::nn::internal {
 

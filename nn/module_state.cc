@@ -10,12 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/status_macros.h"
-#include "nn/module.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/copies.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/module.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn::nn {
 

@@ -1,12 +1,12 @@
 // LayerNorm, RmsNorm and GroupNorm: scales start at 1, shifts at 0.
 
-#include "nn/norm.h"
+#include "firn/nn/norm.h"
 
-#include "device/status_macros.h"
-#include "nn/describe.h"
-#include "nn/sizes.h"
-#include "tensor/error.h"
-#include "tensor/ops/norm/layer_norm.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/norm/layer_norm.h"
 
 namespace firn::nn {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/layer.h"
+#include "firn/nn/layer.h"
 
 namespace firn::nn {
 

@@ -1,12 +1,12 @@
 // One number stands for a pair in each dimension.
 
-#include "nn/padding.h"
+#include "firn/nn/padding.h"
 
 #include "absl/strings/str_cat.h"
-#include "device/inner.h"
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
+#include "firn/device/inner.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
 
 namespace firn::nn {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "nn/function_layer.h"
-#include "tensor/ops/shape/pad.h"
+#include "firn/nn/function_layer.h"
+#include "firn/tensor/ops/shape/pad.h"
 
 namespace firn::nn {
 
@@ -36,7 +36,7 @@ Tensor PadLast(const char* layer, const Tensor& x, int dims, const std::vector<i
 
 template <int kDims>
 struct ConstantPadFunction {
-  static constexpr const char* kNames[] = {"ConstantPad1d", "ConstantPad2d", "ConstantPad3d"};
+  static constexpr const char* kNames[3] = {"ConstantPad1d", "ConstantPad2d", "ConstantPad3d"};
   static constexpr const char* kName = kNames[kDims - 1];
   using Options = ConstantPadOptions;
   static Tensor Call(const Tensor& x, const Options& o) {
@@ -49,7 +49,7 @@ using ConstantPad3d = FunctionLayer<ConstantPadFunction<3>>;
 
 template <int kDims>
 struct ZeroPadFunction {
-  static constexpr const char* kNames[] = {"ZeroPad1d", "ZeroPad2d", "ZeroPad3d"};
+  static constexpr const char* kNames[3] = {"ZeroPad1d", "ZeroPad2d", "ZeroPad3d"};
   static constexpr const char* kName = kNames[kDims - 1];
   using Options = PaddingOptions;
   static Tensor Call(const Tensor& x, const Options& o) {
@@ -62,7 +62,8 @@ using ZeroPad3d = FunctionLayer<ZeroPadFunction<3>>;
 
 template <int kDims>
 struct ReflectionPadFunction {
-  static constexpr const char* kNames[] = {"ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d"};
+  static constexpr const char* kNames[3] = {"ReflectionPad1d", "ReflectionPad2d",
+                                            "ReflectionPad3d"};
   static constexpr const char* kName = kNames[kDims - 1];
   using Options = PaddingOptions;
   static Tensor Call(const Tensor& x, const Options& o) {
@@ -75,8 +76,8 @@ using ReflectionPad3d = FunctionLayer<ReflectionPadFunction<3>>;
 
 template <int kDims>
 struct ReplicationPadFunction {
-  static constexpr const char* kNames[] = {"ReplicationPad1d", "ReplicationPad2d",
-                                           "ReplicationPad3d"};
+  static constexpr const char* kNames[3] = {"ReplicationPad1d", "ReplicationPad2d",
+                                            "ReplicationPad3d"};
   static constexpr const char* kName = kNames[kDims - 1];
   using Options = PaddingOptions;
   static Tensor Call(const Tensor& x, const Options& o) {
@@ -89,7 +90,7 @@ using ReplicationPad3d = FunctionLayer<ReplicationPadFunction<3>>;
 
 template <int kDims>
 struct CircularPadFunction {
-  static constexpr const char* kNames[] = {"CircularPad1d", "CircularPad2d", "CircularPad3d"};
+  static constexpr const char* kNames[3] = {"CircularPad1d", "CircularPad2d", "CircularPad3d"};
   static constexpr const char* kName = kNames[kDims - 1];
   using Options = PaddingOptions;
   static Tensor Call(const Tensor& x, const Options& o) {

@@ -6,13 +6,13 @@
 
 #include <string>
 
-#include "nn/describe.h"
-#include "nn/function_layer.h"
-#include "nn/layer.h"
-#include "tensor/ops/pool/avg_pool.h"
-#include "tensor/ops/pool/lp_pool.h"
-#include "tensor/ops/pool/max_pool.h"
-#include "tensor/ops/pool/max_unpool.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/function_layer.h"
+#include "firn/nn/layer.h"
+#include "firn/tensor/ops/pool/avg_pool.h"
+#include "firn/tensor/ops/pool/lp_pool.h"
+#include "firn/tensor/ops/pool/max_pool.h"
+#include "firn/tensor/ops/pool/max_unpool.h"
 
 namespace firn::inner::internal {
 

@@ -1,10 +1,10 @@
 // Prelu: all slopes start at one value.
 
-#include "nn/prelu.h"
+#include "firn/nn/prelu.h"
 
-#include "nn/describe.h"
-#include "nn/sizes.h"
-#include "tensor/ops/activation/rectifiers.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
 
 namespace firn::nn {
 

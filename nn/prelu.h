@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "nn/layer.h"
+#include "firn/nn/layer.h"
 
 namespace firn::nn {
 

@@ -2,12 +2,12 @@
 // open, the layers for it are made tentatively, so that an optimizer gets their parameters, and
 // dropped by the first input that can be added as it is.
 
-#include "nn/res_unit.h"
+#include "firn/nn/res_unit.h"
 
-#include "nn/describe.h"
-#include "nn/sizes.h"
-#include "tensor/ops/activation/rectifiers.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/nn/describe.h"
+#include "firn/nn/sizes.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 
 namespace firn::nn {
 

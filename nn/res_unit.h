@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/layer.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/layer.h"
 
 namespace firn::nn {
 

@@ -1,13 +1,13 @@
 // Sequential: children in order; functions become layers of their own, so that hooks, summaries and
 // clones see them.
 
-#include "nn/sequential.h"
+#include "firn/nn/sequential.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::nn {
 namespace {

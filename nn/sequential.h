@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "nn/function_layer.h"
-#include "nn/layer.h"
+#include "firn/nn/function_layer.h"
+#include "firn/nn/layer.h"
 
 namespace firn::nn {
 

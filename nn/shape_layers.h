@@ -3,8 +3,8 @@
 
 // Layers that move no values.
 
-#include "nn/function_layer.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/nn/function_layer.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn::nn {
 

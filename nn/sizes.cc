@@ -1,14 +1,14 @@
 // Checks of layer options: a layer that could never work is refused where it is made, and not at
 // its first call.
 
-#include "nn/sizes.h"
+#include "firn/nn/sizes.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/ops/conv/images.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/conv/images.h"
 
 namespace firn::nn {
 

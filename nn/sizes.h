@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "nn/init.h"
-#include "tensor/sizes.h"
-#include "tensor/tensor.h"
+#include "firn/nn/init.h"
+#include "firn/tensor/sizes.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::nn {
 

@@ -1,7 +1,7 @@
 // A signature is two lists of words: what the call brings, and what the network is. The second is
 // taken again after a capture, because a first forward gives pending parameters their elements.
 
-#include "nn/static_module.h"
+#include "firn/nn/static_module.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,15 +10,15 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/capture.h"
-#include "autograd/graph/graph.h"
-#include "autograd/graph/plan.h"
-#include "device/allocator.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/precision.h"
-#include "tensor/storage.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/plan.h"
+#include "firn/device/allocator.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/precision.h"
+#include "firn/tensor/storage.h"
 
 namespace firn::nn {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "autograd/graph/static_graph.h"
-#include "nn/layer.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/nn/layer.h"
 
 namespace firn::nn {
 

@@ -2,16 +2,16 @@
 // that learns its input size), so the tree is read again after the forward and nothing is kept by
 // pointer but what is still in it.
 
-#include "nn/summary.h"
+#include "firn/nn/summary.h"
 
 #include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/inner.h"
-#include "device/text_table.h"
-#include "tensor/dispatch.h"
+#include "firn/device/inner.h"
+#include "firn/device/text_table.h"
+#include "firn/tensor/dispatch.h"
 
 namespace firn::nn {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/module.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/nn/module.h"
+#include "firn/tensor/ops/create/constant.h"
 
 namespace firn::nn {
 

@@ -2,7 +2,7 @@
 // "Test::Body()::(anonymous namespace)::Net": what counts is what follows the last "::" outside all
 // brackets.
 
-#include "nn/type_names.h"
+#include "firn/nn/type_names.h"
 
 #include <cxxabi.h>
 

@@ -1,20 +1,20 @@
 // Adafactor, written with operations: its step depends on means over rows, columns and everything.
 
-#include "optim/adafactor.h"
+#include "firn/optim/adafactor.h"
 
 #include <cmath>
 #include <limits>
 
-#include "optim/unless.h"
-#include "tensor/error.h"
-#include "tensor/kernels/optimizer_rule.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/extremes.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/linear/matmul.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/optim/unless.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/optimizer_rule.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/linear/matmul.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::optim {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/optimizer.h"
+#include "firn/optim/optimizer.h"
 
 namespace firn::optim {
 

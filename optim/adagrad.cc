@@ -1,9 +1,9 @@
 // Each is a rule: tensor/ops/optimizer/adagrad_fn.h.
 
-#include "optim/adagrad.h"
+#include "firn/optim/adagrad.h"
 
-#include "optim/by_rule_impl.h"
-#include "tensor/ops/optimizer/adagrad_fn.h"
+#include "firn/optim/by_rule_impl.h"
+#include "firn/tensor/ops/optimizer/adagrad_fn.h"
 
 namespace firn::optim {
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_OPTIM_ADAGRAD_H_
 #define FIRN_OPTIM_ADAGRAD_H_
 
-#include "optim/by_rule.h"
-#include "tensor/ops/optimizer/adagrad.h"
+#include "firn/optim/by_rule.h"
+#include "firn/tensor/ops/optimizer/adagrad.h"
 
 namespace firn::inner {
 struct AdagradRule;

@@ -1,9 +1,9 @@
 // Adam and AdamW are rules: tensor/ops/optimizer/adam_fn.h.
 
-#include "optim/adam.h"
+#include "firn/optim/adam.h"
 
-#include "optim/by_rule_impl.h"
-#include "tensor/ops/optimizer/adam_fn.h"
+#include "firn/optim/by_rule_impl.h"
+#include "firn/tensor/ops/optimizer/adam_fn.h"
 
 namespace firn::optim {
 

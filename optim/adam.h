@@ -1,8 +1,8 @@
 #ifndef FIRN_OPTIM_ADAM_H_
 #define FIRN_OPTIM_ADAM_H_
 
-#include "optim/by_rule.h"
-#include "tensor/ops/optimizer/adam.h"
+#include "firn/optim/by_rule.h"
+#include "firn/tensor/ops/optimizer/adam.h"
 
 namespace firn::inner {
 struct AdamRule;

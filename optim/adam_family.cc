@@ -1,9 +1,9 @@
 // Each is a rule: tensor/ops/optimizer/adam_family_fn.h.
 
-#include "optim/adam_family.h"
+#include "firn/optim/adam_family.h"
 
-#include "optim/by_rule_impl.h"
-#include "tensor/ops/optimizer/adam_family_fn.h"
+#include "firn/optim/by_rule_impl.h"
+#include "firn/tensor/ops/optimizer/adam_family_fn.h"
 
 namespace firn::optim {
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_OPTIM_ADAM_FAMILY_H_
 #define FIRN_OPTIM_ADAM_FAMILY_H_
 
-#include "optim/by_rule.h"
-#include "tensor/ops/optimizer/adam_family.h"
+#include "firn/optim/by_rule.h"
+#include "firn/tensor/ops/optimizer/adam_family.h"
 
 namespace firn::inner {
 struct AdamaxRule;

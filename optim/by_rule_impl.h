@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "device/inner.h"
-#include "optim/by_rule.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/optimizer_rule.h"
+#include "firn/device/inner.h"
+#include "firn/optim/by_rule.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/optimizer_rule.h"
 
 namespace firn::optim {
 

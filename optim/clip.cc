@@ -1,14 +1,14 @@
 // Clipping: gradients that nobody else sees are changed in place, all by one operation; the others
 // are copied first.
 
-#include "optim/clip.h"
+#include "firn/optim/clip.h"
 
-#include "device/status_macros.h"
-#include "optim/own_gradients.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/optimizer/clip.h"
+#include "firn/device/status_macros.h"
+#include "firn/optim/own_gradients.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/optimizer/clip.h"
 
 namespace firn::optim {
 namespace {

@@ -1,27 +1,27 @@
 // Directions come from the two loops over the history (algorithm 7.4), steps along them from a
 // search for the strong Wolfe conditions (algorithms 3.5 and 3.6).
 
-#include "optim/lbfgs.h"
+#include "firn/optim/lbfgs.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "optim/state_reader.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/reduce/extreme.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/join.h"
-#include "tensor/ops/shape/slices.h"
-#include "tensor/ops/shape/views.h"
-#include "tensor/pending.h"
+#include "firn/device/status_macros.h"
+#include "firn/optim/state_reader.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/reduce/extreme.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/pending.h"
 
 namespace firn::optim {
 namespace {

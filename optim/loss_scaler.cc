@@ -1,25 +1,25 @@
 // Scale, good steps and what was found stay on the device. The operations unscale_gradients and
 // update_loss_scale read and write them there, and an optimizer's step asks for `found` itself.
 
-#include "optim/loss_scaler.h"
+#include "firn/optim/loss_scaler.h"
 
 #include <cmath>
 #include <utility>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "optim/own_gradients.h"
-#include "optim/state_reader.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops/compare/logical.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/optimizer/scale.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/device/status_macros.h"
+#include "firn/optim/own_gradients.h"
+#include "firn/optim/state_reader.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/compare/logical.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/optimizer/scale.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::optim {
 namespace {

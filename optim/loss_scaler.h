@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "optim/optimizer.h"
-#include "tensor/state_dict.h"
-#include "tensor/tensor.h"
+#include "firn/optim/optimizer.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::optim {
 

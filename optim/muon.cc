@@ -1,20 +1,20 @@
 // Muon, written with operations: what takes its time are the products of matrices.
 
-#include "optim/muon.h"
+#include "firn/optim/muon.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "device/status_macros.h"
-#include "optim/unless.h"
-#include "tensor/error.h"
-#include "tensor/kernels/optimizer_rule.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/extremes.h"
-#include "tensor/ops/linear/matmul.h"
-#include "tensor/ops/reduce/norm.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/device/status_macros.h"
+#include "firn/optim/unless.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/optimizer_rule.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/linear/matmul.h"
+#include "firn/tensor/ops/reduce/norm.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::optim {
 namespace {

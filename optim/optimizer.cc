@@ -4,23 +4,23 @@
 // State is made at a parameter's first step, outside any capture: a captured step must find it
 // ready, or every replay would start from zero again.
 
-#include "optim/optimizer.h"
+#include "firn/optim/optimizer.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/owner.h"
-#include "tensor/pending.h"
-#include "tensor/reorder.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/owner.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn::optim {
 

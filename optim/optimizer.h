@@ -8,9 +8,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "tensor/attrs.h"
-#include "tensor/state_dict.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::optim {
 

@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/inner.h"
-#include "optim/optimizer.h"
-#include "optim/state_reader.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/pending.h"
+#include "firn/device/inner.h"
+#include "firn/optim/optimizer.h"
+#include "firn/optim/state_reader.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/pending.h"
 
 namespace firn::optim {
 namespace {

@@ -1,12 +1,12 @@
 // A tensor of a gradient that the parameter alone holds may be written; the tape hands one tensor
 // to two parameters where their gradients are equal.
-#include "optim/own_gradients.h"
+#include "firn/optim/own_gradients.h"
 
 #include <set>
 
-#include "device/inner.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/storage.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/storage.h"
 
 namespace firn::optim {
 namespace {

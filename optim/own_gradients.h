@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::optim {
 

@@ -1,9 +1,9 @@
 // Each is a rule: tensor/ops/optimizer/rmsprop_fn.h.
 
-#include "optim/rmsprop.h"
+#include "firn/optim/rmsprop.h"
 
-#include "optim/by_rule_impl.h"
-#include "tensor/ops/optimizer/rmsprop_fn.h"
+#include "firn/optim/by_rule_impl.h"
+#include "firn/tensor/ops/optimizer/rmsprop_fn.h"
 
 namespace firn::optim {
 

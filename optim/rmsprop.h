@@ -1,8 +1,8 @@
 #ifndef FIRN_OPTIM_RMSPROP_H_
 #define FIRN_OPTIM_RMSPROP_H_
 
-#include "optim/by_rule.h"
-#include "tensor/ops/optimizer/rmsprop.h"
+#include "firn/optim/by_rule.h"
+#include "firn/tensor/ops/optimizer/rmsprop.h"
 
 namespace firn::inner {
 struct RmspropRule;

@@ -1,4 +1,4 @@
-#include "optim/schedule.h"
+#include "firn/optim/schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <numbers>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::optim {
 namespace {

@@ -1,14 +1,14 @@
-#include "optim/scheduler.h"
+#include "firn/optim/scheduler.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "optim/state_reader.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/device/status_macros.h"
+#include "firn/optim/state_reader.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 
 namespace firn::optim {
 namespace {

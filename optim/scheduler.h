@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "optim/optimizer.h"
-#include "optim/schedule.h"
-#include "tensor/state_dict.h"
+#include "firn/optim/optimizer.h"
+#include "firn/optim/schedule.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::optim {
 

@@ -1,9 +1,9 @@
 // Each is a rule: tensor/ops/optimizer/sgd_fn.h.
 
-#include "optim/sgd.h"
+#include "firn/optim/sgd.h"
 
-#include "optim/by_rule_impl.h"
-#include "tensor/ops/optimizer/sgd_fn.h"
+#include "firn/optim/by_rule_impl.h"
+#include "firn/tensor/ops/optimizer/sgd_fn.h"
 
 namespace firn::optim {
 

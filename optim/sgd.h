@@ -1,8 +1,8 @@
 #ifndef FIRN_OPTIM_SGD_H_
 #define FIRN_OPTIM_SGD_H_
 
-#include "optim/by_rule.h"
-#include "tensor/ops/optimizer/sgd.h"
+#include "firn/optim/by_rule.h"
+#include "firn/tensor/ops/optimizer/sgd.h"
 
 namespace firn::inner {
 struct SgdRule;

@@ -1,9 +1,9 @@
 // Each is a rule: tensor/ops/optimizer/sign_steps_fn.h.
 
-#include "optim/sign_steps.h"
+#include "firn/optim/sign_steps.h"
 
-#include "optim/by_rule_impl.h"
-#include "tensor/ops/optimizer/sign_steps_fn.h"
+#include "firn/optim/by_rule_impl.h"
+#include "firn/tensor/ops/optimizer/sign_steps_fn.h"
 
 namespace firn::optim {
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_OPTIM_SIGN_STEPS_H_
 #define FIRN_OPTIM_SIGN_STEPS_H_
 
-#include "optim/by_rule.h"
-#include "tensor/ops/optimizer/sign_steps.h"
+#include "firn/optim/by_rule.h"
+#include "firn/tensor/ops/optimizer/sign_steps.h"
 
 namespace firn::inner {
 struct LionRule;

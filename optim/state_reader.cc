@@ -1,14 +1,14 @@
-#include "optim/state_reader.h"
+#include "firn/optim/state_reader.h"
 
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::optim {
 

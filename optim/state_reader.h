@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tensor/state_dict.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::optim {
 

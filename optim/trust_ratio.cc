@@ -1,9 +1,9 @@
 // Each is a rule: tensor/ops/optimizer/trust_ratio_fn.h.
 
-#include "optim/trust_ratio.h"
+#include "firn/optim/trust_ratio.h"
 
-#include "optim/by_rule_impl.h"
-#include "tensor/ops/optimizer/trust_ratio_fn.h"
+#include "firn/optim/by_rule_impl.h"
+#include "firn/tensor/ops/optimizer/trust_ratio_fn.h"
 
 namespace firn::optim {
 

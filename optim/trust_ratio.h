@@ -1,8 +1,8 @@
 #ifndef FIRN_OPTIM_TRUST_RATIO_H_
 #define FIRN_OPTIM_TRUST_RATIO_H_
 
-#include "optim/by_rule.h"
-#include "tensor/ops/optimizer/trust_ratio.h"
+#include "firn/optim/by_rule.h"
+#include "firn/tensor/ops/optimizer/trust_ratio.h"
 
 namespace firn::inner {
 struct LambRule;

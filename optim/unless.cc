@@ -1,11 +1,11 @@
 // A choice between the new value and the old one, element by element: nothing is read here.
 
-#include "optim/unless.h"
+#include "firn/optim/unless.h"
 
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::optim {
 

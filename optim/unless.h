@@ -5,7 +5,7 @@
 // device decides, so a step is captured as it is, and whatever `value` holds where it is not
 // wanted, infinities of a gradient that overflowed among it, goes nowhere.
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::optim {
 

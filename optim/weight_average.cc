@@ -1,24 +1,24 @@
 // Averages stay where they are, and how much a parameter counts is computed on the device from the
 // number of updates, so that a captured update goes on as an ordinary one does.
 
-#include "optim/weight_average.h"
+#include "firn/optim/weight_average.h"
 
 #include <set>
 #include <string>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "optim/state_reader.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/copies.h"
+#include "firn/device/status_macros.h"
+#include "firn/optim/state_reader.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn::optim {
 namespace {

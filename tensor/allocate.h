@@ -3,8 +3,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tensor/storage.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/storage.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::inner {
 

@@ -4,7 +4,7 @@
 // ranks, devices, values of indices, bounds of views, writes into tensors whose gradient is being
 // recorded. Nothing is written before the last check has passed.
 
-#include "tensor/apply.h"
+#include "firn/tensor/apply.h"
 
 #include <algorithm>
 #include <functional>
@@ -14,17 +14,17 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/container/inlined_vector.h"
-#include "device/check.h"
-#include "device/cpu_allocator.h"
-#include "device/macros.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/internal/apply_checks.h"
-#include "tensor/internal/kernel_choice.h"
-#include "tensor/pending.h"
-#include "tensor/reorder.h"
+#include "firn/device/check.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/macros.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/internal/apply_checks.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "absl/types/span.h"
-#include "tensor/op.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

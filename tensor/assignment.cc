@@ -1,15 +1,15 @@
 // Tensor's methods that write elements, and those that do so for some tensors and make others'
 // handles name a result.
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/owner.h"
-#include "tensor/tensor.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/owner.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 namespace {

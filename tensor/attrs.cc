@@ -1,14 +1,14 @@
 // Printing, hashing and comparing attributes: all three read the text or the fields that Visit
 // shows, so an attribute that takes part in one takes part in all.
 
-#include "tensor/attrs.h"
+#include "firn/tensor/attrs.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn {
 namespace {

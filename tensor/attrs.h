@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "device/bare_check.h"
-#include "tensor/shape.h"
-#include "tensor/sizes.h"
+#include "firn/device/bare_check.h"
+#include "firn/tensor/shape.h"
+#include "firn/tensor/sizes.h"
 
 namespace firn::inner {
 

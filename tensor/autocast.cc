@@ -1,10 +1,10 @@
 // What Apply asks for is in apply.cc; the scope only says the dtype and converts.
 
-#include "tensor/autocast.h"
+#include "firn/tensor/autocast.h"
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_AUTOCAST_H_
 #define FIRN_TENSOR_AUTOCAST_H_
 
-#include "tensor/dispatch.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

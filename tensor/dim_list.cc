@@ -1,11 +1,11 @@
 // Lists longer than a tensor's dimensions are refused when made, since there is no room to keep
 // them until an operation can say which of them it lacks.
 
-#include "tensor/dim_list.h"
+#include "firn/tensor/dim_list.h"
 
 #include "absl/strings/str_join.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "absl/types/span.h"
-#include "tensor/shape.h"
+#include "firn/tensor/shape.h"
 
 namespace firn {
 

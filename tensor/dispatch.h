@@ -8,9 +8,9 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "device/status_fwd.h"
-#include "tensor/attrs.h"
-#include "tensor/tensor.h"
+#include "firn/device/status_fwd.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

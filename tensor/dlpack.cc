@@ -1,16 +1,16 @@
 // DLPack. Exported: the structure, its shape and strides, and a handle of the tensor live in one
 // block that the deleter deletes. Imported: borrowed memory whose release function is the deleter.
 
-#include "tensor/dlpack.h"
+#include "firn/tensor/dlpack.h"
 
 #include <algorithm>
 
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/internal/dlpack_abi.h"
-#include "tensor/reorder.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/internal/dlpack_abi.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

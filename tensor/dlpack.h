@@ -4,7 +4,7 @@
 // Exchange of tensors with other libraries in one process, without copying, by DLPack 0.8
 // (https://dmlc.github.io/dlpack).
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -4,11 +4,11 @@
 // larger; the two pairs that are not ordered (u8 and i8, f16 and bf16) go to the next type above
 // both.
 
-#include "tensor/dtype.h"
+#include "firn/tensor/dtype.h"
 
 #include <algorithm>
 
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "device/half_bits.h"
-#include "device/macros.h"
+#include "firn/device/half_bits.h"
+#include "firn/device/macros.h"
 
 namespace firn {
 

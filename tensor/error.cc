@@ -1,6 +1,6 @@
 // The one choke point between absl::Status (inside the library) and firn::Error (at its edge).
 
-#include "tensor/error.h"
+#include "firn/tensor/error.h"
 
 #include <mutex>
 #include <set>

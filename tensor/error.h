@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "device/status_fwd.h"
+#include "firn/device/status_fwd.h"
 
 namespace firn {
 

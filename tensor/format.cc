@@ -4,7 +4,7 @@
 // are the shortest that read back as the same number, cut to the precision; the widest parts before
 // and behind the decimal point set the padding. The words are then laid out in brackets.
 
-#include "tensor/format.h"
+#include "firn/tensor/format.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/pending.h"
-#include "tensor/reorder.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -1,11 +1,11 @@
 // Borrowing host memory: aligned to its elements, which is all that kernels rely on.
 
-#include "tensor/from.h"
+#include "firn/tensor/from.h"
 
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace inner::internal {

@@ -1,13 +1,13 @@
 // A case's words are found by the names of arguments; Visit tells those of attributes.
 
-#include "tensor/golden_samples.h"
+#include "firn/tensor/golden_samples.h"
 
 #include <cctype>
 #include <functional>
 
 #include "absl/strings/str_cat.h"
-#include "device/check.h"
-#include "tensor/golden_words.h"
+#include "firn/device/check.h"
+#include "firn/tensor/golden_words.h"
 
 namespace firn::testing {
 namespace {

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "device/inner.h"
-#include "tensor/attrs.h"
-#include "tensor/state_dict.h"
-#include "tensor/tensor.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::testing {
 

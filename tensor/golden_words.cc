@@ -1,13 +1,13 @@
 // Attributes show their enumerators as integers, so the words stand here once, by the attribute's
 // name.
 
-#include "tensor/golden_words.h"
+#include "firn/tensor/golden_words.h"
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
-#include "tensor/dtype.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn::testing {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "device/object_pool.h"
-#include "tensor/intrusive_ptr.h"
-#include "tensor/tensor.h"
+#include "firn/device/object_pool.h"
+#include "firn/tensor/intrusive_ptr.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::inner {
 

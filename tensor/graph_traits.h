@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 enum class FusedActivation : uint8_t;  // tensor/ops/norm/norm_options.h

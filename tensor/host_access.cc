@@ -5,13 +5,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/pending.h"
-#include "tensor/reorder.h"
-#include "tensor/storage.h"
-#include "tensor/tensor.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/reorder.h"
+#include "firn/tensor/storage.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

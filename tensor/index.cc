@@ -4,24 +4,24 @@
 // A range with a negative step is kept as the view with the positive step and a dimension to flip,
 // so that writing needs no more than a flipped value.
 
-#include "tensor/index.h"
+#include "firn/tensor/index.h"
 
 #include <algorithm>
 
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/index/advanced.h"
-#include "tensor/ops/index/advanced_index.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/permute.h"
-#include "tensor/ops/shape/slices.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/index/advanced.h"
+#include "firn/tensor/ops/index/advanced_index.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

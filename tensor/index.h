@@ -17,8 +17,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "tensor/ops/shape/slices.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

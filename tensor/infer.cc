@@ -1,6 +1,6 @@
 // Shapes of elementwise results.
 
-#include "tensor/infer.h"
+#include "firn/tensor/infer.h"
 
 namespace firn {
 namespace {

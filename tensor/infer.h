@@ -3,7 +3,7 @@
 
 // The shape rules of elementwise operations.
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

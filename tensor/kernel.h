@@ -14,9 +14,9 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "device/device.h"
-#include "tensor/attrs.h"
-#include "tensor/spec.h"
+#include "firn/device/device.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/spec.h"
 
 namespace firn {
 class Stream;

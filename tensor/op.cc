@@ -5,20 +5,23 @@
 // lock, and an operation is fixed from the moment when it is first given to anybody. What comes
 // later and would have to change it refuses the name instead, for those who ask from then on.
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/edit_distance.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/infer.h"
-#include "tensor/internal/op_checks.h"
+#include "firn/device/edit_distance.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/infer.h"
+#include "firn/tensor/internal/level_kernels.h"
+#include "firn/tensor/internal/op_checks.h"
 
 namespace firn {
 namespace {
@@ -27,14 +30,17 @@ namespace {
 struct Entry {
   std::unique_ptr<OpDef> op;  // null: none, or refused at once
   std::vector<std::vector<Kernel>> waiting;
-  bool given = false;   // somebody has a reference to it
-  std::string refusal;  // why nobody gets it (any more)
-  std::string alias;    // of a refused one: OpDef::name where it is not the stem
+  bool given = false;                    // somebody has a reference to it
+  std::string refusal;                   // why nobody gets it (any more)
+  std::string alias;                     // of a refused one: OpDef::name where it is not the stem
+  std::vector<Kernel> of_level;          // kernels of another level, for the CPU
+  std::optional<Packing> level_packing;  // what goes with them
 };
 
 struct Registry {
   std::mutex mutex;
   std::map<std::string, Entry, std::less<>> entries;
+  bool takes_level = false;  // between BeginLevelKernels and EndLevelKernels
 };
 
 Registry& TheRegistry() {
@@ -95,6 +101,12 @@ void JoinKernels(Entry& entry) {
   entry.waiting.clear();
 }
 
+// Of kernels that another level brings, those for the CPU: others do not depend on it.
+void TakeLevelKernels(Entry& entry, std::vector<Kernel> kernels) {
+  std::erase_if(kernels, [](const Kernel& k) { return k.device != DeviceType::kCpu; });
+  entry.of_level.insert(entry.of_level.begin(), kernels.begin(), kernels.end());
+}
+
 // Why nobody gets it, "" where there is no reason.
 std::string RefusalOf(std::string_view name, const Entry& entry) {
   if (!entry.refusal.empty()) return entry.refusal;
@@ -135,6 +147,12 @@ std::string NearestName(const Registry& r, std::string_view name) {
 OpRegistration::OpRegistration(std::string_view stem, OpDef def) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
+  if (r.takes_level) {
+    Entry& entry = r.entries[std::string(stem)];
+    TakeLevelKernels(entry, std::move(def.kernels));
+    entry.level_packing = TraitsOf(def).packing;
+    return;
+  }
   if (def.name.empty()) def.name = stem;
   Entry& entry = r.entries[std::string(stem)];
   std::string wrong =
@@ -153,12 +171,38 @@ KernelRegistration::KernelRegistration(std::string_view op, std::vector<Kernel> 
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
   Entry& entry = r.entries[std::string(op)];
+  if (r.takes_level) {
+    TakeLevelKernels(entry, std::move(kernels));
+    return;
+  }
   if (std::string wrong = internal::WhatIsWrong(kernels); !wrong.empty()) {
     Refuse(entry, std::move(wrong));
     return;
   }
   entry.waiting.push_back(std::move(kernels));
   JoinKernels(entry);
+}
+
+void internal::BeginLevelKernels() {
+  Registry& r = TheRegistry();
+  std::lock_guard lock(r.mutex);
+  r.takes_level = true;
+}
+
+void internal::EndLevelKernels() {
+  Registry& r = TheRegistry();
+  std::lock_guard lock(r.mutex);
+  r.takes_level = false;
+  for (auto& [name, entry] : r.entries) {
+    if (entry.op == nullptr || entry.of_level.empty()) continue;
+    OpDef& op = *entry.op;
+    std::erase_if(op.kernels, [](const Kernel& k) { return k.device == DeviceType::kCpu; });
+    AddKernels(op, std::move(entry.of_level));
+    if (!entry.level_packing.has_value()) continue;
+    auto* const traits = new GraphTraits(*op.graph);  // as long as the operation
+    traits->packing = entry.level_packing;
+    op.graph = traits;
+  }
 }
 
 const OpDef* inner::FindOp(std::string_view name) {

@@ -15,12 +15,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "device/device.h"
-#include "device/status_macros.h"
-#include "tensor/attrs.h"
-#include "tensor/kernel.h"
-#include "tensor/spec.h"
-#include "tensor/tensor.h"
+#include "firn/device/device.h"
+#include "firn/device/macros.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/kernel.h"
+#include "firn/tensor/spec.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::inner {
 
@@ -259,9 +260,6 @@ struct OpRegistration {
 struct KernelRegistration {
   KernelRegistration(std::string_view op, std::vector<Kernel> kernels);
 };
-// Registrations come before other global objects, which may hold tensors and modules and be made
-// by operations.
-#define FIRN_BEFORE_GLOBALS __attribute__((init_priority(500)))
 // FIRN_REGISTER_OP(exp) { return {.doc = "e to the power x.", ...}; }
 #define FIRN_REGISTER_OP(stem)                                                   \
   static ::firn::inner::OpDef FirnDefine_##stem();                               \

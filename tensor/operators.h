@@ -6,13 +6,13 @@
 // bool tensors & | ^ ~ are and, or, either and not, as in `(x > 0) & (x < 1)`, whose parentheses
 // C++ asks for. To compare whole tensors, Tensor::Equals.
 
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/compare/logical.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/bits.h"
-#include "tensor/ops/elementwise/modulo.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/compare/logical.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/bits.h"
+#include "firn/tensor/ops/elementwise/modulo.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tensor/spec.h"
+#include "firn/tensor/spec.h"
 
 namespace firn::inner {
 

@@ -1,7 +1,7 @@
 // The owners of a tensor stand in its GradMeta; a flag in the tensor itself says that there are
 // any, so that assignments to other handles cost one look.
 
-#include "tensor/owner.h"
+#include "firn/tensor/owner.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/grad_meta.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/grad_meta.h"
 
 namespace firn {
 

@@ -1,16 +1,16 @@
 // A pending tensor is a TensorImpl without storage: one compare in Apply finds it, and Materialize
 // fills the same object in, so handles taken before see the elements.
 
-#include "tensor/pending.h"
+#include "firn/tensor/pending.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/check.h"
-#include "device/status_macros.h"
-#include "tensor/grad_meta.h"
-#include "tensor/owner.h"
-#include "tensor/storage.h"
+#include "firn/device/check.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/grad_meta.h"
+#include "firn/tensor/owner.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 

@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "device/status_fwd.h"
-#include "tensor/tensor.h"
+#include "firn/device/status_fwd.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

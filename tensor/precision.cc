@@ -1,7 +1,7 @@
 // What kernels may trade precision for: the process's settings, and on some threads a graph's own
 // before them.
 
-#include "tensor/precision.h"
+#include "firn/tensor/precision.h"
 
 #include <atomic>
 #include <utility>

@@ -3,23 +3,23 @@
 // kMaxRank + 1 dimensions: those that can be walked as one are merged, and strided_copy.cc
 // walks the rest, the destination's fastest dimension innermost.
 
-#include "tensor/reorder.h"
+#include "firn/tensor/reorder.h"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
 #include "absl/container/inlined_vector.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/strided_copy.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/internal/kernel_functions.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn {
 namespace {
 
 using internal::CopyDim;
-using internal::CopyStrided;
 using CopyDims = absl::InlinedVector<CopyDim, kMaxRank + 1>;
 
 struct Strides {
@@ -104,8 +104,8 @@ void CopyChannels(const TensorSpec& spec, int64_t src_block, const char* src, in
   };
   ParallelFor(planes, std::max<int64_t>(1, 16384 / spatial), [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
-      CopyStrided({{spatial, src_block, dst_block}}, width, src + start(p, src_block),
-                  dst + start(p, dst_block));
+      internal::kernel_functions.copy_strided({{spatial, src_block, dst_block}}, width,
+                                              src + start(p, src_block), dst + start(p, dst_block));
     }
   });
 }
@@ -127,8 +127,8 @@ void CopyElementsOnCpu(const TensorSpec& src_spec, const void* src, const Tensor
                         static_cast<char*>(dst));
   }
   const int split = CutOf(src_spec, dst_spec);
-  CopyStrided(Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)), SizeOf(src_spec.dtype), src,
-              dst);
+  internal::kernel_functions.copy_strided(Plan(ViewOf(src_spec, split), ViewOf(dst_spec, split)),
+                                          SizeOf(src_spec.dtype), src, dst);
 }
 
 constinit internal::CudaCopyFn internal::copy_on_cuda = nullptr;

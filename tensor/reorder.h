@@ -6,9 +6,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "device/device.h"
-#include "tensor/strided_copy.h"
-#include "tensor/tensor.h"
+#include "firn/device/device.h"
+#include "firn/tensor/strided_copy.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

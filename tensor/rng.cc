@@ -2,7 +2,7 @@
 // lives as long as anybody draws and is nobody's leak. Its two numbers are unsigned, kept as i64
 // bit for bit.
 
-#include "tensor/rng.h"
+#include "firn/tensor/rng.h"
 
 #include <array>
 #include <atomic>
@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "device/context.h"
-#include "device/environment.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
+#include "firn/device/context.h"
+#include "firn/device/environment.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "device/philox_state.h"
-#include "tensor/tensor.h"
+#include "firn/device/philox_state.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -1,7 +1,7 @@
 // The registry of samples, and inputs made by a small integer hash, so that they are the same on
 // every platform and in every order of calls.
 
-#include "tensor/samples.h"
+#include "firn/tensor/samples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include <numeric>
 
 #include "absl/status/statusor.h"
-#include "device/check.h"
-#include "tensor/from.h"
+#include "firn/device/check.h"
+#include "firn/tensor/from.h"
 
 namespace firn::testing {
 namespace {

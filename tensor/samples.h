@@ -31,11 +31,11 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "device/inner.h"
-#include "tensor/attrs.h"
-#include "tensor/function_samples.h"
-#include "tensor/op.h"
-#include "tensor/tensor.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/function_samples.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::testing {
 

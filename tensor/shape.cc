@@ -1,14 +1,14 @@
 // Shapes are checked once, when made: rank, signs and the product. Everything that holds a Shape
 // may then multiply its sizes without looking for overflow.
 
-#include "tensor/shape.h"
+#include "firn/tensor/shape.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "device/status_fwd.h"
+#include "firn/device/status_fwd.h"
 
 namespace firn {
 

@@ -1,13 +1,13 @@
 // The parts of Sizes that build texts.
 
-#include "tensor/sizes.h"
+#include "firn/tensor/sizes.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 

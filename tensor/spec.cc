@@ -1,13 +1,13 @@
 // Specs: constructors that keep the `contiguous` flag true to the strides, and printing.
 
-#include "tensor/spec.h"
+#include "firn/tensor/spec.h"
 
 #include <sstream>
 
 #include "absl/strings/str_join.h"
-#include "device/check.h"
-#include "device/inner.h"
-#include "tensor/order.h"
+#include "firn/device/check.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/order.h"
 
 namespace firn {
 

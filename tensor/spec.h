@@ -5,9 +5,9 @@
 #include <ostream>
 #include <string>
 
-#include "device/device.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
+#include "firn/device/device.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/shape.h"
 
 namespace firn {
 

@@ -1,11 +1,11 @@
 // What of the template does not depend on its values: the look-up by name, and the errors.
 
-#include "tensor/state_dict.h"
+#include "firn/tensor/state_dict.h"
 
 #include <unordered_map>
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::inner::internal {
 namespace {

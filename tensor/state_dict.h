@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

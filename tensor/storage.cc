@@ -1,12 +1,12 @@
 // Storage: a block and its allocator, or borrowed bytes and the way to give them back.
 
-#include "tensor/storage.h"
+#include "firn/tensor/storage.h"
 
 #include <utility>
 
-#include "device/context.h"
-#include "device/cpu_allocator.h"
-#include "device/status_macros.h"
+#include "firn/device/context.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 namespace {

@@ -6,11 +6,11 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "device/allocator.h"
-#include "device/cpu_allocator.h"
-#include "device/device.h"
-#include "device/object_pool.h"
-#include "tensor/intrusive_ptr.h"
+#include "firn/device/allocator.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/device.h"
+#include "firn/device/object_pool.h"
+#include "firn/tensor/intrusive_ptr.h"
 
 namespace firn::inner {
 

@@ -3,17 +3,18 @@
 // transposed: in blocks of a few cache lines and pages, and these in squares that fit the vector
 // registers, so that both sides are read and written by whole lines.
 
-#include "tensor/strided_copy.h"
+#include "firn/tensor/strided_copy.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "device/macros.h"
-#include "device/non_temporal_copy.h"
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "device/simd.h"
+#include "firn/device/macros.h"
+#include "firn/device/non_temporal_copy.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/internal/kernel_functions.h"
 
 namespace firn::inner::internal {
 namespace {
@@ -94,10 +95,10 @@ void CopyRow(const CopyDim& d, const T* src, T* dst) {
   } else if (d.src == 0) {
     std::fill(dst, dst + n, *src);
   } else if (d.src == -1) {
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < n; ++i) dst[i] = src[-i];
   } else if (d.src == 2) {
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < n; ++i) dst[i] = src[2 * i];
   } else {
     for (int64_t i = 0; i < n; ++i) dst[i] = src[i * d.src];
@@ -272,5 +273,7 @@ void CopyTransposed(int64_t rows, int64_t cols, int64_t width, const void* from,
       return as(static_cast<uint64_t*>(nullptr));
   }
 }
+
+FIRN_OF_THIS_LEVEL(copy_strided, CopyStrided);
 
 }  // namespace firn::inner::internal

@@ -1,18 +1,18 @@
 // Tensor: handles, numbers as tensors, and the autograd fields. Methods that run operations are in
 // methods.cc, reading elements on the host is in host_access.cc.
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 #include <utility>
 
-#include "device/check.h"
-#include "device/macros.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/grad_meta.h"
-#include "tensor/owner.h"
+#include "firn/device/check.h"
+#include "firn/device/macros.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/grad_meta.h"
+#include "firn/tensor/owner.h"
 
 // Every tensor is made and dropped here, so the calls within count (benchmarks/README.md tells how
 // to count instructions).

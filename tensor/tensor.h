@@ -11,10 +11,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "tensor/dim_list.h"
-#include "tensor/intrusive_ptr.h"
-#include "tensor/spec.h"
-#include "tensor/tensor_impl.h"
+#include "firn/tensor/dim_list.h"
+#include "firn/tensor/intrusive_ptr.h"
+#include "firn/tensor/spec.h"
+#include "firn/tensor/tensor_impl.h"
 
 namespace firn {
 

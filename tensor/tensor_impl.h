@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "device/object_pool.h"
-#include "tensor/intrusive_ptr.h"
-#include "tensor/spec.h"
+#include "firn/device/object_pool.h"
+#include "firn/tensor/intrusive_ptr.h"
+#include "firn/tensor/spec.h"
 
 namespace firn::inner {
 

@@ -1,6 +1,6 @@
 // A flag of the thread.
 
-#include "tensor/tuning.h"
+#include "firn/tensor/tuning.h"
 
 #include <utility>
 

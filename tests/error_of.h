@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "tensor/error.h"
+#include "firn/tensor/error.h"
 
 namespace firn::testing {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "firn.h"
+#include "firn/firn.h"
 #include "gtest/gtest.h"
 #include "tests/fit_training.h"
 #include "tests/io/test_files.h"

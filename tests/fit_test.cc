@@ -1,5 +1,5 @@
 // Fit as programs call it: it learns, and what interrupts it leaves no trace in what comes out.
-#include "fit.h"
+#include "firn/fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "firn.h"
+#include "firn/firn.h"
+#include "firn/io/monitors/record_reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/record_reader.h"
 #include "tests/error_of.h"
 #include "tests/fit_training.h"
 #include "tests/io/test_files.h"

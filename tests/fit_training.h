@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "firn.h"
+#include "firn/firn.h"
 #include "gtest/gtest.h"
 
 namespace firn::fit_testing {

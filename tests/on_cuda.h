@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "device/cuda.h"
-#include "device/device.h"
-#include "device/internal/cuda_context.h"
+#include "firn/device/cuda.h"
+#include "firn/device/device.h"
+#include "firn/device/internal/cuda_context.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/rng.h"
 #include "gtest/gtest.h"
-#include "tensor/op.h"
-#include "tensor/rng.h"
 #include "tests/device/fake_cuda.h"
 
 namespace firn::testing {

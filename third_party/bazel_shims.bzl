@@ -1,7 +1,7 @@
 """Repositories that Debian's Bazel would otherwise download.
 
-Debian 12's `bazel-bootstrap` (4.2.3) reports an empty version and ships without its embedded
-rule repositories. The few definitions below are enough for cc_* targets. Any other Bazel keeps
+`bazel-bootstrap` of Debian 12 and 13 (4.2.3 in both) reports an empty version and ships without its
+embedded rule repositories. The few definitions below are enough for cc_* targets. Any other Bazel keeps
 its own.
 """
 

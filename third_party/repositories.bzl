@@ -11,6 +11,7 @@ A repository that the consumer has already defined under the same name is kept.
 
 load("//third_party:absl.bzl", "system_absl")
 load("//third_party:bazel_shims.bzl", "bazel_shims")
+load("//third_party:host.bzl", "firn_host")
 load("//third_party:cuda.bzl", "cuda_toolkit")
 
 # Libraries of the system whose BUILD file is NAME.BUILD in this folder -> the folder of headers that
@@ -54,6 +55,8 @@ def firn_repositories():
     bazel_shims()
     if not native.existing_rule("com_google_absl"):
         system_absl(name = "com_google_absl")
+    if not native.existing_rule("firn_host"):
+        firn_host(name = "firn_host")
     if not native.existing_rule("cuda"):
         cuda_toolkit(name = "cuda")
     for name, headers in _SYSTEM_LIBRARIES.items():

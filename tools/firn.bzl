@@ -3,24 +3,34 @@
 The flags stand here and not in .bazelrc, so that they hold in consumer workspaces too.
 """
 
+load("@firn_host//:defs.bzl", "CLANG", "NATIVE_MARCH", "X86_64")
+load("//tools:includes.bzl", "firn_includes")
 load("//tools:pch.bzl", "precompiled_header", "reads_first")
 
 def _label(name):
     # Resolved against Firn's repository, also when another workspace calls the macros.
     return str(Label("//tools:" + name))
 
+# g++ makes some names unique in the whole process, which nobody can make local (tools/levels.bzl).
+_NO_UNIQUE = [] if CLANG else ["-fno-gnu-unique"]
+
 FIRN_MARCH = select({
     _label("march_none"): [],
     _label("march_x86-64-v2"): ["-march=x86-64-v2"],
     _label("march_x86-64-v3"): ["-march=x86-64-v3"],
     _label("march_x86-64-v4"): ["-march=x86-64-v4"],
-    "//conditions:default": ["-march=native"],
-}) + select({
+    _label("march_portable"): ["-march=x86-64-v2"],
+    _label("kernels_x86-64-v3"): ["-march=x86-64-v3"] + _NO_UNIQUE,
+    _label("kernels_x86-64-v4"): ["-march=x86-64-v4"] + _NO_UNIQUE,
+    "//conditions:default": ["-march=" + NATIVE_MARCH] if NATIVE_MARCH else [],
+}) + ([
     # g++ would keep to half of AVX-512's vectors for Intel's processors: what is written for whole
     # ones (device/simd.h, half_rows.h) then waits for the memory that its halves pass through.
-    _label("x86_64"): ["-mprefer-vector-width=512"],
-    "//conditions:default": [],
-})
+    "-mprefer-vector-width=512",
+] if X86_64 else [])
+
+# For the files that find out what the processor is: every processor runs them.
+FIRN_BASELINE_COPTS = ["-march=x86-64"] if X86_64 else []
 
 _OPTIMISE = select({
     _label("dbg"): [],
@@ -29,24 +39,36 @@ _OPTIMISE = select({
     "//conditions:default": ["-O2"],
 })
 
+# Clang contracts a product and a sum to one instruction where both stand in one expression, which is its
+# default and enough for kernels: what g++ merges besides, across expressions, depends on the loop around.
+_CLANG_COPTS = [
+    "-Wno-sign-conversion",  # which g++'s -Wconversion does not include
+    "-Wno-unknown-warning-option",  # the names of g++'s below and in pch.bzl
+    # Conditions of kernels are joined by & and |, so that nothing branches.
+    "-Wno-bitwise-conditional-parentheses",
+    "-Wno-bitwise-instead-of-logical",
+    # Of FIRN_INDEPENDENT_STEPS where no vectors come of it, as in tests, which -Og compiles.
+    "-Wno-pass-failed",
+]
+
+# Of OpenMP its pragmas for loops alone: Firn calls libgomp itself (device/internal/openmp.h). Clang would
+# refuse lambdas that capture structured bindings with it, and has pragmas of its own (device/macros.h).
+_GCC_COPTS = ["-fopenmp-simd"]
+
 # Third-party headers are system headers to the compiler, so the warnings concern only our code.
 FIRN_COPTS = [
     "-std=c++20",
-    "-fopenmp",
     "-DFIRN_OWN_FLAGS",  # asked for by device/own_flags.h
     "-Wall",
     "-Wextra",
     "-Wshadow",
     "-Wconversion",
-] + FIRN_MARCH + _OPTIMISE
+] + (_CLANG_COPTS if CLANG else _GCC_COPTS) + FIRN_MARCH + _OPTIMISE
 
 def _copts(extra):
-    # A consumer's compiler may know warnings that ours does not: they must not stop its build.
-    if native.repository_name() != "@":
-        return FIRN_COPTS + extra
     return FIRN_COPTS + extra + select({
-        _label("no_werror"): [],
-        "//conditions:default": ["-Werror"],
+        _label("werror"): ["-Werror"],
+        "//conditions:default": [],
     })
 
 # For files with compute loops: full vectorisation, results as IEEE asks (only errno and the
@@ -58,6 +80,8 @@ FIRN_KERNEL_COPTS = select({
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fwrapv",
+    # Vectors wider than a register of the level are only passed to functions that are inlined.
+    "-Wno-psabi",
     # g++ 12 draws it from its own AVX-512 intrinsics (GCC bug 105593).
     "-Wno-maybe-uninitialized",
 ]
@@ -69,9 +93,6 @@ FIRN_TEST_COPTS = select({
     _label("dbg_optimise_1"): [],
     "//conditions:default": ["-Og"],
 })
-
-# Honoured by clang toolchains; Bazel's g++ toolchain knows neither and ignores them.
-_FEATURES = ["layering_check", "parse_headers"]
 
 _OPENMP = ["@openmp//:openmp"]
 
@@ -132,24 +153,28 @@ def _precompiled(label):
         select({off: [], "//conditions:default": [label]}),
     )
 
-def firn_library(name, copts = [], deps = [], features = [], precompiled = None, **kwargs):
-    """cc_library whose headers other workspaces include as "firn/<folder>/<file>.h".
+def firn_library(name, srcs = [], hdrs = [], copts = [], deps = [], precompiled = None, **kwargs):
+    """cc_library whose headers everybody includes as "firn/<folder>/<file>.h".
 
-    Inside the repository they are included from its root: "<folder>/<file>.h". Static linking
-    only, so every source is compiled once and not a second time for a shared object.
+    Static linking only, so every source is compiled once and not a second time for a shared object.
 
     Args:
       precompiled: the firn_precompiled_header that its sources read first. With `copts` none by
         default, for it would have to be compiled with them.
     """
-    sources = kwargs.get("srcs") and not copts
-    first, header = _precompiled(precompiled or (_reads_first(deps) if sources else None))
+    first, header = _precompiled(precompiled or (_reads_first(deps) if srcs and not copts else None))
+    firn_includes(
+        name = name + "_include",
+        files = srcs + hdrs,
+        testonly = kwargs.get("testonly"),
+        visibility = ["//visibility:private"],
+    )
     native.cc_library(
         name = name,
+        srcs = srcs,
+        hdrs = hdrs,
         copts = _copts(copts) + first,
-        deps = deps + header + _OPENMP,
-        features = _FEATURES + features,
-        include_prefix = "firn/" + native.package_name(),
+        deps = deps + header + _OPENMP + [":" + name + "_include"],
         linkstatic = True,
         **kwargs
     )
@@ -173,13 +198,12 @@ def firn_op_library(name, copts = [], deps = [], **kwargs):
         **kwargs
     )
 
-def firn_binary(name, copts = [], deps = [], features = [], **kwargs):
+def firn_binary(name, copts = [], deps = [], **kwargs):
     """cc_binary with Firn's flags."""
     native.cc_binary(
         name = name,
         copts = _copts(copts),
         deps = deps + _OPENMP,
-        features = _FEATURES + features,
         **kwargs
     )
 
@@ -187,7 +211,6 @@ def firn_test(
         name,
         copts = [],
         deps = [],
-        features = [],
         size = "small",
         gtest_main = True,
         precompiled = "//tests:test_headers",
@@ -206,7 +229,6 @@ def firn_test(
         name = name,
         copts = _copts(copts or FIRN_TEST_COPTS) + first,
         deps = deps + header + _OPENMP + ["@com_google_googletest//:" + googletest],
-        features = _FEATURES + features,
         linkstatic = True,
         size = size,
         **kwargs

@@ -6,6 +6,13 @@ compiler that refuses what another set of flags precompiled it is an ordinary he
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+load("@firn_host//:defs.bzl", "CLANG")
+
+# Clang reads NAME.h.gch for -include NAME.h as g++ does, but where g++ would read the headers instead it stops:
+# if one has another time than when it was precompiled, though Bazel knows that it says the same, or if it is
+# not where it was, as in another output folder that shares a cache.
+_CLANG_FLAGS = ["-Xclang", "-fno-pch-timestamp"] if CLANG else []
+_REQUIREMENTS = {"no-cache": ""} if CLANG else {}
 
 def _impl(ctx):
     toolchain = find_cpp_toolchain(ctx)
@@ -40,7 +47,7 @@ def _impl(ctx):
             feature_configuration = features,
             action_name = CPP_COMPILE_ACTION_NAME,
         ),
-        arguments = flags + ["-x", "c++-header", header.path, "-o", compiled.path, "-MD", "-MF", read.path],
+        arguments = flags + _CLANG_FLAGS + ["-x", "c++-header", header.path, "-o", compiled.path, "-MD", "-MF", read.path],
         inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
         outputs = [compiled, read],
         env = cc_common.get_environment_variables(
@@ -49,6 +56,7 @@ def _impl(ctx):
             variables = variables,
         ),
         mnemonic = "CppPrecompile",
+        execution_requirements = _REQUIREMENTS,
     )
 
     # Bazel compiles a source again only if a file has changed that its compiler said it read, and g++ names

@@ -27,7 +27,8 @@ NAMESPACE = "firn"
 # tensor/ops.h is written while building (tensor/BUILD): it includes the headers of the families but
 # for functors and for what includes one of these, which is for those who write operations.
 OPS_H = "tensor/ops.h"
-AUTHORS = {"tensor/op.h", "device/inner.h"}
+AUTHORS = {"firn/tensor/op.h", "firn/device/inner.h"}
+PREFIX = "firn/"  # of all headers as they are included
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -73,7 +74,9 @@ def includes(root, path, own=True):
                       if p.startswith(FAMILIES + "/") and not p.endswith(("_fn.h", "_body.h"))
                       and AUTHORS.isdisjoint(_INCLUDE.findall(read(root, p)))]
     found = _INCLUDE.findall(read(root, path))
-    return [p for p in found if (p == OPS_H or os.path.isfile(os.path.join(root, p))) == own]
+    if own:
+        return [p[len(PREFIX):] for p in found if p.startswith(PREFIX)]
+    return [p for p in found if not p.startswith(PREFIX)]
 
 
 def reached(root, start="firn.h"):

@@ -1,10 +1,10 @@
 // Readers and writers, found in one walk over the instructions.
 
-#include "autograd/graph/analysis.h"
+#include "firn/autograd/graph/analysis.h"
 
 #include <algorithm>
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "autograd/graph/graph.h"
-#include "device/inner.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/device/inner.h"
 
 namespace firn {
 

@@ -1,12 +1,12 @@
 // One plan a device: pieces on different devices never share memory.
-#include "autograd/graph/arenas.h"
+#include "firn/autograd/graph/arenas.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "device/context.h"
-#include "device/status_macros.h"
-#include "tensor/storage.h"
+#include "firn/device/context.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 

@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "autograd/graph/plan.h"
-#include "device/device.h"
-#include "device/inner.h"
-#include "tensor/storage.h"
+#include "firn/autograd/graph/plan.h"
+#include "firn/device/device.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 

@@ -1,18 +1,18 @@
 // Capture: a scope that shows every operation of one run to a recorder.
 
-#include "autograd/graph/capture.h"
+#include "firn/autograd/graph/capture.h"
 
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
-#include "autograd/graph/recorder.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/pending.h"
-#include "tensor/reorder.h"
+#include "firn/autograd/graph/recorder.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
-#include "autograd/graph/graph.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::inner {
 

@@ -4,7 +4,7 @@
 // An edge starts at the operation that last changed the value: the one that made it, or one that
 // wrote into its buffer later.
 
-#include "autograd/graph/dot.h"
+#include "firn/autograd/graph/dot.h"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "autograd/graph/visit.h"
-#include "device/escape.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/visit.h"
+#include "firn/device/escape.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 namespace {

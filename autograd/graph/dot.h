@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
 
 namespace firn {
 

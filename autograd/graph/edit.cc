@@ -1,19 +1,19 @@
 // Edits work on a copy and check it before it takes the graph's place.
 
-#include "autograd/graph/edit.h"
+#include "firn/autograd/graph/edit.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/internal/splice.h"
-#include "autograd/graph/passes/dead_code.h"
-#include "autograd/graph/passes/rewrite.h"
-#include "device/status_macros.h"
-#include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/internal/splice.h"
+#include "firn/autograd/graph/passes/dead_code.h"
+#include "firn/autograd/graph/passes/rewrite.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {

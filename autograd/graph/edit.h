@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "autograd/graph/capture.h"
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/graph.h"
 
 namespace firn {
 

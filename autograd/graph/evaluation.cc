@@ -1,14 +1,14 @@
 // Each operation that training does differently is replaced by what its page says that it is in
 // evaluation mode, captured on the spot.
 
-#include "autograd/graph/evaluation.h"
+#include "firn/autograd/graph/evaluation.h"
 
 #include <utility>
 
-#include "autograd/graph/edit.h"
-#include "autograd/graph/passes/dead_code.h"
-#include "device/status_macros.h"
-#include "tensor/graph_traits.h"
+#include "firn/autograd/graph/edit.h"
+#include "firn/autograd/graph/passes/dead_code.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/graph_traits.h"
 
 namespace firn {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "autograd/graph/graph.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/tensor/op.h"
 
 namespace firn::inner {
 

@@ -3,7 +3,7 @@
 // Operands of all steps stand in one array, so that the contexts of the kernels are made once and
 // see new addresses of inputs and states where those are written into the array.
 
-#include "autograd/graph/executor.h"
+#include "firn/autograd/graph/executor.h"
 
 #include <algorithm>
 #include <mutex>
@@ -13,14 +13,14 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/execution_observer.h"
-#include "autograd/graph/kernel_call.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/internal/apply_checks.h"
-#include "tensor/reorder.h"
-#include "tensor/storage.h"
+#include "firn/autograd/graph/execution_observer.h"
+#include "firn/autograd/graph/kernel_call.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/internal/apply_checks.h"
+#include "firn/tensor/reorder.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 namespace {

@@ -18,14 +18,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "autograd/graph/arenas.h"
-#include "autograd/graph/graph.h"
-#include "autograd/graph/plan.h"
-#include "autograd/graph/recordings.h"
-#include "autograd/graph/side_stream.h"
-#include "tensor/op.h"
-#include "tensor/precision.h"
-#include "tensor/storage.h"
+#include "firn/autograd/graph/arenas.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/plan.h"
+#include "firn/autograd/graph/recordings.h"
+#include "firn/autograd/graph/side_stream.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/precision.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 

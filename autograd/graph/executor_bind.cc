@@ -7,14 +7,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/executor.h"
-#include "autograd/graph/kernel_call.h"
-#include "autograd/graph/passes/pass.h"
-#include "device/environment.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "tensor/tuning.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/executor.h"
+#include "firn/autograd/graph/kernel_call.h"
+#include "firn/autograd/graph/passes/pass.h"
+#include "firn/device/environment.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/tuning.h"
 
 namespace firn {
 namespace {

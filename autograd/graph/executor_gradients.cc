@@ -12,14 +12,14 @@
 #include <optional>
 #include <utility>
 
-#include "autograd/graph/executor.h"
-#include "device/context.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/grad_meta.h"
-#include "tensor/graph_traits.h"
-#include "tensor/owner.h"
-#include "tensor/reorder.h"
+#include "firn/autograd/graph/executor.h"
+#include "firn/device/context.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/grad_meta.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/owner.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -9,15 +9,15 @@
 //   inputs: 2, 16640 bytes
 //     %0 f32 [64, 1, 8, 8] on cpu: conv2d at net.conv1
 
-#include "autograd/graph/explain.h"
+#include "firn/autograd/graph/explain.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/analysis.h"
-#include "tensor/graph_traits.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/tensor/graph_traits.h"
 
 namespace firn {
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "autograd/graph/executor.h"
-#include "autograd/graph/graph.h"
-#include "autograd/graph/passes/pass.h"
-#include "autograd/graph/plan.h"
-#include "autograd/graph/streams.h"
+#include "firn/autograd/graph/executor.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/plan.h"
+#include "firn/autograd/graph/streams.h"
 
 namespace firn {
 

@@ -6,7 +6,7 @@
 // Results may lie over arguments (MarkInPlace). A tile goes through the whole chain before the next
 // one begins, so that is right where both lie at the same place, element by element.
 
-#include "autograd/graph/fuse_elementwise.h"
+#include "firn/autograd/graph/fuse_elementwise.h"
 
 #include <algorithm>
 #include <iterator>
@@ -18,12 +18,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/kernel_call.h"
-#include "device/status_macros.h"
-#include "tensor/internal/elementwise_program.h"
-#include "tensor/kernels/cuda/chain_kernel.h"
-#include "tensor/kernels/cuda/chain_source.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/kernel_call.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/internal/elementwise_program.h"
+#include "firn/tensor/kernels/cuda/chain_kernel.h"
+#include "firn/tensor/kernels/cuda/chain_source.h"
 
 namespace firn {
 namespace {

@@ -2,8 +2,8 @@
 #define FIRN_AUTOGRAD_GRAPH_FUSE_ELEMENTWISE_H_
 
 #include "absl/status/statusor.h"
-#include "autograd/graph/graph.h"
-#include "autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/passes/pass.h"
 
 namespace firn {
 

@@ -1,15 +1,15 @@
 // Checking and printing graphs.
 
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
 
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "autograd/graph/infer.h"
-#include "autograd/graph/visit.h"
-#include "device/status_macros.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/infer.h"
+#include "firn/autograd/graph/visit.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
-#include "autograd/graph/phase.h"
-#include "tensor/attrs.h"
-#include "tensor/spec.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/graph/phase.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/spec.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::inner {
 

@@ -1,12 +1,12 @@
 // A result that takes its argument's place becomes a value in the argument's buffer. The memory
 // plan then needs to know nothing about it: that buffer just lives longer.
 
-#include "autograd/graph/in_place.h"
+#include "firn/autograd/graph/in_place.h"
 
 #include <vector>
 
-#include "autograd/graph/analysis.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 namespace {

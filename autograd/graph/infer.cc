@@ -1,15 +1,15 @@
 // Declarations and shape rules take tensors; here there are only their descriptions, so tensors
 // without elements stand in.
 
-#include "autograd/graph/infer.h"
+#include "firn/autograd/graph/infer.h"
 
 #include <vector>
 
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/internal/apply_checks.h"
-#include "tensor/op.h"
-#include "tensor/storage.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/internal/apply_checks.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 

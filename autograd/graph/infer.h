@@ -3,7 +3,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
 
 namespace firn {
 

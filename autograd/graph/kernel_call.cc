@@ -1,13 +1,13 @@
 // Specs of a call from a graph's values. The device is that of the results, or of the arguments
 // where there are none.
 
-#include "autograd/graph/kernel_call.h"
+#include "firn/autograd/graph/kernel_call.h"
 
 #include <string>
 
-#include "device/status_macros.h"
-#include "tensor/internal/kernel_choice.h"
-#include "tensor/op.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -4,8 +4,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "autograd/graph/graph.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -1,19 +1,19 @@
 // Lowering walks the instructions once and keeps, for each value of the graph, the value that
 // stands for it now: itself, or a copy in another layout.
 
-#include "autograd/graph/lower.h"
+#include "firn/autograd/graph/lower.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/infer.h"
-#include "autograd/graph/kernel_call.h"
-#include "device/status_macros.h"
-#include "tensor/internal/kernel_choice.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/infer.h"
+#include "firn/autograd/graph/kernel_call.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {

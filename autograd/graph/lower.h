@@ -2,7 +2,7 @@
 #define FIRN_AUTOGRAD_GRAPH_LOWER_H_
 
 #include "absl/status/statusor.h"
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
 
 namespace firn {
 

@@ -2,18 +2,18 @@
 // layout is computed and weights are packed for their kernels. Results take arguments' places
 // before chains are made, since a chain may do so element by element only.
 
-#include "autograd/graph/lowering.h"
+#include "firn/autograd/graph/lowering.h"
 
 #include <utility>
 
-#include "autograd/graph/explain.h"
-#include "autograd/graph/fuse_elementwise.h"
-#include "autograd/graph/in_place.h"
-#include "autograd/graph/lower.h"
-#include "autograd/graph/pack_parameters.h"
-#include "autograd/graph/passes/dead_code.h"
-#include "autograd/graph/passes/fold_constants.h"
-#include "device/status_macros.h"
+#include "firn/autograd/graph/explain.h"
+#include "firn/autograd/graph/fuse_elementwise.h"
+#include "firn/autograd/graph/in_place.h"
+#include "firn/autograd/graph/lower.h"
+#include "firn/autograd/graph/pack_parameters.h"
+#include "firn/autograd/graph/passes/dead_code.h"
+#include "firn/autograd/graph/passes/fold_constants.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 namespace {

@@ -1,16 +1,16 @@
 // A packed weight is a constant of its own; the plain one goes if nothing else reads it.
 
-#include "autograd/graph/pack_parameters.h"
+#include "firn/autograd/graph/pack_parameters.h"
 
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/kernel_call.h"
-#include "autograd/graph/passes/dead_code.h"
-#include "autograd/graph/passes/rewrite.h"
-#include "device/status_macros.h"
-#include "tensor/graph_traits.h"
+#include "firn/autograd/graph/kernel_call.h"
+#include "firn/autograd/graph/passes/dead_code.h"
+#include "firn/autograd/graph/passes/rewrite.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/graph_traits.h"
 
 namespace firn {
 

@@ -13,10 +13,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/dot.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/autograd/graph/dot.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace {

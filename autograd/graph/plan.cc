@@ -1,6 +1,6 @@
 // Offsets in an arena from lifetimes: greedy placement in several orders, of which the best counts.
 
-#include "autograd/graph/plan.h"
+#include "firn/autograd/graph/plan.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn {
 namespace {

@@ -5,21 +5,21 @@
 // Storages that the run found (and did not make) are kept: they are states if somebody else holds
 // them at the end, else constants, such as the 2 of `x * 2`.
 
-#include "autograd/graph/recorder.h"
+#include "firn/autograd/graph/recorder.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/check.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
-#include "tensor/grad_meta.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/reorder.h"
+#include "firn/device/check.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/grad_meta.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

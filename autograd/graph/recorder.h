@@ -9,10 +9,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "autograd/graph/graph.h"
-#include "autograd/tape/sweep.h"
-#include "tensor/dispatch.h"
-#include "tensor/storage.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/tape/sweep.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 

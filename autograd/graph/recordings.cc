@@ -1,6 +1,6 @@
 // A handful of entries, searched in order: comparing addresses costs next to nothing beside a
 // launch.
-#include "autograd/graph/recordings.h"
+#include "firn/autograd/graph/recordings.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 

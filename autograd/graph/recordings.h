@@ -9,8 +9,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "device/context.h"
-#include "device/device.h"
+#include "firn/device/context.h"
+#include "firn/device/device.h"
 
 namespace firn {
 

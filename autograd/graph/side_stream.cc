@@ -1,9 +1,9 @@
 // An event for each operation that something waits for, made once and recorded anew in each run.
-#include "autograd/graph/side_stream.h"
+#include "firn/autograd/graph/side_stream.h"
 
 #include <utility>
 
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 

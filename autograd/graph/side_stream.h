@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "autograd/graph/streams.h"
-#include "device/context.h"
-#include "device/device.h"
+#include "firn/autograd/graph/streams.h"
+#include "firn/device/context.h"
+#include "firn/device/device.h"
 
 namespace firn {
 

@@ -1,6 +1,6 @@
 // StaticGraph: a captured graph, the lowered one, and its executor.
 
-#include "autograd/graph/static_graph.h"
+#include "firn/autograd/graph/static_graph.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,20 +10,20 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/capture.h"
-#include "autograd/graph/executor.h"
-#include "autograd/graph/explain.h"
-#include "autograd/graph/lowering.h"
-#include "autograd/graph/passes/pipeline.h"
-#include "autograd/graph/plan.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
-#include "tensor/pending.h"
-#include "tensor/precision.h"
-#include "tensor/reorder.h"
-#include "tensor/tuning.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/executor.h"
+#include "firn/autograd/graph/explain.h"
+#include "firn/autograd/graph/lowering.h"
+#include "firn/autograd/graph/passes/pipeline.h"
+#include "firn/autograd/graph/plan.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/precision.h"
+#include "firn/tensor/reorder.h"
+#include "firn/tensor/tuning.h"
 
 namespace firn {
 namespace {

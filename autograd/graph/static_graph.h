@@ -12,9 +12,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
-#include "autograd/graph/arithmetic.h"
-#include "device/status_fwd.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/graph/arithmetic.h"
+#include "firn/device/status_fwd.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

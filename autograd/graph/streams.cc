@@ -1,13 +1,13 @@
 // List scheduling in the program's order, on a device that is assumed to run two operations at once
 // as fast as one.
 
-#include "autograd/graph/streams.h"
+#include "firn/autograd/graph/streams.h"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 namespace {

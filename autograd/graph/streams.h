@@ -19,8 +19,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/graph.h"
 
 namespace firn {
 

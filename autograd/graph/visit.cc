@@ -1,8 +1,8 @@
 // One view of an operation for all who print, draw or count.
 
-#include "autograd/graph/visit.h"
+#include "firn/autograd/graph/visit.h"
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 namespace {

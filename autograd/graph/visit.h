@@ -7,7 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
 
 namespace firn {
 

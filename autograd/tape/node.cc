@@ -3,14 +3,14 @@
 // Ownership: result -> node -> edge -> (node of the argument | leaf). Saved inputs are ordinary
 // handles; saved outputs are aliases of the storage, so no cycle can form.
 
-#include "autograd/tape/node.h"
+#include "firn/autograd/tape/node.h"
 
 #include <algorithm>
 
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
 
 namespace firn::autograd {
 

@@ -13,11 +13,11 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "tensor/error.h"
-#include "tensor/grad_meta.h"
-#include "tensor/op.h"
-#include "tensor/spec.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/grad_meta.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/spec.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::autograd {
 

@@ -3,15 +3,15 @@
 // `saves` lists fixed positions. For a variadic operation, Saved::Input of the last declared input
 // stands for all the tensors given there.
 
-#include "autograd/tape/op_node.h"
+#include "firn/autograd/tape/op_node.h"
 
-#include "autograd/backward.h"
-#include "device/macros.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/autograd/backward.h"
+#include "firn/device/macros.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::autograd {
 

@@ -2,10 +2,10 @@
 #define FIRN_AUTOGRAD_TAPE_OP_NODE_H_
 
 #include "absl/container/inlined_vector.h"
-#include "autograd/tape/node.h"
-#include "device/object_pool.h"
-#include "tensor/dispatch.h"
-#include "tensor/op.h"
+#include "firn/autograd/tape/node.h"
+#include "firn/device/object_pool.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/op.h"
 
 namespace firn::autograd {
 

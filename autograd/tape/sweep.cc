@@ -5,21 +5,21 @@
 // pass. Gradients wait in places that the nodes themselves know: a map would cost more than all the
 // rest. Those of leaves are added to grad() at the end, so an error on the way changes nothing.
 
-#include "autograd/tape/sweep.h"
+#include "firn/autograd/tape/sweep.h"
 
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
-#include "device/macros.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/owner.h"
-#include "tensor/storage.h"
+#include "firn/device/macros.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/owner.h"
+#include "firn/tensor/storage.h"
 
 namespace firn::autograd {
 namespace {

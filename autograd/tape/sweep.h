@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "autograd/tape/node.h"
+#include "firn/autograd/tape/node.h"
 
 namespace firn::autograd {
 

@@ -1,11 +1,11 @@
 // Statistics of allocators and the text of their refusals.
-#include "device/internal/books.h"
+#include "firn/device/internal/books.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::inner::internal {
 

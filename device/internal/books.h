@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "device/allocator.h"
-#include "device/device.h"
+#include "firn/device/allocator.h"
+#include "firn/device/device.h"
 
 // What the allocators of all devices do alike with their statistics and refusals.
 namespace firn::inner::internal {

@@ -1,15 +1,15 @@
 // Every function takes the lock once and does little under it; mapping a slab is the slowest (some
 // microseconds, once for many blocks).
-#include "device/internal/cpu_heap.h"
+#include "firn/device/internal/cpu_heap.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 
-#include "device/device.h"
-#include "device/internal/books.h"
-#include "device/internal/poison.h"
+#include "firn/device/device.h"
+#include "firn/device/internal/books.h"
+#include "firn/device/internal/poison.h"
 
 namespace firn::inner::internal {
 namespace {

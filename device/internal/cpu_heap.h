@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "device/allocator.h"
-#include "device/internal/large_pool.h"
-#include "device/internal/slab_source.h"
-#include "device/internal/small_pool.h"
-#include "device/internal/thread_cache.h"
+#include "firn/device/allocator.h"
+#include "firn/device/internal/large_pool.h"
+#include "firn/device/internal/slab_source.h"
+#include "firn/device/internal/small_pool.h"
+#include "firn/device/internal/thread_cache.h"
 
 namespace firn::inner::internal {
 

@@ -1,15 +1,15 @@
 // Two pools behind one lock; a refused request empties the cache and tries once more.
-#include "device/internal/cuda_allocator.h"
+#include "firn/device/internal/cuda_allocator.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 
-#include "device/device.h"
-#include "device/internal/books.h"
-#include "device/internal/size_classes.h"
-#include "device/status_macros.h"
+#include "firn/device/device.h"
+#include "firn/device/internal/books.h"
+#include "firn/device/internal/size_classes.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::inner::internal {
 namespace {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "device/allocator.h"
-#include "device/internal/cuda_api.h"
-#include "device/internal/large_pool.h"
-#include "device/internal/slab_source.h"
+#include "firn/device/allocator.h"
+#include "firn/device/internal/cuda_api.h"
+#include "firn/device/internal/large_pool.h"
+#include "firn/device/internal/slab_source.h"
 
 namespace firn::inner::internal {
 

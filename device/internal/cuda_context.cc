@@ -1,17 +1,17 @@
 // Streams and events are thin covers of the runtime's; what they add is errors that name both
 // devices where two are mixed, and the count of synchronisations.
-#include "device/internal/cuda_context.h"
+#include "firn/device/internal/cuda_context.h"
 
 #include <atomic>
 #include <memory>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "device/cuda.h"
-#include "device/environment.h"
-#include "device/internal/cuda_replay.h"
-#include "device/internal/cuda_status.h"
-#include "device/status_macros.h"
+#include "firn/device/cuda.h"
+#include "firn/device/environment.h"
+#include "firn/device/internal/cuda_replay.h"
+#include "firn/device/internal/cuda_status.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 namespace inner::internal {

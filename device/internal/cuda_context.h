@@ -7,11 +7,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/context.h"
-#include "device/internal/cuda_allocator.h"
-#include "device/internal/cuda_api.h"
-#include "device/internal/cuda_faults.h"
-#include "device/internal/cuda_staging.h"
+#include "firn/device/context.h"
+#include "firn/device/internal/cuda_allocator.h"
+#include "firn/device/internal/cuda_api.h"
+#include "firn/device/internal/cuda_faults.h"
+#include "firn/device/internal/cuda_staging.h"
 
 namespace firn::inner::internal {
 

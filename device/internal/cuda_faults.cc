@@ -1,13 +1,13 @@
 // `written` goes from 1 to 0 here and from 0 to 1 in a kernel that holds the claim, so what one
 // side reads the other does not write. Faults between the two steps of Take are lost, as all but
 // the first one are.
-#include "device/internal/cuda_faults.h"
+#include "firn/device/internal/cuda_faults.h"
 
 #include <atomic>
 #include <new>
 
-#include "device/internal/cuda_status.h"
-#include "device/status_macros.h"
+#include "firn/device/internal/cuda_status.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::inner::internal {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "device/device.h"
-#include "device/internal/cuda_api.h"
+#include "firn/device/device.h"
+#include "firn/device/internal/cuda_api.h"
 
 namespace firn::inner::internal {
 

@@ -2,15 +2,15 @@
 //
 // A trace comes three times before it is replayed: new, then on a track without a recording, which
 // is made at its end (recording runs nothing), then held back.
-#include "device/internal/cuda_replay.h"
+#include "firn/device/internal/cuda_replay.h"
 
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
-#include "device/cuda.h"
-#include "device/internal/cuda_status.h"
-#include "device/status_macros.h"
+#include "firn/device/cuda.h"
+#include "firn/device/internal/cuda_status.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 namespace inner::internal {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "device/internal/cuda_api.h"
-#include "device/internal/launch_trace.h"
+#include "firn/device/internal/cuda_api.h"
+#include "firn/device/internal/launch_trace.h"
 
 namespace firn::inner::internal {
 

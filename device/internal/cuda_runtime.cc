@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "device/internal/cuda_api.h"
-#include "device/internal/nvrtc.h"
+#include "firn/device/internal/cuda_api.h"
+#include "firn/device/internal/nvrtc.h"
 
 namespace firn::inner::internal {
 namespace {

@@ -1,12 +1,12 @@
 // A buffer is free when the event recorded behind its last copy is reached.
-#include "device/internal/cuda_staging.h"
+#include "firn/device/internal/cuda_staging.h"
 
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 
-#include "device/internal/cuda_status.h"
-#include "device/status_macros.h"
+#include "firn/device/internal/cuda_status.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::inner::internal {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/internal/cuda_api.h"
+#include "firn/device/internal/cuda_api.h"
 
 namespace firn::inner::internal {
 

@@ -1,14 +1,14 @@
 // Error codes as statuses. The last launches are kept in a ring of names that any thread writes
 // without a lock: a torn order in a message of last resort does no harm.
-#include "device/internal/cuda_status.h"
+#include "firn/device/internal/cuda_status.h"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
 
-#include "device/check.h"
-#include "device/status_macros.h"
+#include "firn/device/check.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::inner::internal {
 namespace {

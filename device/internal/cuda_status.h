@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "device/internal/cuda_api.h"
+#include "firn/device/internal/cuda_api.h"
 
 namespace firn::inner::internal {
 

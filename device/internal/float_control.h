@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#if defined(__SSE__)
+#if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
@@ -11,7 +11,7 @@ namespace firn::inner::internal {
 
 // The calling thread's flags for flushing denormal results and inputs to zero: bit 15 (FTZ) and bit
 // 6 (DAZ) of MXCSR, bit 24 (FZ) of FPCR on 64-bit Arm, nothing elsewhere.
-#if defined(__SSE__)
+#if defined(__x86_64__)
 inline constexpr uint64_t kFlushBits = 0x8040;
 inline uint64_t ReadFloatControl() { return _mm_getcsr(); }
 inline void WriteFloatControl(uint64_t value) { _mm_setcsr(static_cast<unsigned>(value)); }

@@ -5,14 +5,14 @@
 //
 // Invariants: two neighbours are never both free; a node on a bin's list is free and the only one
 // for its memory; a slab without a piece in use is one free node without neighbours.
-#include "device/internal/large_pool.h"
+#include "firn/device/internal/large_pool.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
 
-#include "device/check.h"
+#include "firn/device/check.h"
 
 namespace firn::inner::internal {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/internal/slab_source.h"
+#include "firn/device/internal/slab_source.h"
 
 namespace firn::inner::internal {
 

@@ -1,5 +1,5 @@
 // Arguments lie one behind the other, each aligned as any argument may need it.
-#include "device/internal/launch_trace.h"
+#include "firn/device/internal/launch_trace.h"
 
 #include <cstring>
 

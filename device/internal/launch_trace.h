@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "device/internal/cuda_api.h"
+#include "firn/device/internal/cuda_api.h"
 
 namespace firn::inner::internal {
 

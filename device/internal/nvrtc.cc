@@ -1,6 +1,6 @@
 // NVRTC's functions are found by name, and its types are pointers and ints: its header is not
 // needed, and neither is the library where nothing is compiled.
-#include "device/internal/nvrtc.h"
+#include "firn/device/internal/nvrtc.h"
 
 #include <dlfcn.h>
 

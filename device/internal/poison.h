@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "device/check.h"
+#include "firn/device/check.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define FIRN_HAS_ASAN_ 1

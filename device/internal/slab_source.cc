@@ -2,15 +2,15 @@
 // by one huge page is made and its ends are cut off. Aligned slabs let the kernel back them with
 // huge pages (asked for by madvise), which saves most of the page faults and TLB misses of large
 // tensors.
-#include "device/internal/slab_source.h"
+#include "firn/device/internal/slab_source.h"
 
 #include <sys/mman.h>
 
 #include <cstdint>
 
-#include "device/check.h"
-#include "device/environment.h"
-#include "device/internal/poison.h"
+#include "firn/device/check.h"
+#include "firn/device/environment.h"
+#include "firn/device/internal/poison.h"
 
 namespace firn::inner::internal {
 

@@ -1,7 +1,7 @@
 // Invariants: a span is on open_[its class] when it has a class and a block to give, on idle_ when
 // it has no class (then all its blocks are back), and on no list when every block is handed out.
 // Slabs start on 2 MiB boundaries, so a block's address gives its slab.
-#include "device/internal/small_pool.h"
+#include "firn/device/internal/small_pool.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/check.h"
+#include "firn/device/check.h"
 
 namespace firn::inner::internal {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "device/internal/size_classes.h"
-#include "device/internal/slab_source.h"
+#include "firn/device/internal/size_classes.h"
+#include "firn/device/internal/slab_source.h"
 
 namespace firn::inner::internal {
 

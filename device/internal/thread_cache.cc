@@ -3,13 +3,13 @@
 // thread-local Reaper whose destructor gives the cache back when the thread ends. Thread-local and
 // static objects destroyed after that may still free tensors: they find no_cache again and go to
 // the heap directly.
-#include "device/internal/thread_cache.h"
+#include "firn/device/internal/thread_cache.h"
 
 #include <cstdint>
 
-#include "device/check.h"
-#include "device/internal/cpu_heap.h"
-#include "device/testing.h"
+#include "firn/device/check.h"
+#include "firn/device/internal/cpu_heap.h"
+#include "firn/device/testing.h"
 
 namespace firn::inner::internal {
 

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/allocator.h"
-#include "device/internal/size_classes.h"
+#include "firn/device/allocator.h"
+#include "firn/device/internal/size_classes.h"
 
 namespace firn::inner::internal {
 

@@ -1,7 +1,7 @@
 // A gzip file is one or more members, each a header, deflated data, a CRC and a length (RFC 1952);
 // zlib checks the last two. What follows the last member must be another member, so rubbish after
 // the end is an error, as is an end inside a member.
-#include "io/internal/byte_source.h"
+#include "firn/io/internal/byte_source.h"
 
 #include <zlib.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

@@ -7,7 +7,7 @@
 // The header says how many entries each part has, so that none can be lost where only some parts
 // are read, for which the file's own checksum says nothing. A change that older programs cannot
 // read is a new kCheckpointVersion.
-#include "io/internal/checkpoint_file.h"
+#include "firn/io/internal/checkpoint_file.h"
 
 #include <algorithm>
 #include <exception>
@@ -17,14 +17,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/hdf5.h"
-#include "io/internal/h5_writer.h"
-#include "io/internal/struct_archive.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops/shape/copies.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/hdf5.h"
+#include "firn/io/internal/h5_writer.h"
+#include "firn/io/internal/struct_archive.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn::io::internal {
 

@@ -9,9 +9,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "io/checkpoint.h"
-#include "io/load_limits.h"
-#include "tensor/state_dict.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io::internal {
 

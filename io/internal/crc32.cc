@@ -2,7 +2,7 @@
 // Using PCLMULQDQ Instruction", Intel, 2009, with the constants for the bit-reflected polynomial of
 // zlib, gzip and Ethernet. Four registers of 128 bits each run over every fourth 16 bytes; then
 // they are folded into one, that to 64 bits, and Barrett's reduction leaves 32.
-#include "io/internal/crc32.h"
+#include "firn/io/internal/crc32.h"
 
 #include <zlib.h>
 

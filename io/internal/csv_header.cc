@@ -1,12 +1,12 @@
 // variable[__index][:label]: the first colon and the first two underscores after something part a
 // name, as NNabla parts it. An index is any text; columns make a vector in the order of the file.
-#include "io/internal/csv_header.h"
+#include "firn/io/internal/csv_header.h"
 
 #include <map>
 #include <set>
 
-#include "device/status_macros.h"
-#include "io/internal/csv_line.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/csv_line.h"
 
 namespace firn::io::internal {
 namespace {

@@ -1,5 +1,5 @@
 // Lines of CSV files (RFC 4180, but that a field ends on its line). Fields point into the line.
-#include "io/internal/csv_line.h"
+#include "firn/io/internal/csv_line.h"
 
 #include <charconv>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include "absl/strings/charconv.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "device/escape.h"
-#include "device/status_macros.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

@@ -3,16 +3,16 @@
 // device's allocator, whose memory is free for what is queued on the device's stream from now on:
 // the copy stream waits for that too, and when a piece goes back to the allocator, the device's
 // stream has waited for the copies.
-#include "io/internal/device_batches.h"
+#include "firn/io/internal/device_batches.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/storage.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/storage.h"
 
 namespace firn::io::internal {
 

@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/context.h"
-#include "io/dataset.h"
-#include "tensor/tensor.h"
+#include "firn/device/context.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "io/image.h"
-#include "io/internal/raster.h"
+#include "firn/io/image.h"
+#include "firn/io/internal/raster.h"
 
 namespace firn::io::internal {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "io/internal/raster.h"
+#include "firn/io/internal/raster.h"
 
 namespace firn::io::internal {
 namespace {

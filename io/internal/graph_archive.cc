@@ -1,11 +1,11 @@
 // How a graph's structs are written; struct_archive.h is what reads and writes them.
-#include "io/internal/graph_archive.h"
+#include "firn/io/internal/graph_archive.h"
 
 #include <cereal/cereal.hpp>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "io/internal/struct_archive.h"
+#include "firn/io/internal/struct_archive.h"
 
 namespace firn::io::internal {
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "io/internal/stored_attrs.h"
+#include "firn/io/internal/stored_attrs.h"
 
 namespace firn::io::internal {
 

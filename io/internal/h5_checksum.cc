@@ -1,10 +1,10 @@
 // The CRC runs over the name, a NUL, index, need_grad, dtype, rank and sizes as little-endian
 // 64-bit numbers, and the elements.
-#include "io/internal/h5_checksum.h"
+#include "firn/io/internal/h5_checksum.h"
 
 #include <cstring>
 
-#include "io/internal/crc32.h"
+#include "firn/io/internal/crc32.h"
 
 namespace firn::io::internal {
 namespace {

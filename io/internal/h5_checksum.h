@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -1,4 +1,4 @@
-#include "io/internal/h5_chunks.h"
+#include "firn/io/internal/h5_chunks.h"
 
 #include <zlib.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "io/internal/h5_file.h"
-#include "io/internal/h5_plan.h"
+#include "firn/io/internal/h5_file.h"
+#include "firn/io/internal/h5_plan.h"
 
 namespace firn::io::internal {
 

@@ -1,6 +1,6 @@
 // Contiguous elements are read straight into the tensor. Of chunks all are found and checked, then
 // the tensor is made, then each chunk is unpacked and copied to its place.
-#include "io/internal/h5_dataset.h"
+#include "firn/io/internal/h5_dataset.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/h5_chunks.h"
-#include "io/internal/h5_message.h"
-#include "tensor/allocate.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_chunks.h"
+#include "firn/io/internal/h5_message.h"
+#include "firn/tensor/allocate.h"
 
 namespace firn::io::internal {
 namespace {

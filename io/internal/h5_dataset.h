@@ -2,10 +2,10 @@
 #define FIRN_IO_INTERNAL_H5_DATASET_H_
 
 #include "absl/status/statusor.h"
-#include "io/internal/h5_file.h"
-#include "io/internal/h5_object.h"
-#include "io/internal/h5_plan.h"
-#include "tensor/tensor.h"
+#include "firn/io/internal/h5_file.h"
+#include "firn/io/internal/h5_object.h"
+#include "firn/io/internal/h5_plan.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -11,15 +11,15 @@
 //   h5_dataset  elements: contiguous, compact, chunked with deflate and shuffle
 //   h5_reader   the walk through the groups, which refuses all else
 // All numbers are little-endian.
-#include "io/internal/h5_file.h"
+#include "firn/io/internal/h5_file.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/little_endian.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/little_endian.h"
 
 namespace firn::io::internal {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/internal/random_access.h"
-#include "io/load_limits.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io::internal {
 

@@ -2,14 +2,14 @@
 // of entries of 40 bytes (offset of the name in the local heap, address of the object, and a kind
 // that tells soft links), and a local heap ("HEAP") with the names. New groups list their links as
 // messages in their header or, when there are many, in a fractal heap (h5_heap).
-#include "io/internal/h5_group.h"
+#include "firn/io/internal/h5_group.h"
 
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/h5_heap.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_heap.h"
 
 namespace firn::io::internal {
 namespace {

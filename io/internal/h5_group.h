@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "io/internal/h5_file.h"
-#include "io/internal/h5_object.h"
+#include "firn/io/internal/h5_file.h"
+#include "firn/io/internal/h5_object.h"
 
 namespace firn::io::internal {
 

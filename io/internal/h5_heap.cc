@@ -6,14 +6,14 @@
 //
 // The names of the objects are in a version 2 B-tree ("BTHD", "BTIN", "BTLF"), whose records we
 // visit in no particular order. All these structures end in a checksum.
-#include "io/internal/h5_heap.h"
+#include "firn/io/internal/h5_heap.h"
 
 #include <algorithm>
 #include <bit>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "io/internal/h5_file.h"
+#include "firn/io/internal/h5_file.h"
 
 namespace firn::io::internal {
 

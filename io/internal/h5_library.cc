@@ -1,8 +1,8 @@
 // The library keeps errors and the function that prints them in one place for the whole program
 // where it has no thread safety, so both are looked at under the lock alone.
-#include "io/internal/h5_library.h"
+#include "firn/io/internal/h5_library.h"
 
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

@@ -1,13 +1,13 @@
 // The layouts of the messages, field by field, are in section IV.A.2 of the HDF5 File Format
 // Specification.
-#include "io/internal/h5_message.h"
+#include "firn/io/internal/h5_message.h"
 
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

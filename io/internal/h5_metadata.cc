@@ -1,14 +1,14 @@
 // The library reaches files by drivers ("virtual file drivers"), tables of functions, of which this
 // is one. It is told of the memory by the file access properties, and knows nothing of a disk, so
 // that a full one never meets it: it cannot close a file that it could not write.
-#include "io/internal/h5_metadata.h"
+#include "firn/io/internal/h5_metadata.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>
 
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

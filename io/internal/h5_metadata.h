@@ -9,7 +9,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "io/internal/h5_library.h"
+#include "firn/io/internal/h5_library.h"
 
 namespace firn::io::internal {
 

@@ -5,7 +5,7 @@
 //   - deeper than kMaxGroups.
 // What a link's name cannot hold is escaped: % as %25, / as %2F, NUL as %00, the dots of a name
 // that is nothing but dots as %2E, and the empty name is a single %.
-#include "io/internal/h5_names.h"
+#include "firn/io/internal/h5_names.h"
 
 #include <algorithm>
 

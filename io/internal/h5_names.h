@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "tensor/state_dict.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io::internal {
 

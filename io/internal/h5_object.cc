@@ -5,13 +5,13 @@
 // in front (type 2, size 2, flags 1, unused 3). Version 2: "OHDR", version, flags, what the flags
 // announce, the size, messages with 4 or 6 bytes in front (type 1, size 2, flags 1, creation order
 // 2 when announced), and a checksum; continuations are framed by "OCHK" and a checksum.
-#include "io/internal/h5_object.h"
+#include "firn/io/internal/h5_object.h"
 
 #include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

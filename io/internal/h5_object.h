@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "io/internal/h5_file.h"
+#include "firn/io/internal/h5_file.h"
 
 namespace firn::io::internal {
 

@@ -1,7 +1,7 @@
-#include "io/internal/h5_plan.h"
+#include "firn/io/internal/h5_plan.h"
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 

@@ -5,11 +5,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "io/internal/h5_file.h"
-#include "io/internal/h5_message.h"
-#include "io/internal/h5_object.h"
-#include "io/internal/stored_elements.h"
-#include "tensor/shape.h"
+#include "firn/io/internal/h5_file.h"
+#include "firn/io/internal/h5_message.h"
+#include "firn/io/internal/h5_object.h"
+#include "firn/io/internal/stored_elements.h"
+#include "firn/tensor/shape.h"
 
 namespace firn::io::internal {
 

@@ -1,7 +1,7 @@
 // Entries are sorted by their `index` attributes (those of their groups first, where groups have
 // one, as in NNabla's solver states), then by name; without index they come last, as files of
 // NNabla's C++ side want it.
-#include "io/internal/h5_reader.h"
+#include "firn/io/internal/h5_reader.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "io/internal/h5_checksum.h"
-#include "io/internal/h5_dataset.h"
-#include "io/internal/h5_file.h"
-#include "io/internal/h5_message.h"
-#include "io/internal/h5_plan.h"
-#include "io/internal/h5_walk.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_checksum.h"
+#include "firn/io/internal/h5_dataset.h"
+#include "firn/io/internal/h5_file.h"
+#include "firn/io/internal/h5_message.h"
+#include "firn/io/internal/h5_plan.h"
+#include "firn/io/internal/h5_walk.h"
 
 namespace firn::io::internal {
 namespace {

@@ -2,9 +2,9 @@
 #define FIRN_IO_INTERNAL_H5_READER_H_
 
 #include "absl/status/statusor.h"
-#include "io/internal/random_access.h"
-#include "io/load_options.h"
-#include "tensor/state_dict.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/load_options.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io::internal {
 

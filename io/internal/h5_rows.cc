@@ -1,6 +1,6 @@
 // A row of contiguous elements is one read at its place. Chunks that begin at the same row are a
 // band: it is unpacked as a whole, since the bytes before a row have to be unpacked for it anyway.
-#include "io/internal/h5_rows.h"
+#include "firn/io/internal/h5_rows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,18 +11,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "device/status_macros.h"
-#include "io/internal/h5_chunks.h"
-#include "io/internal/h5_file.h"
-#include "io/internal/h5_message.h"
-#include "io/internal/h5_plan.h"
-#include "io/internal/h5_walk.h"
-#include "io/internal/last_used.h"
-#include "io/internal/random_access.h"
-#include "io/internal/stored_elements.h"
-#include "tensor/allocate.h"
-#include "tensor/shape.h"
-#include "tensor/tensor.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_chunks.h"
+#include "firn/io/internal/h5_file.h"
+#include "firn/io/internal/h5_message.h"
+#include "firn/io/internal/h5_plan.h"
+#include "firn/io/internal/h5_walk.h"
+#include "firn/io/internal/last_used.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/internal/stored_elements.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/shape.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

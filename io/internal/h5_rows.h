@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "io/internal/row_source.h"
-#include "io/load_limits.h"
+#include "firn/io/internal/row_source.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io::internal {
 

@@ -1,16 +1,16 @@
 // A list of objects still to visit, from the root group on. An object that is met twice is refused:
 // it would be a cycle, or one dataset read many times over.
-#include "io/internal/h5_walk.h"
+#include "firn/io/internal/h5_walk.h"
 
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/h5_checksum.h"
-#include "io/internal/h5_group.h"
-#include "io/internal/h5_message.h"
-#include "io/internal/h5_names.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_checksum.h"
+#include "firn/io/internal/h5_group.h"
+#include "firn/io/internal/h5_message.h"
+#include "firn/io/internal/h5_names.h"
 
 namespace firn::io::internal {
 namespace {

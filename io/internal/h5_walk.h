@@ -11,8 +11,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "io/internal/h5_file.h"
-#include "io/internal/h5_object.h"
+#include "firn/io/internal/h5_file.h"
+#include "firn/io/internal/h5_object.h"
 
 namespace firn::io::internal {
 

@@ -7,7 +7,7 @@
 // What is written is NNabla's layout, as its Python side writes it: one contiguous dataset an
 // entry, with attributes need_grad (h5py's bool) and index (i64), in files of the oldest format and
 // without times; and Firn's checksums (h5_checksum.h).
-#include "io/internal/h5_writer.h"
+#include "firn/io/internal/h5_writer.h"
 
 #include <hdf5.h>
 
@@ -18,16 +18,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "io/internal/crc32.h"
-#include "io/internal/h5_checksum.h"
-#include "io/internal/h5_library.h"
-#include "io/internal/h5_metadata.h"
-#include "io/internal/h5_names.h"
-#include "io/load_limits.h"
-#include "tensor/error.h"
-#include "tensor/pending.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/crc32.h"
+#include "firn/io/internal/h5_checksum.h"
+#include "firn/io/internal/h5_library.h"
+#include "firn/io/internal/h5_metadata.h"
+#include "firn/io/internal/h5_names.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/pending.h"
 
 namespace firn::io::internal {
 namespace {

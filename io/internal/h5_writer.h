@@ -6,7 +6,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "tensor/state_dict.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io::internal {
 

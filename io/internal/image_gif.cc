@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/raster.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/raster.h"
 
 namespace firn::io::internal {
 namespace {

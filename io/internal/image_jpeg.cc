@@ -12,9 +12,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/encode_image.h"
-#include "io/internal/raster.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/encode_image.h"
+#include "firn/io/internal/raster.h"
 
 // Last: they are C, and need <cstdio>.
 #include <jerror.h>

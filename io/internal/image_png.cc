@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/encode_image.h"
-#include "io/internal/raster.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/encode_image.h"
+#include "firn/io/internal/raster.h"
 
 // After <csetjmp>, and last: it is C.
 #include <png.h>

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 

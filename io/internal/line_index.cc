@@ -1,12 +1,12 @@
 // The file is read in blocks of a fixed size, and is kept open: lines are read again when they are
 // asked for. Lines follow each other without gaps, so that one ends where the next begins.
-#include "io/internal/line_index.h"
+#include "firn/io/internal/line_index.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "device/status_macros.h"
-#include "io/internal/csv_line.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/csv_line.h"
 
 namespace firn::io::internal {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "io/internal/random_access.h"
+#include "firn/io/internal/random_access.h"
 
 namespace firn::io::internal {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "io/dataset.h"
-#include "tensor/error.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io::internal {
 

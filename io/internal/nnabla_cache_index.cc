@@ -1,4 +1,4 @@
-#include "io/internal/nnabla_cache_index.h"
+#include "firn/io/internal/nnabla_cache_index.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,9 +8,9 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/csv_line.h"
-#include "io/internal/random_access.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/csv_line.h"
+#include "firn/io/internal/random_access.h"
 
 namespace firn::io::internal {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "io/load_limits.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io::internal {
 

@@ -7,12 +7,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "io/internal/random_access.h"
-#include "io/internal/stored_elements.h"
-#include "io/npy.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tensor.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/internal/stored_elements.h"
+#include "firn/io/npy.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/shape.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

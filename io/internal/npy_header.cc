@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "device/escape.h"
-#include "device/status_macros.h"
-#include "io/internal/little_endian.h"
-#include "io/internal/npy_array.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/little_endian.h"
+#include "firn/io/internal/npy_array.h"
 
 namespace firn::io::internal {
 namespace {

@@ -1,15 +1,15 @@
 // A ring of `ahead` slots under one lock. Workers claim indices in order while claimed - taken <
 // ahead, so a slot is free again before its next index can be claimed, and what a worker fills is
 // exactly what the taker waits for. A worker that dies of an exception leaves it in its slot.
-#include "io/internal/ordered_prefetch.h"
+#include "firn/io/internal/ordered_prefetch.h"
 
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io::internal {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "io/dataset.h"
+#include "firn/io/dataset.h"
 
 namespace firn::io::internal {
 

@@ -2,13 +2,13 @@
 // generation in an interval", 2019, without the rejection: with 64-bit words the bias is below
 // n / 2^64. Words come from Philox at a position of the epoch's own, under a key that keeps them
 // apart from the numbers a program draws with the same seed.
-#include "io/internal/permutation.h"
+#include "firn/io/internal/permutation.h"
 
 #include <numeric>
 #include <utility>
 
-#include "device/inner.h"
-#include "device/philox.h"
+#include "firn/device/inner.h"
+#include "firn/device/philox.h"
 
 namespace firn::io::internal {
 namespace {

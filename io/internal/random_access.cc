@@ -1,5 +1,5 @@
 // Files are read by pread and not mapped: one that shrinks meanwhile gives an error, not SIGBUS.
-#include "io/internal/random_access.h"
+#include "firn/io/internal/random_access.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

@@ -1,13 +1,13 @@
 // The one place where an image's size becomes an allocation, and where samples side by side become
 // planes. Conversion goes row by row through one row of planes of at most four channels.
-#include "io/internal/raster.h"
+#include "firn/io/internal/raster.h"
 
 #include <algorithm>
 #include <array>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
 
 namespace firn::io::internal {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/image.h"
-#include "tensor/tensor.h"
+#include "firn/io/image.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -1,10 +1,10 @@
-#include "io/internal/row_source.h"
+#include "firn/io/internal/row_source.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "io/internal/name_errors.h"
-#include "io/internal/value_or_raise.h"
+#include "firn/io/internal/name_errors.h"
+#include "firn/io/internal/value_or_raise.h"
 
 namespace firn::io::internal {
 namespace {

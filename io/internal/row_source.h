@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "io/dataset.h"
-#include "tensor/tensor.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -1,14 +1,14 @@
 // Attributes are read through the visitor that writes them: fields are set, then looked at again,
 // and what did not arrive whole did not fit. What files of earlier versions have otherwise is taken
 // whole or not at all.
-#include "io/internal/stored_attrs.h"
+#include "firn/io/internal/stored_attrs.h"
 
 #include <algorithm>
 #include <bit>
 #include <new>
 #include <set>
 
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

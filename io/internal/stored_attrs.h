@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "device/inner.h"
-#include "tensor/attrs.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/attrs.h"
 
 namespace firn::io::internal {
 

@@ -1,11 +1,11 @@
 // Integers are widened from the last to the first, so that none is overwritten before it is read.
-#include "io/internal/stored_elements.h"
+#include "firn/io/internal/stored_elements.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "tensor/dtype.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn::io::internal {
 

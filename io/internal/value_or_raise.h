@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "tensor/error.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io::internal {
 

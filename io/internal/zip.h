@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "device/atomic_file.h"
-#include "io/internal/random_access.h"
-#include "io/load_limits.h"
+#include "firn/device/atomic_file.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io::internal {
 

@@ -37,11 +37,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/escape.h"
-#include "device/status_macros.h"
-#include "io/internal/crc32.h"
-#include "io/internal/little_endian.h"
-#include "io/internal/zip.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/crc32.h"
+#include "firn/io/internal/little_endian.h"
+#include "firn/io/internal/zip.h"
 
 namespace firn::io::internal {
 namespace {

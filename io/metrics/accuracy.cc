@@ -1,13 +1,13 @@
 // The rank of a label's score is how many others come before it; no sorting is needed.
-#include "io/metrics/accuracy.h"
+#include "firn/io/metrics/accuracy.h"
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "io/metrics/internal/class_ids.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/metrics/internal/class_ids.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,13 +1,13 @@
 // Both lists are sorted; for each positive score, the negative ones below it count one and those
 // equal to it one half. Counting in halves keeps the sum an exact integer.
-#include "io/metrics/auc.h"
+#include "firn/io/metrics/auc.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

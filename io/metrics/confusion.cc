@@ -1,15 +1,15 @@
 // Everything is made of three counts for each class: what was rightly predicted as it, what was
 // predicted as it at all, and what is of it.
-#include "io/metrics/confusion.h"
+#include "firn/io/metrics/confusion.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "device/status_macros.h"
-#include "io/metrics/internal/class_ids.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/metrics/internal/class_ids.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 
 namespace firn::io {
 namespace {

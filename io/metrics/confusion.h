@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,12 +1,12 @@
-#include "io/metrics/early_stopping.h"
+#include "firn/io/metrics/early_stopping.h"
 
 #include <cmath>
 #include <limits>
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io {
 namespace {

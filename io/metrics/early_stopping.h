@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tensor/state_dict.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::io {
 

@@ -1,10 +1,10 @@
-#include "io/metrics/running_mean.h"
+#include "firn/io/metrics/running_mean.h"
 
 #include <cmath>
 #include <limits>
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_METRICS_RUNNING_MEAN_H_
 #define FIRN_IO_METRICS_RUNNING_MEAN_H_
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

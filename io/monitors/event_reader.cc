@@ -1,5 +1,5 @@
 // Record by record; a folder's files go one after the other, by the time in their names.
-#include "io/monitors/event_reader.h"
+#include "firn/io/monitors/event_reader.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/random_access.h"
-#include "io/monitors/event_reader_status.h"
-#include "io/monitors/internal/event_messages.h"
-#include "io/monitors/internal/records.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/monitors/event_reader_status.h"
+#include "firn/io/monitors/internal/event_messages.h"
+#include "firn/io/monitors/internal/records.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

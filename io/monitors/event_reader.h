@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "io/load_limits.h"
-#include "io/monitors/event_writer.h"
-#include "io/monitors/series.h"
+#include "firn/io/load_limits.h"
+#include "firn/io/monitors/event_writer.h"
+#include "firn/io/monitors/series.h"
 
 namespace firn::io {
 

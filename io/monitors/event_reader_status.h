@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/monitors/event_reader.h"
+#include "firn/io/monitors/event_reader.h"
 
 namespace firn::io {
 

@@ -1,7 +1,7 @@
 // Messages by hand, of TensorFlow's event.proto, summary.proto and graph.proto. Scalars, histograms
 // and images are written in the older style (simple_value, histo, image), which every reader
 // understands; text exists in the newer one only (a string tensor with the plugin's name).
-#include "io/monitors/event_writer.h"
+#include "firn/io/monitors/event_writer.h"
 
 #include <unistd.h>
 
@@ -16,16 +16,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "device/status_macros.h"
-#include "io/image.h"
-#include "io/monitors/internal/append_file.h"
-#include "io/monitors/internal/pictures.h"
-#include "io/monitors/internal/records.h"
-#include "io/monitors/internal/wire.h"
-#include "io/monitors/monitor.h"
-#include "tensor/error.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/image.h"
+#include "firn/io/monitors/internal/append_file.h"
+#include "firn/io/monitors/internal/pictures.h"
+#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/monitors/monitor.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,6 +1,6 @@
 // A line is due when the index is an interval beyond the last line's; numbers wait in a sum until
 // then. Nothing changes before the line is in the file.
-#include "io/monitors/monitor.h"
+#include "firn/io/monitors/monitor.h"
 
 #include <chrono>
 #include <filesystem>
@@ -13,10 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "device/status_macros.h"
-#include "io/monitors/internal/append_file.h"
-#include "io/monitors/internal/line_file.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/monitors/internal/append_file.h"
+#include "firn/io/monitors/internal/line_file.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

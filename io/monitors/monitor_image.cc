@@ -1,4 +1,4 @@
-#include "io/monitors/monitor_image.h"
+#include "firn/io/monitors/monitor_image.h"
 
 #include <filesystem>
 #include <ostream>
@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "device/status_macros.h"
-#include "io/image.h"
-#include "io/monitors/internal/pictures.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/image.h"
+#include "firn/io/monitors/internal/pictures.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -8,8 +8,8 @@
 #include <iosfwd>
 #include <string>
 
-#include "io/monitors/monitor.h"
-#include "tensor/tensor.h"
+#include "firn/io/monitors/monitor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -2,7 +2,7 @@
 // unbroken runs of points. Points that fall into one pixel's column are thinned out to the first,
 // the least, the largest and the last, which draw the same picture: where x does not go back, a
 // million points are no more than a few thousand.
-#include "io/monitors/plot.h"
+#include "firn/io/monitors/plot.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "io/monitors/internal/axis.h"
-#include "io/monitors/internal/canvas.h"
-#include "io/monitors/internal/line_file.h"
-#include "tensor/error.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/monitors/internal/axis.h"
+#include "firn/io/monitors/internal/canvas.h"
+#include "firn/io/monitors/internal/line_file.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

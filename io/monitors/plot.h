@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "io/monitors/series.h"
+#include "firn/io/monitors/series.h"
 
 namespace firn::io {
 

@@ -1,16 +1,16 @@
-#include "io/monitors/record_reader.h"
+#include "firn/io/monitors/record_reader.h"
 
 #include <map>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/byte_source.h"
-#include "io/monitors/internal/line_file.h"
-#include "io/monitors/internal/record_parsers.h"
-#include "io/monitors/record_reader_status.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/byte_source.h"
+#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/internal/record_parsers.h"
+#include "firn/io/monitors/record_reader_status.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/monitors/record_reader.h"
+#include "firn/io/monitors/record_reader.h"
 
 namespace firn::io {
 

@@ -1,5 +1,5 @@
 // A record is written by one call, so that a killed process leaves at most a part of the last one.
-#include "io/monitors/record_writer.h"
+#include "firn/io/monitors/record_writer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,12 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "device/escape.h"
-#include "device/status_macros.h"
-#include "io/monitors/internal/append_file.h"
-#include "io/monitors/internal/line_file.h"
-#include "io/monitors/internal/record_parsers.h"
-#include "tensor/error.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/monitors/internal/append_file.h"
+#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/internal/record_parsers.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/load_limits.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io {
 

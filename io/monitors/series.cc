@@ -1,5 +1,5 @@
 // Lines of numbers with blanks between them; only whole lines are looked at.
-#include "io/monitors/series.h"
+#include "firn/io/monitors/series.h"
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/escape.h"
-#include "device/status_macros.h"
-#include "io/internal/byte_source.h"
-#include "io/monitors/internal/line_file.h"
-#include "io/monitors/series_status.h"
-#include "tensor/error.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/byte_source.h"
+#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/series_status.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

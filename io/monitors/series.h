@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/load_limits.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::io {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/monitors/series.h"
+#include "firn/io/monitors/series.h"
 
 namespace firn::io {
 

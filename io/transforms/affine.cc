@@ -1,15 +1,15 @@
 // Checks and draws; internal/warp.cc computes.
-#include "io/transforms/affine.h"
+#include "firn/io/transforms/affine.h"
 
 #include <cmath>
 #include <limits>
 #include <optional>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
-#include "io/transforms/internal/warp.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/warp.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "io/transforms/resize.h"
-#include "io/transforms/transform.h"
+#include "firn/io/transforms/resize.h"
+#include "firn/io/transforms/transform.h"
 
 namespace firn::io {
 

@@ -1,6 +1,6 @@
 // Two passes of sums of shifted rows, in floats: along each row, which is laid out with its
 // reflected ends first, then down the columns.
-#include "io/transforms/blur.h"
+#include "firn/io/transforms/blur.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

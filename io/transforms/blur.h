@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "io/transforms/transform.h"
+#include "firn/io/transforms/transform.h"
 
 namespace firn::io {
 

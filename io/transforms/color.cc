@@ -1,15 +1,15 @@
 // Checks and draws; internal/adjust.cc computes.
-#include "io/transforms/color.h"
+#include "firn/io/transforms/color.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/adjust.h"
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/adjust.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

@@ -1,6 +1,6 @@
 // A crop is a copy of rows. What padding would add is never stored: each pixel beyond the border is
 // taken from where the mode finds it.
-#include "io/transforms/crop.h"
+#include "firn/io/transforms/crop.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
-#include "io/transforms/internal/place.h"
-#include "io/transforms/internal/resample.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/place.h"
+#include "firn/io/transforms/internal/resample.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

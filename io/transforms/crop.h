@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "io/transforms/resize.h"
-#include "io/transforms/transform.h"
-#include "tensor/ops/shape/pad.h"
+#include "firn/io/transforms/resize.h"
+#include "firn/io/transforms/transform.h"
+#include "firn/tensor/ops/shape/pad.h"
 
 namespace firn::io {
 

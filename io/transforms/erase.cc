@@ -1,16 +1,16 @@
 // A copy of the image, overwritten row by row.
-#include "io/transforms/erase.h"
+#include "firn/io/transforms/erase.h"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <type_traits>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
-#include "io/transforms/internal/place.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/place.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

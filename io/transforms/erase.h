@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_TRANSFORMS_ERASE_H_
 #define FIRN_IO_TRANSFORMS_ERASE_H_
 
-#include "io/transforms/transform.h"
+#include "firn/io/transforms/transform.h"
 
 namespace firn::io {
 

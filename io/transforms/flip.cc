@@ -1,10 +1,10 @@
 // Both flips are copies of rows.
-#include "io/transforms/flip.h"
+#include "firn/io/transforms/flip.h"
 
 #include <algorithm>
 
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
 
 namespace firn::io {
 namespace {

@@ -1,7 +1,7 @@
 #ifndef FIRN_IO_TRANSFORMS_FLIP_H_
 #define FIRN_IO_TRANSFORMS_FLIP_H_
 
-#include "io/transforms/transform.h"
+#include "firn/io/transforms/transform.h"
 
 namespace firn::io {
 

@@ -1,15 +1,15 @@
 // Both mix row i of the batch with row i - 1, as torchvision's roll(1, 0) does, targets by the same
 // share as images.
-#include "io/transforms/mix.h"
+#include "firn/io/transforms/mix.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

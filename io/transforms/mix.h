@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "io/dataset.h"
-#include "tensor/rng.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/rng.h"
 
 namespace firn::io {
 

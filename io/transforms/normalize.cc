@@ -1,12 +1,12 @@
 // One pass from bytes to what the network sees. Dividing, not multiplying by reciprocals, gives
 // torchvision's floats.
-#include "io/transforms/normalize.h"
+#include "firn/io/transforms/normalize.h"
 
 #include <cmath>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/image.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

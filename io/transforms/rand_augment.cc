@@ -1,16 +1,16 @@
 // The table of torchvision's RandAugment._augmentation_space and _apply_op. Moves and shears are
 // around the upper left corner there, turns around the middle.
-#include "io/transforms/rand_augment.h"
+#include "firn/io/transforms/rand_augment.h"
 
 #include <cmath>
 #include <iterator>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/adjust.h"
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
-#include "io/transforms/internal/warp.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/adjust.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/warp.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 namespace {

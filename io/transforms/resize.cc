@@ -1,12 +1,12 @@
 // The sizes; internal/resample.cc computes.
-#include "io/transforms/resize.h"
+#include "firn/io/transforms/resize.h"
 
 #include <algorithm>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/image.h"
-#include "io/transforms/internal/resample.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/resample.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 

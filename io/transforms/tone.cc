@@ -1,10 +1,10 @@
 // Checks; internal/tone.cc computes.
-#include "io/transforms/tone.h"
+#include "firn/io/transforms/tone.h"
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/adjust.h"
-#include "io/transforms/internal/image.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/adjust.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 

@@ -1,11 +1,11 @@
 // A transform is a function; what is added here is how it is asked without a generator, and for a
 // sample.
-#include "io/transforms/transform.h"
+#include "firn/io/transforms/transform.h"
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/draw.h"
-#include "io/transforms/internal/image.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io {
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/dataset.h"
-#include "tensor/rng.h"
-#include "tensor/tensor.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

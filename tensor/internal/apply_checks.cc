@@ -1,22 +1,18 @@
 // What Apply refuses before a kernel is chosen.
 
-#include "tensor/internal/apply_checks.h"
+#include "firn/tensor/internal/apply_checks.h"
 
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/pending.h"
-#include "tensor/reorder.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/internal/index_values.h"
+#include "firn/tensor/internal/kernel_functions.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn::inner::internal {
 namespace {
@@ -143,44 +139,6 @@ absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* d
 
 namespace {
 
-// Whether a value lies outside the bounds and is not the ignored one. A pooling layer's gradient
-// has an index for each element: a register's worth at a time.
-template <class T>
-bool AnyOutside(const T* v, int64_t n, const IndexBounds& b) {
-  using Limits = std::numeric_limits<T>;
-  const auto clamped = [](int64_t x) {
-    return static_cast<T>(std::clamp<int64_t>(x, Limits::min(), Limits::max()));
-  };
-  const bool none = b.high <= b.low || b.low > Limits::max() || b.high <= Limits::min();
-  const T low = none ? Limits::max() : clamped(b.low);
-  const T last = none ? Limits::min() : clamped(b.high - 1);
-  const bool any_ignored = b.ignored != INT64_MIN && clamped(b.ignored) == b.ignored;
-  const T ignored = clamped(b.ignored), all = any_ignored ? T{0} : T{-1};
-  Vec<T> bad = {};
-  int64_t i = 0;
-  for (; i + kSimdLanes<T> <= n; i += kSimdLanes<T>) {
-    Vec<T> x;
-    std::memcpy(&x, v + i, sizeof(x));
-    bad |= ((x < low) | (x > last)) & ((x != ignored) | all);
-  }
-  for (; i < n; ++i) bad[0] |= (v[i] < low || v[i] > last) && (v[i] != ignored || !any_ignored);
-  T any = 0;
-  for (int64_t lane = 0; lane < kSimdLanes<T>; ++lane) any |= bad[lane];
-  return any != 0;
-}
-
-template <class T>
-bool AnyOutsideInParts(const T* v, int64_t n, const IndexBounds& b) {
-  constexpr int64_t kGrain = 1 << 17;
-  if (n <= kGrain) [[likely]]
-    return AnyOutside(v, n, b);
-  std::atomic<bool> any = false;
-  ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
-    if (AnyOutside(v + begin, end - begin, b)) any.store(true, std::memory_order_relaxed);
-  });
-  return any.load(std::memory_order_relaxed);
-}
-
 // Walks over the elements of a strided tensor; those that lie in one place (stride 0) count once.
 class Walk {
  public:
@@ -217,7 +175,9 @@ template <class T>
 absl::Status CheckIndexValues(const Operand& t, const IndexBounds& b, std::string_view name) {
   const T* v = static_cast<const T*>(t.data);
   const int64_t n = t.spec->num_elements();
-  if (n == 0 || (t.spec->dense() && !AnyOutsideInParts(v, n, b))) [[likely]]
+  const IndexInterval interval = {b.low, b.high, b.ignored};
+  if (n == 0 || (t.spec->dense() && !kernel_functions.any_outside(t.spec->dtype, v, n, interval)))
+      [[likely]]
     return absl::OkStatus();
   std::vector<T> plain;
   TensorSpec spec = *t.spec;

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::inner::internal {
 

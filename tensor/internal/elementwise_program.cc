@@ -1,16 +1,16 @@
 // The kernels of the single operations run on contiguous tiles, which are short enough for them to
 // stay on the calling thread; the parallel loop is over tiles.
 
-#include "tensor/internal/elementwise_program.h"
+#include "firn/tensor/internal/elementwise_program.h"
 
 #include <algorithm>
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/check.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
+#include "firn/device/check.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::inner::internal {
 namespace {

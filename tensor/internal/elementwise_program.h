@@ -13,7 +13,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::inner::internal {
 

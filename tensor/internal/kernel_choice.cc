@@ -1,14 +1,14 @@
 // Which kernel runs a call, and in which layouts.
 
-#include "tensor/internal/kernel_choice.h"
+#include "firn/tensor/internal/kernel_choice.h"
 
 #include <string>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "device/context.h"
-#include "device/status_macros.h"
-#include "tensor/order.h"
+#include "firn/device/context.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/order.h"
 
 namespace firn::inner::internal {
 namespace {

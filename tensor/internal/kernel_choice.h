@@ -4,7 +4,7 @@
 // The part of Apply that chooses a kernel and the layouts of its operands; graphs choose the same.
 
 #include "absl/status/status.h"
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::inner::internal {
 

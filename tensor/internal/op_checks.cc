@@ -1,13 +1,13 @@
 // Each rule says what is wrong, or nothing; the first that speaks is the reason for the refusal.
 
-#include "tensor/internal/op_checks.h"
+#include "firn/tensor/internal/op_checks.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/graph_traits.h"
-#include "tensor/infer.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/infer.h"
 
 namespace firn::inner::internal {
 namespace {

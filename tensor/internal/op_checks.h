@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/types/span.h"
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::inner::internal {
 

@@ -2,12 +2,12 @@
 // longer than the rest. oneDNN's packed weights are not kept: their layout depends on the number of
 // threads.
 
-#include "tensor/internal/packed_conv.h"
+#include "firn/tensor/internal/packed_conv.h"
 
-#include "device/simd.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/kernels/cpu/winograd.h"
+#include "firn/device/simd.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/kernels/cpu/winograd.h"
 
 namespace firn::inner::internal {
 namespace {

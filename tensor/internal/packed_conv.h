@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "tensor/graph_traits.h"
+#include "firn/tensor/graph_traits.h"
 
 namespace firn::inner::internal {
 

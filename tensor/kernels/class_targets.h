@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
-#include "tensor/op.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -4,8 +4,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/inner.h"
-#include "tensor/dtype.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 
 namespace firn {
 

@@ -36,9 +36,9 @@
 #include <utility>
 #include <vector>
 
-#include "device/macros.h"
-#include "tensor/kernels/width.h"
-#include "tensor/op.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -3,9 +3,9 @@
 
 #include <type_traits>
 
-#include "device/inner.h"
-#include "tensor/dtype.h"
-#include "tensor/op.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/op.h"
 
 // Scalar functors of elementwise operations, on every device: see kernels/cpu/elementwise.h.
 namespace firn {

@@ -4,9 +4,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "device/macros.h"
-#include "tensor/kernels/math.h"
-#include "tensor/ops/norm/norm_options.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/ops/norm/norm_options.h"
 
 namespace firn {
 

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "device/internal/cuda_faults.h"
-#include "device/macros.h"
+#include "firn/device/internal/cuda_faults.h"
+#include "firn/device/macros.h"
 
 namespace firn {
 

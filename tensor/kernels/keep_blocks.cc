@@ -1,6 +1,6 @@
 // Layouts for kernels that go channel by channel.
 
-#include "tensor/kernels/keep_blocks.h"
+#include "firn/tensor/kernels/keep_blocks.h"
 
 namespace firn {
 

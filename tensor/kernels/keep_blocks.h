@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

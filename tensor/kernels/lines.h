@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/shape.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/shape.h"
 
 namespace firn {
 

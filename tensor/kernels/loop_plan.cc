@@ -1,9 +1,9 @@
 // Collapsing dimensions: two neighbours become one when, for every operand, stepping the outer one
 // is the same as running off the end of the inner one.
 
-#include "tensor/kernels/loop_plan.h"
+#include "firn/tensor/kernels/loop_plan.h"
 
-#include "device/check.h"
+#include "firn/device/check.h"
 
 namespace firn {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "device/own_flags.h"
-#include "tensor/op.h"
-#include "tensor/shape.h"
+#include "firn/device/own_flags.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/shape.h"
 
 namespace firn {
 

@@ -24,10 +24,10 @@
 // reductions are the usual ones (Cody and Waite, Software Manual for the Elementary Functions,
 // 1980).
 
-#include "tensor/kernels/math_base.h"
-#include "tensor/kernels/math_erf_f64.h"
-#include "tensor/kernels/math_exp_f64.h"
-#include "tensor/kernels/math_log_f64.h"
+#include "firn/tensor/kernels/math_base.h"
+#include "firn/tensor/kernels/math_erf_f64.h"
+#include "firn/tensor/kernels/math_exp_f64.h"
+#include "firn/tensor/kernels/math_log_f64.h"
 
 namespace firn::math {
 namespace internal {

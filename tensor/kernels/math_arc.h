@@ -3,8 +3,8 @@
 
 // The inverse trigonometric functions for kernels: straight-line code as in math.h.
 
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/math_arc_f64.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/math_arc_f64.h"
 
 namespace firn::math {
 namespace internal {

@@ -5,8 +5,8 @@
 // multiple of pi / 2, in two doubles, and a number below 1 with its rest: what a quotient or a root
 // rounds off goes into the rest, and what their sum rounds off too.
 
-#include "device/product_rest.h"
-#include "tensor/kernels/math_log_f64.h"
+#include "firn/device/product_rest.h"
+#include "firn/tensor/kernels/math_log_f64.h"
 
 namespace firn::math {
 namespace internal {

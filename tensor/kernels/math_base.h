@@ -9,8 +9,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/inner.h"
-#include "device/macros.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
 
 namespace firn::math {
 

@@ -4,7 +4,7 @@
 // Logarithm and exponential in double, to about 2^-34 and in straight-line code as in math.h.
 // Functions of floats that are made of them are off by 0.51 units of the last place.
 
-#include "tensor/kernels/math.h"
+#include "firn/tensor/kernels/math.h"
 
 namespace firn::math::internal {
 

@@ -6,7 +6,7 @@
 // to an interval (M. M. Shepherd and J. G. Laframboise, "Chebyshev approximation of
 // (1 + 2x) exp(x^2) erfc x", 1981).
 
-#include "tensor/kernels/math_exp_f64.h"
+#include "firn/tensor/kernels/math_exp_f64.h"
 
 namespace firn::math {
 namespace internal {

@@ -5,8 +5,8 @@
 // right to one unit of the last place. Where a rounding would show twice, what it lost is added
 // again: a sum's rest is that of T. J. Dekker, 1971.
 
-#include "device/product_rest.h"
-#include "tensor/kernels/math_base.h"
+#include "firn/device/product_rest.h"
+#include "firn/tensor/kernels/math_base.h"
 
 namespace firn::math {
 namespace internal {

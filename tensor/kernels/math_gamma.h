@@ -8,8 +8,8 @@
 // Functions, 1964, chapter 6). Off by about 1e-15 of the value or of 1, whatever is larger; around
 // 1 and 2, where the logarithm has its zeros, by that of the value.
 
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/math_trig_f64.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/math_trig_f64.h"
 
 namespace firn::math {
 namespace internal {

@@ -9,8 +9,8 @@
 //
 // The polynomials are minimax approximations for relative errors.
 
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/math_tail.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/math_tail.h"
 
 namespace firn::math {
 

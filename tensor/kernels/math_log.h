@@ -6,10 +6,10 @@
 // nor digits get lost, and are off by at most 0.52 units of the last place, Atanh by at most 1.9;
 // the others by at most 1.1 (2 without fused multiply-adds), and by nothing for powers of the base.
 
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/math_arc_f64.h"
-#include "tensor/kernels/math_double.h"
-#include "tensor/kernels/math_pow_f64.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/math_arc_f64.h"
+#include "firn/tensor/kernels/math_double.h"
+#include "firn/tensor/kernels/math_pow_f64.h"
 
 namespace firn::math {
 namespace internal {

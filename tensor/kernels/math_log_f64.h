@@ -6,7 +6,7 @@
 // leading terms f - f^2 / 2 stand apart so that their roundings do not show (the form of Sun's
 // fdlibm, 1993).
 
-#include "tensor/kernels/math_exp_f64.h"
+#include "firn/tensor/kernels/math_exp_f64.h"
 
 namespace firn::math {
 namespace internal {

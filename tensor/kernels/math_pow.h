@@ -5,8 +5,8 @@
 // in math.h; off by at most 0.51 units of the last place, with C's special values. Integers: by
 // repeated squaring, modulo 2^bits.
 
-#include "tensor/kernels/math_double.h"
-#include "tensor/kernels/math_pow_f64.h"
+#include "firn/tensor/kernels/math_double.h"
+#include "firn/tensor/kernels/math_pow_f64.h"
 
 namespace firn::math {
 FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE float Pow(float x, float y) {

@@ -5,8 +5,8 @@
 // of the last place. The exponent multiplies the logarithm's error, so that the logarithm is a sum
 // of two doubles, to about 2^-66.
 
-#include "device/product_rest.h"
-#include "tensor/kernels/math_log_f64.h"
+#include "firn/device/product_rest.h"
+#include "firn/tensor/kernels/math_log_f64.h"
 
 namespace firn::math {
 namespace internal {

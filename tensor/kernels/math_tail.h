@@ -7,7 +7,7 @@
 // place, with (and without) fused multiply-adds, held by math_test.cc and math_f64_test.cc:
 //   Erfc 1.2, f64 1.3   Gelu 2.2, f64 2.7 (3.0)
 
-#include "tensor/kernels/math.h"
+#include "firn/tensor/kernels/math.h"
 
 namespace firn::math {
 namespace internal {

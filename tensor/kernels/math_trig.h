@@ -8,8 +8,8 @@
 // 2^k mod 2 pi makes the reduction the same few operations for all arguments. Its entries are cut
 // in two doubles such that m times the first is exact; the result is off by less than 2^-51.
 
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/math_trig_f64.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/math_trig_f64.h"
 
 namespace firn::math {
 namespace internal {

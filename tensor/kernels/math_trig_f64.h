@@ -7,8 +7,8 @@
 // times the first two is exact, and what is left is a sum of two; polynomials and the way to add
 // them are those of Sun's fdlibm, 1993.
 
-#include "device/product_rest.h"
-#include "tensor/kernels/math_exp_f64.h"
+#include "firn/device/product_rest.h"
+#include "firn/tensor/kernels/math_exp_f64.h"
 
 namespace firn::math {
 namespace internal {

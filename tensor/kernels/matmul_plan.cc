@@ -1,6 +1,6 @@
 // Stacks of matrix products as few products: batch dimensions that only a has become its rows.
 
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "device/inner.h"
-#include "tensor/spec.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/spec.h"
 
 namespace firn {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "device/inner.h"
-#include "device/macros.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
 
 namespace firn {
 

@@ -41,10 +41,10 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "device/status_macros.h"
-#include "tensor/op.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -5,9 +5,9 @@
 // generation of random normal deviates", 1958, in straight-line code. An angle is a share of a
 // turn, so that quarters are taken off exactly, by the words' upper bits.
 
-#include "device/philox.h"
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/math_trig.h"
+#include "firn/device/philox.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/math_trig.h"
 
 namespace firn {
 

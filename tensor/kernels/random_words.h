@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 
 namespace firn {
 

@@ -5,13 +5,13 @@
 // or along the last kept one (columns: a strip of results at a time, one row of each after the
 // other, as in the sum over a batch).
 
-#include "tensor/kernels/reduce_plan.h"
+#include "firn/tensor/kernels/reduce_plan.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-#include "tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/reduce/reduction.h"
 
 namespace firn {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -19,9 +19,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/dtype.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn {
 

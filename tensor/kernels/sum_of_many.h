@@ -4,9 +4,9 @@
 // The sum of any number of inputs by elementwise loops over four, on every device: each pass but
 // the first adds three more to what is there. Half types wait for the last one as floats.
 
-#include "device/status_macros.h"
-#include "tensor/kernels/functor.h"
-#include "tensor/op.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "device/inner.h"
-#include "tensor/dtype.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn {
 

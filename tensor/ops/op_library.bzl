@@ -19,6 +19,7 @@ gradient expands and an expansion's gradient sums, and only headers keep Bazel a
 
 load("//tools:cuda.bzl", "firn_cuda_objects")
 load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only", "firn_precompiled_header")
+load("//tools:levels.bzl", "firn_level_kernels")
 
 def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
     """Defines :op_headers, a target for every page, :ops with them all, :samples and lists.
@@ -71,9 +72,9 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
         name = "page_headers",
         copts = FIRN_KERNEL_COPTS,
         headers = [
-            "tensor/apply.h",
-            "tensor/error.h",
-            "tensor/kernels/cpu/elementwise_ops.h",
+            "firn/tensor/apply.h",
+            "firn/tensor/error.h",
+            "firn/tensor/kernels/cpu/elementwise_ops.h",
         ],
         deps = [":op_headers"] + deps + cpu_deps,
     )
@@ -109,10 +110,31 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
         visibility = ["//visibility:private"],
         deps = [":cuda_kernels_library"],
     )
+
+    # All of it again for higher levels of processors, where one program has them all.
+    levels = ["x86-64-v3", "x86-64-v4"]
+    for level in levels:
+        firn_level_kernels(
+            name = "kernels_" + level,
+            section = "firn_" + level.replace("-", "_"),
+            level = level,
+            tags = ["manual"],
+            deps = [":" + p for p in pages],
+        )
+    firn_library(
+        name = "levels",
+        srcs = select({
+            "//tools:march_portable": [":kernels_" + level for level in levels],
+            "//conditions:default": [],
+        }),
+        alwayslink = True,
+        visibility = ["//visibility:private"],
+        deps = ["//tensor:level_kernels"],
+    )
     firn_library(
         name = "ops",
         visibility = visibility,
-        deps = [":op_headers", ":cuda_kernels"] + [":" + p for p in pages],
+        deps = [":op_headers", ":cuda_kernels", ":levels"] + [":" + p for p in pages],
     )
 
     # The operations that the sources define, for a test that they are all registered: "add", ...

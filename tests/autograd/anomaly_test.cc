@@ -1,14 +1,14 @@
-#include "autograd/anomaly.h"
+#include "firn/autograd/anomaly.h"
 
 #include <cmath>
 #include <limits>
 
-#include "autograd/backward.h"
-#include "autograd/graph/static_graph.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/expand.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/expand.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -1,12 +1,12 @@
-#include "autograd/backward.h"
+#include "firn/autograd/backward.h"
 
-#include "device/testing.h"
-#include "tensor/apply.h"
-#include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/expand.h"
+#include "firn/device/testing.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/expand.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

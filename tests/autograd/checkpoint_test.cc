@@ -1,12 +1,12 @@
-#include "autograd/checkpoint.h"
+#include "firn/autograd/checkpoint.h"
 
-#include "autograd/backward.h"
-#include "autograd/gradcheck.h"
-#include "autograd/hooks.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/rng.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/gradcheck.h"
+#include "firn/autograd/hooks.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/rng.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -1,11 +1,11 @@
-#include "autograd/flops.h"
+#include "firn/autograd/flops.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/ops/linear/matmul.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/ops/linear/matmul.h"
 
 namespace firn {
 namespace {

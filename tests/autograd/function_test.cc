@@ -1,10 +1,10 @@
-#include "autograd/function.h"
+#include "firn/autograd/function.h"
 
-#include "autograd/backward.h"
-#include "autograd/gradcheck.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/gradcheck.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -1,12 +1,12 @@
-#include "autograd/gradcheck.h"
+#include "firn/autograd/gradcheck.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
 
 namespace firn {
 namespace {

@@ -1,10 +1,10 @@
-#include "autograd/hooks.h"
+#include "firn/autograd/hooks.h"
 
 #include <stdexcept>
 
-#include "autograd/backward.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -1,6 +1,6 @@
 // Ordinary operations and steps of frozen graphs look alike to an observer.
 
-#include "autograd/observe.h"
+#include "firn/autograd/observe.h"
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/capture.h"
-#include "autograd/graph/static_graph.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -1,4 +1,4 @@
-#include "autograd/operation_hooks.h"
+#include "firn/autograd/operation_hooks.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "autograd/profile.h"
+#include "firn/autograd/profile.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

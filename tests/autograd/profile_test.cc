@@ -1,4 +1,4 @@
-#include "autograd/profile.h"
+#include "firn/autograd/profile.h"
 
 #include <gtest/gtest.h>
 
@@ -9,14 +9,14 @@
 #include <thread>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
-#include "autograd/operation_hooks.h"
-#include "device/inner.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/autograd/operation_hooks.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "tests/autograd/testing.h"
 
 namespace firn {

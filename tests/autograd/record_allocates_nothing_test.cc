@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/ops.h"
+#include "firn/tensor/ops.h"
 #include "tests/count_allocations.h"
 
 namespace firn {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu_allocator.h"
-#include "tensor/from.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/tensor/from.h"
 #include "tests/error_of.h"
 
 namespace firn::testing {

@@ -12,9 +12,9 @@
 #include "benchmarks/step_timer.h"
 #include "benchmarks/trainer.h"
 #include "benchmarks/versus_run.h"
-#include "device/context.h"
-#include "device/cpu_allocator.h"
-#include "device/parallel.h"
+#include "firn/device/context.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/parallel.h"
 #include "tests/on_cuda.h"
 
 namespace firn::benchmarks {

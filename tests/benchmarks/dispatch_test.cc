@@ -9,12 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "autograd/graph/static_graph.h"
-#include "device/parallel.h"
-#include "nn/layer.h"
-#include "tensor/from.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/parallel.h"
+#include "firn/nn/layer.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "tests/count_instructions.h"
 
 namespace firn {

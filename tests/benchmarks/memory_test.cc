@@ -6,11 +6,11 @@
 #include <string>
 #include <tuple>
 
-#include "autograd/graph/plan.h"
 #include "benchmarks/trainer.h"
-#include "device/cpu_allocator.h"
-#include "device/inner.h"
-#include "device/parallel.h"
+#include "firn/autograd/graph/plan.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/inner.h"
+#include "firn/device/parallel.h"
 
 namespace firn::benchmarks {
 namespace {

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "benchmarks/trainer.h"
-#include "device/parallel.h"
-#include "tensor/precision.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/precision.h"
 
 namespace firn::benchmarks {
 namespace {

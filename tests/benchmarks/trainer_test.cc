@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "benchmarks/changing_cnn.h"
-#include "device/parallel.h"
-#include "tensor/ops/random/draws.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/ops/random/draws.h"
 
 namespace firn::benchmarks {
 namespace {

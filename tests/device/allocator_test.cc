@@ -1,5 +1,5 @@
 // Statistics as text.
-#include "device/allocator.h"
+#include "firn/device/allocator.h"
 
 #include <set>
 #include <string>

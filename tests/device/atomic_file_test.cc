@@ -1,4 +1,4 @@
-#include "device/atomic_file.h"
+#include "firn/device/atomic_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "device/internal/books.h"
+#include "firn/device/internal/books.h"
 
 #include <gtest/gtest.h>
 

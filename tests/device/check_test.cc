@@ -1,5 +1,5 @@
 // Checks end the process, and say where and why.
-#include "device/check.h"
+#include "firn/device/check.h"
 
 #include <string_view>
 

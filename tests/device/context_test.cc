@@ -1,12 +1,12 @@
 // The CPU's context, and what a machine without CUDA answers.
-#include "device/context.h"
+#include "firn/device/context.h"
 
 #include <chrono>
 #include <string>
 #include <thread>
 
-#include "device/cpu_allocator.h"
-#include "device/cuda.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/cuda.h"
 #include "gtest/gtest.h"
 
 namespace firn {

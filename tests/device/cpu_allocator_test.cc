@@ -1,5 +1,5 @@
 // The host allocator as one thread sees it.
-#include "device/cpu_allocator.h"
+#include "firn/device/cpu_allocator.h"
 
 #include <cstdint>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "device/internal/poison.h"
-#include "device/testing.h"
+#include "firn/device/internal/poison.h"
+#include "firn/device/testing.h"
 #include "gtest/gtest.h"
 
 namespace firn {

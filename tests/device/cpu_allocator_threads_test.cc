@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/cpu_allocator.h"
+#include "firn/device/cpu_allocator.h"
 #include "gtest/gtest.h"
 
 namespace firn {

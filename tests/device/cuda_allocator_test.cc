@@ -1,5 +1,5 @@
 // The caching allocator of CUDA memory, on the stand-in runtime.
-#include "device/internal/cuda_allocator.h"
+#include "firn/device/internal/cuda_allocator.h"
 
 #include <cstdint>
 #include <vector>

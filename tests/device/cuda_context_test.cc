@@ -1,5 +1,5 @@
 // Streams, events, copies and errors of CUDA devices, on the stand-in runtime.
-#include "device/internal/cuda_context.h"
+#include "firn/device/internal/cuda_context.h"
 
 #include <cstdint>
 #include <cstring>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "device/context.h"
-#include "device/cuda.h"
-#include "device/internal/cuda_status.h"
-#include "device/usable_device.h"
+#include "firn/device/context.h"
+#include "firn/device/cuda.h"
+#include "firn/device/internal/cuda_status.h"
+#include "firn/device/usable_device.h"
 #include "gtest/gtest.h"
 #include "tests/device/fake_cuda.h"
 

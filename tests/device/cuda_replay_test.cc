@@ -1,5 +1,5 @@
 // Launches that repeat themselves: what is replayed, and that nobody can tell by the results.
-#include "device/internal/cuda_replay.h"
+#include "firn/device/internal/cuda_replay.h"
 
 #include <cstdint>
 #include <memory>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "device/context.h"
-#include "device/cuda.h"
-#include "device/internal/cuda_context.h"
+#include "firn/device/context.h"
+#include "firn/device/cuda.h"
+#include "firn/device/internal/cuda_context.h"
 #include "gtest/gtest.h"
 #include "tests/device/fake_cuda.h"
 

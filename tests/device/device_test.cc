@@ -1,12 +1,12 @@
 // Devices as values and as text.
-#include "device/device.h"
+#include "firn/device/device.h"
 
 #include <sstream>
 #include <string>
 #include <unordered_set>
 
 #include "absl/hash/hash_testing.h"
-#include "device/parse_device.h"
+#include "firn/device/parse_device.h"
 #include "gtest/gtest.h"
 
 namespace firn {

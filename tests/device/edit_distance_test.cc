@@ -1,4 +1,4 @@
-#include "device/edit_distance.h"
+#include "firn/device/edit_distance.h"
 
 #include <gtest/gtest.h>
 

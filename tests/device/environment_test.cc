@@ -1,5 +1,5 @@
 // Environment variables: absent, understood, and not understood.
-#include "device/environment.h"
+#include "firn/device/environment.h"
 
 #include <cstdlib>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "device/escape.h"
+#include "firn/device/escape.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "device/internal/cuda_api.h"
+#include "firn/device/internal/cuda_api.h"
 
 namespace firn {
 

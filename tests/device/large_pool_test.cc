@@ -1,5 +1,5 @@
 // Cutting and merging of large blocks.
-#include "device/internal/large_pool.h"
+#include "firn/device/internal/large_pool.h"
 
 #include <cstdint>
 #include <map>

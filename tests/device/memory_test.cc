@@ -1,10 +1,10 @@
 // The user's view of a device's memory.
-#include "device/memory.h"
+#include "firn/device/memory.h"
 
 #include <optional>
 
-#include "device/cpu_allocator.h"
-#include "device/cuda.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/cuda.h"
 #include "gtest/gtest.h"
 
 namespace firn {

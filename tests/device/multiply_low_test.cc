@@ -1,4 +1,4 @@
-#include "device/multiply_low.h"
+#include "firn/device/multiply_low.h"
 
 #include <gtest/gtest.h>
 

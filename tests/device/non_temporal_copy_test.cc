@@ -1,5 +1,5 @@
 // Copies past the caches are copies, wherever they begin and end.
-#include "device/non_temporal_copy.h"
+#include "firn/device/non_temporal_copy.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "device/internal/nvrtc.h"
+#include "firn/device/internal/nvrtc.h"
 
 #include <gtest/gtest.h>
 

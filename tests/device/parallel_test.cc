@@ -1,7 +1,5 @@
 // Loops: every index once, the same chunks every time, and the caller's floating-point setting.
-#include "device/parallel.h"
-
-#include <omp.h>
+#include "firn/device/parallel.h"
 
 #include <atomic>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "firn/device/internal/openmp.h"
 #include "gtest/gtest.h"
 
 namespace firn {

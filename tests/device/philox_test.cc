@@ -1,11 +1,11 @@
 // The generator against the authors' known answers, and what is made of its words.
-#include "device/philox.h"
+#include "firn/device/philox.h"
 
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "device/inner.h"
+#include "firn/device/inner.h"
 #include "gtest/gtest.h"
 
 namespace firn {

@@ -1,4 +1,4 @@
-#include "device/product_rest.h"
+#include "firn/device/product_rest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Lanes are looked up by their last bits.
-#include "device/simd_lookup.h"
+#include "firn/device/simd_lookup.h"
 
 #include <limits>
 

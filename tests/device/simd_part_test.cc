@@ -1,5 +1,5 @@
 // Parts of registers touch no memory beside them.
-#include "device/simd_part.h"
+#include "firn/device/simd_part.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "device/simd_sums.h"
+#include "firn/device/simd_sums.h"
 
 #include "gtest/gtest.h"
 

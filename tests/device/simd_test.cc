@@ -1,9 +1,9 @@
 // The vector types are what their comments promise.
-#include "device/simd.h"
+#include "firn/device/simd.h"
 
 #include <cstring>
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 #include "gtest/gtest.h"
 
 namespace firn {

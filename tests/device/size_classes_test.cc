@@ -1,5 +1,5 @@
 // The sizes small blocks are rounded to.
-#include "device/internal/size_classes.h"
+#include "firn/device/internal/size_classes.h"
 
 #include "gtest/gtest.h"
 

@@ -1,5 +1,5 @@
 // Spans and slabs of small blocks.
-#include "device/internal/small_pool.h"
+#include "firn/device/internal/small_pool.h"
 
 #include <cstdint>
 #include <set>

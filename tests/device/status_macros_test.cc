@@ -1,5 +1,5 @@
 // Statuses made of parts, and the macros that hand them on.
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "device/text_table.h"
+#include "firn/device/text_table.h"
 
 #include <gtest/gtest.h>
 

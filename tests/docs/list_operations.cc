@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::inner {
 namespace {

@@ -14,10 +14,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/trainer.h"
+#include "firn/nn/module.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/precision.h"
 #include "gtest/gtest.h"
-#include "nn/module.h"
-#include "tensor/dispatch.h"
-#include "tensor/precision.h"
 
 namespace firn::benchmarks {
 namespace {

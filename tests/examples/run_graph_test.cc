@@ -4,14 +4,14 @@
 #include <sstream>
 #include <string>
 
-#include "autograd/graph/static_graph.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph_file.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/tensor/format.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/graph_file.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "tensor/format.h"
-#include "tensor/ops.h"
 #include "tests/examples/run_program.h"
 
 namespace firn::testing {

@@ -6,7 +6,7 @@ set -uo pipefail
 compiler=$1
 shift
 failed=0
-compile() { LC_ALL=C "$compiler" -std=c++20 -fopenmp -fsyntax-only -I. "$@" 2>&1; }
+compile() { LC_ALL=C "$compiler" -std=c++20 -fsyntax-only -I. "$@" 2>&1; }
 for file in "$@"; do
   want=$(sed -n '1s,^// error: ,,p' "$file")
   if ! said=$(compile "$file"); then

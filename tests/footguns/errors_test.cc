@@ -4,17 +4,17 @@
 
 #include <stdexcept>
 
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/dropout.h"
-#include "nn/linear.h"
-#include "nn/sequential.h"
-#include "optim/sgd.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops/activation/rectifiers.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/dropout.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/sequential.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/views.h"
 #include "tests/error_of.h"
 
 namespace firn {

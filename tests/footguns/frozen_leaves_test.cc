@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "autograd/graph/graph.h"
-#include "autograd/graph/static_graph.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/index.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/footguns/twin.h"
 

@@ -6,15 +6,15 @@
 #include <cstdlib>
 #include <thread>
 
-#include "autograd/backward.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/autograd/backward.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

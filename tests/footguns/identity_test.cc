@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
-#include "nn/linear.h"
-#include "nn/module.h"
-#include "optim/sgd.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/index.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn {

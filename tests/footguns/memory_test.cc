@@ -5,21 +5,21 @@
 
 #include <optional>
 
-#include "device/cpu_allocator.h"
-#include "device/testing.h"
-#include "nn/batch_norm.h"
-#include "nn/clone.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "optim/clip.h"
-#include "tensor/error.h"
-#include "tensor/ops/activation/rectifiers.h"
-#include "tensor/ops/loss/cross_entropy.h"
-#include "tensor/ops/pool/max_pool.h"
-#include "tensor/ops/random/draws.h"
-#include "tensor/ops/shape/views.h"
-#include "tensor/rng.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/testing.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/clone.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/clip.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/loss/cross_entropy.h"
+#include "firn/tensor/ops/pool/max_pool.h"
+#include "firn/tensor/ops/random/draws.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/rng.h"
 
 namespace firn {
 namespace {

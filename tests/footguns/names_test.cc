@@ -2,7 +2,7 @@
 // programs write stands in firn, and docs/names.txt lists it.
 
 #include "absl/status/status.h"
-#include "firn.h"
+#include "firn/firn.h"
 #include "gtest/gtest.h"
 
 using namespace firn;

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <string>
 
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "tensor/dispatch.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::testing {
 

@@ -5,14 +5,14 @@
 
 #include <string>
 
-#include "autograd/graph/static_graph.h"
-#include "nn/dropout.h"
-#include "nn/layer.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "optim/sgd.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/nn/dropout.h"
+#include "firn/nn/layer.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn {

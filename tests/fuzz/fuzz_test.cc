@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/cpu_allocator.h"
+#include "firn/device/cpu_allocator.h"
 #include "gtest/gtest.h"
 #include "tests/fuzz/mutations.h"
 #include "tests/fuzz/reader.h"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/load_limits.h"
+#include "firn/io/load_limits.h"
 
 namespace firn::testing {
 

@@ -4,15 +4,15 @@
 #include <string_view>
 #include <vector>
 
-#include "io/checkpoint.h"
-#include "io/internal/checkpoint_file.h"
-#include "io/internal/h5_reader.h"
-#include "io/internal/random_access.h"
-#include "io/nnabla_solver.h"
-#include "io/npy_status.h"
-#include "io/wav_status.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/internal/checkpoint_file.h"
+#include "firn/io/internal/h5_reader.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/nnabla_solver.h"
+#include "firn/io/npy_status.h"
+#include "firn/io/wav_status.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "io/cifar_status.h"
-#include "io/csv_status.h"
-#include "io/graph_file_contents.h"
-#include "io/idx.h"
+#include "firn/io/cifar_status.h"
+#include "firn/io/csv_status.h"
+#include "firn/io/graph_file_contents.h"
+#include "firn/io/idx.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/image_status.h"
+#include "firn/io/image_status.h"
 #include "tests/fuzz/reader.h"
 
 namespace firn::io {

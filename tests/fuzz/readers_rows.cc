@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "io/csv_rows.h"
-#include "io/hdf5_dataset.h"
-#include "io/nnabla_cache.h"
-#include "io/npy_dataset.h"
-#include "tensor/error.h"
+#include "firn/io/csv_rows.h"
+#include "firn/io/hdf5_dataset.h"
+#include "firn/io/nnabla_cache.h"
+#include "firn/io/npy_dataset.h"
+#include "firn/tensor/error.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
 

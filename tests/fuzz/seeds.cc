@@ -4,15 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "firn/io/checkpoint.h"
+#include "firn/io/hdf5.h"
+#include "firn/io/nnabla_cache.h"
+#include "firn/io/nnabla_solver.h"
+#include "firn/io/npy_status.h"
+#include "firn/io/rows.h"
+#include "firn/io/wav.h"
+#include "firn/tensor/from.h"
 #include "gtest/gtest.h"
-#include "io/checkpoint.h"
-#include "io/hdf5.h"
-#include "io/nnabla_cache.h"
-#include "io/nnabla_solver.h"
-#include "io/npy_status.h"
-#include "io/rows.h"
-#include "io/wav.h"
-#include "tensor/from.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/io/changed_graph_file.h"

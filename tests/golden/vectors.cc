@@ -10,9 +10,9 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "device/check.h"
-#include "device/inner.h"
-#include "tensor/from.h"
+#include "firn/device/check.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/from.h"
 
 namespace firn::testing {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tensor/golden_samples.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::testing {
 

@@ -1,5 +1,5 @@
 // Samples that are made once, and are the same as those that are made anew.
-#include "io/cache.h"
+#include "firn/io/cache.h"
 
 #include <atomic>
 #include <filesystem>
@@ -8,13 +8,13 @@
 #include <thread>
 #include <vector>
 
+#include "firn/io/image.h"
+#include "firn/io/image_folder.h"
+#include "firn/io/rows.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/image.h"
-#include "io/image_folder.h"
-#include "io/rows.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

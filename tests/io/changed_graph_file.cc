@@ -4,12 +4,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/io/graph_file_status.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gtest/gtest.h"
-#include "io/graph_file_status.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "io/graph_file.h"
-#include "io/internal/graph_archive.h"
+#include "firn/io/graph_file.h"
+#include "firn/io/internal/graph_archive.h"
 
 namespace firn::io {
 

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "device/device.h"
+#include "firn/device/device.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/checkpoint_manager.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gtest/gtest.h"
-#include "io/checkpoint.h"
-#include "io/checkpoint_manager.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/io/test_files.h"
 #include "tests/on_cuda.h"
 

@@ -4,15 +4,15 @@
 #include <filesystem>
 #include <string>
 
-#include "device/inner.h"
-#include "device/internal/cuda_context.h"
+#include "firn/device/inner.h"
+#include "firn/device/internal/cuda_context.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/checkpoint_manager.h"
+#include "firn/nn/linear.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/checkpoint.h"
-#include "io/checkpoint_manager.h"
-#include "nn/linear.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/device/fake_cuda.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"

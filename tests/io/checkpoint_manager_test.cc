@@ -1,5 +1,5 @@
 // Which files a folder of checkpoints holds, and what is said when it cannot.
-#include "io/checkpoint_manager.h"
+#include "firn/io/checkpoint_manager.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,5 +1,5 @@
 // Everything of a run in one file: all of it comes back, or nothing changes.
-#include "io/checkpoint.h"
+#include "firn/io/checkpoint.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/io/data_loader.h"
+#include "firn/io/hdf5.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/dropout.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/loss_scaler.h"
+#include "firn/optim/schedule.h"
+#include "firn/optim/scheduler.h"
+#include "firn/optim/weight_average.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "io/hdf5.h"
-#include "nn/batch_norm.h"
-#include "nn/dropout.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "optim/loss_scaler.h"
-#include "optim/schedule.h"
-#include "optim/scheduler.h"
-#include "optim/weight_average.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,13 +1,13 @@
 // Small files in CIFAR's form, and what is said about damage.
-#include "io/cifar.h"
+#include "firn/io/cifar.h"
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "firn/io/cifar_status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/cifar_status.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

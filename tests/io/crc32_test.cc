@@ -1,4 +1,4 @@
-#include "io/internal/crc32.h"
+#include "firn/io/internal/crc32.h"
 
 #include <zlib.h>
 
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "gtest/gtest.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
 
 namespace firn::io::internal {
 namespace {

@@ -1,5 +1,5 @@
 // Headers, cells of each kind, where messages point, and what hostile files get.
-#include "io/csv_rows.h"
+#include "firn/io/csv_rows.h"
 
 #include <chrono>
 #include <cmath>
@@ -9,13 +9,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "firn/io/data_loader.h"
+#include "firn/io/npy.h"
+#include "firn/io/wav.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "io/npy.h"
-#include "io/wav.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,9 +1,9 @@
 // Numbers in lines, and where a message points when they are none.
-#include "io/csv.h"
+#include "firn/io/csv.h"
 
+#include "firn/io/csv_status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/csv_status.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "device/context.h"
-#include "device/cuda.h"
-#include "device/inner.h"
-#include "device/internal/cuda_context.h"
+#include "firn/device/context.h"
+#include "firn/device/cuda.h"
+#include "firn/device/inner.h"
+#include "firn/device/internal/cuda_context.h"
+#include "firn/io/data_loader.h"
+#include "firn/tensor/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "tensor/error.h"
 #include "tests/device/fake_cuda.h"
 #include "tests/error_of.h"
 #include "tests/io/numbers.h"

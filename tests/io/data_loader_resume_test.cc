@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "firn/io/data_loader.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/numbers.h"
 

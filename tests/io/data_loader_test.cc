@@ -1,5 +1,5 @@
 // What a loop over a loader sees: each sample once, in an order that threads do not change.
-#include "io/data_loader.h"
+#include "firn/io/data_loader.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "device/inner.h"
-#include "device/parallel.h"
-#include "device/philox.h"
+#include "firn/device/inner.h"
+#include "firn/device/parallel.h"
+#include "firn/device/philox.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/numbers.h"
 

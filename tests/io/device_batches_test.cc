@@ -1,17 +1,17 @@
 // Order between the copy stream and the device's own. On the stand-in a stream runs only as far as
 // something waits for it, so a wait that is missing shows as wrong numbers.
-#include "io/internal/device_batches.h"
+#include "firn/io/internal/device_batches.h"
 
 #include <cstdint>
 #include <memory>
 #include <set>
 #include <vector>
 
-#include "device/context.h"
-#include "device/cuda.h"
-#include "device/internal/cuda_context.h"
+#include "firn/device/context.h"
+#include "firn/device/cuda.h"
+#include "firn/device/internal/cuda_context.h"
+#include "firn/tensor/from.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
 #include "tests/device/fake_cuda.h"
 
 namespace firn::io::internal {

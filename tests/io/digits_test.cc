@@ -1,5 +1,5 @@
 // The bundled table against facts about it that scikit-learn's documentation and users know.
-#include "io/digits.h"
+#include "firn/io/digits.h"
 
 #include <numeric>
 #include <vector>

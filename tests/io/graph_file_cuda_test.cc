@@ -2,15 +2,15 @@
 #include <string>
 #include <vector>
 
+#include "firn/io/graph_file.h"
+#include "firn/io/graph_file_status.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/graph_file.h"
-#include "io/graph_file_status.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
 #include "tests/io/test_files.h"
 #include "tests/on_cuda.h"
 

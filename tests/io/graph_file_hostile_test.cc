@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/io/graph_file.h"
+#include "firn/io/graph_file_status.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/graph_file.h"
-#include "io/graph_file_status.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/io/changed_graph_file.h"
 #include "tests/io/test_files.h"
 

@@ -2,17 +2,17 @@
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "autograd/graph/capture.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/io/graph_file.h"
+#include "firn/io/graph_file_contents.h"
+#include "firn/io/graph_file_status.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/samples.h"
 #include "gtest/gtest.h"
-#include "io/graph_file.h"
-#include "io/graph_file_contents.h"
-#include "io/graph_file_status.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/samples.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {

@@ -1,23 +1,23 @@
 // Graphs that go through a file compute the same, to the bit, and own or borrow their states.
-#include "io/graph_file.h"
+#include "firn/io/graph_file.h"
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "device/inner.h"
+#include "firn/autograd/backward.h"
+#include "firn/device/inner.h"
+#include "firn/io/graph_file_contents.h"
+#include "firn/io/graph_file_status.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/graph_file_contents.h"
-#include "io/graph_file_status.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "tensor/dispatch.h"
-#include "tensor/from.h"
-#include "tensor/index.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/autograd/graph/training.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "device/cpu_allocator.h"
-#include "device/inner.h"
-#include "device/philox.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/inner.h"
+#include "firn/device/philox.h"
+#include "firn/io/hdf5.h"
+#include "firn/io/internal/h5_reader.h"
+#include "firn/tensor/from.h"
 #include "gtest/gtest.h"
-#include "io/hdf5.h"
-#include "io/internal/h5_reader.h"
-#include "tensor/from.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io::internal {

@@ -1,6 +1,6 @@
 // The reader against files that the HDF5 library makes: all that it should understand, in each form
 // that the library can be asked for.
-#include "io/internal/h5_reader.h"
+#include "firn/io/internal/h5_reader.h"
 
 #include <hdf5.h>
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "device/cpu_allocator.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/io/internal/h5_reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/internal/h5_reader.h"
 #include "tests/io/h5_test_files.h"
 #include "tests/io/test_files.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "io/internal/h5_reader.h"
+#include "firn/io/internal/h5_reader.h"
 
 namespace firn::io::internal {
 

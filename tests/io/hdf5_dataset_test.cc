@@ -1,5 +1,5 @@
 // Rows of arrays as samples, in memory and out of the file.
-#include "io/hdf5_dataset.h"
+#include "firn/io/hdf5_dataset.h"
 
 #include <hdf5.h>
 
@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "firn/io/data_loader.h"
+#include "firn/io/parameters.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "io/parameters.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/h5_test_files.h"
 #include "tests/io/test_files.h"

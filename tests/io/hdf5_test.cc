@@ -1,5 +1,5 @@
 // Round trips, NNabla's files, the atomic replacement, and what the HDF5 library says of our files.
-#include "io/hdf5.h"
+#include "firn/io/hdf5.h"
 
 #include <hdf5.h>
 #include <sys/resource.h>
@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "device/testing.h"
+#include "firn/device/testing.h"
+#include "firn/io/internal/h5_writer.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/tensor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/internal/h5_writer.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/tensor.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {

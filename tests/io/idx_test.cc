@@ -1,10 +1,10 @@
 // Every element type, plain and compressed, and what is said about files that are damaged.
-#include "io/idx.h"
+#include "firn/io/idx.h"
 
 #include <string>
 #include <vector>
 
-#include "device/memory.h"
+#include "firn/device/memory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/test_files.h"

@@ -1,12 +1,12 @@
 // The conversion from bytes, and what is refused.
-#include "io/image_dataset.h"
+#include "firn/io/image_dataset.h"
 
 #include <vector>
 
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
 
 namespace firn::io {
 namespace {

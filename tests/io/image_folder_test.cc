@@ -1,5 +1,5 @@
 // Classes by folders, images when they are asked for, and the same batches from threads.
-#include "io/image_folder.h"
+#include "firn/io/image_folder.h"
 
 #include <filesystem>
 #include <stdexcept>
@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/io/data_loader.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

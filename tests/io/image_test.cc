@@ -1,5 +1,5 @@
 // Each format against pixels known beforehand, what options do, limits, and damage.
-#include "io/image.h"
+#include "firn/io/image.h"
 
 #include <dlfcn.h>
 #include <sys/resource.h>
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "device/cpu_allocator.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/io/image_status.h"
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/image_status.h"
-#include "tensor/from.h"
 #include "tests/error_of.h"
 #include "tests/io/image_test_files.h"
 #include "tests/io/test_files.h"

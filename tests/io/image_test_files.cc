@@ -10,9 +10,9 @@
 // After <cstdio>, which it needs.
 #include <jpeglib.h>
 
+#include "firn/io/image.h"
+#include "firn/tensor/from.h"
 #include "gtest/gtest.h"
-#include "io/image.h"
-#include "tensor/from.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {

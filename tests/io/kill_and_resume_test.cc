@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "firn/io/checkpoint_manager.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/checkpoint_manager.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io {

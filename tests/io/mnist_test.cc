@@ -1,13 +1,13 @@
 // MNIST's four files, small ones made here, and the whole of Fashion-MNIST where it is installed.
-#include "io/mnist.h"
+#include "firn/io/mnist.h"
 
 #include <unistd.h>
 
 #include <numeric>
 
+#include "firn/tensor/error.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/error.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,6 +1,6 @@
 // Caches that are written and read again, in both formats, and what damaged ones get.
 // tests/fuzz changes whole folders at random.
-#include "io/nnabla_cache.h"
+#include "firn/io/nnabla_cache.h"
 
 #include <atomic>
 #include <filesystem>
@@ -11,18 +11,18 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "device/cpu_allocator.h"
-#include "device/inner.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/inner.h"
+#include "firn/io/csv_rows.h"
+#include "firn/io/data_loader.h"
+#include "firn/io/hdf5.h"
+#include "firn/io/internal/npy_array.h"
+#include "firn/io/npy.h"
+#include "firn/io/npy_status.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/csv_rows.h"
-#include "io/data_loader.h"
-#include "io/hdf5.h"
-#include "io/internal/npy_array.h"
-#include "io/npy.h"
-#include "io/npy_status.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

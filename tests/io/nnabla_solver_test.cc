@@ -1,5 +1,5 @@
 // States of solvers: a file of NNabla's own, and ours as its loader looks at them.
-#include "io/nnabla_solver.h"
+#include "firn/io/nnabla_solver.h"
 
 #include <hdf5.h>
 
@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/io/hdf5.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/adam_family.h"
+#include "firn/optim/rmsprop.h"
+#include "firn/optim/sgd.h"
+#include "firn/optim/trust_ratio.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/hdf5.h"
-#include "optim/adam.h"
-#include "optim/adam_family.h"
-#include "optim/rmsprop.h"
-#include "optim/sgd.h"
-#include "optim/trust_ratio.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,5 +1,5 @@
 // Rows of .npy files that are read when asked for, also of one larger than memory.
-#include "io/npy_dataset.h"
+#include "firn/io/npy_dataset.h"
 
 #include <unistd.h>
 
@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "firn/io/data_loader.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,14 +1,14 @@
 // Arrays written and read, files as NumPy writes them, every kind of element and damage.
-#include "io/npy.h"
+#include "firn/io/npy.h"
 
 #include <string>
 #include <vector>
 
-#include "device/cpu_allocator.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/io/npy_status.h"
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/npy_status.h"
-#include "tensor/from.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "firn/io/data_loader.h"
+#include "firn/tensor/from.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "tensor/from.h"
 
 namespace firn::io {
 

@@ -1,5 +1,5 @@
 // Order, bounds and ends of the pipeline under many timings.
-#include "io/internal/ordered_prefetch.h"
+#include "firn/io/internal/ordered_prefetch.h"
 
 #include <atomic>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "firn/io/internal/permutation.h"
+#include "firn/tensor/from.h"
 #include "gtest/gtest.h"
-#include "io/internal/permutation.h"
-#include "tensor/from.h"
 
 namespace firn::io::internal {
 namespace {

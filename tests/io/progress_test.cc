@@ -1,14 +1,14 @@
 // The bar's text with a clock that the test turns.
-#include "io/progress.h"
+#include "firn/io/progress.h"
 
 #include <algorithm>
 #include <sstream>
 #include <vector>
 
+#include "firn/io/data_loader.h"
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "tensor/from.h"
 #include "tests/error_of.h"
 
 namespace firn::io {

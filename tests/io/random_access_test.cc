@@ -1,4 +1,4 @@
-#include "io/internal/random_access.h"
+#include "firn/io/internal/random_access.h"
 
 #include <filesystem>
 #include <string>

@@ -1,17 +1,17 @@
 // Samples out of rows, and rows out of samples.
-#include "io/rows.h"
+#include "firn/io/rows.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "firn/io/data_loader.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/data_loader.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/join.h"
 #include "tests/error_of.h"
 
 namespace firn::io {

@@ -1,15 +1,15 @@
 // Attributes of every type through names and values, and what does not fit.
-#include "io/internal/stored_attrs.h"
+#include "firn/io/internal/stored_attrs.h"
 
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "firn/io/internal/graph_archive.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/ops/pool/pool_window.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/internal/graph_archive.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/ops/pool/pool_window.h"
 
 namespace firn::io::internal {
 namespace {

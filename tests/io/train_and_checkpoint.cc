@@ -8,19 +8,19 @@
 #include <optional>
 #include <string>
 
-#include "autograd/graph/static_graph.h"
-#include "io/checkpoint.h"
-#include "io/checkpoint_manager.h"
-#include "io/data_loader.h"
-#include "nn/batch_norm.h"
-#include "nn/dropout.h"
-#include "nn/linear.h"
-#include "optim/adam.h"
-#include "optim/schedule.h"
-#include "optim/scheduler.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/checkpoint_manager.h"
+#include "firn/io/data_loader.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/dropout.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/schedule.h"
+#include "firn/optim/scheduler.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 
 namespace firn::io {
 namespace {

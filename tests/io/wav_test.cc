@@ -1,14 +1,14 @@
 // Every format written and read, headers as other programs write them, and damage.
-#include "io/wav.h"
+#include "firn/io/wav.h"
 
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "firn/io/wav_status.h"
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/wav_status.h"
-#include "tensor/from.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

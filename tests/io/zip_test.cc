@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/io/npy_status.h"
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/npy_status.h"
-#include "tensor/from.h"
 
 namespace firn::io {
 namespace {

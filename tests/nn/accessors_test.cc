@@ -5,15 +5,15 @@
 
 #include <string>
 
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/embedding.h"
-#include "nn/linear.h"
-#include "nn/module_list.h"
-#include "nn/norm.h"
-#include "nn/pooling.h"
-#include "nn/prelu.h"
-#include "nn/res_unit.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/embedding.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module_list.h"
+#include "firn/nn/norm.h"
+#include "firn/nn/pooling.h"
+#include "firn/nn/prelu.h"
+#include "firn/nn/res_unit.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -1,4 +1,4 @@
-#include "nn/batch_norm.h"
+#include "firn/nn/batch_norm.h"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@
 #include <set>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "autograd/graph/graph.h"
-#include "autograd/graph/static_graph.h"
-#include "tensor/dispatch.h"
-#include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/random/draws.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/random/draws.h"
 
 namespace firn::nn {
 namespace {

@@ -1,17 +1,17 @@
-#include "nn/clone.h"
+#include "firn/nn/clone.h"
 
 #include <gtest/gtest.h>
 
-#include "nn/linear.h"
-#include "nn/module_list.h"
-#include "nn/res_unit.h"
-#include "nn/sequential.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/random/draws.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/rng.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module_list.h"
+#include "firn/nn/res_unit.h"
+#include "firn/nn/sequential.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/random/draws.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/rng.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -1,4 +1,4 @@
-#include "nn/embedding.h"
+#include "firn/nn/embedding.h"
 
 #include <gtest/gtest.h>
 

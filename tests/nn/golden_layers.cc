@@ -5,20 +5,20 @@
 #include <utility>
 #include <vector>
 
-#include "nn/activation.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/dropout.h"
-#include "nn/embedding.h"
-#include "nn/fold.h"
-#include "nn/linear.h"
-#include "nn/loss.h"
-#include "nn/norm.h"
-#include "nn/padding.h"
-#include "nn/pooling.h"
-#include "nn/prelu.h"
-#include "nn/shape_layers.h"
-#include "tensor/golden_samples.h"
+#include "firn/nn/activation.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/dropout.h"
+#include "firn/nn/embedding.h"
+#include "firn/nn/fold.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/loss.h"
+#include "firn/nn/norm.h"
+#include "firn/nn/padding.h"
+#include "firn/nn/pooling.h"
+#include "firn/nn/prelu.h"
+#include "firn/nn/shape_layers.h"
+#include "firn/tensor/golden_samples.h"
 
 namespace firn::nn {
 namespace {

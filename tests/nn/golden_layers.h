@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "nn/module.h"
+#include "firn/nn/module.h"
 #include "tests/golden/vectors.h"
 
 namespace firn::nn {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "nn/type_names.h"
+#include "firn/nn/type_names.h"
 #include "tests/nn/golden_layers.h"
 
 namespace firn::nn {

@@ -1,12 +1,12 @@
-#include "nn/hooks.h"
+#include "firn/nn/hooks.h"
 
 #include <gtest/gtest.h>
 
-#include "nn/layer.h"
-#include "nn/shape_layers.h"
-#include "tensor/from.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
+#include "firn/nn/layer.h"
+#include "firn/nn/shape_layers.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
 
 namespace firn::nn {
 namespace {

@@ -1,15 +1,15 @@
-#include "nn/init.h"
+#include "firn/nn/init.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "device/parallel.h"
-#include "device/philox.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/rng.h"
+#include "firn/device/parallel.h"
+#include "firn/device/philox.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/rng.h"
 
 namespace firn::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "nn/load_report.h"
+#include "firn/nn/load_report.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include "device/testing.h"
-#include "nn/linear.h"
-#include "nn/module.h"
-#include "nn/res_unit.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/pending.h"
+#include "firn/device/testing.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module.h"
+#include "firn/nn/res_unit.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/pending.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -1,16 +1,16 @@
-#include "nn/module.h"
+#include "firn/nn/module.h"
 
 #include <gtest/gtest.h>
 
-#include "device/testing.h"
-#include "nn/layer.h"
-#include "nn/linear.h"
-#include "nn/shape_layers.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/linear/linear.h"
-#include "tensor/ops/reduce/sum.h"
+#include "firn/device/testing.h"
+#include "firn/nn/layer.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/shape_layers.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/linear/linear.h"
+#include "firn/tensor/ops/reduce/sum.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -1,13 +1,13 @@
 // What padding layers refuse, and how they and other layers without parameters print.
 
-#include "nn/padding.h"
+#include "firn/nn/padding.h"
 
 #include <gtest/gtest.h>
 
-#include "nn/activation.h"
-#include "nn/norm.h"
-#include "nn/prelu.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/nn/activation.h"
+#include "firn/nn/norm.h"
+#include "firn/nn/prelu.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -1,15 +1,15 @@
 // What layers of pooling, of convolutions of other ranks and of windows do beside calling a
 // function.
 
-#include "nn/pooling.h"
+#include "firn/nn/pooling.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "nn/conv.h"
-#include "nn/fold.h"
-#include "tensor/ops.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/fold.h"
+#include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -1,4 +1,4 @@
-#include "nn/sequential.h"
+#include "firn/nn/sequential.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "nn/linear.h"
-#include "nn/module_list.h"
-#include "nn/shape_layers.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module_list.h"
+#include "firn/nn/shape_layers.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

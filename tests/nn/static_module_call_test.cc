@@ -6,14 +6,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "nn/linear.h"
-#include "nn/loss.h"
-#include "nn/sequential.h"
-#include "nn/static_module.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/loss.h"
+#include "firn/nn/sequential.h"
+#include "firn/nn/static_module.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::nn {
 namespace {

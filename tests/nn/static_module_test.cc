@@ -1,26 +1,26 @@
-#include "nn/static_module.h"
+#include "firn/nn/static_module.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "autograd/graph/graph.h"
-#include "nn/activation.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/dropout.h"
-#include "nn/linear.h"
-#include "nn/pooling.h"
-#include "nn/sequential.h"
-#include "nn/shape_layers.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/precision.h"
-#include "tensor/rng.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/nn/activation.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/dropout.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/pooling.h"
+#include "firn/nn/sequential.h"
+#include "firn/nn/shape_layers.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/precision.h"
+#include "firn/tensor/rng.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

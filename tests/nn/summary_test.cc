@@ -1,12 +1,12 @@
-#include "nn/summary.h"
+#include "firn/nn/summary.h"
 
 #include <gtest/gtest.h>
 
-#include "nn/linear.h"
-#include "nn/sequential.h"
-#include "nn/shape_layers.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/sequential.h"
+#include "firn/nn/shape_layers.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
 
 namespace firn::nn {
 namespace {

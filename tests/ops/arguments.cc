@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/allocate.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/allocate.h"
-#include "tensor/internal/kernel_choice.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/reorder.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/on_device.h"

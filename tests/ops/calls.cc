@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/allocate.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn::testing {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tensor/op.h"
-#include "tensor/samples.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/samples.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::testing {
 

@@ -4,10 +4,10 @@
 #include <set>
 #include <utility>
 
-#include "tensor/allocate.h"
-#include "tensor/kernels/cuda/chain_source.h"
-#include "tensor/op.h"
-#include "tensor/samples.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/kernels/cuda/chain_source.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/samples.h"
 #include "tests/ops/calls.h"
 
 namespace firn::testing {

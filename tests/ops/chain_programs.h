@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tensor/internal/elementwise_program.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/internal/elementwise_program.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::testing {
 

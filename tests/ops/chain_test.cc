@@ -4,9 +4,9 @@
 #include <set>
 #include <string>
 
-#include "device/internal/nvrtc.h"
-#include "tensor/kernels/cuda/chain_source.h"
-#include "tensor/op.h"
+#include "firn/device/internal/nvrtc.h"
+#include "firn/tensor/kernels/cuda/chain_source.h"
+#include "firn/tensor/op.h"
 #include "tests/on_cuda.h"
 #include "tests/ops/chain_programs.h"
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TESTS_OPS_CHECKS_H_
 #define FIRN_TESTS_OPS_CHECKS_H_
 
-#include "tensor/samples.h"
+#include "firn/tensor/samples.h"
 #include "tests/ops/calls.h"
 
 namespace firn::testing {

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
-#include "tensor/storage.h"
+#include "firn/tensor/storage.h"
 #include "tests/ops/calls.h"
 
 namespace firn::testing {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "tensor/samples.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/samples.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::testing {
 

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "device/cpu_allocator.h"
-#include "tensor/op.h"
-#include "tensor/samples.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/samples.h"
 #include "tests/ops/checks.h"
 
 namespace firn::testing {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/reduce/extreme.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/reduce/extreme.h"
 
 namespace firn::testing {
 

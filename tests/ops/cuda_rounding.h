@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 #include "tests/ops/calls.h"
 
 namespace firn::testing {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "device/parallel.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

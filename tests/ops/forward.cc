@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

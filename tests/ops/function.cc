@@ -8,10 +8,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/backward.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/convert.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

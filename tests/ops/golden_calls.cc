@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/check.h"
-#include "tensor/op.h"
-#include "tensor/samples.h"
+#include "firn/device/check.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "tensor/golden_samples.h"
-#include "tensor/state_dict.h"
+#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::testing {
 

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "autograd/backward.h"
-#include "device/cpu_allocator.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
+#include "firn/autograd/backward.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
 #include "tests/ops/compare.h"
 
 namespace firn::testing {

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <string>
 
-#include "device/context.h"
-#include "tensor/allocate.h"
-#include "tensor/attrs.h"
-#include "tensor/storage.h"
+#include "firn/device/context.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/storage.h"
 
 namespace firn::testing {
 namespace {

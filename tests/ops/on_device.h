@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "device/device.h"
-#include "tensor/samples.h"
-#include "tensor/tensor.h"
+#include "firn/device/device.h"
+#include "firn/tensor/samples.h"
+#include "firn/tensor/tensor.h"
 #include "tests/ops/calls.h"
 
 namespace firn::testing {

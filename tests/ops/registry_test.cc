@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tensor/op.h"
-#include "tensor/samples.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

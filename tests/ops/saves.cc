@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/backward.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/storage.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/storage.h"
 #include "tests/ops/calls.h"
 #include "tests/ops/checks.h"
 #include "tests/ops/compare.h"

@@ -11,17 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include "firn/optim/adafactor.h"
+#include "firn/optim/adagrad.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/adam_family.h"
+#include "firn/optim/muon.h"
+#include "firn/optim/rmsprop.h"
+#include "firn/optim/sgd.h"
+#include "firn/optim/sign_steps.h"
+#include "firn/optim/trust_ratio.h"
+#include "firn/tensor/attrs.h"
 #include "gtest/gtest.h"
-#include "optim/adafactor.h"
-#include "optim/adagrad.h"
-#include "optim/adam.h"
-#include "optim/adam_family.h"
-#include "optim/muon.h"
-#include "optim/rmsprop.h"
-#include "optim/sgd.h"
-#include "optim/sign_steps.h"
-#include "optim/trust_ratio.h"
-#include "tensor/attrs.h"
 
 namespace firn::optim {
 

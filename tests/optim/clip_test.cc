@@ -1,13 +1,13 @@
-#include "optim/clip.h"
+#include "firn/optim/clip.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "tests/golden/vectors.h"
 
 namespace firn::optim {

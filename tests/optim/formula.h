@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tensor/attrs.h"
-#include "tensor/samples.h"
-#include "tensor/shape.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/samples.h"
+#include "firn/tensor/shape.h"
 
 namespace firn::optim {
 

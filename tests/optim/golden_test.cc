@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "optim/adafactor.h"
-#include "optim/adagrad.h"
-#include "optim/adam.h"
-#include "optim/adam_family.h"
-#include "optim/muon.h"
-#include "optim/rmsprop.h"
-#include "optim/sgd.h"
-#include "optim/sign_steps.h"
-#include "tensor/attrs.h"
-#include "tensor/ops/shape/copies.h"
+#include "firn/optim/adafactor.h"
+#include "firn/optim/adagrad.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/adam_family.h"
+#include "firn/optim/muon.h"
+#include "firn/optim/rmsprop.h"
+#include "firn/optim/sgd.h"
+#include "firn/optim/sign_steps.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/ops/shape/copies.h"
 #include "tests/golden/vectors.h"
 
 namespace firn::optim {

@@ -1,18 +1,18 @@
-#include "optim/lbfgs.h"
+#include "firn/optim/lbfgs.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "autograd/graph/static_graph.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/ops/shape/slices.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/slices.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

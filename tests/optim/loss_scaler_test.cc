@@ -1,20 +1,20 @@
 // The rules of dynamic loss scaling.
-#include "optim/loss_scaler.h"
+#include "firn/optim/loss_scaler.h"
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "autograd/graph/static_graph.h"
+#include "firn/autograd/backward.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/copies.h"
 #include "gtest/gtest.h"
-#include "optim/adam.h"
-#include "optim/sgd.h"
-#include "tensor/from.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/copies.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

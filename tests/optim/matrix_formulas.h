@@ -11,8 +11,8 @@
 #include <limits>
 #include <vector>
 
-#include "optim/adafactor.h"
-#include "optim/muon.h"
+#include "firn/optim/adafactor.h"
+#include "firn/optim/muon.h"
 #include "tests/optim/all_optimizers.h"
 #include "tests/optim/formula.h"
 

@@ -1,22 +1,22 @@
-#include "optim/optimizer.h"
+#include "firn/optim/optimizer.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "device/inner.h"
-#include "device/testing.h"
-#include "optim/adam.h"
-#include "optim/sgd.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/pending.h"
-#include "tensor/reorder.h"
-#include "tensor/storage.h"
+#include "firn/device/inner.h"
+#include "firn/device/testing.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/reorder.h"
+#include "firn/tensor/storage.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/state_dict.h"
+#include "firn/tensor/tensor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/state_dict.h"
-#include "tensor/tensor.h"
 #include "tests/optim/all_optimizers.h"
 #include "tests/optim/formulas.h"
 

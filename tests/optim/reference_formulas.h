@@ -6,10 +6,10 @@
 
 #include <vector>
 
-#include "optim/adagrad.h"
-#include "optim/adam_family.h"
-#include "optim/sign_steps.h"
-#include "optim/trust_ratio.h"
+#include "firn/optim/adagrad.h"
+#include "firn/optim/adam_family.h"
+#include "firn/optim/sign_steps.h"
+#include "firn/optim/trust_ratio.h"
 #include "tests/optim/all_optimizers.h"
 #include "tests/optim/formula.h"
 

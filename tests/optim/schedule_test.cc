@@ -1,7 +1,7 @@
 // Rates of 40 steps against PyTorch's; each file of tests/golden/schedules must have a factory
 // here.
 
-#include "optim/schedule.h"
+#include "firn/optim/schedule.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/from.h"
+#include "firn/tensor/from.h"
 #include "tests/error_of.h"
 #include "tests/golden/vectors.h"
 

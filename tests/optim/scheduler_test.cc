@@ -1,15 +1,15 @@
-#include "optim/scheduler.h"
+#include "firn/optim/scheduler.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "autograd/graph/static_graph.h"
-#include "optim/adam.h"
-#include "optim/sgd.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/copies.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/copies.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

@@ -1,19 +1,19 @@
 // Where formulas of PyTorch and NNabla differ, and rates that belong to the first one.
 
-#include "tensor/ops/optimizer/semantics.h"
+#include "firn/tensor/ops/optimizer/semantics.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "device/inner.h"
-#include "optim/adam.h"
-#include "optim/adam_family.h"
-#include "optim/muon.h"
-#include "optim/sgd.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/pending.h"
+#include "firn/device/inner.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/adam_family.h"
+#include "firn/optim/muon.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/pending.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

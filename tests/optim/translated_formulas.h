@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "optim/adam.h"
-#include "optim/rmsprop.h"
-#include "optim/sgd.h"
-#include "tensor/ops/optimizer/semantics.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/rmsprop.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/ops/optimizer/semantics.h"
 #include "tests/optim/all_optimizers.h"
 #include "tests/optim/formula.h"
 

@@ -1,6 +1,6 @@
 // Writes of a step that may be left out.
 
-#include "optim/unless.h"
+#include "firn/optim/unless.h"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
-#include "optim/optimizer.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/optim/optimizer.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

@@ -1,13 +1,13 @@
-#include "optim/weight_average.h"
+#include "firn/optim/weight_average.h"
 
 #include <gtest/gtest.h>
 
-#include "autograd/graph/static_graph.h"
-#include "device/inner.h"
-#include "tensor/dispatch.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/copies.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/copies.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -1,7 +1,7 @@
 // One dimension, several or none: every way in which callers write them, of every function that
 // takes them.
 
-#include "tensor/dim_list.h"
+#include "firn/tensor/dim_list.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "tensor/from.h"
-#include "tensor/ops.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -1,16 +1,16 @@
-#include "tensor/dlpack.h"
+#include "firn/tensor/dlpack.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "device/cpu_allocator.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/internal/dlpack_abi.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/slices.h"
-#include "tensor/reorder.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/internal/dlpack_abi.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -1,4 +1,4 @@
-#include "tensor/dtype.h"
+#include "firn/tensor/dtype.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn {
 namespace {

@@ -1,12 +1,12 @@
-#include "tensor/ops/linear/einsum.h"
+#include "firn/tensor/ops/linear/einsum.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "autograd/gradcheck.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/samples.h"
+#include "firn/autograd/gradcheck.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/samples.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -1,16 +1,16 @@
-#include "tensor/format.h"
+#include "firn/tensor/format.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <sstream>
 
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/create/range.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/permute.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/create/range.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -1,12 +1,12 @@
-#include "tensor/from.h"
+#include "firn/tensor/from.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "tensor/error.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/shape/slices.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/shape/slices.h"
 
 namespace firn {
 namespace {

@@ -8,10 +8,10 @@
 #include <limits>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn {

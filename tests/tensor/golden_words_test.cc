@@ -1,13 +1,13 @@
 // The words of golden cases stand for the enumerators that operations have.
 
-#include "tensor/golden_words.h"
+#include "firn/tensor/golden_words.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 
-#include "tensor/dtype.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn::testing {
 namespace {

@@ -1,16 +1,16 @@
-#include "tensor/index.h"
+#include "firn/tensor/index.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/create/range.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/reorder.h"
-#include "tensor/storage.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/create/range.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/reorder.h"
+#include "firn/tensor/storage.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -1,6 +1,6 @@
 // The registry: what it refuses, what it says, and that looking up beside registering is safe.
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/apply.h"
-#include "tensor/graph_traits.h"
-#include "tensor/infer.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/infer.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -1,15 +1,15 @@
 // The operators that integers and bool tensors have beside arithmetic and comparisons. The values
 // are those of Python's integers.
 
-#include "tensor/operators.h"
+#include "firn/tensor/operators.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <vector>
 
-#include "tensor/from.h"
-#include "tensor/index.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
 #include "tests/error_of.h"
 
 namespace firn {

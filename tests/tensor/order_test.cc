@@ -1,14 +1,14 @@
 // What knows orders in which tensors lie but row-major.
 
-#include "tensor/order.h"
+#include "firn/tensor/order.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "device/inner.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn {
 namespace {

@@ -1,13 +1,13 @@
-#include "tensor/pending.h"
+#include "firn/tensor/pending.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <string>
 
-#include "device/inner.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/owner.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/owner.h"
 
 namespace firn {
 namespace {

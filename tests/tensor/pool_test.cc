@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "tensor/from.h"
-#include "tensor/index.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/ops/pool/pool_window.h"
-#include "tensor/rng.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/rng.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -1,6 +1,6 @@
 // Whether Winograd's method is used shows in how far an f32 convolution is from the f64 one.
 
-#include "tensor/precision.h"
+#include "firn/tensor/precision.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <thread>
 
-#include "tensor/ops/conv/conv.h"
-#include "tensor/ops/random/draws.h"
+#include "firn/tensor/ops/conv/conv.h"
+#include "firn/tensor/ops/random/draws.h"
 
 namespace firn {
 namespace {

@@ -5,19 +5,19 @@
 
 #include <cmath>
 
-#include "autograd/backward.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops/activation/rectifiers.h"
-#include "tensor/ops/compare/logical.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/elementwise/extremes.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/compare/logical.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn {

@@ -1,4 +1,4 @@
-#include "tensor/rng.h"
+#include "firn/tensor/rng.h"
 
 #include <gtest/gtest.h>
 
@@ -8,16 +8,16 @@
 #include <thread>
 #include <vector>
 
-#include "device/inner.h"
-#include "device/parallel.h"
-#include "device/philox.h"
-#include "tensor/error.h"
-#include "tensor/kernels/random_words.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/random/draws.h"
-#include "tensor/ops/random/dropout.h"
-#include "tensor/ops/random/sampling.h"
-#include "tensor/ops/reduce/sum.h"
+#include "firn/device/inner.h"
+#include "firn/device/parallel.h"
+#include "firn/device/philox.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/random_words.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/random/draws.h"
+#include "firn/tensor/ops/random/dropout.h"
+#include "firn/tensor/ops/random/sampling.h"
+#include "firn/tensor/ops/reduce/sum.h"
 
 namespace firn {
 namespace {

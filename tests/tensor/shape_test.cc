@@ -1,10 +1,10 @@
 // Sizes that no tensor can have, as a caller gives them.
 
-#include "tensor/shape.h"
+#include "firn/tensor/shape.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/ops/create/constant.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "tests/error_of.h"
 
 namespace firn {

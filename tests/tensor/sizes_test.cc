@@ -1,4 +1,4 @@
-#include "tensor/sizes.h"
+#include "firn/tensor/sizes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "tensor/spec.h"
+#include "firn/tensor/spec.h"
 
 #include "absl/types/span.h"
-#include "device/inner.h"
+#include "firn/device/inner.h"
 #include "gtest/gtest.h"
 
 namespace firn {

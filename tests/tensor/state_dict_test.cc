@@ -1,4 +1,4 @@
-#include "tensor/state_dict.h"
+#include "firn/tensor/state_dict.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copies between strides against the definition, element by element.
 
-#include "tensor/strided_copy.h"
+#include "firn/tensor/strided_copy.h"
 
 #include <gtest/gtest.h>
 

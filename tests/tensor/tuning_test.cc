@@ -1,5 +1,5 @@
 // Scopes in which kernels may look for what is fastest.
-#include "tensor/tuning.h"
+#include "firn/tensor/tuning.h"
 
 #include <thread>
 

@@ -10,8 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 import public_api  # noqa: E402
 
 FILES = {
-    "firn.h": '#include "nn/a.h"\n#include "absl/x.h"\n#include "tensor/ops.h"\n',
-    "nn/a.h": '// #include "nn/b.h"\n#include <vector>\n #include "tensor/t.h"\n'
+    "firn.h": '#include "firn/nn/a.h"\n#include "absl/x.h"\n#include "firn/tensor/ops.h"\n',
+    "nn/a.h": '// #include "firn/nn/b.h"\n#include <vector>\n #include "firn/tensor/t.h"\n'
               "namespace firn { class Tensor; namespace nn { class A; } }",
     "nn/b.h": "namespace firn { int Unreached(); }",
     "nn/internal/c.h": "",
@@ -22,7 +22,7 @@ FILES = {
     "tensor/ops/elementwise/arithmetic.h": "namespace firn {\nint Add(); }",
     "tensor/ops/elementwise/arithmetic_fn.h": "namespace firn { struct AddFn {}; }",
     "tensor/ops/elementwise/add_samples.h": "",
-    "tensor/ops/elementwise/rules.h": '#include "tensor/op.h"\nnamespace firn { int Rule(); }',
+    "tensor/ops/elementwise/rules.h": '#include "firn/tensor/op.h"\nnamespace firn { int Rule(); }',
 }
 
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/rows.h"
+#include "firn/io/rows.h"
 
 namespace firn::cli {
 

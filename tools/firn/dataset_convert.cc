@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "io/nnabla_cache.h"
-#include "io/progress.h"
-#include "tensor/error.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/nnabla_cache.h"
+#include "firn/io/progress.h"
+#include "firn/tensor/error.h"
 #include "tools/firn/command.h"
 #include "tools/firn/data_files.h"
 

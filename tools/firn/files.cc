@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/status_macros.h"
-#include "io/hdf5.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/hdf5.h"
+#include "firn/tensor/error.h"
 
 namespace firn::cli {
 namespace {

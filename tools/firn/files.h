@@ -20,10 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/graph.h"
-#include "device/inner.h"
-#include "io/load_limits.h"
-#include "tensor/state_dict.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/device/inner.h"
+#include "firn/io/load_limits.h"
+#include "firn/tensor/state_dict.h"
 #include "tools/firn/statistics.h"
 
 namespace firn::cli {

@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "autograd/graph/visit.h"
-#include "device/text_table.h"
+#include "firn/autograd/graph/visit.h"
+#include "firn/device/text_table.h"
 #include "tools/firn/command.h"
 #include "tools/firn/files.h"
 #include "tools/firn/statistics.h"

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/atomic_file.h"
-#include "tensor/error.h"
+#include "firn/device/atomic_file.h"
+#include "firn/tensor/error.h"
 #include "tools/firn/command.h"
 #include "tools/firn/monitor/collector.h"
 #include "tools/firn/monitor/page.h"

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "device/inner.h"
-#include "device/text_table.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
+#include "firn/device/inner.h"
+#include "firn/device/text_table.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
 #include "tools/firn/command.h"
 
 namespace firn::cli {

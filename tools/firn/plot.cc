@@ -1,13 +1,13 @@
 // firn plot-series, firn plot-timer: pictures of what monitors wrote.
 
-#include "io/monitors/plot.h"
+#include "firn/io/monitors/plot.h"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "io/monitors/series.h"
+#include "firn/io/monitors/series.h"
 #include "tools/firn/command.h"
 
 namespace firn::cli {

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::cli {
 

@@ -1,20 +1,20 @@
 // Values of a part move over buffer by buffer: an input's buffer is its argument's, a state's is
 // the one that already lies in the same storage, all others are new.
 
-#include "autograd/graph/internal/splice.h"
+#include "firn/autograd/graph/internal/splice.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/infer.h"
-#include "autograd/graph/passes/pass.h"
-#include "autograd/graph/passes/rewrite.h"
-#include "device/status_macros.h"
-#include "tensor/op.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/owner.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/infer.h"
+#include "firn/autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/passes/rewrite.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/owner.h"
 
 namespace firn::inner::internal {
 namespace {

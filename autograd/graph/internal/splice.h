@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
 
 namespace firn::inner::internal {
 

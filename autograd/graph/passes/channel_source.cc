@@ -1,11 +1,11 @@
 // A view keeps channels when both shapes begin with the same two sizes and it lies row-major over
 // all the elements: then it is a reshape of what follows the channels.
 
-#include "autograd/graph/passes/channel_source.h"
+#include "firn/autograd/graph/passes/channel_source.h"
 
 #include <algorithm>
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 namespace {

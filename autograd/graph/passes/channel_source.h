@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/graph.h"
-#include "tensor/graph_traits.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/tensor/graph_traits.h"
 
 namespace firn {
 

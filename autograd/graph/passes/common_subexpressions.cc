@@ -1,7 +1,7 @@
 // Two calls are the same if operation, attributes and arguments are, and if the buffers of the
 // arguments have been written equally often before each: then they hold the same elements.
 
-#include "autograd/graph/passes/common_subexpressions.h"
+#include "firn/autograd/graph/passes/common_subexpressions.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/passes/rewrite.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/passes/rewrite.h"
 
 namespace firn {
 namespace {

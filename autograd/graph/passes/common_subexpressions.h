@@ -2,7 +2,7 @@
 #define FIRN_AUTOGRAD_GRAPH_PASSES_COMMON_SUBEXPRESSIONS_H_
 
 #include "absl/status/statusor.h"
-#include "autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/passes/pass.h"
 
 namespace firn {
 

@@ -1,14 +1,14 @@
 // States become constants buffer by buffer: all tensors that lie in one storage move to its copy.
 
-#include "autograd/graph/passes/constant_states.h"
+#include "firn/autograd/graph/passes/constant_states.h"
 
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/analysis.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/reorder.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -3,13 +3,13 @@
 // view counts for readers through another. A view in its argument's memory writes nothing: it is
 // needed if what it names is.
 
-#include "autograd/graph/passes/dead_code.h"
+#include "firn/autograd/graph/passes/dead_code.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/analysis.h"
+#include "firn/autograd/graph/analysis.h"
 
 namespace firn {
 namespace {

@@ -1,7 +1,7 @@
 // The producer moves to where the scale and shift stood, because these are often computed between
 // the two. So its arguments must not change in between.
 
-#include "autograd/graph/passes/fold_batch_norm.h"
+#include "firn/autograd/graph/passes/fold_batch_norm.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/passes/channel_source.h"
-#include "autograd/graph/passes/rewrite.h"
-#include "device/status_macros.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/shape/expand.h"
+#include "firn/autograd/graph/passes/channel_source.h"
+#include "firn/autograd/graph/passes/rewrite.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/shape/expand.h"
 
 namespace firn {
 namespace {

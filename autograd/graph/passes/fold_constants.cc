@@ -1,17 +1,17 @@
 // Constant folding in program order: the results of a folded operation are constants for those that
 // follow. A view in its argument's memory needs no computing: its value lies in the constant.
 
-#include "autograd/graph/passes/fold_constants.h"
+#include "firn/autograd/graph/passes/fold_constants.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/analysis.h"
-#include "tensor/allocate.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace {

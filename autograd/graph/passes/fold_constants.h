@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/passes/pass.h"
 
 namespace firn {
 

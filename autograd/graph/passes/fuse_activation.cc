@@ -1,16 +1,16 @@
 // An operation writes what the activation reads; its call with the activation (batch_norm_act_train
 // for batch_norm_train, conv2d_act for conv2d) writes what the activation would have written.
 
-#include "autograd/graph/passes/fuse_activation.h"
+#include "firn/autograd/graph/passes/fuse_activation.h"
 
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/passes/rewrite.h"
-#include "tensor/graph_traits.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/passes/rewrite.h"
+#include "firn/tensor/graph_traits.h"
 
 namespace firn {
 namespace {

@@ -1,6 +1,6 @@
 // How reports name operations.
 
-#include "autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/passes/pass.h"
 
 #include "absl/strings/str_cat.h"
 

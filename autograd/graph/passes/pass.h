@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/graph.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

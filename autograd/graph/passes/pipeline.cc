@@ -1,20 +1,20 @@
 // The order: states become constants before constants are folded; that comes again after the passes
 // that compute with weights; what all of them leave behind is dropped. Updates move last.
 
-#include "autograd/graph/passes/pipeline.h"
+#include "firn/autograd/graph/passes/pipeline.h"
 
 #include <utility>
 
-#include "autograd/graph/passes/common_subexpressions.h"
-#include "autograd/graph/passes/constant_states.h"
-#include "autograd/graph/passes/dead_code.h"
-#include "autograd/graph/passes/fold_batch_norm.h"
-#include "autograd/graph/passes/fold_constants.h"
-#include "autograd/graph/passes/fuse_activation.h"
-#include "autograd/graph/passes/recompute.h"
-#include "autograd/graph/passes/remove_bias.h"
-#include "autograd/graph/passes/schedule_updates.h"
-#include "device/status_macros.h"
+#include "firn/autograd/graph/passes/common_subexpressions.h"
+#include "firn/autograd/graph/passes/constant_states.h"
+#include "firn/autograd/graph/passes/dead_code.h"
+#include "firn/autograd/graph/passes/fold_batch_norm.h"
+#include "firn/autograd/graph/passes/fold_constants.h"
+#include "firn/autograd/graph/passes/fuse_activation.h"
+#include "firn/autograd/graph/passes/recompute.h"
+#include "firn/autograd/graph/passes/remove_bias.h"
+#include "firn/autograd/graph/passes/schedule_updates.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "autograd/graph/arithmetic.h"
-#include "autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/arithmetic.h"
+#include "firn/autograd/graph/passes/pass.h"
 
 namespace firn {
 

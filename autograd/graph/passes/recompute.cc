@@ -3,7 +3,7 @@
 // again, the largest such goes: its bytes leave the curve between the last reader before the
 // backward pass and the first one in it. Workspaces are not known yet and left out.
 
-#include "autograd/graph/passes/recompute.h"
+#include "firn/autograd/graph/passes/recompute.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/passes/channel_source.h"
-#include "autograd/graph/passes/rewrite.h"
-#include "tensor/graph_traits.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/passes/channel_source.h"
+#include "firn/autograd/graph/passes/rewrite.h"
+#include "firn/tensor/graph_traits.h"
 
 namespace firn {
 namespace {

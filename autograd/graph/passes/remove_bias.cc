@@ -6,19 +6,19 @@
 // The gradient: dx = w invstd (dz - mean(dz) - xhat mean(dz xhat)), and both dz - mean(dz) and xhat
 // add up to zero over a channel.
 
-#include "autograd/graph/passes/remove_bias.h"
+#include "firn/autograd/graph/passes/remove_bias.h"
 
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/passes/channel_source.h"
-#include "autograd/graph/passes/rewrite.h"
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/graph_traits.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/autograd/graph/passes/channel_source.h"
+#include "firn/autograd/graph/passes/rewrite.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/ops/create/constant.h"
 
 namespace firn {
 namespace {

@@ -1,15 +1,15 @@
 // New instructions get their specs from shape rules, so what a pass makes passes Graph::Verify.
 
-#include "autograd/graph/passes/rewrite.h"
+#include "firn/autograd/graph/passes/rewrite.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/infer.h"
-#include "device/status_macros.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/storage.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/infer.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 

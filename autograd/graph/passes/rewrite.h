@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "autograd/graph/graph.h"
-#include "tensor/op.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

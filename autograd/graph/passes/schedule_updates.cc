@@ -3,7 +3,7 @@
 // that it reads and the last one that touches what it writes. A gradient may be computed later if
 // nothing it is computed from has been written since.
 
-#include "autograd/graph/passes/schedule_updates.h"
+#include "firn/autograd/graph/passes/schedule_updates.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/passes/rewrite.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/passes/rewrite.h"
 
 namespace firn {
 namespace {

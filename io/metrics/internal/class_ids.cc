@@ -1,13 +1,13 @@
 // Scores become class numbers on their own device, so that only those are copied to the host.
-#include "io/metrics/internal/class_ids.h"
+#include "firn/io/metrics/internal/class_ids.h"
 
 #include <utility>
 
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/format.h"
-#include "tensor/ops.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/format.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io::internal {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -1,6 +1,6 @@
 // Records are written at `size_`, not at the end of the file: where taking back a part of one
 // fails, the next one overwrites it.
-#include "io/monitors/internal/append_file.h"
+#include "firn/io/monitors/internal/append_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 

@@ -1,13 +1,13 @@
 // Ticks are multiples of 1, 2 or 5 times a power of ten, the smallest step that gives no more of
 // them than asked for; a logarithmic axis has them at powers of ten, and at 2 and 5 times these
 // when it spans less than two.
-#include "io/monitors/internal/axis.h"
+#include "firn/io/monitors/internal/axis.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "io/monitors/internal/line_file.h"
+#include "firn/io/monitors/internal/line_file.h"
 
 namespace firn::io::internal {
 namespace {

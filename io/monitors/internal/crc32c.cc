@@ -1,5 +1,5 @@
 // A byte at a time by a table; the polynomial's bits stand in reverse.
-#include "io/monitors/internal/crc32c.h"
+#include "firn/io/monitors/internal/crc32c.h"
 
 #include <array>
 #include <bit>

@@ -1,16 +1,16 @@
 // Fields that are not known are left out, as protocol buffers have it. Values without a tag and
 // nodes without a name are dropped, so that what is allocated stays in proportion to the file: else
 // two bytes would do for each.
-#include "io/monitors/internal/event_messages.h"
+#include "firn/io/monitors/internal/event_messages.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/little_endian.h"
-#include "io/monitors/internal/wire.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/little_endian.h"
+#include "firn/io/monitors/internal/wire.h"
 
 namespace firn::io::internal {
 namespace {

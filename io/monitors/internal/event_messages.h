@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "io/monitors/event_reader.h"
+#include "firn/io/monitors/event_reader.h"
 
 namespace firn::io::internal {
 

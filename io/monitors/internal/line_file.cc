@@ -1,4 +1,4 @@
-#include "io/monitors/internal/line_file.h"
+#include "firn/io/monitors/internal/line_file.h"
 
 #include <charconv>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "absl/strings/str_format.h"
-#include "device/status_macros.h"
-#include "io/internal/random_access.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/random_access.h"
 
 namespace firn::io::internal {
 namespace {

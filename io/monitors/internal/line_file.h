@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/monitors/internal/append_file.h"
+#include "firn/io/monitors/internal/append_file.h"
 
 namespace firn::io::internal {
 

@@ -1,16 +1,16 @@
-#include "io/monitors/internal/pictures.h"
+#include "firn/io/monitors/internal/pictures.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/index.h"
-#include "tensor/ops.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io::internal {
 namespace {

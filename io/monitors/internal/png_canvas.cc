@@ -4,11 +4,11 @@
 #include <cmath>
 #include <vector>
 
-#include "io/image.h"
-#include "io/monitors/internal/canvas.h"
-#include "io/monitors/internal/stroke_font.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
+#include "firn/io/image.h"
+#include "firn/io/monitors/internal/canvas.h"
+#include "firn/io/monitors/internal/stroke_font.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::io::internal {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/monitors/internal/record_parsers.h"
+#include "firn/io/monitors/internal/record_parsers.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,9 +10,9 @@
 #include <system_error>
 #include <utility>
 
-#include "device/escape.h"
-#include "device/status_macros.h"
-#include "io/monitors/internal/line_file.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/monitors/internal/line_file.h"
 
 namespace firn::io::internal {
 namespace {

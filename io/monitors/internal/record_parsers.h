@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "io/monitors/record_writer.h"
+#include "firn/io/monitors/record_writer.h"
 
 namespace firn::io::internal {
 

@@ -1,10 +1,10 @@
-#include "io/monitors/internal/record_pieces.h"
+#include "firn/io/monitors/internal/record_pieces.h"
 
 #include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "io/internal/random_access.h"
+#include "firn/io/internal/random_access.h"
 
 namespace firn::io::internal {
 

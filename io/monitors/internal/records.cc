@@ -1,11 +1,11 @@
 // See Note [TFRecord files]. The length is believed once its checksum is right and it fits the
 // file: nothing is allocated before.
-#include "io/monitors/internal/records.h"
+#include "firn/io/monitors/internal/records.h"
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/internal/little_endian.h"
-#include "io/monitors/internal/crc32c.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/little_endian.h"
+#include "firn/io/monitors/internal/crc32c.h"
 
 namespace firn::io::internal {
 namespace {

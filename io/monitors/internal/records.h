@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "io/internal/random_access.h"
+#include "firn/io/internal/random_access.h"
 
 namespace firn::io::internal {
 

@@ -1,4 +1,4 @@
-#include "io/monitors/internal/stroke_font.h"
+#include "firn/io/monitors/internal/stroke_font.h"
 
 #include <iterator>
 

@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "device/escape.h"
-#include "io/monitors/internal/canvas.h"
+#include "firn/device/escape.h"
+#include "firn/io/monitors/internal/canvas.h"
 
 namespace firn::io::internal {
 

@@ -1,9 +1,9 @@
-#include "io/monitors/internal/wire.h"
+#include "firn/io/monitors/internal/wire.h"
 
 #include <bit>
 
-#include "device/status_macros.h"
-#include "io/internal/little_endian.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/little_endian.h"
 
 namespace firn::io::internal {
 namespace {

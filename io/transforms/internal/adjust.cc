@@ -1,15 +1,15 @@
 // What an operation does to a byte, where that depends on nothing else, is worked out once for all
 // 256. The other loops run over planes side by side without jumps, so that they become vectors.
-#include "io/transforms/internal/adjust.h"
+#include "firn/io/transforms/internal/adjust.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <type_traits>
 
-#include "io/transforms/internal/blend.h"
-#include "io/transforms/internal/image.h"
-#include "io/transforms/internal/table.h"
+#include "firn/io/transforms/internal/blend.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/table.h"
 
 namespace firn::io::internal {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -1,12 +1,12 @@
 // Gamma numbers are those of G. Marsaglia and W. W. Tsang, "A simple method for generating gamma
 // variables", 2000; of a shape below 1 by their note at its end, in logarithms, because what it
 // multiplies by has no double for small shapes. Two of one shape make a beta number.
-#include "io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/draw.h"
 
 #include <cmath>
 
-#include "device/inner.h"
-#include "device/philox.h"
+#include "firn/device/inner.h"
+#include "firn/device/philox.h"
 
 namespace firn::io::internal {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "io/transforms/transform.h"
-#include "tensor/rng.h"
+#include "firn/io/transforms/transform.h"
+#include "firn/tensor/rng.h"
 
 namespace firn::io::internal {
 

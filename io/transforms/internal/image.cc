@@ -1,16 +1,16 @@
 // The checks have one wording, so that every transform refuses in the same way.
-#include "io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/image.h"
 
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "device/status_macros.h"
-#include "tensor/allocate.h"
-#include "tensor/error.h"
-#include "tensor/ops.h"
-#include "tensor/pending.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/pending.h"
 
 namespace firn::io::internal {
 namespace {

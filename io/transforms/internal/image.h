@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "io/transforms/transform.h"
-#include "tensor/tensor.h"
+#include "firn/io/transforms/transform.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

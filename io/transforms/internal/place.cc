@@ -1,9 +1,9 @@
 // Sides are rounded as Python's round does, halves to even numbers.
-#include "io/transforms/internal/place.h"
+#include "firn/io/transforms/internal/place.h"
 
 #include <cmath>
 
-#include "io/transforms/internal/draw.h"
+#include "firn/io/transforms/internal/draw.h"
 
 namespace firn::io::internal {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "io/transforms/internal/resample.h"
-#include "io/transforms/transform.h"
+#include "firn/io/transforms/internal/resample.h"
+#include "firn/io/transforms/transform.h"
 
 namespace firn::io::internal {
 

@@ -6,14 +6,14 @@
 // Both passes are sums of rows times a weight, which the compiler makes vectors of. Along rows that
 // takes kLanes rows of the image laid side by side first: pixel x of each, then pixel x + 1 of
 // each.
-#include "io/transforms/internal/resample.h"
+#include "firn/io/transforms/internal/resample.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
 
-#include "io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/image.h"
 
 namespace firn::io::internal {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "io/transforms/resize.h"
-#include "tensor/tensor.h"
+#include "firn/io/transforms/resize.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "io/transforms/internal/adjust.h"
-#include "io/transforms/internal/blend.h"
-#include "io/transforms/internal/image.h"
-#include "io/transforms/internal/table.h"
+#include "firn/io/transforms/internal/adjust.h"
+#include "firn/io/transforms/internal/blend.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/io/transforms/internal/table.h"
 
 namespace firn::io::internal {
 namespace {

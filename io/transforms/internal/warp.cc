@@ -1,15 +1,15 @@
 // A row of the result at a time: where each of its pixels lies in the image is the same for all
 // channels, so that is worked out once, into arrays, and the channels follow in plain loops.
-#include "io/transforms/internal/warp.h"
+#include "firn/io/transforms/internal/warp.h"
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "io/transforms/internal/image.h"
-#include "tensor/error.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/internal/image.h"
+#include "firn/tensor/error.h"
 
 namespace firn::io::internal {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "io/transforms/affine.h"
-#include "tensor/tensor.h"
+#include "firn/io/transforms/affine.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io::internal {
 

@@ -1,8 +1,8 @@
 // Tables of offsets for advanced indexing: one a group of dimensions, added up by the loops.
 
-#include "tensor/kernels/cpu/advanced_index.h"
+#include "firn/tensor/kernels/cpu/advanced_index.h"
 
-#include "tensor/kernels/cpu/index.h"
+#include "firn/tensor/kernels/cpu/index.h"
 
 namespace firn::cpu {
 namespace {

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/index.h"
-#include "tensor/kernels/for_each.h"
-#include "tensor/ops/index/advanced_index.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/index.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/ops/index/advanced_index.h"
 
 namespace firn::cpu {
 
@@ -71,7 +72,7 @@ void WriteRuns(const IndexedRuns& r, const T* values, Y* y, const F& combine) {
       ForEachStripAs<Y>(from + first, last - first, [&](const Y* v, int64_t at, int64_t n) {
         Y* const run = to + (first + at) * r.step;
         if (r.step == 1) {
-#pragma GCC ivdep
+          FIRN_INDEPENDENT_STEPS
           for (int64_t i = 0; i < n; ++i) combine(run[i], v[i]);
         } else {
           for (int64_t i = 0; i < n; ++i) combine(run[i * r.step], v[i]);

@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <limits>
 
-#include "tensor/kernels/cpu/lines.h"
-#include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/rows.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/op.h"
-#include "tensor/ops/reduce/position.h"
+#include "firn/tensor/kernels/cpu/lines.h"
+#include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/reduce/position.h"
 
 namespace firn::cpu {
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 
 namespace firn::cpu::internal {
 

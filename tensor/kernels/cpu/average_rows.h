@@ -6,10 +6,11 @@
 
 #include <algorithm>
 
-#include "device/own_flags.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/ops/pool/avg_pool_body.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/ops/pool/avg_pool_body.h"
 
 namespace firn::cpu {
 
@@ -64,7 +65,7 @@ class AverageRows {
           LoadAs(line, n, to);
         } else {
           const Acc* const v = ViewAs(line, n, line_);
-#pragma GCC ivdep
+          FIRN_INDEPENDENT_STEPS
           for (int64_t j = 0; j < n; ++j) to[j] += v[j];
         }
         first = false;
@@ -111,7 +112,7 @@ class AverageRows {
   void WholeOf(const Acc* x, int64_t n, Acc* to) const {
     const int64_t stride = (kStride == 0 ? s_.w.stride : kStride) * kBlock;
     const auto add = [&](const Acc* v, auto is_first) {
-#pragma GCC ivdep
+      FIRN_INDEPENDENT_STEPS
       for (int64_t j = 0; j < n; ++j) {
         for (int b = 0; b < kBlock; ++b) {
           Acc& sum = to[j * kBlock + b];

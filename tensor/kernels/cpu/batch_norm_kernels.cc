@@ -1,15 +1,15 @@
 // Batch normalisation and its gradient: group by group where a group of channels can stay in cache
 // for both passes, and over tiles of rows where channels lie side by side.
 
-#include "tensor/kernels/cpu/batch_norm_kernels.h"
+#include "firn/tensor/kernels/cpu/batch_norm_kernels.h"
 
 #include <cmath>
 
-#include "tensor/kernels/cpu/channel_groups.h"
-#include "tensor/kernels/cpu/channel_rows.h"
-#include "tensor/kernels/cpu/rows.h"
-#include "tensor/kernels/fused_activation.h"
-#include "tensor/ops/norm/norm_options.h"
+#include "firn/tensor/kernels/cpu/channel_groups.h"
+#include "firn/tensor/kernels/cpu/channel_rows.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/kernels/fused_activation.h"
+#include "firn/tensor/ops/norm/norm_options.h"
 
 namespace firn::cpu {
 namespace {

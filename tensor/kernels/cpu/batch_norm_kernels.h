@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_KERNELS_H_
 #define FIRN_TENSOR_KERNELS_CPU_BATCH_NORM_KERNELS_H_
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 

@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/channels.h"
-#include "tensor/kernels/cpu/rows.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/channels.h"
+#include "firn/tensor/kernels/cpu/rows.h"
 
 namespace firn::cpu {
 
@@ -37,7 +38,7 @@ struct LanePiece {
     }
     for (int64_t q = 0; q < runs; ++q) {  // without a rest what is summed stays in registers
       for (int64_t i = q * step; i < q * step + length; i += kLanes) {
-#pragma GCC ivdep
+        FIRN_INDEPENDENT_STEPS
         for (int64_t j = 0; j < kLanes; ++j) f(i + j, j);
       }
     }

@@ -9,8 +9,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/channel_groups.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/channel_groups.h"
 
 namespace firn::cpu {
 
@@ -83,7 +84,7 @@ FIRN_ALWAYS_INLINE void WritePiece(const LanePiece& p, const Acc* const (&number
     for (int n = 0; n < kNumbers; ++n) std::copy_n(numbers[n] + at, kLanes, lanes[n]);
     for (int64_t q = 0; q < p.runs; ++q) {
       const int64_t i = q * p.step + at;
-#pragma GCC ivdep
+      FIRN_INDEPENDENT_STEPS
       for (int64_t j = 0; j < kLanes; ++j) to[i + j] = f(i + j, lanes, j);
     }
   }
@@ -107,7 +108,7 @@ class TileSums {
       std::copy_n(numbers + at, kLanes, c);
       for (int64_t q = 0; q < p.runs; ++q) {
         const int64_t i = q * p.step + at;
-#pragma GCC ivdep
+        FIRN_INDEPENDENT_STEPS
         for (int64_t j = 0; j < kLanes; ++j) {
           const auto [v, w] = f(i + j, c[j]);
           a[j] += v;

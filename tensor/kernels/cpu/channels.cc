@@ -1,8 +1,8 @@
 // Layouts for per-channel kernels.
 
-#include "tensor/kernels/cpu/channels.h"
+#include "firn/tensor/kernels/cpu/channels.h"
 
-#include "tensor/kernels/keep_blocks.h"
+#include "firn/tensor/kernels/keep_blocks.h"
 
 namespace firn::cpu {
 

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/macros.h"
-#include "device/simd.h"
-#include "tensor/op.h"
+#include "firn/device/macros.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 
@@ -63,7 +63,7 @@ template <class F>
 FIRN_ALWAYS_INLINE void ForEachLane(int64_t run, F&& f) {
   int64_t i = 0;
   for (; i + kLanes <= run; i += kLanes) {
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t j = 0; j < kLanes; ++j) f(i + j, j);
   }
   for (int64_t j = 0; i + j < run; ++j) f(i + j, j);

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/op.h"
-#include "tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/loss/reduction_mode.h"
 
 namespace firn::cpu {
 

@@ -9,13 +9,14 @@
 // the workspace does not depend on the threads. Nor do results, unless there is one item alone,
 // whose products all threads share.
 
-#include "tensor/kernels/cpu/conv_columns.h"
+#include "firn/tensor/kernels/cpu/conv_columns.h"
 
 #include <algorithm>
 
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/gemm.h"
-#include "tensor/kernels/divide.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/gemm.h"
+#include "firn/tensor/kernels/divide.h"
 
 namespace firn::cpu {
 namespace {
@@ -159,7 +160,7 @@ void AddColumns(const ColumnPlan& plan, const double* columns, Range rows, Range
       const double* from = columns + at;
       double* x = plane + to;
       if (step == 1) {
-#pragma GCC ivdep
+        FIRN_INDEPENDENT_STEPS
         for (int64_t i = 0; i < n; ++i) x[i] += from[i];
       } else {
         for (int64_t i = 0; i < n; ++i) x[i * step] += from[i];

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-#include "tensor/kernels/conv_pass.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/kernels/conv_pass.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
 
 namespace firn::cpu {
 

@@ -5,13 +5,13 @@
 // a pixel. Images are divided into a fixed number of parts, each with its own sums in workspace,
 // added in order at the end, so the result does not depend on the number of threads.
 
-#include "tensor/kernels/cpu/conv_first_layer.h"
+#include "firn/tensor/kernels/cpu/conv_first_layer.h"
 
 #include <algorithm>
 
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "device/status_macros.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::cpu {
 namespace {
@@ -91,7 +91,8 @@ void AddRow(const ConvProblem& p, int64_t row, const float* wide, const float* y
 void PartSums(const ConvProblem& p, const float* x, const float* y, int64_t n0, int64_t n1,
               float* wide, Lanes* sums) {
   const int64_t taps = p.kernel[0] * p.kernel[1];
-  std::fill(sums, sums + p.out / kChannelBlock * p.in * taps, Lanes{});
+  // std::fill would forget that Lanes need not be aligned.
+  for (int64_t i = 0; i < p.out / kChannelBlock * p.in * taps; ++i) sums[i] = Lanes{};
   for (int64_t n = n0; n < n1; ++n) {
     const float* dy = y + n * p.out * p.out_size[0] * p.out_size[1];
     for (int64_t c = 0; c < p.in; ++c) {

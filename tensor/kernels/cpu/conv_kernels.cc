@@ -1,24 +1,24 @@
 // The three convolution passes over one set of kernels. A pass differs in which of x, weight and y
 // is the result; everything else is shared.
 
-#include "tensor/kernels/cpu/conv_kernels.h"
+#include "firn/tensor/kernels/cpu/conv_kernels.h"
 
 #include <memory>
 #include <utility>
 
-#include "device/simd.h"
-#include "device/status_macros.h"
-#include "device/tiles.h"
-#include "tensor/kernels/cpu/conv_columns.h"
-#include "tensor/kernels/cpu/conv_first_layer.h"
-#include "tensor/kernels/cpu/conv_onednn.h"
-#include "tensor/kernels/cpu/conv_reference.h"
-#include "tensor/kernels/cpu/conv_shifts.h"
-#include "tensor/kernels/cpu/conv_tiles.h"
-#include "tensor/kernels/cpu/in_f32.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/precision.h"
+#include "firn/device/simd.h"
+#include "firn/device/status_macros.h"
+#include "firn/device/tiles.h"
+#include "firn/tensor/kernels/cpu/conv_columns.h"
+#include "firn/tensor/kernels/cpu/conv_first_layer.h"
+#include "firn/tensor/kernels/cpu/conv_onednn.h"
+#include "firn/tensor/kernels/cpu/conv_reference.h"
+#include "firn/tensor/kernels/cpu/conv_shifts.h"
+#include "firn/tensor/kernels/cpu/conv_tiles.h"
+#include "firn/tensor/kernels/cpu/in_f32.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/precision.h"
 
 namespace firn::cpu {
 namespace {
@@ -311,7 +311,7 @@ template <ConvPass kPass, int kDims>
 std::vector<Kernel> KernelsOf() {
   std::vector<Kernel> kernels;
   kernels.push_back({.name = "shifts", .run = RunShifts<kPass>, .prepare = PrepareShifts<kPass>});
-  if (kPass == kWeight && inner::internal::kHasTiles) {
+  if (kPass == kWeight && inner::internal::HasTiles()) {
     kernels.push_back({.name = "tiles", .run = RunTiles, .prepare = PrepareTiles});
   }
   const std::vector<Kernel>& fast = FastKernels<kPass, kDims>();

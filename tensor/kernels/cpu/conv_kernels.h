@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "tensor/kernels/cpu/winograd.h"
-#include "tensor/op.h"
+#include "firn/tensor/kernels/cpu/winograd.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 

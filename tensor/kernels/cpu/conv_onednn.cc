@@ -6,9 +6,7 @@
 // Sapphire Rapids core, 128 channels 3x3 on 8x8, batch 64: 2280 forward, 1680 and 540 backward; by
 // blocks of channels 137, 139 and 119; bringing x or y there and back takes a tenth of the former.
 
-#include "tensor/kernels/cpu/conv_onednn.h"
-
-#include <omp.h>
+#include "firn/tensor/kernels/cpu/conv_onednn.h"
 
 #include <array>
 #include <memory>
@@ -16,11 +14,13 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
-#include "tensor/kernels/cpu/onednn_thread.h"
+#include "firn/device/internal/openmp.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cpu/onednn_describe.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/kernels/cpu/onednn_thread.h"
 
 namespace firn::cpu {
 namespace {
@@ -195,27 +195,24 @@ void Make(const ConvProblem& p, const Pass& of, const LayoutPair& layouts, OneDn
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
   const auto forward = [&] {
     using F = dnnl::convolution_forward;
-    const F::desc desc =
-        of.bias ? F::desc(dnnl::prop_kind::forward_training, kDirect, d.x, d.any_weight, d.bias,
-                          d.y, d.stride, d.dilation, d.low, d.high)
-                : F::desc(dnnl::prop_kind::forward_training, kDirect, d.x, d.any_weight, d.y,
-                          d.stride, d.dilation, d.low, d.high);
-    return F::primitive_desc(desc, attr, OneDnnEngine());
+    constexpr auto kTraining = dnnl::prop_kind::forward_training;
+    return of.bias ? DescribePrimitive<F>(attr, kTraining, kDirect, d.x, d.any_weight, d.bias, d.y,
+                                          d.stride, d.dilation, d.low, d.high)
+                   : DescribePrimitive<F>(attr, kTraining, kDirect, d.x, d.any_weight, d.y,
+                                          d.stride, d.dilation, d.low, d.high);
   };
   if (pass == ConvPass::kForward) {
     const auto pd = forward();
     Finish<dnnl::convolution_forward>(pd, pd.weights_desc(), p, of, layouts, d, out);
   } else if (pass == ConvPass::kBackwardData) {
     using B = dnnl::convolution_backward_data;
-    const B::primitive_desc pd(
-        B::desc(kDirect, d.x, d.any_weight, d.y, d.stride, d.dilation, d.low, d.high), attr,
-        OneDnnEngine(), forward());
+    const auto pd = DescribeGradient<B>(attr, forward(), kDirect, d.x, d.any_weight, d.y, d.stride,
+                                        d.dilation, d.low, d.high);
     Finish<B>(pd, pd.weights_desc(), p, of, layouts, d, out);
   } else {
     using B = dnnl::convolution_backward_weights;
-    const B::primitive_desc pd(
-        B::desc(kDirect, d.x, d.any_weight, d.y, d.stride, d.dilation, d.low, d.high), attr,
-        OneDnnEngine(), forward());
+    const auto pd = DescribeGradient<B>(attr, forward(), kDirect, d.x, d.any_weight, d.y, d.stride,
+                                        d.dilation, d.low, d.high);
     Finish<B>(pd, pd.diff_weights_desc(), p, of, layouts, d, out);
   }
 }

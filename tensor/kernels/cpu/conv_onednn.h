@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tensor/kernels/cpu/winograd.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/kernels/cpu/winograd.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
 
 namespace firn::cpu {
 

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "device/parallel.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
 
 namespace firn::cpu {
 

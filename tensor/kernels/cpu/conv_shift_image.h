@@ -13,11 +13,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
+#include <utility>
 
-#include "device/simd.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "firn/device/macros.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
 
 namespace firn::cpu {
 
@@ -77,27 +78,28 @@ inline void CopyShort(const T* from, int64_t n, T* to) {
   if constexpr (kLanes > 1) CopyShort<T, kLanes / 2>(from, n, to);
 }
 
-template <class T>
-using LaneNumbers = Vec<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
-
-// Lane i is first + i * step.
-template <class T>
-inline LaneNumbers<T> NumbersFrom(int first, int step) {
-  LaneNumbers<T> v{};
-  for (int i = 0; i < kSimdLanes<T>; ++i) v[i] = first + i * step;
-  return v;
+// Of the lanes of a and then b: every other one from kFirst on.
+template <int kFirst, class V, int... I>
+FIRN_ALWAYS_INLINE V EveryOther(V a, V b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (kFirst + 2 * I)...);
 }
+// A lane of a and one of b in turns, from their kFirst-th on.
+template <int kFirst, class V, int... I>
+FIRN_ALWAYS_INLINE V InTurns(V a, V b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (kFirst + I / 2 + I % 2 * int{sizeof...(I)})...);
+}
+template <class T>
+using LaneNumbers = std::make_integer_sequence<int, static_cast<int>(kSimdLanes<T>)>;
 
 // a[i] = pairs[2 i], b[i] = pairs[2 i + 1] for i < n, and beyond, by whole registers.
 template <class T>
 inline void SplitPairs(const T* pairs, int64_t n, T* a, T* b) {
-  const auto even = NumbersFrom<T>(0, 2), odd = NumbersFrom<T>(1, 2);
   for (int64_t i = 0; i < n; i += kSimdLanes<T>) {
     Vec<T> low, high;
     std::memcpy(&low, pairs + 2 * i, sizeof low);
     std::memcpy(&high, pairs + 2 * i + kSimdLanes<T>, sizeof high);
-    const Vec<T> evens = __builtin_shuffle(low, high, even);
-    const Vec<T> odds = __builtin_shuffle(low, high, odd);
+    const Vec<T> evens = EveryOther<0>(low, high, LaneNumbers<T>());
+    const Vec<T> odds = EveryOther<1>(low, high, LaneNumbers<T>());
     std::memcpy(a + i, &evens, sizeof evens);
     std::memcpy(b + i, &odds, sizeof odds);
   }
@@ -106,17 +108,12 @@ inline void SplitPairs(const T* pairs, int64_t n, T* a, T* b) {
 // The other way.
 template <class T>
 inline void MergePairs(const T* a, const T* b, int64_t n, T* pairs) {
-  LaneNumbers<T> low{}, high{};
-  for (int i = 0; i < kSimdLanes<T>; ++i) {
-    const int lane = i / 2 + i % 2 * static_cast<int>(kSimdLanes<T>);
-    low[i] = lane;
-    high[i] = lane + static_cast<int>(kSimdLanes<T>) / 2;
-  }
   for (int64_t i = 0; i < n; i += kSimdLanes<T>) {
     Vec<T> va, vb;
     std::memcpy(&va, a + i, sizeof va);
     std::memcpy(&vb, b + i, sizeof vb);
-    const Vec<T> first = __builtin_shuffle(va, vb, low), second = __builtin_shuffle(va, vb, high);
+    const Vec<T> first = InTurns<0>(va, vb, LaneNumbers<T>());
+    const Vec<T> second = InTurns<kSimdLanes<T> / 2>(va, vb, LaneNumbers<T>());
     std::memcpy(pairs + 2 * i, &first, sizeof first);
     std::memcpy(pairs + 2 * i + kSimdLanes<T>, &second, sizeof second);
   }

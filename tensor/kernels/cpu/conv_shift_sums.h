@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "device/simd.h"
+#include "firn/device/simd.h"
 
 namespace firn::cpu {
 

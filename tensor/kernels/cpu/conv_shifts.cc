@@ -7,7 +7,7 @@
 // out in a fixed number of slots, each with its room, so that neither the workspace nor the
 // results depend on the threads.
 
-#include "tensor/kernels/cpu/conv_shifts.h"
+#include "firn/tensor/kernels/cpu/conv_shifts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/cpu/conv_shift_image.h"
-#include "tensor/kernels/cpu/conv_shift_sums.h"
-#include "tensor/kernels/cpu/half.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cpu/conv_shift_image.h"
+#include "firn/tensor/kernels/cpu/conv_shift_sums.h"
+#include "firn/tensor/kernels/cpu/half.h"
 
 namespace firn::cpu {
 

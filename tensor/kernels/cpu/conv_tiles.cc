@@ -10,17 +10,17 @@
 // is multiplied at once and one of the second half: so a distance moves both, whether it is even or
 // odd. Places are done in chunks, so that what a core multiplies stays in its cache.
 
-#include "tensor/kernels/cpu/conv_tiles.h"
+#include "firn/tensor/kernels/cpu/conv_tiles.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "device/tiles.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
-#include "tensor/strided_copy.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/device/tiles.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 
@@ -236,7 +236,7 @@ void WriteWeight(const TileConv& c, const float* sums, BFloat16* weight) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const TileConv>> TileConvFor(const ConvProblem& p, DType dtype) {
-  FIRN_RETURN_IF(dtype != DType::kBF16 || !inner::internal::kHasTiles || !MultipliesTiles(),
+  FIRN_RETURN_IF(dtype != DType::kBF16 || !inner::internal::HasTiles() || !MultipliesTiles(),
                  Unimplemented("takes bf16 where the processor multiplies tiles of it"));
   const ConvAttrs& a = p.attrs;
   FIRN_RETURN_IF(!a.stride.Are(1) || a.groups != 1 || p.in % kTileRows != 0 ||

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/spec.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/spec.h"
 
 namespace firn::cpu {
 

@@ -5,8 +5,9 @@
 #include <bit>
 #include <cstring>
 
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/random.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/random.h"
 
 namespace firn::cpu {
 namespace internal {
@@ -34,7 +35,7 @@ FIRN_ALWAYS_INLINE void ScaleKept(const Acc* x, const uint8_t* kept, Acc scale, 
   for (; at + kBits <= n; at += kBits) {
     uint32_t bits;
     std::memcpy(&bits, kept + at / 8, sizeof(bits));
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int i = 0; i < kBits; ++i) {
       const Acc v = x[at + i] * scale;
       y[at + i] = (bits & (uint32_t{1} << i)) != 0 ? v : Acc{0};
@@ -71,7 +72,7 @@ inline void DropElements(KernelContext& k, const PhiloxState& at, double p) {
       Piece<T, kWordRow> in, out;
       const Acc* const from = in.Read(x + first, count);
       Acc* const to = out.Room(y + first);
-#pragma GCC ivdep
+      FIRN_INDEPENDENT_STEPS
       for (int64_t i = 0; i < count; ++i) {
         const Acc v = from[i] * scale;
         to[i] = words[i] >= first_kept ? v : Acc{0};

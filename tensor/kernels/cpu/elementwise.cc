@@ -4,16 +4,16 @@
 // or repeated into one, and half results rounded from one. So does what is left of a row that takes
 // whole blocks.
 
-#include "tensor/kernels/cpu/elementwise.h"
+#include "firn/tensor/kernels/cpu/elementwise.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "device/non_temporal_copy.h"
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/tiles.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/strided_copy.h"
+#include "firn/device/non_temporal_copy.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/tiles.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 namespace {

@@ -33,15 +33,15 @@
 #include <type_traits>
 #include <utility>
 
-#include "device/macros.h"
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/ask_ahead.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/vector_row.h"
-#include "tensor/kernels/functor.h"
-#include "tensor/kernels/loop_plan.h"
-#include "tensor/op.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/ask_ahead.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/vector_row.h"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/loop_plan.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 
@@ -100,7 +100,7 @@ FIRN_ALWAYS_INLINE void RareRow(const F& f, Out* out, std::tuple<const In*...> i
       }
     }
     Out* const to = out + begin;
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Out>(with(i, usual));
     if (rare == 0) [[likely]]
       continue;
@@ -135,7 +135,7 @@ FIRN_ALWAYS_INLINE void Row(const F& f, Out* out, std::tuple<const In*...> in, i
   for (int64_t begin = 0; begin < n; begin += piece) {
     const int64_t end = n - begin < piece ? n : begin + piece;
     if (kLong && piece != n) AskFor<kMoving>(in, begin + 2 * piece, piece, inputs);
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = begin; i < end; ++i) {
       out[i] = static_cast<Out>(
           fn(((kMoving >> I & 1u) != 0 ? std::get<I>(in)[i] : std::get<I>(still))...));
@@ -163,8 +163,9 @@ constexpr unsigned BitsOf(std::integer_sequence<unsigned, kMoving...>) {
 template <class F, class Out, class... In, unsigned... kMoving>
 FIRN_FLATTEN void RowOf(const F& f, Out* out, std::tuple<const In*...> in, unsigned moving,
                         int64_t n, std::integer_sequence<unsigned, kMoving...>) {
-  ((moving == kMoving && (Row<kMoving>(f, out, in, n, std::index_sequence_for<In...>()), true)) ||
-   ...);
+  static_cast<void>(((moving == kMoving &&
+                      (Row<kMoving>(f, out, in, n, std::index_sequence_for<In...>()), true)) ||
+                     ...));
 }
 
 // One copy of it serves every way to a row, so that all give the same bits, signs of NaN included.
@@ -189,7 +190,7 @@ FIRN_FLATTEN void BlocksOf(const F& f, T* out, const void* const* from, int64_t 
   for (int64_t at = 0; at < n; at += kBlock) {
     alignas(64) float x[sizeof...(I)][kBlock], y[kBlock];
     (FloatsOfBlock(static_cast<const T*>(from[I]) + at, kBlock, x[I]), ...);
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < kBlock; ++i) y[i] = static_cast<float>(fn(x[I][i]...));
     BlockOfFloats(y, kBlock, out + at);
   }

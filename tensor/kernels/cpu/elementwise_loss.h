@@ -6,14 +6,14 @@
 
 #include <algorithm>
 
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/class_loss.h"
-#include "tensor/kernels/cpu/elementwise.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/ops/loss/loss_rules.h"
-#include "tensor/order.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/class_loss.h"
+#include "firn/tensor/kernels/cpu/elementwise.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/order.h"
 
 namespace firn::cpu {
 

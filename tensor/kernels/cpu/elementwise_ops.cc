@@ -1,8 +1,8 @@
 // The declarations that elementwise operations share.
 
-#include "tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
 
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::cpu {
 

@@ -17,10 +17,10 @@
 #include <typeinfo>
 #include <utility>
 
-#include "tensor/kernels/cpu/elementwise.h"
-#include "tensor/kernels/cpu/op_grad.h"
-#include "tensor/op.h"
-#include "tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/kernels/cpu/elementwise.h"
+#include "firn/tensor/kernels/cpu/op_grad.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/elementwise/promotion.h"
 
 namespace firn::cpu {
 

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "tensor/kernels/for_each.h"
-#include "tensor/kernels/index_range.h"
-#include "tensor/op.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/index_range.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 

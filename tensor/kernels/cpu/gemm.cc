@@ -15,23 +15,23 @@
 // longer than the work, are Firn's own loops, and so are those of few rows with operands that lie
 // along the inner direction (gemm_dots.h).
 
-#include "tensor/kernels/cpu/gemm.h"
+#include "firn/tensor/kernels/cpu/gemm.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <type_traits>
 
-#include "device/check.h"
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/gemm_dots.h"
-#include "tensor/kernels/cpu/gemm_eigen.h"
-#include "tensor/kernels/cpu/gemm_packed.h"
-#include "tensor/kernels/cpu/gemm_pieces.h"
-#include "tensor/kernels/cpu/gemm_small.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
-#include "tensor/kernels/cpu/onednn_matmul.h"
-#include "tensor/strided_copy.h"
+#include "firn/device/check.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/gemm_dots.h"
+#include "firn/tensor/kernels/cpu/gemm_eigen.h"
+#include "firn/tensor/kernels/cpu/gemm_packed.h"
+#include "firn/tensor/kernels/cpu/gemm_pieces.h"
+#include "firn/tensor/kernels/cpu/gemm_small.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/kernels/cpu/onednn_matmul.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tensor/dtype.h"
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
 

@@ -5,7 +5,7 @@
 // lie together before, block by block: theirs are often a power of two apart, which few places of a
 // cache are for.
 
-#include "tensor/kernels/cpu/gemm_dots.h"
+#include "firn/tensor/kernels/cpu/gemm_dots.h"
 
 #include <algorithm>
 #include <array>
@@ -13,11 +13,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "device/bfloat_dot.h"
-#include "device/macros.h"
-#include "device/simd.h"
-#include "device/simd_sums.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/device/bfloat_dot.h"
+#include "firn/device/macros.h"
+#include "firn/device/simd.h"
+#include "firn/device/simd_sums.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
 
 namespace firn::cpu {
 namespace {
@@ -173,7 +173,7 @@ bool IsDots(const GemmShape& s) {
   if (kSimdBytes < 64) return false;
   constexpr bool kHalf = std::is_same_v<T, BFloat16>;
   // By tiles a library multiplies several times as fast, whatever it does before.
-  if (kHalf && (!inner::internal::kHasBfloatDot || MultipliesTiles())) return false;
+  if (kHalf && (!inner::internal::HasBfloatDot() || MultipliesTiles())) return false;
   constexpr int64_t kLeastRows = kHalf ? 4 : 16, kMost = 128, kFew = 16;
   if (s.m >= 16 && s.n >= 4 && s.n <= kFew) return s.k >= (kHalf ? 192 : 64);
   // A Sapphire Rapids core takes 1.4 of oneDNN's time where 64 rows and many columns are short.

@@ -3,8 +3,8 @@
 
 // Products whose operands both lie along the inner direction, as those of a linear layer do.
 
-#include "tensor/dtype.h"
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
 

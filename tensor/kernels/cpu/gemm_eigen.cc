@@ -1,8 +1,8 @@
-#include "tensor/kernels/cpu/gemm_eigen.h"
+#include "firn/tensor/kernels/cpu/gemm_eigen.h"
 
 #include <algorithm>
 
-#include "device/check.h"
+#include "firn/device/check.h"
 
 // Eigen would abort a debug build before it allocates; the tiles below never make it.
 #define EIGEN_NO_MALLOC

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_GEMM_EIGEN_H_
 #define FIRN_TENSOR_KERNELS_CPU_GEMM_EIGEN_H_
 
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
 

@@ -5,16 +5,16 @@
 // second. Both are packed on the stack, so that neither strides nor powers of two between rows
 // matter.
 
-#include "tensor/kernels/cpu/gemm_packed.h"
+#include "firn/tensor/kernels/cpu/gemm_packed.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 
-#include "device/macros.h"
-#include "device/simd.h"
-#include "tensor/strided_copy.h"
+#include "firn/device/macros.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/parallel.h"
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
 

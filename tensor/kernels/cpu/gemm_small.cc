@@ -2,17 +2,18 @@
 // stay in registers while the inner direction is walked. Outer products: a strip of the row is
 // multiplied by one element of the column after the other.
 
-#include "tensor/kernels/cpu/gemm_small.h"
+#include "firn/tensor/kernels/cpu/gemm_small.h"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <utility>
 
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/divide.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/divide.h"
 
 namespace firn::cpu {
 namespace {
@@ -112,10 +113,10 @@ void MultiplyOuter(GemmShape s, const T* a, const T* b, T* c, bool accumulate) {
         Acc* const to = sums.Room(row);
         if (accumulate) {
           const Acc* const before = old.Read(row, n);
-#pragma GCC ivdep
+          FIRN_INDEPENDENT_STEPS
           for (int64_t l = 0; l < n; ++l) to[l] = before[l] + left * right[l];
         } else {
-#pragma GCC ivdep
+          FIRN_INDEPENDENT_STEPS
           for (int64_t l = 0; l < n; ++l) to[l] = left * right[l];
         }
         sums.Write(row, n);

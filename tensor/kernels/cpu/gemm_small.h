@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
 

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/half.h"
 
 namespace firn::cpu {
 namespace {

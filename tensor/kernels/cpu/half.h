@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/half_rows.h"
-#include "device/macros.h"
-#include "device/own_flags.h"
-#include "tensor/dtype.h"
-#include "tensor/kernels/functor.h"
+#include "firn/device/half_rows.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/functor.h"
 
 namespace firn::cpu {
 

@@ -1,13 +1,13 @@
-#include "tensor/kernels/cpu/in_f32.h"
+#include "firn/tensor/kernels/cpu/in_f32.h"
 
 #include <algorithm>
 #include <memory>
 
 #include "absl/container/inlined_vector.h"
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "tensor/internal/kernel_choice.h"
-#include "tensor/kernels/cpu/half.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/kernels/cpu/half.h"
 
 namespace firn::cpu::internal {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 namespace internal {

@@ -1,6 +1,6 @@
 // Tables of offsets for gather and scatter_add.
 
-#include "tensor/kernels/cpu/index.h"
+#include "firn/tensor/kernels/cpu/index.h"
 
 namespace firn::cpu {
 

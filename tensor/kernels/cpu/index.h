@@ -7,14 +7,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/for_each.h"
-#include "tensor/kernels/width.h"
-#include "tensor/op.h"
-#include "tensor/ops/index/index_rules.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/index/index_rules.h"
 
 namespace firn::cpu {
 
@@ -100,7 +101,7 @@ void AddRows(const IndexPlan& p, const I* index, Acc alpha, const T* source, Acc
       ForEachStripAs<Acc>(from + k * p.inner + first, last - first,
                           [&](const Acc* v, int64_t at, int64_t n) {
                             Acc* const sum = sums + at;
-#pragma GCC ivdep
+                            FIRN_INDEPENDENT_STEPS
                             for (int64_t c = 0; c < n; ++c) add(sum[c], v[c]);
                           });
     }

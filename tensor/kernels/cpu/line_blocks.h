@@ -9,14 +9,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/macros.h"
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/functor.h"
-#include "tensor/kernels/lines.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/op.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/lines.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 
@@ -41,7 +41,7 @@ namespace internal {
 template <class T, class F>
 FIRN_ALWAYS_INLINE void MapBlock(const ComputeOf<T>* a, const ComputeOf<T>* b, T* y, const F& f) {
   if constexpr (std::is_same_v<T, ComputeOf<T>>) {
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < kLineBlock; ++i) y[i] = f(a[i], b[i]);
   } else {
     alignas(64) ComputeOf<T> to[kLineBlock];
@@ -82,7 +82,7 @@ ComputeOf<T> SumOfLine(const T* a, const T* b, int64_t n, const Term& term) {
     internal::ForEachBlock(
         a, b, begin, std::min(n, begin + kPiece),
         [&](const Acc* from_a, const Acc* from_b, int64_t, int64_t) __attribute__((always_inline)) {
-#pragma GCC ivdep
+          FIRN_INDEPENDENT_STEPS
           for (int64_t i = 0; i < kLineBlock; ++i) {
             sums[i] += term(from_a[i], from_b[i]);
           }

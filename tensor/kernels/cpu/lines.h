@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "tensor/kernels/lines.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/lines.h"
 
 namespace firn::cpu {
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tensor/kernels/cpu/reduce_loop.h"
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/reducers.h"
+#include "firn/tensor/kernels/cpu/reduce_loop.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/reducers.h"
 
 namespace firn::cpu {
 

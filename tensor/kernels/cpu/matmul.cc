@@ -2,11 +2,11 @@
 // one after the other on all threads. Which of the two depends on the sizes only, and so does the
 // workspace: products that need some share it in a fixed number of slots.
 
-#include "tensor/kernels/cpu/matmul.h"
+#include "firn/tensor/kernels/cpu/matmul.h"
 
 #include <algorithm>
 
-#include "device/parallel.h"
+#include "firn/device/parallel.h"
 
 namespace firn::cpu {
 namespace {

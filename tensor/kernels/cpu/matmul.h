@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "tensor/kernels/cpu/gemm.h"
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/tensor/kernels/cpu/gemm.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
 

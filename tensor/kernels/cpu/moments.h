@@ -9,9 +9,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "tensor/kernels/cpu/reduce_loop.h"
-#include "tensor/kernels/moments.h"
-#include "tensor/kernels/reducers.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/reduce_loop.h"
+#include "firn/tensor/kernels/moments.h"
+#include "firn/tensor/kernels/reducers.h"
 
 namespace firn::cpu {
 
@@ -76,7 +77,7 @@ FIRN_ALWAYS_INLINE std::pair<Acc, Acc> SumPairs(int64_t n, const F& f) {
   Acc a[kCount] = {}, b[kCount] = {};
   int64_t i = 0;
   for (; i + kCount <= n; i += kCount) {
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t l = 0; l < kCount; ++l) {
       const auto [v, w] = f(i + l);
       a[l] += v;

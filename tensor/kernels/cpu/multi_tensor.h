@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "tensor/op.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 

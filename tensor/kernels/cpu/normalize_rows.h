@@ -8,11 +8,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "tensor/kernels/cpu/moments.h"
-#include "tensor/kernels/cpu/rows.h"
-#include "tensor/kernels/moments.h"
-#include "tensor/op.h"
-#include "tensor/ops/norm/norm_options.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/moments.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/kernels/moments.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/norm/norm_options.h"
 
 namespace firn::cpu {
 
@@ -110,7 +111,7 @@ std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t col
 template <class Acc>
 void NormalizePiece(const Acc* x, Acc mean, Acc invstd, const Acc* w, const Acc* b, int64_t n,
                     Acc* y) {
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * invstd * w[i] + b[i];
 }
 
@@ -136,7 +137,7 @@ std::pair<Acc, Acc> GradSums(const Acc* dy, const Acc* x, const Acc* w, RowNumbe
 template <class Acc>
 void GradPiece(const Acc* dy, const Acc* x, const Acc* w, RowNumbers<Acc> row, Acc m, Acc mx,
                int64_t n, Acc* dx) {
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) {
     const Acc xhat = (x[i] - row.mean) * row.invstd;
     dx[i] = row.invstd * (dy[i] * w[i] - m - xhat * mx);

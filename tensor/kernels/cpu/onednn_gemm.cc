@@ -3,14 +3,14 @@
 // first time they come. The reference is weak: with a library that has no such product any more,
 // bf16 is multiplied in f32.
 
-#include "tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
 
 #include <dnnl.h>
 
 #include <algorithm>
 
-#include "device/check.h"
-#include "tensor/kernels/cpu/onednn_thread.h"
+#include "firn/device/check.h"
+#include "firn/tensor/kernels/cpu/onednn_thread.h"
 
 extern "C" __attribute__((weak)) dnnl_status_t dnnl_gemm_bf16bf16f32(
     char transpose_a, char transpose_b, dnnl_dim_t m, dnnl_dim_t n, dnnl_dim_t k, float alpha,

@@ -3,8 +3,8 @@
 
 // oneDNN's products of matrices, on the calling thread.
 
-#include "tensor/dtype.h"
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
 

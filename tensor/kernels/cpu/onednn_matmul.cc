@@ -1,12 +1,13 @@
-#include "tensor/kernels/cpu/onednn_matmul.h"
+#include "firn/tensor/kernels/cpu/onednn_matmul.h"
 
 #include <array>
 #include <string>
 #include <unordered_map>
 
 #include "absl/container/flat_hash_map.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
-#include "tensor/kernels/cpu/onednn_thread.h"
+#include "firn/tensor/kernels/cpu/onednn_describe.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/kernels/cpu/onednn_thread.h"
 
 namespace firn::cpu {
 namespace {
@@ -62,7 +63,7 @@ Product Make(const GemmShape& s, bool accumulate) {
     ops.append_sum(1);
     attr.set_post_ops(ops);
   }
-  const dnnl::matmul::primitive_desc desc(dnnl::matmul::desc(a, b, c), attr, OneDnnEngine());
+  const auto desc = DescribePrimitive<dnnl::matmul>(attr, a, b, c);
   if (std::string(desc.impl_info_str()).find("amx") == std::string::npos) return p;
   p.a = memory(a, OneDnnEngine(), nullptr);
   p.b = memory(b, OneDnnEngine(), nullptr);

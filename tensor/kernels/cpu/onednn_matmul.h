@@ -4,8 +4,8 @@
 // Products of bf16 by oneDNN's primitives for AMX. They need no f32 of the result, and what they do
 // once a shape pays where their function (onednn_gemm.h) would spend its time on moving numbers.
 
-#include "tensor/dtype.h"
-#include "tensor/kernels/matmul_plan.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/matmul_plan.h"
 
 namespace firn::cpu {
 

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/onednn_thread.h"
+#include "firn/tensor/kernels/cpu/onednn_thread.h"
 
 namespace firn::cpu {
 

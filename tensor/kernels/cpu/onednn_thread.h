@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_ONEDNN_THREAD_H_
 #define FIRN_TENSOR_KERNELS_CPU_ONEDNN_THREAD_H_
 
-#include <omp.h>
-
 #include <oneapi/dnnl/dnnl.hpp>
+
+#include "firn/device/internal/openmp.h"
 
 // What those share who run primitives of oneDNN. Making one costs far more than running a small
 // one, so that each thread keeps those that it made: a table per thread needs no lock.

@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "tensor/apply.h"
-#include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 
 namespace firn::cpu {
 

@@ -1,6 +1,6 @@
 // What optimizers' operations share: their declaration, and the inputs that are not elements.
 
-#include "tensor/kernels/cpu/optimizer_step.h"
+#include "firn/tensor/kernels/cpu/optimizer_step.h"
 
 namespace firn::cpu {
 

@@ -11,13 +11,14 @@
 #include <utility>
 
 #include "absl/types/span.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/multi_tensor.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/functor.h"
-#include "tensor/kernels/optimizer_rule.h"
-#include "tensor/op.h"
+#include "firn/device/macros.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/multi_tensor.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/optimizer_rule.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 
@@ -123,7 +124,7 @@ void MovePiece(const StepPiece& piece, const typename Rule::template Element<dou
   const auto move = ElementAs<Rule, C>(numbers);
   const auto run = [move](C* p, const C* g, C* const* v, int64_t n) {
     const int64_t lanes = WholeLanes(n);
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < lanes; ++i) {
       C x = p[i];
       C s[] = {(kGiven >> S & 1u) != 0 ? v[S][i] : C{0}..., C{0}};
@@ -140,13 +141,13 @@ template <class Rule, unsigned kGiven, class T, size_t... S>
 void GatherPiece(const StepPiece& piece, const typename Rule::template Element<double>& numbers,
                  double* sums, std::index_sequence<S...> states) {
   using C = ComputeOf<T>;
-  constexpr size_t kSums = Rule::kSums;
+  static constexpr size_t kSums = Rule::kSums;
   const auto move = ElementAs<Rule, C>(numbers);
   std::fill(sums, sums + kSums, 0.0);
   const auto run = [move, sums](const C* p, const C* g, C* const* v, int64_t n) {
     C terms[kSums][kRun];
     const int64_t lanes = WholeLanes(n);
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < lanes; ++i) {
       C s[] = {(kGiven >> S & 1u) != 0 ? v[S][i] : C{0}..., C{0}};
       C t[kSums];
@@ -156,7 +157,7 @@ void GatherPiece(const StepPiece& piece, const typename Rule::template Element<d
     }
     for (size_t j = 0; j < kSums; ++j) {
       double sum = 0;
-#pragma omp simd reduction(+ : sum)
+      FIRN_SUMS_IN_ANY_ORDER(sum)
       for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(terms[j][i]);
       sums[j] += sum;
     }

@@ -3,16 +3,17 @@
 // of their keys, last digit first (LSD radix sort: stable, so that the indices need no look); the
 // first of a line are found by comparing vectors of it with the last one that is kept so far.
 
-#include "tensor/kernels/cpu/order.h"
+#include "firn/tensor/kernels/cpu/order.h"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <type_traits>
 
-#include "device/parallel.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/kernels/width.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/kernels/width.h"
 
 namespace firn::cpu {
 namespace {
@@ -70,7 +71,7 @@ void RankElements(const T* x, int64_t step, int64_t n, bool descending, Rank* to
     }
   };
   if (step == 1) {
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < n; ++i) to[i] = rank(x[i], i);
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = rank(x[i * step], i);

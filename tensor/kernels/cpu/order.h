@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/own_flags.h"
-#include "tensor/dtype.h"
-#include "tensor/kernels/lines.h"
+#include "firn/device/own_flags.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/lines.h"
 
 namespace firn::cpu {
 

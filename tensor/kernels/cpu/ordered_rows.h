@@ -10,11 +10,12 @@
 #include <cstdint>
 #include <limits>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/index.h"
-#include "tensor/ops/index/index_rules.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/index.h"
+#include "firn/tensor/ops/index/index_rules.h"
 
 namespace firn::cpu {
 
@@ -86,7 +87,7 @@ void AddToRow(const RowOrder& rows, int32_t k, int32_t behind, ComputeOf<T> alph
     auto* const sums = to.Room(y + at);
     for (int32_t i = k; i < behind; ++i) {
       const auto* const values = other.Read(from + rows.order[i] * n + at, some);
-#pragma GCC ivdep
+      FIRN_INDEPENDENT_STEPS
       for (int64_t c = 0; c < some; ++c) sums[c] += alpha * values[c];
     }
     to.Write(y + at, some);

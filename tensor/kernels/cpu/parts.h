@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
 
 namespace firn::cpu {
 

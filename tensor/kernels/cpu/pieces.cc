@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/pieces.h"
+#include "firn/tensor/kernels/cpu/pieces.h"
 
 #include <cmath>
 #include <numbers>

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
-#include "device/own_flags.h"
-#include "device/simd.h"
-#include "device/simd_lookup.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/simd.h"
+#include "firn/device/simd_lookup.h"
 
 namespace firn::cpu {
 

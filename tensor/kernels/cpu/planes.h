@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/channels.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/channels.h"
 
 namespace firn::cpu {
 

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_KERNELS_CPU_PROBABILITIES_H_
 #define FIRN_TENSOR_KERNELS_CPU_PROBABILITIES_H_
 
-#include "device/status_macros.h"
-#include "tensor/kernels/cpu/elementwise.h"
-#include "tensor/op.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cpu/elementwise.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 

@@ -1,10 +1,10 @@
 // Philox4x32-10 on kPhiloxLanes counters at once; the same numbers as Philox4x32, lane by lane.
 
-#include "tensor/kernels/cpu/random.h"
+#include "firn/tensor/kernels/cpu/random.h"
 
 #include <atomic>
 
-#include "device/multiply_low.h"
+#include "firn/device/multiply_low.h"
 
 namespace firn::cpu {
 

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "device/philox.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/random_words.h"
-#include "tensor/op.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/device/philox.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/random_words.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 

@@ -9,11 +9,11 @@
 #include <bit>
 #include <cstdint>
 
-#include "device/macros.h"
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/shape.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/shape.h"
 
 namespace firn::cpu {
 

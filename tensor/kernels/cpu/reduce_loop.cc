@@ -11,17 +11,17 @@
 // fetched into a tile, a piece (of several runs) at a time; of strips, as many columns as a group
 // of rows leaves room for.
 
-#include "tensor/kernels/cpu/reduce_loop.h"
+#include "firn/tensor/kernels/cpu/reduce_loop.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "device/check.h"
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/tiles.h"
-#include "tensor/strided_copy.h"
+#include "firn/device/check.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/tiles.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 namespace {

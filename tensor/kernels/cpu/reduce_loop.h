@@ -21,9 +21,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
-#include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/reduce_plan.h"
-#include "tensor/op.h"
+#include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/reduce_plan.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 

@@ -1,8 +1,8 @@
 // The declaration that reductions share.
 
-#include "tensor/kernels/cpu/reduction_ops.h"
+#include "firn/tensor/kernels/cpu/reduction_ops.h"
 
-#include "tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/reduce/reduction.h"
 
 namespace firn::cpu::internal {
 namespace {

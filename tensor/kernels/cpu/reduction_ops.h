@@ -13,10 +13,10 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "tensor/kernels/cpu/reduce_loop.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/op.h"
-#include "tensor/ops/reduce/reduce_attrs.h"
+#include "firn/tensor/kernels/cpu/reduce_loop.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/reduce/reduce_attrs.h"
 
 namespace firn::cpu {
 

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tensor/dtype.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/op.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cpu {
 

@@ -5,11 +5,11 @@
 
 #include <utility>
 
-#include "device/own_flags.h"
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/op.h"
-#include "tensor/ops/index/index_rules.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/index/index_rules.h"
 
 namespace firn::cpu {
 

@@ -10,13 +10,14 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/cpu/lines.h"
-#include "tensor/kernels/cpu/reduce.h"
-#include "tensor/kernels/cpu/rows.h"
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/op.h"
-#include "tensor/strided_copy.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/lines.h"
+#include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/strided_copy.h"
 
 namespace firn::cpu {
 
@@ -31,12 +32,12 @@ inline constexpr auto kSame = [](auto v) { return v; };
 // to[i] = f(c, j, p[i]...): along a line, whose element j is the first one, and across lines.
 template <class Acc, class F, class... P>
 FIRN_ALWAYS_INLINE void TermsAlong(const F& f, int64_t j, int64_t n, Acc* to, const P*... p) {
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) to[i] = f(0, j + i, p[i]...);
 }
 template <class Acc, class F, class... P>
 FIRN_ALWAYS_INLINE void TermsAcross(const F& f, int64_t j, int64_t n, Acc* to, const P*... p) {
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t c = 0; c < n; ++c) to[c] = f(c, j, p[c]...);
 }
 
@@ -97,7 +98,7 @@ FIRN_ALWAYS_INLINE void ReduceStrip(const R& r, const Strip& s, const F& f, cons
     const int64_t base = s.offset + j * s.stride;
     Acc* const to = y != nullptr ? y + j * s.stride : piece;
     TermsAcross([&](auto... v) { return g(f(v...)); }, j, s.width, to, in.At(base, s.width)...);
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t c = 0; c < s.width; ++c) out[c] = r.combine(out[c], to[c]);
   }
 }
@@ -150,7 +151,7 @@ void MaxStrip(const Strip& s, const RowsIn<Acc>& x, Acc* out) {
   std::fill_n(out, s.width, r.identity());
   for (int64_t j = 0; j < s.length; ++j) {
     const Acc* const row = x.At(s.offset + j * s.stride, s.width, tile);
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t c = 0; c < s.width; ++c) out[c] = r.combine(out[c], row[c]);
   }
 }

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/parts.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/ops/conv/images.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/parts.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/ops/conv/images.h"
 
 namespace firn::cpu {
 namespace internal {

@@ -1,11 +1,11 @@
 // Moves and conversions into tiles, compiled here for all loops.
 
-#include "tensor/kernels/cpu/tiles.h"
+#include "firn/tensor/kernels/cpu/tiles.h"
 
 #include <algorithm>
 
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/width.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/width.h"
 
 namespace firn::cpu {
 namespace {

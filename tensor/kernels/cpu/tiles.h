@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "device/own_flags.h"
-#include "tensor/dtype.h"
+#include "firn/device/own_flags.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn::cpu {
 

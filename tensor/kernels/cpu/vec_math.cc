@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/vec_math.h"
+#include "firn/tensor/kernels/cpu/vec_math.h"
 
 #include <cmath>
 #include <numbers>

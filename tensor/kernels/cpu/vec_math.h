@@ -14,11 +14,11 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/macros.h"
-#include "device/own_flags.h"
-#include "device/simd.h"
-#include "device/simd_lookup.h"
-#include "tensor/kernels/cpu/pieces.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/simd.h"
+#include "firn/device/simd_lookup.h"
+#include "firn/tensor/kernels/cpu/pieces.h"
 
 namespace firn::cpu {
 namespace internal {

@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "device/macros.h"
-#include "device/own_flags.h"
-#include "device/simd.h"
-#include "device/simd_lookup.h"
-#include "device/simd_part.h"
+#include "firn/device/macros.h"
+#include "firn/device/own_flags.h"
+#include "firn/device/simd.h"
+#include "firn/device/simd_lookup.h"
+#include "firn/device/simd_part.h"
 
 namespace firn::cpu::internal {
 

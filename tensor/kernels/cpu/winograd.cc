@@ -12,12 +12,12 @@
 // the tiles are divided into a fixed number of parts, each with a dU of its own, added in order at
 // the end. Either way every sum is taken in the same order whatever the number of threads.
 
-#include "tensor/kernels/cpu/winograd.h"
+#include "firn/tensor/kernels/cpu/winograd.h"
 
 #include <algorithm>
 
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/internal/winograd_stages.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/internal/winograd_stages.h"
 
 namespace firn {
 namespace winograd {

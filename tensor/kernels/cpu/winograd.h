@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tensor/kernels/conv_pass.h"
+#include "firn/tensor/kernels/conv_pass.h"
 
 namespace firn {
 

@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-#include "tensor/kernels/cpu/winograd.h"
+#include "firn/tensor/kernels/cpu/winograd.h"
 
 namespace firn {
 

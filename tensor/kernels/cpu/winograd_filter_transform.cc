@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/cpu/internal/winograd_stages.h"
+#include "firn/tensor/kernels/cpu/internal/winograd_stages.h"
 
 namespace firn::winograd {
 namespace {

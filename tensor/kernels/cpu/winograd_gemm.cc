@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tensor/kernels/cpu/internal/winograd_stages.h"
+#include "firn/tensor/kernels/cpu/internal/winograd_stages.h"
 
 namespace firn::winograd {
 namespace {

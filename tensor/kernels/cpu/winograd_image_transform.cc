@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/cpu/internal/winograd_stages.h"
+#include "firn/tensor/kernels/cpu/internal/winograd_stages.h"
 
 namespace firn::winograd {
 namespace {

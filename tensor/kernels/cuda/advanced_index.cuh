@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "tensor/kernels/cuda/index.cuh"
-#include "tensor/kernels/cuda/scatter.cuh"
-#include "tensor/ops/index/advanced_index.h"
+#include "firn/tensor/kernels/cuda/index.cuh"
+#include "firn/tensor/kernels/cuda/scatter.cuh"
+#include "firn/tensor/ops/index/advanced_index.h"
 
 namespace firn::cuda {
 

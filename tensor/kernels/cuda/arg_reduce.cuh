@@ -3,8 +3,8 @@
 
 // argmax and argmin: a reduction to an element and its place, the first of several.
 
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/kernels/reducers.h"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/kernels/reducers.h"
 
 namespace firn::cuda {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 
 namespace firn::cuda {
 

@@ -3,7 +3,7 @@
 //
 // One context a device: cuBLASLt's calls only queue work, so that threads share it under a lock.
 
-#include "tensor/kernels/cuda/blas.h"
+#include "firn/tensor/kernels/cuda/blas.h"
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
@@ -16,9 +16,9 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
-#include "tensor/kernels/cuda/per_device.h"
-#include "tensor/kernels/cuda/workspace.h"
-#include "tensor/precision.h"
+#include "firn/tensor/kernels/cuda/per_device.h"
+#include "firn/tensor/kernels/cuda/workspace.h"
+#include "firn/tensor/precision.h"
 
 namespace firn::cuda {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/cuda/launch.h"
-#include "tensor/kernels/matmul_plan.h"
-#include "tensor/op.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/launch.h"
+#include "firn/tensor/kernels/matmul_plan.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cuda/chain_kernel.h"
+#include "firn/tensor/kernels/cuda/chain_kernel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/internal/cuda_context.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/cuda/chain_source.h"
-#include "tensor/kernels/cuda/launch.h"
+#include "firn/device/internal/cuda_context.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/chain_source.h"
+#include "firn/tensor/kernels/cuda/launch.h"
 
 namespace firn::cuda {
 namespace {

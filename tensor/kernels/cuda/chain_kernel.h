@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "device/device.h"
-#include "tensor/internal/elementwise_program.h"
+#include "firn/device/device.h"
+#include "firn/tensor/internal/elementwise_program.h"
 
 namespace firn::cuda {
 

@@ -3,7 +3,7 @@
 // (ElementwiseBody in elementwise.cuh), and rounds its result to its dtype; nvrtc/chain.h has what
 // keeps the compiler from seeing two steps as one expression.
 
-#include "tensor/kernels/cuda/chain_source.h"
+#include "firn/tensor/kernels/cuda/chain_source.h"
 
 #include <cxxabi.h>
 
@@ -15,9 +15,9 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cuda/embedded_headers.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cuda/embedded_headers.h"
 
 namespace firn::cuda {
 namespace {
@@ -174,7 +174,7 @@ class Writer {
     const size_t pointers = p_.num_inputs + p_.num_results;
     chain_.functors_at =
         (pointers * sizeof(void*) + sizeof(int64_t) + sizeof(uint32_t) + 15) / 16 * 16;
-    std::string text = "#include \"tensor/kernels/cuda/nvrtc/chain.h\"\n";
+    std::string text = "#include \"firn/tensor/kernels/cuda/nvrtc/chain.h\"\n";
     for (const std::string& h : headers_) absl::StrAppend(&text, "#include \"", h, "\"\n");
     absl::StrAppend(&text, "using namespace firn;\nconstexpr int kPack = ", chain_.pack,
                     ";\nstruct Arguments {\n  void* p[", pointers,

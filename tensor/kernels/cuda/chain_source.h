@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "device/internal/nvrtc.h"
-#include "tensor/internal/elementwise_program.h"
+#include "firn/device/internal/nvrtc.h"
+#include "firn/tensor/internal/elementwise_program.h"
 
 namespace firn::cuda {
 

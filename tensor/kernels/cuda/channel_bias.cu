@@ -1,10 +1,10 @@
 // A bias added in place and an activation, in words of sixteen bytes where what lies together of a
 // channel, or of NHWC's channels, is a multiple of them.
-#include "tensor/dtype.h"
-#include "tensor/kernels/cuda/channel_bias.h"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/fused_activation.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/cuda/channel_bias.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/fused_activation.h"
 
 namespace firn::cuda {
 namespace {

@@ -2,9 +2,9 @@
 #define FIRN_TENSOR_KERNELS_CUDA_CHANNEL_BIAS_H_
 
 #include "absl/status/status.h"
-#include "tensor/kernels/cuda/launch.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/spec.h"
+#include "firn/tensor/kernels/cuda/launch.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/spec.h"
 
 namespace firn::cuda {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/kernels/cuda/layouts.h"
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/kernels/divide.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/kernels/cuda/layouts.h"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/kernels/divide.h"
 
 namespace firn::cuda {
 

@@ -4,10 +4,10 @@
 // Targets of losses on class indices: an index that names no class counts as ignored, and is noted
 // (index_range.cuh).
 
-#include "tensor/kernels/class_targets.h"
-#include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/kernels/class_targets.h"
+#include "firn/tensor/kernels/cuda/index_range.cuh"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/ops/loss/reduction_mode.h"
 
 namespace firn::cuda {
 

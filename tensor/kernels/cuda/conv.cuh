@@ -3,10 +3,10 @@
 
 // What the loops of the three convolution passes share.
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/layouts.h"
-#include "tensor/ops/conv/conv_body.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/layouts.h"
+#include "firn/tensor/ops/conv/conv_body.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
 
 namespace firn::cuda {
 

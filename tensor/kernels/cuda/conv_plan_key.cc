@@ -1,6 +1,6 @@
 // Keys and choices as texts, so that a cache can be read by people.
 
-#include "tensor/kernels/cuda/conv_plan_key.h"
+#include "firn/tensor/kernels/cuda/conv_plan_key.h"
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/dtype.h"
-#include "tensor/kernels/conv_pass.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/ops/norm/norm_options.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/conv_pass.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/ops/norm/norm_options.h"
 
 namespace firn::cuda {
 

@@ -3,10 +3,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/tiles.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/tiles.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn::cuda {
 namespace {

@@ -7,21 +7,21 @@
 // What f32 may be traded for, and whether plans were timed, is a kernel of its own each, so that a
 // graph keeps to what was allowed when it chose its kernels, and to the memory that they asked for.
 
-#include "tensor/kernels/cuda/dnn.h"
+#include "firn/tensor/kernels/cuda/dnn.h"
 
 #include <memory>
 #include <string_view>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "tensor/kernels/cuda/dnn_plans.h"
-#include "tensor/kernels/cuda/launch.h"
-#include "tensor/kernels/cuda/layouts.h"
-#include "tensor/kernels/cuda/workspace.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/precision.h"
-#include "tensor/reorder.h"
-#include "tensor/tuning.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/dnn_plans.h"
+#include "firn/tensor/kernels/cuda/launch.h"
+#include "firn/tensor/kernels/cuda/layouts.h"
+#include "firn/tensor/kernels/cuda/workspace.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/precision.h"
+#include "firn/tensor/reorder.h"
+#include "firn/tensor/tuning.h"
 
 namespace firn::cuda {
 namespace {

@@ -1,7 +1,7 @@
 // Tensors are dense, of two or three dimensions, with their channels first or last; groups show in
 // the weight's number of channels.
 
-#include "tensor/kernels/cuda/dnn_conv_graph.h"
+#include "firn/tensor/kernels/cuda/dnn_conv_graph.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // Engines that fit a call, from cuDNN's list or from a choice that was written down.
 
-#include "tensor/kernels/cuda/dnn_conv_plan.h"
+#include "firn/tensor/kernels/cuda/dnn_conv_plan.h"
 
 #include <array>
 #include <string>
 
-#include "tensor/kernels/cuda/dnn_conv_graph.h"
+#include "firn/tensor/kernels/cuda/dnn_conv_graph.h"
 
 namespace firn::cuda {
 namespace {

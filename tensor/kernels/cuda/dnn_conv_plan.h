@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tensor/kernels/cuda/conv_plan_key.h"
-#include "tensor/kernels/cuda/dnn_descriptor.h"
+#include "firn/tensor/kernels/cuda/conv_plan_key.h"
+#include "firn/tensor/kernels/cuda/dnn_descriptor.h"
 
 namespace firn::cuda {
 

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::cuda {
 

@@ -5,7 +5,7 @@
 // the call and the file as it was first read: forgotten, it comes back as it was. The first plans
 // of either kind last, because launches that repeat are known by their address (CudaReplay).
 
-#include "tensor/kernels/cuda/dnn_plans.h"
+#include "firn/tensor/kernels/cuda/dnn_plans.h"
 
 #include <cuda_runtime.h>
 
@@ -15,11 +15,11 @@
 #include <string>
 #include <utility>
 
-#include "tensor/kernels/cuda/channel_bias.h"
-#include "tensor/kernels/cuda/dnn_trial.h"
-#include "tensor/kernels/cuda/fastest.h"
-#include "tensor/kernels/cuda/per_device.h"
-#include "tensor/kernels/cuda/plan_cache.h"
+#include "firn/tensor/kernels/cuda/channel_bias.h"
+#include "firn/tensor/kernels/cuda/dnn_trial.h"
+#include "firn/tensor/kernels/cuda/fastest.h"
+#include "firn/tensor/kernels/cuda/per_device.h"
+#include "firn/tensor/kernels/cuda/plan_cache.h"
 
 namespace firn::cuda {
 namespace {

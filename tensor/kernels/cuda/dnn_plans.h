@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tensor/kernels/cuda/dnn_conv_plan.h"
-#include "tensor/kernels/cuda/launch.h"
+#include "firn/tensor/kernels/cuda/dnn_conv_plan.h"
+#include "firn/tensor/kernels/cuda/launch.h"
 
 namespace firn::cuda {
 

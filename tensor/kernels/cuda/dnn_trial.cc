@@ -1,12 +1,12 @@
 // Events around some calls in a row: for one alone the way from one event to the next would count
 // as much as a small convolution.
 
-#include "tensor/kernels/cuda/dnn_trial.h"
+#include "firn/tensor/kernels/cuda/dnn_trial.h"
 
 #include <algorithm>
 
-#include "tensor/kernels/cuda/workspace.h"
-#include "tensor/storage.h"
+#include "firn/tensor/kernels/cuda/workspace.h"
+#include "firn/tensor/storage.h"
 
 namespace firn::cuda {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "tensor/kernels/cuda/dnn_conv_plan.h"
-#include "tensor/kernels/cuda/launch.h"
-#include "tensor/storage.h"
+#include "firn/tensor/kernels/cuda/dnn_conv_plan.h"
+#include "firn/tensor/kernels/cuda/launch.h"
+#include "firn/tensor/storage.h"
 
 namespace firn::cuda {
 

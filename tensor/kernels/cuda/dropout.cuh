@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/cuda/random.cuh"
-#include "tensor/kernels/divide.h"
+#include "firn/tensor/kernels/cuda/random.cuh"
+#include "firn/tensor/kernels/divide.h"
 
 namespace firn::cuda {
 

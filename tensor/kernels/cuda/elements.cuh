@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/dtype.h"
-#include "tensor/kernels/convert.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/convert.h"
 
 namespace firn::cuda {
 

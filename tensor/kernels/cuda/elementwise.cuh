@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/functor.h"
-#include "tensor/kernels/loop_plan.h"
-#include "tensor/op.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/loop_plan.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

@@ -4,9 +4,9 @@
 // The kernel of losses that compare two tensors of one shape element by element. With a reduction
 // the losses are summed as they are computed and never stored.
 
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/ops/loss/loss_rules.h"
 
 namespace firn::cuda {
 

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cuda/embedded_headers.h"
+#include "firn/tensor/kernels/cuda/embedded_headers.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 namespace firn::cuda {
 namespace {
 
-constexpr std::string_view kStandIn = "#include \"tensor/kernels/cuda/nvrtc/stand_in.h\"\n";
+constexpr std::string_view kStandIn = "#include \"firn/tensor/kernels/cuda/nvrtc/stand_in.h\"\n";
 
 const EmbeddedHeader* Find(std::string_view name) {
   for (const EmbeddedHeader* h = kEmbeddedHeaders; !h->name.empty(); ++h) {

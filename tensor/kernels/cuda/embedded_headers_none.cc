@@ -1,5 +1,5 @@
 // The table of headers in builds without CUDA kernels, which compile no chains: it is empty.
-#include "tensor/kernels/cuda/embedded_headers.h"
+#include "firn/tensor/kernels/cuda/embedded_headers.h"
 
 namespace firn::cuda {
 

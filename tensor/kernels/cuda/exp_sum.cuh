@@ -6,9 +6,9 @@
 
 #include <limits>
 
-#include "tensor/kernels/cuda/runs.cuh"
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/reducers.h"
+#include "firn/tensor/kernels/cuda/runs.cuh"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/reducers.h"
 
 namespace firn::cuda {
 

@@ -1,6 +1,6 @@
 // Which of several ways to compute the same is the fastest, by trying them.
 
-#include "tensor/kernels/cuda/fastest.h"
+#include "firn/tensor/kernels/cuda/fastest.h"
 
 #include <algorithm>
 #include <cmath>

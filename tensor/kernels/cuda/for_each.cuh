@@ -18,8 +18,8 @@
 #include <typeinfo>
 
 #include "absl/status/status.h"
-#include "device/macros.h"
-#include "tensor/kernels/cuda/launch.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cuda/launch.h"
 
 namespace firn::cuda {
 

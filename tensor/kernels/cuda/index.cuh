@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "tensor/kernels/cuda/steps.cuh"
-#include "tensor/op.h"
-#include "tensor/shape.h"
+#include "firn/tensor/kernels/cuda/steps.cuh"
+#include "firn/tensor/op.h"
+#include "firn/tensor/shape.h"
 
 namespace firn::cuda {
 

@@ -7,10 +7,10 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
-#include "tensor/kernels/cuda/atomic.cuh"
-#include "tensor/kernels/cuda/launch.h"
-#include "tensor/kernels/index_range.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cuda/atomic.cuh"
+#include "firn/tensor/kernels/cuda/launch.h"
+#include "firn/tensor/kernels/index_range.h"
 
 namespace firn::cuda {
 

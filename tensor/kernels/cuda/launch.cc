@@ -1,8 +1,8 @@
 // From a kernel's context to the device's queue.
-#include "tensor/kernels/cuda/launch.h"
+#include "firn/tensor/kernels/cuda/launch.h"
 
-#include "device/internal/cuda_context.h"
-#include "device/status_macros.h"
+#include "firn/device/internal/cuda_context.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::cuda {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/device.h"
-#include "device/internal/cuda_api.h"
-#include "device/internal/cuda_faults.h"
-#include "tensor/op.h"
+#include "firn/device/device.h"
+#include "firn/device/internal/cuda_api.h"
+#include "firn/device/internal/cuda_faults.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

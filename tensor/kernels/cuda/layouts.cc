@@ -1,8 +1,8 @@
-#include "tensor/kernels/cuda/layouts.h"
+#include "firn/tensor/kernels/cuda/layouts.h"
 
-#include "device/environment.h"
-#include "tensor/kernels/keep_blocks.h"
-#include "tensor/precision.h"
+#include "firn/device/environment.h"
+#include "firn/tensor/kernels/keep_blocks.h"
+#include "firn/tensor/precision.h"
 
 namespace firn::cuda {
 

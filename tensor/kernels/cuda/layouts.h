@@ -5,7 +5,7 @@
 // average over whole images, and what works channel by channel keeps it; reductions read it. These
 // kernels know no other blocks.
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

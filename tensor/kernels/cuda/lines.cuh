@@ -4,8 +4,8 @@
 // Work on lines along one dimension of a row-major tensor. A body has two operators: (team, line)
 // and, for a thread of its own, (line).
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/lines.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/lines.h"
 
 namespace firn::cuda {
 

@@ -4,10 +4,10 @@
 // Matrix products as their definition, for every dtype and any strides: what runs where cuBLAS does
 // not. An element of the result is a thread's, or a team's where there are few with long sums.
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/matmul_plan.h"
-#include "tensor/op.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/matmul_plan.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

@@ -6,7 +6,7 @@
 // only, for an outlier in the first place is part of the variance itself. Threads are joined as in
 // kernels/moments.h.
 
-#include "tensor/kernels/moments.h"
+#include "firn/tensor/kernels/moments.h"
 
 namespace firn::cuda {
 

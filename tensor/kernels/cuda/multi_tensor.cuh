@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/op.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

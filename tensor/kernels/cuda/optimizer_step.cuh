@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "tensor/kernels/cuda/multi_tensor.cuh"
-#include "tensor/kernels/functor.h"
-#include "tensor/kernels/optimizer_rule.h"
-#include "tensor/op.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/multi_tensor.cuh"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/optimizer_rule.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

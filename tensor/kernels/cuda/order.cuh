@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index.cuh"
-#include "tensor/kernels/cuda/radix_sort.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/index.cuh"
+#include "firn/tensor/kernels/cuda/radix_sort.h"
 
 namespace firn::cuda {
 

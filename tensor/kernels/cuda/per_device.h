@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/device.h"
-#include "device/status_macros.h"
+#include "firn/device/device.h"
+#include "firn/device/status_macros.h"
 
 namespace firn::cuda {
 

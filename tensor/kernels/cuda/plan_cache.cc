@@ -4,7 +4,7 @@
 // It may come from anywhere, so that nothing in it is believed before the checksum has matched, and
 // no length even then.
 
-#include "tensor/kernels/cuda/plan_cache.h"
+#include "firn/tensor/kernels/cuda/plan_cache.h"
 
 #include <zlib.h>
 
@@ -17,8 +17,8 @@
 #include <system_error>
 #include <utility>
 
-#include "device/atomic_file.h"
-#include "device/environment.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/environment.h"
 
 namespace firn::cuda {
 namespace {

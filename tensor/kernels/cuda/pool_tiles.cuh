@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
-#include "tensor/kernels/cuda/elements.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/ops/pool/pool_body.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cuda/elements.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/ops/pool/pool_body.h"
 
 namespace firn::cuda {
 

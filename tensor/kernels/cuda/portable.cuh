@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/index_range.cuh"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/kernels/for_each.h"
 
 namespace firn::cuda {
 

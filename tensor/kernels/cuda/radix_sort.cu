@@ -1,7 +1,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
-#include "device/status_macros.h"
-#include "tensor/kernels/cuda/radix_sort.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/radix_sort.h"
 
 namespace firn::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "tensor/kernels/cuda/launch.h"
+#include "firn/tensor/kernels/cuda/launch.h"
 
 namespace firn::cuda {
 

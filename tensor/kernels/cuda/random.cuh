@@ -6,12 +6,12 @@
 // {seed, offset} is in device memory: kernels read it there, and once they are queued, so is the
 // addition that moves it on.
 
-#include "device/philox.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/cuda/elements.cuh"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/random_words.h"
+#include "firn/device/philox.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/cuda/elements.cuh"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/random_words.h"
 
 namespace firn::cuda {
 

@@ -20,17 +20,17 @@
 #include <tuple>
 #include <utility>
 
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/layouts.h"
-#include "tensor/kernels/cuda/lines.cuh"
-#include "tensor/kernels/cuda/runs.cuh"
-#include "tensor/kernels/cuda/steps.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/reduce_plan.h"
-#include "tensor/kernels/reducers.h"
-#include "tensor/op.h"
-#include "tensor/ops/reduce/reduction.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/layouts.h"
+#include "firn/tensor/kernels/cuda/lines.cuh"
+#include "firn/tensor/kernels/cuda/runs.cuh"
+#include "firn/tensor/kernels/cuda/steps.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/reduce_plan.h"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/reduce/reduction.h"
 
 namespace firn::cuda {
 

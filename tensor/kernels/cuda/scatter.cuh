@@ -8,12 +8,12 @@
 
 #include <cstdint>
 
-#include "device/status_macros.h"
-#include "tensor/dtype.h"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index.cuh"
-#include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/kernels/cuda/order.cuh"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/index.cuh"
+#include "firn/tensor/kernels/cuda/index_range.cuh"
+#include "firn/tensor/kernels/cuda/order.cuh"
 
 namespace firn::cuda {
 

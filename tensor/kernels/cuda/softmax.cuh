@@ -11,10 +11,10 @@
 
 #include <limits>
 
-#include "tensor/kernels/cuda/exp_sum.cuh"
-#include "tensor/kernels/cuda/lines.cuh"
-#include "tensor/op.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/kernels/cuda/exp_sum.cuh"
+#include "firn/tensor/kernels/cuda/lines.cuh"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn::cuda {
 namespace internal {

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tensor/kernels/cuda/order.cuh"
-#include "tensor/kernels/functor.h"
-#include "tensor/kernels/lines.h"
-#include "tensor/kernels/width.h"
-#include "tensor/op.h"
+#include "firn/tensor/kernels/cuda/order.cuh"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/lines.h"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

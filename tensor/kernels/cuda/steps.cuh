@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/shape.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/shape.h"
 
 namespace firn::cuda {
 

@@ -9,7 +9,7 @@
 //
 // A team is a block of kThreads.
 
-#include "tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
 
 namespace firn::cuda {
 

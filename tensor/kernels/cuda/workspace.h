@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn::cuda {
 

@@ -11,22 +11,22 @@
 // elu and its scaled forms (selu, celu), one pass each way. The input is kept: the result does not
 // tell the sides apart when alpha is negative.
 
-#include "tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
 
-#include "device/inner.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/activation/rectifiers_fn.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/elementwise/extremes.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/activation/rectifiers_fn.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_FN_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_RECTIFIERS_FN_H_
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/kernels/math_half.h"
-#include "tensor/ops/activation/rectifiers.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math_half.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
 
 namespace firn {
 

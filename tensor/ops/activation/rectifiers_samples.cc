@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/ops/activation/rectifiers.h"
-#include "tensor/ops/elementwise/elementwise_samples.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn::testing {
 namespace {

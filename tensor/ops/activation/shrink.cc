@@ -2,14 +2,14 @@
 //
 // tanhshrink: not an operation of its own.
 
-#include "tensor/ops/activation/shrink.h"
+#include "firn/tensor/ops/activation/shrink.h"
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/activation/shrink_fn.h"
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/activation/shrink_fn.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/activation/shrink_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/ops/activation/shrink_fn.h"
 
 namespace firn::shrink_cuda {
 

@@ -3,7 +3,7 @@
 
 // Functions that are 0, or next to it, around 0.
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

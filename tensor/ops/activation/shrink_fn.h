@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_SHRINK_FN_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_SHRINK_FN_H_
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/ops/activation/shrink.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/ops/activation/shrink.h"
 
 namespace firn {
 

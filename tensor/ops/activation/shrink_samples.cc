@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "tensor/ops/activation/shrink.h"
-#include "tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/activation/shrink.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
 
 namespace firn::testing {
 namespace {

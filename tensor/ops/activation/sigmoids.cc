@@ -10,22 +10,22 @@
 //
 // mish: x tanh(softplus(x)), its gradient made of the two.
 
-#include "tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/kernels/cpu/vec_math.h"
-#include "tensor/ops/activation/sigmoids_fn.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/ops/shape/split.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/kernels/cpu/vec_math.h"
+#include "firn/tensor/ops/activation/sigmoids_fn.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/ops/shape/split.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/activation/sigmoids_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/ops/activation/sigmoids_fn.h"
 
 namespace firn::sigmoids_cuda {
 

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_FN_H_
 
-#include "tensor/kernels/math_half.h"
-#include "tensor/kernels/math_tail.h"
-#include "tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/kernels/math_half.h"
+#include "firn/tensor/kernels/math_tail.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
 
 namespace firn {
 

@@ -1,9 +1,9 @@
 #include <cmath>
 #include <string>
 
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/elementwise/elementwise_samples.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn::testing {
 namespace {

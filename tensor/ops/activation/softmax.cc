@@ -5,17 +5,17 @@
 // log_softmax: y_i = (x_i - m) - log sum_j exp(x_j - m) with m = max x: no logarithm of a rounded
 // probability. The gradient needs only y: dx = dy - exp(y) sum(dy).
 
-#include "tensor/ops/activation/softmax.h"
+#include "firn/tensor/ops/activation/softmax.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/line_blocks.h"
-#include "tensor/kernels/cpu/softmax.h"
-#include "tensor/op.h"
-#include "tensor/ops/activation/softmax_rules.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/line_blocks.h"
+#include "firn/tensor/kernels/cpu/softmax.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/activation/softmax_rules.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn {
 namespace {

@@ -2,8 +2,8 @@
 //
 // log_softmax and its gradient: see log_softmax.cc.
 
-#include "tensor/kernels/cuda/softmax.cuh"
-#include "tensor/op.h"
+#include "firn/tensor/kernels/cuda/softmax.cuh"
+#include "firn/tensor/op.h"
 
 namespace firn::softmax_cuda {
 namespace {

@@ -1,9 +1,9 @@
 // Shape rules of the softmax family: results are like the input.
 
-#include "tensor/ops/activation/softmax_rules.h"
+#include "firn/tensor/ops/activation/softmax_rules.h"
 
-#include "tensor/ops/elementwise/promotion.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn {
 

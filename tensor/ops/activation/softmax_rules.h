@@ -3,8 +3,8 @@
 
 // What softmax and its relatives share on every device.
 
-#include "tensor/op.h"
-#include "tensor/ops/activation/softmax.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/activation/softmax.h"
 
 namespace firn {
 

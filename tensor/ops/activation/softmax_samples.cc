@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/ops/activation/softmax.h"
-#include "tensor/ops/scan/line_samples.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/activation/softmax.h"
+#include "firn/tensor/ops/scan/line_samples.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn::testing {
 namespace {

@@ -1,10 +1,10 @@
 // Integers and bool are always finite; their loops are there all the same, so that nobody need ask.
 
-#include "tensor/ops/compare/classify.h"
+#include "firn/tensor/ops/compare/classify.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/compare/classify_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/compare/classify_fn.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/compare/classify_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/ops/compare/classify_fn.h"
 
 namespace firn::classify_cuda {
 

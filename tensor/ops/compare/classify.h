@@ -3,7 +3,7 @@
 
 // What kind of number an element is. Any dtype; the result is bool.
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

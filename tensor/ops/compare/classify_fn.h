@@ -4,9 +4,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/ops/compare/classify.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/ops/compare/classify.h"
 
 namespace firn {
 

@@ -10,11 +10,11 @@
 //
 // ge: x >= y.
 
-#include "tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/compare/compare.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/compare/compare_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/compare/compare_fn.h"
 
 namespace firn {
 namespace {

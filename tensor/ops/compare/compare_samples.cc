@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -6,11 +6,11 @@
 //
 // logical_not: x == 0. NaN is not 0.
 
-#include "tensor/ops/compare/logical.h"
+#include "firn/tensor/ops/compare/logical.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/compare/logical_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/compare/logical_fn.h"
 
 namespace firn {
 namespace {

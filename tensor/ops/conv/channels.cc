@@ -3,26 +3,27 @@
 //
 // channel_sum: one pass over the tensor in its own layout; each image's sums are added in double.
 
-#include "tensor/ops/conv/channels.h"
+#include "firn/tensor/ops/conv/channels.h"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "device/simd_sums.h"
-#include "tensor/apply.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cpu/channel_rows.h"
-#include "tensor/kernels/cpu/channels.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/op.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/device/simd_sums.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cpu/channel_rows.h"
+#include "firn/tensor/kernels/cpu/channels.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -84,7 +85,7 @@ struct Affine {
     if (v.block == 1) {
       const Acc a = scale == nullptr ? Acc{1} : static_cast<Acc>(scale[group]);
       const Acc b = shift == nullptr ? Acc{0} : static_cast<Acc>(shift[group]);
-#pragma GCC ivdep
+      FIRN_INDEPENDENT_STEPS
       for (int64_t i = 0; i < n; ++i) to[i] = from[i] * a + b;
       return;
     }

@@ -1,6 +1,6 @@
-#include "tensor/kernels/cuda/channels.cuh"
-#include "tensor/kernels/reducers.h"
-#include "tensor/ops/conv/channels.h"
+#include "firn/tensor/kernels/cuda/channels.cuh"
+#include "firn/tensor/kernels/reducers.h"
+#include "firn/tensor/ops/conv/channels.h"
 
 namespace firn::channels_cuda {
 namespace {

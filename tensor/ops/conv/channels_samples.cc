@@ -1,5 +1,5 @@
-#include "tensor/ops/conv/channels.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/conv/channels.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

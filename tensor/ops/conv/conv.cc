@@ -8,21 +8,21 @@
 // row-major channels in, blocked channels out) a loop of its own, because oneDNN has only its
 // reference there; oneDNN; the definition.
 
-#include "tensor/ops/conv/conv.h"
+#include "firn/tensor/ops/conv/conv.h"
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/graph_traits.h"
-#include "tensor/internal/packed_conv.h"
-#include "tensor/kernels/cpu/conv_kernels.h"
-#include "tensor/kernels/fused_activation.h"
-#include "tensor/op.h"
-#include "tensor/ops/conv/channels.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/ops/conv/conv_transpose.h"
-#include "tensor/ops/shape/pad.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/internal/packed_conv.h"
+#include "firn/tensor/kernels/cpu/conv_kernels.h"
+#include "firn/tensor/kernels/fused_activation.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/conv/channels.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/ops/conv/conv_transpose.h"
+#include "firn/tensor/ops/shape/pad.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

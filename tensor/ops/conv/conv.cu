@@ -3,8 +3,8 @@
 // Weight gradients as their definition: a team adds up one weight's gradient over the batch and the
 // output's pixels.
 
-#include "tensor/kernels/cuda/channel_bias.h"
-#include "tensor/kernels/cuda/conv.cuh"
+#include "firn/tensor/kernels/cuda/channel_bias.h"
+#include "firn/tensor/kernels/cuda/conv.cuh"
 
 namespace firn::conv_cuda {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "device/macros.h"
-#include "tensor/kernels/divide.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/divide.h"
 
 namespace firn {
 

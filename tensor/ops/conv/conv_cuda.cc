@@ -1,6 +1,6 @@
 // Convolutions, conv2d_act and weight gradients by cuDNN.
 
-#include "tensor/kernels/cuda/dnn.h"
+#include "firn/tensor/kernels/cuda/dnn.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
-#include "tensor/ops/conv/conv_samples.h"
-#include "tensor/ops/conv/images_samples.h"
+#include "firn/tensor/ops/conv/conv_samples.h"
+#include "firn/tensor/ops/conv/images_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "tensor/op.h"
-#include "tensor/ops/conv/images.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/sizes.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/sizes.h"
 
 namespace firn {
 

@@ -1,12 +1,12 @@
-#include "tensor/ops/conv/conv_samples.h"
+#include "firn/tensor/ops/conv/conv_samples.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

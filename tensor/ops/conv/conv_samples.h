@@ -3,11 +3,11 @@
 
 // Convolutions as users call them, on the attributes of the operations. Test code only.
 
-#include "tensor/ops/conv/conv.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/ops/conv/conv_transpose.h"
-#include "tensor/ops/conv/images.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/conv/conv.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/ops/conv/conv_transpose.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 

@@ -1,16 +1,16 @@
 // conv_transpose1d, 2d, 3d: the convolution problem whose image is unknown. Its weight has the
 // layout of a convolution's, so dx of conv(x, weight) is ConvTransposeTo(dy, weight).
 
-#include "tensor/ops/conv/conv_transpose.h"
+#include "firn/tensor/ops/conv/conv_transpose.h"
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/conv_kernels.h"
-#include "tensor/op.h"
-#include "tensor/ops/conv/channels.h"
-#include "tensor/ops/conv/conv.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/conv_kernels.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/conv/channels.h"
+#include "firn/tensor/ops/conv/conv.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

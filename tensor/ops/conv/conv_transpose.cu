@@ -1,7 +1,7 @@
 // Transposed convolutions as their definition: each element of the image, a thread, gathers the
 // outputs it takes part in. For what cuDNN does not take (conv_transpose_cuda.cc).
 
-#include "tensor/kernels/cuda/conv.cuh"
+#include "firn/tensor/kernels/cuda/conv.cuh"
 
 namespace firn::conv_transpose_cuda {
 namespace {

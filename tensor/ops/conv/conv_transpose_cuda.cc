@@ -1,6 +1,6 @@
 // Transposed convolutions by cuDNN.
 
-#include "tensor/kernels/cuda/dnn.h"
+#include "firn/tensor/kernels/cuda/dnn.h"
 
 namespace firn {
 

@@ -1,10 +1,10 @@
 // Checks of options that have a number for each spatial dimension, and shapes of images.
 
-#include "tensor/ops/conv/images.h"
+#include "firn/tensor/ops/conv/images.h"
 
 #include "absl/strings/str_cat.h"
-#include "device/inner.h"
-#include "tensor/error.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/error.h"
 
 namespace firn {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tensor/op.h"
-#include "tensor/sizes.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/sizes.h"
 
 namespace firn::inner {
 

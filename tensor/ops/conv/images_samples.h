@@ -3,8 +3,8 @@
 
 // What golden cases of operations on images share. Test code only.
 
-#include "tensor/golden_samples.h"
-#include "tensor/sizes.h"
+#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/sizes.h"
 
 namespace firn::testing {
 

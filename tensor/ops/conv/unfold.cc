@@ -3,20 +3,21 @@
 // fold adds up some rows of an image at a time, which stay in cache, tap by tap: what a tap gives
 // to them is read in the order in which it lies.
 
-#include "tensor/ops/conv/unfold.h"
+#include "firn/tensor/ops/conv/unfold.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cpu/for_each.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/op.h"
-#include "tensor/ops/conv/images.h"
-#include "tensor/ops/conv/unfold_body.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/ops/conv/unfold_body.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -165,7 +166,7 @@ struct FoldBands {
   // sums[i * stride] += from[i]
   static void AddEvery(const Acc* from, int64_t n, int64_t stride, Acc* sums) {
     if (stride == 1) {
-#pragma GCC ivdep
+      FIRN_INDEPENDENT_STEPS
       for (int64_t i = 0; i < n; ++i) sums[i] += from[i];
     } else {
       for (int64_t i = 0; i < n; ++i) sums[i * stride] += from[i];

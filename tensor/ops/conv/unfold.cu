@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/portable.cuh"
-#include "tensor/ops/conv/unfold_body.h"
+#include "firn/tensor/kernels/cuda/portable.cuh"
+#include "firn/tensor/ops/conv/unfold_body.h"
 
 namespace firn {
 

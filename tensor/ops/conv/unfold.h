@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "tensor/sizes.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/sizes.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/for_each.h"
-#include "tensor/ops/conv/conv_body.h"
-#include "tensor/ops/conv/images.h"
-#include "tensor/ops/conv/unfold.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/ops/conv/conv_body.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/ops/conv/unfold.h"
 
 namespace firn {
 

@@ -1,11 +1,11 @@
 #include <optional>
 #include <vector>
 
-#include "tensor/ops/conv/images.h"
-#include "tensor/ops/conv/images_samples.h"
-#include "tensor/ops/conv/unfold.h"
-#include "tensor/ops/conv/unfold_body.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/ops/conv/images_samples.h"
+#include "firn/tensor/ops/conv/unfold.h"
+#include "firn/tensor/ops/conv/unfold_body.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,22 +2,22 @@
 //
 // eye: composed of two counters that are compared.
 
-#include "tensor/ops/create/constant.h"
+#include "firn/tensor/ops/create/constant.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "device/parallel.h"
-#include "tensor/allocate.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/width.h"
-#include "tensor/op.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/create/range.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/range.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

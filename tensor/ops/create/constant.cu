@@ -2,11 +2,11 @@
 
 #include <cstring>
 
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cuda/elements.cuh"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cuda/elements.cuh"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
 
 namespace firn::constant_cuda {
 namespace {

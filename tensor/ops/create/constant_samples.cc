@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "tensor/ops/create/constant.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

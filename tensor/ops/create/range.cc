@@ -4,16 +4,16 @@
 // linspace: the first half is counted from the start and the second from the end, in double, so
 // that both ends are exact.
 
-#include "tensor/ops/create/range.h"
+#include "firn/tensor/ops/create/range.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "device/parallel.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/op.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 namespace {

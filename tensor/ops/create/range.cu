@@ -2,10 +2,10 @@
 //
 // linspace: the first half from the start and the second from the end, as on the CPU.
 
-#include "tensor/kernels/cuda/elements.cuh"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/op.h"
-#include "tensor/ops/create/range.h"
+#include "firn/tensor/kernels/cuda/elements.cuh"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/range.h"
 
 namespace firn::range_cuda {
 namespace {

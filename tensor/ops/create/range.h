@@ -4,7 +4,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "tensor/golden_samples.h"
-#include "tensor/ops/create/range.h"
-#include "tensor/samples.h"
+#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/ops/create/range.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

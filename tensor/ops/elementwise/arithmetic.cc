@@ -10,20 +10,20 @@
 // div: x / y, and the two roundings. Integer operands are searched for zeros before anything is
 // divided, for a division by zero would end the process.
 
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 
 #include <cmath>
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/elementwise.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/kernels/sum_of_many.h"
-#include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic_fn.h"
-#include "tensor/ops/elementwise/promotion.h"
-#include "tensor/ops/elementwise/sign.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/elementwise.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/kernels/sum_of_many.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic_fn.h"
+#include "firn/tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/ops/elementwise/sign.h"
 
 namespace firn {
 namespace {

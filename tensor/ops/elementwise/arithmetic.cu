@@ -1,6 +1,6 @@
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/kernels/sum_of_many.h"
-#include "tensor/ops/elementwise/arithmetic_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/kernels/sum_of_many.h"
+#include "firn/tensor/ops/elementwise/arithmetic_fn.h"
 
 namespace firn::arithmetic_cuda {
 namespace {

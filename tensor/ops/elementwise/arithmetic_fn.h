@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/kernels/math.h"
-#include "tensor/ops/elementwise/arithmetic.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 
 namespace firn {
 

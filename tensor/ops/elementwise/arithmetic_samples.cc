@@ -1,9 +1,9 @@
 #include <cmath>
 #include <string>
 
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/elementwise_samples.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,10 +1,10 @@
 // The operations on bits: of integers and, where no bits move, of bool.
 
-#include "tensor/ops/elementwise/bits.h"
+#include "firn/tensor/ops/elementwise/bits.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/elementwise/bits_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/elementwise/bits_fn.h"
 
 namespace firn {
 namespace {

@@ -3,7 +3,7 @@
 
 // The bits of integers. Floats are refused; dtypes promote as PyTorch's, and there is no gradient.
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 
 namespace firn {
 

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <string>
 
-#include "tensor/ops/elementwise/bits.h"
-#include "tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/elementwise/bits.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -7,19 +7,19 @@
 //
 // lerp: the gradient to the weight is end - start, broadcast.
 
-#include "tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/choose.h"
 
 #include <limits>
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/kernels/width.h"
-#include "tensor/ops/compare/classify.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose_fn.h"
-#include "tensor/ops/elementwise/promotion.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/ops/compare/classify.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose_fn.h"
+#include "firn/tensor/ops/elementwise/promotion.h"
 
 namespace firn {
 namespace {

@@ -1,7 +1,7 @@
 // where: values are only moved, so that dtypes of one size share a loop.
 
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/elementwise/choose_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/ops/elementwise/choose_fn.h"
 
 namespace firn::choose_cuda {
 namespace {

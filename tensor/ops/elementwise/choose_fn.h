@@ -3,9 +3,9 @@
 
 #include <type_traits>
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/ops/elementwise/choose.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/ops/elementwise/choose.h"
 
 namespace firn {
 

@@ -1,13 +1,13 @@
 // Samples shared by elementwise operations. The reference walks every element of the broadcast
 // shape by its full index.
 
-#include "tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
 
 #include <cmath>
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "device/check.h"
+#include "firn/device/check.h"
 
 namespace firn::testing {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tensor/samples.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 

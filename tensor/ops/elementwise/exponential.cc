@@ -2,14 +2,14 @@
 //
 // logaddexp: the two shares of the gradient are a softmax of x and y.
 
-#include "tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/exponential_fn.h"
-#include "tensor/ops/elementwise/sign.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/exponential_fn.h"
+#include "firn/tensor/ops/elementwise/sign.h"
 
 namespace firn {
 namespace {

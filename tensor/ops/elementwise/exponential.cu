@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/elementwise/exponential_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/ops/elementwise/exponential_fn.h"
 
 namespace firn::exponential_cuda {
 

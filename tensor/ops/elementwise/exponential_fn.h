@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_EXPONENTIAL_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_EXPONENTIAL_FN_H_
 
-#include "tensor/kernels/math_half.h"
-#include "tensor/kernels/math_log.h"
+#include "firn/tensor/kernels/math_half.h"
+#include "firn/tensor/kernels/math_log.h"
 
 namespace firn {
 

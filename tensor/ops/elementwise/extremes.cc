@@ -5,15 +5,15 @@
 // clamp: one pass for each combination of bounds. The bounds are inputs and not attributes, so that
 // a tensor and a number are the same operation; a number costs a 0-d tensor.
 
-#include "tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/compare/logical.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/extremes_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/compare/logical.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/extremes_fn.h"
 
 namespace firn {
 namespace {

@@ -2,8 +2,8 @@
 // loop does for all combinations.
 
 #include "absl/container/inlined_vector.h"
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/elementwise/extremes_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/ops/elementwise/extremes_fn.h"
 
 namespace firn::extremes_cuda {
 namespace {

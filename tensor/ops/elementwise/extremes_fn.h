@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_EXTREMES_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_EXTREMES_FN_H_
 
-#include "device/macros.h"
+#include "firn/device/macros.h"
 
 namespace firn {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/ops/elementwise/elementwise_samples.h"
-#include "tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
 
 namespace firn::testing {
 namespace {

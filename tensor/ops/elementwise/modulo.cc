@@ -1,15 +1,15 @@
 // Between its jumps a remainder falls by the quotient, rounded, for each unit of y, and rises with
 // x. The gradient to y is one pass, and linear in dz.
 
-#include "tensor/ops/elementwise/modulo.h"
+#include "firn/tensor/ops/elementwise/modulo.h"
 
 #include <string_view>
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/modulo_fn.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/modulo_fn.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/elementwise/modulo_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/ops/elementwise/modulo_fn.h"
 
 namespace firn::modulo_cuda {
 

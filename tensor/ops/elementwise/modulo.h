@@ -4,7 +4,7 @@
 // Remainders of divisions. Dtypes promote as PyTorch's; bool is refused. Both throw on an integer
 // division by 0; floats give NaN.
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

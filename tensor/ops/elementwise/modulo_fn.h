@@ -3,9 +3,9 @@
 
 #include <type_traits>
 
-#include "device/macros.h"
-#include "tensor/kernels/math.h"
-#include "tensor/ops/elementwise/arithmetic_fn.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/ops/elementwise/arithmetic_fn.h"
 
 namespace firn {
 

@@ -9,19 +9,19 @@
 //
 // reciprocal: dx = -dy y^2.
 
-#include "tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/power.h"
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/compare/logical.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/elementwise/power_fn.h"
-#include "tensor/ops/elementwise/sign.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/compare/logical.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/power_fn.h"
+#include "firn/tensor/ops/elementwise/sign.h"
 
 namespace firn {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "device/macros.h"
-#include "tensor/kernels/math_pow.h"
-#include "tensor/ops/elementwise/power.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math_pow.h"
+#include "firn/tensor/ops/elementwise/power.h"
 
 namespace firn {
 

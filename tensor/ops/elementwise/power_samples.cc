@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/ops/elementwise/elementwise_samples.h"
-#include "tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/elementwise/power.h"
 
 namespace firn::testing {
 namespace {

@@ -4,13 +4,13 @@
 // changes the result's dtype only when its kind is above the tensor's. The same holds for 0-d
 // tensors beside tensors with dimensions.
 
-#include "tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/ops/elementwise/promotion.h"
 
-#include "tensor/allocate.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/tensor/allocate.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <utility>
 
-#include "tensor/apply.h"
-#include "tensor/infer.h"
-#include "tensor/op.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/infer.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

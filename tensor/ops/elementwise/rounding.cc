@@ -7,12 +7,12 @@
 //
 // trunc: flat between the steps.
 
-#include "tensor/ops/elementwise/rounding.h"
+#include "firn/tensor/ops/elementwise/rounding.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/rounding_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/rounding_fn.h"
 
 namespace firn {
 namespace {

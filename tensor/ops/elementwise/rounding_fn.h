@@ -6,9 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/ops/elementwise/rounding.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/ops/elementwise/rounding.h"
 
 namespace firn {
 

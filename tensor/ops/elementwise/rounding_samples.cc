@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "tensor/ops/elementwise/elementwise_samples.h"
-#include "tensor/ops/elementwise/rounding.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/elementwise/rounding.h"
 
 namespace firn::testing {
 namespace {

@@ -4,13 +4,13 @@
 //
 // sign: the number of signs: (x > 0) - (x < 0).
 
-#include "tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/elementwise/sign.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/sign_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/sign_fn.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_SIGN_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_SIGN_FN_H_
 
-#include "device/macros.h"
-#include "tensor/kernels/math.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math.h"
 
 namespace firn {
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "tensor/ops/elementwise/elementwise_samples.h"
-#include "tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/elementwise/sign.h"
 
 namespace firn::testing {
 namespace {

@@ -4,21 +4,21 @@
 // digamma: the kernel of its gradient has the second derivative of lgamma built in; there is no
 // third.
 
-#include "tensor/ops/elementwise/special.h"
+#include "firn/tensor/ops/elementwise/special.h"
 
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/kernels/cpu/vec_math.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/elementwise/special_fn.h"
-#include "tensor/ops/elementwise/trigonometry.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/kernels/cpu/vec_math.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/elementwise/special_fn.h"
+#include "firn/tensor/ops/elementwise/trigonometry.h"
 
 namespace firn {
 namespace {

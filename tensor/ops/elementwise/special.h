@@ -3,7 +3,7 @@
 
 // Special functions.
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_SPECIAL_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_SPECIAL_FN_H_
 
-#include "tensor/kernels/math_gamma.h"
-#include "tensor/kernels/math_half.h"
-#include "tensor/kernels/math_trig.h"
+#include "firn/tensor/kernels/math_gamma.h"
+#include "firn/tensor/kernels/math_half.h"
+#include "firn/tensor/kernels/math_trig.h"
 
 namespace firn {
 

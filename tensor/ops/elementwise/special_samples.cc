@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "tensor/ops/elementwise/elementwise_samples.h"
-#include "tensor/ops/elementwise/special.h"
+#include "firn/tensor/ops/elementwise/elementwise_samples.h"
+#include "firn/tensor/ops/elementwise/special.h"
 
 namespace firn::testing {
 namespace {

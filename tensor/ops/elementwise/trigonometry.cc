@@ -1,14 +1,14 @@
 // Each gradient is the textbook's. 1 - x^2 and x^2 - 1 are products, which keep their digits where
 // x is near 1.
 
-#include "tensor/ops/elementwise/trigonometry.h"
+#include "firn/tensor/ops/elementwise/trigonometry.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/elementwise/trigonometry_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/elementwise/trigonometry_fn.h"
 
 namespace firn {
 namespace {

@@ -3,7 +3,7 @@
 
 // Trigonometric and hyperbolic functions; the hyperbolic tangent is in activation/sigmoids.h.
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

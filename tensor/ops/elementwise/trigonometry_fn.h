@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_TRIGONOMETRY_FN_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_TRIGONOMETRY_FN_H_
 
-#include "tensor/kernels/math_arc.h"
-#include "tensor/kernels/math_half.h"
-#include "tensor/kernels/math_log.h"
-#include "tensor/kernels/math_trig.h"
+#include "firn/tensor/kernels/math_arc.h"
+#include "firn/tensor/kernels/math_half.h"
+#include "firn/tensor/kernels/math_log.h"
+#include "firn/tensor/kernels/math_trig.h"
 
 namespace firn {
 

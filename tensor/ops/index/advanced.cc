@@ -6,24 +6,24 @@
 //
 // index_write: index_put in place.
 
-#include "tensor/ops/index/advanced.h"
+#include "firn/tensor/ops/index/advanced.h"
 
 #include <algorithm>
 
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/advanced_index.h"
-#include "tensor/kernels/cpu/index.h"
-#include "tensor/kernels/cpu/scatter.h"
-#include "tensor/ops/index/advanced_index.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/index/select.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/view.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/advanced_index.h"
+#include "firn/tensor/kernels/cpu/index.h"
+#include "firn/tensor/kernels/cpu/scatter.h"
+#include "firn/tensor/ops/index/advanced_index.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -7,12 +7,12 @@
 // index_write on CUDA: see kernels/cuda/scatter.cuh. A position with an index outside its dimension
 // is left out and noted.
 
-#include "tensor/kernels/cuda/advanced_index.cuh"
-#include "tensor/kernels/width.h"
-#include "tensor/ops/index/advanced.h"
-#include "tensor/ops/index/advanced_index.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/kernels/cuda/advanced_index.cuh"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/ops/index/advanced.h"
+#include "firn/tensor/ops/index/advanced_index.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn::advanced_cuda {
 namespace {

@@ -1,15 +1,15 @@
 // Rules of advanced indexing.
 
-#include "tensor/ops/index/advanced_index.h"
+#include "firn/tensor/ops/index/advanced_index.h"
 
 #include "absl/strings/str_cat.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/index/masks.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/slices.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/index/masks.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/slices.h"
 
 namespace firn {
 namespace inner::internal {

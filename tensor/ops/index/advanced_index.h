@@ -10,7 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "absl/status/statusor.h"
-#include "tensor/ops/index/advanced.h"
-#include "tensor/ops/index/advanced_index.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/index/advanced.h"
+#include "firn/tensor/ops/index/advanced_index.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,24 +2,24 @@
 //
 // one_hot: indices as rows of the identity matrix.
 
-#include "tensor/ops/index/embedding.h"
+#include "firn/tensor/ops/index/embedding.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/for_each.h"
-#include "tensor/kernels/cpu/index.h"
-#include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/index/embedding_body.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/index/select.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/view.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
+#include "firn/tensor/kernels/cpu/index.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/index/embedding_body.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

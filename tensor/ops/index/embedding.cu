@@ -1,13 +1,13 @@
 // embedding: rows of a table are copied in the widest words that their size and places allow. An
 // index outside the table gives zeros and is noted. The gradient is index_add's.
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/kernels/cuda/portable.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/width.h"
-#include "tensor/ops/index/embedding.h"
-#include "tensor/ops/index/embedding_body.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/index_range.cuh"
+#include "firn/tensor/kernels/cuda/portable.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/ops/index/embedding.h"
+#include "firn/tensor/ops/index/embedding_body.h"
 
 namespace firn::embedding_cuda {
 namespace {

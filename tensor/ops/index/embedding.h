@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "tensor/ops/index/select.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

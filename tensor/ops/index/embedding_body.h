@@ -7,11 +7,11 @@
 #include <cstring>
 #include <type_traits>
 
-#include "device/status_macros.h"
-#include "tensor/kernels/for_each.h"
-#include "tensor/kernels/index_range.h"
-#include "tensor/kernels/width.h"
-#include "tensor/ops/index/embedding.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/index_range.h"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/ops/index/embedding.h"
 
 namespace firn {
 

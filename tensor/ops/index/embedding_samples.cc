@@ -1,7 +1,7 @@
-#include "tensor/golden_samples.h"
-#include "tensor/ops/index/embedding.h"
-#include "tensor/ops/index/select.h"
-#include "tensor/samples.h"
+#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/ops/index/embedding.h"
+#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

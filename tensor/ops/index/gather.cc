@@ -2,19 +2,19 @@
 //
 // scatter_add: the adjoint of gather. Half types accumulate in float, in scratch memory.
 
-#include "tensor/ops/index/gather.h"
+#include "firn/tensor/ops/index/gather.h"
 
 #include <algorithm>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/index.h"
-#include "tensor/kernels/cpu/scatter.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/pad.h"
-#include "tensor/ops/shape/view.h"
-#include "tensor/ops/shape/views.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/index.h"
+#include "firn/tensor/kernels/cpu/scatter.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/pad.h"
+#include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

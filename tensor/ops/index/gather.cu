@@ -3,15 +3,15 @@
 // scatter_add on CUDA: every line along the dimension has a list of indices of its own; see
 // kernels/cuda/scatter.cuh. An index outside x's dimension adds nothing and is noted.
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index.cuh"
-#include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/kernels/cuda/scatter.cuh"
-#include "tensor/kernels/width.h"
-#include "tensor/ops/index/gather.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/index.cuh"
+#include "firn/tensor/kernels/cuda/index_range.cuh"
+#include "firn/tensor/kernels/cuda/scatter.cuh"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/ops/index/gather.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn::gather_cuda {
 namespace {

@@ -1,7 +1,7 @@
-#include "tensor/ops/index/gather.h"
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/views.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/index/gather.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

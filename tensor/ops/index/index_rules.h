@@ -5,8 +5,8 @@
 
 #include <initializer_list>
 
-#include "tensor/op.h"
-#include "tensor/ops/index/select.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/index/select.h"
 
 namespace firn {
 

@@ -3,25 +3,25 @@
 //
 // masked_select: composed of nonzero and index_select on the flattened tensors.
 
-#include "tensor/ops/index/masks.h"
+#include "firn/tensor/ops/index/masks.h"
 
 #include <algorithm>
 #include <type_traits>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/parts.h"
-#include "tensor/op.h"
-#include "tensor/ops/index/select.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/slices.h"
-#include "tensor/ops/shape/views.h"
-#include "tensor/reorder.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/parts.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

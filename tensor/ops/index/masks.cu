@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index.cuh"
-#include "tensor/kernels/width.h"
-#include "tensor/ops/index/masks.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/index.cuh"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/ops/index/masks.h"
 
 namespace firn::masks_cuda {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/ops/index/masks.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/index/masks.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -2,22 +2,22 @@
 //
 // index_add: the adjoint of index_select, and of embedding.
 
-#include "tensor/ops/index/select.h"
+#include "firn/tensor/ops/index/select.h"
 
 #include <type_traits>
 #include <utility>
 
-#include "device/parallel.h"
-#include "tensor/apply.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/index.h"
-#include "tensor/kernels/cpu/ordered_rows.h"
-#include "tensor/kernels/cpu/scatter.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/shape/view.h"
-#include "tensor/reorder.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/index.h"
+#include "firn/tensor/kernels/cpu/ordered_rows.h"
+#include "firn/tensor/kernels/cpu/scatter.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -4,16 +4,16 @@
 // index_add: many indices are sorted first (kernels/cuda/scatter.cuh), for a thread that walks all
 // of them is long at it. A few are added as on the CPU.
 
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/kernels/cuda/portable.cuh"
-#include "tensor/kernels/cuda/scatter.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/index/select.h"
-#include "tensor/ops/index/select_body.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/index_range.cuh"
+#include "firn/tensor/kernels/cuda/portable.cuh"
+#include "firn/tensor/kernels/cuda/scatter.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/ops/index/select_body.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn::select_cuda {
 namespace {

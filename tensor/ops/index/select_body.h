@@ -9,14 +9,14 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "device/status_macros.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/for_each.h"
-#include "tensor/kernels/index_range.h"
-#include "tensor/ops/index/index_rules.h"
-#include "tensor/ops/index/select.h"
-#include "tensor/reorder.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/index_range.h"
+#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
-#include "tensor/ops/index/select.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

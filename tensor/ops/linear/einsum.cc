@@ -7,21 +7,21 @@
 // and with [batch, left, contracted] x [batch, contracted, right] the rest is one matmul; without
 // contracted labels it is a broadcast product.
 
-#include "tensor/ops/linear/einsum.h"
+#include "firn/tensor/ops/linear/einsum.h"
 
 #include <algorithm>
 #include <cctype>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/linear/matmul.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/permute.h"
-#include "tensor/ops/shape/slices.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/linear/matmul.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

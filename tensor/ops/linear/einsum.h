@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -3,8 +3,8 @@
 #include <sstream>
 #include <string>
 
-#include "tensor/ops/linear/einsum.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/linear/einsum.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,18 +1,18 @@
 // linear: y = x W^T + b. The bias is written to y first and the product added to it, so y is not
 // walked again afterwards. dx = dy W, dW = dy^T x over all rows at once, db = the sum of dy's rows.
 
-#include "tensor/ops/linear/linear.h"
+#include "firn/tensor/ops/linear/linear.h"
 
 #include <algorithm>
 
-#include "device/parallel.h"
-#include "tensor/apply.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/cpu/matmul.h"
-#include "tensor/op.h"
-#include "tensor/ops/linear/matmul.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/cpu/matmul.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/linear/matmul.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

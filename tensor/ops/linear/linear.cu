@@ -1,7 +1,7 @@
 // linear as its definition, for what cuBLAS does not take (linear_cuda.cc).
 
-#include "tensor/kernels/cuda/matmul.cuh"
-#include "tensor/ops/linear/linear.h"
+#include "firn/tensor/kernels/cuda/matmul.cuh"
+#include "firn/tensor/ops/linear/linear.h"
 
 namespace firn::linear_cuda {
 namespace {

@@ -1,7 +1,7 @@
 // linear by cuBLASLt, which adds the bias as it writes the product.
 
-#include "tensor/kernels/cuda/blas.h"
-#include "tensor/ops/linear/linear.h"
+#include "firn/tensor/kernels/cuda/blas.h"
+#include "firn/tensor/ops/linear/linear.h"
 
 namespace firn {
 namespace {

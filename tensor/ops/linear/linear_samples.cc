@@ -1,5 +1,5 @@
-#include "tensor/ops/linear/linear.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/linear/linear.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

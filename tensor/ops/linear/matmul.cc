@@ -5,15 +5,15 @@
 // the sum over it: for a matrix b under a stack a, that sum is folded into the inner dimension of
 // one product, otherwise the tape adds up.
 
-#include "tensor/ops/linear/matmul.h"
+#include "firn/tensor/ops/linear/matmul.h"
 
 #include <utility>
 #include <vector>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/matmul.h"
-#include "tensor/op.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/matmul.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

@@ -1,7 +1,7 @@
 // matmul as its definition: the integers, and whatever cuBLAS does not take (matmul_cuda.cc).
 
-#include "tensor/kernels/cuda/matmul.cuh"
-#include "tensor/ops/linear/matmul.h"
+#include "firn/tensor/kernels/cuda/matmul.cuh"
+#include "firn/tensor/ops/linear/matmul.h"
 
 namespace firn::matmul_cuda {
 namespace {

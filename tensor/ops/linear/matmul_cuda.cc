@@ -1,7 +1,7 @@
 // matmul by cuBLASLt.
 
-#include "tensor/kernels/cuda/blas.h"
-#include "tensor/ops/linear/matmul.h"
+#include "firn/tensor/kernels/cuda/blas.h"
+#include "firn/tensor/ops/linear/matmul.h"
 
 namespace firn {
 namespace {

@@ -6,25 +6,25 @@
 // (1 - target) x + (1 + (w - 1) target) log(1 + exp(-x)), where the last factor is the loss of x
 // with target 1.
 
-#include "tensor/ops/loss/binary.h"
+#include "firn/tensor/ops/loss/binary.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/elementwise_loss.h"
-#include "tensor/kernels/cpu/elementwise_ops.h"
-#include "tensor/kernels/cpu/probabilities.h"
-#include "tensor/op.h"
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/elementwise/extremes.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/loss/binary_fn.h"
-#include "tensor/ops/loss/binary_grad_fn.h"
-#include "tensor/ops/loss/loss_rules.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/elementwise_loss.h"
+#include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/kernels/cpu/probabilities.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/loss/binary_fn.h"
+#include "firn/tensor/ops/loss/binary_grad_fn.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {

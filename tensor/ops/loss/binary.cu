@@ -1,10 +1,10 @@
 // Probabilities outside [0, 1] are an error on the CPU only: here nobody looks at them before the
 // loss is there. They give NaN, or any number.
 
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/kernels/cuda/elementwise_loss.cuh"
-#include "tensor/ops/loss/binary_fn.h"
-#include "tensor/ops/loss/binary_grad_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/kernels/cuda/elementwise_loss.cuh"
+#include "firn/tensor/ops/loss/binary_fn.h"
+#include "firn/tensor/ops/loss/binary_grad_fn.h"
 
 namespace firn::binary_cuda {
 

@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_BINARY_FN_H_
 #define FIRN_TENSOR_OPS_LOSS_BINARY_FN_H_
 
-#include "device/macros.h"
-#include "tensor/kernels/math.h"
-#include "tensor/ops/loss/binary_grad_fn.h"
-#include "tensor/ops/loss/reduction_mode.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/ops/loss/binary_grad_fn.h"
+#include "firn/tensor/ops/loss/reduction_mode.h"
 
 namespace firn {
 

@@ -4,8 +4,8 @@
 // Apart from binary_fn.h, whose functors have options of losses: this one is also compiled into
 // chains of elementwise operations, for which only options of elementwise operations are declared.
 
-#include "device/macros.h"
-#include "tensor/kernels/math.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math.h"
 
 namespace firn {
 

@@ -6,23 +6,23 @@
 // The forward pass keeps s, from which the backward pass has p_j = exp(x_j - s) in one walk over x;
 // probabilities are never stored. Targets that are probabilities are composed of other operations.
 
-#include "tensor/ops/loss/cross_entropy.h"
+#include "firn/tensor/ops/loss/cross_entropy.h"
 
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/class_loss.h"
-#include "tensor/kernels/cpu/softmax.h"
-#include "tensor/op.h"
-#include "tensor/ops/activation/softmax.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/loss/loss_rules.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/class_loss.h"
+#include "firn/tensor/kernels/cpu/softmax.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/activation/softmax.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

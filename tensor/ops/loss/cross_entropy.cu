@@ -3,11 +3,11 @@
 // are summed by a second launch. An index that names no class counts as ignored
 // and is noted.
 
-#include "tensor/kernels/cuda/class_targets.cuh"
-#include "tensor/kernels/cuda/exp_sum.cuh"
-#include "tensor/kernels/cuda/lines.cuh"
-#include "tensor/ops/loss/cross_entropy.h"
-#include "tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/kernels/cuda/class_targets.cuh"
+#include "firn/tensor/kernels/cuda/exp_sum.cuh"
+#include "firn/tensor/kernels/cuda/lines.cuh"
+#include "firn/tensor/ops/loss/cross_entropy.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
 
 namespace firn::cross_entropy_cuda {
 namespace {

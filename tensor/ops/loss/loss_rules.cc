@@ -1,10 +1,10 @@
 // Shape rules of losses, and what their gradients and reductions have in common.
 
-#include "tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
 
-#include "tensor/error.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/sum.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/sum.h"
 
 namespace firn {
 

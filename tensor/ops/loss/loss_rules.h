@@ -3,8 +3,8 @@
 
 // What losses share on every device.
 
-#include "tensor/op.h"
-#include "tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/loss/reduction_mode.h"
 
 namespace firn {
 

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "tensor/ops/loss/reduction_mode.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 

@@ -2,13 +2,13 @@
 // transposed map, which puts dy back where it was picked, and that one's gradient is the loss
 // again.
 
-#include "tensor/ops/loss/nll_loss.h"
+#include "firn/tensor/ops/loss/nll_loss.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/for_each.h"
-#include "tensor/op.h"
-#include "tensor/ops/loss/loss_rules.h"
-#include "tensor/ops/loss/nll_loss_body.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/loss/nll_loss_body.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/portable.cuh"
-#include "tensor/ops/loss/nll_loss_body.h"
+#include "firn/tensor/kernels/cuda/portable.cuh"
+#include "firn/tensor/ops/loss/nll_loss_body.h"
 
 namespace firn::nll_loss_cuda {
 

@@ -4,13 +4,13 @@
 // nll_loss: a loss for each sample, and their sum or mean. The gradient is zeros, and then an
 // element for each sample. An index that names no class counts as ignored.
 
-#include "device/status_macros.h"
-#include "tensor/kernels/class_targets.h"
-#include "tensor/kernels/for_each.h"
-#include "tensor/kernels/index_range.h"
-#include "tensor/kernels/lines.h"
-#include "tensor/ops/loss/loss_rules.h"
-#include "tensor/ops/loss/nll_loss.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/class_targets.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/index_range.h"
+#include "firn/tensor/kernels/lines.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/loss/nll_loss.h"
 
 namespace firn {
 

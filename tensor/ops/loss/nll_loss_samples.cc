@@ -1,6 +1,6 @@
-#include "tensor/golden_samples.h"
-#include "tensor/ops/loss/nll_loss.h"
-#include "tensor/ops/scan/line_samples.h"
+#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/ops/loss/nll_loss.h"
+#include "firn/tensor/ops/scan/line_samples.h"
 
 namespace firn::testing {
 namespace {

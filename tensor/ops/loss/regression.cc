@@ -9,23 +9,23 @@
 //
 // kl_div: the terms p (log p - log q), reduced in the same pass.
 
-#include "tensor/ops/loss/regression.h"
+#include "firn/tensor/ops/loss/regression.h"
 
 #include <cmath>
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/elementwise_loss.h"
-#include "tensor/op.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/elementwise/extremes.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/loss/loss_rules.h"
-#include "tensor/ops/loss/regression_fn.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/elementwise_loss.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/ops/loss/regression_fn.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/elementwise_loss.cuh"
-#include "tensor/ops/loss/regression_fn.h"
+#include "firn/tensor/kernels/cuda/elementwise_loss.cuh"
+#include "firn/tensor/ops/loss/regression_fn.h"
 
 namespace firn::regression_cuda {
 namespace {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_REGRESSION_H_
 #define FIRN_TENSOR_OPS_LOSS_REGRESSION_H_
 
-#include "tensor/ops/loss/reduction_mode.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -1,11 +1,11 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_REGRESSION_FN_H_
 #define FIRN_TENSOR_OPS_LOSS_REGRESSION_FN_H_
 
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/kernels/math.h"
-#include "tensor/ops/loss/reduction_mode.h"
-#include "tensor/ops/loss/regression.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/ops/loss/regression.h"
 
 namespace firn {
 

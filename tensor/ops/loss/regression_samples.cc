@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "tensor/ops/loss/loss_samples.h"
-#include "tensor/ops/loss/regression.h"
+#include "firn/tensor/ops/loss/loss_samples.h"
+#include "firn/tensor/ops/loss/regression.h"
 
 namespace firn::testing {
 namespace {

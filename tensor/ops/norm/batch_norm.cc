@@ -5,22 +5,22 @@
 // (create_graph) the same formula is written out with operations instead:
 //   dx = weight invstd (dz - mean(dz) - xhat mean(dz xhat))
 
-#include "tensor/ops/norm/batch_norm.h"
+#include "firn/tensor/ops/norm/batch_norm.h"
 
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/cpu/batch_norm_kernels.h"
-#include "tensor/op.h"
-#include "tensor/ops/activation/rectifiers.h"
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/conv/channels.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/shape/convert.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/cpu/batch_norm_kernels.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/activation/rectifiers.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/conv/channels.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {

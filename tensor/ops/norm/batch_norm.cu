@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cuda/channels.cuh"
-#include "tensor/kernels/cuda/moments.cuh"
-#include "tensor/kernels/fused_activation.h"
-#include "tensor/ops/norm/batch_norm.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cuda/channels.cuh"
+#include "firn/tensor/kernels/cuda/moments.cuh"
+#include "firn/tensor/kernels/fused_activation.h"
+#include "firn/tensor/ops/norm/batch_norm.h"
 
 namespace firn::batch_norm_cuda {
 namespace {

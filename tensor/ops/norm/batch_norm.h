@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_
 #define FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_
 
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <string>
 
-#include "tensor/ops/norm/batch_norm.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/norm/batch_norm.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

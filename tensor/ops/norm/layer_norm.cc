@@ -8,28 +8,29 @@
 //
 // group_norm: a layer normalisation of [n * groups, rest] and a per-channel affine map.
 
-#include "tensor/ops/norm/layer_norm.h"
+#include "firn/tensor/ops/norm/layer_norm.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/normalize_rows.h"
-#include "tensor/kernels/cpu/parts.h"
-#include "tensor/kernels/cpu/rows.h"
-#include "tensor/op.h"
-#include "tensor/ops/conv/channels.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/normalize_rows.h"
+#include "firn/tensor/kernels/cpu/parts.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/conv/channels.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -98,7 +99,7 @@ absl::Status RunGrad(KernelContext& k) {
     });
     for (int64_t part = 1; part < parts; ++part) {
       const Acc* const next = sums + 2 * part * cols;
-#pragma GCC ivdep
+      FIRN_INDEPENDENT_STEPS
       for (int64_t i = 0; i < 2 * cols; ++i) sums[i] += next[i];
     }
     cpu::RowsOut<Acc>(k, 1).Store(0, cols, sums);

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/ops/norm/norm_options.h"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/ops/norm/norm_options.h"
 
 namespace firn::layer_norm_cuda {
 namespace {

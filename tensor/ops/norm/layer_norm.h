@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

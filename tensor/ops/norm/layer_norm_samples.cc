@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "tensor/golden_samples.h"
-#include "tensor/ops/norm/layer_norm.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/samples.h"
+#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/ops/norm/layer_norm.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

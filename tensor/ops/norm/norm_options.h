@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tensor/dtype.h"
+#include "firn/tensor/dtype.h"
 
 namespace firn {
 

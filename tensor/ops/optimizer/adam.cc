@@ -1,7 +1,7 @@
 // adam_step: see adam_fn.h.
 
-#include "tensor/kernels/cpu/optimizer_step.h"
-#include "tensor/ops/optimizer/adam_fn.h"
+#include "firn/tensor/kernels/cpu/optimizer_step.h"
+#include "firn/tensor/ops/optimizer/adam_fn.h"
 
 namespace firn {
 

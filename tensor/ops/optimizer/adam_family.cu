@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/optimizer_step.cuh"
-#include "tensor/ops/optimizer/adam_family_fn.h"
+#include "firn/tensor/kernels/cuda/optimizer_step.cuh"
+#include "firn/tensor/ops/optimizer/adam_family_fn.h"
 
 namespace firn::adam_family_cuda {
 

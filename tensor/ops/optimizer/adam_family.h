@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FAMILY_H_
 #define FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FAMILY_H_
 
-#include "tensor/ops/optimizer/semantics.h"
+#include "firn/tensor/ops/optimizer/semantics.h"
 
 namespace firn::inner {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/ops/optimizer/adam_family.h"
-#include "tensor/ops/optimizer/step_samples.h"
+#include "firn/tensor/ops/optimizer/adam_family.h"
+#include "firn/tensor/ops/optimizer/step_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -5,18 +5,19 @@
 //
 // clip_grad_value: one pass over the elements of all tensors.
 
-#include "tensor/ops/optimizer/clip.h"
+#include "firn/tensor/ops/optimizer/clip.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/multi_tensor.h"
-#include "tensor/op.h"
-#include "tensor/ops/optimizer/clip_fn.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/multi_tensor.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/optimizer/clip_fn.h"
 
 namespace firn {
 namespace {
@@ -47,7 +48,7 @@ template <class C, class F>
 double SumOf(const C* x, int64_t n, const F& term) {
   const int64_t part = n / 4;
   double a = 0, b = 0, c = 0, d = 0;
-#pragma omp simd reduction(+ : a, b, c, d)
+  FIRN_SUMS_IN_ANY_ORDER(a, b, c, d)
   for (int64_t i = 0; i < part; ++i) {
     a += term(static_cast<double>(x[i]));
     b += term(static_cast<double>(x[part + i]));

@@ -3,10 +3,10 @@
 //
 // clip_grad_value: all elements in chunks.
 
-#include "tensor/kernels/cuda/multi_tensor.cuh"
-#include "tensor/kernels/functor.h"
-#include "tensor/ops/optimizer/clip.h"
-#include "tensor/ops/optimizer/clip_fn.h"
+#include "firn/tensor/kernels/cuda/multi_tensor.cuh"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/ops/optimizer/clip.h"
+#include "firn/tensor/ops/optimizer/clip_fn.h"
 
 namespace firn::clip_cuda {
 namespace {

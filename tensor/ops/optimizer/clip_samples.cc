@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor/ops/optimizer/clip.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/optimizer/clip.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,7 +1,7 @@
 // rmsprop_step: see rmsprop_fn.h.
 
-#include "tensor/kernels/cpu/optimizer_step.h"
-#include "tensor/ops/optimizer/rmsprop_fn.h"
+#include "firn/tensor/kernels/cpu/optimizer_step.h"
+#include "firn/tensor/ops/optimizer/rmsprop_fn.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/optimizer_step.cuh"
-#include "tensor/ops/optimizer/rmsprop_fn.h"
+#include "firn/tensor/kernels/cuda/optimizer_step.cuh"
+#include "firn/tensor/ops/optimizer/rmsprop_fn.h"
 
 namespace firn::rmsprop_cuda {
 

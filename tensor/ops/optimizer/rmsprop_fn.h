@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "device/status_macros.h"
-#include "tensor/kernels/optimizer_rule.h"
-#include "tensor/ops/optimizer/rmsprop.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/optimizer_rule.h"
+#include "firn/tensor/ops/optimizer/rmsprop.h"
 
 namespace firn::inner {
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "tensor/ops/optimizer/rmsprop.h"
-#include "tensor/ops/optimizer/step_samples.h"
+#include "firn/tensor/ops/optimizer/rmsprop.h"
+#include "firn/tensor/ops/optimizer/step_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -3,15 +3,15 @@
 //
 // update_loss_scale: a handful of numbers, which stay where they are so that nobody waits for them.
 
-#include "tensor/ops/optimizer/scale.h"
+#include "firn/tensor/ops/optimizer/scale.h"
 
 #include <atomic>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/optimizer_step.h"
-#include "tensor/op.h"
-#include "tensor/ops/optimizer/scale_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/optimizer_step.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/optimizer/scale_fn.h"
 
 namespace firn {
 namespace {

@@ -3,10 +3,10 @@
 //
 // update_loss_scale on CUDA: one thread.
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/multi_tensor.cuh"
-#include "tensor/kernels/functor.h"
-#include "tensor/ops/optimizer/scale_fn.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/multi_tensor.cuh"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/ops/optimizer/scale_fn.h"
 
 namespace firn::scale_cuda {
 namespace {

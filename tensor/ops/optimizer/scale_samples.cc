@@ -1,9 +1,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor/ops/optimizer/scale.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/optimizer/scale.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,7 +1,7 @@
 // sgd_step: see sgd_fn.h.
 
-#include "tensor/kernels/cpu/optimizer_step.h"
-#include "tensor/ops/optimizer/sgd_fn.h"
+#include "firn/tensor/kernels/cpu/optimizer_step.h"
+#include "firn/tensor/ops/optimizer/sgd_fn.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/optimizer_step.cuh"
-#include "tensor/ops/optimizer/sgd_fn.h"
+#include "firn/tensor/kernels/cuda/optimizer_step.cuh"
+#include "firn/tensor/ops/optimizer/sgd_fn.h"
 
 namespace firn::sgd_cuda {
 

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "device/inner.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/optimizer_rule.h"
-#include "tensor/ops/optimizer/sgd.h"
+#include "firn/device/inner.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/optimizer_rule.h"
+#include "firn/tensor/ops/optimizer/sgd.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
-#include "tensor/ops/optimizer/sgd.h"
-#include "tensor/ops/optimizer/step_samples.h"
+#include "firn/tensor/ops/optimizer/sgd.h"
+#include "firn/tensor/ops/optimizer/step_samples.h"
 
 namespace firn::testing {
 namespace {

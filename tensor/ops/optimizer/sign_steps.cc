@@ -1,7 +1,7 @@
 // Optimizers' steps, which are rules: see sign_steps_fn.h.
 
-#include "tensor/kernels/cpu/optimizer_step.h"
-#include "tensor/ops/optimizer/sign_steps_fn.h"
+#include "firn/tensor/kernels/cpu/optimizer_step.h"
+#include "firn/tensor/ops/optimizer/sign_steps_fn.h"
 
 namespace firn {
 

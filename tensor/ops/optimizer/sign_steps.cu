@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/optimizer_step.cuh"
-#include "tensor/ops/optimizer/sign_steps_fn.h"
+#include "firn/tensor/kernels/cuda/optimizer_step.cuh"
+#include "firn/tensor/ops/optimizer/sign_steps_fn.h"
 
 namespace firn::sign_steps_cuda {
 

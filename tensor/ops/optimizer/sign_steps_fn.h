@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_OPS_OPTIMIZER_SIGN_STEPS_FN_H_
 #define FIRN_TENSOR_OPS_OPTIMIZER_SIGN_STEPS_FN_H_
 
-#include "device/inner.h"
-#include "device/status_macros.h"
-#include "tensor/kernels/optimizer_rule.h"
-#include "tensor/ops/optimizer/sign_steps.h"
+#include "firn/device/inner.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/optimizer_rule.h"
+#include "firn/tensor/ops/optimizer/sign_steps.h"
 
 namespace firn::inner {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "tensor/ops/optimizer/sign_steps.h"
-#include "tensor/ops/optimizer/step_samples.h"
+#include "firn/tensor/ops/optimizer/sign_steps.h"
+#include "firn/tensor/ops/optimizer/step_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,11 +1,11 @@
 // What the samples of optimizers' steps share.
 
-#include "tensor/ops/optimizer/step_samples.h"
+#include "firn/tensor/ops/optimizer/step_samples.h"
 
 #include <limits>
 #include <utility>
 
-#include "tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn::testing {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "tensor/samples.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 

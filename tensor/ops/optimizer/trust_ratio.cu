@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/optimizer_step.cuh"
-#include "tensor/ops/optimizer/trust_ratio_fn.h"
+#include "firn/tensor/kernels/cuda/optimizer_step.cuh"
+#include "firn/tensor/ops/optimizer/trust_ratio_fn.h"
 
 namespace firn::trust_ratio_cuda {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/ops/optimizer/step_samples.h"
-#include "tensor/ops/optimizer/trust_ratio.h"
+#include "firn/tensor/ops/optimizer/step_samples.h"
+#include "firn/tensor/ops/optimizer/trust_ratio.h"
 
 namespace firn::testing {
 namespace {

@@ -3,18 +3,18 @@
 //
 // accumulate: target += source, how gradients of several uses add up without a new tensor each.
 
-#include "tensor/ops/optimizer/update.h"
+#include "firn/tensor/ops/optimizer/update.h"
 
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/cpu/elementwise.h"
-#include "tensor/op.h"
-#include "tensor/ops/elementwise/arithmetic_fn.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/cpu/elementwise.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/elementwise/arithmetic_fn.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 // accumulate on CUDA: the elementwise sum, written over the target.
 
-#include "tensor/kernels/cuda/elementwise.cuh"
-#include "tensor/ops/elementwise/arithmetic_fn.h"
-#include "tensor/ops/optimizer/update.h"
+#include "firn/tensor/kernels/cuda/elementwise.cuh"
+#include "firn/tensor/ops/elementwise/arithmetic_fn.h"
+#include "firn/tensor/ops/optimizer/update.h"
 
 namespace firn::update_cuda {
 namespace {

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_OPTIMIZER_UPDATE_H_
 #define FIRN_TENSOR_OPS_OPTIMIZER_UPDATE_H_
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 // Programs write elements by methods of the handle that they change: CopyFrom, Fill, x[...] = y.
 // These are what the methods are made of and, as every operation does, they borrow all arguments.

@@ -1,5 +1,5 @@
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

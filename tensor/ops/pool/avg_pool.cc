@@ -1,27 +1,28 @@
 // avg_pool1d, 2d, 3d (fixed and adaptive windows) and their gradients. Both are linear, and each is
 // the other's gradient.
 
-#include "tensor/ops/pool/avg_pool.h"
+#include "firn/tensor/ops/pool/avg_pool.h"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
-#include "device/parallel.h"
-#include "device/simd.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/average_rows.h"
-#include "tensor/kernels/cpu/for_each.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/planes.h"
-#include "tensor/kernels/cpu/spread_planes.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/op.h"
-#include "tensor/ops/conv/images.h"
-#include "tensor/ops/pool/avg_pool_body.h"
-#include "tensor/ops/pool/pool_window.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/macros.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/average_rows.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/planes.h"
+#include "firn/tensor/kernels/cpu/spread_planes.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/ops/pool/avg_pool_body.h"
+#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -81,7 +82,7 @@ void ForEachWindow(const AvgPoolWindows& s, F&& f) {
 template <int kBlock, class Acc>
 void SpreadRow(const Acc* from, int64_t n, int64_t side, Acc divisor, Acc* to) {
   if (kBlock == 1 && side == 2) {
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t j = 0; j < n; ++j) {
       const Acc share = from[j] / divisor + Acc{0};  // no negative 0
       to[2 * j] = share;

@@ -1,7 +1,7 @@
-#include "tensor/kernels/cuda/layouts.h"
-#include "tensor/kernels/cuda/pool_tiles.cuh"
-#include "tensor/kernels/cuda/portable.cuh"
-#include "tensor/ops/pool/avg_pool_body.h"
+#include "firn/tensor/kernels/cuda/layouts.h"
+#include "firn/tensor/kernels/cuda/pool_tiles.cuh"
+#include "firn/tensor/kernels/cuda/portable.cuh"
+#include "firn/tensor/ops/pool/avg_pool_body.h"
 
 namespace firn::avg_pool_cuda {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <type_traits>
 
-#include "tensor/kernels/for_each.h"
-#include "tensor/ops/conv/images.h"
-#include "tensor/ops/pool/pool_body.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/ops/pool/pool_body.h"
 
 namespace firn {
 

@@ -1,15 +1,15 @@
 // lp_pool1d, lp_pool2d: powers of averages of powers. A window that hangs over the end (ceil_mode)
 // counts as a whole one with its average, as in PyTorch.
 
-#include "tensor/ops/pool/lp_pool.h"
+#include "firn/tensor/ops/pool/lp_pool.h"
 
-#include "device/inner.h"
-#include "device/status_macros.h"
-#include "tensor/error.h"
-#include "tensor/ops/conv/images.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/pool/avg_pool.h"
+#include "firn/device/inner.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/pool/avg_pool.h"
 
 namespace firn {
 namespace {

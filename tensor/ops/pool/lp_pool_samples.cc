@@ -1,11 +1,11 @@
 #include <cmath>
 #include <vector>
 
-#include "tensor/ops/conv/images.h"
-#include "tensor/ops/conv/images_samples.h"
-#include "tensor/ops/pool/lp_pool.h"
-#include "tensor/ops/pool/pool_window.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/ops/conv/images_samples.h"
+#include "firn/tensor/ops/pool/lp_pool.h"
+#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -4,22 +4,22 @@
 // Indices count positions in the channel's image and are i32 inside; they lie in the layout of the
 // values, so a blocked tensor's lanes find theirs side by side.
 
-#include "tensor/ops/pool/max_pool.h"
+#include "firn/tensor/ops/pool/max_pool.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "device/parallel.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/channels.h"
-#include "tensor/kernels/cpu/planes.h"
-#include "tensor/op.h"
-#include "tensor/ops/pool/max_pool_body.h"
-#include "tensor/ops/pool/max_unpool.h"
-#include "tensor/ops/pool/pool_window.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/channels.h"
+#include "firn/tensor/kernels/cpu/planes.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/pool/max_pool_body.h"
+#include "firn/tensor/ops/pool/max_unpool.h"
+#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

@@ -3,9 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/layouts.h"
-#include "tensor/ops/pool/pool_body.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/layouts.h"
+#include "firn/tensor/ops/pool/pool_body.h"
 
 namespace firn::max_pool_cuda {
 namespace {

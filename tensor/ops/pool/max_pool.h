@@ -1,9 +1,9 @@
 #ifndef FIRN_TENSOR_OPS_POOL_MAX_POOL_H_
 #define FIRN_TENSOR_OPS_POOL_MAX_POOL_H_
 
-#include "tensor/ops/reduce/values_and_indices.h"
-#include "tensor/sizes.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/ops/reduce/values_and_indices.h"
+#include "firn/tensor/sizes.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -9,12 +9,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/macros.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/functor.h"
-#include "tensor/kernels/math_base.h"
-#include "tensor/ops/pool/pool_window.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/math_base.h"
+#include "firn/tensor/ops/pool/pool_window.h"
 
 namespace firn::cpu {
 namespace internal {
@@ -47,7 +47,7 @@ template <int kStride, bool kFirst, int kTaps, class C, class Integer>
 FIRN_ALWAYS_INLINE void Taps(const C* x, int64_t any_stride, int64_t n, Integer place, C* best,
                              Integer* at) {
   const int64_t stride = kStride == 0 ? any_stride : kStride;
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t j = 0; j < n; ++j) {
     C most = kFirst ? x[j * stride] : best[j];
     Integer where = kFirst ? place : at[j];

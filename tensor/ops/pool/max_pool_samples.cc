@@ -2,11 +2,11 @@
 #include <limits>
 #include <vector>
 
-#include "tensor/ops/conv/images_samples.h"
-#include "tensor/ops/pool/max_pool.h"
-#include "tensor/ops/pool/pool_window.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/conv/images_samples.h"
+#include "firn/tensor/ops/pool/max_pool.h"
+#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,17 +1,17 @@
 // Scatter and gather through the indices of max pooling, in images of any number of dimensions: the
 // gradient of max pooling adds, max_unpool2d puts in place, and the gradient of either gathers.
 
-#include "tensor/ops/pool/max_unpool.h"
+#include "firn/tensor/ops/pool/max_unpool.h"
 
 #include <algorithm>
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/planes.h"
-#include "tensor/kernels/cpu/spread_planes.h"
-#include "tensor/op.h"
-#include "tensor/ops/pool/pool_window.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/planes.h"
+#include "firn/tensor/kernels/cpu/spread_planes.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

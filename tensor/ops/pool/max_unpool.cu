@@ -7,11 +7,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/cuda/index_range.cuh"
-#include "tensor/kernels/cuda/layouts.h"
-#include "tensor/kernels/cuda/pool_tiles.cuh"
-#include "tensor/ops/pool/pool_body.h"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/cuda/index_range.cuh"
+#include "firn/tensor/kernels/cuda/layouts.h"
+#include "firn/tensor/kernels/cuda/pool_tiles.cuh"
+#include "firn/tensor/ops/pool/pool_body.h"
 
 namespace firn::max_unpool_cuda {
 namespace {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_POOL_MAX_UNPOOL_H_
 #define FIRN_TENSOR_OPS_POOL_MAX_UNPOOL_H_
 
-#include "tensor/sizes.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/sizes.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -1,9 +1,9 @@
 #include <vector>
 
-#include "tensor/ops/conv/images_samples.h"
-#include "tensor/ops/pool/max_unpool.h"
-#include "tensor/ops/pool/pool_window.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/conv/images_samples.h"
+#include "firn/tensor/ops/pool/max_unpool.h"
+#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

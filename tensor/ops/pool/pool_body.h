@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/macros.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/ops/pool/pool_window.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/ops/pool/pool_window.h"
 
 namespace firn {
 

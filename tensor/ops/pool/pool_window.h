@@ -3,9 +3,9 @@
 
 // What the pooling operations share on every device.
 
-#include "tensor/kernels/divide.h"
-#include "tensor/op.h"
-#include "tensor/ops/conv/images.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/conv/images.h"
 
 namespace firn {
 

@@ -8,19 +8,20 @@
 //
 // bernoulli: 1 where a random word lies below p * 2^32.
 
-#include "tensor/ops/random/draws.h"
+#include "firn/tensor/ops/random/draws.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/kernels/cpu/probabilities.h"
-#include "tensor/kernels/cpu/random.h"
-#include "tensor/kernels/random_normal.h"
-#include "tensor/ops/random/draws_fn.h"
-#include "tensor/ops/random/random_rules.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/probabilities.h"
+#include "firn/tensor/kernels/cpu/random.h"
+#include "firn/tensor/kernels/random_normal.h"
+#include "firn/tensor/ops/random/draws_fn.h"
+#include "firn/tensor/ops/random/random_rules.h"
 
 namespace firn {
 namespace {
@@ -74,7 +75,7 @@ constexpr int kLanes = cpu::kPhiloxLanes;
 // two loops, so that both become vectors.
 void NormalRow(const cpu::PhiloxLanes& words, float* row) {
   alignas(64) float parts[4][kLanes];
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int i = 0; i < kLanes; ++i) {
     const auto [u, v] = NormalFloatsFrom(words.v[0][i], words.v[1][i]);
     const auto [x, y] = NormalFloatsFrom(words.v[2][i], words.v[3][i]);
@@ -89,7 +90,7 @@ void NormalRow(const cpu::PhiloxLanes& words, float* row) {
 }
 void NormalRow(const cpu::PhiloxLanes& words, double* row) {
   alignas(64) double parts[2][kLanes];
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int i = 0; i < kLanes; ++i) {
     const auto [u, v] =
         NormalDoublesFrom(words.v[0][i], words.v[1][i], words.v[2][i], words.v[3][i]);

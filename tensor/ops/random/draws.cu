@@ -7,10 +7,10 @@
 // bernoulli: 1 where a random word lies below p * 2^32. Whether p is in [0, 1] is not looked at,
 // for the host would have to wait: below is as 0, NaN too, and above as 1.
 
-#include "tensor/kernels/cuda/random.cuh"
-#include "tensor/kernels/random_normal.h"
-#include "tensor/ops/random/draws.h"
-#include "tensor/ops/random/draws_fn.h"
+#include "firn/tensor/kernels/cuda/random.cuh"
+#include "firn/tensor/kernels/random_normal.h"
+#include "firn/tensor/ops/random/draws.h"
+#include "firn/tensor/ops/random/draws_fn.h"
 
 namespace firn::draws_cuda {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <type_traits>
 
-#include "device/inner.h"
-#include "device/philox.h"
-#include "tensor/dtype.h"
-#include "tensor/ops/random/draws.h"
+#include "firn/device/inner.h"
+#include "firn/device/philox.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/ops/random/draws.h"
 
 namespace firn {
 

@@ -1,10 +1,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "device/philox.h"
-#include "tensor/ops/random/draws.h"
-#include "tensor/ops/random/random_samples.h"
-#include "tensor/samples.h"
+#include "firn/device/philox.h"
+#include "firn/tensor/ops/random/draws.h"
+#include "firn/tensor/ops/random/random_samples.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

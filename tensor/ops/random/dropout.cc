@@ -5,14 +5,14 @@
 //
 // dropout_grad: dropout by a choice that was made; its own adjoint.
 
-#include "tensor/ops/random/dropout.h"
+#include "firn/tensor/ops/random/dropout.h"
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/cpu/dropout.h"
-#include "tensor/kernels/cpu/random.h"
-#include "tensor/ops/random/random_rules.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/cpu/dropout.h"
+#include "firn/tensor/kernels/cpu/random.h"
+#include "firn/tensor/ops/random/random_rules.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 // dropout, whose words are behind the state, and its gradient, which reads the choice.
 
-#include "tensor/kernels/cuda/dropout.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/ops/random/dropout.h"
+#include "firn/tensor/kernels/cuda/dropout.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/ops/random/dropout.h"
 
 namespace firn::dropout_cuda {
 namespace {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_RANDOM_DROPOUT_H_
 #define FIRN_TENSOR_OPS_RANDOM_DROPOUT_H_
 
-#include "tensor/rng.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -3,7 +3,7 @@
 
 // What random operations share on every device.
 
-#include "tensor/op.h"
+#include "firn/tensor/op.h"
 
 namespace firn {
 

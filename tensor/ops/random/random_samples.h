@@ -3,10 +3,10 @@
 
 // What the samples of random operations share. Test code only.
 
-#include "tensor/dispatch.h"
-#include "tensor/ops/optimizer/update.h"
-#include "tensor/rng.h"
-#include "tensor/samples.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/optimizer/update.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 

@@ -8,7 +8,7 @@
 // is that of successive draws (P. Efraimidis and P. Spirakis, "Weighted random sampling with a
 // reservoir", 2006).
 
-#include "tensor/ops/random/sampling.h"
+#include "firn/tensor/ops/random/sampling.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,13 +16,13 @@
 #include <numeric>
 #include <utility>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/moments.h"
-#include "tensor/kernels/cpu/parts.h"
-#include "tensor/kernels/cpu/random.h"
-#include "tensor/kernels/cpu/rows.h"
-#include "tensor/ops/random/random_rules.h"
-#include "tensor/ops/random/sampling_fn.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/moments.h"
+#include "firn/tensor/kernels/cpu/parts.h"
+#include "firn/tensor/kernels/cpu/random.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/ops/random/random_rules.h"
+#include "firn/tensor/ops/random/sampling_fn.h"
 
 namespace firn {
 namespace {

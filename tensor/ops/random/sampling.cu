@@ -9,11 +9,11 @@
 // Weights are not looked at beforehand, for the host would have to wait: a row without any positive
 // weight, or with some that are no numbers, gives any categories.
 
-#include "tensor/kernels/cuda/atomic.cuh"
-#include "tensor/kernels/cuda/random.cuh"
-#include "tensor/kernels/cuda/sort.cuh"
-#include "tensor/ops/random/sampling.h"
-#include "tensor/ops/random/sampling_fn.h"
+#include "firn/tensor/kernels/cuda/atomic.cuh"
+#include "firn/tensor/kernels/cuda/random.cuh"
+#include "firn/tensor/kernels/cuda/sort.cuh"
+#include "firn/tensor/ops/random/sampling.h"
+#include "firn/tensor/ops/random/sampling_fn.h"
 
 namespace firn::sampling_cuda {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "device/inner.h"
-#include "device/philox.h"
+#include "firn/device/inner.h"
+#include "firn/device/philox.h"
 
 namespace firn {
 

@@ -3,12 +3,12 @@
 //
 // max and min along a dimension: argmax or argmin, and the elements gathered there.
 
-#include "tensor/ops/reduce/extreme.h"
+#include "firn/tensor/ops/reduce/extreme.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/reduction_ops.h"
-#include "tensor/ops/reduce/position.h"
-#include "tensor/ops/reduce/reduction.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/reduction_ops.h"
+#include "firn/tensor/ops/reduce/position.h"
+#include "firn/tensor/ops/reduce/reduction.h"
 
 namespace firn {
 namespace {

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
 
 namespace firn::extreme_cuda {
 

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_EXTREME_H_
 #define FIRN_TENSOR_OPS_REDUCE_EXTREME_H_
 
-#include "tensor/dim_list.h"
-#include "tensor/ops/reduce/values_and_indices.h"
+#include "firn/tensor/dim_list.h"
+#include "firn/tensor/ops/reduce/values_and_indices.h"
 
 namespace firn {
 

@@ -1,28 +1,28 @@
 // logsumexp: see kernels/cpu/logsumexp.h for how it is computed. Its gradient is a softmax.
 
-#include "tensor/ops/reduce/logsumexp.h"
+#include "firn/tensor/ops/reduce/logsumexp.h"
 
 #include <limits>
 #include <optional>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/logsumexp.h"
-#include "tensor/kernels/cpu/reduction_ops.h"
-#include "tensor/kernels/cpu/softmax.h"
-#include "tensor/op.h"
-#include "tensor/ops/activation/softmax.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/exponential.h"
-#include "tensor/ops/elementwise/promotion.h"
-#include "tensor/ops/reduce/extreme.h"
-#include "tensor/ops/reduce/reduction.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/logsumexp.h"
+#include "firn/tensor/kernels/cpu/reduction_ops.h"
+#include "firn/tensor/kernels/cpu/softmax.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/activation/softmax.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/ops/reduce/extreme.h"
+#include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

@@ -1,9 +1,9 @@
 #include <limits>
 
-#include "tensor/kernels/cuda/exp_sum.cuh"
-#include "tensor/kernels/cuda/lines.cuh"
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/kernels/cuda/exp_sum.cuh"
+#include "firn/tensor/kernels/cuda/lines.cuh"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn::logsumexp_cuda {
 namespace {

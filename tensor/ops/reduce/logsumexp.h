@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_LOGSUMEXP_H_
 #define FIRN_TENSOR_OPS_REDUCE_LOGSUMEXP_H_
 
-#include "tensor/dim_list.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/dim_list.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

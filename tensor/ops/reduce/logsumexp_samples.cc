@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/ops/reduce/logsumexp.h"
-#include "tensor/ops/reduce/reduction_samples.h"
-#include "tensor/ops/scan/line_samples.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/reduce/logsumexp.h"
+#include "firn/tensor/ops/reduce/reduction_samples.h"
+#include "firn/tensor/ops/scan/line_samples.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn::testing {
 namespace {

@@ -2,7 +2,7 @@
 // costs nothing and the gradients need it,
 //   d var / dx_i = 2 (x_i - mean) / (n - correction),  d std / dx_i = d var / dx_i / (2 std).
 
-#include "tensor/ops/reduce/moments.h"
+#include "firn/tensor/ops/reduce/moments.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,20 +10,20 @@
 #include <optional>
 #include <utility>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/moments.h"
-#include "tensor/kernels/cpu/reduce_loop.h"
-#include "tensor/kernels/cpu/softmax.h"
-#include "tensor/op.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/reduce/reduction.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/moments.h"
+#include "firn/tensor/kernels/cpu/reduce_loop.h"
+#include "firn/tensor/kernels/cpu/softmax.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor/kernels/cuda/lines.cuh"
-#include "tensor/kernels/cuda/moments.cuh"
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/ops/reduce/moments.h"
-#include "tensor/ops/reduce/reduction.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/kernels/cuda/lines.cuh"
+#include "firn/tensor/kernels/cuda/moments.cuh"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/ops/reduce/moments.h"
+#include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn::moments_cuda {
 namespace {

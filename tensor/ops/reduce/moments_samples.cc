@@ -2,10 +2,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "tensor/ops/reduce/moments.h"
-#include "tensor/ops/reduce/reduction_samples.h"
-#include "tensor/ops/scan/line_samples.h"
-#include "tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/reduce/moments.h"
+#include "firn/tensor/ops/reduce/reduction_samples.h"
+#include "firn/tensor/ops/scan/line_samples.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
 
 namespace firn::testing {
 namespace {

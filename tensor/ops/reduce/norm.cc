@@ -2,22 +2,22 @@
 //   dn / dx_i = sign(x_i) (|x_i| / n)^(p - 1),
 // and 0 for n = 0. Infinite norms are extremes and have their gradient.
 
-#include "tensor/ops/reduce/norm.h"
+#include "firn/tensor/ops/reduce/norm.h"
 
 #include <cmath>
 #include <limits>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/reduce_loop.h"
-#include "tensor/op.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/elementwise/power.h"
-#include "tensor/ops/elementwise/sign.h"
-#include "tensor/ops/reduce/norm_fn.h"
-#include "tensor/ops/reduce/reduction.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/reduce_loop.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/reduce/norm_fn.h"
+#include "firn/tensor/ops/reduce/reduction.h"
 
 namespace firn {
 namespace {

@@ -1,6 +1,6 @@
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/ops/reduce/norm.h"
-#include "tensor/ops/reduce/norm_fn.h"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/ops/reduce/norm.h"
+#include "firn/tensor/ops/reduce/norm_fn.h"
 
 namespace firn::norm_cuda {
 namespace {

@@ -1,8 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_NORM_H_
 #define FIRN_TENSOR_OPS_REDUCE_NORM_H_
 
-#include "tensor/ops/reduce/reduce_attrs.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/ops/reduce/reduce_attrs.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

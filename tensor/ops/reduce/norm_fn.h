@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "device/inner.h"
-#include "tensor/kernels/reducers.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/kernels/reducers.h"
 
 namespace firn {
 

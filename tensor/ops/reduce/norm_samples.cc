@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/ops/reduce/norm.h"
-#include "tensor/ops/reduce/reduction_samples.h"
+#include "firn/tensor/ops/reduce/norm.h"
+#include "firn/tensor/ops/reduce/reduction_samples.h"
 
 namespace firn::testing {
 namespace {

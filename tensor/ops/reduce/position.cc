@@ -2,12 +2,12 @@
 //
 // argmin: where the smallest element stands. See kernels/cpu/arg_reduce.h.
 
-#include "tensor/ops/reduce/position.h"
+#include "firn/tensor/ops/reduce/position.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/arg_reduce.h"
-#include "tensor/op.h"
-#include "tensor/ops/reduce/reduction.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/arg_reduce.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/reduce/reduction.h"
 
 namespace firn {
 namespace {

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cuda/arg_reduce.cuh"
+#include "firn/tensor/kernels/cuda/arg_reduce.cuh"
 
 namespace firn::position_cuda {
 

@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "tensor/apply.h"
-#include "tensor/golden_samples.h"
-#include "tensor/ops/reduce/position.h"
-#include "tensor/ops/reduce/reduction_samples.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/golden_samples.h"
+#include "firn/tensor/ops/reduce/position.h"
+#include "firn/tensor/ops/reduce/reduction_samples.h"
 
 namespace firn::testing {
 namespace {

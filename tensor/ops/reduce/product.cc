@@ -4,26 +4,26 @@
 // a result; with one zero only that element has a gradient, with more none. Its own gradient is
 // again that of a product: with m(i, j) = x_j but 1 where i = j, dx_i = dy * prod_j m(i, j).
 
-#include "tensor/ops/reduce/product.h"
+#include "firn/tensor/ops/reduce/product.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "device/parallel.h"
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/reduction_ops.h"
-#include "tensor/kernels/cpu/rows.h"
-#include "tensor/kernels/cpu/softmax.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/create/range.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/reduce/reduction.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/parallel.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/reduction_ops.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/kernels/cpu/softmax.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/create/range.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 // prod and its gradient: see prod.cc. The products of the elements that are not 0 come first, with
 // how many are 0, and then every element takes what the others give it.
 
-#include "tensor/kernels/cuda/reduce.cuh"
-#include "tensor/ops/reduce/product.h"
+#include "firn/tensor/kernels/cuda/reduce.cuh"
+#include "firn/tensor/ops/reduce/product.h"
 
 namespace firn::product_cuda {
 namespace {

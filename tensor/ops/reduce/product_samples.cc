@@ -1,8 +1,8 @@
 #include <functional>
 #include <numeric>
 
-#include "tensor/ops/reduce/product.h"
-#include "tensor/ops/reduce/reduction_samples.h"
+#include "firn/tensor/ops/reduce/product.h"
+#include "firn/tensor/ops/reduce/reduction_samples.h"
 
 namespace firn::testing {
 namespace {

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_REDUCE_ATTRS_H_
 #define FIRN_TENSOR_OPS_REDUCE_REDUCE_ATTRS_H_
 
-#include "tensor/dim_list.h"
+#include "firn/tensor/dim_list.h"
 
 namespace firn::inner {
 

@@ -1,17 +1,17 @@
 // Shape rules of reductions and the way back.
 
-#include "tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/reduce/reduction.h"
 
-#include "tensor/error.h"
-#include "tensor/ops/compare/compare.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/elementwise/choose.h"
-#include "tensor/ops/index/gather.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/index/gather.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 

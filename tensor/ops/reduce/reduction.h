@@ -5,11 +5,11 @@
 
 #include <optional>
 
-#include "tensor/kernels/lines.h"
-#include "tensor/op.h"
-#include "tensor/ops/reduce/position.h"
-#include "tensor/ops/reduce/reduce_attrs.h"
-#include "tensor/ops/reduce/values_and_indices.h"
+#include "firn/tensor/kernels/lines.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/reduce/position.h"
+#include "firn/tensor/ops/reduce/reduce_attrs.h"
+#include "firn/tensor/ops/reduce/values_and_indices.h"
 
 namespace firn {
 

@@ -1,6 +1,6 @@
 // Reductions the slow way: the elements of every result are listed, then judged together.
 
-#include "tensor/ops/reduce/reduction_samples.h"
+#include "firn/tensor/ops/reduce/reduction_samples.h"
 
 #include <utility>
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "tensor/ops/reduce/reduce_attrs.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/reduce/reduce_attrs.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 

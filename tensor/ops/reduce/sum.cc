@@ -2,17 +2,17 @@
 //
 // sum_to: composed of sum and reshape; not an operation of its own.
 
-#include "tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/reduce/sum.h"
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/cpu/reduction_ops.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/reduce/reduction.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/cpu/reduction_ops.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 #include <numeric>
 
-#include "tensor/ops/reduce/reduction_samples.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/reduce/reduction_samples.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/expand.h"
 
 namespace firn::testing {
 namespace {

@@ -1,9 +1,9 @@
 // all and any: the logical and and or over dimensions.
 
-#include "tensor/ops/reduce/truth.h"
+#include "firn/tensor/ops/reduce/truth.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/reduction_ops.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/reduction_ops.h"
 
 namespace firn {
 namespace {

@@ -5,21 +5,22 @@
 // results k from i on, dy_k times the product of those between i and k. S_i = dy_i + x_(i + 1)
 // S_(i + 1) is linear_scan from the other end; the gradient of one such scan is another.
 
-#include "tensor/ops/scan/cumulative.h"
+#include "firn/tensor/ops/scan/cumulative.h"
 
 #include <algorithm>
 #include <type_traits>
 #include <vector>
 
-#include "tensor/apply.h"
-#include "tensor/infer.h"
-#include "tensor/kernels/cpu/lines.h"
-#include "tensor/kernels/cpu/rows.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/op.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/elementwise/arithmetic.h"
-#include "tensor/ops/shape/pad.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/infer.h"
+#include "firn/tensor/kernels/cpu/lines.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/shape/pad.h"
 
 namespace firn {
 namespace {
@@ -151,7 +152,7 @@ void RunStrip(const cpu::Strip& s, const CumsumAttrs& a, const cpu::RowsIn<T>& x
       const int64_t row = (a.reverse ? rows - 1 - i : i) * s.stride;
       const T* const from = tile + row;
       Out* const to = to_tile + row;
-#pragma GCC ivdep
+      FIRN_INDEPENDENT_STEPS
       for (int64_t c = 0; c < s.width; ++c) {
         const Sum before = total[c];
         total[c] = Step<kProducts>(before, static_cast<Sum>(from[c]));
@@ -317,7 +318,7 @@ void ScanStrip(const cpu::Strip& s, const LinearScanAttrs& attrs, const cpu::Row
     const T* const factors = a.At(attrs.previous && i > 0 ? last : row, s.width, tile_a);
     const T* const terms = b.At(row, s.width, tile_b);
     T* const to = y.At(row, tile_y);
-#pragma GCC ivdep
+    FIRN_INDEPENDENT_STEPS
     for (int64_t c = 0; c < s.width; ++c) {
       const Sum before = i == 0 ? 0 : static_cast<Sum>(factors[c]) * sum[c];
       sum[c] = static_cast<Sum>(terms[c]) + before;

@@ -9,9 +9,9 @@
 
 #include <type_traits>
 
-#include "tensor/kernels/cuda/lines.cuh"
-#include "tensor/op.h"
-#include "tensor/ops/scan/cumulative.h"
+#include "firn/tensor/kernels/cuda/lines.cuh"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/scan/cumulative.h"
 
 namespace firn::cumulative_cuda {
 namespace {

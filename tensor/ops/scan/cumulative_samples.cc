@@ -2,8 +2,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "tensor/ops/scan/cumulative.h"
-#include "tensor/ops/scan/line_samples.h"
+#include "firn/tensor/ops/scan/cumulative.h"
+#include "firn/tensor/ops/scan/line_samples.h"
 
 namespace firn::testing {
 namespace {

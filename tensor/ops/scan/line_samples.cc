@@ -1,6 +1,6 @@
 // Lines along a dimension of a row-major tensor.
 
-#include "tensor/ops/scan/line_samples.h"
+#include "firn/tensor/ops/scan/line_samples.h"
 
 namespace firn::testing {
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "tensor/samples.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 

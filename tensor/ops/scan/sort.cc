@@ -3,14 +3,14 @@
 // topk: the first k of a line's order, found by selection and only then sorted. See
 // kernels/cpu/order.h.
 
-#include "tensor/ops/scan/sort.h"
+#include "firn/tensor/ops/scan/sort.h"
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/order.h"
-#include "tensor/kernels/lines.h"
-#include "tensor/op.h"
-#include "tensor/ops/index/gather.h"
-#include "tensor/ops/shape/view.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/order.h"
+#include "firn/tensor/kernels/lines.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/index/gather.h"
+#include "firn/tensor/ops/shape/view.h"
 
 namespace firn {
 namespace {

@@ -3,8 +3,8 @@
 // topk on CUDA: a sort that drops what cannot be among the first k, always in order. See
 // kernels/cuda/sort.cuh.
 
-#include "tensor/kernels/cuda/sort.cuh"
-#include "tensor/ops/scan/sort.h"
+#include "firn/tensor/kernels/cuda/sort.cuh"
+#include "firn/tensor/ops/scan/sort.h"
 
 namespace firn::sort_cuda {
 namespace {

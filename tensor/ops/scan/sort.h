@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SCAN_SORT_H_
 #define FIRN_TENSOR_OPS_SCAN_SORT_H_
 
-#include "tensor/ops/reduce/values_and_indices.h"
+#include "firn/tensor/ops/reduce/values_and_indices.h"
 
 namespace firn {
 

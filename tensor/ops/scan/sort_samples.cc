@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
-#include "tensor/ops/scan/line_samples.h"
-#include "tensor/ops/scan/sort.h"
+#include "firn/tensor/ops/scan/line_samples.h"
+#include "firn/tensor/ops/scan/sort.h"
 
 namespace firn::testing {
 namespace {

@@ -5,18 +5,18 @@
 //
 // reorder: elements stay what they are, their places change.
 
-#include "tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/convert.h"
 
-#include "device/context.h"
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/graph_traits.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cpu/elementwise.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/op.h"
-#include "tensor/reorder.h"
+#include "firn/device/context.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cpu/elementwise.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

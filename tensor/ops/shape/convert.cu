@@ -1,12 +1,12 @@
 // cast: a kernel for each dtype that is read. What it is converted to is a number of the call, the
 // same for all threads.
 
-#include "tensor/kernels/cuda/elements.cuh"
-#include "tensor/kernels/cuda/for_each.cuh"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/functor.h"
-#include "tensor/kernels/loop_plan.h"
-#include "tensor/op.h"
+#include "firn/tensor/kernels/cuda/elements.cuh"
+#include "firn/tensor/kernels/cuda/for_each.cuh"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/loop_plan.h"
+#include "firn/tensor/op.h"
 
 namespace firn::convert_cuda {
 namespace {

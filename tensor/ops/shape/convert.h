@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "device/device.h"
-#include "tensor/tensor.h"
+#include "firn/device/device.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -4,14 +4,14 @@
 //
 // identity: exists for the names of values in imported graphs.
 
-#include "tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/copies.h"
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
-#include "tensor/ops/elementwise/promotion.h"
-#include "tensor/ops/shape/view.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SHAPE_COPIES_H_
 #define FIRN_TENSOR_OPS_SHAPE_COPIES_H_
 
-#include "tensor/tensor.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
-#include "tensor/ops/shape/copies.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

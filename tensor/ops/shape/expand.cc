@@ -5,17 +5,17 @@
 // stride 0 for r, and joining it again copies. Every repetition at least doubles the tensor, so the
 // copies together move less than twice the result.
 
-#include "tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/expand.h"
 
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
-#include "tensor/ops/reduce/sum.h"
-#include "tensor/ops/shape/views.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
-#include "tensor/ops/shape/expand.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

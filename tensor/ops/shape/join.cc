@@ -2,15 +2,15 @@
 //
 // stack: composed of unsqueeze and concat.
 
-#include "tensor/ops/shape/join.h"
+#include "firn/tensor/ops/shape/join.h"
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/ops/shape/convert.h"
-#include "tensor/ops/shape/slices.h"
-#include "tensor/ops/shape/views.h"
-#include "tensor/reorder.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

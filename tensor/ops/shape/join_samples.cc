@@ -1,6 +1,6 @@
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/join.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

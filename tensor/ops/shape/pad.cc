@@ -1,16 +1,16 @@
 // pad and its adjoint; the gradient of constant padding is the opposite padding.
 
-#include "tensor/ops/shape/pad.h"
+#include "firn/tensor/ops/shape/pad.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "tensor/apply.h"
-#include "tensor/kernels/cpu/for_each.h"
-#include "tensor/kernels/cpu/half.h"
-#include "tensor/op.h"
-#include "tensor/ops/shape/pad_body.h"
-#include "tensor/ops/shape/padding.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/kernels/cpu/for_each.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/shape/pad_body.h"
+#include "firn/tensor/ops/shape/padding.h"
 
 namespace firn {
 namespace {

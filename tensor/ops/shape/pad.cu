@@ -1,5 +1,5 @@
-#include "tensor/kernels/cuda/portable.cuh"
-#include "tensor/ops/shape/pad_body.h"
+#include "firn/tensor/kernels/cuda/portable.cuh"
+#include "firn/tensor/ops/shape/pad_body.h"
 
 namespace firn::pad_cuda {
 

@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/status_macros.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/divide.h"
-#include "tensor/kernels/for_each.h"
-#include "tensor/kernels/width.h"
-#include "tensor/ops/shape/padding.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/divide.h"
+#include "firn/tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/width.h"
+#include "firn/tensor/ops/shape/padding.h"
 
 namespace firn {
 

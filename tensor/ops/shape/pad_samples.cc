@@ -1,5 +1,5 @@
-#include "tensor/ops/shape/pad.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/shape/pad.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

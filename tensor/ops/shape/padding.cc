@@ -1,11 +1,11 @@
 // Padding rules. Reflection and its like reach at most once around: more padding than elements is
 // an error, as in PyTorch.
 
-#include "tensor/ops/shape/padding.h"
+#include "firn/tensor/ops/shape/padding.h"
 
 #include <algorithm>
 
-#include "device/status_macros.h"
+#include "firn/device/status_macros.h"
 
 namespace firn {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "device/inner.h"
-#include "device/macros.h"
-#include "tensor/ops/shape/pad.h"
-#include "tensor/shape.h"
+#include "firn/device/inner.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/ops/shape/pad.h"
+#include "firn/tensor/shape.h"
 
 namespace firn {
 

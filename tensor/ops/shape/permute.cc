@@ -4,16 +4,16 @@
 //
 // flip: a copy from a view with negative strides.
 
-#include "tensor/ops/shape/permute.h"
+#include "firn/tensor/ops/shape/permute.h"
 
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
-#include "tensor/ops/shape/view.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "tensor/ops/shape/permute.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

@@ -6,18 +6,18 @@
 //
 // With step 1 the result is three blocks, and every element is written once.
 
-#include "tensor/ops/shape/slices.h"
+#include "firn/tensor/ops/shape/slices.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/permute.h"
-#include "tensor/ops/shape/view.h"
-#include "tensor/ops/shape/views.h"
-#include "tensor/reorder.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {

@@ -2,14 +2,14 @@
 //
 // unbind: composed of selects.
 
-#include "tensor/ops/shape/split.h"
+#include "firn/tensor/ops/shape/split.h"
 
 #include <algorithm>
 
-#include "device/status_macros.h"
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/ops/shape/slices.h"
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/slices.h"
 
 namespace firn {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/split.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/split.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

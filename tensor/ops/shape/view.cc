@@ -3,12 +3,12 @@
 // Strides of a new shape: group the old dimensions into runs that are contiguous among themselves;
 // a new dimension must lie within one run. Without such strides the elements are copied first.
 
-#include "tensor/ops/shape/view.h"
+#include "firn/tensor/ops/shape/view.h"
 
 #include <algorithm>
 
-#include "tensor/ops/create/constant.h"
-#include "tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/shape/expand.h"
 
 namespace firn {
 

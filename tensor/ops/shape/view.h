@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "tensor/op.h"
-#include "tensor/ops/shape/slices.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/shape/slices.h"
 
 namespace firn {
 

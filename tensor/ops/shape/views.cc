@@ -6,18 +6,18 @@
 //
 // unsqueeze: a view with one more dimension.
 
-#include "tensor/ops/shape/views.h"
+#include "firn/tensor/ops/shape/views.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "tensor/apply.h"
-#include "tensor/error.h"
-#include "tensor/op.h"
-#include "tensor/ops/shape/copies.h"
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/view.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/view.h"
 
 namespace firn {
 namespace {

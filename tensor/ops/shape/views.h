@@ -4,8 +4,8 @@
 #include <initializer_list>
 
 #include "absl/types/span.h"
-#include "tensor/dim_list.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/dim_list.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 

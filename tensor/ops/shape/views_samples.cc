@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "tensor/ops/shape/dim_attrs.h"
-#include "tensor/ops/shape/expand.h"
-#include "tensor/ops/shape/views.h"
-#include "tensor/samples.h"
+#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/ops/shape/expand.h"
+#include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/samples.h"
 
 namespace firn::testing {
 namespace {

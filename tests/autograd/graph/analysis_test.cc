@@ -1,6 +1,6 @@
 // Who reads and writes what.
 
-#include "autograd/graph/analysis.h"
+#include "firn/autograd/graph/analysis.h"
 
 #include <gtest/gtest.h>
 

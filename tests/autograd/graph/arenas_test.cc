@@ -1,12 +1,12 @@
-#include "autograd/graph/arenas.h"
+#include "firn/autograd/graph/arenas.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "device/cuda.h"
-#include "device/internal/cuda_context.h"
+#include "firn/device/cuda.h"
+#include "firn/device/internal/cuda_context.h"
 #include "tests/device/fake_cuda.h"
 
 namespace firn {

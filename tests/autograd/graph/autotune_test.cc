@@ -1,12 +1,12 @@
 // Which kernels a graph gets when it may try what is fastest, by an operation of two kernels.
 #include <gtest/gtest.h>
 
-#include "autograd/graph/capture.h"
-#include "autograd/graph/static_graph.h"
-#include "device/parallel.h"
-#include "tensor/apply.h"
-#include "tensor/ops.h"
-#include "tensor/tuning.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/tuning.h"
 
 namespace firn {
 namespace {

@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "autograd/graph/fuse_elementwise.h"
-#include "autograd/graph/in_place.h"
-#include "autograd/graph/passes/fold_constants.h"
-#include "autograd/graph/static_graph.h"
+#include "firn/autograd/graph/fuse_elementwise.h"
+#include "firn/autograd/graph/in_place.h"
+#include "firn/autograd/graph/passes/fold_constants.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cuda/chain_source.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/rng.h"
 #include "gtest/gtest.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/kernels/cuda/chain_source.h"
-#include "tensor/op.h"
-#include "tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/on_cuda.h"
 

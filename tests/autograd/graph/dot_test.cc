@@ -1,7 +1,7 @@
 // DOT text, and pictures made from it: by a stand-in for `dot`, so that most of it is tested where
 // GraphViz is missing.
 
-#include "autograd/graph/dot.h"
+#include "firn/autograd/graph/dot.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -13,9 +13,9 @@
 #include <iterator>
 #include <string>
 
-#include "autograd/graph/capture.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn {

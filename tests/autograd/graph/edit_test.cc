@@ -1,17 +1,17 @@
 // Edits by hand give graphs that compute what the edited code would; what does not fit is refused
 // and leaves the graph as it was.
 
-#include "autograd/graph/edit.h"
+#include "firn/autograd/graph/edit.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "optim/sgd.h"
-#include "tensor/dispatch.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/dispatch.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

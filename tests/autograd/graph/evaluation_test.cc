@@ -1,14 +1,14 @@
 // A graph captured in training mode, made to evaluate.
 
-#include "autograd/graph/evaluation.h"
+#include "firn/autograd/graph/evaluation.h"
 
 #include <gtest/gtest.h>
 
-#include "autograd/graph/edit.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/dropout.h"
-#include "tensor/dispatch.h"
+#include "firn/autograd/graph/edit.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/dropout.h"
+#include "firn/tensor/dispatch.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

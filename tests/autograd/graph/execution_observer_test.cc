@@ -1,4 +1,4 @@
-#include "autograd/graph/execution_observer.h"
+#include "firn/autograd/graph/execution_observer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn {
 namespace {

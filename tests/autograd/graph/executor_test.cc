@@ -1,7 +1,7 @@
 // A compiled graph keeps the kernels, and what kernels ask of the process, that it was compiled
 // with.
 
-#include "autograd/graph/executor.h"
+#include "firn/autograd/graph/executor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/graph/lower.h"
-#include "autograd/graph/static_graph.h"
-#include "device/parallel.h"
-#include "tensor/apply.h"
-#include "tensor/infer.h"
-#include "tensor/precision.h"
+#include "firn/autograd/graph/lower.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/infer.h"
+#include "firn/tensor/precision.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/error_of.h"
 

@@ -1,17 +1,17 @@
 // What people read of a compiled graph.
 
-#include "autograd/graph/explain.h"
+#include "firn/autograd/graph/explain.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
-#include "nn/conv.h"
-#include "tensor/dispatch.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/nn/conv.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/on_cuda.h"
 
 namespace firn {

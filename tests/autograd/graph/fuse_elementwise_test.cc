@@ -1,19 +1,19 @@
 // Chains of elementwise operations run as one, and no bit changes.
 
-#include "autograd/graph/fuse_elementwise.h"
+#include "firn/autograd/graph/fuse_elementwise.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "autograd/graph/in_place.h"
-#include "autograd/graph/static_graph.h"
-#include "device/parallel.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/internal/elementwise_program.h"
-#include "tensor/rng.h"
+#include "firn/autograd/graph/in_place.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/internal/elementwise_program.h"
+#include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -1,9 +1,9 @@
-#include "autograd/graph/graph.h"
+#include "firn/autograd/graph/graph.h"
 
 #include <gtest/gtest.h>
 
-#include "device/inner.h"
-#include "tensor/ops/create/constant.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

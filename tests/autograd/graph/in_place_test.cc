@@ -1,16 +1,16 @@
 // Results take the place of arguments that nobody reads again, and of no others.
 
-#include "autograd/graph/in_place.h"
+#include "firn/autograd/graph/in_place.h"
 
 #include <gtest/gtest.h>
 
-#include "autograd/graph/capture.h"
-#include "autograd/graph/lower.h"
-#include "autograd/graph/plan.h"
-#include "autograd/graph/static_graph.h"
-#include "device/inner.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/lower.h"
+#include "firn/autograd/graph/plan.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/inner.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn {
 namespace {

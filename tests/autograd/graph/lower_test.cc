@@ -1,10 +1,10 @@
 // What lowering refuses, as Apply does.
 
-#include "autograd/graph/lower.h"
+#include "firn/autograd/graph/lower.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/ops/norm/norm_options.h"
+#include "firn/tensor/ops/norm/norm_options.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -1,6 +1,6 @@
 // Weights that do not change are laid out once, and no bit of a result changes.
 
-#include "autograd/graph/pack_parameters.h"
+#include "firn/autograd/graph/pack_parameters.h"
 
 #include <gtest/gtest.h>
 
@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
-#include "device/parallel.h"
-#include "nn/conv.h"
-#include "nn/module.h"
-#include "tensor/apply.h"
-#include "tensor/dispatch.h"
-#include "tensor/graph_traits.h"
-#include "tensor/infer.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/device/parallel.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/module.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/infer.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/error_of.h"
 

@@ -1,13 +1,13 @@
 // Plans: nothing that lives together overlaps, and little is wasted.
 
-#include "autograd/graph/plan.h"
+#include "firn/autograd/graph/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <new>
 
-#include "autograd/graph/static_graph.h"
-#include "optim/adam.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/autograd/graph/training.h"
 #include "tests/count_allocations.h"
 

@@ -1,6 +1,6 @@
 // Frozen runs do what ordinary ones do, to the bit, and can be mixed with them.
 
-#include "autograd/graph/static_graph.h"
+#include "firn/autograd/graph/static_graph.h"
 
 #include <gtest/gtest.h>
 
@@ -8,18 +8,18 @@
 #include <optional>
 #include <vector>
 
-#include "autograd/graph/graph.h"
-#include "autograd/graph/plan.h"
-#include "device/cpu_allocator.h"
-#include "device/parallel.h"
-#include "nn/conv.h"
-#include "optim/adam.h"
-#include "tensor/dispatch.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/op.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/plan.h"
+#include "firn/device/cpu_allocator.h"
+#include "firn/device/parallel.h"
+#include "firn/nn/conv.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "tests/autograd/graph/training.h"
 
 namespace firn {

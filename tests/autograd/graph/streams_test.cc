@@ -1,7 +1,7 @@
 // Two streams for one graph: what goes aside, and that whatever has to do with one another, by
 // values or by the memory they lie in, is ordered by the waits alone.
 
-#include "autograd/graph/streams.h"
+#include "firn/autograd/graph/streams.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "tensor/ops/create/constant.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

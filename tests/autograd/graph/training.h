@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "autograd/graph/capture.h"
-#include "autograd/graph/static_graph.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/dropout.h"
-#include "nn/linear.h"
-#include "nn/module.h"
-#include "tensor/error.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
-#include "tensor/state_dict.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/dropout.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::testing {
 

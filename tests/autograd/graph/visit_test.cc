@@ -1,15 +1,15 @@
-#include "autograd/graph/visit.h"
+#include "firn/autograd/graph/visit.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "autograd/graph/capture.h"
-#include "tensor/error.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 
 namespace firn {
 namespace {

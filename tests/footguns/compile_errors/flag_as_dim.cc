@@ -1,5 +1,5 @@
-// error: use of deleted function
-#include "tensor/ops/reduce/sum.h"
+// error: deleted function
+#include "firn/tensor/ops/reduce/sum.h"
 
 firn::Tensor Kept(const firn::Tensor& x) {
 #ifdef MISTAKE

@@ -1,6 +1,6 @@
 // error: write nn::New<nn::Linear>({.out = 10})
-#include "nn/linear.h"
-#include "nn/sequential.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/sequential.h"
 
 void Make() {
 #ifdef MISTAKE

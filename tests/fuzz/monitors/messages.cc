@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "io/internal/random_access.h"
-#include "io/monitors/internal/records.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/monitors/internal/records.h"
 
 namespace firn::testing {
 

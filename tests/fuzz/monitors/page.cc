@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "io/monitors/event_writer.h"
-#include "io/monitors/internal/records.h"
-#include "tensor/ops.h"
+#include "firn/io/monitors/event_writer.h"
+#include "firn/io/monitors/internal/records.h"
+#include "firn/tensor/ops.h"
 #include "tests/fuzz/monitors/messages.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"

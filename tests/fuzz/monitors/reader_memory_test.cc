@@ -8,12 +8,12 @@
 #include <new>
 #include <string>
 
+#include "firn/io/monitors/event_reader_status.h"
+#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/internal/wire.h"
+#include "firn/io/monitors/record_reader_status.h"
+#include "firn/io/monitors/series_status.h"
 #include "gtest/gtest.h"
-#include "io/monitors/event_reader_status.h"
-#include "io/monitors/internal/records.h"
-#include "io/monitors/internal/wire.h"
-#include "io/monitors/record_reader_status.h"
-#include "io/monitors/series_status.h"
 
 namespace {
 

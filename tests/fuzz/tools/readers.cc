@@ -2,8 +2,8 @@
 #include <string>
 #include <string_view>
 
-#include "io/monitors/internal/records.h"
-#include "tensor/error.h"
+#include "firn/io/monitors/internal/records.h"
+#include "firn/tensor/error.h"
 #include "tests/fuzz/reader.h"
 #include "tests/fuzz/scratch.h"
 #include "tools/firn/files.h"

@@ -1,12 +1,12 @@
-#include "io/metrics/accuracy.h"
+#include "firn/io/metrics/accuracy.h"
 
 #include <cmath>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn::io {

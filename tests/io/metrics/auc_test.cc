@@ -1,14 +1,14 @@
-#include "io/metrics/auc.h"
+#include "firn/io/metrics/auc.h"
 
 #include <cmath>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/index.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn::io {

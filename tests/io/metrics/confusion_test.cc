@@ -1,13 +1,13 @@
 // Expected numbers are fractions written out by the definitions.
-#include "io/metrics/confusion.h"
+#include "firn/io/metrics/confusion.h"
 
 #include <cmath>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 
 namespace firn::io {

@@ -1,10 +1,10 @@
-#include "io/metrics/early_stopping.h"
+#include "firn/io/metrics/early_stopping.h"
 
 #include <cmath>
 
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
 #include "tests/error_of.h"
 
 namespace firn::io {

@@ -1,11 +1,11 @@
-#include "io/metrics/running_mean.h"
+#include "firn/io/metrics/running_mean.h"
 
 #include <cmath>
 #include <limits>
 
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
 #include "tests/error_of.h"
 
 namespace firn::io {

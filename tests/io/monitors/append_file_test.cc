@@ -1,5 +1,5 @@
 // Files that grow, on a disk that fills up and under hands that remove them.
-#include "io/monitors/internal/append_file.h"
+#include "firn/io/monitors/internal/append_file.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,9 +12,9 @@
 #include <limits>
 #include <sstream>
 
+#include "firn/io/monitors/internal/line_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/internal/line_file.h"
 #include "tests/io/test_files.h"
 
 namespace firn::io::internal {

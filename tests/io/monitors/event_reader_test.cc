@@ -1,13 +1,13 @@
-#include "io/monitors/event_reader.h"
+#include "firn/io/monitors/event_reader.h"
 
 #include <filesystem>
 #include <string>
 
+#include "firn/io/monitors/event_reader_status.h"
+#include "firn/io/monitors/internal/records.h"
+#include "firn/io/monitors/internal/wire.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/event_reader_status.h"
-#include "io/monitors/internal/records.h"
-#include "io/monitors/internal/wire.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,16 +1,16 @@
 // What is written, as the reader has it; tensorboard_test asks TensorBoard.
-#include "io/monitors/event_writer.h"
+#include "firn/io/monitors/event_writer.h"
 
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <numeric>
 
+#include "firn/io/monitors/event_reader.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/event_reader.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

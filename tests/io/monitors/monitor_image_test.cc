@@ -1,4 +1,4 @@
-#include "io/monitors/monitor_image.h"
+#include "firn/io/monitors/monitor_image.h"
 
 #include <cmath>
 #include <filesystem>
@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "firn/io/image.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/image.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

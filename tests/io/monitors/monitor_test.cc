@@ -1,15 +1,15 @@
 // Expected lines are what nnabla.monitor writes: "{} {:g}" and "{} {} {} {}".
-#include "io/monitors/monitor.h"
+#include "firn/io/monitors/monitor.h"
 
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <sstream>
 
+#include "firn/io/monitors/series.h"
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/series.h"
-#include "tensor/from.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

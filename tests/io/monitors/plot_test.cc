@@ -1,4 +1,4 @@
-#include "io/monitors/plot.h"
+#include "firn/io/monitors/plot.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "firn/io/image.h"
+#include "firn/io/monitors/internal/axis.h"
+#include "firn/io/monitors/internal/canvas.h"
+#include "firn/io/monitors/internal/stroke_font.h"
+#include "firn/tensor/index.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/image.h"
-#include "io/monitors/internal/axis.h"
-#include "io/monitors/internal/canvas.h"
-#include "io/monitors/internal/stroke_font.h"
-#include "tensor/index.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

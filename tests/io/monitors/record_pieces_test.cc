@@ -1,13 +1,13 @@
-#include "io/monitors/internal/record_pieces.h"
+#include "firn/io/monitors/internal/record_pieces.h"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/io/monitors/internal/line_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/internal/line_file.h"
 
 namespace firn::io::internal {
 namespace {

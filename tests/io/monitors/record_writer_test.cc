@@ -1,14 +1,14 @@
-#include "io/monitors/record_writer.h"
+#include "firn/io/monitors/record_writer.h"
 
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <vector>
 
+#include "firn/io/monitors/record_reader.h"
+#include "firn/io/monitors/record_reader_status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/record_reader.h"
-#include "io/monitors/record_reader_status.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,8 +1,8 @@
-#include "io/monitors/series.h"
+#include "firn/io/monitors/series.h"
 
+#include "firn/io/monitors/series_status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/series_status.h"
 #include "tests/error_of.h"
 #include "tests/io/test_files.h"
 

@@ -1,11 +1,11 @@
-#include "io/monitors/internal/wire.h"
+#include "firn/io/monitors/internal/wire.h"
 
 #include <string>
 
+#include "firn/io/monitors/internal/crc32c.h"
+#include "firn/io/monitors/internal/records.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/monitors/internal/crc32c.h"
-#include "io/monitors/internal/records.h"
 
 namespace firn::io::internal {
 namespace {

@@ -5,9 +5,9 @@
 #include <iostream>
 #include <string>
 
-#include "io/monitors/event_writer.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
+#include "firn/io/monitors/event_writer.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 
 int main(int argc, char** argv) {
   using namespace firn;

@@ -1,16 +1,16 @@
 // Numbers are Pillow 13's, of the same images: Image.rotate, and Image.transform by the matrices of
 // torchvision's affine.
-#include "io/transforms/affine.h"
+#include "firn/io/transforms/affine.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

@@ -1,14 +1,14 @@
 // Sums written out, and the definition over all places.
-#include "io/transforms/blur.h"
+#include "firn/io/transforms/blur.h"
 
 #include <cmath>
 #include <set>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

@@ -1,15 +1,15 @@
 // Numbers are Pillow 13's of the same images (ImageEnhance, ImageOps), and of Python's colorsys.
-#include "io/transforms/color.h"
+#include "firn/io/transforms/color.h"
 
 #include <cmath>
 #include <map>
 #include <vector>
 
+#include "firn/io/transforms/tone.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/transforms/tone.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

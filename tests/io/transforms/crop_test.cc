@@ -1,5 +1,5 @@
 // Where crops lie, what padding shows, and how often each place is drawn.
-#include "io/transforms/crop.h"
+#include "firn/io/transforms/crop.h"
 
 #include <cmath>
 #include <cstdint>
@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

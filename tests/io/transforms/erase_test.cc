@@ -1,14 +1,14 @@
 // Which rectangles are erased, how often, and with what.
-#include "io/transforms/erase.h"
+#include "firn/io/transforms/erase.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

@@ -1,14 +1,14 @@
 // What mixed batches hold, and how their shares are distributed.
-#include "io/transforms/mix.h"
+#include "firn/io/transforms/mix.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

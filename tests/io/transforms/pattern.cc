@@ -1,8 +1,8 @@
 #include "tests/io/transforms/pattern.h"
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
 #include "tests/error_of.h"
 
 namespace firn::io {

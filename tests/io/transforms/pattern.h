@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "io/transforms/transform.h"
-#include "tensor/tensor.h"
+#include "firn/io/transforms/transform.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::io {
 

@@ -1,18 +1,18 @@
 // Each operation is found by what it makes of an image, from the other transforms.
-#include "io/transforms/rand_augment.h"
+#include "firn/io/transforms/rand_augment.h"
 
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "firn/io/transforms/affine.h"
+#include "firn/io/transforms/color.h"
+#include "firn/io/transforms/tone.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/transforms/affine.h"
-#include "io/transforms/color.h"
-#include "io/transforms/tone.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

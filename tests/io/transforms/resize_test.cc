@@ -1,15 +1,15 @@
 // Numbers are Pillow 13's resize of the same images (BILINEAR, NEAREST), and for f32 and without
 // antialias PyTorch 2.15's interpolate.
-#include "io/transforms/resize.h"
+#include "firn/io/transforms/resize.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

@@ -1,16 +1,16 @@
 // Transforms as values: put together, asked with and without a generator, for images and samples.
-#include "io/transforms/transform.h"
+#include "firn/io/transforms/transform.h"
 
 #include <functional>
 #include <stdexcept>
 
+#include "firn/io/transforms/flip.h"
+#include "firn/io/transforms/normalize.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/transforms/flip.h"
-#include "io/transforms/normalize.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/error_of.h"
 #include "tests/io/transforms/pattern.h"
 

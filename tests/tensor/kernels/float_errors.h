@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tensor/kernels/math_base.h"
+#include "firn/tensor/kernels/math_base.h"
 
 namespace firn::math {
 

@@ -1,13 +1,13 @@
 // What ranges of bodies and folds of portable kernels rest on.
 
-#include "tensor/kernels/for_each.h"
+#include "firn/tensor/kernels/for_each.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "firn/tensor/kernels/cpu/for_each.h"
 #include "gtest/gtest.h"
-#include "tensor/kernels/cpu/for_each.h"
 
 namespace firn {
 namespace {

@@ -8,13 +8,14 @@
 #include <random>
 #include <vector>
 
-#include "device/product_rest.h"
-#include "tensor/kernels/math.h"
-#include "tensor/kernels/math_arc.h"
-#include "tensor/kernels/math_log.h"
-#include "tensor/kernels/math_pow.h"
-#include "tensor/kernels/math_tail.h"
-#include "tensor/kernels/math_trig.h"
+#include "firn/device/macros.h"
+#include "firn/device/product_rest.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/kernels/math_arc.h"
+#include "firn/tensor/kernels/math_log.h"
+#include "firn/tensor/kernels/math_pow.h"
+#include "firn/tensor/kernels/math_tail.h"
+#include "firn/tensor/kernels/math_trig.h"
 
 namespace firn::math {
 namespace {
@@ -104,7 +105,7 @@ void ExpectAccurate(const char* name, double ulps, const std::vector<double>& x,
   const auto n = static_cast<int64_t>(x.size());
   const double* in = x.data();
   double* out = y.data();
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]);
   double worst = 0;
   size_t at = 0;
@@ -246,7 +247,7 @@ void ExpectPowers(const std::vector<double>& x, const std::vector<double>& y) {
   const auto n = static_cast<int64_t>(x.size());
   const double *a = x.data(), *b = y.data();
   double* c = z.data();
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) c[i] = Pow(a[i], b[i]);
   double worst = 0;
   size_t at = 0;

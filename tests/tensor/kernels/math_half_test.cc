@@ -1,7 +1,7 @@
 // The functions of half types for all their numbers, and many more, against the standard library in
 // double: off by at most 2^-16, so that a 32nd of f16's unit is left for the rounding.
 
-#include "tensor/kernels/math_half.h"
+#include "firn/tensor/kernels/math_half.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // infinities and NaNs among them) and at the ends of its ranges. The loops are compiled as kernels
 // are, so that what is tested is the vectorised code.
 
-#include "tensor/kernels/math.h"
+#include "firn/tensor/kernels/math.h"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,13 @@
 #include <random>
 #include <vector>
 
-#include "tensor/kernels/math_arc.h"
-#include "tensor/kernels/math_gamma.h"
-#include "tensor/kernels/math_log.h"
-#include "tensor/kernels/math_pow.h"
-#include "tensor/kernels/math_tail.h"
-#include "tensor/kernels/math_trig.h"
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/math_arc.h"
+#include "firn/tensor/kernels/math_gamma.h"
+#include "firn/tensor/kernels/math_log.h"
+#include "firn/tensor/kernels/math_pow.h"
+#include "firn/tensor/kernels/math_tail.h"
+#include "firn/tensor/kernels/math_trig.h"
 #include "tests/tensor/kernels/float_errors.h"
 
 namespace firn::math {
@@ -28,7 +29,7 @@ void ExpectAccurate(const char* name, double ulps, double (*exact)(double), F f)
   const auto n = static_cast<int64_t>(x.size());
   const float* in = x.data();
   float* out = y.data();
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]);
   double worst = 0;
   size_t at = 0;
@@ -219,7 +220,7 @@ double WorstPower(const std::vector<float>& x, const std::vector<float>& y) {
   const auto n = static_cast<int64_t>(x.size());
   const float *a = x.data(), *b = y.data();
   float* c = z.data();
-#pragma GCC ivdep
+  FIRN_INDEPENDENT_STEPS
   for (int64_t i = 0; i < n; ++i) c[i] = Pow(a[i], b[i]);
   double worst = 0;
   for (size_t i = 0; i < x.size(); ++i) {

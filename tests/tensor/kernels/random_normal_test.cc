@@ -1,7 +1,7 @@
 // Normal numbers against their definition in double: sqrt(-2 log(1 - u)) at the angle 2 pi v. The
 // loops are compiled as kernels are.
 
-#include "tensor/kernels/random_normal.h"
+#include "firn/tensor/kernels/random_normal.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn {
 namespace {

@@ -7,11 +7,12 @@
 #include <sstream>
 #include <string>
 
-#include "autograd/graph/static_graph.h"
-#include "io/graph_file.h"
-#include "io/parameters.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph_file.h"
+#include "firn/io/parameters.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
+#include "firn/version.h"
 #include "tests/tools/firn/firn_command.h"
 #include "tools/firn/command.h"
 
@@ -87,12 +88,17 @@ TEST(CommandsTest, VersionAndInfo) {
   const nlohmann::json info = Json({"info"});
   EXPECT_GT(info["operations"], 200);
   EXPECT_GT(info["threads"], 0);
+  EXPECT_EQ(info["version"], FIRN_VERSION);
+  const nlohmann::json& processor = info["processor"];
+  EXPECT_THAT(Firn({"info"}).out, HasSubstr("kernels for " + processor["kernels"].get<std::string>()));
   EXPECT_TRUE(info["cuda_devices"].is_array());
   EXPECT_THAT(Firn({"info"}).out, HasSubstr("operations"));
   // Versions begin with a digit, but for the one that says what it is.
   EXPECT_EQ(info["libraries"].size(), 8u);
+  EXPECT_TRUE(info["libraries"].contains("oneDNN"));
   for (const auto& [name, version] : info["libraries"].items()) {
     EXPECT_THAT(version.get<std::string>(), ::testing::MatchesRegex("(interface )?[0-9][0-9.]*"));
+    EXPECT_THAT(Firn({"info"}).out, HasSubstr(name + " " + version.get<std::string>()));
   }
 }
 

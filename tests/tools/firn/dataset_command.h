@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "firn/io/image.h"
+#include "firn/tensor/ops.h"
 #include "gtest/gtest.h"
-#include "io/image.h"
 #include "nlohmann/json.hpp"
-#include "tensor/ops.h"
 #include "tests/io/test_files.h"
 #include "tests/tools/firn/firn_command.h"
 

@@ -6,15 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "firn/io/csv_rows.h"
+#include "firn/io/image.h"
+#include "firn/io/npy.h"
+#include "firn/io/rows.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/state_dict.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/csv_rows.h"
-#include "io/image.h"
-#include "io/npy.h"
-#include "io/rows.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
-#include "tensor/state_dict.h"
 #include "tests/io/test_files.h"
 #include "tests/tools/firn/dataset_command.h"
 

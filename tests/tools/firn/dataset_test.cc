@@ -1,5 +1,5 @@
 // firn dataset: from folders of images to tables, caches and back.
-#include "io/dataset.h"
+#include "firn/io/dataset.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "io/csv_rows.h"
-#include "io/image.h"
-#include "io/nnabla_cache.h"
-#include "io/parameters.h"
-#include "io/rows.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
+#include "firn/io/csv_rows.h"
+#include "firn/io/image.h"
+#include "firn/io/nnabla_cache.h"
+#include "firn/io/parameters.h"
+#include "firn/io/rows.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "tests/io/full_disk.h"
 #include "tests/io/test_files.h"
 #include "tests/tools/firn/dataset_command.h"

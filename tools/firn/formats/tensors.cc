@@ -4,14 +4,14 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "io/checkpoint.h"
-#include "io/cifar_status.h"
-#include "io/graph_file_contents.h"
-#include "io/hdf5.h"
-#include "io/idx.h"
-#include "io/internal/value_or_raise.h"
-#include "io/npy.h"
-#include "tensor/error.h"
+#include "firn/io/checkpoint.h"
+#include "firn/io/cifar_status.h"
+#include "firn/io/graph_file_contents.h"
+#include "firn/io/hdf5.h"
+#include "firn/io/idx.h"
+#include "firn/io/internal/value_or_raise.h"
+#include "firn/io/npy.h"
+#include "firn/tensor/error.h"
 #include "tools/firn/files.h"
 
 namespace firn::cli {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "device/text_table.h"
+#include "firn/device/status_macros.h"
+#include "firn/device/text_table.h"
 
 namespace firn::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "io/monitors/internal/event_messages.h"
-#include "io/monitors/internal/records.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/monitors/internal/event_messages.h"
+#include "firn/io/monitors/internal/records.h"
 #include "tools/firn/monitor/follower.h"
 
 namespace firn::cli {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "io/internal/random_access.h"
+#include "firn/io/internal/random_access.h"
 #include "tools/firn/monitor/room.h"
 #include "tools/firn/monitor/run_contents.h"
 #include "tools/firn/monitor/sample.h"

@@ -13,10 +13,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "autograd/graph/visit.h"
-#include "device/status_macros.h"
-#include "io/graph_file_contents.h"
-#include "io/internal/random_access.h"
+#include "firn/autograd/graph/visit.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/graph_file_contents.h"
+#include "firn/io/internal/random_access.h"
 #include "tools/firn/monitor/follower.h"
 
 namespace firn::cli {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "io/monitors/internal/canvas.h"
+#include "firn/io/monitors/internal/canvas.h"
 
 namespace firn::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/monitors/event_writer.h"
+#include "firn/io/monitors/event_writer.h"
 
 namespace firn::cli {
 

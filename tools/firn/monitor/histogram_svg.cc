@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "io/monitors/internal/axis.h"
-#include "io/monitors/internal/canvas.h"
-#include "io/monitors/internal/line_file.h"
+#include "firn/io/monitors/internal/axis.h"
+#include "firn/io/monitors/internal/canvas.h"
+#include "firn/io/monitors/internal/line_file.h"
 
 namespace firn::cli {
 namespace {

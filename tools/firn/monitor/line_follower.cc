@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/status_macros.h"
-#include "io/monitors/internal/line_file.h"
-#include "io/monitors/internal/record_parsers.h"
-#include "io/monitors/internal/record_pieces.h"
-#include "io/monitors/series_status.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/internal/record_parsers.h"
+#include "firn/io/monitors/internal/record_pieces.h"
+#include "firn/io/monitors/series_status.h"
 #include "tools/firn/monitor/follower.h"
 
 namespace firn::cli {

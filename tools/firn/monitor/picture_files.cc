@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "io/image.h"
-#include "io/image_status.h"
-#include "io/internal/random_access.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/image.h"
+#include "firn/io/image_status.h"
+#include "firn/io/internal/random_access.h"
 
 namespace firn::cli {
 namespace {

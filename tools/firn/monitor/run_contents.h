@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "io/monitors/event_reader.h"
+#include "firn/io/monitors/event_reader.h"
 #include "tools/firn/monitor/thin_curve.h"
 
 namespace firn::cli {

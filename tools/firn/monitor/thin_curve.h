@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/monitors/series.h"
+#include "firn/io/monitors/series.h"
 
 namespace firn::cli {
 

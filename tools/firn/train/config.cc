@@ -12,11 +12,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "device/edit_distance.h"
-#include "device/escape.h"
-#include "device/status_macros.h"
-#include "io/internal/random_access.h"
-#include "tensor/error.h"
+#include "firn/device/edit_distance.h"
+#include "firn/device/escape.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/tensor/error.h"
 
 namespace firn::cli {
 

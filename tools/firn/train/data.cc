@@ -8,13 +8,13 @@
 #include <memory>
 #include <utility>
 
-#include "io/cifar.h"
-#include "io/digits.h"
-#include "io/image.h"
-#include "io/image_folder.h"
-#include "io/mnist.h"
-#include "io/transforms/normalize.h"
-#include "io/transforms/resize.h"
+#include "firn/io/cifar.h"
+#include "firn/io/digits.h"
+#include "firn/io/image.h"
+#include "firn/io/image_folder.h"
+#include "firn/io/mnist.h"
+#include "firn/io/transforms/normalize.h"
+#include "firn/io/transforms/resize.h"
 #include "tools/firn/train/data_kinds.h"
 
 namespace firn::cli {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/dataset.h"
+#include "firn/io/dataset.h"
 #include "tools/firn/train/config.h"
 
 namespace firn::cli {

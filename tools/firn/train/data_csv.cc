@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "io/csv.h"
-#include "io/dataset.h"
-#include "tensor/error.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/csv.h"
+#include "firn/io/dataset.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "tools/firn/train/data_kinds.h"
 
 namespace firn::cli {

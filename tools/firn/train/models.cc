@@ -7,17 +7,17 @@
 #include <utility>
 #include <vector>
 
-#include "device/status_macros.h"
-#include "nn/activation.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "nn/pooling.h"
-#include "nn/res_unit.h"
-#include "nn/sequential.h"
-#include "nn/shape_layers.h"
-#include "tensor/error.h"
-#include "tensor/ops/reduce/sum.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/activation.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/pooling.h"
+#include "firn/nn/res_unit.h"
+#include "firn/nn/sequential.h"
+#include "firn/nn/shape_layers.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/reduce/sum.h"
 
 namespace firn::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "nn/layer.h"
-#include "tensor/shape.h"
+#include "firn/nn/layer.h"
+#include "firn/tensor/shape.h"
 #include "tools/firn/train/config.h"
 
 namespace firn::cli {

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "device/status_macros.h"
-#include "optim/unless.h"
-#include "tensor/error.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/state_dict.h"
+#include "firn/device/status_macros.h"
+#include "firn/optim/unless.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/state_dict.h"
 
 namespace firn::cli {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "optim/muon.h"
-#include "optim/optimizer.h"
-#include "tensor/shape.h"
-#include "tensor/tensor.h"
+#include "firn/optim/muon.h"
+#include "firn/optim/optimizer.h"
+#include "firn/tensor/shape.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn::cli {
 

@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "device/inner.h"
-#include "optim/adafactor.h"
-#include "optim/adagrad.h"
-#include "optim/adam.h"
-#include "optim/adam_family.h"
-#include "optim/rmsprop.h"
-#include "optim/sgd.h"
-#include "optim/sign_steps.h"
-#include "optim/trust_ratio.h"
-#include "tensor/attrs.h"
-#include "tensor/error.h"
-#include "tensor/ops.h"
+#include "firn/device/inner.h"
+#include "firn/optim/adafactor.h"
+#include "firn/optim/adagrad.h"
+#include "firn/optim/adam.h"
+#include "firn/optim/adam_family.h"
+#include "firn/optim/rmsprop.h"
+#include "firn/optim/sgd.h"
+#include "firn/optim/sign_steps.h"
+#include "firn/optim/trust_ratio.h"
+#include "firn/tensor/attrs.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops.h"
 #include "tools/firn/train/muon.h"
 
 namespace firn::cli {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "optim/optimizer.h"
-#include "optim/schedule.h"
-#include "optim/scheduler.h"
+#include "firn/optim/optimizer.h"
+#include "firn/optim/schedule.h"
+#include "firn/optim/scheduler.h"
 #include "tools/firn/train/config.h"
 
 namespace firn::cli {

@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "device/atomic_file.h"
-#include "device/status_macros.h"
-#include "device/usable_device.h"
-#include "firn.h"
+#include "firn/device/atomic_file.h"
+#include "firn/device/status_macros.h"
+#include "firn/device/usable_device.h"
+#include "firn/firn.h"
 
 namespace firn::cli {
 

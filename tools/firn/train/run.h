@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fit.h"
+#include "firn/fit.h"
 #include "tools/firn/command.h"
 #include "tools/firn/train/train_config.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "device/status_macros.h"
-#include "firn.h"
-#include "io/graph_file_contents.h"
+#include "firn/device/status_macros.h"
+#include "firn/firn.h"
+#include "firn/io/graph_file_contents.h"
 #include "tools/firn/train/run.h"
 
 namespace firn::cli {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "optim/scheduler.h"
-#include "optim/sgd.h"
-#include "tensor/error.h"
-#include "tensor/ops.h"
+#include "firn/optim/scheduler.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops.h"
 #include "tools/firn/train/optimizers.h"
 
 namespace firn::cli {

@@ -1,7 +1,7 @@
 #include "tools/firn/train/train_config.h"
 
 #include "absl/strings/str_cat.h"
-#include "device/inner.h"
+#include "firn/device/inner.h"
 
 namespace firn::cli {
 namespace {

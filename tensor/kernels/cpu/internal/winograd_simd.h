@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "device/macros.h"
-#include "device/simd.h"
+#include "firn/device/macros.h"
+#include "firn/device/simd.h"
 
 namespace firn::winograd {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tensor/kernels/cpu/internal/winograd_simd.h"
+#include "firn/tensor/kernels/cpu/internal/winograd_simd.h"
 
 /// The stages that winograd.cc chains into the three passes. Each works on one thread.
 ///

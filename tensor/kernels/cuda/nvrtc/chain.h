@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tensor/dtype.h"
-#include "tensor/kernels/convert.h"
-#include "tensor/kernels/cuda/elements.cuh"
-#include "tensor/kernels/functor.h"
+#include "firn/tensor/dtype.h"
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/cuda/elements.cuh"
+#include "firn/tensor/kernels/functor.h"
 
 namespace firn::chain {
 

@@ -1,10 +1,10 @@
 // What is the same is computed once; what only looks the same is not.
 
-#include "autograd/graph/passes/common_subexpressions.h"
+#include "firn/autograd/graph/passes/common_subexpressions.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/rng.h"
+#include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -1,6 +1,6 @@
 // Frozen states no longer follow the originals.
 
-#include "autograd/graph/passes/constant_states.h"
+#include "firn/autograd/graph/passes/constant_states.h"
 
 #include <gtest/gtest.h>
 

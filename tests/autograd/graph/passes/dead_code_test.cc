@@ -1,10 +1,10 @@
 // What nobody needs goes; effects stay.
 
-#include "autograd/graph/passes/dead_code.h"
+#include "firn/autograd/graph/passes/dead_code.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/rng.h"
+#include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

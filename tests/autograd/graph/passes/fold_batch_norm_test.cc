@@ -1,20 +1,20 @@
 // Batch norms with fixed statistics go into what they follow, and stay right when parameters
 // change.
 
-#include "autograd/graph/passes/fold_batch_norm.h"
+#include "firn/autograd/graph/passes/fold_batch_norm.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 
-#include "autograd/graph/passes/fold_constants.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/rng.h"
+#include "firn/autograd/graph/passes/fold_constants.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -1,10 +1,10 @@
 // What depends on constants alone is computed once.
 
-#include "autograd/graph/passes/fold_constants.h"
+#include "firn/autograd/graph/passes/fold_constants.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/from.h"
+#include "firn/tensor/from.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -1,11 +1,11 @@
 // Activations move into the batch norms before them, and no bit changes.
 
-#include "autograd/graph/passes/fuse_activation.h"
+#include "firn/autograd/graph/passes/fuse_activation.h"
 
 #include <gtest/gtest.h>
 
-#include "nn/batch_norm.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -14,16 +14,16 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "autograd/graph/analysis.h"
-#include "autograd/graph/capture.h"
-#include "autograd/graph/executor.h"
-#include "autograd/graph/graph.h"
-#include "autograd/graph/lower.h"
-#include "autograd/graph/passes/pass.h"
-#include "autograd/graph/passes/rewrite.h"
-#include "tensor/index.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
+#include "firn/autograd/graph/analysis.h"
+#include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/executor.h"
+#include "firn/autograd/graph/graph.h"
+#include "firn/autograd/graph/lower.h"
+#include "firn/autograd/graph/passes/pass.h"
+#include "firn/autograd/graph/passes/rewrite.h"
+#include "firn/tensor/index.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 
 namespace firn::testing {
 

@@ -1,19 +1,19 @@
 // All passes together.
 
-#include "autograd/graph/passes/pipeline.h"
+#include "firn/autograd/graph/passes/pipeline.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "nn/module.h"
-#include "optim/adam.h"
-#include "tensor/dispatch.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/dispatch.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/autograd/graph/training.h"
 

@@ -1,20 +1,20 @@
 // Results that only wait for the backward pass are computed again in it, and no bit changes.
 
-#include "autograd/graph/passes/recompute.h"
+#include "firn/autograd/graph/passes/recompute.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
-#include "autograd/graph/static_graph.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "nn/module.h"
-#include "optim/sgd.h"
-#include "tensor/dispatch.h"
-#include "tensor/rng.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -1,19 +1,19 @@
 // The bias before a batch norm goes, and nothing but rounding tells.
 
-#include "autograd/graph/passes/remove_bias.h"
+#include "firn/autograd/graph/passes/remove_bias.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "autograd/graph/passes/channel_source.h"
-#include "nn/batch_norm.h"
-#include "nn/conv.h"
-#include "nn/linear.h"
-#include "nn/module.h"
-#include "optim/sgd.h"
-#include "tensor/dispatch.h"
-#include "tensor/ops/conv/conv_problem.h"
+#include "firn/autograd/graph/passes/channel_source.h"
+#include "firn/nn/batch_norm.h"
+#include "firn/nn/conv.h"
+#include "firn/nn/linear.h"
+#include "firn/nn/module.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/autograd/graph/training.h"
 

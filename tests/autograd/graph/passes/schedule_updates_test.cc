@@ -1,15 +1,15 @@
 // Gradients and updates of large parameters meet early or late, and nothing changes by it.
 
-#include "autograd/graph/passes/schedule_updates.h"
+#include "firn/autograd/graph/passes/schedule_updates.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "nn/linear.h"
-#include "optim/sgd.h"
-#include "tensor/dispatch.h"
+#include "firn/nn/linear.h"
+#include "firn/optim/sgd.h"
+#include "firn/tensor/dispatch.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -7,14 +7,14 @@
 #include <optional>
 #include <vector>
 
-#include "autograd/graph/evaluation.h"
-#include "autograd/graph/passes/fold_batch_norm.h"
-#include "autograd/graph/passes/fuse_activation.h"
-#include "autograd/graph/passes/recompute.h"
-#include "autograd/graph/passes/remove_bias.h"
-#include "tensor/graph_traits.h"
-#include "tensor/infer.h"
-#include "tensor/ops/norm/norm_options.h"
+#include "firn/autograd/graph/evaluation.h"
+#include "firn/autograd/graph/passes/fold_batch_norm.h"
+#include "firn/autograd/graph/passes/fuse_activation.h"
+#include "firn/autograd/graph/passes/recompute.h"
+#include "firn/autograd/graph/passes/remove_bias.h"
+#include "firn/tensor/graph_traits.h"
+#include "firn/tensor/infer.h"
+#include "firn/tensor/ops/norm/norm_options.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/reorder.h"
-#include "tensor/rng.h"
+#include "firn/autograd/backward.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/reorder.h"
+#include "firn/tensor/rng.h"
 
 namespace firn {
 namespace {

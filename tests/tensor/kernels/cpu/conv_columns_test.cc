@@ -11,16 +11,16 @@
 #include <string_view>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "device/parallel.h"
-#include "tensor/dispatch.h"
-#include "tensor/from.h"
-#include "tensor/internal/kernel_choice.h"
-#include "tensor/op.h"
-#include "tensor/ops.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/rng.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/backward.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 namespace {

@@ -9,15 +9,15 @@
 #include <string_view>
 #include <vector>
 
-#include "device/parallel.h"
-#include "tensor/apply.h"
-#include "tensor/internal/kernel_choice.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
-#include "tensor/op.h"
-#include "tensor/ops.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/reorder.h"
-#include "tensor/rng.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/reorder.h"
+#include "firn/tensor/rng.h"
 
 namespace firn {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tensor/from.h"
-#include "tensor/ops.h"
-#include "tensor/tensor.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 namespace {

@@ -1,6 +1,6 @@
 // Which pieces of a product the threads get.
 
-#include "tensor/kernels/cpu/gemm_pieces.h"
+#include "firn/tensor/kernels/cpu/gemm_pieces.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Products in every floating type, with operands that a library reads in place and others, against
 // sums in double of the same numbers.
 
-#include "tensor/kernels/cpu/gemm.h"
+#include "firn/tensor/kernels/cpu/gemm.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/parallel.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
 
 namespace firn::cpu {
 namespace {

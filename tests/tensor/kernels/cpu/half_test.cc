@@ -1,6 +1,6 @@
 // Rows of half types to float and back: what the elements do one by one, bit for bit.
 
-#include "tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/half.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/parallel.h"
+#include "firn/device/parallel.h"
 
 namespace firn {
 namespace {

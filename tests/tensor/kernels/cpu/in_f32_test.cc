@@ -10,16 +10,16 @@
 #include <tuple>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "device/simd.h"
-#include "tensor/dispatch.h"
-#include "tensor/internal/kernel_choice.h"
-#include "tensor/kernels/cpu/onednn_gemm.h"
-#include "tensor/op.h"
-#include "tensor/ops.h"
-#include "tensor/ops/conv/conv_problem.h"
-#include "tensor/rng.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/backward.h"
+#include "firn/device/cpu.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/kernels/cpu/onednn_gemm.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 namespace {
@@ -83,7 +83,7 @@ TEST_P(InF32ConvTest, RoundsWhatF32Computes) {
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
     if (i == 2) continue;  // the bias's is a sum of its own
-    const bool own = dtype == DType::kBF16 && cpu::MultipliesBf16() && kChannelBlock == 16;
+    const bool own = dtype == DType::kBF16 && cpu::MultipliesBf16() && ChannelBlock() == 16;
     own ? ExpectRounded(got[i], want[i]) : ExpectSame(got[i], want[i]);
   }
 }
@@ -116,7 +116,7 @@ TEST(InF32Test, TakesHalfTypesOnly) {
 
 // With a stride there is no Winograd in f32, which may be faster.
 TEST(InF32Test, LeavesBF16ToProcessorsThatMultiplyIt) {
-  const bool own = cpu::MultipliesBf16() && kChannelBlock == 16;
+  const bool own = cpu::MultipliesBf16() && ChannelBlock() == 16;
   EXPECT_EQ(KernelFor(DType::kBF16, 2), own ? "onednn" : "in_f32");
 }
 

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/inner.h"
-#include "device/parallel.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
+#include "firn/device/inner.h"
+#include "firn/device/parallel.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 
 namespace firn {
 namespace {

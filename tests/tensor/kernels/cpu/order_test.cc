@@ -1,7 +1,7 @@
 // Orders of lines against std::stable_sort, for lines that are sorted by comparing, by digits and
 // only in part.
 
-#include "tensor/kernels/cpu/order.h"
+#include "firn/tensor/kernels/cpu/order.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "tensor/kernels/reducers.h"
+#include "firn/tensor/kernels/reducers.h"
 
 namespace firn {
 namespace {

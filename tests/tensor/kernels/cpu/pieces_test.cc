@@ -1,5 +1,5 @@
 // Functions in pieces keep nearly all digits over their range.
-#include "tensor/kernels/cpu/pieces.h"
+#include "firn/tensor/kernels/cpu/pieces.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "autograd/backward.h"
-#include "tensor/dispatch.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
-#include "tensor/tensor.h"
+#include "firn/autograd/backward.h"
+#include "firn/tensor/dispatch.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
+#include "firn/tensor/tensor.h"
 
 namespace firn {
 namespace {

@@ -1,16 +1,16 @@
 // The functions of registers against the standard library in double, over a sweep of all floats.
-#include "tensor/kernels/cpu/vec_math.h"
+#include "firn/tensor/kernels/cpu/vec_math.h"
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/elementwise/special.h"
+#include "firn/tensor/tensor.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/ops/activation/sigmoids.h"
-#include "tensor/ops/elementwise/special.h"
-#include "tensor/tensor.h"
 #include "tests/tensor/kernels/float_errors.h"
 
 namespace firn::cpu {

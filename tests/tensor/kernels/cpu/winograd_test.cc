@@ -1,6 +1,6 @@
 // Checks the three Winograd passes against a direct convolution in double precision.
 
-#include "tensor/kernels/cpu/winograd.h"
+#include "firn/tensor/kernels/cpu/winograd.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <random>
 #include <vector>
 
-#include "device/parallel.h"
-#include "device/simd.h"
+#include "firn/device/parallel.h"
+#include "firn/device/simd.h"
 
 namespace firn {
 

@@ -1,5 +1,5 @@
 // Keys tell apart whatever changes a plan, and choices survive being written down.
-#include "tensor/kernels/cuda/conv_plan_key.h"
+#include "firn/tensor/kernels/cuda/conv_plan_key.h"
 
 #include <functional>
 #include <set>

@@ -1,5 +1,5 @@
 // The choice among candidates, by times that the test makes up.
-#include "tensor/kernels/cuda/fastest.h"
+#include "firn/tensor/kernels/cuda/fastest.h"
 
 #include <limits>
 #include <vector>

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "device/internal/cuda_status.h"
+#include "firn/device/internal/cuda_status.h"
+#include "firn/optim/adam.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/op.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/reorder.h"
 #include "gtest/gtest.h"
-#include "optim/adam.h"
-#include "tensor/apply.h"
-#include "tensor/op.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/ops/norm/norm_options.h"
-#include "tensor/reorder.h"
 #include "tests/on_cuda.h"
 
 namespace firn {

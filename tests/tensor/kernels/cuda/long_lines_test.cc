@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gtest/gtest.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
 #include "tests/on_cuda.h"
 
 namespace firn {

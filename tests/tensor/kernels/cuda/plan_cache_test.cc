@@ -1,5 +1,5 @@
 // The file of plans: what comes back, what is refused, and who wins.
-#include "tensor/kernels/cuda/plan_cache.h"
+#include "firn/tensor/kernels/cuda/plan_cache.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph_file.h"
+#include "firn/io/image.h"
+#include "firn/io/monitors/event_writer.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/graph_file.h"
-#include "io/image.h"
-#include "io/monitors/event_writer.h"
-#include "tensor/error.h"
-#include "tensor/ops.h"
 #include "tests/io/test_files.h"
 #include "tools/firn/monitor/collector.h"
 

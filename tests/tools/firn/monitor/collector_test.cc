@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "autograd/graph/static_graph.h"
+#include "firn/autograd/graph/static_graph.h"
+#include "firn/io/graph_file.h"
+#include "firn/io/image.h"
+#include "firn/io/monitors/event_writer.h"
+#include "firn/io/monitors/monitor.h"
+#include "firn/io/monitors/monitor_image.h"
+#include "firn/io/monitors/record_writer.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/graph_file.h"
-#include "io/image.h"
-#include "io/monitors/event_writer.h"
-#include "io/monitors/monitor.h"
-#include "io/monitors/monitor_image.h"
-#include "io/monitors/record_writer.h"
-#include "tensor/from.h"
-#include "tensor/ops.h"
 #include "tests/io/test_files.h"
 
 namespace firn::cli {

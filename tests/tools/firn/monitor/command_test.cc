@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "io/monitors/monitor.h"
+#include "firn/io/monitors/monitor.h"
 #include "tests/io/test_files.h"
 #include "tests/tools/firn/firn_command.h"
 

@@ -4,11 +4,11 @@
 #include <iostream>
 #include <string>
 
-#include "io/monitors/event_writer.h"
-#include "io/monitors/monitor.h"
-#include "io/monitors/monitor_image.h"
-#include "io/monitors/record_writer.h"
-#include "tensor/ops.h"
+#include "firn/io/monitors/event_writer.h"
+#include "firn/io/monitors/monitor.h"
+#include "firn/io/monitors/monitor_image.h"
+#include "firn/io/monitors/record_writer.h"
+#include "firn/tensor/ops.h"
 
 namespace {
 

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "firn/io/image.h"
+#include "firn/io/npy.h"
+#include "firn/io/parameters.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+#include "firn/tensor/rng.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "io/image.h"
-#include "io/npy.h"
-#include "io/parameters.h"
-#include "tensor/from.h"
-#include "tensor/operators.h"
-#include "tensor/ops.h"
-#include "tensor/rng.h"
 #include "tests/io/test_files.h"
 #include "tests/tools/firn/firn_command.h"
 #include "tools/firn/command.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "firn.h"
+#include "firn/firn.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/test_files.h"

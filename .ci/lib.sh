@@ -1,0 +1,75 @@
+# What the stages of continuous integration are written with; .ci/run sources it. Whoever does sets
+# `logs`, a folder.
+
+passed=0
+failed=0
+skipped_stages=0
+failures=()
+
+say() { printf '\n=== %s (%dm%02ds)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
+
+fail() {
+  failed=$((failed + $2))
+  failures+=("$1")
+}
+
+# check NAME COMMAND...: one stage that passes or fails as a whole.
+check() {
+  local name=$1
+  shift
+  say "$name: $*"
+  if "$@"; then passed=$((passed + 1)); else fail "$name" 1; fi
+}
+
+skip() {
+  say "$1: skipped, $2"
+  skipped_stages=$((skipped_stages + 1))
+}
+
+# twice COMMAND...: for what a network or another machine may refuse at the moment.
+twice() { "$@" || { sleep 10; "$@"; }; }
+
+# sum_attribute NAME FILE...: adds up an attribute of the outermost element of test.xml files.
+sum_attribute() {
+  local name=$1
+  shift
+  grep -hm1 -E '<testsuites? [^>]*tests=' "$@" | sed -nE "s/.* $name=\"([0-9]+)\".*/\1/p" |
+    awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# count_skipped FILE...: test cases that GTEST_SKIP left out.
+count_skipped() { cat "$@" | grep -c '<testcase .*result="skipped"'; }
+
+# bazel_tests NAME ARGUMENTS...: `bazel test`, counted by test case.
+bazel_tests() {
+  local name=$1 log="$logs/${1//\//_}" targets=0 bad cases skipped xml target status
+  local failures_before=${#failures[@]} testlogs configs
+  shift
+  say "$name: bazel test $*"
+  bazel test --config=ci "$@" 2>&1 | tee "$log"
+  local rc=${PIPESTATUS[0]}
+  # Configurations have output folders of their own.
+  mapfile -t configs < <(printf '%s\n' "$@" | grep -E '^--(config|define|platform_suffix)=')
+  testlogs=$(bazel info --config=ci "${configs[@]}" bazel-testlogs 2>/dev/null)
+  while read -r target status; do
+    targets=$((targets + 1))
+    case "$status" in
+      PASSED* | FLAKY* | FAILED\ in* | TIMEOUT*) ;;
+      *) fail "$name $target: $status" 1; continue ;;  # not built or not run: no fresh test.xml
+    esac
+    mapfile -t xml < <(find -L "$testlogs/$(sed 's|^//||; s|:|/|' <<<"$target")" -name test.xml)
+    ((${#xml[@]})) || { fail "$name $target: no test.xml" 1; continue; }
+    cases=$(sum_attribute tests "${xml[@]}")
+    bad=$(($(sum_attribute failures "${xml[@]}") + $(sum_attribute errors "${xml[@]}")))
+    skipped=$(($(count_skipped "${xml[@]}") + $(sum_attribute disabled "${xml[@]}")))
+    ((skipped)) && echo "$name $target: $skipped test cases skipped"
+    # A crash can leave a file that tells of no failure.
+    [[ $status == PASSED* || $status == FLAKY* ]] || ((bad)) || bad=1
+    ((bad)) && fail "$name $target: $status" "$bad"
+    ((cases > bad + skipped)) && passed=$((passed + cases - bad - skipped))
+  done < <(sed -nE 's/^(\/\/[^ ]+) +(\(cached\) )?([A-Z]{2}.*)/\1 \3/p' "$log")
+  # Bazel can fail on what is no test: a broken BUILD file, a binary that does not compile.
+  if ((rc != 0 && ${#failures[@]} == failures_before)); then fail "$name: bazel's status $rc" 1; fi
+  if ((rc == 0 && targets == 0)); then fail "$name: no test ran" 1; fi
+}
+

@@ -1,0 +1,33 @@
+// Ends a program on a processor that lacks what it was compiled for: with one line that says so,
+// and not in the first loop that such an instruction stands in. It runs before other constructors
+// of the program and calls nothing that is compiled for a level: BUILD gives this file and cpu.cc
+// the flags of the least one, and they share no inline function with others.
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "firn/device/cpu.h"
+
+namespace firn::inner {
+namespace {
+
+void Say(const char* text) {
+  // Nothing can be done about an error.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
+}
+
+__attribute__((constructor(101))) void CheckLevel() {
+  if (ThisCpu().level >= KernelLevel()) return;
+  Say("firn: this program was built for ");
+  Say(LevelName(KernelLevel()));
+  Say(" and this processor is ");
+  Say(LevelName(ThisCpu().level));
+  Say(": build it with --define=firn_march=");
+  Say(LevelName(ThisCpu().level));
+  Say(", or with --config=portable for all processors\n");
+  _exit(1);
+}
+
+}  // namespace
+}  // namespace firn::inner

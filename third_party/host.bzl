@@ -1,0 +1,45 @@
+"""@firn_host: the processor and the compiler of the machine that builds, as load()ed values.
+
+NATIVE_MARCH is the level of x86-64 of the processor, for builds that are to run on it alone. -march=native
+would do as well, but for what it tells the compiler besides: no two kinds of processors would compile the
+same code, and what one of them does wrong no other would show.
+"""
+
+# Names of /proc/cpuinfo, level by level, as device/cpu.cc asks the processor itself.
+_LEVELS = [
+    ("x86-64-v2", ["pni", "ssse3", "cx16", "sse4_1", "sse4_2", "popcnt", "lahf_lm"]),
+    ("x86-64-v3", ["fma", "movbe", "avx", "f16c", "bmi1", "avx2", "bmi2", "abm"]),
+    ("x86-64-v4", ["avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl"]),
+]
+
+def _march(cpuinfo):
+    flags = {}
+    for line in cpuinfo.split("\n"):
+        if line.startswith("flags"):
+            flags = {flag: True for flag in line.split(" ")}
+            break
+    march = ""
+    for name, needed in _LEVELS:
+        if [flag for flag in needed if flag not in flags]:
+            break
+        march = name
+    return march
+
+def _answer(ctx, flag):
+    # The compiler that Bazel's own detection of a toolchain takes: $CC, else gcc.
+    asked = ctx.execute([ctx.os.environ.get("CC") or "gcc", flag])
+    return asked.stdout if asked.return_code == 0 else ""
+
+def _host_impl(ctx):
+    cpuinfo = ctx.path("/proc/cpuinfo")
+    x86_64 = "x86_64" in _answer(ctx, "-dumpmachine")
+    march = _march(ctx.read(cpuinfo)) if x86_64 and cpuinfo.exists else ""
+    ctx.file("BUILD", "")
+    ctx.file("defs.bzl", "\n".join([
+        "NATIVE_MARCH = %r  # \"\": the compiler's default" % march,
+        "X86_64 = %r  # whether that is what the compiler compiles for" % x86_64,
+        "CLANG = %r  # whether the compiler is clang, else g++" % ("clang" in _answer(ctx, "--version")),
+        "",
+    ]))
+
+firn_host = repository_rule(implementation = _host_impl, environ = ["CC"], local = True)

@@ -1,0 +1,81 @@
+"""firn_level_kernels: kernels compiled once more, for a higher level of processors (--config=portable).
+
+The kernels of all levels are in one program, and device/cpu.h says which level it takes. They are the same
+sources: a transition compiles the libraries that hold them with another -march. What one level calls must
+not be what another was compiled to, yet both have the same functions, and the same inline functions of the
+standard library and Abseil, of which a linker keeps one. So all objects of a level are linked to one first,
+whose names are then all made local: what remains are its references to the rest of the program and two
+sections, <section>_first and <section>_then, with the constructors that would have run when the
+program starts, registrations first. tensor/internal/level_kernels.cc calls those of one level.
+"""
+
+# The level that a configuration compiles kernels for, beside those of the program; "" in the program's own.
+_KERNEL_LEVEL = str(Label("//tools:kernel_level"))
+
+def _flag_impl(_ctx):
+    return []
+
+kernel_level_flag = rule(
+    implementation = _flag_impl,
+    build_setting = config.string(flag = False),
+)
+
+def _level_impl(_settings, attr):
+    return {_KERNEL_LEVEL: attr.level}
+
+_level = transition(
+    implementation = _level_impl,
+    inputs = [],
+    outputs = [_KERNEL_LEVEL],
+)
+
+def _holds_kernels(owner):
+    for package in ["tensor/ops", "tensor/kernels", "tensor/kernels/cpu"]:
+        if owner.package == package and "cuda" not in owner.name:
+            return True
+    if owner.package == "tensor":
+        return owner.name in ["packed_conv", "strided_copy"]
+    return owner.package == "device" and owner.name == "level_tag"  # which all kernels ask for
+
+def _level_kernels_impl(ctx):
+    archives = {}
+    for dep in ctx.attr.deps:
+        for found in dep[CcInfo].linking_context.linker_inputs.to_list():
+            if not _holds_kernels(found.owner):
+                continue
+            for library in found.libraries:
+                archive = library.static_library or library.pic_static_library
+                archives[archive.path] = archive
+    out = ctx.actions.declare_file(ctx.label.name + ".o")
+    ctx.actions.run(
+        executable = ctx.executable._link,
+        arguments = [out.path, ctx.attr.section] + archives.keys(),
+        inputs = archives.values(),
+        outputs = [out],
+        mnemonic = "LinkLevel",
+        progress_message = "Linking the kernels of %s" % ctx.attr.level,
+        use_default_shell_env = True,
+    )
+    return [DefaultInfo(files = depset([out]))]
+
+firn_level_kernels = rule(
+    implementation = _level_kernels_impl,
+    attrs = {
+        "deps": attr.label_list(
+            cfg = _level,
+            doc = "Libraries that hold kernels, or depend on such.",
+            providers = [CcInfo],
+        ),
+        "level": attr.string(doc = "As -march names it."),
+        "section": attr.string(doc = "The sections' names begin with it."),
+        "_link": attr.label(
+            default = "//tools:link_level",
+            allow_single_file = True,
+            executable = True,
+            cfg = "exec",
+        ),
+        "_allowlist_function_transition": attr.label(
+            default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
+        ),
+    },
+)
