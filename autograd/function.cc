@@ -51,10 +51,7 @@ class FunctionNode final : public autograd::Node {
  public:
   FunctionNode(const std::type_info& type, internal::FunctionBackward backward, FunctionContext ctx,
                const std::vector<Tensor>& inputs)
-      : Node(inputs.size()),
-        name_(ShortName(type)),
-        backward_(backward),
-        context_(std::move(ctx)) {
+      : Node(inputs.size()), name_(ShortName(type)), backward_(backward), context_(std::move(ctx)) {
     for (size_t i = 0; i < inputs.size(); ++i) SetEdge(i, inputs[i]);
   }
 

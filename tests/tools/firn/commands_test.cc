@@ -90,7 +90,8 @@ TEST(CommandsTest, VersionAndInfo) {
   EXPECT_GT(info["threads"], 0);
   EXPECT_EQ(info["version"], FIRN_VERSION);
   const nlohmann::json& processor = info["processor"];
-  EXPECT_THAT(Firn({"info"}).out, HasSubstr("kernels for " + processor["kernels"].get<std::string>()));
+  EXPECT_THAT(Firn({"info"}).out,
+              HasSubstr("kernels for " + processor["kernels"].get<std::string>()));
   EXPECT_TRUE(info["cuda_devices"].is_array());
   EXPECT_THAT(Firn({"info"}).out, HasSubstr("operations"));
   // Versions begin with a digit, but for the one that says what it is.
