@@ -23,9 +23,11 @@ __attribute__((constructor(101))) void CheckLevel() {
   Say(LevelName(KernelLevel()));
   Say(" and this processor is ");
   Say(LevelName(ThisCpu().level));
-  Say(": build it with --define=firn_march=");
+  Say(": build Firn for it (Bazel: --define=firn_march=");
   Say(LevelName(ThisCpu().level));
-  Say(", or with --config=portable for all processors\n");
+  Say("; CMake: -DFIRN_MARCH=");
+  Say(LevelName(ThisCpu().level));
+  Say("), or with kernels for all processors (--config=portable; -DFIRN_MARCH=portable)\n");
   _exit(1);
 }
 

@@ -10,7 +10,8 @@
 #if !defined(FIRN_OWN_FLAGS)  // tools/firn.bzl
 #error \
     "This header needs Firn's own compiler flags: build the file with firn_op_library \
-(load it from @firn//:firn.bzl; tensor/ops/README.md shows how)."
+(load it from @firn//:firn.bzl; tensor/ops/README.md shows how) or CMake's firn_add_op_library \
+(docs/packaging.md)."
 #endif
 
 namespace firn::inner::internal {

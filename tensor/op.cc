@@ -101,10 +101,16 @@ void JoinKernels(Entry& entry) {
   entry.waiting.clear();
 }
 
-// Of kernels that another level brings, those for the CPU: others do not depend on it.
-void TakeLevelKernels(Entry& entry, std::vector<Kernel> kernels) {
+// Of kernels that another level brings, those for the CPU: others do not depend on it. Those of an
+// operation that the program does not have are left.
+void TakeLevelKernels(Registry& r, std::string_view stem, std::vector<Kernel> kernels,
+                      const std::optional<Packing>& packing) {
+  const auto found = r.entries.find(stem);
+  if (found == r.entries.end()) return;
+  Entry& entry = found->second;
   std::erase_if(kernels, [](const Kernel& k) { return k.device != DeviceType::kCpu; });
   entry.of_level.insert(entry.of_level.begin(), kernels.begin(), kernels.end());
+  if (packing.has_value()) entry.level_packing = packing;
 }
 
 // Why nobody gets it, "" where there is no reason.
@@ -148,9 +154,7 @@ OpRegistration::OpRegistration(std::string_view stem, OpDef def) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
   if (r.takes_level) {
-    Entry& entry = r.entries[std::string(stem)];
-    TakeLevelKernels(entry, std::move(def.kernels));
-    entry.level_packing = TraitsOf(def).packing;
+    TakeLevelKernels(r, stem, std::move(def.kernels), TraitsOf(def).packing);
     return;
   }
   if (def.name.empty()) def.name = stem;
@@ -170,11 +174,11 @@ OpRegistration::OpRegistration(std::string_view stem, OpDef def) {
 KernelRegistration::KernelRegistration(std::string_view op, std::vector<Kernel> kernels) {
   Registry& r = TheRegistry();
   std::lock_guard lock(r.mutex);
-  Entry& entry = r.entries[std::string(op)];
   if (r.takes_level) {
-    TakeLevelKernels(entry, std::move(kernels));
+    TakeLevelKernels(r, op, std::move(kernels), std::nullopt);
     return;
   }
+  Entry& entry = r.entries[std::string(op)];
   if (std::string wrong = internal::WhatIsWrong(kernels); !wrong.empty()) {
     Refuse(entry, std::move(wrong));
     return;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 
@@ -92,6 +93,30 @@ TEST(EnvironmentTest, ReportsAndIgnoresWhatItCannotRead) {
     EXPECT_EQ(LimitFor(value), std::nullopt) << value;
   }
   testing::internal::GetCapturedStderr();
+}
+
+int LevelFor(const char* value) {
+  const ScopedVariable variable("FIRN_CPU_LEVEL", value);
+  return CpuLevel(2, 3);
+}
+
+TEST(EnvironmentTest, TakesALevelBetweenTheProgramsAndTheProcessors) {
+  EXPECT_EQ(LevelFor(nullptr), 3);
+  EXPECT_EQ(LevelFor("v2"), 2);
+  EXPECT_EQ(LevelFor("v3"), 3);
+  for (const auto& [value, want] :
+       {std::pair{"v4", "want at most v3, the processor's"}, std::pair{"v1", "want v2, v3 or v4"},
+        std::pair{"avx2", "want v2, v3 or v4"}}) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(LevelFor(value), 3);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              std::string("firn: ignoring FIRN_CPU_LEVEL=") + value + ": " + want + "\n");
+  }
+  const ScopedVariable low("FIRN_CPU_LEVEL", "v2");
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(CpuLevel(4, 4), 4);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "firn: ignoring FIRN_CPU_LEVEL=v2: want at least v4, the program's own\n");
 }
 
 TEST(EnvironmentTest, CacheFolderIsTheFirstThatIsSaid) {

@@ -15,6 +15,7 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/graph_traits.h"
 #include "firn/tensor/infer.h"
+#include "firn/tensor/internal/level_kernels.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "tests/error_of.h"
 
@@ -261,6 +262,32 @@ std::vector<std::string> KernelNames(const OpDef& op) {
   std::vector<std::string> names;
   for (const Kernel& k : op.kernels) names.emplace_back(k.name);
   return names;
+}
+
+TEST(OpTest, AnotherLevelBringsKernelsForTheCpuAndNothingElse) {
+  const OpRegistration own("op_test_levels", [] {
+    OpDef def = Sound("op_test_levels");
+    def.kernels = {{.name = "fast", .run = DoNothing}, {.name = "loop", .run = DoNothing}};
+    return def;
+  }());
+  const KernelRegistration cuda(
+      "op_test_levels", {{.name = "device", .device = DeviceType::kCuda, .run = DoNothing}});
+  internal::BeginLevelKernels();
+  const OpRegistration again("op_test_levels", [] {
+    OpDef def = Sound("op_test_levels");
+    def.doc = "Of another level.";
+    def.kernels = {{.name = "faster", .run = DoNothing},
+                   {.name = "loop", .run = DoNothing},
+                   {.name = "elsewhere", .device = DeviceType::kCuda, .run = DoNothing}};
+    return def;
+  }());
+  const KernelRegistration more("op_test_levels", {{.name = "fastest", .run = DoNothing}});
+  const OpRegistration unknown("op_test_of_no_level", Sound("op_test_of_no_level"));
+  internal::EndLevelKernels();
+  const OpDef& op = Op("op_test_levels");
+  EXPECT_THAT(KernelNames(op), ElementsAre("fastest", "faster", "device", "loop"));
+  EXPECT_EQ(op.doc, "Leaves y as it is.");
+  EXPECT_EQ(FindOp("op_test_of_no_level"), nullptr);
 }
 
 TEST(OpTest, KernelsJoinTheirOperationWhicheverIsRegisteredFirst) {
