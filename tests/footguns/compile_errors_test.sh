@@ -6,7 +6,9 @@ set -uo pipefail
 compiler=$1
 shift
 failed=0
-compile() { LC_ALL=C "$compiler" -std=c++20 -fsyntax-only -I. "$@" 2>&1; }
+# Where each package has the links to its headers (tools/includes.bzl).
+mapfile -t includes < <(find -L . -type d -name _include | sed 's/^/-I/')
+compile() { LC_ALL=C "$compiler" -std=c++20 -fsyntax-only "${includes[@]}" "$@" 2>&1; }
 for file in "$@"; do
   want=$(sed -n '1s,^// error: ,,p' "$file")
   if ! said=$(compile "$file"); then
