@@ -74,6 +74,9 @@ def _impl(ctx):
         DefaultInfo(files = depset([header, compiled, version])),
         CcInfo(compilation_context = cc_common.create_compilation_context(
             headers = depset([header, compiled, version], transitive = [context.headers]),
+            # Who reads it as an ordinary header looks for what it includes.
+            includes = context.includes,
+            system_includes = context.system_includes,
         )),
     ]
 
