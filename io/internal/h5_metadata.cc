@@ -67,11 +67,22 @@ herr_t Write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, size_t bytes, cons
   }
 }
 
+// Since HDF5 1.13 the table begins with the version of its form, which is the first still, and a
+// number that tells drivers apart: those below 256 are the library's own.
+template <class Functions>
+void SetVersion(Functions& functions) {
+  if constexpr (requires { functions.version, functions.value; }) {
+    functions.version = 1;
+    functions.value = 388;
+  }
+}
+
 // Registered once and for all.
 hid_t Driver() {
   static const hid_t driver = [] {
     constexpr H5FD_mem_t kKinds[] = H5FD_FLMAP_DICHOTOMY;
     H5FD_class_t functions = {};
+    SetVersion(functions);
     functions.name = "firn_metadata";
     functions.maxaddr = (haddr_t{1} << 62) - 1;
     functions.fc_degree = H5F_CLOSE_WEAK;
