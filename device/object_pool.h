@@ -31,7 +31,7 @@ class Pooled {
     return ::operator new(bytes);
   }
 
-  static void operator delete(void* p, size_t bytes) noexcept {
+  static void operator delete(void* p, [[maybe_unused]] size_t bytes) noexcept {
 #if !defined(__SANITIZE_ADDRESS__)
     FreeList& list = list_;
     if (bytes == sizeof(T) && list.count < list.capacity) [[likely]] {
