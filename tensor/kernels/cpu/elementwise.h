@@ -47,7 +47,6 @@ namespace firn::cpu {
 
 // Elements below which a loop stays on the calling thread.
 inline constexpr int64_t kElementGrain = 16384;
-
 using firn::ComputeOf;
 using firn::MakeFunctor;
 
