@@ -105,6 +105,9 @@ def contenders(args):
         {"framework": "firn", "mode": mode, "argv": [args.firn], "setup": {"mode": mode}}
         for mode in FIRN_MODES
     ] + [
+        {"framework": "other", "mode": mode, "argv": [args.other], "setup": {"mode": mode}}
+        for mode in FIRN_MODES if args.other
+    ] + [
         {"framework": "torch", "mode": mode, "argv": torch_argv,
          "setup": {"mode": mode, "fused": True}}
         for mode in (TORCH_MODES if on_cpu else TORCH_CUDA_MODES)
@@ -321,6 +324,8 @@ def parse_args(argv):
                         help="wait up to S seconds for a quiet machine before each block")
     parser.add_argument("--firn", metavar="PATH", default=os.path.join(
         os.path.dirname(HERE), "bazel-bin", "benchmarks", "train_worker"))
+    parser.add_argument("--other", metavar="PATH",
+                        help="another build's train_worker, as a framework called 'other'")
     parser.add_argument("--python", default=sys.executable, help="one that has the peers")
     parser.add_argument("--peer-preload", metavar="LIB", help="LD_PRELOAD for peers, e.g. jemalloc")
     parser.add_argument("--json", metavar="FILE")

@@ -97,6 +97,12 @@ class FakeWorkerTest(unittest.TestCase):
         self.assertRegex(static, r"0\.67 \(0\.67\.\.0\.67\) +1\.00 \(1\.00\.\.1\.00\)$")
         self.assertRegex(eager, r"2\.00 \(2\.00\.\.2\.00\) +3\.00 \(3\.00\.\.3\.00\)$")
 
+    def test_another_build_stands_beside_the_first(self):
+        _, _, document = self.run_compare(self.fake("firn", 2.0), "/nowhere/python",
+                                          "--other=" + self.fake("other", 3.0))
+        self.assertEqual([(row["framework"], row["median_ms"]) for row in document["rows"]],
+                         [("firn", 2.0), ("other", 3.0)])
+
     def test_compiled_modes_are_left_out_without_a_compiler(self):
         with unittest.mock.patch.dict(os.environ, {"CXX": "/nowhere/g++"}):
             _, text, document = self.run_compare(self.fake("firn"), self.fake("peer"),

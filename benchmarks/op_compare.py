@@ -14,6 +14,10 @@ with the reason. Examples:
 "ratio" is Firn's median time over PyTorch's: below 1, Firn is faster. The worst come first. Claim
 nothing when the interval contains 1, or when others keep the machine busy.
 
+With --other=PATH the second worker is another build's op_worker, and "PyTorch" and "peer" stand for it:
+
+  benchmarks/op_compare.py --quick --firn=portable/op_worker --other=native/op_worker
+
 A backward pass is the gradient of sum(y * g) with respect to all floating inputs, timed alone.
 Layout "transposed" swaps the last two dimensions of the inputs in memory. Operations on integers
 and bools run in their own dtype.
@@ -71,6 +75,18 @@ class Side:
         if self._worker is not None:
             self._worker.close()
         self._worker = None
+
+
+class OtherFirn(Side):
+    """Another build's op_worker, which is asked what a peer is asked."""
+
+    def request(self, **command):
+        if command["cmd"] == "check":
+            return {}  # it has every call
+        if command["cmd"] == "setup":
+            call = command.pop("call")
+            command.update(operation=call["operation"], case=call["case"])
+        return super().request(**command)
 
 
 class Skipped:
@@ -256,6 +272,8 @@ def parse_args(argv):
     parser.add_argument("--firn", metavar="PATH", default=os.path.join(
         os.path.dirname(HERE), "bazel-bin", "benchmarks", "op_worker"))
     parser.add_argument("--python", default=sys.executable, help="one that has PyTorch")
+    parser.add_argument("--other", metavar="PATH",
+                        help="another build's op_worker, instead of PyTorch")
     parser.add_argument("--peer-preload", metavar="LIB", help="LD_PRELOAD for PyTorch")
     parser.add_argument("--profile", action="store_true",
                         help=f"say where Firn's time goes in rows above {report.MOST} (needs perf)")
@@ -278,7 +296,9 @@ def parse_args(argv):
 
 
 def start_peer(args):
-    """PyTorch's worker and its version; raises WorkerError where there is no PyTorch."""
+    """The second worker and its version; raises WorkerError where there is no PyTorch."""
+    if args.other:
+        return OtherFirn("the other build", [args.other], max(args.threads)), args.other
     argv = [args.python, os.path.join(HERE, "peers", "torch_op_worker.py")]
     try:
         peer = Side("PyTorch", argv, max(args.threads), args.peer_preload)
@@ -306,7 +326,7 @@ def main(argv):
         except WorkerError as error:
             print(error)
             return 1
-    about["versions"] = {"torch": version}
+    about["versions"] = {"other" if args.other else "torch": version}
     rows = sorted(run.rows, key=lambda row: -row["ratio"])
     print(report.format_report(rows, run.skipped.reasons))
     if args.json:

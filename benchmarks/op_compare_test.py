@@ -120,6 +120,14 @@ class FakeWorkerTest(unittest.TestCase):
                          [("exp", dtype, layout, threads) for dtype in ("f64", "f16")
                           for layout in ("contiguous", "transposed") for threads in (1, 2)])
 
+    def test_another_build_may_stand_for_pytorch(self):
+        ms = {"exp": 2.0}
+        _, _, document = self.compare(self.fake("firn", ms), "/nowhere/python", "--passes=forward",
+                                      "--other=" + self.fake("other", {"exp": 4.0}))
+        self.assertEqual([row["ratio"] for row in document["rows"]], [0.5])
+        # An op_worker does not know the question whether it has a call.
+        self.assertNotIn("check", [name for name, _, _ in self.asked("other")])
+
     def test_what_firn_does_not_take_is_named(self):
         ms = {"bits": 1.0, "half": 1.0}
         _, text, document = self.compare(
