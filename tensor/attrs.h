@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <new>
@@ -73,6 +74,7 @@ class AttrVisitor {
 
 // Type-erased operations on one attributes struct.
 struct AttrsType {
+  const char* name;  // of a function of the struct: addresses differ between kernels of two levels
   size_t size, align;
   bool simple;  // copying cannot fail, needs no destructor, may be moved as bytes
   void (*construct)(void* to);
@@ -86,6 +88,7 @@ struct AttrsType {
 template <class T>
 const AttrsType* AttrsOf() {
   static constexpr AttrsType kType{
+      __PRETTY_FUNCTION__,
       sizeof(T),
       alignof(T),
       std::is_nothrow_copy_constructible_v<T> && std::is_trivially_destructible_v<T>,
@@ -108,7 +111,7 @@ class AttrsRef {
 
   template <class T>
   const T& get() const {
-    FIRN_BARE_DCHECK(type_ == AttrsOf<T>());
+    FIRN_BARE_DCHECK(type_ != nullptr && std::strcmp(type_->name, AttrsOf<T>()->name) == 0);
     return *static_cast<const T*>(data_);
   }
   const void* data() const { return data_; }
