@@ -6,6 +6,8 @@ them. The headers lie in /usr/include, where the compiler looks anyway. Linking 
 fifty small shared objects would slow each start and each call across them.
 """
 
+load("//third_party:compiler.bzl", "compiler_says")
+
 # Package under absl/ -> public targets. "target=library" where pkg-config names it otherwise.
 _PUBLIC = {
     "algorithm": ["algorithm", "container=algorithm_container"],
@@ -49,12 +51,10 @@ _PUBLIC = {
     "utility": ["utility"],
 }
 
-_PC_FOLDERS = [
-    "/usr/lib/x86_64-linux-gnu/pkgconfig",
-    "/usr/lib/aarch64-linux-gnu/pkgconfig",
-    "/usr/lib64/pkgconfig",
-    "/usr/lib/pkgconfig",
-]
+def _pc_folders(ctx):
+    # Of the processor that the compiler compiles for: Debian keeps libraries of several side by side.
+    machine = compiler_says(ctx, "-dumpmachine").split("-")[0]
+    return ["/usr/lib/%s-linux-gnu/pkgconfig" % machine, "/usr/lib64/pkgconfig", "/usr/lib/pkgconfig"]
 
 def _requires(pc_text):
     # "Requires: absl_base = 20220623, absl_status = 20220623, ..." -> the names.
@@ -77,9 +77,10 @@ def _linkopts(pc_text):
     return []
 
 def _system_absl_impl(ctx):
-    folders = [ctx.path(f) for f in _PC_FOLDERS if ctx.path(f + "/absl_status.pc").exists]
+    known = _pc_folders(ctx)
+    folders = [ctx.path(f) for f in known if ctx.path(f + "/absl_status.pc").exists]
     if not folders:
-        fail("Abseil is not installed: no absl_status.pc in %s; run ./setup" % _PC_FOLDERS)
+        fail("Abseil is not installed: no absl_status.pc in %s; run ./setup" % known)
     root = ['package(default_visibility = ["//:__subpackages__"])']
     for pc in folders[0].readdir():
         if pc.basename.startswith("absl_") and pc.basename.endswith(".pc"):
@@ -97,4 +98,4 @@ def _system_absl_impl(ctx):
             lines.append("alias(name = %r, actual = %r)" % (name, "//:absl_" + (library or name)))
         ctx.file("absl/%s/BUILD" % package, "\n".join(lines) + "\n")
 
-system_absl = repository_rule(implementation = _system_absl_impl, local = True)
+system_absl = repository_rule(implementation = _system_absl_impl, environ = ["CC"], local = True)

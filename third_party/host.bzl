@@ -5,6 +5,8 @@ would do as well, but for what it tells the compiler besides: no two kinds of pr
 same code, and what one of them does wrong no other would show.
 """
 
+load("//third_party:compiler.bzl", "compiler_says")
+
 # Names of /proc/cpuinfo, level by level, as device/cpu.cc asks the processor itself.
 _LEVELS = [
     ("x86-64-v2", ["pni", "ssse3", "cx16", "sse4_1", "sse4_2", "popcnt", "lahf_lm"]),
@@ -25,20 +27,15 @@ def _march(cpuinfo):
         march = name
     return march
 
-def _answer(ctx, flag):
-    # The compiler that Bazel's own detection of a toolchain takes: $CC, else gcc.
-    asked = ctx.execute([ctx.os.environ.get("CC") or "gcc", flag])
-    return asked.stdout if asked.return_code == 0 else ""
-
 def _host_impl(ctx):
     cpuinfo = ctx.path("/proc/cpuinfo")
-    x86_64 = "x86_64" in _answer(ctx, "-dumpmachine")
+    x86_64 = "x86_64" in compiler_says(ctx, "-dumpmachine")
     march = _march(ctx.read(cpuinfo)) if x86_64 and cpuinfo.exists else ""
     ctx.file("BUILD", "")
     ctx.file("defs.bzl", "\n".join([
         "NATIVE_MARCH = %r  # \"\": the compiler's default" % march,
         "X86_64 = %r  # whether that is what the compiler compiles for" % x86_64,
-        "CLANG = %r  # whether the compiler is clang, else g++" % ("clang" in _answer(ctx, "--version")),
+        "CLANG = %r  # whether the compiler is clang, else g++" % ("clang" in compiler_says(ctx, "--version")),
         "",
     ]))
 

@@ -1,7 +1,9 @@
-"""firn_march_known: a target that no build with an unknown --define=firn_march gets past.
+"""firn_march_known: a target that no build gets past whose --define=firn_march its compiler cannot take.
 
 select() takes what it does not know for the default, which would be a native build in silence.
 """
+
+load("@firn_host//:defs.bzl", "X86_64")
 
 _KNOWN = ["native", "none", "portable", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
 
@@ -9,6 +11,8 @@ def _impl(ctx):
     march = ctx.var.get("firn_march", "native")
     if march not in _KNOWN:
         fail("firn: --define=firn_march=%s is none of: %s" % (march, ", ".join(_KNOWN)))
+    if not X86_64 and march not in ["native", "none"]:
+        fail("firn: --define=firn_march=%s is of x86-64, which the compiler does not compile for" % march)
     return [CcInfo()]
 
 firn_march_known = rule(implementation = _impl)
