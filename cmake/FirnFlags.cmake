@@ -14,6 +14,9 @@ if(NOT FIRN_MARCH IN_LIST FIRN_MARCHES)
 endif()
 
 string(REGEX MATCH "^(x86_64|AMD64|amd64)$" FIRN_X86_64 "${CMAKE_SYSTEM_PROCESSOR}")
+if(NOT FIRN_X86_64 AND FIRN_MARCH MATCHES "^(portable|x86-64-.*)$")
+  message(FATAL_ERROR " firn: FIRN_MARCH=${FIRN_MARCH} is of x86-64, which the compiler does not compile for")
+endif()
 
 # The highest level that the processor of this machine has, "" for none (third_party/host.bzl).
 function(firn_native_level out)
@@ -60,6 +63,13 @@ if(FIRN_X86_64)
 endif()
 if(FIRN_LEVEL)
   list(PREPEND FIRN_MARCH_COPTS -march=${FIRN_LEVEL})
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-mno-late-ldp-fusion FIRN_NO_LATE_PAIRS)  # why: third_party/host.bzl
+  if(FIRN_NO_LATE_PAIRS)
+    list(APPEND FIRN_MARCH_COPTS -mno-late-ldp-fusion)
+  endif()
 endif()
 
 firn_bazel_flags(FIRN_COPTS tools/firn.bzl FIRN_COPTS)

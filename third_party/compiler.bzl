@@ -1,9 +1,16 @@
-"""compiler_says(): what the compiler of the build answers."""
+"""What the compiler of the build answers: $CC, else gcc, as Bazel's own detection of a toolchain takes it.
+
+A repository_rule that asks names CC in its `environ`.
+"""
+
+def _ask(ctx, flags):
+    return ctx.execute([ctx.os.environ.get("CC") or "gcc"] + flags)
 
 def compiler_says(ctx, flag):
-    """The answer of $CC, else gcc, as Bazel's own detection of a toolchain takes it, or "".
-
-    A repository_rule that asks names CC in its `environ`.
-    """
-    asked = ctx.execute([ctx.os.environ.get("CC") or "gcc", flag])
+    """What it prints for a flag, or ""."""
+    asked = _ask(ctx, [flag])
     return asked.stdout if asked.return_code == 0 else ""
+
+def compiler_takes(ctx, flag):
+    """Whether it knows a flag."""
+    return _ask(ctx, [flag, "-fsyntax-only", "-x", "c++", "/dev/null"]).return_code == 0

@@ -5,7 +5,7 @@ would do as well, but for what it tells the compiler besides: no two kinds of pr
 same code, and what one of them does wrong no other would show.
 """
 
-load("//third_party:compiler.bzl", "compiler_says")
+load("//third_party:compiler.bzl", "compiler_says", "compiler_takes")
 
 # Names of /proc/cpuinfo, level by level, as device/cpu.cc asks the processor itself.
 _LEVELS = [
@@ -27,14 +27,20 @@ def _march(cpuinfo):
         march = name
     return march
 
+# A pass of g++ 14's for aarch64 that joins two loads to one: done late, it takes one register of a vector of two for
+# the other's (TransformInput of tensor/kernels/cpu/winograd_image_transform.cc computes half of its channels wrong).
+_NO_LATE_PAIRS = "-mno-late-ldp-fusion"
+
 def _host_impl(ctx):
     cpuinfo = ctx.path("/proc/cpuinfo")
     x86_64 = "x86_64" in compiler_says(ctx, "-dumpmachine")
     march = _march(ctx.read(cpuinfo)) if x86_64 and cpuinfo.exists else ""
+    pairs = "aarch64" in compiler_says(ctx, "-dumpmachine") and compiler_takes(ctx, _NO_LATE_PAIRS)
     ctx.file("BUILD", "")
     ctx.file("defs.bzl", "\n".join([
         "NATIVE_MARCH = %r  # \"\": the compiler's default" % march,
         "X86_64 = %r  # whether that is what the compiler compiles for" % x86_64,
+        "PROCESSOR_COPTS = %r  # what it has to be told for that" % ([_NO_LATE_PAIRS] if pairs else []),
         "CLANG = %r  # whether the compiler is clang, else g++" % ("clang" in compiler_says(ctx, "--version")),
         "",
     ]))

@@ -3,7 +3,7 @@
 The flags stand here and not in .bazelrc, so that they hold in consumer workspaces too.
 """
 
-load("@firn_host//:defs.bzl", "CLANG", "NATIVE_MARCH", "X86_64")
+load("@firn_host//:defs.bzl", "CLANG", "NATIVE_MARCH", "PROCESSOR_COPTS", "X86_64")
 load("//tools:includes.bzl", "firn_includes")
 load("//tools:pch.bzl", "precompiled_header", "reads_first")
 
@@ -63,7 +63,7 @@ FIRN_COPTS = [
     "-Wextra",
     "-Wshadow",
     "-Wconversion",
-] + (_CLANG_COPTS if CLANG else _GCC_COPTS) + FIRN_MARCH + _OPTIMISE
+] + (_CLANG_COPTS if CLANG else _GCC_COPTS) + PROCESSOR_COPTS + FIRN_MARCH + _OPTIMISE
 
 def _copts(extra):
     return FIRN_COPTS + extra + select({

@@ -2,7 +2,7 @@
 # A bundled program runs from an empty environment and takes every library but glibc's from its
 # folder; wrong calls are refused.
 set -uo pipefail
-bundle=$1 program=$2
+bundle=$1 program=$2 emulator=${3:-} # of a program for another processor, such as qemu-aarch64
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 failed=0
@@ -25,13 +25,22 @@ refused() { # TEXT COMMAND...: it fails and says so
 }
 
 name=$(basename "$program")
-"$bundle" --binary="$program" "$out/app"
+"$bundle" --binary="$program" "$out/app" ${emulator:+"$emulator"}
 expect "bundling"
 moved=$out/moved
 mv "$out/app" "$moved"
-(cd / && env -i "$moved/$name") | grep -q "loss"
+if [[ -z $emulator ]]; then
+  launch=(env -i "$moved/$name")
+else # it would have to run what the launcher starts
+  launch=("$emulator" -E "LD_LIBRARY_PATH=$moved/lib" "$moved/bin/$name")
+fi
+(cd / && "${launch[@]}") | grep -q "loss"
 expect "the program trains from an empty environment"
-outside=$(env -i LD_LIBRARY_PATH="$moved/lib" ldd "$moved/bin/$name" | grep -oE '=> /\S+' |
+loader=$(readelf --program-headers "$moved/bin/$name" | sed -nE 's/.*program interpreter: (.*)\]/\1/p')
+listed=$(${emulator:+"$emulator"} "$loader" --library-path "$moved/lib" --list "$moved/bin/$name")
+grep -q "libc.so" <<<"$listed"
+expect "libraries are listed: $listed"
+outside=$(grep -oE '=> /\S+' <<<"$listed" |
   grep -vE "$moved/lib|/(ld-linux[^/]*|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\.so")
 [[ -z $outside ]]
 expect "libraries from outside: $outside"
