@@ -1,7 +1,7 @@
 #ifndef FIRN_DEVICE_MACROS_H_
 #define FIRN_DEVICE_MACROS_H_
 
-// What is said to the compiler about functions and loops. Nothing here depends on its flags.
+// What is said to the compiler about functions and loops, and what it says of itself.
 
 #if defined(__CUDACC__)
 #define FIRN_HOST_DEVICE __host__ __device__
@@ -34,6 +34,15 @@
 #else
 #define FIRN_PRAGMA_(...) _Pragma(#__VA_ARGS__)
 #define FIRN_SUMS_IN_ANY_ORDER(...) FIRN_PRAGMA_(omp simd reduction(+ : __VA_ARGS__))
+#endif
+
+// Whether AddressSanitizer watches, which g++ and clang say each in its way.
+#if defined(__SANITIZE_ADDRESS__)
+#define FIRN_HAS_ASAN 1
+#elif defined(__has_feature)
+#define FIRN_HAS_ASAN __has_feature(address_sanitizer)
+#else
+#define FIRN_HAS_ASAN 0
 #endif
 
 // Registrations come before other global objects, which may hold tensors and modules and be made

@@ -19,7 +19,7 @@ template <class T>
 class Pooled {
  public:
   static void* operator new(size_t bytes) {
-#if !defined(__SANITIZE_ADDRESS__)
+#if !FIRN_HAS_ASAN
     FreeList& list = list_;
     if (list.head != nullptr && bytes == sizeof(T)) [[likely]] {
       Link* link = list.head;
@@ -32,7 +32,7 @@ class Pooled {
   }
 
   static void operator delete(void* p, [[maybe_unused]] size_t bytes) noexcept {
-#if !defined(__SANITIZE_ADDRESS__)
+#if !FIRN_HAS_ASAN
     FreeList& list = list_;
     if (bytes == sizeof(T) && list.count < list.capacity) [[likely]] {
       Push(list, p);

@@ -5,16 +5,9 @@
 #include <cstring>
 
 #include "firn/device/check.h"
+#include "firn/device/macros.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FIRN_HAS_ASAN_ 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FIRN_HAS_ASAN_ 1
-#endif
-#endif
-
-#if defined(FIRN_HAS_ASAN_)
+#if FIRN_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -34,7 +27,7 @@ inline constexpr bool kFillsWithNan = false;
 inline void FillWithNan(void*, size_t) {}
 #endif
 
-#if defined(FIRN_HAS_ASAN_)
+#if FIRN_HAS_ASAN
 inline constexpr size_t kRedzoneBytes = 64;
 inline void Forbid(void* data, size_t bytes) { ASAN_POISON_MEMORY_REGION(data, bytes); }
 inline void Permit(void* data, size_t bytes) { ASAN_UNPOISON_MEMORY_REGION(data, bytes); }
