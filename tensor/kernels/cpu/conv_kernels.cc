@@ -294,6 +294,7 @@ template <ConvPass kPass, int kDims>
 const std::vector<Kernel>& FastKernels() {
   static const auto* const kernels = [] {
     auto* made = new std::vector<Kernel>;
+    made->reserve(3);  // g++ 14 fears that a list which grows writes past its end
     if (kDims == 2) {
       made->push_back(
           {.name = "winograd", .run = RunWinograd<kPass>, .prepare = PrepareWinograd<kPass>});
