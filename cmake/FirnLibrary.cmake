@@ -100,6 +100,10 @@ foreach(level IN LISTS FIRN_HIGHER_LEVELS)
 endforeach()
 
 add_library(firn_library ${objects})
+# Of a command that reads another target's objects make knows the files, and not that the target comes first.
+foreach(level IN LISTS FIRN_HIGHER_LEVELS)
+  add_dependencies(firn_library firn_kernels_${level})
+endforeach()
 set_target_properties(firn_library PROPERTIES
   OUTPUT_NAME firn EXPORT_NAME library LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
