@@ -14,7 +14,8 @@ with the reason. Examples:
 "ratio" is Firn's median time over PyTorch's: below 1, Firn is faster. The worst come first. Claim
 nothing when the interval contains 1, or when others keep the machine busy.
 
-With --other=PATH the second worker is another build's op_worker, and "PyTorch" and "peer" stand for it:
+With --other=PATH the second worker is another build's op_worker, and "PyTorch" and "peer" stand
+for it:
 
   benchmarks/op_compare.py --quick --firn=portable/op_worker --other=native/op_worker
 
@@ -81,9 +82,9 @@ class OtherFirn(Side):
     """Another build's op_worker, which is asked what a peer is asked."""
 
     def request(self, **command):
-        if command["cmd"] == "check":  # it has every call; backward passes time gradients
-            grad = command["call"]["operation"].endswith("_grad")
-            return {"reason": "users do not call it"} if grad else {}
+        if command["cmd"] == "check":  # it has every call; users' calls time the others
+            internal = command["call"]["internal"]
+            return {"reason": f"users do not call it: {internal}"} if internal else {}
         if command["cmd"] == "setup":
             call = command.pop("call")
             command.update(operation=call["operation"], case=call["case"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of op_compare.py and its workers: python3 -m unittest op_compare_test"""
+"""Tests of op_compare.py and of PyTorch's worker: python3 -m unittest op_compare_test"""
 
 import argparse
 import contextlib
@@ -47,6 +47,7 @@ for line in sys.stdin:
     backward = command.get("pass") == "backward" and f"backward {{op}}" in ERRORS
     reply = {{
         "describe": {{"operation": op, "case": command.get("case"), "random": op == "random",
+                      "internal": "the gradient of relu" if op == "relu_grad" else "",
                       "dtypes": DTYPES.get(op, ["f32", "f64", "bf16", "f16"]),
                       "layouts": ["contiguous", "transposed"][:1 + (op != "bits")]}},
         "check": {{"reason": REASONS.get(op)}},
@@ -121,10 +122,12 @@ class FakeWorkerTest(unittest.TestCase):
                           for layout in ("contiguous", "transposed") for threads in (1, 2)])
 
     def test_another_build_may_stand_for_pytorch(self):
-        ms = {"exp": 2.0}
-        _, _, document = self.compare(self.fake("firn", ms), "/nowhere/python", "--passes=forward",
-                                      "--other=" + self.fake("other", {"exp": 4.0}))
+        _, _, document = self.compare(
+            self.fake("firn", {"exp": 2.0, "relu_grad": 1.0}), "/nowhere/python",
+            "--passes=forward", "--other=" + self.fake("other", {"exp": 4.0, "relu_grad": 1.0}))
         self.assertEqual([row["ratio"] for row in document["rows"]], [0.5])
+        self.assertEqual(document["skipped"], [
+            {"reason": "users do not call it: the gradient of relu", "what": ["relu_grad"]}])
         # An op_worker does not know the question whether it has a call.
         self.assertNotIn("check", [name for name, _, _ in self.asked("other")])
 
@@ -293,72 +296,6 @@ class ReportTest(unittest.TestCase):
         self.assertGreater(float(dots[0].get("cy")), float(dots[1].get("cy")))
         for dot in dots:
             self.assertTrue(report.TOP <= float(dot.get("cy")) <= report.TOP + report.PLOT_HEIGHT)
-
-
-class OpWorkerTest(unittest.TestCase):
-    """Against the real worker, which Bazel puts beside this file."""
-
-    WORKER = os.environ.get("FIRN_OP_WORKER") or os.path.join(
-        os.path.dirname(os.path.abspath(sys.argv[0])), "op_worker")
-    CASE = {"operation": "cross_entropy", "case": "64x10"}
-
-    def answers(self, *commands):
-        done = subprocess.run([self.WORKER], input="\n".join(map(json.dumps, commands)) + "\n",
-                              capture_output=True, text=True, timeout=60, check=False)
-        return [json.loads(line) for line in done.stdout.splitlines()]
-
-    def test_describes_a_case(self):
-        with tempfile.TemporaryDirectory() as folder:
-            told, call = self.answers({"cmd": "list"},
-                                      {"cmd": "describe", **self.CASE, "folder": folder})
-            files = [os.path.getsize(one["file"]) for one in call["inputs"]]
-        cases = {one["operation"]: one["cases"] for one in told["operations"]}
-        self.assertIn("64x10", cases["cross_entropy"])
-        self.assertEqual([one["shape"] for one in call["inputs"]], [[64, 10], [64]])
-        self.assertEqual([one["dtype"] for one in call["inputs"]], ["f64", "i64"])
-        self.assertEqual([one["wanted"] for one in call["inputs"]], [True, False])
-        self.assertEqual(files, [64 * 10 * 8, 64 * 8])
-        self.assertEqual((call["attrs"], call["defaults"]["reduction"]), ({}, "mean"))
-        self.assertEqual(call["dtypes"], ["f32", "f64", "bf16", "f16"])
-
-    def test_inputs_that_repeat_are_written_once(self):
-        with tempfile.TemporaryDirectory() as folder:
-            (call,) = self.answers(
-                {"cmd": "describe", "operation": "exp", "case": "4M", "folder": folder})
-            self.assertEqual(os.path.getsize(call["inputs"][0]["file"]), 65521 * 8)
-
-    def test_times_both_passes(self):
-        setup = {"cmd": "setup", **self.CASE, "dtype": "f32", "layout": "transposed", "threads": 1,
-                 "device": "cpu"}
-        block = {"cmd": "block", "calls": 5}
-        forward, times, backward, back_times = self.answers(
-            {**setup, "pass": "forward"}, block, {**setup, "pass": "backward"}, block)
-        (loss,) = forward["results"]
-        self.assertEqual((loss["shape"], loss["finite"]), ([], 1))
-        self.assertGreater(loss["mean"], 1.0)
-        (gradient,) = backward["results"]
-        self.assertEqual((gradient["shape"], gradient["finite"]), ([64, 10], 640))
-        # A row of softmax less one label sums to 0: so do all; the seed of a loss is -3/4.
-        self.assertLess(abs(gradient["mean"]), 1e-6)
-        for reply in (times, back_times):
-            self.assertEqual(len(reply["ms"]), 5)
-            self.assertGreater(min(reply["ms"]), 0)
-
-    def test_answers_a_mistake_with_an_error(self):
-        setup = {"cmd": "setup", **self.CASE, "dtype": "f32", "layout": "contiguous",
-                 "pass": "forward", "threads": 1, "device": "cpu"}
-        for command, words in (
-                ({"cmd": "dance"}, "unknown command 'dance'"),
-                ({"cmd": "block", "calls": 1}, "'block' comes before 'setup'"),
-                ({**setup, "operation": "dance"}, "'dance' has no large sample"),
-                ({**setup, "case": "tiny"}, "has no large sample 'tiny', only: "),
-                ({**setup, "dtype": "i64"}, "the case does not take i64"),
-                ({**setup, "layout": "round"}, "no layout 'round'"),
-                ({**setup, "pass": "up"}, "unknown pass 'up'"),
-                ({**setup, "device": "moon"}, 'device: got "moon"'),
-        ):
-            (reply,) = self.answers(command)
-            self.assertIn(words, reply["error"])
 
 
 class TorchTest(unittest.TestCase):
