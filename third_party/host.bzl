@@ -33,9 +33,10 @@ _NO_LATE_PAIRS = "-mno-late-ldp-fusion"
 
 def _host_impl(ctx):
     cpuinfo = ctx.path("/proc/cpuinfo")
-    x86_64 = "x86_64" in compiler_says(ctx, "-dumpmachine")
+    machine = compiler_says(ctx, "-dumpmachine")
+    x86_64 = "x86_64" in machine
     march = _march(ctx.read(cpuinfo)) if x86_64 and cpuinfo.exists else ""
-    pairs = "aarch64" in compiler_says(ctx, "-dumpmachine") and compiler_takes(ctx, _NO_LATE_PAIRS)
+    pairs = "aarch64" in machine and compiler_takes(ctx, _NO_LATE_PAIRS)
     ctx.file("BUILD", "")
     ctx.file("defs.bzl", "\n".join([
         "NATIVE_MARCH = %r  # \"\": the compiler's default" % march,

@@ -45,6 +45,11 @@ outside=$(grep -oE '=> /\S+' <<<"$listed" |
 [[ -z $outside ]]
 expect "libraries from outside: $outside"
 
+# A program named without a folder is the one here.
+bundle_path=$(realpath "$bundle")
+(cd "$(dirname "$program")" && "$bundle_path" --binary="$name" "$out/here" ${emulator:+"$emulator"})
+expect "bundling a program by its name alone"
+
 refused "exists and is not empty" "$bundle" --binary="$program" "$moved"
 refused "there is no program" "$bundle" --binary=/nonexistent "$out/b"
 refused "is no target" "$bundle" examples "$out/b"
