@@ -74,7 +74,8 @@ class AttrVisitor {
 
 // Type-erased operations on one attributes struct.
 struct AttrsType {
-  const char* name;  // of a function of the struct: addresses differ between kernels of two levels
+  // Tells structs apart: kernels of each level (device/level.h) have AttrsTypes of their own.
+  const char* name;
   size_t size, align;
   bool simple;  // copying cannot fail, needs no destructor, may be moved as bytes
   void (*construct)(void* to);
