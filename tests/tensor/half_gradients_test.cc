@@ -53,8 +53,8 @@ TEST(HalfGradients, OfPadding) {
     for (const auto& [width, left, right] : std::vector<std::array<int64_t, 3>>{
              {5, 3, 4}, {64, -3, 4}, {2100, 3, -4}, {2100, 1500, 2000}, {1100, -1030, 2}}) {
       const Shape shape = {2, 4, width};
-      const auto pad = [&, left = left, right = right](const Tensor& x) {
-        return Pad(x, {left, right, 2, 1}, {.mode = mode});
+      const auto pad = [mode, before = left, after = right](const Tensor& x) {
+        return Pad(x, {before, after, 2, 1}, {.mode = mode});
       };
       const auto from = pad(Reshape(Arange(8 * width), shape).To(DType::kF64)).ToVector<double>();
       const Tensor dy = Randint(0, 4, {2, 7, width + left + right});
