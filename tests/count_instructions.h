@@ -8,6 +8,13 @@
 
 namespace firn::testing {
 
+// What is counted is also the compiler's doing.
+#if defined(__clang__)
+inline constexpr bool kByClang = true;
+#else
+inline constexpr bool kByClang = false;
+#endif
+
 // How many instructions f executes, libraries included, in a copy of this process that has one
 // thread and sees nothing of what f changes. Repeatable; a few hundred more than f itself.
 // Nothing where the machine forbids tracing. Throws where f ended the copy.

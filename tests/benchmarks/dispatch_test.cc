@@ -50,7 +50,10 @@ Tensor Chain(const Tensor& x, const Tensor& y, int n) {
 TEST(DispatchTest, RecordedAdd) {
   Tensor x = FromValues({1.f}), y = FromValues({2.f});
   x.SetRequiresGrad();
-  ExpectAtMost(900, InstructionsOf([&](int n) {
+  // Clang puts fewer functions inline and copies specs member by member: 1121 (16) and 1080 (19)
+  // where g++ 12 has 948.
+  constexpr double kAim = testing::kByClang ? 1050 : 900;
+  ExpectAtMost(kAim, InstructionsOf([&](int n) {
                  return [=] {
                    for (int i = 0; i < n; ++i) Add(x, y);
                  };
