@@ -1,21 +1,22 @@
 // sinc: the derivative (cos(pi x) - sinc(x)) / x loses all digits near 0, where its series stands
 // in. There the quotient is one of a harmless argument, lest its own derivative brings NaN.
 //
-// digamma: the kernel of its gradient has the second derivative of lgamma built in; there is no
-// third.
+// digamma: the kernel of its gradient has the second derivative of lgamma built in. A gradient that
+// is recorded is made of polygamma, which has all derivatives.
 
 #include "firn/tensor/ops/elementwise/special.h"
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/dispatch.h"
-#include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/kernels/cpu/vec_math.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/polygamma.h"
 #include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/rounding.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/elementwise/special_fn.h"
 #include "firn/tensor/ops/elementwise/trigonometry.h"
@@ -48,7 +49,9 @@ Tensor SincSlopeNear0(const Tensor& x) {
 Tensor GradSinc(const Tensor& dy, const Tensor& x) {
   const Tensor near = Le(Abs(x), 0.125);
   const Tensor far = Where(near, 1.0, x);
-  const Tensor slope = Div(Sub(Cos(Mul(far, 3.14159265358979324)), Sinc(far)), far);
+  // Whole turns are taken off before pi rounds them.
+  const Tensor turn = Sub(far, Mul(Round(Mul(far, 0.5)), 2));
+  const Tensor slope = Div(Sub(Cos(Mul(turn, 3.14159265358979324)), Sinc(far)), far);
   return Mul(dy, Where(near, SincSlopeNear0(Where(near, x, 0.0)), slope));
 }
 FIRN_REGISTER_OP(sinc) {
@@ -61,11 +64,7 @@ FIRN_REGISTER_OP(lgamma) {
 }
 
 Tensor GradDigamma(const Tensor& dy, const Tensor& x) {
-  if (GradEnabled()) {
-    RaiseStatus(Unimplemented("it has no second derivative: its gradient cannot be recorded"),
-                "digamma");
-  }
-  return DigammaGrad(dy, x);
+  return GradEnabled() ? Mul(dy, Polygamma(1, x)) : DigammaGrad(dy, x);
 }
 FIRN_REGISTER_OP(digamma) {
   return InFullPrecision(
