@@ -1,5 +1,7 @@
 // Batch normalisation and its gradient: group by group where a group of channels can stay in cache
-// for both passes, and over tiles of rows where channels lie side by side.
+// for both passes, and over tiles of rows where channels lie side by side. The statistics of
+// channels whose squares leave the range of their type are computed again of numbers that are
+// scaled.
 
 #include "firn/tensor/kernels/cpu/batch_norm_kernels.h"
 
@@ -7,6 +9,7 @@
 
 #include "firn/tensor/kernels/cpu/channel_groups.h"
 #include "firn/tensor/kernels/cpu/channel_rows.h"
+#include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/fused_activation.h"
 #include "firn/tensor/ops/norm/norm_options.h"
@@ -29,7 +32,8 @@ double ChannelNumber(const KernelContext& k, int i, int64_t c, double missing) {
 
 // Of one channel, in double.
 struct ChannelStatistics {
-  double count = 0, mean = 0, var = 0;  // the biased variance
+  double count = 0, mean = 0, var = 0;  // the biased variance, of numbers times `unit`
+  double unit = 1;
 
   ChannelStatistics() = default;
   // From sums of differences to one of the values, so that a mean far from 0 costs no digits, and
@@ -39,10 +43,24 @@ struct ChannelStatistics {
     const double around = squares / n - (sum / n) * (sum / n);
     var = around > 0 ? around : around * 0;  // NaN stays
   }
+
+  // Of the same numbers, which `for_each` gives, where their squares left the range of Acc.
+  template <class Acc, class ForEach>
+  void Rescale(double eps, const ForEach& for_each) {
+    constexpr double kLeast = kLeastSum<Acc>;
+    const bool lost = var < kLeast && eps < kLeast;
+    if (std::isfinite(var) && !lost) [[likely]]
+      return;
+    const ScaledMoments m = ScaledMomentsOf(for_each, static_cast<int64_t>(count));
+    if (!m.known) return;
+    unit = m.unit;
+    mean = m.mean / unit;
+    var = m.squares / count;
+  }
 };
 
 template <class Acc>
-void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g,
+void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, double eps,
                      ChannelStatistics* of) {
   Acc first[kLanes] = {}, shift[kLanes];
   x.rows().Load(g * v.run, v.block, first);
@@ -58,6 +76,14 @@ void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g,
   for (int64_t b = 0; b < v.block; ++b) {
     of[b] = ChannelStatistics(static_cast<double>(v.per_channel()), static_cast<double>(first[b]),
                               sums.first(b), sums.second(b));
+    of[b].Rescale<Acc>(eps, [&](const auto& f) {
+      v.ForEachPiece(g, [&](const LanePiece& piece) {
+        const Acc* const from = x.Read(piece);
+        piece.ForEach([&](int64_t i, int64_t j) {
+          if ((j & (v.block - 1)) == b) f(static_cast<double>(from[i]));
+        });
+      });
+    });
   }
 }
 
@@ -81,21 +107,22 @@ template <class Acc>
 void TakeStatistics(KernelContext& k, int64_t c, const ChannelStatistics& of, Acc* mean, Acc* scale,
                     Acc* shift) {
   const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
-  const double invstd = 1 / std::sqrt(of.var + a.eps);
+  const double invstd = of.unit / std::sqrt(of.var + a.eps * of.unit * of.unit);
   *mean = static_cast<Acc>(of.mean);
   *scale = static_cast<Acc>(ChannelNumber<Acc>(k, In::kWeight, c, 1) * invstd);
   *shift = static_cast<Acc>(ChannelNumber<Acc>(k, In::kBias, c, 0));
   k.out<Acc>(Out::kMean)[c] = *mean;
   k.out<Acc>(Out::kInvstd)[c] = static_cast<Acc>(invstd);
   MoveTowards<Acc>(k, In::kRunningMean, c, of.mean, a.momentum);
-  MoveTowards<Acc>(k, In::kRunningVar, c, of.var * of.count / (of.count - 1), a.momentum);
+  MoveTowards<Acc>(k, In::kRunningVar, c, of.var * of.count / (of.count - 1) / of.unit / of.unit,
+                   a.momentum);
 }
 
 template <FusedActivation kActivation, class Acc>
 void NormalizeGroup(KernelContext& k, const ChannelGroups& v, int64_t g) {
   ChannelStatistics statistics[kLanes];
   PieceReader<Acc> x({k, In::kX});
-  GroupStatistics(v, x, g, statistics);
+  GroupStatistics(v, x, g, k.attrs<BatchNormAttrs>().eps, statistics);
   Acc mean[kLanes], scale[kLanes], shift[kLanes];
   for (int64_t b = 0; b < v.block; ++b) {
     TakeStatistics(k, g * v.block + b, statistics[b], mean + b, scale + b, shift + b);
@@ -124,6 +151,7 @@ void NormalizeRows(KernelContext& k, const ChannelRows& v) {
   Acc *const mean = scratch.Numbers(0), *const scale = scratch.Numbers(1),
              *const shift = scratch.Numbers(2);
   const RowsIn<Acc> x(k, In::kX);
+  const double eps = k.attrs<BatchNormAttrs>().eps;
   v.ForEachTile([&](const RowTile& tile) {
     PieceReader<Acc> from(x);
     // As in GroupStatistics, differences to a channel's first value.
@@ -140,8 +168,10 @@ void NormalizeRows(KernelContext& k, const ChannelRows& v) {
     scratch.Keep(tile, sums);
   });
   scratch.ForEachChannel([&](int64_t c, double sum, double squares) {
-    const ChannelStatistics of(static_cast<double>(v.rows), static_cast<double>(x[c]), sum,
-                               squares);
+    ChannelStatistics of(static_cast<double>(v.rows), static_cast<double>(x[c]), sum, squares);
+    of.Rescale<Acc>(eps, [&](const auto& f) {
+      for (int64_t r = 0; r < v.rows; ++r) f(static_cast<double>(x[r * v.channels + c]));
+    });
     TakeStatistics(k, c, of, mean + c, scale + c, shift + c);
   });
   const RowsOut<Acc> y(k, Out::kY);
