@@ -80,6 +80,7 @@ TEST(FarValuesTest, VariancesAreThoseOfScaledElements) {
   ExpectNear(Std(FromValues({1e200, -1e200})), {std::sqrt(2.0) * 1e200}, 1e-14);
   ExpectNear(Std(F32({3e38, 3e38, 3e38})), {0});
   ExpectNear(Std(F32({1, 1, 1})), {0});
+  ExpectNear(Std(FromVector(std::vector<double>(1001, 0.1))), {0});
   ExpectNear(Var(F32({1e30, -1e30})), {kInf});
   ExpectNear(Var(F32({1e-17, -1e-17})), {2e-34});
   const VarMeanResult far = VarMean(F32({3e38, 3e38, 2e38, 2e38}));
@@ -90,6 +91,14 @@ TEST(FarValuesTest, VariancesAreThoseOfScaledElements) {
   ExpectNear(std, {1e30, 1});
   ExpectNear(Grad(Sum(std), x), {0.5, -0.5, 0, 0.5, -0.5, 0});
   EXPECT_TRUE(std::isnan(Std(F32({kInf, 1})).Item()));
+}
+
+TEST(FarValuesTest, WindowsArePooled) {
+  const Tensor x = F32({3e30, 4e30, 3e-30, 4e-30, 3, 4}, {1, 1, 6});
+  ExpectNear(LpPool1d(x, 2, {.kernel = {2}}), {5e30, 5e-30, 5}, 1e-6);
+  ExpectNear(LpPool1d(x, 9, {.kernel = {2}}), {4.0326e30, 4.0326e-30, 4.0326}, 1e-4);
+  const Tensor half = FromVector<double>({300, 400}, {1, 1, 2}).To(DType::kF16);
+  ExpectNear(LpPool1d(half, 2, {.kernel = {2}}), {500}, 1e-3);
 }
 
 TEST(FarValuesTest, RowsAreNormalised) {

@@ -80,9 +80,18 @@ ScaledMoments ScaledMomentsOf(const ForEach& for_each, int64_t count, bool centr
   const double top = LargestOf(for_each);
   if (!(top > 0) || top > std::numeric_limits<double>::max()) return {1, 0, 0, false};
   const double unit = UnitFor(top);
+  // From the first number on, so that equal ones have no variance.
   ExactSum sum, squares;
-  if (centred) for_each([&](double v) { sum.Add(v * unit); });
-  const double mean = sum.total() / static_cast<double>(count);
+  double first = 0;
+  bool any = false;
+  if (centred) {
+    for_each([&](double v) {
+      if (!any) first = v * unit;
+      any = true;
+      sum.Add(v * unit - first);
+    });
+  }
+  const double mean = first + sum.total() / static_cast<double>(count);
   for_each([&](double v) {
     const double d = v * unit - mean;
     squares.Add(d * d);

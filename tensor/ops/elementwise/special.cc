@@ -36,14 +36,16 @@ FIRN_REGISTER_OP(erf) {
   return cpu::FloatOp<ErfFn, ErfOnCpuFn>("The error function.", cpu::FromInput<GradErf>());
 }
 
-// The sum over k > 0 of (-1)^k pi^(2k) 2k / (2k + 1)! x^(2k - 1), to 2^-53 for |x| <= 1/8.
+// The sum over k > 0 of (-1)^k pi^(2k) 2k / (2k + 1)! x^(2k - 1), to 2^-53 for |x| <= 1/8, and so
+// are its two next derivatives.
 Tensor SincSlopeNear0(const Tensor& x) {
-  constexpr double kTerms[] = {-3.28986813369645287,   3.24696970113341457,
-                               -1.14451094473250528,   0.209182782541238404,
-                               -0.0234608103545582364, 0.00178114551637285204};
+  constexpr double kTerms[] = {
+      -3.28986813369645287,    3.24696970113341457,    -1.14451094473250528,
+      0.209182782541238404,    -0.0234608103545582364, 0.00178114551637285204,
+      -9.76622312631893266e-5, 4.04994784661924424e-6, -1.31484812799919946e-7};
   const Tensor square = Square(x);
-  Tensor sum = Mul(square, kTerms[5]);
-  for (int i = 4; i > 0; --i) sum = Mul(Add(sum, kTerms[i]), square);
+  Tensor sum = Mul(square, kTerms[8]);
+  for (int i = 7; i > 0; --i) sum = Mul(Add(sum, kTerms[i]), square);
   return Mul(Add(sum, kTerms[0]), x);
 }
 Tensor GradSinc(const Tensor& dy, const Tensor& x) {
