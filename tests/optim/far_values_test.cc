@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "firn/optim/adafactor.h"
 #include "firn/optim/clip.h"
 #include "firn/optim/rmsprop.h"
 #include "firn/optim/trust_ratio.h"
@@ -33,6 +34,16 @@ TEST(FarValuesTest, CentredRmspropGoesOnWhereGradientsHardlyVary) {
     graves.Step();
   }
   for (const float v : p.ToVector<float>()) ASSERT_TRUE(std::isfinite(v));
+}
+
+TEST(FarValuesTest, AdafactorGoesOnWithoutGradientsAndWithATinyEpsilon) {
+  for (const Shape& shape : {Shape({4}), Shape({2, 2})}) {
+    Tensor p = Full(shape, 1).SetRequiresGrad();
+    p.SetGrad(Zeros(shape));
+    Adafactor adafactor({p}, {.eps1 = 1e-30});
+    adafactor.Step();
+    EXPECT_EQ(p.ToVector<float>(), std::vector<float>(4, 1));
+  }
 }
 
 TEST(FarValuesTest, ClipsNormsWhosePowersLeaveTheRangeOfDouble) {
