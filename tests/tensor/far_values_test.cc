@@ -118,6 +118,30 @@ TEST(FarValuesTest, RowsAreNormalised) {
   }
 }
 
+TEST(FarValuesTest, GradientsOfRowsAreThoseOfOrdinaryOnes) {
+  const Tensor weights = F32({1, -2, 3, 0.5}, {1, 4});
+  const auto derivatives = [&](double size, bool centred) {
+    Tensor x = F32({3 * size, -size, 2 * size, 0.5 * size}, {1, 4}).SetRequiresGrad();
+    const Tensor y = centred ? LayerNorm(x, {4}) : RmsNorm(x, {4});
+    std::vector<Tensor> all = {Grad(Sum(Mul(y, weights)), x, {.retain_graph = true})};
+    const Tensor first = Grad(Sum(Mul(y, weights)), x, {.create_graph = true});
+    all.push_back(first);
+    all.push_back(Grad(Sum(Mul(Mul(first, size), weights)), x));  // of numbers near 1
+    for (Tensor& t : all) t = Mul(t.Detach().To(DType::kF64), size);
+    return all;
+  };
+  for (const bool centred : {true, false}) {
+    const std::vector<Tensor> want = derivatives(1e3, centred);
+    for (const double size : {1e10, 1e20, 1e30}) {
+      SCOPED_TRACE(size);
+      const std::vector<Tensor> got = derivatives(size, centred);
+      for (size_t i = 0; i < got.size(); ++i) {
+        ExpectNear(got[i], want[i].ToVector<double>(), 1e-4);
+      }
+    }
+  }
+}
+
 TEST(FarValuesTest, BatchesAreNormalised) {
   // Two channels, one of them ordinary: as a matrix, an image, and an image that is channels-last.
   for (const double size : {1e-30, 1e15, 1e25, 1e38}) {

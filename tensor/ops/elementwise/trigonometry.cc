@@ -9,6 +9,7 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
@@ -85,7 +86,7 @@ void GradAtan2(GradContext& g) {
   const Tensor size = Maximum(Abs(Detach(g.input(0))), Abs(Detach(g.input(1))));
   const bool wide = size.dtype() == DType::kF64;
   const double far = wide ? 0x1p300 : 0x1p40, by = wide ? 0x1p800 : 0x1p100;
-  const Tensor unit = Where(Lt(size, 1 / far), by, Where(Gt(size, far), 1 / by, Tensor(1.0)));
+  const Tensor unit = Where(Lt(size, 1 / far), by, Where(Gt(size, far), 1 / by, OnesLike(size)));
   const Tensor y = Mul(g.input(0), unit), x = Mul(g.input(1), unit);
   const Tensor scaled = Div(g.grad_output(), Add(Square(x), Square(y)));
   if (g.needs(0)) g.set_grad_input(0, Mul(Mul(scaled, x), unit));
