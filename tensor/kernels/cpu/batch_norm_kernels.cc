@@ -230,7 +230,8 @@ bool TakeGradients(KernelContext& k, int64_t channel, double count, double sum_d
   const Acc to_weight = static_cast<Acc>(sum_dz_x * invstd), to_bias = static_cast<Acc>(sum_dz);
   RowsOut<Acc>(k, GradOut::kDweight).Store(channel, 1, &to_weight);
   RowsOut<Acc>(k, GradOut::kDbias).Store(channel, 1, &to_bias);
-  return std::abs(*b) >= std::numeric_limits<Acc>::min() || *d == 0;
+  using Limits = std::numeric_limits<Acc>;
+  return (std::abs(*b) >= Limits::min() && std::abs(*b) <= Limits::max()) || *d == 0;
 }
 
 template <FusedActivation kActivation, class Acc>
