@@ -2,6 +2,7 @@
 
 #include "firn/optim/adafactor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -61,7 +62,9 @@ void Adafactor::Update(size_t group, const Tensor& lr, const Tensor& skip,
   for (Slot* slot : slots) {
     const DType dtype = inner::ComputeDType(slot->param.dtype());
     const Tensor x = Cast(slot->param, dtype), grad = Cast(slot->param.grad(), dtype);
-    const double eps1 = o.eps1 > 0 ? o.eps1 : EpsilonOf(slot->param.dtype());
+    // An eps1 whose square is no number of the dtype would have the root of 0 divide 0.
+    const double least = dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
+    const double eps1 = std::max(o.eps1 > 0 ? o.eps1 : EpsilonOf(slot->param.dtype()), least);
     const Tensor t = Add(Cast(slot->step, DType::kF64), 1);
     const Tensor weight = Cast(Pow(t, o.beta2_decay), dtype), square = Square(grad);
     Tensor variance;
@@ -75,7 +78,7 @@ void Adafactor::Update(size_t group, const Tensor& lr, const Tensor& skip,
       variance = Lerp(slot->state[2], square, weight);
       AssignUnless(skip, slot->state[2], variance);
     }
-    const Tensor step = Mul(grad, Rsqrt(Clamp(variance, eps1 * eps1)));
+    const Tensor step = Mul(grad, Rsqrt(Clamp(variance, std::max(eps1 * eps1, least))));
     const Tensor rate = Cast(Minimum(Cast(lr, DType::kF64), Rsqrt(t)), dtype);
     const Tensor length = Clamp(Div(RootMeanSquare(step), o.d), 1);
     const Tensor alpha = Div(Mul(Clamp(RootMeanSquare(x), o.eps2), rate), length);

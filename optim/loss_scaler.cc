@@ -28,13 +28,15 @@ constexpr const char* kName = "loss scaler";
 
 void Check(const LossScalerOptions& o) {
   if (o.init_scale > 0 && std::isfinite(static_cast<float>(o.init_scale)) && o.growth_factor > 1 &&
-      o.backoff_factor > 0 && o.backoff_factor < 1 && o.growth_interval >= 1) {
+      o.backoff_factor > 0 && o.backoff_factor < 1 && o.growth_interval >= 1 &&
+      std::isnormal(static_cast<float>(o.min_scale)) && o.min_scale > 0) {
     return;
   }
   RaiseStatus(
       InvalidArgument("init_scale ", o.init_scale, " (want > 0), growth_factor ", o.growth_factor,
                       " (want > 1), backoff_factor ", o.backoff_factor,
-                      " (want 0 to 1), growth_interval ", o.growth_interval, " (want >= 1)"),
+                      " (want 0 to 1), growth_interval ", o.growth_interval,
+                      " (want >= 1), min_scale ", o.min_scale, " (want a normal number > 0)"),
       kName);
 }
 
@@ -125,7 +127,8 @@ void LossScaler::Update() {
   UpdateLossScale(scale_, good_steps_, skipped_, any,
                   {.growth_factor = options_.growth_factor,
                    .backoff_factor = options_.backoff_factor,
-                   .growth_interval = options_.growth_interval});
+                   .growth_interval = options_.growth_interval,
+                   .min_scale = options_.min_scale});
   found_.clear();
 }
 
@@ -151,7 +154,8 @@ void LossScaler::LoadStateDict(const StateDict& state) {
   const LossScalerOptions options = {.init_scale = scale,
                                      .growth_factor = growth,
                                      .backoff_factor = backoff,
-                                     .growth_interval = interval};
+                                     .growth_interval = interval,
+                                     .min_scale = options_.min_scale};
   Check(options);
   options_ = options;
   // In place: captured steps read them where they lie.

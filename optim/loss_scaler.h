@@ -16,6 +16,10 @@ struct LossScalerOptions {
   double growth_factor = 2;        // of the scale, after growth_interval good steps in a row
   double backoff_factor = 0.5;     // of the scale, after a step that was left out
   int64_t growth_interval = 2000;  // steps
+  // What the scale does not fall below, however many steps are left out: at 0 nothing could be
+  // divided by it any more. An init_scale below it stays as it is. 2^-14, f16's smallest normal
+  // number; PyTorch has no least scale.
+  double min_scale = 0x1p-14;
 };
 
 // Dynamic loss scaling, for training in f16 (Micikevicius et al., "Mixed precision training", 2018;
@@ -33,7 +37,7 @@ struct LossScalerOptions {
 class LossScaler {
  public:
   // Throws kInvalidArgument unless init_scale > 0 is finite as f32, growth_factor > 1,
-  // 0 < backoff_factor < 1 and growth_interval >= 1.
+  // 0 < backoff_factor < 1, growth_interval >= 1 and min_scale, as f32, is a normal number.
   explicit LossScaler(const LossScalerOptions& options = {});
 
   // Waits for the device.

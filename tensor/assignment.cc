@@ -70,7 +70,7 @@ Tensor& Tensor::CopyFrom(const Tensor& source) {
   Assign(*this, source);
   return *this;
 }
-Tensor& Tensor::Fill(double value) {
+Tensor& Tensor::Fill(Number value) {
   CheckDefined(*this, "fill");
   Assign(*this, Full(Shape(), value, dtype(), device()));
   return *this;

@@ -92,7 +92,8 @@ class IndexedTensor : public Tensor {
   void operator/=(const Tensor& value) &&;
   // As x[...] = value.
   void CopyFrom(const Tensor& value) && { std::move(*this) = value; }
-  void Fill(double value) && { std::move(*this) = Tensor(value); }
+  template <class T>
+  requires(std::is_arithmetic_v<T>) void Fill(T value) && { std::move(*this) = Tensor(value); }
 
   void operator=(const Tensor& value) & = delete;
   void operator=(const IndexedTensor& value) & = delete;
@@ -101,7 +102,7 @@ class IndexedTensor : public Tensor {
   void operator*=(const Tensor& value) & = delete;
   void operator/=(const Tensor& value) & = delete;
   void CopyFrom(const Tensor& value) & = delete;
-  void Fill(double value) & = delete;
+  void Fill(Number value) & = delete;
 
  private:
   friend class Tensor;

@@ -11,6 +11,7 @@
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/modulo.h"
+#include "firn/tensor/ops/elementwise/polygamma.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/rounding.h"
 #include "firn/tensor/ops/elementwise/sign.h"
@@ -90,7 +91,7 @@ Tensor Tensor::IndexSelect(int64_t dim, const Tensor& indices) const {
   return firn::IndexSelect(*this, dim, indices);
 }
 Tensor Tensor::IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source,
-                        double alpha) const {
+                        Number alpha) const {
   return firn::IndexAdd(*this, dim, indices, source, alpha);
 }
 Tensor Tensor::IndexPut(const std::vector<Tensor>& indices, const Tensor& values,
@@ -148,6 +149,7 @@ Tensor Tensor::Erf() const { return firn::Erf(*this); }
 Tensor Tensor::Sinc() const { return firn::Sinc(*this); }
 Tensor Tensor::Lgamma() const { return firn::Lgamma(*this); }
 Tensor Tensor::Digamma() const { return firn::Digamma(*this); }
+Tensor Tensor::Polygamma(int64_t n) const { return firn::Polygamma(n, *this); }
 Tensor Tensor::Sigmoid() const { return firn::Sigmoid(*this); }
 Tensor Tensor::Relu() const { return firn::Relu(*this); }
 Tensor Tensor::Hardshrink(double lambda) const { return firn::Hardshrink(*this, lambda); }

@@ -112,6 +112,10 @@ Tensor Tensor::FromNumber(double number) {
 }
 Tensor Tensor::FromNumber(bool number) { return NumberTensor(number); }
 Tensor Tensor::FromInteger(int64_t number) { return NumberTensor(number); }
+void Tensor::RaiseTooLarge(uint64_t number) {
+  RaiseStatus(OutOfRange("no dtype holds the integer ", number, "; the largest is ", INT64_MAX),
+              "number");
+}
 
 void Tensor::RaiseUndefined() {
   RaiseStatus(FailedPrecondition("the tensor is undefined: it was default-made or moved from, or is"

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "firn/tensor/dim_list.h"
 #include "firn/tensor/intrusive_ptr.h"
+#include "firn/tensor/number.h"
 #include "firn/tensor/spec.h"
 #include "firn/tensor/tensor_impl.h"
 
@@ -109,14 +110,15 @@ class Tensor {
   // lie in blocks and is put into row-major order first: no other thread may read it meanwhile.
   template <class T>
   absl::Span<const T> host_view() const {
-    return {static_cast<const T*>(HostData(DTypeOf<T>(), false)),
-            static_cast<size_t>(num_elements())};
+    // Named: of bools, braces alone would make a list of two.
+    return absl::Span<const T>(static_cast<const T*>(HostData(DTypeOf<T>(), false)),
+                               static_cast<size_t>(num_elements()));
   }
   // As host_view, for writing; counts as a change in place.
   template <class T>
   absl::Span<T> mutable_host_view() {
-    return {static_cast<T*>(const_cast<void*>(HostData(DTypeOf<T>(), true))),
-            static_cast<size_t>(num_elements())};
+    return absl::Span<T>(static_cast<T*>(const_cast<void*>(HostData(DTypeOf<T>(), true))),
+                         static_cast<size_t>(num_elements()));
   }
   // A copy of the elements in row-major order, converted to T (any arithmetic type) as static_cast
   // does; any layout, device and dtype. Throws where an integer T cannot hold a value: NaN, or what
@@ -187,7 +189,7 @@ class Tensor {
   // Choice of elements.
   Tensor Select(int64_t dim, int64_t index) const;
   Tensor IndexSelect(int64_t dim, const Tensor& indices) const;
-  Tensor IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source, double alpha = 1) const;
+  Tensor IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source, Number alpha = 1) const;
   Tensor IndexPut(const std::vector<Tensor>& indices, const Tensor& values,
                   bool accumulate = false) const;
   Tensor Gather(int64_t dim, const Tensor& indices) const;
@@ -232,6 +234,7 @@ class Tensor {
   Tensor Sinc() const;
   Tensor Lgamma() const;
   Tensor Digamma() const;
+  Tensor Polygamma(int64_t n) const;  // Polygamma(n, *this)
   Tensor Sigmoid() const;
   Tensor Relu() const;
   Tensor Hardshrink(double lambda = 0.5) const;
@@ -318,7 +321,7 @@ class Tensor {
   // Overwrites the elements with those of `source`, broadcast and converted. Throws while gradients
   // of either are being recorded.
   Tensor& CopyFrom(const Tensor& source);
-  Tensor& Fill(double value);
+  Tensor& Fill(Number value);
 
   // NumPy-like text: shape, dtype and elements, long dimensions abridged.
   std::string ToString() const;
@@ -334,9 +337,14 @@ class Tensor {
   static Tensor FromNumber(bool number);
   template <class T>
   requires(std::is_integral_v<T>) static Tensor FromNumber(T number) {
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(int64_t)) {
+      if (number > static_cast<T>(INT64_MAX)) [[unlikely]]
+        RaiseTooLarge(number);
+    }
     return FromInteger(static_cast<int64_t>(number));
   }
   static Tensor FromInteger(int64_t number);
+  [[noreturn]] static void RaiseTooLarge(uint64_t number);
   template <class T>
   std::vector<T> NumbersAs(inner::internal::NumberType type) const {
     std::vector<T> values(static_cast<size_t>(num_elements()));

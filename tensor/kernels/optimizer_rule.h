@@ -29,7 +29,7 @@
 //
 //   static constexpr size_t kSums = 2;
 //   // In Element: an element's terms of the sums. May change state; no branches either.
-//   void Gather(C param, C grad, C* state, unsigned given, C* terms) const;
+//   void Gather(C param, C grad, C* state, unsigned given, double* terms) const;
 //   // In Element<double>: changes its numbers by the sums of the terms of all elements.
 //   void Use(const double* sums);
 //

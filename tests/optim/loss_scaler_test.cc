@@ -62,6 +62,23 @@ TEST_F(LossScalerTest, ScalesThatOverflowAreFoundToo) {
   EXPECT_TRUE(Step(1.1e38)) << "times 2 it is one";
 }
 
+TEST_F(LossScalerTest, GoesOnAfterManyStepsThatOverflow) {
+  for (int i = 0; i < 200; ++i) EXPECT_FALSE(Step(INFINITY));
+  EXPECT_EQ(scaler_.scale(), 0x1p-14);
+  EXPECT_TRUE(Step(2));
+  EXPECT_EQ(x_.ToVector<float>(), (std::vector<float>{0, 1}));
+  scaler_ = LossScaler({.init_scale = 4, .min_scale = 3});
+  EXPECT_FALSE(Step(INFINITY));
+  EXPECT_EQ(scaler_.scale(), 3);
+  EXPECT_FALSE(Step(INFINITY));
+  EXPECT_EQ(scaler_.scale(), 3);
+  scaler_ = LossScaler({.init_scale = 2, .min_scale = 3});
+  EXPECT_FALSE(Step(INFINITY));
+  EXPECT_EQ(scaler_.scale(), 2) << "one below the least stays";
+  EXPECT_NE(ErrorOf([] { LossScaler({.min_scale = 0}); }).find("min_scale 0 (want a normal number"),
+            std::string::npos);
+}
+
 TEST_F(LossScalerTest, GrowsAfterGoodStepsInARow) {
   Step(1);
   EXPECT_EQ(scaler_.scale(), 8);

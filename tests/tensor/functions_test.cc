@@ -278,12 +278,23 @@ TEST(FunctionsTest, RmsNormAddsTheMachineEpsilonByDefault) {
   EXPECT_NEAR(RmsNorm(wide, {2}).ToVector<double>()[1], std::sqrt(2.0), 1e-6);
 }
 
-TEST(FunctionsTest, DigammaSaysThatItHasNoSecondDerivative) {
-  const Tensor x = Numbers({1.5}).SetRequiresGrad();
-  const Tensor y = Digamma(x);
-  EXPECT_NEAR(Grad(y, x).ToVector<double>()[0], 0.93480220054467931, 1e-6);
-  EXPECT_EQ(testing::ErrorOf([&] { Grad(Digamma(x), x, {.create_graph = true}); }),
-            "digamma: it has no second derivative: its gradient cannot be recorded");
+TEST(FunctionsTest, LgammaHasAsManyDerivativesAsAreAskedFor) {
+  // Of 1.5 and -0.5; the last ones are the polygammas of order 0 to 3.
+  const double want[][2] = {{0.036489973978576521, 0.036489973978576521},
+                            {0.93480220054467931, 8.9348022005446793},
+                            {-0.82879664423432000, -0.82879664423432000},
+                            {1.4090910340024372, 193.40909103400244}};
+  const Tensor x = FromVector<double>({1.5, -0.5}).SetRequiresGrad();
+  Tensor y = Lgamma(x);
+  for (int64_t n = 0; n < 4; ++n) {
+    y = Grad(y, x, {.seeds = {OnesLike(y)}, .create_graph = true});
+    const std::vector<double> got = y.ToVector<double>(),
+                              polygamma = Polygamma(n, x).ToVector<double>();
+    for (size_t i : {0, 1}) {
+      EXPECT_NEAR(got[i], want[n][i], 1e-12 * std::abs(want[n][i])) << n;
+      EXPECT_NEAR(polygamma[i], got[i], 1e-14 * std::abs(got[i])) << n;
+    }
+  }
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ TEST(MethodsTest, Trigonometry) {
       FIRN_PAIR(x.Sinc(), Sinc(x)),
       FIRN_PAIR(x.Lgamma(), Lgamma(x)),
       FIRN_PAIR(x.Digamma(), Digamma(x)),
+      FIRN_PAIR(x.Polygamma(2), Polygamma(2, x)),
   });
 }
 

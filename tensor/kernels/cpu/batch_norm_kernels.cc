@@ -1,12 +1,17 @@
 // Batch normalisation and its gradient: group by group where a group of channels can stay in cache
-// for both passes, and over tiles of rows where channels lie side by side.
+// for both passes, and over tiles of rows where channels lie side by side. The statistics of
+// channels whose squares leave the range of their type are computed again of numbers that are
+// scaled.
 
 #include "firn/tensor/kernels/cpu/batch_norm_kernels.h"
 
+#include <atomic>
 #include <cmath>
+#include <limits>
 
 #include "firn/tensor/kernels/cpu/channel_groups.h"
 #include "firn/tensor/kernels/cpu/channel_rows.h"
+#include "firn/tensor/kernels/cpu/channel_statistics.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/fused_activation.h"
 #include "firn/tensor/ops/norm/norm_options.h"
@@ -27,22 +32,8 @@ double ChannelNumber(const KernelContext& k, int i, int64_t c, double missing) {
 
 // --- Forward -------------------------------------------------------------------------------------
 
-// Of one channel, in double.
-struct ChannelStatistics {
-  double count = 0, mean = 0, var = 0;  // the biased variance
-
-  ChannelStatistics() = default;
-  // From sums of differences to one of the values, so that a mean far from 0 costs no digits, and
-  // of their squares.
-  ChannelStatistics(double n, double first, double sum, double squares)
-      : count(n), mean(first + sum / n) {
-    const double around = squares / n - (sum / n) * (sum / n);
-    var = around > 0 ? around : around * 0;  // NaN stays
-  }
-};
-
 template <class Acc>
-void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g,
+void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, double eps,
                      ChannelStatistics* of) {
   Acc first[kLanes] = {}, shift[kLanes];
   x.rows().Load(g * v.run, v.block, first);
@@ -58,6 +49,14 @@ void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g,
   for (int64_t b = 0; b < v.block; ++b) {
     of[b] = ChannelStatistics(static_cast<double>(v.per_channel()), static_cast<double>(first[b]),
                               sums.first(b), sums.second(b));
+    of[b].Rescale<Acc>(eps, [&](const auto& f) {
+      v.ForEachPiece(g, [&](const LanePiece& piece) {
+        const Acc* const from = x.Read(piece);
+        piece.ForEach([&](int64_t i, int64_t j) {
+          if ((j & (v.block - 1)) == b) f(static_cast<double>(from[i]));
+        });
+      });
+    });
   }
 }
 
@@ -81,21 +80,22 @@ template <class Acc>
 void TakeStatistics(KernelContext& k, int64_t c, const ChannelStatistics& of, Acc* mean, Acc* scale,
                     Acc* shift) {
   const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
-  const double invstd = 1 / std::sqrt(of.var + a.eps);
+  const double invstd = of.unit / std::sqrt(of.var + a.eps * of.unit * of.unit);
   *mean = static_cast<Acc>(of.mean);
   *scale = static_cast<Acc>(ChannelNumber<Acc>(k, In::kWeight, c, 1) * invstd);
   *shift = static_cast<Acc>(ChannelNumber<Acc>(k, In::kBias, c, 0));
   k.out<Acc>(Out::kMean)[c] = *mean;
   k.out<Acc>(Out::kInvstd)[c] = static_cast<Acc>(invstd);
   MoveTowards<Acc>(k, In::kRunningMean, c, of.mean, a.momentum);
-  MoveTowards<Acc>(k, In::kRunningVar, c, of.var * of.count / (of.count - 1), a.momentum);
+  MoveTowards<Acc>(k, In::kRunningVar, c, of.var * of.count / (of.count - 1) / of.unit / of.unit,
+                   a.momentum);
 }
 
 template <FusedActivation kActivation, class Acc>
 void NormalizeGroup(KernelContext& k, const ChannelGroups& v, int64_t g) {
   ChannelStatistics statistics[kLanes];
   PieceReader<Acc> x({k, In::kX});
-  GroupStatistics(v, x, g, statistics);
+  GroupStatistics(v, x, g, k.attrs<BatchNormAttrs>().eps, statistics);
   Acc mean[kLanes], scale[kLanes], shift[kLanes];
   for (int64_t b = 0; b < v.block; ++b) {
     TakeStatistics(k, g * v.block + b, statistics[b], mean + b, scale + b, shift + b);
@@ -124,6 +124,7 @@ void NormalizeRows(KernelContext& k, const ChannelRows& v) {
   Acc *const mean = scratch.Numbers(0), *const scale = scratch.Numbers(1),
              *const shift = scratch.Numbers(2);
   const RowsIn<Acc> x(k, In::kX);
+  const double eps = k.attrs<BatchNormAttrs>().eps;
   v.ForEachTile([&](const RowTile& tile) {
     PieceReader<Acc> from(x);
     // As in GroupStatistics, differences to a channel's first value.
@@ -140,8 +141,10 @@ void NormalizeRows(KernelContext& k, const ChannelRows& v) {
     scratch.Keep(tile, sums);
   });
   scratch.ForEachChannel([&](int64_t c, double sum, double squares) {
-    const ChannelStatistics of(static_cast<double>(v.rows), static_cast<double>(x[c]), sum,
-                               squares);
+    ChannelStatistics of(static_cast<double>(v.rows), static_cast<double>(x[c]), sum, squares);
+    of.Rescale<Acc>(eps, [&](const auto& f) {
+      for (int64_t r = 0; r < v.rows; ++r) f(static_cast<double>(x[r * v.channels + c]));
+    });
     TakeStatistics(k, c, of, mean + c, scale + c, shift + c);
   });
   const RowsOut<Acc> y(k, Out::kY);
@@ -207,24 +210,33 @@ FIRN_ALWAYS_INLINE Acc Gradient(Acc dz, Acc x, const Acc (&lanes)[4][kLanes], in
   return lanes[1][j] * dz + lanes[2][j] * (x - lanes[0][j]) + lanes[3][j];
 }
 
-// Writes the gradients of channel c, whose sums of dz and of dz (x - mean) over `count` elements
-// these are, and says how to get dx.
+// The same where Acc does not hold b: d ((x - mean) invstd) in place of b (x - mean).
 template <class Acc>
-void TakeGradients(KernelContext& k, int64_t channel, double count, double sum_dz, double sum_dz_x,
-                   Acc* a, Acc* b, Acc* c) {
+FIRN_ALWAYS_INLINE Acc FarGradient(Acc dz, Acc x, const Acc (&lanes)[5][kLanes], int64_t j) {
+  return lanes[1][j] * dz + lanes[2][j] * ((x - lanes[0][j]) * lanes[4][j]) + lanes[3][j];
+}
+
+// Writes the gradients of channel c, whose sums of dz and of dz (x - mean) over `count` elements
+// these are, and says how to get dx. Whether Acc holds b.
+template <class Acc>
+bool TakeGradients(KernelContext& k, int64_t channel, double count, double sum_dz, double sum_dz_x,
+                   Acc* a, Acc* b, Acc* c, Acc* d) {
   const double invstd = static_cast<double>(k.in<Acc>(GradIn::kInvstd)[channel]);
   const double w = ChannelNumber<Acc>(k, GradIn::kWeight, channel, 1);
   *a = static_cast<Acc>(w * invstd);
   *b = static_cast<Acc>(-w * invstd * invstd * invstd * sum_dz_x / count);
   *c = static_cast<Acc>(-w * invstd * sum_dz / count);
+  *d = static_cast<Acc>(-w * invstd * invstd * sum_dz_x / count);
   const Acc to_weight = static_cast<Acc>(sum_dz_x * invstd), to_bias = static_cast<Acc>(sum_dz);
   RowsOut<Acc>(k, GradOut::kDweight).Store(channel, 1, &to_weight);
   RowsOut<Acc>(k, GradOut::kDbias).Store(channel, 1, &to_bias);
+  using Limits = std::numeric_limits<Acc>;
+  return (std::abs(*b) >= Limits::min() && std::abs(*b) <= Limits::max()) || *d == 0;
 }
 
 template <FusedActivation kActivation, class Acc>
 void GroupGradient(KernelContext& k, const ChannelGroups& v, int64_t g) {
-  Acc lanes[4][kLanes];
+  Acc lanes[4][kLanes], far_lanes[5][kLanes];
   SpreadLanes(k.in<Acc>(GradIn::kMean) + g * v.block, 0, v.block, Acc{0}, lanes[0]);
   GradPieces<Acc> p({k, GradIn::kDy}, {k, GradIn::kX}, {k, GradIn::kY});
   ChannelSums<Acc> sums(v.block);
@@ -236,35 +248,45 @@ void GroupGradient(KernelContext& k, const ChannelGroups& v, int64_t g) {
       return std::pair(dz, dz * (x[i] - lanes[0][j]));
     });
   });
-  Acc a[kLanes], b[kLanes], c[kLanes];
+  Acc a[kLanes], b[kLanes], c[kLanes], d[kLanes];
+  bool held = true;
   for (int64_t i = 0; i < v.block; ++i) {
-    TakeGradients(k, g * v.block + i, static_cast<double>(v.per_channel()), sums.first(i),
-                  sums.second(i), a + i, b + i, c + i);
+    held &= TakeGradients(k, g * v.block + i, static_cast<double>(v.per_channel()), sums.first(i),
+                          sums.second(i), a + i, b + i, c + i, d + i);
   }
   SpreadLanes(a, 0, v.block, Acc{0}, lanes[1]);
   SpreadLanes(b, 0, v.block, Acc{0}, lanes[2]);
   SpreadLanes(c, 0, v.block, Acc{0}, lanes[3]);
   const RowsOut<Acc> dx(k, GradOut::kDx);
   alignas(64) Acc results[kLanePiece];
-  v.ForEachPiece(g, [&](const LanePiece& piece) {
-    p.Go(piece);
-    const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
-    Acc* const to = piece.Room(dx, results);
-    piece.ForEach([&](int64_t i, int64_t j) {
-      to[i] = Gradient(FlowAt<kActivation>(dy, y, i), x[i], lanes, j);
+  const auto write = [&](const auto& gradient) {
+    v.ForEachPiece(g, [&](const LanePiece& piece) {
+      p.Go(piece);
+      const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
+      Acc* const to = piece.Room(dx, results);
+      piece.ForEach(
+          [&](int64_t i, int64_t j) { to[i] = gradient(FlowAt<kActivation>(dy, y, i), x[i], j); });
+      piece.Write(dx, to);
     });
-    piece.Write(dx, to);
-  });
+  };
+  if (held) [[likely]] {
+    return write([&](Acc dz, Acc x, int64_t j) { return Gradient(dz, x, lanes, j); });
+  }
+  std::copy_n(lanes[0], 4 * kLanes, far_lanes[0]);
+  SpreadLanes(d, 0, v.block, Acc{0}, far_lanes[2]);
+  SpreadLanes(k.in<Acc>(GradIn::kInvstd) + g * v.block, 0, v.block, Acc{0}, far_lanes[4]);
+  write([&](Acc dz, Acc x, int64_t j) { return FarGradient(dz, x, far_lanes, j); });
 }
 
 template <class Acc>
-using BackwardScratch = RowScratch<Acc, 4>;
+using BackwardScratch = RowScratch<Acc, 6>;
 
 template <FusedActivation kActivation, class Acc>
 void RowsGradient(KernelContext& k, const ChannelRows& v) {
   const BackwardScratch<Acc> scratch(v, k.workspace<void>());
   Acc *const mean = scratch.Numbers(0), *const a = scratch.Numbers(1),
-             *const b = scratch.Numbers(2), *const c = scratch.Numbers(3);
+             *const b = scratch.Numbers(2), *const c = scratch.Numbers(3),
+             *const d = scratch.Numbers(4), *const invstd = scratch.Numbers(5);
   std::copy_n(k.in<Acc>(GradIn::kMean), v.channels, mean);
   std::fill(mean + v.channels, mean + v.padded(), Acc{0});
   const auto pieces = [&] {
@@ -283,21 +305,36 @@ void RowsGradient(KernelContext& k, const ChannelRows& v) {
     });
     scratch.Keep(tile, sums);
   });
+  std::atomic<bool> held = true;
   scratch.ForEachChannel([&](int64_t i, double sum_dz, double sum_dz_x) {
-    TakeGradients(k, i, static_cast<double>(v.rows), sum_dz, sum_dz_x, a + i, b + i, c + i);
+    invstd[i] = k.in<Acc>(GradIn::kInvstd)[i];
+    if (!TakeGradients(k, i, static_cast<double>(v.rows), sum_dz, sum_dz_x, a + i, b + i, c + i,
+                       d + i)) {
+      held.store(false, std::memory_order_relaxed);
+    }
   });
   const RowsOut<Acc> dx(k, GradOut::kDx);
-  v.ForEachTile([&](const RowTile& tile) {
+  const auto write = [&](const RowTile& tile, const auto& numbers, const auto& gradient) {
     GradPieces<Acc> p = pieces();
-    const Acc* const numbers[] = {mean + tile.first, a + tile.first, b + tile.first,
-                                  c + tile.first};
     v.ForEachPiece(tile, [&](const LanePiece& piece) {
       p.Go(piece);
       const Acc *const dy = p.dy, *const x = p.x, *const y = p.y;
       WritePiece(piece, numbers, dx, [&](int64_t i, const auto& lanes, int64_t j) {
-        return Gradient(FlowAt<kActivation>(dy, y, i), x[i], lanes, j);
+        return gradient(FlowAt<kActivation>(dy, y, i), x[i], lanes, j);
       });
     });
+  };
+  v.ForEachTile([&](const RowTile& tile) {
+    const int64_t at = tile.first;
+    if (held) [[likely]] {
+      const Acc* const numbers[] = {mean + at, a + at, b + at, c + at};
+      return write(tile, numbers, [](Acc dz, Acc x, const auto& lanes, int64_t j) {
+        return Gradient(dz, x, lanes, j);
+      });
+    }
+    const Acc* const numbers[] = {mean + at, a + at, d + at, c + at, invstd + at};
+    write(tile, numbers,
+          [](Acc dz, Acc x, const auto& lanes, int64_t j) { return FarGradient(dz, x, lanes, j); });
   });
 }
 

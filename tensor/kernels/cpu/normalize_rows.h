@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include <utility>
 
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/cpu/moments.h"
+#include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/moments.h"
 #include "firn/tensor/op.h"
@@ -67,28 +67,27 @@ void ForEachPiece(int64_t cols, const F& f) {
   for (int64_t i = 0; i < cols; i += kNormPiece) f(i, std::min(kNormPiece, cols - i));
 }
 
-// The same for rows whose squares leave Acc.
+// What RowStatistics gives for rows whose squares leave the range of Acc; `near` for those of
+// zeros, or with an infinity or NaN.
 template <bool kCentred, class Acc>
-std::pair<double, double> LargeRowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols) {
-  const auto count = static_cast<double>(cols);
-  double mean = 0, squares = 0;
-  ForEachPiece(kCentred ? cols : 0, [&](int64_t i, int64_t n) {
-    const Acc* const piece = x.At(row + i, n);
-    for (int64_t j = 0; j < n; ++j) mean += static_cast<double>(piece[j]) / count;
-  });
-  ForEachPiece(cols, [&](int64_t i, int64_t n) {
-    const Acc* const piece = x.At(row + i, n);
-    for (int64_t j = 0; j < n; ++j) {
-      const double d = static_cast<double>(piece[j]) - mean;
-      squares += d * d;
-    }
-  });
-  return {mean, squares / count};
+std::pair<double, double> FarRowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols, double eps,
+                                           const std::pair<double, double>& near) {
+  const auto for_each = [&](const auto& f) {
+    ForEachPiece(cols, [&](int64_t i, int64_t n) {
+      const Acc* const piece = x.At(row + i, n);
+      for (int64_t j = 0; j < n; ++j) f(static_cast<double>(piece[j]));
+    });
+  };
+  const ScaledMoments m = ScaledMomentsOf(for_each, cols, kCentred);
+  if (!m.known) return near;
+  const double var = m.squares / static_cast<double>(cols);
+  return {m.mean / m.unit, m.unit / std::sqrt(var + eps * m.unit * m.unit)};
 }
 
-// Mean and biased variance of the row at `row`; around 0 where not kCentred.
+// Mean and 1 / sqrt(var + eps) of the row at `row`, var the biased variance; around 0 where not
+// kCentred.
 template <bool kCentred, class Acc>
-std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols) {
+std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t cols, double eps) {
   Moments<double> all{0, 0, 0};
   ForEachPiece(cols, [&](int64_t i, int64_t n) {
     const Acc* const piece = x.At(row + i, n);
@@ -101,10 +100,14 @@ std::pair<double, double> RowStatistics(Pieces<Acc>& x, int64_t row, int64_t col
       all.squares += static_cast<double>(squares + sum);
     }
   });
-  if (std::is_same_v<Acc, float> && !std::isfinite(all.squares)) [[unlikely]] {
-    return LargeRowStatistics<kCentred>(x, row, cols);
+  constexpr double kLeast = kLeastSum<Acc>;
+  const bool lost = all.squares < kLeast && all.squares != 0 && eps < kLeast;
+  const std::pair<double, double> near(
+      all.mean, 1 / std::sqrt(all.squares / static_cast<double>(cols) + eps));
+  if (!std::isfinite(all.squares) || lost || (all.squares == 0 && eps == 0)) [[unlikely]] {
+    return FarRowStatistics<kCentred>(x, row, cols, eps, near);
   }
-  return {all.mean, all.squares / static_cast<double>(cols)};
+  return near;
 }
 
 // y = (x - mean) invstd w + b, n elements.
@@ -158,8 +161,8 @@ void NormalizeRows(KernelContext& k, int64_t begin, int64_t end) {
   const RowsOut<Acc> y(k, 0);
   alignas(64) Acc result[internal::kNormPiece];
   for (int64_t r = begin; r < end; ++r) {
-    const auto [mean, var] = internal::RowStatistics<kCentred>(x, r * cols, cols);
-    const Acc invstd = static_cast<Acc>(1 / std::sqrt(var + eps)), m = static_cast<Acc>(mean);
+    const auto [mean, scale] = internal::RowStatistics<kCentred>(x, r * cols, cols, eps);
+    const Acc invstd = static_cast<Acc>(scale), m = static_cast<Acc>(mean);
     if (kCentred) k.out<Acc>(1)[r] = m;
     k.out<Acc>(kCentred ? 2 : 1)[r] = invstd;
     internal::ForEachPiece(cols, [&](int64_t i, int64_t n) {

@@ -145,12 +145,12 @@ void GatherPiece(const StepPiece& piece, const typename Rule::template Element<d
   const auto move = ElementAs<Rule, C>(numbers);
   std::fill(sums, sums + kSums, 0.0);
   const auto run = [move, sums](const C* p, const C* g, C* const* v, int64_t n) {
-    C terms[kSums][kRun];
+    double terms[kSums][kRun];
     const int64_t lanes = WholeLanes(n);
     FIRN_INDEPENDENT_STEPS
     for (int64_t i = 0; i < lanes; ++i) {
       C s[] = {(kGiven >> S & 1u) != 0 ? v[S][i] : C{0}..., C{0}};
-      C t[kSums];
+      double t[kSums];
       move.Gather(p[i], g[i], s, kGiven, t);
       (..., ((kGiven >> S & 1u) != 0 ? void(v[S][i] = s[S]) : void()));
       for (size_t j = 0; j < kSums; ++j) terms[j][i] = t[j];
@@ -158,7 +158,7 @@ void GatherPiece(const StepPiece& piece, const typename Rule::template Element<d
     for (size_t j = 0; j < kSums; ++j) {
       double sum = 0;
       FIRN_SUMS_IN_ANY_ORDER(sum)
-      for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(terms[j][i]);
+      for (int64_t i = 0; i < n; ++i) sum += terms[j][i];
       sums[j] += sum;
     }
   };

@@ -136,10 +136,10 @@ struct GatherBody {
     double sums[Rule::kSums] = {};
     for (int64_t i = piece.begin + team.rank(); i < piece.end; i += team.size()) {
       StepElement<Rule, T> e(arrays, i);
-      C terms[Rule::kSums];
+      double terms[Rule::kSums];
       move.Gather(e.param, e.grad, e.state, e.given, terms);
       e.WriteState(arrays, i);
-      for (size_t j = 0; j < Rule::kSums; ++j) sums[j] += static_cast<double>(terms[j]);
+      for (size_t j = 0; j < Rule::kSums; ++j) sums[j] += terms[j];
     }
     for (size_t j = 0; j < Rule::kSums; ++j) {
       const double sum = team.Reduce(sums[j], AddSums());

@@ -22,6 +22,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/norm/norm_options.h"
@@ -41,10 +42,7 @@ FIRN_REGISTER_OP(sigmoid_grad) {
 }
 
 // The slope is sigmoid(-x).
-Tensor CurveOfLogSigmoid(const Tensor& x) {
-  const Tensor s = Sigmoid(x);
-  return Mul(s, Sub(s, 1));
-}
+Tensor CurveOfLogSigmoid(const Tensor& x) { return Neg(Mul(Sigmoid(x), Sigmoid(Neg(x)))); }
 FIRN_REGISTER_OP(log_sigmoid) {
   return InFullPrecision(cpu::FloatOp<LogSigmoidFn>(
       "log(sigmoid(x)).", cpu::FromInput<cpu::GradBy<"log_sigmoid_grad">>()));
@@ -75,7 +73,7 @@ FIRN_REGISTER_OP(softsign) {
 // The second derivative of x s(x) is s (1 - s) (2 + x (1 - 2 s)).
 Tensor CurveOfSilu(const Tensor& x) {
   const Tensor s = Sigmoid(x);
-  return Mul(Mul(s, Sub(1, s)), Add(Mul(x, Sub(1, Mul(s, 2))), 2));
+  return Mul(Mul(s, Sigmoid(Neg(x))), Add(Mul(x, Sub(1, Mul(s, 2))), 2));
 }
 FIRN_REGISTER_OP(silu) {
   return cpu::FloatOp<SiluFn>("x * sigmoid(x).", cpu::FromInput<cpu::GradBy<"silu_grad">>());
@@ -106,20 +104,23 @@ absl::Status RunGrad(KernelContext& k) {
                                       : cpu::RunFloat<GeluGradOnCpuFn, 2>(k);
 }
 
+// Beyond it the second derivatives of gelu are 0.
+constexpr double kGeluEnd = 64;
+
 // phi(x) (2 - x^2), phi the normal density.
 Tensor SecondDerivative(const Tensor& x) {
-  const Tensor x2 = Square(x);
+  const Tensor x2 = Square(Clamp(x, -kGeluEnd, kGeluEnd));
   return Mul(Exp(Mul(x2, -0.5)), Mul(Sub(2, x2), 0.39894228040143268));
 }
 
 // Of x s(u(x)): s' = s (1 - s) and s'' = s' (1 - 2 s), so s' (2 u' + x ((1 - 2 s) u'^2 + u'')).
-Tensor TanhSecondDerivative(const Tensor& x) {
+Tensor TanhSecondDerivative(const Tensor& far_x) {
   const double c1 = GeluCubic::kC1, c3 = GeluCubic::kC3;
-  const Tensor x2 = Square(x);
-  const Tensor s = Sigmoid(Mul(x, Add(Mul(x2, c3), c1)));
+  const Tensor x = Clamp(far_x, -kGeluEnd, kGeluEnd), x2 = Square(x);
+  const Tensor u = Mul(x, Add(Mul(x2, c3), c1)), s = Sigmoid(u);
   const Tensor slope = Add(Mul(x2, 3 * c3), c1);
   const Tensor curve = Add(Mul(Sub(1, Mul(s, 2)), Square(slope)), Mul(x, 6 * c3));
-  return Mul(Mul(s, Sub(1, s)), Add(Mul(slope, 2), Mul(x, curve)));
+  return Mul(Mul(s, Sigmoid(Neg(u))), Add(Mul(slope, 2), Mul(x, curve)));
 }
 
 Tensor CurveOfGelu(const Tensor& x, const GeluAttrs& a) {
@@ -147,7 +148,7 @@ FIRN_REGISTER_OP(gelu_grad) {
 // The slope s = sigmoid(beta x) has the derivative beta s (1 - s); beyond the threshold it is 1.
 Tensor CurveOfSoftplus(const Tensor& x, const SoftplusAttrs& a) {
   const Tensor u = Mul(x, a.beta), s = Sigmoid(u);
-  return Where(Gt(u, a.threshold), 0.0, Mul(Mul(s, Sub(1, s)), a.beta));
+  return Where(Gt(u, a.threshold), 0.0, Mul(Mul(s, Sigmoid(Neg(u))), a.beta));
 }
 FIRN_REGISTER_OP(softplus) {
   return InFullPrecision(
@@ -162,7 +163,8 @@ FIRN_REGISTER_OP(softplus_grad) {
 
 // Of x t with t = tanh(softplus(x)): t' = s (1 - t^2) with s = sigmoid(x), and 2 t' + x t'' is
 // t' (2 + x (1 - s - 2 t s)).
-Tensor CurveOfMish(const Tensor& x) {
+Tensor CurveOfMish(const Tensor& far_x) {
+  const Tensor x = Clamp(far_x, -0x1p64, 0x1p64);  // twice x is a number, too
   const Tensor s = Sigmoid(x), t = Tanh(Softplus(x));
   const Tensor bend = Sub(Sub(1, s), Mul(Mul(t, s), 2));
   return Mul(Mul(s, Sub(1, Square(t))), Add(Mul(x, bend), 2));

@@ -119,7 +119,8 @@ struct GeluTanhGradFn {
     const T square = x * x > T(1000) ? T(1000) : x * x;  // the sigmoid is 0 or 1 long before
     const T s = math::Sigmoid(x * (T(GeluCubic::kC1) + T(GeluCubic::kC3) * square));
     const T slope = T(GeluCubic::kC1) + T(3 * GeluCubic::kC3) * square;
-    return dy * (s + (s * (T(1) - s)) * (x * slope));
+    const T above = x > T(-1000) ? x : T(-1000), bounded = above < T(1000) ? above : T(1000);
+    return dy * (s + (s * (T(1) - s)) * (bounded * slope));
   }
 };
 

@@ -11,7 +11,7 @@
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/convert_number.h"
 #include "firn/tensor/kernels/width.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/compare/compare.h"
@@ -32,12 +32,12 @@ absl::Status Infer(InferContext& c) {
 
 // As numbers of their width: compilers make no vectors of half types, which are structs.
 absl::Status Run(KernelContext& k) {
-  const double value = k.attrs<FullAttrs>().value;
+  const Number value = k.attrs<FullAttrs>().value;
   const int64_t n = k.out_spec().num_elements();
   VisitDType(k.out_spec().dtype, [&]<class T>(TypeTag<T>) {
     VisitWidth(k.out_spec().dtype, [&]<class Bits>(TypeTag<Bits>) {
       if constexpr (sizeof(Bits) == sizeof(T)) {
-        const Bits bits = std::bit_cast<Bits>(ConvertTo<T>(value));
+        const Bits bits = std::bit_cast<Bits>(ConvertNumber<T>(value));
         Bits* const out = k.out<Bits>();
         ParallelFor(n, 1 << 16,
                     [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, bits); });
@@ -59,7 +59,7 @@ FIRN_REGISTER_OP(full) {
 
 }  // namespace
 
-Tensor Full(const Shape& shape, double value, DType dtype, Device device) {
+Tensor Full(const Shape& shape, Number value, DType dtype, Device device) {
   return Apply1(TheOp<"full">(), {},
                 FullAttrs{shape.dims(), value, dtype, device.type, device.index});
 }
@@ -70,7 +70,7 @@ Tensor Ones(const Shape& shape, DType dtype, Device device) {
   return Full(shape, 1, dtype, device);
 }
 
-Tensor FullLike(const Tensor& x, double value) {
+Tensor FullLike(const Tensor& x, Number value) {
   if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), "full_like");
   return Full(x.shape(), value, x.dtype(), x.device());
 }

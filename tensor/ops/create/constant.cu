@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/convert_number.h"
 #include "firn/tensor/kernels/cuda/elements.cuh"
 #include "firn/tensor/kernels/cuda/for_each.cuh"
 #include "firn/tensor/op.h"
@@ -27,7 +27,7 @@ absl::Status Run(KernelContext& k) {
   FillBody body = {k.out<uint8_t>()};
   const DType dtype = k.out_spec().dtype;
   VisitDType(dtype, [&]<class T>(TypeTag<T>) {
-    const T value = ConvertTo<T>(k.attrs<FullAttrs>().value);
+    const T value = ConvertNumber<T>(k.attrs<FullAttrs>().value);
     for (size_t i = 0; i < sizeof(Bytes); i += sizeof(T)) {
       std::memcpy(body.value.v + i, &value, sizeof(T));
     }

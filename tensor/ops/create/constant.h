@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_CREATE_CONSTANT_H_
 #define FIRN_TENSOR_OPS_CREATE_CONSTANT_H_
 
+#include "firn/tensor/number.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
@@ -8,14 +9,14 @@ namespace firn {
 namespace inner {
 struct FullAttrs {
   Dims shape;
-  double value = 0;
+  Number value = 0;
   DType dtype = kDefaultFloat;
   DeviceType device_type = DeviceType::kCpu;
   int8_t device_index = 0;
   template <class V>
   void Visit(V& v) {
     v.Field("shape", shape);
-    v.Field("value", value);
+    value.Visit(v, "value", "value_rest");
     v.Field("dtype", dtype);
     v.Field("device_type", device_type);
     v.Field("device_index", device_index);
@@ -23,12 +24,13 @@ struct FullAttrs {
 };
 }  // namespace inner
 
-// A tensor of one value everywhere. Integer dtypes take the value truncated towards zero.
-Tensor Full(const Shape& shape, double value, DType dtype = kDefaultFloat, Device device = {});
+// A tensor of one value everywhere. Integer dtypes take the value truncated towards zero; integers
+// are exact.
+Tensor Full(const Shape& shape, Number value, DType dtype = kDefaultFloat, Device device = {});
 Tensor Zeros(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
 Tensor Ones(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
 // Of x's shape, dtype and device.
-Tensor FullLike(const Tensor& x, double value);
+Tensor FullLike(const Tensor& x, Number value);
 Tensor ZerosLike(const Tensor& x);
 Tensor OnesLike(const Tensor& x);
 // Uninitialised. A plain factory, not an operation.

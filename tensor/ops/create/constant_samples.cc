@@ -12,9 +12,10 @@ FIRN_REGISTER_SAMPLES(full) {
   });
   s.Reference([](absl::Span<const RefTensor>, AttrsRef attrs) {
     const FullAttrs& a = attrs.get<FullAttrs>();
-    const double value = a.dtype == DType::kBool ? a.value != 0
-                         : IsFloating(a.dtype)   ? a.value
-                                                 : std::trunc(a.value);
+    const double given = a.value.value();
+    const double value = a.dtype == DType::kBool ? given != 0
+                         : IsFloating(a.dtype)   ? given
+                                                 : std::trunc(given);
     return std::vector<RefTensor>{RefTensor(Shape(a.shape.span()), value)};
   });
   for (DType d : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI8, DType::kI32,
@@ -56,10 +57,10 @@ FIRN_REGISTER_COMPOSITE(eye) {
 }
 
 struct FullLikeAttrs {
-  double value = 0;
+  Number value = 0;
   template <class V>
   void Visit(V& v) {
-    v.Field("value", value);
+    value.Visit(v, "value", "value_rest");
   }
 };
 
@@ -72,7 +73,7 @@ FIRN_REGISTER_COMPOSITE(full_like) {
   });
   s.WithoutVectors("as full");
   s.Reference([](absl::Span<const RefTensor> in, AttrsRef attrs) {
-    const double value = attrs.get<FullLikeAttrs>().value;
+    const double value = attrs.get<FullLikeAttrs>().value.value();
     return std::vector<RefTensor>{
         RefTensor(in[0].shape, in[0].dtype == DType::kBool ? value != 0 : value)};
   });

@@ -13,7 +13,9 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/convert_number.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
 
 namespace firn {
 namespace {
@@ -143,9 +145,17 @@ Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOpti
 
 }  // namespace inner::internal
 
-Tensor Linspace(double start, double end, int64_t steps, DType dtype, Device device) {
+Tensor Linspace(Number start, Number end, int64_t steps, DType dtype, Device device) {
+  if (dtype == DType::kI64 && !(start.is_double() && end.is_double())) {
+    // Ends that a double rounds: the way from the first one to the last, which mostly is shorter.
+    const auto first = ConvertNumber<int64_t>(start), last = ConvertNumber<int64_t>(end);
+    int64_t way = 0;
+    if (!__builtin_sub_overflow(last, first, &way) && Number(way).is_double()) {
+      return Add(Linspace(0, way, steps, dtype, device), first);
+    }
+  }
   return Apply1(TheOp<"linspace">(), {},
-                LinspaceAttrs{start, end, steps, dtype, device.type, device.index});
+                LinspaceAttrs{start.value(), end.value(), steps, dtype, device.type, device.index});
 }
 
 }  // namespace firn

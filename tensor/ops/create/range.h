@@ -4,6 +4,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "firn/tensor/number.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
@@ -78,7 +79,7 @@ struct LinspaceAttrs {
 
 // `steps` evenly spaced numbers from `start` to `end`, both included and exact; one step gives
 // `start`. Integer dtypes take the numbers truncated towards zero. Throws when steps is negative.
-Tensor Linspace(double start, double end, int64_t steps, DType dtype = kDefaultFloat,
+Tensor Linspace(Number start, Number end, int64_t steps, DType dtype = kDefaultFloat,
                 Device device = {});
 
 }  // namespace firn

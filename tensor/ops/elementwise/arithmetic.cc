@@ -190,8 +190,10 @@ FIRN_REGISTER_OP(div) {
 
 }  // namespace
 
-Tensor Add(const Tensor& x, const Tensor& y, double alpha) {
-  return ApplyPromoted(TheOp<"add">(), x, y, AddAttrs{alpha});
+Tensor Add(const Tensor& x, const Tensor& y, Number alpha) {
+  if (!alpha.is_double()) [[unlikely]]
+    return Add(x, Mul(y, alpha.integer()));
+  return ApplyPromoted(TheOp<"add">(), x, y, AddAttrs{alpha.value()});
 }
 
 Tensor AddN(const std::vector<Tensor>& tensors) {
@@ -206,8 +208,10 @@ Tensor AddN(const std::vector<Tensor>& tensors) {
   return Apply1(op, in);
 }
 
-Tensor Sub(const Tensor& x, const Tensor& y, double alpha) {
-  return ApplyPromoted(TheOp<"sub">(), x, y, SubAttrs{alpha});
+Tensor Sub(const Tensor& x, const Tensor& y, Number alpha) {
+  if (!alpha.is_double()) [[unlikely]]
+    return Sub(x, Mul(y, alpha.integer()));
+  return ApplyPromoted(TheOp<"sub">(), x, y, SubAttrs{alpha.value()});
 }
 
 Tensor Mul(const Tensor& x, const Tensor& y) { return ApplyPromoted(TheOp<"mul">(), x, y); }

@@ -1,13 +1,20 @@
-// exp and expm1 keep only their results: exp is its own derivative.
+// exp keeps only its result: it is its own derivative. That of expm1 is computed anew from x, for
+// far below 0 its result has rounded to -1.
 //
-// logaddexp: the two shares of the gradient are a softmax of x and y.
+// logaddexp: the two shares of the gradient are a softmax of x and y; both are 0 where both
+// operands are -inf, as logsumexp's: nothing that is done to a sum of zeros brings infinities back.
 
 #include "firn/tensor/ops/elementwise/exponential.h"
+
+#include <limits>
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/compare/logical.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential_fn.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 
@@ -19,9 +26,9 @@ FIRN_REGISTER_OP(exp) {
   return InFullPrecision(cpu::FloatOp<ExpFn>("e to the power x.", cpu::FromOutput<GradExp>()));
 }
 
-Tensor GradExpm1(const Tensor& dy, const Tensor& y) { return Mul(dy, Add(y, 1)); }
+Tensor GradExpm1(const Tensor& dy, const Tensor& x) { return Mul(dy, Exp(x)); }
 FIRN_REGISTER_OP(expm1) {
-  return InFullPrecision(cpu::FloatOp<Expm1Fn>("e^x - 1.", cpu::FromOutput<GradExpm1>()));
+  return InFullPrecision(cpu::FloatOp<Expm1Fn>("e^x - 1.", cpu::FromInput<GradExpm1>()));
 }
 
 Tensor GradLog(const Tensor& dy, const Tensor& x) { return Div(dy, x); }
@@ -47,9 +54,13 @@ FIRN_REGISTER_OP(log10) {
 }
 
 void GradLogaddexp(GradContext& g) {
-  const Tensor difference = Sub(g.input(0), g.input(1));
-  if (g.needs(0)) g.set_grad_input(0, Mul(g.grad_output(), Sigmoid(difference)));
-  if (g.needs(1)) g.set_grad_input(1, Mul(g.grad_output(), Sigmoid(Neg(difference))));
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  const Tensor &x = g.input(0), &y = g.input(1);
+  const Tensor none = LogicalAnd(Eq(x, kNone), Eq(y, kNone));
+  const Tensor difference = Sub(Where(none, 0, x), y);  // finite numbers or one infinity
+  const Tensor dz = Where(none, 0, g.grad_output());
+  if (g.needs(0)) g.set_grad_input(0, Mul(dz, Sigmoid(difference)));
+  if (g.needs(1)) g.set_grad_input(1, Mul(dz, Sigmoid(Neg(difference))));
 }
 FIRN_REGISTER_OP(logaddexp) {
   return cpu::BinaryFloatOp<LogaddexpFn>("log(e^x + e^y), broadcast.", GradLogaddexp,

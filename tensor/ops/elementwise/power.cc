@@ -56,14 +56,17 @@ void GradOfNumber(GradContext& g) {
 
 void GradPow(GradContext& g) {
   const Tensor &x = g.input(0), &y = g.input(1);
+  // Where a power is flat, harmless numbers stand in for those that are infinite there: what is
+  // masked afterwards only comes back as NaN from the derivatives of this.
   if (g.needs(0)) {
-    const Tensor slope = Mul(y, Pow(x, Sub(y, 1)));
-    g.set_grad_input(0, Mul(g.grad_output(), Where(Eq(y, 0), 0.0, slope)));
+    const Tensor flat = LogicalAnd(Eq(y, 0), Lt(Abs(x), 0x1p-126));
+    const Tensor slope = Mul(y, Pow(x, Where(flat, 0.0, Sub(y, 1))));
+    g.set_grad_input(0, Mul(g.grad_output(), slope));
   }
   if (g.needs(1)) {
-    const Tensor slope = Mul(g.output(0), Log(x));
     const Tensor flat = LogicalAnd(Eq(x, 0), Ge(y, 0));
-    g.set_grad_input(1, Mul(g.grad_output(), Where(flat, 0.0, slope)));
+    const Tensor slope = Mul(g.output(0), Log(Where(flat, 1.0, x)));
+    g.set_grad_input(1, Mul(g.grad_output(), slope));
   }
 }
 
@@ -80,7 +83,8 @@ FIRN_REGISTER_OP(pow_number) {
   return op;
 }
 
-void GradSquare(GradContext& g) { g.set_grad_input(0, Mul(g.grad_output(), Mul(g.input(0), 2))); }
+// Doubled last: twice the largest number is none.
+void GradSquare(GradContext& g) { g.set_grad_input(0, Mul(Mul(g.grad_output(), g.input(0)), 2)); }
 
 FIRN_REGISTER_OP(square) {
   return cpu::NumericOp<SquareFn>("x * x.", GradSquare, {Saved::Input(0)});

@@ -17,8 +17,8 @@ Tensor Sinc(const Tensor& x);
 // log |gamma(x)|: infinite at 0, -1, -2, ... Integers and bools become f32.
 Tensor Lgamma(const Tensor& x);
 
-// The derivative of Lgamma: -inf at 0, inf at -0, NaN at -1, -2, ... It has a gradient, but
-// no second one: recording its gradient throws. Integers and bools become f32.
+// The derivative of Lgamma: -inf at 0, inf at -0, NaN at -1, -2, ... Its derivatives are
+// Polygamma's. Integers and bools become f32.
 Tensor Digamma(const Tensor& x);
 
 namespace inner {

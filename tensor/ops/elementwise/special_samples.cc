@@ -64,7 +64,6 @@ double TrigammaReference(double x) {
 FIRN_REGISTER_SAMPLES(digamma) {
   s.Function<Digamma>();
   AddFloatUnary(s, DigammaReference, BetweenPoles, {1, 2, 0.5, 10, 100, -1, -2, 1e-4});
-  s.second_gradient = false;
 }
 
 FIRN_REGISTER_SAMPLES(digamma_grad) {

@@ -1,14 +1,22 @@
 // Each gradient is the textbook's. 1 - x^2 and x^2 - 1 are products, which keep their digits where
 // x is near 1.
+//
+// atan2: the gradient is homogeneous, and of points over a power of two where squares of the points
+// would leave the range. At (0, 0) it is NaN, as PyTorch's.
 
 #include "firn/tensor/ops/elementwise/trigonometry.h"
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
+#include "firn/tensor/ops/compare/compare.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/choose.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/elementwise/trigonometry_fn.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn {
 namespace {
@@ -52,13 +60,18 @@ FIRN_REGISTER_OP(cosh) {
       cpu::FloatOp<CoshFn>("The hyperbolic cosine.", cpu::FromInput<GradCosh>()));
 }
 
-Tensor GradAsinh(const Tensor& dy, const Tensor& x) { return Mul(dy, Rsqrt(Add(Square(x), 1))); }
+// 1 / |x| to the last bit where the square might leave the range.
+Tensor GradAsinh(const Tensor& dy, const Tensor& x) {
+  const Tensor far = Gt(Abs(x), 0x1p27);
+  const Tensor slope = Rsqrt(Add(Square(Where(far, 1.0, x)), 1));
+  return Mul(dy, Where(far, Reciprocal(Where(far, Abs(x), 1.0)), slope));
+}
 FIRN_REGISTER_OP(asinh) {
   return cpu::FloatOp<AsinhFn>("The inverse hyperbolic sine.", cpu::FromInput<GradAsinh>());
 }
 
 Tensor GradAcosh(const Tensor& dy, const Tensor& x) {
-  return Mul(dy, Rsqrt(Mul(Sub(x, 1), Add(x, 1))));
+  return Mul(dy, Mul(Rsqrt(Sub(x, 1)), Rsqrt(Add(x, 1))));  // no square leaves the range
 }
 FIRN_REGISTER_OP(acosh) {
   return cpu::FloatOp<AcoshFn>("The inverse hyperbolic cosine.", cpu::FromInput<GradAcosh>());
@@ -70,10 +83,14 @@ FIRN_REGISTER_OP(atanh) {
 }
 
 void GradAtan2(GradContext& g) {
-  const Tensor &y = g.input(0), &x = g.input(1);
+  const Tensor size = Maximum(Abs(Detach(g.input(0))), Abs(Detach(g.input(1))));
+  const bool wide = size.dtype() == DType::kF64;
+  const double far = wide ? 0x1p300 : 0x1p40, by = wide ? 0x1p800 : 0x1p100;
+  const Tensor unit = Where(Lt(size, 1 / far), by, Where(Gt(size, far), 1 / by, OnesLike(size)));
+  const Tensor y = Mul(g.input(0), unit), x = Mul(g.input(1), unit);
   const Tensor scaled = Div(g.grad_output(), Add(Square(x), Square(y)));
-  if (g.needs(0)) g.set_grad_input(0, Mul(scaled, x));
-  if (g.needs(1)) g.set_grad_input(1, Neg(Mul(scaled, y)));
+  if (g.needs(0)) g.set_grad_input(0, Mul(Mul(scaled, x), unit));
+  if (g.needs(1)) g.set_grad_input(1, Neg(Mul(Mul(scaled, y), unit)));
 }
 FIRN_REGISTER_OP(atan2) {
   OpDef op = cpu::BinaryFloatOp<Atan2Fn>("The angle of the point (x, y), broadcast.", GradAtan2,

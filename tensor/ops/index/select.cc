@@ -169,8 +169,10 @@ Tensor inner::IndexAddWith(const Tensor& x, const Tensor& indices, const Tensor&
 }
 
 Tensor IndexAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source,
-                double alpha, int64_t batch_dims) {
-  return IndexAddWith(x, indices, source, IndexAddAttrs{{dim, batch_dims}, alpha});
+                Number alpha, int64_t batch_dims) {
+  const IndexAddAttrs attrs{{dim, batch_dims}, alpha.value()};
+  if (alpha.is_double()) return IndexAddWith(x, indices, source, attrs);
+  return IndexAdd(x, dim, indices, Mul(source, alpha.integer()), 1, batch_dims);
 }
 
 }  // namespace firn

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "firn/tensor/number.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
@@ -49,7 +50,7 @@ struct IndexAddAttrs {
 // times adds several times, in order: results do not depend on threads. Negative indices count from
 // the end. Throws on an index outside x's dimension.
 Tensor IndexAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source,
-                double alpha = 1, int64_t batch_dims = 0);
+                Number alpha = 1, int64_t batch_dims = 0);
 
 namespace inner {
 // As IndexAdd, with all attributes: an index may be one that adds nothing.

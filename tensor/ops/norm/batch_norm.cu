@@ -32,22 +32,22 @@ FIRN_HOST_DEVICE Acc ActivationGrad(FusedActivation a, Acc dy, Acc y) {
 
 // --- Forward -------------------------------------------------------------------------------------
 
-// Statistics of every channel, and the running ones moved.
+// Statistics of every channel, in double, which holds the squares of f32, and the running ones
+// moved.
 template <class Number>
-struct StatisticsFold : cuda::MomentsFold<AccumulatorOf<Number>> {
+struct StatisticsFold : cuda::MomentsFold<double> {
   using Real = AccumulatorOf<Number>;
 
   double eps, momentum;
   Real *mean, *invstd;
   Number *running_mean, *running_var;
 
-  FIRN_HOST_DEVICE void store(int64_t c, const Moments<Real>& m) const {
+  FIRN_HOST_DEVICE void store(int64_t c, const Moments<double>& m) const {
     const auto count = static_cast<double>(m.count);
-    const auto squares = static_cast<double>(m.squares);
-    mean[c] = m.mean;
-    invstd[c] = static_cast<Real>(1 / std::sqrt(squares / count + eps));
-    Move(running_mean, c, static_cast<double>(m.mean));
-    Move(running_var, c, squares / (count - 1));
+    mean[c] = static_cast<Real>(m.mean);
+    invstd[c] = static_cast<Real>(1 / std::sqrt(m.squares / count + eps));
+    Move(running_mean, c, m.mean);
+    Move(running_var, c, m.squares / (count - 1));
   }
   FIRN_HOST_DEVICE void Move(Number* running, int64_t c, double batch) const {
     if (running == nullptr) return;

@@ -3,6 +3,8 @@
 // and dbias are a reduction over the rows.
 
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "firn/tensor/kernels/cuda/reduce.cuh"
 #include "firn/tensor/ops/norm/norm_options.h"
@@ -33,6 +35,24 @@ struct RowBody {
   int64_t cols;
   double eps;
 
+  // The same for a row whose squares are no floats.
+  template <class Team>
+  FIRN_HOST_DEVICE void InDouble(const Team& team, const T* from, Acc* mean, Acc* invstd) const {
+    const auto n = static_cast<double>(cols);
+    const auto wide = [](T v) { return static_cast<double>(static_cast<Acc>(v)); };
+    double near = 0, squares = 0;
+    if constexpr (kCentred) {
+      double sum = 0;
+      cuda::ReadElements(
+          team, cols, 1, [&](int64_t, T v) { sum += wide(v); }, from);
+      near = SumOver(team, sum) / n;
+    }
+    const auto deviate = [&](int64_t, T v) { squares += (wide(v) - near) * (wide(v) - near); };
+    cuda::ReadElements(team, cols, 1, deviate, from);
+    *mean = static_cast<Acc>(near);
+    *invstd = static_cast<Acc>(1 / std::sqrt(SumOver(team, squares) / n + eps));
+  }
+
   template <class Team>
   FIRN_HOST_DEVICE void operator()(const Team& team, int64_t row) const {
     const T* from = x + row * cols;
@@ -52,8 +72,12 @@ struct RowBody {
     };
     cuda::ReadElements(team, cols, 1, deviate, from);
     s = SumOver(team, s);
-    const Acc lack = kCentred ? s.a / n : Acc{0}, mean = near + lack, var = s.b / n - lack * lack;
-    const Acc invstd = 1 / std::sqrt((var < 0 ? Acc{0} : var) + static_cast<Acc>(eps));
+    const Acc lack = kCentred ? s.a / n : Acc{0}, var = s.b / n - lack * lack;
+    Acc mean = near + lack;
+    Acc invstd = 1 / std::sqrt((var < 0 ? Acc{0} : var) + static_cast<Acc>(eps));
+    if (std::is_same_v<Acc, float> && !(var <= std::numeric_limits<Acc>::max())) {
+      InDouble(team, from, &mean, &invstd);
+    }
     if (team.rank() == 0) {
       if (kCentred) means[row] = mean;
       invstds[row] = invstd;

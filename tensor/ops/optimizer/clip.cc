@@ -16,6 +16,7 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/cpu/multi_tensor.h"
+#include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/optimizer/clip_fn.h"
 
@@ -59,9 +60,12 @@ double SumOf(const C* x, int64_t n, const F& term) {
   return (a + b) + (c + d);
 }
 
-// sum |x|^p, or, for p = infinity, max |x|.
+// sum |x unit|^p, or, for p = infinity, max |x|.
 template <class C>
-double PartialNorm(const C* x, int64_t n, double p) {
+double PartialNorm(const C* x, int64_t n, double p, double unit) {
+  if (unit != 1 && !std::isinf(p)) {
+    return SumOf(x, n, [=](double v) { return std::pow(std::abs(v * unit), p); });
+  }
   if (p == 2) return SumOf(x, n, [](double v) { return v * v; });
   if (p == 1) return SumOf(x, n, [](double v) { return std::abs(v); });
   double sum = 0;
@@ -78,7 +82,9 @@ double PartialNorm(const C* x, int64_t n, double p) {
   return sum;
 }
 
-double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double p) {
+// Of all elements times `unit`.
+double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double p,
+                 double unit = 1) {
   const PartialNormFn norm = {p};
   double* partial = k.workspace<double>();
   ParallelFor(series.num_blocks(), 1, [&](int64_t begin, int64_t end) {
@@ -86,10 +92,10 @@ double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double
       partial[b] = 0;
       series.VisitBlock(b, [&](int i, int64_t from, int64_t to) {
         VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
-          cpu::ForEachStripAs<ComputeOf<T>>(k.in<T>(i) + from, to - from,
-                                            [&](const auto* x, int64_t, int64_t n) {
-                                              partial[b] = norm(partial[b], PartialNorm(x, n, p));
-                                            });
+          cpu::ForEachStripAs<ComputeOf<T>>(
+              k.in<T>(i) + from, to - from, [&](const auto* x, int64_t, int64_t n) {
+                partial[b] = norm(partial[b], PartialNorm(x, n, p, unit));
+              });
         });
       });
     }
@@ -97,6 +103,17 @@ double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double
   double total = 0;
   for (int64_t b = 0; b < series.num_blocks(); ++b) total = norm(total, partial[b]);
   return norm.Root(total);
+}
+
+// The same where powers leave the range of double, too: then those of elements over the largest.
+double NormInRange(const KernelContext& k, const cpu::TensorSeries& series, double p) {
+  const double norm = TotalNorm(k, series, p);
+  const double least = std::isinf(p) ? 0 : std::pow(cpu::kLeastSum<double>, 1 / p);
+  if (!(norm < least) && norm <= std::numeric_limits<double>::max()) return norm;
+  const double top = TotalNorm(k, series, std::numeric_limits<double>::infinity());
+  if (!(top > 0 && top <= std::numeric_limits<double>::max())) return norm;
+  const double unit = cpu::UnitFor(top);
+  return TotalNorm(k, series, p, unit) / unit;
 }
 
 // Whether all numbers of T times the factor, rounded, are what they were: none is off by more than
@@ -112,7 +129,7 @@ bool LeavesAll(double factor) {
 absl::Status RunClipGradNorm(KernelContext& k) {
   const ClipGradNormAttrs& a = k.attrs<ClipGradNormAttrs>();
   const cpu::TensorSeries series(k, 0, 1);
-  const double norm = TotalNorm(k, series, a.p);
+  const double norm = NormInRange(k, series, a.p);
   if (k.out_spec().dtype == DType::kF64) {
     *k.out<double>() = norm;
   } else {

@@ -64,11 +64,12 @@ FIRN_REGISTER_OP(unscale_gradients) {
 
 absl::Status InferUpdateLossScale(InferContext& c) {
   const UpdateLossScaleAttrs& a = c.attrs<UpdateLossScaleAttrs>();
-  FIRN_RETURN_IF(!(a.growth_factor > 1 && a.backoff_factor > 0 && a.backoff_factor < 1 &&
-                   a.growth_interval >= 1),
-                 InvalidArgument("growth_factor ", a.growth_factor, " (want > 1), backoff_factor ",
-                                 a.backoff_factor, " (want 0 to 1), growth_interval ",
-                                 a.growth_interval, " (want >= 1)"));
+  FIRN_RETURN_IF(
+      !(a.growth_factor > 1 && a.backoff_factor > 0 && a.backoff_factor < 1 &&
+        a.growth_interval >= 1 && a.min_scale >= 0),
+      InvalidArgument("growth_factor ", a.growth_factor, " (want > 1), backoff_factor ",
+                      a.backoff_factor, " (want 0 to 1), growth_interval ", a.growth_interval,
+                      " (want >= 1), min_scale ", a.min_scale, " (want >= 0)"));
   return absl::OkStatus();
 }
 

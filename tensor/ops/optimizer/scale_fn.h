@@ -23,7 +23,14 @@ struct UpdateLossScaleFn {
   FIRN_HOST_DEVICE void operator()(int64_t) const {
     *skipped = *found;
     if (*found) {
-      *scale = static_cast<float>(*scale * a.backoff_factor);
+      // One that is below the least already stays.
+      const auto lowered = static_cast<float>(*scale * a.backoff_factor);
+      const auto least = static_cast<float>(a.min_scale);
+      if (lowered >= least) {
+        *scale = lowered;
+      } else if (*scale > least) {
+        *scale = least;
+      }
       *good_steps = 0;
     } else if (++*good_steps >= a.growth_interval) {
       const auto grown = static_cast<float>(*scale * a.growth_factor);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -51,7 +52,8 @@ std::vector<RefTensor> ReferenceUpdateLossScale(absl::Span<const RefTensor> in, 
   good[0] = found ? 0 : good[0] + 1;
   const bool grows = good[0] == static_cast<double>(a.growth_interval);
   if (grows) good[0] = 0;
-  const double next = scale[0] * (found ? a.backoff_factor : grows ? a.growth_factor : 1);
+  double next = scale[0] * (found ? a.backoff_factor : grows ? a.growth_factor : 1);
+  if (found) next = std::max(next, std::min(scale[0], a.min_scale));
   if (std::isfinite(static_cast<float>(next))) scale[0] = next;
   return {scale, good, in[3]};
 }
@@ -73,6 +75,10 @@ FIRN_REGISTER_SAMPLES(update_loss_scale) {
   s.Add("grows", {ScaleUpdateLossScale(8), Good(2), no, no}, three);
   s.Add("cannot grow", {ScaleUpdateLossScale(3e38), Good(2), no, no}, three);
   s.Add("backs off", {ScaleUpdateLossScale(8), Good(2), no, yes}, three);
+  UpdateLossScaleAttrs least = three;
+  least.min_scale = 4;
+  s.Add("backs off to the least", {ScaleUpdateLossScale(8), Good(2), no, yes}, least);
+  s.Add("is below the least", {ScaleUpdateLossScale(3), Good(2), no, yes}, least);
   s.AddError("no growth", {ScaleUpdateLossScale(8), Good(2), no, no},
              UpdateLossScaleAttrs{.growth_factor = 1}, "growth_factor 1 (want > 1)");
   s.AddError("scale is f64", {Values({8}, Shape()), Good(2), no, no}, UpdateLossScaleAttrs{},

@@ -10,6 +10,15 @@
 
 namespace firn::inner {
 
+// v^2 in C, but in double where C does not hold it or keeps few of its digits.
+template <class C>
+FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE double SquareOf(C v) {
+  const C square = v * v;
+  const double wide = static_cast<double>(v) * static_cast<double>(v);
+  const bool within = square >= C(0x1p-102) && square <= C(0x1p127);
+  return within ? static_cast<double>(square) : wide;
+}
+
 struct LambRule {
   static constexpr const char* kName = "Lamb";
   static constexpr OpName kOp = "lamb_step";
@@ -34,12 +43,12 @@ struct LambRule {
       return mean_scale * state[0] / (std::sqrt(state[1]) * root_scale + eps) + decay * p;
     }
     FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void Gather(C p, C grad, C* state, unsigned,
-                                                    C* terms) const {
+                                                    double* terms) const {
       state[0] = beta1 * state[0] + take1 * grad;
       state[1] = beta2 * state[1] + take2 * (grad * grad);
       const C r = Direction(p, state);
-      terms[0] = p * p;
-      terms[1] = r * r;
+      terms[0] = SquareOf(p);
+      terms[1] = SquareOf(r);
     }
     FIRN_HOST_DEVICE void Use(const double* sums) {
       const double length = std::sqrt(sums[0]), of_step = std::sqrt(sums[1]);
@@ -86,9 +95,10 @@ struct LarsRule {
   template <class C>
   struct Element {
     C rate, momentum, coefficient, eps, decay;
-    FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void Gather(C p, C grad, C*, unsigned, C* terms) const {
-      terms[0] = p * p;
-      terms[1] = grad * grad;
+    FIRN_HOST_DEVICE FIRN_ALWAYS_INLINE void Gather(C p, C grad, C*, unsigned,
+                                                    double* terms) const {
+      terms[0] = SquareOf(p);
+      terms[1] = SquareOf(grad);
     }
     FIRN_HOST_DEVICE void Use(const double* sums) {
       const double length = std::sqrt(sums[0]);

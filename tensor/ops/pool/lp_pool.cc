@@ -1,5 +1,6 @@
-// lp_pool1d, lp_pool2d: powers of averages of powers. A window that hangs over the end (ceil_mode)
-// counts as a whole one with its average, as in PyTorch.
+// lp_pool1d, lp_pool2d: powers of averages of powers, in double, which holds powers that x's dtype
+// does not. A window that hangs over the end (ceil_mode) counts as a whole one with its average, as
+// in PyTorch.
 
 #include "firn/tensor/ops/pool/lp_pool.h"
 
@@ -10,6 +11,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/pool/avg_pool.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {
@@ -19,9 +21,11 @@ Tensor LpPool(int dims, const Tensor& x, double p, const LpPoolOptions& o, const
   const absl::StatusOr<Sizes> kernel = internal::CheckedOption("kernel", o.kernel, 1, dims);
   RaiseIfError(kernel.status(), name);
   const AvgPoolOptions windows = {.kernel = *kernel, .stride = o.stride, .ceil_mode = o.ceil_mode};
-  const Tensor powers = Pow(x, p);
+  const bool narrow = x.defined() && IsFloating(x.dtype()) && x.dtype() != DType::kF64;
+  const Tensor powers = Pow(narrow ? Cast(x, DType::kF64) : x, p);
   const Tensor means = dims == 1 ? AvgPool1d(powers, windows) : AvgPool2d(powers, windows);
-  return Pow(Mul(means, kernel->volume()), 1 / p);
+  const Tensor norms = Pow(Mul(means, kernel->volume()), 1 / p);
+  return narrow ? Cast(norms, x.dtype()) : norms;
 }
 
 }  // namespace

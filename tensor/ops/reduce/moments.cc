@@ -1,6 +1,7 @@
 // var and std: see kernels/cpu/moments.h for how they are computed. Both give the mean as well: it
 // costs nothing and the gradients need it,
 //   d var / dx_i = 2 (x_i - mean) / (n - correction),  d std / dx_i = d var / dx_i / (2 std).
+// Where sums are infinite or lack digits, they are computed again of elements that are scaled.
 
 #include "firn/tensor/ops/reduce/moments.h"
 
@@ -10,9 +11,11 @@
 #include <optional>
 #include <utility>
 
+#include "firn/device/parallel.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/moments.h"
 #include "firn/tensor/kernels/cpu/reduce_loop.h"
+#include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/kernels/cpu/softmax.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/compare/compare.h"
@@ -44,6 +47,32 @@ double Divisor(const Shape& x, const VarAttrs& a) {
   return std::max(0.0, n - static_cast<double>(a.correction));
 }
 
+// Computes those results again of which the mean or the squares left the range of their type, or
+// its lower end.
+template <bool kRoot, class T>
+void Rescale(KernelContext& k, double divisor) {
+  using Acc = AccumulatorOf<T>;
+  constexpr double kLeast = cpu::kLeastSum<Acc>;
+  const Acc least = static_cast<Acc>(kRoot ? std::sqrt(kLeast) : kLeast);
+  const TensorSpec& spec = k.in_spec(0);
+  T *const var = k.out<T>(0), *const mean = k.out<T>(1);
+  ParallelFor(k.out_spec(0).num_elements(), 1 << 14, [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      const Acc v = static_cast<Acc>(var[j]);
+      if (v >= least && v <= std::numeric_limits<Acc>::max()) [[likely]]
+        continue;
+      const ReducePlan plan = PlanReduction(spec, k.attrs<VarAttrs>().over.dims);
+      const cpu::ScaledMoments m = cpu::ScaledMomentsOf(
+          [&](const auto& f) { cpu::ForEachReduced(plan, k.in<T>(0), j, f); }, plan.reduced);
+      if (!m.known) continue;
+      const double scaled = m.squares / divisor;
+      const double right = kRoot ? std::sqrt(scaled) / m.unit : scaled / m.unit / m.unit;
+      var[j] = static_cast<T>(static_cast<Acc>(right));
+      mean[j] = static_cast<T>(static_cast<Acc>(m.mean / m.unit));
+    }
+  });
+}
+
 template <bool kRoot>
 absl::Status Run(KernelContext& k) {
   const VarAttrs& a = k.attrs<VarAttrs>();
@@ -58,6 +87,7 @@ absl::Status Run(KernelContext& k) {
           var[j] = static_cast<T>(kRoot ? std::sqrt(v) : v);
           mean[j] = static_cast<T>(m.count == 0 ? std::numeric_limits<Acc>::quiet_NaN() : m.mean);
         });
+    if (divisor > 0 && spec.num_elements() > 0) Rescale<kRoot, T>(k, divisor);
   });
   return absl::OkStatus();
 }

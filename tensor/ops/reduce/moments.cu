@@ -14,9 +14,10 @@
 namespace firn::moments_cuda {
 namespace {
 
+// In double, which holds the squares of f32: a sum that waits for memory loses no time by it.
 template <class T>
-struct VarFold : cuda::MomentsFold<AccumulatorOf<T>> {
-  using Real = AccumulatorOf<T>;
+struct VarFold : cuda::MomentsFold<double> {
+  using Real = double;
 
   Real divisor;
   bool root;
@@ -46,7 +47,7 @@ absl::Status Run(KernelContext& k) {
       std::max(0.0, static_cast<double>(ReducedCount(spec.shape, a.over) - a.correction));
   return VisitFloat(spec.dtype, [&]<class T>(TypeTag<T>) {
     VarFold<T> fold;
-    fold.divisor = static_cast<AccumulatorOf<T>>(divisor);
+    fold.divisor = divisor;
     fold.root = kRoot;
     fold.var = k.out<T>(0);
     fold.mean = k.out<T>(1);

@@ -1,14 +1,18 @@
 // norm: vector norms over dimensions. With n = (sum |x|^p)^(1/p),
 //   dn / dx_i = sign(x_i) (|x_i| / n)^(p - 1),
-// and 0 for n = 0. Infinite norms are extremes and have their gradient.
+// and 0 for n = 0. Infinite norms are extremes and have their gradient. Where the sum of powers is
+// infinite or so small that it lacks digits, the norm is computed again of elements that are
+// scaled.
 
 #include "firn/tensor/ops/reduce/norm.h"
 
 #include <cmath>
 #include <limits>
 
+#include "firn/device/parallel.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/reduce_loop.h"
+#include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -36,11 +40,48 @@ size_t Workspace(const KernelQuery& q) {
   return cpu::ReduceWorkspace(q.in(0), q.attrs<NormAttrs>().over.dims, sizeof(double));
 }
 
+// Result j, whose powers have to be those of elements over the largest.
+template <class T>
+double ScaledNorm(const ReducePlan& plan, const T* x, int64_t j, double p) {
+  const auto for_each = [&](const auto& f) { cpu::ForEachReduced(plan, x, j, f); };
+  const double top = cpu::LargestOf(for_each);
+  if (!(top > 0) || top > std::numeric_limits<double>::max()) return top;
+  const double unit = cpu::UnitFor(top);
+  cpu::ExactSum sum;
+  if (p == 2) {
+    for_each([&](double v) { sum.Add((v * unit) * (v * unit)); });
+    return std::sqrt(sum.total()) / unit;
+  }
+  for_each([&](double v) { sum.Add(std::pow(std::abs(v) * unit, p)); });
+  return std::pow(sum.total(), 1 / p) / unit;
+}
+
+// Computes those results again whose sums left the range of their type, or its lower end.
+template <class T>
+void Rescale(KernelContext& k, const NormAttrs& a) {
+  using Acc = AccumulatorOf<T>;
+  const Acc least = static_cast<Acc>(std::pow(cpu::kLeastSum<Acc>, 1 / a.p));
+  T* const norms = k.out<T>();
+  ParallelFor(k.out_spec().num_elements(), 1 << 14, [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      const Acc norm = static_cast<Acc>(norms[j]);
+      const bool within = norm >= least && norm <= std::numeric_limits<Acc>::max();
+      if (within || norm != norm) [[likely]]
+        continue;
+      const ReducePlan plan = PlanReduction(k.in_spec(0), a.over.dims);
+      norms[j] = static_cast<T>(static_cast<Acc>(ScaledNorm(plan, k.in<T>(0), j, a.p)));
+    }
+  });
+}
+
 absl::Status Run(KernelContext& k) {
   const NormAttrs& a = k.attrs<NormAttrs>();
   VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
     VisitNorm<AccumulatorOf<T>>(
         a.p, [&](const auto& reducer) { cpu::Reduce<T>(k, a.over.dims, reducer); });
+    if (a.p != 0 && a.p != 1 && !std::isinf(a.p) && k.in_spec(0).num_elements() > 0) {
+      Rescale<T>(k, a);
+    }
   });
   return absl::OkStatus();
 }

@@ -5,6 +5,8 @@
 namespace firn::norm_cuda {
 namespace {
 
+// In double, which holds the squares of f32: a sum that waits for memory loses no time by it.
+//
 // Which of the reducers is known when the kernel runs only, so that one kernel serves all p.
 template <class T>
 struct NormReducer {
@@ -39,7 +41,7 @@ absl::Status Run(KernelContext& k) {
   const NormAttrs& a = k.attrs<NormAttrs>();
   const cuda::ReduceWork work = Plan(k.in_spec(0), a);
   return VisitFloat(k.in_spec(0).dtype, [&]<class T>(TypeTag<T>) {
-    using Reducer = NormReducer<AccumulatorOf<T>>;
+    using Reducer = NormReducer<double>;
     const cuda::ReducerFold<Reducer, T> fold = {Reducer{a.p}, k.out<T>(), work.length};
     return cuda::ReduceWith(k, fold, work, k.workspace(), k.in<T>(0));
   });

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "firn/tensor/number.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
@@ -20,19 +21,19 @@ namespace inner {
 struct PadAttrs {
   std::vector<int64_t> pad;
   PadMode mode = PadMode::kConstant;
-  double value = 0;
+  Number value = 0;
   template <class V>
   void Visit(V& v) {
     v.Field("pad", pad);
     v.Field("mode", mode);
-    v.Field("value", value);
+    value.Visit(v, "value", "value_rest");
   }
 };
 }  // namespace inner
 
 struct PadOptions {
   PadMode mode = PadMode::kConstant;
-  double value = 0;  // what kConstant adds
+  Number value = 0;  // what kConstant adds
 };
 
 // x with elements added around it. `pad` holds pairs (before, after), that of the LAST dimension

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "firn/device/status_macros.h"
-#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/kernels/convert_number.h"
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/kernels/for_each.h"
 #include "firn/tensor/kernels/width.h"
@@ -242,7 +242,7 @@ struct PadKernel {
     FIRN_ASSIGN_OR_RETURN(const PadDims dims, ResolvePadding(x.shape, a));
     uint64_t bits = 0;  // of the constant
     VisitDType(x.dtype, [&]<class T>(TypeTag<T>) {
-      const T value = ConvertTo<T>(a.value);
+      const T value = ConvertNumber<T>(a.value);
       std::memcpy(&bits, &value, sizeof(T));
     });
     return VisitWidth(x.dtype, [&]<class Word>(TypeTag<Word>) {

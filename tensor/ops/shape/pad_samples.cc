@@ -48,7 +48,7 @@ FIRN_REGISTER_SAMPLES(pad) {
         from[d] = Source(at[d] - before[d], x.shape[static_cast<int>(d)], a.mode);
         inside &= from[d] >= 0;
       }
-      const double value = x.dtype == DType::kBool ? a.value != 0 : a.value;
+      const double value = x.dtype == DType::kBool ? a.value.value() != 0 : a.value.value();
       out.at(at) = inside ? x.at(from) : value;
     });
     return std::vector<RefTensor>{out};

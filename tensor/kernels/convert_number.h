@@ -1,0 +1,23 @@
+#ifndef FIRN_TENSOR_KERNELS_CONVERT_NUMBER_H_
+#define FIRN_TENSOR_KERNELS_CONVERT_NUMBER_H_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "firn/tensor/kernels/convert.h"
+#include "firn/tensor/number.h"
+
+namespace firn {
+
+// A number as an element: an integer that a double would round is taken as it is.
+template <class To>
+To ConvertNumber(const Number& v) {
+  if constexpr (std::is_same_v<To, int64_t> || std::is_same_v<To, float>) {
+    if (!v.is_double()) return static_cast<To>(v.integer());
+  }
+  return ConvertTo<To>(v.value());
+}
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_KERNELS_CONVERT_NUMBER_H_

@@ -1,0 +1,43 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_CHANNEL_STATISTICS_H_
+#define FIRN_TENSOR_KERNELS_CPU_CHANNEL_STATISTICS_H_
+
+#include <cmath>
+#include <cstdint>
+
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/reduced_elements.h"
+
+namespace firn::cpu {
+
+// Of one channel, in double.
+struct ChannelStatistics {
+  double count = 0, mean = 0, var = 0;  // the biased variance, of numbers times `unit`
+  double unit = 1;
+
+  ChannelStatistics() = default;
+  // From sums of differences to one of the values, so that a mean far from 0 costs no digits, and
+  // of their squares.
+  ChannelStatistics(double n, double first, double sum, double squares)
+      : count(n), mean(first + sum / n) {
+    const double around = squares / n - (sum / n) * (sum / n);
+    var = around > 0 ? around : around * 0;  // NaN stays
+  }
+
+  // Of the same numbers, which `for_each` gives, where their squares left the range of Acc.
+  template <class Acc, class ForEach>
+  void Rescale(double eps, const ForEach& for_each) {
+    constexpr double kLeast = kLeastSum<Acc>;
+    const bool lost = var < kLeast && eps < kLeast;
+    if (std::isfinite(var) && !lost) [[likely]]
+      return;
+    const ScaledMoments m = ScaledMomentsOf(for_each, static_cast<int64_t>(count));
+    if (!m.known) return;
+    unit = m.unit;
+    mean = m.mean / unit;
+    var = m.squares / count;
+  }
+};
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_CHANNEL_STATISTICS_H_

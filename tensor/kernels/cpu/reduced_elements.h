@@ -1,0 +1,104 @@
+#ifndef FIRN_TENSOR_KERNELS_CPU_REDUCED_ELEMENTS_H_
+#define FIRN_TENSOR_KERNELS_CPU_REDUCED_ELEMENTS_H_
+
+// Reductions a second time, for the few results whose squares or powers left the range of the type
+// that they were summed in although the result does not: in double, of elements over a power of two
+// near the largest, one element at a time.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "firn/tensor/kernels/cpu/reduce.h"
+#include "firn/tensor/kernels/functor.h"
+#include "firn/tensor/kernels/reduce_plan.h"
+
+namespace firn::cpu {
+
+// Sums of squares in T below this may lack what squares that became subnormal have lost.
+template <class T>
+inline constexpr double kLeastSum = std::is_same_v<T, double> ? 0x1p-969 : 0x1p-102;
+
+// Calls f(v) for each of the elements of `x` that are reduced to result j, in double.
+template <class T, class F>
+void ForEachReduced(const ReducePlan& p, const T* x, int64_t j, const F& f) {
+  const int64_t first =
+      internal::Odometer(p.kept_sizes, p.kept_strides, p.kept_sizes.rank, j).offset();
+  const int outer = p.reduced_sizes.rank - 1;
+  const int64_t length = outer < 0 ? 1 : p.reduced_sizes[outer];
+  const int64_t stride = outer < 0 ? 0 : p.reduced_strides[outer];
+  internal::Odometer at(p.reduced_sizes, p.reduced_strides, outer < 0 ? 0 : outer, 0);
+  for (int64_t run = 0; run < p.reduced; run += length, at.Next()) {
+    const T* const from = x + first + at.offset();
+    for (int64_t i = 0; i < length; ++i) {
+      f(static_cast<double>(static_cast<ComputeOf<T>>(from[i * stride])));
+    }
+  }
+}
+
+// A sum that keeps what each addition loses (Neumaier, 1974).
+class ExactSum {
+ public:
+  void Add(double v) {
+    const double next = sum_ + v;
+    lost_ += std::abs(sum_) >= std::abs(v) ? (sum_ - next) + v : (v - next) + sum_;
+    sum_ = next;
+  }
+  double total() const { return sum_ + lost_; }
+
+ private:
+  double sum_ = 0, lost_ = 0;
+};
+
+// The largest |v| of those that `for_each(f)` gives f, infinite if there is a NaN.
+template <class ForEach>
+double LargestOf(const ForEach& for_each) {
+  double top = 0;
+  for_each([&](double v) {
+    const double size = v != v ? std::numeric_limits<double>::infinity() : std::abs(v);
+    top = size > top ? size : top;
+  });
+  return top;
+}
+
+// A power of two near 1 / top: a normal number, and its reciprocal another. Requires: top
+// is finite and not 0.
+inline double UnitFor(double top) {
+  const int e = std::ilogb(top);
+  return std::ldexp(1.0, e > 1022 ? -1022 : e < -1022 ? 1022 : -e);
+}
+
+// Mean and sum of squared deviations of `count` numbers times `unit`.
+struct ScaledMoments {
+  double unit, mean, squares;
+  bool known;  // false: there are none, or zeros alone, or an infinity or NaN
+};
+// Around 0 where not `centred`.
+template <class ForEach>
+ScaledMoments ScaledMomentsOf(const ForEach& for_each, int64_t count, bool centred = true) {
+  const double top = LargestOf(for_each);
+  if (!(top > 0) || top > std::numeric_limits<double>::max()) return {1, 0, 0, false};
+  const double unit = UnitFor(top);
+  // From the first number on, so that equal ones have no variance.
+  ExactSum sum, squares;
+  double first = 0;
+  bool any = false;
+  if (centred) {
+    for_each([&](double v) {
+      if (!any) first = v * unit;
+      any = true;
+      sum.Add(v * unit - first);
+    });
+  }
+  const double mean = first + sum.total() / static_cast<double>(count);
+  for_each([&](double v) {
+    const double d = v * unit - mean;
+    squares.Add(d * d);
+  });
+  return {unit, mean, squares.total(), true};
+}
+
+}  // namespace firn::cpu
+
+#endif  // FIRN_TENSOR_KERNELS_CPU_REDUCED_ELEMENTS_H_

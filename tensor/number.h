@@ -1,0 +1,58 @@
+#ifndef FIRN_TENSOR_NUMBER_H_
+#define FIRN_TENSOR_NUMBER_H_
+
+#include <cstdint>
+#include <type_traits>
+
+namespace firn {
+
+// A number that stands beside a dtype, as what Full fills with. It is made of any arithmetic type
+// and keeps integers as they are, where a double would round those from 2^53 on. Thread-safe as an
+// int.
+class Number {
+ public:
+  constexpr Number() = default;
+  template <class T>
+  requires(std::is_arithmetic_v<T>) constexpr Number(T v)  // NOLINT: implicit on purpose
+      : value_(static_cast<double>(v)) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(int64_t)) {
+      rest_ = static_cast<int64_t>(static_cast<uint64_t>(v) - Wrapped(value_));
+    }
+  }
+
+  // The nearest double.
+  constexpr double value() const { return value_; }
+  // Whether that is all there is to it.
+  constexpr bool is_double() const { return rest_ == 0; }
+  // The integer that it was made of. Requires: !is_double(). Of an unsigned one from 2^63 on, the
+  // largest int64_t.
+  constexpr int64_t integer() const {
+    const uint64_t bits = Wrapped(value_) + static_cast<uint64_t>(rest_);
+    if (value_ < 0 || bits <= static_cast<uint64_t>(INT64_MAX)) return static_cast<int64_t>(bits);
+    return INT64_MAX;
+  }
+
+  friend constexpr bool operator==(const Number&, const Number&) = default;
+
+  // As two fields of an operation's attributes; files that have the first alone mean a double.
+  template <class V>
+  void Visit(V& v, const char* name, const char* rest) {
+    v.Field(name, value_);
+    v.Field(rest, rest_);
+  }
+
+ private:
+  // A whole number modulo 2^64; 0 for what is none or lies beyond the integers.
+  static constexpr uint64_t Wrapped(double v) {
+    if (!(v >= -0x1p63 && v <= 0x1p64)) return 0;
+    if (v < 0) return static_cast<uint64_t>(static_cast<int64_t>(v));
+    return v < 0x1p63 ? static_cast<uint64_t>(v) : static_cast<uint64_t>(v - 0x1p63) + (1ull << 63);
+  }
+
+  double value_ = 0;
+  int64_t rest_ = 0;  // what value_ lacks of the integer
+};
+
+}  // namespace firn
+
+#endif  // FIRN_TENSOR_NUMBER_H_
