@@ -26,9 +26,9 @@
 namespace firn::nn {
 namespace {
 
-// A capture takes about three times as long as a call, and drops a graph: in so many calls it may
-// be wasted and nobody notices.
-constexpr int64_t kCallsForCapture = 64;
+// A capture takes as long as some ten small calls, and drops a graph: in so many calls it may be
+// wasted and nobody notices.
+constexpr int64_t kCallsForCapture = 1024;
 
 // Calls f for each module of the tree.
 template <class F>

@@ -45,7 +45,7 @@ struct StaticModuleOptions {
 // used longest ago, when it comes again soon: within so many of those calls, and before that graph
 // is used again. So a program whose shapes settle runs graphs again after a few calls, and one
 // whose shapes never do is about as fast as the network: after the first max_graphs of them, there
-// is one such capture in 64 calls at most.
+// is one such capture in 1024 calls at most.
 //
 // Results have no history, whatever the mode: no gradient reaches the network's parameters through
 // them. An input that wants a gradient is an error while gradients are recorded. To train, capture

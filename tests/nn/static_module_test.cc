@@ -303,7 +303,7 @@ TEST(StaticModuleTest, ManyShapesSayOnceThatTheyAreTooManyAndCaptureSeldom) {
             "firn: a StaticModule of server meets more shapes than the 4 that it keeps graphs of:"
             " calls with others run the network itself. Set max_graphs, or bring inputs to fewer"
             " shapes\n");
-  EXPECT_LE(fast.misses(), 4 + 4 + 12800 / 64);
+  EXPECT_LE(fast.misses(), 4 + 4 + 12800 / 1024);
   EXPECT_EQ(fast.misses() + fast.hits() + fast.ordinary(), 12800);
 }
 
