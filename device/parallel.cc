@@ -12,6 +12,7 @@
 
 #include "firn/device/environment.h"
 #include "firn/device/fork.h"
+#include "firn/device/internal/crowd.h"
 #include "firn/device/internal/float_control.h"
 #include "firn/device/internal/openmp.h"
 #include "firn/device/internal/race_detector.h"
@@ -125,8 +126,10 @@ FIRN_NO_TSAN void RunShare(void* data) {
 
 FIRN_NO_TSAN void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
   Region region{FlushBits(), n / chunks, n % chunks, chunks, fn, body};
+  const int threads = NumThreads();
+  NoteRegion(threads);
   TsanRelease(&region.fork);
-  GOMP_parallel(RunShare, &region, static_cast<unsigned>(NumThreads()), 0);
+  GOMP_parallel(RunShare, &region, static_cast<unsigned>(threads), 0);
   TsanAcquire(&region.join);
 }
 
