@@ -11,6 +11,8 @@
 #include <cstdint>
 
 #include "firn/device/environment.h"
+#include "firn/device/fork.h"
+#include "firn/device/internal/crowd.h"
 #include "firn/device/internal/float_control.h"
 #include "firn/device/internal/openmp.h"
 #include "firn/device/internal/race_detector.h"
@@ -21,9 +23,26 @@ namespace {
 std::atomic<int> num_threads{0};             // 0 until set or asked for
 thread_local constinit bool serial = false;  // inside a SerialScope
 
+// libgomp does not notice that a child has none of the threads that it believes to be waiting, and
+// a team of more than one would wait for them for ever. So they end before the process is copied;
+// the next team starts new ones, which takes some tens of microseconds.
+void EndWaitingThreads() {
+  constexpr int kSoft = 1;
+  omp_pause_resource_all(kSoft);
+}
+
+// A child works beside its parent, on the same cores.
+void StartWithOneThread() { num_threads.store(1, std::memory_order_relaxed); }
+
+void PrepareForForks() {
+  static const bool done = (inner::AddForkHandler(EndWaitingThreads, StartWithOneThread), true);
+  static_cast<void>(done);
+}
+
 }  // namespace
 
 void SetNumThreads(int threads) {
+  PrepareForForks();
   num_threads.store(std::max(threads, 1), std::memory_order_relaxed);
   SyncOpenMpThreads();
 }
@@ -31,6 +50,7 @@ void SetNumThreads(int threads) {
 int NumThreads() {
   const int set = num_threads.load(std::memory_order_relaxed);
   if (set != 0) return set;
+  PrepareForForks();
   int unset = 0;
   num_threads.compare_exchange_strong(unset, env::NumThreads().value_or(omp_get_max_threads()));
   return num_threads.load(std::memory_order_relaxed);
@@ -106,8 +126,10 @@ FIRN_NO_TSAN void RunShare(void* data) {
 
 FIRN_NO_TSAN void RunChunks(int64_t n, int chunks, ChunkFn fn, void* body) {
   Region region{FlushBits(), n / chunks, n % chunks, chunks, fn, body};
+  const int threads = NumThreads();
+  NoteRegion(threads);
   TsanRelease(&region.fork);
-  GOMP_parallel(RunShare, &region, static_cast<unsigned>(NumThreads()), 0);
+  GOMP_parallel(RunShare, &region, static_cast<unsigned>(threads), 0);
   TsanAcquire(&region.join);
 }
 

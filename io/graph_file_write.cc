@@ -122,11 +122,12 @@ class Output {
 };
 
 // The bytes of a buffer, from the tensors that lie in it; what lies between them is zero.
-absl::Status WriteElements(const Graph& graph, BufferId buffer, Output& out) {
+absl::Status WriteElements(const Graph& graph, BufferId buffer, absl::Span<const ValueId> values,
+                           Output& out) {
   const int64_t bytes = graph.buffers[static_cast<size_t>(buffer)].bytes;
   std::vector<char> image;
-  for (const Value& v : graph.values) {
-    if (v.buffer != buffer || !v.bound.defined()) continue;
+  for (ValueId id : values) {
+    const Value& v = graph.value(id);
     const Tensor& t = v.bound;
     FIRN_RETURN_IF(IsPending(t) || t.dtype() != v.spec.dtype || t.shape() != v.spec.shape,
                    FailedPrecondition("a state of the graph was ", v.spec.ToString(), " and is ",
@@ -183,7 +184,14 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
   Output out(file);
   FIRN_RETURN_IF_ERROR(out.Write(&header, sizeof(header)));
   FIRN_RETURN_IF_ERROR(out.Write(structure.data(), static_cast<int64_t>(structure.size())));
-  for (BufferId buffer : stored) FIRN_RETURN_IF_ERROR(WriteElements(portable, buffer, out));
+  std::vector<std::vector<ValueId>> bound(portable.buffers.size());  // by buffer
+  for (size_t id = 0; id < portable.values.size(); ++id) {
+    const Value& v = portable.values[id];
+    if (v.bound.defined()) bound[static_cast<size_t>(v.buffer)].push_back(static_cast<ValueId>(id));
+  }
+  for (BufferId buffer : stored) {
+    FIRN_RETURN_IF_ERROR(WriteElements(portable, buffer, bound[static_cast<size_t>(buffer)], out));
+  }
   return out.Finish();
 }
 

@@ -6,6 +6,7 @@
 
 #include "firn/nn/module.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <optional>
@@ -79,7 +80,37 @@ void ConvertAll(const auto& slots, std::optional<Device> device, std::optional<D
 }  // namespace
 
 Module::Module() = default;
-Module::~Module() = default;
+
+// A child's destructor would destroy its own children, and so on, on a stack as deep as the tree.
+// So those that a destructor finds while another runs on this thread wait in a list, which goes
+// through their parent_.
+Module::~Module() {
+  static thread_local constinit bool destroying = false;
+  static thread_local constinit Module* waiting = nullptr;
+  for (auto it = children_.rbegin(); it != children_.rend(); ++it) {
+    Module* const child = it->release();
+    child->parent_ = std::exchange(waiting, child);
+  }
+  children_.clear();
+  if (destroying) return;
+  destroying = true;
+  while (waiting != nullptr) {
+    const std::unique_ptr<Module> next(waiting);
+    waiting = std::exchange(next->parent_, nullptr);
+  }
+  destroying = false;
+}
+
+void CallScope::RaiseTooDeep(const Module& module) {
+  --depth_;                          // no destructor comes
+  const PathScope no_path(nullptr);  // it would be pages long
+  RaiseStatus(ResourceExhausted("more than ", kMostNested,
+                                " calls of modules run inside each other, the last one of a ",
+                                module.type_name(),
+                                "; each takes a part of the stack. Put layers one after another"
+                                " into one Sequential, not each into the one before"),
+              absl::StrCat("call at ", module.root().path()));
+}
 
 // --- Names --------------------------------------------------------------------------------------
 
@@ -88,10 +119,10 @@ std::string Module::type_name() const { return ClassName(typeid(*this)); }
 std::string Module::name() const { return name_.empty() ? SnakeCase(type_name()) : name_; }
 
 const std::string* Module::MakePath() const {
-  std::string path = name();
-  for (const Module* m = parent_; m != nullptr; m = m->parent_) {
-    path = absl::StrCat(m->name(), ".", path);
-  }
+  std::vector<std::string> names;  // the innermost first
+  for (const Module* m = this; m != nullptr; m = m->parent_) names.push_back(m->name());
+  std::string path = std::move(names.back());
+  for (size_t i = names.size() - 1; i-- > 0;) absl::StrAppend(&path, ".", names[i]);
   const std::string* interned = PathScope::Intern(path);
   __atomic_store_n(&path_, interned, __ATOMIC_RELEASE);
   return interned;
@@ -128,8 +159,21 @@ std::vector<NamedModule> Module::named_modules() const {
   return done;
 }
 
+std::vector<Module*> Module::Modules() const {
+  std::vector<Module*> done, open = {const_cast<Module*>(this)};
+  while (!open.empty()) {
+    Module* const m = open.back();
+    open.pop_back();
+    done.push_back(m);
+    for (auto it = m->children_.rbegin(); it != m->children_.rend(); ++it) {
+      open.push_back(it->get());
+    }
+  }
+  return done;
+}
+
 void Module::VisitModules(const std::function<void(Module&)>& f) {
-  for (const NamedModule& m : named_modules()) f(*m.module);
+  for (Module* m : Modules()) f(*m);
 }
 
 Module& Module::child(size_t i) const {
@@ -250,16 +294,33 @@ void Module::InitPending(Tensor& pending, const Shape& shape,
   Materialize(pending, value);
 }
 
-std::vector<Module::NamedTensorSlot> Module::Slots() const {
+std::vector<Module::NamedTensorSlot> Module::SlotsWithoutNames() const {
   std::vector<NamedTensorSlot> all;
-  for (const NamedModule& m : named_modules()) {
+  for (Module* m : Modules()) {
     for (const bool parameters : {true, false}) {
-      for (const auto& s : m.module->slots_) {
+      for (const auto& s : m->slots_) {
         s->CheckKept();
-        if (s->is_parameter != parameters || !s->tensor.defined()) continue;
-        all.push_back({m.name.empty() ? s->name : absl::StrCat(m.name, ".", s->name), s.get()});
+        if (s->is_parameter == parameters && s->tensor.defined()) all.push_back({"", s.get()});
       }
     }
+  }
+  return all;
+}
+
+std::vector<Module::NamedTensorSlot> Module::Slots() const {
+  std::vector<NamedTensorSlot> all = SlotsWithoutNames();
+  std::vector<const Module*> above;
+  std::string prefix;
+  const Module* of = nullptr;
+  for (NamedTensorSlot& s : all) {
+    if (s.slot->module != of) {
+      of = s.slot->module;
+      above.clear();
+      for (const Module* m = of; m != this; m = m->parent_) above.push_back(m);
+      prefix.clear();
+      for (size_t i = above.size(); i-- > 0;) absl::StrAppend(&prefix, above[i]->name_, ".");
+    }
+    s.name = absl::StrCat(prefix, s.slot->name);
   }
   return all;
 }
@@ -277,7 +338,11 @@ std::vector<NamedTensor> Module::named_parameters() const {
 
 std::vector<Tensor> Module::parameters() const {
   std::vector<Tensor> tensors;
-  for (NamedTensor& p : named_parameters()) tensors.push_back(std::move(p.tensor));
+  std::set<const TensorImpl*> seen;
+  for (const NamedTensorSlot& s : SlotsWithoutNames()) {
+    const bool first = s.slot->is_parameter && seen.insert(s.slot->tensor.impl()).second;
+    if (first) tensors.push_back(s.slot->tensor);
+  }
   return tensors;
 }
 
@@ -345,13 +410,13 @@ void Module::CheckPartOf(const Module& caller) {
                caller.path().c_str(), path().c_str());
 }
 
-void Module::To(Device device) { ConvertAll(Slots(), device, std::nullopt); }
+void Module::To(Device device) { ConvertAll(SlotsWithoutNames(), device, std::nullopt); }
 
 void Module::To(DType dtype) {
   if (!IsFloating(dtype)) {
     RaiseStatus(InvalidArgument("parameters must be floating, not ", DTypeName(dtype)), "to");
   }
-  ConvertAll(Slots(), std::nullopt, dtype);
+  ConvertAll(SlotsWithoutNames(), std::nullopt, dtype);
 }
 
 HookHandle Module::RegisterForwardPreHook(ForwardPreHook hook) {
@@ -373,19 +438,33 @@ Hooks& Module::hooks() {
 
 // --- Text ---------------------------------------------------------------------------------------
 
-void Module::Print(std::string* out, int indent) const {
-  absl::StrAppend(out, type_name(), "(", Describe());
-  const std::string margin(static_cast<size_t>(indent), ' ');
-  for (const auto& c : children_) {
-    absl::StrAppend(out, "\n", margin, "  (", c->name_, "): ");
-    c->Print(out, indent + 2);
-  }
-  absl::StrAppend(out, children_.empty() ? "" : absl::StrCat("\n", margin), ")");
-}
-
+// Margins end where nobody could tell them apart; those of a very deep tree would be most of it.
 std::string Module::ToString() const {
+  constexpr size_t kWidest = 200;
+  struct Open {
+    const Module* module;
+    size_t next = 0;  // child
+  };
   std::string text;
-  Print(&text, 0);
+  std::vector<Open> open;
+  const auto margin = [&](size_t depth) { return std::string(std::min(2 * depth, kWidest), ' '); };
+  const auto begin = [&](const Module& m) {
+    absl::StrAppend(&text, m.type_name(), "(", m.Describe());
+    open.push_back({&m});
+  };
+  begin(*this);
+  while (!open.empty()) {
+    const Module& m = *open.back().module;
+    const size_t next = open.back().next++;
+    if (next < m.children_.size()) {
+      const Module& child = *m.children_[next];
+      absl::StrAppend(&text, "\n", margin(open.size()), "(", child.name_, "): ");
+      begin(child);
+      continue;
+    }
+    open.pop_back();
+    absl::StrAppend(&text, m.children_.empty() ? "" : "\n" + margin(open.size()), ")");
+  }
   return text;
 }
 

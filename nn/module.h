@@ -267,8 +267,13 @@ class Module {
   TensorSlot& AddSlot(std::string slot_name, Tensor tensor, bool is_parameter);
   Tensor& AddPendingSlot(std::string slot_name, const std::vector<int64_t>& sizes,
                          bool is_parameter);
+  // This module and all below it, depth first, in definition order, without making names: those of
+  // modules deep in each other take more memory than all the rest.
+  std::vector<Module*> Modules() const;
   // Every slot of the tree that is in use, under every name, in the order of state_dict().
   std::vector<NamedTensorSlot> Slots() const;
+  // The same; names are left out.
+  std::vector<NamedTensorSlot> SlotsWithoutNames() const;
   // Whether this child may still be dropped.
   bool undecided() const;
   // Also lists what can be loaded, and from what.
@@ -279,10 +284,9 @@ class Module {
   const Module& root() const;
   // Says once, on stderr, that this module is called in training by one of another tree.
   void CheckPartOf(const Module& caller);
-  void Print(std::string* out, int indent) const;
 
   std::string name_;
-  Module* parent_ = nullptr;
+  Module* parent_ = nullptr;  // of one that waits to be destroyed: the next one
   ModuleFactory factory_;  // makes another of this kind; null for roots made by their constructor
   bool training_ = true;
   bool tentative_ = false;
@@ -297,8 +301,11 @@ class Module {
 // be below it in the tree, or below what it is part of.
 class CallScope {
  public:
+  // Throws ResourceExhausted when more than 2000 are running on this thread.
   explicit CallScope(Module& module)
-      : path_(module.interned_path()), caller_(std::exchange(innermost_, &module)) {
+      : deeper_(module),
+        path_(module.interned_path()),
+        caller_(std::exchange(innermost_, &module)) {
     if (caller_ != nullptr && module.parent_ != caller_) [[unlikely]]
       module.CheckPartOf(*caller_);
   }
@@ -307,8 +314,26 @@ class CallScope {
   CallScope& operator=(const CallScope&) = delete;
 
  private:
-  static inline thread_local constinit const Module* innermost_ = nullptr;
+  // So many calls may run inside each other. Each takes a few hundred bytes of the stack, which has
+  // 8 MiB as a rule and less on some threads, and what the modules' own code takes.
+  static constexpr int kMostNested = 2000;
 
+  // Before a path is made, which is as long as the calls are deep.
+  struct Deeper {
+    explicit Deeper(const Module& module) {
+      if (++depth_ > kMostNested) [[unlikely]]
+        RaiseTooDeep(module);
+    }
+    ~Deeper() { --depth_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+  };
+  [[noreturn]] static void RaiseTooDeep(const Module& module);
+
+  static inline thread_local constinit const Module* innermost_ = nullptr;
+  static inline thread_local constinit int depth_ = 0;
+
+  Deeper deeper_;
   PathScope path_;
   const Module* caller_;
 };

@@ -4,11 +4,13 @@
 #include "firn/nn/static_module.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <typeinfo>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/graph/capture.h"
 #include "firn/autograd/graph/graph.h"
@@ -17,11 +19,16 @@
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/precision.h"
 #include "firn/tensor/storage.h"
 
 namespace firn::nn {
 namespace {
+
+// A capture takes as long as some ten small calls, and drops a graph: in so many calls it may be
+// wasted and nobody notices.
+constexpr int64_t kCallsForCapture = 1024;
 
 // Calls f for each module of the tree.
 template <class F>
@@ -78,7 +85,8 @@ absl::flat_hash_set<const Storage*> StatesOf(const Graph& graph) {
 StaticModule::StaticModule(Module& network, Function function, const StaticModuleOptions& options)
     : network_(&network),
       function_(std::make_unique<const Function>(std::move(function))),
-      options_(options) {
+      options_(options),
+      credit_(kCallsForCapture * std::clamp<int64_t>(options.max_graphs, 1, int64_t{1} << 32)) {
   if (*function_ == nullptr) {
     RaiseStatus(InvalidArgument("the function is empty"), "static module");
   }
@@ -211,7 +219,11 @@ TensorList StaticModule::Call(absl::Span<const Tensor> inputs) {
   Check(inputs);
   DescribeCall(inputs, &wanted_.call);
   DescribeNetwork(*network_, &wanted_.network);
-  return Find() ? Repeat(inputs) : CaptureCall(inputs);
+  ++calls_;
+  const auto most = kCallsForCapture * std::min<int64_t>(options_.max_graphs, int64_t{1} << 32);
+  credit_ = std::min(credit_ + 1, most);
+  if (Find()) return Repeat(inputs);
+  return Deserves() ? CaptureCall(inputs) : OrdinaryCall(inputs);
 }
 
 Tensor StaticModule::CallForOne(absl::Span<const Tensor> inputs) {
@@ -226,6 +238,7 @@ TensorList StaticModule::Repeat(absl::Span<const Tensor> inputs) {
   Entry& entry = entries_.front();
   ++hits_;
   ++entry.hits;
+  entry.used = calls_;
   return entry.graph.Call(inputs);
 }
 
@@ -236,21 +249,65 @@ TensorList StaticModule::CaptureCall(absl::Span<const Tensor> inputs) {
       StaticGraph::Compile(std::move(captured.graph), options_.compile);
   RaiseIfError(graph.status(), "static module");
   DescribeNetwork(*network_, &wanted_.network);
-  Entry entry{wanted_, TextOf(inputs), Keep(*graph), *std::move(graph)};
-  MakeRoom();
+  Entry entry{wanted_, TextOf(inputs), Keep(*graph), *std::move(graph), calls_};
+  DropMoved();
+  const auto most = static_cast<size_t>(options_.max_graphs) - 1;
+  if (entries_.size() > most) {
+    entries_.pop_back();
+    ++dropped_;
+    credit_ -= kCallsForCapture;
+  }
   entries_.insert(entries_.begin(), std::move(entry));
   return std::move(captured.outputs);
 }
 
-// First those go that no call can want again, because a tensor's elements lie elsewhere now.
-void StaticModule::MakeRoom() {
+// With more kinds of calls than graphs, each capture would drop what another call wants next. So a
+// call must come twice within a time in which the graph that would go is not used once: then it is
+// the more frequent one. Among many that are all rare this still happens by chance; credit limits
+// what that costs.
+bool StaticModule::Deserves() {
+  DropMoved();
+  if (entries_.size() < static_cast<size_t>(options_.max_graphs)) return true;
+  const uint64_t signature = absl::HashOf(wanted_.call, wanted_.network);
+  const auto seen = std::find_if(passed_.begin(), passed_.end(),
+                                 [&](const Passed& p) { return p.signature == signature; });
+  const bool often = seen != passed_.end() && seen->call > entries_.back().used;
+  if (seen != passed_.end()) passed_.erase(seen);
+  if (often && credit_ >= kCallsForCapture) return true;
+  if (passed_.size() == entries_.size()) passed_.erase(passed_.begin());
+  passed_.push_back({signature, calls_});
+  return false;
+}
+
+// The network itself; results are as a graph gives them, in memory of their own and without
+// history.
+TensorList StaticModule::OrdinaryCall(absl::Span<const Tensor> inputs) {
+  if (ordinary_++ == 0) {
+    std::fprintf(stderr,
+                 "firn: a StaticModule of %s meets more shapes than the %lld that it keeps graphs"
+                 " of: calls with others run the network itself. Set max_graphs, or bring inputs to"
+                 " fewer shapes\n",
+                 network_->path().c_str(), static_cast<long long>(options_.max_graphs));
+  }
+  TensorList results = (*function_)(inputs);
+  for (size_t i = 0; i < results.size(); ++i) {
+    Tensor& t = results[i];
+    if (!t.defined()) {
+      RaiseStatus(InvalidArgument("result ", i, " is an undefined tensor"), "static module");
+    }
+    t = t.Detach();
+    const bool own = t.is_contiguous() && t.impl()->storage->use_count() == 1;
+    if (!own) t = t.is_contiguous() ? Clone(t) : Contiguous(t);
+  }
+  return results;
+}
+
+// Graphs that no call can want again, because a tensor's elements lie elsewhere now.
+void StaticModule::DropMoved() {
   const size_t before = entries_.size();
   std::erase_if(entries_, [](const Entry& e) {
     return std::any_of(e.tensors.begin(), e.tensors.end(), std::mem_fn(&Kept::moved));
   });
-  const auto most = static_cast<size_t>(options_.max_graphs) - 1;
-  if (entries_.size() > most)
-    entries_.erase(entries_.begin() + static_cast<int64_t>(most), entries_.end());
   dropped_ += static_cast<int64_t>(before - entries_.size());
 }
 
@@ -258,7 +315,9 @@ std::string StaticModule::DebugString() const {
   if (function_ == nullptr) return "StaticModule that was moved from\n";
   std::string text = absl::StrCat("StaticModule of ", network_->path(), ": ", entries_.size(),
                                   " of at most ", options_.max_graphs, " graphs, ", hits_,
-                                  " hits, ", misses_, " misses, ", dropped_, " dropped\n");
+                                  " hits, ", misses_, " misses, ", dropped_, " dropped");
+  if (ordinary_ != 0) absl::StrAppend(&text, ", ", ordinary_, " ordinary calls");
+  text += "\n";
   std::vector<uint64_t> now;
   DescribeNetwork(*network_, &now);
   for (size_t i = 0; i < entries_.size(); ++i) {

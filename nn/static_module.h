@@ -16,7 +16,8 @@
 namespace firn::nn {
 
 struct StaticModuleOptions {
-  int64_t max_graphs = 8;  // at least 1; the one used longest ago goes where there would be more
+  // At least 1. Of more kinds of calls than that some run as ordinary calls (see below).
+  int64_t max_graphs = 8;
   CompileOptions compile = {};
 };
 
@@ -38,6 +39,13 @@ struct StaticModuleOptions {
 // what it computed. A later one repeats the operations of that run: branches, loops, numbers and
 // side effects in C++ (hooks too) are as they were then. When something else that the network's
 // code looks at has changed, such as an option of a layer: Clear().
+//
+// When there are max_graphs of them, a call with a new signature runs the network itself, which one
+// line on stderr says once for each StaticModule. It gets a graph, in the place of the one that was
+// used longest ago, when it comes again soon: within so many of those calls, and before that graph
+// is used again. So a program whose shapes settle runs graphs again after a few calls, and one
+// whose shapes never do is about as fast as the network: after the first max_graphs of them, there
+// is one such capture in 1024 calls at most.
 //
 // Results have no history, whatever the mode: no gradient reaches the network's parameters through
 // them. An input that wants a gradient is an error while gradients are recorded. To train, capture
@@ -83,6 +91,8 @@ class StaticModule {
   int64_t misses() const { return misses_; }  // calls that captured one, also in vain
   // Graphs given up for others, or out of use for good.
   int64_t dropped() const { return dropped_; }
+  // Calls that ran the network itself, because there was no room for another graph.
+  int64_t ordinary() const { return ordinary_; }
 
   // What it holds, a line a graph:
   //   StaticModule of net: 1 of at most 8 graphs, 41 hits, 2 misses, 1 dropped
@@ -111,6 +121,7 @@ class StaticModule {
     std::string text;
     std::vector<Kept> tensors;
     StaticGraph graph;
+    int64_t used;  // the number of the last call that ran it
     int64_t hits = 0;
   };
 
@@ -129,7 +140,10 @@ class StaticModule {
   std::vector<Kept> Keep(const StaticGraph& graph) const;
   TensorList Repeat(absl::Span<const Tensor> inputs);
   TensorList CaptureCall(absl::Span<const Tensor> inputs);
-  void MakeRoom();
+  // Whether a call that has no graph is to get one.
+  bool Deserves();
+  TensorList OrdinaryCall(absl::Span<const Tensor> inputs);
+  void DropMoved();
   Tensor CallForOne(absl::Span<const Tensor> inputs);
 
   Module* network_;
@@ -138,7 +152,14 @@ class StaticModule {
   size_t num_inputs_ = 0;       // 0: any
   std::vector<Entry> entries_;  // the one used last first
   Signature wanted_;            // of the present call; kept for its memory
-  int64_t hits_ = 0, misses_ = 0, dropped_ = 0;
+  // Of the last calls without a graph, as many as there are graphs.
+  struct Passed {
+    uint64_t signature;  // its hash
+    int64_t call;
+  };
+  std::vector<Passed> passed_;  // the last one last
+  int64_t calls_ = 0, hits_ = 0, misses_ = 0, dropped_ = 0, ordinary_ = 0;
+  int64_t credit_;  // calls; a capture in another graph's place costs kCallsForCapture
 };
 
 }  // namespace firn::nn

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "firn/device/fork.h"
 
 namespace firn {
 
@@ -31,7 +32,11 @@ std::string PathScope::Current() {
 }
 
 const std::string* PathScope::Intern(const std::string& path) {
-  static std::mutex* mutex = new std::mutex;
+  static std::mutex* mutex = [] {
+    auto* const made = new std::mutex;
+    inner::KeepOverFork(*made, inner::ForkOrder::kTables);
+    return made;
+  }();
   static auto* paths = new std::set<std::string>;  // as many as the program has modules
   std::lock_guard lock(*mutex);
   return &*paths->insert(path).first;

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/edit_distance.h"
+#include "firn/device/fork.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/graph_traits.h"
@@ -38,6 +39,8 @@ struct Entry {
 };
 
 struct Registry {
+  Registry() { KeepOverFork(mutex, ForkOrder::kTables); }
+
   std::mutex mutex;
   std::map<std::string, Entry, std::less<>> entries;
   bool takes_level = false;  // between BeginLevelKernels and EndLevelKernels

@@ -13,6 +13,7 @@
 
 #include "firn/device/context.h"
 #include "firn/device/environment.h"
+#include "firn/device/fork.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/apply.h"
@@ -124,6 +125,8 @@ class Defaults {
   }
 
  private:
+  Defaults() { KeepOverFork(mutex_, ForkOrder::kGenerators); }
+
   std::mutex mutex_;
   uint64_t seed_ = env::Seed();
   std::vector<std::unique_ptr<RandomGenerator>> made_;

@@ -114,6 +114,8 @@ class Executor {
     return input_of_buffer_[static_cast<size_t>(graph_.value(id).buffer)];
   }
   absl::Status CheckArguments(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
+  // Whether memory overlaps that must not, of many tensors.
+  bool AnyOverlap(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
   absl::Status CheckMemory(absl::Span<const Tensor> in, absl::Span<const Tensor> out) const;
   // Where a state's buffer begins now.
   absl::StatusOr<char*> Find(const StatePlace& state) const;
@@ -122,8 +124,6 @@ class Executor {
   // The gradients that are in leaves now and lie in the graph's memory.
   void FindLeftGradients();
   absl::Status CheckGradients() const;
-  bool IsMadeAnew(ValueId id) const;
-  bool IsOnlySummed(ValueId id) const;
   // Whether anybody has the memory of an effect's gradient, beside this graph and the leaf.
   bool KeptByOthers(size_t effect, const Tensor& bound) const;
   // Brings the gradients that leaves have to where the run finds them. Whether any of the graph's

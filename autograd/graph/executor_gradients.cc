@@ -45,11 +45,60 @@ absl::Status FillWithNothing(const Tensor& place) {
   return CopyElements(many, there.impl()->data, place.spec(), place.impl()->data);
 }
 
-// Whether a value lies in the buffer.
-auto IsIn(const Graph& graph, BufferId buffer) {
-  return
-      [&graph, buffer](ValueId id) { return id != kNoValue && graph.value(id).buffer == buffer; };
-}
+// What runs do with buffers, found in one walk for all gradients.
+class GradientUses {
+ public:
+  explicit GradientUses(const Graph& graph)
+      : g_(graph),
+        bound_(graph.buffers.size(), 0),
+        first_(graph.buffers.size(), kUntouched),
+        reads_(graph.buffers.size(), 0),
+        used_(graph.buffers.size(), false) {
+    for (const Value& v : g_.values) bound_[static_cast<size_t>(v.buffer)] += v.bound.defined();
+    for (const Instr& instr : g_.instrs) Add(instr);
+    for (ValueId id : g_.outputs) used_[BufferOf(id)] = true;
+  }
+
+  // Whether other memory would do as well: the run makes all of the value anew before it reads any,
+  // and nothing but this gradient is bound to the memory. Not so where the code gives a leaf a
+  // tensor from outside, or parts of one tensor to several leaves.
+  bool IsMadeAnew(ValueId id) const {
+    return bound_[BufferOf(id)] == 1 && first_[BufferOf(id)] == id;
+  }
+  // Whether the run does nothing with the gradient but add to it.
+  bool IsOnlySummed(ValueId id) const { return id != kNoValue && !used_[BufferOf(id)]; }
+
+ private:
+  static constexpr ValueId kUntouched = -2, kRead = -3;
+
+  size_t BufferOf(ValueId id) const { return static_cast<size_t>(g_.value(id).buffer); }
+
+  void Add(const Instr& instr) {
+    const std::optional<size_t> target = TraitsOf(*instr.op).adds_to;
+    for (ValueId id : instr.in) {
+      if (id != kNoValue) ++reads_[BufferOf(id)];
+    }
+    if (target && instr.in[*target] != kNoValue) --reads_[BufferOf(instr.in[*target])];
+    for (ValueId id : instr.in) {
+      if (id == kNoValue) continue;
+      const size_t buffer = BufferOf(id);
+      if (reads_[buffer] > 0) used_[buffer] = true;
+      reads_[buffer] = 0;
+      if (first_[buffer] == kUntouched) first_[buffer] = kRead;
+    }
+    for (ValueId id : instr.out) {
+      if (first_[BufferOf(id)] == kUntouched) first_[BufferOf(id)] = id;
+    }
+  }
+
+  const Graph& g_;
+  // All by buffer: how many values are bound to it; the value that was made in it first, or that
+  // it was read before; how often one operation reads it; whether runs do more than add to it.
+  std::vector<int> bound_;
+  std::vector<ValueId> first_;
+  std::vector<int> reads_;
+  std::vector<bool> used_;
+};
 
 // Other memory for a tensor that all graphs which share it see; its elements are anything.
 absl::Status GiveOtherMemory(const Tensor& t) {
@@ -61,47 +110,15 @@ absl::Status GiveOtherMemory(const Tensor& t) {
 
 }  // namespace
 
-// Whether other memory would do as well: the run makes all of the value anew before it reads any,
-// and nothing but this gradient is bound to the memory. Not so where the code gives a leaf a tensor
-// from outside, or parts of one tensor to several leaves.
-bool Executor::IsMadeAnew(ValueId id) const {
-  const BufferId buffer = graph_.value(id).buffer;
-  const auto bound = std::count_if(graph_.values.begin(), graph_.values.end(), [&](const Value& v) {
-    return v.buffer == buffer && v.bound.defined();
-  });
-  if (bound != 1) return false;
-  const auto lies_there = IsIn(graph_, buffer);
-  for (const Instr& instr : graph_.instrs) {
-    if (std::any_of(instr.in.begin(), instr.in.end(), lies_there)) return false;
-    for (const ValueId out : instr.out) {
-      if (lies_there(out)) return out == id;
-    }
-  }
-  return false;
-}
-
-// Whether the run does nothing with the gradient but add to it.
-bool Executor::IsOnlySummed(ValueId id) const {
-  if (id == kNoValue) return false;
-  const auto lies_there = IsIn(graph_, graph_.value(id).buffer);
-  return std::none_of(graph_.instrs.begin(), graph_.instrs.end(),
-                      [&](const Instr& instr) {
-                        const auto reads =
-                            std::count_if(instr.in.begin(), instr.in.end(), lies_there);
-                        const std::optional<size_t> target = TraitsOf(*instr.op).adds_to;
-                        return reads > (target && lies_there(instr.in[*target]) ? 1 : 0);
-                      }) &&
-         std::none_of(graph_.outputs.begin(), graph_.outputs.end(), lies_there);
-}
-
 void Executor::FindLeftGradients() {
+  const GradientUses uses(graph_);
   left_.resize(graph_.gradients.size());
   made_anew_.resize(graph_.gradients.size());
   only_summed_.resize(graph_.gradients.size());
   for (size_t i = 0; i < left_.size(); ++i) {
     const GradientEffect& e = graph_.gradients[i];
-    only_summed_[i] = e.value == e.found && IsOnlySummed(e.found);
-    made_anew_[i] = e.value != kNoValue && e.value != e.found && IsMadeAnew(e.value);
+    only_summed_[i] = e.value == e.found && uses.IsOnlySummed(e.found);
+    made_anew_[i] = e.value != kNoValue && e.value != e.found && uses.IsMadeAnew(e.value);
     const Tensor& present = HeldGrad(e.leaf);
     const bool ours = e.value != kNoValue && present.defined() &&
                       present.impl()->storage == graph_.value(e.value).bound.impl()->storage;

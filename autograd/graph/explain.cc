@@ -47,11 +47,12 @@ class Section {
     int64_t count = 0, bytes = 0;
     std::string lines;
     std::map<std::string, int64_t> by_user;
-    std::vector<bool> seen(graph.buffers.size(), false);
+    std::vector<bool> seen(graph.buffers.size(), false), named(graph.values.size(), false);
+    for (ValueId input : graph.inputs) named[static_cast<size_t>(input)] = true;
     for (size_t i = 0; i < graph.values.size(); ++i) {
       const auto id = static_cast<ValueId>(i);
       const Value& v = graph.values[i];
-      if (graph.buffer_of(id).kind != kind_ || !IsNamed(graph, id)) continue;
+      if (graph.buffer_of(id).kind != kind_ || !(named[i] || v.bound.defined())) continue;
       ++count;
       const auto buffer = static_cast<size_t>(v.buffer);
       if (!seen[buffer]) bytes += graph.buffers[buffer].bytes;
@@ -69,14 +70,6 @@ class Section {
   }
 
  private:
-  static bool IsNamed(const Graph& graph, ValueId id) {
-    if (graph.value(id).bound.defined()) return true;
-    for (ValueId input : graph.inputs) {
-      if (input == id) return true;
-    }
-    return false;
-  }
-
   static std::string UserOf(const Graph& graph, const Uses& uses, ValueId id) {
     if (!uses.readers(id).empty()) {
       return absl::StrCat(": ", Describe(graph.instrs[uses.readers(id).front()]));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "firn/autograd/graph/analysis.h"
 #include "firn/autograd/graph/infer.h"
 #include "firn/autograd/graph/kernel_call.h"
@@ -71,13 +72,16 @@ class Lowering {
     const auto [it, inserted] = copies_.try_emplace({id, block}, kNoValue);
     if (inserted) {
       FIRN_ASSIGN_OR_RETURN(it->second, Copy(id, block, on_behalf_of));
+      copied_from_[to_.value(id).buffer].push_back({id, block});
     }
     return it->second;
   }
 
   void ForgetCopies(BufferId buffer) {
-    std::erase_if(copies_,
-                  [&](const auto& entry) { return to_.value(entry.first.first).buffer == buffer; });
+    const auto made = copied_from_.find(buffer);
+    if (made == copied_from_.end()) return;
+    for (const auto& key : made->second) copies_.erase(key);
+    copied_from_.erase(made);
   }
 
   absl::Status View(const Instr& before, Instr instr) {
@@ -105,6 +109,11 @@ class Lowering {
     instr.kernel = p.kernel;
     const bool asks = !p.as_is;
     const LayoutRequest& want = p.layouts;
+    overwritten_.clear();
+    for (size_t i = 0; instr.op->any_inout && i < instr.in.size(); ++i) {
+      const bool written = instr.in[i] != kNoValue && instr.op->writes(i);
+      if (written) overwritten_.insert(to_.value(instr.in[i]).buffer);
+    }
     for (size_t i = 0; i < instr.in.size(); ++i) {
       if (instr.in[i] == kNoValue) continue;
       FIRN_RETURN_IF_ERROR(Arrange(instr, i, asks, asks ? want.in[i] : 0));
@@ -156,7 +165,7 @@ class Lowering {
     }
     if (!fits) {
       FIRN_ASSIGN_OR_RETURN(instr.in[i], InLayout(id, block, instr));
-    } else if (OverlapsWritten(instr, i)) {
+    } else if (overwritten_.contains(to_.value(id).buffer)) {
       const int32_t own = to_.value(id).spec.layout.channel_block;
       FIRN_ASSIGN_OR_RETURN(instr.in[i], Copy(id, own, instr));
     }
@@ -170,19 +179,13 @@ class Lowering {
     return copy;
   }
 
-  bool OverlapsWritten(const Instr& instr, size_t i) const {
-    for (size_t j = 0; j < instr.in.size(); ++j) {
-      if (j == i || instr.in[j] == kNoValue || !instr.op->writes(j)) continue;
-      if (to_.value(instr.in[j]).buffer == to_.value(instr.in[i]).buffer) return true;
-    }
-    return false;
-  }
-
   const Graph& from_;
   Graph to_;
   std::vector<ValueId> now_;   // by value of from_
   std::vector<bool> written_;  // buffers of from_ that an operation changes in place
+  absl::flat_hash_set<BufferId> overwritten_;  // those of to_ that the call writes in place
   std::map<std::pair<ValueId, int32_t>, ValueId> copies_;
+  std::map<BufferId, std::vector<std::pair<ValueId, int32_t>>> copied_from_;  // keys of copies_
 };
 
 }  // namespace

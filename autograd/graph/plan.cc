@@ -3,6 +3,7 @@
 #include "firn/autograd/graph/plan.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -14,8 +15,12 @@
 namespace firn {
 namespace {
 
-// The orders take a time that grows with the square of this: a second for five of them.
+// The orders take a time that grows with the square of this where many pieces live at the same
+// time: a second for five of them.
 constexpr size_t kManyPieces = 10'000;
+
+// From so many pieces on it pays to list for each those that live with it, if these are few.
+constexpr size_t kPiecesToList = 1000, kFewNeighbours = 64;
 
 int64_t RoundUp(int64_t bytes) {
   return (std::max<int64_t>(bytes, 1) + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
@@ -38,25 +43,63 @@ void FindPeak(absl::Span<const Lifetime> pieces, MemoryPlan* plan) {
   }
 }
 
+bool LiveTogether(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+using Neighbours = std::vector<std::vector<uint32_t>>;
+
+// For each piece those that live at the same time; nothing where it is not worth it.
+Neighbours ListNeighbours(absl::Span<const Lifetime> pieces) {
+  if (pieces.size() < kPiecesToList || pieces.size() > kManyPieces) return {};
+  std::vector<uint32_t> order(pieces.size()), live;
+  std::iota(order.begin(), order.end(), uint32_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return pieces[a].first < pieces[b].first; });
+  Neighbours all(pieces.size());
+  size_t pairs = 0;
+  for (const uint32_t at : order) {
+    std::erase_if(live, [&](uint32_t other) { return pieces[other].last < pieces[at].first; });
+    pairs += live.size();
+    if (pairs > kFewNeighbours * pieces.size()) return {};
+    for (const uint32_t other : live) {
+      all[at].push_back(other);
+      all[other].push_back(at);
+    }
+    live.push_back(at);
+  }
+  return all;
+}
+
 // Each piece at the lowest place where it overlaps nothing that was placed before it. Returns the
 // bytes of the arena, or stops at `enough` of them.
-int64_t Place(absl::Span<const Lifetime> pieces, absl::Span<const size_t> order, int64_t enough,
-              std::vector<int64_t>& offsets) {
+int64_t Place(absl::Span<const Lifetime> pieces, absl::Span<const size_t> order,
+              const Neighbours& neighbours, int64_t enough, std::vector<int64_t>& offsets) {
   int64_t arena = 0;
   std::vector<size_t> placed;  // by offset
+  std::vector<bool> is_placed(pieces.size(), false);
+  const auto by_offset = [&](size_t a, size_t b) { return offsets[a] < offsets[b]; };
   for (const size_t at : order) {
     const Lifetime& piece = pieces[at];
     const int64_t bytes = RoundUp(piece.bytes);
+    if (!neighbours.empty()) {
+      placed.clear();
+      std::copy_if(neighbours[at].begin(), neighbours[at].end(), std::back_inserter(placed),
+                   [&](uint32_t other) { return is_placed[other]; });
+      std::sort(placed.begin(), placed.end(), by_offset);
+      is_placed[at] = true;
+    }
     int64_t offset = 0;
     for (const size_t other : placed) {
       const Lifetime& o = pieces[other];
-      if (o.last < piece.first || piece.last < o.first) continue;
+      if (!LiveTogether(o, piece)) continue;
       if (offsets[other] >= offset + bytes) break;  // fits into the gap before
       offset = std::max(offset, offsets[other] + RoundUp(o.bytes));
     }
     offsets[at] = offset;
     arena = std::max(arena, offset + bytes);
     if (arena >= enough) return enough;
+    if (!neighbours.empty()) continue;
     const auto where = std::upper_bound(placed.begin(), placed.end(), offset,
                                         [&](int64_t o, size_t i) { return offsets[i] > o; });
     placed.insert(where, at);
@@ -173,13 +216,14 @@ MemoryPlan inner::PlanMemory(absl::Span<const Lifetime> pieces) {
     plan.offsets = std::move(offsets);
     return plan;
   }
+  const Neighbours neighbours = ListNeighbours(pieces);
   for (const Rank rank : kRanks) {
     std::vector<size_t> order(pieces.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       return rank(pieces[a], plan) > rank(pieces[b], plan);
     });
-    const int64_t bytes = Place(pieces, order, plan.arena_bytes, offsets);
+    const int64_t bytes = Place(pieces, order, neighbours, plan.arena_bytes, offsets);
     if (bytes < plan.arena_bytes) {
       plan.arena_bytes = bytes;
       plan.offsets = offsets;

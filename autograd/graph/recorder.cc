@@ -8,9 +8,9 @@
 #include "firn/autograd/graph/recorder.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/check.h"
 #include "firn/device/status_macros.h"
@@ -39,6 +39,14 @@ Tensor Copy(const Tensor& t) {
 
 constexpr size_t kDropBytes = size_t{1} << 20;
 
+// So many values of one storage are looked through one after the other.
+constexpr size_t kFewValues = 16;
+
+size_t PlaceHash(int64_t offset, const TensorSpec& spec) {
+  return absl::HashOf(offset, spec.dtype,
+                      absl::MakeConstSpan(spec.shape.begin(), spec.shape.end()));
+}
+
 // A second handle on the same elements, without history.
 Tensor Alias(const Tensor& t) { return WrapStorage(t.impl()->storage, t.impl()->data, t.spec()); }
 
@@ -60,14 +68,26 @@ GraphRecorder::Seen& GraphRecorder::SeenStorage(const Tensor& t, Buffer::Kind ki
   if (inserted) {
     const auto id = static_cast<BufferId>(graph_.buffers.size());
     graph_.buffers.push_back({kind, static_cast<int64_t>(storage->bytes()), storage->device()});
-    it->second = {storage, id, made_here, {}};
+    it->second = {.storage = storage, .buffer = id, .made_here = made_here, .values = {}};
   }
   return it->second;
 }
 
+absl::Span<const ValueId> GraphRecorder::Near(Seen& seen, int64_t offset,
+                                              const TensorSpec& spec) const {
+  if (seen.values.size() <= kFewValues) return seen.values;
+  for (; seen.indexed < seen.values.size(); ++seen.indexed) {
+    const ValueId id = seen.values[seen.indexed];
+    seen.by_place[PlaceHash(graph_.value(id).offset, graph_.value(id).spec)].push_back(id);
+  }
+  const auto found = seen.by_place.find(PlaceHash(offset, spec));
+  if (found == seen.by_place.end()) return {};
+  return found->second;
+}
+
 ValueId GraphRecorder::ValueIn(Seen& seen, const Tensor& t) {
   const int64_t offset = OffsetOf(t);
-  for (ValueId id : seen.values) {
+  for (ValueId id : Near(seen, offset, t.spec())) {
     const Value& v = graph_.value(id);
     if (v.offset == offset && SameSpec(v.spec, t.spec())) return id;
   }
@@ -125,12 +145,12 @@ Tensor GraphRecorder::FoundGradient(const Tensor& t) {
   leaf.found = before.defined() ? Copy(Contiguous(before.Detach()))
                                 : Full(t.shape(), -0.0, t.dtype(), t.device());
   known_changed_.insert(leaf.found.impl());  // nobody had it before: nothing to put back
+  found_.insert(leaf.found.impl());
   return leaf.found;
 }
 
 bool GraphRecorder::IsFound(const Tensor& grad) const {
-  return std::any_of(leaves_.begin(), leaves_.end(),
-                     [&](const Leaf& leaf) { return leaf.found.defined() && leaf.found.Is(grad); });
+  return grad.defined() && found_.contains(grad.impl());
 }
 
 ValueId GraphRecorder::InputValue(const Tensor& t) {
@@ -297,9 +317,12 @@ Captured GraphRecorder::Finish(TensorList results) {
   FindGradients();
   BindWhatStays();
   TensorList outputs;
+  const std::vector<const Seen*> seen = SeenByBuffer();
   for (ValueId id : graph_.outputs) {
     const Value& v = graph_.value(id);
-    const IntrusivePtr<Storage>& storage = StorageOf(v.buffer);
+    const Seen* const there = seen[static_cast<size_t>(v.buffer)];
+    FIRN_CHECK(there != nullptr, "buffer ", v.buffer, " of a result is gone");
+    const IntrusivePtr<Storage>& storage = there->storage;
     Tensor t = WrapStorage(storage, static_cast<char*>(storage->data()) + v.offset, v.spec);
     // What later runs write would change under the hands of who holds this.
     if (graph_.buffer_of(id).kind != Buffer::Kind::kTemp) t = Copy(t);
@@ -309,12 +332,10 @@ Captured GraphRecorder::Finish(TensorList results) {
   return {std::move(graph_), std::move(outputs)};
 }
 
-const IntrusivePtr<Storage>& GraphRecorder::StorageOf(BufferId buffer) const {
-  for (const auto& [pointer, seen] : seen_) {
-    if (seen.buffer == buffer) return seen.storage;
-  }
-  FIRN_CHECK(false, "buffer ", buffer, " of a result is gone");
-  std::abort();
+std::vector<const GraphRecorder::Seen*> GraphRecorder::SeenByBuffer() const {
+  std::vector<const Seen*> all(graph_.buffers.size(), nullptr);
+  for (const auto& [pointer, seen] : seen_) all[static_cast<size_t>(seen.buffer)] = &seen;
+  return all;
 }
 
 }  // namespace firn

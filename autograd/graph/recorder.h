@@ -9,6 +9,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "firn/autograd/graph/graph.h"
 #include "firn/autograd/tape/sweep.h"
 #include "firn/tensor/dispatch.h"
@@ -49,10 +51,15 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
     BufferId buffer;
     bool made_here;  // by an operation of this run
     std::vector<ValueId> values;
+    // Of many values, such as the rows of a table: the first `indexed` by their places.
+    absl::flat_hash_map<size_t, absl::InlinedVector<ValueId, 1>> by_place = {};
+    size_t indexed = 0;
   };
   Seen& SeenStorage(const Tensor& t, Buffer::Kind kind, bool made_here);
   // The value that `t` is, made if there is none in its buffer yet.
   ValueId ValueIn(Seen& seen, const Tensor& t);
+  // What lies at about that place, among which the value is if there is one.
+  absl::Span<const ValueId> Near(Seen& seen, int64_t offset, const TensorSpec& spec) const;
   ValueId InputValue(const Tensor& t);
   // Gives up the storages that nobody else holds any more.
   void DropUnheld();
@@ -62,7 +69,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   void FindGradients();
   ValueId GradientValue(const Tensor& grad);
   void BindWhatStays();
-  const IntrusivePtr<Storage>& StorageOf(BufferId buffer) const;
+  // By buffer; null for what is gone.
+  std::vector<const Seen*> SeenByBuffer() const;
 
   Graph graph_;
   absl::flat_hash_map<const Storage*, Seen> seen_;
@@ -82,6 +90,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   };
   std::vector<Leaf> leaves_;
   absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
+  absl::flat_hash_set<const TensorImpl*> found_;  // Leaf::found of all
 };
 
 }  // namespace firn

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "firn/autograd/graph/analysis.h"
 #include "firn/autograd/graph/capture.h"
@@ -38,17 +39,16 @@ void DropGradients(Graph& graph) {
     }
   }
   const std::vector<bool> written = ChangedInPlace(graph);
-  std::vector<const Storage*> changed;
+  absl::flat_hash_set<const Storage*> changed;
   for (const Value& v : graph.values) {
     if (v.bound.defined() && written[static_cast<size_t>(v.buffer)]) {
-      changed.push_back(v.bound.impl()->storage.get());
+      changed.insert(v.bound.impl()->storage.get());
     }
   }
   const auto may_go = [&](const GradientEffect& e) {
     const Storage* leaf = e.leaf.impl()->storage.get();
     return e.finds == GradientEffect::Finds::kAnything &&
-           made[static_cast<size_t>(graph.value(e.value).buffer)] &&
-           std::find(changed.begin(), changed.end(), leaf) != changed.end();
+           made[static_cast<size_t>(graph.value(e.value).buffer)] && changed.contains(leaf);
   };
   std::vector<bool> stays(graph.buffers.size());
   for (const GradientEffect& e : graph.gradients) {

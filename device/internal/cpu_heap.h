@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "firn/device/allocator.h"
+#include "firn/device/fork.h"
 #include "firn/device/internal/large_pool.h"
 #include "firn/device/internal/slab_source.h"
 #include "firn/device/internal/small_pool.h"
@@ -56,7 +57,7 @@ class CpuHeap {
   absl::Status Exhausted(size_t bytes, AllocTag tag);
 
  private:
-  CpuHeap() = default;
+  CpuHeap() { KeepOverFork(mutex_, ForkOrder::kHeap); }
 
   bool LimitAllows(size_t bytes) const;
   AllocatorStats StatsLocked() const;

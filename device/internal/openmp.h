@@ -8,10 +8,13 @@
 extern "C" {
 
 int omp_get_max_threads();
+int omp_get_num_procs();
 void omp_set_num_threads(int threads);
 int omp_in_parallel();
 int omp_get_num_threads();
 int omp_get_thread_num();
+// Ends the threads that wait for the calling thread's next team. 0 where it did: not within a team.
+int omp_pause_resource_all(int kind);
 
 // Calls fn(data) on each thread of a team of `threads`, the caller among them, and waits for all.
 void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned flags);

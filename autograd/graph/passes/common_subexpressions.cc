@@ -29,10 +29,11 @@ class Merging {
   }
 
   void MergeConstants() {
-    std::vector<ValueId> kept;
+    absl::flat_hash_map<uint64_t, std::vector<ValueId>> all;  // by hash: those that are kept
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       const auto id = static_cast<ValueId>(i);
       if (!IsSmallConstant(id)) continue;
+      std::vector<ValueId>& kept = all[HashOf(graph_.value(id))];
       const auto same = std::find_if(kept.begin(), kept.end(),
                                      [&](ValueId other) { return SameElements(other, id); });
       if (same == kept.end()) {
@@ -50,8 +51,8 @@ class Merging {
     Instr& instr = graph_.instrs[at];
     renaming_.RenameInputs(instr);
     if (!Mergeable(instr)) return false;
-    std::vector<Call>& alike = calls_[HashOf(instr)];
     Call call{at, VersionsAt(instr, at)};
+    std::vector<Call>& alike = calls_[HashOf(instr, call.versions)];
     for (const Call& first : alike) {
       if (first.versions == call.versions && Merge(graph_.instrs[first.at], instr, at)) return true;
     }
@@ -92,9 +93,17 @@ class Merging {
     });
   }
 
-  static uint64_t HashOf(const Instr& instr) {
+  // With the versions: calls on what a loop writes anew differ in nothing else.
+  static uint64_t HashOf(const Instr& instr, const Versions& versions) {
     const uint64_t attrs = Hash(instr.attrs.ref());
-    return absl::HashOf(instr.op, attrs, absl::MakeConstSpan(instr.in));
+    return absl::HashOf(instr.op, attrs, absl::MakeConstSpan(instr.in),
+                        absl::MakeConstSpan(versions));
+  }
+
+  static uint64_t HashOf(const Value& constant) {
+    const TensorSpec& spec = constant.spec;
+    return absl::HashOf(spec.dtype, absl::MakeConstSpan(spec.shape.begin(), spec.shape.end()),
+                        absl::string_view(constant.bound.impl()->data, spec.bytes()));
   }
 
   // A view stays the same view whatever is written; other results depend on elements.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -49,7 +50,7 @@ class Recomputing {
         uses_(graph),
         spans_(LifespansOf(graph)),
         values_in_(graph.buffers.size(), 0),
-        live_(graph.instrs.size() + 1, 0),
+        live_(graph.instrs.size() + 2, 0),
         taken_(graph.values.size(), false),
         read_(graph.values.size(), false) {
     for (const Value& v : g_.values) ++values_in_[static_cast<size_t>(v.buffer)];
@@ -93,9 +94,10 @@ class Recomputing {
   void AddLifespans() {
     for (size_t b = 0; b < spans_.size(); ++b) {
       if (g_.buffers[b].kind != Buffer::Kind::kTemp || !spans_[b].named()) continue;
-      for (size_t at = spans_[b].first; at <= spans_[b].last; ++at)
-        live_[at] += g_.buffers[b].bytes;
+      live_[spans_[b].first] += g_.buffers[b].bytes;  // what changes there, and then the sums
+      live_[spans_[b].last + 1] -= g_.buffers[b].bytes;
     }
+    std::partial_sum(live_.begin(), live_.end(), live_.begin());
   }
 
   std::optional<Candidate> CandidateAt(size_t at) const {

@@ -78,15 +78,25 @@ bool Renaming::CanReplace(const Graph& graph, ValueId from, ValueId to) {
   return SameSpec(graph.value(from).spec, graph.value(to).spec);
 }
 
+void Renaming::ListValues(const Graph& graph) {
+  values_in_.resize(graph.buffers.size());
+  for (; listed_ < graph.values.size(); ++listed_) {
+    const BufferId buffer = graph.values[listed_].buffer;
+    values_in_[static_cast<size_t>(buffer)].push_back(static_cast<ValueId>(listed_));
+  }
+}
+
 void Renaming::Replace(Graph& graph, ValueId from, ValueId to) {
   const Value target = graph.value(to);
   const BufferId old = graph.value(from).buffer;
   const int64_t shift = target.offset - graph.value(from).offset;
   if (old != target.buffer) {
-    for (Value& v : graph.values) {
-      if (v.buffer != old) continue;
-      v.buffer = target.buffer;
-      v.offset += shift;
+    ListValues(graph);
+    std::vector<ValueId>& there = values_in_[static_cast<size_t>(target.buffer)];
+    for (ValueId id : std::exchange(values_in_[static_cast<size_t>(old)], {})) {
+      graph.value(id).buffer = target.buffer;
+      graph.value(id).offset += shift;
+      there.push_back(id);
     }
   }
   now_.resize(graph.values.size(), kNoValue);

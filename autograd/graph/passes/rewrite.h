@@ -62,7 +62,14 @@ class Renaming {
   void Apply(Graph& graph) const;
 
  private:
+  // Those of the graph as it is now, with what was added since the last call.
+  void ListValues(const Graph& graph);
+
   std::vector<ValueId> now_;  // by value; kNoValue and beyond the end: itself
+  // By buffer: what lies there. A walk over all values at each replacement would take a time that
+  // grows with their square.
+  std::vector<std::vector<ValueId>> values_in_;
+  size_t listed_ = 0;  // values before this are in the lists
 };
 
 }  // namespace firn

@@ -56,6 +56,19 @@ TEST(PlanTest, RandomLifetimesStayNearTheBound) {
   }
 }
 
+TEST(PlanTest, ManyPiecesOfWhichFewLiveTogetherStayNearTheBound) {
+  std::mt19937 random(3);
+  std::vector<Lifetime> pieces;
+  for (int i = 0; i < 1200; ++i) {
+    const auto first = static_cast<int64_t>(random() % 1200);
+    pieces.push_back({static_cast<int64_t>(random() % 100000), first,
+                      first + static_cast<int64_t>(random() % 20)});
+  }
+  const MemoryPlan plan = PlanMemory(pieces);
+  ExpectNoOverlap(pieces, plan);
+  EXPECT_LE(plan.arena_bytes, plan.lower_bound_bytes * 13 / 10);
+}
+
 TEST(PlanTest, VeryManyPiecesArePlacedQuickly) {
   std::mt19937 random(2);
   std::vector<Lifetime> pieces;

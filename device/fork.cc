@@ -1,0 +1,87 @@
+// One set of handlers for all of Firn, so that their order does not depend on which library came
+// first: what may end threads, which free memory on their way, goes before locks are taken, and
+// those in the order in which the library takes them.
+#include "firn/device/fork.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+
+namespace firn {
+namespace {
+
+// Locks and handlers are few, those of the library's own global tables.
+constexpr size_t kMost = 8;
+
+// Grows by one at a time and is read by whoever forks.
+template <class T>
+class List {
+ public:
+  void Add(T item) {
+    const size_t at = taken_.fetch_add(1);
+    if (at < kMost) items_[at].store(item);
+  }
+  T operator[](size_t i) const { return items_[i].load(); }
+
+ private:
+  std::array<std::atomic<T>, kMost> items_ = {};
+  std::atomic<size_t> taken_ = 0;
+};
+
+constexpr size_t kOrders = 3;
+constinit std::array<List<std::mutex*>, kOrders> locks;
+constinit List<void (*)()> before_fork, in_child;
+
+// Those that are locked now: more may be added meanwhile. Guarded by `forking`.
+constinit std::mutex forking;
+constinit std::array<std::array<std::mutex*, kMost>, kOrders> locked = {};
+
+void Before() {
+  for (size_t i = 0; i < kMost; ++i) {
+    if (const auto f = before_fork[i]) f();
+  }
+  forking.lock();
+  for (size_t order = 0; order < locks.size(); ++order) {
+    for (size_t i = 0; i < kMost; ++i) {
+      locked[order][i] = locks[order][i];
+      if (locked[order][i] != nullptr) locked[order][i]->lock();
+    }
+  }
+}
+
+void InBoth() {
+  for (size_t order = locks.size(); order-- > 0;) {
+    for (size_t i = kMost; i-- > 0;) {
+      if (locked[order][i] != nullptr) locked[order][i]->unlock();
+    }
+  }
+  forking.unlock();
+}
+
+void InChild() {
+  InBoth();
+  for (size_t i = 0; i < kMost; ++i) {
+    if (const auto f = in_child[i]) f();
+  }
+}
+
+void Register() {
+  static const int registered = pthread_atfork(Before, InBoth, InChild);
+  static_cast<void>(registered);  // out of memory: forks are as they would be without
+}
+
+}  // namespace
+
+void inner::KeepOverFork(std::mutex& mutex, ForkOrder order) {
+  locks[static_cast<size_t>(order)].Add(&mutex);
+  Register();
+}
+
+void inner::AddForkHandler(void (*before)(), void (*child)()) {
+  before_fork.Add(before);
+  in_child.Add(child);
+  Register();
+}
+
+}  // namespace firn
