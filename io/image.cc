@@ -1,4 +1,5 @@
-// Formats are told by their first bytes, never by names.
+// Formats are told by their first bytes, never by names; those that are not read are named too, so
+// that nobody takes such a file for a damaged one.
 #include "firn/io/image.h"
 
 #include <algorithm>
@@ -46,9 +47,63 @@ constexpr Format kFormats[] = {
     {"P6", internal::DecodePnm},
 };
 
+struct Unread {
+  size_t at;
+  std::string_view signature;
+  const char* name;
+};
+
+constexpr Unread kUnread[] = {
+    {8, "WEBP", "WebP"},
+    {4, "ftypavif", "AVIF"},
+    {4, "ftypavis", "AVIF"},
+    {4, "ftyphei", "HEIF"},
+    {4, "ftyphev", "HEIF"},
+    {4, "ftypmif1", "HEIF"},
+    {4, "ftypmsf1", "HEIF"},
+    {4, "jP  \r\n\x87\n", "JPEG 2000"},
+    {0, "\xff\x4f\xff\x51", "JPEG 2000"},
+    {4, "JXL \r\n\x87\n", "JPEG XL"},
+    {0, "\xff\x0a", "JPEG XL"},
+    {0, {"II+\0", 4}, "BigTIFF"},
+    {0, {"MM\0+", 4}, "BigTIFF"},
+    {0, "P7", "PAM, the P7 of PNM,"},
+    {0, "Pf", "PFM, floats as PNM,"},
+    {0, "PF", "PFM, floats as PNM,"},
+    {0, "\x8aMNG\r\n\x1a\n", "MNG"},
+    {0, "\x8bJNG\r\n\x1a\n", "JNG"},
+    {0, {"\0\0\1\0", 4}, "ICO"},
+    {0, {"\0\0\2\0", 4}, "CUR"},
+    {0, "8BPS", "Photoshop's format"},
+    {0, "gimp xcf", "XCF"},
+    {0, "qoif", "QOI"},
+    {0, "DDS ", "DDS"},
+    {0, "\x76\x2f\x31\x01", "OpenEXR"},
+    {0, "#?RADIANCE", "Radiance HDR"},
+    {0, "#?RGBE", "Radiance HDR"},
+    {0, "BA", "OS/2's array of bitmaps"},
+    {0, "<svg", "SVG"},
+    {0, "<?xml", "XML"},
+    {0, "%PDF-", "PDF"},
+    {0, "%!PS", "PostScript"},
+    {0, "/* XPM */", "XPM"},
+    {0, "SIMPLE  =", "FITS"},
+    {0, "\x59\xa6\x6a\x95", "Sun's raster"},
+    {0, "\x01\xda", "SGI's format"},
+};
+
+bool Has(std::string_view bytes, const Unread& format) {
+  const bool riff = format.at != 8 || bytes.starts_with("RIFF");
+  return riff && bytes.size() >= format.at && bytes.substr(format.at).starts_with(format.signature);
+}
+
 absl::StatusOr<Raster> Decode(const EncodedImage& file) {
   for (const Format& format : kFormats) {
     if (file.bytes.starts_with(format.signature)) return format.decode(file);
+  }
+  for (const Unread& format : kUnread) {
+    FIRN_RETURN_IF(Has(file.bytes, format),
+                   Unimplemented(file.name, ": ", format.name, " is not supported"));
   }
   std::string start;
   for (size_t i = 0; i < std::min<size_t>(file.bytes.size(), 4); ++i) {

@@ -3,7 +3,6 @@
 #include "firn/io/image_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <filesystem>
 #include <string_view>
@@ -12,6 +11,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/name_errors.h"
 #include "firn/tensor/error.h"
@@ -30,12 +31,28 @@ void Check(const std::error_code& error, const std::string& path) {
   Raise(error == std::errc::no_such_file_or_directory ? NotFound(text) : FailedPrecondition(text));
 }
 
-bool IsImage(std::string name) {
-  constexpr std::array<std::string_view, 10> kEnds = {".png", ".jpg", ".jpeg", ".bmp", ".gif",
-                                                      ".pbm", ".pgm", ".ppm",  ".tif", ".tiff"};
+bool EndsInOneOf(std::string name, absl::Span<const std::string_view> ends) {
   absl::AsciiStrToLower(&name);
-  return std::any_of(kEnds.begin(), kEnds.end(),
+  return std::any_of(ends.begin(), ends.end(),
                      [&](std::string_view end) { return std::string_view(name).ends_with(end); });
+}
+
+bool IsImage(const std::string& name) {
+  constexpr std::string_view kEnds[] = {".png",  ".apng", ".jpg", ".jpeg", ".jpe",
+                                        ".jfif", ".mpo",  ".bmp", ".gif",  ".pbm",
+                                        ".pgm",  ".ppm",  ".pnm", ".tif",  ".tiff"};
+  return EndsInOneOf(name, kEnds);
+}
+
+// Pictures of formats that DecodeImage does not know. Not those whose ending has other meanings
+// too.
+bool IsUnreadImage(const std::string& name) {
+  constexpr std::string_view kEnds[] = {".webp", ".avif", ".heic", ".heif", ".jp2", ".j2k", ".jpf",
+                                        ".jpx",  ".jxl",  ".jxr",  ".ico",  ".svg", ".psd", ".xcf",
+                                        ".tga",  ".dds",  ".exr",  ".pam",  ".pfm", ".qoi", ".pcx",
+                                        ".dib",  ".dng",  ".cr2",  ".cr3",  ".nef", ".arw", ".orf",
+                                        ".rw2",  ".dcm",  ".xpm",  ".xbm",  ".eps", ".fits"};
+  return EndsInOneOf(name, kEnds);
 }
 
 // Names in a folder that do not begin with a dot, for which `want` holds, sorted.
@@ -59,22 +76,47 @@ bool IsFolder(const fs::directory_entry& entry) {
   return entry.is_directory(error) && !entry.is_symlink(error);
 }
 
+// Files that are images by their names, and not read.
+struct Unread {
+  std::vector<std::string> first;  // some of them, to be named
+  int64_t count = 0;
+
+  void Add(std::string path) {
+    constexpr int64_t kNamed = 10;
+    if (++count <= kNamed) first.push_back(std::move(path));
+  }
+};
+
 // Images below `folder`, by their paths from there.
-std::vector<std::string> Images(const std::string& folder) {
+std::vector<std::string> Images(const std::string& folder, Unread* unread) {
   std::vector<std::string> found =
-      Names(folder, [](const fs::directory_entry& entry, const std::string& name) {
+      Names(folder, [&](const fs::directory_entry& entry, const std::string& name) {
         std::error_code error;
-        return IsImage(name) && entry.is_regular_file(error);
+        const bool is_image = IsImage(name);
+        if ((!is_image && !IsUnreadImage(name)) || !entry.is_regular_file(error)) return false;
+        if (!is_image) unread->Add(absl::StrCat(folder, "/", name));
+        return is_image;
       });
   const auto folders = Names(
       folder, [](const fs::directory_entry& entry, const std::string&) { return IsFolder(entry); });
   for (const std::string& inner : folders) {
-    for (const std::string& name : Images(absl::StrCat(folder, "/", inner))) {
+    for (const std::string& name : Images(absl::StrCat(folder, "/", inner), unread)) {
       found.push_back(absl::StrCat(inner, "/", name));
     }
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+void CheckUnread(const std::string& directory, Unread unread) {
+  if (unread.count == 0) return;
+  std::sort(unread.first.begin(), unread.first.end());
+  const auto named = static_cast<int64_t>(unread.first.size());
+  Raise(Unimplemented(
+      directory, ": ", unread.count, unread.count == 1 ? " image" : " images",
+      " of formats that are not read (skip_unread leaves them out): ",
+      absl::StrJoin(unread.first, ", "),
+      unread.count > named ? absl::StrCat(" and ", unread.count - named, " more") : ""));
 }
 
 }  // namespace
@@ -87,9 +129,13 @@ ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolder
     return entry.is_directory(error);
   });
   if (classes_.empty()) Raise(NotFound(directory_, ": expected a folder for each class, got none"));
+  Unread unread;
   for (size_t k = 0; k < classes_.size(); ++k) {
-    const std::vector<std::string> names = Images(absl::StrCat(directory_, "/", classes_[k]));
+    const std::vector<std::string> names =
+        Images(absl::StrCat(directory_, "/", classes_[k]), &unread);
     if (names.empty()) {
+      // Of a class that has nothing else, they are the better reason.
+      if (!options_.skip_unread) CheckUnread(directory_, unread);
       Raise(NotFound(directory_, "/", classes_[k], ": expected images of this class, got none"));
     }
     for (const std::string& name : names) {
@@ -98,6 +144,7 @@ ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolder
     }
     class_ends_.push_back(size());
   }
+  if (!options_.skip_unread) CheckUnread(directory_, std::move(unread));
   names_.shrink_to_fit();
   name_ends_.shrink_to_fit();
 }

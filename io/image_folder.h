@@ -18,6 +18,9 @@ struct ImageFolderOptions {
   // Applied to each image, on the thread that decodes it: to make all the same size, for one, which
   // batches need. It is called by several threads at once.
   std::function<Tensor(Tensor image)> transform = {};
+  // Leave out files whose names end as those of images that Firn does not read (.webp, .heic and
+  // the like); otherwise they are an error that lists them.
+  bool skip_unread = false;
 };
 
 // Images in folders, one folder a class: directory/<class>/.../<image>. Samples: the image u8
@@ -57,10 +60,12 @@ class ImageFolderDataset final : public Dataset {
   std::vector<int64_t> class_ends_;  // the index after each class's last file
 };
 
-// The files below the folders of `directory` whose names end in .png, .jpg, .jpeg, .bmp, .gif,
-// .pbm, .pgm, .ppm, .tif or .tiff, in small or capital letters; names that begin with a dot are
-// passed over, and links are followed to files but not to folders. Throws firn::Error where the
-// directory cannot be read, has no folders, or one of those has no images.
+// The files below the folders of `directory` whose names end in .png, .apng, .jpg, .jpeg, .jpe,
+// .jfif, .mpo, .bmp, .gif, .pbm, .pgm, .ppm, .pnm, .tif or .tiff, in small or capital letters;
+// names that begin with a dot are passed over, as are files that are no images by their names, and
+// links are followed to files but not to folders. Throws firn::Error where the directory cannot be
+// read, has no folders, one of those has no images, or images of formats that are not read
+// (Unimplemented).
 std::shared_ptr<const ImageFolderDataset> ImageFolder(const std::string& directory,
                                                       ImageFolderOptions options = {});
 

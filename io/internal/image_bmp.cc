@@ -5,10 +5,13 @@
 //              u32 compression, u32 size, 2 x i32 resolution, u32 colours, u32, masks from 54 on
 //   then       a palette of B, G, R (and 0) for up to 8 bits
 // Rows come from the bottom, filled up to four bytes. Compression 0 is none, 1 and 2 are runs of
-// 8 and 4 bits, 3 and 6 are masks of 16 or 32 bits.
+// 8 and 4 bits, 3 and 6 are masks of 16 or 32 bits. OS/2's second header has 64 bytes, or fewer,
+// and other compressions of the numbers 3 (Huffman) and 4 (runs of 24 bits). Kinds that are legal
+// and not read are told apart from damage by ReadSizes and Unread.
 #include <array>
 #include <bit>
 #include <cstring>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
@@ -19,12 +22,12 @@
 namespace firn::io::internal {
 namespace {
 
-constexpr int64_t kFileHeader = 14;
+constexpr int64_t kFileHeader = 14, kOs2Header = 64;
 
 struct Header {
   int64_t pixels_at = 0, header_bytes = 0, width = 0, height = 0, colors = 0;
   int bits = 0;
-  uint32_t compression = 0;
+  uint32_t compression = 0, planes = 1;
   bool from_top = false;
   std::array<uint32_t, 4> masks = {};  // R, G, B, A
   int64_t palette_at = 0;
@@ -46,7 +49,31 @@ class Bytes {
   const EncodedImage& file_;
 };
 
+// What is legal and not read, else empty.
+std::string Unread(const Header& h) {
+  const bool os2 = h.header_bytes == kOs2Header;
+  switch (h.compression) {
+    case 0:
+      if (h.bits == 2 || h.bits == 64) return absl::StrCat(h.bits, " bits a pixel");
+      return "";
+    case 3:
+      return os2 ? "Huffman coding" : "";
+    case 4:
+      return os2 ? "runs of 24 bits" : "a JPEG within";
+    case 5:
+      return "a PNG within";
+    case 11:
+    case 12:
+    case 13:
+      return "CMYK";
+    default:
+      return "";
+  }
+}
+
 absl::Status CheckHeader(const Bytes& bytes, const Header& h) {
+  FIRN_RETURN_IF(h.planes != 1,
+                 bytes.Bad(26, "planes", absl::StrCat("expected 1, got ", h.planes)));
   const bool plain = h.compression == 0 && (h.bits == 1 || h.bits == 4 || h.bits == 8 ||
                                             h.bits == 16 || h.bits == 24 || h.bits == 32);
   const bool runs = (h.compression == 1 && h.bits == 8) || (h.compression == 2 && h.bits == 4);
@@ -66,10 +93,15 @@ absl::Status CheckHeader(const Bytes& bytes, const Header& h) {
   FIRN_RETURN_IF(h.pixels_at < h.palette_at || !bytes.Has(h.pixels_at, 1),
                  bytes.Bad(10, "offset of the pixels",
                            absl::StrCat("expected a place behind the header, got ", h.pixels_at)));
+  uint32_t seen = 0;
   for (const uint32_t mask : h.masks) {
     const uint32_t low = mask == 0 ? 0 : mask >> std::countr_zero(mask);
     FIRN_RETURN_IF((low & (low + 1)) != 0, bytes.Bad(54, "masks", "expected adjacent bits"));
+    FIRN_RETURN_IF((mask & seen) != 0, bytes.Bad(54, "masks", "expected no bit in two of them"));
+    seen |= mask;
   }
+  FIRN_RETURN_IF(masks && (h.masks[0] == 0 || h.masks[1] == 0 || h.masks[2] == 0),
+                 bytes.Bad(54, "masks", "expected one for each colour"));
   return absl::OkStatus();
 }
 
@@ -87,30 +119,45 @@ absl::Status ReadMasks(const Bytes& bytes, Header* h) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Header> ReadHeader(const Bytes& bytes) {
+// Sides, bits and compression, where the size of the header says that they are.
+absl::StatusOr<Header> ReadSizes(const Bytes& bytes) {
   Header h;
   FIRN_RETURN_IF(!bytes.Has(0, 26), bytes.Bad(0, "header", "the file ends early"));
   h.pixels_at = bytes.Number(10, 4);
   h.header_bytes = bytes.Number(14, 4);
   h.palette_at = kFileHeader + h.header_bytes;
-  FIRN_RETURN_IF(
-      (h.header_bytes != 12 && (h.header_bytes < 40 || h.header_bytes > 124)) ||
-          !bytes.Has(kFileHeader, h.header_bytes),
-      bytes.Bad(14, "size of the header",
-                absl::StrCat("expected 12 or 40 to 124 bytes of the file, got ", h.header_bytes)));
+  const bool large = h.header_bytes >= 40 && h.header_bytes <= 124;
+  FIRN_RETURN_IF((h.header_bytes != 12 && h.header_bytes != 16 && !large) ||
+                     !bytes.Has(kFileHeader, h.header_bytes),
+                 bytes.Bad(14, "size of the header",
+                           absl::StrCat("expected 12, 16 or 40 to 124 bytes of the file, got ",
+                                        h.header_bytes)));
   if (h.header_bytes == 12) {
     h.width = bytes.Number(18, 2);
     h.height = bytes.Number(20, 2);
+    h.planes = bytes.Number(22, 2);
     h.bits = static_cast<int>(bytes.Number(24, 2));
-  } else {
-    h.width = static_cast<int32_t>(bytes.Number(18, 4));
-    h.height = static_cast<int32_t>(bytes.Number(22, 4));
-    h.from_top = h.height < 0;
-    if (h.from_top) h.height = -h.height;
-    h.bits = static_cast<int>(bytes.Number(28, 2));
+    return h;
+  }
+  h.width = static_cast<int32_t>(bytes.Number(18, 4));
+  h.height = static_cast<int32_t>(bytes.Number(22, 4));
+  h.planes = bytes.Number(26, 2);
+  h.bits = static_cast<int>(bytes.Number(28, 2));
+  h.from_top = h.height < 0;
+  if (h.from_top) h.height = -h.height;
+  if (large) {
     h.compression = bytes.Number(30, 4);
     h.colors = bytes.Number(46, 4);
   }
+  return h;
+}
+
+absl::StatusOr<Header> ReadHeader(const EncodedImage& file) {
+  const Bytes bytes(file);
+  FIRN_ASSIGN_OR_RETURN(Header h, ReadSizes(bytes));
+  FIRN_RETURN_IF(h.header_bytes == 16, UnreadImage(file, "BMP", "OS/2's header of 16 bytes"));
+  const std::string unread = Unread(h);
+  FIRN_RETURN_IF(!unread.empty(), UnreadImage(file, "BMP", unread));
   if (h.colors == 0 && h.bits <= 8) h.colors = int64_t{1} << h.bits;
   if (h.bits == 16 || h.bits == 32) FIRN_RETURN_IF_ERROR(ReadMasks(bytes, &h));
   FIRN_RETURN_IF_ERROR(CheckHeader(bytes, h));
@@ -244,7 +291,7 @@ class Decoder {
 }  // namespace
 
 absl::StatusOr<Raster> DecodeBmp(const EncodedImage& file) {
-  FIRN_ASSIGN_OR_RETURN(const Header h, ReadHeader(Bytes(file)));
+  FIRN_ASSIGN_OR_RETURN(const Header h, ReadHeader(file));
   const bool runs = h.compression == 1 || h.compression == 2;
   if (!runs) FIRN_RETURN_IF_ERROR(CheckRows(file, h));
   FIRN_ASSIGN_OR_RETURN(Raster raster, MakeRaster(file, h.width, h.height, h.masks[3] != 0 ? 4 : 3,

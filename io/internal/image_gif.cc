@@ -1,14 +1,17 @@
-// The first image of a GIF on its canvas. giflib returns codes and keeps nothing but what its
-// handle owns; its DGifSlurp, which takes memory for every image as they come, is not used.
+// The first image of a GIF on its canvas. giflib reads what stands before its pixels: it returns
+// codes and keeps nothing but what its handle owns. Its DGifSlurp, which takes memory for every
+// image as they come, is not used, nor its LZW, which makes up what damaged data do not have.
 #include <gif_lib.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/gif_lzw.h"
 #include "firn/io/internal/raster.h"
 
 namespace firn::io::internal {
@@ -36,11 +39,17 @@ struct Close {
 };
 using Handle = std::unique_ptr<GifFileType, Close>;
 
-absl::Status Failed(const EncodedImage& file, const Input& input, int code) {
-  const char* text = GifErrorString(code);
+absl::Status Damage(const EncodedImage& file, const Input& input, const std::string& what) {
   return DamagedImage(file, "GIF",
-                      absl::StrCat("before byte ", file.bytes.size() - input.left, ": ",
-                                   text != nullptr ? text : "the file ends early"));
+                      absl::StrCat("before byte ", file.bytes.size() - input.left, ": ", what));
+}
+
+absl::Status Failed(const EncodedImage& file, const Input& input, int code) {
+  if (code == D_GIF_ERR_NOT_ENOUGH_MEM) {
+    return ResourceExhausted(file.name, ": no memory to read a GIF");
+  }
+  const char* text = GifErrorString(code);
+  return Damage(file, input, text != nullptr ? text : "the file ends early");
 }
 
 // Goes on to the first image; the transparent colour that an extension before it names, else -1.
@@ -56,9 +65,11 @@ absl::StatusOr<int> FindImage(const EncodedImage& file, const Input& input, GifF
     GifByteType* block = nullptr;
     if (DGifGetExtension(gif, &code, &block) != GIF_OK) return Failed(file, input, gif->Error);
     while (block != nullptr) {
-      GraphicsControlBlock control;
-      if (code == GRAPHICS_EXT_FUNC_CODE &&
-          DGifExtensionToGCB(block[0], block + 1, &control) == GIF_OK) {
+      if (code == GRAPHICS_EXT_FUNC_CODE) {
+        GraphicsControlBlock control;
+        if (DGifExtensionToGCB(block[0], block + 1, &control) != GIF_OK) {
+          return Damage(file, input, "a graphic control of another size than 4");
+        }
         transparent = control.TransparentColor;
       }
       if (DGifGetExtensionNext(gif, &block) != GIF_OK) return Failed(file, input, gif->Error);
@@ -77,6 +88,22 @@ std::vector<int> RowOrder(int height, bool interlaced) {
   return rows;
 }
 
+// Colour numbers of the image, row after row as they come.
+absl::StatusOr<std::vector<uint8_t>> ReadPixels(const EncodedImage& file, Input* input,
+                                                const GifImageDesc& image) {
+  // The library has just read it, and nothing behind it.
+  const unsigned code_bits = input->next[-1];
+  FIRN_RETURN_IF(code_bits < 1 || code_bits > 8,
+                 Damage(file, *input, absl::StrCat("codes of ", code_bits, " bits")));
+  std::vector<uint8_t> pixels(static_cast<size_t>(image.Width) * static_cast<size_t>(image.Height));
+  const GifPixels read =
+      ReadGifPixels(input->next, input->left, code_bits, pixels.data(), pixels.size());
+  input->next += read.read;
+  input->left -= read.read;
+  FIRN_RETURN_IF(read.damage != nullptr, Damage(file, *input, read.damage));
+  return pixels;
+}
+
 }  // namespace
 
 absl::StatusOr<Raster> DecodeGif(const EncodedImage& file) {
@@ -85,10 +112,14 @@ absl::StatusOr<Raster> DecodeGif(const EncodedImage& file) {
   const Handle gif(DGifOpen(&input, OnRead, &code));
   if (gif == nullptr) return Failed(file, input, code);
   FIRN_ASSIGN_OR_RETURN(const int transparent, FindImage(file, input, gif.get()));
-  if (DGifGetImageDesc(gif.get()) != GIF_OK) return Failed(file, input, gif->Error);
+  if (DGifGetImageDesc(gif.get()) != GIF_OK) {
+    // It has no code of its own for a size of codes that it does not like.
+    const bool size = input.left > 0 && (gif->Error == 0 || gif->Error == D_GIF_ERR_READ_FAILED);
+    return size ? Damage(file, input, "the size of its codes") : Failed(file, input, gif->Error);
+  }
   const GifImageDesc& image = gif->Image;
   const ColorMapObject* map = image.ColorMap != nullptr ? image.ColorMap : gif->SColorMap;
-  FIRN_RETURN_IF(map == nullptr, DamagedImage(file, "GIF", "it has no colours"));
+  FIRN_RETURN_IF(map == nullptr, UnreadImage(file, "GIF", "an image without a table of colours"));
   FIRN_RETURN_IF(image.Left < 0 || image.Top < 0 || image.Width < 1 || image.Height < 1 ||
                      image.Left + image.Width > gif->SWidth ||
                      image.Top + image.Height > gif->SHeight,
@@ -101,16 +132,15 @@ absl::StatusOr<Raster> DecodeGif(const EncodedImage& file) {
   FIRN_ASSIGN_OR_RETURN(Raster raster,
                         MakeRaster(file, gif->SWidth, gif->SHeight, alpha ? 4 : 3, false, 8));
   if (!covers) std::memset(raster.row(0), 0, raster.samples.num_elements());
-  std::vector<GifPixelType> line(static_cast<size_t>(image.Width));
+  FIRN_ASSIGN_OR_RETURN(const std::vector<uint8_t> pixels, ReadPixels(file, &input, image));
+  const uint8_t* from = pixels.data();
   for (const int y : RowOrder(image.Height, image.Interlace)) {
-    if (DGifGetLine(gif.get(), line.data(), image.Width) != GIF_OK) {
-      return Failed(file, input, gif->Error);
-    }
     unsigned char* to = raster.row(image.Top + y) + image.Left * raster.channels;
-    for (const GifPixelType index : line) {
+    for (int x = 0; x < image.Width; ++x) {
+      const int index = *from++;
       FIRN_RETURN_IF(
           index >= map->ColorCount,
-          DamagedImage(file, "GIF", absl::StrCat("colour ", int{index}, " of ", map->ColorCount)));
+          DamagedImage(file, "GIF", absl::StrCat("colour ", index, " of ", map->ColorCount)));
       const GifColorType& color = map->Colors[index];
       *to++ = color.Red;
       *to++ = color.Green;

@@ -1,7 +1,8 @@
 // libjpeg reports an error by a function that must not return. Ours jumps to Guarded, whose frame
 // and those between hold nothing that a destructor would have to clean up: what has one is made by
 // the callers of Guarded, before the jump's target is set. What the library calls a warning and
-// mends (missing data, bad codes) is an error here, except where no pixel is at stake.
+// mends (missing data, bad codes) is an error here, except where no pixel is at stake. Its errors
+// are told apart: damage, what is legal and not read, and limits.
 //
 // The file is written into a string of the caller's. The library's own jpeg_mem_dest would not do:
 // it says where its buffer is only when all has gone well, so that after an error in the middle the
@@ -14,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/encode_image.h"
+#include "firn/io/internal/jpeg_header.h"
 #include "firn/io/internal/raster.h"
 
 // Last: they are C, and need <cstdio>.
@@ -24,6 +26,7 @@ namespace firn::io::internal {
 namespace {
 
 constexpr int kMaxScans = 100;           // a progressive file of 1 MB can ask for thousands
+constexpr int kTooManyScans = -1;        // beside the library's codes
 constexpr size_t kPieceBytes = 1 << 14;  // that the encoder hands over at a time
 
 // The library's structs are zero until it makes them, and may be destroyed then too.
@@ -34,6 +37,7 @@ struct Session {
   jpeg_compress_struct out;
   jpeg_progress_mgr progress;
   char message[JMSG_LENGTH_MAX];
+  int code;  // of the library's errors; kTooManyScans
   const unsigned char* bytes;
   size_t size;
   unsigned char* rows;
@@ -51,13 +55,20 @@ struct Session {
 void OnError(j_common_ptr info) {
   auto* s = reinterpret_cast<Session*>(info->err);
   info->err->format_message(info, s->message);
+  s->code = info->err->msg_code;
   std::longjmp(s->jump, 1);
 }
 
+// Bytes that belong to nothing are padding between segments and behind the last scan; before
+// another marker of a scan they are what was left of it when it went wrong.
+bool IsPadding(const Session& s) {
+  return s.errors.msg_code == JWRN_EXTRANEOUS_DATA &&
+         (s.in.input_scan_number == 0 || s.errors.msg_parm.i[1] == JPEG_EOI);
+}
+
 void OnMessage(j_common_ptr info, int level) {
-  const int code = info->err->msg_code;
-  const bool harmless =
-      code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR;
+  const auto* s = reinterpret_cast<Session*>(info->err);
+  const bool harmless = info->err->msg_code == JWRN_JFIF_MAJOR || IsPadding(*s);
   if (level < 0 && !harmless) OnError(info);
 }
 
@@ -67,6 +78,7 @@ void OnProgress(j_common_ptr info) {
   auto* s = reinterpret_cast<Session*>(info->err);
   if (info->is_decompressor && s->in.input_scan_number > kMaxScans) {
     std::snprintf(s->message, sizeof(s->message), "more than %d scans", kMaxScans);
+    s->code = kTooManyScans;
     std::longjmp(s->jump, 1);
   }
 }
@@ -91,7 +103,6 @@ void ReadHeader(Session* s) {
   jpeg_create_decompress(&s->in);
   s->in.progress = &s->progress;
   jpeg_mem_src(&s->in, s->bytes, static_cast<unsigned long>(s->size));
-  jpeg_save_markers(&s->in, JPEG_APP0 + 1, 0xffff);
   jpeg_read_header(&s->in, TRUE);
 }
 
@@ -192,18 +203,24 @@ struct Writer {
   Writer& operator=(const Writer&) = delete;
 };
 
-int Orientation(const jpeg_decompress_struct& in) {
-  for (jpeg_saved_marker_ptr m = in.marker_list; m != nullptr; m = m->next) {
-    const int found = ExifOrientation({reinterpret_cast<const char*>(m->data), m->data_length});
-    if (found != 1) return found;
-  }
-  return 1;
+bool IsLimit(int code) {
+  return code == kTooManyScans || code == JERR_OUT_OF_MEMORY || code == JERR_NO_BACKING_STORE ||
+         code == JERR_IMAGE_TOO_BIG || code == JERR_WIDTH_OVERFLOW;
+}
+
+bool IsUnread(int code) {
+  return code == JERR_CONVERSION_NOTIMPL || code == JERR_CCIR601_NOTIMPL ||
+         code == JERR_FRACT_SAMPLE_NOTIMPL || code == JERR_NOTIMPL || code == JERR_NOT_COMPILED ||
+         code == JERR_ARITH_NOTIMPL;
 }
 
 absl::Status Failed(const EncodedImage& file, const Session& s) {
   const size_t left = s.in.src != nullptr ? s.in.src->bytes_in_buffer : 0;
   const size_t at = left <= file.bytes.size() ? file.bytes.size() - left : file.bytes.size();
-  return DamagedImage(file, "JPEG", absl::StrCat("before byte ", at, ": ", s.message));
+  const std::string text = absl::StrCat("before byte ", at, ": ", s.message);
+  if (IsLimit(s.code)) return ResourceExhausted(file.name, ": JPEG: ", text);
+  if (IsUnread(s.code)) return Unimplemented(file.name, ": JPEG: ", text);
+  return DamagedImage(file, "JPEG", text);
 }
 
 }  // namespace
@@ -213,15 +230,18 @@ absl::StatusOr<Raster> DecodeJpeg(const EncodedImage& file) {
   Session* s = &reader.s;
   s->bytes = file.data();
   s->size = file.bytes.size();
+  const JpegHeader header = ReadJpegHeader(file.bytes);
+  FIRN_RETURN_IF(!header.unread.empty(), UnreadImage(file, "JPEG", header.unread));
   if (!Guarded(s, ReadHeader)) return Failed(file, *s);
-  FIRN_RETURN_IF(s->in.arith_code,
-                 Unimplemented(file.name, ": JPEG: arithmetic coding is not supported"));
+  // For what the segments in front do not show, such as a frame behind a scan.
+  FIRN_RETURN_IF(s->in.arith_code, UnreadImage(file, "JPEG", "arithmetic coding"));
   const J_COLOR_SPACE space = s->in.jpeg_color_space;
   const bool cmyk = space == JCS_CMYK || space == JCS_YCCK;
   const bool color = space == JCS_YCbCr || space == JCS_RGB;
   FIRN_RETURN_IF(!cmyk && !color && space != JCS_GRAYSCALE,
-                 Unimplemented(file.name, ": JPEG: ", s->in.num_components,
-                               " components of an unknown colour space"));
+                 UnreadImage(file, "JPEG",
+                             absl::StrCat("a frame of ", s->in.num_components,
+                                          " components of an unknown colour space")));
   s->grey =
       space == JCS_GRAYSCALE || (space == JCS_YCbCr && file.options.color == ImageColor::kGrey);
   FIRN_ASSIGN_OR_RETURN(Raster raster, MakeRaster(file, s->in.image_width, s->in.image_height,
@@ -232,7 +252,7 @@ absl::StatusOr<Raster> DecodeJpeg(const EncodedImage& file) {
   if (cmyk) s->cmyk_row = reinterpret_cast<unsigned char*>(cmyk_row.data());
   s->rows = raster.row(0);
   s->row_bytes = static_cast<size_t>(raster.row_bytes());
-  raster.orientation = Orientation(s->in);
+  raster.orientation = header.orientation;
   if (!Guarded(s, ReadRows)) return Failed(file, *s);
   return raster;
 }

@@ -1,6 +1,10 @@
 // libpng reports an error by a function that must not return. Ours jumps to Guarded, whose frame
 // and those between hold nothing that a destructor would have to clean up: what has one lives in
 // the callers of Guarded.
+//
+// What the library calls a warning or a benign error and mends is an error here: a checksum of any
+// chunk, or of the pixels, data that are too long, a transparency that it leaves out. Palettes are
+// looked up here and not by the library, which takes black for a colour that there is not.
 #include <bit>
 #include <csetjmp>
 #include <cstdio>
@@ -24,6 +28,7 @@ struct Session {
   png_structp png = nullptr;
   png_infop info = nullptr;
   char message[160] = "out of memory";
+  bool has_message = false;
   // Reading.
   const unsigned char* next = nullptr;
   size_t left = 0;
@@ -31,6 +36,7 @@ struct Session {
   unsigned char* rows = nullptr;
   size_t row_bytes = 0;
   png_uint_32 height = 0;
+  int palette_channels = 0;  // 3 or 4: rows are numbers of colours first
   // Writing.
   std::string* out = nullptr;
   png_uint_32 width = 0;
@@ -39,11 +45,20 @@ struct Session {
 
 void OnError(png_structp png, png_const_charp message) {
   auto* s = static_cast<Session*>(png_get_error_ptr(png));
-  std::snprintf(s->message, sizeof(s->message), "%s", message);
+  // A warning says what is wrong, the error behind it no more than that something is.
+  if (!s->has_message) std::snprintf(s->message, sizeof(s->message), "%s", message);
   png_longjmp(png, 1);
 }
 
-void OnWarning(png_structp, png_const_charp) {}
+// A grey image has no use for a palette.
+void OnReadWarning(png_structp png, png_const_charp message) {
+  auto* s = static_cast<Session*>(png_get_error_ptr(png));
+  if (std::strstr(message, "ignored in grayscale PNG") != nullptr || s->has_message) return;
+  std::snprintf(s->message, sizeof(s->message), "%s", message);
+  s->has_message = true;
+}
+
+void OnWriteWarning(png_structp, png_const_charp) {}
 
 // False when `work` ended by an error, with s->message set.
 bool Guarded(Session* s, void (*work)(Session*)) {
@@ -76,7 +91,7 @@ void OnFlush(png_structp) {}
 class Reader {
  public:
   explicit Reader(const EncodedImage& file) {
-    s_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s_, OnError, OnWarning);
+    s_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s_, OnError, OnReadWarning);
     if (s_.png != nullptr) s_.info = png_create_info_struct(s_.png);
     s_.next = file.data();
     s_.left = file.bytes.size();
@@ -93,7 +108,7 @@ class Reader {
 class Writer {
  public:
   Writer() {
-    s_.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s_, OnError, OnWarning);
+    s_.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &s_, OnError, OnWriteWarning);
     if (s_.png != nullptr) s_.info = png_create_info_struct(s_.png);
   }
   ~Writer() { png_destroy_write_struct(&s_.png, &s_.info); }
@@ -111,24 +126,75 @@ void LiftLimits(Session* s) { png_set_user_limits(s->png, PNG_UINT_31_MAX, PNG_U
 void ReadHeader(Session* s) {
   png_set_read_fn(s->png, s, OnRead);
   LiftLimits(s);
+  png_set_crc_action(s->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   // Texts and colour profiles are not even unpacked.
   png_set_keep_unknown_chunks(s->png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(s->png, s->info);
   s->has_transparency = png_get_valid(s->png, s->info, PNG_INFO_tRNS) != 0;
 }
 
+struct Palette {
+  unsigned char rgba[256][4];
+  int colors;
+};
+
+void ReadPalette(Session* s, Palette* palette) {
+  png_colorp colors = nullptr;
+  png_bytep alpha = nullptr;
+  int alphas = 0;
+  if (png_get_PLTE(s->png, s->info, &colors, &palette->colors) == 0) {
+    png_error(s->png, "the palette is missing");
+  }
+  if (s->has_transparency) png_get_tRNS(s->png, s->info, &alpha, &alphas, nullptr);
+  for (int i = 0; i < palette->colors; ++i) {
+    const png_color& c = colors[i];
+    const unsigned char rgba[4] = {c.red, c.green, c.blue,
+                                   i < alphas ? alpha[i] : static_cast<unsigned char>(255)};
+    std::memcpy(palette->rgba[i], rgba, 4);
+  }
+}
+
+// The numbers of colours stand at the end of the row, where no pixel is written before its number
+// has been read.
+void LookUp(Session* s, const Palette& palette, unsigned char* row) {
+  const auto channels = static_cast<size_t>(s->palette_channels);
+  const size_t width = s->row_bytes / channels;
+  const unsigned char* from = row + s->row_bytes - width;
+  for (size_t x = 0; x < width; ++x, row += channels) {
+    const int color = from[x];
+    if (color >= palette.colors) png_error(s->png, "a colour that the palette does not have");
+    const unsigned char* rgba = palette.rgba[color];
+    row[0] = rgba[0];
+    row[1] = rgba[1];
+    row[2] = rgba[2];
+    if (channels == 4) row[3] = rgba[3];
+  }
+}
+
 void ReadRows(Session* s) {
-  png_set_expand(s->png);  // palettes, fewer than 8 bits, transparent colours
+  Palette palette = {};
+  size_t row_bytes = s->row_bytes, skip = 0;
+  if (s->palette_channels > 0) {
+    ReadPalette(s, &palette);
+    png_set_packing(s->png);
+    row_bytes /= static_cast<size_t>(s->palette_channels);
+    skip = s->row_bytes - row_bytes;
+  } else {
+    png_set_expand(s->png);  // fewer than 8 bits, transparent colours
+  }
   if constexpr (std::endian::native == std::endian::little) png_set_swap(s->png);
   const int passes = png_set_interlace_handling(s->png);
   png_read_update_info(s->png, s->info);
-  if (png_get_rowbytes(s->png, s->info) != s->row_bytes) png_error(s->png, "size of a row");
+  if (png_get_rowbytes(s->png, s->info) != row_bytes) png_error(s->png, "size of a row");
   for (int pass = 0; pass < passes; ++pass) {
     for (png_uint_32 y = 0; y < s->height; ++y) {
-      png_read_row(s->png, s->rows + y * s->row_bytes, nullptr);
+      unsigned char* row = s->rows + y * s->row_bytes;
+      png_read_row(s->png, row + skip, nullptr);
+      if (s->palette_channels > 0 && pass == passes - 1) LookUp(s, palette, row);
     }
   }
-  png_read_end(s->png, nullptr);
+  png_read_end(s->png, s->info);  // which looks at chunks that are out of place
+  if (s->has_message) png_error(s->png, s->message);
 }
 
 void WriteAll(Session* s) {
@@ -144,8 +210,13 @@ void WriteAll(Session* s) {
 }
 
 absl::Status Failed(const EncodedImage& file, const Session& s) {
-  return DamagedImage(file, "PNG",
-                      absl::StrCat("before byte ", file.bytes.size() - s.left, ": ", s.message));
+  const std::string text =
+      absl::StrCat("before byte ", file.bytes.size() - s.left, ": ", s.message);
+  const auto says = [&](const char* what) { return std::strstr(s.message, what) != nullptr; };
+  // A chunk that says of itself that no decoder may pass it over, with a right checksum.
+  if (says("unhandled critical chunk")) return Unimplemented(file.name, ": PNG: ", text);
+  if (says("emory") || says("user limit")) return ResourceExhausted(file.name, ": PNG: ", text);
+  return DamagedImage(file, "PNG", text);
 }
 
 // Channels after palettes and transparent colours are expanded.
@@ -168,7 +239,7 @@ absl::StatusOr<Raster> DecodePng(const EncodedImage& file) {
   Reader reader(file);
   Session* s = reader.session();
   FIRN_RETURN_IF(s == nullptr, ResourceExhausted(file.name, ": no memory to read a PNG"));
-  if (!Guarded(s, ReadHeader)) return Failed(file, *s);
+  if (!Guarded(s, ReadHeader) || s->has_message) return Failed(file, *s);
   const int type = png_get_color_type(s->png, s->info);
   const int depth = png_get_bit_depth(s->png, s->info);
   const int samples = png_get_channels(s->png, s->info);
@@ -178,6 +249,7 @@ absl::StatusOr<Raster> DecodePng(const EncodedImage& file) {
                                                   depth == 16, int64_t{depth} * samples));
   s->rows = raster.row(0);
   s->row_bytes = static_cast<size_t>(raster.row_bytes());
+  if (type == PNG_COLOR_TYPE_PALETTE) s->palette_channels = raster.channels;
   if (!Guarded(s, ReadRows)) return Failed(file, *s);
   return raster;
 }

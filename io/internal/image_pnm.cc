@@ -2,7 +2,8 @@
 // bitmaps, the largest value, in decimal, with white space and comments ("#" to the end of the
 // line) between. P1 to P3 go on in decimal; P4 to P6 after one white space in bits (1 is black,
 // rows end at bytes), bytes, or from 256 values on in 16 bits, big-endian. Values are scaled to the
-// full range. What follows the pixels is another image and not looked at.
+// full range. What follows the pixels is another image and not looked at. P7 (PAM) and Pf and PF
+// (floats) are not read.
 #include <algorithm>
 #include <cctype>
 
@@ -30,8 +31,19 @@ class Text {
     FIRN_RETURN_IF(
         at_ == start || v > max,
         Damaged(file_.name, start, field, absl::StrCat("expected a number of at most ", max)));
+    FIRN_RETURN_IF(left() > 0 && file_.data()[at_] != '#' && std::isspace(file_.data()[at_]) == 0,
+                   Damaged(file_.name, at_, field, "expected a white space behind the number"));
     return v;
   }
+
+  // How many bytes stand between the header and binary pixels: a white space, which may end a
+  // comment.
+  int64_t Gap() const {
+    const std::string_view rest = file_.bytes.substr(static_cast<size_t>(at_));
+    const size_t end = rest.starts_with('#') ? rest.find('\n') : 0;
+    return end == std::string_view::npos ? left() : static_cast<int64_t>(end) + 1;
+  }
+  void Skip(int64_t n) { at_ += n; }
 
   // Of P1, whose digits need no space between.
   absl::StatusOr<int64_t> Bit() {
@@ -117,14 +129,15 @@ absl::StatusOr<Raster> DecodePnm(const EncodedImage& file) {
   // Before memory is taken: the shortest text has one character a sample.
   const int sample_bytes = !text_pixels && max > 255 ? 2 : 1;
   const __int128 row = kind == '4' ? (width + 7) / 8 : width * channels * sample_bytes;
-  const __int128 needed = row * height + (text_pixels ? 0 : 1);
+  const int64_t gap = text_pixels ? 0 : text.Gap();
+  const __int128 needed = row * height + gap;
   FIRN_RETURN_IF(needed > text.left(),
                  Damaged(file.name, text.at(), "pixels",
                          absl::StrCat("expected those of ", width, " x ", height, ", got ",
                                       text.left(), " bytes: the file ends early")));
   FIRN_ASSIGN_OR_RETURN(Raster raster, MakeRaster(file, width, height, channels, max > 255,
                                                   bitmap ? 1 : channels * sample_bytes * 8));
-  if (!text_pixels) text.Next();
+  text.Skip(gap);
   FIRN_RETURN_IF_ERROR(kind == '4' ? ReadBits(&text, raster)
                                    : ReadSamples(file, &text, kind, max, raster));
   return raster;

@@ -1,128 +1,264 @@
-// Images of grey or RGB samples in strips are read sample by sample; the rest (tiles, planes,
-// palettes, CMYK, YCbCr) by libtiff's conversion to RGBA, which makes bytes and multiplies by
-// alpha. Each open file has its own error handler, the library's global ones are left alone.
-// Compressions that bring in another library, but for JPEG's, are refused.
+// The first image of a TIFF. tiff_directory reads what the file says of it, tiff_data unpacks
+// strips and tiles; here is which kinds are read, and how their samples become bytes side by side:
+// grey, RGB, palettes and CMYK as they are, whether in strips or tiles, side by side or in planes.
+// YCbCr and CIE L*a*b* are converted by libtiff, which multiplies by alpha.
+//
+// Samples beside the colours are alpha where the file says so (ExtraSamples 1 or 2), else bands of
+// which nobody knows what they are: they are left out where colours alone were asked for.
 #include <tiffio.h>
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
-#include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/raster.h"
+#include "firn/io/internal/tiff_data.h"
+#include "firn/io/internal/tiff_directory.h"
 
 namespace firn::io::internal {
 namespace {
 
-struct Input {
-  const unsigned char* data;
-  uint64_t size;
-  uint64_t at = 0;
-  char message[160] = "";
+using Directory = TiffDirectory;
+
+struct Kind {
+  int colors = 1;          // of the samples of a pixel
+  int kept = 1;            // the first so many samples
+  bool palette = false;    // the sample is the number of a colour
+  bool inks = false;       // CMYK
+  bool converted = false;  // by libtiff
+  int channels() const { return palette || inks ? 3 : converted ? 4 : kept; }
 };
 
-tmsize_t OnRead(thandle_t handle, void* out, tmsize_t n) {
-  auto* input = static_cast<Input*>(handle);
-  if (n <= 0 || input->at >= input->size) return 0;
-  const uint64_t got = std::min(static_cast<uint64_t>(n), input->size - input->at);
-  std::memcpy(out, input->data + input->at, got);
-  input->at += got;
-  return static_cast<tmsize_t>(got);
+template <class... Parts>
+absl::Status Unread(const EncodedImage& file, const Parts&... parts) {
+  return UnreadImage(file, "TIFF", absl::StrCat(parts...));
 }
 
-tmsize_t OnWrite(thandle_t, void*, tmsize_t) { return -1; }
-
-toff_t OnSeek(thandle_t handle, toff_t offset, int whence) {
-  auto* input = static_cast<Input*>(handle);
-  const uint64_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? input->at : input->size;
-  input->at = base + offset;  // beyond the end there is nothing to read
-  return input->at;
+template <class... Parts>
+absl::Status Bad(const EncodedImage& file, const Parts&... parts) {
+  return DamagedImage(file, "TIFF", absl::StrCat(parts...));
 }
 
-int OnClose(thandle_t) { return 0; }
-toff_t OnSize(thandle_t handle) { return static_cast<Input*>(handle)->size; }
-
-// Keeps the first message, which is the cause of the others. 1: nobody else need be told.
-int OnMessage(TIFF*, void* data, const char*, const char* format, va_list args) {
-  auto* input = static_cast<Input*>(data);
-  if (input->message[0] == '\0') {
-    std::vsnprintf(input->message, sizeof(input->message), format, args);
+absl::Status CheckCompression(const EncodedImage& file, const Directory& d) {
+  const bool fax = d.compression >= COMPRESSION_CCITTRLE && d.compression <= COMPRESSION_CCITTFAX4;
+  switch (d.compression) {
+    case COMPRESSION_NONE:
+    case COMPRESSION_CCITTRLE:
+    case COMPRESSION_CCITTFAX3:
+    case COMPRESSION_CCITTFAX4:
+    case COMPRESSION_LZW:
+    case COMPRESSION_JPEG:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_PACKBITS:
+      break;
+    default:
+      return Unread(file, "compression ", d.compression);
   }
-  return 1;
+  constexpr uint32_t kUncompressedMode = 2;
+  const uint32_t options = d.compression == COMPRESSION_CCITTFAX4 ? d.t6_options : d.t4_options;
+  FIRN_RETURN_IF(fax && (options & kUncompressedMode) != 0,
+                 Unread(file, "a fax with pieces that are not compressed"));
+  FIRN_RETURN_IF(fax && (d.bits != 1 || d.samples_in_segment() != 1),
+                 Bad(file, "a fax of ", d.samples, " samples of ", d.bits, " bits"));
+  return absl::OkStatus();
 }
 
-struct Close {
-  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
+absl::Status CheckSamples(const EncodedImage& file, const Directory& d) {
+  switch (d.format) {
+    case SAMPLEFORMAT_UINT:
+      break;
+    case SAMPLEFORMAT_INT:
+      return Unread(file, "samples that are integers with a sign");
+    case SAMPLEFORMAT_IEEEFP:
+      return Unread(file, "samples that are floats");
+    case SAMPLEFORMAT_VOID:
+      return Unread(file, "samples of no format");
+    case SAMPLEFORMAT_COMPLEXINT:
+    case SAMPLEFORMAT_COMPLEXIEEEFP:
+      return Unread(file, "samples that are complex");
+    default:
+      return Bad(file, "sample format ", d.format);
+  }
+  const bool known = d.bits == 1 || d.bits == 2 || d.bits == 4 || d.bits == 8 || d.bits == 16;
+  FIRN_RETURN_IF(!known, Unread(file, "samples of ", d.bits, " bits"));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Kind> ColorsOf(const EncodedImage& file, const Directory& d) {
+  switch (d.photometric) {
+    case PHOTOMETRIC_MINISWHITE:
+    case PHOTOMETRIC_MINISBLACK:
+      return Kind{.colors = 1};
+    case PHOTOMETRIC_RGB:
+      return Kind{.colors = 3};
+    case PHOTOMETRIC_PALETTE:
+      FIRN_RETURN_IF(d.bits > 8, Unread(file, "a palette of ", d.bits, " bits"));
+      FIRN_RETURN_IF(
+          d.color_map.size() != size_t{3} << d.bits,
+          Bad(file, "a palette of ", d.color_map.size(), " numbers, expected ", 3 << d.bits));
+      return Kind{.colors = 1, .palette = true};
+    case PHOTOMETRIC_SEPARATED:
+      FIRN_RETURN_IF(d.bits != 8 || d.ink_set != INKSET_CMYK,
+                     Unread(file, "inks of ", d.bits, " bits and set ", d.ink_set));
+      return Kind{.colors = 4, .inks = true};
+    case PHOTOMETRIC_YCBCR:
+    case PHOTOMETRIC_CIELAB:
+      return Kind{.colors = static_cast<int>(std::min<uint32_t>(d.samples, 3)), .converted = true};
+    default:
+      return Unread(file, "photometric interpretation ", d.photometric);
+  }
+}
+
+// Which of the samples become channels.
+absl::StatusOr<Kind> KindOf(const EncodedImage& file, const Directory& d) {
+  FIRN_RETURN_IF_ERROR(CheckSamples(file, d));
+  FIRN_RETURN_IF_ERROR(CheckCompression(file, d));
+  FIRN_ASSIGN_OR_RETURN(Kind kind, ColorsOf(file, d));
+  const auto colors = static_cast<uint32_t>(kind.colors);
+  FIRN_RETURN_IF(d.samples < colors, Bad(file, d.samples, " samples of ", colors, " colours"));
+  const auto is_alpha = [](uint64_t extra) { return extra == 1 || extra == 2; };
+  const auto& extra = d.extra_samples;
+  const bool alpha = !extra.empty() && is_alpha(extra[0]);
+  const bool other_alpha = !alpha && std::any_of(extra.begin(), extra.end(), is_alpha);
+  const uint32_t known = colors + (alpha ? 1 : 0);
+  const ImageColor wanted = file.options.color;
+  const bool chosen = wanted == ImageColor::kGrey || wanted == ImageColor::kRgb ||
+                      (wanted == ImageColor::kRgba && !other_alpha);
+  FIRN_RETURN_IF(d.samples > known && (!chosen || kind.converted || kind.inks),
+                 Unread(file, d.samples, " samples a pixel, of which ", d.samples - known,
+                        " are neither colours nor alpha (color = kRgb or kGrey leaves them out)"));
+  const bool opaque = wanted == ImageColor::kGrey || wanted == ImageColor::kRgb;
+  FIRN_RETURN_IF((kind.palette || kind.inks) && alpha && !opaque,
+                 Unread(file, "a palette or inks with alpha"));
+  const bool keeps_alpha =
+      alpha && !kind.palette && !kind.inks && (d.samples == known || wanted == ImageColor::kRgba);
+  kind.kept = kind.colors + (keeps_alpha ? 1 : 0);
+  return kind;
+}
+
+// Puts samples of segments in their places.
+class Assembler {
+ public:
+  Assembler(const EncodedImage& file, const Directory& d, const Kind& kind, const Raster& raster)
+      : d_(d), kind_(kind), raster_(raster), data_(file, d) {
+    if (kind.palette) MakePalette();
+  }
+
+  absl::Status Run() {
+    const int64_t across = d_.segments_across(), down = d_.segments_down();
+    const int64_t planes = d_.planar() ? kind_.kept : 1;
+    const bool direct = !d_.tiled && !d_.planar() && d_.bits >= 8 && !kind_.palette &&
+                        !kind_.inks && d_.samples == static_cast<uint32_t>(kind_.kept);
+    std::vector<unsigned char> buffer;
+    if (!direct) buffer.resize(static_cast<size_t>(d_.segment_row_bytes() * d_.segment_height));
+    for (int64_t plane = 0; plane < planes; ++plane) {
+      for (int64_t i = 0; i < across * down; ++i) {
+        const int64_t x = i % across * d_.segment_width, y = i / across * d_.segment_height;
+        const int64_t rows = std::min<int64_t>(d_.segment_height, d_.height - y);
+        const int64_t stored = d_.tiled ? d_.segment_height : rows;
+        unsigned char* to = direct ? raster_.row(y) : buffer.data();
+        const auto segment = static_cast<uint32_t>(plane * across * down + i);
+        FIRN_RETURN_IF_ERROR(data_.Read(segment, to, stored * d_.segment_row_bytes()));
+        if (!direct) Place(to, x, y, rows, static_cast<int>(plane));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void Place(const unsigned char* from, int64_t x, int64_t y, int64_t rows, int plane) {
+    const int64_t width = std::min<int64_t>(d_.segment_width, d_.width - x);
+    for (int64_t r = 0; r < rows; ++r, from += d_.segment_row_bytes()) {
+      unsigned char* row = raster_.row(y + r);
+      if (kind_.inks) {
+        Inks(from, row, x, width, plane);
+      } else if (d_.bits == 16) {
+        Whole(from, reinterpret_cast<uint16_t*>(row), x, width, plane);
+      } else if (d_.bits == 8 && !kind_.palette) {
+        Whole(from, row, x, width, plane);
+      } else {
+        Small(from, row, x, width, plane);
+      }
+    }
+  }
+
+  // Samples of one or two bytes, as they are.
+  template <class T>
+  void Whole(const unsigned char* from, T* row, int64_t x, int64_t width, int plane) const {
+    const int64_t stride = d_.samples_in_segment(), channels = raster_.channels;
+    const int copied = d_.planar() ? 1 : kind_.kept;
+    if (copied == channels && stride == channels) {
+      std::memcpy(row + x * channels, from, static_cast<size_t>(width * channels) * sizeof(T));
+      return;
+    }
+    T* to = row + x * channels + plane;
+    for (int64_t i = 0; i < width; ++i, to += channels, from += stride * int64_t{sizeof(T)}) {
+      for (int c = 0; c < copied; ++c) std::memcpy(to + c, from + c * sizeof(T), sizeof(T));
+    }
+  }
+
+  // Of 1, 2 or 4 bits, or numbers of colours.
+  void Small(const unsigned char* from, unsigned char* row, int64_t x, int64_t width,
+             int plane) const {
+    const int64_t stride = d_.samples_in_segment(), channels = raster_.channels;
+    const int copied = d_.planar() ? 1 : kind_.kept;
+    const auto bits = static_cast<int>(d_.bits);
+    const int max = (1 << bits) - 1, scale = 255 / max;
+    for (int64_t i = 0; i < width; ++i) {
+      unsigned char* to = row + (x + i) * channels + plane;
+      for (int c = 0; c < copied; ++c) {
+        const int64_t bit = (i * stride + c) * bits;
+        const int v = from[bit / 8] >> (8 - bits - bit % 8) & max;
+        if (kind_.palette) {
+          std::memcpy(to, palette_ + 3 * v, 3);
+        } else {
+          to[c] = static_cast<unsigned char>(v * scale);
+        }
+      }
+    }
+  }
+
+  // Each ink takes from what light the black leaves, whatever order they come in; a pixel is
+  // white until the first of planes comes.
+  void Inks(const unsigned char* from, unsigned char* row, int64_t x, int64_t width, int plane) {
+    for (int64_t i = 0; i < width; ++i) {
+      unsigned char* to = row + (x + i) * 3;
+      if (!d_.planar()) {
+        const unsigned char* p = from + i * d_.samples;
+        for (int c = 0; c < 3; ++c) to[c] = Light(255 - p[c], 255 - p[3]);
+      } else if (plane < 3) {
+        to[plane] = static_cast<unsigned char>(255 - from[i]);
+      } else {
+        for (int c = 0; c < 3; ++c) to[c] = Light(to[c], 255 - from[i]);
+      }
+    }
+  }
+
+  static unsigned char Light(int color, int black) {
+    return static_cast<unsigned char>(color * black / 255);
+  }
+
+  // 16 bits a colour, but for old writers whose numbers are all bytes.
+  void MakePalette() {
+    const size_t n = size_t{1} << d_.bits;
+    const bool bytes =
+        std::all_of(d_.color_map.begin(), d_.color_map.end(), [](uint64_t v) { return v < 256; });
+    for (size_t i = 0; i < 3 * n; ++i) {
+      const uint64_t v = d_.color_map[i % 3 * n + i / 3];
+      palette_[i] = static_cast<unsigned char>(bytes ? v : v >> 8);
+    }
+  }
+
+  const Directory& d_;
+  const Kind& kind_;
+  const Raster& raster_;
+  TiffData data_;
+  unsigned char palette_[3 * 256] = {};
 };
-using Handle = std::unique_ptr<TIFF, Close>;
-
-// Null on an error.
-Handle Open(Input* input, const ImageLimits& limits) {
-  TIFFOpenOptions* open = TIFFOpenOptionsAlloc();
-  if (open == nullptr) return nullptr;
-  TIFFOpenOptionsSetErrorHandlerExtR(open, OnMessage, input);
-  TIFFOpenOptionsSetWarningHandlerExtR(open, OnMessage, input);
-  // A tile, of whatever size the file says, is one piece of memory.
-  const auto size = static_cast<int64_t>(input->size);
-  const int64_t most = size > limits.max_bytes / limits.max_expansion
-                           ? limits.max_bytes
-                           : std::max(size * limits.max_expansion, kFreeBytes);
-  TIFFOpenOptionsSetMaxSingleMemAlloc(open, static_cast<tmsize_t>(most));
-  // "m": not mapped, so that the library writes into no memory of ours.
-  Handle tiff(TIFFClientOpenExt("", "rm", input, OnRead, OnWrite, OnSeek, OnClose, OnSize, nullptr,
-                                nullptr, open));
-  TIFFOpenOptionsFree(open);
-  return tiff;
-}
-
-struct Tags {
-  uint32_t width = 0, height = 0;
-  uint16_t bits = 1, samples = 1, planes = PLANARCONFIG_CONTIG, format = SAMPLEFORMAT_UINT;
-  uint16_t photometric = PHOTOMETRIC_MINISBLACK, compression = COMPRESSION_NONE, orientation = 1;
-  bool tiled = false;
-};
-
-Tags ReadTags(TIFF* tiff) {
-  Tags t;
-  TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &t.width);
-  TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &t.height);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &t.bits);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &t.samples);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &t.planes);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &t.format);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &t.orientation);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &t.compression);
-  TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &t.photometric);
-  t.tiled = TIFFIsTiled(tiff) != 0;
-  return t;
-}
-
-bool KnownCompression(uint16_t c) {
-  constexpr uint16_t kKnown[] = {
-      COMPRESSION_NONE,      COMPRESSION_CCITTRLE,      COMPRESSION_CCITTFAX3,
-      COMPRESSION_CCITTFAX4, COMPRESSION_LZW,           COMPRESSION_JPEG,
-      COMPRESSION_DEFLATE,   COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS};
-  return std::find(std::begin(kKnown), std::end(kKnown), c) != std::end(kKnown);
-}
-
-bool Grey(const Tags& t) {
-  return t.photometric == PHOTOMETRIC_MINISBLACK || t.photometric == PHOTOMETRIC_MINISWHITE;
-}
-
-// Whether rows hold the samples of the result.
-bool Plain(const Tags& t) {
-  const bool rgb = t.photometric == PHOTOMETRIC_RGB;
-  return !t.tiled && (t.planes == PLANARCONFIG_CONTIG || t.samples == 1) &&
-         (t.bits == 8 || t.bits == 16) && t.format == SAMPLEFORMAT_UINT &&
-         ((Grey(t) && t.samples <= 2) || (rgb && (t.samples == 3 || t.samples == 4)));
-}
-
-absl::Status Failed(const EncodedImage& file, const Input& input) {
-  return DamagedImage(file, "TIFF", input.message[0] != '\0' ? input.message : "not readable");
-}
 
 void Invert(const Raster& raster) {
   const int64_t bytes = raster.wide ? 2 : 1, pixels = raster.width * raster.height;
@@ -132,74 +268,57 @@ void Invert(const Raster& raster) {
   }
 }
 
-absl::Status ReadPlain(const EncodedImage& file, Input* input, TIFF* tiff, const Tags& t,
-                       const Raster& raster) {
-  FIRN_RETURN_IF(TIFFScanlineSize64(tiff) != static_cast<uint64_t>(raster.row_bytes()),
-                 DamagedImage(file, "TIFF", "the size of its rows"));
-  for (uint32_t y = 0; y < t.height; ++y) {
-    if (TIFFReadScanline(tiff, raster.row(y), y, 0) != 1) return Failed(file, *input);
-  }
-  if (t.photometric == PHOTOMETRIC_MINISWHITE) Invert(raster);
-  return absl::OkStatus();
-}
-
-// RGBA becomes the first `channels` of them, in place.
-void DropChannels(int channels, Raster* raster) {
-  const int64_t pixels = raster->width * raster->height;
-  unsigned char* to = raster->row(0);
-  const unsigned char* from = to;
-  for (int64_t i = 0; i < pixels; ++i, from += 4, to += channels) {
-    std::memmove(to, from, static_cast<size_t>(channels));
-  }
-  raster->channels = channels;
-}
-
-absl::Status ReadConverted(const EncodedImage& file, Input* input, TIFF* tiff, const Tags& t,
+absl::Status ReadConverted(const EncodedImage& file, const Directory& d, bool alpha,
                            Raster* raster) {
-  // The orientation that the file has, so that rows stay in its order and RasterToTensor turns.
   auto* pixels = reinterpret_cast<uint32_t*>(raster->row(0));
-  if (TIFFReadRGBAImageOriented(tiff, t.width, t.height, pixels, t.orientation, 1) != 1) {
-    return Failed(file, *input);
-  }
-  unsigned char* p = raster->row(0);
-  for (int64_t i = 0; i < raster->width * raster->height; ++i, p += 4) {
+  TiffData data(file, d);
+  FIRN_RETURN_IF_ERROR(data.ReadConverted(pixels));
+  const int channels = alpha ? 4 : 3;
+  unsigned char* to = raster->row(0);
+  for (int64_t i = 0; i < raster->width * raster->height; ++i, to += channels) {
     const uint32_t v = pixels[i];
     const unsigned char rgba[4] = {
         static_cast<unsigned char>(TIFFGetR(v)), static_cast<unsigned char>(TIFFGetG(v)),
         static_cast<unsigned char>(TIFFGetB(v)), static_cast<unsigned char>(TIFFGetA(v))};
-    std::memcpy(p, rgba, 4);
+    std::memcpy(to, rgba, static_cast<size_t>(channels));
   }
-  uint16_t extra = 0;
-  uint16_t* kinds = nullptr;
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &extra, &kinds);
-  if (extra == 0) DropChannels(Grey(t) ? 1 : 3, raster);
+  raster->channels = channels;
+  return absl::OkStatus();
+}
+
+// What is unpacked of tiles beyond the image is work and memory too.
+absl::Status CheckTiles(const EncodedImage& file, const Directory& d) {
+  const __int128 pixels = static_cast<__int128>(d.segments_across()) * d.segment_width *
+                          d.segments_down() * d.segment_height;
+  const __int128 segment = static_cast<__int128>(d.segment_row_bytes()) * d.segment_height;
+  const ImageLimits& limits = file.options.limits;
+  FIRN_RETURN_IF(segment > limits.max_bytes,
+                 ResourceExhausted(file.name, ": TIFF: strips or tiles of more than the ",
+                                   limits.max_bytes, " bytes allowed"));
+  FIRN_RETURN_IF(pixels * d.bits * d.samples / 8 >
+                     kFreeBytes + static_cast<__int128>(file.size()) * limits.max_expansion,
+                 Bad(file, "strips or tiles of ", d.segment_width, " x ", d.segment_height,
+                     " pixels cannot lie in a file of ", file.size(), " bytes"));
   return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<Raster> DecodeTiff(const EncodedImage& file) {
-  Input input{.data = file.data(), .size = file.bytes.size()};
-  const Handle tiff = Open(&input, file.options.limits);
-  if (tiff == nullptr) return Failed(file, input);
-  input.message[0] = '\0';  // of tags that nobody asks for
-  const Tags t = ReadTags(tiff.get());
-  FIRN_RETURN_IF(
-      !KnownCompression(t.compression),
-      Unimplemented(file.name, ": TIFF: compression ", t.compression, " is not supported"));
-  const bool plain = Plain(t);
-  FIRN_RETURN_IF(
-      !plain && file.options.keep_16_bits && t.bits > 8,
-      Unimplemented(file.name, ": TIFF: ", t.bits, " bits of photometric ", t.photometric, " with ",
-                    t.samples, " samples are read with keep_16_bits = false only"));
-  FIRN_ASSIGN_OR_RETURN(Raster raster,
-                        MakeRaster(file, t.width, t.height, plain ? t.samples : 4,
-                                   plain && t.bits == 16, int64_t{t.bits} * t.samples));
-  FIRN_RETURN_IF_ERROR(plain ? ReadPlain(file, &input, tiff.get(), t, raster)
-                             : ReadConverted(file, &input, tiff.get(), t, &raster));
-  // libjpeg fills up what is missing and only says so.
-  if (t.compression == COMPRESSION_JPEG && input.message[0] != '\0') return Failed(file, input);
-  if (t.orientation >= 1 && t.orientation <= 8) raster.orientation = t.orientation;
+  FIRN_ASSIGN_OR_RETURN(const Directory d, ReadTiffDirectory(file));
+  FIRN_ASSIGN_OR_RETURN(const Kind kind, KindOf(file, d));
+  const bool wide = d.bits == 16 && !kind.converted;
+  FIRN_ASSIGN_OR_RETURN(Raster raster, MakeRaster(file, d.width, d.height, kind.channels(), wide,
+                                                  int64_t{d.bits} * d.samples));
+  FIRN_RETURN_IF_ERROR(CheckTiles(file, d));
+  if (kind.converted) {
+    FIRN_RETURN_IF_ERROR(ReadConverted(file, d, !d.extra_samples.empty(), &raster));
+  } else {
+    FIRN_RETURN_IF_ERROR(Assembler(file, d, kind, raster).Run());
+    if (d.photometric == PHOTOMETRIC_MINISWHITE) Invert(raster);
+  }
+  if (d.orientation >= 1 && d.orientation <= 8)
+    raster.orientation = static_cast<int>(d.orientation);
   return raster;
 }
 

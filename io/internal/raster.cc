@@ -113,6 +113,10 @@ absl::Status DamagedImage(const EncodedImage& file, const char* format, std::str
   return DataLoss(file.name, ": ", format, ": ", what);
 }
 
+absl::Status UnreadImage(const EncodedImage& file, const char* format, std::string_view what) {
+  return Unimplemented(file.name, ": ", format, ": ", what, " is not supported");
+}
+
 absl::StatusOr<Raster> MakeRaster(const EncodedImage& file, int64_t width, int64_t height,
                                   int channels, bool wide, int64_t stored_bits) {
   const ImageLimits& limits = file.options.limits;

@@ -55,6 +55,8 @@ absl::StatusOr<Raster> DecodePnm(const EncodedImage& file);
 
 // "<name>: <format>: <what>" as DataLoss: what a library says of a file.
 absl::Status DamagedImage(const EncodedImage& file, const char* format, std::string_view what);
+// "<name>: <format>: <what> is not supported" as Unimplemented: what is legal and not read.
+absl::Status UnreadImage(const EncodedImage& file, const char* format, std::string_view what);
 
 // The orientation in the EXIF block of a JPEG's APP1 segment; 1 where it has none or is damaged,
 // for it is no part of the picture.

@@ -90,6 +90,35 @@ TEST(ImageFolderTest, NamesWhatIsWrong) {
               HasSubstr("nowhere"));
 }
 
+TEST(ImageFolderTest, LeavesNoImageOutInSilence) {
+  const std::string folder = Folder();
+  WriteFile(folder + "/dog/c.webp", "RIFF");
+  WriteFile(folder + "/cat/deep/d.HEIC", "ftyp");
+  WriteFile(folder + "/cat/.hidden.webp", "RIFF");
+  const absl::Status status = firn::testing::StatusOf([&] { ImageFolder(folder); });
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr(folder +
+                        ": 2 images of formats that are not read (skip_unread leaves them "
+                        "out): " +
+                        folder + "/cat/deep/d.HEIC, " + folder + "/dog/c.webp"));
+  EXPECT_EQ(ImageFolder(folder, {.skip_unread = true})->size(), 3);
+  // A class of nothing else, and more of them than are named.
+  for (int i = 0; i < 12; ++i) {
+    WriteFile(folder + "/dog/" + std::to_string(i) + ".avif", "ftyp");
+  }
+  fs::remove(folder + "/dog/b.png");
+  EXPECT_THAT(firn::testing::ErrorOf([&] { ImageFolder(folder); }), HasSubstr(" and 4 more"));
+  EXPECT_THAT(firn::testing::ErrorOf([&] { ImageFolder(folder, {.skip_unread = true}); }),
+              HasSubstr("dog: expected images of this class, got none"));
+}
+
+TEST(ImageFolderTest, ReadsFilesOfOtherNamesOfTheirFormats) {
+  const std::string folder = Folder();
+  for (const char* name : {"/dog/a.jpe", "/dog/b.JFIF", "/dog/c.pnm"}) AddImage(folder + name, 7);
+  EXPECT_EQ(ImageFolder(folder)->size(), 6);
+}
+
 TEST(ImageFolderTest, NamesTheFileThatTransformRefuses) {
   const auto images = ImageFolder(Folder(), {.transform = [](const Tensor& t) -> Tensor {
                                     if (t.ToVector<int64_t>()[0] == 2)

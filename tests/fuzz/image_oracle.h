@@ -1,0 +1,17 @@
+#ifndef FIRN_TESTS_FUZZ_IMAGE_ORACLE_H_
+#define FIRN_TESTS_FUZZ_IMAGE_ORACLE_H_
+
+#include <string_view>
+
+#include "firn/io/image.h"
+
+namespace firn::io {
+
+// Ends the process where `image`, which these bytes were decoded to, is not what another way leads
+// to: the checksums of a PNG, giflib's own pixels, libjpeg with every warning as an error,
+// libtiff's conversion where it has nothing to say, and for every format a second decoding.
+void CheckDecoded(std::string_view bytes, const DecodeImageOptions& options, const Tensor& image);
+
+}  // namespace firn::io
+
+#endif  // FIRN_TESTS_FUZZ_IMAGE_ORACLE_H_

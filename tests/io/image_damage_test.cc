@@ -1,0 +1,505 @@
+// Damage, kinds that are not read, and limits are told apart in every format, and nothing of them
+// is mended in silence.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "firn/io/image_status.h"
+#include "firn/tensor/from.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/io/image_bytes.h"
+#include "tests/io/image_test_files.h"
+
+namespace firn::io {
+namespace {
+
+using namespace std::string_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr auto kDamage = absl::StatusCode::kDataLoss;
+constexpr auto kUnread = absl::StatusCode::kUnimplemented;
+constexpr auto kLimit = absl::StatusCode::kResourceExhausted;
+
+void ExpectError(const std::string& bytes, absl::StatusCode code, const std::string& text,
+                 const DecodeImageOptions& options = {}) {
+  const absl::StatusOr<Tensor> image = ParseImage(bytes, "x", options);
+  EXPECT_EQ(image.status().code(), code) << text << ": " << image.status();
+  EXPECT_THAT(std::string(image.status().message()), HasSubstr(text));
+}
+
+std::vector<int64_t> Values(const std::string& bytes, const DecodeImageOptions& options = {}) {
+  const absl::StatusOr<Tensor> image = ParseImage(bytes, "x", options);
+  EXPECT_TRUE(image.ok()) << image.status();
+  return image.ok() ? image->ToVector<int64_t>() : std::vector<int64_t>();
+}
+
+std::string With(std::string bytes, size_t at, std::string_view by) {
+  return bytes.replace(at, by.size(), by);
+}
+
+// ---- JPEG
+
+std::string WithFrame(const std::string& jpeg, int marker, int bits = 8) {
+  const size_t at = jpeg.find("\xff\xc0");
+  return With(With(jpeg, at + 1, std::string(1, static_cast<char>(marker))), at + 4,
+              std::string(1, static_cast<char>(bits)));
+}
+
+TEST(ImageDamageTest, NamesTheProcessOfAJpegThatIsNotRead) {
+  const std::string jpeg = EncodeJpeg(Ramp(1, 8, 8));
+  ExpectError(WithFrame(jpeg, 0xc3), kUnread, "JPEG: lossless coding is not supported");
+  for (const int marker : {0xc5, 0xc6, 0xc7}) {
+    ExpectError(WithFrame(jpeg, marker), kUnread, "hierarchical coding");
+  }
+  for (const int marker : {0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf}) {
+    ExpectError(WithFrame(jpeg, marker), kUnread, "arithmetic coding");
+  }
+  ExpectError(WithFrame(jpeg, 0xc1, 12), kUnread, "12 bits a sample");
+  ExpectError(WithFrame(jpeg, 0xc0, 12), kDamage, "12");
+  ExpectError(WithFrame(jpeg, 0xc1, 9), kDamage, "9");
+  ExpectError(WithFrame(jpeg, 0xf7), kUnread, "JPEG-LS");
+  ExpectError(With(jpeg, jpeg.find("\xff\xc0") + 5, "\0\0"s), kUnread, "DNL");
+  ExpectError(JpegOfScans(101), kLimit, "more than 100 scans");
+  ExpectError(jpeg.substr(0, jpeg.size() - 9), kDamage, "JPEG");
+}
+
+// What is left of a scan before another marker was not decoded; at other places it is padding.
+TEST(ImageDamageTest, TakesNothingForPaddingInTheMiddleOfAJpeg) {
+  const std::string jpeg = EncodeJpeg(Ramp(1, 17, 19), {.progressive = true});
+  const auto whole = Values(jpeg);
+  EXPECT_EQ(Values(WithSegments(jpeg, JpegSegment(0xfe, "x") + "abc")), whole);
+  EXPECT_EQ(Values(jpeg.substr(0, jpeg.size() - 2) + "abc\xff\xd9"), whole);
+  const size_t next = jpeg.find("\xff\xc4", jpeg.find("\xff\xda"));
+  ASSERT_NE(next, std::string::npos);
+  // libjpeg has some bytes more in hand, whatever they are.
+  ExpectError(std::string(jpeg).insert(next, std::string(40, 'a')), kDamage, "extraneous bytes");
+  const std::string cmyk = CmykJpeg(1, 2, 3, 4);
+  ExpectError(With(cmyk, cmyk.find("Adobe") + 11, "\7"), kDamage, "Adobe");
+}
+
+TEST(ImageDamageTest, FindsTheOrientationBehindOtherSegments) {
+  const std::string jpeg = EncodeJpeg(Ramp(1, 8, 16));
+  const std::string turned = WithOrientation(jpeg, 6);
+  const std::string others = JpegSegment(0xe1, "") + JpegSegment(0xe1, "http://ns.adobe.com/") +
+                             JpegSegment(0xfe, "\xff\xe1") + JpegSegment(0xe2, "\xff\xda\xff\xd9");
+  EXPECT_EQ(DecodeImage(WithSegments(turned, others)).shape(), (Shape{1, 16, 8}));
+  EXPECT_EQ(DecodeImage(WithSegments(jpeg, others)).shape(), (Shape{1, 8, 16}));
+}
+
+// ---- PNG
+
+std::string PaletteChunk() { return PngChunk("PLTE", "\xff\0\0\0\xff\0"s); }
+std::string TwoColors(std::string_view rows) { return PngChunk("IDAT", Deflate(rows)); }
+
+TEST(ImageDamageTest, ChecksTheChecksumOfEveryChunkOfAPng) {
+  const std::vector<std::string> chunks = {PngChunk("IHDR", PngHeader(2, 2, 8, 3)),
+                                           PngChunk("gAMA", Big(45455, 4)),
+                                           PngChunk("tEXt", "Title\0x"s),
+                                           PaletteChunk(),
+                                           PngChunk("tRNS", "\0\x80"s),
+                                           PngChunk("prVt", "who knows"),
+                                           TwoColors("\0\0\1\0\1\0"s),
+                                           PngChunk("tIME", "\x07\xe8\1\1\1\1\1"s)};
+  EXPECT_THAT(Values(PngOf(chunks)),
+              ElementsAre(255, 0, 0, 255, 0, 255, 255, 0, 0, 0, 0, 0, 0, 128, 128, 0));
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    auto damaged = chunks;
+    damaged[i].back() = static_cast<char>(damaged[i].back() ^ 1);
+    ExpectError(PngOf(damaged), kDamage, i == 0 ? "IHDR" : "CRC");
+  }
+  std::string end = PngOf(chunks);
+  end.back() = static_cast<char>(end.back() ^ 1);
+  ExpectError(end, kDamage, "CRC");
+}
+
+TEST(ImageDamageTest, MendsNothingOfAPng) {
+  const std::string header = PngChunk("IHDR", PngHeader(2, 1, 8, 3));
+  const auto png = [&](const std::vector<std::string>& rest) {
+    std::vector<std::string> chunks = {header};
+    chunks.insert(chunks.end(), rest.begin(), rest.end());
+    return PngOf(chunks);
+  };
+  EXPECT_THAT(Values(png({PaletteChunk(), TwoColors("\0\0\1"s)})),
+              ElementsAre(255, 0, 0, 255, 0, 0));
+  ExpectError(png({PaletteChunk(), TwoColors("\0\0\2"s)}), kDamage, "palette");
+  ExpectError(png({PaletteChunk(), TwoColors("\0\0\1\0"s)}), kDamage, "Too much image data");
+  ExpectError(png({PaletteChunk(), TwoColors("\0\0"s)}), kDamage, "PNG");
+  std::string adler = Deflate("\0\0\1"s);
+  adler.back() = static_cast<char>(adler.back() ^ 1);
+  ExpectError(png({PaletteChunk(), PngChunk("IDAT", adler)}), kDamage, "PNG");
+  const std::string trns = PngChunk("tRNS", "\x80"s);
+  ExpectError(png({PaletteChunk(), trns, trns, TwoColors("\0\0\1"s)}), kDamage, "tRNS");
+  ExpectError(png({trns, PaletteChunk(), TwoColors("\0\0\1"s)}), kDamage, "tRNS");
+  ExpectError(png({PaletteChunk(), TwoColors("\0\0\1"s), trns}), kDamage, "tRNS");
+  ExpectError(png({PaletteChunk(), PngChunk("tRNS", "\1\1\1"s), TwoColors("\0\0\1"s)}), kDamage,
+              "tRNS");
+  // A chunk that must be understood; a grey image's palette need not.
+  ExpectError(png({PngChunk("CgBI", "\0\0"s), PaletteChunk(), TwoColors("\0\0\1"s)}), kUnread,
+              "CgBI");
+  EXPECT_THAT(Values(PngOf(
+                  {PngChunk("IHDR", PngHeader(2, 1, 8, 0)), PaletteChunk(), TwoColors("\0\5\7"s)})),
+              ElementsAre(5, 7));
+  ExpectError(PngOf({PngChunk("IHDR", PngHeader(2, 1, 7, 0)), TwoColors("\0\5\7"s)}), kDamage,
+              "bit depth");
+  ExpectError(PngOf({PngChunk("IHDR", PngHeader(1 << 20, 1 << 20, 8, 0)), TwoColors("\0"s)}),
+              kLimit, "allowed");
+}
+
+TEST(ImageDamageTest, PacksPalettesOfPngAsTheyCome) {
+  for (const int bits : {1, 2, 4}) {
+    const char byte = bits == 1 ? '\x50' : bits == 2 ? '\x11' : '\x01';
+    const std::string rows = "\0"s + byte + (bits == 4 ? "\x01"s : ""s);
+    EXPECT_THAT(
+        Values(PngOf({PngChunk("IHDR", PngHeader(4, 1, bits, 3)), PaletteChunk(), TwoColors(rows)}),
+               {.color = ImageColor::kRgb}),
+        ElementsAre(255, 0, 255, 0, 0, 255, 0, 255, 0, 0, 0, 0))
+        << bits;
+  }
+}
+
+// ---- GIF
+
+TEST(ImageDamageTest, InventsNoPixelsOfAGif) {
+  const auto gif = [](const std::vector<GifCode>& codes) { return GifOf(3, 1, codes); };
+  // 4 clears the table, 5 is the end.
+  const auto red_green_blue = ElementsAre(255, 0, 0, 0, 255, 0, 0, 0, 255);
+  EXPECT_THAT(Values(gif({{4, 3}, {1, 3}, {2, 3}, {3, 3}, {5, 4}})), red_green_blue);
+  EXPECT_THAT(Values(gif({{1, 3}, {2, 3}, {3, 3}, {5, 4}})), red_green_blue);
+  EXPECT_THAT(Values(gif({{4, 3}, {1, 3}, {2, 3}, {3, 3}})), red_green_blue);
+  EXPECT_THAT(Values(gif({{4, 3}, {1, 3}, {4, 3}, {2, 3}, {3, 3}, {4, 3}, {5, 3}})),
+              red_green_blue);
+  // 6 is the string that begins with the code before it: here of itself.
+  EXPECT_THAT(Values(gif({{4, 3}, {1, 3}, {6, 3}, {5, 4}})),
+              ElementsAre(255, 255, 255, 0, 0, 0, 0, 0, 0));
+  const std::string no_code = "a code that its table does not have";
+  ExpectError(gif({{4, 3}, {1, 3}, {7, 3}, {5, 4}}), kDamage, no_code);
+  ExpectError(gif({{4, 3}, {6, 3}, {1, 3}, {1, 3}, {5, 4}}), kDamage, no_code);
+  ExpectError(gif({{4, 3}, {1, 3}, {6, 3}, {4, 3}, {6, 3}}), kDamage, no_code);
+  ExpectError(gif({{4, 3}, {1, 3}, {2, 3}, {5, 3}}), kDamage, "fewer pixels");
+  ExpectError(gif({{4, 3}, {1, 3}, {2, 3}}), kDamage, "pixels than the image");
+  ExpectError(gif({{4, 3}, {1, 3}, {2, 3}, {3, 3}, {3, 4}, {5, 4}}), kDamage, "more pixels");
+  ExpectError(gif({{4, 3}, {1, 3}, {2, 3}, {6, 3}, {5, 4}}), kDamage, "more pixels");
+  ExpectError(
+      "GIF89a\3\0\1\0\x81\0\0\0\0\0\xff\0\0\0\xff\0\0\0\xff,\0\0\0\0\3\0\1\0\0\2\2\xcc\x0b\0;"s,
+      kDamage, no_code);
+}
+
+TEST(ImageDamageTest, ReadsGifDataInPiecesAndToTheirEnd) {
+  const std::vector<GifCode> codes = {{4, 3}, {1, 3}, {2, 3}, {3, 3}, {5, 4}};
+  EXPECT_EQ(Values(GifOf(3, 1, codes, "", 1)), Values(GifOf(3, 1, codes)));
+  const std::string gif = GifOf(3, 1, codes);
+  EXPECT_EQ(Values(gif.substr(0, gif.size() - 1)), Values(gif));  // the end mark
+  ExpectError(gif.substr(0, gif.size() - 2), kDamage, "the file ends early");
+  ExpectError(With(gif, gif.find(",\0"s) + 10, "\x09"), kDamage, "codes");
+  ExpectError(With(gif, gif.find(",\0"s) + 10, "\0"s), kDamage, "codes");
+  const std::string control = "!\xf9\4\1\0\0\2\0"s, wide = "!\xf9\5\1\0\0\2\0\0"s;
+  EXPECT_EQ(Values(GifOf(3, 1, codes, control)).size(), 12u);
+  ExpectError(GifOf(3, 1, codes, wide), kDamage, "graphic control");
+  ExpectError(With(gif, 6, "\xff\xff\xff\xff"), kLimit, "allowed");
+  ExpectError(With(gif, 10, "\1"s).erase(13, 12), kUnread, "without a table of colours");
+}
+
+// The table is full long before the end, and stays as it is.
+TEST(ImageDamageTest, KeepsAFullTableOfAGif) {
+  const std::string gif = Gif(300, 200, 256, false);
+  const absl::StatusOr<Tensor> image = ParseImage(gif, "x");
+  ASSERT_TRUE(image.ok()) << image.status();
+  const auto v = image->ToVector<int64_t>();
+  for (size_t i = 0; i < 60000; ++i) ASSERT_EQ(v[i], static_cast<int64_t>(i % 256)) << i;
+  std::vector<GifCode> codes = {{4, 3}};
+  unsigned bits = 3;
+  for (unsigned i = 0; i < 6000; ++i) {  // as an encoder that never clears
+    codes.push_back({i % 4, bits});
+    if (i > 0 && i + 6 == 1u << bits && bits < 12) ++bits;
+  }
+  const auto flat = Values(GifOf(6000, 1, codes), {.color = ImageColor::kRgb});
+  for (size_t i = 0; i < 6000; ++i) ASSERT_EQ(flat[i], i % 4 == 1 ? 255 : 0) << i;
+}
+
+// ---- TIFF
+
+TEST(ImageDamageTest, ReadsSamplesOfTiffOfEveryOrganisation) {
+  const std::string wide = Little(1, 2) + Little(2, 2) + Little(0x300, 2) + Little(0xffff, 2);
+  const DecodeImageOptions keep = {.keep_16_bits = true};
+  // Planes: two samples of two pixels.
+  EXPECT_THAT(
+      Values(TiffOf(TiffTags(2, 1, 16, 2, 1, 8,
+                             {{273, 4, {8, 12}}, {279, 4, {4, 4}}, {284, 3, {2}}, {338, 3, {2}}}),
+                    wide),
+             keep),
+      ElementsAre(1, 2, 0x300, 0xffff));
+  EXPECT_THAT(Values(TiffOf(TiffTags(2, 1, 16, 2, 1, 8, {{338, 3, {2}}}), wide), keep),
+              ElementsAre(1, 0x300, 2, 0xffff));
+  EXPECT_THAT(Values(TiffOf(TiffTags(4, 1, 16, 1, 0, 8),
+                            Big(1, 2) + Big(2, 2) + Big(3, 2) + Big(4, 2), true),
+                     keep),
+              ElementsAre(65534, 65533, 65532, 65531));
+  // An uncompressed tile of 256 bytes, and one of 1024 with 16 bits; the image is smaller.
+  std::string bytes, words;
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+  for (int i = 0; i < 256; ++i) words += Little(static_cast<uint64_t>(i * 3), 2);
+  const auto tile = [](uint32_t bits, uint32_t n) {
+    auto tags = TiffTags(3, 2, bits, 1, 1, n,
+                         {{322, 3, {16}}, {323, 3, {16}}, {324, 4, {8}}, {325, 4, {n}}});
+    std::erase_if(tags,
+                  [](const TiffTag& t) { return t.tag == 273 || t.tag == 278 || t.tag == 279; });
+    return tags;
+  };
+  EXPECT_THAT(Values(TiffOf(tile(8, 256), bytes)), ElementsAre(0, 1, 2, 16, 17, 18));
+  EXPECT_THAT(Values(TiffOf(tile(16, 512), words), keep), ElementsAre(0, 3, 6, 48, 51, 54));
+  // Fewer than 8 bits, a palette, inks.
+  EXPECT_THAT(Values(TiffOf(TiffTags(3, 1, 2, 1, 1, 1), "\x1b")), ElementsAre(0, 85, 170));
+  EXPECT_THAT(Values(TiffOf(TiffTags(3, 1, 1, 1, 0, 1), "\xa0")), ElementsAre(0, 255, 0));
+  EXPECT_THAT(Values(TiffOf(TiffTags(2, 1, 1, 1, 3, 1,
+                                     {{320, 3, {0x100, 0x200, 0x300, 0x400, 0x500, 0xffff}}}),
+                            "\x40")),
+              ElementsAre(1, 2, 3, 4, 5, 255));
+  EXPECT_THAT(Values(TiffOf(TiffTags(2, 1, 8, 4, 5, 8), "\x9b\xff\x37\0\0\0\xff\x0a"s)),
+              ElementsAre(100, 245, 0, 245, 200, 0));
+  EXPECT_THAT(
+      Values(TiffOf(TiffTags(2, 1, 8, 4, 5, 8,
+                             {{273, 4, {8, 10, 12, 14}}, {279, 4, {2, 2, 2, 2}}, {284, 3, {2}}}),
+                    "\x9b\0\xff\0\x37\xff\0\x0a"s)),
+      ElementsAre(100, 245, 0, 245, 200, 0));
+}
+
+TEST(ImageDamageTest, NamesTheKindsOfTiffThatAreNotRead) {
+  const std::string data(64, '\1');
+  const auto tiff = [&](uint32_t bits, uint32_t samples, uint32_t photometric,
+                        const std::vector<TiffTag>& more = {}) {
+    return TiffOf(TiffTags(2, 1, bits, samples, photometric, 2 * bits * samples / 8, more), data);
+  };
+  ExpectError(tiff(16, 1, 1, {{339, 3, {2}}}), kUnread, "integers with a sign");
+  ExpectError(tiff(32, 1, 1, {{339, 3, {3}}}), kUnread, "floats");
+  ExpectError(tiff(8, 1, 1, {{339, 3, {4}}}), kUnread, "no format");
+  ExpectError(tiff(8, 1, 1, {{339, 3, {9}}}), kDamage, "sample format 9");
+  ExpectError(tiff(8, 1, 1, {{32996, 3, {1}}}), kUnread, "SGI");
+  ExpectError(tiff(12, 1, 1), kUnread, "12 bits");
+  ExpectError(tiff(32, 1, 1), kUnread, "32 bits");
+  ExpectError(tiff(8, 3, 2, {{258, 3, {8, 8, 16}}}), kUnread, "differ among the samples");
+  for (const uint32_t compression : {6, 34712, 34925, 50000, 50001, 34676, 9, 99}) {
+    ExpectError(tiff(8, 1, 1, {{259, 3, {compression}}}), kUnread,
+                "compression " + std::to_string(compression));
+  }
+  for (const uint32_t photometric : {4, 9, 10, 32803, 34892, 32844, 32845}) {
+    ExpectError(tiff(8, 1, photometric), kUnread,
+                "photometric interpretation " + std::to_string(photometric));
+  }
+  ExpectError(tiff(16, 4, 5), kUnread, "inks of 16 bits");
+  ExpectError(tiff(8, 4, 5, {{332, 3, {2}}}), kUnread, "set 2");
+  ExpectError(tiff(16, 1, 1, {{259, 3, {8}}, {317, 3, {3}}}), kDamage, "strip or tile 0");
+  ExpectError(With(tiff(8, 1, 1), 2, "+"), kUnread, "BigTIFF");
+  ExpectError(tiff(8, 1, 1, {{256, 4, {1u << 30}}}), kLimit, "allowed");
+}
+
+// Bands of which nobody says what they are become no alpha; colours alone can be asked for.
+TEST(ImageDamageTest, GivesUnknownBandsOfTiffNoMeaning) {
+  const auto tiff = [](uint32_t samples, uint32_t photometric, const std::vector<TiffTag>& more) {
+    return TiffOf(TiffTags(1, 1, 8, samples, photometric, samples, more), "\x0a\x14\x1e\x28\x32");
+  };
+  const std::string bands = tiff(5, 1, {{338, 3, {0, 0, 0, 0}}});
+  ExpectError(bands, kUnread, "5 samples a pixel, of which 4 are neither colours nor alpha");
+  EXPECT_THAT(Values(bands, {.color = ImageColor::kGrey}), ElementsAre(10));
+  const std::string near_red = tiff(4, 2, {{338, 3, {0}}});
+  ExpectError(near_red, kUnread, "of which 1");
+  EXPECT_THAT(Values(near_red, {.color = ImageColor::kRgb}), ElementsAre(10, 20, 30));
+  EXPECT_THAT(Values(near_red, {.color = ImageColor::kRgba}), ElementsAre(10, 20, 30, 255));
+  ExpectError(tiff(4, 2, {}), kUnread, "of which 1");
+  ExpectError(tiff(2, 1, {{338, 3, {0}}}), kUnread, "of which 1");
+  EXPECT_THAT(Values(tiff(4, 2, {{338, 3, {2}}})), ElementsAre(10, 20, 30, 40));
+  const std::string alpha_and_more = tiff(5, 2, {{338, 3, {2, 0}}});
+  ExpectError(alpha_and_more, kUnread, "of which 1");
+  EXPECT_THAT(Values(alpha_and_more, {.color = ImageColor::kRgba}), ElementsAre(10, 20, 30, 40));
+  ExpectError(tiff(5, 2, {{338, 3, {0, 2}}}), kUnread, "of which", {.color = ImageColor::kRgba});
+}
+
+TEST(ImageDamageTest, ChecksTheDirectoryOfATiff) {
+  const std::string data(64, '\1');
+  const auto tiff = [&](const std::vector<TiffTag>& more) {
+    return TiffOf(TiffTags(2, 2, 8, 1, 1, 4, more), data);
+  };
+  EXPECT_EQ(Values(tiff({})), std::vector<int64_t>(4, 1));
+  // Tags that say nothing of the pixels may hold what they like, in any order.
+  EXPECT_EQ(Values(tiff({{305, 9, {1}}, {282, 3, {}}, {700, 77, {1, 2}}, {60000, 4, {1}}})),
+            std::vector<int64_t>(4, 1));
+  auto turned = TiffTags(2, 2, 8, 1, 1, 4);
+  std::swap(turned.front(), turned.back());
+  EXPECT_EQ(Values(TiffOf(turned, data)), std::vector<int64_t>(4, 1));
+  auto twice = TiffTags(2, 2, 8, 1, 1, 4);
+  twice.push_back({277, 3, {1}});
+  ExpectError(TiffOf(twice, data), kDamage, "tag 277: is there twice");
+  for (const int tag : {256, 257, 262, 273}) {
+    auto without = TiffTags(2, 2, 8, 1, 1, 4);
+    std::erase_if(without, [&](const TiffTag& t) { return t.tag == tag; });
+    ExpectError(TiffOf(without, data), kDamage, "tag " + std::to_string(tag));
+  }
+  ExpectError(tiff({{273, 4, {8, 10}}}), kDamage, "tag 273");
+  ExpectError(tiff({{279, 4, {3}}}), kDamage, "it ends early");
+  ExpectError(tiff({{279, 4, {4000}}}), kDamage, "the file ends early");
+  ExpectError(tiff({{278, 4, {0}}}), kDamage, "tag 278");
+  ExpectError(tiff({{256, 5, {2}}}), kDamage, "got type 5");
+  ExpectError(tiff({{284, 3, {7}}}), kDamage, "tag 284");
+  ExpectError(tiff({{338, 3, {2}}}), kDamage, "tag 338");
+  ExpectError(tiff({{262, 3, {3}}, {320, 3, {1, 2, 3}}}), kDamage, "a palette of 3 numbers");
+  ExpectError(tiff({{262, 3, {2}}}), kDamage, "1 samples of 3 colours");
+  ExpectError(tiff({{273, 4, {0}}, {279, 4, {0}}}), kUnread, "left out");
+  // Many strips of the same bytes.
+  const std::vector<uint32_t> same(20000, 8), all(20000, 60000);
+  ExpectError(TiffOf(TiffTags(2, 20000, 8, 1, 1, 4, {{273, 4, same}, {279, 4, all}, {278, 4, {1}}}),
+                     std::string(60000, 'x')),
+              kLimit, "16 times the bytes of the file");
+}
+
+TEST(ImageDamageTest, ChecksTheChecksumsOfTiffAndWhatFollows) {
+  const auto tiff = [](const std::string& data, uint32_t rows = 2) {
+    return TiffOf(TiffTags(2, 2, 8, 1, 1, static_cast<uint32_t>(data.size()),
+                           {{259, 3, {8}}, {278, 4, {rows}}}),
+                  data);
+  };
+  EXPECT_THAT(Values(tiff(Deflate("\1\2\3\4"))), ElementsAre(1, 2, 3, 4));
+  std::string wrong = Deflate("\1\2\3\4");
+  wrong.back() = static_cast<char>(wrong.back() ^ 1);
+  ExpectError(tiff(wrong), kDamage, "incorrect data check");
+  ExpectError(tiff(Deflate("\1\2\3")), kDamage, "end early");
+  ExpectError(tiff(Deflate("\1\2\3\4\5")), kDamage, "longer than its rows");
+  const std::string cut = Deflate("\1\2\3\4");
+  ExpectError(tiff(cut.substr(0, cut.size() - 1)), kDamage, "end early");
+  // The last strip has all rows of a strip: two of three.
+  const std::string strip = Deflate("\1\2\3\4");
+  const auto n = static_cast<uint32_t>(strip.size());
+  EXPECT_THAT(
+      Values(TiffOf(TiffTags(2, 3, 8, 1, 1, n,
+                             {{259, 3, {8}}, {273, 4, {8, 8}}, {278, 4, {2}}, {279, 4, {n, n}}}),
+                    strip)),
+      ElementsAre(1, 2, 3, 4, 1, 2));
+  // Differences.
+  EXPECT_THAT(
+      Values(
+          TiffOf(TiffTags(2, 1, 8, 2, 1, n, {{259, 3, {8}}, {317, 3, {2}}, {338, 3, {2}}}), strip)),
+      ElementsAre(1, 4, 2, 6));
+  const std::string wide = Deflate(Big(1, 2) + Big(300, 2));
+  EXPECT_THAT(Values(TiffOf(TiffTags(2, 1, 16, 1, 1, static_cast<uint32_t>(wide.size()),
+                                     {{259, 3, {8}}, {317, 3, {2}}}),
+                            wide, true),
+                     {.keep_16_bits = true}),
+              ElementsAre(1, 301));
+}
+
+// What one image left in memory does not become the next one's pixels.
+TEST(ImageDamageTest, ReadsNoDeflateOfATiffOfWhichABitIsWrong) {
+  std::string rows;
+  for (int i = 0; i < 72; ++i) rows += static_cast<char>(2 * i + 1);
+  const std::string packed = Deflate(rows);
+  for (const uint32_t bits : {8, 16}) {
+    const std::string tiff = TiffOf(TiffTags(72 * 8 / bits / 2, 2, bits, 1, 1,
+                                             static_cast<uint32_t>(packed.size()), {{259, 3, {8}}}),
+                                    packed);
+    const auto whole = Values(tiff, {.keep_16_bits = true});
+    for (size_t bit = 0; bit < packed.size() * 8; ++bit) {
+      ASSERT_EQ(Values(tiff, {.keep_16_bits = true}), whole);
+      std::string flipped = tiff;
+      flipped[8 + bit / 8] = static_cast<char>(flipped[8 + bit / 8] ^ 1 << bit % 8);
+      const auto image = ParseImage(flipped, "x", {.keep_16_bits = true});
+      if (image.ok()) {
+        EXPECT_EQ(image->ToVector<int64_t>(), whole) << bit;
+      }  // a bit that fills up
+    }
+  }
+}
+
+// Faxes of fewer rows than the image, with and without an end mark.
+TEST(ImageDamageTest, TakesNoRowsForWhiteThatAFaxDoesNotHave) {
+  const auto fax = [](const std::string& data, uint32_t compression, uint32_t rows) {
+    return TiffOf(
+        TiffTags(8, rows, 1, 1, 0, static_cast<uint32_t>(data.size()), {{259, 3, {compression}}}),
+        data);
+  };
+  // T.6: each row is as the white one before it, a bit; then two marks of 12 bits.
+  EXPECT_EQ(Values(fax("\xff", 4, 8)), std::vector<int64_t>(64, 255));
+  EXPECT_EQ(Values(fax("\xff\0\x10\x01"s, 4, 8)), std::vector<int64_t>(64, 255));
+  for (const uint32_t rows : {9, 10, 20}) {
+    ExpectError(fax("\xff\0\x10\x01"s, 4, rows), kDamage, "Premature");
+    ExpectError(fax("\xff", 4, rows), kDamage, "Premature");
+    ExpectError(fax("\xff\0\0\0\0"s, 4, rows), kDamage, "TIFF");
+  }
+  ExpectError(fax("\x30\x67\x22\xe4\x7b", 4, 8), kDamage, "Premature");
+  // Modified Huffman: white 8 is 10011, each row begins with a byte.
+  EXPECT_EQ(Values(fax("\x98\x98", 2, 2)), std::vector<int64_t>(16, 255));
+  ExpectError(fax("\x98\x98", 2, 3), kDamage, "TIFF");
+  // T.4: a mark before each row.
+  EXPECT_EQ(Values(fax("\0\x19\x80\x01\x98"s, 3, 2)), std::vector<int64_t>(16, 255));
+  ExpectError(fax("\0\x19\x80\x01\x98"s, 3, 3), kDamage, "TIFF");
+}
+
+// ---- BMP and PNM
+
+TEST(ImageDamageTest, NamesTheKindsOfBmp) {
+  const auto bmp = [](int bits, int compression, int header = 40) {
+    std::string s = Bmp(5, 4, 8);
+    s[28] = static_cast<char>(bits);
+    s[30] = static_cast<char>(compression);
+    s[14] = static_cast<char>(header);
+    return s;
+  };
+  ExpectError(bmp(2, 0), kUnread, "BMP: 2 bits a pixel");
+  ExpectError(bmp(64, 0), kUnread, "64 bits");
+  ExpectError(bmp(0, 4), kUnread, "a JPEG within");
+  ExpectError(bmp(0, 5), kUnread, "a PNG within");
+  ExpectError(bmp(8, 11), kUnread, "CMYK");
+  ExpectError(bmp(1, 3, 64), kUnread, "Huffman");
+  ExpectError(bmp(24, 4, 64), kUnread, "runs of 24 bits");
+  ExpectError(bmp(8, 0, 16), kUnread, "header of 16 bytes");
+  ExpectError(bmp(5, 0), kDamage, "got 5 and 0");
+  ExpectError(bmp(4, 1), kDamage, "got 4 and 1");
+  ExpectError(bmp(8, 99), kDamage, "got 8 and 99");
+  ExpectError(bmp(8, 0, 13), kDamage, "size of the header");
+  ExpectError(With(bmp(8, 0), 26, "\2"), kDamage, "planes");
+  ExpectError(bmp(8, 0), kLimit, "allowed", {.limits = {.max_pixels = 3}});
+  const auto masks = [](uint32_t r, uint32_t g, uint32_t b) {
+    std::string s = Bmp(1, 1, 24).substr(0, 54);
+    s[28] = 16;
+    s[30] = 3;
+    s[10] = 66;
+    return s + Little(r, 4) + Little(g, 4) + Little(b, 4) + Little(0x8410, 4);
+  };
+  EXPECT_THAT(Values(masks(0xf800, 0x7e0, 0x1f)), ElementsAre(132, 130, 132));
+  ExpectError(masks(0xf800, 0xfe0, 0x1f), kDamage, "masks");
+  ExpectError(masks(0xf800, 0, 0x1f), kDamage, "masks");
+}
+
+TEST(ImageDamageTest, NamesTheKindsOfPnm) {
+  ExpectError("P7\nWIDTH 1\n", kUnread, "PAM");
+  ExpectError("Pf\n1 1\n-1.0\n", kUnread, "PFM");
+  ExpectError("PF\n1 1\n-1.0\n", kUnread, "PFM");
+  ExpectError("P2 1 1 70000 1", kDamage, "at most 65535");
+  ExpectError("P5 1 1 255xa", kDamage, "white space");
+  ExpectError("P2 2 1 255 1 2:", kDamage, "white space");
+  EXPECT_THAT(Values("P5 1 1 255# a comment\na"), ElementsAre('a'));
+  ExpectError("P5 1 1 255# a comment", kDamage, "the file ends early");
+  ExpectError("P5 1 1 255# a comment\n", kDamage, "the file ends early");
+  ExpectError("P5 2 1 255\nab", kLimit, "allowed", {.limits = {.max_pixels = 1}});
+}
+
+TEST(ImageDamageTest, NamesFormatsThatAreNotRead) {
+  ExpectError("RIFF\x24\0\0\0WEBPVP8 "s, kUnread, "WebP is not supported");
+  ExpectError(
+      "\0\0\0\x1c"
+      "ftypavif"s,
+      kUnread, "AVIF");
+  ExpectError(
+      "\0\0\0\x1c"
+      "ftypheic"s,
+      kUnread, "HEIF");
+  ExpectError("\0\0\0\x0cjP  \r\n\x87\n"s, kUnread, "JPEG 2000");
+  ExpectError("\xff\x4f\xff\x51\0"s, kUnread, "JPEG 2000");
+  ExpectError("\0\0\1\0\1\0"s, kUnread, "ICO");
+  ExpectError("MM\0+\0\x08"s, kUnread, "BigTIFF");
+  ExpectError("RIFF\x24\0\0\0WAVEfmt "s, kDamage, "signature");
+  ExpectError("GIF88a\3\0\1\0", kDamage, "signature");
+}
+
+}  // namespace
+}  // namespace firn::io
