@@ -76,6 +76,7 @@
 #include "firn/nn/res_unit.h"
 #include "firn/nn/sequential.h"
 #include "firn/nn/shape_layers.h"
+#include "firn/nn/standardize.h"
 #include "firn/nn/static_module.h"
 #include "firn/nn/summary.h"
 #include "firn/optim/adafactor.h"

@@ -8,10 +8,12 @@
 //   dog/7.png,1
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "firn/io/csv.h"
 #include "firn/io/image.h"
 #include "firn/io/load_limits.h"
 #include "firn/io/rows.h"
@@ -22,6 +24,14 @@ struct CsvRowsOptions {
   // The variables to read, in this order; empty: all that the file has. Cells of others may hold
   // any text.
   std::vector<std::string> variables = {};
+  // Of cells that are numbers: f32, f64 or i64. A whole number without an exponent that it cannot
+  // hold exactly is an error, 16777217 in f32 for one; i64 takes no other.
+  DType dtype = DType::kF32;
+  bool round = false;  // whole numbers too, in f32 and f64
+  // What stands for a number in cells that hold one of `missing_words`, blanks and quotes around it
+  // aside, or NaN. None: such a cell is an error, but that NaN is a number.
+  std::optional<double> missing_value = {};
+  std::vector<std::string> missing_words = CsvOptions().missing_words;
   // Images become f32 from 0 to 1 (u8 / 255, 16 bits / 65535); otherwise they are u8, or i32 where
   // the file has 16 bits a sample.
   bool normalize = true;
@@ -39,15 +49,15 @@ struct CsvRowsOptions {
 // is asked for.
 //
 // The first line has a name for each column, `variable[__index][:label]`. Labels are for people. A
-// column without an index is a variable of its own, a number in it f32 [1]; columns x__0, x__1, ...
-// make one variable x, f32 [columns], in the order in which they stand. Columns whose name begins
-// with # are passed over.
+// column without an index is a variable of its own, a number in it [1] of the options' dtype;
+// columns x__0, x__1, ... make one variable x, [columns], in the order in which they stand. Columns
+// whose name begins with # are passed over.
 //
 // A cell that is no number is the path of a file, from the folder of the CSV, / or \ between its
 // parts, which the end of its name tells how to read: .bmp, .gif, .jpg, .jpeg, .png, .tif or .tiff
-// to [channels, height, width] (see the options); .csv to f32 [rows, columns]; .npy with the type
-// it has; .wav to f32 [channels, frames] from -1 to 1. Links are followed. Files on the web (http,
-// https, s3) are refused. Lines, quotes, CR LF and the byte order mark are as in LoadCsv; there is
+// to [channels, height, width] (see the options); .csv to [rows, columns] of `dtype`; .npy with the
+// type it has; .wav to f32 [channels, frames] from -1 to 1. Links are followed. Files on the web
+// (http, https, s3) are refused. Lines, quotes and the byte order mark are as in LoadCsv; there is
 // no gzip.
 //
 // Throws firn::Error: DataLoss as "<file>: line <from 1>, column <from 0>: ..."; Unimplemented for

@@ -2,6 +2,7 @@
 #define FIRN_IO_CSV_STATUS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "firn/io/csv.h"
@@ -9,12 +10,36 @@
 
 namespace firn::io {
 
-// LoadCsv with a status.
-absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options = {});
+// What messages call the options and advise. A tool whose users write a file in place of a program
+// has words of its own.
+struct CsvWording {
+  std::string columns = "CsvOptions::columns";
+  std::string categories = "CsvOptions::categories";
+  std::string one_hot = "CsvOptions::one_hot";
+  std::string words = "LoadCsvWords";  // who asks for the words of a column
+  // Where no number stands where one is wanted, a cell is empty, and a number would be rounded.
+  std::string no_number = "CsvOptions::categories reads words, ::columns leaves columns out";
+  std::string missing = "CsvOptions::missing says what missing cells become";
+  std::string inexact = "CsvOptions::dtype takes wider types, ::round the nearest number";
+};
 
-// The same for text in memory; `name` stands for the path in messages.
+// LoadCsv with a status.
+absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options = {},
+                               const CsvWording& wording = {});
+
+// LoadCsvWords with a status.
+absl::StatusOr<std::vector<std::string>> ReadCsvWords(const std::string& path,
+                                                      const CsvColumn& column,
+                                                      const CsvOptions& options = {},
+                                                      const CsvWording& wording = {});
+
+// LoadCsvNames with a status.
+absl::StatusOr<std::vector<std::string>> ReadCsvNames(const std::string& path,
+                                                      const CsvOptions& options = {});
+
+// ReadCsv of text in memory; `name` stands for the path in messages.
 absl::StatusOr<Tensor> ParseCsv(const std::string& text, const std::string& name,
-                                const CsvOptions& options = {});
+                                const CsvOptions& options = {}, const CsvWording& wording = {});
 
 }  // namespace firn::io
 

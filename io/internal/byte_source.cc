@@ -132,6 +132,18 @@ absl::Status ByteSource::ExpectEnd() {
   return Damaged(name(), offset_, "end", "expected the end of the file, got more bytes");
 }
 
+absl::StatusOr<int64_t> ByteSource::ReadUpTo(void* out, int64_t n, const std::string& field) {
+  int64_t done = 0;
+  while (done < n) {
+    FIRN_ASSIGN_OR_RETURN(const int64_t got,
+                          ReadSome(static_cast<char*>(out) + done, n - done, field));
+    if (got == 0) break;
+    done += got;
+    offset_ += got;  // which is where a plain file is read
+  }
+  return done;
+}
+
 absl::StatusOr<std::string> ByteSource::ReadAll(int64_t limit) {
   std::string all;
   std::vector<char> buffer(static_cast<size_t>(kBufferBytes));

@@ -32,6 +32,8 @@ class ByteSource {
   // Reads exactly `n` >= 0 bytes. DataLoss when there are fewer or they are damaged; `field` says
   // what they are.
   absl::Status Read(void* out, int64_t n, const std::string& field);
+  // Reads `n` > 0 bytes, or those that are left. DataLoss where they are damaged.
+  absl::StatusOr<int64_t> ReadUpTo(void* out, int64_t n, const std::string& field);
   // DataLoss unless all has been read.
   absl::Status ExpectEnd();
   // Everything that is left; ResourceExhausted when that is more than `limit` bytes.

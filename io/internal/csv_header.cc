@@ -21,7 +21,7 @@ struct Known {
 
 absl::StatusOr<CsvHeader> ParseCsvHeader(std::string_view line) {
   std::vector<Field> fields;
-  FIRN_RETURN_IF_ERROR(SplitLine(line, ',', &fields));
+  FIRN_RETURN_IF_ERROR(SplitRecord(line, ',', &fields));
   CsvHeader header;
   std::map<std::string, Known> known;
   for (size_t c = 0; c < fields.size(); ++c) {

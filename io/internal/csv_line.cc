@@ -1,4 +1,4 @@
-// Lines of CSV files (RFC 4180, but that a field ends on its line). Fields point into the line.
+// Records of CSV files (RFC 4180, and blanks around fields). Fields point into the record.
 #include "firn/io/internal/csv_line.h"
 
 #include <charconv>
@@ -67,35 +67,40 @@ std::string Shown(std::string_view text) {
          (text.size() > kShown ? "..." : "");
 }
 
-std::string InColumn(size_t column) {
+std::string InColumn(size_t column, std::string_view name) {
+  if (!name.empty()) return absl::StrCat("column ", column, " (", Shown(name), "): ");
   return absl::StrCat("column ", column, " (counted from 0): ");
 }
 
 // A separator at the very end of a line still starts a field, an empty one.
-absl::Status SplitLine(std::string_view line, char separator, std::vector<Field>* fields) {
+absl::Status SplitRecord(std::string_view line, char separator, std::vector<Field>* fields) {
   fields->clear();
-  for (bool more = true; more;) {
+  for (;;) {
     size_t first = 0;
     while (first < line.size() && IsBlank(line[first]) && line[first] != separator) ++first;
+    line.remove_prefix(first);
     Field field;
-    field.quoted = first < line.size() && line[first] == '"';
+    field.quoted = line.starts_with('"');
     if (field.quoted) {
-      line.remove_prefix(first);
       const size_t before = line.size();
       field.text = TakeQuoted(&line);
-      FIRN_RETURN_IF(line.size() == before,
-                     DataLoss(InColumn(fields->size()), "expected a closing quote, got ",
-                              Shown(line), " up to the end of the line"));
+      FIRN_RETURN_IF(
+          line.size() == before,
+          DataLoss(InColumn(fields->size()), "expected a closing quote, got ", Shown(line),
+                   " up to the end of the ",
+                   line.find_first_of("\r\n") == std::string_view::npos ? "line" : "text"));
     }
-    more = line.find(separator) != std::string_view::npos;
-    const std::string_view rest = Trim(TakeUpTo(&line, separator));
-    FIRN_RETURN_IF(field.quoted && !rest.empty(),
+    const size_t end = line.find(separator);
+    std::string_view rest = line.substr(0, end);
+    while (!rest.empty() && IsBlank(rest.back())) rest.remove_suffix(1);
+    FIRN_RETURN_IF(field.quoted && !Trim(rest).empty(),
                    DataLoss(InColumn(fields->size()), "expected a separator after the quotes, got ",
-                            Shown(rest)));
+                            Shown(Trim(rest))));
     if (!field.quoted) field.text = rest;
     fields->push_back(field);
+    if (end == std::string_view::npos) return absl::OkStatus();
+    line.remove_prefix(end + 1);
   }
-  return absl::OkStatus();
 }
 
 std::string WordOf(const Field& field) {

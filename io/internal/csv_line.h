@@ -25,9 +25,9 @@ std::string_view Trim(std::string_view s);
 // Cuts the text up to `end` off the front of `rest`, without the end character.
 std::string_view TakeUpTo(std::string_view* rest, char end);
 
-// The fields of a line, which they point into. DataLoss, naming the column, for quotes that are not
-// closed or have something behind them.
-absl::Status SplitLine(std::string_view line, char separator, std::vector<Field>* fields);
+// The fields of a record, which they point into, without the end of its line. DataLoss, naming the
+// column, for quotes that are not closed or have something behind them.
+absl::Status SplitRecord(std::string_view line, char separator, std::vector<Field>* fields);
 
 // Reads all of `text`, blanks around it aside, as a number. invalid_argument where it is none;
 // result_out_of_range where it is too large. One that is too small is 0.
@@ -40,8 +40,8 @@ std::string WordOf(const Field& field);
 // The beginning of a field in quotes, fit to be printed whatever it is.
 std::string Shown(std::string_view text);
 
-// "column 3 (counted from 0): "
-std::string InColumn(size_t column);
+// "column 3 (counted from 0): ", or, where it has a name, "column 3 ("price"): ".
+std::string InColumn(size_t column, std::string_view name = {});
 
 }  // namespace firn::io::internal
 

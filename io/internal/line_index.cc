@@ -3,68 +3,97 @@
 #include "firn/io/internal/line_index.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/csv_line.h"
+#include "firn/io/internal/csv_records.h"
 
 namespace firn::io::internal {
 namespace {
 
-constexpr int64_t kBlock = 1 << 20;
+constexpr int64_t kBlock = 1 << 17;  // stays in the nearest cache while it is gone through
 
 }  // namespace
 
-absl::Status LineIndex::Add(int64_t begin, int64_t end, bool blank, int64_t max_line) {
-  const int64_t number = size() + 1;
+absl::Status LineIndex::Add(int64_t end, bool blank, int64_t inner_lines, int64_t max_line) {
   if (blank) {
-    if (blank_ == 0) blank_ = number;
+    if (blank_ == 0) blank_ = LineOf(size());
     return absl::OkStatus();
   }
   FIRN_RETURN_IF(blank_ != 0,
                  DataLoss(file_->name(), ": line ", blank_, ": expected a row, got an empty line"));
-  FIRN_RETURN_IF(end - begin > max_line,
-                 ResourceExhausted(file_->name(), ": line ", number, ": more than the ", max_line,
-                                   " bytes allowed"));
-  begins_.push_back(end + 1);
+  FIRN_RETURN_IF(end - begins_.back() - 1 > max_line,
+                 ResourceExhausted(file_->name(), ": line ", LineOf(size()), ": more than the ",
+                                   max_line, " bytes allowed"));
+  begins_.push_back(end);
+  if (inner_lines > 0) [[unlikely]] {
+    const int64_t before = more_.empty() ? 0 : more_.back().lines;
+    more_.push_back({size(), before + inner_lines});
+  }
   return absl::OkStatus();
 }
 
-absl::StatusOr<LineIndex> LineIndex::Make(std::unique_ptr<RandomAccess> file, int64_t max_line) {
+absl::StatusOr<LineIndex> LineIndex::Make(std::unique_ptr<RandomAccess> file, char separator,
+                                          int64_t max_line) {
   LineIndex index(std::move(file));
-  const int64_t size = index.file_->size();
+  const RandomAccess& f = *index.file_;
+  const int64_t size = f.size();
   std::string block(static_cast<size_t>(std::min(size, kBlock)), '\0');
-  int64_t begin = 0;
-  bool blank = true;
+  RecordScanner scanner(separator);
+  bool blank = true;  // the present record, so far
   for (int64_t at = 0; at < size; at += kBlock) {
     const int64_t n = std::min(size - at, kBlock);
-    FIRN_RETURN_IF_ERROR(index.file_->ReadAt(at, block.data(), n, "lines"));
+    FIRN_RETURN_IF_ERROR(f.ReadAt(at, block.data(), n, "lines"));
     FIRN_RETURN_IF(at == 0 && block.starts_with("\x1f\x8b"),
-                   InvalidArgument(index.file_->name(), ": expected text, got gzip: unpack it"));
-    const char* const end = block.data() + n;
-    for (const char* p = block.data(); p != end;) {
-      while (blank && p != end && IsBlank(*p)) ++p;
-      if (p == end) break;
-      blank = blank && *p == '\n';
-      const auto* feed =
-          static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
-      if (feed == nullptr) break;
-      const int64_t there = at + (feed - block.data());
-      FIRN_RETURN_IF_ERROR(index.Add(begin, there, blank, max_line));
-      begin = there + 1;
+                   InvalidArgument(f.name(), ": expected text, got gzip: unpack it"));
+    const char* p = block.data();
+    const char* const end = p + n;
+    if (at == 0 && block.starts_with(kByteOrderMark)) p += kByteOrderMark.size();
+    scanner.Feed(p, end);
+    while (p != end) {
+      const char* const found = scanner.Next(p);
+      // Nearly all lines: as Add does, without the call.
+      if (blank && found != nullptr && static_cast<unsigned char>(*p) > ' ' &&
+          scanner.inner_lines() == 0 && index.blank_ == 0) [[likely]] {
+        const int64_t there = at + (found - block.data());
+        if (there - index.begins_.back() <= max_line) [[likely]] {
+          index.begins_.push_back(there);
+          p = found;
+          continue;
+        }
+      }
+      const char* const stop = found == nullptr ? end : found;
+      while (blank && p != stop && (IsBlank(*p) || *p == '\n')) ++p;
+      blank = blank && p == stop;
+      p = stop;
+      if (found == nullptr) break;
+      FIRN_RETURN_IF_ERROR(
+          index.Add(at + (stop - block.data()), blank, scanner.inner_lines(), max_line));
       blank = true;
-      p = feed + 1;
     }
   }
-  if (begin < size) FIRN_RETURN_IF_ERROR(index.Add(begin, size, blank, max_line));
+  // The last line need not have an end; this may also be the \r of one.
+  if (!blank) FIRN_RETURN_IF_ERROR(index.Add(size, false, scanner.inner_lines(), max_line));
   return index;
 }
 
-absl::StatusOr<std::string> LineIndex::Get(int64_t i) const {
+int64_t LineIndex::LineOf(int64_t i) const {
+  const auto after = std::upper_bound(more_.begin(), more_.end(), i,
+                                      [](int64_t k, const More& m) { return k < m.record; });
+  return i + 1 + (after == more_.begin() ? 0 : after[-1].lines);
+}
+
+absl::StatusOr<std::string> LineIndex::GetWhole(int64_t i) const {
   const int64_t begin = begins_[static_cast<size_t>(i)];
-  std::string line(static_cast<size_t>(begins_[static_cast<size_t>(i + 1)] - 1 - begin), '\0');
+  std::string line(static_cast<size_t>(begins_[static_cast<size_t>(i + 1)] - begin), '\0');
   FIRN_RETURN_IF_ERROR(file_->ReadAt(begin, line.data(), static_cast<int64_t>(line.size()),
                                      "a line that was there when the file was opened"));
+  return line;
+}
+
+absl::StatusOr<std::string> LineIndex::Get(int64_t i) const {
+  FIRN_ASSIGN_OR_RETURN(std::string line, GetWhole(i));
+  line.resize(WithoutLineEnd(line).size());
   if (i == 0 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
   return line;
 }

@@ -26,7 +26,7 @@ absl::Status ForEachLine(const RandomAccess& file, size_t columns, const LoadLim
   std::string_view rest = text;
   std::vector<Field> fields;
   for (int64_t number = 1; !rest.empty(); ++number) {
-    absl::Status status = SplitLine(TakeUpTo(&rest, '\n'), ',', &fields);
+    absl::Status status = SplitRecord(TakeUpTo(&rest, '\n'), ',', &fields);
     if (status.ok() && fields.size() != columns) {
       status = DataLoss("expected ", columns, " columns, got ", fields.size());
     }

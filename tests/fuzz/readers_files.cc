@@ -27,7 +27,14 @@ FIRN_FUZZ_READER(csv) {
   const bool numbers = ParseCsv(text, "fuzz", {.limits = kFuzzLimits}).ok();
   CsvOptions words = {.skip_lines = 1, .limits = kFuzzLimits};
   words.categories[1] = {"setosa", "virginica"};
-  return ParseCsv(text, "fuzz", words).ok() || numbers;
+  CsvOptions all = {
+      .heading = true, .dtype = DType::kF64, .missing = CsvMissing::kMean, .limits = kFuzzLimits};
+  all.categories["species"] = {"setosa", "virginica"};
+  all.one_hot = {"species"};
+  const bool mixed = ParseCsv(text, "fuzz", all).ok();
+  all = {.dtype = DType::kI64, .missing = CsvMissing::kDropRow, .limits = kFuzzLimits};
+  const bool whole = ParseCsv(text, "fuzz", all).ok();
+  return ParseCsv(text, "fuzz", words).ok() || numbers || mixed || whole;
 }
 
 FIRN_FUZZ_READER(cifar) {

@@ -150,6 +150,49 @@ TEST_F(CsvRowsTest, TakesReadersOfTheProgramsOwn) {
   EXPECT_THAT(Open("x\nin/a.MAT\n", options)->Get(0)[0].ToVector<float>(), ElementsAre(5));
 }
 
+TEST_F(CsvRowsTest, LinesEndInAnyWayAndStandInQuotes) {
+  for (const std::string text : {"x,y\r1,2\r3,4\r", "x,y\r1,2\r3,4", "x,y\r\n1,2\n3,4\r"}) {
+    const RowsPtr rows = Open(text);
+    ASSERT_EQ(rows->size(), 2) << text;
+    EXPECT_EQ(rows->Get(0)[1].Item(), 2);
+    EXPECT_EQ(rows->Get(1)[0].Item(), 3);
+  }
+  const std::string quoted =
+      "\xEF\xBB\xBF\"x\",\"#a\nnote\"\n1,\"two\r\nlines\"\n2,\n3,\"\n\n\n\"\n4,\n";
+  const RowsPtr rows = Open(quoted);
+  ASSERT_EQ(rows->size(), 4);
+  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(rows->Get(i)[0].Item<int64_t>(), i + 1);
+  EXPECT_THAT(ErrorOf([&] { Open(quoted + "bad,\n")->Get(4); }), HasSubstr("line 11, column 0"));
+  EXPECT_THAT(Error(quoted + "\n1,\n"), HasSubstr("line 11: expected a row, got an empty line"));
+}
+
+TEST_F(CsvRowsTest, WholeNumbersAreExactOrErrors) {
+  EXPECT_THAT(Error("x\n16777217\n"),
+              HasSubstr("expected a number that f32 can hold, got \"16777217\" "
+                        "(CsvRowsOptions::dtype takes wider types"));
+  EXPECT_EQ(Open("x\n16777217\n", {.round = true})->Get(0)[0].Item(), 16777216);
+  const Tensor f64 = Open("x__0,x__1\n289203891,0.1\n", {.dtype = DType::kF64})->Get(0)[0];
+  EXPECT_THAT(f64.ToVector<double>(), ElementsAre(289203891, 0.1));
+  const CsvRowsOptions i64 = {.dtype = DType::kI64};
+  EXPECT_EQ(Open("x\n9007199254740993\n", i64)->Get(0)[0].Item<int64_t>(), 9007199254740993);
+  EXPECT_THAT(Error("x\n1.5\n", i64), HasSubstr("expected a number that i64 can hold"));
+  EXPECT_THAT(Error("x\n1\n", {.dtype = DType::kU8}),
+              HasSubstr("dtype is u8 (want f32, f64 or i64)"));
+}
+
+TEST_F(CsvRowsTest, MissingCellsAreErrorsOrAValue) {
+  for (const char* const cell : {"?", "NA", "\"\"", "null"}) {
+    const std::string text = std::string("x,y\n") + cell + ",1\n";
+    EXPECT_THAT(Error(text),
+                HasSubstr("CsvRowsOptions::missing_value says what missing cells become"));
+    EXPECT_EQ(Open(text, {.missing_value = -1})->Get(0)[0].Item(), -1);
+  }
+  EXPECT_EQ(Open("x\nnan\n", {.missing_value = 5})->Get(0)[0].Item(), 5);
+  EXPECT_EQ(Open("x,y\n,1\n", {.dtype = DType::kI64, .missing_value = 5})->Get(0)[0].Item(), 5);
+  EXPECT_THAT(Error("x\n1\n", {.dtype = DType::kI64, .missing_value = 0.5}),
+              HasSubstr("missing_value is 0.5"));
+}
+
 TEST_F(CsvRowsTest, NamesFileLineAndColumn) {
   const std::string file = folder_ + "/t.csv";
   const auto error = [&](const std::string& text) { return Error(text); };

@@ -1,6 +1,11 @@
 // Numbers in lines, and where a message points when they are none.
 #include "firn/io/csv.h"
 
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "firn/io/csv_status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -142,6 +147,207 @@ TEST(CsvTest, QuotesHoldSeparatorsAndQuotes) {
             "\"2\"");
 }
 
+TEST(CsvTest, LinesEndInAnyWay) {
+  for (const std::string text : {"1,2\n3,4\n", "1,2\r\n3,4\r\n", "1,2\r3,4\r", "1,2\r3,4",
+                                 "1,2\r3,4\n", "1,2\n3,4\r\n\r\n", "1,2\r\n3,4\r\r"}) {
+    const absl::StatusOr<Tensor> t = ParseCsv(text, "t.csv");
+    ASSERT_TRUE(t.ok()) << t.status();
+    EXPECT_EQ(t->shape(), (Shape{2, 2}));
+    EXPECT_THAT(t->ToVector<float>(), ElementsAre(1, 2, 3, 4));
+  }
+  EXPECT_THAT(ParseCsv("a,b\r1,2\r3,4\r", "t.csv", {.skip_lines = 1})->ToVector<float>(),
+              ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(Error("1\r\r2\r"), "t.csv: line 2: expected a row, got an empty line");
+  EXPECT_THAT(Error("1\r2\rx\r"), HasSubstr("t.csv: line 3, column 0"));
+}
+
+TEST(CsvTest, QuotesHoldEndsOfLines) {
+  const std::string path = TempPath("lines.csv");
+  WriteFile(path, "word,x\n\"a\nb\",1\n\"c\r\nd\",2\n\"e\"\"\",3\n");
+  EXPECT_THAT(LoadCsvWords(path, "word"), ElementsAre("a\nb", "c\r\nd", "e\""));
+  EXPECT_THAT(LoadCsv(path, {.columns = {"x"}}).ToVector<float>(), ElementsAre(1, 2, 3));
+  // Lines are those of the text.
+  EXPECT_THAT(Error("\"a\nb\",2\nc,x\n", {.columns = {1}}), HasSubstr("t.csv: line 3, column 1"));
+  EXPECT_THAT(Error("1\n\"2\n3\n"),
+              HasSubstr("line 2, column 0 (counted from 0): expected a closing "
+                        "quote, got \"\\\"2\\u000a3\" up to the end of the text"));
+}
+
+TEST(CsvTest, FindsColumnsByTheirNames) {
+  const std::string text = "\xEF\xBB\xBF id , petal,\"a \"\"b\"\"\",x,x\n7,1.5,2,3,4\n";
+  const CsvOptions by_name = {.columns = {"a \"b\"", "id", 3}};
+  EXPECT_THAT(ParseCsv(text, "t.csv", by_name)->ToVector<float>(), ElementsAre(2, 7, 3));
+  EXPECT_THAT(ParseCsv(text, "t.csv", {.heading = true})->ToVector<float>(),
+              ElementsAre(7, 1.5, 2, 3, 4));
+  EXPECT_EQ(ParseCsv("a,b\n", "t.csv", {.columns = {"b"}})->shape(), (Shape{0, 1}));
+  const auto error = [&](const CsvOptions& options) {
+    const absl::Status status = ParseCsv(text, "t.csv", options).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    return std::string(status.message());
+  };
+  EXPECT_EQ(
+      error({.columns = {"pedal"}}),
+      "t.csv: line 1, which has no column named \"pedal\" (CsvOptions::columns names it); the "
+      "nearest is \"petal\"");
+  EXPECT_THAT(error({.columns = {"x"}}), HasSubstr("which has columns 3 and 4 named \"x\""));
+  EXPECT_THAT(error({.categories = {{"Id", {"7"}}}}),
+              HasSubstr("no column named \"Id\" (CsvOptions::categories names it); the nearest is "
+                        "\"id\""));
+  EXPECT_THAT(error({.categories = {{"id", {"7"}}, {0, {"7"}}}}), HasSubstr("column 0 twice in"));
+  EXPECT_THAT(Error("id\nx\n", {.heading = true}),
+              HasSubstr("line 2, column 0 (\"id\"): expected a number"));
+  const std::string path = TempPath("names.csv");
+  WriteFile(path, text);
+  EXPECT_THAT(LoadCsvNames(path), ElementsAre("id", "petal", "a \"b\"", "x", "x"));
+}
+
+TEST(CsvTest, WholeNumbersAreExactOrErrors) {
+  const std::string text = "289203891,16777217\n-9007199254740993,16777216.0\n";
+  EXPECT_EQ(
+      Error("1\n289203891\n"),
+      "t.csv: line 2, column 0 (counted from 0): expected a number that f32 does not round, got "
+      "\"289203891\" (CsvOptions::dtype takes wider types, ::round the nearest number)");
+  for (const char* const number : {"16777217", " -16777217 ", "\"16777217.00\"", "+0016777217",
+                                   "100000000000000000000000001"}) {
+    EXPECT_THAT(Error(number), HasSubstr("f32 does not round")) << number;
+    EXPECT_TRUE(ParseCsv(number, "t.csv", {.round = true}).ok()) << number;
+  }
+  // What nobody takes for exact, and what is.
+  for (const char* const number : {"16777217.5", "1.6777217e7", "1e30", "16777216", "33554436.0",
+                                   "340282346638528859811704183484516925440", "inf"}) {
+    EXPECT_TRUE(ParseCsv(number, "t.csv").ok()) << number;
+  }
+  EXPECT_THAT(Error(text, {.dtype = DType::kF64}), HasSubstr("line 2, column 0"));
+  const Tensor exact = *ParseCsv(text, "t.csv", {.dtype = DType::kI64});
+  EXPECT_EQ(exact.spec().ToString(), "i64 [2, 2] on cpu");
+  EXPECT_THAT(exact.ToVector<int64_t>(),
+              ElementsAre(289203891, 16777217, -9007199254740993, 16777216));
+  EXPECT_THAT(ParseCsv("289203891,0.1", "t.csv", {.dtype = DType::kF64})->ToVector<double>(),
+              ElementsAre(289203891, 0.1));
+}
+
+TEST(CsvTest, IntegersStayInTheirType) {
+  const auto read = [](const std::string& text, DType dtype) {
+    return ParseCsv(text, "t.csv", {.dtype = dtype});
+  };
+  EXPECT_THAT(
+      read("9223372036854775807,-9223372036854775808", DType::kI64)->ToVector<int64_t>(),
+      ElementsAre(std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()));
+  EXPECT_THAT(read("2147483647,-2147483648,+1,-0", DType::kI32)->ToVector<int32_t>(),
+              ElementsAre(2147483647, -2147483647 - 1, 1, 0));
+  EXPECT_THAT(read("0,255,7.0", DType::kU8)->ToVector<uint8_t>(), ElementsAre(0, 255, 7));
+  EXPECT_THAT(Error("1,256", {.dtype = DType::kU8}),
+              HasSubstr("line 1, column 1 (counted from 0): expected a whole number from 0 to 255 "
+                        "(u8), got \"256\" (CsvOptions::dtype"));
+  for (const auto& [text, dtype] :
+       std::vector<std::pair<std::string, DType>>{{"9223372036854775808", DType::kI64},
+                                                  {"-9223372036854775809", DType::kI64},
+                                                  {"2147483648", DType::kI32},
+                                                  {"-2147483649", DType::kI32},
+                                                  {"-1", DType::kU8},
+                                                  {"1.5", DType::kI64},
+                                                  {"1e3", DType::kI64},
+                                                  {"99999999999999999999999", DType::kI64}}) {
+    EXPECT_THAT(Error(text, {.dtype = dtype}), HasSubstr("expected a whole number from")) << text;
+  }
+  EXPECT_THAT(Error("x", {.dtype = DType::kI64}), HasSubstr("expected a number, got \"x\""));
+  EXPECT_EQ(read("1", DType::kBF16).status().message(),
+            "csv: dtype is bf16 (want f32, f64, i64, i32 or u8)");
+}
+
+TEST(CsvTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
+  const std::string text = "1,2\n,4\n5,?\n NA ,nan\n9,10\n";
+  for (const std::string cell :
+       {"", "\"\"", "?", "NA", "N/A", "null", "None", "NaN", "-nan", " "}) {
+    EXPECT_EQ(Error("1,2\n3," + cell + "\n"),
+              "t.csv: line 2, column 1 (counted from 0): expected a number, got " +
+                  (cell == "\"\"" || cell == " " ? "\"\"" : "\"" + cell + "\"") +
+                  " (CsvOptions::missing says what missing cells become)");
+  }
+  using M = CsvMissing;
+  EXPECT_THAT(ParseCsv(text, "t.csv", {.missing = M::kDropRow})->ToVector<float>(),
+              ElementsAre(1, 2, 9, 10));
+  EXPECT_THAT(
+      ParseCsv(text, "t.csv", {.missing = M::kValue, .missing_value = -1})->ToVector<float>(),
+      ElementsAre(1, 2, -1, 4, 5, -1, -1, -1, 9, 10));
+  EXPECT_THAT(ParseCsv(",1", "t.csv", {.missing = M::kValue})->ToVector<float>(),
+              ElementsAre(::testing::IsNan(), 1));
+  const float mean0 = 5, mean1 = static_cast<float>(16.0 / 3);
+  EXPECT_THAT(ParseCsv(text, "t.csv", {.missing = M::kMean})->ToVector<float>(),
+              ElementsAre(1, 2, mean0, 4, 5, mean1, mean0, mean1, 9, 10));
+  EXPECT_THAT(ParseCsv("7,1\n,2\n", "t.csv",
+                       {.dtype = DType::kI64, .missing = M::kValue, .missing_value = 16777217})
+                  ->ToVector<int64_t>(),
+              ElementsAre(7, 1, 16777217, 2));
+  EXPECT_THAT(Error("1,\n2,\n", {.missing = M::kMean}),
+              HasSubstr("column 1 (counted from 0): expected a number to take the mean of"));
+  // Cells that hold something are no missing ones, whatever the policy.
+  EXPECT_THAT(Error("1\nx\n", {.missing = M::kDropRow}), HasSubstr("line 2"));
+  EXPECT_THAT(Error("1\nNA\n", {.missing = M::kDropRow, .missing_words = {""}}),
+              HasSubstr("line 2"));
+}
+
+TEST(CsvTest, MissingWordsAreErrorsToo) {
+  CsvOptions options = {.categories = {{0, {"a", "b"}}}};
+  EXPECT_THAT(Error("a,1\n?,2\n", options),
+              HasSubstr("line 2, column 0 (counted from 0): expected a "
+                        "word, got \"?\" (CsvOptions::missing"));
+  options.missing = CsvMissing::kDropRow;
+  EXPECT_THAT(ParseCsv("b,1\n?,2\na,3\n", "t.csv", options)->ToVector<float>(),
+              ElementsAre(1, 1, 0, 3));
+  options.missing = CsvMissing::kMean;
+  EXPECT_THAT(Error("a,1\n?,2\n", options), HasSubstr("words have no mean"));
+  options.categories[0] = {"a", "?"};
+  EXPECT_THAT(ParseCsv("a,1\n?,2\n", "t.csv", options)->ToVector<float>(), ElementsAre(0, 1, 1, 2));
+  const std::string path = TempPath("missing.csv");
+  WriteFile(path, "b\nNA\na\n");
+  EXPECT_THAT(testing::ErrorOf([&] { LoadCsvWords(path, 0); }),
+              HasSubstr("line 2, column 0 (counted from 0): expected a word, got \"NA\""));
+  EXPECT_THAT(LoadCsvWords(path, 0, {.missing = CsvMissing::kDropRow}), ElementsAre("a", "b"));
+  EXPECT_THAT(LoadCsvWords(path, 0, {.missing_words = {}}), ElementsAre("NA", "a", "b"));
+}
+
+TEST(CsvTest, WordsBecomeColumnsOfZerosAndOnes) {
+  CsvOptions options = {.one_hot = {"color"}, .heading = true};
+  options.categories["color"] = {"red", "green", "blue"};
+  options.categories[2] = {"n", "y"};
+  const std::string text = "x,color,ok\n1,green,y\n2,red,n\n";
+  const Tensor t = *ParseCsv(text, "t.csv", options);
+  EXPECT_EQ(t.shape(), (Shape{2, 5}));
+  EXPECT_THAT(t.ToVector<float>(), ElementsAre(1, 0, 1, 0, 1, 2, 1, 0, 0, 0));
+  options.columns = {"color", 0, "color"};
+  options.dtype = DType::kU8;
+  EXPECT_THAT(ParseCsv(text, "t.csv", options)->ToVector<uint8_t>(),
+              ElementsAre(0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 2, 1, 0, 0));
+  options.columns = {"x", "color"};
+  options.dtype = DType::kF32;
+  options.missing = CsvMissing::kValue;
+  EXPECT_THAT(ParseCsv(text + "3,,y\n", "t.csv", options)->ToVector<float>(),
+              ElementsAre(1, 0, 1, 0, 2, 1, 0, 0, 3, 0, 0, 0));
+  EXPECT_EQ(
+      ParseCsv(text, "t.csv", {.one_hot = {1}}).status().message(),
+      "csv: CsvOptions::one_hot has column 1, whose words CsvOptions::categories does not list");
+}
+
+TEST(CsvTest, FilesOfManyPiecesAreReadWhole) {
+  std::string text;
+  std::vector<float> numbers;
+  for (int i = 0; i < 60'000; ++i) {
+    text += std::to_string(i) + ",\"7\",\"a\n,b\"" +
+            (i % 3 == 0   ? "\r\n"
+             : i % 3 == 1 ? "\r"
+                          : "\n");
+    numbers.insert(numbers.end(), {static_cast<float>(i), 7});
+  }
+  const std::string path = TempPath("pieces.csv");
+  WriteFile(path, text);
+  const CsvOptions options = {.columns = {0, 1}};
+  EXPECT_EQ(LoadCsv(path, options).ToVector<float>(), numbers);
+  EXPECT_THAT(LoadCsvWords(path, 2), ElementsAre("a\n,b"));
+  WriteFile(path + ".gz", Gzip(text));
+  EXPECT_EQ(LoadCsv(path + ".gz", options).ToVector<float>(), numbers);
+}
+
 TEST(CsvTest, RefusesOptionsThatMakeNoSense) {
   const auto error = [](const CsvOptions& options) {
     const absl::Status status = ParseCsv("1,2\n", "t.csv", options).status();
@@ -160,6 +366,10 @@ TEST(CsvTest, RefusesOptionsThatMakeNoSense) {
     EXPECT_THAT(error({.separator = separator}), HasSubstr("cannot be the separator"));
   }
   EXPECT_EQ(error({.skip_lines = -1}), "csv: skip_lines is -1 (want >= 0)");
+  EXPECT_EQ(error({.dtype = DType::kI64, .missing = CsvMissing::kMean}),
+            "csv: means are no i64 (want missing to be another, or the dtype to be f32 or f64)");
+  EXPECT_EQ(error({.dtype = DType::kU8, .missing = CsvMissing::kValue, .missing_value = 256}),
+            "csv: missing_value is 256 (want a whole number from 0 to 255 (u8))");
 }
 
 TEST(CsvTest, LoadCsvThrowsWhatReadCsvReturns) {

@@ -20,6 +20,7 @@
 #include "firn/nn/res_unit.h"
 #include "firn/nn/sequential.h"
 #include "firn/nn/shape_layers.h"
+#include "firn/nn/standardize.h"
 #include "tests/error_of.h"
 
 namespace firn::nn {

@@ -13,9 +13,9 @@
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/cifar.h"
-#include "firn/io/csv_rows.h"
 #include "firn/io/hdf5.h"
 #include "firn/io/image_folder.h"
+#include "firn/io/internal/csv_rows_open.h"
 #include "firn/io/internal/permutation.h"
 #include "firn/io/mnist.h"
 #include "firn/io/nnabla_cache.h"
@@ -108,12 +108,23 @@ io::RowsPtr OpenImages(const std::string& path, const DataOptions& options) {
   return io::NameSamples(io::ImageFolder(path, folder));
 }
 
+io::RowsPtr OpenCsv(const std::string& path, const DataOptions& o) {
+  absl::StatusOr<io::RowsPtr> rows = io::internal::OpenCsvRows(
+      path,
+      {.variables = o.variables,
+       .dtype = o.f64 ? DType::kF64 : DType::kF32,
+       .round = o.round,
+       .normalize = o.normalize},
+      {.missing = "the kind \"csv\" of firn train fills missing cells",
+       .inexact = "--f64 has more digits; \"round\": true, of firn train, takes the nearest number",
+       .outside = "files stay in there"});
+  RaiseIfError(rows.status(), "csv_rows");
+  return *std::move(rows);
+}
+
 // The last one takes any folder.
 constexpr Format kFormats[] = {
-    {"csv", [](const std::string& path) { return IsFile(path, {".csv"}); },
-     [](const std::string& path, const DataOptions& o) {
-       return io::CsvRows(path, {.variables = o.variables, .normalize = o.normalize});
-     }},
+    {"csv", [](const std::string& path) { return IsFile(path, {".csv"}); }, OpenCsv},
     {"hdf5",
      [](const std::string& path) {
        return IsFile(path, {".h5", ".hdf5"});

@@ -22,6 +22,8 @@ struct DataOptions {
   std::string format = "";  // "": told by the path and what lies there
   bool normalize = false;   // pictures as f32 from 0 to 1, else u8 from 0 to 255
   bool test = false;        // of MNIST and CIFAR the test images
+  bool f64 = false;         // numbers in cells of CSV as f64, else f32
+  bool round = false;       // whole numbers among them that it does not hold, else errors
   // Those that are wanted; others need not make sense. Empty: all.
   std::vector<std::string> variables = {};
 };

@@ -98,6 +98,7 @@ FIRN_SUBCOMMAND(dataset, convert, "Writes a data set as one of NNabla's caches, 
   app.add_flag("--shuffle", o->shuffle, "in another order");
   app.add_option("--seed", o->seed, "of the order; 0");
   app.add_flag("--normalize", o->data.normalize, "pictures as f32 from 0 to 1, not as bytes");
+  app.add_flag("--f64", o->data.f64, "numbers of CSV as f64, not f32");
   app.add_flag("--test", o->data.test, "of MNIST and CIFAR the test images");
   app.add_flag("--force", o->replace, "replace what is there");
   app.footer(

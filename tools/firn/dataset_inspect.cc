@@ -126,6 +126,7 @@ FIRN_SUBCOMMAND(dataset, inspect, "Tells what a data set holds, with statistics"
       ->check(CLI::IsMember(DataFormats()));
   app.add_option("--rows", o->rows, "read the first so many only");
   app.add_flag("--normalize", o->data.normalize, "pictures from 0 to 1");
+  app.add_flag("--f64", o->data.f64, "numbers of CSV as f64, not f32");
   app.add_flag("--test", o->data.test, "of MNIST and CIFAR the test images");
   app.footer("Examples:\n  firn dataset inspect train.csv\n  firn dataset inspect --json cache/");
   return [o](Terminal& terminal) { return Inspect(terminal, *o); };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -10,6 +9,9 @@
 #include "firn/device/atomic_file.h"
 #include "firn/device/parallel.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/line_index.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/io/internal/value_or_raise.h"
 #include "firn/io/nnabla_cache.h"
 #include "firn/tensor/error.h"
 #include "tools/firn/command.h"
@@ -19,6 +21,7 @@ namespace firn::cli {
 namespace {
 
 namespace fs = std::filesystem;
+namespace internal = io::internal;
 using inner::internal::AtomicFile;
 
 struct Options {
@@ -32,9 +35,14 @@ struct Options {
 
 [[noreturn]] void Refuse(const absl::Status& status) { RaiseStatus(status, "dataset split"); }
 
-// To which output each row goes.
+// To which output each row goes. A part without rows is nobody's wish.
 std::vector<size_t> PartsOf(int64_t n, const Options& o) {
   const std::vector<int64_t> ends = PartEnds(n, o.ratios);
+  for (size_t part = 0; part < ends.size(); ++part) {
+    if (ends[part] > (part == 0 ? 0 : ends[part - 1])) continue;
+    Refuse(InvalidArgument("expected rows for each output, got none of ", n, " for ",
+                           o.outputs[part], ", whose ratio is ", o.ratios[part]));
+  }
   std::vector<int64_t> order = o.in_order ? std::vector<int64_t>() : ShuffledNumbers(n, o.seed);
   std::vector<size_t> parts(static_cast<size_t>(n));
   for (int64_t k = 0; k < n; ++k) {
@@ -45,7 +53,12 @@ std::vector<size_t> PartsOf(int64_t n, const Options& o) {
   return parts;
 }
 
-// Lines as they are, so their paths must stay right.
+absl::StatusOr<internal::LineIndex> LinesOf(const std::string& path) {
+  FIRN_ASSIGN_OR_RETURN(auto file, internal::RandomAccess::Open(path));
+  return internal::LineIndex::Make(std::move(file), ',', io::LoadLimits().max_metadata_bytes);
+}
+
+// Lines as they are, so their paths must stay right. They are those that CsvRows counts.
 void SplitCsv(const Options& o, const std::vector<size_t>& parts) {
   std::vector<AtomicFile> files;
   for (const std::string& path : o.outputs) {
@@ -58,18 +71,22 @@ void SplitCsv(const Options& o, const std::vector<size_t>& parts) {
     if (!file.ok()) Refuse(file.status());
     files.push_back(*std::move(file));
   }
-  std::ifstream in(o.source, std::ios::binary);
-  std::string line;
-  const auto next = [&] {
-    if (!std::getline(in, line)) Refuse(DataLoss(o.source, ": ends early"));
-    line += '\n';
+  absl::StatusOr<internal::LineIndex> lines = LinesOf(o.source);
+  RaiseIfError(lines.status(), "dataset split");
+  if (lines->size() != static_cast<int64_t>(parts.size()) + 1) {
+    Refuse(DataLoss(o.source, ": has changed while it was read"));
+  }
+  // One that has no end, as the last need not, gets one.
+  const auto line = [&](int64_t i) {
+    std::string text = internal::ValueOrRaise(lines->GetWhole(i), "dataset split");
+    return text + (text.ends_with('\n') || text.ends_with('\r') ? "" : "\n");
   };
-  next();
-  for (AtomicFile& file : files)
-    RaiseIfError(file.Write(line.data(), line.size()), "dataset split");
-  for (const size_t part : parts) {
-    next();
-    RaiseIfError(files[part].Write(line.data(), line.size()), "dataset split");
+  const auto write = [](AtomicFile& file, const std::string& text) {
+    RaiseIfError(file.Write(text.data(), text.size()), "dataset split");
+  };
+  for (AtomicFile& file : files) write(file, line(0));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    write(files[parts[i]], line(static_cast<int64_t>(i) + 1));
   }
   for (AtomicFile& file : files) RaiseIfError(file.Commit(), "dataset split");
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,13 +50,28 @@ std::optional<Tensor> PictureOf(const Tensor& t) {
   return Round(t * 255).To(DType::kU8);
 }
 
-void AppendNumber(double number, DType dtype, std::string* line) {
+void AppendNumber(int64_t number, std::string* line) { absl::StrAppend(line, number); }
+
+// The shortest text that reads as the same number. Where whole numbers have gaps between them it
+// has an exponent: readers take whole numbers for exact, and its digits are not.
+template <class T>
+void AppendNumber(T number, std::string* line) {
   char text[32];
-  // The shortest text that reads as the same number.
-  const auto end = dtype == DType::kF64
-                       ? std::to_chars(text, text + sizeof(text), number).ptr
-                       : std::to_chars(text, text + sizeof(text), static_cast<float>(number)).ptr;
+  constexpr T kAllBelow = T(int64_t{1} << std::numeric_limits<T>::digits);
+  const auto [end, error] =
+      std::abs(number) < kAllBelow
+          ? std::to_chars(text, text + sizeof(text), number)
+          : std::to_chars(text, text + sizeof(text), number, std::chars_format::scientific);
+  static_cast<void>(error);
   line->append(text, end);
+}
+
+template <class T>
+void AppendNumbers(const Tensor& t, std::string* line) {
+  for (const T number : t.ToVector<T>()) {
+    if (!line->empty()) *line += ',';
+    AppendNumber(number, line);
+  }
 }
 
 // `name`, or the first of <name>_2, <name>_3, ... that is not taken.
@@ -112,9 +128,13 @@ class Writer {
                               row[v].shape().ToString()));
       }
       if (AreCells(first[v])) {
-        for (const double number : row[v].ToVector<double>()) {
-          if (!line.empty()) line += ',';
-          AppendNumber(number, row[v].dtype(), &line);
+        const DType dtype = row[v].dtype();
+        if (!IsFloating(dtype)) {
+          AppendNumbers<int64_t>(row[v], &line);
+        } else if (dtype == DType::kF64) {
+          AppendNumbers<double>(row[v], &line);
+        } else {
+          AppendNumbers<float>(row[v], &line);
         }
       } else {
         Cell(WriteFile(i, folders_[v], row[v]), &line);

@@ -81,6 +81,30 @@ TEST(DatasetFilesTest, VariablesOfSimilarNamesHaveFilesOfTheirOwn) {
   }
 }
 
+TEST(DatasetFilesTest, NumbersAreReadAsTheyAreWritten) {
+  const std::string folder = Folder("numbers");
+  const std::vector<float> f32 = {123456792, 16777218, 1e30f, 0.1f, -3, 16777215};
+  const std::vector<double> f64 = {289203891, 9007199254740994, 1e300, 0.1, -7, 123456789012345680};
+  const std::vector<int64_t> i64 = {9007199254740993, -1, 289203891, 0, 1, 16777217};
+  io::WriteNpz(folder + "/n.npz", {{"f", FromVector(f32)}, {"d", FromVector(f64)}});
+  io::WriteNpz(folder + "/i.npz", {{"i", FromVector(i64)}});
+  Json({"convert", folder + "/n.npz", folder + "/f.csv"});
+  Json({"convert", folder + "/i.npz", folder + "/i.csv"});
+  const auto rows = [&](const std::string& table, DType dtype, const std::string& variable) {
+    return io::CsvRows(folder + table, {.variables = {variable}, .dtype = dtype});
+  };
+  for (size_t k = 0; k < f32.size(); ++k) {
+    const auto row = static_cast<int64_t>(k);
+    EXPECT_EQ(rows("/f.csv", DType::kF32, "f")->Get(row)[0].Item<float>(), f32[k]);
+    EXPECT_EQ(rows("/f.csv", DType::kF64, "d")->Get(row)[0].Item<double>(), f64[k]);
+    EXPECT_EQ(rows("/i.csv", DType::kI64, "i")->Get(row)[0].Item<int64_t>(), i64[k]);
+  }
+  // What f32 cannot hold is said in words of the command line.
+  const std::string err = Dataset({"inspect", folder + "/i.csv"}).err;
+  EXPECT_THAT(err, HasSubstr("f32 can hold, got \"9007199254740993\" (--f64 has more digits"));
+  EXPECT_EQ(Dataset({"inspect", folder + "/f.csv", "--f64"}).status, 0);
+}
+
 TEST(DatasetFilesTest, FilesOfAnotherTableStay) {
   const std::string folder = Folder("again");
   io::WriteNpz(folder + "/n.npz", {{"x", Pictures(1, 2)}});

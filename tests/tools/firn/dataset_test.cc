@@ -289,6 +289,20 @@ TEST(DatasetCommandTest, SplitsTables) {
   EXPECT_EQ(Lines(b)[1], "40,40.5,1");
 }
 
+TEST(DatasetCommandTest, SplitsRecordsAndNotLines) {
+  const std::string folder = Folder("split_records");
+  const std::string a = folder + "/a.csv", b = folder + "/b.csv", table = folder + "/t.csv";
+  WriteFile(table, "x,#note\n1,\"of two\nlines\"\n2,\n3,\"of\rtwo\"\n4,");
+  const std::vector<std::string> line = {"split", table, "--ratio", "1,1",    "--in-order",
+                                         "-o",    a,     b,         "--force"};
+  EXPECT_EQ(Dataset(line).status, 0);
+  EXPECT_EQ(ReadFile(a), "x,#note\n1,\"of two\nlines\"\n2,\n");
+  EXPECT_EQ(ReadFile(b), "x,#note\n3,\"of\rtwo\"\n4,\n");
+  WriteFile(table, "x\r1\r2\r");
+  EXPECT_EQ(Dataset(line).status, 0);
+  EXPECT_EQ(ReadFile(b), "x\r2\r");
+}
+
 TEST(DatasetCommandTest, SplitsOtherDataIntoCaches) {
   const std::string folder = Folder("split_cache"), table = Table(folder, 50);
   Json({"convert", table, folder + "/all"});
@@ -317,6 +331,8 @@ TEST(DatasetCommandTest, RefusesSplitsThatMakeNoSense) {
   EXPECT_EQ(status("1,1", a, folder + "/folder"), 2);
   EXPECT_EQ(status("1,x", a, b), 2);
   EXPECT_EQ(status("1,-1", a, b), 1);
+  EXPECT_THAT(Dataset({"split", table, "--ratio", "1,1000000", "-o", a, b}).err,
+              HasSubstr("expected rows for each output, got none of 50 for " + a));
   EXPECT_EQ(status("1,1", table, b), 1);
   EXPECT_EQ(status("1,1", a, away), 1);
   EXPECT_THAT(Dataset({"split", table, "--ratio", "1,1", "-o", a, away}).err,

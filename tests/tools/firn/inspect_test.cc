@@ -117,10 +117,36 @@ TEST(InspectTest, NamesOfACheckpointNeedNotBeUtf8) {
   EXPECT_THAT(o.out, HasSubstr("parts: [\"mine\xef\xbf\xbd\"]"));
 }
 
+TEST(InspectTest, TablesAreThoseOfLoadCsv) {
+  const auto table = [](const std::string& text) {
+    WriteFile(TempPath("same.csv"), text);
+    return Inspect(TempPath("same.csv"));
+  };
+  // The last line needs no end, lines end in any way, blanks, quotes and a mark are no text.
+  for (const std::string text : {"a,b\n1,2\n3,4", "a,b\r1,2\r3,4\r", "a,b\r\n1,2\r\n3,4",
+                                 "\xEF\xBB\xBF"
+                                 "a,b\n 1 ,2\n\"3\",\t4\n\n",
+                                 "\xEF\xBB\xBF"
+                                 "1,2\n3,4"}) {
+    const nlohmann::json j = table(text);
+    EXPECT_EQ(j["facts"]["records"], 2) << text;
+    EXPECT_EQ(j["facts"]["cut off"], false) << text;
+    EXPECT_EQ(j["columns"][0]["name"], text.find('a') == std::string::npos ? "0" : "a");
+    EXPECT_EQ(j["columns"][0]["numbers"], 2) << text;
+    EXPECT_EQ(j["columns"][1]["mean"], 3) << text;
+  }
+  const nlohmann::json j = table("word,x\n\"a\nb\",1\ntrue,NA\n");
+  EXPECT_EQ(j["facts"]["records"], 2);
+  EXPECT_EQ(j["columns"][0]["others"], 2);
+  EXPECT_EQ(j["columns"][1]["others"], 1);
+  WriteFile(TempPath("same.csv"), "1\n\n2\n");
+  EXPECT_THAT(Firn({"inspect", TempPath("same.csv")}).err, HasSubstr("line 2: expected a row"));
+}
+
 TEST(InspectTest, Tables) {
   WriteFile(TempPath("a.csv"), "step,loss,note\n0,2,x\n1,nan,\n2,4,y\n3,");
   nlohmann::json j = Inspect(TempPath("a.csv"));
-  EXPECT_EQ(j["facts"]["records"], 4);
+  EXPECT_EQ(j["facts"]["records"], 3);
   EXPECT_EQ(j["facts"]["cut off"], true);
   EXPECT_EQ(j["columns"][1]["name"], "loss");
   EXPECT_EQ(j["columns"][1]["mean"], 3);
@@ -136,7 +162,7 @@ TEST(InspectTest, Tables) {
   EXPECT_EQ(Inspect(TempPath("a.timer.txt"))["columns"][1]["mean"], 6);
   WriteFile(TempPath("bad.csv"), "a,b\n1\n");
   EXPECT_THAT(Firn({"inspect", TempPath("bad.csv")}).err,
-              HasSubstr("bad.csv: offset 4: expected 2 fields, got 1"));
+              HasSubstr("bad.csv: line 2: expected 2 columns, got 1"));
   // A table has no tensors that could be compared.
   EXPECT_EQ(Firn({"compare", TempPath("a.csv"), TempPath("b.csv")}).status, 1);
 }

@@ -1,5 +1,6 @@
 // Text and events that grow: read a record at a time, of which only statistics are kept.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -12,6 +13,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/csv_cells.h"
+#include "firn/io/internal/csv_reader.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/io/internal/value_or_raise.h"
 #include "firn/io/monitors/internal/event_messages.h"
@@ -120,26 +123,46 @@ absl::Status AddJsonLine(std::string_view line, Columns* columns) {
   return absl::OkStatus();
 }
 
-// Columns without a heading are named by their numbers.
+// A cell is a number where LoadCsv takes it for one, in f64.
+void AddCell(const internal::Field& field, Column* column) {
+  double number = 0;
+  if (internal::ParseCell(field.text, true, &number) == internal::CellError::kNone) {
+    column->statistics.Add(number);
+  } else {
+    ++column->others;
+  }
+}
+
+// Columns without a heading are named by their numbers. A first row without any number is one.
 FileContents ReadTable(const std::string& path) {
   FileContents contents;
-  bool first = true;
-  const auto take = [&](std::string_view record) -> absl::Status {
-    FIRN_ASSIGN_OR_RETURN(const std::vector<RecordValue> values,
-                          internal::ParseCsvRecord(record, kMostColumns));
+  internal::CsvText text = internal::ValueOrRaise(
+      internal::CsvText::Open(path, std::numeric_limits<int64_t>::max()), "csv");
+  int64_t rows = 0;
+  bool first = true, cut_off = false;
+  const auto take = [&](const std::vector<internal::Field>& fields) -> absl::Status {
     if (std::exchange(first, false)) {
-      const bool heading = internal::IsCsvHeading(values);
-      for (size_t i = 0; i < values.size(); ++i) {
-        contents.columns.push_back({.name = heading ? values[i].text() : absl::StrCat(i)});
+      FIRN_RETURN_IF(fields.size() > kMostColumns,
+                     ResourceExhausted("more than ", kMostColumns, " columns"));
+      const bool heading = std::none_of(fields.begin(), fields.end(), [](const auto& field) {
+        Column alone;
+        AddCell(field, &alone);
+        return alone.others == 0;
+      });
+      for (size_t i = 0; i < fields.size(); ++i) {
+        contents.columns.push_back(
+            {.name = heading ? internal::WordOf(fields[i]) : absl::StrCat(i)});
       }
       if (heading) return absl::OkStatus();
     }
-    FIRN_RETURN_IF(values.size() != contents.columns.size(),
-                   DataLoss("expected ", contents.columns.size(), " fields, got ", values.size()));
-    for (size_t i = 0; i < values.size(); ++i) AddValue(values[i], &contents.columns[i]);
+    ++rows;
+    for (size_t i = 0; i < fields.size(); ++i) AddCell(fields[i], &contents.columns[i]);
     return absl::OkStatus();
   };
-  ReadText(path, internal::SplitCsvRecord, take, &contents);
+  RaiseIfError(internal::ForEachCsvRow(&text, {.may_be_cut = true, .max_record = kMostRecord}, take,
+                                       &cut_off),
+               "csv");
+  contents.facts = {{"records", rows}, {"cut off", cut_off}};
   return contents;
 }
 

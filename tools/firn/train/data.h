@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "firn/io/dataset.h"
@@ -20,6 +21,11 @@ struct TrainingData {
   // Where samples lie in files that are read whole: how many each has. They are then shuffled as
   // io::ShuffleBlocks does.
   std::vector<int64_t> file_rows = {};
+  // The words that columns of the inputs stand for, by the columns: other data must have the same.
+  std::vector<std::pair<std::string, std::vector<std::string>>> input_words = {};
+  // Whether the network begins with nn::Standardize, by what it is trained with, and whether that
+  // makes NaN, which stands for cells that are missing, the mean.
+  bool standardize = false, fill_missing = false;
 };
 
 // What reads the data that `config` describes; nothing is read before it is called. Asks

@@ -112,6 +112,7 @@ DataSource ParseDataset(const Config& config) {
   options.variables = {pick.input, pick.target};
   options.format = config.Choice("format", DataFormats(), "");
   options.normalize = config.Flag("normalize", true);
+  options.round = config.Flag("round", false);
   options.test = config.Choice("part", {"train", "test"}, "train") == "test";
   const Task task = ParseTask(config, "classes");
   return {[=] {

@@ -63,6 +63,13 @@ Data ReadData(const TrainConfig& config) {
              data.train.classes ? " classes" : " numbers");
     }
     if (other.names != data.train.names) refuse("data and validation have other classes");
+    if (other.input_words != data.train.input_words ||
+        other.standardize != data.train.standardize ||
+        other.fill_missing != data.train.fill_missing) {
+      refuse(
+          "data and validation read their inputs in other ways: one_hot (also its words), "
+          "standardize or missing differ");
+    }
     data.validation = other.samples;
   } else if (config.validation_share > 0) {
     const int64_t n = all->size();
@@ -104,6 +111,33 @@ void ComputeInBf16(nn::Layer& net) {
   });
 }
 
+// A network behind the standardising of its inputs, by what it is trained with.
+class Standardized final : public nn::Layer {
+ public:
+  Standardized(const io::DatasetPtr& samples, const nn::StandardizeOptions& options,
+               const nn::ModuleFactory& make)
+      : inputs_(Add<nn::Standardize>("inputs", options)),
+        net_(static_cast<nn::Layer&>(AddMade("net", make))) {
+    io::DataLoader all(samples, {.batch = 1024});
+    for (auto [x, y] : all) inputs_.Update(x);
+  }
+
+ protected:
+  Tensor Forward(const Tensor& x) override { return net_(inputs_(x)); }
+
+ private:
+  nn::Standardize& inputs_;
+  nn::Layer& net_;
+};
+
+std::unique_ptr<nn::Layer> MakeNetwork(const TrainConfig& config, const TrainingData& data,
+                                       const Shape& sample) {
+  if (!data.standardize) return config.model(sample, data.outputs);
+  return std::make_unique<Standardized>(
+      data.samples, nn::StandardizeOptions{.fill_missing = data.fill_missing},
+      [&](const nn::Module*) { return config.model(sample, data.outputs); });
+}
+
 Tensor OneSample(const io::DatasetPtr& samples) {
   const int64_t first = 0;
   return samples->GetBatch({&first, 1}).input;
@@ -133,7 +167,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   std::vector<int64_t> sizes(sample.shape().begin() + 1, sample.shape().end());
 
   ManualSeed(config.seed);
-  const std::unique_ptr<nn::Layer> net = config.model(Shape(sizes), data.train.outputs);
+  const std::unique_ptr<nn::Layer> net = MakeNetwork(config, data.train, Shape(sizes));
   {
     const NoGradScope no_grad;  // a first batch tells the sizes that follow from it
     net->Eval();

@@ -74,6 +74,11 @@ int64_t BatchOf(const StaticGraph& step, const std::string& path, const io::Data
 nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling) {
   GraphRun run(config.graph);
   const TrainingData data = config.data.read();
+  if (data.standardize) {
+    RaiseStatus(
+        InvalidArgument("a saved graph is the whole network: \"standardize\" would change it"),
+        "data");
+  }
   io::DataLoader train(data.samples, {.batch = BatchOf(run.graph(), config.graph, *data.samples),
                                       .shuffle = true,
                                       .seed = config.seed,

@@ -1,0 +1,32 @@
+#ifndef FIRN_IO_INTERNAL_CSV_CELLS_H_
+#define FIRN_IO_INTERNAL_CSV_CELLS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "firn/tensor/dtype.h"
+
+namespace firn::io::internal {
+
+enum class CellError {
+  kNone,
+  kNoNumber,  // or one that is too large for f32 or f64
+  kInexact,   // a number that the type does not hold: it would be rounded, or lies beyond
+};
+
+// Reads all of `text`, blanks around it aside, as a number. A whole number without an exponent is
+// exact unless `round`; integer types take no other. float, double, int64_t, int32_t, uint8_t.
+template <class T>
+CellError ParseCell(std::string_view text, bool round, T* value);
+
+// What was wanted where ParseCell says kInexact: "a whole number from 0 to 255 (u8)".
+std::string WantedOf(DType dtype);
+
+// Whether `value` is what a whole number in `text` says; others are not asked about: true for
+// digits behind a point, and for exponents. Requires: `text` was parsed as `value`, a finite one.
+bool IsExact(std::string_view text, double value);
+
+}  // namespace firn::io::internal
+
+#endif  // FIRN_IO_INTERNAL_CSV_CELLS_H_

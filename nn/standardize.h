@@ -1,0 +1,66 @@
+#ifndef FIRN_NN_STANDARDIZE_H_
+#define FIRN_NN_STANDARDIZE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "firn/nn/layer.h"
+
+namespace firn::nn {
+
+struct StandardizeOptions {
+  // Whether NaN, a cell that was missing for one, becomes 0, which is the mean. Otherwise Update
+  // refuses it and Forward leaves it what it is.
+  bool fill_missing = false;
+};
+
+// (x - mean) / std for each feature, by the means and deviations of the training data, which are
+// buffers: a checkpoint, a state dict and a graph file have them, and what the network is given
+// later is changed as the training data was.
+//
+//   nn::Standardize scale;
+//   scale.Fit(table);                                     // or, batch by batch:
+//   for (auto [x, y] : train) scale.Update(x);
+//   Tensor y = net(scale(x));
+//
+// x: [..., features]      y: as x
+// Buffers: mean, std [features] (f32). A feature that is the same everywhere has the std 1. Before
+// there are any, from Fit, Update or a state dict, Forward throws FailedPrecondition.
+class Standardize final : public Layer {
+ public:
+  using Options = StandardizeOptions;
+  explicit Standardize(const Options& options = {});
+
+  const Options& options() const { return options_; }
+  const Tensor& mean() const { return mean_; }
+  const Tensor& std() const { return std_; }
+  std::string Describe() const override;
+
+  // Takes means and deviations (over n, not n - 1) of these rows, and forgets those before. Throws
+  // firn::Error where x has no rows, no features, as many as the layer does not have, or values
+  // that are not finite; then nothing has changed.
+  void Fit(const Tensor& x);
+  // Those of all rows since the layer was made or Fit, these included. What a state dict gave it is
+  // not gone on with.
+  void Update(const Tensor& x);
+
+ protected:
+  Tensor Forward(const Tensor& x) override;
+
+ private:
+  // Of a feature: how many values, their mean, and the sum of squares of what they differ by.
+  struct Moments {
+    int64_t count = 0;
+    double mean = 0, squares = 0;
+  };
+  void Add(const Tensor& x, std::vector<Moments> before);
+
+  const Options options_;
+  Tensor &mean_, &std_;
+  std::vector<Moments> moments_;
+};
+
+}  // namespace firn::nn
+
+#endif  // FIRN_NN_STANDARDIZE_H_

@@ -1,0 +1,117 @@
+// Whatever repeats in a table, four times as much of it takes about four times as long.
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "firn/io/csv.h"
+#include "firn/io/csv_rows.h"
+#include "firn/io/csv_status.h"
+#include "gtest/gtest.h"
+#include "tests/count_instructions.h"
+#include "tests/error_of.h"
+#include "tests/io/test_files.h"
+
+namespace firn::io {
+namespace {
+
+std::string Repeated(const std::string& text, int n) {
+  std::string all;
+  for (int i = 0; i < n; ++i) all += text;
+  return all;
+}
+
+// Reads the file in each way there is.
+void ReadAll(const std::string& path) {
+  static_cast<void>(ReadCsv(path, {.missing = CsvMissing::kMean}));
+  static_cast<void>(ReadCsv(path, {.heading = true, .missing = CsvMissing::kDropRow}));
+  static_cast<void>(ReadCsvWords(path, 0));
+  static_cast<void>(testing::ErrorOf([&] { CsvRows(path)->Get(0); }));
+}
+
+double SecondsOf(const std::string& path) {
+  double least = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const std::clock_t begin = std::clock();
+    ReadAll(path);
+    least = std::min(least, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+  }
+  return least;
+}
+
+// By instructions, which are the same each time, of a small table; and by the time of a large one,
+// since what searches many bytes at a time would hide in those.
+void ExpectLinear(const char* what, int n, const std::function<std::string(int)>& text) {
+  SCOPED_TRACE(what);
+  const auto file = [&](int k) {
+    const std::string path = TempPath(absl::StrCat("time", k, ".csv"));
+    WriteFile(path, text(k));
+    return path;
+  };
+  const auto count = [&](int k) {
+    const std::string t = text(k);
+    const auto parse = [&] {
+      static_cast<void>(ParseCsv(t, "t.csv", {.missing = CsvMissing::kMean}));
+    };
+    parse();
+    return testing::InstructionsIn(parse);
+  };
+  // Quadratic is 16. Sorting, and tables that grow, take a little more than 4.
+  const auto once = count(n), four_times = count(4 * n);
+  if (once && four_times) {
+    EXPECT_LT(*four_times, *once * 5) << *once << ", " << *four_times;
+  }
+  const double seconds = SecondsOf(file(300 * n)), more = SecondsOf(file(1200 * n));
+  EXPECT_LT(more, std::max(0.05, seconds) * 9) << seconds << ", " << more;
+}
+
+TEST(CsvTimeTest, IsLinearInWhatRepeats) {
+  ExpectLinear("rows", 40, [](int n) { return "x,y\n" + Repeated("1,2\n", n); });
+  ExpectLinear("lone returns", 40, [](int n) { return "x,y\r" + Repeated("1,2\r", n); });
+  ExpectLinear("quoted fields", 30, [](int n) { return "x,y\n" + Repeated("\"1\",\"2\"\n", n); });
+  ExpectLinear("quotes in quotes", 200, [](int n) { return "x\n\"" + Repeated("\"\"", n) + "\""; });
+  ExpectLinear("quotes in text", 200, [](int n) { return "x\na" + Repeated("\" ", n) + "\n1\n"; });
+  ExpectLinear("lines in quotes", 200, [](int n) { return "x\n\"" + Repeated("\r\n", n) + "\""; });
+  ExpectLinear("quotes never closed", 100,
+               [](int n) { return "x\n" + Repeated("\"\n", 2 * n + 1); });
+  ExpectLinear("empty cells", 40, [](int n) { return "x,y\n" + Repeated(",\n", n) + "1,1\n"; });
+  ExpectLinear("empty lines", 200, [](int n) { return "x\n1\n" + Repeated("\n", n); });
+  ExpectLinear("blanks", 300, [](int n) { return "x,y\n1," + Repeated(" ", n) + "2\n"; });
+  ExpectLinear("a long line", 300, [](int n) { return "x\n" + Repeated("a", n) + "\n"; });
+  ExpectLinear("columns", 40, [](int n) {
+    std::string names;
+    for (int i = 0; i < n; ++i) absl::StrAppend(&names, i == 0 ? "" : ",", "c", i);
+    return names + "\n1" + Repeated(",1", n - 1) + "\n";
+  });
+  ExpectLinear("comments", 40,
+               [](int n) { return "x" + Repeated(",#", n) + "\n1" + Repeated(",a", n) + "\n"; });
+  ExpectLinear("words", 40, [](int n) {
+    std::string text = "x\n";
+    for (int i = 0; i < n; ++i) absl::StrAppend(&text, "w", i * 7919 % n, "\n");
+    return text;
+  });
+}
+
+TEST(CsvTimeTest, IsLinearInOptionsToo) {
+  const auto count = [](int n) {
+    CsvOptions options;
+    std::string names, row;
+    for (int i = 0; i < n; ++i) {
+      const std::string name = absl::StrCat("column", i);
+      absl::StrAppend(&names, i == 0 ? "" : ",", name);
+      absl::StrAppend(&row, i == 0 ? "" : ",", "w", i);
+      options.columns.emplace_back(name);
+      options.categories[name] = {absl::StrCat("w", i)};
+    }
+    const std::string text = names + "\n" + row + "\n";
+    EXPECT_TRUE(ParseCsv(text, "t.csv", options).ok());
+    return testing::InstructionsIn([&] { static_cast<void>(ParseCsv(text, "t.csv", options)); });
+  };
+  const auto once = count(40), four_times = count(160);
+  if (!once || !four_times) GTEST_SKIP() << "instructions cannot be counted here";
+  EXPECT_LT(*four_times, *once * 5) << *once << ", " << *four_times;
+}
+
+}  // namespace
+}  // namespace firn::io
