@@ -5,9 +5,11 @@
 // in front (type 2, size 2, flags 1, unused 3). Version 2: "OHDR", version, flags, what the flags
 // announce, the size, messages with 4 or 6 bytes in front (type 1, size 2, flags 1, creation order
 // 2 when announced), and a checksum; continuations are framed by "OCHK" and a checksum.
+//
+// With bit 1 of its flags a message stands for one that is elsewhere: version, kind (2 from version
+// 3 on: in another header), with version 1 six bytes unused, the address of that header.
 #include "firn/io/internal/h5_object.h"
 
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -43,7 +45,13 @@ absl::Status ReadMessages(const H5File& file, const Format& format, H5Cursor c, 
     m.body = std::string(c.Bytes(size));
     FIRN_RETURN_IF_ERROR(file.Check(c, "header message"));
     if (m.type == H5Message::kNil) continue;
-    if (shared) return file.Refused(absl::StrCat("shared message of type ", m.type));
+    if (shared) {
+      if (m.type != H5Message::kDatatype) {
+        return file.Refused(absl::StrCat("shared message of type ", m.type));
+      }
+      object->has_elsewhere = true;
+      m.is_elsewhere = true;
+    }
     if (m.type != H5Message::kContinuation) {
       object->messages.push_back(std::move(m));
       continue;
@@ -96,30 +104,23 @@ absl::Status ReadContinuation(H5File& file, const Format& format, const Block& b
 }
 
 absl::Status CheckUnique(const H5File& file, const H5Object& object, uint64_t address) {
-  constexpr std::array kOnce = {H5Message::kDataspace,   H5Message::kLinkInfo,
-                                H5Message::kDatatype,    H5Message::kExternalFiles,
-                                H5Message::kLayout,      H5Message::kFilters,
-                                H5Message::kSymbolTable, H5Message::kAttributeInfo};
-  for (const H5Message::Type type : kOnce) {
-    int count = 0;
-    for (const H5Message& m : object.messages) count += m.type == type ? 1 : 0;
-    if (count > 1) {
-      return file.DamagedAt(address, kField, absl::StrCat(count, " messages of type ", type));
+  constexpr uint64_t kOnce = 1 << H5Message::kDataspace | 1 << H5Message::kLinkInfo |
+                             1 << H5Message::kDatatype | 1 << H5Message::kOldFill |
+                             1 << H5Message::kFill | 1 << H5Message::kExternalFiles |
+                             1 << H5Message::kLayout | 1 << H5Message::kFilters |
+                             1 << H5Message::kSymbolTable | 1 << H5Message::kAttributeInfo;
+  uint64_t seen = 0;
+  for (const H5Message& m : object.messages) {
+    if (m.type >= 64 || (kOnce >> m.type & 1) == 0) continue;
+    if ((seen >> m.type & 1) != 0) {
+      return file.DamagedAt(address, kField, absl::StrCat("two messages of type ", m.type));
     }
+    seen |= uint64_t{1} << m.type;
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-
-const H5Message* H5Object::Find(H5Message::Type type) const {
-  for (const H5Message& m : messages) {
-    if (m.type == type) return &m;
-  }
-  return nullptr;
-}
-
-absl::StatusOr<H5Object> ReadH5Object(H5File& file, uint64_t address) {
+absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
   H5Object object;
   Format format;
   std::vector<Block> blocks;
@@ -146,6 +147,51 @@ absl::StatusOr<H5Object> ReadH5Object(H5File& file, uint64_t address) {
     FIRN_RETURN_IF_ERROR(ReadContinuation(file, format, block, &object, &blocks));
   }
   FIRN_RETURN_IF_ERROR(CheckUnique(file, object, address));
+  return object;
+}
+
+// Puts what is elsewhere in its place.
+absl::Status FetchType(H5File& file, H5Message* m) {
+  H5Cursor c = m->cursor();
+  const uint64_t version = c.Uint(1), kind = c.Uint(1);
+  if (version == 1) c.Skip(6);
+  const uint64_t address = c.Uint(8);
+  FIRN_RETURN_IF_ERROR(file.Check(c, "shared datatype"));
+  if (version < 1 || version > 3) {
+    return file.DamagedAt(m->offset, "shared datatype", absl::StrCat("version ", version));
+  }
+  if (version == 3 && kind != 2) return file.Refused("a datatype in the heap of shared messages");
+  if (const H5File::CommittedType* known = file.FindType(address)) {
+    m->body = known->body;
+    m->offset = known->offset;
+    return absl::OkStatus();
+  }
+  FIRN_ASSIGN_OR_RETURN(const H5Object object, ReadHeader(file, address));
+  const H5Message* type = object.is_type() ? object.Find(H5Message::kDatatype) : nullptr;
+  if (type == nullptr || type->is_elsewhere) {
+    return file.DamagedAt(address, "shared datatype", "no committed datatype is here");
+  }
+  m->body = type->body;
+  m->offset = type->offset;
+  file.KeepType(address, {type->body, type->offset});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const H5Message* H5Object::Find(H5Message::Type type) const {
+  for (const H5Message& m : messages) {
+    if (m.type == type) return &m;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<H5Object> ReadH5Object(H5File& file, uint64_t address) {
+  FIRN_ASSIGN_OR_RETURN(H5Object object, ReadHeader(file, address));
+  if (!object.has_elsewhere) return object;
+  for (H5Message& m : object.messages) {
+    if (m.is_elsewhere) FIRN_RETURN_IF_ERROR(FetchType(file, &m));
+  }
   return object;
 }
 
