@@ -137,6 +137,12 @@ absl::StatusOr<Format> ReadFormat(const RandomAccess& file, int64_t at, int64_t 
           file.name(), at, "fmt chunk",
           absl::StrCat("expected channels, a rate and their frames, got ", f.channels,
                        " channels at ", f.rate, " Hz in frames of ", Number(p + 12, 2), " bytes")));
+  // The only thing that a damaged rate disagrees with.
+  const auto second = static_cast<uint32_t>(f.rate * static_cast<uint64_t>(f.frame_bytes()));
+  FIRN_RETURN_IF(Number(p + 8, 4) != second,
+                 Damaged(file.name(), at, "fmt chunk",
+                         absl::StrCat("expected ", second, " bytes a second for ", f.rate,
+                                      " Hz, got ", Number(p + 8, 4))));
   return f;
 }
 

@@ -35,8 +35,12 @@ absl::Status ReadChunkNode(H5File& file, uint64_t address, int rank, int64_t exp
     child.stored_bytes = c.Uint(4);
     child.skipped_filters = c.Uint(4);
     for (int d = 0; d < rank; ++d) child.at.push_back(static_cast<int64_t>(c.Uint(8)));
-    c.Skip(8);
+    const bool whole = c.Uint(8) == 0;
     child.address = c.Uint(8);
+    // HDF5 looks for a chunk by its key, and would not find it out of its place.
+    if (!whole || (i > 0 && !(children->back().at < child.at))) {
+      return file.DamagedAt(address, "chunk tree", "its keys are out of order");
+    }
     children->push_back(std::move(child));
   }
   return absl::OkStatus();

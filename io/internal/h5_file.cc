@@ -99,7 +99,7 @@ absl::Status H5File::FindSuperblock() {
 }
 
 // Superblock 0: signature, versions, sizes, tree parameters, base address, free space, end of file,
-// driver, and the symbol table entry of the root group, whose second field is what we want.
+// driver, and the symbol table entry of the root group: offset of a name, address, kind, ....
 // Superblock 1 has one more tree parameter; 2 and 3 are shorter and end in a checksum.
 absl::Status H5File::ReadSuperblock() {
   FIRN_ASSIGN_OR_RETURN(const std::string start, ReadMetadata(0, 12, "superblock"));
@@ -121,7 +121,9 @@ absl::Status H5File::ReadSuperblock() {
   const uint64_t end_of_file = c.Uint(8);
   if (old) c.Skip(16);
   root_ = c.Uint(8);
+  const uint64_t kind = old ? c.Uint(4) : 0;  // of the entry: 1 where it knows the group's tables
   FIRN_RETURN_IF_ERROR(Check(c, "superblock"));
+  if (kind > 1) return DamagedAt(0, "superblock", absl::StrCat("a root of kind ", kind));
   if (offset_bytes != 8 || length_bytes != 8) {
     return Refused(absl::StrCat("addresses of ", offset_bytes, " bytes, lengths of ", length_bytes,
                                 " (want 8, 8)"));

@@ -71,7 +71,10 @@ class H5File {
     const auto it = types_.find(address);
     return it == types_.end() ? nullptr : &it->second;
   }
-  void KeepType(uint64_t address, CommittedType type) { types_[address] = std::move(type); }
+  // Its body, as long as *this.
+  std::string_view KeepType(uint64_t address, CommittedType type) {
+    return types_.emplace(address, std::move(type)).first->second.body;
+  }
 
   // Takes `n` bytes out of what metadata may still take.
   absl::Status ChargeMetadata(uint64_t n);

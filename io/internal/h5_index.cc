@@ -29,15 +29,16 @@ class Numbering {
                                         const H5Grid& grid) {
     Numbering n(grid);
     const size_t rank = grid.array.size();
-    const auto unbounded = std::find(plan.most.begin(), plan.most.end(), -1);
+    const auto sizes = plan.most.span();
+    const auto unbounded = std::find(sizes.begin(), sizes.end(), -1);
     const bool extensible = plan.layout.index == H5Layout::kExtensibleArray;
-    if (extensible != (unbounded != plan.most.end()) ||
-        std::count(plan.most.begin(), plan.most.end(), -1) > 1) {
+    if (extensible != (unbounded != sizes.end()) ||
+        std::count(sizes.begin(), sizes.end(), -1) > 1) {
       return file.DamagedAt(plan.offset, "chunks", "their index does not fit the dataspace");
     }
-    if (extensible) n.order_.push_back(static_cast<size_t>(unbounded - plan.most.begin()));
+    if (extensible) n.order_.push_back(static_cast<size_t>(unbounded - sizes.begin()));
     for (size_t d = 0; d < rank; ++d) {
-      if (plan.most[d] != -1) n.order_.push_back(d);
+      if (sizes[d] != -1) n.order_.push_back(d);
     }
     uint64_t step = 1;
     n.steps_.resize(rank);
@@ -45,7 +46,7 @@ class Numbering {
       n.steps_[k] = step;
       const size_t d = n.order_[k];
       if (k == 0 && extensible) break;
-      const auto most = static_cast<uint64_t>(plan.most[d]);
+      const auto most = static_cast<uint64_t>(sizes[d]);
       const auto size = static_cast<uint64_t>(grid.chunk[d]);
       if (__builtin_mul_overflow(step, most / size + (most % size != 0 ? 1 : 0), &step)) {
         return file.DamagedAt(plan.offset, "chunks", "more than can be counted");

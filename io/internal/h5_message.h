@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "firn/device/inner.h"
 #include "firn/io/internal/h5_file.h"
 #include "firn/io/internal/h5_object.h"
 #include "firn/io/internal/stored_elements.h"
@@ -21,7 +22,7 @@ namespace firn::io::internal {
 struct H5Space {
   Shape shape;
   // How far each dimension may grow; -1: without bound.
-  std::vector<int64_t> most;
+  Dims most;
 };
 absl::StatusOr<H5Space> ParseH5Space(const H5File& file, H5Cursor c);
 

@@ -42,7 +42,7 @@ absl::Status ReadMessages(const H5File& file, const Format& format, H5Cursor c, 
     const bool shared = (c.Uint(1) & 2) != 0;
     c.Skip(format.version == 1 ? 3 : format.creation_order ? 2 : 0);
     m.offset = c.offset();
-    m.body = std::string(c.Bytes(size));
+    m.body = c.Bytes(size);
     FIRN_RETURN_IF_ERROR(file.Check(c, "header message"));
     if (m.type == H5Message::kNil) continue;
     if (shared) {
@@ -92,13 +92,12 @@ absl::Status ReadPrefix2(H5File& file, uint64_t address, Format* format, uint64_
 absl::Status ReadContinuation(H5File& file, const Format& format, const Block& block,
                               H5Object* object, std::vector<Block>* blocks) {
   if (format.version == 1) {
-    FIRN_ASSIGN_OR_RETURN(const std::string bytes,
-                          file.ReadMetadata(block.address, block.size, kField));
-    return ReadMessages(file, format, H5Cursor(bytes, block.address), object, blocks);
+    FIRN_ASSIGN_OR_RETURN(std::string bytes, file.ReadMetadata(block.address, block.size, kField));
+    const H5Cursor c(object->Keep(std::move(bytes)), block.address);
+    return ReadMessages(file, format, c, object, blocks);
   }
-  FIRN_ASSIGN_OR_RETURN(const std::string bytes,
-                        file.ReadChecked(block.address, block.size, kField));
-  H5Cursor c(bytes, block.address);
+  FIRN_ASSIGN_OR_RETURN(std::string bytes, file.ReadChecked(block.address, block.size, kField));
+  H5Cursor c(object->Keep(std::move(bytes)), block.address);
   if (c.Bytes(4) != "OCHK") return file.DamagedAt(block.address, kField, "expected OCHK");
   return ReadMessages(file, format, c, object, blocks);
 }
@@ -122,15 +121,16 @@ absl::Status CheckUnique(const H5File& file, const H5Object& object, uint64_t ad
 
 absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
   H5Object object;
+  object.messages.reserve(8);
   Format format;
   std::vector<Block> blocks;
   FIRN_ASSIGN_OR_RETURN(const std::string start, file.ReadMetadata(address, 4, kField));
   if (start == "OHDR") {
     uint64_t before = 0, messages = 0;
     FIRN_RETURN_IF_ERROR(ReadPrefix2(file, address, &format, &before, &messages));
-    FIRN_ASSIGN_OR_RETURN(const std::string bytes,
+    FIRN_ASSIGN_OR_RETURN(std::string bytes,
                           file.ReadChecked(address, before + messages + 4, kField));
-    H5Cursor c(bytes, address);
+    H5Cursor c(object.Keep(std::move(bytes)), address);
     c.Skip(before);
     FIRN_RETURN_IF_ERROR(ReadMessages(file, format, c, &object, &blocks));
   } else if (start[0] == 1) {
@@ -162,7 +162,7 @@ absl::Status FetchType(H5File& file, H5Message* m) {
   }
   if (version == 3 && kind != 2) return file.Refused("a datatype in the heap of shared messages");
   if (const H5File::CommittedType* known = file.FindType(address)) {
-    m->body = known->body;
+    m->body = known->body;  // which the file keeps
     m->offset = known->offset;
     return absl::OkStatus();
   }
@@ -171,9 +171,8 @@ absl::Status FetchType(H5File& file, H5Message* m) {
   if (type == nullptr || type->is_elsewhere) {
     return file.DamagedAt(address, "shared datatype", "no committed datatype is here");
   }
-  m->body = type->body;
   m->offset = type->offset;
-  file.KeepType(address, {type->body, type->offset});
+  m->body = file.KeepType(address, {std::string(type->body), type->offset});
   return absl::OkStatus();
 }
 

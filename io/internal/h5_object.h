@@ -2,7 +2,10 @@
 #define FIRN_IO_INTERNAL_H5_OBJECT_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,7 +32,7 @@ struct H5Message {
     kAttributeInfo = 0x15,
   };
   uint16_t type = kNil;
-  std::string body;
+  std::string_view body;      // in a block of the object
   bool is_elsewhere = false;  // the body says where
   uint64_t offset = 0;        // of the body in the file
 
@@ -39,8 +42,14 @@ struct H5Message {
 // A group, a dataset or a committed datatype: everything its header says.
 struct H5Object {
   std::vector<H5Message> messages;
-  bool has_elsewhere = false;  // whether one of them was elsewhere
+  std::vector<std::shared_ptr<const std::string>> blocks;  // that they are in
+  bool has_elsewhere = false;                              // whether one of them was elsewhere
 
+  // Keeps a block as long as the object, which messages may then be in.
+  std::string_view Keep(std::string bytes) {
+    blocks.push_back(std::make_shared<const std::string>(std::move(bytes)));
+    return *blocks.back();
+  }
   // The only message of the type, or null.
   const H5Message* Find(H5Message::Type type) const;
   bool is_group() const { return Find(H5Message::kSymbolTable) || Find(H5Message::kLinkInfo); }

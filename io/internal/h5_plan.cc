@@ -20,9 +20,9 @@ absl::StatusOr<H5Plan> MakeH5Plan(const H5File& file, const H5Object& dataset,
                  DataLoss(file.file().name(), ": an object is neither a group nor a dataset"));
   if (dataset.Find(H5Message::kExternalFiles)) return file.Refused("elements in other files");
   H5Plan plan;
-  FIRN_ASSIGN_OR_RETURN(H5Space where, ParseH5Space(file, space->cursor()));
+  FIRN_ASSIGN_OR_RETURN(const H5Space where, ParseH5Space(file, space->cursor()));
   plan.shape = where.shape;
-  plan.most = std::move(where.most);
+  plan.most = where.most;
   if (elements == H5Elements::kNumbers) {
     FIRN_ASSIGN_OR_RETURN(plan.type, ParseH5Type(file, type->cursor()));
   } else {

@@ -32,9 +32,9 @@ struct H5Budget {
 // A dataset as its messages describe it.
 struct H5Plan {
   Shape shape;
-  std::vector<int64_t> most;  // of H5Space
-  StoredType type;            // of strings, u8 but for its bytes
-  H5WordType word;            // of strings alone
+  Dims most;        // of H5Space
+  StoredType type;  // of strings, u8 but for its bytes
+  H5WordType word;  // of strings alone
   H5Layout layout;
   H5Filters filters;
   uint64_t offset = 0;  // of the layout message, for errors

@@ -44,22 +44,21 @@ class Walk {
     todo_.push_back({"", file_.root(), 0, {}});
     while (!todo_.empty() || !soft_.empty()) {
       bool may_be_left_out = false;
-      std::string path;
       absl::Status status;
+      Todo next;
       if (!todo_.empty()) {
-        Todo next = std::move(todo_.back());
+        next = std::move(todo_.back());
         todo_.pop_back();
-        path = next.path;
         status = Visit(next, &may_be_left_out);
       } else {
-        SoftTodo next = std::move(soft_.back());
+        next = std::move(soft_.back().todo);
+        const std::string target = std::move(soft_.back().target);
         soft_.pop_back();
-        path = next.todo.path;
-        status = Follow(std::move(next), &may_be_left_out);
+        status = Follow(next, target, &may_be_left_out);
       }
       if (!status.ok()) {
         return absl::Status(status.code(),
-                            absl::StrCat(std::string(status.message()), " (at /", path, ")",
+                            absl::StrCat(std::string(status.message()), " (at /", next.path, ")",
                                          may_be_left_out && absl::IsUnimplemented(status)
                                              ? "; LoadOptions::want can leave this dataset out"
                                              : ""));
@@ -83,20 +82,19 @@ class Walk {
 
   bool Wants(const Todo& at) const { return !want_ || want_(H5Name(at.path)); }
 
-  absl::Status Follow(SoftTodo soft, bool* may_be_left_out) {
+  absl::Status Follow(const Todo& link, const std::string& target, bool* may_be_left_out) {
     *may_be_left_out = true;
-    absl::StatusOr<uint64_t> address =
-        links_.Resolve(groups_[soft.todo.above].address, soft.target);
+    absl::StatusOr<uint64_t> address = links_.Resolve(groups_[link.above].address, target);
     if (!address.ok()) {
       // Whatever should be there, nobody wants it.
-      if (absl::IsUnimplemented(address.status()) && want_ && !Wants(soft.todo)) {
+      if (absl::IsUnimplemented(address.status()) && want_ && !Wants(link)) {
         walked_.partial = true;
         return absl::OkStatus();
       }
       return address.status();
     }
-    soft.todo.address = *address;
-    todo_.push_back(std::move(soft.todo));
+    todo_.push_back(link);
+    todo_.back().address = *address;
     return absl::OkStatus();
   }
 
@@ -164,7 +162,7 @@ class Walk {
       H5Message m;
       m.type = H5Message::kAttribute;
       m.offset = attribute.offset();
-      m.body = std::string(attribute.Bytes(attribute.left()));
+      m.body = object->Keep(std::string(attribute.Bytes(attribute.left())));
       object->messages.push_back(std::move(m));
       return absl::OkStatus();
     });

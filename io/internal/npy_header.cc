@@ -138,6 +138,8 @@ class Parser {
       }
     }
     if (at_ == start) return Bad("expected a size");
+    if (text_[start] == '0' && at_ - start > 1)
+      return Bad("expected a size without zeros before it");
     Take('L');  // of Python 2
     return v;
   }

@@ -51,6 +51,7 @@ constexpr int64_t kMaxComment = 65535;
 constexpr uint32_t kOnes = 0xffffffff;
 // Bits of the flags.
 constexpr int64_t kEncrypted = 1 << 0 | 1 << 6 | 1 << 13;  // in several ways
+constexpr int64_t kVersion = 63;                           // of the format, times 10
 constexpr int64_t kPatch = 1 << 5;                         // of a file that is elsewhere
 constexpr int64_t kHasDescriptor = 1 << 3;
 
@@ -172,6 +173,8 @@ absl::StatusOr<Entry> ParseEntry(const RandomAccess& file, const Directory& d,
   const std::string where =
       absl::StrCat(file.name(), ": member ", firn::inner::internal::JsonString(entry.member.name));
   FIRN_RETURN_IF((n.U16(8) & kEncrypted) != 0, Unimplemented(where, " is encrypted"));
+  FIRN_RETURN_IF((n.U16(6) & 255) > kVersion, Unimplemented(where, ": expected version ", kVersion,
+                                                            " or before, got ", n.U16(6) & 255));
   FIRN_RETURN_IF((n.U16(8) & kPatch) != 0, Unimplemented(where, " is a patch"));
   FIRN_RETURN_IF(n.U16(10) != 0 && n.U16(10) != 8,
                  Unimplemented(where, ": expected compression 0 or 8, got ", n.U16(10)));

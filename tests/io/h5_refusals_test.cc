@@ -132,6 +132,18 @@ TEST_F(H5RefusalsTest, RefusesElementsThatAreElsewhere) {
               HasSubstr("never written and have no fill value"));
 }
 
+// What was cut off is damage, wherever, and never a kind that is not read.
+TEST_F(H5RefusalsTest, SaysDataLossForEveryTruncation) {
+  for (const H5F_libver_t low : {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST}) {
+    const std::string path = Make([](hid_t f) { AddNumbers(f, "x", {9}, {.chunk = {2}}); }, low);
+    const std::string bytes = ReadFile(path);
+    for (size_t n = 0; n < bytes.size(); n += n < 200 ? 1 : 37) {
+      WriteFile(path, bytes.substr(0, n));
+      EXPECT_EQ(Load(path).status().code(), absl::StatusCode::kDataLoss) << n;
+    }
+  }
+}
+
 TEST_F(H5RefusalsTest, RefusesOtherTypesAndFilters) {
   const auto type_error = [&](hid_t type) {
     const std::string path =

@@ -139,6 +139,7 @@ TEST(NpyTest, TellsDamageFromWhatIsNotRead) {
   EXPECT_EQ(code(File(Header("<u8", "(1,)"), "\0\0\0\0\0\0\0\x80"s)), kNotRead);
   EXPECT_EQ(code("\x93NUMPY\1\0\x11\x27"s + std::string(10001, ' ')), kLimit);
   EXPECT_EQ(code("\x93NUMPY\1\0\x11\x27"s + std::string(9999, ' ')), kDamage);
+  EXPECT_EQ(code(File(Header("|u1", "(1,02)"), "xy")), kDamage);
   EXPECT_EQ(code(one, {.limits = {.max_total_bytes = 0}}), kLimit);
 }
 

@@ -8,16 +8,14 @@ Firn reads is looked at, and each class of it is named below. Skipped where Pyth
     VENV/bin/python tests/io/other_readers_test.py bazel-bin/tests/io/print_arrays
 """
 
-import io
+import multiprocessing
 import os
 import random
-import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 import warnings
-import zipfile
 
 try:
     import h5py
@@ -27,7 +25,7 @@ except ImportError:
     h5py = None
 
 PRINT = sys.argv.pop(1)
-CHANGES = 150  # of each file
+CHANGES = 100  # of each file
 
 
 def read(kind, paths):
@@ -176,6 +174,11 @@ def h5_files(folder):
     return paths
 
 
+def original(path):
+    """The file that a changed one was made of."""
+    return path.rsplit(".", 2)[0] if path.count(".") > 1 else path
+
+
 def h5py_arrays(path):
     """What h5py reads, by Firn's names; None where it refuses."""
     found = {}
@@ -199,6 +202,24 @@ def h5py_arrays(path):
     return found
 
 
+def apart(function, path):
+    """function(path) in a process of its own, which HDF5 may end or keep; None where it did."""
+    receiver, sender = multiprocessing.Pipe(False)
+    process = multiprocessing.get_context("fork").Process(
+        target=lambda: sender.send(function(path)))
+    process.start()
+    sender.close()
+    found = None
+    try:
+        if receiver.poll(10):
+            found = receiver.recv()
+    except EOFError:
+        pass
+    process.kill()
+    process.join()
+    return found
+
+
 @unittest.skipIf(h5py is None, "this Python has not all of h5py, NumPy and SciPy")
 class OtherReadersTest(unittest.TestCase):
 
@@ -216,7 +237,7 @@ class OtherReadersTest(unittest.TestCase):
             with open(path, "rb") as file:
                 data = file.read()
             for seed in range(count):
-                other = "%s.%d" % (path, seed)
+                other = "%s.%d%s" % (path, seed, os.path.splitext(path)[1])
                 with open(other, "wb") as file:
                     file.write(changed(data, "%s %d" % (os.path.basename(path), seed)))
                 yield other
@@ -298,9 +319,15 @@ class OtherReadersTest(unittest.TestCase):
     def test_changed_h5_files(self):
         small = [p for p in h5_files(self.folder) if not os.path.basename(p).startswith("many")]
         paths = list(self.changes_of(small))
-        # The attributes index and need_grad of the file matter to Firn alone; what h5py minds beside
-        # what it was asked for is in JUSTIFIED_H5.
-        counts = self.compare("h5", paths, h5py_arrays, justified_h5)
+        whole = {path: list(h5py_arrays(path).values()) for path in small}
+
+        def justified(path, got):
+            # HDF5 ends, hangs, or cannot find by its name what a group lists, or minds attributes that
+            # nobody asked for: what Firn reads then is what was written.
+            return all(any(same(array, other) for other in whole[original(path)])
+                       for array in got.values())
+
+        counts = self.compare("h5", paths, lambda path: apart(h5py_arrays, path), justified)
         print("HDF5: %d read by both, %d refused, %d by Firn alone" % tuple(counts))
         self.assertGreater(counts[0], len(paths) // 8)
 
@@ -375,21 +402,20 @@ class OtherReadersTest(unittest.TestCase):
                 samples = (samples.astype("f4") - 128) / 128
             elif samples.dtype.kind == "i":
                 samples = samples.astype("f8") / 2 ** (8 * samples.dtype.itemsize - 1)
-            samples = samples.astype("f4")
+            with numpy.errstate(over="ignore"):
+                samples = samples.astype("f4")
             samples = samples[:, None] if samples.ndim == 1 else samples
             return {str(rate): samples.T}
 
+        whole = {path: reader(path) for path in paths}
+
         def justified(path, got):
-            return True
+            # SciPy ends where the RIFF's own size says, and finds no data there.
+            return [same(a, b) for a, b in zip(got.values(), whole[original(path)].values())] == [True]
 
         counts = self.compare("wav", paths + changes, reader, justified)
         print("wav: %d read by both, %d refused, %d by Firn alone" % tuple(counts))
         self.assertGreater(counts[0], len(paths))
-
-
-def justified_h5(path, got):
-    """What h5py refuses and Firn may read: nothing was found in the arrays that is not in the file."""
-    return True
 
 
 if __name__ == "__main__":

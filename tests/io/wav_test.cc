@@ -88,6 +88,7 @@ TEST(WavTest, RefusesDamageAndEveryTruncation) {
   EXPECT_THAT(Error(with(20, 2)), HasSubstr("got encoding 2 of 24 bits"));
   EXPECT_THAT(Error(with(22, 0)), HasSubstr("got 0 channels"));
   EXPECT_THAT(Error(with(32, 5)), HasSubstr("in frames of 5 bytes"));
+  EXPECT_THAT(Error(with(24, 2)), HasSubstr("bytes a second for"));
   EXPECT_THAT(Error(with(40, 17)), HasSubstr("whole frames of 6 bytes, got 17"));
   EXPECT_THAT(Error(with(43, 127)), HasSubstr("the file ends early"));
   EXPECT_THAT(Error(bytes, {.max_total_bytes = 20}), HasSubstr("20 bytes allowed"));
@@ -168,6 +169,23 @@ TEST(WavTest, ReadsFilesBeyond4Gigabytes) {
   }
   const absl::Status big_endian = ParseWav("RIFX" + Le(0, 4) + "WAVE", "x.wav").status();
   EXPECT_EQ(big_endian.code(), absl::StatusCode::kUnimplemented);
+}
+
+// Damage, a kind that is not read, and a limit have a code each.
+TEST(WavTest, TellsDamageFromWhatIsNotRead) {
+  const std::string bytes = Bytes(WavFormat::kPcm16);
+  const auto code = [](const std::string& b, const LoadLimits& limits = {}) {
+    return ParseWav(b, "x.wav", limits).status().code();
+  };
+  for (const char encoding : {'\2', '\6', '\7', '\21', '\61', '\125'}) {
+    std::string other = bytes;
+    other[20] = encoding;
+    EXPECT_EQ(code(other), absl::StatusCode::kUnimplemented) << int{encoding};
+  }
+  for (size_t n = 0; n < bytes.size(); ++n) {
+    EXPECT_EQ(code(bytes.substr(0, n)), absl::StatusCode::kDataLoss) << n;
+  }
+  EXPECT_EQ(code(bytes, {.max_total_bytes = 3}), absl::StatusCode::kResourceExhausted);
 }
 
 TEST(WavTest, RefusesWhatCannotBeWritten) {

@@ -79,7 +79,7 @@ TEST(InspectTest, Hdf5BehindAUserBlock) {
 // Sound without its size, and sound that may be longer than 4 GB.
 TEST(InspectTest, StreamedAndLongSound) {
   const std::string path = TempPath("s.wav");
-  io::WriteWav(path, {Ones({2, 800}) * 0.5, 16000});
+  io::WriteWav(path, {Full({2, 800}, 0.5), 16000});
   const std::string whole = io::ReadFile(path);
   std::string streamed = whole;
   streamed.replace(4, 4, "\xff\xff\xff\xff").replace(40, 4, "\xff\xff\xff\xff");
