@@ -5,6 +5,7 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/h5_reader.h"
+#include "firn/io/internal/h5_words.h"
 #include "firn/io/internal/h5_writer.h"
 #include "firn/io/internal/random_access.h"
 
@@ -18,6 +19,14 @@ absl::StatusOr<StateDict> ReadHdf5(const std::string& path, const LoadOptions& o
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::RandomAccess> file,
                         internal::RandomAccess::Open(path));
   return internal::ReadH5(*file, options);
+}
+
+absl::StatusOr<std::vector<std::string>> ReadHdf5Words(const std::string& path,
+                                                       const std::string& name,
+                                                       const LoadLimits& limits) {
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<internal::RandomAccess> file,
+                        internal::RandomAccess::Open(path));
+  return internal::ReadH5Words(*file, name, limits);
 }
 
 }  // namespace firn::io

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "firn/device/status_macros.h"
+#include "firn/io/hdf5.h"
 #include "firn/io/internal/h5_rows.h"
 #include "firn/io/internal/row_source.h"
 #include "firn/io/internal/value_or_raise.h"
@@ -64,6 +65,11 @@ DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& option
   const Tensor target = Rows(arrays, path, options.target);
   CheckSameRows(path, options, input.size(0), target.size(0));
   return FromTensors(input, target);
+}
+
+std::vector<std::string> LoadHdf5Words(const std::string& path, const std::string& name,
+                                       const LoadLimits& limits) {
+  return internal::ValueOrRaise(ReadHdf5Words(path, name, limits), "load_hdf5_words");
 }
 
 }  // namespace firn::io

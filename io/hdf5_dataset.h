@@ -2,6 +2,7 @@
 #define FIRN_IO_HDF5_DATASET_H_
 
 #include <string>
+#include <vector>
 
 #include "firn/io/dataset.h"
 #include "firn/io/load_limits.h"
@@ -27,6 +28,12 @@ struct Hdf5DatasetOptions {
 // ShuffleBlocks with blocks of as many rows as a chunk has, unpack each chunk once, random ones
 // once a sample. Then `limits.max_total_bytes` bounds those chunks. Thread-safe.
 DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& options = {});
+
+// The strings of an HDF5 file that a dataset of it has, such as the names of classes, row-major;
+// `name` as above. Throws firn::Error, as Load: NotFound where there is none of that name,
+// Unimplemented where it holds no strings. io/hdf5.h has it with a status.
+std::vector<std::string> LoadHdf5Words(const std::string& path, const std::string& name,
+                                       const LoadLimits& limits = {});
 
 }  // namespace firn::io
 

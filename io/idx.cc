@@ -49,7 +49,26 @@ absl::StatusOr<StoredType> TypeOf(const std::string& name, unsigned code) {
   }
 }
 
-absl::StatusOr<Header> ReadHeader(ByteSource& source) {
+// A file that is all right but for this; or damage, where it does not hold what its sizes say.
+absl::Status TooManyDimensions(ByteSource& source, const StoredType& type, int rank,
+                               const LoadLimits& limits) {
+  int64_t bytes = type.bytes;
+  bool fits = true;
+  for (int i = 0; i < rank; ++i) {
+    unsigned char be[4];
+    FIRN_RETURN_IF_ERROR(source.Read(be, 4, absl::StrCat("size of dimension ", i)));
+    const int64_t size = int64_t{be[0]} << 24 | int64_t{be[1]} << 16 | int64_t{be[2]} << 8 | be[3];
+    fits = fits && !__builtin_mul_overflow(bytes, size, &bytes);
+  }
+  FIRN_ASSIGN_OR_RETURN(const std::string elements, source.ReadAll(limits.max_total_bytes));
+  const std::string what = absl::StrCat("expected at most ", kMaxRank, ", got ", rank);
+  if (!fits || bytes != static_cast<int64_t>(elements.size())) {
+    return Damaged(source.name(), 3, "number of dimensions", what);
+  }
+  return Unimplemented(source.name(), ": offset 3, number of dimensions: ", what);
+}
+
+absl::StatusOr<Header> ReadHeader(ByteSource& source, const LoadLimits& limits) {
   unsigned char magic[kMagicBytes];
   FIRN_RETURN_IF_ERROR(source.Read(magic, 2, "magic"));
   if (magic[0] != 0 || magic[1] != 0) {
@@ -60,10 +79,7 @@ absl::StatusOr<Header> ReadHeader(ByteSource& source) {
   FIRN_RETURN_IF_ERROR(source.Read(magic + 2, kMagicBytes - 2, "element type and dimensions"));
   Header header;
   FIRN_ASSIGN_OR_RETURN(header.type, TypeOf(source.name(), magic[2]));
-  if (magic[3] > kMaxRank) {
-    return Damaged(source.name(), 3, "number of dimensions",
-                   absl::StrCat("expected at most ", kMaxRank, ", got ", magic[3]));
-  }
+  if (magic[3] > kMaxRank) return TooManyDimensions(source, header.type, magic[3], limits);
   Dims sizes;
   for (int i = 0; i < magic[3]; ++i) {
     unsigned char be[4];
@@ -98,7 +114,7 @@ absl::Status CheckSize(const ByteSource& source, const Header& header, const Loa
 
 absl::StatusOr<Tensor> ReadIdx(const std::string& path, const LoadLimits& limits) {
   FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, ByteSource::Open(path));
-  FIRN_ASSIGN_OR_RETURN(const Header header, ReadHeader(*source));
+  FIRN_ASSIGN_OR_RETURN(const Header header, ReadHeader(*source, limits));
   FIRN_RETURN_IF_ERROR(CheckSize(*source, header, limits));
 
   FIRN_ASSIGN_OR_RETURN(

@@ -16,6 +16,8 @@ struct LoadLimits {
   int max_depth = 64;  // of nested groups
   // Elements that one stored byte may expand to; deflate itself cannot exceed 1032.
   int64_t max_expansion = 1040;
+  // Elements of HDF5 datasets that were never written, for which the file has one value.
+  int64_t max_unwritten_bytes = int64_t{1} << 28;
 };
 
 }  // namespace firn::io

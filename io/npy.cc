@@ -46,22 +46,37 @@ absl::StatusOr<Tensor> NewArray(DType dtype, const Shape& shape) {
   return AllocateTensor(TensorSpec::Contiguous(dtype, shape, Device::Cpu()), AllocTag::kOther);
 }
 
+absl::Status CheckDataBytes(const RandomAccess& file, const NpyHeader& header) {
+  const int64_t left = file.size() - header.data_at;
+  const int64_t n = header.shape.num_elements(), size = header.type.bytes;
+  if (left / size == n && left % size == 0) return absl::OkStatus();
+  // numpy.save may be called more than once for one file.
+  if (left / size > n && left - n * size >= 6) {
+    char next[6] = {};
+    FIRN_RETURN_IF_ERROR(file.ReadAt(header.data_at + n * size, next, 6, "elements"));
+    FIRN_RETURN_IF(std::memcmp(next, "\x93NUMPY", 6) == 0,
+                   Unimplemented(file.name(), ": offset ", header.data_at + n * size,
+                                 ", elements: expected one array, got another one behind it"));
+  }
+  return Damaged(file.name(), header.data_at, "elements",
+                 absl::StrCat("expected ", n * size, " bytes for shape ", header.shape.ToString(),
+                              ", got ", left));
+}
+
 absl::Status ReadElements(const RandomAccess& file, int64_t offset, const StoredType& type,
                           int64_t n, const std::string& field, char* out) {
   FIRN_RETURN_IF_ERROR(file.ReadAt(offset, out, n * type.bytes, field));
   const absl::Status converted = ConvertStored(type, n, out);
-  FIRN_RETURN_IF(!converted.ok(),
-                 Damaged(file.name(), offset, field, std::string(converted.message())));
-  return absl::OkStatus();
+  if (converted.ok()) return converted;
+  FIRN_RETURN_IF(absl::IsUnimplemented(converted),
+                 Unimplemented(file.name(), ": offset ", offset, ", ", field, ": ",
+                               std::string(converted.message())));
+  return Damaged(file.name(), offset, field, std::string(converted.message()));
 }
 
 absl::StatusOr<Tensor> ReadNpyArray(const RandomAccess& file, const NpyOptions& options) {
   FIRN_ASSIGN_OR_RETURN(const NpyHeader header, ReadNpyHeader(file, options));
-  const int64_t left = file.size() - header.data_at;
-  FIRN_RETURN_IF(left != header.data_bytes(),
-                 Damaged(file.name(), header.data_at, "elements",
-                         absl::StrCat("expected ", header.data_bytes(), " bytes for shape ",
-                                      header.shape.ToString(), ", got ", left)));
+  FIRN_RETURN_IF_ERROR(CheckDataBytes(file, header));
   FIRN_ASSIGN_OR_RETURN(Tensor array, NewArray(header.type.dtype, header.shape));
   char* data = array.impl()->data;
   FIRN_RETURN_IF_ERROR(ReadElements(file, header.data_at, header.type, header.shape.num_elements(),

@@ -36,12 +36,7 @@ class NpyRows final : public RowSource {
                             .limits = {.max_total_bytes = std::numeric_limits<int64_t>::max()}};
     FIRN_ASSIGN_OR_RETURN(rows->header_, internal::ReadNpyHeader(*rows->file_, npy));
     const internal::NpyHeader& header = rows->header_;
-    const int64_t left = rows->file_->size() - header.data_at;
-    FIRN_RETURN_IF(
-        left / header.type.bytes != header.shape.num_elements() || left % header.type.bytes != 0,
-        internal::Damaged(path, header.data_at, "elements",
-                          absl::StrCat("expected ", header.type.bytes, " bytes for each of ",
-                                       header.shape.num_elements(), " elements, got ", left)));
+    FIRN_RETURN_IF_ERROR(internal::CheckDataBytes(*rows->file_, header));
     FIRN_RETURN_IF(header.shape.rank() < 1,
                    DataLoss(path, ": expected an array of rows, got a single number"));
     FIRN_RETURN_IF(

@@ -4,6 +4,13 @@
 //   "fmt "  u16 encoding (1 PCM, 3 float, 65534: in the first two bytes of the GUID at 24), u16
 //           channels, u32 rate, u32 bytes a second, u16 bytes a frame, u16 bits a sample
 //   "data"  frames, the samples of each side by side; PCM of 8 bits is unsigned
+//
+// RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) have that name in place of "RIFF", and first of all
+//   "ds64"  u64 size of the rest, u64 size of "data", u64 frames, u32 sizes that follow, for others
+// which counts where "data" has the size ffffffff.
+//
+// Who writes into a pipe cannot come back to say how much it was. What stands there then, the
+// largest sizes that there are or 0, means: to the end of the file. See IsPlaceholder.
 #include "firn/io/wav.h"
 
 #include <algorithm>
@@ -130,7 +137,77 @@ absl::StatusOr<Format> ReadFormat(const RandomAccess& file, int64_t at, int64_t 
           file.name(), at, "fmt chunk",
           absl::StrCat("expected channels, a rate and their frames, got ", f.channels,
                        " channels at ", f.rate, " Hz in frames of ", Number(p + 12, 2), " bytes")));
+  // The only thing that a damaged rate disagrees with.
+  const auto second = static_cast<uint32_t>(f.rate * static_cast<uint64_t>(f.frame_bytes()));
+  FIRN_RETURN_IF(Number(p + 8, 4) != second,
+                 Damaged(file.name(), at, "fmt chunk",
+                         absl::StrCat("expected ", second, " bytes a second for ", f.rate,
+                                      " Hz, got ", Number(p + 8, 4))));
   return f;
+}
+
+constexpr int64_t kUnknown = 0xffffffff;
+
+// Sizes that are written before the frames are known, to be replaced later: ffffffff, what is left
+// of it without the header (ffmpeg and others), 7ffff000 in whole frames (sox, espeak), 7fffffff
+// and 80000000 (arecord). Requires that the size is not that of the file.
+bool IsPlaceholder(uint64_t size, int64_t frame_bytes) {
+  constexpr uint64_t kPage = 0x1000;
+  const uint64_t low = 0x7ffff000 - static_cast<uint64_t>(frame_bytes);
+  return (size > low && size <= 0x80000000) || (size > kUnknown - kPage && size <= kUnknown) ||
+         size > ~uint64_t{0} - kPage;
+}
+
+// What the header says of how long things are.
+struct Sizes {
+  bool wide = false;       // RF64
+  uint64_t riff = 0;       // from offset 8 on
+  uint64_t wide_data = 0;  // of ds64
+  bool has_ds64 = false;
+};
+
+// The bytes of the frames that begin at `at`, where the chunk's own header has `stated`.
+absl::StatusOr<int64_t> DataBytes(const RandomAccess& file, const Sizes& sizes, const Format& f,
+                                  int64_t at, int64_t stated) {
+  uint64_t size = static_cast<uint64_t>(stated);
+  if (sizes.wide && stated == kUnknown) {
+    FIRN_RETURN_IF(!sizes.has_ds64,
+                   Damaged(file.name(), at, "data chunk", "expected a ds64 chunk with its size"));
+    size = sizes.wide_data;
+  }
+  const auto left = static_cast<uint64_t>(file.size() - at);
+  const auto start = static_cast<uint64_t>(at) - 8;
+  // No frames, and a file that goes on although its own size says that nothing follows.
+  const bool empty_header =
+      size == 0 && left > 0 && (sizes.riff <= start || IsPlaceholder(sizes.riff, f.frame_bytes()));
+  const bool streamed = empty_header || (size > left && IsPlaceholder(size, f.frame_bytes()));
+  if (!streamed) {
+    FIRN_RETURN_IF(size > left, Damaged(file.name(), at, "chunk",
+                                        absl::StrCat("expected ", size, " bytes, got ", left,
+                                                     ": the file ends early")));
+    return static_cast<int64_t>(size);
+  }
+  auto bytes = static_cast<int64_t>(left);
+  // Some fill up to an even number at the end.
+  if (f.frame_bytes() > 1 && bytes % f.frame_bytes() == 1 && bytes % 2 == 0) {
+    unsigned char last = 1;
+    FIRN_RETURN_IF_ERROR(file.ReadAt(file.size() - 1, &last, 1, "data chunk"));
+    if (last == 0) --bytes;
+  }
+  return bytes;
+}
+
+absl::Status ReadDs64(const RandomAccess& file, int64_t at, int64_t size, Sizes* sizes) {
+  unsigned char p[28] = {};
+  FIRN_RETURN_IF(size < 28, Damaged(file.name(), at, "ds64 chunk",
+                                    absl::StrCat("expected 28 bytes or more, got ", size)));
+  FIRN_RETURN_IF(sizes->has_ds64,
+                 Damaged(file.name(), at, "ds64 chunk", "expected one, got a second"));
+  FIRN_RETURN_IF_ERROR(file.ReadAt(at, p, 28, "ds64 chunk"));
+  sizes->has_ds64 = true;
+  if (sizes->riff == kUnknown) sizes->riff = LittleEndian(p, 8);
+  sizes->wide_data = LittleEndian(p + 8, 8);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Wave> ReadData(const RandomAccess& file, const Format& f, int64_t at, int64_t size,
@@ -163,12 +240,23 @@ absl::StatusOr<Wave> ReadData(const RandomAccess& file, const Format& f, int64_t
   return wave;
 }
 
-absl::StatusOr<Wave> Read(const RandomAccess& file, const LoadLimits& limits) {
-  FIRN_RETURN_IF_ERROR(internal::ExpectSignature(file, "RIFF", "a WAV file"));
-  unsigned char header[12] = {};
+// The first twelve bytes.
+absl::StatusOr<Sizes> ReadRiff(const RandomAccess& file) {
+  char header[12] = {};
+  FIRN_RETURN_IF_ERROR(file.ReadAt(0, header, std::min<int64_t>(file.size(), 12), "RIFF header"));
+  const std::string_view name(header, 4);
+  const bool wide = name == "RF64" || name == "BW64";
+  FIRN_RETURN_IF(name == "RIFX",
+                 Unimplemented(file.name(), ": offset 0, RIFX: big-endian sound is not read"));
+  if (!wide) FIRN_RETURN_IF_ERROR(internal::ExpectSignature(file, "RIFF", "a WAV file"));
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, header, 12, "RIFF header"));
-  FIRN_RETURN_IF(std::memcmp(header + 8, "WAVE", 4) != 0,
+  FIRN_RETURN_IF(std::string_view(header + 8, 4) != "WAVE",
                  Damaged(file.name(), 8, "form", "expected WAVE: not a WAV file"));
+  return Sizes{.wide = wide, .riff = LittleEndian(header + 4, 4)};
+}
+
+absl::StatusOr<Wave> Read(const RandomAccess& file, const LoadLimits& limits) {
+  FIRN_ASSIGN_OR_RETURN(Sizes sizes, ReadRiff(file));
   Format format;
   bool known = false;
   for (int64_t at = 12;;) {
@@ -176,17 +264,25 @@ absl::StatusOr<Wave> Read(const RandomAccess& file, const LoadLimits& limits) {
     FIRN_RETURN_IF_ERROR(file.ReadAt(at, chunk, 8, "chunk"));
     const int64_t size = Number(chunk + 4, 4);
     at += 8;
+    const std::string_view name(reinterpret_cast<const char*>(chunk), 4);
+    if (name == "data") {
+      FIRN_RETURN_IF(!known, Damaged(file.name(), at, "data chunk", "expected a fmt chunk before"));
+      FIRN_ASSIGN_OR_RETURN(const int64_t bytes, DataBytes(file, sizes, format, at, size));
+      return ReadData(file, format, at, bytes, limits);
+    }
+    FIRN_RETURN_IF(sizes.wide && size == kUnknown,
+                   Unimplemented(file.name(), ": offset ", at,
+                                 ", chunk: more than 4 GB of anything but samples"));
     FIRN_RETURN_IF(size > file.size() - at,
                    Damaged(file.name(), at, "chunk",
                            absl::StrCat("expected ", size, " bytes, got ", file.size() - at,
                                         ": the file ends early")));
-    if (std::memcmp(chunk, "fmt ", 4) == 0) {
+    if (name == "fmt ") {
       FIRN_RETURN_IF(known, Damaged(file.name(), at, "fmt chunk", "expected one, got a second"));
       FIRN_ASSIGN_OR_RETURN(format, ReadFormat(file, at, size));
       known = true;
-    } else if (std::memcmp(chunk, "data", 4) == 0) {
-      FIRN_RETURN_IF(!known, Damaged(file.name(), at, "data chunk", "expected a fmt chunk before"));
-      return ReadData(file, format, at, size, limits);
+    } else if (name == "ds64" && sizes.wide) {
+      FIRN_RETURN_IF_ERROR(ReadDs64(file, at, size, &sizes));
     }
     at += size + size % 2;
   }

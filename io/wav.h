@@ -24,9 +24,12 @@ enum class WavFormat { kPcm8, kPcm16, kPcm24, kPcm32, kFloat32 };
 
 // Reads PCM of 8, 16, 24 and 32 bits, as v / 2^(bits - 1) (8 bits: (v - 128) / 128), and f32 and
 // f64 as they are; also WAVE_FORMAT_EXTENSIBLE of these. Chunks but "fmt " and "data" are passed
-// over. Throws firn::Error: DataLoss for a damaged file, as "<file>: offset <n>, <field>: expected
-// ...", Unimplemented for another encoding, ResourceExhausted beyond the limits, which are checked,
-// as is the file's size, before memory is taken.
+// over. RF64 and BW64, which may be larger than 4 GB, are read too, and sound that was written into
+// a pipe, whose header has no size yet (ffffffff, 7ffff000 and the like, or 0): then there are
+// frames to the end of the file. Throws firn::Error: DataLoss for a damaged file, as "<file>:
+// offset <n>, <field>: expected
+// ...", Unimplemented for another encoding and for RIFX, ResourceExhausted beyond the limits, which
+// are checked, as is the file's size, before memory is taken.
 Wave ReadWav(const std::string& path, const LoadLimits& limits = {});
 
 struct WriteWavOptions {

@@ -1,6 +1,5 @@
+// All chunks are found and checked before the first is read.
 #include "firn/io/internal/h5_chunks.h"
-
-#include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_index.h"
 
 namespace firn::io::internal {
 namespace {
@@ -35,8 +35,12 @@ absl::Status ReadChunkNode(H5File& file, uint64_t address, int rank, int64_t exp
     child.stored_bytes = c.Uint(4);
     child.skipped_filters = c.Uint(4);
     for (int d = 0; d < rank; ++d) child.at.push_back(static_cast<int64_t>(c.Uint(8)));
-    c.Skip(8);
+    const bool whole = c.Uint(8) == 0;
     child.address = c.Uint(8);
+    // HDF5 looks for a chunk by its key, and would not find it out of its place.
+    if (!whole || (i > 0 && !(children->back().at < child.at))) {
+      return file.DamagedAt(address, "chunk tree", "its keys are out of order");
+    }
     children->push_back(std::move(child));
   }
   return absl::OkStatus();
@@ -72,40 +76,49 @@ absl::StatusOr<std::vector<H5Chunk>> WalkTree(H5File& file, const H5Plan& plan,
   return chunks;
 }
 
-// All chunks of the grid are there, once, and can hold what they should.
-absl::Status CheckChunks(const H5File& file, const H5Plan& plan, const H5Grid& grid,
-                         const std::vector<H5Chunk>& chunks, H5Budget* budget) {
-  if (static_cast<int64_t>(chunks.size()) != grid.chunks) {
-    return file.DamagedAt(plan.offset, "chunks",
-                          absl::StrCat("expected ", grid.chunks, ", got ", chunks.size()));
+// The chunk is not all inside, and such have no filters.
+bool IsPlain(const H5Plan& plan, const H5Grid& grid, const H5Chunk& chunk) {
+  if (!plan.layout.plain_border) return false;
+  for (size_t d = 0; d < chunk.at.size(); ++d) {
+    if (chunk.at[d] + grid.chunk[d] > grid.array[d]) return true;
   }
-  std::set<std::vector<int64_t>> seen;
-  for (const H5Chunk& chunk : chunks) {
-    bool inside = seen.insert(chunk.at).second;
+  return false;
+}
+
+// Chunks have places of their own, and can hold what they should.
+absl::Status CheckChunks(const H5File& file, const H5Plan& plan, const H5Grid& grid,
+                         std::vector<H5Chunk>& chunks, H5Budget* budget) {
+  std::vector<int64_t> places;  // in the grid, row-major
+  places.reserve(chunks.size());
+  const bool resized = ChangesSize(plan.filters);
+  const int64_t expansion = std::max<int64_t>(file.limits().max_expansion, 1);
+  for (H5Chunk& chunk : chunks) {
+    int64_t place = 0;
     for (size_t d = 0; d < chunk.at.size(); ++d) {
-      inside = inside && chunk.at[d] >= 0 && chunk.at[d] < grid.array[d] &&
-               chunk.at[d] % grid.chunk[d] == 0;
+      if (chunk.at[d] < 0 || chunk.at[d] >= grid.array[d] || chunk.at[d] % grid.chunk[d] != 0) {
+        return file.DamagedAt(chunk.address, "chunk", "it has no place in the array");
+      }
+      place = place * ((grid.array[d] - 1) / grid.chunk[d] + 1) + chunk.at[d] / grid.chunk[d];
     }
-    if (!inside) return file.DamagedAt(chunk.address, "chunk", "it has no place in the array");
-    const bool deflated = plan.filters.deflate;
+    places.push_back(place);
+    if (IsPlain(plan, grid, chunk)) chunk.skipped_filters = ~uint64_t{0};
     const auto stored = static_cast<int64_t>(chunk.stored_bytes);
-    if (deflated ? stored < grid.chunk_bytes / std::max<int64_t>(file.limits().max_expansion, 1)
-                 : stored != grid.chunk_bytes) {
-      return file.DamagedAt(chunk.address, "chunk",
-                            absl::StrCat("expected ", grid.chunk_bytes, " bytes",
-                                         deflated ? " deflated" : "", ", got ", stored));
+    if (stored < 0 ||
+        (resized ? stored < grid.chunk_bytes / expansion : stored != grid.chunk_bytes)) {
+      return file.DamagedAt(
+          chunk.address, "chunk",
+          absl::StrCat("expected ", grid.chunk_bytes, " bytes",
+                       resized ? " as filters leave them" : "", ", got ", stored));
     }
     FIRN_RETURN_IF_ERROR(ClaimH5Bytes(file, chunk.address, chunk.stored_bytes, budget));
   }
-  return absl::OkStatus();
-}
-
-// Bytes 0 of all elements come first, then bytes 1 of all, ...
-void Unshuffle(const std::string& in, size_t element_bytes, std::string* out) {
-  const size_t n = in.size() / element_bytes;
-  for (size_t b = 0; b < element_bytes; ++b) {
-    for (size_t i = 0; i < n; ++i) (*out)[i * element_bytes + b] = in[b * n + i];
+  std::sort(places.begin(), places.end());
+  const auto twice = std::adjacent_find(places.begin(), places.end());
+  if (twice != places.end()) {
+    return file.DamagedAt(plan.offset, "chunks",
+                          absl::StrCat("two have the place ", *twice, " in the array"));
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -113,7 +126,7 @@ void Unshuffle(const std::string& in, size_t element_bytes, std::string* out) {
 absl::StatusOr<H5Grid> MakeH5Grid(const H5File& file, const H5Plan& plan) {
   H5Grid grid;
   const size_t rank = static_cast<size_t>(plan.shape.rank());
-  if (plan.layout.chunk.size() != rank + 1 ||
+  if (rank == 0 || plan.layout.chunk.size() != rank + 1 ||
       plan.layout.chunk.back() != static_cast<uint64_t>(plan.type.bytes)) {
     return file.DamagedAt(plan.offset, "chunks", "they do not fit the dataset");
   }
@@ -129,40 +142,32 @@ absl::StatusOr<H5Grid> MakeH5Grid(const H5File& file, const H5Plan& plan) {
 
 absl::StatusOr<std::vector<H5Chunk>> ListH5Chunks(H5File& file, const H5Plan& plan,
                                                   const H5Grid& grid, H5Budget* budget) {
-  FIRN_ASSIGN_OR_RETURN(std::vector<H5Chunk> chunks, WalkTree(file, plan, grid));
+  std::vector<H5Chunk> chunks;
+  if (plan.layout.address == kH5Undefined) return chunks;
+  if (plan.layout.index == H5Layout::kTree) {
+    FIRN_ASSIGN_OR_RETURN(chunks, WalkTree(file, plan, grid));
+  } else {
+    FIRN_ASSIGN_OR_RETURN(chunks, ReadH5Index(file, plan, grid));
+  }
   FIRN_RETURN_IF_ERROR(CheckChunks(file, plan, grid, chunks, budget));
   return chunks;
 }
 
 absl::StatusOr<const char*> H5ChunkReader::Read(const H5Chunk& chunk) {
-  const auto bytes = static_cast<size_t>(grid_.chunk_bytes);
-  const H5Filters& f = plan_.filters;
-  // Bit i of the mask: filter i was left out for this chunk.
-  const bool shuffle = f.shuffle && (chunk.skipped_filters & 1) == 0;
-  const bool deflate = f.deflate && (chunk.skipped_filters >> (f.shuffle ? 1 : 0) & 1) == 0;
-  std::string* const plain = shuffle ? &shuffled_ : &elements_;
-  std::string* const stored = deflate ? &packed_ : plain;
-  stored->resize(chunk.stored_bytes);
-  FIRN_RETURN_IF_ERROR(file_.file().ReadAt(static_cast<int64_t>(chunk.address), stored->data(),
+  char* const stored = elements_.Resize(chunk.stored_bytes);
+  FIRN_RETURN_IF_ERROR(file_.file().ReadAt(static_cast<int64_t>(chunk.address), stored,
                                            static_cast<int64_t>(chunk.stored_bytes), "chunk"));
-  if (deflate) {
-    plain->resize(bytes);
-    uLongf got = bytes;
-    uLong used = packed_.size();
-    const int code = uncompress2(reinterpret_cast<Bytef*>(plain->data()), &got,
-                                 reinterpret_cast<const Bytef*>(packed_.data()), &used);
-    if (code != Z_OK || got != bytes || used != packed_.size()) {
-      return file_.DamagedAt(chunk.address, "chunk", "damaged deflate data");
-    }
-  }
-  if (plain->size() != bytes) {
-    return file_.DamagedAt(chunk.address, "chunk", "it has the wrong size");
-  }
-  if (shuffle) {
-    elements_.resize(bytes);
-    Unshuffle(shuffled_, static_cast<size_t>(plan_.type.bytes), &elements_);
-  }
+  FIRN_RETURN_IF_ERROR(unfilter_.Run(file_, plan_.filters, chunk.skipped_filters, chunk.address,
+                                     static_cast<size_t>(grid_.chunk_bytes), &elements_));
   return elements_.data();
+}
+
+int64_t H5ChunkElements(const H5Grid& grid, const H5Chunk& chunk) {
+  int64_t n = 1;
+  for (size_t d = 0; d < grid.array.size(); ++d) {
+    n *= std::min(grid.chunk[d], grid.array[d] - chunk.at[d]);
+  }
+  return n;
 }
 
 void CopyH5Chunk(const H5Grid& grid, const H5Chunk& chunk, int64_t element_bytes, const char* from,

@@ -2,16 +2,17 @@
 #define FIRN_IO_INTERNAL_H5_CHUNKS_H_
 
 // Chunks of a dataset are found through a version 1 B-tree ("TREE", node type 1), whose keys say
-// where a chunk lies in the array and how long it is in the file. A chunk at the border is stored
-// whole, and only its inner part counts.
+// where a chunk lies in the array and how long it is in the file, or through the newer indices of
+// h5_index. A chunk at the border is stored whole, and only its inner part counts. A chunk that was
+// never written is not in the index.
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "firn/io/internal/h5_file.h"
+#include "firn/io/internal/h5_filters.h"
 #include "firn/io/internal/h5_plan.h"
 
 namespace firn::io::internal {
@@ -30,7 +31,8 @@ struct H5Grid {
 
 absl::StatusOr<H5Grid> MakeH5Grid(const H5File& file, const H5Plan& plan);
 
-// All chunks of the grid, each of which has a place in the array and can hold what it should.
+// The chunks of the grid that were written, each of which has a place in the array of its own and
+// can hold what it should.
 absl::StatusOr<std::vector<H5Chunk>> ListH5Chunks(H5File& file, const H5Plan& plan,
                                                   const H5Grid& grid, H5Budget* budget);
 
@@ -47,8 +49,12 @@ class H5ChunkReader {
   const H5File& file_;
   const H5Plan& plan_;
   const H5Grid& grid_;
-  std::string packed_, shuffled_, elements_;
+  H5Unfilter unfilter_;
+  H5Buffer elements_;
 };
+
+// How many elements of the array the chunk has.
+int64_t H5ChunkElements(const H5Grid& grid, const H5Chunk& chunk);
 
 // Copies the part of a chunk that lies in the array, which begins at `to`.
 void CopyH5Chunk(const H5Grid& grid, const H5Chunk& chunk, int64_t element_bytes, const char* from,

@@ -1,5 +1,6 @@
 // Contiguous elements are read straight into the tensor. Of chunks all are found and checked, then
-// the tensor is made, then each chunk is unpacked and copied to its place.
+// the tensor is made, then each chunk is unpacked and copied to its place. What was never written
+// is the dataset's fill value.
 #include "firn/io/internal/h5_dataset.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/h5_chunks.h"
@@ -16,87 +18,124 @@
 namespace firn::io::internal {
 namespace {
 
+using MakeRoom = absl::FunctionRef<absl::StatusOr<char*>()>;
+
 // Takes the tensor's memory out of the budget, then allocates it.
 absl::StatusOr<Tensor> Allocate(const H5File& file, const H5Plan& plan, H5Budget* budget) {
   const int64_t n = plan.shape.num_elements();
   if (n > budget->element_bytes / SizeOf(plan.type.dtype)) {
-    return ResourceExhausted(file.file().name(), ": ", n, " elements of ",
-                             DTypeName(plan.type.dtype), " take more than the ",
-                             budget->element_bytes, " bytes that are left of those allowed");
+    return ResourceExhausted(file.name(), ": ", n, " elements of ", DTypeName(plan.type.dtype),
+                             " take more than the ", budget->element_bytes,
+                             " bytes that are left of those allowed");
   }
   budget->element_bytes -= n * SizeOf(plan.type.dtype);
   return AllocateTensor(TensorSpec::Contiguous(plan.type.dtype, plan.shape, Device::Cpu()),
                         AllocTag::kParameter);
 }
 
-// --- Chunks --------------------------------------------------------------------------------------
+absl::Status ReadUnwritten(const H5File& file, const H5Object& dataset, const H5Plan& plan,
+                           H5Budget* budget, MakeRoom room) {
+  const int64_t n = plan.shape.num_elements();
+  FIRN_ASSIGN_OR_RETURN(const std::string element,
+                        UnwrittenH5Element(file, dataset, plan, n, true, budget));
+  FIRN_ASSIGN_OR_RETURN(char* const to, room());
+  FillH5Elements(element, n, to);
+  return absl::OkStatus();
+}
 
-absl::StatusOr<Tensor> ReadChunked(H5File& file, const H5Plan& plan, H5Budget* budget) {
-  if (plan.shape.num_elements() == 0) return Allocate(file, plan, budget);
+absl::Status ReadChunked(H5File& file, const H5Object& dataset, const H5Plan& plan,
+                         H5Budget* budget, MakeRoom room) {
   FIRN_ASSIGN_OR_RETURN(const H5Grid grid, MakeH5Grid(file, plan));
   if (grid.chunk_bytes > budget->element_bytes) {  // a chunk may be larger than the array
-    return ResourceExhausted(file.file().name(), ": a chunk of ", grid.chunk_bytes,
+    return ResourceExhausted(file.name(), ": a chunk of ", grid.chunk_bytes,
                              " bytes takes more than the ", budget->element_bytes,
                              " bytes that are left of those allowed");
   }
   FIRN_ASSIGN_OR_RETURN(const std::vector<H5Chunk> chunks, ListH5Chunks(file, plan, grid, budget));
-  FIRN_ASSIGN_OR_RETURN(Tensor tensor, Allocate(file, plan, budget));
+  if (chunks.empty()) return ReadUnwritten(file, dataset, plan, budget, room);
+  std::string unwritten;
+  if (static_cast<int64_t>(chunks.size()) < grid.chunks) {
+    int64_t left = plan.shape.num_elements();
+    for (const H5Chunk& chunk : chunks) left -= H5ChunkElements(grid, chunk);
+    FIRN_ASSIGN_OR_RETURN(unwritten, UnwrittenH5Element(file, dataset, plan, left, false, budget));
+  }
+  FIRN_ASSIGN_OR_RETURN(char* const to, room());
+  if (!unwritten.empty()) FillH5Elements(unwritten, plan.shape.num_elements(), to);
   H5ChunkReader reader(file, plan, grid);
   for (const H5Chunk& chunk : chunks) {
     FIRN_ASSIGN_OR_RETURN(const char* const elements, reader.Read(chunk));
-    CopyH5Chunk(grid, chunk, plan.type.bytes, elements, tensor.impl()->data);
+    CopyH5Chunk(grid, chunk, plan.type.bytes, elements, to);
   }
-  return tensor;
+  return absl::OkStatus();
 }
 
-// --- Elements in one piece -----------------------------------------------------------------------
-
-absl::StatusOr<Tensor> ReadContiguous(H5File& file, const H5Plan& plan, H5Budget* budget) {
+absl::Status ReadContiguous(H5File& file, const H5Object& dataset, const H5Plan& plan,
+                            H5Budget* budget, MakeRoom room) {
   const H5Layout& layout = plan.layout;
-  if (plan.shape.num_elements() == 0) return Allocate(file, plan, budget);
-  if (layout.address == kH5Undefined) {
-    return file.DamagedAt(plan.offset, "elements", "none were ever written");
-  }
+  if (layout.address == kH5Undefined) return ReadUnwritten(file, dataset, plan, budget, room);
   FIRN_RETURN_IF_ERROR(CheckH5StoredSize(file, plan, layout.bytes));
   FIRN_RETURN_IF_ERROR(ClaimH5Bytes(file, layout.address, layout.bytes, budget));
-  FIRN_ASSIGN_OR_RETURN(Tensor tensor, Allocate(file, plan, budget));
-  FIRN_RETURN_IF_ERROR(file.file().ReadAt(static_cast<int64_t>(layout.address), tensor.impl()->data,
-                                          plan.stored_bytes(), "elements"));
-  return tensor;
+  FIRN_ASSIGN_OR_RETURN(char* const to, room());
+  return file.file().ReadAt(static_cast<int64_t>(layout.address), to, plan.stored_bytes(),
+                            "elements");
 }
 
-absl::StatusOr<Tensor> ReadCompact(const H5File& file, const H5Plan& plan, H5Budget* budget) {
+absl::Status ReadCompact(const H5File& file, const H5Plan& plan, MakeRoom room) {
   FIRN_RETURN_IF_ERROR(CheckH5StoredSize(file, plan, plan.layout.inside.size()));
-  FIRN_ASSIGN_OR_RETURN(Tensor tensor, Allocate(file, plan, budget));
-  if (!plan.layout.inside.empty()) {
-    std::memcpy(tensor.impl()->data, plan.layout.inside.data(), plan.layout.inside.size());
-  }
-  return tensor;
+  FIRN_ASSIGN_OR_RETURN(char* const to, room());
+  std::memcpy(to, plan.layout.inside.data(), plan.layout.inside.size());
+  return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> ReadElements(H5File& file, const H5Plan& plan, H5Budget* budget) {
+// Puts the elements, of which there are some, as they are stored into what `room` makes when it is
+// known that they fit.
+absl::Status ReadStored(H5File& file, const H5Object& dataset, const H5Plan& plan, H5Budget* budget,
+                        MakeRoom room) {
   switch (plan.layout.kind) {
     case H5Layout::kCompact:
-      return ReadCompact(file, plan, budget);
+      return ReadCompact(file, plan, room);
     case H5Layout::kContiguous:
-      return ReadContiguous(file, plan, budget);
+      return ReadContiguous(file, dataset, plan, budget, room);
     case H5Layout::kChunked:
       break;
   }
-  return ReadChunked(file, plan, budget);
+  return ReadChunked(file, dataset, plan, budget, room);
 }
 
 }  // namespace
 
 absl::StatusOr<Tensor> ReadH5Dataset(H5File& file, const H5Object& dataset, H5Budget* budget) {
   FIRN_ASSIGN_OR_RETURN(const H5Plan plan, MakeH5Plan(file, dataset));
-  FIRN_ASSIGN_OR_RETURN(Tensor tensor, ReadElements(file, plan, budget));
+  if (plan.shape.num_elements() == 0) return Allocate(file, plan, budget);
+  Tensor tensor;
+  const auto room = [&]() -> absl::StatusOr<char*> {
+    FIRN_ASSIGN_OR_RETURN(tensor, Allocate(file, plan, budget));
+    return tensor.impl()->data;
+  };
+  FIRN_RETURN_IF_ERROR(ReadStored(file, dataset, plan, budget, room));
   const absl::Status converted =
       ConvertStored(plan.type, plan.shape.num_elements(), tensor.impl()->data);
-  if (!converted.ok()) {
-    return file.DamagedAt(plan.offset, "elements", std::string(converted.message()));
-  }
+  if (!converted.ok()) return file.Unconverted(plan.offset, "elements", converted);
   return tensor;
+}
+
+absl::StatusOr<std::string> ReadH5Stored(H5File& file, const H5Object& dataset, const H5Plan& plan,
+                                         H5Budget* budget) {
+  std::string bytes;
+  const int64_t n = plan.shape.num_elements();
+  if (n == 0) return bytes;
+  const auto room = [&]() -> absl::StatusOr<char*> {
+    if (n > budget->element_bytes / plan.type.bytes) {
+      return ResourceExhausted(file.name(), ": ", n, " strings of ", plan.type.bytes,
+                               " bytes take more than the ", budget->element_bytes,
+                               " bytes that are left of those allowed");
+    }
+    budget->element_bytes -= n * plan.type.bytes;
+    bytes.resize(static_cast<size_t>(n * plan.type.bytes));
+    return bytes.data();
+  };
+  FIRN_RETURN_IF_ERROR(ReadStored(file, dataset, plan, budget, room));
+  return bytes;
 }
 
 }  // namespace firn::io::internal

@@ -4,12 +4,15 @@
 // This one checks each length and address against the file, never recurses, and counts what it
 // reads. It knows the part of the format (HDF5 File Format Specification 3.0) that parameters are
 // stored in:
-//   h5_file     superblocks 0 to 3 with 8-byte addresses
-//   h5_object   object headers 1 and 2, which are lists of messages
-//   h5_group    symbol tables, link messages, and links in a fractal heap (h5_heap)
-//   h5_message  messages: dataspace, datatype, layout, filters, attribute
-//   h5_dataset  elements: contiguous, compact, chunked with deflate and shuffle
-//   h5_reader   the walk through the groups, which refuses all else
+//   h5_file     superblocks 0 to 3 with 8-byte addresses, behind a user block or not
+//   h5_object   object headers 1 and 2, which are lists of messages; committed datatypes
+//   h5_group    symbol tables, link messages, and links in a fractal heap (h5_heap, h5_btree2)
+//   h5_links    where soft links lead
+//   h5_message  messages: dataspace, datatype, layout, fill value, attribute
+//   h5_dataset  elements: contiguous, compact, chunked (h5_chunks, h5_index), or never written
+//   h5_filters  what was done to chunks: deflate, shuffle, fletcher32
+//   h5_words    elements that are strings (h5_global_heap)
+//   h5_walk     the walk through the groups, which refuses all else by name
 // All numbers are little-endian.
 #include "firn/io/internal/h5_file.h"
 
@@ -46,18 +49,59 @@ std::string_view H5Cursor::Text() {
   return text;
 }
 
+namespace {
+
+constexpr std::string_view kSignature("\211HDF\r\n\032\n", 8);
+
+// A file without its first bytes.
+class Behind final : public RandomAccess {
+ public:
+  Behind(const RandomAccess& file, int64_t from)
+      : RandomAccess(file.name(), file.size() - from), file_(file), from_(from) {}
+
+ private:
+  absl::StatusOr<int64_t> Read(int64_t offset, void* out, int64_t n) const override {
+    FIRN_RETURN_IF_ERROR(file_.ReadAt(from_ + offset, out, n, "what is behind the user block"));
+    return n;
+  }
+
+  const RandomAccess& file_;
+  const int64_t from_;
+};
+
+}  // namespace
+
 absl::StatusOr<H5File> H5File::Open(const RandomAccess& file, const LoadLimits& limits) {
   H5File opened(file, limits);
+  FIRN_RETURN_IF_ERROR(opened.FindSuperblock());
   FIRN_RETURN_IF_ERROR(opened.ReadSuperblock());
   return opened;
 }
 
+// A user block has 512 bytes, or twice as many, or twice as many again, ...
+absl::Status H5File::FindSuperblock() {
+  char start[8] = {};
+  const auto is_here = [&](int64_t at) -> absl::StatusOr<bool> {
+    FIRN_RETURN_IF_ERROR(file_->ReadAt(at, start, 8, "signature"));
+    return std::string_view(start, 8) == kSignature;
+  };
+  for (int64_t at = 0; at <= file_->size() - 8; at = at == 0 ? 512 : 2 * at) {
+    FIRN_ASSIGN_OR_RETURN(const bool found, is_here(at));
+    if (!found) continue;
+    if (at > 0) {
+      behind_user_block_ = std::make_shared<Behind>(*file_, at);
+      file_ = behind_user_block_.get();
+      base_ = static_cast<uint64_t>(at);
+    }
+    return absl::OkStatus();
+  }
+  return ExpectSignature(*file_, kSignature, "an HDF5 file");
+}
+
 // Superblock 0: signature, versions, sizes, tree parameters, base address, free space, end of file,
-// driver, and the symbol table entry of the root group, whose second field is what we want.
+// driver, and the symbol table entry of the root group: offset of a name, address, kind, ....
 // Superblock 1 has one more tree parameter; 2 and 3 are shorter and end in a checksum.
 absl::Status H5File::ReadSuperblock() {
-  constexpr std::string_view kSignature("\211HDF\r\n\032\n", 8);
-  FIRN_RETURN_IF_ERROR(ExpectSignature(*file_, kSignature, "an HDF5 file"));
   FIRN_ASSIGN_OR_RETURN(const std::string start, ReadMetadata(0, 12, "superblock"));
   const auto version = static_cast<unsigned char>(start[8]);
   if (version > 3) return Refused(absl::StrCat("superblock of version ", version));
@@ -77,14 +121,21 @@ absl::Status H5File::ReadSuperblock() {
   const uint64_t end_of_file = c.Uint(8);
   if (old) c.Skip(16);
   root_ = c.Uint(8);
+  const uint64_t kind = old ? c.Uint(4) : 0;  // of the entry: 1 where it knows the group's tables
   FIRN_RETURN_IF_ERROR(Check(c, "superblock"));
-  if (offset_bytes != 8 || length_bytes != 8 || base != 0) {
+  if (kind > 1) return DamagedAt(0, "superblock", absl::StrCat("a root of kind ", kind));
+  if (offset_bytes != 8 || length_bytes != 8) {
     return Refused(absl::StrCat("addresses of ", offset_bytes, " bytes, lengths of ", length_bytes,
-                                ", base ", base, " (want 8, 8, 0)"));
+                                " (want 8, 8)"));
   }
-  if (end_of_file > static_cast<uint64_t>(size())) {
-    return DamagedAt(0, "superblock",
-                     absl::StrCat("the file should have ", end_of_file, " bytes, it has ", size()));
+  // The end counts from the beginning of the file as it was written. Somebody may have put the user
+  // block in front, or taken it away, later: then the base is not where the superblock is, and
+  // HDF5 takes the latter.
+  if (base > end_of_file || end_of_file - base > static_cast<uint64_t>(size())) {
+    return DamagedAt(
+        0, "superblock",
+        absl::StrCat("the file should have ", end_of_file - std::min(base, end_of_file),
+                     " bytes, it has ", size()));
   }
   return absl::OkStatus();
 }
@@ -127,7 +178,14 @@ absl::Status H5File::Check(const H5Cursor& cursor, const char* field) const {
 
 absl::Status H5File::DamagedAt(uint64_t offset, const char* field, const std::string& what) const {
   // A mad address is shown as it is, even where it would be negative as a signed number.
-  return DataLoss(file_->name(), ": offset ", offset, ", ", field, ": ", what);
+  return DataLoss(file_->name(), ": offset ", offset + base_, ", ", field, ": ", what);
+}
+
+absl::Status H5File::Unconverted(uint64_t offset, const char* field,
+                                 const absl::Status& why) const {
+  const std::string what(why.message());
+  return absl::IsUnimplemented(why) ? Refused(absl::StrCat(field, ": ", what))
+                                    : DamagedAt(offset, field, what);
 }
 
 absl::Status H5File::Refused(const std::string& what) const {

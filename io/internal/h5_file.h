@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "firn/io/internal/random_access.h"
@@ -47,13 +50,31 @@ class H5Cursor {
 // leads the reader in circles ends in an error. Thread-compatible.
 class H5File {
  public:
-  // `file` must outlive the result.
+  // `file` must outlive the result. Addresses count from the superblock on, which a block of the
+  // user's own may precede; offsets in messages are those in the whole file.
   static absl::StatusOr<H5File> Open(const RandomAccess& file, const LoadLimits& limits);
 
   const LoadLimits& limits() const { return limits_; }
+  // From the superblock on.
   const RandomAccess& file() const { return *file_; }
   int64_t size() const { return file_->size(); }
+  const std::string& name() const { return file_->name(); }
   uint64_t root() const { return root_; }  // address of the root group's object header
+
+  // Datatypes that were met under their own names, by the addresses of their headers: each is read
+  // once, however many datasets have it.
+  struct CommittedType {
+    std::string body;
+    uint64_t offset;
+  };
+  const CommittedType* FindType(uint64_t address) const {
+    const auto it = types_.find(address);
+    return it == types_.end() ? nullptr : &it->second;
+  }
+  // Its body, as long as *this.
+  std::string_view KeepType(uint64_t address, CommittedType type) {
+    return types_.emplace(address, std::move(type)).first->second.body;
+  }
 
   // Takes `n` bytes out of what metadata may still take.
   absl::Status ChargeMetadata(uint64_t n);
@@ -65,6 +86,8 @@ class H5File {
   // DataLoss unless the cursor has stayed inside its bytes.
   absl::Status Check(const H5Cursor& cursor, const char* field) const;
   absl::Status DamagedAt(uint64_t offset, const char* field, const std::string& what) const;
+  // What ConvertStored says of a piece of the file.
+  absl::Status Unconverted(uint64_t offset, const char* field, const absl::Status& why) const;
   // Unimplemented, naming the file: legal HDF5 that this reader refuses.
   absl::Status Refused(const std::string& what) const;
 
@@ -73,12 +96,16 @@ class H5File {
       : file_(&file),
         limits_(limits),
         metadata_left_(std::min(limits.max_metadata_bytes, 4 * file.size() + 4096)) {}
+  absl::Status FindSuperblock();
   absl::Status ReadSuperblock();
 
   const RandomAccess* file_;
+  std::shared_ptr<const RandomAccess> behind_user_block_;  // if there is one: *file_
+  uint64_t base_ = 0;                                      // bytes of the user block
   LoadLimits limits_;
   int64_t metadata_left_;
   uint64_t root_ = 0;
+  std::map<uint64_t, CommittedType> types_;
 };
 
 // The checksum of HDF5's newer structures: hashlittle of B. Jenkins' lookup3.c (2006), start value

@@ -1,7 +1,8 @@
 // Old groups have a symbol table: a B-tree ("TREE", version 1) whose leaves point to nodes ("SNOD")
-// of entries of 40 bytes (offset of the name in the local heap, address of the object, and a kind
-// that tells soft links), and a local heap ("HEAP") with the names. New groups list their links as
-// messages in their header or, when there are many, in a fractal heap (h5_heap).
+// of entries of 40 bytes (offset of the name in the local heap, address of the object, a kind, and
+// for kind 2, a soft link, the offset of its path), and a local heap ("HEAP") with the names. New
+// groups list their links as messages in their header or, when there are many, in a fractal heap
+// (h5_heap).
 #include "firn/io/internal/h5_group.h"
 
 #include <set>
@@ -17,23 +18,22 @@ namespace {
 constexpr uint64_t kTreeHeader = 24, kSymbolHeader = 8, kSymbolEntry = 40, kHeapHeader = 32;
 
 // A symbol table can give one name to many members, so names are charged on top of what was read.
-absl::Status AddLink(H5File& file, uint64_t offset, std::string_view name, uint64_t address,
-                     std::vector<H5Link>* links) {
+absl::Status AddLink(H5File& file, uint64_t offset, H5Link link, std::vector<H5Link>* links) {
+  const std::string_view name = link.name;
   if (name.empty() || name == "." || name.find('/') != std::string_view::npos ||
       name.find('\0') != std::string_view::npos) {
     return file.DamagedAt(offset, "link name", "not a name");
   }
   if (name.size() > static_cast<uint64_t>(file.limits().max_name_bytes)) {
-    return file.DamagedAt(offset, "link name",
-                          absl::StrCat("expected at most ", file.limits().max_name_bytes,
-                                       " bytes, got ", name.size()));
+    return ResourceExhausted(file.name(), ": a name has more than the ",
+                             file.limits().max_name_bytes, " bytes allowed, ", name.size());
   }
   if (static_cast<int64_t>(links->size()) >= file.limits().max_tensors) {
     return ResourceExhausted(file.file().name(), ": a group has more than the ",
                              file.limits().max_tensors, " members allowed");
   }
-  FIRN_RETURN_IF_ERROR(file.ChargeMetadata(name.size()));
-  links->push_back({std::string(name), address});
+  FIRN_RETURN_IF_ERROR(file.ChargeMetadata(name.size() + link.path.size()));
+  links->push_back(std::move(link));
   return absl::OkStatus();
 }
 
@@ -64,16 +64,28 @@ absl::Status ReadSymbols(H5File& file, uint64_t address, const std::string& name
   for (uint64_t i = 0; i < n; ++i) {
     const uint64_t offset = c.offset();
     const uint64_t name_at = c.Uint(8), object = c.Uint(8), kind = c.Uint(4);
-    c.Skip(20);
-    if (name_at >= names.size()) {
-      return file.DamagedAt(offset, "link name",
-                            absl::StrCat("at ", name_at, " of a heap of ", names.size(), " bytes"));
+    c.Skip(4);
+    const uint64_t path_at = c.Uint(4);  // of a soft link
+    c.Skip(12);
+    const auto text_at = [&](uint64_t at) -> absl::StatusOr<std::string> {
+      if (at >= names.size()) {
+        return file.DamagedAt(offset, "link name",
+                              absl::StrCat("at ", at, " of a heap of ", names.size(), " bytes"));
+      }
+      H5Cursor text(std::string_view(names).substr(at), offset);
+      const std::string_view found = text.Text();
+      FIRN_RETURN_IF_ERROR(file.Check(text, "link name"));
+      return std::string(found);
+    };
+    H5Link link;
+    link.address = object;
+    FIRN_ASSIGN_OR_RETURN(link.name, text_at(name_at));
+    if (kind > 2) return file.DamagedAt(offset, "symbol", absl::StrCat("kind ", kind));
+    link.is_soft = kind == 2;
+    if (link.is_soft) {
+      FIRN_ASSIGN_OR_RETURN(link.path, text_at(path_at));
     }
-    H5Cursor name(std::string_view(names).substr(name_at), offset);
-    const std::string_view text = name.Text();
-    FIRN_RETURN_IF_ERROR(file.Check(name, "link name"));
-    if (kind > 1) return file.Refused(absl::StrCat("soft link ", std::string(text)));
-    FIRN_RETURN_IF_ERROR(AddLink(file, offset, text, object, links));
+    FIRN_RETURN_IF_ERROR(AddLink(file, offset, std::move(link), links));
   }
   return absl::OkStatus();
 }
@@ -132,13 +144,14 @@ absl::Status ReadDenseLinks(H5File& file, const H5Message& info, std::vector<H5L
   const uint64_t heap = c.Uint(8), index = c.Uint(8);
   FIRN_RETURN_IF_ERROR(file.Check(c, "link info"));
   if (heap == kH5Undefined) return absl::OkStatus();
-  return ForEachHeapObject(file, heap, index,
+  return ForEachHeapObject(file, heap, index, H5HeapIndex::kLinks,
                            [&](H5Cursor object) { return ParseH5Link(file, object, links); });
 }
 
 }  // namespace
 
 absl::Status ParseH5Link(H5File& file, H5Cursor c, std::vector<H5Link>* links) {
+  constexpr uint64_t kSoft = 1, kFirstOwn = 64;
   const uint64_t offset = c.offset();
   const uint64_t version = c.Uint(1), flags = c.Uint(1);
   const uint64_t kind = (flags & 8) != 0 ? c.Uint(1) : 0;
@@ -147,15 +160,19 @@ absl::Status ParseH5Link(H5File& file, H5Cursor c, std::vector<H5Link>* links) {
   const std::string_view name = c.Bytes(c.Uint(size_t{1} << (flags & 3)));
   FIRN_RETURN_IF_ERROR(file.Check(c, "link"));
   if (version != 1) return file.DamagedAt(offset, "link", absl::StrCat("version ", version));
-  if (kind != 0) {
-    return file.Refused(absl::StrCat(kind == 1    ? "soft"
-                                     : kind == 64 ? "external"
-                                                  : "unknown",
-                                     " link ", std::string(name)));
+  H5Link link{.name = std::string(name)};
+  if (kind == kSoft) {
+    link.is_soft = true;
+    link.path = std::string(c.Bytes(c.Uint(2)));
+  } else if (kind != 0) {
+    if (kind < kFirstOwn) return file.DamagedAt(offset, "link", absl::StrCat("kind ", kind));
+    return file.Refused(
+        absl::StrCat(kind == kFirstOwn ? "external" : "user-defined", " link ", link.name));
+  } else {
+    link.address = c.Uint(8);
   }
-  const uint64_t address = c.Uint(8);
   FIRN_RETURN_IF_ERROR(file.Check(c, "link"));
-  return AddLink(file, offset, name, address, links);
+  return AddLink(file, offset, std::move(link), links);
 }
 
 absl::StatusOr<std::vector<H5Link>> ListH5Group(H5File& file, const H5Object& group) {

@@ -14,9 +14,11 @@ namespace firn::io::internal {
 struct H5Link {
   std::string name;
   uint64_t address = 0;  // of the object header
+  bool is_soft = false;  // then a path leads there instead
+  std::string path = {};
 };
 
-// The members of a group, in the order in which the file lists them. Unimplemented for soft and
+// The members of a group, in the order in which the file lists them. Unimplemented for
 // external links; DataLoss for damage; ResourceExhausted for more than LoadLimits::max_tensors.
 // Requires: group.is_group().
 absl::StatusOr<std::vector<H5Link>> ListH5Group(H5File& file, const H5Object& group);

@@ -4,8 +4,8 @@
 // blocks, which cut their piece of the space by a table of the same form. The root is one direct
 // block of `start` bytes (no rows) or an indirect block. An object is named by offset and length.
 //
-// The names of the objects are in a version 2 B-tree ("BTHD", "BTIN", "BTLF"), whose records we
-// visit in no particular order. All these structures end in a checksum.
+// The names of the objects are in a version 2 B-tree (h5_btree2). All these structures end in a
+// checksum.
 #include "firn/io/internal/h5_heap.h"
 
 #include <algorithm>
@@ -14,14 +14,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/h5_btree2.h"
 
 namespace firn::io::internal {
 namespace {
-
-// Bytes that HDF5 takes to write numbers up to `limit` > 0.
-uint64_t BytesFor(uint64_t limit) {
-  return (static_cast<uint64_t>(std::bit_width(limit)) - 1) / 8 + 1;
-}
 
 struct DirectBlock {
   uint64_t begin = 0, size = 0;  // in the heap's space
@@ -84,7 +80,7 @@ class Heap {
       return file.DamagedAt(address, "heap", "impossible sizes");
     }
     offset_bytes_ = (heap_bits + 7) / 8;
-    length_bytes_ = std::min(BytesFor(max_direct_), BytesFor(max_object));
+    length_bytes_ = std::min(H5BytesFor(max_direct_), H5BytesFor(max_object));
     return absl::OkStatus();
   }
 
@@ -140,101 +136,19 @@ class Heap {
   std::vector<DirectBlock> blocks_;  // by begin
 };
 
-// The B-tree; its records are a hash of 4 bytes and a heap id.
-class LinkIndex {
- public:
-  static absl::StatusOr<LinkIndex> Read(const H5File& file, const std::string& header,
-                                        uint64_t address) {
-    LinkIndex index;
-    H5Cursor c(header, address);
-    const bool expected = c.Bytes(4) == "BTHD" && c.Uint(1) == 0 && c.Uint(1) == 5;
-    const uint64_t node_bytes = c.Uint(4);
-    index.record_bytes_ = c.Uint(2);
-    const uint64_t depth = c.Uint(2);
-    c.Skip(2);
-    index.root_ = {c.Uint(8), c.Uint(2), depth};
-    FIRN_RETURN_IF_ERROR(file.Check(c, "link index"));
-    if (!expected || index.record_bytes_ < 5 || depth > 16 || node_bytes < 64 ||
-        node_bytes > (1 << 20)) {
-      return file.DamagedAt(address, "link index", "not the header that is expected");
-    }
-    index.FindPointerSizes(node_bytes, depth);
-    return index;
-  }
-
-  absl::Status ForEach(H5File& file, absl::FunctionRef<absl::Status(H5Cursor)> f) const {
-    std::vector<Node> todo;
-    if (root_.address != kH5Undefined) todo.push_back(root_);
-    while (!todo.empty()) {
-      const Node node = todo.back();
-      todo.pop_back();
-      const uint64_t pointers =
-          node.level == 0 ? 0 : (node.records + 1) * pointer_bytes_[node.level];
-      FIRN_ASSIGN_OR_RETURN(
-          const std::string bytes,
-          file.ReadChecked(node.address, 6 + node.records * record_bytes_ + pointers + 4,
-                           "link index"));
-      H5Cursor c(bytes, node.address);
-      if (c.Bytes(4) != (node.level == 0 ? "BTLF" : "BTIN")) {
-        return file.DamagedAt(node.address, "link index", "not the node that is expected");
-      }
-      c.Skip(2);
-      for (uint64_t i = 0; i < node.records; ++i) {
-        const uint64_t offset = c.offset();
-        H5Cursor record(c.Bytes(record_bytes_), offset);
-        record.Skip(4);
-        FIRN_RETURN_IF_ERROR(f(record));
-      }
-      for (uint64_t i = 0; node.level > 0 && i <= node.records; ++i) {
-        const uint64_t address = c.Uint(8), records = c.Uint(count_bytes_);
-        c.Skip(pointer_bytes_[node.level] - 8 - count_bytes_);
-        todo.push_back({address, records, node.level - 1});
-      }
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  struct Node {
-    uint64_t address = 0, records = 0, level = 0;
-  };
-
-  // A pointer is an address, a count of the child's own records and, above level 1, a count of all
-  // records below it. The counts take as many bytes as the fullest possible nodes need.
-  void FindPointerSizes(uint64_t node_bytes, uint64_t depth) {
-    constexpr uint64_t kFrame = 10;  // signature, version, type, checksum
-    const uint64_t in_leaf = std::max<uint64_t>((node_bytes - kFrame) / record_bytes_, 1);
-    count_bytes_ = BytesFor(in_leaf);
-    uint64_t below = in_leaf, below_bytes = 0;
-    pointer_bytes_ = {0};
-    for (uint64_t level = 1; level <= depth; ++level) {
-      const uint64_t pointer = 8 + count_bytes_ + below_bytes;
-      pointer_bytes_.push_back(pointer);
-      const uint64_t in_node =
-          (node_bytes - std::min(node_bytes, kFrame + pointer)) / (record_bytes_ + pointer);
-      below = std::min<uint64_t>((in_node + 1) * below + in_node, uint64_t{1} << 40);
-      below_bytes = BytesFor(below);
-    }
-  }
-
-  uint64_t record_bytes_ = 0, count_bytes_ = 0;
-  std::vector<uint64_t> pointer_bytes_;  // by level
-  Node root_;
-};
-
 }  // namespace
 
 absl::Status ForEachHeapObject(H5File& file, uint64_t heap_address, uint64_t index_address,
-                               absl::FunctionRef<absl::Status(H5Cursor)> f) {
+                               H5HeapIndex index, absl::FunctionRef<absl::Status(H5Cursor)> f) {
   FIRN_ASSIGN_OR_RETURN(const Heap heap, Heap::Read(file, heap_address));
-  FIRN_ASSIGN_OR_RETURN(const std::string header,
-                        file.ReadChecked(index_address, 38, "link index"));
-  FIRN_ASSIGN_OR_RETURN(const LinkIndex index, LinkIndex::Read(file, header, index_address));
-  return index.ForEach(file, [&](H5Cursor id) -> absl::Status {
+  const uint64_t before = index == H5HeapIndex::kLinks ? 4 : 0;  // a hash of the name
+  const auto visit = [&](H5Cursor record) -> absl::Status {
+    record.Skip(before);
     uint64_t address = 0;
-    FIRN_ASSIGN_OR_RETURN(const std::string object, heap.Get(file, id, &address));
+    FIRN_ASSIGN_OR_RETURN(const std::string object, heap.Get(file, record, &address));
     return f(H5Cursor(object, address));
-  });
+  };
+  return ForEachH5Record(file, index_address, static_cast<uint64_t>(index), before + 1, visit);
 }
 
 }  // namespace firn::io::internal

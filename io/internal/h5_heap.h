@@ -9,10 +9,13 @@
 
 namespace firn::io::internal {
 
-// Calls `f` with each object of the fractal heap at `heap` that the version 2 B-tree at `index` (of
-// links by name) lists, until it returns an error.
-absl::Status ForEachHeapObject(H5File& file, uint64_t heap, uint64_t index,
-                               absl::FunctionRef<absl::Status(H5Cursor)> f);
+// What a version 2 B-tree lists by name, by the type of its records.
+enum class H5HeapIndex : uint64_t { kLinks = 5, kAttributes = 8 };
+
+// Calls `f` with each object of the fractal heap at `heap` that the tree at `index_address` lists,
+// until it returns an error.
+absl::Status ForEachHeapObject(H5File& file, uint64_t heap, uint64_t index_address,
+                               H5HeapIndex index, absl::FunctionRef<absl::Status(H5Cursor)> f);
 
 }  // namespace firn::io::internal
 

@@ -100,28 +100,33 @@ absl::StatusOr<StoredType> ParseEnum(const H5File& file, const TypeHead& head, H
   return StoredType{.dtype = DType::kBool, .bytes = 1, .big_endian = false, .is_signed = true};
 }
 
+constexpr uint64_t kLastClass = 11;
 const char* ClassName(uint64_t kind) {
   constexpr const char* kNames[] = {"integer",   "float",           "time",     "string",
                                     "bit field", "opaque",          "compound", "reference",
-                                    "enum",      "variable-length", "array"};
+                                    "enum",      "variable-length", "array",    "complex"};
   return kind < std::size(kNames) ? kNames[kind] : "unknown";
 }
 
 }  // namespace
 
-absl::StatusOr<Shape> ParseH5Shape(const H5File& file, H5Cursor c) {
+absl::StatusOr<H5Space> ParseH5Space(const H5File& file, H5Cursor c) {
   const uint64_t offset = c.offset();
-  const uint64_t version = c.Uint(1), rank = c.Uint(1);
-  c.Skip(1);
-  const uint64_t kind = c.Uint(1);
+  const uint64_t version = c.Uint(1), rank = c.Uint(1), flags = c.Uint(1), kind = c.Uint(1);
   if (version == 1) c.Skip(4);
   if (version != 1 && version != 2) {
     return file.DamagedAt(offset, "dataspace", absl::StrCat("version ", version));
   }
-  if (version == 2 && kind > 1) return file.Refused("a dataspace without elements");
+  if (version == 2 && kind == 2) return file.Refused("a dataspace without elements");
+  if (version == 2 && kind > 2) {
+    return file.DamagedAt(offset, "dataspace", absl::StrCat("kind ", kind));
+  }
+  constexpr uint64_t kMaxRankOfHdf5 = 32;
+  if (rank > kMaxRankOfHdf5) {
+    return file.DamagedAt(offset, "dataspace", absl::StrCat(rank, " dimensions"));
+  }
   if (rank > kMaxRank) {
-    return file.DamagedAt(offset, "dataspace",
-                          absl::StrCat("expected at most ", kMaxRank, " dimensions, got ", rank));
+    return file.Refused(absl::StrCat("expected at most ", kMaxRank, " dimensions, got ", rank));
   }
   Dims sizes;
   for (uint64_t i = 0; i < rank; ++i) {
@@ -131,12 +136,22 @@ absl::StatusOr<Shape> ParseH5Shape(const H5File& file, H5Cursor c) {
     }
     sizes.push_back(static_cast<int64_t>(size));
   }
+  H5Space space;
+  for (uint64_t i = 0; i < rank; ++i) {
+    const int64_t now = sizes.span()[i];
+    const int64_t most = (flags & 1) != 0 ? static_cast<int64_t>(c.Uint(8)) : now;
+    if (most < now && most != -1) {
+      return file.DamagedAt(offset, "dataspace", "a dimension is larger than it may be");
+    }
+    space.most.push_back(most);
+  }
   FIRN_RETURN_IF_ERROR(file.Check(c, "dataspace"));
   absl::StatusOr<Shape> shape = Shape::Make(sizes.span());
   if (!shape.ok()) {
     return file.DamagedAt(offset, "dataspace", std::string(shape.status().message()));
   }
-  return shape;
+  space.shape = *shape;
+  return space;
 }
 
 absl::StatusOr<StoredType> ParseH5Type(const H5File& file, H5Cursor c) {
@@ -154,14 +169,85 @@ absl::StatusOr<StoredType> ParseH5Type(const H5File& file, H5Cursor c) {
     case 8:
       return ParseEnum(file, head, c);
     default:
+      if (head.kind > kLastClass) {
+        return file.DamagedAt(offset, "datatype", absl::StrCat("class ", head.kind));
+      }
       return file.Refused(absl::StrCat("elements of class ", ClassName(head.kind)));
   }
 }
 
+absl::StatusOr<H5WordType> ParseH5WordType(const H5File& file, H5Cursor c) {
+  const uint64_t offset = c.offset();
+  const TypeHead head = ReadHead(&c);
+  FIRN_RETURN_IF_ERROR(file.Check(c, "datatype"));
+  constexpr uint64_t kString = 3, kVariableLength = 9, kMostBytes = 1 << 24;
+  const bool in_heap = head.kind == kVariableLength;
+  if (!in_heap && head.kind != kString) {
+    return file.Refused(
+        absl::StrCat("expected strings, got elements of class ", ClassName(head.kind)));
+  }
+  if (in_heap && (head.bits & 15) != 1) return file.Refused("lists of variable length");
+  const uint64_t padding = in_heap ? head.bits >> 4 & 15 : head.bits & 15;
+  if (head.size == 0 || padding > 2 || (in_heap && head.size != 16)) {
+    return file.DamagedAt(offset, "datatype", "impossible strings");
+  }
+  if (head.size > kMostBytes) {
+    return ResourceExhausted(file.name(), ": strings of ", head.size, " bytes, allowed are ",
+                             kMostBytes);
+  }
+  return H5WordType{.bytes = static_cast<int>(head.size),
+                    .in_heap = in_heap,
+                    .padding = static_cast<H5WordType::Padding>(padding)};
+}
+
+namespace {
+
+// Version 4, and 5, with which indices have wider sizes: flags, the number of sizes and of bytes
+// that each has, the sizes, the kind of index and what this one is made by, of which most stands in
+// its own header once more; the address.
+absl::Status ParseChunks4(const H5File& file, H5Cursor* c, H5Layout* layout) {
+  const uint64_t offset = c->offset();
+  const uint64_t flags = c->Uint(1), rank = c->Uint(1), size_bytes = c->Uint(1);
+  if (rank < 2 || rank > kMaxRank + 1 || size_bytes < 1 || size_bytes > 8 || flags > 3) {
+    return file.DamagedAt(offset, "chunks", absl::StrCat("of ", rank, " dimensions"));
+  }
+  for (uint64_t i = 0; i < rank; ++i) layout->chunk.push_back(c->Uint(size_bytes));
+  const uint64_t index = c->Uint(1);
+  layout->plain_border = (flags & 1) != 0;
+  layout->index = static_cast<H5Layout::Index>(index);
+  switch (index) {
+    case H5Layout::kSingle:
+      layout->filtered = (flags & 2) != 0;
+      if (layout->filtered) {
+        layout->stored_bytes = c->Uint(8);
+        layout->skipped_filters = c->Uint(4);
+      }
+      break;
+    case H5Layout::kImplicit:
+      break;
+    case H5Layout::kFixedArray:
+      c->Skip(1);
+      break;
+    case H5Layout::kExtensibleArray:
+      c->Skip(5);
+      break;
+    case H5Layout::kTree2:
+      c->Skip(6);
+      break;
+    default:
+      return file.DamagedAt(offset, "chunks", absl::StrCat("an index of kind ", index));
+  }
+  layout->address = c->Uint(8);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<H5Layout> ParseH5Layout(const H5File& file, H5Cursor c) {
   const uint64_t offset = c.offset();
   const uint64_t version = c.Uint(1), kind = c.Uint(1);
-  if (version != 3 && version != 4) {
+  FIRN_RETURN_IF_ERROR(file.Check(c, "layout"));
+  if (version < 3 || version > 5) {
     return file.Refused(absl::StrCat("data layout of version ", version));
   }
   H5Layout layout;
@@ -178,48 +264,65 @@ absl::StatusOr<H5Layout> ParseH5Layout(const H5File& file, H5Cursor c) {
       return file.DamagedAt(offset, "chunks", absl::StrCat("of ", rank, " dimensions"));
     }
     for (uint64_t i = 0; i < rank; ++i) layout.chunk.push_back(c.Uint(4));
-    int64_t bytes = 1;  // the last size is that of an element
-    for (const uint64_t size : layout.chunk) {
-      if (size == 0 || __builtin_mul_overflow(bytes, static_cast<int64_t>(size), &bytes) ||
-          bytes > kMaxChunkBytes) {
-        return file.DamagedAt(offset, "chunks", "impossible sizes");
-      }
-    }
   } else if (kind == H5Layout::kChunked) {
-    return file.Refused("chunks of version 4 (write with libver 'earliest')");
+    FIRN_RETURN_IF_ERROR(ParseChunks4(file, &c, &layout));
+  } else if (kind == 3) {
+    return file.Refused("a virtual dataset");
   } else {
-    return file.Refused(kind == 3 ? "a virtual dataset" : absl::StrCat("layout class ", kind));
+    return file.DamagedAt(offset, "layout", absl::StrCat("class ", kind));
   }
   FIRN_RETURN_IF_ERROR(file.Check(c, "layout"));
+  int64_t bytes = 1;
+  for (const uint64_t size : layout.chunk) {
+    if (size == 0 || size > kMaxChunkBytes ||
+        __builtin_mul_overflow(bytes, static_cast<int64_t>(size), &bytes) ||
+        bytes > kMaxChunkBytes) {
+      return file.DamagedAt(offset, "chunks", "impossible sizes");
+    }
+  }
   return layout;
 }
 
-absl::StatusOr<H5Filters> ParseH5Filters(const H5File& file, H5Cursor c) {
-  constexpr uint64_t kDeflate = 1, kShuffle = 2;
+// Old message: size 4, value. Versions 1 and 2: version, when room is made, when it is filled,
+// whether there is a value, and if so size and value. Version 3: version, flags (4 and 5: there is
+// none; size and value follow). A size of 0 stands for zeros, and in the old message for no value.
+absl::StatusOr<H5Fill> ParseH5Fill(const H5File& file, const H5Object& dataset, int bytes) {
+  constexpr uint64_t kNever = 1;  // to fill room with the value
+  H5Fill fill;
+  const H5Message* m = dataset.Find(H5Message::kFill);
+  const H5Message* old = dataset.Find(H5Message::kOldFill);
+  if (m == nullptr && old == nullptr) return fill;
+  H5Cursor c = (m != nullptr ? m : old)->cursor();
   const uint64_t offset = c.offset();
-  const uint64_t version = c.Uint(1), n = c.Uint(1);
-  if (version != 1 && version != 2) {
-    return file.DamagedAt(offset, "filters", absl::StrCat("version ", version));
-  }
-  if (version == 1) c.Skip(6);
-  H5Filters filters;
-  for (uint64_t i = 0; i < n; ++i) {
-    const uint64_t id = c.Uint(2);
-    const uint64_t name_bytes = version == 1 || id >= 256 ? c.Uint(2) : 0;
-    c.Skip(2);
-    const uint64_t values = c.Uint(2);
-    c.Skip(version == 1 ? (name_bytes + 7) / 8 * 8 : name_bytes);
-    c.Skip(values * 4 + (version == 1 && values % 2 == 1 ? 4 : 0));
-    FIRN_RETURN_IF_ERROR(file.Check(c, "filters"));
-    if (id == kShuffle && !filters.shuffle && !filters.deflate) {
-      filters.shuffle = true;
-    } else if (id == kDeflate && !filters.deflate) {
-      filters.deflate = true;
+  bool has_value = true, never = false;
+  if (m != nullptr) {
+    const uint64_t version = c.Uint(1);
+    if (version == 3) {
+      const uint64_t flags = c.Uint(1);
+      never = (flags >> 2 & 3) == kNever;
+      fill.defined = (flags >> 4 & 1) == 0;
+      has_value = (flags >> 5 & 1) != 0;
+    } else if (version == 1 || version == 2) {
+      c.Skip(1);
+      never = c.Uint(1) == kNever;
+      has_value = fill.defined = c.Uint(1) != 0;
     } else {
-      return file.Refused(absl::StrCat("filter ", id, " (only shuffle, then deflate)"));
+      return file.DamagedAt(offset, "fill value", absl::StrCat("version ", version));
     }
   }
-  return filters;
+  if (has_value) {
+    const auto size = static_cast<int32_t>(c.Uint(4));
+    if (size > 0) fill.value = std::string(c.Bytes(static_cast<size_t>(size)));
+    fill.defined = size > 0 || (size == 0 && m != nullptr);
+  }
+  FIRN_RETURN_IF_ERROR(file.Check(c, "fill value"));
+  if (!fill.value.empty() && fill.value.size() != static_cast<size_t>(bytes)) {
+    return file.DamagedAt(offset, "fill value",
+                          absl::StrCat("expected ", bytes, " bytes, got ", fill.value.size()));
+  }
+  // What nobody fills has no value that could be relied on; h5py gives zeros.
+  if (never) return H5Fill{};
+  return fill;
 }
 
 absl::StatusOr<std::optional<int64_t>> FindH5Attribute(const H5File& file, const H5Object& object,
@@ -231,33 +334,33 @@ absl::StatusOr<std::optional<int64_t>> FindH5Attribute(const H5File& file, const
     if (version < 1 || version > 3) {
       return file.DamagedAt(m.offset, "attribute", absl::StrCat("version ", version));
     }
-    c.Skip(1);
+    const bool elsewhere = c.Uint(1) != 0 && version > 1;
     const uint64_t name_bytes = c.Uint(2), type_bytes = c.Uint(2), space_bytes = c.Uint(2);
     if (version == 3) c.Skip(1);
     const auto padded = [&](uint64_t n) { return version == 1 ? (n + 7) / 8 * 8 : n; };
     std::string_view name = c.Bytes(padded(name_bytes));
     name = name.substr(0, name.find('\0'));
     if (name != wanted) continue;
+    if (elsewhere)
+      return file.Refused(absl::StrCat("attribute ", std::string(wanted), " of a committed type"));
     const uint64_t type_at = c.offset();
     const std::string_view type_text = c.Bytes(padded(type_bytes));
     const uint64_t space_at = c.offset();
     const std::string_view space_text = c.Bytes(padded(space_bytes));
     FIRN_RETURN_IF_ERROR(file.Check(c, "attribute"));
     FIRN_ASSIGN_OR_RETURN(const StoredType type, ParseH5Type(file, H5Cursor(type_text, type_at)));
-    FIRN_ASSIGN_OR_RETURN(const Shape shape, ParseH5Shape(file, H5Cursor(space_text, space_at)));
-    if (IsFloating(type.dtype) || shape.num_elements() != 1) {
-      return file.DamagedAt(
-          m.offset, "attribute",
-          absl::StrCat("expected one integer, got ", DTypeName(type.dtype), " ", shape.ToString()));
+    FIRN_ASSIGN_OR_RETURN(const H5Space space, ParseH5Space(file, H5Cursor(space_text, space_at)));
+    if (IsFloating(type.dtype) || space.shape.num_elements() != 1) {
+      return file.Refused(absl::StrCat("attribute ", std::string(wanted),
+                                       ": expected one integer, got ", DTypeName(type.dtype), " ",
+                                       space.shape.ToString()));
     }
     const std::string_view stored = c.Bytes(static_cast<size_t>(type.bytes));
     FIRN_RETURN_IF_ERROR(file.Check(c, "attribute"));
     char data[8] = {};
     std::memcpy(data, stored.data(), stored.size());
     const absl::Status converted = ConvertStored(type, 1, data);
-    if (!converted.ok()) {
-      return file.DamagedAt(m.offset, "attribute", std::string(converted.message()));
-    }
+    if (!converted.ok()) return file.Unconverted(m.offset, "attribute", converted);
     return VisitDType(type.dtype, [&]<class T>(TypeTag<T>) -> std::optional<int64_t> {
       T value;
       std::memcpy(&value, data, sizeof(T));

@@ -5,9 +5,11 @@
 // in front (type 2, size 2, flags 1, unused 3). Version 2: "OHDR", version, flags, what the flags
 // announce, the size, messages with 4 or 6 bytes in front (type 1, size 2, flags 1, creation order
 // 2 when announced), and a checksum; continuations are framed by "OCHK" and a checksum.
+//
+// With bit 1 of its flags a message stands for one that is elsewhere: version, kind (2 from version
+// 3 on: in another header), with version 1 six bytes unused, the address of that header.
 #include "firn/io/internal/h5_object.h"
 
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -40,10 +42,16 @@ absl::Status ReadMessages(const H5File& file, const Format& format, H5Cursor c, 
     const bool shared = (c.Uint(1) & 2) != 0;
     c.Skip(format.version == 1 ? 3 : format.creation_order ? 2 : 0);
     m.offset = c.offset();
-    m.body = std::string(c.Bytes(size));
+    m.body = c.Bytes(size);
     FIRN_RETURN_IF_ERROR(file.Check(c, "header message"));
     if (m.type == H5Message::kNil) continue;
-    if (shared) return file.Refused(absl::StrCat("shared message of type ", m.type));
+    if (shared) {
+      if (m.type != H5Message::kDatatype) {
+        return file.Refused(absl::StrCat("shared message of type ", m.type));
+      }
+      object->has_elsewhere = true;
+      m.is_elsewhere = true;
+    }
     if (m.type != H5Message::kContinuation) {
       object->messages.push_back(std::move(m));
       continue;
@@ -84,52 +92,45 @@ absl::Status ReadPrefix2(H5File& file, uint64_t address, Format* format, uint64_
 absl::Status ReadContinuation(H5File& file, const Format& format, const Block& block,
                               H5Object* object, std::vector<Block>* blocks) {
   if (format.version == 1) {
-    FIRN_ASSIGN_OR_RETURN(const std::string bytes,
-                          file.ReadMetadata(block.address, block.size, kField));
-    return ReadMessages(file, format, H5Cursor(bytes, block.address), object, blocks);
+    FIRN_ASSIGN_OR_RETURN(std::string bytes, file.ReadMetadata(block.address, block.size, kField));
+    const H5Cursor c(object->Keep(std::move(bytes)), block.address);
+    return ReadMessages(file, format, c, object, blocks);
   }
-  FIRN_ASSIGN_OR_RETURN(const std::string bytes,
-                        file.ReadChecked(block.address, block.size, kField));
-  H5Cursor c(bytes, block.address);
+  FIRN_ASSIGN_OR_RETURN(std::string bytes, file.ReadChecked(block.address, block.size, kField));
+  H5Cursor c(object->Keep(std::move(bytes)), block.address);
   if (c.Bytes(4) != "OCHK") return file.DamagedAt(block.address, kField, "expected OCHK");
   return ReadMessages(file, format, c, object, blocks);
 }
 
 absl::Status CheckUnique(const H5File& file, const H5Object& object, uint64_t address) {
-  constexpr std::array kOnce = {H5Message::kDataspace,   H5Message::kLinkInfo,
-                                H5Message::kDatatype,    H5Message::kExternalFiles,
-                                H5Message::kLayout,      H5Message::kFilters,
-                                H5Message::kSymbolTable, H5Message::kAttributeInfo};
-  for (const H5Message::Type type : kOnce) {
-    int count = 0;
-    for (const H5Message& m : object.messages) count += m.type == type ? 1 : 0;
-    if (count > 1) {
-      return file.DamagedAt(address, kField, absl::StrCat(count, " messages of type ", type));
+  constexpr uint64_t kOnce = 1 << H5Message::kDataspace | 1 << H5Message::kLinkInfo |
+                             1 << H5Message::kDatatype | 1 << H5Message::kOldFill |
+                             1 << H5Message::kFill | 1 << H5Message::kExternalFiles |
+                             1 << H5Message::kLayout | 1 << H5Message::kFilters |
+                             1 << H5Message::kSymbolTable | 1 << H5Message::kAttributeInfo;
+  uint64_t seen = 0;
+  for (const H5Message& m : object.messages) {
+    if (m.type >= 64 || (kOnce >> m.type & 1) == 0) continue;
+    if ((seen >> m.type & 1) != 0) {
+      return file.DamagedAt(address, kField, absl::StrCat("two messages of type ", m.type));
     }
+    seen |= uint64_t{1} << m.type;
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-
-const H5Message* H5Object::Find(H5Message::Type type) const {
-  for (const H5Message& m : messages) {
-    if (m.type == type) return &m;
-  }
-  return nullptr;
-}
-
-absl::StatusOr<H5Object> ReadH5Object(H5File& file, uint64_t address) {
+absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
   H5Object object;
+  object.messages.reserve(8);
   Format format;
   std::vector<Block> blocks;
   FIRN_ASSIGN_OR_RETURN(const std::string start, file.ReadMetadata(address, 4, kField));
   if (start == "OHDR") {
     uint64_t before = 0, messages = 0;
     FIRN_RETURN_IF_ERROR(ReadPrefix2(file, address, &format, &before, &messages));
-    FIRN_ASSIGN_OR_RETURN(const std::string bytes,
+    FIRN_ASSIGN_OR_RETURN(std::string bytes,
                           file.ReadChecked(address, before + messages + 4, kField));
-    H5Cursor c(bytes, address);
+    H5Cursor c(object.Keep(std::move(bytes)), address);
     c.Skip(before);
     FIRN_RETURN_IF_ERROR(ReadMessages(file, format, c, &object, &blocks));
   } else if (start[0] == 1) {
@@ -146,6 +147,50 @@ absl::StatusOr<H5Object> ReadH5Object(H5File& file, uint64_t address) {
     FIRN_RETURN_IF_ERROR(ReadContinuation(file, format, block, &object, &blocks));
   }
   FIRN_RETURN_IF_ERROR(CheckUnique(file, object, address));
+  return object;
+}
+
+// Puts what is elsewhere in its place.
+absl::Status FetchType(H5File& file, H5Message* m) {
+  H5Cursor c = m->cursor();
+  const uint64_t version = c.Uint(1), kind = c.Uint(1);
+  if (version == 1) c.Skip(6);
+  const uint64_t address = c.Uint(8);
+  FIRN_RETURN_IF_ERROR(file.Check(c, "shared datatype"));
+  if (version < 1 || version > 3) {
+    return file.DamagedAt(m->offset, "shared datatype", absl::StrCat("version ", version));
+  }
+  if (version == 3 && kind != 2) return file.Refused("a datatype in the heap of shared messages");
+  if (const H5File::CommittedType* known = file.FindType(address)) {
+    m->body = known->body;  // which the file keeps
+    m->offset = known->offset;
+    return absl::OkStatus();
+  }
+  FIRN_ASSIGN_OR_RETURN(const H5Object object, ReadHeader(file, address));
+  const H5Message* type = object.is_type() ? object.Find(H5Message::kDatatype) : nullptr;
+  if (type == nullptr || type->is_elsewhere) {
+    return file.DamagedAt(address, "shared datatype", "no committed datatype is here");
+  }
+  m->offset = type->offset;
+  m->body = file.KeepType(address, {std::string(type->body), type->offset});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const H5Message* H5Object::Find(H5Message::Type type) const {
+  for (const H5Message& m : messages) {
+    if (m.type == type) return &m;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<H5Object> ReadH5Object(H5File& file, uint64_t address) {
+  FIRN_ASSIGN_OR_RETURN(H5Object object, ReadHeader(file, address));
+  if (!object.has_elsewhere) return object;
+  for (H5Message& m : object.messages) {
+    if (m.is_elsewhere) FIRN_RETURN_IF_ERROR(FetchType(file, &m));
+  }
   return object;
 }
 

@@ -1,6 +1,6 @@
 // Entries are sorted by their `index` attributes (those of their groups first, where groups have
 // one, as in NNabla's solver states), then by name; without index they come last, as files of
-// NNabla's C++ side want it.
+// NNabla's C++ side want it. Names of one dataset are entries with one tensor.
 #include "firn/io/internal/h5_reader.h"
 
 #include <algorithm>
@@ -28,23 +28,29 @@ struct Entry {
   std::vector<int64_t> order;
   uint32_t checksum = 0;
   Tensor tensor;
+  bool is_other_name = false;  // of a dataset that there is by its first one
 };
 
 class Entries {
  public:
-  explicit Entries(H5File& file)
-      : file_(file), budget_{file.limits().max_total_bytes, file.size()} {}
+  explicit Entries(H5File& file) : file_(file), budget_(file) {}
 
   absl::Status Add(const H5Found& found) {
     Entry entry;
     entry.name = found.name;
     entry.order = found.order;
     entry.order.push_back(found.index.value_or(std::numeric_limits<int64_t>::max()));
+    if (found.object == nullptr) {
+      entry.is_other_name = true;
+      entry.tensor = entries_[found.first].tensor;
+      entries_.push_back(std::move(entry));
+      return absl::OkStatus();
+    }
     FIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> need_grad,
-                          FindH5Attribute(file_, found.object, "need_grad"));
+                          FindH5Attribute(file_, *found.object, "need_grad"));
     FIRN_ASSIGN_OR_RETURN(const std::optional<int64_t> checksum,
-                          FindH5Attribute(file_, found.object, kChecksumAttribute));
-    FIRN_ASSIGN_OR_RETURN(entry.tensor, ReadH5Dataset(file_, found.object, &budget_));
+                          FindH5Attribute(file_, *found.object, kChecksumAttribute));
+    FIRN_ASSIGN_OR_RETURN(entry.tensor, ReadH5Dataset(file_, *found.object, &budget_));
     const bool wants_gradient = need_grad.value_or(0) != 0;
     entry.checksum =
         EntryChecksum(entry.name, found.index.value_or(-1), wants_gradient, entry.tensor);
@@ -63,7 +69,9 @@ class Entries {
       return std::tie(a.order, a.name) < std::tie(b.order, b.name);
     });
     std::vector<uint32_t> checksums;
-    for (const Entry& e : entries_) checksums.push_back(e.checksum);
+    for (const Entry& e : entries_) {
+      if (!e.is_other_name) checksums.push_back(e.checksum);
+    }
     if (!walked.partial && walked.file_checksum.has_value() &&
         *walked.file_checksum != int64_t{FileChecksum(checksums)}) {
       return DataLoss(file_.file().name(),
@@ -81,7 +89,7 @@ class Entries {
  private:
   H5File& file_;
   H5Budget budget_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // one for each call
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "firn/io/internal/h5_chunks.h"
 #include "firn/io/internal/h5_file.h"
 #include "firn/io/internal/h5_message.h"
+#include "firn/io/internal/h5_object.h"
 #include "firn/io/internal/h5_plan.h"
 #include "firn/io/internal/h5_walk.h"
 #include "firn/io/internal/last_used.h"
@@ -42,6 +43,7 @@ class H5Rows final : public RowSource {
   absl::Status Find(const std::string& name);
   absl::Status CheckRows(int64_t max_row_bytes);
   absl::Status FindElements();
+  absl::Status FindUnwritten(int64_t rows, bool all, H5Budget* budget);
   absl::Status CopyRow(int64_t i, char* to) const;
   absl::StatusOr<Band> ReadBand(int64_t band) const;
 
@@ -52,6 +54,8 @@ class H5Rows final : public RowSource {
   int64_t stored_ = 0;           // bytes of a row
   H5Grid grid_;                  // of chunks, as are those below
   std::vector<H5Chunk> chunks_;  // by their places
+  H5Object object_;
+  std::string unwritten_;  // an element, where some were never written
   mutable std::optional<LastUsed<Band>> bands_;
 };
 
@@ -67,8 +71,9 @@ absl::Status H5Rows::Open(const std::string& path, const std::string& name,
 absl::Status H5Rows::Find(const std::string& name) {
   int found = 0;
   const auto take = [&](const H5Found& dataset) -> absl::Status {
-    ++found;
-    FIRN_ASSIGN_OR_RETURN(plan_, MakeH5Plan(*file_, dataset.object));
+    if (++found > 1) return absl::OkStatus();
+    FIRN_ASSIGN_OR_RETURN(plan_, MakeH5Plan(*file_, *dataset.object));
+    object_ = *dataset.object;
     return absl::OkStatus();
   };
   FIRN_RETURN_IF_ERROR(WalkH5(
@@ -97,14 +102,13 @@ absl::Status H5Rows::CheckRows(int64_t max_row_bytes) {
 
 absl::Status H5Rows::FindElements() {
   if (size() == 0) return absl::OkStatus();
-  H5Budget budget{file_->limits().max_total_bytes, file_->size()};
+  H5Budget budget(*file_);
   const H5Layout& layout = plan_.layout;
   if (layout.kind == H5Layout::kCompact) {
     return CheckH5StoredSize(*file_, plan_, layout.inside.size());
   }
   if (layout.kind == H5Layout::kContiguous) {
-    FIRN_RETURN_IF(layout.address == kH5Undefined,
-                   file_->DamagedAt(plan_.offset, "elements", "none were ever written"));
+    if (layout.address == kH5Undefined) return FindUnwritten(1, true, &budget);
     FIRN_RETURN_IF_ERROR(CheckH5StoredSize(*file_, plan_, layout.bytes));
     return ClaimH5Bytes(*file_, layout.address, layout.bytes, &budget);
   }
@@ -120,6 +124,14 @@ absl::Status H5Rows::FindElements() {
   FIRN_ASSIGN_OR_RETURN(chunks_, ListH5Chunks(*file_, plan_, grid_, &budget));
   std::sort(chunks_.begin(), chunks_.end(),
             [](const H5Chunk& a, const H5Chunk& b) { return a.at < b.at; });
+  if (static_cast<int64_t>(chunks_.size()) == grid_.chunks) return absl::OkStatus();
+  return FindUnwritten(band_rows, chunks_.empty(), &budget);
+}
+
+// `rows` at a time is all that is ever made of them.
+absl::Status H5Rows::FindUnwritten(int64_t rows, bool all, H5Budget* budget) {
+  FIRN_ASSIGN_OR_RETURN(unwritten_, UnwrittenH5Element(*file_, object_, plan_,
+                                                       rows * row_.num_elements(), all, budget));
   return absl::OkStatus();
 }
 
@@ -128,11 +140,14 @@ absl::StatusOr<H5Rows::Band> H5Rows::ReadBand(int64_t band) const {
   H5Grid part = grid_;
   part.array[0] = std::min(grid_.chunk[0], size() - first);
   Band elements(static_cast<size_t>(part.array[0] * stored_));
-  const auto bands = (size() + grid_.chunk[0] - 1) / grid_.chunk[0];
-  const size_t count = chunks_.size() / static_cast<size_t>(bands);
+  if (!unwritten_.empty()) {
+    FillH5Elements(unwritten_, part.array[0] * row_.num_elements(), elements.data());
+  }
   H5ChunkReader reader(*file_, plan_, grid_);
-  for (size_t k = 0; k < count; ++k) {
-    H5Chunk chunk = chunks_[static_cast<size_t>(band) * count + k];
+  for (auto it = std::lower_bound(chunks_.begin(), chunks_.end(), first,
+                                  [](const H5Chunk&c, int64_t row) { return c.at[0] < row; });
+       it != chunks_.end() && it->at[0] == first; ++it) {
+    H5Chunk chunk = *it;
     FIRN_ASSIGN_OR_RETURN(const char* const from, reader.Read(chunk));
     chunk.at[0] = 0;
     CopyH5Chunk(part, chunk, plan_.type.bytes, from, elements.data());
@@ -147,8 +162,12 @@ absl::Status H5Rows::CopyRow(int64_t i, char* to) const {
       std::memcpy(to, plan_.layout.inside.data() + i * stored_, bytes);
       return absl::OkStatus();
     case H5Layout::kContiguous:
-      return source_->ReadAt(static_cast<int64_t>(plan_.layout.address) + i * stored_, to, stored_,
-                             absl::StrCat("row ", i));
+      if (plan_.layout.address == kH5Undefined) {
+        FillH5Elements(unwritten_, row_.num_elements(), to);
+        return absl::OkStatus();
+      }
+      return file_->file().ReadAt(static_cast<int64_t>(plan_.layout.address) + i * stored_, to,
+                                  stored_, absl::StrCat("row ", i));
     case H5Layout::kChunked:
       break;
   }
@@ -177,9 +196,8 @@ absl::StatusOr<Tensor> H5Rows::Read(absl::Span<const int64_t> indices, bool batc
         out.impl()->data + static_cast<int64_t>(k) * elements * SizeOf(plan_.type.dtype);
     FIRN_RETURN_IF_ERROR(CopyRow(indices[k], to));
     const absl::Status converted = ConvertStored(plan_.type, elements, to);
-    FIRN_RETURN_IF(!converted.ok(),
-                   file_->DamagedAt(plan_.offset, absl::StrCat("row ", indices[k]).c_str(),
-                                    std::string(converted.message())));
+    if (converted.ok()) continue;
+    return file_->Unconverted(plan_.offset, absl::StrCat("row ", indices[k]).c_str(), converted);
   }
   return out;
 }

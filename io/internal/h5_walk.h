@@ -21,7 +21,9 @@ struct H5Found {
   std::string name;              // as state dicts have it: "conv1.W"
   std::vector<int64_t> order;    // the indices of the groups above
   std::optional<int64_t> index;  // its attribute of that name
-  const H5Object& object;
+  // Null where the dataset has another name, by which it was found before,
+  const H5Object* object = nullptr;
+  size_t first = 0;  // in the call of this number
 };
 
 struct H5Walked {
@@ -29,8 +31,9 @@ struct H5Walked {
   std::optional<int64_t> file_checksum;  // the root group's
 };
 
-// Calls `take` for each dataset of the file whose name `want` wants (empty: for all), in no order.
-// Stops at the first error, which then says where it was.
+// Calls `take` for each name of a dataset of the file whose name `want` wants (empty: for all), in
+// no order, those that soft links give last. A group or a dataset may have several names, but no
+// group one that is below itself. Stops at the first error, which then says where it was.
 absl::StatusOr<H5Walked> WalkH5(H5File& file, const std::function<bool(std::string_view)>& want,
                                 absl::FunctionRef<absl::Status(const H5Found&)> take);
 

@@ -22,10 +22,13 @@ struct NpyHeader {
   bool fortran_order = false;
   Shape shape;          // as NumPy shows it, whatever the order
   int64_t data_at = 0;  // where the elements begin
-  int64_t data_bytes() const { return shape.num_elements() * type.bytes; }
 };
 
 absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptions& options);
+
+// That the elements end where the file does. DataLoss where they do not, Unimplemented where
+// another array follows.
+absl::Status CheckDataBytes(const RandomAccess& file, const NpyHeader& header);
 
 // Of the CPU, its elements not set. ResourceExhausted where memory runs out.
 absl::StatusOr<Tensor> NewArray(DType dtype, const Shape& shape);

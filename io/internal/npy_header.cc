@@ -3,8 +3,11 @@
 //   offset 6   u8 major 1 to 3, u8 minor 0
 //   offset 8   u16 (version 1) or u32 length of the text, little-endian
 //   then       a Python dict of exactly 'descr', 'fortran_order' and 'shape', and white space
-// Only these are read: quoted strings without escapes, True, False, and tuples of numbers.
-#include <cstring>
+// Only these are read: quoted strings without escapes, True, False, and tuples of numbers. A descr
+// that is a list describes a structure, which NumPy has and we do not read: it is told from damage.
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -89,6 +92,11 @@ class Parser {
 
   absl::Status Value(const std::string& key, Fields* fields) {
     if (key == "descr" && fields->descr.empty()) {
+      if (Peek('[') || Peek('(')) {
+        return Unimplemented(name_, ": offset ", start_ + static_cast<int64_t>(at_),
+                             ", descr: a structure of fields, which is not read: expected one "
+                             "kind of number");
+      }
       FIRN_ASSIGN_OR_RETURN(fields->descr, String());
     } else if (key == "fortran_order" && !fields->fortran_order) {
       const bool yes = TakeWord("True");
@@ -109,7 +117,8 @@ class Parser {
     while (!Take(')')) {
       FIRN_ASSIGN_OR_RETURN(const int64_t size, Number());
       if (dims.rank == kMaxRank) {
-        return Bad(absl::StrCat("expected a shape of at most ", kMaxRank, " dimensions"));
+        return Unimplemented(name_, ": offset ", start_ + static_cast<int64_t>(at_),
+                             ", shape: expected at most ", kMaxRank, " dimensions, got more");
       }
       dims.push_back(size);
       const bool comma = Take(',');
@@ -129,6 +138,8 @@ class Parser {
       }
     }
     if (at_ == start) return Bad("expected a size");
+    if (text_[start] == '0' && at_ - start > 1)
+      return Bad("expected a size without zeros before it");
     Take('L');  // of Python 2
     return v;
   }
@@ -138,6 +149,28 @@ class Parser {
   const std::string_view text_;
   size_t at_ = 0;
 };
+
+// Whether NumPy has such elements, of those that are not read: complex and longer floats, objects,
+// strings, raw bytes, dates; its own words and letters for types, which other writers use.
+bool IsOfNumPy(std::string_view kind) {
+  constexpr std::string_view kWords[] = {"O",   "O4",  "O8",  "f12", "f16", "c8",
+                                         "c16", "c24", "c32", "M8",  "m8"};
+  if (std::find(std::begin(kWords), std::end(kWords), kind) != std::end(kWords)) return true;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (kind.starts_with("M8[") || kind.starts_with("m8[")) return kind.ends_with(']');
+  if (!kind.empty() && std::string_view("SaUV").find(kind[0]) != std::string_view::npos) {
+    return std::all_of(kind.begin() + 1, kind.end(), is_digit);
+  }
+  if (kind.size() == 1) return std::string_view("?bBhHiIlLqQpPefdgFDGMm").find(kind[0]) < 99;
+  for (const std::string_view word : {"bool", "int", "uint", "float", "complex", "str", "bytes",
+                                      "object", "datetime64", "timedelta64"}) {
+    if (kind.starts_with(word)) {
+      return std::all_of(kind.begin() + static_cast<std::ptrdiff_t>(word.size()), kind.end(),
+                         is_digit);
+    }
+  }
+  return false;
+}
 
 absl::StatusOr<StoredType> TypeOf(const RandomAccess& file, int64_t at, std::string_view descr,
                                   const NpyOptions& options) {
@@ -163,10 +196,11 @@ absl::StatusOr<StoredType> TypeOf(const RandomAccess& file, int64_t at, std::str
   for (const Known& known : kKnown) {
     if (kind == known.kind && (kind != "V2" || options.void_is_bf16)) return known.type;
   }
-  return Unimplemented(file.name(), ": offset ", at,
-                       ", descr: expected b1, f2, f4, f8, i1 to i8 or "
-                       "u1 to u8, got ",
-                       firn::inner::internal::JsonString(descr));
+  const std::string message = absl::StrCat(
+      file.name(), ": offset ", at, ", descr: expected b1, f2, f4, f8, i1 to i8 or u1 to u8, got ",
+      firn::inner::internal::JsonString(descr));
+  if (IsOfNumPy(kind)) return Unimplemented(message, ", which is not read");
+  return DataLoss(message, ", which NumPy does not have");
 }
 
 }  // namespace
@@ -175,16 +209,24 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptio
   FIRN_RETURN_IF_ERROR(ExpectSignature(file, kMagic, "a .npy file"));
   unsigned char fixed[6] = {};
   FIRN_RETURN_IF_ERROR(file.ReadAt(6, fixed, 2, "version"));
-  if (fixed[0] < 1 || fixed[0] > 3 || fixed[1] != 0) {
+  FIRN_RETURN_IF(fixed[0] > 3, Unimplemented(file.name(),
+                                             ": offset 6, version: expected 1.0, 2.0 "
+                                             "or 3.0, got the newer ",
+                                             fixed[0], ".", fixed[1]));
+  if (fixed[0] < 1 || fixed[1] != 0) {
     return Damaged(file.name(), 6, "version",
                    absl::StrCat("expected 1.0, 2.0 or 3.0, got ", fixed[0], ".", fixed[1]));
   }
   const int n = fixed[0] == 1 ? 2 : 4;
   FIRN_RETURN_IF_ERROR(file.ReadAt(8, fixed + 2, n, "length of the header"));
   const auto length = static_cast<int64_t>(LittleEndian(fixed + 2, static_cast<size_t>(n)));
-  FIRN_RETURN_IF(length > kMaxHeader,
+  FIRN_RETURN_IF(length > file.size() - 8 - n,
                  Damaged(file.name(), 8, "length of the header",
-                         absl::StrCat("expected at most ", kMaxHeader, ", got ", length)));
+                         absl::StrCat(length, " bytes lie outside the file")));
+  FIRN_RETURN_IF(
+      length > kMaxHeader,
+      ResourceExhausted(file.name(), ": offset 8, length of the header: expected at most ",
+                        kMaxHeader, ", got ", length));
   std::string text(static_cast<size_t>(length), '\0');
   FIRN_RETURN_IF_ERROR(file.ReadAt(8 + n, text.data(), length, "header"));
   FIRN_ASSIGN_OR_RETURN(const Fields fields, Parser(file.name(), 8 + n, text).Dict());

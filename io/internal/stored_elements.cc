@@ -34,7 +34,7 @@ absl::Status CheckUnsigned(int64_t n, const char* data) {
     uint64_t value;
     std::memcpy(&value, data + i * 8, 8);
     FIRN_RETURN_IF(value >> 63 != 0,
-                   InvalidArgument("element ", i, " is ", value, ", beyond the largest i64"));
+                   Unimplemented("element ", i, " is ", value, ", beyond the largest i64"));
   }
   return absl::OkStatus();
 }

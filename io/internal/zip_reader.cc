@@ -51,6 +51,8 @@ constexpr int64_t kMaxComment = 65535;
 constexpr uint32_t kOnes = 0xffffffff;
 // Bits of the flags.
 constexpr int64_t kEncrypted = 1 << 0 | 1 << 6 | 1 << 13;  // in several ways
+constexpr int64_t kVersion = 63;                           // of the format, times 10
+constexpr int64_t kPatch = 1 << 5;                         // of a file that is elsewhere
 constexpr int64_t kHasDescriptor = 1 << 3;
 
 // Little-endian numbers of a piece of the file. Requires that they lie inside.
@@ -171,6 +173,9 @@ absl::StatusOr<Entry> ParseEntry(const RandomAccess& file, const Directory& d,
   const std::string where =
       absl::StrCat(file.name(), ": member ", firn::inner::internal::JsonString(entry.member.name));
   FIRN_RETURN_IF((n.U16(8) & kEncrypted) != 0, Unimplemented(where, " is encrypted"));
+  FIRN_RETURN_IF((n.U16(6) & 255) > kVersion, Unimplemented(where, ": expected version ", kVersion,
+                                                            " or before, got ", n.U16(6) & 255));
+  FIRN_RETURN_IF((n.U16(8) & kPatch) != 0, Unimplemented(where, " is a patch"));
   FIRN_RETURN_IF(n.U16(10) != 0 && n.U16(10) != 8,
                  Unimplemented(where, ": expected compression 0 or 8, got ", n.U16(10)));
   entry.member.deflated = n.U16(10) == 8;
@@ -307,8 +312,11 @@ absl::StatusOr<ZipReader> ZipReader::Open(const RandomAccess& file, const LoadLi
     FIRN_ASSIGN_OR_RETURN(Entry entry, ParseEntry(file, d, bytes, at));
     const std::string& name = entry.member.name;
     FIRN_RETURN_IF(
-        name.empty() || name.find('\0') != std::string::npos ||
-            static_cast<int64_t>(name.size()) > limits.max_name_bytes || !names.insert(name).second,
+        static_cast<int64_t>(name.size()) > limits.max_name_bytes,
+        ResourceExhausted(file.name(), ": offset ", d.at + at, ", member's name: ", name.size(),
+                          " bytes, the limits allow ", limits.max_name_bytes));
+    FIRN_RETURN_IF(
+        name.empty() || name.find('\0') != std::string::npos || !names.insert(name).second,
         Damaged(file.name(), d.at + at, "member's name",
                 absl::StrCat("expected a new one of 1 to ", limits.max_name_bytes, " bytes, got ",
                              firn::inner::internal::JsonString(name.substr(0, 80)))));

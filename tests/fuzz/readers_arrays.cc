@@ -7,6 +7,7 @@
 #include "firn/io/checkpoint.h"
 #include "firn/io/internal/checkpoint_file.h"
 #include "firn/io/internal/h5_reader.h"
+#include "firn/io/internal/h5_words.h"
 #include "firn/io/internal/random_access.h"
 #include "firn/io/nnabla_solver.h"
 #include "firn/io/npy_status.h"
@@ -37,6 +38,13 @@ FIRN_FUZZ_READER(hdf5) {
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   const auto file = internal::RandomAccess::FromMemory("fuzz", {data, bytes.size()});
   return internal::ReadH5(*file, {.limits = kFuzzLimits}).ok();
+}
+
+// The strings of the dataset "w".
+FIRN_FUZZ_READER(hdf5_words) {
+  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+  const auto file = internal::RandomAccess::FromMemory("fuzz", {data, bytes.size()});
+  return internal::ReadH5Words(*file, "w", kFuzzLimits).ok();
 }
 
 Tensor Number(int64_t n) { return FromVector(std::vector<int64_t>{n}, {}); }

@@ -79,6 +79,12 @@ TEST(IdxTest, NamesFileOffsetFieldExpectedAndGot) {
               HasSubstr("offset 18, end: expected the end of the file, got more bytes"));
 }
 
+TEST(IdxTest, TellsDamageFromWhatIsNotRead) {
+  EXPECT_EQ(Read(Idx(8, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "x")).status().code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(Read(Idx(10, {1}, "x")).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(IdxTest, SaysDataLossForEveryTruncation) {
   const std::string plain = Idx(12, {2, 2}, std::string(16, 'q'));
   for (const std::string& whole : {plain, Gzip(plain)}) {

@@ -84,10 +84,10 @@ TEST(NpyDatasetTest, RefusesFilesThatAreNoRows) {
   EXPECT_THAT(refused("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 1), }", "ab"),
               HasSubstr("expected an array in row-major (C) order, got Fortran's"));
   EXPECT_THAT(refused("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }", "abc"),
-              HasSubstr("offset 128, elements: expected 1 bytes for each of 4 elements, got 3"));
+              HasSubstr("offset 128, elements: expected 4 bytes for shape [2, 2], got 3"));
   EXPECT_THAT(
       refused("{'descr': '<f8', 'fortran_order': False, 'shape': (100000000000000000,), }", "abc"),
-      HasSubstr("for each of 100000000000000000 elements, got 3"));
+      HasSubstr("bytes for shape [100000000000000000], got 3"));
   EXPECT_THAT(refused("{'descr': '|u1', 'fortran_order': False, 'shape': (9000000000, 0), }", ""),
               HasSubstr("expected rows of at least one element"));
 }

@@ -107,6 +107,42 @@ TEST(NpyTest, RefusesWhatItDoesNotRead) {
               HasSubstr("100 bytes allowed"));
 }
 
+// Damage, a kind that is not read, and a limit have a code each.
+TEST(NpyTest, TellsDamageFromWhatIsNotRead) {
+  const auto code = [](const std::string& bytes, const NpyOptions& options = {}) {
+    return ParseNpy(bytes, "x.npy", options).status().code();
+  };
+  constexpr auto kDamage = absl::StatusCode::kDataLoss;
+  constexpr auto kNotRead = absl::StatusCode::kUnimplemented;
+  constexpr auto kLimit = absl::StatusCode::kResourceExhausted;
+  const std::string fields =
+      "{'descr': [('a', '<f4'), ('b', '<i4', (2,))], 'fortran_order': False, "
+      "'shape': (1,), }";
+  EXPECT_EQ(code(File(fields, "123456789012")), kNotRead);
+  EXPECT_THAT(Error(File(fields, "123456789012")), HasSubstr("descr: a structure of fields"));
+  for (const char* descr : {"|O", "<c8", "<c16", "|S7", "<U3", "|V4", "<M8[ns]", "<m8[us]", "<f16",
+                            "float32", "?", "|V2"}) {
+    EXPECT_EQ(code(File(Header(descr, "(1,)"), "12345678")), kNotRead) << descr;
+    EXPECT_THAT(Error(File(Header(descr, "(1,)"), "12345678")), HasSubstr("which is not read"));
+  }
+  for (const char* descr : {"<f3", "x", "<i", "<q8", "||f4", "<f4 ", "S-1", "M8["}) {
+    EXPECT_EQ(code(File(Header(descr, "(1,)"), "1234")),
+              std::string(descr) == "<i" ? kNotRead : kDamage)
+        << descr;
+  }
+  EXPECT_EQ(code(File(Header("|u1", "(1,1,1,1,1,1,1,1,1)"), "x")), kNotRead);
+  EXPECT_EQ(code("\x93NUMPY\4\0"s + File(Header("|u1", "(1,)"), "x").substr(8)), kNotRead);
+  EXPECT_EQ(code("\x93NUMPY\1\1"s + File(Header("|u1", "(1,)"), "x").substr(8)), kDamage);
+  const std::string one = File(Header("|u1", "(1,)"), "x");
+  EXPECT_EQ(code(one + one), kNotRead);  // numpy.save twice
+  EXPECT_EQ(code(one + "y"), kDamage);
+  EXPECT_EQ(code(File(Header("<u8", "(1,)"), "\0\0\0\0\0\0\0\x80"s)), kNotRead);
+  EXPECT_EQ(code("\x93NUMPY\1\0\x11\x27"s + std::string(10001, ' ')), kLimit);
+  EXPECT_EQ(code("\x93NUMPY\1\0\x11\x27"s + std::string(9999, ' ')), kDamage);
+  EXPECT_EQ(code(File(Header("|u1", "(1,02)"), "xy")), kDamage);
+  EXPECT_EQ(code(one, {.limits = {.max_total_bytes = 0}}), kLimit);
+}
+
 TEST(NpyTest, TakesNoMemoryThatTheFileDoesNotJustify) {
   CpuAllocator().ResetPeak();
   const int64_t before = CpuAllocator().stats().live_bytes;

@@ -180,6 +180,26 @@ TEST(ZipTest, DescriptorsMustSayWhatTheDirectorySays) {
   EXPECT_THAT(Error({y}), HasSubstr("offset 14, local header's checksum"));
 }
 
+TEST(ZipTest, TellsDamageFromWhatIsNotRead) {
+  const auto code = [](uint64_t Fields::*field, uint64_t value) {
+    Member m = Array("x", {1});
+    m.local.*field = m.entry.*field = value;
+    return StatusOf(Archive({m})).code();
+  };
+  for (const uint64_t flags : {1u, 1u << 5, 1u << 6, 1u << 13}) {
+    EXPECT_EQ(code(&Fields::flags, flags), absl::StatusCode::kUnimplemented) << flags;
+  }
+  for (const uint64_t method : {1, 9, 12, 14, 93}) {
+    EXPECT_EQ(code(&Fields::method, method), absl::StatusCode::kUnimplemented) << method;
+  }
+  EXPECT_EQ(code(&Fields::crc, 1), absl::StatusCode::kDataLoss);
+  const std::string whole = Archive({Array("long", {1})});
+  EXPECT_EQ(ParseNpz(whole, "a.npz", {.limits = {.max_name_bytes = 3}}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ParseNpz(whole, "a.npz", {.limits = {.max_tensors = 0}}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 TEST(ZipTest, RefusesNamesThatOccurTwice) {
   EXPECT_EQ(Error({Array("x", {1}), Array("y", {2})}), "");
   EXPECT_THAT(Error({Array("x", {1}), Array("x", {2})}),

@@ -19,6 +19,18 @@ std::map<std::string, FileFormat>& Registry() {
   return *registry;
 }
 
+// At the beginning, or behind a block of the user's own of 512 bytes, or twice as many, ...
+bool HasHdf5Signature(std::ifstream& file) {
+  constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n");
+  std::string bytes(kSignature.size(), '\0');
+  for (std::streamoff at = 0;; at = at == 0 ? 512 : 2 * at) {
+    file.clear();
+    file.seekg(at);
+    if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return false;
+    if (bytes == kSignature) return true;
+  }
+}
+
 FileHead HeadOf(const std::string& path) {
   constexpr std::streamsize kBytes = 16;
   FileHead head{.name = std::filesystem::path(path).filename().string(),
@@ -31,6 +43,7 @@ FileHead HeadOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   file.read(head.bytes.data(), kBytes);
   head.bytes.resize(static_cast<size_t>(file.gcount()));
+  head.hdf5 = HasHdf5Signature(file);
   return head;
 }
 

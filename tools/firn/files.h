@@ -49,6 +49,7 @@ struct FileContents {
 struct FileHead {
   std::string name;   // of the file, without its folder
   std::string bytes;  // the first 16, or all
+  bool hdf5 = false;  // its signature is there, or behind a user block
 };
 
 struct FileFormat {

@@ -62,6 +62,40 @@ TEST(InspectTest, Arrays) {
   ExpectTruncationsRefused(npz);
 }
 
+// A block of somebody else in front, which may look like any other file.
+TEST(InspectTest, Hdf5BehindAUserBlock) {
+  const std::string path = TempPath("a.mat");
+  io::Save(path, {{"x", Ones({3})}});
+  const std::string bytes = io::ReadFile(path);
+  for (const char* const start : {"MATLAB 7.3 MAT-file", "P2\n2 1\n", "x"}) {
+    const std::string text = start;
+    WriteFile(path, text + std::string(1024 - text.size(), ' ') + bytes);
+    const nlohmann::json j = Inspect(path);
+    EXPECT_EQ(j["format"], "HDF5");
+    EXPECT_EQ(j["tensors"][0]["name"], "x");
+  }
+}
+
+// Sound without its size, and sound that may be longer than 4 GB.
+TEST(InspectTest, StreamedAndLongSound) {
+  const std::string path = TempPath("s.wav");
+  io::WriteWav(path, {Full({2, 800}, 0.5), 16000});
+  const std::string whole = io::ReadFile(path);
+  std::string streamed = whole;
+  streamed.replace(4, 4, "\xff\xff\xff\xff").replace(40, 4, "\xff\xff\xff\xff");
+  std::string ds64 = std::string("ds64\x1c\0\0\0", 8) + std::string(28, '\0');
+  ds64[8 + 8] = '\x80';  // 3200 bytes
+  ds64[8 + 9] = '\x0c';
+  std::string wide = "RF64\xff\xff\xff\xffWAVE" + ds64 + streamed.substr(12);
+  for (const std::string& bytes : {streamed, wide}) {
+    WriteFile(path, bytes);
+    const nlohmann::json j = Inspect(path);
+    EXPECT_EQ(j["format"], "WAV");
+    EXPECT_EQ(j["facts"]["seconds"], 0.05);
+    EXPECT_EQ(j["tensors"][0]["shape"], nlohmann::json({2, 800}));
+  }
+}
+
 TEST(InspectTest, ImagesAndSound) {
   const std::string png = TempPath("a.png"), jpeg = TempPath("a.jpg"), wav = TempPath("a.wav");
   io::WriteImage(png, Full({3, 4, 5}, 200).To(DType::kU8));

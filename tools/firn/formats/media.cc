@@ -34,8 +34,9 @@ FIRN_FILE_FORMAT(image, "image") {
 FIRN_FILE_FORMAT(wav, "WAV") {
   return {
       [](const FileHead& head) {
-        return head.bytes.size() >= 12 && head.bytes.starts_with("RIFF") &&
-               head.bytes.substr(8, 4) == "WAVE";
+        const std::string name = head.bytes.substr(0, 4);
+        return (name == "RIFF" || name == "RF64" || name == "BW64" || name == "RIFX") &&
+               head.bytes.size() >= 12 && head.bytes.substr(8, 4) == "WAVE";
       },
       [](const std::string& path, const io::LoadLimits& limits) {
         const io::Wave wave = io::ReadWav(path, limits);

@@ -46,7 +46,7 @@ bool IsGzip(const FileHead& head) { return head.bytes.starts_with("\x1f\x8b"); }
 }  // namespace
 
 FIRN_FILE_FORMAT(hdf5, "HDF5") {
-  return {[](const FileHead& head) { return head.bytes.starts_with("\x89HDF\r\n\x1a\n"); },
+  return {[](const FileHead& head) { return head.hdf5; },
           [](const std::string& path, const io::LoadLimits& limits) {
             FileContents contents;
             contents.tensors = ValueOrRaise(io::ReadHdf5(path, {.limits = limits}), "file");
