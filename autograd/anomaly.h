@@ -23,8 +23,8 @@ class AnomalyScope {
   struct Options {
     bool check_infinities = true;  // otherwise only NaN
   };
-  AnomalyScope() : AnomalyScope(Options()) {}
-  explicit AnomalyScope(const Options& options);
+  [[nodiscard]] AnomalyScope() : AnomalyScope(Options()) {}
+  [[nodiscard]] explicit AnomalyScope(const Options& options);
   ~AnomalyScope();
   AnomalyScope(const AnomalyScope&) = delete;
   AnomalyScope& operator=(const AnomalyScope&) = delete;

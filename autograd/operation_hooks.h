@@ -33,7 +33,7 @@ struct OperationHooks {
 // After an operation that failed no hook is called.
 class OperationHookScope {
  public:
-  explicit OperationHookScope(OperationHooks hooks);
+  [[nodiscard]] explicit OperationHookScope(OperationHooks hooks);
   ~OperationHookScope();
   OperationHookScope(const OperationHookScope&) = delete;
   OperationHookScope& operator=(const OperationHookScope&) = delete;

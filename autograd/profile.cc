@@ -131,20 +131,20 @@ class Recorder final : public OperationObserver {
   Profile profile_;
 };
 
-void CheckRuns(int64_t runs) {
+void CheckRuns(Integer runs) {
   if (runs < 1) RaiseStatus(InvalidArgument("runs is ", runs, " (want >= 1)"), "profile");
 }
 
 }  // namespace
 
-Profile ProfileStep(absl::FunctionRef<void()> step, int64_t runs) {
+Profile ProfileStep(absl::FunctionRef<void()> step, Integer runs) {
   CheckRuns(runs);
   Recorder recorder;
   for (int64_t i = 0; i < runs; ++i) recorder.Run(step);
   return recorder.Finish();
 }
 
-Profile ProfileGraph(StaticGraph& graph, absl::Span<const Tensor> inputs, int64_t runs) {
+Profile ProfileGraph(StaticGraph& graph, absl::Span<const Tensor> inputs, Integer runs) {
   CheckRuns(runs);
   TensorList out(graph.graph().outputs.size());
   const auto run = [&] { RaiseIfError(graph.Run(inputs, absl::MakeSpan(out)), "graph"); };

@@ -63,11 +63,11 @@ struct Profile {
 // Runs `step` and times every operation in it: forward, backward, optimizer, and the steps of
 // frozen graphs. The first run of a program is slower than others: memory is new to it. What `step`
 // throws passes through.
-Profile ProfileStep(absl::FunctionRef<void()> step, int64_t runs = 1);
+Profile ProfileStep(absl::FunctionRef<void()> step, inner::Integer runs = 1);
 
 // The same for runs of a frozen graph, after one that does not count. They change its states.
 // Throws firn::Error.
-Profile ProfileGraph(StaticGraph& graph, absl::Span<const Tensor> inputs, int64_t runs = 10);
+Profile ProfileGraph(StaticGraph& graph, absl::Span<const Tensor> inputs, inner::Integer runs = 10);
 
 }  // namespace firn
 

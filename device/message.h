@@ -16,6 +16,8 @@ template <class Part>
 decltype(auto) MessagePart(const Part& part) {
   if constexpr (std::is_same_v<Part, std::string_view>) {
     return absl::string_view(part.data(), part.size());
+  } else if constexpr (requires { typename Part::Plain; }) {
+    return static_cast<typename Part::Plain>(part);  // of arguments.h
   } else {
     return (part);
   }

@@ -41,9 +41,10 @@ void PrepareForForks() {
 
 }  // namespace
 
-void SetNumThreads(int threads) {
+void SetNumThreads(inner::Integer threads) {
   PrepareForForks();
-  num_threads.store(std::max(threads, 1), std::memory_order_relaxed);
+  num_threads.store(static_cast<int>(std::clamp<int64_t>(threads, 1, INT32_MAX)),
+                    std::memory_order_relaxed);
   SyncOpenMpThreads();
 }
 
@@ -76,7 +77,7 @@ SerialScope::~SerialScope() {
 
 bool InParallelRegion() { return omp_in_parallel() != 0; }
 
-void SetFlushDenormals(bool on) {
+void SetFlushDenormals(inner::Flag on) {
   inner::internal::SetFlushBits(on ? inner::internal::kFlushBits : 0);
   if (InParallelRegion()) return;
   const auto carry_over = [](void*, int, int64_t, int64_t) {};  // RunChunks itself sets the bits

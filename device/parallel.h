@@ -5,11 +5,13 @@
 #include <memory>
 #include <type_traits>
 
+#include "firn/device/arguments.h"
+
 namespace firn {
 
 // Sets how many threads one op may use, the caller included. Global: obeyed by ParallelFor from any
 // thread at once. Values below 1 mean 1.
-void SetNumThreads(int threads);
+void SetNumThreads(inner::Integer threads);
 
 // The number set; by default FIRN_NUM_THREADS, else OMP_NUM_THREADS, else the number of cores this
 // process may run on.
@@ -28,7 +30,7 @@ bool InParallelRegion();
 // data loader's. May be nested.
 class SerialScope {
  public:
-  SerialScope();
+  [[nodiscard]] SerialScope();
   ~SerialScope();
   SerialScope(const SerialScope&) = delete;
   SerialScope& operator=(const SerialScope&) = delete;
@@ -39,7 +41,7 @@ class SerialScope {
 
 // Sets flush-to-zero and denormals-are-zero on the calling thread and on the threads of its pool. A
 // ParallelFor body always runs with the caller's setting, whichever thread it lands on.
-void SetFlushDenormals(bool on);
+void SetFlushDenormals(inner::Flag on);
 
 // Whether the calling thread flushes denormals.
 bool FlushDenormals();

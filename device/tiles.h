@@ -30,7 +30,7 @@ inline constexpr int64_t kTileSums = kTileRows * kTileRows;
 // HasTiles(), and an operating system that lets the process use them.
 class TileScope {
  public:
-  TileScope() { Begin(); }
+  [[nodiscard]] TileScope() { Begin(); }
   ~TileScope() { End(); }
   TileScope(const TileScope&) = delete;
   TileScope& operator=(const TileScope&) = delete;

@@ -333,7 +333,7 @@ DataLoader::Iterator DataLoader::begin() {
   return Iterator(std::move(pass));
 }
 
-EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, uint64_t seed) {
+EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, Integer seed) {
   for (const int64_t size : sizes) {
     if (size < 0) RaiseStatus(InvalidArgument("a block of ", size, " samples"), "shuffle_blocks");
   }

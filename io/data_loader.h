@@ -30,7 +30,7 @@ using EpochOrder = std::function<std::vector<int64_t>(int64_t epoch)>;
 // An order for samples that lie in blocks of these sizes, the files of a cache for one: the blocks
 // in a new order each epoch, and the samples in each, so that who keeps the present block reads
 // each once an epoch. Throws where a size is negative.
-EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, uint64_t seed = 0);
+EpochOrder ShuffleBlocks(std::vector<int64_t> sizes, inner::Integer seed = 0);
 
 struct DataLoaderOptions {
   int64_t batch = 1;
@@ -92,7 +92,7 @@ class DataLoader {
   const DataLoaderOptions& options() const { return options_; }
   // The epoch that the next loop goes through, counted from 0. Setting it resumes a training run.
   int64_t epoch() const { return next_.epoch; }
-  void SetEpoch(int64_t epoch) { SetPosition({.epoch = epoch}); }
+  void SetEpoch(inner::Integer epoch) { SetPosition({.epoch = epoch}); }
 
   // What comes after the batches that were given out, of which the present one of a loop is one.
   // While several loops run, the one counts that began last; a loop that was left is over.

@@ -298,9 +298,13 @@ DatasetPtr Subset(DatasetPtr dataset, std::vector<int64_t> indices) {
   return std::make_shared<SubsetDataset>(std::move(dataset), std::move(indices));
 }
 
-DatasetPtr Subset(DatasetPtr dataset, int64_t begin, int64_t end) {
+DatasetPtr Subset(DatasetPtr dataset, Integer begin, Integer end) {
   CheckDefined(dataset, "subset");
-  if (begin < 0 || begin > end || end > dataset->size()) {
+  if (begin > end) {
+    RaiseStatus(InvalidArgument("it begins at ", begin, " and ends at ", end, ", before it begins"),
+                "subset");
+  }
+  if (begin < 0 || end > dataset->size()) {
     RaiseStatus(OutOfRange("[", begin, ", ", end, ") is outside [0, ", dataset->size(), ")"),
                 "subset");
   }
@@ -324,7 +328,7 @@ DatasetPtr Slice(DatasetPtr dataset, const SliceOptions& options) {
   return Subset(std::move(dataset), shifted, shifted + size);
 }
 
-DatasetPtr Shuffle(DatasetPtr dataset, uint64_t seed) {
+DatasetPtr Shuffle(DatasetPtr dataset, Integer seed) {
   CheckDefined(dataset, "shuffle");
   std::vector<int64_t> order = internal::Permutation(dataset->size(), seed, 0);
   return Subset(std::move(dataset), std::move(order));
@@ -334,7 +338,7 @@ DatasetPtr Concat(std::vector<DatasetPtr> datasets) {
   return std::make_shared<ConcatDataset>(std::move(datasets));
 }
 
-DatasetPtr Batch(DatasetPtr dataset, int64_t batch, bool drop_last) {
+DatasetPtr Batch(DatasetPtr dataset, Integer batch, Flag drop_last) {
   CheckDefined(dataset, "batch");
   if (batch < 1) RaiseStatus(InvalidArgument("batch is ", batch, " (want >= 1)"), "batch");
   return std::make_shared<BatchDataset>(std::move(dataset), batch, drop_last);

@@ -65,7 +65,7 @@ DatasetPtr Map(DatasetPtr dataset, std::function<Sample(Sample)> f);
 // range.
 DatasetPtr Subset(DatasetPtr dataset, std::vector<int64_t> indices);
 // Samples begin to end - 1.
-DatasetPtr Subset(DatasetPtr dataset, int64_t begin, int64_t end);
+DatasetPtr Subset(DatasetPtr dataset, inner::Integer begin, inner::Integer end);
 
 struct SliceOptions {
   int64_t count = 1;  // of slices
@@ -80,14 +80,14 @@ struct SliceOptions {
 DatasetPtr Slice(DatasetPtr dataset, const SliceOptions& options);
 
 // All samples in an order that depends on `seed` alone.
-DatasetPtr Shuffle(DatasetPtr dataset, uint64_t seed);
+DatasetPtr Shuffle(DatasetPtr dataset, inner::Integer seed);
 
 // The samples of one dataset after the other.
 DatasetPtr Concat(std::vector<DatasetPtr> datasets);
 
 // Sample i is the batch of samples i * batch to (i + 1) * batch - 1; the last one is shorter or,
 // with drop_last, left out when they do not come out even. Throws unless batch >= 1.
-DatasetPtr Batch(DatasetPtr dataset, int64_t batch, bool drop_last = false);
+DatasetPtr Batch(DatasetPtr dataset, inner::Integer batch, inner::Flag drop_last = false);
 
 struct PrefetchOptions {
   int threads = 1;    // that make samples; 0 makes them on the thread that asks

@@ -27,7 +27,7 @@ class ModuleCloner {
 // Puts the default generator back where it was. Library code only.
 class RandomPositionScope {
  public:
-  RandomPositionScope();
+  [[nodiscard]] RandomPositionScope();
   ~RandomPositionScope();
   RandomPositionScope(const RandomPositionScope&) = delete;
   RandomPositionScope& operator=(const RandomPositionScope&) = delete;

@@ -110,23 +110,23 @@ Fans FansOf(const Shape& weight) {
   return {static_cast<double>(weight[1]) * receptive, static_cast<double>(weight[0]) * receptive};
 }
 
-double LeakyReluGain(double negative_slope) {
+double LeakyReluGain(Real negative_slope) {
   return std::sqrt(2 / (1 + negative_slope * negative_slope));
 }
 
-Initializer Constant(double value) {
+Initializer Constant(Real value) {
   return [=](Tensor& t) { Fill(t, "init::constant", [=](int64_t) { return value; }); };
 }
 
-Initializer Uniform(double low, double high) {
+Initializer Uniform(Real low, Real high) {
   return [=](Tensor& t) { FillUniform(t, "init::uniform", low, high); };
 }
 
-Initializer Normal(double mean, double stddev) {
+Initializer Normal(Real mean, Real stddev) {
   return [=](Tensor& t) { FillNormal(t, "init::normal", mean, stddev); };
 }
 
-Initializer TruncatedNormal(double mean, double stddev, double low, double high) {
+Initializer TruncatedNormal(Real mean, Real stddev, Real low, Real high) {
   // The inverse of the distribution function would need no rejection but loses digits in the
   // tails; with the bounds that people use nearly every draw is taken. Bounds far off the mean end
   // at the nearer bound after kTries draws.
@@ -138,16 +138,16 @@ Initializer TruncatedNormal(double mean, double stddev, double low, double high)
         const double x = mean + stddev * NormalAt(s, i * kTries + k);
         if (x >= low && x <= high) return x;
       }
-      return mean < low ? low : high;
+      return double{mean < low ? low : high};
     });
   };
 }
 
-Initializer XavierUniform(double gain) {
+Initializer XavierUniform(Real gain) {
   return [=](Tensor& t) { FillUniformOfStddev(t, "init::xavier_uniform", XavierStddev(t, gain)); };
 }
 
-Initializer XavierNormal(double gain) {
+Initializer XavierNormal(Real gain) {
   return [=](Tensor& t) { FillNormal(t, "init::xavier_normal", 0, XavierStddev(t, gain)); };
 }
 
@@ -161,7 +161,7 @@ Initializer KaimingNormal(const KaimingOptions& options) {
   return [=](Tensor& t) { FillNormal(t, "init::kaiming_normal", 0, KaimingStddev(t, options)); };
 }
 
-Initializer Orthogonal(double gain) {
+Initializer Orthogonal(Real gain) {
   return [=](Tensor& t) {
     const Fans unused = FansOf(t.shape());  // refuses ranks below 2
     static_cast<void>(unused);

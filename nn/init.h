@@ -29,19 +29,20 @@ inline constexpr double kLinearGain = 1;
 inline constexpr double kTanhGain = 5.0 / 3;
 inline constexpr double kReluGain = 1.4142135623730951;  // sqrt(2)
 inline constexpr double kSeluGain = 0.75;
-double LeakyReluGain(double negative_slope);
+double LeakyReluGain(inner::Real negative_slope);
 
-Initializer Constant(double value);
+Initializer Constant(inner::Real value);
 // Uniform on [low, high).
-Initializer Uniform(double low, double high);
-Initializer Normal(double mean, double stddev);
+Initializer Uniform(inner::Real low, inner::Real high);
+Initializer Normal(inner::Real mean, inner::Real stddev);
 // Normal, drawn again outside [low, high]; the bounds are absolute, as in PyTorch.
-Initializer TruncatedNormal(double mean = 0, double stddev = 1, double low = -2, double high = 2);
+Initializer TruncatedNormal(inner::Real mean = 0, inner::Real stddev = 1, inner::Real low = -2,
+                            inner::Real high = 2);
 
 // X. Glorot and Y. Bengio, "Understanding the difficulty of training deep feedforward neural
 // networks", 2010: standard deviation gain * sqrt(2 / (fan_in + fan_out)).
-Initializer XavierUniform(double gain = 1);
-Initializer XavierNormal(double gain = 1);
+Initializer XavierUniform(inner::Real gain = 1);
+Initializer XavierNormal(inner::Real gain = 1);
 
 // K. He et al., "Delving deep into rectifiers", 2015: standard deviation gain / sqrt(fan).
 struct KaimingOptions {
@@ -53,7 +54,7 @@ Initializer KaimingNormal(const KaimingOptions& options = {});
 
 // A. Saxe et al., "Exact solutions to the nonlinear dynamics of learning", 2013: the tensor seen as
 // a matrix [size(0), rest] gets orthonormal rows or columns, whichever are fewer, times gain.
-Initializer Orthogonal(double gain = 1);
+Initializer Orthogonal(inner::Real gain = 1);
 
 }  // namespace firn::nn::init
 

@@ -22,20 +22,20 @@ void CheckLimit(double limit, const char* name, const char* caller) {
 
 }  // namespace
 
-Tensor ClipGradNorm(const std::vector<Tensor>& parameters, double max_norm, double p) {
+Tensor ClipGradNorm(const std::vector<Tensor>& parameters, Real max_norm, Real p) {
   CheckLimit(max_norm, "max_norm", "clip_grad_norm");
   const NoGradScope no_grad;
   const std::vector<Tensor> grads = OwnGrads(parameters);
   return grads.empty() ? Zeros(Shape()) : firn::ClipGradNorm(grads, max_norm, p);
 }
 
-void ClipGradNormEach(const std::vector<Tensor>& parameters, double max_norm, double p) {
+void ClipGradNormEach(const std::vector<Tensor>& parameters, Real max_norm, Real p) {
   CheckLimit(max_norm, "max_norm", "clip_grad_norm_each");
   const NoGradScope no_grad;
   for (const Tensor& grad : OwnGrads(parameters)) firn::ClipGradNorm({grad}, max_norm, p);
 }
 
-void ClipGradValue(const std::vector<Tensor>& parameters, double limit) {
+void ClipGradValue(const std::vector<Tensor>& parameters, Real limit) {
   CheckLimit(limit, "limit", "clip_grad_value");
   const NoGradScope no_grad;
   const std::vector<Tensor> grads = OwnGrads(parameters);

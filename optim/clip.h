@@ -16,13 +16,14 @@ namespace firn::optim {
 // `max_norm` (torch.nn.utils.clip_grad_norm_): factor = min(1, max_norm / (norm + 1e-6)). `p` is
 // the kind of norm, positive; infinity is allowed. Returns the norm before, 0-d; 0 without any
 // gradient. Throws when max_norm is negative.
-Tensor ClipGradNorm(const std::vector<Tensor>& parameters, double max_norm, double p = 2);
+Tensor ClipGradNorm(const std::vector<Tensor>& parameters, inner::Real max_norm, inner::Real p = 2);
 
 // The same with a factor of its own for each parameter (NNabla's clip_grad_by_norm).
-void ClipGradNormEach(const std::vector<Tensor>& parameters, double max_norm, double p = 2);
+void ClipGradNormEach(const std::vector<Tensor>& parameters, inner::Real max_norm,
+                      inner::Real p = 2);
 
 // Cuts every element off at -limit and limit. Throws when limit is negative.
-void ClipGradValue(const std::vector<Tensor>& parameters, double limit);
+void ClipGradValue(const std::vector<Tensor>& parameters, inner::Real limit);
 
 }  // namespace firn::optim
 

@@ -45,7 +45,7 @@ void Scheduler::Apply(int64_t step, const std::vector<double>& base) {
 
 void Scheduler::Step() { SetStep(step_ + 1); }
 
-void Scheduler::SetStep(int64_t step) {
+void Scheduler::SetStep(Integer step) {
   if (step < 0) {
     RaiseStatus(InvalidArgument("step ", step, " must not be negative"), "Scheduler");
   }
@@ -92,7 +92,7 @@ bool ReduceOnPlateau::Better(double metric) const {
   return options_.maximize ? metric > best_ + margin : metric < best_ - margin;
 }
 
-bool ReduceOnPlateau::Step(double metric) {
+bool ReduceOnPlateau::Step(Real metric) {
   if (Better(metric)) {
     best_ = metric;
     bad_steps_ = 0;

@@ -25,7 +25,7 @@ class Scheduler {
   // Steps so far.
   int64_t step() const { return step_; }
   // Goes to a step, backwards as well. Throws when it is negative.
-  void SetStep(int64_t step);
+  void SetStep(inner::Integer step);
 
   // "step" (i64, 0-d) and "base_lr" (f64, one for each group).
   StateDict state_dict() const;
@@ -61,7 +61,7 @@ class ReduceOnPlateau {
   explicit ReduceOnPlateau(Optimizer& optimizer, const ReduceOnPlateauOptions& options = {});
 
   // After each validation. Returns whether the rates were reduced. A NaN is no improvement.
-  bool Step(double metric);
+  bool Step(inner::Real metric);
   double best() const { return best_; }
 
   // "best" (f64), "bad_steps" and "cooldown" (i64), all 0-d.

@@ -70,7 +70,7 @@ Tensor& Tensor::CopyFrom(const Tensor& source) {
   Assign(*this, source);
   return *this;
 }
-Tensor& Tensor::Fill(Number value) {
+Tensor& Tensor::Fill(inner::Element value) {
   CheckDefined(*this, "fill");
   Assign(*this, Full(Shape(), value, dtype(), device()));
   return *this;

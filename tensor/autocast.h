@@ -26,7 +26,7 @@ class AutocastScope final : private inner::Autocaster {
  public:
   // kF16 or kBF16; kF32 turns autocast off inside another scope.
   // Throws kInvalidArgument for any other dtype.
-  explicit AutocastScope(DType dtype);
+  [[nodiscard]] explicit AutocastScope(DType dtype);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;
   AutocastScope& operator=(const AutocastScope&) = delete;

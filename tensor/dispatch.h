@@ -6,8 +6,11 @@
 // capture a CaptureRecorder for the length of its scope.
 
 #include <cstdint>
+#include <memory>
+#include <string>
 
 #include "absl/types/span.h"
+#include "firn/device/arguments.h"
 #include "firn/device/status_fwd.h"
 #include "firn/tensor/attrs.h"
 #include "firn/tensor/tensor.h"
@@ -42,6 +45,11 @@ class CaptureRecorder {
   // clears it.
   virtual void BeforeGetGrad(const Tensor& t) = 0;
   virtual void BeforeSetGrad(const Tensor& t) = 0;
+  // Code asked `state`, which is called `name`, and may do something else when it says something
+  // else; and code set it, so that every run is as if it had set it again.
+  virtual void BeforeGetSwitch(const std::shared_ptr<const bool>& /*state*/,
+                               const std::string& /*name*/) {}
+  virtual void BeforeSetSwitch(const std::shared_ptr<const bool>& /*state*/) {}
 };
 
 // Sees every operation before and after it ran: anomaly mode, profilers, hooks. Observers form a
@@ -92,7 +100,7 @@ inline DispatchState& ThisThread() { return inner::internal::dispatch_state; }
 // While one lives on a thread, nothing is recorded for backward there.
 class NoGradScope {
  public:
-  NoGradScope() : saved_(inner::ThisThread().grad_enabled) {
+  [[nodiscard]] NoGradScope() : saved_(inner::ThisThread().grad_enabled) {
     inner::ThisThread().grad_enabled = false;
   }
   ~NoGradScope() { inner::ThisThread().grad_enabled = saved_; }
@@ -106,7 +114,8 @@ class NoGradScope {
 // Turns recording on (or off) inside a NoGradScope.
 class GradScope {
  public:
-  explicit GradScope(bool enabled = true) : saved_(inner::ThisThread().grad_enabled) {
+  [[nodiscard]] explicit GradScope(inner::Flag enabled = true)
+      : saved_(inner::ThisThread().grad_enabled) {
     inner::ThisThread().grad_enabled = enabled;
   }
   ~GradScope() { inner::ThisThread().grad_enabled = saved_; }
@@ -121,7 +130,9 @@ class GradScope {
 // captured run finds ready, such as the first values of a parameter.
 class NoCaptureScope {
  public:
-  NoCaptureScope() : saved_(inner::ThisThread().capture) { inner::ThisThread().capture = nullptr; }
+  [[nodiscard]] NoCaptureScope() : saved_(inner::ThisThread().capture) {
+    inner::ThisThread().capture = nullptr;
+  }
   ~NoCaptureScope() { inner::ThisThread().capture = saved_; }
   NoCaptureScope(const NoCaptureScope&) = delete;
   NoCaptureScope& operator=(const NoCaptureScope&) = delete;

@@ -32,14 +32,14 @@ class Error : public std::runtime_error {
 class PathScope {
  public:
   // The name outlives the scope.
-  explicit PathScope(const std::string& name) : name_(&name), outer_(innermost_) {
+  [[nodiscard]] explicit PathScope(const std::string& name) : name_(&name), outer_(innermost_) {
     innermost_ = this;
   }
-  explicit PathScope(std::string&&) = delete;
+  [[nodiscard]] explicit PathScope(std::string&&) = delete;
   // Resumes a path that Interned() or Intern() gave (null: no path) whatever scopes are open around
   // this one: work done later on behalf of that part of the program, or by a module, which knows
   // its whole path wherever it is called from.
-  explicit PathScope(const std::string* interned)
+  [[nodiscard]] explicit PathScope(const std::string* interned)
       : name_(interned), outer_(innermost_), interned_(interned), resumed_(true) {
     innermost_ = this;
   }

@@ -102,7 +102,7 @@ class IndexedTensor : public Tensor {
   void operator*=(const Tensor& value) & = delete;
   void operator/=(const Tensor& value) & = delete;
   void CopyFrom(const Tensor& value) & = delete;
-  void Fill(Number value) & = delete;
+  void Fill(inner::Element value) & = delete;
 
  private:
   friend class Tensor;

@@ -54,12 +54,12 @@ Tensor Tensor::Reshape(std::initializer_list<int64_t> shape) const {
   return firn::Reshape(*this, shape);
 }
 Tensor Tensor::View(const Shape& shape) const { return firn::View(*this, shape); }
-Tensor Tensor::Flatten(int64_t start_dim, int64_t end_dim) const {
+Tensor Tensor::Flatten(inner::Integer start_dim, inner::Integer end_dim) const {
   return firn::Flatten(*this, start_dim, end_dim);
 }
 Tensor Tensor::Squeeze(const DimList& dims) const { return firn::Squeeze(*this, dims); }
-Tensor Tensor::Unsqueeze(int64_t dim) const { return firn::Unsqueeze(*this, dim); }
-Tensor Tensor::Transpose(int64_t dim0, int64_t dim1) const {
+Tensor Tensor::Unsqueeze(inner::Integer dim) const { return firn::Unsqueeze(*this, dim); }
+Tensor Tensor::Transpose(inner::Integer dim0, inner::Integer dim1) const {
   return firn::Transpose(*this, dim0, dim1);
 }
 Tensor Tensor::T() const { return firn::Transpose(*this, -2, -1); }
@@ -75,37 +75,39 @@ Tensor Tensor::Expand(std::initializer_list<int64_t> shape) const {
 Tensor Tensor::Tile(const std::vector<int64_t>& repeats) const {
   return firn::Tile(*this, repeats);
 }
-std::vector<Tensor> Tensor::Split(int64_t size, int64_t dim) const {
+std::vector<Tensor> Tensor::Split(inner::Integer size, inner::Integer dim) const {
   return firn::Split(*this, size, dim);
 }
-std::vector<Tensor> Tensor::Split(const std::vector<int64_t>& sizes, int64_t dim) const {
+std::vector<Tensor> Tensor::Split(const std::vector<int64_t>& sizes, inner::Integer dim) const {
   return firn::Split(*this, sizes, dim);
 }
-std::vector<Tensor> Tensor::Chunk(int64_t n, int64_t dim) const {
+std::vector<Tensor> Tensor::Chunk(inner::Integer n, inner::Integer dim) const {
   return firn::Chunk(*this, n, dim);
 }
-std::vector<Tensor> Tensor::Unbind(int64_t dim) const { return firn::Unbind(*this, dim); }
+std::vector<Tensor> Tensor::Unbind(inner::Integer dim) const { return firn::Unbind(*this, dim); }
 
-Tensor Tensor::Select(int64_t dim, int64_t index) const { return firn::Select(*this, dim, index); }
-Tensor Tensor::IndexSelect(int64_t dim, const Tensor& indices) const {
+Tensor Tensor::Select(inner::Integer dim, inner::Integer index) const {
+  return firn::Select(*this, dim, index);
+}
+Tensor Tensor::IndexSelect(inner::Integer dim, const Tensor& indices) const {
   return firn::IndexSelect(*this, dim, indices);
 }
-Tensor Tensor::IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source,
-                        Number alpha) const {
+Tensor Tensor::IndexAdd(inner::Integer dim, const Tensor& indices, const Tensor& source,
+                        inner::Number alpha) const {
   return firn::IndexAdd(*this, dim, indices, source, alpha);
 }
 Tensor Tensor::IndexPut(const std::vector<Tensor>& indices, const Tensor& values,
-                        bool accumulate) const {
+                        inner::Flag accumulate) const {
   return firn::IndexPut(*this, indices, values, accumulate);
 }
-Tensor Tensor::Gather(int64_t dim, const Tensor& indices) const {
+Tensor Tensor::Gather(inner::Integer dim, const Tensor& indices) const {
   return firn::Gather(*this, dim, indices);
 }
-Tensor Tensor::ScatterAdd(int64_t dim, const Tensor& indices, const Tensor& source) const {
+Tensor Tensor::ScatterAdd(inner::Integer dim, const Tensor& indices, const Tensor& source) const {
   return firn::ScatterAdd(*this, dim, indices, source);
 }
-Tensor Tensor::SliceScatter(const Tensor& source, int64_t dim, int64_t start, int64_t end,
-                            int64_t step) const {
+Tensor Tensor::SliceScatter(const Tensor& source, inner::Integer dim, inner::Integer start,
+                            inner::Integer end, inner::Integer step) const {
   return firn::SliceScatter(*this, source, dim, start, end, step);
 }
 Tensor Tensor::MaskedSelect(const Tensor& mask) const { return firn::MaskedSelect(*this, mask); }
@@ -149,10 +151,10 @@ Tensor Tensor::Erf() const { return firn::Erf(*this); }
 Tensor Tensor::Sinc() const { return firn::Sinc(*this); }
 Tensor Tensor::Lgamma() const { return firn::Lgamma(*this); }
 Tensor Tensor::Digamma() const { return firn::Digamma(*this); }
-Tensor Tensor::Polygamma(int64_t n) const { return firn::Polygamma(n, *this); }
+Tensor Tensor::Polygamma(inner::Integer n) const { return firn::Polygamma(n, *this); }
 Tensor Tensor::Sigmoid() const { return firn::Sigmoid(*this); }
 Tensor Tensor::Relu() const { return firn::Relu(*this); }
-Tensor Tensor::Hardshrink(double lambda) const { return firn::Hardshrink(*this, lambda); }
+Tensor Tensor::Hardshrink(inner::Real lambda) const { return firn::Hardshrink(*this, lambda); }
 Tensor Tensor::Floor() const { return firn::Floor(*this); }
 Tensor Tensor::Ceil() const { return firn::Ceil(*this); }
 Tensor Tensor::Round() const { return firn::Round(*this); }
@@ -191,72 +193,79 @@ Tensor Tensor::BitwiseRightShift(const Tensor& places) const {
   return firn::BitwiseRightShift(*this, places);
 }
 
-Tensor Tensor::Sum(const DimList& dims, bool keepdim) const {
+Tensor Tensor::Sum(const DimList& dims, inner::Flag keepdim) const {
   return firn::Sum(*this, dims, keepdim);
 }
-Tensor Tensor::Mean(const DimList& dims, bool keepdim) const {
+Tensor Tensor::Mean(const DimList& dims, inner::Flag keepdim) const {
   return firn::Mean(*this, dims, keepdim);
 }
-Tensor Tensor::Prod(const DimList& dims, bool keepdim) const {
+Tensor Tensor::Prod(const DimList& dims, inner::Flag keepdim) const {
   return firn::Prod(*this, dims, keepdim);
 }
-Tensor Tensor::Var(const DimList& dims, int64_t correction, bool keepdim) const {
+Tensor Tensor::Var(const DimList& dims, inner::Integer correction, inner::Flag keepdim) const {
   return firn::Var(*this, dims, correction, keepdim);
 }
-Tensor Tensor::Std(const DimList& dims, int64_t correction, bool keepdim) const {
+Tensor Tensor::Std(const DimList& dims, inner::Integer correction, inner::Flag keepdim) const {
   return firn::Std(*this, dims, correction, keepdim);
 }
-Tensor Tensor::Norm(double p, const DimList& dims, bool keepdim) const {
+Tensor Tensor::Norm(inner::Real p, const DimList& dims, inner::Flag keepdim) const {
   return firn::Norm(*this, p, dims, keepdim);
 }
-Tensor Tensor::Logsumexp(const DimList& dims, bool keepdim) const {
+Tensor Tensor::Logsumexp(const DimList& dims, inner::Flag keepdim) const {
   return firn::Logsumexp(*this, dims, keepdim);
 }
-Tensor Tensor::All(const DimList& dims, bool keepdim) const {
+Tensor Tensor::All(const DimList& dims, inner::Flag keepdim) const {
   return firn::All(*this, dims, keepdim);
 }
-Tensor Tensor::Any(const DimList& dims, bool keepdim) const {
+Tensor Tensor::Any(const DimList& dims, inner::Flag keepdim) const {
   return firn::Any(*this, dims, keepdim);
 }
-Tensor Tensor::Amax(const DimList& dims, bool keepdim) const {
+Tensor Tensor::Amax(const DimList& dims, inner::Flag keepdim) const {
   return firn::Amax(*this, dims, keepdim);
 }
-Tensor Tensor::Amin(const DimList& dims, bool keepdim) const {
+Tensor Tensor::Amin(const DimList& dims, inner::Flag keepdim) const {
   return firn::Amin(*this, dims, keepdim);
 }
 Tensor Tensor::Max() const { return firn::Max(*this); }
 Tensor Tensor::Min() const { return firn::Min(*this); }
-ValuesAndIndices Tensor::Max(int64_t dim, bool keepdim) const {
+ValuesAndIndices Tensor::Max(inner::Integer dim, inner::Flag keepdim) const {
   return firn::Max(*this, dim, keepdim);
 }
-ValuesAndIndices Tensor::Min(int64_t dim, bool keepdim) const {
+ValuesAndIndices Tensor::Min(inner::Integer dim, inner::Flag keepdim) const {
   return firn::Min(*this, dim, keepdim);
 }
 Tensor Tensor::Argmax() const { return firn::Argmax(*this); }
 Tensor Tensor::Argmin() const { return firn::Argmin(*this); }
-Tensor Tensor::Argmax(int64_t dim, bool keepdim) const { return firn::Argmax(*this, dim, keepdim); }
-Tensor Tensor::Argmin(int64_t dim, bool keepdim) const { return firn::Argmin(*this, dim, keepdim); }
+Tensor Tensor::Argmax(inner::Integer dim, inner::Flag keepdim) const {
+  return firn::Argmax(*this, dim, keepdim);
+}
+Tensor Tensor::Argmin(inner::Integer dim, inner::Flag keepdim) const {
+  return firn::Argmin(*this, dim, keepdim);
+}
 
-Tensor Tensor::Softmax(int64_t dim) const { return firn::Softmax(*this, dim); }
-Tensor Tensor::LogSoftmax(int64_t dim) const { return firn::LogSoftmax(*this, dim); }
-Tensor Tensor::Cumsum(int64_t dim) const { return firn::Cumsum(*this, dim); }
-Tensor Tensor::Cumsum(int64_t dim, const CumsumOptions& options) const {
+Tensor Tensor::Softmax(inner::Integer dim) const { return firn::Softmax(*this, dim); }
+Tensor Tensor::LogSoftmax(inner::Integer dim) const { return firn::LogSoftmax(*this, dim); }
+Tensor Tensor::Cumsum(inner::Integer dim) const { return firn::Cumsum(*this, dim); }
+Tensor Tensor::Cumsum(inner::Integer dim, const CumsumOptions& options) const {
   return firn::Cumsum(*this, dim, options);
 }
-Tensor Tensor::Cumprod(int64_t dim) const { return firn::Cumprod(*this, dim); }
-Tensor Tensor::Cumprod(int64_t dim, const CumprodOptions& options) const {
+Tensor Tensor::Cumprod(inner::Integer dim) const { return firn::Cumprod(*this, dim); }
+Tensor Tensor::Cumprod(inner::Integer dim, const CumprodOptions& options) const {
   return firn::Cumprod(*this, dim, options);
 }
-ValuesAndIndices Tensor::Sort(int64_t dim) const { return firn::Sort(*this, dim); }
-ValuesAndIndices Tensor::Sort(int64_t dim, const SortOptions& options) const {
+ValuesAndIndices Tensor::Sort(inner::Integer dim) const { return firn::Sort(*this, dim); }
+ValuesAndIndices Tensor::Sort(inner::Integer dim, const SortOptions& options) const {
   return firn::Sort(*this, dim, options);
 }
-Tensor Tensor::Argsort(int64_t dim) const { return firn::Argsort(*this, dim); }
-Tensor Tensor::Argsort(int64_t dim, const SortOptions& options) const {
+Tensor Tensor::Argsort(inner::Integer dim) const { return firn::Argsort(*this, dim); }
+Tensor Tensor::Argsort(inner::Integer dim, const SortOptions& options) const {
   return firn::Argsort(*this, dim, options);
 }
-ValuesAndIndices Tensor::Topk(int64_t k, int64_t dim) const { return firn::Topk(*this, k, dim); }
-ValuesAndIndices Tensor::Topk(int64_t k, int64_t dim, const TopkOptions& options) const {
+ValuesAndIndices Tensor::Topk(inner::Integer k, inner::Integer dim) const {
+  return firn::Topk(*this, k, dim);
+}
+ValuesAndIndices Tensor::Topk(inner::Integer k, inner::Integer dim,
+                              const TopkOptions& options) const {
   return firn::Topk(*this, k, dim, options);
 }
 
@@ -265,8 +274,8 @@ Tensor Tensor::Matmul(const Tensor& other) const { return firn::Matmul(*this, ot
 Tensor Tensor::Bernoulli(RandomGenerator* generator) const {
   return firn::Bernoulli(*this, generator);
 }
-Tensor Tensor::Multinomial(int64_t n) const { return firn::Multinomial(*this, n); }
-Tensor Tensor::Multinomial(int64_t n, const MultinomialOptions& options) const {
+Tensor Tensor::Multinomial(inner::Integer n) const { return firn::Multinomial(*this, n); }
+Tensor Tensor::Multinomial(inner::Integer n, const MultinomialOptions& options) const {
   return firn::Multinomial(*this, n, options);
 }
 

@@ -4,16 +4,20 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace firn {
+#include "firn/device/arguments.h"
 
-// A number that stands beside a dtype, as what Full fills with. It is made of any arithmetic type
-// and keeps integers as they are, where a double would round those from 2^53 on. Thread-safe as an
-// int.
+namespace firn::inner {
+
+// A number that stands beside a dtype, as the alpha of Add. It is made of any type of number and
+// keeps integers as they are, where a double would round those from 2^53 on; a flag is none (see
+// device/arguments.h). Thread-safe as an int.
 class Number {
  public:
   constexpr Number() = default;
-  template <class T>
-  requires(std::is_arithmetic_v<T>) constexpr Number(T v)  // NOLINT: implicit on purpose
+  template <internal::FlagArgument T>
+  Number(T a_flag_is_no_number) = delete;
+  template <internal::RealArgument T>
+  constexpr Number(T v)  // NOLINT: implicit on purpose
       : value_(static_cast<double>(v)) {
     if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(int64_t)) {
       rest_ = static_cast<int64_t>(static_cast<uint64_t>(v) - Wrapped(value_));
@@ -53,6 +57,15 @@ class Number {
   int64_t rest_ = 0;  // what value_ lacks of the integer
 };
 
-}  // namespace firn
+// What a tensor is filled with: a number, or for one of bool a flag.
+class Element : public Number {
+ public:
+  using Number::Number;
+  constexpr Element(const Number& v) : Number(v) {}  // NOLINT
+  template <internal::FlagArgument T>
+  constexpr Element(T v) : Number(v ? 1 : 0) {}  // NOLINT
+};
+
+}  // namespace firn::inner
 
 #endif  // FIRN_TENSOR_NUMBER_H_

@@ -17,7 +17,7 @@ thread_local constinit const inner::internal::Precision* own = nullptr;  // of t
 
 }  // namespace
 
-void SetWinogradAllowed(bool allowed) {
+void SetWinogradAllowed(inner::Flag allowed) {
   winograd_allowed.store(allowed, std::memory_order_relaxed);
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "firn/device/arguments.h"
+
 namespace firn {
 
 // Whether f32 convolutions may use Winograd's method (Lavin & Gray, 2016). It is two to three times
@@ -11,7 +13,7 @@ namespace firn {
 // never uses it, half types do where they are computed in f32. For the whole process, from the next
 // operation on; true at the start. A compiled graph keeps to what was set when it chose its
 // kernels. Thread-safe.
-void SetWinogradAllowed(bool allowed);
+void SetWinogradAllowed(inner::Flag allowed);
 bool WinogradAllowed();
 
 // How a CUDA device multiplies f32 numbers.
@@ -41,7 +43,7 @@ struct Precision {
 // keep to theirs. `precision` outlives the scope. Scopes nest; the innermost one counts.
 class PrecisionScope {
  public:
-  explicit PrecisionScope(const Precision& precision);
+  [[nodiscard]] explicit PrecisionScope(const Precision& precision);
   ~PrecisionScope();
   PrecisionScope(const PrecisionScope&) = delete;
   PrecisionScope& operator=(const PrecisionScope&) = delete;

@@ -139,7 +139,7 @@ RandomGenerator& DefaultGenerator(Device device) {
   return device == Device::Cpu() ? cpu : Defaults::Get().Of(device);
 }
 
-void ManualSeed(uint64_t seed) {
+void ManualSeed(Integer seed) {
   DefaultGenerator();
   Defaults::Get().Seed(seed);
 }

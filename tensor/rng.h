@@ -27,7 +27,7 @@ class RandomGenerator {
   Device device() const { return state_.device(); }
 
   // Starts the stream of another seed at its beginning.
-  void SetSeed(uint64_t seed) { SetPosition({seed, 0}); }
+  void SetSeed(inner::Integer seed) { SetPosition({static_cast<uint64_t>(int64_t{seed}), 0}); }
   // For checkpoints: a generator set to a saved position continues as the saved one would have.
   PhiloxState position() const;
   void SetPosition(const PhiloxState& position);
@@ -49,7 +49,7 @@ class RandomGenerator {
 RandomGenerator& DefaultGenerator(Device device = {});
 
 // Seeds the default generators of all devices.
-void ManualSeed(uint64_t seed);
+void ManualSeed(inner::Integer seed);
 
 // Where a random operation draws, and where its result lies.
 struct RandomOptions {

@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_SIZES_H_
 #define FIRN_TENSOR_SIZES_H_
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 
@@ -17,8 +18,13 @@ class Sizes {
  public:
   static constexpr int kMost = 3;
 
-  Sizes() = default;                                    // none
-  Sizes(int64_t every) : numbers_{every}, count_(1) {}  // NOLINT: implicit, as in {.kernel = 3}
+  Sizes() = default;  // none
+  template <std::integral T>
+  Sizes(T every)  // NOLINT: implicit, as in {.kernel = 3}
+      : numbers_{static_cast<int64_t>(every)}, count_(1) {}
+  Sizes(bool) = delete;  // a flag is no size
+  template <std::floating_point T>
+  Sizes(T) = delete;
   Sizes(int64_t h, int64_t w) : numbers_{h, w}, count_(2) {}
   Sizes(int64_t d, int64_t h, int64_t w) : numbers_{d, h, w}, count_(3) {}
   // Throws firn::Error for more than three numbers.

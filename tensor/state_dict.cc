@@ -2,8 +2,12 @@
 
 #include "firn/tensor/state_dict.h"
 
+#include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "absl/strings/str_join.h"
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 
@@ -45,8 +49,19 @@ void NameIndex::Erase(std::string_view name, size_t at) {
   for (auto& [unused, position] : *map_) position -= position > at ? 1 : 0;
 }
 
-void RaiseNoEntry(std::string_view name) {
-  RaiseStatus(NotFound("no entry named ", name), "look-up");
+void NameIndex::RaiseNoEntry(std::string_view name) const {
+  std::vector<std::string> names(map_ == nullptr ? 0 : map_->size());
+  if (map_ != nullptr) {
+    for (const auto& [there, at] : *map_) names[at] = there;
+  }
+  const std::vector<std::string> nearest = NearestNames(name, names, 5);
+  RaiseStatus(NotFound("no entry named ", name,
+                       names.empty() ? "; there are none"
+                       : nearest.size() == names.size()
+                           ? "; there are "
+                           : "; of " + std::to_string(names.size()) + " the nearest are ",
+                       absl::StrJoin(nearest, ", ")),
+              "look-up");
 }
 
 void RaiseNameTaken(std::string_view name) {

@@ -16,7 +16,6 @@
 namespace firn {
 
 namespace inner::internal {
-[[noreturn]] void RaiseNoEntry(std::string_view name);
 [[noreturn]] void RaiseNameTaken(std::string_view name);
 
 // Where the entries of a map stand, by their names. One that was moved from is empty.
@@ -36,6 +35,8 @@ class NameIndex {
   bool Insert(const std::string& name, size_t at);
   // Entries behind the one at `at`, which is `name`, move up.
   void Erase(std::string_view name, size_t at);
+  // There is no such name; says which there are.
+  [[noreturn]] void RaiseNoEntry(std::string_view name) const;
 
  private:
   struct Map;
@@ -79,7 +80,7 @@ class OrderedMap {
   // Throws when there is no such name.
   const Value& operator[](std::string_view name) const {
     const Value* value = Find(name);
-    if (value == nullptr) inner::internal::RaiseNoEntry(name);
+    if (value == nullptr) index_.RaiseNoEntry(name);
     return *value;
   }
 

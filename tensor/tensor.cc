@@ -125,7 +125,7 @@ void Tensor::RaiseUndefined() {
 
 // --- Sizes ---------------------------------------------------------------------------------------
 
-int64_t Tensor::size(int64_t dim) const {
+int64_t Tensor::size(Integer dim) const {
   if (!shape().has_dim(dim)) {
     RaiseStatus(OutOfRange("dim ", dim, " is outside ", shape().ToString()), "size");
   }
@@ -136,7 +136,7 @@ int64_t Tensor::size(int64_t dim) const {
 
 bool Tensor::is_leaf() const { return !defined() || !impl_->grad_node; }
 
-Tensor& Tensor::SetRequiresGrad(bool on) {
+Tensor& Tensor::SetRequiresGrad(Flag on) {
   if (!defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), "set_requires_grad");
   if (on && !IsFloating(dtype())) {
     RaiseStatus(InvalidArgument("only floating tensors have gradients, got ", spec().ToString()),
@@ -209,7 +209,7 @@ Tensor& Tensor::RetainGrad() {
   return *this;
 }
 
-void Tensor::Backward(const Tensor& seed, bool retain_graph) const {
+void Tensor::Backward(const Tensor& seed, Flag retain_graph) const {
   if (internal::grad_recorder == nullptr) {
     RaiseStatus(FailedPrecondition("//autograd is not linked into this program"), "backward");
   }

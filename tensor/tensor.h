@@ -11,6 +11,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "firn/device/arguments.h"
 #include "firn/tensor/dim_list.h"
 #include "firn/tensor/intrusive_ptr.h"
 #include "firn/tensor/number.h"
@@ -100,7 +101,7 @@ class Tensor {
   Device device() const { return spec().device; }
   int rank() const { return shape().rank(); }
   // Size of a dimension; negative counts from the end. Throws when out of range.
-  int64_t size(int64_t dim) const;
+  int64_t size(inner::Integer dim) const;
   int64_t num_elements() const { return shape().num_elements(); }
   bool is_contiguous() const { return spec().layout.contiguous; }
 
@@ -147,7 +148,7 @@ class Tensor {
   // --- Gradients ------------------------------------------------------------------------------
   bool requires_grad() const { return impl_ && impl_->requires_grad; }
   // Turns recording on or off for a leaf. Throws on integer tensors and on computed ones.
-  Tensor& SetRequiresGrad(bool on = true);
+  Tensor& SetRequiresGrad(inner::Flag on = true);
   bool is_leaf() const;
   // The accumulated gradient of a leaf; undefined before the first backward pass. Throws when a
   // frozen graph has kept it to itself (CompileOptions::keep_gradients).
@@ -157,7 +158,7 @@ class Tensor {
   // Keeps the gradient of a computed tensor too.
   Tensor& RetainGrad();
   // Runs backward from this tensor (a scalar unless `seed` is given). See autograd/backward.h.
-  void Backward(const Tensor& seed = {}, bool retain_graph = false) const;
+  void Backward(const Tensor& seed = {}, inner::Flag retain_graph = false) const;
   // The same elements without history.
   Tensor Detach() const;
 
@@ -171,10 +172,10 @@ class Tensor {
   Tensor Reshape(const Shape& shape) const;
   Tensor Reshape(std::initializer_list<int64_t> shape) const;  // one -1 allowed
   Tensor View(const Shape& shape) const;
-  Tensor Flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
+  Tensor Flatten(inner::Integer start_dim = 0, inner::Integer end_dim = -1) const;
   Tensor Squeeze(const DimList& dims = {}) const;
-  Tensor Unsqueeze(int64_t dim) const;
-  Tensor Transpose(int64_t dim0, int64_t dim1) const;
+  Tensor Unsqueeze(inner::Integer dim) const;
+  Tensor Transpose(inner::Integer dim0, inner::Integer dim1) const;
   Tensor T() const;  // swaps the last two dimensions
   Tensor Permute(const DimList& dims) const;
   Tensor Movedim(const DimList& source, const DimList& destination) const;
@@ -182,20 +183,21 @@ class Tensor {
   Tensor Expand(const Shape& shape) const;
   Tensor Expand(std::initializer_list<int64_t> shape) const;  // -1 keeps a size
   Tensor Tile(const std::vector<int64_t>& repeats) const;
-  std::vector<Tensor> Split(int64_t size, int64_t dim = 0) const;
-  std::vector<Tensor> Split(const std::vector<int64_t>& sizes, int64_t dim = 0) const;
-  std::vector<Tensor> Chunk(int64_t n, int64_t dim = 0) const;
-  std::vector<Tensor> Unbind(int64_t dim = 0) const;
+  std::vector<Tensor> Split(inner::Integer size, inner::Integer dim = 0) const;
+  std::vector<Tensor> Split(const std::vector<int64_t>& sizes, inner::Integer dim = 0) const;
+  std::vector<Tensor> Chunk(inner::Integer n, inner::Integer dim = 0) const;
+  std::vector<Tensor> Unbind(inner::Integer dim = 0) const;
   // Choice of elements.
-  Tensor Select(int64_t dim, int64_t index) const;
-  Tensor IndexSelect(int64_t dim, const Tensor& indices) const;
-  Tensor IndexAdd(int64_t dim, const Tensor& indices, const Tensor& source, Number alpha = 1) const;
+  Tensor Select(inner::Integer dim, inner::Integer index) const;
+  Tensor IndexSelect(inner::Integer dim, const Tensor& indices) const;
+  Tensor IndexAdd(inner::Integer dim, const Tensor& indices, const Tensor& source,
+                  inner::Number alpha = 1) const;
   Tensor IndexPut(const std::vector<Tensor>& indices, const Tensor& values,
-                  bool accumulate = false) const;
-  Tensor Gather(int64_t dim, const Tensor& indices) const;
-  Tensor ScatterAdd(int64_t dim, const Tensor& indices, const Tensor& source) const;
-  Tensor SliceScatter(const Tensor& source, int64_t dim, int64_t start = 0, int64_t end = INT64_MAX,
-                      int64_t step = 1) const;
+                  inner::Flag accumulate = false) const;
+  Tensor Gather(inner::Integer dim, const Tensor& indices) const;
+  Tensor ScatterAdd(inner::Integer dim, const Tensor& indices, const Tensor& source) const;
+  Tensor SliceScatter(const Tensor& source, inner::Integer dim, inner::Integer start = 0,
+                      inner::Integer end = INT64_MAX, inner::Integer step = 1) const;
   Tensor MaskedSelect(const Tensor& mask) const;
   Tensor MaskedFill(const Tensor& mask, const Tensor& value) const;
   Tensor Where(const Tensor& condition,
@@ -234,10 +236,10 @@ class Tensor {
   Tensor Sinc() const;
   Tensor Lgamma() const;
   Tensor Digamma() const;
-  Tensor Polygamma(int64_t n) const;  // Polygamma(n, *this)
+  Tensor Polygamma(inner::Integer n) const;  // Polygamma(n, *this)
   Tensor Sigmoid() const;
   Tensor Relu() const;
-  Tensor Hardshrink(double lambda = 0.5) const;
+  Tensor Hardshrink(inner::Real lambda = 0.5) const;
   Tensor Floor() const;
   Tensor Ceil() const;
   Tensor Round() const;
@@ -266,44 +268,46 @@ class Tensor {
   Tensor BitwiseLeftShift(const Tensor& places) const;
   Tensor BitwiseRightShift(const Tensor& places) const;
   // Over dimensions, all of them where none is given.
-  Tensor Sum(const DimList& dims = {}, bool keepdim = false) const;
-  Tensor Mean(const DimList& dims = {}, bool keepdim = false) const;
-  Tensor Prod(const DimList& dims = {}, bool keepdim = false) const;
-  Tensor Var(const DimList& dims = {}, int64_t correction = 1, bool keepdim = false) const;
-  Tensor Std(const DimList& dims = {}, int64_t correction = 1, bool keepdim = false) const;
-  Tensor Norm(double p = 2, const DimList& dims = {}, bool keepdim = false) const;
-  Tensor Logsumexp(const DimList& dims = {}, bool keepdim = false) const;
-  Tensor All(const DimList& dims = {}, bool keepdim = false) const;
-  Tensor Any(const DimList& dims = {}, bool keepdim = false) const;
-  Tensor Amax(const DimList& dims = {}, bool keepdim = false) const;
-  Tensor Amin(const DimList& dims = {}, bool keepdim = false) const;
+  Tensor Sum(const DimList& dims = {}, inner::Flag keepdim = false) const;
+  Tensor Mean(const DimList& dims = {}, inner::Flag keepdim = false) const;
+  Tensor Prod(const DimList& dims = {}, inner::Flag keepdim = false) const;
+  Tensor Var(const DimList& dims = {}, inner::Integer correction = 1,
+             inner::Flag keepdim = false) const;
+  Tensor Std(const DimList& dims = {}, inner::Integer correction = 1,
+             inner::Flag keepdim = false) const;
+  Tensor Norm(inner::Real p = 2, const DimList& dims = {}, inner::Flag keepdim = false) const;
+  Tensor Logsumexp(const DimList& dims = {}, inner::Flag keepdim = false) const;
+  Tensor All(const DimList& dims = {}, inner::Flag keepdim = false) const;
+  Tensor Any(const DimList& dims = {}, inner::Flag keepdim = false) const;
+  Tensor Amax(const DimList& dims = {}, inner::Flag keepdim = false) const;
+  Tensor Amin(const DimList& dims = {}, inner::Flag keepdim = false) const;
   Tensor Max() const;
   Tensor Min() const;
-  ValuesAndIndices Max(int64_t dim, bool keepdim = false) const;
-  ValuesAndIndices Min(int64_t dim, bool keepdim = false) const;
+  ValuesAndIndices Max(inner::Integer dim, inner::Flag keepdim = false) const;
+  ValuesAndIndices Min(inner::Integer dim, inner::Flag keepdim = false) const;
   Tensor Argmax() const;
   Tensor Argmin() const;
-  Tensor Argmax(int64_t dim, bool keepdim = false) const;
-  Tensor Argmin(int64_t dim, bool keepdim = false) const;
+  Tensor Argmax(inner::Integer dim, inner::Flag keepdim = false) const;
+  Tensor Argmin(inner::Integer dim, inner::Flag keepdim = false) const;
   // Along a dimension.
-  Tensor Softmax(int64_t dim) const;
-  Tensor LogSoftmax(int64_t dim) const;
-  Tensor Cumsum(int64_t dim) const;
-  Tensor Cumsum(int64_t dim, const CumsumOptions& options) const;
-  Tensor Cumprod(int64_t dim) const;
-  Tensor Cumprod(int64_t dim, const CumsumOptions& options) const;  // CumprodOptions
-  ValuesAndIndices Sort(int64_t dim = -1) const;
-  ValuesAndIndices Sort(int64_t dim, const SortOptions& options) const;
-  Tensor Argsort(int64_t dim = -1) const;
-  Tensor Argsort(int64_t dim, const SortOptions& options) const;
-  ValuesAndIndices Topk(int64_t k, int64_t dim = -1) const;
-  ValuesAndIndices Topk(int64_t k, int64_t dim, const TopkOptions& options) const;
+  Tensor Softmax(inner::Integer dim) const;
+  Tensor LogSoftmax(inner::Integer dim) const;
+  Tensor Cumsum(inner::Integer dim) const;
+  Tensor Cumsum(inner::Integer dim, const CumsumOptions& options) const;
+  Tensor Cumprod(inner::Integer dim) const;
+  Tensor Cumprod(inner::Integer dim, const CumsumOptions& options) const;  // CumprodOptions
+  ValuesAndIndices Sort(inner::Integer dim = -1) const;
+  ValuesAndIndices Sort(inner::Integer dim, const SortOptions& options) const;
+  Tensor Argsort(inner::Integer dim = -1) const;
+  Tensor Argsort(inner::Integer dim, const SortOptions& options) const;
+  ValuesAndIndices Topk(inner::Integer k, inner::Integer dim = -1) const;
+  ValuesAndIndices Topk(inner::Integer k, inner::Integer dim, const TopkOptions& options) const;
   // Of matrices.
   Tensor Matmul(const Tensor& other) const;
   // Draws, of which this says the probabilities.
   Tensor Bernoulli(RandomGenerator* generator = nullptr) const;
-  Tensor Multinomial(int64_t n) const;
-  Tensor Multinomial(int64_t n, const MultinomialOptions& options) const;
+  Tensor Multinomial(inner::Integer n) const;
+  Tensor Multinomial(inner::Integer n, const MultinomialOptions& options) const;
 
   // x[2], x[{Range(0, 8), kAll, -1}], x[mask], x[indices]: see tensor/index.h. The result can be
   // assigned to: x[...] = y writes into x.
@@ -321,7 +325,7 @@ class Tensor {
   // Overwrites the elements with those of `source`, broadcast and converted. Throws while gradients
   // of either are being recorded.
   Tensor& CopyFrom(const Tensor& source);
-  Tensor& Fill(Number value);
+  Tensor& Fill(inner::Element value);
 
   // NumPy-like text: shape, dtype and elements, long dimensions abridged.
   std::string ToString() const;

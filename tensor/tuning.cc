@@ -11,7 +11,7 @@ thread_local bool tuning_wanted = false;
 
 }  // namespace
 
-TuningScope::TuningScope(bool wanted) : outer_(std::exchange(tuning_wanted, wanted)) {}
+TuningScope::TuningScope(inner::Flag wanted) : outer_(std::exchange(tuning_wanted, wanted)) {}
 TuningScope::~TuningScope() { tuning_wanted = outer_; }
 bool TuningScope::Wanted() { return tuning_wanted; }
 

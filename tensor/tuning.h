@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_TUNING_H_
 #define FIRN_TENSOR_TUNING_H_
 
+#include "firn/device/arguments.h"
+
 namespace firn {
 
 // While one lives, kernels that this thread asks whether they take a call (Kernel::supports) may
@@ -9,7 +11,7 @@ namespace firn {
 // here, so that a graph keeps to what was chosen for it. Scopes nest; the innermost one counts.
 class TuningScope {
  public:
-  explicit TuningScope(bool wanted = true);
+  [[nodiscard]] explicit TuningScope(inner::Flag wanted = true);
   ~TuningScope();
   TuningScope(const TuningScope&) = delete;
   TuningScope& operator=(const TuningScope&) = delete;

@@ -6,8 +6,9 @@ are skipped. What is not understood raises CppError with the place.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from cpp_declaration import Declaration
 from cpp_tokens import Cursor, tokenize
 
 _NO_NAMES = {"decltype", "noexcept", "alignas", "__attribute__", "explicit", "requires", "throw",
@@ -15,35 +16,6 @@ _NO_NAMES = {"decltype", "noexcept", "alignas", "__attribute__", "explicit", "re
 _SPECIFIERS = {"inline", "static", "constexpr", "consteval", "constinit", "virtual", "explicit",
                "extern", "friend", "thread_local", "mutable"}
 _AFTER_PARAMETERS = {"const", "volatile", "override", "final", "&", "&&", "mutable"}
-
-
-@dataclass
-class Declaration:
-    """What is declared at one place.
-
-    kind: "namespace", "class", "struct", "union", "enum", "enumerator", "alias", "using",
-    "concept", "variable", "function", "method", "static method", "constructor", "destructor",
-    "operator" or "macro". `parameters` is (fewest, most) arguments; most is None after `...`.
-    `types` are the identifiers in the type of a result or variable, in an alias's target, or in a
-    list of bases.
-    """
-    kind: str
-    name: str  # with namespaces and classes: "firn::Tensor::Sum"
-    path: str
-    line: int
-    access: str = "public"
-    body: bool = False  # defined here
-    forward: bool = False  # a class or enum that is only announced
-    deleted: bool = False
-    defaulted: bool = False
-    pure: bool = False
-    override: bool = False
-    deprecated: bool = False
-    friend: bool = False
-    inside: bool = False  # of a class
-    outside: bool = False  # a definition with a qualified name: Tensor Tensor::Sum() { ... }
-    parameters: tuple = (0, 0)
-    types: list = field(default_factory=list)
 
 
 @dataclass
@@ -98,9 +70,10 @@ class _Parser(Cursor):
 
     def _one(self, i, scope):
         """Parses the declaration at `i`; gives the position after it."""
-        deprecated = False
+        deprecated = self.template = False
         while True:  # what stands before: template<...>, requires, attributes
             if self.text(i) == "template":
+                self.template = True
                 if self.text(i + 1) != "<":
                     return self.past(i, ";")  # an explicit instantiation
                 i = self.angles(i + 1)
@@ -304,8 +277,10 @@ class _Parser(Cursor):
         head = [t.text for t in self.t[begin:name_at]]
         result = [t.text for t in self.t[begin:name_at]
                   if t.kind == "id" and t.text not in _SPECIFIERS]
+        parameters, arguments = self._parameters(paren)
         d = self._add("function", name, name_at, scope, deprecated=deprecated, types=result,
-                      friend="friend" in head, parameters=self._parameters(paren))
+                      friend="friend" in head, parameters=parameters, arguments=arguments,
+                      template=self.template)
         d.kind = self._kind(d, head, result, scope)
         if d.friend and scope.of_class:  # a member of the namespace around
             d.name = _join(scope.name.rpartition("::")[0], name)
@@ -326,24 +301,31 @@ class _Parser(Cursor):
         return "static method" if "static" in head else "method"
 
     def _parameters(self, paren):
+        """(fewest, most) arguments, and the types of the parameters without names and defaults."""
         end, i = self.match[paren], paren + 1
         if i == end or self.text(i) == "void" and i + 1 == end:
-            return (0, 0)
-        least, most, optional = 0, 1, False
-        while i < end:
-            text = self.text(i)
-            if text == "<" and self.is_id(i - 1):
-                i = self.angles(i)
-                continue
+            return (0, 0), []
+        types, words, least, optional, default = [], [], 0, False, False
+        while i <= end:
+            text, after = self.text(i), i + 1
             if text == "...":
-                return (least, None)
-            if text == "=":
-                optional = True
-            if text == ",":
-                most += 1
-                least += not optional
-            i = self.match.get(i, i) + 1
-        return (least + (not optional), most)
+                return (least, None), types
+            if i == end or text == ",":
+                names = [w for w in words if re.match(r"\w", w) and w != "const"]
+                if len(names) > 1 and re.match(r"\w", words[-1]) and words[-2] != "::":
+                    words.pop()  # the parameter's name
+                types.append(" ".join(words))
+                least, words, default = least + (not optional), [], False
+            elif text == "<" and self.is_id(i - 1):
+                after = self.angles(i)
+            else:
+                after = self.match.get(i, i) + 1
+                default |= text == "="
+                optional |= default
+            if i < end and text != "," and not default:
+                words += [self.text(k) for k in range(i, after)]
+            i = after
+        return (least, len(types)), types
 
     def _after_parameters(self, d, j):
         while True:

@@ -31,7 +31,7 @@ class ExecutionObserver {
 // called first before a step, and last after it. For one thread; ended in reverse order.
 class ExecutionObserverScope {
  public:
-  explicit ExecutionObserverScope(ExecutionObserver* observer)
+  [[nodiscard]] explicit ExecutionObserverScope(ExecutionObserver* observer)
       : observer_(observer), outer_(innermost_) {
     innermost_ = this;
   }

@@ -19,7 +19,7 @@ namespace firn::io::internal {
 // to wait for: a write to the disk, a rest.
 class H5Scope {
  public:
-  H5Scope();
+  [[nodiscard]] H5Scope();
   ~H5Scope();
   H5Scope(const H5Scope&) = delete;
   H5Scope& operator=(const H5Scope&) = delete;

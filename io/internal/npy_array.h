@@ -22,6 +22,7 @@ struct NpyHeader {
   bool fortran_order = false;
   Shape shape;          // as NumPy shows it, whatever the order
   int64_t data_at = 0;  // where the elements begin
+  int64_t data_bytes() const { return shape.num_elements() * type.bytes; }
 };
 
 absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptions& options);

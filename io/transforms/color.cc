@@ -41,19 +41,19 @@ Drawn DrawFactor(RandomGenerator& random, double range, Adjust adjust) {
 
 }  // namespace
 
-Transform AdjustBrightness(double factor) {
+Transform AdjustBrightness(Real factor) {
   return ByFactor(factor, internal::CheckedImage, internal::Brightness, "adjust_brightness");
 }
 
-Transform AdjustContrast(double factor) {
+Transform AdjustContrast(Real factor) {
   return ByFactor(factor, internal::CheckedColors, internal::Contrast, "adjust_contrast");
 }
 
-Transform AdjustSaturation(double factor) {
+Transform AdjustSaturation(Real factor) {
   return ByFactor(factor, internal::CheckedColors, internal::Saturation, "adjust_saturation");
 }
 
-Transform AdjustHue(double turn) {
+Transform AdjustHue(Real turn) {
   const char* const who = "adjust_hue";
   RequireTurn(turn, -0.5, "turn", who);
   return [=](const Tensor& image, RandomGenerator&) {
@@ -61,7 +61,7 @@ Transform AdjustHue(double turn) {
   };
 }
 
-Transform AdjustSharpness(double factor) {
+Transform AdjustSharpness(Real factor) {
   return ByFactor(factor, internal::CheckedImage, internal::Sharpness, "adjust_sharpness");
 }
 

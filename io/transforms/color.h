@@ -13,25 +13,25 @@ namespace firn::io {
 // f32 0.2989 R + 0.587 G + 0.114 B.
 
 // Each image times `factor`. Throws unless factor >= 0.
-Transform AdjustBrightness(double factor);
+Transform AdjustBrightness(inner::Real factor);
 
 // Each pixel's distance from the mean of the grey image (of u8 rounded to a whole number) times
 // `factor`: 0 is plain grey, 1 the image as it is. 1 or 3 channels. Throws unless factor >= 0.
-Transform AdjustContrast(double factor);
+Transform AdjustContrast(inner::Real factor);
 
 // Each pixel's distance from its own grey times `factor`: 0 is the grey image. 1 or 3 channels; of
 // one nothing changes. Throws unless factor >= 0.
-Transform AdjustSaturation(double factor);
+Transform AdjustSaturation(inner::Real factor);
 
 // The hue turned by `turn` of the circle of colours, in HSV: 0.5 and -0.5 give the complement. 1 or
 // 3 channels; of one nothing changes. u8 too is computed in f32, as torchvision does with tensors:
 // the fraction of 255.999 times the result is cut off. Throws unless -0.5 <= turn <= 0.5.
-Transform AdjustHue(double turn);
+Transform AdjustHue(inner::Real turn);
 
 // The sharpness: each pixel's distance from an image blurred by 1/13 [1 1 1; 1 5 1; 1 1 1] times
 // `factor`: 0 is that one, above 1 is sharper. Pixels at the border, and images of fewer than 3
 // rows or columns, stay as they are. Throws unless factor >= 0.
-Transform AdjustSharpness(double factor);
+Transform AdjustSharpness(inner::Real factor);
 
 struct ColorJitterOptions {
   // The factors of the functions above are uniform in [max(0, 1 - x), 1 + x], ...

@@ -8,17 +8,17 @@
 
 namespace firn::io {
 
-Transform Posterize(int bits) {
+Transform Posterize(Integer bits) {
   const char* const who = "posterize";
   if (bits < 0 || bits > 8) {
     RaiseStatus(InvalidArgument("bits is ", bits, " (want 0 to 8)"), who);
   }
   return [=](const Tensor& image, RandomGenerator&) {
-    return internal::Posterized(internal::CheckedBytes(image, who), bits, who);
+    return internal::Posterized(internal::CheckedBytes(image, who), static_cast<int>(bits), who);
   };
 }
 
-Transform Solarize(double threshold) {
+Transform Solarize(Real threshold) {
   const char* const who = "solarize";
   internal::RequireFinite(threshold, "threshold", who);
   return [=](const Tensor& image, RandomGenerator&) {

@@ -8,10 +8,10 @@ namespace firn::io {
 // Pillow's ImageOps of bytes, channel by channel: images u8 of any number of channels.
 
 // Keeps the upper `bits` bits of each byte. Throws unless bits is 0 to 8.
-Transform Posterize(int bits);
+Transform Posterize(inner::Integer bits);
 
 // Inverts all bytes of `threshold` and above: 255 - v. Throws unless threshold is finite.
-Transform Solarize(double threshold);
+Transform Solarize(inner::Real threshold);
 
 // Stretches each channel so that its darkest byte becomes 0 and its brightest 255; one of a single
 // value stays.

@@ -104,6 +104,14 @@ absl::Status CheckSameDType(const OpDef& op, absl::Span<const TensorRef> in, siz
   return absl::OkStatus();
 }
 
+// Of a list, such as concat's, it is said which.
+absl::Status Undefined(const OpDef& op, size_t i) {
+  const ArgDecl& decl = op.input(i);
+  const bool listed = op.cycle == 1 && decl.variadic;
+  if (!listed) return InvalidArgument(decl.name, " is an undefined tensor");
+  return InvalidArgument(decl.name, "[", op.Repetition(i), "] is an undefined tensor");
+}
+
 }  // namespace
 
 absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* device) {
@@ -113,7 +121,7 @@ absl::Status Validate(const OpDef& op, absl::Span<const TensorRef> in, Device* d
   for (size_t i = 0; i < in.size(); ++i) {
     const ArgDecl& decl = op.input(i);
     if (!in[i].defined()) {
-      FIRN_RETURN_IF(!decl.optional, InvalidArgument(decl.name, " is an undefined tensor"));
+      if (!decl.optional) return Undefined(op, i);
       continue;
     }
     if (IsPending(*in[i])) return PendingError(*in[i]);

@@ -11,7 +11,7 @@ namespace firn {
 
 // A number as an element: an integer that a double would round is taken as it is.
 template <class To>
-To ConvertNumber(const Number& v) {
+To ConvertNumber(const inner::Number& v) {
   if constexpr (std::is_same_v<To, int64_t> || std::is_same_v<To, float>) {
     if (!v.is_double()) return static_cast<To>(v.integer());
   }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # compile_errors_test.sh COMPILER FILE...: mistakes that the compiler finds are told in one sentence.
-# Each file compiles as it is; with -DMISTAKE it gives one error, which has the text of the file's
-# first line ("// error: TEXT").
+# Each file compiles as it is, without a warning; with -DMISTAKE it gives one error, which has the text of
+# the file's first line ("// error: TEXT"), or compiles with that one warning ("// warning: TEXT"), for
+# which nobody has to ask by -Wall.
 set -uo pipefail
 compiler=$1
 shift
@@ -10,18 +11,20 @@ failed=0
 mapfile -t includes < <(find -L . -type d -name _include | sed 's/^/-I/')
 compile() { LC_ALL=C "$compiler" -std=c++20 -fsyntax-only "${includes[@]}" "$@" 2>&1; }
 for file in "$@"; do
-  want=$(sed -n '1s,^// error: ,,p' "$file")
-  if ! said=$(compile "$file"); then
+  kind=$(sed -n '1s,^// \(error\|warning\): .*,\1,p' "$file")
+  want=$(sed -n "1s,^// $kind: ,,p" "$file")
+  if ! said=$(compile "$file") || [[ -n $said ]]; then
     printf 'FAILED: %s does not compile without its mistake:\n%s\n' "$file" "$said"
     failed=1
     continue
   fi
-  if said=$(compile -DMISTAKE "$file"); then
-    echo "FAILED: $file compiles with its mistake"
+  if said=$(compile -DMISTAKE "$file"); then compiles=warning; else compiles=error; fi
+  if [[ $compiles != "$kind" ]]; then
+    printf 'FAILED: with its mistake %s should give an %s, but gives:\n%s\n' "$file" "$kind" "$said"
     failed=1
-  elif errors=$(grep 'error:' <<<"$said"); [[ $(wc -l <<<"$errors") != 1 ]] ||
-    [[ -z $want || $errors != *"$want"* ]]; then
-    printf 'FAILED: %s should give one error, "%s", but gives:\n%s\n' "$file" "$want" "$said"
+  elif lines=$(grep "$kind:" <<<"$said"); [[ $(wc -l <<<"$lines") != 1 ]] ||
+    [[ -z $want || $lines != *"$want"* ]]; then
+    printf 'FAILED: %s should give one %s, "%s", but gives:\n%s\n' "$file" "$kind" "$want" "$said"
     failed=1
   fi
 done

@@ -16,6 +16,8 @@
 namespace firn {
 namespace {
 
+using inner::Number;
+
 constexpr int64_t kOdd = 9007199254740993;  // 2^53 + 1
 constexpr int64_t kLargest = INT64_MAX, kSmallest = INT64_MIN;
 using Integers = std::vector<int64_t>;

@@ -116,6 +116,15 @@ class DeclarationsTest(unittest.TestCase):
                          ["function F", "function Add", "function Get", "struct std::hash",
                           "operator std::hash::operator()", "concept C"])
 
+    def test_parameters_have_types(self):
+        def types(text):
+            return declarations(text)[-1].arguments
+        self.assertEqual(types("int F(const Tensor& x, bool on = true, std::vector<int, A<b>> = {});"),
+                         ["const Tensor &", "bool", "std :: vector < int , A < b >>"])
+        self.assertEqual(types("int F(inner::Flag on = G(1, 2), int64_t);"), ["inner :: Flag", "int64_t"])
+        self.assertEqual(types("int F(void);"), [])
+        self.assertTrue(declarations("template <class T> int F(T t);")[-1].template)
+
     def test_parameters_are_counted(self):
         def count(text):
             return declarations(text)[-1].parameters

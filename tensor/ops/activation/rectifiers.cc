@@ -135,7 +135,7 @@ FIRN_REGISTER_OP(elu_grad) {
 
 Tensor Relu(const Tensor& x) { return Apply1(TheOp<"relu">(), {x}); }
 
-Tensor LeakyRelu(const Tensor& x, double alpha) {
+Tensor LeakyRelu(const Tensor& x, Real alpha) {
   return FloatUnary<"leaky_relu">(x, LeakyReluAttrs{alpha});
 }
 
@@ -153,23 +153,23 @@ Tensor Prelu(const Tensor& x, const Tensor& weight) {
   return FloatBinary<"prelu">(x, Reshape(weight, Shape(sizes.span())));
 }
 
-Tensor Threshold(const Tensor& x, double threshold, double value) {
+Tensor Threshold(const Tensor& x, Real threshold, Real value) {
   return FloatUnary<"threshold">(x, ThresholdAttrs{threshold, value});
 }
 
-Tensor Hardtanh(const Tensor& x, double min, double max) {
+Tensor Hardtanh(const Tensor& x, Real min, Real max) {
   return FloatUnary<"hardtanh">(x, HardtanhAttrs{min, max});
 }
 
 Tensor Relu6(const Tensor& x) { return Hardtanh(x, 0, 6); }
 
-Tensor Hardsigmoid(const Tensor& x, double alpha, double beta) {
+Tensor Hardsigmoid(const Tensor& x, Real alpha, Real beta) {
   return FloatUnary<"hardsigmoid">(x, HardsigmoidAttrs{alpha, beta});
 }
 
 Tensor Hardswish(const Tensor& x) { return FloatUnary<"hardswish">(x); }
 
-Tensor Elu(const Tensor& x, double alpha) { return ScaledElu(x, {.alpha = alpha}); }
+Tensor Elu(const Tensor& x, Real alpha) { return ScaledElu(x, {.alpha = alpha}); }
 Tensor inner::ScaledElu(const Tensor& x, const EluAttrs& attrs) {
   return FloatUnary<"elu">(x, attrs);
 }
@@ -178,7 +178,7 @@ Tensor Selu(const Tensor& x) {
   return ScaledElu(x, {.alpha = 1.6732632423543772, .scale = 1.0507009873554805});
 }
 
-Tensor Celu(const Tensor& x, double alpha) {
+Tensor Celu(const Tensor& x, Real alpha) {
   if (alpha == 0) RaiseStatus(InvalidArgument("alpha must not be 0"), "celu");
   return ScaledElu(x, {.alpha = alpha, .input_scale = 1 / alpha});
 }

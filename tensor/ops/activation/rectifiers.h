@@ -19,7 +19,7 @@ struct LeakyReluAttrs {
 }  // namespace inner
 
 // x where x > 0, else alpha * x. The gradient at 0 is alpha's. Integers and bools become f32.
-Tensor LeakyRelu(const Tensor& x, double alpha = 0.01);
+Tensor LeakyRelu(const Tensor& x, inner::Real alpha = 0.01);
 
 namespace inner {
 struct ThresholdAttrs {
@@ -39,7 +39,7 @@ Tensor Prelu(const Tensor& x, const Tensor& weight);
 
 // x where x > threshold, else `value`; NaN stays. The gradient at the threshold is 0. Integers and
 // bools become f32.
-Tensor Threshold(const Tensor& x, double threshold, double value);
+Tensor Threshold(const Tensor& x, inner::Real threshold, inner::Real value);
 
 namespace inner {
 struct HardtanhAttrs {
@@ -55,7 +55,7 @@ struct HardtanhAttrs {
 
 // x cut off at `min` and `max`; NaN stays. The gradient at the ends is 0 (Clamp's is 1). Integers
 // and bools become f32. Throws when min > max.
-Tensor Hardtanh(const Tensor& x, double min = -1, double max = 1);
+Tensor Hardtanh(const Tensor& x, inner::Real min = -1, inner::Real max = 1);
 
 namespace inner {
 struct HardsigmoidAttrs {
@@ -74,7 +74,7 @@ Tensor Relu6(const Tensor& x);
 
 // alpha * x + beta cut off at 0 and 1; NaN stays. The gradient at the ends is 0. Integers and bools
 // become f32.
-Tensor Hardsigmoid(const Tensor& x, double alpha = 1.0 / 6, double beta = 0.5);
+Tensor Hardsigmoid(const Tensor& x, inner::Real alpha = 1.0 / 6, inner::Real beta = 0.5);
 
 // x * Hardsigmoid(x) (Howard et al., 2019). Integers and bools become f32.
 Tensor Hardswish(const Tensor& x);
@@ -94,7 +94,7 @@ struct EluAttrs {
 }  // namespace inner
 
 // x where x > 0, else alpha * (e^x - 1). Integers and bools become f32.
-Tensor Elu(const Tensor& x, double alpha = 1);
+Tensor Elu(const Tensor& x, inner::Real alpha = 1);
 
 namespace inner {
 // scale * (x where x > 0, else alpha * (e^(x * input_scale) - 1)): what elu, selu and celu are.
@@ -107,7 +107,7 @@ Tensor Selu(const Tensor& x);
 
 // x where x > 0, else alpha * (e^(x / alpha) - 1) (Barron, 2017): unlike Elu's, its slope has no
 // jump at 0. Integers and bools become f32. Throws when alpha is 0.
-Tensor Celu(const Tensor& x, double alpha = 1);
+Tensor Celu(const Tensor& x, inner::Real alpha = 1);
 
 }  // namespace firn
 

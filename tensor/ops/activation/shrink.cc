@@ -38,10 +38,10 @@ FIRN_REGISTER_OP(softshrink) {
 
 }  // namespace
 
-Tensor Hardshrink(const Tensor& x, double lambda) {
+Tensor Hardshrink(const Tensor& x, Real lambda) {
   return FloatUnary<"hardshrink">(x, ShrinkAttrs{lambda});
 }
-Tensor Softshrink(const Tensor& x, double lambda) {
+Tensor Softshrink(const Tensor& x, Real lambda) {
   return FloatUnary<"softshrink">(x, ShrinkAttrs{lambda});
 }
 Tensor Tanhshrink(const Tensor& x) { return Sub(x, Tanh(x)); }

@@ -18,11 +18,11 @@ struct ShrinkAttrs {
 }  // namespace inner
 
 // x where |x| > lambda, else 0; NaN stays. Integers and bools become f32.
-Tensor Hardshrink(const Tensor& x, double lambda = 0.5);
+Tensor Hardshrink(const Tensor& x, inner::Real lambda = 0.5);
 
 // x moved towards 0 by lambda, and 0 where |x| <= lambda; NaN stays. Integers and bools become f32.
 // Throws when lambda is negative.
-Tensor Softshrink(const Tensor& x, double lambda = 0.5);
+Tensor Softshrink(const Tensor& x, inner::Real lambda = 0.5);
 
 // x - Tanh(x). Integers and bools become f32.
 Tensor Tanhshrink(const Tensor& x);

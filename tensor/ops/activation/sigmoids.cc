@@ -184,7 +184,7 @@ Tensor Sigmoid(const Tensor& x) { return FloatUnary<"sigmoid">(x); }
 
 Tensor LogSigmoid(const Tensor& x) { return FloatUnary<"log_sigmoid">(x); }
 
-Tensor Glu(const Tensor& x, int64_t dim) {
+Tensor Glu(const Tensor& x, Integer dim) {
   CheckDefined(x, "glu", "x");
   const absl::StatusOr<int> at = NormalizeDim(dim, x.shape());
   RaiseIfError(at.status(), "glu");
@@ -207,7 +207,7 @@ Tensor Gelu(const Tensor& x, GeluApproximate approximate) {
   return FloatUnary<"gelu">(x, GeluAttrs{approximate});
 }
 
-Tensor Softplus(const Tensor& x, double beta, double threshold) {
+Tensor Softplus(const Tensor& x, Real beta, Real threshold) {
   return FloatUnary<"softplus">(x, SoftplusAttrs{beta, threshold});
 }
 

@@ -13,7 +13,7 @@ Tensor LogSigmoid(const Tensor& x);
 
 // The first half of x along `dim` times the Sigmoid of the second (Dauphin et al., 2017). Throws
 // unless that size is even. Integers and bools become f32.
-Tensor Glu(const Tensor& x, int64_t dim = -1);
+Tensor Glu(const Tensor& x, inner::Integer dim = -1);
 
 // The hyperbolic tangent. Integers and bools become f32.
 Tensor Tanh(const Tensor& x);
@@ -56,7 +56,7 @@ struct SoftplusAttrs {
 
 // log(1 + e^(beta x)) / beta, and x itself where beta * x > threshold. Finite for finite x whatever
 // the threshold. Integers and bools become f32.
-Tensor Softplus(const Tensor& x, double beta = 1, double threshold = 20);
+Tensor Softplus(const Tensor& x, inner::Real beta = 1, inner::Real threshold = 20);
 
 // x * Tanh(Softplus(x)) (Misra, 2019). Integers and bools become f32.
 Tensor Mish(const Tensor& x);

@@ -184,16 +184,16 @@ FIRN_REGISTER_OP(log_softmax_grad) {
 
 }  // namespace
 
-Tensor Softmax(const Tensor& x, int64_t dim) {
+Tensor Softmax(const Tensor& x, Integer dim) {
   return Apply1(TheOp<"softmax">(), {x}, DimAttrs{dim});
 }
-Tensor Softmin(const Tensor& x, int64_t dim) { return Softmax(Mul(x, -1), dim); }
+Tensor Softmin(const Tensor& x, Integer dim) { return Softmax(Mul(x, -1), dim); }
 
 Tensor inner::SoftmaxGrad(const Tensor& dy, const Tensor& y, int64_t dim) {
   return Apply1(TheOp<"softmax_grad">(), {dy, y}, DimAttrs{dim});
 }
 
-Tensor LogSoftmax(const Tensor& x, int64_t dim) {
+Tensor LogSoftmax(const Tensor& x, Integer dim) {
   return Apply1(TheOp<"log_softmax">(), {x}, DimAttrs{dim});
 }
 

@@ -1,6 +1,8 @@
 #ifndef FIRN_TENSOR_OPS_CONV_CONV_H_
 #define FIRN_TENSOR_OPS_CONV_CONV_H_
 
+#include <concepts>
+
 #include "firn/tensor/sizes.h"
 #include "firn/tensor/tensor.h"
 
@@ -12,8 +14,12 @@ struct ConvPadding {
   Sizes size = 0;
   bool same = false;
   ConvPadding() = default;
-  ConvPadding(int64_t every) : size(every) {}  // NOLINT: implicit, as in {.padding = 1}
-  ConvPadding(const Sizes& s) : size(s) {}     // NOLINT
+  template <std::integral T>
+  ConvPadding(T every) : size(every) {}  // NOLINT: implicit, as in {.padding = 1}
+  ConvPadding(bool) = delete;            // a flag is no size
+  template <std::floating_point T>
+  ConvPadding(T) = delete;
+  ConvPadding(const Sizes& s) : size(s) {}  // NOLINT
   ConvPadding(int64_t h, int64_t w) : size(h, w) {}
   ConvPadding(int64_t d, int64_t h, int64_t w) : size(d, h, w) {}
 };

@@ -59,7 +59,7 @@ FIRN_REGISTER_OP(full) {
 
 }  // namespace
 
-Tensor Full(const Shape& shape, Number value, DType dtype, Device device) {
+Tensor Full(const Shape& shape, Element value, DType dtype, Device device) {
   return Apply1(TheOp<"full">(), {},
                 FullAttrs{shape.dims(), value, dtype, device.type, device.index});
 }
@@ -70,7 +70,7 @@ Tensor Ones(const Shape& shape, DType dtype, Device device) {
   return Full(shape, 1, dtype, device);
 }
 
-Tensor FullLike(const Tensor& x, Number value) {
+Tensor FullLike(const Tensor& x, Element value) {
   if (!x.defined()) RaiseStatus(InvalidArgument("x is an undefined tensor"), "full_like");
   return Full(x.shape(), value, x.dtype(), x.device());
 }
@@ -83,10 +83,10 @@ Tensor Empty(const Shape& shape, DType dtype, Device device) {
   return *std::move(t);
 }
 
-Tensor Eye(int64_t n, int64_t m, int64_t offset, DType dtype, Device device) {
+Tensor Eye(Integer n, Integer m, Integer offset, DType dtype, Device device) {
   const ArangeOptions options{.device = device};
-  const Tensor rows = Arange(offset, offset + n, 1, options),
-               columns = Arange(int64_t{0}, m, 1, options);
+  const Tensor rows = Arange(int64_t{offset}, offset + n, 1, options),
+               columns = Arange(0, int64_t{m}, 1, options);
   return Cast(Eq(Unsqueeze(rows, 1), columns), dtype);
 }
 

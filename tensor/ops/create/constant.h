@@ -26,11 +26,12 @@ struct FullAttrs {
 
 // A tensor of one value everywhere. Integer dtypes take the value truncated towards zero; integers
 // are exact.
-Tensor Full(const Shape& shape, Number value, DType dtype = kDefaultFloat, Device device = {});
+Tensor Full(const Shape& shape, inner::Element value, DType dtype = kDefaultFloat,
+            Device device = {});
 Tensor Zeros(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
 Tensor Ones(const Shape& shape, DType dtype = kDefaultFloat, Device device = {});
 // Of x's shape, dtype and device.
-Tensor FullLike(const Tensor& x, Number value);
+Tensor FullLike(const Tensor& x, inner::Element value);
 Tensor ZerosLike(const Tensor& x);
 Tensor OnesLike(const Tensor& x);
 // Uninitialised. A plain factory, not an operation.
@@ -38,9 +39,9 @@ Tensor Empty(const Shape& shape, DType dtype = kDefaultFloat, Device device = {}
 
 // An n x m matrix (m absent: n x n) of ones on a diagonal and zeros elsewhere. `offset` moves the
 // diagonal to the right, a negative one down. Throws when n or m is negative.
-Tensor Eye(int64_t n, int64_t m, int64_t offset = 0, DType dtype = kDefaultFloat,
-           Device device = {});
-inline Tensor Eye(int64_t n) { return Eye(n, n); }
+Tensor Eye(inner::Integer n, inner::Integer m, inner::Integer offset = 0,
+           DType dtype = kDefaultFloat, Device device = {});
+inline Tensor Eye(inner::Integer n) { return Eye(n, n); }
 
 }  // namespace firn
 

@@ -145,7 +145,7 @@ Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOpti
 
 }  // namespace inner::internal
 
-Tensor Linspace(Number start, Number end, int64_t steps, DType dtype, Device device) {
+Tensor Linspace(Number start, Number end, Integer steps, DType dtype, Device device) {
   if (dtype == DType::kI64 && !(start.is_double() && end.is_double())) {
     // Ends that a double rounds: the way from the first one to the last, which mostly is shorter.
     const auto first = ConvertNumber<int64_t>(start), last = ConvertNumber<int64_t>(end);

@@ -79,8 +79,8 @@ struct LinspaceAttrs {
 
 // `steps` evenly spaced numbers from `start` to `end`, both included and exact; one step gives
 // `start`. Integer dtypes take the numbers truncated towards zero. Throws when steps is negative.
-Tensor Linspace(Number start, Number end, int64_t steps, DType dtype = kDefaultFloat,
-                Device device = {});
+Tensor Linspace(inner::Number start, inner::Number end, inner::Integer steps,
+                DType dtype = kDefaultFloat, Device device = {});
 
 }  // namespace firn
 

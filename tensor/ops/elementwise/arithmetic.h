@@ -19,7 +19,7 @@ struct AddAttrs {
 }  // namespace inner
 
 // x + alpha * y, broadcast; dtypes promote as PyTorch's. For bool, alpha 1 is logical or.
-Tensor Add(const Tensor& x, const Tensor& y, Number alpha = 1);
+Tensor Add(const Tensor& x, const Tensor& y, inner::Number alpha = 1);
 
 // The sum of one or more tensors, broadcast; dtypes promote as PyTorch's. Half types are added in
 // float and rounded once. For bool it is logical or.
@@ -37,7 +37,7 @@ struct SubAttrs {
 
 // x - alpha * y, broadcast; dtypes promote as PyTorch's. Integers wrap around and want a whole
 // alpha; bool is refused (see LogicalXor). Operator `-`.
-Tensor Sub(const Tensor& x, const Tensor& y, Number alpha = 1);
+Tensor Sub(const Tensor& x, const Tensor& y, inner::Number alpha = 1);
 
 // x * y, broadcast; dtypes promote as PyTorch's.
 Tensor Mul(const Tensor& x, const Tensor& y);

@@ -37,7 +37,7 @@ FIRN_REGISTER_OP(polygamma) {
 
 }  // namespace
 
-Tensor Polygamma(int64_t n, const Tensor& x) {
+Tensor Polygamma(Integer n, const Tensor& x) {
   return n == 0 ? Digamma(x) : FloatUnary<"polygamma">(x, PolygammaAttrs{n});
 }
 

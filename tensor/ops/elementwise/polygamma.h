@@ -21,7 +21,7 @@ struct PolygammaAttrs {
 // for an odd n; for an even one of opposite sign on both sides, and NaN but at 0, whose sign
 // chooses. Its gradient is the next one. Integers and bools become f32. Throws unless n is 0 to
 // 1000.
-Tensor Polygamma(int64_t n, const Tensor& x);
+Tensor Polygamma(inner::Integer n, const Tensor& x);
 
 }  // namespace firn
 

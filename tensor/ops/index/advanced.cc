@@ -216,7 +216,7 @@ Tensor inner::IndexPutAt(const Tensor& x, const IndexArrays& indices, const Tens
 }
 
 Tensor IndexPut(const Tensor& x, const std::vector<Tensor>& indices, const Tensor& values,
-                bool accumulate) {
+                Flag accumulate) {
   return IndexPutAt(x, ResolveIndices(x, indices, "index_put"), values, accumulate);
 }
 

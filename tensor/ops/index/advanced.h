@@ -49,7 +49,7 @@ struct IndexPutAttrs {
 // added instead. Of several values for one place the last stays (its gradient then goes to all of
 // them).
 Tensor IndexPut(const Tensor& x, const std::vector<Tensor>& indices, const Tensor& values,
-                bool accumulate = false);
+                inner::Flag accumulate = false);
 
 namespace inner {
 // As IndexPut, by index tensors that say their dimensions.

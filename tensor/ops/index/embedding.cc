@@ -126,7 +126,7 @@ Tensor Embedding(const Tensor& indices, const Tensor& weight, const EmbeddingOpt
   return Apply1(op, {indices, weight}, EmbeddingAttrs{padding, options.scale_grad_by_freq});
 }
 
-Tensor OneHot(const Tensor& indices, int64_t num_classes, DType dtype) {
+Tensor OneHot(const Tensor& indices, Integer num_classes, DType dtype) {
   const OpDef& op = TheOp<"one_hot">();
   if (num_classes == -1) {
     CheckDefined(indices, op.name, "indices");

@@ -47,7 +47,7 @@ struct OneHotAttrs {
 // indices [...] -> [..., num_classes]: 1 at the index along the last dimension, 0 elsewhere.
 // num_classes -1 takes the largest index + 1, which reads the indices on the host: it waits for a
 // CUDA device, and is an error during capture. Throws on an index outside [0, num_classes).
-Tensor OneHot(const Tensor& indices, int64_t num_classes = -1, DType dtype = DType::kI64);
+Tensor OneHot(const Tensor& indices, inner::Integer num_classes = -1, DType dtype = DType::kI64);
 
 }  // namespace firn
 

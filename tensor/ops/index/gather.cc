@@ -156,11 +156,11 @@ FIRN_REGISTER_OP(scatter_add) {
 
 }  // namespace
 
-Tensor Gather(const Tensor& x, int64_t dim, const Tensor& indices) {
+Tensor Gather(const Tensor& x, Integer dim, const Tensor& indices) {
   return Apply1(TheOp<"gather">(), {x, indices}, DimAttrs{dim});
 }
 
-Tensor ScatterAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source) {
+Tensor ScatterAdd(const Tensor& x, Integer dim, const Tensor& indices, const Tensor& source) {
   return Apply1(TheOp<"scatter_add">(), {x, indices, source}, DimAttrs{dim});
 }
 

@@ -159,7 +159,7 @@ FIRN_REGISTER_OP(index_add) {
 
 }  // namespace
 
-Tensor IndexSelect(const Tensor& x, int64_t dim, const Tensor& indices, int64_t batch_dims) {
+Tensor IndexSelect(const Tensor& x, Integer dim, const Tensor& indices, Integer batch_dims) {
   return Apply1(TheOp<"index_select">(), {x, indices}, IndexSelectAttrs{dim, batch_dims});
 }
 
@@ -168,8 +168,8 @@ Tensor inner::IndexAddWith(const Tensor& x, const Tensor& indices, const Tensor&
   return Apply1(TheOp<"index_add">(), {x, indices, source}, attrs);
 }
 
-Tensor IndexAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source,
-                Number alpha, int64_t batch_dims) {
+Tensor IndexAdd(const Tensor& x, Integer dim, const Tensor& indices, const Tensor& source,
+                Number alpha, Integer batch_dims) {
   const IndexAddAttrs attrs{{dim, batch_dims}, alpha.value()};
   if (alpha.is_double()) return IndexAddWith(x, indices, source, attrs);
   return IndexAdd(x, dim, indices, Mul(source, alpha.integer()), 1, batch_dims);

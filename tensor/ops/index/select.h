@@ -31,7 +31,8 @@ struct IndexSelectAttrs {
 // With batch_dims = n the first n dimensions of x and indices go together:
 //   y[n.., a.., i.., b..] = x[n.., a.., indices[n.., i..], b..]
 // Negative indices count from the end. Throws on an index outside x's dimension.
-Tensor IndexSelect(const Tensor& x, int64_t dim, const Tensor& indices, int64_t batch_dims = 0);
+Tensor IndexSelect(const Tensor& x, inner::Integer dim, const Tensor& indices,
+                   inner::Integer batch_dims = 0);
 
 namespace inner {
 struct IndexAddAttrs {
@@ -49,8 +50,8 @@ struct IndexAddAttrs {
 // shape of IndexSelect(x, dim, indices, batch_dims) and x's dtype). An index that occurs several
 // times adds several times, in order: results do not depend on threads. Negative indices count from
 // the end. Throws on an index outside x's dimension.
-Tensor IndexAdd(const Tensor& x, int64_t dim, const Tensor& indices, const Tensor& source,
-                Number alpha = 1, int64_t batch_dims = 0);
+Tensor IndexAdd(const Tensor& x, inner::Integer dim, const Tensor& indices, const Tensor& source,
+                inner::Number alpha = 1, inner::Integer batch_dims = 0);
 
 namespace inner {
 // As IndexAdd, with all attributes: an index may be one that adds nothing.

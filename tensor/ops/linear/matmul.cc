@@ -144,7 +144,7 @@ FIRN_REGISTER_OP(matmul) {
 
 }  // namespace
 
-Tensor Matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+Tensor Matmul(const Tensor& a, const Tensor& b, Flag transpose_a, Flag transpose_b) {
   return Apply1(TheOp<"matmul">(), {a, b}, MatmulAttrs{transpose_a, transpose_b});
 }
 

@@ -26,7 +26,8 @@ struct MatmulAttrs {
 // in float, integers wrap around.
 // Throws on scalars, different dtypes, bool, inner sizes that differ, batches that do not broadcast
 // and on a transposed vector.
-Tensor Matmul(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false);
+Tensor Matmul(const Tensor& a, const Tensor& b, inner::Flag transpose_a = false,
+              inner::Flag transpose_b = false);
 
 }  // namespace firn
 

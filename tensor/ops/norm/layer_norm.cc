@@ -269,7 +269,7 @@ double MachineEpsilon(DType dtype) {
 }  // namespace
 
 Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
-                 const Tensor& bias, double eps) {
+                 const Tensor& bias, Real eps) {
   const OpDef& op = TheOp<"layer_norm">();
   const Flat flat = Flatten(x, normalized_shape, weight, bias, op.name);
   const TensorList y = Apply(op, {flat.x, flat(weight), flat(bias)}, LayerNormAttrs{eps});
@@ -285,8 +285,8 @@ Tensor RmsNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& wei
   return Reshape(y[0], x.shape());
 }
 
-Tensor GroupNorm(const Tensor& x, int64_t num_groups, const Tensor& weight, const Tensor& bias,
-                 double eps) {
+Tensor GroupNorm(const Tensor& x, Integer num_groups, const Tensor& weight, const Tensor& bias,
+                 Real eps) {
   if (!x.defined() || x.rank() < 2) {
     RaiseStatus(InvalidArgument("x must have at least 2 dimensions, got ",
                                 x.defined() ? x.spec().ToString() : "an undefined tensor"),

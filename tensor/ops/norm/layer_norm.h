@@ -12,7 +12,7 @@ namespace firn {
 //   y = (x - mean) / sqrt(var + eps) * weight + bias        (biased variance)
 // x: [..., normalized_shape]      weight, bias: normalized_shape, or undefined for 1 and 0
 Tensor LayerNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
-                 const Tensor& bias = {}, double eps = 1e-5);
+                 const Tensor& bias = {}, inner::Real eps = 1e-5);
 
 // Root mean square normalisation (Zhang & Sennrich, 2019; PyTorch's rms_norm) over the trailing
 // dimensions `normalized_shape`:
@@ -25,8 +25,8 @@ Tensor RmsNorm(const Tensor& x, const Shape& normalized_shape, const Tensor& wei
 // Group normalisation (Wu & He, 2018; PyTorch's group_norm): statistics per sample over each of
 // `num_groups` equal groups of channels, then a scale and shift per channel.
 // x: [n, c, ...]      weight, bias: [c], or undefined for 1 and 0
-Tensor GroupNorm(const Tensor& x, int64_t num_groups, const Tensor& weight = {},
-                 const Tensor& bias = {}, double eps = 1e-5);
+Tensor GroupNorm(const Tensor& x, inner::Integer num_groups, const Tensor& weight = {},
+                 const Tensor& bias = {}, inner::Real eps = 1e-5);
 
 }  // namespace firn
 

@@ -23,20 +23,20 @@ using AvgPool3dOptions = AvgPoolOptions;
 // x may lack its batch, as y then does: [c, h, w]. Throws firn::Error for any other rank, options
 // of more than two numbers, and padding of more than half the kernel.
 Tensor AvgPool2d(const Tensor& x, const AvgPool2dOptions& options);
-inline Tensor AvgPool2d(const Tensor& x, int64_t kernel) {
-  return AvgPool2d(x, AvgPool2dOptions{.kernel = kernel});
+inline Tensor AvgPool2d(const Tensor& x, inner::Integer kernel) {
+  return AvgPool2d(x, AvgPool2dOptions{.kernel = int64_t{kernel}});
 }
 
 // The same along one dimension. x: [n, c, w] or [c, w]
 Tensor AvgPool1d(const Tensor& x, const AvgPool1dOptions& options);
-inline Tensor AvgPool1d(const Tensor& x, int64_t kernel) {
-  return AvgPool1d(x, AvgPool1dOptions{.kernel = kernel});
+inline Tensor AvgPool1d(const Tensor& x, inner::Integer kernel) {
+  return AvgPool1d(x, AvgPool1dOptions{.kernel = int64_t{kernel}});
 }
 
 // The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
 Tensor AvgPool3d(const Tensor& x, const AvgPool3dOptions& options);
-inline Tensor AvgPool3d(const Tensor& x, int64_t kernel) {
-  return AvgPool3d(x, AvgPool3dOptions{.kernel = kernel});
+inline Tensor AvgPool3d(const Tensor& x, inner::Integer kernel) {
+  return AvgPool3d(x, AvgPool3dOptions{.kernel = int64_t{kernel}});
 }
 
 // Averages over windows chosen to give `output_size`: window i of n covers

@@ -30,11 +30,11 @@ Tensor LpPool(int dims, const Tensor& x, double p, const LpPoolOptions& o, const
 
 }  // namespace
 
-Tensor LpPool1d(const Tensor& x, double p, const LpPoolOptions& o) {
+Tensor LpPool1d(const Tensor& x, Real p, const LpPoolOptions& o) {
   return LpPool(1, x, p, o, "lp_pool1d");
 }
 
-Tensor LpPool2d(const Tensor& x, double p, const LpPoolOptions& o) {
+Tensor LpPool2d(const Tensor& x, Real p, const LpPoolOptions& o) {
   return LpPool(2, x, p, o, "lp_pool2d");
 }
 

@@ -17,10 +17,10 @@ struct LpPoolOptions {
 // of numbers that are not negative. x^p has no absolute value, so negative x want an even p.
 // x: [n, c, h, w]      y: [n, c, (h - k) / s + 1, ...], rounded up with ceil_mode
 // x may lack its batch, as y then does. Throws for p that is not positive, and as AvgPool2d does.
-Tensor LpPool2d(const Tensor& x, double p, const LpPoolOptions& options);
+Tensor LpPool2d(const Tensor& x, inner::Real p, const LpPoolOptions& options);
 
 // The same along one dimension. x: [n, c, w] or [c, w]
-Tensor LpPool1d(const Tensor& x, double p, const LpPoolOptions& options);
+Tensor LpPool1d(const Tensor& x, inner::Real p, const LpPoolOptions& options);
 
 }  // namespace firn
 

@@ -23,7 +23,7 @@ struct LpPoolAttrs {
   }
 };
 
-template <Tensor (*kPool)(const Tensor&, double, const LpPoolOptions&)>
+template <Tensor (*kPool)(const Tensor&, Real, const LpPoolOptions&)>
 Tensor Call(In in, const LpPoolAttrs& a) {
   return kPool(in[0], a.p, {.kernel = a.kernel, .stride = a.stride, .ceil_mode = a.ceil_mode});
 }
@@ -67,7 +67,7 @@ FIRN_REGISTER_COMPOSITE(lp_pool2d) {
              "p is -1 (want a positive number)");
 }
 
-template <Tensor (*kPool)(const Tensor&, double, const LpPoolOptions&)>
+template <Tensor (*kPool)(const Tensor&, Real, const LpPoolOptions&)>
 Tensor GoldenPool(GoldenArgs& args) {
   const Sizes kernel = SizesFrom(args, "kernel", 1);
   return kPool(args["x"], args.Number("p", 2),

@@ -23,20 +23,20 @@ using MaxPool3dOptions = MaxPoolOptions;
 // x may lack its batch, as y then does: [c, h, w]. Throws firn::Error for any other rank, options
 // of more than two numbers, padding of more than half the kernel, and windows of padding alone.
 Tensor MaxPool2d(const Tensor& x, const MaxPool2dOptions& options);
-inline Tensor MaxPool2d(const Tensor& x, int64_t kernel) {
-  return MaxPool2d(x, MaxPool2dOptions{.kernel = kernel});
+inline Tensor MaxPool2d(const Tensor& x, inner::Integer kernel) {
+  return MaxPool2d(x, MaxPool2dOptions{.kernel = int64_t{kernel}});
 }
 
 // The same along one dimension. x: [n, c, w] or [c, w]
 Tensor MaxPool1d(const Tensor& x, const MaxPool1dOptions& options);
-inline Tensor MaxPool1d(const Tensor& x, int64_t kernel) {
-  return MaxPool1d(x, MaxPool1dOptions{.kernel = kernel});
+inline Tensor MaxPool1d(const Tensor& x, inner::Integer kernel) {
+  return MaxPool1d(x, MaxPool1dOptions{.kernel = int64_t{kernel}});
 }
 
 // The same of volumes. x: [n, c, d, h, w] or [c, d, h, w]
 Tensor MaxPool3d(const Tensor& x, const MaxPool3dOptions& options);
-inline Tensor MaxPool3d(const Tensor& x, int64_t kernel) {
-  return MaxPool3d(x, MaxPool3dOptions{.kernel = kernel});
+inline Tensor MaxPool3d(const Tensor& x, inner::Integer kernel) {
+  return MaxPool3d(x, MaxPool3dOptions{.kernel = int64_t{kernel}});
 }
 
 // Also where the maxima were (PyTorch's return_indices): i64 positions in the channel's image,

@@ -224,13 +224,12 @@ FIRN_REGISTER_OP(bernoulli) {
 
 }  // namespace
 
-Tensor Rand(const Shape& shape, double low, double high, DType dtype,
-            const RandomOptions& options) {
+Tensor Rand(const Shape& shape, Real low, Real high, DType dtype, const RandomOptions& options) {
   return Apply1(TheOp<"rand">(), {GeneratorOf(options).state()},
                 RandAttrs{shape.dims(), low, high, dtype});
 }
 
-Tensor RandLike(const Tensor& x, double low, double high) {
+Tensor RandLike(const Tensor& x, Real low, Real high) {
   CheckDefined(x, "rand_like");
   return Rand(x.shape(), low, high, x.dtype(), {.device = x.device()});
 }
@@ -240,18 +239,17 @@ double Uniform() {
   return UniformDouble(r.v[0], r.v[1]);
 }
 
-Tensor Randn(const Shape& shape, double mean, double std, DType dtype,
-             const RandomOptions& options) {
+Tensor Randn(const Shape& shape, Real mean, Real std, DType dtype, const RandomOptions& options) {
   return Apply1(TheOp<"randn">(), {GeneratorOf(options).state()},
                 RandnAttrs{shape.dims(), mean, std, dtype});
 }
 
-Tensor RandnLike(const Tensor& x, double mean, double std) {
+Tensor RandnLike(const Tensor& x, Real mean, Real std) {
   CheckDefined(x, "randn_like");
   return Randn(x.shape(), mean, std, x.dtype(), {.device = x.device()});
 }
 
-Tensor Randint(int64_t low, int64_t high, const Shape& shape, DType dtype,
+Tensor Randint(Integer low, Integer high, const Shape& shape, DType dtype,
                const RandomOptions& options) {
   return Apply1(TheOp<"randint">(), {GeneratorOf(options).state()},
                 RandintAttrs{shape.dims(), low, high, dtype});

@@ -23,18 +23,18 @@ struct RandAttrs {
 
 // Numbers uniform on [low, high), of a floating dtype. Throws unless low < high and their distance
 // is finite.
-Tensor Rand(const Shape& shape, double low, double high, DType dtype = kDefaultFloat,
+Tensor Rand(const Shape& shape, inner::Real low, inner::Real high, DType dtype = kDefaultFloat,
             const RandomOptions& options = {});
 inline Tensor Rand(const Shape& shape, DType dtype = kDefaultFloat,
                    const RandomOptions& options = {}) {
   return Rand(shape, 0, 1, dtype, options);
 }
 // Of x's shape, dtype and device.
-Tensor RandLike(const Tensor& x, double low = 0, double high = 1);
+Tensor RandLike(const Tensor& x, inner::Real low = 0, inner::Real high = 1);
 
 // Rand under the name of the distribution.
-inline Tensor Uniform(const Shape& shape, double low, double high, DType dtype = kDefaultFloat,
-                      const RandomOptions& options = {}) {
+inline Tensor Uniform(const Shape& shape, inner::Real low, inner::Real high,
+                      DType dtype = kDefaultFloat, const RandomOptions& options = {}) {
   return Rand(shape, low, high, dtype, options);
 }
 inline Tensor Uniform(const Shape& shape, DType dtype = kDefaultFloat,
@@ -62,18 +62,18 @@ struct RandnAttrs {
 
 // Normally distributed numbers of a floating dtype. For means and deviations that are tensors write
 // mean + std * Randn(...). Throws when std is negative.
-Tensor Randn(const Shape& shape, double mean, double std, DType dtype = kDefaultFloat,
+Tensor Randn(const Shape& shape, inner::Real mean, inner::Real std, DType dtype = kDefaultFloat,
              const RandomOptions& options = {});
 inline Tensor Randn(const Shape& shape, DType dtype = kDefaultFloat,
                     const RandomOptions& options = {}) {
   return Randn(shape, 0, 1, dtype, options);
 }
 // Of x's shape, dtype and device.
-Tensor RandnLike(const Tensor& x, double mean = 0, double std = 1);
+Tensor RandnLike(const Tensor& x, inner::Real mean = 0, inner::Real std = 1);
 
 // Randn under the name of the distribution.
-inline Tensor Normal(const Shape& shape, double mean, double std, DType dtype = kDefaultFloat,
-                     const RandomOptions& options = {}) {
+inline Tensor Normal(const Shape& shape, inner::Real mean, inner::Real std,
+                     DType dtype = kDefaultFloat, const RandomOptions& options = {}) {
   return Randn(shape, mean, std, dtype, options);
 }
 inline Tensor Normal(const Shape& shape, DType dtype = kDefaultFloat,
@@ -98,8 +98,8 @@ struct RandintAttrs {
 
 // Integers uniform on [low, high), of any dtype but bool. Throws unless low < high and the dtype
 // holds both ends.
-Tensor Randint(int64_t low, int64_t high, const Shape& shape, DType dtype = DType::kI64,
-               const RandomOptions& options = {});
+Tensor Randint(inner::Integer low, inner::Integer high, const Shape& shape,
+               DType dtype = DType::kI64, const RandomOptions& options = {});
 
 // 1 with probability p, else 0, for every element of p (floating; the result has its shape and
 // dtype). No gradient flows to p. Throws on a p outside [0, 1].

@@ -98,7 +98,7 @@ FIRN_REGISTER_OP(dropout_grad) {
 
 }  // namespace
 
-Tensor Dropout(const Tensor& x, double p, bool training, RandomGenerator* generator) {
+Tensor Dropout(const Tensor& x, Real p, Flag training, RandomGenerator* generator) {
   const OpDef& op = TheOp<"dropout">();
   CheckDefined(x, op.name);
   if (!training || p == 0) return x;

@@ -21,7 +21,7 @@ struct DropoutAttrs {
 // prevent neural networks from overfitting", JMLR 2014, in the inverted form); p = 1 gives zeros.
 // x itself when not training. For the gradient a bit an element is kept. Throws on a p outside
 // [0, 1].
-Tensor Dropout(const Tensor& x, double p = 0.5, bool training = true,
+Tensor Dropout(const Tensor& x, inner::Real p = 0.5, inner::Flag training = true,
                RandomGenerator* generator = nullptr);
 
 namespace inner {

@@ -229,11 +229,11 @@ FIRN_REGISTER_OP(multinomial) {
 
 }  // namespace
 
-Tensor Randperm(int64_t n, const RandomOptions& options) {
+Tensor Randperm(Integer n, const RandomOptions& options) {
   return Apply1(TheOp<"randperm">(), {GeneratorOf(options).state()}, RandpermAttrs{n});
 }
 
-Tensor Multinomial(const Tensor& probs, int64_t n, const MultinomialOptions& options) {
+Tensor Multinomial(const Tensor& probs, Integer n, const MultinomialOptions& options) {
   const OpDef& op = TheOp<"multinomial">();
   CheckDefined(probs, op.name, "probs");
   RandomGenerator& generator =

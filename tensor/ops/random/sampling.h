@@ -18,7 +18,7 @@ struct RandpermAttrs {
 
 // The numbers 0 to n - 1 in random order, i64 [n]; all orders are equally likely. Throws when n is
 // negative.
-Tensor Randperm(int64_t n, const RandomOptions& options = {});
+Tensor Randperm(inner::Integer n, const RandomOptions& options = {});
 
 namespace inner {
 struct MultinomialAttrs {
@@ -41,7 +41,7 @@ struct MultinomialOptions {
 // add up to 1): [..., categories] -> i64 [..., n]. Without replacement no category is drawn twice.
 // Throws on a weight that is negative or not finite, on weights that are all 0, and when fewer than
 // n are positive without replacement.
-Tensor Multinomial(const Tensor& probs, int64_t n, const MultinomialOptions& options = {});
+Tensor Multinomial(const Tensor& probs, inner::Integer n, const MultinomialOptions& options = {});
 
 }  // namespace firn
 

@@ -25,19 +25,19 @@ FIRN_REGISTER_OP(amin) {
 
 }  // namespace
 
-Tensor Amax(const Tensor& x, const DimList& dims, bool keepdim) {
+Tensor Amax(const Tensor& x, const DimList& dims, Flag keepdim) {
   return Apply1(TheOp<"amax">(), {x}, ReduceAttrs{dims, keepdim});
 }
 
-Tensor Amin(const Tensor& x, const DimList& dims, bool keepdim) {
+Tensor Amin(const Tensor& x, const DimList& dims, Flag keepdim) {
   return Apply1(TheOp<"amin">(), {x}, ReduceAttrs{dims, keepdim});
 }
 
-ValuesAndIndices Max(const Tensor& x, int64_t dim, bool keepdim) {
+ValuesAndIndices Max(const Tensor& x, Integer dim, Flag keepdim) {
   return PickedAlong(x, Argmax(x, dim, true), dim, keepdim);
 }
 
-ValuesAndIndices Min(const Tensor& x, int64_t dim, bool keepdim) {
+ValuesAndIndices Min(const Tensor& x, Integer dim, Flag keepdim) {
   return PickedAlong(x, Argmin(x, dim, true), dim, keepdim);
 }
 

@@ -103,7 +103,7 @@ FIRN_REGISTER_OP(logsumexp) {
 
 }  // namespace
 
-Tensor Logsumexp(const Tensor& x, const DimList& dims, bool keepdim) {
+Tensor Logsumexp(const Tensor& x, const DimList& dims, Flag keepdim) {
   return ApplyFloating(TheOp<"logsumexp">(), x, ReduceAttrs{dims, keepdim});
 }
 

@@ -261,16 +261,16 @@ FIRN_REGISTER_OP(std) {
 
 }  // namespace
 
-VarMeanResult VarMean(const Tensor& x, const DimList& dims, int64_t correction, bool keepdim) {
+VarMeanResult VarMean(const Tensor& x, const DimList& dims, Integer correction, Flag keepdim) {
   const TensorList out = Apply(TheOp<"var">(), {x}, VarAttrs{{dims, keepdim}, correction});
   return {out[0], out[1]};
 }
 
-Tensor Var(const Tensor& x, const DimList& dims, int64_t correction, bool keepdim) {
+Tensor Var(const Tensor& x, const DimList& dims, Integer correction, Flag keepdim) {
   return VarMean(x, dims, correction, keepdim).var;
 }
 
-Tensor Std(const Tensor& x, const DimList& dims, int64_t correction, bool keepdim) {
+Tensor Std(const Tensor& x, const DimList& dims, Integer correction, Flag keepdim) {
   return Apply(TheOp<"std">(), {x}, VarAttrs{{dims, keepdim}, correction})[0];
 }
 

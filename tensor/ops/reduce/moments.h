@@ -22,17 +22,19 @@ struct VarAttrs {
 // the number n of elements less `correction` (1: the unbiased estimate from a sample; 0: of all
 // there is, NumPy's default). NaN or infinite where n <= correction. Half types compute in float.
 // Throws on integers and bool.
-Tensor Var(const Tensor& x, const DimList& dims = {}, int64_t correction = 1, bool keepdim = false);
+Tensor Var(const Tensor& x, const DimList& dims = {}, inner::Integer correction = 1,
+           inner::Flag keepdim = false);
 
 // The standard deviation, the square root of Var. Where it is 0 its gradient is 0.
-Tensor Std(const Tensor& x, const DimList& dims = {}, int64_t correction = 1, bool keepdim = false);
+Tensor Std(const Tensor& x, const DimList& dims = {}, inner::Integer correction = 1,
+           inner::Flag keepdim = false);
 
 // Var and the mean from one pass.
 struct VarMeanResult {
   Tensor var, mean;
 };
-VarMeanResult VarMean(const Tensor& x, const DimList& dims = {}, int64_t correction = 1,
-                      bool keepdim = false);
+VarMeanResult VarMean(const Tensor& x, const DimList& dims = {}, inner::Integer correction = 1,
+                      inner::Flag keepdim = false);
 
 }  // namespace firn
 

@@ -121,7 +121,7 @@ FIRN_REGISTER_OP(norm) {
 
 }  // namespace
 
-Tensor Norm(const Tensor& x, double p, const DimList& dims, bool keepdim) {
+Tensor Norm(const Tensor& x, Real p, const DimList& dims, Flag keepdim) {
   return Apply1(TheOp<"norm">(), {x}, NormAttrs{p, {dims, keepdim}});
 }
 

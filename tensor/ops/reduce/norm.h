@@ -24,7 +24,8 @@ struct NormAttrs {
 // gradient is 0 where the norm is 0; elements that tie for an infinite norm share it. A norm that
 // its dtype holds is right also where the powers leave its range. Half types accumulate in float.
 // Throws on integers, a negative finite p, NaN, and no elements with an infinite p.
-Tensor Norm(const Tensor& x, double p = 2, const DimList& dims = {}, bool keepdim = false);
+Tensor Norm(const Tensor& x, inner::Real p = 2, const DimList& dims = {},
+            inner::Flag keepdim = false);
 
 }  // namespace firn
 

@@ -45,12 +45,12 @@ const OpDef& ArgMinOp() { return TheOp<"argmin">(); }
 }  // namespace
 
 Tensor Argmax(const Tensor& x) { return Apply1(ArgMaxOp(), {x}, ArgReduceAttrs{}); }
-Tensor Argmax(const Tensor& x, int64_t dim, bool keepdim) {
+Tensor Argmax(const Tensor& x, Integer dim, Flag keepdim) {
   return Apply1(ArgMaxOp(), {x}, ArgReduceAttrs{dim, false, keepdim});
 }
 
 Tensor Argmin(const Tensor& x) { return Apply1(ArgMinOp(), {x}, ArgReduceAttrs{}); }
-Tensor Argmin(const Tensor& x, int64_t dim, bool keepdim) {
+Tensor Argmin(const Tensor& x, Integer dim, Flag keepdim) {
   return Apply1(ArgMinOp(), {x}, ArgReduceAttrs{dim, false, keepdim});
 }
 

@@ -25,13 +25,13 @@ struct ArgReduceAttrs {
 // dimension, the index into the row-major elements. Any dtype. Throws when there are no elements to
 // choose from. Not differentiable.
 Tensor Argmax(const Tensor& x);
-Tensor Argmax(const Tensor& x, int64_t dim, bool keepdim = false);
+Tensor Argmax(const Tensor& x, inner::Integer dim, inner::Flag keepdim = false);
 
 // The index (i64) of the first smallest element; NaN counts as smaller than any number. Without a
 // dimension, the index into the row-major elements. Any dtype. Throws when there are no elements to
 // choose from. Not differentiable.
 Tensor Argmin(const Tensor& x);
-Tensor Argmin(const Tensor& x, int64_t dim, bool keepdim = false);
+Tensor Argmin(const Tensor& x, inner::Integer dim, inner::Flag keepdim = false);
 
 }  // namespace firn
 

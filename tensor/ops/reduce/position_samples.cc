@@ -98,7 +98,7 @@ FIRN_REGISTER_SAMPLES(argmin) {
   s.AddError("nothing", {Normal({3, 0})}, along(1), "x [3, 0] has no elements to take an index of");
 }
 
-using Along = Tensor (*)(const Tensor&, int64_t, bool);
+using Along = Tensor (*)(const Tensor&, Integer, Flag);
 
 Tensor GoldenPosition(GoldenArgs& args, const OpDef& op, Along along) {
   const bool keepdim = args.Flag("keepdim", false);

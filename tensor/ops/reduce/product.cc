@@ -203,7 +203,7 @@ FIRN_REGISTER_OP(prod_grad) {
 
 }  // namespace
 
-Tensor Prod(const Tensor& x, const DimList& dims, bool keepdim) {
+Tensor Prod(const Tensor& x, const DimList& dims, Flag keepdim) {
   return Apply1(TheOp<"prod">(), {x}, ReduceAttrs{dims, keepdim});
 }
 

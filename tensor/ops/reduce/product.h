@@ -8,7 +8,7 @@ namespace firn {
 
 // The product over `dims` (empty: all); of no elements: 1. Half types multiply in float; bool and
 // integers give i64. The gradient is exact also where elements are 0.
-Tensor Prod(const Tensor& x, const DimList& dims = {}, bool keepdim = false);
+Tensor Prod(const Tensor& x, const DimList& dims = {}, inner::Flag keepdim = false);
 
 }  // namespace firn
 

@@ -45,11 +45,11 @@ FIRN_REGISTER_OP(mean) {
 
 }  // namespace
 
-Tensor Sum(const Tensor& x, const DimList& dims, bool keepdim) {
+Tensor Sum(const Tensor& x, const DimList& dims, Flag keepdim) {
   return Apply1(TheOp<"sum">(), {x}, ReduceAttrs{dims, keepdim});
 }
 
-Tensor Mean(const Tensor& x, const DimList& dims, bool keepdim) {
+Tensor Mean(const Tensor& x, const DimList& dims, Flag keepdim) {
   return Apply1(TheOp<"mean">(), {x}, ReduceAttrs{dims, keepdim});
 }
 

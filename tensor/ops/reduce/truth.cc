@@ -20,11 +20,11 @@ FIRN_REGISTER_OP(any) {
 
 }  // namespace
 
-Tensor All(const Tensor& x, const DimList& dims, bool keepdim) {
+Tensor All(const Tensor& x, const DimList& dims, Flag keepdim) {
   return Apply1(TheOp<"all">(), {x}, ReduceAttrs{dims, keepdim});
 }
 
-Tensor Any(const Tensor& x, const DimList& dims, bool keepdim) {
+Tensor Any(const Tensor& x, const DimList& dims, Flag keepdim) {
   return Apply1(TheOp<"any">(), {x}, ReduceAttrs{dims, keepdim});
 }
 

@@ -382,11 +382,11 @@ FIRN_REGISTER_OP(linear_scan) {
 
 }  // namespace
 
-Tensor Cumsum(const Tensor& x, int64_t dim, const CumsumOptions& options) {
+Tensor Cumsum(const Tensor& x, Integer dim, const CumsumOptions& options) {
   return Apply1(TheOp<"cumsum">(), {x}, CumsumAttrs{dim, options.exclusive, options.reverse});
 }
 
-Tensor Cumprod(const Tensor& x, int64_t dim, const CumprodOptions& options) {
+Tensor Cumprod(const Tensor& x, Integer dim, const CumprodOptions& options) {
   return Apply1(TheOp<"cumprod">(), {x}, CumsumAttrs{dim, options.exclusive, options.reverse});
 }
 

@@ -27,14 +27,14 @@ struct CumsumOptions {
 // Running sums along `dim`: y_i = x_0 + ... + x_i. `exclusive` leaves x_i itself out; `reverse`
 // sums from the end. Floats and half types accumulate in the next wider type; bool and integers
 // give i64.
-Tensor Cumsum(const Tensor& x, int64_t dim, const CumsumOptions& options = {});
+Tensor Cumsum(const Tensor& x, inner::Integer dim, const CumsumOptions& options = {});
 
 using CumprodOptions = CumsumOptions;
 
 // Running products along `dim`: y_i = x_0 * ... * x_i, with the options of Cumsum. Its gradient
 // divides by nothing, so zeros among the elements do no harm. Floats and half types accumulate in
 // the next wider type; bool and integers give i64.
-Tensor Cumprod(const Tensor& x, int64_t dim, const CumprodOptions& options = {});
+Tensor Cumprod(const Tensor& x, inner::Integer dim, const CumprodOptions& options = {});
 
 namespace inner {
 struct LinearScanAttrs {

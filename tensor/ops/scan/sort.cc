@@ -105,17 +105,17 @@ FIRN_REGISTER_OP(topk) {
 
 }  // namespace
 
-ValuesAndIndices Sort(const Tensor& x, int64_t dim, const SortOptions& options) {
+ValuesAndIndices Sort(const Tensor& x, Integer dim, const SortOptions& options) {
   const TensorList out =
       Apply(TheOp<"sort">(), {x}, SortAttrs{dim, options.descending, options.stable});
   return {out[0], out[1]};
 }
 
-Tensor Argsort(const Tensor& x, int64_t dim, const SortOptions& options) {
+Tensor Argsort(const Tensor& x, Integer dim, const SortOptions& options) {
   return Sort(x, dim, options).indices;
 }
 
-ValuesAndIndices Topk(const Tensor& x, int64_t k, int64_t dim, const TopkOptions& options) {
+ValuesAndIndices Topk(const Tensor& x, Integer k, Integer dim, const TopkOptions& options) {
   const TensorList out =
       Apply(TheOp<"topk">(), {x}, TopkAttrs{k, dim, options.largest, options.sorted});
   return {out[0], out[1]};

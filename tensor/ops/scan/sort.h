@@ -26,9 +26,9 @@ struct SortOptions {
 
 // The elements along `dim` in order. NaN counts as larger than any number. `stable` promises that
 // equal elements keep their order. Any dtype; the gradient goes back where the values came from.
-ValuesAndIndices Sort(const Tensor& x, int64_t dim = -1, const SortOptions& options = {});
+ValuesAndIndices Sort(const Tensor& x, inner::Integer dim = -1, const SortOptions& options = {});
 // The indices only. Not differentiable.
-Tensor Argsort(const Tensor& x, int64_t dim = -1, const SortOptions& options = {});
+Tensor Argsort(const Tensor& x, inner::Integer dim = -1, const SortOptions& options = {});
 
 namespace inner {
 struct TopkAttrs {
@@ -55,7 +55,7 @@ struct TopkOptions {
 // number; of equal elements the first are taken. With `sorted` the best comes first, else the order
 // is any. Any dtype; the gradient goes back where the values came from. Throws unless 0 <= k <= the
 // size of the dimension.
-ValuesAndIndices Topk(const Tensor& x, int64_t k, int64_t dim = -1,
+ValuesAndIndices Topk(const Tensor& x, inner::Integer k, inner::Integer dim = -1,
                       const TopkOptions& options = {});
 
 }  // namespace firn

@@ -77,7 +77,7 @@ FIRN_REGISTER_OP(concat) {
 
 }  // namespace
 
-Tensor Concat(const std::vector<Tensor>& tensors, int64_t dim) {
+Tensor Concat(const std::vector<Tensor>& tensors, Integer dim) {
   const OpDef& op = TheOp<"concat">();
   if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensors, got 0"), op.name);
   DType dtype = tensors[0].defined() ? tensors[0].dtype() : DType::kBool;
@@ -95,7 +95,7 @@ Tensor Concat(const std::vector<Tensor>& tensors, int64_t dim) {
   return Apply1(op, in, attrs);
 }
 
-Tensor Stack(const std::vector<Tensor>& tensors, int64_t dim) {
+Tensor Stack(const std::vector<Tensor>& tensors, Integer dim) {
   if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensors, got 0"), "stack");
   std::vector<Tensor> parts;
   for (const Tensor& t : tensors) {

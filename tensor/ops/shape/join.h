@@ -21,11 +21,11 @@ struct ConcatAttrs {
 
 // The tensors one behind the other along `dim`; their other sizes agree. dtypes promote. Throws on
 // an empty list or sizes that differ.
-Tensor Concat(const std::vector<Tensor>& tensors, int64_t dim = 0);
+Tensor Concat(const std::vector<Tensor>& tensors, inner::Integer dim = 0);
 
 // The tensors side by side along a new dimension `dim` of the result. dtypes promote. Throws on an
 // empty list or shapes that differ.
-Tensor Stack(const std::vector<Tensor>& tensors, int64_t dim = 0);
+Tensor Stack(const std::vector<Tensor>& tensors, inner::Integer dim = 0);
 
 }  // namespace firn
 

@@ -43,6 +43,8 @@ FIRN_REGISTER_SAMPLES(concat) {
   s.AddError("ranks", {Normal({2, 3}), Normal({2})}, ConcatAttrs{0, {2, 2}}, "tensor 1 [2]");
   s.AddError("dim", {Normal({2})}, ConcatAttrs{1, {2}}, "dim 1 is outside");
   s.AddError("no tensors", {}, ConcatAttrs{}, "takes at least 1 tensors, got 0");
+  s.AddError("undefined", {Normal({2, 3}), Tensor()}, ConcatAttrs{0, {2, 2}},
+             "tensors[1] is an undefined tensor");
 }
 
 FIRN_REGISTER_COMPOSITE(stack) {

@@ -33,7 +33,7 @@ struct PadAttrs {
 
 struct PadOptions {
   PadMode mode = PadMode::kConstant;
-  Number value = 0;  // what kConstant adds
+  inner::Number value = 0;  // what kConstant adds
 };
 
 // x with elements added around it. `pad` holds pairs (before, after), that of the LAST dimension

@@ -158,7 +158,7 @@ Tensor Movedim(const Tensor& x, const DimList& source, const DimList& destinatio
   return Permute(x, *dims);
 }
 
-Tensor Transpose(const Tensor& x, int64_t dim0, int64_t dim1) {
+Tensor Transpose(const Tensor& x, Integer dim0, Integer dim1) {
   return Apply1(TheOp<"transpose">(), {x}, TransposeAttrs{dim0, dim1});
 }
 

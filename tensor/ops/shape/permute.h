@@ -38,7 +38,7 @@ struct TransposeAttrs {
 
 // A view of x with two dimensions swapped (NumPy's swapaxes); see Permute for any order. Throws
 // when a dim is out of range.
-Tensor Transpose(const Tensor& x, int64_t dim0, int64_t dim1);
+Tensor Transpose(const Tensor& x, inner::Integer dim0, inner::Integer dim1);
 
 namespace inner {
 struct FlipAttrs {

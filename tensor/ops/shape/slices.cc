@@ -164,18 +164,18 @@ FIRN_REGISTER_OP(slice_scatter) {
 
 }  // namespace
 
-Tensor Select(const Tensor& x, int64_t dim, int64_t index) {
+Tensor Select(const Tensor& x, Integer dim, Integer index) {
   return Apply1(TheOp<"select">(), {x}, SelectAttrs{dim, index});
 }
 
-Tensor Slice(const Tensor& x, int64_t dim, int64_t start, int64_t end, int64_t step) {
+Tensor Slice(const Tensor& x, Integer dim, Integer start, Integer end, Integer step) {
   const SliceAttrs attrs{dim, start, end, step};
   if (step < 0) return SliceBackwards(x, attrs);
   return Apply1(TheOp<"slice">(), {x}, attrs);
 }
 
-Tensor SliceScatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t start, int64_t end,
-                    int64_t step) {
+Tensor SliceScatter(const Tensor& x, const Tensor& source, Integer dim, Integer start, Integer end,
+                    Integer step) {
   return Apply1(TheOp<"slice_scatter">(), {x, source}, SliceAttrs{dim, start, end, step});
 }
 

@@ -22,7 +22,7 @@ struct SelectAttrs {
 
 // A view of x at one position of `dim`, which is dropped. Negative dims and indices count from the
 // end. Throws when either is out of range.
-Tensor Select(const Tensor& x, int64_t dim, int64_t index);
+Tensor Select(const Tensor& x, inner::Integer dim, inner::Integer index);
 
 // As an `end` or `stop`: up to and including the last element in the direction of the step.
 inline constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
@@ -47,12 +47,13 @@ struct SliceAttrs {
 // x[start:end:step] along `dim`, as NumPy: negative positions count from the end, positions outside
 // are cut back to the dimension. A view; a negative step makes a copy. Throws when dim is out of
 // range or step is 0.
-Tensor Slice(const Tensor& x, int64_t dim, int64_t start = 0, int64_t end = kEnd, int64_t step = 1);
+Tensor Slice(const Tensor& x, inner::Integer dim, inner::Integer start = 0,
+             inner::Integer end = kEnd, inner::Integer step = 1);
 
 // A copy of x in which x[start:end:step] along `dim` is replaced by `source`, which has that
 // slice's shape and x's dtype. step > 0; positions as in Slice.
-Tensor SliceScatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t start = 0,
-                    int64_t end = kEnd, int64_t step = 1);
+Tensor SliceScatter(const Tensor& x, const Tensor& source, inner::Integer dim,
+                    inner::Integer start = 0, inner::Integer end = kEnd, inner::Integer step = 1);
 
 }  // namespace firn
 

@@ -34,17 +34,17 @@ std::vector<Tensor> Pieces(const Tensor& x, int64_t n, int64_t size, int64_t dim
 
 }  // namespace
 
-std::vector<Tensor> Split(const Tensor& x, int64_t size, int64_t dim) {
+std::vector<Tensor> Split(const Tensor& x, Integer size, Integer dim) {
   const int64_t n = SizeAlong(x, dim, "split");
   if (size < 0 || (size == 0 && n != 0)) {
     RaiseStatus(
         InvalidArgument("size ", size, " does not split dim ", dim, " of x ", x.shape().ToString()),
         "split");
   }
-  return Pieces(x, n, std::min(size, n), dim);
+  return Pieces(x, n, std::min<int64_t>(size, n), dim);
 }
 
-std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int64_t dim) {
+std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, Integer dim) {
   const int64_t n = SizeAlong(x, dim, "split");
   int64_t sum = 0;
   for (int64_t s : sizes) {
@@ -68,13 +68,13 @@ std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, in
   return pieces;
 }
 
-std::vector<Tensor> Chunk(const Tensor& x, int64_t n, int64_t dim) {
+std::vector<Tensor> Chunk(const Tensor& x, Integer n, Integer dim) {
   const int64_t size = SizeAlong(x, dim, "chunk");
   if (n <= 0) RaiseStatus(InvalidArgument("wants at least one piece, got n = ", n), "chunk");
   return Pieces(x, size, size == 0 ? 0 : (size - 1) / n + 1, dim);
 }
 
-std::vector<Tensor> Unbind(const Tensor& x, int64_t dim) {
+std::vector<Tensor> Unbind(const Tensor& x, Integer dim) {
   CheckDefined(x, "unbind");
   RaiseIfError(NormalizeDim(dim, x.shape()).status(), "unbind");
   if (x.rank() == 0)

@@ -176,7 +176,7 @@ Tensor Reshape(const Tensor& x, absl::Span<const int64_t> sizes) {
   return View(x, shape);
 }
 
-Tensor Flatten(const Tensor& x, int64_t start_dim, int64_t end_dim) {
+Tensor Flatten(const Tensor& x, Integer start_dim, Integer end_dim) {
   const OpDef& op = TheOp<"flatten">();
   const FlattenAttrs attrs{start_dim, end_dim};
   if (x.defined() && !x.spec().dense()) {
@@ -192,7 +192,7 @@ Tensor Squeeze(const Tensor& x, const DimList& dims) {
   return Apply1(TheOp<"squeeze">(), {x}, SqueezeAttrs{dims});
 }
 
-Tensor Unsqueeze(const Tensor& x, int64_t dim) {
+Tensor Unsqueeze(const Tensor& x, Integer dim) {
   return Apply1(TheOp<"unsqueeze">(), {x}, DimAttrs{dim});
 }
 

@@ -34,7 +34,7 @@ struct FlattenAttrs {
 // Dimensions start_dim to end_dim (included; negative counts from the end) joined into one; a 0-d x
 // becomes 1-d. A view when x's strides allow, else a copy. Throws when a dim is out of range or
 // start_dim lies behind end_dim.
-Tensor Flatten(const Tensor& x, int64_t start_dim = 0, int64_t end_dim = -1);
+Tensor Flatten(const Tensor& x, inner::Integer start_dim = 0, inner::Integer end_dim = -1);
 
 namespace inner {
 struct SqueezeAttrs {
@@ -52,7 +52,7 @@ Tensor Squeeze(const Tensor& x, const DimList& dims = {});
 
 // A view of x with a dimension of size 1 inserted, so that it becomes number `dim` of the result.
 // -rank - 1 <= dim <= rank; throws otherwise.
-Tensor Unsqueeze(const Tensor& x, int64_t dim);
+Tensor Unsqueeze(const Tensor& x, inner::Integer dim);
 
 }  // namespace firn
 

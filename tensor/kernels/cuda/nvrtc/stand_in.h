@@ -200,6 +200,8 @@ class optional {
 }  // namespace std
 
 // What operations' headers name beside their attributes.
+#include "firn/device/arguments.h"
+
 namespace firn {
 class Tensor;
 namespace inner {

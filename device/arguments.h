@@ -1,0 +1,84 @@
+#ifndef FIRN_DEVICE_ARGUMENTS_H_
+#define FIRN_DEVICE_ARGUMENTS_H_
+
+// Types of parameters that take nothing but what they say. C++ makes a number of a bool and a bool
+// of a number without a word, so that Mean(x, 2, 3) would keep dimensions and Dropout(x, true)
+// would drop everything. A parameter of one of these types refuses the other kind while the program
+// is compiled; inside of the function it is used like the plain type. They cost nothing: a word in
+// a register.
+
+#include <cstdint>
+#include <type_traits>
+
+namespace firn::inner {
+
+class Flag;
+
+// Written with little of the standard library: kernels that are compiled at run time read this too.
+namespace internal {
+
+// A bool, or what stands for one of std::vector<bool>.
+template <class T>
+concept FlagArgument = std::is_same_v<T, bool> || requires(T t) {
+  t.flip();
+};
+
+template <class T>
+concept IntegerArgument = (std::is_integral_v<T> && !std::is_same_v<T, bool>) || __is_enum(T);
+
+// Half, BFloat16 and Integer are classes that are numbers.
+template <class T>
+concept RealArgument = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) ||
+                       (!std::is_arithmetic_v<T> && !FlagArgument<T> && !std::is_same_v<T, Flag> &&
+                        requires(const T& v, void (&take)(double)) { take(v); });
+
+}  // namespace internal
+
+// A bool, or an element of std::vector<bool>.
+class Flag {
+ public:
+  using Plain = bool;
+  template <internal::FlagArgument T>
+  constexpr Flag(T on) : on_(on) {}  // NOLINT: implicit, as are all below
+  template <internal::RealArgument T>
+  Flag(T a_number_is_no_flag) = delete;
+  constexpr operator bool() const { return on_; }  // NOLINT
+
+ private:
+  bool on_;
+};
+
+// An integer of any width. Neither a flag nor a number that may have a fraction.
+class Integer {
+ public:
+  using Plain = int64_t;
+  template <internal::IntegerArgument T>
+  constexpr Integer(T value) : value_(static_cast<int64_t>(value)) {}  // NOLINT
+  template <internal::FlagArgument T>
+  Integer(T a_flag_is_no_number) = delete;
+  template <class T>
+  requires std::is_floating_point_v<T> Integer(T a_fraction_is_no_integer)
+  = delete;
+  constexpr operator int64_t() const { return value_; }  // NOLINT
+
+ private:
+  int64_t value_;
+};
+
+// A real number, from any type of number. Not a flag.
+class Real {
+ public:
+  using Plain = double;
+  template <internal::RealArgument T>
+  constexpr Real(T value) : value_(static_cast<double>(value)) {}  // NOLINT
+  template <internal::FlagArgument T>
+  Real(T a_flag_is_no_number) = delete;
+  constexpr operator double() const { return value_; }  // NOLINT
+
+ private:
+  double value_;
+};
+
+}  // namespace firn::inner
+
+#endif  // FIRN_DEVICE_ARGUMENTS_H_
