@@ -32,6 +32,8 @@
 #include "firn/io/metrics/auc.h"
 #include "firn/io/metrics/confusion.h"
 #include "firn/io/metrics/early_stopping.h"
+#include "firn/io/metrics/metric.h"
+#include "firn/io/metrics/regression.h"
 #include "firn/io/metrics/running_mean.h"
 #include "firn/io/mnist.h"
 #include "firn/io/monitors/event_writer.h"

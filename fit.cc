@@ -12,10 +12,12 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
               const FitOptions& given) {
   FitOptions options = inner::internal::CheckedOptions(given, train);
   FitResult result;
-  FitEpoch now;  // the epoch in progress, as far as it is
+  FitEpoch now = {.watch = options.watch};  // the epoch in progress, as far as it is
 
   // All that has to outlive the process, by name.
-  io::EarlyStopping stopping({.patience = options.patience, .stop_on_nan = false});
+  const bool maximize = options.watch == FitWatch::kHighestMetric;
+  io::EarlyStopping stopping(
+      {.maximize = maximize, .patience = options.patience, .stop_on_nan = false});
   io::CheckpointParts parts = {{"model", net}, {"optimizer", optimizer}, {"data", train}};
   parts.emplace_back("random", DefaultGenerator(train.options().device));
   parts.emplace_back("stopping", stopping);
@@ -24,6 +26,9 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
   if (options.schedule) parts.emplace_back("schedule", rates.emplace(optimizer, options.schedule));
   std::optional<optim::ReduceOnPlateau> plateau;
   if (options.plateau) parts.emplace_back("plateau", plateau.emplace(optimizer, *options.plateau));
+  if (options.average) parts.emplace_back("average", *options.average);
+  std::optional<optim::LossScaler> scaler;
+  if (options.autocast == DType::kF16) parts.emplace_back("scaler", scaler.emplace());
   parts.insert(parts.end(), options.parts.begin(), options.parts.end());
 
   // Where it begins or goes on, and what it writes from there.
@@ -31,7 +36,8 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
   std::optional<io::MonitorSeries> series;
   std::optional<io::CsvWriter> table;
   if (!options.folder.empty()) {
-    checkpoints.emplace(options.folder, io::CheckpointManagerOptions{.keep_best = 1});
+    checkpoints.emplace(options.folder,
+                        io::CheckpointManagerOptions{.keep_best = 1, .maximize = maximize});
     if (const auto found = checkpoints->LoadLatest(parts)) {
       result.resumed_at = now.step = found->info.step;
       result.skipped = found->skipped;
@@ -44,19 +50,32 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
   }
 
   int64_t group = 1, done = 0;  // batches that make a step together, and how many of them are over
+  const auto loss_of = [&](const Tensor& input, const Tensor& target) {
+    std::optional<AutocastScope> autocast;
+    if (options.autocast) autocast.emplace(*options.autocast);
+    return options.loss(net(input), target);
+  };
   const auto step = [&](const Tensor& input, const Tensor& target) {
     if (done == 0) optimizer.ZeroGrad();
-    const Tensor loss = options.loss(net(input), target);
-    (group == 1 ? loss : loss / double(group)).Backward();  // gradients add up
-    if (done + 1 == group) optimizer.Step();
+    const Tensor loss = loss_of(input, target);
+    const Tensor share = group == 1 ? loss : loss / double(group);
+    (scaler ? scaler->Scale(share) : share).Backward();  // gradients add up
+    if (done + 1 < group) return loss;
+    if (scaler && options.clip_norm > 0) scaler->Unscale(optimizer);
+    if (options.clip_norm > 0) optim::ClipGradNorm(optimizer.parameters(), options.clip_norm);
+    scaler ? scaler->Step(optimizer) : optimizer.Step();
+    if (scaler) scaler->Update();
+    if (options.average) options.average->Update();
     return loss;
   };
   std::map<std::string, StaticGraph> graphs;  // of frozen steps
   const auto frozen_step = [&](const Tensor& input, const Tensor& target) {
     std::string kind = input.spec().ToString() + target.spec().ToString() + std::to_string(group);
     kind += (done == 0 ? " first" : "") + std::string(done + 1 == group ? " last" : "");
-    if (const auto g = graphs.find(kind); g != graphs.end()) return g->second(input, target);
-    return graphs.emplace(kind, Freeze(step, input, target)).first->second.TakeFirst();
+    const auto found = graphs.find(kind);
+    if (found != graphs.end() && found->second.StandsAsCaptured())
+      return found->second(input, target);
+    return graphs.insert_or_assign(kind, Freeze(step, input, target)).first->second.TakeFirst();
   };
 
   while (now.epoch < options.epochs && !stopping.should_stop()) {
@@ -70,8 +89,10 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
       now.samples += input.size(0);
       now.loss += (loss.Item() - now.loss) * double(input.size(0)) / double(now.samples);
       now.lr = optimizer.lr();
-      bar.Note("loss " + std::to_string(now.loss));
       total += loss.Item();
+      if (done + 1 == group && !(scaler && scaler->skipped()))
+        inner::internal::CheckLoss(total, now, options);
+      bar.Note("loss " + std::to_string(now.loss));
       if (++done < group) continue;
       if (series) series->Add(now.step, std::exchange(total, 0) / double(group));
       if (rates) rates->Step();
@@ -81,12 +102,17 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
       if (due && left > 0) checkpoints->Save(parts, {.step = now.step});  // the last one: below
     }
     Evaluation& v = now.validation;
-    if (options.validation) v = Evaluate(net, *options.validation, {given.loss, given.metric});
+    if (options.validation) {
+      std::optional<optim::WeightAverage::Scope> averaged;
+      if (options.average) averaged.emplace(*options.average);
+      v = Evaluate(net, *options.validation, {given.loss, given.metric});
+      now.averaged = options.average != nullptr;
+    }
     if (table) table->Write({now.epoch, now.step, now.loss, now.lr, v.loss, v.metric});
     stopping.Update(now.watched());
     if (plateau) plateau->Step(now.watched());
-    const FitEpoch& over =
-        result.epochs.emplace_back(std::exchange(now, {.epoch = now.epoch + 1, .step = now.step}));
+    const FitEpoch& over = result.epochs.emplace_back(now);
+    now = {.epoch = over.epoch + 1, .step = over.step, .watch = options.watch};
     if (checkpoints) checkpoints->Save(parts, {.step = now.step, .metric = over.watched()});
     if (options.on_epoch) options.on_epoch(over);
   }

@@ -25,9 +25,17 @@
 #include "firn/optim/optimizer.h"
 #include "firn/optim/schedule.h"
 #include "firn/optim/scheduler.h"
+#include "firn/optim/weight_average.h"
 #include "firn/tensor/state_dict.h"
 
 namespace firn {
+
+// Which number says that one epoch was better than another.
+enum class FitWatch : uint8_t {
+  kLoss,           // the validation's, lower is better; without a validation that of the training
+  kHighestMetric,  // of the validation
+  kLowestMetric,
+};
 
 // What a run has to say of an epoch.
 struct FitEpoch {
@@ -37,12 +45,18 @@ struct FitEpoch {
   double loss = 0;      // mean over them, each as the network was at its step
   double lr = 0;        // of the first group, at the last step
   Evaluation validation = {};
+  bool averaged =
+      false;  // the validation is of FitOptions::average and not of the weights themselves
+  FitWatch watch = FitWatch::kLoss;
 
   // "epoch 1: loss 0.5123, validation loss 0.4012, metric 0.8990", counted from 1 here; what is NaN
-  // is left out of the validation.
+  // is left out of the validation, and "of the average" says so.
   std::string ToString() const;
-  // What is watched: the loss of the validation or, without one, of the training.
-  double watched() const { return validation.samples > 0 ? validation.loss : loss; }
+  // What `watch` says.
+  double watched() const {
+    if (watch != FitWatch::kLoss) return validation.metric;
+    return validation.samples > 0 ? validation.loss : loss;
+  }
 
   // What an epoch in progress goes on from: "number", "samples" and "loss", 0-d.
   StateDict state_dict() const;
@@ -51,22 +65,35 @@ struct FitEpoch {
 
 struct FitOptions {
   int64_t epochs = 10;     // of the whole run, those before it was interrupted among them
-  LossFunction loss = {};  // what to make small; empty: CrossEntropy
+  LossFunction loss = {};  // what to make small; empty: as for Evaluate
   // Of the learning rate, followed by steps of the optimizer. Empty: rates stay as they are.
   optim::Schedule schedule = {};
-  // In place of a schedule: rates go down when FitEpoch::watched() has stopped falling, where steps
-  // are epochs.
+  // In place of a schedule: rates go down when FitEpoch::watched() has stopped getting better,
+  // where steps are epochs.
   std::optional<optim::ReduceOnPlateauOptions> plateau = {};
   // Batches that make a step of the optimizer together, with the mean of their losses: as one batch
   // so many times as large, in the memory of one. What is left at the end of an epoch makes a step
   // too, so an epoch has ceil(train.size() / accumulate). Batch norms see each batch alone.
   int64_t accumulate = 1;
   bool frozen = false;  // the step runs as a graph (Freeze), one for each kind of batch that comes
+  // The type in which the network and the loss compute where that is safe (AutocastScope). With
+  // kF16 the loss is scaled (optim::LossScaler, the part "scaler"): a step whose gradients overflow
+  // is left out. Empty: as the parameters are.
+  std::optional<DType> autocast = {};
+  // The most that the norm of all gradients together may be (optim::ClipGradNorm); 0: any.
+  double clip_norm = 0;
+  // Follows the weights after every step and belongs into checkpoints, as the part "average". The
+  // validation is then of the averages (with the network's running statistics), the training of the
+  // weights themselves, which the network has at the end too. Lives as long as the call. Null:
+  // none.
+  optim::WeightAverage* average = nullptr;
 
   // Gone through after each epoch, as by Evaluate; lives as long as the call. Null: none.
   io::DataLoader* validation = nullptr;
-  MetricFunction metric = {};  // of the validation; empty: as for Evaluate
-  // Epochs in a row without a lower FitEpoch::watched() after which to stop; 0: none.
+  io::Metric metric = {};  // of the validation; empty: as for Evaluate
+  // What tells the best epoch, for `patience`, `plateau` and FitResult::best_checkpoint.
+  FitWatch watch = FitWatch::kLoss;
+  // Epochs in a row without a better FitEpoch::watched() after which to stop; 0: none.
   int64_t patience = 0;
 
   // Where checkpoints, the series "training loss" (io/monitors/monitor.h) and the table
@@ -91,9 +118,9 @@ struct FitResult {
   int64_t resumed_at = 0;        // the step of the checkpoint that it went on from; 0: none
   std::vector<io::CheckpointManager::Skipped> skipped;  // newer ones, which are damaged
   bool stopped_early = false;                           // `patience` was over
-  // The file with the least FitEpoch::watched(); empty without a folder. Its parts are "model",
+  // The file with the best FitEpoch::watched(); empty without a folder. Its parts are "model",
   // "optimizer", "data", "random", "stopping", "epoch", where there is one "schedule" or "plateau",
-  // and FitOptions::parts.
+  // "average", "scaler", and FitOptions::parts.
   std::string best_checkpoint;
 };
 
@@ -102,14 +129,17 @@ struct FitResult {
 // the same call with the same folder goes on from there, and ends as an undisturbed run would to
 // the bit. Random numbers are those of the default generator of the training loader's device.
 // Throws firn::Error: InvalidArgument for options that make no sense, before anything has changed;
-// what the network, the losses, the loaders and io::CheckpointManager throw. Thread-compatible, as
-// what it is given.
+// FailedPrecondition when the loss is no finite number any more, naming epoch, step and rate; what
+// the network, the losses, the loaders and io::CheckpointManager throw. Thread-compatible, as what
+// it is given.
 FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train,
               const FitOptions& options = {});
 
 namespace inner::internal {
 // The options with what empty ones stand for. Throws as Fit.
 FitOptions CheckedOptions(FitOptions options, const io::DataLoader& train);
+// Throws when a loss is not finite: the weights are no use from that step on.
+void CheckLoss(double loss, const FitEpoch& epoch, const FitOptions& options);
 }  // namespace inner::internal
 
 }  // namespace firn

@@ -1,4 +1,5 @@
 // What surrounds the loop of fit.cc: options that are checked and filled in, and a line of text.
+#include <cmath>
 #include <limits>
 #include <ostream>
 #include <utility>
@@ -9,7 +10,6 @@
 #include "firn/fit.h"
 #include "firn/io/checkpoint.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/ops/loss/cross_entropy.h"
 #include "firn/tensor/state_dict.h"
 
 namespace firn {
@@ -20,6 +20,7 @@ std::string FitEpoch::ToString() const {
     absl::StrAppendFormat(&text, ", validation loss %.4f", validation.loss);
   const bool has_metric = validation.metric == validation.metric;
   if (has_metric) absl::StrAppendFormat(&text, ", metric %.4f", validation.metric);
+  if (averaged) absl::StrAppend(&text, " of the average");
   return text;
 }
 
@@ -36,7 +37,8 @@ void FitEpoch::LoadStateDict(const StateDict& state) {
   values.LoadStateDict(state);
   *this = {.epoch = values.GetInteger("number"),
            .samples = values.GetInteger("samples"),
-           .loss = values.GetReal("loss")};
+           .loss = values.GetReal("loss"),
+           .watch = watch};
 }
 
 namespace inner::internal {
@@ -47,8 +49,15 @@ FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
   };
   want(o.epochs >= 0, "epochs is ", o.epochs, " (want >= 0)");
   want(!o.schedule || !o.plateau, "there are a schedule and a plateau (want one of them)");
-  want(!o.plateau || !o.plateau->maximize,
-       "plateau.maximize is set, but what is watched is a loss");
+  const bool maximize = o.watch == FitWatch::kHighestMetric;
+  want(!o.plateau || !o.plateau->maximize || maximize,
+       "plateau.maximize is set, but what is watched is to become low");
+  if (o.plateau) o.plateau->maximize = maximize;
+  want(o.watch == FitWatch::kLoss || (o.validation != nullptr && (o.metric || !o.loss)),
+       "watch asks for a metric, but there is no validation with one");
+  want(!o.autocast || *o.autocast == DType::kF16 || *o.autocast == DType::kBF16,
+       "autocast is to a type that is no half type (want kF16 or kBF16)");
+  want(o.clip_norm >= 0, "clip_norm is ", o.clip_norm, " (want >= 0)");
   want(o.accumulate >= 1, "accumulate is ", o.accumulate, " (want >= 1)");
   want(o.patience >= 0, "patience is ", o.patience, " (want >= 0)");
   want(o.checkpoint_every >= 0, "checkpoint_every is ", o.checkpoint_every, " (want >= 0)");
@@ -65,7 +74,7 @@ FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
        "there is a metric, but no validation to compute it of");
   want(o.progress.quiet || o.progress.out != nullptr, "progress.out is null");
 
-  if (!o.loss) o.loss = [](const Tensor& y, const Tensor& t) { return CrossEntropy(y, t); };
+  if (!o.loss) o.loss = DefaultLoss;
   if (o.patience == 0) o.patience = std::numeric_limits<int64_t>::max();
   if (!o.progress.quiet) {
     o.on_epoch = [out = o.progress.out, then = std::move(o.on_epoch)](const FitEpoch& epoch) {
@@ -74,6 +83,20 @@ FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
     };
   }
   return o;
+}
+
+void CheckLoss(double loss, const FitEpoch& epoch, const FitOptions& options) {
+  if (std::isfinite(loss)) return;
+  RaiseStatus(
+      absl::FailedPreconditionError(absl::StrCat(
+          "the run has diverged: the loss is ", std::isnan(loss) ? "NaN" : "infinite", " in epoch ",
+          epoch.epoch + 1, ", step ", epoch.step + 1, ", at a rate of ", epoch.lr,
+          ". Try a smaller rate or one that warms up (optim::WarmupLr), a clip_norm, and whether "
+          "the"
+          " data hold NaN or infinity; AnomalyScope names the operation that made the first one",
+          options.folder.empty() ? ""
+                                 : ". Checkpoints of the steps before are in " + options.folder)),
+      "fit");
 }
 
 }  // namespace inner::internal

@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   // All but the head, which keeps its random numbers.
   StateDict known = io::Load(path);
   for (const char* name : {"head.weight", "head.bias"}) known.Erase(name);
-  net.LoadStateDict(known, {.strict = false});
+  std::cout << "from the file: " << net.LoadStateDict(known, {.strict = false});
   for (Tensor& p : net.conv1.parameters()) p.SetRequiresGrad(false);
   std::cout << "before: test accuracy " << Accuracy(net, test) << "\n";
   optim::Adam adam(net.head.parameters(), {.lr = 1e-2});

@@ -193,7 +193,7 @@ absl::Status Run() {
   if (!absl::GetFlag(FLAGS_quiet)) std::cout << summary << std::endl;
   net->To(device);
   const std::string load = absl::GetFlag(FLAGS_load), save = absl::GetFlag(FLAGS_save);
-  if (!load.empty()) net->LoadStateDict(io::Load(load), {.source = load});
+  if (!load.empty()) static_cast<void>(net->LoadStateDict(io::Load(load), {.source = load}));
 
   const double accuracy = Train(*net, *optimizer, data, device);
   if (!save.empty()) io::Save(save, net->state_dict());

@@ -57,7 +57,7 @@ void ModuleCloner::Copy(const Module& from, Module& to) {
     const auto [a, b] = open.back();
     open.pop_back();
     if (typeid(*a) != typeid(*b)) RaiseDifferent(from, a->path() + " is of another class");
-    b->training_ = a->training_;
+    b->SetTraining(a->training_);
     b->tentative_ = a->tentative_;
     for (const auto& child : b->children_) {
       // The copy's first forward drops a tentative child as the original's did.

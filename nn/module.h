@@ -12,6 +12,7 @@
 #include "firn/nn/hooks.h"
 #include "firn/nn/init.h"
 #include "firn/nn/load_report.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/owner.h"
@@ -24,8 +25,11 @@ namespace firn::nn {
 class Module;
 
 struct LoadOptions {
-  // Every name must be in both and every shape must agree; otherwise what fits is loaded.
+  // Every name must be in both; otherwise what both have is loaded.
   bool strict = true;
+  // A tensor of another shape is passed over, as where a network has got a new head. Otherwise it
+  // is an error, strict or not.
+  bool skip_mismatched = false;
   // Names the source in errors: "load net.h5: 2 missing ...".
   std::string source = "state dict";
 };
@@ -137,8 +141,11 @@ class Module {
   StateDict state_dict() const;
   // Copies the dict's elements into the parameters and buffers (converted to their dtype and
   // device); pending ones take the dict's shape. Throws firn::Error, with everything that does not
-  // fit in its text, when strict and anything does not; then nothing has changed.
-  LoadReport LoadStateDict(const StateDict& state, const LoadOptions& options = {});
+  // fit in its text, when anything does not that the options do not pass over; then nothing has
+  // changed.
+  LoadReport LoadStateDict(const StateDict& state) { return LoadStateDict(state, LoadOptions()); }
+  [[nodiscard("it says what was not loaded")]] LoadReport LoadStateDict(const StateDict& state,
+                                                                        const LoadOptions& options);
 
   // Makes `name` ("fc.weight", from here) another name of `parameter`: both are one from then on.
   // Throws unless there is such a parameter and the shapes agree, as far as they are known.
@@ -147,12 +154,16 @@ class Module {
   // --- Modes
 
   // Whether layers such as Dropout and BatchNorm2d behave as in training; initially true.
-  bool training() const { return training_; }
+  bool training() const {
+    if (inner::ThisThread().capture != nullptr) [[unlikely]]
+      NoteAsked();
+    return training_;
+  }
   // For this module and all below it.
-  void Train(bool on = true);
+  void Train(inner::Flag on = true);
   void Eval() { Train(false); }
   // Whether gradients of all parameters are recorded.
-  void SetTrainable(bool trainable = true);
+  void SetTrainable(inner::Flag trainable = true);
   // Converts parameters, their gradients and buffers in place: handles held elsewhere (an
   // optimizer's) see the change. To(DType) leaves integer buffers alone. Throws when there is no
   // memory for it; then nothing has changed.
@@ -196,7 +207,7 @@ class Module {
     return static_cast<M&>(AddMade(std::move(child_name), FactoryFrom<M>(args...)));
   }
   // The operation, which the name would hide inside modules otherwise.
-  static Tensor Add(const Tensor& x, const Tensor& y, double alpha = 1) {
+  static Tensor Add(const Tensor& x, const Tensor& y, inner::Real alpha = 1) {
     return firn::Add(x, y, alpha);
   }
   // A child made by `factory` now, and again for each clone.
@@ -284,11 +295,18 @@ class Module {
   const Module& root() const;
   // Says once, on stderr, that this module is called in training by one of another tree.
   void CheckPartOf(const Module& caller);
+  // Throws for a name, of a child or a tensor, that is taken, empty or holds a dot.
+  void CheckNewName(const std::string& name, bool taken, const char* what) const;
+  void SetTraining(bool on);
+  // Tells the capture on this thread that code depends on the mode.
+  void NoteAsked() const;
 
   std::string name_;
   Module* parent_ = nullptr;  // of one that waits to be destroyed: the next one
   ModuleFactory factory_;  // makes another of this kind; null for roots made by their constructor
   bool training_ = true;
+  // The same for captured graphs, which may outlive the module; null until one asks.
+  mutable std::shared_ptr<bool> shared_training_;
   bool tentative_ = false;
   bool foreign_call_noted_ = false;
   std::vector<std::unique_ptr<Module>> children_;
@@ -302,7 +320,7 @@ class Module {
 class CallScope {
  public:
   // Throws ResourceExhausted when more than 2000 are running on this thread.
-  explicit CallScope(Module& module)
+  [[nodiscard]] explicit CallScope(Module& module)
       : deeper_(module),
         path_(module.interned_path()),
         caller_(std::exchange(innermost_, &module)) {

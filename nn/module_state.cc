@@ -112,7 +112,8 @@ LoadReport Module::LoadStateDict(const StateDict& state, const LoadOptions& opti
   const std::vector<NamedTensorSlot> slots = Slots();
   std::vector<std::pair<TensorSlot*, const Tensor*>> fitting;
   const LoadReport report = Compare(state, slots, &fitting);
-  if (options.strict && !report.ok()) {
+  const bool names_fit = report.missing.empty() && report.unexpected.empty();
+  if ((options.strict && !names_fit) || (!options.skip_mismatched && !report.misshaped.empty())) {
     throw Error(InvalidArgument(report.ToString()),
                 absl::StrCat("load ", options.source, ": ", report.ToString()));
   }

@@ -66,8 +66,12 @@ Lbfgs::Lbfgs(const ParameterList& parameters, const LbfgsOptions& options) : opt
     options_.max_evaluations = std::min(options.max_iterations, INT64_MAX - more) + more;
   }
   for (const auto& [name, p] : parameters.named()) {
-    if (!p.defined() || IsPending(p) || !IsFloating(p.dtype()) || !p.is_leaf()) {
-      RaiseStatus(InvalidArgument("parameter ", name, " is no floating leaf of known shape"),
+    if (IsPending(p)) RaiseStatus(PendingError(p), kName);
+    if (!p.defined() || !IsFloating(p.dtype()) || !p.is_leaf()) {
+      RaiseStatus(InvalidArgument("parameter ", name,
+                                  !p.defined()             ? " is an undefined tensor"
+                                  : !IsFloating(p.dtype()) ? " is not floating"
+                                                           : " is computed (want a leaf)"),
                   kName);
     }
     parameters_.push_back(p);

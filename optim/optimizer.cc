@@ -7,6 +7,7 @@
 #include "firn/optim/optimizer.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <utility>
 
@@ -18,7 +19,6 @@
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/shape/convert.h"
-#include "firn/tensor/owner.h"
 #include "firn/tensor/pending.h"
 #include "firn/tensor/reorder.h"
 
@@ -86,8 +86,26 @@ std::vector<Optimizer::Slot> Optimizer::MakeSlots(const ParameterList& parameter
     if (!IsPending(p.tensor)) CheckParameter(name, p.tensor.shape());
     slots.push_back({std::move(name), p.tensor, {}, {}});
   }
-  for (const Slot& s : slots) NoteOptimized(s.param);
+  NoteTaken(slots);
   return slots;
+}
+
+void Optimizer::NoteTaken(const std::vector<Slot>& slots) const {
+  if (own_name_ == nullptr) own_name_ = std::make_shared<const std::string>(name());
+  OptimizerName other;
+  std::string first;
+  size_t shared = 0;
+  for (const Slot& s : slots) {
+    const OptimizerName before = NoteOptimized(s.param, own_name_);
+    if (before == nullptr || shared++ > 0) continue;
+    other = before;
+    first = NameOfKept(s.param);
+  }
+  if (shared == 0) return;
+  std::fprintf(stderr, "firn: %s%s in two optimizers, %s and %s: a Step of either moves %s\n",
+               first.c_str(),
+               shared == 1 ? " is" : absl::StrCat(" and ", shared - 1, " others are").c_str(),
+               other->c_str(), own_name_->c_str(), shared == 1 ? "it" : "them");
 }
 
 void Optimizer::AddParameters(const ParameterList& parameters, double lr) {
@@ -116,6 +134,11 @@ void Optimizer::SetParameters(const ParameterList& parameters,
       s.state = std::move(old.state);
     }
   }
+  for (const Slot& old : group.slots) {
+    const bool stays = std::any_of(slots.begin(), slots.end(),
+                                   [&](const Slot& s) { return s.param.Is(old.param); });
+    if (!stays) ForgetOptimized(old.param, own_name_);
+  }
   group.slots = std::move(slots);
 }
 
@@ -129,12 +152,19 @@ void Optimizer::RemoveParameters(const std::vector<std::string>& names) {
   }
   wanted.insert(names.begin(), names.end());
   for (ParameterGroup& g : groups_) {
-    std::erase_if(g.slots, [&](const Slot& s) { return wanted.contains(s.name); });
+    std::erase_if(g.slots, [&](const Slot& s) {
+      const bool goes = wanted.contains(s.name);
+      if (goes) ForgetOptimized(s.param, own_name_);
+      return goes;
+    });
   }
 }
 
 void Optimizer::ClearParameters() {
-  for (ParameterGroup& g : groups_) g.slots.clear();
+  for (ParameterGroup& g : groups_) {
+    for (const Slot& s : g.slots) ForgetOptimized(s.param, own_name_);
+    g.slots.clear();
+  }
 }
 
 void Optimizer::AddHooks(std::function<void()> before, std::function<void()> after) {
@@ -156,7 +186,7 @@ double Optimizer::lr(size_t group) const {
   return const_cast<Optimizer*>(this)->GroupAt(group).lr.Item();
 }
 
-void Optimizer::SetLr(size_t group, double lr) {
+void Optimizer::SetLr(size_t group, Real lr) {
   Tensor& present = GroupAt(group).lr;
   CheckOptions(group, lr);
   if (ThisThread().capture != nullptr) {
@@ -172,7 +202,7 @@ void Optimizer::SetLr(size_t group, double lr) {
   }
 }
 
-void Optimizer::SetLr(double lr) { SetLr(std::vector<double>(groups_.size(), lr)); }
+void Optimizer::SetLr(Real lr) { SetLr(std::vector<double>(groups_.size(), lr)); }
 
 void Optimizer::SetLr(const std::vector<double>& rates) {
   if (rates.size() > groups_.size()) {

@@ -9,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "firn/tensor/attrs.h"
+#include "firn/tensor/owner.h"
 #include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
 
@@ -66,8 +67,8 @@ class Optimizer {
   double lr(size_t group = 0) const;
   // Of all groups, or of one. Frozen steps follow it. Throws unless lr makes sense to the group's
   // options, and inside a captured function, which would not see it.
-  void SetLr(double lr);
-  void SetLr(size_t group, double lr);
+  void SetLr(inner::Real lr);
+  void SetLr(size_t group, inner::Real lr);
   // Of the first groups, as many as there are: all or, when one of them makes no sense, none.
   void SetLr(const std::vector<double>& rates);
 
@@ -147,8 +148,12 @@ class Optimizer {
   std::vector<Slot*> Ready(size_t group);
   void StepGroup(size_t group, std::vector<Slot*> slots, const Tensor& skip);
 
+  // Says on stderr what another optimizer has already.
+  void NoteTaken(const std::vector<Slot>& slots) const;
+
   std::vector<ParameterGroup> groups_;
   std::vector<std::function<void()>> before_, after_;
+  mutable inner::OptimizerName own_name_;  // of this one alone
 };
 
 // An optimizer whose groups have options of this kind: an aggregate with a field `double lr` and

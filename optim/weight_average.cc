@@ -19,6 +19,7 @@
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/pending.h"
 
 namespace firn::optim {
 namespace {
@@ -43,15 +44,27 @@ WeightAverage::WeightAverage(const ParameterList& parameters, const WeightAverag
 }
 
 void WeightAverage::Prepare() {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const auto& [name, p] = parameters_[i];
+    if (IsPending(p)) RaiseStatus(PendingError(p), kName);
+    // An average that was loaded before the parameter had its size.
+    if (averages_.empty() || averages_[i].shape() == p.shape()) continue;
+    RaiseStatus(FailedPrecondition("the average of ", name, " is ", averages_[i].shape().ToString(),
+                                   ", the parameter ", p.shape().ToString()),
+                kName);
+  }
   if (!averages_.empty()) return;
   const NoCaptureScope no_capture;  // a captured update finds them where they stay
   std::vector<Tensor> averages;
   for (const auto& [name, p] : parameters_) {
     averages.push_back(Zeros(p.shape(), inner::ComputeDType(p.dtype()), p.device()));
   }
-  const Device device = parameters_.empty() ? Device::Cpu() : parameters_[0].tensor.device();
-  updates_ = Zeros(Shape(), DType::kI64, device);
+  updates_ = Zeros(Shape(), DType::kI64, FirstDevice());
   averages_ = std::move(averages);
+}
+
+Device WeightAverage::FirstDevice() const {
+  return parameters_.empty() ? Device::Cpu() : parameters_[0].tensor.device();
 }
 
 void WeightAverage::Update() {
@@ -87,6 +100,7 @@ void WeightAverage::Swap() {
                 kName);
   }
   const NoGradScope no_grad;
+  Prepare();
   const bool back = !own_.empty();
   std::vector<Tensor> own;
   for (const auto& [name, p] : parameters_) {
@@ -128,12 +142,22 @@ void WeightAverage::LoadStateDict(const StateDict& state) {
   std::vector<Tensor> loaded;
   for (const auto& [name, p] : parameters_) {
     loaded.push_back(reader.Need("average." + name));
-    if (!loaded.back().defined() || loaded.back().shape() == p.shape()) continue;
+    if (!loaded.back().defined() || IsPending(p) || loaded.back().shape() == p.shape()) continue;
     reader.Problem("average." + name + " is " + loaded.back().shape().ToString() + ", not " +
                    p.shape().ToString());
   }
   reader.Finish(kName);
-  Prepare();
+  std::vector<Tensor> averages = averages_;
+  averages.resize(loaded.size());
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    const Tensor& p = parameters_[i].tensor;
+    Tensor& average = averages[i];
+    if (!average.defined() || average.shape() != loaded[i].shape()) {
+      average = Zeros(loaded[i].shape(), inner::ComputeDType(p.dtype()), p.device());
+    }
+  }
+  if (!updates_.defined()) updates_ = Zeros(Shape(), DType::kI64, FirstDevice());
+  averages_ = std::move(averages);
   for (size_t i = 0; i < loaded.size(); ++i) {
     Assign(averages_[i], loaded[i].To(averages_[i].device()));
   }

@@ -43,7 +43,7 @@ class WeightAverage {
   // Swaps, and swaps back.
   class Scope {
    public:
-    explicit Scope(WeightAverage& average) : average_(average) { average_.Swap(); }
+    [[nodiscard]] explicit Scope(WeightAverage& average) : average_(average) { average_.Swap(); }
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -54,12 +54,15 @@ class WeightAverage {
 
   // "updates" (i64, 0-d) and the averages by the parameters' names; shares their elements.
   StateDict state_dict() const;
-  // Written in place; an empty one, as before the first update, starts anew. Throws, and changes
-  // nothing, unless names and shapes agree.
+  // Written in place; an empty one, as before the first update, starts anew. Parameters that are
+  // pending may get any size later: the next Update throws unless it is that of what was loaded.
+  // Throws, and changes nothing, unless names and shapes agree.
   void LoadStateDict(const StateDict& state);
 
  private:
+  // Makes the averages where there are none. Throws for pending parameters and other shapes.
   void Prepare();
+  Device FirstDevice() const;
 
   WeightAverageOptions options_;
   std::vector<NamedTensor> parameters_;

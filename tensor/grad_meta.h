@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,9 +40,10 @@ class TensorOwner;
 
 // What few tensors need beside TensorImpl::grad_node; absent while nobody needs it.
 struct GradMeta : Pooled<GradMeta> {
-  Tensor grad;                       // accumulated, for leaves
-  bool withheld = false;             // a frozen graph has computed a gradient and not left it here
-  bool optimized = false;            // an optimizer moves this tensor
+  Tensor grad;             // accumulated, for leaves
+  bool withheld = false;   // a frozen graph has computed a gradient and not left it here
+  bool optimized = false;  // an optimizer moves this tensor, or has moved it
+  std::weak_ptr<const std::string> optimizer;  // the name of that one, which holds it
   std::shared_ptr<bool> claimed;     // see NoteGradientOfOwned; becomes true with `optimized`
   GradHooks hooks;                   // of leaves; a computed tensor's hooks live in its node
   std::shared_ptr<Tensor> retained;  // RetainGrad: shared with the node, which fills it

@@ -55,10 +55,18 @@ void inner::NoteGradientOfOwned(const Tensor& leaf) {
   LeftOut().push_back({NameOfKept(leaf), meta.claimed});
 }
 
-void inner::NoteOptimized(const Tensor& parameter) {
+inner::OptimizerName inner::NoteOptimized(const Tensor& parameter, const OptimizerName& optimizer) {
   GradMeta& meta = EnsureGradMeta(parameter);
   meta.optimized = true;
   if (meta.claimed != nullptr) *meta.claimed = true;
+  OptimizerName before = meta.optimizer.lock();
+  meta.optimizer = optimizer;
+  return before == optimizer ? nullptr : before;
+}
+
+void inner::ForgetOptimized(const Tensor& parameter, const OptimizerName& optimizer) {
+  GradMeta& meta = EnsureGradMeta(parameter);
+  if (meta.optimizer.lock() == optimizer) meta.optimizer.reset();
 }
 
 void inner::ReportLeftOut() {
@@ -71,7 +79,8 @@ void inner::ReportLeftOut() {
   if (names.empty()) return;
   std::fprintf(stderr,
                "firn: no optimizer has %s%s, which got gradients. A module that is a member of its"
-               " own is not part of a network: make it with Add. What is not to be trained is"
+               " own is not part of a network: make it with Add. One that came after the"
+               " optimizer, such as a new head, joins it by AddGroup. What is not to be trained is"
                " faster after SetTrainable(false)\n",
                names.front().c_str(),
                names.size() == 1 ? "" : absl::StrCat(" and ", names.size() - 1, " others").c_str());

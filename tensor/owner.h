@@ -5,6 +5,7 @@
 // The keeper's own handle cannot be made to name another tensor (Tensor::operator= throws), and
 // `op=` through any handle writes the elements.
 
+#include <memory>
 #include <string>
 
 #include "firn/tensor/tensor.h"
@@ -38,8 +39,14 @@ std::string NameOfKept(const Tensor& t);
 // parameter that gets gradients while no optimizer has it. The sweep notes each such parameter
 // once; the next step of an optimizer on this thread says so on stderr, unless one has it by then.
 void NoteGradientOfOwned(const Tensor& leaf);
-void NoteOptimized(const Tensor& parameter);
 void ReportLeftOut();
+
+// Two optimizers that have one parameter both move it, and neither says so. An optimizer notes what
+// it takes, under a name of its own; the name of the one that has the parameter already, if there
+// is one, is returned. Forgetting does nothing where another one has it.
+using OptimizerName = std::shared_ptr<const std::string>;
+OptimizerName NoteOptimized(const Tensor& parameter, const OptimizerName& optimizer);
+void ForgetOptimized(const Tensor& parameter, const OptimizerName& optimizer);
 
 }  // namespace firn::inner
 

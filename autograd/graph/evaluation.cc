@@ -33,6 +33,7 @@ absl::Status Replace(Graph& graph, size_t at) {
 absl::StatusOr<Graph> ToEvaluation(const Graph& graph) {
   Graph next = graph;
   next.gradients.clear();
+  next.switches.clear();  // in which modes modules are matters no more
   KeepOnlyOutputs(next);
   for (const Instr& instr : next.instrs) {
     FIRN_RETURN_IF(instr.phase == Phase::kBackward,

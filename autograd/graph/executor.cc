@@ -153,6 +153,8 @@ absl::Status Executor::RefreshStates() {
   for (StatePlace& state : states_) {
     const Value& v = graph_.value(state.value);
     const TensorImpl& impl = *v.bound.impl();
+    if (v.wants_grad && *v.wants_grad != impl.requires_grad) [[unlikely]]
+      return graph_.CheckSwitches();
     if (impl.data == state.data + v.offset && impl.spec.dtype == v.spec.dtype) [[likely]]
       continue;
     FIRN_ASSIGN_OR_RETURN(state.data, Find(state));
@@ -246,6 +248,10 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
   const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
+  for (const Switch& s : graph_.switches) {
+    if (*s.now != s.then) [[unlikely]]
+      return graph_.CheckSwitches();
+  }
   FIRN_RETURN_IF_ERROR(CheckGradients());
   FIRN_RETURN_IF_ERROR(RefreshStates());
   FIRN_RETURN_IF_ERROR(CheckMemory(in, out));

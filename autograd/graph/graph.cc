@@ -10,6 +10,7 @@
 #include "firn/autograd/graph/visit.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/owner.h"
 
 namespace firn {
 namespace {
@@ -141,6 +142,22 @@ std::string LineOf(const OpView& operation) {
 }  // namespace
 
 absl::Status Graph::Verify() const { return Verifier(*this).Run(); }
+
+absl::Status Graph::CheckSwitches() const {
+  const auto error = [](const std::string& what, bool then) {
+    return FailedPrecondition(what, " was ", then ? "true" : "false",
+                              " when the graph was captured and is ", then ? "false" : "true",
+                              " now; capture again, or turn it back");
+  };
+  for (const Switch& s : switches) {
+    if (*s.now != s.then) return error(s.name, s.then);
+  }
+  for (const Value& v : values) {
+    if (!v.wants_grad || *v.wants_grad == v.bound.requires_grad()) continue;
+    return error("requires_grad() of " + NameOfKept(v.bound), *v.wants_grad);
+  }
+  return absl::OkStatus();
+}
 
 std::string Graph::DebugString() const {
   std::string text;

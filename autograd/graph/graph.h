@@ -5,6 +5,8 @@
 // change it, a StaticGraph runs it.
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +49,17 @@ struct Value {
   // Of a state or a constant: the tensor itself. A temporary has none, unless it outlives the
   // captured run outside: then each run leaves its value there.
   Tensor bound;
+  // Of a state in a graph that leaves gradients: whether it wanted one itself. A run is refused
+  // while that is not so; where nothing stands here, it does not matter.
+  std::optional<bool> wants_grad = {};
+};
+
+// What the captured code asked of the program and no operation shows, such as a module's mode. A
+// run is refused while it is not as it was.
+struct Switch {
+  std::shared_ptr<const bool> now;
+  bool then = false;
+  std::string name;  // "training() of net.drop"
 };
 
 // Same elements in the same places.
@@ -98,6 +111,7 @@ struct Graph {
   std::vector<Instr> instrs;
   std::vector<ValueId> inputs, outputs;
   std::vector<GradientEffect> gradients;
+  std::vector<Switch> switches;
   std::vector<std::string> warnings;  // of the capture
 
   const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
@@ -111,6 +125,9 @@ struct Graph {
   // written before they are read, inputs and constants never written, and the specs that each
   // operation's shape rule gives. An error names the operation and what is wrong.
   absl::Status Verify() const;
+  // Whether the switches stand, and states want gradients, as in the captured run; else an error
+  // that names what was turned.
+  absl::Status CheckSwitches() const;
 
   // One line a value that comes from outside, one line an operation:
   //   %3 = conv2d(%0, %1, %2) {stride=[1, 1]} : f32 [64, 8, 28, 28] on cpu  # net.conv1

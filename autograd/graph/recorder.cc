@@ -133,6 +133,27 @@ void GraphRecorder::BeforeGetGrad(const Tensor& t) {
   leaf.touched = true;
 }
 
+void GraphRecorder::BeforeGetSwitch(const std::shared_ptr<const bool>& state,
+                                    const std::string& name) {
+  if (switches_.insert(state).second) graph_.switches.push_back({state, *state, name});
+}
+
+void GraphRecorder::BeforeSetSwitch(const std::shared_ptr<const bool>& state) {
+  switches_.insert(state);
+}
+
+// What the run asked and set later stands as the run leaves it; so do flags of leaves.
+void GraphRecorder::NoteSwitches() {
+  for (Switch& s : graph_.switches) s.then = *s.now;
+  if (graph_.gradients.empty()) return;
+  for (Value& v : graph_.values) {
+    if (graph_.buffers[static_cast<size_t>(v.buffer)].kind == Buffer::Kind::kState &&
+        v.bound.defined() && v.bound.is_leaf()) {
+      v.wants_grad = v.bound.requires_grad();
+    }
+  }
+}
+
 // -0 + x is x for every x, -0 among them, so a sum that begins with it is to the bit what the
 // ordinary pass, which has nothing to add to, leaves.
 Tensor GraphRecorder::FoundGradient(const Tensor& t) {
@@ -316,6 +337,7 @@ Captured GraphRecorder::Finish(TensorList results) {
   });
   FindGradients();
   BindWhatStays();
+  NoteSwitches();
   TensorList outputs;
   const std::vector<const Seen*> seen = SeenByBuffer();
   for (ValueId id : graph_.outputs) {

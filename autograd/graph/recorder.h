@@ -32,6 +32,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   absl::Status OnHostData(const TensorSpec& spec) override;
   void BeforeGetGrad(const Tensor& t) override;
   void BeforeSetGrad(const Tensor& t) override;
+  void BeforeGetSwitch(const std::shared_ptr<const bool>& state, const std::string& name) override;
+  void BeforeSetSwitch(const std::shared_ptr<const bool>& state) override;
 
   bool Holds(const Storage& storage) const override { return seen_.contains(&storage); }
   Tensor FoundGradient(const Tensor& leaf) override;
@@ -69,6 +71,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   void FindGradients();
   ValueId GradientValue(const Tensor& grad);
   void BindWhatStays();
+  void NoteSwitches();
   // By buffer; null for what is gone.
   std::vector<const Seen*> SeenByBuffer() const;
 
@@ -90,6 +93,9 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   };
   std::vector<Leaf> leaves_;
   absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
+  // Asked or set; what was set first does not depend on the program. By address: held by the graph,
+  // or by the module that sets it, which the run may not outlive.
+  absl::flat_hash_set<std::shared_ptr<const bool>> switches_;
   absl::flat_hash_set<const TensorImpl*> found_;  // Leaf::found of all
 };
 

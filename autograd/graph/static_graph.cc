@@ -162,6 +162,8 @@ Tensor StaticGraph::CallForOne(absl::Span<const Tensor> in) {
   return out;
 }
 
+bool StaticGraph::StandsAsCaptured() const { return graph().CheckSwitches().ok(); }
+
 TensorList StaticGraph::TakeFirstResults() {
   if (!parts().has_first.exchange(false)) {
     RaiseStatus(FailedPrecondition("what the captured run computed was taken already, forgotten by"

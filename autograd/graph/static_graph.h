@@ -73,9 +73,10 @@ class StaticGraph {
   // One run. `in`: of the shapes, dtypes and devices of the captured inputs, in any layout; what is
   // not contiguous is copied first. `out`: a tensor for each result, undefined (then made) or
   // contiguous and of its spec (then written). Errors: FailedPrecondition naming the spec that was
-  // captured and the one given, inputs that share memory with what the run writes, and leaves
-  // without the gradient that the captured run found there, all before anything changes; those of
-  // operations, with operation and module.
+  // captured and the one given, inputs that share memory with what the run writes, leaves without
+  // the gradient that the captured run found there, and modes of modules and requires_grad that are
+  // not as they were captured (StandsAsCaptured), all before anything changes; those of operations,
+  // with operation and module.
   absl::Status Run(absl::Span<const Tensor> in, absl::Span<Tensor> out);
 
   // The same with new results. Throws firn::Error.
@@ -92,6 +93,10 @@ class StaticGraph {
   // For graphs with one result: Tensor first = step.TakeFirst(). Throws when it is gone.
   Tensor TakeFirst();
   TensorList TakeFirstResults();
+
+  // Whether the modes of modules (training or not) that the captured code asked, and for a graph
+  // that computes gradients what wanted one, are as they were: runs are refused while they are not.
+  bool StandsAsCaptured() const;
 
   // As captured, and as it runs: with the layouts that kernels take. Their headers, which firn.h
   // does not bring, say what is in them: autograd/graph/graph.h and plan.h.

@@ -18,7 +18,8 @@ class Accuracy {
   explicit Accuracy(const AccuracyOptions& options = {}) : options_(options) {}
   // Labels: integers [N, ...]. Predictions: scores [N, classes, ...] of a floating type, of which
   // the largest wins (the first of several), or integers like the labels. Any device. Throws
-  // kInvalidArgument, and changes nothing, for other shapes and types and for a NaN score.
+  // kInvalidArgument, and changes nothing, for other shapes and types, a NaN score and a label that
+  // is none of the classes that have scores.
   void Update(const Tensor& predictions, const Tensor& labels);
   // 0 to 1; NaN before anything counted.
   double Value() const;

@@ -38,7 +38,7 @@ void EarlyStopping::Reset() {
   stopped_ = false;
 }
 
-bool EarlyStopping::Update(double metric) {
+bool EarlyStopping::Update(Real metric) {
   const bool better =
       options_.maximize ? metric > best_ + options_.min_delta : metric < best_ - options_.min_delta;
   if (better) {

@@ -28,7 +28,7 @@ class EarlyStopping {
   explicit EarlyStopping(const EarlyStoppingOptions& options = {});
 
   // After each validation. Returns whether to stop, which stays so. A NaN is no improvement.
-  bool Update(double metric);
+  bool Update(inner::Real metric);
   bool should_stop() const { return stopped_; }
   // Whether the last Update was the best so far.
   bool improved() const { return updates_ > 0 && best_update_ == updates_ - 1; }

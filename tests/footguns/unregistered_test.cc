@@ -74,6 +74,29 @@ TEST(UnregisteredTest, WhatAnotherOptimizerHasOrNobodyTrainsIsNotNamed) {
             "");
 }
 
+TEST(UnregisteredTest, AParameterOfTwoOptimizersIsNamedOnce) {
+  nn::Linear fc({.in = 4, .out = 3});
+  optim::Sgd sgd(fc.parameters(), {.lr = 0.1});
+  EXPECT_EQ(
+      Said([&] { optim::Adam adam(fc.parameters(), {}); }),
+      "firn: parameter linear.weight and 1 others are in two optimizers, Sgd and Adam: a Step of "
+      "either moves them\n");
+  // What one gives up, or takes with it, another may have.
+  EXPECT_EQ(Said([&] {
+              sgd.RemoveParameters({"0"});
+              optim::Adam adam({fc.weight()}, {});
+            }),
+            "");
+  sgd.ClearParameters();
+  EXPECT_EQ(Said([&] {
+              for (int i = 0; i < 2; ++i) optim::Adam adam(fc.parameters(), {});
+              sgd.SetParameters(fc.parameters());
+              sgd.SetParameters({fc.bias()});
+              optim::Adam adam({fc.weight()}, {});
+            }),
+            "");
+}
+
 struct Outer final : nn::Layer {
   nn::Linear& own = Add<nn::Linear>("own", {.in = 4, .out = 4});
   nn::Dropout drop{{.p = 0.5}};

@@ -57,7 +57,7 @@ TEST(ModuleStateTest, ChecksTheKnownSizesOfPendingParameters) {
   Net net;
   StateDict state = Trained();
   state.Set("fc.weight", Ones({5, 3}));
-  EXPECT_EQ(ErrorOf([&] { net.LoadStateDict(state, {.source = "net.h5"}); }),
+  EXPECT_EQ(ErrorOf([&] { (void)net.LoadStateDict(state, {.source = "net.h5"}); }),
             "load net.h5: 1 misshaped (fc.weight: file [5, 3], net [2, ?])");
 }
 
@@ -70,7 +70,7 @@ TEST(ModuleStateTest, ReportsEverythingAtOnceAndChangesNothing) {
                            {"steps", FromVector<int64_t>({7}, Shape())},
                            {"head.weight", Ones({2, 3})},
                            {"head.bias", Ones({2})}};
-  EXPECT_EQ(ErrorOf([&] { net.LoadStateDict(state, {.source = "net.h5"}); }),
+  EXPECT_EQ(ErrorOf([&] { (void)net.LoadStateDict(state, {.source = "net.h5"}); }),
             "load net.h5: 2 missing (fc.weight, fc.bias), 2 unexpected (head.weight, head.bias; "
             "did you mean fc.*?), 1 misshaped (conv1.weight: file [3, 2, 5], net [3, 2])");
   EXPECT_EQ(net.conv1.bias().ToVector<float>(), before);
@@ -84,7 +84,13 @@ TEST(ModuleStateTest, LoadsWhatFitsWhenNotStrict) {
   state.Erase("fc.bias");
   state.Set("fc.weight", Ones({9}));
   state.Insert("extra", Ones({1}));
-  const LoadReport report = net.LoadStateDict(state, {.strict = false});
+  const std::vector<float> before = net.fc.weight().ToVector<float>();
+  EXPECT_EQ(ErrorOf([&] { (void)net.LoadStateDict(state, {.strict = false}); }),
+            "load state dict: 1 missing (fc.bias), 1 unexpected (extra), 1 "
+            "misshaped (fc.weight: file [9], net [2, 3])");
+  EXPECT_THROW((void)net.LoadStateDict(state, {.skip_mismatched = true}), Error);
+  const LoadReport report = net.LoadStateDict(state, {.strict = false, .skip_mismatched = true});
+  EXPECT_EQ(net.fc.weight().ToVector<float>(), before);
   EXPECT_EQ(report.loaded, 3);
   EXPECT_EQ(report.missing, (std::vector<std::string>{"fc.bias"}));
   EXPECT_EQ(report.unexpected, (std::vector<std::string>{"extra"}));
@@ -159,7 +165,7 @@ TEST(ModuleStateTest, ReportsTwoShapesForOnePendingTensorAndChangesNothing) {
   EXPECT_TRUE(IsPending(net.a.weight()));
   EXPECT_EQ(net.c.weight().ToVector<float>(), before);
   // What fits is the first.
-  EXPECT_EQ(net.LoadStateDict(state, {.strict = false}).loaded, 3);
+  EXPECT_EQ(net.LoadStateDict(state, {.skip_mismatched = true}).loaded, 3);
   EXPECT_EQ(net.b.weight().shape(), (Shape{2, 3}));
 }
 

@@ -13,6 +13,7 @@
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/ops/shape/slices.h"
+#include "firn/tensor/pending.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {
@@ -102,7 +103,10 @@ TEST(LbfgsTest, RefusesWhatItCannotDo) {
   Tensor x = Leaf({1});
   EXPECT_NE(ErrorOf([&] { Lbfgs({x}, {.lr = 0}); }).find("must be positive"), std::string::npos);
   EXPECT_EQ(ErrorOf([&] { Lbfgs({Zeros({1}, DType::kI64)}); }),
-            "Lbfgs: parameter 0 is no floating leaf of known shape");
+            "Lbfgs: parameter 0 is not floating");
+  EXPECT_EQ(ErrorOf([&] { Lbfgs({Add(x, x)}); }), "Lbfgs: parameter 0 is computed (want a leaf)");
+  EXPECT_NE(ErrorOf([&] { Lbfgs({inner::MakePending(DType::kF32, {})}); }).find("first forward"),
+            std::string::npos);
   EXPECT_EQ(ErrorOf([&] { Lbfgs({Zeros({0})}); }), "Lbfgs: there are no parameters to move");
   Lbfgs lbfgs({x});
   EXPECT_NE(ErrorOf([&] {

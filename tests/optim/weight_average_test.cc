@@ -1,5 +1,6 @@
 #include "firn/optim/weight_average.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "firn/autograd/graph/static_graph.h"
@@ -8,6 +9,7 @@
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/shape/copies.h"
+#include "firn/tensor/pending.h"
 #include "tests/error_of.h"
 
 namespace firn::optim {
@@ -87,6 +89,36 @@ TEST(WeightAverageTest, Resumes) {
   EXPECT_EQ(ErrorOf([&] { resumed.LoadStateDict(wrong); }),
             "WeightAverage: the state dict does not fit: average.p is [2], not [1], unexpected "
             "average.q");
+}
+
+// As a run goes on: the module is loaded last, or first sees its input later.
+TEST(WeightAverageTest, ResumesBeforeTheParameterHasItsSize) {
+  Tensor p = Param({1, 2});
+  WeightAverage average({{"p", p}}, {.decay = 0.5});
+  average.Update();
+  SetTo(p, 4);
+  average.Update();
+  const StateDict saved = average.state_dict();
+
+  Tensor pending = inner::MakePending(DType::kF32, {});
+  WeightAverage resumed({{"p", pending}}, {.decay = 0.5});
+  EXPECT_THAT(ErrorOf([&] { resumed.Update(); }), ::testing::HasSubstr("has no size yet"));
+  resumed.LoadStateDict(saved);
+  EXPECT_THAT(ErrorOf([&] { resumed.Swap(); }), ::testing::HasSubstr("has no size yet"));
+  EXPECT_EQ(resumed.state_dict()["average.p"].ToVector<float>(),
+            saved["average.p"].ToVector<float>());
+  inner::Materialize(pending, p.Clone());
+  resumed.Update();
+  average.Update();
+  EXPECT_EQ(resumed.state_dict()["average.p"].ToVector<float>(),
+            average.state_dict()["average.p"].ToVector<float>());
+
+  Tensor other = inner::MakePending(DType::kF32, {});
+  WeightAverage unlike({{"p", other}}, {.decay = 0.5});
+  unlike.LoadStateDict(saved);
+  inner::Materialize(other, Ones({3}));
+  EXPECT_EQ(ErrorOf([&] { unlike.Update(); }),
+            "WeightAverage: the average of p is [2], the parameter [3]");
 }
 
 TEST(WeightAverageTest, RefusesWhatMakesNoSense) {

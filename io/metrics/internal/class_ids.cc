@@ -51,6 +51,7 @@ ClassIds ClassIdsOf(const Tensor& predictions, const Tensor& labels, std::option
   RequireLabels(labels, who);
   const NoGradScope no_grad;
   ClassIds ids;
+  int64_t classes = 0;  // 0: not known
   if (!IsFloating(predictions.dtype()) && predictions.shape() == labels.shape()) {
     ids.predictions = predictions.ToVector<int64_t>();
   } else {
@@ -61,8 +62,12 @@ ClassIds ClassIdsOf(const Tensor& predictions, const Tensor& labels, std::option
       }
       ids.predictions = Argmax(predictions, 1).ToVector<int64_t>();
     }
+    classes = predictions.size(1);
   }
   ids.labels = labels.ToVector<int64_t>();
+  for (size_t i = 0; classes > 0 && i < ids.labels.size(); ++i) {
+    if (ids.labels[i] != ignore) RequireClass(ids.labels[i], classes, "label", who);
+  }
   if (!ignore.has_value()) return ids;
   size_t kept = 0;
   for (size_t i = 0; i < ids.labels.size(); ++i) {

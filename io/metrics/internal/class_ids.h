@@ -18,7 +18,7 @@ struct ClassIds {
 // Labels are integers of any shape [N, ...]. Predictions are either integers of the same shape, or
 // scores [N, classes, ...] of a floating type, of which the largest wins (the first of several).
 // Places whose label is `ignore` are left out. Throws kInvalidArgument, naming `who`, for other
-// shapes and types, and for a NaN among the scores.
+// shapes and types, for a NaN among the scores and for a label that is none of the scores' classes.
 ClassIds ClassIdsOf(const Tensor& predictions, const Tensor& labels, std::optional<int64_t> ignore,
                     std::string_view who);
 

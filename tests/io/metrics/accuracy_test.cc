@@ -72,6 +72,21 @@ TEST(TopKAccuracyTest, CountsLabelsAmongTheLargest) {
   }
 }
 
+TEST(AccuracyTest, RefusesLabelsThatAreNoClass) {
+  Accuracy accuracy({.ignore_label = -100});
+  EXPECT_THAT(ErrorOf([&] {
+                accuracy.Update(Zeros({2, 4}), Labels({0, 4}));
+              }),
+              HasSubstr("a label is 4 (want 0 to 3)"));
+  EXPECT_THAT(ErrorOf([&] {
+                accuracy.Update(Zeros({1, 4}), Labels({-1}));
+              }),
+              HasSubstr("a label is -1"));
+  EXPECT_EQ(accuracy.count(), 0);
+  accuracy.Update(Zeros({2, 4}), Labels({0, -100}));
+  EXPECT_EQ(accuracy.count(), 1);
+}
+
 TEST(TopKAccuracyTest, IsAccuracyForOneAndTakesPlaces) {
   const Tensor scores = Round(Randn({5, 3, 2, 2}));  // with ties
   const Tensor labels = Randint(0, 3, {5, 2, 2});

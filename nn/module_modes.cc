@@ -1,0 +1,40 @@
+// Training or not, trainable or not. A captured graph cannot see a mode that is turned later, and
+// may outlive the module: from the first capture that asks on, the mode stands a second time in
+// memory that graphs share.
+
+#include <memory>
+#include <mutex>
+
+#include "firn/device/inner.h"
+#include "firn/nn/module.h"
+#include "firn/tensor/dispatch.h"
+
+namespace firn::nn {
+
+void Module::Train(Flag on) {
+  VisitModules([on](Module& m) { m.SetTraining(on); });
+}
+
+void Module::SetTraining(bool on) {
+  CaptureRecorder* const capture = ThisThread().capture;
+  if (capture != nullptr || shared_training_ != nullptr) [[unlikely]] {
+    if (shared_training_ == nullptr) shared_training_ = std::make_shared<bool>(on);
+    if (capture != nullptr) capture->BeforeSetSwitch(shared_training_);
+    *shared_training_ = on;
+  }
+  training_ = on;
+}
+
+// Several threads may capture one network at once.
+void Module::NoteAsked() const {
+  static constinit std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (shared_training_ == nullptr) shared_training_ = std::make_shared<bool>(training_);
+  ThisThread().capture->BeforeGetSwitch(shared_training_, "training() of " + path());
+}
+
+void Module::SetTrainable(Flag trainable) {
+  for (Tensor& p : parameters()) p.SetRequiresGrad(trainable);
+}
+
+}  // namespace firn::nn

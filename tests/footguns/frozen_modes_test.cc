@@ -1,0 +1,136 @@
+// What a captured graph cannot see: modes of modules and requires_grad that are turned after the
+// capture. A run is refused by name then, and goes on when they are turned back.
+#include <memory>
+
+#include "firn/firn.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/error_of.h"
+
+namespace firn {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Net final : nn::Layer {
+  nn::Linear& fc = Add<nn::Linear>("fc", {.in = 4, .out = 3});
+  nn::Dropout& drop = Add<nn::Dropout>("drop", {.p = 0.5});
+
+ protected:
+  Tensor Forward(const Tensor& x) override { return drop(fc(x)); }
+};
+
+struct Training {
+  Net net;
+  optim::Sgd sgd{net.named_parameters(), {.lr = 0.1}};
+  Tensor x = Ones({2, 4});
+  StaticGraph step = Freeze(
+      [this](const Tensor& in) {
+        sgd.ZeroGrad();
+        const Tensor loss = Mean(Square(net(in)));
+        loss.Backward();
+        sgd.Step();
+        return loss;
+      },
+      x);
+};
+
+TEST(FrozenModesTest, EvalAfterFreezeIsRefusedByName) {
+  Training t;
+  t.step(t.x);
+  t.net.Eval();
+  const Tensor before = t.net.fc.weight().Clone();
+  EXPECT_FALSE(t.step.StandsAsCaptured());
+  EXPECT_THAT(
+      testing::ErrorOf([&] { t.step(t.x); }),
+      HasSubstr("training() of net.drop was true when the graph was captured and is false now; "
+                "capture again"));
+  EXPECT_TRUE(before.Equals(t.net.fc.weight()));  // nothing has changed
+  t.net.Train();
+  EXPECT_TRUE(t.step.StandsAsCaptured());
+  t.step(t.x);
+  EXPECT_FALSE(before.Equals(t.net.fc.weight()));
+}
+
+TEST(FrozenModesTest, TrainAfterFreezeInEvalModeIsRefused) {
+  Net net;
+  net.Eval();
+  const NoGradScope no_grad;
+  const Tensor x = Ones({2, 4});
+  StaticGraph graph = Freeze([&](const Tensor& in) { return net(in); }, x);
+  net.Train();
+  EXPECT_THAT(testing::ErrorOf([&] { graph(x); }), HasSubstr("training() of net.drop was false"));
+}
+
+// A module that no captured code asked may be in any mode.
+TEST(FrozenModesTest, ModesThatDoNotMatterMayBeTurned) {
+  nn::Linear fc({.in = 4, .out = 3});
+  const NoGradScope no_grad;
+  const Tensor x = Ones({2, 4});
+  StaticGraph graph = Freeze([&](const Tensor& in) { return fc(in); }, x);
+  const Tensor y = graph(x);
+  fc.Eval();
+  EXPECT_TRUE(graph(x).Equals(y));
+  fc.SetTrainable(false);  // no gradient is computed
+  EXPECT_TRUE(graph(x).Equals(y));
+}
+
+TEST(FrozenModesTest, ModesThatTheCapturedCodeSetsMayBeTurned) {
+  Net net;
+  const NoGradScope no_grad;
+  const Tensor x = Ones({2, 4});
+  StaticGraph graph = Freeze(
+      [&](const Tensor& in) {
+        net.Eval();
+        return net(in);
+      },
+      x);
+  const Tensor y = graph(x);
+  net.Train();
+  EXPECT_TRUE(graph(x).Equals(y));
+}
+
+TEST(FrozenModesTest, SetTrainableAfterFreezeIsRefusedByName) {
+  Training t;
+  t.net.fc.SetTrainable(false);
+  const Tensor before = t.net.fc.weight().Clone();
+  EXPECT_THAT(
+      testing::ErrorOf([&] { t.step(t.x); }),
+      HasSubstr("requires_grad() of parameter net.fc.weight was true when the graph was captured"));
+  EXPECT_TRUE(before.Equals(t.net.fc.weight()));
+  t.net.fc.SetTrainable();
+  t.step(t.x);
+}
+
+TEST(FrozenModesTest, APartThatIsTrainedOnlyLaterIsRefused) {
+  nn::Sequential net{nn::New<nn::Linear>({.in = 4, .out = 4}),
+                     nn::New<nn::Linear>({.in = 4, .out = 1})};
+  net[0].SetTrainable(false);
+  const Tensor x = Ones({2, 4});
+  StaticGraph step = Freeze(
+      [&](const Tensor& in) {
+        const Tensor loss = Mean(net(in));
+        loss.Backward();
+        return loss;
+      },
+      x);
+  step(x);
+  net.SetTrainable();
+  EXPECT_THAT(testing::ErrorOf([&] { step(x); }),
+              HasSubstr("requires_grad() of parameter sequential.0.weight was false"));
+}
+
+// Graphs are held longer than networks.
+TEST(FrozenModesTest, TheGraphOutlivesTheModule) {
+  auto net = std::make_unique<Net>();
+  net->Eval();
+  const NoGradScope no_grad;
+  const Tensor x = Ones({2, 4});
+  StaticGraph graph = Freeze([&](const Tensor& in) { return (*net)(in); }, x);
+  const Tensor y = graph(x);
+  net.reset();
+  EXPECT_TRUE(graph(x).Equals(y));
+}
+
+}  // namespace
+}  // namespace firn
