@@ -23,7 +23,9 @@ void FunctionContext::Save(std::vector<Tensor> tensors) { to_save_ = std::move(t
 
 const Tensor& FunctionContext::saved(size_t i) const {
   if (i >= saved_.size()) {
-    RaiseStatus(OutOfRange("saved tensor ", i, " of ", saved_.size()), "function");
+    RaiseStatus(OutOfRange("Backward asks for saved(", i, "), and Forward saved ", saved_.size(),
+                           saved_.size() == 1 ? " tensor" : " tensors"),
+                "function");
   }
   return saved_[i];
 }

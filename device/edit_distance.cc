@@ -22,4 +22,25 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+std::vector<std::string> NearestNames(std::string_view name, const std::vector<std::string>& names,
+                                      size_t most) {
+  constexpr size_t kLongest = 100;
+  std::vector<std::pair<size_t, const std::string*>> near;
+  for (const std::string& candidate : names) {
+    if (candidate.size() > kLongest || name.size() > kLongest) continue;
+    near.emplace_back(EditDistance(name, candidate), &candidate);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> nearest;
+  for (size_t i = 0; i < near.size() && i < most; ++i) nearest.push_back(*near[i].second);
+  return nearest;
+}
+
+std::string LikelyName(std::string_view name, const std::vector<std::string>& names) {
+  const std::vector<std::string> nearest = NearestNames(name, names, 1);
+  const bool likely = !nearest.empty() && EditDistance(name, nearest[0]) < name.size() / 3 + 2;
+  return likely ? nearest[0] : "";
+}
+
 }  // namespace firn::inner::internal

@@ -22,12 +22,25 @@ constexpr Format kFormats[] = {
     {".hdf5", WriteHdf5, ReadHdf5},
 };
 
+// Where what somebody has is read or written.
+const char* InsteadOf(const std::string& extension) {
+  if (extension == ".npz") return "; ReadNpz and WriteNpz of firn/io/npy.h take .npz";
+  if (extension == ".npy") return "; ReadNpy and WriteNpy of firn/io/npy.h take .npy";
+  if (extension == ".firn") return "; LoadGraph and SaveGraph of firn/io/graph_file.h take .firn";
+  if (extension == ".pt" || extension == ".pth" || extension == ".bin") {
+    return "; io/README.md shows how PyTorch writes its weights as .h5";
+  }
+  return "";
+}
+
 const Format& FormatOf(const std::string& path, const char* who) {
   const std::string extension = std::filesystem::path(path).extension().string();
   const auto* format = std::find_if(std::begin(kFormats), std::end(kFormats),
                                     [&](const Format& f) { return extension == f.extension; });
   if (format == std::end(kFormats)) {
-    RaiseStatus(InvalidArgument("'", path, "' ends in '", extension, "' (want .h5 or .hdf5)"), who);
+    RaiseStatus(InvalidArgument("'", path, "' ends in '", extension, "' (want .h5 or .hdf5",
+                                InsteadOf(extension), ")"),
+                who);
   }
   return *format;
 }

@@ -106,7 +106,8 @@ void ProgressMeter::Print(double now) {
   if (done_ < total_) {
     absl::StrAppend(&line, "  ETA ", Clock(static_cast<double>(total_ - done_) / rate));
   } else {
-    absl::StrAppend(&line, "  in ", Clock(seconds));
+    absl::StrAppend(&line, "  in ",
+                    seconds < 0.995 ? absl::StrFormat("%.2g s", seconds) : Clock(seconds));
   }
   if (!note_.empty()) absl::StrAppend(&line, "  ", note_);
   if (!terminal_) {

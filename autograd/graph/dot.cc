@@ -10,7 +10,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +21,8 @@
 #include "firn/autograd/graph/visit.h"
 #include "firn/device/escape.h"
 #include "firn/tensor/op.h"
+#include "firn/tensor/pending.h"
+#include "firn/tensor/storage.h"
 
 namespace firn {
 namespace {
@@ -63,8 +67,18 @@ std::string Wrapped(const std::string& attributes) {
 
 class Drawing {
  public:
-  explicit Drawing(const Graph& graph)
-      : graph_(graph), made_by_(graph.values.size(), -1), written_by_(graph.buffers.size(), -1) {}
+  Drawing(const Graph& graph, const PictureOptions& options)
+      : graph_(graph),
+        by_module_(options.modules),
+        made_by_(graph.values.size(), -1),
+        written_by_(graph.buffers.size(), -1),
+        node_of_(graph.instrs.size()) {
+    for (const auto& [name, tensor] : options.names) {
+      if (tensor.defined() && !IsPending(tensor)) {
+        names_.try_emplace(tensor.impl()->storage.get(), name);
+      }
+    }
+  }
 
   std::string Draw() {
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
@@ -76,9 +90,22 @@ class Drawing {
       if (!operation.module_path.empty()) {
         path = absl::StrSplit(std::string(operation.module_path), '.');
       }
-      modules[path] += Node(operation);
+      node_of_[operation.index] = absl::StrCat("op", operation.index);
+      if (by_module_ && !path.empty()) {
+        AddToModule(operation);
+      } else {
+        modules[path] += Node(operation);
+      }
       Connect(operation);
     });
+    for (const auto& [key, module] : modules_) {
+      std::vector<std::string> path = absl::StrSplit(key.first, '.');
+      const std::string name = path.back();
+      path.pop_back();
+      modules[path] +=
+          Box(module.node, absl::StrCat(name, "\n", Wrapped(Counted(module.operations))), key.first,
+              key.second);
+    }
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       AddSink(graph_.outputs[i], absl::StrCat("output", i), absl::StrCat("output ", i),
               "doubleoctagon");
@@ -97,10 +124,39 @@ class Drawing {
   static std::string Node(const OpView& operation) {
     std::string label(operation.name);
     if (!operation.attributes.empty()) absl::StrAppend(&label, "\n", Wrapped(operation.attributes));
-    const bool backward = operation.phase == Phase::kBackward;
-    return absl::StrCat("op", operation.index, " [shape=box, style=\"filled,",
-                        backward ? "dashed" : "solid", "\", fillcolor=\"",
-                        ColourOf(operation.module_path), "\", label=", DotString(label), "];\n");
+    return Box(absl::StrCat("op", operation.index), label, operation.module_path, operation.phase);
+  }
+
+  static std::string Box(const std::string& node, const std::string& label, std::string_view path,
+                         Phase phase) {
+    return absl::StrCat(node, " [shape=box, style=\"filled,",
+                        phase == Phase::kBackward ? "dashed" : "solid", "\", fillcolor=\"",
+                        ColourOf(path), "\", label=", DotString(label), "];\n");
+  }
+
+  // "add, mul x 3", in the order in which they first come.
+  static std::string Counted(const std::vector<std::pair<std::string, int>>& operations) {
+    std::string text;
+    for (const auto& [name, count] : operations) {
+      absl::StrAppend(&text, text.empty() ? "" : ", ", name,
+                      count == 1 ? "" : absl::StrCat(" x ", count));
+    }
+    return text;
+  }
+
+  void AddToModule(const OpView& operation) {
+    const std::pair<std::string, Phase> key(operation.module_path, operation.phase);
+    const auto [it, inserted] = modules_.try_emplace(key);
+    Module& module = it->second;
+    if (inserted) module.node = absl::StrCat("module", modules_.size() - 1);
+    node_of_[operation.index] = module.node;
+    const auto same = std::find_if(module.operations.begin(), module.operations.end(),
+                                   [&](const auto& o) { return o.first == operation.name; });
+    if (same == module.operations.end()) {
+      module.operations.emplace_back(operation.name, 1);
+    } else {
+      ++same->second;
+    }
   }
 
   // Paths in order: those inside one module follow each other.
@@ -145,13 +201,28 @@ class Drawing {
   std::string SourceOf(ValueId id) {
     const int64_t by = std::max(made_by_[static_cast<size_t>(id)],
                                 written_by_[static_cast<size_t>(graph_.value(id).buffer)]);
-    if (by >= 0) return absl::StrCat("op", by);
-    return AddSource(id, absl::StrCat(std::string(NameOf(graph_.buffer_of(id).kind)), " %", id));
+    if (by >= 0) return node_of_[static_cast<size_t>(by)];
+    return AddSource(id, TitleOf(id));
   }
 
+  // "state fc.weight", "constant %7".
+  std::string TitleOf(ValueId id) const {
+    const std::string kind(NameOf(graph_.buffer_of(id).kind));
+    const Tensor& bound = graph_.value(id).bound;
+    const auto named = bound.defined() && !IsPending(bound)
+                           ? names_.find(bound.impl()->storage.get())
+                           : names_.end();
+    return named == names_.end() ? absl::StrCat(kind, " %", id)
+                                 : absl::StrCat(kind, " ", named->second);
+  }
+
+  // Between two modules there is one edge of a kind, and none from a module to itself.
   void AddEdge(ValueId id, const std::string& to) {
-    absl::StrAppend(&edges_, SourceOf(id), " -> ", to,
-                    " [label=", DotString(EdgeText(graph_.value(id).spec)), "];\n");
+    const std::string from = SourceOf(id);
+    const std::string edge = absl::StrCat(
+        from, " -> ", to, " [label=", DotString(EdgeText(graph_.value(id).spec)), "];\n");
+    if (by_module_ && (from == to || !drawn_.insert(edge).second)) return;
+    edges_ += edge;
   }
 
   void AddSink(ValueId id, const std::string& name, const std::string& label,
@@ -161,7 +232,7 @@ class Drawing {
   }
 
   void Connect(const OpView& operation) {
-    const std::string name = absl::StrCat("op", operation.index);
+    const std::string& name = node_of_[operation.index];
     const auto by = static_cast<int64_t>(operation.index);
     for (const ValueView& v : operation.inputs) {
       if (v.id != kNoValue) AddEdge(v.id, name);
@@ -171,8 +242,9 @@ class Drawing {
       if (id == kNoValue || !operation.instr->op->writes(i)) continue;
       written_by_[static_cast<size_t>(graph_.value(id).buffer)] = by;
       if (graph_.buffer_of(id).kind != Buffer::Kind::kState) continue;
-      absl::StrAppend(&edges_, name, " -> ", AddSource(id, absl::StrCat("state %", id)),
-                      " [style=dashed, constraint=false];\n");
+      const std::string edge = absl::StrCat(name, " -> ", AddSource(id, TitleOf(id)),
+                                            " [style=dashed, constraint=false];\n");
+      if (!by_module_ || drawn_.insert(edge).second) edges_ += edge;
     }
     for (const ValueView& v : operation.outputs) {
       made_by_[static_cast<size_t>(v.id)] = by;
@@ -182,15 +254,27 @@ class Drawing {
     }
   }
 
+  struct Module {
+    std::string node;
+    std::vector<std::pair<std::string, int>> operations;  // and how often
+  };
+
   const Graph& graph_;
-  std::vector<int64_t> made_by_;     // operations, by value
-  std::vector<int64_t> written_by_;  // operations, by buffer
+  const bool by_module_;
+  std::vector<int64_t> made_by_;      // operations, by value
+  std::vector<int64_t> written_by_;   // operations, by buffer
+  std::vector<std::string> node_of_;  // by operation
+  std::map<std::pair<std::string, Phase>, Module> modules_;
+  std::map<const Storage*, std::string> names_;
+  std::set<std::string> drawn_;  // edges
   std::map<BufferId, std::string> sources_;
   std::string ends_, edges_;
 };
 
 }  // namespace
 
-std::string DotText(const Graph& graph) { return Drawing(graph).Draw(); }
+std::string DotText(const Graph& graph, const PictureOptions& options) {
+  return Drawing(graph, options).Draw();
+}
 
 }  // namespace firn

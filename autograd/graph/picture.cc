@@ -80,13 +80,14 @@ absl::Status RunDot(const std::string& format, const std::string& from, const st
   return absl::OkStatus();
 }
 
-absl::Status WritePicture(const Graph& graph, const std::string& path) {
-  if (absl::EndsWith(path, ".dot")) return internal::ReplaceFile(path, DotText(graph));
+absl::Status WritePicture(const Graph& graph, const std::string& path,
+                          const PictureOptions& options) {
+  if (absl::EndsWith(path, ".dot")) return internal::ReplaceFile(path, DotText(graph, options));
   const bool svg = absl::EndsWith(path, ".svg");
   FIRN_RETURN_IF(!svg && !absl::EndsWith(path, ".png"),
                  InvalidArgument(path, " ends in neither .svg nor .png nor .dot"));
   FIRN_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::Create(path));  // is never committed
-  const std::string dot = DotText(graph);
+  const std::string dot = DotText(graph, options);
   FIRN_RETURN_IF_ERROR(text.Write(dot.data(), dot.size()));
   FIRN_ASSIGN_OR_RETURN(AtomicFile picture, AtomicFile::Create(path));
   FIRN_RETURN_IF_ERROR(
@@ -96,8 +97,8 @@ absl::Status WritePicture(const Graph& graph, const std::string& path) {
 
 }  // namespace
 
-void WriteGraphPicture(const Graph& graph, const std::string& path) {
-  RaiseIfError(WritePicture(graph, path), "write_graph_picture");
+void WriteGraphPicture(const Graph& graph, const std::string& path, const PictureOptions& options) {
+  RaiseIfError(WritePicture(graph, path, options), "write_graph_picture");
 }
 
 }  // namespace firn

@@ -90,9 +90,10 @@ absl::Status CheckHeader(const Bytes& bytes, const Header& h) {
   const int64_t palette = h.bits <= 8 ? h.colors * (h.header_bytes == 12 ? 3 : 4) : 0;
   FIRN_RETURN_IF(!bytes.Has(h.palette_at, palette),
                  bytes.Bad(h.palette_at, "palette", "the file ends early"));
-  FIRN_RETURN_IF(h.pixels_at < h.palette_at || !bytes.Has(h.pixels_at, 1),
-                 bytes.Bad(10, "offset of the pixels",
-                           absl::StrCat("expected a place behind the header, got ", h.pixels_at)));
+  FIRN_RETURN_IF(
+      h.pixels_at < h.palette_at + palette || !bytes.Has(h.pixels_at, 1),
+      bytes.Bad(10, "offset of the pixels",
+                absl::StrCat("expected a place behind header and palette, got ", h.pixels_at)));
   uint32_t seen = 0;
   for (const uint32_t mask : h.masks) {
     const uint32_t low = mask == 0 ? 0 : mask >> std::countr_zero(mask);

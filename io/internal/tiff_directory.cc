@@ -159,9 +159,12 @@ class Reader {
     const auto found = entries_.find(tag);
     if (found == entries_.end()) return values;
     const Entry& e = found->second;
-    const unsigned bytes = e.type == 1 ? 1 : e.type == 3 ? 2 : e.type == 4 ? 4 : 0;
-    FIRN_RETURN_IF(bytes == 0,
-                   BadTag(tag, absl::StrCat("expected numbers without a sign, got type ", e.type)));
+    // Bytes are legal in none of the tags that are read, and other readers disagree about them.
+    const unsigned bytes = e.type == 3 ? 2 : e.type == 4 ? 4 : 0;
+    FIRN_RETURN_IF(
+        bytes == 0,
+        BadTag(tag,
+               absl::StrCat("expected 16- or 32-bit numbers without a sign, got type ", e.type)));
     FIRN_RETURN_IF(e.count == 0, BadTag(tag, "expected a value, got none"));
     const uint64_t size = uint64_t{bytes} * e.count;
     const uint64_t at = size <= 4 ? e.at + 8 : Number(e.at + 8, 4);
@@ -257,8 +260,9 @@ class Reader {
     FIRN_RETURN_IF(wanted != static_cast<__int128>(dir_.offsets.size()),
                    BadTag(tag, absl::StrCat("expected as many as ", dir_.width, " x ", dir_.height,
                                             " pixels have, got ", dir_.offsets.size())));
-    // Old writers left this out, where it says nothing new.
-    if (dir_.byte_counts.empty() && dir_.compression == 1) FillInByteCounts();
+    // Old writers left this out, where it says nothing new. Of planes, other readers make other
+    // images.
+    if (dir_.byte_counts.empty() && dir_.compression == 1 && !dir_.planar()) FillInByteCounts();
     FIRN_RETURN_IF(
         dir_.byte_counts.size() != dir_.offsets.size(),
         BadTag(dir_.tiled ? kTileByteCounts : kStripByteCounts,

@@ -275,6 +275,7 @@ void PlotTimer(const std::string& path, const std::vector<std::string>& timers,
     series.push_back(LoadTimer(timer, options.column));
     for (double& y : series.back().y) y /= seconds;
   }
+  TellApart(timers, &series);
   PlotOptions plot = options.plot;
   const char* what = options.column == TimerColumn::kTotal     ? "total time"
                      : options.column == TimerColumn::kElapsed ? "time elapsed"

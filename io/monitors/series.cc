@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -103,6 +106,35 @@ Series LoadSeries(const std::string& path, const LoadLimits& limits) {
 
 Series LoadTimer(const std::string& path, TimerColumn column, const LoadLimits& limits) {
   return ValueOf(ParseTimer(Text(path, limits), path, column));
+}
+
+void TellApart(const std::vector<std::string>& paths, std::vector<Series>* series) {
+  std::map<std::string, std::vector<size_t>> named;
+  for (size_t i = 0; i < series->size(); ++i) named[(*series)[i].name].push_back(i);
+  for (const auto& [name, alike] : named) {
+    if (alike.size() == 1) continue;
+    std::vector<std::vector<std::string>> folders;  // the innermost first
+    size_t most = 0;
+    for (const size_t i : alike) {
+      auto& own = folders.emplace_back();
+      std::filesystem::path path = std::filesystem::path(paths[i]).lexically_normal().parent_path();
+      for (; path.has_filename(); path = path.parent_path())
+        own.push_back(path.filename().string());
+      most = std::max(most, own.size());
+    }
+    for (size_t depth = 1; depth <= most; ++depth) {
+      std::set<std::string> different;
+      for (size_t k = 0; k < alike.size(); ++k) {
+        std::string prefix;
+        for (size_t d = 0; d < std::min(depth, folders[k].size()); ++d) {
+          prefix = folders[k][d] + "/" + prefix;
+        }
+        (*series)[alike[k]].name = prefix + name;
+        different.insert(prefix);
+      }
+      if (different.size() == alike.size()) break;
+    }
+  }
 }
 
 }  // namespace firn::io

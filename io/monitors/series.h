@@ -34,6 +34,11 @@ enum class TimerColumn {
 Series LoadTimer(const std::string& path, TimerColumn column = TimerColumn::kTotal,
                  const LoadLimits& limits = {});
 
+// Gives series that have one name, each read from the path in its place, names that differ: the
+// folders in which their paths differ, as few as will do, stand before them ("first/loss",
+// "second/loss").
+void TellApart(const std::vector<std::string>& paths, std::vector<Series>* series);
+
 }  // namespace firn::io
 
 #endif  // FIRN_IO_MONITORS_SERIES_H_

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace firn::inner::internal {
 namespace {
 
@@ -23,6 +26,17 @@ TEST(EditDistanceTest, FromAndToNothingIsTheLength) {
 TEST(EditDistanceTest, IsTheSameBothWays) {
   EXPECT_EQ(EditDistance("ab", "ba"), 2u);  // swapping is no edit of its own
   EXPECT_EQ(EditDistance("layer_norm", "batch_norm"), EditDistance("batch_norm", "layer_norm"));
+}
+
+TEST(EditDistanceTest, NamesComeByTheirNearness) {
+  const std::vector<std::string> names = {"info", "inspect", "infer", "train", "tran"};
+  EXPECT_EQ(NearestNames("trian", names, 2), (std::vector<std::string>{"tran", "train"}));
+  EXPECT_EQ(NearestNames("trian", names, 9).size(), 5u);
+  EXPECT_EQ(LikelyName("trian", names), "tran");
+  EXPECT_EQ(LikelyName("infre", names), "info");
+  EXPECT_EQ(LikelyName("compare", names), "");
+  EXPECT_EQ(LikelyName("trian", {}), "");
+  EXPECT_EQ(LikelyName(std::string(101, 'a'), {std::string(101, 'a')}), "");
 }
 
 }  // namespace

@@ -189,6 +189,8 @@ TEST(DatasetTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(ErrorOf([] { Batch(Numbers(3), 2)->Get(2); }), HasSubstr("index 2"));
   EXPECT_THAT(ErrorOf([] { Subset(Numbers(3), {0, 3}); }), HasSubstr("index 3"));
   EXPECT_THAT(ErrorOf([] { Subset(Numbers(3), 2, 4); }), HasSubstr("[2, 4) is outside [0, 3)"));
+  EXPECT_THAT(ErrorOf([] { Subset(Numbers(3), 2, 1); }),
+              HasSubstr("it begins at 2 and ends at 1, before it begins"));
   EXPECT_THAT(ErrorOf([] { Batch(Numbers(3), 0); }), HasSubstr("batch is 0 (want >= 1)"));
   EXPECT_THAT(ErrorOf([] { Map(nullptr, nullptr); }), HasSubstr("null"));
   EXPECT_THAT(ErrorOf([] { Concat({nullptr}); }), HasSubstr("null"));

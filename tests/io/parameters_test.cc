@@ -91,6 +91,8 @@ TEST(ParametersTest, OneFileHoldsARunThatGoesOnToTheBit) {
 TEST(ParametersTest, ThrowsErrorsThatNameTheFile) {
   const auto error = [](const std::string& path) { return testing::ErrorOf([&] { Load(path); }); };
   EXPECT_THAT(error("net.pkl"), HasSubstr("'net.pkl' ends in '.pkl' (want .h5 or .hdf5)"));
+  EXPECT_THAT(error("net.npz"), HasSubstr("ReadNpz and WriteNpz of firn/io/npy.h take .npz"));
+  EXPECT_THAT(error("net.pt"), HasSubstr("io/README.md shows how PyTorch writes its weights"));
   EXPECT_THAT(error("/nowhere/net.h5"), HasSubstr("load: cannot open /nowhere/net.h5"));
   EXPECT_THROW(Save("/nowhere/net.h5", {}), Error);
   EXPECT_THROW(Save("net", {}), Error);

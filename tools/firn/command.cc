@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "firn/device/edit_distance.h"
+
 namespace firn::cli {
 namespace {
 
@@ -32,6 +34,38 @@ std::string Printable(const std::string& text) {
   return printable;
 }
 
+// The names that may stand behind `app`: of its commands, or of its options.
+std::vector<std::string> NamesOf(const CLI::App& app, bool options) {
+  std::vector<std::string> names;
+  if (options) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+// What CLI11 says of a mistyped name is that something is missing or was not expected. This says
+// which name it is and what it may have been; "" where all names are right.
+std::string UnknownName(const CLI::App& firn, const std::vector<std::string>& arguments) {
+  const CLI::App* app = &firn;
+  for (const std::string& argument : arguments) {
+    const bool option = argument.size() > 2 && argument.compare(0, 2, "--") == 0;
+    if (!option && (argument[0] == '-' || app->get_subcommands(nullptr).empty())) continue;
+    const std::string name = argument.substr(0, option ? argument.find('=') : argument.npos);
+    const std::vector<std::string> known = NamesOf(*app, option);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string likely = inner::internal::LikelyName(name, known);
+      return app->get_display_name() + " has no " + (option ? "option " : "command ") + name +
+             (likely.empty() ? "" : "; did you mean " + likely + "?");
+    }
+    if (!option) app = app->get_subcommand(name);
+  }
+  return "";
+}
+
 }  // namespace
 
 Registration::Registration(const char* name, const char* summary, Declare declare) {
@@ -45,6 +79,18 @@ std::vector<Command> Commands() {
   std::vector<Command> all;
   for (const auto& [name, command] : Registry()) all.push_back(command);
   return all;
+}
+
+CLI::Validator AtLeast(double least) {
+  std::ostringstream bound;
+  bound << least;
+  return CLI::Validator(
+      [least, bound = bound.str()](const std::string& text) {
+        double number = 0;
+        const bool ok = CLI::detail::lexical_cast(text, number) && number >= least;
+        return ok ? std::string() : "'" + text + "' is no number from " + bound + " on";
+      },
+      ">= " + bound.str());
 }
 
 void Terminal::Print(const std::string& text, const nlohmann::json& value) {
@@ -88,7 +134,12 @@ int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out,
   } catch (const CLI::ParseError& e) {
     std::ostringstream said;  // which repeats arguments
     const int status = app.exit(e, out, said);
-    err << Printable(said.str());
+    const std::string unknown = status == 0 ? "" : UnknownName(app, arguments);
+    if (unknown.empty()) {
+      err << Printable(said.str());
+    } else {
+      terminal.Warn("firn: " + unknown + "\nRun with --help for more information.");
+    }
     return status == 0 ? 0 : 2;
   }
   try {

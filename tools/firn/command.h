@@ -81,6 +81,9 @@ struct Registration {
       #group " " #name, summary, FirnCommand_##group##_##name);         \
   static ::firn::cli::Run FirnCommand_##group##_##name(CLI::App& app)
 
+// A least number for an option: CLI11's own text names the range of a double, 300 digits long.
+CLI::Validator AtLeast(double least);
+
 // Runs a command line without the program's name. Nothing ends the process. Returns the exit
 // status: 0 for success, 1 where something is wrong, 2 for a command line that makes no sense.
 int RunCommandLine(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);

@@ -103,7 +103,7 @@ FIRN_COMMAND(inspect, "Tells what is in a file: tensors with statistics, tables,
   auto o = std::make_shared<Options>();
   app.add_option("FILE", o->path, "a file that Firn reads")->required();
   app.add_option("--max-gib", o->gib, "refuse tensors that take more memory; 16")
-      ->check(CLI::PositiveNumber);
+      ->check(AtLeast(1e-9));
   app.footer(absl::StrCat(
       "The format is told by the first bytes, that of text by the end of the name: ",
       absl::StrJoin(FormatNames(), ", "),

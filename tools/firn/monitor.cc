@@ -132,7 +132,7 @@ FIRN_COMMAND(monitor, "Makes a page of a run's curves, pictures, histograms and 
       ->check(CLI::Range(0.01, 86400.0));
   app.add_option("--until-idle", o->until_idle,
                  "end following when nothing has changed for so many seconds; 0: never")
-      ->check(CLI::NonNegativeNumber);
+      ->check(AtLeast(0));
   app.add_option("--smoothing", o->smoothing, "of curves, 0 to below 1; 0")
       ->check(CLI::Range(0.0, 0.9999));
   app.add_flag("--log-y", o->log_y, "losses on a logarithmic axis");

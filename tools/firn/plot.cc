@@ -2,6 +2,7 @@
 
 #include "firn/io/monitors/plot.h"
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,18 @@ int Said(Terminal& terminal, const Options& o) {
   return 0;
 }
 
+// An empty picture looks like one that went wrong.
+void WarnIfEmpty(const io::Series& s, const io::PlotOptions& plot, Terminal& terminal) {
+  for (size_t i = 0; i < s.x.size(); ++i) {
+    const bool shown = std::isfinite(s.x[i]) && std::isfinite(s.y[i]) &&
+                       (!plot.log_x || s.x[i] > 0) && (!plot.log_y || s.y[i] > 0);
+    if (shown) return;
+  }
+  terminal.Warn(
+      "firn: " + s.name + " has no point to draw" +
+      (s.x.empty() ? "" : ": all are NaN or infinite, or not positive on a logarithmic axis"));
+}
+
 }  // namespace
 
 FIRN_COMMAND(plot_series, "Draws series of monitors as SVG or PNG") {
@@ -48,6 +61,8 @@ FIRN_COMMAND(plot_series, "Draws series of monitors as SVG or PNG") {
   return [o](Terminal& terminal) {
     std::vector<io::Series> all;
     for (const std::string& file : o->files) all.push_back(io::LoadSeries(file));
+    io::TellApart(o->files, &all);
+    for (const io::Series& s : all) WarnIfEmpty(s, o->plot, terminal);
     io::PlotSeries(o->output, all, o->plot);
     return Said(terminal, *o);
   };

@@ -46,6 +46,22 @@ Tensor FindTensor(const std::string& text) {
   return *t;
 }
 
+// Numbers of the other kind mean something else: pixels from 0 to 255 are not what a network of
+// numbers about 0 was trained with. Widths may differ, for integers as far as the values fit.
+void RequireSameKind(const std::string& text, const Tensor& t, const TensorSpec& spec) {
+  const std::string what =
+      absl::StrCat(text, " is ", DTypeName(t.dtype()), ", the graph wants ", DTypeName(spec.dtype));
+  if (IsFloating(t.dtype()) != IsFloating(spec.dtype)) {
+    Refuse(absl::StrCat(what,
+                        ": convert it first, as it was converted for training (pixels are often"
+                        " divided by 255)"));
+  }
+  if (!IsFloating(t.dtype()) &&
+      !All(Eq(t.To(spec.dtype).To(DType::kI64), t.To(DType::kI64))).Item<bool>()) {
+    Refuse(absl::StrCat(what, ", which does not hold all of its numbers"));
+  }
+}
+
 // "0.5", "random" or a tensor of a file, as an input of that spec.
 Tensor InputFrom(const std::string& text, const TensorSpec& spec) {
   double number = 0;
@@ -59,14 +75,25 @@ Tensor InputFrom(const std::string& text, const TensorSpec& spec) {
     Refuse(
         absl::StrCat(text, " is ", t->shape().ToString(), ", the graph wants ", spec.ToString()));
   }
+  RequireSameKind(text, *t, spec);
   return t->To(spec.dtype).Detach();
+}
+
+// What the graph takes, an input a line.
+std::string Wanted(const StaticGraph& graph) {
+  std::string text;
+  for (const ValueId id : graph.captured().inputs) {
+    absl::StrAppend(&text, "\n  ", graph.captured().value(id).spec.ToString());
+  }
+  return text;
 }
 
 TensorList InputsOf(const StaticGraph& graph, std::vector<std::string> texts) {
   const std::vector<ValueId>& wanted = graph.captured().inputs;
   if (texts.empty()) texts.assign(wanted.size(), "random");
   if (texts.size() != wanted.size()) {
-    Refuse(absl::StrCat(texts.size(), " are given, the graph has ", wanted.size()));
+    Refuse(absl::StrCat(texts.size(), " are given, the graph has ", wanted.size(), ":",
+                        Wanted(graph)));
   }
   TensorList inputs;
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -82,13 +109,13 @@ struct Options {
   bool by_module = false;
 };
 
-void AddGraph(CLI::App& app, Options& o) {
+void AddGraph(CLI::App& app, Options& o, const std::string& without) {
   app.add_option("GRAPH", o.graph, "a file of io::SaveGraph")->required();
   app.add_option(
          "--input", o.inputs,
-         "one for each input of the graph, in order: a number for all elements, `random`, or"
-         " FILE:NAME, a tensor of a file (FILE where it has one); random when there is none, zeros "
-         "for integers")
+         "one for each input of the graph, in order: a number for all elements, `random`"
+         " (zeros for integers), or FILE:NAME, a tensor of a file (FILE where it has one);" +
+             without)
       ->expected(1, CLI::detail::expected_max_vector_size);
 }
 
@@ -96,12 +123,15 @@ void AddGraph(CLI::App& app, Options& o) {
 
 FIRN_COMMAND(infer, "Runs a saved graph and prints its results") {
   auto o = std::make_shared<Options>();
-  AddGraph(app, *o);
+  AddGraph(app, *o, " needed where the graph has inputs");
   app.add_option("--output", o->output,
                  "write the results there (.h5) and print their shapes only");
   app.footer("Example: firn infer net.firn --input batch.h5:images --output scores.h5");
   return [o](Terminal& terminal) {
     StaticGraph graph = io::LoadGraph(o->graph);
+    if (o->inputs.empty() && !graph.captured().inputs.empty()) {
+      Refuse(absl::StrCat("--input is missing; the graph wants (`random` is one):", Wanted(graph)));
+    }
     const TensorList results = graph.Call(InputsOf(graph, o->inputs));
     std::string text;
     nlohmann::json value = nlohmann::json::array();
@@ -128,8 +158,8 @@ FIRN_COMMAND(infer, "Runs a saved graph and prints its results") {
 
 FIRN_COMMAND(profile, "Times the operations of a saved graph") {
   auto o = std::make_shared<Options>();
-  AddGraph(app, *o);
-  app.add_option("--runs", o->runs, "how often it runs; 10")->check(CLI::PositiveNumber);
+  AddGraph(app, *o, " random when there is none");
+  app.add_option("--runs", o->runs, "how often it runs; 10")->check(AtLeast(1));
   app.add_flag("--by-module", o->by_module, "a tree of modules in place of a list of operations");
   app.footer("Example: firn profile net.firn --runs 100");
   return [o](Terminal& terminal) {
@@ -158,11 +188,13 @@ FIRN_COMMAND(draw_graph, "Draws a saved graph") {
   app.add_option("GRAPH", o->graph, "a file of io::SaveGraph")->required();
   app.add_option("-o,--output", o->output, "the picture: .svg or .png by GraphViz, or its .dot")
       ->required();
+  app.add_flag("--by-module", o->by_module,
+               "a box for each module in place of one for each operation");
   app.footer("Example: firn draw-graph net.firn -o net.svg");
   return [o](Terminal& terminal) {
     const absl::StatusOr<io::GraphFile> file = io::ReadGraph(o->graph);
     RaiseIfError(file.status(), "graph");
-    WriteGraphPicture(file->graph, o->output);
+    WriteGraphPicture(file->graph, o->output, {.names = file->states, .modules = o->by_module});
     terminal.Print(absl::StrCat(o->output, "\n"), {{"output", o->output}});
     return 0;
   };

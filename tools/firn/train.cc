@@ -29,8 +29,17 @@ nlohmann::json Fixed(nlohmann::json config) {
   return config;
 }
 
+// Whether a run has got as far as to its first checkpoint there.
+bool HasCheckpoints(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().filename().string().starts_with("checkpoint_")) return true;
+  }
+  return false;
+}
+
 // Makes the output folder and leaves the configuration there. A run of another configuration is
-// nothing to go on with.
+// nothing to go on with; one that left no checkpoint, as with a mistyped path, is forgotten.
 void Claim(const std::string& output, const Config& config) {
   std::error_code error;
   std::filesystem::create_directories(output, error);
@@ -39,13 +48,15 @@ void Claim(const std::string& output, const Config& config) {
                 "train");
   }
   const std::string path = output + "/config.json";
-  if (std::filesystem::exists(path)) {
+  if (std::filesystem::exists(path) && HasCheckpoints(output)) {
     const nlohmann::json before = Fixed(Config::Load(path).value());
     const nlohmann::json changes = nlohmann::json::diff(before, Fixed(config.value()));
     if (!changes.empty()) {
-      RaiseStatus(FailedPrecondition(output, " is the output of another configuration: ", path,
-                                     " differs at ", changes[0]["path"].get<std::string>(),
-                                     " (want another output, or the same configuration)"),
+      RaiseStatus(FailedPrecondition(
+                      output, " is the output of another configuration: ", path, " differs at ",
+                      changes[0]["path"].get<std::string>(),
+                      " (want another output or the same configuration; without the folder the run"
+                      " begins anew)"),
                   "train");
     }
   }

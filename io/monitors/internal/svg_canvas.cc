@@ -46,6 +46,10 @@ class SvgCanvas final : public Canvas {
                           "stroke-linecap=\"round\" points=\"",
                           color.role, Hex(color), width);
     for (const Point& p : points) absl::StrAppendFormat(&svg_, "%.2f,%.2f ", p.x, p.y);
+    // A line of one point is none to browsers; a very short one has round ends.
+    if (points.size() == 1) {
+      absl::StrAppendFormat(&svg_, "%.2f,%.2f ", points[0].x + 0.01, points[0].y);
+    }
     if (!points.empty()) svg_.pop_back();
     svg_ += "\"/>\n";
   }

@@ -76,6 +76,32 @@ TEST(DotTest, DrawsOperationsInTheFramesOfTheirModules) {
   EXPECT_EQ(Count(text, " -> "), 5u) << text;
 }
 
+TEST(DotTest, StatesHaveNamesAndModulesOneBox) {
+  const std::string net = "net", norm = "norm";
+  const Tensor w = Full({2}, 2.0), count = Zeros({2});
+  const auto fn = [&](absl::Span<const Tensor> in) {
+    const PathScope scope(net);
+    Tensor y = in[0];
+    {
+      const PathScope inner(norm);
+      for (int i = 0; i < 3; ++i) y = Exp(y * w);
+    }
+    return TensorList{Neg(y) + count};
+  };
+  const Graph graph = GraphOf(fn, Ones({2}));
+  const PictureOptions named = {.names = {{"norm.weight", w}, {"other", Ones({1})}}};
+  ExpectContains(DotText(graph, named), "label=\"state norm.weight\\nf32 [2]\"");
+  ExpectContains(DotText(graph, named), "label=\"state %");  // the one that has no name
+  const std::string text = DotText(graph, {.names = named.names, .modules = true});
+  ExpectContains(text, "label=\"norm\\nmul x 3, exp x 3\"");
+  ExpectContains(text, "label=\"net\\nneg, add\"");
+  EXPECT_EQ(Count(text, "shape=box"), 2u) << text;
+  EXPECT_EQ(Count(text, "module0 -> module1"), 1u) << text;
+  EXPECT_EQ(Count(text, "module0 -> module0"), 0u) << text;
+  // Input, weight, count, the two modules and the result.
+  EXPECT_EQ(Count(text, " -> "), 5u) << text;
+}
+
 TEST(DotTest, AModuleHasTheSameColourInEveryGraph) {
   const std::string first = "first", second = "second", third = "third";
   const auto colour_of = [&](const std::string& path, const Tensor& x, bool with_other) {

@@ -43,5 +43,26 @@ TEST(SeriesTest, NamesTheLineItCannotRead) {
   EXPECT_THAT(ErrorOf([] { LoadSeries(::testing::TempDir()); }), HasSubstr("regular file"));
 }
 
+TEST(SeriesTest, OfOneNameAreToldApartByTheirFolders) {
+  const auto names = [](const std::vector<std::string>& paths) {
+    std::vector<Series> series;
+    for (const std::string& path : paths) {
+      const std::string file = path.substr(path.rfind('/') + 1);
+      series.push_back({.name = file.substr(0, file.find('.'))});
+    }
+    TellApart(paths, &series);
+    std::vector<std::string> found;
+    for (const Series& s : series) found.push_back(s.name);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names({"a/loss.series.txt", "b/loss.series.txt", "b/lr.series.txt"}),
+            (Names{"a/loss", "b/loss", "lr"}));
+  EXPECT_EQ(names({"/x/a/run/loss.series.txt", "/x/b/run/loss.series.txt"}),
+            (Names{"a/run/loss", "b/run/loss"}));
+  EXPECT_EQ(names({"loss.series.txt", "old/loss.series.txt"}), (Names{"loss", "old/loss"}));
+  EXPECT_EQ(names({"loss.series.txt"}), (Names{"loss"}));
+}
+
 }  // namespace
 }  // namespace firn::io

@@ -199,7 +199,49 @@ TEST(CommandsTest, Infers) {
               HasSubstr("has no tensor z"));
   EXPECT_THAT(Firn({"infer", graph, "--input", "one"}).err, HasSubstr("'one' is no number"));
   EXPECT_THAT(Firn({"infer", graph, "--input", "1", "2"}).err,
-              HasSubstr("2 are given, the graph has 1"));
+              HasSubstr("2 are given, the graph has 1:\n  f32 [3, 2]"));
+}
+
+// What would run and mean something else.
+TEST(CommandsTest, InferRefusesWhatTheGraphWasNotMadeFor) {
+  const std::string graph = Graph();
+  EXPECT_THAT(Firn({"infer", graph}).err, HasSubstr("--input is missing; the graph wants"));
+  EXPECT_EQ(Firn({"infer", graph}).status, 1);
+  EXPECT_EQ(Firn({"infer", graph, "--input", "random"}).status, 0);
+  StateDict batch;
+  batch.Insert("pixels", Full({3, 2}, 255).To(DType::kU8));
+  batch.Insert("wide", Full({3, 2}, 0.5).To(DType::kF64));
+  io::Save(Path("kinds.h5"), batch);
+  EXPECT_THAT(Firn({"infer", graph, "--input", Path("kinds.h5") + ":pixels"}).err,
+              HasSubstr("is u8, the graph wants f32: convert it first"));
+  EXPECT_EQ(Firn({"infer", graph, "--input", Path("kinds.h5") + ":wide"}).status, 0);
+
+  const StaticGraph rows =
+      Freeze([](const Tensor& i) { return Add(i, 1); }, Zeros({2}, DType::kI32));
+  io::SaveGraph(Path("integers.firn"), rows, {});
+  const auto with = [&](int64_t last) {
+    StateDict numbers;
+    numbers.Insert("i", FromVector(std::vector<int64_t>{1, last}));
+    io::Save(Path("integers.h5"), numbers);
+    return Firn({"infer", Path("integers.firn"), "--input", Path("integers.h5")});
+  };
+  EXPECT_EQ(with(7).status, 0);
+  EXPECT_THAT(with(int64_t{1} << 40).err, HasSubstr("which does not hold all of its numbers"));
+}
+
+TEST(CommandsTest, MistypedNamesAreToldFromMissingOnes) {
+  const auto err = [](const std::vector<std::string>& arguments) {
+    const Outcome o = Firn(arguments);
+    EXPECT_EQ(o.status, 2);
+    return o.err;
+  };
+  EXPECT_THAT(err({"trian", "x"}), HasSubstr("firn has no command trian; did you mean train?"));
+  EXPECT_THAT(err({"zebra"}), HasSubstr("firn has no command zebra\n"));
+  EXPECT_THAT(err({"dataset", "splt", "x"}),
+              HasSubstr("dataset has no command splt; did you mean split?"));
+  EXPECT_THAT(err({"infer", "net.firn", "--ouput", "x"}),
+              HasSubstr("infer has no option --ouput; did you mean --output?"));
+  EXPECT_THAT(err({"infer", "net.firn", "--ouput=x"}), HasSubstr("did you mean --output?"));
 }
 
 TEST(CommandsTest, Profiles) {
@@ -207,7 +249,9 @@ TEST(CommandsTest, Profiles) {
   EXPECT_EQ(profile["runs"], 3);
   EXPECT_FALSE(profile["rows"].empty());
   EXPECT_THAT(Firn({"profile", Graph()}).out, HasSubstr("calls"));
-  EXPECT_EQ(Firn({"profile", Graph(), "--runs", "0"}).status, 2);
+  const Outcome none = Firn({"profile", Graph(), "--runs", "0"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("'0' is no number from 1 on"));
 }
 
 TEST(CommandsTest, Plots) {
@@ -232,6 +276,9 @@ TEST(CommandsTest, Plots) {
   EXPECT_THAT(svg.str(), HasSubstr(">steps</text>"));
   EXPECT_THAT(svg.str(), HasSubstr(">cost</text>"));
   EXPECT_EQ(Firn({"plot-series", Path("loss.series.txt"), "-o", Path("loss.gif")}).status, 1);
+  std::ofstream(Path("nan.series.txt")) << "0 nan\n1 nan\n";
+  EXPECT_THAT(Firn({"plot-series", Path("nan.series.txt"), "-o", Path("nan.svg")}).err,
+              HasSubstr("nan has no point to draw: all are NaN"));
   EXPECT_EQ(Firn({"plot-series", Path("none.series.txt"), "-o", Path("loss.svg")}).status, 1);
   EXPECT_EQ(Firn({"plot-timer", Path("time.timer.txt"), "-o", "x.svg", "--unit", "y"}).status, 2);
 }

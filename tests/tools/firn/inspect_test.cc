@@ -65,8 +65,8 @@ TEST(InspectTest, Arrays) {
 // A block of somebody else in front, which may look like any other file.
 TEST(InspectTest, Hdf5BehindAUserBlock) {
   const std::string path = TempPath("a.mat");
-  io::Save(path, {{"x", Ones({3})}});
-  const std::string bytes = io::ReadFile(path);
+  io::Save(TempPath("a.h5"), {{"x", Ones({3})}});
+  const std::string bytes = io::ReadFile(TempPath("a.h5"));
   for (const char* const start : {"MATLAB 7.3 MAT-file", "P2\n2 1\n", "x"}) {
     const std::string text = start;
     WriteFile(path, text + std::string(1024 - text.size(), ' ') + bytes);

@@ -42,21 +42,8 @@ constexpr int kMaxDepth = 32;
 
 [[noreturn]] void Raise(const std::string& what) { RaiseStatus(InvalidArgument(what), "config"); }
 
-// The nearest of the names, if it is near enough to be what was meant; else "".
-std::string Nearest(const std::string& name, const std::vector<std::string>& names) {
-  std::string nearest;
-  size_t least = name.size() / 3 + 2;
-  for (const std::string& candidate : names) {
-    // Names in a file may be as long as the file, and the distance takes their product.
-    if (candidate.size() > 100 || name.size() > 100) continue;
-    const size_t distance = firn::inner::internal::EditDistance(name, candidate);
-    if (distance < least) nearest = candidate, least = distance;
-  }
-  return nearest;
-}
-
 std::string Suggestion(const std::string& name, const std::vector<std::string>& names) {
-  const std::string nearest = Nearest(name, names);
+  const std::string nearest = firn::inner::internal::LikelyName(name, names);
   return nearest.empty() ? "" : absl::StrCat(" (did you mean '", nearest, "'?)");
 }
 
@@ -162,7 +149,7 @@ void Config::Require(const char* key, const char* what) const {
   if (Has(key)) return;
   std::vector<std::string> there;
   for (const auto& item : node_->object->items()) there.push_back(item.key());
-  const std::string near = Nearest(key, there);
+  const std::string near = firn::inner::internal::LikelyName(key, there);
   Refuse(key, absl::StrCat("expected ", what, ", got nothing",
                            near.empty() ? "" : absl::StrCat(" (is it '", near, "'?)")));
 }

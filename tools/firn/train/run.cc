@@ -26,7 +26,10 @@ json JsonOf(const FitEpoch& epoch) {
           {"loss", number(epoch.loss)},
           {"lr", number(epoch.lr)},
           {"validation_loss", number(epoch.validation.loss)},
-          {"metric", number(epoch.validation.metric)}};
+          {"metric", number(epoch.validation.metric)},
+          {"validation_of", epoch.validation.samples == 0 ? json()
+                            : epoch.averaged              ? json("average")
+                                                          : json("weights")}};
 }
 
 void Telling::operator()(const FitEpoch& epoch) const {
@@ -184,7 +187,6 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   std::optional<optim::WeightAverage> average;
   if (config.ema > 0) {
     average.emplace(net->named_parameters(), optim::WeightAverageOptions{.decay = config.ema});
-    optimizer->AddHooks({}, [&average] { average->Update(); });
   }
   const std::vector<int64_t>& files = data.train.file_rows;
   io::DataLoader train(
@@ -208,6 +210,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
                         .plateau = config.rates.plateau,
                         .accumulate = config.accumulate,
                         .frozen = config.frozen,
+                        .average = average ? &*average : nullptr,
                         .validation = validation ? &*validation : nullptr,
                         .patience = config.patience,
                         .folder = config.output,
@@ -215,7 +218,6 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
                         .parts = {},
                         .progress = telling.Progress(),
                         .on_epoch = {}};
-  if (average) options.parts.emplace_back("average", *average);
   if (telling.terminal.json) options.on_epoch = telling;
   const FitResult result = Fit(*net, *optimizer, train, options);
   for (const auto& damaged : result.skipped) {
@@ -223,17 +225,19 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   }
 
   if (config.keep_best && !result.best_checkpoint.empty()) {
-    io::CheckpointParts parts = options.parts;
-    parts.emplace_back("model", *net);
+    io::CheckpointParts parts = {{"model", *net}};
+    if (average) parts.emplace_back("average", *average);
     io::LoadCheckpoint(result.best_checkpoint, parts);
   }
   if (average && (!result.epochs.empty() || result.resumed_at > 0)) average->Swap();
   json value = result.epochs.empty() ? json::object() : JsonOf(result.epochs.back());
-  if (validation &&
-      (config.keep_best || average || result.epochs.empty())) {  // what comes out counts
-    const FitEpoch out = {.validation =
-                              Evaluate(*net, *validation, {.loss = options.loss, .metric = {}})};
-    for (const char* key : {"validation_loss", "metric"}) value[key] = JsonOf(out)[key];
+  if (validation && (config.keep_best || result.epochs.empty())) {  // what comes out counts
+    const FitEpoch out = {
+        .validation = Evaluate(*net, *validation, {.loss = options.loss, .metric = {}}),
+        .averaged = average.has_value()};
+    for (const char* key : {"validation_loss", "metric", "validation_of"}) {
+      value[key] = JsonOf(out)[key];
+    }
   }
   net->To(Device::Cpu());
   io::Save(config.output + "/parameters.h5", net->state_dict());

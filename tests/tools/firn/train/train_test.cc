@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/io/test_files.h"
 #include "tests/tools/firn/firn_command.h"
+#include "tests/tools/firn/train/training.h"
 #include "tools/firn/command.h"
 
 namespace firn::cli {
@@ -20,21 +21,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// A folder of a test's own, with the configuration in it.
-std::string WriteConfig(const std::string& name, const json& config) {
-  const std::string folder = io::TempPath(name);
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  io::WriteFile(folder + "/train.json", config.dump());
-  return folder + "/train.json";
-}
-
-json Trained(const std::string& config) {
-  const Outcome o = Firn({"train", config, "--json", "--quiet"});
-  EXPECT_EQ(o.status, 0) << o.err;
-  return o.status == 0 ? json::parse(o.out) : json();
-}
 
 json DigitsConfig() {
   return json::parse(
@@ -152,6 +138,27 @@ TEST(TrainTest, EachKeyOfAStepChangesWhatComesOut) {
   EXPECT_GT(Trained(WriteConfig("muon", config))["metric"], 0.5);
 }
 
+// A run that never began does not keep its folder.
+TEST(TrainTest, AMistypedPathDoesNotBlockTheOutput) {
+  json config = DigitsConfig();
+  config["epochs"] = 1;
+  const json right = config["data"];
+  config["data"] = {{"kind", "csv"}, {"path", "/no/such/file.csv"}, {"target", "y"}};
+  const std::string path = WriteConfig("mistyped", config);
+  EXPECT_EQ(Firn({"train", path}).status, 1);
+  config["data"] = right;
+  io::WriteFile(path, config.dump());
+  EXPECT_EQ(Trained(path)["step"], 24);
+}
+
+TEST(TrainTest, SaysWhoseTheNumbersOfTheValidationAre) {
+  json config = DigitsConfig();
+  config["epochs"] = 1;
+  EXPECT_EQ(Trained(WriteConfig("of_weights", config))["validation_of"], "weights");
+  config["ema"] = 0.9;
+  EXPECT_EQ(Trained(WriteConfig("of_average", config))["validation_of"], "average");
+}
+
 TEST(TrainTest, RefusesToGoOnWithAnotherConfiguration) {
   json config = DigitsConfig();
   config["epochs"] = 1;
@@ -166,135 +173,6 @@ TEST(TrainTest, RefusesToGoOnWithAnotherConfiguration) {
   fs::remove_all(elsewhere);
   EXPECT_EQ(Firn({"train", path, "--output", elsewhere}).status, 0);
   EXPECT_TRUE(fs::exists(elsewhere + "/parameters.h5"));
-}
-
-TEST(TrainTest, TrainsOnATableOfWords) {
-  json config = {{"data", {{"kind", "csv"}, {"file", "t.csv"}, {"skip_lines", 1}, {"target", 2}}},
-                 {"model", {{"name", "mlp"}, {"hidden", {8}}}},
-                 {"optimizer", {{"name", "adam"}, {"lr", 0.05}}},
-                 {"epochs", 20},
-                 {"batch", 8},
-                 {"patience", 5},
-                 {"keep", "best"},
-                 {"output", "run"}};
-  const std::string path = WriteConfig("csv", config);
-  std::string table = "x,y,side\n";
-  for (int i = 0; i < 60; ++i) {
-    table += std::to_string(i % 7 - 3.5) + "," + std::to_string(i % 5) + "," +
-             (i % 7 < 3    ? "left"
-              : i % 7 == 3 ? "middle"
-                           : "right") +
-             "\n";
-  }
-  const std::string folder = fs::path(path).parent_path();
-  io::WriteFile(folder + "/t.csv", table);
-  EXPECT_GT(Trained(path)["metric"], 0.8);
-  EXPECT_EQ(io::ReadFile(folder + "/run/classes.txt"), "left\nmiddle\nright\n");
-}
-
-// A table with a heading, words, large numbers and cells that are missing.
-TEST(TrainTest, TrainsOnMessyTables) {
-  json config = {{"data",
-                  {{"kind", "csv"},
-                   {"file", "t.csv"},
-                   {"target", "price"},
-                   {"task", "numbers"},
-                   {"inputs", {"size", "color", "year"}},
-                   {"one_hot", {"color"}},
-                   {"missing", "mean"},
-                   {"standardize", true}}},
-                 {"model", {{"name", "mlp"}, {"hidden", {8}}}},
-                 {"optimizer", {{"name", "adam"}, {"lr", 0.05}}},
-                 {"epochs", 40},
-                 {"batch", 8},
-                 {"output", "run"}};
-  const std::string path = WriteConfig("messy", config);
-  const std::string folder = fs::path(path).parent_path();
-  std::string table =
-      "\xEF\xBB\xBF"
-      "color, size ,year,price\r";
-  for (int i = 0; i < 80; ++i) {
-    table += std::string(i % 2 == 0 ? "red" : "\"blue\"") + "," +
-             (i % 9 == 0 ? "NA" : std::to_string(10000 + 100 * (i % 7))) + "," +
-             std::to_string(2000 + i % 4) + "," + std::to_string(i % 7 + i % 2) + "\r";
-  }
-  io::WriteFile(folder + "/t.csv", table);
-  const json first = Trained(path);
-  EXPECT_LT(first["validation_loss"], 1);
-  // The numbers of the training part are in the files, and the graph has them too.
-  const StateDict state = io::Load(folder + "/run/parameters.h5");
-  EXPECT_EQ(state["inputs.mean"].size(0), 4);
-  EXPECT_NEAR(state["inputs.mean"].Select(0, 0).Item(), 10300, 60);
-  StaticGraph graph = io::LoadGraph(folder + "/run/model.firn");
-  const auto price = [&](float size, float red, float year) {
-    return graph(FromVector(std::vector<float>{size, 1 - red, red, year}, {1, 4})).Item();
-  };
-  EXPECT_NEAR(price(10600, 0, 2001), 7, 1.5);
-  EXPECT_EQ(price(std::nanf(""), 1, 2001),
-            price(state["inputs.mean"].Select(0, 0).Item<float>(), 1, 2001));
-  // Going on has the same numbers.
-  config["epochs"] = 41;
-  io::WriteFile(path, config.dump());
-  EXPECT_EQ(Trained(path)["resumed_at"], first["step"]);
-
-  const auto error = [&](const json& changes) {
-    json other = config;
-    other["data"].update(changes);
-    fs::remove_all(folder + "/run");
-    io::WriteFile(path, other.dump());
-    const Outcome o = Firn({"train", path});
-    EXPECT_EQ(o.status, 1);
-    EXPECT_THAT(o.err, Not(HasSubstr("CsvOptions")));
-    return o.err;
-  };
-  EXPECT_THAT(error({{"missing", "error"}}),
-              HasSubstr("t.csv: line 2, column 1 (\"size\"): expected a number, got \"NA\" "
-                        "(\"missing\" says what missing cells become: \"drop\""));
-  EXPECT_THAT(error({{"one_hot", json::array()}}),
-              HasSubstr("expected a number, got \"red\" (\"one_hot\" reads words of inputs"));
-  EXPECT_THAT(error({{"target", "prise"}}),
-              HasSubstr("no column named \"prise\" (the key \"inputs\" or \"target\" names it); "
-                        "the nearest is \"price\""));
-  EXPECT_THAT(error({{"standardize", false}}),
-              HasSubstr("$.data.missing: the mean is one of those"));
-  EXPECT_THAT(error({{"target", "size"}, {"inputs", {"year"}}, {"one_hot", json::array()}}),
-              HasSubstr("column \"size\": a cell of the target is missing"));
-  EXPECT_THAT(error({{"inputs", {"size", 3}}}),
-              HasSubstr("the target by its place and by its name"));
-  EXPECT_THAT(error({{"inputs", {-1}}}), HasSubstr("$.data.inputs[0]: expected a column, by its"));
-  io::WriteFile(folder + "/other.csv", "color,size,year,price\nred,1,2,3\ngreen,1,2,3\n");
-  json other = config["data"];
-  other["file"] = "other.csv";
-  config["validation"] = other;
-  EXPECT_THAT(error(json::object()), HasSubstr("one_hot (also its words), standardize or missing"));
-}
-
-TEST(TrainTest, PricesAreNoClasses) {
-  json config = {{"data", {{"kind", "csv"}, {"file", "t.csv"}, {"target", 1}}},
-                 {"model", {{"name", "mlp"}, {"hidden", json::array()}}},
-                 {"epochs", 1},
-                 {"output", "run"}};
-  const std::string path = WriteConfig("prices", config);
-  const std::string folder = fs::path(path).parent_path();
-  const auto write = [&](int rows, int prices, const char* end) {
-    std::string table;
-    for (int i = 0; i < rows; ++i) table += "1," + std::to_string(i % prices) + end + "\n";
-    io::WriteFile(folder + "/t.csv", table);
-  };
-  write(200, 150, "");
-  EXPECT_THAT(Firn({"train", path}).err,
-              HasSubstr("t.csv: column 1 has 150 different words in 200 rows, which are hardly "
-                        "classes: expected \"numbers\", or \"most_classes\": 150 beside"));
-  write(200, 40, ".25");
-  EXPECT_THAT(Firn({"train", path}).err, HasSubstr("$.data.task: "));
-  fs::remove_all(folder + "/run");
-  write(200, 40, "");
-  EXPECT_EQ(Firn({"train", path}).status, 0);
-  fs::remove_all(folder + "/run");
-  write(200, 150, "");
-  config["data"]["most_classes"] = 150;
-  io::WriteFile(path, config.dump());
-  EXPECT_EQ(Firn({"train", path}).status, 0);
 }
 
 TEST(TrainTest, TrainsOnNumbers) {
