@@ -42,7 +42,8 @@ FIRN_REGISTER_SAMPLES(polygamma) {
   s.Add("the fifth", {Uniform({12}, 0.75, 9, 3)}, PolygammaAttrs{5});
   for (int64_t n : {1, 2, 3, 20, 101}) {
     Tensor edges = Values({0.0, -0.0, 1, 2, 0.5, 10, 50, -1, -2, INFINITY, -INFINITY, NAN});
-    s.Add("edges of number " + std::to_string(n), {edges}, PolygammaAttrs{n}).check_gradient = false;
+    s.Add("edges of number " + std::to_string(n), {edges}, PolygammaAttrs{n}).check_gradient =
+        false;
   }
   s.AddError("integers", {Integers({3}, 0, 5)}, PolygammaAttrs{1},
              "x must be f32, f64, f16 or bf16");
