@@ -26,6 +26,25 @@ skip() {
   skipped_stages=$((skipped_stages + 1))
 }
 
+# What a machine that is slow, or busy with other work, has no time for in the ninety minutes that a run may take is
+# said to be skipped, and is counted so. Its speed is told by how long the first build takes.
+minutes=80
+slowness=100  # in percent of two cores that do nothing else
+
+first_build() {
+  echo "the first build took $1 s"
+  (($1 > 170)) && slowness=$(($1 * 100 / 170))
+  return 0
+}
+
+# in_time NAME MINUTES: whether a stage that takes MINUTES on two such cores ends in time here.
+in_time() {
+  local takes=$(($2 * slowness / 100))
+  ((SECONDS / 60 + takes <= minutes)) && return
+  skip "$1" "it would take $takes minutes here, and all of it more than $minutes"
+  return 1
+}
+
 # twice COMMAND...: for what a network or another machine may refuse at the moment.
 twice() { "$@" || { sleep 10; "$@"; }; }
 
