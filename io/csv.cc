@@ -119,14 +119,15 @@ absl::StatusOr<std::vector<std::string>> ReadCsvWords(const std::string& path,
       },
       [&](const std::vector<Field>& fields) -> absl::Status {
         const auto [word, is_new] = words.insert(internal::WordOf(fields[place]));
-        FIRN_RETURN_IF(is_new && options.missing == CsvMissing::kError && missing.contains(*word),
+        FIRN_RETURN_IF(is_new && options.missing == CsvMissing::kError &&
+                           missing.contains(std::string(internal::Trim(*word))),
                        DataLoss(InColumn(place, name), "expected a word, got ", Shown(*word), " (",
                                 wording.missing, ")"));
         return absl::OkStatus();
       }));
   std::vector<std::string> sorted;
   for (const std::string& word : words) {
-    if (!missing.contains(word)) sorted.push_back(word);
+    if (!missing.contains(std::string(internal::Trim(word)))) sorted.push_back(word);
   }
   std::sort(sorted.begin(), sorted.end());
   return sorted;

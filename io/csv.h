@@ -54,7 +54,7 @@ enum class CsvMissing {
   kError,    // it is an error, which names the cell
   kValue,    // CsvOptions::missing_value takes its place; 0 in all columns of a one-hot word
   kMean,     // the mean of what the column's other cells hold, of this file
-  kDropRow,  // its row is left out
+  kDropRow,  // its row is left out, whose other cells have to make sense all the same
 };
 
 // Columns are those of the file; places are counted from 0, here and in messages. A column that is
@@ -80,9 +80,10 @@ struct CsvOptions {
   DType dtype = DType::kF32;
   bool round = false;  // whole numbers too, in f32 and f64
   CsvMissing missing = CsvMissing::kError;
+  // Held to what cells are: 16777217 in f32 is an error but for `round`.
   double missing_value = std::numeric_limits<double>::quiet_NaN();
   // What cells hold that hold nothing, blanks and quotes around it aside; of numbers, whatever is
-  // read as NaN is missing too. Words in `categories` are words.
+  // read as NaN is missing too, in every type. Words in `categories` are words.
   std::vector<std::string> missing_words = {"",    "?",   "NA",   "N/A",  "n/a",  "#N/A", "<NA>",
                                             "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None"};
   LoadLimits limits = {};

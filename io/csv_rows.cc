@@ -200,11 +200,12 @@ class CsvRowsOfFile final : public Rows {
                        options.dtype != DType::kI64,
                    InvalidArgument("csv_rows: dtype is ", DTypeName(options.dtype),
                                    " (want f32, f64 or i64)"));
-    FIRN_RETURN_IF(options.dtype == DType::kI64 && options.missing_value.has_value() &&
-                       !(std::abs(*options.missing_value) <= 0x1p53 &&
-                         std::trunc(*options.missing_value) == *options.missing_value),
-                   InvalidArgument("csv_rows: missing_value is ", *options.missing_value,
-                                   " (want a whole number, or none, for i64)"));
+    CsvRowsOptions kept = options;
+    if (kept.missing_value) {
+      FIRN_ASSIGN_OR_RETURN(
+          kept.missing_value,
+          internal::MissingValue("csv_rows", *options.missing_value, options.dtype, options.round));
+    }
     FIRN_ASSIGN_OR_RETURN(auto file, internal::RandomAccess::Open(path));
     FIRN_ASSIGN_OR_RETURN(LineIndex lines,
                           LineIndex::Make(std::move(file), ',', options.limits.max_metadata_bytes));
@@ -213,7 +214,7 @@ class CsvRowsOfFile final : public Rows {
     absl::StatusOr<CsvHeader> header = internal::ParseCsvHeader(first);
     if (!header.ok()) return InLine(path, 1, header.status());
     auto rows = std::shared_ptr<CsvRowsOfFile>(
-        new CsvRowsOfFile(path, options, wording, std::move(lines), *std::move(header)));
+        new CsvRowsOfFile(path, std::move(kept), wording, std::move(lines), *std::move(header)));
     FIRN_RETURN_IF_ERROR(rows->Choose());
     return rows;
   }
@@ -228,16 +229,17 @@ class CsvRowsOfFile final : public Rows {
   }
 
  private:
-  CsvRowsOfFile(const std::string& path, const CsvRowsOptions& options,
+  // `options` have a missing_value that the dtype can hold.
+  CsvRowsOfFile(const std::string& path, CsvRowsOptions options,
                 const internal::CsvRowsWording& wording, LineIndex lines, CsvHeader header)
       : path_(path),
         folder_(path.substr(0, path.rfind('/') + 1)),
-        options_(options),
+        options_(std::move(options)),
         wording_(wording),
-        missing_(options.missing_words.begin(), options.missing_words.end()),
+        missing_(options_.missing_words.begin(), options_.missing_words.end()),
         lines_(std::move(lines)),
         header_(std::move(header)),
-        variables_(options.variables.empty() ? header_.variables : options.variables) {}
+        variables_(options_.variables.empty() ? header_.variables : options_.variables) {}
 
   // From here on, columns tell their places in `variables_`.
   absl::Status Choose() {
@@ -288,9 +290,12 @@ class CsvRowsOfFile final : public Rows {
     FIRN_ASSIGN_OR_RETURN(const bool is_number,
                           AddNumber(field.text, options_, wording_.inexact, &cells->numbers));
     if (is_number) return absl::OkStatus();
-    if (missing_.contains(internal::WordOf(field))) return AddMissing(field, &cells->numbers);
-    FIRN_ASSIGN_OR_RETURN(
-        Tensor read, ReadCellFile(folder_, internal::WordOf(field), options_, wording_.outside));
+    std::string word = internal::WordOf(field);
+    if (missing_.contains(std::string(internal::Trim(word))) || internal::IsNan(field.text)) {
+      return AddMissing(field, &cells->numbers);
+    }
+    FIRN_ASSIGN_OR_RETURN(Tensor read,
+                          ReadCellFile(folder_, std::move(word), options_, wording_.outside));
     // Those of several columns are copied into one.
     *left -= read.defined() ? static_cast<int64_t>(read.spec().bytes()) * (indexed ? 2 : 1) : 0;
     FIRN_RETURN_IF(*left < 0, ResourceExhausted("more than the ", options_.limits.max_total_bytes,

@@ -29,7 +29,8 @@ struct CsvRowsOptions {
   DType dtype = DType::kF32;
   bool round = false;  // whole numbers too, in f32 and f64
   // What stands for a number in cells that hold one of `missing_words`, blanks and quotes around it
-  // aside, or NaN. None: such a cell is an error, but that NaN is a number.
+  // aside, or NaN; held to what numbers in cells are. None: such a cell is an error, but that NaN
+  // is a number of f32 and f64.
   std::optional<double> missing_value = {};
   std::vector<std::string> missing_words = CsvOptions().missing_words;
   // Images become f32 from 0 to 1 (u8 / 255, 16 bits / 65535); otherwise they are u8, or i32 where

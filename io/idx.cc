@@ -7,7 +7,9 @@
 //   then the elements, row-major, and nothing after them
 #include "firn/io/idx.h"
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
@@ -49,7 +51,8 @@ absl::StatusOr<StoredType> TypeOf(const std::string& name, unsigned code) {
   }
 }
 
-// A file that is all right but for this; or damage, where it does not hold what its sizes say.
+// A file that is all right but for this; or damage, where it does not hold what its sizes say. Its
+// elements are read in pieces, for nobody wants them.
 absl::Status TooManyDimensions(ByteSource& source, const StoredType& type, int rank,
                                const LoadLimits& limits) {
   int64_t bytes = type.bytes;
@@ -60,11 +63,20 @@ absl::Status TooManyDimensions(ByteSource& source, const StoredType& type, int r
     const int64_t size = int64_t{be[0]} << 24 | int64_t{be[1]} << 16 | int64_t{be[2]} << 8 | be[3];
     fits = fits && !__builtin_mul_overflow(bytes, size, &bytes);
   }
-  FIRN_ASSIGN_OR_RETURN(const std::string elements, source.ReadAll(limits.max_total_bytes));
   const std::string what = absl::StrCat("expected at most ", kMaxRank, ", got ", rank);
-  if (!fits || bytes != static_cast<int64_t>(elements.size())) {
+  if (!fits || bytes > source.max_size() - source.offset()) {
     return Damaged(source.name(), 3, "number of dimensions", what);
   }
+  FIRN_RETURN_IF(bytes > limits.max_total_bytes,
+                 ResourceExhausted(source.name(), ": ", bytes, " bytes of elements are more than ",
+                                   "the ", limits.max_total_bytes, " allowed"));
+  std::vector<char> piece(64 << 10);
+  for (int64_t left = bytes; left > 0;) {
+    const int64_t n = std::min(left, static_cast<int64_t>(piece.size()));
+    FIRN_RETURN_IF_ERROR(source.Read(piece.data(), n, "elements"));
+    left -= n;
+  }
+  FIRN_RETURN_IF_ERROR(source.ExpectEnd());
   return Unimplemented(source.name(), ": offset 3, number of dimensions: ", what);
 }
 

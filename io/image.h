@@ -34,7 +34,8 @@ struct ImageLimits {
 
 struct DecodeImageOptions {
   ImageColor color = ImageColor::kAsStored;
-  // Images of 16 bits a sample (PNG, PNM, TIFF) become i32 of 0 .. 65535, not u8 of 0 .. 255.
+  // Images of 16 bits a sample (PNG, PNM, TIFF) become i32 of 0 .. 65535, not u8 of 0 .. 255; TIFFs
+  // of YCbCr and CIE L*a*b* have no more than 8 to give, and are Unimplemented with 16.
   bool keep_16_bits = false;
   // Turn and mirror as the EXIF data of a JPEG or the tag of a TIFF asks.
   bool orient = true;

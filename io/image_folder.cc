@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -38,20 +40,19 @@ bool EndsInOneOf(std::string name, absl::Span<const std::string_view> ends) {
 }
 
 bool IsImage(const std::string& name) {
-  constexpr std::string_view kEnds[] = {".png",  ".apng", ".jpg", ".jpeg", ".jpe",
-                                        ".jfif", ".mpo",  ".bmp", ".gif",  ".pbm",
-                                        ".pgm",  ".ppm",  ".pnm", ".tif",  ".tiff"};
+  constexpr std::string_view kEnds[] = {".png", ".apng", ".jpg", ".jpeg", ".jpe", ".jfif",
+                                        ".mpo", ".bmp",  ".dib", ".gif",  ".pbm", ".pgm",
+                                        ".ppm", ".pnm",  ".tif", ".tiff"};
   return EndsInOneOf(name, kEnds);
 }
 
 // Pictures of formats that DecodeImage does not know. Not those whose ending has other meanings
 // too.
 bool IsUnreadImage(const std::string& name) {
-  constexpr std::string_view kEnds[] = {".webp", ".avif", ".heic", ".heif", ".jp2", ".j2k", ".jpf",
-                                        ".jpx",  ".jxl",  ".jxr",  ".ico",  ".svg", ".psd", ".xcf",
-                                        ".tga",  ".dds",  ".exr",  ".pam",  ".pfm", ".qoi", ".pcx",
-                                        ".dib",  ".dng",  ".cr2",  ".cr3",  ".nef", ".arw", ".orf",
-                                        ".rw2",  ".dcm",  ".xpm",  ".xbm",  ".eps", ".fits"};
+  constexpr std::string_view kEnds[] = {
+      ".webp", ".avif", ".heic", ".heif", ".jp2", ".j2k", ".jpf", ".jpx", ".jxl", ".jxr", ".ico",
+      ".svg",  ".psd",  ".xcf",  ".tga",  ".dds", ".exr", ".pam", ".pfm", ".qoi", ".pcx", ".dng",
+      ".cr2",  ".cr3",  ".nef",  ".arw",  ".orf", ".rw2", ".dcm", ".xpm", ".xbm", ".eps", ".fits"};
   return EndsInOneOf(name, kEnds);
 }
 
@@ -78,12 +79,14 @@ bool IsFolder(const fs::directory_entry& entry) {
 
 // Files that are images by their names, and not read.
 struct Unread {
-  std::vector<std::string> first;  // some of them, to be named
+  std::set<std::string> first;  // by name, whatever order the file system has
   int64_t count = 0;
 
   void Add(std::string path) {
-    constexpr int64_t kNamed = 10;
-    if (++count <= kNamed) first.push_back(std::move(path));
+    constexpr size_t kNamed = 10;
+    ++count;
+    first.insert(std::move(path));
+    if (first.size() > kNamed) first.erase(std::prev(first.end()));
   }
 };
 
@@ -108,9 +111,8 @@ std::vector<std::string> Images(const std::string& folder, Unread* unread) {
   return found;
 }
 
-void CheckUnread(const std::string& directory, Unread unread) {
+void CheckUnread(const std::string& directory, const Unread& unread) {
   if (unread.count == 0) return;
-  std::sort(unread.first.begin(), unread.first.end());
   const auto named = static_cast<int64_t>(unread.first.size());
   Raise(Unimplemented(
       directory, ": ", unread.count, unread.count == 1 ? " image" : " images",
@@ -144,7 +146,7 @@ ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolder
     }
     class_ends_.push_back(size());
   }
-  if (!options_.skip_unread) CheckUnread(directory_, std::move(unread));
+  if (!options_.skip_unread) CheckUnread(directory_, unread);
   names_.shrink_to_fit();
   name_ends_.shrink_to_fit();
 }

@@ -61,11 +61,11 @@ class ImageFolderDataset final : public Dataset {
 };
 
 // The files below the folders of `directory` whose names end in .png, .apng, .jpg, .jpeg, .jpe,
-// .jfif, .mpo, .bmp, .gif, .pbm, .pgm, .ppm, .pnm, .tif or .tiff, in small or capital letters;
-// names that begin with a dot are passed over, as are files that are no images by their names, and
-// links are followed to files but not to folders. Throws firn::Error where the directory cannot be
-// read, has no folders, one of those has no images, or images of formats that are not read
-// (Unimplemented).
+// .jfif, .mpo, .bmp, .dib, .gif, .pbm, .pgm, .ppm, .pnm, .tif or .tiff, in small or capital
+// letters; names that begin with a dot are passed over, as are files that are no images by their
+// names, and links are followed to files but not to folders. Throws firn::Error where the directory
+// cannot be read, has no folders, one of those has no images, or images of formats that are not
+// read (Unimplemented).
 std::shared_ptr<const ImageFolderDataset> ImageFolder(const std::string& directory,
                                                       ImageFolderOptions options = {});
 

@@ -82,4 +82,8 @@ uint32_t Crc32(uint32_t crc, const void* data, size_t bytes) {
   return ByZlib(crc, at, bytes);
 }
 
+uint32_t Crc32Combine(uint32_t first, uint32_t second, size_t second_bytes) {
+  return static_cast<uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(second_bytes)));
+}
+
 }  // namespace firn::io::internal

@@ -4,12 +4,14 @@
 
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <system_error>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "firn/device/status_macros.h"
 #include "firn/io/internal/csv_line.h"
 
 namespace firn::io::internal {
@@ -53,7 +55,33 @@ CellError ParseWhole(std::string_view text, T* value) {
   return CellError::kNone;
 }
 
+// The shortest text that says the number, which is what a person would write.
+std::string TextOf(double number) {
+  char text[32];
+  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), number);
+  static_cast<void>(error);  // 24 characters are always enough
+  return std::string(text, end);
+}
+
+template <class T>
+absl::StatusOr<double> MissingValueOf(std::string_view who, double number, DType dtype,
+                                      bool round) {
+  const std::string shown = TextOf(number);
+  const bool all_digits = std::is_integral_v<T> && std::trunc(number) == number;
+  T value = 0;
+  FIRN_RETURN_IF(
+      ParseCell(all_digits ? absl::StrFormat("%.0f", number) : shown, round, &value) !=
+          CellError::kNone,
+      InvalidArgument(who, ": missing_value is ", shown, " (want ", WantedOf(dtype), ")"));
+  return static_cast<double>(value);
+}
+
 }  // namespace
+
+bool IsNan(std::string_view text) {
+  double number = 0;
+  return ParseNumber(text, &number) == std::errc() && std::isnan(number);
+}
 
 bool IsExact(std::string_view text, double value) {
   const std::string_view digits = WholeDigits(text);
@@ -86,6 +114,14 @@ template CellError ParseCell(std::string_view text, bool round, double* value);
 template CellError ParseCell(std::string_view text, bool round, int64_t* value);
 template CellError ParseCell(std::string_view text, bool round, int32_t* value);
 template CellError ParseCell(std::string_view text, bool round, uint8_t* value);
+
+absl::StatusOr<double> MissingValue(std::string_view who, double number, DType dtype, bool round) {
+  if (dtype == DType::kI64) return MissingValueOf<int64_t>(who, number, dtype, round);
+  if (dtype == DType::kI32) return MissingValueOf<int32_t>(who, number, dtype, round);
+  if (dtype == DType::kU8) return MissingValueOf<uint8_t>(who, number, dtype, round);
+  if (dtype == DType::kF64) return MissingValueOf<double>(who, number, dtype, round);
+  return MissingValueOf<float>(who, number, dtype, round);
+}
 
 std::string WantedOf(DType dtype) {
   const auto range = [&](auto zero) {

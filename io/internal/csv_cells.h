@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "firn/tensor/dtype.h"
 
 namespace firn::io::internal {
@@ -19,6 +20,14 @@ enum class CellError {
 // exact unless `round`; integer types take no other. float, double, int64_t, int32_t, uint8_t.
 template <class T>
 CellError ParseCell(std::string_view text, bool round, T* value);
+
+// Whether `text` is read as NaN, which is missing whatever the type.
+bool IsNan(std::string_view text);
+
+// The number that takes the place of missing cells, as `dtype` (those above) has it: held to what
+// its shortest text would be as a cell, or all its digits for integer types. InvalidArgument,
+// "csv: missing_value is 256 (want ...)", where `who` is "csv".
+absl::StatusOr<double> MissingValue(std::string_view who, double number, DType dtype, bool round);
 
 // What was wanted where ParseCell says kInexact: "a whole number from 0 to 255 (u8)".
 std::string WantedOf(DType dtype);

@@ -12,9 +12,16 @@
 namespace firn::io::internal {
 
 void RecordScanner::Feed(const char* begin, const char* end) {
+  begin_ = begin;
   end_ = end;
-  feed_ = return_ = quote_ = nullptr;
-  static_cast<void>(begin);
+  feed_ = Find('\n', begin);
+  return_ = Find('\r', begin);
+  FindQuote(begin);
+}
+
+void RecordScanner::SetQuotes(bool quotes) {
+  quotes_ = quotes;
+  if (end_ != nullptr) FindQuote(begin_);
 }
 
 // Whether a quote at `at` would begin a field: there are only blanks before it, up to a separator

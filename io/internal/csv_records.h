@@ -41,10 +41,7 @@ class RecordScanner {
   // How many lines ended inside of the quotes of the record that Next has found.
   int64_t inner_lines() const { return inner_lines_; }
   // Whether quotes mean something; they do from the start.
-  void SetQuotes(bool quotes) {
-    quotes_ = quotes;
-    quote_ = nullptr;
-  }
+  void SetQuotes(bool quotes);
 
  private:
   enum class State : char {
@@ -70,8 +67,9 @@ class RecordScanner {
   State state_ = State::kFresh;
   bool return_before_ = false;  // in quotes: the byte before was a \r
   int64_t inner_lines_ = 0;
-  const char* end_ = nullptr;
-  // The next of each at or behind the place that was last asked for, end_ where there is none.
+  const char *begin_ = nullptr, *end_ = nullptr;  // of the piece
+  // The next of each at or behind the place that was last asked for, the piece's beginning at
+  // first; end_ where there is none.
   const char *feed_ = nullptr, *return_ = nullptr, *quote_ = nullptr;
 };
 

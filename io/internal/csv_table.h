@@ -18,7 +18,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/csv.h"
 #include "firn/io/csv_status.h"
@@ -74,17 +73,9 @@ class Table {
                    InvalidArgument("csv: means are no ", DTypeName(options_.dtype),
                                    " (want missing to be another, or the dtype to be f32 or f64)"));
     if (options_.missing != CsvMissing::kValue) return absl::OkStatus();
-    missing_value_ = static_cast<T>(0);
-    if constexpr (std::is_floating_point_v<T>) {
-      missing_value_ = static_cast<T>(options_.missing_value);
-    } else {
-      const double value = options_.missing_value;
-      const std::string text =
-          std::trunc(value) == value ? absl::StrFormat("%.0f", value) : absl::StrCat(value);
-      FIRN_RETURN_IF(ParseCell(text, false, &missing_value_) != CellError::kNone,
-                     InvalidArgument("csv: missing_value is ", text, " (want ",
-                                     WantedOf(options_.dtype), ")"));
-    }
+    FIRN_ASSIGN_OR_RETURN(const double value, MissingValue("csv", options_.missing_value,
+                                                           options_.dtype, options_.round));
+    missing_value_ = static_cast<T>(value);
     return absl::OkStatus();
   }
 
@@ -119,6 +110,7 @@ class Table {
 
   absl::Status Add(const std::vector<Field>& fields) {
     const size_t before = values_.size();
+    bool dropped = false;
     for (const Source& source : sources_) {
       const Field& field = fields[source.column];
       absl::Status status;
@@ -139,14 +131,20 @@ class Table {
         status = IsMissing(field) ? absl::OkStatus() : ExpectedWord(field, *source.listed);
       }
       if (status.ok()) status = Missing(source, field);
+      // The cells behind it are looked at all the same: what is an error must not depend on the
+      // order of the columns.
       if (absl::IsCancelled(status)) {
-        values_.resize(before);
-        return absl::OkStatus();
+        dropped = true;
+        continue;
       }
       if (!status.ok()) {
         return absl::Status(status.code(), absl::StrCat(InColumn(source.column, source.name),
                                                         std::string(status.message())));
       }
+    }
+    if (dropped) {
+      values_.resize(before);
+      return absl::OkStatus();
     }
     ++rows_;
     // Otherwise there are fewer values than bytes of text, which are limited.
@@ -176,11 +174,13 @@ class Table {
     size_t at = 0;          // its first column in the result
   };
 
-  bool IsMissing(const Field& field) const { return missing_.contains(WordOf(field)); }
+  bool IsMissing(const Field& field) const {
+    return missing_.contains(std::string(Trim(WordOf(field))));
+  }
 
   // Fine where the cell holds nothing.
   absl::Status NoNumber(const Field& field, CellError error) const {
-    if (error == CellError::kNone || IsMissing(field)) return absl::OkStatus();
+    if (error == CellError::kNone || IsMissing(field) || IsNan(field.text)) return absl::OkStatus();
     if (error == CellError::kNoNumber) {
       return DataLoss("expected a number, got ", Shown(field.text), " (", wording_.no_number, ")");
     }
@@ -234,6 +234,14 @@ class Table {
       for (size_t i = source.at; i < values_.size(); i += width_) {
         const auto value = static_cast<double>(values_[i]);
         if (value == value) mean += (value - mean) / static_cast<double>(++count);
+      }
+      if (!std::isfinite(mean)) {
+        // There are infinities, or differences overflow where shares do not.
+        mean = 0;
+        for (size_t i = source.at; i < values_.size(); i += width_) {
+          const auto value = static_cast<double>(values_[i]);
+          if (value == value) mean += value / static_cast<double>(count);
+        }
       }
       if (count == rows_) continue;
       FIRN_RETURN_IF(count == 0, DataLoss(InColumn(source.column, source.name),

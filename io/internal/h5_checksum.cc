@@ -33,6 +33,12 @@ uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
   return tensor.num_elements() == 0 ? crc : Extend(crc, tensor.impl()->data, tensor.spec().bytes());
 }
 
+uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
+                       const TensorSpec& spec, uint32_t elements) {
+  return Crc32Combine(EntryChecksumStart(name, index, need_grad, spec), elements,
+                      static_cast<size_t>(spec.bytes()));
+}
+
 uint32_t FileChecksum(absl::Span<const uint32_t> entries) {
   uint32_t crc = Extend(0, static_cast<int64_t>(entries.size()));
   for (const uint32_t entry : entries) crc = Extend(crc, int64_t{entry});

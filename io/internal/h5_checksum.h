@@ -16,6 +16,9 @@ inline constexpr char kChecksumAttribute[] = "firn_crc32";
 // CRC-32 of everything that is stored about one entry. Requires: `tensor` is dense, on the CPU.
 uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
                        const Tensor& tensor);
+// The same by the CRC-32 of its elements.
+uint32_t EntryChecksum(const std::string& name, int64_t index, bool need_grad,
+                       const TensorSpec& spec, uint32_t elements);
 // The same before its elements, with which Crc32 goes on.
 uint32_t EntryChecksumStart(const std::string& name, int64_t index, bool need_grad,
                             const TensorSpec& spec);

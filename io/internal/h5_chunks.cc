@@ -34,6 +34,7 @@ absl::Status ReadChunkNode(H5File& file, uint64_t address, int rank, int64_t exp
     H5Chunk child;
     child.stored_bytes = c.Uint(4);
     child.skipped_filters = c.Uint(4);
+    child.at.reserve(static_cast<size_t>(rank));
     for (int d = 0; d < rank; ++d) child.at.push_back(static_cast<int64_t>(c.Uint(8)));
     const bool whole = c.Uint(8) == 0;
     child.address = c.Uint(8);
@@ -131,6 +132,8 @@ absl::StatusOr<H5Grid> MakeH5Grid(const H5File& file, const H5Plan& plan) {
     return file.DamagedAt(plan.offset, "chunks", "they do not fit the dataset");
   }
   grid.chunk_bytes = plan.type.bytes;
+  grid.array.reserve(rank);
+  grid.chunk.reserve(rank);
   for (size_t d = 0; d < rank; ++d) {
     grid.array.push_back(plan.shape[static_cast<int>(d)]);
     grid.chunk.push_back(static_cast<int64_t>(plan.layout.chunk[d]));

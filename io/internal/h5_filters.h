@@ -1,7 +1,9 @@
 #ifndef FIRN_IO_INTERNAL_H5_FILTERS_H_
 #define FIRN_IO_INTERNAL_H5_FILTERS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,17 +31,20 @@ class H5Buffer {
  public:
   // Afterwards size() is `n`, and what was there is not to be relied on.
   char* Resize(size_t n) {
-    if (n > bytes_.size()) bytes_.resize(n);
+    if (n > room_) {
+      bytes_ = std::make_unique_for_overwrite<char[]>(n);
+      room_ = n;
+    }
     size_ = n;
-    return bytes_.data();
+    return bytes_.get();
   }
   void Shrink(size_t n) { size_ = n; }
-  const char* data() const { return bytes_.data(); }
+  const char* data() const { return bytes_.get(); }
   size_t size() const { return size_; }
 
  private:
-  std::vector<char> bytes_;
-  size_t size_ = 0;
+  std::unique_ptr<char[]> bytes_;
+  size_t room_ = 0, size_ = 0;
 };
 
 // Undoes filters. Keeps its memory from one chunk to the next.

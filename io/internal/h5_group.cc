@@ -144,7 +144,7 @@ absl::Status ReadDenseLinks(H5File& file, const H5Message& info, std::vector<H5L
   const uint64_t heap = c.Uint(8), index = c.Uint(8);
   FIRN_RETURN_IF_ERROR(file.Check(c, "link info"));
   if (heap == kH5Undefined) return absl::OkStatus();
-  return ForEachHeapObject(file, heap, index, H5HeapIndex::kLinks,
+  return ForEachHeapObject(file, heap, index, H5HeapIndex::kLinks, {},
                            [&](H5Cursor object) { return ParseH5Link(file, object, links); });
 }
 

@@ -4,12 +4,13 @@
 // blocks, which cut their piece of the space by a table of the same form. The root is one direct
 // block of `start` bytes (no rows) or an indirect block. An object is named by offset and length.
 //
-// The names of the objects are in a version 2 B-tree (h5_btree2). All these structures end in a
-// checksum.
+// Where the objects are is in a version 2 B-tree (h5_btree2), by the checksums of their names. All
+// these structures end in a checksum.
 #include "firn/io/internal/h5_heap.h"
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -138,17 +139,38 @@ class Heap {
 
 }  // namespace
 
+// Records: of a link the checksum of its name 4 and its heap id; of an attribute its heap id 8,
+// flags 1, a number of its creation 4 and the checksum of its name 4.
 absl::Status ForEachHeapObject(H5File& file, uint64_t heap_address, uint64_t index_address,
-                               H5HeapIndex index, absl::FunctionRef<absl::Status(H5Cursor)> f) {
-  FIRN_ASSIGN_OR_RETURN(const Heap heap, Heap::Read(file, heap_address));
-  const uint64_t before = index == H5HeapIndex::kLinks ? 4 : 0;  // a hash of the name
+                               H5HeapIndex index, absl::Span<const std::string_view> names,
+                               absl::FunctionRef<absl::Status(H5Cursor)> f) {
+  constexpr uint64_t kShared = 2;
+  const bool links = index == H5HeapIndex::kLinks;
+  std::vector<uint64_t> wanted;
+  for (const std::string_view name : names) wanted.push_back(H5Checksum(name));
+  std::optional<Heap> heap;  // read when there is something to get
   const auto visit = [&](H5Cursor record) -> absl::Status {
-    record.Skip(before);
+    uint64_t name = links ? record.Uint(4) : 0, flags = 0;
+    const H5Cursor id = record;
+    if (!links) {
+      record.Skip(8);
+      flags = record.Uint(1);
+      record.Skip(4);
+      name = record.Uint(4);
+    }
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) {
+      return absl::OkStatus();
+    }
+    if ((flags & kShared) != 0) return file.Refused("an attribute in the heap of shared messages");
+    if (!heap.has_value()) {
+      FIRN_ASSIGN_OR_RETURN(heap, Heap::Read(file, heap_address));
+    }
     uint64_t address = 0;
-    FIRN_ASSIGN_OR_RETURN(const std::string object, heap.Get(file, record, &address));
+    FIRN_ASSIGN_OR_RETURN(const std::string object, heap->Get(file, id, &address));
     return f(H5Cursor(object, address));
   };
-  return ForEachH5Record(file, index_address, static_cast<uint64_t>(index), before + 1, visit);
+  const uint64_t least_bytes = links ? 4 + 1 : 8 + 1 + 4 + 4;
+  return ForEachH5Record(file, index_address, static_cast<uint64_t>(index), least_bytes, visit);
 }
 
 }  // namespace firn::io::internal

@@ -2,9 +2,8 @@
 // array the dimension without bound counts as the first. An index gives each number an address:
 //   single      there is one chunk, of which the layout says all
 //   implicit    all were written at once, one behind the other, without filters
-//   fixed       an array ("FAHD", "FADB"), which may be cut into pages of 2^k entries, of which
-//   bits
-//               say whether they were written
+//   fixed       an array ("FAHD", "FADB"), which may be cut into pages of 2^k entries; a bit for
+//               each page says whether it was written
 //   extensible  an array that grows by blocks (h5_extensible)
 //   tree 2      records of a version 2 B-tree, which have the place in the grid
 // An entry of an array is an address and, where there are filters, the stored bytes and which
@@ -52,7 +51,6 @@ class Numbering {
         return file.DamagedAt(plan.offset, "chunks", "more than can be counted");
       }
     }
-    n.count_ = step;
     return n;
   }
 
@@ -78,15 +76,12 @@ class Numbering {
     return number;
   }
 
-  uint64_t count() const { return count_; }  // unless extensible
-
  private:
   explicit Numbering(const H5Grid& grid) : grid_(grid) {}
 
   const H5Grid& grid_;
   std::vector<size_t> order_;    // the dimensions, the slowest first
   std::vector<uint64_t> steps_;  // in that order
-  uint64_t count_ = 0;
 };
 
 absl::StatusOr<std::vector<H5Chunk>> OneChunk(const H5File& file, const H5Plan& plan,
@@ -115,7 +110,13 @@ absl::StatusOr<std::vector<H5Chunk>> ImplicitChunks(const H5File& file, const H5
         plan.offset, "chunks",
         absl::StrCat(grid.chunks, " of ", grid.chunk_bytes, " bytes lie outside the file"));
   }
+  // As if there were an address for each, as the other indices have it.
+  if (grid.chunks > file.limits().max_metadata_bytes / 8) {
+    return ResourceExhausted(file.name(), ": an index of ", grid.chunks, " chunks takes more than ",
+                             "the ", file.limits().max_metadata_bytes, " bytes allowed");
+  }
   std::vector<H5Chunk> chunks;
+  chunks.reserve(static_cast<size_t>(grid.chunks));
   std::vector<int64_t> place(grid.array.size(), 0);
   for (int64_t i = 0; i < grid.chunks; ++i) {
     H5Chunk chunk;
@@ -152,6 +153,7 @@ absl::StatusOr<std::vector<H5Chunk>> TreeChunks(H5File& file, const H5Plan& plan
       return file.DamagedAt(c.offset(), "tree index", "records of an impossible size");
     }
     H5Chunk chunk = entry.Read(&c);
+    chunk.at.reserve(grid.array.size());
     for (int d = 0; d < grid.rank(); ++d) {
       const uint64_t place = c.Uint(8);
       const auto k = static_cast<size_t>(d);

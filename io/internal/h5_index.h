@@ -13,8 +13,9 @@
 
 namespace firn::io::internal {
 
-// The chunks that a layout of version 4 has, by whichever index; those beyond the present size of
-// the array, which may have been larger, are left out. Not checked in any other way.
+// The chunks that a layout of version 4 has, by whichever index. Arrays of chunks may have some
+// beyond the present size of the dataset, which may have been larger: they are left out. Whether
+// chunks lie in the file is not checked here, nor that they have room for their elements.
 absl::StatusOr<std::vector<H5Chunk>> ReadH5Index(H5File& file, const H5Plan& plan,
                                                  const H5Grid& grid);
 

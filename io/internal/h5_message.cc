@@ -140,6 +140,7 @@ absl::StatusOr<H5Space> ParseH5Space(const H5File& file, H5Cursor c) {
   for (uint64_t i = 0; i < rank; ++i) {
     const int64_t now = sizes.span()[i];
     const int64_t most = (flags & 1) != 0 ? static_cast<int64_t>(c.Uint(8)) : now;
+    FIRN_RETURN_IF_ERROR(file.Check(c, "dataspace"));
     if (most < now && most != -1) {
       return file.DamagedAt(offset, "dataspace", "a dimension is larger than it may be");
     }
@@ -252,6 +253,7 @@ absl::StatusOr<H5Layout> ParseH5Layout(const H5File& file, H5Cursor c) {
   }
   H5Layout layout;
   layout.kind = static_cast<H5Layout::Kind>(kind);
+  layout.chunk.reserve(kind == H5Layout::kChunked ? kMaxRank + 1 : 0);
   if (kind == H5Layout::kCompact) {
     layout.inside = std::string(c.Bytes(c.Uint(2)));
   } else if (kind == H5Layout::kContiguous) {

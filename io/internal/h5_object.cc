@@ -7,7 +7,8 @@
 // 2 when announced), and a checksum; continuations are framed by "OCHK" and a checksum.
 //
 // With bit 1 of its flags a message stands for one that is elsewhere: version, kind (2 from version
-// 3 on: in another header), with version 1 six bytes unused, the address of that header.
+// 3 on: in another header), the address of that header. Version 1 has six bytes unused and a whole
+// symbol table entry instead, of which the address is the second field, behind eight bytes.
 #include "firn/io/internal/h5_object.h"
 
 #include <utility>
@@ -68,9 +69,9 @@ absl::Status ReadMessages(const H5File& file, const Format& format, H5Cursor c, 
 }
 
 // The size of a version 2 header up to its first message, and of the messages in that block.
-absl::Status ReadPrefix2(H5File& file, uint64_t address, Format* format, uint64_t* before,
-                         uint64_t* messages) {
-  FIRN_ASSIGN_OR_RETURN(const std::string start, file.ReadMetadata(address, 6, kField));
+// `start`: its first bytes, six at least.
+absl::Status ReadPrefix2(H5File& file, uint64_t address, const std::string& start, Format* format,
+                         uint64_t* before, uint64_t* messages) {
   const auto version = static_cast<unsigned char>(start[4]);
   const auto flags = static_cast<unsigned char>(start[5]);
   if (version != 2) return file.DamagedAt(address + 4, kField, absl::StrCat("version ", version));
@@ -124,18 +125,18 @@ absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
   object.messages.reserve(8);
   Format format;
   std::vector<Block> blocks;
-  FIRN_ASSIGN_OR_RETURN(const std::string start, file.ReadMetadata(address, 4, kField));
-  if (start == "OHDR") {
+  // Of version 1 all but what is unused; one of version 2 that says anything has as many.
+  FIRN_ASSIGN_OR_RETURN(const std::string start, file.ReadMetadata(address, 12, kField));
+  if (start.starts_with("OHDR")) {
     uint64_t before = 0, messages = 0;
-    FIRN_RETURN_IF_ERROR(ReadPrefix2(file, address, &format, &before, &messages));
+    FIRN_RETURN_IF_ERROR(ReadPrefix2(file, address, start, &format, &before, &messages));
     FIRN_ASSIGN_OR_RETURN(std::string bytes,
                           file.ReadChecked(address, before + messages + 4, kField));
     H5Cursor c(object.Keep(std::move(bytes)), address);
     c.Skip(before);
     FIRN_RETURN_IF_ERROR(ReadMessages(file, format, c, &object, &blocks));
   } else if (start[0] == 1) {
-    FIRN_ASSIGN_OR_RETURN(const std::string prefix, file.ReadMetadata(address, 16, kField));
-    H5Cursor c(prefix, address);
+    H5Cursor c(start, address);
     c.Skip(8);
     blocks.push_back({address + 16, c.Uint(4)});
   } else {
@@ -154,7 +155,7 @@ absl::StatusOr<H5Object> ReadHeader(H5File& file, uint64_t address) {
 absl::Status FetchType(H5File& file, H5Message* m) {
   H5Cursor c = m->cursor();
   const uint64_t version = c.Uint(1), kind = c.Uint(1);
-  if (version == 1) c.Skip(6);
+  if (version == 1) c.Skip(6 + 8);
   const uint64_t address = c.Uint(8);
   FIRN_RETURN_IF_ERROR(file.Check(c, "shared datatype"));
   if (version < 1 || version > 3) {

@@ -1,8 +1,9 @@
 // A list of objects still to visit, from the root group on. Of each that was visited its kind is
 // kept: a dataset that is met again has one more name, a group is gone through once more, unless it
 // is one of those above. What that comes to is counted as metadata, so that a file which names
-// groups within groups many times over ends in an error. Soft links wait until all else was
-// visited.
+// groups within groups many times over ends in an error. Names that are made of those of groups are
+// counted by themselves: short ones in a group of a long name may be longer than the file. Soft
+// links wait until all else was visited.
 #include "firn/io/internal/h5_walk.h"
 
 #include <unordered_map>
@@ -38,7 +39,11 @@ class Walk {
  public:
   Walk(H5File& file, const std::function<bool(std::string_view)>& want,
        absl::FunctionRef<absl::Status(const H5Found&)> take)
-      : file_(file), want_(want), take_(take), links_(file) {}
+      : file_(file),
+        want_(want),
+        take_(take),
+        links_(file),
+        names_left_(file.limits().max_metadata_bytes) {}
 
   absl::StatusOr<H5Walked> Run() {
     todo_.push_back({"", file_.root(), 0, {}});
@@ -112,8 +117,8 @@ class Walk {
         }
         if (known->second.taken) {
           ++taken_;
-          return take_(
-              {H5Name(at.path), at.order, known->second.index, nullptr, known->second.number});
+          return take_({H5Name(at.path), at.order, known->second.index, nullptr,
+                        known->second.number, at.address, at.path});
         }
       }
     }
@@ -133,7 +138,8 @@ class Walk {
     if (!object.is_group()) {
       now.taken = true;
       now.number = static_cast<size_t>(taken_++);
-      return take_({H5Name(at.path), at.order, now.index, &object, now.number});
+      return take_(
+          {H5Name(at.path), at.order, now.index, &object, now.number, at.address, at.path});
     }
     if (at.depth == 0) {
       FIRN_ASSIGN_OR_RETURN(walked_.file_checksum,
@@ -148,7 +154,8 @@ class Walk {
   }
 
   // More than eight attributes may be kept in a heap: version, flags, with the first of these 2
-  // bytes, the addresses of the heap and of the index by name.
+  // bytes, the addresses of the heap and of the index by name. Those that nobody asks for stay
+  // there, whatever their size and kind.
   absl::Status FetchAttributes(H5Object* object) {
     const H5Message* info = object->Find(H5Message::kAttributeInfo);
     if (info == nullptr) return absl::OkStatus();
@@ -158,14 +165,16 @@ class Walk {
     const uint64_t heap = c.Uint(8), index = c.Uint(8);
     FIRN_RETURN_IF_ERROR(file_.Check(c, "attribute info"));
     if (heap == kH5Undefined) return absl::OkStatus();
-    return ForEachHeapObject(file_, heap, index, H5HeapIndex::kAttributes, [&](H5Cursor attribute) {
+    constexpr std::string_view kNames[] = {"index", "need_grad", kChecksumAttribute};
+    const auto keep = [&](H5Cursor attribute) {
       H5Message m;
       m.type = H5Message::kAttribute;
       m.offset = attribute.offset();
       m.body = object->Keep(std::string(attribute.Bytes(attribute.left())));
       object->messages.push_back(std::move(m));
       return absl::OkStatus();
-    });
+    };
+    return ForEachHeapObject(file_, heap, index, H5HeapIndex::kAttributes, kNames, keep);
   }
 
   absl::Status AddMembers(const Todo& at, const std::optional<int64_t>& index,
@@ -179,19 +188,25 @@ class Walk {
     if (index.has_value()) order.push_back(*index);
     const size_t here = groups_.size();
     groups_.push_back({at.address, at.above});
-    for (H5Link& link : links) {
+    for (const H5Link& link : links) {
       std::string path = at.path.empty() ? link.name : absl::StrCat(at.path, "/", link.name);
       if (path.size() > static_cast<size_t>(file_.limits().max_name_bytes)) {
         return ResourceExhausted(file_.file().name(), ": a name has more than the ",
                                  file_.limits().max_name_bytes, " bytes allowed");
       }
+      names_left_ -= static_cast<int64_t>(path.size());
+      if (names_left_ < 0) {
+        return ResourceExhausted(file_.file().name(), ": all names have more than the ",
+                                 file_.limits().max_metadata_bytes, " bytes allowed");
+      }
       Todo todo{std::move(path), link.address, at.depth + 1, order, here};
       if (link.is_soft) {
-        soft_.push_back({std::move(todo), std::move(link.path)});
+        soft_.push_back({std::move(todo), link.path});
       } else {
         todo_.push_back(std::move(todo));
       }
     }
+    links_.Add(at.address, std::move(links));
     const auto left = static_cast<int64_t>(todo_.size() + soft_.size());
     if (left + taken_ > file_.limits().max_tensors) {
       return ResourceExhausted(file_.file().name(), ": holds more than the ",
@@ -209,6 +224,7 @@ class Walk {
   std::vector<Group> groups_;  // that were gone through
   std::unordered_map<uint64_t, Known> known_;
   int64_t taken_ = 0;
+  int64_t names_left_;  // bytes of those that were listed
   H5Walked walked_;
 };
 

@@ -23,7 +23,9 @@ struct H5Found {
   std::optional<int64_t> index;  // its attribute of that name
   // Null where the dataset has another name, by which it was found before,
   const H5Object* object = nullptr;
-  size_t first = 0;  // in the call of this number
+  size_t first = 0;       // in the call of this number
+  uint64_t address = 0;   // of the dataset, whatever its names
+  std::string_view path;  // where it is in the file, without a leading slash
 };
 
 struct H5Walked {

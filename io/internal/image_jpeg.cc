@@ -110,10 +110,7 @@ void ReadHeader(Session* s) {
 void CmykToRgb(const unsigned char* cmyk, int64_t width, bool inverted, unsigned char* rgb) {
   for (int64_t x = 0; x < width; ++x, cmyk += 4, rgb += 3) {
     const int k = inverted ? cmyk[3] : 255 - cmyk[3];
-    for (int c = 0; c < 3; ++c) {
-      const int v = inverted ? cmyk[c] : 255 - cmyk[c];
-      rgb[c] = static_cast<unsigned char>((v * k + 127) / 255);
-    }
+    for (int c = 0; c < 3; ++c) rgb[c] = Light(inverted ? cmyk[c] : 255 - cmyk[c], k);
   }
 }
 
@@ -208,10 +205,12 @@ bool IsLimit(int code) {
          code == JERR_IMAGE_TOO_BIG || code == JERR_WIDTH_OVERFLOW;
 }
 
+// Arithmetic coding has a code in some of the library's interfaces alone, and is told by the
+// header.
 bool IsUnread(int code) {
   return code == JERR_CONVERSION_NOTIMPL || code == JERR_CCIR601_NOTIMPL ||
          code == JERR_FRACT_SAMPLE_NOTIMPL || code == JERR_NOTIMPL || code == JERR_NOT_COMPILED ||
-         code == JERR_ARITH_NOTIMPL;
+         code == JERR_SOF_UNSUPPORTED;
 }
 
 absl::Status Failed(const EncodedImage& file, const Session& s) {

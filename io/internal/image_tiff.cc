@@ -59,8 +59,10 @@ absl::Status CheckCompression(const EncodedImage& file, const Directory& d) {
       return Unread(file, "compression ", d.compression);
   }
   constexpr uint32_t kUncompressedMode = 2;
-  const uint32_t options = d.compression == COMPRESSION_CCITTFAX4 ? d.t6_options : d.t4_options;
-  FIRN_RETURN_IF(fax && (options & kUncompressedMode) != 0,
+  const uint32_t options = d.compression == COMPRESSION_CCITTFAX3   ? d.t4_options
+                           : d.compression == COMPRESSION_CCITTFAX4 ? d.t6_options
+                                                                    : 0;
+  FIRN_RETURN_IF((options & kUncompressedMode) != 0,
                  Unread(file, "a fax with pieces that are not compressed"));
   FIRN_RETURN_IF(fax && (d.bits != 1 || d.samples_in_segment() != 1),
                  Bad(file, "a fax of ", d.samples, " samples of ", d.bits, " bits"));
@@ -70,13 +72,12 @@ absl::Status CheckCompression(const EncodedImage& file, const Directory& d) {
 absl::Status CheckSamples(const EncodedImage& file, const Directory& d) {
   switch (d.format) {
     case SAMPLEFORMAT_UINT:
+    case SAMPLEFORMAT_VOID:  // not said, which readers take for numbers without a sign
       break;
     case SAMPLEFORMAT_INT:
       return Unread(file, "samples that are integers with a sign");
     case SAMPLEFORMAT_IEEEFP:
       return Unread(file, "samples that are floats");
-    case SAMPLEFORMAT_VOID:
-      return Unread(file, "samples of no format");
     case SAMPLEFORMAT_COMPLEXINT:
     case SAMPLEFORMAT_COMPLEXIEEEFP:
       return Unread(file, "samples that are complex");
@@ -128,9 +129,10 @@ absl::StatusOr<Kind> KindOf(const EncodedImage& file, const Directory& d) {
   const ImageColor wanted = file.options.color;
   const bool chosen = wanted == ImageColor::kGrey || wanted == ImageColor::kRgb ||
                       (wanted == ImageColor::kRgba && !other_alpha);
-  FIRN_RETURN_IF(d.samples > known && (!chosen || kind.converted || kind.inks),
+  const char* advice = kind.converted ? "" : " (color = kRgb or kGrey leaves them out)";
+  FIRN_RETURN_IF(d.samples > known && (!chosen || kind.converted),
                  Unread(file, d.samples, " samples a pixel, of which ", d.samples - known,
-                        " are neither colours nor alpha (color = kRgb or kGrey leaves them out)"));
+                        " are neither colours nor alpha", advice));
   const bool opaque = wanted == ImageColor::kGrey || wanted == ImageColor::kRgb;
   FIRN_RETURN_IF((kind.palette || kind.inks) && alpha && !opaque,
                  Unread(file, "a palette or inks with alpha"));
@@ -238,10 +240,6 @@ class Assembler {
     }
   }
 
-  static unsigned char Light(int color, int black) {
-    return static_cast<unsigned char>(color * black / 255);
-  }
-
   // 16 bits a colour, but for old writers whose numbers are all bytes.
   void MakePalette() {
     const size_t n = size_t{1} << d_.bits;
@@ -307,6 +305,9 @@ absl::Status CheckTiles(const EncodedImage& file, const Directory& d) {
 absl::StatusOr<Raster> DecodeTiff(const EncodedImage& file) {
   FIRN_ASSIGN_OR_RETURN(const Directory d, ReadTiffDirectory(file));
   FIRN_ASSIGN_OR_RETURN(const Kind kind, KindOf(file, d));
+  // The library converts to bytes, which must not pass for numbers up to 65535.
+  FIRN_RETURN_IF(kind.converted && d.bits > 8 && file.options.keep_16_bits,
+                 Unread(file, "keeping the ", d.bits, " bits of YCbCr or CIE L*a*b*"));
   const bool wide = d.bits == 16 && !kind.converted;
   FIRN_ASSIGN_OR_RETURN(Raster raster, MakeRaster(file, d.width, d.height, kind.channels(), wide,
                                                   int64_t{d.bits} * d.samples));

@@ -3,6 +3,8 @@
 // end of a list that it walks to there: a file of n segments would take time n^2. The frame's
 // marker (SOF, C0 to CF but for C4, C8 and CC) names the process of coding; of those that T.81 and
 // its followers have, libjpeg reads three and says of some of the others that they are damaged.
+// Where frames build on each other (DHP, DE), what tells is a segment as a frame's before the
+// first.
 #include "firn/io/internal/jpeg_header.h"
 
 #include <cstddef>
@@ -14,13 +16,14 @@ namespace firn::io::internal {
 namespace {
 
 constexpr unsigned kApp1 = 0xe1, kStartOfScan = 0xda, kEndOfImage = 0xd9;
+constexpr unsigned kHierarchy = 0xde, kJpegLs = 0xf7;
 
 // Standing alone, without a length.
 bool IsBare(unsigned marker) { return marker == 1 || (marker >= 0xd0 && marker <= 0xd8); }
 
 bool IsFrame(unsigned marker) {
   return (marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc) ||
-         marker == 0xf7;
+         marker == kHierarchy || marker == kJpegLs;
 }
 
 // Empty for what is read, and for what is damaged.
@@ -28,9 +31,9 @@ std::string UnreadProcess(unsigned marker, std::string_view frame) {
   const auto byte = [&](size_t i) {
     return i < frame.size() ? static_cast<unsigned char>(frame[i]) : 0u;
   };
-  if (marker == 0xf7) return "JPEG-LS";
+  if (marker == kJpegLs) return "JPEG-LS";
   if (marker == 0xc3) return "lossless coding";
-  if (marker >= 0xc5 && marker <= 0xc7) return "hierarchical coding";
+  if (marker == kHierarchy || (marker >= 0xc5 && marker <= 0xc7)) return "hierarchical coding";
   if (marker >= 0xc9) return "arithmetic coding";
   const unsigned bits = byte(0), height = byte(1) << 8 | byte(2), components = byte(5);
   // Of a baseline frame (C0) no other than 8 is legal.

@@ -52,8 +52,9 @@ absl::StatusOr<LineIndex> LineIndex::Make(std::unique_ptr<RandomAccess> file, ch
     scanner.Feed(p, end);
     while (p != end) {
       const char* const found = scanner.Next(p);
-      // Nearly all lines: as Add does, without the call.
-      if (blank && found != nullptr && static_cast<unsigned char>(*p) > ' ' &&
+      // Nearly all lines: as Add does, without the call. A record that ended with the last block
+      // has no byte in this one: what stands at p is of the next, and says nothing about it.
+      if (blank && found != nullptr && found != p && static_cast<unsigned char>(*p) > ' ' &&
           scanner.inner_lines() == 0 && index.blank_ == 0) [[likely]] {
         const int64_t there = at + (found - block.data());
         if (there - index.begins_.back() <= max_line) [[likely]] {

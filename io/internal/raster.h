@@ -45,6 +45,11 @@ absl::StatusOr<Raster> MakeRaster(const EncodedImage& file, int64_t width, int64
 // The raster as [channels, height, width], in the wanted colour and orientation.
 absl::StatusOr<Tensor> RasterToTensor(const Raster& raster, const DecodeImageOptions& options);
 
+// What black ink leaves of a colour; both are light, 0 to 255. CMYK of every format becomes RGB so.
+constexpr unsigned char Light(int color, int black) {
+  return static_cast<unsigned char>((color * black + 127) / 255);
+}
+
 // One decoder a format. Errors: those of DecodeImage, with the file's name.
 absl::StatusOr<Raster> DecodePng(const EncodedImage& file);
 absl::StatusOr<Raster> DecodeJpeg(const EncodedImage& file);

@@ -7,7 +7,8 @@
 //
 // libtiff does not look at the checksum of deflate once it has all rows, nor at what follows them.
 // Where that is not the checksum of what it unpacked (by libdeflate, often, in half of zlib's
-// time), zlib unpacks it again and says why. Strips and tiles without compression are copied.
+// time), zlib unpacks it again and says why. What libtiff converts nobody sees unpacked, so that
+// zlib goes through it first. Strips and tiles without compression are copied.
 #include "firn/io/internal/tiff_data.h"
 
 #include <zlib.h>
@@ -184,7 +185,8 @@ absl::Status TiffData::ReadStored(uint32_t segment, unsigned char* out, int64_t 
   return absl::OkStatus();
 }
 
-absl::Status TiffData::Inflate(uint32_t segment, unsigned char* out, int64_t n) const {
+absl::Status TiffData::Inflate(uint32_t segment, unsigned char* out, int64_t n,
+                               int64_t most) const {
   const auto damaged = [&](const char* what) {
     return DamagedImage(file_, "TIFF", absl::StrCat("strip or tile ", segment, ": ", what));
   };
@@ -208,7 +210,7 @@ absl::Status TiffData::Inflate(uint32_t segment, unsigned char* out, int64_t n) 
   z.avail_out = static_cast<uInt>(n);
   int code = inflate(&z, Z_FINISH);
   // The last strip may have all the rows of the others. Its checksum comes behind them.
-  int64_t surplus = directory_.segment_row_bytes() * directory_.segment_height - n;
+  int64_t surplus = most - n;
   while ((code == Z_OK || code == Z_BUF_ERROR) && z.avail_out == 0 && surplus >= 0) {
     Bytef rest[4096];
     z.next_out = rest;
@@ -232,6 +234,8 @@ bool TiffData::InflatesByLibrary(uint32_t segment, unsigned char* out, int64_t n
       (directory_.bits == 16 && swapped)) {
     return false;  // what it gives is not what was packed
   }
+  // By libdeflate it takes data that do not fit for enough, and leaves the rest as it was.
+  std::memset(out, 0, static_cast<size_t>(n));
   const bool read = ReadByLibrary(segment, out, n).ok();
   input_.message[0] = '\0';  // zlib will say it
   uint32_t stored = 0;
@@ -241,8 +245,6 @@ bool TiffData::InflatesByLibrary(uint32_t segment, unsigned char* out, int64_t n
 
 absl::Status TiffData::ReadByLibrary(uint32_t segment, unsigned char* out, int64_t n) {
   FIRN_RETURN_IF_ERROR(Open());
-  // By libdeflate it takes data that do not fit for enough, and leaves the rest as it was.
-  std::memset(out, 0, static_cast<size_t>(n));
   const tmsize_t got = directory_.tiled ? TIFFReadEncodedTile(tiff_.get(), segment, out, n)
                                         : TIFFReadEncodedStrip(tiff_.get(), segment, out, n);
   FIRN_RETURN_IF(got != n || input_.message[0] != '\0', Failed());
@@ -279,12 +281,32 @@ absl::Status TiffData::Read(uint32_t segment, unsigned char* out, int64_t n) {
     case COMPRESSION_DEFLATE:
     case COMPRESSION_ADOBE_DEFLATE:
       if (!InflatesByLibrary(segment, out, n)) {
-        FIRN_RETURN_IF_ERROR(Inflate(segment, out, n));
+        FIRN_RETURN_IF_ERROR(
+            Inflate(segment, out, n, directory_.segment_row_bytes() * directory_.segment_height));
       }
       return Restore(out, n);
     default:
       return ReadByLibrary(segment, out, n);
   }
+}
+
+absl::Status TiffData::CheckDeflate() const {
+  // Only the library knows how many bytes the rows of a halved chroma have.
+  const auto bytes_of = [&](int64_t rows) -> int64_t {
+    return directory_.tiled ? TIFFTileSize(tiff_.get())
+                            : TIFFVStripSize(tiff_.get(), static_cast<uint32_t>(rows));
+  };
+  const int64_t across = directory_.segments_across(), down = directory_.segments_down();
+  const int64_t most = bytes_of(directory_.segment_height);
+  FIRN_RETURN_IF(most <= 0 || input_.message[0] != '\0', Failed());
+  std::string unpacked(static_cast<size_t>(most), '\0');
+  for (size_t i = 0; i < directory_.offsets.size(); ++i) {
+    const int64_t y = static_cast<int64_t>(i) / across % down * directory_.segment_height;
+    const int64_t n = bytes_of(std::min<int64_t>(directory_.segment_height, directory_.height - y));
+    FIRN_RETURN_IF_ERROR(Inflate(static_cast<uint32_t>(i),
+                                 reinterpret_cast<unsigned char*>(unpacked.data()), n, most));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status TiffData::ReadConverted(uint32_t* pixels) {
@@ -293,6 +315,12 @@ absl::Status TiffData::ReadConverted(uint32_t* pixels) {
   if (TIFFRGBAImageOK(tiff_.get(), why) != 1) {
     if (input_.message[0] == '\0') std::snprintf(input_.message, sizeof(input_.message), "%s", why);
     return Failed();
+  }
+  if (directory_.compression == COMPRESSION_DEFLATE ||
+      directory_.compression == COMPRESSION_ADOBE_DEFLATE) {
+    FIRN_RETURN_IF_ERROR(CheckDeflate());
+    // libdeflate would give no rows of a last strip that has more than the image.
+    TIFFSetField(tiff_.get(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
   }
   FIRN_RETURN_IF(TIFFReadRGBAImageOriented(tiff_.get(), directory_.width, directory_.height, pixels,
                                            ORIENTATION_TOPLEFT, 1) != 1 ||

@@ -59,7 +59,10 @@ class TiffData {
   // What the library said, or that it said nothing, as an error.
   absl::Status Failed() const;
   absl::Status ReadStored(uint32_t segment, unsigned char* out, int64_t n) const;
-  absl::Status Inflate(uint32_t segment, unsigned char* out, int64_t n) const;
+  // The first `n` bytes of a segment that has at most `most`, and is right to its end.
+  absl::Status Inflate(uint32_t segment, unsigned char* out, int64_t n, int64_t most) const;
+  // Whether all segments are what was packed. Requires Open().
+  absl::Status CheckDeflate() const;
   // Whether the library gave all, with the checksum that the segment ends in.
   bool InflatesByLibrary(uint32_t segment, unsigned char* out, int64_t n);
   absl::Status ReadByLibrary(uint32_t segment, unsigned char* out, int64_t n);

@@ -85,10 +85,29 @@ constexpr uint32_t kTags[] = {kWidth,
                               kReferenceBlackWhite,
                               kDataType,
                               kImageDepth};
+static_assert(std::is_sorted(std::begin(kTags), std::end(kTags)));  // they are looked up by halves
 
 // Those that only the library looks at, of YCbCr and CIE L*a*b*.
 bool IsOfConversion(uint32_t tag) {
   return tag == kWhitePoint || (tag >= kYcbcrCoefficients && tag <= kReferenceBlackWhite);
+}
+
+bool IsDeflate(uint32_t compression) { return compression == 8 || compression == 32946; }
+
+// Of a codec that did not pack the pixels: it says nothing, and the library does not know the tag.
+bool IsForeign(uint32_t tag, uint32_t compression) {
+  switch (tag) {
+    case kT4Options:
+      return compression != 3;
+    case kT6Options:
+      return compression != 4;
+    case kPredictor:
+      return compression != 5 && !IsDeflate(compression);
+    case kJpegTables:
+      return compression != 7;
+    default:
+      return false;
+  }
 }
 
 struct Entry {
@@ -218,10 +237,11 @@ class Reader {
     FIRN_RETURN_IF_ERROR(One(kBits, &dir_.bits, true));
     FIRN_RETURN_IF_ERROR(One(kSampleFormat, &dir_.format, true));
     FIRN_RETURN_IF(dir_.bits < 1 || dir_.bits > 128, BadTag(kBits, "expected 1 to 128"));
-    uint32_t data_type = 2, depth = 1;  // before there was SampleFormat: 2 is without a sign
+    // Before there was SampleFormat: 2 is without a sign, 0 says nothing, which is taken for that.
+    uint32_t data_type = 2, depth = 1;
     FIRN_RETURN_IF_ERROR(One(kDataType, &data_type, true));
     FIRN_RETURN_IF_ERROR(One(kImageDepth, &depth));
-    FIRN_RETURN_IF(data_type != 2 || depth != 1,
+    FIRN_RETURN_IF((data_type != 2 && data_type != 0) || depth != 1,
                    UnreadImage(file_, "TIFF", "a volume or a data type of SGI's"));
     FIRN_ASSIGN_OR_RETURN(dir_.extra_samples, Values(kExtraSamples));
     FIRN_RETURN_IF(dir_.extra_samples.size() >= dir_.samples,
@@ -305,12 +325,13 @@ class Reader {
       }
     };
     const bool converted = dir_.photometric == 6 || dir_.photometric == 8;
-    const bool deflate = dir_.compression == 8 || dir_.compression == 32946;
+    const bool deflate = IsDeflate(dir_.compression);
     std::erase_if(entries_, [&](const auto& entry) {
       // Turning is Firn's part, some of whose values the library would refuse; so are differences
       // of what deflate has packed.
       return entry.first == kOrientation || (deflate && !converted && entry.first == kPredictor) ||
-             (!converted && IsOfConversion(entry.first));
+             (!converted && IsOfConversion(entry.first)) ||
+             IsForeign(entry.first, dir_.compression);
     });
     put(entries_.size(), 2);
     for (const auto& [tag, entry] : entries_) {

@@ -54,10 +54,16 @@ class Metric {
       : Metric(std::move(metric), [](const M& m) { return static_cast<double>(m.Value()); }) {}
   template <MetricClass M, class F>
   requires std::is_invocable_r_v<double, F, const M&> Metric(M metric, F value)
-      : kind_(std::make_shared<Kind<M, F>>(std::move(metric), std::move(value))) {}
+      : kind_(std::make_unique<Kind<M, F>>(std::move(metric), std::move(value))) {}
   template <class F>
   requires internal::MetricOfBatch<F, Metric> Metric(F function)  // NOLINT: implicit
-      : Metric(MeanOf{std::move(function), {}, 1}) {}
+  {
+    // None was always written so, too.
+    if constexpr (std::same_as<F, std::function<double(const Tensor&, const Tensor&)>>) {
+      if (function == nullptr) return;
+    }
+    *this = Metric(MeanOf{std::move(function), {}, 1});
+  }
   Metric(const Metric& other) : kind_(other.kind_ ? other.kind_->Copy() : nullptr) {}
   Metric(Metric&&) noexcept = default;
   Metric& operator=(Metric other) noexcept {
@@ -78,7 +84,7 @@ class Metric {
  private:
   struct AnyKind {
     virtual ~AnyKind() = default;
-    virtual std::shared_ptr<AnyKind> Copy() const = 0;
+    virtual std::unique_ptr<AnyKind> Copy() const = 0;
     virtual void Update(const Tensor& predictions, const Tensor& targets, double samples) = 0;
     virtual double Value() const = 0;
     virtual void Reset() = 0;
@@ -97,7 +103,7 @@ class Metric {
   template <class M, class F>
   struct Kind final : AnyKind {
     Kind(M m, F f) : metric(std::move(m)), value(std::move(f)) {}
-    std::shared_ptr<AnyKind> Copy() const override { return std::make_shared<Kind>(*this); }
+    std::unique_ptr<AnyKind> Copy() const override { return std::make_unique<Kind>(*this); }
     void Update(const Tensor& predictions, const Tensor& targets,
                 [[maybe_unused]] double samples) override {
       if constexpr (std::same_as<M, MeanOf>) metric.samples = samples;
@@ -109,7 +115,7 @@ class Metric {
     F value;
   };
 
-  std::shared_ptr<AnyKind> kind_;  // nobody else's
+  std::unique_ptr<AnyKind> kind_;
 };
 
 }  // namespace firn::io

@@ -1,14 +1,10 @@
 // No reader's time grows faster than its file: each thing that a file may repeat is there n times
-// and 4n times. Time is that of the processor, the least of several runs by turns, so that what
-// else the machine does hardly counts; instructions, which count better, take minutes to count
-// where n is large enough to tell.
+// and 4n times.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <zlib.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,6 +17,7 @@
 #include "firn/io/npy_status.h"
 #include "firn/io/wav_status.h"
 #include "firn/tensor/from.h"
+#include "tests/growth.h"
 #include "tests/io/h5_test_files.h"
 #include "tests/io/test_files.h"
 
@@ -28,41 +25,25 @@ namespace firn::io::internal {
 namespace {
 
 using namespace std::string_literals;
+using firn::testing::GrowthOf;
+using firn::testing::kLinear;
+using firn::testing::ThreadSeconds;
 
-// Of a file that is four times as long: 4 and what a sorted list adds, not 16. Files are large
-// enough for the caches to matter to both.
-constexpr double kMost = 6;
-
-double Seconds(const std::function<void()>& f) {
-  const std::clock_t start = std::clock();
-  f();
-  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-}
-
-// `read` says whether it could.
+// `read` says whether it could. It is called as often as takes a while, beside which what else
+// happens to a processor is little.
 void ExpectNoFasterThanTheFile(int n, const std::function<std::string(int n)>& make,
                                const std::function<bool(const std::string& bytes)>& read) {
-  constexpr int kRuns = 12;
   const std::string few = make(n), many = make(4 * n);
   ASSERT_TRUE(read(few) && read(many)) << n;
-  // As often as takes a while, for a clock that ticks slowly.
   int times = 1;
-  while (times < 1000 && Seconds([&] {
-                           for (int i = 0; i < times; ++i) read(few);
-                         }) < 2e-3) {
-    times *= 2;
+  const auto run = [&](int size) {
+    for (int i = 0; i < times; ++i) read(size == n ? few : many);
+  };
+  for (double begin = ThreadSeconds(); times < 1000; times *= 2, begin = ThreadSeconds()) {
+    run(n);
+    if (ThreadSeconds() - begin > 2e-3) break;
   }
-  double least[2] = {1e9, 1e9};
-  for (int run = 0; run < kRuns; ++run) {
-    for (const int k : {0, 1}) {
-      const double seconds = Seconds([&] {
-        for (int i = 0; i < times; ++i) read(k == 0 ? few : many);
-      });
-      least[k] = std::min(least[k], seconds);
-    }
-    if (run >= 2 && least[1] < kMost * least[0]) return;
-  }
-  EXPECT_LT(least[1], kMost * least[0]) << n << ": " << least[0] << " s and " << least[1] << " s";
+  EXPECT_LT(GrowthOf(run, n, kLinear), kLinear) << n;
 }
 
 class ArraysGrowthTest : public H5ReaderTest {

@@ -28,6 +28,15 @@ TEST(Crc32Test, IsZlibsForAllLengthsAndStarts) {
   }
 }
 
+TEST(Crc32Test, CombinesThoseOfTwoPieces) {
+  const std::string text = "the first piece and the second";
+  for (size_t n = 0; n <= text.size(); ++n) {
+    EXPECT_EQ(Crc32Combine(Crc32(0, text.data(), n), Crc32(0, text.data() + n, text.size() - n),
+                           text.size() - n),
+              Crc32(0, text.data(), text.size()));
+  }
+}
+
 // The check value of the CRC's definition, and nothing of nothing.
 TEST(Crc32Test, KnownValues) {
   const std::string digits = "123456789";

@@ -189,8 +189,22 @@ TEST_F(CsvRowsTest, MissingCellsAreErrorsOrAValue) {
   }
   EXPECT_EQ(Open("x\nnan\n", {.missing_value = 5})->Get(0)[0].Item(), 5);
   EXPECT_EQ(Open("x,y\n,1\n", {.dtype = DType::kI64, .missing_value = 5})->Get(0)[0].Item(), 5);
+  // What is missing is the same in every type, and in quotes.
+  for (const char* const cell : {"NAN", "+nan", "\" NA \"", "\"\t\""}) {
+    for (const DType dtype : {DType::kF32, DType::kF64, DType::kI64}) {
+      const std::string text = std::string("x,y\n") + cell + ",1\n";
+      EXPECT_EQ(Open(text, {.dtype = dtype, .missing_value = 5})->Get(0)[0].Item(), 5) << cell;
+    }
+  }
+  EXPECT_THAT(Error("x\nNAN\n", {.dtype = DType::kI64}), HasSubstr("::missing_value says what"));
+  // It is held to what numbers in cells are.
   EXPECT_THAT(Error("x\n1\n", {.dtype = DType::kI64, .missing_value = 0.5}),
-              HasSubstr("missing_value is 0.5"));
+              HasSubstr("missing_value is 0.5 (want a whole number from -9223372036854775808"));
+  EXPECT_EQ(Error("x\n1\n", {.missing_value = 16777217}),
+            "csv_rows: missing_value is 16777217 (want a number that f32 does not round)");
+  EXPECT_THAT(Error("x\n1\n", {.missing_value = 1e300}), HasSubstr("missing_value is 1e+300"));
+  EXPECT_EQ(Open("x,y\n,1\n", {.round = true, .missing_value = 16777217})->Get(0)[0].Item(),
+            16777216);
 }
 
 TEST_F(CsvRowsTest, NamesFileLineAndColumn) {
@@ -271,6 +285,21 @@ TEST_F(CsvRowsTest, LinesAreFoundAcrossBlocksOfTheFile) {
   const RowsPtr rows = Open(text);
   ASSERT_EQ(rows->size(), n);
   for (int64_t i = n - 1; i >= 0; --i) ASSERT_EQ(rows->Get(i)[0].Item<int64_t>(), i);
+}
+
+TEST_F(CsvRowsTest, EmptyLinesAreFoundAroundTheEndOfABlock) {
+  constexpr size_t kBlock = 1 << 17;
+  for (const std::string end : {"\r", "\n", "\r\n"}) {
+    const std::string head = "x,#filler" + end + "1,";
+    for (size_t at = kBlock - 6; at < kBlock + 4; ++at) {  // where the empty line begins
+      const std::string row = head + std::string(at - head.size() - end.size(), 'f') + end;
+      EXPECT_THAT(Error(row + end + "2,g" + end),
+                  HasSubstr("t.csv: line 3: expected a row, got an empty line"))
+          << at;
+      EXPECT_EQ(Open(row + "2,g" + end)->size(), 2) << at;
+      EXPECT_EQ(Open(row + end)->size(), 1) << at;
+    }
+  }
 }
 
 TEST_F(CsvRowsTest, TrainsFromThreads) {

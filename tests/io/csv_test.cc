@@ -255,58 +255,6 @@ TEST(CsvTest, IntegersStayInTheirType) {
             "csv: dtype is bf16 (want f32, f64, i64, i32 or u8)");
 }
 
-TEST(CsvTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
-  const std::string text = "1,2\n,4\n5,?\n NA ,nan\n9,10\n";
-  for (const std::string cell :
-       {"", "\"\"", "?", "NA", "N/A", "null", "None", "NaN", "-nan", " "}) {
-    EXPECT_EQ(Error("1,2\n3," + cell + "\n"),
-              "t.csv: line 2, column 1 (counted from 0): expected a number, got " +
-                  (cell == "\"\"" || cell == " " ? "\"\"" : "\"" + cell + "\"") +
-                  " (CsvOptions::missing says what missing cells become)");
-  }
-  using M = CsvMissing;
-  EXPECT_THAT(ParseCsv(text, "t.csv", {.missing = M::kDropRow})->ToVector<float>(),
-              ElementsAre(1, 2, 9, 10));
-  EXPECT_THAT(
-      ParseCsv(text, "t.csv", {.missing = M::kValue, .missing_value = -1})->ToVector<float>(),
-      ElementsAre(1, 2, -1, 4, 5, -1, -1, -1, 9, 10));
-  EXPECT_THAT(ParseCsv(",1", "t.csv", {.missing = M::kValue})->ToVector<float>(),
-              ElementsAre(::testing::IsNan(), 1));
-  const float mean0 = 5, mean1 = static_cast<float>(16.0 / 3);
-  EXPECT_THAT(ParseCsv(text, "t.csv", {.missing = M::kMean})->ToVector<float>(),
-              ElementsAre(1, 2, mean0, 4, 5, mean1, mean0, mean1, 9, 10));
-  EXPECT_THAT(ParseCsv("7,1\n,2\n", "t.csv",
-                       {.dtype = DType::kI64, .missing = M::kValue, .missing_value = 16777217})
-                  ->ToVector<int64_t>(),
-              ElementsAre(7, 1, 16777217, 2));
-  EXPECT_THAT(Error("1,\n2,\n", {.missing = M::kMean}),
-              HasSubstr("column 1 (counted from 0): expected a number to take the mean of"));
-  // Cells that hold something are no missing ones, whatever the policy.
-  EXPECT_THAT(Error("1\nx\n", {.missing = M::kDropRow}), HasSubstr("line 2"));
-  EXPECT_THAT(Error("1\nNA\n", {.missing = M::kDropRow, .missing_words = {""}}),
-              HasSubstr("line 2"));
-}
-
-TEST(CsvTest, MissingWordsAreErrorsToo) {
-  CsvOptions options = {.categories = {{0, {"a", "b"}}}};
-  EXPECT_THAT(Error("a,1\n?,2\n", options),
-              HasSubstr("line 2, column 0 (counted from 0): expected a "
-                        "word, got \"?\" (CsvOptions::missing"));
-  options.missing = CsvMissing::kDropRow;
-  EXPECT_THAT(ParseCsv("b,1\n?,2\na,3\n", "t.csv", options)->ToVector<float>(),
-              ElementsAre(1, 1, 0, 3));
-  options.missing = CsvMissing::kMean;
-  EXPECT_THAT(Error("a,1\n?,2\n", options), HasSubstr("words have no mean"));
-  options.categories[0] = {"a", "?"};
-  EXPECT_THAT(ParseCsv("a,1\n?,2\n", "t.csv", options)->ToVector<float>(), ElementsAre(0, 1, 1, 2));
-  const std::string path = TempPath("missing.csv");
-  WriteFile(path, "b\nNA\na\n");
-  EXPECT_THAT(testing::ErrorOf([&] { LoadCsvWords(path, 0); }),
-              HasSubstr("line 2, column 0 (counted from 0): expected a word, got \"NA\""));
-  EXPECT_THAT(LoadCsvWords(path, 0, {.missing = CsvMissing::kDropRow}), ElementsAre("a", "b"));
-  EXPECT_THAT(LoadCsvWords(path, 0, {.missing_words = {}}), ElementsAre("NA", "a", "b"));
-}
-
 TEST(CsvTest, WordsBecomeColumnsOfZerosAndOnes) {
   CsvOptions options = {.one_hot = {"color"}, .heading = true};
   options.categories["color"] = {"red", "green", "blue"};
@@ -370,6 +318,12 @@ TEST(CsvTest, RefusesOptionsThatMakeNoSense) {
             "csv: means are no i64 (want missing to be another, or the dtype to be f32 or f64)");
   EXPECT_EQ(error({.dtype = DType::kU8, .missing = CsvMissing::kValue, .missing_value = 256}),
             "csv: missing_value is 256 (want a whole number from 0 to 255 (u8))");
+  EXPECT_THAT(error({.dtype = DType::kI64, .missing = CsvMissing::kValue, .missing_value = 0x1p63}),
+              HasSubstr("want a whole number from -9223372036854775808 to 9223372036854775807"));
+  EXPECT_EQ(error({.missing = CsvMissing::kValue, .missing_value = 16777217}),
+            "csv: missing_value is 16777217 (want a number that f32 does not round)");
+  EXPECT_THAT(error({.missing = CsvMissing::kValue, .missing_value = 1e300}),
+              HasSubstr("missing_value is 1e+300"));
 }
 
 TEST(CsvTest, LoadCsvThrowsWhatReadCsvReturns) {

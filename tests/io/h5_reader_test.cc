@@ -9,14 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "firn/io/hdf5.h"
+#include "firn/io/internal/random_access.h"
+#include "firn/tensor/from.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/h5_test_files.h"
+#include "tests/io/test_files.h"
 
 namespace firn::io::internal {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 TEST_F(H5ReaderTest, ReadsContiguousCompactAndChunked) {
   const std::string path = Make([](hid_t f) {
@@ -133,6 +138,41 @@ TEST_F(H5ReaderTest, SortsByIndexAndPutsThoseWithoutLast) {
     EXPECT_TRUE((*state)["b"].requires_grad());
     EXPECT_FALSE((*state)["a"].requires_grad());
   }
+}
+
+// Whichever of its names a walk meets first, and whichever of them are wanted, a dataset is judged
+// by the one that it was written by.
+TEST_F(H5ReaderTest, FindsTheNameThatAChecksumIsOf) {
+  const std::string path = TempPath("file.h5");
+  ASSERT_TRUE(WriteHdf5(path, {{"m", FromValues({1.25f, 2.5f})}, {"n", FromValues({3.f})}}).ok());
+  const hid_t f = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  for (const char* name : {"a", "z"}) {
+    H5Lcreate_hard(f, "m", f, name, H5P_DEFAULT, H5P_DEFAULT);
+  }
+  H5Fclose(f);
+  const auto read = [&](const std::string& wanted) {
+    const auto file = RandomAccess::Open(path);
+    return ReadH5(**file, {.want = [&](std::string_view name) {
+      return wanted.find(name) != std::string::npos;
+    }});
+  };
+  for (const std::string wanted : {"amnz", "az", "m", "a", "z", "zn"}) {
+    const absl::StatusOr<StateDict> state = read(wanted);
+    ASSERT_TRUE(state.ok()) << wanted << ": " << state.status();
+    EXPECT_EQ(state->size(), wanted.size());
+  }
+  std::string bytes = ReadFile(path);
+  const float value = 1.25f;
+  const size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&value), sizeof(value)));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  WriteFile(path, bytes);
+  for (const std::string wanted : {"amnz", "az", "m", "a", "z", "zn"}) {
+    const absl::Status status = read(wanted).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << wanted;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("does not have the checksum")) << wanted;
+  }
+  EXPECT_TRUE(read("n").ok());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "firn/device/cpu_allocator.h"
@@ -18,6 +19,7 @@
 namespace firn::io::internal {
 namespace {
 
+using namespace std::string_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -59,10 +61,19 @@ TEST_F(H5RefusalsTest, RefusesLinksToOtherFilesAndToNothing) {
                       }),
                       absl::StatusCode::kUnimplemented),
                 HasSubstr("a cycle"));
-    EXPECT_THAT(
-        Error(make([](hid_t f) { H5Lcreate_soft("a/b", f, "soft", H5P_DEFAULT, H5P_DEFAULT); }),
-              absl::StatusCode::kUnimplemented),
-        HasSubstr("goes through no group"));
+    // What is left out changes nothing for others.
+    const std::string through = make([](hid_t f) {
+      for (const char* name : {"b", "c", "d"}) {
+        H5Lcreate_soft("a/b", f, name, H5P_DEFAULT, H5P_DEFAULT);
+      }
+    });
+    for (const std::string_view wanted : {"b", "c", "d"}) {
+      const auto opened = RandomAccess::Open(through);
+      const auto state =
+          ReadH5(**opened, {.want = [&](std::string_view name) { return name == wanted; }});
+      EXPECT_EQ(state.status().code(), absl::StatusCode::kUnimplemented);
+      EXPECT_THAT(std::string(state.status().message()), HasSubstr("goes through no group"));
+    }
   }
 }
 
@@ -130,6 +141,17 @@ TEST_F(H5RefusalsTest, RefusesElementsThatAreElsewhere) {
   });
   EXPECT_THAT(Error(no_value, absl::StatusCode::kUnimplemented),
               HasSubstr("never written and have no fill value"));
+}
+
+// A dataspace of two dimensions, of which only one can be there.
+TEST_F(H5RefusalsTest, SaysThatAMessageEndsEarly) {
+  const std::string path = Make([](hid_t f) { AddNumbers(f, "x", {9}); });
+  std::string bytes = ReadFile(path);
+  const size_t at = bytes.find("\1\1\1\0\0\0\0\0\x9\0\0\0\0\0\0\0"s);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 1] = 2;
+  WriteFile(path, bytes);
+  EXPECT_THAT(Error(path, absl::StatusCode::kDataLoss), HasSubstr("dataspace: it ends early"));
 }
 
 // What was cut off is damage, wherever, and never a kind that is not read.
@@ -247,6 +269,46 @@ TEST_F(H5LimitsTest, ObeysItsLimits) {
   EXPECT_THAT(Error(path, kExhausted, {.max_name_bytes = 4}),
               HasSubstr("name has more than the 4"));
   EXPECT_THAT(Error(path, kExhausted, {.max_metadata_bytes = 1000}), HasSubstr("structure"));
+}
+
+// A name is made of those of the groups above, which the file has once.
+TEST_F(H5LimitsTest, CountsNamesAsTheyAreRead) {
+  const std::string path = Make([](hid_t f) {
+    const std::string group(3000, 'x');
+    for (int i = 0; i < 50; ++i) AddNumbers(f, (group + "/" + std::to_string(i)).c_str(), {1});
+  });
+  EXPECT_TRUE(Load(path, {.max_metadata_bytes = 200'000}).ok());
+  EXPECT_THAT(Error(path, absl::StatusCode::kResourceExhausted, {.max_metadata_bytes = 100'000}),
+              HasSubstr("all names have more than the 100000 bytes allowed"));
+}
+
+// Chunks that lie side by side need nothing in the file that would say so.
+TEST_F(H5LimitsTest, CountsChunksWithoutAnIndex) {
+  const std::string path =
+      Make([](hid_t f) { AddNumbers(f, "x", {4000}, {.chunk = {1}, .early = true}); },
+           H5F_LIBVER_LATEST);
+  EXPECT_TRUE(Load(path, {.max_metadata_bytes = 32'000}).ok());
+  EXPECT_THAT(Error(path, absl::StatusCode::kResourceExhausted, {.max_metadata_bytes = 31'999}),
+              HasSubstr("an index of 4000 chunks"));
+}
+
+// Nothing but links with long names and paths, of which each is read once.
+TEST_F(H5LimitsTest, LetsAFileConsistOfSoftLinks) {
+  for (const H5F_libver_t low : {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST}) {
+    const std::string path = Make(
+        [](hid_t f) {
+          const std::string name(1000, 'x'), to = "/" + name;
+          AddNumbers(f, name.c_str(), {1});
+          for (int i = 0; i < 300; ++i) {
+            const std::string link = name + std::to_string(i);
+            H5Lcreate_soft(to.c_str(), f, link.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+          }
+        },
+        low);
+    const absl::StatusOr<StateDict> state = Load(path);
+    ASSERT_TRUE(state.ok()) << state.status();
+    EXPECT_EQ(state->size(), 301u);
+  }
 }
 
 TEST_F(H5LimitsTest, CountsAChunkThatIsLargerThanTheArray) {

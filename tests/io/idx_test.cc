@@ -1,6 +1,8 @@
 // Every element type, plain and compressed, and what is said about files that are damaged.
 #include "firn/io/idx.h"
 
+#include <sys/resource.h>
+
 #include <string>
 #include <vector>
 
@@ -83,6 +85,10 @@ TEST(IdxTest, TellsDamageFromWhatIsNotRead) {
   EXPECT_EQ(Read(Idx(8, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "x")).status().code(),
             absl::StatusCode::kUnimplemented);
   EXPECT_EQ(Read(Idx(10, {1}, "x")).status().code(), absl::StatusCode::kDataLoss);
+  for (const char* elements : {"", "xx"}) {
+    EXPECT_EQ(Read(Idx(8, {1, 1, 1, 1, 1, 1, 1, 1, 1}, elements)).status().code(),
+              absl::StatusCode::kDataLoss);
+  }
 }
 
 TEST(IdxTest, SaysDataLossForEveryTruncation) {
@@ -123,6 +129,26 @@ TEST(IdxTest, TakesNoMemoryForSizesThatTheFileCannotHold) {
   EXPECT_THAT(Error(Gzip(Idx(8, {1u << 30}, std::string(10000, 'x')))),
               HasSubstr("the file has at most"));
   EXPECT_EQ(memory::Stats(Device::Cpu())->allocations, before);
+}
+
+int64_t MostBytesSoFar() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} << 10;
+}
+
+// Elements are looked at only to tell damage from a kind that is not read.
+TEST(IdxTest, TakesNoMemoryForElementsOfTooManyDimensions) {
+  constexpr uint32_t kMiB = 1 << 20, kMembers = 128;
+  const std::string member = Gzip(std::string(kMiB, 'x'));
+  std::string file = Gzip(Idx(8, {kMembers, kMiB, 1, 1, 1, 1, 1, 1, 1}, ""));
+  for (uint32_t i = 0; i < kMembers; ++i) file += member;
+  const int64_t before = MostBytesSoFar();
+  EXPECT_EQ(Read(file).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_LT(MostBytesSoFar() - before, kMembers / 4 * int64_t{kMiB});
+  EXPECT_EQ(Read(file + member).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Read(file, {.max_total_bytes = kMembers * int64_t{kMiB} - 1}).status().code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
 TEST(IdxTest, ObeysTheLimitOnElements) {

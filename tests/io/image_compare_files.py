@@ -115,6 +115,14 @@ def packbits(row):
     return bytes([len(row) - 1]) + row
 
 
+def with_t4_options(data):
+    """The TIFF with a tag that its codec, Group 4, does not have."""
+    tags = Image.open(io.BytesIO(data)).tag_v2
+    pieces = [data[at:at + n] for at, n in zip(tags[273], tags[279])]
+    return strips(tags[256], tags[257], 1, 1, tags[262], pieces, tags[278],
+                  more={259: (3, [4]), 292: (4, [0])})
+
+
 def png_files():
     palette = png_chunk(b"PLTE", bytes(range(0, 48)))
     alpha = png_chunk(b"tRNS", bytes([0, 60, 120, 255]))
@@ -154,10 +162,16 @@ def tiff_files():
                                   more={259: (3, [32773])})
     yield "tiff_palette", strips(9, 6, 4, 1, 3, [pattern(30, 7)], 6,
                                  more={320: (3, [v * 257 for v in pattern(48, 1)])})
+    yield "tiff_cmyk", strips(9, 6, 8, 4, 5, [pattern(108, 1), pattern(108, 2)], 3)
+    yield "tiff_ycbcr_deflate", strips(
+        9, 6, 8, 3, 6, [zlib.compress(pattern(81, s), 9) for s in range(2)], 3,
+        more={259: (3, [8]), 530: (3, [1, 1])})
     yield "tiff_bits", strips(9, 6, 1, 1, 0, [pattern(12, 7)], 6)
     yield "tiff_lzw", saved("TIFF", picture("RGB"), compression="tiff_lzw")
     yield "tiff_lzw_grey", saved("TIFF", picture("L"), compression="tiff_lzw")
     yield "tiff_g4", saved("TIFF", picture("1", 40, 16), compression="group4")
+    yield "tiff_g4_with_t4_options", with_t4_options(saved(
+        "TIFF", picture("1", 40, 16), compression="group4"))
     yield "tiff_g3", saved("TIFF", picture("1", 40, 16), compression="group3")
     yield "tiff_fax", saved("TIFF", picture("1", 40, 16), compression="tiff_ccitt")
 

@@ -40,7 +40,7 @@ except ImportError:
 ROUNDS = int(os.environ.get("FIRN_COMPARE_ROUNDS", "300"))
 # By how much two right decoders may differ: libjpeg's versions, what 5 or 6 bits become, and which
 # way halves are rounded.
-TOLERANCE = {"jpeg": 8, "bmp_565": 8, "bmp": 1, "p": 1, "png": 0}
+TOLERANCE = {"jpeg": 8, "bmp_565": 8, "bmp": 1, "p": 1, "png": 0, "tiff_ycbcr": 1}
 # Of these Pillow's values are wrong where they are damaged: it takes an end of an empty row for none,
 # and reads two bytes too many behind a step.
 ONLY_WHOLE = {"bmp_runs"}
@@ -87,6 +87,8 @@ def decode_by_pillow(data):
             image = Image.open(io.BytesIO(data))
             if image.width * image.height > 1 << 20:
                 return "too large to compare"
+            if image.format == "TIFF" and image.tag_v2.get(262) == 6 and image.tile[0][0] == "raw":
+                return "not compared"  # some of its versions take YCbCr for RGB and a fourth byte
             image.load()
             if image.mode.startswith("I"):
                 array = numpy.asarray(image).astype("<u2")
@@ -110,6 +112,8 @@ def decode_by_tifffile(data):
                     return "not compared"
                 if page.size > 1 << 22 or page.imagedepth != 1:
                     return "too large to compare"
+                if len(page.databytecounts) != len(page.dataoffsets):
+                    return "zeros for what it does not find"
                 array = page.asarray()
                 if page.planarconfig == 2 and page.samplesperpixel > 1:
                     array = numpy.moveaxis(array, 0, -1)
@@ -198,20 +202,20 @@ class ImageCompareTest(unittest.TestCase):
 
     def test_damaged_files_are_the_same_or_refused(self):
         silence()
-        read_by_both = total = 0
+        read = total = 0
         for kind, whole in image_compare_files.files():
             files = list(image_compare_files.damaged(kind, whole, ROUNDS))
             for i, (data, answer) in enumerate(zip(files, decode_by_firn(files))):
                 if kind in ONLY_WHOLE:
                     continue
                 total += 1
-                read_by_both += answer[1] is not None
+                read += answer[1] is not None
                 found = self.findings(kind, data, answer)
                 with self.subTest(kind=kind, round=i):
                     self.assertEqual(found, [], data.hex() if len(data) < 4096 else "")
-        print(f"{total} damaged files, {read_by_both} of them read by Firn")
-        self.assertGreater(read_by_both, total // 50)
-        self.assertLess(read_by_both, total)
+        print(f"{total} damaged files, {read} of them read by Firn")
+        self.assertGreater(read, total // 50)
+        self.assertLess(read, total)
 
 
 def silence():

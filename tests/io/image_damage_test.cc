@@ -41,6 +41,10 @@ TEST(ImageDamageTest, NamesTheProcessOfAJpegThatIsNotRead) {
   ExpectError(WithFrame(jpeg, 0xc0, 12), kDamage, "12");
   ExpectError(WithFrame(jpeg, 0xc1, 9), kDamage, "9");
   ExpectError(WithFrame(jpeg, 0xf7), kUnread, "JPEG-LS");
+  // Of extensions, and of frames that build on each other, which a segment as a frame's announces.
+  ExpectError(WithFrame(jpeg, 0xc8), kUnread, "Unsupported JPEG process");
+  ExpectError(WithSegments(jpeg, JpegSegment(0xde, "\x8\0\x8\0\x8\1\1\x11\0"s)), kUnread,
+              "hierarchical coding");
   ExpectError(With(jpeg, jpeg.find("\xff\xc0") + 5, "\0\0"s), kUnread, "DNL");
   ExpectError(JpegOfScans(101), kLimit, "more than 100 scans");
   ExpectError(jpeg.substr(0, jpeg.size() - 9), kDamage, "JPEG");

@@ -64,6 +64,11 @@ TEST(TiffDamageTest, ReadsSamplesOfTiffOfEveryOrganisation) {
                              {{273, 4, {8, 10, 12, 14}}, {279, 4, {2, 2, 2, 2}}, {284, 3, {2}}}),
                     "\x9b\0\xff\0\x37\xff\0\x0a"s)),
       ElementsAre(100, 245, 0, 245, 200, 0));
+  // Numbers whose format is not said are without a sign.
+  EXPECT_THAT(Values(TiffOf(TiffTags(2, 1, 8, 1, 1, 2, {{339, 3, {4}}}), "\x07\xff")),
+              ElementsAre(7, 255));
+  EXPECT_THAT(Values(TiffOf(TiffTags(2, 1, 8, 1, 1, 2, {{32996, 3, {0}}}), "\x07\xff")),
+              ElementsAre(7, 255));
 }
 
 TEST(TiffDamageTest, NamesTheKindsOfTiffThatAreNotRead) {
@@ -74,7 +79,6 @@ TEST(TiffDamageTest, NamesTheKindsOfTiffThatAreNotRead) {
   };
   ExpectError(tiff(16, 1, 1, {{339, 3, {2}}}), kUnread, "integers with a sign");
   ExpectError(tiff(32, 1, 1, {{339, 3, {3}}}), kUnread, "floats");
-  ExpectError(tiff(8, 1, 1, {{339, 3, {4}}}), kUnread, "no format");
   ExpectError(tiff(8, 1, 1, {{339, 3, {9}}}), kDamage, "sample format 9");
   ExpectError(tiff(8, 1, 1, {{32996, 3, {1}}}), kUnread, "SGI");
   ExpectError(tiff(12, 1, 1), kUnread, "12 bits");
@@ -90,7 +94,12 @@ TEST(TiffDamageTest, NamesTheKindsOfTiffThatAreNotRead) {
   }
   ExpectError(tiff(16, 4, 5), kUnread, "inks of 16 bits");
   ExpectError(tiff(8, 4, 5, {{332, 3, {2}}}), kUnread, "set 2");
-  ExpectError(tiff(16, 1, 1, {{259, 3, {8}}, {317, 3, {3}}}), kDamage, "strip or tile 0");
+  const std::string packed = Deflate("\1\2\3\4");
+  ExpectError(TiffOf(TiffTags(2, 1, 16, 1, 1, static_cast<uint32_t>(packed.size()),
+                              {{259, 3, {8}}, {317, 3, {3}}}),
+                     packed),
+              kUnread, "predictor 3 of 16 bits");
+  ExpectError(tiff(16, 3, 8), kUnread, "keeping the 16 bits", {.keep_16_bits = true});
   ExpectError(With(tiff(8, 1, 1), 2, "+"), kUnread, "BigTIFF");
   ExpectError(tiff(8, 1, 1, {{256, 4, {1u << 30}}}), kLimit, "allowed");
 }
@@ -114,6 +123,37 @@ TEST(TiffDamageTest, GivesUnknownBandsOfTiffNoMeaning) {
   ExpectError(alpha_and_more, kUnread, "of which 1");
   EXPECT_THAT(Values(alpha_and_more, {.color = ImageColor::kRgba}), ElementsAre(10, 20, 30, 40));
   ExpectError(tiff(5, 2, {{338, 3, {0, 2}}}), kUnread, "of which", {.color = ImageColor::kRgba});
+  // What 255 - 40 of black leaves of 245, 235 and 225, to the nearest.
+  const std::string fifth_ink = tiff(5, 5, {{338, 3, {0}}});
+  ExpectError(fifth_ink, kUnread, "of which 1 are neither colours nor alpha (color = kRgb");
+  EXPECT_THAT(Values(fifth_ink, {.color = ImageColor::kRgb}), ElementsAre(207, 198, 190));
+  EXPECT_THAT(Values(fifth_ink, {.color = ImageColor::kRgba}), ElementsAre(207, 198, 190, 255));
+  // The library gives all of what it converts, so that asking for less is of no use.
+  ExpectError(tiff(5, 6, {{338, 3, {0, 0}}}), kUnread, "neither colours nor alpha is not supported",
+              {.color = ImageColor::kRgb});
+}
+
+TEST(TiffDamageTest, PassesOverTheTagsOfOtherCodecs) {
+  const std::vector<TiffTag> foreign = {{292, 4, {2}}, {293, 4, {2}}, {317, 3, {2}}, {347, 7, {1}}};
+  const auto tiff = [](uint32_t bits, uint32_t compression, const std::string& data,
+                       const TiffTag& tag) {
+    return TiffOf(TiffTags(8, 1, bits, 1, 0, static_cast<uint32_t>(data.size()),
+                           {{259, 3, {compression}}, tag}),
+                  data);
+  };
+  for (const TiffTag& tag : foreign) {
+    SCOPED_TRACE(tag.tag);
+    EXPECT_EQ(Values(tiff(8, 32773, "\xf9\1", tag)), std::vector<int64_t>(8, 254));
+    EXPECT_EQ(Values(tiff(1, 2, "\x98", tag)), std::vector<int64_t>(8, 255));
+    if (tag.tag != 292) {
+      EXPECT_EQ(Values(tiff(1, 3, "\0\x19\x80"s, tag)), std::vector<int64_t>(8, 255));
+    }
+    if (tag.tag != 293) {
+      EXPECT_EQ(Values(tiff(1, 4, "\xff", tag)), std::vector<int64_t>(8, 255));
+    }
+  }
+  ExpectError(tiff(1, 3, "\0\x19\x80"s, foreign[0]), kUnread, "not compressed");
+  ExpectError(tiff(1, 4, "\xff", foreign[1]), kUnread, "not compressed");
 }
 
 TEST(TiffDamageTest, ChecksTheDirectoryOfATiff) {
@@ -186,6 +226,56 @@ TEST(TiffDamageTest, ChecksTheChecksumsOfTiffAndWhatFollows) {
                             wide, true),
                      {.keep_16_bits = true}),
               ElementsAre(1, 301));
+}
+
+// libtiff unpacks what it converts itself, and looks at no checksum.
+TEST(TiffDamageTest, ChecksTheChecksumsOfTiffThatIsConverted) {
+  const auto tiff = [](const std::string& data, const std::vector<TiffTag>& more = {}) {
+    std::vector<TiffTag> tags = {{259, 3, {8}}, {530, 3, {1, 1}}};
+    tags.insert(tags.end(), more.begin(), more.end());
+    return TiffOf(TiffTags(2, 2, 8, 3, 6, static_cast<uint32_t>(data.size()), tags), data);
+  };
+  const auto check = [&](const std::string& bytes, const std::vector<TiffTag>& more,
+                         const std::string& surplus) {
+    const std::string packed = Deflate(bytes);
+    EXPECT_EQ(Values(tiff(packed, more)), std::vector<int64_t>(12, 128));
+    std::string wrong = packed;
+    wrong.back() = static_cast<char>(wrong.back() ^ 1);
+    ExpectError(tiff(wrong, more), kDamage, "incorrect data check");
+    ExpectError(tiff(packed.substr(0, packed.size() - 1), more), kDamage, "end early");
+    ExpectError(tiff(Deflate(bytes.substr(1)), more), kDamage, "end early");
+    ExpectError(tiff(Deflate(bytes + surplus), more), kDamage, "longer than its rows");
+  };
+  const std::string grey(12, '\x80');
+  check(grey, {}, "\x80");
+  check(grey, {{317, 3, {1}}}, "\x80");
+  // One chroma for four pixels.
+  check(grey.substr(0, 6), {{530, 3, {2, 2}}}, "\x80");
+  // Two strips; the last may have the rows of two, or the one that the image has.
+  std::string rows[2];
+  for (int i = 0; i < 8; ++i) rows[i / 4] += static_cast<char>(10 * i + 10) + "\x80\x80"s;
+  const std::string first = Deflate(rows[0]);
+  const auto n = static_cast<uint32_t>(first.size());
+  const auto strips = [&](const std::string& last) {
+    return TiffOf(TiffTags(2, 3, 8, 3, 6, n,
+                           {{259, 3, {8}},
+                            {273, 4, {8, 8 + n}},
+                            {278, 4, {2}},
+                            {279, 4, {n, static_cast<uint32_t>(last.size())}},
+                            {530, 3, {1, 1}}}),
+                  first + last);
+  };
+  std::string last = Deflate(rows[1].substr(0, 6));
+  const auto grey_of_three = ElementsAre(10, 20, 30, 40, 50, 60);
+  EXPECT_THAT(Values(strips(last), {.color = ImageColor::kGrey}), grey_of_three);
+  EXPECT_THAT(Values(strips(Deflate(rows[1])), {.color = ImageColor::kGrey}), grey_of_three);
+  // A block of 12 bytes as they are, of which libdeflate copies all or none.
+  const std::string all = Deflate(rows[1]), checksum = all.substr(all.size() - 4);
+  EXPECT_THAT(
+      Values(strips("\x78\1\1\x0c\0\xf3\xff"s + rows[1] + checksum), {.color = ImageColor::kGrey}),
+      grey_of_three);
+  last.back() = static_cast<char>(last.back() ^ 1);
+  ExpectError(strips(last), kDamage, "strip or tile 1: incorrect data check");
 }
 
 // What one image left in memory does not become the next one's pixels.

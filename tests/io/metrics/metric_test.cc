@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "firn/io/metrics/accuracy.h"
 #include "firn/io/metrics/auc.h"
@@ -23,6 +24,7 @@ TEST(MetricTest, TakesEveryMetricOfTheFolder) {
     EXPECT_TRUE(std::isnan(m.Value()));
   }
   EXPECT_FALSE(Metric());
+  EXPECT_FALSE(Metric(std::function<double(const Tensor&, const Tensor&)>()));
 }
 
 TEST(MetricTest, AMetricSeesAllSamplesAndAFunctionEachBatch) {

@@ -203,6 +203,19 @@ std::vector<int64_t> Config::Integers(const char* key,
   return numbers;
 }
 
+std::vector<std::string> Config::Texts(const char* key,
+                                       const std::vector<std::string>& otherwise) const {
+  const nlohmann::json* const value = Find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_array()) Expected(key, "a list of texts", *value);
+  std::vector<std::string> texts;
+  for (const nlohmann::json& item : *value) {
+    if (!item.is_string()) Expected(absl::StrCat(key, "[", texts.size(), "]"), "text", item);
+    texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
 std::string Config::Choice(const char* key, const std::vector<std::string>& names,
                            const std::string& otherwise) const {
   if (!Has(key)) return otherwise;

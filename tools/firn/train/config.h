@@ -36,6 +36,7 @@ class Config {
   bool Flag(const char* key, bool otherwise) const;
   std::string Text(const char* key, const std::string& otherwise) const;
   std::vector<int64_t> Integers(const char* key, const std::vector<int64_t>& otherwise) const;
+  std::vector<std::string> Texts(const char* key, const std::vector<std::string>& otherwise) const;
   // One of `names`; the error suggests the nearest.
   std::string Choice(const char* key, const std::vector<std::string>& names,
                      const std::string& otherwise) const;

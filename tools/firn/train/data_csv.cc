@@ -41,7 +41,9 @@ io::CsvWording Wording() {
   w.no_number =
       "\"one_hot\" reads words of inputs, \"task\": \"classes\" those of the target, \"inputs\" "
       "leaves columns out, \"heading\": true a first line of names";
-  w.missing = "\"missing\" says what missing cells become: \"drop\", \"mean\" or a number";
+  w.missing =
+      "\"missing\" says what missing cells become: \"drop\", \"mean\" or a number; "
+      "\"missing_words\" which cells are";
   w.inexact = "\"round\": true takes the nearest number";
   return w;
 }
@@ -120,6 +122,7 @@ Table ParseTable(const Config& config) {
   t.options.round = config.Flag("round", false);
   t.standardize = config.Flag("standardize", false);
   t.most_classes = config.Integer("most_classes", 0, 0);
+  t.options.missing_words = config.Texts("missing_words", t.options.missing_words);
   ParseMissing(config, &t);
   if (std::count(t.inputs.begin(), t.inputs.end(), t.target) > 0) {
     config.Refuse("inputs", "the target is one of them");
@@ -159,7 +162,9 @@ std::vector<CsvColumn> InputsOf(const Table& t) {
   const int64_t target = place(t.target);
   std::vector<CsvColumn> inputs = t.inputs;
   for (size_t c = 0; c < names.size() && t.inputs.empty(); ++c) inputs.emplace_back(c);
-  std::erase_if(inputs, [&](const CsvColumn& c) { return place(c) == target; });
+  // Names that the table does not have share a place behind its columns; reading it says so.
+  const bool there = target < static_cast<int64_t>(names.size());
+  std::erase_if(inputs, [&](const CsvColumn& c) { return there && place(c) == target; });
   if (inputs.empty() || (!t.inputs.empty() && inputs.size() != t.inputs.size())) {
     RaiseStatus(
         InvalidArgument(t.file, ": expected columns beside the target, got ",

@@ -179,11 +179,6 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   net->To(*device);
   if (config.bf16) ComputeInBf16(*net);
   const auto optimizer = config.optimizer(net->named_parameters());
-  if (config.clip_grad_norm > 0) {
-    optimizer->AddHooks([parameters = net->parameters(),
-                         most = config.clip_grad_norm] { optim::ClipGradNorm(parameters, most); },
-                        {});
-  }
   std::optional<optim::WeightAverage> average;
   if (config.ema > 0) {
     average.emplace(net->named_parameters(), optim::WeightAverageOptions{.decay = config.ema});
@@ -210,6 +205,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
                         .plateau = config.rates.plateau,
                         .accumulate = config.accumulate,
                         .frozen = config.frozen,
+                        .clip_norm = config.clip_grad_norm,
                         .average = average ? &*average : nullptr,
                         .validation = validation ? &*validation : nullptr,
                         .patience = config.patience,

@@ -26,8 +26,8 @@ std::string Error(const std::string& text, F ask) {
 }
 
 TEST(ConfigTest, GivesWhatIsThereAndDefaultsForTheRest) {
-  const Config c =
-      Read(R"({"n": 3, "x": 0.5, "b": true, "t": "word", "l": [1, -2], "o": {"y": 7}})");
+  const Config c = Read(
+      R"({"n": 3, "x": 0.5, "b": true, "t": "word", "l": [1, -2], "o": {"y": 7}, "w": ["", "NA"]})");
   EXPECT_EQ(c.Integer("n", 0), 3);
   EXPECT_EQ(c.Number("n", 0), 3);
   EXPECT_EQ(c.Number("x", 0), 0.5);
@@ -35,6 +35,8 @@ TEST(ConfigTest, GivesWhatIsThereAndDefaultsForTheRest) {
   EXPECT_EQ(c.RequiredText("t"), "word");
   EXPECT_EQ(c.Choice("t", {"word", "other"}, "other"), "word");
   EXPECT_THAT(c.Integers("l", {}), ElementsAre(1, -2));
+  EXPECT_THAT(c.Texts("w", {}), ElementsAre("", "NA"));
+  EXPECT_THAT(c.Texts("v", {"default"}), ElementsAre("default"));
   EXPECT_EQ(c.Object("o").RequiredInteger("y", 0, 9), 7);
   EXPECT_EQ(c.Integer("m", 5), 5);
   EXPECT_EQ(c.Object("p").Number("y", 2), 2);
@@ -60,6 +62,10 @@ TEST(ConfigTest, NamesFilePlaceExpectedAndGot) {
               HasSubstr("$.t: expected text, got an object"));
   EXPECT_THAT(Error(R"({"l": [1, "x"]})", [](const Config& c) { c.Integers("l", {}); }),
               HasSubstr(R"($.l[1]: expected a whole number, got the text "x")"));
+  EXPECT_THAT(Error(R"({"w": ["", 1]})", [](const Config& c) { c.Texts("w", {}); }),
+              HasSubstr("$.w[1]: expected text, got 1"));
+  EXPECT_THAT(Error(R"({"w": "NA"})", [](const Config& c) { c.Texts("w", {}); }),
+              HasSubstr(R"($.w: expected a list of texts, got the text "NA")"));
   EXPECT_THAT(Error("[1]", [](const Config&) {}), HasSubstr("$: expected an object, got a list"));
 }
 

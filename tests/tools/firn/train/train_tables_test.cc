@@ -109,6 +109,8 @@ TEST(TrainTest, TrainsOnMessyTables) {
   EXPECT_THAT(error({{"target", "prise"}}),
               HasSubstr("no column named \"prise\" (the key \"inputs\" or \"target\" names it); "
                         "the nearest is \"price\""));
+  EXPECT_THAT(error({{"target", "prise"}, {"inputs", {"siez"}}, {"one_hot", json::array()}}),
+              HasSubstr("no column named \"siez\""));
   EXPECT_THAT(error({{"standardize", false}}),
               HasSubstr("$.data.missing: the mean is one of those"));
   EXPECT_THAT(error({{"target", "size"}, {"inputs", {"year"}}, {"one_hot", json::array()}}),
@@ -121,6 +123,34 @@ TEST(TrainTest, TrainsOnMessyTables) {
   other["file"] = "other.csv";
   config["validation"] = other;
   EXPECT_THAT(error(json::object()), HasSubstr("one_hot (also its words), standardize or missing"));
+}
+
+// Words that other tables have for a missing cell may be classes of this one.
+TEST(TrainTest, MissingWordsAreThoseThatTheTableHas) {
+  json config = {{"data", {{"kind", "csv"}, {"file", "t.csv"}, {"target", 1}}},
+                 {"model", {{"name", "mlp"}, {"hidden", json::array()}}},
+                 {"epochs", 1},
+                 {"output", "run"}};
+  const std::string path = WriteConfig("none", config);
+  const std::string folder = fs::path(path).parent_path();
+  std::string table;
+  for (int i = 0; i < 20; ++i) table += std::to_string(i) + (i < 10 ? ",None\n" : ",mild\n");
+  io::WriteFile(folder + "/t.csv", table);
+  EXPECT_THAT(
+      Firn({"train", path}).err,
+      HasSubstr("expected a word, got \"None\" (\"missing\" says what missing cells become: "
+                "\"drop\", \"mean\" or a number; \"missing_words\" which cells are)"));
+  config["data"]["missing_words"] = json::array({""});
+  io::WriteFile(path, config.dump());
+  Trained(path);
+  EXPECT_EQ(io::ReadFile(folder + "/run/classes.txt"), "None\nmild\n");
+  io::WriteFile(folder + "/t.csv", table + "?,mild\n,mild\n");
+  EXPECT_THAT(Firn({"train", path}).err, HasSubstr("expected a number, got \"?\""));
+  config["data"]["missing_words"] = json::array({"", "?"});
+  config["data"]["missing"] = "drop";
+  config["output"] = "dropped";
+  io::WriteFile(path, config.dump());
+  EXPECT_EQ(Trained(path)["step"], 1);
 }
 
 TEST(TrainTest, PricesAreNoClasses) {

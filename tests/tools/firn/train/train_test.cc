@@ -143,9 +143,11 @@ TEST(TrainTest, AMistypedPathDoesNotBlockTheOutput) {
   json config = DigitsConfig();
   config["epochs"] = 1;
   const json right = config["data"];
-  config["data"] = {{"kind", "csv"}, {"path", "/no/such/file.csv"}, {"target", "y"}};
+  config["data"] = {{"kind", "csv"}, {"file", "/no/such/file.csv"}, {"target", "y"}};
   const std::string path = WriteConfig("mistyped", config);
   EXPECT_EQ(Firn({"train", path}).status, 1);
+  // It came as far as to its folder; a mistake in the configuration would not have.
+  EXPECT_TRUE(fs::exists(fs::path(path).parent_path() / "run/config.json"));
   config["data"] = right;
   io::WriteFile(path, config.dump());
   EXPECT_EQ(Trained(path)["step"], 24);
