@@ -17,24 +17,34 @@ class Flag;
 // Written with little of the standard library: kernels that are compiled at run time read this too.
 namespace internal {
 
-// A bool, or what stands for one of std::vector<bool>.
-template <class T>
-concept FlagArgument = std::is_same_v<T, bool> || requires(T t) {
-  t.flip();
+template <class T, class To>
+concept Becomes = requires(const T& v, void (&take)(To)) {
+  take(v);
 };
 
+// A bool, or a class that becomes one unasked: std::true_type, an element of std::vector<bool>.
 template <class T>
-concept IntegerArgument = (std::is_integral_v<T> && !std::is_same_v<T, bool>) || __is_enum(T);
+concept FlagArgument = std::is_same_v<T, bool> ||
+    (!std::is_same_v<T, Flag> && Becomes<T, bool> && requires(const T& v) { v.operator bool(); });
+
+template <class T>
+concept PlainInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+// Enums without a scope, and classes that hold an integer such as std::integral_constant, count.
+template <class T>
+concept IntegerArgument = PlainInteger<T> ||(__is_enum(T) && Becomes<T, int64_t>) ||
+                          (PlainInteger<typename T::value_type> &&
+                           Becomes<T, typename T::value_type>);
 
 // Half, BFloat16 and Integer are classes that are numbers.
 template <class T>
 concept RealArgument = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) ||
                        (!std::is_arithmetic_v<T> && !FlagArgument<T> && !std::is_same_v<T, Flag> &&
-                        requires(const T& v, void (&take)(double)) { take(v); });
+                        Becomes<T, double>);
 
 }  // namespace internal
 
-// A bool, or an element of std::vector<bool>.
+// A bool, or what becomes one.
 class Flag {
  public:
   using Plain = bool;

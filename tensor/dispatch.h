@@ -47,9 +47,11 @@ class CaptureRecorder {
   virtual void BeforeSetGrad(const Tensor& t) = 0;
   // Code asked `state`, which is called `name`, and may do something else when it says something
   // else; and code set it, so that every run is as if it had set it again.
-  virtual void BeforeGetSwitch(const std::shared_ptr<const bool>& /*state*/,
-                               const std::string& /*name*/) {}
-  virtual void BeforeSetSwitch(const std::shared_ptr<const bool>& /*state*/) {}
+  // Other threads may set it, so it is read and written by the compiler's atomic builtins:
+  // <atomic> is long, and every source that includes firn.h would read it.
+  using SwitchState = std::shared_ptr<const bool>;
+  virtual void BeforeGetSwitch(const SwitchState& /*state*/, const std::string& /*name*/) {}
+  virtual void BeforeSetSwitch(const SwitchState& /*state*/) {}
 };
 
 // Sees every operation before and after it ran: anomaly mode, profilers, hooks. Observers form a

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -59,7 +60,12 @@ void RaiseStatus(const absl::Status& status, std::string_view op) {
   const std::string path = PathScope::Current();
   if (!path.empty()) what += (what.empty() ? "at " : " at ") + path;
   if (!what.empty()) what += ": ";
-  what.append(status.message().data(), status.message().size());
+  // A function that returns its status may have named itself already.
+  std::string_view message(status.message().data(), status.message().size());
+  if (!op.empty() && message.starts_with(op) && message.substr(op.size()).starts_with(": ")) {
+    message.remove_prefix(op.size() + 2);
+  }
+  what.append(message);
   throw Error(status, what);
 }
 

@@ -228,6 +228,9 @@ IndexedTensor::IndexedTensor(Tensor value, std::shared_ptr<const internal::Index
     : Tensor(std::move(value)), target_(std::move(target)) {}
 
 void IndexedTensor::operator=(const Tensor& value) && { target_->Set(value); }
+void IndexedTensor::Fill(inner::Element value) && {
+  target_->Set(Full({}, value, dtype(), device()));
+}
 void IndexedTensor::operator+=(const Tensor& value) && { target_->Set(Add(*this, value)); }
 void IndexedTensor::operator-=(const Tensor& value) && { target_->Set(Add(*this, value, -1)); }
 void IndexedTensor::operator*=(const Tensor& value) && { target_->Set(Mul(*this, value)); }

@@ -92,8 +92,7 @@ class IndexedTensor : public Tensor {
   void operator/=(const Tensor& value) &&;
   // As x[...] = value.
   void CopyFrom(const Tensor& value) && { std::move(*this) = value; }
-  template <class T>
-  requires(std::is_arithmetic_v<T>) void Fill(T value) && { std::move(*this) = Tensor(value); }
+  void Fill(inner::Element value) &&;
 
   void operator=(const Tensor& value) & = delete;
   void operator=(const IndexedTensor& value) & = delete;

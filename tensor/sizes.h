@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "firn/device/arguments.h"
 
 namespace firn {
 
@@ -19,12 +20,13 @@ class Sizes {
   static constexpr int kMost = 3;
 
   Sizes() = default;  // none
-  template <std::integral T>
+  template <inner::internal::IntegerArgument T>
   Sizes(T every)  // NOLINT: implicit, as in {.kernel = 3}
       : numbers_{static_cast<int64_t>(every)}, count_(1) {}
-  Sizes(bool) = delete;  // a flag is no size
+  template <inner::internal::FlagArgument T>
+  Sizes(T a_flag_is_no_size) = delete;
   template <std::floating_point T>
-  Sizes(T) = delete;
+  Sizes(T a_fraction_is_no_size) = delete;
   Sizes(int64_t h, int64_t w) : numbers_{h, w}, count_(2) {}
   Sizes(int64_t d, int64_t h, int64_t w) : numbers_{d, h, w}, count_(3) {}
   // Throws firn::Error for more than three numbers.

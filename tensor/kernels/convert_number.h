@@ -9,11 +9,14 @@
 
 namespace firn {
 
-// A number as an element: an integer that a double would round is taken as it is.
+// A number as an element: an integer that a double would round is taken as it is, and one that i64
+// does not hold as the nearest double.
 template <class To>
 To ConvertNumber(const inner::Number& v) {
   if constexpr (std::is_same_v<To, int64_t> || std::is_same_v<To, float>) {
-    if (!v.is_double()) return static_cast<To>(v.integer());
+    if (!v.is_double() && (std::is_same_v<To, int64_t> || v.value() < 0x1p63)) {
+      return static_cast<To>(v.integer());
+    }
   }
   return ConvertTo<To>(v.value());
 }

@@ -20,10 +20,12 @@ import public_api  # noqa: E402
 
 COMPILER = sys.argv.pop(1)
 # What each kind of parameter takes and refuses.
-TAKES = {"Flag": ["bool", "std::vector<bool>::reference"], "Integer": ["int", "int64_t", "size_t"],
+TAKES = {"Flag": ["bool", "std::vector<bool>::reference", "std::true_type"],
+         "Integer": ["int", "int64_t", "size_t", "std::integral_constant<int, 1>"],
          "Real": ["int", "float", "double"], "Number": ["int", "uint64_t", "double"],
          "Element": ["bool", "int", "double"]}
-REFUSES = {"Flag": ["int", "int64_t", "double"], "Integer": ["bool", "double"], "Real": ["bool"],
+REFUSES = {"Flag": ["int", "int64_t", "double"], "Integer": ["bool", "std::true_type", "double"],
+           "Real": ["bool", "std::true_type"],
            "Number": ["bool"], "Element": ["const char*"]}
 PLAIN = {"bool": "Flag", "double": "Real", "float": "Real", "int64_t": "Integer"}
 # What may take plain numbers: functions whose number is all that they take, or counts something that
@@ -65,7 +67,7 @@ def check(number, d, at):
     call = f"{name}({', '.join(values)})"
     if d.kind == "method":
         scope, _, own = scope.rpartition("::")
-        call = f"Made<{own}&>().{call}"
+        call = f"Made<{own}&&>().{call}"
     wants = kind(d.arguments[at])
     lines = [f"namespace {scope} {{", f"template <class V> concept Takes{number} = requires {{ {call}; }};"]
     for wanted, types in (("", TAKES[wants]), ("!", REFUSES[wants])):

@@ -224,6 +224,21 @@ TEST(EdgesTest, TheAngleOfAPointOfAnySize) {
   }
 }
 
+// Squares of these leave the range of an f16, the slopes do not.
+TEST(EdgesTest, HalvesOfAnySize) {
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    for (const double size : {0x1p-12, 1.0, 0x1p9}) {
+      const Slopes s = At(Atan2, size, -size, dtype);
+      EXPECT_NEAR(s.dx * size, -0.5, 1e-2) << size;
+      EXPECT_NEAR(s.dy * size, -0.5, 1e-2) << size;
+    }
+    const auto asinh = [](const Tensor& x, const Tensor&) { return Asinh(x); };
+    EXPECT_NEAR(At(asinh, 0x1p9, 0, dtype).dx * 0x1p9, 1, 1e-2);
+    EXPECT_NEAR(At(asinh, 2, 0, dtype).dx, 1 / std::sqrt(5), 1e-2);
+    for (const double x : {0.0, 0x1p-20, std::nan("")}) EXPECT_EQ(At(Pow, x, 0, dtype).dx, 0) << x;
+  }
+}
+
 TEST(EdgesTest, PowersAreFlatAtZero) {
   for (const DType dtype : kTypes) {
     const Slopes square = At(Pow, 0, 2, dtype), cube = At(Pow, 0, 3, dtype),

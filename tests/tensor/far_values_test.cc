@@ -56,6 +56,9 @@ TEST(FarValuesTest, NormsAreThoseOfScaledElements) {
                2e-6);
     EXPECT_TRUE(std::isnan(Norm(F32({std::nan(""), 1e30}), p).Item()));
   }
+  // Of these the powers of numbers near 1 leave the range, too.
+  ExpectNear(Norm(F32({1.9, -1.9}), 3000), {1.9 * std::pow(2, 1 / 3000.0)});
+  ExpectNear(Norm(FromValues({1.9e200, 1e200}), 3000), {1.9e200}, 1e-13);
 }
 
 TEST(FarValuesTest, OnlySomeNormsOfManyAreFar) {
@@ -116,6 +119,12 @@ TEST(FarValuesTest, RowsAreNormalised) {
     ExpectNear(LayerNorm(x, {2}, {}, {}, e), {1, -1}, 1e-14);
     ExpectNear(RmsNorm(x, {2}, {}, e), {1, -1}, 1e-14);
   }
+  // The smallest numbers beside a larger epsilon, which is out of their range times the same.
+  const Tensor x = FromVector<double>({1e-307, -1e-307}, {1, 2});
+  const std::vector<double> want = {1e-307 * 0x1p485, -1e-307 * 0x1p485};
+  ExpectNear(LayerNorm(x, {2}, {}, {}, 0x1p-970), want, 1e-14);
+  ExpectNear(BatchNorm(x.T().Contiguous(), {}, {}, {}, {}, {.training = true, .eps = 0x1p-970}),
+             want, 1e-14);
 }
 
 TEST(FarValuesTest, GradientsOfRowsAreThoseOfOrdinaryOnes) {

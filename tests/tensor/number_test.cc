@@ -44,6 +44,8 @@ TEST(NumberTest, FillsExactly) {
   EXPECT_EQ(Of(FullLike(x, -kOdd)), (Integers{-kOdd, -kOdd, -kOdd}));
   x[{Range(0, 1)}].Fill(kOdd);
   EXPECT_EQ(Of(x), (Integers{kOdd, 2, 3}));
+  x[2].Fill(Half(3));
+  EXPECT_EQ(Of(x), (Integers{kOdd, 2, 3}));
   x[1] = kLargest;
   EXPECT_EQ(Of(x), (Integers{kOdd, kLargest, 3}));
   x.Fill(kOdd + 2);
@@ -57,7 +59,8 @@ TEST(NumberTest, OtherDtypesTakeTheNearestOrTheEndOfTheirRange) {
   EXPECT_EQ(Full({1}, -1, DType::kU8).ToVector<int64_t>()[0], 0);
   EXPECT_EQ(Full({1}, kOdd, DType::kF64).Item(), 9007199254740992.0);
   EXPECT_TRUE(Full({1}, kOdd, DType::kBool).Item<bool>());
-  // By way of a double it would become 2^24 + 2^60.
+  EXPECT_EQ(Full({1}, std::numeric_limits<uint64_t>::max(), DType::kF32).Item<float>(), 0x1p64f);
+  // By way of a double it would become 2^60.
   const int64_t above = (int64_t{1} << 60) + (int64_t{1} << 36) + 1;
   EXPECT_EQ(Full({1}, above, DType::kF32).Item<float>(), static_cast<float>(above));
 }
@@ -69,6 +72,9 @@ TEST(NumberTest, ArithmeticAndComparisonsWithANumberAreExact) {
   EXPECT_EQ(Of(Add(x, FromVector<int64_t>({0, 1, 2}), kOdd)),
             (Integers{kOdd, 2 * kOdd - 1, 2 * kOdd}));
   EXPECT_EQ(Of(Sub(x, FromVector<int64_t>({0, 1, 1}), kOdd)), (Integers{kOdd, -1, -kOdd}));
+  const uint64_t beyond = std::numeric_limits<uint64_t>::max();  // of a float as of a double
+  EXPECT_EQ(Add(Full({1}, 0.5), Full({1}, 2), beyond).Item(), 0x1p65);
+  EXPECT_EQ(Sub(Full({1}, 0.5), Full({1}, 2), beyond).Item(), -0x1p65);
   EXPECT_EQ(Of(IndexAdd(x, 0, FromVector<int64_t>({2}), FromVector<int64_t>({1}), kOdd)),
             (Integers{kOdd, kOdd - 1, kOdd}));
   EXPECT_EQ(Of(Eq(x, kOdd)), (Integers{1, 0, 0}));
@@ -85,6 +91,13 @@ TEST(NumberTest, RangesEndWhereTheyShould) {
   EXPECT_EQ(Of(Linspace(kOdd, kOdd + 4, 3, DType::kI64)), (Integers{kOdd, kOdd + 2, kOdd + 4}));
   EXPECT_EQ(Of(Linspace(-kOdd, -kOdd - 2, 3, DType::kI64)),
             (Integers{-kOdd, -kOdd - 1, -kOdd - 2}));
+  // Towards zero, whichever way.
+  const Integers up = {kOdd, kOdd + 1, kOdd + 2, kOdd + 4};
+  EXPECT_EQ(Of(Linspace(kOdd, kOdd + 4, 4, DType::kI64)), up);
+  EXPECT_EQ(Of(Linspace(kOdd + 4, kOdd, 4, DType::kI64)), Integers(up.rbegin(), up.rend()));
+  EXPECT_EQ(Of(Linspace(-kOdd, -kOdd - 4, 4, DType::kI64)), Of(Neg(FromVector(up))));
+  EXPECT_EQ(Of(Linspace(-kOdd - 4, -kOdd, 4, DType::kI64)),
+            Of(Neg(FromVector(Integers(up.rbegin(), up.rend())))));
 }
 
 TEST(NumberTest, NoTensorIsMadeOfAnIntegerThatNoDtypeHolds) {

@@ -83,6 +83,8 @@ TEST(SplitTest, CutsIntoPieces) {
   EXPECT_EQ(Shapes(Chunk(x, 4)), (std::vector<Shape>{{2, 2}, {2, 2}, {2, 2}, {1, 2}}));
   EXPECT_EQ(Shapes(Chunk(Zeros({0, 2}), 3)), (std::vector<Shape>{{0, 2}}));
   EXPECT_EQ(Values(Split(x, {5, 0, 2})[2]), (Ints{10, 11, 12, 13}));
+  EXPECT_EQ(Shapes(Split(x, {7})), (std::vector<Shape>{{7, 2}}));
+  EXPECT_EQ(Shapes(x.Split({2}, 1)), (std::vector<Shape>{{7, 2}}));
   EXPECT_EQ(Split(x, 3)[1].impl()->storage, x.impl()->storage);
 }
 
@@ -91,6 +93,7 @@ TEST(SplitTest, RefusesSizesThatDoNotFit) {
   EXPECT_EQ(ErrorOf([&] { Split(x, 0); }), "split: size 0 does not split dim 0 of x [7]");
   EXPECT_EQ(ErrorOf([&] { Split(x, {3, 3}); }), "split: the sizes do not add up to dim 0 of x [7]");
   EXPECT_THROW(Split(x, {8, -1}), Error);
+  EXPECT_THROW(Split(x, {3}), Error);  // sizes, not the size of each
   EXPECT_THROW(Split(x, {8, 8}), Error);
   EXPECT_THROW(Split(x, {INT64_MAX, INT64_MAX}), Error);
   EXPECT_THROW(Chunk(x, 0), Error);

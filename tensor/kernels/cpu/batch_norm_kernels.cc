@@ -52,7 +52,7 @@ void GroupStatistics(const ChannelGroups& v, PieceReader<Acc>& x, int64_t g, dou
     of[b].Rescale<Acc>(eps, [&](const auto& f) {
       v.ForEachPiece(g, [&](const LanePiece& piece) {
         const Acc* const from = x.Read(piece);
-        piece.ForEach([&](int64_t i, int64_t j) {
+        piece.ForEachInOrder([&](int64_t i, int64_t j) {
           if ((j & (v.block - 1)) == b) f(static_cast<double>(from[i]));
         });
       });
@@ -80,7 +80,7 @@ template <class Acc>
 void TakeStatistics(KernelContext& k, int64_t c, const ChannelStatistics& of, Acc* mean, Acc* scale,
                     Acc* shift) {
   const BatchNormAttrs& a = k.attrs<BatchNormAttrs>();
-  const double invstd = of.unit / std::sqrt(of.var + a.eps * of.unit * of.unit);
+  const double invstd = of.InverseDeviation(a.eps);
   *mean = static_cast<Acc>(of.mean);
   *scale = static_cast<Acc>(ChannelNumber<Acc>(k, In::kWeight, c, 1) * invstd);
   *shift = static_cast<Acc>(ChannelNumber<Acc>(k, In::kBias, c, 0));

@@ -43,6 +43,13 @@ struct LanePiece {
       }
     }
   }
+  // The same one after the other, for sums whose order counts.
+  template <class F>
+  void ForEachInOrder(const F& f) const {
+    for (int64_t q = 0; q < (gathered ? 1 : runs); ++q) {
+      for (int64_t i = 0; i < (gathered ? runs * step : length); ++i) f(q * step + i, i % kLanes);
+    }
+  }
   // Where to put what Write then takes to y.
   template <class Acc>
   Acc* Room(const RowsOut<Acc>& y, Acc* tile) const {

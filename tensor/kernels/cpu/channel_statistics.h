@@ -23,6 +23,12 @@ struct ChannelStatistics {
     var = around > 0 ? around : around * 0;  // NaN stays
   }
 
+  double InverseDeviation(double eps) const {
+    if (unit == 1) [[likely]]
+      return 1 / std::sqrt(var + eps);
+    return unit / std::hypot(std::sqrt(var), std::sqrt(eps) * unit);
+  }
+
   // Of the same numbers, which `for_each` gives, where their squares left the range of Acc.
   template <class Acc, class ForEach>
   void Rescale(double eps, const ForEach& for_each) {

@@ -81,7 +81,7 @@ std::pair<double, double> FarRowStatistics(Pieces<Acc>& x, int64_t row, int64_t 
   const ScaledMoments m = ScaledMomentsOf(for_each, cols, kCentred);
   if (!m.known) return near;
   const double var = m.squares / static_cast<double>(cols);
-  return {m.mean / m.unit, m.unit / std::sqrt(var + eps * m.unit * m.unit)};
+  return {m.mean / m.unit, m.unit / std::hypot(std::sqrt(var), std::sqrt(eps) * m.unit)};
 }
 
 // Mean and 1 / sqrt(var + eps) of the row at `row`, var the biased variance; around 0 where not

@@ -14,11 +14,12 @@ struct ConvPadding {
   Sizes size = 0;
   bool same = false;
   ConvPadding() = default;
-  template <std::integral T>
+  template <inner::internal::IntegerArgument T>
   ConvPadding(T every) : size(every) {}  // NOLINT: implicit, as in {.padding = 1}
-  ConvPadding(bool) = delete;            // a flag is no size
+  template <inner::internal::FlagArgument T>
+  ConvPadding(T a_flag_is_no_size) = delete;
   template <std::floating_point T>
-  ConvPadding(T) = delete;
+  ConvPadding(T a_fraction_is_no_size) = delete;
   ConvPadding(const Sizes& s) : size(s) {}  // NOLINT
   ConvPadding(int64_t h, int64_t w) : size(h, w) {}
   ConvPadding(int64_t d, int64_t h, int64_t w) : size(d, h, w) {}

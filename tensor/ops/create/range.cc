@@ -16,6 +16,8 @@
 #include "firn/tensor/kernels/convert_number.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/rounding.h"
+#include "firn/tensor/ops/shape/convert.h"
 
 namespace firn {
 namespace {
@@ -147,11 +149,14 @@ Tensor ArangeIntegers(int64_t start, int64_t end, int64_t step, const ArangeOpti
 
 Tensor Linspace(Number start, Number end, Integer steps, DType dtype, Device device) {
   if (dtype == DType::kI64 && !(start.is_double() && end.is_double())) {
-    // Ends that a double rounds: the way from the first one to the last, which mostly is shorter.
+    // Ends that a double rounds: the way from the first one to the last, which mostly is shorter,
+    // rounded so that the sums are towards zero.
     const auto first = ConvertNumber<int64_t>(start), last = ConvertNumber<int64_t>(end);
     int64_t way = 0;
-    if (!__builtin_sub_overflow(last, first, &way) && Number(way).is_double()) {
-      return Add(Linspace(0, way, steps, dtype, device), first);
+    if ((first < 0) == (last < 0) && !__builtin_sub_overflow(last, first, &way) &&
+        Number(way).is_double()) {
+      const Tensor ways = Linspace(0, way, steps, DType::kF64, device);
+      return Add(Cast(first < 0 ? Ceil(ways) : Floor(ways), dtype), first);
     }
   }
   return Apply1(TheOp<"linspace">(), {},

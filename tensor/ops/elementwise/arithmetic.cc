@@ -191,7 +191,7 @@ FIRN_REGISTER_OP(div) {
 }  // namespace
 
 Tensor Add(const Tensor& x, const Tensor& y, Number alpha) {
-  if (!alpha.is_double()) [[unlikely]]
+  if (NeedsIntegers(alpha, y)) [[unlikely]]
     return Add(x, Mul(y, alpha.integer()));
   return ApplyPromoted(TheOp<"add">(), x, y, AddAttrs{alpha.value()});
 }
@@ -209,7 +209,7 @@ Tensor AddN(const std::vector<Tensor>& tensors) {
 }
 
 Tensor Sub(const Tensor& x, const Tensor& y, Number alpha) {
-  if (!alpha.is_double()) [[unlikely]]
+  if (NeedsIntegers(alpha, y)) [[unlikely]]
     return Sub(x, Mul(y, alpha.integer()));
   return ApplyPromoted(TheOp<"sub">(), x, y, SubAttrs{alpha.value()});
 }

@@ -59,8 +59,10 @@ void GradPow(GradContext& g) {
   // Where a power is flat, harmless numbers stand in for those that are infinite there: what is
   // masked afterwards only comes back as NaN from the derivatives of this.
   if (g.needs(0)) {
-    const Tensor flat = LogicalAnd(Eq(y, 0), Lt(Abs(x), 0x1p-126));
-    const Tensor slope = Mul(y, Pow(x, Where(flat, 0.0, Sub(y, 1))));
+    const double near = x.dtype() == DType::kF16 ? 0x1p-15 : 0x1p-126;  // 1 / x may be none.
+    const Tensor flat = LogicalAnd(Eq(y, 0), LogicalNot(Ge(Abs(x), near)));
+    const Tensor base = Where(flat, 1.0, x);
+    const Tensor slope = Mul(y, Pow(base, Where(flat, 0.0, Sub(y, 1))));
     g.set_grad_input(0, Mul(g.grad_output(), slope));
   }
   if (g.needs(1)) {

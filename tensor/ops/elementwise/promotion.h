@@ -60,6 +60,10 @@ template <OpName kName>
 Tensor FloatBinary(const Tensor& x, const Tensor& y) {
   return ApplyPromoted(TheOp<kName>(), x, y, {}, /*to_float=*/true);
 }
+// Whether `alpha` times y is a product of integers of which a double would round the first.
+inline bool NeedsIntegers(const inner::Number& alpha, const Tensor& y) {
+  return !alpha.is_double() && y.defined() && !IsFloating(y.dtype());
+}
 // The exact value of a number. Requires: t.impl()->weak_number.
 double NumberValue(const Tensor& t);
 // `x` as `dtype`. A number is converted from its exact value, without an operation.

@@ -62,7 +62,7 @@ FIRN_REGISTER_OP(cosh) {
 
 // 1 / |x| to the last bit where the square might leave the range.
 Tensor GradAsinh(const Tensor& dy, const Tensor& x) {
-  const Tensor far = Gt(Abs(x), 0x1p27);
+  const Tensor far = Gt(Abs(x), x.dtype() == DType::kF16 ? 0x1p7 : 0x1p27);
   const Tensor slope = Rsqrt(Add(Square(Where(far, 1.0, x)), 1));
   return Mul(dy, Where(far, Reciprocal(Where(far, Abs(x), 1.0)), slope));
 }
@@ -83,14 +83,16 @@ FIRN_REGISTER_OP(atanh) {
 }
 
 void GradAtan2(GradContext& g) {
-  const Tensor size = Maximum(Abs(Detach(g.input(0))), Abs(Detach(g.input(1))));
-  const bool wide = size.dtype() == DType::kF64;
+  const DType dtype = g.input(0).dtype(), compute = ComputeDType(dtype);
+  const Tensor in_y = AsDType(g.input(0), compute), in_x = AsDType(g.input(1), compute);
+  const Tensor size = Maximum(Abs(Detach(in_y)), Abs(Detach(in_x)));
+  const bool wide = compute == DType::kF64;
   const double far = wide ? 0x1p300 : 0x1p40, by = wide ? 0x1p800 : 0x1p100;
   const Tensor unit = Where(Lt(size, 1 / far), by, Where(Gt(size, far), 1 / by, OnesLike(size)));
-  const Tensor y = Mul(g.input(0), unit), x = Mul(g.input(1), unit);
-  const Tensor scaled = Div(g.grad_output(), Add(Square(x), Square(y)));
-  if (g.needs(0)) g.set_grad_input(0, Mul(Mul(scaled, x), unit));
-  if (g.needs(1)) g.set_grad_input(1, Neg(Mul(Mul(scaled, y), unit)));
+  const Tensor y = Mul(in_y, unit), x = Mul(in_x, unit);
+  const Tensor scaled = Div(AsDType(g.grad_output(), compute), Add(Square(x), Square(y)));
+  if (g.needs(0)) g.set_grad_input(0, AsDType(Mul(Mul(scaled, x), unit), dtype));
+  if (g.needs(1)) g.set_grad_input(1, AsDType(Neg(Mul(Mul(scaled, y), unit)), dtype));
 }
 FIRN_REGISTER_OP(atan2) {
   OpDef op = cpu::BinaryFloatOp<Atan2Fn>("The angle of the point (x, y), broadcast.", GradAtan2,

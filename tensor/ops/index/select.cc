@@ -15,6 +15,7 @@
 #include "firn/tensor/kernels/cpu/ordered_rows.h"
 #include "firn/tensor/kernels/cpu/scatter.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/promotion.h"
 #include "firn/tensor/ops/index/index_rules.h"
 #include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/reorder.h"
@@ -171,7 +172,7 @@ Tensor inner::IndexAddWith(const Tensor& x, const Tensor& indices, const Tensor&
 Tensor IndexAdd(const Tensor& x, Integer dim, const Tensor& indices, const Tensor& source,
                 Number alpha, Integer batch_dims) {
   const IndexAddAttrs attrs{{dim, batch_dims}, alpha.value()};
-  if (alpha.is_double()) return IndexAddWith(x, indices, source, attrs);
+  if (!NeedsIntegers(alpha, source)) return IndexAddWith(x, indices, source, attrs);
   return IndexAdd(x, dim, indices, Mul(source, alpha.integer()), 1, batch_dims);
 }
 

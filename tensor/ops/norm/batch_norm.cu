@@ -148,7 +148,7 @@ template <class Number>
 struct GradMap {
   using Acc = AccumulatorOf<Number>;
   struct Numbers {
-    Acc mean, a, b, c;
+    Acc mean, invstd, a, b, c;
   };
 
   FusedActivation activation;
@@ -158,10 +158,11 @@ struct GradMap {
 
   FIRN_HOST_DEVICE Numbers of(int64_t c) const {
     const Acc s = invstd[c], a = weight == nullptr ? s : static_cast<Acc>(weight[c]) * s;
-    return {mean[c], a, -a * s * s * means[c].dz_x, -a * means[c].dz};
+    return {mean[c], s, a, -a * (s * means[c].dz_x), -a * means[c].dz};
   }
   FIRN_HOST_DEVICE Acc operator()(const Numbers& v, Acc dy, Acc x, Acc y) const {
-    return v.a * ActivationGrad(activation, dy, y) + v.b * (x - v.mean) + v.c;
+    // Not the product of all that is one per channel, which an Acc may not hold.
+    return v.a * ActivationGrad(activation, dy, y) + v.b * ((x - v.mean) * v.invstd) + v.c;
   }
 };
 

@@ -35,7 +35,7 @@ struct RowBody {
   int64_t cols;
   double eps;
 
-  // The same for a row whose squares are no floats.
+  // The same for a row whose squares are no floats, or lack digits as such.
   template <class Team>
   FIRN_HOST_DEVICE void InDouble(const Team& team, const T* from, Acc* mean, Acc* invstd) const {
     const auto n = static_cast<double>(cols);
@@ -75,7 +75,9 @@ struct RowBody {
     const Acc lack = kCentred ? s.a / n : Acc{0}, var = s.b / n - lack * lack;
     Acc mean = near + lack;
     Acc invstd = 1 / std::sqrt((var < 0 ? Acc{0} : var) + static_cast<Acc>(eps));
-    if (std::is_same_v<Acc, float> && !(var <= std::numeric_limits<Acc>::max())) {
+    constexpr Acc kLeast = static_cast<Acc>(0x1p-102);
+    const bool far = !(var <= std::numeric_limits<Acc>::max()) || (var < kLeast && eps < kLeast);
+    if (std::is_same_v<Acc, float> && far) {
       InDouble(team, from, &mean, &invstd);
     }
     if (team.rank() == 0) {

@@ -60,11 +60,11 @@ double SumOf(const C* x, int64_t n, const F& term) {
   return (a + b) + (c + d);
 }
 
-// sum |x unit|^p, or, for p = infinity, max |x|.
+// sum |x / over|^p, or, for p = infinity, max |x|.
 template <class C>
-double PartialNorm(const C* x, int64_t n, double p, double unit) {
-  if (unit != 1 && !std::isinf(p)) {
-    return SumOf(x, n, [=](double v) { return std::pow(std::abs(v * unit), p); });
+double PartialNorm(const C* x, int64_t n, double p, double over) {
+  if (over != 1 && !std::isinf(p)) {
+    return SumOf(x, n, [=](double v) { return std::pow(std::abs(v) / over, p); });
   }
   if (p == 2) return SumOf(x, n, [](double v) { return v * v; });
   if (p == 1) return SumOf(x, n, [](double v) { return std::abs(v); });
@@ -82,9 +82,9 @@ double PartialNorm(const C* x, int64_t n, double p, double unit) {
   return sum;
 }
 
-// Of all elements times `unit`.
+// Of all elements over `over`.
 double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double p,
-                 double unit = 1) {
+                 double over = 1) {
   const PartialNormFn norm = {p};
   double* partial = k.workspace<double>();
   ParallelFor(series.num_blocks(), 1, [&](int64_t begin, int64_t end) {
@@ -94,7 +94,7 @@ double TotalNorm(const KernelContext& k, const cpu::TensorSeries& series, double
         VisitFloat(k.in_spec(i).dtype, [&]<class T>(TypeTag<T>) {
           cpu::ForEachStripAs<ComputeOf<T>>(
               k.in<T>(i) + from, to - from, [&](const auto* x, int64_t, int64_t n) {
-                partial[b] = norm(partial[b], PartialNorm(x, n, p, unit));
+                partial[b] = norm(partial[b], PartialNorm(x, n, p, over));
               });
         });
       });
@@ -112,8 +112,7 @@ double NormInRange(const KernelContext& k, const cpu::TensorSeries& series, doub
   if (!(norm < least) && norm <= std::numeric_limits<double>::max()) return norm;
   const double top = TotalNorm(k, series, std::numeric_limits<double>::infinity());
   if (!(top > 0 && top <= std::numeric_limits<double>::max())) return norm;
-  const double unit = cpu::UnitFor(top);
-  return TotalNorm(k, series, p, unit) / unit;
+  return TotalNorm(k, series, p, top) * top;
 }
 
 // Whether all numbers of T times the factor, rounded, are what they were: none is off by more than

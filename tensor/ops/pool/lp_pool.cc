@@ -1,6 +1,6 @@
 // lp_pool1d, lp_pool2d: powers of averages of powers, in double, which holds powers that x's dtype
-// does not. A window that hangs over the end (ceil_mode) counts as a whole one with its average, as
-// in PyTorch.
+// does not, at twice the memory of f32. A window that hangs over the end (ceil_mode) counts as a
+// whole one with its average, as in PyTorch.
 
 #include "firn/tensor/ops/pool/lp_pool.h"
 

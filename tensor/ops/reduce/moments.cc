@@ -52,18 +52,20 @@ double Divisor(const Shape& x, const VarAttrs& a) {
 template <bool kRoot, class T>
 void Rescale(KernelContext& k, double divisor) {
   using Acc = AccumulatorOf<T>;
+  if constexpr (std::is_same_v<T, Half>) return;  // f32 holds the squares of all
   constexpr double kLeast = cpu::kLeastSum<Acc>;
   const Acc least = static_cast<Acc>(kRoot ? std::sqrt(kLeast) : kLeast);
   const TensorSpec& spec = k.in_spec(0);
   T *const var = k.out<T>(0), *const mean = k.out<T>(1);
   ParallelFor(k.out_spec(0).num_elements(), 1 << 14, [&](int64_t begin, int64_t end) {
+    std::optional<ReducePlan> plan;
     for (int64_t j = begin; j < end; ++j) {
       const Acc v = static_cast<Acc>(var[j]);
       if (v >= least && v <= std::numeric_limits<Acc>::max()) [[likely]]
         continue;
-      const ReducePlan plan = PlanReduction(spec, k.attrs<VarAttrs>().over.dims);
+      if (!plan) plan = PlanReduction(spec, k.attrs<VarAttrs>().over.dims);
       const cpu::ScaledMoments m = cpu::ScaledMomentsOf(
-          [&](const auto& f) { cpu::ForEachReduced(plan, k.in<T>(0), j, f); }, plan.reduced);
+          [&](const auto& f) { cpu::ForEachReduced(*plan, k.in<T>(0), j, f); }, plan->reduced);
       if (!m.known) continue;
       const double scaled = m.squares / divisor;
       const double right = kRoot ? std::sqrt(scaled) / m.unit : scaled / m.unit / m.unit;

@@ -14,7 +14,7 @@
 namespace firn::moments_cuda {
 namespace {
 
-// In double, which holds the squares of f32: a sum that waits for memory loses no time by it.
+// In double, which holds the squares of f32; docs/gpu_unverified.md has how to see what that costs.
 template <class T>
 struct VarFold : cuda::MomentsFold<double> {
   using Real = double;

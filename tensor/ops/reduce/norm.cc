@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "firn/device/parallel.h"
 #include "firn/tensor/apply.h"
@@ -46,30 +48,32 @@ double ScaledNorm(const ReducePlan& plan, const T* x, int64_t j, double p) {
   const auto for_each = [&](const auto& f) { cpu::ForEachReduced(plan, x, j, f); };
   const double top = cpu::LargestOf(for_each);
   if (!(top > 0) || top > std::numeric_limits<double>::max()) return top;
-  const double unit = cpu::UnitFor(top);
   cpu::ExactSum sum;
   if (p == 2) {
+    const double unit = cpu::UnitFor(top);
     for_each([&](double v) { sum.Add((v * unit) * (v * unit)); });
     return std::sqrt(sum.total()) / unit;
   }
-  for_each([&](double v) { sum.Add(std::pow(std::abs(v) * unit, p)); });
-  return std::pow(sum.total(), 1 / p) / unit;
+  for_each([&](double v) { sum.Add(std::pow(std::abs(v) / top, p)); });
+  return std::pow(sum.total(), 1 / p) * top;
 }
 
 // Computes those results again whose sums left the range of their type, or its lower end.
 template <class T>
 void Rescale(KernelContext& k, const NormAttrs& a) {
   using Acc = AccumulatorOf<T>;
+  if (std::is_same_v<T, Half> && a.p == 2) return;  // f32 holds the squares of all
   const Acc least = static_cast<Acc>(std::pow(cpu::kLeastSum<Acc>, 1 / a.p));
   T* const norms = k.out<T>();
   ParallelFor(k.out_spec().num_elements(), 1 << 14, [&](int64_t begin, int64_t end) {
+    std::optional<ReducePlan> plan;
     for (int64_t j = begin; j < end; ++j) {
       const Acc norm = static_cast<Acc>(norms[j]);
       const bool within = norm >= least && norm <= std::numeric_limits<Acc>::max();
       if (within || norm != norm) [[likely]]
         continue;
-      const ReducePlan plan = PlanReduction(k.in_spec(0), a.over.dims);
-      norms[j] = static_cast<T>(static_cast<Acc>(ScaledNorm(plan, k.in<T>(0), j, a.p)));
+      if (!plan) plan = PlanReduction(k.in_spec(0), a.over.dims);
+      norms[j] = static_cast<T>(static_cast<Acc>(ScaledNorm(*plan, k.in<T>(0), j, a.p)));
     }
   });
 }

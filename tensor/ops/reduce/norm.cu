@@ -5,7 +5,7 @@
 namespace firn::norm_cuda {
 namespace {
 
-// In double, which holds the squares of f32: a sum that waits for memory loses no time by it.
+// In double, which holds the squares of f32; docs/gpu_unverified.md has how to see what that costs.
 //
 // Which of the reducers is known when the kernel runs only, so that one kernel serves all p.
 template <class T>

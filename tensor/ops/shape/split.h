@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_SHAPE_SPLIT_H_
 #define FIRN_TENSOR_OPS_SHAPE_SPLIT_H_
 
+#include <initializer_list>
 #include <vector>
 
 #include "firn/tensor/tensor.h"
@@ -15,6 +16,10 @@ std::vector<Tensor> Split(const Tensor& x, inner::Integer size, inner::Integer d
 // dimension.
 std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes,
                           inner::Integer dim = 0);
+inline std::vector<Tensor> Split(const Tensor& x, std::initializer_list<int64_t> sizes,
+                                 inner::Integer dim = 0) {
+  return Split(x, std::vector<int64_t>(sizes), dim);
+}
 
 // Views of x cut along `dim` into at most n pieces, all of ceil(size / n) but the last. Throws
 // unless n > 0.
