@@ -46,7 +46,7 @@ Evaluation Evaluate(nn::Layer& net, io::DataLoader& data, const EvaluateOptions&
 namespace inner::internal {
 
 Tensor DefaultLoss(const Tensor& output, const Tensor& target) {
-  const bool one_class = output.rank() < 2 || output.size(1) == 1;
+  const bool one_class = output.rank() < 2 ? output.shape() == target.shape() : output.size(1) == 1;
   if (one_class) {
     RaiseStatus(
         absl::InvalidArgumentError(absl::StrCat(

@@ -50,6 +50,7 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
   }
 
   int64_t group = 1, done = 0;  // batches that make a step together, and how many of them are over
+  int64_t lost = 0;             // steps in a row without a loss that is a number
   const auto loss_of = [&](const Tensor& input, const Tensor& target) {
     std::optional<AutocastScope> autocast;
     if (options.autocast) autocast.emplace(*options.autocast);
@@ -86,15 +87,13 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
     for (auto bar = io::ProgressBar(train, options.progress); auto [input, target] : bar) {
       if (done == 0) group = std::clamp<int64_t>(left, 1, options.accumulate);
       const Tensor loss = options.frozen ? frozen_step(input, target) : step(input, target);
-      now.samples += input.size(0);
-      now.loss += (loss.Item() - now.loss) * double(input.size(0)) / double(now.samples);
+      total += inner::internal::AddLoss(loss, input.size(0), now);
       now.lr = optimizer.lr();
-      total += loss.Item();
-      if (done + 1 == group && !(scaler && scaler->skipped()))
-        inner::internal::CheckLoss(total, now, options);
       bar.Note("loss " + std::to_string(now.loss));
       if (++done < group) continue;
-      if (series) series->Add(now.step, std::exchange(total, 0) / double(group));
+      const double mean = std::exchange(total, 0) / double(group);
+      lost = inner::internal::CheckLoss(mean, lost, now, options);
+      if (series) series->Add(now.step, mean);
       if (rates) rates->Step();
       ++now.step;
       left -= std::exchange(done, 0);

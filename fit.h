@@ -138,8 +138,13 @@ FitResult Fit(nn::Layer& net, optim::Optimizer& optimizer, io::DataLoader& train
 namespace inner::internal {
 // The options with what empty ones stand for. Throws as Fit.
 FitOptions CheckedOptions(FitOptions options, const io::DataLoader& train);
-// Throws when a loss is not finite: the weights are no use from that step on.
-void CheckLoss(double loss, const FitEpoch& epoch, const FitOptions& options);
+// Takes the mean loss of so many samples into that of the epoch, unless it is no number: then it
+// trains nothing, or ends the run. Returns it.
+double AddLoss(const Tensor& loss, int64_t samples, FitEpoch& epoch);
+// Given how many steps in a row had no finite loss, how many there are after one with this loss.
+// Throws when the weights are no use any more: at the first one or, in f16, whose scaler leaves
+// such steps out, at the 20th.
+int64_t CheckLoss(double loss, int64_t lost, const FitEpoch& epoch, const FitOptions& options);
 }  // namespace inner::internal
 
 }  // namespace firn

@@ -85,15 +85,28 @@ FitOptions CheckedOptions(FitOptions o, const io::DataLoader& train) {
   return o;
 }
 
-void CheckLoss(double loss, const FitEpoch& epoch, const FitOptions& options) {
-  if (std::isfinite(loss)) return;
+double AddLoss(const Tensor& loss, int64_t samples, FitEpoch& epoch) {
+  const double value = loss.Item();
+  if (!std::isfinite(value)) {
+    if (epoch.samples == 0) epoch.loss = value;
+    return value;
+  }
+  if (epoch.samples == 0) epoch.loss = 0;
+  epoch.samples += samples;
+  epoch.loss += (value - epoch.loss) * double(samples) / double(epoch.samples);
+  return value;
+}
+
+int64_t CheckLoss(double loss, int64_t lost, const FitEpoch& epoch, const FitOptions& options) {
+  constexpr int64_t kMostLeftOut = 20;
+  if (std::isfinite(loss)) return 0;
+  if (options.autocast == DType::kF16 && lost + 1 < kMostLeftOut) return lost + 1;
   RaiseStatus(
       absl::FailedPreconditionError(absl::StrCat(
           "the run has diverged: the loss is ", std::isnan(loss) ? "NaN" : "infinite", " in epoch ",
           epoch.epoch + 1, ", step ", epoch.step + 1, ", at a rate of ", epoch.lr,
           ". Try a smaller rate or one that warms up (optim::WarmupLr), a clip_norm, and whether "
-          "the"
-          " data hold NaN or infinity; AnomalyScope names the operation that made the first one",
+          "the data hold NaN or infinity; AnomalyScope names the operation that made the first one",
           options.folder.empty() ? ""
                                  : ". Checkpoints of the steps before are in " + options.folder)),
       "fit");

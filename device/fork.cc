@@ -8,6 +8,8 @@
 #include <array>
 #include <atomic>
 
+#include "firn/device/check.h"
+
 namespace firn {
 namespace {
 
@@ -20,7 +22,8 @@ class List {
  public:
   void Add(T item) {
     const size_t at = taken_.fetch_add(1);
-    if (at < kMost) items_[at].store(item);
+    FIRN_CHECK(at < kMost, "more than ", kMost, " locks or handlers are kept over a fork");
+    items_[at].store(item);
   }
   T operator[](size_t i) const { return items_[i].load(); }
 

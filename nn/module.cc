@@ -20,23 +20,26 @@ namespace firn::nn {
 Module::Module() = default;
 
 // A child's destructor would destroy its own children, and so on, on a stack as deep as the tree.
-// So those that a destructor finds while another runs on this thread wait in a list, which goes
-// through their parent_.
+// So the children of one that the loop below destroys wait in a list, which goes through their
+// parent_. A module that is destroyed in another way, as a member of a module is, takes its
+// children with it: what it was a part of may not outlive them.
 Module::~Module() {
-  static thread_local constinit bool destroying = false;
   static thread_local constinit Module* waiting = nullptr;
+  static thread_local constinit const Module* popped = nullptr;
+  Module* const before = waiting;
   for (auto it = children_.rbegin(); it != children_.rend(); ++it) {
     Module* const child = it->release();
     child->parent_ = std::exchange(waiting, child);
   }
   children_.clear();
-  if (destroying) return;
-  destroying = true;
-  while (waiting != nullptr) {
+  if (popped == this) return;
+  const Module* const outer = popped;
+  while (waiting != before) {
     const std::unique_ptr<Module> next(waiting);
     waiting = std::exchange(next->parent_, nullptr);
+    popped = next.get();
   }
-  destroying = false;
+  popped = outer;
 }
 
 void CallScope::RaiseTooDeep(const Module& module) {

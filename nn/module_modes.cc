@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 
+#include "firn/device/fork.h"
 #include "firn/device/inner.h"
 #include "firn/nn/module.h"
 #include "firn/tensor/dispatch.h"
@@ -20,7 +22,7 @@ void Module::SetTraining(bool on) {
   if (capture != nullptr || shared_training_ != nullptr) [[unlikely]] {
     if (shared_training_ == nullptr) shared_training_ = std::make_shared<bool>(on);
     if (capture != nullptr) capture->BeforeSetSwitch(shared_training_);
-    *shared_training_ = on;
+    __atomic_store_n(shared_training_.get(), on, __ATOMIC_RELAXED);
   }
   training_ = on;
 }
@@ -28,9 +30,18 @@ void Module::SetTraining(bool on) {
 // Several threads may capture one network at once.
 void Module::NoteAsked() const {
   static constinit std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (shared_training_ == nullptr) shared_training_ = std::make_shared<bool>(training_);
-  ThisThread().capture->BeforeGetSwitch(shared_training_, "training() of " + path());
+  static const bool kept = (KeepOverFork(mutex, ForkOrder::kTables), true);
+  static_cast<void>(kept);
+  const std::string name = "training() of " + path();  // takes a lock of its own
+  CaptureRecorder::SwitchState state;
+  {
+    const std::lock_guard lock(mutex);
+    if (shared_training_ == nullptr) {
+      shared_training_ = std::make_shared<bool>(training_);
+    }
+    state = shared_training_;
+  }
+  ThisThread().capture->BeforeGetSwitch(state, name);
 }
 
 void Module::SetTrainable(Flag trainable) {

@@ -4,6 +4,7 @@
 #include "firn/nn/standardize.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "firn/device/status_macros.h"
@@ -57,10 +58,18 @@ void Standardize::Add(const Tensor& x, std::vector<Moments> moments) {
     m.squares += step * (value - m.mean);
   }
   std::vector<double> mean, deviation;
+  constexpr double kMost = std::numeric_limits<float>::max();
   for (const Moments& m : moments) {
     const double s = m.count == 0 ? 0 : std::sqrt(m.squares / static_cast<double>(m.count));
+    // This way round, since sums that overflowed may be NaN.
+    if (!(std::abs(m.mean) <= kMost && s <= kMost)) {
+      RaiseStatus(InvalidArgument("expected means and deviations that f32 can hold, feature ",
+                                  mean.size(), " of x has ", m.mean, " and ", s),
+                  kLayer);
+    }
     mean.push_back(m.mean);
-    deviation.push_back(s > 0 ? s : 1);
+    // The buffer is f32, where the smallest deviations are 0.
+    deviation.push_back(static_cast<float>(s) > 0 ? s : 1);
   }
   StateDict state;
   state.Insert("mean", FromVector(std::move(mean)));

@@ -25,8 +25,9 @@ struct StandardizeOptions {
 //   Tensor y = net(scale(x));
 //
 // x: [..., features]      y: as x
-// Buffers: mean, std [features] (f32). A feature that is the same everywhere has the std 1. Before
-// there are any, from Fit, Update or a state dict, Forward throws FailedPrecondition.
+// Buffers: mean, std [features] (f32). A feature that is the same everywhere, as far as f32 can
+// tell, has the std 1. Before there are any, from Fit, Update or a state dict, Forward throws
+// FailedPrecondition.
 class Standardize final : public Layer {
  public:
   using Options = StandardizeOptions;
@@ -38,8 +39,8 @@ class Standardize final : public Layer {
   std::string Describe() const override;
 
   // Takes means and deviations (over n, not n - 1) of these rows, and forgets those before. Throws
-  // firn::Error where x has no rows, no features, as many as the layer does not have, or values
-  // that are not finite; then nothing has changed.
+  // firn::Error where x has no rows, no features, as many as the layer does not have, values that
+  // are not finite, or means or deviations that f32 cannot hold; then nothing has changed.
   void Fit(const Tensor& x);
   // Those of all rows since the layer was made or Fit, these included. What a state dict gave it is
   // not gone on with.

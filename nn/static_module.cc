@@ -266,8 +266,14 @@ TensorList StaticModule::CaptureCall(absl::Span<const Tensor> inputs) {
 // the more frequent one. Among many that are all rare this still happens by chance; credit limits
 // what that costs.
 bool StaticModule::Deserves() {
-  DropMoved();
   if (entries_.size() < static_cast<size_t>(options_.max_graphs)) return true;
+  // To look at all tensors of all graphs would take longer than the call; that of the graph which
+  // would go are enough, for graphs of one network move together.
+  const std::vector<Kept>& tensors = entries_.back().tensors;
+  if (std::any_of(tensors.begin(), tensors.end(), std::mem_fn(&Kept::moved))) {
+    DropMoved();
+    return true;
+  }
   const uint64_t signature = absl::HashOf(wanted_.call, wanted_.network);
   const auto seen = std::find_if(passed_.begin(), passed_.end(),
                                  [&](const Passed& p) { return p.signature == signature; });

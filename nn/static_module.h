@@ -47,6 +47,9 @@ struct StaticModuleOptions {
 // whose shapes never do is about as fast as the network: after the first max_graphs of them, there
 // is one such capture in 1024 calls at most.
 //
+// A function may also ask modules that are no part of the network: after the mode of one was
+// turned, calls throw until Clear().
+//
 // Results have no history, whatever the mode: no gradient reaches the network's parameters through
 // them. An input that wants a gradient is an error while gradients are recorded. To train, capture
 // the whole step (Freeze in autograd/graph/static_graph.h).

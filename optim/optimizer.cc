@@ -102,10 +102,16 @@ void Optimizer::NoteTaken(const std::vector<Slot>& slots) const {
     first = NameOfKept(s.param);
   }
   if (shared == 0) return;
-  std::fprintf(stderr, "firn: %s%s in two optimizers, %s and %s: a Step of either moves %s\n",
-               first.c_str(),
-               shared == 1 ? " is" : absl::StrCat(" and ", shared - 1, " others are").c_str(),
-               other->c_str(), own_name_->c_str(), shared == 1 ? "it" : "them");
+  const bool one = shared == 1;
+  taken_ = absl::StrCat(first, one ? " is" : absl::StrCat(" and ", shared - 1, " others are"),
+                        " in two optimizers, ", *other, " and ", *own_name_,
+                        ": a Step of either moves ", one ? "it" : "them");
+  taken_by_ = other;
+}
+
+void Optimizer::ReportTaken() {
+  if (!taken_by_.expired()) std::fprintf(stderr, "firn: %s\n", taken_.c_str());
+  taken_.clear();
 }
 
 void Optimizer::AddParameters(const ParameterList& parameters, double lr) {
@@ -165,6 +171,7 @@ void Optimizer::ClearParameters() {
     for (const Slot& s : g.slots) ForgetOptimized(s.param, own_name_);
     g.slots.clear();
   }
+  own_name_ = nullptr;  // nobody shares parameters with this one any more
 }
 
 void Optimizer::AddHooks(std::function<void()> before, std::function<void()> after) {
@@ -287,6 +294,8 @@ void Optimizer::StepGroup(size_t group, std::vector<Slot*> slots, const Tensor& 
 void Optimizer::Step(const Tensor& skip) {
   CheckAnyKnown();
   ReportLeftOut();
+  if (!taken_.empty()) [[unlikely]]
+    ReportTaken();
   const NoGradScope no_grad;
   for (const auto& hook : before_) hook();
   // All before the first moves: one that is refused leaves no half of a step.

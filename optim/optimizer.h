@@ -2,6 +2,7 @@
 #define FIRN_OPTIM_OPTIMIZER_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,12 +149,16 @@ class Optimizer {
   std::vector<Slot*> Ready(size_t group);
   void StepGroup(size_t group, std::vector<Slot*> slots, const Tensor& skip);
 
-  // Says on stderr what another optimizer has already.
+  // Keeps what another optimizer has already.
   void NoteTaken(const std::vector<Slot>& slots) const;
+  // Says it on stderr if that one is still there: mostly it was about to be replaced by this one.
+  void ReportTaken();
 
   std::vector<ParameterGroup> groups_;
   std::vector<std::function<void()>> before_, after_;
   mutable inner::OptimizerName own_name_;  // of this one alone
+  mutable std::string taken_;              // the sentence about them, empty once it was said
+  mutable std::weak_ptr<const std::string> taken_by_;
 };
 
 // An optimizer whose groups have options of this kind: an aggregate with a field `double lr` and

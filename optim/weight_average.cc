@@ -149,14 +149,17 @@ void WeightAverage::LoadStateDict(const StateDict& state) {
   reader.Finish(kName);
   std::vector<Tensor> averages = averages_;
   averages.resize(loaded.size());
-  for (size_t i = 0; i < loaded.size(); ++i) {
-    const Tensor& p = parameters_[i].tensor;
-    Tensor& average = averages[i];
-    if (!average.defined() || average.shape() != loaded[i].shape()) {
-      average = Zeros(loaded[i].shape(), inner::ComputeDType(p.dtype()), p.device());
+  {
+    const NoCaptureScope no_capture;  // as in Prepare
+    for (size_t i = 0; i < loaded.size(); ++i) {
+      const Tensor& p = parameters_[i].tensor;
+      Tensor& average = averages[i];
+      if (!average.defined() || average.shape() != loaded[i].shape()) {
+        average = Zeros(loaded[i].shape(), inner::ComputeDType(p.dtype()), p.device());
+      }
     }
+    if (!updates_.defined()) updates_ = Zeros(Shape(), DType::kI64, FirstDevice());
   }
-  if (!updates_.defined()) updates_ = Zeros(Shape(), DType::kI64, FirstDevice());
   averages_ = std::move(averages);
   for (size_t i = 0; i < loaded.size(); ++i) {
     Assign(averages_[i], loaded[i].To(averages_[i].device()));

@@ -43,6 +43,11 @@ TEST(FitOptionsTest, NumbersWithoutALossAreRefused) {
                         "always 0. Give one: MseLoss"));
   EXPECT_EQ(l.net.parameters()[0].ToVector<float>(), before);
   EXPECT_THAT(testing::ErrorOf([&] { Evaluate(l.net, train); }), HasSubstr("always 0"));
+  // Scores of one sample are no numbers of many.
+  const Tensor scores = Randn({5}), number = Ones({5});
+  EXPECT_EQ(inner::internal::DefaultLoss(scores, Full({}, 2, DType::kI64)).rank(), 0);
+  EXPECT_THAT(testing::ErrorOf([&] { inner::internal::DefaultLoss(scores, number); }),
+              HasSubstr("always 0"));
 }
 
 TEST(FitOptionsTest, MetricsDoNotDependOnTheSizeOfBatches) {
@@ -181,6 +186,30 @@ TEST(FitOptionsTest, ARunThatDivergesSaysWhere) {
         HasSubstr("fit: the run has diverged: the loss is infinite in epoch 1, step 2, at a "
                   "rate of 1e+30. Try a smaller rate"));
   }
+}
+
+// In f16 a step without a loss is left out, and a run that has no other ones ends.
+TEST(FitOptionsTest, AHalfRunLeavesOutWhatIsNoNumber) {
+  const auto run = [](int from, int to) {  // without a loss in these steps
+    Training t(320);
+    int step = 0;
+    const auto loss = [&step, from, to](const Tensor& y, const Tensor& target) {
+      const bool lost = ++step >= from && step < to;
+      return lost ? CrossEntropy(y, target) * std::nan("") : CrossEntropy(y, target);
+    };
+    return t.Run({.epochs = 4, .loss = loss, .autocast = DType::kF16});
+  };
+  const FitResult one = run(3, 4);
+  ASSERT_EQ(one.epochs.size(), 4u);
+  EXPECT_EQ(one.epochs[0].step, 10);
+  EXPECT_EQ(one.epochs[0].samples, 9 * 32);
+  EXPECT_LT(one.epochs[0].loss, 3);
+  const FitResult many = run(6, 25);  // more than an epoch of them
+  ASSERT_EQ(many.epochs.size(), 4u);
+  EXPECT_TRUE(std::isnan(many.epochs[1].loss));
+  EXPECT_LT(many.epochs[2].loss, 3);
+  EXPECT_THAT(testing::ErrorOf([&] { run(6, 100); }),
+              HasSubstr("the loss is NaN in epoch 3, step 25"));
 }
 
 // What on_epoch turns is followed, although steps are frozen.

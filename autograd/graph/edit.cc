@@ -208,6 +208,7 @@ absl::StatusOr<Graph> ExtractGraph(const Graph& graph, absl::Span<const ValueId>
   for (ValueId id : outputs) FIRN_RETURN_IF_ERROR(CheckId(graph, id));
   next.outputs.assign(outputs.begin(), outputs.end());
   next.gradients.clear();
+  next.leaves.clear();
   FIRN_RETURN_IF_ERROR(replacing.Apply(next));
   next.inputs = std::move(given);
   Insert(next, 0, std::move(copies));

@@ -34,6 +34,7 @@ absl::StatusOr<Graph> ToEvaluation(const Graph& graph) {
   Graph next = graph;
   next.gradients.clear();
   next.switches.clear();  // in which modes modules are matters no more
+  next.leaves.clear();
   KeepOnlyOutputs(next);
   for (const Instr& instr : next.instrs) {
     FIRN_RETURN_IF(instr.phase == Phase::kBackward,

@@ -153,8 +153,6 @@ absl::Status Executor::RefreshStates() {
   for (StatePlace& state : states_) {
     const Value& v = graph_.value(state.value);
     const TensorImpl& impl = *v.bound.impl();
-    if (v.wants_grad && *v.wants_grad != impl.requires_grad) [[unlikely]]
-      return graph_.CheckSwitches();
     if (impl.data == state.data + v.offset && impl.spec.dtype == v.spec.dtype) [[likely]]
       continue;
     FIRN_ASSIGN_OR_RETURN(state.data, Find(state));
@@ -249,7 +247,11 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
   const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   for (const Switch& s : graph_.switches) {
-    if (*s.now != s.then) [[unlikely]]
+    if (s.now() != s.then) [[unlikely]]
+      return graph_.CheckSwitches();
+  }
+  for (const LeafFlag& f : graph_.leaves) {
+    if (f.leaf.requires_grad() != f.then) [[unlikely]]
       return graph_.CheckSwitches();
   }
   FIRN_RETURN_IF_ERROR(CheckGradients());

@@ -150,11 +150,12 @@ absl::Status Graph::CheckSwitches() const {
                               " now; capture again, or turn it back");
   };
   for (const Switch& s : switches) {
-    if (*s.now != s.then) return error(s.name, s.then);
+    if (s.now() != s.then) return error(s.name, s.then);
   }
-  for (const Value& v : values) {
-    if (!v.wants_grad || *v.wants_grad == v.bound.requires_grad()) continue;
-    return error("requires_grad() of " + NameOfKept(v.bound), *v.wants_grad);
+  for (const LeafFlag& f : leaves) {
+    if (f.leaf.requires_grad() != f.then) {
+      return error("requires_grad() of " + NameOfKept(f.leaf), f.then);
+    }
   }
   return absl::OkStatus();
 }

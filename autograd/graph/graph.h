@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,17 +48,21 @@ struct Value {
   // Of a state or a constant: the tensor itself. A temporary has none, unless it outlives the
   // captured run outside: then each run leaves its value there.
   Tensor bound;
-  // Of a state in a graph that leaves gradients: whether it wanted one itself. A run is refused
-  // while that is not so; where nothing stands here, it does not matter.
-  std::optional<bool> wants_grad = {};
 };
 
-// What the captured code asked of the program and no operation shows, such as a module's mode. A
-// run is refused while it is not as it was.
+// What the captured code asked of the program and no operation shows: whether a module was
+// training. A run is refused while it is not as it was.
 struct Switch {
-  std::shared_ptr<const bool> now;
+  std::shared_ptr<const bool> state;  // other threads may turn it
   bool then = false;
   std::string name;  // "training() of net.drop"
+  bool now() const { return __atomic_load_n(state.get(), __ATOMIC_RELAXED); }
+};
+
+// A leaf that the captured code used, and whether it wanted a gradient.
+struct LeafFlag {
+  Tensor leaf;
+  bool then = false;
 };
 
 // Same elements in the same places.
@@ -112,6 +115,7 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;
   std::vector<GradientEffect> gradients;
   std::vector<Switch> switches;
+  std::vector<LeafFlag> leaves;       // of a graph that leaves gradients
   std::vector<std::string> warnings;  // of the capture
 
   const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }

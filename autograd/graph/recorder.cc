@@ -133,23 +133,26 @@ void GraphRecorder::BeforeGetGrad(const Tensor& t) {
   leaf.touched = true;
 }
 
-void GraphRecorder::BeforeGetSwitch(const std::shared_ptr<const bool>& state,
-                                    const std::string& name) {
-  if (switches_.insert(state).second) graph_.switches.push_back({state, *state, name});
+void GraphRecorder::BeforeGetSwitch(const SwitchState& state, const std::string& name) {
+  if (!switches_.insert(state).second) return;
+  graph_.switches.push_back({.state = state, .name = name});  // then: NoteSwitches
 }
 
-void GraphRecorder::BeforeSetSwitch(const std::shared_ptr<const bool>& state) {
-  switches_.insert(state);
-}
+void GraphRecorder::BeforeSetSwitch(const SwitchState& state) { switches_.insert(state); }
 
-// What the run asked and set later stands as the run leaves it; so do flags of leaves.
+// What the run asked and set later stands as the run leaves it; so do flags of leaves. Gradients
+// are states too, and nobody's but the graph's.
 void GraphRecorder::NoteSwitches() {
-  for (Switch& s : graph_.switches) s.then = *s.now;
-  if (graph_.gradients.empty()) return;
-  for (Value& v : graph_.values) {
+  for (Switch& s : graph_.switches) s.then = s.now();
+  std::vector<bool> gradient(graph_.values.size());
+  for (GradientEffect& e : graph_.gradients) {
+    ForEachValue(e, [&](ValueId id) { gradient[static_cast<size_t>(id)] = true; });
+  }
+  for (size_t id = 0; id < graph_.values.size() && !graph_.gradients.empty(); ++id) {
+    const Value& v = graph_.values[id];
     if (graph_.buffers[static_cast<size_t>(v.buffer)].kind == Buffer::Kind::kState &&
-        v.bound.defined() && v.bound.is_leaf()) {
-      v.wants_grad = v.bound.requires_grad();
+        v.bound.defined() && v.bound.is_leaf() && IsFloating(v.spec.dtype) && !gradient[id]) {
+      graph_.leaves.push_back({v.bound, v.bound.requires_grad()});
     }
   }
 }

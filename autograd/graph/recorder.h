@@ -32,8 +32,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   absl::Status OnHostData(const TensorSpec& spec) override;
   void BeforeGetGrad(const Tensor& t) override;
   void BeforeSetGrad(const Tensor& t) override;
-  void BeforeGetSwitch(const std::shared_ptr<const bool>& state, const std::string& name) override;
-  void BeforeSetSwitch(const std::shared_ptr<const bool>& state) override;
+  void BeforeGetSwitch(const SwitchState& state, const std::string& name) override;
+  void BeforeSetSwitch(const SwitchState& state) override;
 
   bool Holds(const Storage& storage) const override { return seen_.contains(&storage); }
   Tensor FoundGradient(const Tensor& leaf) override;
@@ -93,9 +93,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   };
   std::vector<Leaf> leaves_;
   absl::flat_hash_map<const TensorImpl*, size_t> leaf_at_;
-  // Asked or set; what was set first does not depend on the program. By address: held by the graph,
-  // or by the module that sets it, which the run may not outlive.
-  absl::flat_hash_set<std::shared_ptr<const bool>> switches_;
+  // Asked or set; what was set first does not depend on the program.
+  absl::flat_hash_set<SwitchState> switches_;
   absl::flat_hash_set<const TensorImpl*> found_;  // Leaf::found of all
 };
 

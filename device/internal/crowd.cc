@@ -14,13 +14,16 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <vector>
 
+#include "firn/device/fork.h"
 #include "firn/device/internal/openmp.h"
 
 namespace firn::inner::internal {
@@ -55,14 +58,21 @@ Usage UsageNow() {
 
 class Crowd {
  public:
-  // Never destroyed: a thread that sleeps may refer to it.
+  // Never destroyed: a thread that sleeps may refer to it. A child of fork() gets one of its own,
+  // for its parent's counts the parent's time and knows of threads that the child does not have.
   static Crowd& Get() {
-    static Crowd* const crowd = new Crowd;
-    return *crowd;
+    static constinit std::atomic<Crowd*> now{nullptr};
+    static const bool once = [] {
+      now = new Crowd;
+      AddForkHandler([] {}, [] { now = new Crowd; });
+      return true;
+    }();
+    static_cast<void>(once);
+    return *now.load(std::memory_order_acquire);
   }
 
   void Look(int threads) {
-    // Another thread looks already. Never waits, so that a child of fork() does not either.
+    // Another thread looks already.
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return;
     const Clock::time_point now = Clock::now();
@@ -96,8 +106,28 @@ class Crowd {
     }
   }
 
+  // libgomp ends the process when it cannot start a thread, which no help is worth. So as many are
+  // tried before, with some to spare for those who want one at the same moment.
+  static bool HasRoomFor(int threads) {
+    std::mutex hold;
+    std::unique_lock<std::mutex> held(hold);
+    std::vector<std::thread> all;
+    bool room = true;
+    try {
+      for (int i = 0; i < threads; ++i) {
+        all.emplace_back([&hold] { const std::lock_guard<std::mutex> wait(hold); });
+      }
+    } catch (const std::system_error&) {
+      room = false;
+    }
+    held.unlock();
+    for (std::thread& t : all) t.join();
+    return room;
+  }
+
   // The team counts for as long as the thread that made it lives.
   void Sleep(int missing, int64_t mine) {
+    if (!HasRoomFor(missing + 4)) return;  // and no other is tried: it counts as sleeping
     GOMP_parallel(Nothing, nullptr, static_cast<unsigned>(missing) + 1, 0);
     std::unique_lock<std::mutex> lock(mutex_);
     over_.wait(lock, [this, mine] { return !sleeping_ || started_ != mine; });

@@ -1,6 +1,7 @@
 // Beside processes that keep all cores busy, threads that wait for work soon sleep.
 #include "firn/device/internal/crowd.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,16 +67,19 @@ TEST(CrowdTest, AThreadSleepsForLibgompToCountMoreThreadsThanCores) {
       }
     });
   };
-  const Crowd crowd(2 * cores);
   compute();
+  const int64_t quiet = ThreadsOfThisProcess();  // the team, and a sanitizer's own
+  const Crowd crowd(2 * cores);
   int64_t most = 0;
   const auto begin = std::chrono::steady_clock::now();
-  while (most <= cores && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
+  while (most <= quiet && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
     for (int i = 0; i < 200; ++i) compute();
     most = std::max(most, ThreadsOfThisProcess());
   }
-  // The team, and beside it the thread that sleeps with its own.
-  EXPECT_GT(most, cores);
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  if (usage.ru_nivcsw == 0) GTEST_SKIP() << "this system does not count how often cores are lost";
+  EXPECT_GT(most, quiet);  // the thread that sleeps, with a team of its own
 }
 
 }  // namespace

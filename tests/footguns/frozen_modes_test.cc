@@ -120,6 +120,43 @@ TEST(FrozenModesTest, APartThatIsTrainedOnlyLaterIsRefused) {
               HasSubstr("requires_grad() of parameter sequential.0.weight was false"));
 }
 
+// A copy of a parameter is nobody's: what the parameter wants later changes no run.
+TEST(FrozenModesTest, ConstantStatesRunWhateverTheirParametersWant) {
+  nn::Linear fc({.in = 4, .out = 1});
+  const Tensor x = Ones({2, 4});
+  StaticGraph step = Freeze(
+      {.constant_states = true},
+      [&](const Tensor& in) {
+        const Tensor loss = Mean(fc(in));
+        loss.Backward();
+        return loss;
+      },
+      x);
+  const Tensor y = step(x);
+  fc.SetTrainable(false);
+  EXPECT_TRUE(step.StandsAsCaptured());
+  EXPECT_TRUE(step(x).Equals(y));
+}
+
+// Two names for one memory are two leaves.
+TEST(FrozenModesTest, EveryLeafOfAStorageIsLookedAt) {
+  const Tensor all = Ones({4});
+  Tensor one = all[{Range(0, 2)}].Detach().SetRequiresGrad(), two = all[{Range(2, 4)}].Detach();
+  two.SetRequiresGrad();
+  const Tensor x = Ones({2});
+  StaticGraph step = Freeze(
+      [&](const Tensor& in) {
+        const Tensor loss = Sum(in * one * two);
+        loss.Backward();
+        return loss;
+      },
+      x);
+  step(x);
+  two.SetRequiresGrad(false);
+  EXPECT_FALSE(step.StandsAsCaptured());
+  EXPECT_THAT(testing::ErrorOf([&] { step(x); }), HasSubstr("requires_grad()"));
+}
+
 // Graphs are held longer than networks.
 TEST(FrozenModesTest, TheGraphOutlivesTheModule) {
   auto net = std::make_unique<Net>();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "firn/autograd/graph/static_graph.h"
@@ -78,21 +79,41 @@ TEST(UnregisteredTest, AParameterOfTwoOptimizersIsNamedOnce) {
   nn::Linear fc({.in = 4, .out = 3});
   optim::Sgd sgd(fc.parameters(), {.lr = 0.1});
   EXPECT_EQ(
-      Said([&] { optim::Adam adam(fc.parameters(), {}); }),
+      Said([&] {
+        optim::Adam adam(fc.parameters(), {});
+        adam.Step();
+        adam.Step();
+      }),
       "firn: parameter linear.weight and 1 others are in two optimizers, Sgd and Adam: a Step of "
       "either moves them\n");
   // What one gives up, or takes with it, another may have.
   EXPECT_EQ(Said([&] {
               sgd.RemoveParameters({"0"});
               optim::Adam adam({fc.weight()}, {});
+              adam.Step();
             }),
             "");
-  sgd.ClearParameters();
   EXPECT_EQ(Said([&] {
-              for (int i = 0; i < 2; ++i) optim::Adam adam(fc.parameters(), {});
+              {
+                optim::Adam adam({fc.bias()}, {});
+                sgd.ClearParameters();
+                adam.Step();
+              }
+              for (int i = 0; i < 2; ++i) optim::Adam(fc.parameters(), {}).Step();
               sgd.SetParameters(fc.parameters());
               sgd.SetParameters({fc.bias()});
-              optim::Adam adam({fc.weight()}, {});
+              optim::Adam({fc.weight()}, {}).Step();
+            }),
+            "");
+}
+
+TEST(UnregisteredTest, AnOptimizerThatTakesThePlaceOfAnotherIsNotNamed) {
+  nn::Linear fc({.in = 4, .out = 3});
+  std::unique_ptr<optim::Optimizer> optimizer =
+      std::make_unique<optim::Adam>(fc.parameters(), optim::AdamOptions{});
+  EXPECT_EQ(Said([&] {
+              optimizer = std::make_unique<optim::Sgd>(fc.parameters(), optim::SgdOptions{});
+              optimizer->Step();
             }),
             "");
 }

@@ -94,6 +94,38 @@ TEST(DeepTest, ADestructorFindsItsChildren) {
   EXPECT_EQ(left, "Linear");
 }
 
+// A network that a module has as a member of its own goes before what that module has besides.
+struct Noisy : Module {
+  std::vector<int>* log;
+  explicit Noisy(std::vector<int>* l) : log(l) {}
+  ~Noisy() override { log->push_back(1); }
+};
+struct Body : Module {
+  explicit Body(std::vector<int>* l) { Add<Noisy>("noisy", l); }
+};
+struct Wrapper : Module {
+  explicit Wrapper(size_t* s) : seen(s), body(&log) {}
+  ~Wrapper() override { *seen = log.size(); }
+  struct Counted {
+    std::vector<int>* log;
+    size_t* count;
+    ~Counted() { *count = log->size(); }
+  };
+  size_t* seen;
+  std::vector<int> log;
+  Counted counted{&log, seen};  // destroyed behind `body`
+  Body body;
+};
+
+TEST(DeepTest, AMemberThatIsANetworkGoesWithItsChildren) {
+  size_t seen = 0;
+  struct Outer : Module {
+    explicit Outer(size_t* s) { Add<Wrapper>("wrapper", s); }
+  };
+  { const Outer outer(&seen); }
+  EXPECT_EQ(seen, 1u);
+}
+
 TEST(DeepTest, CallsHaveALimitBeforeTheStackEnds) {
   const std::unique_ptr<Sequential> fine = Nested(1000), deep = Nested(kDeep);
   const Tensor x = Ones({1, 2});

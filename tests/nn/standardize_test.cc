@@ -18,9 +18,11 @@
 namespace firn::nn {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::ErrorOf;
 using ::testing::FloatEq;
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -79,6 +81,33 @@ TEST(StandardizeTest, RefusesWhatHasOtherFeatures) {
               }),
               HasSubstr("expected finite values, x has inf"));
   EXPECT_THAT(scale.mean().ToVector<float>(), ElementsAre(4, 2));
+}
+
+// The buffers are f32, whatever the rows are.
+TEST(StandardizeTest, NumbersThatF32CannotHoldAreRefusedOrTooSmallToDivideBy) {
+  Standardize scale;
+  const Tensor near = FromVector(std::vector<float>{0, 1.4e-45f}, {2, 1});
+  scale.Fit(near);  // a deviation of half the smallest f32
+  EXPECT_THAT(scale.std().ToVector<float>(), ElementsAre(1));
+  EXPECT_THAT(scale(near).ToVector<float>(), Each(FloatNear(0, 1e-40f)));
+  scale.Fit(FromVector(std::vector<double>{1, 3}, {2, 1}));
+  EXPECT_THAT(ErrorOf([&] {
+                scale.Fit(FromVector(std::vector<double>{1e39, 1e39}, {2, 1}));
+              }),
+              HasSubstr("expected means and deviations that f32 can hold, feature 0 of x has 1e+39 "
+                        "and 0"));
+  EXPECT_THAT(ErrorOf([&] {
+                scale.Update(FromVector(std::vector<double>{-1e39, 1e39}, {2, 1}));
+              }),
+              HasSubstr("expected means and deviations that f32 can hold"));
+  // Nor where the sums have no end themselves.
+  EXPECT_THAT(ErrorOf([&] {
+                scale.Fit(FromVector(std::vector<double>{-1.7e308, 1.7e308}, {2, 1}));
+              }),
+              HasSubstr("expected means and deviations that f32 can hold"));
+  EXPECT_THAT(scale.mean().ToVector<float>(), ElementsAre(2));
+  scale.Update(FromVector(std::vector<double>{1, 3}, {2, 1}));
+  EXPECT_THAT(scale.std().ToVector<float>(), ElementsAre(1));
 }
 
 TEST(StandardizeTest, StateDictsClonesAndGraphsHaveTheNumbers) {

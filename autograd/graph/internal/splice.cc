@@ -134,6 +134,8 @@ class Splicer {
     for (ValueId& id : result_.outputs) rename(id);
     TakeGradients(rename);
     to_.warnings.insert(to_.warnings.end(), part_.warnings.begin(), part_.warnings.end());
+    to_.switches.insert(to_.switches.end(), part_.switches.begin(), part_.switches.end());
+    to_.leaves.insert(to_.leaves.end(), part_.leaves.begin(), part_.leaves.end());
   }
 
   // The part runs first, so a gradient that both leave is the other's.

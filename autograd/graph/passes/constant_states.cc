@@ -53,6 +53,8 @@ absl::StatusOr<PassReport> ConstantStates(Graph& graph) {
       report.Add(absl::StrCat(v.spec.ToString(), readers.empty() ? "" : ": ",
                               readers.empty() ? "" : Describe(graph.instrs[readers[0]])));
     }
+    // What the leaf wants later changes no run of its copy, and its memory may go.
+    std::erase_if(graph.leaves, [&](const LeafFlag& f) { return f.leaf.Is(v.bound); });
     v.bound = WrapStorage(copy.impl()->storage, copy.impl()->data + v.offset, v.spec);
   }
   return report;
