@@ -90,6 +90,10 @@ void ParseMissing(const Config& config, Table* t) {
   const json& missing = config.value()["missing"];
   if (missing.is_number()) {
     t->fill = missing.get<double>();
+    if (!io::internal::MissingValue("csv", *t->fill, DType::kF32, t->options.round).ok()) {
+      config.Refuse("missing", absl::StrCat("expected ", io::internal::WantedOf(DType::kF32),
+                                            ", got ", missing.dump()));
+    }
   } else {
     const std::string what = config.Choice("missing", {"error", "drop", "mean"}, "error");
     if (what == "drop") t->options.missing = io::CsvMissing::kDropRow;

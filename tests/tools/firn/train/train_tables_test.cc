@@ -113,6 +113,9 @@ TEST(TrainTest, TrainsOnMessyTables) {
               HasSubstr("no column named \"siez\""));
   EXPECT_THAT(error({{"standardize", false}}),
               HasSubstr("$.data.missing: the mean is one of those"));
+  EXPECT_THAT(error({{"missing", 16777217}}),
+              HasSubstr("$.data.missing: expected a number that f32 does not round, got 16777217"));
+  EXPECT_THAT(error({{"missing", 1e300}}), HasSubstr("f32 does not round, got 1e+300"));
   EXPECT_THAT(error({{"target", "size"}, {"inputs", {"year"}}, {"one_hot", json::array()}}),
               HasSubstr("column \"size\": a cell of the target is missing"));
   EXPECT_THAT(error({{"inputs", {"size", 3}}}),
