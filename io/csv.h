@@ -6,6 +6,10 @@
 //   io::CsvOptions options = {.columns = {"petal", "species"}};
 //   options.categories["species"] = {"setosa", "versicolor", "virginica"};  // or LoadCsvWords
 //   Tensor table = io::LoadCsv("iris.csv", options);                        // f32 [rows, 2]
+//
+//   options.dtypes["species"] = DType::kI64;
+//   StateDict columns = io::LoadCsvColumns("iris.csv", options);  // a tensor for each column
+//   Tensor classes = columns["species"];                          // i64 [rows]
 
 #include <concepts>
 #include <cstddef>
@@ -19,6 +23,7 @@
 
 #include "firn/io/load_limits.h"
 #include "firn/tensor/dtype.h"
+#include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::io {
@@ -48,6 +53,10 @@ struct CsvColumnHash {
   }
 };
 
+// Something for each of some columns.
+template <class Value>
+using CsvByColumn = std::unordered_map<CsvColumn, Value, CsvColumnHash>;
+
 // What becomes of a cell that holds nothing (CsvOptions::missing_words) where a number or a word is
 // wanted.
 enum class CsvMissing {
@@ -67,7 +76,7 @@ struct CsvOptions {
   std::vector<CsvColumn> columns = {};
   // The words that may stand in a column, by the column. Each is read as its place in the list: 0,
   // 1, ... Columns that are not listed hold numbers.
-  std::unordered_map<CsvColumn, std::vector<std::string>, CsvColumnHash> categories = {};
+  CsvByColumn<std::vector<std::string>> categories = {};
   // Columns of `categories` that become as many as they have words: 1 in the one of the cell's
   // word, 0 in the others.
   std::vector<CsvColumn> one_hot = {};
@@ -78,6 +87,8 @@ struct CsvOptions {
   // error, 16777217 in f32 for one. Digits behind a point, and numbers with an exponent, are
   // rounded to the nearest in f32 and f64, and errors in the others.
   DType dtype = DType::kF32;
+  // Of columns that have another one than that: {{"id", DType::kI64}, {"price", DType::kF64}}.
+  CsvByColumn<DType> dtypes = {};
   bool round = false;  // whole numbers too, in f32 and f64
   CsvMissing missing = CsvMissing::kError;
   // Held to what cells are: 16777217 in f32 is an error but for `round`.
@@ -96,9 +107,19 @@ struct CsvOptions {
 // Throws firn::Error: DataLoss names the file, the line (counted from 1) and the column, what was
 // expected and what came, and the option that changes it; InvalidArgument for options that make no
 // sense or name columns that the file does not have, with the nearest name that it has;
-// ResourceExhausted beyond the limits; NotFound and the like for the path.
+// ResourceExhausted beyond the limits; NotFound and the like for the path. A tensor has one type:
+// where `dtypes` gives the columns that are read several, InvalidArgument names two of them.
 // io/csv_status.h has it with a status, and for text in memory.
 Tensor LoadCsv(const std::string& path, const CsvOptions& options = {});
+
+// The same table, a tensor for each column, in the order of `columns`: [rows] of the type that
+// `dtypes` gives the column, or of `dtype`; [rows, words] for one of `one_hot`. It is called what
+// the column was asked for by, its name or its place ("3"); where `columns` is empty, by its name
+// in the heading, or its place without one.
+// Throws as LoadCsv; InvalidArgument also for two columns of one name, DataLoss also for a file
+// without a line. A missing cell of a column of whole numbers is an error where it should become a
+// mean, or a missing_value that the type cannot hold.
+StateDict LoadCsvColumns(const std::string& path, const CsvOptions& options = {});
 
 // The different words of a column, sorted: what CsvOptions::categories takes where they are not
 // known. Of the options, `columns`, `categories`, `one_hot` and those of numbers do not matter. A

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "firn/io/csv.h"
+#include "firn/tensor/state_dict.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn::io {
@@ -16,6 +17,7 @@ struct CsvWording {
   std::string columns = "CsvOptions::columns";
   std::string categories = "CsvOptions::categories";
   std::string one_hot = "CsvOptions::one_hot";
+  std::string dtypes = "CsvOptions::dtypes";
   std::string words = "LoadCsvWords";  // who asks for the words of a column
   // Where no number stands where one is wanted, a cell is empty, and a number would be rounded.
   std::string no_number = "CsvOptions::categories reads words, ::columns leaves columns out";
@@ -26,6 +28,9 @@ struct CsvWording {
 // LoadCsv with a status.
 absl::StatusOr<Tensor> ReadCsv(const std::string& path, const CsvOptions& options = {},
                                const CsvWording& wording = {});
+
+// LoadCsvColumns with a status.
+absl::StatusOr<StateDict> ReadCsvColumns(const std::string& path, const CsvOptions& options = {});
 
 // LoadCsvWords with a status.
 absl::StatusOr<std::vector<std::string>> ReadCsvWords(const std::string& path,
@@ -40,6 +45,10 @@ absl::StatusOr<std::vector<std::string>> ReadCsvNames(const std::string& path,
 // ReadCsv of text in memory; `name` stands for the path in messages.
 absl::StatusOr<Tensor> ParseCsv(const std::string& text, const std::string& name,
                                 const CsvOptions& options = {}, const CsvWording& wording = {});
+
+// ReadCsvColumns of text in memory.
+absl::StatusOr<StateDict> ParseCsvColumns(const std::string& text, const std::string& name,
+                                          const CsvOptions& options = {});
 
 }  // namespace firn::io
 

@@ -123,6 +123,20 @@ absl::StatusOr<double> MissingValue(std::string_view who, double number, DType d
   return MissingValueOf<float>(who, number, dtype, round);
 }
 
+absl::Status NoValueFor(const Field& field, DType dtype, double number) {
+  return DataLoss("expected ", WantedOf(dtype), ", got ", Shown(field.text),
+                  ", and missing_value is ", TextOf(number));
+}
+
+absl::Status NoMeanFor(const Field& field, bool number, DType dtype, const std::string& advice) {
+  if (!number) {
+    return DataLoss("words have no mean to take the place of ", Shown(field.text), " (", advice,
+                    ")");
+  }
+  return DataLoss("expected a number, got ", Shown(field.text), ": means are no ", DTypeName(dtype),
+                  " (", advice, ")");
+}
+
 std::string WantedOf(DType dtype) {
   const auto range = [&](auto zero) {
     using T = decltype(zero);

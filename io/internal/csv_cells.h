@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "firn/io/internal/csv_line.h"
 #include "firn/tensor/dtype.h"
 
 namespace firn::io::internal {
@@ -28,6 +30,10 @@ bool IsNan(std::string_view text);
 // its shortest text would be as a cell, or all its digits for integer types. InvalidArgument,
 // "csv: missing_value is 256 (want ...)", where `who` is "csv".
 absl::StatusOr<double> MissingValue(std::string_view who, double number, DType dtype, bool round);
+
+// Where MissingValue refuses what the options have for a missing cell, and a type has no means.
+absl::Status NoValueFor(const Field& field, DType dtype, double number);
+absl::Status NoMeanFor(const Field& field, bool number, DType dtype, const std::string& advice);
 
 // What was wanted where ParseCell says kInexact: "a whole number from 0 to 255 (u8)".
 std::string WantedOf(DType dtype);

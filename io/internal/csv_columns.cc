@@ -62,4 +62,12 @@ absl::StatusOr<size_t> ColumnFinder::Find(const CsvColumn& column, const std::st
   return places.first;
 }
 
+absl::StatusOr<std::vector<size_t>> ColumnFinder::FindAll(const CsvColumn& column,
+                                                          const std::string& who) const {
+  const auto group = column.is_named() ? groups_.find(column.name()) : groups_.end();
+  if (group != groups_.end()) return group->second;
+  FIRN_ASSIGN_OR_RETURN(const size_t place, Find(column, who));
+  return std::vector<size_t>{place};
+}
+
 }  // namespace firn::io::internal

@@ -1,20 +1,16 @@
 #ifndef FIRN_IO_INTERNAL_CSV_TABLE_H_
 #define FIRN_IO_INTERNAL_CSV_TABLE_H_
 
-// What rows of fields become: io/csv.cc alone includes it.
+// What rows of fields become: io/csv.cc and csv_typed_table.h alone include it.
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
-#include <map>
+#include <optional>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -22,96 +18,54 @@
 #include "firn/io/csv.h"
 #include "firn/io/csv_status.h"
 #include "firn/io/internal/csv_cells.h"
-#include "firn/io/internal/csv_columns.h"
 #include "firn/io/internal/csv_line.h"
+#include "firn/io/internal/csv_plan.h"
+#include "firn/io/internal/csv_words.h"
 #include "firn/tensor/from.h"
 
 namespace firn::io::internal {
 
-// The place of each word that may stand in a column.
-using Words = absl::flat_hash_map<std::string, int64_t>;
-using MissingWords = absl::flat_hash_set<std::string>;
-
-inline absl::Status ExpectedWord(const Field& field, const std::vector<std::string>& listed) {
-  constexpr size_t kShown = 8;
-  std::string expected;
-  for (size_t i = 0; i < listed.size() && i < kShown; ++i) {
-    absl::StrAppend(&expected, i == 0 ? "" : ", ", Shown(listed[i]));
-  }
-  if (listed.size() > kShown) absl::StrAppend(&expected, ", ... (", listed.size(), " words)");
-  return DataLoss("expected one of ", expected, ", got ", Shown(field.text));
-}
-
-// Puts rows one below the other, as the options want them. Init first, then Begin once, Add for
-// each row, Finish. Thread-compatible.
-template <class T>
-class Table {
+// A table of any type.
+class AnyTable {
  public:
-  Table(const CsvOptions& options, const CsvWording& wording)
-      : options_(options),
-        wording_(wording),
-        missing_(options.missing_words.begin(), options.missing_words.end()) {}
+  virtual ~AnyTable() = default;
+  // The next of the columns that it has.
+  virtual void AddColumn(const CsvSource& source) = 0;
+  virtual absl::Status Add(const std::vector<Field>& fields) = 0;
+  // Those that were not left out.
+  virtual int64_t rows() const = 0;
+  // The row that Add took last is left out.
+  virtual void DropLast() = 0;
+  // To be called behind the last row, and before what is below.
+  virtual absl::Status FillMeans() = 0;
+  virtual Tensor TakeAll() = 0;
+  // [rows], or [rows, words] of one that is one-hot. Requires: it is one of those of AddColumn.
+  virtual Tensor TakeColumn(size_t i) = 0;
+};
 
-  absl::Status Init() {
-    for (const auto& [column, listed] : options_.categories) {
-      const std::string of = ToString(column);
-      FIRN_RETURN_IF(listed.empty(),
-                     InvalidArgument("csv: categories of column ", of, " has no words"));
-      Words& words = words_[column];
-      for (const std::string& word : listed) {
-        FIRN_RETURN_IF(
-            !words.emplace(word, words.size()).second,
-            InvalidArgument("csv: categories of column ", of, " has ", Shown(word), " twice"));
-      }
-    }
-    for (const CsvColumn& column : options_.one_hot) {
-      FIRN_RETURN_IF(!options_.categories.contains(column),
-                     InvalidArgument("csv: ", wording_.one_hot, " has column ", ToString(column),
-                                     ", whose words ", wording_.categories, " does not list"));
-    }
-    FIRN_RETURN_IF(options_.missing == CsvMissing::kMean && !std::is_floating_point_v<T>,
-                   InvalidArgument("csv: means are no ", DTypeName(options_.dtype),
-                                   " (want missing to be another, or the dtype to be f32 or f64)"));
-    if (options_.missing != CsvMissing::kValue) return absl::OkStatus();
-    FIRN_ASSIGN_OR_RETURN(const double value, MissingValue("csv", options_.missing_value,
-                                                           options_.dtype, options_.round));
-    missing_value_ = static_cast<T>(value);
-    return absl::OkStatus();
+// Puts rows one below the other, as the plan wants them. Thread-compatible.
+template <class T>
+class Table final : public AnyTable {
+ public:
+  // `plan`, whose Init was fine, and `missing` must outlive it.
+  Table(const CsvPlan& plan, const MissingWords& missing)
+      : options_(plan.options()), wording_(plan.wording()), missing_(missing) {
+    if (options_.missing != CsvMissing::kValue) return;
+    const absl::StatusOr<double> value =
+        MissingValue("csv", options_.missing_value, DTypeOf<T>(), options_.round);
+    if (value.ok()) missing_value_ = static_cast<T>(*value);
   }
 
-  absl::Status Begin(const ColumnFinder& columns) {
-    std::map<size_t, Source> of_words;
-    for (const auto& [column, listed] : options_.categories) {
-      FIRN_ASSIGN_OR_RETURN(const size_t place,
-                            columns.Find(column, wording_.categories + " names"));
-      const Words& words = words_.at(column);
-      FIRN_RETURN_IF(!of_words.try_emplace(place, Source{place, &words, &listed}).second,
-                     InvalidArgument("which has column ", place, " twice in ", wording_.categories,
-                                     ": by its place and by its name"));
-    }
-    for (const CsvColumn& column : options_.one_hot) {
-      FIRN_ASSIGN_OR_RETURN(const size_t place, columns.Find(column, wording_.one_hot + " names"));
-      of_words.at(place).one_hot = true;
-    }
-    const auto add = [&](size_t place) {
-      const auto words = of_words.find(place);
-      sources_.push_back(words == of_words.end() ? Source{place} : words->second);
-      sources_.back().name = columns.NameOf(place);
-      sources_.back().at = width_;
-      width_ += sources_.back().one_hot ? sources_.back().listed->size() : 1;
-    };
-    for (const CsvColumn& column : options_.columns) {
-      FIRN_ASSIGN_OR_RETURN(const size_t place, columns.Find(column, wording_.columns + " names"));
-      add(place);
-    }
-    for (size_t c = 0; c < columns.size() && options_.columns.empty(); ++c) add(c);
-    return absl::OkStatus();
+  void AddColumn(const CsvSource& source) override {
+    sources_.push_back(source);
+    begins_.push_back(width_);
+    width_ += source.width();
   }
 
-  absl::Status Add(const std::vector<Field>& fields) {
+  absl::Status Add(const std::vector<Field>& fields) override {
     const size_t before = values_.size();
     bool dropped = false;
-    for (const Source& source : sources_) {
+    for (const CsvSource& source : sources_) {
       const Field& field = fields[source.column];
       absl::Status status;
       if (source.words == nullptr) {
@@ -128,7 +82,7 @@ class Table {
           Append(source, found->second);
           continue;
         }
-        status = IsMissing(field) ? absl::OkStatus() : ExpectedWord(field, *source.listed);
+        status = missing_.Has(field) ? absl::OkStatus() : ExpectedWord(field, *source.listed);
       }
       if (status.ok()) status = Missing(source, field);
       // The cells behind it are looked at all the same: what is an error must not depend on the
@@ -155,40 +109,62 @@ class Table {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Tensor> Finish(bool begun) && {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (holes_) FIRN_RETURN_IF_ERROR(FillMeans());
+  int64_t rows() const override { return rows_; }
+  void DropLast() override {
+    --rows_;
+    values_.resize(values_.size() - width_);
+  }
+
+  absl::Status FillMeans() override {
+    for (size_t s = 0; s < sources_.size() && holes_; ++s) {
+      if (sources_[s].words != nullptr) continue;
+      RunningMean mean;
+      for (size_t i = begins_[s]; i < values_.size(); i += width_) {
+        if (values_[i] == values_[i]) mean.Add(static_cast<double>(values_[i]));
+      }
+      if (mean.count() == rows_) continue;
+      FIRN_RETURN_IF(mean.count() == 0,
+                     DataLoss(InColumn(sources_[s].column, sources_[s].name),
+                              "expected a number to take the mean of, got none"));
+      for (size_t i = begins_[s]; i < values_.size(); i += width_) {
+        if (values_[i] != values_[i]) values_[i] = static_cast<T>(mean.Get());
+      }
     }
-    const size_t width = begun ? width_ : options_.columns.size();
-    return FromVector(std::move(values_), {rows_, static_cast<int64_t>(width)});
+    return absl::OkStatus();
+  }
+
+  Tensor TakeAll() override {
+    return FromVector(std::move(values_), {rows_, static_cast<int64_t>(width_)});
+  }
+
+  Tensor TakeColumn(size_t i) override {
+    const CsvSource& source = sources_[i];
+    const size_t n = source.width();
+    Shape shape = {rows_};
+    if (source.one_hot) shape = {rows_, static_cast<int64_t>(n)};
+    if (n == width_) return FromVector(std::move(values_), shape);
+    std::vector<T> column;
+    column.reserve(static_cast<size_t>(rows_) * n);
+    for (size_t at = begins_[i]; at < values_.size(); at += width_) {
+      for (size_t c = at; c < at + n; ++c) column.push_back(values_[c]);
+    }
+    return FromVector(std::move(column), shape);
   }
 
  private:
-  // What a column of the result is made of, or several are.
-  struct Source {
-    size_t column;
-    const Words* words = nullptr;  // null: numbers
-    const std::vector<std::string>* listed = nullptr;
-    bool one_hot = false;
-    std::string name = {};  // for messages
-    size_t at = 0;          // its first column in the result
-  };
-
-  bool IsMissing(const Field& field) const {
-    return missing_.contains(std::string(Trim(WordOf(field))));
-  }
-
   // Fine where the cell holds nothing.
   absl::Status NoNumber(const Field& field, CellError error) const {
-    if (error == CellError::kNone || IsMissing(field) || IsNan(field.text)) return absl::OkStatus();
+    if (error == CellError::kNone || missing_.Has(field) || IsNan(field.text)) {
+      return absl::OkStatus();
+    }
     if (error == CellError::kNoNumber) {
       return DataLoss("expected a number, got ", Shown(field.text), " (", wording_.no_number, ")");
     }
-    return DataLoss("expected ", WantedOf(options_.dtype), ", got ", Shown(field.text), " (",
+    return DataLoss("expected ", WantedOf(DTypeOf<T>()), ", got ", Shown(field.text), " (",
                     wording_.inexact, ")");
   }
 
-  void Append(const Source& source, int64_t place) {
+  void Append(const CsvSource& source, int64_t place) {
     if (!source.one_hot) {
       values_.push_back(static_cast<T>(place));
       return;
@@ -199,7 +175,7 @@ class Table {
   }
 
   // Puts something in place of a cell. Cancelled: its row is left out.
-  absl::Status Missing(const Source& source, const Field& field) {
+  absl::Status Missing(const CsvSource& source, const Field& field) {
     const bool number = source.words == nullptr;
     switch (options_.missing) {
       case CsvMissing::kError:
@@ -209,13 +185,14 @@ class Table {
       case CsvMissing::kValue:
         if (source.one_hot) {
           Append(source, -1);
-        } else {
-          values_.push_back(missing_value_);
+          return absl::OkStatus();
         }
+        FIRN_RETURN_IF(!missing_value_, NoValueFor(field, DTypeOf<T>(), options_.missing_value));
+        values_.push_back(*missing_value_);
         return absl::OkStatus();
       case CsvMissing::kMean:
-        FIRN_RETURN_IF(!number, DataLoss("words have no mean to take the place of ",
-                                         Shown(field.text), " (", wording_.missing, ")"));
+        FIRN_RETURN_IF(!number || !std::is_floating_point_v<T>,
+                       NoMeanFor(field, number, DTypeOf<T>(), wording_.missing));
         if constexpr (std::is_floating_point_v<T>) {
           values_.push_back(std::numeric_limits<T>::quiet_NaN());  // no other cell is one
         }
@@ -226,40 +203,13 @@ class Table {
                     wording_.missing, ")");
   }
 
-  absl::Status FillMeans() {
-    for (const Source& source : sources_) {
-      if (source.words != nullptr) continue;
-      double mean = 0;
-      int64_t count = 0;
-      for (size_t i = source.at; i < values_.size(); i += width_) {
-        const auto value = static_cast<double>(values_[i]);
-        if (value == value) mean += (value - mean) / static_cast<double>(++count);
-      }
-      if (!std::isfinite(mean)) {
-        // There are infinities, or differences overflow where shares do not.
-        mean = 0;
-        for (size_t i = source.at; i < values_.size(); i += width_) {
-          const auto value = static_cast<double>(values_[i]);
-          if (value == value) mean += value / static_cast<double>(count);
-        }
-      }
-      if (count == rows_) continue;
-      FIRN_RETURN_IF(count == 0, DataLoss(InColumn(source.column, source.name),
-                                          "expected a number to take the mean of, got none"));
-      for (size_t i = source.at; i < values_.size(); i += width_) {
-        if (values_[i] != values_[i]) values_[i] = static_cast<T>(mean);
-      }
-    }
-    return absl::OkStatus();
-  }
-
   const CsvOptions& options_;
   const CsvWording& wording_;
-  const MissingWords missing_;
-  std::unordered_map<CsvColumn, Words, CsvColumnHash> words_;
-  std::vector<Source> sources_;
+  const MissingWords& missing_;
+  std::vector<CsvSource> sources_;
+  std::vector<size_t> begins_;  // the first column in the result of each
   size_t width_ = 0;
-  T missing_value_ = {};
+  std::optional<T> missing_value_;
   std::vector<T> values_;
   int64_t rows_ = 0;
   bool holes_ = false;  // NaN where a mean goes

@@ -34,7 +34,9 @@ FIRN_FUZZ_READER(csv) {
   const bool mixed = ParseCsv(text, "fuzz", all).ok();
   all = {.dtype = DType::kI64, .missing = CsvMissing::kDropRow, .limits = kFuzzLimits};
   const bool whole = ParseCsv(text, "fuzz", all).ok();
-  return ParseCsv(text, "fuzz", words).ok() || numbers || mixed || whole;
+  all.dtypes = {{0, DType::kF64}, {1, DType::kU8}};
+  const bool typed = ParseCsvColumns(text, "fuzz", all).ok();
+  return ParseCsv(text, "fuzz", words).ok() || numbers || mixed || whole || typed;
 }
 
 FIRN_FUZZ_READER(cifar) {
