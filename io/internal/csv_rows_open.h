@@ -11,7 +11,7 @@ namespace firn::io::internal {
 
 // What messages advise. A tool whose users write no program has words of its own.
 struct CsvRowsWording {
-  std::string missing = "CsvRowsOptions::missing_value says what missing cells become";
+  std::string missing = "CsvRowsOptions::missing says what missing cells become";
   std::string inexact = "CsvRowsOptions::dtype takes wider types, ::round the nearest number";
   std::string outside = "CsvRowsOptions::allow_outside lets it out";
 };

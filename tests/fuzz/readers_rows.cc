@@ -42,7 +42,13 @@ bool ReadSomeOf(Open open) {
 // The table; its folder holds nothing else that has a name of a cell.
 FIRN_FUZZ_READER(csv_rows) {
   const std::string path = testing::InMemory(bytes, "t.csv");
-  return ReadSomeOf([&] { return CsvRows(path, {.limits = kFuzzLimits}); });
+  const bool plain = ReadSomeOf([&] { return CsvRows(path, {.limits = kFuzzLimits}); });
+  const CsvRowsOptions means = {
+      .dtypes = {{1, DType::kF64}}, .missing = CsvMissing::kMean, .limits = kFuzzLimits};
+  const bool mean = ReadSomeOf([&] { return CsvRows(path, means); });
+  const CsvRowsOptions words = {
+      .one_hot = {0}, .missing = CsvMissing::kDropRow, .limits = kFuzzLimits};
+  return ReadSomeOf([&] { return CsvRows(path, words); }) || plain || mean;
 }
 
 // Two rows at once; then it may have rows by themselves.

@@ -27,7 +27,14 @@ void ReadAll(const std::string& path) {
   static_cast<void>(ReadCsv(path, {.missing = CsvMissing::kMean}));
   static_cast<void>(ReadCsv(path, {.heading = true, .missing = CsvMissing::kDropRow}));
   static_cast<void>(ReadCsvWords(path, 0));
+  static_cast<void>(ReadCsvColumns(
+      path, {.heading = true, .dtypes = {{0, DType::kF64}}, .missing = CsvMissing::kDropRow}));
   static_cast<void>(testing::ErrorOf([&] { CsvRows(path)->Get(0); }));
+  for (const CsvMissing missing : {CsvMissing::kMean, CsvMissing::kDropRow}) {
+    static_cast<void>(testing::ErrorOf([&] { CsvRows(path, {.missing = missing}); }));
+    static_cast<void>(
+        testing::ErrorOf([&] { CsvRows(path, {.one_hot = {0}, .missing = missing})->Get(0); }));
+  }
 }
 
 double SecondsOf(const std::string& path) {
@@ -118,7 +125,10 @@ TEST(CsvTimeTest, IsLinearInOptionsToo) {
     }
     const std::string text = names + "\n" + row + "\n";
     EXPECT_TRUE(ParseCsv(text, "t.csv", options).ok());
-    return testing::InstructionsIn([&] { static_cast<void>(ParseCsv(text, "t.csv", options)); });
+    for (int i = 0; i < n; i += 2) options.dtypes[absl::StrCat("column", i)] = DType::kI64;
+    EXPECT_TRUE(ParseCsvColumns(text, "t.csv", options).ok());
+    return testing::InstructionsIn(
+        [&] { static_cast<void>(ParseCsvColumns(text, "t.csv", options)); });
   };
   const auto once = count(40), four_times = count(160);
   if (!once || !four_times) GTEST_SKIP() << "instructions cannot be counted here";
