@@ -40,7 +40,8 @@ Tensor SeedOf(const Tensor& root, const std::vector<Tensor>& seeds, size_t i) {
 // Seeds all roots; the sweep may be restricted already.
 void SeedAll(Sweep& sweep, const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds) {
   if (seeds.size() > roots.size()) {
-    RaiseStatus(InvalidArgument(seeds.size(), " seeds for ", roots.size(), " roots"), "backward");
+    RaiseStatus(InvalidArgument("more seeds than roots: ", seeds.size(), " for ", roots.size()),
+                "backward");
   }
   for (size_t i = 0; i < roots.size(); ++i) {
     sweep.Seed(EdgeTo(roots[i]), SeedOf(roots[i], seeds, i));

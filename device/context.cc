@@ -33,7 +33,8 @@ class CpuEvent final : public Event {
 
   absl::StatusOr<double> MillisecondsSince(const Event& start) const override {
     const auto* other = dynamic_cast<const CpuEvent*>(&start);
-    FIRN_RETURN_IF(other == nullptr, InvalidArgument("event: the start is of another device"));
+    FIRN_RETURN_IF(other == nullptr,
+                   InvalidArgument("event: the start is no event of the cpu, as this one is"));
     FIRN_RETURN_IF(!time_ || !other->time_, FailedPrecondition("event: not recorded yet"));
     return std::chrono::duration<double, std::milli>(*time_ - *other->time_).count();
   }

@@ -37,6 +37,18 @@ std::vector<std::string> NearestNames(std::string_view name, const std::vector<s
   return nearest;
 }
 
+std::string InsteadOf(std::string_view name, const std::vector<std::string>& names) {
+  constexpr size_t kMost = 5;
+  const std::vector<std::string> nearest = NearestNames(name, names, kMost);
+  if (names.empty()) return "; there are none";
+  std::string text =
+      nearest.size() == names.size() ? "; there are " : "; of " + std::to_string(names.size());
+  if (nearest.empty()) return text + ", none is like it";
+  if (nearest.size() < names.size()) text += " the nearest are ";
+  for (size_t i = 0; i < nearest.size(); ++i) text += (i == 0 ? "" : ", ") + nearest[i];
+  return text;
+}
+
 std::string LikelyName(std::string_view name, const std::vector<std::string>& names) {
   const std::vector<std::string> nearest = NearestNames(name, names, 1);
   const bool likely = !nearest.empty() && EditDistance(name, nearest[0]) < name.size() / 3 + 2;

@@ -20,6 +20,10 @@ size_t EditDistance(std::string_view a, std::string_view b);
 std::vector<std::string> NearestNames(std::string_view name, const std::vector<std::string>& names,
                                       size_t most);
 
+// "; there are a, b", or "; of 300 the nearest are ..." of more than five: behind a message that
+// there is nothing called `name`.
+std::string InsteadOf(std::string_view name, const std::vector<std::string>& names);
+
 // The nearest name where it is near enough to be what was meant: no more than a third of its
 // characters and one more are other ones. Else "".
 std::string LikelyName(std::string_view name, const std::vector<std::string>& names);

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "absl/status/statusor.h"
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/checkpoint_file.h"
 #include "firn/tensor/error.h"
@@ -17,11 +18,18 @@ Tensor Number(T value) {
   return FromVector(std::vector<T>{value}, Shape());
 }
 
+[[noreturn]] void RaiseNoValue(const StateDict& values, std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& [there, value] : values) names.push_back(there);
+  RaiseStatus(NotFound("there is no value '", name, "'", inner::internal::InsteadOf(name, names)),
+              "checkpoint");
+}
+
 // The value of that name, which must be one of `want`.
 Tensor Find(const StateDict& values, std::string_view name, std::initializer_list<DType> want,
             int rank, const char* kind) {
   const Tensor* value = values.Find(name);
-  if (value == nullptr) RaiseStatus(NotFound("there is no value '", name, "'"), "checkpoint");
+  if (value == nullptr) RaiseNoValue(values, name);
   bool fits = value->defined() && value->rank() == rank;
   bool is_one = false;
   for (const DType dtype : want) is_one = is_one || (fits && value->dtype() == dtype);
@@ -72,7 +80,7 @@ void CheckpointValues::SetReal(std::string_view name, double value) { Set(name, 
 
 Tensor CheckpointValues::GetTensor(std::string_view name) const {
   const Tensor* value = values_.Find(name);
-  if (value == nullptr) RaiseStatus(NotFound("there is no value '", name, "'"), "checkpoint");
+  if (value == nullptr) RaiseNoValue(values_, name);
   return *value;
 }
 

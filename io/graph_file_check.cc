@@ -65,7 +65,8 @@ class Checker {
     FIRN_RETURN_IF(!v.spec.device.is_cpu() || b.device != v.spec.device,
                    Unimplemented("%", id, " is on ", v.spec.device.ToString(), " in a buffer on ",
                                  b.device.ToString(), "; files call every device the CPU"));
-    FIRN_RETURN_IF(v.spec.layout.blocked(), InvalidArgument("%", id, " is blocked"));
+    FIRN_RETURN_IF(v.spec.layout.blocked(),
+                   InvalidArgument("%", id, " has its channels in blocks, which no file has"));
     int64_t begin, end;
     const bool inside = BytesOf(v, &begin, &end) && begin >= 0 && end <= b.bytes;
     FIRN_RETURN_IF(!inside, InvalidArgument("%", id, " ", v.spec.ToString(), " at ", v.offset,

@@ -40,11 +40,11 @@ absl::StatusOr<GraphFileHeader> ReadHeader(const RandomAccess& file, const LoadL
                                ", of a later Firn; this one reads up to version ", kGraphVersion));
   FIRN_RETURN_IF(header.version == 0, Damaged(file.name(), 8, "version", "expected 1, got 0"));
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, &header, sizeof(header), "header"));
-  const auto limit = [&](uint64_t bytes, int64_t allowed, const char* what) {
+  const auto limit = [&](uint64_t bytes, int64_t allowed, const char* what, const char* option) {
     return bytes <= static_cast<uint64_t>(std::max<int64_t>(allowed, 0))
                ? absl::OkStatus()
                : ResourceExhausted(file.name(), ": ", bytes, " bytes of ", what, ", more than the ",
-                                   allowed, " allowed");
+                                   allowed, " allowed (limits.", option, ")");
   };
   // Each fits in the file, so that their sum cannot overflow.
   const auto size = static_cast<uint64_t>(file.size());
@@ -55,28 +55,33 @@ absl::StatusOr<GraphFileHeader> ReadHeader(const RandomAccess& file, const LoadL
                                 absl::StrCat("a file of ", size, " bytes cannot have ",
                                              header.structure_bytes, " bytes of structure and ",
                                              header.element_bytes, " of elements")));
-  FIRN_RETURN_IF_ERROR(limit(header.structure_bytes, limits.max_metadata_bytes, "structure"));
-  FIRN_RETURN_IF_ERROR(limit(header.element_bytes, limits.max_total_bytes, "elements"));
+  FIRN_RETURN_IF_ERROR(
+      limit(header.structure_bytes, limits.max_metadata_bytes, "structure", "max_metadata_bytes"));
+  FIRN_RETURN_IF_ERROR(
+      limit(header.element_bytes, limits.max_total_bytes, "elements", "max_total_bytes"));
   return header;
 }
 
 absl::Status CheckLimits(const StoredGraph& stored, const std::string& file,
                          const LoadGraphOptions& options) {
-  const auto too_many = [&](size_t count, int64_t allowed, const char* what) {
+  const auto too_many = [&](size_t count, int64_t allowed, const char* what, const char* option) {
     return count <= static_cast<size_t>(std::max<int64_t>(allowed, 0))
                ? absl::OkStatus()
                : ResourceExhausted(file, ": ", count, " ", what, ", more than the ", allowed,
-                                   " allowed");
+                                   " allowed (", option, ")");
   };
-  FIRN_RETURN_IF_ERROR(too_many(stored.instrs.size(), options.max_operations, "operations"));
-  FIRN_RETURN_IF_ERROR(too_many(stored.values.size(), options.limits.max_tensors, "values"));
-  FIRN_RETURN_IF_ERROR(too_many(stored.buffers.size(), options.limits.max_tensors, "buffers"));
+  FIRN_RETURN_IF_ERROR(
+      too_many(stored.instrs.size(), options.max_operations, "operations", "max_operations"));
+  FIRN_RETURN_IF_ERROR(
+      too_many(stored.values.size(), options.limits.max_tensors, "values", "limits.max_tensors"));
+  FIRN_RETURN_IF_ERROR(
+      too_many(stored.buffers.size(), options.limits.max_tensors, "buffers", "limits.max_tensors"));
   int64_t left = options.limits.max_total_bytes;
   for (const internal::StoredBuffer& b : stored.buffers) {
     FIRN_RETURN_IF(b.bytes < 0, DataLoss(file, ": a buffer of ", b.bytes, " bytes"));
-    FIRN_RETURN_IF(b.bytes > left,
-                   ResourceExhausted(file, ": its values take more than the ",
-                                     options.limits.max_total_bytes, " bytes allowed"));
+    FIRN_RETURN_IF(b.bytes > left, ResourceExhausted(file, ": its values take more than the ",
+                                                     options.limits.max_total_bytes,
+                                                     " bytes allowed (limits.max_total_bytes)"));
     left -= b.bytes;
   }
   // Also of each value by itself: views may have more elements than there is memory, and kernels
@@ -86,10 +91,12 @@ absl::Status CheckLimits(const StoredGraph& stored, const std::string& file,
     for (int64_t size : v.shape) elements *= static_cast<double>(size);
     FIRN_RETURN_IF(elements > static_cast<double>(options.limits.max_total_bytes),
                    ResourceExhausted(file, ": a value of ", elements, " elements, more than the ",
-                                     options.limits.max_total_bytes, " bytes allowed"));
+                                     options.limits.max_total_bytes,
+                                     " bytes allowed (limits.max_total_bytes)"));
   }
   const auto name_fits = [&](const std::string& name) {
-    return too_many(name.size(), options.limits.max_name_bytes, "bytes in a name");
+    return too_many(name.size(), options.limits.max_name_bytes, "bytes in a name",
+                    "limits.max_name_bytes");
   };
   for (const auto& v : stored.values) FIRN_RETURN_IF_ERROR(name_fits(v.name));
   for (const auto& i : stored.instrs) {

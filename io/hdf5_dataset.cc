@@ -2,9 +2,12 @@
 #include "firn/io/hdf5_dataset.h"
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/hdf5.h"
 #include "firn/io/internal/h5_rows.h"
@@ -22,8 +25,8 @@ constexpr char kWho[] = "hdf5_dataset";
 void CheckSameRows(const std::string& path, const Hdf5DatasetOptions& options, int64_t inputs,
                    int64_t targets) {
   if (inputs == targets) return;
-  RaiseStatus(DataLoss(path, ": expected as many rows in ", options.target, " as in ",
-                       options.input, ", ", inputs, ", got ", targets),
+  RaiseStatus(InvalidArgument(path, ": expected as many rows in ", options.target, " as in ",
+                              options.input, ", ", inputs, ", got ", targets),
               kWho);
 }
 
@@ -40,13 +43,16 @@ DatasetPtr RowsInFile(const std::string& path, const Hdf5DatasetOptions& options
   return internal::DatasetOfRows(path, std::move(input), std::move(target), kWho);
 }
 
-Tensor Rows(const StateDict& arrays, const std::string& path, const std::string& name) {
+Tensor Rows(const StateDict& arrays, const std::string& path, const std::string& name,
+            const std::vector<std::string>& names) {
   const Tensor* found = arrays.Find(name);
   if (found == nullptr) {
-    RaiseStatus(NotFound(path, ": expected an array called ", name, ", got none"), kWho);
+    RaiseStatus(NotFound(path, ": expected an array called ", name, ", got none",
+                         inner::internal::InsteadOf(name, names)),
+                kWho);
   }
   if (found->rank() < 1) {
-    RaiseStatus(DataLoss(path, ", ", name, ": expected an array of rows, got a single number"),
+    RaiseStatus(Unimplemented(path, ", ", name, ": expected an array of rows, got a single number"),
                 kWho);
   }
   return *found;
@@ -56,13 +62,15 @@ Tensor Rows(const StateDict& arrays, const std::string& path, const std::string&
 
 DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& options) {
   if (!options.in_memory) return RowsInFile(path, options);
+  std::vector<std::string> names;
   const StateDict arrays =
       Load(path, {.limits = options.limits, .want = [&](std::string_view name) {
+                    names.emplace_back(name);
                     return name == options.input || name == options.target;
                   }});
-  const Tensor input = Rows(arrays, path, options.input);
+  const Tensor input = Rows(arrays, path, options.input, names);
   if (options.target.empty()) return FromTensors(input);
-  const Tensor target = Rows(arrays, path, options.target);
+  const Tensor target = Rows(arrays, path, options.target, names);
   CheckSameRows(path, options, input.size(0), target.size(0));
   return FromTensors(input, target);
 }

@@ -20,7 +20,8 @@ struct Hdf5DatasetOptions {
 
 // Arrays of an HDF5 file, by the names that io::Load gives them ("group/x" is "group.x"), as a data
 // set: sample i is row i of each. Other content of the file is not read. Throws firn::Error, as
-// Load, and where one is missing, has no rows to number, or they have different numbers of them.
+// Load; NotFound where one is missing, with the names that there are, Unimplemented where it has no
+// rows to number, InvalidArgument where they have different numbers of them.
 //
 // With `.in_memory = false` the file must stay as it is, rows must have elements, and checksums of
 // whole arrays are not looked at. Where the file keeps an array in chunks, those around the rows

@@ -67,9 +67,10 @@ absl::Status TooManyDimensions(ByteSource& source, const StoredType& type, int r
   if (!fits || bytes > source.max_size() - source.offset()) {
     return Damaged(source.name(), 3, "number of dimensions", what);
   }
-  FIRN_RETURN_IF(bytes > limits.max_total_bytes,
-                 ResourceExhausted(source.name(), ": ", bytes, " bytes of elements are more than ",
-                                   "the ", limits.max_total_bytes, " allowed"));
+  FIRN_RETURN_IF(
+      bytes > limits.max_total_bytes,
+      ResourceExhausted(source.name(), ": ", bytes, " bytes of elements are more than ", "the ",
+                        limits.max_total_bytes, " allowed (limits.max_total_bytes)"));
   std::vector<char> piece(64 << 10);
   for (int64_t left = bytes; left > 0;) {
     const int64_t n = std::min(left, static_cast<int64_t>(piece.size()));
@@ -111,7 +112,8 @@ absl::Status CheckSize(const ByteSource& source, const Header& header, const Loa
   const int64_t n = header.shape.num_elements();
   if (n > limits.max_total_bytes / SizeOf(header.type.dtype)) {
     return ResourceExhausted(source.name(), ": ", n, " elements of ", DTypeName(header.type.dtype),
-                             " are more than the ", limits.max_total_bytes, " bytes allowed");
+                             " are more than the ", limits.max_total_bytes,
+                             " bytes allowed (limits.max_total_bytes)");
   }
   const int64_t expected = source.offset() + n * header.type.bytes;
   if (expected > source.max_size()) {

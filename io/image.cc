@@ -117,8 +117,10 @@ absl::StatusOr<Raster> Decode(const EncodedImage& file) {
 
 absl::Status CheckLimits(const DecodeImageOptions& options) {
   const ImageLimits& l = options.limits;
-  FIRN_RETURN_IF(l.max_pixels < 1 || l.max_bytes < 1 || l.max_expansion < 1,
-                 InvalidArgument("limits must be at least 1"));
+  FIRN_RETURN_IF(
+      l.max_pixels < 1 || l.max_bytes < 1 || l.max_expansion < 1,
+      InvalidArgument("limits are max_pixels ", l.max_pixels, ", max_bytes ", l.max_bytes,
+                      " and max_expansion ", l.max_expansion, " (want >= 1)"));
   return absl::OkStatus();
 }
 
@@ -193,8 +195,8 @@ absl::StatusOr<Tensor> ReadImageFile(const std::string& path, const DecodeImageO
   FIRN_RETURN_IF_ERROR(CheckLimits(options));
   FIRN_ASSIGN_OR_RETURN(const auto file, internal::RandomAccess::Open(path));
   FIRN_RETURN_IF(file->size() > options.limits.max_bytes,
-                 ResourceExhausted(path, ": a file of ", file->size(), " bytes, ",
-                                   options.limits.max_bytes, " are allowed"));
+                 ResourceExhausted(path, ": a file of ", file->size(), " bytes, more than the ",
+                                   options.limits.max_bytes, " bytes allowed (limits.max_bytes)"));
   std::string bytes(static_cast<size_t>(file->size()), '\0');
   FIRN_RETURN_IF_ERROR(file->ReadAt(0, bytes.data(), file->size(), "image"));
   return ParseImage(bytes, path, options);

@@ -112,9 +112,10 @@ absl::StatusOr<StateDict> ReadArrays(const RandomAccess& file, const NpyOptions&
                    Unimplemented(label, ": expected a member whose name ends in .npy"));
     // A member's size is checked against the limits, and for deflate against what it can expand
     // to, before it is unpacked.
-    FIRN_RETURN_IF(member.size > options.limits.max_total_bytes - total,
-                   ResourceExhausted(file.name(), ": more than the ",
-                                     options.limits.max_total_bytes, " bytes allowed"));
+    FIRN_RETURN_IF(
+        member.size > options.limits.max_total_bytes - total,
+        ResourceExhausted(file.name(), ": more than the ", options.limits.max_total_bytes,
+                          " bytes allowed (limits.max_total_bytes)"));
     total += member.size;
     FIRN_ASSIGN_OR_RETURN(const std::string bytes, zip.Read(member));
     FIRN_ASSIGN_OR_RETURN(Tensor array, internal::ReadNpyArray(*Memory(bytes, label), options));

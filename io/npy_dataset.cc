@@ -38,18 +38,18 @@ class NpyRows final : public RowSource {
     const internal::NpyHeader& header = rows->header_;
     FIRN_RETURN_IF_ERROR(internal::CheckDataBytes(*rows->file_, header));
     FIRN_RETURN_IF(header.shape.rank() < 1,
-                   DataLoss(path, ": expected an array of rows, got a single number"));
+                   Unimplemented(path, ": expected an array of rows, got a single number"));
     FIRN_RETURN_IF(
         header.fortran_order && header.shape.rank() > 1,
         Unimplemented(path, ": expected an array in row-major (C) order, got Fortran's"));
     rows->row_ = Shape(header.shape.span().subspan(1));
     FIRN_RETURN_IF(header.shape[0] > 0 && rows->row_.num_elements() == 0,
-                   DataLoss(path, ": expected rows of at least one element, got shape ",
-                            header.shape.ToString()));
+                   Unimplemented(path, ": expected rows of at least one element, got shape ",
+                                 header.shape.ToString()));
     FIRN_RETURN_IF(
         rows->row_.num_elements() > options.max_row_bytes / SizeOf(header.type.dtype),
         ResourceExhausted(path, ": a row of shape ", rows->row_.ToString(), " has more than the ",
-                          options.max_row_bytes, " bytes allowed"));
+                          options.max_row_bytes, " bytes allowed (max_row_bytes)"));
     return std::unique_ptr<RowSource>(std::move(rows));
   }
 
@@ -88,8 +88,8 @@ DatasetPtr NpyDataset(const std::string& input, const NpyDatasetOptions& options
   if (!options.target.empty()) {
     targets = ValueOrRaise(NpyRows::Open(options.target, options), kWho);
     if (targets->size() != rows->size()) {
-      RaiseStatus(DataLoss(options.target, ": expected as many rows as ", input, " has, ",
-                           rows->size(), ", got ", targets->size()),
+      RaiseStatus(InvalidArgument(options.target, ": expected as many rows as ", input, " has, ",
+                                  rows->size(), ", got ", targets->size()),
                   kWho);
     }
   }

@@ -217,10 +217,10 @@ absl::StatusOr<Wave> ReadData(const RandomAccess& file, const Format& f, int64_t
                          absl::StrCat("expected whole frames of ", f.frame_bytes(), " bytes, got ",
                                       size, " bytes")));
   const int64_t frames = size / f.frame_bytes();
-  FIRN_RETURN_IF(
-      frames > limits.max_total_bytes / 4 / f.channels,
-      ResourceExhausted(file.name(), ": ", frames, " frames of ", f.channels,
-                        " channels are more than the ", limits.max_total_bytes, " bytes allowed"));
+  FIRN_RETURN_IF(frames > limits.max_total_bytes / 4 / f.channels,
+                 ResourceExhausted(file.name(), ": ", frames, " frames of ", f.channels,
+                                   " channels are more than the ", limits.max_total_bytes,
+                                   " bytes allowed (limits.max_total_bytes)"));
   Wave wave{.samples = {}, .sample_rate = f.rate};
   FIRN_ASSIGN_OR_RETURN(
       wave.samples,

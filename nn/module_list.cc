@@ -2,6 +2,10 @@
 
 #include "firn/nn/module_list.h"
 
+#include <string>
+#include <vector>
+
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 
@@ -13,7 +17,11 @@ void RaiseNoElement(const Module& list, size_t i) {
 }
 
 void RaiseNoElement(const Module& dict, const std::string& key) {
-  RaiseStatus(NotFound(dict.path(), " has no element ", key), "ModuleDict");
+  std::vector<std::string> names;
+  for (size_t i = 0; i < dict.num_children(); ++i) names.push_back(dict.child(i).name());
+  RaiseStatus(
+      NotFound(dict.path(), " has no element ", key, inner::internal::InsteadOf(key, names)),
+      "ModuleDict");
 }
 
 }  // namespace firn::nn::internal

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/nn/module.h"
 #include "firn/tensor/allocate.h"
@@ -84,8 +85,8 @@ void Module::TensorSlot::CheckKept() const {
   if (kept == tensor.defined()) [[likely]]
     return;
   RaiseStatus(FailedPrecondition(OwnedName(),
-                                 " was registered as one that this module lacks, and a tensor was"
-                                 " assigned to it since; register that tensor"),
+                                 " was registered without a tensor, as one that this module lacks,"
+                                 " and one was assigned to it since; register that one"),
               "module");
 }
 
@@ -207,10 +208,17 @@ void Module::ShareParameter(const std::string& name, const Tensor& parameter) {
     RaiseStatus(InvalidArgument(name, " cannot be an undefined tensor"), kName);
   }
   TensorSlot* slot = nullptr;
+  std::vector<std::string> names;
   for (const NamedTensorSlot& s : Slots()) {
-    if (s.name == name && s.slot->is_parameter) slot = s.slot;
+    if (!s.slot->is_parameter) continue;
+    if (s.name == name) slot = s.slot;
+    names.push_back(s.name);
   }
-  if (slot == nullptr) RaiseStatus(NotFound("there is no parameter named ", name), kName);
+  if (slot == nullptr) {
+    RaiseStatus(
+        NotFound("there is no parameter named ", name, inner::internal::InsteadOf(name, names)),
+        kName);
+  }
   const bool pending = IsPending(parameter);
   if (pending ? !IsPending(slot->tensor) : !slot->Fits(parameter.shape())) {
     RaiseStatus(InvalidArgument(name, " is ", slot->ShapeText(), " and cannot be ",

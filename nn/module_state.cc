@@ -61,9 +61,10 @@ StateDict Module::state_dict() const {
     }
   }
   if (!pending.empty()) {
-    RaiseStatus(FailedPrecondition(absl::StrJoin(pending, ", "),
-                                   " have no size yet: it is found by the first forward"),
-                absl::StrCat("state_dict of ", path()));
+    RaiseStatus(
+        FailedPrecondition(absl::StrJoin(pending, ", "), pending.size() == 1 ? " has" : " have",
+                           " no size yet: it is found by the first forward"),
+        absl::StrCat("state_dict of ", path()));
   }
   return state;
 }

@@ -157,7 +157,8 @@ const StaticGraph& StaticModule::graph(size_t i) const {
 
 void StaticModule::Check(absl::Span<const Tensor> inputs) const {
   if (num_inputs_ != 0 && inputs.size() != num_inputs_) {
-    RaiseStatus(InvalidArgument("takes ", num_inputs_, " inputs, got ", inputs.size()),
+    RaiseStatus(InvalidArgument("takes ", num_inputs_, num_inputs_ == 1 ? " input" : " inputs",
+                                ", got ", inputs.size()),
                 "static module");
   }
   for (size_t i = 0; i < inputs.size(); ++i) {

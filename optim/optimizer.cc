@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
@@ -150,11 +151,17 @@ void Optimizer::SetParameters(const ParameterList& parameters,
 
 void Optimizer::RemoveParameters(const std::vector<std::string>& names) {
   std::set<std::string> wanted(names.begin(), names.end());
+  std::vector<std::string> all;
   for (const ParameterGroup& g : groups_) {
-    for (const Slot& s : g.slots) wanted.erase(s.name);
+    for (const Slot& s : g.slots) {
+      wanted.erase(s.name);
+      all.push_back(s.name);
+    }
   }
   if (!wanted.empty()) {
-    RaiseStatus(InvalidArgument("there is no parameter ", *wanted.begin(), " to remove"), name());
+    RaiseStatus(InvalidArgument("there is no parameter ", *wanted.begin(), " to remove",
+                                inner::internal::InsteadOf(*wanted.begin(), all)),
+                name());
   }
   wanted.insert(names.begin(), names.end());
   for (ParameterGroup& g : groups_) {

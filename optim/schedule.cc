@@ -6,14 +6,16 @@
 #include <numbers>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
 
 namespace firn::optim {
 namespace {
 
-void Require(bool good, const char* schedule, const char* what) {
-  if (!good) RaiseStatus(InvalidArgument(what), schedule);
+template <class... What>
+void Require(bool good, const char* schedule, const What&... what) {
+  if (!good) RaiseStatus(InvalidArgument(what...), schedule);
 }
 
 // From `high` at 0 to `low` at 1.
@@ -25,9 +27,14 @@ double Share(int64_t step, int64_t steps) {
   return static_cast<double>(std::min(step, steps)) / static_cast<double>(steps);
 }
 
-bool Rising(const std::vector<int64_t>& milestones) {
-  return std::is_sorted(milestones.begin(), milestones.end()) &&
-         (milestones.empty() || milestones[0] >= 0);
+void RequireRising(const std::vector<int64_t>& milestones, const char* schedule) {
+  if (std::is_sorted(milestones.begin(), milestones.end()) &&
+      (milestones.empty() || milestones[0] >= 0)) {
+    return;
+  }
+  RaiseStatus(InvalidArgument("milestones are {", absl::StrJoin(milestones, ", "),
+                              "} (want numbers that rise, from 0 on)"),
+              schedule);
 }
 
 int64_t NumReached(const std::vector<int64_t>& milestones, int64_t step) {
@@ -37,31 +44,33 @@ int64_t NumReached(const std::vector<int64_t>& milestones, int64_t step) {
 }  // namespace
 
 Schedule ConstantLr(const ConstantLrOptions& o) {
-  Require(o.factor >= 0 && o.factor <= 1, "ConstantLr", "factor must be in [0, 1]");
-  Require(o.steps >= 0, "ConstantLr", "steps must not be negative");
+  Require(o.factor >= 0 && o.factor <= 1, "ConstantLr", "factor is ", o.factor, " (want 0 to 1)");
+  Require(o.steps >= 0, "ConstantLr", "steps is ", o.steps, " (want >= 0)");
   return [o](int64_t step, double base) { return step < o.steps ? base * o.factor : base; };
 }
 
 Schedule LinearLr(const LinearLrOptions& o) {
-  Require(o.start_factor > 0 && o.start_factor <= 1, "LinearLr", "start_factor must be in (0, 1]");
-  Require(o.end_factor >= 0 && o.end_factor <= 1, "LinearLr", "end_factor must be in [0, 1]");
-  Require(o.steps > 0, "LinearLr", "steps must be positive");
+  Require(o.start_factor > 0 && o.start_factor <= 1, "LinearLr", "start_factor is ", o.start_factor,
+          " (want above 0, at most 1)");
+  Require(o.end_factor >= 0 && o.end_factor <= 1, "LinearLr", "end_factor is ", o.end_factor,
+          " (want 0 to 1)");
+  Require(o.steps > 0, "LinearLr", "steps is ", o.steps, " (want >= 1)");
   return [o](int64_t step, double base) {
     return base * std::lerp(o.start_factor, o.end_factor, Share(step, o.steps));
   };
 }
 
 Schedule StepLr(const StepLrOptions& o) {
-  Require(o.interval > 0, "StepLr", "interval must be positive");
-  Require(o.gamma >= 0, "StepLr", "gamma must not be negative");
+  Require(o.interval > 0, "StepLr", "interval is ", o.interval, " (want >= 1)");
+  Require(o.gamma >= 0, "StepLr", "gamma is ", o.gamma, " (want >= 0)");
   return [o](int64_t step, double base) {
     return base * std::pow(o.gamma, static_cast<double>(step / o.interval));
   };
 }
 
 Schedule MultiStepLr(const MultiStepLrOptions& o) {
-  Require(Rising(o.milestones), "MultiStepLr", "milestones must rise, from 0 on");
-  Require(o.gamma >= 0, "MultiStepLr", "gamma must not be negative");
+  RequireRising(o.milestones, "MultiStepLr");
+  Require(o.gamma >= 0, "MultiStepLr", "gamma is ", o.gamma, " (want >= 0)");
   return [o](int64_t step, double base) {
     return base * std::pow(o.gamma, static_cast<double>(NumReached(o.milestones, step)));
   };
@@ -72,20 +81,21 @@ Schedule ExponentialLr(const ExponentialLrOptions& o) {
 }
 
 Schedule PolynomialLr(const PolynomialLrOptions& o) {
-  Require(o.steps > 0, "PolynomialLr", "steps must be positive");
-  Require(o.power >= 0, "PolynomialLr", "power must not be negative");
+  Require(o.steps > 0, "PolynomialLr", "steps is ", o.steps, " (want >= 1)");
+  Require(o.power >= 0, "PolynomialLr", "power is ", o.power, " (want >= 0)");
   return [o](int64_t step, double base) {
     return step >= o.steps ? 0 : base * std::pow(1 - Share(step, o.steps), o.power);
   };
 }
 
 Schedule CosineLr(const CosineLrOptions& o) {
-  Require(o.steps > 0, "CosineLr", "steps must be positive");
+  Require(o.steps > 0, "CosineLr", "steps is ", o.steps, " (want >= 1)");
   return [o](int64_t step, double base) { return HalfWave(base, o.min_lr, Share(step, o.steps)); };
 }
 
 Schedule CosineRestartsLr(const CosineRestartsLrOptions& o) {
-  Require(o.steps > 0 && o.mult > 0, "CosineRestartsLr", "steps and mult must be positive");
+  Require(o.steps > 0 && o.mult > 0, "CosineRestartsLr", "steps is ", o.steps, " and mult ", o.mult,
+          " (want >= 1)");
   return [o](int64_t step, double base) {
     int64_t length = o.steps;
     // Longer periods are few: their lengths grow by a factor.
@@ -100,11 +110,13 @@ Schedule CosineRestartsLr(const CosineRestartsLrOptions& o) {
 }
 
 Schedule OneCycleLr(const OneCycleLrOptions& o) {
-  Require(o.steps > 0, "OneCycleLr", "steps must be positive");
+  Require(o.steps > 0, "OneCycleLr", "steps is ", o.steps, " (want >= 1)");
   Require(o.pct_start >= 0 && o.pct_start <= (o.three_phase ? 0.5 : 1), "OneCycleLr",
-          "pct_start must be in [0, 1], with three_phase in [0, 0.5]");
-  Require(o.max_lr >= 0 && o.div_factor > 0 && o.final_div_factor > 0, "OneCycleLr",
-          "max_lr must not be negative, div_factor and final_div_factor must be positive");
+          "pct_start is ", o.pct_start,
+          o.three_phase ? " (want 0 to 0.5, with three_phase)" : " (want 0 to 1)");
+  Require(o.max_lr >= 0 && o.div_factor > 0 && o.final_div_factor > 0, "OneCycleLr", "max_lr is ",
+          o.max_lr, " (want >= 0), div_factor ", o.div_factor, " and final_div_factor ",
+          o.final_div_factor, " (want > 0)");
   return [o](int64_t step, double base) {
     const double top = o.max_lr > 0 ? o.max_lr : base, start = top / o.div_factor;
     const double end = start / o.final_div_factor, at = static_cast<double>(step);
@@ -122,7 +134,7 @@ Schedule OneCycleLr(const OneCycleLrOptions& o) {
 }
 
 Schedule WarmupLr(const WarmupLrOptions& o, Schedule inner) {
-  Require(o.steps > 0, "WarmupLr", "steps must be positive");
+  Require(o.steps > 0, "WarmupLr", "steps is ", o.steps, " (want >= 1)");
   Require(inner != nullptr, "WarmupLr", "there is no schedule to warm up for");
   return [o, inner = std::move(inner)](int64_t step, double base) {
     return inner(step, base) * Share(std::min(step, o.steps - 1) + 1, o.steps);
@@ -131,8 +143,9 @@ Schedule WarmupLr(const WarmupLrOptions& o, Schedule inner) {
 
 Schedule SequentialLr(std::vector<Schedule> schedules, std::vector<int64_t> milestones) {
   Require(!schedules.empty() && schedules.size() == milestones.size() + 1, "SequentialLr",
-          "needs one milestone fewer than schedules");
-  Require(Rising(milestones), "SequentialLr", "milestones must rise, from 0 on");
+          "schedules: ", schedules.size(), ", milestones: ", milestones.size(),
+          " (want one milestone fewer than schedules)");
+  RequireRising(milestones, "SequentialLr");
   return [schedules = std::move(schedules), milestones = std::move(milestones)](int64_t step,
                                                                                 double base) {
     const size_t at = static_cast<size_t>(NumReached(milestones, step));

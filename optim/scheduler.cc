@@ -31,8 +31,10 @@ Scheduler::Scheduler(Optimizer& optimizer, std::vector<Schedule> schedules)
                                 optimizer.num_groups(), " groups"),
                 "Scheduler");
   }
-  for (const Schedule& s : schedules_) {
-    if (s == nullptr) RaiseStatus(InvalidArgument("a schedule is empty"), "Scheduler");
+  for (size_t g = 0; g < schedules_.size(); ++g) {
+    if (schedules_[g] == nullptr) {
+      RaiseStatus(InvalidArgument("the schedule of group ", g, " is empty"), "Scheduler");
+    }
   }
   Apply(0, base_);
 }
@@ -79,8 +81,9 @@ ReduceOnPlateau::ReduceOnPlateau(Optimizer& optimizer, const ReduceOnPlateauOpti
     RaiseStatus(InvalidArgument("factor ", o.factor, " must be in (0, 1)"), "ReduceOnPlateau");
   }
   if (!(o.patience >= 0 && o.threshold >= 0 && o.cooldown >= 0 && o.min_lr >= 0 && o.eps >= 0)) {
-    RaiseStatus(InvalidArgument("patience, threshold, cooldown, min_lr and eps must not be"
-                                " negative"),
+    RaiseStatus(InvalidArgument("patience ", o.patience, ", threshold ", o.threshold, ", cooldown ",
+                                o.cooldown, ", min_lr ", o.min_lr, " and eps ", o.eps,
+                                " must not be negative"),
                 "ReduceOnPlateau");
   }
 }

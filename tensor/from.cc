@@ -31,7 +31,8 @@ Tensor FromBlob(void* data, const Shape& shape, const std::vector<int64_t>& stri
                 "from_blob");
   }
   if (strides.size() != static_cast<size_t>(shape.rank())) {
-    RaiseStatus(InvalidArgument(strides.size(), " strides for shape ", shape.ToString()),
+    RaiseStatus(InvalidArgument(strides.size(), " strides for shape ", shape.ToString(),
+                                " (want one for each dimension)"),
                 "from_blob");
   }
   Dims steps(shape.rank());

@@ -46,15 +46,18 @@ int DimsOf(const TensorIndex& e) {
 // How many dimensions of x the ellipsis stands for.
 absl::StatusOr<int> EllipsisDims(const Shape& x, Entries entries) {
   int named = 0, ellipses = 0;
+  int at = 0;
   for (const TensorIndex& e : entries) {
     FIRN_RETURN_IF(e.kind() == Kind::kTensor && !e.tensor().defined(),
-                   InvalidArgument("an index is an undefined tensor"));
+                   InvalidArgument("index ", at, " is an undefined tensor"));
+    ++at;
     named += DimsOf(e);
     ellipses += e.kind() == Kind::kRest ? 1 : 0;
   }
-  FIRN_RETURN_IF(named > x.rank(),
-                 OutOfRange("indices for ", named, " dimensions of x ", x.ToString()));
-  FIRN_RETURN_IF(ellipses > 1, InvalidArgument("more than one kEllipsis"));
+  FIRN_RETURN_IF(named > x.rank(), OutOfRange("indices for ", named, " dimensions of x ",
+                                              x.ToString(), ", which has ", x.rank()));
+  FIRN_RETURN_IF(ellipses > 1,
+                 InvalidArgument("kEllipsis is given ", ellipses, " times (want once at most)"));
   return x.rank() - named;
 }
 
@@ -109,7 +112,10 @@ class Finder {
 
   void TakeRange(const Range& range) {
     const int64_t n = shape_[dim_++];
-    if (range.step == 0) RaiseStatus(InvalidArgument("a Range has step 0"), kOp);
+    if (range.step == 0)
+      RaiseStatus(
+          InvalidArgument("a Range has step 0 (want another, or a negative one to go backwards)"),
+          kOp);
     if (range.step < 0) {
       TakeBackwards(range, n);
     } else if (range.start != 0 || range.stop < n || range.step != 1) {

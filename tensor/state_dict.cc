@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
@@ -54,14 +53,7 @@ void NameIndex::RaiseNoEntry(std::string_view name) const {
   if (map_ != nullptr) {
     for (const auto& [there, at] : *map_) names[at] = there;
   }
-  const std::vector<std::string> nearest = NearestNames(name, names, 5);
-  RaiseStatus(NotFound("no entry named ", name,
-                       names.empty() ? "; there are none"
-                       : nearest.size() == names.size()
-                           ? "; there are "
-                           : "; of " + std::to_string(names.size()) + " the nearest are ",
-                       absl::StrJoin(nearest, ", ")),
-              "look-up");
+  RaiseStatus(NotFound("no entry named ", name, InsteadOf(name, names)), "look-up");
 }
 
 void RaiseNameTaken(std::string_view name) {

@@ -31,8 +31,9 @@ absl::Status Arenas::MakeOn(Device device, absl::Span<const ArenaPiece> pieces, 
   }
   MemoryPlan plan = PlanMemory(lives);
   FIRN_RETURN_IF(plan.arena_bytes > max_bytes,
-                 ResourceExhausted("temporaries need ", plan.arena_bytes, " bytes, more than the ",
-                                   max_bytes, " allowed"));
+                 ResourceExhausted(
+                     "temporaries need ", plan.arena_bytes, " bytes, more than the ", max_bytes,
+                     " allowed (max_arena_bytes; limits.max_total_bytes for a graph from a file)"));
   // What the captured run left in the cache would lie beside the arena from now on.
   FIRN_ASSIGN_OR_RETURN(DeviceContext* const context, GetDeviceContext(device));
   context->allocator().EmptyCache();

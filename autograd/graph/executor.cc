@@ -56,8 +56,9 @@ absl::Status Executor::CheckArguments(absl::Span<const Tensor> in,
                                       absl::Span<const Tensor> out) const {
   const auto check = [&](absl::Span<const Tensor> given, absl::Span<const ValueId> ids,
                          const char* what) -> absl::Status {
-    FIRN_RETURN_IF(given.size() != ids.size(), FailedPrecondition("the graph has ", ids.size(), " ",
-                                                                  what, "s, got ", given.size()));
+    FIRN_RETURN_IF(given.size() != ids.size(),
+                   FailedPrecondition("the graph has ", ids.size(), " ", what,
+                                      ids.size() == 1 ? ", got " : "s, got ", given.size()));
     for (size_t i = 0; i < ids.size(); ++i) {
       const TensorSpec& want = graph_.value(ids[i]).spec;
       const bool fits = given[i].defined() && given[i].impl()->storage &&

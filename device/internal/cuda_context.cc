@@ -101,7 +101,8 @@ class CudaEvent final : public Event {
   absl::StatusOr<double> MillisecondsSince(const Event& start) const override {
     const auto* other = dynamic_cast<const CudaEvent*>(&start);
     FIRN_RETURN_IF(other == nullptr || other->device_ != device_,
-                   InvalidArgument("event: the start is of another device"));
+                   InvalidArgument("event: the start is no event of ",
+                                   Device::Cuda(device_).ToString(), ", as this one is"));
     FIRN_RETURN_IF(!recorded_ || !other->recorded_, FailedPrecondition("event: not recorded yet"));
     FIRN_ASSIGN_OR_RETURN(const bool done, Done());
     FIRN_RETURN_IF(!done, FailedPrecondition("event: not reached yet; Synchronize first"));

@@ -144,7 +144,7 @@ absl::StatusOr<int64_t> ByteSource::ReadUpTo(void* out, int64_t n, const std::st
   return done;
 }
 
-absl::StatusOr<std::string> ByteSource::ReadAll(int64_t limit) {
+absl::StatusOr<std::string> ByteSource::ReadAll(int64_t limit, const char* option) {
   std::string all;
   std::vector<char> buffer(static_cast<size_t>(kBufferBytes));
   for (;;) {
@@ -152,7 +152,8 @@ absl::StatusOr<std::string> ByteSource::ReadAll(int64_t limit) {
     if (got == 0) return all;
     offset_ += got;
     FIRN_RETURN_IF(offset_ > limit,
-                   ResourceExhausted(name(), ": holds more than the ", limit, " bytes allowed"));
+                   ResourceExhausted(name(), ": holds more than the ", limit, " bytes allowed",
+                                     *option == 0 ? "" : " (", option, *option == 0 ? "" : ")"));
     all.append(buffer.data(), static_cast<size_t>(got));
   }
 }

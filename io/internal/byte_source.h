@@ -36,8 +36,9 @@ class ByteSource {
   absl::StatusOr<int64_t> ReadUpTo(void* out, int64_t n, const std::string& field);
   // DataLoss unless all has been read.
   absl::Status ExpectEnd();
-  // Everything that is left; ResourceExhausted when that is more than `limit` bytes.
-  absl::StatusOr<std::string> ReadAll(int64_t limit);
+  // Everything that is left; ResourceExhausted when that is more than `limit` bytes, which says by
+  // which option more are allowed, unless there is none.
+  absl::StatusOr<std::string> ReadAll(int64_t limit, const char* option = "");
 
  protected:
   explicit ByteSource(std::unique_ptr<RandomAccess> file) : file_(std::move(file)) {}

@@ -75,7 +75,8 @@ absl::StatusOr<std::string_view> CsvText::Next() {
   if (source_ == nullptr) return std::exchange(piece_, {});
   FIRN_ASSIGN_OR_RETURN(const int64_t n, source_->ReadUpTo(buffer_.data(), kPiece, "text"));
   FIRN_RETURN_IF(source_->offset() > max_bytes_,
-                 ResourceExhausted(name_, ": holds more than the ", max_bytes_, " bytes allowed"));
+                 ResourceExhausted(name_, ": holds more than the ", max_bytes_,
+                                   " bytes allowed (limits.max_total_bytes)"));
   return std::string_view(buffer_).substr(0, static_cast<size_t>(n));
 }
 

@@ -125,8 +125,8 @@ absl::Status ForEachRecord(
       std::string_view record(p, static_cast<size_t>((stop == nullptr ? end : stop) - p));
       if (stop == nullptr || !begun.empty()) {
         FIRN_RETURN_IF(static_cast<int64_t>(begun.size() + record.size()) > max_record,
-                       ResourceExhausted(name, ": line ", line, ": more than the ", max_record,
-                                         " bytes allowed"));
+                       ResourceExhausted(name, ": line ", line, ": a record of more than ",
+                                         max_record, " bytes"));
         begun.append(record);
         record = begun;
       }

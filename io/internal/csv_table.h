@@ -105,7 +105,8 @@ class Table final : public AnyTable {
     FIRN_RETURN_IF(
         width_ > fields.size() && static_cast<int64_t>(values_.size()) >
                                       options_.limits.max_total_bytes / int64_t{sizeof(T)},
-        ResourceExhausted("more than the ", options_.limits.max_total_bytes, " bytes allowed"));
+        ResourceExhausted("more than the ", options_.limits.max_total_bytes,
+                          " bytes allowed (limits.max_total_bytes)"));
     return absl::OkStatus();
   }
 

@@ -26,7 +26,7 @@ absl::StatusOr<Tensor> Allocate(const H5File& file, const H5Plan& plan, H5Budget
   if (n > budget->element_bytes / SizeOf(plan.type.dtype)) {
     return ResourceExhausted(file.name(), ": ", n, " elements of ", DTypeName(plan.type.dtype),
                              " take more than the ", budget->element_bytes,
-                             " bytes that are left of those allowed");
+                             " bytes that are left of those allowed (limits.max_total_bytes)");
   }
   budget->element_bytes -= n * SizeOf(plan.type.dtype);
   return AllocateTensor(TensorSpec::Contiguous(plan.type.dtype, plan.shape, Device::Cpu()),
@@ -49,7 +49,7 @@ absl::Status ReadChunked(H5File& file, const H5Object& dataset, const H5Plan& pl
   if (grid.chunk_bytes > budget->element_bytes) {  // a chunk may be larger than the array
     return ResourceExhausted(file.name(), ": a chunk of ", grid.chunk_bytes,
                              " bytes takes more than the ", budget->element_bytes,
-                             " bytes that are left of those allowed");
+                             " bytes that are left of those allowed (limits.max_total_bytes)");
   }
   FIRN_ASSIGN_OR_RETURN(const std::vector<H5Chunk> chunks, ListH5Chunks(file, plan, grid, budget));
   if (chunks.empty()) return ReadUnwritten(file, dataset, plan, budget, room);
@@ -128,7 +128,7 @@ absl::StatusOr<std::string> ReadH5Stored(H5File& file, const H5Object& dataset, 
     if (n > budget->element_bytes / plan.type.bytes) {
       return ResourceExhausted(file.name(), ": ", n, " strings of ", plan.type.bytes,
                                " bytes take more than the ", budget->element_bytes,
-                               " bytes that are left of those allowed");
+                               " bytes that are left of those allowed (limits.max_total_bytes)");
     }
     budget->element_bytes -= n * plan.type.bytes;
     bytes.resize(static_cast<size_t>(n * plan.type.bytes));

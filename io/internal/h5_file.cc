@@ -143,8 +143,9 @@ absl::Status H5File::ReadSuperblock() {
 
 absl::Status H5File::ChargeMetadata(uint64_t n) {
   if (n > static_cast<uint64_t>(metadata_left_)) {
-    return ResourceExhausted(file_->name(), ": to read the structure of the file takes more than ",
-                             "is allowed, or than a sound file of this size can need");
+    return ResourceExhausted(
+        file_->name(), ": to read the structure of the file takes more than ",
+        "is allowed (limits.max_metadata_bytes), or than a sound file of this size can need");
   }
   metadata_left_ -= static_cast<int64_t>(n);
   return absl::OkStatus();

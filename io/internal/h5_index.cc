@@ -113,7 +113,8 @@ absl::StatusOr<std::vector<H5Chunk>> ImplicitChunks(const H5File& file, const H5
   // As if there were an address for each, as the other indices have it.
   if (grid.chunks > file.limits().max_metadata_bytes / 8) {
     return ResourceExhausted(file.name(), ": an index of ", grid.chunks, " chunks takes more than ",
-                             "the ", file.limits().max_metadata_bytes, " bytes allowed");
+                             "the ", file.limits().max_metadata_bytes,
+                             " bytes allowed (limits.max_metadata_bytes)");
   }
   std::vector<H5Chunk> chunks;
   chunks.reserve(static_cast<size_t>(grid.chunks));

@@ -193,8 +193,8 @@ absl::StatusOr<H5WordType> ParseH5WordType(const H5File& file, H5Cursor c) {
     return file.DamagedAt(offset, "datatype", "impossible strings");
   }
   if (head.size > kMostBytes) {
-    return ResourceExhausted(file.name(), ": strings of ", head.size, " bytes, allowed are ",
-                             kMostBytes);
+    return ResourceExhausted(file.name(), ": strings of ", head.size, " bytes (want at most ",
+                             kMostBytes, ")");
   }
   return H5WordType{.bytes = static_cast<int>(head.size),
                     .in_heap = in_heap,

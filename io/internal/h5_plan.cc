@@ -67,7 +67,8 @@ absl::StatusOr<std::string> UnwrittenH5Element(const H5File& file, const H5Objec
   if (n > budget->unwritten_bytes / plan.type.bytes) {
     return ResourceExhausted(file.name(), ": ", n, " elements of ", plan.type.bytes,
                              " bytes that were never written are more than the ",
-                             budget->unwritten_bytes, " bytes that are left of those allowed");
+                             budget->unwritten_bytes,
+                             " bytes that are left of those allowed (limits.max_unwritten_bytes)");
   }
   budget->unwritten_bytes -= n * plan.type.bytes;
   FIRN_ASSIGN_OR_RETURN(H5Fill fill, ParseH5Fill(file, dataset, plan.type.bytes));

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/h5_chunks.h"
 #include "firn/io/internal/h5_file.h"
@@ -70,32 +71,37 @@ absl::Status H5Rows::Open(const std::string& path, const std::string& name,
 
 absl::Status H5Rows::Find(const std::string& name) {
   int found = 0;
+  std::vector<std::string> names;
+  const auto want = [&](std::string_view other) {
+    names.emplace_back(other);
+    return other == name;
+  };
   const auto take = [&](const H5Found& dataset) -> absl::Status {
     if (++found > 1) return absl::OkStatus();
     FIRN_ASSIGN_OR_RETURN(plan_, MakeH5Plan(*file_, *dataset.object));
     object_ = *dataset.object;
     return absl::OkStatus();
   };
-  FIRN_RETURN_IF_ERROR(WalkH5(
-                           *file_, [&](std::string_view other) { return other == name; }, take)
-                           .status());
-  FIRN_RETURN_IF(found == 0,
-                 NotFound(source_->name(), ": expected an array called ", name, ", got none"));
+  FIRN_RETURN_IF_ERROR(WalkH5(*file_, want, take).status());
+  FIRN_RETURN_IF(found == 0, NotFound(source_->name(), ": expected an array called ", name,
+                                      ", got none", inner::internal::InsteadOf(name, names)));
   FIRN_RETURN_IF(found > 1, DataLoss(source_->name(), ": two datasets are named ", name));
-  FIRN_RETURN_IF(
-      plan_.shape.rank() < 1,
-      DataLoss(source_->name(), ", ", name, ": expected an array of rows, got a single number"));
+  FIRN_RETURN_IF(plan_.shape.rank() < 1,
+                 Unimplemented(source_->name(), ", ", name,
+                               ": expected an array of rows, got a single number"));
   return absl::OkStatus();
 }
 
 absl::Status H5Rows::CheckRows(int64_t max_row_bytes) {
   row_ = Shape(plan_.shape.span().subspan(1));
-  FIRN_RETURN_IF(size() > 0 && row_.num_elements() == 0,
-                 DataLoss(source_->name(), ": expected rows of at least one element, got shape ",
-                          plan_.shape.ToString()));
-  FIRN_RETURN_IF(row_.num_elements() > max_row_bytes / SizeOf(plan_.type.dtype),
-                 ResourceExhausted(source_->name(), ": a row of shape ", row_.ToString(),
-                                   " has more than the ", max_row_bytes, " bytes allowed"));
+  FIRN_RETURN_IF(
+      size() > 0 && row_.num_elements() == 0,
+      Unimplemented(source_->name(), ": expected rows of at least one element, got shape ",
+                    plan_.shape.ToString()));
+  FIRN_RETURN_IF(
+      row_.num_elements() > max_row_bytes / SizeOf(plan_.type.dtype),
+      ResourceExhausted(source_->name(), ": a row of shape ", row_.ToString(),
+                        " has more than the ", max_row_bytes, " bytes allowed (max_row_bytes)"));
   stored_ = row_.num_elements() * plan_.type.bytes;
   return absl::OkStatus();
 }
@@ -114,11 +120,11 @@ absl::Status H5Rows::FindElements() {
   }
   FIRN_ASSIGN_OR_RETURN(grid_, MakeH5Grid(*file_, plan_));
   const int64_t band_rows = std::min(grid_.chunk[0], size());
-  FIRN_RETURN_IF(
-      std::max(grid_.chunk_bytes, stored_) > budget.element_bytes ||
-          band_rows > budget.element_bytes / stored_,
-      ResourceExhausted(source_->name(), ": chunks of ", grid_.chunk[0],
-                        " rows take more than the ", budget.element_bytes, " bytes allowed"));
+  FIRN_RETURN_IF(std::max(grid_.chunk_bytes, stored_) > budget.element_bytes ||
+                     band_rows > budget.element_bytes / stored_,
+                 ResourceExhausted(source_->name(), ": chunks of ", grid_.chunk[0],
+                                   " rows take more than the ", budget.element_bytes,
+                                   " bytes allowed (limits.max_total_bytes)"));
   const int64_t fit = budget.element_bytes / (band_rows * stored_);
   bands_.emplace(static_cast<size_t>(std::min(fit, kMostBands)));
   FIRN_ASSIGN_OR_RETURN(chunks_, ListH5Chunks(*file_, plan_, grid_, &budget));

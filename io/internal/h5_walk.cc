@@ -181,7 +181,7 @@ class Walk {
                           const H5Object& group) {
     if (at.depth >= file_.limits().max_depth) {
       return ResourceExhausted(file_.file().name(), ": groups are nested more than the ",
-                               file_.limits().max_depth, " levels allowed");
+                               file_.limits().max_depth, " levels allowed (limits.max_depth)");
     }
     FIRN_ASSIGN_OR_RETURN(std::vector<H5Link> links, ListH5Group(file_, group));
     std::vector<int64_t> order = at.order;
@@ -192,12 +192,14 @@ class Walk {
       std::string path = at.path.empty() ? link.name : absl::StrCat(at.path, "/", link.name);
       if (path.size() > static_cast<size_t>(file_.limits().max_name_bytes)) {
         return ResourceExhausted(file_.file().name(), ": a name has more than the ",
-                                 file_.limits().max_name_bytes, " bytes allowed");
+                                 file_.limits().max_name_bytes,
+                                 " bytes allowed (limits.max_name_bytes)");
       }
       names_left_ -= static_cast<int64_t>(path.size());
       if (names_left_ < 0) {
         return ResourceExhausted(file_.file().name(), ": all names have more than the ",
-                                 file_.limits().max_metadata_bytes, " bytes allowed");
+                                 file_.limits().max_metadata_bytes,
+                                 " bytes allowed (limits.max_metadata_bytes)");
       }
       Todo todo{std::move(path), link.address, at.depth + 1, order, here};
       if (link.is_soft) {
@@ -210,7 +212,7 @@ class Walk {
     const auto left = static_cast<int64_t>(todo_.size() + soft_.size());
     if (left + taken_ > file_.limits().max_tensors) {
       return ResourceExhausted(file_.file().name(), ": holds more than the ",
-                               file_.limits().max_tensors, " tensors allowed");
+                               file_.limits().max_tensors, " tensors allowed (limits.max_tensors)");
     }
     return absl::OkStatus();
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "firn/device/edit_distance.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/h5_dataset.h"
 #include "firn/io/internal/h5_file.h"
@@ -50,8 +51,8 @@ absl::StatusOr<std::vector<std::string>> Words(H5File& file, const H5Object& dat
   H5Budget budget(file);
   const int64_t n = plan.shape.num_elements();
   if (n > file.limits().max_tensors) {
-    return ResourceExhausted(file.name(), ": ", n, " strings, the limits allow ",
-                             file.limits().max_tensors);
+    return ResourceExhausted(file.name(), ": ", n, " strings, more than the ",
+                             file.limits().max_tensors, " allowed (limits.max_tensors)");
   }
   FIRN_ASSIGN_OR_RETURN(const std::string stored, ReadH5Stored(file, dataset, plan, &budget));
   const auto bytes = static_cast<size_t>(plan.type.bytes);
@@ -68,7 +69,8 @@ absl::StatusOr<std::vector<std::string>> Words(H5File& file, const H5Object& dat
     left -= static_cast<int64_t>(word.size());
     if (left < 0) {
       return ResourceExhausted(file.name(), ": the strings have more than the ",
-                               file.limits().max_metadata_bytes, " bytes allowed");
+                               file.limits().max_metadata_bytes,
+                               " bytes allowed (limits.max_metadata_bytes)");
     }
     words.emplace_back(word);
   }
@@ -82,16 +84,20 @@ absl::StatusOr<std::vector<std::string>> ReadH5Words(const RandomAccess& file,
                                                      const LoadLimits& limits) {
   FIRN_ASSIGN_OR_RETURN(H5File opened, H5File::Open(file, limits));
   std::optional<std::vector<std::string>> words;
+  std::vector<std::string> names;
+  const auto want = [&](std::string_view other) {
+    names.emplace_back(other);
+    return other == name;
+  };
   const auto take = [&](const H5Found& found) -> absl::Status {
     FIRN_RETURN_IF(words.has_value(), DataLoss(file.name(), ": two datasets are named ", name));
     FIRN_ASSIGN_OR_RETURN(words, Words(opened, *found.object));
     return absl::OkStatus();
   };
-  FIRN_RETURN_IF_ERROR(WalkH5(
-                           opened, [&](std::string_view other) { return other == name; }, take)
-                           .status());
+  FIRN_RETURN_IF_ERROR(WalkH5(opened, want, take).status());
   FIRN_RETURN_IF(!words.has_value(),
-                 NotFound(file.name(), ": expected strings called ", name, ", got none"));
+                 NotFound(file.name(), ": expected strings called ", name, ", got none",
+                          inner::internal::InsteadOf(name, names)));
   return *std::move(words);
 }
 

@@ -292,11 +292,12 @@ absl::Status CheckTiles(const EncodedImage& file, const Directory& d) {
   const ImageLimits& limits = file.options.limits;
   FIRN_RETURN_IF(segment > limits.max_bytes,
                  ResourceExhausted(file.name, ": TIFF: strips or tiles of more than the ",
-                                   limits.max_bytes, " bytes allowed"));
-  FIRN_RETURN_IF(pixels * d.bits * d.samples / 8 >
-                     kFreeBytes + static_cast<__int128>(file.size()) * limits.max_expansion,
-                 Bad(file, "strips or tiles of ", d.segment_width, " x ", d.segment_height,
-                     " pixels cannot lie in a file of ", file.size(), " bytes"));
+                                   limits.max_bytes, " bytes allowed (limits.max_bytes)"));
+  FIRN_RETURN_IF(
+      pixels * d.bits * d.samples / 8 >
+          kFreeBytes + static_cast<__int128>(file.size()) * limits.max_expansion,
+      Bad(file, "strips or tiles of ", d.segment_width, " x ", d.segment_height,
+          " pixels cannot lie in a file of ", file.size(), " bytes (limits.max_expansion)"));
   return absl::OkStatus();
 }
 

@@ -24,7 +24,7 @@ absl::Status LineIndex::Add(int64_t end, bool blank, int64_t inner_lines, int64_
                  DataLoss(file_->name(), ": line ", blank_, ": expected a row, got an empty line"));
   FIRN_RETURN_IF(end - begins_.back() - 1 > max_line,
                  ResourceExhausted(file_->name(), ": line ", LineOf(size()), ": more than the ",
-                                   max_line, " bytes allowed"));
+                                   max_line, " bytes allowed (limits.max_metadata_bytes)"));
   begins_.push_back(end);
   if (inner_lines > 0) [[unlikely]] {
     const int64_t before = more_.empty() ? 0 : more_.back().lines;

@@ -20,7 +20,7 @@ absl::Status ForEachLine(const RandomAccess& file, size_t columns, const LoadLim
                          const std::function<absl::Status(const std::vector<Field>&)>& row) {
   FIRN_RETURN_IF(file.size() > limits.max_metadata_bytes,
                  ResourceExhausted(file.name(), ": more than the ", limits.max_metadata_bytes,
-                                   " bytes allowed"));
+                                   " bytes allowed (limits.max_metadata_bytes)"));
   std::string text(static_cast<size_t>(file.size()), '\0');
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, text.data(), file.size(), "lines"));
   std::string_view rest = text;

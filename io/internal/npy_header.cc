@@ -241,7 +241,8 @@ absl::StatusOr<NpyHeader> ReadNpyHeader(const RandomAccess& file, const NpyOptio
   FIRN_RETURN_IF(
       header.shape.num_elements() > options.limits.max_total_bytes / SizeOf(header.type.dtype),
       ResourceExhausted(file.name(), ": an array of shape ", header.shape.ToString(),
-                        " has more than the ", options.limits.max_total_bytes, " bytes allowed"));
+                        " has more than the ", options.limits.max_total_bytes,
+                        " bytes allowed (limits.max_total_bytes)"));
   return header;
 }
 

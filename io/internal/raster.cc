@@ -123,21 +123,23 @@ absl::StatusOr<Raster> MakeRaster(const EncodedImage& file, int64_t width, int64
   FIRN_RETURN_IF(
       width <= 0 || height <= 0,
       DataLoss(file.name, ": size: expected at least 1 x 1 pixels, got ", width, " x ", height));
-  FIRN_RETURN_IF(width > limits.max_pixels / height,
-                 ResourceExhausted(file.name, ": size: ", width, " x ", height,
-                                   " pixels are more than the ", limits.max_pixels, " allowed"));
+  FIRN_RETURN_IF(
+      width > limits.max_pixels / height,
+      ResourceExhausted(file.name, ": size: ", width, " x ", height, " pixels are more than the ",
+                        limits.max_pixels, " allowed (limits.max_pixels)"));
   // At most 2^31 x 2^31 pixels get here only where max_pixels was raised to that.
   const __int128 pixels = static_cast<__int128>(width) * height;
   // Elements of the result may be i32.
   const int most = std::max(channels, 4) * (wide && file.options.keep_16_bits ? 4 : wide ? 2 : 1);
+  FIRN_RETURN_IF(pixels * most > limits.max_bytes,
+                 ResourceExhausted(file.name, ": size: ", width, " x ", height, " pixels of ", most,
+                                   " bytes are more than the ", limits.max_bytes,
+                                   " bytes allowed (limits.max_bytes)"));
   FIRN_RETURN_IF(
-      pixels * most > limits.max_bytes,
-      ResourceExhausted(file.name, ": size: ", width, " x ", height, " pixels of ", most,
-                        " bytes are more than the ", limits.max_bytes, " bytes allowed"));
-  FIRN_RETURN_IF(pixels * stored_bits / 8 >
-                     kFreeBytes + static_cast<__int128>(file.size()) * limits.max_expansion,
-                 DataLoss(file.name, ": size: ", width, " x ", height, " pixels of ", stored_bits,
-                          " bits cannot lie in a file of ", file.size(), " bytes"));
+      pixels * stored_bits / 8 >
+          kFreeBytes + static_cast<__int128>(file.size()) * limits.max_expansion,
+      DataLoss(file.name, ": size: ", width, " x ", height, " pixels of ", stored_bits,
+               " bits cannot lie in a file of ", file.size(), " bytes (limits.max_expansion)"));
   Raster raster{.width = width, .height = height, .channels = channels, .wide = wide};
   FIRN_ASSIGN_OR_RETURN(
       raster.samples,

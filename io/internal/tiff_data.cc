@@ -147,7 +147,7 @@ int TiffData::OnMessage(TIFF*, void* data, const char*, const char* format, va_l
 
 absl::Status TiffData::Failed() const {
   const std::string text = input_.message[0] != '\0' ? input_.message : "not readable";
-  if (IsLimit(text)) return ResourceExhausted(file_.name, ": TIFF: ", text);
+  if (IsLimit(text)) return ResourceExhausted(file_.name, ": TIFF: ", text, " (limits.max_bytes)");
   if (IsUnread(text)) return Unimplemented(file_.name, ": TIFF: ", text);
   return DamagedImage(file_, "TIFF", text);
 }

@@ -113,8 +113,11 @@ absl::StatusOr<Directory> FindDirectory(const RandomAccess& file) {
     if (d.at == kOnes || d.bytes == kOnes || d.entries == 0xffff) {
       FIRN_ASSIGN_OR_RETURN(d, ReadZip64End(file, at - kLocatorBytes));
     } else {
-      FIRN_RETURN_IF(t.U16(i + 4) != 0 || t.U16(i + 6) != 0 || t.U16(i + 8) != d.entries,
-                     Unimplemented(file.name(), ": offset ", at, ", disks: expected one"));
+      FIRN_RETURN_IF(
+          t.U16(i + 4) != 0 || t.U16(i + 6) != 0 || t.U16(i + 8) != d.entries,
+          Unimplemented(
+              file.name(), ": offset ", at,
+              ", disks: expected one, got an archive in several parts, which is not read"));
     }
     FIRN_RETURN_IF(d.at < 0 || d.bytes < 0 || d.entries < 0 || d.bytes > d.end ||
                        d.at != d.end - d.bytes || d.entries > d.bytes / kEntryBytes,
@@ -172,12 +175,15 @@ absl::StatusOr<Entry> ParseEntry(const RandomAccess& file, const Directory& d,
       bytes.substr(static_cast<size_t>(at + kEntryBytes), static_cast<size_t>(n.U16(28)));
   const std::string where =
       absl::StrCat(file.name(), ": member ", firn::inner::internal::JsonString(entry.member.name));
-  FIRN_RETURN_IF((n.U16(8) & kEncrypted) != 0, Unimplemented(where, " is encrypted"));
+  FIRN_RETURN_IF((n.U16(8) & kEncrypted) != 0,
+                 Unimplemented(where, " is encrypted, which is not read"));
   FIRN_RETURN_IF((n.U16(6) & 255) > kVersion, Unimplemented(where, ": expected version ", kVersion,
                                                             " or before, got ", n.U16(6) & 255));
-  FIRN_RETURN_IF((n.U16(8) & kPatch) != 0, Unimplemented(where, " is a patch"));
-  FIRN_RETURN_IF(n.U16(10) != 0 && n.U16(10) != 8,
-                 Unimplemented(where, ": expected compression 0 or 8, got ", n.U16(10)));
+  FIRN_RETURN_IF((n.U16(8) & kPatch) != 0,
+                 Unimplemented(where, " is compressed patched data, which is not read"));
+  FIRN_RETURN_IF(
+      n.U16(10) != 0 && n.U16(10) != 8,
+      Unimplemented(where, ": expected compression 0 (none) or 8 (deflate), got ", n.U16(10)));
   entry.member.deflated = n.U16(10) == 8;
   entry.member.crc = n.U32(16);
   uint64_t stored = n.U32(20), size = n.U32(24), offset = n.U32(42);
@@ -300,10 +306,13 @@ absl::Status LocateAll(const RandomAccess& file, const Directory& d, std::vector
 
 absl::StatusOr<ZipReader> ZipReader::Open(const RandomAccess& file, const LoadLimits& limits) {
   FIRN_ASSIGN_OR_RETURN(const Directory d, FindDirectory(file));
-  FIRN_RETURN_IF(d.entries > limits.max_tensors || d.bytes > limits.max_metadata_bytes,
-                 ResourceExhausted(file.name(), ": a directory of ", d.entries, " members and ",
-                                   d.bytes, " bytes, the limits allow ", limits.max_tensors,
-                                   " and ", limits.max_metadata_bytes));
+  FIRN_RETURN_IF(d.entries > limits.max_tensors,
+                 ResourceExhausted(file.name(), ": ", d.entries, " members are more than the ",
+                                   limits.max_tensors, " allowed (limits.max_tensors)"));
+  FIRN_RETURN_IF(
+      d.bytes > limits.max_metadata_bytes,
+      ResourceExhausted(file.name(), ": a directory of ", d.bytes, " bytes is more than the ",
+                        limits.max_metadata_bytes, " bytes allowed (limits.max_metadata_bytes)"));
   FIRN_ASSIGN_OR_RETURN(const std::string bytes, ReadPiece(file, d.at, d.bytes, "directory"));
   std::vector<Entry> entries;
   std::set<std::string> names;
@@ -311,10 +320,10 @@ absl::StatusOr<ZipReader> ZipReader::Open(const RandomAccess& file, const LoadLi
   for (int64_t i = 0; i < d.entries; ++i) {
     FIRN_ASSIGN_OR_RETURN(Entry entry, ParseEntry(file, d, bytes, at));
     const std::string& name = entry.member.name;
-    FIRN_RETURN_IF(
-        static_cast<int64_t>(name.size()) > limits.max_name_bytes,
-        ResourceExhausted(file.name(), ": offset ", d.at + at, ", member's name: ", name.size(),
-                          " bytes, the limits allow ", limits.max_name_bytes));
+    FIRN_RETURN_IF(static_cast<int64_t>(name.size()) > limits.max_name_bytes,
+                   ResourceExhausted(file.name(), ": offset ", d.at + at,
+                                     ", member's name: ", name.size(), " bytes are more than the ",
+                                     limits.max_name_bytes, " allowed (limits.max_name_bytes)"));
     FIRN_RETURN_IF(
         name.empty() || name.find('\0') != std::string::npos || !names.insert(name).second,
         Damaged(file.name(), d.at + at, "member's name",
@@ -335,8 +344,9 @@ absl::StatusOr<std::string> ZipReader::Read(const ZipMember& m) const {
   FIRN_ASSIGN_OR_RETURN(std::string stored, ReadPiece(*file_, m.data_at, m.stored, "member"));
   std::string bytes;
   if (m.deflated) {
-    FIRN_RETURN_IF(m.size >= kOnes || m.stored >= kOnes,
-                   Unimplemented(file_->name(), ": a compressed member of more than 4 GB"));
+    FIRN_RETURN_IF(
+        m.size >= kOnes || m.stored >= kOnes,
+        Unimplemented(file_->name(), ": a compressed member of more than 4 GB, which is not read"));
     // One more, so that zlib has a place to write to when there should be nothing.
     bytes.resize(static_cast<size_t>(m.size) + 1);
     z_stream z{};

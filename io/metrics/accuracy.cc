@@ -59,7 +59,10 @@ void TopKAccuracy::Update(const Tensor& predictions, const Tensor& labels) {
   }
   const std::vector<double> scores = predictions.ToVector<double>();
   for (double score : scores) {
-    if (std::isnan(score)) RaiseStatus(InvalidArgument("a score is NaN"), kTopK);
+    if (std::isnan(score))
+      RaiseStatus(
+          InvalidArgument("a score is NaN: the network has diverged, or its inputs hold NaN"),
+          kTopK);
   }
   const std::vector<int64_t> truth = labels.ToVector<int64_t>();
   // Places of one sample: the product of the dimensions behind the classes.

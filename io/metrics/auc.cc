@@ -36,7 +36,10 @@ void Auc::Update(const Tensor& predictions, const Tensor& labels) {
   const std::vector<double> scores = predictions.ToVector<double>();
   const std::vector<int64_t> truth = labels.ToVector<int64_t>();
   for (size_t i = 0; i < scores.size(); ++i) {
-    if (std::isnan(scores[i])) RaiseStatus(InvalidArgument("a score is NaN"), kWho);
+    if (std::isnan(scores[i]))
+      RaiseStatus(
+          InvalidArgument("score ", i, " is NaN: the network has diverged, or its inputs hold NaN"),
+          kWho);
     if (truth[i] != 0 && truth[i] != 1) {
       RaiseStatus(InvalidArgument("a label is ", truth[i], " (want 0 or 1)"), kWho);
     }

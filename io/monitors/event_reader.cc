@@ -28,7 +28,7 @@ absl::StatusOr<EventFile> ReadFile(const internal::RandomAccess& file, const Loa
   for (;;) {
     const int64_t offset = reader.offset();
     FIRN_ASSIGN_OR_RETURN(const std::optional<std::string> record,
-                          reader.Next(limits.max_metadata_bytes));
+                          reader.Next(limits.max_metadata_bytes, "limits.max_metadata_bytes"));
     if (!record.has_value()) break;
     Event event;
     const absl::Status status = internal::ReadEvent(*record, &event);

@@ -16,8 +16,10 @@ namespace firn::io {
 namespace {
 
 absl::Status In(const std::string& name, int64_t record, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat(name, ": record ", record, ": ", std::string(status.message())));
+  const char* const option =
+      absl::IsResourceExhausted(status) ? " (limits.max_metadata_bytes)" : "";
+  return absl::Status(status.code(), absl::StrCat(name, ": record ", record, ": ",
+                                                  std::string(status.message()), option));
 }
 
 // As many as limits allow to be kept.
@@ -26,11 +28,12 @@ size_t MostValues(const LoadLimits& limits) {
 }
 
 // Room for `rows` rows of `columns` values.
-absl::Status Fits(size_t rows, size_t columns, const LoadLimits& limits) {
+absl::Status Fits(const std::string& name, size_t rows, size_t columns, const LoadLimits& limits) {
   const size_t most = MostValues(limits);
   FIRN_RETURN_IF(
       rows > most || (columns > 0 && rows > most / columns),
-      ResourceExhausted(rows, " records of ", columns, " values (want at most ", most, " values)"));
+      ResourceExhausted(name, ": ", rows, " records of ", columns, " values are more than the ",
+                        most, " values allowed (limits.max_metadata_bytes)"));
   return absl::OkStatus();
 }
 
@@ -49,7 +52,7 @@ absl::StatusOr<Records> ParseCsvText(std::string_view text, const std::string& n
     FIRN_RETURN_IF(values->size() != records.columns.size(),
                    DataLoss(name, ": record ", number - 1, ": expected ", records.columns.size(),
                             " fields, got ", values->size()));
-    FIRN_RETURN_IF_ERROR(Fits(records.rows.size() + 1, values->size(), limits));
+    FIRN_RETURN_IF_ERROR(Fits(name, records.rows.size() + 1, values->size(), limits));
     records.rows.push_back(*std::move(values));
   }
   return records;
@@ -73,7 +76,7 @@ absl::StatusOr<Records> ParseJsonText(std::string_view text, const std::string& 
       row[place->second] = std::move(value);
     }
     // All rows get all columns in the end.
-    FIRN_RETURN_IF_ERROR(Fits(records.rows.size() + 1, records.columns.size(), limits));
+    FIRN_RETURN_IF_ERROR(Fits(name, records.rows.size() + 1, records.columns.size(), limits));
     records.rows.push_back(std::move(row));
   }
   for (std::vector<RecordValue>& row : records.rows) row.resize(records.columns.size());
@@ -93,7 +96,8 @@ Records LoadRecords(const std::string& path, const LoadLimits& limits) {
   constexpr char kWho[] = "records";
   absl::StatusOr<std::unique_ptr<internal::ByteSource>> source = internal::ByteSource::Open(path);
   RaiseIfError(source.status(), kWho);
-  const absl::StatusOr<std::string> text = (*source)->ReadAll(limits.max_total_bytes);
+  const absl::StatusOr<std::string> text =
+      (*source)->ReadAll(limits.max_total_bytes, "limits.max_total_bytes");
   RaiseIfError(text.status(), kWho);
   absl::StatusOr<Records> records = ParseRecords(*text, path, limits);
   RaiseIfError(records.status(), kWho);

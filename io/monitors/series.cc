@@ -76,7 +76,8 @@ absl::StatusOr<Series> Parse(std::string_view text, const std::string& name,
 std::string Text(const std::string& path, const LoadLimits& limits) {
   absl::StatusOr<std::unique_ptr<internal::ByteSource>> source = internal::ByteSource::Open(path);
   RaiseIfError(source.status(), kWho);
-  absl::StatusOr<std::string> text = (*source)->ReadAll(limits.max_total_bytes);
+  absl::StatusOr<std::string> text =
+      (*source)->ReadAll(limits.max_total_bytes, "limits.max_total_bytes");
   RaiseIfError(text.status(), kWho);
   return *std::move(text);
 }

@@ -67,12 +67,14 @@ absl::Status CheckInout(const ArgDecl& decl, const Tensor& t) {
 absl::Status CheckCount(const OpDef& op, size_t given) {
   const size_t declared = op.inputs.size();
   if (!op.variadic()) {
-    FIRN_RETURN_IF(given != declared, InvalidArgument("takes ", declared, " tensors, got ", given));
+    FIRN_RETURN_IF(given != declared,
+                   InvalidArgument("takes ", declared, declared == 1 ? " tensor" : " tensors",
+                                   ", got ", given));
     return absl::OkStatus();
   }
   FIRN_RETURN_IF(given < declared || (given - declared) % op.cycle != 0,
                  InvalidArgument(
-                     "takes at least ", declared, " tensors",
+                     "takes at least ", declared, declared == 1 ? " tensor" : " tensors",
                      op.cycle == 1 ? "" : absl::StrCat(", the last ", op.cycle, " again and again"),
                      ", got ", given));
   return absl::OkStatus();

@@ -151,7 +151,7 @@ TEST(BackwardTest, ChecksRootsAndSeeds) {
   ExpectContains(ErrorOf([&] {
                    Backward({Sum(y)}, {.seeds = {Tensor(), Tensor()}});
                  }),
-                 "2 seeds for 1 roots");
+                 "more seeds than roots: 2 for 1");
   EXPECT_FALSE(x.grad().defined());
 }
 

@@ -39,5 +39,14 @@ TEST(EditDistanceTest, NamesComeByTheirNearness) {
   EXPECT_EQ(LikelyName(std::string(101, 'a'), {std::string(101, 'a')}), "");
 }
 
+TEST(EditDistanceTest, SaysWhatThereIsInstead) {
+  EXPECT_EQ(InsteadOf("x", {}), "; there are none");
+  EXPECT_EQ(InsteadOf("x", {"xy", "y"}), "; there are xy, y");
+  EXPECT_EQ(InsteadOf("f", {"a", "b", "c", "d", "e", "ff"}),
+            "; of 6 the nearest are a, b, c, d, e");
+  // Of names that are too long to be compared.
+  EXPECT_EQ(InsteadOf("x", {std::string(101, 'x')}), "; of 1, none is like it");
+}
+
 }  // namespace
 }  // namespace firn::inner::internal

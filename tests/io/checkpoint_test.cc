@@ -138,6 +138,9 @@ TEST(CheckpointTest, KeepsValuesOfAllKinds) {
   EXPECT_THAT(ErrorOf([&] { loaded.GetText("loss"); }),
               HasSubstr("value 'loss' is f64 [] on cpu (want text: u8, 1-D)"));
   EXPECT_EQ(StatusOf([&] { loaded.GetReal("nothing"); }).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(ErrorOf([&] { loaded.GetReal("los"); }),
+              HasSubstr("there is no value 'los'; of 6 the nearest are loss, "));
+  EXPECT_THAT(ErrorOf([&] { loaded.GetTensor("los"); }), HasSubstr("the nearest are loss, "));
   CheckpointValues third;
   third.LoadStateDict(loaded.state_dict());
   EXPECT_EQ(third.GetReal("loss"), 0.25);

@@ -53,7 +53,9 @@ TEST_F(H5WordsTest, ReadsWords) {
     EXPECT_THAT(LoadHdf5Words(path, "nuls"), ElementsAre("cat", "a dog", "ab"));
     EXPECT_THAT(LoadHdf5Words(path, "blanks"), ElementsAre("cat", "a dog", "ab"));
     EXPECT_EQ(ReadHdf5Words(path, "terminated")->size(), 3u);
-    EXPECT_EQ(ReadHdf5Words(path, "none").status().code(), absl::StatusCode::kNotFound);
+    const absl::Status none = ReadHdf5Words(path, "none").status();
+    EXPECT_EQ(none.code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(std::string(none.message()), HasSubstr("strings called none, got none; "));
     const absl::Status numbers = ReadHdf5Words(path, "numbers").status();
     EXPECT_EQ(numbers.code(), absl::StatusCode::kUnimplemented);
     EXPECT_THAT(std::string(numbers.message()), HasSubstr("expected strings, got elements of class "

@@ -48,8 +48,13 @@ TEST_P(Hdf5RowsTest, OfTwoArraysAreSamples) {
   const auto error = [&](const char* input, const char* target) {
     return firn::testing::ErrorOf([&] { open(input, target); });
   };
-  EXPECT_THAT(error("x", "y"), HasSubstr("data.h5: expected an array called x, got none"));
+  EXPECT_THAT(error("x", "y"),
+              HasSubstr("data.h5: expected an array called x, got none; there are "));
+  EXPECT_THAT(error("train.x", "y"), HasSubstr("called y, got none; there are "));
+  EXPECT_THAT(error("train.x", "y"), HasSubstr("train.y"));
   EXPECT_THAT(error("one", ""), HasSubstr("one: expected an array of rows"));
+  EXPECT_EQ(firn::testing::StatusOf([&] { open("one", ""); }).code(),
+            absl::StatusCode::kUnimplemented);
   Save(path, {{"x", FromValues({1.f, 2.f})}, {"y", FromValues({1.f})}});
   EXPECT_THAT(error("x", "y"), HasSubstr("expected as many rows in y as in x, 2, got 1"));
 }

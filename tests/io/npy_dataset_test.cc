@@ -22,6 +22,7 @@ namespace firn::io {
 namespace {
 
 using firn::testing::ErrorOf;
+using firn::testing::StatusOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -73,6 +74,11 @@ TEST(NpyDatasetTest, RefusesFilesThatAreNoRows) {
               HasSubstr("t.npy: expected as many rows as " + x + " has, 3, got 2"));
   EXPECT_THAT(ErrorOf([&] { NpyDataset(Write("one.npy", Tensor(1.0))); }),
               HasSubstr("one.npy: expected an array of rows, got a single number"));
+  // Sound files, which are no data set.
+  EXPECT_EQ(StatusOf([&] { NpyDataset(Write("one.npy", Tensor(1.0))); }).code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(StatusOf([&] { NpyDataset(x, {.target = Write("t.npy", Zeros({2}))}); }).code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(ErrorOf([&] { NpyDataset(TempPath("none.npy")); }), HasSubstr("none.npy"));
   EXPECT_THAT(ErrorOf([&] { NpyDataset(x, {.max_row_bytes = 7}); }),
               HasSubstr("a row of shape [2] has more than the 7 bytes allowed"));

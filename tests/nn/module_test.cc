@@ -212,7 +212,11 @@ TEST(ModuleTest, SharedParametersAreListedOnceAndSavedUnderBothNames) {
   EXPECT_TRUE(tied.a.weight().Is(tied.b.weight()));
   EXPECT_EQ(tied.state_dict().size(), 3u);
   EXPECT_THROW(tied.ShareParameter("b.weight", Ones({2, 3})), Error);
-  EXPECT_THROW(tied.ShareParameter("c.weight", Ones({3, 3})), Error);
+  EXPECT_EQ(ErrorOf([&] {
+              tied.ShareParameter("c.weight", Ones({3, 3}));
+            }),
+            "share_parameter: there is no parameter named c.weight; there are a.weight, b.weight, "
+            "a.bias");
 }
 
 TEST(ModuleTest, RefusesToShareAnUndefinedParameter) {

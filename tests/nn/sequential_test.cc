@@ -137,7 +137,11 @@ TEST(ModuleListTest, SaysWhichElementIsMissing) {
   } net;
   net.units.Append<Flatten>();
   EXPECT_EQ(ErrorOf([&] { net.units[1]; }), "ModuleList: net.units has no element 1, only 1");
-  EXPECT_EQ(ErrorOf([&] { net.heads["mask"]; }), "ModuleDict: net.heads has no element mask");
+  EXPECT_EQ(ErrorOf([&] { net.heads["mask"]; }),
+            "ModuleDict: net.heads has no element mask; there are none");
+  net.heads.Insert<Flatten>("masks");
+  EXPECT_EQ(ErrorOf([&] { net.heads["mask"]; }),
+            "ModuleDict: net.heads has no element mask; there are masks");
 }
 
 // Walking over the elements as convolutions would meet the linear one too late.

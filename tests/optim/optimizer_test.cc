@@ -315,7 +315,7 @@ TEST(OptimizerTest, RemovesParametersByName) {
   EXPECT_EQ(ErrorOf([&] {
               adam.RemoveParameters({"a", "c"});
             }),
-            "Adam: there is no parameter c to remove");
+            "Adam: there is no parameter c to remove; there are a, b");
   EXPECT_EQ(adam.parameters().size(), 2u);
   adam.RemoveParameters({"a"});
   EXPECT_EQ(adam.parameters().size(), 1u);

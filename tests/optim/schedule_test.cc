@@ -193,18 +193,18 @@ TEST(ScheduleTest, OneOnTopOfTheOther) {
 }
 
 TEST(ScheduleTest, RefusesWhatMakesNoSense) {
-  EXPECT_EQ(ErrorOf([] { CosineLr({.steps = 0}); }), "CosineLr: steps must be positive");
+  EXPECT_EQ(ErrorOf([] { CosineLr({.steps = 0}); }), "CosineLr: steps is 0 (want >= 1)");
   EXPECT_EQ(ErrorOf([] {
               MultiStepLr({.milestones = {3, 2}});
             }),
-            "MultiStepLr: milestones must rise, from 0 on");
+            "MultiStepLr: milestones are {3, 2} (want numbers that rise, from 0 on)");
   EXPECT_EQ(ErrorOf([] { SequentialLr({StepLr({})}, {1}); }),
-            "SequentialLr: needs one milestone fewer than schedules");
+            "SequentialLr: schedules: 1, milestones: 1 (want one milestone fewer than schedules)");
   EXPECT_EQ(ErrorOf([] { WarmupLr({.steps = 2}, nullptr); }),
             "WarmupLr: there is no schedule to warm up for");
   EXPECT_NE(ErrorOf([] { OneCycleLr({.steps = 4, .pct_start = 0.6, .three_phase = true}); }), "");
   EXPECT_NE(ErrorOf([] { LinearLr({.start_factor = 0}); }), "");
-  EXPECT_NE(ErrorOf([] { ConstantLr({.factor = 2}); }), "");
+  EXPECT_EQ(ErrorOf([] { ConstantLr({.factor = 2}); }), "ConstantLr: factor is 2 (want 0 to 1)");
   EXPECT_NE(ErrorOf([] { ChainedLr({}); }), "");
 }
 

@@ -250,7 +250,7 @@ TEST(FunctionsTest, AddNPromotesAllItsTensors) {
   const Tensor y = AddN({Integers({1, 2}), Numbers({0.5, 0.25}), 1});
   EXPECT_EQ(y.dtype(), DType::kF64);
   EXPECT_EQ(y.ToVector<double>(), (Doubles{2.5, 3.25}));
-  EXPECT_EQ(testing::ErrorOf([] { AddN({}); }), "add_n: takes at least 1 tensors, got 0");
+  EXPECT_EQ(testing::ErrorOf([] { AddN({}); }), "add_n: takes at least 1 tensor, got 0");
 }
 
 TEST(FunctionsTest, PreluWantsASlopeForEachChannel) {

@@ -180,13 +180,20 @@ TEST(IndexTest, NamesIndexDimAndShapeInErrors) {
   const Tensor x = Numbers({3, 4});
   EXPECT_EQ(ErrorOf([&] { x[{0, 4}]; }), "index: index 4 is outside dim 1 of x [3, 4]");
   EXPECT_EQ(ErrorOf([&] { x[-4]; }), "index: index -4 is outside dim 0 of x [3, 4]");
-  EXPECT_EQ(ErrorOf([&] { x[{0, 0, 0}]; }), "index: indices for 3 dimensions of x [3, 4]");
-  EXPECT_EQ(ErrorOf([&] { x[{kEllipsis, kEllipsis}]; }), "index: more than one kEllipsis");
+  EXPECT_EQ(ErrorOf([&] {
+              x[{0, 0, 0}];
+            }),
+            "index: indices for 3 dimensions of x [3, 4], which has 2");
+  EXPECT_EQ(ErrorOf([&] {
+              x[{kEllipsis, kEllipsis}];
+            }),
+            "index: kEllipsis is given 2 times (want once at most)");
   EXPECT_EQ(ErrorOf([&] {
               x[FromVector<bool>({true, false})];
             }),
             "index: the mask [2] does not fit x [3, 4] from dim 0 on");
-  EXPECT_EQ(ErrorOf([&] { x[Range(0, 1, 0)]; }), "index: a Range has step 0");
+  EXPECT_EQ(ErrorOf([&] { x[Range(0, 1, 0)]; }),
+            "index: a Range has step 0 (want another, or a negative one to go backwards)");
   EXPECT_EQ(ErrorOf([&] { x[FromValues<int64_t>({5})]; }),
             "index_select: indices 5 at index 0 is outside [-3, 3)");
   EXPECT_EQ(ErrorOf([&] { Tensor()[0]; }), "index: x is an undefined tensor");

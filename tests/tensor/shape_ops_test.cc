@@ -91,7 +91,10 @@ TEST(SplitTest, CutsIntoPieces) {
 TEST(SplitTest, RefusesSizesThatDoNotFit) {
   const Tensor x = Zeros({7});
   EXPECT_EQ(ErrorOf([&] { Split(x, 0); }), "split: size 0 does not split dim 0 of x [7]");
-  EXPECT_EQ(ErrorOf([&] { Split(x, {3, 3}); }), "split: the sizes do not add up to dim 0 of x [7]");
+  EXPECT_EQ(ErrorOf([&] {
+              Split(x, {3, 3});
+            }),
+            "split: the sizes {3, 3} do not add up to the 7 of dim 0 of x [7]");
   EXPECT_THROW(Split(x, {8, -1}), Error);
   EXPECT_THROW(Split(x, {3}), Error);  // sizes, not the size of each
   EXPECT_THROW(Split(x, {8, 8}), Error);
@@ -150,7 +153,7 @@ TEST(ConcatTest, PromotesDTypes) {
   const Tensor y = Concat({FromValues<int64_t>({1}), FromValues<float>({0.5f})});
   EXPECT_EQ(y.dtype(), DType::kF32);
   EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{1, 0.5f}));
-  EXPECT_EQ(ErrorOf([] { Concat({}); }), "concat: takes at least 1 tensors, got 0");
+  EXPECT_EQ(ErrorOf([] { Concat({}); }), "concat: takes at least 1 tensor, got 0");
   EXPECT_EQ(ErrorOf([] {
               Stack({Zeros({2}), Zeros({3})});
             }),

@@ -58,7 +58,9 @@ ClassIds ClassIdsOf(const Tensor& predictions, const Tensor& labels, std::option
     RequireScores(predictions, labels, who);
     if (predictions.num_elements() > 0) {
       if (Any(Isnan(predictions)).Item<bool>()) {
-        RaiseStatus(InvalidArgument("a score is NaN"), who);
+        RaiseStatus(
+            InvalidArgument("a score is NaN: the network has diverged, or its inputs hold NaN"),
+            who);
       }
       ids.predictions = Argmax(predictions, 1).ToVector<int64_t>();
     }

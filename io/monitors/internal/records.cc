@@ -24,7 +24,7 @@ std::string RecordOf(std::string_view data) {
   return record;
 }
 
-absl::StatusOr<std::optional<std::string>> RecordReader::Next(int64_t limit) {
+absl::StatusOr<std::optional<std::string>> RecordReader::Next(int64_t limit, const char* option) {
   const int64_t left = file_.size() - offset_;
   if (left < kHeaderBytes) return std::nullopt;
   std::string header(kHeaderBytes, '\0');
@@ -41,9 +41,10 @@ absl::StatusOr<std::optional<std::string>> RecordReader::Next(int64_t limit) {
       left - kHeaderBytes - static_cast<int64_t>(bytes) < kFooterBytes) {
     return std::nullopt;
   }
-  FIRN_RETURN_IF(static_cast<int64_t>(bytes) > limit,
-                 ResourceExhausted(file_.name(), ": offset ", offset_, ", record length: ", bytes,
-                                   " bytes (want at most ", limit, ")"));
+  FIRN_RETURN_IF(
+      static_cast<int64_t>(bytes) > limit,
+      ResourceExhausted(file_.name(), ": offset ", offset_, ", record length: ", bytes,
+                        " bytes (want at most ", limit, *option == 0 ? "" : ", ", option, ")"));
   std::string data(static_cast<size_t>(bytes) + kFooterBytes, '\0');
   FIRN_RETURN_IF_ERROR(file_.ReadAt(offset_ + kHeaderBytes, data.data(),
                                     static_cast<int64_t>(data.size()), "record"));

@@ -27,8 +27,8 @@ class RecordReader {
       : file_(file), offset_(offset) {}
   // The next record's data, or nothing at the end and before a partial last record. DataLoss names
   // file, offset and field where a checksum is wrong; ResourceExhausted for data of more than
-  // `limit` bytes.
-  absl::StatusOr<std::optional<std::string>> Next(int64_t limit);
+  // `limit` bytes, which says by which option more are allowed, unless there is none.
+  absl::StatusOr<std::optional<std::string>> Next(int64_t limit, const char* option = "");
   // Where the records end that Next has given.
   int64_t offset() const { return offset_; }
 

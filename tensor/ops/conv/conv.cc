@@ -199,7 +199,8 @@ FIRN_REGISTER_OP(conv3d_weight_grad) {
 // which `a` gets.
 absl::StatusOr<Tensor> PadToSame(const Tensor& x, const Sizes& kernel, ConvAttrs& a) {
   const int dims = kernel.count();
-  FIRN_RETURN_IF(!a.stride.Are(1), InvalidArgument("padding kSame wants stride 1"));
+  FIRN_RETURN_IF(!a.stride.Are(1),
+                 InvalidArgument("padding kSame wants stride 1, got ", a.stride.ToString()));
   FIRN_ASSIGN_OR_RETURN(const Sizes dilation,
                         internal::CheckedOption("dilation", a.dilation, 1, dims));
   a.padding = Sizes::Each(dims, 0);

@@ -82,7 +82,9 @@ absl::StatusOr<Sizes> ResultSize(const Sizes& in, const Sizes& kernel,
                    InvalidArgument("output_padding ", extra.ToString(),
                                    " must be at least 0 and smaller than stride or dilation"));
     FIRN_RETURN_IF(in[i] > internal::kMaxImage / stride[i],
-                   InvalidArgument("x has images of ", in.ToString(), ", which are too large"));
+                   InvalidArgument("x has images of ", in.ToString(),
+                                   ", which are too large (want a result of at most ",
+                                   internal::kMaxImage, " each way)"));
     result.set(
         i, (in[i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (kernel[i] - 1) + extra[i] + 1);
   }

@@ -63,7 +63,7 @@ FIRN_REGISTER_SAMPLES(add_n) {
              "shapes [3] and [4] do not broadcast");
   s.AddError("undefined", {Normal({3}), Tensor()}, {}, "undefined tensor");
   s.AddError("dtypes", {Normal({3}), Integers({3}, 0, 9)}, {}, "i64");
-  s.AddError("no tensors", {}, {}, "takes at least 1 tensors, got 0");
+  s.AddError("no tensors", {}, {}, "takes at least 1 tensor, got 0");
 }
 
 FIRN_REGISTER_SAMPLES(sub) {

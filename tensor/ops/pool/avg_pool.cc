@@ -33,7 +33,8 @@ Tensor AvgPoolWith(const Tensor& x, const PoolAttrs& attrs);
 absl::Status CheckAttrs(const PoolAttrs& a) {
   FIRN_RETURN_IF(a.divisor_override < 0,
                  InvalidArgument("divisor_override ", a.divisor_override, " (want >= 0)"));
-  FIRN_RETURN_IF(!a.dilation.Are(1), InvalidArgument("averages have no dilation"));
+  FIRN_RETURN_IF(!a.dilation.Are(1), InvalidArgument("dilation ", a.dilation.ToString(),
+                                                     " (want 1: averages have none)"));
   return absl::OkStatus();
 }
 

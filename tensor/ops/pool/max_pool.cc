@@ -49,7 +49,9 @@ absl::Status Infer(InferContext& c) {
   int64_t elements = 1;
   for (const int64_t side : image.span()) {
     FIRN_RETURN_IF(side > INT32_MAX || elements * side > INT32_MAX,
-                   InvalidArgument("images of more than 2^31 - 1 elements"));
+                   InvalidArgument(
+                       "x ", x.ToString(),
+                       " has images of more than 2^31 - 1 elements, whose places i32 cannot hold"));
     elements *= side;
   }
   FIRN_ASSIGN_OR_RETURN(const Shape y, ShapeOfImages(x[0], x[1], out));

@@ -31,8 +31,9 @@ std::vector<ArgDecl> Inputs(int dims) {
 }
 
 absl::Status CheckPaired(InferContext& c) {
-  FIRN_RETURN_IF(c.shape(0) != c.shape(1), InvalidArgument("indices ", c.shape(1).ToString(),
-                                                           " do not fit ", c.shape(0).ToString()));
+  FIRN_RETURN_IF(c.shape(0) != c.shape(1),
+                 InvalidArgument("indices ", c.shape(1).ToString(), " do not fit values ",
+                                 c.shape(0).ToString(), " (want the same shape)"));
   return absl::OkStatus();
 }
 
@@ -240,7 +241,9 @@ absl::StatusOr<Sizes> UnpooledSize(const Sizes& pooled, const MaxUnpool2dOptions
   Sizes image = pooled;
   for (int i = 0; i < dims; ++i) {
     FIRN_RETURN_IF(pooled[i] > internal::kMaxImage / stride[i],
-                   InvalidArgument("x has images of ", pooled.ToString(), ", which are too large"));
+                   InvalidArgument("x has images of ", pooled.ToString(),
+                                   ", which are too large (want a result of at most ",
+                                   internal::kMaxImage, " each way)"));
     image.set(i, (pooled[i] - 1) * stride[i] - 2 * padding[i] + kernel[i]);
   }
   return image;

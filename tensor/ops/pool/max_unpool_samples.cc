@@ -83,7 +83,7 @@ FIRN_REGISTER_SAMPLES(max_pool2d_grad) {
   s.AddError("sizes of the image", {Normal({1, 1, 1, 1}), Indices32({0}, {1, 1, 1, 1})},
              PoolAttrs{.kernel = 0, .image = {1, 2, 3}}, "image (1, 2, 3) has 3 numbers");
   s.AddError("shapes", {Normal({1, 1, 1, 1}), indices}, PoolAttrs{.kernel = 0, .image = {4, 5}},
-             "indices [2, 3, 2, 2] do not fit [1, 1, 1, 1]");
+             "indices [2, 3, 2, 2] do not fit values [1, 1, 1, 1]");
 }
 
 FIRN_REGISTER_SAMPLES(max_pool3d_grad) {
@@ -149,7 +149,7 @@ FIRN_REGISTER_SAMPLES(max_unpool2d) {
   s.AddError("index", {Normal({1, 1, 1, 1}), Indices({20}, {1, 1, 1, 1})}, UnpoolAttrs{{4, 5}},
              "indices 20 at index 0 is outside [0, 20)");
   s.AddError("shapes", {Normal({1, 1, 2, 2}), Indices({0}, {1, 1, 1, 1})}, UnpoolAttrs{4},
-             "indices [1, 1, 1, 1] do not fit [1, 1, 2, 2]");
+             "indices [1, 1, 1, 1] do not fit values [1, 1, 2, 2]");
   s.AddError("size", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1})}, UnpoolAttrs{{1, 2, 3}},
              "output_size (1, 2, 3) has 3 numbers (want 1 or 2)");
   s.AddError("negative size", {Normal({1, 1, 1, 1}), Indices({0}, {1, 1, 1, 1})}, UnpoolAttrs{-1},

@@ -33,7 +33,7 @@ absl::StatusOr<Sizes> inner::PoolOutputSize(const Sizes& image, const PoolAttrs&
   const int dims = image.count();
   if (a.is_adaptive()) {
     for (const int64_t side : image.span()) {
-      FIRN_RETURN_IF(side < 1, InvalidArgument("x has an empty image"));
+      FIRN_RETURN_IF(side < 1, InvalidArgument("x has an empty image, ", image.ToString()));
     }
     return internal::CheckedOption("output_size", a.adaptive, 1, dims);
   }

@@ -79,7 +79,7 @@ FIRN_REGISTER_OP(concat) {
 
 Tensor Concat(const std::vector<Tensor>& tensors, Integer dim) {
   const OpDef& op = TheOp<"concat">();
-  if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensors, got 0"), op.name);
+  if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensor, got 0"), op.name);
   DType dtype = tensors[0].defined() ? tensors[0].dtype() : DType::kBool;
   for (const Tensor& t : tensors) {
     CheckDefined(t, op.name, "a tensor");
@@ -96,7 +96,7 @@ Tensor Concat(const std::vector<Tensor>& tensors, Integer dim) {
 }
 
 Tensor Stack(const std::vector<Tensor>& tensors, Integer dim) {
-  if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensors, got 0"), "stack");
+  if (tensors.empty()) RaiseStatus(InvalidArgument("takes at least 1 tensor, got 0"), "stack");
   std::vector<Tensor> parts;
   for (const Tensor& t : tensors) {
     CheckDefined(t, "stack", "a tensor");

@@ -42,7 +42,7 @@ FIRN_REGISTER_SAMPLES(concat) {
              "tensor 1 [2, 4] and tensor 0 [2, 3] differ outside dim 0");
   s.AddError("ranks", {Normal({2, 3}), Normal({2})}, ConcatAttrs{0, {2, 2}}, "tensor 1 [2]");
   s.AddError("dim", {Normal({2})}, ConcatAttrs{1, {2}}, "dim 1 is outside");
-  s.AddError("no tensors", {}, ConcatAttrs{}, "takes at least 1 tensors, got 0");
+  s.AddError("no tensors", {}, ConcatAttrs{}, "takes at least 1 tensor, got 0");
   s.AddError("undefined", {Normal({2, 3}), Tensor()}, ConcatAttrs{0, {2, 2}},
              "tensors[1] is an undefined tensor");
 }
@@ -72,7 +72,7 @@ FIRN_REGISTER_COMPOSITE(stack) {
   s.Add("bool", {Booleans({3}), Booleans({3}, 2)}, DimAttrs{0});
   s.AddError("shapes", {Normal({2}), Normal({3})}, DimAttrs{},
              "tensor 1 [3] and tensor 0 [2] differ");
-  s.AddError("none", {}, DimAttrs{}, "takes at least 1 tensors, got 0");
+  s.AddError("none", {}, DimAttrs{}, "takes at least 1 tensor, got 0");
 }
 
 }  // namespace

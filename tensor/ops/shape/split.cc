@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
@@ -56,7 +57,8 @@ std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, In
   }
   if (sum != n) {
     RaiseStatus(
-        InvalidArgument("the sizes do not add up to dim ", dim, " of x ", x.shape().ToString()),
+        InvalidArgument("the sizes {", absl::StrJoin(sizes, ", "), "} do not add up to the ", n,
+                        " of dim ", dim, " of x ", x.shape().ToString()),
         "split");
   }
   std::vector<Tensor> pieces;

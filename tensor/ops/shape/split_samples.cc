@@ -82,7 +82,7 @@ FIRN_REGISTER_COMPOSITE(split) {
   s.Add("sizes", {Normal({2, 6})}, SplitAttrs{.sizes = {1, 5, 0}, .dim = 1});
   s.AddError("size", {Normal({7})}, SplitAttrs{}, "size 0 does not split dim 0 of x [7]");
   s.AddError("sizes", {Normal({7})}, SplitAttrs{.sizes = {3, 3}},
-             "the sizes do not add up to dim 0 of x [7]");
+             "the sizes {3, 3} do not add up to the 7 of dim 0 of x [7]");
 }
 
 struct ChunkAttrs {

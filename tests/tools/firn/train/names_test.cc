@@ -184,7 +184,7 @@ TEST(ScheduleNamesTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(error(R"({"name": "sequential", "schedules": [{"name": "cosine"}, {}]})"),
               HasSubstr("$.milestones: expected one number fewer than schedules, 1, got 0"));
   EXPECT_THAT(error(R"({"name": "sequential", "milestones": [4, 2], "schedules": [{}, {}, {}]})"),
-              HasSubstr("milestones must rise"));
+              HasSubstr("want numbers that rise"));
   EXPECT_THAT(error(R"({"name": "chained"})"), HasSubstr("$.schedules: expected a list"));
   EXPECT_THAT(error(R"({"name": "chained", "schedules": [3]})"),
               HasSubstr("$.schedules[0]: expected an object, got 3"));
