@@ -2,6 +2,7 @@
 #include "firn/io/hdf5_dataset.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,11 +45,11 @@ DatasetPtr RowsInFile(const std::string& path, const Hdf5DatasetOptions& options
 }
 
 Tensor Rows(const StateDict& arrays, const std::string& path, const std::string& name,
-            const std::vector<std::string>& names) {
+            const std::set<std::string>& names) {
   const Tensor* found = arrays.Find(name);
   if (found == nullptr) {
     RaiseStatus(NotFound(path, ": expected an array called ", name, ", got none",
-                         inner::internal::InsteadOf(name, names)),
+                         inner::internal::InsteadOf(name, {names.begin(), names.end()})),
                 kWho);
   }
   if (found->rank() < 1) {
@@ -62,10 +63,10 @@ Tensor Rows(const StateDict& arrays, const std::string& path, const std::string&
 
 DatasetPtr Hdf5Dataset(const std::string& path, const Hdf5DatasetOptions& options) {
   if (!options.in_memory) return RowsInFile(path, options);
-  std::vector<std::string> names;
+  std::set<std::string> names;  // which may be asked for twice
   const StateDict arrays =
       Load(path, {.limits = options.limits, .want = [&](std::string_view name) {
-                    names.emplace_back(name);
+                    names.emplace(name);
                     return name == options.input || name == options.target;
                   }});
   const Tensor input = Rows(arrays, path, options.input, names);

@@ -25,9 +25,9 @@ absl::Status AddLink(H5File& file, uint64_t offset, H5Link link, std::vector<H5L
     return file.DamagedAt(offset, "link name", "not a name");
   }
   if (name.size() > static_cast<uint64_t>(file.limits().max_name_bytes)) {
-    return ResourceExhausted(file.name(), ": a name of ", name.size(), " bytes has more than the ",
+    return ResourceExhausted(file.name(), ": a name has more than the ",
                              file.limits().max_name_bytes,
-                             " bytes allowed (limits.max_name_bytes)");
+                             " bytes allowed (limits.max_name_bytes), ", name.size());
   }
   if (static_cast<int64_t>(links->size()) >= file.limits().max_tensors) {
     return ResourceExhausted(file.file().name(), ": a group has more than the ",

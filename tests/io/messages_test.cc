@@ -267,8 +267,9 @@ TEST(MessagesTest, ALimitOfImagesNamesTheFileAndTheOptionThatRaisesIt) {
       ExpectPlain(status, path);
       return std::string(status.message());
     };
-    EXPECT_THAT(refused({.max_pixels = 1}), HasSubstr("(limits.max_pixels)"));
     EXPECT_THAT(refused({.max_bytes = 1}), HasSubstr("(limits.max_bytes)"));
+    if (name == "wide.ppm") continue;  // of one pixel
+    EXPECT_THAT(refused({.max_pixels = 1}), HasSubstr("(limits.max_pixels)"));
   }
 }
 
