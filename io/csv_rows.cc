@@ -164,7 +164,7 @@ class CsvRowsOfFile final : public Rows {
     *left -= bytes;
     FIRN_RETURN_IF(*left < 0,
                    ResourceExhausted("more than the ", plan_->options().limits.max_total_bytes,
-                                     " bytes allowed for a row"));
+                                     " bytes allowed for a row (limits.max_total_bytes)"));
     return absl::OkStatus();
   }
 

@@ -27,11 +27,11 @@ absl::StatusOr<CsvOptions> TableOptions(const CsvRowsOptions& o) {
                       .missing_words = o.missing_words,
                       .limits = o.limits};
   if (!o.missing_value) return table;
-  FIRN_RETURN_IF(
-      o.missing == CsvMissing::kMean || o.missing == CsvMissing::kDropRow,
-      InvalidArgument("csv_rows: missing_value is ", *o.missing_value, " and missing is ",
-                      o.missing == CsvMissing::kMean ? "kMean" : "kDropRow",
-                      ", which has no use for it (want one of them)"));
+  FIRN_RETURN_IF(o.missing == CsvMissing::kMean || o.missing == CsvMissing::kDropRow,
+                 InvalidArgument("csv_rows: missing_value is ", *o.missing_value,
+                                 ", which has no use where missing ",
+                                 o.missing == CsvMissing::kMean ? "asks for means" : "drops rows",
+                                 " (want one of them)"));
   table.missing = CsvMissing::kValue;
   table.missing_value = *o.missing_value;
   return table;
@@ -191,9 +191,10 @@ absl::Status CsvRowsPlan::FindWords(const ColumnFinder& finder) {
       if (!added.ok()) return InColumn(c, added);
       bytes += words.bytes();
     }
-    FIRN_RETURN_IF(bytes > options_.limits.max_metadata_bytes,
-                   ResourceExhausted("different words of more than the ",
-                                     options_.limits.max_metadata_bytes, " bytes allowed"));
+    FIRN_RETURN_IF(
+        bytes > options_.limits.max_metadata_bytes,
+        ResourceExhausted("different words of more than the ", options_.limits.max_metadata_bytes,
+                          " bytes allowed (limits.max_metadata_bytes)"));
     return absl::OkStatus();
   }));
   for (const auto& [c, words] : found) {
