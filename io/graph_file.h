@@ -19,6 +19,7 @@
 
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/device.h"
+#include "firn/io/graph_info.h"
 #include "firn/io/load_limits.h"
 #include "firn/tensor/state_dict.h"
 
@@ -33,15 +34,19 @@ struct SaveGraphOptions {
   bool with_states = true;
   // Whether a graph is saved that leaves gradients in the grad() of leaves. A loaded one does not.
   bool drop_gradients = false;
+  // What its numbers mean: the normalisation of its input, names of classes (io/graph_info.h).
+  // Files without it are read by every Firn, those with it by this and later ones.
+  GraphInfo info = {};
 };
 
 // Writes the graph to `path`, replacing the file that is there once the new one is safely on the
-// disk. Equal graphs give equal files. Tensors that the captured code made and left outside become
-// temporaries, buffers are cut to what is used of them. Throws firn::Error: FailedPrecondition for
-// gradients and names, see the options; Unimplemented for graphs on several devices, naming them,
-// and for what no captured run of operations gives, naming the operation; those of WriteHdf5 for
-// the file. What was at `path` before is then unharmed. States on other devices than the CPU are
-// copied to the host, which waits for them.
+// disk. Equal graphs with equal info give equal files. Tensors that the captured code made and left
+// outside become temporaries, buffers are cut to what is used of them. Throws firn::Error:
+// FailedPrecondition for gradients and names, see the options; InvalidArgument for info that makes
+// no sense or does not fit the graph's first input and result; Unimplemented for graphs on several
+// devices, naming them, and for what no captured run of operations gives, naming the operation;
+// those of WriteHdf5 for the file. What was at `path` before is then unharmed. States on other
+// devices than the CPU are copied to the host, which waits for them.
 void SaveGraph(const std::string& path, const inner::Graph& graph,
                const SaveGraphOptions& options = {});
 void SaveGraph(const std::string& path, const StaticGraph& graph,
@@ -68,6 +73,12 @@ struct LoadGraphOptions {
 // version; ResourceExhausted beyond the limits; FailedPrecondition for a state that is missing or
 // does not fit. All name the file. NotFound and the like for the path.
 StaticGraph LoadGraph(const std::string& path, const LoadGraphOptions& options = {});
+
+// What the file says that the graph's numbers mean; GraphInfo() where it says nothing. Elements are
+// not read, so that damage among them goes unnoticed; of the options, the limits matter, of which
+// max_tensors also holds for classes, columns and words, and max_name_bytes for each. Throws as
+// LoadGraph.
+GraphInfo LoadGraphInfo(const std::string& path, const LoadGraphOptions& options = {});
 
 }  // namespace firn::io
 

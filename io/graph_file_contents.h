@@ -14,10 +14,11 @@ namespace internal {
 class RandomAccess;
 }
 
-// A graph and its states by name, in the order of the file.
+// A graph, its states by name, in the order of the file, and what it says of its numbers.
 struct GraphFile {
   Graph graph;
   StateDict states;
+  GraphInfo info;
 };
 
 // The graph before it is compiled, to be looked at or changed, and its states.

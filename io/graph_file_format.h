@@ -10,13 +10,14 @@
 //   u32       CRC-32 of the structure
 //   u64       bytes of the structure
 //   u64       bytes of the elements
-//   structure (io/internal/graph_archive)
+//   structure (io/internal/graph_archive); from version 2 on with a GraphInfo at its end
 //   elements  of constants, and of states when they are with it, in the order of the buffers
 //   u32       CRC-32 of everything before
 //
 // Devices are relative: a graph uses one, which files call the CPU.
 // Numbers are little-endian. The version counts changes that older readers cannot read: a new
-// attribute or a new operation is none, a new field of the structure is one.
+// attribute or a new operation is none, a new field of the structure is one. A file has the lowest
+// version that can say what it says: without a GraphInfo 1.
 
 #include <bit>
 #include <cstdint>
@@ -26,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "firn/autograd/graph/graph.h"
+#include "firn/io/graph_info.h"
 #include "firn/io/internal/graph_archive.h"
 
 namespace firn::io {
@@ -36,11 +38,11 @@ static_assert(std::endian::native == std::endian::little);
 inline constexpr char kGraphMagic[] =
     "\x89"
     "FIRN\r\n\x1a";
-inline constexpr uint32_t kGraphVersion = 1;
+inline constexpr uint32_t kGraphVersion = 2;
 
 struct GraphFileHeader {
   char magic[8] = {};
-  uint32_t version = kGraphVersion;
+  uint32_t version = 1;
   uint32_t structure_crc = 0;
   uint64_t structure_bytes = 0;
   uint64_t element_bytes = 0;
@@ -68,6 +70,9 @@ inline bool FillsBuffer(const Graph& graph, const Value& v) {
 // inputs in buffers of their own. What it has passed can be compiled and run whatever file it came
 // from. `bound` tensors need no elements. InvalidArgument, naming the operation or value.
 absl::Status CheckStorable(const Graph& graph);
+
+// Refuses info that makes no sense or does not fit the first input and result. InvalidArgument.
+absl::Status CheckInfo(const GraphInfo& info, const Graph& graph);
 
 // The graph as a file has it. Values keep the tensors they have in this program. Unimplemented for
 // views of blocked tensors, which no operation makes.

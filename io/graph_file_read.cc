@@ -38,7 +38,7 @@ absl::StatusOr<GraphFileHeader> ReadHeader(const RandomAccess& file, const LoadL
   FIRN_RETURN_IF(header.version > kGraphVersion,
                  Unimplemented(file.name(), ": a graph file of version ", header.version,
                                ", of a later Firn; this one reads up to version ", kGraphVersion));
-  FIRN_RETURN_IF(header.version == 0, Damaged(file.name(), 8, "version", "expected 1, got 0"));
+  FIRN_RETURN_IF(header.version == 0, Damaged(file.name(), 8, "version", "expected 1 or 2, got 0"));
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, &header, sizeof(header), "header"));
   const auto limit = [&](uint64_t bytes, int64_t allowed, const char* what, const char* option) {
     return bytes <= static_cast<uint64_t>(std::max<int64_t>(allowed, 0))
@@ -60,6 +60,25 @@ absl::StatusOr<GraphFileHeader> ReadHeader(const RandomAccess& file, const LoadL
   FIRN_RETURN_IF_ERROR(
       limit(header.element_bytes, limits.max_total_bytes, "elements", "max_total_bytes"));
   return header;
+}
+
+// `too_many` and `name_fits` are those of CheckLimits.
+template <class TooMany, class NameFits>
+absl::Status CheckInfoLimits(const GraphInfo& info, const LoadLimits& limits,
+                             const TooMany& too_many, const NameFits& name_fits) {
+  const auto all_fit = [&](const std::vector<std::string>& names, const char* what) {
+    FIRN_RETURN_IF_ERROR(too_many(names.size(), limits.max_tensors, what));
+    for (const std::string& name : names) FIRN_RETURN_IF_ERROR(name_fits(name));
+    return absl::OkStatus();
+  };
+  FIRN_RETURN_IF_ERROR(all_fit(info.classes, "classes"));
+  FIRN_RETURN_IF_ERROR(all_fit(info.missing_words, "missing words"));
+  FIRN_RETURN_IF_ERROR(too_many(info.columns.size(), limits.max_tensors, "columns"));
+  for (const GraphColumn& column : info.columns) {
+    FIRN_RETURN_IF_ERROR(name_fits(column.name));
+    FIRN_RETURN_IF_ERROR(all_fit(column.words, "words of a column"));
+  }
+  return info.target.has_value() ? name_fits(info.target->name) : absl::OkStatus();
 }
 
 absl::Status CheckLimits(const StoredGraph& stored, const std::string& file,
@@ -98,12 +117,49 @@ absl::Status CheckLimits(const StoredGraph& stored, const std::string& file,
     return too_many(name.size(), options.limits.max_name_bytes, "bytes in a name",
                     "limits.max_name_bytes");
   };
+  FIRN_RETURN_IF_ERROR(CheckInfoLimits(stored.info, options.limits, too_many, name_fits));
   for (const auto& v : stored.values) FIRN_RETURN_IF_ERROR(name_fits(v.name));
   for (const auto& i : stored.instrs) {
     FIRN_RETURN_IF_ERROR(name_fits(i.op));
     FIRN_RETURN_IF_ERROR(name_fits(i.path));
   }
   return absl::OkStatus();
+}
+
+// What stands before the elements, and the graph that it tells of: tensors have none yet.
+struct Structure {
+  GraphFileHeader header;
+  StoredGraph stored;
+  Graph graph;
+  uint32_t crc = 0;  // of these bytes
+};
+
+absl::StatusOr<Structure> ReadStructure(const RandomAccess& file, const LoadGraphOptions& options) {
+  const std::string& path = file.name();
+  Structure s;
+  FIRN_ASSIGN_OR_RETURN(s.header, ReadHeader(file, options.limits));
+  const auto begin = static_cast<int64_t>(sizeof(s.header));
+  std::string bytes(static_cast<size_t>(s.header.structure_bytes), '\0');
+  FIRN_RETURN_IF_ERROR(
+      file.ReadAt(begin, bytes.data(), static_cast<int64_t>(bytes.size()), "structure"));
+  FIRN_RETURN_IF(internal::Crc32(0, bytes.data(), bytes.size()) != s.header.structure_crc,
+                 Damaged(path, begin, "structure", "its checksum does not match: it is damaged"));
+  FIRN_ASSIGN_OR_RETURN(s.stored, internal::DecodeGraph(bytes, path, begin, s.header.version));
+  FIRN_RETURN_IF_ERROR(CheckLimits(s.stored, path, options));
+
+  absl::StatusOr<Graph> graph = RestoreGraph(s.stored);
+  const absl::Status status = graph.ok() ? CheckInfo(s.stored.info, *graph) : graph.status();
+  if (!status.ok()) {
+    const absl::StatusCode code = status.code();
+    const bool damaged =
+        code != absl::StatusCode::kNotFound && code != absl::StatusCode::kUnimplemented;
+    return absl::Status(damaged ? absl::StatusCode::kDataLoss : code,
+                        absl::StrCat(path, ": ", std::string(status.message())));
+  }
+  s.graph = *std::move(graph);
+  s.crc =
+      internal::Crc32(internal::Crc32(0, &s.header, sizeof(s.header)), bytes.data(), bytes.size());
+  return s;
 }
 
 // --- States and elements -------------------------------------------------------------------------
@@ -252,42 +308,29 @@ absl::StatusOr<GraphFile> ReadGraph(const std::string& path, const LoadGraphOpti
 }
 
 absl::StatusOr<GraphFile> ReadGraph(const RandomAccess& file, const LoadGraphOptions& options) {
-  const std::string& path = file.name();
-  FIRN_ASSIGN_OR_RETURN(const GraphFileHeader header, ReadHeader(file, options.limits));
-  const auto begin = static_cast<int64_t>(sizeof(header));
-  std::string structure(static_cast<size_t>(header.structure_bytes), '\0');
-  FIRN_RETURN_IF_ERROR(
-      file.ReadAt(begin, structure.data(), static_cast<int64_t>(structure.size()), "structure"));
-  FIRN_RETURN_IF(internal::Crc32(0, structure.data(), structure.size()) != header.structure_crc,
-                 Damaged(path, begin, "structure", "its checksum does not match: it is damaged"));
-  FIRN_ASSIGN_OR_RETURN(const StoredGraph stored, internal::DecodeGraph(structure, path, begin));
-  FIRN_RETURN_IF_ERROR(CheckLimits(stored, path, options));
-
-  absl::StatusOr<Graph> graph = RestoreGraph(stored);
-  if (!graph.ok()) {
-    const absl::StatusCode code = graph.status().code();
-    const bool damaged =
-        code != absl::StatusCode::kNotFound && code != absl::StatusCode::kUnimplemented;
-    return absl::Status(damaged ? absl::StatusCode::kDataLoss : code,
-                        absl::StrCat(path, ": ", std::string(graph.status().message())));
-  }
+  FIRN_ASSIGN_OR_RETURN(Structure s, ReadStructure(file, options));
   uint64_t elements = 0;
-  for (const Buffer& b : graph->buffers) {
-    if (HasElements(b.kind, stored.with_states)) elements += static_cast<uint64_t>(b.bytes);
+  for (const Buffer& b : s.graph.buffers) {
+    if (HasElements(b.kind, s.stored.with_states)) elements += static_cast<uint64_t>(b.bytes);
   }
-  FIRN_RETURN_IF(elements != header.element_bytes,
-                 Damaged(path, 24, "element bytes",
-                         absl::StrCat("expected ", elements, ", got ", header.element_bytes)));
+  FIRN_RETURN_IF(elements != s.header.element_bytes,
+                 Damaged(file.name(), 24, "element bytes",
+                         absl::StrCat("expected ", elements, ", got ", s.header.element_bytes)));
   if (!options.device.is_cpu()) {
     FIRN_RETURN_IF_ERROR(GetDeviceContext(options.device).status());
-    MoveGraph(options.device, &*graph);
+    MoveGraph(options.device, &s.graph);
   }
-  const uint32_t crc = internal::Crc32(internal::Crc32(0, &header, sizeof(header)),
-                                       structure.data(), structure.size());
-  Binder binder(file, stored, options, &*graph);
-  FIRN_ASSIGN_OR_RETURN(StateDict states,
-                        binder.Run(begin + static_cast<int64_t>(structure.size()), crc));
-  return GraphFile{*std::move(graph), std::move(states)};
+  Binder binder(file, s.stored, options, &s.graph);
+  FIRN_ASSIGN_OR_RETURN(
+      StateDict states,
+      binder.Run(static_cast<int64_t>(sizeof(s.header) + s.header.structure_bytes), s.crc));
+  return GraphFile{std::move(s.graph), std::move(states), std::move(s.stored.info)};
+}
+
+absl::StatusOr<GraphInfo> ReadGraphInfo(const std::string& path, const LoadGraphOptions& options) {
+  FIRN_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccess> file, RandomAccess::Open(path));
+  FIRN_ASSIGN_OR_RETURN(Structure structure, ReadStructure(*file, options));
+  return std::move(structure.stored.info);
 }
 
 absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
@@ -304,6 +347,12 @@ StaticGraph LoadGraph(const std::string& path, const LoadGraphOptions& options) 
   absl::StatusOr<StaticGraph> graph = ReadStaticGraph(path, options);
   RaiseIfError(graph.status(), "load graph");
   return *std::move(graph);
+}
+
+GraphInfo LoadGraphInfo(const std::string& path, const LoadGraphOptions& options) {
+  absl::StatusOr<GraphInfo> info = ReadGraphInfo(path, options);
+  RaiseIfError(info.status(), "load graph info");
+  return *std::move(info);
 }
 
 }  // namespace firn::io

@@ -20,6 +20,10 @@ absl::Status WriteGraph(const std::string& path, const StaticGraph& graph,
 absl::StatusOr<StaticGraph> ReadStaticGraph(const std::string& path,
                                             const LoadGraphOptions& options = {});
 
+// LoadGraphInfo with a status.
+absl::StatusOr<GraphInfo> ReadGraphInfo(const std::string& path,
+                                        const LoadGraphOptions& options = {});
+
 }  // namespace firn::io
 
 #endif  // FIRN_IO_GRAPH_FILE_STATUS_H_

@@ -166,7 +166,11 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
   FIRN_RETURN_IF_ERROR(BringTensorsToHost(&portable));
   MoveGraph(Device::Cpu(), &portable);
   FIRN_RETURN_IF_ERROR(CheckStorable(portable));
-  const std::string structure = EncodeGraph(Stored(portable, names, options.with_states));
+  FIRN_RETURN_IF_ERROR(CheckInfo(options.info, portable));
+  internal::StoredGraph to_store = Stored(portable, names, options.with_states);
+  to_store.info = options.info;
+  to_store.version = options.info == GraphInfo() ? 1 : 2;
+  const std::string structure = EncodeGraph(to_store);
 
   std::vector<BufferId> stored;
   GraphFileHeader header;
@@ -176,6 +180,7 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
     header.element_bytes += static_cast<uint64_t>(portable.buffers[b].bytes);
   }
   std::memcpy(header.magic, kGraphMagic, sizeof(header.magic));
+  header.version = to_store.version;
   header.structure_bytes = structure.size();
   header.structure_crc = internal::Crc32(0, structure.data(), structure.size());
 

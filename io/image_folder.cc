@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "firn/device/status_macros.h"
+#include "firn/io/internal/images_below.h"
 #include "firn/io/internal/name_errors.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
@@ -122,6 +123,13 @@ void CheckUnread(const std::string& directory, const Unread& unread) {
 }
 
 }  // namespace
+
+std::vector<std::string> internal::ImagesBelow(const std::string& folder) {
+  Unread unread;
+  std::vector<std::string> found = Images(folder, &unread);
+  CheckUnread(folder, unread);
+  return found;
+}
 
 ImageFolderDataset::ImageFolderDataset(const std::string& directory, ImageFolderOptions options)
     : directory_(directory), options_(std::move(options)) {

@@ -2,6 +2,8 @@
 #include "firn/io/internal/graph_archive.h"
 
 #include <cereal/cereal.hpp>
+#include <optional>
+#include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +29,20 @@ static void load(ArchiveReader& ar, AttrValue& value) {
   uint8_t index = 0;
   ar(index);
   LoadAlternative<0>(ar, index, value);
+}
+
+// What may be there: whether it is, then it.
+template <class T>
+static void save(ArchiveWriter& ar, const std::optional<T>& value) {
+  ar(value.has_value());
+  if (value.has_value()) ar(*value);
+}
+template <class T>
+static void load(ArchiveReader& ar, std::optional<T>& value) {
+  bool there = false;
+  ar(there);
+  value.reset();
+  if (there) ar(value.emplace());
 }
 
 // --- The structs, for both ways. The order is the format -----------------------------------------
@@ -58,18 +74,36 @@ void serialize(Archive& ar, StoredInstr& i) {
 }
 
 template <class Archive>
+void serialize(Archive& ar, GraphColumn& c) {
+  ar(cereal::make_nvp("column name", c.name), cereal::make_nvp("column place", c.place),
+     cereal::make_nvp("column words", c.words));
+}
+
+template <class Archive>
+void serialize(Archive& ar, GraphInfo& i) {
+  ar(cereal::make_nvp("pixel scale", i.pixel_scale), cereal::make_nvp("scale", i.scale),
+     cereal::make_nvp("mean", i.mean), cereal::make_nvp("deviation", i.stddev),
+     cereal::make_nvp("columns", i.columns), cereal::make_nvp("target", i.target),
+     cereal::make_nvp("missing", i.missing), cereal::make_nvp("missing words", i.missing_words),
+     cereal::make_nvp("classes", i.classes), cereal::make_nvp("probabilities", i.probabilities));
+}
+
+template <class Archive>
 void serialize(Archive& ar, StoredGraph& g) {
   ar(cereal::make_nvp("with states", g.with_states), cereal::make_nvp("buffers", g.buffers),
      cereal::make_nvp("values", g.values), cereal::make_nvp("operations", g.instrs),
      cereal::make_nvp("inputs", g.inputs), cereal::make_nvp("outputs", g.outputs),
      cereal::make_nvp("warnings", g.warnings));
+  if (g.version >= 2) ar(cereal::make_nvp("info", g.info));
 }
 
 std::string EncodeGraph(const StoredGraph& graph) { return EncodeStruct(graph); }
 
 absl::StatusOr<StoredGraph> DecodeGraph(absl::string_view bytes, const std::string& file,
-                                        int64_t offset) {
-  return DecodeStruct<StoredGraph>(bytes, file, offset);
+                                        int64_t offset, uint32_t version) {
+  StoredGraph graph;
+  graph.version = version;
+  return DecodeStruct<StoredGraph>(bytes, file, offset, std::move(graph));
 }
 
 }  // namespace firn::io::internal

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "firn/io/graph_info.h"
 #include "firn/io/internal/stored_attrs.h"
 
 namespace firn::io::internal {
@@ -45,14 +46,17 @@ struct StoredGraph {
   std::vector<StoredInstr> instrs;
   std::vector<int32_t> inputs, outputs;
   std::vector<std::string> warnings;
+  uint32_t version = 1;  // of the file: not stored here
+  GraphInfo info = {};   // from version 2 on
 };
 
 std::string EncodeGraph(const StoredGraph& graph);
 
-// `file` and `offset`, where `bytes` stand in it, are for messages. Memory stays within a small
-// multiple of `bytes`, whatever they say. Errors: DataLoss for bytes that no EncodeGraph makes.
+// `bytes` of a file of that version. `file` and `offset`, where they stand in it, are for messages.
+// Memory stays within a small multiple of `bytes`, whatever they say. Errors: DataLoss for bytes
+// that no EncodeGraph makes.
 absl::StatusOr<StoredGraph> DecodeGraph(absl::string_view bytes, const std::string& file,
-                                        int64_t offset);
+                                        int64_t offset, uint32_t version = 1);
 
 }  // namespace firn::io::internal
 

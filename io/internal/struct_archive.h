@@ -137,12 +137,12 @@ std::string EncodeStruct(const T& value) {
   return std::move(writer.out);
 }
 
-// `file` and `offset`, where `bytes` stand in it, are for messages. Errors: DataLoss for bytes that
-// no EncodeStruct<T> makes.
+// `file` and `offset`, where `bytes` stand in it, are for messages; `value` has what its serialize
+// asks before it reads. Errors: DataLoss for bytes that no EncodeStruct<T> makes.
 template <class T>
-absl::StatusOr<T> DecodeStruct(absl::string_view bytes, const std::string& file, int64_t offset) {
+absl::StatusOr<T> DecodeStruct(absl::string_view bytes, const std::string& file, int64_t offset,
+                               T value = {}) {
   ArchiveReader reader(bytes, file, offset);
-  T value;
   reader(value);
   reader.set_field("structure");
   if (reader.ok() && !reader.at_end()) reader.Fail("expected its end, got more bytes");

@@ -148,7 +148,17 @@ FIRN_FUZZ_SEEDS(checkpoint) {
   return headers;
 }
 
-FIRN_FUZZ_SEEDS(graph) { return {SmallFile()}; }
+FIRN_FUZZ_SEEDS(graph) {
+  return {SmallFile(),
+          SmallFile({.pixel_scale = 0.5,
+                     .mean = {1},
+                     .stddev = {2},
+                     .columns = {{.name = "a", .words = {"b", "c", "d"}}, {.place = 4}},
+                     .target = GraphColumn{.name = "e"},
+                     .missing = 0,
+                     .missing_words = {"-"},
+                     .classes = {"f", "g"}})};
+}
 
 FIRN_FUZZ_SEEDS(csv_rows) {
   return {"x__0:a,x__1:b,y:label,#note\n1,2.5,-3e2,hello\n4,5,\"6\",\n", "x:image,y\r\na.png,1\r\n",

@@ -32,6 +32,7 @@ std::string InMemory(const std::string& bytes) {
 std::string WithStructure(Parts parts, const GraphChange& change) {
   StoredGraph graph = parts.graph();
   change(graph);
+  parts.version = graph.version;
   parts.structure = internal::EncodeGraph(graph);
   return parts.File();
 }
@@ -41,11 +42,12 @@ std::string WithStructure(Parts parts, const GraphChange& change) {
 Parts::Parts(const std::string& file) {
   uint64_t size = 0;
   std::memcpy(&size, file.data() + 16, sizeof(size));
+  std::memcpy(&version, file.data() + 8, sizeof(version));
   structure = file.substr(kHeader, size);
   elements = file.substr(kHeader + size, file.size() - kHeader - size - 4);
 }
 
-StoredGraph Parts::graph() const { return *internal::DecodeGraph(structure, "test", 0); }
+StoredGraph Parts::graph() const { return *internal::DecodeGraph(structure, "test", 0, version); }
 
 std::string Parts::File() const {
   std::string file(kHeader, '\0');
@@ -53,7 +55,7 @@ std::string Parts::File() const {
               "\x89"
               "FIRN\r\n\x1a",
               8);
-  Put<uint32_t>(file, 8, 1);
+  Put<uint32_t>(file, 8, version);
   Put<uint32_t>(file, 12, Crc(structure));
   Put<uint64_t>(file, 16, structure.size());
   Put<uint64_t>(file, 24, elements.size());
@@ -63,7 +65,7 @@ std::string Parts::File() const {
   return file + crc;
 }
 
-std::string SmallFile() {
+std::string SmallFile(const GraphInfo& info) {
   const Tensor table = FromVector<float>({1, 2, 3, 4, 5, 6}, {3, 2});
   Tensor count = FromVector<int64_t>({7}, {});
   const auto f = [&](const Tensor& x, const Tensor& indices) {
@@ -73,7 +75,7 @@ std::string SmallFile() {
   const Tensor x = Ones({2, 4}), indices = FromValues<int64_t>({0, 2, 1, 1});
   const std::string path = TempPath("small.firn");
   const StaticGraph graph = Freeze(f, x, indices);
-  const absl::Status saved = WriteGraph(path, graph, {.names = {{"count", count}}});
+  const absl::Status saved = WriteGraph(path, graph, {.names = {{"count", count}}, .info = info});
   EXPECT_TRUE(saved.ok()) << saved;
   return ReadFile(path);
 }

@@ -22,14 +22,16 @@ void Put(std::string& bytes, size_t offset, T value) {
 // A file taken apart, to be changed and put together with sizes and checksums that are right.
 struct Parts {
   std::string structure, elements;
+  uint32_t version = 1;
 
   explicit Parts(const std::string& file);
   StoredGraph graph() const;
   std::string File() const;
 };
 
-// A view, a state that is written, a constant, indices.
-std::string SmallFile();
+// A view, a state that is written, a constant, indices. Its first input is f32 [2, 4], its result
+// f32 [4, 2].
+std::string SmallFile(const GraphInfo& info = {});
 
 // What loading says of the file; a graph that it gives is run.
 absl::Status Try(const std::string& file, const LoadGraphOptions& options = {});

@@ -117,8 +117,9 @@ TEST(CsvRowsOptionsTest, MissingCellsBecomeMeans) {
       error("x\n1\n?\n", {.dtypes = {{"x", DType::kI64}}}),
       HasSubstr("line 3, column 0 (\"x\"): expected a number, got \"?\": means are no i64"));
   EXPECT_THAT(error("x\na\n?\n", {.one_hot = {"x"}}), HasSubstr("words have no mean"));
-  EXPECT_THAT(error("x\n1\n", {.missing_value = 5}),
-              HasSubstr("csv_rows: missing_value is 5 and missing is kMean, which has no use"));
+  EXPECT_THAT(
+      error("x\n1\n", {.missing_value = 5}),
+      HasSubstr("csv_rows: missing_value is 5, which has no use where missing asks for means"));
 }
 
 TEST(CsvRowsOptionsTest, RowsWithMissingCellsAreLeftOut) {

@@ -173,9 +173,17 @@ constexpr Format kFormats[] = {
 
 }  // namespace
 
-Data OpenData(const std::string& path, const DataOptions& options) {
+std::string FormatOf(const std::string& path) {
   for (const Format& format : kFormats) {
-    if (options.format.empty() ? format.recognises(path) : options.format == format.name) {
+    if (format.recognises(path)) return format.name;
+  }
+  return "";
+}
+
+Data OpenData(const std::string& path, const DataOptions& options) {
+  const std::string name = options.format.empty() ? FormatOf(path) : options.format;
+  for (const Format& format : kFormats) {
+    if (name == format.name) {
       Data data{format.name, format.open(path, options)};
       CheckVariables(path, data.rows->variables(), options.variables);
       const auto* cache = dynamic_cast<const io::NnablaCache*>(data.rows.get());

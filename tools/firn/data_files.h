@@ -28,6 +28,9 @@ struct DataOptions {
   std::vector<std::string> variables = {};
 };
 
+// As which format a path is told, "" where it is none: a file with another end, or nothing at all.
+std::string FormatOf(const std::string& path);
+
 // Throws firn::Error where there is none, it is not of that format, or it has not these variables,
 // of which MNIST, CIFAR and folders of images have x and y.
 Data OpenData(const std::string& path, const DataOptions& options);

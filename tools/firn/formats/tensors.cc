@@ -19,6 +19,23 @@ namespace {
 
 using io::internal::ValueOrRaise;
 
+// What a graph's numbers mean, as far as its file says so.
+void DescribeInfo(const io::GraphInfo& info, FileContents* contents) {
+  const auto add = [&](const char* name, const nlohmann::json& value) {
+    contents->facts.emplace_back(name, value);
+  };
+  if (info.pixel_scale.has_value()) add("pixel scale", *info.pixel_scale);
+  if (info.scale != 1) add("scale", info.scale);
+  if (!info.mean.empty()) add("mean", info.mean);
+  if (!info.stddev.empty()) add("deviation", info.stddev);
+  nlohmann::json columns = nlohmann::json::array();
+  for (const io::GraphColumn& c : info.columns) {
+    columns.push_back(c.name.empty() ? nlohmann::json(c.place) : nlohmann::json(c.name));
+  }
+  if (!columns.empty()) add("columns", columns);
+  if (!info.classes.empty()) add("classes", info.classes);
+}
+
 // A checkpoint's account of itself, in place of the tensors that hold it.
 void DescribeCheckpoint(const std::string& path, const io::LoadLimits& limits,
                         FileContents* contents) {
@@ -68,6 +85,7 @@ FIRN_FILE_FORMAT(graph, "Firn graph") {
             FileContents contents;
             contents.tensors = std::move(file.states);
             contents.graph = std::move(file.graph);
+            DescribeInfo(file.info, &contents);
             return contents;
           }};
 }

@@ -30,33 +30,47 @@ Options ImageOptions(const Config& config) {
   Options options;
   options.mean = config.Number("mean", 0);
   options.stddev = config.Number("stddev", 1);
-  if (!(options.stddev > 0)) config.Refuse("stddev", "expected a number above 0");
+  if (!FitsF32(options.mean)) config.Refuse("mean", "expected a number that f32 can hold");
+  if (!(options.stddev > 0 && FitsF32(options.stddev))) {
+    config.Refuse("stddev", "expected a number above 0 that f32 can hold");
+  }
   return options;
 }
 
-TrainingData Classes(io::DatasetPtr samples, int64_t classes) {
-  return {.samples = std::move(samples), .outputs = classes, .classes = true};
+// Of pictures, whose pixels become numbers from 0 to 1 and are normalised then.
+TrainingData Classes(io::DatasetPtr samples, int64_t classes, double mean = 0, double stddev = 1) {
+  TrainingData data{.samples = std::move(samples), .outputs = classes, .classes = true};
+  data.info.pixel_scale = 1.0 / 255;
+  if (mean != 0 || stddev != 1) {
+    data.info.mean = {mean};
+    data.info.stddev = {stddev};
+  }
+  return data;
 }
 
 DataSource Digits(const Config& config) {
   auto options = ImageOptions<io::DigitsOptions>(config);
   using Part = io::DigitsOptions::Part;
   options.part = IsTrain(config) ? Part::kTrain : Part::kTest;
-  return {[options] { return Classes(io::Digits(options), 10); }};
+  return {[options] { return Classes(io::Digits(options), 10, options.mean, options.stddev); }};
 }
 
 DataSource Mnist(const Config& config) {
   auto options = ImageOptions<io::MnistOptions>(config);
   options.train = IsTrain(config);
   const std::string folder = config.Path(config.RequiredText("folder"));
-  return {[options, folder] { return Classes(io::Mnist(folder, options), 10); }};
+  return {[options, folder] {
+    return Classes(io::Mnist(folder, options), 10, options.mean, options.stddev);
+  }};
 }
 
 DataSource Cifar10(const Config& config) {
   auto options = ImageOptions<io::CifarOptions>(config);
   options.train = IsTrain(config);
   const std::string folder = config.Path(config.RequiredText("folder"));
-  return {[options, folder] { return Classes(io::Cifar10(folder, options), 10); }};
+  return {[options, folder] {
+    return Classes(io::Cifar10(folder, options), 10, options.mean, options.stddev);
+  }};
 }
 
 DataSource Cifar100(const Config& config) {
@@ -65,7 +79,8 @@ DataSource Cifar100(const Config& config) {
   options.coarse_labels = config.Flag("coarse", false);
   const std::string folder = config.Path(config.RequiredText("folder"));
   return {[options, folder] {
-    return Classes(io::Cifar100(folder, options), options.coarse_labels ? 20 : 100);
+    return Classes(io::Cifar100(folder, options), options.coarse_labels ? 20 : 100, options.mean,
+                   options.stddev);
   }};
 }
 

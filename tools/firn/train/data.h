@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "firn/io/dataset.h"
+#include "firn/io/graph_info.h"
 #include "tools/firn/train/config.h"
 
 namespace firn::cli {
@@ -26,6 +27,9 @@ struct TrainingData {
   // Whether the network begins with nn::Standardize, by what it is trained with, and whether that
   // makes NaN, which stands for cells that are missing, the mean.
   bool standardize = false, fill_missing = false;
+  // What stored numbers are before they are these inputs, for whoever has the graph alone; the
+  // classes are not in it.
+  io::GraphInfo info = {};
 };
 
 // What reads the data that `config` describes; nothing is read before it is called. Asks

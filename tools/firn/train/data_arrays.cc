@@ -33,7 +33,11 @@ struct Task {
   double scale;      // of the inputs
 };
 Task ParseTask(const Config& config, const std::string& otherwise) {
-  return {config.Choice("task", {"classes", "numbers"}, otherwise), config.Number("scale", 1)};
+  const double scale = config.Number("scale", 1);
+  if (!FitsF32(scale) || scale == 0) {
+    config.Refuse("scale", "expected a number beside 0 that f32 can hold");
+  }
+  return {config.Choice("task", {"classes", "numbers"}, otherwise), scale};
 }
 
 using TargetOf = std::function<Tensor(int64_t i)>;
@@ -63,6 +67,8 @@ TrainingData Prepare(const io::DatasetPtr& raw, const TargetOf& target_of, const
   data.samples = raw;
   if (raw->size() == 0) return data;  // which whoever trains refuses
   const Tensor first = target_of(0);
+  data.info.scale = task.scale;
+  if (raw->Get(0).input.dtype() == DType::kU8) data.info.pixel_scale = task.scale;
   data.classes = task.name.empty() ? !IsFloating(first.dtype()) : task.name == "classes";
   data.outputs = data.classes ? CountClasses(raw->size(), target_of, where) : first.num_elements();
   data.samples = io::Map(raw, [scale = task.scale, classes = data.classes](const io::Sample& s) {
@@ -72,6 +78,16 @@ TrainingData Prepare(const io::DatasetPtr& raw, const TargetOf& target_of, const
     return io::Sample{x, classes ? y.Reshape({}) : y.Reshape({-1})};
   });
   return data;
+}
+
+// Whether inputs that were read from 0 to 1 are pixels from 0 to 255 in their files.
+bool AreBytes(const std::string& path, DataOptions options, const std::string& input) {
+  options.normalize = false;
+  options.variables = {input};
+  const io::RowsPtr rows = OpenData(path, options).rows;
+  const std::vector<std::string>& names = rows->variables();
+  const auto at = std::find(names.begin(), names.end(), input) - names.begin();
+  return rows->size() > 0 && rows->Get(0)[static_cast<size_t>(at)].dtype() == DType::kU8;
 }
 
 }  // namespace
@@ -130,6 +146,11 @@ DataSource ParseDataset(const Config& config) {
                 io::Pick(opened.rows, pick), [&](int64_t i) { return targets->Get(i)[at]; }, task,
                 path);
             data.file_rows = opened.file_rows;
+            const bool pictures = opened.format != "hdf5" && opened.format != "npz";
+            if (options.normalize && pictures && !data.info.pixel_scale.has_value() &&
+                AreBytes(path, options, pick.input)) {
+              data.info.pixel_scale = task.scale / 255;
+            }
             return data;
           },
           true};

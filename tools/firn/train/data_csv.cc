@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -185,6 +186,40 @@ Tensor Columns(const Tensor& table, int64_t from, int64_t to) {
   return IndexSelect(table, 1, FromVector(columns));
 }
 
+// The table for whoever has the graph alone: columns by name where the heading tells them apart.
+io::GraphInfo InfoOf(const Table& t, const io::CsvOptions& read) {
+  std::vector<std::string> heading;
+  if (t.options.heading) heading = ValueOrRaise(io::ReadCsvNames(t.file, t.options), "csv");
+  std::map<std::string, std::vector<int64_t>> places;
+  for (size_t i = 0; i < heading.size(); ++i) {
+    places[heading[i]].push_back(static_cast<int64_t>(i));
+  }
+  const auto place = [&](const CsvColumn& c) {
+    return c.is_named() ? places.at(c.name()).front() : c.place();
+  };
+  std::map<int64_t, const std::vector<std::string>*> words;
+  for (const CsvColumn& c : read.one_hot) words[place(c)] = &read.categories.at(c);
+
+  io::GraphInfo info;
+  for (const CsvColumn& c : read.columns) {
+    io::GraphColumn& column = info.columns.emplace_back();
+    column.place = place(c);
+    if (const auto found = words.find(column.place); found != words.end()) {
+      column.words = *found->second;
+    }
+    if (heading.empty()) continue;
+    const std::string& name = heading[static_cast<size_t>(column.place)];
+    if (!name.empty() && places[name].size() == 1) column.name = name;
+  }
+  info.target = info.columns.back();  // as in ReadTable
+  info.columns.pop_back();
+  if (t.fill || t.fill_mean) info.missing = t.fill.value_or(std::nan(""));
+  if (t.options.missing_words != io::CsvOptions().missing_words) {
+    info.missing_words = t.options.missing_words;
+  }
+  return info;
+}
+
 TrainingData ReadTable(const Config& config, const Table& t) {
   const io::CsvWording wording = Wording();
   const auto words = [&](const CsvColumn& c) {
@@ -216,6 +251,7 @@ TrainingData ReadTable(const Config& config, const Table& t) {
   data.samples = io::FromTensors(x, t.classes ? y.To(DType::kI64).Reshape({-1}) : y);
   data.standardize = t.standardize;
   data.fill_missing = t.fill_mean;
+  data.info = InfoOf(t, read);
   return data;
 }
 

@@ -1,6 +1,9 @@
 #ifndef FIRN_TOOLS_FIRN_TRAIN_DATA_KINDS_H_
 #define FIRN_TOOLS_FIRN_TRAIN_DATA_KINDS_H_
 
+#include <cmath>
+#include <limits>
+
 #include "tools/firn/train/config.h"
 #include "tools/firn/train/data.h"
 
@@ -11,6 +14,9 @@ DataSource ParseCsv(const Config& config);      // columns of a table
 DataSource ParseDataset(const Config& config);  // whatever firn dataset reads and writes
 DataSource ParseHdf5(const Config& config);     // two arrays in a file
 DataSource ParseNpy(const Config& config);      // two files with an array each
+
+// What normalises inputs has to.
+inline bool FitsF32(double x) { return std::abs(x) <= std::numeric_limits<float>::max(); }
 
 }  // namespace firn::cli
 

@@ -152,12 +152,23 @@ void WriteNames(const std::string& path, const std::vector<std::string>& names) 
   RaiseIfError(firn::inner::internal::ReplaceFile(path, text), "train");
 }
 
-// The network as a graph for one sample, for firn infer and for programs without nn.
-void WriteModel(nn::Layer& net, const Tensor& sample, const std::string& path) {
+// What the graph's numbers mean; classes without names are called by their numbers.
+io::GraphInfo InfoOf(const TrainingData& data) {
+  io::GraphInfo info = data.info;
+  info.classes = data.names;
+  for (int64_t k = 0; data.classes && data.names.empty() && k < data.outputs; ++k) {
+    info.classes.push_back(std::to_string(k));
+  }
+  return info;
+}
+
+// The network as a graph for one sample, for firn infer and forward and programs without nn.
+void WriteModel(nn::Layer& net, const Tensor& sample, const io::GraphInfo& info,
+                const std::string& path) {
   const NoGradScope no_grad;
   net.Eval();
   const StaticGraph graph = Freeze([&](const Tensor& x) { return net(x); }, sample);
-  io::SaveGraph(path, graph, {.names = net.state_dict()});
+  io::SaveGraph(path, graph, {.names = net.state_dict(), .info = info});
 }
 
 }  // namespace
@@ -237,7 +248,7 @@ json TrainNetwork(const TrainConfig& config, const Telling& telling) {
   }
   net->To(Device::Cpu());
   io::Save(config.output + "/parameters.h5", net->state_dict());
-  WriteModel(*net, sample, config.output + "/model.firn");
+  WriteModel(*net, sample, InfoOf(data.train), config.output + "/model.firn");
   if (!data.train.names.empty()) WriteNames(config.output + "/classes.txt", data.train.names);
 
   value["output"] = config.output;

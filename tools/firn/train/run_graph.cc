@@ -125,8 +125,9 @@ nlohmann::json TrainGraph(const TrainConfig& config, const Telling& telling) {
     telling(*last);
   }
   checkpoints.Wait();
-  io::SaveGraph(config.output + "/graph.firn", run.graph(),
-                {.names = run.state_dict(), .drop_gradients = true});
+  io::SaveGraph(
+      config.output + "/graph.firn", run.graph(),
+      {.names = run.state_dict(), .drop_gradients = true, .info = io::LoadGraphInfo(config.graph)});
 
   nlohmann::json value = last ? JsonOf(*last) : nlohmann::json::object();
   value["output"] = config.output;

@@ -1,0 +1,128 @@
+// Pixels are told by their dtype: u8 and nothing else.
+#include "tools/firn/forward_convert.h"
+
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "firn/device/status_macros.h"
+#include "firn/io/transforms/resize.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/from.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
+
+namespace firn::cli {
+namespace {
+
+// Of a sample, whose name the caller puts in front.
+template <class... What>
+[[noreturn]] void RefuseSample(const What&... what) {
+  RaiseStatus(InvalidArgument(what...), "");
+}
+
+class Conversion {
+ public:
+  Conversion(const io::GraphInfo& info, const TensorSpec& batch, bool resize)
+      : info_(info), dtype_(batch.dtype), batch_(batch.ToString()), resize_(resize) {
+    sample_.assign(batch.shape.begin() + 1, batch.shape.end());
+  }
+
+  Tensor operator()(const Tensor& stored) const {
+    const Tensor x = Fitted(stored);
+    return IsFloating(dtype_) ? Normalized(x) : Exact(x);
+  }
+
+ private:
+  Tensor Fitted(Tensor x) const {
+    const Shape want(sample_);
+    const bool picture = x.rank() == 3 && want.rank() == 3 && x.size(0) == want[0];
+    if (resize_ && picture && x.shape() != want) {
+      x = io::Resize({.height = want[1], .width = want[2]})(x);
+    }
+    if (x.num_elements() == 1 && want.num_elements() == 1) x = x.Reshape(want);
+    if (x.shape() != want) {
+      RefuseSample("it is ", x.spec().ToString(), ", the graph takes ", batch_, ", a batch of ",
+                   want.ToString(), picture ? " (--resize makes pictures as large)" : "");
+    }
+    return x;
+  }
+
+  Tensor Normalized(const Tensor& x) const {
+    const bool pixels = x.dtype() == DType::kU8;
+    if (pixels && !info_.pixel_scale.has_value()) {
+      RefuseSample(
+          "it has pixels, u8 from 0 to 255, and the graph takes ", DTypeName(dtype_),
+          ": how they were normalised for training its file does not say (--scale 1/255 divides "
+          "them by 255, --mean and --std come after it)");
+    }
+    if (!pixels && !IsFloating(x.dtype()) && info_.pixel_scale.has_value()) {
+      RefuseSample("it is ", DTypeName(x.dtype()),
+                   ", and the graph was made for pixels: expected u8 from ",
+                   "0 to 255, or floating point numbers (pictures of 16 bits are neither)");
+    }
+    const DType work = dtype_ == DType::kF64 ? DType::kF64 : DType::kF32;
+    Tensor y = x.To(work);
+    // In f64, of which what is left is k / 255 to the bit, as in training.
+    if (pixels) y = (x.To(DType::kF64) * *info_.pixel_scale).To(work);
+    if (!pixels && info_.scale != 1) y = y * info_.scale;
+    if (!info_.mean.empty())
+      y = (y - PerChannel(info_.mean, work)) / PerChannel(info_.stddev, work);
+    return y.To(dtype_);
+  }
+
+  Tensor PerChannel(const std::vector<double>& values, DType dtype) const {
+    std::vector<int64_t> shape(sample_.size(), 1);
+    if (!shape.empty()) shape[0] = static_cast<int64_t>(values.size());
+    return FromVector(values).To(dtype).Reshape(Shape(shape));
+  }
+
+  // Of a graph of whole numbers, which have one meaning only.
+  Tensor Exact(const Tensor& x) const {
+    const Tensor y = x.To(dtype_);
+    if (!All(Eq(y.To(DType::kF64), x.To(DType::kF64))).Item<bool>()) {
+      RefuseSample("it is ", x.spec().ToString(), ", and the graph takes ", DTypeName(dtype_),
+                   ", which does not hold all of its numbers");
+    }
+    return y;
+  }
+
+  const io::GraphInfo info_;
+  const DType dtype_;
+  const std::string batch_;
+  std::vector<int64_t> sample_;
+  const bool resize_;
+};
+
+std::string ScaleText(double scale) {
+  const double divisor = 1 / scale;
+  return std::abs(divisor - std::round(divisor)) < 1e-9 * std::abs(divisor)
+             ? absl::StrCat("divided by ", divisor)
+             : absl::StrCat("times ", scale);
+}
+
+}  // namespace
+
+std::function<Tensor(const Tensor& stored)> MakeConversion(const io::GraphInfo& info,
+                                                           const TensorSpec& batch, bool resize) {
+  return Conversion(info, batch, resize);
+}
+
+std::string NormalizationText(const io::GraphInfo& info) {
+  std::vector<std::string> parts;
+  if (info.pixel_scale.has_value() && *info.pixel_scale != 1) {
+    parts.push_back(absl::StrCat("pixels (u8) are ", ScaleText(*info.pixel_scale)));
+  }
+  if (info.scale != 1) {
+    parts.push_back(absl::StrCat(info.pixel_scale ? "other numbers" : "numbers", " are ",
+                                 ScaleText(info.scale)));
+  }
+  if (!info.mean.empty()) {
+    parts.push_back(absl::StrCat("then lose the mean ", absl::StrJoin(info.mean, " "),
+                                 " and are divided by ", absl::StrJoin(info.stddev, " ")));
+  }
+  return parts.empty() ? "numbers stay as they are" : absl::StrJoin(parts, ", ");
+}
+
+}  // namespace firn::cli

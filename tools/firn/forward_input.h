@@ -1,0 +1,49 @@
+#ifndef FIRN_TOOLS_FIRN_FORWARD_INPUT_H_
+#define FIRN_TOOLS_FIRN_FORWARD_INPUT_H_
+
+// What `firn forward` gives a graph: pictures, tables and data sets, as the graph was trained with
+// them.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "firn/io/dataset.h"
+#include "firn/io/graph_info.h"
+#include "firn/tensor/tensor.h"
+
+namespace firn::cli {
+
+struct ForwardOptions {
+  std::vector<std::string> data;      // pictures, or one folder, table or data set
+  std::string format = "";            // of a data set; "": told by the path
+  std::string x = "x";                // the variable of a data set that goes in
+  std::optional<std::string> y = {};  // its labels; not said: "y" where there is one
+  bool labels = true;                 // whether labels are looked for
+  bool test = false;                  // of MNIST and CIFAR the test images
+  bool resize = false;                // pictures to the size that the graph takes
+  bool round = false;                 // whole numbers of CSV that f32 does not hold, else errors
+  std::string separator = ",";        // of a table
+  int64_t skip_lines = 0;
+};
+
+struct ForwardInput {
+  // Inputs of the dtype and shape that the graph takes, but for its batch; targets are classes, i64
+  // [], or undefined. Samples throw firn::Error for what does not fit or was not made for the
+  // graph.
+  io::DatasetPtr samples;
+  std::function<std::string(int64_t i)> name;  // of a sample: its file or number
+  bool labelled = false;
+  bool files = false;     // whether names are those of files
+  std::string note = {};  // what is to be said of it
+};
+
+// `batch` is the graph's input, and `info` what its numbers mean. Throws firn::Error.
+ForwardInput OpenForwardInput(const ForwardOptions& options, const io::GraphInfo& info,
+                              const TensorSpec& batch);
+
+}  // namespace firn::cli
+
+#endif  // FIRN_TOOLS_FIRN_FORWARD_INPUT_H_
