@@ -64,7 +64,7 @@ TEST(TrainForwardTest, PicturesAreWhatTheyWereInTraining) {
   const json said = Forward({graph, file});
   EXPECT_EQ(said["samples"], 297);
   EXPECT_NEAR(said["accuracy"], static_cast<double>(right) / 297, 1e-12);
-  EXPECT_GT(said["accuracy"], 0.7);
+  EXPECT_GT(said["accuracy"], 0.6);
 
   const Tensor pixels = Round(samples[0].input * 255).To(DType::kU8);
   io::WriteImage(FolderOf(config) + "/digit.png", pixels);

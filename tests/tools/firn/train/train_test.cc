@@ -259,7 +259,9 @@ TEST(TrainTest, TrainsASavedStep) {
       Zeros({50, 1, 8, 8}), Zeros({50}, DType::kI64));
   StateDict names = net.state_dict();
   names.InsertAll("optimizer", adam.state_dict());
-  io::SaveGraph(folder + "/step.firn", step, {.names = names, .drop_gradients = true});
+  const io::GraphInfo info = {.pixel_scale = 1.0 / 255};
+  io::SaveGraph(folder + "/step.firn", step,
+                {.names = names, .drop_gradients = true, .info = info});
 
   EXPECT_EQ(Trained(path)["step"], 30);
   // Three epochs in two goes end as three in one.
@@ -274,6 +276,7 @@ TEST(TrainTest, TrainsASavedStep) {
   ASSERT_EQ(Firn({"train", path, "--quiet", "--output", folder + "/run2"}).status, 0);
   EXPECT_TRUE(io::ReadFile(folder + "/run/graph.firn") ==
               io::ReadFile(folder + "/run2/graph.firn"));
+  EXPECT_EQ(io::LoadGraphInfo(folder + "/run/graph.firn"), info);
 }
 
 TEST(TrainTest, ChecksWithoutTraining) {
