@@ -1,7 +1,8 @@
 // The picture is a frame with ticks, below it the curves; a curve is as many lines as it has
-// unbroken runs of points. Points that fall into one pixel's column are thinned out to the first,
-// the least, the largest and the last, which draw the same picture: where x does not go back, a
-// million points are no more than a few thousand.
+// unbroken runs of points. How it looks follows from its name (internal/series_names.h), so that
+// training and validation of one thing are seen to belong together. Points that fall into one
+// pixel's column are thinned out to the first, the least, the largest and the last, which draw the
+// same picture: where x does not go back, a million points are no more than a few thousand.
 #include "firn/io/monitors/plot.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "firn/io/monitors/internal/axis.h"
 #include "firn/io/monitors/internal/canvas.h"
 #include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/internal/series_names.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -35,6 +37,7 @@ constexpr Color kFrame{90, 90, 90, "frame"}, kGrid{225, 225, 225, "grid"};
 // Okabe and Ito's colours, which colour-blind people can tell apart, without black and yellow.
 constexpr Color kColors[] = {{0, 114, 178, "c0"},   {213, 94, 0, "c1"},  {0, 158, 115, "c2"},
                              {204, 121, 167, "c3"}, {230, 159, 0, "c4"}, {86, 180, 233, "c5"}};
+constexpr double kKey = 32;  // pixels of a line in the legend, in which dashes can be seen
 constexpr const char* kPaleRoles[] = {"c0 pale", "c1 pale", "c2 pale",
                                       "c3 pale", "c4 pale", "c5 pale"};
 
@@ -61,13 +64,25 @@ absl::Status Check(const std::vector<Series>& series, const PlotOptions& o) {
   return absl::OkStatus();
 }
 
+constexpr double kLetter = 7.5;  // pixels of one in the legend
+
+// A name of at most some 5 or more letters: without its middle, since runs may differ at either
+// end.
+std::string Shortened(const std::string& name, size_t most) {
+  if (name.size() <= most) return name;
+  const auto goes_on = [&](size_t at) { return (name[at] & 0xc0) == 0x80; };  // a character
+  size_t head = (most - 3) / 2, tail = name.size() - (most - 3 - head);
+  while (head > 0 && goes_on(head)) --head;
+  while (tail < name.size() && goes_on(tail)) ++tail;
+  return absl::StrCat(name.substr(0, head), "...", name.substr(tail));
+}
+
 // Pixels for the longest name, at most a third of the picture; 0 without names.
 double LegendWidth(const std::vector<Series>& series, const PlotOptions& o) {
-  constexpr double kLetter = 7.5;
   size_t longest = 0;
   for (const Series& one : series) longest = std::max(longest, one.name.size());
   if (!o.legend || longest == 0) return 0;
-  return std::min(static_cast<double>(longest) * kLetter + 20, o.width / 3.0);
+  return std::min(static_cast<double>(longest) * kLetter + kKey, o.width / 3.0);
 }
 
 Frame FrameOf(const std::vector<Series>& series, const PlotOptions& o) {
@@ -143,12 +158,22 @@ class Thinner {
   int64_t inside_ = 0;  // points after the first one of a column
 };
 
+// Whether a line is so short that nobody would see it, as one point is, or several in one place.
+bool IsSpeck(const std::vector<Point>& line) {
+  constexpr double kSeen = 3;  // pixels
+  return std::all_of(line.begin(), line.end(), [&](const Point& p) {
+    return std::abs(p.x - line[0].x) < kSeen && std::abs(p.y - line[0].y) < kSeen;
+  });
+}
+
 void DrawCurve(const Frame& f, const std::vector<double>& x, const std::vector<double>& y,
-               const Color& color, double width, Canvas* canvas) {
+               const Color& color, double width, size_t dashes, Canvas* canvas) {
   Thinner thinner;
   const auto draw = [&] {
     const std::vector<Point> line = thinner.Take();
-    if (!line.empty()) canvas->Line(line, color, line.size() == 1 ? width + 3 : width);
+    if (line.empty()) return;
+    if (IsSpeck(line)) canvas->Line({line[0]}, color, width + 3);
+    if (line.size() > 1) canvas->Line(line, color, width, dashes);
   };
   for (size_t i = 0; i < x.size(); ++i) {
     if (f.x.Shows(x[i]) && f.y.Shows(y[i])) {
@@ -160,23 +185,42 @@ void DrawCurve(const Frame& f, const std::vector<double>& x, const std::vector<d
   draw();
 }
 
-Color ColorOf(size_t i) { return kColors[i % std::size(kColors)]; }
+using Styles = std::vector<internal::LineStyle>;
 
-Color PaleColorOf(size_t i) {
-  const Color color = ColorOf(i);
+Styles StylesOf(const std::vector<Series>& series) {
+  std::vector<std::string> names;
+  for (const Series& one : series) names.push_back(one.name);
+  return internal::StylesOf(names, std::size(kColors));
+}
+
+Color ColorOf(const internal::LineStyle& style) {
+  return kColors[style.color % std::size(kColors)];
+}
+
+Color PaleColorOf(const internal::LineStyle& style) {
+  const Color color = ColorOf(style);
   const auto pale = [](uint8_t c) { return static_cast<uint8_t>(255 - (255 - c) / 3); };
-  return {pale(color.red), pale(color.green), pale(color.blue), kPaleRoles[i % std::size(kColors)]};
+  return {pale(color.red), pale(color.green), pale(color.blue),
+          kPaleRoles[style.color % std::size(kColors)]};
 }
 
 // Beside the plot, where it hides nothing.
-void DrawLegend(const Frame& f, const std::vector<Series>& series, Canvas* canvas) {
+void DrawLegend(const Frame& f, double width, const std::vector<Series>& series,
+                const Styles& styles, Canvas* canvas) {
   constexpr double kRow = 17;
   const double left = f.right + 12;
+  const auto letters = static_cast<size_t>(std::max(5.0, (width - kKey) / kLetter));
+  const auto rows = static_cast<size_t>((f.bottom - f.top) / kRow);
   for (size_t i = 0; i < series.size(); ++i) {
     const double y = f.top + kRow * (static_cast<double>(i) + 0.5);
-    if (y + kRow / 2 > f.bottom) break;
-    canvas->Line({{left, y}, {left + 20, y}}, ColorOf(i), 2);
-    canvas->Text({left + 26, y}, series[i].name, Align::kLeft, false);
+    if (i + 1 >= rows && i + 1 < series.size()) {  // the last row says what has none
+      const std::string more = absl::StrCat("and ", series.size() - i, " more");
+      canvas->Text({left + kKey + 6, y}, more, Align::kLeft, false);
+      break;
+    }
+    canvas->Line({{left, y}, {left + kKey, y}}, ColorOf(styles[i]), 2, styles[i].dashes);
+    const std::string name = Shortened(series[i].name, letters);
+    canvas->Text({left + kKey + 6, y}, name, Align::kLeft, false);
   }
 }
 
@@ -218,15 +262,17 @@ absl::StatusOr<std::string> Draw(const std::string& format, const std::vector<Se
                                              ? internal::MakeSvgCanvas(o.width, o.height)
                                              : internal::MakePngCanvas(o.width, o.height);
   const Frame frame = FrameOf(series, o);
+  const Styles styles = StylesOf(series);
   DrawFrame(frame, o, canvas.get());
   for (size_t i = 0; i < series.size() && o.smoothing > 0; ++i) {
-    DrawCurve(frame, series[i].x, series[i].y, PaleColorOf(i), 1, canvas.get());
+    DrawCurve(frame, series[i].x, series[i].y, PaleColorOf(styles[i]), 1, 0, canvas.get());
   }
   for (size_t i = 0; i < series.size(); ++i) {
-    DrawCurve(frame, series[i].x, internal::Smoothed(series[i].y, o.smoothing), ColorOf(i), 1.6,
-              canvas.get());
+    DrawCurve(frame, series[i].x, internal::Smoothed(series[i].y, o.smoothing), ColorOf(styles[i]),
+              1.6, styles[i].dashes, canvas.get());
   }
-  if (LegendWidth(series, o) > 0) DrawLegend(frame, series, canvas.get());
+  const double legend = LegendWidth(series, o);
+  if (legend > 0) DrawLegend(frame, legend, series, styles, canvas.get());
   if (o.hints) DrawHints(frame, series, canvas.get());
   return canvas->Finish();
 }

@@ -25,11 +25,16 @@ struct PlotOptions {
   bool hints = false;
 };
 
-// Draws all series into one picture, SVG or PNG as the path ends in .svg or .png, which is replaced
-// whole or not at all. Points that are NaN or infinite are left out and break the line. Text in PNG
-// is ASCII; other characters become "?". Throws firn::Error: InvalidArgument for options that make
-// no sense, another ending, and series whose x and y are not equally many; else what the system
-// says, naming the path.
+// Draws all series into one picture, each in a colour of its own; names that differ only in a word
+// for the part of the data ("training loss" and "validation loss", "loss/train" and "loss/test")
+// share one, the curve of the validation being dashed and that of the test dotted. Each has its
+// name in the legend, long ones without their middle.
+//
+// The picture is SVG or PNG as the path ends in .svg or .png, which is replaced whole or not at
+// all. Points that are NaN or infinite are left out and break the line. Text in PNG is ASCII; other
+// characters become "?". Throws firn::Error: InvalidArgument for options that make no sense,
+// another ending, and series whose x and y are not equally many; else what the system says, naming
+// the path.
 void PlotSeries(const std::string& path, const std::vector<Series>& series,
                 const PlotOptions& options = {});
 

@@ -1,6 +1,7 @@
 #ifndef FIRN_IO_MONITORS_INTERNAL_CANVAS_H_
 #define FIRN_IO_MONITORS_INTERNAL_CANVAS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,8 +27,13 @@ enum class Align { kLeft, kCenter, kRight };
 class Canvas {
  public:
   virtual ~Canvas() = default;
-  // A line through points, `width` pixels wide. What lies outside the canvas is not drawn.
-  virtual void Line(const std::vector<Point>& points, const Color& color, double width) = 0;
+  // A line through points, `width` pixels wide, solid or with the dashes of this place in kDashes
+  // (series_names.h). What lies outside the canvas is not drawn.
+  virtual void Line(const std::vector<Point>& points, const Color& color, double width,
+                    size_t dashes) = 0;
+  void Line(const std::vector<Point>& points, const Color& color, double width) {
+    Line(points, color, width, 0);
+  }
   // One line of text, its middle at the height of `at`; turned by a quarter to the left when
   // `upright`. Letters are about 7 pixels wide and 10 high.
   virtual void Text(Point at, std::string_view text, Align align, bool upright) = 0;

@@ -1,11 +1,14 @@
 // A line covers a pixel by how near its middle is, which smooths edges. A whole line's cover is
-// gathered before it is painted, so that joints are not painted twice. Letters are lines too.
+// gathered before it is painted, so that joints are not painted twice. Letters are lines too, and a
+// dashed line is a short one for each dash.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "firn/io/image.h"
 #include "firn/io/monitors/internal/canvas.h"
+#include "firn/io/monitors/internal/series_names.h"
 #include "firn/io/monitors/internal/stroke_font.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
@@ -25,13 +28,50 @@ double DistanceToSegment(Point p, Point a, Point b) {
   return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
 }
 
+// Cuts lines into dashes, which go on around corners. A plain value.
+class Dasher {
+ public:
+  // `lengths` of lines and gaps, as kDashes has them; outlives this.
+  explicit Dasher(absl::Span<const double> lengths) : lengths_(lengths) {
+    while (count_ < lengths.size() && lengths[count_] > 0) ++count_;
+    if (count_ > 0) left_ = lengths_[0];
+  }
+  // Calls draw(from, to) for each part of a line that is drawn. One that is longer than pictures
+  // are is not cut: nobody sees its dashes, of which there are too many.
+  template <class F>
+  void Walk(Point a, Point b, F draw) {
+    const double length = std::hypot(b.x - a.x, b.y - a.y);
+    if (count_ == 0 || !(length > 0 && length < kLongest)) return draw(a, b);
+    const auto at = [&](double along) -> Point {
+      return {a.x + (b.x - a.x) * along / length, a.y + (b.y - a.y) * along / length};
+    };
+    for (double done = 0; done < length;) {
+      const double part = std::min(left_, length - done);
+      if (place_ % 2 == 0) draw(at(done), at(done + part));
+      done += part;
+      left_ -= part;
+      if (left_ <= 0) left_ = lengths_[place_ = (place_ + 1) % count_];
+    }
+  }
+
+ private:
+  static constexpr double kLongest = 100'000;
+  absl::Span<const double> lengths_;
+  size_t count_ = 0, place_ = 0;
+  double left_ = 0;  // of the line or gap at place_
+};
+
 class PngCanvas final : public Canvas {
  public:
   PngCanvas(int width, int height)
       : width_(width), height_(height), pixels_(Size() * 3, 255), cover_(Size(), 0) {}
 
-  void Line(const std::vector<Point>& points, const Color& color, double width) override {
-    for (size_t i = 0; i + 1 < points.size(); ++i) Cover(points[i], points[i + 1], width / 2);
+  void Line(const std::vector<Point>& points, const Color& color, double width,
+            size_t dashes) override {
+    Dasher dasher(kDashes[dashes]);
+    for (size_t i = 0; i + 1 < points.size(); ++i) {
+      dasher.Walk(points[i], points[i + 1], [&](Point a, Point b) { Cover(a, b, width / 2); });
+    }
     if (points.size() == 1) Cover(points[0], points[0], width / 2);
     Paint(color);
   }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_replace.h"
 #include "firn/device/escape.h"
 #include "firn/io/monitors/internal/canvas.h"
+#include "firn/io/monitors/internal/series_names.h"
 
 namespace firn::io::internal {
 
@@ -39,12 +40,18 @@ class SvgCanvas final : public Canvas {
                           width, height, width, height);
   }
 
-  void Line(const std::vector<Point>& points, const Color& color, double width) override {
+  void Line(const std::vector<Point>& points, const Color& color, double width,
+            size_t dashes) override {
+    std::string dashed;
+    for (const double length : kDashes[dashes]) {
+      if (length == 0) break;
+      absl::StrAppend(&dashed, dashed.empty() ? " stroke-dasharray=\"" : " ", length);
+    }
     absl::StrAppendFormat(&svg_,
                           "<polyline class=\"%s\" fill=\"none\" stroke=\"%s\" "
                           "stroke-width=\"%g\" stroke-linejoin=\"round\" "
-                          "stroke-linecap=\"round\" points=\"",
-                          color.role, Hex(color), width);
+                          "stroke-linecap=\"round\"%s points=\"",
+                          color.role, Hex(color), width, dashed.empty() ? "" : dashed + "\"");
     for (const Point& p : points) absl::StrAppendFormat(&svg_, "%.2f,%.2f ", p.x, p.y);
     // A line of one point is none to browsers; a very short one has round ends.
     if (points.size() == 1) {

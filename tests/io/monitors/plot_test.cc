@@ -12,6 +12,8 @@
 #include "firn/io/monitors/internal/canvas.h"
 #include "firn/io/monitors/internal/stroke_font.h"
 #include "firn/tensor/index.h"
+#include "firn/tensor/operators.h"
+#include "firn/tensor/ops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/error_of.h"
@@ -121,6 +123,94 @@ TEST(PlotTest, DrawsAnSvg) {
   EXPECT_EQ(curves, 2u + 1);  // and one in the legend
   EXPECT_THAT(DrawSeries("svg", {{.name = "hidden", .x = {1}, .y = {1}}}, {.legend = false}),
               Not(HasSubstr("hidden")));
+}
+
+// The dashes of the polylines of a class, in their order; "" for a solid one.
+std::vector<std::string> DashesOf(const std::string& svg, const std::string& role) {
+  const std::string begin = "<polyline class=\"" + role + "\"", key = "stroke-dasharray=\"";
+  std::vector<std::string> found;
+  for (size_t at = 0; (at = svg.find(begin, at)) != std::string::npos; ++at) {
+    const std::string line = svg.substr(at, svg.find("/>", at) - at);
+    const size_t dashes = line.find(key);
+    const size_t from = dashes + key.size();
+    found.push_back(dashes == std::string::npos ? ""
+                                                : line.substr(from, line.find('"', from) - from));
+  }
+  return found;
+}
+
+TEST(PlotTest, TrainingAndValidationShareAColour) {
+  const std::vector<Series> two_runs = {
+      {.name = "a/training-loss", .x = {0, 1}, .y = {3, 1}},
+      {.name = "a/validation loss", .x = {0, 1}, .y = {3, 2}},
+      {.name = "b/training-loss", .x = {0, 1}, .y = {4, 1}},
+      {.name = "b/validation loss", .x = {0, 1}, .y = {4, 2}},
+  };
+  const std::string svg = DrawSeries("svg", two_runs);
+  // The curves, then their lines in the legend.
+  for (const char* role : {"c0", "c1"}) {
+    EXPECT_THAT(DashesOf(svg, role), ElementsAre("", "7 5", "", "7 5")) << role;
+  }
+  EXPECT_THAT(DashesOf(svg, "c2"), ElementsAre());
+  for (const Series& one : two_runs) EXPECT_THAT(svg, HasSubstr(">" + one.name + "</text>"));
+  // The colours are those of the page's style, in the raw curves of smoothed ones too.
+  const std::string smooth = DrawSeries("svg", two_runs, {.smoothing = 0.5});
+  EXPECT_THAT(DashesOf(smooth, "c1 pale"), ElementsAre("", ""));
+}
+
+TEST(PlotTest, APngHasDashesToo) {
+  const auto blue_pixels = [](const std::string& name) {
+    const Tensor picture = DecodeImage(
+        DrawSeries("png", {{.name = name, .x = {0, 1, 2}, .y = {0, 5, 0}}}, {.legend = false}));
+    const Tensor blue = picture[2].To(DType::kF32), red = picture[0].To(DType::kF32);
+    return Sum((blue - red > 60).To(DType::kF32)).Item();
+  };
+  const double solid = blue_pixels("training loss"), dashed = blue_pixels("validation loss"),
+               dotted = blue_pixels("test loss");
+  // 7 of 12 pixels and round ends; 1 of 6 and round ends.
+  EXPECT_GT(solid, 800);
+  EXPECT_LT(dashed, 0.85 * solid);
+  EXPECT_GT(dashed, 0.5 * solid);
+  EXPECT_LT(dotted, 0.7 * dashed);
+  EXPECT_GT(dotted, 0.1 * solid);
+}
+
+// One run of a few steps beside a long one: all its points lie in one place.
+TEST(PlotTest, PointsInOnePlaceAreSeen) {
+  const std::string svg =
+      DrawSeries("svg", {{.name = "long", .x = {0, 1e6}, .y = {0, 1}},
+                         {.name = "short", .x = {0, 1, 2}, .y = {0.5, 0.5, 0.5}}});
+  const size_t dot = svg.find(
+      "<polyline class=\"c1\" fill=\"none\" stroke=\"#d55e00\" "
+      "stroke-width=\"4.6\"");
+  EXPECT_NE(dot, std::string::npos) << svg;
+  const std::string one = DrawSeries("svg", {{.x = {7}, .y = {1}}});
+  EXPECT_THAT(one, HasSubstr("stroke-width=\"4.6\""));
+}
+
+TEST(PlotTest, TheLegendSaysWhatItHasNoRoomFor) {
+  std::vector<Series> many;
+  for (int i = 0; i < 100; ++i) many.push_back({"run " + std::to_string(i), {0, 1}, {0, 1}});
+  const std::string svg = DrawSeries("svg", many);
+  EXPECT_THAT(svg, HasSubstr(">run 24</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr(">run 25</text>")));
+  EXPECT_THAT(svg, HasSubstr(">and 75 more</text>"));
+  many.resize(26);
+  EXPECT_THAT(DrawSeries("svg", many), HasSubstr(">run 25</text>"));
+}
+
+TEST(PlotTest, LongNamesLoseTheirMiddle) {
+  const std::string long_name = "first" + std::string(100, '-');
+  const std::string svg = DrawSeries(
+      "svg", {{.name = long_name + "/loss", .x = {0}, .y = {0}},
+              {.name = long_name + "/validation loss", .x = {0}, .y = {1}},
+              {.name = std::string(99, 'x') +
+                       "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 ",
+               .x = {0},
+               .y = {2}}});
+  EXPECT_THAT(svg, HasSubstr(">first---------...---------/loss</text>"));
+  EXPECT_THAT(svg, HasSubstr("...alidation loss</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr("\xef\xbf\xbd")));  // whole characters
 }
 
 // A page's style finds the parts of a picture by their classes.
