@@ -46,8 +46,11 @@ absl::StatusOr<Records> ParseCsvText(std::string_view text, const std::string& n
         internal::ParseCsvRecord(text.substr(0, n), MostValues(limits));
     if (!values.ok()) return In(name, number, values.status());
     if (number++ == 0) {
-      for (const RecordValue& value : *values) records.columns.push_back(value.text());
-      continue;
+      const bool heading = internal::IsCsvHeading(*values);
+      for (size_t i = 0; i < values->size(); ++i) {
+        records.columns.push_back(heading ? (*values)[i].text() : absl::StrCat(i));
+      }
+      if (heading) continue;
     }
     FIRN_RETURN_IF(values->size() != records.columns.size(),
                    DataLoss(name, ": record ", number - 1, ": expected ", records.columns.size(),

@@ -135,6 +135,11 @@ void TellApart(const std::vector<std::string>& paths, std::vector<Series>* serie
       }
       if (different.size() == alike.size()) break;
     }
+    std::map<std::string, int> counts;
+    for (const size_t i : alike) {
+      const int n = ++counts[(*series)[i].name];
+      if (n > 1) absl::StrAppend(&(*series)[i].name, " (", n, ")");
+    }
   }
 }
 

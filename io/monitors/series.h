@@ -36,7 +36,7 @@ Series LoadTimer(const std::string& path, TimerColumn column = TimerColumn::kTot
 
 // Gives series that have one name, each read from the path in its place, names that differ: the
 // folders in which their paths differ, as few as will do, stand before them ("first/loss",
-// "second/loss").
+// "second/loss"), and a number behind the second and later ones of one folder ("loss (2)").
 void TellApart(const std::vector<std::string>& paths, std::vector<Series>* series);
 
 }  // namespace firn::io

@@ -204,6 +204,12 @@ TEST(RecordReaderTest, ReadsEscapes) {
 }
 
 TEST(RecordReaderTest, MakesSeriesOfColumns) {
+  // A first record with a number in it is no heading.
+  const Records numbers = *ParseRecords("0,5,x\n1,6,\n", "x.csv");
+  EXPECT_THAT(numbers.columns, ::testing::ElementsAre("0", "1", "2"));
+  EXPECT_EQ(numbers.rows.size(), 2u);
+  EXPECT_THAT(SeriesOf(numbers).at(0).y, ::testing::ElementsAre(5, 6));
+  EXPECT_THAT(ParseRecords("\"1\",a\n", "x.csv")->columns, ::testing::ElementsAre("1", "a"));
   const Records records = *ParseRecords("step,loss,note,acc\n1,0.5,x,\n2,0.25,y,1\n", "x.csv");
   const std::vector<Series> series = SeriesOf(records);
   ASSERT_EQ(series.size(), 2u);

@@ -62,6 +62,10 @@ TEST(SeriesTest, OfOneNameAreToldApartByTheirFolders) {
             (Names{"a/run/loss", "b/run/loss"}));
   EXPECT_EQ(names({"loss.series.txt", "old/loss.series.txt"}), (Names{"loss", "old/loss"}));
   EXPECT_EQ(names({"loss.series.txt"}), (Names{"loss"}));
+  // What folders do not tell apart is counted.
+  EXPECT_EQ(names({"loss.series.txt", "loss.series.txt"}), (Names{"loss", "loss (2)"}));
+  EXPECT_EQ(names({"a/loss.series.txt", "b/loss.series.txt", "b/./loss.series.txt"}),
+            (Names{"a/loss", "b/loss", "b/loss (2)"}));
 }
 
 }  // namespace
