@@ -169,6 +169,14 @@ TEST(InspectTest, TablesAreThoseOfLoadCsv) {
     EXPECT_EQ(j["columns"][0]["numbers"], 2) << text;
     EXPECT_EQ(j["columns"][1]["mean"], 3) << text;
   }
+  // Packed, and by any letters of its ending.
+  WriteFile(TempPath("same.csv.gz"), io::Gzip("a,b\n1,2\n3,4"));
+  WriteFile(TempPath("same.CSV"), "a,b\n1,2\n3,4");
+  for (const char* name : {"same.csv.gz", "same.CSV"}) {
+    EXPECT_EQ(Inspect(TempPath(name))["format"], "CSV");
+    EXPECT_EQ(Inspect(TempPath(name))["facts"]["records"], 2);
+    EXPECT_EQ(Inspect(TempPath(name))["columns"][1]["mean"], 3);
+  }
   const nlohmann::json j = table("word,x\n\"a\nb\",1\ntrue,NA\n");
   EXPECT_EQ(j["facts"]["records"], 2);
   EXPECT_EQ(j["columns"][0]["others"], 2);

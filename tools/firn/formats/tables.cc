@@ -232,7 +232,10 @@ FIRN_FILE_FORMAT(jsonl, "JSON lines") {
 }
 
 FIRN_FILE_FORMAT(csv, "CSV") {
-  return {[](const FileHead& head) { return absl::EndsWith(head.name, ".csv"); },
+  return {[](const FileHead& head) {
+            return absl::EndsWithIgnoreCase(head.name, ".csv") ||
+                   absl::EndsWithIgnoreCase(head.name, ".csv.gz");
+          },
           [](const std::string& path, const io::LoadLimits&) { return ReadTable(path); }};
 }
 

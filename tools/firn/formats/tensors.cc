@@ -127,7 +127,7 @@ FIRN_FILE_FORMAT(cifar, "CIFAR") {
 FIRN_FILE_FORMAT(idx, "IDX") {
   return {[](const FileHead& head) {
             if (CifarLabels(head.name) > 0) return false;
-            if (IsGzip(head)) return !absl::EndsWith(head.name, ".csv.gz");
+            if (IsGzip(head)) return !absl::EndsWithIgnoreCase(head.name, ".csv.gz");
             return head.bytes.size() >= 4 && head.bytes[0] == 0 && head.bytes[1] == 0 &&
                    head.bytes[2] >= 8 && head.bytes[2] <= 14;
           },
