@@ -2,10 +2,10 @@
 // come by name, event files thus by time.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
+#include "tools/firn/monitor/charts.h"
 #include "tools/firn/monitor/collector.h"
 
 namespace firn::cli {
@@ -29,59 +30,45 @@ std::string InRun(const std::string& path, const std::string& name) {
   return run.empty() ? name : absl::StrCat(run, "/", name);
 }
 
-ChartKind KindOf(std::string_view name) {
-  std::string plain;  // words with blanks between them
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    plain += std::isalnum(byte) ? static_cast<char>(std::tolower(byte)) : ' ';
-  }
-  const std::string words = absl::StrCat(" ", plain, " ");
-  const auto has = [&](std::string_view part) { return words.find(part) != std::string::npos; };
-  if (name.ends_with(": seconds in total") || name.ends_with(": seconds a step")) {
-    return ChartKind::kTime;
-  }
-  if (has(" lr ") || has("learning rate") || has("learningrate")) return ChartKind::kLearningRate;
-  if (has("loss") || has("error") || has("cost") || has("perplexity")) return ChartKind::kLoss;
-  return ChartKind::kOther;
-}
-
-// kOther stands before kTime on the page.
-int OrderOf(ChartKind kind) {
-  return kind == ChartKind::kTime ? 4 : kind == ChartKind::kOther ? 3 : static_cast<int>(kind);
-}
-
 }  // namespace
 
 void Collector::AddCurves(RunContents* contents) const {
-  std::map<std::string, std::map<std::string, ThinCurve>> charts;  // by name, by run
+  std::map<std::string, std::map<std::string, Curve>> named;  // by name, by run
+  const auto curve_of = [&](const std::string& name, const std::string& run, bool by_epoch) {
+    Curve& curve = named[name][run];
+    curve.name = name;
+    curve.run = run;
+    curve.by_epoch = by_epoch;
+    return &curve.points;
+  };
   // Event files of a folder go on with each other's curves.
   for (const auto& [path, file] : files_) {
     if (!file.follower->in_sessions()) continue;
     const Findings& found = file.follower->found();
     const std::string run = FolderOf(path);
-    for (auto& [name, runs] : charts) {
+    for (auto& [name, runs] : named) {
       const auto earlier = runs.find(run);
       if (!found.begins_at.has_value() || earlier == runs.end()) continue;
-      earlier->second.RemoveFrom(static_cast<double>(*found.begins_at));
+      earlier->second.points.RemoveFrom(static_cast<double>(*found.begins_at));
     }
-    for (const auto& [name, curve] : found.curves) charts[name][run].Append(curve.value);
+    for (const auto& [name, curve] : found.curves) {
+      curve_of(name, run, found.by_epoch)->Append(curve.value);
+    }
   }
   for (const auto& [path, file] : files_) {
     if (file.follower->in_sessions()) continue;
     const std::string run = FolderOf(path);
-    for (const auto& [name, curve] : file.follower->found().curves) {
-      auto& runs = charts[name];
-      runs[runs.contains(run) ? path : run].Append(curve.value);
+    const Findings& found = file.follower->found();
+    for (const auto& [name, curve] : found.curves) {
+      const bool twin = named[name].contains(run);
+      curve_of(name, twin ? path : run, found.by_epoch)->Append(curve.value);
     }
   }
-  for (auto& [name, runs] : charts) {
-    Chart chart{.name = name, .kind = KindOf(name)};
-    for (auto& [run, points] : runs) chart.curves.push_back({run, std::move(points)});
-    contents->charts.push_back(std::move(chart));
+  std::vector<Curve> curves;
+  for (auto& [name, runs] : named) {
+    for (auto& [run, curve] : runs) curves.push_back(std::move(curve));
   }
-  std::stable_sort(
-      contents->charts.begin(), contents->charts.end(),
-      [](const Chart& a, const Chart& b) { return OrderOf(a.kind) < OrderOf(b.kind); });
+  contents->charts = ChartsOf(std::move(curves));
 }
 
 // In turns: each name gets its newest picture before one gets its second. What has no room on the
@@ -164,7 +151,7 @@ void Collector::AddOthers(RunContents* contents) const {
       contents->texts.push_back(text.value);
       contents->texts.back().name = InRun(path, name);
     }
-    if (!found.graph.empty()) contents->graphs.push_back({path, found.graph});
+    if (!found.graph.empty()) contents->graphs.push_back({path, found.graph, found.by_module});
     if (!file.status.ok()) {
       contents->problems.push_back({path, std::string(file.status.message())});
     }

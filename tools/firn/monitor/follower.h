@@ -62,11 +62,13 @@ struct Findings {
   };
 
   std::map<std::string, Kept<ThinCurve>> curves;
+  bool by_epoch = false;  // what the x of all of them counts; else steps, or whatever it is
   std::map<std::string, EventPictures> pictures;
   std::map<std::string, Kept<Sample<HistogramAt>>> histograms;
   std::map<std::string, Kept<TextFound>> texts;
   std::vector<io::EventGraphNode> graph;
   Room::Share graph_share;
+  bool by_module = false;            // as GraphFound has it
   std::optional<int64_t> begins_at;  // what earlier files have of this step and later is void
 };
 

@@ -38,6 +38,7 @@ class GraphFollower final : public Follower {
     FIRN_ASSIGN_OR_RETURN(const io::GraphFile read, io::ReadGraph(file));
     offset_ = file.size();
     KeepGraph(NodesOf(read.graph));
+    found_.by_module = true;
     return absl::OkStatus();
   }
 

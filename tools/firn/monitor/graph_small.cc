@@ -1,4 +1,5 @@
-// MakeSmall: groups by prefixes of names.
+// MakeSmall: groups by prefixes of names, a node being its name or, in a module that has no other
+// one in it, that module's.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -50,20 +51,46 @@ std::string HintOf(const io::EventGraphNode& node) {
   return hint;
 }
 
-// How many groups prefixes of this depth make, counted up to `most` + 1.
-size_t CountGroups(const std::vector<io::EventGraphNode>& nodes, size_t depth, size_t most) {
-  std::map<std::string_view, bool> groups;
+using Names = std::vector<std::string_view>;
+
+std::string_view ModuleOf(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : name.substr(0, slash);
+}
+
+// What stands for each node in the picture: its name, or its module where that has no other one in
+// it and more than this node.
+Names NamesOf(const std::vector<io::EventGraphNode>& nodes, bool by_module) {
+  std::map<std::string_view, int64_t> modules;  // and how many nodes each has
+  for (const io::EventGraphNode& node : nodes) ++modules[ModuleOf(node.name)];
+  Names names;
   for (const io::EventGraphNode& node : nodes) {
-    groups[Prefix(node.name, depth)] = true;
+    const std::string_view module = ModuleOf(node.name);
+    bool whole = by_module && !module.empty() && modules[module] > 1;
+    if (whole) {
+      const std::string inside = absl::StrCat(std::string(module), "/");
+      const auto next = modules.lower_bound(inside);
+      whole = next == modules.end() || !next->first.starts_with(inside);
+    }
+    names.push_back(whole ? module : std::string_view(node.name));
+  }
+  return names;
+}
+
+// How many groups prefixes of this depth make, counted up to `most` + 1.
+size_t CountGroups(const Names& names, size_t depth, size_t most) {
+  std::map<std::string_view, bool> groups;
+  for (const std::string_view name : names) {
+    groups[Prefix(name, depth)] = true;
     if (groups.size() > most) break;
   }
   return groups.size();
 }
 
 // The most words with which there are few enough groups; 0 where even one word makes too many.
-size_t DepthFor(const std::vector<io::EventGraphNode>& nodes, size_t most) {
+size_t DepthFor(const Names& names, size_t most) {
   size_t depth = kMostDepth;
-  while (depth > 0 && CountGroups(nodes, depth, most) > most) --depth;
+  while (depth > 0 && CountGroups(names, depth, most) > most) --depth;
   return depth;
 }
 
@@ -73,14 +100,18 @@ std::string_view LastWord(std::string_view name) {
 
 }  // namespace
 
-SmallGraph MakeSmall(const std::vector<io::EventGraphNode>& nodes, size_t most) {
+SmallGraph MakeSmall(const std::vector<io::EventGraphNode>& nodes,
+                     const SmallGraphOptions& options) {
   SmallGraph graph{.all = static_cast<int64_t>(nodes.size())};
-  const size_t depth = nodes.size() <= most ? SIZE_MAX : DepthFor(nodes, most);
+  const Names names = NamesOf(nodes, options.by_module);
+  const bool few = CountGroups(names, SIZE_MAX, options.most) <= options.most;
+  const size_t depth = few ? SIZE_MAX : DepthFor(names, options.most);
   if (depth == 0) return graph;
   std::map<std::string_view, size_t> places;  // of prefixes
   std::map<std::string_view, size_t> of;      // of nodes
-  for (const io::EventGraphNode& node : nodes) {
-    const std::string_view prefix = Prefix(node.name, depth);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const io::EventGraphNode& node = nodes[i];
+    const std::string_view prefix = Prefix(names[i], depth);
     const auto [at, added] = places.emplace(prefix, graph.nodes.size());
     of[node.name] = at->second;
     if (added) {

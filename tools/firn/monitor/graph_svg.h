@@ -22,10 +22,18 @@ struct SmallGraph {
   int64_t all = 0;  // nodes before they were put into groups
 };
 
+struct SmallGraphOptions {
+  size_t most = 120;  // nodes
+  // Names are those of operations behind the path of their module, and a module without others in
+  // it is one node, however few there are: a batch norm is no more than that to who looks at it.
+  bool by_module = false;
+};
+
 // Nodes whose names begin alike (up to a slash) become one, by as few of their first words as make
 // at most `most` of them. Inputs that are none of the nodes are left out; control inputs ("^name")
 // and numbers of results ("name:1") are understood. Any graph will do, also one with circles.
-SmallGraph MakeSmall(const std::vector<io::EventGraphNode>& nodes, size_t most = 120);
+SmallGraph MakeSmall(const std::vector<io::EventGraphNode>& nodes,
+                     const SmallGraphOptions& options = {});
 
 // Draws it from top to bottom in layers, a node below all of its inputs: Sugiyama's method without
 // its dummy nodes. An SVG element with the classes `node`, `group` and `edge`.

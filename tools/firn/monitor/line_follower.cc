@@ -12,6 +12,7 @@
 #include "firn/io/monitors/internal/line_file.h"
 #include "firn/io/monitors/internal/record_parsers.h"
 #include "firn/io/monitors/internal/record_pieces.h"
+#include "firn/io/monitors/internal/series_names.h"
 #include "firn/io/monitors/series_status.h"
 #include "tools/firn/monitor/follower.h"
 
@@ -77,7 +78,8 @@ bool IsNumber(const RecordValue& value) {
 
 constexpr size_t kMostFields = 1000;
 
-// Of CSV and JSON lines, a number makes a point where the first one of the record does: its x.
+// Of CSV and JSON lines, a number makes a point where the x of the record is one, too. That is the
+// first one, but where XColumnOf finds a better one, which the first one then is no curve beside.
 class CsvFollower final : public LineFollower {
  public:
   using LineFollower::LineFollower;
@@ -97,18 +99,22 @@ class CsvFollower final : public LineFollower {
       share_ = rooms_->other.Take(static_cast<int64_t>(bytes));
       if (!share_) columns_.clear();
       FIRN_RETURN_IF(!share_, ResourceExhausted("no room for ", values.size(), " more columns"));
+      x_ = io::internal::XColumnOf(columns_);
+      found_.by_epoch = io::internal::CountsEpochs(columns_[x_]);
       if (heading) return absl::OkStatus();
     }
     FIRN_RETURN_IF(values.size() != columns_.size(),
                    DataLoss("expected ", columns_.size(), " fields, got ", values.size()));
-    for (size_t i = 1; i < values.size() && IsNumber(values[0]); ++i) {
-      if (IsNumber(values[i])) AddPoint(columns_[i], values[0].number(), values[i].number());
+    const RecordValue& x = values[x_];
+    for (size_t i = 1; i < values.size() && IsNumber(x); ++i) {
+      if (i != x_ && IsNumber(values[i])) AddPoint(columns_[i], x.number(), values[i].number());
     }
     return absl::OkStatus();
   }
 
  private:
   std::vector<std::string> columns_;
+  size_t x_ = 0;
   Room::Share share_;
 };
 
@@ -127,21 +133,28 @@ class JsonFollower final : public LineFollower {
       FIRN_RETURN_IF(fields[0].first.size() > most,
                      ResourceExhausted("the first name, that of x, has ", fields[0].first.size(),
                                        " bytes (want at most ", most, ")"));
-      x_ = fields[0].first;
+      std::vector<std::string> names;
+      for (const auto& [name, value] : fields) names.push_back(Name(name));
+      first_ = names[0];
+      x_ = names[io::internal::XColumnOf(names)];
+      found_.by_epoch = io::internal::CountsEpochs(*x_);
     }
     const RecordValue* x = nullptr;
     for (const auto& [name, value] : fields) {
       if (name == x_) x = &value;
     }
     for (const auto& [name, value] : fields) {
-      if (x == nullptr || !IsNumber(*x) || name == x_ || !IsNumber(value)) continue;
+      if (x == nullptr || !IsNumber(*x) || !IsNumber(value)) continue;
+      if (name == x_ || name == first_) continue;
       AddPoint(name, x->number(), value.number());
     }
     return absl::OkStatus();
   }
 
  private:
-  std::optional<std::string> x_;  // the first name of the first record that has one
+  // The first name of the first record that has one, and which of that one's names x has.
+  std::string first_;
+  std::optional<std::string> x_;
 };
 
 // The name of a file without this end, if it has it.

@@ -12,7 +12,9 @@
 #include "absl/strings/str_split.h"
 #include "firn/io/monitors/internal/canvas.h"
 #include "firn/io/monitors/internal/line_file.h"
+#include "firn/io/monitors/internal/series_names.h"
 #include "firn/io/monitors/plot.h"
+#include "tools/firn/monitor/charts.h"
 #include "tools/firn/monitor/graph_svg.h"
 #include "tools/firn/monitor/histogram_svg.h"
 #include "tools/firn/monitor/style.h"
@@ -41,14 +43,15 @@ std::string NumbersOf(const ThinCurve::Summary& s) {
 std::string ChartCard(const Chart& chart, const PageOptions& o) {
   std::vector<io::Series> series;
   std::string legend, said;
+  const std::vector<std::string> labels = LabelsOf(chart);
+  const auto styles = io::internal::StylesOf(labels, kColors);  // as the plot has them
   for (size_t i = 0; i < chart.curves.size(); ++i) {
-    const Curve& curve = chart.curves[i];
-    const bool alone = chart.curves.size() == 1 && curve.run.empty();
-    const std::string name = alone ? "" : curve.run.empty() ? "." : curve.run;
-    const std::string numbers = NumbersOf(curve.points.Summarize());
-    series.push_back(curve.points.Points(name));
-    absl::StrAppend(&legend, "<li><span class=\"key c", i % kColors, "\"></span>", Named(name),
-                    "<span class=\"numbers\">", XmlText(numbers), "</span></li>\n");
+    const std::string& name = labels[i];
+    const std::string numbers = NumbersOf(chart.curves[i].points.Summarize());
+    series.push_back(chart.curves[i].points.Points(name));
+    absl::StrAppend(&legend, "<li><span class=\"key c", styles[i].color % kColors, " d",
+                    styles[i].dashes, "\"></span>", Named(name), "<span class=\"numbers\">",
+                    XmlText(numbers), "</span></li>\n");
     absl::StrAppend(&said, said.empty() ? "" : "; ", name, name.empty() ? "" : ": ", numbers);
   }
   // Rates and times are no noise.
@@ -125,7 +128,7 @@ std::string TextCards(const RunContents& contents) {
 std::string GraphCards(const RunContents& contents) {
   std::string cards;
   for (const GraphFound& found : contents.graphs) {
-    const SmallGraph graph = MakeSmall(found.nodes);
+    const SmallGraph graph = MakeSmall(found.nodes, {.by_module = found.by_module});
     absl::StrAppend(&cards, "<section class=\"card wide graph\"><h3>", Named(found.name),
                     "</h3><p class=\"dim\">", graph.all, " nodes");
     if (graph.nodes.empty()) {

@@ -17,15 +17,18 @@ namespace firn::cli {
 enum class ChartKind { kLoss, kLearningRate, kTime, kOther };
 
 struct Curve {
-  std::string run;  // the folder below the one that is looked at, "" for that one
+  std::string name;       // of the series, as its file has it
+  std::string run;        // the folder below the one that is looked at, "" for that one
+  bool by_epoch = false;  // its x counts epochs
   ThinCurve points;
 };
 
-// The curves of one name, one a run.
+// The curves of one name, one a run, and with them those whose names differ only in the part of the
+// data that they are of, as "training loss" and "validation loss" do.
 struct Chart {
-  std::string name;
+  std::string name;  // theirs, or what they have in common
   ChartKind kind = ChartKind::kOther;
-  std::vector<Curve> curves = {};
+  std::vector<Curve> curves = {};  // by run, training before validation before test
 };
 
 struct Picture {
@@ -58,6 +61,7 @@ struct TextFound {
 struct GraphFound {
   std::string name;
   std::vector<io::EventGraphNode> nodes;
+  bool by_module = false;  // names of nodes begin with the path of their module
 };
 
 struct Problem {

@@ -4,7 +4,7 @@
 namespace firn::cli {
 
 // How the page looks. The classes c0 to c5, pale, frame, grid, paper and hint are those of
-// io/monitors' plots.
+// io/monitors' plots, d0 to d5 the dashes of their lines.
 inline constexpr char kStyle[] = R"css(
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1c2024;--dim:#59626c;--line:#d9dee3;
 --grid:#e6e9ec;--frame:#6b7480;--accent:#0072b2;--c0:#0072b2;--c1:#c75300;--c2:#00855f;--c3:#b3508a;
@@ -44,9 +44,14 @@ svg{display:block;max-width:100%;height:auto}
 .legend{list-style:none;margin:.5rem 0 0;padding:0;font-size:.85rem;max-height:12rem;overflow:auto}
 .legend li{display:flex;gap:.5rem;align-items:baseline}
 .legend .numbers{color:var(--dim);margin-left:auto;text-align:right;font-variant-numeric:tabular-nums}
-.key{flex:none;width:1.1rem;height:.3rem;border-radius:.15rem;align-self:center}
-.key.c0{background:var(--c0)}.key.c1{background:var(--c1)}.key.c2{background:var(--c2)}
-.key.c3{background:var(--c3)}.key.c4{background:var(--c4)}.key.c5{background:var(--c5)}
+.key{flex:none;width:2rem;height:.2rem;align-self:center;background:repeating-linear-gradient(90deg,
+currentColor 0 var(--a),transparent 0 var(--b),currentColor 0 var(--d),transparent 0 var(--e));
+--a:1rem;--b:1rem;--d:1rem;--e:1rem}
+.key.c0{color:var(--c0)}.key.c1{color:var(--c1)}.key.c2{color:var(--c2)}
+.key.c3{color:var(--c3)}.key.c4{color:var(--c4)}.key.c5{color:var(--c5)}
+.d1{--a:.5rem;--b:.75rem;--d:.75rem;--e:.75rem}.d2{--a:.15rem;--b:.4rem;--d:.4rem;--e:.4rem}
+.d3{--a:.75rem;--b:1rem;--d:1.15rem;--e:1.4rem}.d4{--a:.4rem;--b:.6rem;--d:.75rem;--e:.95rem}
+.d5{--a:.15rem;--b:.35rem;--d:.5rem;--e:1rem}
 .pictures{display:flex;flex-wrap:wrap;gap:.75rem}
 .pictures figure{margin:0;max-width:100%}
 .pictures figcaption{color:var(--dim);font-size:.8rem}
@@ -64,7 +69,7 @@ pre{white-space:pre-wrap;max-height:24rem;overflow:auto;margin:0;font-size:.85re
 
 // The SHA-256 of kStyle, by which the page's policy allows it; monitor_page_test tells what it must
 // be.
-inline constexpr char kStyleHash[] = "sha256-lZ6sfc4m7rlPZoaISCSiffFAbMHSXaqRU0NCd3yZ508=";
+inline constexpr char kStyleHash[] = "sha256-UgPY+tABIlp6sUxtLGZD+amkCdEKsii3hUjxJiiKu8E=";
 
 }  // namespace firn::cli
 

@@ -43,7 +43,7 @@ const ThinCurve& CurveOf(const RunContents& contents, const std::string& name,
   static const ThinCurve none;
   for (const Chart& chart : contents.charts) {
     for (const Curve& curve : chart.curves) {
-      if (chart.name == name && curve.run == run) return curve.points;
+      if (curve.name == name && curve.run == run) return curve.points;
     }
   }
   ADD_FAILURE() << "no curve " << name << " of " << run;
@@ -77,8 +77,8 @@ TEST(CollectorTest, FindsWhatMonitorsWrite) {
   EXPECT_THAT(contents.problems, IsEmpty());
   EXPECT_FALSE(contents.beyond_limits);
   EXPECT_EQ(contents.files, 6);
-  EXPECT_THAT(NamesOf(contents), ElementsAre("loss", "training-loss", "lr", "accuracy",
-                                             "time: seconds a step", "time: seconds in total"));
+  EXPECT_THAT(NamesOf(contents), ElementsAre("loss", "lr", "accuracy", "time: seconds a step",
+                                             "time: seconds in total"));
   EXPECT_EQ(CurveOf(contents, "loss").Points("").y, std::vector<double>{2});
   EXPECT_EQ(CurveOf(contents, "training-loss").Points("").y, std::vector<double>{0.5});
   EXPECT_EQ(CurveOf(contents, "lr").Points("").x, std::vector<double>{3});
@@ -173,6 +173,76 @@ TEST(CollectorTest, PutsRunsInFoldersIntoOneChart) {
   EXPECT_EQ(contents.charts[0].curves[1].run, "b");
 }
 
+// Curves as "run:name" in the order of the chart.
+std::vector<std::string> CurvesOf(const RunContents& contents, const std::string& chart_name) {
+  std::vector<std::string> names;
+  for (const Chart& chart : contents.charts) {
+    if (chart.name != chart_name) continue;
+    for (const Curve& curve : chart.curves) names.push_back(curve.run + ":" + curve.name);
+  }
+  return names;
+}
+
+// What Fit and firn train write, in two runs.
+TEST(CollectorTest, PutsTrainingAndValidationIntoOneChart) {
+  const std::string folder = NewFolder();
+  for (const char* run : {"a", "b"}) {
+    const std::string below = folder + "/" + run;
+    io::MonitorSeries series("training loss", io::Monitor(below));
+    for (int step = 0; step < 20; ++step) series.Add(step, 1.0 / (1 + step));
+    io::CsvWriter table(below + "/epochs.csv",
+                        {"epoch", "step", "loss", "lr", "validation loss", "metric"});
+    table.Write({0, 10, 0.5, 0.1, 0.6, 0.7});
+    table.Write({1, 20, 0.25, 0.1, 0.4, 0.8});
+  }
+  Collector collector(folder);
+  const RunContents contents = Look(&collector);
+  // Neither epochs nor steps are curves.
+  EXPECT_THAT(NamesOf(contents), ElementsAre("loss", "lr", "metric"));
+  EXPECT_THAT(CurvesOf(contents, "loss"),
+              ElementsAre("a:loss", "a:training-loss", "a:validation loss", "b:loss",
+                          "b:training-loss", "b:validation loss"));
+  EXPECT_THAT(contents.charts[0].kind, ChartKind::kLoss);
+  // Of all of them x counts steps.
+  EXPECT_THAT(CurveOf(contents, "validation loss", "b").Points("").x, ElementsAre(10, 20));
+  EXPECT_THAT(CurveOf(contents, "validation loss", "b").Points("").y, ElementsAre(0.6, 0.4));
+  EXPECT_EQ(CurveOf(contents, "training-loss", "a").Points("").x.back(), 19);
+}
+
+TEST(CollectorTest, PutsPartsOfAnySeriesIntoOneChart) {
+  const std::string folder = NewFolder();
+  io::EventWriter events(folder);
+  for (const char* tag :
+       {"accuracy/train", "accuracy/val", "Loss/Test", "train/f1", "a b", "a-b"}) {
+    events.AddScalar(tag, 0.5, 1);
+  }
+  io::JsonLinesWriter json(folder + "/run.jsonl");
+  json.Write({{"epoch", 0}, {"step", 7}, {"test_accuracy", 0.25}, {"val_f1", 0.5}});
+  json.Write({{"step", 9}, {"epoch", 1}, {"test_accuracy", 0.5}});
+  Collector collector(folder);
+  const RunContents contents = Look(&collector);
+  // Nothing but the part differs, and alone a series keeps its name.
+  EXPECT_THAT(NamesOf(contents), ElementsAre("Loss/Test", "a b", "a-b", "accuracy", "f1"));
+  EXPECT_THAT(CurvesOf(contents, "accuracy"),
+              ElementsAre(":accuracy/train", ":accuracy/val", ":test_accuracy"));
+  EXPECT_THAT(CurveOf(contents, "test_accuracy").Points("").x, ElementsAre(7, 9));
+}
+
+TEST(CollectorTest, EpochsAndStepsShareNoAxis) {
+  const std::string folder = NewFolder();
+  WriteFile(folder + "/training-loss.series.txt", "0 1\n1000 0.5\n");
+  WriteFile(folder + "/e.csv", "epoch,loss,validation loss\n0,1,2\n1,0.5,1\n");
+  Collector collector(folder);
+  const RunContents contents = Look(&collector);
+  EXPECT_THAT(CurvesOf(contents, "training-loss"), ElementsAre(":training-loss"));
+  EXPECT_THAT(CurvesOf(contents, "loss"), ElementsAre(":loss", ":validation loss"));
+  // The same name twice says which is which.
+  WriteFile(folder + "/val-loss.series.txt", "1000 0.5\n");
+  EXPECT_THAT(CurvesOf(Look(&collector), "loss"), ElementsAre(":training-loss", ":val-loss"));
+  EXPECT_THAT(CurvesOf(collector.Contents(), "loss by epoch"),
+              ElementsAre(":loss", ":validation loss"));
+}
+
 TEST(CollectorTest, ShowsTheNewestPicturesOfAName) {
   const std::string folder = NewFolder();
   io::MonitorImage images("x", io::Monitor(folder), {.interval = 1, .num_images = 2});
@@ -199,6 +269,7 @@ TEST(CollectorTest, ShowsSavedGraphs) {
   const RunContents contents = Look(&collector);
   const auto& nodes = contents.graphs.at(0).nodes;
   ASSERT_EQ(nodes.size(), 3u);
+  EXPECT_TRUE(contents.graphs[0].by_module);
   EXPECT_EQ(nodes[1].op, "relu");
   EXPECT_THAT(nodes[1].inputs, ElementsAre("input0"));
   EXPECT_THAT(nodes[2].inputs, ElementsAre(nodes[1].name));

@@ -73,11 +73,19 @@ class MonitorPageTest(unittest.TestCase):
     def test_curves_are_drawn_once_each(self):
         for chart in with_class(Page.root, HTML + "section", "chart"):
             keys = with_class(chart, HTML + "span", "key")
-            for i in range(len(keys)):
-                lines = with_class(chart, SVG + "polyline", f"c{i}")
-                full = [e for e in lines if "pale" not in e.get("class")]
+            for key in keys:
+                color, dashes = key.get("class").split()[1:]
+                lines = with_class(chart, SVG + "polyline", color)
+                full = [e for e in lines if "pale" not in e.get("class") and
+                        (e.get("stroke-dasharray") is None) == (dashes == "d0")]
                 self.assertGreaterEqual(len(full), 1)
             self.assertGreater(len(with_class(chart, SVG + "rect", "hint")), 10)
+
+    def test_training_and_test_of_all_runs_share_a_chart(self):
+        charts = {"".join(c.find(HTML + "h3").itertext()): c
+                  for c in with_class(Page.root, HTML + "section", "chart")}
+        names = ["".join(b.itertext()) for b in charts["loss"].find(HTML + "ul").iter(HTML + "bdi")]
+        self.assertEqual(names, ["training-loss", "first/loss/test", "second/loss/test"])
 
     def test_nothing_is_asked_from_elsewhere_and_nothing_runs(self):
         allowed = {"meta", "title", "style", "head", "body", "html", "header", "main", "footer", "nav",

@@ -9,12 +9,14 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/firn/monitor/charts.h"
 #include "tools/firn/monitor/graph_svg.h"
 #include "tools/firn/monitor/histogram_svg.h"
 
 namespace firn::cli {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -42,7 +44,10 @@ RunContents HostileContents() {
   ThinCurve points;
   points.Add(0, 1);
   points.Add(1, std::nan(""));
-  contents.charts.push_back({kHostile, ChartKind::kLoss, {{kHostile, points}, {"b", points}}});
+  contents.charts.push_back(
+      {kHostile,
+       ChartKind::kLoss,
+       {{kHostile, kHostile, false, points}, {kHostile, "b", false, points}}});
   auto picture = std::make_shared<Picture>(Picture{kHostile, "image/png", "bytes"});
   contents.pictures.push_back({kHostile, {picture}, 3});
   const io::EventHistogram histogram = Histogram(0, 2, {1, 2}, {1, 2});
@@ -101,6 +106,66 @@ TEST(PageTest, ShowsSectionsCurvesAndNumbers) {
   EXPECT_THAT(page, Not(HasSubstr(">Time</h2>")));
 }
 
+// The items of all legends, as they stand there.
+std::vector<std::string> LegendOf(const std::string& page) {
+  const std::string begin = "<li><span class=\"key ", end = "<span class=\"numbers\">";
+  std::vector<std::string> items;
+  for (size_t at = 0; (at = page.find(begin, at)) != std::string::npos; ++at) {
+    const size_t from = at + begin.size();
+    items.push_back(page.substr(from, page.find(end, at) - from));
+  }
+  return items;
+}
+
+TEST(PageTest, TrainingAndValidationOfEachRunHaveOneColour) {
+  ThinCurve points;
+  points.Add(0, 1);
+  points.Add(1, 2);
+  std::vector<Curve> curves;
+  for (const char* run : {"first", "second"}) {
+    curves.push_back({"training-loss", run, false, points});
+    curves.push_back({"validation loss", run, false, points});
+  }
+  RunContents contents;
+  contents.charts = ChartsOf(curves);
+  const std::string page = RenderPage(contents, {});
+  EXPECT_EQ(CountOf(page, "class=\"card chart\""), 1);
+  EXPECT_THAT(LegendOf(page), ElementsAre("c0 d0\"></span><bdi>first/training-loss</bdi>",
+                                          "c0 d1\"></span><bdi>first/validation loss</bdi>",
+                                          "c1 d0\"></span><bdi>second/training-loss</bdi>",
+                                          "c1 d1\"></span><bdi>second/validation loss</bdi>"));
+  // The chart has what its legend says.
+  for (const char* color : {"c0", "c1"}) {
+    const std::string line = std::string("<polyline class=\"") + color + "\"";
+    EXPECT_EQ(CountOf(page, line), 2) << color;
+  }
+  EXPECT_EQ(CountOf(page, "stroke-dasharray=\"7 5\""), 2);
+  // One run needs no name.
+  curves.resize(2);
+  for (Curve& curve : curves) curve.run = "";
+  contents.charts = ChartsOf(curves);
+  EXPECT_THAT(LegendOf(RenderPage(contents, {})),
+              ElementsAre("c0 d0\"></span><bdi>training-loss</bdi>",
+                          "c0 d1\"></span><bdi>validation loss</bdi>"));
+}
+
+TEST(PageTest, NamesOfSharedChartsAreNoMarkup) {
+  ThinCurve points;
+  points.Add(0, 1);
+  const std::string name = kHostile;
+  RunContents contents;
+  contents.charts =
+      ChartsOf({{"train " + name, name, false, points}, {"val " + name, name, false, points}});
+  ASSERT_EQ(contents.charts.size(), 1u);
+  EXPECT_EQ(contents.charts[0].curves.size(), 2u);
+  const std::string page = RenderPage(contents, {});
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("<img src=http")));
+  EXPECT_THAT(page, Not(HasSubstr("\"'>")));
+  EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+  EXPECT_GE(CountOf(page, "&lt;script&gt;alert(1)&lt;/script&gt;"), 4);
+}
+
 TEST(HistogramSvgTest, CopesWithAnyNumbers) {
   const double nan = std::nan(""), most = std::numeric_limits<double>::max();
   const auto draw = [](double min, double max, std::vector<double> limits,
@@ -145,6 +210,32 @@ TEST(GraphSvgTest, DrawsNodesBelowTheirInputs) {
   EXPECT_LT(tops.at(1), tops.at(2));
 }
 
+// A batch norm is one box, and what stands between modules is seen.
+TEST(GraphSvgTest, AModuleWithoutOthersIsOneBox) {
+  const std::vector<io::EventGraphNode> nodes = {
+      {.name = "input0", .op = "input"},
+      {.name = "net/conv/conv2d_0", .op = "conv2d", .inputs = {"input0"}},
+      {.name = "net/norm/add_1", .op = "add"},
+      {.name = "net/norm/rsqrt_2", .op = "rsqrt", .inputs = {"net/norm/add_1"}},
+      {.name = "net/norm/affine_3",
+       .op = "affine",
+       .inputs = {"net/conv/conv2d_0", "net/norm/rsqrt_2"}},
+      {.name = "net/relu_4", .op = "relu", .inputs = {"net/norm/affine_3"}},
+      {.name = "net/add_5", .op = "add", .inputs = {"net/relu_4", "input0"}}};
+  const SmallGraph graph = MakeSmall(nodes, {.by_module = true});
+  std::vector<std::string> labels;
+  for (const SmallGraph::Node& node : graph.nodes) labels.push_back(node.label);
+  EXPECT_THAT(labels, ElementsAre("input", "conv2d", "norm", "relu", "add"));
+  EXPECT_EQ(graph.all, 7);
+  EXPECT_EQ(graph.nodes[2].members, 3);
+  EXPECT_EQ(graph.nodes[2].hint, "net/norm: 3 nodes");
+  EXPECT_EQ(graph.nodes[2].inputs, std::vector<size_t>{1});
+  EXPECT_EQ(graph.nodes[3].inputs, std::vector<size_t>{2});
+  EXPECT_EQ(MakeSmall(nodes).nodes.size(), 7u);  // of graphs whose names mean something else
+  // Names of events have no modules, and what is still too much goes on by their first words.
+  EXPECT_EQ(MakeSmall(nodes, {.most = 4, .by_module = true}).nodes.size(), 2u);
+}
+
 TEST(GraphSvgTest, CopesWithCirclesAndTwins) {
   const SmallGraph graph = MakeSmall({{.name = "a", .inputs = {"b", "a"}},
                                       {.name = "b", .inputs = {"c"}},
@@ -169,9 +260,9 @@ TEST(GraphSvgTest, PutsManyNodesIntoGroups) {
   EXPECT_EQ(graph.nodes[1].label, "block1");
   EXPECT_EQ(graph.nodes[1].hint, "net/block1: 10 nodes");
   EXPECT_EQ(graph.nodes[1].inputs, std::vector<size_t>{0});
-  EXPECT_EQ(MakeSmall(nodes, 50).nodes.size(), 1u);
+  EXPECT_EQ(MakeSmall(nodes, {.most = 50}).nodes.size(), 1u);
   for (io::EventGraphNode& node : nodes) node.name.erase(0, 4);
-  EXPECT_TRUE(MakeSmall(nodes, 50).nodes.empty());
+  EXPECT_TRUE(MakeSmall(nodes, {.most = 50}).nodes.empty());
 }
 
 }  // namespace
