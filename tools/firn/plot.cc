@@ -10,12 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "firn/io/monitors/series.h"
 #include "tools/firn/command.h"
+#include "tools/firn/plot_files.h"
 
 namespace firn::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> files;
+  std::vector<std::string> files, charts;
   std::string output;
   io::PlotOptions plot;
   std::string column = "total", unit = "s";
@@ -35,11 +36,6 @@ std::shared_ptr<Options> AddPlot(CLI::App& app) {
   return o;
 }
 
-int Said(Terminal& terminal, const Options& o) {
-  terminal.Print(absl::StrCat(o.output, "\n"), {{"output", o.output}});
-  return 0;
-}
-
 // An empty picture looks like one that went wrong.
 void WarnIfEmpty(const io::Series& s, const io::PlotOptions& plot, Terminal& terminal) {
   for (size_t i = 0; i < s.x.size(); ++i) {
@@ -54,17 +50,36 @@ void WarnIfEmpty(const io::Series& s, const io::PlotOptions& plot, Terminal& ter
 
 }  // namespace
 
-FIRN_COMMAND(plot_series, "Draws series of monitors as SVG or PNG") {
+FIRN_COMMAND(plot_series, "Draws series of monitors, tables and events as SVG or PNG") {
   auto o = AddPlot(app);
-  app.add_option("FILE", o->files, "files of MonitorSeries: NAME.series.txt")->required();
-  app.footer("Example: firn plot-series results/*.series.txt -o loss.svg --smoothing 0.9");
+  app.add_option("FILE", o->files,
+                 "NAME.series.txt, .csv, .jsonl, event files, or a folder of these")
+      ->required();
+  app.add_option("--chart", o->charts,
+                 "what to draw of them: the name of a column, or what such names have in common")
+      ->allow_extra_args(false);
+  app.footer(
+      "Training and validation share a picture: of tables, events and folders it is that of the\n"
+      "loss where --chart asks for nothing else. A validation is dashed, a test dotted. Examples:\n"
+      "  firn plot-series results/*.series.txt -o loss.svg --smoothing 0.9\n"
+      "  firn plot-series run/epochs.csv -o loss.svg\n"
+      "  firn plot-series first second -o rates.png --chart lr");
   return [o](Terminal& terminal) {
-    std::vector<io::Series> all;
-    for (const std::string& file : o->files) all.push_back(io::LoadSeries(file));
-    io::TellApart(o->files, &all);
-    for (const io::Series& s : all) WarnIfEmpty(s, o->plot, terminal);
-    io::PlotSeries(o->output, all, o->plot);
-    return Said(terminal, *o);
+    const PlotChoice choice = ChooseSeries(o->files, o->charts);
+    if (!choice.others.empty() && o->charts.empty()) {
+      terminal.Warn(absl::StrCat("firn: drawn is ", ListOf(choice.shown), "; --chart draws ",
+                                 ListOf(choice.others)));
+    }
+    if (o->plot.x_label.empty()) o->plot.x_label = choice.x;
+    for (const io::Series& s : choice.series) WarnIfEmpty(s, o->plot, terminal);
+    io::PlotSeries(o->output, choice.series, o->plot);
+    nlohmann::json names = nlohmann::json::array();
+    for (const io::Series& s : choice.series) names.push_back(s.name);
+    terminal.Print(absl::StrCat(o->output, "\n"), {{"output", o->output},
+                                                   {"charts", choice.shown},
+                                                   {"series", names},
+                                                   {"others", choice.others}});
+    return 0;
   };
 }
 
@@ -80,7 +95,8 @@ FIRN_COMMAND(plot_timer, "Draws timers of monitors as SVG or PNG") {
                                    : o->column == "elapsed" ? io::TimerColumn::kElapsed
                                                             : io::TimerColumn::kPerStep;
     io::PlotTimer(o->output, o->files, {.column = column, .unit = o->unit[0], .plot = o->plot});
-    return Said(terminal, *o);
+    terminal.Print(absl::StrCat(o->output, "\n"), {{"output", o->output}});
+    return 0;
   };
 }
 

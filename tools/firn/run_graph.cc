@@ -106,7 +106,7 @@ struct Options {
   std::string graph, output;
   std::vector<std::string> inputs;
   int64_t runs = 10;
-  bool by_module = false;
+  bool by_module = false, by_operation = false;
 };
 
 void AddGraph(CLI::App& app, Options& o, const std::string& without) {
@@ -188,13 +188,16 @@ FIRN_COMMAND(draw_graph, "Draws a saved graph") {
   app.add_option("GRAPH", o->graph, "a file of io::SaveGraph")->required();
   app.add_option("-o,--output", o->output, "the picture: .svg or .png by GraphViz, or its .dot")
       ->required();
-  app.add_flag("--by-module", o->by_module,
-               "a box for each module in place of one for each operation");
+  auto* const by_operation = app.add_flag(
+      "--by-operation", o->by_operation,
+      "a box for each operation, which makes large pictures, in place of one for each module");
+  app.add_flag("--by-module", o->by_module, "a box for each module, as without it")
+      ->excludes(by_operation);
   app.footer("Example: firn draw-graph net.firn -o net.svg");
   return [o](Terminal& terminal) {
     const absl::StatusOr<io::GraphFile> file = io::ReadGraph(o->graph);
     RaiseIfError(file.status(), "graph");
-    WriteGraphPicture(file->graph, o->output, {.names = file->states, .modules = o->by_module});
+    WriteGraphPicture(file->graph, o->output, {.names = file->states, .modules = !o->by_operation});
     terminal.Print(absl::StrCat(o->output, "\n"), {{"output", o->output}});
     return 0;
   };
