@@ -78,6 +78,9 @@ Tensor Tensor::Tile(const std::vector<int64_t>& repeats) const {
 std::vector<Tensor> Tensor::Split(inner::Integer size, inner::Integer dim) const {
   return firn::Split(*this, size, dim);
 }
+std::vector<Tensor> Tensor::Split(std::initializer_list<int64_t> sizes, inner::Integer dim) const {
+  return Split(std::vector<int64_t>(sizes), dim);
+}
 std::vector<Tensor> Tensor::Split(const std::vector<int64_t>& sizes, inner::Integer dim) const {
   return firn::Split(*this, sizes, dim);
 }

@@ -20,14 +20,13 @@
 
 namespace firn {
 
-class Tensor;
-
 namespace inner {
 struct IsinfAttrs;
 struct RoundAttrs;
 }  // namespace inner
 class IndexedTensor;
 class RandomGenerator;
+class Tensor;
 class TensorIndex;
 struct CumsumOptions;
 struct MultinomialOptions;
@@ -185,9 +184,7 @@ class Tensor {
   Tensor Tile(const std::vector<int64_t>& repeats) const;
   std::vector<Tensor> Split(inner::Integer size, inner::Integer dim = 0) const;
   std::vector<Tensor> Split(const std::vector<int64_t>& sizes, inner::Integer dim = 0) const;
-  std::vector<Tensor> Split(std::initializer_list<int64_t> sizes, inner::Integer dim = 0) const {
-    return Split(std::vector<int64_t>(sizes), dim);
-  }
+  std::vector<Tensor> Split(std::initializer_list<int64_t> sizes, inner::Integer dim = 0) const;
   std::vector<Tensor> Chunk(inner::Integer n, inner::Integer dim = 0) const;
   std::vector<Tensor> Unbind(inner::Integer dim = 0) const;
   // Choice of elements.
