@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,15 +23,19 @@
 #include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/internal/apply_checks.h"
+#include "firn/tensor/internal/arranged.h"
 #include "firn/tensor/internal/kernel_choice.h"
+#include "firn/tensor/internal/waiting_call.h"
 #include "firn/tensor/pending.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn {
 namespace {
 
+using internal::Arranged;
 using internal::CheckIndices;
 using internal::Validate;
+using internal::Workspace;
 
 constexpr size_t kFewInputs = 6;
 
@@ -41,104 +46,6 @@ SpecPointers PointersTo(absl::Span<const TensorRef> in) {
   for (const TensorRef& t : in) p.push_back(t.defined() ? &t.spec() : nullptr);
   return p;
 }
-
-// --- Memory --------------------------------------------------------------------------------------
-
-// True if writing `a` could change what is read from `b`.
-bool MayOverlap(const Tensor& a, const Tensor& b) {
-  return !a.Is(b) && a.impl()->storage == b.impl()->storage;
-}
-
-// One call's arranged inputs: borrowed where they can stay, owned where reordered or copied.
-struct Arranged {
-  absl::InlinedVector<Tensor, 6> owned;  // undefined: the caller's tensor is used
-  absl::InlinedVector<Operand, 8> operands;
-};
-
-// The storages that a call writes into, for a quick look before a thorough one: an optimizer's step
-// has hundreds of inputs.
-class Written {
- public:
-  Written(const OpDef& op, absl::Span<const TensorRef> in) {
-    for (size_t i = 0; i < in.size(); ++i) {
-      if (op.input(i).inout && in[i].defined()) storages_.push_back(in[i]->impl()->storage.get());
-    }
-    std::sort(storages_.begin(), storages_.end(), std::less<>());
-  }
-  bool Contains(const Tensor& t) const {
-    return std::binary_search(storages_.begin(), storages_.end(), t.impl()->storage.get(),
-                              std::less<>());
-  }
-
- private:
-  absl::InlinedVector<const Storage*, 8> storages_;
-};
-
-absl::StatusOr<Tensor> ArrangeOne(const OpDef& op, absl::Span<const TensorRef> in, size_t i,
-                                  const Prepared& p, const Written& written) {
-  const ArgDecl& decl = op.input(i);
-  const TensorSpec& spec = in[i].spec();
-  const int32_t block = p.as_is ? 0 : p.layouts.in[i];
-  const bool fits = p.as_is || internal::Fits(*p.kernel, spec, block);
-  if (decl.inout) {
-    FIRN_RETURN_IF(!fits, InvalidArgument(decl.name,
-                                          " is written in place and must be contiguous, "
-                                          "got ",
-                                          spec.ToString()));
-    return Tensor();
-  }
-  if (!fits) return Reordered(*in[i], block);
-  if (!written.Contains(*in[i])) return Tensor();
-  for (size_t j = 0; j < in.size(); ++j) {  // x[1:] = x[:-1] reads a copy
-    if (op.input(j).inout && in[j].defined() && MayOverlap(*in[j], *in[i])) {
-      FIRN_ASSIGN_OR_RETURN(Tensor copy,
-                            AllocateTensor(TensorSpec::Blocked(spec.dtype, spec.shape, spec.device,
-                                                               spec.layout.channel_block)));
-      FIRN_RETURN_IF_ERROR(CopyElements(spec, in[i]->impl()->data, copy.spec(), copy.impl()->data));
-      return copy;
-    }
-  }
-  return Tensor();
-}
-
-absl::Status Arrange(const OpDef& op, const Prepared& p, absl::Span<const TensorRef> in,
-                     Arranged* a) {
-  const bool untouched = p.as_is && !op.any_inout;
-  if (!untouched) a->owned.resize(in.size());
-  const Written written(op, op.any_inout ? in : absl::Span<const TensorRef>());
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i].defined()) {
-      a->operands.push_back({});
-      continue;
-    }
-    const Tensor* t = &*in[i];
-    if (!untouched) {
-      FIRN_ASSIGN_OR_RETURN(a->owned[i], ArrangeOne(op, in, i, p, written));
-      if (a->owned[i].defined()) t = &a->owned[i];
-    }
-    a->operands.push_back({t->impl()->data, &t->spec()});
-  }
-  return absl::OkStatus();
-}
-
-// Scratch memory of one kernel run.
-class Workspace {
- public:
-  Workspace() = default;
-  ~Workspace() {
-    if (storage_) storage_.reset();
-  }
-  absl::Status Allocate(size_t bytes, Device device) {
-    FIRN_ASSIGN_OR_RETURN(storage_, Storage::Allocate(bytes, device, AllocTag::kWorkspace));
-    return absl::OkStatus();
-  }
-  void* data() const { return storage_ ? storage_->data() : nullptr; }
-
- private:
-  IntrusivePtr<Storage> storage_;
-};
-
-// --- The steps -----------------------------------------------------------------------------------
 
 absl::Status MakeView(const TensorRef& in, const TensorSpec& spec, int64_t offset, Tensor* out) {
   // The blocked layouts have no strides to take a view of.
@@ -190,6 +97,21 @@ absl::Status AnnounceWrites(const OpDef& op, absl::Span<const TensorRef> in) {
   return absl::OkStatus();
 }
 
+void RaiseVersions(const OpDef& op, absl::Span<const TensorRef> in) {
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (op.input(i).inout && in[i].defined()) in[i]->impl()->storage->BumpVersion();
+  }
+}
+
+absl::Status PutOff(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs, Device device,
+                    Prepared prepared) {
+  auto call = std::make_shared<internal::WaitingCall>(op, in, attrs, std::move(prepared));
+  FIRN_RETURN_IF_ERROR(call->TakeMemory(device));
+  ThisThread().capture->PutOff(op, in, std::move(call));
+  RaiseVersions(op, in);
+  return absl::OkStatus();
+}
+
 absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                        absl::Span<TensorSpec> specs, Device device, absl::Span<Tensor> out) {
   const SpecPointers given = PointersTo(in);
@@ -206,9 +128,15 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   Prepared p;
   FIRN_RETURN_IF_ERROR(internal::Prepare(op, query, device, &p));
   const bool any_inout = op.any_inout;
-  if (any_inout) FIRN_RETURN_IF_ERROR(AnnounceWrites(op, in));
+  if (any_inout) {
+    CaptureRecorder* const capture = ThisThread().capture;
+    if (capture != nullptr && capture->ShallWait(op, in)) {
+      return PutOff(op, in, attrs, device, std::move(p));
+    }
+    FIRN_RETURN_IF_ERROR(AnnounceWrites(op, in));
+  }
   Arranged arranged;
-  FIRN_RETURN_IF_ERROR(Arrange(op, p, in, &arranged));
+  FIRN_RETURN_IF_ERROR(internal::Arrange(op, p, in, &arranged));
   FIRN_RETURN_IF_ERROR(AllocateOutputs(specs, p, out));
   if (!HasWork(out, any_inout)) return absl::OkStatus();
   absl::InlinedVector<Operand, 4> results;
@@ -219,11 +147,7 @@ absl::Status RunKernel(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef
   KernelContext context(arranged.operands, results, attrs, workspace.data());
   context.set_state(p.state.get());
   FIRN_RETURN_IF_ERROR(p.run(context));
-  if (any_inout) {
-    for (size_t i = 0; i < in.size(); ++i) {
-      if (op.input(i).inout && in[i].defined()) in[i]->impl()->storage->BumpVersion();
-    }
-  }
+  if (any_inout) RaiseVersions(op, in);
   return absl::OkStatus();
 }
 
@@ -336,8 +260,18 @@ bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
   return false;
 }
 
+// Calls that a capture has put off run before one that would notice. Nothing is checked yet.
+FIRN_NOINLINE void RunWhatWaits(const OpDef& op, absl::Span<const TensorRef> in) {
+  const size_t known = op.variadic() ? in.size() : std::min(in.size(), op.inputs.size());
+  for (size_t i = 0; i < known && ThisThread().waiting != nullptr; ++i) {
+    if (in[i].defined()) ThisThread().waiting->BeforeUse(*in[i], op.writes(i));
+  }
+}
+
 FIRN_ALWAYS_INLINE void Run(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                             absl::Span<Tensor> out) {
+  if (ThisThread().waiting != nullptr) [[unlikely]]
+    RunWhatWaits(op, in);
   if (!RunAlike(op, in, attrs, out.data())) RaiseIfError(Compute(op, in, attrs, out), op.name);
   const DispatchState& s = ThisThread();
   if (s.grad_enabled && op.grad != nullptr && internal::grad_recorder != nullptr &&

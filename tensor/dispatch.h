@@ -20,6 +20,10 @@ namespace firn {
 namespace inner {
 struct OpDef;
 
+namespace internal {
+class WaitingCall;  // tensor/internal/waiting_call.h
+}
+
 // Records operations for backward, and runs it.
 class GradRecorder {
  public:
@@ -37,6 +41,14 @@ class CaptureRecorder {
                       absl::Span<const Tensor> out) = 0;
   // Before an operation writes into its argument `t`: whether that can be captured.
   virtual absl::Status BeforeWrite(const Tensor& t) = 0;
+  // Asked before that: whether a call without results, which only writes into its arguments, shall
+  // wait for the end of the run. One that shall is recorded as if it had run, and handed over.
+  virtual bool ShallWait(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/) { return false; }
+  virtual void PutOff(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/,
+                      std::shared_ptr<internal::WaitingCall> /*call*/) {}
+  // For DispatchState::waiting: elements of `t` are read, or also written, by something else than
+  // the calls that wait, so those that have to do with `t` run before.
+  virtual void BeforeUse(const Tensor& /*t*/, bool /*writes*/) {}
   // Whether elements may be read on the host now, and whether a tensor may be made from host
   // memory; else an error that says what to do instead.
   virtual absl::Status OnHostRead(const Tensor& t) = 0;
@@ -84,6 +96,8 @@ struct DispatchState {
   ApplyObserver* observer = nullptr;
   Autocaster* autocast = nullptr;
   uint32_t capture_number = 0;  // of `capture`; no two in a process have the same
+  // The capture that has calls waiting, also inside a NoCaptureScope; null: there is none.
+  CaptureRecorder* waiting = nullptr;
 
   // 0: none.
   uint32_t running_capture() const { return capture == nullptr ? 0 : capture_number; }

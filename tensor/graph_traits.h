@@ -86,6 +86,9 @@ struct GraphTraits {
   // and costs little more than reading the others: states move once, results come as often as it
   // takes. Elementwise operations without such inputs need not say so.
   bool cheap_again = false;
+  // A call that was checked and has its memory cannot fail any more (but for a device that does),
+  // so that a capture may run it when nothing else can.
+  bool cannot_fail = false;
   // All that a call does with this input is to add to it.
   std::optional<size_t> adds_to = {};
   // Result 0 is input 0 in another layout.

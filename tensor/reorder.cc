@@ -13,6 +13,7 @@
 #include "firn/device/parallel.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/internal/kernel_functions.h"
 #include "firn/tensor/strided_copy.h"
 
@@ -152,6 +153,8 @@ absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const Ten
 }
 
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block) {
+  if (ThisThread().waiting != nullptr) [[unlikely]]
+    ThisThread().waiting->BeforeUse(t, false);
   const TensorSpec& spec = t.spec();
   if (channel_block == spec.layout.channel_block && spec.dense()) return t;
   const TensorSpec want = TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, channel_block);

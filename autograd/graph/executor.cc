@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/autograd/graph/execution_observer.h"
 #include "firn/autograd/graph/kernel_call.h"
+#include "firn/device/cpu_allocator.h"
 #include "firn/device/parallel.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/dispatch.h"
@@ -164,6 +165,14 @@ absl::Status Executor::RefreshStates() {
   return absl::OkStatus();
 }
 
+void Executor::RunWhatWaits(absl::Span<const Tensor> in) const {
+  const auto use = [](const Tensor& t, bool writes) {
+    if (ThisThread().waiting != nullptr) ThisThread().waiting->BeforeUse(t, writes);
+  };
+  for (const Tensor& t : in) use(t, false);
+  for (const StatePlace& s : states_) use(graph_.value(s.value).bound, s.written);
+}
+
 absl::Status Executor::RunStep(Step& step) {
   if (step.check_indices) [[unlikely]] {
     const KernelCall call(graph_, *step.instr);
@@ -245,6 +254,8 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
                  FailedPrecondition("a graph runs while another is captured, which would not see"
                                     " it; call the function that it was captured from"));
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
+  if (ThisThread().waiting != nullptr) [[unlikely]]
+    RunWhatWaits(in);
   const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   for (const Switch& s : graph_.switches) {
@@ -264,6 +275,12 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
   // Before the steps, because a run that fails has changed some of them.
   for (StatePlace& state : states_) {
     if (state.written) graph_.value(state.value).bound.impl()->storage->BumpVersion();
+  }
+  // The arena of a graph that has not run yet is only addresses: what the captured run has left
+  // goes back to the system before the pages come.
+  const bool dropped = DropFoundGradients();
+  if (std::exchange(arena_untouched_, false) && dropped && arenas_.main_device().is_cpu()) {
+    CpuAllocator().EmptyCache();
   }
   const bool observed = ExecutionObserverScope::Innermost() != nullptr;
   FIRN_RETURN_IF_ERROR(observed ? RunObservedSteps() : recordings_ ? RunRecorded() : QueueSteps());

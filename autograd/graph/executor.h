@@ -129,12 +129,17 @@ class Executor {
   // Brings the gradients that leaves have to where the run finds them. Whether any of the graph's
   // gradients got other memory on the way.
   absl::StatusOr<bool> TakeGradients();
+  // Has what a capture around a NoCaptureScope has put off run, if the run has to do with it.
+  void RunWhatWaits(absl::Span<const Tensor> in) const;
   absl::Status RunStep(Step& step);
   absl::Status RunSteps();
   absl::Status RunStepsOnTwoStreams();
   absl::Status QueueSteps() { return side_ ? RunStepsOnTwoStreams() : RunSteps(); }
   absl::Status RunRecorded();
   absl::Status RunObservedSteps();
+  // Drops the gradients that the run neither reads nor leaves where they are, so that it computes
+  // its own beside none. Whether there were any.
+  bool DropFoundGradients();
   void LeaveGradients();
 
   Graph graph_;
@@ -146,6 +151,7 @@ class Executor {
   std::vector<int64_t> temp_pieces_;       // of the arenas, by buffer; -1: none
   std::vector<int64_t> workspace_pieces_;  // by instruction
   Arenas arenas_;
+  bool arena_untouched_ = false;  // nothing has run in them yet
   std::vector<MemoryUse> peak_;
   std::vector<Operand> operands_;  // of all steps; never grows after Make
   std::vector<Step> steps_;

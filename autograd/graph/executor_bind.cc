@@ -170,6 +170,7 @@ absl::Status Executor::PlanArena() {
     pieces.push_back({{bytes, step, last}, call.device()});
   }
   FIRN_RETURN_IF_ERROR(arenas_.Make(pieces, options_.max_arena_bytes));
+  arena_untouched_ = true;
   FindPeak(pieces, first_workspace);
   return absl::OkStatus();
 }

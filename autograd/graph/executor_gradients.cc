@@ -196,6 +196,17 @@ absl::StatusOr<bool> Executor::TakeGradients() {
   return moved;
 }
 
+bool Executor::DropFoundGradients() {
+  bool any = false;
+  for (const GradientEffect& e : graph_.gradients) {
+    if (e.value != kNoValue || e.finds != Finds::kAnything || !HeldGrad(e.leaf).defined()) continue;
+    HoldGrad(e.leaf, Tensor());
+    if (e.withheld) EnsureGradMeta(e.leaf).withheld = true;
+    any = true;
+  }
+  return any;
+}
+
 void Executor::LeaveGradients() {
   for (size_t i = 0; i < left_.size(); ++i) {
     const GradientEffect& e = graph_.gradients[i];

@@ -59,7 +59,7 @@ GraphRecorder::GraphRecorder(absl::Span<const Tensor> inputs) {
   }
 }
 
-GraphRecorder::~GraphRecorder() = default;
+GraphRecorder::~GraphRecorder() { ForgetWaiting(); }
 
 GraphRecorder::Seen& GraphRecorder::SeenStorage(const Tensor& t, Buffer::Kind kind,
                                                 bool made_here) {
@@ -166,6 +166,7 @@ Tensor GraphRecorder::FoundGradient(const Tensor& t) {
   const NoCaptureScope no_capture;  // runs find it ready
   const NoGradScope no_grad;
   const Tensor& before = leaf.grad_before;
+  if (before.defined()) BeforeUse(before, false);
   leaf.found = before.defined() ? Copy(Contiguous(before.Detach()))
                                 : Full(t.shape(), -0.0, t.dtype(), t.device());
   known_changed_.insert(leaf.found.impl());  // nobody had it before: nothing to put back
@@ -202,11 +203,16 @@ absl::Status GraphRecorder::BeforeWrite(const Tensor& t) {
                            "); change a clone, or make it a state by not passing it as an input"));
     if (seen.made_here) return absl::OkStatus();
   }
-  if (known_changed_.insert(t.impl()).second) changed_.emplace_back(t, Copy(t));
+  KeepAsItIs(t);
   return absl::OkStatus();
 }
 
+void GraphRecorder::KeepAsItIs(const Tensor& t) {
+  if (known_changed_.insert(t.impl()).second) changed_.emplace_back(t, Copy(t));
+}
+
 void GraphRecorder::Undo() {
+  ForgetWaiting();
   // The last copies were taken of what earlier ones may overlap.
   for (auto it = changed_.rbegin(); it != changed_.rend(); ++it) {
     const auto& [state, before] = *it;
@@ -301,7 +307,9 @@ void GraphRecorder::BindWhatStays() {
   for (auto& [pointer, seen] : seen_) {
     Buffer& buffer = graph_.buffers[static_cast<size_t>(seen.buffer)];
     if (buffer.kind == Buffer::Kind::kInput) continue;
-    uint32_t ours = 1;  // this table's reference to the storage, and those of tensors only we hold
+    // This table's reference to the storage, those of calls that wait and of tensors only we hold.
+    uint32_t ours = 1;
+    if (const auto on = waits_on_.find(pointer); on != waits_on_.end()) ours += on->second.handles;
     bool bound = false;
     for (ValueId id : seen.values) {
       const Tensor& t = graph_.value(id).bound;
@@ -348,11 +356,13 @@ Captured GraphRecorder::Finish(TensorList results) {
     const Seen* const there = seen[static_cast<size_t>(v.buffer)];
     FIRN_CHECK(there != nullptr, "buffer ", v.buffer, " of a result is gone");
     const IntrusivePtr<Storage>& storage = there->storage;
-    Tensor t = WrapStorage(storage, static_cast<char*>(storage->data()) + v.offset, v.spec);
+    outputs.push_back(WrapStorage(storage, static_cast<char*>(storage->data()) + v.offset, v.spec));
+    if (graph_.buffer_of(id).kind == Buffer::Kind::kTemp) continue;
     // What later runs write would change under the hands of who holds this.
-    if (graph_.buffer_of(id).kind != Buffer::Kind::kTemp) t = Copy(t);
-    outputs.push_back(std::move(t));
+    BeforeUse(outputs.back(), false);
+    outputs.back() = Copy(outputs.back());
   }
+  RunWaiting(Undoable::kNo);  // nothing fails from here on
   seen_.clear();
   return {std::move(graph_), std::move(outputs)};
 }

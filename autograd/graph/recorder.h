@@ -4,6 +4,7 @@
 // Builds a Graph from the operations that Apply reports.
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,10 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   ~GraphRecorder() override;
 
   absl::Status BeforeWrite(const Tensor& t) override;
+  bool ShallWait(const OpDef& op, absl::Span<const TensorRef> in) override;
+  void PutOff(const OpDef& op, absl::Span<const TensorRef> in,
+              std::shared_ptr<internal::WaitingCall> call) override;
+  void BeforeUse(const Tensor& t, bool writes) override;
   void Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
               absl::Span<const Tensor> out) override;
   absl::Status OnHostRead(const Tensor& t) override;
@@ -72,6 +77,12 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   ValueId GradientValue(const Tensor& grad);
   void BindWhatStays();
   void NoteSwitches();
+  // Copies what `t` holds, unless it is known: for Undo.
+  void KeepAsItIs(const Tensor& t);
+  enum class Undoable : bool { kNo, kYes };
+  // Runs the calls that wait. Whether Undo can still be called afterwards, which takes copies.
+  void RunWaiting(Undoable undoable);
+  void ForgetWaiting();
   // By buffer; null for what is gone.
   std::vector<const Seen*> SeenByBuffer() const;
 
@@ -80,6 +91,17 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   size_t held_bytes_ = 0, new_bytes_ = 0;  // of storages: after the last DropUnheld, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
   absl::flat_hash_set<const TensorImpl*> known_changed_;
+  // Note [Calls that wait]. In order. No two have to do with what one of them writes.
+  struct Waiting {
+    std::shared_ptr<internal::WaitingCall> call;
+    std::vector<Tensor> written;
+  };
+  std::vector<Waiting> waiting_;
+  struct WaitsOn {
+    bool written = false;  // else read
+    uint32_t handles = 0;  // of waiting calls
+  };
+  absl::flat_hash_map<const Storage*, WaitsOn> waits_on_;
   // A tensor whose gradient the run has to do with.
   struct Leaf {
     Tensor tensor, grad_before;

@@ -2,6 +2,8 @@
 
 #include "firn/tensor/kernels/cpu/optimizer_step.h"
 
+#include "firn/tensor/graph_traits.h"
+
 namespace firn::cpu {
 
 double ScalarOf(const KernelContext& k, int i) {
@@ -24,6 +26,11 @@ void CountSteps(const KernelContext& k, int cycle, int offset) {
 }
 
 namespace internal {
+namespace {
+
+constexpr GraphTraits kTraits = {.cannot_fail = true};
+
+}  // namespace
 
 OpDef OptimizerOp(std::string_view doc, absl::Span<const StateTensor> state, bool step_optional,
                   const AttrsType* attrs, InferFn infer, const Kernel& kernel) {
@@ -35,7 +42,8 @@ OpDef OptimizerOp(std::string_view doc, absl::Span<const StateTensor> state, boo
                  {.name = "grad", .same_dtype_as = "param", .variadic = true}},
       .attrs = attrs,
       .infer = infer,
-      .kernels = {kernel}};
+      .kernels = {kernel},
+      .graph = &kTraits};
   for (const StateTensor& s : state) {
     op.inputs.push_back({.name = s.name,
                          .same_dtype_as = "param",
