@@ -77,7 +77,8 @@ class Allocator {
   // Starts measuring peaks anew from what is live now.
   virtual void ResetPeak() = 0;
 
-  // Returns to the system what is cached and lies in no slab with a live block.
+  // Returns to the system what is cached and lies in no slab with a live block; of host slabs with
+  // one, the pages of 2 MiB without one, which still count as cached: their addresses stay.
   virtual void EmptyCache() = 0;
 
   // Bounds what this allocator takes from the system, live and cached together; nullopt lifts the

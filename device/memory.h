@@ -21,7 +21,9 @@ absl::StatusOr<int64_t> Peak(Device device);
 
 absl::Status ResetPeak(Device device);
 
-// Returns cached memory to the system.
+// Returns cached memory to the system: after something large that will not come again soon, such as
+// a first run with huge shapes. What is needed later is taken anew, at the price of a page fault
+// each. Memory of 64 KiB and less that other threads cache stays with them. torch.cuda.empty_cache.
 absl::Status EmptyCache(Device device);
 
 // Bounds what is taken from the system, in bytes; nullopt lifts the bound. See Allocator::SetLimit.

@@ -85,8 +85,8 @@ void CpuHeap::Unregister(ThreadCache* cache) {
 void CpuHeap::Trim() {
   const std::lock_guard<std::mutex> lock(mutex_);
   small_.Trim();
-  medium_.Trim();
-  big_.Trim();
+  medium_.TrimPages();
+  big_.TrimPages();
 }
 
 void CpuHeap::SetLimit(std::optional<size_t> bytes) {

@@ -67,6 +67,18 @@ void LargePool::Trim() {
   }
 }
 
+// Only whole ones: a huge page of which a part is discarded comes back as small ones.
+void LargePool::TrimPages() {
+  Trim();
+  for (const Node& node : nodes_) {
+    if (!node.free) continue;
+    const size_t before = -reinterpret_cast<uintptr_t>(node.data) % kHugePageBytes;
+    if (node.bytes < before + kHugePageBytes) continue;
+    const size_t bytes = (node.bytes - before) / kHugePageBytes * kHugePageBytes;
+    source_.Discard(node.data + before, bytes);
+  }
+}
+
 uint32_t LargePool::FindFree(size_t bytes) const {
   const size_t first = BinOf(bytes);
   const uint32_t same_bin = BestOf(first, bytes);

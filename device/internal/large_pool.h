@@ -41,6 +41,10 @@ class LargePool {
   // Gives slabs without a piece in use back to the source.
   void Trim();
 
+  // Beside that has the source discard the huge pages of which no piece is in use. Their slabs
+  // stay, so this is for who asks, and not for a pool that looks for room.
+  void TrimPages();
+
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr size_t kNumBins = 640;

@@ -43,6 +43,9 @@ void* HostSlabs::Take(size_t bytes) {
   return slab;
 }
 
+// The pages come back, zeros, when they are touched again.
+void HostSlabs::Discard(void* begin, size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); }
+
 void HostSlabs::Return(void* slab, size_t bytes) {
   Permit(slab, bytes);  // the addresses may come back to somebody else
   munmap(slab, bytes);

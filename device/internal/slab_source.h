@@ -29,6 +29,10 @@ class SlabSource {
   // Requires: a whole slab as Map returned it.
   void Unmap(void* slab, size_t bytes);
 
+  // Gives up what part of a slab holds, where the owner of the memory can take it back without the
+  // addresses. Requires: begin and bytes are multiples of kHugePageBytes.
+  virtual void Discard(void* /*begin*/, size_t /*bytes*/) {}
+
   size_t mapped_bytes() const { return mapped_bytes_; }
 
   std::optional<size_t> limit() const { return limit_; }
@@ -51,6 +55,8 @@ class SlabSource {
 class HostSlabs final : public SlabSource {
  public:
   HostSlabs();
+
+  void Discard(void* begin, size_t bytes) override;
 
  private:
   void* Take(size_t bytes) override;

@@ -2,10 +2,12 @@
 #include "firn/device/internal/large_pool.h"
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <random>
 #include <vector>
 
+#include "firn/device/internal/poison.h"
 #include "gtest/gtest.h"
 
 namespace firn::inner::internal {
@@ -145,6 +147,26 @@ TEST_F(LargePoolTest, RandomUseNeverOverlapsAndMergesCompletely) {
   for (const auto& [address, piece] : live) pool_.Give(piece.node);
   pool_.Trim();
   EXPECT_EQ(source_.mapped_bytes(), 0u);
+}
+
+// Nobody reads what lies in a free piece: that it is zeros tells that its pages are new.
+TEST_F(LargePoolTest, TrimPagesDiscardsTheHugePagesThatNobodyUses) {
+  const auto a = Take(1 * kMiB), b = Take(6 * kMiB), c = Take(1 * kMiB);  // all of a slab
+  Permit(a.data, 8 * kMiB);
+  std::memset(a.data, 1, 8 * kMiB);
+  pool_.Give(b.node);
+  pool_.Trim();
+  const char* const all = static_cast<const char*>(a.data);
+  EXPECT_EQ(all[3 * kMiB], 1);
+  pool_.TrimPages();
+  EXPECT_EQ(source_.mapped_bytes(), 8 * kMiB);
+  for (size_t at = 0; at < 8 * kMiB; at += kPageBytes) {
+    ASSERT_EQ(all[at], at < 2 * kMiB || at >= 6 * kMiB ? 1 : 0) << at;
+  }
+  EXPECT_EQ(Take(6 * kMiB).data, b.data);
+  pool_.Give(c.node);
+  pool_.TrimPages();  // a and what was b are in use
+  EXPECT_EQ(all[8 * kMiB - 1], 1);
 }
 
 using LargePoolDeathTest = LargePoolTest;

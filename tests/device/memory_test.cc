@@ -1,7 +1,12 @@
 // The user's view of a device's memory.
 #include "firn/device/memory.h"
 
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
 #include <optional>
+#include <vector>
 
 #include "firn/device/cpu_allocator.h"
 #include "firn/device/cuda.h"
@@ -26,6 +31,30 @@ TEST(MemoryTest, FollowsTheHostAllocator) {
   EXPECT_EQ(*memory::Peak(Device::Cpu()), before->live_bytes);
   ASSERT_TRUE(memory::EmptyCache(Device::Cpu()).ok());
   EXPECT_LT(memory::Stats(Device::Cpu())->cached_bytes, static_cast<int64_t>(20 * kMiB));
+}
+
+// Also where each slab still has a block in use.
+TEST(MemoryTest, EmptyCacheGivesPagesBackToTheSystem) {
+  const auto resident = [] {  // bytes; 0 where the system does not say
+    std::ifstream statm("/proc/self/statm");
+    int64_t all = 0, pages = 0;
+    statm >> all >> pages;
+    return pages * sysconf(_SC_PAGESIZE);
+  };
+  if (resident() == 0) GTEST_SKIP() << "there is no /proc/self/statm";
+  ASSERT_TRUE(memory::EmptyCache(Device::Cpu()).ok());
+  const int64_t before = resident();
+  constexpr int64_t kHalf = 4 << 20, kSlabs = 8;  // two blocks a slab
+  std::vector<Block> blocks;
+  for (int64_t i = 0; i < 2 * kSlabs; ++i) {
+    blocks.push_back(*CpuAllocator().Allocate(kHalf, AllocTag::kOther));
+    std::memset(blocks.back().data, 1, kHalf);
+  }
+  for (size_t i = 1; i < blocks.size(); i += 2) CpuAllocator().Free(blocks[i]);
+  EXPECT_GE(resident() - before, 2 * kSlabs * kHalf);
+  ASSERT_TRUE(memory::EmptyCache(Device::Cpu()).ok());
+  EXPECT_LE(resident() - before, kSlabs * kHalf * 3 / 2);  // AddressSanitizer has its part
+  for (size_t i = 0; i < blocks.size(); i += 2) CpuAllocator().Free(blocks[i]);
 }
 
 TEST(MemoryTest, SetsAndLiftsTheLimit) {
