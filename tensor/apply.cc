@@ -260,18 +260,10 @@ bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
   return false;
 }
 
-// Calls that a capture has put off run before one that would notice. Nothing is checked yet.
-FIRN_NOINLINE void RunWhatWaits(const OpDef& op, absl::Span<const TensorRef> in) {
-  const size_t known = op.variadic() ? in.size() : std::min(in.size(), op.inputs.size());
-  for (size_t i = 0; i < known && ThisThread().waiting != nullptr; ++i) {
-    if (in[i].defined()) ThisThread().waiting->BeforeUse(*in[i], op.writes(i));
-  }
-}
-
 FIRN_ALWAYS_INLINE void Run(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                             absl::Span<Tensor> out) {
-  if (ThisThread().waiting != nullptr) [[unlikely]]
-    RunWhatWaits(op, in);
+  if (ThisThread().capture_around != nullptr) [[unlikely]]
+    ThisThread().capture_around->BeforeCall(op, in);
   if (!RunAlike(op, in, attrs, out.data())) RaiseIfError(Compute(op, in, attrs, out), op.name);
   const DispatchState& s = ThisThread();
   if (s.grad_enabled && op.grad != nullptr && internal::grad_recorder != nullptr &&

@@ -46,9 +46,13 @@ class CaptureRecorder {
   virtual bool ShallWait(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/) { return false; }
   virtual void PutOff(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/,
                       std::shared_ptr<internal::WaitingCall> /*call*/) {}
-  // For DispatchState::waiting: elements of `t` are read, or also written, by something else than
-  // the calls that wait, so those that have to do with `t` run before.
+  // The next three also come from inside a NoCaptureScope. Before a call, of which nothing is
+  // checked yet.
+  virtual void BeforeCall(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/) {}
+  // Before elements of `t` are read, or also written, past the calls.
   virtual void BeforeUse(const Tensor& /*t*/, bool /*writes*/) {}
+  // Before much is done past the calls: what was put off runs.
+  virtual void Settle() {}
   // Whether elements may be read on the host now, and whether a tensor may be made from host
   // memory; else an error that says what to do instead.
   virtual absl::Status OnHostRead(const Tensor& t) = 0;
@@ -95,9 +99,8 @@ struct DispatchState {
   CaptureRecorder* capture = nullptr;
   ApplyObserver* observer = nullptr;
   Autocaster* autocast = nullptr;
-  uint32_t capture_number = 0;  // of `capture`; no two in a process have the same
-  // The capture that has calls waiting, also inside a NoCaptureScope; null: there is none.
-  CaptureRecorder* waiting = nullptr;
+  uint32_t capture_number = 0;                // of `capture`; no two in a process have the same
+  CaptureRecorder* capture_around = nullptr;  // as `capture`, also inside a NoCaptureScope
 
   // 0: none.
   uint32_t running_capture() const { return capture == nullptr ? 0 : capture_number; }

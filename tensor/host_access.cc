@@ -31,7 +31,7 @@ const void* Tensor::HostData(DType want, bool write) const {
   if (ThisThread().capture != nullptr) {
     RaiseIfError(ThisThread().capture->OnHostRead(*this), "host_view");
   }
-  if (ThisThread().waiting != nullptr) ThisThread().waiting->BeforeUse(*this, write);
+  if (ThisThread().capture_around != nullptr) ThisThread().capture_around->BeforeUse(*this, write);
   RaiseIfError(LayOutRowMajor(*this), "host_view");  // the order that the caller expects
   if (!impl_->spec.layout.contiguous) {
     RaiseStatus(

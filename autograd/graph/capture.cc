@@ -20,18 +20,24 @@ namespace {
 // Installs a recorder on this thread.
 class CaptureScope {
  public:
-  explicit CaptureScope(GraphRecorder* recorder) {
+  explicit CaptureScope(GraphRecorder* recorder) : around_(ThisThread().capture_around) {
     static std::atomic<uint32_t> captures{0};
+    if (around_ != nullptr) around_->Settle();
     ThisThread().capture = recorder;
+    ThisThread().capture_around = recorder;
     ThisThread().capture_number = ++captures;
     autograd::sweep_capture = recorder;
   }
   ~CaptureScope() {
     ThisThread().capture = nullptr;
+    ThisThread().capture_around = around_;
     autograd::sweep_capture = nullptr;
   }
   CaptureScope(const CaptureScope&) = delete;
   CaptureScope& operator=(const CaptureScope&) = delete;
+
+ private:
+  CaptureRecorder* const around_;  // of a NoCaptureScope in which this one is
 };
 
 void CheckInputs(absl::Span<const Tensor> inputs) {

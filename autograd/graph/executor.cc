@@ -165,14 +165,6 @@ absl::Status Executor::RefreshStates() {
   return absl::OkStatus();
 }
 
-void Executor::RunWhatWaits(absl::Span<const Tensor> in) const {
-  const auto use = [](const Tensor& t, bool writes) {
-    if (ThisThread().waiting != nullptr) ThisThread().waiting->BeforeUse(t, writes);
-  };
-  for (const Tensor& t : in) use(t, false);
-  for (const StatePlace& s : states_) use(graph_.value(s.value).bound, s.written);
-}
-
 absl::Status Executor::RunStep(Step& step) {
   if (step.check_indices) [[unlikely]] {
     const KernelCall call(graph_, *step.instr);
@@ -254,8 +246,8 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
                  FailedPrecondition("a graph runs while another is captured, which would not see"
                                     " it; call the function that it was captured from"));
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
-  if (ThisThread().waiting != nullptr) [[unlikely]]
-    RunWhatWaits(in);
+  if (ThisThread().capture_around != nullptr) [[unlikely]]
+    ThisThread().capture_around->Settle();
   const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   for (const Switch& s : graph_.switches) {

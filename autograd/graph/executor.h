@@ -129,8 +129,6 @@ class Executor {
   // Brings the gradients that leaves have to where the run finds them. Whether any of the graph's
   // gradients got other memory on the way.
   absl::StatusOr<bool> TakeGradients();
-  // Has what a capture around a NoCaptureScope has put off run, if the run has to do with it.
-  void RunWhatWaits(absl::Span<const Tensor> in) const;
   absl::Status RunStep(Step& step);
   absl::Status RunSteps();
   absl::Status RunStepsOnTwoStreams();

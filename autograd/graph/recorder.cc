@@ -59,7 +59,7 @@ GraphRecorder::GraphRecorder(absl::Span<const Tensor> inputs) {
   }
 }
 
-GraphRecorder::~GraphRecorder() { ForgetWaiting(); }
+GraphRecorder::~GraphRecorder() = default;
 
 GraphRecorder::Seen& GraphRecorder::SeenStorage(const Tensor& t, Buffer::Kind kind,
                                                 bool made_here) {
@@ -245,11 +245,21 @@ void GraphRecorder::Record(const OpDef& op, absl::Span<const TensorRef> in, Attr
   // A view that changes nothing is no operation.
   const bool same = op.is_view && instr.out[0] == instr.in[0];
   if (!same) graph_.instrs.push_back(std::move(instr));
-  if (new_bytes_ > kDropBytes + held_bytes_ / 16) DropUnheld();
+}
+
+// Before and not after it, so that what the code has given up since the last call is memory for
+// this one.
+void GraphRecorder::BeforeCall(const OpDef& op, absl::Span<const TensorRef> in) {
+  DropUnheld();
+  const size_t known = op.variadic() ? in.size() : std::min(in.size(), op.inputs.size());
+  for (size_t i = 0; i < known && !waiting_.empty(); ++i) {
+    if (in[i].defined()) BeforeUse(*in[i], op.writes(i));
+  }
 }
 
 // Looks at everything held, and so comes only when a sixteenth may have been added to it.
 void GraphRecorder::DropUnheld() {
+  if (new_bytes_ <= kDropBytes + held_bytes_ / 16) return;
   new_bytes_ = held_bytes_ = 0;
   for (auto it = seen_.begin(); it != seen_.end();) {
     const auto here = it++;

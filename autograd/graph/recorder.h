@@ -30,7 +30,9 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   bool ShallWait(const OpDef& op, absl::Span<const TensorRef> in) override;
   void PutOff(const OpDef& op, absl::Span<const TensorRef> in,
               std::shared_ptr<internal::WaitingCall> call) override;
+  void BeforeCall(const OpDef& op, absl::Span<const TensorRef> in) override;
   void BeforeUse(const Tensor& t, bool writes) override;
+  void Settle() override { RunWaiting(Undoable::kYes); }
   void Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
               absl::Span<const Tensor> out) override;
   absl::Status OnHostRead(const Tensor& t) override;
@@ -68,7 +70,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   // What lies at about that place, among which the value is if there is one.
   absl::Span<const ValueId> Near(Seen& seen, int64_t offset, const TensorSpec& spec) const;
   ValueId InputValue(const Tensor& t);
-  // Gives up the storages that nobody else holds any more.
+  // Gives up the storages that nobody else holds any more, if there may be enough of them.
   void DropUnheld();
   struct Leaf;
   // Notes the gradient of a leaf before the run can change it.

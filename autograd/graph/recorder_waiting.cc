@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "firn/autograd/graph/recorder.h"
-#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/graph_traits.h"
 #include "firn/tensor/internal/waiting_call.h"
@@ -50,7 +49,6 @@ void GraphRecorder::PutOff(const OpDef& op, absl::Span<const TensorRef> in,
     waits_on_[in[i]->impl()->storage.get()].written = true;
   }
   waiting_.push_back(std::move(waiting));
-  ThisThread().waiting = this;
 }
 
 void GraphRecorder::BeforeUse(const Tensor& t, bool writes) {
@@ -73,7 +71,6 @@ void GraphRecorder::RunWaiting(Undoable undoable) {
 void GraphRecorder::ForgetWaiting() {
   waiting_.clear();
   waits_on_.clear();
-  if (ThisThread().waiting == this) ThisThread().waiting = nullptr;
 }
 
 }  // namespace firn
