@@ -136,6 +136,23 @@ class StaticVsDynamicTest(unittest.TestCase):
             else:
                 self.assertRegex(done.stdout, "^on cuda:0")
 
+    def test_peaks_of_processes_are_told(self):
+        program = os.path.join(HERE, "peak_memory")
+        done = run("--workloads=mlp/b4,lenet/b2", "--steps=2", "--threads=1", program=program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split() for line in done.stdout.splitlines()[2:]]
+        self.assertEqual([row[0] for row in rows], ["mlp/b4", "lenet/b2"])
+        for _, ordinary, frozen, ratio in rows:
+            self.assertGreater(int(ordinary), 0)
+            self.assertAlmostEqual(int(frozen) / int(ordinary), float(ratio), delta=0.1)
+        for arguments, words in [(["--workloads=changing_cnn"], "changing_cnn cannot be frozen"),
+                                 (["--workloads=mlp/b2000"], "there are only 1500 digits"),
+                                 (["--steps=1"], "--steps is 1"),
+                                 (["--threads=0"], "--threads is 0")]:
+            done = run(*arguments, program=program)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(words, done.stderr)
+
     def test_mistakes_are_named(self):
         for arguments, words in [
                 (["--workloads=vgg"], "there is no workload 'vgg'"),

@@ -19,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "benchmarks/json_line.h"
 #include "benchmarks/precision.h"
+#include "benchmarks/process_memory.h"
 #include "benchmarks/step_timer.h"
 #include "benchmarks/trainer.h"
 #include "benchmarks/worker_loop.h"
@@ -37,19 +38,6 @@ using internal::JsonString;
 
 constexpr const char* kVersion = "dev";  // no release yet
 constexpr int64_t kMaxSteps = 1000000;
-
-// VmRSS (now) or VmHWM (peak) of this process.
-double ResidentMb(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word) {
-    if (word != field + ":") continue;
-    double kilobytes = 0;
-    status >> kilobytes;
-    return kilobytes / 1024;
-  }
-  return 0;
-}
 
 // Makes VmHWM start again from the present size.
 void ResetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }

@@ -37,7 +37,7 @@ Tensor Copy(const Tensor& t) {
   return *std::move(copy);
 }
 
-constexpr size_t kDropBytes = size_t{1} << 20;
+constexpr size_t kDropBytes = size_t{1} << 18;
 
 // So many values of one storage are looked through one after the other.
 constexpr size_t kFewValues = 16;
@@ -257,9 +257,9 @@ void GraphRecorder::BeforeCall(const OpDef& op, absl::Span<const TensorRef> in) 
   }
 }
 
-// Looks at everything held, and so comes only when a sixteenth may have been added to it.
+// Looks at everything held, and so comes only when a thirty-second may have been added to it.
 void GraphRecorder::DropUnheld() {
-  if (new_bytes_ <= kDropBytes + held_bytes_ / 16) return;
+  if (new_bytes_ <= kDropBytes + held_bytes_ / 32) return;
   new_bytes_ = held_bytes_ = 0;
   for (auto it = seen_.begin(); it != seen_.end();) {
     const auto here = it++;
