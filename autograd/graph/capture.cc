@@ -17,27 +17,29 @@
 namespace firn {
 namespace {
 
-// Installs a recorder on this thread.
+// Installs a recorder on this thread. Another may be there, around a NoCaptureScope.
 class CaptureScope {
  public:
-  explicit CaptureScope(GraphRecorder* recorder) : around_(ThisThread().capture_around) {
+  explicit CaptureScope(GraphRecorder* recorder) {
     static std::atomic<uint32_t> captures{0};
     if (around_ != nullptr) around_->Settle();
-    ThisThread().capture = recorder;
-    ThisThread().capture_around = recorder;
+    ThisThread().capture = ThisThread().capture_around = recorder;
     ThisThread().capture_number = ++captures;
     autograd::sweep_capture = recorder;
   }
   ~CaptureScope() {
     ThisThread().capture = nullptr;
     ThisThread().capture_around = around_;
-    autograd::sweep_capture = nullptr;
+    ThisThread().capture_number = number_;
+    autograd::sweep_capture = sweep_;
   }
   CaptureScope(const CaptureScope&) = delete;
   CaptureScope& operator=(const CaptureScope&) = delete;
 
  private:
-  CaptureRecorder* const around_;  // of a NoCaptureScope in which this one is
+  CaptureRecorder* const around_ = ThisThread().capture_around;
+  const uint32_t number_ = ThisThread().capture_number;
+  autograd::SweepCapture* const sweep_ = autograd::sweep_capture;
 };
 
 void CheckInputs(absl::Span<const Tensor> inputs) {

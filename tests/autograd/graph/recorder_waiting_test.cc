@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "firn/autograd/graph/capture.h"
+#include "firn/autograd/graph/graph.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/device/cpu_allocator.h"
 #include "firn/device/testing.h"
@@ -72,6 +73,12 @@ struct Program {
 const std::vector<Program>& Programs() {
   static const auto& all = *new std::vector<Program>{
       {"Nothing", [](Model& m, const Tensor& x) { return m.Step(x); }},
+      {"ClearsLast",
+       [](Model& m, const Tensor& x) {
+         Tensor loss = m.Step(x);
+         m.adam.ZeroGrad();
+         return loss;
+       }},
       {"ReadsAParameter",
        [](Model& m, const Tensor& x) {
          m.Step(x);
@@ -144,6 +151,7 @@ TEST_P(AfterAStepTest, TheCapturedRunIsTheOrdinaryOne) {
     StaticGraph graph = Freeze([&](const Tensor& in) { return run(frozen, in); }, x);
     EXPECT_EQ(graph.TakeFirst().ToVector<float>(), run(ordinary, x).ToVector<float>());
     EXPECT_EQ(frozen.State(), ordinary.State());
+    EXPECT_EQ(graph.captured().warnings, std::vector<std::string>());  // nobody else holds anything
     for (int i = 0; i < 2; ++i) {
       EXPECT_EQ(graph(x * 3).ToVector<float>(), run(ordinary, x * 3).ToVector<float>());
       EXPECT_EQ(frozen.State(), ordinary.State());
@@ -225,26 +233,34 @@ TEST(CallsThatWaitTest, WhatTheStepReadsIsNotChangedBeforeIt) {
   EXPECT_EQ(frozen.State(), ordinary.State());
 }
 
-TEST(CallsThatWaitTest, AGraphBesideTheCaptureSeesTheStep) {
+TEST(CallsThatWaitTest, GraphsBesideTheCaptureSeeTheStep) {
   const Tensor x = Ones({2, 3});
-  const auto sum_after = [&x](Model& m, bool captured) {
-    StaticGraph sum = Freeze([&m](const Tensor& in) { return Sum(m.layer(in)); }, x);
-    Tensor seen;
-    const auto step = [&](const Tensor& in) {
-      Tensor loss = m.Step(in);
-      const NoCaptureScope no_capture;
-      seen = sum(x);
-      return loss;
+  for (const bool made_before : {true, false}) {
+    SCOPED_TRACE(made_before);
+    Model frozen, ordinary;
+    std::vector<double> seen;
+    const auto step = [&](Model& m, const Tensor& in) {
+      const auto sum = [&m](const Tensor& t) { return Sum(m.layer(t)); };
+      StaticGraph before = [&] {
+        const NoCaptureScope no_capture;
+        return Freeze(sum, x);
+      }();
+      m.Step(in);
+      {
+        const NoCaptureScope no_capture;
+        seen.push_back((made_before ? before(x) : Freeze(sum, x).TakeFirst()).Item());
+      }
+      return m.Step(in * 2);  // is captured as if nothing had been
     };
-    if (captured) {
-      Freeze(step, x);
-    } else {
-      step(x);
-    }
-    return seen.Item();
-  };
-  Model frozen, ordinary;
-  EXPECT_EQ(sum_after(frozen, true), sum_after(ordinary, false));
+    step(ordinary, x);
+    StaticGraph graph = Freeze([&](const Tensor& in) { return step(frozen, in); }, x);
+    ASSERT_EQ(seen.size(), 2u);
+    EXPECT_EQ(seen[1], seen[0]);
+    EXPECT_EQ(frozen.State(), ordinary.State());
+    step(ordinary, x);
+    graph(x);
+    EXPECT_EQ(frozen.State(), ordinary.State());
+  }
 }
 
 // The tape knows that a saved parameter was overwritten, although it was not yet.
