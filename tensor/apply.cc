@@ -6,8 +6,6 @@
 
 #include "firn/tensor/apply.h"
 
-#include <algorithm>
-#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -16,7 +14,6 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/container/inlined_vector.h"
 #include "firn/device/check.h"
-#include "firn/device/cpu_allocator.h"
 #include "firn/device/macros.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/allocate.h"

@@ -46,7 +46,8 @@ class CpuHeap {
   void Register(ThreadCache* cache);
   void Unregister(ThreadCache* cache);
 
-  // Gives slabs, and huge pages of others, without a live or thread-cached block back to the system.
+  // Gives slabs, and huge pages of others, without a live or thread-cached block back to the
+  // system.
   void Trim();
 
   void SetLimit(std::optional<size_t> bytes);

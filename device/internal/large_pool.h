@@ -41,8 +41,8 @@ class LargePool {
   // Gives slabs without a piece in use back to the source.
   void Trim();
 
-  // Beside that has the source discard the huge pages of which no piece is in use. Their slabs
-  // stay, so this is for who asks, and not for a pool that looks for room.
+  // Trim, and the source discards the huge pages of other slabs in which no piece in use lies.
+  // Those slabs stay, so this is for who asks, and not for a pool that looks for room.
   void TrimPages();
 
  private:
