@@ -67,13 +67,14 @@ template <class TooMany, class NameFits>
 absl::Status CheckInfoLimits(const GraphInfo& info, const LoadLimits& limits,
                              const TooMany& too_many, const NameFits& name_fits) {
   const auto all_fit = [&](const std::vector<std::string>& names, const char* what) {
-    FIRN_RETURN_IF_ERROR(too_many(names.size(), limits.max_tensors, what));
+    FIRN_RETURN_IF_ERROR(too_many(names.size(), limits.max_tensors, what, "limits.max_tensors"));
     for (const std::string& name : names) FIRN_RETURN_IF_ERROR(name_fits(name));
     return absl::OkStatus();
   };
   FIRN_RETURN_IF_ERROR(all_fit(info.classes, "classes"));
   FIRN_RETURN_IF_ERROR(all_fit(info.missing_words, "missing words"));
-  FIRN_RETURN_IF_ERROR(too_many(info.columns.size(), limits.max_tensors, "columns"));
+  FIRN_RETURN_IF_ERROR(
+      too_many(info.columns.size(), limits.max_tensors, "columns", "limits.max_tensors"));
   for (const GraphColumn& column : info.columns) {
     FIRN_RETURN_IF_ERROR(name_fits(column.name));
     FIRN_RETURN_IF_ERROR(all_fit(column.words, "words of a column"));
