@@ -52,7 +52,7 @@ absl::Status Run() {
             << absl::StreamFormat("%-20s %12s %12s %8s\n", "workload", "step by step", "frozen",
                                   "ratio");
   for (const VersusConfig& config : configs) {
-    double peaks[2];
+    double peaks[2] = {};
     for (const bool frozen : {false, true}) {
       FIRN_ASSIGN_OR_RETURN(peaks[frozen ? 1 : 0],
                             PeakMbOfChild([&] { return Train(config, frozen); }));

@@ -110,9 +110,9 @@ absl::StatusOr<Raster> Decode(const EncodedImage& file) {
     absl::StrAppend(&start, i > 0 ? " " : "",
                     absl::Hex(static_cast<unsigned char>(file.bytes[i]), absl::kZeroPad2));
   }
-  return internal::Damaged(
-      file.name, 0, "signature",
-      absl::StrCat("expected PNG, JPEG, GIF, TIFF, BMP or PNM, got bytes ", start));
+  return internal::Damaged(file.name, 0, "signature",
+                           absl::StrCat("expected PNG, JPEG, GIF, TIFF, BMP or PNM, got ",
+                                        start.empty() ? "an empty file" : "bytes " + start));
 }
 
 absl::Status CheckLimits(const DecodeImageOptions& options) {

@@ -136,8 +136,8 @@ class Entries {
     }
     if (doubts_.empty()) return absl::OkStatus();
     return DataLoss(file_.file().name(),
-                    ": the dataset does not have the checksum it was written with (at /",
-                    doubts_.begin()->second.path, ")");
+                    ": the dataset does not have the checksum it was written with (at ",
+                    H5Place(doubts_.begin()->second.path), ")");
   }
 
   H5File& file_;

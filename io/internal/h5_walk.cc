@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 #include "firn/io/internal/h5_checksum.h"
@@ -62,11 +63,12 @@ class Walk {
         status = Follow(next, target, &may_be_left_out);
       }
       if (!status.ok()) {
-        return absl::Status(status.code(),
-                            absl::StrCat(std::string(status.message()), " (at /", next.path, ")",
-                                         may_be_left_out && absl::IsUnimplemented(status)
-                                             ? "; LoadOptions::want can leave this dataset out"
-                                             : ""));
+        return absl::Status(
+            status.code(),
+            absl::StrCat(std::string(status.message()), " (at ", H5Place(next.path), ")",
+                         may_be_left_out && absl::IsUnimplemented(status)
+                             ? "; LoadOptions::want can leave this dataset out"
+                             : ""));
       }
     }
     return walked_;
@@ -231,6 +233,10 @@ class Walk {
 };
 
 }  // namespace
+
+std::string H5Place(std::string_view path) {
+  return absl::StrCat("/", absl::Utf8SafeCHexEscape(std::string(path)));
+}
 
 absl::StatusOr<H5Walked> WalkH5(H5File& file, const std::function<bool(std::string_view)>& want,
                                 absl::FunctionRef<absl::Status(const H5Found&)> take) {

@@ -33,6 +33,9 @@ struct H5Walked {
   std::optional<int64_t> file_checksum;  // the root group's
 };
 
+// "/conv1/W", for messages: whatever a damaged file calls it, it can be printed.
+std::string H5Place(std::string_view path);
+
 // Calls `take` for each name of a dataset of the file whose name `want` wants (empty: for all), in
 // no order, those that soft links give last. A group or a dataset may have several names, but no
 // group one that is below itself. Stops at the first error, which then says where it was.
