@@ -70,7 +70,7 @@ TEST(AucTest, RefusesWhatDoesNotFitAndKeepsWhatItHas) {
               }),
               HasSubstr("a label is 2 (want 0 or 1)"));
   EXPECT_THAT(ErrorOf([&] { auc.Update(Full({1}, std::nan("")), FromVector<int64_t>({0})); }),
-              HasSubstr("a score is NaN"));
+              HasSubstr("Auc: score 0 is NaN: the network has diverged"));
   EXPECT_EQ(auc.Value(), 1);
 }
 

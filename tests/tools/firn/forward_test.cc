@@ -33,7 +33,7 @@ io::GraphInfo DayOrNight() {
 // Batches of two pictures [1, 2, 3]; the scores are their mean and its negative.
 std::string Graph(const std::string& name, const io::GraphInfo& info) {
   const auto scores = [](const Tensor& x) {
-    const Tensor mean = Mean(Flatten(x), 1, true);
+    const Tensor mean = Mean(Flatten(x, 1), 1, true);
     return Concat({mean, -mean}, 1);
   };
   io::SaveGraph(TempPath(name), Freeze(scores, Zeros({2, 1, 2, 3})), {.info = info});
@@ -144,10 +144,10 @@ TEST(ForwardTest, PixelsOfWhichNobodySaysTheMeaningAreRefused) {
 TEST(ForwardTest, PicturesHaveTheGraphsSizeOrAreResized) {
   const std::string graph = Graph("day.firn", DayOrNight()), picture = TempPath("large.png");
   AddImage(picture, 255, {3, 20, 30});
-  EXPECT_THAT(
-      Error({graph, picture}),
-      HasSubstr("large.png: it is u8 [1, 20, 30], the graph takes f32 [2, 1, 2, 3], a batch "
-                "of [1, 2, 3] (--resize makes pictures as large)"));
+  EXPECT_THAT(Error({graph, picture}),
+              HasSubstr("large.png: it is u8 [1, 20, 30] on cpu, the graph takes f32 [2, 1, 2, 3] "
+                        "on cpu, a batch "
+                        "of [1, 2, 3] (--resize makes pictures as large)"));
   EXPECT_EQ(Forward({graph, picture, "--resize"})["rows"][0]["class"], "day");
   io::SaveGraph(TempPath("rows.firn"),
                 Freeze([](const Tensor& x) { return Relu(x); }, Zeros({1, 6})));
@@ -264,9 +264,11 @@ TEST(ForwardTest, OtherGraphsAreRefusedOrSaidToBeThat) {
       Error({save("two.firn", Freeze([](const Tensor& a, const Tensor& b) { return a + b; }, x, x)),
              TempPath("two.npy")}),
       HasSubstr("expected a graph with 1 input, a batch, and results; got 2 and 1"));
-  EXPECT_THAT(Error({save("sum.firn", Freeze([](const Tensor& a) { return Sum(a); }, x)),
-                     TempPath("two.npy")}),
-              HasSubstr("expected [batch, ...] as input and results, got f32 [2, 3] and f32 []"));
+  EXPECT_THAT(
+      Error({save("sum.firn", Freeze([](const Tensor& a) { return Sum(a); }, x)),
+             TempPath("two.npy")}),
+      HasSubstr(
+          "expected [batch, ...] as input and results, got f32 [2, 3] on cpu and f32 [] on cpu"));
   Tensor count = Zeros({3});
   const StaticGraph counts = Freeze(
       [&](const Tensor& a) {
