@@ -85,9 +85,10 @@ absl::Status CheckInputsListed(const Graph& graph) {
 absl::Status CheckResults(const Graph& graph, const Uses& uses, const Instr& instr,
                           const TensorList& given) {
   for (size_t i = 0; i < std::max(instr.out.size(), given.size()); ++i) {
-    FIRN_RETURN_IF(i >= instr.out.size(),
-                   InvalidArgument(Describe(instr), " has ", instr.out.size(), " results, got ",
-                                   given.size()));
+    FIRN_RETURN_IF(
+        i >= instr.out.size(),
+        InvalidArgument(Describe(instr), " has ", instr.out.size(),
+                        instr.out.size() == 1 ? " result" : " results", ", got ", given.size()));
     const ValueId id = instr.out[i];
     const bool read = !uses.readers(id).empty() || uses.leaves(id);
     FIRN_RETURN_IF(i >= given.size() && read,

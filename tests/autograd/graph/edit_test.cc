@@ -99,7 +99,7 @@ TEST(EditTest, ResultsThatDoNotFitAreRefusedAndNothingChanges) {
   const auto none = [](absl::Span<const Tensor>) { return TensorList(); };
   EXPECT_NE(refusal(0, none).find("result 0 of relu is read"), std::string::npos);
   const auto two = [](absl::Span<const Tensor> in) { return TensorList{in[0] * 1, in[0] * 2}; };
-  EXPECT_NE(refusal(0, two).find("relu has 1 results, got 2"), std::string::npos);
+  EXPECT_NE(refusal(0, two).find("relu has 1 result, got 2"), std::string::npos);
   EXPECT_NE(refusal(9, other).find("there is no operation 9, only 2"), std::string::npos);
   EXPECT_EQ(graph.DebugString(), before);
 }
