@@ -21,8 +21,9 @@ inline double ThreadSeconds() {
 }
 
 // How many times as long run(4 n) takes as run(n): 4 where the time is linear, 16 where it is
-// quadratic. Processors that are shared, and caches, disturb what a try takes: several are made
-// until one stays below `enough`.
+// quadratic. Processors that are shared, and caches, disturb what a try takes, for long runs as
+// much as for the short ones beside them, so that each is compared with those before and after it;
+// several are made until one stays below `enough`.
 inline double GrowthOf(const std::function<void(int n)>& run, int n, double enough) {
   const auto seconds = [&run](int size) {
     const double begin = ThreadSeconds();
@@ -30,11 +31,10 @@ inline double GrowthOf(const std::function<void(int n)>& run, int n, double enou
     return ThreadSeconds() - begin;
   };
   run(n);  // caches and free lists are filled
-  double least = std::numeric_limits<double>::max(), few = least, many = least;
-  for (int attempt = 0; attempt < 4 && least >= enough; ++attempt) {
-    few = std::min(few, seconds(n));
-    many = std::min(many, seconds(4 * n));
-    least = many / few;
+  double least = std::numeric_limits<double>::max();
+  for (int attempt = 0; attempt < 6 && least >= enough; ++attempt) {
+    const double before = seconds(n), many = seconds(4 * n), after = seconds(n);
+    least = std::min(least, many / ((before + after) / 2));
   }
   return least;
 }
