@@ -78,7 +78,8 @@ struct FitOptions {
   bool frozen = false;  // the step runs as a graph (Freeze), one for each kind of batch that comes
   // The type in which the network and the loss compute where that is safe (AutocastScope). With
   // kF16 the loss is scaled (optim::LossScaler, the part "scaler"): a step whose gradients overflow
-  // is left out. Empty: as the parameters are.
+  // is left out, and the run has diverged when 20 in a row had no finite loss. Empty: as the
+  // parameters are.
   std::optional<DType> autocast = {};
   // The most that the norm of all gradients together may be (optim::ClipGradNorm); 0: any.
   double clip_norm = 0;

@@ -23,10 +23,10 @@ class Unobserved {
   Unobserved& operator=(const Unobserved&) = delete;
 
  private:
+  NoCaptureScope no_capture_;  // first: it alone may fail
   ApplyObserver* observer_;
   ExecutionObserverScope* executions_ = ExecutionObserverScope::Exchange(nullptr);
   NoGradScope no_grad_;
-  NoCaptureScope no_capture_;
 };
 
 template <class F>

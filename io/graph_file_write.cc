@@ -12,6 +12,7 @@
 #include "firn/io/graph_file_status.h"
 #include "firn/io/internal/crc32.h"
 #include "firn/io/internal/graph_archive.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/owner.h"
@@ -132,6 +133,7 @@ absl::Status WriteElements(const Graph& graph, BufferId buffer, absl::Span<const
     FIRN_RETURN_IF(IsPending(t) || t.dtype() != v.spec.dtype || t.shape() != v.spec.shape,
                    FailedPrecondition("a state of the graph was ", v.spec.ToString(), " and is ",
                                       t.spec().ToString(), " now; capture again"));
+    FIRN_RETURN_IF_ERROR(firn::inner::CheckHostRead(t));
     if (FillsBuffer(graph, v) && SameDenseLayout(t.spec(), v.spec)) {
       return out.Write(t.impl()->data, bytes);
     }

@@ -44,9 +44,10 @@ struct DecodeImageOptions {
 
 // The image in a PNG, JPEG, BMP, GIF, PNM (P1 to P6) or TIFF file of these bytes, told by the first
 // of them: u8 [channels, height, width]. Of several images it is the first; of a GIF that is the
-// first frame on a transparent canvas. TIFFs of YCbCr and CIE L*a*b* have their colours multiplied
-// by alpha, others not; bands beside the colours of which a TIFF does not say that they are alpha
-// are left out where kGrey, kRgb or kRgba asks for no more, and Unimplemented for kAsStored.
+// first frame on a transparent canvas. Colours are not multiplied by alpha, with which TIFFs of
+// YCbCr and CIE L*a*b* are not read; bands beside the colours of which a TIFF does not say that
+// they are alpha are left out where kGrey, kRgb or kRgba asks for no more, and Unimplemented for
+// kAsStored.
 // Throws firn::Error: DataLoss for a damaged or truncated image (all checksums are looked at, and
 // nothing is made up for what is missing), Unimplemented for what is legal and not read, which it
 // names, ResourceExhausted beyond the limits.

@@ -14,6 +14,7 @@
 #include "firn/io/internal/zip.h"
 #include "firn/io/npy_status.h"
 #include "firn/tensor/allocate.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 
 namespace firn::io {
@@ -142,6 +143,7 @@ absl::Status WriteArrays(const std::string& path, const StateDict& arrays,
 absl::StatusOr<std::string> FormatNpy(const Tensor& tensor) {
   FIRN_RETURN_IF(!tensor.defined(),
                  InvalidArgument("npy: expected a tensor, got an undefined one"));
+  FIRN_RETURN_IF_ERROR(firn::inner::CheckHostRead(tensor));
   FIRN_ASSIGN_OR_RETURN(std::string out, internal::FormatNpyHeader(tensor.dtype(), tensor.shape()));
   const Tensor host = tensor.To(Device::Cpu());
   if (tensor.dtype() == DType::kBF16) {

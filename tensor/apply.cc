@@ -259,8 +259,8 @@ bool AnyRequiresGrad(absl::Span<const TensorRef> in) {
 
 FIRN_ALWAYS_INLINE void Run(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
                             absl::Span<Tensor> out) {
-  if (ThisThread().capture_around != nullptr) [[unlikely]]
-    ThisThread().capture_around->BeforeCall(op, in);
+  if (ThisThread().capture != nullptr) [[unlikely]]
+    ThisThread().capture->BeforeCall(op, in);
   if (!RunAlike(op, in, attrs, out.data())) RaiseIfError(Compute(op, in, attrs, out), op.name);
   const DispatchState& s = ThisThread();
   if (s.grad_enabled && op.grad != nullptr && internal::grad_recorder != nullptr &&

@@ -46,12 +46,11 @@ class CaptureRecorder {
   virtual bool ShallWait(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/) { return false; }
   virtual void PutOff(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/,
                       std::shared_ptr<internal::WaitingCall> /*call*/) {}
-  // The next three also come from inside a NoCaptureScope. Before a call, of which nothing is
-  // checked yet.
+  // Before a call, of which nothing is checked yet.
   virtual void BeforeCall(const OpDef& /*op*/, absl::Span<const TensorRef> /*in*/) {}
-  // Before elements of `t` are read, or also written, past the calls.
-  virtual void BeforeUse(const Tensor& /*t*/, bool /*writes*/) {}
-  // Before much is done past the calls: what was put off runs.
+  // Before elements of `t` are read past the calls.
+  virtual void BeforeRead(const Tensor& /*t*/) {}
+  // Before what the capture does not see (NoCaptureScope): all that was put off runs.
   virtual void Settle() {}
   // Whether elements may be read on the host now, and whether a tensor may be made from host
   // memory; else an error that says what to do instead.
@@ -99,8 +98,7 @@ struct DispatchState {
   CaptureRecorder* capture = nullptr;
   ApplyObserver* observer = nullptr;
   Autocaster* autocast = nullptr;
-  uint32_t capture_number = 0;                // of `capture`; no two in a process have the same
-  CaptureRecorder* capture_around = nullptr;  // as `capture`, also inside a NoCaptureScope
+  uint32_t capture_number = 0;  // of `capture`; no two in a process have the same
 
   // 0: none.
   uint32_t running_capture() const { return capture == nullptr ? 0 : capture_number; }
@@ -114,6 +112,10 @@ inline constinit inner::GradRecorder* grad_recorder = nullptr;  // set once, bef
 
 namespace inner {
 inline DispatchState& ThisThread() { return inner::internal::dispatch_state; }
+
+// CaptureRecorder::OnHostRead of the capture that runs on this thread, if one does: who reads
+// elements past the calls, such as a writer of files, asks first.
+absl::Status CheckHostRead(const Tensor& t);
 }  // namespace inner
 
 // While one lives on a thread, nothing is recorded for backward there.
@@ -150,6 +152,7 @@ class GradScope {
 class NoCaptureScope {
  public:
   [[nodiscard]] NoCaptureScope() : saved_(inner::ThisThread().capture) {
+    if (saved_ != nullptr) saved_->Settle();  // what runs here may look at anything
     inner::ThisThread().capture = nullptr;
   }
   ~NoCaptureScope() { inner::ThisThread().capture = saved_; }

@@ -92,7 +92,7 @@ void* ToDlpack(const Tensor& x) {
                                    "use Detach()"),
                 kOp);
   }
-  if (ThisThread().capture != nullptr) RaiseIfError(ThisThread().capture->OnHostRead(x), kOp);
+  RaiseIfError(CheckHostRead(x), kOp);
   const absl::StatusOr<Tensor> plain =
       x.spec().layout.blocked() ? Reordered(x, 0) : absl::StatusOr<Tensor>(x);
   RaiseIfError(plain.status(), kOp);

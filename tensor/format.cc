@@ -214,7 +214,7 @@ class Layouter {
 std::string Format(const Tensor& x, const FormatOptions& options) {
   if (!x.defined()) return "undefined";
   if (IsPending(x)) return DescribePending(x);
-  if (ThisThread().capture != nullptr) RaiseIfError(ThisThread().capture->OnHostRead(x), "format");
+  RaiseIfError(CheckHostRead(x), "format");
   FormatOptions o = options;
   o.edge_items = std::max<int64_t>(o.edge_items, 1);
   const std::string kind = absl::StrCat(DTypeName(x.dtype()), " ", x.shape().ToString());

@@ -15,6 +15,11 @@
 
 namespace firn {
 
+absl::Status inner::CheckHostRead(const Tensor& t) {
+  CaptureRecorder* const capture = ThisThread().capture;
+  return capture == nullptr ? absl::OkStatus() : capture->OnHostRead(t);
+}
+
 const void* Tensor::HostData(DType want, bool write) const {
   if (!defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), "host_view");
   if (IsPending(*this)) RaiseStatus(PendingError(*this), "host_view");
@@ -28,10 +33,7 @@ const void* Tensor::HostData(DType want, bool write) const {
         FailedPrecondition("elements lie on ", s.device.ToString(), "; use To(Device::Cpu())"),
         "host_view");
   }
-  if (ThisThread().capture != nullptr) {
-    RaiseIfError(ThisThread().capture->OnHostRead(*this), "host_view");
-  }
-  if (ThisThread().capture_around != nullptr) ThisThread().capture_around->BeforeUse(*this, write);
+  RaiseIfError(CheckHostRead(*this), "host_view");
   RaiseIfError(LayOutRowMajor(*this), "host_view");  // the order that the caller expects
   if (!impl_->spec.layout.contiguous) {
     RaiseStatus(
@@ -47,9 +49,7 @@ namespace {
 Tensor OnHost(const Tensor& t, const char* what) {
   if (!t.defined()) RaiseStatus(InvalidArgument("the tensor is undefined"), what);
   if (IsPending(t)) RaiseStatus(PendingError(t), what);
-  if (ThisThread().capture != nullptr) {
-    RaiseIfError(ThisThread().capture->OnHostRead(t), what);
-  }
+  RaiseIfError(CheckHostRead(t), what);
   NoGradScope no_grad;
   const Tensor here = t.device().type == DeviceType::kCpu ? t : t.To(Device::Cpu());
   absl::StatusOr<Tensor> plain = Reordered(here, 0);

@@ -153,8 +153,8 @@ absl::Status CopyElements(const TensorSpec& src_spec, const void* src, const Ten
 }
 
 absl::StatusOr<Tensor> Reordered(const Tensor& t, int channel_block) {
-  if (ThisThread().capture_around != nullptr) [[unlikely]]
-    ThisThread().capture_around->BeforeUse(t, false);
+  if (ThisThread().capture != nullptr) [[unlikely]]
+    ThisThread().capture->BeforeRead(t);
   const TensorSpec& spec = t.spec();
   if (channel_block == spec.layout.channel_block && spec.dense()) return t;
   const TensorSpec want = TensorSpec::Blocked(spec.dtype, spec.shape, spec.device, channel_block);

@@ -57,10 +57,7 @@ void Write(const Tensor& state, const Position& numbers) {
                "generator");
 }
 
-void RefuseInCapture(const Tensor& state) {
-  if (ThisThread().capture == nullptr) return;
-  RaiseIfError(ThisThread().capture->OnHostRead(state), "generator");
-}
+void RefuseInCapture(const Tensor& state) { RaiseIfError(CheckHostRead(state), "generator"); }
 
 }  // namespace
 

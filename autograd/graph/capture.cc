@@ -22,14 +22,12 @@ class CaptureScope {
  public:
   explicit CaptureScope(GraphRecorder* recorder) {
     static std::atomic<uint32_t> captures{0};
-    if (around_ != nullptr) around_->Settle();
-    ThisThread().capture = ThisThread().capture_around = recorder;
+    ThisThread().capture = recorder;
     ThisThread().capture_number = ++captures;
     autograd::sweep_capture = recorder;
   }
   ~CaptureScope() {
     ThisThread().capture = nullptr;
-    ThisThread().capture_around = around_;
     ThisThread().capture_number = number_;
     autograd::sweep_capture = sweep_;
   }
@@ -37,7 +35,6 @@ class CaptureScope {
   CaptureScope& operator=(const CaptureScope&) = delete;
 
  private:
-  CaptureRecorder* const around_ = ThisThread().capture_around;
   const uint32_t number_ = ThisThread().capture_number;
   autograd::SweepCapture* const sweep_ = autograd::sweep_capture;
 };

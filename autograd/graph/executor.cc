@@ -246,8 +246,6 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
                  FailedPrecondition("a graph runs while another is captured, which would not see"
                                     " it; call the function that it was captured from"));
   FIRN_RETURN_IF_ERROR(CheckArguments(in, out));
-  if (ThisThread().capture_around != nullptr) [[unlikely]]
-    ThisThread().capture_around->Settle();
   const internal::PrecisionScope precision(precision_);
   if (NumThreads() != threads_) FIRN_RETURN_IF_ERROR(Bind());
   for (const Switch& s : graph_.switches) {
@@ -270,7 +268,7 @@ absl::Status Executor::RunAlone(absl::Span<const Tensor> in, absl::Span<const Te
   }
   // The arena of a graph that has not run yet is only addresses: what the captured run has left
   // goes back to the system before the pages come.
-  const bool dropped = DropFoundGradients();
+  const bool dropped = DropFoundGradients(in);
   if (std::exchange(arena_untouched_, false) && dropped && arenas_.main_device().is_cpu()) {
     CpuAllocator().EmptyCache();
   }

@@ -137,7 +137,7 @@ class Executor {
   absl::Status RunObservedSteps();
   // Drops the gradients that the run neither reads nor leaves where they are, so that it computes
   // its own beside none. Whether there were any.
-  bool DropFoundGradients();
+  bool DropFoundGradients(absl::Span<const Tensor> in);
   void LeaveGradients();
 
   Graph graph_;

@@ -196,10 +196,13 @@ absl::StatusOr<bool> Executor::TakeGradients() {
   return moved;
 }
 
-bool Executor::DropFoundGradients() {
+bool Executor::DropFoundGradients(absl::Span<const Tensor> in) {
   bool any = false;
   for (const GradientEffect& e : graph_.gradients) {
-    if (e.value != kNoValue || e.finds != Finds::kAnything || !HeldGrad(e.leaf).defined()) continue;
+    const Tensor& found = HeldGrad(e.leaf);
+    if (e.value != kNoValue || e.finds != Finds::kAnything || !found.defined()) continue;
+    // grad() is a reference, and what it refers to may be an input.
+    if (std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return &t == &found; })) continue;
     HoldGrad(e.leaf, Tensor());
     if (e.withheld) EnsureGradMeta(e.leaf).withheld = true;
     any = true;

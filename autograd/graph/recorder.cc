@@ -69,6 +69,7 @@ GraphRecorder::Seen& GraphRecorder::SeenStorage(const Tensor& t, Buffer::Kind ki
     const auto id = static_cast<BufferId>(graph_.buffers.size());
     graph_.buffers.push_back({kind, static_cast<int64_t>(storage->bytes()), storage->device()});
     it->second = {.storage = storage, .buffer = id, .made_here = made_here, .values = {}};
+    if (made_here) made_here_.push_back(storage.get());
   }
   return it->second;
 }
@@ -166,7 +167,6 @@ Tensor GraphRecorder::FoundGradient(const Tensor& t) {
   const NoCaptureScope no_capture;  // runs find it ready
   const NoGradScope no_grad;
   const Tensor& before = leaf.grad_before;
-  if (before.defined()) BeforeUse(before, false);
   leaf.found = before.defined() ? Copy(Contiguous(before.Detach()))
                                 : Full(t.shape(), -0.0, t.dtype(), t.device());
   known_changed_.insert(leaf.found.impl());  // nobody had it before: nothing to put back
@@ -257,19 +257,20 @@ void GraphRecorder::BeforeCall(const OpDef& op, absl::Span<const TensorRef> in) 
   }
 }
 
-// Looks at everything held, and so comes only when a thirty-second may have been added to it.
+// Looks at everything of this run that is held, and so comes only when a thirty-second may have
+// been added to it.
 void GraphRecorder::DropUnheld() {
   if (new_bytes_ <= kDropBytes + held_bytes_ / 32) return;
   new_bytes_ = held_bytes_ = 0;
-  for (auto it = seen_.begin(); it != seen_.end();) {
-    const auto here = it++;
-    const Seen& seen = here->second;
-    if (seen.made_here && seen.storage->use_count() == 1) {
-      seen_.erase(here);
-    } else {
-      held_bytes_ += seen.storage->bytes();
+  std::erase_if(made_here_, [&](const Storage* storage) {
+    const auto seen = seen_.find(storage);
+    if (storage->use_count() == 1) {
+      seen_.erase(seen);
+      return true;
     }
-  }
+    held_bytes_ += storage->bytes();
+    return false;
+  });
 }
 
 absl::Status GraphRecorder::OnHostRead(const Tensor& t) {
@@ -369,7 +370,7 @@ Captured GraphRecorder::Finish(TensorList results) {
     outputs.push_back(WrapStorage(storage, static_cast<char*>(storage->data()) + v.offset, v.spec));
     if (graph_.buffer_of(id).kind == Buffer::Kind::kTemp) continue;
     // What later runs write would change under the hands of who holds this.
-    BeforeUse(outputs.back(), false);
+    BeforeRead(outputs.back());
     outputs.back() = Copy(outputs.back());
   }
   RunWaiting(Undoable::kNo);  // nothing fails from here on

@@ -31,7 +31,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   void PutOff(const OpDef& op, absl::Span<const TensorRef> in,
               std::shared_ptr<internal::WaitingCall> call) override;
   void BeforeCall(const OpDef& op, absl::Span<const TensorRef> in) override;
-  void BeforeUse(const Tensor& t, bool writes) override;
+  void BeforeRead(const Tensor& t) override { BeforeUse(t, false); }
   void Settle() override { RunWaiting(Undoable::kYes); }
   void Record(const OpDef& op, absl::Span<const TensorRef> in, AttrsRef attrs,
               absl::Span<const Tensor> out) override;
@@ -82,6 +82,8 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
   // Copies what `t` holds, unless it is known: for Undo.
   void KeepAsItIs(const Tensor& t);
   enum class Undoable : bool { kNo, kYes };
+  // Runs the calls that wait if they have to do with `t`.
+  void BeforeUse(const Tensor& t, bool writes);
   // Runs the calls that wait. Whether Undo can still be called afterwards, which takes copies.
   void RunWaiting(Undoable undoable);
   void ForgetWaiting();
@@ -90,6 +92,7 @@ class GraphRecorder final : public CaptureRecorder, public autograd::SweepCaptur
 
   Graph graph_;
   absl::flat_hash_map<const Storage*, Seen> seen_;
+  std::vector<const Storage*> made_here_;  // of seen_, in the order of their making
   size_t held_bytes_ = 0, new_bytes_ = 0;  // of storages: after the last DropUnheld, made since
   std::vector<std::pair<Tensor, Tensor>> changed_;  // written states and copies from before
   absl::flat_hash_set<const TensorImpl*> known_changed_;

@@ -6,9 +6,10 @@
 // that the captured code does. So a call that does nothing but change states waits for the end of
 // the run, when nothing can fail any more, and needs no copies; a run that fails before forgets it.
 //
-// Nobody sees the difference: what reads or writes what waiting calls write, or writes what they
-// read, has them run first (Apply, Reordered and host views say what they are about to use), with
-// copies. What was not copied then need not be, so each state has one copy at most, as ever.
+// Nobody sees the difference: a call that reads or writes what waiting calls write, or writes what
+// they read, has them run first, with copies, and so has a NoCaptureScope, in which anything may be
+// looked at. (Host views, printing and DLPack are refused outside of one.) What was not copied then
+// need not be, so each state has one copy at most, as ever.
 //
 // Only calls that cannot fail may wait (GraphTraits::cannot_fail): of several that run at the end,
 // the second must not leave the first one's changes behind.

@@ -165,7 +165,8 @@ absl::Status CsvRowsPlan::CheckTypes() const {
   return absl::OkStatus();
 }
 
-// The words of one-hot columns for which none are listed become those of the file.
+// The words of one-hot columns for which none are listed become those of the file. Columns that are
+// not read may hold anything, so theirs are not looked at.
 absl::Status CsvRowsPlan::FindWords(const ColumnFinder& finder) {
   std::set<size_t> listed;
   for (const auto& [column, words] : options_.categories) {
@@ -175,10 +176,13 @@ absl::Status CsvRowsPlan::FindWords(const ColumnFinder& finder) {
   }
   const std::string advice = table_.missing == CsvMissing::kError ? wording_.missing : "";
   std::map<size_t, WordSet> found;
+  table_.one_hot.clear();
   for (const CsvColumn& column : options_.one_hot) {
     const auto places = finder.FindAll(column, table_wording_.one_hot + " names");
     if (!places.ok()) return InLine(path_, 1, places.status());
     for (const size_t c : *places) {
+      if (columns_[c].source == nullptr) continue;
+      table_.one_hot.emplace_back(c);
       if (!listed.contains(c)) found.try_emplace(c, missing_, advice);
     }
   }

@@ -60,7 +60,6 @@ class TypedTable {
     return absl::OkStatus();
   }
 
-  size_t types() const { return tables_.size(); }
   // Requires: there is one type.
   Tensor TakeAll() { return tables_[0].table->TakeAll(); }
   // What column `i` of the plan became; once each.

@@ -19,14 +19,15 @@ using Words = absl::flat_hash_map<std::string, int64_t>;
 // Which cells hold nothing. Thread-safe.
 class MissingWords {
  public:
-  explicit MissingWords(const std::vector<std::string>& words)
-      : words_(words.begin(), words.end()) {}
+  explicit MissingWords(const std::vector<std::string>& words) {
+    for (const std::string& word : words) words_.emplace(Trim(word));
+  }
   // Blanks and quotes around it aside.
   bool Has(const Field& field) const { return HasWord(WordOf(field)); }
   bool HasWord(const std::string& word) const { return words_.contains(std::string(Trim(word))); }
 
  private:
-  absl::flat_hash_set<std::string> words_;
+  absl::flat_hash_set<std::string> words_ = {};
 };
 
 // The different words of a column, missing ones aside. Thread-compatible.

@@ -110,8 +110,9 @@ absl::StatusOr<std::vector<H5Chunk>> ImplicitChunks(const H5File& file, const H5
         plan.offset, "chunks",
         absl::StrCat(grid.chunks, " of ", grid.chunk_bytes, " bytes lie outside the file"));
   }
-  // As if there were an address for each, as the other indices have it.
-  if (grid.chunks > file.limits().max_metadata_bytes / 8) {
+  // What each takes here: the file need have no more of it than its elements, one byte at least.
+  const auto each = static_cast<int64_t>(sizeof(H5Chunk)) + 8 * grid.rank();
+  if (grid.chunks > file.limits().max_metadata_bytes / each) {
     return ResourceExhausted(file.name(), ": an index of ", grid.chunks, " chunks takes more than ",
                              "the ", file.limits().max_metadata_bytes,
                              " bytes allowed (limits.max_metadata_bytes)");

@@ -26,6 +26,7 @@
 #include "firn/io/internal/h5_metadata.h"
 #include "firn/io/internal/h5_names.h"
 #include "firn/io/load_limits.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/pending.h"
 
@@ -104,6 +105,7 @@ absl::StatusOr<Tensor> Prepare(const std::string& name, const Tensor& tensor) {
     return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
   }
   try {  // eager functions throw
+    RaiseIfError(firn::inner::CheckHostRead(tensor), "");
     return tensor.Detach().To(Device::Cpu()).Contiguous();
   } catch (const Error& e) {
     return absl::Status(e.code(), absl::StrCat(name, ": ", e.what()));

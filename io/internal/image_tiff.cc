@@ -1,7 +1,7 @@
 // The first image of a TIFF. tiff_directory reads what the file says of it, tiff_data unpacks
 // strips and tiles; here is which kinds are read, and how their samples become bytes side by side:
 // grey, RGB, palettes and CMYK as they are, whether in strips or tiles, side by side or in planes.
-// YCbCr and CIE L*a*b* are converted by libtiff, which multiplies by alpha.
+// YCbCr and CIE L*a*b* are converted by libtiff, which reads neither with alpha.
 //
 // Samples beside the colours are alpha where the file says so (ExtraSamples 1 or 2), else bands of
 // which nobody knows what they are: they are left out where colours alone were asked for.
@@ -133,6 +133,8 @@ absl::StatusOr<Kind> KindOf(const EncodedImage& file, const Directory& d) {
   FIRN_RETURN_IF(d.samples > known && (!chosen || kind.converted),
                  Unread(file, d.samples, " samples a pixel, of which ", d.samples - known,
                         " are neither colours nor alpha", advice));
+  // Of the one the library says so, the other it takes for damaged.
+  FIRN_RETURN_IF(kind.converted && alpha, Unread(file, "YCbCr or CIE L*a*b* with alpha"));
   const bool opaque = wanted == ImageColor::kGrey || wanted == ImageColor::kRgb;
   FIRN_RETURN_IF((kind.palette || kind.inks) && alpha && !opaque,
                  Unread(file, "a palette or inks with alpha"));
@@ -266,21 +268,18 @@ void Invert(const Raster& raster) {
   }
 }
 
-absl::Status ReadConverted(const EncodedImage& file, const Directory& d, bool alpha,
-                           Raster* raster) {
+absl::Status ReadConverted(const EncodedImage& file, const Directory& d, Raster* raster) {
   auto* pixels = reinterpret_cast<uint32_t*>(raster->row(0));
   TiffData data(file, d);
   FIRN_RETURN_IF_ERROR(data.ReadConverted(pixels));
-  const int channels = alpha ? 4 : 3;
   unsigned char* to = raster->row(0);
-  for (int64_t i = 0; i < raster->width * raster->height; ++i, to += channels) {
+  for (int64_t i = 0; i < raster->width * raster->height; ++i) {
     const uint32_t v = pixels[i];
-    const unsigned char rgba[4] = {
-        static_cast<unsigned char>(TIFFGetR(v)), static_cast<unsigned char>(TIFFGetG(v)),
-        static_cast<unsigned char>(TIFFGetB(v)), static_cast<unsigned char>(TIFFGetA(v))};
-    std::memcpy(to, rgba, static_cast<size_t>(channels));
+    for (const uint32_t byte : {TIFFGetR(v), TIFFGetG(v), TIFFGetB(v)}) {
+      *to++ = static_cast<unsigned char>(byte);
+    }
   }
-  raster->channels = channels;
+  raster->channels = 3;
   return absl::OkStatus();
 }
 
@@ -314,7 +313,7 @@ absl::StatusOr<Raster> DecodeTiff(const EncodedImage& file) {
                                                   int64_t{d.bits} * d.samples));
   FIRN_RETURN_IF_ERROR(CheckTiles(file, d));
   if (kind.converted) {
-    FIRN_RETURN_IF_ERROR(ReadConverted(file, d, !d.extra_samples.empty(), &raster));
+    FIRN_RETURN_IF_ERROR(ReadConverted(file, d, &raster));
   } else {
     FIRN_RETURN_IF_ERROR(Assembler(file, d, kind, raster).Run());
     if (d.photometric == PHOTOMETRIC_MINISWHITE) Invert(raster);

@@ -311,13 +311,20 @@ absl::Status TiffData::CheckDeflate() const {
 
 absl::Status TiffData::ReadConverted(uint32_t* pixels) {
   FIRN_RETURN_IF_ERROR(Open());
+  const bool deflate = directory_.compression == COMPRESSION_DEFLATE ||
+                       directory_.compression == COMPRESSION_ADOBE_DEFLATE;
   char why[1024] = "";
-  if (TIFFRGBAImageOK(tiff_.get(), why) != 1) {
-    if (input_.message[0] == '\0') std::snprintf(input_.message, sizeof(input_.message), "%s", why);
+  TIFFRGBAImage image = {};
+  // What the library does not convert, as planes of halved chroma, may have other sizes than it
+  // says, and is not damaged for that.
+  if (TIFFRGBAImageOK(tiff_.get(), why) != 1 ||
+      (deflate && TIFFRGBAImageBegin(&image, tiff_.get(), 1, why) != 1)) {
+    if (input_.message[0] == '\0')
+      std::snprintf(input_.message, sizeof(input_.message), "%.199s", why);
     return Failed();
   }
-  if (directory_.compression == COMPRESSION_DEFLATE ||
-      directory_.compression == COMPRESSION_ADOBE_DEFLATE) {
+  if (deflate) {
+    TIFFRGBAImageEnd(&image);
     FIRN_RETURN_IF_ERROR(CheckDeflate());
     // libdeflate would give no rows of a last strip that has more than the image.
     TIFFSetField(tiff_.get(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);

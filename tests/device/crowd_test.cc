@@ -72,14 +72,14 @@ TEST(CrowdTest, AThreadSleepsForLibgompToCountMoreThreadsThanCores) {
   const Crowd crowd(2 * cores);
   int64_t most = 0;
   const auto begin = std::chrono::steady_clock::now();
-  while (most <= quiet && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
+  while (most < quiet + 2 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
     for (int i = 0; i < 200; ++i) compute();
     most = std::max(most, ThreadsOfThisProcess());
   }
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   if (usage.ru_nivcsw == 0) GTEST_SKIP() << "this system does not count how often cores are lost";
-  EXPECT_GT(most, quiet);  // the thread that sleeps, with a team of its own
+  EXPECT_GE(most, quiet + 2);  // the thread that sleeps, and at least one more in its team
 }
 
 }  // namespace

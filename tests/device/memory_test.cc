@@ -51,7 +51,8 @@ TEST(MemoryTest, EmptyCacheGivesPagesBackToTheSystem) {
     std::memset(blocks.back().data, 1, kHalf);
   }
   for (size_t i = 1; i < blocks.size(); i += 2) CpuAllocator().Free(blocks[i]);
-  EXPECT_GE(resident() - before, 2 * kSlabs * kHalf);
+  // Less than all: Linux adds small pages up a few dozen at a time.
+  EXPECT_GE(resident() - before, 2 * kSlabs * kHalf * 7 / 8);
   ASSERT_TRUE(memory::EmptyCache(Device::Cpu()).ok());
   EXPECT_LE(resident() - before, kSlabs * kHalf * 3 / 2);  // AddressSanitizer has its part
   for (size_t i = 0; i < blocks.size(); i += 2) CpuAllocator().Free(blocks[i]);

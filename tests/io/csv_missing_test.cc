@@ -70,6 +70,11 @@ TEST(CsvMissingTest, MissingCellsAreErrorsOrWhatIsAskedFor) {
   EXPECT_THAT(Error("1\nx\n", {.missing = M::kDropRow}), HasSubstr("line 2"));
   EXPECT_THAT(Error("1\nNA\n", {.missing = M::kDropRow, .missing_words = {""}}),
               HasSubstr("line 2"));
+  // Blanks do not matter on either side.
+  EXPECT_THAT(ParseCsv("1,-\n2,\" \"\n3,4\n", "t.csv",
+                       {.missing = M::kDropRow, .missing_words = {" - ", " "}})
+                  ->ToVector<float>(),
+              ElementsAre(3, 4));
 }
 
 TEST(CsvMissingTest, MeansAreThoseOfAnyNumbers) {

@@ -58,6 +58,12 @@ TEST(CsvRowsOptionsTest, WordsBecomePlacesOrZerosAndOnes) {
                         "(CsvRowsOptions::missing says what missing cells become)"));
   EXPECT_THAT(Error("x,y\n?,1\n", {.one_hot = {"x"}, .missing = CsvMissing::kDropRow}),
               HasSubstr("options.csv: column 0 (\"x\"): expected words, got none"));
+  // Columns that are not read may hold anything.
+  const std::string passed_over = "x,y,#z\n1,?,\n2,,?\n";
+  for (const CsvColumn& column : {CsvColumn("y"), CsvColumn("#z")}) {
+    const CsvRowsOptions of_others = {.variables = {"x"}, .one_hot = {column}};
+    EXPECT_EQ(Open(passed_over, of_others)->Get(1)[0].Item(), 2);
+  }
   EXPECT_THAT(Open("x\nred\n?\nblue\n", {.one_hot = {0}, .missing = CsvMissing::kValue})
                   ->Get(1)[0]
                   .ToVector<float>(),

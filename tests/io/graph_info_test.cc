@@ -67,7 +67,11 @@ TEST(GraphInfoTest, FilesWithoutItAreAsTheyWere) {
   EXPECT_EQ(Parts(with).structure.substr(0, Parts(without).structure.size()),
             Parts(without).structure);
   EXPECT_EQ(LoadGraphInfo(SmallPath(without)), GraphInfo());
-  EXPECT_EQ(LoadGraphInfo("tests/io/data/graph_v1.firn"), GraphInfo());
+  const std::string old = "tests/io/data/graph_v1.firn";
+  EXPECT_EQ(LoadGraphInfo(old), GraphInfo());
+  // One that was written before there was such a thing.
+  const Parts parts(ReadFile(old));
+  EXPECT_EQ(internal::EncodeGraph(parts.graph()), parts.structure);
 }
 
 TEST(GraphInfoTest, DamageIsAnError) {

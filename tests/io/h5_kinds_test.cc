@@ -218,6 +218,14 @@ TEST_F(H5KindsTest, ReadsCommittedDatatypesOfTheOldestFiles) {
       "\3\0\x20\0\3\0\0\0\1\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0"s + address + std::string(8, '\0'));
   WriteFile(path, bytes);
   EXPECT_THAT(Read(path)["x"].ToVector<int64_t>(), ElementsAre(1, 65535));
+  // HDF5 takes it for the same.
+  const hid_t f = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t x = H5Dopen2(f, "x", H5P_DEFAULT);
+  std::array<int, 2> read = {};
+  EXPECT_GE(H5Dread(x, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()), 0);
+  EXPECT_THAT(read, ElementsAre(1, 65535));
+  H5Dclose(x);
+  H5Fclose(f);
 }
 
 TEST_F(H5KindsTest, ReadsCommittedDatatypes) {

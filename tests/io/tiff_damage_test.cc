@@ -100,6 +100,20 @@ TEST(TiffDamageTest, NamesTheKindsOfTiffThatAreNotRead) {
                      packed),
               kUnread, "predictor 3 of 16 bits");
   ExpectError(tiff(16, 3, 8), kUnread, "keeping the 16 bits", {.keep_16_bits = true});
+  for (const uint32_t photometric : {6, 8}) {
+    ExpectError(tiff(8, 4, photometric, {{338, 3, {2}}, {530, 3, {1, 1}}}), kUnread, "with alpha");
+  }
+  // Planes of which those of halved chroma have fewer bytes, as they may.
+  const std::string light = Deflate("\1\2"), chroma = Deflate("\1");
+  const auto n = static_cast<uint32_t>(light.size()), few = static_cast<uint32_t>(chroma.size());
+  ExpectError(TiffOf(TiffTags(2, 1, 8, 3, 6, n,
+                              {{259, 3, {8}},
+                               {273, 4, {8, 8 + n, 8 + n + few}},
+                               {279, 4, {n, few, few}},
+                               {284, 3, {2}},
+                               {530, 3, {2, 1}}}),
+                     light + chroma + chroma),
+              kUnread, "can not handle image");
   ExpectError(With(tiff(8, 1, 1), 2, "+"), kUnread, "BigTIFF");
   ExpectError(tiff(8, 1, 1, {{256, 4, {1u << 30}}}), kLimit, "allowed");
 }

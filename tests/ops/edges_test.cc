@@ -262,6 +262,16 @@ TEST(EdgesTest, PowersAreFlatAtZero) {
     EXPECT_NEAR(flat.dydy, std::log(2) * std::log(2), 1e-6);
     EXPECT_EQ(far.dx, 1);
   }
+  // Nor may what counts 0 times be infinite.
+  for (const auto& [dtype, x] : {std::pair{DType::kF16, 0x1p-10},
+                                 {DType::kBF16, 0x1p-70},
+                                 {DType::kF32, 0x1p-70},
+                                 {DType::kF64, 0x1p-600}}) {
+    const Slopes s = At(Pow, x, 0, dtype);
+    EXPECT_EQ(s.dx, 0) << x;
+    EXPECT_EQ(s.dxdx, 0) << x;
+    EXPECT_EQ(s.dxdy * x, 1) << x;
+  }
 }
 
 TEST(EdgesTest, QuotientsOfNumbersFarFromOne) {

@@ -1,13 +1,17 @@
 // Norms, variances and normalisation of numbers whose squares or powers leave the range of their
-// type although the result does not.
+// type although the result does not, and angles.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "firn/autograd/backward.h"
 #include "firn/tensor/from.h"
+#include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
 
@@ -179,6 +183,79 @@ TEST(FarValuesTest, BatchesAreNormalised) {
     check(x.Clone(), weights);
     const Tensor wide = Permute(Reshape(weights, {1, 2, 2, 2}), {0, 3, 1, 2});
     check(Contiguous(image).Clone(), wide);
+  }
+}
+
+// The value of f and what three derivatives make of it at `x`.
+using Derivatives = std::vector<std::vector<double>>;
+Derivatives DerivativesOf(const std::function<Tensor(const Tensor&)>& f, Tensor x) {
+  const Tensor weights = FromVector<double>({1, 0.5, -0.25, 2}).To(x.dtype());
+  x.SetRequiresGrad();
+  Tensor y = f(x);
+  Derivatives all = {y.ToVector<double>()};
+  for (int order = 1; order <= 3; ++order) {
+    const Tensor dx = Grad(y, x, {.create_graph = true});
+    all.push_back(dx.ToVector<double>());
+    y = Sum(Mul(dx, weights));
+  }
+  return all;
+}
+
+// Of f(2^k x) = 2^(k degree) f(x) the derivatives are those at x times powers of two.
+TEST(FarValuesTest, DerivativesAreThoseOfOrdinaryNumbers) {
+  struct Homogeneous {
+    const char* name;
+    int degree;
+    std::function<Tensor(const Tensor&)> f;
+  };
+  const auto weighted = [](const Tensor& y) {
+    const Tensor weights = FromVector<double>({0.3, -0.7, 1.1, 0.2}).To(y.dtype());
+    return Sum(Mul(Reshape(y, {y.num_elements()}), weights[Range(0, y.num_elements())]));
+  };
+  const BatchNormOptions training{.training = true, .eps = 0};
+  const Homogeneous functions[] = {
+      {"norm 2", 1, [](const Tensor& x) { return Norm(x); }},
+      {"norm 3", 1, [](const Tensor& x) { return Norm(x, 3); }},
+      {"std", 1, [](const Tensor& x) { return Std(x); }},
+      {"std of columns", 1,
+       [&](const Tensor& x) {
+         return weighted(Std(Reshape(x, {2, 2}), {0}));
+       }},
+      {"layer norm", 0, [&](const Tensor& x) { return weighted(LayerNorm(x, {4}, {}, {}, 0)); }},
+      {"RMS norm", 0, [&](const Tensor& x) { return weighted(RmsNorm(x, {4}, {}, 0)); }},
+      {"batch norm", 0,
+       [&](const Tensor& x) {
+         return weighted(BatchNorm(Reshape(x, {4, 1}), {}, {}, {}, {}, training));
+       }},
+      {"batch norm of an image", 0,
+       [&](const Tensor& x) {
+         return weighted(BatchNorm(Reshape(x, {1, 1, 2, 2}), {}, {}, {}, {}, training));
+       }},
+      {"angles", 0,
+       [&](const Tensor& x) { return weighted(Atan2(x[Range(0, 2)], x[Range(2, 4)])); }},
+  };
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    const Tensor x = FromVector<double>({0.8, 1.3, -0.6, 1.7}).To(dtype);
+    const int most = dtype == DType::kF32 ? 120 : 1000, step = most / 40;
+    for (const Homogeneous& h : functions) {
+      const Derivatives want = DerivativesOf(h.f, x.Clone());
+      for (int k = -most; k <= most; k += step) {
+        const Derivatives got =
+            DerivativesOf(h.f, FromVector<double>({std::ldexp(0.8, k), std::ldexp(1.3, k),
+                                                   std::ldexp(-0.6, k), std::ldexp(1.7, k)})
+                                   .To(dtype));
+        for (int order = 0; order <= 3; ++order) {
+          const int power = k * (h.degree - order);
+          if (std::abs(power) > most) continue;
+          double top = 0;
+          for (const double v : want[order]) top = std::max(top, std::abs(v));
+          for (size_t i = 0; i < want[order].size(); ++i) {
+            EXPECT_NEAR(std::ldexp(got[order][i], -power), want[order][i], 1e-4 * top + 1e-6)
+                << h.name << " of " << DTypeName(dtype) << ", order " << order << ", 2^" << k;
+          }
+        }
+      }
+    }
   }
 }
 

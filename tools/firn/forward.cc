@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "firn/io/graph_file.h"
 #include "firn/io/monitors/record_writer.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/op.h"
 #include "firn/tensor/ops.h"
 #include "tools/firn/command.h"
 #include "tools/firn/data_files.h"
@@ -69,8 +71,9 @@ io::GraphInfo InfoOf(const Options& o, std::string* from) {
   *from = stored ? "the graph file" : "";
   if (!o.scale.empty() || !o.mean.empty() || !o.stddev.empty()) {
     *from = "the command line";
-    info.scale = o.scale.empty() ? 1 : ParseScale(o.scale);
-    info.pixel_scale = info.scale;
+    info.scale = 1;
+    info.pixel_scale.reset();  // a mean alone does not say whether pixels are divided before
+    if (!o.scale.empty()) info.pixel_scale = info.scale = ParseScale(o.scale);
     info.mean = o.mean;
     info.stddev = o.stddev;
     if (info.mean.size() != info.stddev.size()) {
@@ -82,8 +85,11 @@ io::GraphInfo InfoOf(const Options& o, std::string* from) {
     }
   }
   if (!o.classes.empty()) {
+    const std::set<std::string> different(o.classes.begin(), o.classes.end());
+    if (different.size() != o.classes.size()) {
+      throw UsageError("expected different names for --classes");
+    }
     info.classes = o.classes;
-    info.probabilities = false;
   }
   return info;
 }
@@ -106,10 +112,10 @@ TensorSpec InputOf(const Graph& g, const std::string& path) {
              result.ToString());
     }
     numbers += result.shape.num_elements() / batch(input);
-  }
-  if (numbers > kMostNumbers) {
-    Refuse(path, ": gives ", numbers, " numbers for a sample, which is no table (at most ",
-           kMostNumbers, "; firn infer writes tensors)");
+    if (numbers > kMostNumbers) {
+      Refuse(path, ": gives more than ", kMostNumbers, " numbers for a sample, which is no table ",
+             "(firn infer writes tensors)");
+    }
   }
   return input;
 }
@@ -142,12 +148,23 @@ std::vector<std::string> NumberColumns(const Graph& g) {
   return names;
 }
 
+// A result's elements, in one of the two.
+struct Numbers {
+  std::vector<double> real;
+  std::vector<int64_t> whole;
+};
+
 bool ChangesStates(const Graph& g) {
   const std::vector<bool> changed = ChangedInPlace(g);
   for (size_t b = 0; b < changed.size(); ++b) {
     if (changed[b] && g.buffers[b].kind == Buffer::Kind::kState) return true;
   }
   return false;
+}
+
+bool DrawsNumbers(const Graph& g) {
+  return std::any_of(g.instrs.begin(), g.instrs.end(),
+                     [](const Instr& instr) { return instr.op->random; });
 }
 
 class ForwardRun {
@@ -180,6 +197,11 @@ class ForwardRun {
       terminal_.Warn(
           "firn: the graph changes its states with every batch, as networks do while they train: "
           "results depend on what else is in a batch (Eval() before it is captured)");
+    }
+    if (DrawsNumbers(graph_.captured())) {
+      terminal_.Warn(
+          "firn: the graph draws numbers by chance, as dropout does while a network trains: each "
+          "run has other results (Eval() before it is captured)");
     }
     ForwardTable table(o_.output, columns_);
     for (int64_t begin = 0; begin < n; begin += batch) {
@@ -228,8 +250,16 @@ class ForwardRun {
     }
     while (static_cast<int64_t>(inputs.size()) < spec_.shape[0]) inputs.push_back(inputs.back());
     const TensorList results = graph_.Call({Stack(inputs)});
-    std::vector<std::vector<double>> numbers;
-    for (const Tensor& r : results) numbers.push_back(r.ToVector<double>());
+    std::vector<Numbers> numbers;
+    for (const Tensor& r : results) {
+      // f64 does not hold all whole numbers.
+      Numbers& n = numbers.emplace_back();
+      if (IsFloating(r.dtype()) || (classifies_ && numbers.size() == 1)) {
+        n.real = r.ToVector<double>();
+      } else {
+        n.whole = r.ToVector<int64_t>();
+      }
+    }
     for (int64_t i = begin; i < end; ++i) {
       AddSample(i, static_cast<size_t>(i - begin), samples[static_cast<size_t>(i - begin)].target,
                 numbers, table);
@@ -237,13 +267,13 @@ class ForwardRun {
   }
 
   // `at`: in the batch.
-  void AddSample(int64_t i, size_t at, const Tensor& label,
-                 const std::vector<std::vector<double>>& numbers, ForwardTable* table) {
+  void AddSample(int64_t i, size_t at, const Tensor& label, const std::vector<Numbers>& numbers,
+                 ForwardTable* table) {
     std::vector<io::RecordValue> cells = {input_.files ? io::RecordValue(input_.name(i))
                                                        : io::RecordValue(i)};
     if (classifies_) {
       const size_t k = info_.classes.size();
-      const BestClass best = BestOf(&numbers[0][at * k], k, info_.probabilities);
+      const BestClass best = BestOf(&numbers[0].real[at * k], k, info_.probabilities);
       const bool known = !std::isnan(best.probability);
       if (!known) ++nan_;
       if (labelled_) {
@@ -256,9 +286,10 @@ class ForwardRun {
     }
     if (o_.numbers || !classifies_) {
       const auto batch = static_cast<size_t>(spec_.shape[0]);
-      for (const std::vector<double>& all : numbers) {
-        const size_t n = all.size() / batch;
-        for (size_t j = 0; j < n; ++j) cells.emplace_back(all[at * n + j]);
+      for (const Numbers& all : numbers) {
+        const size_t reals = all.real.size() / batch, wholes = all.whole.size() / batch;
+        for (size_t j = 0; j < reals; ++j) cells.emplace_back(all.real[at * reals + j]);
+        for (size_t j = 0; j < wholes; ++j) cells.emplace_back(all.whole[at * wholes + j]);
       }
     }
     table->Add(cells);
@@ -300,7 +331,7 @@ FIRN_COMMAND(forward, "Runs a saved graph over pictures, a table or a data set")
   app.add_option("--classes", o->classes, "names of the classes whose scores the graph gives: a,b")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_flag("--resize", o->input.resize, "pictures to the size that the graph takes");
+  app.add_flag("--resize", o->input.convert.resize, "pictures to the size that the graph takes");
   app.add_flag("!--no-labels", o->input.labels, "look for no labels in the data");
   app.add_option("--from", o->input.format, "what a data set is; told by the path otherwise")
       ->check(CLI::IsMember(DataFormats()));
@@ -320,6 +351,7 @@ FIRN_COMMAND(forward, "Runs a saved graph over pictures, a table or a data set")
       "  firn forward run/model.firn cat.png dog.png --resize\n"
       "  firn forward run/model.firn test.csv -o results.csv");
   return [o](Terminal& terminal) {
+    o->input.convert.any_type = !o->scale.empty();
     std::vector<std::string> read = o->input.data;
     read.push_back(o->graph);
     for (const std::string& path : read) {

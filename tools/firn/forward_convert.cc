@@ -24,8 +24,8 @@ template <class... What>
 
 class Conversion {
  public:
-  Conversion(const io::GraphInfo& info, const TensorSpec& batch, bool resize)
-      : info_(info), dtype_(batch.dtype), batch_(batch.ToString()), resize_(resize) {
+  Conversion(const io::GraphInfo& info, const TensorSpec& batch, const ConversionOptions& options)
+      : info_(info), dtype_(batch.dtype), batch_(batch.ToString()), options_(options) {
     sample_.assign(batch.shape.begin() + 1, batch.shape.end());
   }
 
@@ -38,7 +38,7 @@ class Conversion {
   Tensor Fitted(Tensor x) const {
     const Shape want(sample_);
     const bool picture = x.rank() == 3 && want.rank() == 3 && x.size(0) == want[0];
-    if (resize_ && picture && x.shape() != want) {
+    if (options_.resize && picture && x.shape() != want) {
       x = io::Resize({.height = want[1], .width = want[2]})(x);
     }
     if (x.num_elements() == 1 && want.num_elements() == 1) x = x.Reshape(want);
@@ -54,21 +54,23 @@ class Conversion {
     if (pixels && !info_.pixel_scale.has_value()) {
       RefuseSample(
           "it has pixels, u8 from 0 to 255, and the graph takes ", DTypeName(dtype_),
-          ": how they were normalised for training its file does not say (--scale 1/255 divides "
-          "them by 255, --mean and --std come after it)");
+          ": nobody says what they are multiplied by (--scale 1/255 divides them by 255, as is "
+          "often done for training, --mean and --std come after it)");
     }
-    if (!pixels && !IsFloating(x.dtype()) && info_.pixel_scale.has_value()) {
+    const bool other = !pixels && !IsFloating(x.dtype()) && !options_.any_type;
+    if (other && info_.pixel_scale.has_value()) {
       RefuseSample("it is ", DTypeName(x.dtype()),
                    ", and the graph was made for pixels: expected u8 from ",
-                   "0 to 255, or floating point numbers (pictures of 16 bits are neither)");
+                   "0 to 255, or floating point numbers (--scale 1/65535 takes pixels of 16 bits)");
     }
     const DType work = dtype_ == DType::kF64 ? DType::kF64 : DType::kF32;
     Tensor y = x.To(work);
     // In f64, of which what is left is k / 255 to the bit, as in training.
     if (pixels) y = (x.To(DType::kF64) * *info_.pixel_scale).To(work);
     if (!pixels && info_.scale != 1) y = y * info_.scale;
-    if (!info_.mean.empty())
+    if (!info_.mean.empty()) {
       y = (y - PerChannel(info_.mean, work)) / PerChannel(info_.stddev, work);
+    }
     return y.To(dtype_);
   }
 
@@ -92,7 +94,7 @@ class Conversion {
   const DType dtype_;
   const std::string batch_;
   std::vector<int64_t> sample_;
-  const bool resize_;
+  const ConversionOptions options_;
 };
 
 std::string ScaleText(double scale) {
@@ -105,22 +107,25 @@ std::string ScaleText(double scale) {
 }  // namespace
 
 std::function<Tensor(const Tensor& stored)> MakeConversion(const io::GraphInfo& info,
-                                                           const TensorSpec& batch, bool resize) {
-  return Conversion(info, batch, resize);
+                                                           const TensorSpec& batch,
+                                                           const ConversionOptions& options) {
+  return Conversion(info, batch, options);
 }
 
 std::string NormalizationText(const io::GraphInfo& info) {
   std::vector<std::string> parts;
-  if (info.pixel_scale.has_value() && *info.pixel_scale != 1) {
+  const bool alike = info.pixel_scale.value_or(info.scale) == info.scale;
+  if (!alike && *info.pixel_scale != 1) {
     parts.push_back(absl::StrCat("pixels (u8) are ", ScaleText(*info.pixel_scale)));
   }
   if (info.scale != 1) {
-    parts.push_back(absl::StrCat(info.pixel_scale ? "other numbers" : "numbers", " are ",
-                                 ScaleText(info.scale)));
+    parts.push_back(
+        absl::StrCat(alike ? "numbers" : "other numbers", " are ", ScaleText(info.scale)));
   }
   if (!info.mean.empty()) {
-    parts.push_back(absl::StrCat("then lose the mean ", absl::StrJoin(info.mean, " "),
-                                 " and are divided by ", absl::StrJoin(info.stddev, " ")));
+    parts.push_back(absl::StrCat(parts.empty() ? "numbers" : "then", " lose the mean ",
+                                 absl::StrJoin(info.mean, " "), " and are divided by ",
+                                 absl::StrJoin(info.stddev, " ")));
   }
   return parts.empty() ? "numbers stay as they are" : absl::StrJoin(parts, ", ");
 }

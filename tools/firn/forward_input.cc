@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "firn/device/status_macros.h"
@@ -23,7 +24,6 @@
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops.h"
 #include "tools/firn/data_files.h"
-#include "tools/firn/forward_convert.h"
 
 namespace firn::cli {
 namespace {
@@ -206,12 +206,21 @@ ForwardInput Open(const ForwardOptions& o, const io::GraphInfo& info, const Tens
   }
   const std::string& path = o.data[0];
   const std::string format = o.format.empty() ? FormatOf(path) : o.format;
-  if (o.data.size() > 1 || (format.empty() && !path.ends_with(".npy"))) {
-    return Pictures(o.data, batch);
+  // io::LoadCsv reads more of them than data sets, which look a row up, can be.
+  const bool text =
+      format == "csv" || (format.empty() && (absl::EndsWithIgnoreCase(path, ".csv") ||
+                                             absl::EndsWithIgnoreCase(path, ".csv.gz")));
+  const bool table = o.data.size() == 1 && text && !info.columns.empty();
+  const bool array = o.data.size() == 1 && format.empty() && path.ends_with(".npy");
+  const bool pictures = !table && !array && (o.data.size() > 1 || format.empty());
+  if (o.y.has_value() && (table || array || pictures || format == "images")) {
+    Refuse(path, ": --y is for data sets whose variables have names; labels of folders are their ",
+           "names, that of a table is the column that the graph was trained for");
   }
-  if (format.empty()) return {io::NpyDataset(path), Number};
+  if (table) return Table(path, o, info);
+  if (array) return {io::NpyDataset(path), Number};
+  if (pictures) return Pictures(o.data, batch);
   if (format == "images") return PictureFolder(path, o.labels, info, batch);
-  if (format == "csv" && !info.columns.empty()) return Table(path, o, info);
   return DataSet(path, o, !info.classes.empty());
 }
 
@@ -221,7 +230,7 @@ ForwardInput OpenForwardInput(const ForwardOptions& options, const io::GraphInfo
                               const TensorSpec& batch) {
   ForwardInput input = Open(options, info, batch);
   const size_t classes = input.labelled ? info.classes.size() : 0;
-  const auto convert = MakeConversion(info, batch, options.resize);
+  const auto convert = MakeConversion(info, batch, options.convert);
   const auto where = [name = input.name, in = input.files ? "" : options.data[0] + ": sample "](
                          int64_t i) { return in + name(i); };
   const io::DatasetPtr stored = input.samples;

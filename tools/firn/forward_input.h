@@ -13,6 +13,7 @@
 #include "firn/io/dataset.h"
 #include "firn/io/graph_info.h"
 #include "firn/tensor/tensor.h"
+#include "tools/firn/forward_convert.h"
 
 namespace firn::cli {
 
@@ -23,9 +24,9 @@ struct ForwardOptions {
   std::optional<std::string> y = {};  // its labels; not said: "y" where there is one
   bool labels = true;                 // whether labels are looked for
   bool test = false;                  // of MNIST and CIFAR the test images
-  bool resize = false;                // pictures to the size that the graph takes
-  bool round = false;                 // whole numbers of CSV that f32 does not hold, else errors
-  std::string separator = ",";        // of a table
+  ConversionOptions convert = {};
+  bool round = false;           // whole numbers of CSV that f32 does not hold, else errors
+  std::string separator = ",";  // of a table
   int64_t skip_lines = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "firn/device/status_macros.h"
 #include "firn/device/text_table.h"
 #include "firn/tensor/error.h"
@@ -15,7 +16,8 @@ namespace {
 using Kind = io::RecordValue::Kind;
 
 std::string TextOf(const io::RecordValue& cell) {
-  if (cell.kind() == Kind::kText) return cell.text();
+  // A name with line ends must not look like lines of its own.
+  if (cell.kind() == Kind::kText) return absl::StrReplaceAll(cell.text(), {{"\n", "\\x0a"}});
   return cell.kind() == Kind::kInteger ? absl::StrCat(cell.integer()) : absl::StrCat(cell.number());
 }
 

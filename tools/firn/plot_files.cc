@@ -81,7 +81,8 @@ void AddFolder(const std::string& folder, std::vector<Read>* all) {
        at.increment(error)) {
     const std::string path = at->path().string();
     std::error_code gone;
-    if (at->is_symlink(gone) || !at->is_regular_file(gone)) continue;
+    const bool hidden = at->path().filename().string().starts_with('.');  // as the page has it
+    if (hidden || at->is_symlink(gone) || !at->is_regular_file(gone)) continue;
     events |= IsEvents(path);
     if (IsTable(path) || path.ends_with(".series.txt")) files.push_back(path);
   }

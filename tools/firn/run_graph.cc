@@ -54,7 +54,7 @@ void RequireSameKind(const std::string& text, const Tensor& t, const TensorSpec&
   if (IsFloating(t.dtype()) != IsFloating(spec.dtype)) {
     Refuse(absl::StrCat(what,
                         ": convert it first, as it was converted for training (pixels are often"
-                        " divided by 255)"));
+                        " divided by 255), or use firn forward, which goes by the graph file"));
   }
   if (!IsFloating(t.dtype()) &&
       !All(Eq(t.To(spec.dtype).To(DType::kI64), t.To(DType::kI64))).Item<bool>()) {

@@ -12,6 +12,7 @@
 #include "firn/tensor/ops/elementwise/power.h"
 
 #include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/compare/compare.h"
@@ -22,6 +23,7 @@
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/power_fn.h"
 #include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn {
 namespace {
@@ -59,9 +61,16 @@ void GradPow(GradContext& g) {
   // Where a power is flat, harmless numbers stand in for those that are infinite there: what is
   // masked afterwards only comes back as NaN from the derivatives of this.
   if (g.needs(0)) {
-    const double near = x.dtype() == DType::kF16 ? 0x1p-15 : 0x1p-126;  // 1 / x may be none.
-    const Tensor flat = LogicalAnd(Eq(y, 0), LogicalNot(Ge(Abs(x), near)));
-    const Tensor base = Where(flat, 1.0, x);
+    const bool half = x.dtype() == DType::kF16, wide = x.dtype() == DType::kF64;
+    const double near = half ? 0x1p-15 : wide ? 0x1p-1022 : 0x1p-126;  // 1 / x may be none.
+    const Tensor size = Abs(Detach(x)), none = Eq(y, 0);
+    Tensor base = x;
+    if (GradEnabled()) {  // nor may its slope, which counts 0 times
+      const double steep = half ? 0x1.01p-8 : wide ? 0x1.01p-512 : 0x1.01p-64;
+      base = Where(LogicalAnd(none, Lt(size, steep)), Detach(x), x);
+    }
+    const Tensor flat = LogicalAnd(none, LogicalNot(Ge(size, near)));
+    base = Where(flat, 1.0, base);
     const Tensor slope = Mul(y, Pow(base, Where(flat, 0.0, Sub(y, 1))));
     g.set_grad_input(0, Mul(g.grad_output(), slope));
   }

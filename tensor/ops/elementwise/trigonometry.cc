@@ -1,15 +1,15 @@
 // Each gradient is the textbook's. 1 - x^2 and x^2 - 1 are products, which keep their digits where
 // x is near 1.
 //
-// atan2: the gradient is homogeneous, and of points over a power of two where squares of the points
-// would leave the range. At (0, 0) it is NaN, as PyTorch's.
+// atan2: the gradient is homogeneous, and of points in units of their own size where squares, or
+// what higher derivatives make of them, would leave the range. At (0, 0) it is NaN, as PyTorch's.
 
 #include "firn/tensor/ops/elementwise/trigonometry.h"
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/elementwise_ops.h"
 #include "firn/tensor/ops/compare/compare.h"
-#include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/compare/logical.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
@@ -86,9 +86,10 @@ void GradAtan2(GradContext& g) {
   const DType dtype = g.input(0).dtype(), compute = ComputeDType(dtype);
   const Tensor in_y = AsDType(g.input(0), compute), in_x = AsDType(g.input(1), compute);
   const Tensor size = Maximum(Abs(Detach(in_y)), Abs(Detach(in_x)));
-  const bool wide = compute == DType::kF64;
-  const double far = wide ? 0x1p300 : 0x1p40, by = wide ? 0x1p800 : 0x1p100;
-  const Tensor unit = Where(Lt(size, 1 / far), by, Where(Gt(size, far), 1 / by, OnesLike(size)));
+  // They need not be exact, only normal numbers.
+  const double most = compute == DType::kF64 ? 0x1p1022 : 0x1p126;
+  const Tensor far = LogicalOr(Lt(size, 0x1p-8), Gt(size, 0x1p8));
+  const Tensor unit = Where(far, Clamp(Reciprocal(size), 1 / most, most), 1.0);
   const Tensor y = Mul(in_y, unit), x = Mul(in_x, unit);
   const Tensor scaled = Div(AsDType(g.grad_output(), compute), Add(Square(x), Square(y)));
   if (g.needs(0)) g.set_grad_input(0, AsDType(Mul(Mul(scaled, x), unit), dtype));

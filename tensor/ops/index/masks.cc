@@ -158,7 +158,7 @@ int64_t CountOnDevice(const Tensor& x) {
 Tensor Nonzero(const Tensor& x) {
   const OpDef& op = TheOp<"nonzero">();
   CheckDefined(x, op.name);
-  if (ThisThread().capture != nullptr) RaiseIfError(ThisThread().capture->OnHostRead(x), op.name);
+  RaiseIfError(CheckHostRead(x), op.name);
   const int64_t count = x.device().is_cpu() ? CountOnHost(x) : CountOnDevice(x);
   return Apply1(op, {x}, NonzeroAttrs{count});
 }

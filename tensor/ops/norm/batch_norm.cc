@@ -21,6 +21,7 @@
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/ops/shape/copies.h"
 
 namespace firn {
 namespace {
@@ -100,7 +101,8 @@ void SetGradient(GradContext& g, int i, const Tensor& grad) {
   if (g.needs(i)) g.set_grad_input(i, Cast(grad, g.input_spec(i).dtype));
 }
 
-// In the statistics' type throughout, as the fused gradient.
+// In the statistics' type throughout, as the fused gradient. Deviations are taken in units of their
+// own size, so that squares and higher derivatives stay in the range of any x.
 void RecordedGrad(GradContext& g, const BatchNormAttrs& a) {
   const DType dtype = StatisticsType(g.input(In::kX).dtype());
   const Tensor x = Cast(g.input(In::kX), dtype), &weight = g.input(In::kWeight);
@@ -111,8 +113,11 @@ void RecordedGrad(GradContext& g, const BatchNormAttrs& a) {
       activated ? ThroughActivation(dy, Cast(g.output(Out::kY), dtype), a.activation) : dy;
   const auto mean = [&](const Tensor& t) { return Mul(ChannelSum(t), 1 / count); };
   const Tensor centred = ChannelAffine(x, {}, Mul(mean(x), -1));
-  const Tensor invstd = Rsqrt(Add(mean(Square(centred)), a.eps));
-  const Tensor xhat = ChannelAffine(centred, invstd, {});
+  const Tensor unit = Detach(g.output(Out::kInvstd));
+  const Tensor deviation = ChannelAffine(centred, unit, {});
+  const Tensor eps = Mul(Mul(unit, a.eps), unit);  // unit^2 alone may be no number
+  const Tensor scaled = Rsqrt(Add(mean(Square(deviation)), eps)), invstd = Mul(scaled, unit);
+  const Tensor xhat = ChannelAffine(deviation, scaled, {});
   SetGradient(g, In::kBias, ChannelSum(dz));
   SetGradient(g, In::kWeight, ChannelSum(Mul(dz, xhat)));
   if (!g.needs(In::kX)) return;

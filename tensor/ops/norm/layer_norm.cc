@@ -24,11 +24,8 @@
 #include "firn/tensor/kernels/cpu/parts.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/conv/channels.h"
-#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
-#include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/norm/norm_options.h"
 #include "firn/tensor/ops/reduce/sum.h"
@@ -112,23 +109,18 @@ absl::Status RunGrad(KernelContext& k) {
   return absl::OkStatus();
 }
 
-// A power of two for each row, by which its squares are brought back into their range: mostly 1.
-Tensor UnitOfRows(const Tensor& invstd, DType dtype) {
-  const bool wide = dtype == DType::kF64;
-  const double far = wide ? 0x1p-300 : 0x1p-40, by = wide ? 0x1p-600 : 0x1p-80;
-  const Tensor unit = Where(Lt(Detach(invstd), far), by, OnesLike(invstd));
-  return Unsqueeze(Cast(unit, dtype), 1);
-}
-
+// Deviations are taken in units of their own size, so that squares and higher derivatives stay in
+// the range of any x.
 template <bool kCentred>
 void RecordedGrad(GradContext& g) {
   const Tensor &x = g.input(0), &weight = g.input(1), &dy = g.grad_output(0);
   const auto cols = static_cast<double>(x.size(1));
   const auto mean = [&](const Tensor& t) { return Mul(Sum(t, 1, true), 1 / cols); };
   const auto centred = [&](const Tensor& t) { return kCentred ? Sub(t, mean(t)) : t; };
-  const Tensor unit = UnitOfRows(g.output(kCentred ? 2 : 1), x.dtype());
+  const Tensor unit = Unsqueeze(Cast(Detach(g.output(kCentred ? 2 : 1)), x.dtype()), 1);
   const Tensor deviation = Mul(centred(x), unit);
-  const Tensor eps = Mul(Square(unit), g.attrs<LayerNormAttrs>().eps);
+  // The square of unit alone may be no number.
+  const Tensor eps = Mul(Mul(unit, g.attrs<LayerNormAttrs>().eps), unit);
   const Tensor scaled = Rsqrt(Add(mean(Square(deviation)), eps)), invstd = Mul(scaled, unit);
   const Tensor xhat = Mul(deviation, scaled);
   if (g.needs(1)) g.set_grad_input(1, Sum(Mul(dy, xhat), 0));

@@ -13,6 +13,7 @@
 
 #include "firn/device/parallel.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/kernels/cpu/moments.h"
 #include "firn/tensor/kernels/cpu/reduce_loop.h"
 #include "firn/tensor/kernels/cpu/reduced_elements.h"
@@ -140,11 +141,16 @@ void GradStd(GradContext& g) {
   const VarAttrs& a = g.attrs<VarAttrs>();
   Tensor dx;
   if (g.has_grad_output(0)) {
-    const Tensor& std = g.output(0);
-    const Tensor scaled = Mul(g.grad_output(0), 1 / Divisor(g.input_shape(0), a));
-    const Tensor zero = Eq(std, 0);
-    const Tensor factor = Where(zero, 0, Div(scaled, Where(zero, 1, std)));
-    dx = ScaledCentered(g, factor);
+    const Tensor &std = g.output(0), &dy = g.grad_output(0);
+    const double share = 1 / Divisor(g.input_shape(0), a);
+    const Tensor zero = Eq(std, 0), safe = Where(zero, 1, std);
+    if (GradEnabled()) {
+      // Deviations over std are never far from 1; dy over std may be no number.
+      const Tensor factor = Where(zero, 0, Div(FullLike(std, share), safe));
+      dx = Mul(ScaledCentered(g, factor), KeepReduced(dy, a.over, g.input_shape(0)));
+    } else {
+      dx = ScaledCentered(g, Where(zero, 0, Div(Mul(dy, share), safe)));
+    }
   }
   SetGradient(g, std::move(dx));
 }

@@ -13,6 +13,7 @@
 
 #include "firn/device/parallel.h"
 #include "firn/tensor/apply.h"
+#include "firn/tensor/dispatch.h"
 #include "firn/tensor/kernels/cpu/reduce_loop.h"
 #include "firn/tensor/kernels/cpu/reduced_elements.h"
 #include "firn/tensor/op.h"
@@ -103,7 +104,12 @@ void Grad(GradContext& g) {
   }
   const Tensor zero = Eq(norm, 0);
   const Tensor safe = Where(zero, 1, norm);
-  if (a.p == 2) return g.set_grad_input(0, Mul(x, Where(zero, 0, Div(dy, safe))));
+  if (a.p == 2) {
+    // Elements over the norm are never far from 1; what derivatives make of dy over it may be no
+    // number, and is one pass less.
+    return g.set_grad_input(0, GradEnabled() ? Mul(Div(x, safe), Where(zero, 0, dy))
+                                             : Mul(x, Where(zero, 0, Div(dy, safe))));
+  }
   // Where x is 0, sign(x) is too, and the power of 1 keeps infinity away.
   const Tensor ratio = Div(Where(Eq(x, 0), 1, Abs(x)), safe);
   g.set_grad_input(0, Mul(Mul(Sign(x), Pow(ratio, a.p - 1)), Where(zero, 0, dy)));

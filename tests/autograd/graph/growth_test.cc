@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "firn/autograd/backward.h"
+#include "firn/autograd/graph/capture.h"
 #include "firn/autograd/graph/dot.h"
 #include "firn/autograd/graph/graph.h"
 #include "firn/autograd/graph/plan.h"
@@ -64,6 +65,20 @@ TEST(GraphGrowthTest, ManyDifferentConstants) {
       for (int i = 0; i < n; ++i) y = y + 0.5 * i;
       return TensorList{y};
     });
+  });
+}
+
+// What the run gives up is looked for at nearly each step, and not among the constants.
+TEST(GraphGrowthTest, AChainOfLargeTensorsWithConstants) {
+  const Tensor large = Ones({1 << 17});
+  ExpectLinear(3000, [&large](int n) {
+    Capture(
+        [&large, n](absl::Span<const Tensor>) {
+          Tensor y = large;
+          for (int i = 0; i < n; ++i) y = y + 0.5 * i;
+          return TensorList{y};
+        },
+        {});
   });
 }
 

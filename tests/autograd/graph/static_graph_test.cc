@@ -223,6 +223,23 @@ TEST(StaticGraphTest, GradientsOfForwardAndBackwardAreLeftInTheParameters) {
   EXPECT_TRUE(again.Equals(w.grad()));
 }
 
+// Which the run drops, and not before it has read it.
+TEST(StaticGraphTest, TheGradientThatTheRunClearsMayBeItsInput) {
+  Tensor w = Ones({2}).SetRequiresGrad();
+  const Tensor x = FromVector<float>({3, 4});
+  StaticGraph graph = Freeze(
+      [&w](const Tensor& in) {
+        w.ZeroGrad();
+        Sum(w * in).Backward();
+        w.ZeroGrad();
+        return in;
+      },
+      x);
+  Sum(w * x).Backward();
+  EXPECT_TRUE(graph.Call(absl::MakeConstSpan(&w.grad(), 1))[0].Equals(x));
+  EXPECT_FALSE(w.grad().defined());
+}
+
 TEST(StaticGraphTest, ConstantsThatWereReplacedAreGone) {
   nn::Conv2d conv({.in = 16, .out = 16, .kernel = 3});
   const NoGradScope no_grad;

@@ -19,6 +19,7 @@
 namespace firn::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -213,7 +214,8 @@ TEST(CommandsTest, InferRefusesWhatTheGraphWasNotMadeFor) {
   batch.Insert("wide", Full({3, 2}, 0.5).To(DType::kF64));
   io::Save(Path("kinds.h5"), batch);
   EXPECT_THAT(Firn({"infer", graph, "--input", Path("kinds.h5") + ":pixels"}).err,
-              HasSubstr("is u8, the graph wants f32: convert it first"));
+              AllOf(HasSubstr("is u8, the graph wants f32: convert it first"),
+                    HasSubstr("or use firn forward")));
   EXPECT_EQ(Firn({"infer", graph, "--input", Path("kinds.h5") + ":wide"}).status, 0);
 
   const StaticGraph rows =

@@ -131,6 +131,9 @@ TEST(ForwardTest, PixelsOfWhichNobodySaysTheMeaningAreRefused) {
   const std::string said = Graph("day.firn", DayOrNight());
   EXPECT_EQ(Forward({said, picture, "--scale", "2", "--numbers"})["rows"][0]["y__0"], 510);
 
+  // A mean does not say that pixels are divided before, whatever the file said in its place.
+  EXPECT_THAT(Error({said, picture, "--mean", "0.5", "--std", "0.5"}), HasSubstr("--scale 1/255"));
+
   EXPECT_THAT(Error({graph, picture, "--scale", "0"}, 2), HasSubstr("a number like 0.5 or 1/255"));
   EXPECT_THAT(Error({graph, picture, "--scale", "1/0"}, 2), HasSubstr("a number like"));
   EXPECT_THAT(Error({graph, picture, "--mean", "1"}, 2), HasSubstr("as many numbers for --mean"));
@@ -139,6 +142,8 @@ TEST(ForwardTest, PixelsOfWhichNobodySaysTheMeaningAreRefused) {
               HasSubstr("for each channel, or one, got 2; the graph takes f32 [2, 1, 2, 3]"));
   EXPECT_THAT(Error({graph, picture, "--scale", "1", "--classes", "a,b,c"}),
               HasSubstr("expected 3 classes as its result, got f32 [2, 2]"));
+  EXPECT_THAT(Error({graph, picture, "--scale", "1", "--classes", "a,a"}, 2),
+              HasSubstr("different names for --classes"));
 }
 
 TEST(ForwardTest, PicturesHaveTheGraphsSizeOrAreResized) {
@@ -211,6 +216,13 @@ TEST(ForwardTest, ArraysAreTakenAsTheyWereForTraining) {
   io::WriteNpy(TempPath("deep.npy"), Full({2, 1, 2, 3}, 40000).To(DType::kI32));
   EXPECT_THAT(Error({graph, TempPath("deep.npy")}),
               HasSubstr("deep.npy: sample 0: it is i32, and the graph was made for pixels"));
+  // The command line is of these very numbers, whichever they are.
+  const Outcome deep =
+      Firn({"forward", graph, TempPath("deep.npy"), "--scale", "1/40000", "--numbers", "--json"});
+  EXPECT_EQ(deep.err, "firn: numbers are divided by 40000, as the command line says\n");
+  EXPECT_NEAR(nlohmann::json::parse(deep.out)["rows"][0]["y__0"], 1, 1e-6);
+  EXPECT_THAT(Error({graph, TempPath("numbers.npy"), "--y", "z"}),
+              HasSubstr("--y is for data sets whose variables have names"));
 }
 
 TEST(ForwardTest, SamplesWithNanHaveNoClass) {
@@ -236,6 +248,18 @@ TEST(ForwardTest, ProbabilitiesAreTakenAsTheyAre) {
   const nlohmann::json row = Forward({TempPath("p.firn"), TempPath("rows.npy")})["rows"][0];
   EXPECT_EQ(row["class"], "b");
   EXPECT_NEAR(row["probability"], 1 / (1 + std::exp(-3.0)), 1e-6);
+  // Other names do not make scores of them.
+  const nlohmann::json other =
+      Forward({TempPath("p.firn"), TempPath("rows.npy"), "--classes", "a,z"})["rows"][0];
+  EXPECT_EQ(other["class"], "z");
+  EXPECT_EQ(other["probability"], row["probability"]);
+}
+
+TEST(ForwardTest, NamesAreNoLinesOfTheirOwn) {
+  const std::string graph =
+      Graph("lines.firn", {.pixel_scale = 1, .classes = {"day\n7 night", "night"}});
+  io::WriteNpy(TempPath("day.npy"), Ones({1, 1, 2, 3}));
+  EXPECT_THAT(Firn({"forward", graph, TempPath("day.npy")}).out, HasSubstr("day\\x0a7 night"));
 }
 
 TEST(ForwardTest, WholeNumbersStayWhole) {
@@ -246,6 +270,11 @@ TEST(ForwardTest, WholeNumbersStayWhole) {
   const nlohmann::json said = Forward({TempPath("whole.firn"), TempPath("whole.csv")});
   EXPECT_EQ(said["rows"][2],
             (nlohmann::json{{"sample", 2}, {"y__0", 8}, {"y__1", 9}, {"y__2", 10}}));
+  const int64_t large = (int64_t{1} << 53) + 2;  // and one more is no f64
+  io::WriteNpy(TempPath("large.npy"), Full({1, 3}, large, DType::kI64));
+  EXPECT_EQ(
+      Forward({TempPath("whole.firn"), TempPath("large.npy")})["rows"][0]["y__0"].get<int64_t>(),
+      large + 1);
   WriteFile(TempPath("half.csv"), "x__0,x__1,x__2\n1,2,3.5\n");
   EXPECT_THAT(Error({TempPath("whole.firn"), TempPath("half.csv")}),
               HasSubstr("which does not hold all of its numbers"));
@@ -278,6 +307,9 @@ TEST(ForwardTest, OtherGraphsAreRefusedOrSaidToBeThat) {
       x);
   EXPECT_THAT(Firn({"forward", save("count.firn", counts), TempPath("two.npy")}).err,
               HasSubstr("the graph changes its states with every batch"));
+  const StaticGraph drops = Freeze([](const Tensor& a) { return Dropout(a, 0.5, true); }, x);
+  EXPECT_THAT(Firn({"forward", save("drops.firn", drops), TempPath("two.npy")}).err,
+              HasSubstr("the graph draws numbers by chance"));
   EXPECT_THAT(Error({TempPath("count.firn"), TempPath("none.csv")}),
               HasSubstr("none.csv: there is no such file"));
 }

@@ -120,6 +120,7 @@ TEST(PlotTest, ReadsEverySeriesThatMonitorsDo) {
     events.AddScalar("acc/val", 0.25, 1);
   }
   WriteFile(folder + "/run.jsonl", "{\"epoch\":0,\"step\":5,\"test_acc\":0.5,\"1\":2}\n");
+  WriteFile(folder + "/._run.csv", "step,loss\n0\n");  // what some systems put beside each file
   EXPECT_EQ(Plot({folder})["series"], json({"test_acc", "acc/train", "acc/val"}));
   EXPECT_EQ(Plot({folder})["others"], json::array({"1"}));
   WriteFile(folder + "/numbers.csv", "0,1\n1,2\n");  // no heading

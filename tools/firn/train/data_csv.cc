@@ -128,6 +128,10 @@ Table ParseTable(const Config& config) {
   t.standardize = config.Flag("standardize", false);
   t.most_classes = config.Integer("most_classes", 0, 0);
   t.options.missing_words = config.Texts("missing_words", t.options.missing_words);
+  // None is what graph files say for the usual ones.
+  if (t.options.missing_words.empty()) {
+    config.Refuse("missing_words", "expected a list of at least one text, \"\" for empty cells");
+  }
   ParseMissing(config, &t);
   if (std::count(t.inputs.begin(), t.inputs.end(), t.target) > 0) {
     config.Refuse("inputs", "the target is one of them");

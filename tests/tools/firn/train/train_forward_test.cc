@@ -174,6 +174,8 @@ TEST(TrainForwardTest, TablesAreReadByTheColumnsOfTraining) {
   EXPECT_FALSE(said.contains("accuracy"));
   EXPECT_EQ(said["rows"][0]["class"], "plum");
   EXPECT_EQ(said["rows"][1]["class"], "apple");
+  fs::rename(folder + "/new.csv", folder + "/NEW.CSV");
+  EXPECT_EQ(Forward({graph, folder + "/NEW.CSV"})["rows"], said["rows"]);
 
   const auto error = [&](const std::string& text) {
     io::WriteFile(folder + "/new.csv", text);
@@ -210,8 +212,8 @@ TEST(TrainForwardTest, NumbersAreNumbersAndHeadingsMayBeMissing) {
   EXPECT_EQ(io::LoadGraphInfo(graph).classes.size(), 0u);
 }
 
-// A scale that no file could keep is found before training, not after it.
-TEST(TrainForwardTest, ScalesThatAreNoneAreRefusedAtOnce) {
+// What no graph file could keep is found before training, not after it.
+TEST(TrainForwardTest, WhatNoGraphFileKeepsIsRefusedAtOnce) {
   const auto error = [](const json& data) {
     const std::string config =
         WriteConfig("refused", {{"data", data}, {"model", {{"name", "mlp"}}}, {"output", "run"}});
@@ -222,6 +224,11 @@ TEST(TrainForwardTest, ScalesThatAreNoneAreRefusedAtOnce) {
   EXPECT_THAT(error({{"kind", "hdf5"}, {"file", "a.h5"}, {"scale", 0}}),
               HasSubstr("$.data.scale: expected a number beside 0"));
   EXPECT_THAT(error({{"kind", "digits"}, {"mean", 1e300}}), HasSubstr("$.data.mean"));
+  EXPECT_THAT(error({{"kind", "csv"},
+                     {"file", "t.csv"},
+                     {"target", "kind"},
+                     {"missing_words", json::array()}}),
+              HasSubstr("$.data.missing_words: expected a list of at least one text"));
   EXPECT_THAT(error({{"kind", "digits"}, {"stddev", 1e300}}), HasSubstr("$.data.stddev"));
 }
 
