@@ -131,7 +131,8 @@ absl::Status WriteArrays(const std::string& path, const StateDict& arrays,
   internal::ZipWriter zip(&out);
   for (const auto& [name, tensor] : arrays) {
     absl::StatusOr<std::string> bytes = FormatNpy(tensor);
-    FIRN_RETURN_IF(!bytes.ok(), InvalidArgument(name, ": ", bytes.status().message()));
+    FIRN_RETURN_IF(!bytes.ok(), absl::Status(bytes.status().code(),
+                                             absl::StrCat(name, ": ", bytes.status().message())));
     FIRN_RETURN_IF_ERROR(zip.Add(absl::StrCat(name, ".npy"), *bytes, options.compress));
   }
   FIRN_RETURN_IF_ERROR(zip.Finish());
