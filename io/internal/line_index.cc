@@ -11,7 +11,7 @@
 namespace firn::io::internal {
 namespace {
 
-constexpr int64_t kBlock = 1 << 17;  // stays in the nearest cache while it is gone through
+constexpr int64_t kBlock = 1 << 16;  // stays in the nearest cache while it is gone through
 
 }  // namespace
 
