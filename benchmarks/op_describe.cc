@@ -16,10 +16,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "benchmarks/op_case.h"
-#include "firn/device/check.h"
 #include "firn/device/escape.h"
 #include "firn/device/status_macros.h"
-#include "firn/tensor/golden_words.h"
 
 namespace firn::benchmarks {
 namespace {
@@ -37,10 +35,7 @@ std::string Number(double v) {
 class Reader final : public AttrVisitor {
  public:
   using AttrVisitor::Field;
-  void Field(const char* name, int64_t& v) override {
-    const std::string word = testing::WordFor(name, v);
-    fields[name] = word.empty() ? absl::StrCat(v) : JsonString(word);
-  }
+  void Field(const char* name, int64_t& v) override { fields[name] = absl::StrCat(v); }
   void Field(const char* name, double& v) override { fields[name] = Number(v); }
   void Field(const char* name, bool& v) override { fields[name] = v ? "true" : "false"; }
   void Field(const char* name, std::string& v) override { fields[name] = JsonString(v); }
@@ -48,22 +43,18 @@ class Reader final : public AttrVisitor {
     fields[name] = absl::StrCat("[", absl::StrJoin(v, ", "), "]");
   }
   std::map<std::string, std::string> fields;
+
+ private:
+  void Enumerator(const char* name, int64_t& v, const WordList& words) override {
+    const char* const word = words.WordFor(v);
+    fields[name] = word != nullptr ? JsonString(word) : absl::StrCat(v);
+  }
 };
 
 std::map<std::string, std::string> FieldsOf(AttrsRef attrs) {
   Reader reader;
   if (attrs.type() != nullptr) attrs.type()->visit(const_cast<void*>(attrs.data()), reader);
   return std::move(reader.fields);
-}
-
-std::map<std::string, std::string> DefaultsOf(const AttrsType* type) {
-  if (type == nullptr) return {};
-  alignas(64) unsigned char memory[1024];
-  FIRN_CHECK(type->size <= sizeof(memory) && type->align <= 64, type->size);
-  type->construct(memory);
-  std::map<std::string, std::string> fields = FieldsOf(AttrsRef(memory, type));
-  type->destroy(memory);
-  return fields;
 }
 
 std::string Object(const std::map<std::string, std::string>& fields) {
@@ -114,8 +105,9 @@ absl::StatusOr<std::string> OpCase::Describe(const std::string& folder) const {
   }
   for (DType d : DTypes()) dtypes.push_back(JsonString(DTypeName(d)));
   for (const std::string& layout : Layouts()) layouts.push_back(JsonString(layout));
+  const Attrs usual = DefaultAttrs(sample().attrs.ref().type());
   std::map<std::string, std::string> attrs = FieldsOf(sample().attrs.ref()),
-                                     defaults = DefaultsOf(sample().attrs.ref().type());
+                                     defaults = FieldsOf(usual.ref());
   std::erase_if(defaults, [&](const auto& field) { return attrs.at(field.first) != field.second; });
   std::erase_if(attrs, [&](const auto& field) { return defaults.contains(field.first); });
   return absl::StrFormat(

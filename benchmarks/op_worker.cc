@@ -43,10 +43,9 @@ std::string Strings(const std::vector<std::string>& words) {
 }
 
 absl::StatusOr<DType> ParseDType(const std::string& name) {
-  for (int d = 0; d < kNumDTypes; ++d) {
-    if (DTypeName(static_cast<DType>(d)) == name) return static_cast<DType>(d);
-  }
-  return InvalidArgument("unknown dtype '", name, "'");
+  const EnumWord* const found = WordList(kWordsOf<DType>).Find(name);
+  FIRN_RETURN_IF(found == nullptr, InvalidArgument("unknown dtype '", name, "'"));
+  return static_cast<DType>(found->value);
 }
 
 // What the result is multiplied by before it is summed: -3/4, -2/4, ..., 3/4 and again, which every

@@ -11,7 +11,10 @@
 
 namespace firn {
 
-const char* DeviceTypeName(DeviceType type) { return type == DeviceType::kCpu ? "cpu" : "cuda"; }
+const char* DeviceTypeName(DeviceType type) {
+  const char* const word = inner::WordFor(type);
+  return word != nullptr ? word : "?";
+}
 
 std::string Device::ToString() const {
   return is_cpu() ? "cpu" : internal::Message(DeviceTypeName(type), ":", static_cast<int>(index));

@@ -8,12 +8,17 @@
 #include <string>
 #include <utility>
 
+#include "firn/device/enum_words.h"
+
 namespace firn {
 
 // The kind of hardware that owns a piece of memory and runs the kernels that touch it.
 enum class DeviceType : uint8_t { kCpu, kCuda };
+constexpr auto WordsOf(DeviceType) {
+  return inner::EnumWords<DeviceType>({{DeviceType::kCpu, "cpu"}, {DeviceType::kCuda, "cuda"}});
+}
 
-// "cpu" or "cuda".
+// "cpu" or "cuda"; "?" for a number that is no type.
 const char* DeviceTypeName(DeviceType type);
 
 // Names one device. A plain value: two bytes, compared and copied freely from any thread; making

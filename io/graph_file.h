@@ -35,7 +35,7 @@ struct SaveGraphOptions {
   // Whether a graph is saved that leaves gradients in the grad() of leaves. A loaded one does not.
   bool drop_gradients = false;
   // What its numbers mean: the normalisation of its input, names of classes (io/graph_info.h).
-  // Files without it are read by every Firn, those with it by this and later ones.
+  // Older programs that know nothing of it read files without it.
   GraphInfo info = {};
 };
 

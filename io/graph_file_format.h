@@ -10,14 +10,15 @@
 //   u32       CRC-32 of the structure
 //   u64       bytes of the structure
 //   u64       bytes of the elements
-//   structure (io/internal/graph_archive); from version 2 on with a GraphInfo at its end
+//   structure (io/internal/graph_archive); from version 2 on with a GraphInfo at its end, from
+//             version 3 on with words for enumerators of attributes, which were numbers before
 //   elements  of constants, and of states when they are with it, in the order of the buffers
 //   u32       CRC-32 of everything before
 //
 // Devices are relative: a graph uses one, which files call the CPU.
 // Numbers are little-endian. The version counts changes that older readers cannot read: a new
 // attribute or a new operation is none, a new field of the structure is one. A file has the lowest
-// version that can say what it says: without a GraphInfo 1.
+// version that can say what it says: without enums and a GraphInfo 1, without enums 2.
 
 #include <bit>
 #include <cstdint>
@@ -38,7 +39,7 @@ static_assert(std::endian::native == std::endian::little);
 inline constexpr char kGraphMagic[] =
     "\x89"
     "FIRN\r\n\x1a";
-inline constexpr uint32_t kGraphVersion = 2;
+inline constexpr uint32_t kGraphVersion = 3;
 
 struct GraphFileHeader {
   char magic[8] = {};

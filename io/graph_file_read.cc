@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -38,7 +39,8 @@ absl::StatusOr<GraphFileHeader> ReadHeader(const RandomAccess& file, const LoadL
   FIRN_RETURN_IF(header.version > kGraphVersion,
                  Unimplemented(file.name(), ": a graph file of version ", header.version,
                                ", of a later Firn; this one reads up to version ", kGraphVersion));
-  FIRN_RETURN_IF(header.version == 0, Damaged(file.name(), 8, "version", "expected 1 or 2, got 0"));
+  FIRN_RETURN_IF(header.version == 0,
+                 Damaged(file.name(), 8, "version", "expected 1, 2 or 3, got 0"));
   FIRN_RETURN_IF_ERROR(file.ReadAt(0, &header, sizeof(header), "header"));
   const auto limit = [&](uint64_t bytes, int64_t allowed, const char* what, const char* option) {
     return bytes <= static_cast<uint64_t>(std::max<int64_t>(allowed, 0))
@@ -123,6 +125,10 @@ absl::Status CheckLimits(const StoredGraph& stored, const std::string& file,
   for (const auto& i : stored.instrs) {
     FIRN_RETURN_IF_ERROR(name_fits(i.op));
     FIRN_RETURN_IF_ERROR(name_fits(i.path));
+    for (const internal::StoredAttr& a : i.attrs) {
+      const auto* const word = std::get_if<internal::StoredWord>(&a.value);
+      if (word != nullptr) FIRN_RETURN_IF_ERROR(name_fits(word->text));
+    }
   }
   return absl::OkStatus();
 }

@@ -17,10 +17,9 @@ namespace firn::io {
 namespace {
 
 absl::StatusOr<DType> DTypeNamed(const std::string& name) {
-  for (int i = 0; i < kNumDTypes; ++i) {
-    if (name == DTypeName(static_cast<DType>(i))) return static_cast<DType>(i);
-  }
-  return InvalidArgument("there is no dtype '", name, "'");
+  const EnumWord* const found = WordList(kWordsOf<DType>).Find(name);
+  FIRN_RETURN_IF(found == nullptr, InvalidArgument("there is no dtype '", name, "'"));
+  return static_cast<DType>(found->value);
 }
 
 absl::StatusOr<Buffer> Restored(const internal::StoredBuffer& stored) {
@@ -52,13 +51,19 @@ absl::StatusOr<Value> Restored(const internal::StoredValue& stored, const Graph&
   return v;
 }
 
+// "%5 = pad at encoder": the first result, as graphs are printed, and the module.
+std::string Described(const internal::StoredInstr& stored) {
+  const std::string result = stored.out.empty() ? "" : absl::StrCat("%", stored.out[0], " = ");
+  return absl::StrCat(result, stored.op, stored.path.empty() ? "" : " at ", stored.path);
+}
+
 absl::StatusOr<Instr> Restored(const internal::StoredInstr& stored) {
   Instr instr;
   instr.op = FindOp(stored.op);
   if (instr.op == nullptr) return WhyNoOp(stored.op);
   absl::StatusOr<Attrs> attrs = internal::RestoreAttrs(instr.op->attrs, stored.attrs);
   FIRN_RETURN_IF(!attrs.ok(),
-                 InvalidArgument(instr.op->name, ": ", std::string(attrs.status().message())));
+                 InvalidArgument(Described(stored), ": ", std::string(attrs.status().message())));
   instr.attrs = *std::move(attrs);
   instr.in.assign(stored.in.begin(), stored.in.end());
   // Optional arguments that the operation has got since.

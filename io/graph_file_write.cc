@@ -74,10 +74,13 @@ internal::StoredValue Stored(const Value& v, const std::string& name) {
   return stored;
 }
 
-internal::StoredInstr Stored(const Instr& instr) {
+absl::StatusOr<internal::StoredInstr> Stored(const Instr& instr) {
   internal::StoredInstr stored;
   stored.op = std::string(instr.op->name);
-  stored.attrs = internal::StoreAttrs(instr.attrs.ref());
+  absl::StatusOr<std::vector<internal::StoredAttr>> attrs = internal::StoreAttrs(instr.attrs.ref());
+  FIRN_RETURN_IF(!attrs.ok(),
+                 InvalidArgument(stored.op, ": ", std::string(attrs.status().message())));
+  stored.attrs = *std::move(attrs);
   stored.in.assign(instr.in.begin(), instr.in.end());
   stored.out.assign(instr.out.begin(), instr.out.end());
   stored.path = std::string(instr.module_path());
@@ -85,8 +88,9 @@ internal::StoredInstr Stored(const Instr& instr) {
   return stored;
 }
 
-internal::StoredGraph Stored(const Graph& graph, const std::vector<std::string>& names,
-                             bool with_states) {
+absl::StatusOr<internal::StoredGraph> Stored(const Graph& graph,
+                                             const std::vector<std::string>& names,
+                                             bool with_states) {
   internal::StoredGraph stored;
   stored.with_states = with_states;
   for (const Buffer& b : graph.buffers) {
@@ -97,7 +101,9 @@ internal::StoredGraph Stored(const Graph& graph, const std::vector<std::string>&
   for (size_t id = 0; id < names.size(); ++id) {
     stored.values.push_back(Stored(graph.values[id], names[id]));
   }
-  for (const Instr& instr : graph.instrs) stored.instrs.push_back(Stored(instr));
+  for (const Instr& instr : graph.instrs) {
+    FIRN_ASSIGN_OR_RETURN(stored.instrs.emplace_back(), Stored(instr));
+  }
   stored.inputs = graph.inputs;
   stored.outputs = graph.outputs;
   stored.warnings = graph.warnings;
@@ -169,9 +175,10 @@ absl::Status Write(const std::string& path, const Graph& graph, const SaveGraphO
   MoveGraph(Device::Cpu(), &portable);
   FIRN_RETURN_IF_ERROR(CheckStorable(portable));
   FIRN_RETURN_IF_ERROR(CheckInfo(options.info, portable));
-  internal::StoredGraph to_store = Stored(portable, names, options.with_states);
+  FIRN_ASSIGN_OR_RETURN(internal::StoredGraph to_store,
+                        Stored(portable, names, options.with_states));
   to_store.info = options.info;
-  to_store.version = options.info == GraphInfo() ? 1 : 2;
+  to_store.version = VersionFor(to_store);
   const std::string structure = EncodeGraph(to_store);
 
   std::vector<BufferId> stored;

@@ -97,9 +97,6 @@ struct GeluFunction {
   static constexpr const char* kName = "Gelu";
   using Options = inner::GeluAttrs;
   static Tensor Call(const Tensor& x, const Options& o) { return firn::Gelu(x, o.approximate); }
-  static void Describe(const Options& o, Describer& d) {
-    if (o.approximate == GeluApproximate::kTanh) d.Text("approximate=tanh");
-  }
 };
 using Gelu = FunctionLayer<GeluFunction>;
 

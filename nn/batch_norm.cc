@@ -80,9 +80,7 @@ std::string BatchNorm<kDims>::Describe() const {
   d.Text(Describer::Size(any.defined() && !IsPending(any) ? any.size(0) : o.channels));
   d.Field("eps", o.eps, 1e-5).Field("momentum", o.momentum, 0.1).Field("affine", o.affine, true);
   d.Field("track_running_stats", o.track_running_stats, true);
-  if (o.activation != FusedActivation::kNone) {
-    d.Text(o.activation == FusedActivation::kRelu ? "relu" : "tanh");
-  }
+  if (o.activation != FusedActivation::kNone) d.Text(o.activation);
   return d.text();
 }
 

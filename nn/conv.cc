@@ -20,9 +20,7 @@ constexpr const char* kTransposeNames[] = {"nn::ConvTranspose1d", "nn::ConvTrans
 
 void DescribeEnd(Describer& d, int64_t groups, bool bias, PadMode mode) {
   d.Field("groups", groups, int64_t{1}).Field("bias", bias, true);
-  if (mode == PadMode::kConstant) return;
-  constexpr const char* kModes[] = {"zeros", "reflect", "replicate", "circular", "symmetric"};
-  d.Text(absl::StrCat("padding_mode=", kModes[static_cast<int>(mode)]));
+  d.Field("padding_mode", mode, PadMode::kConstant);
 }
 
 // What ConvBase needs to know of both kinds of options.

@@ -24,6 +24,10 @@ class FieldTexts final : public AttrVisitor {
   const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
 
  private:
+  void Enumerator(const char* name, int64_t& value, const WordList& words) override {
+    const char* const word = words.WordFor(value);
+    Put(name, word != nullptr ? word : absl::StrCat(value));
+  }
   void Put(const char* name, std::string text) { fields_.emplace_back(name, std::move(text)); }
   std::vector<std::pair<std::string, std::string>> fields_;
 };

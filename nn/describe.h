@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "firn/device/enum_words.h"
 #include "firn/tensor/attrs.h"
 #include "firn/tensor/shape.h"
 #include "firn/tensor/sizes.h"
@@ -16,6 +17,8 @@ class Describer {
  public:
   // As it stands.
   Describer& Text(const std::string& text);
+  template <class E>
+  requires(std::is_enum_v<E>) Describer& Text(E enumerator) { return Text(ToText(enumerator)); }
   template <class T>
   Describer& Field(const char* name, const T& value) {
     return Text(std::string(name) + "=" + ToText(value));
@@ -42,6 +45,11 @@ class Describer {
   static std::string ToText(const std::string& s) { return s; }
   static std::string ToText(const Sizes& s);  // "3", or "[3, 5]"
   static std::string ToText(const Shape& s) { return s.ToString(); }
+  template <class E>
+  requires(std::is_enum_v<E>) static std::string ToText(E enumerator) {  // its word
+    const char* const word = inner::WordFor(enumerator);
+    return word != nullptr ? word : "?";
+  }
 
   std::string text_;
 };

@@ -6,7 +6,6 @@
 // Weights are buffers, as in PyTorch: saved, moved and cloned with the network.
 
 #include <cstdint>
-#include <string>
 
 #include "firn/nn/function_layer.h"
 #include "firn/tensor/ops/loss/binary.h"
@@ -16,12 +15,9 @@
 
 namespace firn::nn {
 
-// "none", "mean", "sum" or "batch_mean".
-const char* Name(Reduction reduction);
-
 // Adds the reduction where it is not the mean.
 inline void DescribeReduction(Reduction reduction, Describer& d) {
-  if (reduction != Reduction::kMean) d.Field("reduction", std::string(Name(reduction)));
+  d.Field("reduction", reduction, Reduction::kMean);
 }
 
 // Of logits [n, classes, ...] and class indices [n, ...] or probabilities.

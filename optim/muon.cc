@@ -54,10 +54,10 @@ void Muon::Check(const MuonOptions& o) const {
                             {"eps", o.eps},
                             {"ns_steps", static_cast<double>(o.ns_steps)}}),
                name());
-  const int64_t scale = static_cast<int64_t>(o.scale);
-  if (o.ns_steps >= 100 || scale < 0 || scale > 2) {
-    RaiseStatus(InvalidArgument("ns_steps ", o.ns_steps, " must be below 100, scale ", scale,
-                                " one of 0, 1 and 2"),
+  if (o.ns_steps >= 100 || WordFor(o.scale) == nullptr) {
+    RaiseStatus(InvalidArgument("ns_steps ", o.ns_steps, " must be below 100, scale ",
+                                static_cast<int>(o.scale), " stand for ",
+                                WordList(kWordsOf<MuonScale>).Text()),
                 name());
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "firn/device/enum_words.h"
 #include "firn/optim/optimizer.h"
 
 namespace firn::optim {
@@ -15,6 +16,11 @@ enum class MuonScale {
   kMatchRmsAdamW,      // 0.2 sqrt(max(rows, columns)): as long as AdamW's
   kSpectralUnclamped,  // sqrt(rows / columns)
 };
+constexpr auto WordsOf(MuonScale) {
+  return inner::EnumWords<MuonScale>({{MuonScale::kOriginal, "original"},
+                                      {MuonScale::kMatchRmsAdamW, "match_rms_adamw"},
+                                      {MuonScale::kSpectralUnclamped, "spectral_unclamped"}});
+}
 
 struct MuonOptions {
   double lr = 1e-3;

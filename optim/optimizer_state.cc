@@ -1,5 +1,5 @@
 // State dicts of optimizers:
-//   groups.<g>.lr, groups.<g>.<option>     f64, 0-d
+//   groups.<g>.lr, groups.<g>.<option>     f64, 0-d; of an enum the position in its list of words
 //   state.<parameter>.step                 i64, 0-d
 //   state.<parameter>.<state name>         as the parameter
 // A parameter that was never moved has no entries. Loading reads everything into copies first and
@@ -43,8 +43,21 @@ class OptionVisitor : public AttrVisitor {
 
  protected:
   virtual double Exchange(const std::string& name, double value) = 0;
+  virtual void Refuse(const std::string& /*problem*/) {}
 
  private:
+  void Enumerator(const char* name, int64_t& value, const WordList& words) override {
+    const auto position = static_cast<double>(words.PositionOf(value));
+    const double number = Exchange(prefix_ + name, position);
+    for (const EnumWord& word : words) {
+      if (static_cast<double>(&word - words.begin()) != number) continue;
+      value = word.value;
+      return;
+    }
+    Refuse(
+        absl::StrCat(prefix_, name, " is ", number, ", which stands for none of ", words.Text()));
+  }
+
   std::string prefix_;
 };
 
@@ -68,6 +81,7 @@ class OptionReader final : public OptionVisitor {
   double Exchange(const std::string& name, double value) override {
     return reader_->NeedNumber(name, value);
   }
+  void Refuse(const std::string& problem) override { reader_->Problem(problem); }
   StateReader* reader_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,6 +23,10 @@ class Printer final : public AttrVisitor {
   void Field(const char* name, std::string& v) override { Add(name, absl::StrCat("\"", v, "\"")); }
   void Field(const char* name, std::vector<int64_t>& v) override {
     Add(name, absl::StrCat("[", absl::StrJoin(v, ", "), "]"));
+  }
+  void Enumerator(const char* name, int64_t& v, const inner::WordList& words) override {
+    const char* const word = words.WordFor(v);
+    Add(name, word != nullptr ? word : absl::StrCat(v));
   }
   std::string text;
 
@@ -44,6 +49,9 @@ class Hasher final : public AttrVisitor {
   void Field(const char*, std::vector<int64_t>& v) override {
     Mix(v.size());
     for (int64_t i : v) Mix(static_cast<uint64_t>(i));
+  }
+  void Enumerator(const char*, int64_t& v, const inner::WordList&) override {
+    Mix(static_cast<uint64_t>(v));
   }
   // Only hashing needs one number; Equal keeps them all, so that equal means equal.
   std::vector<uint64_t> words;
@@ -73,6 +81,17 @@ void AttrVisitor::Field(const char* name, Sizes& value) {
   std::vector<int64_t> list(value.span().begin(), value.span().end());
   Field(name, list);
   value = Sizes(absl::MakeConstSpan(list).subspan(0, Sizes::kMost));
+}
+
+Attrs inner::DefaultAttrs(const AttrsType* type) {
+  if (type == nullptr) return {};
+  const std::align_val_t align{type->align};
+  void* const made = ::operator new(type->size, align);
+  type->construct(made);
+  Attrs attrs(AttrsRef(made, type));
+  type->destroy(made);
+  ::operator delete(made, align);
+  return attrs;
 }
 
 std::string inner::ToString(AttrsRef a) {

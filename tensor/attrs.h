@@ -14,13 +14,15 @@
 
 #include "absl/types/span.h"
 #include "firn/device/bare_check.h"
+#include "firn/device/enum_words.h"
 #include "firn/tensor/shape.h"
 #include "firn/tensor/sizes.h"
 
 namespace firn::inner {
 
-// Sees every field of an operation's attributes in declaration order. Enums are seen as integers.
-// Used to hash, compare, print and store attributes; a writer reads the values, a reader sets them.
+// Sees every field of an operation's attributes in declaration order. Used to hash, compare, print
+// and store attributes; a writer reads the values, a reader sets them. An enum is seen as its
+// number and its words (device/enum_words.h); a visitor that has no use for words sees an integer.
 class AttrVisitor {
  public:
   virtual ~AttrVisitor() = default;
@@ -29,14 +31,26 @@ class AttrVisitor {
   virtual void Field(const char* name, bool& value) = 0;
   virtual void Field(const char* name, std::string& value) = 0;
   virtual void Field(const char* name, std::vector<int64_t>& value) = 0;
-  // The attributes that are small integers or enums.
+  // The attributes that are small integers.
   template <class T>
-  requires(std::is_enum_v<T> || (std::is_integral_v<T> && !std::is_same_v<T, bool> &&
-                                 !std::is_same_v<T, int64_t>)) void Field(const char* name,
-                                                                          T& value) {
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+           !std::is_same_v<T, int64_t>) void Field(const char* name, T& value) {
     int64_t wide = static_cast<int64_t>(value);
     Field(name, wide);
     value = static_cast<T>(wide);
+  }
+  template <class E>
+  requires(std::is_enum_v<E>) void Field(const char* name, E& value) {
+    static_assert(
+        requires { WordsOf(value); },
+        "an enum among attributes needs `constexpr auto WordsOf(TheEnum)` beside it, with a word "
+        "for each enumerator: see device/enum_words.h");
+    static_assert(HasWordsForAll<E>(),
+                  "WordsOf must list every enumerator of the enum class once, each with another "
+                  "word, and they must count from 0");
+    int64_t wide = static_cast<int64_t>(value);
+    Enumerator(name, wide, kWordsOf<E>);
+    value = static_cast<E>(wide);
   }
   // Lists of a fixed or bounded length; a reader that sets too long a list has it cut.
   template <size_t N>
@@ -69,6 +83,10 @@ class AttrVisitor {
   // The numbers with these names, if the visitor reads a file that has all of them.
   virtual bool Earlier(absl::Span<const char* const> /*names*/, std::vector<int64_t>* /*numbers*/) {
     return false;
+  }
+  // A field that is an enum. The words live as long as the program.
+  virtual void Enumerator(const char* name, int64_t& value, const WordList& /*words*/) {
+    Field(name, value);
   }
 };
 
@@ -176,7 +194,10 @@ class Attrs {
   };
 };
 
-// "{dim=1, keepdim=true}"; "" without attributes.
+// Attributes of that type as they are when nobody sets them; none for null.
+Attrs DefaultAttrs(const AttrsType* type);
+
+// "{dim=1, mode=reflect}"; "" without attributes.
 std::string ToString(AttrsRef attrs);
 uint64_t Hash(AttrsRef attrs);
 bool Equal(AttrsRef a, AttrsRef b);

@@ -22,9 +22,8 @@ int Rank(DType d) {
 }  // namespace
 
 const char* DTypeName(DType d) {
-  constexpr const char* kNames[kNumDTypes] = {"f32", "f64", "f16", "bf16", "i8",
-                                              "i32", "i64", "u8",  "bool"};
-  return kNames[static_cast<int>(d)];
+  const char* const word = WordFor(d);
+  return word != nullptr ? word : "?";
 }
 
 std::ostream& operator<<(std::ostream& os, DType d) { return os << DTypeName(d); }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "firn/device/enum_words.h"
 #include "firn/device/half_bits.h"
 #include "firn/device/macros.h"
 
@@ -15,6 +16,17 @@ namespace firn {
 
 // The element types of a tensor. `kBool` is one byte, 0 or 1.
 enum class DType : uint8_t { kF32, kF64, kF16, kBF16, kI8, kI32, kI64, kU8, kBool };
+constexpr auto WordsOf(DType) {
+  return inner::EnumWords<DType>({{DType::kF32, "f32"},
+                                  {DType::kF64, "f64"},
+                                  {DType::kF16, "f16"},
+                                  {DType::kBF16, "bf16"},
+                                  {DType::kI8, "i8"},
+                                  {DType::kI32, "i32"},
+                                  {DType::kI64, "i64"},
+                                  {DType::kU8, "u8"},
+                                  {DType::kBool, "bool"}});
+}
 
 namespace inner {
 inline constexpr int kNumDTypes = 9;
@@ -74,7 +86,7 @@ constexpr DType ComputeDType(DType d) {
 }  // namespace inner
 constexpr int64_t SizeOf(DType d) { return inner::kDTypeSizes[static_cast<int>(d)]; }
 
-// "f32", "bool", ...
+// "f32", "bool", ...; "?" for a number that is no dtype.
 const char* DTypeName(DType d);
 std::ostream& operator<<(std::ostream& os, DType d);
 

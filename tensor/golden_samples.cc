@@ -1,34 +1,21 @@
-// A case's words are found by the names of arguments; Visit tells those of attributes.
+// What a case gives is found by the names of arguments; Visit tells those of attributes.
 
 #include "firn/tensor/golden_samples.h"
 
-#include <cctype>
 #include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/check.h"
-#include "firn/tensor/golden_words.h"
 
 namespace firn::testing {
 namespace {
-
-bool IsWord(const std::string& text) {
-  return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) && text != "inf" &&
-         text != "nan";
-}
-
-int64_t EnumeratorNamed(const std::string& attr, const std::string& word) {
-  const int64_t enumerator = EnumeratorOf(attr, word);
-  FIRN_CHECK(enumerator >= 0, "the word ", word, " of ", attr, " is not known");
-  return enumerator;
-}
 
 // Sets the attributes that a case gives.
 class AttrSetter final : public AttrVisitor {
  public:
   explicit AttrSetter(GoldenArgs* args) : args_(*args) {}
   using AttrVisitor::Field;
-  void Field(const char* name, int64_t& v) override { v = args_.Enumerator(name, v); }
+  void Field(const char* name, int64_t& v) override { v = args_.Int(name, v); }
   void Field(const char* name, double& v) override { v = args_.Number(name, v); }
   void Field(const char* name, bool& v) override { v = args_.Flag(name, v); }
   void Field(const char* name, std::string& v) override {
@@ -37,6 +24,10 @@ class AttrSetter final : public AttrVisitor {
   void Field(const char* name, std::vector<int64_t>& v) override { v = args_.Ints(name, v); }
 
  private:
+  void Enumerator(const char* name, int64_t& v, const WordList& words) override {
+    v = args_.Enumerator(name, words, v);
+  }
+
   GoldenArgs& args_;
 };
 
@@ -120,9 +111,12 @@ std::string GoldenArgs::Text(const std::string& attr) {
   return case_.Text(attr, "");
 }
 
-int64_t GoldenArgs::Enumerator(const std::string& attr, int64_t otherwise) {
-  const std::string text = Text(attr);
-  return IsWord(text) ? EnumeratorNamed(attr, text) : Int(attr, otherwise);
+int64_t GoldenArgs::Enumerator(const std::string& attr, const WordList& words, int64_t otherwise) {
+  if (!Has(attr)) return otherwise;
+  const std::string word = Text(attr);
+  const EnumWord* const known = words.Find(word);
+  FIRN_CHECK(known != nullptr, attr, " is ", word, ", none of ", words.Text());
+  return known->value;
 }
 
 std::vector<std::string> GoldenArgs::Unused() const {

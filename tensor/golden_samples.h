@@ -68,8 +68,8 @@ class GoldenArgs {
   bool Flag(const std::string& attr, bool otherwise);
   std::vector<int64_t> Ints(const std::string& attr, std::vector<int64_t> otherwise = {});
   std::string Text(const std::string& attr);  // "" without
-  // An attribute that may be a word for an enumerator ("mean").
-  int64_t Enumerator(const std::string& attr, int64_t otherwise);
+  // An attribute that is an enum, by one of its words ("mean"); any other is a failure.
+  int64_t Enumerator(const std::string& attr, const inner::WordList& words, int64_t otherwise);
 
   // As it was passed, without counting as asked for.
   const std::map<std::string, Tensor>& inputs() const { return inputs_; }

@@ -11,15 +11,23 @@
 
 namespace firn::io::internal {
 
+// What is written of a value: itself, of a word its text.
+template <class T>
+static T& Written(T& value) {
+  return value;
+}
+static std::string& Written(StoredWord& word) { return word.text; }
+static const std::string& Written(const StoredWord& word) { return word.text; }
+
 // An attribute's value: the number of its type, then the value. Found through the archive's type.
 static void save(ArchiveWriter& ar, const AttrValue& value) {
   ar(static_cast<uint8_t>(value.index()));
-  std::visit([&ar](const auto& v) { ar(v); }, value);
+  std::visit([&ar](const auto& v) { ar(Written(v)); }, value);
 }
 template <size_t I>
 static void LoadAlternative(ArchiveReader& ar, uint8_t index, AttrValue& value) {
   if constexpr (I < std::variant_size_v<AttrValue>) {
-    if (index == I) return ar(value.emplace<I>()), void();
+    if (index == I) return ar(Written(value.emplace<I>())), void();
     LoadAlternative<I + 1>(ar, index, value);
   } else {
     ar.Fail(absl::StrCat("attributes have no type ", index));
@@ -95,6 +103,15 @@ void serialize(Archive& ar, StoredGraph& g) {
      cereal::make_nvp("inputs", g.inputs), cereal::make_nvp("outputs", g.outputs),
      cereal::make_nvp("warnings", g.warnings));
   if (g.version >= 2) ar(cereal::make_nvp("info", g.info));
+}
+
+uint32_t VersionFor(const StoredGraph& graph) {
+  for (const StoredInstr& instr : graph.instrs) {
+    for (const StoredAttr& attr : instr.attrs) {
+      if (std::holds_alternative<StoredWord>(attr.value)) return 3;
+    }
+  }
+  return graph.info == GraphInfo() ? 1 : 2;
 }
 
 std::string EncodeGraph(const StoredGraph& graph) { return EncodeStruct(graph); }

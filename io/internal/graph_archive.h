@@ -50,6 +50,9 @@ struct StoredGraph {
   GraphInfo info = {};   // from version 2 on
 };
 
+// The lowest version that can say what it says.
+uint32_t VersionFor(const StoredGraph& graph);
+
 std::string EncodeGraph(const StoredGraph& graph);
 
 // `bytes` of a file of that version. `file` and `offset`, where they stand in it, are for messages.

@@ -1,13 +1,13 @@
 // Attributes are read through the visitor that writes them: fields are set, then looked at again,
 // and what did not arrive whole did not fit. What files of earlier versions have otherwise is taken
-// whole or not at all.
+// whole or not at all. Enumerators are looked up among their words, which errors list.
 #include "firn/io/internal/stored_attrs.h"
 
 #include <algorithm>
 #include <bit>
-#include <new>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
 
 namespace firn::io::internal {
@@ -22,6 +22,18 @@ class Collector final : public AttrVisitor {
   void Field(const char* name, std::string& v) override { fields.push_back({name, v}); }
   void Field(const char* name, std::vector<int64_t>& v) override { fields.push_back({name, v}); }
   std::vector<StoredAttr> fields;
+  absl::Status status;
+
+ private:
+  void Enumerator(const char* name, int64_t& v, const WordList& words) override {
+    const char* const word = words.WordFor(v);
+    if (word != nullptr) {
+      fields.push_back({name, StoredWord{word}});
+    } else if (status.ok()) {
+      status = InvalidArgument("attribute '", name, "' is ", v, ", which stands for none of ",
+                               words.Text());
+    }
+  }
 };
 
 const StoredAttr* Find(absl::Span<const StoredAttr> fields, const std::string& name) {
@@ -40,10 +52,31 @@ class Setter final : public AttrVisitor {
   void Field(const char* name, std::string& v) override { Set(name, v); }
   void Field(const char* name, std::vector<int64_t>& v) override { Set(name, v); }
 
-  // Whether this field became another one.
+  // Whether this field was taken, though now it would be written in another way.
   bool Became(const StoredAttr& field) const { return earlier_.contains(&field); }
+  // What is wrong with a field, if that is known more closely than by looking at it again.
+  const absl::Status& status() const { return status_; }
 
  private:
+  void Enumerator(const char* name, int64_t& v, const WordList& words) override {
+    const StoredAttr* const field = Find(fields_, name);
+    if (field == nullptr) return;
+    if (const auto* const word = std::get_if<StoredWord>(&field->value)) {
+      const EnumWord* const known = words.Find(word->text);
+      if (known == nullptr) return Fail(name, absl::StrCat("'", word->text, "'"), words);
+      v = known->value;
+    } else if (const auto* const number = std::get_if<int64_t>(&field->value)) {
+      const bool known = *number >= 0 && *number < words.size();
+      if (!known) return Fail(name, absl::StrCat("number ", *number), words);
+      v = words.begin()[*number].value;
+      earlier_.insert(field);
+    }
+  }
+  void Fail(const char* name, const std::string& value, const WordList& words) {
+    if (!status_.ok()) return;
+    status_ = InvalidArgument("attribute '", name, "' is ", value, ", which stands for none of ",
+                              words.Text());
+  }
   bool Earlier(absl::Span<const char* const> names, std::vector<int64_t>* numbers) override {
     std::vector<const StoredAttr*> found;
     for (const char* name : names) {
@@ -63,6 +96,7 @@ class Setter final : public AttrVisitor {
   }
   absl::Span<const StoredAttr> fields_;
   std::set<const StoredAttr*> earlier_;
+  absl::Status status_;
 };
 
 // Floating numbers by their bits: NaN is a value like others.
@@ -75,34 +109,25 @@ bool Same(const AttrValue& a, const AttrValue& b) {
   return a == b;
 }
 
-Attrs Defaults(const AttrsType* type) {
-  const std::align_val_t align{type->align};
-  void* const made = ::operator new(type->size, align);
-  type->construct(made);
-  Attrs attrs(AttrsRef(made, type));
-  type->destroy(made);
-  ::operator delete(made, align);
-  return attrs;
-}
-
 }  // namespace
 
-std::vector<StoredAttr> StoreAttrs(AttrsRef attrs) {
-  if (attrs.type() == nullptr) return {};
+absl::StatusOr<std::vector<StoredAttr>> StoreAttrs(AttrsRef attrs) {
+  if (attrs.type() == nullptr) return std::vector<StoredAttr>();
   Attrs copy(attrs);  // a visitor may change what it sees
   Collector collector;
   attrs.type()->visit(copy.mutable_data(), collector);
+  FIRN_RETURN_IF_ERROR(collector.status);
   return std::move(collector.fields);
 }
 
 absl::StatusOr<Attrs> RestoreAttrs(const AttrsType* type, absl::Span<const StoredAttr> fields) {
-  Attrs attrs;
+  Attrs attrs = DefaultAttrs(type);
   Setter setter(fields);
   if (type != nullptr) {
-    attrs = Defaults(type);
     type->visit(attrs.mutable_data(), setter);
+    FIRN_RETURN_IF_ERROR(setter.status());
   }
-  const std::vector<StoredAttr> arrived = StoreAttrs(attrs.ref());
+  FIRN_ASSIGN_OR_RETURN(const std::vector<StoredAttr> arrived, StoreAttrs(attrs.ref()));
   for (const StoredAttr& field : fields) {
     if (setter.Became(field)) continue;
     const StoredAttr* const is = Find(arrived, field.name);

@@ -149,7 +149,7 @@ FIRN_FUZZ_SEEDS(checkpoint) {
 }
 
 FIRN_FUZZ_SEEDS(graph) {
-  return {SmallFile(),
+  return {SmallFile(), FileWithWords(),
           SmallFile({.pixel_scale = 0.5,
                      .mean = {1},
                      .stddev = {2},

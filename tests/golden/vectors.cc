@@ -18,11 +18,9 @@ namespace firn::testing {
 namespace {
 
 DType DTypeNamed(const std::string& name) {
-  for (int d = 0; d < kNumDTypes; ++d) {
-    if (DTypeName(static_cast<DType>(d)) == name) return static_cast<DType>(d);
-  }
-  FIRN_CHECK(false, "unknown dtype ", name);
-  return DType::kF32;
+  const EnumWord* const found = WordList(kWordsOf<DType>).Find(name);
+  FIRN_CHECK(found != nullptr, "unknown dtype ", name);
+  return static_cast<DType>(found->value);
 }
 
 // "2x3", or "scalar".

@@ -80,6 +80,17 @@ std::string SmallFile(const GraphInfo& info) {
   return ReadFile(path);
 }
 
+std::string FileWithWords() {
+  const auto f = [](const Tensor& x) {
+    const Tensor y = Pad(x, {1, 1}, {.mode = PadMode::kReflect});
+    return Cast(Div(Gelu(y, GeluApproximate::kTanh), x.Mean(), DivRounding::kFloor), DType::kI32);
+  };
+  const std::string path = TempPath("words.firn");
+  const absl::Status saved = WriteGraph(path, Freeze(f, Ones({2, 3})));
+  EXPECT_TRUE(saved.ok()) << saved;
+  return ReadFile(path);
+}
+
 absl::StatusOr<StaticGraph> LoadFromMemory(const std::string& file,
                                            const LoadGraphOptions& options) {
   return ReadStaticGraph(InMemory(file), options);

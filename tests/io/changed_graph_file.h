@@ -33,6 +33,9 @@ struct Parts {
 // f32 [4, 2].
 std::string SmallFile(const GraphInfo& info = {});
 
+// Operations whose attributes are enums.
+std::string FileWithWords();
+
 // What loading says of the file; a graph that it gives is run.
 absl::Status Try(const std::string& file, const LoadGraphOptions& options = {});
 

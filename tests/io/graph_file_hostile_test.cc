@@ -73,11 +73,11 @@ TEST(GraphFileHostileTest, StructuresMayEndAnywhere) {
 
 TEST(GraphFileHostileTest, LaterVersionsAreSaidToBe) {
   std::string file = SmallFile();
-  Put<uint32_t>(file, 8, 3);
+  Put<uint32_t>(file, 8, 4);
   const absl::Status status = Try(file);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("version 3, of a later Firn; this one reads up to version 2"));
+              HasSubstr("version 4, of a later Firn; this one reads up to version 3"));
 }
 
 // --- Operations ----------------------------------------------------------------------------------

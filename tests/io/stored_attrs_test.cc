@@ -16,7 +16,11 @@ namespace {
 
 using testing::HasSubstr;
 
-enum class Mode : int8_t { kA, kB };
+enum class Mode : int8_t { kA, kB, kC };
+// In another order than the enum's.
+constexpr auto WordsOf(Mode) {
+  return inner::EnumWords<Mode>({{Mode::kA, "a"}, {Mode::kC, "the last"}, {Mode::kB, "b"}});
+}
 
 struct AllAttrs {
   int64_t wide = 1;
@@ -51,7 +55,7 @@ std::vector<StoredAttr> ThroughAFile(const std::vector<StoredAttr>& attrs) {
 }
 
 AllAttrs RoundTrip(const AllAttrs& attrs) {
-  return RestoreAttrs(AttrsOf<AllAttrs>(), ThroughAFile(StoreAttrs(attrs)))->ref().get<AllAttrs>();
+  return RestoreAttrs(AttrsOf<AllAttrs>(), ThroughAFile(*StoreAttrs(attrs)))->ref().get<AllAttrs>();
 }
 
 TEST(StoredAttrsTest, KeepsEveryType) {
@@ -95,7 +99,7 @@ TEST(StoredAttrsTest, WhatIsNotNamedHasItsDefault) {
 }
 
 TEST(StoredAttrsTest, NoAttributesAreNone) {
-  EXPECT_TRUE(StoreAttrs({}).empty());
+  EXPECT_TRUE(StoreAttrs({})->empty());
   EXPECT_EQ(RestoreAttrs(nullptr, {})->ref().type(), nullptr);
   const std::vector<StoredAttr> fields = {{"flag", true}};
   EXPECT_FALSE(RestoreAttrs(nullptr, fields).ok());
@@ -107,13 +111,63 @@ TEST(StoredAttrsTest, RefusesWhatDoesNotFit) {
   };
   EXPECT_EQ(error({"narrow", int64_t{INT32_MAX}}), "");
   EXPECT_THAT(error({"narrow", int64_t{1} << 32}), HasSubstr("'narrow' does not fit"));
-  EXPECT_THAT(error({"mode", int64_t{300}}), HasSubstr("'mode' does not fit"));
+  EXPECT_THAT(error({"mode", std::string("b")}), HasSubstr("'mode' is of another type"));
+  EXPECT_THAT(error({"text", StoredWord{"b"}}), HasSubstr("'text' is of another type"));
   EXPECT_THAT(error({"pair", std::vector<int64_t>{1, 2, 3}}), HasSubstr("'pair' does not fit"));
   EXPECT_THAT(error({"pair", std::vector<int64_t>{1}}), HasSubstr("'pair' does not fit"));
   EXPECT_THAT(error({"dims", std::vector<int64_t>(9)}), HasSubstr("'dims' does not fit"));
   EXPECT_THAT(error({"sizes", std::vector<int64_t>(4)}), HasSubstr("'sizes' does not fit"));
   EXPECT_THAT(error({"flag", int64_t{1}}), HasSubstr("'flag' is of another type"));
   EXPECT_THAT(error({"flags", true}), HasSubstr("there is no attribute 'flags'"));
+}
+
+// --- Enumerators ---------------------------------------------------------------------------------
+
+const StoredAttr* FieldNamed(const std::vector<StoredAttr>& fields, const std::string& name) {
+  for (const StoredAttr& f : fields) {
+    if (f.name == name) return &f;
+  }
+  return nullptr;
+}
+
+TEST(StoredAttrsTest, EnumeratorsAreWords) {
+  AllAttrs a;
+  a.mode = Mode::kC;
+  const std::vector<StoredAttr> fields = ThroughAFile(*StoreAttrs(a));
+  ASSERT_NE(FieldNamed(fields, "mode"), nullptr);
+  EXPECT_EQ(FieldNamed(fields, "mode")->value, AttrValue(StoredWord{"the last"}));
+  EXPECT_EQ(RoundTrip(a).mode, Mode::kC);
+}
+
+// Those of files before version 3: positions among the words, whatever the enum's order.
+TEST(StoredAttrsTest, EnumeratorsMayBeNumbers) {
+  const Mode modes[] = {Mode::kA, Mode::kC, Mode::kB};
+  for (int64_t i = 0; i < 3; ++i) {
+    const StoredAttr field = {"mode", i};
+    const absl::StatusOr<Attrs> attrs = RestoreAttrs(AttrsOf<AllAttrs>(), {&field, 1});
+    ASSERT_TRUE(attrs.ok()) << attrs.status();
+    EXPECT_EQ(attrs->ref().get<AllAttrs>().mode, modes[i]);
+  }
+}
+
+TEST(StoredAttrsTest, RefusesWhatIsNoEnumerator) {
+  const auto error = [](const std::vector<StoredAttr>& fields) {
+    return std::string(RestoreAttrs(AttrsOf<AllAttrs>(), fields).status().message());
+  };
+  const std::string words = ", which stands for none of a, the last or b";
+  EXPECT_EQ(error({{"mode", StoredWord{"c"}}}), "attribute 'mode' is 'c'" + words);
+  EXPECT_EQ(error({{"mode", StoredWord{""}}}), "attribute 'mode' is ''" + words);
+  for (const int64_t number : {int64_t{-1}, int64_t{3}, int64_t{256}, INT64_MAX, INT64_MIN}) {
+    EXPECT_EQ(error({{"mode", number}}),
+              "attribute 'mode' is number " + std::to_string(number) + words);
+  }
+  EXPECT_THAT(error({{"mode", int64_t{1}}, {"mode", int64_t{1}}}), HasSubstr("given twice"));
+  EXPECT_THAT(error({{"mode", int64_t{1}}, {"mode", StoredWord{"b"}}}), HasSubstr("given twice"));
+  EXPECT_THAT(error({{"mode", StoredWord{"b"}}, {"mode", int64_t{2}}}), HasSubstr("given twice"));
+
+  AllAttrs none;
+  none.mode = static_cast<Mode>(7);
+  EXPECT_EQ(std::string(StoreAttrs(none).status().message()), "attribute 'mode' is 7" + words);
 }
 
 // What has other names than it once had.
@@ -134,7 +188,7 @@ TEST(StoredAttrsTest, ReadsWhatWasRenamed) {
   ASSERT_TRUE(attrs.ok()) << attrs.status();
   EXPECT_EQ(attrs->ref().get<RenamedAttrs>().stride, Sizes(3, 4));
   EXPECT_EQ(attrs->ref().get<RenamedAttrs>().count, 5);
-  const std::vector<StoredAttr> now = StoreAttrs(attrs->ref());
+  const std::vector<StoredAttr> now = *StoreAttrs(attrs->ref());
   ASSERT_EQ(now.size(), 2u);
   EXPECT_EQ(now[0].name, "stride");
   EXPECT_EQ(std::get<std::vector<int64_t>>(now[0].value), (std::vector<int64_t>{3, 4}));

@@ -54,18 +54,18 @@ Sizes SizeOf(const GoldenCase& c, const char* attr, int64_t otherwise) {
   return Sizes(c.Ints(attr, {otherwise}));
 }
 
+template <class E>
+E EnumeratorOf(const GoldenCase& c, const char* attr, E otherwise) {
+  const WordList words = kWordsOf<E>;
+  return c.Has(attr) ? static_cast<E>(words.Find(c.Text(attr, ""))->value) : otherwise;
+}
+
 Reduction ReductionOf(const GoldenCase& c) {
-  const std::map<std::string, Reduction> reductions = {
-      {"none", Reduction::kNone}, {"mean", Reduction::kMean}, {"sum", Reduction::kSum}};
-  return reductions.at(c.Text("reduction", "mean"));
+  return EnumeratorOf(c, "reduction", Reduction::kMean);
 }
 
 PadMode PadModeOf(const GoldenCase& c) {
-  const std::map<std::string, PadMode> modes = {{"zeros", PadMode::kConstant},
-                                                {"reflect", PadMode::kReflect},
-                                                {"replicate", PadMode::kReplicate},
-                                                {"circular", PadMode::kCircular}};
-  return modes.at(c.Text("padding_mode", "zeros"));
+  return EnumeratorOf(c, "padding_mode", PadMode::kConstant);
 }
 
 Tensor InputOf(const GoldenCase& c, const char* name) {

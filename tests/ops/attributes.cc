@@ -1,5 +1,6 @@
-// Samples with one attribute made wrong, found through Visit: integers (and enums) negative, zero
-// and huge, doubles infinite and NaN, lists of other lengths.
+// Samples with one attribute made wrong, found through Visit: integers negative, zero and huge,
+// enums each of their enumerators and what is none, doubles infinite and NaN, lists of other
+// lengths.
 
 #include <gtest/gtest.h>
 
@@ -79,6 +80,16 @@ class Mutator final : public AttrVisitor {
   const std::string& description() const { return description_; }
 
  private:
+  void Enumerator(const char* name, int64_t& v, const inner::WordList& words) override {
+    if (!Chosen()) return;
+    const int64_t values[] = {-1, words.size(), 127};  // what fits into 8 bits
+    const auto beyond = static_cast<int64_t>(way_) - words.size();
+    if (beyond >= static_cast<int64_t>(std::size(values))) return;
+    const int64_t value = beyond < 0 ? words.begin()[way_].value : values[beyond];
+    if (v == value) return;
+    v = value;
+    Say(name, beyond < 0 ? words.WordFor(value) : absl::StrCat(value));
+  }
   bool Chosen() { return next_++ == field_; }
   void Say(const char* name, const std::string& value) {
     description_ = absl::StrCat(name, " = ", value);

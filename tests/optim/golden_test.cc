@@ -39,6 +39,13 @@ class OptionsOf final : public inner::AttrVisitor {
   void Field(const char*, std::vector<int64_t>&) override { FAIL(); }
 
  private:
+  void Enumerator(const char* name, int64_t& v, const inner::WordList& words) override {
+    const std::string word = case_.Text(name, words.WordFor(v));
+    const inner::EnumWord* const known = words.Find(word);
+    ASSERT_NE(known, nullptr) << word << " is none of " << words.Text();
+    v = known->value;
+  }
+
   const GoldenCase& case_;
 };
 

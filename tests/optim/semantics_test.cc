@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 #include "firn/device/inner.h"
 #include "firn/optim/adam.h"
@@ -83,6 +84,29 @@ TEST(MuonTest, RefusesVectors) {
   EXPECT_EQ(ErrorOf([&] { muon.Step(); }),
             "Muon: parameter later is [2]; only matrices can be moved");
   EXPECT_TRUE(matrix.Equals(Ones({2, 2})));
+}
+
+// State dicts hold numbers alone.
+TEST(SemanticsTest, StatesThatNameNoSemanticsAreRefused) {
+  const Tensor w = Param({1, 2});
+  Adam adam({w}, {.semantics = Semantics::kNNabla});
+  const StateDict good = adam.state_dict();
+  EXPECT_EQ(good["groups.0.semantics"].Item(), 1);
+  for (const double number : {-1.0, 2.0, 0.5, 1e300, std::nan("")}) {
+    StateDict bad;
+    for (const auto& [name, t] : good) {
+      bad.Insert(name, name == "groups.0.semantics" ? Full({}, number, DType::kF64) : t);
+    }
+    EXPECT_NE(ErrorOf([&] {
+                adam.LoadStateDict(bad);
+              }).find(", which stands for none of pytorch or nnabla"),
+              std::string::npos)
+        << number;
+    EXPECT_EQ(adam.state_dict()["groups.0.semantics"].Item(), 1);
+  }
+  Adam other({w}, {});
+  other.LoadStateDict(good);
+  EXPECT_EQ(other.state_dict()["groups.0.semantics"].Item(), 1);
 }
 
 }  // namespace

@@ -4,10 +4,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "firn/device/inner.h"
 #include "firn/device/text_table.h"
+#include "firn/tensor/attrs.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
 #include "tools/firn/command.h"
@@ -37,6 +40,41 @@ std::string LineOf(const ArgDecl& a) {
                       a.optional ? ", optional" : "", a.inout ? ", changed in place" : "", "\n");
 }
 
+// The attributes and their defaults; of an enum also which words there are.
+class OptionLister final : public AttrVisitor {
+ public:
+  void Field(const char* name, int64_t& v) override { Add(name, absl::StrCat(v), v); }
+  void Field(const char* name, double& v) override { Add(name, absl::StrCat(v), v); }
+  void Field(const char* name, bool& v) override { Add(name, v ? "true" : "false", v); }
+  void Field(const char* name, std::string& v) override {
+    Add(name, absl::StrCat("\"", v, "\""), v);
+  }
+  void Field(const char* name, std::vector<int64_t>& v) override {
+    Add(name, absl::StrCat("[", absl::StrJoin(v, ", "), "]"), v);
+  }
+
+  std::string text;
+  nlohmann::json json = nlohmann::json::array();
+
+ private:
+  void Enumerator(const char* name, int64_t& v, const WordList& words) override {
+    const std::string word = words.WordFor(v);
+    Add(name, absl::StrCat(word, " (of ", words.Text(), ")"), word);
+    for (const EnumWord& w : words) json.back()["words"].push_back(w.word);
+  }
+  void Add(const char* name, const std::string& shown, const nlohmann::json& value) {
+    absl::StrAppend(&text, "  ", name, ": ", shown, "\n");
+    json.push_back({{"name", name}, {"default", value}});
+  }
+};
+
+OptionLister OptionsOf(const OpDef& op) {
+  OptionLister options;
+  Attrs defaults = DefaultAttrs(op.attrs);
+  if (op.attrs != nullptr) op.attrs->visit(defaults.mutable_data(), options);
+  return options;
+}
+
 int Describe(Terminal& terminal, const std::string& name) {
   const OpDef* const op = FindOp(name);
   if (op == nullptr) {
@@ -54,12 +92,15 @@ int Describe(Terminal& terminal, const std::string& name) {
     outputs.push_back({{"name", a.name}});
     absl::StrAppend(&text, "  ", Str(a.name), "\n");
   }
+  const OptionLister options = OptionsOf(*op);
+  if (!options.text.empty()) absl::StrAppend(&text, "options\n", options.text);
   absl::StrAppend(&text, op->is_view ? "a view" : "computed",
                   op->grad != nullptr ? ", differentiable\n" : ", without gradient\n");
   terminal.Print(text, {{"name", op->name},
                         {"doc", op->doc},
                         {"inputs", inputs},
                         {"outputs", outputs},
+                        {"options", options.json},
                         {"view", op->is_view},
                         {"differentiable", op->grad != nullptr}});
   return 0;

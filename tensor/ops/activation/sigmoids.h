@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_H_
 #define FIRN_TENSOR_OPS_ACTIVATION_SIGMOIDS_H_
 
+#include "firn/device/enum_words.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
@@ -28,6 +29,10 @@ enum class GeluApproximate : int8_t {
   kNone,  // with the normal distribution function
   kTanh,  // with a tanh of a cubic, at most 1e-3 away
 };
+constexpr auto WordsOf(GeluApproximate) {
+  return inner::EnumWords<GeluApproximate>(
+      {{GeluApproximate::kNone, "none"}, {GeluApproximate::kTanh, "tanh"}});
+}
 
 namespace inner {
 struct GeluAttrs {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "firn/device/enum_words.h"
 #include "firn/tensor/number.h"
 #include "firn/tensor/tensor.h"
 
@@ -48,6 +49,11 @@ enum class DivRounding : int8_t {
   kTrunc,  // rounded towards 0, as C++ divides integers
   kFloor,  // rounded down, as Python divides
 };
+constexpr auto WordsOf(DivRounding) {
+  return inner::EnumWords<DivRounding>({{DivRounding::kNone, "none"},
+                                        {DivRounding::kTrunc, "trunc"},
+                                        {DivRounding::kFloor, "floor"}});
+}
 
 namespace inner {
 struct DivAttrs {

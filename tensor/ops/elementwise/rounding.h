@@ -1,6 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_ELEMENTWISE_ROUNDING_H_
 #define FIRN_TENSOR_OPS_ELEMENTWISE_ROUNDING_H_
 
+#include "firn/device/enum_words.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
@@ -16,6 +17,9 @@ enum class RoundTies : int8_t {
   kEven,  // to the even one
   kAway,  // to the one further from 0
 };
+constexpr auto WordsOf(RoundTies) {
+  return inner::EnumWords<RoundTies>({{RoundTies::kEven, "even"}, {RoundTies::kAway, "away"}});
+}
 
 namespace inner {
 struct RoundAttrs {

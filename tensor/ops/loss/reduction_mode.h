@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "firn/device/enum_words.h"
+
 namespace firn {
 
 // What a loss does with the losses of its elements.
@@ -12,6 +14,12 @@ enum class Reduction : int8_t {
   kSum,        // their sum
   kBatchMean,  // their sum divided by the size of dimension 0; KlDiv only
 };
+constexpr auto WordsOf(Reduction) {
+  return inner::EnumWords<Reduction>({{Reduction::kNone, "none"},
+                                      {Reduction::kMean, "mean"},
+                                      {Reduction::kSum, "sum"},
+                                      {Reduction::kBatchMean, "batchmean"}});
+}
 
 namespace inner {
 // The attributes of a loss without options of its own.

@@ -3,12 +3,18 @@
 
 #include <cstdint>
 
+#include "firn/device/enum_words.h"
 #include "firn/tensor/dtype.h"
 
 namespace firn {
 
 // An activation that a normalisation can apply in its own pass.
 enum class FusedActivation : uint8_t { kNone, kRelu, kTanh };
+constexpr auto WordsOf(FusedActivation) {
+  return inner::EnumWords<FusedActivation>({{FusedActivation::kNone, "none"},
+                                            {FusedActivation::kRelu, "relu"},
+                                            {FusedActivation::kTanh, "tanh"}});
+}
 
 namespace inner {
 // The dtypes that statistics have.

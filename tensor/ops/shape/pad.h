@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "firn/device/enum_words.h"
 #include "firn/tensor/number.h"
 #include "firn/tensor/tensor.h"
 
@@ -16,6 +17,13 @@ enum class PadMode : uint8_t {
   kCircular,   //   c d | a b c d | a b    at most as much padding as elements
   kSymmetric,  //   b a | a b c d | d c    likewise; NumPy's symmetric, not in PyTorch
 };
+constexpr auto WordsOf(PadMode) {
+  return inner::EnumWords<PadMode>({{PadMode::kConstant, "constant"},
+                                    {PadMode::kReflect, "reflect"},
+                                    {PadMode::kReplicate, "replicate"},
+                                    {PadMode::kCircular, "circular"},
+                                    {PadMode::kSymmetric, "symmetric"}});
+}
 
 namespace inner {
 struct PadAttrs {

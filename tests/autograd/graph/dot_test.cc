@@ -157,7 +157,7 @@ TEST(DotTest, LongAttributesAreWrapped) {
       GraphOf([&](absl::Span<const Tensor> in) { return TensorList{CrossEntropy(in[0], labels)}; },
               Ones({2, 3})));
   ExpectContains(text,
-                 "label=\"cross_entropy\\n{ignore_index=-100, reduction=1,\\nlabel_smoothing=0}\"");
+                 "label=\"cross_entropy\\n{ignore_index=-100, reduction=mean,\\nlabel_smoothing=0}\"");
 }
 
 TEST(DotTest, NamesOfModulesAreEscaped) {

@@ -67,7 +67,7 @@ MUON = {
     "default": {},
     "all": {"lr": 0.05, "weight_decay": 0.2, "momentum": 0.8, "nesterov": False, "ns_steps": 3,
             "eps": 0.01},
-    "as_long_as_adamw": {"lr": 0.05, "scale": 1},
+    "as_long_as_adamw": {"lr": 0.05, "scale": "match_rms_adamw"},
 }
 # torch's tuples, by Firn's names.
 PAIRS = {"betas": ("beta1", 0.9, "beta2", 0.999), "etas": ("eta_minus", 0.5, "eta_plus", 1.2),
@@ -108,11 +108,12 @@ def adafactor(parameters, eps1=None, eps2=1e-3, **options):
 
 
 def muon(param, grad, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, eps=1e-7,
-         ns_steps=5, scale=0):
+         ns_steps=5, scale="original"):
     """torch.optim.Muon's step, whose iteration runs in bf16, in the parameter's dtype."""
     x, velocity, path = param.detach().clone(), torch.zeros_like(param), {}
     rows, columns = x.shape
-    length = 0.2 * max(rows, columns) ** 0.5 if scale else max(1, rows / columns) ** 0.5
+    as_long_as_adamw = scale == "match_rms_adamw"
+    length = 0.2 * max(rows, columns) ** 0.5 if as_long_as_adamw else max(1, rows / columns) ** 0.5
     for step, g in enumerate(grad):
         velocity.lerp_(g, 1 - momentum)
         update = g.lerp(velocity, momentum) if nesterov else velocity

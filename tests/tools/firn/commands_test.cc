@@ -299,6 +299,13 @@ TEST(CommandsTest, DrawsGraphs) {
 TEST(CommandsTest, Operations) {
   EXPECT_THAT(Firn({"operations"}).out, HasSubstr("conv2d"));
   EXPECT_THAT(Firn({"operations", "softmax"}).out, HasSubstr("differentiable"));
+  EXPECT_THAT(Firn({"operations", "gelu"}).out,
+              HasSubstr("options\n  approximate: none (of none or tanh)\n"));
+  EXPECT_EQ(Json({"operations", "gelu"})["options"],
+            nlohmann::json::parse(
+                R"([{"name": "approximate", "default": "none", "words": ["none", "tanh"]}])"));
+  EXPECT_EQ(Json({"operations", "softmax"})["options"][0]["name"], "dim");
+  EXPECT_EQ(Json({"operations", "relu"})["options"], nlohmann::json::array());
   const Outcome typo = Firn({"operations", "sofmax"});
   EXPECT_EQ(typo.status, 1);
   EXPECT_THAT(typo.err, HasSubstr("softmax"));

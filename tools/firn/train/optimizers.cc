@@ -30,22 +30,19 @@ class OptionReader final : public inner::AttrVisitor {
   void Field(const char* name, double& value) override { value = config_.Number(name, value); }
   void Field(const char* name, bool& value) override { value = config_.Flag(name, value); }
   void Field(const char* name, int64_t& value) override {
-    if (std::string(name) == "semantics") {  // an enum, which visitors see as a number
-      const bool nnabla = config_.Choice(name, {"pytorch", "nnabla"}, "pytorch") == "nnabla";
-      value = static_cast<int64_t>(nnabla ? optim::Semantics::kNNabla : optim::Semantics::kPyTorch);
-    } else if (std::string(name) == "scale") {
-      const std::vector<std::string> scales = {"original", "match_rms_adamw", "spectral_unclamped"};
-      const std::string scale = config_.Choice(name, scales, scales[static_cast<size_t>(value)]);
-      value = std::find(scales.begin(), scales.end(), scale) - scales.begin();
-    } else {
-      value = config_.Integer(name, value, 0, int64_t{1} << 31);
-    }
+    value = config_.Integer(name, value, 0, int64_t{1} << 31);
   }
   // Options of optimizers are numbers.
   void Field(const char*, std::string&) override {}
   void Field(const char*, std::vector<int64_t>&) override {}
 
  private:
+  void Enumerator(const char* name, int64_t& value, const inner::WordList& words) override {
+    std::vector<std::string> choices;
+    for (const inner::EnumWord& w : words) choices.emplace_back(w.word);
+    value = words.Find(config_.Choice(name, choices, words.WordFor(value)))->value;
+  }
+
   const Config& config_;
 };
 
