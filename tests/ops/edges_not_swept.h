@@ -84,6 +84,7 @@ inline const std::vector<Others>& NotSwept() {
         "avg_pool2d",
         "avg_pool3d",
         "linear_scan",
+        "resample",
         "mse_loss",
         "smooth_l1_loss",
         "nll_loss"}},
