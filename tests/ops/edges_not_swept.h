@@ -85,6 +85,7 @@ inline const std::vector<Others>& NotSwept() {
         "avg_pool3d",
         "linear_scan",
         "resample",
+        "grid_sample",
         "mse_loss",
         "smooth_l1_loss",
         "nll_loss"}},

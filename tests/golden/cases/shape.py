@@ -333,5 +333,28 @@ def add_interpolation(v):
                {"scale_factor": 0.45, "mode": mode}, x=v.values(1, 1, 9, 8))
 
 
+def add_grids(v):
+    def grid_sample(x, grid, mode="bilinear", padding="zeros", align_corners=False):
+        return F.grid_sample(x, grid, mode, padding, align_corners)
+
+    for mode in ("bilinear", "nearest", "bicubic"):
+        for padding in ("zeros", "border", "reflection"):
+            for align in (False, True):
+                name = f"{mode}_{padding}" + ("_aligned" if align else "")
+                attrs = {"mode": mode, "padding": padding, "align_corners": align}
+                v.case("grid_sample", name, grid_sample, attrs, x=v.values(1, 2, 3, 4, scale=1.0),
+                       grid=v.values(1, 2, 3, 2, scale=3.0))
+                if mode != "bicubic":
+                    v.case("grid_sample", name + "_volume", grid_sample, attrs,
+                           x=v.values(1, 1, 2, 3, 3, scale=1.0),
+                           grid=v.values(1, 1, 2, 2, 3, scale=3.0))
+    affine_grid = lambda theta, size, align_corners=False: F.affine_grid(theta, size, align_corners)
+    for name, theta, size, align in (("images", (2, 2, 3), [2, 1, 3, 4], False),
+                                     ("aligned", (1, 2, 3), [1, 1, 3, 2], True),
+                                     ("volumes", (1, 3, 4), [1, 1, 2, 3, 2], False)):
+        v.case("affine_grid", name, affine_grid, {"size": size, "align_corners": align},
+               theta=v.values(*theta))
+
+
 PARTS = (add_views, add_slices, add_joins, add_pad, add_indexing, add_constants,
-         add_advanced_indexing, add_more_constants, add_interpolation)
+         add_advanced_indexing, add_more_constants, add_interpolation, add_grids)
