@@ -40,8 +40,9 @@ def declared_operations():
 
     functions = found(r"^(?:inline )?[\w:<>]+ ([A-Z]\w*)\(", "*.h")
     operations = found(r"^FIRN_REGISTER_OP\((\w+)\)", "*.cc")
-    return lambda name: (name in operations or
-                         "".join(map(str.capitalize, name.split("_"))) in functions)
+    # Polygamma's numbers are mpmath's (README.md): its cases only run here.
+    return lambda name: name != "polygamma" and (
+        name in operations or "".join(map(str.capitalize, name.split("_"))) in functions)
 
 
 def operation_parts():

@@ -84,6 +84,8 @@ inline const std::vector<Others>& NotSwept() {
         "avg_pool2d",
         "avg_pool3d",
         "linear_scan",
+        "resample",
+        "grid_sample",
         "mse_loss",
         "smooth_l1_loss",
         "nll_loss"}},
@@ -129,6 +131,8 @@ inline const std::vector<Others>& NotSwept() {
       {"are exponentials relative to the largest of a line: its samples have infinities",
        {"softmax", "log_softmax", "cross_entropy", "kl_div", "binary_cross_entropy",
         "binary_cross_entropy_with_logits"}},
+      {"changes the gradient alone, as tests/tensor/clip_gradients_test.cc has it",
+       {"clip_grad_by_norm", "clip_grad_by_value", "top_k_grad"}},
       {"draws", {"rand", "randn"}},
       {"has numbers of its own under another name: pow_1.5, gelu_tanh", {"pow_number"}},
   };

@@ -17,12 +17,15 @@
 #include <utility>
 
 #include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
 #include "firn/tensor/kernels/cpu/moments.h"
 #include "firn/tensor/kernels/cpu/parts.h"
 #include "firn/tensor/kernels/cpu/random.h"
 #include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/ops/index/gather.h"
 #include "firn/tensor/ops/random/random_rules.h"
 #include "firn/tensor/ops/random/sampling_fn.h"
+#include "firn/tensor/ops/shape/views.h"
 
 namespace firn {
 namespace {
@@ -239,6 +242,29 @@ Tensor Multinomial(const Tensor& probs, Integer n, const MultinomialOptions& opt
   RandomGenerator& generator =
       GeneratorOf({.device = probs.device(), .generator = options.generator});
   return Apply1(op, {generator.state(), probs}, MultinomialAttrs{n, options.replacement});
+}
+
+Tensor RandomChoice(const Tensor& x, const Tensor& weights, const Shape& shape,
+                    const RandomChoiceOptions& options) {
+  CheckDefined(x, "random_choice");
+  CheckDefined(weights, "random_choice", "weights");
+  if (x.rank() < 1 || weights.shape() != x.shape()) {
+    RaiseStatus(InvalidArgument("x and weights must be [..., n] of one shape, got ",
+                                x.shape().ToString(), " and ", weights.shape().ToString()),
+                "random_choice");
+  }
+  const Tensor which =
+      Multinomial(weights.Detach(), shape.num_elements(), {options.replacement, options.generator});
+  Dims sizes = x.shape().dims();
+  if (sizes.rank - 1 + shape.rank() > kMaxRank) {
+    RaiseStatus(
+        InvalidArgument("the result of x ", x.shape().ToString(), " and shape ", shape.ToString(),
+                        " would have more than ", kMaxRank, " dimensions"),
+        "random_choice");
+  }
+  --sizes.rank;
+  for (int i = 0; i < shape.rank(); ++i) sizes[sizes.rank++] = shape[i];
+  return Reshape(Gather(x, -1, which), Shape(sizes.span()));
 }
 
 }  // namespace firn

@@ -43,6 +43,17 @@ struct MultinomialOptions {
 // n are positive without replacement.
 Tensor Multinomial(const Tensor& probs, inner::Integer n, const MultinomialOptions& options = {});
 
+struct RandomChoiceOptions {
+  bool replacement = true;
+  RandomGenerator* generator = nullptr;  // null: the device's default generator
+};
+
+// Elements of x's last dimension, drawn by `weights`, which have x's shape and are those of
+// Multinomial: [..., n] -> [..., shape] (NNabla's random_choice). The gradient goes to the elements
+// that were drawn, none to the weights. Throws as Multinomial does, and on other shapes.
+Tensor RandomChoice(const Tensor& x, const Tensor& weights, const Shape& shape,
+                    const RandomChoiceOptions& options = {});
+
 }  // namespace firn
 
 #endif  // FIRN_TENSOR_OPS_RANDOM_SAMPLING_H_

@@ -225,8 +225,8 @@ def add_special(v):
         v.case(op, "poles", lambda x, f=function: f(x), wrt=[], x=poles)
     between = torch.tensor([-0.475, 4.713, 4.003, 0.25, 17.5, -2.761, -4.597, 0.0625])
     for name, n in (("first", 1), ("second", 2)):
-        v.case("polygamma", name, lambda x, n: torch.polygamma(n, x), x=between, n=n)
-    v.case("polygamma", "poles", lambda x, n: torch.polygamma(n, x), wrt=[], x=poles, n=1)
+        v.case("polygamma", name, lambda x, n: torch.polygamma(n, x), {"n": n}, x=between)
+    v.case("polygamma", "poles", lambda x, n: torch.polygamma(n, x), {"n": 1}, [], x=poles)
     v.case("sinc", "vector", lambda x: torch.sinc(x), x=v.values(9, scale=8.0))
     v.case("sinc", "around_zero", lambda x: torch.sinc(x), x=torch.tensor([0.0, 0.01, -0.1, 0.2]))
     v.case("sinc", "special", lambda x: torch.sinc(x), wrt=[], x=SPECIAL)

@@ -1,0 +1,112 @@
+// Composites over norms and moments. Standardize brings its dimensions to the end, where a layer
+// norm without an affine map is what it asks for, and takes the order back by a view.
+
+#include "firn/tensor/ops/norm/normalize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "firn/device/status_macros.h"
+#include "firn/tensor/apply.h"
+#include "firn/tensor/error.h"
+#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/elementwise/extremes.h"
+#include "firn/tensor/ops/elementwise/power.h"
+#include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/ops/norm/layer_norm.h"
+#include "firn/tensor/ops/reduce/norm.h"
+#include "firn/tensor/ops/reduce/sum.h"
+#include "firn/tensor/ops/shape/permute.h"
+#include "firn/tensor/ops/shape/views.h"
+
+namespace firn {
+namespace {
+
+void CheckEps(double eps, std::string_view op) {
+  if (!(eps >= 0)) RaiseStatus(InvalidArgument("eps must be 0 or more, got ", eps), op);
+}
+
+Dims DimsOf(const Tensor& x, absl::Span<const int64_t> dims, std::string_view op) {
+  const absl::StatusOr<Dims> found = NormalizeDims(dims, x.shape());
+  if (!found.ok()) RaiseStatus(found.status(), op);
+  return *found;
+}
+
+bool Contains(const Dims& dims, int64_t dim) {
+  return std::find(dims.d, dims.d + dims.rank, dim) != dims.d + dims.rank;
+}
+
+// All dimensions but one; empty where there is no other.
+DimList AllBut(int rank, int dim) {
+  DimList others;
+  for (int i = 0; i < rank; ++i) {
+    if (i != dim) others.d[others.rank++] = i;
+  }
+  return others;
+}
+
+}  // namespace
+
+Tensor Normalize(const Tensor& x, Real p, const DimList& dims, Real eps) {
+  CheckDefined(x, "normalize");
+  CheckEps(eps, "normalize");
+  const Tensor norm = Norm(x, p, dims, true);
+  // The default is 0 in f16, whose smallest number this is.
+  double least = eps;
+  if (norm.dtype() == DType::kF16 && least > 0) least = std::max(least, 0x1p-24);
+  return Div(x, Clamp(norm, least));
+}
+
+Tensor Standardize(const Tensor& x, const DimList& dims, Real eps) {
+  CheckDefined(x, "standardize");
+  CheckEps(eps, "standardize");
+  const Dims over = DimsOf(x, dims, "standardize");
+  DimList order, back;
+  Shape sizes;
+  for (const bool reduced : {false, true}) {
+    for (int64_t i = 0; i < x.rank(); ++i) {
+      if (Contains(over, i) == reduced) order.d[order.rank++] = i;
+    }
+  }
+  back.rank = order.rank;
+  for (int i = 0; i < order.rank; ++i) back.d[order.d[i]] = i;
+  const Tensor moved = Permute(x, order);
+  int64_t size = 1;
+  for (int i = 0; i < over.rank; ++i) size *= x.shape()[over.d[i]];
+  if (x.num_elements() == 0) return Mul(x, 1);
+  const Tensor y = LayerNorm(Reshape(moved, {x.num_elements() / size, size}), {size}, {}, {}, eps);
+  return Permute(Reshape(y, moved.shape()), back);
+}
+
+Tensor WeightNorm(const Tensor& v, const Tensor& g, const WeightNormOptions& options) {
+  CheckDefined(v, "weight_norm", "v");
+  CheckDefined(g, "weight_norm", "g");
+  CheckEps(options.eps, "weight_norm");
+  Dims kept;
+  if (options.dim) kept = DimsOf(v, {&*options.dim, 1}, "weight_norm");
+  const bool all = !options.dim || v.rank() == 0;
+  const int dim = all ? -1 : static_cast<int>(kept.d[0]);
+  Dims ones;  // the shape of a length for each index
+  ones.rank = v.rank();
+  for (int i = 0; i < v.rank(); ++i) ones.d[i] = i == dim ? v.shape()[i] : 1;
+  const Shape lengths(absl::MakeConstSpan(ones.d, static_cast<size_t>(ones.rank)));
+  const bool fits = g.shape() == lengths || (all && g.num_elements() == 1) ||
+                    (!all && g.shape() == Shape({v.shape()[dim]}));
+  if (!fits) {
+    RaiseStatus(InvalidArgument("g ", g.shape().ToString(), " does not fit v ",
+                                v.shape().ToString(), ": expected ", lengths.ToString(),
+                                all ? " or one element" : " or one element for each index of dim"),
+                "weight_norm");
+  }
+  const DimList others = AllBut(v.rank(), dim);
+  Tensor norm;
+  if (options.eps > 0) {
+    const Tensor squares = Square(v);
+    norm = Sqrt(Add(others.empty() && !all ? squares : Sum(squares, others, true), options.eps));
+  } else {
+    norm = others.empty() && !all ? Abs(v) : Norm(v, 2, others, true);
+  }
+  return Mul(v, Div(Reshape(g, lengths), norm));
+}
+
+}  // namespace firn
