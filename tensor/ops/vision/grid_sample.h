@@ -1,21 +1,25 @@
 #ifndef FIRN_TENSOR_OPS_VISION_GRID_SAMPLE_H_
 #define FIRN_TENSOR_OPS_VISION_GRID_SAMPLE_H_
 
-#include <array>
 #include <cstdint>
 
+#include "firn/device/enum_words.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
 
 enum class GridSampleMode : uint8_t { kLinear, kNearest, kCubic };
-constexpr std::array<const char*, 3> WordsOf(GridSampleMode) {
-  return {"bilinear", "nearest", "bicubic"};
+constexpr auto WordsOf(GridSampleMode) {
+  return inner::EnumWords<GridSampleMode>({{GridSampleMode::kLinear, "bilinear"},
+                                           {GridSampleMode::kNearest, "nearest"},
+                                           {GridSampleMode::kCubic, "bicubic"}});
 }
 // What lies outside of x: zeros, its outermost elements, or its mirror image.
 enum class GridSamplePadding : uint8_t { kZeros, kBorder, kReflection };
-constexpr std::array<const char*, 3> WordsOf(GridSamplePadding) {
-  return {"zeros", "border", "reflection"};
+constexpr auto WordsOf(GridSamplePadding) {
+  return inner::EnumWords<GridSamplePadding>({{GridSamplePadding::kZeros, "zeros"},
+                                              {GridSamplePadding::kBorder, "border"},
+                                              {GridSamplePadding::kReflection, "reflection"}});
 }
 
 namespace inner {

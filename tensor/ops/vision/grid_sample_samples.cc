@@ -97,8 +97,7 @@ FIRN_REGISTER_SAMPLES(grid_sample) {
     for (const Padding padding : {Padding::kZeros, Padding::kBorder, Padding::kReflection}) {
       for (const bool align : {false, true}) {
         const std::string name =
-            absl::StrCat(WordsOf(mode)[static_cast<size_t>(mode)], ", ",
-                         WordsOf(padding)[static_cast<size_t>(padding)], align ? ", aligned" : "");
+            absl::StrCat(WordFor(mode), ", ", WordFor(padding), align ? ", aligned" : "");
         s.Add(name, {Normal({2, 3, 5, 4}), images(7)}, GridSampleAttrs{mode, padding, align})
             .check_gradient = mode != Mode::kNearest;
         if (mode == Mode::kCubic) continue;

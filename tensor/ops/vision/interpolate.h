@@ -1,10 +1,10 @@
 #ifndef FIRN_TENSOR_OPS_VISION_INTERPOLATE_H_
 #define FIRN_TENSOR_OPS_VISION_INTERPOLATE_H_
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "firn/device/enum_words.h"
 #include "firn/tensor/sizes.h"
 #include "firn/tensor/tensor.h"
 
@@ -18,8 +18,12 @@ enum class InterpolateMode : uint8_t {
   kCubic,         // bicubic (Keys, 1981) with a = -0.75, of antialiased ones -0.5
   kArea,          // means, as AdaptiveAvgPool
 };
-constexpr std::array<const char*, 5> WordsOf(InterpolateMode) {
-  return {"nearest", "nearest-exact", "linear", "cubic", "area"};
+constexpr auto WordsOf(InterpolateMode) {
+  return inner::EnumWords<InterpolateMode>({{InterpolateMode::kNearest, "nearest"},
+                                            {InterpolateMode::kNearestExact, "nearest-exact"},
+                                            {InterpolateMode::kLinear, "linear"},
+                                            {InterpolateMode::kCubic, "cubic"},
+                                            {InterpolateMode::kArea, "area"}});
 }
 
 struct InterpolateOptions {
