@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
 #include "firn/tensor/ops/linear/matmul.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn {
 namespace {

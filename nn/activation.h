@@ -9,7 +9,7 @@
 #include "firn/tensor/ops/activation/shrink.h"
 #include "firn/tensor/ops/activation/sigmoids.h"
 #include "firn/tensor/ops/activation/softmax.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn::nn {
 

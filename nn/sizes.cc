@@ -8,7 +8,7 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/problems/images.h"
 
 namespace firn::nn {
 

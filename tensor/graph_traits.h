@@ -20,7 +20,7 @@
 #include "firn/tensor/op.h"
 
 namespace firn {
-enum class FusedActivation : uint8_t;  // tensor/ops/norm/norm_options.h
+enum class FusedActivation : uint8_t;  // tensor/problems/norm_options.h
 }  // namespace firn
 
 namespace firn::inner {

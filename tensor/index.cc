@@ -14,7 +14,7 @@
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/index/advanced.h"
-#include "firn/tensor/ops/index/advanced_index.h"
+#include "firn/tensor/ops/index/index_arrays.h"
 #include "firn/tensor/ops/optimizer/update.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"

@@ -161,8 +161,9 @@ class Tensor {
   // The same elements without history.
   Tensor Detach() const;
 
-  // --- Operations as methods, where PyTorch's tensors have them ----------------------------------
-  // Each is the free function of the same name, whose header in tensor/ops says what it does.
+  // --- Operations as methods, a closed set -------------------------------------------------------
+  // Each is the free function of the same name, whose header in tensor/ops says what it does. Newer
+  // functions have no methods: every source reads this header (docs/decisions.md).
   Tensor To(DType dtype) const;    // Cast
   Tensor To(Device device) const;  // ToDevice
   Tensor Contiguous() const;

@@ -4,10 +4,9 @@
     tools/operations_page.py LIST             prints the page
     tools/operations_page.py LIST --write     writes it
 
-LIST is what `bazel run //tests/docs:list_operations` prints of the registry. What a function is
-called and does comes from its header; of the page as it is, only the last two columns are read: the
-names in NNabla and ONNX, which stand nowhere else. A function that the page does not have gets "?"
-there, and the test of the page asks for a name, or "-" where there is no counterpart.
+LIST is what `bazel run //tests/docs:list_operations` prints of the registries: operations, and what
+functions are called in NNabla and ONNX (io/exchange). What a function is called and does comes from
+its header.
 """
 
 import argparse
@@ -20,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from public_api import FAMILIES, OPS_H, declarations, includes, read  # noqa: E402
 
 PAGE = "docs/operations.md"
-UNNAMED = "?"
+NAMES = "io/exchange/names"  # pages, one a family
 
 INTRO = """\
 # Operations
@@ -33,7 +32,7 @@ headers and the registry; after a change, print it anew:
 An argument without a type is a `const Tensor&`, and what gives no type gives a `Tensor`. *Dtypes* are those of the first
 tensor, *devices* those with a kernel of its own (views need none), *gradient* says whether it is differentiable. A
 function with `composed` is made of other operations, and takes and gives what they do. The last two columns are the names
-in NNabla (`nnabla.functions`) and ONNX, `-` where there is no counterpart.
+in NNabla (`nnabla.functions`) and ONNX, which `io/exchange/names` has, `-` where there is no counterpart.
 """
 
 
@@ -118,22 +117,22 @@ def on_cuda(root):
     return found
 
 
-def registered(text):
-    """{operation: (gradient, view, dtypes)} of the registry's list."""
-    rows = [line.split("\t") for line in text.splitlines()]
-    return {name: (gradient, view, dtypes) for name, gradient, view, dtypes in rows}
+def rows(listed, kind):
+    """{name: what the list says of it} of one kind of its lines."""
+    found = [line.split("\t")[1:] for line in listed.splitlines() if line.startswith(kind + "\t")]
+    return {name: tuple(facts) for name, *facts in found}
 
 
-def names_elsewhere(page):
-    """{function: (NNabla's name, ONNX's name)} that the page says."""
-    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-            for line in page.splitlines() if line.startswith("| `")]
-    return {re.match(r"`(\w+)\(", cells[0]).group(1): tuple(cells[-2:]) for cells in rows}
+def pages_of_names(root):
+    """{function: family}: on which page of io/exchange/names it has a line."""
+    return {function: os.path.splitext(name)[0]
+            for name in sorted(os.listdir(os.path.join(root, NAMES)))
+            for function in re.findall(r"^FIRN_NAMES\((\w+)", read(root, f"{NAMES}/{name}"), re.M)}
 
 
-def printed(root, registry, page):
-    """The page that should be, given the one that is."""
-    ops, cuda, elsewhere = registered(registry), on_cuda(root), names_elsewhere(page)
+def printed(root, listed):
+    """The page that should be."""
+    ops, cuda, elsewhere = rows(listed, "operation"), on_cuda(root), rows(listed, "names")
     text = INTRO
     for family, declared in sorted(functions(root).items()):
         text += (f"\n## {family}\n\n| function | what it gives | dtypes | devices | gradient | NNabla "
@@ -145,7 +144,7 @@ def printed(root, registry, page):
                 gradient, view, dtypes = op
                 devices = "all" if view == "view" else "cpu, cuda" if stem(name) in cuda else "cpu"
                 facts = (dtypes, devices, gradient)
-            cells = ("<br>".join(signatures), does, *facts, *elsewhere.get(name, (UNNAMED, UNNAMED)))
+            cells = ("<br>".join(signatures), does, *facts, *elsewhere.get(name, ("-", "-")))
             text += "| " + " | ".join(cells) + " |\n"
     return text
 
@@ -157,11 +156,9 @@ def main():
     arguments = parser.parse_args()
     root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..")
     with open(arguments.list, encoding="utf-8") as file:
-        registry = file.read()
-    path = os.path.join(root, PAGE)
-    page = printed(root, registry, read(root, PAGE) if os.path.exists(path) else "")
+        page = printed(root, file.read())
     if arguments.write:
-        with open(path, "w", encoding="utf-8") as file:
+        with open(os.path.join(root, PAGE), "w", encoding="utf-8") as file:
             file.write(page)
     else:
         sys.stdout.write(page)

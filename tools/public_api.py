@@ -19,8 +19,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from cpp_declarations import declarations  # noqa: E402
 
-FOLDERS = ("device", "tensor", "autograd", "autograd/graph", "nn", "optim", "io", "io/metrics",
-           "io/monitors")
+FOLDERS = ("device", "tensor", "tensor/problems", "autograd", "autograd/graph", "nn", "optim", "io",
+           "io/metrics", "io/monitors")
 # ... and each family of operations, which has a folder below this one.
 FAMILIES = "tensor/ops"
 NAMESPACE = "firn"

@@ -6,7 +6,7 @@
 
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/math.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
 

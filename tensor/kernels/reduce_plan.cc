@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/problems/reduction.h"
 
 namespace firn {
 namespace {

@@ -46,14 +46,17 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
         visibility = visibility,
         deps = [
             "//tensor:core",
+            "//tensor:promotion",
             "//tensor:sizes",
             "//device:inner",
             "//tensor:rng",
+            "//tensor/kernels:axes",
             "//tensor/kernels:for_each",
             "//tensor/kernels:math",
             "//tensor/kernels:math_half",
             "//tensor/kernels:numbers",
             "//tensor/kernels:optimizer_rule",
+            "//tensor/problems",
         ],
     )
     native.filegroup(

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "firn/tensor/ops/conv/conv_problem.h"
 #include "firn/tensor/ops/linear/matmul.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn {
 namespace {

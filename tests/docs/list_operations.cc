@@ -1,9 +1,12 @@
-// What the registry says of each operation, for tools/operations_page.py: its name, whether it is
-// differentiable, whether it is a view, and the dtypes of its first input.
+// What registries say, for tools/operations_page.py. Of each operation: its name, whether it is
+// differentiable, whether it is a view, and the dtypes of its first input. Of each function that
+// has names elsewhere: its name, those in NNabla and those in ONNX.
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
+#include "firn/io/exchange/names.h"
 #include "firn/tensor/op.h"
 
 namespace firn::inner {
@@ -19,12 +22,24 @@ std::string DTypesOf(const OpDef& op) {
   return DTypeNames(set);
 }
 
+std::string Listed(const io::internal::Names& names) {
+  std::string list;
+  for (const std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
+  return list.empty() ? "-" : list;
+}
+
 }  // namespace
 }  // namespace firn::inner
 
 int main() {
   for (const firn::inner::OpDef* op : firn::inner::AllOps()) {
-    std::printf("%s\t%s\t%s\t%s\n", std::string(op->name).c_str(), op->grad ? "yes" : "no",
-                op->is_view ? "view" : "kernels", firn::inner::DTypesOf(*op).c_str());
+    std::printf("operation\t%s\t%s\t%s\t%s\n", std::string(op->name).c_str(),
+                op->grad ? "yes" : "no", op->is_view ? "view" : "kernels",
+                firn::inner::DTypesOf(*op).c_str());
+  }
+  for (const auto& [function, elsewhere] : firn::io::internal::AllFunctionNames()) {
+    std::printf("names\t%s\t%s\t%s\n", std::string(function).c_str(),
+                firn::inner::Listed(elsewhere.nnabla).c_str(),
+                firn::inner::Listed(elsewhere.onnx).c_str());
   }
 }

@@ -16,7 +16,7 @@
 #include "firn/tensor/op.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/io/changed_graph_file.h"

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "firn/io/internal/graph_archive.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
-#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/problems/conv_problem.h"
+#include "firn/tensor/problems/pool_problem.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

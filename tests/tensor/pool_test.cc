@@ -12,7 +12,7 @@
 #include "firn/tensor/index.h"
 #include "firn/tensor/operators.h"
 #include "firn/tensor/ops.h"
-#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/problems/pool_problem.h"
 #include "firn/tensor/rng.h"
 #include "tests/error_of.h"
 

@@ -9,7 +9,7 @@
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/cpu/index.h"
 #include "firn/tensor/kernels/for_each.h"
-#include "firn/tensor/ops/index/advanced_index.h"
+#include "firn/tensor/problems/advanced_index.h"
 
 namespace firn::cpu {
 

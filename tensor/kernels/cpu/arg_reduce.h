@@ -14,7 +14,7 @@
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/reducers.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/reduce/position.h"
+#include "firn/tensor/problems/reduce_attrs.h"
 
 namespace firn::cpu {
 

@@ -10,7 +10,7 @@
 #include "firn/device/own_flags.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/divide.h"
-#include "firn/tensor/ops/pool/avg_pool_body.h"
+#include "firn/tensor/kernels/pool_axes.h"
 
 namespace firn::cpu {
 

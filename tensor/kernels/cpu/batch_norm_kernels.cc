@@ -14,7 +14,7 @@
 #include "firn/tensor/kernels/cpu/channel_statistics.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/fused_activation.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn::cpu {
 namespace {

@@ -9,7 +9,7 @@
 #include "firn/tensor/kernels/cpu/reduce.h"
 #include "firn/tensor/kernels/reducers.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/problems/reduction_mode.h"
 
 namespace firn::cpu {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "firn/tensor/kernels/conv_pass.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn::cpu {
 

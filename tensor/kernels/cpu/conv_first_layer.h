@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "absl/status/status.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn::cpu {
 

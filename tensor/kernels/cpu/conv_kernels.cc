@@ -17,8 +17,8 @@
 #include "firn/tensor/kernels/cpu/conv_tiles.h"
 #include "firn/tensor/kernels/cpu/in_f32.h"
 #include "firn/tensor/kernels/cpu/onednn_gemm.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
 #include "firn/tensor/precision.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn::cpu {
 namespace {

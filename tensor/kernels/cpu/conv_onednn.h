@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "firn/tensor/kernels/cpu/winograd.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn::cpu {
 

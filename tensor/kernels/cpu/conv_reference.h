@@ -9,7 +9,7 @@
 
 #include "firn/device/parallel.h"
 #include "firn/tensor/kernels/convert.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn::cpu {
 

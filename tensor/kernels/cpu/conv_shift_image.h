@@ -18,7 +18,7 @@
 #include "firn/device/macros.h"
 #include "firn/device/simd.h"
 #include "firn/tensor/kernels/divide.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn::cpu {
 

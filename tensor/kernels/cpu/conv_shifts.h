@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/kernels/conv_pass.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn::cpu {
 

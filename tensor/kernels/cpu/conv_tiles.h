@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 #include "firn/tensor/spec.h"
 
 namespace firn::cpu {

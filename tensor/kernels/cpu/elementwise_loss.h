@@ -12,8 +12,8 @@
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/cpu/reduce.h"
 #include "firn/tensor/kernels/reducers.h"
-#include "firn/tensor/ops/loss/loss_rules.h"
 #include "firn/tensor/order.h"
+#include "firn/tensor/problems/reduction_mode.h"
 
 namespace firn::cpu {
 

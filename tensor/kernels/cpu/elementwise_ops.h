@@ -20,7 +20,7 @@
 #include "firn/tensor/kernels/cpu/elementwise.h"
 #include "firn/tensor/kernels/cpu/op_grad.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn::cpu {
 

@@ -15,7 +15,7 @@
 #include "firn/tensor/kernels/for_each.h"
 #include "firn/tensor/kernels/width.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/problems/index_rules.h"
 
 namespace firn::cpu {
 

@@ -13,7 +13,7 @@
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/moments.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn::cpu {
 

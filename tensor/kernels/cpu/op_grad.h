@@ -8,8 +8,8 @@
 
 #include "firn/tensor/apply.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/create/constant.h"
-#include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/problems/full_attrs.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn::cpu {
 
@@ -47,6 +47,16 @@ Tensor CallCurve(Tensor (*f)(const Tensor&, const A&), GradContext& g, const Ten
   return f(v, g.attrs<A>());
 }
 
+// Kernels see no functions of operations, which stand above them.
+inline Tensor Product(const Tensor& x, const Tensor& y) {
+  return ApplyPromoted(TheOp<"mul">(), x, y);
+}
+inline Tensor NoneOf(const Tensor& x) {
+  const Device device = x.device();
+  return Apply1(TheOp<"full">(), {},
+                FullAttrs{x.shape().dims(), 0, x.dtype(), device.type, device.index});
+}
+
 }  // namespace internal
 
 template <auto kGrad>
@@ -71,10 +81,10 @@ OpGrad OfGradient() {
     if (g.needs(0)) g.set_grad_input(0, internal::CallGrad(kGrad, g, g.input(1)));
     if (!g.needs(1)) return;
     if constexpr (kStraight) {
-      g.set_grad_input(1, ZerosLike(g.grad_output()));
+      g.set_grad_input(1, internal::NoneOf(g.grad_output()));
     } else {
       const Tensor curve = internal::CallCurve(kCurve, g, g.input(1));
-      g.set_grad_input(1, Mul(Mul(g.grad_output(), g.input(0)), curve));
+      g.set_grad_input(1, internal::Product(internal::Product(g.grad_output(), g.input(0)), curve));
     }
   };
   return kStraight ? OpGrad{rule, {Saved::Input(1)}}

@@ -15,7 +15,7 @@
 #include "firn/device/parallel.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/cpu/index.h"
-#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/problems/index_rules.h"
 
 namespace firn::cpu {
 

@@ -2,7 +2,7 @@
 
 #include "firn/tensor/kernels/cpu/reduction_ops.h"
 
-#include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/problems/reduction.h"
 
 namespace firn::cpu::internal {
 namespace {

@@ -16,7 +16,7 @@
 #include "firn/tensor/kernels/cpu/reduce_loop.h"
 #include "firn/tensor/kernels/reducers.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/reduce/reduce_attrs.h"
+#include "firn/tensor/problems/reduce_attrs.h"
 
 namespace firn::cpu {
 

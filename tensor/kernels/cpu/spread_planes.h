@@ -13,7 +13,7 @@
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/kernels/cpu/parts.h"
 #include "firn/tensor/kernels/divide.h"
-#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/problems/images.h"
 
 namespace firn::cpu {
 namespace internal {

@@ -9,7 +9,7 @@
 
 #include "firn/tensor/kernels/cuda/index.cuh"
 #include "firn/tensor/kernels/cuda/scatter.cuh"
-#include "firn/tensor/ops/index/advanced_index.h"
+#include "firn/tensor/problems/advanced_index.h"
 
 namespace firn::cuda {
 

@@ -3,7 +3,7 @@
 
 #include "absl/status/status.h"
 #include "firn/tensor/kernels/cuda/launch.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/spec.h"
 
 namespace firn::cuda {

@@ -7,7 +7,7 @@
 #include "firn/tensor/kernels/class_targets.h"
 #include "firn/tensor/kernels/cuda/index_range.cuh"
 #include "firn/tensor/kernels/cuda/reduce.cuh"
-#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/problems/reduction_mode.h"
 
 namespace firn::cuda {
 

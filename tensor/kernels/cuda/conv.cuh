@@ -3,10 +3,10 @@
 
 // What the loops of the three convolution passes share.
 
+#include "firn/tensor/kernels/conv_axis.h"
 #include "firn/tensor/kernels/cuda/for_each.cuh"
 #include "firn/tensor/kernels/cuda/layouts.h"
-#include "firn/tensor/ops/conv/conv_body.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn::cuda {
 

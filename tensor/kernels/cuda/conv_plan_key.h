@@ -15,8 +15,8 @@
 
 #include "firn/tensor/dtype.h"
 #include "firn/tensor/kernels/conv_pass.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/conv_problem.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn::cuda {
 

@@ -18,8 +18,8 @@
 #include "firn/tensor/kernels/cuda/launch.h"
 #include "firn/tensor/kernels/cuda/layouts.h"
 #include "firn/tensor/kernels/cuda/workspace.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
 #include "firn/tensor/precision.h"
+#include "firn/tensor/problems/conv_problem.h"
 #include "firn/tensor/reorder.h"
 #include "firn/tensor/tuning.h"
 

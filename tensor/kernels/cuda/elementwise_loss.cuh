@@ -6,7 +6,7 @@
 
 #include "firn/tensor/kernels/cuda/elementwise.cuh"
 #include "firn/tensor/kernels/cuda/reduce.cuh"
-#include "firn/tensor/ops/loss/loss_rules.h"
+#include "firn/tensor/problems/reduction_mode.h"
 
 namespace firn::cuda {
 

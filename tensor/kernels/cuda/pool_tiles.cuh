@@ -9,7 +9,7 @@
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/cuda/elements.cuh"
 #include "firn/tensor/kernels/divide.h"
-#include "firn/tensor/ops/pool/pool_body.h"
+#include "firn/tensor/kernels/pool_axes.h"
 
 namespace firn::cuda {
 

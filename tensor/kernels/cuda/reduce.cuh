@@ -30,7 +30,7 @@
 #include "firn/tensor/kernels/reduce_plan.h"
 #include "firn/tensor/kernels/reducers.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/reduce/reduction.h"
+#include "firn/tensor/problems/reduction.h"
 
 namespace firn::cuda {
 

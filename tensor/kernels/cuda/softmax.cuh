@@ -14,7 +14,7 @@
 #include "firn/tensor/kernels/cuda/exp_sum.cuh"
 #include "firn/tensor/kernels/cuda/lines.cuh"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn::cuda {
 namespace internal {

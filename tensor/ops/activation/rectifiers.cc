@@ -21,12 +21,13 @@
 #include "firn/tensor/ops/activation/rectifiers_fn.h"
 #include "firn/tensor/ops/compare/compare.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
+#include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/sign.h"
-#include "firn/tensor/ops/norm/norm_options.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
 namespace {

@@ -25,8 +25,8 @@
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/elementwise/sign.h"
-#include "firn/tensor/ops/norm/norm_options.h"
 #include "firn/tensor/ops/shape/split.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "firn/tensor/ops/activation/sigmoids.h"
 #include "firn/tensor/ops/elementwise/elementwise_samples.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn::testing {
 namespace {

@@ -15,7 +15,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
 #include "firn/tensor/ops/reduce/sum.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn {
 namespace {

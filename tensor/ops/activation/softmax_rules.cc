@@ -2,8 +2,8 @@
 
 #include "firn/tensor/ops/activation/softmax_rules.h"
 
-#include "firn/tensor/ops/elementwise/promotion.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "firn/tensor/ops/activation/softmax.h"
 #include "firn/tensor/ops/scan/line_samples.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn::testing {
 namespace {

@@ -19,10 +19,10 @@
 #include "firn/tensor/kernels/fused_activation.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/conv/channels.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
 #include "firn/tensor/ops/conv/conv_transpose.h"
 #include "firn/tensor/ops/shape/pad.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -4,9 +4,9 @@
 // Convolutions as users call them, on the attributes of the operations. Test code only.
 
 #include "firn/tensor/ops/conv/conv.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
 #include "firn/tensor/ops/conv/conv_transpose.h"
-#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/problems/conv_problem.h"
+#include "firn/tensor/problems/images.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

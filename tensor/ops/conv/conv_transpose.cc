@@ -9,8 +9,8 @@
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/conv/channels.h"
 #include "firn/tensor/ops/conv/conv.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn {
 namespace {

@@ -15,9 +15,9 @@
 #include "firn/tensor/kernels/cpu/for_each.h"
 #include "firn/tensor/kernels/cpu/half.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/conv/images.h"
 #include "firn/tensor/ops/conv/unfold_body.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/images.h"
 
 namespace firn {
 namespace {

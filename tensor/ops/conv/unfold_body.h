@@ -8,10 +8,10 @@
 
 #include <algorithm>
 
+#include "firn/tensor/kernels/conv_axis.h"
 #include "firn/tensor/kernels/for_each.h"
-#include "firn/tensor/ops/conv/conv_body.h"
-#include "firn/tensor/ops/conv/images.h"
 #include "firn/tensor/ops/conv/unfold.h"
+#include "firn/tensor/problems/images.h"
 
 namespace firn {
 

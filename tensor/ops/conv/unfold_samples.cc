@@ -1,10 +1,10 @@
 #include <optional>
 #include <vector>
 
-#include "firn/tensor/ops/conv/images.h"
 #include "firn/tensor/ops/conv/images_samples.h"
 #include "firn/tensor/ops/conv/unfold.h"
 #include "firn/tensor/ops/conv/unfold_body.h"
+#include "firn/tensor/problems/images.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -2,27 +2,10 @@
 #define FIRN_TENSOR_OPS_CREATE_CONSTANT_H_
 
 #include "firn/tensor/number.h"
+#include "firn/tensor/problems/full_attrs.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
-
-namespace inner {
-struct FullAttrs {
-  Dims shape;
-  Number value = 0;
-  DType dtype = kDefaultFloat;
-  DeviceType device_type = DeviceType::kCpu;
-  int8_t device_index = 0;
-  template <class V>
-  void Visit(V& v) {
-    v.Field("shape", shape);
-    value.Visit(v, "value", "value_rest");
-    v.Field("dtype", dtype);
-    v.Field("device_type", device_type);
-    v.Field("device_index", device_index);
-  }
-};
-}  // namespace inner
 
 // A tensor of one value everywhere. Integer dtypes take the value truncated towards zero; integers
 // are exact.

@@ -22,8 +22,8 @@
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic_fn.h"
-#include "firn/tensor/ops/elementwise/promotion.h"
 #include "firn/tensor/ops/elementwise/sign.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {

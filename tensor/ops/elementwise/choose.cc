@@ -19,7 +19,7 @@
 #include "firn/tensor/ops/compare/classify.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose_fn.h"
-#include "firn/tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {

@@ -4,7 +4,7 @@
 // changes the result's dtype only when its kind is above the tensor's. The same holds for 0-d
 // tensors beside tensors with dimensions.
 
-#include "firn/tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/promotion.h"
 
 #include "firn/tensor/allocate.h"
 #include "firn/tensor/apply.h"

@@ -11,7 +11,7 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
-#include "firn/tensor/ops/elementwise/promotion.h"
+#include "firn/tensor/promotion.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/index/gather.h"
 #include "firn/tensor/ops/reduce/norm.h"

@@ -16,13 +16,13 @@
 #include "firn/tensor/kernels/cpu/advanced_index.h"
 #include "firn/tensor/kernels/cpu/index.h"
 #include "firn/tensor/kernels/cpu/scatter.h"
-#include "firn/tensor/ops/index/advanced_index.h"
-#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/index/index_arrays.h"
 #include "firn/tensor/ops/index/select.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/problems/index_rules.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn {

@@ -10,8 +10,8 @@
 #include "firn/tensor/kernels/cuda/advanced_index.cuh"
 #include "firn/tensor/kernels/width.h"
 #include "firn/tensor/ops/index/advanced.h"
-#include "firn/tensor/ops/index/advanced_index.h"
-#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/ops/index/index_arrays.h"
+#include "firn/tensor/problems/index_rules.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn::advanced_cuda {

@@ -2,7 +2,7 @@
 
 #include "absl/status/statusor.h"
 #include "firn/tensor/ops/index/advanced.h"
-#include "firn/tensor/ops/index/advanced_index.h"
+#include "firn/tensor/ops/index/index_arrays.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -15,11 +15,11 @@
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/index/embedding_body.h"
-#include "firn/tensor/ops/index/index_rules.h"
 #include "firn/tensor/ops/index/select.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/index_rules.h"
 
 namespace firn {
 namespace {

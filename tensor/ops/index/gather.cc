@@ -9,11 +9,11 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/kernels/cpu/index.h"
 #include "firn/tensor/kernels/cpu/scatter.h"
-#include "firn/tensor/ops/index/index_rules.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
 #include "firn/tensor/ops/shape/pad.h"
 #include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/dim_attrs.h"
+#include "firn/tensor/problems/index_rules.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn {

@@ -9,8 +9,8 @@
 #include "firn/tensor/kernels/cuda/scatter.cuh"
 #include "firn/tensor/kernels/width.h"
 #include "firn/tensor/ops/index/gather.h"
-#include "firn/tensor/ops/index/index_rules.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
+#include "firn/tensor/problems/index_rules.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn::gather_cuda {

@@ -1,6 +1,6 @@
 #include "firn/tensor/ops/index/gather.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/dim_attrs.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -15,9 +15,9 @@
 #include "firn/tensor/kernels/cpu/ordered_rows.h"
 #include "firn/tensor/kernels/cpu/scatter.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
-#include "firn/tensor/ops/elementwise/promotion.h"
-#include "firn/tensor/ops/index/index_rules.h"
 #include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/problems/index_rules.h"
+#include "firn/tensor/promotion.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn {

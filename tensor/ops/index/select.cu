@@ -10,9 +10,9 @@
 #include "firn/tensor/kernels/cuda/portable.cuh"
 #include "firn/tensor/kernels/cuda/scatter.cuh"
 #include "firn/tensor/kernels/divide.h"
-#include "firn/tensor/ops/index/index_rules.h"
 #include "firn/tensor/ops/index/select.h"
 #include "firn/tensor/ops/index/select_body.h"
+#include "firn/tensor/problems/index_rules.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn::select_cuda {

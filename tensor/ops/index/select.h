@@ -1,30 +1,11 @@
 #ifndef FIRN_TENSOR_OPS_INDEX_SELECT_H_
 #define FIRN_TENSOR_OPS_INDEX_SELECT_H_
 
-#include <cstdint>
-#include <limits>
-
 #include "firn/tensor/number.h"
+#include "firn/tensor/problems/index_attrs.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {
-
-namespace inner {
-// As IndexSelectAttrs::ignored: no index is special.
-inline constexpr int64_t kNoIndex = std::numeric_limits<int64_t>::min();
-
-struct IndexSelectAttrs {
-  int64_t dim = 0;
-  int64_t batch_dims = 0;
-  int64_t ignored = kNoIndex;  // this index stands for zeros (index_add: for nothing to add)
-  template <class V>
-  void Visit(V& v) {
-    v.Field("dim", dim);
-    v.Field("batch_dims", batch_dims);
-    v.Field("ignored", ignored);
-  }
-};
-}  // namespace inner
 
 // The elements of x along `dim` at `indices` (i32 or i64, any rank), whose dimensions replace it:
 //   y[a.., i.., b..] = x[a.., indices[i..], b..]
@@ -33,18 +14,6 @@ struct IndexSelectAttrs {
 // Negative indices count from the end. Throws on an index outside x's dimension.
 Tensor IndexSelect(const Tensor& x, inner::Integer dim, const Tensor& indices,
                    inner::Integer batch_dims = 0);
-
-namespace inner {
-struct IndexAddAttrs {
-  IndexSelectAttrs where = {};
-  double alpha = 1;
-  template <class V>
-  void Visit(V& v) {
-    where.Visit(v);
-    v.Field("alpha", alpha);
-  }
-};
-}  // namespace inner
 
 // A copy of x to which alpha * source is added along `dim` at `indices` (any rank; `source` has the
 // shape of IndexSelect(x, dim, indices, batch_dims) and x's dtype). An index that occurs several

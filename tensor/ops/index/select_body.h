@@ -14,8 +14,8 @@
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/kernels/for_each.h"
 #include "firn/tensor/kernels/index_range.h"
-#include "firn/tensor/ops/index/index_rules.h"
 #include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/problems/index_rules.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn {

@@ -4,7 +4,7 @@
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/math.h"
 #include "firn/tensor/ops/loss/binary_grad_fn.h"
-#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/problems/reduction_mode.h"
 
 namespace firn {
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_LOSS_CROSS_ENTROPY_H_
 #define FIRN_TENSOR_OPS_LOSS_CROSS_ENTROPY_H_
 
-#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/problems/reduction_mode.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {

@@ -67,14 +67,6 @@ absl::Status InferElementwiseLoss(InferContext& c) {
   return InferElementwiseLoss(c, reduction);
 }
 
-double LossDivisor(const Shape& elements, Reduction reduction) {
-  if (reduction == Reduction::kMean) return static_cast<double>(elements.num_elements());
-  if (reduction == Reduction::kBatchMean) {
-    return static_cast<double>(elements.rank() == 0 ? 1 : elements[0]);
-  }
-  return 1;
-}
-
 OpDef ElementwiseLossOp(std::string_view doc, std::string_view x, std::string_view y) {
   return {.doc = doc,
           .inputs = {{.name = x, .dtypes = kFloating}, {.name = y, .same_dtype_as = x}},

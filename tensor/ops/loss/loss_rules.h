@@ -4,7 +4,7 @@
 // What losses share on every device.
 
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/problems/reduction_mode.h"
 
 namespace firn {
 
@@ -28,8 +28,6 @@ Shape LossShape(const Shape& elements, Reduction reduction);
 absl::Status InferElementwiseLoss(InferContext& c, Reduction reduction);
 // As above for LossAttrs.
 absl::Status InferElementwiseLoss(InferContext& c);
-// What a reduced loss over elements of this shape is divided by.
-double LossDivisor(const Shape& elements, Reduction reduction);
 // An operation that compares x and y (names of inputs), without its attributes, rules and kernels.
 OpDef ElementwiseLossOp(std::string_view doc, std::string_view x = "x", std::string_view y = "y");
 // dLoss / d(loss of an element), to be multiplied by d(loss of an element) / dx.

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "firn/tensor/ops/loss/reduction_mode.h"
+#include "firn/tensor/problems/reduction_mode.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

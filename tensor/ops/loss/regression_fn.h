@@ -4,8 +4,8 @@
 #include "firn/device/inner.h"
 #include "firn/device/macros.h"
 #include "firn/tensor/kernels/math.h"
-#include "firn/tensor/ops/loss/reduction_mode.h"
 #include "firn/tensor/ops/loss/regression.h"
+#include "firn/tensor/problems/reduction_mode.h"
 
 namespace firn {
 

@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_
 #define FIRN_TENSOR_OPS_NORM_BATCH_NORM_H_
 
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "firn/tensor/ops/norm/batch_norm.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -27,11 +27,11 @@
 #include "firn/tensor/ops/conv/channels.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/power.h"
-#include "firn/tensor/ops/norm/norm_options.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/copies.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
 namespace {

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "firn/tensor/kernels/cuda/reduce.cuh"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn::layer_norm_cuda {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "firn/tensor/golden_samples.h"
 #include "firn/tensor/ops/norm/layer_norm.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

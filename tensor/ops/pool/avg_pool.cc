@@ -19,10 +19,10 @@
 #include "firn/tensor/kernels/cpu/spread_planes.h"
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/conv/images.h"
 #include "firn/tensor/ops/pool/avg_pool_body.h"
-#include "firn/tensor/ops/pool/pool_window.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/images.h"
+#include "firn/tensor/problems/pool_problem.h"
 
 namespace firn {
 namespace {

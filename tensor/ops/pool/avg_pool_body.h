@@ -9,31 +9,9 @@
 #include <type_traits>
 
 #include "firn/tensor/kernels/for_each.h"
-#include "firn/tensor/ops/conv/images.h"
-#include "firn/tensor/ops/pool/pool_body.h"
+#include "firn/tensor/kernels/pool_axes.h"
 
 namespace firn {
-
-struct AvgPoolWindows : PoolAxes {
-  AvgPoolWindows(const TensorSpec& image, const TensorSpec& pooled, const PoolAttrs& a)
-      : PoolAxes(ImageOf(image.shape), ImageOf(pooled.shape), a),
-        divisor_override(a.divisor_override),
-        count_include_pad(a.count_include_pad) {}
-
-  int64_t divisor_override;
-  bool count_include_pad;
-
-  // Averages have no dilation.
-  FIRN_HOST_DEVICE static PoolSpan Span(const PoolAxis& a, int64_t o) {
-    return PoolWindow(o, a.in, a.kernel, a.stride, a.padding, 1, a.adaptive);
-  }
-  FIRN_HOST_DEVICE int64_t Divisor(const PoolSpan& slices, const PoolSpan& rows,
-                                   const PoolSpan& cols) const {
-    if (divisor_override != 0) return divisor_override;
-    if (count_include_pad) return slices.padded * rows.padded * cols.padded;
-    return (slices.end - slices.begin) * (rows.end - rows.begin) * (cols.end - cols.begin);
-  }
-};
 
 template <class T, int kN>
 struct AvgPoolBody {

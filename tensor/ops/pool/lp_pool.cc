@@ -7,11 +7,11 @@
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
-#include "firn/tensor/ops/conv/images.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/power.h"
 #include "firn/tensor/ops/pool/avg_pool.h"
 #include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/problems/images.h"
 
 namespace firn {
 namespace {

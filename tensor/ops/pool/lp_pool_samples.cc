@@ -1,10 +1,10 @@
 #include <cmath>
 #include <vector>
 
-#include "firn/tensor/ops/conv/images.h"
 #include "firn/tensor/ops/conv/images_samples.h"
 #include "firn/tensor/ops/pool/lp_pool.h"
-#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/problems/images.h"
+#include "firn/tensor/problems/pool_problem.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

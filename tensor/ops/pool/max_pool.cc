@@ -17,9 +17,9 @@
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/pool/max_pool_body.h"
 #include "firn/tensor/ops/pool/max_unpool.h"
-#include "firn/tensor/ops/pool/pool_window.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/pool_problem.h"
 
 namespace firn {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "firn/tensor/kernels/cuda/for_each.cuh"
 #include "firn/tensor/kernels/cuda/layouts.h"
-#include "firn/tensor/ops/pool/pool_body.h"
+#include "firn/tensor/kernels/pool_axes.h"
 
 namespace firn::max_pool_cuda {
 namespace {

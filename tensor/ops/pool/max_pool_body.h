@@ -14,7 +14,7 @@
 #include "firn/tensor/kernels/divide.h"
 #include "firn/tensor/kernels/functor.h"
 #include "firn/tensor/kernels/math_base.h"
-#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/kernels/pool_axes.h"
 
 namespace firn::cpu {
 namespace internal {

@@ -4,8 +4,8 @@
 
 #include "firn/tensor/ops/conv/images_samples.h"
 #include "firn/tensor/ops/pool/max_pool.h"
-#include "firn/tensor/ops/pool/pool_window.h"
 #include "firn/tensor/ops/shape/convert.h"
+#include "firn/tensor/problems/pool_problem.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -10,8 +10,8 @@
 #include "firn/tensor/kernels/cpu/planes.h"
 #include "firn/tensor/kernels/cpu/spread_planes.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/pool/pool_window.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/pool_problem.h"
 
 namespace firn {
 namespace {

@@ -11,7 +11,7 @@
 #include "firn/tensor/kernels/cuda/index_range.cuh"
 #include "firn/tensor/kernels/cuda/layouts.h"
 #include "firn/tensor/kernels/cuda/pool_tiles.cuh"
-#include "firn/tensor/ops/pool/pool_body.h"
+#include "firn/tensor/kernels/pool_axes.h"
 
 namespace firn::max_unpool_cuda {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "firn/tensor/ops/conv/images_samples.h"
 #include "firn/tensor/ops/pool/max_unpool.h"
-#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/problems/pool_problem.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

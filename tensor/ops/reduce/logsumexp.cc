@@ -16,13 +16,13 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/exponential.h"
-#include "firn/tensor/ops/elementwise/promotion.h"
 #include "firn/tensor/ops/reduce/extreme.h"
 #include "firn/tensor/ops/reduce/reduction.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/copies.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/dim_attrs.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {

@@ -3,7 +3,7 @@
 #include "firn/tensor/kernels/cuda/exp_sum.cuh"
 #include "firn/tensor/kernels/cuda/lines.cuh"
 #include "firn/tensor/kernels/cuda/reduce.cuh"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn::logsumexp_cuda {
 namespace {

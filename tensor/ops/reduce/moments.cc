@@ -26,8 +26,8 @@
 #include "firn/tensor/ops/reduce/reduction.h"
 #include "firn/tensor/ops/reduce/sum.h"
 #include "firn/tensor/ops/shape/copies.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn {
 namespace {

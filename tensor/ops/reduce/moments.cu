@@ -9,7 +9,7 @@
 #include "firn/tensor/kernels/cuda/reduce.cuh"
 #include "firn/tensor/ops/reduce/moments.h"
 #include "firn/tensor/ops/reduce/reduction.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn::moments_cuda {
 namespace {

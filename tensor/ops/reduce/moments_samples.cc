@@ -5,7 +5,7 @@
 #include "firn/tensor/ops/reduce/moments.h"
 #include "firn/tensor/ops/reduce/reduction_samples.h"
 #include "firn/tensor/ops/scan/line_samples.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn::testing {
 namespace {

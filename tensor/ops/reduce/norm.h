@@ -1,7 +1,7 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_NORM_H_
 #define FIRN_TENSOR_OPS_REDUCE_NORM_H_
 
-#include "firn/tensor/ops/reduce/reduce_attrs.h"
+#include "firn/tensor/problems/reduce_attrs.h"
 #include "firn/tensor/tensor.h"
 
 namespace firn {

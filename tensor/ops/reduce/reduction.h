@@ -1,33 +1,19 @@
 #ifndef FIRN_TENSOR_OPS_REDUCE_REDUCTION_H_
 #define FIRN_TENSOR_OPS_REDUCE_REDUCTION_H_
 
-// What reductions share on every device.
+// What reductions share beyond their shape rules (tensor/problems/reduction.h): the way back, and
+// lines.
 
 #include <optional>
 
 #include "firn/tensor/kernels/lines.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/reduce/position.h"
-#include "firn/tensor/ops/reduce/reduce_attrs.h"
 #include "firn/tensor/ops/reduce/values_and_indices.h"
+#include "firn/tensor/problems/reduction.h"
 
 namespace firn {
 
-// The shape rule of a reduction with ReduceAttrs: output 0 of dtype `out`.
-absl::Status InferReduction(InferContext& c, DType out);
-// As above for operations whose attributes are more than ReduceAttrs.
-absl::Status InferReduction(InferContext& c, const ReduceAttrs& attrs, int output, DType out);
-// An error when a result would be made of no elements, for reductions without an identity; `what`
-// names the reduction: "the largest".
-absl::Status RefuseEmptyReduction(const Shape& x, const ReduceAttrs& attrs, const char* what);
-// The shape rule of amax and amin.
-absl::Status InferExtreme(InferContext& c);
-// The shape rule of argmax and argmin: output 0 is i64.
-absl::Status InferArgReduction(InferContext& c);
-// How many elements of `x` make one result.
-int64_t ReducedCount(const Shape& x, const ReduceAttrs& attrs);
-// `x`'s shape after reducing `dims` (normalised).
-Shape ReducedShape(const Shape& x, const Dims& dims, bool keepdim);
 // A reduced tensor expanded back over the shape it was reduced from: the gradient of a sum.
 Tensor SpreadReduced(const Tensor& reduced, const ReduceAttrs& attrs, const Shape& shape);
 // The gradient of an extreme y of x: dy shared evenly among the elements equal to y.

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "firn/tensor/ops/reduce/reduce_attrs.h"
+#include "firn/tensor/problems/reduce_attrs.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -9,8 +9,8 @@
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/elementwise/promotion.h"
 #include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/promotion.h"
 #include "firn/tensor/reorder.h"
 
 namespace firn {

@@ -1,5 +1,5 @@
-#include "firn/tensor/ops/shape/dim_attrs.h"
 #include "firn/tensor/ops/shape/join.h"
+#include "firn/tensor/problems/dim_attrs.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "firn/tensor/ops/shape/dim_attrs.h"
 #include "firn/tensor/ops/shape/split.h"
+#include "firn/tensor/problems/dim_attrs.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -15,9 +15,9 @@
 #include "firn/tensor/error.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops/shape/copies.h"
-#include "firn/tensor/ops/shape/dim_attrs.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/view.h"
+#include "firn/tensor/problems/dim_attrs.h"
 
 namespace firn {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "firn/tensor/ops/shape/dim_attrs.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/problems/dim_attrs.h"
 #include "firn/tensor/samples.h"
 
 namespace firn::testing {

@@ -13,7 +13,7 @@
 #include "firn/tensor/ops/create/range.h"
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/linear/matmul.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/shape/expand.h"
 #include "firn/tensor/ops/shape/join.h"

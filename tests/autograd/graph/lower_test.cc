@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

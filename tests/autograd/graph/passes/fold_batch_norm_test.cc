@@ -13,7 +13,7 @@
 #include "firn/nn/conv.h"
 #include "firn/nn/linear.h"
 #include "firn/tensor/dispatch.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 #include "firn/tensor/rng.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "firn/nn/batch_norm.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

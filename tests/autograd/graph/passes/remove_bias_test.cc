@@ -13,7 +13,7 @@
 #include "firn/nn/module.h"
 #include "firn/optim/sgd.h"
 #include "firn/tensor/dispatch.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 #include "tests/autograd/graph/training.h"
 

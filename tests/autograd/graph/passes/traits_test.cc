@@ -14,7 +14,7 @@
 #include "firn/autograd/graph/passes/remove_bias.h"
 #include "firn/tensor/graph_traits.h"
 #include "firn/tensor/infer.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "tests/autograd/graph/passes/graph_builder.h"
 
 namespace firn {

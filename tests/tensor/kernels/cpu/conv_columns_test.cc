@@ -18,7 +18,7 @@
 #include "firn/tensor/internal/kernel_choice.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 #include "firn/tensor/rng.h"
 #include "firn/tensor/tensor.h"
 

@@ -15,7 +15,7 @@
 #include "firn/tensor/kernels/cpu/onednn_gemm.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/ops.h"
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 #include "firn/tensor/reorder.h"
 #include "firn/tensor/rng.h"
 

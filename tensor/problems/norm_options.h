@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_NORM_NORM_OPTIONS_H_
-#define FIRN_TENSOR_OPS_NORM_NORM_OPTIONS_H_
+#ifndef FIRN_TENSOR_PROBLEMS_NORM_OPTIONS_H_
+#define FIRN_TENSOR_PROBLEMS_NORM_OPTIONS_H_
 
 #include <cstdint>
 
@@ -59,4 +59,4 @@ struct LayerNormAttrs {
 
 }  // namespace firn
 
-#endif  // FIRN_TENSOR_OPS_NORM_NORM_OPTIONS_H_
+#endif  // FIRN_TENSOR_PROBLEMS_NORM_OPTIONS_H_

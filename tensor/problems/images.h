@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_CONV_IMAGES_H_
-#define FIRN_TENSOR_OPS_CONV_IMAGES_H_
+#ifndef FIRN_TENSOR_PROBLEMS_IMAGES_H_
+#define FIRN_TENSOR_PROBLEMS_IMAGES_H_
 
 // What operations on images share: convolutions, pooling, unfolding. An image has one, two or three
 // spatial dimensions; its tensor is [batch, channels, spatial...], or lacks the batch.
@@ -57,4 +57,4 @@ const char* AxisName(int i, int dims);
 
 }  // namespace firn::inner::internal
 
-#endif  // FIRN_TENSOR_OPS_CONV_IMAGES_H_
+#endif  // FIRN_TENSOR_PROBLEMS_IMAGES_H_

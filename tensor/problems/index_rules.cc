@@ -1,6 +1,6 @@
 // Shape rules of index operations.
 
-#include "firn/tensor/ops/index/index_rules.h"
+#include "firn/tensor/problems/index_rules.h"
 
 namespace firn {
 

@@ -1,11 +1,8 @@
-#ifndef FIRN_TENSOR_OPS_INDEX_ADVANCED_INDEX_H_
-#define FIRN_TENSOR_OPS_INDEX_ADVANCED_INDEX_H_
+#ifndef FIRN_TENSOR_PROBLEMS_ADVANCED_INDEX_H_
+#define FIRN_TENSOR_PROBLEMS_ADVANCED_INDEX_H_
 
 // Several index tensors at once, NumPy's advanced indexing: what index, index_put and index_write
 // share on every device.
-
-#include <string_view>
-#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
@@ -33,29 +30,6 @@ absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context
 absl::StatusOr<IndexBounds> AdvancedIndexBounds(const KernelQuery& q, int i, int first,
                                                 const DimList& dims);
 
-namespace inner {
-// Index tensors as the operations take them, from what a user gives: one entry for each leading
-// dimension of x, undefined for a whole dimension; a bool tensor stands for as many dimensions as
-// it has and means the indices at which it is true. Throws in the name of `op`.
-struct IndexArrays {
-  DimList dims;
-  std::vector<Tensor> arrays;
-};
-}  // namespace inner
-
-// An error unless a mask of this shape fits dimensions `dim` and following of x.
-absl::Status CheckMask(const Shape& x, int dim, const Shape& mask);
-// Adds `t` as the index of dimension `dim` (a bool tensor: of dim and the following ones) of a
-// tensor of shape x, and returns how many dimensions it stands for.
-int AppendIndex(const Shape& x, int dim, const Tensor& t, std::string_view op, IndexArrays* to);
-IndexArrays ResolveIndices(const Tensor& x, const std::vector<Tensor>& indices,
-                           std::string_view op);
-
-// The inputs of index_put and index_write: x, values (converted, and broadcast to the shape of what
-// they replace), index tensors.
-std::vector<Tensor> WriteInputs(const Tensor& x, const IndexArrays& indices, const Tensor& values,
-                                std::string_view op);
-
 namespace inner::internal {
 absl::StatusOr<AdvancedIndex> Resolve(const Shape& x, absl::Span<const Shape* const> indices,
                                       const DimList& dims);
@@ -74,4 +48,4 @@ absl::StatusOr<AdvancedIndex> ResolveAdvancedIndex(const Shape& x, const Context
 
 }  // namespace firn
 
-#endif  // FIRN_TENSOR_OPS_INDEX_ADVANCED_INDEX_H_
+#endif  // FIRN_TENSOR_PROBLEMS_ADVANCED_INDEX_H_

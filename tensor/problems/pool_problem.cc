@@ -1,7 +1,7 @@
 // Pooled sizes. With ceil_mode the last window may hang over the end, but must start inside the
 // image or its leading padding (PyTorch's rule).
 
-#include "firn/tensor/ops/pool/pool_window.h"
+#include "firn/tensor/problems/pool_problem.h"
 
 namespace firn {
 namespace {

@@ -1,11 +1,13 @@
-#ifndef FIRN_TENSOR_OPS_LOSS_REDUCTION_MODE_H_
-#define FIRN_TENSOR_OPS_LOSS_REDUCTION_MODE_H_
+#ifndef FIRN_TENSOR_PROBLEMS_REDUCTION_MODE_H_
+#define FIRN_TENSOR_PROBLEMS_REDUCTION_MODE_H_
 
 #include <cstdint>
 
 #include "firn/device/enum_words.h"
 
 namespace firn {
+
+class Shape;
 
 // What a loss does with the losses of its elements.
 enum class Reduction : int8_t {
@@ -30,8 +32,11 @@ struct LossAttrs {
     v.Field("reduction", reduction);
   }
 };
+
+// What a reduced loss over elements of this shape is divided by.
+double LossDivisor(const Shape& elements, Reduction reduction);
 }  // namespace inner
 
 }  // namespace firn
 
-#endif  // FIRN_TENSOR_OPS_LOSS_REDUCTION_MODE_H_
+#endif  // FIRN_TENSOR_PROBLEMS_REDUCTION_MODE_H_

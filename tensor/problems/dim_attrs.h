@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_SHAPE_DIM_ATTRS_H_
-#define FIRN_TENSOR_OPS_SHAPE_DIM_ATTRS_H_
+#ifndef FIRN_TENSOR_PROBLEMS_DIM_ATTRS_H_
+#define FIRN_TENSOR_PROBLEMS_DIM_ATTRS_H_
 
 #include <cstdint>
 
@@ -16,4 +16,4 @@ struct DimAttrs {
 
 }  // namespace firn::inner
 
-#endif  // FIRN_TENSOR_OPS_SHAPE_DIM_ATTRS_H_
+#endif  // FIRN_TENSOR_PROBLEMS_DIM_ATTRS_H_

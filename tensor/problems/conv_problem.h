@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_CONV_CONV_PROBLEM_H_
-#define FIRN_TENSOR_OPS_CONV_CONV_PROBLEM_H_
+#ifndef FIRN_TENSOR_PROBLEMS_CONV_PROBLEM_H_
+#define FIRN_TENSOR_PROBLEMS_CONV_PROBLEM_H_
 
 // What the convolutions share on every device: options, sizes and shape rules. They have one, two
 // or three spatial dimensions, as many as their tensors have beyond two.
@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/conv/images.h"
-#include "firn/tensor/ops/norm/norm_options.h"
+#include "firn/tensor/problems/images.h"
+#include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/sizes.h"
 
 namespace firn {
@@ -81,4 +81,4 @@ ConvProblem ConvProblemOf(const Shape& x, const Shape& weight, const Shape& y, c
 
 }  // namespace firn
 
-#endif  // FIRN_TENSOR_OPS_CONV_CONV_PROBLEM_H_
+#endif  // FIRN_TENSOR_PROBLEMS_CONV_PROBLEM_H_

@@ -1,12 +1,12 @@
-#ifndef FIRN_TENSOR_OPS_INDEX_INDEX_RULES_H_
-#define FIRN_TENSOR_OPS_INDEX_INDEX_RULES_H_
+#ifndef FIRN_TENSOR_PROBLEMS_INDEX_RULES_H_
+#define FIRN_TENSOR_PROBLEMS_INDEX_RULES_H_
 
 // Shape rules of the operations that take indices, shared by every device.
 
 #include <initializer_list>
 
 #include "firn/tensor/op.h"
-#include "firn/tensor/ops/index/select.h"
+#include "firn/tensor/problems/index_attrs.h"
 
 namespace firn {
 
@@ -38,4 +38,4 @@ absl::Status OthersContiguous(const KernelQuery& q);
 
 }  // namespace firn
 
-#endif  // FIRN_TENSOR_OPS_INDEX_INDEX_RULES_H_
+#endif  // FIRN_TENSOR_PROBLEMS_INDEX_RULES_H_

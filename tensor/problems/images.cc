@@ -1,6 +1,6 @@
 // Checks of options that have a number for each spatial dimension, and shapes of images.
 
-#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/problems/images.h"
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/inner.h"

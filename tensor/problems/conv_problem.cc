@@ -1,7 +1,7 @@
 // Convolution sizes. The three operations - forward, data gradient (the transposed convolution) and
 // weight gradient - are one problem with a different unknown, so they share one description.
 
-#include "firn/tensor/ops/conv/conv_problem.h"
+#include "firn/tensor/problems/conv_problem.h"
 
 namespace firn {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_ELEMENTWISE_PROMOTION_H_
-#define FIRN_TENSOR_OPS_ELEMENTWISE_PROMOTION_H_
+#ifndef FIRN_TENSOR_PROMOTION_H_
+#define FIRN_TENSOR_PROMOTION_H_
 
 // What elementwise operations share on every device: the promotion of the front functions, beside
 // the shape rules of tensor/infer.h.
@@ -73,4 +73,4 @@ Tensor AsDType(const Tensor& x, DType dtype, Device device);
 
 }  // namespace firn
 
-#endif  // FIRN_TENSOR_OPS_ELEMENTWISE_PROMOTION_H_
+#endif  // FIRN_TENSOR_PROMOTION_H_

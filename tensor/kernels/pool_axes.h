@@ -1,59 +1,20 @@
-#ifndef FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
-#define FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
+#ifndef FIRN_TENSOR_KERNELS_POOL_AXES_H_
+#define FIRN_TENSOR_KERNELS_POOL_AXES_H_
 
-// What the pooling operations share on every device.
+// Where the windows of pooling operations lie, for bodies. Images are [planes][d][h][w][lanes]: a
+// plane a channel and one lane where they are row-major, a plane a block of channels and these the
+// lanes where they are blocked.
 
+#include <algorithm>
+#include <cstdint>
+
+#include "firn/device/macros.h"
 #include "firn/tensor/kernels/divide.h"
-#include "firn/tensor/op.h"
-#include "firn/tensor/ops/conv/images.h"
+#include "firn/tensor/problems/images.h"
+#include "firn/tensor/problems/pool_problem.h"
 
 namespace firn {
 
-namespace inner {
-struct PoolAttrs {
-  Sizes kernel = 1, stride = 1, padding = 0, dilation = 1;
-  bool ceil_mode = false;
-  bool count_include_pad = true;
-  int64_t divisor_override = 0;
-  // Not 0: window i of n covers [floor(i in / n), ceil((i + 1) in / n)), whatever the above
-  // says.
-  Sizes adaptive = 0;
-  // The image size, for the gradient operations, whose inputs do not tell it.
-  Sizes image = 0;
-
-  // Kernel 0, of the gradient operations: their values and indices need not come from windows.
-  bool knows_windows() const { return !kernel.Are(0); }
-  bool is_adaptive() const { return !adaptive.Are(0); }
-  template <class V>
-  void Visit(V& v) {
-    v.Renamed("kernel", kernel, {"kernel_h", "kernel_w"});
-    v.Renamed("stride", stride, {"stride_h", "stride_w"});
-    v.Renamed("padding", padding, {"padding_h", "padding_w"});
-    v.Renamed("dilation", dilation, {"dilation_h", "dilation_w"});
-    v.Field("ceil_mode", ceil_mode);
-    v.Field("count_include_pad", count_include_pad);
-    v.Field("divisor_override", divisor_override);
-    v.Renamed("adaptive", adaptive, {"adaptive_h", "adaptive_w"});
-    v.Renamed("image", image, {"image_h", "image_w"});
-  }
-};
-
-// Size of the pooled image, or an error naming the option that does not fit.
-absl::StatusOr<Sizes> PoolOutputSize(const Sizes& image, const PoolAttrs& a);
-}  // namespace inner
-
-namespace inner::internal {
-
-// The workspace of a gradient whose overlapping windows add up in float: of half types, a sum for
-// each element of the result; others add up in the result itself.
-inline size_t PoolSumsBytes(const KernelQuery& q) {
-  const bool half = SizeOf(q.out().dtype) < static_cast<int64_t>(sizeof(float));
-  return half ? static_cast<size_t>(q.out().num_elements()) * sizeof(float) : 0;
-}
-
-}  // namespace inner::internal
-
-namespace inner {
 // One axis of one window: the taps inside the image, and its extent with padding for averages.
 struct PoolSpan {
   int64_t begin, end;  // end is exclusive; taps are begin, begin + dilation, ...
@@ -116,8 +77,49 @@ struct PoolAxes {
 
   PoolAxis d, h, w;
 };
-}  // namespace inner
+
+// Of an image and what it is pooled to: one that is a single pixel fits either order.
+inline int64_t PoolLanesOf(const TensorSpec& a, const TensorSpec& b) {
+  return std::max({1, a.layout.channel_block, b.layout.channel_block});
+}
+
+// Where an element lies in its image.
+struct PoolPlace {
+  int64_t plane, slice, row, col, lane;
+};
+FIRN_HOST_DEVICE inline PoolPlace PoolPlaceOf(int64_t i, int64_t depth, int64_t height,
+                                              int64_t width, int64_t lanes) {
+  PoolPlace p;
+  p.lane = lanes == 1 ? 0 : TakeDigit(i, lanes);
+  p.col = TakeDigit(i, width);
+  p.row = TakeDigit(i, height);
+  p.slice = depth == 1 ? 0 : TakeDigit(i, depth);
+  p.plane = i;
+  return p;
+}
+
+// The windows of averages.
+struct AvgPoolWindows : PoolAxes {
+  AvgPoolWindows(const TensorSpec& image, const TensorSpec& pooled, const PoolAttrs& a)
+      : PoolAxes(ImageOf(image.shape), ImageOf(pooled.shape), a),
+        divisor_override(a.divisor_override),
+        count_include_pad(a.count_include_pad) {}
+
+  int64_t divisor_override;
+  bool count_include_pad;
+
+  // Averages have no dilation.
+  FIRN_HOST_DEVICE static PoolSpan Span(const PoolAxis& a, int64_t o) {
+    return PoolWindow(o, a.in, a.kernel, a.stride, a.padding, 1, a.adaptive);
+  }
+  FIRN_HOST_DEVICE int64_t Divisor(const PoolSpan& slices, const PoolSpan& rows,
+                                   const PoolSpan& cols) const {
+    if (divisor_override != 0) return divisor_override;
+    if (count_include_pad) return slices.padded * rows.padded * cols.padded;
+    return (slices.end - slices.begin) * (rows.end - rows.begin) * (cols.end - cols.begin);
+  }
+};
 
 }  // namespace firn
 
-#endif  // FIRN_TENSOR_OPS_POOL_POOL_WINDOW_H_
+#endif  // FIRN_TENSOR_KERNELS_POOL_AXES_H_

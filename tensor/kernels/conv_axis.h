@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_CONV_CONV_BODY_H_
-#define FIRN_TENSOR_OPS_CONV_CONV_BODY_H_
+#ifndef FIRN_TENSOR_KERNELS_CONV_AXIS_H_
+#define FIRN_TENSOR_KERNELS_CONV_AXIS_H_
 
 // Where the taps of kernels meet images, for bodies.
 
@@ -63,4 +63,4 @@ FIRN_HOST_DEVICE inline ConvPlace TakePlace(int64_t& i, int64_t depth, int64_t h
 
 }  // namespace firn
 
-#endif  // FIRN_TENSOR_OPS_CONV_CONV_BODY_H_
+#endif  // FIRN_TENSOR_KERNELS_CONV_AXIS_H_
