@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_OPTIMIZER_RULE_H_
 
 // An optimizer is a rule, a struct of which the operation (cpu/optimizer_step.h), its CUDA kernels
-// (cuda/optimizer_step.cuh) and the class (optim/by_rule.h) are made:
+// (cuda/optimizer_step.cuh) and the class (optim/rule_optimizer.h) are made:
 //
 //   static constexpr const char* kName = "Sgd";       // of the class
 //   static constexpr OpName kOp = "sgd_step";         // of the operation

@@ -13,7 +13,7 @@
 #include "firn/optim/adam.h"
 #include "firn/optim/rmsprop.h"
 #include "firn/optim/sgd.h"
-#include "firn/tensor/ops/optimizer/semantics.h"
+#include "firn/optim/semantics.h"
 #include "tests/optim/all_optimizers.h"
 #include "tests/optim/formula.h"
 

@@ -1,16 +1,23 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_SGD_FN_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_SGD_FN_H_
+#ifndef FIRN_OPTIM_SGD_RULE_H_
+#define FIRN_OPTIM_SGD_RULE_H_
 
 #include <cmath>
 
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
+#include "firn/optim/sgd.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
-#include "firn/tensor/ops/optimizer/sgd.h"
 
-namespace firn {
+namespace firn::optim {
 
-namespace inner {
+struct SgdStepAttrs : SgdOptions {
+  double shrink_per_lr = 0;  // param *= 1 - lr shrink_per_lr, before the step
+  template <class V>
+  void Visit(V& v) {
+    SgdOptions::Visit(v);
+    v.Field("shrink_per_lr", shrink_per_lr);
+  }
+};
 
 struct SgdRule {
   static constexpr const char* kName = "Sgd";
@@ -53,7 +60,7 @@ struct SgdRule {
   FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {
     const bool anew = taken == 0 || a.momentum == 0;
     const bool in_velocity =
-        a.momentum != 0 && (a.lr_in_velocity || a.semantics == optim::Semantics::kNNabla);
+        a.momentum != 0 && (a.lr_in_velocity || a.semantics == Semantics::kNNabla);
     const double unit = in_velocity ? 1 : lr, take = anew ? 1 : 1 - a.dampening;
     return {.l2 = a.weight_decay,
             .shrink = 1 - lr * a.shrink_per_lr,
@@ -74,8 +81,6 @@ struct SgdWRule : SgdRule {
   }
 };
 
-}  // namespace inner
+}  // namespace firn::optim
 
-}  // namespace firn
-
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_SGD_FN_H_
+#endif  // FIRN_OPTIM_SGD_RULE_H_

@@ -1,14 +1,14 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FAMILY_FN_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FAMILY_FN_H_
+#ifndef FIRN_OPTIM_ADAM_FAMILY_RULE_H_
+#define FIRN_OPTIM_ADAM_FAMILY_RULE_H_
 
 #include <cmath>
 
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
+#include "firn/optim/adam_family.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
-#include "firn/tensor/ops/optimizer/adam_family.h"
 
-namespace firn::inner {
+namespace firn::optim {
 
 // What Adam's relatives share: the decay, of the gradient (l2) or of the parameter (shrink), and
 // the moving average of the gradient.
@@ -71,7 +71,7 @@ struct AdamaxRule {
     }
   };
   FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {
-    const bool within = a.semantics == optim::Semantics::kPyTorch;
+    const bool within = a.semantics == Semantics::kPyTorch;
     return {FirstMomentOf(a, false, 0), a.beta2,
             lr / (1 - std::pow(a.beta1, static_cast<double>(taken + 1))), within ? a.eps : 0,
             within ? 0 : a.eps};
@@ -248,6 +248,6 @@ struct AdaboundRule {
   }
 };
 
-}  // namespace firn::inner
+}  // namespace firn::optim
 
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FAMILY_FN_H_
+#endif  // FIRN_OPTIM_ADAM_FAMILY_RULE_H_

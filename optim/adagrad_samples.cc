@@ -1,10 +1,12 @@
 #include <cmath>
 
-#include "firn/tensor/ops/optimizer/adagrad.h"
-#include "firn/tensor/ops/optimizer/step_samples.h"
+#include "firn/optim/adagrad_rule.h"
+#include "firn/optim/step_samples.h"
 
 namespace firn::testing {
 namespace {
+
+using namespace optim;  // NOLINT: the options of one page
 
 // The loop of torch.optim.Adagrad.
 void Adagrad(const AdagradOptions& a, double lr, double t, double& p, double grad,

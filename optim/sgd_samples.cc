@@ -1,8 +1,10 @@
-#include "firn/tensor/ops/optimizer/sgd.h"
-#include "firn/tensor/ops/optimizer/step_samples.h"
+#include "firn/optim/sgd_rule.h"
+#include "firn/optim/step_samples.h"
 
 namespace firn::testing {
 namespace {
+
+using namespace optim;  // NOLINT: the options of one page
 
 // torch.optim.SGD, and NNabla's velocity, which holds lr already.
 void Reference(const SgdStepAttrs& a, double lr, double t, double& p, double grad,

@@ -1,22 +1,29 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FN_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FN_H_
+#ifndef FIRN_OPTIM_ADAM_RULE_H_
+#define FIRN_OPTIM_ADAM_RULE_H_
 
 #include <bit>
 #include <cmath>
 
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
+#include "firn/optim/adam.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
-#include "firn/tensor/ops/optimizer/adam.h"
 
-namespace firn {
+namespace firn::optim {
 
-namespace inner {
+struct AdamStepAttrs : AdamOptions {
+  bool decoupled = false;  // AdamW: the decay shrinks the parameter and not the gradient
+  template <class V>
+  void Visit(V& v) {
+    AdamOptions::Visit(v);
+    v.Field("decoupled", decoupled);
+  }
+};
 
 struct AdamRule {
   static constexpr const char* kName = "Adam";
   static constexpr OpName kOp = "adam_step";
-  using Options = AdamOptionsOf<false>;
+  using Options = AdamOptions;
   using Attrs = AdamStepAttrs;
   static constexpr StateTensor kState[] = {
       {"exp_avg"}, {"exp_avg_sq"}, {"max_exp_avg_sq", /*optional=*/true}};
@@ -52,7 +59,7 @@ struct AdamRule {
   FIRN_HOST_DEVICE static Element<double> At(const Attrs& a, double lr, int64_t taken) {
     const double t = static_cast<double>(taken + 1);
     const double root_scale = a.bias_correction ? 1 / std::sqrt(1 - std::pow(a.beta2, t)) : 1;
-    const bool nnabla = a.semantics == optim::Semantics::kNNabla;
+    const bool nnabla = a.semantics == Semantics::kNNabla;
     const double decay = (nnabla && a.base_lr > 0 ? lr / a.base_lr : lr) * a.weight_decay;
     return {.l2 = a.decoupled ? 0 : a.weight_decay,
             .shrink = a.decoupled ? 1 - decay : 1,
@@ -69,14 +76,12 @@ struct AdamRule {
 // The same operation, with the decay that shrinks parameters.
 struct AdamWRule : AdamRule {
   static constexpr const char* kName = "AdamW";
-  using Options = AdamOptionsOf<true>;
+  using Options = AdamWOptions;
   static Attrs AttrsOf(const Options& o) {
     return {std::bit_cast<AdamRule::Options>(o), /*decoupled=*/true};
   }
 };
 
-}  // namespace inner
+}  // namespace firn::optim
 
-}  // namespace firn
-
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_ADAM_FN_H_
+#endif  // FIRN_OPTIM_ADAM_RULE_H_

@@ -1,14 +1,14 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_TRUST_RATIO_FN_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_TRUST_RATIO_FN_H_
+#ifndef FIRN_OPTIM_TRUST_RATIO_RULE_H_
+#define FIRN_OPTIM_TRUST_RATIO_RULE_H_
 
 #include <cmath>
 
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
+#include "firn/optim/trust_ratio.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
-#include "firn/tensor/ops/optimizer/trust_ratio.h"
 
-namespace firn::inner {
+namespace firn::optim {
 
 // v^2 in C, but in double where C does not hold it or keeps few of its digits.
 template <class C>
@@ -117,6 +117,6 @@ struct LarsRule {
   }
 };
 
-}  // namespace firn::inner
+}  // namespace firn::optim
 
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_TRUST_RATIO_FN_H_
+#endif  // FIRN_OPTIM_TRUST_RATIO_RULE_H_

@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_SEMANTICS_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_SEMANTICS_H_
+#ifndef FIRN_OPTIM_SEMANTICS_H_
+#define FIRN_OPTIM_SEMANTICS_H_
 
 namespace firn::optim {
 
@@ -9,4 +9,4 @@ enum class Semantics { kPyTorch, kNNabla };
 
 }  // namespace firn::optim
 
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_SEMANTICS_H_
+#endif  // FIRN_OPTIM_SEMANTICS_H_

@@ -1,12 +1,12 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_SIGN_STEPS_FN_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_SIGN_STEPS_FN_H_
+#ifndef FIRN_OPTIM_SIGN_STEPS_RULE_H_
+#define FIRN_OPTIM_SIGN_STEPS_RULE_H_
 
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
+#include "firn/optim/sign_steps.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
-#include "firn/tensor/ops/optimizer/sign_steps.h"
 
-namespace firn::inner {
+namespace firn::optim {
 
 // 0 for 0 and NaN.
 template <class C>
@@ -78,6 +78,6 @@ struct RpropRule {
   }
 };
 
-}  // namespace firn::inner
+}  // namespace firn::optim
 
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_SIGN_STEPS_FN_H_
+#endif  // FIRN_OPTIM_SIGN_STEPS_RULE_H_

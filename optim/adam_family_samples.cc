@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "firn/tensor/ops/optimizer/adam_family.h"
-#include "firn/tensor/ops/optimizer/step_samples.h"
+#include "firn/optim/adam_family_rule.h"
+#include "firn/optim/step_samples.h"
 
 namespace firn::testing {
 namespace {
+
+using namespace optim;  // NOLINT: the options of one page
 
 std::vector<Tensor> Call(int64_t taken, size_t states, unsigned given) {
   return StepCall(0.1, {StepInputsOf({3, 5}, states, given, Step(taken))});

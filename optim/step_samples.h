@@ -1,5 +1,5 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_STEP_SAMPLES_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_STEP_SAMPLES_H_
+#ifndef FIRN_OPTIM_STEP_SAMPLES_H_
+#define FIRN_OPTIM_STEP_SAMPLES_H_
 
 #include <functional>
 #include <vector>
@@ -60,4 +60,4 @@ void AddStepSamples(Samples& s, size_t states, unsigned given, AttrsRef attrs, d
 
 }  // namespace firn::testing
 
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_STEP_SAMPLES_H_
+#endif  // FIRN_OPTIM_STEP_SAMPLES_H_

@@ -1,14 +1,14 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_ADAGRAD_FN_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_ADAGRAD_FN_H_
+#ifndef FIRN_OPTIM_ADAGRAD_RULE_H_
+#define FIRN_OPTIM_ADAGRAD_RULE_H_
 
 #include <cmath>
 
 #include "firn/device/inner.h"
 #include "firn/device/status_macros.h"
+#include "firn/optim/adagrad.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
-#include "firn/tensor/ops/optimizer/adagrad.h"
 
-namespace firn::inner {
+namespace firn::optim {
 
 struct AdagradRule {
   static constexpr const char* kName = "Adagrad";
@@ -73,6 +73,6 @@ struct AdadeltaRule {
   }
 };
 
-}  // namespace firn::inner
+}  // namespace firn::optim
 
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_ADAGRAD_FN_H_
+#endif  // FIRN_OPTIM_ADAGRAD_RULE_H_

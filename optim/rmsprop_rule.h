@@ -1,13 +1,24 @@
-#ifndef FIRN_TENSOR_OPS_OPTIMIZER_RMSPROP_FN_H_
-#define FIRN_TENSOR_OPS_OPTIMIZER_RMSPROP_FN_H_
+#ifndef FIRN_OPTIM_RMSPROP_RULE_H_
+#define FIRN_OPTIM_RMSPROP_RULE_H_
 
 #include <cmath>
 
 #include "firn/device/status_macros.h"
+#include "firn/optim/rmsprop.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
-#include "firn/tensor/ops/optimizer/rmsprop.h"
 
-namespace firn::inner {
+namespace firn::optim {
+
+struct RmspropStepAttrs : RmspropOptions {
+  bool eps_inside = false;      // of the root: sqrt(... + eps)
+  bool lr_in_velocity = false;  // momentum_buffer = momentum momentum_buffer + lr d
+  template <class V>
+  void Visit(V& v) {
+    RmspropOptions::Visit(v);
+    v.Field("eps_inside", eps_inside);
+    v.Field("lr_in_velocity", lr_in_velocity);
+  }
+};
 
 struct RmspropRule {
   static constexpr const char* kName = "Rmsprop";
@@ -74,6 +85,6 @@ struct RmspropGravesRule : RmspropRule {
   }
 };
 
-}  // namespace firn::inner
+}  // namespace firn::optim
 
-#endif  // FIRN_TENSOR_OPS_OPTIMIZER_RMSPROP_FN_H_
+#endif  // FIRN_OPTIM_RMSPROP_RULE_H_

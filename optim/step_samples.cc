@@ -1,6 +1,6 @@
 // What the samples of optimizers' steps share.
 
-#include "firn/tensor/ops/optimizer/step_samples.h"
+#include "firn/optim/step_samples.h"
 
 #include <limits>
 #include <utility>

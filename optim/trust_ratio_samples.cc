@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "firn/tensor/ops/optimizer/step_samples.h"
-#include "firn/tensor/ops/optimizer/trust_ratio.h"
+#include "firn/optim/step_samples.h"
+#include "firn/optim/trust_ratio_rule.h"
 
 namespace firn::testing {
 namespace {
+
+using namespace optim;  // NOLINT: the options of one page
 
 double LengthOf(const RefTensor& x) {
   double sum = 0;

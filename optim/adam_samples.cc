@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "firn/tensor/ops/optimizer/adam.h"
-#include "firn/tensor/ops/optimizer/step_samples.h"
+#include "firn/optim/adam_rule.h"
+#include "firn/optim/step_samples.h"
 
 namespace firn::testing {
 namespace {
+
+using namespace optim;  // NOLINT: the options of one page
 
 // torch.optim.Adam and AdamW, and NNabla's eps.
 void Reference(const AdamStepAttrs& a, double lr, double t, double& p, double grad,

@@ -1,16 +1,23 @@
-#ifndef FIRN_OPTIM_BY_RULE_IMPL_H_
-#define FIRN_OPTIM_BY_RULE_IMPL_H_
+#ifndef FIRN_OPTIM_RULE_PAGE_H_
+#define FIRN_OPTIM_RULE_PAGE_H_
 
-// Members of OptimizerByRule: options are checked, state is named and gathered as the rule says;
-// the work is done by its operation.
+// What the page of optimizers that are rules (tensor/kernels/optimizer_rule.h) is made of: a rule's
+// operation, and its class with the members that rule_optimizer.h declares. Options are checked,
+// state is named and gathered as the rule says; the work is done by the operation.
+//
+//   FIRN_REGISTER_OP(rmsprop_step) { return cpu::OptimizerOp<RmspropRule>("One step of ..."); }
+//   FIRN_REGISTER_RULE(rmsprop, RmspropRule);
 
 #include <string>
 #include <vector>
 
 #include "firn/device/inner.h"
-#include "firn/optim/by_rule.h"
+#include "firn/device/macros.h"
+#include "firn/optim/registry.h"
+#include "firn/optim/rule_optimizer.h"
 #include "firn/tensor/apply.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/kernels/cpu/optimizer_step.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
 
 namespace firn::optim {
@@ -74,4 +81,9 @@ void OptimizerByRule<Rule, OptionsType>::Update(size_t group, const Tensor& lr, 
 
 }  // namespace firn::optim
 
-#endif  // FIRN_OPTIM_BY_RULE_IMPL_H_
+// An optimizer by the name `name`, and all of its class. In namespace firn::optim.
+#define FIRN_REGISTER_RULE(name, Rule)                 \
+  template class OptimizerByRule<Rule, Rule::Options>; \
+  FIRN_REGISTER_OPTIMIZER(name, OptimizerByRule<Rule, Rule::Options>)
+
+#endif  // FIRN_OPTIM_RULE_PAGE_H_

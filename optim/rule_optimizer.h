@@ -1,5 +1,5 @@
-#ifndef FIRN_OPTIM_BY_RULE_H_
-#define FIRN_OPTIM_BY_RULE_H_
+#ifndef FIRN_OPTIM_RULE_OPTIMIZER_H_
+#define FIRN_OPTIM_RULE_OPTIMIZER_H_
 
 #include <string>
 #include <vector>
@@ -9,7 +9,8 @@
 namespace firn::optim {
 
 // An optimizer that is all said by a rule (tensor/kernels/optimizer_rule.h) with an operation of
-// its own. Members are defined in by_rule_impl.h, which the one file that knows the rule includes.
+// its own. Its members are defined in rule_page.h and made by FIRN_REGISTER_RULE, in the one source
+// that knows the rule.
 template <class Rule, class OptionsType>
 class OptimizerByRule final : public OptimizerOf<OptionsType> {
  public:
@@ -28,4 +29,4 @@ class OptimizerByRule final : public OptimizerOf<OptionsType> {
 
 }  // namespace firn::optim
 
-#endif  // FIRN_OPTIM_BY_RULE_H_
+#endif  // FIRN_OPTIM_RULE_OPTIMIZER_H_

@@ -1,10 +1,12 @@
 #include <algorithm>
 
-#include "firn/tensor/ops/optimizer/sign_steps.h"
-#include "firn/tensor/ops/optimizer/step_samples.h"
+#include "firn/optim/sign_steps_rule.h"
+#include "firn/optim/step_samples.h"
 
 namespace firn::testing {
 namespace {
+
+using namespace optim;  // NOLINT: the options of one page
 
 double SignOf(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 

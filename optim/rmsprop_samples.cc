@@ -1,10 +1,12 @@
 #include <cmath>
 
-#include "firn/tensor/ops/optimizer/rmsprop.h"
-#include "firn/tensor/ops/optimizer/step_samples.h"
+#include "firn/optim/rmsprop_rule.h"
+#include "firn/optim/step_samples.h"
 
 namespace firn::testing {
 namespace {
+
+using namespace optim;  // NOLINT: the options of one page
 
 // The loop of torch.optim.RMSprop, and NNabla's RMSpropGraves.
 void Reference(const RmspropStepAttrs& a, double lr, double, double& p, double grad,
