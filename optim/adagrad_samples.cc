@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "firn/optim/adagrad_rule.h"
+#include "firn/optim/option_samples.h"
 #include "firn/optim/step_samples.h"
 
 namespace firn::testing {
@@ -49,6 +50,18 @@ FIRN_REGISTER_SAMPLES(adadelta_step) {
   const std::vector<Tensor> call = StepCall(0.1, {StepInputsOf({3, 5}, 2, 3, Step(3))});
   s.Add("rho", call, AdadeltaOptions{.rho = 0.5, .eps = 0.25});
   s.AddError("rho", call, AdadeltaOptions{.rho = 2}, "rho 2 must be in [0, 1]");
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(adagrad) {
+  return OfRule<AdagradRule>({{.lr = 0.1,
+                               .lr_decay = 0.25,
+                               .weight_decay = 0.25,
+                               .initial_accumulator_value = 0.5,
+                               .eps = 0.25}});
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(adadelta) {
+  return OfRule<AdadeltaRule>({{.lr = 0.5, .rho = 0.5, .eps = 0.25, .weight_decay = 0.25}});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "firn/optim/adam_family_rule.h"
+#include "firn/optim/option_samples.h"
 #include "firn/optim/step_samples.h"
 
 namespace firn::testing {
@@ -167,6 +168,48 @@ FIRN_REGISTER_SAMPLES(adabound_step) {
         AdaboundOptions{.final_lr = 1, .gamma = 0.5, .base_lr = 0.05});
   s.Add("at the upper bound", Call(99, 3, 3), AdaboundOptions{.final_lr = 1e-3, .gamma = 0.5});
   s.AddError("gamma", Call(3, 3, 3), AdaboundOptions{.gamma = -1}, "gamma -1 must not be negative");
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(adamax) {
+  return OfRule<AdamaxRule>(
+      {{.lr = 0.1, .beta1 = 0.5, .beta2 = 0.75, .eps = 0.25, .weight_decay = 0.25}});
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(nadam) {
+  return OfRule<NadamRule>({{.lr = 0.1,
+                             .beta1 = 0.5,
+                             .beta2 = 0.75,
+                             .eps = 0.25,
+                             .weight_decay = 0.25,
+                             .momentum_decay = 0.5}});
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(radam) {
+  // With a beta2 this large the first steps have no second moments; with the other one later ones
+  // have them.
+  const RadamOptions base = {.lr = 0.1, .beta1 = 0.5, .eps = 0.25, .weight_decay = 0.25};
+  return OfRule<RadamRule>({base, WithOption(base, "beta2", 0.9)});
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(adabelief) {
+  const AdabeliefOptions base = {
+      .lr = 0.1, .beta1 = 0.5, .beta2 = 0.75, .eps = 0.25, .weight_decay = 0.25};
+  AdabeliefOptions decoupled = base, maxima = base;
+  decoupled.weight_decouple = decoupled.rectify = true;
+  maxima.amsgrad = true;
+  maxima.beta2 = 0.25;
+  return OfRule<AdabeliefRule>({base, decoupled, maxima});
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(adabound) {
+  const AdaboundOptions base = {
+      .lr = 0.1, .beta1 = 0.5, .beta2 = 0.25, .eps = 0.25, .weight_decay = 0.25, .gamma = 1};
+  AdaboundOptions high = base, low = base, maxima = base;
+  low.final_lr = 8;
+  high.final_lr = 1e-3;
+  maxima.amsbound = true;
+  maxima.bias_correction = false;
+  return OfRule<AdaboundRule>({base, low, high, maxima});
 }
 
 }  // namespace

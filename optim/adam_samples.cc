@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "firn/optim/adam_rule.h"
+#include "firn/optim/option_samples.h"
 #include "firn/optim/step_samples.h"
 
 namespace firn::testing {
@@ -71,6 +72,47 @@ FIRN_REGISTER_SAMPLES(adam_step) {
              "exp_avg [5] and param [3, 5] differ");
   s.AddError("no step", StepCall(0.1, {StepInputsOf({3, 5}, 3, 3, Tensor())}), AdamStepAttrs{},
              "step is an undefined tensor");
+}
+
+// Of Adam and AdamW.
+template <class Options>
+void StepOfAdam(const Options& o, bool decoupled, double lr, double t, Moved& m) {
+  const bool nnabla = o.semantics == Semantics::kNNabla;
+  const double correction1 = o.bias_correction ? 1 - std::pow(o.beta1, t) : 1;
+  const double correction2 = std::sqrt(o.bias_correction ? 1 - std::pow(o.beta2, t) : 1);
+  for (size_t i = 0; i < Moved::kSize; ++i) {
+    double &mean = m.state[0][i], &square = m.state[1][i], &most = m.state[2][i];
+    const double g = m.grad[i] + (decoupled ? 0 : o.weight_decay * m.x[i]);
+    if (decoupled) m.x[i] *= 1 - (nnabla ? lr / o.base_lr : lr) * o.weight_decay;
+    mean = o.beta1 * mean + (1 - o.beta1) * g;
+    square = o.beta2 * square + (1 - o.beta2) * g * g;
+    most = std::max(most, square);
+    const double root = std::sqrt(o.amsgrad ? most : square);
+    const double below =
+        nnabla || o.eps_uncorrected ? (root + o.eps) / correction2 : root / correction2 + o.eps;
+    m.x[i] -= lr / correction1 * mean / below;
+  }
+}
+
+void AdamStep(const AdamOptions& o, double lr, double t, Moved& m) {
+  StepOfAdam(o, false, lr, t, m);
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(adam) {
+  OptionSamples samples = OfStep<AdamOptions>(
+      {{.lr = 0.1, .beta1 = 0.5, .beta2 = 0.25, .eps = 0.25, .weight_decay = 0.25}}, AdamStep);
+  samples.without = "base_lr";  // AdamW's, for its decay
+  return samples;
+}
+
+void AdamWStep(const AdamWOptions& o, double lr, double t, Moved& m) {
+  StepOfAdam(o, true, lr, t, m);
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(adamw) {
+  const AdamWOptions base = {
+      .lr = 0.1, .beta1 = 0.5, .beta2 = 0.25, .eps = 0.25, .weight_decay = 0.25};
+  return OfStep<AdamWOptions>({base, WithOption(base, "semantics", 1)}, AdamWStep);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "firn/optim/option_samples.h"
 #include "firn/optim/rmsprop_rule.h"
 #include "firn/optim/step_samples.h"
 
@@ -40,6 +41,41 @@ FIRN_REGISTER_SAMPLES(rmsprop_step) {
   s.AddError("no mean", call, RmspropStepAttrs{{.centered = true}},
              "these options need a grad_avg");
   s.AddError("alpha", call, RmspropStepAttrs{{.alpha = 2}}, "alpha 2 must be in [0, 1]");
+}
+
+void RmspropStep(const RmspropOptions& o, double lr, double, Moved& m) {
+  for (size_t i = 0; i < Moved::kSize; ++i) {
+    double &square = m.state[0][i], &mean = m.state[1][i], &buffer = m.state[2][i];
+    const double g = m.grad[i] + o.weight_decay * m.x[i];
+    square = o.alpha * square + (1 - o.alpha) * g * g;
+    mean = o.alpha * mean + (1 - o.alpha) * g;
+    const double d = g / (std::sqrt(square - (o.centered ? mean * mean : 0)) + o.eps);
+    buffer = o.momentum * buffer + d;
+    m.x[i] -= lr * buffer;
+  }
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(rmsprop) {
+  const RmspropOptions base = {.lr = 0.1, .alpha = 0.5, .eps = 0.25, .weight_decay = 0.25};
+  return OfStep<RmspropOptions>(
+      {base, WithOption(WithOption(base, "momentum", 0.5), "centered", 1)}, RmspropStep);
+}
+
+void RmspropGravesStep(const RmspropGravesOptions& o, double lr, double, Moved& m) {
+  for (size_t i = 0; i < Moved::kSize; ++i) {
+    double &square = m.state[0][i], &mean = m.state[1][i], &buffer = m.state[2][i];
+    const double g = m.grad[i] + o.weight_decay * m.x[i];
+    square = o.alpha * square + (1 - o.alpha) * g * g;
+    mean = o.alpha * mean + (1 - o.alpha) * g;
+    buffer = o.momentum * buffer + lr * g / std::sqrt(square - mean * mean + o.eps);
+    m.x[i] -= buffer;
+  }
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(rmsprop_graves) {
+  return OfStep<RmspropGravesOptions>(
+      {{.lr = 0.1, .alpha = 0.5, .momentum = 0.5, .eps = 0.25, .weight_decay = 0.25}},
+      RmspropGravesStep);
 }
 
 }  // namespace

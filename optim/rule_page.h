@@ -22,25 +22,6 @@
 
 namespace firn::optim {
 
-namespace internal {
-
-// The attributes of the rule's operation.
-template <class Rule>
-typename Rule::Attrs AttrsOf(const typename Rule::Options& options) {
-  if constexpr (requires { Rule::AttrsOf(options); }) {
-    return Rule::AttrsOf(options);
-  } else {
-    return options;
-  }
-}
-
-template <class Rule>
-bool Has(const typename Rule::Attrs& attrs, size_t state) {
-  return !Rule::kState[state].optional || Rule::Needs(attrs, state);
-}
-
-}  // namespace internal
-
 template <class Rule, class OptionsType>
 const char* OptimizerByRule<Rule, OptionsType>::name() const {
   return Rule::kName;
@@ -48,15 +29,15 @@ const char* OptimizerByRule<Rule, OptionsType>::name() const {
 
 template <class Rule, class OptionsType>
 void OptimizerByRule<Rule, OptionsType>::Check(const OptionsType& o) const {
-  RaiseIfError(Rule::Check(internal::AttrsOf<Rule>(o)), Rule::kName);
+  RaiseIfError(Rule::Check(StepAttrsOf<Rule>(o)), Rule::kName);
 }
 
 template <class Rule, class OptionsType>
 std::vector<std::string> OptimizerByRule<Rule, OptionsType>::state_names(size_t group) const {
-  const auto attrs = internal::AttrsOf<Rule>(this->options(group));
+  const auto attrs = StepAttrsOf<Rule>(this->options(group));
   std::vector<std::string> names;
   for (size_t s = 0; s < StepInputs<Rule>::kStates; ++s) {
-    if (internal::Has<Rule>(attrs, s)) names.push_back(Rule::kState[s].name);
+    if (HasState<Rule>(attrs, s)) names.push_back(Rule::kState[s].name);
   }
   return names;
 }
@@ -64,7 +45,7 @@ std::vector<std::string> OptimizerByRule<Rule, OptionsType>::state_names(size_t 
 template <class Rule, class OptionsType>
 void OptimizerByRule<Rule, OptionsType>::Update(size_t group, const Tensor& lr, const Tensor& skip,
                                                 absl::Span<Slot* const> slots) {
-  const auto attrs = internal::AttrsOf<Rule>(this->options(group));
+  const auto attrs = StepAttrsOf<Rule>(this->options(group));
   const Tensor none;
   std::vector<TensorRef> in = {lr, skip};
   in.reserve(kFirstParam + slots.size() * StepInputs<Rule>::kCycle);
@@ -72,7 +53,7 @@ void OptimizerByRule<Rule, OptionsType>::Update(size_t group, const Tensor& lr, 
     in.push_back(slot->param);
     in.push_back(slot->param.grad());
     for (size_t s = 0, at = 0; s < StepInputs<Rule>::kStates; ++s) {
-      in.push_back(internal::Has<Rule>(attrs, s) ? slot->state[at++] : none);
+      in.push_back(HasState<Rule>(attrs, s) ? slot->state[at++] : none);
     }
     in.push_back(slot->step);
   }

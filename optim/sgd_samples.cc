@@ -1,3 +1,4 @@
+#include "firn/optim/option_samples.h"
 #include "firn/optim/sgd_rule.h"
 #include "firn/optim/step_samples.h"
 
@@ -53,6 +54,43 @@ FIRN_REGISTER_SAMPLES(sgd_step) {
              "these options need a momentum_buffer");
   s.AddError("nesterov without momentum", call(0.1, Tensor(), 0), SgdStepAttrs{{.nesterov = true}},
              "nesterov needs a positive momentum");
+}
+
+void SgdStep(const SgdOptions& o, double lr, double t, Moved& m) {
+  const bool rate_within = o.lr_in_velocity || o.semantics == Semantics::kNNabla;
+  for (size_t i = 0; i < Moved::kSize; ++i) {
+    const double g = m.grad[i] + o.weight_decay * m.x[i];
+    double& v = m.state[0][i];
+    const double added = (rate_within ? lr : 1) * g;
+    v = t == 1 ? added : o.momentum * v + (1 - o.dampening) * added;
+    const double velocity = rate_within ? v : lr * v;
+    if (o.momentum == 0) {
+      m.x[i] -= lr * g;
+    } else {
+      m.x[i] -= o.nesterov ? lr * g + o.momentum * velocity : velocity;
+    }
+  }
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(sgd) {
+  const SgdOptions base = {.lr = 0.1, .momentum = 0.5, .dampening = 0.25, .weight_decay = 0.25};
+  return OfStep<SgdOptions>({base,
+                             {.lr = 0.1, .momentum = 0.5, .weight_decay = 0.25},
+                             WithOption(base, "lr_in_velocity", 1),
+                             {.lr = 0.1, .weight_decay = 0.25}},
+                            SgdStep);
+}
+
+void SgdWStep(const SgdWOptions& o, double lr, double, Moved& m) {
+  for (size_t i = 0; i < Moved::kSize; ++i) {
+    double& v = m.state[0][i];
+    v = o.momentum * v + lr * m.grad[i];
+    m.x[i] -= v + lr / o.base_lr * o.weight_decay * m.x[i];
+  }
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(sgdw) {
+  return OfStep<SgdWOptions>({{.lr = 0.1, .momentum = 0.5, .weight_decay = 0.25}}, SgdWStep);
 }
 
 }  // namespace

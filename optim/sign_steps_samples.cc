@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "firn/optim/option_samples.h"
 #include "firn/optim/sign_steps_rule.h"
 #include "firn/optim/step_samples.h"
 
@@ -63,6 +64,15 @@ FIRN_REGISTER_SAMPLES(rprop_step) {
   s.AddError("eta_plus", call(3), RpropOptions{.eta_plus = 0.5}, "eta_plus 0.5 above 1");
   s.AddError("limits", call(3), RpropOptions{.min_step = 2, .max_step = 1},
              "min_step 2 must be at most max_step 1");
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(lion) {
+  return OfRule<LionRule>({{.lr = 0.1, .beta1 = 0.5, .beta2 = 0.5, .weight_decay = 0.25}});
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(rprop) {
+  return OfRule<RpropRule>({{.lr = 0.1, .eta_plus = 1.5},
+                            {.lr = 0.1, .eta_plus = 1.5, .min_step = 0.08, .max_step = 0.12}});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "firn/optim/option_samples.h"
 #include "firn/optim/step_samples.h"
 #include "firn/optim/trust_ratio_rule.h"
 
@@ -75,6 +76,22 @@ FIRN_REGISTER_SAMPLES(lars_step) {
   s.Add("a gradient of zeros", std::move(still), LarsOptions{});
   s.AddError("momentum", call(Step(3)), LarsOptions{.momentum = -1},
              "momentum -1 must not be negative");
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(lamb) {
+  const LambOptions base = {
+      .lr = 0.1, .beta1 = 0.5, .beta2 = 0.75, .eps = 0.25, .weight_decay = 0.25};
+  LambOptions longer = base, shorter = base;
+  longer.gamma_l = 20, longer.gamma_u = 50;
+  shorter.gamma_u = 0.5;
+  return OfRule<LambRule>({base, longer, shorter});
+}
+
+FIRN_REGISTER_OPTION_SAMPLES(lars) {
+  const LarsOptions base = {.lr = 0.5, .coefficient = 0.25, .weight_decay = 0.25};
+  LarsOptions as_short = base;
+  as_short.eps = 4;  // about as long as the parameter is
+  return OfRule<LarsRule>({base, as_short});
 }
 
 }  // namespace

@@ -69,6 +69,22 @@ struct StepInputs {
   static constexpr int kStep = kState + static_cast<int>(kStates), kCycle = kStep + 1;
 };
 
+// The attributes of a rule's operation.
+template <class Rule>
+typename Rule::Attrs StepAttrsOf(const typename Rule::Options& options) {
+  if constexpr (requires { Rule::AttrsOf(options); }) {
+    return Rule::AttrsOf(options);
+  } else {
+    return options;
+  }
+}
+
+// Whether a parameter has the rule's state of that number.
+template <class Rule>
+bool HasState(const typename Rule::Attrs& attrs, size_t state) {
+  return !Rule::kState[state].optional || Rule::Needs(attrs, state);
+}
+
 // Of a rule's Check: an error that names the first of these numbers which is negative or NaN.
 struct NamedNumber {
   const char* name;
