@@ -15,10 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "firn/optim/adam.h"
 #include "firn/optim/option_samples.h"
 #include "firn/optim/registry.h"
 #include "firn/optim/sgd.h"
+#include "firn/optim/sign_steps.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/state_dict.h"
@@ -32,6 +34,8 @@ namespace firn::optim {
 namespace {
 
 using inner::Attrs;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using testing::Moved;
 using testing::OptionSamples;
 using testing::OptionSamplesOf;
@@ -146,6 +150,28 @@ TEST_P(OptionsTest, StateDictsHaveEveryOption) {
     if (name.starts_with(kGroup)) saved.push_back(name.substr(kGroup.size()));
   }
   EXPECT_THAT(saved, UnorderedElementsAreArray(names));
+}
+
+TEST_P(OptionsTest, PrintsEveryOption) {
+  const Attrs& base = OptionSamplesOf(GetParam()).bases[0];
+  const Tensor x = AsTensor(Numbers(0)).SetRequiresGrad();
+  const std::string text = Make(GetParam(), {x}, OptionsIn(base))->ToString();
+  for (const NamedOption& o : OptionsIn(base)) {
+    EXPECT_THAT(text, HasSubstr(o.name + "=")) << o.name;
+  }
+  EXPECT_THAT(text, HasSubstr("{lr=" + absl::StrCat(OptionsIn(base)[0].value) + ", "));
+  EXPECT_THAT(text, EndsWith("}: 1 parameter"));
+}
+
+TEST(OptionsOfGroupsTest, ArePrintedOneALine) {
+  const auto parameter = [] { return AsTensor(Numbers(0)).SetRequiresGrad(); };
+  Lion lion({parameter(), parameter()}, {.lr = 0.25, .beta1 = 0.5, .beta2 = 0.75});
+  lion.AddGroup({parameter()}, {.lr = 0.5, .beta1 = 0.5, .beta2 = 0.75, .weight_decay = 2});
+  EXPECT_EQ(lion.ToString(),
+            "Lion{lr=0.25, beta1=0.5, beta2=0.75, weight_decay=0}: 2 parameters\n"
+            "Lion{lr=0.5, beta1=0.5, beta2=0.75, weight_decay=2}: 1 parameter");
+  lion.SetLr(1, 0.125);
+  EXPECT_THAT(lion.ToString(), HasSubstr("Lion{lr=0.125,"));
 }
 
 // Options of a file replace all that the optimizer had.
