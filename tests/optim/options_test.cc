@@ -227,6 +227,14 @@ TEST(RegistryTest, MakesWhatItIsAskedForWithTheOptionsThatTheVisitorLeaves) {
   EXPECT_EQ(seen[0].value, 1e-3);
 }
 
+TEST(RegistryTest, MakesAClassThatHasNoName) {
+  const Tensor x = AsTensor(Numbers(0)).SetRequiresGrad();
+  NumberVisitor faster([](std::string_view name, double v) { return name == "lr" ? 0.5 : v; });
+  const std::unique_ptr<Optimizer> sgd = inner::ConfigureOptimizerOf<Sgd>(faster)({x});
+  EXPECT_NE(dynamic_cast<Sgd*>(sgd.get()), nullptr);
+  EXPECT_EQ(sgd->lr(), 0.5);
+}
+
 TEST(RegistryTest, NamesWhatIsWrong) {
   const Tensor x = AsTensor(Numbers(0)).SetRequiresGrad();
   EXPECT_EQ(
