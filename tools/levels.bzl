@@ -47,10 +47,10 @@ def _level_kernels_impl(ctx):
         for found in dep[CcInfo].linking_context.linker_inputs.to_list():
             if not _holds_kernels(found.owner, pages):
                 continue
-            whole = ctx.attr.all_kernels or found.owner in pages
+            taken = archives if ctx.attr.all_kernels or found.owner in pages else needed
             for library in found.libraries:
                 archive = library.static_library or library.pic_static_library
-                (archives if whole else needed)[archive.path] = archive
+                taken[archive.path] = archive
     out = ctx.actions.declare_file(ctx.label.name + ".o")
     ctx.actions.run(
         executable = ctx.executable._link,
