@@ -1,5 +1,5 @@
-// Every operation on its large samples (tensor/ops/*_samples.cc), in f32, with the rates that the
-// samples declare:
+// Every operation on its large samples (*_samples.cc of tensor/ops and optim), in f32, with the
+// rates that the samples declare:
 //   op_benchmark --benchmark_filter='^matmul/'
 //   op_benchmark --benchmark_filter='^conv' --no_winograd
 //   op_benchmark --device=cuda

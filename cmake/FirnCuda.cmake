@@ -33,6 +33,10 @@ foreach(folder tensor/ops tensor/kernels/cuda)
   endwhile()
 endforeach()
 
+# Of optimizers (optim/BUILD).
+firn_generate(optim/step_kernels.cu step_kernels ${FIRN_RULE_PAGES})
+list(APPEND batches "${FIRN_GENERATED_DIR}/firn/optim/step_kernels.cu")
+
 add_library(firn_cuda OBJECT ${batches})
 add_dependencies(firn_cuda firn_headers)
 target_compile_options(firn_cuda PRIVATE ${FIRN_CUDA_COPTS})

@@ -7,6 +7,7 @@
 #   FIRN_LEVEL_SOURCES      kernels, of which one program may have those of several levels
 #   FIRN_BASELINE_SOURCES   for the least processor
 #   FIRN_CUDA_SOURCES       .cu files; only with FIRN_CUDA
+#   FIRN_RULE_PAGES         of optimizers, whose .cu file is written while building
 #   FIRN_TEST_HEADERS       headers that are part of no library
 #   FIRN_ABSL               what is used of Abseil, such as "statusor"
 
@@ -126,6 +127,10 @@ function(firn_find_sources)
   set(pages ${sources})
   list(FILTER pages INCLUDE REGEX "^tensor/(ops/|kernels/[^/]*$|kernels/cpu/)")
   list(REMOVE_ITEM pages ${cuda_pages})
+  # Of optimizers (optim/BUILD).
+  file(GLOB rules CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" optim/*_rule.h)
+  list(TRANSFORM rules REPLACE "_rule\\.h$" ".cc")
+  list(APPEND pages ${rules})
   list(APPEND levels ${pages})
   list(REMOVE_DUPLICATES levels)
   list(REMOVE_ITEM kernels ${levels})
@@ -136,6 +141,7 @@ function(firn_find_sources)
   set(FIRN_LEVEL_SOURCES ${levels} PARENT_SCOPE)
   set(FIRN_BASELINE_SOURCES ${baseline} PARENT_SCOPE)
   set(FIRN_CUDA_SOURCES ${cuda} PARENT_SCOPE)
+  set(FIRN_RULE_PAGES ${rules} PARENT_SCOPE)
   set(FIRN_TEST_HEADERS ${test_headers} PARENT_SCOPE)
   list(REMOVE_DUPLICATES absl)
   set(FIRN_ABSL ${absl} PARENT_SCOPE)

@@ -1,4 +1,4 @@
-// Names of states by solver, from NNabla's sources and formulas of tensor/ops/optimizer. A velocity
+// Names of states by solver, from NNabla's sources and formulas of optim/. A velocity
 // v of NNabla has the rate in it, v = momentum v + lr g; ours has it if the group says so.
 #include "firn/io/nnabla_solver.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "firn/optim/registry.h"
 #include "firn/optim/unless.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
@@ -87,5 +88,7 @@ void Adafactor::Update(size_t group, const Tensor& lr, const Tensor& skip,
     CountUnless(skip, slot->step);
   }
 }
+
+FIRN_REGISTER_OPTIMIZER(adafactor, Adafactor);
 
 }  // namespace firn::optim

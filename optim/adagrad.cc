@@ -1,13 +1,21 @@
-// Each is a rule: tensor/ops/optimizer/adagrad_fn.h.
+// Adagrad and Adadelta are rules: see adagrad_rule.h.
 
-#include "firn/optim/adagrad.h"
-
-#include "firn/optim/by_rule_impl.h"
-#include "firn/tensor/ops/optimizer/adagrad_fn.h"
+#include "firn/optim/adagrad_rule.h"
+#include "firn/optim/rule_page.h"
 
 namespace firn::optim {
 
-template class OptimizerByRule<inner::AdagradRule, AdagradOptions>;
-template class OptimizerByRule<inner::AdadeltaRule, AdadeltaOptions>;
+FIRN_REGISTER_OP(adagrad_step) {
+  return cpu::OptimizerOp<AdagradRule>(
+      "One step of Adagrad for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(adadelta_step) {
+  return cpu::OptimizerOp<AdadeltaRule>(
+      "One step of Adadelta for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_RULE(adagrad, AdagradRule);
+FIRN_REGISTER_RULE(adadelta, AdadeltaRule);
 
 }  // namespace firn::optim

@@ -1,16 +1,39 @@
-// Each is a rule: tensor/ops/optimizer/adam_family_fn.h.
+// Relatives of Adam, which are rules: see adam_family_rule.h.
 
-#include "firn/optim/adam_family.h"
-
-#include "firn/optim/by_rule_impl.h"
-#include "firn/tensor/ops/optimizer/adam_family_fn.h"
+#include "firn/optim/adam_family_rule.h"
+#include "firn/optim/rule_page.h"
 
 namespace firn::optim {
 
-template class OptimizerByRule<inner::AdamaxRule, AdamaxOptions>;
-template class OptimizerByRule<inner::NadamRule, NadamOptions>;
-template class OptimizerByRule<inner::RadamRule, RadamOptions>;
-template class OptimizerByRule<inner::AdabeliefRule, AdabeliefOptions>;
-template class OptimizerByRule<inner::AdaboundRule, AdaboundOptions>;
+FIRN_REGISTER_OP(adamax_step) {
+  return cpu::OptimizerOp<AdamaxRule>(
+      "One step of Adamax for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(nadam_step) {
+  return cpu::OptimizerOp<NadamRule>(
+      "One step of Nadam for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(radam_step) {
+  return cpu::OptimizerOp<RadamRule>(
+      "One step of rectified Adam for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(adabelief_step) {
+  return cpu::OptimizerOp<AdabeliefRule>(
+      "One step of AdaBelief for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(adabound_step) {
+  return cpu::OptimizerOp<AdaboundRule>(
+      "One step of AdaBound for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_RULE(adamax, AdamaxRule);
+FIRN_REGISTER_RULE(nadam, NadamRule);
+FIRN_REGISTER_RULE(radam, RadamRule);
+FIRN_REGISTER_RULE(adabelief, AdabeliefRule);
+FIRN_REGISTER_RULE(adabound, AdaboundRule);
 
 }  // namespace firn::optim

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "firn/device/status_macros.h"
+#include "firn/optim/registry.h"
 #include "firn/optim/unless.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/kernels/optimizer_rule.h"
@@ -83,5 +84,7 @@ void Muon::Update(size_t group, const Tensor& lr, const Tensor& skip,
     CountUnless(skip, slot->step);
   }
 }
+
+FIRN_REGISTER_OPTIMIZER(muon, Muon);
 
 }  // namespace firn::optim

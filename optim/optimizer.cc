@@ -194,6 +194,18 @@ std::vector<Tensor> Optimizer::parameters() const {
   return all;
 }
 
+std::string Optimizer::ToString() const {
+  std::string text;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const std::string options = inner::ToString(OptionsRef(g));  // "{momentum=0.9}", or nothing
+    const size_t count = groups_[g].slots.size();
+    absl::StrAppend(&text, g == 0 ? "" : "\n", name(), "{lr=", lr(g),
+                    options.size() <= 2 ? "}" : ", " + options.substr(1), ": ", count,
+                    count == 1 ? " parameter" : " parameters");
+  }
+  return text;
+}
+
 // --- Learning rate ------------------------------------------------------------------------------
 
 double Optimizer::lr(size_t group) const {

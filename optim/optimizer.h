@@ -90,6 +90,10 @@ class Optimizer {
   // either may be empty. A captured step records what they compute. If one throws, so does Step.
   void AddHooks(std::function<void()> before, std::function<void()> after);
 
+  // The class, options and number of parameters, a line for each group:
+  // "Sgd{lr=0.1, momentum=0.9, ...}: 4 parameters". Reads the learning rate, wherever that lies.
+  std::string ToString() const;
+
   // "groups.0.lr", ... and "state.fc.weight.exp_avg", ... of the parameters that have been moved.
   // Shares their elements.
   StateDict state_dict() const;
@@ -121,7 +125,9 @@ class Optimizer {
   // inside NoGradScope.
   virtual void Update(size_t group, const Tensor& lr, const Tensor& skip,
                       absl::Span<Slot* const> slots) = 0;
-  // Shows the group's options but the learning rate.
+  // The group's options, of which the learning rate is not shown; until they change.
+  virtual inner::AttrsRef OptionsRef(size_t group) const = 0;
+  // Shows the group's options but the learning rate, which may change them.
   virtual void VisitOptions(size_t group, inner::AttrVisitor& visitor) = 0;
   // Throws when the group's options make no sense with that learning rate.
   virtual void CheckOptions(size_t group, double lr) const = 0;
@@ -184,6 +190,7 @@ class OptimizerOf : public Optimizer {
   // Throws on values that make no sense.
   virtual void Check(const Options& options) const = 0;
   const Options& options(size_t group) const { return options_[group]; }
+  inner::AttrsRef OptionsRef(size_t group) const override { return options_[group]; }
   void VisitOptions(size_t group, inner::AttrVisitor& visitor) override {
     options_[group].Visit(visitor);
   }

@@ -1,13 +1,17 @@
-// Each is a rule: tensor/ops/optimizer/sgd_fn.h.
+// Sgd and SgdW are rules of one operation: see sgd_rule.h.
 
-#include "firn/optim/sgd.h"
-
-#include "firn/optim/by_rule_impl.h"
-#include "firn/tensor/ops/optimizer/sgd_fn.h"
+#include "firn/optim/rule_page.h"
+#include "firn/optim/sgd_rule.h"
 
 namespace firn::optim {
 
-template class OptimizerByRule<inner::SgdRule, SgdOptions>;
-template class OptimizerByRule<inner::SgdWRule, SgdWOptions>;
+FIRN_REGISTER_OP(sgd_step) {
+  return cpu::OptimizerOp<SgdRule>(
+      "One step of gradient descent with momentum for all parameters, in place. Not "
+      "differentiable.");
+}
+
+FIRN_REGISTER_RULE(sgd, SgdRule);
+FIRN_REGISTER_RULE(sgdw, SgdWRule);
 
 }  // namespace firn::optim

@@ -1,13 +1,21 @@
-// Each is a rule: tensor/ops/optimizer/sign_steps_fn.h.
+// Lion and Rprop are rules: see sign_steps_rule.h.
 
-#include "firn/optim/sign_steps.h"
-
-#include "firn/optim/by_rule_impl.h"
-#include "firn/tensor/ops/optimizer/sign_steps_fn.h"
+#include "firn/optim/rule_page.h"
+#include "firn/optim/sign_steps_rule.h"
 
 namespace firn::optim {
 
-template class OptimizerByRule<inner::LionRule, LionOptions>;
-template class OptimizerByRule<inner::RpropRule, RpropOptions>;
+FIRN_REGISTER_OP(lion_step) {
+  return cpu::OptimizerOp<LionRule>(
+      "One step of Lion for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(rprop_step) {
+  return cpu::OptimizerOp<RpropRule>(
+      "One step of Rprop for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_RULE(lion, LionRule);
+FIRN_REGISTER_RULE(rprop, RpropRule);
 
 }  // namespace firn::optim

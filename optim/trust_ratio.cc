@@ -1,13 +1,21 @@
-// Each is a rule: tensor/ops/optimizer/trust_ratio_fn.h.
+// LAMB and LARS are rules: see trust_ratio_rule.h.
 
-#include "firn/optim/trust_ratio.h"
-
-#include "firn/optim/by_rule_impl.h"
-#include "firn/tensor/ops/optimizer/trust_ratio_fn.h"
+#include "firn/optim/rule_page.h"
+#include "firn/optim/trust_ratio_rule.h"
 
 namespace firn::optim {
 
-template class OptimizerByRule<inner::LambRule, LambOptions>;
-template class OptimizerByRule<inner::LarsRule, LarsOptions>;
+FIRN_REGISTER_OP(lamb_step) {
+  return cpu::OptimizerOp<LambRule>(
+      "One step of LAMB for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_OP(lars_step) {
+  return cpu::OptimizerOp<LarsRule>(
+      "One step of LARS for all parameters, in place. Not differentiable.");
+}
+
+FIRN_REGISTER_RULE(lamb, LambRule);
+FIRN_REGISTER_RULE(lars, LarsRule);
 
 }  // namespace firn::optim

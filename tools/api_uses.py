@@ -148,7 +148,8 @@ def texts(root):
     found = []
     for top, endings in (("tests", (".cc", ".h", ".cu", ".cuh")),
                          ("examples", (".cc", ".h", ".cu", ".cuh")),
-                         ("tensor/ops", ("_samples.cc", "_samples.h"))):
+                         ("tensor/ops", ("_samples.cc", "_samples.h")),
+                         ("optim", ("_samples.cc", "_samples.h"))):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 if name.endswith(endings):

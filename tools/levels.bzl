@@ -29,7 +29,9 @@ _level = transition(
     outputs = [_KERNEL_LEVEL],
 )
 
-def _holds_kernels(owner):
+def _holds_kernels(owner, pages):
+    if owner in pages:
+        return True
     for package in ["tensor/ops", "tensor/kernels", "tensor/kernels/cpu"]:
         if owner.package == package and "cuda" not in owner.name:
             return True
@@ -38,19 +40,22 @@ def _holds_kernels(owner):
     return owner.package == "device" and owner.name == "level_tag"  # which all kernels ask for
 
 def _level_kernels_impl(ctx):
+    pages = [dep.label for dep in ctx.attr.deps]
     archives = {}
+    needed = {}  # of which the pages take what they call
     for dep in ctx.attr.deps:
         for found in dep[CcInfo].linking_context.linker_inputs.to_list():
-            if not _holds_kernels(found.owner):
+            if not _holds_kernels(found.owner, pages):
                 continue
+            taken = archives if ctx.attr.all_kernels or found.owner in pages else needed
             for library in found.libraries:
                 archive = library.static_library or library.pic_static_library
-                archives[archive.path] = archive
+                taken[archive.path] = archive
     out = ctx.actions.declare_file(ctx.label.name + ".o")
     ctx.actions.run(
         executable = ctx.executable._link,
-        arguments = [out.path, ctx.attr.section] + archives.keys(),
-        inputs = archives.values(),
+        arguments = [out.path, ctx.attr.section] + archives.keys() + ["--needed"] + needed.keys(),
+        inputs = archives.values() + needed.values(),
         outputs = [out],
         mnemonic = "LinkLevel",
         progress_message = "Linking the kernels of %s" % ctx.attr.level,
@@ -61,6 +66,11 @@ def _level_kernels_impl(ctx):
 firn_level_kernels = rule(
     implementation = _level_kernels_impl,
     attrs = {
+        "all_kernels": attr.bool(
+            default = True,
+            doc = "Of all kernels that deps depend on; otherwise of deps and of those that they call, " +
+                  "where another object has all of them.",
+        ),
         "deps": attr.label_list(
             cfg = _level,
             doc = "Libraries that hold kernels, or depend on such.",

@@ -27,6 +27,10 @@ NAMESPACE = "firn"
 # tensor/ops.h is written while building (tensor/BUILD): it includes the headers of the families but
 # for functors and for what includes one of these, which is for those who write operations.
 OPS_H = "tensor/ops.h"
+# And optim/optimizers.h (optim/BUILD): the headers of sources that register optimizers.
+OPTIMIZERS_H = "optim/optimizers.h"
+_OPTIMIZER = re.compile(r"^FIRN_REGISTER_(OPTIMIZER|RULE)\(", re.MULTILINE)
+WRITTEN = (OPS_H, OPTIMIZERS_H)
 AUTHORS = {"firn/tensor/op.h", "firn/device/inner.h"}
 PREFIX = "firn/"  # of all headers as they are included
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
@@ -73,6 +77,10 @@ def includes(root, path, own=True):
         return own * [p for p in public_headers(root)
                       if p.startswith(FAMILIES + "/") and not p.endswith(("_fn.h", "_body.h"))
                       and AUTHORS.isdisjoint(_INCLUDE.findall(read(root, p)))]
+    if path == OPTIMIZERS_H:
+        return own * [p for p in public_headers(root) if p.startswith("optim/")
+                      and os.path.exists(os.path.join(root, p[:-2] + ".cc"))
+                      and _OPTIMIZER.search(read(root, p[:-2] + ".cc"))]
     found = _INCLUDE.findall(read(root, path))
     if own:
         return [p[len(PREFIX):] for p in found if p.startswith(PREFIX)]
@@ -115,7 +123,7 @@ def names(root, start="firn.h"):
     is declared and defined counts once, as what it is defined as.
     """
     found = {}
-    for declaration in api(root, [p for p in reached(root, start) if p != OPS_H]):
+    for declaration in api(root, [p for p in reached(root, start) if p not in WRITTEN]):
         scope, _, name = declaration.name.rpartition("::")
         if scope != NAMESPACE or declaration.friend or declaration.outside or \
                 declaration.kind in ("operator", "macro"):

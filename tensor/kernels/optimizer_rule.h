@@ -2,7 +2,7 @@
 #define FIRN_TENSOR_KERNELS_OPTIMIZER_RULE_H_
 
 // An optimizer is a rule, a struct of which the operation (cpu/optimizer_step.h), its CUDA kernels
-// (cuda/optimizer_step.cuh) and the class (optim/by_rule.h) are made:
+// (cuda/optimizer_step.cuh) and the class (optim/rule_optimizer.h) are made:
 //
 //   static constexpr const char* kName = "Sgd";       // of the class
 //   static constexpr OpName kOp = "sgd_step";         // of the operation
@@ -68,6 +68,22 @@ struct StepInputs {
   static constexpr int kGrad = 1, kState = 2;
   static constexpr int kStep = kState + static_cast<int>(kStates), kCycle = kStep + 1;
 };
+
+// The attributes of a rule's operation.
+template <class Rule>
+typename Rule::Attrs StepAttrsOf(const typename Rule::Options& options) {
+  if constexpr (requires { Rule::AttrsOf(options); }) {
+    return Rule::AttrsOf(options);
+  } else {
+    return options;
+  }
+}
+
+// Whether a parameter has the rule's state of that number.
+template <class Rule>
+bool HasState(const typename Rule::Attrs& attrs, size_t state) {
+  return !Rule::kState[state].optional || Rule::Needs(attrs, state);
+}
 
 // Of a rule's Check: an error that names the first of these numbers which is negative or NaN.
 struct NamedNumber {

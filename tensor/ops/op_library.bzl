@@ -1,4 +1,6 @@
-"""The targets of the pages of operations below a folder, found by file name: nobody edits a list.
+"""The targets of pages of operations, found by file name: nobody edits a list.
+
+Those below a folder of families (op_libraries):
 
     family/page.h             attributes, the functions and their documentation
     family/page_fn.h          optional: scalar functors, for the host and for devices
@@ -13,6 +15,9 @@
 What a family shares has the same kinds of files: shape rules in .h and .cc, helpers of samples in
 _samples.h and _samples.cc.
 
+A page that must see what stands above tensor/ stands in the folder of that, whose BUILD calls
+op_pages as op_libraries does (optim/BUILD).
+
 An implementation may include any operation's header but depends on no other implementation: a sum's
 gradient expands and an expansion's gradient sums, and only headers keep Bazel acyclic.
 """
@@ -20,6 +25,115 @@ gradient expands and an expansion's gradient sums, and only headers keep Bazel a
 load("//tools:cuda.bzl", "firn_cuda_objects")
 load("//tools:firn.bzl", "FIRN_KERNEL_COPTS", "firn_library", "firn_link_only", "firn_precompiled_header")
 load("//tools:levels.bzl", "firn_level_kernels")
+
+def op_pages(
+        pages,
+        cu,
+        cuda_cc,
+        samples,
+        sample_headers,
+        deps,
+        cpu_deps,
+        cuda_deps,
+        sample_deps,
+        visibility,
+        all_kernels = True):
+    """Defines a target for every page, :op_pages with them all, :samples and :op_names.
+
+    A package calls it once: the names of targets are fixed.
+
+    Args:
+      pages: their names; of each there is a .cc file.
+      cu: .cu files, or targets that write them.
+      cuda_cc: _cuda.cc files.
+      samples: _samples.cc files.
+      sample_headers: _samples.h files.
+      deps: what implementations for every device may use, the pages' own headers among it.
+      cpu_deps: what pages may use besides, but not their CUDA kernels.
+      cuda_deps: what CUDA kernels may use besides, but not pages.
+      sample_deps: what samples may use.
+      visibility: of all but the pages' own targets.
+      all_kernels: as of firn_level_kernels.
+    """
+    for page in pages:
+        firn_library(
+            name = page,
+            srcs = [page + ".cc"],
+            copts = FIRN_KERNEL_COPTS,
+            precompiled = "//tensor/ops:page_headers",
+            alwayslink = True,
+            deps = deps + cpu_deps,
+        )
+    firn_cuda_objects(
+        name = "cuda_objects",
+        srcs = cu,
+        deps = deps + cuda_deps,
+    )
+    firn_library(
+        name = "cuda_kernels_library",
+        srcs = select({
+            "//tools:cuda": [":cuda_objects"] + cuda_cc,
+            "//conditions:default": [],
+        }),
+        alwayslink = True,
+        visibility = ["//visibility:private"],
+        deps = select({
+            "//tools:cuda": deps + cuda_deps,
+            "//conditions:default": [],
+        }),
+    )
+    firn_link_only(
+        name = "cuda_kernels",
+        visibility = ["//visibility:private"],
+        deps = [":cuda_kernels_library"],
+    )
+
+    # All of it again for higher levels of processors, where one program has them all.
+    levels = ["x86-64-v3", "x86-64-v4"]
+    for level in levels:
+        firn_level_kernels(
+            name = "kernels_" + level,
+            all_kernels = all_kernels,
+            section = "firn_" + level.replace("-", "_"),
+            level = level,
+            tags = ["manual"],
+            deps = [":" + p for p in pages],
+        )
+    firn_library(
+        name = "levels",
+        srcs = select({
+            "//tools:march_portable": [":kernels_" + level for level in levels],
+            "//conditions:default": [],
+        }),
+        alwayslink = True,
+        visibility = ["//visibility:private"],
+        deps = ["//tensor:level_kernels"],
+    )
+    firn_library(
+        name = "op_pages",
+        visibility = visibility,
+        deps = [":cuda_kernels", ":levels"] + [":" + p for p in pages],
+    )
+
+    # The operations that the sources define, for a test that they are all registered: "add", ...
+    native.genrule(
+        name = "op_names",
+        testonly = True,
+        srcs = [p + ".cc" for p in pages],
+        outs = ["op_names.inc"],
+        cmd = "grep -hoE '^FIRN_REGISTER_OP\\([a-z0-9_]+\\)' $(SRCS) | " +
+              "sed -E 's/.*\\((.*)\\)/\"\\1\",/' > $@",
+        visibility = visibility,
+    )
+    firn_library(
+        name = "samples",
+        testonly = True,
+        srcs = samples,
+        hdrs = sample_headers,
+        alwayslink = True,
+        visibility = visibility,
+        deps = sample_deps,
+    )
 
 def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
     """Defines :op_headers, a target for every page, :ops with them all, :samples and lists.
@@ -79,83 +193,23 @@ def op_libraries(files, deps, cpu_deps, cuda_deps, sample_deps, visibility):
             "firn/tensor/error.h",
             "firn/tensor/kernels/cpu/elementwise_ops.h",
         ],
+        visibility = ["//tensor/ops:__pkg__", "//optim:__pkg__"],
         deps = [":op_headers"] + deps + cpu_deps,
     )
-    for page in pages:
-        firn_library(
-            name = page,
-            srcs = [page + ".cc"],
-            copts = FIRN_KERNEL_COPTS,
-            precompiled = "//tensor/ops:page_headers",
-            alwayslink = True,
-            deps = [":op_headers"] + deps + cpu_deps,
-        )
-    firn_cuda_objects(
-        name = "cuda_objects",
-        srcs = [f for f in files if f.endswith(".cu")],
-        deps = [":op_headers"] + deps + cuda_deps,
-    )
-    firn_library(
-        name = "cuda_kernels_library",
-        srcs = select({
-            "//tools:cuda": [":cuda_objects"] + [f for f in files if f.endswith("_cuda.cc")],
-            "//conditions:default": [],
-        }),
-        alwayslink = True,
-        visibility = ["//visibility:private"],
-        deps = [":op_headers"] + select({
-            "//tools:cuda": deps + cuda_deps,
-            "//conditions:default": [],
-        }),
-    )
-    firn_link_only(
-        name = "cuda_kernels",
-        visibility = ["//visibility:private"],
-        deps = [":cuda_kernels_library"],
-    )
-
-    # All of it again for higher levels of processors, where one program has them all.
-    levels = ["x86-64-v3", "x86-64-v4"]
-    for level in levels:
-        firn_level_kernels(
-            name = "kernels_" + level,
-            section = "firn_" + level.replace("-", "_"),
-            level = level,
-            tags = ["manual"],
-            deps = [":" + p for p in pages],
-        )
-    firn_library(
-        name = "levels",
-        srcs = select({
-            "//tools:march_portable": [":kernels_" + level for level in levels],
-            "//conditions:default": [],
-        }),
-        alwayslink = True,
-        visibility = ["//visibility:private"],
-        deps = ["//tensor:level_kernels"],
+    op_pages(
+        pages = pages,
+        cu = [f for f in files if f.endswith(".cu")],
+        cuda_cc = [f for f in files if f.endswith("_cuda.cc")],
+        samples = samples,
+        sample_headers = sample_headers,
+        deps = [":op_headers"] + deps,
+        cpu_deps = cpu_deps,
+        cuda_deps = cuda_deps,
+        sample_deps = [":op_headers"] + sample_deps,
+        visibility = visibility,
     )
     firn_library(
         name = "ops",
         visibility = visibility,
-        deps = [":op_headers", ":cuda_kernels", ":levels"] + [":" + p for p in pages],
-    )
-
-    # The operations that the sources define, for a test that they are all registered: "add", ...
-    native.genrule(
-        name = "op_names",
-        testonly = True,
-        srcs = [p + ".cc" for p in pages],
-        outs = ["op_names.inc"],
-        cmd = "grep -hoE '^FIRN_REGISTER_OP\\([a-z0-9_]+\\)' $(SRCS) | " +
-              "sed -E 's/.*\\((.*)\\)/\"\\1\",/' > $@",
-        visibility = visibility,
-    )
-    firn_library(
-        name = "samples",
-        testonly = True,
-        srcs = samples,
-        hdrs = sample_headers,
-        alwayslink = True,
-        visibility = visibility,
-        deps = [":op_headers"] + sample_deps,
+        deps = [":op_headers", ":op_pages"],
     )

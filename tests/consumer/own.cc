@@ -4,6 +4,8 @@
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "firn/autograd/gradcheck.h"
 #include "firn/firn.h"
@@ -47,6 +49,17 @@ void AnOperation() {
   Expect(own < 2 * silu, "it is as fast as an operation of Firn's");
 }
 
+FIRN_REGISTER_OPTIMIZER(signum, Signum);
+
+void AnOptimizerByItsName() {
+  const std::vector<std::string> names = optim::OptimizerNames();
+  const auto there = [&](const char* name) {
+    return std::count(names.begin(), names.end(), name) == 1;
+  };
+  Expect(there("signum"), "an optimizer of the program is found by its name");
+  Expect(there("adam") && there("muon"), "and so are Firn's");
+}
+
 void Training() {
   nn::Sequential net;
   net.Append<Scale>({.channels = 1});
@@ -73,6 +86,7 @@ void Training() {
 
 int main() {
   AnOperation();
+  AnOptimizerByItsName();
   Training();
   return failures;
 }

@@ -13,8 +13,9 @@
 namespace firn::testing {
 namespace {
 
-// Operations that the sources of tensor/ops define, from //tensor/ops:op_names.
+// Operations that the sources define, from //tensor/ops:op_names and //optim:op_names.
 const char* const kDefined[] = {
+#include "optim/op_names.inc"
 #include "tensor/ops/op_names.inc"
 };
 

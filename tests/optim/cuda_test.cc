@@ -1,6 +1,7 @@
 // Optimizers, clipping, loss scaling and averages on a CUDA device, beside the host: on the
 // stand-in for one where there is no GPU. Kernels have their own test, tests/ops/cuda_test.cc.
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,10 +10,13 @@
 #include "firn/device/allocator.h"
 #include "firn/device/context.h"
 #include "firn/device/device.h"
+#include "firn/optim/adam.h"
 #include "firn/optim/clip.h"
 #include "firn/optim/loss_scaler.h"
+#include "firn/optim/registry.h"
 #include "firn/optim/schedule.h"
 #include "firn/optim/scheduler.h"
+#include "firn/optim/sgd.h"
 #include "firn/optim/weight_average.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/create/constant.h"
@@ -25,8 +29,7 @@
 #include "gtest/gtest.h"
 #include "tests/error_of.h"
 #include "tests/on_cuda.h"
-#include "tests/optim/all_optimizers.h"
-#include "tests/optim/formulas.h"
+#include "tests/optim/by_name.h"
 
 namespace firn::optim {
 namespace {
@@ -43,7 +46,6 @@ Tensor Gradient(int step, Device device) {
   return FromVector<float>({0.5f + s, -1, 2 - s, 0.25f, s - 1.5f, 1}, {2, 3}).To(device);
 }
 
-template <class Optimizer>
 void Steps(Optimizer& optimizer, Tensor& x, int first, int count) {
   for (int step = first; step < first + count; ++step) {
     x.SetGrad(Gradient(step, x.device()));
@@ -72,60 +74,54 @@ void ExpectNear(const Tensor& got, const Tensor& want, const std::string& what =
   }
 }
 
-struct NameOfClass {
-  template <class Optimizer>
-  static std::string GetName(int) {
-    return Formula<Optimizer>::kName;
-  }
-};
+class CudaOptimizerTest : public testing::CudaTest,
+                          public ::testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Optimizers, CudaOptimizerTest, ::testing::ValuesIn(OptimizerNames()),
+                         [](const auto& name) { return name.param; });
 
-template <class Optimizer>
-class CudaOptimizerTest : public testing::CudaTest {};
-TYPED_TEST_SUITE(CudaOptimizerTest, AllOptimizers, NameOfClass);
-
-TYPED_TEST(CudaOptimizerTest, StepsAndGoesOnFromAStateDictOfTheHost) {
+TEST_P(CudaOptimizerTest, StepsAndGoesOnFromAStateDictOfTheHost) {
   Tensor here = Parameter(Device::Cpu());
-  TypeParam host({{"w", here}});
-  Steps(host, here, 0, 2);
-  const StateDict saved = Copy(host.state_dict());
-  Tensor there = here.Detach().Clone().To(this->device_).Detach().SetRequiresGrad();
-  TypeParam optimizer({{"w", there}});
+  const std::unique_ptr<Optimizer> host = Make(GetParam(), {{"w", here}});
+  Steps(*host, here, 0, 2);
+  const StateDict saved = Copy(host->state_dict());
+  Tensor there = here.Detach().Clone().To(device_).Detach().SetRequiresGrad();
+  const std::unique_ptr<Optimizer> optimizer = Make(GetParam(), {{"w", there}});
   for (int load = 0; load < 2; ++load) {  // the second one writes where the first one put it
-    optimizer.LoadStateDict(saved);
-    ExpectSame(optimizer.state_dict(), saved);
-    for (const auto& [name, t] : optimizer.state_dict()) {
+    optimizer->LoadStateDict(saved);
+    ExpectSame(optimizer->state_dict(), saved);
+    for (const auto& [name, t] : optimizer->state_dict()) {
       if (name.starts_with("state.")) {
-        EXPECT_EQ(t.device(), this->device_) << name;
+        EXPECT_EQ(t.device(), device_) << name;
       }
     }
   }
-  Steps(host, here, 2, 3);
-  Steps(optimizer, there, 2, 3);
-  EXPECT_EQ(there.device(), this->device_);
+  Steps(*host, here, 2, 3);
+  Steps(*optimizer, there, 2, 3);
+  EXPECT_EQ(there.device(), device_);
   ExpectNear(there, here);
-  const StateDict after = optimizer.state_dict();
-  for (const auto& [name, t] : host.state_dict()) ExpectNear(after[name], t, name);
+  const StateDict after = optimizer->state_dict();
+  for (const auto& [name, t] : host->state_dict()) ExpectNear(after[name], t, name);
   // And back: to the bit.
-  TypeParam back({{"w", Parameter(Device::Cpu())}});
-  back.LoadStateDict(after);
-  ExpectSame(back.state_dict(), Copy(after));
+  const std::unique_ptr<Optimizer> back = Make(GetParam(), {{"w", Parameter(Device::Cpu())}});
+  back->LoadStateDict(after);
+  ExpectSame(back->state_dict(), Copy(after));
 }
 
-TYPED_TEST(CudaOptimizerTest, StateFollowsItsParameter) {
+TEST_P(CudaOptimizerTest, StateFollowsItsParameter) {
   Tensor plain = Parameter(Device::Cpu()), moved = Parameter(Device::Cpu());
-  TypeParam stays({{"w", plain}}), follows({{"w", moved}});
-  for (TypeParam* optimizer : {&stays, &follows}) {
-    Steps(*optimizer, optimizer == &stays ? plain : moved, 0, 1);
-  }
+  const std::unique_ptr<Optimizer> stays = Make(GetParam(), {{"w", plain}});
+  const std::unique_ptr<Optimizer> follows = Make(GetParam(), {{"w", moved}});
+  Steps(*stays, plain, 0, 1);
+  Steps(*follows, moved, 0, 1);
   // What Module::To does.
-  const Tensor there = moved.Detach().To(this->device_);
+  const Tensor there = moved.Detach().To(device_);
   moved.ZeroGrad();
   moved.impl()->storage = there.impl()->storage;
   moved.impl()->data = there.impl()->data;
   moved.impl()->spec = there.spec();
-  Steps(stays, plain, 1, 2);
-  Steps(follows, moved, 1, 2);
-  EXPECT_EQ(follows.state_dict()["state.w.step"].device(), this->device_);
+  Steps(*stays, plain, 1, 2);
+  Steps(*follows, moved, 1, 2);
+  EXPECT_EQ(follows->state_dict()["state.w.step"].device(), device_);
   ExpectNear(moved, plain);
 }
 

@@ -1,6 +1,6 @@
 // Where formulas of PyTorch and NNabla differ, and rates that belong to the first one.
 
-#include "firn/tensor/ops/optimizer/semantics.h"
+#include "firn/optim/semantics.h"
 
 #include <gtest/gtest.h>
 

@@ -60,6 +60,27 @@ for linker in bfd gold lld; do
 done
 [[ -f program ]] || die "nothing was linked"
 
+# Of what is only needed, what is called comes along, and nothing else.
+cat >called.cc <<'END'
+#include "level.h"
+int Called() { return Level(); }
+END
+echo 'void Idle() {}' >idle.cc
+cat >caller.cc <<'END'
+int Called();
+void Register(int level);
+__attribute__((constructor(500))) static void First() { Register(Called()); }
+END
+for name in called idle caller; do
+  c++ "${flags[@]}" -DLEVEL=3 -fno-gnu-unique $name.cc -o $name.o 2>warned || c++ "${flags[@]}" -DLEVEL=3 $name.cc -o $name.o
+done
+ar rc libneeded.a called.o idle.o
+"$link_level" caller_linked.o part caller.o --needed libneeded.a
+nm caller_linked.o | grep -q ' t .*Called' || die "what is called is not there"
+if nm caller_linked.o | grep -q Idle; then die "what nobody calls is there"; fi
+"$link_level" caller_linked.o part caller.o --needed
+nm caller_linked.o | grep -q ' U .*Called' || die "what is called came from nowhere"
+
 # A name that is one in the whole process, whatever objcopy is told.
 echo 'asm(".globl one\n.type one, @gnu_unique_object\n.data\none: .long 1\n.size one, 4\n");' >unique.cc
 c++ "${flags[@]}" unique.cc -o unique.o

@@ -10,11 +10,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 import public_api  # noqa: E402
 
 FILES = {
-    "firn.h": '#include "firn/nn/a.h"\n#include "absl/x.h"\n#include "firn/tensor/ops.h"\n',
+    "firn.h": '#include "firn/nn/a.h"\n#include "absl/x.h"\n#include "firn/tensor/ops.h"\n'
+              '#include "firn/optim/optimizers.h"\n',
     "nn/a.h": '// #include "firn/nn/b.h"\n#include <vector>\n #include "firn/tensor/t.h"\n'
               "namespace firn { class Tensor; namespace nn { class A; } }",
     "nn/b.h": "namespace firn { int Unreached(); }",
     "nn/internal/c.h": "",
+    "optim/sgd.h": "namespace firn { int Sgd(); }",
+    "optim/sgd.cc": "FIRN_REGISTER_RULE(sgd, SgdRule);\n",
+    "optim/clip.h": "namespace firn { int Clip(); }",
+    "optim/clip.cc": "// FIRN_REGISTER_RULE(clip, ...) would make it one.\n",
     "tensor/t.h": "namespace firn { class Tensor { int Inner(); };\n"
                   "inline Tensor operator+(const Tensor&, const Tensor&) { return {}; }\n"
                   "inline int Tensor::Inner() { return 1; }\nusing other::Used; }",
@@ -40,15 +45,18 @@ class PublicApiTest(unittest.TestCase):
 
     def test_public_headers_are_neither_internal_nor_samples(self):
         self.assertEqual(public_api.public_headers(self.root),
-                         ["nn/a.h", "nn/b.h", "tensor/ops/elementwise/arithmetic.h",
+                         ["nn/a.h", "nn/b.h", "optim/clip.h", "optim/sgd.h",
+                          "tensor/ops/elementwise/arithmetic.h",
                           "tensor/ops/elementwise/arithmetic_fn.h",
                           "tensor/ops/elementwise/rules.h", "tensor/t.h", "firn.h"])
 
     def test_includes_are_followed_through_the_header_that_the_build_writes(self):
         by = public_api.reached(self.root)
-        self.assertEqual(sorted(by), ["firn.h", "nn/a.h", "tensor/ops.h",
-                                      "tensor/ops/elementwise/arithmetic.h", "tensor/t.h"],
-                         "functors and what operations are written with are not for programs")
+        self.assertEqual(sorted(by), ["firn.h", "nn/a.h", "optim/optimizers.h", "optim/sgd.h",
+                                      "tensor/ops.h", "tensor/ops/elementwise/arithmetic.h",
+                                      "tensor/t.h"],
+                         "functors and what operations are written with are not for programs,"
+                         " what registers no optimizer is included by name")
         self.assertEqual(public_api.chain(by, "tensor/t.h"), "firn.h -> nn/a.h -> tensor/t.h")
 
     def test_headers_of_others_are_told_from_ones_own(self):
@@ -56,12 +64,13 @@ class PublicApiTest(unittest.TestCase):
 
     def test_names_are_what_stands_directly_in_the_namespace(self):
         found = public_api.names(self.root)
-        self.assertEqual(sorted(found), [("Add", "function"), ("Tensor", "class"),
+        self.assertEqual(sorted(found), [("Add", "function"), ("Sgd", "function"),
+                                         ("Tensor", "class"),
                                          ("Used", "using"), ("nn", "namespace")])
         self.assertEqual(found["Tensor", "class"].path, "tensor/t.h", "the definition counts")
 
     def test_changes_are_told_with_place_and_way(self):
-        listed = ["Tensor class", "Used using", "nn namespace", "Gone struct"]
+        listed = ["Sgd function", "Tensor class", "Used using", "nn namespace", "Gone struct"]
         self.assertEqual(
             public_api.names_changed(self.root, listed),
             "added: Add function, tensor/ops/elementwise/arithmetic.h:2"

@@ -6,17 +6,16 @@
 #include <memory>
 #include <optional>
 
-#include "firn/optim/optimizer.h"
+#include "firn/optim/registry.h"
 #include "firn/optim/schedule.h"
 #include "firn/optim/scheduler.h"
 #include "tools/firn/train/config.h"
 
 namespace firn::cli {
 
-// What makes the optimizer that `config` describes: its "name", that of the class in optim/ with
-// small letters, and its options by their names there. Options that make no sense are refused here.
-using OptimizerMaker =
-    std::function<std::unique_ptr<optim::Optimizer>(const optim::ParameterList& parameters)>;
+// What makes the optimizer that `config` describes: its "name", one of optim::OptimizerNames(), and
+// its options by their names there. Options that make no sense are refused here.
+using OptimizerMaker = optim::OptimizerMaker;
 OptimizerMaker ParseOptimizer(const Config& config);
 
 // What makes the schedule that `config` describes, a constant one without a "name": one of
