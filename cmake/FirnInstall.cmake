@@ -14,7 +14,7 @@ function(firn_public_headers out)
   set(includes "")
   while(headers)
     list(POP_FRONT headers header)
-    if(header IN_LIST public OR header STREQUAL "tensor/ops.h")
+    if(header IN_LIST public OR header MATCHES "^(tensor/ops|nn/layers)\\.h$")
       continue()
     endif()
     file(STRINGS ${header} foreign REGEX "${libraries}")
@@ -45,6 +45,7 @@ foreach(header IN LISTS headers)
   install(FILES ${header} DESTINATION "${headers_folder}/${folder}" COMPONENT development)
 endforeach()
 install(FILES "${FIRN_GENERATED_DIR}/firn/tensor/ops.h" DESTINATION "${headers_folder}/tensor" COMPONENT development)
+install(FILES "${FIRN_GENERATED_DIR}/firn/nn/layers.h" DESTINATION "${headers_folder}/nn" COMPONENT development)
 
 install(TARGETS firn firn_library EXPORT firn
   ARCHIVE COMPONENT development

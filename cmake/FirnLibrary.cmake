@@ -30,7 +30,12 @@ file(GLOB op_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" tensor/o
 list(FILTER op_headers EXCLUDE REGEX "_(fn|body|samples)\\.h$")
 list(SORT op_headers)
 firn_generate(tensor/ops.h ops_h ${op_headers})
-add_custom_target(firn_headers DEPENDS "${FIRN_GENERATED_DIR}/firn/tensor/ops.h")
+file(GLOB layer_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" nn/*.h)
+list(SORT layer_headers)
+firn_generate(nn/layers.h layers_h ${layer_headers})
+firn_generate(nn/layer_types.inc layer_types ${layer_headers})
+add_custom_target(firn_headers DEPENDS "${FIRN_GENERATED_DIR}/firn/tensor/ops.h"
+  "${FIRN_GENERATED_DIR}/firn/nn/layers.h" "${FIRN_GENERATED_DIR}/firn/nn/layer_types.inc")
 firn_generate(io/internal/digits_data.cc digits_data io/data/digits.csv.gz)
 set(generated io/internal/digits_data.cc)
 if(FIRN_CUDA)
