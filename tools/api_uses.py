@@ -12,8 +12,8 @@ A method is called after . or ->, as Class::Method, or by its bare name in a fil
 its class. Where the receiver's class can be told (a variable whose declaration names it, the result
 of a function, an object made on the spot), that class must have the method, be derived from one that
 has or be a base of one. Else the file must know the class: name it, a class derived from it, or a
-function or variable of the library whose type names it. A file that includes nn/layer_types.inc names every
-layer.
+function or variable of the library whose type names it. A file that includes nn/layer_types.inc
+names every layer.
 
 In the library's own sources, where receivers are mostly template parameters, a method is called by
 its name alone.
