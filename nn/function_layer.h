@@ -42,23 +42,17 @@ constexpr auto OptionsOfFunction() {
     return std::type_identity<NoOptions>();
   }
 }
-template <class Function, class... In>
-using FunctionLayerBase =
-    LayerWithOptions<typename decltype(OptionsOfFunction<Function>())::type, LayerOf<In...>>;
 
-}  // namespace internal
+// What layers with such options share: the tensors among them are buffers.
+template <class O, class... In>
+class FunctionLayerBase : public LayerWithOptions<O, LayerOf<In...>> {
+ protected:
+  // Options of numbers alone can be copied as bytes.
+  static constexpr bool kMayHoldTensors = HasVisit<O> && !std::is_trivially_copyable_v<O>;
 
-template <class Function, class... In>
-class FunctionLayerOf final : public internal::FunctionLayerBase<Function, In...> {
-  using Base = internal::FunctionLayerBase<Function, In...>;
-
- public:
-  using Options = typename Base::Options;
-
-  FunctionLayerOf() : FunctionLayerOf(Options()) {}
-  explicit FunctionLayerOf(const Options& options) : Base(options) {
+  explicit FunctionLayerBase(const O& options) : LayerWithOptions<O, LayerOf<In...>>(options) {
     if constexpr (kMayHoldTensors) {
-      Options initial = options;
+      O initial = options;
       OptionTensors add([&](const char* name, Tensor& tensor) {
         buffers_.push_back(&this->AddBuffer(name, tensor));
       });
@@ -66,34 +60,51 @@ class FunctionLayerOf final : public internal::FunctionLayerBase<Function, In...
     }
   }
 
+  bool has_buffers() const { return !buffers_.empty(); }
+  // Puts the buffers, as they are after loading or moving, where the options had tensors.
+  void AddKnown(O& options) const override {
+    if constexpr (kMayHoldTensors) {
+      auto buffer = buffers_.begin();
+      OptionTensors put([&](const char*, Tensor& tensor) { tensor = **buffer++; });
+      options.Visit(put);
+    }
+  }
+
+ private:
+  std::vector<const Tensor*> buffers_;  // of the tensors among the options, in their order
+};
+
+template <class Function, class... In>
+using BaseOfFunction =
+    FunctionLayerBase<typename decltype(OptionsOfFunction<Function>())::type, In...>;
+
+}  // namespace internal
+
+template <class Function, class... In>
+class FunctionLayerOf final : public internal::BaseOfFunction<Function, In...> {
+  using Base = internal::BaseOfFunction<Function, In...>;
+
+ public:
+  using Options = typename Base::Options;
+
+  FunctionLayerOf() : FunctionLayerOf(Options()) {}
+  explicit FunctionLayerOf(const Options& options) : Base(options) {}
+
   std::string type_name() const override { return Function::kName; }
 
  protected:
   Tensor Forward(const In&... in) override {
-    if constexpr (kMayHoldTensors) {
-      if (!buffers_.empty()) {
-        Options now = this->options();  // with buffers as they are after loading or moving
-        PutBuffers(now);
+    if constexpr (Base::kMayHoldTensors) {
+      if (this->has_buffers()) {
+        Options now = this->options();
+        Base::AddKnown(now);
         return Call(now, in...);
       }
     }
     return Call(this->options(), in...);
   }
-  void AddKnown(Options& options) const override {
-    if constexpr (kMayHoldTensors) PutBuffers(options);
-  }
 
  private:
-  // Options of numbers alone can be copied as bytes.
-  static constexpr bool kMayHoldTensors =
-      HasVisit<Options> && !std::is_trivially_copyable_v<Options>;
-
-  void PutBuffers(Options& options) const {
-    auto buffer = buffers_.begin();
-    OptionTensors put([&](const char*, Tensor& tensor) { tensor = **buffer++; });
-    options.Visit(put);
-  }
-
   Tensor Call(const Options& options, const In&... in) {
     if constexpr (requires { Function::Call(in..., options, true); }) {
       return Function::Call(in..., options, this->training());
@@ -103,8 +114,6 @@ class FunctionLayerOf final : public internal::FunctionLayerBase<Function, In...
       return Function::Call(in...);
     }
   }
-
-  std::vector<const Tensor*> buffers_;  // of the tensors among the options, in their order
 };
 
 template <class Function>
