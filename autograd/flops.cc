@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "firn/tensor/ops/linear/matmul.h"
 #include "firn/tensor/problems/conv_problem.h"
 
@@ -69,6 +70,14 @@ std::optional<double> FlopsOf(const OpDef& op, const KernelQuery& call) {
   const auto rule = Rules().find(std::string(op.name));
   if (rule == Rules().end()) return std::nullopt;
   return rule->second(call);
+}
+
+std::optional<double> FlopsOf(const OperationCall& call) {
+  absl::InlinedVector<const TensorSpec*, 8> in;
+  for (size_t i = 0; i < call.num_inputs(); ++i) in.push_back(call.input_spec(i));
+  absl::InlinedVector<TensorSpec, 2> out;
+  for (size_t i = 0; i < call.num_outputs(); ++i) out.push_back(*call.output_spec(i));
+  return FlopsOf(call.op(), KernelQuery(in, out, call.attrs()));
 }
 
 FlopsRegistration::FlopsRegistration(std::string_view op, FlopsFn rule) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "firn/autograd/operation_call.h"
 #include "firn/tensor/op.h"
 
 namespace firn {
@@ -16,6 +17,8 @@ using FlopsFn = double (*)(const KernelQuery& call);
 
 // Nothing for operations without a rule.
 std::optional<double> FlopsOf(const OpDef& op, const KernelQuery& call);
+// Of a call that an observer (autograd/observe.h) sees after it has run.
+std::optional<double> FlopsOf(const OperationCall& call);
 
 struct FlopsRegistration {
   FlopsRegistration(std::string_view op, FlopsFn rule);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
 #include "firn/autograd/flops.h"
 #include "firn/autograd/graph/static_graph.h"
 #include "firn/autograd/observe.h"
@@ -98,15 +97,11 @@ class Recorder final : public OperationObserver {
 
   static void Count(const OperationCall& call, Profile::Row& row) {
     ++row.calls;
-    absl::InlinedVector<const TensorSpec*, 8> in;
-    for (size_t i = 0; i < call.num_inputs(); ++i) in.push_back(call.input_spec(i));
-    absl::InlinedVector<TensorSpec, 2> out;
-    for (size_t i = 0; i < call.num_outputs(); ++i) out.push_back(*call.output_spec(i));
-    const std::optional<double> flop = FlopsOf(call.op(), KernelQuery(in, out, call.attrs()));
+    const std::optional<double> flop = FlopsOf(call);
     if (flop.has_value()) row.flop = row.flop.value_or(0) + *flop;
     if (call.op().is_view) return;
-    for (const TensorSpec* spec : in) row.bytes += BytesOf(spec);
-    for (const TensorSpec& spec : out) row.bytes += BytesOf(&spec);
+    for (size_t i = 0; i < call.num_inputs(); ++i) row.bytes += BytesOf(call.input_spec(i));
+    for (size_t i = 0; i < call.num_outputs(); ++i) row.bytes += BytesOf(call.output_spec(i));
   }
 
   // The most expensive row first; events keep to their rows.

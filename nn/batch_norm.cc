@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/nn/describe.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/ops/create/constant.h"
 #include "firn/tensor/ops/optimizer/update.h"
@@ -13,14 +12,14 @@ namespace firn::nn {
 
 template <int kDims>
 Tensor& BatchNorm<kDims>::AddVector(const char* name, bool wanted, bool parameter) {
-  const std::vector<int64_t> sizes = {options_.channels};
+  const std::vector<int64_t> sizes = {options().channels};
   if (!wanted) return parameter ? AddParameter(name, {}) : AddBuffer(name, {});
   return parameter ? AddPendingParameter(name, sizes) : AddPendingBuffer(name, sizes);
 }
 
 template <int kDims>
 BatchNorm<kDims>::BatchNorm(const Options& options)
-    : options_(options),
+    : LayerWithOptions(options),
       weight_(AddVector("weight", options.affine, true)),
       bias_(AddVector("bias", options.affine, true)),
       running_mean_(AddVector("running_mean", options.track_running_stats, false)),
@@ -51,15 +50,13 @@ Tensor BatchNorm<kDims>::Forward(const Tensor& x) {
                                 " dimensions, x is ", x.shape().ToString()),
                 kLayer);
   }
-  if (IsPending(weight_) || IsPending(bias_) || IsPending(running_mean_) || IsPending(running_var_))
-      [[unlikely]] {
+  if (Pends(weight_, bias_, running_mean_, running_var_)) [[unlikely]]
     Build(channels);
-  }
   Tensor y = firn::BatchNorm(x, running_mean_, running_var_, weight_, bias_,
                              {.training = training(),
-                              .momentum = options_.momentum,
-                              .eps = options_.eps,
-                              .activation = options_.activation});
+                              .momentum = options().momentum,
+                              .eps = options().eps,
+                              .activation = options().activation});
   if (training() && num_batches_tracked_.defined()) {
     // Made where it is added: a copy from the host would keep CUDA from recording the step.
     Accumulate(num_batches_tracked_, OnesLike(num_batches_tracked_));
@@ -73,15 +70,8 @@ std::string BatchNorm<kDims>::type_name() const {
 }
 
 template <int kDims>
-std::string BatchNorm<kDims>::Describe() const {
-  const Options& o = options_;
-  const Tensor& any = weight_.defined() ? weight_ : running_mean_;
-  Describer d;
-  d.Text(Describer::Size(any.defined() && !IsPending(any) ? any.size(0) : o.channels));
-  d.Field("eps", o.eps, 1e-5).Field("momentum", o.momentum, 0.1).Field("affine", o.affine, true);
-  d.Field("track_running_stats", o.track_running_stats, true);
-  if (o.activation != FusedActivation::kNone) d.Text(o.activation);
-  return d.text();
+void BatchNorm<kDims>::AddKnown(Options& options) const {
+  options.channels = KnownSize(weight_, 0, KnownSize(running_mean_, 0, options.channels));
 }
 
 template class BatchNorm<1>;

@@ -17,6 +17,15 @@ struct BatchNormOptions {
   bool track_running_stats = true;
   // Applied to the result in the same pass.
   FusedActivation activation = FusedActivation::kNone;
+  template <class V>
+  void Visit(V& v) {
+    v.Deferred("channels", channels);
+    v.Field("eps", eps);
+    v.Field("momentum", momentum);
+    v.Field("affine", affine);
+    v.Field("track_running_stats", track_running_stats);
+    v.Field("activation", activation);
+  }
 };
 
 // Batch normalisation over all dimensions but the second; see tensor/ops/norm/batch_norm.h. In eval
@@ -24,27 +33,24 @@ struct BatchNormOptions {
 // or [n, c, l], BatchNorm2d [n, c, h, w], BatchNorm3d [n, c, d, h, w] Parameters: weight, bias [c].
 // Buffers: running_mean, running_var [c], num_batches_tracked [].
 template <int kDims>
-class BatchNorm final : public Layer {
+class BatchNorm final : public LayerWithOptions<BatchNormOptions> {
  public:
-  using Options = BatchNormOptions;
   explicit BatchNorm(const Options& options = {});
 
-  const Options& options() const { return options_; }
   const Tensor& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }
   const Tensor& running_mean() const { return running_mean_; }
   const Tensor& running_var() const { return running_var_; }
   std::string type_name() const override;
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
+  void AddKnown(Options& options) const override;
 
  private:
   Tensor& AddVector(const char* name, bool wanted, bool parameter);
   void Build(int64_t channels);
 
-  Options options_;
   Tensor &weight_, &bias_, &running_mean_, &running_var_, &num_batches_tracked_;
 };
 

@@ -58,10 +58,8 @@ void ModuleCloner::Copy(const Module& from, Module& to) {
     open.pop_back();
     if (typeid(*a) != typeid(*b)) RaiseDifferent(from, a->path() + " is of another class");
     b->SetTraining(a->training_);
-    b->tentative_ = a->tentative_;
     for (const auto& child : b->children_) {
-      // The copy's first forward drops a tentative child as the original's did.
-      if (a->FindChild(child->name_) == nullptr && !child->tentative_) {
+      if (a->FindChild(child->name_) == nullptr) {
         RaiseDifferent(from, child->path() + " is new");
       }
     }

@@ -44,8 +44,7 @@ class RandomPositionScope {
 // default constructor. Throws when M is not the exact class of such a module.
 //
 // What initialisers draw meanwhile is given back: the program's random numbers are the same with
-// and without the copy. No other thread may draw from the default generator meanwhile. A tentative
-// child that m has dropped (nn/res_unit.h) is there, pending, until the copy's first forward.
+// and without the copy. No other thread may draw from the default generator meanwhile.
 template <class M>
 std::unique_ptr<M> Clone(const M& m) {
   const RandomPositionScope random_position;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "firn/nn/describe.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/ops/conv/conv.h"
 #include "firn/tensor/ops/conv/conv_transpose.h"
@@ -17,11 +16,6 @@ namespace {
 constexpr const char* kConvNames[] = {"nn::Conv1d", "nn::Conv2d", "nn::Conv3d"};
 constexpr const char* kTransposeNames[] = {"nn::ConvTranspose1d", "nn::ConvTranspose2d",
                                            "nn::ConvTranspose3d"};
-
-void DescribeEnd(Describer& d, int64_t groups, bool bias, PadMode mode) {
-  d.Field("groups", groups, int64_t{1}).Field("bias", bias, true);
-  d.Field("padding_mode", mode, PadMode::kConstant);
-}
 
 // What ConvBase needs to know of both kinds of options.
 template <class Options>
@@ -72,8 +66,7 @@ Tensor CallTransposed(int dims, const Tensor& x, const Tensor& weight, const Ten
 // --- Convolutions -------------------------------------------------------------------------------
 
 template <int kDims>
-Conv<kDims>::Conv(const Options& o)
-    : ConvBase(PlanOf(kConvNames[kDims - 1], kDims, o, false)), options_(o) {
+Conv<kDims>::Conv(const Options& o) : Base(o, PlanOf(kConvNames[kDims - 1], kDims, o, false)) {
   const char* const layer = kConvNames[kDims - 1];
   CheckOptions(layer, kDims, o);
   SpatialSizes(layer, "padding", o.padding.size, kDims);
@@ -81,14 +74,15 @@ Conv<kDims>::Conv(const Options& o)
 
 template <int kDims>
 Tensor Conv<kDims>::Forward(const Tensor& x) {
-  BuildFor(x);
-  const Options& o = options_;
+  this->BuildFor(x);
+  const Options& o = this->options();
   firn::ConvOptions call = {
       .stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
-  if (o.padding_mode == PadMode::kConstant) return Call(kDims, x, weight(), bias(), call);
+  if (o.padding_mode == PadMode::kConstant)
+    return Call(kDims, x, this->weight(), this->bias(), call);
   call.padding = 0;
   const Tensor padded = firn::Pad(x, PaddedSides(o, kDims), {.mode = o.padding_mode});
-  return Call(kDims, padded, weight(), bias(), call);
+  return Call(kDims, padded, this->weight(), this->bias(), call);
 }
 
 template <int kDims>
@@ -96,26 +90,11 @@ std::string Conv<kDims>::type_name() const {
   return absl::StrCat("Conv", kDims, "d");
 }
 
-template <int kDims>
-std::string Conv<kDims>::Describe() const {
-  const Options& o = options_;
-  Describer d;
-  d.FromTo(in(), o.out).Field("kernel", o.kernel).Field("stride", o.stride, 1);
-  if (o.padding.same) {
-    d.Text("padding=same");
-  } else {
-    d.Field("padding", o.padding.size, 0);
-  }
-  d.Field("dilation", o.dilation, 1);
-  DescribeEnd(d, o.groups, o.bias, o.padding_mode);
-  return d.text();
-}
-
 // --- Transposed convolutions --------------------------------------------------------------------
 
 template <int kDims>
 ConvTranspose<kDims>::ConvTranspose(const Options& o)
-    : ConvBase(PlanOf(kTransposeNames[kDims - 1], kDims, o, true)), options_(o) {
+    : Base(o, PlanOf(kTransposeNames[kDims - 1], kDims, o, true)) {
   const char* const layer = kTransposeNames[kDims - 1];
   CheckOptions(layer, kDims, o);
   SpatialSizes(layer, "padding", o.padding, kDims);
@@ -124,9 +103,9 @@ ConvTranspose<kDims>::ConvTranspose(const Options& o)
 
 template <int kDims>
 Tensor ConvTranspose<kDims>::Forward(const Tensor& x) {
-  BuildFor(x);
-  const Options& o = options_;
-  return CallTransposed(kDims, x, weight(), bias(),
+  this->BuildFor(x);
+  const Options& o = this->options();
+  return CallTransposed(kDims, x, this->weight(), this->bias(),
                         {.stride = o.stride,
                          .padding = o.padding,
                          .output_padding = o.output_padding,
@@ -137,17 +116,6 @@ Tensor ConvTranspose<kDims>::Forward(const Tensor& x) {
 template <int kDims>
 std::string ConvTranspose<kDims>::type_name() const {
   return absl::StrCat("ConvTranspose", kDims, "d");
-}
-
-template <int kDims>
-std::string ConvTranspose<kDims>::Describe() const {
-  const Options& o = options_;
-  Describer d;
-  d.FromTo(in(), o.out).Field("kernel", o.kernel).Field("stride", o.stride, 1);
-  d.Field("padding", o.padding, 0).Field("output_padding", o.output_padding, 0);
-  d.Field("dilation", o.dilation, 1);
-  DescribeEnd(d, o.groups, o.bias, PadMode::kConstant);
-  return d.text();
 }
 
 template class Conv<1>;

@@ -23,6 +23,17 @@ struct ConvOptions {
   PadMode padding_mode = PadMode::kConstant;  // what stands in the padding; kConstant: zeros
   init::Initializer weight_init = {};         // empty: uniform within 1 / sqrt(fan_in)
   init::Initializer bias_init = {};           // empty: the same
+  template <class V>
+  void Visit(V& v) {
+    v.FromTo("in", in, "out", out);
+    v.Always("kernel", kernel);
+    v.Field("stride", stride);
+    v.SizesOr("padding", padding.size, "same", padding.same);
+    v.Field("dilation", dilation);
+    v.Field("groups", groups);
+    v.Field("bias", bias);
+    v.Field("padding_mode", padding_mode);
+  }
 };
 using Conv1dOptions = ConvOptions;
 using Conv2dOptions = ConvOptions;
@@ -34,22 +45,20 @@ using Conv3dOptions = ConvOptions;
 // y: [n, out, (size + 2 padding - dilation (kernel - 1) - 1) / stride + 1, ...]
 // Parameters: weight [out, in / groups, kernel...], bias [out].
 template <int kDims>
-class Conv final : public ConvBase {
+class Conv final : public LayerWithOptions<ConvOptions, ConvBase> {
+  using Base = LayerWithOptions<ConvOptions, ConvBase>;
+
  public:
   using Options = ConvOptions;
   // Throws when a size is not positive or not one for each dimension, or groups does not divide the
   // channels.
   explicit Conv(const Options& options);
 
-  const Options& options() const { return options_; }
   std::string type_name() const override;
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
-
- private:
-  Options options_;
+  void AddKnown(Options& options) const override { options.in = in(); }
 };
 
 using Conv1d = Conv<1>;
@@ -72,6 +81,17 @@ struct ConvTransposeOptions {
   Sizes dilation = 1;
   init::Initializer weight_init = {};  // empty: uniform within 1 / sqrt(fan_in)
   init::Initializer bias_init = {};    // empty: the same
+  template <class V>
+  void Visit(V& v) {
+    v.FromTo("in", in, "out", out);
+    v.Always("kernel", kernel);
+    v.Field("stride", stride);
+    v.Field("padding", padding);
+    v.Field("output_padding", output_padding);
+    v.Field("dilation", dilation);
+    v.Field("groups", groups);
+    v.Field("bias", bias);
+  }
 };
 using ConvTranspose1dOptions = ConvTransposeOptions;
 using ConvTranspose2dOptions = ConvTransposeOptions;
@@ -83,22 +103,20 @@ using ConvTranspose3dOptions = ConvTransposeOptions;
 // y: [n, out, (size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1, ...]
 // Parameters: weight [in, out / groups, kernel...], bias [out].
 template <int kDims>
-class ConvTranspose final : public ConvBase {
+class ConvTranspose final : public LayerWithOptions<ConvTransposeOptions, ConvBase> {
+  using Base = LayerWithOptions<ConvTransposeOptions, ConvBase>;
+
  public:
   using Options = ConvTransposeOptions;
   // Throws when a size is not positive or not one for each dimension, or groups does not divide the
   // channels.
   explicit ConvTranspose(const Options& options);
 
-  const Options& options() const { return options_; }
   std::string type_name() const override;
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
-
- private:
-  Options options_;
+  void AddKnown(Options& options) const override { options.in = in(); }
 };
 
 using ConvTranspose1d = ConvTranspose<1>;

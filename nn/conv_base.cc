@@ -48,9 +48,4 @@ int64_t ConvBase::in() const {
   return plan_.transposed ? weight_.size(0) : weight_.size(1) * plan_.groups;
 }
 
-int64_t ConvBase::MultiplyAdds(const Shape& input, const Shape& output) const {
-  return plan_.transposed ? input.num_elements() * (weight_.num_elements() / weight_.size(0))
-                          : output.num_elements() * (weight_.num_elements() / plan_.out);
-}
-
 }  // namespace firn::nn

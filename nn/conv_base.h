@@ -15,7 +15,8 @@ class ConvBase : public Layer {
  public:
   const Tensor& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }  // undefined without
-  int64_t MultiplyAdds(const Shape& input, const Shape& output) const override;
+  // Input channels; kDeferred while they are not known.
+  int64_t in() const;
 
   struct Plan {
     const char* layer;  // "nn::Conv2d", for errors
@@ -34,11 +35,9 @@ class ConvBase : public Layer {
 
   // Takes a deferred number of input channels from x.
   void BuildFor(const Tensor& x) {
-    if (IsPending(weight_) || IsPending(bias_)) [[unlikely]]
+    if (Pends(weight_, bias_)) [[unlikely]]
       Build(x);
   }
-  // Input channels; kDeferred while they are not known.
-  int64_t in() const;
 
  private:
   std::vector<int64_t> WeightSizes(int64_t in) const;

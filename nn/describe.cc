@@ -1,65 +1,97 @@
-// Options as text, and the attributes of operations field by field.
+// Options as text, field by field. Two structs of one type show the same fields in the same order,
+// so those that differ are found by their places.
 
 #include "firn/nn/describe.h"
 
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "firn/device/inner.h"
+#include "firn/nn/module.h"
 
 namespace firn::nn {
 namespace {
 
-class FieldTexts final : public AttrVisitor {
+std::string TextOf(int64_t value) { return absl::StrCat(value); }
+std::string TextOf(double value) { return absl::StrCat(value); }  // six digits
+std::string TextOf(bool value) { return value ? "true" : "false"; }
+std::string TextOf(const std::string& value) { return value; }
+std::string TextOf(const std::vector<int64_t>& value) {
+  return absl::StrCat("[", absl::StrJoin(value, ", "), "]");
+}
+std::string TextOf(const Sizes& value) {
+  if (!value.given()) return "";
+  if (value.Are(value[0])) return absl::StrCat(value[0]);
+  return absl::StrCat("[", absl::StrJoin(value.span(), ", "), "]");
+}
+std::string TextOf(const Tensor& value) { return value.defined() ? value.shape().ToString() : ""; }
+template <class T>
+std::string TextOf(const std::optional<T>& value) {
+  return value ? TextOf(*value) : "";
+}
+
+std::string SizeText(int64_t size) { return size <= kDeferred ? "?" : absl::StrCat(size); }
+
+class Writer final : public OptionVisitor {
  public:
-  void Field(const char* name, int64_t& value) override { Put(name, absl::StrCat(value)); }
-  void Field(const char* name, double& value) override { Put(name, absl::StrCat(value)); }
-  void Field(const char* name, bool& value) override { Put(name, value ? "true" : "false"); }
-  void Field(const char* name, std::string& value) override { Put(name, value); }
-  void Field(const char* name, std::vector<int64_t>& value) override {
-    Put(name, absl::StrCat("[", absl::StrJoin(value, ", "), "]"));
+  using OptionVisitor::Field;
+  void Field(const char* name, int64_t& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, double& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, bool& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, std::string& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, std::vector<int64_t>& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, Sizes& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, std::optional<int64_t>& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, std::optional<double>& value) override { Put(name, TextOf(value)); }
+  void Field(const char* name, Tensor& value) override {
+    Put(name, TextOf(value));
+    texts.back().tensor = true;
   }
-  const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
+  void Deferred(const char* name, int64_t& value) override {
+    texts.push_back({name, TextOf(value), SizeText(value), true, true});
+  }
+  void Deferred(const char* name, std::vector<int64_t>& value) override {
+    texts.push_back({name, TextOf(value), value.empty() ? "[?]" : TextOf(value), true, true});
+  }
+  void FromTo(const char* in_name, int64_t& in, const char* out_name, int64_t& out) override {
+    texts.push_back({in_name, TextOf(in), "", false, true});
+    texts.push_back(
+        {out_name, TextOf(out), absl::StrCat(SizeText(in), " -> ", SizeText(out)), true});
+  }
+  void SizesOr(const char* name, Sizes& value, const char* word, bool& is_word) override {
+    Put(name, is_word ? word : TextOf(value));
+  }
+
+  std::vector<OptionText> texts;
 
  private:
-  void Enumerator(const char* name, int64_t& value, const WordList& words) override {
-    const char* const word = words.WordFor(value);
-    Put(name, word != nullptr ? word : absl::StrCat(value));
+  void Enumerator(const char* name, int64_t& number, const inner::WordList& words) override {
+    const char* const word = words.WordFor(number);
+    Put(name, word == nullptr ? absl::StrCat(number) : word);
   }
-  void Put(const char* name, std::string text) { fields_.emplace_back(name, std::move(text)); }
-  std::vector<std::pair<std::string, std::string>> fields_;
+  void Put(const char* name, std::string value) {
+    std::string told = absl::StrCat(name, "=", value);
+    texts.push_back({name, std::move(value), std::move(told), always()});
+  }
 };
-
-FieldTexts TextsOf(AttrsRef attrs) {
-  FieldTexts texts;
-  Attrs copy(attrs);  // visitors may write
-  attrs.type()->visit(copy.mutable_data(), texts);
-  return texts;
-}
 
 }  // namespace
 
-Describer& Describer::Text(const std::string& text) {
-  absl::StrAppend(&text_, text_.empty() ? "" : ", ", text);
-  return *this;
+std::vector<OptionText> OptionTexts(absl::FunctionRef<void(OptionVisitor&)> visit) {
+  Writer writer;
+  visit(writer);
+  return std::move(writer.texts);
 }
 
-std::string Describer::ToText(double v) { return absl::StrCat(v); }
-
-std::string Describer::ToText(const Sizes& s) {
-  if (s.Are(s[0])) return absl::StrCat(s[0]);
-  return absl::StrCat("[", absl::StrJoin(s.span(), ", "), "]");
-}
-
-Describer& Describer::Differences(AttrsRef attrs, AttrsRef standard) {
-  const FieldTexts given = TextsOf(attrs), usual = TextsOf(standard);
-  for (size_t i = 0; i < given.fields().size(); ++i) {
-    const auto& [name, text] = given.fields()[i];
-    if (text != usual.fields()[i].second) Text(absl::StrCat(name, "=", text));
+std::string DescribeOptions(const std::vector<OptionText>& given,
+                            const std::vector<OptionText>& standard) {
+  std::string text;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const OptionText& o = given[i];
+    if (o.told.empty() || (!o.always && o.value == standard[i].value)) continue;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", o.told);
   }
-  return *this;
+  return text;
 }
 
 }  // namespace firn::nn

@@ -2,57 +2,42 @@
 #define FIRN_NN_DESCRIBE_H_
 
 #include <string>
-#include <type_traits>
+#include <vector>
 
-#include "firn/device/enum_words.h"
-#include "firn/tensor/attrs.h"
-#include "firn/tensor/shape.h"
-#include "firn/tensor/sizes.h"
+#include "absl/functional/function_ref.h"
+#include "firn/nn/options.h"
 
 namespace firn::nn {
 
-// Puts a layer's options together for printing, those that differ from the default only:
-// "1 -> 32, kernel=3, padding=1".
-class Describer {
- public:
-  // As it stands.
-  Describer& Text(const std::string& text);
-  template <class E>
-  requires(std::is_enum_v<E>) Describer& Text(E enumerator) { return Text(ToText(enumerator)); }
-  template <class T>
-  Describer& Field(const char* name, const T& value) {
-    return Text(std::string(name) + "=" + ToText(value));
-  }
-  template <class T>
-  Describer& Field(const char* name, const T& value, const std::type_identity_t<T>& standard) {
-    return value == standard ? *this : Field(name, value);
-  }
-  Describer& Field(const char* name, const Sizes& value, int64_t standard) {
-    return value.Are(standard) ? *this : Field(name, value);
-  }
-  // The fields of an operation's attributes that differ from `standard`.
-  Describer& Differences(inner::AttrsRef attrs, inner::AttrsRef standard);
-  // "1 -> 32"; an unknown size is "?".
-  Describer& FromTo(int64_t in, int64_t out) { return Text(Size(in) + " -> " + Size(out)); }
-  static std::string Size(int64_t n) { return n <= 0 ? "?" : ToText(n); }
-  const std::string& text() const { return text_; }
-
- private:
-  static std::string ToText(bool b) { return b ? "true" : "false"; }
-  static std::string ToText(double v);  // six digits
-  static std::string ToText(int64_t v) { return std::to_string(v); }
-  static std::string ToText(int v) { return std::to_string(v); }
-  static std::string ToText(const std::string& s) { return s; }
-  static std::string ToText(const Sizes& s);  // "3", or "[3, 5]"
-  static std::string ToText(const Shape& s) { return s.ToString(); }
-  template <class E>
-  requires(std::is_enum_v<E>) static std::string ToText(E enumerator) {  // its word
-    const char* const word = inner::WordFor(enumerator);
-    return word != nullptr ? word : "?";
-  }
-
-  std::string text_;
+// One of a layer's options as text.
+struct OptionText {
+  std::string name;   // "kernel"
+  std::string value;  // "3", "[3, 5]", "true", "reflect"; "" for what is not given
+  // In a description: "kernel=3", "1 -> 32", which is two options and stands with the second.
+  std::string told;
+  bool always = false;    // told even where it is the default
+  bool deferred = false;  // the first input may tell it
+  bool tensor = false;    // `value` is its shape
 };
+
+// What `visit` shows to a visitor, in its order.
+std::vector<OptionText> OptionTexts(absl::FunctionRef<void(OptionVisitor&)> visit);
+
+// Those options that differ from the defaults, or are told always: "1 -> 32, kernel=3, padding=1".
+std::string DescribeOptions(const std::vector<OptionText>& given,
+                            const std::vector<OptionText>& standard);
+
+// The same of a struct of options; "" where it has no Visit.
+template <class O>
+std::string DescribeOptions(const O& options) {
+  if constexpr (HasVisit<O>) {
+    O given = options, standard = {};
+    return DescribeOptions(OptionTexts([&](OptionVisitor& v) { given.Visit(v); }),
+                           OptionTexts([&](OptionVisitor& v) { standard.Visit(v); }));
+  } else {
+    return "";
+  }
+}
 
 }  // namespace firn::nn
 

@@ -6,15 +6,22 @@
 
 namespace firn::nn {
 
+struct DropoutOptions {
+  double p = 0.5;
+  template <class V>
+  void Visit(V& v) {
+    v.Always("p", p);
+  }
+};
+
 // In training, sets elements to 0 with probability p and scales the others by 1 / (1 - p); in eval
 // mode x itself.
 struct DropoutFunction {
   static constexpr const char* kName = "Dropout";
-  using Options = inner::DropoutAttrs;
+  using Options = DropoutOptions;
   static Tensor Call(const Tensor& x, const Options& o, bool training) {
     return firn::Dropout(x, o.p, training);
   }
-  static void Describe(const Options& o, Describer& d) { d.Field("p", o.p); }
 };
 using Dropout = FunctionLayer<DropoutFunction>;
 

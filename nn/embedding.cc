@@ -4,17 +4,16 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/nn/describe.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/ops/index/embedding.h"
 
 namespace firn::nn {
 
 Embedding::Embedding(const Options& options)
-    : options_(options), weight_(AddPendingParameter("weight", {options.count, options.size})) {
-  const Options& o = options_;
+    : LayerWithOptions(options),
+      weight_(AddPendingParameter("weight", {options.count, options.size})) {
+  const Options& o = options;
   CheckSizes("nn::Embedding", {{"count", o.count}, {"size", o.size}});
   const int64_t padding = o.padding_idx.value_or(0);
   if (padding < -o.count || padding >= o.count) {
@@ -31,15 +30,7 @@ Embedding::Embedding(const Options& options)
 }
 
 Tensor Embedding::Forward(const Tensor& indices) {
-  return firn::Embedding(indices, weight_, {options_.padding_idx, options_.scale_grad_by_freq});
-}
-
-std::string Embedding::Describe() const {
-  Describer d;
-  d.FromTo(options_.count, options_.size);
-  if (options_.padding_idx) d.Field("padding_idx", *options_.padding_idx);
-  d.Field("scale_grad_by_freq", options_.scale_grad_by_freq, false);
-  return d.text();
+  return firn::Embedding(indices, weight_, {options().padding_idx, options().scale_grad_by_freq});
 }
 
 }  // namespace firn::nn

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "firn/nn/layer.h"
 
@@ -16,25 +15,28 @@ struct EmbeddingOptions {
   std::optional<int64_t> padding_idx = {};
   bool scale_grad_by_freq = false;     // divide a row's gradient by how often the batch has it
   init::Initializer weight_init = {};  // empty: standard normal
+  template <class V>
+  void Visit(V& v) {
+    v.Always("count", count);
+    v.Always("size", size);
+    v.Field("padding_idx", padding_idx);
+    v.Field("scale_grad_by_freq", scale_grad_by_freq);
+  }
 };
 
 // Rows of a table: indices [...] (i32 or i64) -> [..., size].
 // Parameter: weight [count, size].
-class Embedding final : public Layer {
+class Embedding final : public LayerWithOptions<EmbeddingOptions> {
  public:
-  using Options = EmbeddingOptions;
   // Throws when a size is not positive or padding_idx is outside the table.
   explicit Embedding(const Options& options);
 
-  const Options& options() const { return options_; }
   const Tensor& weight() const { return weight_; }
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& indices) override;
 
  private:
-  Options options_;
   Tensor& weight_;
 };
 

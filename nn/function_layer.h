@@ -1,83 +1,107 @@
 #ifndef FIRN_NN_FUNCTION_LAYER_H_
 #define FIRN_NN_FUNCTION_LAYER_H_
 
+#include <cstddef>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "firn/nn/describe.h"
 #include "firn/nn/layer.h"
 
 namespace firn::nn {
 
-// A layer without parameters: a function of tensors and options, described by a struct.
+// The options of a layer that has none.
+struct NoOptions {};
+
+// A layer without parameters: a function of tensors and options, described by a struct. One whose
+// function takes what the layer takes is made by LayerOfFunction below, without a struct.
 //
-//   struct LeakyReluFunction {
-//     static constexpr const char* kName = "LeakyRelu";
-//     struct Options { double alpha = 0.01; };
-//     static Tensor Call(const Tensor& x, const Options& o) { return firn::LeakyRelu(x, o.alpha); }
-//     static void Describe(const Options& o, Describer& d) { d.Field("alpha", o.alpha); }
+//   struct DropoutFunction {
+//     static constexpr const char* kName = "Dropout";
+//     using Options = DropoutOptions;
+//     static Tensor Call(const Tensor& x, const Options& o, bool training) {
+//       return firn::Dropout(x, o.p, training);
+//     }
 //   };
-//   using LeakyRelu = FunctionLayer<LeakyReluFunction>;
+//   using Dropout = FunctionLayer<DropoutFunction>;
 //
-// Without Describe, options that have a Visit (an operation's attributes) print themselves. Options
-// may be left out when there are none. Where the result depends on the
-// mode, Call takes a last argument `bool training`. A loss is a FunctionLayerOf<Function, Tensor,
-// Tensor>, called with (input, target). Tensors among the options become buffers where Function has
-//   template <class F> static void Buffers(Options& o, F visit) { visit("weight", o.weight); }
+// Options may be left out when there are none. Where the result depends on the mode, Call takes the
+// last argument `bool training`. A loss is a FunctionLayerOf<Function, Tensor, Tensor>, called with
+// (input, target). Options show themselves (nn/options.h); tensors among them become buffers.
 template <class Function, class... In>
-class FunctionLayerOf final : public LayerOf<In...> {
-  struct NoOptions {};
-  static constexpr auto kIgnore = [](const char*, Tensor&) {};
-  template <class F>
-  static auto OptionsOf() {
-    if constexpr (requires { typename F::Options; }) {
-      return typename F::Options{};
-    } else {
-      return NoOptions{};
+class FunctionLayerOf;
+
+namespace internal {
+
+template <class Function>
+constexpr auto OptionsOfFunction() {
+  if constexpr (requires { typename Function::Options; }) {
+    return std::type_identity<typename Function::Options>();
+  } else {
+    return std::type_identity<NoOptions>();
+  }
+}
+
+// What layers with such options share: the tensors among them are buffers.
+template <class O, class... In>
+class FunctionLayerBase : public LayerWithOptions<O, LayerOf<In...>> {
+ protected:
+  // Options of numbers alone can be copied as bytes.
+  static constexpr bool kMayHoldTensors = HasVisit<O> && !std::is_trivially_copyable_v<O>;
+
+  explicit FunctionLayerBase(const O& options) : LayerWithOptions<O, LayerOf<In...>>(options) {
+    if constexpr (kMayHoldTensors) {
+      O initial = options;
+      OptionTensors add([&](const char* name, Tensor& tensor) {
+        buffers_.push_back(&this->AddBuffer(name, tensor));
+      });
+      initial.Visit(add);
     }
   }
+
+  bool has_buffers() const { return !buffers_.empty(); }
+  // Puts the buffers, as they are after loading or moving, where the options had tensors.
+  void AddKnown(O& options) const override {
+    if constexpr (kMayHoldTensors) {
+      auto buffer = buffers_.begin();
+      OptionTensors put([&](const char*, Tensor& tensor) { tensor = **buffer++; });
+      options.Visit(put);
+    }
+  }
+
+ private:
+  std::vector<const Tensor*> buffers_;  // of the tensors among the options, in their order
+};
+
+template <class Function, class... In>
+using BaseOfFunction =
+    FunctionLayerBase<typename decltype(OptionsOfFunction<Function>())::type, In...>;
+
+}  // namespace internal
+
+template <class Function, class... In>
+class FunctionLayerOf final : public internal::BaseOfFunction<Function, In...> {
+  using Base = internal::BaseOfFunction<Function, In...>;
 
  public:
-  using Options = decltype(OptionsOf<Function>());
-  static constexpr bool kHasBuffers = requires(Options & o) { Function::Buffers(o, kIgnore); };
+  using Options = typename Base::Options;
 
   FunctionLayerOf() : FunctionLayerOf(Options()) {}
-  explicit FunctionLayerOf(const Options& options) : options_(options) {
-    if constexpr (kHasBuffers) {
-      Function::Buffers(options_, [&](const char* name, Tensor& initial) {
-        buffers_.push_back(&this->AddBuffer(name, initial));
-      });
-    }
-  }
+  explicit FunctionLayerOf(const Options& options) : Base(options) {}
 
-  const Options& options() const { return options_; }
   std::string type_name() const override { return Function::kName; }
-  std::string Describe() const override {
-    Describer d;
-    if constexpr (kHasBuffers) {
-      Options shown = options_;
-      Function::Buffers(shown, [&](const char* name, const Tensor& t) {
-        if (t.defined()) d.Field(name, t.shape());
-      });
-    }
-    if constexpr (requires { Function::Describe(options_, d); }) {
-      Function::Describe(options_, d);
-    } else if constexpr (requires(Options o, inner::AttrVisitor & v) { o.Visit(v); }) {
-      d.Differences(options_, Options{});
-    }
-    return d.text();
-  }
 
  protected:
   Tensor Forward(const In&... in) override {
-    if constexpr (kHasBuffers) {
-      Options now = options_;  // with the buffers as they are after loading, moving or cloning
-      auto buffer = buffers_.begin();
-      Function::Buffers(now, [&](const char*, Tensor& t) { t = **buffer++; });
-      return Call(now, in...);
-    } else {
-      return Call(options_, in...);
+    if constexpr (Base::kMayHoldTensors) {
+      if (this->has_buffers()) {
+        Options now = this->options();
+        Base::AddKnown(now);
+        return Call(now, in...);
+      }
     }
+    return Call(this->options(), in...);
   }
 
  private:
@@ -90,13 +114,122 @@ class FunctionLayerOf final : public LayerOf<In...> {
       return Function::Call(in...);
     }
   }
-
-  Options options_ = {};
-  std::vector<const Tensor*> buffers_;  // in the order of Function::Buffers
 };
 
 template <class Function>
 using FunctionLayer = FunctionLayerOf<Function, Tensor>;
+
+// --- Layers of functions ------------------------------------------------------------------------
+
+namespace internal {
+
+// A text as a template argument.
+template <size_t kSize>
+struct LayerName {
+  char text[kSize];
+  consteval LayerName(const char (&name)[kSize]) {
+    for (size_t i = 0; i < kSize; ++i) text[i] = name[i];
+  }
+};
+
+// What a function takes after its tensors: its options, where that is one struct of them.
+template <class... P>
+struct OptionsAmong {
+  using Type = NoOptions;
+};
+template <class P, class... Rest>
+struct OptionsAmong<P, Rest...> : OptionsAmong<Rest...> {};
+template <class O>
+requires HasVisit<O>
+struct OptionsAmong<const O&> {
+  using Type = O;
+};
+
+template <class... P>
+consteval size_t LeadingTensors() {
+  const bool tensors[] = {std::is_same_v<P, const Tensor&>..., false};
+  size_t count = 0;
+  while (tensors[count]) ++count;
+  return count;
+}
+
+// The struct that FunctionLayerOf wants, of a function that takes In... and then O, or the fields
+// of O one by one.
+template <LayerName kLayer, auto kFunction, class O, class... In>
+struct NamedFunction {
+  static constexpr const char* kName = kLayer.text;
+  using Options = O;
+  static Tensor Call(const In&... in, const O& options) {
+    if constexpr (requires { kFunction(in..., options); }) {
+      return kFunction(in..., options);
+    } else if constexpr (requires { kFunction(in...); } && std::is_empty_v<O>) {
+      return kFunction(in...);
+    } else {
+      return CallWithFields(kFunction, options, in...);
+    }
+  }
+
+ private:
+  template <class... P>
+  static Tensor CallWithFields(Tensor (*function)(P...), const O& options, const In&... in) {
+    constexpr size_t kFields = sizeof...(P) - sizeof...(In);
+    if constexpr (kFields == 1) {
+      const auto& [a] = options;
+      return function(in..., a);
+    } else if constexpr (kFields == 2) {
+      const auto& [a, b] = options;
+      return function(in..., a, b);
+    } else {
+      const auto& [a, b, c] = options;
+      return function(in..., a, b, c);
+    }
+  }
+};
+
+template <size_t>
+using OneTensor = Tensor;
+
+// The layer that takes so many tensors.
+template <LayerName kLayer, auto kFunction, class O, class Indices>
+struct NamedLayer;
+template <LayerName kLayer, auto kFunction, class O, size_t... kIn>
+struct NamedLayer<kLayer, kFunction, O, std::index_sequence<kIn...>> {
+  using Type =
+      FunctionLayerOf<NamedFunction<kLayer, kFunction, O, OneTensor<kIn>...>, OneTensor<kIn>...>;
+};
+
+template <LayerName kLayer, auto kFunction, class O, class... P>
+auto LayerOfParameters(Tensor (*)(P...)) {
+  using Options = std::conditional_t<std::is_void_v<O>, typename OptionsAmong<P...>::Type, O>;
+  using Indices = std::make_index_sequence<LeadingTensors<P...>()>;
+  return std::type_identity<typename NamedLayer<kLayer, kFunction, Options, Indices>::Type>();
+}
+
+}  // namespace internal
+
+// A layer without parameters that is called with what the function takes first, its tensors, and
+// named after it:
+//
+//   using Relu = LayerOfFunction<"Relu", firn::Relu>;
+//   using HuberLoss = LayerOfFunction<"HuberLoss", firn::HuberLoss>;   // of (x, y,
+//   HuberLossOptions) using LeakyRelu = LayerOfFunction<"LeakyRelu", firn::LeakyRelu,
+//   inner::LeakyReluAttrs>;
+//
+// The options are the struct that the function takes after its tensors. One that takes numbers is
+// given the fields of O, in their order.
+template <internal::LayerName kName, auto kFunction, class O = void>
+using LayerOfFunction =
+    typename decltype(internal::LayerOfParameters<kName, kFunction, O>(kFunction))::type;
+
+// The same, to tell what a layer is.
+template <internal::LayerName kName, auto kFunction, class O = void>
+using Activation = LayerOfFunction<kName, kFunction, O>;
+template <internal::LayerName kName, auto kFunction, class O = void>
+using Loss = LayerOfFunction<kName, kFunction, O>;
+
+// Of a function that has several forms: that of a tensor and options.
+template <internal::LayerName kName, class O, Tensor (*kFunction)(const Tensor&, const O&)>
+using LayerOfOverload = LayerOfFunction<kName, kFunction>;
 
 }  // namespace firn::nn
 

@@ -4,7 +4,9 @@
 #include <array>
 #include <string>
 #include <tuple>
+#include <utility>
 
+#include "firn/nn/describe.h"
 #include "firn/nn/module.h"
 
 namespace firn::nn {
@@ -39,6 +41,34 @@ class LayerOf : public Module {
 };
 
 using Layer = LayerOf<Tensor>;
+
+// A layer that is made from a struct of options and describes itself by them (nn/options.h):
+//
+//   class Linear final : public LayerWithOptions<LinearOptions> { ... };
+//
+// `Base` is the kind of layer, LayerOf<Tensor, Tensor> for one; it is made from `base`.
+template <class O, class Base = Layer>
+class LayerWithOptions : public Base {
+ public:
+  using Options = O;
+  // As it was made.
+  const O& options() const { return options_; }
+  std::string Describe() const override {
+    O known = options_;
+    AddKnown(known);
+    return DescribeOptions(known);
+  }
+
+ protected:
+  template <class... Args>
+  explicit LayerWithOptions(const O& options, Args&&... base)
+      : Base(std::forward<Args>(base)...), options_(options) {}
+  // Puts the sizes that the first input or a state dict has told since into `options`.
+  virtual void AddKnown(O& options) const { static_cast<void>(options); }
+
+ private:
+  const O options_;
+};
 
 }  // namespace firn::nn
 

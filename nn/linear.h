@@ -2,7 +2,6 @@
 #define FIRN_NN_LINEAR_H_
 
 #include <cstdint>
-#include <string>
 
 #include "firn/nn/layer.h"
 
@@ -14,30 +13,31 @@ struct LinearOptions {
   bool bias = true;
   init::Initializer weight_init = {};  // empty: uniform within 1 / sqrt(in)
   init::Initializer bias_init = {};    // empty: the same
+  template <class V>
+  void Visit(V& v) {
+    v.FromTo("in", in, "out", out);
+    v.Field("bias", bias);
+  }
 };
 
 // y = x W^T + b over the last dimension.
 // x: [..., in]      y: [..., out]
 // Parameters: weight [out, in], bias [out].
-class Linear final : public Layer {
+class Linear final : public LayerWithOptions<LinearOptions> {
  public:
-  using Options = LinearOptions;
   // Throws when out is not positive.
   explicit Linear(const Options& options);
 
-  const Options& options() const { return options_; }
   const Tensor& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }  // undefined without
-  std::string Describe() const override;
-  int64_t MultiplyAdds(const Shape& input, const Shape& output) const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
+  void AddKnown(Options& options) const override;
 
  private:
   void Build(int64_t in);
 
-  Options options_;
   Tensor& weight_;
   Tensor& bias_;
 };

@@ -159,10 +159,6 @@ Module& Module::AddMade(std::string child_name, const ModuleFactory& factory) {
   return *children_.back();
 }
 
-void Module::Drop(Module& child) {
-  std::erase_if(children_, [&](const auto& c) { return c.get() == &child; });
-}
-
 const Module& Module::root() const {
   const Module* m = this;
   while (m->parent_ != nullptr) m = m->parent_;

@@ -177,13 +177,6 @@ class Module {
   HookHandle RegisterForwardHook(ForwardHook hook);
   HookHandle RegisterBackwardHook(BackwardHook hook);
 
-  // Multiply-adds of one call with these shapes, for nn::Summary; 0 where the work is no product of
-  // matrices.
-  virtual int64_t MultiplyAdds(const Shape& input, const Shape& output) const {
-    static_cast<void>(input), static_cast<void>(output);
-    return 0;
-  }
-
   // The tree with options:
   //   Net(
   //     (conv1): Conv2d(1 -> 32, kernel=3)
@@ -213,12 +206,6 @@ class Module {
   // A child made by `factory` now, and again for each clone.
   Module& AddMade(std::string child_name, const ModuleFactory& factory);
 
-  // Says that `child`, all of whose parameters are pending, may turn out not to be needed: until
-  // all have a size a state dict need not have it, and Drop may remove it.
-  void SetTentative(Module& child) { child.tentative_ = true; }
-  // Removes a child; references to it die.
-  void Drop(Module& child);
-
   // Registers a trainable tensor, or, undefined, one that this configuration lacks (no bias). The
   // result lives as long as this module and names one tensor for life: `weight = x` throws, and
   // `weight -= x` writes the elements (tensor/README.md).
@@ -229,6 +216,11 @@ class Module {
   Tensor& AddPendingBuffer(std::string buffer_name, const std::vector<int64_t>& sizes);
   // Gives a pending parameter or buffer of this module its elements; without effect on others.
   void InitPending(Tensor& pending, const Shape& shape, const init::Initializer& initializer);
+  // Whether one of these waits for its size.
+  template <class... T>
+  static bool Pends(const T&... tensors) {
+    return (IsPending(tensors) || ...);
+  }
 
   bool has_hooks() const { return hooks_ != nullptr && !hooks_->empty(); }
   const std::string* interned_path() const {
@@ -285,8 +277,6 @@ class Module {
   std::vector<NamedTensorSlot> Slots() const;
   // The same; names are left out.
   std::vector<NamedTensorSlot> SlotsWithoutNames() const;
-  // Whether this child may still be dropped.
-  bool undecided() const;
   // Also lists what can be loaded, and from what.
   LoadReport Compare(const StateDict& state, const std::vector<NamedTensorSlot>& slots,
                      std::vector<std::pair<TensorSlot*, const Tensor*>>* fitting) const;
@@ -307,7 +297,6 @@ class Module {
   bool training_ = true;
   // The same for captured graphs, which may outlive the module; null until one asks.
   mutable std::shared_ptr<bool> shared_training_;
-  bool tentative_ = false;
   bool foreign_call_noted_ = false;
   std::vector<std::unique_ptr<Module>> children_;
   std::vector<std::unique_ptr<TensorSlot>> slots_;  // references to them are handed out

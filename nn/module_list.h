@@ -35,8 +35,8 @@ class ChildIterator {
 
 // Modules called "0", "1", ...; what to do with them is up to the owner.
 //
-//   nn::ModuleList<nn::ResUnit>& units =
-//       Add<nn::ModuleList<nn::ResUnit>>("units", {{.out = 64}, {.out = 128, .stride = 2}});
+//   nn::ModuleList<nn::ResUnit>& units = Add<nn::ModuleList<nn::ResUnit>>(
+//       "units", {{.in = 64, .out = 64}, {.in = 64, .out = 128, .stride = 2}});
 //   for (nn::ResUnit& unit : units) h = unit(h);
 //
 // A ModuleList<nn::Layer> holds layers of any kind, made by Append<Kind>(options).

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -43,17 +42,10 @@ std::string Module::TensorSlot::ShapeText() const {
   return absl::StrCat("[", absl::StrJoin(sizes, ", ", size), "]");
 }
 
-// Of the module, not of one slot: some, such as a count of batches, have their size from the start.
-bool Module::undecided() const {
-  return tentative_ && std::any_of(slots_.begin(), slots_.end(),
-                                   [](const auto& s) { return IsPending(s->tensor); });
-}
-
 StateDict Module::state_dict() const {
   StateDict state;
   std::vector<std::string> pending;
   for (const NamedTensorSlot& s : Slots()) {
-    if (s.slot->module->undecided()) continue;
     if (IsPending(s.slot->tensor)) {
       pending.push_back(s.name);
     } else {
@@ -73,18 +65,13 @@ LoadReport Module::Compare(const StateDict& state, const std::vector<NamedTensor
                            std::vector<std::pair<TensorSlot*, const Tensor*>>* fitting) const {
   LoadReport report;
   OrderedMap<bool> known;
-  std::set<const Module*> present;  // of which the dict has something
-  for (const NamedTensorSlot& s : slots) {
-    known.Insert(s.name, true);
-    if (state.Contains(s.name)) present.insert(s.slot->module);
-  }
+  for (const NamedTensorSlot& s : slots) known.Insert(s.name, true);
   std::map<const TensorImpl*, Shape> given;  // to pending tensors, which may have several names
   for (const NamedTensorSlot& s : slots) {
     const TensorSlot& slot = *s.slot;
     const Tensor* value = state.Find(s.name);
     if (value == nullptr) {
-      const bool optional = slot.module->undecided() && !present.contains(slot.module);
-      if (!optional) report.missing.push_back(s.name);
+      report.missing.push_back(s.name);
       continue;
     }
     std::string problem;

@@ -3,7 +3,6 @@
 #include "firn/nn/norm.h"
 
 #include "firn/device/status_macros.h"
-#include "firn/nn/describe.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/norm/layer_norm.h"
@@ -24,23 +23,25 @@ Shape ShapeFor(const char* layer, const std::vector<int64_t>& shape, const Tenso
   return shape.empty() ? Shape{SizeOfInput(layer, x, -1)} : Shape(shape);
 }
 
-std::string ShapeText(const std::vector<int64_t>& shape, bool known, const Tensor& weight) {
-  if (!shape.empty()) return Shape(shape).ToString();
-  return known ? weight.shape().ToString() : "[?]";
+// The given sizes, or those of a weight that has got them since.
+std::vector<int64_t> KnownShape(const std::vector<int64_t>& shape, const Tensor& weight) {
+  if (!shape.empty() || !weight.defined() || IsPending(weight)) return shape;
+  const absl::Span<const int64_t> dims = weight.shape().dims().span();
+  return {dims.begin(), dims.end()};
 }
 
 }  // namespace
 
 Tensor& LayerNorm::AddVector(const char* name, bool wanted) {
-  return wanted ? AddPendingParameter(name, PendingShape(options_.shape)) : AddParameter(name, {});
+  return wanted ? AddPendingParameter(name, PendingShape(options().shape)) : AddParameter(name, {});
 }
 
 LayerNorm::LayerNorm(const Options& options)
-    : options_(options),
+    : LayerWithOptions(options),
       weight_(AddVector("weight", options.affine)),
       bias_(AddVector("bias", options.affine && options.bias)) {
-  CheckShape("nn::LayerNorm", options_.shape);
-  if (!options_.shape.empty()) Build(Shape(options_.shape));
+  CheckShape("nn::LayerNorm", options.shape);
+  if (!options.shape.empty()) Build(Shape(options.shape));
 }
 
 void LayerNorm::Build(const Shape& shape) {
@@ -49,46 +50,37 @@ void LayerNorm::Build(const Shape& shape) {
 }
 
 Tensor LayerNorm::Forward(const Tensor& x) {
-  const Shape shape = ShapeFor("nn::LayerNorm", options_.shape, x);
-  if (IsPending(weight_) || IsPending(bias_)) [[unlikely]]
+  const Shape shape = ShapeFor("nn::LayerNorm", options().shape, x);
+  if (Pends(weight_, bias_)) [[unlikely]]
     Build(shape);
-  return firn::LayerNorm(x, shape, weight_, bias_, options_.eps);
+  return firn::LayerNorm(x, shape, weight_, bias_, options().eps);
 }
 
-std::string LayerNorm::Describe() const {
-  const Options& o = options_;
-  Describer d;
-  d.Text(ShapeText(o.shape, weight_.defined() && !IsPending(weight_), weight_));
-  d.Field("eps", o.eps, 1e-5).Field("affine", o.affine, true).Field("bias", o.bias, true);
-  return d.text();
+void LayerNorm::AddKnown(Options& options) const {
+  options.shape = KnownShape(options.shape, weight_);
 }
 
 RmsNorm::RmsNorm(const Options& options)
-    : options_(options),
+    : LayerWithOptions(options),
       weight_(options.affine ? AddPendingParameter("weight", PendingShape(options.shape))
                              : AddParameter("weight", {})) {
-  CheckShape("nn::RmsNorm", options_.shape);
-  if (!options_.shape.empty()) InitPending(weight_, Shape(options_.shape), init::Constant(1));
+  CheckShape("nn::RmsNorm", options.shape);
+  if (!options.shape.empty()) InitPending(weight_, Shape(options.shape), init::Constant(1));
 }
 
 Tensor RmsNorm::Forward(const Tensor& x) {
-  const Shape shape = ShapeFor("nn::RmsNorm", options_.shape, x);
-  if (IsPending(weight_)) [[unlikely]]
+  const Shape shape = ShapeFor("nn::RmsNorm", options().shape, x);
+  if (Pends(weight_)) [[unlikely]]
     InitPending(weight_, shape, init::Constant(1));
-  return firn::RmsNorm(x, shape, weight_, options_.eps);
+  return firn::RmsNorm(x, shape, weight_, options().eps);
 }
 
-std::string RmsNorm::Describe() const {
-  const Options& o = options_;
-  Describer d;
-  d.Text(ShapeText(o.shape, weight_.defined() && !IsPending(weight_), weight_));
-  if (o.eps) d.Field("eps", *o.eps);
-  d.Field("affine", o.affine, true);
-  return d.text();
+void RmsNorm::AddKnown(Options& options) const {
+  options.shape = KnownShape(options.shape, weight_);
 }
 
 GroupNorm::GroupNorm(const Options& options)
-    : options_(options),
+    : LayerWithOptions(options),
       weight_(options.affine ? AddPendingParameter("weight", {options.channels})
                              : AddParameter("weight", {})),
       bias_(options.affine ? AddPendingParameter("bias", {options.channels})
@@ -98,9 +90,9 @@ GroupNorm::GroupNorm(const Options& options)
 }
 
 void GroupNorm::Build(int64_t channels) {
-  if (channels % options_.groups != 0) {
-    RaiseStatus(InvalidArgument("groups is ", options_.groups, ", which does not divide ", channels,
-                                " channels"),
+  if (channels % options().groups != 0) {
+    RaiseStatus(InvalidArgument("groups is ", options().groups, ", which does not divide ",
+                                channels, " channels"),
                 "nn::GroupNorm");
   }
   InitPending(weight_, {channels}, init::Constant(1));
@@ -108,18 +100,13 @@ void GroupNorm::Build(int64_t channels) {
 }
 
 Tensor GroupNorm::Forward(const Tensor& x) {
-  if (IsPending(weight_) || IsPending(bias_)) [[unlikely]]
+  if (Pends(weight_, bias_)) [[unlikely]]
     Build(SizeOfInput("nn::GroupNorm", x, 1));
-  return firn::GroupNorm(x, options_.groups, weight_, bias_, options_.eps);
+  return firn::GroupNorm(x, options().groups, weight_, bias_, options().eps);
 }
 
-std::string GroupNorm::Describe() const {
-  const Options& o = options_;
-  const bool known = weight_.defined() && !IsPending(weight_);
-  Describer d;
-  d.Text(absl::StrCat(o.groups, " of ", Describer::Size(known ? weight_.size(0) : o.channels)));
-  d.Field("eps", o.eps, 1e-5).Field("affine", o.affine, true);
-  return d.text();
+void GroupNorm::AddKnown(Options& options) const {
+  options.channels = KnownSize(weight_, 0, options.channels);
 }
 
 }  // namespace firn::nn

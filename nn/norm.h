@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "firn/nn/layer.h"
@@ -19,29 +18,33 @@ struct LayerNormOptions {
   double eps = 1e-5;
   bool affine = true;
   bool bias = true;  // without affine there is none
+  template <class V>
+  void Visit(V& v) {
+    v.Deferred("shape", shape);
+    v.Field("eps", eps);
+    v.Field("affine", affine);
+    v.Field("bias", bias);
+  }
 };
 
 // Layer normalisation; see tensor/ops/norm/layer_norm.h.
 // x: [..., shape]      y: as x
 // Parameters: weight, bias of that shape.
-class LayerNorm final : public Layer {
+class LayerNorm final : public LayerWithOptions<LayerNormOptions> {
  public:
-  using Options = LayerNormOptions;
   explicit LayerNorm(const Options& options = {});
 
-  const Options& options() const { return options_; }
   const Tensor& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
+  void AddKnown(Options& options) const override;
 
  private:
   Tensor& AddVector(const char* name, bool wanted);
   void Build(const Shape& shape);
 
-  Options options_;
   Tensor &weight_, &bias_;
 };
 
@@ -49,25 +52,28 @@ struct RmsNormOptions {
   std::vector<int64_t> shape = {};  // as LayerNormOptions::shape
   std::optional<double> eps = {};   // absent: the machine epsilon of x's dtype
   bool affine = true;
+  template <class V>
+  void Visit(V& v) {
+    v.Deferred("shape", shape);
+    v.Field("eps", eps);
+    v.Field("affine", affine);
+  }
 };
 
 // Root mean square normalisation; see tensor/ops/norm/layer_norm.h.
 // x: [..., shape]      y: as x
 // Parameter: weight of that shape.
-class RmsNorm final : public Layer {
+class RmsNorm final : public LayerWithOptions<RmsNormOptions> {
  public:
-  using Options = RmsNormOptions;
   explicit RmsNorm(const Options& options = {});
 
-  const Options& options() const { return options_; }
   const Tensor& weight() const { return weight_; }
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
+  void AddKnown(Options& options) const override;
 
  private:
-  Options options_;
   Tensor& weight_;
 };
 
@@ -76,29 +82,33 @@ struct GroupNormOptions {
   int64_t channels = kDeferred;
   double eps = 1e-5;
   bool affine = true;
+  template <class V>
+  void Visit(V& v) {
+    v.Always("groups", groups);
+    v.Deferred("channels", channels);
+    v.Field("eps", eps);
+    v.Field("affine", affine);
+  }
 };
 
 // Group normalisation; see tensor/ops/norm/layer_norm.h.
 // x: [n, channels, ...]      y: as x
 // Parameters: weight, bias [channels].
-class GroupNorm final : public Layer {
+class GroupNorm final : public LayerWithOptions<GroupNormOptions> {
  public:
-  using Options = GroupNormOptions;
   // Throws when groups does not divide the channels.
   explicit GroupNorm(const Options& options = {});
 
-  const Options& options() const { return options_; }
   const Tensor& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
+  void AddKnown(Options& options) const override;
 
  private:
   void Build(int64_t channels);
 
-  Options options_;
   Tensor &weight_, &bias_;
 };
 

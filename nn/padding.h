@@ -34,72 +34,38 @@ struct ConstantPadOptions {
 Tensor PadLast(const char* layer, const Tensor& x, int dims, const std::vector<int64_t>& padding,
                const PadOptions& options);
 
-template <int kDims>
+template <internal::LayerName kLayer, int kDims>
 struct ConstantPadFunction {
-  static constexpr const char* kNames[3] = {"ConstantPad1d", "ConstantPad2d", "ConstantPad3d"};
-  static constexpr const char* kName = kNames[kDims - 1];
+  static constexpr const char* kName = kLayer.text;
   using Options = ConstantPadOptions;
   static Tensor Call(const Tensor& x, const Options& o) {
     return PadLast(kName, x, kDims, o.padding, {.value = o.value});
   }
 };
-using ConstantPad1d = FunctionLayer<ConstantPadFunction<1>>;
-using ConstantPad2d = FunctionLayer<ConstantPadFunction<2>>;
-using ConstantPad3d = FunctionLayer<ConstantPadFunction<3>>;
-
-template <int kDims>
-struct ZeroPadFunction {
-  static constexpr const char* kNames[3] = {"ZeroPad1d", "ZeroPad2d", "ZeroPad3d"};
-  static constexpr const char* kName = kNames[kDims - 1];
+template <internal::LayerName kLayer, int kDims, PadMode kMode>
+struct PadFunction {
+  static constexpr const char* kName = kLayer.text;
   using Options = PaddingOptions;
   static Tensor Call(const Tensor& x, const Options& o) {
-    return PadLast(kName, x, kDims, o.padding, {});
+    return PadLast(kName, x, kDims, o.padding, {.mode = kMode});
   }
 };
-using ZeroPad1d = FunctionLayer<ZeroPadFunction<1>>;
-using ZeroPad2d = FunctionLayer<ZeroPadFunction<2>>;
-using ZeroPad3d = FunctionLayer<ZeroPadFunction<3>>;
 
-template <int kDims>
-struct ReflectionPadFunction {
-  static constexpr const char* kNames[3] = {"ReflectionPad1d", "ReflectionPad2d",
-                                            "ReflectionPad3d"};
-  static constexpr const char* kName = kNames[kDims - 1];
-  using Options = PaddingOptions;
-  static Tensor Call(const Tensor& x, const Options& o) {
-    return PadLast(kName, x, kDims, o.padding, {.mode = PadMode::kReflect});
-  }
-};
-using ReflectionPad1d = FunctionLayer<ReflectionPadFunction<1>>;
-using ReflectionPad2d = FunctionLayer<ReflectionPadFunction<2>>;
-using ReflectionPad3d = FunctionLayer<ReflectionPadFunction<3>>;
-
-template <int kDims>
-struct ReplicationPadFunction {
-  static constexpr const char* kNames[3] = {"ReplicationPad1d", "ReplicationPad2d",
-                                            "ReplicationPad3d"};
-  static constexpr const char* kName = kNames[kDims - 1];
-  using Options = PaddingOptions;
-  static Tensor Call(const Tensor& x, const Options& o) {
-    return PadLast(kName, x, kDims, o.padding, {.mode = PadMode::kReplicate});
-  }
-};
-using ReplicationPad1d = FunctionLayer<ReplicationPadFunction<1>>;
-using ReplicationPad2d = FunctionLayer<ReplicationPadFunction<2>>;
-using ReplicationPad3d = FunctionLayer<ReplicationPadFunction<3>>;
-
-template <int kDims>
-struct CircularPadFunction {
-  static constexpr const char* kNames[3] = {"CircularPad1d", "CircularPad2d", "CircularPad3d"};
-  static constexpr const char* kName = kNames[kDims - 1];
-  using Options = PaddingOptions;
-  static Tensor Call(const Tensor& x, const Options& o) {
-    return PadLast(kName, x, kDims, o.padding, {.mode = PadMode::kCircular});
-  }
-};
-using CircularPad1d = FunctionLayer<CircularPadFunction<1>>;
-using CircularPad2d = FunctionLayer<CircularPadFunction<2>>;
-using CircularPad3d = FunctionLayer<CircularPadFunction<3>>;
+using ConstantPad1d = FunctionLayer<ConstantPadFunction<"ConstantPad1d", 1>>;
+using ConstantPad2d = FunctionLayer<ConstantPadFunction<"ConstantPad2d", 2>>;
+using ConstantPad3d = FunctionLayer<ConstantPadFunction<"ConstantPad3d", 3>>;
+using ZeroPad1d = FunctionLayer<PadFunction<"ZeroPad1d", 1, PadMode::kConstant>>;
+using ZeroPad2d = FunctionLayer<PadFunction<"ZeroPad2d", 2, PadMode::kConstant>>;
+using ZeroPad3d = FunctionLayer<PadFunction<"ZeroPad3d", 3, PadMode::kConstant>>;
+using ReflectionPad1d = FunctionLayer<PadFunction<"ReflectionPad1d", 1, PadMode::kReflect>>;
+using ReflectionPad2d = FunctionLayer<PadFunction<"ReflectionPad2d", 2, PadMode::kReflect>>;
+using ReflectionPad3d = FunctionLayer<PadFunction<"ReflectionPad3d", 3, PadMode::kReflect>>;
+using ReplicationPad1d = FunctionLayer<PadFunction<"ReplicationPad1d", 1, PadMode::kReplicate>>;
+using ReplicationPad2d = FunctionLayer<PadFunction<"ReplicationPad2d", 2, PadMode::kReplicate>>;
+using ReplicationPad3d = FunctionLayer<PadFunction<"ReplicationPad3d", 3, PadMode::kReplicate>>;
+using CircularPad1d = FunctionLayer<PadFunction<"CircularPad1d", 1, PadMode::kCircular>>;
+using CircularPad2d = FunctionLayer<PadFunction<"CircularPad2d", 2, PadMode::kCircular>>;
+using CircularPad3d = FunctionLayer<PadFunction<"CircularPad3d", 3, PadMode::kCircular>>;
 
 }  // namespace firn::nn
 

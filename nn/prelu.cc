@@ -2,24 +2,17 @@
 
 #include "firn/nn/prelu.h"
 
-#include "firn/nn/describe.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/ops/activation/rectifiers.h"
 
 namespace firn::nn {
 
 Prelu::Prelu(const Options& options)
-    : options_(options), weight_(AddPendingParameter("weight", {options.count})) {
+    : LayerWithOptions(options), weight_(AddPendingParameter("weight", {options.count})) {
   CheckSizes("nn::Prelu", {{"count", options.count}});
   InitPending(weight_, {options.count}, init::Constant(options.init));
 }
 
 Tensor Prelu::Forward(const Tensor& x) { return firn::Prelu(x, weight_); }
-
-std::string Prelu::Describe() const {
-  Describer d;
-  d.Field("count", options_.count, int64_t{1}).Field("init", options_.init, 0.25);
-  return d.text();
-}
 
 }  // namespace firn::nn

@@ -2,7 +2,6 @@
 #define FIRN_NN_PRELU_H_
 
 #include <cstdint>
-#include <string>
 
 #include "firn/nn/layer.h"
 
@@ -11,26 +10,27 @@ namespace firn::nn {
 struct PreluOptions {
   int64_t count = 1;   // of slopes: one for all elements, or one for each channel
   double init = 0.25;  // their first value
+  template <class V>
+  void Visit(V& v) {
+    v.Field("count", count);
+    v.Field("init", init);
+  }
 };
 
 // x where x > 0, else weight * x, with slopes that are learnt; see
 // tensor/ops/activation/rectifiers.h. x: [n, count, ...], any shape for one slope      y: as x
 // Parameter: weight [count].
-class Prelu final : public Layer {
+class Prelu final : public LayerWithOptions<PreluOptions> {
  public:
-  using Options = PreluOptions;
   // Throws when count is not positive.
   explicit Prelu(const Options& options = {});
 
-  const Options& options() const { return options_; }
   const Tensor& weight() const { return weight_; }
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
 
  private:
-  Options options_;
   Tensor& weight_;
 };
 

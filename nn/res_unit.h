@@ -2,7 +2,6 @@
 #define FIRN_NN_RES_UNIT_H_
 
 #include <cstdint>
-#include <string>
 
 #include "firn/nn/batch_norm.h"
 #include "firn/nn/conv.h"
@@ -11,9 +10,16 @@
 namespace firn::nn {
 
 struct ResUnitOptions {
-  int64_t in = kDeferred;  // channels
+  // Channels. `in` may be left open where the stride is not 1: it tells whether there is a
+  // convolution in the shortcut, where the stride does not.
+  int64_t in = kDeferred;
   int64_t out = 0;
   int64_t stride = 1;  // of the first convolution and of the shortcut
+  template <class V>
+  void Visit(V& v) {
+    v.FromTo("in", in, "out", out);
+    v.Field("stride", stride);
+  }
 };
 
 // Two 3x3 convolutions with batch norm, plus a shortcut around them (He et al., 2015):
@@ -21,23 +27,19 @@ struct ResUnitOptions {
 // The shortcut is the identity when the shape is kept, else a strided 1x1 convolution with batch
 // norm.
 // x: [n, in, h, w]      y: [n, out, ceil(h / stride), ceil(w / stride)]
-// Names: conv1, bn1, conv2, bn2 and, only when the shape changes, shortcut_conv, shortcut_bn. While
-// `in` is not known and the stride is 1 these two are there, tentatively.
-class ResUnit final : public Layer {
+// Names: conv1, bn1, conv2, bn2 and, only when the shape changes, shortcut_conv, shortcut_bn.
+class ResUnit final : public LayerWithOptions<ResUnitOptions> {
  public:
-  using Options = ResUnitOptions;
+  // Throws when `in` is left open and the stride is 1.
   explicit ResUnit(const Options& options);
-
-  const Options& options() const { return options_; }
-  std::string Describe() const override;
 
  protected:
   Tensor Forward(const Tensor& x) override;
+  void AddKnown(Options& options) const override { options.in = conv1_.in(); }
 
  private:
   Tensor Shortcut(const Tensor& x);
 
-  Options options_;
   Conv2d& conv1_;
   BatchNorm2d& bn1_;
   Conv2d& conv2_;

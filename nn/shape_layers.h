@@ -9,20 +9,16 @@
 namespace firn::nn {
 
 // Joins all dimensions but the first by default: [n, c, h, w] -> [n, c h w].
-struct FlattenFunction {
-  static constexpr const char* kName = "Flatten";
-  struct Options {
-    int64_t start_dim = 1;
-    int64_t end_dim = -1;
-  };
-  static Tensor Call(const Tensor& x, const Options& o) {
-    return firn::Flatten(x, o.start_dim, o.end_dim);
-  }
-  static void Describe(const Options& o, Describer& d) {
-    d.Field("start_dim", o.start_dim, 1).Field("end_dim", o.end_dim, -1);
+struct FlattenOptions {
+  int64_t start_dim = 1;
+  int64_t end_dim = -1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("start_dim", start_dim);
+    v.Field("end_dim", end_dim);
   }
 };
-using Flatten = FunctionLayer<FlattenFunction>;
+using Flatten = LayerOfFunction<"Flatten", firn::Flatten, FlattenOptions>;
 
 // x itself.
 struct IdentityFunction {

@@ -8,6 +8,7 @@
 
 #include "firn/device/status_macros.h"
 #include "firn/tensor/error.h"
+#include "firn/tensor/pending.h"
 #include "firn/tensor/problems/images.h"
 
 namespace firn::nn {
@@ -45,6 +46,10 @@ int64_t SizeOfInput(const char* layer, const Tensor& x, int64_t dim) {
     RaiseStatus(InvalidArgument("x ", x.shape().ToString(), " has no dimension ", dim), layer);
   }
   return x.shape().dim(dim);
+}
+
+int64_t KnownSize(const Tensor& t, int64_t dim, int64_t otherwise) {
+  return t.defined() && !IsPending(t) ? t.size(dim) : otherwise;
 }
 
 init::Initializer FanInUniform(int64_t fan_in) {

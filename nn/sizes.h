@@ -31,6 +31,10 @@ void CheckGroups(const char* layer, int64_t in, int64_t out, int64_t groups);
 // dimension.
 int64_t SizeOfInput(const char* layer, const Tensor& x, int64_t dim);
 
+// t.size(dim) where t has one by now, else `otherwise`: of a parameter that was left to the first
+// input.
+int64_t KnownSize(const Tensor& t, int64_t dim, int64_t otherwise);
+
 // Uniform within 1 / sqrt(fan_in): PyTorch's start of linear and convolutional layers.
 init::Initializer FanInUniform(int64_t fan_in);
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "firn/device/status_macros.h"
-#include "firn/nn/describe.h"
 #include "firn/nn/sizes.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/ops/compare/classify.h"
@@ -23,7 +23,7 @@ constexpr char kLayer[] = "nn::Standardize";
 }  // namespace
 
 Standardize::Standardize(const Options& options)
-    : options_(options),
+    : LayerWithOptions(options),
       mean_(AddPendingBuffer("mean", {kDeferred})),
       std_(AddPendingBuffer("std", {kDeferred})) {}
 
@@ -47,7 +47,7 @@ void Standardize::Add(const Tensor& x, std::vector<Moments> moments) {
   for (const double value : x.ToVector<double>()) {
     Moments& m = moments[feature];
     feature = feature + 1 == features ? 0 : feature + 1;
-    if (std::isnan(value) && options_.fill_missing) continue;
+    if (std::isnan(value) && options().fill_missing) continue;
     if (!std::isfinite(value)) {
       RaiseStatus(InvalidArgument("expected finite values, x has ", value,
                                   std::isnan(value) ? " (StandardizeOptions::fill_missing)" : ""),
@@ -79,21 +79,20 @@ void Standardize::Add(const Tensor& x, std::vector<Moments> moments) {
 }
 
 Tensor Standardize::Forward(const Tensor& x) {
-  if (IsPending(mean_) || IsPending(std_)) [[unlikely]] {
+  if (Pends(mean_, std_)) [[unlikely]] {
     RaiseStatus(FailedPrecondition("there are no means and deviations yet (Fit or Update takes "
                                    "them from the training data, a state dict has them)"),
                 kLayer);
   }
   Tensor y = Div(Sub(x, mean_), std_);
-  if (!options_.fill_missing) return y;
+  if (!options().fill_missing) return y;
   return MaskedFill(y, Isnan(x), 0);
 }
 
 std::string Standardize::Describe() const {
-  Describer d;
-  d.Text(Describer::Size(IsPending(mean_) ? 0 : mean_.size(0)));
-  d.Field("fill_missing", options_.fill_missing, false);
-  return d.text();
+  const std::string options = LayerWithOptions::Describe();
+  const std::string features = IsPending(mean_) ? "?" : absl::StrCat(mean_.size(0));
+  return options.empty() ? features : absl::StrCat(features, ", ", options);
 }
 
 }  // namespace firn::nn

@@ -13,6 +13,10 @@ struct StandardizeOptions {
   // Whether NaN, a cell that was missing for one, becomes 0, which is the mean. Otherwise Update
   // refuses it and Forward leaves it what it is.
   bool fill_missing = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("fill_missing", fill_missing);
+  }
 };
 
 // (x - mean) / std for each feature, by the means and deviations of the training data, which are
@@ -28,12 +32,10 @@ struct StandardizeOptions {
 // Buffers: mean, std [features] (f32). A feature that is the same everywhere, as far as f32 can
 // tell, has the std 1. Before there are any, from Fit, Update or a state dict, Forward throws
 // FailedPrecondition.
-class Standardize final : public Layer {
+class Standardize final : public LayerWithOptions<StandardizeOptions> {
  public:
-  using Options = StandardizeOptions;
   explicit Standardize(const Options& options = {});
 
-  const Options& options() const { return options_; }
   const Tensor& mean() const { return mean_; }
   const Tensor& std() const { return std_; }
   std::string Describe() const override;
@@ -57,7 +59,6 @@ class Standardize final : public Layer {
   };
   void Add(const Tensor& x, std::vector<Moments> before);
 
-  const Options options_;
   Tensor &mean_, &std_;
   std::vector<Moments> moments_;
 };

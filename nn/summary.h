@@ -14,14 +14,14 @@ namespace firn::nn {
 
 // What nn::Summary found out. A plain value.
 struct SummaryTable {
-  // A layer without children, or any module with parameters of its own.
+  // A layer without children, or any module with parameters or products of its own.
   struct Row {
     std::string path;  // from the network: "res.conv1"
     std::string type;
     int64_t calls = 0;  // 0: not reached by this input
     Shape output;       // of the last call
     int64_t parameters = 0;
-    int64_t multiply_adds = 0;  // of all calls
+    int64_t multiply_adds = 0;  // of all calls: of products and convolutions (autograd/flops.h)
     int64_t output_bytes = 0;   // of all calls
   };
   std::string network, input;

@@ -12,7 +12,8 @@ A method is called after . or ->, as Class::Method, or by its bare name in a fil
 its class. Where the receiver's class can be told (a variable whose declaration names it, the result
 of a function, an object made on the spot), that class must have the method, be derived from one that
 has or be a base of one. Else the file must know the class: name it, a class derived from it, or a
-function or variable of the library whose type names it.
+function or variable of the library whose type names it. A file that includes nn/layer_types.inc
+names every layer.
 
 In the library's own sources, where receivers are mostly template parameters, a method is called by
 its name alone.
@@ -41,6 +42,7 @@ _PAGE = re.compile(r'"//([\w/]*):([\w.]+\.md)"')
 _METHODS = ("method", "static method")
 _NAMESPACES = ("firn", "inner", "nn", "optim", "io", "init", "typename", "const")
 _DEFINED = _METHODS + ("function", "operator", "constructor", "destructor")
+LAYER_TYPES = "nn/layer_types.inc"  # names every layer; who includes it does so, too
 _BODY_OF_DEFINE = re.compile(r"#\s*define\s+\w+(?:\([^)]*\))?((?:.|\n)*)")
 
 
@@ -50,6 +52,7 @@ class Text:
     def __init__(self, path, text, library=False):
         self.path = path
         self.library = library
+        self.names_layers = LAYER_TYPES in text
         tokens = []
         for t in tokenize(text):
             define = _BODY_OF_DEFINE.match(t.text.strip()) if t.kind == "directive" else None
@@ -187,6 +190,7 @@ class Uses:
                 if base in classes and name != base:
                     self.bases[name].add(base)
                     classes.add(name)
+        self.bases["LayerWithOptions"].add("Layer")  # by the default of a parameter
         aliases = [d for d in declared if d.kind == "alias" and d.types]
         for d in aliases + aliases:  # twice: one may name another that comes later
             name = d.name.split("::")[-1]
@@ -215,6 +219,8 @@ class Uses:
         """The classes that `text` knows, see above."""
         if text.path not in self._known:
             named = text.words & self.classes
+            if text.names_layers:
+                named |= self.derived["Module"] & self.classes
             for word in text.words & self.made_by.keys():
                 named |= self.made_by[word] & self.classes
             self._known[text.path] = set().union(*(self.family[c] for c in named)) if named else set()
@@ -267,7 +273,8 @@ class Uses:
         return (d.override or d.pure) and any(map(self.is_named, self.derived[parts[-2]]))
 
     def is_named(self, name):
-        return any(name in text.words for text in self.callers)
+        layer = name in self.derived["Module"]
+        return any(name in text.words or layer and text.names_layers for text in self.callers)
 
     def _calls_function(self, text, parts):
         scope, name = parts[:-1], parts[-1]

@@ -27,10 +27,12 @@ NAMESPACE = "firn"
 # tensor/ops.h is written while building (tensor/BUILD): it includes the headers of the families but
 # for functors and for what includes one of these, which is for those who write operations.
 OPS_H = "tensor/ops.h"
+# nn/layers.h is written while building, too (nn/BUILD): it includes the headers of its folder.
+LAYERS_H = "nn/layers.h"
 # And optim/optimizers.h (optim/BUILD): the headers of sources that register optimizers.
 OPTIMIZERS_H = "optim/optimizers.h"
 _OPTIMIZER = re.compile(r"^FIRN_REGISTER_(OPTIMIZER|RULE)\(", re.MULTILINE)
-WRITTEN = (OPS_H, OPTIMIZERS_H)
+WRITTEN = (OPS_H, LAYERS_H, OPTIMIZERS_H)
 AUTHORS = {"firn/tensor/op.h", "firn/device/inner.h"}
 PREFIX = "firn/"  # of all headers as they are included
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
@@ -81,6 +83,8 @@ def includes(root, path, own=True):
         return own * [p for p in public_headers(root) if p.startswith("optim/")
                       and os.path.exists(os.path.join(root, p[:-2] + ".cc"))
                       and _OPTIMIZER.search(read(root, p[:-2] + ".cc"))]
+    if path == LAYERS_H:
+        return own * [p for p in public_headers(root) if os.path.dirname(p) == "nn"]
     found = _INCLUDE.findall(read(root, path))
     if own:
         return [p[len(PREFIX):] for p in found if p.startswith(PREFIX)]

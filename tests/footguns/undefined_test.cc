@@ -228,7 +228,6 @@ TEST(UndefinedTest, AModuleWithNothingInItAnswers) {
   EXPECT_TRUE(module.parameters().empty() && module.named_parameters().empty());
   EXPECT_TRUE(module.named_buffers().empty() && module.state_dict().empty());
   EXPECT_EQ(module.num_parameters(), 0);
-  EXPECT_EQ(module.MultiplyAdds({1}, {1}), 0);
   module.LoadStateDict({});
   EXPECT_THROW(module.LoadStateDict({{"a", Ones({1})}}), Error);
   EXPECT_THROW(module.ShareParameter("a", Ones({1})), Error);

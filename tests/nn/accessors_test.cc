@@ -1,61 +1,88 @@
 // What layers tell about themselves: the options they were made with, and their parameters, which
-// are those of the state dict.
+// are those of the state dict. Of every layer, as the golden cases make it.
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
-#include "firn/nn/batch_norm.h"
-#include "firn/nn/conv.h"
-#include "firn/nn/embedding.h"
-#include "firn/nn/linear.h"
-#include "firn/nn/module_list.h"
-#include "firn/nn/norm.h"
-#include "firn/nn/pooling.h"
-#include "firn/nn/prelu.h"
-#include "firn/nn/res_unit.h"
-#include "tests/error_of.h"
+#include "absl/strings/str_cat.h"
+#include "firn/nn/layers.h"
+#include "tests/nn/golden_layers.h"
 
 namespace firn::nn {
 namespace {
 
-// The parameter or buffer of that name.
-Tensor Named(const Module& module, const std::string& name) { return module.state_dict()[name]; }
+using testing::GoldenCase;
 
-bool Same(const Tensor& a, const Tensor& b) { return a.impl()->data == b.impl()->data; }
+// An option's text without what the cases leave out: [3, 3] is 3, as both describe the same sizes.
+std::string Bare(const std::string& text) {
+  std::string bare;
+  for (const char c : text) {
+    if (c != '[' && c != ']' && c != ' ') bare += c;
+  }
+  if (bare == "true") return "1";
+  return bare == "false" ? "0" : bare;
+}
 
-TEST(AccessorsTest, LayersTellTheirOptions) {
-  EXPECT_EQ(BatchNorm2d({.channels = 3, .eps = 0.5}).options().eps, 0.5);
-  EXPECT_EQ(Conv1d({.in = 1, .out = 2, .kernel = 3}).options().out, 2);
-  EXPECT_EQ(Conv2d({.in = 1, .out = 2, .kernel = 3, .padding = 1}).options().out, 2);
-  EXPECT_EQ(ConvTranspose2d({.in = 1, .out = 2, .kernel = 3}).options().out, 2);
-  EXPECT_EQ(Embedding({.count = 5, .size = 2}).options().count, 5);
-  EXPECT_EQ(Linear({.in = 1, .out = 2, .bias = false}).options().bias, false);
-  EXPECT_EQ(LayerNorm({.shape = {4}, .eps = 0.25}).options().eps, 0.25);
-  EXPECT_EQ(GroupNorm({.groups = 2, .channels = 4}).options().groups, 2);
-  EXPECT_EQ(RmsNorm({.shape = {4}, .eps = 0.25}).options().eps, 0.25);
-  EXPECT_EQ(Prelu({.count = 3}).options().count, 3);
-  EXPECT_EQ(ResUnit({.in = 4, .out = 8, .stride = 2}).options().stride, 2);
-  EXPECT_EQ(MaxPool2d({.kernel = 3}).options().kernel, Sizes(3));
-  EXPECT_EQ(AvgPool2d({.kernel = 3}).options().kernel, Sizes(3));
-  EXPECT_TRUE(
-      ModuleList<Linear>({{.in = 1, .out = 2}}).options().empty());  // a clone's copies follow
+bool SameValue(const std::string& a, const std::string& b) {
+  const std::string x = Bare(a), y = Bare(b);
+  if (x == y || x == absl::StrCat(y, ",", y) || x == absl::StrCat(y, ",", y, ",", y)) return true;
+  return !x.empty() && x.find_first_not_of("+-.0123456789e") == std::string::npos &&
+         std::atof(x.c_str()) == std::atof(y.c_str());
+}
+
+TEST(AccessorsTest, LayersTellTheOptionsTheyWereMadeWith) {
+  for (const std::string& file : testing::GoldenFiles("layers")) {
+    const std::string layer = LayerOfFile(file);
+    for (const GoldenCase& c : testing::ReadGolden(absl::StrCat("layers/", file, ".txt"))) {
+      std::map<std::string, std::string> told;
+      for (const OptionText& o : OptionsOf(*MakeFrom(layer, c, false))) told[o.name] = o.value;
+      for (const auto& [name, value] : OptionsOfCase(layer, c, false)) {
+        EXPECT_TRUE(SameValue(value, told[name]))
+            << layer << " " << c.name << ": " << name << " is " << value << ", not " << told[name];
+      }
+    }
+  }
+}
+
+// What a layer of class L gives under the names of its parameters and buffers.
+template <class L>
+void CheckTensors(const char* name, const Module& module) {
+  const L& layer = dynamic_cast<const L&>(module);
+  const auto check = [&](const char* tensor, const Tensor& given) {
+    EXPECT_EQ(given.defined(), module.state_dict().Contains(tensor)) << name << " " << tensor;
+    if (!given.defined()) return;
+    EXPECT_EQ(given.impl()->data, module.state_dict()[tensor].impl()->data)
+        << name << " " << tensor;
+  };
+  if constexpr (requires { layer.weight(); }) check("weight", layer.weight());
+  if constexpr (requires { layer.bias(); }) check("bias", layer.bias());
+  if constexpr (requires { layer.running_mean(); }) check("running_mean", layer.running_mean());
+  if constexpr (requires { layer.running_var(); }) check("running_var", layer.running_var());
 }
 
 TEST(AccessorsTest, LayersGiveTheirParameters) {
-  const LayerNorm layer({.shape = {4}});
-  EXPECT_TRUE(Same(layer.weight(), Named(layer, "weight")));
-  EXPECT_TRUE(Same(layer.bias(), Named(layer, "bias")));
-  const GroupNorm group({.groups = 2, .channels = 4});
-  EXPECT_TRUE(Same(group.weight(), Named(group, "weight")));
-  EXPECT_TRUE(Same(group.bias(), Named(group, "bias")));
-  const RmsNorm scale({.shape = {4}});
-  EXPECT_TRUE(Same(scale.weight(), Named(scale, "weight")));
-  const Prelu slopes({.count = 3});
-  EXPECT_TRUE(Same(slopes.weight(), Named(slopes, "weight")));
-  const Embedding embedding({.count = 5, .size = 2});
-  EXPECT_TRUE(Same(embedding.weight(), Named(embedding, "weight")));
-  EXPECT_FALSE(Linear({.in = 1, .out = 2, .bias = false}).bias().defined());
+  using Check = void (*)(const char*, const Module&);
+  const std::map<std::string, Check> checks = {
+#define FIRN_LAYER(L) {#L, CheckTensors<L>},
+#include "firn/nn/layer_types.inc"
+#undef FIRN_LAYER
+  };
+  for (const std::string& file : testing::GoldenFiles("layers")) {
+    const std::string layer = LayerOfFile(file);
+    for (const GoldenCase& c : testing::ReadGolden(absl::StrCat("layers/", file, ".txt"))) {
+      checks.at(layer)(c.name.c_str(), *MakeFrom(layer, c, false));
+    }
+  }
+}
+
+TEST(AccessorsTest, OptionsAreFieldsOfAStruct) {
+  EXPECT_EQ(Conv2d({.in = 1, .out = 2, .kernel = 3, .padding = 1}).options().out, 2);
+  EXPECT_EQ(ResUnit({.in = 4, .out = 8, .stride = 2}).options().stride, 2);
+  EXPECT_EQ(LeakyRelu({.alpha = 0.5}).options().alpha, 0.5);
+  EXPECT_TRUE(
+      ModuleList<Linear>({{.in = 1, .out = 2}}).options().empty());  // a clone's copies follow
 }
 
 }  // namespace

@@ -136,12 +136,13 @@ TEST(CloneTest, GradientsAreNotCopied) {
 }
 
 struct Residual : Module {
-  ResUnit& unit = Add<ResUnit>("unit", {.out = 4});
-  Sequential& tail = Add<Sequential>("tail", {New<ResUnit>({.out = 4}), New<ResUnit>({.out = 6})});
+  ResUnit& unit = Add<ResUnit>("unit", {.in = 4, .out = 4});
+  Sequential& tail = Add<Sequential>(
+      "tail", {New<ResUnit>({.in = 4, .out = 4}), New<ResUnit>({.out = 6, .stride = 2})});
   Tensor Forward(const Tensor& x) { return tail(unit(x)); }
 };
 
-TEST(CloneTest, TheCopyDropsWhatTheOriginalDropped) {
+TEST(CloneTest, CopiesUnitsWithAndWithoutAShortcut) {
   Residual net;
   const Tensor x = Randn({1, 4, 3, 3});
   net.Forward(x);

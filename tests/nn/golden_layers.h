@@ -1,28 +1,30 @@
 #ifndef FIRN_TESTS_NN_GOLDEN_LAYERS_H_
 #define FIRN_TESTS_NN_GOLDEN_LAYERS_H_
 
-// Makes the layers that tests/golden/layers has vectors of.
+// Makes the layers that tests/golden/layers has vectors of, and calls them. A file is named after
+// the layer's class and its attributes after the options, so nothing here knows a layer.
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "firn/nn/module.h"
+#include "firn/nn/make_layer.h"
 #include "tests/golden/vectors.h"
 
 namespace firn::nn {
 
-struct Made {
-  std::unique_ptr<Module> module;
-  std::function<Tensor(const Tensor& x, const Tensor& target)> call;
-};
+// "Conv2d" for the file "conv2d"; "" where no layer has that name.
+std::string LayerOfFile(const std::string& file);
 
-// Makes the layer of a case; `deferred`: without the sizes that its input tells.
-using Factory = std::function<Made(const testing::GoldenCase& c, bool deferred)>;
+// The options that a case gives; `deferred`: without those that an input of the layer tells.
+OptionValues OptionsOfCase(const std::string& layer, const testing::GoldenCase& c, bool deferred);
 
-// By the name of the file.
-const std::map<std::string, Factory>& Factories();
+// The layer of a case, with parameters of its own.
+std::unique_ptr<Module> MakeFrom(const std::string& layer, const testing::GoldenCase& c,
+                                 bool deferred);
+
+// Calls a layer that takes one to three tensors.
+Tensor CallLayer(Module& layer, const std::vector<Tensor>& in);
 
 }  // namespace firn::nn
 

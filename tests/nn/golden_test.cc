@@ -1,10 +1,10 @@
 // Every layer against PyTorch's: results, gradients and running statistics. Each layer class must
-// have a file in tests/golden/layers, each file a factory in golden_layers.cc, and each factory a
-// file.
+// have a file in tests/golden/layers, and each file a class.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -17,19 +17,19 @@ namespace {
 
 using testing::GoldenCase;
 
-// Layer classes that the headers of nn declare, from //nn:layer_names.
-const char* const kDeclared[] = {
-#include "nn/layer_names.inc"
-};
-
-bool IsX(const std::string& name) { return name == "x" || absl::StartsWith(name, "x."); }
+// The names of a case's inputs that are parameters or buffers of the layer.
+std::set<std::string> StateOf(const GoldenCase& c, const Module& module) {
+  std::set<std::string> names;
+  for (const NamedTensor& p : module.named_parameters()) names.insert(p.name);
+  for (const NamedTensor& b : module.named_buffers()) names.insert(b.name);
+  std::erase_if(names, [&](const std::string& name) { return !c.inputs.Contains(name); });
+  return names;
+}
 
 // Parameters come from the case; what is left over are running statistics.
 void LoadParameters(const GoldenCase& c, Module& module) {
   StateDict state;
-  for (const auto& [name, tensor] : c.inputs) {
-    if (!IsX(name) && name != "target") state.Insert(name, tensor);
-  }
+  for (const std::string& name : StateOf(c, module)) state.Insert(name, c.inputs[name]);
   const LoadReport report = module.LoadStateDict(state, {.strict = false});
   EXPECT_TRUE(report.unexpected.empty() && report.misshaped.empty()) << report;
   for (const std::string& name : report.missing) {
@@ -38,40 +38,43 @@ void LoadParameters(const GoldenCase& c, Module& module) {
 }
 
 // Calls the layer for y or y.0, y.1, ... (the last in eval mode, on x.0) and runs backward from
-// each. Returns the inputs.
-std::map<std::string, Tensor> RunSteps(const GoldenCase& c, const Made& made) {
-  std::map<std::string, Tensor> xs;
+// each. It takes the case's inputs that are no parameters, in their order; x.0, x.1, ... are the
+// first of them, one a step. Returns the inputs.
+std::map<std::string, Tensor> RunSteps(const GoldenCase& c, Module& module) {
+  const std::set<std::string> state = StateOf(c, module);
+  std::map<std::string, Tensor> inputs;
+  std::vector<Tensor> first, others;
   for (const auto& [name, tensor] : c.inputs) {
-    if (IsX(name)) xs[name] = tensor.Detach().SetRequiresGrad(c.grads.Contains(name));
+    if (state.contains(name)) continue;
+    const Tensor input = tensor.Detach().SetRequiresGrad(c.grads.Contains(name));
+    inputs[name] = input;
+    (first.empty() || absl::StartsWith(name, "x.") ? first : others).push_back(input);
   }
-  const Tensor target = c.inputs.Contains("target") ? c.inputs["target"] : Tensor();
-  const size_t steps = c.inputs.Contains("x") ? 1 : xs.size() + 1;
+  const size_t steps = c.inputs.Contains("x.0") ? first.size() + 1 : 1;
   for (size_t step = 0; step < steps; ++step) {
-    const bool single = steps == 1, last = !single && step + 1 == steps;
-    if (last) made.module->Eval();
-    const Tensor& x = xs.at(single ? "x" : absl::StrCat("x.", last ? 0 : step));
-    const Tensor y = made.call(x, target);
-    const std::string name = single ? "y" : absl::StrCat("y.", step);
+    const bool last = steps > 1 && step + 1 == steps;
+    if (last) module.Eval();
+    std::vector<Tensor> in = {first.at(last ? 0 : step)};
+    in.insert(in.end(), others.begin(), others.end());
+    const Tensor y = CallLayer(module, in);
+    const std::string name = steps == 1 ? "y" : absl::StrCat("y.", step);
     EXPECT_EQ(testing::Compare(y, c.outputs[name]), "") << c.name << " " << name;
     const auto seed = c.grad_outputs.find(static_cast<int>(step));
     if (seed != c.grad_outputs.end()) y.Backward(seed->second);
   }
-  return xs;
+  return inputs;
 }
 
-void CheckCase(const GoldenCase& c, const Made& made) {
-  made.module->Train(c.Flag("training", true));
-  for (const auto& [attr, words] : c.attrs) {
-    EXPECT_TRUE(c.asked.contains(attr)) << c.name << ": nothing takes " << attr;
-  }
-  LoadParameters(c, *made.module);
-  std::map<std::string, Tensor> tensors = RunSteps(c, made);
-  for (const NamedTensor& p : made.module->named_parameters()) tensors[p.name] = p.tensor;
+void CheckCase(const GoldenCase& c, Module& module) {
+  module.Train(c.Flag("training", true));
+  LoadParameters(c, module);
+  std::map<std::string, Tensor> tensors = RunSteps(c, module);
+  for (const NamedTensor& p : module.named_parameters()) tensors[p.name] = p.tensor;
   for (const auto& [name, want] : c.grads) {
     ASSERT_TRUE(tensors.contains(name)) << c.name << " " << name;
     EXPECT_EQ(testing::Compare(tensors[name].grad(), want), "") << c.name << " grad " << name;
   }
-  for (const NamedTensor& b : made.module->named_buffers()) {
+  for (const NamedTensor& b : module.named_buffers()) {
     if (!c.outputs.Contains(b.name)) continue;
     EXPECT_EQ(testing::Compare(b.tensor, c.outputs[b.name]), "") << c.name << " " << b.name;
   }
@@ -80,10 +83,10 @@ void CheckCase(const GoldenCase& c, const Made& made) {
 class LayerGoldenTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(LayerGoldenTest, AgreesWithPyTorch) {
-  const auto factory = Factories().find(GetParam());
-  ASSERT_NE(factory, Factories().end()) << "nothing here makes the layer of this file";
+  const std::string layer = LayerOfFile(GetParam());
+  ASSERT_NE(layer, "") << "no layer has the name of this file";
   for (const GoldenCase& c : testing::ReadGolden(absl::StrCat("layers/", GetParam(), ".txt"))) {
-    for (bool deferred : {false, true}) CheckCase(c, factory->second(c, deferred));
+    for (bool deferred : {false, true}) CheckCase(c, *MakeFrom(layer, c, deferred));
   }
 }
 
@@ -91,20 +94,12 @@ INSTANTIATE_TEST_SUITE_P(Layers, LayerGoldenTest,
                          ::testing::ValuesIn(testing::GoldenFiles("layers")),
                          [](const auto& file) { return file.param; });
 
-TEST(LayerGoldenFilesTest, EveryFactoryHasAFile) {
-  const std::vector<std::string> files = testing::GoldenFiles("layers");
-  for (const auto& [name, factory] : Factories()) {
-    EXPECT_NE(std::find(files.begin(), files.end(), name), files.end()) << name;
-  }
-}
-
 TEST(LayerGoldenFilesTest, EveryLayerClassHasAFile) {
-  // Containers, our own block, and templates, such as the one behind batch_norm1d to batch_norm3d.
-  const std::set<std::string> without = {"BatchNorm", "Conv",       "ConvTranspose", "MaxPool",
-                                         "ResUnit",   "Sequential", "Standardize"};
+  // A container, our own block, and what PyTorch does not have.
+  const std::set<std::string> without = {"ResUnit", "Sequential", "Standardize"};
   const std::vector<std::string> files = testing::GoldenFiles("layers");
-  EXPECT_GT(std::size(kDeclared), without.size());
-  for (const std::string name : kDeclared) {
+  EXPECT_GT(LayerNames().size(), without.size());
+  for (const std::string& name : LayerNames()) {
     const bool present = std::binary_search(files.begin(), files.end(), SnakeCase(name));
     EXPECT_EQ(present, !without.contains(name)) << name;
   }

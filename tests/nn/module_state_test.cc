@@ -98,55 +98,6 @@ TEST(ModuleStateTest, LoadsWhatFitsWhenNotStrict) {
   EXPECT_EQ(net.conv1.bias().ToVector<float>(), std::vector<float>(3, 1.f));
 }
 
-// A unit that has dropped its shortcut, or has found that it needs one.
-struct Residual : Module {
-  ResUnit& unit = Add<ResUnit>("unit", {.out = 2});
-  Tensor Forward(const Tensor& x) { return unit(x); }
-};
-StateDict DecidedBy(int64_t channels) {
-  Residual net;
-  net.Forward(Ones({1, channels, 2, 2}));
-  return net.state_dict();
-}
-
-TEST(ModuleStateTest, LoadsWithoutAShortcutBeforeTheFirstForward) {
-  const StateDict without = DecidedBy(2);
-  ASSERT_FALSE(without.Contains("unit.shortcut_bn.num_batches_tracked"));
-  Residual fresh;
-  EXPECT_TRUE(fresh.LoadStateDict(without).ok());
-  // Still undecided, and no part of it leaks.
-  EXPECT_EQ(fresh.state_dict().size(), without.size());
-  fresh.Forward(Ones({1, 2, 2, 2}));
-  EXPECT_EQ(fresh.unit.num_children(), 4u);
-}
-
-TEST(ModuleStateTest, LoadsAShortcutBeforeTheFirstForward) {
-  const StateDict with = DecidedBy(3);
-  ASSERT_TRUE(with.Contains("unit.shortcut_bn.num_batches_tracked"));
-  Residual fresh;
-  EXPECT_TRUE(fresh.LoadStateDict(with).ok());
-  EXPECT_EQ(fresh.state_dict().size(), with.size());
-}
-
-TEST(ModuleStateTest, AShortcutIsLeftOutAsAWholeOnly) {
-  StateDict part = DecidedBy(3);
-  part.Erase("unit.shortcut_bn.bias");
-  Residual fresh;
-  EXPECT_EQ(ErrorOf([&] { fresh.LoadStateDict(part); }),
-            "load state dict: 1 missing (unit.shortcut_bn.bias)");
-}
-
-TEST(ModuleStateTest, OnceDecidedTheShortcutMustAgree) {
-  Residual without;
-  without.Forward(Ones({1, 2, 2, 2}));
-  EXPECT_NE(ErrorOf([&] { without.LoadStateDict(DecidedBy(3)); }).find("6 unexpected"),
-            std::string::npos);
-  Residual with;
-  with.Forward(Ones({1, 3, 2, 2}));
-  EXPECT_NE(ErrorOf([&] { with.LoadStateDict(DecidedBy(2)); }).find("6 missing"),
-            std::string::npos);
-}
-
 TEST(ModuleStateTest, ReportsTwoShapesForOnePendingTensorAndChangesNothing) {
   struct Tied : Module {
     Linear& a = Add<Linear>("a", {.out = 2, .bias = false});

@@ -274,10 +274,6 @@ struct Offset final : Layer {
   Tensor& offset = AddPendingParameter("offset", {kDeferred});
   Tensor& seen = AddPendingBuffer("seen", {kDeferred});
 
-  int64_t MultiplyAdds(const Shape& input, const Shape&) const override {
-    return input.num_elements();
-  }
-
  protected:
   Tensor Forward(const Tensor& x) override {
     InitPending(offset, {x.size(-1)}, init::Constant(2));
@@ -294,7 +290,6 @@ TEST(ModuleTest, ALayerOfOnesOwnFindsItsSizeFromTheFirstInput) {
   EXPECT_EQ(layer.seen.ToVector<float>(), std::vector<float>(3, 1));
   EXPECT_TRUE(layer.offset.requires_grad());
   EXPECT_FALSE(layer.seen.requires_grad());
-  EXPECT_EQ(layer.MultiplyAdds({2, 3}, {2, 3}), 6);
 }
 
 TEST(ModuleTest, TheTreeCanBeWalked) {

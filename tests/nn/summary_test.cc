@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "firn/nn/conv.h"
 #include "firn/nn/linear.h"
 #include "firn/nn/sequential.h"
 #include "firn/nn/shape_layers.h"
 #include "firn/tensor/error.h"
 #include "firn/tensor/ops/create/constant.h"
+#include "firn/tensor/ops/linear/matmul.h"
 
 namespace firn::nn {
 namespace {
@@ -71,6 +73,38 @@ TEST(SummaryTest, SummarisesAnyForward) {
   EXPECT_EQ(table.rows[0].calls, 2);
   EXPECT_EQ(table.rows[0].output, Shape({5, 2}));
   EXPECT_EQ(table.multiply_adds, (4 + 5) * 3 * 2);
+}
+
+// Products that are no layer's: of a module that has layers as well, and of one that is none.
+struct Scores : Layer {
+  Linear& query = Add<Linear>("query", {.in = 4, .out = 4, .bias = false});
+
+ protected:
+  Tensor Forward(const Tensor& x) override { return Matmul(query(x), x.T()); }
+};
+struct Pair : Module {
+  Scores& scores = Add<Scores>("scores");
+  Tensor Forward(const Tensor& x) { return Matmul(scores(x), x); }
+};
+
+TEST(SummaryTest, CountsProductsForTheLayerThatCallsThem) {
+  Pair net;
+  EXPECT_EQ(Summary(net, {3, 4}).ToString(), R"(Pair on [3, 4]; parameters take 64 B
+layer         type    output  parameters  multiply-adds  memory
+(itself)      Pair                     0             36     0 B
+scores        Scores  [3, 3]           0             36    36 B
+scores.query  Linear  [3, 4]          16             48    48 B
+total                                 16            120    84 B
+)");
+}
+
+TEST(SummaryTest, CountsConvolutions) {
+  Sequential net({New<Conv2d>({.in = 2, .out = 3, .kernel = 3, .padding = 1}),
+                  New<ConvTranspose2d>({.in = 3, .out = 2, .kernel = 2, .stride = 2})});
+  const SummaryTable table = Summary(net, {1, 2, 4, 5});
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].multiply_adds, 3 * 4 * 5 * (2 * 3 * 3));
+  EXPECT_EQ(table.rows[1].multiply_adds, 3 * 4 * 5 * (2 * 2 * 2));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST(WordsTest, OptionsThatAreEnumsAreWords) {
   const Gelu gelu({.approximate = GeluApproximate::kTanh});
   EXPECT_EQ(gelu.ToString(), "Gelu(approximate=tanh)");
   const BatchNorm2d norm({.channels = 3, .activation = FusedActivation::kTanh});
-  EXPECT_EQ(norm.ToString(), "BatchNorm2d(3, tanh)");
+  EXPECT_EQ(norm.ToString(), "BatchNorm2d(3, activation=tanh)");
 }
 
 TEST(WordsTest, DefaultsAreLeftOut) {

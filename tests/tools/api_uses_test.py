@@ -121,6 +121,25 @@ class CallsTest(unittest.TestCase):
         self.assertNotIn("nn::SiluFunction::Call", left)
         self.assertIn("nn::Conv", left)
 
+    def test_who_includes_the_list_of_layers_names_them_all(self):
+        header = HEADER.replace("class Conv : public", "template <class O, class B> class "
+                                "LayerWithOptions : public B {}; class Layer : public Module {}; "
+                                "class Conv : public LayerWithOptions<int>, public")
+        text = '#include "firn/nn/layer_types.inc"\n'
+        left = not_called(text, of=header)
+        self.assertNotIn("nn::Conv", left)
+        self.assertNotIn("nn::Silu", left)
+        self.assertIn("Ceil", left)
+        self.assertNotIn("nn::Module::depth", not_called(text + "any.depth();", of=header))
+        self.assertIn("nn::Conv", not_called("#include <vector>\n", of=header))
+
+    def test_layers_that_options_describe_are_layers(self):
+        header = ("namespace firn::nn { class Module {}; class Layer : public Module {};"
+                  "template <class O, class B = Layer> class LayerWithOptions : public B {};"
+                  "class Fold : public LayerWithOptions<int> {}; }")
+        self.assertIn("nn::Fold", not_called("", of=header))
+        self.assertNotIn("nn::Fold", not_called("nn::Fold fold;", of=header))
+
     def test_the_library_calls_methods_by_name_alone(self):
         self.assertNotIn("Tensor::Mean", not_called("r.template Mean<T>(a);", library=True))
         self.assertIn("Tensor::Mean",

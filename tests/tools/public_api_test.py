@@ -59,6 +59,14 @@ class PublicApiTest(unittest.TestCase):
                          " what registers no optimizer is included by name")
         self.assertEqual(public_api.chain(by, "tensor/t.h"), "firn.h -> nn/a.h -> tensor/t.h")
 
+    def test_the_written_header_of_layers_brings_its_whole_folder(self):
+        with open(os.path.join(self.root, "firn.h"), "a", encoding="utf-8") as file:
+            file.write('#include "firn/nn/layers.h"\n')
+        by = public_api.reached(self.root)
+        self.assertEqual(public_api.chain(by, "nn/b.h"), "firn.h -> nn/layers.h -> nn/b.h")
+        self.assertNotIn("nn/internal/c.h", by)
+        self.assertIn(("Unreached", "function"), public_api.names(self.root))
+
     def test_headers_of_others_are_told_from_ones_own(self):
         self.assertEqual(public_api.brought(self.root), {"absl/x.h": "firn.h", "vector": "nn/a.h"})
 

@@ -13,6 +13,14 @@ struct UnfoldOptions {
   Sizes dilation = 1, padding = 0, stride = 1;
   // Spatial dimensions: 1 to 3. 0: as many as an option has numbers, two if all have one.
   int64_t dims = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Always("kernel", kernel);
+    v.Field("dilation", dilation);
+    v.Field("padding", padding);
+    v.Field("stride", stride);
+    v.Field("dims", dims);
+  }
 };
 
 // The windows of a convolution as columns (im2col; PyTorch's unfold): y[n, (c, u, v), l] is the
@@ -27,6 +35,15 @@ struct FoldOptions {
   Sizes kernel = 1;
   Sizes dilation = 1, padding = 0, stride = 1;
   int64_t dims = 0;  // as for Unfold
+  template <class V>
+  void Visit(V& v) {
+    v.Always("output_size", output_size);
+    v.Always("kernel", kernel);
+    v.Field("dilation", dilation);
+    v.Field("padding", padding);
+    v.Field("stride", stride);
+    v.Field("dims", dims);
+  }
 };
 
 // The sum of all windows, each in its place in the image (col2im; PyTorch's fold): the adjoint of

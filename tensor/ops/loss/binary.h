@@ -9,6 +9,11 @@ namespace firn {
 struct BinaryCrossEntropyOptions {
   Tensor weight = {};  // of the elements; broadcasts to p's shape. Undefined: 1
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("weight", weight);
+    v.Field("reduction", reduction);
+  }
 };
 
 // -(target log p + (1 - target) log(1 - p)) with logarithms cut off at -100, times the weight; its
@@ -22,6 +27,12 @@ struct BinaryCrossEntropyWithLogitsOptions {
   Tensor weight = {};      // of the elements
   Tensor pos_weight = {};  // of the part of positive targets, usually one number a class
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("weight", weight);
+    v.Field("pos_weight", pos_weight);
+    v.Field("reduction", reduction);
+  }
 };
 
 // BinaryCrossEntropy(Sigmoid(x), target) for any x without loss of accuracy; its mean or its sum.

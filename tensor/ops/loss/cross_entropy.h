@@ -25,6 +25,13 @@ struct CrossEntropyOptions {
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::kMean;
   double label_smoothing = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("weight", weight);
+    v.Field("ignore_index", ignore_index);
+    v.Field("reduction", reduction);
+    v.Field("label_smoothing", label_smoothing);
+  }
 };
 
 // The cross entropy between softmax(logits) and a target, as torch.nn.functional.cross_entropy.

@@ -24,6 +24,12 @@ struct NllLossOptions {
   Tensor weight = {};  // [classes]; undefined: 1 each. No gradient flows to it
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::kMean;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("weight", weight);
+    v.Field("ignore_index", ignore_index);
+    v.Field("reduction", reduction);
+  }
 };
 
 // The negative log likelihood of class indices, as torch.nn.functional.nll_loss: -weight[t] of

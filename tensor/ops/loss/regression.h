@@ -35,6 +35,11 @@ Tensor SmoothL1Loss(const Tensor& x, const Tensor& y, const SmoothL1LossOptions&
 struct HuberLossOptions {
   Reduction reduction = Reduction::kMean;
   double delta = 1;
+  template <class V>
+  void Visit(V& v) {
+    v.Field("reduction", reduction);
+    v.Field("delta", delta);
+  }
 };
 
 // With d = |x - y|, d^2 / 2 below delta, delta (d - delta / 2) from there on (Huber, 1964); its

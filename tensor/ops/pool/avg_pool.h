@@ -13,6 +13,15 @@ struct AvgPoolOptions {
   bool ceil_mode = false;
   bool count_include_pad = true;  // padding counts as zeros in the average
   int64_t divisor_override = 0;   // not 0: the sum is divided by this (1: sum pooling)
+  template <class V>
+  void Visit(V& v) {
+    v.Always("kernel", kernel);
+    v.Field("stride", stride);
+    v.Field("padding", padding);
+    v.Field("ceil_mode", ceil_mode);
+    v.Field("count_include_pad", count_include_pad);
+    v.Field("divisor_override", divisor_override);
+  }
 };
 using AvgPool1dOptions = AvgPoolOptions;
 using AvgPool2dOptions = AvgPoolOptions;

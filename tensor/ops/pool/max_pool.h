@@ -12,6 +12,14 @@ struct MaxPoolOptions {
   Sizes stride = {};  // default: the kernel
   Sizes padding = 0, dilation = 1;
   bool ceil_mode = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Always("kernel", kernel);
+    v.Field("stride", stride);
+    v.Field("padding", padding);
+    v.Field("dilation", dilation);
+    v.Field("ceil_mode", ceil_mode);
+  }
 };
 using MaxPool1dOptions = MaxPoolOptions;
 using MaxPool2dOptions = MaxPoolOptions;

@@ -13,6 +13,13 @@ struct MaxUnpool2dOptions {
   // Height and width of the result. Default: (size - 1) stride - 2 padding + kernel, the smallest
   // image that pooling makes `size` of.
   Sizes output_size = {};
+  template <class V>
+  void Visit(V& v) {
+    v.Always("kernel", kernel);
+    v.Field("stride", stride);
+    v.Field("padding", padding);
+    v.Field("output_size", output_size);
+  }
 };
 
 // Puts each element of x where its index says, in an image of zeros: what max pooling took, back in

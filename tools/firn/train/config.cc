@@ -216,6 +216,17 @@ std::vector<std::string> Config::Texts(const char* key,
   return texts;
 }
 
+std::string Config::AnyText(const char* key) const {
+  const nlohmann::json* const value = Find(key);
+  if (value == nullptr) return "";
+  if (value->is_string()) return value->get<std::string>();
+  if (value->is_array()) return absl::StrCat("[", absl::StrJoin(Integers(key, {}), ", "), "]");
+  if (!value->is_number() && !value->is_boolean()) {
+    Expected(key, "a number, true or false, text or a list of whole numbers", *value);
+  }
+  return value->dump();
+}
+
 std::string Config::Choice(const char* key, const std::vector<std::string>& names,
                            const std::string& otherwise) const {
   if (!Has(key)) return otherwise;

@@ -37,6 +37,9 @@ class Config {
   std::string Text(const char* key, const std::string& otherwise) const;
   std::vector<int64_t> Integers(const char* key, const std::vector<int64_t>& otherwise) const;
   std::vector<std::string> Texts(const char* key, const std::vector<std::string>& otherwise) const;
+  // The text of what may be a number, true or false, a text or whole numbers: "3", "true", "[3,
+  // 5]"; "" where there is none.
+  std::string AnyText(const char* key) const;
   // One of `names`; the error suggests the nearest.
   std::string Choice(const char* key, const std::vector<std::string>& names,
                      const std::string& otherwise) const;

@@ -12,6 +12,7 @@
 #include "firn/nn/batch_norm.h"
 #include "firn/nn/conv.h"
 #include "firn/nn/linear.h"
+#include "firn/nn/make_layer.h"
 #include "firn/nn/pooling.h"
 #include "firn/nn/res_unit.h"
 #include "firn/nn/sequential.h"
@@ -91,6 +92,30 @@ struct Images {
 constexpr Images kImages[] = {
     {"lenet", Lenet, 4}, {"resnet", Resnet, 1}, {"resnet18", Resnet18, 1}};
 
+// A layer for each object of the list, its options by their names.
+Layers OfList(const Config& config) {
+  Layers layers;
+  for (const Config& item : config.Objects("layers")) {
+    const std::string name = item.RequiredChoice("layer", nn::LayerNames());
+    nn::OptionValues values;
+    for (const nn::OptionText& option : nn::LayerOptions(name)) {
+      const char* const key = option.name.c_str();
+      if (!item.Has(key)) continue;
+      if (option.tensor) item.Refuse(option.name, "expected nothing, for it is a tensor");
+      values.emplace_back(option.name, item.AnyText(key));
+    }
+    layers.emplace_back([item, name, values](const nn::Module*) {
+      try {
+        return nn::MakeLayer(name, values);
+      } catch (const Error& e) {
+        item.Refuse("", e.what());  // with the place in the file
+      }
+    });
+  }
+  if (layers.empty() || layers.size() > 1000) config.Refuse("layers", "expected 1 to 1000 layers");
+  return layers;
+}
+
 std::unique_ptr<nn::Layer> Named(const std::string& name, const Layers& layers) {
   auto net = std::make_unique<nn::Sequential>(layers);
   net->SetName(name);
@@ -100,7 +125,7 @@ std::unique_ptr<nn::Layer> Named(const std::string& name, const Layers& layers) 
 }  // namespace
 
 ModelMaker ParseModel(const Config& config) {
-  std::vector<std::string> names = {"mlp"};
+  std::vector<std::string> names = {"mlp", "layers"};
   for (const Images& model : kImages) names.emplace_back(model.name);
   const std::string name = config.RequiredChoice("name", names);
   if (name == "mlp") {
@@ -111,6 +136,9 @@ ModelMaker ParseModel(const Config& config) {
     if (hidden.size() > 1000) config.Refuse("hidden", "expected at most 1000 layers");
     return
         [name, hidden](const Shape&, int64_t outputs) { return Named(name, Mlp(hidden, outputs)); };
+  }
+  if (name == "layers") {
+    return [layers = OfList(config)](const Shape&, int64_t) { return Named("net", layers); };
   }
   const Images model = *std::find_if(std::begin(kImages), std::end(kImages),
                                      [&](const Images& m) { return name == m.name; });

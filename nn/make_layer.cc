@@ -1,0 +1,234 @@
+// A row for each layer that a header of nn/ declares (tools/generate_source finds them): functions
+// that make its options, let a visitor see them and make it. Values are taken from their texts by
+// the types of the fields.
+
+#include "firn/nn/make_layer.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <typeinfo>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "firn/device/edit_distance.h"
+#include "firn/device/status_macros.h"
+#include "firn/nn/layers.h"
+#include "firn/tensor/error.h"
+
+namespace firn::nn {
+namespace {
+
+using Look = absl::FunctionRef<void(OptionVisitor&)>;
+
+struct LayerClass {
+  const char* name;
+  const std::type_info& type;
+  // Shows the visitor the options of `layer`, or the defaults for null.
+  void (*show)(const Module* layer, OptionVisitor& v);
+  // A layer made from the defaults as the visitor has changed them.
+  std::unique_ptr<Module> (*make)(OptionVisitor& v);
+};
+
+template <class L>
+void ShowOptions(typename L::Options& options, OptionVisitor& v) {
+  if constexpr (HasVisit<typename L::Options>) options.Visit(v);
+}
+
+template <class L>
+LayerClass ClassOf(const char* name) {
+  static_assert(std::is_base_of_v<Module, L> && HasOptions<L>,
+                "what headers of nn/ declare at the start of a line as a final class or as another "
+                "name of a template is a module with options");
+  return {name, typeid(L),
+          [](const Module* layer, OptionVisitor& v) {
+            typename L::Options options = {};
+            if (layer != nullptr) options = static_cast<const L*>(layer)->options();
+            ShowOptions<L>(options, v);
+          },
+          [](OptionVisitor& v) -> std::unique_ptr<Module> {
+            typename L::Options options = {};
+            ShowOptions<L>(options, v);
+            return std::make_unique<L>(options);
+          }};
+}
+
+const std::vector<LayerClass>& Classes() {
+  static const auto* classes = new std::vector<LayerClass>{
+#define FIRN_LAYER(L) ClassOf<L>(#L),
+#include "firn/nn/layer_types.inc"
+#undef FIRN_LAYER
+  };
+  return *classes;
+}
+
+const LayerClass& FindClass(const std::string& name, const char* function) {
+  for (const LayerClass& c : Classes()) {
+    if (c.name == name) return c;
+  }
+  RaiseStatus(
+      NotFound("there is no layer named ", name, inner::internal::InsteadOf(name, LayerNames())),
+      function);
+}
+
+// Of "3", "3, 5" or "[3, 5]".
+std::optional<std::vector<int64_t>> IntegersOf(absl::string_view text) {
+  if (absl::ConsumePrefix(&text, "[") && !absl::ConsumeSuffix(&text, "]")) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (absl::string_view word : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+    if (!absl::SimpleAtoi(word, &numbers.emplace_back())) return std::nullopt;
+  }
+  return numbers;
+}
+
+// Sets the options that are given by their texts, and remembers which there are.
+class Setter final : public OptionVisitor {
+ public:
+  Setter(const std::string& layer, const OptionValues& values, const StateDict& tensors)
+      : layer_(layer), tensors_(tensors) {
+    for (const auto& [name, text] : values) {
+      if (!values_.emplace(name, text).second) {
+        RaiseStatus(InvalidArgument(name, " is given twice"), Where());
+      }
+    }
+    for (const auto& [name, tensor] : tensors) values_.emplace(name, "a tensor");
+  }
+
+  using OptionVisitor::Field;
+  void Field(const char* name, int64_t& value) override { Set(name, value, "an integer"); }
+  void Field(const char* name, double& value) override { Set(name, value, "a number"); }
+  void Field(const char* name, bool& value) override { Set(name, value, "true or false"); }
+  void Field(const char* name, std::string& value) override { Set(name, value, "a text"); }
+  void Field(const char* name, std::vector<int64_t>& value) override {
+    Set(name, value, "integers, as in [1, 2]");
+  }
+  void Field(const char* name, Sizes& value) override {
+    Set(name, value, "1 to 3 integers, as in 3 or [3, 5]");
+  }
+  void Field(const char* name, std::optional<int64_t>& value) override {
+    Set(name, value, "an integer");
+  }
+  void Field(const char* name, std::optional<double>& value) override {
+    Set(name, value, "a number");
+  }
+  void Field(const char* name, Tensor& value) override {
+    known_.push_back(name);
+    if (const Tensor* given = tensors_.Find(name)) value = *given;
+  }
+  void SizesOr(const char* name, Sizes& value, const char* word, bool& is_word) override {
+    const std::string* const text = Find(name);
+    if (text == nullptr) return;
+    is_word = *text == word;
+    if (is_word || Read(*text, value)) return;
+    RaiseUnfit(name, *text, absl::StrCat("1 to 3 integers, as in 3 or [3, 5], or ", word));
+  }
+
+  // Throws where an option was given that has not been seen.
+  void CheckAllTaken() const {
+    for (const auto& [name, text] : values_) {
+      if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+      RaiseStatus(InvalidArgument("there is no option named ", name,
+                                  inner::internal::InsteadOf(name, known_)),
+                  Where());
+    }
+  }
+
+ private:
+  void Enumerator(const char* name, int64_t& number, const inner::WordList& words) override {
+    const std::string* const text = Find(name);
+    if (text == nullptr) return;
+    const inner::EnumWord* const word = words.Find(*text);
+    if (word == nullptr) RaiseUnfit(name, *text, words.Text());
+    number = word->value;
+  }
+
+  static bool Read(const std::string& text, int64_t& value) {
+    return absl::SimpleAtoi(text, &value);
+  }
+  static bool Read(const std::string& text, double& value) {
+    return absl::SimpleAtod(text, &value);
+  }
+  static bool Read(const std::string& text, bool& value) {
+    return absl::SimpleAtob(text, &value);  // 1 and 0, too
+  }
+  static bool Read(const std::string& text, std::string& value) {
+    value = text;
+    return true;
+  }
+  static bool Read(const std::string& text, std::vector<int64_t>& value) {
+    std::optional<std::vector<int64_t>> numbers = IntegersOf(text);
+    if (numbers) value = *std::move(numbers);
+    return numbers.has_value();
+  }
+  static bool Read(const std::string& text, Sizes& value) {
+    const std::optional<std::vector<int64_t>> numbers = IntegersOf(text);
+    if (!numbers || numbers->empty() || numbers->size() > Sizes::kMost) return false;
+    value = Sizes(*numbers);
+    return true;
+  }
+  template <class T>
+  static bool Read(const std::string& text, std::optional<T>& value) {
+    return Read(text, value.emplace());
+  }
+
+  template <class T>
+  void Set(const char* name, T& value, const std::string& wanted) {
+    const std::string* const text = Find(name);
+    if (text != nullptr && !Read(*text, value)) RaiseUnfit(name, *text, wanted);
+  }
+
+  const std::string* Find(const char* name) {
+    known_.push_back(name);
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  [[noreturn]] void RaiseUnfit(const char* name, const std::string& text,
+                               const std::string& wanted) const {
+    RaiseStatus(InvalidArgument(name, " is ", text, " (want ", wanted, ")"), Where());
+  }
+  std::string Where() const { return absl::StrCat("MakeLayer of ", layer_); }
+
+  const std::string& layer_;
+  const StateDict& tensors_;
+  std::map<std::string, std::string> values_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> MakeLayer(const std::string& name, const OptionValues& options,
+                                  const StateDict& tensors) {
+  const LayerClass& layer = FindClass(name, "MakeLayer");
+  Setter check(name, options, tensors);
+  layer.show(nullptr, check);
+  check.CheckAllTaken();
+  Setter setter(name, options, tensors);
+  return layer.make(setter);
+}
+
+std::vector<std::string> LayerNames() {
+  std::vector<std::string> names;
+  for (const LayerClass& c : Classes()) names.push_back(c.name);
+  return names;
+}
+
+std::vector<OptionText> LayerOptions(const std::string& name) {
+  const LayerClass& layer = FindClass(name, "LayerOptions");
+  return OptionTexts([&](OptionVisitor& v) { layer.show(nullptr, v); });
+}
+
+std::vector<OptionText> OptionsOf(const Module& layer) {
+  for (const LayerClass& c : Classes()) {
+    if (c.type != typeid(layer)) continue;
+    return OptionTexts([&](OptionVisitor& v) { c.show(&layer, v); });
+  }
+  RaiseStatus(NotFound("there is no layer named ", layer.type_name(),
+                       inner::internal::InsteadOf(layer.type_name(), LayerNames())),
+              "OptionsOf");
+}
+
+}  // namespace firn::nn

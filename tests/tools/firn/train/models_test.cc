@@ -1,0 +1,68 @@
+// Networks as lists of layers: options arrive, and mistakes are told with their place.
+#include "tools/firn/train/models.h"
+
+#include <memory>
+#include <string>
+
+#include "firn/nn/layers.h"
+#include "firn/tensor/ops/create/constant.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/error_of.h"
+
+namespace firn::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The network of a model whose "layers" are `list`.
+std::unique_ptr<nn::Layer> NetOf(const std::string& list) {
+  const Config config =
+      Config::Parse(R"({"name": "layers", "layers": [)" + list + "]}", "train.json");
+  const ModelMaker make = ParseModel(config);
+  config.Finish();
+  return make({1, 8, 8}, 10);
+}
+
+std::string ErrorOf(const std::string& list) {
+  return firn::testing::ErrorOf([&] { NetOf(list); });
+}
+
+TEST(ModelsTest, LayersAreMadeByTheirNamesAndOptions) {
+  const auto net = NetOf(R"(
+      {"layer": "Conv2d", "out": 4, "kernel": [3, 1], "padding": "same", "bias": false},
+      {"layer": "LeakyRelu", "alpha": 0.125}, {"layer": "MaxPool2d", "kernel": 2},
+      {"layer": "Flatten"}, {"layer": "Linear", "out": 10})");
+  EXPECT_EQ((*net)(Ones({2, 1, 8, 8})).shape(), (Shape{2, 10}));
+  EXPECT_EQ(net->ToString(), R"(Sequential(
+  (0): Conv2d(1 -> 4, kernel=[3, 1], padding=same, bias=false)
+  (1): LeakyRelu(alpha=0.125)
+  (2): MaxPool2d(kernel=2)
+  (3): Flatten()
+  (4): Linear(64 -> 10)
+))");
+  EXPECT_EQ(net->path(), "net");
+}
+
+TEST(ModelsTest, MistakesAreToldWithTheirPlace) {
+  EXPECT_THAT(ErrorOf(R"({"layer": "Relu"}, {"layer": "Cov2d"})"),
+              HasSubstr("train.json: $.layers[1].layer: expected one of "));
+  EXPECT_THAT(ErrorOf(R"({"layer": "Relu", "alpha": 1})"),
+              HasSubstr("train.json: $.layers[0]: there is no key \"alpha\""));
+  EXPECT_THAT(ErrorOf(R"({"layer": "Linear", "out": "many"})"),
+              HasSubstr("train.json: $.layers[0]: MakeLayer of Linear: out is many (want an "
+                        "integer)"));
+  EXPECT_THAT(ErrorOf(R"({"layer": "Linear", "out": {}})"),
+              HasSubstr("train.json: $.layers[0].out: expected a number, true or false, text or "
+                        "a list of whole numbers"));
+  EXPECT_THAT(ErrorOf(R"({"layer": "Conv2d", "kernel": [1, "x"]})"),
+              HasSubstr("train.json: $.layers[0].kernel[1]: expected a whole number"));
+  EXPECT_THAT(ErrorOf(R"({"layer": "NllLoss", "weight": 1})"),
+              HasSubstr("train.json: $.layers[0].weight: expected nothing"));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("train.json: $.layers: expected 1 to 1000 layers"));
+  // A loss takes two tensors, and a Sequential has layers that take one.
+  EXPECT_THAT(ErrorOf(R"({"layer": "MseLoss"})"), HasSubstr("not an nn::Layer"));
+}
+
+}  // namespace
+}  // namespace firn::cli
