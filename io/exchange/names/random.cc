@@ -12,3 +12,4 @@ FIRN_NAMES(Randint, .nnabla = "randint");
 FIRN_NAMES(Bernoulli, .onnx = "Bernoulli");
 FIRN_NAMES(Dropout, .nnabla = "dropout", .onnx = "Dropout");
 FIRN_NAMES(Multinomial, .onnx = "Multinomial");
+FIRN_NAMES(RandomChoice, .nnabla = "random_choice");

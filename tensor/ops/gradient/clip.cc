@@ -11,13 +11,13 @@
 #include "firn/tensor/ops/elementwise/arithmetic.h"
 #include "firn/tensor/ops/elementwise/choose.h"
 #include "firn/tensor/ops/elementwise/extremes.h"
-#include "firn/tensor/promotion.h"
 #include "firn/tensor/ops/elementwise/sign.h"
 #include "firn/tensor/ops/index/gather.h"
 #include "firn/tensor/ops/reduce/norm.h"
 #include "firn/tensor/ops/scan/sort.h"
 #include "firn/tensor/ops/shape/view.h"
 #include "firn/tensor/ops/shape/views.h"
+#include "firn/tensor/promotion.h"
 
 namespace firn {
 namespace {

@@ -15,10 +15,10 @@
 #include "firn/tensor/ops/elementwise/extremes.h"
 #include "firn/tensor/ops/elementwise/rounding.h"
 #include "firn/tensor/ops/index/select.h"
-#include "firn/tensor/problems/norm_options.h"
 #include "firn/tensor/ops/pool/avg_pool.h"
 #include "firn/tensor/ops/shape/convert.h"
 #include "firn/tensor/ops/vision/interpolate_body.h"
+#include "firn/tensor/problems/norm_options.h"
 
 namespace firn {
 namespace {

@@ -156,8 +156,8 @@ TEST(DotTest, LongAttributesAreWrapped) {
   const std::string text = DotText(
       GraphOf([&](absl::Span<const Tensor> in) { return TensorList{CrossEntropy(in[0], labels)}; },
               Ones({2, 3})));
-  ExpectContains(text,
-                 "label=\"cross_entropy\\n{ignore_index=-100, reduction=mean,\\nlabel_smoothing=0}\"");
+  ExpectContains(
+      text, "label=\"cross_entropy\\n{ignore_index=-100, reduction=mean,\\nlabel_smoothing=0}\"");
 }
 
 TEST(DotTest, NamesOfModulesAreEscaped) {

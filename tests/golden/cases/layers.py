@@ -396,6 +396,5 @@ def add_pooling_of_other_ranks(v):
                attrs, x=pooled, indices=indices)
 
 
-PARTS = (add_products, add_convolution, add_pooling, add_normalisation,
-         add_composed_normalisation, add_channels, add_rms_norm,
-         add_pooling_of_other_ranks)
+PARTS = (add_products, add_convolution, add_pooling, add_normalisation, add_composed_normalisation,
+         add_channels, add_rms_norm, add_pooling_of_other_ranks)
