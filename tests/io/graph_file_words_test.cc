@@ -12,6 +12,7 @@
 #include "firn/io/graph_file_status.h"
 #include "firn/io/internal/stored_attrs.h"
 #include "firn/optim/muon.h"
+#include "firn/optim/semantics.h"
 #include "firn/tensor/from.h"
 #include "firn/tensor/op.h"
 #include "firn/tensor/operators.h"
