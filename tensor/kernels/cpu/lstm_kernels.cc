@@ -1,0 +1,354 @@
+// lstm_layer: x w_ih^T + b_ih + b_hh of all steps is one product, into what becomes the gates; then
+// each step adds h w_hh^T, from weights that were packed once, and one pass over its units makes the
+// gates and both states. Gates and cells are kept for the gradient.
+//
+// lstm_layer_grad: the walk back. A step's pass makes the gradients of its gates, and their product
+// with w_hh is the gradient of h before it. The gradient of w_hh is one product over all steps, and
+// so are those of x and w_ih, which the rule makes with other operations. With a projection, which
+// needs all units of a step, threads share out sequences and not units.
+
+#include "firn/tensor/kernels/cpu/lstm_kernels.h"
+
+#include <algorithm>
+
+#include "firn/device/macros.h"
+#include "firn/tensor/kernels/cpu/in_f32.h"
+#include "firn/tensor/kernels/cpu/recurrent_layer.h"
+#include "firn/tensor/kernels/cpu/rows.h"
+#include "firn/tensor/kernels/math.h"
+#include "firn/tensor/ops/recurrent/lstm.h"
+
+namespace firn::cpu {
+namespace {
+
+using In = RecurrentIn;
+using Out = LstmOut;
+using GradIn = LstmGradIn;
+using GradOut = LstmGradOut;
+
+constexpr int64_t kGates = 4;
+
+// The gates of a row's units [begin, end), over what is summed for them, and the states. `h` is
+// what a projection takes.
+template <class T>
+void Gates(int64_t hidden, int64_t begin, int64_t end, const T* before, T* gates, T* cell, T* h) {
+  T* const in = gates;
+  T* const forget = gates + hidden;
+  T* const candidate = gates + 2 * hidden;
+  T* const out = gates + 3 * hidden;
+  FIRN_INDEPENDENT_STEPS
+  for (int64_t u = begin; u < end; ++u) {
+    const T i = math::Sigmoid(in[u]), f = math::Sigmoid(forget[u]);
+    const T g = math::Tanh(candidate[u]), o = math::Sigmoid(out[u]);
+    const T c = f * before[u] + i * g;
+    in[u] = i;
+    forget[u] = f;
+    candidate[u] = g;
+    out[u] = o;
+    cell[u] = c;
+    h[u] = o * math::Tanh(c);
+  }
+}
+
+// What both directions of the kernel know of a call, and the shapes of its products.
+struct Sizes {
+  int64_t rows, batch, hidden, state;
+  bool projected;
+
+  PanelShape step() const { return {kGates, hidden, state, 1, state}; }
+  PanelShape back() const { return {1, state, kGates * hidden, state, 1}; }
+  PanelShape projection() const { return {1, state, hidden, 1, hidden}; }
+  PanelShape projection_back() const { return {1, hidden, state, hidden, 1}; }
+};
+
+Sizes SizesOf(const Shape& rows, const TensorSpec& h0, const TensorSpec& cells, bool projected) {
+  const int64_t hidden = cells.shape.dim(-1);
+  return {rows.num_elements() / rows.dim(-1), h0.shape[0], hidden, h0.shape[1], projected};
+}
+
+template <class T>
+struct Scratch {
+  T *bias, *weights, *projection = nullptr, *unprojected = nullptr;
+  void* gemm;
+  size_t bytes;
+
+  Scratch(const Sizes& s, int64_t in, void* base = nullptr) {
+    RecurrentScratch scratch(base);
+    const int64_t columns = kGates * s.hidden;
+    bias = scratch.Take<T>(columns);
+    weights = scratch.Take<T>(Panels<T>::Size(s.step()));
+    if (s.projected) {
+      projection = scratch.Take<T>(Panels<T>::Size(s.projection()));
+      unprojected = scratch.Take<T>(s.batch * s.hidden);
+    }
+    const GemmShape product = InputProduct(s.rows, columns, in, columns);
+    gemm = scratch.Take<char>(static_cast<int64_t>(GemmWorkspace(DTypeOf<T>(), product)));
+    bytes = scratch.used();
+  }
+};
+
+Sizes SizesOf(const KernelQuery& q) {
+  return SizesOf(q.out(Out::kCells).shape, q.in(In::kH0), q.in(In::kC0), q.has(In::kWhr));
+}
+Sizes SizesOf(const KernelContext& k) {
+  return SizesOf(k.out_spec(Out::kCells).shape, k.in_spec(In::kH0), k.in_spec(In::kC0),
+                 k.has(In::kWhr));
+}
+
+size_t Workspace(const KernelQuery& q) {
+  return VisitComputed(q.in(In::kX).dtype, [&]<class T>(TypeTag<T>) {
+    return Scratch<T>(SizesOf(q), q.in(In::kX).shape.dim(-1)).bytes;
+  });
+}
+
+// What all steps' gates have in common: x w_ih^T + b_ih + b_hh.
+template <class T>
+void InputGates(KernelContext& k, const Sizes& s, const Scratch<T>& scratch, T* gates) {
+  const int64_t columns = kGates * s.hidden, in = k.in_spec(In::kX).shape.dim(-1);
+  const bool biased = k.has(In::kBih) || k.has(In::kBhh);
+  if (biased) {
+    std::fill_n(scratch.bias, columns, T{0});
+    for (int i : {In::kBih, In::kBhh}) {
+      for (int64_t j = 0; k.has(i) && j < columns; ++j) scratch.bias[j] += k.in<T>(i)[j];
+    }
+    FillRows(scratch.bias, s.rows, columns, gates);
+  }
+  Gemm(InputProduct(s.rows, columns, in, columns), k.in<T>(In::kX), k.in<T>(In::kWih),
+            gates, biased, scratch.gemm);
+}
+
+template <class T>
+void Forward(KernelContext& k) {
+  const Sizes s = SizesOf(k);
+  const Scratch<T> scratch(s, k.in_spec(In::kX).shape.dim(-1), k.workspace());
+  T *const y = k.out<T>(Out::kY), *const gates = k.out<T>(Out::kGates);
+  T* const cells = k.out<T>(Out::kCells);
+  const T *const h0 = k.in<T>(In::kH0), *const c0 = k.in<T>(In::kC0);
+  InputGates(k, s, scratch, gates);
+  Panels<T> panels(s.step(), scratch.weights), projection(s.projection(), scratch.projection);
+  PackAll(panels, k.in<T>(In::kWhh));
+  if (s.projected) PackAll(projection, k.in<T>(In::kWhr));
+  const TimeSteps steps = StepsOf(k.in_spec(In::kX).shape, s.batch,
+                                            k.attrs<RecurrentLayerAttrs>());
+  const StepGrid grid = PlanFor<T>(steps, s.step(), s.projected);
+  ForEachStepAndPiece(steps, grid, false, [&](const auto& step, const auto& piece) {
+    ForEachPart(step, piece, [&](int64_t begin, int64_t end, bool carried) {
+      const int64_t from = step.before + begin, at = step.at + begin;
+      const T* const h = carried ? y + from * s.state : h0 + begin * s.state;
+      const T* const c = carried ? cells + from * s.hidden : c0 + begin * s.hidden;
+      T* const of_step = gates + at * kGates * s.hidden;
+      T* const to = s.projected ? scratch.unprojected + begin * s.hidden : y + at * s.state;
+      for (int64_t p = piece.panel_begin; p < piece.panel_end; ++p) {
+        panels.Multiply(p, end - begin, h, s.state, of_step, kGates * s.hidden, true);
+        for (int64_t i = 0; i < end - begin; ++i) {
+          Gates(s.hidden, panels.UnitBegin(p), panels.UnitBegin(p + 1), c + i * s.hidden,
+                of_step + i * kGates * s.hidden, cells + (at + i) * s.hidden, to + i * s.hidden);
+        }
+      }
+      for (int64_t p = 0; s.projected && p < projection.count(); ++p) {
+        projection.Multiply(p, end - begin, to, s.hidden, y + at * s.state, s.state, false);
+      }
+    });
+  });
+  FinalStates(steps, s.state, y, k.out<T>(Out::kHn));
+  FinalStates(steps, s.hidden, cells, k.out<T>(Out::kCn));
+}
+
+absl::Status Run(KernelContext& k) {
+  VisitComputed(k.in_spec(In::kX).dtype, [&]<class T>(TypeTag<T>) { Forward<T>(k); });
+  return absl::OkStatus();
+}
+
+
+// --- The gradient ---------------------------------------------------------------------------------
+
+// From the gradients of a row's states, dh of units [begin, end) and dc, those of its gates and of
+// the cell state before it. `unprojected`, if given, gets what the projection took.
+template <class T>
+void GatesGrad(int64_t hidden, int64_t begin, int64_t end, const T* before, const T* gates,
+               const T* cell, const T* dh, T* dc, T* dgates, T* unprojected) {
+  const T* const in = gates;
+  const T* const forget = gates + hidden;
+  const T* const candidate = gates + 2 * hidden;
+  const T* const out = gates + 3 * hidden;
+  FIRN_INDEPENDENT_STEPS
+  for (int64_t u = begin; u < end; ++u) {
+    const T i = in[u], f = forget[u], g = candidate[u], o = out[u], t = math::Tanh(cell[u]);
+    const T d = dc[u] + dh[u] * o * (1 - t * t);
+    dgates[u] = d * g * (i * (1 - i));
+    dgates[hidden + u] = d * before[u] * (f * (1 - f));
+    dgates[2 * hidden + u] = d * i * (1 - g * g);
+    dgates[3 * hidden + u] = dh[u] * t * (o * (1 - o));
+    dc[u] = d * f;
+  }
+  for (int64_t u = begin; unprojected != nullptr && u < end; ++u) {
+    unprojected[u] = out[u] * math::Tanh(cell[u]);
+  }
+}
+
+template <class T>
+struct GradScratch {
+  T *weights, *before, *projection = nullptr, *dh = nullptr, *unprojected = nullptr,
+                       *dunprojected = nullptr;
+  void* gemm;
+  size_t bytes;
+
+  explicit GradScratch(const Sizes& s, void* base = nullptr) {
+    RecurrentScratch scratch(base);
+    weights = scratch.Take<T>(Panels<T>::Size(s.back()));
+    before = scratch.Take<T>(s.rows * s.state);
+    size_t product = GemmWorkspace(
+        DTypeOf<T>(), WeightProduct(s.rows, kGates * s.hidden, s.state));
+    if (s.projected) {
+      projection = scratch.Take<T>(Panels<T>::Size(s.projection_back()));
+      dh = scratch.Take<T>(s.rows * s.state);
+      unprojected = scratch.Take<T>(s.rows * s.hidden);
+      dunprojected = scratch.Take<T>(s.batch * s.hidden);
+      product = std::max(product, GemmWorkspace(DTypeOf<T>(), WeightProduct(
+                                                         s.rows, s.state, s.hidden)));
+    }
+    gemm = scratch.Take<char>(static_cast<int64_t>(product));
+    bytes = scratch.used();
+  }
+};
+
+size_t GradWorkspace(const KernelQuery& q) {
+  const Sizes s = SizesOf(q.in(GradIn::kCells).shape, q.in(GradIn::kH0), q.in(GradIn::kC0),
+                          q.has(GradIn::kWhr));
+  return VisitComputed(q.in(GradIn::kY).dtype,
+                            [&]<class T>(TypeTag<T>) { return GradScratch<T>(s).bytes; });
+}
+
+// One call, for one thread's piece of one step at a time.
+template <class T>
+class Backward {
+ public:
+  Backward(KernelContext& k, const Sizes& s, const GradScratch<T>& scratch)
+      : s_(s),
+        scratch_(scratch),
+        weights_(s.back(), scratch.weights),
+        projection_(s.projection_back(), scratch.projection),
+        dy_(k.in<T>(GradIn::kDy)),
+        c0_(k.in<T>(GradIn::kC0)),
+        gates_(k.in<T>(GradIn::kGates)),
+        cells_(k.in<T>(GradIn::kCells)),
+        dgates_(k.out<T>(GradOut::kDgates)),
+        dh_(k.out<T>(GradOut::kDh0)),
+        dc_(k.out<T>(GradOut::kDc0)) {
+    PackAll(weights_, k.in<T>(GradIn::kWhh));
+    if (s.projected) PackAll(projection_, k.in<T>(GradIn::kWhr));
+    Begin(k.in<T>(GradIn::kDhn), s.batch * s.state, dh_);
+    Begin(k.in<T>(GradIn::kDcn), s.batch * s.hidden, dc_);
+  }
+
+  // dh of the states before rows [at, at + rows), from the gradients of their gates.
+  void Through(int64_t at, int64_t rows, const StepPiece& piece) {
+    const int64_t begin = piece.row_begin, end = std::min(piece.row_end, rows);
+    const int64_t columns = kGates * s_.hidden;
+    for (int64_t p = piece.panel_begin; begin < end && p < piece.panel_end; ++p) {
+      weights_.Multiply(p, end - begin, dgates_ + (at + begin) * columns, columns,
+                        dh_ + begin * s_.state, s_.state, false);
+    }
+  }
+
+  void Step(const TimeStep& step, const StepPiece& piece) {
+    Through(step.after, step.after_rows, piece);
+    const int64_t first = weights_.UnitBegin(piece.panel_begin);
+    const int64_t last = weights_.UnitBegin(piece.panel_end);
+    ForEachPart(step, piece, [&](int64_t begin, int64_t end, bool carried) {
+      for (int64_t b = begin; b < end; ++b) AddOutput(step.at + b, first, last, dh_ + b * s_.state);
+      if (s_.projected) Unproject(step.at + begin, begin, end);
+      for (int64_t b = begin; b < end; ++b) {
+        const int64_t row = step.at + b, columns = kGates * s_.hidden;
+        const T* const before =
+            carried ? cells_ + (step.before + b) * s_.hidden : c0_ + b * s_.hidden;
+        const T* const dh = s_.projected ? scratch_.dunprojected + b * s_.hidden
+                                         : dh_ + b * s_.state;
+        GatesGrad(s_.hidden, s_.projected ? 0 : first, s_.projected ? s_.hidden : last, before,
+                  gates_ + row * columns, cells_ + row * s_.hidden, dh, dc_ + b * s_.hidden,
+                  dgates_ + row * columns,
+                  s_.projected ? scratch_.unprojected + row * s_.hidden : nullptr);
+      }
+    });
+  }
+
+ private:
+  static void Begin(const T* given, int64_t size, T* to) {
+    if (given == nullptr) {
+      std::fill_n(to, size, T{0});
+    } else {
+      std::copy_n(given, size, to);
+    }
+  }
+  void AddOutput(int64_t row, int64_t first, int64_t last, T* dh) const {
+    if (dy_ == nullptr) return;
+    const T* const dy = dy_ + row * s_.state;
+    FIRN_INDEPENDENT_STEPS
+    for (int64_t u = first; u < last; ++u) dh[u] += dy[u];
+  }
+  void Unproject(int64_t row, int64_t begin, int64_t end) const {
+    const T* const dh = dh_ + begin * s_.state;
+    std::copy_n(dh, (end - begin) * s_.state, scratch_.dh + row * s_.state);
+    for (int64_t p = 0; p < projection_.count(); ++p) {
+      projection_.Multiply(p, end - begin, dh, s_.state, scratch_.dunprojected + begin * s_.hidden,
+                           s_.hidden, false);
+    }
+  }
+
+  const Sizes s_;
+  const GradScratch<T>& scratch_;
+  Panels<T> weights_, projection_;
+  const T *dy_, *c0_, *gates_, *cells_;
+  T *dgates_, *dh_, *dc_;
+};
+
+template <class T>
+void RunBackward(KernelContext& k) {
+  const Sizes s = SizesOf(k.in_spec(GradIn::kCells).shape, k.in_spec(GradIn::kH0),
+                          k.in_spec(GradIn::kC0), k.has(GradIn::kWhr));
+  const GradScratch<T> scratch(s, k.workspace());
+  const TimeSteps steps = StepsOf(k.in_spec(GradIn::kY).shape, s.batch,
+                                            k.attrs<RecurrentLayerAttrs>());
+  Backward<T> backward(k, s, scratch);
+  const StepGrid grid = PlanFor<T>(steps, s.back(), s.projected);
+  ForEachStepAndPiece(
+      steps, grid, true, [&](const auto& step, const auto& piece) { backward.Step(step, piece); });
+  const TimeStep first = FirstStep(steps);
+  ForEachStepPiece(
+      grid, [&](const auto& piece) { backward.Through(first.at, first.rows, piece); });
+  StatesBefore(steps, s.state, k.in<T>(GradIn::kY), k.in<T>(GradIn::kH0), scratch.before);
+  Gemm(WeightProduct(s.rows, kGates * s.hidden, s.state), k.out<T>(GradOut::kDgates),
+            scratch.before, k.out<T>(GradOut::kDwhh), false, scratch.gemm);
+  if (!s.projected) return;
+  Gemm(WeightProduct(s.rows, s.state, s.hidden), scratch.dh, scratch.unprojected,
+            k.out<T>(GradOut::kDwhr), false, scratch.gemm);
+}
+
+absl::Status RunGrad(KernelContext& k) {
+  VisitComputed(k.in_spec(GradIn::kY).dtype,
+                     [&]<class T>(TypeTag<T>) { RunBackward<T>(k); });
+  return absl::OkStatus();
+}
+
+
+const std::vector<Kernel>& ForFullTypes() {
+  static const auto* kernels = new std::vector<Kernel>{
+      {.name = "panels", .supports = SupportsFullTypes, .workspace = Workspace, .run = Run}};
+  return *kernels;
+}
+const std::vector<Kernel>& GradForFullTypes() {
+  static const auto* kernels = new std::vector<Kernel>{{.name = "panels",
+                                                        .supports = SupportsFullTypes,
+                                                        .workspace = GradWorkspace,
+                                                        .run = RunGrad}};
+  return *kernels;
+}
+
+}  // namespace
+
+std::vector<Kernel> LstmKernels() { return {ForFullTypes()[0], InF32<ForFullTypes>()}; }
+std::vector<Kernel> LstmGradKernels() {
+  return {GradForFullTypes()[0], InF32<GradForFullTypes>()};
+}
+
+}  // namespace firn::cpu

@@ -1,0 +1,109 @@
+#ifndef FIRN_TENSOR_OPS_RECURRENT_RECURRENT_SAMPLES_H_
+#define FIRN_TENSOR_OPS_RECURRENT_RECURRENT_SAMPLES_H_
+
+// What samples of recurrent layers share: one sequence after the other, number by number.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "firn/tensor/ops/recurrent/recurrent.h"
+#include "firn/tensor/ops/recurrent/sequence.h"
+#include "firn/tensor/samples.h"
+
+namespace firn::testing {
+
+// The rows of each sequence of a call, in the order of computation.
+inline std::vector<std::vector<int64_t>> RowsOfSequences(const Shape& x, int64_t batch,
+                                                         const RecurrentLayerAttrs& attrs) {
+  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(batch));
+  const size_t steps =
+      attrs.batch_sizes.empty() ? static_cast<size_t>(x[0]) : attrs.batch_sizes.size();
+  int64_t at = 0;
+  for (size_t t = 0; t < steps; ++t) {
+    const int64_t size = attrs.batch_sizes.empty() ? batch : attrs.batch_sizes[t];
+    for (int64_t b = 0; b < size; ++b) rows[static_cast<size_t>(b)].push_back(at++);
+  }
+  for (std::vector<int64_t>& of_one : rows) {
+    if (attrs.reverse) std::reverse(of_one.begin(), of_one.end());
+  }
+  return rows;
+}
+
+// Row `row` of m [n, k] times v.
+inline double RowTimes(const RefTensor& m, int64_t row, const double* v) {
+  const int64_t width = m.shape[1];
+  double sum = 0;
+  for (int64_t j = 0; j < width; ++j) sum += m[row * width + j] * v[j];
+  return sum;
+}
+
+inline double BiasAt(const RefTensor& bias, int64_t i) { return bias.defined() ? bias[i] : 0; }
+
+inline double LogisticOf(double x) { return 1 / (1 + std::exp(-x)); }
+
+// Sizes of a sample's layer.
+struct LayerSample {
+  int64_t gates, hidden, in, state;
+  std::vector<Tensor> Inputs(const Tensor& x, int64_t batch, bool biased = true) const {
+    const Tensor none;
+    return {x,
+            Normal({batch, state}, 11),
+            Uniform({gates * hidden, in}, -0.7, 0.7, 12),
+            Uniform({gates * hidden, state}, -0.7, 0.7, 13),
+            biased ? Normal({gates * hidden}, 14) : none,
+            biased ? Normal({gates * hidden}, 15) : none};
+  }
+};
+
+// The calls of the layer operations that all kinds have. `more` makes the rest of the inputs.
+inline void AddLayerCalls(Samples& s, int64_t gates,
+                          const std::function<std::vector<Tensor>(std::vector<Tensor>)>& more,
+                          const std::function<void(std::string, std::vector<Tensor>,
+                                                   RecurrentLayerAttrs)>& add) {
+  static_cast<void>(s);
+  const auto call = [&](const char* name, int64_t hidden, const Shape& x, int64_t batch,
+                        RecurrentLayerAttrs attrs, bool biased = true) {
+    const LayerSample layer{gates, hidden, x.dim(-1), hidden};
+    add(name, more(layer.Inputs(Normal(x, 10), batch, biased)), std::move(attrs));
+  };
+  call("steps of a batch", 3, {4, 2, 5}, 2, {});
+  call("from the end, no bias", 2, {3, 3, 2}, 3, {.reverse = true, .batch_sizes = {}}, false);
+  call("packed", 3, {9, 2}, 4, {.reverse = false, .batch_sizes = {4, 3, 1, 1}});
+  call("packed, from the end", 2, {7, 3}, 3, {.reverse = true, .batch_sizes = {3, 3, 1}});
+  call("one step", 4, {1, 2, 3}, 2, {});
+  call("more units than a register", 19, {2, 7, 3}, 7, {});
+  call("no features", 2, {2, 2, 0}, 2, {});
+  call("no sequences", 2, {3, 0, 4}, 0, {});
+}
+
+// Errors that all kinds have.
+inline void AddLayerErrors(Samples& s, int64_t gates,
+                           const std::function<std::vector<Tensor>(std::vector<Tensor>)>& more,
+                           const std::function<void(std::string, std::vector<Tensor>,
+                                                    RecurrentLayerAttrs, std::string)>& add) {
+  static_cast<void>(s);
+  const LayerSample layer{gates, 3, 5, 3};
+  const auto inputs = [&](const Shape& x, int64_t batch) {
+    return more(layer.Inputs(Normal(x, 10), batch));
+  };
+  add("empty sequences", inputs({0, 2, 5}, 2), {}, "x [0, 2, 5] has no time steps");
+  add("rank", inputs({4, 5}, 2), {}, "x must be [steps, batch, in], got [4, 5]");
+  add("packed rank", inputs({4, 2, 5}, 2), {false, {2, 2}}, "packed x must be [rows, in]");
+  add("growing batch", inputs({5, 5}, 2), {false, {2, 3}}, "never grow");
+  add("too many rows", inputs({5, 5}, 2), {false, {2, 2, 2}}, "more than the 5 rows of x");
+  add("too few rows", inputs({5, 5}, 2), {false, {2, 2}}, "add up to 4, x has 5 rows");
+  add("features", inputs({4, 2, 6}, 2), {}, "w_ih must be [");
+  add("state", inputs({4, 2, 5}, 3), {}, "h0 must be [2, 3], got [3, 3]");
+  std::vector<Tensor> wide = inputs({4, 2, 5}, 2);
+  wide[3] = Normal({gates * 3 + (gates > 1 ? 1 : 0), gates > 1 ? 3 : 4});
+  add("recurrent weight", wide, {}, "w_hh must be [");
+  std::vector<Tensor> bias = inputs({4, 2, 5}, 2);
+  bias[5] = Normal({2});
+  add("bias", bias, {}, "b_hh must be [");
+}
+
+}  // namespace firn::testing
+
+#endif  // FIRN_TENSOR_OPS_RECURRENT_RECURRENT_SAMPLES_H_
