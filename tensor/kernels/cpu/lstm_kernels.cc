@@ -12,7 +12,6 @@
 #include <algorithm>
 
 #include "firn/device/macros.h"
-#include "firn/tensor/kernels/cpu/in_f32.h"
 #include "firn/tensor/kernels/cpu/recurrent_layer.h"
 #include "firn/tensor/kernels/cpu/rows.h"
 #include "firn/tensor/kernels/math.h"
@@ -332,23 +331,19 @@ absl::Status RunGrad(KernelContext& k) {
 
 
 const std::vector<Kernel>& ForFullTypes() {
-  static const auto* kernels = new std::vector<Kernel>{
-      {.name = "panels", .supports = SupportsFullTypes, .workspace = Workspace, .run = Run}};
+  static const auto* kernels =
+      new std::vector<Kernel>{{.name = "panels", .workspace = Workspace, .run = Run}};
   return *kernels;
 }
 const std::vector<Kernel>& GradForFullTypes() {
-  static const auto* kernels = new std::vector<Kernel>{{.name = "panels",
-                                                        .supports = SupportsFullTypes,
-                                                        .workspace = GradWorkspace,
-                                                        .run = RunGrad}};
+  static const auto* kernels =
+      new std::vector<Kernel>{{.name = "panels", .workspace = GradWorkspace, .run = RunGrad}};
   return *kernels;
 }
 
 }  // namespace
 
-std::vector<Kernel> LstmKernels() { return {ForFullTypes()[0], InF32<ForFullTypes>()}; }
-std::vector<Kernel> LstmGradKernels() {
-  return {GradForFullTypes()[0], InF32<GradForFullTypes>()};
-}
+std::vector<Kernel> LstmKernels() { return {ForEveryType<ForFullTypes>()}; }
+std::vector<Kernel> LstmGradKernels() { return {ForEveryType<GradForFullTypes>()}; }
 
 }  // namespace firn::cpu

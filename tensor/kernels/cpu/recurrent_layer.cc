@@ -3,14 +3,7 @@
 
 #include "firn/tensor/kernels/cpu/recurrent_layer.h"
 
-#include "firn/tensor/kernels/cpu/half.h"
-
 namespace firn::cpu {
-
-absl::Status SupportsFullTypes(const KernelQuery& q) {
-  FIRN_RETURN_IF(IsHalf(q.in(0).dtype), Unimplemented("takes no half types"));
-  return absl::OkStatus();
-}
 
 TimeSteps StepsOf(const Shape& x, int64_t batch, const RecurrentLayerAttrs& attrs) {
   if (attrs.batch_sizes.empty()) return {x[0], batch, nullptr, attrs.reverse};

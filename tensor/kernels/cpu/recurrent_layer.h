@@ -5,8 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "firn/tensor/kernels/cpu/gemm.h"
+#include "firn/tensor/kernels/cpu/half.h"
+#include "firn/tensor/kernels/cpu/in_f32.h"
 #include "firn/tensor/kernels/cpu/recurrent_product.h"
 #include "firn/tensor/kernels/cpu/recurrent_steps.h"
 #include "firn/tensor/op.h"
@@ -14,8 +17,23 @@
 
 namespace firn::cpu {
 
-// Refuses half types, which cpu::InF32 brings to f32.
-absl::Status SupportsFullTypes(const KernelQuery& q);
+// The one kernel in `full_types()`, which takes f32 and f64, for half types too: in f32, with operands
+// converted before and after.
+template <const std::vector<Kernel>& (*full_types)()>
+Kernel ForEveryType() {
+  Kernel kernel = full_types()[0];
+  kernel.workspace = nullptr;
+  kernel.prepare = [](const KernelQuery& q, Prepared& answer) {
+    if (IsHalf(q.in(0).dtype)) {
+      const Kernel in_f32 = InF32<full_types>();
+      answer.run = in_f32.run;
+      return in_f32.prepare(q, answer);
+    }
+    answer.workspace = full_types()[0].workspace(q);
+    return absl::OkStatus();
+  };
+  return kernel;
+}
 
 // `x`: the sequences, or what has their shape.
 TimeSteps StepsOf(const Shape& x, int64_t batch, const RecurrentLayerAttrs& attrs);
